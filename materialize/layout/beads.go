@@ -137,9 +137,13 @@ func ReadIssue(text []byte) Issue {
 func (b *bead) issue() Issue {
 	i := Issue{
 		ID: string(b.ID), Title: string(b.Title), Summary: markdown.OneLine(string(b.Title)), Type: string(b.Type),
-		State: string(b.Status), Status: beadWord(string(b.Status)), Created: string(b.Created),
-		Priority: beadWord(strings.TrimPrefix(strings.ToUpper(string(b.Priority)), "P")),
+		State: string(b.Status), Status: statusFact(string(b.Status)), Created: string(b.Created),
+		Priority: string(b.Priority),
 	}
+	if isDigits(i.Priority) {
+		i.Priority = "P" + i.Priority
+	}
+	i.Priority = priorityFact(i.Priority)
 	comments := ""
 	for _, c := range b.Comments {
 		comments += strings.TrimPrefix(string("\n"+c.Author+": "+c.Text), "\n: ")
@@ -157,7 +161,7 @@ func (b *bead) issue() Issue {
 		i.Extra = []ExtraField{{"Assignee", string(b.Assignee)}}
 	}
 	for _, d := range b.Dependencies {
-		switch beadWord(string(d.Type)) {
+		switch beadLink(string(d.Type)) {
 		case "blocked-by":
 			i.DependsOn = append(i.DependsOn, string(d.On))
 		case "parent":
@@ -167,12 +171,9 @@ func (b *bead) issue() Issue {
 	return i
 }
 
-// beadWord returns the word that other issues have for a status, a priority or a type of
-// dependency of bd. Statuses that say that an issue waits, such as blocked, are none of the
-// queue, so that nobody is given it.
-func beadWord(text string) string {
-	words := strings.Fields("open pending hooked in_progress closed complete tombstone wont_fix " +
-		"0 critical 1 high 2 medium 3 low 4 backlog blocks blocked-by parent-child parent related " + LinkRelatesTo)
+// beadLink returns the word that other issues have for a type of dependency of bd.
+func beadLink(text string) string {
+	words := strings.Fields("blocks blocked-by parent-child parent related " + LinkRelatesTo)
 	for i := 0; i < len(words); i += 2 {
 		if strings.EqualFold(words[i], text) {
 			return words[i+1]
@@ -193,7 +194,7 @@ func (b *bead) facts() Facts {
 	}
 	for _, d := range b.Dependencies {
 		if record.CheckID(string(d.On)) == nil && d.On != b.ID {
-			facts.Links = appendLink(facts.Links, beadWord(string(d.Type)), "issue/"+string(d.On))
+			facts.Links = appendLink(facts.Links, beadLink(string(d.Type)), "issue/"+string(d.On))
 		}
 	}
 	return facts

@@ -232,7 +232,7 @@ func (f *Field[T]) read(v *T, text string) {
 }
 
 // ErrValue says that a field of an entry is missing, or has a value that its format
-// does not know. The entry is one all the same.
+// does not know, and names the field. The entry is one all the same.
 const ErrValue record.Reason = "a value is missing or unknown"
 
 // check reports the fields that an entry is of no use without.
@@ -242,18 +242,18 @@ func (t *FieldTable[T]) check(v *T, line int) (errs []*SyntaxError) {
 	if name == "" {
 		name = *title
 	}
-	report := func(format string, args ...any) {
+	report := func(field, format string, args ...any) {
 		err := record.Failed.Errorf(t.noun+" "+format, append([]any{name}, args...)...)
-		errs = append(errs, &SyntaxError{Line: line, Err: err.Because(ErrValue)})
+		errs = append(errs, &SyntaxError{Line: line, Err: err.Because(ErrValue, markdown.Key(field))})
 	}
 	for _, f := range t.fields {
 		if f.Needed && len(f.Get(v)) == 0 {
-			report("has no field %s", f.Name)
+			report(f.Name, "has no field %s", f.Name)
 		}
 	}
 	for _, f := range t.fields {
 		if word := f.factOf(v); f.Needed && f.Values != nil && word != "" && !slices.Contains(f.Values, word) {
-			report("has the unknown %s %q", markdown.Key(f.Name), f.Get(v)[0])
+			report(f.Name, "has the unknown %s %q", markdown.Key(f.Name), f.Get(v)[0])
 		}
 	}
 	return errs
