@@ -31,6 +31,7 @@ type CaptureOptions struct {
 	DryRun   bool            // store nothing
 	Quick    bool            // leave files unread that have the size and time of when they were taken in
 	MayEmpty bool            // a folder that has no files any more is taken as it is
+	MayMove  bool            // the tree may be that of a folder that is gone
 	Rules    func(*Rules)    // changes what is remembered of the tree; nil: it holds
 	Progress func(done, total int)
 }
@@ -47,6 +48,7 @@ type CaptureReport struct {
 	Moved     []MovedFile           `json:"moved"`         // of the removed, where their bytes stand now
 	Rules     Rules                 `json:"-"`
 	LeftOut   []mirror.LeftOut      `json:"left_out"`         // by a rule
+	Unused    []string              `json:"-"`                // patterns of the rules that matched nothing
 	Hidden    []HiddenFile          `json:"hidden,omitempty"` // of that, what an earlier capture took in
 	Skipped   []mirror.Skipped      `json:"skipped"`
 	Problems  []*layout.SyntaxError `json:"-"` // places where files depart from their layout; stored all the same
@@ -86,7 +88,7 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	if err != nil {
 		return nil, err
 	}
-	tree, err := w.claimTree(opts.Tree, dir)
+	tree, err := w.claimTree(opts.Tree, dir, opts.MayMove)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +127,7 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	c.report = &CaptureReport{
 		Tree: opts.Tree, Rules: tree.Rules, Skipped: found.Skipped, KindCount: map[record.Kind]int{}, Removed: []string{},
 		Moved:   []MovedFile{},
-		LeftOut: slices.Concat([]mirror.LeftOut{}, found.LeftOut),
+		LeftOut: slices.Concat([]mirror.LeftOut{}, found.LeftOut), Unused: found.Unused(),
 	}
 	if err := c.run(ctx); err != nil {
 		return c.report, err
@@ -178,7 +180,7 @@ type loader struct {
 	source record.Source
 	place  func(path string) layout.Location
 	// changed tells when a file was changed, once that is needed; nil: nobody needs it.
-	changed func(mirror.Stat) func() time.Time
+	changed func(mirror.Stat) time.Time
 }
 
 // A source is a file that was found in a folder, to be stored.
@@ -507,7 +509,7 @@ func (l *loader) read(ctx context.Context, stat mirror.Stat) (*source, error) {
 	f := &source{stat: stat}
 	f.File = plan.File{Tree: l.tree, Path: stat.Path, Location: l.place(stat.Path), Source: l.source}
 	if l.changed != nil {
-		f.Changed = l.changed(stat)
+		f.Changed = func() time.Time { return l.changed(stat) }
 	}
 	err := readInto(ctx, l.w.Store, &f.File, filepath.Join(l.dir, filepath.FromSlash(stat.Path)), stat.Size)
 	return f, err
@@ -517,7 +519,8 @@ func (l *loader) read(ctx context.Context, stat mirror.Stat) (*source, error) {
 // seen.
 func (r *reconciler) readFile(ctx context.Context, seen mirror.File) (plan.File, error) {
 	f := plan.File{Path: seen.Path, Location: r.w.recognise(seen.Path), Source: record.SourceSync}
-	f.Changed = r.dates(ctx)(seen.Stat)
+	changed := r.dates(ctx)
+	f.Changed = func() time.Time { return changed(seen.Stat) }
 	file, err := r.File(ctx, f.Path)
 	if err == nil {
 		err = readInto(ctx, r.w.Store, &f, file, seen.Size)

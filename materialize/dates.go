@@ -10,7 +10,7 @@ import (
 
 // changeTimes tells when files were changed: as git says where it has them, else by their
 // own times. Git is asked for all of files, once, when the first is needed.
-func changeTimes(ctx context.Context, git *mirror.Repository, files []mirror.Stat) func(mirror.Stat) func() time.Time {
+func changeTimes(ctx context.Context, git *mirror.Repository, files []mirror.Stat) func(mirror.Stat) time.Time {
 	known := sync.OnceValue(func() map[string]time.Time {
 		paths := make([]string, len(files))
 		for i, f := range files {
@@ -18,26 +18,24 @@ func changeTimes(ctx context.Context, git *mirror.Repository, files []mirror.Sta
 		}
 		return git.Authored(ctx, paths)
 	})
-	return func(f mirror.Stat) func() time.Time {
-		return func() time.Time {
-			if at, isGits := known()[f.Path]; isGits {
-				return at
-			}
-			return f.ModTime
+	return func(f mirror.Stat) time.Time {
+		if at, isGits := known()[f.Path]; isGits {
+			return at
 		}
+		return f.ModTime
 	}
 }
 
 // dates tells when files of the root were changed. Only a whole sync asks git, which takes
 // its time: where there is git, other commands know it of none, as a file's own time may
 // be that of a checkout.
-func (r *reconciler) dates(ctx context.Context) func(mirror.Stat) func() time.Time {
+func (r *reconciler) dates(ctx context.Context) func(mirror.Stat) time.Time {
 	switch {
 	case r.changed != nil:
 	case !r.repository().Has(), r.syncs && r.opts.Budget == 0:
 		r.changed = changeTimes(ctx, r.repository(), r.found)
 	default:
-		r.changed = func(mirror.Stat) func() time.Time { return nil }
+		r.changed = func(mirror.Stat) (unknown time.Time) { return unknown }
 	}
 	return r.changed
 }

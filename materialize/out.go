@@ -28,7 +28,7 @@ type LayOutReport struct {
 	Unchanged int      `json:"unchanged"` // files that were there already, with the same bytes
 	Displaced []string `json:"displaced"` // names whose place was taken by a newer thing
 	Missing   []string `json:"missing"`   // names whose version of that time was destroyed since
-	Protected []string `json:"protected"` // names whose paths lead into .git or .filebus
+	Protected []string `json:"protected"` // names whose paths lead into .git, .filebus or another file
 
 	Damaged []string `json:"damaged,omitempty"` // names that are left out, as something of them is damaged
 }
@@ -104,14 +104,27 @@ func (s *selector) files() ([]laidFile, *LayOutReport, error) {
 			report.Displaced = append(report.Displaced, name.String())
 		}
 	}
-	slices.SortFunc(files, func(a, b laidFile) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(files, func(a, b laidFile) int {
+		return cmp.Or(strings.Compare(a.path, b.path), cmp.Compare(a.name.Tree, b.name.Tree))
+	})
 	slices.Sort(report.Displaced)
-	for i := 1; i < len(files); i++ {
-		if files[i].path == files[i-1].path {
-			return nil, nil, twoForOnePath(files[i].path, files[i-1].name, files[i].name)
+	isFile := map[string]bool{}
+	for i, f := range files {
+		if isFile[f.path] {
+			return nil, nil, twoForOnePath(f.path, files[i-1].name, f.name)
 		}
+		isFile[f.path] = true
 	}
-	return files, report, nil
+	return slices.DeleteFunc(files, func(f laidFile) bool {
+		dir := path.Dir(f.path)
+		for dir != "." && !isFile[dir] {
+			dir = path.Dir(dir)
+		}
+		if dir != "." {
+			report.Protected = append(report.Protected, f.name.String())
+		}
+		return dir != "."
+	}), report, nil
 }
 
 // checkFolder refuses a folder that holds anything but the files to be written.

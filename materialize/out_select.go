@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -227,7 +228,12 @@ func (s *selector) claim(file laidFile, position uint64) error {
 
 // twoForOnePath says that two records claim one path.
 func twoForOnePath(path string, first, second record.Name) error {
-	return record.Conflict.Errorf("two records for one path %s: %s and %s", path, first, second)
+	err := record.Conflict.Errorf("two records for one path %s: %s and %s", path, first, second)
+	if first.Tree != second.Tree {
+		err = err.Try("run it again with --tree {1}, or with --tree {2}",
+			cmp.Or(string(first.Tree), "."), cmp.Or(string(second.Tree), "."))
+	}
+	return err
 }
 
 // picks reports whether a record is picked that is a file, or an entry of the

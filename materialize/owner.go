@@ -41,11 +41,14 @@ func (r *reconciler) isRestored(p string, isGone bool) bool {
 	return r.opts.Restore != nil && r.opts.Restore(p, isGone && remembered)
 }
 
-// isHidden reports whether the store hides a file that a rule leaves out: one that only a
+// isHidden reports whether the store hides a file of one record that a rule leaves out: one that only a
 // sync has taken in, and that no other root still takes in.
 func (r *reconciler) isHidden(s sides) bool {
-	takesIn := func(root string) bool { return root != r.Dir && r.w.noteFilter(root).Find(s.path) == "" }
-	return r.syncs && !r.opts.CaptureOnly && s.now != nil && s.now.Version.Record.Source == record.SourceSync &&
+	takesIn := func(root string) bool {
+		rule := r.w.rootFilter(root).Find(s.path)
+		return root != r.Dir && (rule == "" || rule == mirror.RuleBroken)
+	}
+	return r.syncs && !r.opts.CaptureOnly && s.now != nil && !s.now.IsFrame() && s.now.Version.Record.Source == record.SourceSync &&
 		!(r.isElsewhere(s.path) && slices.ContainsFunc(r.w.Roots(), takesIn))
 }
 
@@ -56,7 +59,7 @@ func (r *reconciler) mayWrite(ctx context.Context, s sides) bool {
 	if r.w.recognise(s.path).IsForeign() || !r.command && !r.w.isMirrored(s.path) { // the store may be one that came with a repository
 		return false
 	}
-	if !r.command && s.disk.Exists && r.rules().Find(s.path) != "" {
+	if !r.command && s.disk.Exists && !isOutside(s.path) && r.rules().Find(s.path) != "" {
 		return false
 	}
 	if r.isAsked(s.path, !s.disk.Exists) || isOutside(s.path) {

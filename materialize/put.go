@@ -111,6 +111,9 @@ const ErrForeignFile record.Reason = "not filebus's file"
 func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text record.Digest) error {
 	r.Doubt(p)
 	s, err := r.compare(ctx, p)
+	if err == nil && s.now == nil {
+		err = r.mayStand(ctx, p)
+	}
 	if err != nil || !put.Careful {
 		return err
 	}
@@ -118,6 +121,8 @@ func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text 
 	switch {
 	case s.disk.Exists && (s.disk.Digest == text || put.Expect != store.Expect{}):
 	case s.disk.Exists && s.now != nil && r.hasWritten(ctx, s.now.Version, s.disk.Digest):
+	case s.disk.Exists && s.now != nil && r.hasWritten(ctx, s.now.Version, record.Digest{}):
+		why = "has changed since filebus wrote it"
 	case s.disk.Exists:
 		why = "was not written by filebus"
 	case put.Kind != record.KindNote || r.w.isMirrored(p) && !strings.HasPrefix(path.Base(p), "."):
@@ -132,13 +137,32 @@ func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text 
 	return err
 }
 
-// hasWritten reports whether a text is that of a version, or one before it, which a
-// command brought and not a file.
+// mayStand refuses a new path below that of a record or a file, and one that is a folder.
+func (r *reconciler) mayStand(ctx context.Context, p string) error {
+	if err := r.CheckWay(ctx, p); err != nil {
+		return err
+	}
+	return r.w.Store.View(ctx, func(tx *store.Tx) error {
+		for dir := path.Dir(p); dir != "." && dir != "/"; dir = path.Dir(dir) {
+			if at, err := plan.At(tx, "", dir); err != nil || at != nil {
+				return cmp.Or(err, error(record.Conflict.Errorf("%s is a file, so there is none below it: %s", dir, p)))
+			}
+		}
+		for _, err := range tx.Values(store.FieldPath, store.PathValue("", p+"/")) {
+			return cmp.Or(err, error(record.Conflict.Errorf("%s is the folder of other files", p)))
+		}
+		return nil
+	})
+}
+
+// hasWritten reports whether a text, or any if it is zero, is that of a version, or one
+// before it, which a command brought and not a file.
 func (r *reconciler) hasWritten(ctx context.Context, v store.Version, text record.Digest) (is bool) {
 	_ = r.w.Store.View(ctx, func(tx *store.Tx) (err error) { // as far as it can be read
-		for was := false; err == nil && (!was || v.Record.Body == text); v, err = tx.Get(v.Record.Prev) {
-			was = v.Record.Body == text
-			is = was && v.Record.Source != record.SourceSync && v.Record.Source != record.SourceCapture
+		isAny := text == record.Digest{}
+		for was := false; err == nil && (isAny || !was || v.Record.Body == text); v, err = tx.Get(v.Record.Prev) {
+			was = isAny || v.Record.Body == text
+			is = is && isAny || was && v.Record.Source != record.SourceSync && v.Record.Source != record.SourceCapture
 		}
 		return err
 	})
@@ -416,18 +440,26 @@ func (w *Workspace) Restore(ctx context.Context, name record.Name) (*PutResult, 
 		}
 		return w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourcePut})
 	}
+	p := last.Record.Path
+	isFile := name.Tree == "" && p != ""
+	if isFile {
+		err = w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.mayStand(ctx, p) })
+	}
+	if err != nil {
+		return nil, err
+	}
 	err = w.putAgain(ctx, last, func(draft *store.Draft) {
 		draft.Record.Source, draft.Expect = record.SourcePut, store.Absent()
 	})
 	if err != nil {
 		return nil, err
 	}
-	if p := last.Record.Path; name.Tree == "" && p != "" {
+	if isFile {
 		if err := w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.writeFile(ctx, p) }); err != nil {
 			return nil, err
 		}
 	}
-	return w.putResultOf(ctx, name, last.Record.Path)
+	return w.putResultOf(ctx, name, p)
 }
 
 // putAgain puts what change makes of a version, with the same body.

@@ -28,10 +28,11 @@ type reconciler struct {
 	found     []mirror.Stat  // the files on disk, in a sync
 	syncs     bool           // it is a sync, and no command that looks at one file
 	filter    *mirror.Filter // see rules
+	takesAll  bool           // no rule leaves out the file, which a layout knows and a command is about to write
 	onto      *ontoEdit
-	onlyReads bool                               // for who looks at the entries of one file
-	command   bool                               // what is written is a command's change, made in this root
-	changed   func(mirror.Stat) func() time.Time // see dates
+	onlyReads bool                        // for who looks at the entries of one file
+	command   bool                        // what is written is a command's change, made in this root
+	changed   func(mirror.Stat) time.Time // see dates
 	git       *mirror.Repository
 	retired   map[record.Digest][]store.Version       // notes whose files are gone, by their bytes
 	others    []func(path string) (mirror.Memo, bool) // what other roots know, once they are asked
@@ -71,7 +72,7 @@ func isWriteOnce(err error) bool {
 // a process that dies in it leaves a file that is behind, not one that looks as if
 // somebody had put an older version back.
 func (r *reconciler) importFile(ctx context.Context, p string) error {
-	r.opts = SyncOptions{Announced: true, CaptureOnly: true}
+	r.opts, r.takesAll = SyncOptions{Announced: true, CaptureOnly: true}, r.rules().Known(p)
 	r.Doubt(p)
 	done, err := r.insist(ctx, p)
 	switch {
@@ -209,11 +210,11 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 		return SyncedFile{}, err
 	}
 	rule := ""
-	if s.disk.Exists {
+	if s.disk.Exists && !r.takesAll && !isOutside(p) {
 		rule = r.rules().Find(p)
 	}
 	switch {
-	case rule != "" && s.now == nil && !s.remembered:
+	case rule == mirror.RuleBroken, rule != "" && s.now == nil && !s.remembered:
 		return SyncedFile{}, nil
 	case rule != "" && r.isHidden(s):
 		name := record.ShellWord(s.now.Name().String())

@@ -62,7 +62,7 @@ type SyncedFile struct {
 type SyncReport struct {
 	Root     string                `json:"root"`
 	Files    []SyncedFile          `json:"files"`
-	LeftOut  []mirror.LeftOut      `json:"left_out,omitempty"` // of note folders, by a rule
+	LeftOut  []mirror.LeftOut      `json:"left_out,omitempty"` // by a rule
 	News     []mirror.LeftOut      `json:"-"`                  // of that, what no sync has told before
 	Skipped  []mirror.Skipped      `json:"skipped"`
 	Kept     int                   `json:"kept,omitempty"` // files left as they are, as git tracks them
@@ -459,10 +459,7 @@ func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk
 			folders = append(folders, root)
 		}
 	}
-	folders = append(folders, r.w.noteFolders()...)
-	for _, dir := range r.w.Settings.AgentFolders {
-		folders = append(folders, strings.Trim(dir, "/"))
-	}
+	folders = slices.Concat(folders, r.w.noteFolders(), r.w.Settings.AgentFolders)
 	below := map[string][]string{}
 	for _, o := range r.w.outside() {
 		found, err := view(ctx, r.w.Store, func(tx *store.Tx) ([]string, error) { return foldersBelow(tx, o.Prefix) })
@@ -474,33 +471,25 @@ func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk
 	return r.Scan(ctx, folders, below, r.w.isMirrored, r.rules(), deadline)
 }
 
-// rules returns what is left out of the root's note folders.
+// rules returns what is left out of the root.
 func (r *reconciler) rules() *mirror.Filter {
 	if r.filter == nil {
-		r.filter = r.w.noteFilter(r.Dir)
+		r.filter = r.w.rootFilter(r.Dir)
 	}
 	return r.filter
 }
 
-// noteFilter returns the filter of the note folders of a root, nil: there are none.
-func (w *Workspace) noteFilter(root string) *mirror.Filter {
-	folders := w.noteFolders()
-	if len(folders) == 0 {
-		return nil
-	}
+// rootFilter returns the filter of a root.
+func (w *Workspace) rootFilter(root string) *mirror.Filter {
 	f := w.filter(root, Rules{}, w.Settings.Profile.Recognize)
-	f.Within = folders
+	f.Named = append([]string{}, w.noteFolders()...) // not nil
 	return f
 }
 
 // noteFolders returns the folders that are synced by the settings, as notes or as what
 // their texts are.
 func (w *Workspace) noteFolders() []string {
-	var folders []string
-	for _, notes := range w.Settings.NoteFolders {
-		folders = append(folders, strings.Trim(notes, "/"))
-	}
-	return slices.AppendSeq(folders, maps.Keys(w.Settings.Kinds))
+	return slices.AppendSeq(slices.Clone(w.Settings.NoteFolders), maps.Keys(w.Settings.Kinds))
 }
 
 // isMirrored reports whether sync may look at a file of the workspace.

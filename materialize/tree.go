@@ -105,19 +105,20 @@ func (w *Workspace) saveTree(t *Tree) error {
 // claimTree returns what is to be remembered of a tree that is captured from a folder,
 // and refuses a name that is another folder's: two projects that both call a folder
 // "src" must not overwrite each other.
-func (w *Workspace) claimTree(name record.Tree, dir string) (*Tree, error) {
+// A folder that has moved keeps its tree where the user says so, and not its rules.
+func (w *Workspace) claimTree(name record.Tree, dir string, mayMove bool) (*Tree, error) {
 	t, err := w.Tree(name)
 	switch {
-	case err == nil && t.Dir == dir:
-		return t, nil
-	case err == nil:
-		if _, err := os.Stat(t.Dir); err == nil {
-			return nil, record.Conflict.Errorf("the tree %s is a capture of %s", name, t.Dir).Because(ErrTreeTaken)
+	case err == nil && t.Dir != dir:
+		conflict := record.Conflict.Errorf("the tree %s is a capture of %s", name, t.Dir).Because(ErrTreeTaken)
+		if _, err := os.Stat(t.Dir); !errors.Is(err, fs.ErrNotExist) {
+			return nil, conflict
+		} else if !mayMove {
+			return nil, conflict.Try("run it again with another --tree, or with --tree {1} if the folder was moved", string(name))
 		}
-		t.Dir = dir
-		return t, nil
+		return &Tree{Name: name, Dir: dir, Profile: profileIn(dir), was: t.was}, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, err
+		return t, err
 	}
 	return &Tree{Name: name, Dir: dir, Profile: profileIn(dir)}, nil
 }

@@ -27,11 +27,13 @@ type Location struct {
 	Store string // the folder of the store, absolute
 	Main  string // the folder that holds it: the workspace
 	Root  string // the folder whose files are worked on: Main, or a linked worktree
+	Other string // a store beside a bare repository, which may be of other repositories; "": none
 }
 
 // Locate finds the store of a folder: the one that explicit names, else the
 // nearest .filebus upwards, not above the top of a git repository. One at or above the
-// home folder counts only in its own folder. A linked worktree uses the store of its main worktree.
+// home folder counts only in its own folder. A linked worktree uses the store of its main worktree,
+// and one of a bare repository its own, unless the folder around that is the repository's.
 // It returns store.ErrNoStore, with the Location at which one would be made, if
 // there is none yet.
 func Locate(dir, explicit, home string) (Location, error) {
@@ -45,7 +47,7 @@ func Locate(dir, explicit, home string) (Location, error) {
 			return Location{}, err
 		}
 		main := filepath.Dir(folder)
-		at := Location{folder, main, main}
+		at := Location{Store: folder, Main: main, Root: main}
 		err = exists(folder)
 		if errors.Is(err, store.ErrNoStore) {
 			err = noStore(folder)
@@ -55,17 +57,23 @@ func Locate(dir, explicit, home string) (Location, error) {
 	top, common := mirror.GitRepository(dir)
 	for at := dir; ; at = filepath.Dir(at) {
 		if folder := filepath.Join(at, StoreFolder); (at == dir || mayHold(at, home)) && exists(folder) == nil {
-			return Location{folder, at, at}, nil
+			return Location{Store: folder, Main: at, Root: at}, nil
 		}
 		if at == top || at == filepath.Dir(at) {
 			break
 		}
 	}
 	if top == "" {
-		return Location{filepath.Join(dir, StoreFolder), dir, dir}, noStore(dir)
+		return Location{Store: filepath.Join(dir, StoreFolder), Main: dir, Root: dir}, noStore(dir)
 	}
-	main := filepath.Dir(common)
-	at := Location{filepath.Join(main, StoreFolder), main, top}
+	at := Location{Main: filepath.Dir(common), Root: top}
+	at.Store = filepath.Join(at.Main, StoreFolder)
+	if _, folder := mirror.GitFolder(at.Main); folder != common {
+		if exists(at.Store) == nil {
+			at.Other = at.Store
+		}
+		at.Store, at.Main = filepath.Join(top, StoreFolder), top
+	}
 	return at, exists(at.Store)
 }
 

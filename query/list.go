@@ -102,14 +102,15 @@ type page struct {
 
 // listByDate reads of the records that may match no more than their dates, to begin with,
 // and of those not all, where what was stored before cannot come first.
-func (r *Reader) listByDate(ctx context.Context, p *page) (err error) {
+func (r *Reader) listByDate(ctx context.Context, p *page) error {
 	rest := p.request.Filter // what the look-ups leave to be asked
 	field, value := p.request.field()
 	values := []string{value}
 	if field == "" {
-		if field, values = store.FieldKind, rest.Values("kind"); len(values) == 0 {
-			values = plainKinds()
+		if field = store.FieldKind; len(rest.Kinds) == 0 {
+			rest.Kinds = record.Kinds()
 		}
+		values = rest.Values("kind")
 	}
 	if rest.Clear(string(field)); field == store.FieldTag && len(p.request.Tags) > 1 {
 		rest.Tags = p.request.Tags
@@ -118,37 +119,24 @@ func (r *Reader) listByDate(ctx context.Context, p *page) (err error) {
 	if p.request.Limit > 0 && rest.IsZero() {
 		wanted = p.skip + p.request.Limit + 1
 	}
-	lists, err := View(ctx, r.store, func(tx *store.Tx) (lists [][]record.Ref, err error) {
-		for _, value := range values {
-			var refs []record.Ref
-			for ref, err := range tx.Lookup(field, value) {
-				if refs = append(refs, ref); err != nil {
-					return nil, err
-				}
-			}
-			lists = append(lists, refs)
-		}
-		return lists, nil
-	})
 	var refs []record.Ref
-	dates, done := map[record.Ref]string{}, 0
-	err = errors.Join(err, r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-		switch {
-		case len(lists) == 0:
-			return true, nil
-		case done == len(lists[0]):
-			refs, lists, done = append(refs, lists[0]...), lists[1:], 0
-			return false, nil
+	dates := map[record.Ref]string{}
+	for _, value := range values {
+		list, err := r.refs(ctx, field, value)
+		done := 0
+		err = errors.Join(err, r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
+			if done == len(list) {
+				return true, nil
+			}
+			date, stored := tx.Date(list[done])
+			dates[list[done]] = date
+			done++
+			return wanted > 0 && done&(done-1) == 0 && newerThan(stored, list[:done], dates) >= wanted, nil
+		}))
+		if err != nil {
+			return err
 		}
-		date, stored := tx.Date(lists[0][done])
-		dates[lists[0][done]] = date
-		if done++; wanted > 0 && done&(done-1) == 0 && newerThan(stored, lists[0][:done], dates) >= wanted {
-			lists[0] = lists[0][:done]
-		}
-		return false, nil
-	}))
-	if err != nil {
-		return err
+		refs = append(refs, list[:done]...)
 	}
 	slices.SortStableFunc(refs, func(a, b record.Ref) int { return strings.Compare(dates[b], dates[a]) })
 	return r.eachVersion(ctx, refs, p.add)
@@ -168,13 +156,6 @@ func newerThan(stored string, refs []record.Ref, dates map[record.Ref]string) (n
 		}
 	}
 	return n
-}
-
-func plainKinds() (kinds []string) {
-	for _, kind := range record.Kinds() {
-		kinds = append(kinds, string(kind))
-	}
-	return kinds
 }
 
 // add takes in a version that may match, and reports whether the page is full.

@@ -23,7 +23,7 @@ type ResolveOptions struct {
 // Reasons of errors of this package, with what they name.
 const (
 	ErrAbsent      record.Reason = "nothing has the name" // names what comes near, at most ten; the detail is the text
-	ErrRetired     record.Reason = "no current version"   // names the last version, which is the detail, a store.Version
+	ErrRetired     record.Reason = "no current version"   // names the last version, its detail (a store.Version), and its name
 	ErrNoPart      record.Reason = "no such part"         // a section or lines; names the record
 	ErrSeveral     record.Reason = "several names"        // names them
 	ErrNoKnowledge record.Reason = "no such knowledge"
@@ -35,7 +35,7 @@ func absent(text string, retired store.Version, near []record.Name) error {
 	if retired.Record != nil {
 		ref := retired.Ref.Short()
 		return record.NotFound.Errorf("%q has no current version; its last one is %s", text, ref).
-			Because(ErrRetired, ref).With(retired)
+			Because(ErrRetired, ref, retired.Record.Name.String()).With(retired)
 	}
 	return record.NotFound.Errorf("%q not found", text).Because(ErrAbsent, nameTexts(near)...).With(text)
 }

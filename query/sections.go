@@ -3,9 +3,7 @@ package query
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"unicode/utf8"
 
@@ -82,9 +80,9 @@ func (r *Reader) Section(ctx context.Context, h *Hit, size int) (SectionText, er
 		}
 		return tx.Content(v.Record)
 	})
-	var body io.ReadCloser
+	var text []byte
 	if err == nil {
-		body, err = content.Open()
+		text, err = content.Head(indexedText + shownLine)
 	}
 	if err != nil {
 		return SectionText{}, fmt.Errorf("reading %s: %w", h.Name, err)
@@ -92,19 +90,8 @@ func (r *Reader) Section(ctx context.Context, h *Hit, size int) (SectionText, er
 	if size <= 0 {
 		size = math.MaxInt
 	}
-	if layout.IsJSONLines(h.Path) {
-		text, _, err := headOf(content, h.Path)
-		text = shortLines(linesOf(text, h.Lines), h)
-		s := SectionText{Text: text, First: h.Lines.From, Last: h.Lines.To}
-		return s.Cut(size), errors.Join(err, body.Close())
-	}
-	part := bodyPart{end: -1, line: 1, lines: h.Lines}
-	var text bytes.Buffer
-	out := &bodyWriter{w: contextWriter{ctx, &text}, left: int64(size), endedLine: true, part: part, name: h.Name}
-	if err := errors.Join(out.copy(body, part), body.Close()); err != nil {
-		return SectionText{}, fmt.Errorf("reading %s: %w", h.Name, err)
-	}
-	return SectionText{shortLines(text.Bytes(), h), h.Lines.From, out.last, out.kept}, nil
+	text = shortLines(linesOf(layout.Readable(h.Path, text), h.Lines), h)
+	return SectionText{Text: text, First: h.Lines.From, Last: h.Lines.To}.Cut(size), nil
 }
 
 // shownLine is how much of a line is shown where nobody has asked for that line, in bytes.

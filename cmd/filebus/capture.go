@@ -29,13 +29,17 @@ type captureCommand struct {
 	profile *layout.Profile
 }
 
-func (o *captureCommand) check(_ *environ, dirs []string) error {
+func (o *captureCommand) check(e *environ, dirs []string) error {
 	if len(dirs) > 1 && o.Tree != "" {
 		return usageError("--tree names one tree, and %d folders were given", len(dirs))
 	}
-	for _, pattern := range o.Exclude {
-		if err := mirror.CheckPattern(pattern); err != nil && pattern != noPattern {
-			return usageError("--exclude: %w", err)
+	for i, pattern := range o.Exclude {
+		for _, dir := range dirs {
+			clean, err := mirror.CleanPattern(pattern, e.abs(dir))
+			if err != nil && pattern != noPattern {
+				return usageError("--exclude: %w", err)
+			}
+			o.Exclude[i] = cmp.Or(clean, pattern)
 		}
 	}
 	if o.Layout == "" {
@@ -72,7 +76,7 @@ func (o *captureCommand) capture(ctx context.Context, w *workspace, dir string) 
 	}
 	show, clear := w.progress("capturing " + name)
 	report, err := w.Capture(ctx, w.abs(dir), materialize.CaptureOptions{
-		Tree: tree, Profile: o.profile, DryRun: o.DryRun, Rules: o.change, Progress: counted(show),
+		Tree: tree, Profile: o.profile, DryRun: o.DryRun, MayMove: o.Tree != "", Rules: o.change, Progress: counted(show),
 	})
 	clear()
 	if err != nil {
@@ -80,6 +84,9 @@ func (o *captureCommand) capture(ctx context.Context, w *workspace, dir string) 
 	}
 	if report.Rules.All && !o.All {
 		w.note("--all of an earlier capture holds: what holds secrets is taken in; --all=false leaves it out")
+	}
+	if o.has("exclude") && len(report.Unused) > 0 {
+		w.note("--exclude matched nothing: %s", oneLine(strings.Join(report.Unused, " ")))
 	}
 	return report, w.printCapture(report, o.DryRun, o.Problems)
 }

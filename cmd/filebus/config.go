@@ -90,9 +90,12 @@ func (c *config) parse(text string) error {
 	if _, err := c.profile(); err != nil {
 		return err
 	}
-	for _, folder := range slices.Concat(c.Notes, c.Agents) {
-		if !mayHoldFiles(folder) {
-			return fmt.Errorf("%q is not a folder below the workspace, outside of .git and .filebus", folder)
+	for _, folders := range [][]string{c.Notes, c.Agents} {
+		for i, folder := range folders {
+			if !mayHoldFiles(folder) {
+				return fmt.Errorf("%q is not a folder below the workspace, outside of .git and .filebus", folder)
+			}
+			folders[i] = filepath.ToSlash(filepath.Clean(folder))
 		}
 	}
 	return cmp.Or(c.Kinds.Check(), c.Retention.check())
@@ -139,7 +142,7 @@ func (r retentionConfig) String() string {
 // what belongs to git and to the store itself.
 func mayHoldFiles(folder string) bool {
 	clean := filepath.ToSlash(filepath.Clean(folder))
-	return filepath.IsLocal(folder) && clean != "." && !slices.ContainsFunc(strings.Split(clean, "/"), func(segment string) bool {
+	return filepath.IsLocal(folder) && clean != "." && !strings.HasPrefix(clean+"/", "~/") && !slices.ContainsFunc(strings.Split(clean, "/"), func(segment string) bool {
 		return materialize.IsProtected(segment)
 	})
 }

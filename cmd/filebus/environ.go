@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"filebus/materialize"
+	"filebus/materialize/mirror"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/folder"
@@ -180,6 +182,9 @@ func (e *environ) create(ctx context.Context) (*workspace, error) {
 	}
 	if err == nil && w.Store.IsNew() {
 		e.note("made a store in %s", at.Store)
+		if at.Other != "" {
+			e.note("there is another store in %s; filebus list%s reads it", at.Other, e.storeFlag(at.Other))
+		}
 		if e.isShared(at.Main) {
 			e.note("%s is no project: outside of git its store is found there alone, and not below", at.Main)
 		}
@@ -198,6 +203,8 @@ func (e *environ) openFresh(ctx context.Context) (*workspace, error) {
 		return w, err
 	}
 	report, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Finished: true, Budget: e.syncBudget})
+	isBroken := func(s mirror.Skipped) bool { return strings.Contains(s.Reason, mirror.RuleIgnore) }
+	broken := slices.IndexFunc(report.Skipped, isBroken)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -206,6 +213,8 @@ func (e *environ) openFresh(ctx context.Context) (*workspace, error) {
 	case report.Failed > 0:
 		last := report.Skipped[len(report.Skipped)-1]
 		e.note("%s not imported, such as %s: %s", plural(report.Failed, "changed file"), last.Path, last.Reason)
+	case broken >= 0: // agents' folders may be concerned
+		e.note("%s was not looked at: %s", oneLine(report.Skipped[broken].Path), oneLine(report.Skipped[broken].Reason))
 	case report.Count("conflict") > 0:
 		e.note("%s in files that were changed: filebus sync says which", plural(report.Count("conflict"), "conflict"))
 	case report.Unlooked > 0:

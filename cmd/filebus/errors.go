@@ -86,6 +86,7 @@ func (e *environ) fail(err error) int {
 	switch {
 	case f.Message == "" || f.Exit == exitPipe:
 	case e.global.json:
+		f.Message, f.Hint = e.atStore(f.Message), e.atStore(f.Hint)
 		_ = writeJSON(e.err, map[string]failure{"error": f}) // as of all that is said, nobody hears of a failure
 	case f.Exit != exitInterrupted:
 		e.noteTry(f.Hint, "%s", f.Message)

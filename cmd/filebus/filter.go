@@ -84,10 +84,7 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 
 // nearKinds says which kinds are meant by values that are none.
 func nearKinds(field string, values []string) (text string) {
-	var kinds []string
-	for _, kind := range record.Kinds() {
-		kinds = append(kinds, string(kind))
-	}
+	kinds := (&record.Filter{Kinds: record.Kinds()}).Values("kind")
 	for _, value := range values {
 		if field == "kind" && !slices.Contains(kinds, value) {
 			text += near(value, kinds)

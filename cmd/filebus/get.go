@@ -120,10 +120,7 @@ func (w *workspace) printBody(ctx context.Context, op, name string, v store.Vers
 	} else {
 		b.Base64 = buffer.Bytes()
 	}
-	var printed strings.Builder
-	err = writeJSON(&printed, b)
-	w.logRead(op, v.Record.Name.String(), record.EstimateTokens(int64(printed.Len())))
-	w.printf("%s", printed.String())
+	_, err = w.present(presentation{op: op, what: v.Record.Name.String(), json: func(int) any { return b }})
 	return err
 }
 

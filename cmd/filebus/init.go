@@ -185,6 +185,6 @@ func (o *initCommand) say(w *workspace, v *initView, isEmpty bool) {
 	case o.Yes:
 		w.remark("took in %s", plural(v.Taken, "file"))
 	case text != "" && (isEmpty || len(v.Proposed) > 0):
-		w.remark("%s does that, and takes the files in", w.initYes())
+		w.remark("filebus init --yes does that, and takes the files in")
 	}
 }

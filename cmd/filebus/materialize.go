@@ -81,7 +81,7 @@ func (e *environ) noteLeftOut(report *materialize.LayOutReport) {
 		e.note("%s is not laid out: a newer record has its path; filebus get %s prints it", name, name)
 	}
 	for _, name := range report.Protected {
-		e.note("%s is not laid out: its path leads into .git or .filebus; filebus get %s prints it",
+		e.note("%s is not laid out: its path leads into .git, .filebus or a file; filebus get %s prints it",
 			name, record.ShellWord(name))
 	}
 	if len(report.Missing) > 0 {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -20,15 +21,31 @@ func (e *environ) note(format string, args ...any) { e.noteTry("", format, args.
 
 // noteTry is note, with the command that goes on from there.
 func (e *environ) noteTry(hint, format string, args ...any) {
-	said := notice{fmt.Sprintf(format, args...), hint}
+	said := notice{e.atStore(fmt.Sprintf(format, args...)), e.atStore(hint)}
 	if e.global.json {
 		_ = writeJSON(e.err, map[string]notice{"notice": said})
 		return
 	}
 	fmt.Fprintf(e.err, "filebus: %s\n", said.Message)
 	if hint != "" {
-		fmt.Fprintf(e.err, "  try: %s\n", hint)
+		fmt.Fprintf(e.err, "  try: %s\n", said.Hint)
 	}
+}
+
+// atStore puts the store that the user has named into the commands that a text names.
+func (e *environ) atStore(text string) string {
+	if e.global.store == "" {
+		return text
+	}
+	flag, parts := e.storeFlag(e.abs(e.global.store)), strings.SplitAfter(text, "filebus ")
+	for i, rest := range parts[1:] {
+		called := rest[:strings.IndexAny(rest+"\n", ",;\n")]
+		isCalled := func(c command) bool { return strings.HasPrefix(called+" ", c.name()+" ") }
+		if slices.ContainsFunc(commands(), isCalled) && !strings.Contains(called, " --store ") {
+			parts[i] = strings.TrimSuffix(parts[i], " ") + flag + " "
+		}
+	}
+	return strings.Join(parts, "")
 }
 
 // remark is note for people: JSON says it by itself.

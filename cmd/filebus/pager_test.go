@@ -33,9 +33,7 @@ func TestPager(t *testing.T) {
 		var out bytes.Buffer
 		env := docEnviron(t.TempDir(), &out)
 		env.outTerminal, env.rows, env.variables = true, c.rows, nil
-		for _, v := range strings.Split(strings.NewReplacer(" FILEBUS", "\nFILEBUS", " TERM", "\nTERM").Replace(c.variables), "\n") {
-			env.variables = append(env.variables, v)
-		}
+		env.variables = append(env.variables, strings.Split(strings.NewReplacer(" FILEBUS", "\nFILEBUS", " TERM", "\nTERM").Replace(c.variables), "\n")...)
 		env.getenv = func(name string) (value string) {
 			for _, v := range env.variables {
 				if text, isIt := strings.CutPrefix(v, name+"="); isIt {

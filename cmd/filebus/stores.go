@@ -89,6 +89,9 @@ func (e *environ) rememberStore(folder string) {
 	if dir == "" {
 		return
 	}
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
 	file := filepath.Join(dir, trust.Key(folder))
 	info, err := os.Lstat(file)
 	if err == nil {

@@ -254,14 +254,6 @@ func (w *workspace) remarkLeft(ctx context.Context) {
 	}
 	c, err := w.config(w.Location)
 	if text := foundText(c.without(look(w.Root, w.syncBudget))); err == nil && text != "" {
-		w.remark("not taken in yet: %s; %s does", text, w.initYes())
+		w.remark("not taken in yet: %s; filebus init --yes does", text)
 	}
-}
-
-// initYes is the command that takes in what was found.
-func (e *environ) initYes() string {
-	if e.global.store == "" {
-		return "filebus init --yes"
-	}
-	return "filebus init --yes" + e.storeFlag(e.abs(e.global.store))
 }

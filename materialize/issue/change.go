@@ -188,19 +188,18 @@ func (q *Queue) ClaimNext(ctx context.Context, f Filter, c Change) (claimed Issu
 	if err != nil {
 		return Issue{}, false, err
 	}
-	// One file at a time, the one with the most urgent issue first.
-	own := slices.DeleteFunc(slices.Clone(all), q.isForeign)
-	paths, err := q.pathsOf(own)
+	// One file at a time, the one with the most urgent issue first, and at last those that
+	// another program keeps.
+	foreign := slices.DeleteFunc(slices.Clone(all), func(i Issue) bool { return !i.isFree(c.Agent) || !q.isForeign(i) })
+	paths, err := q.pathsOf(slices.DeleteFunc(all, q.isForeign))
 	for _, path := range paths {
 		claimed, found, err = q.claimIn(ctx, path, f, c)
 		if found || err != nil {
-			break
+			return claimed, found, err
 		}
 	}
-	if at := slices.IndexFunc(all, func(i Issue) bool { return i.isFree(c.Agent) }); !found && err == nil && at >= 0 {
-		if q.isForeign(all[at]) { // there are no others
-			return claimed, false, errForeign(all[at])
-		}
+	if len(foreign) > 0 {
+		err = errForeign(foreign[0])
 	}
 	return claimed, found, err
 }

@@ -112,24 +112,19 @@ func (f Filter) accepts(i Issue) bool {
 // setBlocked says of each issue what it waits for: open issues that it depends on, or that
 // its parents wait for.
 func setBlocked(all []Issue) {
-	at := make(map[string]int, len(all))
+	at := make(map[string]*Issue, len(all))
 	for n := range all {
-		at[all[n].ID] = n
+		at[all[n].ID] = &all[n]
 	}
-	for n := range all {
-		seen := map[string]bool{} // parents may be in a circle
-		for id := all[n].ID; id != "" && !seen[id]; {
-			seen[id] = true
-			of, found := at[id]
-			if !found {
-				break
-			}
-			for _, on := range all[of].DependsOn {
-				if other, known := at[on]; known && all[other].Status.IsOpen() && on != all[n].ID {
-					all[n].BlockedBy = append(all[n].BlockedBy, on)
+	for _, i := range at {
+		seen := map[*Issue]bool{nil: true} // parents may be in a circle
+		for of := i; !seen[of]; of = at[of.Parent] {
+			seen[of] = true
+			for _, on := range of.DependsOn {
+				if other := at[on]; other != nil && other != i && other.Status.IsOpen() {
+					i.BlockedBy = append(i.BlockedBy, on)
 				}
 			}
-			id = all[of].Parent
 		}
 	}
 }
@@ -307,13 +302,6 @@ func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // parseTime reads a time as agents write it; what is no time is the zero one.
 func parseTime(text string) time.Time {
-	text = strings.Trim(markdown.OneLine(text), "`* ")
-	for _, form := range []string{
-		time.RFC3339Nano, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
-	} {
-		if t, err := time.Parse(form, text); err == nil {
-			return t.UTC()
-		}
-	}
-	return time.Time{}
+	t, _ := layout.ParseDate(strings.Trim(markdown.OneLine(text), "`* "))
+	return t.UTC()
 }

@@ -24,41 +24,12 @@ func (pl Location) IsForeign() bool {
 	return is
 }
 
-// A bead is an issue of bd. A value of another type than expected says nothing.
-type bead struct {
-	ID                                                  looseText
-	Title, Description, Design, Notes, Status, Priority looseText
-	Criteria                                            looseText `json:"acceptance_criteria"`
-	CloseReason                                         looseText `json:"close_reason"`
-	DeleteReason                                        looseText `json:"delete_reason"`
-	Type                                                looseText `json:"issue_type"`
-	Assignee                                            looseText
-	CreatedBy                                           looseText `json:"created_by"`
-	Created                                             looseText `json:"created_at"`
-	Updated                                             looseText `json:"updated_at"`
-	Labels                                              []looseText
-	Dependencies                                        []struct {
-		On   looseText `json:"depends_on_id"`
-		Type looseText
-	}
-	Comments []struct{ Author, Text looseText }
-}
-
-// A looseText is text that JSON may have as a number.
-type looseText string
-
-// UnmarshalJSON never fails.
-func (l *looseText) UnmarshalJSON(raw []byte) error {
-	*l = looseText(jsonText(raw))
-	return nil
-}
+// A bead is an issue of bd.
+type bead = jsonFields
 
 // readBead reads an issue, nil for what is no JSON object.
-func readBead(text []byte) *bead {
-	b := new(bead)
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark)))
-	mismatch := (*json.UnmarshalTypeError)(nil)
-	if err := json.Unmarshal(text, b); err != nil && !errors.As(err, &mismatch) || text[0] != '{' {
+func readBead(text []byte) (b bead) {
+	if json.Unmarshal(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark)), &b) != nil {
 		return nil
 	}
 	return b
@@ -69,12 +40,12 @@ func readBead(text []byte) *bead {
 // those alike the first. Other lines are literal, and reported.
 func (beads) Parse(path string, text []byte) (File, []*SyntaxError) {
 	type issueLine struct {
-		*bead
+		bead
 		line, start, end int
 	}
 	c := newFileCutter(path, text)
 	var lines []issueLine
-	best := map[looseText]issueLine{}
+	best := map[string]issueLine{}
 	at, number := len(text)-len(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))), 0
 	for line := range bytes.Lines(text[at:]) {
 		number++
@@ -87,42 +58,43 @@ func (beads) Parse(path string, text []byte) (File, []*SyntaxError) {
 			c.errorf(number, "%w", err)
 			continue
 		}
-		this, loser := issueLine{b, number, at - len(line), at}, issueLine{}
-		if old, used := best[b.ID]; used && !b.time().After(old.time()) {
-			this, loser = old, this
-		} else {
-			loser = old
+		id := b.text("id")
+		old, used := best[id]
+		if used && !b.updated().After(old.updated()) {
+			c.repeated(number, id, old.line)
+			continue
 		}
-		if best[b.ID] = this; loser.line > 0 {
-			c.repeated(loser.line, string(b.ID), this.line)
+		if used {
+			c.repeated(old.line, id, number)
 		}
-		lines = append(lines, issueLine{b, number, at - len(line), at})
+		best[id] = issueLine{b, number, at - len(line), at}
+		lines = append(lines, best[id])
 	}
 	for _, l := range lines {
-		if best[l.ID] == l {
-			c.add(&Entry{Kind: record.KindIssue, ID: string(l.ID), Line: l.line, Facts: l.facts()}, l.start, l.end)
+		if id := l.text("id"); best[id].line == l.line {
+			c.add(&Entry{Kind: record.KindIssue, ID: id, Line: l.line, Facts: l.facts()}, l.start, l.end)
 		}
 	}
 	return c.finish()
 }
 
+// updated returns when an issue was updated; one that does not say it is the oldest.
+func (b bead) updated() time.Time {
+	t, _ := ParseDate(b.text("updated_at"))
+	return t
+}
+
 // checkBead says why a line is no issue.
-func checkBead(b *bead, line []byte) error {
+func checkBead(b bead, line []byte) error {
 	switch {
 	case bytes.HasPrefix(line, []byte("<<<<<<< ")), bytes.HasPrefix(line, []byte(">>>>>>> ")):
 		return errors.New("a conflict marker of git: the issues of both sides are read")
 	case b == nil:
 		return errors.New("the line is no JSON object")
-	case b.ID == "":
+	case b.text("id") == "":
 		return errors.New("the issue has no id")
 	}
-	return record.CheckID(string(b.ID))
-}
-
-// time returns when an issue was updated; one that does not say it is the oldest.
-func (b *bead) time() time.Time {
-	t, _ := time.Parse(time.RFC3339Nano, string(b.Updated))
-	return t
+	return record.CheckID(b.text("id"))
 }
 
 // ReadIssue reads the text of an issue, in whichever form it stands.
@@ -134,38 +106,38 @@ func ReadIssue(text []byte) Issue {
 }
 
 // issue returns an issue of bd with the words that other issues have.
-func (b *bead) issue() Issue {
+func (b bead) issue() Issue {
 	i := Issue{
-		ID: string(b.ID), Title: string(b.Title), Summary: markdown.OneLine(string(b.Title)), Type: string(b.Type),
-		State: string(b.Status), Status: statusFact(string(b.Status)), Created: string(b.Created),
-		Priority: string(b.Priority),
+		ID: b.text("id"), Title: b.text("title"), Summary: markdown.OneLine(b.text("title")), Type: b.text("issue_type"),
+		State: b.text("status"), Status: statusFact(b.text("status")), Created: b.text("created_at"),
+		Priority: b.text("priority"),
 	}
 	if isDigits(i.Priority) {
 		i.Priority = "P" + i.Priority
 	}
 	i.Priority = priorityFact(i.Priority)
 	comments := ""
-	for _, c := range b.Comments {
-		comments += strings.TrimPrefix(string("\n"+c.Author+": "+c.Text), "\n: ")
+	for _, c := range b.list("comments") {
+		comments += strings.TrimPrefix("\n"+c.text("author")+": "+c.text("text"), "\n: ")
 	}
 	for _, block := range [][2]string{
-		{"", string(b.Description)}, {"Design:\n", string(b.Design)}, {"Acceptance criteria:\n", string(b.Criteria)},
-		{"Notes:\n", string(b.Notes)}, {"Closed: ", string(b.CloseReason)}, {"Deleted: ", string(b.DeleteReason)},
+		{"", b.text("description")}, {"Design:\n", b.text("design")}, {"Acceptance criteria:\n", b.text("acceptance_criteria")},
+		{"Notes:\n", b.text("notes")}, {"Closed: ", b.text("close_reason")}, {"Deleted: ", b.text("delete_reason")},
 		{"Comments:", comments},
 	} {
 		if block[1] != "" {
 			i.Details = strings.TrimPrefix(i.Details+"\n\n"+block[0]+block[1], "\n\n")
 		}
 	}
-	if b.Assignee != "" {
-		i.Extra = []ExtraField{{"Assignee", string(b.Assignee)}}
+	if agent := b.text("assignee"); agent != "" {
+		i.Extra = []ExtraField{{"Assignee", agent}}
 	}
-	for _, d := range b.Dependencies {
-		switch beadLink(string(d.Type)) {
+	for _, d := range b.list("dependencies") {
+		switch beadLink(d.text("type")) {
 		case "blocked-by":
-			i.DependsOn = append(i.DependsOn, string(d.On))
+			i.DependsOn = append(i.DependsOn, d.text("depends_on_id"))
 		case "parent":
-			i.Parent = string(d.On)
+			i.Parent = d.text("depends_on_id")
 		}
 	}
 	return i
@@ -183,18 +155,16 @@ func beadLink(text string) string {
 }
 
 // facts returns what an issue says about itself.
-func (b *bead) facts() Facts {
+func (b bead) facts() Facts {
 	i := b.issue()
 	facts := issueFields.Facts(i)
-	facts.Agent, facts.Summary = word(string(b.CreatedBy)), cmp.Or(factSummary(i.Details), facts.Title)
+	facts.Agent, facts.Summary = word(b.text("created_by")), cmp.Or(factSummary(i.Details), facts.Title)
 	facts.setFact("state", i.State)
-	facts.setFact("updated", string(b.Updated))
-	for _, label := range b.Labels {
-		facts.Tags = append(facts.Tags, factLine(string(label)))
-	}
-	for _, d := range b.Dependencies {
-		if record.CheckID(string(d.On)) == nil && d.On != b.ID {
-			facts.Links = appendLink(facts.Links, beadLink(string(d.Type)), "issue/"+string(d.On))
+	facts.setFact("updated", b.text("updated_at"))
+	facts.Tags = append(facts.Tags, factList(b.texts("labels"), factLine)...)
+	for _, d := range b.list("dependencies") {
+		if on := d.text("depends_on_id"); record.CheckID(on) == nil && on != i.ID {
+			facts.Links = appendLink(facts.Links, beadLink(d.text("type")), "issue/"+on)
 		}
 	}
 	return facts
@@ -207,9 +177,6 @@ func readableIssue(line []byte) []byte {
 		return line
 	}
 	i := b.issue()
-	said := []string{i.ID, i.Title, i.State, i.Priority, i.Type, string(b.Assignee), i.Details}
-	for _, label := range b.Labels {
-		said = append(said, string(label))
-	}
+	said := append([]string{i.ID, i.Title, i.State, i.Priority, i.Type, b.text("assignee"), i.Details}, b.texts("labels")...)
 	return []byte(strings.Join(factList(said, markdown.OneLine), "  "))
 }

@@ -3,8 +3,6 @@ package layout
 import (
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"filebus/store/record"
 )
@@ -60,15 +58,16 @@ func PathDate(path string, kind record.Kind) (date time.Time, ok bool) {
 // says nothing.
 func nameDate(name string) (date time.Time, ok bool) {
 	for i := len(name) - len("20060102"); i >= 0; i-- {
-		if i > 0 && isWordByte(name[i-1]) || name[i] < '0' || name[i] > '9' {
+		if name[i] < '0' || name[i] > '9' {
 			continue
 		}
 		for _, form := range [...]string{"20060102150405", time.DateOnly, "2006_01_02", "2006.01.02", "20060102"} {
-			if len(name) < i+len(form) {
+			day, err := time.Parse(form, name[i:min(len(name), i+len(form))])
+			if err != nil {
 				continue
 			}
-			day, err := time.Parse(form, name[i:i+len(form)])
-			if err == nil && !inNumber(name[:i], name[i+len(form):], form[4] == '.') {
+			around := name[:i] + "\x00" + name[i+len(form):]
+			if !noDate().MatchString(around) && (form[4] != '.' || !noDottedDate().MatchString(around)) {
 				return day.Truncate(24 * time.Hour), true
 			}
 		}
@@ -76,27 +75,12 @@ func nameDate(name string) (date time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-func isWordByte(c byte) bool {
-	return c >= utf8.RuneSelf || unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))
-}
-
-// inNumber reports whether what looks like a date is a part of a word, of an id such as
-// ISSUE-20260101-001, of a UUID, or of a version such as 1.2026.10.11.
-func inNumber(before, after string, dotted bool) bool {
-	if isTime := len(after) > 1 && after[0] == 'T' && isDigits(after[1:2]); after != "" && isWordByte(after[0]) && !isTime {
-		return true
-	}
-	if dotted && (strings.HasSuffix(before, ".") || len(after) > 1 && after[0] == '.' && isDigits(after[1:2])) {
-		return true
-	}
-	pieces := strings.FieldsFunc(after, func(r rune) bool { return r == '-' || r == '_' || r == '.' })
-	if len(pieces) == 0 || after[0] == '.' {
-		return false
-	}
-	if len(pieces) > 2 && len(pieces[0]) == 4 && strings.Trim(pieces[0]+pieces[1], "0123456789abcdef") == "" && len(pieces[1]) == 4 {
-		return true
-	}
-	word := strings.TrimRight(before, "-_")
-	word = word[strings.LastIndexAny(word, "-_ .")+1:]
-	return isDigits(pieces[0]) && len(pieces[0]) < 5 && word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-}
+// noDate is what shows, with a NUL in place of what looks like a date, that this is a part of
+// a word, of a UUID, or of an id such as ISSUE-20260101-001; noDottedDate that it is a part
+// of a version such as 1.2026.10.11.
+var (
+	noDate = Pattern(`(?:[A-Za-z0-9]|[^\x00-\x7f])\x00|\x00(?:[A-SU-Za-z0-9]|[^\x00-\x7f]|T(?:[^0-9]|$))` +
+		`|\x00[-_][-_.]*(?:[0-9a-f]{4}[-_.]+){2}[^-_.]` +
+		`|(?:^|[-_ .])[A-Z]+[-_]*\x00[-_][-_.]*[0-9]{1,4}(?:[-_.]|$)`)
+	noDottedDate = Pattern(`\.\x00|\x00\.[0-9]`)
+)

@@ -181,8 +181,7 @@ var foreignRoots = sync.OnceValue(func() map[string]family {
 		}
 	}
 	// These are common words: without the dot they count only where a document names them.
-	for _, root := range []string{"orchestrator/dialogues", "orchestrator/sessions", "blue/sessions",
-		beadsRoot[1:]} {
+	for _, root := range []string{"orchestrator/dialogues", "orchestrator/sessions", "blue/sessions", "beads"} {
 		delete(all, root)
 	}
 	return all

@@ -2,7 +2,6 @@ package layout
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"maps"
 	"strings"
@@ -21,27 +20,18 @@ var reports = &single{record.KindHandoff, reportFacts}
 // is text or an object with a name, notes are text or a list. Text that is not one
 // JSON object is reported with its line.
 func reportFacts(_ string, text []byte) (f Facts, problems []*SyntaxError) {
-	var fields map[string]json.RawMessage
+	var fields jsonFields
 	if problem := markdown.DecodeJSON(text, &fields); problem != nil {
 		return f, []*SyntaxError{problem}
 	}
 	for _, key := range []string{"task_metadata", "metadata", "report"} { // what they keep of themselves
-		var inner map[string]json.RawMessage
-		_ = json.Unmarshal(fields[key], &inner) // what is no object has nothing
-		if inner != nil {
+		var inner jsonFields
+		if json.Unmarshal(fields[key], &inner) == nil && inner != nil {
 			maps.Copy(inner, fields)
 			fields = inner
 		}
 	}
-	// The names under which agents given one schema wrote the same thing.
-	first := func(keys ...string) string {
-		for _, key := range keys {
-			if value := jsonText(fields[key]); value != "" {
-				return value
-			}
-		}
-		return ""
-	}
+	first := fields.text // the names under which agents given one schema wrote the same thing
 	f = Facts{
 		Task:    TaskID(first("task_id", "task", "id")),
 		Loop:    word(first("loop_number", "loop")),
@@ -58,6 +48,35 @@ func reportFacts(_ string, text []byte) (f Facts, problems []*SyntaxError) {
 	return f, nil
 }
 
+// jsonFields are the values of a JSON object, which may be of any type.
+type jsonFields map[string]json.RawMessage
+
+// text returns the first of the values with some keys that says something as text.
+func (f jsonFields) text(keys ...string) string {
+	for _, key := range keys {
+		if value := jsonText(f[key]); value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// texts returns the items of a list as text.
+func (f jsonFields) texts(key string) (texts []string) {
+	var list []json.RawMessage
+	_ = json.Unmarshal(f[key], &list) // what is no list has none
+	for _, item := range list {
+		texts = append(texts, jsonText(item))
+	}
+	return texts
+}
+
+// list returns the objects of a list.
+func (f jsonFields) list(key string) (list []jsonFields) {
+	_ = json.Unmarshal(f[key], &list) // what is no list has none, what is no object no fields
+	return list
+}
+
 // jsonText returns a value as text: a string or number, the name or first
 // element of what holds more, or "".
 func jsonText(raw json.RawMessage) string {
@@ -69,11 +88,9 @@ func jsonText(raw json.RawMessage) string {
 	case '"':
 		return strings.TrimSpace(markdown.StringIn(raw))
 	case '{':
-		var named struct{ Name, Status, Approach looseText }
-		if json.Unmarshal(raw, &named) != nil {
-			return ""
-		}
-		return string(cmp.Or(named.Name, named.Status, named.Approach))
+		var named jsonFields
+		_ = json.Unmarshal(raw, &named) // what is broken says nothing
+		return named.text("name", "status", "approach")
 	case '[':
 		var list []json.RawMessage
 		if json.Unmarshal(raw, &list) != nil || len(list) == 0 || len(list[0]) == 0 || list[0][0] != '"' {

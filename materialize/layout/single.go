@@ -228,16 +228,13 @@ var notes = &single{record.KindNote, func(_ string, text []byte) (Facts, []*Synt
 func FrontFacts(text []byte) Facts {
 	var f Facts
 	fields, _ := markdown.FrontMatter(text)
-	value := func(keys ...string) string {
+	values := func(keys ...string) (all []string) {
 		for _, key := range keys {
-			for _, v := range fields[key] {
-				if v = word(v); v != "" && v != "~" && !strings.EqualFold(v, "null") {
-					return v
-				}
-			}
+			all = append(all, fields[key]...)
 		}
-		return ""
+		return all
 	}
+	value := func(keys ...string) string { return cmp.Or(factList(values(keys...), frontWord)...) }
 	f.Agent = value("agent", "agent_id", "author")
 	f.Session = value("session", "session_id")
 	f.Conversation = value("thread", "thread_id", "conversation", "conversation_id")
@@ -248,7 +245,7 @@ func FrontFacts(text []byte) Facts {
 			f.Title = titleOf(title)
 		}
 	}
-	f.Tags = frontList(append(fields["tags"], fields["tag"]...), frontTag)
+	f.Tags = frontList(values("tags", "tag"), frontTag)
 	for _, target := range frontList(fields["related"], word) {
 		f.Links = append(f.Links, record.Link{Type: "related", Target: target})
 	}
@@ -258,11 +255,9 @@ func FrontFacts(text []byte) Facts {
 	for _, key := range []string{record.AttributeType, "severity", record.AttributePriority, record.AttributeConfidence} {
 		f.setFact(key, strings.ToLower(factLine(value(key))))
 	}
-	for _, key := range dateFields() {
-		for _, v := range fields[key] {
-			if date, ok := ParseDate(v); ok {
-				f.Dates = append(f.Dates, date)
-			}
+	for _, v := range values(dateFields()...) {
+		if date, ok := ParseDate(v); ok {
+			f.Dates = append(f.Dates, date)
 		}
 	}
 	return f
@@ -284,13 +279,21 @@ func frontList(values []string, clean func(string) string) []string {
 	return factList(items, clean)
 }
 
+// frontWord is word for a value of YAML, where null and ~ say nothing.
+func frontWord(text string) string {
+	if text = word(text); text == "~" || strings.EqualFold(text, "null") {
+		return ""
+	}
+	return text
+}
+
 // frontTag returns the tag that is written as "tag" or "#tag".
 func frontTag(text string) string {
 	text = strings.TrimPrefix(strings.Trim(word(text), " \"'"), "#")
-	if strings.EqualFold(text, "null") || text == "~" || len(text) > maxFactWord {
+	if len(text) > maxFactWord {
 		return ""
 	}
-	return word(text)
+	return frontWord(text)
 }
 
 // results is the layout of results: the full output of one call, as the

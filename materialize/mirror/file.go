@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func (m *Mirror) Look(ctx context.Context, p string) (File, error) {
 		return File{}, nil
 	}
 	if err != nil {
-		return File{}, err
+		return File{}, cmp.Or(refuseLinks(root, filepath.Dir(name), false), err)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return File{}, LinkInTheWay(filepath.Join(root.Name(), name))
@@ -440,8 +441,17 @@ func (m *Mirror) RemoveFolder(ctx context.Context, p string, hold func(remove fu
 	return hold(func() { _ = root.Remove(name) }) // it may hold files of others: then it stays
 }
 
+// CheckWay refuses a path that leads over a file, or over a symbolic link out of the root.
+func (m *Mirror) CheckWay(ctx context.Context, p string) error {
+	root, file, err := m.find(ctx, p)
+	if err != nil {
+		return err
+	}
+	return refuseLinks(root, filepath.Dir(file), false)
+}
+
 // refuseLinks returns ErrLink for the first folder on the way to name that is
-// a link. One that stays below the root is refused only if all are.
+// a link, and refuses a file. A link that stays below the root is refused only if all are.
 func refuseLinks(root *os.Root, name string, all bool) error {
 	at := ""
 	for segment := range strings.SplitSeq(name, string(filepath.Separator)) {
@@ -452,8 +462,10 @@ func refuseLinks(root *os.Root, name string, all bool) error {
 			return nil
 		case err != nil:
 			return fmt.Errorf("looking at %s: %w", filepath.Join(root.Name(), at), err)
-		case info.Mode()&fs.ModeSymlink == 0:
+		case info.IsDir():
 			continue
+		case info.Mode()&fs.ModeSymlink == 0:
+			return record.Conflict.Errorf("%s is a file: nothing is written below it", filepath.Join(root.Name(), at))
 		}
 		if _, err := root.Stat(at); err != nil || all {
 			return LinkInTheWay(filepath.Join(root.Name(), at))

@@ -10,8 +10,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"filebus/store/folder"
 )
@@ -31,6 +33,7 @@ const (
 	RuleExclude  = "exclude"        // a pattern of Rules
 	RuleIgnore   = ".filebusignore" // a pattern of such a file
 	RuleGit      = ".gitignore"     // git ignores it
+	RuleBroken   = "broken"         // such a file cannot be understood: neither taken in nor hidden
 )
 
 // A LeftOut is a file that a rule left out, or a folder with all that lies in it: then its
@@ -43,11 +46,11 @@ type LeftOut struct {
 // A Filter says what below a folder is left out on purpose.
 type Filter struct {
 	Variables []string               // the environment, for git
-	Within    []string               // the folders that it is for; nil: all
+	Named     []string               // folders that are taken in whatever their name, if it is no secret; nil: the root
 	Known     func(path string) bool // files that no name makes a secret
 
 	root    string
-	name    string // the root's, in lower case
+	above   string // the root's path, without links and the slash in front
 	rules   Rules
 	exclude patterns
 	own     []ownRule
@@ -84,7 +87,9 @@ func NewFilter(root string, rules Rules) *Filter {
 	if err != nil {
 		real = root
 	}
-	f.name = strings.ToLower(filepath.Base(real))
+	if real, err = filepath.Abs(real); err == nil {
+		f.above = strings.TrimPrefix(filepath.ToSlash(real), "/")
+	}
 	f.exclude, _ = parsePatterns(strings.Join(rules.Exclude, "\n"))
 	for _, section := range strings.Split(ownRules, "\n= ")[1:] {
 		heading, lines, _ := strings.Cut(section, "\n")
@@ -96,30 +101,39 @@ func NewFilter(root string, rules Rules) *Filter {
 	return f
 }
 
-// CheckPattern refuses what is not one pattern.
-func CheckPattern(text string) error {
+// CleanPattern returns a pattern for what lies below a folder as gitignore has it, and
+// refuses what is not one pattern, or can match nothing there.
+func CleanPattern(text, dir string) (string, error) {
+	text = regexp.MustCompile(`^(!?)\./`).ReplaceAllString(text, "$1/")
 	if list, _ := parsePatterns(text); len(list) != 1 || strings.Contains(text, "\n") {
-		return fmt.Errorf("%q is no pattern of gitignore", text)
+		return "", fmt.Errorf("%q is no pattern of gitignore", text)
 	}
-	return nil
+	glob := strings.TrimPrefix(text, "!") + "/"
+	if strings.Contains("/"+glob, "/../") || strings.HasPrefix(glob, filepath.ToSlash(dir)+"/") {
+		return "", fmt.Errorf("%q is no path below the folder, such as docs/drafts", text)
+	}
+	return text, nil
 }
 
-// holds reports whether the filter is for a path, or for what lies in a folder.
+// holds reports whether a path lies in a folder that is named, or is one.
 func (f *Filter) holds(p string) bool {
-	return f != nil && (f.Within == nil ||
-		slices.ContainsFunc(f.Within, func(top string) bool { return strings.HasPrefix(p, top+"/") }))
+	return f != nil && (f.Named == nil ||
+		slices.ContainsFunc(f.Named, func(top string) bool { return strings.HasPrefix(p+"/", top+"/") }))
 }
 
-// enter reads what a folder says about what lies in it. What cannot be understood of that
-// is an error: nothing is taken in there then.
-func (f *Filter) enter(ctx context.Context, dir string) error {
-	if dir != "" {
-		dir += "/"
-	}
-	if !f.holds(dir) {
+// enter reads what a folder says about what lies in it. What cannot be understood of that,
+// or of the folders above, is an error: nothing is taken in there then.
+func (f *Filter) enter(ctx context.Context, dir string, entries []fs.DirEntry) error {
+	if f == nil {
 		return nil
 	}
-	if i := f.ignore(dir, RuleIgnore); i != nil && i.dir == dir && i.err != nil {
+	if dir != "" {
+		dir += "/"
+		if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == RuleIgnore }) { // spares a look
+			f.ignores[dir+RuleIgnore] = f.aboveOf(dir, RuleIgnore)
+		}
+	}
+	if i := f.ignore(dir, RuleIgnore); i != nil && i.err != nil {
 		return i.err
 	}
 	if f.rules.Gitignore {
@@ -128,23 +142,31 @@ func (f *Filter) enter(ctx context.Context, dir string) error {
 	return nil
 }
 
+func (f *Filter) aboveOf(dir, name string) *ignoreFile {
+	if dir == "" {
+		return nil
+	}
+	parent, _ := path.Split(strings.TrimSuffix(dir, "/"))
+	return f.ignore(parent, name)
+}
+
 // ignore returns the nearest ignore file of a name, nil: there is none.
 func (f *Filter) ignore(dir, name string) *ignoreFile {
 	if known, found := f.ignores[dir+name]; found {
 		return known
 	}
-	i := &ignoreFile{dir: dir}
-	if dir != "" {
-		parent, _ := path.Split(strings.TrimSuffix(dir, "/"))
-		i.above = f.ignore(parent, name)
-	}
+	i := &ignoreFile{dir: dir, above: f.aboveOf(dir, name)}
 	text, err := readIgnore(filepath.Join(f.root, filepath.FromSlash(dir+name)))
-	if errors.Is(err, fs.ErrNotExist) {
+	switch unknown := []string(nil); {
+	case errors.Is(err, fs.ErrNotExist):
 		i = i.above
-	} else if i.err = err; err == nil {
-		var unknown []string
+	case err != nil:
+		i.err = fmt.Errorf("%s %s", dir+name, Cause(err))
+	default:
 		if i.patterns, unknown = parsePatterns(text); unknown != nil {
-			i.err = fmt.Errorf("%s has a line that is no pattern: %q", name, unknown[0])
+			i.err = fmt.Errorf("%s has a line that is no pattern: %q", dir+name, unknown[0])
+		} else if i.above != nil {
+			i.err = i.above.err
 		}
 	}
 	f.ignores[dir+name] = i
@@ -157,14 +179,20 @@ const ignoreLimit = 1 << 20
 func readIgnore(file string) (string, error) {
 	info, err := os.Lstat(file)
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is %s", filepath.Base(file), folder.TypeName(info.Mode()))
+		err = fmt.Errorf("is %s", folder.TypeName(info.Mode()))
 	} else if err == nil && info.Size() > ignoreLimit {
-		err = fmt.Errorf("%s is longer than %d KiB", filepath.Base(file), ignoreLimit>>10)
+		err = fmt.Errorf("is longer than %d KiB", ignoreLimit>>10)
 	}
 	if err != nil {
 		return "", err
 	}
 	text, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		err = errors.New("cannot be read: permission denied")
+	case !utf8.Valid(text), bytes.ContainsRune(text, 0):
+		err = errors.New("is no text in UTF-8")
+	}
 	return string(text), err
 }
 
@@ -201,10 +229,13 @@ func (f *Filter) askGit(ctx context.Context, dir string) error {
 // rule returns the rule that leaves out a path of which every folder is taken in, or "".
 // What a user has written counts most, also where it takes something in.
 func (f *Filter) rule(p string, isFolder bool) string {
-	if !f.holds(p) {
+	if f == nil {
 		return ""
 	}
 	dir, _ := path.Split(p)
+	if i := f.ignore(dir, RuleIgnore); i != nil && i.err != nil {
+		return RuleBroken
+	}
 	by, rule := f.exclude.match(p, isFolder), RuleExclude
 	if by == nil {
 		by, rule = f.ignore(dir, RuleIgnore).decides(p, isFolder), RuleIgnore
@@ -230,31 +261,64 @@ func (f *Filter) isIgnored(dir, p string, isFolder bool) bool {
 	return by != nil && !by.takesIn
 }
 
-// ownRule returns the rule by which a path is left out unasked, or "". The root's name
-// counts: .kube/config is what it is when .kube is captured, and .ssh as a whole, "".
+// ownRule returns the rule by which a path is left out unasked, or "". A folder that is
+// named is taken in unless it is a secret.
 func (f *Filter) ownRule(p string, isFolder bool) string {
 	if f.rules.All {
 		return ""
 	}
-	lower := path.Join(f.name, strings.ToLower(p))
+	whole, named := path.Join(f.above, p), func(top string) bool { return isFolder && strings.HasPrefix(top+"/", p+"/") }
+	isNamed := slices.ContainsFunc(f.Named, named)
 	for i := range f.own {
-		own, compared := &f.own[i], lower
-		if own.name == RuleVersions { // "cvs" may hold anything
-			compared = p
-		}
-		if own.ofFolders != isFolder || p == "" && own.name != RuleSecret {
-			continue
-		}
-		by := own.match(compared, isFolder)
-		if by != nil && !by.takesIn && (isFolder || f.Known == nil || !f.Known(p)) {
+		own := &f.own[i]
+		if own.ofFolders == isFolder && !(isNamed && own.name != RuleSecret) && own.leavesOut(whole, isFolder) &&
+			(isFolder || f.Known == nil || !f.Known(p)) {
 			return own.name
 		}
 	}
-	if isFolder && p != "" && isRemade(filepath.Join(f.root, filepath.FromSlash(p))) {
+	if isFolder && !isNamed && f.holds(p) && isRemade(filepath.Join(f.root, filepath.FromSlash(p))) {
 		return RuleRemade
 	}
 	return ""
 }
+
+// isInSecret reports whether the root is a folder of secrets, or a part of one.
+func (f *Filter) isInSecret() bool {
+	secret := func(own ownRule) bool {
+		for dir := f.above; dir != "."; dir = path.Dir(dir) {
+			if own.ofFolders && own.name == RuleSecret && own.leavesOut(dir, true) {
+				return true
+			}
+		}
+		return false
+	}
+	return !f.rules.All && slices.ContainsFunc(f.own, secret)
+}
+
+// leavesOut reports whether a section leaves out a path by its name. A copy of a secret is
+// one as well, and "cvs" may hold anything.
+func (o *ownRule) leavesOut(p string, isFolder bool) bool {
+	if o.name != RuleVersions {
+		p = strings.ToLower(p)
+	}
+	by := (*pattern)(nil)
+	if dir, name := path.Split(p); o.name == RuleSecret {
+		for was := ""; was != name && (strings.ContainsAny(name, "~# (") || strings.Contains(copyEnds, path.Ext(name))); {
+			was, name = name, copyMarks.ReplaceAllString(name, "$1$2$3")
+		}
+		by = o.match(dir+name, isFolder)
+	}
+	if by == nil {
+		by = o.match(p, isFolder)
+	}
+	return by != nil && !by.takesIn
+}
+
+// copyEnds spares most names being compared with copyMarks.
+const copyEnds = ".bak .old .orig .save .swo .swp .backup .local .production"
+
+// copyMarks match what editors, file managers and people add to the names of copies.
+var copyMarks = regexp.MustCompile(`^\.?#(.)|(.)(?:#|~|\.(?:bak|old|orig|save|sw[op]|backup|local|production))$|(?: copy(?: \d+)?| ?\(\d+\))(\.\w+)?$`)
 
 // isRemade reports whether what lies in a folder says that it can be made again: it is an
 // environment of Python or conda, or tagged as a cache.
@@ -273,14 +337,17 @@ func isRemade(dir string) bool {
 	return err == nil && bytes.HasPrefix(text, []byte("Signature: 8a477f597d28d172789f06886806bc55"))
 }
 
-// Find returns the rule that leaves out a file or a folder that it lies in, or "".
+// Find returns the rule that leaves out a file, a folder, which ends with a slash, or a
+// folder that it lies in, or "".
 func (f *Filter) Find(p string) string {
+	rule := ""
 	for i, c := range p {
-		if c == '/' {
-			if rule := f.rule(p[:i], true); rule != "" {
-				return rule
-			}
+		if c == '/' && rule == "" {
+			rule = f.rule(p[:i], true)
 		}
 	}
-	return f.rule(p, false)
+	if rule == "" && !strings.HasSuffix(p, "/") {
+		rule = f.rule(p, false)
+	}
+	return rule
 }

@@ -10,11 +10,13 @@ import (
 
 // A pattern is one line of an ignore file, as gitignore(5) has it.
 type pattern struct {
-	head, part string // what all that it matches begins with, and has: most is not compared further
+	head, tail string // what all that it matches begins and ends with: most is not compared further
 	glob       string // as package doublestar has it
 	takesIn    bool   // with "!": what matches is not left out
 	forFolders bool   // with "/" at the end
 	ofPath     bool   // compared with the path and not with the name alone
+	line       string // as it was read
+	used       bool   // it decided about something
 }
 
 // patterns are the lines of one ignore file, of which the last that matches counts.
@@ -23,13 +25,18 @@ type patterns []pattern
 // parsePatterns reads the text of an ignore file, and returns the lines that say nothing,
 // too: git lets them match nothing.
 func parsePatterns(text string) (all patterns, unknown []string) {
+	for class, set := range map[string]string{"digit": "0-9", "alpha": "a-zA-Z", "alnum": "a-zA-Z0-9", "lower": "a-z", "upper": "A-Z"} {
+		for _, begin := range []string{"[", "[!", "[^"} {
+			text = strings.ReplaceAll(text, begin+"[:"+class+":]", begin+set)
+		}
+	}
 	translate := strings.NewReplacer(`\\`, `\\`, `\[`, `\[`, `\{`, `\{`, `\}`, `\}`, "{", `\{`, "}", `\}`, "[!", "[!/", "[^", "[!/")
 	for line := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
 		line = trimSpaces(strings.TrimSuffix(line, "\r"))
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		p, glob := pattern{}, ""
+		p, glob := pattern{line: line}, ""
 		glob, p.takesIn = strings.CutPrefix(line, "!")
 		glob, p.forFolders = strings.CutSuffix(glob, "/")
 		p.ofPath = strings.Contains(glob, "/")
@@ -46,11 +53,7 @@ func parsePatterns(text string) (all patterns, unknown []string) {
 		if p.head = glob; strings.ContainsAny(glob, special) {
 			p.head = glob[:strings.IndexAny(glob, special)]
 		}
-		for _, part := range strings.FieldsFunc(glob, func(c rune) bool { return strings.ContainsRune(special+"/", c) }) {
-			if len(part) > len(p.part) && !strings.Contains(glob, "[") {
-				p.part = part
-			}
-		}
+		p.tail = glob[strings.LastIndexAny(glob, special+"]/")+1:]
 		all = append(all, p)
 	}
 	return all, unknown
@@ -73,8 +76,9 @@ func (ps patterns) match(p string, isFolder bool) *pattern {
 		if ps[i].ofPath {
 			subject = p
 		}
-		if strings.HasPrefix(subject, ps[i].head) && strings.Contains(subject, ps[i].part) &&
+		if strings.HasPrefix(subject, ps[i].head) && strings.HasSuffix(subject, ps[i].tail) &&
 			(isFolder || !ps[i].forFolders) && doublestar.MatchUnvalidated(ps[i].glob, subject) {
+			ps[i].used = true
 			return &ps[i]
 		}
 	}

@@ -120,6 +120,11 @@ func TestLeftOut(t *testing.T) {
 			"Secrets.YML", "secrets.json", "secrets.toml", "terraform.tfstate", "terraform.tfstate.backup", "x.tfvars", ".vault-token",
 			"gh/hosts.yml", "rclone.conf", ".docker/config.json", ".kube/config", "deep/er/.kube/config", "my-service-account.json",
 			".claude/.credentials.json", ".codex/auth.json", "a\nb.env", ".claude/sessions/plan/s1/.env",
+			".env~", "#.env#", ".#.env", ".env copy", ".env copy 2", "ID_RSA~", "id_rsa copy", "server.key.bak", "server.pem.old", "credentials.json.bak",
+			"credentials (1).json", "credentials(1).json", "credentials copy.json", ".netrc~", ".npmrc.bak", ".pgpass.old", ".git-credentials~", ".my.cnf~",
+			"prod.tfvars~", ".kube/config.bak", ".docker/config.json.bak", ".envrc.local", "prod.env.local", "prod.env.bak~", ".env.swp", "env.production",
+			"kubeconfig-prod.yaml", "id_ed25519_work", "id_rsa_github", "deploy_key", ".gemini/oauth_creds.json", ".python_history", "fish_history",
+			"secrets.txt", "Password.txt",
 		},
 		RuleRemade: {"node_modules/x.js", "deep/node_modules/x.js", "__pycache__/a.pyc", "any/" + venv, ".env/" + venv, "conda/conda-meta/x",
 			"target/" + tag, ".venv/x", ".next/x", ".terraform/x", ".Cache/x"},
@@ -127,9 +132,10 @@ func TestLeftOut(t *testing.T) {
 		"": {
 			"secrets.md", "credentials.md", "Secrets.MD", ".env.example", ".env.sample", ".env.template", ".env.dist", "id_rsa.pub", "secrets/a.txt",
 			"credentials/a.txt", ".env.d/a.txt", "build/x", "dist/x", "target/x", "vendor/x", "env.go", "key.go", "environment", "cvs/mine.txt",
-			"notag/CACHEDIR.TAG=Signature: none", "x.key/inside", ".filebusignore", "monkey", "hosts.yml", "config.json", ".claude/reports/secrets-loop-1.json",
+			"notag/CACHEDIR.TAG=Signature: none", "x.key/inside", ".filebusignore", "monkey", "hosts.yml", "config.json", "id_rsa_notes.md", "id_rsa_test.go", ".env.md~", "env",
+			"kubeconfig-prod.md", ".env.example.bak", "plan copy.md", "node_modules.bak/x", "a~", "#", "secret.md (1)", ".claude/reports/secrets-loop-1.json",
 		},
-		" secret folder": {".ssh/config", ".SSH/notes.md", "a/.aws/config", ".gnupg/x", ".azure/x", ".config/gcloud/x.json"},
+		" secret folder": {".ssh/config", ".SSH/notes.md", "a/.aws/config", ".gnupg/x", ".azure/x", ".ssh.bak/x", ".aws copy/x", ".config/gcloud/x.json"},
 	}
 	for rule, names := range tests {
 		for _, name := range names {
@@ -163,11 +169,11 @@ func TestLeftOut(t *testing.T) {
 // TestRootIsSecret captures a folder of secrets, and a part of one.
 func TestRootIsSecret(t *testing.T) {
 	dir := t.TempDir()
-	lay(t, dir, ".ssh/config", ".kube/config", ".kube/cache/x", "node_modules/x.js")
+	lay(t, dir, ".ssh/config", ".kube/config", ".kube/cache/x", ".ssh/keys/deep/a", ".config/gcloud/b", ".aws/sso/c", "node_modules/x.js")
 	if err := os.Symlink(".ssh", filepath.Join(dir, "keys")); err != nil {
 		t.Skip(err)
 	}
-	tests := map[string][]string{"keys": nil, ".ssh": nil, ".kube": {"cache/x"}, "node_modules": {"x.js"}}
+	tests := map[string][]string{"keys": nil, ".ssh": nil, ".ssh/keys/deep": nil, "keys/keys": nil, ".config/gcloud": nil, ".aws/sso": nil, ".config": nil, ".kube": {"cache/x"}, "node_modules": {"x.js"}}
 	for name, want := range tests {
 		if diff := cmp.Diff(want, takenBy(t, filepath.Join(dir, name), Rules{})); diff != "" {
 			t.Errorf("of %s is taken in (-want +got):\n%s", name, diff)
@@ -181,20 +187,21 @@ func TestIgnoreFiles(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, ".filebusignore=*.log\n!node_modules/\n/a/only.txt\n", "x.log", "a/.filebusignore=!keep.log\r\n!.env", "a/keep.log", "a/x.log",
 		"a/only.txt", "a/.env", ".env", "node_modules/y.js", "node_modules/.npmrc", "b/only.txt", "bad/.filebusignore=[abc\n", "bad/x.md", "bad/below/y.md",
-		"\xffgone.log", "huge/z.md", "folder/.filebusignore/z.md", "c/\xff.md", "c/.filebusignore=\xff.md\n")
+		"\xffgone.log", "huge/z.md", "folder/.filebusignore/z.md", "c/x.md", "c/.filebusignore=\xff.md\n", "utf16/.filebusignore=\xff\xfex\x00", "nul/.filebusignore=x\x00",
+		"d/.filebusignore=k[[:digit:]].txt\n[![:upper:]].md\n", "d/k3.txt", "d/kx.txt", "d/K.md", "d/B.md", "d/b.md")
 	if err := os.WriteFile(filepath.Join(dir, "huge", ".filebusignore"), bytes.Repeat([]byte("x\n"), ignoreLimit), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{".filebusignore", "a/.env", "a/.filebusignore", "a/keep.log", "b/only.txt", "c/.filebusignore", "node_modules/y.js"}
+	want := []string{".filebusignore", "a/.env", "a/.filebusignore", "a/keep.log", "b/only.txt", "d/.filebusignore", "d/B.md", "d/K.md", "d/kx.txt", "node_modules/y.js"}
 	if diff := cmp.Diff(want, takenBy(t, dir, Rules{})); diff != "" {
 		t.Errorf("taken in (-want +got):\n%s", diff)
 	}
 	walk, err := WalkTree(t.Context(), dir, NewFilter(dir, Rules{}))
-	if diff := cmp.Diff([]string{"bad", "folder", "huge"}, walk.Blind); err != nil || diff != "" {
+	if diff := cmp.Diff([]string{"bad", "c", "folder", "huge", "nul", "utf16"}, walk.Blind); err != nil || diff != "" {
 		t.Errorf("not looked into (-want +got): %v\n%s", err, diff)
 	}
-	want = []string{".filebusignore", "a/.filebusignore", "c/.filebusignore", "node_modules/.npmrc", "node_modules/y.js"}
-	if diff := cmp.Diff(want, takenBy(t, dir, Rules{All: true, Exclude: []string{"*.log", "*.txt", "/a/.env", "c/?.md", ".env"}})); diff != "" {
+	want = []string{".filebusignore", "a/.filebusignore", "d/.filebusignore", "node_modules/.npmrc", "node_modules/y.js"}
+	if diff := cmp.Diff(want, takenBy(t, dir, Rules{All: true, Exclude: []string{"*.log", "*.txt", "/a/.env", "?.md", ".env"}})); diff != "" {
 		t.Errorf("with --all and --exclude (-want +got):\n%s", diff)
 	}
 }

@@ -50,11 +50,21 @@ func WalkTree(ctx context.Context, root string, filter *Filter) (*Walk, error) {
 		return nil, fmt.Errorf("capturing %s: it is not a folder", root)
 	}
 	w := &Walk{root: root, filter: filter, whole: true}
-	if filter.ownRule("", true) != "" {
+	if filter.isInSecret() {
 		w.LeftOut = []LeftOut{{"./", RuleSecret}}
 		return w, nil
 	}
 	return w, w.folder(ctx, "")
+}
+
+// Unused returns the patterns of the filter's rules that matched nothing.
+func (w *Walk) Unused() (lines []string) {
+	for _, p := range w.filter.exclude {
+		if !p.used {
+			lines = append(lines, p.line)
+		}
+	}
+	return lines
 }
 
 // folder lists what is below a folder, in the order of the paths.
@@ -85,6 +95,13 @@ func (w *Walk) levels(ctx context.Context, dirs []string) error {
 
 // list lists what is below folders, all of it or until the deadline.
 func (w *Walk) list(ctx context.Context, dirs []string) error {
+	dirs = slices.DeleteFunc(dirs, func(dir string) bool {
+		rule := w.filter.Find(dir + "/")
+		if rule != "" && rule != RuleBroken { // that is said on entering
+			w.LeftOut = append(w.LeftOut, LeftOut{dir + "/", rule})
+		}
+		return rule != "" && rule != RuleBroken
+	})
 	if !w.deadline.IsZero() {
 		return w.levels(ctx, dirs)
 	}
@@ -101,7 +118,7 @@ func (w *Walk) list(ctx context.Context, dirs []string) error {
 func (w *Walk) read(ctx context.Context, dir string, below func(name string) error) error {
 	entries, err := os.ReadDir(filepath.Join(w.root, filepath.FromSlash(dir)))
 	if err == nil {
-		err = w.filter.enter(ctx, dir)
+		err = w.filter.enter(ctx, dir, entries)
 	}
 	if err != nil {
 		w.skip(dir, Cause(err))
@@ -191,6 +208,9 @@ func (m *Mirror) Scan(
 		}
 		_, remembered := m.Memory.Get(f.Path) // spares most files being looked at closely
 		return !remembered && !belongs(f.Path)
+	})
+	found.LeftOut = slices.DeleteFunc(found.LeftOut, func(l LeftOut) bool { // what no sync would look at
+		return !belongs(l.Path) && !belongs(l.Path+"x")
 	})
 	for i := range m.outside {
 		if err := m.scanOutside(ctx, &m.outside[i], outside[m.outside[i].Prefix], found); err != nil {

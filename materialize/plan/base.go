@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"filebus/materialize/layout"
-	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -155,13 +154,17 @@ func (p *past) seen(texts map[record.Name]textDigests) (position uint64) {
 }
 
 // A textDigests are the digests that the text of an entry can have been stored under:
-// with a newline at its end, and without.
-type textDigests [3]record.Digest
+// with either ending of lines, with one at its end, and without.
+type textDigests [5]record.Digest
 
 func digestsOf(text []byte) textDigests {
-	bare := bytes.TrimRight(text, "\r\n")
-	end := markdown.LineEnding(text)
-	return textDigests{record.DigestOf(text), record.DigestOf(bare), record.DigestOf(slices.Concat(bare, []byte(end)))}
+	all := textDigests{record.DigestOf(text)}
+	bare := bytes.TrimRight(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), "\r\n")
+	for i, end := range []string{"\n", "\r\n"} {
+		lines := bytes.ReplaceAll(bare, []byte("\n"), []byte(end))
+		all[2*i+1], all[2*i+2] = record.DigestOf(lines), record.DigestOf(append(lines, end...))
+	}
+	return all
 }
 
 func (d textDigests) has(digest record.Digest) bool { return slices.Contains(d[:], digest) }
@@ -210,16 +213,15 @@ func (p *past) compare(
 	return distance, b, nil
 }
 
-// changedLines returns how many lines only one of two texts has.
-func changedLines(a, b []byte) int {
+// changedLines returns how many lines only one of two texts has, whatever ends them.
+func changedLines(a, b []byte) (n int) {
 	count := map[string]int{}
 	for line := range bytes.Lines(a) {
-		count[string(line)]++
+		count[string(bytes.TrimRight(line, "\r\n"))]++
 	}
 	for line := range bytes.Lines(b) {
-		count[string(line)]--
+		count[string(bytes.TrimRight(line, "\r\n"))]--
 	}
-	n := 0
 	for _, more := range count {
 		n += max(more, -more)
 	}

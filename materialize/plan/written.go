@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"filebus/materialize/layout"
@@ -17,17 +18,15 @@ func (w Planner) written(f File) time.Time {
 	latest := w.Now().Add(24 * time.Hour)
 	isSound := func(date time.Time) bool { return date.Unix() > 0 && !date.After(latest) }
 	isFile := f.Source == record.SourceCapture || f.Source == record.SourceSync
-	dates := f.Facts.Dates
+	dates := slices.Clone(f.Facts.Dates)
 	if created, ok := layout.ParseDate(f.Facts.Attributes[record.AttributeCreated]); ok && isFile && !f.wasThere {
-		dates = append(dates[:len(dates):len(dates)], created)
+		dates = append(dates, created)
 	}
 	if date, ok := layout.PathDate(f.Path, f.Location.Kind); ok && isFile {
-		dates = append(dates[:len(dates):len(dates)], date)
+		dates = append(dates, date)
 	}
-	for _, date := range dates {
-		if isSound(date) {
-			return date.UTC()
-		}
+	if at := slices.IndexFunc(dates, isSound); at >= 0 {
+		return dates[at].UTC()
 	}
 	if isFile && f.Changed != nil {
 		if date := f.Changed(); isSound(date) {

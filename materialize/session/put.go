@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/materialize/mirror"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -90,8 +88,7 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 		Facts: layout.Facts{Agent: layout.Slug(request.Agent)},
 	}
 	if summary == "" {
-		stored, err := r.w.Put(ctx, put)
-		return stored, r.orLink(ctx, name, err)
+		return r.w.Put(ctx, put)
 	}
 	// The file of a summary must not speak of a text that is refused.
 	if err := r.w.Store.View(ctx, func(tx *store.Tx) error { return tx.Meets(name, request.Expect) }); err != nil {
@@ -122,7 +119,7 @@ func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, age
 		Facts: layout.Facts{Agent: agent, Title: "Summary of " + artifact},
 	})
 	if err != nil {
-		return record.Ref{}, fmt.Errorf("storing the summary of %s: %w", of, r.orLink(ctx, name, err))
+		return record.Ref{}, fmt.Errorf("storing the summary of %s: %w", of, err)
 	}
 	return put.Ref, nil
 }
@@ -175,18 +172,6 @@ func (r *Registry) Path(ctx context.Context, key Key, artifact ...string) (strin
 		return folder, err
 	}
 	return r.w.PathOf(name)
-}
-
-// orLink returns the mirror.ErrLink for a folder on the way to a file that is
-// a link out of the workspace, if that is why the file could not be written.
-func (r *Registry) orLink(ctx context.Context, name record.Name, err error) error {
-	var failed *fs.PathError
-	if errors.As(err, &failed) {
-		if _, why := r.w.MakeFolder(ctx, name); errors.Is(why, mirror.ErrLink) {
-			return why
-		}
-	}
-	return err
 }
 
 // A Summary says in short what is in an artifact.

@@ -237,14 +237,13 @@ func (r *Registry) Note(ctx context.Context, key Key, event, agent, message stri
 	e := layout.AgentEvent{Time: r.now().UTC().Format(time.RFC3339), Event: event, Agent: agent, Message: message}
 	line := layout.AppendAgentEvent(nil, e)
 	name := key.file(layout.SessionLogFile)
-	noted, err := r.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
+	return r.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		text := bytes.Clone(old)
 		if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
 			text = append(text, '\n')
 		}
 		return append(text, line...), nil
 	})
-	return noted, r.orLink(ctx, name, err)
 }
 
 // An openAgent is an agent that has begun and not ended.

@@ -112,7 +112,7 @@ func (r *Registry) claim(ctx context.Context, key Key, name string) (*Started, e
 		Source: record.SourcePut, Expect: store.Absent(), NewSession: key.ID,
 	})
 	if err != nil {
-		return nil, r.orLink(ctx, file, err)
+		return nil, err
 	}
 	return &Started{key, key.ID, key.Type, name, meta.Started, filepath.Dir(put.File)}, nil
 }
@@ -163,7 +163,7 @@ func (r *Registry) editMeta(ctx context.Context, key Key, edit func(*layout.Sess
 		edit(&m)
 		return layout.AppendSessionMeta(nil, m)
 	})
-	return r.orLink(ctx, name, err)
+	return err
 }
 
 // Old returns the sessions of the workspace that are kept no longer, the oldest

@@ -188,15 +188,15 @@ const (
 
 // sourceOf returns what a record says of its task, "" if it is none of them.
 func sourceOf(s query.Summary) string {
-	switch place := layout.Recognize(s.Path); {
+	switch {
 	case s.Name.Kind == record.KindTask:
 		return fromQueue
-	case place.Kind == record.KindHandoff && strings.HasSuffix(s.Path, ".md"):
+	case layout.Recognize(s.Path).Kind != record.KindHandoff:
+		return ""
+	case strings.HasSuffix(s.Path, ".md"):
 		return FromJournal
-	case place.Kind == record.KindHandoff:
-		return fromReport
 	}
-	return ""
+	return fromReport
 }
 
 // Records returns what a tree has of tasks, or of one of them: journals first, then
@@ -207,19 +207,12 @@ func (b *Board) Records(ctx context.Context, tree record.Tree, id ID) ([]query.S
 		filter.Tasks = []string{bare, "task-" + bare}
 	}
 	all, err := b.read.List(ctx, query.ListRequest{Filter: filter})
-	var sorted []query.Summary
-	for _, source := range []string{FromJournal, fromReport, fromQueue} {
-		first := len(sorted)
-		for _, s := range all.Entries {
-			if sourceOf(s) == source {
-				sorted = append(sorted, s)
-			}
-		}
-		if source == fromQueue {
-			slices.Reverse(sorted[first:]) // as they stand in their file
-		}
+	of := map[string][]query.Summary{}
+	for _, s := range all.Entries {
+		of[sourceOf(s)] = append(of[sourceOf(s)], s)
 	}
-	return sorted, err
+	slices.Reverse(of[fromQueue]) // as they stand in their file
+	return slices.Concat(of[FromJournal], of[fromReport], of[fromQueue]), err
 }
 
 // List returns the tasks of a tree, the one that changed last first: those that have a
