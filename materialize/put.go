@@ -429,7 +429,7 @@ func (w *Workspace) Restore(ctx context.Context, name record.Name) (*PutResult, 
 	last, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) {
 		last, current, err := tx.Last(name)
 		if err == nil && current {
-			err = fmt.Errorf("%s was not removed: %w", name, store.ErrConflict)
+			err = record.Conflict.Errorf("%s was not removed: it is current", name).Try("filebus get {1}", name.String())
 		}
 		return last, err
 	})

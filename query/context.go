@@ -194,15 +194,20 @@ func (c *contextBuilder) add(s Summary, section contextSection, text float64) {
 		c.leftOut = append(c.leftOut, Omission{name, "superseded by " + by.String()})
 		return
 	}
+	if s.Name.Kind == record.KindKnowledge && saysSuperseded(s) {
+		c.leftOut = append(c.leftOut, Omission{name, s.Status})
+		return
+	}
 	c.candidates = append(c.candidates, candidate{
-		contextItem: contextItem{Section: section, Summary: s, Text: contextText(s.Title, s.Description.Preview)},
+		contextItem: contextItem{Section: section, Summary: s, Text: s.Line()},
 		text:        text, files: filesNamed(s.Title + " " + s.Description.Preview),
 	})
 }
 
-// contextText returns what a record says in one line: its title where the preview
-// does not begin with it, and its preview.
-func contextText(title, preview string) string {
+// Line returns what a record says in one line: its title where the preview does not
+// begin with it, and its preview.
+func (s Summary) Line() string {
+	title, preview := s.Title, s.Description.Preview
 	switch start := strings.TrimSuffix(title, "…"); {
 	case preview == "" || strings.HasPrefix(title, preview):
 		return title

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"filebus/store"
@@ -40,6 +41,12 @@ type Knowledge struct {
 	SupersededBy record.Name `json:"-"`
 }
 
+// IsOld reports whether an entry is superseded, by another or as it says itself.
+func (k *Knowledge) IsOld() bool { return !k.SupersededBy.IsZero() || saysSuperseded(k.Summary) }
+
+// saysSuperseded reports whether the status of an entry is superseded, by whatever.
+func saysSuperseded(s Summary) bool { return strings.HasPrefix(s.Status, "superseded") }
+
 // Knowledge returns the entries that have the tags, ranked by how many of them
 // they share, then by confidence, then newest first, then by name. Entries that
 // others supersede are left out, or last. It answers from the store and needs no
@@ -55,12 +62,8 @@ func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found
 		return nil, 0, err
 	}
 	err = r.eachVersion(ctx, refs, func(tx *store.Tx, v store.Version) bool {
-		by := superseded[v.Record.Name]
-		if !by.IsZero() && !request.Superseded {
-			return false
-		}
-		if k, ok := request.match(Summarize(tx, v)); ok {
-			k.SupersededBy = by
+		k, ok := request.match(Summarize(tx, v))
+		if k.SupersededBy = superseded[v.Record.Name]; ok && (!k.IsOld() || request.Superseded) {
 			found = append(found, k)
 		}
 		return false
@@ -141,8 +144,11 @@ func (q *KnowledgeRequest) shared(tags []string) []string {
 	return out
 }
 
-// confidence gives the words of confidence an order; any other word is none.
+// confidence gives the words of confidence, and numbers up to 1, an order; any other word is none.
 func confidence(word string) int {
+	if n, err := strconv.ParseFloat(word, 64); err == nil && n >= 0 && n <= 1 {
+		return 1 + compareBool(n >= 0.5, false) + compareBool(n >= 0.8, false)
+	}
 	return 1 + slices.Index([]string{"low", "medium", "high"}, strings.ToLower(word))
 }
 
@@ -150,7 +156,7 @@ func confidence(word string) int {
 // the same every time.
 func compareKnowledge(a, b Knowledge) int {
 	return cmp.Or(
-		compareBool(!a.SupersededBy.IsZero(), !b.SupersededBy.IsZero()),
+		compareBool(a.IsOld(), b.IsOld()),
 		cmp.Compare(len(b.Shared), len(a.Shared)),
 		cmp.Compare(confidence(b.Confidence), confidence(a.Confidence)),
 		b.Version.Record.Date().Compare(a.Version.Record.Date()),

@@ -72,8 +72,11 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 			continue
 		}
 		values := *f.values[field]
-		if field == "agent" {
+		switch field {
+		case "agent":
 			values = withSlugs(values)
+		case "status":
+			values = withWords(values)
 		}
 		if err := filter.Add(field, values...); err != nil {
 			for _, value := range values {
@@ -94,6 +97,14 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 		filter.Until, err = parseTime(f.until, env.now())
 	}
 	return filter, err
+}
+
+// withWords returns statuses in all the ways to write them.
+func withWords(statuses []string) (all []string) {
+	for _, status := range statuses {
+		all = append(all, layout.StatusWords(status)...)
+	}
+	return all
 }
 
 // withSlugs returns agents with the ids that put makes of their names.
@@ -149,6 +160,7 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 
 // noteUnknown says of the values of filters that no record has them.
 func (w *workspace) noteUnknown(ctx context.Context, f *record.Filter) {
+	w.noteStatus("record", f.Statuses, func() []string { return w.filterValues(ctx, "status") })
 	for _, field := range []string{"tree", "tag"} { // of kinds there are always the same
 		values, known := f.Values(field), []string(nil)
 		if len(values) > 0 {
@@ -159,6 +171,18 @@ func (w *workspace) noteUnknown(ctx context.Context, f *record.Filter) {
 				w.note("no record has the %s %s%s", field, clipText(strconv.Quote(value)), near(value, known))
 			}
 		}
+	}
+}
+
+// noteStatus says of a filter that nothing has one of its statuses, and which there are.
+func (e *environ) noteStatus(noun string, wanted []string, values func() []string) {
+	if len(wanted) == 0 {
+		return
+	}
+	known := values()
+	isKnown := func(status string) bool { return slices.Contains(known, status) }
+	if len(known) > 0 && !slices.ContainsFunc(wanted, isKnown) {
+		e.note("no %s has the status %s; there are %s", noun, clipText(strconv.Quote(wanted[0])), firstNames(known))
 	}
 }
 

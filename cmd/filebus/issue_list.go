@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,10 +28,20 @@ func (o *issueList) run(ctx context.Context, w *workspace, _ []string) error {
 	}
 	w.noteProblems(ctx, q)
 	w.noteNotHere(ctx, record.KindIssue)
-	o.facts["status"] = o.Status
+	o.facts["status"] = withWords(o.Status)
 	all, err := q.List(ctx, issue.Filter{Facts: o.facts, Agents: o.Agent, Open: o.Open})
 	if err != nil {
 		return err
+	}
+	if len(all) == 0 {
+		w.noteStatus("issue", o.facts["status"], func() (known []string) {
+			every, _ := q.List(ctx, issue.Filter{}) // it has just been read
+			for _, i := range every {
+				known = append(known, string(i.Status))
+			}
+			slices.Sort(known)
+			return slices.Compact(known)
+		})
 	}
 	return printIssues(w, "issue list", all, o.MaxTokens)
 }

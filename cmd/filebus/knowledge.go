@@ -102,10 +102,13 @@ func knowledgeListView(found []query.Knowledge, total int) knowledgeListJSON {
 func (e *environ) knowledgeText(found []query.Knowledge) string {
 	var text strings.Builder
 	for _, k := range found {
-		r := k.Version.Record
+		r, old := k.Version.Record, supersededText(k.SupersededBy, "  superseded by ")
+		if old == "" && k.IsOld() {
+			old = "  " + oneLine(r.Status)
+		}
 		fmt.Fprintf(&text, "%s  %s  %s  %s  [%s]%s\n  %s\n", e.bold(oneLine(r.Name.String())), k.Version.Ref.Short(),
 			cmp.Or(k.Type, "-"), cmp.Or(k.Confidence, "-"), oneLine(strings.Join(r.Tags, ", ")),
-			supersededText(k.SupersededBy, "  superseded by "), oneLine(k.Description.Preview))
+			old, oneLine(k.Line()))
 	}
 	return text.String()
 }

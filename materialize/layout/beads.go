@@ -109,9 +109,13 @@ func ReadIssue(text []byte) Issue {
 func (b bead) issue() Issue {
 	i := Issue{
 		ID: b.text("id"), Title: b.text("title"), Summary: markdown.OneLine(b.text("title")), Type: b.text("issue_type"),
-		State: b.text("status"), Status: beadWord(b.text("status")), Created: b.text("created_at"),
-		Priority: beadWord(strings.TrimPrefix(strings.ToUpper(b.text("priority")), "P")),
+		State: b.text("status"), Status: statusFact(b.text("status")), Created: b.text("created_at"),
+		Priority: b.text("priority"),
 	}
+	if isDigits(i.Priority) {
+		i.Priority = "P" + i.Priority
+	}
+	i.Priority = priorityFact(i.Priority)
 	comments := ""
 	for _, c := range b.list("comments") {
 		comments += strings.TrimPrefix("\n"+c.text("author")+": "+c.text("text"), "\n: ")
@@ -129,7 +133,7 @@ func (b bead) issue() Issue {
 		i.Extra = []ExtraField{{"Assignee", agent}}
 	}
 	for _, d := range b.list("dependencies") {
-		switch beadWord(d.text("type")) {
+		switch beadLink(d.text("type")) {
 		case "blocked-by":
 			i.DependsOn = append(i.DependsOn, d.text("depends_on_id"))
 		case "parent":
@@ -139,12 +143,9 @@ func (b bead) issue() Issue {
 	return i
 }
 
-// beadWord returns the word that other issues have for a status, a priority or a type of
-// dependency of bd. Statuses that say that an issue waits, such as blocked, are none of the
-// queue, so that nobody is given it.
-func beadWord(text string) string {
-	words := strings.Fields("open pending hooked in_progress closed complete tombstone wont_fix " +
-		"0 critical 1 high 2 medium 3 low 4 backlog blocks blocked-by parent-child parent related " + LinkRelatesTo)
+// beadLink returns the word that other issues have for a type of dependency of bd.
+func beadLink(text string) string {
+	words := strings.Fields("blocks blocked-by parent-child parent related " + LinkRelatesTo)
 	for i := 0; i < len(words); i += 2 {
 		if strings.EqualFold(words[i], text) {
 			return words[i+1]
@@ -163,7 +164,7 @@ func (b bead) facts() Facts {
 	facts.Tags = append(facts.Tags, factList(b.texts("labels"), factLine)...)
 	for _, d := range b.list("dependencies") {
 		if on := d.text("depends_on_id"); record.CheckID(on) == nil && on != i.ID {
-			facts.Links = appendLink(facts.Links, beadWord(d.text("type")), "issue/"+on)
+			facts.Links = appendLink(facts.Links, beadLink(d.text("type")), "issue/"+on)
 		}
 	}
 	return facts

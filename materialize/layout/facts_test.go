@@ -144,7 +144,7 @@ func TestFactsOfTypedViews(t *testing.T) {
 		{"task",
 			taskFields.Facts(queuedTask{ID: "T1", Title: "t", Status: "Done!",
 				Extra: []ExtraField{{"Assignee", "a"}, {"Created", "2026"}}}),
-			Facts{Task: "T1", Status: "done", Title: "t",
+			Facts{Task: "T1", Status: "complete", Title: "t",
 				Attributes: map[string]string{AttributeAssignee: "a", record.AttributeCreated: "2026"}}},
 		{"knowledge",
 			knowledgeFields.Facts(Knowledge{ID: "gotcha-1", Content: "c", Source: "review", Tags: []string{" a ", ""}}),

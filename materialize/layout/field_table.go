@@ -232,7 +232,7 @@ func (f *Field[T]) read(v *T, text string) {
 }
 
 // ErrValue says that a field of an entry is missing, or has a value that its format
-// does not know. The entry is one all the same.
+// does not know, and names the field. The entry is one all the same.
 const ErrValue record.Reason = "a value is missing or unknown"
 
 // check reports the fields that an entry is of no use without.
@@ -242,18 +242,18 @@ func (t *FieldTable[T]) check(v *T, line int) (errs []*SyntaxError) {
 	if name == "" {
 		name = *title
 	}
-	report := func(flag, format string, args ...any) {
+	report := func(f *Field[T], format string, args ...any) {
 		err := record.Failed.Errorf(t.noun+" "+format, append([]any{name}, args...)...)
-		errs = append(errs, &SyntaxError{Line: line, Err: err.Because(ErrValue, flag)})
+		errs = append(errs, &SyntaxError{Line: line, Err: err.Because(ErrValue, f.Flag, markdown.Key(f.Name))})
 	}
 	for _, f := range t.fields {
 		if f.Needed && len(f.Get(v)) == 0 {
-			report(f.Flag, "has no field %s", f.Name)
+			report(&f, "has no field %s", f.Name)
 		}
 	}
 	for _, f := range t.fields {
 		if word := f.factOf(v); f.Needed && f.Values != nil && word != "" && !slices.Contains(f.Values, word) {
-			report(f.Flag, "has the unknown %s %q", markdown.Key(f.Name), f.Get(v)[0])
+			report(&f, "has the unknown %s %q", markdown.Key(f.Name), f.Get(v)[0])
 		}
 	}
 	return errs

@@ -28,8 +28,8 @@ func (f Folders) String() string {
 // Check reports what cannot be used.
 func (f Folders) Check() error {
 	for folder, kind := range f {
-		if folder == "" || folder != strings.Trim(path.Clean("/"+folder), "/") {
-			return record.Usage.Errorf("%q of kinds is not the end of a folder's path, such as docs/solutions", folder)
+		if folder == "" || strings.ContainsAny(folder, "*?[") || folder != strings.Trim(path.Clean("/"+folder), "/") {
+			return record.Usage.Errorf("%q of kinds is not the end of a folder's path, such as docs/solutions (no pattern; all below is meant)", folder)
 		}
 		if kind != record.KindKnowledge {
 			return record.Usage.Errorf("the files of a folder can be %s, not %q as those of %s", record.KindKnowledge, kind, folder)

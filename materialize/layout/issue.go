@@ -54,7 +54,7 @@ var issueFields = newFieldTable(FieldTable[Issue]{
 	rules: markdown.Rules{Rows: true, Plain: markdown.PlainKnown, Form: markdown.RowForm},
 	fields: []Field[Issue]{
 		{Name: "Status", text: func(i *Issue) *string { return &i.Status }, Needed: true,
-			Fact: "status", fold: issueStatus,
+			Fact: "status", fold: statusFact,
 			Values: []string{"pending", "accepted", "in_progress", "complete", "duplicate", "wont_fix"}},
 		{Name: "Source", text: func(i *Issue) *string { return &i.Source },
 			Fact: attributeSource, fold: factWord,
@@ -65,7 +65,7 @@ var issueFields = newFieldTable(FieldTable[Issue]{
 			Flag: "type", Example: "bug", Ask: issueTypes + ", or another word",
 			Want: "a word, such as " + issueTypes, valid: isShortWord, clean: snakeWord},
 		{Name: "Priority", text: func(i *Issue) *string { return &i.Priority }, Needed: true,
-			Fact: record.AttributePriority, Filter: true, fold: factWord,
+			Fact: record.AttributePriority, Filter: true, fold: priorityFact,
 			Values: []string{"critical", "high", "medium", "low"}, // the most urgent first
 			more:   []string{"backlog"},
 			Flag:   "priority", Default: "medium", Example: "medium", clean: snakeWord},
@@ -96,18 +96,6 @@ var issueFields = newFieldTable(FieldTable[Issue]{
 
 // IssueFields returns the table of the fields of an issue.
 func IssueFields() *FieldTable[Issue] { return issueFields }
-
-// issueStatus folds the ways to write a status.
-func issueStatus(text string) string {
-	switch word := factWord(text); word {
-	case "completed", "done":
-		return "complete"
-	case "won_t_fix", "wontfix":
-		return "wont_fix"
-	default:
-		return word
-	}
-}
 
 // snakeWord returns a value of one word as issues have it: "In Progress" is
 // in_progress.

@@ -101,10 +101,27 @@ func TestIssueStatus(t *testing.T) {
 		{"pending", "pending"}, {"Completed", "complete"}, {"**done**", "complete"}, {"In Progress", "in_progress"},
 		{"in-progress (since Monday)", "in_progress"}, {"Won't Fix", "wont_fix"}, {"wontfix", "wont_fix"},
 		{"`duplicate`", "duplicate"}, {"✅ complete", "complete"}, {"", ""}, {"a\nb", "a"},
+		{"closed (duplicate of ISSUE-7)", "complete"}, {"done, verified", "complete"}, {"Cancelled", "wont_fix"},
+		{"fixed in v2", "complete"}, {"complete?", "complete?"}, {"~~pending~~ done", "complete"}, {"✅", "✅"},
+		{"won’t fix", "wont_fix"}, {"open", "pending"}, {"Pending review", "pending review"}, {"on hold", "on hold"},
+		{"90% done", "90% done"}, {"done 50%", "done 50%"}, {"done (100%)", "complete"}, {"todo -> done", "todo -> done"},
+		{"pending/done", "pending/done"}, {"<!-- pending --> done", "complete"}, {"hooked", "in_progress"}, {"pinned", "pinned"},
+		{"To-Do", "pending"}, {"not done", "not done"}, {"tombstone", "wont_fix"},
 	}
 	for _, test := range tests {
-		if got := issueStatus(test.text); got != test.want {
-			t.Errorf("issueStatus(%q) = %q, want %q", test.text, got, test.want)
+		if got := statusFact(test.text); got != test.want {
+			t.Errorf("statusFact(%q) = %q, want %q", test.text, got, test.want)
+		}
+	}
+}
+
+func TestPriorities(t *testing.T) {
+	for text, want := range map[string]string{
+		"P1": "high", "🔴 High": "high", "**p0**": "critical", "urgent": "critical", "P4": "backlog", "7": "7", "🔴": "🔴",
+		"not high": "not_high", "": "",
+	} {
+		if got := priorityFact(text); got != want {
+			t.Errorf("priorityFact(%q) = %q, want %q", text, got, want)
 		}
 	}
 }

@@ -44,15 +44,24 @@ var knowledgeFields = newFieldTable(FieldTable[Knowledge]{
 		{Name: "Source", text: func(k *Knowledge) *string { return &k.Source },
 			Fact: attributeSource, Flag: "source", clean: sourceTask},
 		{Name: "Confidence", text: func(k *Knowledge) *string { return &k.Confidence },
-			Fact: record.AttributeConfidence, fold: factWord,
+			Fact: record.AttributeConfidence, fold: confidenceFact,
 			Flag: "confidence", clean: lowerWord},
 		{Name: "Created", also: []string{"date"}, text: func(k *Knowledge) *string { return &k.Created },
 			Fact: record.AttributeCreated},
 		{form: extraForm},
 		{Name: "File", loose: true, Flag: "file"},
+		{Name: "Status", loose: true, Fact: "status", fold: statusFact},
 		{Name: "Title", form: titleForm, text: func(k *Knowledge) *string { return &k.Title }, Flag: "title"},
 	},
 })
+
+// confidenceFact returns a confidence, which may be a number, as a fact.
+func confidenceFact(text string) string {
+	if line := factLine(text); strings.HasPrefix(line, "0.") || strings.HasPrefix(line, "1.") {
+		return line
+	}
+	return factWord(text)
+}
 
 // KnowledgeFields returns the table of an entry of a Markdown knowledge graph.
 func KnowledgeFields() *FieldTable[Knowledge] { return knowledgeFields }
@@ -211,7 +220,7 @@ var lessonFields = newFieldTable(FieldTable[Knowledge]{
 		{Name: "Context", form: textForm, text: func(k *Knowledge) *string { return &k.Context }},
 		{Name: "Lesson", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, Needed: true,
 			Fact: "summary", fold: factSummary, Flag: "content"},
-		knowledgeFields.field("Tags"), knowledgeFields.field("File"), knowledgeFields.field("Title"),
+		knowledgeFields.field("Tags"), knowledgeFields.field("File"), knowledgeFields.field("Status"), knowledgeFields.field("Title"),
 	},
 })
 

@@ -29,6 +29,7 @@ const (
 // NormalizeStatus.
 const (
 	StatusPending    = "pending"
+	statusAccepted   = "accepted" // of an issue: to be done
 	StatusInProgress = "in_progress"
 	StatusComplete   = "complete"
 	StatusPartial    = "partial"
@@ -37,27 +38,52 @@ const (
 )
 
 // NormalizeStatus returns the one spelling of a status as agents write it:
-// "Completed", "done ✅" and "success" are complete. The first word decides
-// where the whole is unknown. A text without a known status gives "", as does
-// a list to choose from, such as "completed | failed".
+// "Completed", "✅ Done, verified" and "success" are complete. The first word decides
+// where the whole is unknown, but of what waits to be done. A text without a known
+// status gives "", as do a list to choose from, such as "completed | failed", and doubt.
 func NormalizeStatus(text string) string {
-	text = strings.Trim(strings.ToLower(strings.TrimSpace(text)), "*_`\"' ")
-	if strings.Contains(text, " | ") {
-		return ""
-	}
-	end := strings.IndexFunc(text, func(r rune) bool {
+	text = struck().ReplaceAllString(strings.ToLower(text), "")
+	text = strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	end := strings.IndexFunc(text+"\n", func(r rune) bool {
 		return !unicode.IsLetter(r) && r != '_' && r != '-' && r != ' '
 	})
-	if end >= 0 {
-		text = text[:end]
+	words := strings.FieldsFunc(text[:end], func(r rune) bool { return r == '_' || r == '-' || r == ' ' })
+	if unclear().MatchString(text[end:]) {
+		return ""
 	}
-	words := strings.FieldsFunc(text, func(r rune) bool { return r == '_' || r == '-' || r == ' ' })
 	for n := min(len(words), 2); n > 0; n-- { // "in progress" before "in"
-		if status := knownStatus(strings.Join(words[:n], "_")); status != "" {
+		status := knownStatus(strings.Join(words[:n], "_"))
+		if status != "" && (n == len(words) || status != StatusPending && status != statusAccepted) {
 			return status
 		}
 	}
 	return ""
+}
+
+// struck is what of a status does not count; unclear is how one goes on that is none.
+var (
+	struck  = Pattern(`~~.*?~~|<!--.*?-->|['’]`)
+	unclear = Pattern(`^ *\(?([?|/→>=]|[0-9]{1,2} ?%)`)
+)
+
+// statusFact returns a status as a fact: one that is not known stays as it is written.
+func statusFact(text string) string {
+	return cmp.Or(NormalizeStatus(text), strings.ToLower(factLine(text)))
+}
+
+// StatusWords returns the ways to write the status that a text stands for, in lower
+// case, its own first.
+func StatusWords(text string) (all []string) {
+	words := []string{strings.ToLower(strings.TrimSpace(text)), markdown.Fold(text)}
+	for _, s := range statusWords {
+		if s.status == NormalizeStatus(text) {
+			words = append(words, strings.Fields(s.words)...)
+		}
+	}
+	for _, word := range words {
+		all = append(all, word, strings.ReplaceAll(word, "_", " "), strings.ReplaceAll(word, "_", "-"))
+	}
+	return all
 }
 
 // HasEnded reports whether a task with a status, as NormalizeStatus spells it, does
@@ -70,21 +96,40 @@ func HasEnded(status string) bool {
 	return false
 }
 
-// knownStatus returns the status that a word, in lower case, stands for.
-func knownStatus(name string) string {
-	switch name {
-	case "pending", "todo", "queued", "waiting", "open", "not_started", "planned":
-		return StatusPending
-	case "in_progress", "inprogress", "started", "running", "active", "working", "wip", "ongoing":
-		return StatusInProgress
-	case "complete", "completed", "done", "success", "successful", "succeeded", "finished", "ok", "passed":
-		return StatusComplete
-	case "partial", "partially", "incomplete":
-		return StatusPartial
-	case "blocked", "stuck":
-		return StatusBlocked
-	case "failed", "fail", "failure", "error", "errored", "aborted", "timeout":
-		return StatusFailed
+// statusWords are the ways to write each status of a task or an issue, folded.
+var statusWords = [...]struct{ status, words string }{
+	{StatusPending, "pending todo to_do queued waiting open new not_started planned reopened"},
+	{statusAccepted, "accepted"},
+	{StatusInProgress, "in_progress inprogress started running active working wip ongoing hooked"},
+	{StatusComplete, "complete completed done success successful succeeded finished ok passed closed resolved fixed merged"},
+	{StatusPartial, "partial partially incomplete"},
+	{StatusBlocked, "blocked stuck"},
+	{StatusFailed, "failed fail failure error errored aborted timeout"},
+	{"duplicate", "duplicate duplicated"},
+	{"wont_fix", "wont_fix wontfix won_t cancelled canceled invalid rejected declined tombstone"},
+}
+
+// priorityWords are the ways to write each priority of an issue or a task.
+var priorityWords = [...]struct{ status, words string }{
+	{"critical", "critical p0 urgent blocker"}, {"high", "high p1"}, {"medium", "medium normal p2"},
+	{"low", "low p3"}, {"backlog", "backlog p4"},
+}
+
+// knownStatus returns the status that a word, folded, stands for.
+func knownStatus(name string) string { return meaning(statusWords[:], name) }
+
+// priorityFact returns a priority as a fact: one that is not known stays as it is written.
+func priorityFact(text string) string {
+	word := factWord(text)
+	return cmp.Or(meaning(priorityWords[:], word), word, factLine(text))
+}
+
+// meaning returns what a table says that a word stands for, "" if it does not have it.
+func meaning(table []struct{ status, words string }, word string) string {
+	for _, row := range table {
+		if slices.Contains(strings.Fields(row.words), word) {
+			return row.status
+		}
 	}
 	return ""
 }

@@ -30,9 +30,9 @@ var taskFields = newFieldTable(FieldTable[queuedTask]{
 	rules: markdown.Rules{Rows: true, Plain: markdown.PlainKnown, Late: true, Form: markdown.LabelForm},
 	fields: []Field[queuedTask]{
 		{Name: "Priority", text: func(t *queuedTask) *string { return &t.Priority },
-			Fact: record.AttributePriority, fold: factWord},
+			Fact: record.AttributePriority, fold: priorityFact},
 		{Name: "Status", text: func(t *queuedTask) *string { return &t.Status }, Needed: true,
-			Fact: "status", fold: factWord},
+			Fact: "status", fold: statusFact},
 		{Name: "Category"},
 		{Name: "Description", form: textForm, text: func(t *queuedTask) *string { return &t.Description },
 			Fact: "summary", fold: factSummary},

@@ -51,7 +51,7 @@ func TestTaskQueueDocument(t *testing.T) {
 	for _, e := range f.Entries() {
 		got = append(got, e.ID+" "+e.Facts.Status)
 	}
-	want := []string{"BUILD-001 completed", "BUILD-002 in_progress", "TEST-UNIT-001 pending"}
+	want := []string{"BUILD-001 complete", "BUILD-002 in_progress", "TEST-UNIT-001 pending"}
 	if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
 		t.Errorf("tasks of the document (-want +got):\n%s\nerrors %v", diff, errs)
 	}

@@ -58,18 +58,21 @@ func (c *checker) syntax(name string, location layout.Location, file layout.File
 	c.add(finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, location, file, p)})
 }
 
-// brokenRemedy returns the command that shows or mends the entry at a line, with the flag
-// for what is wrong in it.
+// brokenRemedy returns the command that shows or mends the entry at a line.
 func brokenRemedy(name string, location layout.Location, file layout.File, p *layout.SyntaxError) string {
-	line, flag, wrong := p.Line, "", (*record.Error)(nil)
-	if errors.As(p.Err, &wrong) && wrong.Reason == layout.ErrValue && wrong.Names[0] != "" {
-		flag = " --" + wrong.Names[0] + " " + strings.ToUpper(wrong.Names[0])
-	}
+	line, value := p.Line, (*record.Error)(nil)
 	for _, e := range file.Entries() {
 		isEntry := e.Kind == record.KindIssue || e.Kind == record.KindKnowledge
 		below := strings.Count(strings.TrimSuffix(string(e.Text), "\n"), "\n") // its heading
 		if isEntry && e.Line <= line && line <= e.Line+below {
-			return fmt.Sprintf("filebus %s edit %s%s", e.Kind, record.ShellWord(e.ID), flag)
+			edit, id := fmt.Sprintf("filebus %s edit %s", e.Kind, record.ShellWord(e.ID)), record.ShellWord(e.ID)
+			switch isValue := errors.As(p.Err, &value) && value.Reason == layout.ErrValue; {
+			case isValue && value.Names[1] == "status" && e.Kind == record.KindIssue:
+				return "filebus issue accept " + id + ", or filebus issue done " + id
+			case isValue && value.Names[0] != "":
+				return edit + " --" + value.Names[0] + " " + strings.ToUpper(value.Names[0])
+			}
+			return edit
 		}
 	}
 	return remediesOf(name, location).broken

@@ -64,13 +64,11 @@ func (t *tasks) addJournal(base, name string, location layout.Location, text []b
 	}
 }
 
-// addReport takes the report of a task in; the last of its loops counts.
+// addReport takes the report of a task in, which says how it ended: it needs no marker.
 func (t *tasks) addReport(base, name string, file layout.File) {
 	for _, e := range file.Entries() {
-		of := t.of(base, e.Facts.Task)
-		of.journal, of.line, of.status = name, 1, ""
-		if layout.HasEnded(e.Facts.Status) {
-			of.status = e.Facts.Status
+		if of := t.of(base, e.Facts.Task); of.journal == "" {
+			of.journal, of.line = name, 1
 		}
 	}
 }

@@ -70,6 +70,7 @@ type fieldScanner struct {
 	rules  Rules
 	lines  []Line
 	head   bool           // still in the entry's head
+	below  bool           // nothing but fields stands above: known names need neither bullet nor mark
 	open   int            // index of the field whose value goes on, or -1
 	seen   map[string]int // the line of each field, by key
 	fields []entryField
@@ -79,7 +80,7 @@ type fieldScanner struct {
 // scanFields finds the fields of the entry whose lines are given, its heading
 // first. Of two fields with one name the first counts, the other is reported.
 func scanFields(lines []Line, rules Rules) ([]entryField, []*SyntaxError) {
-	s := &fieldScanner{rules: rules, lines: lines, head: true, open: -1, seen: make(map[string]int)}
+	s := &fieldScanner{rules: rules, lines: lines, head: true, below: rules.Plain == PlainKnown, open: -1, seen: make(map[string]int)}
 	for i := 1; i < len(lines); i++ {
 		s.line(i)
 	}
@@ -106,6 +107,12 @@ func (s *fieldScanner) line(i int) {
 	if name, lead, form, ok := s.rules.cutName(l.Text, s.head); ok {
 		s.add(i, name, lead, form)
 		return
+	}
+	if name, lead, ok := cutPlainName(l.Text); ok && s.below && s.head && slices.Contains(s.rules.Known, Key(name)) {
+		if s.below = s.seen[Key(name)] == 0; s.below {
+			s.add(i, name, lead, BulletForm)
+			return
+		}
 	}
 	s.content(i)
 }
@@ -176,6 +183,7 @@ func (s *fieldScanner) addField(f entryField) bool {
 func (s *fieldScanner) content(i int) {
 	text := s.lines[i].Text
 	if s.open < 0 || len(bytes.TrimSpace(text)) == 0 {
+		s.below = s.below && len(bytes.TrimSpace(text)) == 0
 		return
 	}
 	f := &s.fields[s.open]
