@@ -293,12 +293,3 @@ func (e *environ) find(ctx context.Context, text string) (*workspace, store.Vers
 	v, err := s.resolve(ctx, text)
 	return s, v, err
 }
-
-// outputError returns the error that the output has met, if any: work without
-// end stops then.
-func (e *environ) outputError() error {
-	if out, ok := e.out.(*resultWriter); ok {
-		return out.err
-	}
-	return nil
-}

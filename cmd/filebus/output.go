@@ -190,3 +190,12 @@ func byteSize(n int64) string {
 
 // tokenText shows a number of tokens, which is always an estimate.
 func tokenText(n int) string { return fmt.Sprintf("~%d tokens", n) }
+
+// outputError returns the error that the output has met, if any: work without
+// end stops then.
+func (e *environ) outputError() error {
+	if out, ok := e.out.(*resultWriter); ok {
+		return out.err
+	}
+	return nil
+}

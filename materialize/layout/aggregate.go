@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,9 @@ type headingFormat struct {
 	section func(e Entry) string
 	// series returns what the ids of entries that stand together have in common.
 	series func(id string) string
+	// item reports whether a line that is no heading begins an entry outside of others: it
+	// runs as far as lines are indented. Nil: none does.
+	item func(l markdown.Line) (id, title string, ok bool)
 	// isOther reports whether a line looks like an entry in a form that is not read; it is
 	// reported where a file has no entries.
 	isOther func(l markdown.Line) bool
@@ -76,12 +80,17 @@ func (h *headingFormat) spans(lines []markdown.Line) []entrySpan {
 	level := 0 // of the entry that is not ended yet
 	for i, l := range lines {
 		if l.Level == 0 {
+			if h.item != nil && (level == 0 || level == itemLevel) {
+				spans, level = h.goOn(spans, level, i, l)
+			}
 			continue
 		}
 		id, title, isEntry := h.identify(lines, i)
 		// A deeper heading that is no entry belongs to the entry it stands in.
 		if level > 0 && (isEntry || l.Level <= level) {
-			spans[len(spans)-1].next = i
+			if level != itemLevel {
+				spans[len(spans)-1].next = i
+			}
 			level = 0
 		}
 		if isEntry {
@@ -90,6 +99,26 @@ func (h *headingFormat) spans(lines []markdown.Line) []entrySpan {
 		}
 	}
 	return spans
+}
+
+// itemLevel is below that of all headings: any of them ends an item.
+const itemLevel = math.MaxInt
+
+// goOn looks for the beginning of an item, or what else belongs to the last one, in a line
+// that is no heading.
+func (h *headingFormat) goOn(spans []entrySpan, level, i int, l markdown.Line) ([]entrySpan, int) {
+	switch isBlank := isBlankText(l.Text); {
+	case !isBlank && (l.Quiet || l.Text[0] == ' ' || l.Text[0] == '\t'):
+		if level == itemLevel {
+			spans[len(spans)-1].next = i + 1
+		}
+	case !isBlank:
+		id, title, isEntry := h.item(l)
+		if level = 0; isEntry {
+			spans, level = append(spans, entrySpan{i, i + 1, id, title}), itemLevel
+		}
+	}
+	return spans, level
 }
 
 // A fileCutter collects the parts of a file: entries in the order of the file,

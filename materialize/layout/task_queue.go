@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"strings"
 
 	"filebus/materialize/markdown"
@@ -44,7 +45,8 @@ var taskFields = newFieldTable(FieldTable[queuedTask]{
 
 // taskQueue is the format of task_queue.md: the tasks of a run, described in
 // docs/layouts/task-queue.md. A heading of level 3 or 4 that begins with an id
-// in capitals, such as BUILD-001, begins an entry.
+// in capitals, such as BUILD-001, begins an entry, and so does an item of a check list
+// outside of these.
 var taskQueue = &headingFormat{
 	kind:  record.KindTask,
 	title: "Task Queue",
@@ -53,7 +55,17 @@ var taskQueue = &headingFormat{
 		id, title = cutEntryID(heading)
 		return id, title, isTaskID(id, heading) && lines[i].Level >= 3 && lines[i].Level <= markdown.MaxEntryLevel
 	},
-	describe: taskFields.describe,
+	item: func(l markdown.Line) (id, title string, ok bool) {
+		box, id, title := cutBox(l.Text)
+		return id, title, box != ""
+	},
+	describe: func(lines []markdown.Line) (Facts, []*SyntaxError) {
+		if lines[0].Level > 0 {
+			return taskFields.describe(lines)
+		}
+		box, id, title := cutBox(lines[0].Text)
+		return taskFields.Facts(queuedTask{ID: id, Title: title, Status: box}), nil
+	},
 	// A queue has a section for each series, under headings of any words: the
 	// series itself is the better guide to the place.
 	series: taskSeries,
@@ -62,8 +74,27 @@ var taskQueue = &headingFormat{
 	},
 }
 
-// otherTask is an item of a check list, a row with an id, or a field of YAML.
-var otherTask = Pattern(`^\s*([-*+] \[[^\]]?\] |\| *[A-Za-z]+-?[0-9]+ *\||-? *(id|task_id): )`)
+// cutBox cuts an item of a check list: what its box says of the task, the id that its text
+// begins with, or "", and the rest.
+func cutBox(line []byte) (status, id, title string) {
+	m := checkItem().FindSubmatch(line)
+	if m == nil {
+		return "", "", ""
+	}
+	text := string(m[2])
+	if id, title = cutEntryID(text); id == text && isTaskID(id, id+":") {
+		title = id
+	} else if !isTaskID(id, text) || title == "" {
+		id, title = "", text
+	}
+	status = map[string]string{" ": "pending", "": "pending", "x": "complete", "X": "complete"}[string(m[1])]
+	return cmp.Or(status, "["+string(m[1])+"]"), id, title
+}
+
+var checkItem = Pattern(`^[-*+] +\[([^\]]?)\] +(.*\S)`)
+
+// otherTask is a row with an id, or a field of YAML.
+var otherTask = Pattern(`^\s*(\| *[A-Za-z]+-?[0-9]+ *\||-? *(id|task_id): )`)
 
 // taskSeries returns an id without its number.
 func taskSeries(id string) string { return strings.TrimRight(id, "0123456789") }

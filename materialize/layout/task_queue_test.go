@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"fmt"
 	"testing"
 
 	"filebus/materialize/markdown"
@@ -62,7 +63,6 @@ func FuzzTaskQueue(f *testing.F) { fuzzAggregate(f, taskQueue, "*-task_queue.md"
 // TestTaskQueueOtherForms names a queue in a form that is not read, and no other text.
 func TestTaskQueueOtherForms(t *testing.T) {
 	for text, want := range map[string]int{
-		"# Q\n\n- [x] T1: one\n- [ ] T2\n":               1,
 		"| ID | Title |\n|---|---|\r\n| T-1 | one |\r\n": 1,
 		"tasks:\n  - id: T1\n":                           1,
 		"# Q\n\nNothing to do.\n":                        0,
@@ -73,5 +73,27 @@ func TestTaskQueueOtherForms(t *testing.T) {
 		if len(errs) != want || string(file.Append(nil)) != text {
 			t.Errorf("%q: %v, want %d problems", text, errs, want)
 		}
+	}
+}
+
+// TestTaskQueueCheckList reads the items of check lists that stand in no task.
+func TestTaskQueueCheckList(t *testing.T) {
+	text := "\ufeff# Liste\r\n\r\n- [x] T1: Größe prüfen\r\n  mehr dazu\r\n\r\n  - [ ] kein eigener\r\n* [ ] ohne Namen\r\nText\r\n" +
+		"+ [~] **API-7** – später\r\n- [ ] T1: again\r\n- [ ]\r\n- [link](x)\r\n\r\n### BUILD-1: b\r\n**Status:** done\r\n- [ ] a step\r\n" +
+		"## Rest\r\n```\r\n- [ ] T9: code\r\n```\r\n- [X] T2\r\n"
+	file, errs := taskQueue.Parse("q/task_queue.md", []byte(text))
+	var got []string
+	for _, e := range file.Entries() {
+		got = append(got, fmt.Sprintf("%d %s: %s, %s, %s, %d bytes", e.Line, e.ID, e.Facts.Title, e.Facts.Status, e.Facts.Task, len(e.Text)))
+	}
+	want := []string{
+		"3 T1: Größe prüfen, complete, T1, 64 bytes",
+		"7 q/task_queue.md#ohne-namen: ohne Namen, pending, , 18 bytes",
+		"9 API-7: später, [~], API-7, 29 bytes",
+		"14 BUILD-1: b, complete, BUILD-1, 48 bytes",
+		"21 T2: T2, complete, T2, 10 bytes",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(errs) != 1 || string(file.Append(nil)) != text {
+		t.Errorf("(-want +got):\n%s\nerrors %v", diff, errs)
 	}
 }
