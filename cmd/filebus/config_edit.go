@@ -144,8 +144,10 @@ func change(text, name string, values []string) (string, error) {
 		line = literal(value.Kind(), values)
 		var alone config
 		if _, err := toml.Decode(keys.String()+" = "+line, &alone); err != nil {
-			kind := strings.NewReplacer("struct", "table", "map", "table").Replace(value.Kind().String())
-			return "", usageError("%s takes a value of type %s, and not %s", name, kind, line)
+			kind := map[reflect.Kind]string{
+				reflect.Bool: "true or false", reflect.Int: "a whole number", reflect.Slice: "a list", reflect.String: "one text",
+			}[value.Kind()]
+			return "", usageError("%s takes %s, and not %s", name, cmp.Or(kind, "settings of its own, as in "+name+".NAME"), line)
 		}
 		if err := alone.parse(""); err != nil { // which checks the values
 			return "", coded(record.Usage, "", err)
