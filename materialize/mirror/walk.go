@@ -75,14 +75,14 @@ func (w *Walk) folder(ctx context.Context, dir string) error {
 	return w.read(ctx, dir, func(name string) error { return w.folder(ctx, name) })
 }
 
-// levels lists what is below folders until the deadline, level by level: what
+// levels lists what is below folders, one at least, until the deadline, level by level: what
 // agents share stands above the many files of single calls.
 func (w *Walk) levels(ctx context.Context, dirs []string) error {
-	for len(dirs) > 0 {
+	for isFirst := true; len(dirs) > 0; isFirst = false {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if time.Now().After(w.deadline) {
+		if !isFirst && time.Now().After(w.deadline) {
 			w.Unlooked += len(dirs)
 			return nil
 		}
