@@ -119,39 +119,64 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 	if p.request.Limit > 0 && rest.IsZero() {
 		wanted = p.skip + p.request.Limit + 1
 	}
-	var refs []record.Ref
-	dates := map[record.Ref]string{}
-	for _, value := range values {
-		list, err := r.refs(ctx, field, value)
-		done := 0
-		err = errors.Join(err, r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-			if done == len(list) {
-				return true, nil
+	lists, err := View(ctx, r.store, func(tx *store.Tx) (lists [][]record.Ref, err error) {
+		for _, value := range values {
+			var refs []record.Ref
+			for ref, err := range tx.Lookup(field, value) {
+				if refs = append(refs, ref); err != nil {
+					return nil, err
+				}
 			}
-			date, stored := tx.Date(list[done])
-			dates[list[done]] = date
-			done++
-			return wanted > 0 && done&(done-1) == 0 && newerThan(stored, list[:done], dates) >= wanted, nil
-		}))
-		if err != nil {
-			return err
+			lists = append(lists, refs)
 		}
-		refs = append(refs, list[:done]...)
+		return lists, nil
+	})
+	var all []dated
+	first := 0 // of the list at hand in all
+	err = errors.Join(err, r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
+		if len(lists) == 0 {
+			return true, nil
+		}
+		done := len(all) - first
+		if done == len(lists[0]) {
+			lists, first = lists[1:], len(all)
+			return false, nil
+		}
+		ref := lists[0][done]
+		date, stored := tx.Date(ref)
+		all, done = append(all, dated{ref, date}), done+1
+		if wanted > 0 && done&(done-1) == 0 && newerThan(stored, all[first:]) >= wanted {
+			lists[0] = lists[0][:done]
+		}
+		return false, nil
+	}))
+	if err != nil {
+		return err
 	}
-	slices.SortStableFunc(refs, func(a, b record.Ref) int { return strings.Compare(dates[b], dates[a]) })
+	slices.SortStableFunc(all, func(a, b dated) int { return strings.Compare(b.date, a.date) })
+	refs := make([]record.Ref, len(all))
+	for i, d := range all {
+		refs[i] = d.ref
+	}
 	return r.eachVersion(ctx, refs, p.add)
+}
+
+// A dated is a record with its date, as record.DateOf gives it.
+type dated struct {
+	ref  record.Ref
+	date string
 }
 
 // newerThan counts the records whose date is later than that of any record can be that was
 // stored by a time: a text is never taken to be written more than a day later.
-func newerThan(stored string, refs []record.Ref, dates map[record.Ref]string) (n int) {
+func newerThan(stored string, all []dated) (n int) {
 	at, err := record.ParseTime(stored)
 	if err != nil {
 		return 0
 	}
 	latest := record.FormatTime(at.Add(48 * time.Hour))
-	for _, ref := range refs {
-		if dates[ref] > latest {
+	for _, d := range all {
+		if d.date > latest {
 			n++
 		}
 	}
