@@ -119,10 +119,10 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 		return nil, err
 	}
 	c.seen = w.recall(tree)
+	c.fresh = slices.DeleteFunc(slices.Clone(found.Files), c.isSeen)
 	c.loader = loader{w: w, dir: dir, tree: opts.Tree, source: record.SourceCapture, place: w.placeIn(dir, tree.place())}
 	if !opts.DryRun {
-		fresh := slices.DeleteFunc(slices.Clone(found.Files), c.isSeen)
-		c.changed = changeTimes(ctx, mirror.NewRepository(dir, w.Settings.Variables), fresh)
+		c.changed = changeTimes(ctx, mirror.NewRepository(dir, w.Settings.Variables), c.fresh)
 	}
 	c.report = &CaptureReport{
 		Tree: opts.Tree, Rules: tree.Rules, Skipped: append([]mirror.Skipped{}, found.Skipped...),
@@ -169,6 +169,7 @@ type capture struct {
 	begun  time.Time                  // by the clock of the disk: before files are read
 	stored map[string]uint64          // paths the tree had before the folder was looked at, and the newest position of each
 	seen   *mirror.Memory             // of the files as they were taken in
+	fresh  []mirror.Stat              // files that were not taken in as their size and time are
 	added  map[record.Digest][]string // files at paths that had none
 }
 

@@ -178,16 +178,14 @@ func (c *capture) unread() []mirror.Stat {
 	if !c.opts.Quick {
 		return c.walk.Files
 	}
-	var files []mirror.Stat
+	c.report.Files += len(c.walk.Files) - len(c.fresh)
 	for _, f := range c.walk.Files {
-		if !c.isSeen(f) {
-			files = append(files, f)
-			continue
-		}
-		c.report.Files++
 		c.report.Bytes += f.Size
 	}
-	return files
+	for _, f := range c.fresh {
+		c.report.Bytes -= f.Size
+	}
+	return c.fresh
 }
 
 // isSeen reports whether a file was taken in as its size and time still are.

@@ -8,8 +8,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"filebus/store/folder"
@@ -34,6 +36,7 @@ type Walk struct {
 	Skipped []Skipped
 	Blind   []string // folders that could not be read
 	whole   bool     // a folder that is captured: temporary files are left out
+	listed  []listed // files of it that were not looked at yet
 
 	deadline time.Time // when to stop looking; zero: never
 	Unlooked int       // folders that the deadline left no time for, with all below
@@ -54,7 +57,9 @@ func WalkTree(ctx context.Context, root string, filter *Filter) (*Walk, error) {
 		w.LeftOut = []LeftOut{{"./", RuleSecret}}
 		return w, nil
 	}
-	return w, w.folder(ctx, "")
+	err = w.folder(ctx, "")
+	w.noteListed()
+	return w, err
 }
 
 // Unused returns the patterns of the filter's rules that matched nothing.
@@ -157,8 +162,43 @@ func (w *Walk) leavesOut(name string, e fs.DirEntry) bool {
 	return rule != ""
 }
 
+// file notes a file. Of a whole folder all files are looked at in the end, on all cores.
 func (w *Walk) file(name string, e fs.DirEntry) {
+	if w.whole {
+		w.listed = append(w.listed, listed{name, e, nil, nil})
+		return
+	}
 	info, err := e.Info()
+	w.note(listed{name, e, info, err})
+}
+
+// A listed is a file of a folder, and what was seen of it.
+type listed struct {
+	name string
+	e    fs.DirEntry
+	info fs.FileInfo
+	err  error
+}
+
+// noteListed looks at the files that were listed.
+func (w *Walk) noteListed() {
+	var wg sync.WaitGroup
+	for some := range slices.Chunk(w.listed, max(1000, len(w.listed)/runtime.GOMAXPROCS(0)+1)) {
+		wg.Go(func() {
+			for i := range some {
+				some[i].info, some[i].err = some[i].e.Info()
+			}
+		})
+	}
+	wg.Wait()
+	for _, l := range w.listed {
+		w.note(l)
+	}
+	w.listed = nil
+}
+
+func (w *Walk) note(l listed) {
+	name, e, info, err := l.name, l.e, l.info, l.err
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // removed since the folder was read
 	case err != nil:
