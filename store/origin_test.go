@@ -157,12 +157,12 @@ func TestRepairedCopy(t *testing.T) {
 // the size, the time and the sign-off of one. Each is used, with the texts that were written, or
 // is damaged, and a repair makes it sound.
 func TestTornCopies(t *testing.T) {
-	s := unchecked(t)
+	s, _ := testStore(t)
 	random := rand.New(rand.NewPCG(7, 7))
 	database, signoff := filepath.Join(s.Dir(), "store.db"), filepath.Join(s.Dir(), "signoff")
 	texts := map[string]string{}
-	for n := range 10 { // else all of it is in one page
-		put(t, s, fmt.Sprint("note/first", n), randomText(500))
+	for n := range 60 { // else few pages hold all of it
+		put(t, s, fmt.Sprint("note/first", n), randomText(50))
 	}
 	damaged := 0
 	for n := range 40 {
