@@ -231,3 +231,19 @@ func fileInfo(t *testing.T, path string) os.FileInfo {
 	}
 	return info
 }
+
+// TestRestored deletes a store and puts a backup in its place, whose files may get the same
+// numbers again.
+func TestRestored(t *testing.T) {
+	s := unchecked(t)
+	put(t, s, "note/a", "one")
+	backup, _ := copyStore(t, s)
+	put(t, s, "note/b", "two")
+	if err := errors.Join(os.RemoveAll(s.Dir()), os.CopyFS(s.Dir(), os.DirFS(backup.Dir()))); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "note/b", "other")
+	if wantOrigins(t, "restored", s, 2); origins(t, s)[0] == origins(t, backup)[0] {
+		t.Error("it goes on as the one that was deleted")
+	}
+}
