@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/materialize"
 	"filebus/materialize/dialogue"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 )
@@ -65,12 +67,9 @@ func completeFlag(env *environ, field string) cobra.CompletionFunc {
 }
 
 // slugs returns the dialogues as they are typed, the newest first.
-func (w *workspace) slugs(ctx context.Context) (slugs []string) {
+func (w *workspace) slugs(ctx context.Context) []string {
 	items, _, _ := w.forum().List(ctx, maxCompletions) // none beside an error
-	for _, item := range items {
-		slugs = append(slugs, item.Key.String())
-	}
-	return slugs
+	return markdown.Texts(items, func(i dialogue.Item) string { return i.Key.String() })
 }
 
 // sessionIDs returns the sessions as they are typed, the newest first.
@@ -119,10 +118,7 @@ func (w *workspace) dialogueWords(ctx context.Context, word string, args []strin
 func (w *workspace) filterValues(ctx context.Context, field string) (values []string) {
 	if field == "tree" {
 		trees, _ := w.Trees(ctx)
-		for _, t := range trees {
-			values = append(values, string(t.Name))
-		}
-		return append(values, ".")
+		return append(markdown.Texts(trees, func(t *materialize.Tree) string { return string(t.Name) }), ".")
 	}
 	values, _ = query.View(ctx, w.Store, func(tx *store.Tx) (all []string, err error) {
 		for value, err := range tx.Values(store.Field(field), "") {

@@ -16,6 +16,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -109,11 +110,7 @@ func withWords(statuses []string) (all []string) {
 
 // withSlugs returns agents with the ids that put makes of their names.
 func withSlugs(agents []string) []string {
-	all := slices.Clone(agents)
-	for _, agent := range agents {
-		all = append(all, layout.Slug(agent))
-	}
-	return all
+	return append(slices.Clone(agents), markdown.Texts(agents, layout.Slug)...)
 }
 
 // A page is the flags of a list that is printed in parts.

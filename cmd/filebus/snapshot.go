@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store/record"
@@ -168,11 +169,9 @@ func diffLines(c *runs.Comparison) []string {
 	if len(c.Missing) > 0 {
 		add("no snapshots of "+strings.Join(c.Missing, ", "), nil)
 	}
-	var issues []string
-	for _, issue := range c.Issues {
-		issues = append(issues, issue.ID+"  "+issue.Summary)
-	}
-	add(plural(len(c.Issues), "issue")+" completed", issues)
+	add(plural(len(c.Issues), "issue")+" completed", markdown.Texts(c.Issues, func(i layout.CompletedIssue) string {
+		return i.ID + "  " + i.Summary
+	}))
 	add(plural(c.FilesChanged, "file")+" changed", c.Files)
 	if more := c.FilesChanged - len(c.Files); more > 0 {
 		add("  and "+plural(more, "file")+" more", nil)

@@ -1,10 +1,12 @@
 package layout
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -17,12 +19,8 @@ var knowledgeFile = &single{record.KindKnowledge, notes.read}
 
 // String returns a line for each folder, in order.
 func (f Folders) String() string {
-	var lines []string
-	for folder, kind := range f {
-		lines = append(lines, folder+" = "+string(kind))
-	}
-	slices.Sort(lines)
-	return strings.Join(lines, "\n")
+	line := func(folder string) string { return folder + " = " + string(f[folder]) }
+	return strings.Join(markdown.Texts(slices.Sorted(maps.Keys(f)), line), "\n")
 }
 
 // Check reports what cannot be used.

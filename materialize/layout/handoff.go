@@ -86,16 +86,9 @@ func (h *Handoff) Check() []string {
 // heading to the last row.
 func appendHandoff(dst []byte, h Handoff) []byte {
 	dst = markdown.AppendWideHead(append(dst, "## Handoff\n\n"...), "Field", "Value")
-	var files, patterns, gotchas []string
-	for _, f := range h.Files {
-		files = append(files, f.Path)
-	}
-	for _, p := range h.Patterns {
-		patterns = append(patterns, p.Pattern)
-	}
-	for _, g := range h.Gotchas {
-		gotchas = append(gotchas, g.Issue)
-	}
+	files := markdown.Texts(h.Files, func(f HandoffFile) string { return f.Path })
+	patterns := markdown.Texts(h.Patterns, func(p HandoffPattern) string { return p.Pattern })
+	gotchas := markdown.Texts(h.Gotchas, func(g HandoffGotcha) string { return g.Issue })
 	rows := []Property{
 		{"Outcome", h.Outcome}, {"Summary", h.Summary}, {"Files Changed", joinFiles(files)},
 		{"Blockers", joinCell(h.Blockers)}, {"Patterns Discovered", joinCell(patterns)}, {"Gotchas", joinCell(gotchas)},
@@ -112,11 +105,8 @@ const cellBreak = "<br>"
 
 // joinCell joins the items of a cell.
 func joinCell(items []string) string {
-	parts := make([]string, len(items))
-	for i, item := range items {
-		parts[i] = strings.ReplaceAll(item, cellBreak, " ")
-	}
-	return strings.Join(parts, cellBreak)
+	part := func(item string) string { return strings.ReplaceAll(item, cellBreak, " ") }
+	return strings.Join(markdown.Texts(items, part), cellBreak)
 }
 
 // joinFiles joins paths with commas, or with breaks if one holds a comma.

@@ -249,9 +249,7 @@ func (t *stateText) canonical(kind statePartKind) (lines []string) {
 	case partCompleted:
 		return t.completed.lines()
 	case partHistory:
-		for _, loop := range t.loops {
-			lines = append(lines, "- "+loop)
-		}
+		return markdown.Texts(t.loops, func(loop string) string { return "- " + loop })
 	}
 	return lines
 }
@@ -393,11 +391,8 @@ func (a *agentTable) lines() []string {
 	columns := slices.Concat(a.own, a.others)
 	text := markdown.AppendWideHead(nil, columns...)
 	for _, row := range a.rows {
-		cells := make([]string, len(columns))
-		for i, column := range columns {
-			cells[i] = row[markdown.Fold(column)]
-		}
-		text = markdown.AppendRow(text, cells...)
+		cell := func(column string) string { return row[markdown.Fold(column)] }
+		text = markdown.AppendRow(text, markdown.Texts(columns, cell)...)
 	}
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -114,9 +115,7 @@ func (o *outline) addSlug(h *heading) {
 		name += "-" + strconv.Itoa(n)
 	}
 	o.slugs[slug]++
-	if o.bySlug[name] == 0 {
-		o.bySlug[name] = h.link
-	}
+	o.bySlug[name] = cmp.Or(o.bySlug[name], h.link)
 }
 
 func slugOf(text string) string {

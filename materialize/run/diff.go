@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,9 +117,7 @@ func (t *taking) leftOut(files []string) {
 func (t *taking) header(counts string) []byte {
 	m := t.manifest
 	from := "its beginning"
-	if m.Started != "" {
-		from = m.Started
-	}
+	from = cmp.Or(m.Started, from)
 	if m.From.Commit != "" {
 		from += ", commit " + m.From.Commit
 	}

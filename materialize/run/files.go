@@ -16,6 +16,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/folder"
 	"filebus/store/record"
 )
@@ -106,10 +107,9 @@ type fileChange struct{ path, status, line string }
 // compareFiles returns how files have changed, in the order of their paths.
 func compareFiles(from, to []layout.SnapshotFile) (changes []fileChange) {
 	add := func(path, status string, sides ...layout.SnapshotFile) {
-		var texts []string
-		for _, f := range sides {
-			texts = append(texts, fmt.Sprintf("%d bytes, %s", f.Size, cmp.Or(f.Digest, "too large to be read")))
-		}
+		texts := markdown.Texts(sides, func(f layout.SnapshotFile) string {
+			return fmt.Sprintf("%d bytes, %s", f.Size, cmp.Or(f.Digest, "too large to be read"))
+		})
 		line := fmt.Sprintf("%-8s %s  (%s)\n", status, path, strings.Join(texts, " -> "))
 		changes = append(changes, fileChange{path, status, line})
 	}
