@@ -38,12 +38,8 @@ func (f Folders) Check() error {
 
 // Holds reports whether one of the folders holds the file at a path.
 func (f Folders) Holds(file string) bool {
-	for folder := range f {
-		if strings.Contains("/"+path.Dir(file)+"/", "/"+folder+"/") {
-			return true
-		}
-	}
-	return false
+	isIn := func(folder string) bool { return strings.Contains("/"+path.Dir(file)+"/", "/"+folder+"/") }
+	return slices.ContainsFunc(slices.Collect(maps.Keys(f)), isIn)
 }
 
 // Place returns what the file at a path below a folder is, given what layouts take it for.

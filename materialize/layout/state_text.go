@@ -2,7 +2,6 @@ package layout
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -395,15 +394,4 @@ func (a *agentTable) lines() []string {
 		text = markdown.AppendRow(text, markdown.Texts(columns, cell)...)
 	}
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-}
-
-// remove takes the agents with an id away.
-func (a *agentTable) remove(id string) {
-	a.rows = slices.DeleteFunc(a.rows, func(r agentRow) bool { return r["id"] == id })
-}
-
-// rowProblem says that a row does not fit its table.
-func rowProblem(line int, text []byte, cells, columns int) *SyntaxError {
-	row := markdown.Clip(strings.TrimSpace(string(text)), 60)
-	return &SyntaxError{Line: line, Err: fmt.Errorf("agent row %q has %d cells instead of %d", row, cells, columns)}
 }
