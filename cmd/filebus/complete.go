@@ -35,11 +35,15 @@ func completeArguments(env *environ) cobra.CompletionFunc {
 			found = strings.Split(word, "|")
 		case err != nil: // what cannot be read completes nothing
 		case strings.Contains(word, "SLUG"):
-			found = s.slugs(cmd.Context())
+			items, _, _ := s.forum().List(cmd.Context(), maxCompletions) // none beside an error
+			found = markdown.Texts(items, func(i dialogue.Item) string { return i.Key.String() })
 		case word == "TREE":
 			found = s.filterValues(cmd.Context(), "tree")
 		case word == "ID":
-			found = s.sessionIDs(cmd.Context())
+			keys, _ := s.registry().Keys(cmd.Context()) // none beside an error
+			for _, k := range keys {
+				found = append(found, k.String(), k.ID)
+			}
 		case usage[0] == "SLUG" && (word == "ROUND" || word == "AGENT"):
 			found = s.dialogueWords(cmd.Context(), word, args)
 		}
@@ -64,21 +68,6 @@ func completeFlag(env *environ, field string) cobra.CompletionFunc {
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-// slugs returns the dialogues as they are typed, the newest first.
-func (w *workspace) slugs(ctx context.Context) []string {
-	items, _, _ := w.forum().List(ctx, maxCompletions) // none beside an error
-	return markdown.Texts(items, func(i dialogue.Item) string { return i.Key.String() })
-}
-
-// sessionIDs returns the sessions as they are typed, the newest first.
-func (w *workspace) sessionIDs(ctx context.Context) (ids []string) {
-	keys, _ := w.registry().Keys(ctx) // none beside an error
-	for _, k := range keys {
-		ids = append(ids, k.String(), k.ID)
-	}
-	return ids
 }
 
 // dialogueWords returns the rounds of a dialogue, or who takes part in one.

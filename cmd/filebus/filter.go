@@ -75,7 +75,7 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 		values := *f.values[field]
 		switch field {
 		case "agent":
-			values = withSlugs(values)
+			values = append(slices.Clone(values), markdown.Texts(values, layout.Slug)...) // the ids that put makes
 		case "status":
 			values = withWords(values)
 		}
@@ -106,11 +106,6 @@ func withWords(statuses []string) (all []string) {
 		all = append(all, layout.StatusWords(status)...)
 	}
 	return all
-}
-
-// withSlugs returns agents with the ids that put makes of their names.
-func withSlugs(agents []string) []string {
-	return append(slices.Clone(agents), markdown.Texts(agents, layout.Slug)...)
 }
 
 // A page is the flags of a list that is printed in parts.

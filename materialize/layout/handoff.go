@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -130,13 +131,7 @@ func splitCell(cell, separator string) []string {
 	if separator != "" {
 		parts = strings.Split(cell, separator)
 	}
-	var items []string
-	for _, part := range parts {
-		if part = strings.TrimSpace(part); !markdown.IsNothing(part) {
-			items = append(items, part)
-		}
-	}
-	return items
+	return slices.DeleteFunc(markdown.Texts(parts, strings.TrimSpace), markdown.IsNothing)
 }
 
 // ParseHandoff reads the section of a handoff, in either form, with or without
@@ -354,12 +349,7 @@ func (w *yamlWriter) records(key string, n int, record func(i int) []Property) {
 
 // files writes the files with one kind of change.
 func (w *yamlWriter) files(key string, all []HandoffFile, change string) {
-	var files []HandoffFile
-	for _, f := range all {
-		if f.Change == change {
-			files = append(files, f)
-		}
-	}
+	files := slices.DeleteFunc(slices.Clone(all), func(f HandoffFile) bool { return f.Change != change })
 	w.records(key, len(files), func(i int) []Property {
 		f := files[i]
 		return []Property{{"path", f.Path}, {"lines", f.Lines}, {"change_type", f.Type}, {"description", f.Description}}

@@ -221,12 +221,9 @@ func compareStates(a, b layout.State) []string {
 
 // appendMissing appends the texts of a list that another lacks, with a lead.
 func appendMissing(lines []string, lead string, list, other []string) []string {
-	for _, text := range list {
-		if !slices.Contains(other, text) {
-			lines = append(lines, lead+text)
-		}
-	}
-	return lines
+	isThere := func(text string) bool { return slices.Contains(other, text) }
+	missing := slices.DeleteFunc(slices.Clone(list), isThere)
+	return append(lines, markdown.Texts(missing, func(text string) string { return lead + text })...)
 }
 
 // stateLists returns who is at work, who has ended and the history of a state.
