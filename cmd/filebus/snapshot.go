@@ -121,16 +121,17 @@ func printSnapshot(ctx context.Context, w *workspace, text string) error {
 		}
 		lines = append(lines, line)
 	}
-	for _, c := range snap.Changed {
-		lines = append(lines, "  "+c)
-	}
+	lines = append(lines, led("  ", snap.Changed)...)
 	if more := snap.FilesChanged - len(snap.Changed); more > 0 && len(snap.Changed) > 0 {
 		lines = append(lines, "  and "+plural(more, "file")+" more")
 	}
-	for _, note := range snap.Notes {
-		lines = append(lines, "note  "+note)
-	}
+	lines = append(lines, led("note  ", snap.Notes)...)
 	return w.presentShort(lines, presentation{maxTokens: stateTokens, exact: true, json: func(int) any { return snap }})
+}
+
+// led returns lines behind a lead.
+func led(lead string, lines []string) []string {
+	return markdown.Texts(lines, func(line string) string { return lead + line })
 }
 
 type snapshotDiff struct {
@@ -161,10 +162,7 @@ func (o *snapshotDiff) run(ctx context.Context, w *workspace, loops []string) er
 func diffLines(c *runs.Comparison) []string {
 	lines := []string{c.From + " -> " + c.To}
 	add := func(head string, under []string) {
-		lines = append(lines, head)
-		for _, line := range under {
-			lines = append(lines, "  "+line)
-		}
+		lines = append(append(lines, head), led("  ", under)...)
 	}
 	if len(c.Missing) > 0 {
 		add("no snapshots of "+strings.Join(c.Missing, ", "), nil)

@@ -50,7 +50,7 @@ func scanFiles(
 				return fs.SkipDir
 			}
 			return nil
-		case d.IsDir() && path != "." && (isMade(d.Name()) || isBelow(path, exclude)):
+		case d.IsDir() && path != "." && (strings.Contains(made, "/"+d.Name()+"/") || isBelow(path, exclude)):
 			return fs.SkipDir
 		case !d.Type().IsRegular() || isBelow(path, exclude):
 			return nil
@@ -69,10 +69,8 @@ func scanFiles(
 	return files, leftOut, err
 }
 
-// isMade reports whether a folder holds what a tool has made or fetched.
-func isMade(name string) bool {
-	return slices.Contains([]string{".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".cache"}, name)
-}
+// made are the folders that hold what a tool has made or fetched.
+const made = "/.git/.hg/.svn/node_modules/__pycache__/.venv/.cache/"
 
 // scanFile describes a file. One with the size and time that it had before has
 // the digest of before.
