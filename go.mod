@@ -31,7 +31,7 @@ require (
 	golang.org/x/term v0.46.0
 )
 
-require github.com/bmatcuk/doublestar/v4 v4.10.4 // indirect
+require github.com/bmatcuk/doublestar/v4 v4.10.4
 
 require (
 	github.com/anishathalye/porcupine v1.3.1

@@ -22,7 +22,7 @@ import (
 // repository returns what git knows of the files of the root.
 func (r *reconciler) repository() *mirror.Repository {
 	if r.git == nil {
-		r.git = r.Repository(r.w.Settings.Variables)
+		r.git = mirror.NewRepository(r.Dir, r.w.Settings.Variables)
 	}
 	return r.git
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/store/folder"
 	"filebus/store/record"
@@ -87,9 +88,7 @@ func (w *Workspace) saveTree(t *Tree) error {
 			lines = append(lines, on.line)
 		}
 	}
-	for _, pattern := range t.Rules.Exclude {
-		lines = append(lines, "exclude "+pattern)
-	}
+	lines = append(lines, markdown.Texts(t.Rules.Exclude, func(p string) string { return "exclude " + p })...)
 	if t.was != "" {
 		lines = append(lines, "renamed "+string(t.was))
 	}

@@ -162,9 +162,7 @@ func Create(ctx context.Context, at Location, settings Settings, opts store.Opti
 }
 
 func newWorkspace(at Location, s *store.Store, settings Settings, opts store.Options) *Workspace {
-	if settings.Preview == 0 {
-		settings.Preview = DefaultPreview
-	}
+	settings.Preview = cmp.Or(settings.Preview, DefaultPreview)
 	if settings.Profile.Name == "" {
 		settings.Profile = layout.Claude()
 	}

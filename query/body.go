@@ -3,6 +3,7 @@ package query
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -301,9 +302,7 @@ func (b *bodyWriter) write(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	if b.first == 0 {
-		b.first = b.line
-	}
+	b.first = cmp.Or(b.first, b.line)
 	b.last = b.line
 	b.endedNL = text[len(text)-1] == '\n'
 	if b.left >= 0 {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -93,9 +94,7 @@ func (r *Reader) knowledgeRefs(ctx context.Context, request *KnowledgeRequest) (
 			if err != nil {
 				return nil, err
 			}
-			for _, c := range counts {
-				tags = append(tags, c.Tag)
-			}
+			tags = append(tags, markdown.Texts(counts, func(c TagCount) string { return c.Tag })...)
 		}
 	}
 	all := make(map[record.Ref]bool)

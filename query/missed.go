@@ -107,12 +107,7 @@ func (q *SearchRequest) relaxations() []relaxation {
 	if !index.Findable(q.Query) {
 		all = all[1:] // without its phrases nothing would be left to look for
 	}
-	var set []relaxation
-	for _, r := range all {
-		if len(r.values) > 0 {
-			set = append(set, r)
-		}
-	}
+	set := slices.DeleteFunc(all, func(r relaxation) bool { return len(r.values) == 0 })
 	if !q.Since.IsZero() || !q.Until.IsZero() {
 		set = append(set, relaxation{"time", nil, func(q *SearchRequest) { q.Since, q.Until = time.Time{}, time.Time{} }})
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -37,15 +38,7 @@ func absent(text string, retired store.Version, near []record.Name) error {
 		return record.NotFound.Errorf("%q has no current version; its last one is %s", text, ref).
 			Because(ErrRetired, ref, retired.Record.Name.String()).With(retired)
 	}
-	return record.NotFound.Errorf("%q not found", text).Because(ErrAbsent, nameTexts(near)...).With(text)
-}
-
-func nameTexts(names []record.Name) []string {
-	texts := make([]string, len(names))
-	for i, name := range names {
-		texts[i] = name.String()
-	}
-	return texts
+	return record.NotFound.Errorf("%q not found", text).Because(ErrAbsent, markdown.Texts(near, record.Name.String)...).With(text)
 }
 
 // Resolve returns the version that text means: a ref; the first eight or more
@@ -254,10 +247,7 @@ func (s *resolver) bareID() (store.Version, error) {
 	case 1:
 		return found[0], nil
 	}
-	var names []string
-	for _, v := range found {
-		names = append(names, v.Record.Name.String())
-	}
+	names := markdown.Texts(found, func(v store.Version) string { return v.Record.Name.String() })
 	err := record.Ambiguous.Errorf("%q is ambiguous: it can be %s", s.text, strings.Join(names, ", "))
 	return store.Version{}, err.Because(ErrSeveral, names...)
 }

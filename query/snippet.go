@@ -61,7 +61,7 @@ func cutSnippet(text []byte, matches []match) Snippet {
 	from, to = widen(text, from, to)
 	w := snippetWriter{text: text, matches: matches}
 	w.clip(from, to)
-	if to < len(text) && len(w.out) > 0 && hasText(text[to:]) {
+	if to < len(text) && len(w.out) > 0 && bytes.ContainsFunc(text[to:], func(r rune) bool { return r > ' ' }) {
 		w.out = append(w.out, "…"...)
 	}
 	return Snippet{string(w.out), w.marks}
@@ -82,16 +82,6 @@ func (s Snippet) placeIn(line []byte) int {
 		at = bytes.Index(line, []byte(s.Text[word.Start:word.End]))
 	}
 	return max(at, 0)
-}
-
-// hasText reports whether there is more than white space.
-func hasText(text []byte) bool {
-	for _, c := range text {
-		if c > ' ' {
-			return true
-		}
-	}
-	return false
 }
 
 // maxEdge is how far from where a snippet would be cut the edge of a word is looked

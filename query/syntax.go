@@ -158,7 +158,7 @@ func (p *parser) withoutSession(rest string) bool {
 // filter reads a filter, if rest begins with one.
 func (p *parser) filter(rest string) bool {
 	key, _, found := strings.Cut(rest[:wordLength(rest)], ":")
-	if !found || !isFilter(key) {
+	if !found || !strings.Contains(" kind tree tag agent session task run status conversation ", " "+key+" ") {
 		return false
 	}
 	values, length := filterValues(rest[len(key)+1:])
@@ -167,11 +167,6 @@ func (p *parser) filter(rest string) bool {
 	}
 	p.operator(len(key) + 1 + length)
 	return true
-}
-
-// isFilter reports whether there is a filter of that name.
-func isFilter(key string) bool {
-	return slices.Contains([]string{"kind", "tree", "tag", "agent", "session", "task", "run", "status", "conversation"}, key)
 }
 
 // filterValues returns the values of a filter, which commas separate if they are

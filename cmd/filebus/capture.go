@@ -11,6 +11,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/store/record"
 )
@@ -142,10 +143,7 @@ func (e *environ) printCapture(r *materialize.CaptureReport, dryRun, all bool) e
 	}
 	if dryRun {
 		for _, p := range r.Planned {
-			var names []string
-			for _, name := range p.Names {
-				names = append(names, name.String())
-			}
+			names := markdown.Texts(p.Names, record.Name.String)
 			e.printf("%s\t%s\n", p.Path, strings.Join(names, "\t"))
 		}
 		return nil

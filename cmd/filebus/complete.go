@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/materialize"
 	"filebus/materialize/dialogue"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 )
@@ -33,11 +35,15 @@ func completeArguments(env *environ) cobra.CompletionFunc {
 			found = strings.Split(word, "|")
 		case err != nil: // what cannot be read completes nothing
 		case strings.Contains(word, "SLUG"):
-			found = s.slugs(cmd.Context())
+			items, _, _ := s.forum().List(cmd.Context(), maxCompletions) // none beside an error
+			found = markdown.Texts(items, func(i dialogue.Item) string { return i.Key.String() })
 		case word == "TREE":
 			found = s.filterValues(cmd.Context(), "tree")
 		case word == "ID":
-			found = s.sessionIDs(cmd.Context())
+			keys, _ := s.registry().Keys(cmd.Context()) // none beside an error
+			for _, k := range keys {
+				found = append(found, k.String(), k.ID)
+			}
 		case usage[0] == "SLUG" && (word == "ROUND" || word == "AGENT"):
 			found = s.dialogueWords(cmd.Context(), word, args)
 		}
@@ -62,24 +68,6 @@ func completeFlag(env *environ, field string) cobra.CompletionFunc {
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-// slugs returns the dialogues as they are typed, the newest first.
-func (w *workspace) slugs(ctx context.Context) (slugs []string) {
-	items, _, _ := w.forum().List(ctx, maxCompletions) // none beside an error
-	for _, item := range items {
-		slugs = append(slugs, item.Key.String())
-	}
-	return slugs
-}
-
-// sessionIDs returns the sessions as they are typed, the newest first.
-func (w *workspace) sessionIDs(ctx context.Context) (ids []string) {
-	keys, _ := w.registry().Keys(ctx) // none beside an error
-	for _, k := range keys {
-		ids = append(ids, k.String(), k.ID)
-	}
-	return ids
 }
 
 // dialogueWords returns the rounds of a dialogue, or who takes part in one.
@@ -119,10 +107,7 @@ func (w *workspace) dialogueWords(ctx context.Context, word string, args []strin
 func (w *workspace) filterValues(ctx context.Context, field string) (values []string) {
 	if field == "tree" {
 		trees, _ := w.Trees(ctx)
-		for _, t := range trees {
-			values = append(values, string(t.Name))
-		}
-		return append(values, ".")
+		return append(markdown.Texts(trees, func(t *materialize.Tree) string { return string(t.Name) }), ".")
 	}
 	values, _ = query.View(ctx, w.Store, func(tx *store.Tx) (all []string, err error) {
 		for value, err := range tx.Values(store.Field(field), "") {

@@ -142,9 +142,7 @@ func (r retentionConfig) String() string {
 // what belongs to git and to the store itself.
 func mayHoldFiles(folder string) bool {
 	clean := filepath.ToSlash(filepath.Clean(folder))
-	return filepath.IsLocal(folder) && clean != "." && !strings.HasPrefix(clean+"/", "~/") && !slices.ContainsFunc(strings.Split(clean, "/"), func(segment string) bool {
-		return materialize.IsProtected(segment)
-	})
+	return filepath.IsLocal(folder) && clean != "." && !strings.HasPrefix(clean+"/", "~/") && !slices.ContainsFunc(strings.Split(clean, "/"), materialize.IsProtected)
 }
 
 func (c config) profile() (layout.Profile, error) {

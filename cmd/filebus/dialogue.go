@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"filebus/materialize/dialogue"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -151,9 +152,7 @@ func (e *environ) slugNames(ctx context.Context, args []string, of namesOf) ([]s
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range names {
-			all = append(all, name.String())
-		}
+		all = append(all, markdown.Texts(names, record.Name.String)...)
 	}
 	return all, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -92,10 +93,7 @@ func parseMarkerKinds(names []string) ([]layout.MarkerKind, error) {
 	for _, name := range names {
 		kind := layout.MarkerKind(strings.ToUpper(strings.TrimSpace(name)))
 		if !slices.Contains(layout.MarkerKinds(), kind) {
-			var known []string
-			for _, k := range layout.MarkerKinds() {
-				known = append(known, strings.ToLower(string(k)))
-			}
+			known := markdown.Texts(layout.MarkerKinds(), func(k layout.MarkerKind) string { return strings.ToLower(string(k)) })
 			return nil, usageError("--kind %q is none of %s", name, strings.Join(known, ", "))
 		}
 		kinds = append(kinds, kind)

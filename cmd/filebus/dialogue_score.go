@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"filebus/materialize/dialogue"
@@ -46,12 +47,7 @@ func (o *dialogueScore) run(ctx context.Context, w *workspace, args []string) er
 		}
 	}
 	view := scoreView(board, files)
-	var open []layout.TensionRow
-	for _, t := range view.Tensions {
-		if t.IsOpen() {
-			open = append(open, t)
-		}
-	}
+	open := slices.DeleteFunc(slices.Clone(view.Tensions), func(t layout.TensionRow) bool { return !t.IsOpen() })
 	_, err = w.present(presentation{
 		op: "dialogue score", what: d.Key.String(), entries: len(open), maxTokens: scoreTokens,
 		json: func(int) any { return view }, text: func(n int) string { return w.scoreText(board, open, n) },

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"filebus/materialize"
+	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/query"
 	"filebus/store"
@@ -273,10 +274,7 @@ func (w *workspace) noteNotHere(ctx context.Context, kind record.Kind) {
 	if err != nil || len(names) == 0 {
 		return // what could not be looked at is an error of the list itself
 	}
-	var ids []string
-	for _, n := range names[:min(len(names), 5)] {
-		ids = append(ids, n.ID)
-	}
+	ids := markdown.Texts(names[:min(len(names), 5)], func(n record.Name) string { return n.ID })
 	more := ""
 	if left := len(names) - len(ids); left > 0 {
 		more = fmt.Sprintf(" and %d more", left)

@@ -16,6 +16,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -74,7 +75,7 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 		values := *f.values[field]
 		switch field {
 		case "agent":
-			values = withSlugs(values)
+			values = append(slices.Clone(values), markdown.Texts(values, layout.Slug)...) // the ids that put makes
 		case "status":
 			values = withWords(values)
 		}
@@ -103,15 +104,6 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 func withWords(statuses []string) (all []string) {
 	for _, status := range statuses {
 		all = append(all, layout.StatusWords(status)...)
-	}
-	return all
-}
-
-// withSlugs returns agents with the ids that put makes of their names.
-func withSlugs(agents []string) []string {
-	all := slices.Clone(agents)
-	for _, agent := range agents {
-		all = append(all, layout.Slug(agent))
 	}
 	return all
 }

@@ -138,12 +138,13 @@ func (m *manual) help(cmd *cobra.Command, columns int) string {
 	}
 	if len(subs) > 0 {
 		group := ""
+		long := slices.MaxFunc(subs, func(a, b *cobra.Command) int { return len(a.Name()) - len(b.Name()) })
 		for _, sub := range subs {
 			if own := cmp.Or(m.groups[sub.CommandPath()], "Available Commands"); own != group {
 				group = own
 				out.WriteString("\n" + group + ":\n")
 			}
-			out.WriteString(fmt.Sprintf("  %-*s %s\n", longestName(subs), sub.Name(), m.short(sub)))
+			out.WriteString(fmt.Sprintf("  %-*s %s\n", len(long.Name()), sub.Name(), m.short(sub)))
 		}
 	}
 	out.WriteString(m.flagTable("\nFlags:\n", cmd, cmd.CommandPath(), columns))
@@ -161,14 +162,6 @@ func (s *section) examplesOf(cmd *cobra.Command) []string {
 	return slices.DeleteFunc(slices.Clone(s.examples), func(line string) bool {
 		return !strings.Contains(line+" ", cmd.CommandPath()+" ")
 	})
-}
-
-func longestName(cmds []*cobra.Command) int {
-	longest := 0
-	for _, cmd := range cmds {
-		longest = max(longest, len(cmd.Name()))
-	}
-	return longest
 }
 
 // flagTable writes flags with what they mean below a title; nothing if there are none.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"filebus/materialize"
+	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/materialize/release"
 	"filebus/query"
@@ -57,16 +58,10 @@ func hints() map[record.Reason]hint {
 // is all of them, with commas. At most ten are named.
 func say(text string) hint {
 	return func(e *record.Error) string {
-		names := make([]string, min(len(e.Names), maxHinted))
-		for i := range names {
-			names[i] = record.ShellWord(e.Names[i])
-		}
+		names := markdown.Texts(e.Names[:min(len(e.Names), maxHinted)], record.ShellWord)
 		if strings.Contains(text, "{each}") {
-			lines := make([]string, len(names))
-			for i, name := range names {
-				lines[i] = strings.ReplaceAll(text, "{each}", name)
-			}
-			return strings.Join(lines, "\n       ")
+			each := func(name string) string { return strings.ReplaceAll(text, "{each}", name) }
+			return strings.Join(markdown.Texts(names, each), "\n       ")
 		}
 		places := []string{"{all}", strings.Join(names, ", ")}
 		for i, name := range names {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"filebus/materialize"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -174,10 +175,8 @@ func (o *initCommand) say(w *workspace, v *initView, isEmpty bool) {
 		did = "done"
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.Proposed)) {
-		words := []string{did + ": filebus config set", record.ShellWord(name)}
-		for _, value := range v.Proposed[name] {
-			words = append(words, record.ShellWord(value))
-		}
+		words := append([]string{did + ": filebus config set", record.ShellWord(name)},
+			markdown.Texts(v.Proposed[name], record.ShellWord)...)
 		if name == "profile" {
 			words = append(words, " # most files of agents lie there")
 		} else if strings.HasPrefix(name, "kinds.") {

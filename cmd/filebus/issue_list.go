@@ -9,6 +9,7 @@ import (
 
 	"filebus/materialize/issue"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -34,11 +35,9 @@ func (o *issueList) run(ctx context.Context, w *workspace, _ []string) error {
 		return err
 	}
 	if len(all) == 0 {
-		w.noteStatus("issue", o.facts["status"], func() (known []string) {
+		w.noteStatus("issue", o.facts["status"], func() []string {
 			every, _ := q.List(ctx, issue.Filter{}) // it has just been read
-			for _, i := range every {
-				known = append(known, string(i.Status))
-			}
+			known := markdown.Texts(every, func(i issue.Issue) string { return string(i.Status) })
 			slices.Sort(known)
 			return slices.Compact(known)
 		})

@@ -84,16 +84,11 @@ func printHarvest(w *workspace, h *knowledge.Harvest, adding bool, added []strin
 	case len(added) == 0:
 		w.note("nothing was added")
 	}
-	text := ""
-	for _, id := range added {
-		text += "added " + oneLine(id) + "\n"
+	lines := markdown.Texts(added, func(id string) string { return "added " + oneLine(id) + "\n" })
+	if !adding {
+		lines = append(lines, markdown.Texts(h.Proposals, proposalText)...)
 	}
-	for _, p := range h.Proposals {
-		if !adding {
-			text += proposalText(p)
-		}
-	}
-	return w.presentWhole("knowledge harvest", h.Task, harvestJSON{*h, added}, text)
+	return w.presentWhole("knowledge harvest", h.Task, harvestJSON{*h, added}, strings.Join(lines, ""))
 }
 
 // proposalText returns the lines of a proposal.

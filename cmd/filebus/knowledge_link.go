@@ -164,12 +164,7 @@ func printRelated(w *workspace, list relatedListJSON, maxTokens int) error {
 	printed, err := w.present(presentation{
 		entries: len(all), maxTokens: maxTokens, op: "knowledge related", what: list.Of,
 		json: func(n int) any { return relatedListJSON{list.Of, all[:n], list.More || n < len(all)} },
-		text: func(n int) (text string) {
-			for _, r := range all[:n] {
-				text += relatedText(r)
-			}
-			return text
-		},
+		text: func(n int) string { return strings.Join(markdown.Texts(all[:n], relatedText), "") },
 	})
 	switch {
 	case err != nil || w.global.json:

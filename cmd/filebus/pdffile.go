@@ -79,9 +79,7 @@ func (e *environ) pdfFolder() (string, error) {
 
 // file returns the file of a document with this title.
 func (t pdfTarget) file(title string) pdfFile {
-	if t.name == "" {
-		t.name = fileName(title)
-	}
+	t.name = cmp.Or(t.name, fileName(title))
 	return pdfFile{filepath.Join(t.folder, t.name)}
 }
 

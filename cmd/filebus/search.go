@@ -185,15 +185,9 @@ func takesValue(cmd *cobra.Command, name string) bool {
 // of its letters are flags.
 func isWithout(cmd *cobra.Command, arg string) bool {
 	letters, found := strings.CutPrefix(arg, "-")
-	if !found || letters == "" {
-		return false
-	}
-	for _, letter := range letters {
-		if letter > 'z' || cmd.Flags().ShorthandLookup(string(letter)) == nil {
-			return true
-		}
-	}
-	return false
+	return found && strings.ContainsFunc(letters, func(letter rune) bool {
+		return letter > 'z' || cmd.Flags().ShorthandLookup(string(letter)) == nil
+	})
 }
 
 // searchFlagError says of a flag that a search does not have how to search for it.

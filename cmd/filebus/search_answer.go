@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"filebus/index"
+	"filebus/materialize/markdown"
 	"filebus/query"
 )
 
@@ -95,10 +96,9 @@ func (p *hitPage) facetLines() string {
 	var out strings.Builder
 	shown := p.facets()
 	for _, field := range p.fields {
-		var values []string
-		for _, c := range shown[field].Values {
-			values = append(values, fmt.Sprintf("%s %d", oneLine(treeText(string(field), c.Value)), c.Count))
-		}
+		values := markdown.Texts(shown[field].Values, func(c index.FacetCount) string {
+			return fmt.Sprintf("%s %d", oneLine(treeText(string(field), c.Value)), c.Count)
+		})
 		if more := shown[field].More; more > 0 {
 			values = append(values, fmt.Sprintf("%d more", more))
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -89,10 +90,7 @@ func (o *searchCommand) noteUnknown(env *environ, answer *query.SearchAnswer) {
 	if len(answer.Unknown) == 0 {
 		return
 	}
-	var words []string
-	for _, word := range answer.Unknown {
-		words = append(words, `"`+word+`"`)
-	}
+	words := markdown.Texts(answer.Unknown, func(word string) string { return `"` + word + `"` })
 	note := "no record has " + clipText(strings.Join(words, " or "))
 	if answer.DidYouMean != "" {
 		note += "; did you mean: " + oneLine(searchLine(o.given, answer.DidYouMean))

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
 	"filebus/store/record"
@@ -152,9 +154,9 @@ func (o *sessionShow) run(ctx context.Context, w *workspace, args []string) erro
 		a.Name, a.Title = cutText(a.Name), cutText(a.Title)
 		view.Files = append(view.Files, a)
 	}
-	for _, e := range s.Log[max(0, len(s.Log)-lastEvents):] {
-		view.Log = append(view.Log, cutText(strings.Join([]string{e.Time, e.Event, e.Agent, e.Message}, " | ")))
-	}
+	view.Log = markdown.Texts(s.Log[max(0, len(s.Log)-lastEvents):], func(e layout.AgentEvent) string {
+		return cutText(strings.Join([]string{e.Time, e.Event, e.Agent, e.Message}, " | "))
+	})
 	return f.workspace.presentShort(sessionLines(w.environ, s), presentation{
 		entries: view.entries(), maxTokens: o.MaxTokens, op: "session show", what: s.Key.String(),
 		json: func(n int) any { return view.first(n) },

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store/record"
@@ -120,16 +121,17 @@ func printSnapshot(ctx context.Context, w *workspace, text string) error {
 		}
 		lines = append(lines, line)
 	}
-	for _, c := range snap.Changed {
-		lines = append(lines, "  "+c)
-	}
+	lines = append(lines, led("  ", snap.Changed)...)
 	if more := snap.FilesChanged - len(snap.Changed); more > 0 && len(snap.Changed) > 0 {
 		lines = append(lines, "  and "+plural(more, "file")+" more")
 	}
-	for _, note := range snap.Notes {
-		lines = append(lines, "note  "+note)
-	}
+	lines = append(lines, led("note  ", snap.Notes)...)
 	return w.presentShort(lines, presentation{maxTokens: stateTokens, exact: true, json: func(int) any { return snap }})
+}
+
+// led returns lines behind a lead.
+func led(lead string, lines []string) []string {
+	return markdown.Texts(lines, func(line string) string { return lead + line })
 }
 
 type snapshotDiff struct {
@@ -160,19 +162,14 @@ func (o *snapshotDiff) run(ctx context.Context, w *workspace, loops []string) er
 func diffLines(c *runs.Comparison) []string {
 	lines := []string{c.From + " -> " + c.To}
 	add := func(head string, under []string) {
-		lines = append(lines, head)
-		for _, line := range under {
-			lines = append(lines, "  "+line)
-		}
+		lines = append(append(lines, head), led("  ", under)...)
 	}
 	if len(c.Missing) > 0 {
 		add("no snapshots of "+strings.Join(c.Missing, ", "), nil)
 	}
-	var issues []string
-	for _, issue := range c.Issues {
-		issues = append(issues, issue.ID+"  "+issue.Summary)
-	}
-	add(plural(len(c.Issues), "issue")+" completed", issues)
+	add(plural(len(c.Issues), "issue")+" completed", markdown.Texts(c.Issues, func(i layout.CompletedIssue) string {
+		return i.ID + "  " + i.Summary
+	}))
 	add(plural(c.FilesChanged, "file")+" changed", c.Files)
 	if more := c.FilesChanged - len(c.Files); more > 0 {
 		add("  and "+plural(more, "file")+" more", nil)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"filebus/cmd/filebus/trust"
+	"filebus/materialize/markdown"
 )
 
 // The stores that a user has opened are remembered in a folder of the user's: a
@@ -142,11 +143,7 @@ func (e *environ) rememberedStores() []string {
 	slices.SortFunc(found, func(a, b rememberedStore) int {
 		return cmp.Or(b.used.Compare(a.used), strings.Compare(a.folder, b.folder))
 	})
-	var folders []string
-	for _, s := range found {
-		folders = append(folders, s.folder)
-	}
-	return folders
+	return markdown.Texts(found, func(s rememberedStore) string { return s.folder })
 }
 
 // storeFile is what makes a folder a store.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	runs "filebus/materialize/run"
 	"filebus/materialize/task"
 	"filebus/query"
@@ -241,11 +242,8 @@ func progressLines(j *task.Journal) []string {
 	if j.Started != "" {
 		line += "  started " + oneLine(j.Started)
 	}
-	lines := []string{line}
-	for _, p := range j.Progress[max(0, len(j.Progress)-lastNotes):] {
-		lines = append(lines, cutText(strings.TrimSpace(p.Time+" "+p.Text)))
-	}
-	return lines
+	said := func(p layout.Progress) string { return cutText(strings.TrimSpace(p.Time + " " + p.Text)) }
+	return append([]string{line}, markdown.Texts(j.Progress[max(0, len(j.Progress)-lastNotes):], said)...)
 }
 
 type taskList struct {

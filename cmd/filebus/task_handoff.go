@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/materialize/task"
 	"filebus/store/record"
 )
@@ -96,13 +98,7 @@ func (o *handoffFlags) fields(outcome string) layout.Handoff {
 
 // filled returns the texts that say something.
 func filled(texts []string) []string {
-	var all []string
-	for _, text := range texts {
-		if text = strings.TrimSpace(text); text != "" {
-			all = append(all, text)
-		}
-	}
-	return all
+	return slices.DeleteFunc(markdown.Texts(texts, strings.TrimSpace), func(text string) bool { return text == "" })
 }
 
 type taskHandoff struct {

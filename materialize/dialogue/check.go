@@ -197,10 +197,7 @@ func (c *checker) references(r *Round, t *tracking) {
 			c.wanting("unknown", turn, ref.Line, "%s is no tension that was raised before", ref.Text)
 			continue
 		}
-		var names []string
-		for _, key := range ref.Matches[:min(2, len(ref.Matches))] {
-			names = append(names, refText(key))
-		}
+		names := markdown.Texts(ref.Matches[:min(2, len(ref.Matches))], refText)
 		if ref.Count > 2 {
 			names = append(names, "…")
 		}

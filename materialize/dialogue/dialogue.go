@@ -17,6 +17,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -175,11 +176,7 @@ func folded(experts []layout.Expert) []layout.Expert {
 
 // names returns what experts are called.
 func names(experts []layout.Expert) []string {
-	var all []string
-	for _, e := range experts {
-		all = append(all, e.Name)
-	}
-	return all
+	return markdown.Texts(experts, func(e layout.Expert) string { return e.Name })
 }
 
 // file returns the version of a file, by its path below the dialogue's folder.
@@ -259,11 +256,7 @@ const maxNear = 5
 
 // typed returns keys as they are typed, as many as an error names.
 func typed(keys []Key) []string {
-	var texts []string
-	for _, k := range keys[:min(len(keys), maxNear)] {
-		texts = append(texts, k.String())
-	}
-	return texts
+	return markdown.Texts(keys[:min(len(keys), maxNear)], Key.String)
 }
 
 // checkOwn returns ErrCaptured for a dialogue that is not the workspace's own.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -354,11 +355,8 @@ func (f *Forum) ReadFresh(ctx context.Context, key Key) (d *Dialogue, skipped, e
 		return d, nil, err
 	}
 	for _, r := range d.Rounds {
-		agents := d.owingNames(r)
-		for _, t := range r.Turns {
-			agents = append(agents, t.Agent)
-		}
-		for _, agent := range agents {
+		wrote := markdown.Texts(r.Turns, func(t *Turn) string { return t.Agent })
+		for _, agent := range append(d.owingNames(r), wrote...) {
 			name := turnName(key, r.Number, agent)
 			if record.CheckID(name.ID) == nil {
 				skipped = errors.Join(skipped, f.w.ImportNew(ctx, name.Kind, name.ID))

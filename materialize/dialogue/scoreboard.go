@@ -330,10 +330,7 @@ func (d *Dialogue) absent(r *Round, a absentAgent) error {
 	why := ""
 	switch a.Reason {
 	case stateMissing:
-		var others []string
-		for _, t := range r.given() {
-			others = append(others, t.Agent)
-		}
+		others := markdown.Texts(r.given(), func(t *Turn) string { return t.Agent })
 		why = listed(", in which there is one of ", others)
 	case stateStub:
 		why = ", but a stub: " + a.Stub

@@ -159,13 +159,10 @@ func track(d *Dialogue) *tracking {
 
 // Open returns the tensions that are open at the end of a round.
 func (t *tracking) Open(round int) []*tension {
-	var open []*tension
-	for _, tension := range t.Tensions {
-		if status, _ := tension.At(round); tension.Round <= round && tension.counts() && status.isOpen() {
-			open = append(open, tension)
-		}
-	}
-	return open
+	return slices.DeleteFunc(slices.Clone(t.Tensions), func(tension *tension) bool {
+		status, _ := tension.At(round)
+		return tension.Round > round || !tension.counts() || !status.isOpen()
+	})
 }
 
 // counts reports whether a tension is one of those to be resolved: not if a row of

@@ -337,13 +337,10 @@ func (w *waiter) end(ctx context.Context) ([]Standing, error) {
 func (w *waiter) lastLook(ctx context.Context) error {
 	_, err := w.w.Await(ctx, materialize.StillFor+endPause, func(ctx context.Context) (bool, time.Duration, error) {
 		again, err := w.look(ctx)
-		return !w.isWriting(), max(again, endPause/100), err
+		isWriting := func(a *awaited) bool { return a.State == stateWriting }
+		return !slices.ContainsFunc(w.turns, isWriting), max(again, endPause/100), err
 	})
 	return err
-}
-
-func (w *waiter) isWriting() bool {
-	return slices.ContainsFunc(w.turns, func(a *awaited) bool { return a.State == stateWriting })
 }
 
 // stubs writes stubs for those who have nothing.

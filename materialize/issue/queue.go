@@ -179,11 +179,8 @@ func (q *Queue) Problems(ctx context.Context) ([]*layout.SyntaxError, error) {
 			continue // the store has the issues all the same
 		}
 		_, errs := q.work.Settings.Profile.Recognize(p).Parse(p, text)
-		for _, problem := range errs {
-			if !errors.Is(problem, layout.ErrValue) {
-				problems = append(problems, problem)
-			}
-		}
+		isOfValue := func(problem *layout.SyntaxError) bool { return errors.Is(problem, layout.ErrValue) }
+		problems = append(problems, slices.DeleteFunc(errs, isOfValue)...)
 	}
 	return problems, nil
 }

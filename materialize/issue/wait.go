@@ -14,6 +14,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -65,9 +66,7 @@ func (w *waiter) follow(ctx context.Context) (folders []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range paths {
-		folders = append(folders, path.Dir(p))
-	}
+	folders = markdown.Texts(paths, path.Dir)
 	for _, profile := range layout.Profiles() {
 		if p, err := profile.Path(record.KindIssue, "new"); err == nil && !slices.Contains(paths, p) {
 			paths = append(paths, p)

@@ -84,7 +84,7 @@ const maxCell = 1000
 
 func (t Touch) clean() (Touch, error) {
 	t.Name = strings.TrimSpace(strings.Trim(markdown.OneLine(t.Name), "` "))
-	t.Notes, t.Location, t.Modified = markdown.OneLine(t.Notes), markdown.OneLine(t.Location), taskID(t.Modified)
+	t.Notes, t.Location, t.Modified = markdown.OneLine(t.Notes), markdown.OneLine(t.Location), layout.SourceTask(t.Modified)
 	size := len(t.Name) + len(t.Notes) + len(t.Location) + len(t.Modified)
 	switch {
 	case layout.PlainPath(t.Name) == "":
@@ -191,12 +191,9 @@ func rankRows(rows []Row, files []string, text string) []Match {
 // inComponent reports whether a file is a component, lies below it, or is matched
 // by it.
 func inComponent(c layout.Component, file string) bool {
-	for place := range strings.SplitSeq(c.Name+","+c.Location, ",") {
-		if layout.Covers(layout.PlainPath(place), layout.PlainPath(file)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(c.Name+","+c.Location, ","), func(place string) bool {
+		return layout.Covers(layout.PlainPath(place), layout.PlainPath(file))
+	})
 }
 
 // keywords returns the words by which rows are found, sorted: as the index has them,

@@ -34,12 +34,6 @@ func (d Draft) clean() Draft {
 	return d
 }
 
-// taskID returns the id of a task as it is stored: 003 is task-003.
-func taskID(text string) string {
-	text = markdown.OneLine(text)
-	return cmp.Or(layout.TaskID(text), text)
-}
-
 // check reports the first field that has a value which it cannot have.
 func (d Draft) check(f form) error {
 	types := types()
@@ -131,11 +125,9 @@ func (d Draft) words() map[string]bool { return index.Terms(d.Title + " " + d.Co
 // among returns the entries that a draft is like, the most alike first.
 func (d Draft) among(entries []Entry) []Likeness {
 	words := d.words()
-	return likeness.Likely(entries, func(e Entry) (Likeness, bool) { return d.compare(words, e) }, Likeness.score)
+	return likeness.Likely(entries, func(e Entry) (Likeness, bool) { return d.compare(words, e) },
+		func(l Likeness) (score index.Share, id string) { return l.Shared, l.ID })
 }
-
-// score orders likenesses.
-func (l Likeness) score() (score index.Share, id string) { return l.Shared, l.ID }
 
 // maxQuery bounds the text that candidates are searched for by, in bytes.
 const maxQuery = 1000

@@ -194,12 +194,8 @@ func sentences(text string, isCell bool) []string {
 func (b *Base) vocabulary(ctx context.Context, given []string) ([]string, error) {
 	counts, err := b.read.TagCounts(ctx, "", record.KindKnowledge)
 	slices.SortStableFunc(counts, func(x, y query.TagCount) int { return y.Count - x.Count })
-	tags := record.NormalizeTags(given)
-	tags = append(tags, "") // what follows must fit
-	for _, c := range counts {
-		tags = append(tags, c.Tag)
-	}
-	return tags, err
+	tags := append(record.NormalizeTags(given), "") // what follows must fit
+	return append(tags, markdown.Texts(counts, func(c query.TagCount) string { return c.Tag })...), err
 }
 
 // maxHarvestTags is how many tags a proposal gets from its words.
@@ -313,13 +309,9 @@ func (b *Base) Take(ctx context.Context, h *Harvest, numbers []int) (added []str
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		added = append(added, name.ID)
-	}
 	rows, err := b.Touch(ctx, touches...)
-	for _, row := range rows {
-		added = append(added, row.Name)
-	}
+	added = append(added, markdown.Texts(names, func(n record.Name) string { return n.ID })...)
+	added = append(added, markdown.Texts(rows, func(r Row) string { return r.Name })...)
 	return added, err
 }
 

@@ -302,9 +302,7 @@ func (h *headingFormat) Insert(f File, e Entry) File {
 	if at < len(text) {
 		body += "\n" // what follows is a heading
 	}
-	if e.Kind == "" {
-		e.Kind = h.kind
-	}
+	e.Kind = cmp.Or(e.Kind, h.kind)
 	e.Text = []byte(strings.ReplaceAll(body, "\n", eol))
 	return spliceEntry(f, at, before, e, "")
 }

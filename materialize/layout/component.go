@@ -59,10 +59,9 @@ func findContextTable(text []byte) contextTable {
 	}
 	for i := t.section + 1; t.section >= 0 && i+1 < t.next; i++ { // other tables may stand before it
 		cells, found := markdown.TableHead(lines, i)
-		var columns []string
-		for _, c := range cells {
-			columns = append(columns, markdown.UnescapeCell(strings.Trim(c.Text, "*` ")))
-		}
+		columns := markdown.Texts(cells, func(c markdown.Cell) string {
+			return markdown.UnescapeCell(strings.Trim(c.Text, "*` "))
+		})
 		if !found || columnOf(columns, "component") < 0 {
 			continue
 		}

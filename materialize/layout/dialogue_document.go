@@ -167,14 +167,11 @@ func appendSections(dst []byte, sections []DocumentSection) []byte {
 func appendPanel(dst []byte, experts []DocumentExpert) []byte {
 	dst = markdown.AppendHead(dst, "Agent", "Role", "Tier", "Relevance", "Emoji")
 	for _, e := range experts {
-		dst = markdown.AppendRow(dst, named(e.Label, e.Emoji), orNone(e.Role), orNone(e.Tier),
+		dst = markdown.AppendRow(dst, strings.TrimSpace(e.Emoji+" "+e.Label), orNone(e.Role), orNone(e.Tier),
 			relevance(e.Relevance), orNone(e.Emoji))
 	}
 	return dst
 }
-
-// named returns a name behind its emoji.
-func named(label, emoji string) string { return strings.TrimSpace(emoji + " " + label) }
 
 func orNone(text string) string {
 	if markdown.SingleSpaced(text) == "" {

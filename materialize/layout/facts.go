@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -69,13 +70,7 @@ func factTask(value string) string {
 
 // factList returns the items of a list, each as clean makes it, that say something.
 func factList(items []string, clean func(string) string) []string {
-	var out []string
-	for _, item := range items {
-		if item = clean(item); item != "" {
-			out = append(out, item)
-		}
-	}
-	return out
+	return slices.DeleteFunc(markdown.Texts(items, clean), func(item string) bool { return item == "" })
 }
 
 // extraFields returns the fields of an entry that are not known, in its order.

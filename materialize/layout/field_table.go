@@ -239,9 +239,7 @@ const ErrValue record.Reason = "a value is missing or unknown"
 func (t *FieldTable[T]) check(v *T, line int) (errs []*SyntaxError) {
 	id, title := t.head(v)
 	name := *id
-	if name == "" {
-		name = *title
-	}
+	name = cmp.Or(name, *title)
 	report := func(f *Field[T], format string, args ...any) {
 		err := record.Failed.Errorf(t.noun+" "+format, append([]any{name}, args...)...)
 		errs = append(errs, &SyntaxError{Line: line, Err: err.Because(ErrValue, f.Flag, markdown.Key(f.Name))})

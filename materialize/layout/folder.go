@@ -1,10 +1,12 @@
 package layout
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -17,12 +19,8 @@ var knowledgeFile = &single{record.KindKnowledge, notes.read}
 
 // String returns a line for each folder, in order.
 func (f Folders) String() string {
-	var lines []string
-	for folder, kind := range f {
-		lines = append(lines, folder+" = "+string(kind))
-	}
-	slices.Sort(lines)
-	return strings.Join(lines, "\n")
+	line := func(folder string) string { return folder + " = " + string(f[folder]) }
+	return strings.Join(markdown.Texts(slices.Sorted(maps.Keys(f)), line), "\n")
 }
 
 // Check reports what cannot be used.
@@ -40,12 +38,8 @@ func (f Folders) Check() error {
 
 // Holds reports whether one of the folders holds the file at a path.
 func (f Folders) Holds(file string) bool {
-	for folder := range f {
-		if strings.Contains("/"+path.Dir(file)+"/", "/"+folder+"/") {
-			return true
-		}
-	}
-	return false
+	isIn := func(folder string) bool { return strings.Contains("/"+path.Dir(file)+"/", "/"+folder+"/") }
+	return slices.ContainsFunc(slices.Collect(maps.Keys(f)), isIn)
 }
 
 // Place returns what the file at a path below a folder is, given what layouts take it for.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,16 +87,9 @@ func (h *Handoff) Check() []string {
 // heading to the last row.
 func appendHandoff(dst []byte, h Handoff) []byte {
 	dst = markdown.AppendWideHead(append(dst, "## Handoff\n\n"...), "Field", "Value")
-	var files, patterns, gotchas []string
-	for _, f := range h.Files {
-		files = append(files, f.Path)
-	}
-	for _, p := range h.Patterns {
-		patterns = append(patterns, p.Pattern)
-	}
-	for _, g := range h.Gotchas {
-		gotchas = append(gotchas, g.Issue)
-	}
+	files := markdown.Texts(h.Files, func(f HandoffFile) string { return f.Path })
+	patterns := markdown.Texts(h.Patterns, func(p HandoffPattern) string { return p.Pattern })
+	gotchas := markdown.Texts(h.Gotchas, func(g HandoffGotcha) string { return g.Issue })
 	rows := []Property{
 		{"Outcome", h.Outcome}, {"Summary", h.Summary}, {"Files Changed", joinFiles(files)},
 		{"Blockers", joinCell(h.Blockers)}, {"Patterns Discovered", joinCell(patterns)}, {"Gotchas", joinCell(gotchas)},
@@ -112,11 +106,8 @@ const cellBreak = "<br>"
 
 // joinCell joins the items of a cell.
 func joinCell(items []string) string {
-	parts := make([]string, len(items))
-	for i, item := range items {
-		parts[i] = strings.ReplaceAll(item, cellBreak, " ")
-	}
-	return strings.Join(parts, cellBreak)
+	part := func(item string) string { return strings.ReplaceAll(item, cellBreak, " ") }
+	return strings.Join(markdown.Texts(items, part), cellBreak)
 }
 
 // joinFiles joins paths with commas, or with breaks if one holds a comma.
@@ -140,13 +131,7 @@ func splitCell(cell, separator string) []string {
 	if separator != "" {
 		parts = strings.Split(cell, separator)
 	}
-	var items []string
-	for _, part := range parts {
-		if part = strings.TrimSpace(part); !markdown.IsNothing(part) {
-			items = append(items, part)
-		}
-	}
-	return items
+	return slices.DeleteFunc(markdown.Texts(parts, strings.TrimSpace), markdown.IsNothing)
 }
 
 // ParseHandoff reads the section of a handoff, in either form, with or without
@@ -364,12 +349,7 @@ func (w *yamlWriter) records(key string, n int, record func(i int) []Property) {
 
 // files writes the files with one kind of change.
 func (w *yamlWriter) files(key string, all []HandoffFile, change string) {
-	var files []HandoffFile
-	for _, f := range all {
-		if f.Change == change {
-			files = append(files, f)
-		}
-	}
+	files := slices.DeleteFunc(slices.Clone(all), func(f HandoffFile) bool { return f.Change != change })
 	w.records(key, len(files), func(i int) []Property {
 		f := files[i]
 		return []Property{{"path", f.Path}, {"lines", f.Lines}, {"change_type", f.Type}, {"description", f.Description}}

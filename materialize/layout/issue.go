@@ -71,7 +71,7 @@ var issueFields = newFieldTable(FieldTable[Issue]{
 			Flag:   "priority", Default: "medium", Example: "medium", clean: snakeWord},
 		{Name: "Created", text: func(i *Issue) *string { return &i.Created }, Fact: record.AttributeCreated},
 		{Name: "Loop", text: func(i *Issue) *string { return &i.Loop }, Fact: "loop",
-			Flag: "loop", Example: "2", Want: "a number", valid: isNumber},
+			Flag: "loop", Example: "2", Want: "a number", valid: func(v string) bool { return strings.Trim(v, "0123456789") == "" }},
 		{Name: "Complexity", text: func(i *Issue) *string { return &i.Complexity },
 			Values: []string{"easy", "normal", "complex"},
 			Flag:   "complexity", Default: "normal", Example: "normal", clean: snakeWord},
@@ -109,8 +109,6 @@ func isShortWord(value string) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-'
 	}) < 0
 }
-
-func isNumber(value string) bool { return strings.Trim(value, "0123456789") == "" }
 
 // lineTaskID returns the id of a task as it is stored: 003 is task-003.
 func lineTaskID(id string) string { return TaskID(markdown.OneLine(id)) }

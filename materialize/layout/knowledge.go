@@ -42,7 +42,7 @@ var knowledgeFields = newFieldTable(FieldTable[Knowledge]{
 		{Name: "Content", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, Needed: true,
 			Fact: "summary", fold: factSummary, Flag: "content"},
 		{Name: "Source", text: func(k *Knowledge) *string { return &k.Source },
-			Fact: attributeSource, Flag: "source", clean: sourceTask},
+			Fact: attributeSource, Flag: "source", clean: SourceTask},
 		{Name: "Confidence", text: func(k *Knowledge) *string { return &k.Confidence },
 			Fact: record.AttributeConfidence, fold: confidenceFact,
 			Flag: "confidence", clean: lowerWord},
@@ -183,8 +183,8 @@ func knowledgeSection(kind, id string) string {
 // lowerWord returns a value of one word as entries have it.
 func lowerWord(value string) string { return strings.ToLower(markdown.OneLine(value)) }
 
-// sourceTask returns the id of a task as it is stored, or another source as it is.
-func sourceTask(value string) string { return cmp.Or(lineTaskID(value), markdown.OneLine(value)) }
+// SourceTask returns the id of a task as it is stored, or another source as it is.
+func SourceTask(value string) string { return cmp.Or(lineTaskID(value), markdown.OneLine(value)) }
 
 // setTitle returns an entry with another heading of the same level.
 func setTitle(text []byte, id, title string) []byte {

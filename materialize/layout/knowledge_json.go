@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -51,9 +52,7 @@ func (knowledgeJSON) Parse(path string, text []byte) (File, []*SyntaxError) {
 // it is. In a file that is not JSON the node is put at the end, where it waits
 // for whoever mends the file.
 func (knowledgeJSON) Insert(f File, e Entry) File {
-	if e.Kind == "" {
-		e.Kind = record.KindKnowledge
-	}
+	e.Kind = cmp.Or(e.Kind, record.KindKnowledge)
 	text := f.Append(nil)
 	graph, err := scanGraph(text)
 	switch {

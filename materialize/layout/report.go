@@ -62,13 +62,10 @@ func (f jsonFields) text(keys ...string) string {
 }
 
 // texts returns the items of a list as text.
-func (f jsonFields) texts(key string) (texts []string) {
+func (f jsonFields) texts(key string) []string {
 	var list []json.RawMessage
 	_ = json.Unmarshal(f[key], &list) // what is no list has none
-	for _, item := range list {
-		texts = append(texts, jsonText(item))
-	}
-	return texts
+	return markdown.Texts(list, jsonText)
 }
 
 // list returns the objects of a list.

@@ -106,9 +106,7 @@ func (r RoundScore) Cells(none string) []string {
 		marks = append(r.Marks.cells(), strconv.Itoa(r.Score))
 	}
 	cells := append([]string{strconv.Itoa(r.Round)}, marks...)
-	for _, n := range []int{r.Cumulative, r.OpenTensions, r.NewPerspectives, r.Velocity} {
-		cells = append(cells, strconv.Itoa(n))
-	}
+	cells = append(cells, markdown.Texts([]int{r.Cumulative, r.OpenTensions, r.NewPerspectives, r.Velocity}, strconv.Itoa)...)
 	return append(cells, strconv.Itoa(r.Converge)+"%")
 }
 
@@ -122,16 +120,10 @@ func appendAgentRounds(dst []byte, agents []AgentScore) []byte {
 			}
 		}
 	}
-	columns := []string{"Agent"}
-	for _, n := range rounds {
-		columns = append(columns, "R"+strconv.Itoa(n))
-	}
-	dst = markdown.AppendHead(dst, append(columns, "Total")...)
+	columns := markdown.Texts(rounds, func(n int) string { return "R" + strconv.Itoa(n) })
+	dst = markdown.AppendHead(dst, slices.Concat([]string{"Agent"}, columns, []string{"Total"})...)
 	for _, a := range agents {
-		cells := []string{a.Agent}
-		for _, n := range rounds {
-			cells = append(cells, a.cell(n))
-		}
+		cells := append([]string{a.Agent}, markdown.Texts(rounds, a.cell)...)
 		total := bold(a.Total)
 		if len(a.Rounds) == 0 {
 			total = markdown.NoCell // never scored

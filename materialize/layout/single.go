@@ -52,7 +52,7 @@ func NormalizeStatus(text string) string {
 		return ""
 	}
 	for n := min(len(words), 2); n > 0; n-- { // "in progress" before "in"
-		status := knownStatus(strings.Join(words[:n], "_"))
+		status := meaning(statusWords[:], strings.Join(words[:n], "_"))
 		if status != "" && (n == len(words) || status != StatusPending && status != statusAccepted) {
 			return status
 		}
@@ -114,9 +114,6 @@ var priorityWords = [...]struct{ status, words string }{
 	{"critical", "critical p0 urgent blocker"}, {"high", "high p1"}, {"medium", "medium normal p2"},
 	{"low", "low p3"}, {"backlog", "backlog p4"},
 }
-
-// knownStatus returns the status that a word, folded, stands for.
-func knownStatus(name string) string { return meaning(statusWords[:], name) }
 
 // priorityFact returns a priority as a fact: one that is not known stays as it is written.
 func priorityFact(text string) string {

@@ -151,11 +151,8 @@ func completedSummary(issues []CompletedIssue) string {
 	if len(issues) == 0 {
 		return "No issues completed."
 	}
-	lines := make([]string, 0, len(issues))
-	for _, issue := range issues {
-		lines = append(lines, strings.TrimSuffix(issue.ID+": "+issue.Summary, ": "))
-	}
-	return strings.Join(lines, "; ")
+	line := func(i CompletedIssue) string { return strings.TrimSuffix(i.ID+": "+i.Summary, ": ") }
+	return strings.Join(markdown.Texts(issues, line), "; ")
 }
 
 // The files of a loop's snapshot, in the order in which they are listed.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -163,7 +164,8 @@ func (t *stateText) change(c StateChange) {
 		t.running.add([]Property{{"ID", a.ID}, {"Task", a.Task}, {"Model", a.Model}, {"Started", a.Started}})
 	}
 	for _, a := range c.Done {
-		t.running.remove(markdown.SingleSpaced(a.ID))
+		id := markdown.SingleSpaced(a.ID)
+		t.running.rows = slices.DeleteFunc(t.running.rows, func(r agentRow) bool { return r["id"] == id })
 		row := []Property{{"ID", a.ID}, {"Task", a.Task}, {"Outcome", a.Outcome}, {"Duration", a.Duration}}
 		t.completed.add(row)
 	}

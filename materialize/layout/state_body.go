@@ -144,7 +144,9 @@ func (b *stateBody) readTables(a *agentTable) {
 		case markdown.IsDelimiter(cells):
 			b.taken[i] = i == head+1
 		case len(cells) != len(columns):
-			b.problems = append(b.problems, rowProblem(b.first+i, l.Text, len(cells), len(columns)))
+			row := markdown.Clip(strings.TrimSpace(string(l.Text)), 60)
+			b.problems = append(b.problems, &SyntaxError{Line: b.first + i,
+				Err: fmt.Errorf("agent row %q has %d cells instead of %d", row, len(cells), len(columns))})
 		default:
 			var values []Property
 			for j, cell := range cells {

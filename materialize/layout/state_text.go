@@ -2,7 +2,6 @@ package layout
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -249,9 +248,7 @@ func (t *stateText) canonical(kind statePartKind) (lines []string) {
 	case partCompleted:
 		return t.completed.lines()
 	case partHistory:
-		for _, loop := range t.loops {
-			lines = append(lines, "- "+loop)
-		}
+		return markdown.Texts(t.loops, func(loop string) string { return "- " + loop })
 	}
 	return lines
 }
@@ -393,22 +390,8 @@ func (a *agentTable) lines() []string {
 	columns := slices.Concat(a.own, a.others)
 	text := markdown.AppendWideHead(nil, columns...)
 	for _, row := range a.rows {
-		cells := make([]string, len(columns))
-		for i, column := range columns {
-			cells[i] = row[markdown.Fold(column)]
-		}
-		text = markdown.AppendRow(text, cells...)
+		cell := func(column string) string { return row[markdown.Fold(column)] }
+		text = markdown.AppendRow(text, markdown.Texts(columns, cell)...)
 	}
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-}
-
-// remove takes the agents with an id away.
-func (a *agentTable) remove(id string) {
-	a.rows = slices.DeleteFunc(a.rows, func(r agentRow) bool { return r["id"] == id })
-}
-
-// rowProblem says that a row does not fit its table.
-func rowProblem(line int, text []byte, cells, columns int) *SyntaxError {
-	row := markdown.Clip(strings.TrimSpace(string(text)), 60)
-	return &SyntaxError{Line: line, Err: fmt.Errorf("agent row %q has %d cells instead of %d", row, cells, columns)}
 }

@@ -68,7 +68,7 @@ var taskQueue = &headingFormat{
 	},
 	// A queue has a section for each series, under headings of any words: the
 	// series itself is the better guide to the place.
-	series: taskSeries,
+	series: func(id string) string { return strings.TrimRight(id, "0123456789") },
 	isOther: func(l markdown.Line) bool {
 		return otherTask().Match(l.Text)
 	},
@@ -95,9 +95,6 @@ var checkItem = Pattern(`^[-*+] +\[([^\]]?)\] +(.*\S)`)
 
 // otherTask is a row with an id, or a field of YAML.
 var otherTask = Pattern(`^\s*(\| *[A-Za-z]+-?[0-9]+ *\||-? *(id|task_id): )`)
-
-// taskSeries returns an id without its number.
-func taskSeries(id string) string { return strings.TrimRight(id, "0123456789") }
 
 // isTaskID reports whether id is an upper-case word with a digit, and either has
 // a hyphen, as BUILD-001, or is followed by a colon, as "T1: title".

@@ -102,7 +102,8 @@ type variable struct {
 var variables = map[string]variable{
 	"id": {}, "file": {}, "call": {},
 	"markdown": {is: isMarkdown},
-	"document": {is: isDocument},
+	// an assembled document: {name}.dialogue.md, {name}.dialogue.{status}.md
+	"document": {is: func(name string) bool { return isMarkdown(name) && strings.Contains(name, ".dialogue.") }},
 
 	"task": {tell: func(p *Location, text string) { p.Facts.Task = TaskID(text) }},
 	"journal": {is: isTask, path: withoutVersion,
@@ -126,8 +127,9 @@ var variables = map[string]variable{
 	"artifact": {id: artifactID, path: artifactFile, tell: tellLayout},
 	"reviews":  {is: func(text string) bool { return text == reviews }, tell: tellWorkflow},
 	"review":   {is: isReview, tell: func(p *Location, text string) { p.Facts.Session = text }},
-	"report":   {is: isReport, id: artifactID, path: func(id string) string { return id + ".md" }, tell: tellReviewer},
-	"own":      {is: isMarkdown, tell: tellReviewer},
+	"report": {is: func(file string) bool { return artifactID(file)+".md" == file }, // a plain id
+		id: artifactID, path: func(id string) string { return id + ".md" }, tell: tellReviewer},
+	"own": {is: isMarkdown, tell: tellReviewer},
 	"filed": {id: artifactID, path: artifactFile, tell: func(p *Location, text string) {
 		tellLayout(p, text)
 		tellReviewer(p, text)
@@ -279,10 +281,6 @@ func isPart(name string) bool {
 	return false
 }
 
-// isDocument reports whether a file is called like an assembled document:
-// {name}.dialogue.md, {name}.dialogue.{status}.md.
-func isDocument(name string) bool { return isMarkdown(name) && strings.Contains(name, ".dialogue.") }
-
 // isTask reports whether an id is that of a journal: one segment, task-{id}.
 func isTask(id string) bool {
 	return strings.HasPrefix(id, "task-") && len(id) > len("task-") && !strings.Contains(id, "/")
@@ -319,9 +317,6 @@ func cutReview(name string) (session, artifact string, found bool) {
 	digits, artifact, cut := strings.Cut(rest, "_")
 	return "pr_" + digits, artifact, found && cut && artifact != "" && isDigits(digits)
 }
-
-// isReport reports whether a file of a session has a plain id: see artifactID.
-func isReport(file string) bool { return artifactID(file)+".md" == file }
 
 // artifactID maps the name of a session's file to the end of its id, and
 // artifactFile maps it back. Artifacts are Markdown files without a dot in

@@ -174,11 +174,7 @@ func verbOf(refs []MarkerRef) string {
 }
 
 func refIDs(refs []MarkerRef) string {
-	ids := make([]string, len(refs))
-	for i, r := range refs {
-		ids[i] = r.ID
-	}
-	return strings.Join(ids, ", ")
+	return strings.Join(markdown.Texts(refs, func(r MarkerRef) string { return r.ID }), ", ")
 }
 
 // balanced returns text without the brackets that have no partner.

@@ -152,9 +152,7 @@ func (c *checker) finish() *Report {
 }
 
 // leftOut are the folders that hold nothing that agents communicate by.
-func leftOut() []string {
-	return []string{".git", ".hg", ".svn", ".filebus", "node_modules", "__pycache__", ".venv"}
-}
+const leftOut = "/.git/.hg/.svn/.filebus/node_modules/__pycache__/.venv/"
 
 // visit looks at one entry of a folder.
 func (c *checker) visit(name string, d fs.DirEntry, err error) error {
@@ -173,7 +171,7 @@ func (c *checker) visit(name string, d fs.DirEntry, err error) error {
 	location := c.opts.Profile.Recognize(full)
 	switch {
 	case name == ".":
-	case d.IsDir() && slices.Contains(leftOut(), d.Name()):
+	case d.IsDir() && strings.Contains(leftOut, "/"+d.Name()+"/"):
 		return fs.SkipDir
 	case location.Kind == record.KindMarker && !d.Type().IsRegular():
 		c.oddMarker(name, location, d.Type())

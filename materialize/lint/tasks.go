@@ -114,7 +114,7 @@ func (t *tasks) stray(name, full string, location layout.Location, p layout.Prof
 	switch {
 	case !below || strings.HasPrefix(file, "."):
 		return false
-	case inFolder && isMarkerFolder(path.Dir(full), p):
+	case inFolder && p.Recognize(path.Dir(full)+"/x.done").Kind == record.KindMarker:
 		t.strays = append(t.strays, stray{baseOf(full, p), name, "it ends in neither .done nor .failed"})
 		return true
 	case isDone:
@@ -122,11 +122,6 @@ func (t *tasks) stray(name, full string, location layout.Location, p layout.Prof
 		return true
 	}
 	return false
-}
-
-// isMarkerFolder reports whether markers are found directly below a folder.
-func isMarkerFolder(folder string, p layout.Profile) bool {
-	return p.Recognize(folder+"/x.done").Kind == record.KindMarker
 }
 
 // report compares journals and markers, those of each task.

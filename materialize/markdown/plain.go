@@ -159,6 +159,14 @@ func isMark(r rune) bool {
 	return r >= 0x300 && (unicode.Is(unicode.M, r) || r == 0x200d || r >= 0x1f3fb && r <= 0x1f3ff)
 }
 
+// Texts returns what is said of each of a list.
+func Texts[T any](list []T, text func(T) string) (all []string) {
+	for _, one := range list {
+		all = append(all, text(one))
+	}
+	return all
+}
+
 // OneLine returns text in one line without control characters.
 func OneLine(text string) string {
 	return SingleSpaced(strings.Map(func(r rune) rune {

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -171,10 +172,8 @@ func IsClosedRow(row []byte) bool {
 
 // HasRow reports whether a line of text, outside of fences, is a table's row.
 func HasRow(text string) bool {
-	for _, l := range Lines([]byte(text)) {
-		if _, isRow := Row(l.Text); isRow && !l.Quiet {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Lines([]byte(text)), func(l Line) bool {
+		_, isRow := Row(l.Text)
+		return isRow && !l.Quiet
+	})
 }

@@ -63,13 +63,7 @@ func IsNothing(text string) bool {
 
 // Text returns n as one text: a scalar, or the values of a list or map joined.
 func (n Node) Text() string {
-	parts := make([]string, 0, len(n.List)+len(n.Pairs))
-	for _, item := range n.List {
-		parts = append(parts, item.Text())
-	}
-	for _, p := range n.Pairs {
-		parts = append(parts, p.Key+": "+p.Value.Text())
-	}
+	parts := append(Texts(n.List, Node.Text), Texts(n.Pairs, func(p Pair) string { return p.Key + ": " + p.Value.Text() })...)
 	if len(parts) == 0 {
 		return n.scalar
 	}

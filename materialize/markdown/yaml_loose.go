@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -40,9 +41,7 @@ func (r *looseReader) read(text string) Node {
 		node := r.block(r.lines[r.at].indent, 0)
 		root.List = append(root.List, node.List...)
 		root.Pairs = append(root.Pairs, node.Pairs...)
-		if root.scalar == "" {
-			root.scalar = node.scalar
-		}
+		root.scalar = cmp.Or(root.scalar, node.scalar)
 	}
 	return root
 }

@@ -108,9 +108,6 @@ type Repository struct {
 	env     []string
 }
 
-// Repository returns what git knows of the files of the root.
-func (m *Mirror) Repository(variables []string) *Repository { return NewRepository(m.Dir, variables) }
-
 // NewRepository returns what git knows of the files below a folder.
 func NewRepository(dir string, variables []string) *Repository {
 	g := &Repository{dir: dir, env: variables, nested: map[string]*Repository{}}

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -214,9 +215,7 @@ func (w *Walk) note(l listed) {
 }
 
 func (w *Walk) skip(name, why string) {
-	if name == "" {
-		name = "."
-	}
+	name = cmp.Or(name, ".")
 	w.Skipped = append(w.Skipped, Skipped{Path: name, Reason: why})
 }
 

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -161,9 +162,7 @@ func (m *images) write(p *picture, from piece) {
 	d.out.ImageOptions(p.name, x, d.y, width, height, false, fpdf.ImageOptions{}, from.link.id, from.link.uri)
 	d.advance(height)
 	caption := oneLine(string(from.image.Title))
-	if caption == "" {
-		caption = d.alt(from.image)
-	}
+	caption = cmp.Or(caption, d.alt(from.image))
 	if caption != "" {
 		d.gap(4)
 		pieces := []piece{{text: caption, style: style{italic: true}}}

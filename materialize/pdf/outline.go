@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -114,9 +115,7 @@ func (o *outline) addSlug(h *heading) {
 		name += "-" + strconv.Itoa(n)
 	}
 	o.slugs[slug]++
-	if o.bySlug[name] == 0 {
-		o.bySlug[name] = h.link
-	}
+	o.bySlug[name] = cmp.Or(o.bySlug[name], h.link)
 }
 
 func slugOf(text string) string {
@@ -133,7 +132,7 @@ func slugOf(text string) string {
 
 // writeHeading writes a heading of the structure, with its place in the outline.
 func (d *document) writeHeading(h *heading) {
-	size := headingSize(h.depth)
+	size := [...]float64{15, 12.5, 11, 10}[min(h.depth, 4)-1]
 	d.gap(size * 1.35)
 	d.flushGap()
 	pieces := d.headingPieces(h)
@@ -175,5 +174,3 @@ func bold(pieces []piece) []piece {
 	}
 	return pieces
 }
-
-func headingSize(depth int) float64 { return [...]float64{15, 12.5, 11, 10}[min(depth, 4)-1] }

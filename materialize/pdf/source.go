@@ -114,12 +114,7 @@ func basic(text string) string {
 }
 
 func isPlain(text string) bool {
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] > '~' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // isInvisible reports whether a character has no shape: controls, joiners, marks of

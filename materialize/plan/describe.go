@@ -174,11 +174,7 @@ func without(all []string, entries []*layout.Entry) []string {
 }
 
 func tags(list []string) []string {
-	var clean []string
-	for _, tag := range list {
-		clean = append(clean, word(tag))
-	}
-	return record.NormalizeTags(clean)
+	return record.NormalizeTags(markdown.Texts(list, word))
 }
 
 // mediaType returns the media type of a file by its extension, and nothing for

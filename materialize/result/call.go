@@ -26,6 +26,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -202,9 +203,7 @@ func PutDocument(ctx context.Context, w *materialize.Workspace, read *query.Read
 	c.Structured, c.Schema = false, nil // a PDF has no object
 	if d.Source != nil {
 		c.From = append([]record.Ref{d.Source.Ref}, c.From...)
-		if c.Conversation == "" {
-			c.Conversation = usableConversation(d.Source.Record.Conversation)
-		}
+		c.Conversation = cmp.Or(c.Conversation, usableConversation(d.Source.Record.Conversation))
 	}
 	r, err := c.request(record.SourcePDF, nil)
 	if err != nil {
@@ -271,12 +270,8 @@ func (c Call) examine(r *materialize.PutRequest) (problems []string, err error) 
 	}
 	r.Text = io.MultiReader(bytes.NewReader(text), r.Text)
 	summary, found := c.judge(text)
-	if summary != "" {
-		r.Facts.Summary = summary
-	}
-	for _, p := range found {
-		problems = append(problems, p.Error())
-	}
+	r.Facts.Summary = cmp.Or(summary, r.Facts.Summary)
+	problems = markdown.Texts(found, func(p Problem) string { return p.Error() })
 	ended := []string{
 		materialize.StatusFailed, materialize.StatusTimeout, materialize.StatusKilled, materialize.StatusInterrupted,
 	}

@@ -50,9 +50,7 @@ type Combined struct {
 // Reference returns what a parent agent gets in place of the text.
 func (c *Combined) Reference() record.Reference {
 	r := c.Stored.Reference()
-	if c.Output != "" {
-		r.ResultFile = c.Output
-	}
+	r.ResultFile = cmp.Or(c.Output, r.ResultFile)
 	return r
 }
 

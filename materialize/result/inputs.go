@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"filebus/materialize"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -247,10 +248,7 @@ func (g gatherer) addMatches(ctx context.Context, in *inputs, pattern string) er
 	if len(files) == 0 {
 		return g.addNames(ctx, in, pattern)
 	}
-	paths := make([]string, len(files))
-	for i, file := range files {
-		paths[i] = g.storedPath(g.abs(file))
-	}
+	paths := markdown.Texts(files, func(file string) string { return g.storedPath(g.abs(file)) })
 	stored, err := g.read.ResolveAll(ctx, paths, query.ResolveOptions{Root: g.w.Root, Dir: g.dir})
 	if err != nil {
 		return err

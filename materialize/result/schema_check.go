@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,10 +79,7 @@ func (v *validator) findings(value any) ([]finding, error) {
 	}
 	all := findingsOf(result, nil, value)
 	compare := func(a, b finding) int {
-		if order := slices.CompareFunc(a.path, b.path, compareKeys); order != 0 {
-			return order
-		}
-		return strings.Compare(a.message, b.message)
+		return cmp.Or(slices.CompareFunc(a.path, b.path, compareKeys), strings.Compare(a.message, b.message))
 	}
 	slices.SortFunc(all, compare)
 	return slices.CompactFunc(all, func(a, b finding) bool { return compare(a, b) == 0 }), nil

@@ -189,12 +189,9 @@ func (b *Book) textsOf(ctx context.Context, id string, at span) ([]query.Summary
 	}
 	f.Runs = nil
 	others, err := b.read.Own(ctx, f)
-	for _, o := range others {
-		if r := o.Version.Record; r.Run == "" && at.holds(r.Time) {
-			own = append(own, o)
-		}
-	}
-	return own, err
+	return append(own, slices.DeleteFunc(others, func(o query.Summary) bool {
+		return o.Version.Record.Run != "" || !at.holds(o.Version.Record.Time)
+	})...), err
 }
 
 // countTexts counts what would have come back as the output of agents. What was

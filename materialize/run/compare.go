@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // A Comparison says what came between the ends of two loops.
@@ -220,22 +221,16 @@ func compareStates(a, b layout.State) []string {
 
 // appendMissing appends the texts of a list that another lacks, with a lead.
 func appendMissing(lines []string, lead string, list, other []string) []string {
-	for _, text := range list {
-		if !slices.Contains(other, text) {
-			lines = append(lines, lead+text)
-		}
-	}
-	return lines
+	isThere := func(text string) bool { return slices.Contains(other, text) }
+	missing := slices.DeleteFunc(slices.Clone(list), isThere)
+	return append(lines, markdown.Texts(missing, func(text string) string { return lead + text })...)
 }
 
 // stateLists returns who is at work, who has ended and the history of a state.
 func stateLists(s layout.State) [3][]string {
-	var running, ended []string
-	for _, a := range s.Running {
-		running = append(running, strings.TrimSpace(a.ID+" "+a.Task))
+	running := func(a layout.RunningAgent) string { return strings.TrimSpace(a.ID + " " + a.Task) }
+	ended := func(a layout.CompletedAgent) string {
+		return strings.Join(strings.Fields(a.ID+" "+a.Task+" "+a.Outcome+" "+a.Duration), " ")
 	}
-	for _, a := range s.Completed {
-		ended = append(ended, strings.Join(strings.Fields(a.ID+" "+a.Task+" "+a.Outcome+" "+a.Duration), " "))
-	}
-	return [3][]string{running, ended, s.History}
+	return [3][]string{markdown.Texts(s.Running, running), markdown.Texts(s.Completed, ended), s.History}
 }

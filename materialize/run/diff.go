@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,10 +82,11 @@ func (t *taking) base(ctx context.Context, g *gitTree) (string, error) {
 		t.note("the tree of the loop's beginning is gone: the changes are those since the commit that is checked out")
 	}
 	from.Tree, from.Commit = "", g.commit(ctx)
-	if from.Commit == "" {
-		return g.emptyTree(ctx)
+	if from.Commit != "" {
+		return from.Commit, nil
 	}
-	return from.Commit, nil
+	empty, err := g.Run(ctx, nil, nil, "hash-object", "-t", "tree", "--stdin") // which every repository knows
+	return strings.TrimSpace(string(empty)), err
 }
 
 // endWithGit notes the loop's end: now.
@@ -116,9 +118,7 @@ func (t *taking) leftOut(files []string) {
 func (t *taking) header(counts string) []byte {
 	m := t.manifest
 	from := "its beginning"
-	if m.Started != "" {
-		from = m.Started
-	}
+	from = cmp.Or(m.Started, from)
 	if m.From.Commit != "" {
 		from += ", commit " + m.From.Commit
 	}

@@ -16,6 +16,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/folder"
 	"filebus/store/record"
 )
@@ -49,7 +50,7 @@ func scanFiles(
 				return fs.SkipDir
 			}
 			return nil
-		case d.IsDir() && path != "." && (isMade(d.Name()) || isBelow(path, exclude)):
+		case d.IsDir() && path != "." && (strings.Contains(made, "/"+d.Name()+"/") || isBelow(path, exclude)):
 			return fs.SkipDir
 		case !d.Type().IsRegular() || isBelow(path, exclude):
 			return nil
@@ -68,10 +69,8 @@ func scanFiles(
 	return files, leftOut, err
 }
 
-// isMade reports whether a folder holds what a tool has made or fetched.
-func isMade(name string) bool {
-	return slices.Contains([]string{".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".cache"}, name)
-}
+// made are the folders that hold what a tool has made or fetched.
+const made = "/.git/.hg/.svn/node_modules/__pycache__/.venv/.cache/"
 
 // scanFile describes a file. One with the size and time that it had before has
 // the digest of before.
@@ -106,10 +105,9 @@ type fileChange struct{ path, status, line string }
 // compareFiles returns how files have changed, in the order of their paths.
 func compareFiles(from, to []layout.SnapshotFile) (changes []fileChange) {
 	add := func(path, status string, sides ...layout.SnapshotFile) {
-		var texts []string
-		for _, f := range sides {
-			texts = append(texts, fmt.Sprintf("%d bytes, %s", f.Size, cmp.Or(f.Digest, "too large to be read")))
-		}
+		texts := markdown.Texts(sides, func(f layout.SnapshotFile) string {
+			return fmt.Sprintf("%d bytes, %s", f.Size, cmp.Or(f.Digest, "too large to be read"))
+		})
 		line := fmt.Sprintf("%-8s %s  (%s)\n", status, path, strings.Join(texts, " -> "))
 		changes = append(changes, fileChange{path, status, line})
 	}

@@ -170,12 +170,6 @@ func (g *gitTree) has(ctx context.Context, object string) bool {
 	return err == nil
 }
 
-// emptyTree returns the tree without files, which every repository knows.
-func (g *gitTree) emptyTree(ctx context.Context) (string, error) {
-	out, err := g.Run(ctx, nil, nil, "hash-object", "-t", "tree", "--stdin")
-	return strings.TrimSpace(string(out)), err
-}
-
 // objectsToRead returns the variables by which git finds all objects, those that
 // captures have made included.
 func (g *gitTree) objectsToRead() []string {

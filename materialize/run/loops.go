@@ -13,6 +13,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -328,10 +329,7 @@ func (b *Book) AgentDone(ctx context.Context, id, outcome string) (*Outcome, err
 
 // noAgent says why an agent is not at work.
 func noAgent(s layout.State, id string) error {
-	var running []string
-	for _, a := range s.Running[:min(len(s.Running), 10)] {
-		running = append(running, a.ID)
-	}
+	running := markdown.Texts(s.Running[:min(len(s.Running), 10)], func(a layout.RunningAgent) string { return a.ID })
 	at := cmp.Or(strings.Join(running, ", "), "nobody is")
 	if slices.ContainsFunc(s.Completed, func(a layout.CompletedAgent) bool { return a.ID == id }) {
 		return record.Conflict.Errorf("the agent %s has ended already; at work: %s", id, at).Try("filebus run show")

@@ -23,6 +23,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -133,11 +134,7 @@ func TooLong(words int) error {
 
 // texts returns the first keys as they are typed.
 func texts(keys []Key) []string {
-	var all []string
-	for _, k := range keys[:min(len(keys), 5)] {
-		all = append(all, k.String())
-	}
-	return all
+	return markdown.Texts(keys[:min(len(keys), 5)], Key.String)
 }
 
 // Keys returns every session, the one with the newest record first.

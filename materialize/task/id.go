@@ -62,13 +62,8 @@ func (id ID) key() string { return strings.TrimPrefix(string(id), "task-") }
 
 // forms returns the forms of an id that a marker may have, its own first.
 func (id ID) forms() []string {
-	forms := []string{string(id)}
-	for _, form := range []string{id.key(), "task-" + id.key()} {
-		if form != string(id) {
-			forms = append(forms, form)
-		}
-	}
-	return forms
+	others := slices.DeleteFunc([]string{id.key(), "task-" + id.key()}, func(form string) bool { return form == string(id) })
+	return append([]string{string(id)}, others...)
 }
 
 // looksLike reports whether a file's name may be meant as the marker of a task,

@@ -107,9 +107,7 @@ func (b *Board) lookAt(p string) (m marker, found bool, err error) {
 	if !strings.EqualFold(c.Text, "done") {
 		m.Text = c.Text
 	}
-	if c.Outcome != "" {
-		m.Status = c.Outcome
-	}
+	m.Status = cmp.Or(c.Outcome, m.Status)
 	if strings.HasSuffix(p, failedSuffix) && c.Outcome != layout.StatusBlocked {
 		m.Status = layout.StatusFailed
 	}

@@ -88,10 +88,7 @@ func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.P
 // journal returns the text of a journal that begins.
 func (r StartRequest) journal(id ID, started string) []byte {
 	j := layout.Journal{Task: cmp.Or(r.Title, string(id)), Status: layout.StatusInProgress, Started: started}
-	var depends []string
-	for _, d := range r.Depends {
-		depends = append(depends, string(d))
-	}
+	depends := markdown.Texts(r.Depends, func(d ID) string { return string(d) })
 	j.Extra = []layout.Property{
 		{Key: "Agent", Value: r.Agent}, {Key: "Run", Value: r.Run}, {Key: "Loop", Value: r.Loop},
 		{Key: "Focus", Value: r.Focus}, {Key: "Depends", Value: strings.Join(depends, ", ")},

@@ -67,15 +67,9 @@ func (u *User) Trusts(store string) bool {
 
 // IsSame reports whether two paths lead to the same folder.
 func IsSame(a, b string) bool {
-	if a == b {
-		return true
-	}
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
+	first, _ := os.Stat(a) // of what cannot be looked at nothing is the same
+	second, _ := os.Stat(b)
+	return a == b || os.SameFile(first, second)
 }
 
 // What is remembered of a store, in a file each, is the word of the user and that of git.
