@@ -14,6 +14,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
+	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
@@ -110,7 +111,8 @@ type Settings struct {
 	Variables   []string       // the environment, for git
 	AutoRefresh bool           // reading commands refresh the captured trees
 
-	AgentFolders []string // folders of agents besides those of AgentFolders, such as packages/web/.claude
+	Secrets      secrets.Mode // what is done about secrets in texts; "": what is usual for their source
+	AgentFolders []string     // folders of agents besides those of AgentFolders, such as packages/web/.claude
 }
 
 // DefaultPreview is the longest preview of a reference, in characters, as the
@@ -125,6 +127,7 @@ type Workspace struct {
 
 	now     func() time.Time
 	mirrors *mirror.Mirrors
+	guard   guard
 }
 
 // Open opens the store at a location.
