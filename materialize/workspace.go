@@ -127,7 +127,7 @@ type Workspace struct {
 
 	now     func() time.Time
 	mirrors *mirror.Mirrors
-	guard   guard
+	guard   *guard
 }
 
 // Open opens the store at a location.
@@ -171,7 +171,7 @@ func newWorkspace(at Location, s *store.Store, settings Settings, opts store.Opt
 	if settings.Profile.Name == "" {
 		settings.Profile = layout.Claude()
 	}
-	w := &Workspace{Location: at, Store: s, Settings: settings, now: opts.Now}
+	w := &Workspace{Location: at, Store: s, Settings: settings, now: opts.Now, guard: &guard{}}
 	if w.now == nil {
 		w.now = time.Now
 	}
