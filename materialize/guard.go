@@ -68,10 +68,12 @@ func (w *Workspace) secretMode(source record.Source) secrets.Mode {
 	return cmp.Or(w.Settings.Secrets, usual)
 }
 
+const redactHint = "run it again with --secrets redact"
+
 // refuse is the error of a text that has secrets.
-func refuse(name string, found []secrets.Finding) error {
+func refuse(name, hint string, found []secrets.Finding) error {
 	return record.Wanting.Errorf("%s has a secret: %s in line %d; it was not stored", name, found[0].Rule, found[0].Line).
-		Because(ErrSecret)
+		Because(ErrSecret).Try(hint)
 }
 
 // guarded returns what may be stored of a text. What stands in the old text, too, is left.
@@ -83,7 +85,7 @@ func (w *Workspace) guarded(name string, mode secrets.Mode, text, old []byte) ([
 		return bytes.Contains(old, text[f.Start:f.End])
 	})
 	if len(found) > 0 && mode == secrets.Refuse {
-		return nil, refuse(name, found)
+		return nil, refuse(name, redactHint, found)
 	}
 	if mode == secrets.Redact {
 		text = secrets.Take(text, found)
@@ -120,27 +122,32 @@ func (w *Workspace) guardFile(f *plan.File) error {
 		f.SecretCount = len(f.Secrets)
 	}
 	if len(f.Secrets) > 0 && mode == secrets.Refuse {
-		return errors.Join(refuse(f.Path, f.Secrets), f.Body.Discard())
+		return errors.Join(refuse("it", "take it out of the file", f.Secrets), f.Body.Discard())
 	}
-	w.guard.note(Secret{Name: f.Path, File: true}, f.Secrets, f.SecretCount)
+	name := f.Path // which a file of entries is known by
+	if f.Location.Kind != record.KindFrame {
+		name = record.Name{Tree: f.Tree, Kind: f.Location.Kind, ID: f.Location.ID}.String()
+	}
+	w.guard.note(Secret{Name: name, File: true}, f.Secrets, f.SecretCount)
 	return nil
 }
 
 // prepare prepares the text of a request, without secrets if it is to have none.
 func (w *Workspace) prepare(ctx context.Context, r *PutRequest) (text plan.Content, err error) {
-	name, mode := string(r.Kind)+"/"+r.ID, cmp.Or(r.Secrets, w.secretMode(r.Source))
+	name, mode := "the text", cmp.Or(r.Secrets, w.secretMode(r.Source))
+	if r.ID != "" {
+		name = record.Name{Kind: r.Kind, ID: r.ID}.String()
+	}
 	if r.Secrets = mode; mode == secrets.Off {
 		return prepareStream(ctx, w.Store, r.Text)
 	}
-	if mode != secrets.Warn { // a name is not changed
-		_, err = w.guarded("the name of a "+string(r.Kind), secrets.Refuse, []byte(r.ID), nil)
+	if inName := secrets.Scan([]byte(r.ID)); len(inName) > 0 && mode != secrets.Warn {
+		return text, refuse("the name of a "+string(r.Kind), "give it another name", inName)
 	}
-	if err == nil {
-		err = w.guardFacts(name, mode, &r.Facts)
-	}
+	err = w.guardFacts(name, mode, &r.Facts)
 	about := secrets.Scan(r.About)
 	if err == nil && len(about) > 0 && mode != secrets.Warn {
-		err = refuse(name, about) // a document cannot be changed
+		err = refuse(name, "run it again with the text that filebus put --secrets redact makes of it", about)
 	}
 	if err != nil {
 		return text, err
@@ -150,7 +157,7 @@ func (w *Workspace) prepare(ctx context.Context, r *PutRequest) (text plan.Conte
 		return text, err
 	}
 	if from.Count > 0 && mode == secrets.Refuse {
-		return text, errors.Join(refuse(name, from.Found), text.Body.Discard())
+		return text, errors.Join(refuse(name, redactHint, from.Found), text.Body.Discard())
 	}
 	text.Secrets, text.SecretCount = append(about, from.Found...), len(about)+from.Count
 	return text, nil

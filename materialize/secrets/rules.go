@@ -1,17 +1,21 @@
 package secrets
 
 import (
+	"bytes"
 	"cmp"
 	_ "embed"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 )
 
-//go:embed rules.txt
-var rulesText string
+var (
+	//go:embed rules.txt
+	rulesText string
+)
 
 // A rule is a line of rules.txt, which says what its fields are.
 type rule struct {
@@ -21,13 +25,14 @@ type rule struct {
 	back     int  // how many bytes before its keyword a match may begin
 	isWord   bool // the byte before a match is no letter or digit
 	assigned bool // the secret is assigned to a name that has the keyword
+	isGuess  bool // the name alone says that it is one: the secret must look like it
 	span     int  // the longest match behind the keyword, in bytes; 0: without bound
 	expr     func() *regexp.Regexp
 }
 
 // A keyword is what a text must hold, folded, for a rule to be tried there.
 type keyword struct {
-	text string
+	text []byte
 	rule *rule
 }
 
@@ -40,8 +45,14 @@ type ruleSet struct {
 	count    int
 }
 
-// folds makes letters small, and some signs others, in all bytes of a number.
-const folds = 0x20202020
+// fold makes letters small, and some signs others.
+func fold(text []byte) []byte {
+	folded := make([]byte, len(text))
+	for i, c := range text {
+		folded[i] = c | 0x20
+	}
+	return folded
+}
 
 func hash(three uint32) uint32 { return three * 2654435761 >> 16 }
 
@@ -56,27 +67,23 @@ var rules = sync.OnceValue(func() *ruleSet {
 			}
 			continue
 		}
-		r := &rule{id: f[0], rank: s.count, isWord: f[3] == "^", assigned: f[3] == "="}
+		r := &rule{id: f[0], rank: s.count, isWord: f[3] == "^", assigned: f[3] == "=", isGuess: f[0] == "generic-api-key"}
 		s.count++
-		words := strings.Fields(strings.ReplaceAll(f[1], " ", "\n"))
 		r.entropy, _ = strconv.ParseFloat(f[2], 64) // a test reads all rules
 		r.back, _ = strconv.Atoi(f[3])
 		r.span, _ = strconv.Atoi(f[4])
-		r.expr = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(r.expression(words, f[5])) })
-		for _, word := range words {
-			s.add(strings.ReplaceAll(word, `\s`, " "), r)
+		r.expr = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(r.expression(f[1], f[5])) })
+		for _, word := range strings.Fields(f[1]) {
+			s.add(word, r)
 		}
 	}
 	return s
 })
 
 func (s *ruleSet) add(word string, r *rule) {
-	folded := []byte(word)
-	for i := range folded {
-		folded[i] |= folds & 0xff
-	}
+	folded := fold([]byte(word))
 	three := uint32(folded[0])<<16 | uint32(folded[1])<<8 | uint32(folded[2])
-	s.keywords[three] = append(s.keywords[three], keyword{string(folded), r})
+	s.keywords[three] = append(s.keywords[three], keyword{folded, r})
 	s.maybe[hash(three)>>6] |= 1 << (hash(three) & 63)
 }
 
@@ -87,46 +94,30 @@ const (
 	assigned   = `)(?:[\x60'"\s;,)\\]|$)`
 )
 
-func (r *rule) expression(keywords []string, text string) string {
+func (r *rule) expression(keywords, text string) string {
 	switch {
 	case r.back > 0:
 		return text
 	case !r.assigned:
 		return `^(?:` + text + `)`
 	}
-	var names []string
-	for _, word := range keywords {
-		names = append(names, strings.ReplaceAll(regexp.QuoteMeta(word), `\\s`, " "))
-	}
-	return `^(?i)(?:` + strings.Join(names, "|") + `)` + assignment + text + assigned
+	return `^(?i)(?:` + strings.ReplaceAll(regexp.QuoteMeta(keywords), " ", "|") + `)` + assignment + text + assigned
 }
 
 // each calls visit with each place at which a keyword stands, and its rule.
 func (s *ruleSet) each(text []byte, visit func(at int, r *rule)) {
-	last := uint32(0)
-	for i, c := range text {
-		last = (last<<8 | uint32(c) | folds) & 0xffffff
+	last, folded := uint32(0), fold(text)
+	for i, c := range folded {
+		last = (last<<8 | uint32(c)) & 0xffffff
 		if at := hash(last); s.maybe[at>>6]&(1<<(at&63)) == 0 || i < 2 {
 			continue
 		}
 		for _, k := range s.keywords[last] {
-			if k.standsAt(text[i-2:]) {
+			if bytes.HasPrefix(folded[i-2:], k.text) {
 				visit(i-2, k.rule)
 			}
 		}
 	}
-}
-
-func (k keyword) standsAt(text []byte) bool {
-	if len(text) < len(k.text) {
-		return false
-	}
-	for i := range len(k.text) {
-		if text[i]|folds&0xff != k.text[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // How far a match without a bound is looked for, at first and at most, in bytes.
@@ -168,16 +159,15 @@ const leastEntropy = 2.5
 
 // mayBe reports whether what a rule found is no example: it is random enough.
 func (s *ruleSet) mayBe(r *rule, secret string) bool {
-	if r.assigned && !strings.ContainsAny(secret, "0123456789") || entropy(secret) < max(r.entropy, leastEntropy) {
+	isMixed := strings.ContainsAny(secret, "0123456789")
+	small := strings.ToLower(secret)
+	if r.isGuess { // no word, path or digest
+		isMixed = isMixed && small != secret && strings.ToUpper(secret) != secret && !strings.ContainsAny(secret, "/.")
+	}
+	if (r.assigned || r.isGuess) && !isMixed || entropy(secret) < max(r.entropy, leastEntropy) {
 		return false
 	}
-	small := strings.ToLower(secret)
-	for _, example := range s.examples {
-		if strings.Contains(small, example) {
-			return false
-		}
-	}
-	return r.id != guessing || isRandom(secret)
+	return !slices.ContainsFunc(s.examples, func(example string) bool { return strings.Contains(small, example) })
 }
 
 // entropy returns the bits that a character of a text has, after Shannon.
@@ -192,31 +182,4 @@ func entropy(text string) (bits float64) {
 		}
 	}
 	return bits
-}
-
-// guessing is the rule that knows a secret by its name alone: what looks like a word, a
-// path, a number or a digest is none.
-const guessing = "generic-api-key"
-
-// isRandom reports whether a text has small and capital letters and digits, well mixed.
-func isRandom(text string) bool {
-	kinds, changes := map[byte]int{}, 0
-	kind := func(c byte) byte {
-		switch {
-		case c >= 'a' && c <= 'z':
-			return 'a'
-		case c >= 'A' && c <= 'Z':
-			return 'A'
-		case c >= '0' && c <= '9':
-			return '0'
-		}
-		return '-'
-	}
-	for i := range len(text) {
-		kinds[kind(text[i])]++
-		if i > 0 && kind(text[i]) != kind(text[i-1]) {
-			changes++
-		}
-	}
-	return kinds['a'] > 1 && kinds['A'] > 1 && kinds['0'] > 1 && changes*3 >= len(text) && kinds['-']*8 <= len(text)
 }

@@ -9,7 +9,6 @@ package secrets
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -86,9 +85,11 @@ func scan(text []byte) (all []Finding) {
 
 // isAllowed reports whether a line of a finding says that it is no secret.
 func isAllowed(text []byte, f Finding) bool {
-	start := bytes.LastIndexByte(text[:f.Start], '\n') + 1
-	line, _, _ := bytes.Cut(text[f.End:], []byte("\n"))
-	return bytes.Contains(text[start:f.End+len(line)], []byte(allowance))
+	before := text[max(0, f.Start-partBehind):f.Start] // lines may be long
+	before = before[bytes.LastIndexByte(before, '\n')+1:]
+	behind, _, _ := bytes.Cut(text[f.End:min(len(text), f.End+partBehind)], []byte("\n"))
+	isIn := func(part []byte) bool { return bytes.Contains(part, []byte(allowance)) }
+	return isIn(before) || isIn(text[f.Start:f.End]) || isIn(behind)
 }
 
 // numbered gives findings their lines, where text[from:] begins in a line.
@@ -148,6 +149,7 @@ const (
 	mostKept   = 100 // findings of a stream
 )
 
+// Read reads the stream, without its secrets if they are to be taken out.
 func (r *Reader) Read(p []byte) (n int, err error) {
 	for len(r.ready) == 0 && r.err == nil {
 		r.advance()
@@ -161,13 +163,13 @@ func (r *Reader) Read(p []byte) (n int, err error) {
 
 // advance reads a part and makes ready what is known of it.
 func (r *Reader) advance() {
-	have := len(r.part)
-	r.part = slices.Grow(r.part, partSize)[:have+partSize]
-	n, err := io.ReadFull(r.source, r.part[have:])
-	if r.part = r.part[:have+n]; errors.Is(err, io.ErrUnexpectedEOF) {
-		err = io.EOF
+	r.part = slices.Grow(r.part, partSize)
+	for end := len(r.part) + partSize; len(r.part) < end && r.err == nil; {
+		n := 0
+		n, r.err = r.source.Read(r.part[len(r.part):end])
+		r.part = r.part[:len(r.part)+n]
 	}
-	if r.err = err; r.line == 0 {
+	if r.line == 0 {
 		r.line, r.isBinary = 1, isBinary(r.part)
 	}
 	to := len(r.part)
@@ -175,7 +177,7 @@ func (r *Reader) advance() {
 	if !r.isBinary {
 		all = scan(r.part)
 	}
-	if err == nil {
+	if r.err == nil {
 		to -= partAhead
 	}
 	for _, f := range all {
