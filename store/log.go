@@ -130,6 +130,9 @@ func (tx *Tx) AsOf(t time.Time) (uint64, error) {
 
 // append adds an entry to the log.
 func (tx *Tx) append(op Op, ref record.Ref) (uint64, error) {
+	if err := tx.claim(); err != nil {
+		return 0, err
+	}
 	e := Entry{tx.position + 1, tx.now(), op, ref}
 	return e.Position, tx.appendEntry(e)
 }
