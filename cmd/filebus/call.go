@@ -97,7 +97,7 @@ const (
 // printReference prints what the parent agent gets, and on stderr where the output
 // does not fit its schema; it is then an error.
 func (o *callFlags) printReference(env *environ, stored *result.Stored) error {
-	if err := env.printReference(o.Format, stored.PutResult); err != nil {
+	if err := env.printReference(o.Format, stored.Reference(), stored.PutResult); err != nil {
 		return err
 	}
 	for _, problem := range stored.Problems {
@@ -117,8 +117,7 @@ type referenceJSON struct {
 
 // printReference prints a reference as JSON, or as one line: ref, agent, words and
 // the beginning of the preview.
-func (e *environ) printReference(format string, stored *materialize.PutResult) error {
-	r := stored.Reference()
+func (e *environ) printReference(format string, r record.Reference, stored *materialize.PutResult) error {
 	if format != formatLine || e.global.json {
 		return e.printJSON(referenceJSON{r, stored.Secrets})
 	}
