@@ -2,6 +2,9 @@ package store_test
 
 import (
 	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -147,5 +150,100 @@ func TestRepairedCopy(t *testing.T) {
 		wantOrigins(t, bucketName, copied, 2)
 		put(t, copied, "note/c", "three")
 		wantOrigins(t, bucketName+", after a put", copied, 2)
+	}
+}
+
+// TestTornCopies makes copies of a database that is written meanwhile: the pages of two commits,
+// the size, the time and the sign-off of one. Each is used, with the texts that were written, or
+// is damaged, and a repair makes it sound.
+func TestTornCopies(t *testing.T) {
+	s, _ := testStore(t)
+	random := rand.New(rand.NewPCG(7, 7))
+	database, signoff := filepath.Join(s.Dir(), "store.db"), filepath.Join(s.Dir(), "signoff")
+	texts := map[string]string{}
+	for n := range 60 { // else few pages hold all of it
+		put(t, s, fmt.Sprint("note/first", n), randomText(50))
+	}
+	damaged := 0
+	for n := range 25 {
+		before, signed := readFile(t, database), readFile(t, signoff)
+		for i := range 1 + random.IntN(3) {
+			id := fmt.Sprint("note/", n, i)
+			texts[id] = randomText(random.IntN(9000))
+			put(t, s, id, texts[id])
+		}
+		torn, info := readFile(t, database), fileInfo(t, database)
+		cut := random.IntN(min(len(before), len(torn))/4096+1) * 4096
+		copy(torn[cut:], before[min(cut, len(before)):])
+		if n%2 == 0 {
+			signed = readFile(t, signoff)
+		}
+		dir := filepath.Join(t.TempDir(), ".filebus")
+		if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(dir, "store.db"), torn)
+		writeFile(t, filepath.Join(dir, "signoff"), signed)
+		if err := os.Chtimes(filepath.Join(dir, "store.db"), info.ModTime(), info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+		if useTorn(t, dir, origins(t, s)[0], texts) {
+			damaged++
+		}
+	}
+	if damaged < 3 || damaged > 22 {
+		t.Errorf("%d of 25 copies are damaged: want some, and not all", damaged)
+	}
+}
+
+// useTorn reads all that a copy has, and writes to it, and repairs it if that says it is damaged.
+func useTorn(t *testing.T, dir string, first record.StoreID, texts map[string]string) (damaged bool) {
+	t.Helper()
+	s, _ := openTold(t, dir)
+	for _, repaired := range []bool{false, true} {
+		for id, want := range texts {
+			got, err := read(t, s, id)
+			damaged = damaged || errors.Is(err, store.ErrDamaged)
+			gone := errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped)
+			if err == nil && got != want || err != nil && !gone && (repaired || !errors.Is(err, store.ErrDamaged)) {
+				t.Errorf("repaired %v: read %s = %.40q, %v", repaired, id, got, err)
+			}
+		}
+		if _, err := s.Put(t.Context(), draft(t, s, "note/new", fmt.Sprint(repaired))); err != nil {
+			if damaged = true; repaired || !errors.Is(err, store.ErrDamaged) {
+				t.Errorf("repaired %v: put: %v", repaired, err)
+			}
+		}
+		repair(t, s, nil)
+	}
+	wantOrigins(t, "a torn copy", s, len(origins(t, s)))
+	if got := origins(t, s); got[len(got)-1] != first || len(got) < 2 {
+		t.Errorf("a torn copy of %s goes on as %v", first, got)
+	}
+	return damaged
+}
+
+func fileInfo(t *testing.T, path string) os.FileInfo {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+// TestRestored deletes a store and puts a backup in its place, whose files may get the same
+// numbers again.
+func TestRestored(t *testing.T) {
+	s := unchecked(t)
+	put(t, s, "note/a", "one")
+	backup, _ := copyStore(t, s)
+	put(t, s, "note/b", "two")
+	if err := errors.Join(os.RemoveAll(s.Dir()), os.CopyFS(s.Dir(), os.DirFS(backup.Dir()))); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, "note/b", "other")
+	if wantOrigins(t, "restored", s, 2); origins(t, s)[0] == origins(t, backup)[0] {
+		t.Error("it goes on as the one that was deleted")
 	}
 }

@@ -145,7 +145,7 @@ func (s *Store) initialise() error {
 	if err := s.writeEmpty(tmp); err != nil {
 		return fmt.Errorf("making store: %w", err)
 	}
-	if err := s.own.Rename(tmp, databaseFile); err != nil {
+	if err := errors.Join(s.forgetSignoff(), s.own.Rename(tmp, databaseFile)); err != nil { // that of one which is lost
 		return fmt.Errorf("making store: %w", err)
 	}
 	s.made = true
@@ -188,7 +188,7 @@ func (s *Store) makeDatabase(name string, fill func(db *bbolt.DB) error) error {
 		return err
 	}
 	options := databaseOptions(forWriting)
-	options.NoSync = true
+	options.NoSync, options.NoGrowSync = true, true
 	db, err := openBolt(file, options)
 	if err != nil {
 		return err

@@ -47,6 +47,7 @@ func hints() map[record.Reason]hint {
 		materialize.ErrTreeEmpty:     say("filebus tree refresh --empty {1}, to hide them all"),
 		mirror.ErrLink:               say("mv {1} {1}.link, then run it again"),
 		release.ErrStillNeeded:       say("filebus show {1}"),
+		release.ErrOnDisk:            say("run it again with --files, which deletes {all}, or takes the entry out"),
 		materialize.ErrTooLarge:      say("shorten the file and run it again; filebus get {1} prints all of it"),
 	}
 }

@@ -88,6 +88,8 @@ func writingCommands() []command {
 		plain("path NAME", runFunc(runPath)),
 		fresh("rm NAME...", &rmCommand{}),
 		fresh("gc --kind KIND", &gcCommand{}),
+		fresh("purge NAME[@VERSION]...", &purgeCommand{}),
+		existing("compact", runFunc(runCompact)),
 		fresh("tag", runFunc(listTags)).with(
 			fresh("list [PREFIX]", runFunc(listTags)),
 			fresh("add NAME TAG...", &tagEdit{}),
@@ -216,6 +218,7 @@ func readingCommands() []command {
 		fresh("log [flags]", &logCommand{filterFlags: picking("kind"), Limit: 50}),
 		fresh("scan", &scanCommand{}),
 		plain("verify", &verifyCommand{}),
+		plain("doctor", runFunc(runDoctor)),
 		existing("reindex", runFunc(runReindex)),
 		plain("version", runFunc(runVersion)),
 	}
