@@ -53,7 +53,7 @@ func (e *environ) noteSecrets() {
 			case isLast && s.File:
 				hint = "take it out of the file, then filebus purge " + record.ShellWord(s.Name)
 			case isLast:
-				hint = "filebus purge " + record.ShellWord(s.Name) + ", or --secrets redact the next time"
+				hint = "filebus purge " + record.ShellWord(s.Name) + " --files, or --secrets redact the next time"
 			}
 			e.noteTry(hint, "%s: %s in line %d of %s", what, s.Rule, s.Line, oneLine(s.Name))
 		}
