@@ -42,6 +42,7 @@ func house() map[string]pack {
 		"filebus/store/turnstile":      {ours: []string{"filebus/store/folder"}, modules: []string{"golang.org/x/sys"}},
 		"filebus/migrations":           {modules: []string{"go.etcd.io/bbolt"}},
 		"filebus/materialize/markdown": {modules: []string{"github.com/yuin/goldmark", "go.yaml.in/yaml/v3"}},
+		"filebus/materialize/secrets":  {},
 		"filebus/materialize/layout":   {ours: []string{"filebus/store/record", "filebus/materialize/markdown"}},
 		"filebus/index": {
 			ours:    []string{"filebus/store/folder", "filebus/store/record"},
@@ -56,12 +57,12 @@ func house() map[string]pack {
 		"filebus/query": {
 			ours: []string{
 				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile",
-				"filebus/index", "filebus/materialize/layout", "filebus/materialize/markdown",
+				"filebus/index", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets",
 			},
 		},
 		"filebus/materialize/plan": {
 			ours: []string{
-				"filebus/store", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown",
+				"filebus/store", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets",
 			},
 		},
 		"filebus/materialize/release": {ours: []string{"filebus/store", "filebus/store/record"}},
@@ -71,14 +72,14 @@ func house() map[string]pack {
 		},
 		"filebus/materialize": {
 			ours: []string{
-				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/mirror",
+				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/mirror",
 				"filebus/materialize/plan", "filebus/materialize/release",
 			},
 		},
 		"filebus/materialize/result": {
 			ours: []string{
 				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/mirror",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror",
 			},
 			modules: []string{"github.com/kaptinlin/jsonschema", "golang.org/x/sys"},
 		},
@@ -134,7 +135,7 @@ func house() map[string]pack {
 		"filebus/cmd/filebus": {
 			ours: []string{
 				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
-				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown",
+				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets",
 				"filebus/materialize/likeness", "filebus/cmd/filebus/finder", "filebus/cmd/filebus/trust", "filebus/materialize/mirror", "filebus/materialize/release",
 			},
 			modules: []string{

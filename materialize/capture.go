@@ -20,6 +20,7 @@ import (
 	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/materialize/plan"
+	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -53,7 +54,8 @@ type CaptureReport struct {
 	Skipped   []mirror.Skipped      `json:"skipped"`
 	Problems  []*layout.SyntaxError `json:"-"` // places where files depart from their layout; stored all the same
 	Planned   []plannedFile         `json:"planned,omitempty"`
-	KindCount map[record.Kind]int   `json:"kinds"` // files and entries by kind
+	KindCount map[record.Kind]int   `json:"kinds"`             // files and entries by kind
+	Secrets   []Secret              `json:"secrets,omitempty"` // that were found in the files, the first of them
 }
 
 // A HiddenFile was taken in and is left out now: its record was retired.
@@ -296,16 +298,27 @@ func (l *loader) prepare(ctx context.Context, files []mirror.Stat) (*batch, erro
 		f, old := b.sources[i], b.states[i].Old
 		switch {
 		case f.Location.Kind == record.KindFrame:
+			errs[i] = l.w.guardFile(&f.File)
 		case isStored(&f.File, old) && contents[i].Holds(f.Text, f.Body):
 			b.plans[i] = &plan.Plan{Names: []record.Name{old.Name()}}
 		case isStored(&f.File, old):
 			b.plans[i], errs[i] = l.w.planner().Again(ctx, f.File, old)
 		default:
-			if errs[i] = f.Prepare(ctx, l.w.Store); errs[i] == nil {
+			if errs[i] = l.w.guardFile(&f.File); errs[i] == nil {
+				errs[i] = f.Prepare(ctx, l.w.Store)
+			}
+			if errs[i] == nil {
 				b.plans[i] = l.w.planner().Single(f.File, b.states[i])
 			}
 		}
 	})
+	for i := len(errs) - 1; i >= 0; i-- {
+		if errors.Is(errs[i], ErrSecret) {
+			b.skipped = append(b.skipped, mirror.Skipped{Path: b.sources[i].Path, Reason: mirror.Cause(errs[i])})
+			b.sources, b.states = slices.Delete(b.sources, i, i+1), slices.Delete(b.states, i, i+1)
+			b.plans, errs = slices.Delete(b.plans, i, i+1), slices.Delete(errs, i, i+1)
+		}
+	}
 	return b, errors.Join(errs...)
 }
 
@@ -531,6 +544,9 @@ func (r *reconciler) readFile(ctx context.Context, seen mirror.File) (plan.File,
 	if err == nil && f.Digest() != seen.Digest {
 		err = errors.Join(mirror.ErrRaced, f.Body.Discard())
 	}
+	if err == nil {
+		err = r.w.guardFile(&f)
+	}
 	return f, err
 }
 
@@ -550,7 +566,9 @@ func readInto(ctx context.Context, s *store.Store, f *plan.File, file string, si
 	}
 	err := mirror.ReadStable(file, func(from *os.File, size int64) (n int64, err error) {
 		if size > limit {
-			f.Content, err = prepareStream(ctx, s, from)
+			looked := secrets.NewReader(from, false)
+			f.Content, err = prepareStream(ctx, s, looked)
+			f.Secrets, f.SecretCount = looked.Found, looked.Count
 			return f.Body.Size, err
 		}
 		whole := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))

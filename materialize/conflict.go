@@ -124,7 +124,7 @@ func (w *Workspace) keepEntry(ctx context.Context, c Conflict, take string) (rec
 			return name, err
 		}
 	}
-	_, err = w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourceSync})
+	_, err = w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourceSync, isStored: true})
 	return name, err
 }
 

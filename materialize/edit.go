@@ -100,7 +100,14 @@ func (w *Workspace) tryEditText(
 	if now != nil {
 		head = &now.Version
 	}
+	mode := r.w.secretMode(origin.Source)
 	text, err := edit(old, head)
+	if err == nil {
+		text, err = r.w.guarded(p, mode, text, old)
+	}
+	if err == nil {
+		err = r.w.guardFacts(p, mode, &origin.Facts)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -158,6 +165,9 @@ type Entries struct {
 	whole  []byte                       // what Replace was given
 	expect map[record.Name]store.Expect // of entries of which a caller said what it read
 	used   func(record.Name) (bool, error)
+	guard  func(of string, text []byte) ([]byte, error) // see guarded
+
+	isStored bool // the texts come from the store
 }
 
 // A StoredEntry is an entry of an aggregate file.
@@ -310,6 +320,9 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 			}
 			f := plan.File{Path: p, Location: w.recognise(p), Source: source}
 			e := &Entries{Path: p, now: now.Aggregate(), texts: map[record.Name][]byte{}, gone: map[record.Name]bool{}}
+			e.guard = func(of string, text []byte) ([]byte, error) {
+				return w.guarded(of, w.secretMode(source), text, e.Text())
+			}
 			e.used = func(name record.Name) (bool, error) { return w.EverStored(ctx, name) }
 			if err = edit(e); err == nil {
 				err = e.apply(&f)
@@ -341,6 +354,9 @@ var errUnchanged = errors.New("unchanged")
 // apply sets the text of the file to what the edit has made of it.
 func (e *Entries) apply(f *plan.File) error {
 	f.Expect = e.expect
+	if err := e.guardTexts(); err != nil {
+		return err
+	}
 	if e.whole != nil {
 		f.Text = e.whole
 		return nil
@@ -364,6 +380,27 @@ func (e *Entries) apply(f *plan.File) error {
 	}
 	text, err := plan.Insert(*f, text, e.added)
 	f.Text = text
+	return err
+}
+
+// guardTexts looks for secrets in all that the edit brings.
+func (e *Entries) guardTexts() (err error) {
+	if e.isStored {
+		return nil
+	}
+	if e.whole != nil {
+		e.whole, err = e.guard(e.Path, e.whole)
+	}
+	for name, text := range e.texts {
+		if err == nil {
+			e.texts[name], err = e.guard(name.String(), text)
+		}
+	}
+	for i, a := range e.added {
+		if err == nil {
+			e.added[i].Text, err = e.guard(string(a.Kind)+"/"+a.ID, a.Text)
+		}
+	}
 	return err
 }
 

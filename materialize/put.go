@@ -16,6 +16,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/plan"
+	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -43,7 +44,10 @@ type PutRequest struct {
 	Careful bool // refuses a path at which filebus has nothing to write unasked: see mayPut
 	// NewSession is a session that nothing may belong to yet: else store.ErrConflict.
 	NewSession string
+	// Secrets is what is done about secrets in the text; "": what the settings say.
+	Secrets secrets.Mode
 
+	isStored        bool   // the text comes from the store
 	newConversation string // one that must be nobody else's
 }
 
@@ -53,7 +57,8 @@ type PutResult struct {
 	Name        record.Name        `json:"name"`
 	File        string             `json:"file,omitempty"` // absolute; empty for a record that has no file
 	Unchanged   bool               `json:"unchanged"`
-	Healed      bool               `json:"healed,omitempty"` // what was stored of the text was damaged, and is whole again
+	Healed      bool               `json:"healed,omitempty"`  // what was stored of the text was damaged, and is whole again
+	Secrets     []secrets.Finding  `json:"secrets,omitempty"` // that were found in the text, the first of them
 	Record      *record.Record     `json:"-"`
 	Description record.Description `json:"-"`
 }
@@ -80,7 +85,7 @@ func (w *Workspace) Put(ctx context.Context, r PutRequest) (*PutResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := prepareStream(ctx, w.Store, r.Text)
+	text, err := w.prepare(ctx, &r)
 	if err != nil {
 		return nil, err
 	}
@@ -246,6 +251,8 @@ func (w *Workspace) store(
 	if err != nil {
 		return nil, err
 	}
+	w.guard.note(Secret{Name: name.String(), Taken: r.Secrets == secrets.Redact}, text.Secrets, text.SecretCount)
+	result.Secrets = text.Secrets
 	return result, nil
 }
 
@@ -277,6 +284,7 @@ func (w *Workspace) putEntry(ctx context.Context, r PutRequest) (*PutResult, err
 		return nil, err
 	}
 	err = w.EditEntriesIn(ctx, p, r.Source, func(e *Entries) error {
+		e.isStored = r.isStored
 		if r.Expect != (store.Expect{}) {
 			e.expect = map[record.Name]store.Expect{name: r.Expect}
 		}
@@ -441,7 +449,7 @@ func (w *Workspace) Restore(ctx context.Context, name record.Name) (*PutResult, 
 		if err != nil {
 			return nil, err
 		}
-		return w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourcePut})
+		return w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourcePut, isStored: true})
 	}
 	p := last.Record.Path
 	isFile := name.Tree == "" && p != ""
@@ -497,9 +505,14 @@ func (w *Workspace) putAgain(ctx context.Context, v store.Version, change func(*
 func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []string) (*PutResult, error) {
 	add, remove = record.NormalizeTags(add), record.NormalizeTags(remove)
 	head, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
+	facts := layout.Facts{Tags: add}
+	if err == nil {
+		err = w.guardFacts(name.String(), w.secretMode(record.SourcePut), &facts)
+	}
 	if err != nil {
 		return nil, err
 	}
+	add = record.NormalizeTags(facts.Tags)
 	err = w.putAgain(ctx, head, func(draft *store.Draft) {
 		draft.Record.AddTags(add)
 		draft.Record.Tags = slices.DeleteFunc(draft.Record.Tags, func(tag string) bool { return slices.Contains(remove, tag) })

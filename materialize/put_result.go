@@ -18,7 +18,7 @@ import (
 // putResult stores a result. Its path is its own, so no lock is needed to write
 // the file: it either is not there yet or holds the same bytes.
 func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, error) {
-	text, err := prepareStream(ctx, w.Store, r.Text)
+	text, err := w.prepare(ctx, &r)
 	if err != nil {
 		return nil, err
 	}

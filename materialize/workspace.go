@@ -14,6 +14,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
+	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
@@ -110,7 +111,8 @@ type Settings struct {
 	Variables   []string       // the environment, for git
 	AutoRefresh bool           // reading commands refresh the captured trees
 
-	AgentFolders []string // folders of agents besides those of AgentFolders, such as packages/web/.claude
+	Secrets      secrets.Mode // what is done about secrets in texts; "": what is usual for their source
+	AgentFolders []string     // folders of agents besides those of AgentFolders, such as packages/web/.claude
 }
 
 // DefaultPreview is the longest preview of a reference, in characters, as the
@@ -125,6 +127,7 @@ type Workspace struct {
 
 	now     func() time.Time
 	mirrors *mirror.Mirrors
+	guard   *guard
 }
 
 // Open opens the store at a location.
@@ -166,7 +169,7 @@ func newWorkspace(at Location, s *store.Store, settings Settings, opts store.Opt
 	if settings.Profile.Name == "" {
 		settings.Profile = layout.Claude()
 	}
-	w := &Workspace{Location: at, Store: s, Settings: settings, now: opts.Now}
+	w := &Workspace{Location: at, Store: s, Settings: settings, now: opts.Now, guard: &guard{}}
 	if w.now == nil {
 		w.now = time.Now
 	}

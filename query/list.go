@@ -348,3 +348,32 @@ func Versions(tx *store.Tx, name record.Name) iter.Seq2[store.Version, error] {
 func Position(ctx context.Context, s *store.Store) (uint64, error) {
 	return View(ctx, s, func(tx *store.Tx) (uint64, error) { return tx.Position(), nil })
 }
+
+// Refs returns what a filter picks, newest first: what is current, or all versions that are
+// still stored, also those kept beside the head.
+func (r *Reader) Refs(ctx context.Context, f record.Filter, all bool) (refs []record.Ref, err error) {
+	seen, next := map[record.Ref]bool{}, uint64(math.MaxUint64)
+	err = r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
+		if next = min(next, tx.Position()); next == 0 {
+			return true, nil
+		}
+		e, err := tx.Entry(next)
+		if next--; err != nil || e.Op != store.OpPut || seen[e.Ref] {
+			return false, err
+		}
+		v, err := mustFind(tx.Get(e.Ref))
+		if errors.Is(err, store.ErrDropped) {
+			return false, nil
+		}
+		isPicked := all
+		if err == nil && !all {
+			head, isHead, lastErr := tx.Last(v.Record.Name)
+			isPicked, err = isHead && head.Ref == v.Ref, lastErr
+		}
+		if seen[e.Ref] = true; err == nil && isPicked && f.Accepts(v.Record) {
+			refs = append(refs, v.Ref)
+		}
+		return false, err
+	})
+	return refs, err
+}

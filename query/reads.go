@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/materialize/secrets"
 	"filebus/store/record"
 )
 
@@ -41,6 +42,7 @@ func (r *Reader) NoteRead(read Read) {
 		read.Time = r.opts.Now()
 	}
 	read.Time = read.Time.UTC()
+	read.What = secrets.Text(read.What)
 	read.What = string(validCut([]byte(read.What[:min(len(read.What), maxWhat)])))
 	line, err := json.Marshal(read)
 	if err != nil {

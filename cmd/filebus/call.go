@@ -6,7 +6,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"filebus/materialize"
 	"filebus/materialize/result"
+	"filebus/materialize/secrets"
 	sessions "filebus/materialize/session"
 	"filebus/store/record"
 )
@@ -95,7 +97,7 @@ const (
 // printReference prints what the parent agent gets, and on stderr where the output
 // does not fit its schema; it is then an error.
 func (o *callFlags) printReference(env *environ, stored *result.Stored) error {
-	if err := env.printReference(o.Format, stored.Ref, stored.Reference()); err != nil {
+	if err := env.printReference(o.Format, stored.Reference(), stored.PutResult); err != nil {
 		return err
 	}
 	for _, problem := range stored.Problems {
@@ -107,13 +109,19 @@ func (o *callFlags) printReference(env *environ, stored *result.Stored) error {
 	return nil
 }
 
+// A referenceJSON is a reference, with what was found of secrets in the text.
+type referenceJSON struct {
+	record.Reference
+	Secrets []secrets.Finding `json:"secrets,omitempty"`
+}
+
 // printReference prints a reference as JSON, or as one line: ref, agent, words and
 // the beginning of the preview.
-func (e *environ) printReference(format string, ref record.Ref, r record.Reference) error {
+func (e *environ) printReference(format string, r record.Reference, stored *materialize.PutResult) error {
 	if format != formatLine || e.global.json {
-		return e.printJSON(r)
+		return e.printJSON(referenceJSON{r, stored.Secrets})
 	}
-	line := ref.Short()
+	line := stored.Ref.Short()
 	if r.Agent != "" {
 		line += " " + r.Agent
 	}

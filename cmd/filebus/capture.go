@@ -139,6 +139,7 @@ func (e *environ) printCapture(r *materialize.CaptureReport, dryRun, all bool) e
 	e.noteHidden(r.Hidden)
 	e.printProblems(r.Problems, all)
 	if e.global.json {
+		r.Secrets = e.foundSecrets()
 		return e.printJSON(r)
 	}
 	if dryRun {

@@ -55,7 +55,7 @@ func (o *combineCommand) printCombined(env *environ, c *result.Combined) error {
 	for _, unread := range c.Unread {
 		env.note("%s", oneLine(unread.Error()))
 	}
-	if err := env.printReference(o.Format, c.Ref, c.Reference()); err != nil {
+	if err := env.printReference(o.Format, c.Reference(), c.PutResult); err != nil {
 		return err
 	}
 	if len(c.Unread) > 0 {

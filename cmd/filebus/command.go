@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"strconv"
@@ -130,7 +131,7 @@ func (c command) cobra(env *environ) *cobra.Command {
 }
 
 func (c command) run(ctx context.Context, env *environ, args []string) (err error) {
-	if err := checkLeast(c.flags()); err != nil {
+	if err := cmp.Or(env.checkSecrets(c.name()), checkLeast(c.flags())); err != nil {
 		return err
 	}
 	if checker, ok := c.do.(checker); ok {
@@ -144,6 +145,7 @@ func (c command) run(ctx context.Context, env *environ, args []string) (err erro
 			return err
 		}
 	}
+	defer env.noteSecrets()
 	return c.do.run(ctx, w, args)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
@@ -31,6 +32,7 @@ type config struct {
 	Preview int            `toml:"preview" json:"preview"`       // the longest preview, in characters
 	PDFDir  string         `toml:"pdf_dir" json:"pdf_dir"`       // where pdf writes; empty: the working directory
 	Private bool           `toml:"private" json:"private"`       // not searched from elsewhere
+	Secrets string         `toml:"secrets" json:"secrets"`       // what is done about secrets in texts
 
 	Agents []string `toml:"agents" json:"agents"` // further folders of agents: packages/web/.claude
 
@@ -86,6 +88,9 @@ func (c *config) parse(text string) error {
 		return fmt.Errorf("unknown setting %q; see filebus config --help", unknown[0])
 	case c.Preview < 0 || c.Preview > 10000:
 		return fmt.Errorf("preview is %d; it is a number of characters from 1 to 10000", c.Preview)
+	}
+	if _, err := secrets.ParseMode(c.Secrets); err != nil {
+		return err
 	}
 	if _, err := c.profile(); err != nil {
 		return err
@@ -171,6 +176,7 @@ func (e *environ) settings(at materialize.Location) (materialize.Settings, error
 	return materialize.Settings{
 		Profile: profile, NoteFolders: c.Notes, Kinds: c.Kinds, Home: e.home(), Preview: c.Preview, Variables: e.variables,
 		AutoRefresh:  c.Trees.Auto,
+		Secrets:      secrets.Mode(cmp.Or(e.global.secrets, c.Secrets)),
 		AgentFolders: c.Agents,
 	}, err
 }
@@ -187,6 +193,7 @@ type configView struct {
 	Kinds     layout.Folders `json:"kinds,omitempty"`
 	Preview   int            `json:"preview"`
 	PDFDir    string         `json:"pdf_dir,omitempty"`
+	Secrets   string         `json:"secrets,omitempty"`
 
 	Agents []string `json:"agents,omitempty"`
 
@@ -224,7 +231,7 @@ func (c config) view(at materialize.Location, exists bool) (configView, error) {
 	return configView{
 		Store: at.Store, Exists: exists, Workspace: at.Main, Root: at.Root, Config: filepath.Join(at.Store, configFile),
 		Profile: profile, Notes: c.Notes, Kinds: c.Kinds, Preview: cmp.Or(c.Preview, materialize.DefaultPreview),
-		PDFDir: c.PDFDir, Agents: c.Agents, Retention: c.Retention,
+		PDFDir: c.PDFDir, Secrets: c.Secrets, Agents: c.Agents, Retention: c.Retention,
 	}, err
 }
 
@@ -245,7 +252,7 @@ func (w *workspace) printConfig(v configView) {
 		{"profile", p.Name}, {"results", p.Results}, {"markers", p.Markers}, {"dialogues", p.Dialogues},
 		{"sessions", p.Sessions}, {"others", p.Root}, {"notes", strings.Join(v.Notes, " ")},
 		{"knowledge", strings.Join(slices.Sorted(maps.Keys(v.Kinds)), " ")},
-		{"preview", fmt.Sprint(v.Preview, " characters")}, {"pdf_dir", v.PDFDir}, {"retention", retention},
+		{"preview", fmt.Sprint(v.Preview, " characters")}, {"pdf_dir", v.PDFDir}, {"retention", retention}, {"secrets", v.Secrets},
 		{"agents", strings.Join(v.Agents, " ")},
 	} {
 		if row[1] != "" || row[0] == "notes" {

@@ -62,7 +62,7 @@ func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) erro
 			return err
 		}
 	}
-	return w.printReference(formatJSON, put.Ref, put.Reference())
+	return w.printReference(formatJSON, put.Reference(), put)
 }
 
 // turnOrigin says of a turn from whose hands it comes.

@@ -287,6 +287,7 @@ func jsonShapes() map[string]any {
 		"filebus tag remove":             materialize.PutResult{},
 		"filebus capture":                materialize.CaptureReport{},
 		"filebus sync":                   syncJSON{},
+		"filebus scan":                   scanJSON{},
 		"filebus materialize":            materialize.LayOutReport{},
 		"filebus conflicts":              conflictsJSON[conflictView]{},
 		"filebus get":                    bodyJSON{},

@@ -45,9 +45,10 @@ type environ struct {
 	takeSignals func(which []os.Signal) <-chan os.Signal
 
 	global  globalOptions
-	command string // that is running
-	started bool   // its arguments and flags were accepted
-	insists bool   // a store may be made in the home folder too
+	command string                   // that is running
+	started bool                     // its arguments and flags were accepted
+	opened  []*materialize.Workspace // by the command
+	insists bool                     // a store may be made in the home folder too
 }
 
 // globalOptions are the flags that every command has.
@@ -57,6 +58,7 @@ type globalOptions struct {
 	noSync   bool
 	unsafeFS bool
 	wait     time.Duration
+	secrets  string
 }
 
 // or returns the flag's value, or the first variable of the environment that is
@@ -139,6 +141,7 @@ func (e *environ) newWorkspace(w *materialize.Workspace, err error) (*workspace,
 	if err != nil {
 		return nil, err
 	}
+	e.opened = append(e.opened, w)
 	return &workspace{e, w, e.reader(w.Store, query.Options{})}, nil
 }
 

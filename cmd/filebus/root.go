@@ -44,6 +44,7 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 	flags.BoolVar(&env.global.noSync, "no-sync", false, "")
 	flags.BoolVar(&env.global.unsafeFS, "allow-unsafe-fs", false, "")
 	flags.DurationVar(&env.global.wait, "wait", store.DefaultWait, "")
+	flags.StringVar(&env.global.secrets, "secrets", "", "")
 	help := plain("help [COMMAND]...", &helpCommand{}).cobra(env)
 	root.SetHelpCommand(help)
 	root.SetHelpFunc(printHelp(env, root.HelpFunc()))
@@ -215,6 +216,7 @@ func readingCommands() []command {
 		plain("lint [DIR]", &lintCommand{Limit: 50}),
 		plain("guide "+roleNames, &guideCommand{}),
 		fresh("log [flags]", &logCommand{filterFlags: picking("kind"), Limit: 50}),
+		fresh("scan", &scanCommand{}),
 		plain("verify", &verifyCommand{}),
 		plain("doctor", runFunc(runDoctor)),
 		existing("reindex", runFunc(runReindex)),

@@ -62,7 +62,7 @@ func (o *sessionPut) run(ctx context.Context, w *workspace, args []string) error
 	if err != nil {
 		return err
 	}
-	return w.printReference(o.Format, put.Ref, put.Reference())
+	return w.printReference(o.Format, put.Reference(), put)
 }
 
 // maxSummaryFile is how many bytes a summary has at most before its words are

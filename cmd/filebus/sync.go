@@ -76,7 +76,8 @@ func (o *syncCommand) restored(w *workspace, paths []string) (func(string, bool)
 }
 
 type syncJSON struct {
-	Roots []*materialize.SyncReport `json:"roots"`
+	Roots   []*materialize.SyncReport `json:"roots"`
+	Secrets []materialize.Secret      `json:"secrets,omitempty"`
 }
 
 func printSync(w *workspace, reports []*materialize.SyncReport, all bool, failure error) error {
@@ -98,7 +99,7 @@ func printSync(w *workspace, reports []*materialize.SyncReport, all bool, failur
 	}
 	isAsked := printGit(w, reports)
 	if w.global.json {
-		if err := w.printJSON(syncJSON{reports}); err != nil {
+		if err := w.printJSON(syncJSON{reports, w.foundSecrets()}); err != nil {
 			return err
 		}
 	} else if files+skipped == 0 && failure == nil && isAsked {

@@ -11,6 +11,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -24,6 +25,9 @@ type Content struct {
 	Text  []byte     // all of it, or its beginning when the body is large
 	Words int        // of all of it
 	Body  store.Body // prepared, or nothing yet
+
+	Secrets     []secrets.Finding // that stand in it, the first of them, as far as somebody has looked
+	SecretCount int
 }
 
 // ContentOf returns a text that is held in memory.

@@ -27,6 +27,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/secrets"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -45,6 +46,7 @@ type Call struct {
 	From         []record.Ref `json:"from,omitempty"`       // what the output was made from
 	Preview      int          `json:"preview,omitempty"`    // most characters of the preview; 0: the setting
 	Structured   bool         `json:"structured,omitempty"` // the output should be a JSON object
+	Secrets      secrets.Mode `json:"secrets,omitempty"`    // what is done about them; "": what the settings say
 	Status       string       `json:"-"`
 	Name         string       `json:"-"` // the whole id of the result, in place of conversation and call
 	Keep         bool         `json:"-"` // a text that the name refuses is kept under another, which the error names
@@ -102,7 +104,7 @@ func (c Call) request(source record.Source, output io.Reader) (materialize.PutRe
 	id, err := c.id()
 	return materialize.PutRequest{
 		Kind: record.KindResult, ID: id, Text: output, Facts: c.Facts(), From: c.From, Preview: c.Preview, Source: source,
-		Keep: c.Keep,
+		Keep: c.Keep, Secrets: c.Secrets,
 	}, err
 }
 

@@ -184,6 +184,9 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 	ctx = context.WithoutCancel(ctx)
 	run.Stored, err = s.store(ctx, w, s.call.Call, &end)
 	copied()
+	if errors.Is(err, materialize.ErrSecret) {
+		return nil, errors.Join(err, s.discard())
+	}
 	if err != nil {
 		return run.waits(s.own.Path(outputFile), errors.Join(err, s.release()))
 	}

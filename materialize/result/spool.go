@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"filebus/materialize"
+	"filebus/materialize/secrets"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/folder"
@@ -62,6 +63,7 @@ func newSpool(ctx context.Context, w *materialize.Workspace, c Call, args []stri
 	if _, err := c.id(); err != nil {
 		return nil, err
 	}
+	c.Secrets = cmp.Or(c.Secrets, w.Settings.Secrets)
 	for {
 		ids, name := c, w.NewID() // unique among the commands that run
 		switch {
@@ -466,6 +468,9 @@ func recoverFolder(ctx context.Context, w *materialize.Workspace, s *spool) (*St
 	end := s.readEnding()
 	if end != nil {
 		call.Schema = s.readSchema()
+	}
+	if call.Secrets == secrets.Refuse { // nobody is there to be told so
+		call.Secrets = secrets.Redact
 	}
 	stored, err := s.store(ctx, w, *call, end)
 	if err != nil {

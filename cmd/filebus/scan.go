@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"filebus/materialize"
+	"filebus/materialize/secrets"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// checkSecrets refuses a --secrets that a command cannot do.
+func (e *environ) checkSecrets(command string) error {
+	mode, err := secrets.ParseMode(e.global.secrets)
+	switch {
+	case err != nil:
+		return usageError("--%w", err)
+	case mode == secrets.Redact && slices.Contains([]string{"capture", "sync", "refresh"}, command):
+		return record.Usage.Errorf("--secrets redact: %s never changes files, and stores them as they are", command).
+			Try("run it again with --secrets refuse, which leaves out files with secrets")
+	}
+	return nil
+}
+
+// mostNamed is how many secrets are named on stderr, each in a line.
+const mostNamed = 5
+
+// foundSecrets returns the secrets that were found, the first of them.
+func (e *environ) foundSecrets() (found []materialize.Secret) {
+	for _, w := range e.opened {
+		all, _ := w.Secrets()
+		found = append(found, all...)
+	}
+	return found
+}
+
+// noteSecrets says which secrets were found in what the command was given, and what helps.
+func (e *environ) noteSecrets() {
+	for _, w := range e.opened {
+		all, count := w.Secrets()
+		named := all[:min(len(all), mostNamed)]
+		for i, s := range named {
+			hint, what := "", "secret"
+			switch isLast := i == len(named)-1; {
+			case s.Taken:
+				what = "redacted"
+			case isLast && s.File:
+				hint = "take it out of the file, then filebus purge " + record.ShellWord(s.Name)
+			case isLast:
+				hint = "filebus purge " + record.ShellWord(s.Name) + " --files, or --secrets redact the next time"
+			}
+			e.noteTry(hint, "%s: %s in line %d of %s", what, s.Rule, s.Line, oneLine(s.Name))
+		}
+		if more := count - len(named); more > 0 {
+			e.note("%s more; filebus scan finds those that are stored", plural(more, "secret"))
+		}
+	}
+}
+
+type scanCommand struct {
+	filterFlags
+	History bool `flag:"history"`
+}
+
+// A storedSecret is a secret in what is stored.
+type storedSecret struct {
+	Ref  record.ShortRef `json:"ref"`
+	Name record.Name     `json:"name"`
+	secrets.Finding
+}
+
+type scanJSON struct {
+	Records int            `json:"records"`
+	Count   int            `json:"count"`   // of secrets
+	Secrets []storedSecret `json:"secrets"` // the first 100 of each text
+
+	known map[record.Digest]*secrets.Reader // of texts that were looked at
+}
+
+func (o *scanCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	refs, err := w.read.Refs(ctx, o.filter, o.History)
+	if err != nil {
+		return err
+	}
+	w.noteUnknown(ctx, &o.filter)
+	show, clear := w.progress("scanning")
+	report := scanJSON{Records: len(refs), Secrets: []storedSecret{}, known: map[record.Digest]*secrets.Reader{}}
+	var damage error
+	for i, ref := range refs {
+		err := report.scan(ctx, w, ref)
+		if err != nil && (!errors.Is(err, store.ErrDamaged) || ctx.Err() != nil) {
+			clear()
+			return err
+		}
+		damage = errors.Join(damage, err)
+		show(uint64(i+1), uint64(len(refs)))
+	}
+	clear()
+	for _, s := range report.Secrets {
+		if !w.global.json {
+			w.printf("%s  %s  %s  line %d\n", s.Ref, oneLine(s.Name.String()), s.Rule, s.Line)
+		}
+	}
+	if w.global.json {
+		err = w.printJSON(report)
+	}
+	if err = errors.Join(err, damage); err == nil && report.Count > 0 {
+		err = coded(record.Wanting, "filebus purge "+report.Secrets[0].Ref.String(),
+			fmt.Errorf("%s in %s", plural(report.Count, "secret"), plural(len(refs), "record")))
+	}
+	return err
+}
+
+// scan looks at one version: its text, and what is said of it, which is line 0.
+func (r *scanJSON) scan(ctx context.Context, w *workspace, ref record.Ref) error {
+	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(ref) })
+	if errors.Is(err, store.ErrDropped) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	looked := r.known[v.Record.Body]
+	if looked == nil {
+		if looked, err = lookThrough(ctx, w.Workspace, v); err != nil {
+			return fmt.Errorf("%s: %w", v.Record.Name, err)
+		}
+		r.known[v.Record.Body] = &secrets.Reader{Found: looked.Found, Count: looked.Count}
+	}
+	said := secrets.Scan([]byte(strings.Join(append(v.Record.Tags, v.Record.Name.ID, v.Record.Agent, v.Record.Task), "\n")))
+	for i := range said {
+		said[i].Line = 0
+	}
+	r.Count += len(said) + looked.Count
+	for _, f := range append(said, looked.Found...) {
+		r.Secrets = append(r.Secrets, storedSecret{record.ShortRef(ref), v.Record.Name, f})
+	}
+	return nil
+}
+
+// lookThrough reads the text of a version.
+func lookThrough(ctx context.Context, w *materialize.Workspace, v store.Version) (*secrets.Reader, error) {
+	content, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Content, error) { return tx.Content(v.Record) })
+	if err != nil {
+		return nil, err
+	}
+	text, err := content.Open()
+	if err != nil {
+		return nil, err
+	}
+	looked := secrets.NewReader(text, false)
+	_, err = io.Copy(io.Discard, looked)
+	return looked, errors.Join(err, text.Close())
+}
