@@ -105,11 +105,8 @@ func (w *Workspace) BackUp(ctx context.Context, dir string, fresh bool) (*Backup
 	err = w.Store.View(ctx, func(tx *store.Tx) error {
 		link, err := tx.Chain(min(b.End.Position, tx.Position()))
 		switch end = tx.Position(); {
-		case b.Origin != "" && b.Origin != tx.Origin():
-			return record.Conflict.Errorf("%s is a backup of another store", dir).Because(ErrBackupOther)
-		case end < b.End.Position, b.Origin != "" && link != b.End.Chain:
-			return record.Conflict.Errorf("%s has entries that this store lacks: the store has gone back, or it is a copy", dir).
-				Because(ErrBackupOther)
+		case b.Origin != "" && (end < b.End.Position || link != b.End.Chain):
+			return record.Conflict.Errorf("%s is a backup of another store, or of this one before it went back", dir).Because(ErrBackupOther)
 		}
 		b.Origin = tx.Origin()
 		return err
@@ -153,8 +150,7 @@ func (w *Workspace) checkBackupPlace(dir string) error {
 	}
 	for _, top := range append(w.Roots(), w.Location.Store) {
 		found, err := filepath.EvalSymlinks(top)
-		below, relErr := filepath.Rel(found, real)
-		if err == nil && relErr == nil && filepath.IsLocal(below) {
+		if below, relErr := filepath.Rel(found, real); err == nil && relErr == nil && filepath.IsLocal(below) {
 			return record.Usage.Errorf("%s lies in %s, of which it would be the backup", dir, top).Because(ErrBackupPlace)
 		}
 	}
@@ -275,6 +271,9 @@ type Restored struct {
 	Position uint64 `json:"position"` // the last entry that was restored
 	Replaced uint64 `json:"replaced"` // entries of the store that was there
 	Kept     string `json:"kept,omitempty"`
+
+	origin record.StoreID // as of the last bundle
+	past   string
 }
 
 // PutBack puts the store as it was backed up, at most up to a time if that is not zero, in the place
@@ -283,9 +282,8 @@ type Restored struct {
 func (w *Workspace) PutBack(ctx context.Context, b *Backup, at time.Time, insist bool) (*Restored, error) {
 	out := &Restored{Backup: *b}
 	var here bundle.Place
-	own := record.StoreID("")
 	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		own, here.Position = tx.Origin(), tx.Position()
+		here.Position = tx.Position()
 		here.Chain, err = tx.Chain(here.Position)
 		return err
 	})
@@ -298,11 +296,13 @@ func (w *Workspace) PutBack(ctx context.Context, b *Backup, at time.Time, insist
 			if at.IsZero() || !item.Time.After(at) {
 				out.Position = max(out.Position, item.Position)
 			}
-			lacks = lacks && (r.At != here || r.Origin != own)
+			lacks = lacks && r.At != here
 			return nil
 		})
-		if err == nil && (r.Before != place || r.Origin != b.Origin) {
+		if err == nil && r.Before != place && place.Position > 0 {
 			err = record.Damaged.Errorf("%s does not follow the one before", file.Name()).Because(bundle.ErrMalformed)
+		} else if err == nil {
+			out.origin, out.past = r.Origin, r.Past
 		}
 		return err
 	})
@@ -347,20 +347,17 @@ func (w *Workspace) restore(ctx context.Context, b *Backup, out *Restored) error
 		return b.each(func(file *os.File, _ bundle.Place) error { return w.play(ctx, file, out.Position, write) })
 	}
 	ready := func() error { return w.mirrors.PutAside(into) }
-	err = w.Store.Restore(ctx, b.Origin, into, feed, ready)
+	err = w.Store.Restore(ctx, out.origin, out.past, into, feed, ready)
 	return errors.Join(err, hold.Release())
 }
 
 // each opens the bundles one after the other, with the place where each begins.
 func (b *Backup) each(do func(file *os.File, begins bundle.Place) error) error {
 	begins := bundle.Place{}
-	for i, s := range b.segments {
+	for _, s := range b.segments {
 		file, err := b.own.Open(s.name)
 		if err != nil {
 			return err
-		}
-		if i == 0 {
-			begins.Chain = store.FirstChain(b.Origin)
 		}
 		if err := errors.Join(do(file, begins), file.Close()); err != nil {
 			return fmt.Errorf("%s: %w", b.own.Path(s.name), err)

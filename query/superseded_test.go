@@ -136,11 +136,11 @@ func TestSupersededKeptIsWrong(t *testing.T) {
 
 func origin(b *bench) record.StoreID {
 	b.Helper()
-	id, err := b.store.ID(b.Context())
+	ids, err := b.store.Origins(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
-	return id
+	return ids[0]
 }
 
 // BenchmarkKnowledgeByTag looks up one tag of two entries, among more and more

@@ -51,7 +51,7 @@ func (tx *Tx) Adopt(d Draft) (Fate, error) {
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return "", err
 	}
-	v, _, err := tx.insert(&d.Record, d)
+	v, _, err := tx.add(&d.Record, d)
 	if err == nil {
 		err = tx.settleLine(v.Record)
 	}
@@ -171,7 +171,7 @@ func (tx *Tx) Heard(origin record.StoreID, near uint64) (position uint64, link r
 		link, err = tx.Chain(position)
 		return position, link, err
 	}
-	text := string(tx.log.Tx().Bucket(bucketMeta).Get(metaHeard(origin)))
+	text := string(tx.meta.Get(metaHeard(origin)))
 	number, digits, _ := strings.Cut(text, " ")
 	position, err = strconv.ParseUint(number, 10, 64)
 	if err == nil {
@@ -188,7 +188,7 @@ func (tx *Tx) Hear(origin record.StoreID, position uint64, link record.Digest) e
 	if known, _, err := tx.Heard(origin, 0); err != nil || position <= known || origin == tx.origin {
 		return err
 	}
-	return tx.log.Tx().Bucket(bucketMeta).Put(metaHeard(origin), fmt.Appendf(nil, "%d %s", position, link))
+	return tx.meta.Put(metaHeard(origin), fmt.Appendf(nil, "%d %s", position, link))
 }
 
 func metaHeard(origin record.StoreID) []byte { return []byte("heard " + origin) }

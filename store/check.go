@@ -234,7 +234,10 @@ func (c *checker) begin() error {
 		c.remark("%s cannot be read: that the store has gone back would not be noticed", c.store.own.Path(signoffFile))
 	}
 	return c.store.View(c.ctx, func(tx *Tx) error {
-		c.report.Position, c.chain = tx.position, firstChain(tx.origin)
+		if n := len(tx.past); n > 0 && tx.past[n-1].end > tx.position {
+			c.fault("meta: an earlier origin wrote up to position %d, the log ends at %d", tx.past[n-1].end, tx.position)
+		}
+		c.report.Position, c.chain = tx.position, firstChain(tx.first())
 		if tx.before != nil {
 			c.report.GoneBack = true
 			c.fault("%v", c.store.GoneBack(tx.before.position, tx.position))

@@ -17,7 +17,6 @@ import (
 
 	"filebus/migrations"
 	"filebus/store/folder"
-	"filebus/store/record"
 	"filebus/store/turnstile"
 )
 
@@ -40,6 +39,8 @@ const (
 	metaOrigin  = "origin"
 	metaCreated = "created"
 	metaSteps   = "steps"
+	metaOrigins = "origins"
+	metaFile    = "file"
 )
 
 // pageSize is fixed, so that a store is the same on every machine.
@@ -110,6 +111,7 @@ func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
 		}
 		if err == nil && tx != nil {
 			tx.removeReleased()
+			tx.tellRenewed()
 			for _, name := range tx.healed {
 				if s.opts.Healed != nil {
 					s.opts.Healed(name)
@@ -285,13 +287,4 @@ func (s *Store) copyDatabase(name string) error {
 		return errors.Join(err, s.own.Remove(tmpName))
 	}
 	return s.own.Sync(".")
-}
-
-// ID returns the store's id, which every record made here carries as origin.
-func (s *Store) ID(ctx context.Context) (id record.StoreID, err error) {
-	err = s.View(ctx, func(tx *Tx) error {
-		id = tx.origin
-		return nil
-	})
-	return id, err
 }

@@ -18,6 +18,8 @@ func WithSteps(opts Options, steps []migrations.Step) Options {
 func (s *Store) Rebuild(ctx context.Context) (*Repaired, error) {
 	out := &Repaired{}
 	h := newHealer(ctx, RepairOptions{}, out)
+	signed, _ := s.readSignoff()
+	h.signed = signed.end
 	err := s.locked(ctx, turnstile.Exclusive, func() error { return s.rebuild(h) })
 	return out, err
 }

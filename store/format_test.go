@@ -65,7 +65,7 @@ func TestDocumentedStore(t *testing.T) {
 	one, two := string(position(1)), string(position(2))
 	err := db.View(func(tx *bbolt.Tx) error {
 		for _, want := range []struct{ bucket, key, value string }{
-			{"meta", "schema", "3"},
+			{"meta", "schema", "4"},
 			{"meta", "origin", "000102030405060708090a0b0c0d0e0f"},
 			{"meta", "created", "2026-03-02T10:00:00.000000000Z"},
 			{"records", string(ref[:]), one + example},
@@ -91,11 +91,11 @@ func TestDocumentedStore(t *testing.T) {
 // TestDocumentedLog compares the worked example of the log with what is stored.
 func TestDocumentedLog(t *testing.T) {
 	s := documented(t)
-	id, err := s.ID(t.Context())
+	ids, err := s.Origins(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := record.DigestOf([]byte("filebus log 1\n" + string(id)))
+	start := record.DigestOf([]byte("filebus log 1\n" + string(ids[0])))
 	got := fmt.Sprintf("chain(0) = %v\n", start)
 	db := openBolt(t, s, true)
 	err = db.View(func(tx *bbolt.Tx) error {

@@ -74,7 +74,7 @@ func ParseEntry(text []byte) (e Entry, err error) {
 func (tx *Tx) Chain(position uint64) (record.Digest, error) {
 	switch {
 	case position == 0:
-		return record.Digest(firstChain(tx.origin)), nil
+		return FirstChain(tx.first()), nil
 	case position > tx.position:
 		return record.Digest{}, fmt.Errorf("log position %d: %w", position, ErrNotFound)
 	}
@@ -177,6 +177,9 @@ func (tx *Tx) AsOf(t time.Time) (uint64, error) {
 
 // append adds an entry to the log.
 func (tx *Tx) append(op Op, ref record.Ref) (uint64, error) {
+	if err := tx.claim(); err != nil {
+		return 0, err
+	}
 	e := Entry{tx.position + 1, tx.now(), op, ref}
 	return e.Position, tx.appendEntry(e)
 }

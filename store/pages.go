@@ -106,6 +106,7 @@ func walkPages(
 	sound := w.faults == 0
 	if err := w.checkFree(sound); err != nil {
 		fault(w.meta.free, err.Error())
+		sound = false // the tree may be a part of an older one
 	}
 	if sound || leaf == nil {
 		return nil

@@ -97,7 +97,7 @@ func (tx *Tx) put(d Draft) (Outcome, error) {
 	if err := expected(d.Expect, r.Name, head); err != nil {
 		return Outcome{}, err
 	}
-	r.Origin, r.Body, r.Size, r.Time = tx.origin, d.Body.Digest, d.Body.Size, tx.now()
+	r.Body, r.Size, r.Time = d.Body.Digest, d.Body.Size, tx.now()
 	if known {
 		r.Prev = entry.ref
 	}
@@ -207,13 +207,22 @@ func inherit(r *record.Record, head *record.Record) {
 // came in, and what is thought to be the date of the text.
 func sameEnvelope(a, b *record.Record) bool {
 	x, y := *a, *b
-	x.Prev, x.Time, x.Written, x.Source = y.Prev, y.Time, y.Written, y.Source
+	x.Origin, x.Prev, x.Time, x.Written, x.Source = y.Origin, y.Prev, y.Time, y.Written, y.Source
 	return string(x.Encode()) == string(y.Encode())
 }
 
 // insert adds the record, its body and its log entry; it does not touch its
 // name. It reports whether the body was there already, and was healed.
 func (tx *Tx) insert(r *record.Record, d Draft) (v Version, healed bool, err error) {
+	if err := tx.claim(); err != nil {
+		return Version{}, false, err
+	}
+	r.Origin = tx.origin
+	return tx.add(r, d)
+}
+
+// add is insert for a record that some store has made.
+func (tx *Tx) add(r *record.Record, d Draft) (v Version, healed bool, err error) {
 	if err := r.Validate(); err != nil {
 		return Version{}, false, err
 	}

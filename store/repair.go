@@ -71,7 +71,13 @@ func (s *Store) Repair(ctx context.Context, opts RepairOptions) (*Repaired, erro
 	out := &Repaired{Faults: report.Faults, Healed: []Piece{}, Gone: []Piece{}, GoneBack: report.GoneBack}
 	signed, _ := s.readSignoff()
 	if report.Err() != nil { // that the log once went on is accepted, if nothing else is wrong
-		if err = s.forgetSignoff(); err == nil {
+		if report.GoneBack {
+			err = s.Update(ctx, (*Tx).claim)
+		}
+		if err == nil || errors.Is(err, ErrDamaged) { // then all is made again, under an origin of its own
+			err = s.forgetSignoff()
+		}
+		if err == nil {
 			report, err = s.Check(ctx, nil)
 		}
 		if err != nil {
@@ -80,7 +86,7 @@ func (s *Store) Repair(ctx context.Context, opts RepairOptions) (*Repaired, erro
 	}
 	for again := false; report.Err() != nil && !out.Rebuilt; again = true {
 		h := newHealer(ctx, opts, out)
-		h.least = signed.position
+		h.signed = signed.end
 		if out.Rebuilt = again || report.others > 0; out.Rebuilt {
 			err = s.locked(ctx, turnstile.Exclusive, func() error { return s.rebuild(h) })
 		} else {
@@ -127,7 +133,7 @@ func (s *Store) rebuild(h *healer) error {
 			return err
 		}
 		if h.out.Anew = v.isAnew; v.isAnew {
-			h.least = 0
+			h.signed = mark{}
 		}
 		return db.Update(func(btx *bbolt.Tx) (err error) {
 			if tx, err = s.newTx(btx); err == nil {
@@ -143,6 +149,7 @@ func (s *Store) rebuild(h *healer) error {
 		return err
 	}
 	tx.removeReleased()
+	tx.tellRenewed()
 	return nil
 }
 
@@ -172,11 +179,11 @@ func (s *Store) forgetSignoff() error {
 
 // A healer looks at every body, and puts those right that it can.
 type healer struct {
-	ctx   context.Context
-	opts  RepairOptions
-	out   *Repaired
-	whole map[record.Digest]bool // of the bodies that were looked at
-	least uint64                 // the log was known to go so far
+	ctx    context.Context
+	opts   RepairOptions
+	out    *Repaired
+	whole  map[record.Digest]bool // of the bodies that were looked at
+	signed mark                   // the log was known to go so far
 
 	holders map[record.Ref]holder // as records, names and histories say
 }

@@ -13,7 +13,7 @@ import (
 // replay makes the buckets that follow from records and log, then heals bodies, and drops what
 // is lost.
 func (v *salvage) replay(tx *Tx, h *healer) error {
-	entries := v.entries(firstChain(tx.origin), tx.store.opts.Now().UTC(), h)
+	entries := v.entries(firstChain(v.first), tx.store.opts.Now().UTC(), h)
 	for _, c := range slices.Backward(v.claims) { // the most trustworthy comes last
 		at := c.position - 1
 		isTrue := c.source == fromRecord || at < uint64(len(entries)) && entries[at].Ref == c.act.ref
@@ -32,6 +32,14 @@ func (v *salvage) replay(tx *Tx, h *healer) error {
 	}
 	for _, e := range entries {
 		if err := errors.Join(h.ctx.Err(), h.play(tx, e, puts)); err != nil {
+			return err
+		}
+	}
+	for i := range tx.past {
+		tx.past[i].end = min(tx.past[i].end, tx.position)
+	}
+	if v.renew || !v.isAnew && h.signed != (mark{tx.position, tx.chain}) {
+		if err := tx.Renew(); err != nil {
 			return err
 		}
 	}

@@ -28,16 +28,19 @@ type Replay struct {
 }
 
 // Restore puts a database in the place of the one that is there, in which feed plays the log of
-// the store with an origin again. What was put and has no content is dropped at the end. What is
+// the store with an origin, and its earlier ones, again; it goes on under a new one. What was put and has no content is dropped at the end. What is
 // replaced becomes a store of its own in the folder into, if that is a name. At last, before
 // the exchange, ready is called. A Restore that is killed before it has done nothing.
-func (s *Store) Restore(ctx context.Context, origin record.StoreID, into string, feed func(*Replay) error, ready func() error) error {
+func (s *Store) Restore(
+	ctx context.Context, origin record.StoreID, past, into string, feed func(*Replay) error, ready func() error,
+) error {
 	const tmp = databaseFile + ".restore"
 	return s.locked(ctx, turnstile.Exclusive, func() error {
 		err := s.makeDatabase(tmp, func(db *bbolt.DB) error {
 			r := &Replay{newHealer(ctx, RepairOptions{}, &Repaired{}), s, db, map[record.Ref]uint64{}}
 			err := db.Update(func(btx *bbolt.Tx) error {
-				return putMeta(btx, string(origin), record.FormatTime(s.opts.Now()))
+				meta := btx.Bucket(bucketMeta)
+				return errors.Join(putMeta(btx, string(origin), record.FormatTime(s.opts.Now())), meta.Put([]byte(metaOrigins), []byte(past)))
 			})
 			if err == nil {
 				err = feed(r)
@@ -94,8 +97,14 @@ func (r *Replay) Play(tx *Tx, step Step) (err error) {
 	return errors.Join(err, r.h.play(tx, step.Entry, r.puts))
 }
 
-// finish drops what was put and has no content.
+// finish drops what was put and has no content, under a new origin: others may go on under the old one.
 func (r *Replay) finish(tx *Tx) error {
+	for i := range tx.past {
+		tx.past[i].end = min(tx.past[i].end, tx.position)
+	}
+	if err := tx.Renew(); err != nil {
+		return err
+	}
 	for ref, position := range r.puts {
 		if tx.dropped.Get(ref[:]) == nil {
 			if err := tx.drop(r.h.version(tx, ref, position)); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -27,7 +28,9 @@ type salvage struct {
 	log    map[uint64]logLine
 	claims []claim
 	times  map[record.Ref]time.Time // of the records
-	origin record.StoreID           // that the records name, or else meta
+	first  record.StoreID           // the origin that the log began with
+	named  []record.StoreID         // that may be it: the records name them
+	renew  bool                     // what is made must not go on as its origin, which may go on elsewhere
 	seen   uint64                   // how much there was
 	isAnew bool                     // it was nothing that a store can be made of
 }
@@ -82,21 +85,51 @@ func (v *salvage) read(s *Store) error {
 		_, err := v.take(s, bucket, key, value)
 		return err
 	}), v.flush())
-	if own, parseErr := record.ParseStoreID(v.meta[metaOrigin]); parseErr == nil {
-		v.origin = own // a record may be of another store
+	origin, past := v.whose()
+	info, statErr := s.own.Stat(databaseFile)
+	if noted := v.meta[metaFile]; statErr == nil && noted != "" {
+		v.renew = v.renew || noted != cmp.Or(numberOf(folder.Inode(info)), noted)
 	}
-	if err == nil && v.origin == "" { // nothing says whose the rest is
-		var id string
-		id, err = s.newID()
-		v.origin, v.claims, v.log, v.meta, v.seen = record.StoreID(id), nil, map[uint64]logLine{}, nil, 0
-		v.isAnew = true
+	if err == nil && v.first == "" { // nothing says whose the rest is
+		origin, err = s.newID()
+		v.first, v.claims, v.log, v.meta, v.seen = record.StoreID(origin), nil, map[uint64]logLine{}, nil, 0
+		v.isAnew, v.renew = true, false
 	}
 	if err != nil {
 		return err
 	}
 	return v.db.Update(func(btx *bbolt.Tx) error {
-		return putMeta(btx, string(v.origin), cmp.Or(v.meta[metaCreated], record.FormatTime(s.opts.Now())))
+		err := putMeta(btx, origin, cmp.Or(v.meta[metaCreated], record.FormatTime(s.opts.Now())))
+		if past != nil {
+			err = errors.Join(err, btx.Bucket(bucketMeta).Put([]byte(metaOrigins), encodePast(past)))
+		}
+		return err
 	})
+}
+
+// whose finds out under which origins the log was written. Its first entry proves the first of
+// them; else the one counts that a record names too. Where meta does not agree, nothing is known
+// of later ones.
+func (v *salvage) whose() (origin string, past []past) {
+	past, err := decodePast(v.meta[metaOrigins])
+	present, idErr := record.ParseStoreID(v.meta[metaOrigin])
+	inMeta := present
+	if err == nil && len(past) > 0 {
+		inMeta = past[0].origin
+	}
+	proven := func(id record.StoreID) bool {
+		return firstChain(id).next(v.log[1].entry.Encode()) == v.log[1].chain
+	}
+	all := append([]record.StoreID{inMeta}, v.named...)
+	i := slices.IndexFunc(all, proven)
+	if i < 0 && !slices.Contains(v.named, inMeta) && len(v.named) > 0 {
+		i = 1
+	}
+	v.first = all[max(i, 0)]
+	if v.renew = v.first != inMeta || err != nil || idErr != nil; v.renew {
+		return string(v.first), nil
+	}
+	return string(present), past
 }
 
 // take takes over what proves to be whole, and reports whether it does. Of a pair whose
@@ -153,7 +186,9 @@ func (v *salvage) takeRecord(key, value []byte) (taken bool, err error) {
 	if err != nil {
 		return false, nil // nobody could read it
 	}
-	v.origin = r.Origin
+	if !slices.Contains(v.named, r.Origin) {
+		v.named = append(v.named, r.Origin)
+	}
 	v.times[record.Ref(key)] = r.Time
 	v.claim(fromRecord, readPosition(value), OpPut, record.Ref(key), holder{r.Name, r.IsConflict()})
 	return true, v.put(string(bucketRecords), key, value)
@@ -218,8 +253,8 @@ func (v *salvage) flush() error {
 func (v *salvage) entries(first chain, now time.Time, h *healer) []Entry {
 	end := v.prove(first)
 	limit := end + v.seen
-	if h.least < limit+1<<20 { // else it is none of ours
-		end = max(end, h.least)
+	if least := h.signed.position; least < limit+1<<20 { // else it is none of ours
+		end = max(end, least)
 		limit = max(limit, end)
 	}
 	slices.SortStableFunc(v.claims, func(a, b claim) int { return cmp.Compare(a.source, b.source) })
@@ -246,7 +281,7 @@ func (v *salvage) entries(first chain, now time.Time, h *healer) []Entry {
 		entries[i] = chosen[uint64(i)+1]
 		if e := &entries[i]; e.Op == "" { // a ref of its own, which counts as dropped
 			h.out.Unknown++
-			text := fmt.Appendf(nil, "filebus lost log entry %d\n%s\n", i+1, v.origin)
+			text := fmt.Appendf(nil, "filebus lost log entry %d\n%s\n", i+1, v.first)
 			*e = Entry{Position: uint64(i) + 1, Op: OpDrop, Ref: record.RefOf(text)}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"go.etcd.io/bbolt"
+
+	"filebus/store/folder"
 )
 
 // signoffFile says in what state the database was left. It lies beside it.
@@ -22,18 +24,24 @@ type signoff struct {
 	free           [sha256.Size]byte // digest of the list of free pages; zero if that is wrong
 	size, modified int64             // of the file; modified in nanoseconds since 1970
 
-	// The farthest that the log was known to go.
+	inode uint64 // of the file; a copy has another one, whatever else it has in common
+
+	end, lost mark // the log's, as it was left; and that of one that went farther, until a repair accepts its loss
+}
+
+// A mark is a position of the log, and the chain there.
+type mark struct {
 	position uint64
 	chain    chain
 }
 
 // signoffForm is the line without its digest, as it is read.
-const signoffForm = "filebus signoff 1 %d %x %d %d %d %x "
+const signoffForm = "filebus signoff 2 %d %x %d %d %d %d %x %d %x "
 
 // encode returns the line, which is always of the same length.
 func (o signoff) encode() []byte {
-	line := fmt.Appendf(nil, "filebus signoff 1 %020d %x %020d %020d %020d %x ",
-		o.txid, o.free, o.size, o.modified, o.position, [sha256.Size]byte(o.chain))
+	line := fmt.Appendf(nil, "filebus signoff 2 %020d %x %020d %020d %020d %020d %x %020d %x ", o.txid, o.free, o.size, o.modified,
+		o.inode, o.end.position, [sha256.Size]byte(o.end.chain), o.lost.position, [sha256.Size]byte(o.lost.chain))
 	return fmt.Appendf(line, "%x\n", sha256.Sum256(line))
 }
 
@@ -46,10 +54,12 @@ func (s *Store) readSignoff() (o signoff, known bool) {
 	defer func() { _ = file.Close() }() // was only read
 	text := make([]byte, 512)           // more than a line has
 	n, _ := file.Read(text)             // the digest says whether it is whole
-	var free, link []byte
-	_, _ = fmt.Sscanf(string(text[:n]), signoffForm, &o.txid, &free, &o.size, &o.modified, &o.position, &link)
+	var free, end, lost []byte
+	_, _ = fmt.Sscanf(string(text[:n]), signoffForm, &o.txid, &free, &o.size, &o.modified,
+		&o.inode, &o.end.position, &end, &o.lost.position, &lost)
 	copy(o.free[:], free)
-	copy(o.chain[:], link)
+	copy(o.end.chain[:], end)
+	copy(o.lost.chain[:], lost)
 	if !bytes.Equal(o.encode(), text[:n]) {
 		return signoff{}, false
 	}
@@ -75,7 +85,7 @@ type database struct {
 	*bbolt.DB
 	file   *os.File
 	signed signoff // what was found; zero: nothing that can be read
-	now    signoff // the state it is in, if walked
+	now    signoff // the state it is in
 	walked bool    // it was not as it was signed, and is sound
 }
 
@@ -87,8 +97,9 @@ func (d *database) look(a access) error {
 	if err != nil {
 		return err
 	}
+	d.now = now
 	signed := d.signed
-	signed.position, signed.chain = 0, chain{}
+	signed.end, signed.lost = mark{}, mark{}
 	if a == forReading {
 		signed.free = now.free
 	}
@@ -123,7 +134,9 @@ func (d *database) state(withFree bool) (now signoff, err error) {
 		return now, err
 	}
 	meta, err := readMeta(d.file)
-	now = signoff{txid: meta.txid, size: info.Size(), modified: info.ModTime().UnixNano()}
+	now = signoff{
+		txid: meta.txid, size: info.Size(), modified: info.ModTime().UnixNano(), inode: folder.Inode(info),
+	}
 	meta.end = min(meta.end, uint64(info.Size())/pageSize) // what it says of itself may be anything
 	if err == nil && withFree {
 		if list, _, err := readFree(d.file, meta); err == nil {
@@ -136,8 +149,14 @@ func (d *database) state(withFree bool) (now signoff, err error) {
 // compare finds out whether the log goes as far as was signed, and tells of it once if
 // it does not. A reader that has looked at every page signs that.
 func (s *Store) compare(d *database, tx *Tx) {
-	if tx.lacks(d.signed) {
-		tx.before = &d.signed
+	tx.file, tx.last = numberOf(d.now.inode), d.signed.end
+	tx.wentBack = tx.lacks(tx.last)
+	for _, m := range []mark{d.signed.end, d.signed.lost} {
+		if tx.lacks(m) {
+			tx.before = &m
+		}
+	}
+	if tx.before != nil {
 		_ = s.GoneBack(tx.before.position, tx.position) // is used all the same
 	}
 	if d.walked {
@@ -166,12 +185,12 @@ func (s *Store) GoneBack(position, end uint64) error {
 
 // lacks reports whether the log is not the one of which o was signed, or one that was
 // longer.
-func (tx *Tx) lacks(o signoff) bool {
+func (tx *Tx) lacks(o mark) bool {
 	switch {
-	case o == signoff{} || o.position == tx.position && o.chain == tx.chain:
+	case o == mark{} || o.position == tx.position && o.chain == tx.chain:
 		return false
 	case o.position == 0:
-		return o.chain != firstChain(tx.origin)
+		return o.chain != firstChain(tx.first())
 	case o.position >= tx.position:
 		return true
 	}
@@ -182,9 +201,12 @@ func (tx *Tx) lacks(o signoff) bool {
 // signAs signs a state of the database with the log's end as of a transaction. What was
 // known of a log that has gone back since stays, until a repair removes the file.
 func (s *Store) signAs(now signoff, tx *Tx) {
-	now.position, now.chain = tx.position, tx.chain
+	now.end, now.lost = mark{tx.position, tx.chain}, mark{}
 	if tx.before != nil {
-		now.position, now.chain = tx.before.position, tx.before.chain
+		now.lost = *tx.before
+	}
+	if tx.wentBack { // the next writer has to know
+		now.end = tx.last
 	}
 	s.sign(now)
 }

@@ -68,10 +68,9 @@ func (tx *Tx) stepBack(e Entry) error {
 	if !e.Time.Before(tx.lastTime) {
 		return nil
 	}
-	meta := tx.log.Tx().Bucket(bucketMeta)
-	list := fmt.Appendf(bytes.Clone(meta.Get([]byte(metaSteps))), "%d %s\n", e.Position, record.FormatTime(e.Time))
+	list := fmt.Appendf(bytes.Clone(tx.meta.Get([]byte(metaSteps))), "%d %s\n", e.Position, record.FormatTime(e.Time))
 	tx.steps, tx.wasAhead = append(tx.steps, step{e.Position, e.Time}), tx.lastTime
-	return meta.Put([]byte(metaSteps), list)
+	return tx.meta.Put([]byte(metaSteps), list)
 }
 
 // asOf returns the time at which what stands at a position counts as made: its own, or

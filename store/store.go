@@ -43,8 +43,8 @@ type Options struct {
 	// once it is committed.
 	Healed func(record.Name)
 
-	// Notify, if not nil, is told once what somebody should know of a store that is used
-	// all the same, from whatever goroutine uses it.
+	// Notify, if not nil, is told what somebody should know of a store that is used all the
+	// same, from whatever goroutine uses it: each thing once.
 	Notify func(text string)
 	// SteppedBack is told of the time of the log's last entry that was so far ahead of
 	// the clock that the next one has an earlier time. Nil: nobody is.
@@ -199,6 +199,9 @@ func (s *Store) makeDatabase(name string, fill func(db *bbolt.DB) error) error {
 	})
 	if err == nil {
 		err = fill(db)
+	}
+	if err == nil {
+		err = s.noteFile(db, name)
 	}
 	return errors.Join(err, db.Sync(), db.Close())
 }

@@ -68,3 +68,17 @@ func (s *Store) Receive(ctx context.Context, r *record.Record, packed []byte, fi
 	})
 	return body, head, err
 }
+
+// Destroyed returns the names of the records whose content is destroyed, by the positions of their puts.
+func (tx *Tx) Destroyed() (map[uint64]record.Name, error) {
+	names := map[uint64]record.Name{}
+	err := tx.history.ForEach(func(key, value []byte) error {
+		if len(value) == 0 || Change(value[0]) != ChangeDrop || len(key) <= positionSize {
+			return nil
+		}
+		name, err := parseNameKey(key[:len(key)-positionSize-1])
+		names[readPosition(key[len(key)-positionSize:])] = name
+		return err
+	})
+	return names, err
+}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,10 @@ type Tx struct {
 	store  *Store
 	schema int // an older one only where nothing is written
 	origin record.StoreID
+	past   []past // earlier origins, in the order of the log
+	noted  string // the number of the file that the origin writes; "": nobody knows
+	file   string // that of this one; "": the system has none, or nothing was looked at
+	meta   *bbolt.Bucket
 
 	records, bodies, uses, descriptions, names, history, lookups, log, dropped *bbolt.Bucket
 
@@ -33,7 +38,10 @@ type Tx struct {
 	began    time.Time // the time of all entries of this transaction
 	wrote    bool
 	released []string // body files to remove after the commit
-	before   *signoff // of a log that is not this one's beginning; nil: there is none
+	before   *mark    // of a log that is not this one's beginning; nil: there is none
+	last     mark     // as was signed
+	wentBack bool     // the log lacks that, and nothing was written since
+	renewed  string   // why the store has a new origin; "": it has none
 	healed   []record.Name
 }
 
@@ -56,20 +64,14 @@ func (s *Store) newTx(btx *bbolt.Tx) (*Tx, error) {
 	}{
 		{bucketRecords, &tx.records}, {bucketBodies, &tx.bodies}, {bucketUses, &tx.uses},
 		{bucketDescriptions, &tx.descriptions}, {bucketNames, &tx.names}, {bucketHistory, &tx.history},
-		{bucketLookups, &tx.lookups}, {bucketLog, &tx.log}, {bucketDropped, &tx.dropped},
+		{bucketLookups, &tx.lookups}, {bucketLog, &tx.log}, {bucketDropped, &tx.dropped}, {bucketMeta, &tx.meta},
 	} {
 		if *b.dst = btx.Bucket(b.name); *b.dst == nil {
 			return nil, damaged("store %s has no bucket %s", s.dir, b.name)
 		}
 	}
 	tx.setFill()
-	meta := btx.Bucket(bucketMeta)
-	origin, err := record.ParseStoreID(string(meta.Get([]byte(metaOrigin))))
-	if err != nil {
-		return nil, damaged("store %s: %w", s.dir, err)
-	}
-	tx.origin = origin
-	if err := tx.readSteps(meta); err != nil {
+	if err := cmp.Or(tx.readOrigins(tx.meta), tx.readSteps(tx.meta)); err != nil {
 		return nil, err
 	}
 	return tx, tx.readEnd()
@@ -90,7 +92,7 @@ func (tx *Tx) setFill() {
 func (tx *Tx) readEnd() error {
 	key, value := tx.log.Cursor().Last()
 	if key == nil {
-		tx.chain = firstChain(tx.origin)
+		tx.chain = firstChain(tx.first())
 		return nil
 	}
 	link, last, err := readLink(readPosition(key), value)

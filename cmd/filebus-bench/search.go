@@ -25,9 +25,9 @@ func planSearch(a *attempt) []comparison {
 	s, reader := a.open(w)
 	var x *index.Index
 	a.step(func() error {
-		id, err := s.ID(a.ctx)
+		ids, err := s.Origins(a.ctx)
 		if err == nil {
-			x, err = index.Open(w.indexDir(), id)
+			x, err = index.Open(w.indexDir(), ids[0])
 		}
 		return err
 	})

@@ -11,11 +11,14 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,8 +36,8 @@ type Options struct {
 	Command string        // is named to those who wait for the lock
 	Wait    time.Duration // for the lock
 	Now     func() time.Time
-	Owner   func(context.Context) (record.StoreID, error) // the store, as outside roots know it
-	End     func(context.Context) (uint64, error)         // the position of the log's end
+	Owner   func(context.Context) ([]record.StoreID, error) // ids of the store, as outside roots know it: the present one first
+	End     func(context.Context) (uint64, error)           // the position of the log's end
 }
 
 // Mirrors are those of one store: of its workspace, and of linked worktrees. They
@@ -157,7 +160,7 @@ func (m *Mirror) Close() error {
 // open opens an outside root when it is first needed, making it if it is missing.
 // It belongs to one store: a second one would take the first one's files for its
 // own.
-func (o *Outside) open(ctx context.Context, owner func(context.Context) (record.StoreID, error)) error {
+func (o *Outside) open(ctx context.Context, opts Options) error {
 	if o.root != nil {
 		return nil
 	}
@@ -167,35 +170,52 @@ func (o *Outside) open(ctx context.Context, owner func(context.Context) (record.
 	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
 		return fmt.Errorf("opening the outside root %s: %w", o.Dir, err)
 	}
-	id, err := owner(ctx)
+	ids, err := opts.Owner(ctx)
 	if err != nil {
 		return err
 	}
-	if err := claimRoot(o.Dir, id); err != nil {
+	if err := claimRoot(o.Dir, ids, opts.Store); err != nil {
 		return err
 	}
 	o.root, err = os.OpenRoot(o.Dir)
 	return err
 }
 
-// ownerFile says which store an outside root belongs to.
+// ownerFile says which store an outside root belongs to: its id, then its folder.
 const ownerFile = ".filebus-owner"
 
-func claimRoot(dir string, id record.StoreID) error {
+// claimRoot makes sure that an outside root is that of a store. One of an earlier origin, or
+// of another folder, is where no store is left: then this one was moved. Else it is a copy.
+func claimRoot(dir string, ids []record.StoreID, own string) error {
 	name := filepath.Join(dir, ownerFile)
+	note := string(ids[0]) + "\n" + own + "\n"
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err == nil {
-		_, err = f.WriteString(string(id) + "\n")
+		_, err = f.WriteString(note)
 		return errors.Join(err, f.Close())
 	}
 	text, readErr := os.ReadFile(name)
 	if readErr != nil {
 		return fmt.Errorf("opening the outside root %s: %w", dir, readErr)
 	}
-	if strings.TrimSpace(string(text)) != string(id) {
+	id, at, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	switch {
+	case string(text) == note:
+		return nil
+	case !slices.Contains(ids, record.StoreID(id)):
 		return record.Conflict.Errorf("%s belongs to another store", dir).Because(ErrRootTaken)
+	case at == "" && id != string(ids[0]), at != "" && isOther(at, own):
+		return record.Conflict.Errorf("%s belongs to the store %s, of which %s is a copy", dir, cmp.Or(at, id), own).
+			Because(ErrRootTaken).Try("mv {1} {2} lets this store have the folder, if the other one shall not", name, name+".old")
 	}
-	return nil
+	return folder.At(dir).Replace(ownerFile, []byte(note), false)
+}
+
+// isOther reports whether a store stands at a folder that is not the own one.
+func isOther(at, own string) bool {
+	there, err := os.Stat(filepath.Join(at, "store.db"))
+	here, ownErr := os.Stat(filepath.Join(own, "store.db"))
+	return (err == nil || !errors.Is(err, fs.ErrNotExist)) && (ownErr != nil || err != nil || !os.SameFile(there, here))
 }
 
 // ErrRootTaken says that an outside root belongs to another store.
@@ -206,7 +226,7 @@ func (m *Mirror) find(ctx context.Context, p string) (*os.Root, string, error) {
 	for i := range m.outside {
 		o := &m.outside[i]
 		if rest, found := strings.CutPrefix(p, o.Prefix); found {
-			err := o.open(ctx, m.set.opts.Owner)
+			err := o.open(ctx, m.set.opts)
 			return o.root, filepath.FromSlash(rest), err
 		}
 	}

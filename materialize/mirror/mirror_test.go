@@ -21,7 +21,7 @@ func open(t testing.TB, id record.StoreID, outside ...Outside) *Mirror {
 	set := New(Options{
 		Store: filepath.Join(root,
 			StoreFolder), Wait: time.Second, Now: func() time.Time { return time.Now().Add(2 * time.Hour) },
-		Owner: func(context.Context) (record.StoreID, error) { return id, nil },
+		Owner: func(context.Context) ([]record.StoreID, error) { return []record.StoreID{id}, nil },
 		End:   func(context.Context) (uint64, error) { return 0, nil },
 	})
 	hold, err := set.Lock(t.Context())

@@ -278,7 +278,7 @@ func (m *Mirror) scanOutside(ctx context.Context, o *Outside, folders []string, 
 	if len(folders) == 0 {
 		return nil
 	}
-	if err := o.open(ctx, m.set.opts.Owner); err != nil {
+	if err := o.open(ctx, m.set.opts); err != nil {
 		return err
 	}
 	below := &Walk{root: o.Dir, deadline: found.deadline}

@@ -5,6 +5,7 @@ package bundle
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +59,7 @@ type Item struct {
 // Keep is set.
 type Reader struct {
 	Origin record.StoreID
+	Past   string // the earlier ones, as store.Tx.Past has them
 	Before Place
 	At     Place // of the entry that was read last
 	Keep   bool
@@ -82,15 +84,17 @@ func NewReader(s *store.Store, in io.Reader) (*Reader, error) {
 		return nil, record.NewerStore.Errorf("the bundle is of version %.20q; this filebus knows %s", number, version)
 	}
 	var origin, before string
-	if err := errors.Join(r.next(), r.value("origin", &origin), r.value("before", &before)); err != nil {
+	err = cmp.Or(r.next(), r.value("origin", &origin), r.value("origins", &r.Past), r.value("before", &before))
+	if err != nil {
 		return nil, err
 	}
 	r.Before, err = ParsePlace(before)
-	if r.Origin, r.At = record.StoreID(origin), r.Before; err == nil {
+	first, pastErr := store.FirstOrigin(record.StoreID(origin), r.Past)
+	if r.Origin, r.At = record.StoreID(origin), r.Before; err == nil && pastErr == nil {
 		_, err = record.ParseStoreID(origin)
 	}
-	if err != nil {
-		return nil, malformed("%v", err)
+	if r.Before.Position == 0 && r.Before.Chain != store.FirstChain(first) || err != nil || pastErr != nil {
+		return nil, malformed("its origins or the place before it are wrong")
 	}
 	return r, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"time"
 
@@ -38,11 +37,10 @@ const (
 
 type writer struct {
 	Written
-	Request
-	s     *store.Store
+	picks func(*record.Record) bool
 	out   *bufio.Writer
 	had   map[record.Digest]bool
-	names map[uint64]record.Name // of destroyed content, by the position of its put
+	names map[uint64]record.Name // of what is destroyed
 	at    Place
 }
 
@@ -51,29 +49,41 @@ type outgoing struct {
 	store.Entry
 	encoding []byte
 	content  store.Content
+	file     *os.File // of a large body
+	size     int64
 }
 
 // Write writes a bundle of all entries behind a position up to the end that the log has by now.
 func Write(ctx context.Context, s *store.Store, to io.Writer, request Request) (Written, error) {
-	w := &writer{Request: request, s: s, out: bufio.NewWriterSize(to, 1<<16), had: map[record.Digest]bool{}}
-	w.names = map[uint64]record.Name{}
+	w := &writer{picks: request.Picks, out: bufio.NewWriterSize(to, 1<<16), had: map[record.Digest]bool{}}
+	past := ""
 	err := s.View(ctx, func(tx *store.Tx) (err error) {
-		w.Origin, w.End.Position, w.Before.Position = tx.Origin(), tx.Position(), w.After
+		w.Origin, w.End.Position, w.Before.Position, past = tx.Origin(), tx.Position(), request.After, tx.Past()
 		if w.End.Chain, err = tx.Chain(w.End.Position); err == nil {
-			w.Before.Chain, err = tx.Chain(w.After)
+			w.Before.Chain, err = tx.Chain(w.Before.Position)
+		}
+		if err == nil && w.picks == nil {
+			w.names, err = tx.Destroyed()
 		}
 		return err
 	})
-	if err == nil && w.Picks == nil {
-		err = w.destroyed(ctx)
+	if err != nil {
+		return w.Written, err
 	}
 	fmt.Fprintf(w.out, "%s%s\n", header, version)
 	w.field("origin", string(w.Origin))
+	w.field("origins", past)
 	w.field("before", w.Before.String())
 	for w.at = w.Before; err == nil && w.at.Position < w.End.Position; {
 		var items []outgoing
-		if items, err = w.read(ctx); err == nil {
-			err = w.items(ctx, items)
+		items, err = w.read(ctx, s)
+		for _, o := range items {
+			if err == nil {
+				err = errors.Join(w.item(o), ctx.Err())
+			}
+			if o.file != nil {
+				_ = o.file.Close() // was only read
+			}
 		}
 	}
 	w.field("end", w.at.String())
@@ -85,122 +95,50 @@ func Write(ctx context.Context, s *store.Store, to io.Writer, request Request) (
 
 func (w *writer) field(key, value string) { fmt.Fprintf(w.out, "%s %d %s\n", key, len(value), value) }
 
-// destroyed finds the names of puts whose content is destroyed: a log that is played again needs
-// them to know what was retired.
-func (w *writer) destroyed(ctx context.Context) error {
-	var from record.Name
-	for isOver := false; !isOver; {
-		err := w.s.View(ctx, func(tx *store.Tx) error {
-			end := time.Now().Add(slice)
-			for name, err := range tx.NamesEver(from) {
-				if from = name; err != nil || time.Now().After(end) {
-					return err
-				}
-				events, err := tx.History(name)
-				for _, e := range events {
-					if e.Change == store.ChangeDrop {
-						w.names[e.Position] = name
-					}
-				}
-				if err != nil {
-					return err
-				}
+// read reads the next entries, in one transaction. The files of large bodies are opened there: nobody
+// can remove them meanwhile.
+func (w *writer) read(ctx context.Context, s *store.Store) (items []outgoing, err error) {
+	end, size := time.Now().Add(slice), 0
+	err = s.EachEntry(ctx, w.at.Position+1, func(tx *store.Tx, e store.Entry) (done bool, err error) {
+		o := outgoing{Entry: e}
+		v, err := tx.Get(e.Ref)
+		switch {
+		case errors.Is(err, store.ErrDropped), e.Op != store.OpPut:
+			err = nil
+		case err == nil && (w.picks == nil || w.picks(v.Record)):
+			o.encoding = tx.Encoding(e.Ref)
+			if o.content, err = tx.Content(v.Record); err == nil && o.content.IsLarge() && !w.had[v.Record.Body] {
+				o.file, o.size, err = o.content.File()
 			}
-			isOver = true
-			return nil
-		})
-		if err != nil {
-			return err
 		}
-	}
-	return nil
-}
-
-// read reads the next entries, in a transaction that is short.
-func (w *writer) read(ctx context.Context) (items []outgoing, err error) {
-	err = w.s.View(ctx, func(tx *store.Tx) error {
-		end, size := time.Now().Add(slice), 0
-		for e, err := range tx.Log(w.at.Position + 1) {
-			if err != nil || e.Position > w.End.Position || size > sliceBytes || len(items) > 0 && time.Now().After(end) {
-				return err
-			}
-			o := outgoing{Entry: e}
-			v, err := tx.Get(e.Ref)
-			if errors.Is(err, store.ErrDropped) || e.Op != store.OpPut {
-				err = nil
-			} else if err == nil && (w.Picks == nil || w.Picks(v.Record)) {
-				o.encoding = tx.Encoding(e.Ref)
-				o.content, err = tx.Content(v.Record)
-			}
-			if err != nil {
-				return err
-			}
-			items, size = append(items, o), size+len(o.encoding)+len(o.content.Packed())
-		}
-		return nil
+		items, size = append(items, o), size+len(o.encoding)+len(o.content.Packed())
+		return e.Position == w.End.Position || o.file != nil || size > sliceBytes || time.Now().After(end), err
 	})
 	return items, err
 }
 
-func (w *writer) items(ctx context.Context, items []outgoing) error {
-	for _, o := range items {
-		w.field("entry", string(o.Encode()))
-		w.at = Place{o.Position, store.NextChain(w.at.Chain, o.Entry)}
-		name, isKnown := w.names[o.Position]
-		var err error
-		switch {
-		case o.encoding != nil:
-			err = w.record(ctx, o)
-		case isKnown && o.Op == store.OpPut:
-			w.field("name", name.String())
-		}
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return err
-		}
+func (w *writer) item(o outgoing) error {
+	w.field("entry", string(o.Encode()))
+	w.at = Place{o.Position, store.NextChain(w.at.Chain, o.Entry)}
+	if name, isKnown := w.names[o.Position]; isKnown && o.encoding == nil {
+		w.field("name", name.String())
 	}
-	return nil
-}
-
-// record writes a record, and its body if it was not written yet.
-func (w *writer) record(ctx context.Context, o outgoing) error {
-	digest, isNew := o.content.Digest, !w.had[o.content.Digest]
-	var file *os.File
-	var size int64
-	if isNew && o.content.IsLarge() {
-		var err error
-		if file, size, err = o.content.File(); err != nil {
-			return w.wasDropped(ctx, o, err)
-		}
-		defer func() { _ = file.Close() }() // was only read
+	if o.encoding == nil {
+		return nil
 	}
 	w.field("record", string(o.encoding))
-	if w.Records++; !isNew {
+	if w.Records++; w.had[o.content.Digest] {
 		return nil
 	}
-	w.had[digest] = true
+	w.had[o.content.Digest] = true
 	w.field("body", string(o.content.Packed()))
-	if file == nil {
+	if o.file == nil {
 		return nil
 	}
-	fmt.Fprintf(w.out, "file %d ", size)
-	n, err := io.Copy(w.out, io.LimitReader(file, size))
-	if err == nil && n < size {
+	fmt.Fprintf(w.out, "file %d ", o.size)
+	n, err := io.Copy(w.out, io.LimitReader(o.file, o.size))
+	if err == nil && n < o.size {
 		err = io.ErrUnexpectedEOF
 	}
 	return errors.Join(err, w.out.WriteByte('\n'))
-}
-
-// wasDropped leaves an entry alone whose large body is gone since it was read, if it was dropped.
-func (w *writer) wasDropped(ctx context.Context, o outgoing, missing error) error {
-	err := w.s.View(ctx, func(tx *store.Tx) error {
-		_, err := tx.Get(o.Ref)
-		return err
-	})
-	if errors.Is(err, store.ErrDropped) {
-		return nil
-	}
-	if errors.Is(missing, fs.ErrNotExist) {
-		missing = record.Damaged.Errorf("the file of the body %s is missing", o.content.Digest)
-	}
-	return errors.Join(err, missing)
 }
