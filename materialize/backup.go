@@ -164,7 +164,7 @@ func (b *Backup) begin() error {
 	}
 	entries, err := b.own.ReadDir(".")
 	isOther := func(e fs.DirEntry) bool {
-		return !folder.IsTemporary(e.Name()) && !strings.HasSuffix(e.Name(), ".bundle")
+		return !folder.IsTemporary(e.Name()) && !strings.Contains(e.Name(), ".bundle")
 	}
 	if err == nil && slices.ContainsFunc(entries, isOther) {
 		err = record.Usage.Errorf("%s has other files, and is no backup", b.Folder).Because(ErrBackupPlace)
@@ -221,7 +221,7 @@ func (b *Backup) sweep(before time.Time) {
 	entries, _ := b.own.ReadDir(".")
 	for _, e := range entries {
 		isListed := slices.ContainsFunc(b.segments, func(s segment) bool { return s.name == e.Name() })
-		isOurs := folder.IsTemporary(e.Name()) || strings.HasSuffix(e.Name(), ".bundle")
+		isOurs := folder.IsTemporary(e.Name()) || strings.Contains(e.Name(), ".bundle")
 		if info, err := e.Info(); err == nil && isOurs && !isListed && info.ModTime().Before(before) {
 			_ = b.own.Remove(e.Name()) // the next backup tries again
 		}
