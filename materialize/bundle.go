@@ -72,7 +72,11 @@ func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, er
 	}
 	a := &applier{w: w, retired: retired, spare: map[record.Digest]store.Draft{}}
 	a.report = &Applied{Origin: r.Origin, Before: r.Before, End: r.At, Records: map[store.Fate]int{}, Destroyed: []record.Ref{}}
-	if err = w.play(ctx, file, math.MaxUint64, a.write); err == nil {
+	// A memory that is made only later would begin behind what is taken in, and no sync would write that.
+	if err = w.withMirror(ctx, w.Root, func(*reconciler) error { return nil }); err == nil {
+		err = w.play(ctx, file, math.MaxUint64, a.write)
+	}
+	if err == nil {
 		err = w.Store.Update(ctx, func(tx *store.Tx) error { return tx.Hear(r.Origin, r.At.Position, r.At.Chain) })
 	}
 	return a.report, err
