@@ -47,7 +47,7 @@ func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, er
 	r, err := w.scan(ctx, file, func(r *bundle.Reader, item bundle.Item) (err error) {
 		if item.Position == 0 {
 			err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
-				heard, link, err = tx.Heard(r.Origin, math.MaxUint64)
+				heard, link, err = tx.Heard(r.Origin)
 				return err
 			})
 		}
@@ -62,7 +62,7 @@ func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, er
 		return err
 	})
 	if err == nil {
-		err = w.checkOwnLog(ctx, r)
+		err = w.ownLog(ctx, r)
 	}
 	if err == nil {
 		_, err = file.Seek(0, io.SeekStart)
@@ -87,14 +87,19 @@ func otherLog(origin record.StoreID, position uint64) error {
 		Because(ErrOtherLog)
 }
 
-// checkOwnLog refuses a bundle of the own log that is not its beginning.
-func (w *Workspace) checkOwnLog(ctx context.Context, r *bundle.Reader) error {
-	return w.Store.View(ctx, func(tx *store.Tx) error {
-		position, link, err := tx.Heard(r.Origin, r.At.Position)
-		if err == nil && r.Origin == tx.Origin() && (bundle.Place{Position: position, Chain: link}) != r.At {
-			err = otherLog(r.Origin, r.At.Position)
+// ownLog refuses a bundle under the own id that is not of this log. Where it goes further than this one,
+// this store is a copy, or has gone back: it goes on under another id.
+func (w *Workspace) ownLog(ctx context.Context, r *bundle.Reader) error {
+	return w.Store.Update(ctx, func(tx *store.Tx) error {
+		switch link, err := tx.Chain(min(r.At.Position, tx.Position())); {
+		case r.Origin != tx.Origin() || err != nil:
+			return err
+		case r.At.Position > tx.Position():
+			return tx.Renew()
+		case link != r.At.Chain:
+			return otherLog(r.Origin, r.At.Position)
 		}
-		return err
+		return nil
 	})
 }
 

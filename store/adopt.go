@@ -164,12 +164,10 @@ func (tx *Tx) RetireAs(ref record.Ref) (bool, error) {
 }
 
 // Heard returns how far another store's log was heard here, and its chain there; of the own
-// log, what it has at near or at its end.
-func (tx *Tx) Heard(origin record.StoreID, near uint64) (position uint64, link record.Digest, err error) {
+// log, its end.
+func (tx *Tx) Heard(origin record.StoreID) (position uint64, link record.Digest, err error) {
 	if origin == tx.origin {
-		position = min(near, tx.position)
-		link, err = tx.Chain(position)
-		return position, link, err
+		return tx.position, record.Digest(tx.chain), nil
 	}
 	text := string(tx.meta.Get(metaHeard(origin)))
 	number, digits, _ := strings.Cut(text, " ")
@@ -185,7 +183,7 @@ func (tx *Tx) Heard(origin record.StoreID, near uint64) (position uint64, link r
 
 // Hear remembers how far another store's log was heard.
 func (tx *Tx) Hear(origin record.StoreID, position uint64, link record.Digest) error {
-	if known, _, err := tx.Heard(origin, 0); err != nil || position <= known || origin == tx.origin {
+	if known, _, err := tx.Heard(origin); err != nil || position <= known || origin == tx.origin {
 		return err
 	}
 	return tx.meta.Put(metaHeard(origin), fmt.Appendf(nil, "%d %s", position, link))

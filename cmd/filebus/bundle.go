@@ -78,7 +78,8 @@ func (w *workspace) spooled(name string) (*os.File, error) {
 	if err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}
-	return file, errors.Join(err, folder.At(w.Store.Dir()).Remove(tmp))
+	_ = folder.At(w.Store.Dir()).Remove(tmp) // on Windows, where it is open, it is swept later
+	return file, err
 }
 
 type backupCommand struct {

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func Write(ctx context.Context, s *store.Store, to io.Writer, request Request) (
 		items, err = w.read(ctx, s)
 		for _, o := range items {
 			if err == nil {
-				err = errors.Join(w.item(o), ctx.Err())
+				err = cmp.Or(w.item(o), ctx.Err())
 			}
 			if o.file != nil {
 				_ = o.file.Close() // was only read
@@ -90,7 +91,7 @@ func Write(ctx context.Context, s *store.Store, to io.Writer, request Request) (
 	if err == nil && w.at != w.End {
 		err = record.Damaged.Errorf("the log is not that of its chain up to position %d", w.End.Position)
 	}
-	return w.Written, errors.Join(err, w.out.Flush())
+	return w.Written, cmp.Or(err, w.out.Flush())
 }
 
 func (w *writer) field(key, value string) { fmt.Fprintf(w.out, "%s %d %s\n", key, len(value), value) }
@@ -140,5 +141,5 @@ func (w *writer) item(o outgoing) error {
 	if err == nil && n < o.size {
 		err = io.ErrUnexpectedEOF
 	}
-	return errors.Join(err, w.out.WriteByte('\n'))
+	return cmp.Or(err, w.out.WriteByte('\n'))
 }
