@@ -38,7 +38,7 @@ func house() map[string]pack {
 	return map[string]pack{
 		"filebus":                      {},
 		"filebus/store/record":         {},
-		"filebus/store/folder":         {ours: []string{"filebus/store/record"}},
+		"filebus/store/folder":         {ours: []string{"filebus/store/record"}, modules: []string{"golang.org/x/sys"}},
 		"filebus/store/turnstile":      {ours: []string{"filebus/store/folder"}, modules: []string{"golang.org/x/sys"}},
 		"filebus/migrations":           {modules: []string{"go.etcd.io/bbolt"}},
 		"filebus/materialize/markdown": {modules: []string{"github.com/yuin/goldmark", "go.yaml.in/yaml/v3"}},
@@ -148,8 +148,7 @@ func house() map[string]pack {
 			modules: []string{"github.com/gdamore/tcell", "github.com/clipperhouse/displaywidth"},
 		},
 		"filebus/cmd/filebus/trust": {
-			ours:    []string{"filebus/store/record", "filebus/materialize/mirror"},
-			modules: []string{"golang.org/x/sys"},
+			ours: []string{"filebus/store/folder", "filebus/store/record", "filebus/materialize/mirror"},
 		},
 		"filebus/cmd/filebus-bench": {
 			ours: []string{

@@ -140,6 +140,7 @@ func (s *Store) update(db *database, fn func(*Tx) error) (*Tx, error) {
 		return nil, err
 	}
 	s.compare(db, tx)
+	tx.file = s.numberOf(databaseFile)
 	if err := fn(tx); err != nil {
 		return nil, err
 	}

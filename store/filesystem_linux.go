@@ -23,6 +23,15 @@ func unsafeFileSystem(magic int64) string {
 	return ""
 }
 
+// FreeRoom returns how much of a disk is free to the user, and its size, in bytes; 0 if nobody knows.
+func FreeRoom(dir string) (free, total int64) {
+	var stat syscall.Statfs_t
+	if syscall.Statfs(dir, &stat) != nil {
+		return 0, 0
+	}
+	return int64(stat.Bavail) * int64(stat.Bsize), int64(stat.Blocks) * int64(stat.Bsize)
+}
+
 // checkFS refuses a folder on a file system whose locks lie.
 func checkFS(dir string) error {
 	var stat syscall.Statfs_t

@@ -88,16 +88,25 @@ func (s *Store) Origins(ctx context.Context) (all []record.StoreID, err error) {
 	return all, err
 }
 
-// numberOf returns what meta says of a file; "" where the system does not number files.
-func numberOf(inode uint64) string {
-	if inode == 0 {
+// numberOf returns what tells a database from its copies: the file's number and, where the disk
+// knows, when it was made, as numbers are given again. It is "" where the system has none.
+func (s *Store) numberOf(name string) string {
+	info, err := s.own.Stat(name)
+	if err != nil || folder.Inode(info) == 0 {
 		return ""
 	}
-	return strconv.FormatUint(inode, 10)
+	return strconv.FormatUint(folder.Inode(info), 10) + folder.Born(s.own.Path(name), info)
+}
+
+// isOther reports whether what is noted of a file, and what is known of one, tell of two.
+func isOther(noted, known string) bool {
+	a, aBorn, _ := strings.Cut(noted, " ")
+	b, bBorn, _ := strings.Cut(known, " ")
+	return a != "" && b != "" && (a != b || aBorn != "" && bBorn != "" && aBorn != bBorn)
 }
 
 // isCopy reports whether the database is another file than the one that its origin writes.
-func (tx *Tx) isCopy() bool { return tx.noted != "" && tx.file != "" && tx.noted != tx.file }
+func (tx *Tx) isCopy() bool { return isOther(tx.noted, tx.file) }
 
 // claim makes sure that the log's next entry is the only one that its origin writes at that
 // position: a copy, and a store that has gone back, goes on under an origin of its own.
@@ -137,13 +146,13 @@ func (tx *Tx) tellRenewed() {
 	}
 }
 
-// noteFile notes in a database that was made which file it is.
+// noteFile notes in a database that was made which file it is. What was made of a copy stays one.
 func (s *Store) noteFile(db *bbolt.DB, name string) error {
-	info, err := s.own.Stat(name)
-	if err != nil {
-		return err
-	}
 	return db.Update(func(btx *bbolt.Tx) error {
-		return btx.Bucket(bucketMeta).Put([]byte(metaFile), []byte(numberOf(folder.Inode(info))))
+		meta := btx.Bucket(bucketMeta)
+		if isOther(string(meta.Get([]byte(metaFile))), s.numberOf(databaseFile)) {
+			return nil
+		}
+		return meta.Put([]byte(metaFile), []byte(s.numberOf(name)))
 	})
 }

@@ -12,7 +12,6 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -86,10 +85,7 @@ func (v *salvage) read(s *Store) error {
 		return err
 	}), v.flush())
 	origin, past := v.whose()
-	info, statErr := s.own.Stat(databaseFile)
-	if noted := v.meta[metaFile]; statErr == nil && noted != "" {
-		v.renew = v.renew || noted != cmp.Or(numberOf(folder.Inode(info)), noted)
-	}
+	v.renew = v.renew || isOther(v.meta[metaFile], s.numberOf(databaseFile))
 	if err == nil && v.first == "" { // nothing says whose the rest is
 		origin, err = s.newID()
 		v.first, v.claims, v.log, v.meta, v.seen = record.StoreID(origin), nil, map[uint64]logLine{}, nil, 0

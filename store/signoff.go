@@ -149,7 +149,7 @@ func (d *database) state(withFree bool) (now signoff, err error) {
 // compare finds out whether the log goes as far as was signed, and tells of it once if
 // it does not. A reader that has looked at every page signs that.
 func (s *Store) compare(d *database, tx *Tx) {
-	tx.file, tx.last = numberOf(d.now.inode), d.signed.end
+	tx.last = d.signed.end
 	tx.wentBack = tx.lacks(tx.last)
 	for _, m := range []mark{d.signed.end, d.signed.lost} {
 		if tx.lacks(m) {

@@ -145,7 +145,7 @@ func (s *Store) initialise() error {
 	if err := s.writeEmpty(tmp); err != nil {
 		return fmt.Errorf("making store: %w", err)
 	}
-	if err := s.own.Rename(tmp, databaseFile); err != nil {
+	if err := errors.Join(s.forgetSignoff(), s.own.Rename(tmp, databaseFile)); err != nil { // that of one which is lost
 		return fmt.Errorf("making store: %w", err)
 	}
 	s.made = true

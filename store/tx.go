@@ -124,6 +124,11 @@ func ViewEach[T any](ctx context.Context, s *Store, all []T, look func(tx *Tx, o
 // Origin returns the id of the store.
 func (tx *Tx) Origin() record.StoreID { return tx.origin }
 
+// Size returns the schema that the store has, the number of its records, and its size in bytes.
+func (tx *Tx) Size() (schema, records int, size int64) {
+	return tx.schema, tx.records.Stats().KeyN, tx.records.Tx().Size()
+}
+
 // Now returns the time that records put in this transaction get.
 func (tx *Tx) Now() time.Time { return tx.now() }
 

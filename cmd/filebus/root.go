@@ -220,6 +220,7 @@ func readingCommands() []command {
 		plain("guide "+roleNames, &guideCommand{}),
 		fresh("log [flags]", &logCommand{filterFlags: picking("kind"), Limit: 50}),
 		plain("verify", &verifyCommand{}),
+		plain("doctor", runFunc(runDoctor)),
 		existing("reindex", runFunc(runReindex)),
 		plain("version", runFunc(runVersion)),
 	}

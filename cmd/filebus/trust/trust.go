@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -97,7 +98,7 @@ func entry(store, what string) string {
 	text := store
 	for _, look := range []func(string) (fs.FileInfo, error){os.Lstat, os.Stat} {
 		if info, err := look(store); err == nil {
-			text += "\n" + number(info) + born(store, info)
+			text += "\n" + number(info) + folder.Born(store, info)
 		}
 	}
 	return text + "\n" + what + "\n"

@@ -1,4 +1,4 @@
-package trust
+package folder
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// born returns when a file was made: another one at the same path can have the same
+// Born returns when a file was made: another one at the same path can have the same
 // number.
-func born(_ string, info fs.FileInfo) string {
+func Born(_ string, info fs.FileInfo) string {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return fmt.Sprintf(" %d.%09d", stat.Birthtimespec.Sec, stat.Birthtimespec.Nsec)
 	}

@@ -1,4 +1,4 @@
-package trust
+package folder
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// born returns when a file was made, where its disk knows: another one at the same
+// Born returns when a file was made, where its disk knows: another one at the same
 // path can have the same number.
-func born(path string, info fs.FileInfo) string {
+func Born(path string, info fs.FileInfo) string {
 	flags := unix.AT_SYMLINK_NOFOLLOW
 	if info.Mode()&fs.ModeSymlink == 0 {
 		flags = 0

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"filebus/materialize"
+	"filebus/store"
+	"filebus/store/folder"
+	"filebus/store/record"
+)
+
+// A finding is what doctor says of one thing.
+type finding struct {
+	Check  string `json:"check"`
+	State  string `json:"state"` // ok; note: good to know; wrong
+	Detail string `json:"detail"`
+	Try    string `json:"try,omitempty"` // the command that mends it
+}
+
+type doctorJSON struct {
+	Checks []finding `json:"checks"`
+}
+
+// A doctor looks at an installation. It changes nothing, and waits for nobody.
+type doctor struct {
+	*workspace // of no store, where that cannot be opened
+	at         materialize.Location
+	located    error // why there is no store
+	found      []finding
+}
+
+func runDoctor(ctx context.Context, without *workspace, _ []string) error {
+	without.global.wait = min(without.global.wait, 200*time.Millisecond)
+	d := &doctor{workspace: without}
+	d.at, d.located = d.locate()
+	d.look(ctx, "program", func(context.Context) (string, error) {
+		v := versionView()
+		return words(v.Version, v.Revision, v.Go, v.Platform), nil
+	})
+	if d.located == nil {
+		d.look(ctx, "trust", d.trusted)
+		d.look(ctx, "disk", d.disk)
+		d.look(ctx, "files", d.files)
+	}
+	if d.located != nil || d.user().Check(d.at.Store) == nil { // else nothing of it is read
+		d.look(ctx, "store", d.stored)
+	}
+	if d.Workspace != nil {
+		d.look(ctx, "log", d.clock)
+		d.look(ctx, "index", d.index)
+		d.look(ctx, "mirror", d.drift)
+		d.look(ctx, "conflicts", d.disputed)
+	}
+	d.look(ctx, "hooks", d.hooks)
+	rows, isWrong := [][]string{}, false
+	for _, f := range d.found {
+		if isWrong = isWrong || f.State == "wrong"; f.Try != "" {
+			f.Detail += "; try: " + f.Try
+		}
+		rows = append(rows, []string{f.Check, f.State, oneLine(f.Detail)})
+	}
+	err := d.presentTable(rows, presentation{json: func(int) any { return doctorJSON{d.found} }})
+	if err == nil && isWrong {
+		err = silentError(record.Wanting)
+	}
+	return err
+}
+
+// look adds what was found. An error that is busy or partly so is good to know, any other one
+// is wrong.
+func (d *doctor) look(ctx context.Context, check string, at func(context.Context) (string, error)) {
+	detail, err := at(ctx)
+	f := finding{Check: check, State: "ok", Detail: detail}
+	if err != nil {
+		said := explain(err)
+		f.State, f.Detail, f.Try = "wrong", d.atStore(said.Message), d.atStore(said.Hint)
+		if said.Exit == exitBusy || said.Exit == exitPartly {
+			f.State, f.Try = "note", ""
+		}
+	}
+	d.found = append(d.found, f)
+}
+
+func (d *doctor) trusted(context.Context) (string, error) {
+	reasons := strings.Join(d.user().Reasons(d.at.Store), ", ")
+	return cmp.Or(reasons, "the store is the user's own"), d.user().Check(d.at.Store)
+}
+
+// disk finds room wanting below 500 MB or a twentieth.
+func (d *doctor) disk(context.Context) (string, error) {
+	free, total := store.FreeRoom(d.at.Store)
+	text := byteSize(free) + " of " + byteSize(total) + " are free"
+	if total > 0 && (free < 500<<20 || free < total/20) {
+		return "", record.Failed.Errorf("%s: writing may fail soon", text).Because(errNoSpace)
+	}
+	return text, nil
+}
+
+// files looks at what lies in the store's folder.
+func (d *doctor) files(context.Context) (string, error) {
+	spooled, old, copies := 0, 0, []string(nil)
+	err := folder.At(d.at.Store).Walk(".", func(name string, e fs.DirEntry) error {
+		info, err := e.Info()
+		switch base := path.Base(name); {
+		case err != nil: // it is gone since
+		case path.Dir(name) == "spool":
+			spooled++
+		case (path.Dir(name) == "tmp" || folder.IsTemporary(base)) && d.now().Sub(info.ModTime()) > 24*time.Hour:
+			old++
+		case strings.HasPrefix(name, storeFile+".") || strings.Contains(base, ".damaged"):
+			copies = append(copies, fmt.Sprintf("%s (%s)", name, byteSize(info.Size())))
+		}
+		return nil
+	})
+	if err == nil && spooled+old+len(copies) > 0 {
+		err = record.Partly.Errorf("%s of commands that run or are not stored yet, %s older than a day; copies that nothing reads: %s",
+			plural(spooled, "output"), plural(old, "temporary file"), cmp.Or(strings.Join(copies, ", "), "none"))
+	}
+	return "nothing is left over", closed(d.at, err)
+}
+
+// stored opens the store, and says what it is.
+func (d *doctor) stored(ctx context.Context) (detail string, err error) {
+	if d.located != nil {
+		return "", d.noStore(d.at, d.located)
+	}
+	settings, err := d.settings(d.at)
+	if err != nil {
+		return "", err
+	}
+	w, err := d.newWorkspace(materialize.Open(d.at, settings, d.storeOptions()))
+	if err != nil {
+		return "", closed(d.at, err)
+	}
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		d.workspace = w
+		schema, records, size := tx.Size()
+		detail = fmt.Sprintf("%s, %s, %s, schema %d, origin %s", d.at.Store, byteSize(size), plural(records, "record"), schema, tx.Origin())
+		if tx.HasGoneBack() {
+			return record.Damaged.Errorf("%s has gone back", d.at.Store).Try(repairHint)
+		}
+		return nil
+	})
+	return detail, err
+}
+
+// clock looks at the time of the log's last entry.
+func (d *doctor) clock(ctx context.Context) (detail string, err error) {
+	err = d.Store.View(ctx, func(tx *store.Tx) error {
+		last, err := tx.Entry(max(tx.Position(), 1))
+		stepped, _, stepErr := tx.SteppedBack()
+		detail = count(int(tx.Position()), "1 entry", "%d entries")
+		switch ahead := last.Time.Sub(d.now()); {
+		case tx.Position() == 0 || err != nil || stepErr != nil:
+			return cmp.Or(stepErr, err)
+		case ahead > time.Minute:
+			return record.Partly.Errorf("the last entry is %v ahead of this clock", ahead.Round(time.Second))
+		case stepped > 0:
+			return record.Partly.Errorf("%s; a clock was wrong before entry %d", detail, stepped)
+		}
+		return nil
+	})
+	return detail, err
+}
+
+func (d *doctor) index(ctx context.Context) (string, error) {
+	behind, err := d.read.Behind(ctx)
+	if err == nil && behind > 0 {
+		err = record.Partly.Errorf("%d behind; the next search catches up", behind)
+	}
+	return "up to date", err
+}
+
+// drift counts the files that a sync would touch.
+func (d *doctor) drift(ctx context.Context) (string, error) {
+	files := 0
+	if !isThere(filepath.Join(d.at.Store, "mirror")) {
+		return "no files yet", nil
+	}
+	for _, root := range d.Roots() {
+		report, err := d.Sync(ctx, root, materialize.SyncOptions{DryRun: true})
+		if files += len(report.Files) + len(report.Skipped); err != nil {
+			return "", err
+		}
+	}
+	if files > 0 {
+		return "", record.Partly.Errorf("%s not in step, or left out; filebus sync --dry-run lists them", plural(files, "file"))
+	}
+	return "in step", nil
+}
+
+func (d *doctor) disputed(ctx context.Context) (string, error) {
+	open, err := d.Conflicts(ctx)
+	if err == nil && len(open) > 0 {
+		err = record.Conflict.Errorf("%s open", plural(len(open), "conflict")).Try("filebus conflicts")
+	}
+	return "none", err
+}
+
+// hooks names the lines of an agent's settings that call filebus.
+func (d *doctor) hooks(context.Context) (string, error) {
+	var lines []string
+	for _, name := range []string{"settings.json", "settings.local.json"} {
+		text, err := os.ReadFile(filepath.Join(d.at.Main, ".claude", name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, "filebus") {
+				lines = append(lines, cutText(strings.TrimSpace(line)))
+			}
+		}
+	}
+	return cmp.Or(strings.Join(lines, "  "), "none"), nil
+}
