@@ -3,12 +3,17 @@ package materialize
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
 	"path"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"filebus/materialize/mirror"
 	"filebus/materialize/release"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -22,11 +27,62 @@ import (
 // same request, as hidden names are given up too. The report says what was done,
 // also beside an error.
 func (w *Workspace) Release(ctx context.Context, request release.Request) (*release.Report, error) {
+	var inTrees []string // those of the workspace go with their names
+	texts := map[record.Digest]bool{}
+	request.FilesOf = func(v store.Version) []string {
+		texts[v.Record.Body] = true
+		files := w.filesOf(ctx, v)
+		if v.Record.Name.Tree != "" && !v.Record.Name.IsEntry() {
+			inTrees = append(inTrees, files...)
+		}
+		return files
+	}
 	run, err := release.Choose(ctx, w.Store, request)
+	for i := 0; i < len(inTrees) && err == nil && !request.DryRun; i++ {
+		err = os.Remove(inTrees[i])
+	}
 	if err == nil && !request.DryRun {
 		err = w.carryOutRelease(ctx, run)
 	}
+	if err == nil && !request.DryRun && len(texts) > 0 {
+		err = w.removeTemporary(texts)
+	}
 	return run.Report(), err
+}
+
+// filesOf returns the files, absolute, that have the text of a version, or may have it.
+func (w *Workspace) filesOf(ctx context.Context, v store.Version) (files []string) {
+	at := filepath.FromSlash(v.Record.Path)
+	if t, err := w.Tree(v.Record.Name.Tree); v.Record.Name.Tree != "" && err == nil && t.Dir != "" {
+		files = []string{filepath.Join(t.Dir, at)}
+	} else if v.Record.Name.Tree == "" && at != "" {
+		files = []string{w.FilePath(v.Record.Path)}
+		for _, root := range w.Roots() {
+			if root != w.Root && !isOutside(v.Record.Path) {
+				files = append(files, filepath.Join(root, at))
+			}
+		}
+	}
+	return slices.DeleteFunc(files, func(file string) bool { return w.staleFile(ctx, file, v) != "" })
+}
+
+// removeTemporary removes copies of texts from the store's temporary folder, such as that of a
+// file which could be moved there to be deleted, and not be deleted.
+func (w *Workspace) removeTemporary(texts map[record.Digest]bool) (err error) {
+	tmp := folder.At(w.Location.Store).Sub("tmp")
+	entries, _ := tmp.ReadDir(".") // there may be none
+	for _, e := range entries {
+		f, openErr := tmp.Open(e.Name())
+		if openErr != nil {
+			continue // by now it is gone
+		}
+		digest := record.NewDigester()
+		_, readErr := io.Copy(digest, f)
+		if err = errors.Join(err, readErr, f.Close()); texts[digest.Digest()] {
+			err = errors.Join(err, tmp.Remove(e.Name()))
+		}
+	}
+	return err
 }
 
 // mirrorSlice is about how long a release holds the mirror lock at a time.

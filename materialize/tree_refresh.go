@@ -251,7 +251,7 @@ func (w *Workspace) Stale(ctx context.Context, tree record.Tree, names []record.
 		if err != nil { // hidden since it was found
 			continue
 		}
-		if how := w.staleFile(ctx, t, v); how != "" {
+		if how := w.staleFile(ctx, filepath.Join(t.Dir, filepath.FromSlash(v.Record.Path)), v); how != "" {
 			seen := w.recall(t)
 			seen.Forget(v.Record.Path) // so that a refresh reads it, whatever its size and time
 			_ = seen.Save()
@@ -262,18 +262,17 @@ func (w *Workspace) Stale(ctx context.Context, tree record.Tree, names []record.
 }
 
 // staleFile says how the file of a record is not as the record has it, or "".
-func (w *Workspace) staleFile(ctx context.Context, t *Tree, v store.Version) string {
-	r, entry := v.Record, v.Record.Name.Kind.IsEntry()
-	file := filepath.Join(t.Dir, filepath.FromSlash(r.Path))
+func (w *Workspace) staleFile(ctx context.Context, file string, v store.Version) string {
+	r, entry := v.Record, v.Record.Name.IsEntry()
 	info, err := os.Lstat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "is gone"
+	case err == nil && (!info.Mode().IsRegular() || !entry && info.Size() != r.Size):
+		return "is another file"
 	case err != nil || !entry && info.Mode().IsRegular() && info.Size() == r.Size && r.Size > store.InlineLimit,
 		info.Size() > aggregateLimit: // nobody knows
 		return ""
-	case !info.Mode().IsRegular(), !entry && info.Size() != r.Size:
-		return "is another file"
 	}
 	text, err := os.ReadFile(file)
 	if err == nil && !entry && record.DigestOf(text) != r.Body {

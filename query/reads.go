@@ -76,6 +76,23 @@ func (r *Reader) Reads(since time.Time) ([]Read, error) {
 	}
 }
 
+// ForgetReads takes the words of what was asked out of the log of reads.
+func (r *Reader) ForgetReads() error {
+	reads, err := r.Reads(time.Time{})
+	if err != nil || len(reads) == 0 {
+		return err
+	}
+	var text []byte
+	for _, read := range reads {
+		if read.Op == "search" || read.Op == "context" {
+			read.What = ""
+		}
+		line, _ := json.Marshal(read) // it was read from such a line
+		text = append(append(text, line...), '\n')
+	}
+	return r.own.Replace(readsFile, text, true)
+}
+
 // maxReadLine is longer than any line of the log, in bytes: the log is never held
 // in memory as a whole.
 const maxReadLine = 64 << 10

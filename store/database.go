@@ -204,6 +204,7 @@ func (s *Store) openDatabase(a access) (*database, error) {
 	if d.DB, err = openBolt(file, databaseOptions(a)); err != nil {
 		return nil, s.openError(err)
 	}
+	d.AllocSize = 4 << 20 // bytes by which the file grows, of bbolt's 16 MiB most would stay empty
 	return d, nil
 }
 

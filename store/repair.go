@@ -14,6 +14,9 @@ import (
 	"filebus/store/turnstile"
 )
 
+// damagedSuffix ends the name of what a repair has replaced.
+const damagedSuffix = ".damaged"
+
 // RepairOptions say where Repair finds what a store has lost. Their functions must not
 // use the store.
 type RepairOptions struct {
@@ -120,7 +123,7 @@ func (s *Store) healInPlace(tx *Tx, h *healer) error {
 
 // damagedName returns a free name for the damaged database.
 func (s *Store) damagedName() string {
-	return s.own.Free(databaseFile + ".damaged-" + s.opts.Now().UTC().Format("20060102T150405"))
+	return s.own.Free(databaseFile + damagedSuffix + "-" + s.opts.Now().UTC().Format("20060102T150405"))
 }
 
 // rebuild makes the database again. The lock is held.
@@ -306,9 +309,9 @@ func (h *healer) drop(tx *Tx, lost []Version) error {
 		}
 	}
 	for _, name := range tx.released {
-		err := tx.store.own.Rename(name, name+".damaged")
+		err := tx.store.own.Rename(name, name+damagedSuffix)
 		if err == nil {
-			h.out.Damaged = append(h.out.Damaged, tx.store.own.Path(name+".damaged"))
+			h.out.Damaged = append(h.out.Damaged, tx.store.own.Path(name+damagedSuffix))
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -188,7 +188,7 @@ func (s *Store) makeDatabase(name string, fill func(db *bbolt.DB) error) error {
 		return err
 	}
 	options := databaseOptions(forWriting)
-	options.NoSync = true
+	options.NoSync, options.NoGrowSync = true, true
 	db, err := openBolt(file, options)
 	if err != nil {
 		return err

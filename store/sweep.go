@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 
 	"filebus/store/record"
@@ -44,6 +45,36 @@ func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 		}
 		return nil
 	})
+	return removed, err
+}
+
+// RemoveKept removes the copies that migrations and repairs have kept of the database, and
+// of bodies, and returns their names below the store's folder.
+func (s *Store) RemoveKept() (removed []string, err error) {
+	return s.removeWith(databaseFile+".schema", databaseFile+damagedSuffix, databaseFile+".repair", bodySuffix+damagedSuffix)
+}
+
+// removeWith removes files, beside the database and of bodies, that have one of some parts
+// in their name.
+func (s *Store) removeWith(parts ...string) (removed []string, err error) {
+	add := func(name string, e fs.DirEntry) error {
+		if e.Type().IsRegular() && slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(e.Name(), part) }) {
+			removed = append(removed, name)
+		}
+		return nil
+	}
+	entries, err := s.own.ReadDir(".")
+	for _, e := range entries {
+		_ = add(e.Name(), e) // always nil
+	}
+	if walkErr := s.own.Walk(bodiesDir, add); !errors.Is(walkErr, fs.ErrNotExist) {
+		err = errors.Join(err, walkErr)
+	}
+	for _, name := range removed {
+		if removeErr := s.own.Remove(name); !errors.Is(removeErr, fs.ErrNotExist) { // by another process
+			err = errors.Join(err, removeErr)
+		}
+	}
 	return removed, err
 }
 

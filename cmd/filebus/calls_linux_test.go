@@ -56,6 +56,12 @@ func scenarios() map[string]scenario {
 				t.Errorf("what was collected is there: %q", text)
 			}
 		}},
+		"compact": {args: []string{"compact"}},
+		"purge": {args: []string{"purge", "--files", "result/waste/k"}, done: func(t testing.TB, dir, _ string) {
+			if files := holders(t, dir, "of waste."); len(files) > 0 {
+				t.Errorf("what was purged is in %q", files)
+			}
+		}},
 		"repair": {change: loseBodies, damaged: true, args: []string{"verify", "--repair"}},
 		"migration": {prepare: func(t testing.TB, dir string) {
 			copyTree(t, filepath.Join("..", "..", "testdata", "schema", "1"), filepath.Join(dir, ".filebus"))

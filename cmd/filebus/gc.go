@@ -92,6 +92,9 @@ func (w *workspace) release(ctx context.Context, request release.Request) (*rele
 	report, err := w.Release(ctx, request)
 	clearScan()
 	clearDrop()
+	if !request.DryRun && err == nil && len(request.Versions) == 0 { // a purge compacts all
+		w.compactIfSparse(ctx)
+	}
 	return report, err
 }
 

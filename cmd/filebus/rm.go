@@ -8,7 +8,6 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/release"
-	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -97,10 +96,7 @@ func dropAll(ctx context.Context, w *workspace, args []string) error {
 
 // nameToDrop returns the name that text means, which may be hidden.
 func nameToDrop(ctx context.Context, w *workspace, text string) (record.Name, error) {
-	v, err := w.resolve(ctx, text)
-	if hidden, found := record.Detail[store.Version](err); found && errors.Is(err, query.ErrRetired) {
-		v, err = hidden, nil
-	}
+	v, err := w.lastOf(ctx, text)
 	if err != nil {
 		return record.Name{}, err
 	}

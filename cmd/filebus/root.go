@@ -87,6 +87,8 @@ func writingCommands() []command {
 		plain("path NAME", runFunc(runPath)),
 		fresh("rm NAME...", &rmCommand{}),
 		fresh("gc --kind KIND", &gcCommand{}),
+		fresh("purge NAME[@VERSION]...", &purgeCommand{}),
+		existing("compact", runFunc(runCompact)),
 		fresh("tag", runFunc(listTags)).with(
 			fresh("list [PREFIX]", runFunc(listTags)),
 			fresh("add NAME TAG...", &tagEdit{}),

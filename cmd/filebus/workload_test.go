@@ -252,6 +252,7 @@ func randomJob(dir string, l *ledger, worker int) job {
 				acknowledged: func(*ledger, string) {}}
 		},
 		func() job { return read("reindex") },
+		func() job { return read("compact") },
 		func() job { return read("verify", "--repair") },
 	}
 	return jobs[rand.IntN(len(jobs))]()

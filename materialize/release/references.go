@@ -36,7 +36,7 @@ type Candidate struct {
 	planned  int            // how many versions it had when it was decided about
 	count    int            // the same, which does not shrink while they are dropped
 	bytes    int64          // of those versions
-	replaced bool           // another name stands at its path
+	replaced bool           // another name stands at its path, or its current version stays
 	dropped  int            // how many versions were dropped by this release
 }
 
@@ -152,6 +152,7 @@ func (c *Candidate) look(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	c.Last, c.position, c.Current = last.Record, last.Position, current
+	goes := slices.ContainsFunc(c.versions, func(v versionOf) bool { return v.ref == last.Ref })
+	c.Last, c.position, c.Current, c.replaced = last.Record, last.Position, current && goes, current && !goes
 	return nil
 }

@@ -22,6 +22,12 @@ type Request struct {
 	Names     []record.Name
 	Retention *Retention // nil: Names; these go together or not at all
 	DryRun    bool       // only say what would be done
+	// Versions, if there are any, are purged: they go alone, whoever refers to them. With
+	// Everywhere, all versions go that have one of their texts. Files that still have one, of
+	// which FilesOf tells, keep all, as they would bring it back, unless they go too: Files.
+	Versions          []record.Ref
+	Everywhere, Files bool
+	FilesOf           func(v store.Version) []string // of v's record: name, path and body
 	// Scanned and Dropped, if not nil, are told how far looking for references and
 	// giving up are.
 	Scanned, Dropped func(done, total int)
@@ -29,14 +35,15 @@ type Request struct {
 
 // A Report says what was given up and what was not.
 type Report struct {
-	Released []releasedName `json:"released"`
+	Released []ReleasedName `json:"released"`
 	Kept     []Kept         `json:"kept"`
-	Bytes    int64          `json:"bytes"` // of the texts that nothing has any more
-	Swept    int            `json:"swept"` // body files that killed processes had left
+	Bytes    int64          `json:"bytes"`           // of the texts that nothing has any more
+	Swept    int            `json:"swept"`           // body files that killed processes had left
+	Files    []string       `json:"files,omitempty"` // that have, or had, a text that is purged
 }
 
-// A releasedName is a name whose versions are all destroyed.
-type releasedName struct {
+// A ReleasedName is a name whose versions are all destroyed.
+type ReleasedName struct {
 	Name     record.Name `json:"name"`
 	Ref      string      `json:"ref"`    // of the last version, 12 digits
 	Tokens   int         `json:"tokens"` // of the last version, about
@@ -53,6 +60,9 @@ type Kept struct {
 // ErrStillNeeded says that names which were to be given up together stay. It names
 // them; the detail is the []Kept.
 const ErrStillNeeded record.Reason = "still needed"
+
+// ErrOnDisk says that files have a text that was to be purged. It names them.
+const ErrOnDisk record.Reason = "on disk"
 
 // A Run carries one release out: after Choose come Entries, Next until it gives
 // nothing, for each batch what keeps names, Retire and Drop, and at last Finish.
@@ -73,7 +83,7 @@ type Run struct {
 func Choose(ctx context.Context, s *store.Store, request Request) (*Run, error) {
 	r := &Run{
 		store: s, request: request, going: map[record.Name]*Candidate{}, gone: map[record.Name]bool{},
-		before: map[record.Name]record.Name{}, uses: map[record.Name][]*Candidate{}, report: &Report{Released: []releasedName{}, Kept: []Kept{}},
+		before: map[record.Name]record.Name{}, uses: map[record.Name][]*Candidate{}, report: &Report{Released: []ReleasedName{}, Kept: []Kept{}},
 	}
 	if err := r.addBefore(ctx); err != nil {
 		return r, err
@@ -154,7 +164,8 @@ func before(tx *store.Tx, name record.Name, found func(record.Name)) error {
 
 // refused returns ErrStillNeeded if names stay that were to go together.
 func (r *Run) refused() error {
-	if r.request.Retention != nil || len(r.report.Kept) == 0 {
+	isPurged := len(r.request.Versions) > 0 && len(r.gone) == r.total // the others were only to be told of
+	if r.request.Retention != nil || isPurged || len(r.report.Kept) == 0 {
 		return nil
 	}
 	var lines, names []string
@@ -167,7 +178,7 @@ func (r *Run) refused() error {
 
 // Report says what was done until now.
 func (r *Run) Report() *Report {
-	slices.SortFunc(r.report.Released, func(a, b releasedName) int { return compareNames(a.Name, b.Name) })
+	slices.SortFunc(r.report.Released, func(a, b ReleasedName) int { return compareNames(a.Name, b.Name) })
 	slices.SortFunc(r.report.Kept, func(a, b Kept) int { return compareNames(a.Name, b.Name) })
 	return r.report
 }
@@ -187,7 +198,7 @@ func (r *Run) read(ctx context.Context) error {
 	for _, name := range r.request.Names {
 		named[name] = true
 	}
-	wanted := func(name record.Name) bool { return named[name] }
+	wanted := func(name record.Name) bool { return named[name] || len(r.request.Versions) > 0 }
 	if keep := r.request.Retention; keep != nil {
 		if err := keep.Check(); err != nil {
 			return err
@@ -221,7 +232,7 @@ func (r *Run) read(ctx context.Context) error {
 
 // pick finds the names that are to go.
 func (r *Run) pick(ctx context.Context) error {
-	all := slices.Collect(maps.Values(r.refs.names))
+	all := r.purged(slices.Collect(maps.Values(r.refs.names)))
 	err := store.ViewEach(ctx, r.store, all, func(tx *store.Tx, c *Candidate) error { return c.look(tx) })
 	if err != nil {
 		return err
@@ -247,6 +258,9 @@ func (r *Run) pick(ctx context.Context) error {
 	for _, c := range going {
 		r.going[c.Name] = c
 	}
+	if len(r.request.Versions) > 0 {
+		return r.findFiles(going)
+	}
 	return store.ViewEach(ctx, r.store, going, func(tx *store.Tx, c *Candidate) error {
 		if by := r.before[c.Name]; c.Current && !by.IsZero() {
 			r.Keep(c, by.String()+" was it, and it is in use again; hide it first: filebus rm "+record.ShellWord(c.Name.String()))
@@ -259,6 +273,51 @@ func (r *Run) pick(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// purged returns those of which something is purged, with only that, and notes who else
+// has the same text, and who refers to it, as kept. Where nothing is purged it returns all.
+func (r *Run) purged(all []*Candidate) []*Candidate {
+	if len(r.request.Versions) == 0 {
+		return all
+	}
+	texts := map[record.Digest]bool{}
+	isAsked := func(v versionOf) bool { return slices.Contains(r.request.Versions, v.ref) }
+	for _, c := range all {
+		for _, v := range c.versions {
+			texts[v.body] = texts[v.body] || isAsked(v)
+		}
+	}
+	return slices.DeleteFunc(all, func(c *Candidate) bool {
+		stays := func(v versionOf) bool { return !isAsked(v) && !(r.request.Everywhere && texts[v.body]) }
+		if slices.ContainsFunc(c.versions, func(v versionOf) bool { return stays(v) && texts[v.body] }) {
+			r.report.Kept = append(r.report.Kept, Kept{c.Name, "it has the same text; --everywhere destroys that too"})
+		}
+		c.versions = slices.DeleteFunc(c.versions, stays)
+		for _, v := range c.versions {
+			for _, by := range r.refs.byRef[v.ref] {
+				r.report.Kept = append(r.report.Kept, Kept{by, "it refers to " + c.Name.String()})
+			}
+		}
+		return len(c.versions) == 0
+	})
+}
+
+// findFiles refuses a purge while files have the text.
+func (r *Run) findFiles(going []*Candidate) error {
+	for _, c := range going {
+		for _, v := range c.versions {
+			text := &record.Record{Name: c.Name, Path: c.Last.Path, Body: v.body, Size: v.size}
+			r.report.Files = append(r.report.Files, r.request.FilesOf(store.Version{Ref: v.ref, Record: text})...)
+		}
+	}
+	slices.Sort(r.report.Files)
+	r.report.Files = slices.Compact(r.report.Files)
+	if len(r.report.Files) == 0 || r.request.DryRun || r.request.Files {
+		return nil
+	}
+	return record.Conflict.Errorf("nothing was destroyed: what still stands in %s would be stored again",
+		strings.Join(r.report.Files, ", ")).Because(ErrOnDisk, r.report.Files...)
 }
 
 // closeOver keeps what anything that stays refers to.
@@ -280,7 +339,7 @@ func (r *Run) closeOver() {
 // "".
 func (r *Run) needed(c *Candidate) string {
 	staying := slices.DeleteFunc(r.refs.to(c), func(n record.Name) bool { return r.going[n] != nil || r.gone[n] })
-	if len(staying) == 0 {
+	if len(staying) == 0 || len(r.request.Versions) > 0 {
 		return ""
 	}
 	return referredTo(staying)
@@ -400,7 +459,7 @@ func (r *Run) wouldFree(ctx context.Context, order []*Candidate) error {
 
 // released adds a name to the report.
 func (r *Run) released(c *Candidate) {
-	r.report.Released = append(r.report.Released, releasedName{
+	r.report.Released = append(r.report.Released, ReleasedName{
 		Name: c.Name, Ref: c.versions[len(c.versions)-1].ref.Short(),
 		Tokens: record.EstimateTokens(c.Last.Size), Bytes: c.bytes, Versions: c.count,
 	})

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filebus/materialize/release"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+type purgeCommand struct {
+	Everywhere bool `flag:"everywhere"`
+	Files      bool `flag:"files"`
+	DryRun     bool `flag:"dry-run"`
+}
+
+func (o *purgeCommand) run(ctx context.Context, w *workspace, args []string) error {
+	request := release.Request{Everywhere: o.Everywhere, Files: o.Files, DryRun: o.DryRun}
+	for _, arg := range args {
+		refs, err := w.versionsOf(ctx, arg)
+		if err != nil {
+			return err
+		}
+		request.Versions = append(request.Versions, refs...)
+	}
+	report, err := w.release(ctx, request) // of nothing, if all were destroyed and the rest was cut short
+	if err == nil && !o.DryRun {
+		var removed []string
+		removed, err = w.Store.RemoveKept()
+		if len(removed) > 0 {
+			w.note("removed older copies, which may have had it: %s", strings.Join(removed, ", "))
+		}
+		if err = errors.Join(err, w.read.ForgetReads()); err == nil {
+			report.Swept, err = w.compact(ctx)
+		}
+	}
+	if err != nil {
+		return w.stopped(report, err)
+	}
+	for _, file := range report.Files {
+		w.note("its file: %s", file)
+	}
+	return w.printRelease(report, o.DryRun)
+}
+
+// versionsOf returns the versions that a text means which are left: all of a name, or the
+// one of a ref, or of a name with what the log shows of it, its position or ref.
+func (w *workspace) versionsOf(ctx context.Context, text string) (refs []record.Ref, err error) {
+	id, version := text, ""
+	v, err := w.lastOf(ctx, text)
+	if at := strings.LastIndexByte(text, '@'); err != nil && at > 0 {
+		id, version = text[:at], text[at+1:]
+		v, err = w.lastOf(ctx, id)
+	} else if err == nil && strings.HasPrefix(v.Ref.String(), text) {
+		version = text
+	}
+	var name record.Name
+	if err == nil {
+		name = v.Record.Name
+		err = fmt.Errorf("%s has no version %q: %w", name, version, store.ErrNotFound) // unless there is one below
+	} else if name, _ = record.ParseName(id); errors.Is(err, store.ErrDropped) {
+		return nil, nil
+	}
+	viewErr := w.Store.View(ctx, func(tx *store.Tx) error {
+		events, historyErr := tx.History(name)
+		for _, e := range events {
+			if strconv.FormatUint(e.Position, 10) != version && (!strings.HasPrefix(e.Ref.String(), version) || version != "" && len(version) < 8) {
+				continue
+			}
+			_, getErr := tx.Get(e.Ref)
+			if err = nil; getErr == nil && !slices.Contains(refs, e.Ref) {
+				refs = append(refs, e.Ref)
+			}
+		}
+		if name.Kind == record.KindFrame && slices.Contains(refs, v.Ref) {
+			return usageError("%s is the frame of a file: its entries are purged one by one", name)
+		}
+		return historyErr
+	})
+	return refs, errors.Join(viewErr, err)
+}
+
+// lastOf returns the last version that a text means, also of a name that is hidden.
+func (w *workspace) lastOf(ctx context.Context, text string) (store.Version, error) {
+	v, err := w.resolve(ctx, text)
+	if hidden, found := record.Detail[store.Version](err); found && errors.Is(err, query.ErrRetired) {
+		return hidden, nil
+	}
+	return v, err
+}

@@ -1,0 +1,145 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"go.etcd.io/bbolt"
+
+	"filebus/store/turnstile"
+)
+
+const (
+	compactFile  = databaseFile + ".compact-" // begins the name of a database that Compact is making
+	compactTries = 8
+	copyBatch    = 256 << 10 // bytes of one transaction of the copy, about
+)
+
+// errMoved says that the database is not the one any more of which a copy was begun.
+var errMoved = fmt.Errorf("%w: it is written to all the time", turnstile.ErrBusy)
+
+// Compact makes the database again without free pages and with full ones, beside the old
+// one, and lets it take its place in one step, if at least half of it is free, and at least
+// so many bytes; 0: always. Nobody waits for that: if somebody writes meanwhile the copy is
+// begun again, some times, and at last it ends with ErrBusy. After an error the database is
+// as it was. It returns its size before and after, in bytes.
+func (s *Store) Compact(ctx context.Context, leastFree int64) (before, after int64, err error) {
+	if leastFree == 0 { // else something was written just now
+		// What is a copy itself goes on under its own origin, and an older schema is migrated.
+		err = s.Update(ctx, (*Tx).claim)
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	err = errMoved
+	for try := 0; try < compactTries && errors.Is(err, errMoved); try++ {
+		if before, after, err = s.compact(ctx, leastFree); errors.Is(err, fs.ErrNotExist) {
+			err = errMoved // another process has begun a copy, and removed this one
+		}
+	}
+	if err != nil {
+		_, removeErr := s.removeWith(compactFile)
+		err = errors.Join(fmt.Errorf("compacting %s: %w", s.own.Path(databaseFile), err), removeErr)
+	}
+	return before, after, err
+}
+
+// compact reads the pages as they are without a lock: a transaction changes none in place
+// that the one before it has, and two would show in the meta page.
+func (s *Store) compact(ctx context.Context, leastFree int64) (before, after int64, err error) {
+	old, err := s.own.Open(databaseFile)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { _ = old.Close() }() // only read
+	meta, metaErr := readMeta(old)
+	_, numbers, err := readFree(old, meta)
+	if err = errors.Join(metaErr, err); err != nil {
+		return 0, 0, err
+	}
+	before = int64(meta.end) * pageSize
+	if free := int64(len(numbers)/8) * pageSize; leastFree > 0 && free < max(leastFree, before/2) {
+		return before, before, nil
+	}
+	// Two that are at it at once must not take each other's copy for their own.
+	name := compactFile + rand.Text()
+	now, err := s.makeCopy(ctx, old, before, name)
+	if err != nil {
+		return before, 0, err
+	}
+	return before, now.size, s.locked(ctx, turnstile.Exclusive, func() error {
+		info, err := old.Stat()
+		newest, metaErr := readMeta(old)
+		if err = errors.Join(err, metaErr); err != nil || newest != meta || !s.is(databaseFile, info) {
+			return cmp.Or(err, errMoved)
+		}
+		signed, known := s.readSignoff()
+		if err := errors.Join(old.Close(), s.own.Rename(name, databaseFile), s.own.Sync(".")); err != nil {
+			return err
+		}
+		if now.end, now.lost = signed.end, signed.lost; known {
+			s.sign(now)
+		}
+		return nil
+	})
+}
+
+// makeCopy makes the copy, looks at each of its pages, and returns its state.
+func (s *Store) makeCopy(ctx context.Context, old *os.File, size int64, name string) (now signoff, err error) {
+	if _, err := s.removeWith(compactFile); err != nil { // of those that were killed
+		return now, err
+	}
+	err = s.makeDatabase(name, func(db *bbolt.DB) error { return copyPages(ctx, old, size, db) })
+	if err != nil {
+		return now, err
+	}
+	file, err := s.own.Open(name)
+	if err != nil {
+		return now, err
+	}
+	d := &database{file: file}
+	err = errors.Join(d.look(forWriting), file.Close())
+	return d.now, err
+}
+
+// is reports whether a name is still that of a file.
+func (s *Store) is(name string, file fs.FileInfo) bool {
+	there, err := s.own.Stat(name)
+	return err == nil && os.SameFile(there, file)
+}
+
+// copyPages copies every pair of a database. Damage is told as that, or as errMoved.
+func copyPages(ctx context.Context, from *os.File, size int64, to *bbolt.DB) error {
+	var pairs [][3][]byte // bucket, key, value
+	bytesOf := 0
+	flush := func() error {
+		err := to.Update(func(tx *bbolt.Tx) (err error) {
+			for i := 0; i < len(pairs) && err == nil; i++ {
+				b := tx.Bucket(pairs[i][0])
+				b.FillPercent = 1
+				err = b.Put(pairs[i][1], pairs[i][2])
+			}
+			return err
+		})
+		pairs, bytesOf = pairs[:0], 0
+		return errors.Join(err, ctx.Err())
+	}
+	var fault error
+	err := walkPages(from, size, func(bucket string, key, value []byte) error {
+		pairs = append(pairs, [3][]byte{[]byte(bucket), bytes.Clone(key), bytes.Clone(value)})
+		if bytesOf += len(key) + len(value); bytesOf < copyBatch || fault != nil {
+			return fault
+		}
+		return flush()
+	}, func(page uint64, why string) { fault = fmt.Errorf("%w (page %d: %s)", errMoved, page, why) })
+	if err == nil && fault == nil {
+		err = flush()
+	}
+	return errors.Join(err, fault)
+}
