@@ -54,7 +54,7 @@ func applyBundle(ctx context.Context, w *workspace, args []string) error {
 	n := report.Records
 	for i, ref := range report.Destroyed {
 		if i < mostNoted {
-			w.note("destroyed there, and still here: filebus get %s", ref.Short())
+			w.note("destroyed there, and still here; filebus purge %s destroys it here too", ref.Short())
 		}
 	}
 	if n[store.FateBeside] > 0 {
