@@ -70,9 +70,10 @@ func house() map[string]pack {
 			ours:    []string{"filebus/store/folder", "filebus/store/record", "filebus/store/turnstile"},
 			modules: []string{"github.com/fsnotify/fsnotify", "github.com/bmatcuk/doublestar"},
 		},
+		"filebus/store/bundle": {ours: []string{"filebus/store", "filebus/store/record"}},
 		"filebus/materialize": {
 			ours: []string{
-				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/mirror",
+				"filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/mirror",
 				"filebus/materialize/plan", "filebus/materialize/release",
 			},
 		},
@@ -134,7 +135,7 @@ func house() map[string]pack {
 		},
 		"filebus/cmd/filebus": {
 			ours: []string{
-				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
+				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
 				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets",
 				"filebus/materialize/likeness", "filebus/cmd/filebus/finder", "filebus/cmd/filebus/trust", "filebus/materialize/mirror", "filebus/materialize/release",
 			},

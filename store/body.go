@@ -78,11 +78,18 @@ func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
 		return s.Prepare(ctx, head)
 	}
 	s.sweepTemporary()
+	return s.inFile(ctx, func(tmp *os.File) (Body, error) {
+		return writeLarge(ctx, tmp, io.MultiReader(bytes.NewReader(head), r))
+	})
+}
+
+// inFile makes a large body of a temporary file that write has written.
+func (s *Store) inFile(ctx context.Context, write func(tmp *os.File) (Body, error)) (Body, error) {
 	tmp, name, err := s.temporary()
 	if err != nil {
 		return Body{}, fmt.Errorf("storing body: %w", err)
 	}
-	body, err := writeLarge(ctx, tmp, io.MultiReader(bytes.NewReader(head), r))
+	body, err := write(tmp)
 	if err = errors.Join(err, tmp.Close()); err != nil {
 		return Body{}, fmt.Errorf("storing body: %w", errors.Join(err, s.own.Remove(name)))
 	}

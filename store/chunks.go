@@ -8,7 +8,6 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -72,19 +71,24 @@ func (c Content) readThrough(ctx context.Context) (*largeReader, error) {
 
 // reader returns a reader that compares these marks, if there are any.
 func (c Content) reader(marks []byte) (*largeReader, error) {
-	want := 0
-	if c.packed[0] == codecMarked {
-		want = int(max(0, c.Size-1) / chunkSize * markSize)
-	}
-	if len(c.packed) != 1+want {
-		return nil, bodyDamaged("body %s: its chunk digests are not those of %d bytes", c.Digest, c.Size)
-	}
 	file, err := c.store.own.Open(bodyFile(c.Digest))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, bodyDamaged("body %s: its file is missing", c.Digest)
 	}
 	if err != nil {
 		return nil, err
+	}
+	return c.readerOf(file, marks)
+}
+
+// readerOf returns a reader of a large body whose file has been opened.
+func (c Content) readerOf(file io.ReadCloser, marks []byte) (*largeReader, error) {
+	want := int64(0)
+	if c.packed[0] == codecMarked {
+		want = max(0, c.Size-1) / chunkSize * markSize
+	}
+	if int64(len(c.packed)) != 1+want {
+		return nil, errors.Join(file.Close(), bodyDamaged("body %s: its chunk digests are not those of %d bytes", c.Digest, c.Size))
 	}
 	z, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
@@ -96,7 +100,7 @@ func (c Content) reader(marks []byte) (*largeReader, error) {
 type largeReader struct {
 	content Content
 	marks   []byte
-	file    *os.File
+	file    io.ReadCloser
 	decoder *zstd.Decoder
 	hashed  marker
 	chunk   []byte // room for one

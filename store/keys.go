@@ -119,6 +119,7 @@ type Change byte
 const (
 	ChangePut      Change = 'p' // the ref became the head
 	ChangeRetire   Change = 'r' // the name lost its head, which was the ref
+	ChangeAdopt    Change = 'a' // the ref came from another store, and did not become the head
 	changeConflict Change = 'c' // the ref was kept beside the head
 	changeResolve  Change = 's' // the conflict version was settled
 	ChangeDrop     Change = 'x' // the ref was put here; its content is destroyed
@@ -127,7 +128,7 @@ const (
 // String returns how the change is called to users.
 func (c Change) String() string {
 	words := map[Change]string{
-		ChangePut: "put", ChangeRetire: "retire", changeConflict: "conflict", changeResolve: "resolve", ChangeDrop: "drop",
+		ChangeAdopt: "adopt", ChangePut: "put", ChangeRetire: "retire", changeConflict: "conflict", changeResolve: "resolve", ChangeDrop: "drop",
 	}
 	return cmp.Or(words[c], string(rune(c)))
 }

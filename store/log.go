@@ -2,7 +2,9 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"iter"
 	"strconv"
@@ -18,8 +20,8 @@ type Op string
 // The operations of the log.
 const (
 	OpPut    Op = "put"    // a new version of a name, or a conflict version
-	opRetire Op = "retire" // the name has no current version; or a conflict is settled
-	opDrop   Op = "drop"   // the content of the ref is destroyed, the ref kept for ever
+	OpRetire Op = "retire" // the name has no current version; or a conflict is settled
+	OpDrop   Op = "drop"   // the content of the ref is destroyed, the ref kept for ever
 )
 
 // An Entry is one line of the log.
@@ -43,12 +45,13 @@ func (c chain) next(entry []byte) chain {
 	return sha256.Sum256(append(bytes.Clone(c[:]), entry...))
 }
 
-// encode returns "position SP time SP op SP ref LF".
-func (e Entry) encode() []byte {
+// Encode returns "position SP time SP op SP ref LF".
+func (e Entry) Encode() []byte {
 	return fmt.Appendf(nil, "%d %s %s %s\n", e.Position, record.FormatTime(e.Time), e.Op, e.Ref)
 }
 
-func decodeEntry(text []byte) (e Entry, err error) {
+// ParseEntry reads what Encode wrote, and nothing else.
+func ParseEntry(text []byte) (e Entry, err error) {
 	parts := strings.Split(strings.TrimSuffix(string(text), "\n"), " ")
 	if len(parts) != 4 {
 		return e, damaged("malformed log entry %q", text)
@@ -57,14 +60,34 @@ func decodeEntry(text []byte) (e Entry, err error) {
 	at, timeErr := record.ParseTime(parts[1])
 	ref, refErr := record.ParseRef(parts[3])
 	e = Entry{position, at, Op(parts[2]), ref}
-	if positionErr != nil || timeErr != nil || refErr != nil || !bytes.Equal(e.encode(), text) {
+	if positionErr != nil || timeErr != nil || refErr != nil || !bytes.Equal(e.Encode(), text) {
 		return e, damaged("malformed log entry %q", text)
 	}
 	switch e.Op {
-	case OpPut, opRetire, opDrop:
+	case OpPut, OpRetire, OpDrop:
 		return e, nil
 	}
 	return e, damaged("log entry %d has an unknown operation %q", position, parts[2])
+}
+
+// Chain returns the chain after the entry at a position, or before the first one.
+func (tx *Tx) Chain(position uint64) (record.Digest, error) {
+	switch {
+	case position == 0:
+		return FirstChain(tx.first()), nil
+	case position > tx.position:
+		return record.Digest{}, fmt.Errorf("log position %d: %w", position, ErrNotFound)
+	}
+	link, _, err := readLink(position, tx.log.Get(appendPosition(nil, position)))
+	return record.Digest(link), err
+}
+
+// FirstChain returns the chain before the first entry of a store.
+func FirstChain(origin record.StoreID) record.Digest { return record.Digest(firstChain(origin)) }
+
+// NextChain returns the chain after an entry, of that before it.
+func NextChain(before record.Digest, e Entry) record.Digest {
+	return record.Digest(chain(before).next(e.Encode()))
 }
 
 // readLink reads the value of a log key: the chain after the entry, and the
@@ -73,7 +96,7 @@ func readLink(position uint64, value []byte) (chain, Entry, error) {
 	if len(value) < sha256.Size {
 		return chain{}, Entry{}, damaged("log entry %d is cut short", position)
 	}
-	e, err := decodeEntry(value[sha256.Size:])
+	e, err := ParseEntry(value[sha256.Size:])
 	if err == nil && e.Position != position {
 		err = damaged("log entry %d says that it is %d", position, e.Position)
 	}
@@ -95,6 +118,30 @@ func (tx *Tx) Log(from uint64) iter.Seq2[Entry, error] {
 			}
 		}
 	}
+}
+
+// EachEntry calls visit with the log entries from a position on, in read transactions that are
+// short, until it says that it is done.
+func (s *Store) EachEntry(ctx context.Context, from uint64, visit func(*Tx, Entry) (done bool, err error)) error {
+	for isOver := false; !isOver; {
+		err := s.View(ctx, func(tx *Tx) error {
+			end := time.Now().Add(slice)
+			for e, err := range tx.Log(from) {
+				if err == nil {
+					isOver, err = visit(tx, e)
+				}
+				if from = e.Position + 1; err != nil || isOver || time.Now().After(end) {
+					return err
+				}
+			}
+			isOver = true
+			return nil
+		})
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Entry returns the log entry at a position.
@@ -141,7 +188,7 @@ func (tx *Tx) appendEntry(e Entry) error {
 	if err := tx.stepBack(e); err != nil {
 		return err
 	}
-	text := e.encode()
+	text := e.Encode()
 	tx.chain = tx.chain.next(text)
 	tx.position, tx.lastTime, tx.wrote = e.Position, e.Time, true
 	return tx.log.Put(appendPosition(nil, e.Position), append(bytes.Clone(tx.chain[:]), text...))

@@ -65,6 +65,16 @@ func (tx *Tx) first() record.StoreID {
 	return tx.origin
 }
 
+// Past returns the earlier origins, as meta has them.
+func (tx *Tx) Past() string { return string(encodePast(tx.past)) }
+
+// FirstOrigin returns the first of all origins of a store, of the present one and what Past returned.
+func FirstOrigin(present record.StoreID, past string) (record.StoreID, error) {
+	all, err := decodePast(past)
+	tx := Tx{origin: present, past: all}
+	return tx.first(), err
+}
+
 // Origins returns the id of a store, and its earlier ones: as long as another file, of which this
 // is a copy, goes on under one of them, that is the other's.
 func (s *Store) Origins(ctx context.Context) (all []record.StoreID, err error) {

@@ -218,6 +218,11 @@ func (tx *Tx) insert(r *record.Record, d Draft) (v Version, healed bool, err err
 		return Version{}, false, err
 	}
 	r.Origin = tx.origin
+	return tx.add(r, d)
+}
+
+// add is insert for a record that some store has made.
+func (tx *Tx) add(r *record.Record, d Draft) (v Version, healed bool, err error) {
 	if err := r.Validate(); err != nil {
 		return Version{}, false, err
 	}
@@ -236,11 +241,14 @@ func (tx *Tx) insert(r *record.Record, d Draft) (v Version, healed bool, err err
 	if err != nil {
 		return Version{}, false, err
 	}
+	return Version{ref, position, r}, healed, tx.keep(encoding, position, d.Description)
+}
+
+// keep stores a record that was put at a position.
+func (tx *Tx) keep(encoding []byte, position uint64, d record.Description) error {
+	ref := record.RefOf(encoding)
 	value := append(appendPosition(make([]byte, 0, positionSize+len(encoding)), position), encoding...)
-	if err := tx.records.Put(ref[:], value); err != nil {
-		return Version{}, false, err
-	}
-	return Version{ref, position, r}, healed, tx.describe(ref, d.Description)
+	return errors.Join(tx.records.Put(ref[:], value), tx.describe(ref, d))
 }
 
 // enter does what follows from the entry of a put: v becomes the head of its name in
@@ -327,7 +335,7 @@ func (tx *Tx) Retire(name record.Name, expect Expect) error {
 }
 
 func (tx *Tx) retire(v Version) error {
-	position, err := tx.append(opRetire, v.Ref)
+	position, err := tx.append(OpRetire, v.Ref)
 	if err != nil {
 		return err
 	}
@@ -368,7 +376,7 @@ func (tx *Tx) drop(v Version) error {
 			return err
 		}
 	}
-	position, err := tx.append(opDrop, v.Ref)
+	position, err := tx.append(OpDrop, v.Ref)
 	if err != nil {
 		return err
 	}
@@ -388,10 +396,11 @@ func (tx *Tx) destroy(v Version, position uint64) error {
 	if err != nil || v.Record.IsConflict() || v.Record.Name.IsZero() {
 		return err
 	}
-	return errors.Join(
-		tx.note(nameKey(v.Record.Name), Event{v.Position, ChangeDrop, v.Ref}),
-		tx.forget(v.Record.Name, v.Ref),
-	)
+	key := nameKey(v.Record.Name)
+	if line := tx.history.Get(historyKey(key, v.Position)); len(line) == 0 || Change(line[0]) != ChangeAdopt {
+		err = tx.note(key, Event{v.Position, ChangeDrop, v.Ref}) // what never was the head takes none away
+	}
+	return errors.Join(err, tx.forget(v.Record.Name, v.Ref))
 }
 
 // forget makes the newest version that is left the last one of a retired name,
@@ -406,7 +415,7 @@ func (tx *Tx) forget(name record.Name, ref record.Ref) error {
 		return err
 	}
 	for _, e := range slices.Backward(events) {
-		if e.Change == ChangePut {
+		if e.Change == ChangePut || e.Change == ChangeAdopt && tx.records.Get(e.Ref[:]) != nil {
 			return tx.names.Put(nameKey(name), nameEntry{stateRetired, e.Ref, entry.position}.encode())
 		}
 	}

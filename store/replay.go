@@ -57,18 +57,15 @@ func (h *healer) play(tx *Tx, e Entry, puts map[record.Ref]uint64) error {
 	}
 	v := h.version(tx, e.Ref, puts[e.Ref])
 	switch {
-	case e.Op == opDrop:
+	case e.Op == OpDrop:
 		return tx.destroy(v, e.Position)
 	case v.Record.Name.IsZero():
 		return nil
-	case e.Op == opRetire:
+	case e.Op == OpRetire:
 		return tx.leave(v, e.Position)
 	}
-	if entry, known, err := tx.name(v.Record.Name); err == nil && known && entry.state == stateHead {
-		head := h.version(tx, entry.ref, entry.position)
-		return tx.enter(v, &head)
-	}
-	return tx.enter(v, nil)
+	_, err := tx.place(v, e.Time)
+	return err
 }
 
 // version returns the version that was put at a position; of one that is lost, what is known.
@@ -90,7 +87,7 @@ func (h *healer) version(tx *Tx, ref record.Ref, position uint64) Version {
 // and counts the uses of bodies.
 func sweep(tx *Tx, entries []Entry, puts map[record.Ref]uint64, out *Repaired) error {
 	for _, e := range entries {
-		if e.Op == opDrop {
+		if e.Op == OpDrop {
 			if err := tx.records.Delete(e.Ref[:]); err != nil {
 				return err
 			}

@@ -114,7 +114,7 @@ func (v *salvage) whose() (origin string, past []past) {
 		inMeta = past[0].origin
 	}
 	proven := func(id record.StoreID) bool {
-		return firstChain(id).next(v.log[1].entry.encode()) == v.log[1].chain
+		return firstChain(id).next(v.log[1].entry.Encode()) == v.log[1].chain
 	}
 	all := append([]record.StoreID{inMeta}, v.named...)
 	i := slices.IndexFunc(all, proven)
@@ -158,7 +158,7 @@ func (v *salvage) take(s *Store, bucket string, key, value []byte) (taken bool, 
 		v.meta[string(key)] = string(value)
 	case string(bucketDropped):
 		if isDigest && len(value) == positionSize {
-			v.claim(fromDropped, readPosition(value), opDrop, record.Ref(key), holder{})
+			v.claim(fromDropped, readPosition(value), OpDrop, record.Ref(key), holder{})
 		}
 	case string(bucketLog):
 		if len(key) == positionSize {
@@ -195,7 +195,7 @@ func (v *salvage) takeName(bucket string, key, value []byte) (taken bool) {
 		name, err := parseNameKey(key)
 		e, entryErr := decodeNameEntry(value)
 		if taken = err == nil && entryErr == nil; taken {
-			op := map[byte]Op{stateHead: OpPut, stateRetired: opRetire}[e.state]
+			op := map[byte]Op{stateHead: OpPut, stateRetired: OpRetire}[e.state]
 			v.claim(fromName, e.position, op, e.ref, holder{name, false})
 		}
 		return taken
@@ -278,7 +278,7 @@ func (v *salvage) entries(first chain, now time.Time, h *healer) []Entry {
 		if e := &entries[i]; e.Op == "" { // a ref of its own, which counts as dropped
 			h.out.Unknown++
 			text := fmt.Appendf(nil, "filebus lost log entry %d\n%s\n", i+1, v.first)
-			*e = Entry{Position: uint64(i) + 1, Op: opDrop, Ref: record.RefOf(text)}
+			*e = Entry{Position: uint64(i) + 1, Op: OpDrop, Ref: record.RefOf(text)}
 		}
 	}
 	fillTimes(entries, now)
@@ -291,7 +291,7 @@ func (v *salvage) prove(first chain) (end uint64) {
 	for position, line := range v.log {
 		before, known := v.log[position-1]
 		from := fromLog
-		if known && before.chain.next(line.entry.encode()) == line.chain {
+		if known && before.chain.next(line.entry.Encode()) == line.chain {
 			from, end = fromChain, max(end, position)
 		}
 		v.claim(from, position, line.entry.Op, line.entry.Ref, holder{})

@@ -30,6 +30,7 @@ import (
 	sessions "filebus/materialize/session"
 	"filebus/materialize/task"
 	"filebus/query"
+	"filebus/store/bundle"
 	"filebus/store/record"
 )
 
@@ -280,6 +281,10 @@ func jsonShapes() map[string]any {
 		"filebus config get":             settingView{},
 		"filebus trust":                  trustView{},
 		"filebus put":                    materialize.PutResult{},
+		"filebus bundle create":          bundle.Written{},
+		"filebus bundle apply":           materialize.Applied{},
+		"filebus backup":                 materialize.Backup{},
+		"filebus restore":                materialize.Restored{},
 		"filebus tag":                    tags,
 		"filebus tag list":               tags,
 		"filebus tag add":                materialize.PutResult{},

@@ -9,6 +9,7 @@ import (
 	"filebus/materialize/mirror"
 	"filebus/materialize/release"
 	"filebus/query"
+	"filebus/store/bundle"
 	"filebus/store/record"
 )
 
@@ -48,6 +49,12 @@ func hints() map[record.Reason]hint {
 		materialize.ErrTreeEmpty:     say("filebus tree refresh --empty {1}, to hide them all"),
 		mirror.ErrLink:               say("mv {1} {1}.link, then run it again"),
 		release.ErrStillNeeded:       say("filebus show {1}"),
+		materialize.ErrBackupPlace:   say("run it again with a new folder outside of the workspace"),
+		materialize.ErrBackupOther:   say("run it again with a new folder"),
+		materialize.ErrNoBackup:      say("run it again with the folder that filebus backup has made"),
+		materialize.ErrWouldLose:     say("run it again with --yes: what is there is kept"),
+		materialize.ErrOtherLog:      say("filebus bundle create there, after filebus put has given the copy an id of its own"),
+		bundle.ErrMalformed:          say("have it made again: nothing of it was taken in"),
 		release.ErrOnDisk:            say("run it again with --files, which deletes {all}, or takes the entry out"),
 		materialize.ErrTooLarge:      say("shorten the file and run it again; filebus get {1} prints all of it"),
 	}

@@ -87,6 +87,23 @@ func Settled(own folder.Folder) (farthest uint64) {
 	return farthest
 }
 
+// PutAside moves all memories, while the lock is held, into a folder of a store that was put aside.
+// Those of captured trees, which are caches, go.
+func (s *Mirrors) PutAside(into string) error {
+	own := folder.At(s.opts.Store)
+	if err := own.RemoveAll("seen"); err != nil || into == "" {
+		return err
+	}
+	entries, err := own.ReadDir("mirror")
+	err = errors.Join(err, own.Make(into+"/mirror"))
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".txt") {
+			err = errors.Join(err, own.Rename("mirror/"+e.Name(), into+"/mirror/"+e.Name()))
+		}
+	}
+	return err
+}
+
 // memories returns the texts of those in a folder that can be read.
 func memories(own folder.Folder) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {

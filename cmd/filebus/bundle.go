@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"filebus/materialize"
+	"filebus/store"
+	"filebus/store/bundle"
+	"filebus/store/folder"
+	"filebus/store/record"
+)
+
+type bundleCreate struct {
+	filterFlags
+	After int  `flag:"after" least:"0"`
+	Force bool `flag:"force"`
+}
+
+func (o *bundleCreate) run(ctx context.Context, w *workspace, args []string) error {
+	request := bundle.Request{After: uint64(o.After)}
+	if !o.filter.IsZero() {
+		request.Picks = o.filter.Accepts
+	}
+	if args[0] == "-" {
+		_, err := bundle.Write(ctx, w.Store, w.out, request)
+		return err
+	}
+	file := w.abs(args[0])
+	if !o.Force && isThere(file) {
+		return record.Conflict.Errorf("%s is there already", file).Try("run it again with another name, or with --force, which replaces it")
+	}
+	written, size, err := w.SaveBundle(ctx, folder.At(filepath.Dir(file)), filepath.Base(file), request)
+	if err != nil {
+		return err
+	}
+	return w.print(written, "%s: %s, %s, log positions %d to %d\n", args[0], plural(written.Records, "record"), byteSize(size),
+		written.Before.Position+1, written.End.Position)
+}
+
+func applyBundle(ctx context.Context, w *workspace, args []string) error {
+	file, err := w.spooled(args[0])
+	if err != nil {
+		return err
+	}
+	report, err := w.Apply(ctx, file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	n := report.Records
+	for i, ref := range report.Destroyed {
+		if i < mostNoted {
+			w.note("destroyed there, and still here; filebus purge %s destroys it here too", ref.Short())
+		}
+	}
+	if n[store.FateBeside] > 0 {
+		w.note("both sides went on: filebus conflicts")
+	}
+	return w.print(report, "%d new, %d older, %d in conflict, %d known, %d destroyed here; %d retired\n", n[store.FateHead],
+		n[store.FateBelow], n[store.FateBeside], n[store.FateKnown], n[store.FateDestroyed], report.Retired)
+}
+
+// spooled opens a file that is read twice; standard input becomes a temporary one, which nobody
+// else finds.
+func (w *workspace) spooled(name string) (*os.File, error) {
+	if name != "-" {
+		return os.Open(w.abs(name))
+	}
+	file, tmp, err := folder.At(w.Store.Dir()).CreateTemp("tmp")
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(file, w.in)
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	_ = folder.At(w.Store.Dir()).Remove(tmp) // on Windows, where it is open, it is swept later
+	return file, err
+}
+
+type backupCommand struct {
+	Fresh bool `flag:"fresh"`
+}
+
+func (o *backupCommand) run(ctx context.Context, w *workspace, args []string) error {
+	b, err := w.BackUp(ctx, w.abs(args[0]), o.Fresh)
+	if err != nil {
+		return err
+	}
+	if b.StillHas > 0 {
+		w.note("it has the content of %s destroyed here; filebus backup --fresh %s writes it anew without", plural(b.StillHas, "record"),
+			record.ShellWord(args[0]))
+	}
+	return w.print(b, "%s: %s written, %s; up to log position %d\n", args[0], count(b.Written, "1 log entry", "%d log entries"),
+		byteSize(b.Bytes), b.End.Position)
+}
+
+type restoreCommand struct {
+	At  string `flag:"at"`
+	Yes bool   `flag:"yes"`
+}
+
+func (o *restoreCommand) run(ctx context.Context, without *workspace, args []string) error {
+	var at time.Time
+	b, err := materialize.OpenBackup(without.abs(args[0]))
+	if err == nil && o.At != "" {
+		at, err = parseTime(o.At, without.now())
+	}
+	if err != nil {
+		return err
+	}
+	w, err := without.create(ctx)
+	if err == nil {
+		err = b.Configure(w.Store.Dir())
+	}
+	if err == nil {
+		w, err = without.open(ctx) // with that configuration
+	}
+	if err != nil {
+		return err
+	}
+	done, err := w.PutBack(ctx, b, at, o.Yes)
+	if err != nil {
+		return err
+	}
+	if done.Kept != "" {
+		w.note("what was there is kept: filebus list --no-sync --store %s", record.ShellWord(done.Kept))
+	}
+	w.remark("files stay as they are; filebus materialize --to FOLDER lays out what is stored")
+	return w.print(done, "%s: restored %s\n", w.Store.Dir(), count(int(done.Position), "1 log entry", "%d log entries"))
+}

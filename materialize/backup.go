@@ -1,0 +1,368 @@
+package materialize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/store"
+	"filebus/store/bundle"
+	"filebus/store/folder"
+	"filebus/store/record"
+)
+
+// Why a folder is not backed up into, or not restored from.
+const (
+	ErrBackupPlace record.Reason = "no place for a backup"
+	ErrBackupOther record.Reason = "a backup of another store"
+	ErrNoBackup    record.Reason = "no backup"
+	ErrWouldLose   record.Reason = "the backup lacks entries"
+)
+
+// backupFile says which segments a folder of a backup has; what it does not name is left over.
+const (
+	backupFile   = "filebus-backup"
+	backupHeader = "filebus backup 1\n"
+)
+
+// A Backup is a folder of bundles that follow one another from the beginning of a store's log.
+type Backup struct {
+	Origin   record.StoreID `json:"origin"`
+	Folder   string         `json:"folder"`
+	End      bundle.Place   `json:"end"`
+	Written  int            `json:"written"`   // entries that this backup has added
+	Bytes    int64          `json:"bytes"`     // of its new bundle
+	StillHas int            `json:"still_has"` // records whose content is destroyed here
+
+	own      folder.Folder
+	segments []segment
+}
+
+type segment struct {
+	name string
+	end  bundle.Place
+}
+
+// OpenBackup reads what a folder has of a backup.
+func OpenBackup(dir string) (*Backup, error) {
+	b := &Backup{Folder: dir, own: folder.At(dir)}
+	text, err := b.own.ReadFile(backupFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return b, record.NotFound.Errorf("%s is no backup", dir).Because(ErrNoBackup)
+	}
+	rest, found := strings.CutPrefix(string(text), backupHeader)
+	for line := range strings.Lines(rest) {
+		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
+		switch {
+		case len(words) == 2 && words[0] == "origin":
+			b.Origin, err = record.ParseStoreID(words[1])
+		case len(words) == 3:
+			b.End, err = bundle.ParsePlace(words[1] + " " + words[2])
+			b.segments = append(b.segments, segment{words[0], b.End})
+		default:
+			found = false
+		}
+		found = found && err == nil
+	}
+	if err == nil && (!found || b.Origin == "") {
+		err = record.Damaged.Errorf("%s is no list of a backup that this filebus knows", b.own.Path(backupFile)).Because(ErrNoBackup)
+	}
+	return b, err
+}
+
+func (b *Backup) save() error {
+	text := backupHeader + "origin " + string(b.Origin) + "\n"
+	for _, s := range b.segments {
+		text += s.name + " " + s.end.String() + "\n"
+	}
+	return b.own.Replace(backupFile, []byte(text), true)
+}
+
+// BackUp adds to a folder what the store has and the folder lacks. If it is to be fresh, it writes
+// all anew, without what was destroyed since, and removes what was there. At each moment the
+// folder is a whole backup, or empty.
+func (w *Workspace) BackUp(ctx context.Context, dir string, fresh bool) (*Backup, error) {
+	if err := w.checkBackupPlace(dir); err != nil {
+		return nil, err
+	}
+	b, err := OpenBackup(dir)
+	if errors.Is(err, ErrNoBackup) && !errors.Is(err, record.Damaged) {
+		err = b.begin()
+	}
+	if err != nil {
+		return b, err
+	}
+	end := uint64(0)
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		link, err := tx.Chain(min(b.End.Position, tx.Position()))
+		switch end = tx.Position(); {
+		case b.Origin != "" && (end < b.End.Position || link != b.End.Chain):
+			return record.Conflict.Errorf("%s is a backup of another store, or of this one before it went back", dir).Because(ErrBackupOther)
+		}
+		b.Origin = tx.Origin()
+		return err
+	})
+	old := b.segments
+	if fresh {
+		b.segments, b.End = nil, bundle.Place{}
+	}
+	if err == nil && (b.End.Position < end || len(b.segments) == 0) {
+		err = b.add(ctx, w)
+	}
+	if err != nil {
+		return b, err
+	}
+	if fresh {
+		for _, s := range old {
+			err = errors.Join(err, b.own.Remove(s.name))
+		}
+	}
+	b.sweep(w.now().Add(-24 * time.Hour))
+	err = errors.Join(err, copyConfig(folder.At(w.Location.Store), b.own, true))
+	if err == nil {
+		b.StillHas, err = b.stillHas(ctx, w.Store)
+	}
+	return b, err
+}
+
+// checkBackupPlace refuses folders that go with what they are a backup of.
+func (w *Workspace) checkBackupPlace(dir string) error {
+	real, missing := filepath.Clean(dir), ""
+	for {
+		found, err := filepath.EvalSymlinks(real)
+		if err == nil {
+			real = filepath.Join(found, missing)
+			break
+		}
+		if filepath.Dir(real) == real {
+			return err
+		}
+		real, missing = filepath.Dir(real), filepath.Join(filepath.Base(real), missing)
+	}
+	for _, top := range append(w.Roots(), w.Location.Store) {
+		found, err := filepath.EvalSymlinks(top)
+		if below, relErr := filepath.Rel(found, real); err == nil && relErr == nil && filepath.IsLocal(below) {
+			return record.Usage.Errorf("%s lies in %s, of which it would be the backup", dir, top).Because(ErrBackupPlace)
+		}
+	}
+	return nil
+}
+
+// begin makes the folder; one with other files is refused.
+func (b *Backup) begin() error {
+	if err := b.own.Make("."); err != nil {
+		return fmt.Errorf("making %s: %w", b.Folder, err)
+	}
+	entries, err := b.own.ReadDir(".")
+	isOther := func(e fs.DirEntry) bool {
+		return !folder.IsTemporary(e.Name()) && !strings.Contains(e.Name(), ".bundle")
+	}
+	if err == nil && slices.ContainsFunc(entries, isOther) {
+		err = record.Usage.Errorf("%s has other files, and is no backup", b.Folder).Because(ErrBackupPlace)
+	}
+	return err
+}
+
+// add writes a bundle of what is not there yet.
+func (b *Backup) add(ctx context.Context, w *Workspace) error {
+	name := b.own.Free(fmt.Sprintf("%020d.bundle", b.End.Position+1))
+	written, size, err := w.SaveBundle(ctx, b.own, name, bundle.Request{After: b.End.Position})
+	if err != nil {
+		return err
+	}
+	b.Written, b.Bytes, b.End = int(written.End.Position-b.End.Position), size, written.End
+	b.segments = append(b.segments, segment{name, b.End})
+	return b.save()
+}
+
+// SaveBundle makes a file of a bundle, which appears once it was read back and found right.
+func (w *Workspace) SaveBundle(
+	ctx context.Context, dir folder.Folder, name string, request bundle.Request,
+) (written bundle.Written, size int64, err error) {
+	file, tmp, err := dir.CreateTemp(".")
+	if err != nil {
+		return written, 0, err
+	}
+	if written, err = bundle.Write(ctx, w.Store, file, request); err == nil {
+		err = file.Sync()
+	}
+	if err == nil {
+		size, err = file.Seek(0, io.SeekCurrent)
+	}
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err == nil {
+		_, err = w.scan(ctx, file, func(*bundle.Reader, bundle.Item) error { return nil })
+		if errors.Is(err, bundle.ErrMalformed) { // so is what it was made of
+			err = record.Damaged.Errorf("%w; nothing was written", err).Try("filebus verify --repair")
+		}
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = dir.Rename(tmp, name)
+	}
+	if err != nil {
+		return written, size, errors.Join(err, dir.Remove(tmp))
+	}
+	return written, size, dir.Sync(".")
+}
+
+// sweep removes what killed backups left long ago.
+func (b *Backup) sweep(before time.Time) {
+	entries, _ := b.own.ReadDir(".")
+	for _, e := range entries {
+		isListed := slices.ContainsFunc(b.segments, func(s segment) bool { return s.name == e.Name() })
+		isOurs := folder.IsTemporary(e.Name()) || strings.Contains(e.Name(), ".bundle")
+		if info, err := e.Info(); err == nil && isOurs && !isListed && info.ModTime().Before(before) {
+			_ = b.own.Remove(e.Name()) // the next backup tries again
+		}
+	}
+}
+
+// copyConfig copies configuration from one folder to another, in place of what is there or not.
+func copyConfig(from, to folder.Folder, anew bool) error {
+	one := func(name string) error {
+		text, err := from.ReadFile(name)
+		if there, readErr := to.ReadFile(name); err != nil || readErr == nil && (!anew || string(there) == string(text)) {
+			return err
+		}
+		return errors.Join(to.Make(path.Dir(name)), to.Replace(name, text, true))
+	}
+	err := one("config.toml")
+	entries, treesErr := from.ReadDir("trees")
+	for _, e := range entries {
+		treesErr = errors.Join(treesErr, one("trees/"+e.Name()))
+	}
+	for _, e := range [...]error{err, treesErr} {
+		if e != nil && !errors.Is(e, fs.ErrNotExist) {
+			return e
+		}
+	}
+	return nil
+}
+
+// stillHas counts the records of which the backup has the content, and the store not any more.
+func (b *Backup) stillHas(ctx context.Context, s *store.Store) (n int, err error) {
+	until := map[record.Ref]uint64{} // the end of the bundle that has it
+	err = s.EachEntry(ctx, 1, func(tx *store.Tx, e store.Entry) (bool, error) {
+		if e.Op == store.OpPut && e.Position <= b.End.Position && tx.IsDropped(e.Ref) {
+			i := slices.IndexFunc(b.segments, func(s segment) bool { return e.Position <= s.end.Position })
+			until[e.Ref] = b.segments[i].end.Position
+		} else if in, found := until[e.Ref]; found && e.Op == store.OpDrop && e.Position > in {
+			n++
+		}
+		return false, nil
+	})
+	return n, err
+}
+
+// A Restored says what PutBack has done, or would do.
+type Restored struct {
+	Backup
+	Position uint64 `json:"position"` // the last entry that was restored
+	Replaced uint64 `json:"replaced"` // entries of the store that was there
+	Kept     string `json:"kept,omitempty"`
+
+	origin record.StoreID // as of the last bundle
+	past   string
+}
+
+// PutBack puts the store as it was backed up, at most up to a time if that is not zero, in the place
+// of the one that is there, which is kept. It is refused where that has entries that the backup
+// lacks, if not insisted upon. Files of the workspace stay as they are.
+func (w *Workspace) PutBack(ctx context.Context, b *Backup, at time.Time, insist bool) (*Restored, error) {
+	out := &Restored{Backup: *b}
+	var here bundle.Place
+	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		here.Position = tx.Position()
+		here.Chain, err = tx.Chain(here.Position)
+		return err
+	})
+	if err != nil {
+		here.Position = math.MaxUint64 // nobody knows
+	}
+	lacks := here.Position > 0
+	err = b.each(func(file *os.File, place bundle.Place) error {
+		r, err := w.scan(ctx, file, func(r *bundle.Reader, item bundle.Item) error {
+			if at.IsZero() || !item.Time.After(at) {
+				out.Position = max(out.Position, item.Position)
+			}
+			lacks = lacks && r.At != here
+			return nil
+		})
+		if err == nil && r.Before != place && place.Position > 0 {
+			err = record.Damaged.Errorf("%s does not follow the one before", file.Name()).Because(bundle.ErrMalformed)
+		} else if err == nil {
+			out.origin, out.past = r.Origin, r.Past
+		}
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	lacks = lacks || here.Position > out.Position
+	if out.Replaced = here.Position; lacks && !insist {
+		return out, record.Conflict.Errorf("the store in %s has entries that the backup lacks; nothing was changed", w.Location.Store).
+			Because(ErrWouldLose)
+	}
+	return out, w.restore(ctx, b, out)
+}
+
+// Configure takes the configuration of the backup over where a store has none.
+func (b *Backup) Configure(store string) error { return copyConfig(b.own, folder.At(store), false) }
+
+func (w *Workspace) restore(ctx context.Context, b *Backup, out *Restored) error {
+	hold, err := w.mirrors.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	own, into := folder.At(w.Location.Store), ""
+	if out.Replaced > 0 {
+		into = own.Free("replaced-" + w.now().UTC().Format("20060102T150405"))
+		out.Kept = own.Path(into)
+	}
+	feed := func(replay *store.Replay) error {
+		write := func(_ context.Context, steps []store.Step) error {
+			return replay.Update(func(tx *store.Tx) error {
+				for _, step := range steps {
+					if step.Draft != nil {
+						w.fill(tx, step.Draft)
+					}
+					if err := replay.Play(tx, step); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		return b.each(func(file *os.File, _ bundle.Place) error { return w.play(ctx, file, out.Position, write) })
+	}
+	ready := func() error { return w.mirrors.PutAside(into) }
+	err = w.Store.Restore(ctx, out.origin, out.past, into, feed, ready)
+	return errors.Join(err, hold.Release())
+}
+
+// each opens the bundles one after the other, with the place where each begins.
+func (b *Backup) each(do func(file *os.File, begins bundle.Place) error) error {
+	begins := bundle.Place{}
+	for _, s := range b.segments {
+		file, err := b.own.Open(s.name)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(do(file, begins), file.Close()); err != nil {
+			return fmt.Errorf("%s: %w", b.own.Path(s.name), err)
+		}
+		begins = s.end
+	}
+	return nil
+}

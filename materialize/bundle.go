@@ -1,0 +1,230 @@
+package materialize
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+
+	"filebus/store"
+	"filebus/store/bundle"
+	"filebus/store/record"
+)
+
+// ErrOtherLog says that two logs bear the id of one store.
+const ErrOtherLog record.Reason = "another log under the same id"
+
+// Applied says what became of the entries of a bundle.
+type Applied struct {
+	Origin    record.StoreID     `json:"origin"`
+	Before    bundle.Place       `json:"before"`
+	End       bundle.Place       `json:"end"`
+	Records   map[store.Fate]int `json:"records"`
+	Retired   int                `json:"retired"`
+	Destroyed []record.Ref       `json:"destroyed"` // there; not here
+}
+
+// scan verifies all of a bundle, and calls each with its items.
+func (w *Workspace) scan(ctx context.Context, file io.Reader, each func(*bundle.Reader, bundle.Item) error) (*bundle.Reader, error) {
+	r, err := bundle.NewReader(w.Store, file)
+	for item := (bundle.Item{}); err == nil; {
+		if err = each(r, item); err == nil { // first of all, with none, where it begins
+			item, err = r.Next(ctx)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return r, err
+}
+
+// Apply takes the records of a bundle in, after it has verified all of it: see store.Tx.Adopt. What
+// was retired there is retired here if it is current; what was destroyed there is not touched.
+// Each transaction is taken in as a whole. What was cut short is finished by doing it again.
+func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, error) {
+	retired := map[record.Ref]bool{} // and nothing followed there
+	heard, link := uint64(0), record.Digest{}
+	r, err := w.scan(ctx, file, func(r *bundle.Reader, item bundle.Item) (err error) {
+		if item.Position == 0 {
+			err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
+				heard, link, err = tx.Heard(r.Origin)
+				return err
+			})
+		}
+		if r.At.Position == heard && r.At.Chain != link && err == nil && link != (record.Digest{}) {
+			err = otherLog(r.Origin, heard)
+		}
+		if item.Record != nil && retired[item.Record.Prev] {
+			retired[item.Record.Prev] = false // Tx.Adopt goes on from the head
+		} else if item.Op == store.OpRetire {
+			retired[item.Ref] = true
+		}
+		return err
+	})
+	if err == nil {
+		err = w.ownLog(ctx, r)
+	}
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := &applier{w: w, retired: retired, spare: map[record.Digest]store.Draft{}}
+	a.report = &Applied{Origin: r.Origin, Before: r.Before, End: r.At, Records: map[store.Fate]int{}, Destroyed: []record.Ref{}}
+	// A memory that is made only later would begin behind what is taken in, and no sync would write that.
+	if err = w.withMirror(ctx, w.Root, func(*reconciler) error { return nil }); err == nil {
+		err = w.play(ctx, file, math.MaxUint64, a.write)
+	}
+	if err == nil {
+		err = w.Store.Update(ctx, func(tx *store.Tx) error { return tx.Hear(r.Origin, r.At.Position, r.At.Chain) })
+	}
+	return a.report, err
+}
+
+func otherLog(origin record.StoreID, position uint64) error {
+	return record.Conflict.Errorf("two stores have the id %s: their logs are not the same up to position %d", origin, position).
+		Because(ErrOtherLog)
+}
+
+// ownLog refuses a bundle under the own id that is not of this log. Where it goes further than this one,
+// this store is a copy, or has gone back: it goes on under another id.
+func (w *Workspace) ownLog(ctx context.Context, r *bundle.Reader) error {
+	return w.Store.Update(ctx, func(tx *store.Tx) error {
+		switch link, err := tx.Chain(min(r.At.Position, tx.Position())); {
+		case r.Origin != tx.Origin() || err != nil:
+			return err
+		case r.At.Position > tx.Position():
+			return tx.Renew()
+		case link != r.At.Chain:
+			return otherLog(r.Origin, r.At.Position)
+		}
+		return nil
+	})
+}
+
+// fill describes a draft whose body came before.
+func (w *Workspace) fill(tx *store.Tx, d *store.Draft) {
+	if d.Description.Version > 0 {
+		return
+	}
+	content, err := tx.Content(&d.Record)
+	if err != nil {
+		return // Adopt says it
+	}
+	if head, err := content.Head(store.InlineLimit); err == nil {
+		d.Description = w.describe(&d.Record, head)
+	}
+}
+
+type applier struct {
+	w       *Workspace
+	retired map[record.Ref]bool
+	spare   map[record.Digest]store.Draft // bodies of what is destroyed here
+	report  *Applied
+}
+
+func (a *applier) write(ctx context.Context, steps []store.Step) error {
+	was := *a.report
+	return a.w.Store.Update(ctx, func(tx *store.Tx) error {
+		a.report.Retired, a.report.Destroyed = was.Retired, was.Destroyed
+		for _, step := range steps {
+			if err := a.one(tx, step); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (a *applier) one(tx *store.Tx, step store.Step) error {
+	switch {
+	case step.Draft != nil:
+		if spare, found := a.spare[step.Draft.Body.Digest]; found {
+			step.Draft.Body, step.Draft.Description = spare.Body, spare.Description
+		}
+		a.w.fill(tx, step.Draft)
+		fate, err := tx.Adopt(*step.Draft)
+		if a.report.Records[fate]++; fate == store.FateDestroyed {
+			a.spare[step.Draft.Body.Digest] = *step.Draft
+			step.Draft.Body = store.Body{} // it stays
+		}
+		return err
+	case step.Op == store.OpRetire && a.retired[step.Ref]:
+		did, err := tx.RetireAs(step.Ref)
+		if did {
+			a.report.Retired++
+		}
+		return err
+	case step.Op == store.OpDrop:
+		if _, err := tx.Get(step.Ref); err == nil {
+			a.report.Destroyed = append(a.report.Destroyed, step.Ref)
+		}
+	}
+	return nil
+}
+
+// play gives the entries of a bundle up to a position to write, many at once, but never a part of a
+// transaction. They are read and described while others are written.
+func (w *Workspace) play(
+	ctx context.Context, file io.Reader, until uint64, write func(context.Context, []store.Step) error,
+) error {
+	r, err := bundle.NewReader(w.Store, file)
+	if err != nil {
+		return err
+	}
+	r.Keep = true
+	var first []bundle.Item // that is read, and comes next
+	prepare := func(ctx context.Context, _ int) ([]store.Step, error) {
+		items, size := first, int64(0)
+		for first = nil; ; {
+			item, err := r.Next(ctx)
+			switch {
+			case errors.Is(err, io.EOF) || err == nil && item.Position > until:
+				return w.steps(items), nil
+			case err != nil:
+				return nil, err
+			case (len(items) >= batchFiles || size > batchBytes) && !item.Time.Equal(items[len(items)-1].Time):
+				first = []bundle.Item{item}
+				return w.steps(items), nil
+			}
+			items, size = append(items, item), size+int64(len(item.Head))
+		}
+	}
+	forever := func(yield func(int) bool) {
+		for yield(0) {
+		}
+	}
+	err = ahead(ctx, forever, prepare, func(ctx context.Context, steps []store.Step) error {
+		if len(steps) == 0 {
+			return io.EOF
+		}
+		err := write(ctx, steps)
+		for _, s := range steps {
+			if s.Draft != nil {
+				err = errors.Join(err, s.Draft.Body.Discard())
+			}
+		}
+		return err
+	})
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// steps describes items.
+func (w *Workspace) steps(items []bundle.Item) []store.Step {
+	steps := make([]store.Step, len(items))
+	parallel(len(items), func(i int) {
+		item := items[i]
+		if steps[i] = (store.Step{Entry: item.Entry, Name: item.Name}); item.Record == nil {
+			return
+		}
+		draft := &store.Draft{Record: *item.Record, Body: item.Body}
+		if steps[i].Draft = draft; item.Head != nil {
+			draft.Description = w.describe(item.Record, item.Head)
+		}
+	})
+	return steps
+}

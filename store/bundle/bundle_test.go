@@ -1,0 +1,321 @@
+package bundle_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"filebus/store"
+	"filebus/store/bundle"
+	"filebus/store/record"
+)
+
+func newStore(t testing.TB, seed byte) *store.Store {
+	t.Helper()
+	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC).Add(time.Duration(seed) * time.Hour)
+	s, err := store.Create(t.Context(), filepath.Join(t.TempDir(), ".filebus"), store.Options{
+		Random: rand.NewChaCha8([32]byte{seed}), Now: func() time.Time { now = now.Add(time.Second); return now },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if report, err := s.Check(t.Context(), nil); err == nil && len(report.Faults) > 0 {
+			t.Errorf("Check: %q", report.Faults)
+		}
+	})
+	return s
+}
+
+func put(t testing.TB, s *store.Store, id, text string) record.Ref {
+	t.Helper()
+	body, err := s.PrepareReader(t.Context(), strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := record.Record{Name: record.Name{Kind: record.KindNote, ID: id}, Source: record.SourcePut}
+	out, err := s.Put(t.Context(), store.Draft{Record: r, Body: body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out[0].Ref
+}
+
+func update(t testing.TB, s *store.Store, fn func(tx *store.Tx) error) {
+	t.Helper()
+	if err := s.Update(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// filled returns a store with versions, a body that two records have, one that is retired, and one
+// that is destroyed.
+func filled(t testing.TB, seed byte) *store.Store {
+	s := newStore(t, seed)
+	put(t, s, "übung/a b\nc.md", "one\r\n")
+	put(t, s, "übung/a b\nc.md", strings.Repeat("two ", 200))
+	put(t, s, "same", "one\r\n")
+	put(t, s, "empty\xff", "")
+	gone := put(t, s, "gone", "a secret")
+	update(t, s, func(tx *store.Tx) error {
+		return errors.Join(tx.Drop(gone), tx.Retire(record.Name{Kind: record.KindNote, ID: "same"}, store.Expect{}))
+	})
+	return s
+}
+
+func write(t testing.TB, s *store.Store, request bundle.Request) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if _, err := bundle.Write(t.Context(), s, &out, request); err != nil {
+		t.Fatalf("Write: %v", err)
+	}
+	return out.Bytes()
+}
+
+// read reads a bundle to its end.
+func read(t testing.TB, s *store.Store, text []byte) (items []bundle.Item, err error) {
+	r, err := bundle.NewReader(s, bytes.NewReader(text))
+	for err == nil {
+		var item bundle.Item
+		if item, err = r.Next(t.Context()); err == nil {
+			items = append(items, item)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return items, err
+}
+
+func TestRoundTrip(t *testing.T) {
+	s := filled(t, 1)
+	text := write(t, s, bundle.Request{})
+	items, err := read(t, newStore(t, 2), text)
+	if err != nil || len(items) != 8 {
+		t.Fatalf("%d items, %v, want 8", len(items), err)
+	}
+	if string(items[0].Head) != "one\r\n" || items[2].Head != nil || items[3].Head == nil || items[4].Record != nil ||
+		items[4].Name.String() != "note/gone" || bytes.Contains(text, []byte("a secret")) {
+		t.Errorf("got %+v", items)
+	}
+	if again := write(t, s, bundle.Request{}); !bytes.Equal(again, text) {
+		t.Error("a second bundle of the same log has other bytes")
+	}
+	later, err := read(t, s, write(t, s, bundle.Request{After: 6}))
+	if err != nil || len(later) != 2 || later[0].Position != 7 {
+		t.Errorf("behind position 6: %+v, %v", later, err)
+	}
+	picked := write(t, s, bundle.Request{Picks: func(r *record.Record) bool { return r.Name.ID == "same" }})
+	if items, err = read(t, s, picked); err != nil || len(items) != 8 || items[0].Record != nil || string(items[2].Head) != "one\r\n" {
+		t.Errorf("picked: %+v, %v", items, err)
+	}
+	if _, err := bundle.Write(t.Context(), s, io.Discard, bundle.Request{After: 9}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("behind the end of the log: %v", err)
+	}
+}
+
+// A bundle that is cut anywhere, or has another byte anywhere, is refused.
+func TestDamage(t *testing.T) {
+	s := filled(t, 1)
+	text := write(t, s, bundle.Request{})
+	sound, _ := read(t, s, text)
+	isSame := func(a, b bundle.Item) bool { return a.Entry == b.Entry && bytes.Equal(a.Head, b.Head) }
+	for i := range text {
+		if _, err := read(t, s, text[:i]); err == nil {
+			t.Errorf("cut at byte %d of %d: no error", i, len(text))
+		}
+		for _, bit := range []byte{1, 0x20, 0x80} {
+			flipped := bytes.Clone(text)
+			flipped[i] ^= bit
+			// Some bits of a compressed text mean nothing, and names of what is destroyed nobody can prove.
+			if items, err := read(t, s, flipped); err == nil && !slices.EqualFunc(items, sound, isSame) {
+				t.Errorf("byte %d is %q, not %q: no error", i, flipped[i], text[i])
+			}
+		}
+	}
+	if _, err := read(t, s, append(bytes.Clone(text), '\n')); !errors.Is(err, bundle.ErrMalformed) {
+		t.Errorf("a byte behind the end: %v", err)
+	}
+	if _, err := read(t, s, []byte("filebus bundle 2\n")); !errors.Is(err, record.NewerStore) {
+		t.Errorf("a newer version: %v", err)
+	}
+	huge := bytes.Replace(text, []byte("body 6 "), []byte("body 4611686018427387904 "), 1)
+	if _, err := read(t, s, huge); bytes.Equal(huge, text) || !errors.Is(err, bundle.ErrMalformed) {
+		t.Errorf("a length of 2^62: %v", err)
+	}
+}
+
+func TestLargeBody(t *testing.T) {
+	s, other := newStore(t, 1), newStore(t, 2)
+	random := make([]byte, 3<<20)
+	_, _ = rand.NewChaCha8([32]byte{3}).Read(random)
+	put(t, s, "large", string(random))
+	put(t, s, "again", string(random))
+	text := write(t, s, bundle.Request{})
+	if len(text) > 4<<20 {
+		t.Errorf("the bundle has %d bytes: the body travels twice", len(text))
+	}
+	for _, at := range []int{len(text) / 2, len(text) - 2000} {
+		flipped := bytes.Clone(text)
+		flipped[at] ^= 1
+		if _, err := read(t, other, flipped); !errors.Is(err, bundle.ErrMalformed) {
+			t.Errorf("byte %d is another: %v", at, err)
+		}
+	}
+	r, err := bundle.NewReader(other, bytes.NewReader(text))
+	for err == nil {
+		r.Keep = true
+		var item bundle.Item
+		if item, err = r.Next(t.Context()); err == nil {
+			update(t, other, func(tx *store.Tx) error {
+				fate, err := tx.Adopt(store.Draft{Record: *item.Record, Body: item.Body})
+				if fate != store.FateHead {
+					t.Errorf("%s: %s", item.Record.Name, fate)
+				}
+				return err
+			})
+			err = item.Body.Discard()
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+}
+
+// side is one of two stores that tell each other of what they have.
+type side struct{ *store.Store }
+
+// tell applies all entries of one store to another and says how each record fared.
+func (s side) tell(t *testing.T, to side) string {
+	t.Helper()
+	items, err := read(t, to.Store, write(t, s.Store, bundle.Request{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fates []string
+	update(t, to.Store, func(tx *store.Tx) error {
+		for _, item := range items {
+			if item.Op == store.OpRetire {
+				if did, err := tx.RetireAs(item.Ref); did || err != nil {
+					fates = append(fates, fmt.Sprint("retired ", err))
+				}
+			}
+			if item.Record == nil {
+				continue
+			}
+			fate, err := tx.Adopt(store.Draft{Record: *item.Record, Body: item.Body})
+			if err != nil {
+				return err
+			}
+			fates = append(fates, string(fate))
+		}
+		return nil
+	})
+	return strings.Join(fates, " ")
+}
+
+// state returns the refs of a name's history with what they did, and its open conflicts.
+func (s side) state(t *testing.T, id string) (head string, changes []string, open int) {
+	n := record.Name{Kind: record.KindNote, ID: id}
+	err := s.View(t.Context(), func(tx *store.Tx) error {
+		if v, err := tx.Head(n); err == nil {
+			head = v.Ref.Short()
+		}
+		for _, err := range tx.Lookup(store.FieldConflict, n.String()) {
+			if open++; err != nil {
+				return err
+			}
+		}
+		events, err := tx.History(n)
+		for _, e := range events {
+			changes = append(changes, e.Change.String())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return head, changes, open
+}
+
+func TestAdopt(t *testing.T) {
+	a, b := side{newStore(t, 1)}, side{newStore(t, 2)}
+	first := put(t, a.Store, "n", "first")
+	want := func(what, got, want string) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: got %q, want %q", what, got, want)
+		}
+	}
+	want("new", a.tell(t, b), "head")
+	want("again", a.tell(t, b), "known")
+	second := put(t, a.Store, "n", "second")
+	want("it goes on there", a.tell(t, b), "known head")
+	put(t, b.Store, "n", "third")
+	want("it goes on here", a.tell(t, b), "known known")
+	want("and is told back", b.tell(t, a), "known known head")
+	put(t, a.Store, "n", "of a")
+	mine := put(t, b.Store, "n", "of b")
+	want("both went on", a.tell(t, b), "known known known beside")
+	head, changes, open := b.state(t, "n")
+	if got := strings.Join(changes, " "); head != mine.Short() || open != 1 || got != "put put put put adopt conflict" {
+		t.Errorf("after both went on: head %s, want %s; %d open; %s", head, mine.Short(), open, got)
+	}
+	put(t, a.Store, "n", "of a, later")
+	want("and on", a.tell(t, b), "known known known known beside")
+	if _, _, open := b.state(t, "n"); open != 1 {
+		t.Errorf("%d conflicts are open, want the later one", open)
+	}
+	update(t, b.Store, func(tx *store.Tx) error {
+		return errors.Join(tx.Drop(first), tx.Drop(second))
+	})
+	want("what was destroyed stays so", a.tell(t, b), "destroyed destroyed known known known")
+}
+
+// A retired name is there again by what is newer, and else in conflict.
+func TestAdoptRetired(t *testing.T) {
+	a, b := side{newStore(t, 1)}, side{newStore(t, 2)}
+	n := record.Name{Kind: record.KindNote, ID: "n"}
+	put(t, a.Store, "n", "first")
+	a.tell(t, b)
+	put(t, a.Store, "n", "second") // an hour before b's clock
+	update(t, b.Store, func(tx *store.Tx) error { return tx.Retire(n, store.Expect{}) })
+	if got := a.tell(t, b); got != "known beside" {
+		t.Errorf("what is older than the retirement: %s", got)
+	}
+	if head, _, open := b.state(t, "n"); head != "" || open != 1 {
+		t.Errorf("head %q, %d open", head, open)
+	}
+	c := side{newStore(t, 3)}
+	put(t, c.Store, "n", "third")
+	if got := c.tell(t, b); got != "head" {
+		t.Errorf("what is newer: %s", got)
+	}
+	update(t, c.Store, func(tx *store.Tx) error { return tx.Retire(n, store.Expect{}) })
+	if got := c.tell(t, b); got != "known retired <nil>" {
+		t.Errorf("what is retired there: %s", got)
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	s := filled(f, 1)
+	f.Add(write(f, s, bundle.Request{}))
+	f.Add(write(f, s, bundle.Request{After: 3}))
+	f.Add(write(f, newStore(f, 2), bundle.Request{}))
+	f.Add([]byte("filebus bundle 1\norigin 4611686018427387904 "))
+	f.Add([]byte("filebus bundle 1\r\norigin 1 a\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		items, err := read(t, s, text)
+		positions := func(a, b bundle.Item) int { return int(a.Position) - int(b.Position) }
+		if err == nil && !slices.IsSortedFunc(items, positions) {
+			t.Errorf("positions are out of order: %+v", items)
+		}
+	})
+}
