@@ -36,6 +36,9 @@ func (s *Store) Restore(
 ) error {
 	const tmp = databaseFile + ".restore"
 	return s.locked(ctx, turnstile.Exclusive, func() error {
+		if err := s.forgetAside(); err != nil {
+			return err
+		}
 		err := s.makeDatabase(tmp, func(db *bbolt.DB) error {
 			r := &Replay{newHealer(ctx, RepairOptions{}, &Repaired{}), s, db, map[record.Ref]uint64{}}
 			err := db.Update(func(btx *bbolt.Tx) error {
@@ -53,14 +56,28 @@ func (s *Store) Restore(
 		if err == nil && into != "" {
 			err = s.putAside(into)
 		}
-		if err == nil {
-			err = ready()
+		for _, step := range [...]func() error{ready, s.forgetSignoff, func() error { return s.own.Rename(tmp, databaseFile) }} {
+			if err == nil {
+				err = step()
+			}
 		}
 		if err != nil {
-			return errors.Join(err, s.own.RemoveAll(tmp))
+			return errors.Join(err, s.own.RemoveAll(tmp), s.forgetAside())
 		}
-		return errors.Join(s.forgetSignoff(), s.own.Rename(tmp, databaseFile), s.own.Sync("."))
+		return s.own.Sync(".")
 	})
+}
+
+// forgetAside removes what a Restore that was cut short has put aside. Its database is the one in
+// use under a second name: whoever wrote to it, or repaired it, would do so here.
+func (s *Store) forgetAside() error {
+	entries, err := s.own.ReadDir(".")
+	for _, e := range entries {
+		if n := s.numberOf(path.Join(e.Name(), databaseFile)); n != "" && n == s.numberOf(databaseFile) {
+			err = errors.Join(err, s.own.RemoveAll(e.Name()))
+		}
+	}
+	return err
 }
 
 // putAside gives the database and the large bodies second names in a folder.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"filebus/store/record"
+	"filebus/store/turnstile"
 )
 
 // Uses returns how many records have a body, conflict versions included.
@@ -49,8 +50,11 @@ func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 }
 
 // RemoveKept removes the copies that migrations and repairs have kept of the database, and
-// of bodies, and returns their names below the store's folder.
-func (s *Store) RemoveKept() (removed []string, err error) {
+// of bodies, and returns their names below the store's folder; and what a Restore has left.
+func (s *Store) RemoveKept(ctx context.Context) (removed []string, err error) {
+	if err := s.locked(ctx, turnstile.Exclusive, s.forgetAside); err != nil {
+		return nil, err
+	}
 	return s.removeWith(databaseFile+".schema", databaseFile+damagedSuffix, databaseFile+".repair", bodySuffix+damagedSuffix)
 }
 

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"filebus/materialize/markdown"
 	"filebus/materialize/release"
 	"filebus/query"
 	"filebus/store"
@@ -32,7 +36,7 @@ func (o *purgeCommand) run(ctx context.Context, w *workspace, args []string) err
 	report, err := w.release(ctx, request) // of nothing, if all were destroyed and the rest was cut short
 	if err == nil && !o.DryRun {
 		var removed []string
-		removed, err = w.Store.RemoveKept()
+		removed, err = w.Store.RemoveKept(ctx)
 		if len(removed) > 0 {
 			w.note("removed older copies, which may have had it: %s", strings.Join(removed, ", "))
 		}
@@ -46,7 +50,13 @@ func (o *purgeCommand) run(ctx context.Context, w *workspace, args []string) err
 	for _, file := range report.Files {
 		w.note("its file: %s", file)
 	}
-	return w.printRelease(report, o.DryRun)
+	err = w.printRelease(report, o.DryRun)
+	if kept, _ := fs.Glob(os.DirFS(w.Store.Dir()), "replaced-*"); err == nil && !o.DryRun && len(kept) > 0 {
+		inStore := func(name string) string { return filepath.Join(w.Store.Dir(), name) }
+		again := "filebus purge " + strings.Join(markdown.Texts(args, record.ShellWord), " ") + " --store {each}"
+		return record.Partly.Errorf("a store that a restore has replaced may still have it").Try(again, markdown.Texts(kept, inStore)...)
+	}
+	return err
 }
 
 // versionsOf returns the versions that a text means which are left: all of a name, or the
