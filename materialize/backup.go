@@ -25,6 +25,8 @@ const (
 	ErrBackupPlace record.Reason = "no place for a backup"
 	ErrBackupOther record.Reason = "a backup of another store"
 	ErrNoBackup    record.Reason = "no backup"
+	ErrBackupList  record.Reason = "a damaged list of a backup"
+	ErrBackupRot   record.Reason = "a damaged backup"
 	ErrWouldLose   record.Reason = "the backup lacks entries"
 )
 
@@ -73,8 +75,8 @@ func OpenBackup(dir string) (*Backup, error) {
 		}
 		found = found && err == nil
 	}
-	if err == nil && (!found || b.Origin == "") {
-		err = record.Damaged.Errorf("%s is no list of a backup that this filebus knows", b.own.Path(backupFile)).Because(ErrNoBackup)
+	if len(text) > 0 && !found || err == nil && b.Origin == "" {
+		err = record.Damaged.Errorf("%s is no list of a backup that this filebus knows", b.own.Path(backupFile)).Because(ErrBackupList)
 	}
 	return b, err
 }
@@ -95,8 +97,10 @@ func (w *Workspace) BackUp(ctx context.Context, dir string, fresh bool) (*Backup
 		return nil, err
 	}
 	b, err := OpenBackup(dir)
-	if errors.Is(err, ErrNoBackup) && !errors.Is(err, record.Damaged) {
+	if errors.Is(err, ErrNoBackup) {
 		err = b.begin()
+	} else if err == nil && !fresh {
+		err = b.each(isWhole)
 	}
 	if err != nil {
 		return b, err
@@ -123,7 +127,7 @@ func (w *Workspace) BackUp(ctx context.Context, dir string, fresh bool) (*Backup
 	}
 	if fresh {
 		for _, s := range old {
-			err = errors.Join(err, b.own.Remove(s.name))
+			err = errors.Join(err, b.own.RemoveAll(s.name))
 		}
 	}
 	b.sweep(w.now().Add(-24 * time.Hour))
@@ -271,15 +275,22 @@ type Restored struct {
 	Position uint64 `json:"position"` // the last entry that was restored
 	Replaced uint64 `json:"replaced"` // entries of the store that was there
 	Kept     string `json:"kept,omitempty"`
+	Damage   error  `json:"-"` // behind which nothing was restored
 
 	origin record.StoreID // as of the last bundle
 	past   string
 }
 
-// PutBack puts the store as it was backed up, at most up to a time if that is not zero, in the place
-// of the one that is there, which is kept. It is refused where that has entries that the backup
-// lacks, if not insisted upon. Files of the workspace stay as they are.
-func (w *Workspace) PutBack(ctx context.Context, b *Backup, at time.Time, insist bool) (*Restored, error) {
+// A Restoration says what of a backup is wanted.
+type Restoration struct {
+	At      time.Time // what was stored after it is left out; zero: nothing
+	Insist  bool      // whatever the store has that the backup lacks
+	Partial bool      // up to what is damaged
+}
+
+// Weigh verifies a backup, and says what PutBack will do. It is refused where the store has entries
+// that the backup lacks, if not insisted upon.
+func (w *Workspace) Weigh(ctx context.Context, b *Backup, want Restoration) (*Restored, error) {
 	out := &Restored{Backup: *b}
 	var here bundle.Place
 	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
@@ -291,36 +302,44 @@ func (w *Workspace) PutBack(ctx context.Context, b *Backup, at time.Time, insist
 		here.Position = math.MaxUint64 // nobody knows
 	}
 	lacks := here.Position > 0
-	err = b.each(func(file *os.File, place bundle.Place) error {
-		r, err := w.scan(ctx, file, func(r *bundle.Reader, item bundle.Item) error {
-			if at.IsZero() || !item.Time.After(at) {
+	begun := 0
+	err = b.each(func(file *os.File, begins, _ bundle.Place) error {
+		_, err := w.scan(ctx, file, func(r *bundle.Reader, item bundle.Item) error {
+			if item.Position == 0 {
+				if r.Before != begins && begins.Position > 0 {
+					return errOther
+				}
+				begun++
+				out.origin, out.past = r.Origin, r.Past
+			}
+			if want.At.IsZero() || !item.Time.After(want.At) {
 				out.Position = max(out.Position, item.Position)
 			}
 			lacks = lacks && r.At != here
 			return nil
 		})
-		if err == nil && r.Before != place && place.Position > 0 {
-			err = record.Damaged.Errorf("%s does not follow the one before", file.Name()).Because(bundle.ErrMalformed)
-		} else if err == nil {
-			out.origin, out.past = r.Origin, r.Past
-		}
 		return err
 	})
+	if errors.Is(err, ErrBackupRot) && want.Partial && out.Position > 0 {
+		out.Damage, out.segments, err = err, b.segments[:begun], nil
+	}
 	if err != nil {
 		return out, err
 	}
 	lacks = lacks || here.Position > out.Position
-	if out.Replaced = here.Position; lacks && !insist {
+	if out.Replaced = here.Position; lacks && !want.Insist {
 		return out, record.Conflict.Errorf("the store in %s has entries that the backup lacks; nothing was changed", w.Location.Store).
 			Because(ErrWouldLose)
 	}
-	return out, w.restore(ctx, b, out)
+	return out, nil
 }
 
 // Configure takes the configuration of the backup over where a store has none.
 func (b *Backup) Configure(store string) error { return copyConfig(b.own, folder.At(store), false) }
 
-func (w *Workspace) restore(ctx context.Context, b *Backup, out *Restored) error {
+// PutBack puts the store as it was backed up in the place of the one that is there, which is kept.
+// Files of the workspace stay as they are.
+func (w *Workspace) PutBack(ctx context.Context, out *Restored) error {
 	hold, err := w.mirrors.Lock(ctx)
 	if err != nil {
 		return err
@@ -344,22 +363,39 @@ func (w *Workspace) restore(ctx context.Context, b *Backup, out *Restored) error
 				return nil
 			})
 		}
-		return b.each(func(file *os.File, _ bundle.Place) error { return w.play(ctx, file, out.Position, write) })
+		return out.each(func(file *os.File, _, _ bundle.Place) error { return w.play(ctx, file, out.Position, write) })
 	}
 	ready := func() error { return w.mirrors.PutAside(into) }
 	err = w.Store.Restore(ctx, out.origin, out.past, into, feed, ready)
 	return errors.Join(err, hold.Release())
 }
 
-// each opens the bundles one after the other, with the place where each begins.
-func (b *Backup) each(do func(file *os.File, begins bundle.Place) error) error {
+var errOther = fmt.Errorf("%w: it is not the one that the backup lists", bundle.ErrMalformed)
+
+// isWhole finds a bundle that is cut short, or another one, without reading what is in it.
+func isWhole(file *os.File, _, ends bundle.Place) error {
+	tail := make([]byte, 200)
+	size, err := file.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = file.ReadAt(tail, size-int64(len(tail)))
+	}
+	if err != nil || !strings.HasSuffix(string(tail), ends.String()+"\n") {
+		return errOther
+	}
+	return nil
+}
+
+// each opens the bundles one after the other, with the places where each begins and ends.
+func (b *Backup) each(do func(file *os.File, begins, ends bundle.Place) error) error {
 	begins := bundle.Place{}
 	for _, s := range b.segments {
 		file, err := b.own.Open(s.name)
-		if err != nil {
-			return err
+		if err == nil {
+			err = errors.Join(do(file, begins, s.end), file.Close())
 		}
-		if err := errors.Join(do(file, begins), file.Close()); err != nil {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, bundle.ErrMalformed) {
+			return record.Damaged.Errorf("%s: %w", b.own.Path(s.name), err).Because(ErrBackupRot, b.Folder)
+		} else if err != nil {
 			return fmt.Errorf("%s: %w", b.own.Path(s.name), err)
 		}
 		begins = s.end

@@ -178,9 +178,12 @@ func (w *Workspace) play(
 	prepare := func(ctx context.Context, _ int) ([]store.Step, error) {
 		items, size := first, int64(0)
 		for first = nil; ; {
+			if r.At.Position >= until { // what comes behind may be damaged
+				return w.steps(items), nil
+			}
 			item, err := r.Next(ctx)
 			switch {
-			case errors.Is(err, io.EOF) || err == nil && item.Position > until:
+			case errors.Is(err, io.EOF):
 				return w.steps(items), nil
 			case err != nil:
 				return nil, err

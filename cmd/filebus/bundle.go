@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"filebus/materialize"
 	"filebus/store"
@@ -107,30 +106,34 @@ func (o *backupCommand) run(ctx context.Context, w *workspace, args []string) er
 }
 
 type restoreCommand struct {
-	At  string `flag:"at"`
-	Yes bool   `flag:"yes"`
+	At      string `flag:"at"`
+	Partial bool   `flag:"partial"`
+	Yes     bool   `flag:"yes"`
 }
 
 func (o *restoreCommand) run(ctx context.Context, without *workspace, args []string) error {
-	var at time.Time
+	want := materialize.Restoration{Insist: o.Yes, Partial: o.Partial}
 	b, err := materialize.OpenBackup(without.abs(args[0]))
 	if err == nil && o.At != "" {
-		at, err = parseTime(o.At, without.now())
+		want.At, err = parseTime(o.At, without.now())
 	}
 	if err != nil {
 		return err
 	}
+	var done *materialize.Restored
 	w, err := without.create(ctx)
+	if err == nil {
+		done, err = w.Weigh(ctx, b, want)
+	}
 	if err == nil {
 		err = b.Configure(w.Store.Dir())
 	}
 	if err == nil {
 		w, err = without.open(ctx) // with that configuration
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = w.PutBack(ctx, done)
 	}
-	done, err := w.PutBack(ctx, b, at, o.Yes)
 	if err != nil {
 		return err
 	}
@@ -138,5 +141,10 @@ func (o *restoreCommand) run(ctx context.Context, without *workspace, args []str
 		w.note("what was there is kept: filebus list --no-sync --store %s", record.ShellWord(done.Kept))
 	}
 	w.remark("files stay as they are; filebus materialize --to FOLDER lays out what is stored")
-	return w.print(done, "%s: restored %s\n", w.Store.Dir(), count(int(done.Position), "1 log entry", "%d log entries"))
+	err = w.print(done, "%s: restored %s\n", w.Store.Dir(), count(int(done.Position), "1 log entry", "%d log entries"))
+	if err == nil && done.Damage != nil {
+		err = record.Partly.Errorf("nothing behind log position %d: %w", done.Position, done.Damage).
+			Try("filebus bundle apply FILE takes in each later .bundle of the backup, oldest first")
+	}
+	return err
 }

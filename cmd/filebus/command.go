@@ -102,7 +102,7 @@ func (c command) cobra(env *environ) *cobra.Command {
 		if c.do == nil {
 			return cmd.Help()
 		}
-		if err := checkGiven(cmd.Flags(), "since", "until", "as-of", "search"); err != nil {
+		if err := checkGiven(cmd.Flags(), "since", "until", "as-of", "at", "search"); err != nil {
 			return err
 		}
 		return c.run(cmd.Context(), env, args)

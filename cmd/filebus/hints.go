@@ -52,6 +52,8 @@ func hints() map[record.Reason]hint {
 		materialize.ErrBackupPlace:   say("run it again with a new folder outside of the workspace"),
 		materialize.ErrBackupOther:   say("run it again with a new folder"),
 		materialize.ErrNoBackup:      say("run it again with the folder that filebus backup has made"),
+		materialize.ErrBackupList:    say("filebus backup to a new folder; or, without the store, filebus bundle apply FILE of each .bundle there, oldest first"),
+		materialize.ErrBackupRot:     say("filebus backup --fresh {1}; or, without the store, filebus restore --partial {1}, up to what is damaged"),
 		materialize.ErrWouldLose:     say("run it again with --yes: what is there is kept"),
 		materialize.ErrOtherLog:      say("filebus bundle create there, after filebus put has given the copy an id of its own"),
 		bundle.ErrMalformed:          say("have it made again: nothing of it was taken in"),
