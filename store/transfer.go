@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 
 	"filebus/store/record"
@@ -25,6 +26,9 @@ func (c Content) Packed() []byte { return c.packed }
 // File opens the file of a large body as it is, and returns its size. Nothing is verified.
 func (c Content) File() (*os.File, int64, error) {
 	file, err := c.store.own.Open(bodyFile(c.Digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = bodyDamaged("body %s: its file is missing", c.Digest)
+	}
 	if err != nil {
 		return nil, 0, err
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -229,7 +230,9 @@ func (r *Reader) record(ctx context.Context, item *Item, encoding []byte) (err e
 		file = io.LimitReader(r.in, r.size)
 	}
 	item.Body, item.Head, err = r.s.Receive(ctx, item.Record, []byte(packed), file, r.Keep)
-	if err != nil && errors.Is(err, record.Damaged) {
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) { // the disk here is full, or the like
+		err = failed
+	} else if err != nil && errors.Is(err, record.Damaged) {
 		err = malformed("entry %d: %v", item.Position, err)
 	}
 	if err == nil && file != nil {
