@@ -382,7 +382,7 @@ func (s side) current(t *testing.T, id string) [][]string {
 // current in one is unseen in another: it is current there, or in conflict, or stands in the history
 // of what is current, or the name was retired or the text destroyed there.
 func TestAdoptRandom(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(4) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		sides := []side{{newStore(t, 1)}, {newStore(t, 2)}, {newStore(t, 3)}}
 		for step := range 24 {
