@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 
+	"filebus/materialize/plan"
 	"filebus/store"
 	"filebus/store/bundle"
 	"filebus/store/record"
@@ -128,12 +129,17 @@ func (a *applier) write(ctx context.Context, steps []store.Step) error {
 	was := *a.report
 	return a.w.Store.Update(ctx, func(tx *store.Tx) error {
 		a.report.Retired, a.report.Destroyed = was.Retired, was.Destroyed
+		files := plan.Files{}
 		for _, step := range steps {
 			if err := a.one(tx, step); err != nil {
 				return err
 			}
+			if v, err := tx.Get(step.Ref); err == nil {
+				files.Add(v.Record)
+			}
 		}
-		return nil
+		_, err := a.w.planner().Mend(ctx, tx, files, a.w.recognise)
+		return err
 	})
 }
 
