@@ -44,7 +44,7 @@ func (w *Workspace) scan(ctx context.Context, file io.Reader, each func(*bundle.
 // Each transaction is taken in as a whole. What was cut short is finished by doing it again.
 func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, error) {
 	retired := map[record.Ref]bool{} // and nothing followed there
-	heard, link := uint64(0), record.Digest{}
+	heard, link, isOther := uint64(0), record.Digest{}, false
 	r, err := w.scan(ctx, file, func(r *bundle.Reader, item bundle.Item) (err error) {
 		if item.Position == 0 {
 			err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
@@ -52,9 +52,7 @@ func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, er
 				return err
 			})
 		}
-		if r.At.Position == heard && r.At.Chain != link && err == nil && link != (record.Digest{}) {
-			err = otherLog(r.Origin, heard)
-		}
+		isOther = isOther || r.At.Position == heard && r.At.Chain != link && link != (record.Digest{})
 		if item.Record != nil && retired[item.Record.Prev] {
 			retired[item.Record.Prev] = false // Tx.Adopt goes on from the head
 		} else if item.Op == store.OpRetire {
@@ -62,6 +60,9 @@ func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, er
 		}
 		return err
 	})
+	if err == nil && isOther { // a malformed one says nothing of its log
+		err = otherLog(r.Origin, heard)
+	}
 	if err == nil {
 		err = w.ownLog(ctx, r)
 	}
