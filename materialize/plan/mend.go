@@ -102,16 +102,19 @@ func mended(tx *store.Tx, f File, frame Frame, entries []record.Name) (Frame, er
 	var faults error
 	isGone := func(name record.Name) bool {
 		v, err := tx.Head(name)
-		if err != nil {
+		if errors.Is(err, store.ErrNotFound) {
 			return true
 		}
-		text, err := textOf(tx, v)
+		var text []byte
+		if err == nil {
+			text, err = textOf(tx, v)
+		}
 		s.Entries[name], faults = Entry{v, text}, errors.Join(faults, err)
 		return false
 	}
 	s.Frame = frame.Without(isGone, IsList(f.Location))
 	for _, name := range entries {
-		if !slices.Contains(s.Frame.Slots(), name) && !isGone(name) && s.Entries[name].Version.Record.Path == f.Path {
+		if !slices.Contains(s.Frame.Slots(), name) && !isGone(name) && faults == nil && s.Entries[name].Version.Record.Path == f.Path {
 			s.Frame = s.with(f, name)
 		}
 	}
