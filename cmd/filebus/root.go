@@ -110,7 +110,7 @@ func writingCommands() []command {
 		),
 		group("bundle",
 			fresh("create FILE|-", &bundleCreate{}),
-			command{use: "apply FILE|-", open: (*environ).createFresh, do: runFunc(applyBundle)},
+			plain("apply FILE|-", runFunc(applyBundle)),
 		),
 		fresh("backup DIR", &backupCommand{}),
 		plain("restore DIR", &restoreCommand{}),
