@@ -59,7 +59,10 @@ func (tx *Tx) Adopt(d Draft) (Fate, error) {
 	}
 	leads, err := tx.place(v, tx.now())
 	if err == nil {
-		err = tx.settleLine(v.Record, leads)
+		err = tx.SettleIf(v.Record.Name, func(beside Version) bool { // of the record that it goes on from, or with its text
+			of := adopted(beside.Record)
+			return slices.Contains(of, v.Record.Prev) || leads && len(of) > 0 && beside.Record.Body == v.Record.Body
+		})
 	}
 	if err != nil || leads {
 		return FateHead, err
@@ -85,25 +88,22 @@ func adopted(r *record.Record) (of []record.Ref) {
 	return of
 }
 
-// settleLine settles the conflict versions of the record that r goes on from, and if r leads those with its text.
-func (tx *Tx) settleLine(r *record.Record, leads bool) error {
-	var passed []record.Ref
-	for ref, err := range tx.Lookup(FieldConflict, r.Name.String()) {
+// SettleIf settles the open conflict versions of a name that are decided.
+func (tx *Tx) SettleIf(name record.Name, isDecided func(Version) bool) (err error) {
+	var decided []record.Ref
+	for ref, err := range tx.Lookup(FieldConflict, name.String()) {
 		v, getErr := tx.Get(ref)
 		if err = errors.Join(err, getErr); err != nil {
 			return err
 		}
-		of := adopted(v.Record)
-		if slices.Contains(of, r.Prev) || leads && len(of) > 0 && v.Record.Body == r.Body {
-			passed = append(passed, ref)
+		if isDecided(v) {
+			decided = append(decided, ref)
 		}
 	}
-	for _, ref := range passed {
-		if err := tx.Settle(ref); err != nil {
-			return err
-		}
+	for _, ref := range decided {
+		err = errors.Join(err, tx.Settle(ref))
 	}
-	return nil
+	return err
 }
 
 // place does what follows from the entry of a put of v, at a time, and reports whether v

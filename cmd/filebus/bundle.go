@@ -58,10 +58,6 @@ func applyBundle(ctx context.Context, without *workspace, args []string) error {
 		return err
 	}
 	report, err := w.Apply(ctx, file)
-	var open []materialize.Conflict
-	if err == nil {
-		open, err = w.Conflicts(ctx)
-	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
@@ -71,7 +67,8 @@ func applyBundle(ctx context.Context, without *workspace, args []string) error {
 			w.note("destroyed there, and still here; filebus purge %s destroys it here too", ref.Short())
 		}
 	}
-	if n[store.FateBeside] > 0 && len(open) > 0 { // a later version, or the other entries, may have decided it
+	// A later version, or the other entries, may have decided it.
+	if open, err := w.Conflicts(ctx); n[store.FateBeside] > 0 && (err != nil || len(open) > 0) {
 		w.note("both sides went on: filebus conflicts")
 	}
 	return w.print(report, "%d new, %d older, %d in conflict, %d known, %d destroyed here; %d retired\n", n[store.FateHead],

@@ -75,50 +75,53 @@ func (w Planner) Mend(
 ) (paths []string, err error) {
 	for name, entries := range files {
 		f := File{Tree: name.Tree, Path: name.ID, Location: recognise(name.ID), Source: record.SourceSync}
-		var frame Frame
-		last, isHead, lastErr := tx.Last(name)
-		if lastErr == nil {
-			frame, _ = frameOfBody(tx, last) // else of the entries alone
-		}
-		mended, err := mended(tx, f, frame, entries)
-		isSame := isHead && slices.Equal(mended.Slots(), frame.Slots()) || !isHead && len(mended.Slots()) == 0
-		if err == nil && !isSame {
-			paths = append(paths, f.Path)
-			f.Body, err = w.Store.Prepare(ctx, record.Frame(mended).Encode())
-		}
-		if err == nil && !isSame {
-			_, err = tx.Put(frameDraft(f))
-		}
-		if err = errors.Join(err, settleAlike(tx, name, mended)); err != nil {
+		s, isHead, err := mended(tx, f, name, entries)
+		if err != nil {
 			return paths, err
+		}
+		if !isHead && len(s.Frame.Slots()) == 0 {
+			continue
+		}
+		var done store.Outcome
+		if f.Body, err = w.Store.Prepare(ctx, record.Frame(s.Frame).Encode()); err == nil {
+			done, err = tx.Put(frameDraft(f))
+		}
+		if err == nil {
+			err = tx.SettleIf(name, func(v store.Version) bool {
+				theirs, err := frameOfBody(tx, v)
+				return err == nil && bytes.Equal(theirs.literal(), s.Frame.literal())
+			})
+		}
+		if err != nil {
+			return paths, err
+		}
+		if !done.Unchanged {
+			paths = append(paths, f.Path)
 		}
 	}
 	return paths, nil
 }
 
-// mended returns a frame without the slots of entries that are gone, and with slots of others.
-func mended(tx *store.Tx, f File, frame Frame, entries []record.Name) (Frame, error) {
-	s := &State{Entries: map[record.Name]Entry{}}
-	var faults error
-	isGone := func(name record.Name) bool {
-		v, err := tx.Head(name)
-		if errors.Is(err, store.ErrNotFound) {
-			return true
+// mended returns a file without the entries that are gone, and with others that have its path.
+func mended(tx *store.Tx, f File, name record.Name, entries []record.Name) (s *State, isHead bool, err error) {
+	last, isHead, err := tx.Last(name)
+	if err == nil {
+		s, err = Read(tx, last, tx.Head, func(record.Name) (bool, error) { return true, nil })
+	}
+	if errors.Is(err, store.ErrNotFound) { // of the entries alone
+		s, err = &State{Entries: map[record.Name]Entry{}}, nil
+	}
+	for _, e := range entries {
+		v, headErr := tx.Head(e)
+		if err != nil || headErr != nil || v.Record.Path != f.Path || slices.Contains(s.Frame.Slots(), e) {
+			continue
 		}
 		var text []byte
-		if err == nil {
-			text, err = textOf(tx, v)
-		}
-		s.Entries[name], faults = Entry{v, text}, errors.Join(faults, err)
-		return false
+		text, err = textOf(tx, v)
+		s.Entries[e] = Entry{v, text}
+		s.Frame = s.with(f, e)
 	}
-	s.Frame = frame.Without(isGone, IsList(f.Location))
-	for _, name := range entries {
-		if !slices.Contains(s.Frame.Slots(), name) && !isGone(name) && faults == nil && s.Entries[name].Version.Record.Path == f.Path {
-			s.Frame = s.with(f, name)
-		}
-	}
-	return s.Frame, faults
+	return s, isHead, err
 }
 
 // with returns the frame with a slot where the layout has a new entry, or at its end.
@@ -126,32 +129,11 @@ func (s *State) with(f File, name record.Name) Frame {
 	slots := s.Frame.Slots()
 	if to, ok := f.Location.Layout.(layout.Aggregate); ok {
 		file, _ := f.Location.Parse(f.Path, s.Text(s.Frame)) // its problems were reported when it was captured
-		before := file.Entries()
-		after := to.Insert(file, layout.Entry{Kind: name.Kind, ID: name.ID, Text: s.Entries[name].Text})
-		at := slices.IndexFunc(after.Entries(), func(e *layout.Entry) bool { return e.ID == name.ID && e.Kind == name.Kind })
-		if at >= 0 && len(before) == len(slots) && len(after.Entries()) == len(slots)+1 {
-			return frameOf(after, slices.Insert(slots, at, name))
+		more := to.Insert(file, layout.Entry{Kind: name.Kind, ID: name.ID, Text: s.Entries[name].Text})
+		at := slices.IndexFunc(more.Entries(), func(e *layout.Entry) bool { return e.ID == name.ID && e.Kind == name.Kind })
+		if at >= 0 && len(more.Entries()) == len(slots)+1 {
+			return frameOf(more, slices.Insert(slots, at, name))
 		}
 	}
 	return append(slices.Clone(s.Frame).addText([]byte("\n")), record.Piece{Slot: name})
-}
-
-// settleAlike settles the conflicts with other stores' frames that have the words of a frame.
-func settleAlike(tx *store.Tx, name record.Name, frame Frame) (err error) {
-	var alike []record.Ref
-	for ref, lookErr := range tx.Lookup(store.FieldConflict, name.String()) {
-		v, getErr := tx.Get(ref)
-		if err = errors.Join(lookErr, getErr); err != nil {
-			return err
-		}
-		isAdopted := func(l record.Link) bool { return l.Type == store.LinkAdopted }
-		theirs, err := frameOfBody(tx, v)
-		if err == nil && slices.ContainsFunc(v.Record.Links, isAdopted) && bytes.Equal(theirs.literal(), frame.literal()) {
-			alike = append(alike, ref)
-		}
-	}
-	for _, ref := range alike {
-		err = errors.Join(err, tx.Settle(ref))
-	}
-	return err
 }
