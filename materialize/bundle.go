@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 
+	"filebus/materialize/plan"
 	"filebus/store"
 	"filebus/store/bundle"
 	"filebus/store/record"
@@ -43,7 +44,7 @@ func (w *Workspace) scan(ctx context.Context, file io.Reader, each func(*bundle.
 // Each transaction is taken in as a whole. What was cut short is finished by doing it again.
 func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, error) {
 	retired := map[record.Ref]bool{} // and nothing followed there
-	heard, link := uint64(0), record.Digest{}
+	heard, link, isOther := uint64(0), record.Digest{}, false
 	r, err := w.scan(ctx, file, func(r *bundle.Reader, item bundle.Item) (err error) {
 		if item.Position == 0 {
 			err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
@@ -51,9 +52,7 @@ func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, er
 				return err
 			})
 		}
-		if r.At.Position == heard && r.At.Chain != link && err == nil && link != (record.Digest{}) {
-			err = otherLog(r.Origin, heard)
-		}
+		isOther = isOther || r.At.Position == heard && r.At.Chain != link && link != (record.Digest{})
 		if item.Record != nil && retired[item.Record.Prev] {
 			retired[item.Record.Prev] = false // Tx.Adopt goes on from the head
 		} else if item.Op == store.OpRetire {
@@ -61,6 +60,9 @@ func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, er
 		}
 		return err
 	})
+	if err == nil && isOther { // a malformed one says nothing of its log
+		err = otherLog(r.Origin, heard)
+	}
 	if err == nil {
 		err = w.ownLog(ctx, r)
 	}
@@ -128,12 +130,17 @@ func (a *applier) write(ctx context.Context, steps []store.Step) error {
 	was := *a.report
 	return a.w.Store.Update(ctx, func(tx *store.Tx) error {
 		a.report.Retired, a.report.Destroyed = was.Retired, was.Destroyed
+		files := plan.Files{}
 		for _, step := range steps {
 			if err := a.one(tx, step); err != nil {
 				return err
 			}
+			if v, err := tx.Get(step.Ref); err == nil {
+				files.Add(v.Record)
+			}
 		}
-		return nil
+		_, err := a.w.planner().Mend(ctx, tx, files, a.w.recognise)
+		return err
 	})
 }
 

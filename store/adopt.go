@@ -31,18 +31,20 @@ const LinkAdopted = "adopted"
 // entry. It becomes the head of its name where there was none, or where it goes on from
 // the head. Its text is kept as a conflict version as well if neither goes on from the other,
 // or if it is older than the retirement of the name; later ones of the same line take its
-// place.
+// place. Such a conflict version of another store is not stored where the record is whose
+// text it has: which side that is in conflict with is for each store to say.
 func (tx *Tx) Adopt(d Draft) (Fate, error) {
-	ref := d.Record.Ref()
-	if tx.dropped.Get(ref[:]) != nil {
-		return FateDestroyed, nil
-	}
-	if tx.records.Get(ref[:]) != nil {
-		healed, err := tx.heal(d.Body)
-		if healed {
-			tx.healed = append(tx.healed, d.Record.Name)
+	for _, ref := range append(adopted(&d.Record), d.Record.Ref()) {
+		if tx.dropped.Get(ref[:]) != nil {
+			return FateDestroyed, nil
 		}
-		return FateKnown, err
+		if tx.records.Get(ref[:]) != nil {
+			healed, err := tx.heal(d.Body)
+			if healed {
+				tx.healed = append(tx.healed, d.Record.Name)
+			}
+			return FateKnown, err
+		}
 	}
 	if d.Record.Time.Equal(tx.now()) { // else it would count as made here
 		tx.began = tx.began.Add(1)
@@ -52,20 +54,23 @@ func (tx *Tx) Adopt(d Draft) (Fate, error) {
 		return "", err
 	}
 	v, _, err := tx.add(&d.Record, d)
-	if err == nil {
-		err = tx.settleLine(v.Record)
-	}
 	if err != nil || v.Record.IsConflict() {
 		return FateBeside, errors.Join(err, tx.enter(v, nil))
 	}
 	leads, err := tx.place(v, tx.now())
+	if err == nil {
+		err = tx.SettleIf(v.Record.Name, func(beside Version) bool { // of the record that it goes on from, or with its text
+			of := adopted(beside.Record)
+			return slices.Contains(of, v.Record.Prev) || leads && len(of) > 0 && beside.Record.Body == v.Record.Body
+		})
+	}
 	if err != nil || leads {
 		return FateHead, err
 	}
-	if isBelow, err := tx.descends(last.Record, ref); err != nil || isBelow || last.Record.Body == v.Record.Body {
+	if isBelow, err := tx.descends(last.Record, v.Ref); err != nil || isBelow || last.Record.Body == v.Record.Body {
 		return FateBelow, err
 	}
-	links := append(slices.Clone(v.Record.Links), record.Link{Type: LinkAdopted, Target: ref.String()},
+	links := append(slices.Clone(v.Record.Links), record.Link{Type: LinkAdopted, Target: v.Ref.String()},
 		record.Link{Type: record.LinkConflict, Target: last.Ref.String()})
 	record.SortLinks(links)
 	d.Record.Links, d.Body = links, BodyOf(v.Record)
@@ -73,24 +78,32 @@ func (tx *Tx) Adopt(d Draft) (Fate, error) {
 	return FateBeside, err
 }
 
-// settleLine settles the conflict versions of the record that r goes on from.
-func (tx *Tx) settleLine(r *record.Record) error {
-	var passed []record.Ref
-	for ref, err := range tx.Lookup(FieldConflict, r.Name.String()) {
+// adopted returns the record of another store whose text a conflict version has, if it is one of that.
+func adopted(r *record.Record) (of []record.Ref) {
+	for _, l := range r.Links {
+		if ref, err := record.ParseRef(l.Target); l.Type == LinkAdopted && r.IsConflict() && err == nil {
+			of = append(of, ref)
+		}
+	}
+	return of
+}
+
+// SettleIf settles the open conflict versions of a name that are decided.
+func (tx *Tx) SettleIf(name record.Name, isDecided func(Version) bool) (err error) {
+	var decided []record.Ref
+	for ref, err := range tx.Lookup(FieldConflict, name.String()) {
 		v, getErr := tx.Get(ref)
 		if err = errors.Join(err, getErr); err != nil {
 			return err
 		}
-		if slices.Contains(v.Record.Links, record.Link{Type: LinkAdopted, Target: r.Prev.String()}) {
-			passed = append(passed, ref)
+		if isDecided(v) {
+			decided = append(decided, ref)
 		}
 	}
-	for _, ref := range passed {
-		if err := tx.Settle(ref); err != nil {
-			return err
-		}
+	for _, ref := range decided {
+		err = errors.Join(err, tx.Settle(ref))
 	}
-	return nil
+	return err
 }
 
 // place does what follows from the entry of a put of v, at a time, and reports whether v

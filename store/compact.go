@@ -12,6 +12,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"filebus/store/record"
 	"filebus/store/turnstile"
 )
 
@@ -22,7 +23,8 @@ const (
 )
 
 // errMoved says that the database is not the one any more of which a copy was begun.
-var errMoved = fmt.Errorf("%w: it is written to all the time", turnstile.ErrBusy)
+var errMoved error = record.Busy.Errorf("%w: it is written to all the time", turnstile.ErrBusy).
+	Try("run it again when less is written")
 
 // Compact makes the database again without free pages and with full ones, beside the old
 // one, and lets it take its place in one step, if at least half of it is free, and at least
@@ -70,6 +72,9 @@ func (s *Store) compact(ctx context.Context, leastFree int64) (before, after int
 	// Two that are at it at once must not take each other's copy for their own.
 	name := compactFile + rand.Text()
 	now, err := s.makeCopy(ctx, old, before, name)
+	if newest, metaErr := readMeta(old); errors.Is(err, ErrDamaged) && metaErr == nil && newest != meta {
+		err = errMoved // pages that the newest meta page leads to are as they were, or damaged
+	}
 	if err != nil {
 		return before, 0, err
 	}
@@ -114,7 +119,7 @@ func (s *Store) is(name string, file fs.FileInfo) bool {
 	return err == nil && os.SameFile(there, file)
 }
 
-// copyPages copies every pair of a database. Damage is told as that, or as errMoved.
+// copyPages copies every pair of a database.
 func copyPages(ctx context.Context, from *os.File, size int64, to *bbolt.DB) error {
 	var pairs [][3][]byte // bucket, key, value
 	bytesOf := 0
@@ -137,9 +142,9 @@ func copyPages(ctx context.Context, from *os.File, size int64, to *bbolt.DB) err
 			return fault
 		}
 		return flush()
-	}, func(page uint64, why string) { fault = fmt.Errorf("%w (page %d: %s)", errMoved, page, why) })
+	}, func(page uint64, why string) { fault = damaged("page %d: %s", page, why) })
 	if err == nil && fault == nil {
 		err = flush()
 	}
-	return errors.Join(err, fault)
+	return cmp.Or(fault, err)
 }

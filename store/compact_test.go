@@ -159,6 +159,27 @@ func TestCompactDamaged(t *testing.T) {
 	if now := readFile(t, database); err != nil && len(now) != len(damaged) {
 		t.Errorf("after %v the database has %d bytes, was %d", err, len(now), len(damaged))
 	}
+	// Bytes that have changed by themselves, without a sign: that is no sign of a writer.
+	s = unchecked(t)
+	for i := range 60 {
+		put(t, s, fmt.Sprintf("note/%d", i), fmt.Sprint("Text ", i))
+	}
+	database = filepath.Join(s.Dir(), "store.db")
+	found := 0
+	for at := 3*4096 + 9; at < len(readFile(t, database)); at += 5 * 4096 {
+		rewrite(t, database, func(data []byte) { data[at] ^= 0x40 })
+		_, _, err := s.Compact(t.Context(), 0)
+		if errors.Is(err, store.ErrDamaged) {
+			found++
+			rewrite(t, database, func(data []byte) { data[at] ^= 0x40 })
+		}
+		if errors.Is(err, turnstile.ErrBusy) {
+			t.Fatalf("byte %d is damaged: %v", at, err)
+		}
+	}
+	if found == 0 {
+		t.Error("no damage was found")
+	}
 	if left, _ := filepath.Glob(filepath.Join(s.Dir(), "*.compact-*")); len(left) > 0 {
 		t.Errorf("%q is left", left)
 	}

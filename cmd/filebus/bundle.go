@@ -46,6 +46,9 @@ func applyBundle(ctx context.Context, without *workspace, args []string) error {
 		return err
 	}
 	w, err := without.create(ctx)
+	if err == nil && !w.global.noSync { // what stands in files would else seem to go on from what is taken in
+		_, err = w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true})
+	}
 	if err != nil {
 		return err
 	}
@@ -63,7 +66,8 @@ func applyBundle(ctx context.Context, without *workspace, args []string) error {
 			w.note("destroyed there, and still here; filebus purge %s destroys it here too", ref.Short())
 		}
 	}
-	if n[store.FateBeside] > 0 {
+	// A later version, or the other entries, may have decided it.
+	if open, err := w.Conflicts(ctx); n[store.FateBeside] > 0 && (err != nil || len(open) > 0) {
 		w.note("both sides went on: filebus conflicts")
 	}
 	return w.print(report, "%d new, %d older, %d in conflict, %d known, %d destroyed here; %d retired\n", n[store.FateHead],

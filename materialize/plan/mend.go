@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -33,76 +34,106 @@ func (w Planner) Describe(name record.Name, f File) store.Draft {
 	return draft
 }
 
-// MendFrames takes the entries that are lost out of the frames, and makes a frame for entries
-// whose frame is lost: of the version before, or of nothing but the entries. It returns the
-// paths of the files.
+// Files are files of entries: their frames, with entries that each has, or had.
+type Files map[record.Name][]record.Name
+
+// Add adds the file of a record, if it is an entry or a frame.
+func (all Files) Add(r *record.Record) {
+	switch frame := (record.Name{Tree: r.Name.Tree, Kind: record.KindFrame, ID: r.Path}); {
+	case r.Name.Kind == record.KindFrame:
+		all[r.Name] = append(all[r.Name], []record.Name{}...)
+	case r.Name.IsEntry() && r.Path != "":
+		all[frame] = append(all[frame], r.Name)
+	}
+}
+
+// MendFrames is Mend for all files.
 func (w Planner) MendFrames(ctx context.Context) (paths []string, err error) {
 	err = w.Store.Update(ctx, func(tx *store.Tx) error {
-		frames, homeless := map[record.Name]Frame{}, map[record.Name][]store.Version{}
-		if err := framesOf(tx, frames, homeless); err != nil {
-			return err
-		}
-		for name, frame := range frames {
-			path := name.ID
-			isLost := func(slot record.Name) bool {
-				_, err := tx.Head(slot)
-				return err != nil
-			}
-			whole := frame.Without(isLost, IsList(layout.Recognize(path)))
-			for _, v := range homeless[name] {
-				whole = append(whole.addText([]byte("\n")), record.Piece{Slot: v.Record.Name})
-			}
-			if len(whole.Slots()) == len(frame.Slots()) && len(homeless[name]) == 0 {
-				continue
-			}
-			paths = append(paths, path)
-			body, err := w.Store.Prepare(ctx, record.Frame(whole).Encode())
+		all := Files{}
+		for n, err := range tx.Names(record.Name{}) {
+			var v store.Version
 			if err == nil {
-				f := File{Tree: name.Tree, Path: path, Content: Content{Body: body}, Source: record.SourceSync}
-				_, err = tx.Put(frameDraft(f))
+				v, err = tx.Get(n.Ref)
 			}
 			if err != nil {
 				return err
 			}
+			all.Add(v.Record)
 		}
-		return nil
+		paths, err = w.Mend(ctx, tx, all, layout.Recognize)
+		return err
 	})
 	return paths, err
 }
 
-// framesOf reads all frames, with the entries that have none.
-func framesOf(tx *store.Tx, frames map[record.Name]Frame, homeless map[record.Name][]store.Version) error {
-	var entries []store.Version
-	for n, err := range tx.Names(record.Name{}) {
+// Mend makes the frames of files agree with what is current, where entries have become or ceased to be
+// that without them: what is lost goes, what has no slot gets one, also where the frame itself is lost. A
+// frame in conflict that differs in nothing but slots is settled. It returns the paths of the files.
+func (w Planner) Mend(
+	ctx context.Context, tx *store.Tx, files Files, recognise func(string) layout.Location,
+) (paths []string, err error) {
+	for name, entries := range files {
+		f := File{Tree: name.Tree, Path: name.ID, Location: recognise(name.ID), Source: record.SourceSync}
+		s, isHead, err := mended(tx, f, name, entries)
 		if err != nil {
-			return err
+			return paths, err
 		}
-		v, err := tx.Get(n.Ref)
-		switch {
-		case err != nil:
-			return err
-		case n.Name.IsEntry():
-			entries = append(entries, v)
-		case n.Name.Kind == record.KindFrame:
-			if frames[n.Name], err = frameOfBody(tx, v); err != nil {
-				return err
-			}
-		}
-	}
-	for _, e := range entries {
-		name := record.Name{Tree: e.Record.Name.Tree, Kind: record.KindFrame, ID: e.Record.Path}
-		if _, err := tx.Head(name); !errors.Is(err, store.ErrNotFound) || e.Record.Path == "" {
+		if !isHead && len(s.Frame.Slots()) == 0 {
 			continue
 		}
-		if _, known := frames[name]; !known {
-			frames[name] = nil
-			if last, _, err := tx.Last(name); err == nil {
-				frames[name], _ = frameOfBody(tx, last) // else of the entries alone
-			}
+		var done store.Outcome
+		if f.Body, err = w.Store.Prepare(ctx, record.Frame(s.Frame).Encode()); err == nil {
+			done, err = tx.Put(frameDraft(f))
 		}
-		if !slices.Contains(frames[name].Slots(), e.Record.Name) {
-			homeless[name] = append(homeless[name], e)
+		if err == nil {
+			err = tx.SettleIf(name, func(v store.Version) bool {
+				theirs, err := frameOfBody(tx, v)
+				return err == nil && bytes.Equal(theirs.literal(), s.Frame.literal())
+			})
+		}
+		if err != nil {
+			return paths, err
+		}
+		if !done.Unchanged {
+			paths = append(paths, f.Path)
 		}
 	}
-	return nil
+	return paths, nil
+}
+
+// mended returns a file without the entries that are gone, and with others that have its path.
+func mended(tx *store.Tx, f File, name record.Name, entries []record.Name) (s *State, isHead bool, err error) {
+	last, isHead, err := tx.Last(name)
+	if err == nil {
+		s, err = Read(tx, last, tx.Head, func(record.Name) (bool, error) { return true, nil })
+	}
+	if errors.Is(err, store.ErrNotFound) { // of the entries alone
+		s, err = &State{Entries: map[record.Name]Entry{}}, nil
+	}
+	for _, e := range entries {
+		v, headErr := tx.Head(e)
+		if err != nil || headErr != nil || v.Record.Path != f.Path || slices.Contains(s.Frame.Slots(), e) {
+			continue
+		}
+		var text []byte
+		text, err = textOf(tx, v)
+		s.Entries[e] = Entry{v, text}
+		s.Frame = s.with(f, e)
+	}
+	return s, isHead, err
+}
+
+// with returns the frame with a slot where the layout has a new entry, or at its end.
+func (s *State) with(f File, name record.Name) Frame {
+	slots := s.Frame.Slots()
+	if to, ok := f.Location.Layout.(layout.Aggregate); ok {
+		file, _ := f.Location.Parse(f.Path, s.Text(s.Frame)) // its problems were reported when it was captured
+		more := to.Insert(file, layout.Entry{Kind: name.Kind, ID: name.ID, Text: s.Entries[name].Text})
+		at := slices.IndexFunc(more.Entries(), func(e *layout.Entry) bool { return e.ID == name.ID && e.Kind == name.Kind })
+		if at >= 0 && len(more.Entries()) == len(slots)+1 {
+			return frameOf(more, slices.Insert(slots, at, name))
+		}
+	}
+	return append(slices.Clone(s.Frame).addText([]byte("\n")), record.Piece{Slot: name})
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"filebus/store"
 	"filebus/store/bundle"
 	"filebus/store/record"
@@ -302,6 +304,140 @@ func TestAdoptRetired(t *testing.T) {
 	if got := c.tell(t, b); got != "known retired <nil>" {
 		t.Errorf("what is retired there: %s", got)
 	}
+}
+
+// Three stores that each have a text under one name tell each other all until nothing is new: each
+// keeps its own, and has the other two in conflict, once.
+func TestAdoptAmongThree(t *testing.T) {
+	texts := []string{"of a", "of b", "of c"}
+	var sides []side
+	for i, text := range texts {
+		s := side{newStore(t, byte(i+1))}
+		put(t, s.Store, "n", text)
+		sides = append(sides, s)
+	}
+	for range 4 {
+		for i, from := range sides {
+			from.tell(t, sides[(i+1)%3])
+			from.tell(t, sides[(i+2)%3])
+		}
+	}
+	for i, s := range sides {
+		others := slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return text == texts[i] })
+		if diff := cmp.Diff([][]string{{texts[i]}, others}, s.current(t, "n")); diff != "" {
+			t.Errorf("store %d: head, and what is in conflict (-want +got):\n%s", i, diff)
+		}
+		if fates := s.tell(t, sides[(i+1)%3]); strings.Trim(fates, "know ") != "" {
+			t.Errorf("store %d still has something new to tell: %s", i, fates)
+		}
+	}
+	// One takes another's text: there is nothing more to decide between those two.
+	put(t, sides[1].Store, "n", texts[0])
+	for _, to := range []int{0, 2} {
+		sides[1].tell(t, sides[to])
+	}
+	want := [][]string{{texts[0]}, {texts[2]}}
+	if diff := cmp.Diff(want, sides[0].current(t, "n")); diff != "" {
+		t.Errorf("whose text was taken (-want +got):\n%s", diff)
+	}
+	want = [][]string{{texts[2]}, {texts[0]}}
+	if diff := cmp.Diff(want, sides[2].current(t, "n")); diff != "" {
+		t.Errorf("the third (-want +got):\n%s", diff)
+	}
+}
+
+// current returns the head's text, and those of the open conflicts, sorted.
+func (s side) current(t *testing.T, id string) [][]string {
+	n := record.Name{Kind: record.KindNote, ID: id}
+	var heads, open []string
+	text := func(tx *store.Tx, v store.Version) string {
+		content, err := tx.Content(v.Record)
+		b, readErr := content.Bytes()
+		if err = errors.Join(err, readErr); err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	err := s.View(t.Context(), func(tx *store.Tx) error {
+		if v, err := tx.Head(n); err == nil {
+			heads = append(heads, text(tx, v))
+		}
+		for ref, err := range tx.Lookup(store.FieldConflict, n.String()) {
+			v, getErr := tx.Get(ref)
+			if err = errors.Join(err, getErr); err != nil {
+				return err
+			}
+			open = append(open, text(tx, v))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(open)
+	return [][]string{heads, open}
+}
+
+// Random stores that tell each other all at last, in any order, come to an end, and no text that is
+// current in one is unseen in another: it is current there, or in conflict, or stands in the history
+// of what is current, or the name was retired or the text destroyed there.
+func TestAdoptRandom(t *testing.T) {
+	for seed := range uint64(4) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		sides := []side{{newStore(t, 1)}, {newStore(t, 2)}, {newStore(t, 3)}}
+		for step := range 24 {
+			i := random.IntN(3)
+			id := string("nm"[random.IntN(2)])
+			switch n := (record.Name{Kind: record.KindNote, ID: id}); random.IntN(8) {
+			case 0, 1, 2, 3:
+				put(t, sides[i].Store, id, fmt.Sprint("text ", step, " of ", i))
+			case 4:
+				_ = sides[i].Update(t.Context(), func(tx *store.Tx) error { return tx.Retire(n, store.Expect{}) })
+			default:
+				sides[i].tell(t, sides[(i+1+random.IntN(2))%3])
+			}
+		}
+		for range 4 {
+			for i := range sides {
+				sides[i].tell(t, sides[(i+1)%3])
+				sides[i].tell(t, sides[(i+2)%3])
+			}
+		}
+		for i, s := range sides {
+			for _, to := range []side{sides[(i+1)%3], sides[(i+2)%3]} {
+				if fates := s.tell(t, to); strings.Trim(fates, "know ") != "" {
+					t.Fatalf("seed %d: store %d still has something new to tell: %s", seed, i, fates)
+				}
+				for _, id := range []string{"n", "m"} {
+					s.seenBy(t, seed, to, id)
+				}
+			}
+		}
+	}
+}
+
+func (s side) seenBy(t *testing.T, seed uint64, to side, id string) {
+	mine, theirs := s.current(t, id), to.current(t, id)
+	if len(mine[0]) == 0 || len(theirs[0]) == 0 || slices.Contains(slices.Concat(theirs...), mine[0][0]) {
+		return
+	}
+	n := record.Name{Kind: record.KindNote, ID: id}
+	isBelow := false
+	err := to.View(t.Context(), func(tx *store.Tx) error {
+		v, err := tx.Head(n)
+		for ; err == nil && !isBelow && !v.Record.Prev.IsZero(); v, err = tx.Get(v.Record.Prev) {
+			isBelow = v.Record.Body == record.DigestOf([]byte(mine[0][0]))
+		}
+		isBelow = isBelow || v.Record.Body == record.DigestOf([]byte(mine[0][0]))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if isBelow {
+		return
+	}
+	t.Errorf("seed %d: %q is current for one, and unseen by another, who has %q", seed, mine[0], theirs)
 }
 
 func FuzzReader(f *testing.F) {
