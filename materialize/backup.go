@@ -276,6 +276,9 @@ type Restored struct {
 	past   string
 }
 
+// ReplacedPrefix begins the name of a folder with a store that PutBack has replaced.
+const ReplacedPrefix = "replaced-"
+
 // PutBack puts the store as it was backed up, at most up to a time if that is not zero, in the place
 // of the one that is there, which is kept. It is refused where that has entries that the backup
 // lacks, if not insisted upon. Files of the workspace stay as they are.
@@ -327,7 +330,7 @@ func (w *Workspace) restore(ctx context.Context, b *Backup, out *Restored) error
 	}
 	own, into := folder.At(w.Location.Store), ""
 	if out.Replaced > 0 {
-		into = own.Free("replaced-" + w.now().UTC().Format("20060102T150405"))
+		into = own.Free(ReplacedPrefix + w.now().UTC().Format("20060102T150405"))
 		out.Kept = own.Path(into)
 	}
 	feed := func(replay *store.Replay) error {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"filebus/materialize/layout"
@@ -20,6 +21,7 @@ type Secret struct {
 	Name  string `json:"name"`            // whose text has it; of a file its path
 	Taken bool   `json:"taken,omitempty"` // out of the text, before it was stored
 	File  bool   `json:"-"`               // it stands in a file on disk, too
+	Said  bool   `json:"-"`               // it stands in what is said of the text
 }
 
 // ErrSecret says that a text has secrets, and is not stored.
@@ -90,9 +92,11 @@ func (w *Workspace) guarded(name string, mode secrets.Mode, text, old []byte) ([
 	if mode == secrets.Redact {
 		text = secrets.Take(text, found)
 	}
-	w.guard.note(Secret{Name: name, Taken: mode == secrets.Redact}, found, len(found))
+	w.guard.note(Secret{Name: name, Taken: mode == secrets.Redact, Said: strings.HasPrefix(name, said)}, found, len(found))
 	return text, nil
 }
+
+const said = "what is said of " // begins what is named of a text that is not in it
 
 // guardFacts is guarded for what is said of a text.
 func (w *Workspace) guardFacts(name string, mode secrets.Mode, f *layout.Facts) error {
@@ -102,7 +106,7 @@ func (w *Workspace) guardFacts(name string, mode secrets.Mode, f *layout.Facts) 
 		all = append(all, &f.Tags[i])
 	}
 	for _, fact := range all {
-		text, err := w.guarded("what is said of "+name, mode, []byte(*fact), nil)
+		text, err := w.guarded(said+name, mode, []byte(*fact), nil)
 		if err != nil {
 			return err
 		}

@@ -116,7 +116,7 @@ func (d *doctor) files(context.Context) (string, error) {
 			spooled++
 		case (path.Dir(name) == "tmp" || folder.IsTemporary(base)) && d.now().Sub(info.ModTime()) > 24*time.Hour:
 			old++
-		case strings.HasPrefix(name, storeFile+".") || strings.Contains(base, ".damaged"):
+		case strings.HasPrefix(name, storeFile+".") || strings.Contains(base, ".damaged") || base == storeFile && name != base:
 			copies = append(copies, fmt.Sprintf("%s (%s)", name, byteSize(info.Size())))
 		}
 		return nil

@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"filebus/materialize"
+	"filebus/materialize/markdown"
 	"filebus/materialize/release"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -46,7 +50,20 @@ func (o *purgeCommand) run(ctx context.Context, w *workspace, args []string) err
 	for _, file := range report.Files {
 		w.note("its file: %s", file)
 	}
+	if !o.DryRun {
+		w.noteReplaced("a restore has kept %s, which may have it", "purge "+strings.Join(markdown.Texts(args, record.ShellWord), " "))
+	}
 	return w.printRelease(report, o.DryRun)
+}
+
+// noteReplaced names the stores that restores have kept, with a command for each.
+func (w *workspace) noteReplaced(text, command string) {
+	entries, _ := folder.At(w.Location.Store).ReadDir(".") // it was read just now
+	for _, e := range entries {
+		if at := filepath.Join(w.Location.Store, e.Name()); e.IsDir() && strings.HasPrefix(e.Name(), materialize.ReplacedPrefix) {
+			w.noteTry("filebus --store "+record.ShellWord(at)+" "+command, text, at)
+		}
+	}
 }
 
 // versionsOf returns the versions that a text means which are left: all of a name, or the
@@ -54,7 +71,9 @@ func (o *purgeCommand) run(ctx context.Context, w *workspace, args []string) err
 func (w *workspace) versionsOf(ctx context.Context, text string) (refs []record.Ref, err error) {
 	id, version := text, ""
 	v, err := w.lastOf(ctx, text)
-	if at := strings.LastIndexByte(text, '@'); err != nil && at > 0 {
+	whole, _ := record.ParseName(text)
+	isKnown, _ := w.EverStored(ctx, whole) // and destroyed since
+	if at := strings.LastIndexByte(text, '@'); err != nil && !isKnown && at > 0 {
 		id, version = text[:at], text[at+1:]
 		v, err = w.lastOf(ctx, id)
 	} else if err == nil && strings.HasPrefix(v.Ref.String(), text) {
@@ -78,8 +97,9 @@ func (w *workspace) versionsOf(ctx context.Context, text string) (refs []record.
 				refs = append(refs, e.Ref)
 			}
 		}
-		if name.Kind == record.KindFrame && slices.Contains(refs, v.Ref) {
-			return usageError("%s is the frame of a file: its entries are purged one by one", name)
+		if head, _ := tx.Head(name); name.Kind == record.KindFrame && slices.Contains(refs, head.Ref) {
+			return usageError("%s is the frame of a file: its entries are purged one by one; for what stands beside them, "+
+				"edit the file and run filebus sync, then purge this version", name)
 		}
 		return historyErr
 	})
