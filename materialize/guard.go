@@ -115,6 +115,14 @@ func (w *Workspace) guardFacts(name string, mode secrets.Mode, f *layout.Facts) 
 	return nil
 }
 
+// guardName refuses a name with a secret, where none is to be stored.
+func guardName(name string, mode secrets.Mode) error {
+	if found := secrets.Scan([]byte(name)); len(found) > 0 && mode != secrets.Warn && mode != secrets.Off {
+		return refuse("the name", "give it another name", found)
+	}
+	return nil
+}
+
 // guardFile looks for secrets in a file that is to be stored. Its text is never changed.
 func (w *Workspace) guardFile(f *plan.File) error {
 	mode := w.secretMode(f.Source)
@@ -145,10 +153,9 @@ func (w *Workspace) prepare(ctx context.Context, r *PutRequest) (text plan.Conte
 	if r.Secrets = mode; mode == secrets.Off {
 		return prepareStream(ctx, w.Store, r.Text)
 	}
-	if inName := secrets.Scan([]byte(r.ID)); len(inName) > 0 && mode != secrets.Warn {
-		return text, refuse("the name of a "+string(r.Kind), "give it another name", inName)
+	if err = guardName(r.ID, mode); err == nil {
+		err = w.guardFacts(name, mode, &r.Facts)
 	}
-	err = w.guardFacts(name, mode, &r.Facts)
 	about := secrets.Scan(r.About)
 	if err == nil && len(about) > 0 && mode != secrets.Warn {
 		err = refuse(name, "run it again with the text that filebus put --secrets redact makes of it", about)
