@@ -42,7 +42,14 @@ func (o *bundleCreate) run(ctx context.Context, w *workspace, args []string) err
 		written.Before.Position+1, written.End.Position)
 }
 
-func applyBundle(ctx context.Context, w *workspace, args []string) error {
+func applyBundle(ctx context.Context, without *workspace, args []string) error {
+	if _, err := os.Stat(without.abs(args[0])); args[0] != "-" && err != nil {
+		return err
+	}
+	w, err := without.create(ctx)
+	if err != nil {
+		return err
+	}
 	file, err := w.spooled(args[0])
 	if err != nil {
 		return err

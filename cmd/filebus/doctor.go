@@ -156,11 +156,14 @@ func (d *doctor) stored(ctx context.Context) (detail string, err error) {
 // clock looks at the time of the log's last entry.
 func (d *doctor) clock(ctx context.Context) (detail string, err error) {
 	err = d.Store.View(ctx, func(tx *store.Tx) error {
-		last, err := tx.Entry(max(tx.Position(), 1))
-		stepped, _, stepErr := tx.SteppedBack()
 		detail = count(int(tx.Position()), "1 entry", "%d entries")
+		if tx.Position() == 0 {
+			return nil
+		}
+		last, err := tx.Entry(tx.Position())
+		stepped, _, stepErr := tx.SteppedBack()
 		switch ahead := last.Time.Sub(d.now()); {
-		case tx.Position() == 0 || err != nil || stepErr != nil:
+		case err != nil || stepErr != nil:
 			return cmp.Or(stepErr, err)
 		case ahead > time.Minute:
 			return record.Partly.Errorf("the last entry is %v ahead of this clock", ahead.Round(time.Second))

@@ -110,7 +110,7 @@ func writingCommands() []command {
 		),
 		group("bundle",
 			fresh("create FILE|-", &bundleCreate{}),
-			creating("apply FILE|-", runFunc(applyBundle)),
+			plain("apply FILE|-", runFunc(applyBundle)),
 		),
 		fresh("backup DIR", &backupCommand{}),
 		plain("restore DIR", &restoreCommand{}),

@@ -67,6 +67,9 @@ func ParseName(text string) (Name, error) {
 	}
 	tree, kind, captured := strings.Cut(head, ":")
 	if !captured {
+		if _, err := ParseKind(head); err != nil {
+			return Name{}, fmt.Errorf("%w; the name of a file is its path behind a kind, as in note/%s", err, text)
+		}
 		return NewName("", Kind(head), id)
 	}
 	if _, err := ParseTree(tree); err != nil {
