@@ -125,7 +125,7 @@ func house() map[string]pack {
 		"filebus/materialize/knowledge": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/index", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness",
 			},
 		},
 		"filebus/materialize/pdf": {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"filebus/materialize"
+	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
@@ -219,7 +220,7 @@ func (d *doctor) hooks(context.Context) (string, error) {
 		}
 		for line := range strings.Lines(string(text)) {
 			if strings.Contains(line, "filebus") {
-				lines = append(lines, cutText(strings.TrimSpace(line)))
+				lines = append(lines, cutText(secrets.Text(strings.TrimSpace(line))))
 			}
 		}
 	}
