@@ -129,7 +129,7 @@ func (w *Workspace) BackUp(ctx context.Context, dir string, fresh bool) (*Backup
 	b.sweep(w.now().Add(-24 * time.Hour))
 	err = errors.Join(err, copyConfig(folder.At(w.Location.Store), b.own, true))
 	if err == nil {
-		b.StillHas, err = b.stillHas(ctx, w.Store)
+		b.StillHas, err = b.stillHas(ctx, w.Store, 0)
 	}
 	return b, err
 }
@@ -250,14 +250,15 @@ func copyConfig(from, to folder.Folder, anew bool) error {
 	return nil
 }
 
-// stillHas counts the records of which the backup has the content, and the store not any more.
-func (b *Backup) stillHas(ctx context.Context, s *store.Store) (n int, err error) {
-	until := map[record.Ref]uint64{} // the end of the bundle that has it
+// stillHas counts the records of which the backup has the content, and the store not any more,
+// but those that are destroyed by an entry up to a position.
+func (b *Backup) stillHas(ctx context.Context, s *store.Store, until uint64) (n int, err error) {
+	ends := map[record.Ref]uint64{} // of the bundle that has it
 	err = s.EachEntry(ctx, 1, func(tx *store.Tx, e store.Entry) (bool, error) {
 		if e.Op == store.OpPut && e.Position <= b.End.Position && tx.IsDropped(e.Ref) {
 			i := slices.IndexFunc(b.segments, func(s segment) bool { return e.Position <= s.end.Position })
-			until[e.Ref] = b.segments[i].end.Position
-		} else if in, found := until[e.Ref]; found && e.Op == store.OpDrop && e.Position > in {
+			ends[e.Ref] = b.segments[i].end.Position
+		} else if in, found := ends[e.Ref]; found && e.Op == store.OpDrop && e.Position > max(in, until) {
 			n++
 		}
 		return false, nil
@@ -317,6 +318,7 @@ func (w *Workspace) PutBack(ctx context.Context, b *Backup, at time.Time, insist
 		return out, record.Conflict.Errorf("the store in %s has entries that the backup lacks; nothing was changed", w.Location.Store).
 			Because(ErrWouldLose)
 	}
+	out.StillHas, _ = b.stillHas(ctx, w.Store, out.Position) // of what cannot be read nobody knows
 	return out, w.restore(ctx, b, out)
 }
 

@@ -106,7 +106,7 @@ func (w *Workspace) tryEditText(
 		text, err = r.w.guarded(p, mode, text, old)
 	}
 	if err == nil {
-		err = errors.Join(guardName(p, mode), r.w.guardFacts(p, mode, &origin.Facts))
+		err = r.w.guardFacts(p, mode, &origin.Facts)
 	}
 	if err != nil {
 		return nil, nil, err

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 
 	"filebus/materialize/layout"
@@ -21,7 +20,6 @@ type Secret struct {
 	Name  string `json:"name"`            // whose text has it; of a file its path
 	Taken bool   `json:"taken,omitempty"` // out of the text, before it was stored
 	File  bool   `json:"-"`               // it stands in a file on disk, too
-	Said  bool   `json:"-"`               // it stands in what is said of the text
 }
 
 // ErrSecret says that a text has secrets, and is not stored.
@@ -51,7 +49,8 @@ func (g *guard) note(is Secret, found []secrets.Finding, count int) {
 	defer g.mu.Unlock()
 	for _, f := range found {
 		is.Finding = f
-		if slices.Contains(g.found, is) {
+		isKnown := func(s Secret) bool { return s.Finding == f && s.Name == is.Name && s.Taken == is.Taken }
+		if slices.ContainsFunc(g.found, isKnown) {
 			count--
 		} else if len(g.found) < mostSecrets {
 			g.found = append(g.found, is)
@@ -92,33 +91,26 @@ func (w *Workspace) guarded(name string, mode secrets.Mode, text, old []byte) ([
 	if mode == secrets.Redact {
 		text = secrets.Take(text, found)
 	}
-	w.guard.note(Secret{Name: name, Taken: mode == secrets.Redact, Said: strings.HasPrefix(name, said)}, found, len(found))
+	w.guard.note(Secret{Name: name, Taken: mode == secrets.Redact}, found, len(found))
 	return text, nil
 }
 
-const said = "what is said of " // begins what is named of a text that is not in it
-
-// guardFacts is guarded for what is said of a text.
+// guardFacts is guarded for what is said of a text. Its name is never changed.
 func (w *Workspace) guardFacts(name string, mode secrets.Mode, f *layout.Facts) error {
+	if inName := secrets.Scan([]byte(name)); len(inName) > 0 && (mode == secrets.Redact || mode == secrets.Refuse) {
+		return refuse("the name", "give it another name", inName)
+	}
 	f.Tags = slices.Clone(f.Tags)
 	all := []*string{&f.Title, &f.Summary, &f.Agent, &f.Conversation, &f.Session, &f.Run, &f.Task, &f.Status}
 	for i := range f.Tags {
 		all = append(all, &f.Tags[i])
 	}
 	for _, fact := range all {
-		text, err := w.guarded(said+name, mode, []byte(*fact), nil)
+		text, err := w.guarded("what is said of "+name, mode, []byte(*fact), nil)
 		if err != nil {
 			return err
 		}
 		*fact = string(text)
-	}
-	return nil
-}
-
-// guardName refuses a name with a secret, where none is to be stored.
-func guardName(name string, mode secrets.Mode) error {
-	if found := secrets.Scan([]byte(name)); len(found) > 0 && mode != secrets.Warn && mode != secrets.Off {
-		return refuse("the name", "give it another name", found)
 	}
 	return nil
 }
@@ -153,9 +145,7 @@ func (w *Workspace) prepare(ctx context.Context, r *PutRequest) (text plan.Conte
 	if r.Secrets = mode; mode == secrets.Off {
 		return prepareStream(ctx, w.Store, r.Text)
 	}
-	if err = guardName(r.ID, mode); err == nil {
-		err = w.guardFacts(name, mode, &r.Facts)
-	}
+	err = w.guardFacts(name, mode, &r.Facts)
 	about := secrets.Scan(r.About)
 	if err == nil && len(about) > 0 && mode != secrets.Warn {
 		err = refuse(name, "run it again with the text that filebus put --secrets redact makes of it", about)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,7 +16,6 @@ import (
 	"filebus/materialize/release"
 	"filebus/query"
 	"filebus/store"
-	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -58,11 +59,10 @@ func (o *purgeCommand) run(ctx context.Context, w *workspace, args []string) err
 
 // noteReplaced names the stores that restores have kept, with a command for each.
 func (w *workspace) noteReplaced(text, command string) {
-	entries, _ := folder.At(w.Location.Store).ReadDir(".") // it was read just now
-	for _, e := range entries {
-		if at := filepath.Join(w.Location.Store, e.Name()); e.IsDir() && strings.HasPrefix(e.Name(), materialize.ReplacedPrefix) {
-			w.noteTry("filebus --store "+record.ShellWord(at)+" "+command, text, at)
-		}
+	kept, _ := fs.Glob(os.DirFS(w.Location.Store), materialize.ReplacedPrefix+"*") // it was read just now
+	for _, name := range kept {
+		at := filepath.Join(w.Location.Store, name)
+		w.noteTry("filebus --store "+record.ShellWord(at)+" "+command, text, at)
 	}
 }
 

@@ -51,10 +51,8 @@ func (e *environ) noteSecrets() {
 			switch isLast := !slices.ContainsFunc(named[i+1:], isStored); {
 			case s.Taken:
 				what = "redacted"
-			case isLast && s.File:
-				hint = "take it out of the file, then purge what filebus scan --history names"
-			case isLast && s.Said:
-				hint = "purge what filebus scan --history names, or --secrets redact the next time"
+			case isLast && (s.File || strings.HasPrefix(s.Name, "what is said")):
+				hint = "take it out, then purge what filebus scan --history names"
 			case isLast:
 				hint = "filebus purge " + record.ShellWord(s.Name) + " --files, or --secrets redact the next time"
 			}

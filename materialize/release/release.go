@@ -321,13 +321,12 @@ func (r *Run) findFiles(going []*Candidate) error {
 	if len(r.report.Files) == 0 || r.request.DryRun || r.request.Files {
 		return nil
 	}
-	refused := record.Conflict.Errorf("nothing was destroyed: what still stands in %s would be stored again",
-		strings.Join(r.report.Files, ", ")).Because(ErrOnDisk, r.report.Files...)
-	if len(apart) == 0 {
-		return refused
+	hint := "run it again with --files, which deletes {all}, or takes the entry out"
+	if len(apart) > 0 {
+		hint = "filebus purge NAME@VERSION, for one that no file has (" + strings.Join(apart[:min(len(apart), 10)], ", ") + "), or " + hint
 	}
-	return refused.Try("filebus purge NAME@VERSION, for one that no file has (" + strings.Join(apart[:min(len(apart), 10)], ", ") +
-		"), or run it again with --files, which deletes {all}, or takes the entry out")
+	return record.Conflict.Errorf("nothing was destroyed: what still stands in %s would be stored again",
+		strings.Join(r.report.Files, ", ")).Because(ErrOnDisk, r.report.Files...).Try(hint)
 }
 
 // closeOver keeps what anything that stays refers to.
