@@ -133,7 +133,7 @@ func (w *Workspace) BackUp(ctx context.Context, dir string, fresh bool) (*Backup
 	b.sweep(w.now().Add(-24 * time.Hour))
 	err = errors.Join(err, copyConfig(folder.At(w.Location.Store), b.own, true))
 	if err == nil {
-		b.StillHas, err = b.stillHas(ctx, w.Store)
+		b.StillHas, err = b.stillHas(ctx, w.Store, 0)
 	}
 	return b, err
 }
@@ -254,14 +254,15 @@ func copyConfig(from, to folder.Folder, anew bool) error {
 	return nil
 }
 
-// stillHas counts the records of which the backup has the content, and the store not any more.
-func (b *Backup) stillHas(ctx context.Context, s *store.Store) (n int, err error) {
-	until := map[record.Ref]uint64{} // the end of the bundle that has it
+// stillHas counts the records of which the backup has the content, and the store not any more,
+// but those that are destroyed by an entry up to a position.
+func (b *Backup) stillHas(ctx context.Context, s *store.Store, until uint64) (n int, err error) {
+	ends := map[record.Ref]uint64{} // of the bundle that has it
 	err = s.EachEntry(ctx, 1, func(tx *store.Tx, e store.Entry) (bool, error) {
 		if e.Op == store.OpPut && e.Position <= b.End.Position && tx.IsDropped(e.Ref) {
 			i := slices.IndexFunc(b.segments, func(s segment) bool { return e.Position <= s.end.Position })
-			until[e.Ref] = b.segments[i].end.Position
-		} else if in, found := until[e.Ref]; found && e.Op == store.OpDrop && e.Position > in {
+			ends[e.Ref] = b.segments[i].end.Position
+		} else if in, found := ends[e.Ref]; found && e.Op == store.OpDrop && e.Position > max(in, until) {
 			n++
 		}
 		return false, nil
@@ -280,6 +281,9 @@ type Restored struct {
 	origin record.StoreID // as of the last bundle
 	past   string
 }
+
+// ReplacedPrefix begins the name of a folder with a store that PutBack has replaced.
+const ReplacedPrefix = "replaced-"
 
 // A Restoration says what of a backup is wanted.
 type Restoration struct {
@@ -331,6 +335,7 @@ func (w *Workspace) Weigh(ctx context.Context, b *Backup, want Restoration) (*Re
 		return out, record.Conflict.Errorf("the store in %s has entries that the backup lacks; nothing was changed", w.Location.Store).
 			Because(ErrWouldLose)
 	}
+	out.StillHas, _ = b.stillHas(ctx, w.Store, out.Position) // of what cannot be read nobody knows
 	return out, nil
 }
 
@@ -346,7 +351,7 @@ func (w *Workspace) PutBack(ctx context.Context, out *Restored) error {
 	}
 	own, into := folder.At(w.Location.Store), ""
 	if out.Replaced > 0 {
-		into = own.Free("replaced-" + w.now().UTC().Format("20060102T150405"))
+		into = own.Free(ReplacedPrefix + w.now().UTC().Format("20060102T150405"))
 		out.Kept = own.Path(into)
 	}
 	feed := func(replay *store.Replay) error {

@@ -49,7 +49,8 @@ func (g *guard) note(is Secret, found []secrets.Finding, count int) {
 	defer g.mu.Unlock()
 	for _, f := range found {
 		is.Finding = f
-		if slices.Contains(g.found, is) {
+		isKnown := func(s Secret) bool { return s.Finding == f && s.Name == is.Name && s.Taken == is.Taken }
+		if slices.ContainsFunc(g.found, isKnown) {
 			count--
 		} else if len(g.found) < mostSecrets {
 			g.found = append(g.found, is)
@@ -94,8 +95,11 @@ func (w *Workspace) guarded(name string, mode secrets.Mode, text, old []byte) ([
 	return text, nil
 }
 
-// guardFacts is guarded for what is said of a text.
+// guardFacts is guarded for what is said of a text. Its name is never changed.
 func (w *Workspace) guardFacts(name string, mode secrets.Mode, f *layout.Facts) error {
+	if inName := secrets.Scan([]byte(name)); len(inName) > 0 && (mode == secrets.Redact || mode == secrets.Refuse) {
+		return refuse("the name", "give it another name", inName)
+	}
 	f.Tags = slices.Clone(f.Tags)
 	all := []*string{&f.Title, &f.Summary, &f.Agent, &f.Conversation, &f.Session, &f.Run, &f.Task, &f.Status}
 	for i := range f.Tags {
@@ -140,9 +144,6 @@ func (w *Workspace) prepare(ctx context.Context, r *PutRequest) (text plan.Conte
 	}
 	if r.Secrets = mode; mode == secrets.Off {
 		return prepareStream(ctx, w.Store, r.Text)
-	}
-	if inName := secrets.Scan([]byte(r.ID)); len(inName) > 0 && mode != secrets.Warn {
-		return text, refuse("the name of a "+string(r.Kind), "give it another name", inName)
 	}
 	err = w.guardFacts(name, mode, &r.Facts)
 	about := secrets.Scan(r.About)

@@ -144,6 +144,10 @@ func (o *restoreCommand) run(ctx context.Context, without *workspace, args []str
 	if done.Kept != "" {
 		w.note("what was there is kept: filebus list --no-sync --store %s", record.ShellWord(done.Kept))
 	}
+	if done.StillHas > 0 {
+		w.noteTry("filebus --store "+record.ShellWord(done.Kept)+" log, then filebus purge REF",
+			"%s destroyed there may be back", plural(done.StillHas, "record"))
+	}
 	w.remark("files stay as they are; filebus materialize --to FOLDER lays out what is stored")
 	err = w.print(done, "%s: restored %s\n", w.Store.Dir(), count(int(done.Position), "1 log entry", "%d log entries"))
 	if err == nil && done.Damage != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"filebus/materialize"
+	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
@@ -116,8 +117,7 @@ func (d *doctor) files(context.Context) (string, error) {
 			spooled++
 		case (path.Dir(name) == "tmp" || folder.IsTemporary(base)) && d.now().Sub(info.ModTime()) > 24*time.Hour:
 			old++
-		case strings.HasPrefix(name, storeFile+".") || strings.Contains(base, ".damaged"),
-			base == name && strings.HasPrefix(name, "replaced-"): // by a restore
+		case strings.HasPrefix(name, storeFile+".") || strings.Contains(base, ".damaged") || base == storeFile && name != base:
 			copies = append(copies, fmt.Sprintf("%s (%s)", name, byteSize(info.Size())))
 		}
 		return nil
@@ -220,7 +220,7 @@ func (d *doctor) hooks(context.Context) (string, error) {
 		}
 		for line := range strings.Lines(string(text)) {
 			if strings.Contains(line, "filebus") {
-				lines = append(lines, cutText(strings.TrimSpace(line)))
+				lines = append(lines, cutText(secrets.Text(strings.TrimSpace(line))))
 			}
 		}
 	}

@@ -57,7 +57,6 @@ func hints() map[record.Reason]hint {
 		materialize.ErrWouldLose:     say("run it again with --yes: what is there is kept"),
 		materialize.ErrOtherLog:      say("filebus bundle create there, after filebus put has given the copy an id of its own"),
 		bundle.ErrMalformed:          say("have it made again: nothing of it was taken in"),
-		release.ErrOnDisk:            say("run it again with --files, which deletes {all}, or takes the entry out"),
 		materialize.ErrTooLarge:      say("shorten the file and run it again; filebus get {1} prints all of it"),
 	}
 }

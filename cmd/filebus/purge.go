@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"filebus/materialize"
 	"filebus/materialize/markdown"
 	"filebus/materialize/release"
 	"filebus/query"
@@ -50,13 +51,19 @@ func (o *purgeCommand) run(ctx context.Context, w *workspace, args []string) err
 	for _, file := range report.Files {
 		w.note("its file: %s", file)
 	}
-	err = w.printRelease(report, o.DryRun)
-	if kept, _ := fs.Glob(os.DirFS(w.Store.Dir()), "replaced-*"); err == nil && !o.DryRun && len(kept) > 0 {
-		inStore := func(name string) string { return filepath.Join(w.Store.Dir(), name) }
-		again := "filebus purge " + strings.Join(markdown.Texts(args, record.ShellWord), " ") + " --store {each}"
-		return record.Partly.Errorf("a store that a restore has replaced may still have it").Try(again, markdown.Texts(kept, inStore)...)
+	if !o.DryRun {
+		w.noteReplaced("a restore has kept %s, which may have it", "purge "+strings.Join(markdown.Texts(args, record.ShellWord), " "))
 	}
-	return err
+	return w.printRelease(report, o.DryRun)
+}
+
+// noteReplaced names the stores that restores have kept, with a command for each.
+func (w *workspace) noteReplaced(text, command string) {
+	kept, _ := fs.Glob(os.DirFS(w.Location.Store), materialize.ReplacedPrefix+"*") // it was read just now
+	for _, name := range kept {
+		at := filepath.Join(w.Location.Store, name)
+		w.noteTry("filebus --store "+record.ShellWord(at)+" "+command, text, at)
+	}
 }
 
 // versionsOf returns the versions that a text means which are left: all of a name, or the
@@ -64,7 +71,9 @@ func (o *purgeCommand) run(ctx context.Context, w *workspace, args []string) err
 func (w *workspace) versionsOf(ctx context.Context, text string) (refs []record.Ref, err error) {
 	id, version := text, ""
 	v, err := w.lastOf(ctx, text)
-	if at := strings.LastIndexByte(text, '@'); err != nil && at > 0 {
+	whole, _ := record.ParseName(text)
+	isKnown, _ := w.EverStored(ctx, whole) // and destroyed since
+	if at := strings.LastIndexByte(text, '@'); err != nil && !isKnown && at > 0 {
 		id, version = text[:at], text[at+1:]
 		v, err = w.lastOf(ctx, id)
 	} else if err == nil && strings.HasPrefix(v.Ref.String(), text) {
@@ -88,8 +97,9 @@ func (w *workspace) versionsOf(ctx context.Context, text string) (refs []record.
 				refs = append(refs, e.Ref)
 			}
 		}
-		if name.Kind == record.KindFrame && slices.Contains(refs, v.Ref) {
-			return usageError("%s is the frame of a file: its entries are purged one by one", name)
+		if head, _ := tx.Head(name); name.Kind == record.KindFrame && slices.Contains(refs, head.Ref) {
+			return usageError("%s is the frame of a file: its entries are purged one by one; for what stands beside them, "+
+				"edit the file and run filebus sync, then purge this version", name)
 		}
 		return historyErr
 	})

@@ -45,13 +45,14 @@ func (e *environ) noteSecrets() {
 	for _, w := range e.opened {
 		all, count := w.Secrets()
 		named := all[:min(len(all), mostNamed)]
+		isStored := func(s materialize.Secret) bool { return !s.Taken }
 		for i, s := range named {
 			hint, what := "", "secret"
-			switch isLast := i == len(named)-1; {
+			switch isLast := !slices.ContainsFunc(named[i+1:], isStored); {
 			case s.Taken:
 				what = "redacted"
-			case isLast && s.File:
-				hint = "take it out of the file, then filebus purge " + record.ShellWord(s.Name)
+			case isLast && (s.File || strings.HasPrefix(s.Name, "what is said")):
+				hint = "take it out, then purge what filebus scan --history names"
 			case isLast:
 				hint = "filebus purge " + record.ShellWord(s.Name) + " --files, or --secrets redact the next time"
 			}
@@ -89,6 +90,7 @@ func (o *scanCommand) run(ctx context.Context, w *workspace, _ []string) error {
 		return err
 	}
 	w.noteUnknown(ctx, &o.filter)
+	w.noteReplaced("not looked at: %s, which a restore has kept", "scan --history")
 	show, clear := w.progress("scanning")
 	report := scanJSON{Records: len(refs), Secrets: []storedSecret{}, known: map[record.Digest]*secrets.Reader{}}
 	var damage error

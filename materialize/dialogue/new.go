@@ -16,6 +16,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
+	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -67,7 +68,7 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 	}
 	slug := r.Slug
 	if slug == "" {
-		slug, err = slugOf(pool.Title)
+		slug, err = slugOf(secrets.Text(pool.Title))
 	}
 	if err == nil {
 		err = checkSlug(slug)

@@ -27,6 +27,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/secrets"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -192,6 +193,9 @@ func (b *Base) insert(e *materialize.Entries, f form, d Draft) (name record.Name
 	k.ID, k.Created = id, b.now().UTC().Format(time.DateOnly)
 	if f.IsLesson() {
 		k.Title = cmp.Or(k.Title, markdown.FirstWords(k.Content, layout.MaxKnowledgeTitle))
+	}
+	if f.IsLesson() && b.work.Settings.Secrets == secrets.Redact { // its id is made from it
+		k.Title = secrets.Text(k.Title)
 	}
 	text := f.Append(nil, k)
 	if id, err = b.idIn(e, id, text); err != nil {

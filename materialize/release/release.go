@@ -305,10 +305,15 @@ func (r *Run) purged(all []*Candidate) []*Candidate {
 
 // findFiles refuses a purge while files have the text.
 func (r *Run) findFiles(going []*Candidate) error {
+	var apart []string // versions that no file has
 	for _, c := range going {
 		for _, v := range c.versions {
 			text := &record.Record{Name: c.Name, Path: c.Last.Path, Body: v.body, Size: v.size}
-			r.report.Files = append(r.report.Files, r.request.FilesOf(store.Version{Ref: v.ref, Record: text})...)
+			files := r.request.FilesOf(store.Version{Ref: v.ref, Record: text})
+			if stays := c.replaced && v.body == c.Last.Body; stays || len(files) == 0 {
+				files, apart = nil, append(apart, v.ref.Short())
+			}
+			r.report.Files = append(r.report.Files, files...)
 		}
 	}
 	slices.Sort(r.report.Files)
@@ -316,8 +321,12 @@ func (r *Run) findFiles(going []*Candidate) error {
 	if len(r.report.Files) == 0 || r.request.DryRun || r.request.Files {
 		return nil
 	}
+	hint := "run it again with --files, which deletes {all}, or takes the entry out"
+	if len(apart) > 0 {
+		hint = "filebus purge NAME@VERSION, for one that no file has (" + strings.Join(apart[:min(len(apart), 10)], ", ") + "), or " + hint
+	}
 	return record.Conflict.Errorf("nothing was destroyed: what still stands in %s would be stored again",
-		strings.Join(r.report.Files, ", ")).Because(ErrOnDisk, r.report.Files...)
+		strings.Join(r.report.Files, ", ")).Because(ErrOnDisk, r.report.Files...).Try(hint)
 }
 
 // closeOver keeps what anything that stays refers to.

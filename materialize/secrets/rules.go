@@ -91,7 +91,7 @@ func (s *ruleSet) add(word string, r *rule) {
 // what follows.
 const (
 	assignment = `[ \t\w.-]{0,20}[\s'"\\]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=\\]{0,5}(`
-	assigned   = `)(?:[\x60'"\s;,)\\]|$)`
+	assigned   = `)(?:[\x60'"\s;,)\\&|<}\]]|$)`
 )
 
 func (r *rule) expression(keywords, text string) string {
@@ -125,7 +125,7 @@ const leastSpan, mostSpan = 1 << 10, 1 << 14
 
 // match returns where the secret is of a match at a keyword.
 func (r *rule) match(text []byte, at int) (start, end int, found bool) {
-	if r.isWord && at > 0 && isWordByte(text[at-1]) {
+	if r.isWord && !beginsWord(text[:at]) {
 		return 0, 0, false
 	}
 	begin := max(0, at-r.back)
@@ -150,6 +150,17 @@ func (r *rule) match(text []byte, at int) (start, end int, found bool) {
 	}
 }
 
+// escape is what may stand before a word that it is no part of, and ends with a letter or
+// digit: a line end in a string of JSON, a colour of a terminal, a sign in a URL.
+var escape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\\[abfnrtv]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\[[0-9;]*m)$`)
+})
+
+func beginsWord(before []byte) bool {
+	at := len(before)
+	return at == 0 || !isWordByte(before[at-1]) || escape().Match(before[max(0, at-16):])
+}
+
 func isWordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
@@ -162,12 +173,14 @@ func (s *ruleSet) mayBe(r *rule, secret string) bool {
 	isMixed := strings.ContainsAny(secret, "0123456789")
 	small := strings.ToLower(secret)
 	if r.isGuess { // no word, path or digest
-		isMixed = isMixed && small != secret && strings.ToUpper(secret) != secret && !strings.ContainsAny(secret, "/.")
+		isPath := strings.ContainsAny(strings.TrimRight(secret, "."), "/.")
+		isMixed = isMixed && small != secret && strings.ToUpper(secret) != secret && !isPath
 	}
 	if (r.assigned || r.isGuess) && !isMixed || entropy(secret) < max(r.entropy, leastEntropy) {
 		return false
 	}
-	return !slices.ContainsFunc(s.examples, func(example string) bool { return strings.Contains(small, example) })
+	isKey := len(secret) > 512 // in which any word may stand
+	return isKey || !slices.ContainsFunc(s.examples, func(example string) bool { return strings.Contains(small, example) })
 }
 
 // entropy returns the bits that a character of a text has, after Shannon.

@@ -3,6 +3,7 @@ package secrets_test
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -48,6 +49,20 @@ func examples() map[string]string {
 		"azure-ad-client-secret":        "aB3" + "7Q~" + mixed[:33],
 		"grafana-service-account-token": "gl" + "sa_" + long[:32] + "_" + hex64[:8],
 		"huggingface-access-token":      "h" + "f_" + "qwErtYuiOpasDfghJklzXcvbnMqwErtYui",
+		"dockerhub-access-token":        "dckr" + "_pat_" + mixed[:27],
+		"google-oauth-client-secret":    "GOC" + "SPX-" + mixed[:28],
+		"google-oauth-access-token":     "ya" + "29." + long[:120],
+		"groq-api-key":                  "gs" + "k_" + long[:52],
+		"xai-api-key":                   "xa" + "i-" + long[:80],
+		"replicate-api-token":           "r" + "8_" + long[:37],
+		"supabase-access-token":         "sb" + "p_" + hex64[:40],
+		"figma-access-token":            "fig" + "d_" + long[:40],
+		"square-client-secret":          "sq0" + "csp-" + long[:43],
+		"putty-private-key\t":           "Private-Lines: 2\\r\\n\t" + long[:64] + "\\r\\n" + long[64:128],
+		"azure-storage-key\t":           "AccountKey=\t" + long[:86] + "==",
+		"discord-webhook-url\t":         "https://discord.com/api/webhooks/\t728193045617281930/" + long[:68],
+		"telegram-bot-token\t":          "728193045:\tAA" + long[:33],
+		"netrc-password\t":              "machine api.corp.net login bob password \t" + mixed[:12],
 	}
 }
 
@@ -83,6 +98,11 @@ func TestRules(t *testing.T) {
 		if got := string(secrets.Take([]byte(text), found)); got != want {
 			t.Errorf("%s: taken out: %q, want %q", rule, got, want)
 		}
+		for _, escape := range []string{`\n`, `{\"a\":\"x\\n`, `\r\n`, `\t`, "\x1b[1;31m", `\u001b[0m`, `?key%3D`, `\u0022`} {
+			if got := secrets.Scan([]byte(escape + before + secret + end(rule))); len(got) != 1 || got[0].Rule != rule {
+				t.Errorf("%s behind %q: found %+v", rule, escape, got)
+			}
+		}
 		if again := secrets.Scan([]byte(want)); len(again) > 0 {
 			t.Errorf("%s: found in what is left: %+v", rule, again)
 		}
@@ -101,10 +121,40 @@ func TestNone(t *testing.T) {
 		"secret: ${SECRET_FROM_ENVIRONMENT}", "api_key = os.Getenv(\"SERVICE_API_KEY_2024\")", "password=<your-password-1>",
 		"sha256:" + hex64, "ref token " + hex64, "key: " + hex64[:12], "integrity sha512-" + mixed + mixed + "==",
 		"postgres://user:${PASSWORD_1}@db/x", "\x00gh" + "p_" + mixed, "g\x00h\x00p\x00_\x00" + mixed,
+		"compat" + "_" + mixed, "map[path]\\path" + mixed, "cache-key" + "-" + hex64[:32], "time 12345678:AAaa",
 		"The token is a secret: passwords are in the vault.", "[redacted github-pat]",
 	} {
 		if found := secrets.Scan([]byte(text)); len(found) > 0 {
 			t.Errorf("%q: found %+v", text, found)
+		}
+	}
+}
+
+// TestPrivateKeys finds the whole of a key however its lines are written, and also without its
+// end; what stands around it stays.
+func TestPrivateKeys(t *testing.T) {
+	const begin, end = "-----BEGIN RSA " + "PRIVATE KEY-----", "-----END RSA " + "PRIVATE KEY-----"
+	lines := []string{begin}
+	for i := range 12 {
+		lines = append(lines, strings.Repeat(mixed, 3)[i:i+64])
+	}
+	whole := append(slices.Clone(lines), "QUJDREVGRw==", end)
+	encrypted := slices.Insert(slices.Clone(whole), 1, "Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,9F3C0123456789AB", "")
+	for name, text := range map[string]string{
+		"CRLF": strings.Join(whole, "\r\n"), "CR": strings.Join(whole, "\r"), "JSON": strings.Join(whole, `\n`),
+		"encrypted": strings.Join(encrypted, "\n"), "numbered": strings.Join(whole, "\n    12→"), "entities": strings.Join(whole, "&#10;"),
+		"removed": strings.Join(whole, "\n-"), "cut": strings.Join(lines, "\n"), "cut JSON": strings.Join(lines, `\r\n`),
+		"cut and numbered": strings.Join(lines, "\n    12→"), "cut in a line": strings.Join(lines, "\n")[:700],
+	} {
+		text = "Before: " + text + "\nAfter it. " + begin + " is how one begins, and " + end + " ends it."
+		left := string(secrets.Take([]byte(text), secrets.Scan([]byte(text))))
+		for i := range 10 {
+			if strings.Contains(left, lines[i+1][8:40]) {
+				t.Errorf("%s: line %d of the key is left", name, i)
+			}
+		}
+		if !strings.HasPrefix(left, "Before: [redacted private-key]") || !strings.Contains(left, "After it. "+begin+" is how") {
+			t.Errorf("%s: of what stands around %q is left", name, left)
 		}
 	}
 }

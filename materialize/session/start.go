@@ -14,6 +14,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
+	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -68,7 +69,7 @@ func (r *Registry) Start(ctx context.Context, kind, name string) (*Started, erro
 		}
 		return started, err
 	}
-	word := slug(name)
+	word := slug(secrets.Text(name))
 	if name != "" && word == "" {
 		return nil, noWord("name of a session", name, "it has no letter and no digit")
 	}
