@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"filebus/index"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -68,7 +70,7 @@ type ContextRequest struct {
 	Text       string   // what is to be done, in any words
 	Files      []string // paths that the task touches, as the workspace has them
 	Tags       []string
-	Task       string // a task whose journal may name the tasks that it depends on
+	Task       string // a task whose journal may name the tasks that it depends on, in any spelling
 	Complexity complexity
 	MaxTokens  int // of all that is printed, about; 0: DefaultContextTokens
 	// Size tells how many tokens an answer has as it will be printed, about. Nil:
@@ -99,9 +101,10 @@ type Omission struct {
 type ContextAnswer struct {
 	Items     []contextItem // in the order of the sections, best first
 	LeftOut   []Omission
-	NoRoom    int    // of those left out: how many MaxTokens has no room for
-	Tokens    int    // as it is printed, about
-	Unindexed uint64 // log entries that could not be looked at
+	Wanting   []Omission // of those left out: what the task depends on
+	NoRoom    int        // of those left out: how many MaxTokens has no room for
+	Tokens    int        // as it is printed, about
+	Unindexed uint64     // log entries that could not be looked at
 }
 
 // ContextFor selects what a new task should know: knowledge, components, and the
@@ -114,7 +117,7 @@ func (r *Reader) ContextFor(ctx context.Context, request ContextRequest) (Contex
 		request.MaxTokens = DefaultContextTokens
 	}
 	request.Tags = record.NormalizeTags(request.Tags)
-	c := contextBuilder{reader: r, request: &request, seen: map[record.Name]bool{}}
+	c := contextBuilder{reader: r, request: &request, seen: map[record.Name]bool{}, needed: map[record.Name]bool{}}
 	for _, gather := range []func(context.Context) error{c.depends, c.knowledge, c.components, c.tasks, c.results, c.notes} {
 		if err := gather(ctx); err != nil {
 			return ContextAnswer{}, err
@@ -124,7 +127,9 @@ func (r *Reader) ContextFor(ctx context.Context, request ContextRequest) (Contex
 	if err := c.warn(ctx); err != nil {
 		return ContextAnswer{}, err
 	}
-	return c.fit(), nil
+	answer := c.fit()
+	answer.Wanting = slices.DeleteFunc(slices.Clone(answer.LeftOut), func(o Omission) bool { return !c.needed[o.Name] })
+	return answer, nil
 }
 
 // A contextBuilder gathers and ranks candidates.
@@ -133,6 +138,8 @@ type contextBuilder struct {
 	request    *ContextRequest
 	candidates []candidate
 	seen       map[record.Name]bool
+	own        Summary              // the journal of the request's task, if it has one
+	needed     map[record.Name]bool // what tells of the tasks that it builds on
 	leftOut    []Omission
 	unindexed  uint64
 	superseded map[record.Name]record.Name // what came in the place of an entry
@@ -245,7 +252,7 @@ func (c *contextBuilder) knowledge(ctx context.Context) error {
 // tasks adds the journals of other tasks that have ended.
 func (c *contextBuilder) tasks(ctx context.Context) error {
 	return c.search(ctx, func(s Summary) contextSection {
-		if s.Name.ID == c.request.Task || s.Status == layout.StatusInProgress || s.Status == layout.StatusPending {
+		if s.Path == c.own.Path || s.Status == layout.StatusInProgress || s.Status == layout.StatusPending {
 			return ""
 		}
 		return sectionTasks
@@ -292,24 +299,22 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 	if c.request.Task == "" {
 		return nil
 	}
-	c.request.Task = layout.TaskID(c.request.Task)
-	own, err := c.handoff(ctx, c.request.Task)
+	own, err := c.handoff(ctx, c.request.Task, "has no journal: the tasks that it depends on are not known")
 	if err != nil || own.Version.Record == nil {
 		return err
 	}
+	c.own = own
 	journal, err := c.reader.Journal(ctx, own.Version)
 	if err != nil {
 		return err
 	}
+	dir, _ := path.Split(own.Name.ID)
 	for _, task := range dependencies(journal) {
-		s, err := c.handoff(ctx, task)
-		switch {
-		case err != nil:
+		s, err := c.handoff(ctx, dir+task, "named as a dependency, but has no journal")
+		if err != nil {
 			return err
-		case s.Version.Record == nil:
-			name := record.Name{Kind: record.KindHandoff, ID: task}
-			c.leftOut = append(c.leftOut, Omission{name, "named as a dependency, but has no journal"})
-		default:
+		}
+		if s.Version.Record != nil {
 			c.add(s, sectionDepends, 1)
 		}
 	}
@@ -330,25 +335,35 @@ func (r *Reader) Journal(ctx context.Context, v store.Version) (*layout.Journal,
 	return &journal, err
 }
 
-// handoff returns the journal of a task of the own tree, or nothing.
-func (c *contextBuilder) handoff(ctx context.Context, task string) (Summary, error) {
-	head, err := c.reader.Head(ctx, record.Name{Kind: record.KindHandoff, ID: task})
+// handoff returns the journal of a task of the own tree, of several runs the newest; or
+// nothing, and says so.
+func (c *contextBuilder) handoff(ctx context.Context, task, absent string) (s Summary, err error) {
+	s, err = View(ctx, c.reader.store, func(tx *store.Tx) (Summary, error) {
+		v, err := lastRun(tx, "", task)
+		if err != nil {
+			return Summary{}, err
+		}
+		return Summarize(tx, v), nil
+	})
 	if IsAbsent(err) {
-		return Summary{}, nil
+		s.Name, err = record.Name{Kind: record.KindHandoff, ID: layout.JournalID(task)}, nil
+		c.leftOut = append(c.leftOut, Omission{s.Name, absent})
 	}
-	return head, err
+	c.needed[s.Name] = true
+	return s, err
 }
 
 // dependencies returns the tasks that a journal names in its metadata.
 func dependencies(j *layout.Journal) []string {
 	var tasks []string
 	for _, p := range j.Extra {
-		if !slices.Contains([]string{"depends", "depends on", "dependencies", "depends_on"}, strings.ToLower(p.Key)) {
+		if !slices.Contains([]string{"depends", "depends_on", "dependencies"}, markdown.Fold(p.Key)) {
 			continue
 		}
-		for _, id := range strings.FieldsFunc(p.Value, func(r rune) bool { return strings.ContainsRune(" ,;[]`", r) }) {
-			if task := layout.TaskID(id); !slices.Contains(tasks, task) {
-				tasks = append(tasks, task)
+		for _, id := range strings.FieldsFunc(p.Value, func(r rune) bool { return strings.ContainsRune(" ,;，、[]`\"", r) }) {
+			isKnown := func(task string) bool { return layout.TaskKey(task) == layout.TaskKey(id) }
+			if !markdown.IsNothing(id) && !slices.ContainsFunc(tasks, isKnown) {
+				tasks = append(tasks, id)
 			}
 		}
 	}

@@ -3,12 +3,13 @@ package query
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
+	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
@@ -144,15 +145,12 @@ func (s *resolver) path() (store.Version, error) {
 	if tree, rest, found := strings.Cut(s.text, ":"); found && rest != "" {
 		values = append(values, store.PathValue(record.Tree(tree), path.Clean(rest)))
 	}
-	for _, p := range s.opts.paths(s.text) {
+	for _, p := range s.opts.Paths(s.text) {
 		values = append(values, store.PathValue("", p))
 	}
 	for _, value := range values {
-		for ref, err := range s.tx.Lookup(store.FieldPath, value) {
-			if err != nil {
-				return store.Version{}, err
-			}
-			return s.tx.Get(ref)
+		if v, err := Occupant(s.tx, value); !errors.Is(err, store.ErrNotFound) {
+			return v, err
 		}
 	}
 	return store.Version{}, store.ErrNotFound
@@ -160,12 +158,12 @@ func (s *resolver) path() (store.Version, error) {
 
 // IsPath reports whether a user's text is the path that a record has.
 func (o ResolveOptions) IsPath(text string, r *record.Record) bool {
-	return r.Name.Tree == "" && slices.Contains(o.paths(text), r.Path) && text != r.Name.String()
+	return r.Name.Tree == "" && slices.Contains(o.Paths(text), r.Path) && text != r.Name.String()
 }
 
-// paths returns what a typed path can be below the workspace's root. Names are
+// Paths returns what a typed path can be below the workspace's root. Names are
 // raw bytes, so the text itself comes first.
-func (o ResolveOptions) paths(text string) []string {
+func (o ResolveOptions) Paths(text string) []string {
 	if text == "" {
 		return nil
 	}
@@ -187,25 +185,55 @@ func (o ResolveOptions) paths(text string) []string {
 	return out
 }
 
-// task looks for the journal of a task: 003 or task-003 in any tree's form. Of
-// several tasks that have had the place one after the other, the newest counts.
+// task looks for the journal of a task: 003 or task-003 in any tree's form.
 func (s *resolver) task() (store.Version, error) {
-	tree, id := s.treeAndID()
-	if isNumber(id) {
-		id = "task-" + id
-	}
-	if !strings.HasPrefix(id, "task-") {
+	if _, id := s.treeAndID(); !isNumber(id) && !strings.HasPrefix(id, "task-") {
 		return store.Version{}, store.ErrNotFound
 	}
-	v, err := s.tx.Head(record.Name{Tree: tree, Kind: record.KindHandoff, ID: id})
-	for n := 2; err == nil; n++ {
-		next, nextErr := s.tx.Head(record.Name{Tree: tree, Kind: record.KindHandoff, ID: id + "~" + strconv.Itoa(n)})
-		if errors.Is(nextErr, store.ErrNotFound) {
-			break
+	return s.journal()
+}
+
+// journal looks for the journal of a task under any id, such as TASK-V01, handoff/fix-login
+// or, of a nested root, sub/proj/003.
+func (s *resolver) journal() (store.Version, error) {
+	tree, id := s.treeAndID()
+	return lastRun(s.tx, tree, strings.TrimPrefix(id, string(record.KindHandoff)+"/"))
+}
+
+// lastRun returns the journal of a task. Of several tasks that have had the id, and so the
+// place, one after the other, the newest counts.
+func lastRun(tx *store.Tx, tree record.Tree, task string) (store.Version, error) {
+	first := record.Name{Tree: tree, Kind: record.KindHandoff, ID: layout.JournalID(task)}
+	second := record.Name{Tree: tree, Kind: record.KindHandoff, ID: first.ID + "~"} // the first may be gone
+	for _, from := range []record.Name{first, second} {
+		for name, err := range tx.Names(from) {
+			if err != nil {
+				return store.Version{}, err
+			}
+			rest, isOf := strings.CutPrefix(name.Name.String(), first.String())
+			if !isOf || rest != "" && rest[0] != '~' {
+				break
+			}
+			v, err := tx.Get(name.Ref)
+			if err != nil || v.Record.Path == "" {
+				return v, err
+			}
+			return Occupant(tx, store.PathValue(tree, v.Record.Path))
 		}
-		v, err = next, nextErr
 	}
-	return v, err
+	return store.Version{}, store.ErrNotFound
+}
+
+// Occupant returns what stands at a place, as store.PathValue has it: of several names
+// the newest.
+func Occupant(tx *store.Tx, place string) (store.Version, error) {
+	for ref, err := range tx.Lookup(store.FieldPath, place) {
+		if err != nil {
+			return store.Version{}, err
+		}
+		return tx.Get(ref)
+	}
+	return store.Version{}, fmt.Errorf("%s: %w", place, store.ErrNotFound)
 }
 
 // treeAndID splits a bare id: id, or tree:id.
@@ -239,6 +267,10 @@ func (s *resolver) bareID() (store.Version, error) {
 		}
 	}
 	if len(found) == 0 {
+		v, err := s.journal()
+		if !errors.Is(err, store.ErrNotFound) {
+			return v, err
+		}
 		found = beside
 	}
 	switch len(found) {

@@ -10,6 +10,7 @@ import (
 	"filebus/materialize/result"
 	"filebus/materialize/secrets"
 	sessions "filebus/materialize/session"
+	"filebus/materialize/task"
 	"filebus/store/record"
 )
 
@@ -47,6 +48,13 @@ func (o *callFlags) check(env *environ, _ []string) (err error) {
 	}
 	if err := cmp.Or(checkPreview(o.Preview), checkFormat(o.Format)); err != nil {
 		return err
+	}
+	if o.call.Task != "" {
+		id, err := task.ParseID(o.call.Task)
+		if err != nil {
+			return err
+		}
+		o.call.Task = string(id) // as FILEBUS_TASK hands it on
 	}
 	if o.call.Session != "" {
 		o.call.Session, err = sessions.IDOf(o.call.Session)

@@ -54,6 +54,13 @@ func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) erro
 	r.Changed = func(ctx context.Context, files []string) (map[string]time.Time, error) {
 		return runs.LastChanged(ctx, w.Root, files, w.variables)
 	}
+	if r.Task != "" {
+		_, id, err := w.findTask(r.Task)
+		if err != nil {
+			return err
+		}
+		r.Task = id.String()
+	}
 	w.refreshBy(ctx, o.Refresh, 0)
 	answer, err := w.read.ContextFor(ctx, r)
 	if err != nil {
@@ -61,6 +68,9 @@ func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) erro
 	}
 	if answer.Unindexed > 0 {
 		w.note("%d log entries are not in the index yet and were not looked at", answer.Unindexed)
+	}
+	for _, o := range answer.Wanting {
+		w.note("%s: %s", o.Name, o.Reason)
 	}
 	w.logRead("context", r.Text, answer.Tokens)
 	return w.printContext(answer, o.Explain)

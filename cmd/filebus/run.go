@@ -11,6 +11,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	runs "filebus/materialize/run"
+	"filebus/materialize/task"
 	"filebus/store/record"
 )
 
@@ -88,8 +89,12 @@ type agentStart struct {
 
 func (o *agentStart) run(ctx context.Context, w *workspace, args []string) error {
 	a := runs.Agent{ID: args[0], Task: w.or(o.Task, "FILEBUS_TASK"), Model: o.Model}
-	if id := layout.TaskID(a.Task); id != "" { // else it is too long, and will be refused
-		a.Task = id
+	if a.Task != "" {
+		id, err := task.ParseID(a.Task)
+		if err != nil {
+			return err
+		}
+		a.Task = id.String()
 	}
 	out, err := w.book().AgentStart(ctx, a)
 	return w.printRun(out, err, agentText)

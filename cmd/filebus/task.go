@@ -19,17 +19,20 @@ import (
 // board returns the tasks of a workspace.
 func (w *workspace) board() *task.Board { return task.New(w.Workspace, w.read, w.now) }
 
+// findTask opens the tasks and reads the id of one to look it up or to change it.
+func (w *workspace) findTask(text string) (*task.Board, task.ID, error) {
+	b := w.board()
+	id, err := b.Find(text, w.paths())
+	return b, id, err
+}
+
 // openBoard opens the tasks to change them.
 func (e *environ) openBoard(ctx context.Context, text string) (*task.Board, task.ID, error) {
-	id, err := task.ParseID(text)
-	if err != nil {
-		return nil, "", err
-	}
 	s, err := e.open(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	return s.board(), id, nil
+	return s.findTask(text)
 }
 
 type taskStart struct {
@@ -137,11 +140,12 @@ type taskShowJSON struct {
 }
 
 func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
-	id, err := task.ParseID(args[0])
+	w, err := w.openFresh(ctx)
 	if err != nil {
 		return err
 	}
-	if w, err = w.openFresh(ctx); err != nil {
+	_, id, err := w.findTask(args[0])
+	if err != nil {
 		return err
 	}
 	j, err := w.freshJournal(ctx, id)

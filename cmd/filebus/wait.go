@@ -19,8 +19,6 @@ type waitCommand struct {
 	Any    bool          `flag:"any"`
 	Limit  time.Duration `flag:"limit"`
 	MaxAge time.Duration `flag:"max-age"`
-
-	ids []task.ID
 }
 
 // defaultWait is short enough for the ten minutes that most agents give a command.
@@ -32,24 +30,24 @@ type waitJSON struct {
 	Resume  string         `json:"resume,omitempty"` // the command that goes on
 }
 
-func (o *waitCommand) check(_ *environ, args []string) error {
+func (o *waitCommand) check(*environ, []string) error {
 	if o.Limit < 0 || o.MaxAge < 0 {
 		return usageError("--limit %v and --max-age %v: a time cannot be negative", o.Limit, o.MaxAge)
-	}
-	for _, text := range args {
-		id, err := task.ParseID(text)
-		if err != nil {
-			return err
-		}
-		o.ids = append(o.ids, id)
 	}
 	return nil
 }
 
-func (o *waitCommand) run(ctx context.Context, w *workspace, _ []string) error {
+func (o *waitCommand) run(ctx context.Context, w *workspace, args []string) error {
 	r := task.WaitRequest{
-		IDs: o.ids, Any: o.Any, Limit: o.Limit, MaxAge: o.MaxAge,
+		Any: o.Any, Limit: o.Limit, MaxAge: o.MaxAge,
 		Say: func(line string) { w.note("%s", oneLine(line)) },
+	}
+	for _, text := range args {
+		_, id, err := w.findTask(text)
+		if err != nil {
+			return err
+		}
+		r.IDs = append(r.IDs, id)
 	}
 	begun := w.now()
 	r.Ended = func(e task.Ending) {

@@ -2,7 +2,7 @@ package layout
 
 import (
 	"bytes"
-	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -145,10 +145,28 @@ func HandoffText(h Handoff) []byte {
 	return appendHandoff(nil, h)
 }
 
-// JournalID returns the id of the journal of a task: task-{id}.
+// JournalID returns the id of the journal of a task: task-{id}, behind the folders of
+// a nested root.
 func JournalID(task string) string {
-	if task = TaskID(task); isTask(task) {
-		return task
+	dir, id := path.Split(TaskKey(task))
+	return dir + "task-" + id
+}
+
+// TaskKey returns what the spellings of a task's id have in common: 001 and task-001 are
+// one task, as they share a journal. Folders of a nested root stay before it.
+func TaskKey(task string) string {
+	dir, id := path.Split(task)
+	return dir + strings.TrimPrefix(id, "task-")
+}
+
+// TaskForms returns the spellings of the ids of tasks, each one's own first.
+func TaskForms(tasks ...string) (forms []string) {
+	for _, task := range tasks {
+		if key := TaskKey(task); key != task {
+			forms = append(forms, task, key)
+		} else {
+			forms = append(forms, task, JournalID(task))
+		}
 	}
-	return fmt.Sprintf("task-%s", task)
+	return forms
 }

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -72,7 +73,7 @@ type Journal struct {
 func (b *Board) Get(ctx context.Context, id ID) (*Journal, error) {
 	j := &Journal{ID: id, File: b.journalFile(id)}
 	err := b.work.Store.View(ctx, func(tx *store.Tx) (err error) {
-		if j.Version, err = occupant(tx, b.journalPath(id)); err != nil {
+		if j.Version, err = query.Occupant(tx, store.PathValue("", b.journalPath(id))); err != nil {
 			return err
 		}
 		content, err := tx.Content(j.Version.Record)
@@ -93,17 +94,6 @@ func (b *Board) Get(ctx context.Context, id ID) (*Journal, error) {
 
 // maxJournal is how much of a journal is read, in bytes.
 const maxJournal = 8 << 20
-
-// occupant returns what stands at a path, of several names the newest.
-func occupant(tx *store.Tx, p string) (store.Version, error) {
-	for ref, err := range tx.Lookup(store.FieldPath, store.PathValue("", p)) {
-		if err != nil {
-			return store.Version{}, err
-		}
-		return tx.Get(ref)
-	}
-	return store.Version{}, fmt.Errorf("%s: %w", p, store.ErrNotFound)
-}
 
 // readFile reads a file that an agent may be writing, up to a bound. What is no
 // regular file is not opened: a pipe would wait for its writer.
@@ -203,13 +193,16 @@ func sourceOf(s query.Summary) string {
 // reports, each the newest first, then the entries of queues.
 func (b *Board) Records(ctx context.Context, tree record.Tree, id ID) ([]query.Summary, error) {
 	filter := record.Filter{Trees: []record.Tree{tree}, Kinds: []record.Kind{record.KindHandoff, record.KindTask}}
-	if bare := strings.TrimPrefix(string(id), "task-"); bare != "" { // journals begin with it, other files need not
-		filter.Tasks = []string{bare, "task-" + bare}
+	dir, word := path.Split(string(id))
+	if word != "" {
+		filter.Tasks = layout.TaskForms(word)
 	}
 	all, err := b.read.List(ctx, query.ListRequest{Filter: filter})
 	of := map[string][]query.Summary{}
 	for _, s := range all.Entries {
-		of[sourceOf(s)] = append(of[sourceOf(s)], s)
+		if strings.HasPrefix(s.Path, dir) {
+			of[sourceOf(s)] = append(of[sourceOf(s)], s)
+		}
 	}
 	slices.Reverse(of[fromQueue]) // as they stand in their file
 	return slices.Concat(of[FromJournal], of[fromReport], of[fromQueue]), err
@@ -226,7 +219,7 @@ func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 	var items []Item
 	at := map[string]int{} // by the path of a journal, and by the id
 	for _, s := range records {
-		item, key := b.item(s, opts), strings.TrimPrefix(cmp.Or(s.Task, s.Name.ID), "task-")
+		item, key := b.item(s, opts), layout.TaskKey(s.TaskID())
 		known, isKnown := at[key]
 		if item.From == FromJournal {
 			_, isKnown = at[s.Path]
@@ -256,15 +249,15 @@ func (b *Board) item(s query.Summary, opts ListOptions) Item {
 		age = max(b.now().Sub(at), 0)
 	}
 	i := Item{
-		ID: cmp.Or(s.Task, s.Name.ID), Title: markdown.Clip(markdown.OneLine(s.Title), maxItemTitle),
+		ID: s.TaskID(), Title: markdown.Clip(markdown.OneLine(s.Title), maxItemTitle),
 		Status: cmp.Or(layout.NormalizeStatus(s.Status), s.Status), From: sourceOf(s),
 		Agent: cmp.Or(s.Agent, s.Attributes[layout.AttributeAssignee]),
 	}
 	if i.From == FromJournal {
 		i.Seconds, i.Quiet = int(age.Seconds()), int(quiet.Seconds())
 	}
-	if id, err := ParseID(i.ID); err == nil && opts.Tree == "" {
-		found, _ := b.markers(id) // what stands in the place of one is none
+	if _, err := ParseID(path.Base(i.ID)); err == nil && opts.Tree == "" {
+		found, _ := b.markers(ID(i.ID)) // what stands in the place of one is none
 		i.Marked = len(found) > 0
 	}
 	i.Late = i.From == FromJournal && opts.Late > 0 && age >= opts.Late && !i.Marked && !layout.HasEnded(i.Status)
@@ -280,6 +273,9 @@ const (
 
 func errNotStarted(id ID) error {
 	err := record.NotFound.Errorf("%s has no journal: it was never started", id)
+	if strings.Contains(string(id), "/") { // what is made there is made by its own agents
+		return err.Try("filebus task list").Because(ErrNotStarted)
+	}
 	return err.Try("filebus task start {1}", string(id)).Because(ErrNotStarted)
 }
 

@@ -220,13 +220,17 @@ func (b *Board) End(ctx context.Context, id ID, run Run) (*Finished, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(found) > 0 {
-		f.Marker = found[0].File
-		return f, nil
-	}
 	status := f.Status
 	if run.Outcome != layout.StatusComplete && b.work.Settings.Profile.FailedMarkers() {
 		status = layout.NormalizeStatus(run.Outcome) // the agent says complete, its exit code does not
+	}
+	own := b.spelled(id)
+	for _, m := range found { // one in another spelling ends no loop that waits for this one
+		if m.id == own || m.id == own+failedSuffix {
+			f.Marker = m.File
+			return f, nil
+		}
+		status = m.Status
 	}
 	f.Marker, err = b.mark(ctx, id, status)
 	return f, err

@@ -34,7 +34,25 @@ func (b *Board) markerPath(id string) string {
 func (b *Board) markerID(id ID, status string) string {
 	failed := status == layout.StatusFailed || status == layout.StatusBlocked
 	if failed && b.work.Settings.Profile.FailedMarkers() {
-		return string(id) + failedSuffix
+		return b.spelled(id) + failedSuffix
+	}
+	return b.spelled(id)
+}
+
+// spelled returns an id as its marker has it: as the start of the task got it, which
+// the journal says, else as in a marker that is there, else as it was given.
+func (b *Board) spelled(id ID) string {
+	forms := layout.TaskForms(string(id))
+	if j := readJournal(b.journalFile(id)); j != nil {
+		dir, _ := path.Split(string(id))
+		if own := dir + j.ID; slices.Contains(forms, own) {
+			return own
+		}
+	}
+	for _, markerID := range b.markerIDs(id) {
+		if isThere(b.work.FilePath(b.markerPath(markerID))) {
+			return strings.TrimSuffix(markerID, failedSuffix)
+		}
 	}
 	return string(id)
 }
@@ -48,7 +66,7 @@ func (b *Board) markerFile(id ID, status string) string {
 // markerIDs returns the ids of all markers that announce a task.
 func (b *Board) markerIDs(id ID) []string {
 	var ids []string
-	for _, form := range id.forms() {
+	for _, form := range layout.TaskForms(string(id)) {
 		ids = append(ids, form, form+failedSuffix)
 	}
 	return ids
@@ -61,6 +79,7 @@ type marker struct {
 	Text   string // beyond "done"
 	Status string // of the file's name and text: complete, failed, ...
 	path   string // below the workspace
+	id     string // without a kind
 	empty  bool
 }
 
@@ -69,7 +88,7 @@ type marker struct {
 func (b *Board) markers(id ID) (found []marker, err error) {
 	for _, markerID := range b.markerIDs(id) {
 		m, is, lookErr := b.lookAt(b.markerPath(markerID))
-		if is {
+		if m.id = markerID; is {
 			found = append(found, m)
 		}
 		err = errors.Join(err, lookErr)
@@ -196,8 +215,8 @@ func (b *Board) mark(ctx context.Context, id ID, status string) (file string, er
 	return file, err
 }
 
-// markerFolder returns the folder of the markers below the workspace.
-func (b *Board) markerFolder() string { return path.Dir(b.markerPath("x")) }
+// markerFolder returns the folder of a task's markers below the workspace.
+func (b *Board) markerFolder(id ID) string { return path.Dir(b.markerPath(string(id))) }
 
 // markerSlack is how much older than the start of its task a marker's file may
 // seem: some disks keep even seconds only.
@@ -216,7 +235,7 @@ type origin struct {
 // a zone, or in the future, says nothing.
 func (b *Board) origin(ctx context.Context, id ID) (o origin, err error) {
 	err = b.work.Store.View(ctx, func(tx *store.Tx) error {
-		v, err := occupant(tx, b.journalPath(id))
+		v, err := query.Occupant(tx, store.PathValue("", b.journalPath(id)))
 		if err != nil {
 			return err
 		}

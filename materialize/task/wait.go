@@ -37,10 +37,14 @@ type WaitRequest struct {
 // ErrLate.
 func (b *Board) Wait(ctx context.Context, r WaitRequest) ([]Ending, error) {
 	w := newWaiter(b, r)
+	var folders []string
+	for _, id := range r.IDs {
+		folders = append(folders, b.markerFolder(id), path.Dir(b.journalPath(id)))
+	}
 	over, err := b.work.Await(ctx, r.Limit, func(ctx context.Context) (bool, time.Duration, error) {
 		again, err := w.look(ctx)
 		return w.isOver(), again, err
-	}, b.markerFolder(), path.Dir(b.journalPath("task-0")))
+	}, folders...)
 	if err != nil || over {
 		return w.endings, err
 	}
