@@ -252,7 +252,7 @@ func (c *contextBuilder) knowledge(ctx context.Context) error {
 // tasks adds the journals of other tasks that have ended.
 func (c *contextBuilder) tasks(ctx context.Context) error {
 	return c.search(ctx, func(s Summary) contextSection {
-		if s.Path == c.own.Path || s.Status == layout.StatusInProgress || s.Status == layout.StatusPending {
+		if s.Name == c.own.Name || s.Status == layout.StatusInProgress || s.Status == layout.StatusPending {
 			return ""
 		}
 		return sectionTasks

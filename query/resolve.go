@@ -187,7 +187,7 @@ func (o ResolveOptions) Paths(text string) []string {
 
 // task looks for the journal of a task: 003 or task-003 in any tree's form.
 func (s *resolver) task() (store.Version, error) {
-	if _, id := s.treeAndID(); !isNumber(id) && !strings.HasPrefix(id, "task-") {
+	if _, id := s.treeAndID(); !isNumber(id) && !strings.HasPrefix(id, "task-") && !strings.HasPrefix(id, "handoff/") {
 		return store.Version{}, store.ErrNotFound
 	}
 	return s.journal()

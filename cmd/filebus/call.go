@@ -10,7 +10,6 @@ import (
 	"filebus/materialize/result"
 	"filebus/materialize/secrets"
 	sessions "filebus/materialize/session"
-	"filebus/materialize/task"
 	"filebus/store/record"
 )
 
@@ -41,20 +40,17 @@ type structuredFlags struct {
 func usualCall() callFlags { return callFlags{Format: formatJSON} }
 
 func (o *callFlags) check(env *environ, _ []string) (err error) {
+	id, err := env.task(o.Task)
+	if err != nil {
+		return err
+	}
 	o.call = result.Call{
 		Agent: env.or(o.Agent, "FILEBUS_AGENT"), Conversation: env.or(o.Conversation, "FILEBUS_CONVERSATION"),
-		ID: o.Call, Session: env.or(o.Session, sessionVariables()...), Task: env.or(o.Task, "FILEBUS_TASK"),
+		ID: o.Call, Session: env.or(o.Session, sessionVariables()...), Task: string(id),
 		Run: env.or(o.Run, "FILEBUS_RUN"), Tags: o.Tags, Preview: o.Preview,
 	}
 	if err := cmp.Or(checkPreview(o.Preview), checkFormat(o.Format)); err != nil {
 		return err
-	}
-	if o.call.Task != "" {
-		id, err := task.ParseID(o.call.Task)
-		if err != nil {
-			return err
-		}
-		o.call.Task = string(id) // as FILEBUS_TASK hands it on
 	}
 	if o.call.Session != "" {
 		o.call.Session, err = sessions.IDOf(o.call.Session)

@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"filebus/materialize/knowledge"
+	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/materialize/task"
-	"filebus/query"
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -21,9 +18,16 @@ type knowledgeHarvest struct {
 }
 
 func (o *knowledgeHarvest) run(ctx context.Context, w *workspace, args []string) error {
-	v, err := w.journalOf(ctx, args[0])
+	text := args[0]
+	if _, id, err := w.findTask(text); err == nil && !strings.HasPrefix(text, string(record.KindHandoff)+"/") {
+		text = nameOfKind(layout.TaskKey(string(id)), record.KindHandoff) // no journal is called so: the newest counts
+	}
+	v, err := w.resolve(ctx, text)
 	if err != nil {
 		return err
+	}
+	if newest, err := w.resolve(ctx, v.Record.Path); err == nil && v.Record.Name.Tree == "" && newest.Record.Name != v.Record.Name {
+		w.note("%s is an earlier run; the newest is %s", v.Record.Name, newest.Record.Name)
 	}
 	b := w.base()
 	h, err := b.Harvest(ctx, v, o.Tags)
@@ -39,29 +43,6 @@ func (o *knowledgeHarvest) run(ctx context.Context, w *workspace, args []string)
 		return err
 	}
 	return printHarvest(w, h, o.Add != "", added)
-}
-
-// journalOf returns the journal of a task; or what has a name or ref, as an earlier run or
-// one of another tree.
-func (w *workspace) journalOf(ctx context.Context, text string) (v store.Version, err error) {
-	_, id, taskErr := w.findTask(text)
-	if _, err := record.ParseName(text); err != nil && taskErr == nil {
-		var j *task.Journal
-		if j, taskErr = w.freshJournal(ctx, id); taskErr == nil {
-			return j.Version, nil
-		}
-	}
-	v, err = w.resolve(ctx, text)
-	switch {
-	case errors.Is(err, query.ErrAbsent) && taskErr != nil && !strings.Contains(text, ":"):
-		return v, taskErr
-	case err != nil || v.Record.Name.Tree != "":
-		return v, err
-	}
-	if newest, err := w.resolve(ctx, v.Record.Path); err == nil && newest.Record.Name != v.Record.Name {
-		w.note("%s is an earlier run; the newest is %s", v.Record.Name, newest.Record.Name)
-	}
-	return v, nil
 }
 
 type harvestJSON struct {

@@ -11,7 +11,6 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	runs "filebus/materialize/run"
-	"filebus/materialize/task"
 	"filebus/store/record"
 )
 
@@ -88,14 +87,11 @@ type agentStart struct {
 }
 
 func (o *agentStart) run(ctx context.Context, w *workspace, args []string) error {
-	a := runs.Agent{ID: args[0], Task: w.or(o.Task, "FILEBUS_TASK"), Model: o.Model}
-	if a.Task != "" {
-		id, err := task.ParseID(a.Task)
-		if err != nil {
-			return err
-		}
-		a.Task = id.String()
+	id, err := w.task(o.Task)
+	if err != nil {
+		return err
 	}
+	a := runs.Agent{ID: args[0], Task: id.String(), Model: o.Model}
 	out, err := w.book().AgentStart(ctx, a)
 	return w.printRun(out, err, agentText)
 }

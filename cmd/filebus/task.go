@@ -26,6 +26,14 @@ func (w *workspace) findTask(text string) (*task.Board, task.ID, error) {
 	return b, id, err
 }
 
+// task returns the id of the task that somebody works on, as a flag or FILEBUS_TASK names it.
+func (e *environ) task(flag string) (id task.ID, err error) {
+	if text := e.or(flag, "FILEBUS_TASK"); text != "" {
+		id, err = task.ParseID(text)
+	}
+	return id, err
+}
+
 // openBoard opens the tasks to change them.
 func (e *environ) openBoard(ctx context.Context, text string) (*task.Board, task.ID, error) {
 	s, err := e.open(ctx)
@@ -166,12 +174,12 @@ func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
 		return shown + "\n"
 	}
 	_, err = w.present(presentation{
-		entries: len(shown), maxTokens: maxTokens, op: "task show", what: string(id),
+		entries: len(shown), maxTokens: maxTokens, op: "task show", what: id.String(),
 		json: func(n int) any { return taskView(j, o.Full, cut(n)) },
 		text: cut,
 	})
 	if err == nil && j.Handoff == nil && !o.Full && !w.global.json {
-		w.note("%s has not handed over yet: filebus wait %s", id, record.ShellWord(string(id)))
+		w.note("%s has not handed over yet: filebus wait %s", id, record.ShellWord(id.String()))
 	}
 	return err
 }
@@ -193,7 +201,7 @@ func (o *taskShow) showRecords(ctx context.Context, w *workspace, id task.ID, no
 			"  "+oneLine(s.Title), "  "+oneLine(s.Description.Preview))
 	}
 	return w.presentLines(lines, presentation{
-		maxTokens: o.MaxTokens, op: "task show", what: string(id), noun: "more line",
+		maxTokens: o.MaxTokens, op: "task show", what: id.String(), noun: "more line",
 		json: func(int) any { return taskRecordsJSON{id, records} },
 		rest: "… %s; filebus get NAME prints one whole",
 	})

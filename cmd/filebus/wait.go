@@ -57,7 +57,7 @@ func (o *waitCommand) run(ctx context.Context, w *workspace, args []string) erro
 		} else if text, err := json.Marshal(inJSON(e)); err == nil {
 			line = text // it is printed with the others
 		}
-		w.logWait("wait", string(e.ID), record.EstimateTokens(int64(len(line))), w.now().Sub(begun))
+		w.logWait("wait", e.ID.String(), record.EstimateTokens(int64(len(line))), w.now().Sub(begun))
 	}
 	endings, err := w.board().Wait(ctx, r)
 	if err != nil && !errors.Is(err, task.ErrLate) {
@@ -100,7 +100,7 @@ func (o *waitCommand) report(env *environ, endings []task.Ending, late error) er
 func (o *waitCommand) hint(waiting []task.Pending) string {
 	line := "filebus wait"
 	for _, p := range waiting {
-		line += " " + record.ShellWord(string(p.ID))
+		line += " " + record.ShellWord(p.ID.String())
 	}
 	if o.Any {
 		line += " --any"

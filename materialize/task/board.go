@@ -291,7 +291,7 @@ func errRunning(id ID, j *layout.Journal) error {
 		text += ", since " + j.Started
 	}
 	err := record.Conflict.Errorf("%s", text)
-	return err.Try("filebus wait {1}, or run it again with --restart", string(id)).Because(errIsRunning)
+	return err.Try("filebus wait {1}, or run it again with --restart", id.String()).Because(errIsRunning)
 }
 
 // A Pending is a task that was waited for and has not ended.
@@ -307,7 +307,7 @@ const maxNamed = 5
 func errLate(limit fmt.Stringer, waiting []Pending) error {
 	var list, ids []string
 	for _, p := range waiting {
-		ids = append(ids, string(p.ID))
+		ids = append(ids, p.ID.String())
 		list = append(list, fmt.Sprintf("%s (%s)", p.ID, p.Say))
 	}
 	if more := len(list) - maxNamed; more > 0 {

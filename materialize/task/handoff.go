@@ -138,7 +138,7 @@ func (b *Board) handedOver(text []byte, f *Finished, give func(layout.Handoff) l
 	switch flags, why := gaps(&h); {
 	case len(flags) > 0 && j.Handoff == nil && given.Summary == "":
 		err := record.Wanting.Errorf("%s has no handoff: say at least what was done (--summary)", f.ID)
-		return nil, err.Try(lineFor(h.Outcome, flags), string(f.ID))
+		return nil, err.Try(lineFor(h.Outcome, flags), f.ID.String())
 	case len(flags) > 0:
 		err := record.Wanting.Errorf("the handoff of %s is not complete: %s", f.ID, strings.Join(why, "; "))
 		return nil, err.Try(withFlags("run it again with", flags...))
