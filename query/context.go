@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path"
@@ -95,16 +96,16 @@ type contextItem struct {
 type Omission struct {
 	Name   record.Name `json:"name"`
 	Reason string      `json:"reason"`
+	Needed bool        `json:"-"` // the task builds on it
 }
 
 // A ContextAnswer is what is handed to a new task.
 type ContextAnswer struct {
 	Items     []contextItem // in the order of the sections, best first
 	LeftOut   []Omission
-	Wanting   []Omission // of those left out: what the task depends on
-	NoRoom    int        // of those left out: how many MaxTokens has no room for
-	Tokens    int        // as it is printed, about
-	Unindexed uint64     // log entries that could not be looked at
+	NoRoom    int    // of those left out: how many MaxTokens has no room for
+	Tokens    int    // as it is printed, about
+	Unindexed uint64 // log entries that could not be looked at
 }
 
 // ContextFor selects what a new task should know: knowledge, components, and the
@@ -117,7 +118,7 @@ func (r *Reader) ContextFor(ctx context.Context, request ContextRequest) (Contex
 		request.MaxTokens = DefaultContextTokens
 	}
 	request.Tags = record.NormalizeTags(request.Tags)
-	c := contextBuilder{reader: r, request: &request, seen: map[record.Name]bool{}, needed: map[record.Name]bool{}}
+	c := contextBuilder{reader: r, request: &request, seen: map[record.Name]bool{}}
 	for _, gather := range []func(context.Context) error{c.depends, c.knowledge, c.components, c.tasks, c.results, c.notes} {
 		if err := gather(ctx); err != nil {
 			return ContextAnswer{}, err
@@ -127,9 +128,7 @@ func (r *Reader) ContextFor(ctx context.Context, request ContextRequest) (Contex
 	if err := c.warn(ctx); err != nil {
 		return ContextAnswer{}, err
 	}
-	answer := c.fit()
-	answer.Wanting = slices.DeleteFunc(slices.Clone(answer.LeftOut), func(o Omission) bool { return !c.needed[o.Name] })
-	return answer, nil
+	return c.fit(), nil
 }
 
 // A contextBuilder gathers and ranks candidates.
@@ -138,8 +137,6 @@ type contextBuilder struct {
 	request    *ContextRequest
 	candidates []candidate
 	seen       map[record.Name]bool
-	own        Summary              // the journal of the request's task, if it has one
-	needed     map[record.Name]bool // what tells of the tasks that it builds on
 	leftOut    []Omission
 	unindexed  uint64
 	superseded map[record.Name]record.Name // what came in the place of an entry
@@ -198,11 +195,11 @@ func (c *contextBuilder) add(s Summary, section contextSection, text float64) {
 	}
 	c.seen[name] = true
 	if by := c.superseded[name]; !by.IsZero() {
-		c.leftOut = append(c.leftOut, Omission{name, "superseded by " + by.String()})
+		c.leftOut = append(c.leftOut, Omission{Name: name, Reason: "superseded by " + by.String()})
 		return
 	}
 	if s.Name.Kind == record.KindKnowledge && saysSuperseded(s) {
-		c.leftOut = append(c.leftOut, Omission{name, s.Status})
+		c.leftOut = append(c.leftOut, Omission{Name: name, Reason: s.Status})
 		return
 	}
 	c.candidates = append(c.candidates, candidate{
@@ -252,7 +249,7 @@ func (c *contextBuilder) knowledge(ctx context.Context) error {
 // tasks adds the journals of other tasks that have ended.
 func (c *contextBuilder) tasks(ctx context.Context) error {
 	return c.search(ctx, func(s Summary) contextSection {
-		if s.Name == c.own.Name || s.Status == layout.StatusInProgress || s.Status == layout.StatusPending {
+		if s.Status == layout.StatusInProgress || s.Status == layout.StatusPending {
 			return ""
 		}
 		return sectionTasks
@@ -303,7 +300,7 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 	if err != nil || own.Version.Record == nil {
 		return err
 	}
-	c.own = own
+	c.seen[own.Name] = true
 	journal, err := c.reader.Journal(ctx, own.Version)
 	if err != nil {
 		return err
@@ -337,20 +334,18 @@ func (r *Reader) Journal(ctx context.Context, v store.Version) (*layout.Journal,
 
 // handoff returns the journal of a task of the own tree, of several runs the newest; or
 // nothing, and says so.
-func (c *contextBuilder) handoff(ctx context.Context, task, absent string) (s Summary, err error) {
-	s, err = View(ctx, c.reader.store, func(tx *store.Tx) (Summary, error) {
-		v, err := lastRun(tx, "", task)
-		if err != nil {
-			return Summary{}, err
-		}
-		return Summarize(tx, v), nil
-	})
-	if IsAbsent(err) {
-		s.Name, err = record.Name{Kind: record.KindHandoff, ID: layout.JournalID(task)}, nil
-		c.leftOut = append(c.leftOut, Omission{s.Name, absent})
+func (c *contextBuilder) handoff(ctx context.Context, task, absent string) (Summary, error) {
+	name := record.Name{Kind: record.KindHandoff, ID: layout.TaskKey(task)} // no journal has this one
+	v, err := c.reader.Resolve(ctx, name.String(), ResolveOptions{})
+	if errors.Is(err, record.NotFound) || errors.Is(err, record.Usage) {
+		name.ID = layout.JournalID(task)
+		c.leftOut = append(c.leftOut, Omission{name, absent, true})
+		return Summary{}, nil
 	}
-	c.needed[s.Name] = true
-	return s, err
+	if err != nil {
+		return Summary{}, err
+	}
+	return c.reader.Head(ctx, v.Record.Name)
 }
 
 // dependencies returns the tasks that a journal names in its metadata.

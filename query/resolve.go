@@ -185,40 +185,33 @@ func (o ResolveOptions) Paths(text string) []string {
 	return out
 }
 
-// task looks for the journal of a task: 003 or task-003 in any tree's form.
+// task looks for the journal of a task: 003, task-003 or handoff/TASK-V01 in any tree's form.
 func (s *resolver) task() (store.Version, error) {
-	if _, id := s.treeAndID(); !isNumber(id) && !strings.HasPrefix(id, "task-") && !strings.HasPrefix(id, "handoff/") {
+	if _, id := s.treeAndID(); !strings.HasPrefix(layout.TaskID(id), "task-") && !strings.HasPrefix(id, "handoff/") {
 		return store.Version{}, store.ErrNotFound
 	}
 	return s.journal()
 }
 
-// journal looks for the journal of a task under any id, such as TASK-V01, handoff/fix-login
-// or, of a nested root, sub/proj/003.
+// journal looks for the journal of a task under any id, such as TASK-V01 or, of a nested
+// root, sub/proj/003. Of several tasks that have had the id, and so the place, one after
+// the other, the newest counts.
 func (s *resolver) journal() (store.Version, error) {
 	tree, id := s.treeAndID()
-	return lastRun(s.tx, tree, strings.TrimPrefix(id, string(record.KindHandoff)+"/"))
-}
-
-// lastRun returns the journal of a task. Of several tasks that have had the id, and so the
-// place, one after the other, the newest counts.
-func lastRun(tx *store.Tx, tree record.Tree, task string) (store.Version, error) {
-	first := record.Name{Tree: tree, Kind: record.KindHandoff, ID: layout.JournalID(task)}
-	second := record.Name{Tree: tree, Kind: record.KindHandoff, ID: first.ID + "~"} // the first may be gone
-	for _, from := range []record.Name{first, second} {
-		for name, err := range tx.Names(from) {
-			if err != nil {
-				return store.Version{}, err
-			}
-			rest, isOf := strings.CutPrefix(name.Name.String(), first.String())
-			if !isOf || rest != "" && rest[0] != '~' {
-				break
-			}
-			v, err := tx.Get(name.Ref)
+	first := record.Name{Tree: tree, Kind: record.KindHandoff, ID: layout.JournalID(strings.TrimPrefix(id, "handoff/"))}
+	for name, err := range s.tx.Names(first) {
+		rest, isNear := strings.CutPrefix(name.Name.String(), first.String())
+		switch {
+		case err != nil:
+			return store.Version{}, err
+		case !isNear:
+			return store.Version{}, store.ErrNotFound
+		case rest == "" || rest[0] == '~':
+			v, err := s.tx.Get(name.Ref)
 			if err != nil || v.Record.Path == "" {
 				return v, err
 			}
-			return Occupant(tx, store.PathValue(tree, v.Record.Path))
+			return Occupant(s.tx, store.PathValue(tree, v.Record.Path))
 		}
 	}
 	return store.Version{}, store.ErrNotFound
@@ -245,9 +238,6 @@ func (s *resolver) treeAndID() (record.Tree, string) {
 	}
 	return "", s.text
 }
-
-// isNumber reports whether text is digits alone.
-func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 // bareID looks for an id that one kind has. Markers and frames are beside what
 // they announce or hold, so they count only where nothing else has the id.

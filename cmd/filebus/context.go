@@ -69,8 +69,10 @@ func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) erro
 	if answer.Unindexed > 0 {
 		w.note("%d log entries are not in the index yet and were not looked at", answer.Unindexed)
 	}
-	for _, o := range answer.Wanting {
-		w.note("%s: %s", o.Name, o.Reason)
+	for _, left := range answer.LeftOut {
+		if left.Needed && !o.Explain {
+			w.note("%s: %s", left.Name, left.Reason)
+		}
 	}
 	w.logRead("context", r.Text, answer.Tokens)
 	return w.printContext(answer, o.Explain)

@@ -19,7 +19,7 @@ import (
 // board returns the tasks of a workspace.
 func (w *workspace) board() *task.Board { return task.New(w.Workspace, w.read, w.now) }
 
-// findTask opens the tasks and reads the id of one to look it up or to change it.
+// findTask returns the tasks, and reads the id of one to look it up or to change it.
 func (w *workspace) findTask(text string) (*task.Board, task.ID, error) {
 	b := w.board()
 	id, err := b.Find(text, w.paths())
@@ -32,15 +32,6 @@ func (e *environ) task(flag string) (id task.ID, err error) {
 		id, err = task.ParseID(text)
 	}
 	return id, err
-}
-
-// openBoard opens the tasks to change them.
-func (e *environ) openBoard(ctx context.Context, text string) (*task.Board, task.ID, error) {
-	s, err := e.open(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	return s.findTask(text)
 }
 
 type taskStart struct {
@@ -84,7 +75,7 @@ func (o *taskStart) run(ctx context.Context, w *workspace, args []string) error 
 }
 
 func printTaskPrompt(ctx context.Context, w *workspace, args []string) error {
-	b, id, err := w.openBoard(ctx, args[0])
+	b, id, err := w.findTask(args[0])
 	if err != nil {
 		return err
 	}
@@ -107,7 +98,7 @@ func noteTask(ctx context.Context, w *workspace, args []string) error {
 	if strings.TrimSpace(line) == "" {
 		return usageError("there is nothing to note")
 	}
-	b, id, err := w.openBoard(ctx, args[0])
+	b, id, err := w.findTask(args[0])
 	if err != nil {
 		return err
 	}
@@ -148,10 +139,6 @@ type taskShowJSON struct {
 }
 
 func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
-	w, err := w.openFresh(ctx)
-	if err != nil {
-		return err
-	}
 	_, id, err := w.findTask(args[0])
 	if err != nil {
 		return err

@@ -54,10 +54,11 @@ func (h *Harvest) Open() []Proposal {
 // handoff and the same knowledge give the same proposals. Tags are those of the
 // knowledge that a proposal has the words of, after the ones given.
 func (b *Base) Harvest(ctx context.Context, v store.Version, tags []string) (*Harvest, error) {
-	handoff, since, err := b.handoff(ctx, v)
+	journal, err := b.handedOver(ctx, v)
 	if err != nil {
 		return nil, err
 	}
+	handoff := *journal.Handoff
 	h := &Harvest{Task: cmp.Or(v.Record.Task, path.Base(v.Record.Name.ID))}
 	known, err := b.learnedIn(ctx, h.Task)
 	if err != nil {
@@ -83,7 +84,7 @@ func (b *Base) Harvest(ctx context.Context, v store.Version, tags []string) (*Ha
 		return nil, err
 	}
 	for _, p := range rowProposals(rows, handoff, h.Task) {
-		if p.Known, err = b.touchedBy(ctx, p.Touch, since); err != nil {
+		if p.Known, err = b.touchedBy(ctx, p.Touch, journal.Started); err != nil {
 			return nil, err
 		}
 		h.Proposals = append(h.Proposals, p)
@@ -94,20 +95,16 @@ func (b *Base) Harvest(ctx context.Context, v store.Version, tags []string) (*Ha
 	return h, nil
 }
 
-// handoff reads the handoff of a journal, and when its task began, zero if that is not known.
-func (b *Base) handoff(ctx context.Context, v store.Version) (h layout.Handoff, since time.Time, err error) {
+// handedOver reads a journal that has a handoff.
+func (b *Base) handedOver(ctx context.Context, v store.Version) (*layout.Journal, error) {
 	if v.Record.Name.Kind != record.KindHandoff {
-		return h, since, errNoHandoff(v.Record.Name)
+		return nil, errNoHandoff(v.Record.Name)
 	}
 	journal, err := b.read.Journal(ctx, v)
-	if err != nil {
-		return h, since, err
+	if err == nil && journal.Handoff == nil {
+		err = errNoHandoff(v.Record.Name)
 	}
-	if journal.Handoff == nil {
-		return h, since, errNoHandoff(v.Record.Name)
-	}
-	since, _ = time.Parse(time.RFC3339, journal.Started) // zero: unknown
-	return *journal.Handoff, since, nil
+	return journal, err
 }
 
 // saysAs reports whether an entry says what a draft does, and was learned in the
@@ -247,10 +244,11 @@ func rowProposals(rows []Row, h layout.Handoff, task string) []Proposal {
 	return all
 }
 
-// touchedBy returns the id of a component whose row says, or has said since a time, that
-// it was changed by the task of a touch: a later task is not taken back, and an earlier one
-// of the same id is another. It is empty if there is none.
-func (b *Base) touchedBy(ctx context.Context, t Touch, since time.Time) (id string, err error) {
+// touchedBy returns the id of a component whose row says, or has said since the task of a
+// touch began, that it was changed by that: a later task is not taken back, and an earlier
+// one of the same id is another. It is empty if there is none.
+func (b *Base) touchedBy(ctx context.Context, t Touch, started string) (id string, err error) {
+	since, _ := time.Parse(time.RFC3339, started) // zero: any time counts
 	name, err := record.NewName("", record.KindComponent, layout.Component{Name: t.Name}.ID())
 	if err != nil {
 		return "", nil // a name that is no id: its row is touched again

@@ -159,14 +159,10 @@ func TaskKey(task string) string {
 	return dir + strings.TrimPrefix(id, "task-")
 }
 
-// TaskForms returns the spellings of the ids of tasks, each one's own first.
+// TaskForms returns the spellings of the ids of tasks.
 func TaskForms(tasks ...string) (forms []string) {
 	for _, task := range tasks {
-		if key := TaskKey(task); key != task {
-			forms = append(forms, task, key)
-		} else {
-			forms = append(forms, task, JournalID(task))
-		}
+		forms = append(forms, TaskKey(task), JournalID(task))
 	}
 	return forms
 }

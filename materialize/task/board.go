@@ -273,10 +273,11 @@ const (
 
 func errNotStarted(id ID) error {
 	err := record.NotFound.Errorf("%s has no journal: it was never started", id)
-	if strings.Contains(string(id), "/") { // what is made there is made by its own agents
-		return err.Try("filebus task list").Because(ErrNotStarted)
+	hint := "filebus task start {1}"
+	if strings.Contains(string(id), "/") {
+		hint = "filebus task list" // a nested root's tasks are made there
 	}
-	return err.Try("filebus task start {1}", string(id)).Because(ErrNotStarted)
+	return err.Try(hint, string(id)).Because(ErrNotStarted)
 }
 
 // errRunning says that a task is to be started that is running.

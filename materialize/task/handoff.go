@@ -226,7 +226,7 @@ func (b *Board) End(ctx context.Context, id ID, run Run) (*Finished, error) {
 	}
 	own := b.spelled(id)
 	for _, m := range found { // one in another spelling ends no loop that waits for this one
-		if m.id == own || m.id == own+failedSuffix {
+		if m.path == b.markerPath(own) || m.path == b.markerPath(own+failedSuffix) {
 			f.Marker = m.File
 			return f, nil
 		}

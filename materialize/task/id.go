@@ -12,7 +12,6 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
-	"filebus/materialize/plan"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -38,71 +37,66 @@ const maxID = 200
 // its marker. An id with a slash is refused, as two of one last word would be one task.
 func ParseID(text string) (ID, error) {
 	id := strings.TrimSuffix(strings.TrimSuffix(text, ".done"), failedSuffix)
-	why := ""
-	switch {
-	case id == "" || id == "task-":
-		why = "it is empty"
-	case len(id) > maxID:
-		why = fmt.Sprintf("it has more than %d bytes", maxID)
-	case !utf8.ValidString(id):
-		why = "it is not UTF-8"
-	case id[0] == '.' || id[0] == '-':
-		why = "it begins with " + id[:1]
-	case strings.ContainsFunc(id, isForeign):
-		why = "it is one word, of letters, digits, - _ . and the like"
-	case layout.Recognize(".claude/journal/"+layout.JournalID(id)+".md").ID != layout.JournalID(id):
-		why = "the report of a loop has such a name"
-	}
+	why := misfit(id)
 	if why == "" {
 		return ID(id), nil
 	}
-	fit, hint := fitting(text), "filebus task list"
-	if fit != text {
-		if _, err := ParseID(fit); err == nil {
-			hint = "run it again with {1}"
-		}
+	fit, hint := fitting(text), "run it again with {1}"
+	if misfit(fit) != "" {
+		hint = "filebus task list"
 	}
 	return "", record.Usage.Errorf("%q is no id of a task: %s", text, why).Try(hint, fit)
 }
 
+// misfit says why a text is no id, if it is none.
+func misfit(id string) string {
+	switch {
+	case id == "" || id == "task-":
+		return "it is empty"
+	case len(id) > maxID:
+		return fmt.Sprintf("it has more than %d bytes", maxID)
+	case !utf8.ValidString(id):
+		return "it is not UTF-8"
+	case id[0] == '.' || id[0] == '-':
+		return "it begins with " + id[:1]
+	case strings.ContainsFunc(id, isForeign):
+		return "it is one word, of letters, digits, - _ . and the like"
+	case layout.Recognize(".claude/journal/"+layout.JournalID(id)+".md").ID != layout.JournalID(id):
+		return "the report of a loop has such a name"
+	}
+	return ""
+}
+
 // fitting returns the id that is nearest to a text.
 func fitting(text string) string {
-	if place := layout.Recognize(strings.ReplaceAll(text, `\`, "/")); isTask(place) {
-		return path.Base(place.Facts.Task)
+	if task := layout.Recognize(strings.ReplaceAll(text, `\`, "/")).Facts.Task; task != "" {
+		return task
 	}
 	word := strings.TrimLeft(strings.Join(strings.FieldsFunc(text, isForeign), "-"), "-.")
 	return strings.ReplaceAll(word, "-loop-", "-loop")
 }
 
-// isTask reports whether a file is the journal or the marker of a task.
-func isTask(p layout.Location) bool {
-	return p.Kind == record.KindMarker || p.Kind == record.KindHandoff && strings.HasPrefix(path.Base(p.ID), "task-")
-}
-
-// Find reads the id of a task to look it up: also as the path or name of its journal or
+// Find reads the id of a task to look it up: also as the name or path of its journal or
 // marker, and behind the folders of a nested root.
 func (b *Board) Find(text string, at query.ResolveOptions) (ID, error) {
 	if !strings.ContainsAny(text, `/\`) {
 		return ParseID(text)
 	}
 	name, file := strings.ReplaceAll(text, `\`, "/"), ""
-	if n, err := record.ParseName(name); err == nil && n.Tree == "" && (n.Kind == record.KindHandoff || n.Kind == record.KindMarker) {
-		name = plan.BaseID(n.ID)
-	}
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "handoff/"), "marker/")
 	for _, p := range slices.Backward(at.Paths(name)) { // the working directory's first
 		place, there := b.work.Settings.Profile.Recognize(p), b.work.FilePath(p)
-		if isTask(place) && (file == "" || !isThere(file) && isThere(there)) {
-			name, file = place.ID, there
+		if place.Facts.Task != "" && (file == "" || !isThere(file) && isThere(there)) {
+			name, file = path.Dir(place.ID)+"/"+place.Facts.Task, there
 		}
 	}
-	dir, word := path.Split(name)
+	dir, word := path.Split(path.Clean(name))
 	id, err := ParseID(word)
 	if err != nil {
 		return "", err
 	}
 	id = ID(dir) + id
-	if b.journalPath(id) == "" || b.markerPath(string(id)) == "" ||
-		dir != "" && file == "" && !isThere(b.work.FilePath(dir)) {
+	if b.journalPath(id) == "" || b.markerPath(string(id)) == "" || file == "" && !isThere(b.work.FilePath(dir)) {
 		return "", record.NotFound.Errorf("%q is no task: before a slash stands the folder of a nested root, and %s is none",
 			text, dir).Try("filebus task list")
 	}
@@ -182,10 +176,9 @@ func (b *Board) lookAlikes(id ID) (found []string) {
 	for _, markerID := range b.markerIDs(id) {
 		seen[b.work.FilePath(b.markerPath(markerID))] = true
 	}
-	dir, _ := path.Split(string(id))
 	places := []place{{b.work.FilePath(b.markerFolder(id)), b.work.Settings.Profile}}
 	for _, profile := range layout.Profiles() {
-		places = append(places, place{filepath.Join(b.work.Root, filepath.FromSlash(dir+profile.Markers)), profile})
+		places = append(places, place{filepath.Join(b.work.Root, filepath.FromSlash(path.Join(path.Dir(string(id)), profile.Markers))), profile})
 	}
 	for _, place := range places {
 		entries, err := os.ReadDir(place.dir)
@@ -210,9 +203,8 @@ func (b *Board) isOthers(profile layout.Profile, name string, id ID) bool {
 	if !found {
 		base, found = strings.CutSuffix(name, failedSuffix)
 	}
-	other, err := ParseID(base)
-	dir, _ := path.Split(string(id))
-	if other = ID(dir) + other; !found || err != nil || other.key() == id.key() {
+	other := ID(path.Join(path.Dir(string(id)), base))
+	if !found || other.key() == id.key() {
 		return false
 	}
 	p, err := profile.Path(record.KindHandoff, other.journal())

@@ -42,10 +42,8 @@ func (b *Board) markerID(id ID, status string) string {
 // spelled returns an id as its marker has it: as the start of the task got it, which
 // the journal says, else as in a marker that is there, else as it was given.
 func (b *Board) spelled(id ID) string {
-	forms := layout.TaskForms(string(id))
 	if j := readJournal(b.journalFile(id)); j != nil {
-		dir, _ := path.Split(string(id))
-		if own := dir + j.ID; slices.Contains(forms, own) {
+		if own := path.Join(path.Dir(string(id)), j.ID); slices.Contains(layout.TaskForms(string(id)), own) {
 			return own
 		}
 	}
@@ -79,7 +77,6 @@ type marker struct {
 	Text   string // beyond "done"
 	Status string // of the file's name and text: complete, failed, ...
 	path   string // below the workspace
-	id     string // without a kind
 	empty  bool
 }
 
@@ -88,7 +85,7 @@ type marker struct {
 func (b *Board) markers(id ID) (found []marker, err error) {
 	for _, markerID := range b.markerIDs(id) {
 		m, is, lookErr := b.lookAt(b.markerPath(markerID))
-		if m.id = markerID; is {
+		if is {
 			found = append(found, m)
 		}
 		err = errors.Join(err, lookErr)
