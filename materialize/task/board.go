@@ -200,7 +200,7 @@ func (b *Board) Records(ctx context.Context, tree record.Tree, id ID) ([]query.S
 	all, err := b.read.List(ctx, query.ListRequest{Filter: filter})
 	of := map[string][]query.Summary{}
 	for _, s := range all.Entries {
-		if strings.HasPrefix(s.Path, dir) {
+		if dir == "" || layout.TaskKey(s.TaskID()) == id.key() {
 			of[sourceOf(s)] = append(of[sourceOf(s)], s)
 		}
 	}

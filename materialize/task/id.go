@@ -87,10 +87,10 @@ func (b *Board) Find(text string, at query.ResolveOptions) (ID, error) {
 	for _, p := range slices.Backward(at.Paths(name)) { // the working directory's first
 		place, there := b.work.Settings.Profile.Recognize(p), b.work.FilePath(p)
 		if place.Facts.Task != "" && (file == "" || !isThere(file) && isThere(there)) {
-			name, file = path.Dir(place.ID)+"/"+place.Facts.Task, there
+			name, file = path.Join(path.Dir(place.ID), place.Facts.Task), there
 		}
 	}
-	dir, word := path.Split(path.Clean(name))
+	dir, word := path.Split(name)
 	id, err := ParseID(word)
 	if err != nil {
 		return "", err
