@@ -62,7 +62,7 @@ func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) erro
 	if answer.Unindexed > 0 {
 		w.note("%d log entries are not in the index yet and were not looked at", answer.Unindexed)
 	}
-	w.logRead("context", r.Text, answer.Tokens)
+	w.said.What = r.Text
 	return w.printContext(answer, o.Explain)
 }
 

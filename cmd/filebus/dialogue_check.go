@@ -53,7 +53,7 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 	if more := len(view.Findings) - findingsShown; more > 0 && !o.All {
 		view.Findings, view.More = view.Findings[:findingsShown], more
 	}
-	if err := w.presentWhole("dialogue check", d.Key.String(), view, view.text()); err != nil {
+	if err := w.presentWhole(d.Key.String(), view, view.text()); err != nil {
 		return err
 	}
 	for _, line := range view.Mend {

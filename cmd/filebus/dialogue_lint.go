@@ -49,7 +49,7 @@ func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) err
 		reports = append(reports, report)
 		wanting = wanting || report.Count("must") > 0 || report.Score < o.Min
 	}
-	err = w.presentWhole("", "", lintJSON{reports}, lintText(reports, o.All))
+	err = w.presentWhole("", lintJSON{reports}, lintText(reports, o.All))
 	if err == nil && unread == nil && wanting {
 		unread = silentError(record.Wanting)
 	}

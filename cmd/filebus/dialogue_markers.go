@@ -182,7 +182,7 @@ func knownRound(round int) *int {
 
 // printAll prints what was collected. What could not be read makes it partly.
 func (l *markerList) printAll() error {
-	if err := l.presentWhole("", "", l.out, l.text()); err != nil {
+	if err := l.presentWhole("", l.out, l.text()); err != nil {
 		return err
 	}
 	l.remark("%s", l.summary())

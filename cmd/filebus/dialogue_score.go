@@ -49,7 +49,7 @@ func (o *dialogueScore) run(ctx context.Context, w *workspace, args []string) er
 	view := scoreView(board, files)
 	open := slices.DeleteFunc(slices.Clone(view.Tensions), func(t layout.TensionRow) bool { return !t.IsOpen() })
 	_, err = w.present(presentation{
-		op: "dialogue score", what: d.Key.String(), entries: len(open), maxTokens: scoreTokens,
+		what: d.Key.String(), entries: len(open), maxTokens: scoreTokens,
 		json: func(int) any { return view }, text: func(n int) string { return w.scoreText(board, open, n) },
 	})
 	if err == nil && !w.global.json {

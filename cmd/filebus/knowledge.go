@@ -65,7 +65,7 @@ func (o *knowledgeList) run(ctx context.Context, w *workspace, tags []string) er
 		return err
 	}
 	w.noteNotHere(ctx, record.KindKnowledge)
-	err = w.presentWhole("knowledge list", strings.Join(r.Wanted, " "),
+	err = w.presentWhole(strings.Join(r.Wanted, " "),
 		knowledgeListView(found, total), w.knowledgeText(found))
 	switch seen := r.Offset + len(found); {
 	case err != nil || w.global.json:
@@ -148,6 +148,6 @@ func listKnowledgeTags(ctx context.Context, w *workspace, args []string) error {
 		return err
 	}
 	return w.presentTable(tagRows(counts), presentation{
-		op: "knowledge tags", what: prefix, json: func(int) any { return tagsJSON{counts} },
+		what: prefix, json: func(int) any { return tagsJSON{counts} },
 	})
 }

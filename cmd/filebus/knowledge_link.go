@@ -162,7 +162,7 @@ func edgeText(e query.Edge, far record.Name) string {
 func printRelated(w *workspace, list relatedListJSON, maxTokens int) error {
 	all := list.Related
 	printed, err := w.present(presentation{
-		entries: len(all), maxTokens: maxTokens, op: "knowledge related", what: list.Of,
+		entries: len(all), maxTokens: maxTokens, what: list.Of,
 		json: func(n int) any { return relatedListJSON{list.Of, all[:n], list.More || n < len(all)} },
 		text: func(n int) string { return strings.Join(markdown.Texts(all[:n], relatedText), "") },
 	})

@@ -24,8 +24,7 @@ type presentation struct {
 	text      func(entries int) string
 	exact     bool   // what is said besides is no part of it
 	strict    bool   // if not even the first entry fits, nothing is printed
-	op, what  string // of the line in the log of reads; no op: there is none
-	took      time.Duration
+	what      string // for the line in the log of reads
 
 	// What a table says of rows that are not there, and what lines end with.
 	none       string // of a table without any
@@ -62,9 +61,8 @@ func (w *workspace) present(p presentation) (printed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	w.printf("%s", text)
-	if p.op != "" {
-		w.logWait(p.op, p.what, record.EstimateTokens(int64(len(text))), p.took)
+	if w.printf("%s", text); p.what != "" {
+		w.said.What = p.what
 	}
 	return printed, nil
 }
@@ -118,9 +116,9 @@ func (w *workspace) presentShort(lines []string, p presentation) error {
 }
 
 // presentWhole presents a result that is never cut.
-func (w *workspace) presentWhole(op, what string, value any, text string) error {
+func (w *workspace) presentWhole(what string, value any, text string) error {
 	_, err := w.present(presentation{
-		op: op, what: what, json: func(int) any { return value }, text: func(int) string { return text },
+		what: what, json: func(int) any { return value }, text: func(int) string { return text },
 	})
 	return err
 }
@@ -170,21 +168,22 @@ func emptyLists(v reflect.Value) {
 	}
 }
 
-// logRead notes what went into a reader's context. The operation is the command,
-// without "filebus": budgets tell by it which channel was read, see
-// query.Read.Channel.
-func (w *workspace) logRead(op, what string, tokens int) {
-	w.logWait(op, what, tokens, 0)
-}
-
-// logWait notes a read for which somebody waited.
-func (w *workspace) logWait(op, what string, tokens int, took time.Duration) {
-	if w.getenv("FILEBUS_NO_READS_LOG") != "" {
+// logRead notes what the command has printed: the one place where anything enters a
+// reader's context. Budgets tell by the command which channel was read, see
+// query.Read.Channel. What a shell asks for is nobody's context.
+func (e *environ) logRead(printed int64) {
+	op := strings.TrimPrefix(e.command, "filebus ")
+	if printed == 0 || len(e.opened) == 0 || e.getenv("FILEBUS_NO_READS_LOG") != "" || strings.HasPrefix(op, "__") {
 		return
 	}
-	w.read.NoteRead(query.Read{
-		Op: op, What: what, Tokens: tokens, Seconds: max(took.Round(time.Millisecond), 0).Seconds(),
-		Agent: w.or("", "FILEBUS_AGENT"), Session: w.or("", sessionVariables()...),
-		Task: w.or("", "FILEBUS_TASK"), Run: w.or("", "FILEBUS_RUN"),
+	e.reader(e.opened[0].Store, query.Options{}).NoteRead(query.Read{
+		Op: op, What: e.said.What, Tokens: record.EstimateTokens(printed), Seconds: e.said.Seconds,
+		Agent: e.or("", "FILEBUS_AGENT"), Session: e.or("", sessionVariables()...),
+		Task: e.or("", "FILEBUS_TASK"), Run: e.or("", "FILEBUS_RUN"),
 	})
+}
+
+// waited notes for what, and since when, the command has waited.
+func (e *environ) waited(what string, begun time.Time) {
+	e.said = query.Read{What: what, Seconds: max(e.now().Sub(begun).Round(time.Millisecond), 0).Seconds()}
 }

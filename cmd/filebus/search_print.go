@@ -50,9 +50,6 @@ func (p *hitPage) print(ctx context.Context, set *storeSet, text string) error {
 		shown = s.shown
 	}
 	whole.maxTokens, whole.exact, whole.strict, whole.what = p.opts.room(), true, true, text
-	if set.own != nil {
-		whole.op = "search"
-	}
 	if err := p.dropExtras(&whole); err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func (o *sessionList) run(ctx context.Context, w *workspace, _ []string) error {
 	}
 	more := all - len(list)
 	return w.presentTable(rows, presentation{
-		op: "session list", none: "no sessions", left: more, rest: "and %s; --limit 0 lists all", noun: "more session",
+		none: "no sessions", left: more, rest: "and %s; --limit 0 lists all", noun: "more session",
 		json: func(int) any { return sessionListJSON{list, more} },
 	})
 }
@@ -158,7 +158,7 @@ func (o *sessionShow) run(ctx context.Context, w *workspace, args []string) erro
 		return cutText(strings.Join([]string{e.Time, e.Event, e.Agent, e.Message}, " | "))
 	})
 	return f.workspace.presentShort(sessionLines(w.environ, s), presentation{
-		entries: view.entries(), maxTokens: o.MaxTokens, op: "session show", what: s.Key.String(),
+		entries: view.entries(), maxTokens: o.MaxTokens, what: s.Key.String(),
 		json: func(n int) any { return view.first(n) },
 	})
 }

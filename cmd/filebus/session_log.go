@@ -59,7 +59,7 @@ func (o *sessionLog) print(ctx context.Context, w *workspace, text string) error
 		line := strings.TrimSuffix(string(layout.AppendAgentEvent(nil, e)), "\n")
 		lines.WriteString(strings.TrimRight(oneLine(line), " ") + "\n")
 	}
-	err = f.workspace.presentWhole("session log", s.Key.String(), view, lines.String())
+	err = f.workspace.presentWhole(s.Key.String(), view, lines.String())
 	switch {
 	case err != nil:
 	case len(s.Log) == 0:
@@ -93,7 +93,7 @@ func summarizeSession(ctx context.Context, w *workspace, args []string) error {
 			w.note("the summary of %s has %d words and was cut: it has to have fewer than 200", a.Artifact, a.Words)
 		}
 	}
-	err = f.workspace.presentWhole("session summary", s.Key.String(), sessionSummaryJSON{s.Key, all}, out.String())
+	err = f.workspace.presentWhole(s.Key.String(), sessionSummaryJSON{s.Key, all}, out.String())
 	if err == nil && long > 0 {
 		err = silentError(record.Wanting)
 	}

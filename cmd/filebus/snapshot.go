@@ -105,7 +105,7 @@ func (o *snapshotShow) run(ctx context.Context, w *workspace, args []string) err
 	if err != nil {
 		return err
 	}
-	return w.printBody(ctx, "snapshot show", v.Record.Name.String(), v, query.BodyRequest{MaxTokens: o.MaxTokens})
+	return w.printBody(ctx, v.Record.Name.String(), v, query.BodyRequest{MaxTokens: o.MaxTokens})
 }
 
 func printSnapshot(ctx context.Context, w *workspace, text string) error {

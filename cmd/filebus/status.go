@@ -40,7 +40,7 @@ func (o *statusCommand) run(ctx context.Context, w *workspace, _ []string) error
 		return err
 	}
 	return w.presentShort(statusLines(status, going), presentation{
-		op: "status", what: "status", maxTokens: o.MaxTokens, exact: true, json: func(int) any { return status },
+		what: "status", maxTokens: o.MaxTokens, exact: true, json: func(int) any { return status },
 	})
 }
 

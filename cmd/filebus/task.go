@@ -122,6 +122,9 @@ type taskShow struct {
 // taskTokens is how long a handoff, and a list of tasks, may be.
 const taskTokens = 1000
 
+// emptyRow is what a handoff says nothing in.
+var emptyRow = layout.Pattern(`(?m)^\|[^|\n]+\| *(?:None)? *\|(?:\n|\z)`)
+
 type taskShowJSON struct {
 	Task      task.ID         `json:"task"`
 	Name      record.Name     `json:"name"`
@@ -155,6 +158,9 @@ func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
 	if o.Full {
 		shown, maxTokens = strings.TrimSuffix(string(j.Text), "\n"), 0
 	}
+	if !w.global.json && !o.Full {
+		shown = strings.TrimRight(emptyRow().ReplaceAllString(shown, ""), "\n")
+	}
 	cut := func(n int) string {
 		if n < len(shown) {
 			return shortened(shown, n) + fmt.Sprintf("\n… cut: filebus task show %s --max-tokens 0\n", j.ID)
@@ -162,7 +168,7 @@ func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
 		return shown + "\n"
 	}
 	_, err = w.present(presentation{
-		entries: len(shown), maxTokens: maxTokens, op: "task show", what: string(id),
+		entries: len(shown), maxTokens: maxTokens, what: string(id),
 		json: func(n int) any { return taskView(j, o.Full, cut(n)) },
 		text: cut,
 	})
@@ -189,7 +195,7 @@ func (o *taskShow) showRecords(ctx context.Context, w *workspace, id task.ID, no
 			"  "+oneLine(s.Title), "  "+oneLine(s.Description.Preview))
 	}
 	return w.presentLines(lines, presentation{
-		maxTokens: o.MaxTokens, op: "task show", what: string(id), noun: "more line",
+		maxTokens: o.MaxTokens, what: string(id), noun: "more line",
 		json: func(int) any { return taskRecordsJSON{id, records} },
 		rest: "… %s; filebus get NAME prints one whole",
 	})
@@ -269,7 +275,7 @@ func (o *taskList) run(ctx context.Context, w *workspace, _ []string) error {
 		none += " in the tree " + o.Tree
 	}
 	return w.presentTable(rows, presentation{
-		maxTokens: o.MaxTokens, op: "task list", none: none, rest: "and %s; --max-tokens 0 lists all", noun: "more task",
+		maxTokens: o.MaxTokens, none: none, rest: "and %s; --max-tokens 0 lists all", noun: "more task",
 		json: func(n int) any { return taskListJSON{items[:n], len(items) - n} },
 	})
 }
