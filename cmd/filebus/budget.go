@@ -175,7 +175,7 @@ func (e *environ) printSessionBudget(b *sessions.Savings) {
 	rows := [][]string{{"agent", "given", "content passing", "≈tokens", "file passing", "≈tokens", "saved"}}
 	for i, a := range b.Agents {
 		if i == mostAgents {
-			rows = append(rows, []string{fmt.Sprintf("%d more", len(b.Agents)-i)})
+			rows = append(rows, []string{e.rest(len(b.Agents)-i, "--json")})
 			break
 		}
 		rows = append(rows, []string{

@@ -69,7 +69,7 @@ func (o *componentShow) run(ctx context.Context, w *workspace, args []string) er
 	}
 	return w.presentTable(table, presentation{
 		maxTokens: o.MaxTokens, what: name, none: "the context map has no rows",
-		rest: "%d more of " + plural(len(rows), "component") + "; filebus component for FILE, or --max-tokens 0",
+		rest: "--max-tokens 0",
 		json: func(n int) any { return componentListJSON{rows[:n], len(rows) - n} },
 	})
 }

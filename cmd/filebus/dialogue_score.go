@@ -90,7 +90,7 @@ func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown i
 		text += oneLine(fmt.Sprintf("%s %s: %s", strings.ToLower(t.Status), t.ID, markdown.Clip(t.Tension, 70))) + "\n"
 	}
 	if left := len(open) - shown; left > 0 {
-		text += fmt.Sprintf("and %d more open tensions\n", left)
+		text += e.rest(left, "filebus dialogue score "+record.ShellWord(b.Dialogue.Key.String())+" --json") + "\n"
 	}
 	return text
 }

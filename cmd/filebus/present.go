@@ -3,10 +3,11 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"sort"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,10 +28,9 @@ type presentation struct {
 	what      string // for the line in the log of reads
 
 	// What a table says of rows that are not there, and what lines end with.
-	none       string // of a table without any
-	more       string // what follows
-	left       int    // rows that were left out before
-	noun, rest string // what was left out, and what to say of it: "%s more" or, without a noun, "%d more"
+	none string // of a table without any
+	left int    // rows that were left out before
+	rest string // what prints those that were left out: see environ.rest
 }
 
 // noteTokens is what a note costs that says how much was left out.
@@ -77,17 +77,49 @@ func (w *workspace) presentTable(rows [][]string, p presentation) error {
 		return err
 	case len(rows) == 0 && p.none != "":
 		w.note("%s", p.none)
-	case p.more != "":
-		w.note("%s", p.more)
-	case left > 0 && p.rest != "":
-		w.note("%s", p.restOf(left))
+	default:
+		w.noteRest(left, p.rest)
 	}
 	return nil
 }
 
-// restOf says how much was left out.
-func (p presentation) restOf(left int) string {
-	return strings.NewReplacer("%d", strconv.Itoa(left), "%s", plural(left, p.noun)).Replace(p.rest)
+// rest says in one line how many of a list were left out, and what prints them: a
+// command, or a flag of the one that is running.
+func (e *environ) rest(left int, by string) string {
+	if strings.HasPrefix(by, "--") {
+		by = e.again(by)
+	}
+	return fmt.Sprintf("… and %d more; %s", left, by)
+}
+
+// noteRest says the rest of a list, if there is any. JSON says it by itself.
+func (e *environ) noteRest(left int, by string) {
+	if left > 0 {
+		e.remark("%s", e.rest(left, by))
+	}
+}
+
+// again returns the command that is running with another flag. One that is long, or that
+// reads its input, is not said again.
+func (e *environ) again(flag string) string {
+	name, _, _ := strings.Cut(flag, " ")
+	words, end := []string{"filebus"}, 0
+	for i := 0; i < len(e.args); i++ {
+		switch arg := e.args[i]; {
+		case arg == name && name != flag:
+			i++ // its value
+		case arg != name && !strings.HasPrefix(arg, name+"="):
+			words = append(words, record.ShellWord(arg))
+		}
+	}
+	if end = slices.Index(words, "--"); end < 0 {
+		end = len(words)
+	}
+	line := strings.Join(slices.Insert(words, end, flag), " ")
+	if len(line) > 2*maxCell || slices.Contains(words, "-") {
+		return "the same command with " + flag
+	}
+	return line
 }
 
 // presentLines presents a result whose text is lines, what matters most first.
@@ -95,7 +127,7 @@ func (w *workspace) presentLines(lines []string, p presentation) error {
 	p.text = func(n int) string {
 		text := strings.Join(append(lines[:n:n], ""), "\n")
 		if left := len(lines) - n; left > 0 {
-			text += p.restOf(left) + "\n"
+			text += w.rest(left, cmp.Or(p.rest, "--max-tokens 0")) + "\n"
 		}
 		return text
 	}
@@ -111,7 +143,6 @@ func (w *workspace) presentShort(lines []string, p presentation) error {
 	for i, line := range lines {
 		lines[i] = markdown.Clip(oneLine(line), 2*maxCell)
 	}
-	p.noun, p.rest = "line", "… %s more"
 	return w.presentLines(lines, p)
 }
 

@@ -26,7 +26,6 @@ func (o *showCommand) run(ctx context.Context, w *workspace, args []string) erro
 	}
 	return w.presentLines(w.detailLines(&detail), presentation{
 		maxTokens: o.MaxTokens, what: detail.Name.String(), json: func(int) any { return detail },
-		noun: "more line", rest: "[%s left out; --max-tokens 0 prints all]",
 	})
 }
 

@@ -17,7 +17,7 @@ const defaultLate = 30 * time.Minute
 
 type statusCommand struct {
 	Late      time.Duration `flag:"late"`
-	MaxTokens int           `flag:"max-tokens" least:"100" in:"a status"`
+	MaxTokens int           `flag:"max-tokens" least:"100" all:"0" in:"a status"`
 }
 
 func (o *statusCommand) check(*environ, []string) error { return checkLate(o.Late) }
@@ -102,7 +102,7 @@ func workLines(s *runs.Status) []string {
 		lines = append(lines, "           "+line)
 	}
 	if more := s.Working - len(s.Tasks); more > 0 {
-		lines = append(lines, fmt.Sprintf("           and %d more; filebus run show", more))
+		lines = append(lines, fmt.Sprintf("           … and %d more; filebus run show --max-tokens 0", more))
 	}
 	return lines
 }

@@ -195,9 +195,7 @@ func (o *taskShow) showRecords(ctx context.Context, w *workspace, id task.ID, no
 			"  "+oneLine(s.Title), "  "+oneLine(s.Description.Preview))
 	}
 	return w.presentLines(lines, presentation{
-		maxTokens: o.MaxTokens, what: string(id), noun: "more line",
-		json: func(int) any { return taskRecordsJSON{id, records} },
-		rest: "… %s; filebus get NAME prints one whole",
+		maxTokens: o.MaxTokens, what: string(id), json: func(int) any { return taskRecordsJSON{id, records} },
 	})
 }
 
@@ -275,7 +273,7 @@ func (o *taskList) run(ctx context.Context, w *workspace, _ []string) error {
 		none += " in the tree " + o.Tree
 	}
 	return w.presentTable(rows, presentation{
-		maxTokens: o.MaxTokens, none: none, rest: "and %s; --max-tokens 0 lists all", noun: "more task",
+		maxTokens: o.MaxTokens, none: none, rest: "--max-tokens 0",
 		json: func(n int) any { return taskListJSON{items[:n], len(items) - n} },
 	})
 }
