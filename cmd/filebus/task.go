@@ -122,9 +122,6 @@ type taskShow struct {
 // taskTokens is how long a handoff, and a list of tasks, may be.
 const taskTokens = 1000
 
-// emptyRow is what a handoff says nothing in.
-var emptyRow = layout.Pattern(`(?m)^\|[^|\n]+\| *(?:None)? *\|(?:\n|\z)`)
-
 type taskShowJSON struct {
 	Task      task.ID         `json:"task"`
 	Name      record.Name     `json:"name"`
