@@ -97,7 +97,6 @@ func (w *workspace) textHere(text string, v store.Version, request *query.BodyRe
 
 // printBody prints a body, or a part of it.
 func (w *workspace) printBody(ctx context.Context, name string, v store.Version, request query.BodyRequest) error {
-	w.said.What = v.Record.Name.String()
 	var buffer bytes.Buffer
 	var out io.Writer = w.out
 	if w.global.json {
@@ -107,6 +106,7 @@ func (w *workspace) printBody(ctx context.Context, name string, v store.Version,
 	if err != nil {
 		return err
 	}
+	w.said.What = v.Record.Name.String()
 	w.noteLong(name, result.Long)
 	if !w.global.json {
 		return nil
