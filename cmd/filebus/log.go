@@ -75,12 +75,17 @@ func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 	if err != nil {
 		return err
 	}
-	l.noteRest(left, "--limit 0")
+	if left > 0 { // no line of JSON could say it
+		l.note("%s", l.rest(left, "--limit 0"))
+	}
 	if len(lines) == 0 && !l.global.json {
 		l.note("no entries")
 	}
 	return l.printLines(lines)
 }
+
+// maxLeft is how many entries are counted only to say that there are so many more.
+const maxLeft = 10_000
 
 // last returns the last entries behind a position, newest first, and how many are before
 // them, and moves to the log's end.
@@ -91,7 +96,7 @@ func (l *logPrinter) last(ctx context.Context, after uint64, limit int) (lines [
 			next, begun = tx.Position(), true
 			l.position = next
 		}
-		if next <= after || len(lines) == limit && len(l.kinds) == 0 {
+		if next <= after || len(lines) == limit && (len(l.kinds) == 0 || left == maxLeft) {
 			return true, nil
 		}
 		lines, err = l.add(lines, tx, next)
