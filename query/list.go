@@ -28,11 +28,11 @@ type ListRequest struct {
 // A Listing is one page of a list, newest first.
 type Listing struct {
 	Entries []Summary `json:"records"`
-	More    int       `json:"more,omitempty"` // behind them; by date maxCounted are counted, else one
+	More    int       `json:"more,omitempty"` // behind them; by date MaxCounted are counted, else one
 }
 
-// maxCounted is how many records are read only to say that there are so many more.
-const maxCounted = 10_000
+// MaxCounted is how many records are read only to say that there are so many more.
+const MaxCounted = 10_000
 
 // A Summary is a record in a list. Its fields are what every command prints of a
 // record in JSON.
@@ -203,7 +203,7 @@ func (p *page) add(tx *store.Tx, v store.Version) (full bool) {
 	}
 	if p.request.Limit > 0 && len(p.listing.Entries) == p.request.Limit {
 		p.listing.More++
-		return !p.request.ByDate || p.listing.More == maxCounted
+		return !p.request.ByDate || p.listing.More == MaxCounted
 	}
 	p.listing.Entries = append(p.listing.Entries, Summarize(tx, v))
 	return false

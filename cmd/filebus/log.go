@@ -84,9 +84,6 @@ func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 	return l.printLines(lines)
 }
 
-// maxLeft is how many entries are counted only to say that there are so many more.
-const maxLeft = 10_000
-
 // last returns the last entries behind a position, newest first, and how many are before
 // them, and moves to the log's end.
 func (l *logPrinter) last(ctx context.Context, after uint64, limit int) (lines []logLine, left int, err error) {
@@ -96,7 +93,7 @@ func (l *logPrinter) last(ctx context.Context, after uint64, limit int) (lines [
 			next, begun = tx.Position(), true
 			l.position = next
 		}
-		if next <= after || len(lines) == limit && (len(l.kinds) == 0 || left == maxLeft) {
+		if next <= after || len(lines) == limit && (len(l.kinds) == 0 || left == query.MaxCounted) {
 			return true, nil
 		}
 		lines, err = l.add(lines, tx, next)

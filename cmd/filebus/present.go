@@ -89,7 +89,11 @@ func (e *environ) rest(left int, by string) string {
 	if strings.HasPrefix(by, "--") {
 		by = e.again(by)
 	}
-	return fmt.Sprintf("… and %d more; %s", left, by)
+	more := "more"
+	if left == query.MaxCounted {
+		more = "or more"
+	}
+	return fmt.Sprintf("… and %d %s; %s", left, more, by)
 }
 
 // noteRest says the rest of a list, if there is any. JSON says it by itself.
