@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -49,15 +48,11 @@ func (o *waitCommand) run(ctx context.Context, w *workspace, args []string) erro
 		}
 		r.IDs = append(r.IDs, id)
 	}
-	begun := w.now()
+	defer w.waited(strings.Join(args, " "), w.now())
 	r.Ended = func(e task.Ending) {
-		line := []byte(waitLine(e))
-		if !w.global.json {
-			w.printf("%s", line)
-		} else if text, err := json.Marshal(inJSON(e)); err == nil {
-			line = text // it is printed with the others
+		if !w.global.json { // there it is printed with the others
+			w.printf("%s", waitLine(e))
 		}
-		w.logWait("wait", e.ID.String(), record.EstimateTokens(int64(len(line))), w.now().Sub(begun))
 	}
 	endings, err := w.board().Wait(ctx, r)
 	if err != nil && !errors.Is(err, task.ErrLate) {
@@ -133,7 +128,7 @@ func inJSON(e task.Ending) task.Ending {
 }
 
 const (
-	maxWaitLine    = 380 // bytes: less than 100 tokens
+	maxWaitLine    = 160 // bytes, 40 tokens: task show says the rest
 	maxWaitSummary = 300 // characters, in JSON
 )
 
