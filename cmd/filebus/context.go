@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/materialize/markdown"
 	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store/record"
@@ -71,14 +72,21 @@ func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) erro
 	if answer.Unindexed > 0 {
 		w.note("%d log entries are not in the index yet and were not looked at", answer.Unindexed)
 	}
+	var lacking []string
 	for _, left := range answer.LeftOut {
-		if left.Needed && !o.Explain {
-			w.note("%s: %s", left.Name, left.Reason)
+		if left.Needed {
+			lacking = append(lacking, left.Name.String()+": "+left.Reason)
 		}
+	}
+	if len(lacking) > 0 {
+		w.note("%s", markdown.Clip(strings.Join(lacking, "; "), maxLacking))
 	}
 	w.said.What = r.Text
 	return w.printContext(answer, o.Explain)
 }
+
+// maxLacking is how much is said of dependencies that are not shown, in characters.
+const maxLacking = 1000
 
 // maxContextText is how much of a task's text is read, in bytes.
 const maxContextText = 64 << 10
