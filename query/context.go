@@ -332,17 +332,16 @@ func (r *Reader) Journal(ctx context.Context, v store.Version) (*layout.Journal,
 	return &journal, err
 }
 
-// handoff returns the journal of a task of the own tree, of several runs the newest; or
-// nothing, and says so.
+// handoff returns the newest journal of a task of the own tree; or nothing, and says so.
 func (c *contextBuilder) handoff(ctx context.Context, task, absent string) (Summary, error) {
 	name := record.Name{Kind: record.KindHandoff, ID: layout.TaskKey(task)} // no journal has this one
 	v, err := c.reader.Resolve(ctx, name.String(), ResolveOptions{})
-	if errors.Is(err, record.NotFound) || errors.Is(err, record.Usage) {
+	switch {
+	case errors.Is(err, record.NotFound) || errors.Is(err, record.Usage):
 		name.ID = layout.JournalID(task)
 		c.leftOut = append(c.leftOut, Omission{name, absent, true})
 		return Summary{}, nil
-	}
-	if err != nil {
+	case err != nil:
 		return Summary{}, err
 	}
 	return c.reader.Head(ctx, v.Record.Name)
@@ -356,8 +355,7 @@ func dependencies(j *layout.Journal) []string {
 			continue
 		}
 		for _, id := range strings.FieldsFunc(p.Value, func(r rune) bool { return strings.ContainsRune(" ,;，、[]`\"", r) }) {
-			isKnown := func(task string) bool { return layout.TaskKey(task) == layout.TaskKey(id) }
-			if !markdown.IsNothing(id) && !slices.ContainsFunc(tasks, isKnown) {
+			if !markdown.IsNothing(id) && !slices.Contains(tasks, id) {
 				tasks = append(tasks, id)
 			}
 		}

@@ -71,8 +71,7 @@ func Summarize(tx *store.Tx, v store.Version) Summary {
 	}
 }
 
-// TaskID returns the id of the task that a record tells of, or else its own, behind the
-// folder of a nested root.
+// TaskID returns the task that a record tells of, or its own id, behind a nested root's folder.
 func (s Summary) TaskID() string {
 	return path.Join(layout.Recognize(s.Path).Root, cmp.Or(s.Task, path.Base(s.Name.ID)))
 }

@@ -193,9 +193,8 @@ func (s *resolver) task() (store.Version, error) {
 	return s.journal()
 }
 
-// journal looks for the journal of a task under any id, such as TASK-V01 or, of a nested
-// root, sub/proj/003. Of several tasks that have had the id, and so the place, one after
-// the other, the newest counts.
+// journal looks for the journal of a task under any id, such as TASK-V01 or sub/proj/003. Of
+// several tasks that have had the id, and so the place, one after the other, the newest counts.
 func (s *resolver) journal() (store.Version, error) {
 	tree, id := s.treeAndID()
 	first := record.Name{Tree: tree, Kind: record.KindHandoff, ID: layout.JournalID(strings.TrimPrefix(id, "handoff/"))}
@@ -217,8 +216,7 @@ func (s *resolver) journal() (store.Version, error) {
 	return store.Version{}, store.ErrNotFound
 }
 
-// Occupant returns what stands at a place, as store.PathValue has it: of several names
-// the newest.
+// Occupant returns what stands at a place (store.PathValue), of several names the newest.
 func Occupant(tx *store.Tx, place string) (store.Version, error) {
 	for ref, err := range tx.Lookup(store.FieldPath, place) {
 		if err != nil {

@@ -79,14 +79,11 @@ func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) erro
 		}
 	}
 	if len(lacking) > 0 {
-		w.note("%s", markdown.Clip(strings.Join(lacking, "; "), maxLacking))
+		w.note("%s", markdown.Clip(strings.Join(lacking, "; "), 1000)) // some twenty, more than a section has
 	}
 	w.said.What = r.Text
 	return w.printContext(answer, o.Explain)
 }
-
-// maxLacking is how much is said of dependencies that are not shown, in characters.
-const maxLacking = 1000
 
 // maxContextText is how much of a task's text is read, in bytes.
 const maxContextText = 64 << 10

@@ -83,7 +83,7 @@ func printTaskPrompt(ctx context.Context, w *workspace, args []string) error {
 	j, err := b.Get(ctx, id)
 	switch {
 	case errors.Is(err, task.ErrNotStarted):
-		w.note("%s was not started yet: filebus task start %s", id, id)
+		w.note("%s was not started yet: filebus task start %s", id, record.ShellWord(string(id)))
 	case err != nil:
 		return err
 	default:

@@ -145,8 +145,7 @@ func HandoffText(h Handoff) []byte {
 	return appendHandoff(nil, h)
 }
 
-// JournalID returns the id of the journal of a task: task-{id}, behind the folders of
-// a nested root.
+// JournalID returns the id of the journal of a task: task-{id}, below a nested root's folder.
 func JournalID(task string) string {
 	dir, id := path.Split(TaskKey(task))
 	return dir + "task-" + id

@@ -193,14 +193,13 @@ func sourceOf(s query.Summary) string {
 // reports, each the newest first, then the entries of queues.
 func (b *Board) Records(ctx context.Context, tree record.Tree, id ID) ([]query.Summary, error) {
 	filter := record.Filter{Trees: []record.Tree{tree}, Kinds: []record.Kind{record.KindHandoff, record.KindTask}}
-	dir, word := path.Split(string(id))
-	if word != "" {
-		filter.Tasks = layout.TaskForms(word)
+	if id != "" {
+		filter.Tasks = layout.TaskForms(path.Base(string(id)))
 	}
 	all, err := b.read.List(ctx, query.ListRequest{Filter: filter})
 	of := map[string][]query.Summary{}
 	for _, s := range all.Entries {
-		if dir == "" || layout.TaskKey(s.TaskID()) == id.key() {
+		if !strings.Contains(string(id), "/") || layout.TaskKey(s.TaskID()) == id.key() {
 			of[sourceOf(s)] = append(of[sourceOf(s)], s)
 		}
 	}

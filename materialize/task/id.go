@@ -16,16 +16,12 @@ import (
 	"filebus/store/record"
 )
 
-// An ID names a task, spelled as it was given. "003" and "task-003" are one task, as they
-// share a journal, and are printed as task-003; TASK-V01 is itself. The id of a nested
-// root's task has the folders before that root, as in sub/proj/003.
+// An ID names a task, spelled as it was given: "003" and "task-003" are one task, printed as
+// task-003. A nested root's has the folders before that root, as in sub/proj/003.
 type ID string
 
 // String returns the id as it is printed.
-func (id ID) String() string {
-	dir, word := path.Split(string(id))
-	return dir + layout.TaskID(word)
-}
+func (id ID) String() string { return layout.TaskID(string(id)) }
 
 // MarshalText is String, for JSON.
 func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
@@ -33,8 +29,7 @@ func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 // maxID is the longest id, in bytes: it becomes the name of a file.
 const maxID = 200
 
-// ParseID reads the id of a task that may be made, as users write it: also as the name of
-// its marker. An id with a slash is refused, as two of one last word would be one task.
+// ParseID reads the id of a task that may be made, also as the name of its marker.
 func ParseID(text string) (ID, error) {
 	id := strings.TrimSuffix(strings.TrimSuffix(text, ".done"), failedSuffix)
 	why := misfit(id)
@@ -176,7 +171,7 @@ func (b *Board) lookAlikes(id ID) (found []string) {
 	for _, markerID := range b.markerIDs(id) {
 		seen[b.work.FilePath(b.markerPath(markerID))] = true
 	}
-	places := []place{{b.work.FilePath(b.markerFolder(id)), b.work.Settings.Profile}}
+	places := []place{{b.work.FilePath(path.Dir(b.markerPath(string(id)))), b.work.Settings.Profile}}
 	for _, profile := range layout.Profiles() {
 		places = append(places, place{filepath.Join(b.work.Root, filepath.FromSlash(path.Join(path.Dir(string(id)), profile.Markers))), profile})
 	}

@@ -39,8 +39,8 @@ func (b *Board) markerID(id ID, status string) string {
 	return b.spelled(id)
 }
 
-// spelled returns an id as its marker has it: as the start of the task got it, which
-// the journal says, else as in a marker that is there, else as it was given.
+// spelled returns an id as its marker has it: as the start got it, which the journal says, else
+// as in a marker that is there, else as it was given.
 func (b *Board) spelled(id ID) string {
 	if j := readJournal(b.journalFile(id)); j != nil {
 		if own := path.Join(path.Dir(string(id)), j.ID); slices.Contains(layout.TaskForms(string(id)), own) {
@@ -211,9 +211,6 @@ func (b *Board) mark(ctx context.Context, id ID, status string) (file string, er
 	}
 	return file, err
 }
-
-// markerFolder returns the folder of a task's markers below the workspace.
-func (b *Board) markerFolder(id ID) string { return path.Dir(b.markerPath(string(id))) }
 
 // markerSlack is how much older than the start of its task a marker's file may
 // seem: some disks keep even seconds only.

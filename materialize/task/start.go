@@ -89,9 +89,8 @@ func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.P
 
 // journal returns the text of a journal that begins.
 func (r StartRequest) journal(id ID, started string) []byte {
-	j := layout.Journal{
-		Task: cmp.Or(r.Title, id.String()), Status: layout.StatusInProgress, Started: started, ID: path.Base(string(id)),
-	}
+	j := layout.Journal{Task: cmp.Or(r.Title, id.String()), Status: layout.StatusInProgress, Started: started}
+	j.ID = path.Base(string(id))
 	depends := markdown.Texts(r.Depends, ID.String)
 	j.Extra = []layout.Property{
 		{Key: "Agent", Value: r.Agent}, {Key: "Run", Value: r.Run}, {Key: "Loop", Value: r.Loop},
