@@ -177,11 +177,11 @@ const (
 )
 
 // sourceOf returns what a record says of its task, "" if it is none of them.
-func sourceOf(s query.Summary) string {
+func (b *Board) sourceOf(s query.Summary) string {
 	switch {
 	case s.Name.Kind == record.KindTask:
 		return fromQueue
-	case layout.Recognize(s.Path).Kind != record.KindHandoff:
+	case b.work.Settings.Profile.Recognize(s.Path).Kind != record.KindHandoff:
 		return ""
 	case strings.HasSuffix(s.Path, ".md"):
 		return FromJournal
@@ -200,7 +200,7 @@ func (b *Board) Records(ctx context.Context, tree record.Tree, id ID) ([]query.S
 	of := map[string][]query.Summary{}
 	for _, s := range all.Entries {
 		if !strings.Contains(string(id), "/") || layout.TaskKey(s.TaskID()) == id.key() {
-			of[sourceOf(s)] = append(of[sourceOf(s)], s)
+			of[b.sourceOf(s)] = append(of[b.sourceOf(s)], s)
 		}
 	}
 	slices.Reverse(of[fromQueue]) // as they stand in their file
@@ -249,7 +249,7 @@ func (b *Board) item(s query.Summary, opts ListOptions) Item {
 	}
 	i := Item{
 		ID: s.TaskID(), Title: markdown.Clip(markdown.OneLine(s.Title), maxItemTitle),
-		Status: cmp.Or(layout.NormalizeStatus(s.Status), s.Status), From: sourceOf(s),
+		Status: cmp.Or(layout.NormalizeStatus(s.Status), s.Status), From: b.sourceOf(s),
 		Agent: cmp.Or(s.Agent, s.Attributes[layout.AttributeAssignee]),
 	}
 	if i.From == FromJournal {
