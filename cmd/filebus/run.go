@@ -87,11 +87,10 @@ type agentStart struct {
 }
 
 func (o *agentStart) run(ctx context.Context, w *workspace, args []string) error {
-	id, err := w.task(o.Task)
-	if err != nil {
-		return err
+	a := runs.Agent{ID: args[0], Task: w.or(o.Task, "FILEBUS_TASK"), Model: o.Model}
+	if id := layout.TaskID(a.Task); id != "" { // else it is too long, and will be refused
+		a.Task = id
 	}
-	a := runs.Agent{ID: args[0], Task: id.String(), Model: o.Model}
 	out, err := w.book().AgentStart(ctx, a)
 	return w.printRun(out, err, agentText)
 }
