@@ -91,7 +91,7 @@ func (b *Board) Find(text string, at query.ResolveOptions) (ID, error) {
 		return "", err
 	}
 	id = ID(dir) + id
-	if b.journalPath(id) == "" || b.markerPath(string(id)) == "" || file == "" && !isThere(b.work.FilePath(dir)) {
+	if b.journalPath(id) == "" || b.markerPath(string(id)) == "" || !isThere(b.work.FilePath(dir)) {
 		return "", record.NotFound.Errorf("%q is no task: before a slash stands the folder of a nested root, and %s is none",
 			text, dir).Try("filebus task list")
 	}
