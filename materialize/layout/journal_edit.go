@@ -151,8 +151,7 @@ func JournalID(task string) string {
 	return dir + "task-" + id
 }
 
-// TaskKey returns what the spellings of a task's id have in common: 001 and task-001 are
-// one task, as they share a journal. Folders of a nested root stay before it.
+// TaskKey returns what the spellings of a task's id have in common: of task-001 and 001 it is 001.
 func TaskKey(task string) string {
 	dir, id := path.Split(task)
 	return dir + strings.TrimPrefix(id, "task-")
