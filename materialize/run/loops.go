@@ -147,8 +147,10 @@ func (b *Book) Loop(ctx context.Context, planned int) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kept, err := b.Find(ctx, fmt.Sprintf("%s/%d", begin.Run, begin.Loop-1)); err == nil && closed && start != nil {
-		begin.Completed = start.Completed + kept.Completed // who ended since it was closed did so in the next
+	if closed && start != nil { // who has ended since the loop was closed did so in the next
+		if kept, err := b.Find(ctx, fmt.Sprintf("%s/%d", start.Run, start.Loop)); err == nil {
+			begin.Completed = start.Completed + kept.Completed
+		}
 	}
 	return b.beginLoop(ctx, out, begin, filesOf(start))
 }
