@@ -134,7 +134,7 @@ type agentStart struct {
 }
 
 func (o *agentStart) run(ctx context.Context, w *workspace, args []string) error {
-	a := runs.Agent{ID: args[0], Task: w.or(o.Task, "FILEBUS_TASK"), Model: o.Model}
+	a := layout.Agent{ID: args[0], Task: w.or(o.Task, "FILEBUS_TASK"), Model: o.Model}
 	if id := layout.TaskID(a.Task); id != "" { // else it is too long, and will be refused
 		a.Task = id
 	}

@@ -19,7 +19,7 @@ func TestManyAgents(t *testing.T) {
 	dir := t.TempDir()
 	state := layout.StateChange{Set: []layout.Property{{Key: "Run ID", Value: "run-1"}, {Key: "Loop", Value: "1"}}}
 	for i := range agents {
-		state.Start = append(state.Start, layout.RunningAgent{ID: fmt.Sprintf("a%d", i), Task: fmt.Sprintf("task-%03d", i), Started: "10:00:00"})
+		state.Start = append(state.Start, layout.Agent{ID: fmt.Sprintf("a%d", i), Task: fmt.Sprintf("task-%03d", i), Started: "10:00:00"})
 	}
 	file := filepath.Join(dir, ".claude", "session_state.md")
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {

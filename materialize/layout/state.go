@@ -23,16 +23,21 @@ type State struct {
 	Loop      string // a number, or "2 of 5"
 	Focus     string
 	Ended     string // when the run ended; "" while it goes on
-	Running   []RunningAgent
-	Completed []CompletedAgent
+	Running   []Agent
+	Completed []Agent
 	History   []string // one line a loop
 }
 
-// A RunningAgent is a row of the agents at work.
-type RunningAgent struct{ ID, Task, Model, Started string }
-
-// A CompletedAgent is a row of the agents that have ended.
-type CompletedAgent struct{ ID, Task, Outcome, Duration string }
+// An Agent is a row of the agents at work, with Model and Started, or of those that have
+// ended, with Outcome and Duration. Values are as the state has them.
+type Agent struct {
+	ID       string `json:"id"`
+	Task     string `json:"task,omitempty"`
+	Model    string `json:"model,omitempty"`
+	Started  string `json:"started,omitempty"`
+	Outcome  string `json:"outcome,omitempty"`
+	Duration string `json:"duration,omitempty"`
+}
 
 // states is the layout of session_state.md.
 var states = &single{record.KindState, func(_ string, text []byte) (Facts, []*SyntaxError) {
@@ -54,14 +59,15 @@ type TaskOutcomes map[string][]string
 
 // OutcomesOf sorts tasks by how they have ended. Each counts once, as it stands last; an
 // agent without a task counts as one.
-func OutcomesOf(ended []CompletedAgent, running []RunningAgent) TaskOutcomes {
+func OutcomesOf(ended, running []Agent) TaskOutcomes {
 	ended = slices.Clip(ended)
 	for _, a := range running {
-		ended = append(ended, CompletedAgent{ID: a.ID, Task: a.Task, Outcome: StatusInProgress})
+		a.Outcome = StatusInProgress
+		ended = append(ended, a)
 	}
 	all := TaskOutcomes{}
 	for i, a := range ended {
-		isSame := func(later CompletedAgent) bool { return JournalID(later.Task) == JournalID(a.Task) }
+		isSame := func(later Agent) bool { return JournalID(later.Task) == JournalID(a.Task) }
 		if a.Task == "" || !slices.ContainsFunc(ended[i+1:], isSame) {
 			status := NormalizeStatus(a.Outcome)
 			all[status] = append(all[status], cmp.Or(a.Task, a.ID))
@@ -161,9 +167,9 @@ type StateChange struct {
 	Set []Property
 	// Done adds agents that have ended; those at work with the same id leave,
 	// of several on different tasks the one on the same.
-	Done []CompletedAgent
+	Done []Agent
 	// Start adds agents at work, in place of those that are only known by the same task.
-	Start []RunningAgent
+	Start []Agent
 	// History adds lines, one for a loop.
 	History []string
 }

@@ -18,14 +18,14 @@ import (
 // stateChanges is a run from its first agent to its end.
 func stateChanges() []StateChange {
 	return []StateChange{
-		{Start: []RunningAgent{{"agent-9", "task-009", "opus", "11:00:00"}}},
-		{Done: []CompletedAgent{{"agent-71c", "task-004", "failed", "45s"}}},
+		{Start: []Agent{{ID: "agent-9", Task: "task-009", Model: "opus", Started: "11:00:00"}}},
+		{Done: []Agent{{ID: "agent-71c", Task: "task-004", Outcome: "failed", Duration: "45s"}}},
 		{Set: []Property{{"Loop", "3 of 5"}}, History: []string{"Loop 2: 1/2 tasks completed"}},
 		{Set: []Property{{"Focus", "a | b: c # d"}, {"Ended", "2026-03-02T12:00:00Z"}}},
-		{Done: []CompletedAgent{{"agent-9", "task-009", "completed", "1h 5m"}}},
+		{Done: []Agent{{ID: "agent-9", Task: "task-009", Outcome: "completed", Duration: "1h 5m"}}},
 		{Clear: true, Set: []Property{{"Run ID", "run-2"}, {"Started", "now"}, {"Loop", "1"}, {"Focus", ""},
 			{"Ended", ""}}},
-		{Start: []RunningAgent{{"a|b", "x: y", "", "09:00:00"}}},
+		{Start: []Agent{{ID: "a|b", Task: "x: y", Model: "", Started: "09:00:00"}}},
 	}
 }
 
@@ -41,7 +41,7 @@ func (s State) with(c StateChange) State {
 	s.Running = append(slices.Clone(s.Running), c.Start...)
 	s.Completed = append(slices.Clone(s.Completed), c.Done...)
 	for _, done := range c.Done {
-		s.Running = slices.DeleteFunc(s.Running, func(a RunningAgent) bool { return a.ID == done.ID })
+		s.Running = slices.DeleteFunc(s.Running, func(a Agent) bool { return a.ID == done.ID })
 	}
 	s.History = append(slices.Clone(s.History), c.History...)
 	return s
@@ -72,8 +72,8 @@ func TestStateChanges(t *testing.T) {
 }
 
 func TestStateChangeTexts(t *testing.T) {
-	start := StateChange{Start: []RunningAgent{{"a2", "t2", "m", "10:00:00"}}}
-	done := StateChange{Done: []CompletedAgent{{"a1", "t1", "completed", "5s"}}}
+	start := StateChange{Start: []Agent{{ID: "a2", Task: "t2", Model: "m", Started: "10:00:00"}}}
+	done := StateChange{Done: []Agent{{ID: "a1", Task: "t1", Outcome: "completed", Duration: "5s"}}}
 	loop := StateChange{Set: []Property{{"Loop", "2 of 3"}}, History: []string{"Loop 1: 1/1 tasks completed"}}
 	const running, completed = "| ID | Task | Model | Started |\n|----|------|-------|---------|\n",
 		"| ID | Task | Outcome | Duration |\n|----|------|---------|----------|\n"
@@ -149,7 +149,7 @@ func TestStateChangeTexts(t *testing.T) {
 // as it was behind a new state, and is no part of it.
 func TestStateOfAnotherForm(t *testing.T) {
 	text := "run_id: r\n```\nopen\n"
-	change := StateChange{Start: []RunningAgent{{ID: "a9"}}}
+	change := StateChange{Start: []Agent{{ID: "a9"}}}
 	edited, kept := change.Apply([]byte(text))
 	if kept || !strings.HasSuffix(string(edited), "\n\n## Earlier Text\n\n````text\n"+text+"````\n") {
 		t.Errorf("%q becomes, kept %t, %q", text, kept, edited)
@@ -208,7 +208,7 @@ func TestStatesLoseNothing(t *testing.T) {
 		if random.IntN(4) == 0 {
 			text = "\ufeff" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\r\n")
 		}
-		edited := checkLostNothing(t, []byte(text), StateChange{Start: []RunningAgent{{ID: "new-agent"}}})
+		edited := checkLostNothing(t, []byte(text), StateChange{Start: []Agent{{ID: "new-agent"}}})
 		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
 			if len(word) == 4 && !strings.Contains(string(edited), word) && !strings.Contains(text, "run-"+word) &&
 				!strings.Contains(text, word+" of 9") && !strings.Contains(text, "f"+word) {

@@ -16,18 +16,18 @@ func TestStateExamples(t *testing.T) {
 	}{
 		{"session_state.md", State{
 			RunID: run, Started: "2026-03-02T09:00:00Z", Loop: "2 of 5", Focus: "security, performance",
-			Running:   []RunningAgent{{"agent-71c", "task-004", "sonnet", "10:15:00"}},
-			Completed: []CompletedAgent{{"agent-5d0", "task-003", "completed", "48m"}},
+			Running:   []Agent{{ID: "agent-71c", Task: "task-004", Model: "sonnet", Started: "10:15:00"}},
+			Completed: []Agent{{ID: "agent-5d0", Task: "task-003", Outcome: "completed", Duration: "48m"}},
 			History:   []string{"Loop 1: 4/5 tasks completed"},
 		}},
 		{"lists.md", State{
 			RunID: run, Loop: "2 of 5",
-			Running:   []RunningAgent{{ID: "agent-71c", Task: "task-004", Model: "sonnet"}},
-			Completed: []CompletedAgent{{ID: "agent-5d0", Task: "task-003", Outcome: "completed"}},
+			Running:   []Agent{{ID: "agent-71c", Task: "task-004", Model: "sonnet"}},
+			Completed: []Agent{{ID: "agent-5d0", Task: "task-003", Outcome: "completed"}},
 		}},
 		{"plain.md", State{
 			RunID: run, Loop: "2",
-			Running: []RunningAgent{{ID: "agent-71c", Task: "task-004"}},
+			Running: []Agent{{ID: "agent-71c", Task: "task-004"}},
 		}},
 	}
 	for _, test := range tests {
@@ -57,19 +57,19 @@ func TestStateForms(t *testing.T) {
 		{"crlf, bom", "\ufeff# State\r\n## Current Run\r\n- **Run ID**: r\r\n- Loop: 3\r\n", State{RunID: "r", Loop: "3"}},
 		{"none", "## Running Agents\nNone\n## Completed Agents\n| ID | Task |\n|---|---|\n| None | None |\n## Loop History\nnone yet\n", State{History: []string{"none yet"}}},
 		{"columns in another order", "## Completed\n| Outcome | Task | Agent |\n|-|-|-|\n| done | t \\| u | a1 |\n",
-			State{Completed: []CompletedAgent{{ID: "a1", Task: "t | u", Outcome: "done"}}}},
-		{"ids alone", "running_agents: [a1, a2]\ncompleted:\n- a3\n", State{Running: []RunningAgent{{ID: "a1"}, {ID: "a2"}}, Completed: []CompletedAgent{{ID: "a3"}}}},
+			State{Completed: []Agent{{ID: "a1", Task: "t | u", Outcome: "done"}}}},
+		{"ids alone", "running_agents: [a1, a2]\ncompleted:\n- a3\n", State{Running: []Agent{{ID: "a1"}, {ID: "a2"}}, Completed: []Agent{{ID: "a3"}}}},
 		{"nested run", "current_run:\n  id: x\n  run_id: r\n  loop: 1\nhistory:\n  - one\n  - two\n",
 			State{RunID: "r", Loop: "1", History: []string{"one", "two"}}},
 		{"unknown section", "## Configuration\n- Max Loops: 5\n- Focus: a\n", State{Focus: "a"}},
 		{"the run's section decides", "## Current Run\n- Loop: 2\n## Configuration\n- Loop: 5\n- Ended: no\n",
 			State{Loop: "2"}},
 		{"prose", "## Running Agents\nOne agent: it works.\n- a1: task-004\n",
-			State{Running: []RunningAgent{{ID: "a1: task-004"}}}},
+			State{Running: []Agent{{ID: "a1: task-004"}}}},
 		{"tables in a row", "## Running\n| ID |\n|-|\n| a1 |\n\nSecond wave\n| Task | ID |\n|-|-|\n| t | a2 |\n",
-			State{Running: []RunningAgent{{ID: "a1"}, {ID: "a2", Task: "t"}}}},
+			State{Running: []Agent{{ID: "a1"}, {ID: "a2", Task: "t"}}}},
 		{"comments between plain lines", "# the run\nrun_id: r\n# who is at work\nrunning_agents:\n  - id: a1\n",
-			State{RunID: "r", Running: []RunningAgent{{ID: "a1"}}}},
+			State{RunID: "r", Running: []Agent{{ID: "a1"}}}},
 		{"fenced run", "## Current Run\n\n```yaml\nrun_id: r\nfocus: a\n```\n", State{RunID: "r", Focus: "a"}},
 	}
 	for _, test := range tests {

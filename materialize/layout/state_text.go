@@ -153,10 +153,10 @@ func (t *stateText) state() State {
 	s := State{RunID: value(0), Started: value(1), Loop: value(2), Focus: value(3), Ended: t.fields[4]}
 	s.History = slices.Concat(t.standing, t.loops)
 	for _, r := range t.running.rows {
-		s.Running = append(s.Running, RunningAgent{r["id"], r["task"], r["model"], r["started"]})
+		s.Running = append(s.Running, Agent{ID: r["id"], Task: r["task"], Model: r["model"], Started: r["started"]})
 	}
 	for _, r := range t.completed.rows {
-		s.Completed = append(s.Completed, CompletedAgent{r["id"], r["task"], r["outcome"], r["duration"]})
+		s.Completed = append(s.Completed, Agent{ID: r["id"], Task: r["task"], Outcome: r["outcome"], Duration: r["duration"]})
 	}
 	return s
 }

@@ -127,8 +127,7 @@ func (c *checker) add(f finding) {
 }
 
 func (c *checker) unread(name string, err error) {
-	var inner *fs.PathError
-	if errors.As(err, &inner) {
+	if inner, found := errors.AsType[*fs.PathError](err); found {
 		err = inner.Err
 	}
 	c.report.Unread = append(c.report.Unread, fmt.Sprintf("%s: %v", name, err))
@@ -308,7 +307,7 @@ func isInstruction(full string, p layout.Profile) bool {
 			continue
 		}
 		// What lies in the folders for data is none, even if no layout knows it.
-		return i+1 == len(folders) || !isDataFolder(folders[i+1])
+		return i+1 == len(folders) || !strings.Contains(dataFolders, "/"+folders[i+1]+"/")
 	}
 	// As in the repository of a plugin.
 	return slices.Contains([]string{"agents", "commands", "skills", "prompts"}, folders[0])
@@ -319,11 +318,6 @@ func isAgentFolder(name string) bool {
 	return isRoot(name) || slices.Contains([]string{".cursor", ".codex", ".agents", ".gemini", ".opencode"}, name)
 }
 
-// isDataFolder reports whether a folder below a root holds what agents wrote.
-func isDataFolder(name string) bool {
-	return slices.Contains([]string{
-		"journal", "lessons", "agent_complete", "complete", "agent_tool_results", "loop_snapshots", "dialogues",
-		"sessions",
-		"reports", "docs", "projects", "todos", "plans", "logs", "cache",
-	}, name)
-}
+// dataFolders are those below a root that hold what agents wrote.
+const dataFolders = "/journal/lessons/agent_complete/complete/agent_tool_results/loop_snapshots/dialogues/sessions/" +
+	"reports/docs/projects/todos/plans/logs/cache/"

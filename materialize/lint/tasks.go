@@ -11,6 +11,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -47,10 +48,7 @@ func (t *tasks) of(base, id string) *task {
 // expect takes the tasks of the agents of a session state for known.
 func (t *tasks) expect(base string, text []byte) {
 	s, _ := layout.ParseState(text)
-	for _, a := range s.Running {
-		t.of(base, a.Task).known = true
-	}
-	for _, a := range s.Completed {
+	for _, a := range slices.Concat(s.Running, s.Completed) {
 		t.of(base, a.Task).known = true
 	}
 }
@@ -146,8 +144,8 @@ func (t *tasks) report(c *checker) {
 	}
 	for _, key := range keys {
 		if of := t.at[key]; of.status != "" && len(of.markers) == 0 && !taken[key] {
-			c.add(finding{of.journal, of.line, journalMarker, fmt.Sprintf("the task is %s, but has no marker",
-				of.status), markerRemedy(key.id)})
+			message := fmt.Sprintf("the task is %s, but has no marker", of.status)
+			c.add(finding{of.journal, of.line, journalMarker, message, markerRemedy(key.id)})
 		}
 	}
 }
@@ -200,10 +198,4 @@ func idWords(id string) []string {
 }
 
 // oneLine returns text of a file on one line, at most 200 characters of it.
-func oneLine(text string) string {
-	line := []rune(strings.Join(strings.Fields(text), " "))
-	if len(line) > 200 {
-		line = append(line[:199], '…')
-	}
-	return string(line)
-}
+func oneLine(text string) string { return markdown.Clip(markdown.SingleSpaced(text), 200) }

@@ -260,8 +260,7 @@ func PutDocument(ctx context.Context, w *materialize.Workspace, read *query.Read
 		r.ID = cmp.Or(c.Conversation, w.NewID()) + "/" + w.NewID() + documentSuffix
 		r.Text, r.Expect = bytes.NewReader(d.PDF), store.Absent()
 		stored, err := c.store(ctx, w, r)
-		var taken *store.ConflictError
-		if !errors.As(err, &taken) { // else another process made the same id
+		if _, taken := errors.AsType[*store.ConflictError](err); !taken { // else another process made the same id
 			return stored, err
 		}
 	}

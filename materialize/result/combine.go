@@ -299,10 +299,8 @@ func (g gatherer) mayWrite(file string, in *inputs) error {
 	case !info.Mode().IsRegular():
 		return refused(file, "is not a regular file")
 	}
-	for i := range in.list {
-		if in.list[i].isFile(g.w, info) {
-			return refused(file, "is one of the inputs")
-		}
+	if slices.ContainsFunc(in.list, func(one input) bool { return one.isFile(g.w, info) }) {
+		return refused(file, "is one of the inputs")
 	}
 	return nil
 }
@@ -312,15 +310,12 @@ func (g gatherer) mayWrite(file string, in *inputs) error {
 // folder has to be there.
 func CheckPlace(w *materialize.Workspace, file string) error {
 	folder := WithoutLinks(filepath.Dir(file))
-	if dir, err := filepath.EvalSymlinks(w.Location.Store); err == nil {
-		if below, err := filepath.Rel(dir, folder); err == nil && filepath.IsLocal(below) {
-			return record.Usage.Errorf("%s: %w", file, materialize.ErrProtected)
-		}
-	}
-	for element := range strings.SplitSeq(filepath.ToSlash(folder), "/") {
-		if strings.EqualFold(element, ".git") {
-			return record.Usage.Errorf("%s: %w", file, materialize.ErrProtected)
-		}
+	dir, err := filepath.EvalSymlinks(w.Location.Store)
+	below, outside := filepath.Rel(dir, folder)
+	isStores := err == nil && outside == nil && filepath.IsLocal(below)
+	isGit := func(element string) bool { return strings.EqualFold(element, ".git") }
+	if isStores || slices.ContainsFunc(strings.Split(filepath.ToSlash(folder), "/"), isGit) {
+		return record.Usage.Errorf("%s: %w", file, materialize.ErrProtected)
 	}
 	return nil
 }
@@ -355,7 +350,7 @@ func (g gatherer) mayReplace(ctx context.Context, file string) error {
 }
 
 // isFile reports whether an input is a file, or has one in the workspace.
-func (in *input) isFile(w *materialize.Workspace, file fs.FileInfo) bool {
+func (in input) isFile(w *materialize.Workspace, file fs.FileInfo) bool {
 	if in.file != "" {
 		return os.SameFile(in.info, file)
 	}

@@ -62,17 +62,14 @@ const (
 // startError tells whose fault it is that a program could not be started: its
 // own, or that of the system or the folder.
 func startError(program string, err error) error {
-	var lookUp *exec.Error
-	if errors.As(err, &lookUp) {
+	lookUp, wasLookedUp := errors.AsType[*exec.Error](err)
+	if wasLookedUp {
 		err = lookUp.Err
 	}
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
+	err = pathReason(err)
 	code, exit, format := record.Failed, exitNotExecutable, "running %s: %w"
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && lookUp == nil:
+	case errors.Is(err, fs.ErrNotExist) && !wasLookedUp:
 		code, exit, format = record.NotFound, exitNotFound, "running %s: the program that it is for is missing: %w"
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		code, exit = record.NotFound, exitNotFound

@@ -91,7 +91,7 @@ func (g gatherer) gather(ctx context.Context, texts []string) (*inputs, error) {
 			err = g.addFile(ctx, in, text, found.Version)
 		case found.Err == nil:
 			in.list = append(in.list, input{given: text, version: found.Version})
-		case isPattern(text):
+		case strings.ContainsAny(text, `*?[`):
 			err = g.addMatches(ctx, in, text)
 		default:
 			in.fail(text, whyUnread(files[i], found.Err))
@@ -129,8 +129,7 @@ func whyUnread(file, stored error) error {
 // pathReason returns an error of the file system without the path, which whoever
 // prints it says already.
 func pathReason(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, found := errors.AsType[*fs.PathError](err); found {
 		return path.Err
 	}
 	return err
@@ -234,8 +233,6 @@ func openRegular(file string) (*os.File, fs.FileInfo, error) {
 	}
 	return f, info, nil
 }
-
-func isPattern(text string) bool { return strings.ContainsAny(text, `*?[`) }
 
 // addMatches adds the files that a pattern matches or, if it matches none, the
 // versions whose names it matches.

@@ -74,7 +74,7 @@ type Outcome struct {
 	// had a form in which it cannot be changed; zero mostly.
 	Rewritten record.ShortRef `json:"-"`
 	State     layout.State    `json:"-"` // after the change
-	Agent     Agent           `json:"-"` // that has begun or ended
+	Agent     layout.Agent    `json:"-"` // that has begun or ended
 }
 
 // A plan finds the change of a state. It may be called again when another process
@@ -119,11 +119,8 @@ func outcomeOf(c layout.StateChange, text []byte) *Outcome {
 	if n := len(s.History); n > 0 {
 		out.Closed = s.History[n-1]
 	}
-	for _, a := range c.Start {
-		out.Agent = Agent{ID: a.ID, Task: a.Task, Model: a.Model, Started: a.Started}
-	}
-	for _, a := range c.Done {
-		out.Agent = Agent{ID: a.ID, Task: a.Task, Outcome: a.Outcome, Duration: a.Duration}
+	for _, a := range slices.Concat(c.Start, c.Done) {
+		out.Agent = a
 	}
 	return out
 }
@@ -175,17 +172,16 @@ func (b *Book) state(ctx context.Context) (s layout.State, v store.Version, text
 
 // states returns the versions of the session state that are still there, the oldest
 // first.
-func (b *Book) states(ctx context.Context) (all []store.Version, err error) {
-	err = b.w.Store.View(ctx, func(tx *store.Tx) error {
+func (b *Book) states(ctx context.Context) ([]store.Version, error) {
+	return query.View(ctx, b.w.Store, func(tx *store.Tx) (all []store.Version, err error) {
 		for v, err := range query.Versions(tx, stateName()) {
 			if err != nil {
-				return err
+				return nil, err
 			}
 			all = append(all, v)
 		}
-		return nil
+		return all, nil
 	})
-	return all, err
 }
 
 // isOpen reports whether the run of a state goes on.
@@ -257,8 +253,8 @@ type View struct {
 	Loop      int             `json:"loop"`
 	Loops     int             `json:"loops,omitempty"` // planned
 	Focus     string          `json:"focus,omitempty"`
-	Running   []Agent         `json:"running"`
-	Completed []Agent         `json:"completed"`
+	Running   []layout.Agent  `json:"running"`
+	Completed []layout.Agent  `json:"completed"`
 	History   []string        `json:"history"`
 	More      int             `json:"more,omitempty"` // entries that First has left out
 	Ref       record.ShortRef `json:"ref"`
@@ -278,19 +274,15 @@ func (b *Book) View(ctx context.Context) (*View, error) {
 	}
 	v := &View{
 		Run: clip(s.RunID), Started: clip(s.Started), Ended: clip(s.Ended), Focus: clip(s.Focus), State: s,
+		Running: slices.Clone(s.Running), Completed: slices.Clone(s.Completed), History: markdown.Texts(s.History, clip),
 		Ref: record.ShortRef(at.Ref), Tokens: record.EstimateTokens(at.Record.Size),
 	}
 	v.Loop, v.Loops = s.LoopNumber()
-	for _, a := range s.Running {
-		v.Running = append(v.Running, Agent{ID: clip(a.ID), Task: clip(a.Task), Model: clip(a.Model),
-			Started: a.Started})
-	}
-	for _, a := range s.Completed {
-		ended := Agent{ID: clip(a.ID), Task: clip(a.Task), Outcome: clip(a.Outcome), Duration: a.Duration}
-		v.Completed = append(v.Completed, ended)
-	}
-	for _, line := range s.History {
-		v.History = append(v.History, clip(line))
+	for _, agents := range [][]layout.Agent{v.Running, v.Completed} {
+		for i, a := range agents {
+			a.ID, a.Task, a.Model, a.Outcome = clip(a.ID), clip(a.Task), clip(a.Model), clip(a.Outcome)
+			agents[i] = a
+		}
 	}
 	v.File, err = b.w.PathOf(stateName())
 	return v, err

@@ -169,17 +169,8 @@ func (b *Book) sharpen(ctx context.Context, at span, v store.Version) (span, err
 
 // around returns the time from the first to the last of some texts.
 func around(texts []query.Summary) span {
-	var at span
-	for _, t := range texts {
-		when := t.Version.Record.Time
-		if at.from.IsZero() || when.Before(at.from) {
-			at.from = when
-		}
-		if when.After(at.until) {
-			at.until = when
-		}
-	}
-	return at
+	byTime := func(a, b query.Summary) int { return a.Version.Record.Time.Compare(b.Version.Record.Time) }
+	return span{slices.MinFunc(texts, byTime).Version.Record.Time, slices.MaxFunc(texts, byTime).Version.Record.Time}
 }
 
 // textsOf lists the results, journals and markers of a run.
@@ -263,22 +254,19 @@ func (b *Book) countChannels(ctx context.Context, budget *Budget, texts []query.
 }
 
 func (b *Budget) row(c string) *channelCost {
-	for i := range b.Channels {
-		if b.Channels[i].Channel == c {
-			return &b.Channels[i]
-		}
-	}
-	return &b.Channels[len(b.Channels)-1]
+	return &b.Channels[slices.IndexFunc(b.Channels, func(of channelCost) bool { return of.Channel == c })]
 }
 
 // countReads counts the reads of a run: those of the orchestrator by channel,
 // those of agents together. It returns when was waited.
 func (b *Budget) countReads(reads []query.Read, at span) (waited []span) {
+	// By these an agent tells of its own task.
+	own := []string{"task note", "task handoff", "task done", "task fail", "task block"}
 	for _, r := range reads {
 		if r.Run != b.Run && (r.Run != "" || !at.holds(r.Time)) {
 			continue
 		}
-		if r.Task+r.Agent != "" || slices.Contains(ownCommands(), r.Op) {
+		if r.Task+r.Agent != "" || slices.Contains(own, r.Op) {
 			b.Agents.add(r.Tokens)
 			b.nested[r.What] = b.nested[r.What] || r.Op == "exec"
 			continue
@@ -295,11 +283,6 @@ func (b *Budget) countReads(reads []query.Read, at span) (waited []span) {
 		}
 	}
 	return waited
-}
-
-// ownCommands are those by which an agent tells of its own task.
-func ownCommands() []string {
-	return []string{"task note", "task handoff", "task done", "task fail", "task block"}
 }
 
 // together returns how much time some spans cover: who waits for five tasks at once

@@ -228,9 +228,8 @@ func appendMissing(lines []string, lead string, list, other []string) []string {
 
 // stateLists returns who is at work, who has ended and the history of a state.
 func stateLists(s layout.State) [3][]string {
-	running := func(a layout.RunningAgent) string { return strings.TrimSpace(a.ID + " " + a.Task) }
-	ended := func(a layout.CompletedAgent) string {
-		return strings.Join(strings.Fields(a.ID+" "+a.Task+" "+a.Outcome+" "+a.Duration), " ")
+	row := func(a layout.Agent) string {
+		return markdown.SingleSpaced(a.ID + " " + a.Task + " " + a.Outcome + " " + a.Duration)
 	}
-	return [3][]string{markdown.Texts(s.Running, running), markdown.Texts(s.Completed, ended), s.History}
+	return [3][]string{markdown.Texts(s.Running, row), markdown.Texts(s.Completed, row), s.History}
 }

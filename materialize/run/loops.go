@@ -179,8 +179,8 @@ func (b *Book) End(ctx context.Context) (*Outcome, error) {
 	return out, err
 }
 
-// closeLoop makes a change that closes the loop that is going on, and returns what
-// was noted when that began. What agents have written by hand is stored before.
+// closeLoop makes a change that closes the loop that is going on, with a line about how
+// its tasks have ended, and returns what was noted when it began. What agents have written by hand is stored before.
 func (b *Book) closeLoop(ctx context.Context, p plan) (out *Outcome, start *layout.LoopStart, err error) {
 	if err := b.importFiles(ctx); err != nil {
 		return nil, nil, err
@@ -194,7 +194,9 @@ func (b *Book) closeLoop(ctx context.Context, p plan) (out *Outcome, start *layo
 			return c, err
 		}
 		c, err = p(now, head)
-		c.History = closing(now, start)
+		if loop > 0 && !isClosed(now) { // else its line was written by hand
+			c.History = []string{fmt.Sprintf("Loop %d: %s", loop, layout.OutcomesOf(endedIn(now, start), now.Running))}
+		}
 		return c, err
 	})
 	return out, start, err
@@ -247,17 +249,6 @@ func (b *Book) loopStart(ctx context.Context, id string, loop int) (*layout.Loop
 	return &start, nil
 }
 
-// closing returns the line of the loop history for the loop that a state is in:
-// how its tasks have ended. A loop that the state
-// already has a line for, written by hand, gets no second one.
-func closing(s layout.State, start *layout.LoopStart) []string {
-	loop, _ := s.LoopNumber()
-	if loop == 0 || isClosed(s) {
-		return nil
-	}
-	return []string{fmt.Sprintf("Loop %d: %s", loop, layout.OutcomesOf(endedIn(s, start), s.Running))}
-}
-
 // isClosed reports whether the history has a line for the loop that a state is in.
 func isClosed(s layout.State) bool {
 	loop, _ := s.LoopNumber()
@@ -267,7 +258,7 @@ func isClosed(s layout.State) bool {
 
 // endedIn returns the agents that ended in the loop that a state is in. Without a
 // note of its beginning these are the ones that no line of the history counts.
-func endedIn(s layout.State, start *layout.LoopStart) []layout.CompletedAgent {
+func endedIn(s layout.State, start *layout.LoopStart) []layout.Agent {
 	before := 0
 	if start != nil {
 		before = start.Completed
@@ -284,18 +275,8 @@ func endedIn(s layout.State, start *layout.LoopStart) []layout.CompletedAgent {
 	return s.Completed[min(max(before, 0), len(s.Completed)):]
 }
 
-// An Agent is one that is at work or has ended.
-type Agent struct {
-	ID       string `json:"id"`
-	Task     string `json:"task,omitempty"`
-	Model    string `json:"model,omitempty"`
-	Started  string `json:"started,omitempty"` // as the state has it
-	Outcome  string `json:"outcome,omitempty"`
-	Duration string `json:"duration,omitempty"`
-}
-
 // AgentStart adds an agent to those at work.
-func (b *Book) AgentStart(ctx context.Context, a Agent) (*Outcome, error) {
+func (b *Book) AgentStart(ctx context.Context, a layout.Agent) (*Outcome, error) {
 	for _, f := range [][2]string{{"the id of the agent", a.ID}, {"the task", a.Task}, {"the model", a.Model}} {
 		if err := checkField(f[0], f[1], a.ID, a.Task); err != nil {
 			return nil, err
@@ -319,7 +300,7 @@ func (b *Book) AgentStart(ctx context.Context, a Agent) (*Outcome, error) {
 				return c, err.Try("filebus run show")
 			}
 		}
-		c.Start = []layout.RunningAgent{{ID: a.ID, Task: a.Task, Model: a.Model, Started: a.Started}}
+		c.Start = []layout.Agent{a}
 		return c, nil
 	})
 }
@@ -334,24 +315,24 @@ func (b *Book) AgentDone(ctx context.Context, id, outcome string) (*Outcome, err
 		return nil, err
 	}
 	return b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
-		i := slices.IndexFunc(now.Running, func(a layout.RunningAgent) bool { return a.ID == id })
+		i := slices.IndexFunc(now.Running, func(a layout.Agent) bool { return a.ID == id })
 		if i < 0 {
 			return c, noAgent(now, id)
 		}
-		done := layout.CompletedAgent{ID: id, Task: now.Running[i].Task, Outcome: outcome}
+		done := layout.Agent{ID: id, Task: now.Running[i].Task, Outcome: outcome}
 		if took, known := Since(now.Running[i].Started, b.now()); known {
 			done.Duration = DurationText(took)
 		}
-		c.Done = []layout.CompletedAgent{done}
+		c.Done = []layout.Agent{done}
 		return c, nil
 	})
 }
 
 // noAgent says why an agent is not at work.
 func noAgent(s layout.State, id string) error {
-	running := markdown.Texts(s.Running[:min(len(s.Running), 10)], func(a layout.RunningAgent) string { return a.ID })
+	running := markdown.Texts(s.Running[:min(len(s.Running), 10)], func(a layout.Agent) string { return a.ID })
 	at := cmp.Or(strings.Join(running, ", "), "nobody is")
-	if slices.ContainsFunc(s.Completed, func(a layout.CompletedAgent) bool { return a.ID == id }) {
+	if slices.ContainsFunc(s.Completed, func(a layout.Agent) bool { return a.ID == id }) {
 		return record.Conflict.Errorf("the agent %s has ended already; at work: %s", id, at).Try("filebus run show")
 	}
 	return record.NotFound.Errorf("no agent %s is at work; at work: %s", id, at).Try("filebus run agent start {1}", id)

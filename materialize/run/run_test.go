@@ -94,7 +94,7 @@ func (x *bench) start(r StartRequest) *Outcome {
 // agent starts an agent, and ends it after a while unless outcome is empty.
 func (x *bench) agent(id, task, outcome string, took time.Duration) {
 	x.t.Helper()
-	_, err := x.b.AgentStart(x.t.Context(), Agent{ID: id, Task: task, Model: "small"})
+	_, err := x.b.AgentStart(x.t.Context(), layout.Agent{ID: id, Task: task, Model: "small"})
 	x.must(err)
 	if x.now = x.now.Add(took); outcome != "" {
 		_, err = x.b.AgentDone(x.t.Context(), id, outcome)
@@ -154,7 +154,7 @@ func TestRunRefusals(t *testing.T) {
 	long := strings.Repeat("x", MaxField+1)
 	_, err := x.b.Loop(ctx, 0)
 	wantTry(t, "a loop without a run", err, "filebus run start")
-	_, err = x.b.AgentStart(ctx, Agent{ID: "a1"})
+	_, err = x.b.AgentStart(ctx, layout.Agent{ID: "a1"})
 	wantTry(t, "an agent without a run", err, "filebus run start")
 	x.start(StartRequest{Loops: 2})
 	_, err = x.b.Start(ctx, StartRequest{})
@@ -164,7 +164,7 @@ func TestRunRefusals(t *testing.T) {
 	_, err = x.b.Start(ctx, StartRequest{ID: "run-2026-03-02-001", End: true})
 	wantTry(t, "an id that was used", err, "filebus run start, for the next free id")
 	x.agent("a1", "task-001", "", 0)
-	_, err = x.b.AgentStart(ctx, Agent{ID: "a1"})
+	_, err = x.b.AgentStart(ctx, layout.Agent{ID: "a1"})
 	wantTry(t, "an agent twice", err, "filebus run show")
 	_, err = x.b.AgentDone(ctx, "a2", "completed")
 	wantTry(t, "an agent that is not there", err, "filebus run agent start {1}")
@@ -250,7 +250,7 @@ func TestLargeStates(t *testing.T) {
 		x := newBench(t, layout.Claude())
 		x.start(StartRequest{})
 		x.write(".claude/session_state.md", x.state()+"\n## Notes\n"+strings.Repeat("all that an agent wrote\n", size/24))
-		_, err := x.b.AgentStart(t.Context(), Agent{ID: "a1"})
+		_, err := x.b.AgentStart(t.Context(), layout.Agent{ID: "a1"})
 		e := wantError(t, "an agent for a large state", err, record.Usage)
 		if e != nil && (!strings.Contains(e.Error(), "tokens") || e.Hint != "filebus put .claude/session_state.md") {
 			t.Errorf("%d bytes: %v, %s", size, e, e.Hint)

@@ -46,8 +46,8 @@ func (b *Book) Settle(ctx context.Context, tasks ...string) error {
 func (b *Book) settled(ctx context.Context, s layout.State, tasks ...string) (_ layout.State, c layout.StateChange, err error) {
 	all := slices.Clone(s.Running)
 	for _, task := range tasks {
-		if !slices.ContainsFunc(all, func(a layout.RunningAgent) bool { return sameTask(a.Task, task) }) {
-			all = append(all, layout.RunningAgent{Task: task})
+		if !slices.ContainsFunc(all, func(a layout.Agent) bool { return sameTask(a.Task, task) }) {
+			all = append(all, layout.Agent{Task: task})
 		}
 	}
 	s.Running = nil
@@ -88,8 +88,8 @@ func isSaid(s layout.State, task, outcome string) bool {
 }
 
 // ended returns the row of an agent whose task has ended.
-func ended(a layout.RunningAgent, t layout.Standing) layout.CompletedAgent {
-	row := layout.CompletedAgent{ID: a.ID, Task: a.Task, Outcome: t.Outcome}
+func ended(a layout.Agent, t layout.Standing) layout.Agent {
+	row := layout.Agent{ID: a.ID, Task: a.Task, Outcome: t.Outcome}
 	if took, known := Since(a.Started, t.Ended); !t.Started.IsZero() {
 		row.Duration = DurationText(max(t.Ended.Sub(t.Started), 0))
 	} else if known {
@@ -101,7 +101,7 @@ func ended(a layout.RunningAgent, t layout.Standing) layout.CompletedAgent {
 // isOf reports whether a task ended after an agent began on it: it may have ended before.
 // States have times of day, so one that seems to have begun later than it ended began a
 // day before, if its journal says so.
-func (b *Book) isOf(a layout.RunningAgent, t layout.Standing) bool {
+func (b *Book) isOf(a layout.Agent, t layout.Standing) bool {
 	const slack = 2 * time.Second // states have whole seconds, as some disks have
 	took, known := Since(a.Started, b.now())
 	if !known || !t.Ended.Before(b.now().Add(-took-slack)) {
