@@ -13,7 +13,7 @@ import (
 // own times. Git is asked for all of files, once, when the first is needed.
 func changeTimes(ctx context.Context, git *mirror.Repository, files []mirror.Stat) func(mirror.Stat) time.Time {
 	known := sync.OnceValue(func() map[string]time.Time {
-		return git.Authored(ctx, markdown.Texts(files, func(f mirror.Stat) string { return f.Path }))
+		return git.Authored(ctx, markdown.Each(files, func(f mirror.Stat) string { return f.Path }))
 	})
 	return func(f mirror.Stat) time.Time {
 		at, isGits := known()[f.Path]

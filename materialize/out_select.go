@@ -268,12 +268,7 @@ func (s *selector) takeNamed(tx *store.Tx, name record.Name) error {
 // wasDropped reports whether any version of a name was destroyed.
 func wasDropped(tx *store.Tx, name record.Name) (bool, error) {
 	events, err := tx.History(name)
-	for _, e := range events {
-		if e.Change == store.ChangeDrop {
-			return true, err
-		}
-	}
-	return false, err
+	return slices.ContainsFunc(events, func(e store.Event) bool { return e.Change == store.ChangeDrop }), err
 }
 
 // missingAt returns the names that a selection of an earlier position would have

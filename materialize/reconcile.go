@@ -62,11 +62,6 @@ func IsRace(err error) bool {
 	return errors.Is(err, store.ErrConflict) && !errors.Is(err, mirror.ErrLink)
 }
 
-func isWriteOnce(err error) bool {
-	var conflict *store.ConflictError
-	return errors.As(err, &conflict) && conflict.WriteOnce
-}
-
 // importFile stores what stands on disk at a path, if it is not stored yet, so that a
 // write to the same path builds on it. It is remembered before that write begins:
 // a process that dies in it leaves a file that is behind, not one that looks as if
@@ -141,7 +136,7 @@ func (r *reconciler) reconcile(ctx context.Context, p string) (SyncedFile, error
 			}
 		}
 		busy := errors.Is(err, mirror.ErrRaced)
-		raced := busy || IsRace(err) && !isWriteOnce(err)
+		raced := busy || IsRace(err) && !store.IsWriteOnce(err)
 		if !raced || try == raceTries {
 			done.Path = p
 			return done, err
@@ -358,7 +353,7 @@ func (r *reconciler) fromDisk(ctx context.Context, s sides) (SyncedFile, error) 
 		f.Facts.Tags = from.Record.Tags
 	}
 	done, err := r.act(action, detail, func() error { return r.capture(ctx, f, s) })
-	if isWriteOnce(err) {
+	if store.IsWriteOnce(err) {
 		return r.putBack(ctx, s, actionAltered, "kept as note/"+alteredID(f.Path), r.keepAltered(ctx, f, s.now))
 	}
 	return done, err
@@ -631,7 +626,7 @@ func (w *Workspace) storeFile(ctx context.Context, f plan.File) (*plan.Plan, err
 		if err != nil {
 			return nil, err
 		}
-		if err = p.CarryOut(ctx, w.Store); !IsRace(err) || isWriteOnce(err) || try == raceTries {
+		if err = p.CarryOut(ctx, w.Store); !IsRace(err) || store.IsWriteOnce(err) || try == raceTries {
 			return p, err
 		}
 	}

@@ -88,7 +88,7 @@ func (w *Workspace) saveTree(t *Tree) error {
 			lines = append(lines, on.line)
 		}
 	}
-	lines = append(lines, markdown.Texts(t.Rules.Exclude, func(p string) string { return "exclude " + p })...)
+	lines = append(lines, markdown.Each(t.Rules.Exclude, func(p string) string { return "exclude " + p })...)
 	if t.was != "" {
 		lines = append(lines, "renamed "+string(t.was))
 	}

@@ -94,7 +94,7 @@ func (r *Reader) knowledgeRefs(ctx context.Context, request *KnowledgeRequest) (
 			if err != nil {
 				return nil, err
 			}
-			tags = append(tags, markdown.Texts(counts, func(c TagCount) string { return c.Tag })...)
+			tags = append(tags, markdown.Each(counts, func(c TagCount) string { return c.Tag })...)
 		}
 	}
 	all := make(map[record.Ref]bool)

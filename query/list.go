@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -292,10 +293,7 @@ func (r *Reader) listAt(ctx context.Context, p *page) error {
 		}
 		return cmp.Compare(b.Position, a.Position)
 	})
-	var refs []record.Ref
-	for _, v := range found {
-		refs = append(refs, v.Ref)
-	}
+	refs := markdown.Each(found, func(v store.Version) record.Ref { return v.Ref })
 	return r.eachVersion(ctx, refs, p.add)
 }
 

@@ -39,7 +39,7 @@ func absent(text string, retired store.Version, near []record.Name) error {
 		return record.NotFound.Errorf("%q has no current version; its last one is %s", text, ref).
 			Because(ErrRetired, ref, retired.Record.Name.String()).With(retired)
 	}
-	return record.NotFound.Errorf("%q not found", text).Because(ErrAbsent, markdown.Texts(near, record.Name.String)...).With(text)
+	return record.NotFound.Errorf("%q not found", text).Because(ErrAbsent, markdown.Each(near, record.Name.String)...).With(text)
 }
 
 // Resolve returns the version that text means: a ref; the first eight or more
@@ -267,7 +267,7 @@ func (s *resolver) bareID() (store.Version, error) {
 	case 1:
 		return found[0], nil
 	}
-	names := markdown.Texts(found, func(v store.Version) string { return v.Record.Name.String() })
+	names := markdown.Each(found, func(v store.Version) string { return v.Record.Name.String() })
 	err := record.Ambiguous.Errorf("%q is ambiguous: it can be %s", s.text, strings.Join(names, ", "))
 	return store.Version{}, err.Because(ErrSeveral, names...)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"filebus/index"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -43,10 +44,7 @@ func (f *finder) addScanned(ctx context.Context, answer *SearchAnswer, c *catchU
 	answer.Total += uint64(s.matched)
 	answer.ScanIncomplete = answer.ScanIncomplete || s.next > s.stop
 	found := s.best[min(skip, len(s.best)):min(skip+room, len(s.best))]
-	var findings []finding
-	for _, s := range found {
-		findings = append(findings, s.finding)
-	}
+	findings := markdown.Each(found, func(s scanned) finding { return s.finding })
 	hits, err := f.hits(ctx, findings)
 	for i := range hits {
 		hits[i].Scanned, hits[i].Older = true, hits[i].Older || found[i].older

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -33,6 +34,12 @@ type ConflictError struct {
 	Actual   record.Ref
 	// WriteOnce says that the name is sealed: nothing may follow Actual.
 	WriteOnce bool
+}
+
+// IsWriteOnce reports whether an error says that a name is sealed with another text.
+func IsWriteOnce(err error) bool {
+	conflict, is := errors.AsType[*ConflictError](err)
+	return is && conflict.WriteOnce
 }
 
 func (e *ConflictError) Error() string {

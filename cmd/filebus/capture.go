@@ -144,7 +144,7 @@ func (e *environ) printCapture(r *materialize.CaptureReport, dryRun, all bool) e
 	}
 	if dryRun {
 		for _, p := range r.Planned {
-			names := markdown.Texts(p.Names, record.Name.String)
+			names := markdown.Each(p.Names, record.Name.String)
 			e.printf("%s\t%s\n", p.Path, strings.Join(names, "\t"))
 		}
 		return nil

@@ -36,7 +36,7 @@ func completeArguments(env *environ) cobra.CompletionFunc {
 		case err != nil: // what cannot be read completes nothing
 		case strings.Contains(word, "SLUG"):
 			items, _, _ := s.forum().List(cmd.Context(), maxCompletions) // none beside an error
-			found = markdown.Texts(items, func(i dialogue.Item) string { return i.Key.String() })
+			found = markdown.Each(items, func(i dialogue.Item) string { return i.Key.String() })
 		case word == "TREE":
 			found = s.filterValues(cmd.Context(), "tree")
 		case word == "ID":
@@ -107,7 +107,7 @@ func (w *workspace) dialogueWords(ctx context.Context, word string, args []strin
 func (w *workspace) filterValues(ctx context.Context, field string) (values []string) {
 	if field == "tree" {
 		trees, _ := w.Trees(ctx)
-		return append(markdown.Texts(trees, func(t *materialize.Tree) string { return string(t.Name) }), ".")
+		return append(markdown.Each(trees, func(t *materialize.Tree) string { return string(t.Name) }), ".")
 	}
 	values, _ = query.View(ctx, w.Store, func(tx *store.Tx) (all []string, err error) {
 		for value, err := range tx.Values(store.Field(field), "") {

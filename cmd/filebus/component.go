@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/materialize/knowledge"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -63,10 +64,7 @@ func (o *componentShow) run(ctx context.Context, w *workspace, args []string) er
 		return err
 	}
 	w.noteNotHere(ctx, record.KindComponent)
-	var table [][]string
-	for _, row := range rows {
-		table = append(table, componentRow(row))
-	}
+	table := markdown.Each(rows, componentRow)
 	return w.presentTable(table, presentation{
 		maxTokens: o.MaxTokens, what: name, none: "the context map has no rows",
 		rest: "--max-tokens 0",

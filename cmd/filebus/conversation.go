@@ -15,10 +15,6 @@ type conversationList struct {
 	page
 }
 
-func (o *conversationList) check(env *environ, args []string) error {
-	return cmp.Or(o.page.check(env, args), o.filterFlags.check(env, args))
-}
-
 func (o *conversationList) run(ctx context.Context, w *workspace, _ []string) error {
 	list, more, err := result.Conversations(ctx, w.read, o.filter, o.Limit, o.Offset)
 	if err != nil {
@@ -53,11 +49,11 @@ const (
 	formatReferences = "references"
 )
 
-func (o *conversationShow) check(env *environ, args []string) error {
+func (o *conversationShow) check(*environ, []string) error {
 	if o.Format != formatLines && o.Format != formatReferences {
 		return usageError("--format %q is neither lines nor references", o.Format)
 	}
-	return o.page.check(env, args)
+	return nil
 }
 
 func (o *conversationShow) run(ctx context.Context, w *workspace, args []string) error {

@@ -152,7 +152,7 @@ func (e *environ) slugNames(ctx context.Context, args []string, of namesOf) ([]s
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, markdown.Texts(names, record.Name.String)...)
+		all = append(all, markdown.Each(names, record.Name.String)...)
 	}
 	return all, nil
 }

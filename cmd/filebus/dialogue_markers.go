@@ -93,7 +93,7 @@ func parseMarkerKinds(names []string) ([]layout.MarkerKind, error) {
 	for _, name := range names {
 		kind := layout.MarkerKind(strings.ToUpper(strings.TrimSpace(name)))
 		if !slices.Contains(layout.MarkerKinds(), kind) {
-			known := markdown.Texts(layout.MarkerKinds(), func(k layout.MarkerKind) string { return strings.ToLower(string(k)) })
+			known := markdown.Each(layout.MarkerKinds(), func(k layout.MarkerKind) string { return strings.ToLower(string(k)) })
 			return nil, usageError("--kind %q is none of %s", name, strings.Join(known, ", "))
 		}
 		kinds = append(kinds, kind)

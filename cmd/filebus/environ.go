@@ -279,7 +279,7 @@ func (w *workspace) noteNotHere(ctx context.Context, kind record.Kind) {
 	if err != nil || len(names) == 0 {
 		return // what could not be looked at is an error of the list itself
 	}
-	ids := markdown.Texts(names[:min(len(names), 5)], func(n record.Name) string { return n.ID })
+	ids := markdown.Each(names[:min(len(names), 5)], func(n record.Name) string { return n.ID })
 	more := ""
 	if left := len(names) - len(ids); left > 0 {
 		more = fmt.Sprintf(" and %d more", left)

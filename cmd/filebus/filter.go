@@ -75,7 +75,7 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 		values := *f.values[field]
 		switch field {
 		case "agent":
-			values = append(slices.Clone(values), markdown.Texts(values, layout.Slug)...) // the ids that put makes
+			values = append(slices.Clone(values), markdown.Each(values, layout.Slug)...) // the ids that put makes
 		case "task":
 			values = layout.TaskForms(values...)
 		case "status":
@@ -112,15 +112,8 @@ func withWords(statuses []string) (all []string) {
 
 // A page is the flags of a list that is printed in parts.
 type page struct {
-	Limit  int `flag:"limit"`
-	Offset int `flag:"offset"`
-}
-
-func (p *page) check(*environ, []string) error {
-	if p.Limit < 0 || p.Offset < 0 {
-		return usageError("--limit %d --offset %d: there is no such page", p.Limit, p.Offset)
-	}
-	return nil
+	Limit  int `flag:"limit" least:"0"`
+	Offset int `flag:"offset" least:"0"`
 }
 
 // next is how to go on behind a page that has so many rows.

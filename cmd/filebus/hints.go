@@ -66,10 +66,10 @@ func hints() map[record.Reason]hint {
 // is all of them, with commas. At most ten are named.
 func say(text string) hint {
 	return func(e *record.Error) string {
-		names := markdown.Texts(e.Names[:min(len(e.Names), maxHinted)], record.ShellWord)
+		names := markdown.Each(e.Names[:min(len(e.Names), maxHinted)], record.ShellWord)
 		if strings.Contains(text, "{each}") {
 			each := func(name string) string { return strings.ReplaceAll(text, "{each}", name) }
-			return strings.Join(markdown.Texts(names, each), "\n       ")
+			return strings.Join(markdown.Each(names, each), "\n       ")
 		}
 		places := []string{"{all}", strings.Join(names, ", ")}
 		for i, name := range names {

@@ -176,7 +176,7 @@ func (o *initCommand) say(w *workspace, v *initView, isEmpty bool) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.Proposed)) {
 		words := append([]string{did + ": filebus config set", record.ShellWord(name)},
-			markdown.Texts(v.Proposed[name], record.ShellWord)...)
+			markdown.Each(v.Proposed[name], record.ShellWord)...)
 		if name == "profile" {
 			words = append(words, " # most files of agents lie there")
 		} else if strings.HasPrefix(name, "kinds.") {

@@ -70,7 +70,7 @@ func (e *environ) noteProblems(ctx context.Context, q *issue.Queue) {
 	if err != nil || len(problems) == 0 {
 		return // the command has read what there is
 	}
-	named := markdown.Texts(problems[:min(shownProblems, len(problems))], (*layout.SyntaxError).Error)
+	named := markdown.Each(problems[:min(shownProblems, len(problems))], (*layout.SyntaxError).Error)
 	if more := len(problems) - len(named); more > 0 {
 		named = append(named, plural(more, "more problem")+", which filebus sync --problems lists")
 	}

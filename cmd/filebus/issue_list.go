@@ -37,7 +37,7 @@ func (o *issueList) run(ctx context.Context, w *workspace, _ []string) error {
 	if len(all) == 0 {
 		w.noteStatus("issue", o.facts["status"], func() []string {
 			every, _ := q.List(ctx, issue.Filter{}) // it has just been read
-			known := markdown.Texts(every, func(i issue.Issue) string { return string(i.Status) })
+			known := markdown.Each(every, func(i issue.Issue) string { return string(i.Status) })
 			slices.Sort(known)
 			return slices.Compact(known)
 		})

@@ -9,6 +9,7 @@ import (
 
 	"filebus/materialize/knowledge"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -47,7 +48,7 @@ func (o *knowledgeList) check(env *environ, args []string) error {
 	if c := o.MinConfidence; c != "" && !slices.Contains(knowledge.Confidences(), c) {
 		return usageError("--min-confidence %q is none of low, medium, high", c)
 	}
-	return cmp.Or(o.page.check(env, args), o.filterFlags.check(env, args))
+	return o.filterFlags.check(env, args)
 }
 
 func (o *knowledgeList) run(ctx context.Context, w *workspace, tags []string) error {
@@ -89,12 +90,10 @@ type knowledgeJSON struct {
 
 // knowledgeListView returns a list in JSON.
 func knowledgeListView(found []query.Knowledge, total, offset int) knowledgeListJSON {
-	value := knowledgeListJSON{Total: total, More: max(total-offset-len(found), 0)}
-	for _, k := range found {
-		by := supersededText(k.SupersededBy, "")
-		value.Entries = append(value.Entries, knowledgeJSON{k, k.Description.Preview, by})
-	}
-	return value
+	entries := markdown.Each(found, func(k query.Knowledge) knowledgeJSON {
+		return knowledgeJSON{k, k.Description.Preview, supersededText(k.SupersededBy, "")}
+	})
+	return knowledgeListJSON{Total: total, More: max(total-offset-len(found), 0), Entries: entries}
 }
 
 func (e *environ) knowledgeText(found []query.Knowledge) string {

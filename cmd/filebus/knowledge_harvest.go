@@ -87,9 +87,9 @@ func printHarvest(w *workspace, h *knowledge.Harvest, adding bool, added []strin
 	case len(added) == 0:
 		w.note("nothing was added")
 	}
-	lines := markdown.Texts(added, func(id string) string { return "added " + oneLine(id) + "\n" })
+	lines := markdown.Each(added, func(id string) string { return "added " + oneLine(id) + "\n" })
 	if !adding {
-		lines = append(lines, markdown.Texts(h.Proposals, proposalText)...)
+		lines = append(lines, markdown.Each(h.Proposals, proposalText)...)
 	}
 	return w.presentWhole(h.Task, harvestJSON{*h, added}, strings.Join(lines, ""))
 }

@@ -96,10 +96,7 @@ func (o *knowledgeRelated) run(ctx context.Context, w *workspace, args []string)
 	if g.Unread > 0 {
 		w.note("%s not looked at for the files that they changed", plural(g.Unread, "older handoff"))
 	}
-	list := relatedListJSON{Of: linkEnd(name), More: more}
-	for _, r := range found {
-		list.Related = append(list.Related, relatedView(r))
-	}
+	list := relatedListJSON{linkEnd(name), markdown.Each(found, relatedView), more}
 	return printRelated(w, list, o.MaxTokens)
 }
 
@@ -135,9 +132,7 @@ func relatedView(r query.Related) relatedJSON {
 	if r.Depth > 1 {
 		j.Via = linkEnd(r.Via)
 	}
-	for _, e := range r.Edges {
-		j.Why = append(j.Why, edgeText(e, r.Version.Record.Name))
-	}
+	j.Why = markdown.Each(r.Edges, func(e query.Edge) string { return edgeText(e, r.Version.Record.Name) })
 	return j
 }
 
@@ -164,7 +159,7 @@ func printRelated(w *workspace, list relatedListJSON, maxTokens int) error {
 	printed, err := w.present(presentation{
 		entries: len(all), maxTokens: maxTokens, what: list.Of,
 		json: func(n int) any { return relatedListJSON{list.Of, all[:n], list.More + len(all) - n} },
-		text: func(n int) string { return strings.Join(markdown.Texts(all[:n], relatedText), "") },
+		text: func(n int) string { return strings.Join(markdown.Each(all[:n], relatedText), "") },
 	})
 	switch {
 	case err != nil || w.global.json:

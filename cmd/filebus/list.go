@@ -18,7 +18,7 @@ type listCommand struct {
 
 func (o *listCommand) check(env *environ, kinds []string) error {
 	*o.values["kind"] = append(*o.values["kind"], kinds...)
-	return cmp.Or(o.page.check(env, nil), o.filterFlags.check(env, nil))
+	return o.filterFlags.check(env, nil)
 }
 
 func (o *listCommand) run(ctx context.Context, w *workspace, _ []string) error {

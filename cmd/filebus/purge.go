@@ -52,7 +52,7 @@ func (o *purgeCommand) run(ctx context.Context, w *workspace, args []string) err
 		w.note("its file: %s", file)
 	}
 	if !o.DryRun {
-		w.noteReplaced("a restore has kept %s, which may have it", "purge "+strings.Join(markdown.Texts(args, record.ShellWord), " "))
+		w.noteReplaced("a restore has kept %s, which may have it", "purge "+strings.Join(markdown.Each(args, record.ShellWord), " "))
 	}
 	return w.printRelease(report, o.DryRun)
 }

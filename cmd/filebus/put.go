@@ -134,8 +134,7 @@ func (o *putCommand) put(ctx context.Context, w *workspace, expect store.Expect,
 
 // nameBoth says of a call that has another text already which one was refused.
 func nameBoth(arg string, err error) error {
-	var conflict *store.ConflictError
-	if !errors.As(err, &conflict) || !conflict.WriteOnce {
+	if !store.IsWriteOnce(err) {
 		return err
 	}
 	if arg == "-" {
@@ -181,8 +180,5 @@ func (w *workspace) expectation(ctx context.Context, text string) (store.Expect,
 		return store.Absent(), nil
 	}
 	v, err := w.resolve(ctx, text)
-	if err != nil {
-		return store.Expect{}, err
-	}
-	return store.Current(v.Ref), nil
+	return store.Current(v.Ref), err
 }

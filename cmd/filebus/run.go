@@ -59,7 +59,7 @@ func endLoop(ctx context.Context, w *workspace, _ []string) error {
 		out.Next = "filebus run end"
 	}
 	for _, status := range slices.Sorted(maps.Keys(out.Tasks)) {
-		ids := markdown.Texts(out.Tasks[status], record.ShellWord)
+		ids := markdown.Each(out.Tasks[status], record.ShellWord)
 		ended = append(ended, fmt.Sprintf("%-11s %s", cmp.Or(status, "other"), strings.Join(ids, " ")))
 		for i, id := range out.Tasks[status] {
 			if n := w.proposals(ctx, id); n > 0 {

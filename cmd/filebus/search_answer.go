@@ -96,7 +96,7 @@ func (p *hitPage) facetLines() string {
 	var out strings.Builder
 	shown := p.facets()
 	for _, field := range p.fields {
-		values := markdown.Texts(shown[field].Values, func(c index.FacetCount) string {
+		values := markdown.Each(shown[field].Values, func(c index.FacetCount) string {
 			return fmt.Sprintf("%s %d", oneLine(treeText(string(field), c.Value)), c.Count)
 		})
 		if more := shown[field].More; more > 0 {

@@ -90,7 +90,7 @@ func (o *searchCommand) noteUnknown(env *environ, answer *query.SearchAnswer) {
 	if len(answer.Unknown) == 0 {
 		return
 	}
-	words := markdown.Texts(answer.Unknown, func(word string) string { return `"` + word + `"` })
+	words := markdown.Each(answer.Unknown, func(word string) string { return `"` + word + `"` })
 	note := "no record has " + clipText(strings.Join(words, " or "))
 	if answer.DidYouMean != "" {
 		note += "; did you mean: " + oneLine(searchLine(o.given, answer.DidYouMean))

@@ -154,7 +154,7 @@ func (o *sessionShow) run(ctx context.Context, w *workspace, args []string) erro
 		a.Name, a.Title = cutText(a.Name), cutText(a.Title)
 		view.Files = append(view.Files, a)
 	}
-	view.Log = markdown.Texts(s.Log[max(0, len(s.Log)-lastEvents):], func(e layout.AgentEvent) string {
+	view.Log = markdown.Each(s.Log[max(0, len(s.Log)-lastEvents):], func(e layout.AgentEvent) string {
 		return cutText(strings.Join([]string{e.Time, e.Event, e.Agent, e.Message}, " | "))
 	})
 	return f.workspace.presentShort(sessionLines(w.environ, s), presentation{

@@ -14,14 +14,7 @@ import (
 
 type snapshotTake struct {
 	Run  string `flag:"run"`
-	Loop int    `flag:"loop"`
-}
-
-func (o *snapshotTake) check(*environ, []string) error {
-	if o.Loop < 0 {
-		return usageError("--loop %d: loops count from 1", o.Loop)
-	}
-	return nil
+	Loop int    `flag:"loop" least:"0"`
 }
 
 func (o *snapshotTake) run(ctx context.Context, w *workspace, _ []string) error {
@@ -136,7 +129,7 @@ func printSnapshot(ctx context.Context, w *workspace, text string, maxTokens int
 
 // led returns lines behind a lead.
 func led(lead string, lines []string) []string {
-	return markdown.Texts(lines, func(line string) string { return lead + line })
+	return markdown.Each(lines, func(line string) string { return lead + line })
 }
 
 type snapshotDiff struct {
@@ -172,7 +165,7 @@ func diffLines(c *runs.Comparison) []string {
 	if len(c.Missing) > 0 {
 		add("no snapshots of "+strings.Join(c.Missing, ", "), nil)
 	}
-	add(plural(len(c.Issues), "issue")+" completed", markdown.Texts(c.Issues, func(i layout.CompletedIssue) string {
+	add(plural(len(c.Issues), "issue")+" completed", markdown.Each(c.Issues, func(i layout.CompletedIssue) string {
 		return i.ID + "  " + i.Summary
 	}))
 	add(plural(c.FilesChanged, "file")+" changed", c.Files)

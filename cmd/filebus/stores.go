@@ -143,7 +143,7 @@ func (e *environ) rememberedStores() []string {
 	slices.SortFunc(found, func(a, b rememberedStore) int {
 		return cmp.Or(b.used.Compare(a.used), strings.Compare(a.folder, b.folder))
 	})
-	return markdown.Texts(found, func(s rememberedStore) string { return s.folder })
+	return markdown.Each(found, func(s rememberedStore) string { return s.folder })
 }
 
 // storeFile is what makes a folder a store.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 )
@@ -22,10 +23,7 @@ type tagsJSON struct {
 }
 
 func tagRows(counts []query.TagCount) (rows [][]string) {
-	for _, c := range counts {
-		rows = append(rows, []string{strconv.Itoa(c.Count), c.Tag})
-	}
-	return rows
+	return markdown.Each(counts, func(c query.TagCount) []string { return []string{strconv.Itoa(c.Count), c.Tag} })
 }
 
 // maxTagTries bounds how often tags are set anew because another process was

@@ -203,7 +203,7 @@ func progressLines(j *task.Journal) []string {
 		line += "  started " + oneLine(j.Started)
 	}
 	said := func(p layout.Progress) string { return cutText(strings.TrimSpace(p.Time + " " + p.Text)) }
-	return append([]string{line}, markdown.Texts(j.Progress[max(0, len(j.Progress)-lastNotes):], said)...)
+	return append([]string{line}, markdown.Each(j.Progress[max(0, len(j.Progress)-lastNotes):], said)...)
 }
 
 type taskList struct {
@@ -220,10 +220,7 @@ func (o *taskList) run(ctx context.Context, w *workspace, _ []string) error {
 	if err != nil {
 		return err
 	}
-	var rows [][]string
-	for _, item := range items {
-		rows = append(rows, taskRow(item))
-	}
+	rows := markdown.Each(items, taskRow)
 	none := "no tasks"
 	if o.Tree != "" {
 		none += " in the tree " + o.Tree

@@ -98,7 +98,7 @@ func (o *handoffFlags) fields(outcome string) layout.Handoff {
 
 // filled returns the texts that say something.
 func filled(texts []string) []string {
-	return slices.DeleteFunc(markdown.Texts(texts, strings.TrimSpace), func(text string) bool { return text == "" })
+	return slices.DeleteFunc(markdown.Each(texts, strings.TrimSpace), func(text string) bool { return text == "" })
 }
 
 type taskHandoff struct {

@@ -150,11 +150,7 @@ func (d *Dialogue) Launched(r *Round) []layout.Expert {
 
 // writers returns whose files some turns are.
 func writers(turns []*Turn) []layout.Expert {
-	var experts []layout.Expert
-	for _, t := range turns {
-		experts = append(experts, layout.Expert{Name: t.Agent})
-	}
-	return experts
+	return markdown.Each(turns, func(t *Turn) layout.Expert { return layout.Expert{Name: t.Agent} })
 }
 
 // named returns the experts that have names.
@@ -176,7 +172,7 @@ func folded(experts []layout.Expert) []layout.Expert {
 
 // names returns what experts are called.
 func names(experts []layout.Expert) []string {
-	return markdown.Texts(experts, func(e layout.Expert) string { return e.Name })
+	return markdown.Each(experts, func(e layout.Expert) string { return e.Name })
 }
 
 // file returns the version of a file, by its path below the dialogue's folder.
@@ -256,7 +252,7 @@ const maxNear = 5
 
 // typed returns keys as they are typed, as many as an error names.
 func typed(keys []Key) []string {
-	return markdown.Texts(keys[:min(len(keys), maxNear)], Key.String)
+	return markdown.Each(keys[:min(len(keys), maxNear)], Key.String)
 }
 
 // checkOwn returns ErrCaptured for a dialogue that is not the workspace's own.

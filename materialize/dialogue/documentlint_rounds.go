@@ -34,7 +34,7 @@ func (l *linter) rounds() {
 		awaited := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool {
 			return t.round != r.Number || t.Absent != "" || !isPlaceholder(t.Text)
 		})
-		names := markdown.Texts(awaited, func(t *lintTurn) string { return t.Label })
+		names := markdown.Each(awaited, func(t *lintTurn) string { return t.Label })
 		if len(awaited) > 0 {
 			l.addIn(l.fileOf(r), lintShould, awaited[0].Line,
 				"filebus dialogue wait SLUG "+strconv.Itoa(r.Number)+", and assemble again",

@@ -355,7 +355,7 @@ func (f *Forum) ReadFresh(ctx context.Context, key Key) (d *Dialogue, skipped, e
 		return d, nil, err
 	}
 	for _, r := range d.Rounds {
-		wrote := markdown.Texts(r.Turns, func(t *Turn) string { return t.Agent })
+		wrote := markdown.Each(r.Turns, func(t *Turn) string { return t.Agent })
 		for _, agent := range append(d.owingNames(r), wrote...) {
 			name := turnName(key, r.Number, agent)
 			if record.CheckID(name.ID) == nil {

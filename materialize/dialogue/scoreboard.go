@@ -330,7 +330,7 @@ func (d *Dialogue) absent(r *Round, a absentAgent) error {
 	why := ""
 	switch a.Reason {
 	case stateMissing:
-		others := markdown.Texts(r.given(), func(t *Turn) string { return t.Agent })
+		others := markdown.Each(r.given(), func(t *Turn) string { return t.Agent })
 		why = listed(", in which there is one of ", others)
 	case stateStub:
 		why = ", but a stub: " + a.Stub

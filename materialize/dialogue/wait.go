@@ -17,6 +17,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
+	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
@@ -149,11 +150,7 @@ func (w *waiter) isOver() bool {
 }
 
 func (w *waiter) standings() []Standing {
-	var all []Standing
-	for _, a := range w.turns {
-		all = append(all, a.Standing)
-	}
-	return all
+	return markdown.Each(w.turns, func(a *awaited) Standing { return a.Standing })
 }
 
 // busyPause is the pause after waiting for a lock in vain.

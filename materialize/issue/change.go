@@ -124,7 +124,7 @@ func errNoAgent() error {
 
 // errStatus says that an issue's status does not allow an action.
 func errStatus(i Issue, a Action) error {
-	from := markdown.Texts(transitionOf(a).From, func(s Status) string { return string(s) })
+	from := markdown.Each(transitionOf(a).From, func(s Status) string { return string(s) })
 	way := "show"
 	switch {
 	case !i.Status.IsOpen():

@@ -66,7 +66,7 @@ func (w *waiter) follow(ctx context.Context) (folders []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	folders = markdown.Texts(paths, path.Dir)
+	folders = markdown.Each(paths, path.Dir)
 	for _, profile := range layout.Profiles() {
 		if p, err := profile.Path(record.KindIssue, "new"); err == nil && !slices.Contains(paths, p) {
 			paths = append(paths, p)

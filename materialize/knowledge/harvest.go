@@ -194,7 +194,7 @@ func (b *Base) vocabulary(ctx context.Context, given []string) ([]string, error)
 	counts, err := b.read.TagCounts(ctx, "", record.KindKnowledge)
 	slices.SortStableFunc(counts, func(x, y query.TagCount) int { return y.Count - x.Count })
 	tags := append(record.NormalizeTags(given), "") // what follows must fit
-	return append(tags, markdown.Texts(counts, func(c query.TagCount) string { return c.Tag })...), err
+	return append(tags, markdown.Each(counts, func(c query.TagCount) string { return c.Tag })...), err
 }
 
 // maxHarvestTags is how many tags a proposal gets from its words.
@@ -310,8 +310,8 @@ func (b *Base) Take(ctx context.Context, h *Harvest, numbers []int) (added []str
 		return nil, err
 	}
 	rows, err := b.Touch(ctx, touches...)
-	added = append(added, markdown.Texts(names, func(n record.Name) string { return n.ID })...)
-	added = append(added, markdown.Texts(rows, func(r Row) string { return r.Name })...)
+	added = append(added, markdown.Each(names, func(n record.Name) string { return n.ID })...)
+	added = append(added, markdown.Each(rows, func(r Row) string { return r.Name })...)
 	return added, err
 }
 

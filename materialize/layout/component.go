@@ -59,7 +59,7 @@ func findContextTable(text []byte) contextTable {
 	}
 	for i := t.section + 1; t.section >= 0 && i+1 < t.next; i++ { // other tables may stand before it
 		cells, found := markdown.TableHead(lines, i)
-		columns := markdown.Texts(cells, func(c markdown.Cell) string {
+		columns := markdown.Each(cells, func(c markdown.Cell) string {
 			return markdown.UnescapeCell(strings.Trim(c.Text, "*` "))
 		})
 		if !found || columnOf(columns, "component") < 0 {

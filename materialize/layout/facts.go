@@ -70,7 +70,7 @@ func factTask(value string) string {
 
 // factList returns the items of a list, each as clean makes it, that say something.
 func factList(items []string, clean func(string) string) []string {
-	return slices.DeleteFunc(markdown.Texts(items, clean), func(item string) bool { return item == "" })
+	return slices.DeleteFunc(markdown.Each(items, clean), func(item string) bool { return item == "" })
 }
 
 // extraFields returns the fields of an entry that are not known, in its order.

@@ -20,7 +20,7 @@ var knowledgeFile = &single{record.KindKnowledge, notes.read}
 // String returns a line for each folder, in order.
 func (f Folders) String() string {
 	line := func(folder string) string { return folder + " = " + string(f[folder]) }
-	return strings.Join(markdown.Texts(slices.Sorted(maps.Keys(f)), line), "\n")
+	return strings.Join(markdown.Each(slices.Sorted(maps.Keys(f)), line), "\n")
 }
 
 // Check reports what cannot be used.

@@ -87,9 +87,9 @@ func (h *Handoff) Check() []string {
 // heading to the last row.
 func appendHandoff(dst []byte, h Handoff) []byte {
 	dst = markdown.AppendWideHead(append(dst, "## Handoff\n\n"...), "Field", "Value")
-	files := markdown.Texts(h.Files, func(f HandoffFile) string { return f.Path })
-	patterns := markdown.Texts(h.Patterns, func(p HandoffPattern) string { return p.Pattern })
-	gotchas := markdown.Texts(h.Gotchas, func(g HandoffGotcha) string { return g.Issue })
+	files := markdown.Each(h.Files, func(f HandoffFile) string { return f.Path })
+	patterns := markdown.Each(h.Patterns, func(p HandoffPattern) string { return p.Pattern })
+	gotchas := markdown.Each(h.Gotchas, func(g HandoffGotcha) string { return g.Issue })
 	rows := []Property{
 		{"Outcome", h.Outcome}, {"Summary", h.Summary}, {"Files Changed", joinFiles(files)},
 		{"Blockers", joinCell(h.Blockers)}, {"Patterns Discovered", joinCell(patterns)}, {"Gotchas", joinCell(gotchas)},
@@ -107,7 +107,7 @@ const cellBreak = "<br>"
 // joinCell joins the items of a cell.
 func joinCell(items []string) string {
 	part := func(item string) string { return strings.ReplaceAll(item, cellBreak, " ") }
-	return strings.Join(markdown.Texts(items, part), cellBreak)
+	return strings.Join(markdown.Each(items, part), cellBreak)
 }
 
 // joinFiles joins paths with commas, or with breaks if one holds a comma.
@@ -131,7 +131,7 @@ func splitCell(cell, separator string) []string {
 	if separator != "" {
 		parts = strings.Split(cell, separator)
 	}
-	return slices.DeleteFunc(markdown.Texts(parts, strings.TrimSpace), markdown.IsNothing)
+	return slices.DeleteFunc(markdown.Each(parts, strings.TrimSpace), markdown.IsNothing)
 }
 
 // ParseHandoff reads the section of a handoff, in either form, with or without

@@ -129,17 +129,10 @@ func closeBlock(text []byte) []byte {
 // HandoffText returns the section of h: as a table, or as YAML if h has
 // something that the table has no place for.
 func HandoffText(h Handoff) []byte {
-	detailed := len(h.Dependencies)+len(h.Questions)+len(h.NextSteps) > 0
-	for _, f := range h.Files {
-		detailed = detailed || f.Change != "" || f.Lines != "" || f.Type != "" || f.Description != ""
-	}
-	for _, p := range h.Patterns {
-		detailed = detailed || p.Location != "" || p.AppliesTo != ""
-	}
-	for _, g := range h.Gotchas {
-		detailed = detailed || g.Mitigation != "" || g.Severity != ""
-	}
-	if detailed {
+	if len(h.Dependencies)+len(h.Questions)+len(h.NextSteps) > 0 ||
+		slices.ContainsFunc(h.Files, func(f HandoffFile) bool { return f != HandoffFile{Path: f.Path} }) ||
+		slices.ContainsFunc(h.Patterns, func(p HandoffPattern) bool { return p != HandoffPattern{Pattern: p.Pattern} }) ||
+		slices.ContainsFunc(h.Gotchas, func(g HandoffGotcha) bool { return g != HandoffGotcha{Issue: g.Issue} }) {
 		return appendHandoffYAML(nil, h)
 	}
 	return appendHandoff(nil, h)

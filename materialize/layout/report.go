@@ -65,7 +65,7 @@ func (f jsonFields) text(keys ...string) string {
 func (f jsonFields) texts(key string) []string {
 	var list []json.RawMessage
 	_ = json.Unmarshal(f[key], &list) // what is no list has none
-	return markdown.Texts(list, jsonText)
+	return markdown.Each(list, jsonText)
 }
 
 // list returns the objects of a list.

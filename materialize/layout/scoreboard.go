@@ -45,10 +45,7 @@ func (m *Marks) each() []mark {
 
 // cells returns the four numbers as they stand in a row.
 func (m Marks) cells() (cells []string) {
-	for _, mark := range m.each() {
-		cells = append(cells, strconv.Itoa(*mark.n))
-	}
-	return cells
+	return markdown.Each(m.each(), func(mark mark) string { return strconv.Itoa(*mark.n) })
 }
 
 // Sum returns the ALIGNMENT of marks.
@@ -106,7 +103,7 @@ func (r RoundScore) Cells(none string) []string {
 		marks = append(r.Marks.cells(), strconv.Itoa(r.Score))
 	}
 	cells := append([]string{strconv.Itoa(r.Round)}, marks...)
-	cells = append(cells, markdown.Texts([]int{r.Cumulative, r.OpenTensions, r.NewPerspectives, r.Velocity}, strconv.Itoa)...)
+	cells = append(cells, markdown.Each([]int{r.Cumulative, r.OpenTensions, r.NewPerspectives, r.Velocity}, strconv.Itoa)...)
 	return append(cells, strconv.Itoa(r.Converge)+"%")
 }
 
@@ -120,10 +117,10 @@ func appendAgentRounds(dst []byte, agents []AgentScore) []byte {
 			}
 		}
 	}
-	columns := markdown.Texts(rounds, func(n int) string { return "R" + strconv.Itoa(n) })
+	columns := markdown.Each(rounds, func(n int) string { return "R" + strconv.Itoa(n) })
 	dst = markdown.AppendHead(dst, slices.Concat([]string{"Agent"}, columns, []string{"Total"})...)
 	for _, a := range agents {
-		cells := append([]string{a.Agent}, markdown.Texts(rounds, a.cell)...)
+		cells := append([]string{a.Agent}, markdown.Each(rounds, a.cell)...)
 		total := bold(a.Total)
 		if len(a.Rounds) == 0 {
 			total = markdown.NoCell // never scored

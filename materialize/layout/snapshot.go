@@ -152,7 +152,7 @@ func completedSummary(issues []CompletedIssue) string {
 		return "No issues completed."
 	}
 	line := func(i CompletedIssue) string { return strings.TrimSuffix(i.ID+": "+i.Summary, ": ") }
-	return strings.Join(markdown.Texts(issues, line), "; ")
+	return strings.Join(markdown.Each(issues, line), "; ")
 }
 
 // The files of a loop's snapshot, in the order in which they are listed.

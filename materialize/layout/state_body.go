@@ -250,11 +250,7 @@ func agentValues(item markdown.Node, a *agentTable) []Property {
 	if !slices.ContainsFunc(item.Pairs, func(p markdown.Pair) bool { return a.knows(p.Key) }) {
 		return []Property{{"id", item.Text()}}
 	}
-	var values []Property
-	for _, p := range item.Pairs {
-		values = append(values, Property{p.Key, p.Value.Text()})
-	}
-	return values
+	return markdown.Each(item.Pairs, func(p markdown.Pair) Property { return Property{p.Key, p.Value.Text()} })
 }
 
 // readRun reads the properties of the run. Those of a section of no known

@@ -248,7 +248,7 @@ func (t *stateText) canonical(kind statePartKind) (lines []string) {
 	case partCompleted:
 		return t.completed.lines()
 	case partHistory:
-		return markdown.Texts(t.loops, func(loop string) string { return "- " + loop })
+		return markdown.Each(t.loops, func(loop string) string { return "- " + loop })
 	}
 	return lines
 }
@@ -391,7 +391,7 @@ func (a *agentTable) lines() []string {
 	text := markdown.AppendWideHead(nil, columns...)
 	for _, row := range a.rows {
 		cell := func(column string) string { return row[markdown.Fold(column)] }
-		text = markdown.AppendRow(text, markdown.Texts(columns, cell)...)
+		text = markdown.AppendRow(text, markdown.Each(columns, cell)...)
 	}
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }

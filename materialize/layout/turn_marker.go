@@ -174,7 +174,7 @@ func verbOf(refs []MarkerRef) string {
 }
 
 func refIDs(refs []MarkerRef) string {
-	return strings.Join(markdown.Texts(refs, func(r MarkerRef) string { return r.ID }), ", ")
+	return strings.Join(markdown.Each(refs, func(r MarkerRef) string { return r.ID }), ", ")
 }
 
 // balanced returns text without the brackets that have no partner.

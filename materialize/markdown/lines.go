@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -199,12 +200,8 @@ func newScanCell(line []byte, start, end int) Cell {
 
 // IsDelimiter reports whether cells are the row below a table's header.
 func IsDelimiter(cells []Cell) bool {
-	for _, c := range cells {
-		if strings.Trim(c.Text, ":-") != "" || !strings.Contains(c.Text, "-") {
-			return false
-		}
-	}
-	return len(cells) > 0
+	isText := func(c Cell) bool { return strings.Trim(c.Text, ":-") != "" || !strings.Contains(c.Text, "-") }
+	return len(cells) > 0 && !slices.ContainsFunc(cells, isText)
 }
 
 // EscapeCell returns a value as the text of a cell: one line, its "|" written as "\|";

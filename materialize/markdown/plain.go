@@ -159,10 +159,10 @@ func isMark(r rune) bool {
 	return r >= 0x300 && (unicode.Is(unicode.M, r) || r == 0x200d || r >= 0x1f3fb && r <= 0x1f3ff)
 }
 
-// Texts returns what is said of each of a list.
-func Texts[T any](list []T, text func(T) string) (all []string) {
+// Each returns what a function makes of each of a list.
+func Each[T, S any](list []T, of func(T) S) (all []S) {
 	for _, one := range list {
-		all = append(all, text(one))
+		all = append(all, of(one))
 	}
 	return all
 }

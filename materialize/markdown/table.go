@@ -65,10 +65,8 @@ func PlainCell(text string) string {
 // without one.
 func (t *Table) Column(names ...string) int {
 	for _, name := range names {
-		for i, column := range t.Columns {
-			if column == name {
-				return i
-			}
+		if i := slices.Index(t.Columns, name); i >= 0 {
+			return i
 		}
 	}
 	return -1

@@ -63,7 +63,7 @@ func IsNothing(text string) bool {
 
 // Text returns n as one text: a scalar, or the values of a list or map joined.
 func (n Node) Text() string {
-	parts := append(Texts(n.List, Node.Text), Texts(n.Pairs, func(p Pair) string { return p.Key + ": " + p.Value.Text() })...)
+	parts := append(Each(n.List, Node.Text), Each(n.Pairs, func(p Pair) string { return p.Key + ": " + p.Value.Text() })...)
 	if len(parts) == 0 {
 		return n.scalar
 	}

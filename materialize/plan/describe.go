@@ -178,7 +178,7 @@ func without(all []string, entries []*layout.Entry) []string {
 }
 
 func tags(list []string) []string {
-	return record.NormalizeTags(markdown.Texts(list, word))
+	return record.NormalizeTags(markdown.Each(list, word))
 }
 
 // mediaType returns the media type of a file by its extension, and nothing for

@@ -309,7 +309,7 @@ func (c Call) examine(r *materialize.PutRequest) (problems []string, err error) 
 	r.Text = io.MultiReader(bytes.NewReader(text), r.Text)
 	summary, found := c.judge(text)
 	r.Facts.Summary = cmp.Or(summary, r.Facts.Summary)
-	problems = markdown.Texts(found, func(p Problem) string { return p.Error() })
+	problems = markdown.Each(found, func(p Problem) string { return p.Error() })
 	if len(problems) > 0 {
 		r.Facts.Status = worse(r.Facts.Status, materialize.StatusInvalid)
 	}

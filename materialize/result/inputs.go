@@ -245,7 +245,7 @@ func (g gatherer) addMatches(ctx context.Context, in *inputs, pattern string) er
 	if len(files) == 0 {
 		return g.addNames(ctx, in, pattern)
 	}
-	paths := markdown.Texts(files, func(file string) string { return g.storedPath(g.abs(file)) })
+	paths := markdown.Each(files, func(file string) string { return g.storedPath(g.abs(file)) })
 	stored, err := g.read.ResolveAll(ctx, paths, query.ResolveOptions{Root: g.w.Root, Dir: g.dir})
 	if err != nil {
 		return err

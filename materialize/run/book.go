@@ -274,7 +274,7 @@ func (b *Book) View(ctx context.Context) (*View, error) {
 	}
 	v := &View{
 		Run: clip(s.RunID), Started: clip(s.Started), Ended: clip(s.Ended), Focus: clip(s.Focus), State: s,
-		Running: slices.Clone(s.Running), Completed: slices.Clone(s.Completed), History: markdown.Texts(s.History, clip),
+		Running: slices.Clone(s.Running), Completed: slices.Clone(s.Completed), History: markdown.Each(s.History, clip),
 		Ref: record.ShortRef(at.Ref), Tokens: record.EstimateTokens(at.Record.Size),
 	}
 	v.Loop, v.Loops = s.LoopNumber()

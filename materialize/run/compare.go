@@ -124,9 +124,7 @@ func (b *Book) compareFiles(ctx context.Context, from, to *Snapshot, steps []*Sn
 		err = nil
 		files, c.FilesChanged = changesOf(steps)
 	}
-	for _, change := range files[:min(len(files), comparedFiles)] {
-		c.Files = append(c.Files, changeText(change))
-	}
+	c.Files = markdown.Each(files[:min(len(files), comparedFiles)], changeText)
 	return err
 }
 
@@ -223,7 +221,7 @@ func compareStates(a, b layout.State) []string {
 func appendMissing(lines []string, lead string, list, other []string) []string {
 	isThere := func(text string) bool { return slices.Contains(other, text) }
 	missing := slices.DeleteFunc(slices.Clone(list), isThere)
-	return append(lines, markdown.Texts(missing, func(text string) string { return lead + text })...)
+	return append(lines, markdown.Each(missing, func(text string) string { return lead + text })...)
 }
 
 // stateLists returns who is at work, who has ended and the history of a state.
@@ -231,5 +229,5 @@ func stateLists(s layout.State) [3][]string {
 	row := func(a layout.Agent) string {
 		return markdown.SingleSpaced(a.ID + " " + a.Task + " " + a.Outcome + " " + a.Duration)
 	}
-	return [3][]string{markdown.Texts(s.Running, row), markdown.Texts(s.Completed, row), s.History}
+	return [3][]string{markdown.Each(s.Running, row), markdown.Each(s.Completed, row), s.History}
 }

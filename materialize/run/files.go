@@ -105,7 +105,7 @@ type fileChange struct{ path, status, line string }
 // compareFiles returns how files have changed, in the order of their paths.
 func compareFiles(from, to []layout.SnapshotFile) (changes []fileChange) {
 	add := func(path, status string, sides ...layout.SnapshotFile) {
-		texts := markdown.Texts(sides, func(f layout.SnapshotFile) string {
+		texts := markdown.Each(sides, func(f layout.SnapshotFile) string {
 			return fmt.Sprintf("%d bytes, %s", f.Size, cmp.Or(f.Digest, "too large to be read"))
 		})
 		line := fmt.Sprintf("%-8s %s  (%s)\n", status, path, strings.Join(texts, " -> "))

@@ -330,7 +330,7 @@ func (b *Book) AgentDone(ctx context.Context, id, outcome string) (*Outcome, err
 
 // noAgent says why an agent is not at work.
 func noAgent(s layout.State, id string) error {
-	running := markdown.Texts(s.Running[:min(len(s.Running), 10)], func(a layout.Agent) string { return a.ID })
+	running := markdown.Each(s.Running[:min(len(s.Running), 10)], func(a layout.Agent) string { return a.ID })
 	at := cmp.Or(strings.Join(running, ", "), "nobody is")
 	if slices.ContainsFunc(s.Completed, func(a layout.Agent) bool { return a.ID == id }) {
 		return record.Conflict.Errorf("the agent %s has ended already; at work: %s", id, at).Try("filebus run show")

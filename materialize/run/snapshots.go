@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/folder"
@@ -159,9 +160,7 @@ func (b *Book) ReadManifest(ctx context.Context, s *Snapshot) error {
 func (s *Snapshot) describe(m *layout.Manifest) {
 	s.Manifest, s.Issues, s.Completed, s.Tasks, s.Notes = m, m.Issues, m.Completed, m.Tasks, m.Notes
 	s.FilesChanged, s.LinesAdded, s.LinesRemoved = m.FilesChanged, m.LinesAdded, m.LinesRemoved
-	for _, c := range m.Changed[:min(len(m.Changed), 10)] {
-		s.Changed = append(s.Changed, changeText(c))
-	}
+	s.Changed = markdown.Each(m.Changed[:min(len(m.Changed), 10)], changeText)
 }
 
 // changeText says how a file was changed: added, deleted, changed, renamed.

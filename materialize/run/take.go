@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -36,14 +37,12 @@ func (b *Book) Take(ctx context.Context, id string, loop int) (*Snapshot, error)
 		return nil, err
 	}
 	err = b.keep(ctx, m.Run, m.Loop, layout.SnapshotManifest, text)
-	if isWriteOnce(err) { // another process was faster
+	if store.IsWriteOnce(err) { // another process was faster
 		return nil, taken(m.Run, m.Loop)
 	}
 	s := &Snapshot{Run: m.Run, Loop: m.Loop, Time: b.opts.Now().UTC()}
 	s.describe(m)
-	for _, f := range m.Files {
-		s.Files = append(s.Files, snapshotFile{Path: f.Path})
-	}
+	s.Files = markdown.Each(m.Files, func(f layout.SnapshotFile) snapshotFile { return snapshotFile{Path: f.Path} })
 	return s, err
 }
 
@@ -55,12 +54,6 @@ func taken(id string, loop int) error {
 func neverIn(id string, loop int) error {
 	err := record.NotFound.Errorf("the session state never was in loop %d of the run %s", loop, id)
 	return err.Try("filebus run show")
-}
-
-// isWriteOnce reports whether a file of a snapshot was there, with another text.
-func isWriteOnce(err error) bool {
-	conflict := (*store.ConflictError)(nil)
-	return errors.As(err, &conflict) && conflict.WriteOnce
 }
 
 // A taking is a snapshot that is being taken.
@@ -155,9 +148,7 @@ func (t *taking) keepFiles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, issue := range issues {
-		m.Issues = append(m.Issues, issue.ID)
-	}
+	m.Issues = markdown.Each(issues, func(i layout.CompletedIssue) string { return i.ID })
 	diff, err := t.diff(ctx)
 	if err == nil {
 		err = t.keep(ctx, layout.SnapshotDiff, diff)
@@ -180,7 +171,7 @@ func (t *taking) keep(ctx context.Context, file string, text []byte) error {
 	_, there, err := t.stored(ctx, name)
 	if errors.Is(err, store.ErrNotFound) {
 		there = text
-		if err = t.Book.keep(ctx, t.manifest.Run, t.manifest.Loop, file, text); isWriteOnce(err) {
+		if err = t.Book.keep(ctx, t.manifest.Run, t.manifest.Loop, file, text); store.IsWriteOnce(err) {
 			_, there, err = t.stored(ctx, name)
 		}
 	}

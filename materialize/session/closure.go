@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"filebus/materialize"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -328,10 +329,7 @@ type reference struct {
 // referencesOf returns what a version refers to: what it was made from, its
 // links, and what its text cites.
 func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]reference, error) {
-	var all []reference
-	for _, ref := range v.Record.From {
-		all = append(all, reference{ref: ref})
-	}
+	all := markdown.Each(v.Record.From, func(ref record.Ref) reference { return reference{ref: ref} })
 	for _, l := range v.Record.Links {
 		if l.Type != record.LinkConflict && l.Type != record.LinkCommand {
 			all = append(all, reference{citation: citation{Text: l.Target}})

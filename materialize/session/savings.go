@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -292,10 +293,7 @@ func (m *meter) artifactOf(ctx context.Context, what string) (*artifact, error) 
 func (m *meter) assume(assume Assumption) {
 	m.Assumed = true
 	last := m.span.until.Add(1)
-	var rows []*agentSavings
-	for _, agent := range assume.Agents {
-		rows = append(rows, m.row(agent, last))
-	}
+	rows := markdown.Each(assume.Agents, func(agent string) *agentSavings { return m.row(agent, last) })
 	if assume.Readers > 0 {
 		row := m.row("reader ×"+strconv.Itoa(assume.Readers), last)
 		row.readers = assume.Readers

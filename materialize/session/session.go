@@ -134,7 +134,7 @@ func TooLong(words int) error {
 
 // texts returns the first keys as they are typed.
 func texts(keys []Key) []string {
-	return markdown.Texts(keys[:min(len(keys), 5)], Key.String)
+	return markdown.Each(keys[:min(len(keys), 5)], Key.String)
 }
 
 // Keys returns every session, the one with the newest record first.
@@ -195,10 +195,7 @@ func (r *Registry) ID(ctx context.Context, text string) (id string, trees []reco
 		key, err := only(text, found, near)
 		return key.ID, []record.Tree{key.Tree}, err
 	}
-	for _, k := range found {
-		trees = append(trees, k.Tree)
-	}
-	return id, trees, nil
+	return id, markdown.Each(found, func(k Key) record.Tree { return k.Tree }), nil
 }
 
 // IDOf returns the id of a session that may be given as TYPE/ID.

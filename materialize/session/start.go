@@ -13,6 +13,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/materialize/secrets"
 	"filebus/store"
@@ -237,9 +238,5 @@ func (r *Registry) RemoveFolder(key Key) error {
 
 // Names returns the names of all files of a session.
 func (s *Session) Names() []record.Name {
-	var names []record.Name
-	for _, v := range s.Files {
-		names = append(names, v.Record.Name)
-	}
-	return names
+	return markdown.Each(s.Files, func(v store.Version) record.Name { return v.Record.Name })
 }

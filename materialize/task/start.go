@@ -91,7 +91,7 @@ func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.P
 func (r StartRequest) journal(id ID, started string) []byte {
 	j := layout.Journal{Task: cmp.Or(r.Title, id.String()), Status: layout.StatusInProgress, Started: started}
 	j.ID = path.Base(string(id))
-	depends := markdown.Texts(r.Depends, ID.String)
+	depends := markdown.Each(r.Depends, ID.String)
 	j.Extra = []layout.Property{
 		{Key: "Agent", Value: r.Agent}, {Key: "Run", Value: r.Run}, {Key: "Loop", Value: r.Loop},
 		{Key: "Focus", Value: r.Focus}, {Key: "Depends", Value: strings.Join(depends, ", ")},

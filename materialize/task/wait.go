@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store/turnstile"
 )
 
@@ -278,10 +279,7 @@ func (w *waiter) last(ctx context.Context) ([]Ending, error) {
 	if _, err := w.look(ctx); err != nil || w.isOver() {
 		return w.endings, err
 	}
-	var waiting []Pending
-	for _, t := range w.open {
-		waiting = append(waiting, Pending{t.id, w.progress(t.id)})
-	}
+	waiting := markdown.Each(w.open, func(t *awaited) Pending { return Pending{t.id, w.progress(t.id)} })
 	return w.endings, errLate(w.Limit, waiting)
 }
 
