@@ -506,8 +506,19 @@ func (w *Workspace) putAgain(ctx context.Context, v store.Version, change func(*
 	return err
 }
 
+// maxTagTries bounds how often tags are set anew because another process was faster. Tags
+// do not get in each other's way, so nobody has to decide.
+const maxTagTries = 100
+
 // Tag adds and removes tags of a name: a new version with the same body.
-func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []string) (*PutResult, error) {
+func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []string) (put *PutResult, err error) {
+	for try := 0; try == 0 || errors.Is(err, store.ErrConflict) && try < maxTagTries; try++ {
+		put, err = w.tag(ctx, name, add, remove)
+	}
+	return put, err
+}
+
+func (w *Workspace) tag(ctx context.Context, name record.Name, add, remove []string) (*PutResult, error) {
 	add, remove = record.NormalizeTags(add), record.NormalizeTags(remove)
 	head, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
 	facts := layout.Facts{Tags: add}

@@ -161,9 +161,9 @@ func (l *markerList) addMarker(file string, said layout.SpokenMarker) {
 		Kind: kindWord(m.Kind), ID: m.ID, Label: m.Label, Agent: said.Voice.Agent, Round: knownRound(said.Voice.Round),
 		File: file, Line: m.Line, Exact: m.Exact, bent: bent,
 	}
-	for _, r := range m.Refs {
-		view.Refs = append(view.Refs, markerRefJSON{r.Agent, knownRound(r.Round), r.ID, r.Verb})
-	}
+	view.Refs = markdown.Each(m.Refs, func(r layout.MarkerRef) markerRefJSON {
+		return markerRefJSON{r.Agent, knownRound(r.Round), r.ID, r.Verb}
+	})
 	if l.opts.Body {
 		view.Body = m.Body
 	}

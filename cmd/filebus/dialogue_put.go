@@ -108,7 +108,7 @@ func (o *dialogueRecover) run(ctx context.Context, w *workspace, args []string) 
 	defer func() { _ = transcript.Close() }() // only read
 	r.Transcript, r.Origin = transcript, "stdin"
 	if o.Transcript != "-" {
-		r.Origin = validText(w.abs(o.Transcript))
+		r.Origin = strings.ToValidUTF8(w.abs(o.Transcript), "\ufffd")
 	}
 	_, f, key, err := w.findDialogue(ctx, args[0])
 	if err != nil {

@@ -161,9 +161,6 @@ func (e *environ) writtenText(written time.Time, form func(time.Time) string) st
 
 func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// validText makes a path of raw bytes fit for JSON.
-func validText(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
-
 // plural returns "1 file" or "2 files".
 func plural(n int, noun string) string { return count(n, "1 "+noun, "%d "+noun+"s") }
 

@@ -132,12 +132,7 @@ func treeText(condition, value string) string {
 
 // clipText puts text on one line of bounded length.
 func clipText(text string) string {
-	const most = 200 // characters
-	runes := []rune(oneLine(text))
-	if len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return string(runes)
+	return markdown.Clip(oneLine(text), 200)
 }
 
 // A staleTree is a tree whose folder has changed since the store has seen it.

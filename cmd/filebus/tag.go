@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
 	"filebus/materialize/markdown"
 	"filebus/query"
-	"filebus/store"
 )
 
 func listTags(ctx context.Context, w *workspace, args []string) error {
@@ -26,10 +24,6 @@ func tagRows(counts []query.TagCount) (rows [][]string) {
 	return markdown.Each(counts, func(c query.TagCount) []string { return []string{strconv.Itoa(c.Count), c.Tag} })
 }
 
-// maxTagTries bounds how often tags are set anew because another process was
-// faster. Tags do not get in each other's way, so nobody has to decide.
-const maxTagTries = 100
-
 type tagEdit struct{ remove bool }
 
 func (o *tagEdit) run(ctx context.Context, w *workspace, args []string) error {
@@ -42,9 +36,6 @@ func (o *tagEdit) run(ctx context.Context, w *workspace, args []string) error {
 		add, remove = remove, add
 	}
 	result, err := w.Tag(ctx, v.Record.Name, add, remove)
-	for tries := 1; tries < maxTagTries && errors.Is(err, store.ErrConflict); tries++ {
-		result, err = w.Tag(ctx, v.Record.Name, add, remove)
-	}
 	if err != nil {
 		return err
 	}

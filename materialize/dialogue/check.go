@@ -116,7 +116,7 @@ func (c *checker) round(r *Round) {
 
 // wanting is add for a turn.
 func (c *checker) wanting(kind string, t *Turn, line int, format string, args ...any) *Finding {
-	return c.add(kind, &t.Round, t.Agent, c.d.pathOf(t), line, format, args...)
+	return c.add(kind, &t.Round, t.Agent, c.d.shown(t.Version.Record.Path), line, format, args...)
 }
 
 // turn checks one file.
@@ -271,5 +271,3 @@ func (d *Dialogue) shown(p string) string {
 	}
 	return string(d.Key.Tree) + ":" + p
 }
-
-func (d *Dialogue) pathOf(t *Turn) string { return d.shown(t.Version.Record.Path) }

@@ -137,30 +137,17 @@ func (c Call) put(ctx context.Context, w *materialize.Workspace, r materialize.P
 	if err != nil {
 		return nil, err
 	}
-	again = again && len(r.Facts.Tags) > 0
 	tags := r.Facts.Tags
 	if again {
 		r.Facts.Tags = nil
 	}
 	stored, err := c.store(ctx, w, r)
-	if err != nil || !again {
+	if err != nil || !again || len(tags) == 0 {
 		return stored, err
 	}
-	for tries := 1; ; tries++ {
-		tagged, err := w.Tag(ctx, stored.Name, tags, nil)
-		switch {
-		case err == nil:
-			stored.PutResult = tagged
-			return stored, nil
-		case !errors.Is(err, store.ErrConflict) || tries == maxTagTries:
-			return nil, err
-		}
-	}
+	stored.PutResult, err = w.Tag(ctx, stored.Name, tags, nil)
+	return stored, err
 }
-
-// maxTagTries bounds how often tags are set anew because another process was
-// faster. Each loss means that the other has set its own.
-const maxTagTries = 100
 
 // isThere reports whether a request is for a name that is there.
 func (c Call) isThere(ctx context.Context, w *materialize.Workspace, r materialize.PutRequest) (bool, error) {
@@ -344,11 +331,8 @@ func (c Call) judge(text []byte) (summary string, problems []Problem) {
 // object, in one line, or "".
 func summaryOf(object []byte) string {
 	var raw struct{ Summary json.RawMessage }
-	var text string
-	if json.Unmarshal(object, &raw) != nil || json.Unmarshal(raw.Summary, &text) != nil {
-		return ""
-	}
-	return strings.Join(strings.Fields(text), " ")
+	_ = json.Unmarshal(object, &raw) // what is no object has no summary
+	return markdown.SingleSpaced(markdown.StringIn(raw.Summary))
 }
 
 // FindObject returns the JSON object of an output: the whole text; else what stands in

@@ -59,8 +59,8 @@ func (t *taking) diffTrees(ctx context.Context, g *gitTree) ([]byte, error) {
 	}
 	p.end()
 	m.FilesChanged, m.LinesAdded, m.LinesRemoved, m.Changed = p.total, p.added, p.removed, p.changes
-	if n := p.cut(); n > 0 {
-		t.note("of %d changed files only the names are kept: the patch would be larger than %d bytes", n, maxPatch)
+	if p.cut > 0 {
+		t.note("of %d changed files only the names are kept: the patch would be larger than %d bytes", p.cut, maxPatch)
 	}
 	if p.unnamed > 0 {
 		t.note("%d changed files are not in the patch at all", p.unnamed)
@@ -177,6 +177,7 @@ type patch struct {
 	text    []byte
 	file    []byte // the lines of the current file
 	changes []layout.SnapshotChange
+	cut     int // of changes: only named
 	total   int // files
 	unnamed int // of them: even their headers were too much
 	added   int
@@ -256,19 +257,12 @@ func (p *patch) end() {
 		p.removed += p.now.Removed
 		if len(p.changes) < maxChanges {
 			p.changes = append(p.changes, p.now)
+			if p.now.Cut {
+				p.cut++
+			}
 		}
 	}
 	p.file, p.header, p.over = p.file[:0], 0, false
-}
-
-// cut returns how many files are only named.
-func (p *patch) cut() (n int) {
-	for _, c := range p.changes {
-		if c.Cut {
-			n++
-		}
-	}
-	return n
 }
 
 // pathOfHeader returns the path of "a/x b/x", whose two halves are the same but
