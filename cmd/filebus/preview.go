@@ -82,7 +82,7 @@ func (o *previewCommand) choose(env *environ, text []byte, limit int) markdown.P
 			env.note("put --structured would store it as invalid: %s", problem.Error())
 			return markdown.ExplainPreview(text, limit)
 		}
-		if choice := markdown.ExplainPreview(object, limit); choice.Rule == "summary" {
+		if choice := markdown.ExplainPreview(object, limit); choice.Rule == "summary" || choice.Rule == "member" {
 			choice.Line += bytes.Count(text[:bytes.LastIndex(text, object)], []byte("\n")) // the last one counts
 			return choice
 		}
@@ -117,11 +117,12 @@ func (p previewJSON) why() string {
 	}
 	why := cmp.Or(map[string]string{
 		"summary":          `the "summary" of the JSON object`,
+		"member":           `no "summary", so another member of the JSON object that says something`,
 		"paragraph":        "the first paragraph",
 		"list":             "a sentence that ends in a colon, with the list after it",
 		"sentence":         "no paragraph, so the first field that is a sentence",
 		"first characters": `neither a paragraph nor a "summary", so the text as it begins`,
-	}[p.Rule], "no paragraph, so the first "+p.Rule)
+	}[p.Rule], "no paragraph, so the first "+strings.Replace(p.Rule, "status", "line of status", 1))
 	why += fmt.Sprintf(", line %d", p.Line)
 	if p.Cut {
 		why += ", cut"
