@@ -82,7 +82,7 @@ func (o *previewCommand) choose(env *environ, text []byte, limit int) markdown.P
 			env.note("put --structured would store it as invalid: %s", problem.Error())
 			return markdown.ExplainPreview(text, limit)
 		}
-		if choice := markdown.ExplainPreview(object, limit); choice.Rule == "summary" || choice.Rule == "member" {
+		if choice := markdown.ExplainPreview(object, limit); choice.Rule == "summary" {
 			choice.Line += bytes.Count(text[:bytes.LastIndex(text, object)], []byte("\n")) // the last one counts
 			return choice
 		}
@@ -116,8 +116,7 @@ func (p previewJSON) why() string {
 		return "the text is empty"
 	}
 	why := cmp.Or(map[string]string{
-		"summary":          `the "summary" of the JSON object`,
-		"member":           `no "summary", so another member of the JSON object that says something`,
+		"summary":          "what the JSON object says of itself",
 		"paragraph":        "the first paragraph",
 		"list":             "a sentence that ends in a colon, with the list after it",
 		"sentence":         "no paragraph, so the first field that is a sentence",

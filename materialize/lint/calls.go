@@ -43,7 +43,7 @@ func cards() []card {
 	return []card{
 		{agentOutput, findAgentOutput, "filebus wait TASK, then filebus task show TASK"},
 		{polling, findPolling, "filebus wait TASK; for the issue queue filebus issue wait"},
-		{wholeJournal, findWholeJournal, "filebus task show TASK"},
+		{wholeJournal, findWholeJournal, "filebus task show TASK; filebus list --kind handoff has all of them"},
 	}
 }
 
@@ -163,6 +163,11 @@ var (
 	journalPath = pattern("(?i)\\b(Read|cat|open|less|more|View|load|read_file|readFile(Sync)?|Get-Content)\\b[^;\\n]{0,60}?journal/(task-[^\\s\"'`)]*|\\*\\.md)")
 	journalAll  = pattern(`(?i)\b(read|load|open|cat|paste|inject|includ)(s|e|es|ing)?\b[^.;]{0,40}\b(whole|full|entire|complete)\b[^.;]{0,25}\bjournals?\b|` +
 		`\b(read|load|open)(s|ing)?\b[^.;]{0,40}\bjournals?\b[^.;]{0,25}\b(in full|completely|entirely|from (start|top) to (end|bottom))\b`)
+	journalsAll = pattern("(?i)" + `\b(read|load|open|cat|review|scan|ingest|study|paste|includ|go (through|over)|look (at|through)|familiari[sz]e yourself with|catch up on)(e|s|ing)?\b[^.;]{0,30}` +
+		`\b(all|every|each|everything)(\s+(one|of|in|under|from|the|your|these|those|past|previous|earlier|prior|other|existing|contents?|entries|files?|markdown|agents?['’]?s?|tasks?['’]?s?|single))*\s+["'(` + "`" + `]?[\w./-]*journals?\b|` +
+		`\b(read|load|open|ingest|go (through|over)|look through)\b[^.;]{0,40}\bjournals?(/|\s+)(folder|directory|dir|of\s+(all|every|each))\b|` +
+		`\b(cat|less|more|type|Get-Content|bat)\s[^;|]{0,40}journals?/(\S*\*|["'` + "`" + `\s]|$)|\bfor\b.{0,30}\bin\b.{0,40}journals?/\S*\*|` +
+		`journals?/\S*\*.{0,40}\b(read|cat|load|open)\s+(each|all|every|them)\b|\bread\s+["'` + "`" + `]?[\w./-]*journals?/["'` + "`" + `]?(\s|$)`)
 	narrowed = pattern(`(?i)extract_?section|handoff|--section|\boffset\b|\blimit\s*[=:]|\bsed\s+-n|\bawk\b|\bgrep\b|\bhead\b|\btail\b`)
 	handsOff = pattern(`(?i)handoff`)
 )
@@ -177,9 +182,12 @@ func findWholeJournal(d *document, i int) []hit {
 	if m := journalAll().FindStringIndex(b.text); m != nil {
 		hits = append(hits, hit{m[0], m[1], "the whole journal is read; ~500 tokens of it are the handoff"})
 	}
-	after := 2
+	after, itself := 2, b.text
 	if b.code {
-		after = 4
+		after, itself = 4, d.near(i, 0, 4)
+	}
+	if m := journalsAll().FindStringIndex(b.text); m != nil && !narrowed().MatchString(itself) {
+		return append(hits, hit{m[0], m[1], "all journals are read; ~500 tokens of each are its handoff"})
 	}
 	if narrowed().MatchString(d.near(i, 0, after)) || !b.code && handsOff().MatchString(d.near(i, 1, after)) {
 		return hits

@@ -101,8 +101,8 @@ func remediesOf(name string, location layout.Location) remedies {
 	case record.KindComponent:
 		r.large = "filebus component for FILE"
 	case record.KindHandoff:
-		if task := record.ShellWord(location.Facts.Task); !strings.HasSuffix(name, ".json") { // reports have no command
-			r.broken, r.large = "filebus task handoff "+task, "filebus task show "+task
+		if !strings.HasSuffix(name, ".json") { // reports have no command
+			r.large = "filebus task show " + record.ShellWord(location.Facts.Task)
 		}
 	case record.KindState:
 		r.broken, r.large = "filebus run show, and the line by hand", "filebus run show"
@@ -136,8 +136,7 @@ func (c *checker) oddMarker(name string, location layout.Location, mode fs.FileM
 	case mode&fs.ModeSymlink != 0:
 		what = "a symbolic link"
 	}
-	c.add(finding{name, 1, markerFile, "the marker is " + what + ", not a file", "filebus task start " +
-		record.ShellWord(location.Facts.Task)})
+	c.add(finding{name, 1, markerFile, "the marker is " + what + ", not a file", "mv -n " + record.ShellWord(name) + " " + record.ShellWord(name+".old")})
 }
 
 // putRemedy stores what does not belong into a state.
@@ -262,7 +261,7 @@ func (s *stateScan) endProse() {
 
 // transcriptLine is a line from the transcript of an agent.
 var transcriptLine = pattern(`^(\*\*)?(Human|Assistant|User|System)(\*\*)?:(\*\*)?(\s|$)|^[⏺⎿]|^</?(function_calls|function_results|thinking|tool_use|invoke)\b|` +
-	`^\{.*"(role|type)"\s*:\s*"(assistant|user|tool_use|tool_result)"`)
+	`^\{.*"(role|type)"\s*:\s*"(assistant|user|tool_use|tool_result)"|^●\s*\w+\(|^[$❯]\s`)
 
 // outputKey is a field that holds an output, such as the final_output that the
 // document warns of.

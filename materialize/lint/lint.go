@@ -243,6 +243,7 @@ const (
 	markerJournal     = "marker-journal"
 	markerName        = "marker-name"
 	markerFile        = "marker-file"
+	markerStatus      = "marker-status"
 	largeFile         = "large-file"
 	duplicateID       = "duplicate-id"
 	badLayout         = "layout"
@@ -261,6 +262,7 @@ func Rules() []rule {
 		{markerJournal, "a marker's task has neither journal nor report"},
 		{markerName, "a marker has a name or place that no wait looks at"},
 		{markerFile, "a marker is a folder, a link or another thing that is no file"},
+		{markerStatus, "a journal says that its task goes on, but its marker is there"},
 		{largeFile, fmt.Sprintf("a file has more than %d tokens", maxTokens)},
 		{duplicateID, "an issue, a knowledge entry or a queued task has the id of another one"},
 		{badLayout, "a line departs from the layout of its file"},
@@ -308,10 +310,15 @@ func isInstruction(full string, p layout.Profile) bool {
 			continue
 		}
 		// What lies in the folders for data is none, even if no layout knows it.
-		return i+1 == len(folders) || !isDataFolder(folders[i+1])
+		return i+1 == len(folders) || !isDataFolder(folders[i+1]) && !slices.ContainsFunc(folders[i+1:], isRecords)
 	}
 	// As in the repository of a plugin.
-	return slices.Contains([]string{"agents", "commands", "skills", "prompts"}, folders[0])
+	return slices.Contains([]string{"agents", "commands", "skills", "prompts"}, folders[0]) && !slices.ContainsFunc(folders, isRecords)
+}
+
+// isRecords reports whether a folder holds what was said and done, wherever it lies.
+func isRecords(name string) bool {
+	return strings.Contains("/transcripts/logs/history/conversations/reports/results/output/outputs/archive/journal/", "/"+strings.ToLower(name)+"/")
 }
 
 // isAgentFolder reports whether a folder is one in which agents are set up.
@@ -321,9 +328,6 @@ func isAgentFolder(name string) bool {
 
 // isDataFolder reports whether a folder below a root holds what agents wrote.
 func isDataFolder(name string) bool {
-	return slices.Contains([]string{
-		"journal", "lessons", "agent_complete", "complete", "agent_tool_results", "loop_snapshots", "dialogues",
-		"sessions",
-		"reports", "docs", "projects", "todos", "plans", "logs", "cache",
-	}, name)
+	return strings.Contains("/journal/lessons/agent_complete/complete/agent_tool_results/loop_snapshots/dialogues/sessions/reports/docs/"+
+		"projects/todos/plans/logs/cache/", "/"+name+"/")
 }

@@ -266,25 +266,23 @@ func firstLine(text []byte) string {
 	// A fence's mark and HTML say nothing about the text; neither do rules and
 	// delimiter rows, which hold no letter.
 	var b blockScanner
-	instead := "" // the first line that says how a program gets on
 	for rest := text; len(rest) > 0; {
 		var line []byte
 		line, rest = cutTextLine(rest)
 		info := b.next(line)
-		if info.kind == lineFence || info.kind == lineHTML || !hasLetter(info.text) {
+		if info.kind == lineFence || info.kind == lineHTML || !hasLetter(info.text) || isNoise(line) {
 			continue
 		}
 		title := CollapseSpace(string(headOf(info.text, maxHeading)))
 		if info.kind == lineText {
-			title = PlainInline(headOf(info.text, maxHeading))
+			title = PlainInline(afterLeadIns(headOf(info.text, maxHeading)))
 		}
-		if title = strings.Trim(title, "| "); isNoise(line) || len(afterLeadIns(info.text)) == 0 {
-			instead = cmp.Or(instead, title)
-		} else if title != "" {
+		if title = strings.Trim(title, "| "); title != "" {
 			return title
 		}
 	}
-	return cmp.Or(instead, CollapseSpace(string(headOf(text, maxHeading))))
+	_, said := choosePreview(text, false)
+	return said
 }
 
 // headOf returns the first n bytes of text, or fewer so that no rune is cut.

@@ -231,15 +231,12 @@ func (p *prosePicker) flush() string {
 // is remembered.
 func (p *prosePicker) withoutLeadIns(lines [][]byte) [][]byte {
 	text := bytes.Join(lines, []byte("\n"))
-	said := afterLeadIns(text)
-	if len(said) == 0 {
-		p.startLead(rankAnnounced, text)
-		p.skip("lead-in", p.first, p.line-1)
+	if said := afterLeadIns(text); len(said) > 0 {
+		return bytes.Split(said, []byte("\n"))
 	}
-	if len(said) == len(text) || len(said) == 0 {
-		return lines[:min(len(lines), len(said))]
-	}
-	return bytes.Split(said, []byte("\n"))
+	p.startLead(rankAnnounced, text)
+	p.skip("lead-in", p.first, p.line-1)
+	return nil
 }
 
 // flushItem remembers a list item, as a field if it is one.
@@ -342,11 +339,8 @@ func isMetadata(lines [][]byte) bool {
 
 // isFailure reports whether a key is what programs begin their last words with.
 func isFailure(key []byte) bool {
-	switch string(bytes.ToLower(bytes.TrimSpace(key))) {
-	case "error", "errors", "fatal", "fatal error", "panic", "exception", "failure", "failed", "runtime error":
-		return true
-	}
-	return false
+	return strings.Contains("/error/errors/fatal/fatal error/panic/exception/failure/failed/runtime error/",
+		"/"+strings.ToLower(string(bytes.TrimSpace(key)))+"/")
 }
 
 // cutMetadata cuts a line "Key: value", "**Key:** value" or "**Key**: value". A

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -11,8 +12,7 @@ import (
 const (
 	ruleBinary    = "binary"           // the text is none: there is no preview
 	ruleEmpty     = "empty"            // there is nothing but white space
-	ruleSummary   = "summary"          // of a JSON object
-	ruleMember    = "member"           // another one that says something
+	ruleSummary   = "summary"          // of a JSON object, or another member that says something
 	ruleParagraph = "paragraph"        // the first
 	ruleList      = "list"             // with the sentence that leads in to it
 	ruleSentence  = "sentence"         // the value of a "Key: value" line
@@ -84,23 +84,14 @@ func choosePreview(text []byte, tell bool) (choice PreviewChoice, whole string) 
 // chooseJSON returns what a JSON object says, or how it begins.
 func chooseJSON(text []byte, fields jsonFields, tell bool) (PreviewChoice, string) {
 	start := bytes.Index(text, fields.text)
-	choice := PreviewChoice{Rule: ruleBeginning, Line: lineOf(text, start, tell)}
+	choice := PreviewChoice{Rule: ruleSummary, Line: lineOf(text, start, tell)}
 	if fields.said == "" {
+		choice.Rule = ruleBeginning
 		return choice, CollapseSpace(string(headOf(fields.text, maxProse)))
 	}
-	choice.Rule = ruleMember
-	if fields.key == "summary" {
-		choice.Rule = ruleSummary
-	}
-	if !tell {
-		return choice, fields.said
-	}
-	if whole, err := ParseObject(fields.text); err == nil {
-		for _, m := range whole.Inner {
-			if strings.EqualFold(m.Key, fields.key) {
-				choice.Line = lineOf(text, start+m.First, tell)
-			}
-		}
+	if tell && json.Valid(fields.text) {
+		whole, _ := ParseObject(fields.text) // it is one
+		choice.Line += max(whole.Member(fields.key).Line-1, 0)
 	}
 	return choice, fields.said
 }
@@ -203,12 +194,8 @@ func isWrapper(line []byte) bool {
 // isInlineTag reports whether a tag is one of HTML that stands alone on a line in
 // some documents.
 func isInlineTag(name string) bool {
-	switch strings.TrimSuffix(name, "/") {
-	case "a", "abbr", "audio", "b", "br", "button", "canvas", "code", "em", "embed", "font", "i", "img", "input", "kbd",
-		"label", "object", "path", "picture", "rect", "s", "select", "small", "source", "span", "strong", "sub", "sup", "svg", "u", "video":
-		return true
-	}
-	return false
+	return strings.Contains(" a abbr audio b br button canvas code em embed font i img input kbd label object path picture rect s select "+
+		"small source span strong sub sup svg u video ", " "+strings.TrimSuffix(name, "/")+" ")
 }
 
 // stripEscapes returns a line without the colour codes of terminals.
