@@ -52,62 +52,55 @@ func (c *checker) data(name, full string, location layout.Location, text []byte)
 func (c *checker) syntax(name string, location layout.Location, file layout.File, p *layout.SyntaxError) {
 	if again := (*record.Error)(nil); errors.As(p.Err, &again) && again.Reason == layout.ErrRepeatedID {
 		message := fmt.Sprintf("%s is used again, first in line %s", again.Names[0], again.Names[1])
-		c.add(finding{name, p.Line, duplicateID, message, remediesOf(name, location).repeated})
+		c.add(finding{name, p.Line, duplicateID, message, byHand(name, otherID)})
 		return
 	}
-	c.add(finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, location, file, p)})
+	c.add(finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, file, p)})
 }
 
 // brokenRemedy returns the command that shows or mends the entry at a line.
-func brokenRemedy(name string, location layout.Location, file layout.File, p *layout.SyntaxError) string {
+func brokenRemedy(name string, file layout.File, p *layout.SyntaxError) string {
 	line, value := p.Line, (*record.Error)(nil)
 	for _, e := range file.Entries() {
 		isEntry := e.Kind == record.KindIssue || e.Kind == record.KindKnowledge
 		below := strings.Count(strings.TrimSuffix(string(e.Text), "\n"), "\n") // its heading
 		if isEntry && e.Line <= line && line <= e.Line+below {
-			edit, id := fmt.Sprintf("filebus %s edit %s", e.Kind, record.ShellWord(e.ID)), record.ShellWord(e.ID)
-			switch isValue := errors.As(p.Err, &value) && value.Reason == layout.ErrValue; {
+			id, isValue := record.ShellWord(e.ID), errors.As(p.Err, &value) && value.Reason == layout.ErrValue
+			switch {
 			case isValue && value.Names[1] == "status" && e.Kind == record.KindIssue:
 				return "filebus issue accept " + id + ", or filebus issue done " + id
 			case isValue && value.Names[0] != "":
-				return edit + " --" + value.Names[0] + " " + strings.ToUpper(value.Names[0])
+				return fmt.Sprintf("filebus %s edit %s --%s %s", e.Kind, id, value.Names[0], strings.ToUpper(value.Names[0]))
 			}
-			return edit
 		}
 	}
-	return remediesOf(name, location).broken
+	return byHand(name, "the line")
 }
 
-// remedies are the commands that help with a file: that give an entry an id of its
-// own, that show or mend a line, and that read a part of what is large.
-type remedies struct{ repeated, broken, large string }
+// byHand is what no command knows how to mend.
+func byHand(name, what string) string {
+	return "filebus show " + record.ShellWord(name) + ", and " + what + " by hand"
+}
 
-func remediesOf(name string, location layout.Location) remedies {
-	r := remedies{
-		"filebus component show", "filebus show " + record.ShellWord(name) + ", and the line by hand",
-		"filebus get " + record.ShellWord(name) + " --section HEADING",
+const otherID = "another id for the second entry"
+
+// partsOf returns the command that reads a part of a large file.
+func partsOf(name string, location layout.Location) string {
+	switch {
+	case location.Entries == record.KindIssue:
+		return "filebus issue list --open --max-tokens 1000"
+	case location.Entries == record.KindKnowledge:
+		return "filebus knowledge list TAG"
+	case location.Entries == record.KindComponent:
+		return "filebus component for FILE"
+	case location.Entries == record.KindHandoff && !strings.HasSuffix(name, ".json"): // reports have no command
+		return "filebus task show " + record.ShellWord(location.Facts.Task)
+	case location.Entries == record.KindState:
+		return "filebus run show"
+	case location.Kind == record.KindNote:
+		return "filebus preview " + record.ShellWord(name) + ", and several smaller files by hand"
 	}
-	if location.Kind == record.KindNote {
-		r.large += ", after filebus capture; or several smaller files"
-	}
-	switch location.Entries {
-	case record.KindIssue:
-		r.repeated = "filebus issue add SUMMARY, in place of the second entry"
-		r.large = "filebus issue list --open --max-tokens 1000"
-	case record.KindKnowledge:
-		r.repeated, r.large = "filebus knowledge add TEXT, in place of the second entry", "filebus knowledge list TAG"
-	case record.KindTask:
-		r.repeated = "filebus task list, and another id for the second entry"
-	case record.KindComponent:
-		r.large = "filebus component for FILE"
-	case record.KindHandoff:
-		if !strings.HasSuffix(name, ".json") { // reports have no command
-			r.large = "filebus task show " + record.ShellWord(location.Facts.Task)
-		}
-	case record.KindState:
-		r.broken, r.large = "filebus run show, and the line by hand", "filebus run show"
-	}
-	return r
+	return "filebus get " + record.ShellWord(name) + " --section HEADING"
 }
 
 // repeated reports entries whose ids stand in another file of the same base.
@@ -119,8 +112,7 @@ func (c *checker) repeated(name, base string, file layout.File) {
 		key := base + "\x00" + string(e.Kind) + "\x00" + e.ID
 		if first, used := c.ids[key]; used {
 			c.add(finding{name, e.Line, duplicateID, fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file,
-				first.line),
-				"filebus show " + record.ShellWord(string(e.Kind)+"/"+e.ID)})
+				first.line), byHand(name, otherID)})
 			continue
 		}
 		c.ids[key] = place{name, e.Line}
