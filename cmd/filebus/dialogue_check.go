@@ -112,7 +112,7 @@ func mendLines(key dialogue.Key, findings []dialogue.Finding) []string {
 		case "stranger", "twice":
 			if file == nil {
 				name := record.ShellWord(f.File) // it may be a real turn
-				file = []string{"filebus show " + name, "if it is none, filebus rm " + name}
+				file = []string{"filebus show " + name + "; if that is no turn, filebus rm " + name}
 			}
 		}
 	}
