@@ -52,7 +52,7 @@ func (c *checker) data(name, full string, location layout.Location, text []byte)
 func (c *checker) syntax(name string, location layout.Location, file layout.File, p *layout.SyntaxError) {
 	if again := (*record.Error)(nil); errors.As(p.Err, &again) && again.Reason == layout.ErrRepeatedID {
 		message := fmt.Sprintf("%s is used again, first in line %s", again.Names[0], again.Names[1])
-		c.add(finding{name, p.Line, duplicateID, message, byHand(name, otherID)})
+		c.add(finding{name, p.Line, duplicateID, message, byHand(name, "another id for the second entry")})
 		return
 	}
 	c.add(finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, file, p)})
@@ -82,8 +82,6 @@ func byHand(name, what string) string {
 	return "filebus show " + record.ShellWord(name) + ", and " + what + " by hand"
 }
 
-const otherID = "another id for the second entry"
-
 // partsOf returns the command that reads a part of a large file.
 func partsOf(name string, location layout.Location) string {
 	switch {
@@ -112,7 +110,7 @@ func (c *checker) repeated(name, base string, file layout.File) {
 		key := base + "\x00" + string(e.Kind) + "\x00" + e.ID
 		if first, used := c.ids[key]; used {
 			c.add(finding{name, e.Line, duplicateID, fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file,
-				first.line), byHand(name, otherID)})
+				first.line), byHand(name, "another id for the second entry")})
 			continue
 		}
 		c.ids[key] = place{name, e.Line}

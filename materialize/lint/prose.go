@@ -155,9 +155,7 @@ func (s *splitter) plain(number int, raw string) {
 	level := len(line) - len(strings.TrimLeft(line, "#"))
 	s.mute = (s.mute || transcriptLine().MatchString(line)) && level == 0
 	switch {
-	case s.mute:
-		s.open = false
-	case line == "":
+	case s.mute, line == "":
 		s.open, s.columns = false, nil
 	case level > 0 && level <= 6 && strings.HasPrefix(line[level:], " "):
 		s.addHeading(number, level, strings.TrimSpace(line[level:]))
@@ -178,10 +176,10 @@ func (s *splitter) plain(number int, raw string) {
 	}
 }
 
-// printed are the languages of what programs print.
-var printed = pattern(`^(console|terminal|shell-?session|sh-session|output|logs?|jsonl|ndjson|diff|transcript|session)$`)
-
-var listItem = pattern(`^([-*+]|\d+[.)])\s`)
+var (
+	listItem = pattern(`^([-*+]|\d+[.)])\s`)
+	printed  = pattern(`^(console|terminal|shell-?session|sh-session|output|logs?|jsonl|ndjson|diff|transcript|session)$`)
+)
 
 // listItem takes an item in. What leads in to a list reaches all of its items; an
 // item leads in to those below it.

@@ -155,26 +155,19 @@ func membersOf(text []byte) (members map[string]json.RawMessage, whole bool) {
 	return members, false
 }
 
-// The members that say something, the best first, and those that do within another one.
-const (
-	saidKeys = "summary tldr conclusion result answer message findings issues response output text content description error errors"
-	itemKeys = " finding issue problem title name"
-)
+// saidKeys are the members that say something, the best first.
+const saidKeys = "summary tldr conclusion result answer message findings issues response output text content description " +
+	"error errors finding issue problem title name"
 
 // maxNested is how deep objects and lists are looked into, and how many items of a list.
 const maxNested = 20
 
-// leastSaid is what "pass" and its like have fewer bytes than, which do not tell of what.
-const leastSaid = 11
-
-// saidBy returns the first of the members that says something.
+// saidBy returns the first of the members that says something, in more than words such as
+// "pass" or "f-028".
 func saidBy(members map[string]json.RawMessage, depth int) (key, text string) {
-	keys := saidKeys
-	if depth > 0 {
-		keys += itemKeys
-	}
-	for key := range strings.FieldsSeq(keys) {
-		if text := saidIn(members[key], depth+1); len(text) > leastSaid || text != "" && (depth > 0 || key == "summary") {
+	for key := range strings.FieldsSeq(saidKeys) {
+		text := saidIn(members[key], depth+1)
+		if strings.Contains(strings.ReplaceAll(text, "; ", ""), " ") || strings.ContainsFunc(text, isWide) || text != "" && key == "summary" {
 			return key, text
 		}
 	}
@@ -270,7 +263,7 @@ func firstLine(text []byte) string {
 		var line []byte
 		line, rest = cutTextLine(rest)
 		info := b.next(line)
-		if info.kind == lineFence || info.kind == lineHTML || !hasLetter(info.text) || isNoise(line) {
+		if info.kind == lineFence || info.kind == lineHTML || !hasLetter(info.text) {
 			continue
 		}
 		title := CollapseSpace(string(headOf(info.text, maxHeading)))

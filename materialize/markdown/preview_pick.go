@@ -99,7 +99,7 @@ func (p *prosePicker) pick(text []byte) string {
 // withoutNoise returns a line, or nothing of one that is a tag or tells how a program gets
 // on. What an agent's screen begins a message with is cut off.
 func (p *prosePicker) withoutNoise(line []byte) []byte {
-	switch said, isMessage := bytes.CutPrefix(line, []byte("⏺ ")); {
+	switch {
 	case line[0] == '<' && isWrapper(line):
 		p.skip("tag", p.line, p.line)
 	case isNoise(line):
@@ -108,10 +108,8 @@ func (p *prosePicker) withoutNoise(line []byte) []byte {
 			p.at[rankNoise] = cmp.Or(p.at[rankNoise], p.line)
 			p.instead[rankNoise] = CollapseSpace(p.instead[rankNoise] + " " + strings.Trim(string(headOf(line, maxProse)), "│┃║|╭╰ "))
 		}
-	case isMessage:
-		return said
 	default:
-		return line
+		return bytes.TrimPrefix(line, []byte("⏺ "))
 	}
 	return nil
 }
@@ -234,7 +232,8 @@ func (p *prosePicker) withoutLeadIns(lines [][]byte) [][]byte {
 	if said := afterLeadIns(text); len(said) > 0 {
 		return bytes.Split(said, []byte("\n"))
 	}
-	p.startLead(rankAnnounced, text)
+	p.propose(rankAnnounced, text)
+	p.lead = leadIn{text: " ", line: p.first, rank: rankAnnounced} // a list may follow
 	p.skip("lead-in", p.first, p.line-1)
 	return nil
 }
@@ -268,9 +267,6 @@ func (p *prosePicker) endLead() string {
 	p.lead = leadIn{}
 	if len(lead.items) > 0 {
 		p.rule, p.chosen = ruleList, lead.line
-		if lead.rank == rankAnnounced {
-			lead.text = ""
-		}
 		return strings.TrimSpace(lead.text + " " + strings.Join(lead.items, "; "))
 	}
 	if lead.text != "" && p.instead[lead.rank] == "" {
