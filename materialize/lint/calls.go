@@ -1,6 +1,7 @@
 package lint
 
 import (
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
@@ -163,13 +164,11 @@ var (
 	journalPath = pattern("(?i)\\b(Read|cat|open|less|more|View|load|read_file|readFile(Sync)?|Get-Content)\\b[^;\\n]{0,60}?journal/(task-[^\\s\"'`)]*|\\*\\.md)")
 	journalAll  = pattern(`(?i)\b(read|load|open|cat|paste|inject|includ)(s|e|es|ing)?\b[^.;]{0,40}\b(whole|full|entire|complete)\b[^.;]{0,25}\bjournals?\b|` +
 		`\b(read|load|open)(s|ing)?\b[^.;]{0,40}\bjournals?\b[^.;]{0,25}\b(in full|completely|entirely|from (start|top) to (end|bottom))\b`)
-	journalsAll = pattern("(?i)" + `\b(read|load|open|cat|review|scan|ingest|study|paste|includ|go (through|over)|look (at|through)|familiari[sz]e yourself with|catch up on)(e|s|ing)?\b[^.;]{0,30}` +
-		`\b(all|every|each|everything)(\s+(one|of|in|under|from|the|your|these|those|past|previous|earlier|prior|other|existing|contents?|entries|files?|markdown|agents?['’]?s?|tasks?['’]?s?|single))*\s+["'(` + "`" + `]?[\w./-]*journals?\b|` +
-		`\b(read|load|open|ingest|go (through|over)|look through)\b[^.;]{0,40}\bjournals?(/|\s+)(folder|directory|dir|of\s+(all|every|each|the\s+other))\b|` +
-		`\b(cat|less|more|type|Get-Content|bat)\s[^;|]{0,40}journals?/(\S*\*|["'` + "`" + `\s]|$)|\bfor\b.{0,30}\bin\b.{0,40}journals?/\S*\*|` +
-		`journals?/\S*\*.{0,40}\b(read|cat|load|open)\s+(each|all|every|them)\b|\bread\s+["'` + "`" + `]?[\w./-]*journals?/["'` + "`" + `]?(\s|$)`)
-	narrowed = pattern(`(?i)extract_?section|handoff|--section|\boffset\b|\blimit\s*[=:]|\bsed\s+-n|\bawk\b|\bgrep\b|\bhead\b|\btail\b`)
-	handsOff = pattern(`(?i)handoff`)
+	//go:embed journals.txt
+	allJournals string // what reads them all, an expression a line
+	journalsAll = pattern("(?i)" + strings.ReplaceAll(strings.TrimSpace(allJournals), "\n", "|"))
+	narrowed    = pattern(`(?i)extract_?section|handoff|--section|\boffset\b|\blimit\s*[=:]|\bsed\s+-n|\bawk\b|\bgrep\b|\bhead\b|\btail\b`)
+	handsOff    = pattern(`(?i)handoff`)
 )
 
 // findWholeJournal finds journals that are read without their section being taken.

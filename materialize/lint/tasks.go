@@ -182,11 +182,10 @@ func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool
 
 // endRemedy ends a task.
 func endRemedy(id string, of *task) string {
-	remedy := "filebus task done " + record.ShellWord(id)
-	if !of.handoff {
-		remedy += " --summary SUMMARY"
+	if of.handoff {
+		return "filebus task done " + record.ShellWord(id)
 	}
-	return remedy
+	return "filebus task done " + record.ShellWord(id) + " --summary SUMMARY"
 }
 
 // near returns the task without a marker whose id looks most like a name: the

@@ -159,8 +159,7 @@ func membersOf(text []byte) (members map[string]json.RawMessage, whole bool) {
 const saidKeys = "summary tldr conclusion result answer message findings issues response output text content description " +
 	"error errors finding issue problem title name"
 
-// maxNested is how deep objects and lists are looked into, and how many items of a list.
-const maxNested = 20
+const maxNested = 20 // objects and lists in each other that are looked into, and items of a list
 
 // saidBy returns the first of the members that says something, in more than words such as
 // "pass" or "f-028".

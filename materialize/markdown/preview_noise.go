@@ -90,8 +90,7 @@ func afterLeadIns(text []byte) []byte {
 	}
 }
 
-// maxLeadIn is how long a sentence may be that only leads in, in bytes.
-const maxLeadIn = 400
+const maxLeadIn = 400 // bytes of a sentence that only leads in
 
 // size returns how much of a text belongs to a phrase whose first word stands before it: a
 // whole sentence, unless it goes on; -1 if the text goes on otherwise, or says more.

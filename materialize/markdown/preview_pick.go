@@ -186,14 +186,15 @@ func (p *prosePicker) startTable() string {
 func (p *prosePicker) flush() string {
 	lines := p.lines
 	p.lines = p.lines[:0]
-	if len(lines) > 0 && p.outer == 0 && !p.isTable {
-		lines = p.withoutLeadIns(lines)
-	}
 	if len(lines) == 0 {
 		return ""
 	}
+	if p.outer == 0 && !p.isTable {
+		lines = p.withoutLeadIns(lines)
+	}
 	what := ""
 	switch {
+	case len(lines) == 0: // it only leads in
 	case p.isTable:
 		what = "table"
 		p.proposeRow(lines[0], p.first)
