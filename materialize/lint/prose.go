@@ -176,10 +176,8 @@ func (s *splitter) plain(number int, raw string) {
 	}
 }
 
-var (
-	listItem = pattern(`^([-*+]|\d+[.)])\s`)
-	printed  = pattern(`^(console|terminal|shell-?session|sh-session|output|logs?|jsonl|ndjson|diff|transcript|session)$`)
-)
+var listItem = pattern(`^([-*+]|\d+[.)])\s`)
+var printed = pattern(`^(console|terminal|shell-?session|sh-session|output|logs?|jsonl|ndjson|diff|transcript|session)$`)
 
 // listItem takes an item in. What leads in to a list reaches all of its items; an
 // item leads in to those below it.

@@ -121,9 +121,8 @@ func parseSummary(text []byte) (jsonFields, bool) {
 	return f, whole || f.said != ""
 }
 
-// membersOf returns the members of an object that text begins with, by their keys in small
-// letters, and whether there is nothing else. The object's end may be missing, as of the
-// beginning of a large one, or prose may follow it.
+// membersOf returns the members of an object that text begins with, by their keys in small letters, and whether there
+// is nothing else: its end may be missing, as of the beginning of a large one, or prose may follow it.
 func membersOf(text []byte) (members map[string]json.RawMessage, whole bool) {
 	members = map[string]json.RawMessage{}
 	if json.Unmarshal(text, &members) == nil {
@@ -258,7 +257,7 @@ func firstLine(text []byte) string {
 	// A fence's mark and HTML say nothing about the text; neither do rules and
 	// delimiter rows, which hold no letter.
 	var b blockScanner
-	for rest := text; len(rest) > 0; {
+	for rest := headOf(text, 4*maxProse); len(rest) > 0; {
 		var line []byte
 		line, rest = cutTextLine(rest)
 		info := b.next(line)

@@ -189,7 +189,7 @@ func (p *prosePicker) flush() string {
 	if len(lines) == 0 {
 		return ""
 	}
-	if p.outer == 0 && !p.isTable {
+	if p.outer == 0 && !p.isTable && p.parsed < maxParsed {
 		lines = p.withoutLeadIns(lines)
 	}
 	what := ""
@@ -233,6 +233,7 @@ func (p *prosePicker) withoutLeadIns(lines [][]byte) [][]byte {
 	if said := afterLeadIns(text); len(said) > 0 {
 		return bytes.Split(said, []byte("\n"))
 	}
+	p.parsed++
 	p.propose(rankAnnounced, text)
 	p.lead = leadIn{text: " ", line: p.first, rank: rankAnnounced} // a list may follow
 	p.skip("lead-in", p.first, p.line-1)
