@@ -79,7 +79,7 @@ func brokenRemedy(name string, file layout.File, p *layout.SyntaxError) string {
 
 // byHand is what no command knows how to mend.
 func byHand(name, what string) string {
-	return "filebus show " + record.ShellWord(name) + ", and " + what + " by hand"
+	return "by hand: " + what + " in " + name
 }
 
 // partsOf returns the command that reads a part of a large file.
@@ -96,7 +96,7 @@ func partsOf(name string, location layout.Location) string {
 	case location.Entries == record.KindState:
 		return "filebus run show"
 	case location.Kind == record.KindNote:
-		return "filebus preview " + record.ShellWord(name) + ", and several smaller files by hand"
+		return byHand(name, "several smaller files for what is")
 	}
 	return "filebus get " + record.ShellWord(name) + " --section HEADING"
 }

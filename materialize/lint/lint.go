@@ -43,7 +43,7 @@ type finding struct {
 	Line    int    `json:"line"` // counted from 1; 1 where the whole file is meant
 	Rule    string `json:"rule"`
 	Message string `json:"message"`
-	Remedy  string `json:"remedy"` // a command line
+	Remedy  string `json:"remedy"` // commands, or what to do by hand
 }
 
 // A Report is what Check found.
