@@ -74,6 +74,8 @@ func remedyCases() []remedyCase {
 			remedy: "mv -n '.claude/agent_complete/a b.done' '.claude/agent_complete/a b.done.old'"},
 		{rule: "marker-status", files: map[string]string{journals + "task-V01.md": goesOn, markers + "V01.done": "done"},
 			remedy: "filebus task show V01; if it has ended, filebus task done V01 --summary SUMMARY", words: summary},
+		{rule: "marker-status", files: map[string]string{journals + "task-V02.md": "\ufeff" + strings.ReplaceAll(goesOn, "\n", "\r\n"), markers + "V02.failed": "failed"},
+			remedy: "filebus task show V02; if it has ended, filebus task fail V02 --summary SUMMARY --next NEXT", words: summary},
 		{rule: "large-file", files: map[string]string{".claude/agents/a.md": "# One\n\nkeep this\n" + strings.Repeat("A line of it.\n", 8000) + "# Two\n"},
 			remedy: "by hand: several smaller files for what is in .claude/agents/a.md",
 			edit:   [3]string{".claude/agents/a.md", strings.Repeat("A line of it.\n", 8000), "See b.txt.\n"}},

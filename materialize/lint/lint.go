@@ -310,16 +310,14 @@ func isInstruction(full string, p layout.Profile) bool {
 			continue
 		}
 		// What lies in the folders for data is none, even if no layout knows it.
-		return i+1 == len(folders) || !isDataFolder(folders[i+1]) && !slices.ContainsFunc(folders[i+1:], isRecords)
+		return i+1 == len(folders) || !isDataFolder(folders[i+1]) && !records().MatchString(path.Join(folders[i+1:]...))
 	}
 	// As in the repository of a plugin.
-	return slices.Contains([]string{"agents", "commands", "skills", "prompts"}, folders[0]) && !slices.ContainsFunc(folders, isRecords)
+	return slices.Contains([]string{"agents", "commands", "skills", "prompts"}, folders[0]) && !records().MatchString(path.Dir(full))
 }
 
-// isRecords reports whether a folder holds what was said and done, wherever it lies.
-func isRecords(name string) bool {
-	return strings.Contains("/transcripts/logs/history/conversations/reports/results/output/outputs/archive/journal/", "/"+strings.ToLower(name)+"/")
-}
+// records are the folders that hold what was said and done, wherever they lie.
+var records = pattern(`(?i)(^|/)(transcripts|logs|history|conversations|reports|results|outputs?|archive|journal)(/|$)`)
 
 // isAgentFolder reports whether a folder is one in which agents are set up.
 func isAgentFolder(name string) bool {

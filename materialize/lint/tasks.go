@@ -182,8 +182,11 @@ func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool
 
 // endRemedy ends a task.
 func endRemedy(id string, of *task) string {
-	if of.handoff {
+	switch {
+	case of.handoff:
 		return "filebus task done " + record.ShellWord(id)
+	case slices.ContainsFunc(of.markers, func(m string) bool { return strings.HasSuffix(m, ".failed") }):
+		return "filebus task fail " + record.ShellWord(id) + " --summary SUMMARY --next NEXT"
 	}
 	return "filebus task done " + record.ShellWord(id) + " --summary SUMMARY"
 }
