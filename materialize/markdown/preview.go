@@ -21,9 +21,8 @@ const (
 )
 
 // Preview returns what a text says, in one line of at most max runes of valid
-// UTF-8, cut at a word with "…": of a single JSON object what its "summary" says, or
-// else another of its members; else the first paragraph of the Markdown, as plain text,
-// from the first sentence that says something.
+// UTF-8, cut at a word with "…": what the "summary" of a single JSON object says, or another of its members; else the
+// first paragraph of the Markdown, as plain text, from the first sentence that says something.
 //
 // Headings, front matter, runs of "Key: value" lines, tables, code, lists,
 // quotes, HTML, rules, images, footnotes and the thinking that an agent begins with are
