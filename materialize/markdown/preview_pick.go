@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -337,8 +338,8 @@ func isMetadata(lines [][]byte) bool {
 
 // isFailure reports whether a key is what programs begin their last words with.
 func isFailure(key []byte) bool {
-	return strings.Contains("/error/errors/fatal/fatal error/panic/exception/failure/failed/runtime error/",
-		"/"+strings.ToLower(string(bytes.TrimSpace(key)))+"/")
+	words := []string{"error", "errors", "fatal", "fatal error", "panic", "exception", "failure", "failed", "runtime error"}
+	return len(key) < 16 && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, string(bytes.TrimSpace(key))) })
 }
 
 // cutMetadata cuts a line "Key: value", "**Key:** value" or "**Key**: value". A
