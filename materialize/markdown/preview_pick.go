@@ -234,9 +234,8 @@ func (p *prosePicker) withoutLeadIns(lines [][]byte) [][]byte {
 	if said := afterLeadIns(text); len(said) > 0 {
 		return bytes.Split(said, []byte("\n"))
 	}
-	p.parsed++
 	p.propose(rankAnnounced, text)
-	p.lead = leadIn{text: " ", line: p.first, rank: rankAnnounced} // a list may follow
+	p.parsed, p.lead = p.parsed+1, leadIn{text: " ", line: p.first, rank: rankAnnounced} // a list may follow
 	p.skip("lead-in", p.first, p.line-1)
 	return nil
 }
