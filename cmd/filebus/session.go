@@ -67,13 +67,23 @@ func (e *environ) findKnown(ctx context.Context, args []string) (*foundSession, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if !e.global.noSync {
-		if err := f.registry.ImportNew(ctx, f.key); err != nil && ctx.Err() == nil {
-			e.note("the newest files of %s were not looked at: %v", f.key, err)
-		}
+	if err := f.takeIn(ctx, f.registry.ImportNew); err != nil {
+		return nil, nil, err
 	}
 	s, err := f.registry.Read(ctx, f.key)
 	return f, s, err
+}
+
+// takeIn imports what agents have written to the folder of the session, unless that
+// is not wanted. What cannot be imported is said.
+func (f *foundSession) takeIn(ctx context.Context, from func(context.Context, sessions.Key) error) error {
+	if f.global.noSync {
+		return nil
+	}
+	if err := from(ctx, f.key); err != nil && ctx.Err() == nil {
+		f.note("the newest files of %s were not looked at: %v", f.key, err)
+	}
+	return ctx.Err()
 }
 
 type sessionStart struct {

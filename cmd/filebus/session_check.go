@@ -59,6 +59,9 @@ func (e *environ) checkArtifacts(ctx context.Context, args []string) (string, []
 		artifacts = args
 		f, err = e.findSession(ctx, set, false)
 	}
+	if err == nil {
+		err = f.takeIn(ctx, f.registry.ImportAll)
+	}
 	if err != nil {
 		return "", nil, err
 	}

@@ -38,7 +38,7 @@ func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool)
 	if err := key.checkOwn(); err != nil && remove {
 		return nil, err
 	}
-	if err := r.importFiles(ctx, key, 0); err != nil {
+	if err := r.ImportAll(ctx, key); err != nil {
 		return nil, err
 	}
 	s, err := r.Read(ctx, key)
@@ -76,6 +76,9 @@ func (r *Registry) importFiles(ctx context.Context, key Key, age time.Duration) 
 	}
 	return err
 }
+
+// ImportAll stores what stands in the folder of a session and the store does not have.
+func (r *Registry) ImportAll(ctx context.Context, key Key) error { return r.importFiles(ctx, key, 0) }
 
 // ImportNew stores what was written to the folder of a session just now, which the
 // commands that read otherwise leave alone until it is still.

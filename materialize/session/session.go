@@ -292,7 +292,7 @@ func (r *Registry) Discover(ctx context.Context, text string) error {
 	types, _ := os.ReadDir(r.w.FilePath(r.w.Settings.Profile.Sessions)) // there may be none
 	for _, d := range types {
 		if d.IsDir() && (kind == "*" || kind == d.Name()) {
-			if err := r.importFiles(ctx, Key{Type: d.Name(), ID: id}, 0); err != nil {
+			if err := r.ImportAll(ctx, Key{Type: d.Name(), ID: id}); err != nil {
 				return err
 			}
 		}
