@@ -17,7 +17,9 @@ import (
 
 // registry returns the sessions of a workspace.
 func (w *workspace) registry() *sessions.Registry {
-	return sessions.Open(w.Workspace, w.read, w.now)
+	r := sessions.Open(w.Workspace, w.read, w.now)
+	r.Say = w.note
+	return r
 }
 
 // sessionArg returns the session that the first argument names, or where there is

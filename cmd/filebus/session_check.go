@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	sessions "filebus/materialize/session"
 	"filebus/store"
@@ -37,6 +38,9 @@ func (o *sessionCheck) run(ctx context.Context, w *workspace, args []string) err
 		if f.State != "ok" {
 			row[2] = f.Detail + "; try: " + f.Do
 			view.Wanting++
+		}
+		if len(f.Also) > 0 {
+			row = append(row, "beside "+strings.Join(f.Also, ", "))
 		}
 		rows = append(rows, row)
 	}

@@ -35,6 +35,8 @@ type Finding struct {
 	Do       string `json:"do,omitempty"` // the command line that helps
 	Tokens   int    `json:"tokens"`       // about
 	Stored   bool   `json:"stored"`       // the store has these bytes
+
+	Also []string `json:"also,omitempty"` // artifacts that another spelling of its name has
 }
 
 // Check looks at artifacts of a session as an agent would that was told to read
@@ -47,25 +49,14 @@ func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Fi
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]target{}
-	for _, a := range s.Artifacts {
-		known[a.Name] = target{a.Name, r.w.FilePath(a.Path), a.Version.Record.Name, s}
-	}
+	known, err := r.known(s)
 	if len(artifacts) == 0 {
-		if artifacts, err = r.all(s, known); err != nil {
-			return nil, err
-		}
+		artifacts = slices.Sorted(maps.Keys(known))
 	}
 	var targets []target
 	for _, artifact := range artifacts {
-		t, found := known[artifact]
-		if !found {
-			t = target{artifact: nameOf(key, artifact), of: s}
-			if t.name, err = r.readable(ctx, key, artifact); err == nil {
-				t.file, err = r.w.PathOf(t.name)
-			}
-		}
-		if err != nil {
+		t, nameErr := r.targetNamed(s, known, artifact)
+		if err = errors.Join(err, nameErr); err != nil {
 			return nil, err
 		}
 		targets = append(targets, t)
@@ -79,21 +70,25 @@ type target struct {
 	file     string
 	name     record.Name
 	of       *Session // nil for a file of no session
+	also     []string // see Finding
 }
 
-// all adds to the artifacts that are known those that only the disk has, and names
-// them all.
-func (r *Registry) all(s *Session, known map[string]target) ([]string, error) {
+// known returns the artifacts of a session that the store or the disk has, by name.
+func (r *Registry) known(s *Session) (map[string]target, error) {
+	known := map[string]target{}
+	for _, a := range s.Artifacts {
+		known[a.Name] = target{artifact: a.Name, file: r.w.FilePath(a.Path), name: a.Version.Record.Name, of: s}
+	}
 	paths, err := r.paths(s.Key)
 	for _, p := range paths {
 		artifact := layout.ArtifactName(p, s.Type, s.ID)
 		_, isSummary := layout.IsSummary(artifact)
 		if _, found := known[artifact]; !found && !isSummary && !isOwnFile(artifact) {
 			name := record.Name{Kind: record.KindArtifact, ID: r.w.Settings.Profile.Recognize(p).ID}
-			known[artifact] = target{artifact, r.w.FilePath(p), name, s}
+			known[artifact] = target{artifact: artifact, file: r.w.FilePath(p), name: name, of: s}
 		}
 	}
-	return slices.Sorted(maps.Keys(known)), err
+	return known, err
 }
 
 func (r *Registry) lookAll(ctx context.Context, targets []target) (findings []Finding, err error) {
@@ -209,7 +204,7 @@ type looker struct {
 
 // look looks at the file of a name.
 func (r *Registry) look(ctx context.Context, t target) (Finding, error) {
-	l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: "ok"}}
+	l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: "ok", Also: t.also}}
 	if r.w != nil {
 		if err := r.w.Store.View(ctx, l.stored); err != nil {
 			return l.Finding, err
@@ -317,6 +312,9 @@ func (l *looker) missing(detail string) {
 // again returns the command line that lays the file out where nothing stands.
 func (l *looker) again() string {
 	switch {
+	case l.head == nil && !l.retired && len(l.Also) > 0:
+		words := markdown.Texts(append([]string{l.of.Key.String()}, l.Also...), record.ShellWord)
+		return "filebus session check " + strings.Join(words, " ")
 	case l.head != nil:
 		return "filebus sync --restore " + record.ShellWord(l.File)
 	case l.retired:

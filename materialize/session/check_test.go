@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
 	"filebus/store/record"
@@ -97,7 +99,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %+v; want %s, %s…", test.name, f, test.state, test.do)
 		}
 		byPath, err := x.CheckFiles(t.Context(), []string{got[0].File})
-		if err != nil || len(byPath) != 1 || byPath[0] != got[0] {
+		if err != nil || len(byPath) != 1 || !cmp.Equal(byPath[0], got[0]) {
 			t.Errorf("%s, by its path: %+v, %v; want %+v", test.name, byPath, err, got[0])
 		}
 	}

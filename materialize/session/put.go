@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"path"
+	"slices"
 	"strings"
 
 	"filebus/materialize"
@@ -33,7 +36,7 @@ type PutRequest struct {
 	Expect   store.Expect
 }
 
-var artifactWord = layout.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var artifactWord = layout.Pattern(`^[\pL\pN][\pL\pM\pN._-]{0,99}$`)
 
 // checkArtifact refuses names that are not safe in a path, and those of the files
 // that have commands of their own.
@@ -65,8 +68,11 @@ func stem(name string) string {
 // summary beside it. A text that is empty, or a summary that is too long, is refused
 // before anything is stored.
 func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*materialize.PutResult, error) {
-	if err := errors.Join(key.checkOwn(), checkArtifact(request.Artifact)); err != nil {
+	if err := key.checkOwn(); err != nil {
 		return nil, err
+	}
+	if isOwnFile(request.Artifact) {
+		return nil, checkArtifact(request.Artifact)
 	}
 	summary := strings.Join(strings.Fields(request.Summary), " ")
 	if n := markdown.Words([]byte(summary)); n > maxSummary {
@@ -79,22 +85,55 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 	} else if err != nil {
 		return nil, fmt.Errorf("reading the text of %s: %w", request.Artifact, err)
 	}
-	name, err := r.artifactName(ctx, key, request.Artifact)
+	s, t, err := r.place(ctx, key, request.Artifact)
 	if err != nil {
 		return nil, err
 	}
-	put := materialize.PutRequest{
-		Kind: name.Kind, ID: name.ID, Text: text, Source: record.SourcePut, Expect: request.Expect,
+	put, err := r.putText(ctx, t.name, materialize.PutRequest{
+		Kind: t.name.Kind, ID: t.name.ID, Text: text, Source: record.SourcePut, Expect: request.Expect,
 		Facts: layout.Facts{Agent: layout.Slug(request.Agent)},
+	}, summary)
+	if err == nil && !put.Unchanged {
+		err = r.reopen(ctx, s)
 	}
+	return put, err
+}
+
+// place returns a session and the artifact of it that a name means, and says where that
+// may not be what was meant.
+func (r *Registry) place(ctx context.Context, key Key, artifact string) (s *Session, t target, err error) {
+	if s, err = r.Read(ctx, key); errors.Is(err, ErrNoSession) { // its folder is empty
+		s, err = &Session{Key: key}, nil
+	}
+	if err != nil {
+		return nil, t, err
+	}
+	known, err := r.known(s)
+	if err == nil {
+		t, err = r.targetNamed(s, known, artifact)
+	}
+	switch {
+	case err != nil:
+	case t.artifact != nameOf(key, artifact):
+		r.Say("%s is called %s in %s", artifact, t.artifact, key)
+	case len(t.also) > 0:
+		r.Say("%s has %s beside %s", key, strings.Join(t.also, ", "), t.artifact)
+	}
+	return s, t, err
+}
+
+// putText stores the text of an artifact, and its summary first.
+func (r *Registry) putText(
+	ctx context.Context, name record.Name, put materialize.PutRequest, summary string,
+) (*materialize.PutResult, error) {
 	if summary == "" {
 		return r.w.Put(ctx, put)
 	}
 	// The file of a summary must not speak of a text that is refused.
-	if err := r.w.Store.View(ctx, func(tx *store.Tx) error { return tx.Meets(name, request.Expect) }); err != nil {
+	if err := r.w.Store.View(ctx, func(tx *store.Tx) error { return tx.Meets(name, put.Expect) }); err != nil {
 		return nil, err
 	}
-	ref, err := r.putSummary(ctx, name, request.Artifact, put.Facts.Agent, summary)
+	ref, err := r.putSummary(ctx, name, path.Base(name.ID), put.Facts.Agent, summary)
 	if err != nil {
 		return nil, err
 	}
@@ -124,34 +163,57 @@ func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, age
 	return put.Ref, nil
 }
 
-// artifactName returns the name of an artifact: the one that it has if it is there, in a
-// folder or flat, else the one that the layout gives it.
-func (r *Registry) artifactName(ctx context.Context, key Key, artifact string) (record.Name, error) {
-	entries, err := r.entries(ctx, key.ID)
-	want := nameOf(key, artifact)
-	for _, e := range entries {
-		have := e.Version.Record
-		if k, found := keyOf(e); found && k == key && have.Path != "" && layout.ArtifactName(have.Path, key.Type, key.ID) == want {
-			return have.Name, nil
+// targetNamed returns the artifact that a name means, with those that another spelling of
+// it has: the one of that name, else the only one that has the name in other cases, with
+// other signs between the words or behind a number, else the one that is still to be made.
+func (r *Registry) targetNamed(s *Session, known map[string]target, artifact string) (t target, err error) {
+	want := nameOf(s.Key, artifact)
+	number, word, extension := spelled(want)
+	var near, also []string
+	for _, have := range slices.Sorted(maps.Keys(known)) {
+		n, w, e := spelled(have)
+		switch {
+		case w != word || have == want:
+		case e == extension && (n == number || number == ""):
+			near = append(near, have)
+		default:
+			also = append(also, have)
 		}
 	}
-	return key.file(artifact), err
+	t, found := known[want]
+	switch {
+	case !found && len(near) == 1:
+		t = known[near[0]]
+		near = nil
+	case !found:
+		if err = checkArtifact(artifact); err == nil || isOwnFile(artifact) {
+			t = target{artifact: want, name: s.Key.file(artifact), of: s}
+			t.file, err = r.w.PathOf(t.name)
+		}
+	}
+	t.also = append(near, also...)
+	return t, err
 }
 
-// readable returns the name of an artifact, or of the log or the metadata, which may be
-// read like artifacts.
-func (r *Registry) readable(ctx context.Context, key Key, artifact string) (record.Name, error) {
-	if err := checkArtifact(artifact); err != nil && !isOwnFile(artifact) {
-		return record.Name{}, err
+var numbered = layout.Pattern(`^(?:[0-9]+[-_. T]+)+(\pL)`)
+
+// spelled returns the number or date that a name begins with, its words however they are
+// written, and what its file is called behind the dot.
+func spelled(name string) (number, word, extension string) {
+	dir, base := path.Split(name)
+	if hasExtension(base) {
+		extension = path.Ext(base)
 	}
-	return r.artifactName(ctx, key, artifact)
+	whole := strings.TrimSuffix(base, extension)
+	rest := numbered().ReplaceAllString(whole, "$1")
+	return strings.TrimSuffix(whole, rest), dir + layout.Slug(rest), cmp.Or(extension, ".md")
 }
 
 // nameOf returns what an artifact is called that a user has named with its extension
 // or without.
 func nameOf(key Key, artifact string) string {
-	id := layout.ArtifactID(key.Type, key.ID, artifact)
-	return id[strings.LastIndexByte(id, '/')+1:]
+	folder, file := path.Split(artifact)
+	return folder + path.Base(layout.ArtifactID(key.Type, key.ID, file))
 }
 
 // Path returns the file, absolute, that an artifact has or would have, and makes the
@@ -162,10 +224,11 @@ func (r *Registry) Path(ctx context.Context, key Key, artifact ...string) (strin
 	}
 	name := key.file(layout.SessionMetaFile)
 	if len(artifact) > 0 {
-		var err error
-		if name, err = r.readable(ctx, key, artifact[0]); err != nil {
+		_, t, err := r.place(ctx, key, artifact[0])
+		if err != nil {
 			return "", err
 		}
+		name = t.name
 	}
 	folder, err := r.w.MakeFolder(ctx, name)
 	if err != nil || len(artifact) == 0 {

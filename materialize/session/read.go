@@ -183,8 +183,8 @@ func isEnd(status string) bool {
 
 // status says how a session stands at a time: as End has said; else in progress, if
 // an agent has begun within the last hour and not ended; else as its artifacts say.
-// One that was started by a command and has changed within the last hour is in
-// progress until it is completed.
+// One that was started or opened again by a command and has changed within the last hour
+// is in progress, until it is completed if it was never ended before.
 func (s *Session) status(now time.Time) string {
 	if s.hasEnded() {
 		return s.meta.Status
@@ -193,7 +193,8 @@ func (s *Session) status(now time.Time) string {
 		return layout.StatusInProgress
 	}
 	status := s.outcome()
-	if status != statusCompleted && s.meta.ID != "" && isRecent(s.Changed, now) {
+	isOpen := status != statusCompleted || !s.meta.Reopened.IsZero()
+	if isOpen && s.meta.ID != "" && isRecent(s.Changed, now) {
 		return layout.StatusInProgress
 	}
 	return status
@@ -237,13 +238,21 @@ func (r *Registry) Note(ctx context.Context, key Key, event, agent, message stri
 	e := layout.AgentEvent{Time: r.now().UTC().Format(time.RFC3339), Event: event, Agent: agent, Message: message}
 	line := layout.AppendAgentEvent(nil, e)
 	name := key.file(layout.SessionLogFile)
-	return r.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
+	put, err := r.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		text := bytes.Clone(old)
 		if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
 			text = append(text, '\n')
 		}
 		return append(text, line...), nil
 	})
+	if err != nil || event != "START" {
+		return put, err
+	}
+	s, err := r.Read(ctx, key)
+	if err == nil {
+		err = r.reopen(ctx, s)
+	}
+	return put, err
 }
 
 // An openAgent is an agent that has begun and not ended.

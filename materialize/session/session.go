@@ -34,11 +34,13 @@ type Registry struct {
 	w    *materialize.Workspace
 	read *query.Reader
 	now  func() time.Time
+
+	Say func(format string, args ...any) // hears what a user should know of what was done
 }
 
 // Open returns the Registry of a workspace. Without one, nil, it can check files.
 func Open(w *materialize.Workspace, read *query.Reader, now func() time.Time) *Registry {
-	return &Registry{w, read, now}
+	return &Registry{w, read, now, func(string, ...any) {}}
 }
 
 // open opens a body, which stays readable after the transaction.
@@ -237,7 +239,29 @@ func (r *Registry) lookup(ctx context.Context, text string) (found, near []Key, 
 			return found, nil, err
 		}
 	}
-	return nil, near, nil
+	hasNone := func(k Key) bool {
+		info, err := os.Lstat(r.w.FilePath(path.Join(r.w.Settings.Profile.Sessions, k.Type, k.ID)))
+		return err != nil || !info.IsDir()
+	}
+	return slices.DeleteFunc(r.onDisk(text), hasNone), near, nil
+}
+
+// onDisk returns the sessions of the types that have a folder which a text may mean.
+func (r *Registry) onDisk(text string) (keys []Key) {
+	kind, id, hasType := strings.Cut(text, "/")
+	if !hasType {
+		kind, id = "*", text
+	}
+	if id == "" || strings.ContainsAny(id, `/\:`) || record.CheckID(id) != nil {
+		return nil
+	}
+	types, _ := os.ReadDir(r.w.FilePath(r.w.Settings.Profile.Sessions)) // there may be none
+	for _, d := range types {
+		if d.IsDir() && (kind == "*" || kind == d.Name()) {
+			keys = append(keys, Key{Type: d.Name(), ID: id})
+		}
+	}
+	return keys
 }
 
 func noSession(text string, near []Key) error {
@@ -282,19 +306,9 @@ func (r *Registry) Discover(ctx context.Context, text string) error {
 	case !errors.Is(err, ErrNoSession):
 		return err
 	}
-	kind, id, hasType := strings.Cut(text, "/")
-	if !hasType {
-		kind, id = "*", text
-	}
-	if id == "" || strings.ContainsAny(id, `/\:`) || record.CheckID(id) != nil {
-		return nil
-	}
-	types, _ := os.ReadDir(r.w.FilePath(r.w.Settings.Profile.Sessions)) // there may be none
-	for _, d := range types {
-		if d.IsDir() && (kind == "*" || kind == d.Name()) {
-			if err := r.ImportAll(ctx, Key{Type: d.Name(), ID: id}); err != nil {
-				return err
-			}
+	for _, key := range r.onDisk(text) {
+		if err := r.ImportAll(ctx, key); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -317,11 +331,13 @@ func choose(keys []Key, text string) []Key {
 }
 
 // isNamed reports whether an id ends with a name that Start was given, in any spelling
-// that makes the same id.
+// that makes the same id, or behind the date that a hand has put before it.
 func isNamed(k Key, text string) bool {
-	name := slug(strings.TrimPrefix(text, k.Type+"/"))
+	text = strings.TrimPrefix(text, k.Type+"/")
+	name := slug(text)
 	made, isMade := strings.CutSuffix(k.ID, "-"+name)
-	return name != "" && isMade && len(made) == idLength
+	word := layout.Slug(numbered().ReplaceAllString(k.ID, "$1"))
+	return name != "" && isMade && len(made) == idLength || word != "" && word == layout.Slug(text)
 }
 
 // nearest returns the newest sessions that are spelled like text.

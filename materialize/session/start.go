@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -141,13 +142,33 @@ func (r *Registry) End(ctx context.Context, key Key, status string) (*Session, e
 	now := r.now().UTC().Truncate(time.Second)
 	err = r.editMeta(ctx, key, func(m *layout.SessionMeta) {
 		if m.Status != status || m.Ended.IsZero() {
-			m.Status, m.Ended = status, now
+			m.Status, m.Ended, m.Reopened = status, now, time.Time{}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	return r.Read(ctx, key)
+}
+
+// reopen makes a session that had ended one in progress, as somebody works in it.
+func (r *Registry) reopen(ctx context.Context, s *Session) error {
+	if !s.hasEnded() {
+		return nil
+	}
+	err := r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) {
+		m.Status, m.Ended, m.Reopened = layout.StatusInProgress, time.Time{}, r.now().UTC().Truncate(time.Second)
+	})
+	if err != nil {
+		return fmt.Errorf("it is stored, but %s still counts as ended: %w", s.Key, err)
+	}
+	word := record.ShellWord(s.Key.String())
+	r.Say("%s had ended, %s, and is in progress again; filebus session end %s ends it", s.Key, s.meta.Status, word)
+	if s.Archive != "" {
+		r.Say("its files until then are in %s; filebus session replay %s --steps lists them, "+
+			"filebus rm --restore NAME brings one back", s.Archive, word)
+	}
+	return nil
 }
 
 // editMeta changes the metadata of a session, which gets some if it has none that can
