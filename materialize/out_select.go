@@ -4,11 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/materialize/plan"
 	"filebus/store"
 	"filebus/store/record"
@@ -23,6 +28,8 @@ type Selection struct {
 	// Names, if not nil, are the only ones that are looked at. An entry stands for
 	// its part of an aggregate file, a frame for the whole file.
 	Names []record.Name
+
+	Files []string // of the workspace, laid out as they are on disk beside the records
 
 	AsOf time.Time // zero: now
 	At   uint64    // a position of the log in place of AsOf; 0: none
@@ -58,6 +65,23 @@ func (s *Selection) picksTree(tree record.Tree) bool {
 func (s *Selection) Picks(tx *store.Tx, v store.Version) bool {
 	return s.Accepts(v.Record) &&
 		(len(s.Dialogs) == 0 || slices.Contains(s.Dialogs, tx.Description(v.Ref).Attributes["dialogue"]))
+}
+
+// Look returns what lies at a path of the workspace, through no link that leads out of it,
+// and the rule by which a capture leaves it out, or "".
+func (w *Workspace) Look(p string) (info fs.FileInfo, rule string, err error) {
+	root, err := os.OpenRoot(w.Root)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = root.Close() }() // a folder handle
+	if info, err = root.Stat(filepath.FromSlash(p)); err != nil {
+		return nil, "", err
+	}
+	if slices.ContainsFunc(strings.Split(p, "/"), IsProtected) {
+		return info, mirror.RuleVersions, nil
+	}
+	return info, w.filter(w.Root, Rules{}, w.Settings.Profile.Recognize).Find(p), nil
 }
 
 // The bounds of one read transaction: how many names it looks at, and how many

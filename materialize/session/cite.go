@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
@@ -42,6 +43,20 @@ func citations(text []byte, most int) (found []citation, more bool) {
 		}
 	}
 	return s.found, s.more
+}
+
+var (
+	backslash = layout.Pattern(`\\([\pL\pN.])`)
+	escaped   = layout.Pattern(`\\\\`)
+)
+
+// withSlashes returns a text with the paths in it as they are written elsewhere than on
+// Windows. In JSON a single backslash is none of a path.
+func withSlashes(text []byte, isJSON bool) []byte {
+	if isJSON {
+		return escaped().ReplaceAll(text, []byte("/"))
+	}
+	return backslash().ReplaceAll(text, []byte("/$1"))
 }
 
 // A citer collects the citations of a text.
@@ -260,7 +275,10 @@ func (c reference) isMeant(g *gatherer, form string) bool {
 		form = g.absolute(form)[0]
 	}
 	form = path.Clean(form)
-	isRoot := strings.Contains("/"+form, "/.") || strings.HasPrefix(form, "~/") || strings.HasPrefix(form, "file:")
-	return isRoot && record.CheckID(form) == nil && hasExtension(form) &&
-		g.registry.w.Settings.Profile.Recognize(form).Kind != record.KindNote
+	top, _, hasFolder := strings.Cut(form, "/")
+	if !hasFolder || !hasExtension(form) || strings.ContainsAny(form, ":@=") || strings.Contains(strings.TrimLeft(top, "."), ".") {
+		return false // example.org/x.md is no path
+	}
+	info, _, err := g.registry.w.Look(top)
+	return strings.HasSuffix(form, ".md") || err == nil && info.IsDir()
 }

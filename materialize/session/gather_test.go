@@ -150,7 +150,7 @@ func TestClosure(t *testing.T) {
 		{".claude/journal/task-009.md", "", ".claude/journal/task-009.md: it is not stored"},
 		{"[x](none.md)", "", "none.md: it is not stored"},
 		{".claude/journal/task-{id}.md `.claude/journal/task-*.md`", "", ""},
-		{"../../../../../../../../etc/passwd [x](/etc/passwd.md)", "", "/etc/passwd.md: it is not stored"},
+		{"../../../../../../../../etc/passwd [x](/etc/passwd.md)", "", "/etc/passwd.md: it is outside of the workspace"},
 	}
 	for i, test := range tests {
 		id := fmt.Sprintf("k%d", i)
