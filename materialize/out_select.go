@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"filebus/materialize/layout"
@@ -70,6 +69,9 @@ func (s *Selection) Picks(tx *store.Tx, v store.Version) bool {
 // Look returns what lies at a path of the workspace, through no link that leads out of it,
 // and the rule by which a capture leaves it out, or "".
 func (w *Workspace) Look(p string) (info fs.FileInfo, rule string, err error) {
+	if _, err = os.Lstat(w.FilePath(p)); err != nil {
+		return nil, "", err // of many that are looked for there is none
+	}
 	root, err := os.OpenRoot(w.Root)
 	if err != nil {
 		return nil, "", err
@@ -78,7 +80,7 @@ func (w *Workspace) Look(p string) (info fs.FileInfo, rule string, err error) {
 	if info, err = root.Stat(filepath.FromSlash(p)); err != nil {
 		return nil, "", err
 	}
-	if slices.ContainsFunc(strings.Split(p, "/"), IsProtected) {
+	if checkWritable(p) != nil {
 		return info, mirror.RuleVersions, nil
 	}
 	return info, w.filter(w.Root, Rules{}, w.Settings.Profile.Recognize).Find(p), nil

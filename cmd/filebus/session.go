@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -51,13 +52,8 @@ func (e *environ) findSession(ctx context.Context, text string, fresh bool) (*fo
 	}
 	f := &foundSession{workspace: w, registry: w.registry()}
 	f.key, err = f.registry.Find(ctx, text)
-	if errors.Is(err, sessions.ErrNoSession) && !e.global.noSync {
-		if !fresh {
-			return e.findSession(ctx, text, true)
-		}
-		if err = f.registry.Discover(ctx, text); err == nil {
-			f.key, err = f.registry.Find(ctx, text)
-		}
+	if errors.Is(err, sessions.ErrNoSession) && !e.global.noSync && !fresh {
+		return e.findSession(ctx, text, true)
 	}
 	return f, err
 }
@@ -69,7 +65,7 @@ func (e *environ) findKnown(ctx context.Context, args []string) (*foundSession, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := f.takeIn(ctx, f.registry.ImportNew); err != nil {
+	if err := f.takeIn(ctx); err != nil {
 		return nil, nil, err
 	}
 	s, err := f.registry.Read(ctx, f.key)
@@ -78,11 +74,11 @@ func (e *environ) findKnown(ctx context.Context, args []string) (*foundSession, 
 
 // takeIn imports what agents have written to the folder of the session, unless that
 // is not wanted. What cannot be imported is said.
-func (f *foundSession) takeIn(ctx context.Context, from func(context.Context, sessions.Key) error) error {
+func (f *foundSession) takeIn(ctx context.Context) error {
 	if f.global.noSync {
 		return nil
 	}
-	if err := from(ctx, f.key); err != nil && ctx.Err() == nil {
+	if err := f.registry.Import(ctx, f.key); err != nil && ctx.Err() == nil {
 		f.note("the newest files of %s were not looked at: %v", f.key, err)
 	}
 	return ctx.Err()
@@ -223,6 +219,11 @@ func sessionLines(env *environ, s *sessions.Session) (lines []string) {
 	add("artifacts", fmt.Sprintf("%d, %s", len(s.Artifacts), tokenText(s.Tokens)))
 	for _, a := range s.Artifacts {
 		add("  "+a.Name, tokenText(a.Tokens), a.Agent)
+	}
+	for _, agent := range slices.Sorted(maps.Keys(s.Spellings)) {
+		if all := s.Spellings[agent]; len(all) > 1 {
+			add("agent", cutText(all[0]), cutText("also "+strings.Join(all[1:], ", ")))
+		}
 	}
 	for _, e := range s.Log[max(0, len(s.Log)-lastEvents):] {
 		add("log", cutText(strings.TrimRight(strings.Join([]string{e.Time, e.Event, e.Agent, e.Message}, "  "), " ")))

@@ -64,7 +64,7 @@ func (e *environ) checkArtifacts(ctx context.Context, args []string) (string, []
 		f, err = e.findSession(ctx, set, false)
 	}
 	if err == nil {
-		err = f.takeIn(ctx, f.registry.ImportAll)
+		err = f.takeIn(ctx)
 	}
 	if err != nil {
 		return "", nil, err

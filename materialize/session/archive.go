@@ -38,7 +38,7 @@ func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool)
 	if err := key.checkOwn(); err != nil && remove {
 		return nil, err
 	}
-	if err := r.ImportAll(ctx, key); err != nil {
+	if err := r.Import(ctx, key); err != nil {
 		return nil, err
 	}
 	s, err := r.Read(ctx, key)
@@ -61,33 +61,20 @@ func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool)
 	return report, err
 }
 
-// importFiles stores the files of a session of the workspace that were written less than
-// age ago, or all for 0. What is no regular file is nobody's text.
-func (r *Registry) importFiles(ctx context.Context, key Key, age time.Duration) error {
+// Import stores the files of a session of the workspace as they stand on disk, also those
+// that were written just now. What is no regular file is nobody's text.
+func (r *Registry) Import(ctx context.Context, key Key) error {
 	if !key.IsOwn() {
 		return nil
 	}
 	paths, err := r.paths(key)
 	for _, p := range paths {
-		info, statErr := os.Lstat(r.w.FilePath(p))
-		if statErr == nil && info.Mode().IsRegular() && (age == 0 || r.now().Sub(info.ModTime()) < age) {
+		if info, statErr := os.Lstat(r.w.FilePath(p)); statErr == nil && info.Mode().IsRegular() {
 			err = errors.Join(err, r.w.Import(ctx, p))
 		}
 	}
 	return err
 }
-
-// ImportAll stores what stands in the folder of a session and the store does not have.
-func (r *Registry) ImportAll(ctx context.Context, key Key) error { return r.importFiles(ctx, key, 0) }
-
-// ImportNew stores what was written to the folder of a session just now, which the
-// commands that read otherwise leave alone until it is still.
-func (r *Registry) ImportNew(ctx context.Context, key Key) error {
-	return r.importFiles(ctx, key, justWritten)
-}
-
-// justWritten is the age up to which a change may be too new for a sync.
-const justWritten = 5 * time.Second
 
 // remove retires the files of a session but for the metadata, in the versions that were
 // packed: one that an agent has changed since is a store.ErrConflict. The metadata name

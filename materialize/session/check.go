@@ -50,13 +50,16 @@ func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Fi
 		return nil, err
 	}
 	known, err := r.known(s)
+	if err != nil {
+		return nil, err
+	}
 	if len(artifacts) == 0 {
 		artifacts = slices.Sorted(maps.Keys(known))
 	}
 	var targets []target
 	for _, artifact := range artifacts {
-		t, nameErr := r.targetNamed(s, known, artifact)
-		if err = errors.Join(err, nameErr); err != nil {
+		t, err := r.targetNamed(s, known, artifact)
+		if err != nil {
 			return nil, err
 		}
 		targets = append(targets, t)
@@ -81,7 +84,7 @@ func (r *Registry) known(s *Session) (map[string]target, error) {
 	}
 	paths, err := r.paths(s.Key)
 	for _, p := range paths {
-		artifact := layout.ArtifactName(p, s.Type, s.ID)
+		artifact := layout.ArtifactName(p, s.Key.Type, s.Key.ID)
 		_, isSummary := layout.IsSummary(artifact)
 		if _, found := known[artifact]; !found && !isSummary && !isOwnFile(artifact) {
 			name := record.Name{Kind: record.KindArtifact, ID: r.w.Settings.Profile.Recognize(p).ID}

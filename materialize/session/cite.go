@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"net/url"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -45,19 +46,8 @@ func citations(text []byte, most int) (found []citation, more bool) {
 	return s.found, s.more
 }
 
-var (
-	backslash = layout.Pattern(`\\([\pL\pN.])`)
-	escaped   = layout.Pattern(`\\\\`)
-)
-
-// withSlashes returns a text with the paths in it as they are written elsewhere than on
-// Windows. In JSON a single backslash is none of a path.
-func withSlashes(text []byte, isJSON bool) []byte {
-	if isJSON {
-		return escaped().ReplaceAll(text, []byte("/"))
-	}
-	return backslash().ReplaceAll(text, []byte("/$1"))
-}
+// backslash is what stands between folders on Windows; in JSON it is mostly none.
+var backslash = layout.Pattern(`\\([\pL\pN.])`)
 
 // A citer collects the citations of a text.
 type citer struct {
@@ -279,6 +269,6 @@ func (c reference) isMeant(g *gatherer, form string) bool {
 	if !hasFolder || !hasExtension(form) || strings.ContainsAny(form, ":@=") || strings.Contains(strings.TrimLeft(top, "."), ".") {
 		return false // example.org/x.md is no path
 	}
-	info, _, err := g.registry.w.Look(top)
+	info, err := os.Stat(g.registry.w.FilePath(top))
 	return strings.HasSuffix(form, ".md") || err == nil && info.IsDir()
 }

@@ -18,6 +18,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -347,7 +348,9 @@ func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]referen
 		}
 	}
 	text, err := g.textOf(ctx, v)
-	text = withSlashes(text, strings.HasSuffix(v.Record.Path, ".json"))
+	if !strings.HasSuffix(v.Record.Path, ".json") {
+		text = backslash().ReplaceAll(text, []byte("/$1"))
+	}
 	if errors.Is(err, store.ErrDropped) {
 		return all, nil
 	}
@@ -530,7 +533,7 @@ func (g *gatherer) values(by *record.Record, form string) []string {
 			paths = append(paths, candidate)
 		}
 	}
-	folder := path.Dir(by.Path)
+	dir := path.Dir(by.Path)
 	isAbsolute := strings.HasPrefix(form, "/") || strings.HasPrefix(form, "~/")
 	switch {
 	case isAbsolute:
@@ -539,15 +542,15 @@ func (g *gatherer) values(by *record.Record, form string) []string {
 		}
 	case strings.Contains(form, "/"):
 		if strings.HasPrefix(form, "./") || strings.HasPrefix(form, "../") {
-			add(path.Join(folder, form))
+			add(path.Join(dir, form))
 		}
 		add(form)
-		for n := 0; n < mostFolders && folder != "." && folder != "/"; n++ {
-			add(path.Join(folder, form))
-			folder = path.Dir(folder)
+		for n := 0; n < mostFolders && dir != "." && dir != "/"; n++ {
+			add(path.Join(dir, form))
+			dir = path.Dir(dir)
 		}
 	default:
-		add(path.Join(folder, form))
+		add(path.Join(dir, form))
 		add(form)
 	}
 	for _, candidate := range paths[:len(paths):len(paths)] {
@@ -621,7 +624,7 @@ func (g *gatherer) unknown(by *record.Record, c reference) (gone loss) {
 	}
 	gone.What, gone.files = c.Text, []string{}
 	for _, form := range c.forms() {
-		if by.Name.Tree == "" {
+		if by.Name.Tree == "" && withoutPlace(form) == form {
 			gone.files = append(gone.files, g.values(by, form)...)
 		}
 	}
@@ -643,41 +646,35 @@ var isDocument = layout.Pattern(`(?i)(^|/)[^.]+$|\.(md|mdx|markdown|rst|adoc|txt
 // addFile makes the file of the workspace a member that a citation means, as it is now, or
 // says why not.
 func (g *gatherer) addFile(cited loss, depth int) {
-	inside := false
-	for _, value := range cited.files {
+	inside := slices.DeleteFunc(cited.files, func(value string) bool {
+		return strings.HasPrefix(value, ":~/") || strings.HasPrefix(value, ":file:")
+	})
+	missing := cited.Reason
+	cited.Inexact, cited.Reason = true, "a file of the workspace that is not laid out"
+	for _, value := range inside {
 		p := strings.TrimPrefix(value, ":")
-		if strings.HasPrefix(p, "~/") || strings.HasPrefix(p, "file:") {
-			continue
-		}
-		inside = true
 		info, rule, err := g.registry.w.Look(p)
 		if err != nil {
 			continue
 		}
 		name := record.Name{Kind: record.KindNote, ID: p}
-		cited.Inexact = true
 		switch {
-		case info.IsDir():
-			cited.Reason = "a folder: what is in it was not followed"
-		case g.past:
-			cited.Reason = "a file of the workspace that is not stored"
-		case rule != "" || !info.Mode().IsRegular() || info.Size() > citeLimit:
-			cited.Reason = cmp.Or(rule, "no regular file of at most 16 MiB") + ": a file of the workspace that is not laid out"
+		case !info.Mode().IsRegular():
+			cited.Reason = folder.TypeName(info.Mode()) + ", which is not followed"
+			g.leaveOut(cited)
+		case g.past || rule != "" || info.Size() > citeLimit:
+			g.leaveOut(cited)
 		case g.hasRoom(name):
 			g.members[name] = true
 			v := store.Version{Record: &record.Record{Name: name, Path: p, Size: info.Size()}}
 			g.Members = append(g.Members, member{v, record.EstimateTokens(info.Size()), "not stored: as it is now", depth})
-			return
-		default:
-			return
 		}
-		g.leaveOut(cited)
 		return
 	}
-	if !inside && cited.Reason != "" {
-		cited.Inexact, cited.Reason = true, "it is outside of the workspace"
+	if cited.Inexact, cited.Reason = len(inside) == 0, missing; cited.Inexact && missing != "" {
+		cited.Reason = "it is outside of the workspace"
 	}
-	if cited.Reason != "" {
+	if missing != "" {
 		g.leaveOut(cited)
 	}
 }

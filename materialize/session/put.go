@@ -85,55 +85,22 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 	} else if err != nil {
 		return nil, fmt.Errorf("reading the text of %s: %w", request.Artifact, err)
 	}
-	s, t, err := r.place(ctx, key, request.Artifact)
+	name, err := r.artifactName(ctx, key, request.Artifact)
 	if err != nil {
 		return nil, err
 	}
-	put, err := r.putText(ctx, t.name, materialize.PutRequest{
-		Kind: t.name.Kind, ID: t.name.ID, Text: text, Source: record.SourcePut, Expect: request.Expect,
+	put := materialize.PutRequest{
+		Kind: name.Kind, ID: name.ID, Text: text, Source: record.SourcePut, Expect: request.Expect,
 		Facts: layout.Facts{Agent: layout.Slug(request.Agent)},
-	}, summary)
-	if err == nil && !put.Unchanged {
-		err = r.reopen(ctx, s)
 	}
-	return put, err
-}
-
-// place returns a session and the artifact of it that a name means, and says where that
-// may not be what was meant.
-func (r *Registry) place(ctx context.Context, key Key, artifact string) (s *Session, t target, err error) {
-	if s, err = r.Read(ctx, key); errors.Is(err, ErrNoSession) { // its folder is empty
-		s, err = &Session{Key: key}, nil
-	}
-	if err != nil {
-		return nil, t, err
-	}
-	known, err := r.known(s)
-	if err == nil {
-		t, err = r.targetNamed(s, known, artifact)
-	}
-	switch {
-	case err != nil:
-	case t.artifact != nameOf(key, artifact):
-		r.Say("%s is called %s in %s", artifact, t.artifact, key)
-	case len(t.also) > 0:
-		r.Say("%s has %s beside %s", key, strings.Join(t.also, ", "), t.artifact)
-	}
-	return s, t, err
-}
-
-// putText stores the text of an artifact, and its summary first.
-func (r *Registry) putText(
-	ctx context.Context, name record.Name, put materialize.PutRequest, summary string,
-) (*materialize.PutResult, error) {
 	if summary == "" {
 		return r.w.Put(ctx, put)
 	}
 	// The file of a summary must not speak of a text that is refused.
-	if err := r.w.Store.View(ctx, func(tx *store.Tx) error { return tx.Meets(name, put.Expect) }); err != nil {
+	if err := r.w.Store.View(ctx, func(tx *store.Tx) error { return tx.Meets(name, request.Expect) }); err != nil {
 		return nil, err
 	}
-	ref, err := r.putSummary(ctx, name, path.Base(name.ID), put.Facts.Agent, summary)
+	ref, err := r.putSummary(ctx, name, request.Artifact, put.Facts.Agent, summary)
 	if err != nil {
 		return nil, err
 	}
@@ -163,50 +130,77 @@ func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, age
 	return put.Ref, nil
 }
 
+// artifactName returns the name of the artifact that is meant, and says where that may be
+// another.
+func (r *Registry) artifactName(ctx context.Context, key Key, artifact string) (record.Name, error) {
+	s, err := r.Read(ctx, key)
+	if errors.Is(err, ErrNoSession) { // its folder is empty
+		s, err = &Session{Key: key}, nil
+	}
+	var known map[string]target
+	if err == nil {
+		known, err = r.known(s)
+	}
+	var t target
+	if err == nil {
+		t, err = r.targetNamed(s, known, artifact)
+	}
+	switch {
+	case err != nil:
+	case t.artifact != nameOf(key, artifact):
+		r.Say("%s is called %s in %s", artifact, t.artifact, key)
+	case len(t.also) > 0:
+		r.Say("%s has %s beside %s", key, strings.Join(t.also, ", "), t.artifact)
+	}
+	return t.name, err
+}
+
 // targetNamed returns the artifact that a name means, with those that another spelling of
 // it has: the one of that name, else the only one that has the name in other cases, with
 // other signs between the words or behind a number, else the one that is still to be made.
 func (r *Registry) targetNamed(s *Session, known map[string]target, artifact string) (t target, err error) {
 	want := nameOf(s.Key, artifact)
-	number, word, extension := spelled(want)
-	var near, also []string
+	word, extension := spelled(want)
+	t, found := known[want]
+	var also []string
+	near := map[string]target{}
 	for _, have := range slices.Sorted(maps.Keys(known)) {
-		n, w, e := spelled(have)
-		switch {
-		case w != word || have == want:
-		case e == extension && (n == number || number == ""):
-			near = append(near, have)
-		default:
-			also = append(also, have)
+		w, e := spelled(have)
+		if w != word || have == want {
+			continue
+		}
+		also = append(also, have)
+		if e == extension && !numbered().MatchString(want) {
+			near[have] = known[have]
 		}
 	}
-	t, found := known[want]
-	switch {
-	case !found && len(near) == 1:
-		t = known[near[0]]
-		near = nil
-	case !found:
+	if !found && len(near) == 1 {
+		for _, t = range near {
+			t.also = slices.DeleteFunc(also, func(name string) bool { return name == t.artifact })
+			return t, nil
+		}
+	}
+	if !found {
 		if err = checkArtifact(artifact); err == nil || isOwnFile(artifact) {
 			t = target{artifact: want, name: s.Key.file(artifact), of: s}
 			t.file, err = r.w.PathOf(t.name)
 		}
 	}
-	t.also = append(near, also...)
+	t.also = also
 	return t, err
 }
 
 var numbered = layout.Pattern(`^(?:[0-9]+[-_. T]+)+(\pL)`)
 
-// spelled returns the number or date that a name begins with, its words however they are
-// written, and what its file is called behind the dot.
-func spelled(name string) (number, word, extension string) {
+// spelled returns the words of a name, however they are written and without the number or
+// date before them, and what its file is called behind the dot.
+func spelled(name string) (words, extension string) {
 	dir, base := path.Split(name)
 	if hasExtension(base) {
 		extension = path.Ext(base)
 	}
-	whole := strings.TrimSuffix(base, extension)
-	rest := numbered().ReplaceAllString(whole, "$1")
-	return strings.TrimSuffix(whole, rest), dir + layout.Slug(rest), cmp.Or(extension, ".md")
+	base = numbered().ReplaceAllString(strings.TrimSuffix(base, extension), "$1")
+	return dir + layout.Slug(base), cmp.Or(extension, ".md")
 }
 
 // nameOf returns what an artifact is called that a user has named with its extension
@@ -224,11 +218,10 @@ func (r *Registry) Path(ctx context.Context, key Key, artifact ...string) (strin
 	}
 	name := key.file(layout.SessionMetaFile)
 	if len(artifact) > 0 {
-		_, t, err := r.place(ctx, key, artifact[0])
-		if err != nil {
+		var err error
+		if name, err = r.artifactName(ctx, key, artifact[0]); err != nil {
 			return "", err
 		}
-		name = t.name
 	}
 	folder, err := r.w.MakeFolder(ctx, name)
 	if err != nil || len(artifact) == 0 {

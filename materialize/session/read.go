@@ -36,6 +36,7 @@ type Session struct {
 	AtWork      []openAgent           `json:"-"`
 	Log         []layout.AgentEvent   `json:"-"`
 	LogProblems []*layout.SyntaxError `json:"-"`
+	Spellings   map[string][]string   `json:"-"` // of the agents, by what put makes of them; the first is shown
 	Others      int                   `json:"-"` // other records of the session, such as results; List does not count them
 	Files       []store.Version       `json:"-"` // all of them: also the log, the metadata and the summaries
 
@@ -113,13 +114,37 @@ func (s *Session) outline(now time.Time) {
 	s.Count = len(s.Artifacts)
 	for _, a := range s.Artifacts {
 		s.Tokens += a.Tokens
-		s.Agents = append(s.Agents, layout.Slug(a.Agent))
 	}
-	for _, e := range s.Log {
-		s.Agents = append(s.Agents, layout.Slug(e.Agent))
+	s.spell()
+}
+
+// spell gives each agent one spelling: the first in the log, else in a file, else the one
+// that put has made.
+func (s *Session) spell() {
+	var all []*string
+	for i := range s.Log {
+		agent := s.Log[i].Agent // the log is shown as it is
+		all = append(all, &agent)
+	}
+	for i := range s.Artifacts {
+		all = append(all, &s.Artifacts[i].Agent)
+	}
+	for i := range s.AtWork {
+		all = append(all, &s.AtWork[i].Agent)
+	}
+	s.Spellings = map[string][]string{}
+	for _, agent := range all {
+		if key := layout.Slug(*agent); *agent != key && !slices.Contains(s.Spellings[key], *agent) {
+			s.Spellings[key] = append(s.Spellings[key], *agent)
+		}
+	}
+	for _, agent := range all {
+		key := layout.Slug(*agent)
+		if *agent = append(s.Spellings[key], key)[0]; key != "" && !slices.Contains(s.Agents, *agent) {
+			s.Agents = append(s.Agents, *agent)
+		}
 	}
 	slices.Sort(s.Agents)
-	s.Agents = slices.DeleteFunc(slices.Compact(s.Agents), func(agent string) bool { return agent == "" })
 }
 
 // add puts one file in its place.
@@ -238,21 +263,13 @@ func (r *Registry) Note(ctx context.Context, key Key, event, agent, message stri
 	e := layout.AgentEvent{Time: r.now().UTC().Format(time.RFC3339), Event: event, Agent: agent, Message: message}
 	line := layout.AppendAgentEvent(nil, e)
 	name := key.file(layout.SessionLogFile)
-	put, err := r.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
+	return r.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		text := bytes.Clone(old)
 		if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
 			text = append(text, '\n')
 		}
 		return append(text, line...), nil
 	})
-	if err != nil || event != "START" {
-		return put, err
-	}
-	s, err := r.Read(ctx, key)
-	if err == nil {
-		err = r.reopen(ctx, s)
-	}
-	return put, err
 }
 
 // An openAgent is an agent that has begun and not ended.

@@ -231,34 +231,32 @@ func (r *Registry) lookup(ctx context.Context, text string) (found, near []Key, 
 	if id == "" || strings.Contains(text, "//") {
 		return nil, nil, Unset(text)
 	}
+	var keys []Key
 	for _, id := range []string{id, ""} { // most have the id
 		entries, err := r.entries(ctx, id)
-		keys, _ := byKey(entries)
-		found, near = choose(keys, text), nearest(keys, text)
-		if err != nil || len(found) > 0 {
+		keys, _ = byKey(entries)
+		if found = choose(keys, text); err != nil || len(found) > 0 {
 			return found, nil, err
 		}
 	}
-	hasNone := func(k Key) bool {
-		info, err := os.Lstat(r.w.FilePath(path.Join(r.w.Settings.Profile.Sessions, k.Type, k.ID)))
-		return err != nil || !info.IsDir()
-	}
-	return slices.DeleteFunc(r.onDisk(text), hasNone), near, nil
+	keys = r.withFolders(keys)
+	return choose(keys, text), nearest(keys, text), nil
 }
 
-// onDisk returns the sessions of the types that have a folder which a text may mean.
-func (r *Registry) onDisk(text string) (keys []Key) {
-	kind, id, hasType := strings.Cut(text, "/")
-	if !hasType {
-		kind, id = "*", text
-	}
-	if id == "" || strings.ContainsAny(id, `/\:`) || record.CheckID(id) != nil {
-		return nil
-	}
-	types, _ := os.ReadDir(r.w.FilePath(r.w.Settings.Profile.Sessions)) // there may be none
-	for _, d := range types {
-		if d.IsDir() && (kind == "*" || kind == d.Name()) {
-			keys = append(keys, Key{Type: d.Name(), ID: id})
+// withFolders adds the sessions of the workspace that have a folder or a file on disk.
+func (r *Registry) withFolders(keys []Key) []Key {
+	top := r.w.Settings.Profile.Sessions
+	types, _ := os.ReadDir(r.w.FilePath(top)) // there may be none
+	for _, kind := range types {
+		files, _ := os.ReadDir(r.w.FilePath(path.Join(top, kind.Name())))
+		for _, f := range files {
+			id := r.w.Settings.Profile.Recognize(path.Join(top, kind.Name(), f.Name())).Facts.Session // of a review
+			if f.IsDir() {
+				id = f.Name()
+			}
+			if key := (Key{Type: kind.Name(), ID: id}); id != "" && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
 		}
 	}
 	return keys
@@ -293,25 +291,17 @@ func (r *Registry) nothing(ctx context.Context, id string) error {
 	return errors.Join(nothing.Try(hint, near...), err)
 }
 
-// Discover imports what was written just now to the folder of the session that a text
-// means. One that is not known is looked for on disk: an agent may have written its
-// first file a moment before.
+// Discover imports what was written to the folder of the session that a text means, if
+// it means one.
 func (r *Registry) Discover(ctx context.Context, text string) error {
 	key, err := r.Find(ctx, text)
-	switch {
-	case err == nil:
-		return r.ImportNew(ctx, key)
-	case errors.Is(err, errSeveral):
+	if errors.Is(err, errSeveral) || errors.Is(err, ErrNoSession) {
 		return nil
-	case !errors.Is(err, ErrNoSession):
+	}
+	if err != nil {
 		return err
 	}
-	for _, key := range r.onDisk(text) {
-		if err := r.ImportAll(ctx, key); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.Import(ctx, key)
 }
 
 // choose returns the keys that a text means most exactly.

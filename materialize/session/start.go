@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -151,24 +150,21 @@ func (r *Registry) End(ctx context.Context, key Key, status string) (*Session, e
 	return r.Read(ctx, key)
 }
 
-// reopen makes a session that had ended one in progress, as somebody works in it.
-func (r *Registry) reopen(ctx context.Context, s *Session) error {
-	if !s.hasEnded() {
-		return nil
+// Reopen makes a session that had ended one in progress, as somebody works in it, and says so.
+func (r *Registry) Reopen(ctx context.Context, key Key) error {
+	s, err := r.Read(ctx, key)
+	if err != nil || !s.hasEnded() {
+		return err
 	}
-	err := r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) {
-		m.Status, m.Ended, m.Reopened = layout.StatusInProgress, time.Time{}, r.now().UTC().Truncate(time.Second)
-	})
-	if err != nil {
-		return fmt.Errorf("it is stored, but %s still counts as ended: %w", s.Key, err)
-	}
-	word := record.ShellWord(s.Key.String())
-	r.Say("%s had ended, %s, and is in progress again; filebus session end %s ends it", s.Key, s.meta.Status, word)
+	word := record.ShellWord(key.String())
+	r.Say("%s had ended, %s, and is in progress again; filebus session end %s ends it", key, s.meta.Status, word)
 	if s.Archive != "" {
 		r.Say("its files until then are in %s; filebus session replay %s --steps lists them, "+
 			"filebus rm --restore NAME brings one back", s.Archive, word)
 	}
-	return nil
+	return r.editMeta(ctx, key, func(m *layout.SessionMeta) {
+		m.Status, m.Ended, m.Reopened = layout.StatusInProgress, time.Time{}, r.now().UTC().Truncate(time.Second)
+	})
 }
 
 // editMeta changes the metadata of a session, which gets some if it has none that can
