@@ -86,12 +86,8 @@ func (w *Workspace) Look(p string) (info fs.FileInfo, rule string, err error) {
 	return info, w.filter(w.Root, Rules{}, w.Settings.Profile.Recognize).Find(p), nil
 }
 
-// The bounds of one read transaction: how many names it looks at, and how many
-// bodies it fetches.
-const (
-	viewNames  = 4000
-	viewBodies = 400
-)
+// viewBodies is how many bodies one read transaction fetches.
+const viewBodies = 400
 
 // selectFiles reads what the selection picks, in short transactions up to a
 // position fixed at the start.
@@ -102,42 +98,13 @@ func (w *Workspace) selectFiles(ctx context.Context, pick Selection) (*selector,
 		return s, err
 	}
 	if pick.Names == nil {
-		return s, eachName(ctx, w.Store, s.names, s.take)
+		return s, store.ViewAll(ctx, w.Store, s.names, s.take)
 	}
 	s.asked = map[record.Name]bool{}
 	for _, name := range pick.Names {
 		s.asked[name] = true
 	}
 	return s, store.ViewEach(ctx, w.Store, pick.Names, s.takeNamed)
-}
-
-// eachName looks at names in short transactions, each of which lists them from where
-// the one before has ended.
-func eachName(
-	ctx context.Context, s *store.Store, list func(tx *store.Tx, from record.Name) iter.Seq2[store.NamedRef, error],
-	look func(tx *store.Tx, n store.NamedRef) error,
-) (err error) {
-	var from record.Name
-	for more := true; more && err == nil; {
-		more = false
-		err = s.View(ctx, func(tx *store.Tx) error {
-			seen := 0
-			for n, err := range list(tx, from) {
-				if seen++; seen > viewNames {
-					from, more = n.Name, true
-					return err
-				}
-				if err == nil {
-					err = look(tx, n)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return err
 }
 
 type selector struct {
@@ -167,11 +134,11 @@ type claim struct {
 }
 
 // names lists the names that there were at the selection's position.
-func (s *selector) names(tx *store.Tx, from record.Name) iter.Seq2[store.NamedRef, error] {
+func (s *selector) names(tx *store.Tx, from store.NamedRef) iter.Seq2[store.NamedRef, error] {
 	if s.position != tx.Position() {
-		return tx.NamesAt(from, s.position)
+		return tx.NamesAt(from.Name, s.position)
 	}
-	return tx.Names(from)
+	return tx.Names(from.Name)
 }
 
 func (s *selector) take(tx *store.Tx, n store.NamedRef) error {
@@ -324,10 +291,10 @@ func (w *Workspace) missingAt(ctx context.Context, pick Selection, position uint
 		})
 		return missing, err
 	}
-	list := func(tx *store.Tx, from record.Name) iter.Seq2[store.NamedRef, error] {
-		return tx.DroppedAt(from, position)
+	list := func(tx *store.Tx, from store.NamedRef) iter.Seq2[store.NamedRef, error] {
+		return tx.DroppedAt(from.Name, position)
 	}
-	err := eachName(ctx, w.Store, list, func(_ *store.Tx, n store.NamedRef) error {
+	err := store.ViewAll(ctx, w.Store, list, func(_ *store.Tx, n store.NamedRef) error {
 		if pick.picksTree(n.Name.Tree) && (len(pick.Kinds) == 0 || slices.Contains(pick.Kinds, n.Name.Kind)) {
 			missing = append(missing, n.Name.String())
 		}

@@ -28,15 +28,14 @@ import (
 // written by nobody's command), changed (it is not what the store has) or open (its agent
 // has not ended).
 type Finding struct {
-	Artifact string `json:"artifact,omitempty"` // "" for a file of no session
-	File     string `json:"file"`               // absolute
-	State    string `json:"state"`
-	Detail   string `json:"detail,omitempty"`
-	Do       string `json:"do,omitempty"` // the command line that helps
-	Tokens   int    `json:"tokens"`       // about
-	Stored   bool   `json:"stored"`       // the store has these bytes
-
-	Also []string `json:"also,omitempty"` // artifacts that another spelling of its name has
+	Artifact string   `json:"artifact,omitempty"` // "" for a file of no session
+	File     string   `json:"file"`               // absolute
+	State    string   `json:"state"`
+	Detail   string   `json:"detail,omitempty"`
+	Do       string   `json:"do,omitempty"`   // the command line that helps
+	Tokens   int      `json:"tokens"`         // about
+	Stored   bool     `json:"stored"`         // the store has these bytes
+	Also     []string `json:"also,omitempty"` // artifacts that another spelling of its name has
 }
 
 // Check looks at artifacts of a session as an agent would that was told to read

@@ -242,7 +242,7 @@ func (g *gatherer) own(ctx context.Context) error {
 	dropped := func(tx *store.Tx, from store.NamedRef) iter.Seq2[store.NamedRef, error] {
 		return tx.DroppedAt(from.Name, g.Position)
 	}
-	return inSlices(ctx, g.registry.read, dropped, func(_ *store.Tx, n store.NamedRef) error {
+	return store.ViewAll(ctx, g.registry.w.Store, dropped, func(_ *store.Tx, n store.NamedRef) error {
 		if isOf(n.Name, g.Session) {
 			g.leaveOut(loss{What: n.Name.String(), Reason: destroyed})
 		}
@@ -540,17 +540,17 @@ func (g *gatherer) values(by *record.Record, form string) []string {
 		for _, candidate := range g.absolute(form) {
 			add(candidate)
 		}
-	case strings.Contains(form, "/"):
-		if strings.HasPrefix(form, "./") || strings.HasPrefix(form, "../") {
-			add(path.Join(dir, form))
+	default:
+		levels := mostFolders
+		if !strings.Contains(form, "/") {
+			levels = 1
+		} else if !strings.HasPrefix(form, "./") && !strings.HasPrefix(form, "../") {
+			add(form)
 		}
-		add(form)
-		for n := 0; n < mostFolders && dir != "." && dir != "/"; n++ {
+		for n := 0; n < levels && dir != "." && dir != "/"; n++ {
 			add(path.Join(dir, form))
 			dir = path.Dir(dir)
 		}
-	default:
-		add(path.Join(dir, form))
 		add(form)
 	}
 	for _, candidate := range paths[:len(paths):len(paths)] {

@@ -160,27 +160,22 @@ func (r *Registry) artifactName(ctx context.Context, key Key, artifact string) (
 // other signs between the words or behind a number, else the one that is still to be made.
 func (r *Registry) targetNamed(s *Session, known map[string]target, artifact string) (t target, err error) {
 	want := nameOf(s.Key, artifact)
-	word, extension := spelled(want)
+	words, extension := spelled(want)
 	t, found := known[want]
-	var also []string
-	near := map[string]target{}
+	var near, also []string
 	for _, have := range slices.Sorted(maps.Keys(known)) {
 		w, e := spelled(have)
-		if w != word || have == want {
+		if w != words || have == want {
 			continue
 		}
 		also = append(also, have)
-		if e == extension && !numbered().MatchString(want) {
-			near[have] = known[have]
+		if e == extension && !found && !numbered().MatchString(want) {
+			near = append(near, have)
 		}
 	}
-	if !found && len(near) == 1 {
-		for _, t = range near {
-			t.also = slices.DeleteFunc(also, func(name string) bool { return name == t.artifact })
-			return t, nil
-		}
-	}
-	if !found {
+	if len(near) == 1 {
+		t, also = known[near[0]], slices.DeleteFunc(also, func(name string) bool { return name == near[0] })
+	} else if !found {
 		if err = checkArtifact(artifact); err == nil || isOwnFile(artifact) {
 			t = target{artifact: want, name: s.Key.file(artifact), of: s}
 			t.file, err = r.w.PathOf(t.name)

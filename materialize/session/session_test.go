@@ -400,6 +400,9 @@ func TestEnd(t *testing.T) {
 		t.Errorf("metadata.json (-want +got):\n%s%v", diff, err)
 	}
 	x.put(key, "report", "# Report\n", "")
+	if err := x.Reopen(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
 	if s := x.read(key); s.Status != layout.StatusInProgress || !s.Ended.IsZero() {
 		t.Errorf("after a further report: %s, ended %v; want it in progress", s.Status, s.Ended)
 	}
@@ -592,9 +595,6 @@ func TestArchive(t *testing.T) {
 	} {
 		if step.add != "" {
 			x.put(key, step.add, "# More\n", "")
-			if _, err := x.End(t.Context(), key, "completed"); err != nil { // it was open again
-				t.Fatal(err)
-			}
 		}
 		to := ""
 		if step.to != "" {
