@@ -93,7 +93,7 @@ func (o *materializeCommand) session(ctx context.Context, w *workspace) error {
 	pick := o.pick
 	asked, session := pick.Trees, pick.Sessions[0]
 	pick.Sessions = nil
-	if o.AsOf == "" && !w.global.noSync {
+	if o.AsOf == "" {
 		if err := w.registry().Discover(ctx, session); err != nil {
 			return err
 		}

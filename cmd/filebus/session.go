@@ -19,7 +19,7 @@ import (
 // registry returns the sessions of a workspace.
 func (w *workspace) registry() *sessions.Registry {
 	r := sessions.Open(w.Workspace, w.read, w.now)
-	r.Say = w.note
+	r.Say, r.NoSync = w.note, w.global.noSync
 	return r
 }
 
@@ -65,23 +65,11 @@ func (e *environ) findKnown(ctx context.Context, args []string) (*foundSession, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := f.takeIn(ctx); err != nil {
-		return nil, nil, err
+	if err := f.registry.Import(ctx, f.key); err != nil && ctx.Err() == nil {
+		e.note("the newest files of %s were not looked at: %v", f.key, err)
 	}
 	s, err := f.registry.Read(ctx, f.key)
 	return f, s, err
-}
-
-// takeIn imports what agents have written to the folder of the session, unless that
-// is not wanted. What cannot be imported is said.
-func (f *foundSession) takeIn(ctx context.Context) error {
-	if f.global.noSync {
-		return nil
-	}
-	if err := f.registry.Import(ctx, f.key); err != nil && ctx.Err() == nil {
-		f.note("the newest files of %s were not looked at: %v", f.key, err)
-	}
-	return ctx.Err()
 }
 
 type sessionStart struct {

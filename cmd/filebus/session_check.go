@@ -58,13 +58,10 @@ func (o *sessionCheck) run(ctx context.Context, w *workspace, args []string) err
 
 func (e *environ) checkArtifacts(ctx context.Context, args []string) (string, []sessions.Finding, error) {
 	text, artifacts := e.sessionArg(args)
-	f, err := e.findSession(ctx, text, false)
+	f, _, err := e.findKnown(ctx, []string{text})
 	if set := e.or("", "FILEBUS_SESSION"); set != "" && len(args) > 0 && errors.Is(err, sessions.ErrNoSession) {
 		artifacts = args
-		f, err = e.findSession(ctx, set, false)
-	}
-	if err == nil {
-		err = f.takeIn(ctx)
+		f, _, err = e.findKnown(ctx, []string{set})
 	}
 	if err != nil {
 		return "", nil, err

@@ -64,7 +64,7 @@ func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool)
 // Import stores the files of a session of the workspace as they stand on disk, also those
 // that were written just now. What is no regular file is nobody's text.
 func (r *Registry) Import(ctx context.Context, key Key) error {
-	if !key.IsOwn() {
+	if !key.IsOwn() || r.NoSync {
 		return nil
 	}
 	paths, err := r.paths(key)

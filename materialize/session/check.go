@@ -55,15 +55,17 @@ func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Fi
 	if len(artifacts) == 0 {
 		artifacts = slices.Sorted(maps.Keys(known))
 	}
-	var targets []target
+	var findings []Finding
 	for _, artifact := range artifacts {
 		t, err := r.targetNamed(s, known, artifact)
 		if err != nil {
 			return nil, err
 		}
-		targets = append(targets, t)
+		if findings, err = r.look(ctx, t, findings); err != nil {
+			return nil, err
+		}
 	}
-	return r.lookAll(ctx, targets)
+	return findings, nil
 }
 
 // A target is a file to be checked.
@@ -91,17 +93,6 @@ func (r *Registry) known(s *Session) (map[string]target, error) {
 		}
 	}
 	return known, err
-}
-
-func (r *Registry) lookAll(ctx context.Context, targets []target) (findings []Finding, err error) {
-	for _, t := range targets {
-		found, err := r.look(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		findings = append(findings, found)
-	}
-	return findings, nil
 }
 
 // isOwnFile reports whether a file of a session is no agent's.
@@ -159,22 +150,24 @@ var withoutSession = layout.Pattern(`(^|/)sessions/([^/]+/)?/`)
 // CheckFiles looks at files, absolute, whatever they belong to, in the same way. The
 // Registry of no workspace has nothing to compare them with.
 func (r *Registry) CheckFiles(ctx context.Context, files []string) ([]Finding, error) {
-	var targets []target
+	var findings []Finding
 	for _, file := range files {
-		t := target{file: file}
-		if r.w != nil {
-			var err error
-			if t, err = r.targetOf(ctx, file); err != nil {
-				return nil, err
-			}
+		t, err := r.targetOf(ctx, file)
+		if err != nil {
+			return nil, err
 		}
-		targets = append(targets, t)
+		if findings, err = r.look(ctx, t, findings); err != nil {
+			return nil, err
+		}
 	}
-	return r.lookAll(ctx, targets)
+	return findings, nil
 }
 
 // targetOf finds out what a file belongs to.
 func (r *Registry) targetOf(ctx context.Context, file string) (target, error) {
+	if r.w == nil {
+		return target{file: file}, nil
+	}
 	p, err := filepath.Rel(r.w.Root, file)
 	if err != nil {
 		p = ""
@@ -185,6 +178,9 @@ func (r *Registry) targetOf(ctx context.Context, file string) (target, error) {
 	key, isFile := keyIn(t.name, place.Facts.Session, place.Facts.Attributes)
 	if !isFile {
 		return t, nil
+	}
+	if err := r.Import(ctx, key); err != nil {
+		return t, err
 	}
 	s, err := r.Read(ctx, key)
 	if errors.Is(err, ErrNoSession) {
@@ -204,21 +200,21 @@ type looker struct {
 	retired bool
 }
 
-// look looks at the file of a name.
-func (r *Registry) look(ctx context.Context, t target) (Finding, error) {
+// look adds what is found at the file of a name.
+func (r *Registry) look(ctx context.Context, t target, findings []Finding) ([]Finding, error) {
 	l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: "ok", Also: t.also}}
 	if r.w != nil {
 		if err := r.w.Store.View(ctx, l.stored); err != nil {
-			return l.Finding, err
+			return nil, err
 		}
 	}
 	if err := l.disk(ctx); err != nil {
-		return l.Finding, err
+		return nil, err
 	}
 	if l.State == "ok" && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
 		l.agent()
 	}
-	return l.Finding, nil
+	return append(findings, l.Finding), nil
 }
 
 // stored reads what the store has.
@@ -259,7 +255,7 @@ func (l *looker) disk(ctx context.Context) error {
 	case err != nil:
 		l.set("unreadable", "ls -la "+record.ShellWord(filepath.Dir(l.File)), "%v", errors.Unwrap(err))
 	case !info.Mode().IsRegular():
-		l.set("irregular", l.aside(info.Mode()), "it is %s, not a regular file", folder.TypeName(info.Mode()))
+		l.set("irregular", l.aside(), "it is %s, not a regular file", folder.TypeName(info.Mode()))
 	default:
 		return l.text(ctx, info)
 	}
@@ -285,16 +281,13 @@ func (l *looker) text(ctx context.Context, info os.FileInfo) error {
 	return nil
 }
 
-// aside returns the command line that makes room for a file of a session. Elsewhere a
-// folder or link is somebody's.
-func (l *looker) aside(mode os.FileMode) string {
+// aside returns the command line that makes room for a file of a session. What stands
+// there may be somebody's.
+func (l *looker) aside() string {
 	if l.of == nil {
 		return "ls -lad " + record.ShellWord(l.File)
 	}
-	if mode.IsDir() {
-		return "mv " + record.ShellWord(l.File) + " " + record.ShellWord(l.File+".old") + " && " + l.again()
-	}
-	return "rm " + record.ShellWord(l.File) + " && " + l.again()
+	return "mv -n " + record.ShellWord(l.File) + " " + record.ShellWord(l.File+".old") + " && " + l.again()
 }
 
 func (l *looker) growing(detail string) {

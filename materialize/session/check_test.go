@@ -88,6 +88,7 @@ func TestCheck(t *testing.T) {
 	}
 	for _, test := range tests {
 		x := newBench(t, layout.Claude())
+		x.NoSync = true // what the store has is what test.make has stored
 		key := x.start("build", "")
 		test.make(x, key, ".claude/sessions/build/"+key.ID+"/plan.md")
 		got, err := x.Check(t.Context(), key, []string{"plan"})
@@ -137,8 +138,8 @@ func TestCheckLink(t *testing.T) {
 	}
 	got, err := x.Check(t.Context(), key, nil)
 	if err != nil || len(got) != 1 || got[0].State != "irregular" || !strings.Contains(got[0].Detail, "symbolic link") ||
-		!strings.HasPrefix(got[0].Do, "rm "+link+" && filebus ") {
-		t.Errorf("a link: %+v, %v; want it named, and that it is to go", got, err)
+		!strings.HasPrefix(got[0].Do, "mv -n "+link+" "+link+".old && filebus ") {
+		t.Errorf("a link: %+v, %v; want it named, and moved away", got, err)
 	}
 	if _, err := x.Archive(t.Context(), key, filepath.Join(x.dir, "a.tgz"), false); err != nil {
 		t.Errorf("archiving beside a link: %v", err)

@@ -119,32 +119,27 @@ func (s *Session) outline(now time.Time) {
 }
 
 // spell gives each agent one spelling: the first in the log, else in a file, else the one
-// that put has made.
+// that put has made. The log is shown as it is.
 func (s *Session) spell() {
-	var all []*string
-	for i := range s.Log {
-		agent := s.Log[i].Agent // the log is shown as it is
-		all = append(all, &agent)
-	}
-	for i := range s.Artifacts {
-		all = append(all, &s.Artifacts[i].Agent)
-	}
-	for i := range s.AtWork {
-		all = append(all, &s.AtWork[i].Agent)
+	agents := markdown.Texts(s.Log, func(e layout.AgentEvent) string { return e.Agent })
+	for _, a := range s.Artifacts {
+		agents = append(agents, a.Agent)
 	}
 	s.Spellings = map[string][]string{}
-	for _, agent := range all {
-		if key := layout.Slug(*agent); *agent != key && !slices.Contains(s.Spellings[key], *agent) {
-			s.Spellings[key] = append(s.Spellings[key], *agent)
+	for _, agent := range agents {
+		if key := layout.Slug(agent); agent != key && !slices.Contains(s.Spellings[key], agent) {
+			s.Spellings[key] = append(s.Spellings[key], agent)
 		}
 	}
-	for _, agent := range all {
-		key := layout.Slug(*agent)
-		if *agent = append(s.Spellings[key], key)[0]; key != "" && !slices.Contains(s.Agents, *agent) {
-			s.Agents = append(s.Agents, *agent)
-		}
+	one := func(agent string) string { return append(s.Spellings[layout.Slug(agent)], layout.Slug(agent))[0] }
+	for i := range s.Artifacts {
+		s.Artifacts[i].Agent = one(s.Artifacts[i].Agent)
 	}
-	slices.Sort(s.Agents)
+	for i := range s.AtWork {
+		s.AtWork[i].Agent = one(s.AtWork[i].Agent)
+	}
+	s.Agents = slices.Compact(slices.Sorted(slices.Values(markdown.Texts(agents, one))))
+	s.Agents = slices.DeleteFunc(s.Agents, func(agent string) bool { return agent == "" })
 }
 
 // add puts one file in its place.

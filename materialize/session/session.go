@@ -35,12 +35,13 @@ type Registry struct {
 	read *query.Reader
 	now  func() time.Time
 
-	Say func(format string, args ...any) // hears what a user should know of what was done
+	Say    func(format string, args ...any) // hears what a user should know of what was done
+	NoSync bool                             // what agents have written is not imported
 }
 
 // Open returns the Registry of a workspace. Without one, nil, it can check files.
 func Open(w *materialize.Workspace, read *query.Reader, now func() time.Time) *Registry {
-	return &Registry{w, read, now, func(string, ...any) {}}
+	return &Registry{w: w, read: read, now: now, Say: func(string, ...any) {}}
 }
 
 // open opens a body, which stays readable after the transaction.

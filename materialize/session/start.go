@@ -189,7 +189,7 @@ func (r *Registry) editMeta(ctx context.Context, key Key, edit func(*layout.Sess
 // nothing was stored since before, unless that is zero. One that is in progress, or
 // that nobody has ended and that has changed within the last hour, stays and does
 // not count, whatever its artifacts say; one to which records of other kinds belong,
-// such as results, stays.
+// such as results, or files that were not stored yet, stays.
 func (r *Registry) Old(ctx context.Context, keep int, before time.Time) (old []*Session, err error) {
 	list, _, err := r.List(ctx, "", 0)
 	if err != nil {
@@ -206,33 +206,18 @@ func (r *Registry) Old(ctx context.Context, keep int, before time.Time) (old []*
 		if seen[s.Type] <= keep || !before.IsZero() && !s.Changed.Before(before) {
 			continue
 		}
-		if s, err = r.Read(ctx, s.Key); err != nil { // with the others
-			return nil, err
-		}
-		written := false
-		if s.Others == 0 && !s.hasEnded() {
-			written, err = r.isWrittenTo(s.Key)
+		changed := s.Changed
+		if err = r.Import(ctx, s.Key); err == nil {
+			s, err = r.Read(ctx, s.Key) // with the others
 		}
 		if err != nil {
 			return nil, err
 		}
-		if s.Others == 0 && !written {
+		if s.Others == 0 && s.Changed.Equal(changed) {
 			old = append(old, s)
 		}
 	}
 	return old, nil
-}
-
-// isWrittenTo reports whether a file of a session has changed on disk within the last
-// hour. It may not be stored yet.
-func (r *Registry) isWrittenTo(key Key) (bool, error) {
-	paths, err := r.paths(key)
-	for _, p := range paths {
-		if info, err := os.Lstat(r.w.FilePath(p)); err == nil && isRecent(info.ModTime(), r.now()) {
-			return true, nil
-		}
-	}
-	return false, err
 }
 
 // RemoveFolder removes the folder of a session that has nothing in it any more.
