@@ -74,7 +74,7 @@ func Summarize(tx *store.Tx, v store.Version) Summary {
 func (r *Reader) List(ctx context.Context, request ListRequest) (Listing, error) {
 	request.Tags = record.NormalizeTags(request.Tags)
 	p := page{request: &request, skip: max(request.Offset, 0)}
-	err := r.spell(ctx, &request.Filter)
+	err := r.Spell(ctx, &request.Filter)
 	switch field, value := request.field(); {
 	case err != nil:
 	case request.At > 0:
@@ -314,8 +314,8 @@ func (r *Reader) Values(ctx context.Context, field store.Field, prefix string) (
 	return collect(ctx, r, func(tx *store.Tx) iter.Seq2[store.Value, error] { return tx.Values(field, prefix) })
 }
 
-// spell adds to the agents of a filter the other spellings that records have of them.
-func (r *Reader) spell(ctx context.Context, f *record.Filter) error {
+// Spell adds to the agents of a filter the other spellings that records have of them.
+func (r *Reader) Spell(ctx context.Context, f *record.Filter) error {
 	if len(f.Agents) == 0 {
 		return nil
 	}

@@ -70,7 +70,7 @@ func (r *Registry) Start(ctx context.Context, kind, name string) (*Started, erro
 		return started, err
 	}
 	word := slug(secrets.Text(name))
-	if name != "" && word == "" {
+	if name != "" && layout.Slug(name) == "" {
 		return nil, noWord("name of a session", name, "it has no letter and no digit")
 	}
 	for try := 1; ; try++ {
