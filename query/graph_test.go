@@ -43,7 +43,7 @@ func (b *bench) graph(trees ...record.Tree) *query.Graph {
 // related returns, for each entry, its distance, id and edges.
 func (b *bench) related(g *query.Graph, of string, depth, limit int) (list []string, more bool) {
 	b.Helper()
-	found, more, err := g.Related(b.Context(), name(b, of), depth, limit)
+	found, left, err := g.Related(b.Context(), name(b, of), depth, limit)
 	if err != nil {
 		b.Fatalf("Related(%s): %v", of, err)
 	}
@@ -57,7 +57,7 @@ func (b *bench) related(g *query.Graph, of string, depth, limit int) (list []str
 		}
 		list = append(list, line)
 	}
-	return list, more
+	return list, left > 0
 }
 
 func TestRelated(t *testing.T) {

@@ -30,8 +30,11 @@ type ListRequest struct {
 // A Listing is one page of a list, newest first.
 type Listing struct {
 	Entries []Summary `json:"records"`
-	More    bool      `json:"more,omitempty"` // there are more behind them
+	More    int       `json:"more,omitempty"` // behind them; by date MaxCounted are counted, else one
 }
+
+// MaxCounted is how many records are read only to say that there are so many more.
+const MaxCounted = 10_000
 
 // A Summary is a record in a list. Its fields are what every command prints of a
 // record in JSON.
@@ -118,7 +121,7 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 	if rest.Clear(string(field)); field == store.FieldTag && len(p.request.Tags) > 1 {
 		rest.Tags = p.request.Tags
 	}
-	wanted := 0
+	wanted, total := 0, 0
 	if p.request.Limit > 0 && rest.IsZero() {
 		wanted = p.skip + p.request.Limit + 1
 	}
@@ -130,7 +133,7 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 					return nil, err
 				}
 			}
-			lists = append(lists, refs)
+			lists, total = append(lists, refs), total+len(refs)
 		}
 		return lists, nil
 	})
@@ -161,7 +164,13 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 	for i, d := range all {
 		refs[i] = d.ref
 	}
-	return r.eachVersion(ctx, refs, p.add)
+	err = r.eachVersion(ctx, refs, func(tx *store.Tx, v store.Version) bool {
+		return p.add(tx, v) || wanted > 0 && p.listing.More > 0
+	})
+	if wanted > 0 { // nothing is left to be asked of them
+		p.listing.More = max(total-p.request.Offset-len(p.listing.Entries), 0)
+	}
+	return err
 }
 
 // A dated is a record with its date, as record.DateOf gives it.
@@ -196,8 +205,8 @@ func (p *page) add(tx *store.Tx, v store.Version) (full bool) {
 		return false
 	}
 	if p.request.Limit > 0 && len(p.listing.Entries) == p.request.Limit {
-		p.listing.More = true
-		return true
+		p.listing.More++
+		return !p.request.ByDate || p.listing.More == MaxCounted
 	}
 	p.listing.Entries = append(p.listing.Entries, Summarize(tx, v))
 	return false

@@ -75,13 +75,20 @@ func TestListPages(t *testing.T) {
 		b.put(fmt.Sprintf("note/%d", i), "text", tagged("x"))
 		want = append([]string{fmt.Sprintf("note/%d", i)}, want...)
 	}
-	for _, request := range []query.ListRequest{{}, {Filter: record.Filter{Tags: []string{"x"}}}, {At: 9}} {
+	of := record.Filter{Tags: []string{"x"}, Kinds: []record.Kind{record.KindNote}}
+	for _, request := range []query.ListRequest{
+		{}, {Filter: record.Filter{Tags: []string{"x"}}}, {At: 9},
+		{ByDate: true}, {ByDate: true, Filter: record.Filter{Tags: []string{"x"}}}, {ByDate: true, Filter: of},
+	} {
 		var got []string
 		for request.Offset = 0; ; request.Offset += 4 {
 			request.Limit = 4
 			listing := b.list(request)
 			got = append(got, listed(listing.Entries)...)
-			if !listing.More {
+			if left := max(9-request.Offset-4, 0); request.ByDate && listing.More != left {
+				t.Errorf("behind offset %d of %+v: %d more, want %d", request.Offset, request, listing.More, left)
+			}
+			if listing.More == 0 {
 				break
 			}
 		}

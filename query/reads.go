@@ -17,11 +17,11 @@ import (
 // readsFile is the log of what was read, below the store's folder.
 const readsFile = "reads.log"
 
-// A Read is one line of the log of reads: what an agent has taken into its
-// context. Budgets are computed from it.
+// A Read is one line of the log of reads: what a command has printed, and an agent has
+// taken into its context by that. Budgets are computed from it.
 type Read struct {
 	Time    time.Time `json:"time"`
-	Op      string    `json:"op"`   // get, show, search, ...
+	Op      string    `json:"op"`   // the command: get, task show, search, ...
 	What    string    `json:"what"` // a name, or the text of a query
 	Agent   string    `json:"agent,omitempty"`
 	Session string    `json:"session,omitempty"`
@@ -102,17 +102,19 @@ const maxReadLine = 64 << 10
 // channels are all channels, the ways in which an orchestrator and its agents
 // communicate, in the order in which they are shown: those of the file-based
 // communication document first, in its order. Each is that of commands by their first
-// words, and of any record that is read by the kind of it.
+// words or by both, and of any record that is read by the kind of it; the first counts.
 var channels = []struct{ name, of string }{
-	{"waits", "wait kind:marker"},
+	{"waits", "wait dialogue_wait kind:marker"},
+	{"prompts", "task_start task_prompt dialogue_prompt"},
 	{"handoffs", "task kind:handoff"},
 	{"issue queue", "issue kind:issue"},
 	{"session state", "run status kind:state"},
 	{"knowledge graph", "knowledge kind:knowledge"},
 	{"context map", "component kind:component"},
 	{"context", "context"},
-	{"results", "kind:result"},
+	{"results", "exec put combine pdf conversation kind:result"},
 	{"search", "search"},
+	{"snapshots", "snapshot kind:snapshot"},
 	{"other", ""}, // all else
 }
 
@@ -132,8 +134,9 @@ func (r Read) Channel() string {
 	if name, err := record.ParseName(r.What); err == nil && (word == "get" || word == "show") {
 		word = "kind:" + string(name.Kind)
 	}
+	both := strings.ReplaceAll(r.Op, " ", "_")
 	for _, c := range channels {
-		if slices.Contains(strings.Fields(c.of), word) {
+		if of := strings.Fields(c.of); slices.Contains(of, word) || slices.Contains(of, both) {
 			return c.name
 		}
 	}

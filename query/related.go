@@ -26,10 +26,10 @@ func NoKnowledge(name record.Name) error {
 // with a name, up to depth edges away from it, 0: 1, and to a limit of entries, 0: 10. The nearer entries come first, of one distance those that are not
 // superseded, then those with the stronger edges, then by name. More says that
 // there are others.
-func (g *graph) Related(ctx context.Context, name record.Name, depth, limit int) (found []Related, more bool, err error) {
+func (g *graph) Related(ctx context.Context, name record.Name, depth, limit int) (found []Related, more int, err error) {
 	start, known := g.numbers[name]
 	if !known {
-		return nil, false, NoKnowledge(name)
+		return nil, 0, NoKnowledge(name)
 	}
 	limit = cmp.Or(limit, DefaultLimit)
 	w := walk{graph: g, seen: map[int]bool{start: true}}
@@ -38,14 +38,12 @@ func (g *graph) Related(ctx context.Context, name record.Name, depth, limit int)
 	for away := 1; away <= max(depth, 1) && len(front) > 0; away++ {
 		front = w.next(front)
 		all = append(all, front...)
-		if len(all) >= limit {
-			more = len(all) > limit || away < depth && len(w.next(front)) > 0
-			all = all[:limit]
-			break
-		}
+	}
+	if more = len(all) - limit; more > 0 {
+		all = all[:limit]
 	}
 	found, err = g.describeSteps(ctx, all)
-	return found, more, err
+	return found, max(more, 0), err
 }
 
 // A walk goes through a graph, level by level.

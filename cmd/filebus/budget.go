@@ -111,8 +111,8 @@ func (e *environ) printRunBudget(b *runs.Budget) error {
 	e.printf("%s: %s, %s, ≈%d tokens in %s, ≈%d a loop\n", oneLine(b.Run), plural(b.Loops, "loop"),
 		plural(b.Tasks, "task"), b.Tokens, plural(b.Reads, "read"), b.PerLoop)
 	if b.Agents.Count > 0 {
-		e.printf("agents read ≈%d tokens in %s, in contexts of their own\n", b.Agents.Tokens,
-			plural(b.Agents.Count, "read"))
+		e.printf("agents read ≈%d tokens in %s, in contexts of their own; with outputs inline ≈%d more\n",
+			b.Agents.Tokens, plural(b.Agents.Count, "read"), b.Nested.Tokens)
 	}
 	inline := fmt.Sprintf("with outputs inline: ≈%d tokens, %s", b.Inline.Tokens, plural(b.Inline.Count, "text"))
 	if b.Ratio > 0 {
@@ -125,7 +125,10 @@ func (e *environ) printRunBudget(b *runs.Budget) error {
 	}
 	e.printf("waiting by Glob: ≈%d tokens, %s min of %s × %d/min × %d calls\n", b.Polling.Tokens,
 		strconv.FormatFloat(b.Polling.Minutes, 'f', -1, 64), of, runs.PollsPerMinute, runs.CallsPerPoll)
-	e.printf("waiting by filebus wait: ≈%d tokens, %s\n", b.Blocking.Tokens, plural(b.Blocking.Count, "wait"))
+	e.printf("waiting by filebus wait: ≈%d tokens, %s × 1 call, with what it printed\n",
+		b.Blocking.Tokens, plural(b.Blocking.Count, "wait"))
+	e.printf("≈tokens: bytes / 4 of all that filebus printed, notes too; of texts the same; a call while waiting ≈%.0f\n",
+		runs.TokensPerCall)
 	if b.Reads == 0 {
 		e.note("no reads of this run are in the log of reads")
 	}
@@ -170,7 +173,7 @@ func (e *environ) printSessionBudget(b *sessions.Savings) {
 	rows := [][]string{{"agent", "given", "content passing", "≈tokens", "file passing", "≈tokens", "saved"}}
 	for i, a := range b.Agents {
 		if i == mostAgents {
-			rows = append(rows, []string{fmt.Sprintf("%d more", len(b.Agents)-i)})
+			rows = append(rows, []string{e.rest(len(b.Agents)-i, "--json")})
 			break
 		}
 		rows = append(rows, []string{

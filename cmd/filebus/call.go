@@ -118,7 +118,7 @@ type referenceJSON struct {
 // printReference prints a reference as JSON, or as one line: ref, agent, words and
 // the beginning of the preview.
 func (e *environ) printReference(format string, r record.Reference, stored *materialize.PutResult) error {
-	if format != formatLine || e.global.json {
+	if e.said.What = stored.Name.String(); format != formatLine || e.global.json {
 		return e.printJSON(referenceJSON{r, stored.Secrets})
 	}
 	line := stored.Ref.Short()

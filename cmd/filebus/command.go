@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -34,6 +35,7 @@ type completer func(*environ) cobra.CompletionFunc
 //
 //	least  the smallest number that the flag takes
 //	in     what needs at least so many tokens
+//	all    the smaller number that stands for all of it
 //	not    flags that exclude it, with a space between two
 //	need   it must be given
 type runner interface {
@@ -234,7 +236,7 @@ func addFlag(flags *pflag.FlagSet, name, letter string, value any) {
 func checkLeast(fields []flagField) error {
 	for _, f := range fields {
 		least, err := strconv.Atoi(f.tag.Get("least"))
-		if err != nil || f.value.Int() >= int64(least) {
+		if err != nil || f.value.Int() >= int64(least) || f.tag.Get("all") == fmt.Sprint(f.value) {
 			continue
 		}
 		if in := f.tag.Get("in"); in != "" {

@@ -68,8 +68,8 @@ func (o *componentShow) run(ctx context.Context, w *workspace, args []string) er
 		table = append(table, componentRow(row))
 	}
 	return w.presentTable(table, presentation{
-		maxTokens: o.MaxTokens, op: "component show", what: name, none: "the context map has no rows",
-		rest: "%d more of " + plural(len(rows), "component") + "; filebus component for FILE, or --max-tokens 0",
+		maxTokens: o.MaxTokens, what: name, none: "the context map has no rows",
+		rest: "--max-tokens 0",
 		json: func(n int) any { return componentListJSON{rows[:n], len(rows) - n} },
 	})
 }
@@ -102,7 +102,7 @@ func (o *componentFor) run(ctx context.Context, w *workspace, files []string) er
 		table = append(table, append([]string{strconv.Itoa(m.Score)}, componentRow(m.Row)...))
 	}
 	return w.presentTable(table, presentation{
-		op: "component for", what: strings.Join(files, " "), none: "no component concerns them",
+		what: strings.Join(files, " "), none: "no component concerns them",
 		json: func(int) any { return componentForJSON{matches} },
 	})
 }

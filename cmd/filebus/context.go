@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +20,7 @@ type contextCommand struct {
 	Tags       []string `flag:"tag"`
 	Task       string   `flag:"task"`
 	Complexity string   `flag:"complexity"`
-	MaxTokens  int      `flag:"max-tokens"`
+	MaxTokens  int      `flag:"max-tokens" least:"0"`
 	Explain    bool     `flag:"explain"`
 	Refresh    bool     `flag:"refresh"`
 
@@ -39,8 +41,8 @@ func (o *contextCommand) check(env *environ, args []string) (err error) {
 	if strings.TrimSpace(r.Text) == "" && len(o.Files)+len(o.Tags) == 0 && r.Task == "" {
 		return usageError("say what the task is about: a text, --file, --tag or --task")
 	}
-	if o.MaxTokens < 1 {
-		return usageError("--max-tokens %d: a context needs at least 1", o.MaxTokens)
+	if o.MaxTokens == 0 {
+		r.MaxTokens = math.MaxInt32
 	}
 	if env.global.json {
 		r.Size = contextJSONTokens
@@ -62,7 +64,7 @@ func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) erro
 	if answer.Unindexed > 0 {
 		w.note("%d log entries are not in the index yet and were not looked at", answer.Unindexed)
 	}
-	w.logRead("context", r.Text, answer.Tokens)
+	w.said.What = r.Text
 	return w.printContext(answer, o.Explain)
 }
 
@@ -97,11 +99,12 @@ type contextView struct {
 type contextListing struct {
 	Tokens  int              `json:"tokens"`
 	Items   []contextView    `json:"items"`
+	More    int              `json:"more,omitempty"` // that there was no room for
 	LeftOut []query.Omission `json:"left_out,omitempty"`
 }
 
 func newContextListing(a *query.ContextAnswer) contextListing {
-	listing := contextListing{Tokens: a.Tokens}
+	listing := contextListing{Tokens: a.Tokens, More: a.NoRoom}
 	for _, i := range a.Items {
 		listing.Items = append(listing.Items, contextView{
 			string(i.Section), i.Version.Record.Name, i.Version.Ref, i.Text, i.Tokens, i.Score, i.Why, i.Changed,
@@ -114,7 +117,7 @@ func newContextListing(a *query.ContextAnswer) contextListing {
 // what was left out.
 func contextJSONTokens(a *query.ContextAnswer) int {
 	listing := newContextListing(a)
-	listing.Tokens = math.MaxInt16 // as long as any
+	listing.Tokens, listing.More = math.MaxInt16, math.MaxInt16 // as long as any
 	var out bytes.Buffer
 	if err := writeJSON(&out, listing); err != nil {
 		return math.MaxInt
@@ -123,9 +126,6 @@ func contextJSONTokens(a *query.ContextAnswer) int {
 }
 
 func (e *environ) printContext(a query.ContextAnswer, explain bool) error {
-	if len(a.Items) == 0 && a.NoRoom > 0 {
-		e.note("%d that have to do with it have no room; give more --max-tokens", a.NoRoom)
-	}
 	if e.global.json {
 		listing := newContextListing(&a)
 		if explain {
@@ -136,14 +136,45 @@ func (e *environ) printContext(a query.ContextAnswer, explain bool) error {
 	if len(a.Items) > 0 || a.NoRoom == 0 {
 		e.printf("%s", a.Append(nil))
 	}
+	e.noteRest(a.NoRoom, "--max-tokens 0")
 	if !explain {
 		return nil
 	}
 	for _, i := range a.Items {
-		e.note("%s: %.2f, %s", i.Version.Record.Name, i.Score, strings.Join(i.Why, ", "))
+		e.note("%s: %.2f, %s", i.Version.Record.Name, i.Score, cutText(strings.Join(i.Why, ", ")))
 	}
-	for _, o := range a.LeftOut {
-		e.note("left out %s: %s", o.Name, o.Reason)
+	if len(a.LeftOut) > 0 {
+		e.note("left out %s", e.leftOutText(a.LeftOut))
 	}
 	return nil
 }
+
+// leftOutText says in one line what was left out, by the reasons.
+func (e *environ) leftOutText(all []query.Omission) string {
+	var parts []string
+	left := len(all)
+	for i, o := range all {
+		same := func(other query.Omission) bool { return other.Reason == o.Reason }
+		if slices.IndexFunc(all, same) < i || len(parts) == maxReasons {
+			continue
+		}
+		part, count := o.Name.String(), 0
+		for _, other := range all[i:] {
+			if same(other) {
+				count++
+			}
+		}
+		if left -= count; count > 1 {
+			part = fmt.Sprintf("%d, such as %s", count, part)
+		}
+		parts = append(parts, cutText(part+": "+o.Reason))
+	}
+	text := strings.Join(parts, "; ")
+	if left > 0 {
+		text += "; " + e.rest(left, "--json")
+	}
+	return text
+}
+
+// maxReasons is how many reasons are said.
+const maxReasons = 4

@@ -33,13 +33,13 @@ func (o *conversationList) run(ctx context.Context, w *workspace, _ []string) er
 	}
 	return w.presentTable(rows, presentation{
 		json: func(int) any { return conversationsJSON{list, more} },
-		none: "no conversations", more: o.next(more, len(rows)),
+		none: "no conversations", left: more, rest: o.next(len(rows)),
 	})
 }
 
 type conversationsJSON struct {
 	Conversations []result.Conversation `json:"conversations"`
-	More          bool                  `json:"more,omitempty"`
+	More          int                   `json:"more,omitempty"`
 }
 
 type conversationShow struct {
@@ -81,8 +81,8 @@ func (o *conversationShow) run(ctx context.Context, w *workspace, args []string)
 	default:
 		w.printCalls(c, shown)
 	}
-	if err == nil && left > 0 {
-		w.note("%d more; go on with --offset %d", left, from+len(shown))
+	if err == nil {
+		w.noteRest(left, o.next(len(shown)))
 	}
 	return err
 }

@@ -112,8 +112,8 @@ func (o *dialogueList) run(ctx context.Context, w *workspace, _ []string) error 
 		})
 	}
 	return w.presentTable(rows, presentation{
-		op: "dialogue list", none: "no dialogues", json: func(int) any { return dialogueListJSON{items, left} },
-		left: left, rest: "and %s; --limit 0 lists all", noun: "more dialogue",
+		none: "no dialogues", json: func(int) any { return dialogueListJSON{items, left} },
+		left: left, rest: "--limit 0",
 	})
 }
 

@@ -56,9 +56,7 @@ func (o *dialogueAssemble) elsewhere(ctx context.Context, w *workspace, slug str
 		return err
 	}
 	if o.Stdout {
-		text := string(layout.AppendDialogueDocument(nil, doc))
-		w.printf("%s", text)
-		w.logRead("dialogue assemble", d.Key.String(), record.EstimateTokens(int64(len(text))))
+		w.printf("%s", layout.AppendDialogueDocument(nil, doc))
 		return nil
 	}
 	file := w.abs(o.Out)

@@ -53,7 +53,7 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 	if more := len(view.Findings) - findingsShown; more > 0 && !o.All {
 		view.Findings, view.More = view.Findings[:findingsShown], more
 	}
-	if err := w.presentWhole("dialogue check", d.Key.String(), view, view.text()); err != nil {
+	if err := w.presentWhole(d.Key.String(), view, view.text(w.rest(view.More, "--all"))); err != nil {
 		return err
 	}
 	for _, line := range view.Mend {
@@ -119,7 +119,7 @@ func mendLines(key dialogue.Key, findings []dialogue.Finding) []string {
 }
 
 // text returns what people are shown.
-func (view *dialogueCheckJSON) text() string {
+func (view *dialogueCheckJSON) text(rest string) string {
 	var out strings.Builder
 	for _, f := range view.Findings {
 		place := f.File
@@ -129,7 +129,7 @@ func (view *dialogueCheckJSON) text() string {
 		out.WriteString(oneLine(place+": "+f.Text) + "\n")
 	}
 	if view.More > 0 {
-		fmt.Fprintf(&out, "and %d more; --all prints them\n", view.More)
+		out.WriteString(rest + "\n")
 	}
 	fmt.Fprintf(&out, "%s: %d of %s in %s, %s", view.Dialogue, view.Given, plural(view.Launched, "turn"),
 		plural(view.Rounds, "round"), plural(view.Markers, "marker"))

@@ -49,7 +49,7 @@ func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) err
 		reports = append(reports, report)
 		wanting = wanting || report.Count("must") > 0 || report.Score < o.Min
 	}
-	err = w.presentWhole("", "", lintJSON{reports}, lintText(reports, o.All))
+	err = w.presentWhole("", lintJSON{reports}, w.lintText(reports, o.All))
 	if err == nil && unread == nil && wanting {
 		unread = silentError(record.Wanting)
 	}
@@ -80,7 +80,7 @@ func (e *environ) lintDocument(ctx context.Context, arg string) (*dialogue.LintR
 	return dialogue.LintDocument(shown, &doc, found), nil
 }
 
-func lintText(reports []*dialogue.LintReport, all bool) string {
+func (e *environ) lintText(reports []*dialogue.LintReport, all bool) string {
 	var texts []string
 	for _, r := range reports {
 		text := fmt.Sprintf("%s: %d of 100", oneLine(r.File), r.Score)
@@ -92,7 +92,7 @@ func lintText(reports []*dialogue.LintReport, all bool) string {
 		text += "\n"
 		for i, f := range r.Findings {
 			if i == maxLintFindings && !all {
-				text += fmt.Sprintf("and %d more: --all\n", len(r.Findings)-i)
+				text += e.rest(len(r.Findings)-i, "--all") + "\n"
 				break
 			}
 			what := oneLine(f.Message + "; " + f.Remedy)

@@ -182,10 +182,11 @@ func knownRound(round int) *int {
 
 // printAll prints what was collected. What could not be read makes it partly.
 func (l *markerList) printAll() error {
-	if err := l.presentWhole("", "", l.out, l.text()); err != nil {
+	if err := l.presentWhole("", l.out, l.text()); err != nil {
 		return err
 	}
 	l.remark("%s", l.summary())
+	l.noteRest(l.out.More, "--limit 0")
 	if len(l.out.Unread) > 0 {
 		return silentError(record.Partly)
 	}
@@ -242,9 +243,6 @@ func (l *markerList) summary() string {
 	}
 	if l.bent > 0 {
 		text += fmt.Sprintf("; %d not written as the grammar says", l.bent)
-	}
-	if l.out.More > 0 {
-		text += fmt.Sprintf("; %d not shown, see --limit and --kind", l.out.More)
 	}
 	return text
 }

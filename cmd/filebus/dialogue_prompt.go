@@ -97,13 +97,12 @@ func (e *environ) warnWrite(f *dialogue.Forum, key dialogue.Key, round int, agen
 // printPrompts prints prompts: the text of one, or a line for each that has a file.
 func (w *workspace) printPrompts(view dialoguePrompts) error {
 	if w.global.json {
-		return w.presentWhole("dialogue prompt", view.Dialogue.String(), view, "")
+		return w.presentWhole(view.Dialogue.String(), view, "")
 	}
 	var rows [][]string
 	for _, p := range view.Prompts {
 		if p.File == "" {
 			w.printf("%s", p.Text)
-			w.logRead("dialogue prompt", view.Dialogue.String(), p.Tokens)
 			continue
 		}
 		rows = append(rows, []string{p.Agent, p.File, tokenText(p.Tokens)})

@@ -49,7 +49,7 @@ func (o *dialogueScore) run(ctx context.Context, w *workspace, args []string) er
 	view := scoreView(board, files)
 	open := slices.DeleteFunc(slices.Clone(view.Tensions), func(t layout.TensionRow) bool { return !t.IsOpen() })
 	_, err = w.present(presentation{
-		op: "dialogue score", what: d.Key.String(), entries: len(open), maxTokens: scoreTokens,
+		what: d.Key.String(), entries: len(open), maxTokens: scoreTokens,
 		json: func(int) any { return view }, text: func(n int) string { return w.scoreText(board, open, n) },
 	})
 	if err == nil && !w.global.json {
@@ -90,7 +90,7 @@ func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown i
 		text += oneLine(fmt.Sprintf("%s %s: %s", strings.ToLower(t.Status), t.ID, markdown.Clip(t.Tension, 70))) + "\n"
 	}
 	if left := len(open) - shown; left > 0 {
-		text += fmt.Sprintf("and %d more open tensions\n", left)
+		text += e.rest(left, "filebus dialogue score "+record.ShellWord(b.Dialogue.Key.String())+" --json") + "\n"
 	}
 	return text
 }

@@ -36,7 +36,7 @@ func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) err
 	if err != nil {
 		return err
 	}
-	begun := w.now()
+	defer w.waited(args[0], w.now())
 	all, err := forum.Wait(ctx, key, dialogue.WaitRequest{
 		Round: o.round, Agents: o.Agents, Limit: o.For, NoStubs: o.NoStubs,
 		Alike: func(slot dialogue.Slot, file string) { w.noteAlike(slot, file) },
@@ -53,7 +53,6 @@ func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) err
 	stubs := view.stubs()
 	view.Stubs = len(stubs)
 	_, printErr := w.present(presentation{
-		op: "dialogue wait", what: key.ID, took: w.now().Sub(begun),
 		json: func(int) any { return view }, text: func(int) string { return w.roundTable(all) },
 	})
 	switch {

@@ -49,6 +49,8 @@ type environ struct {
 	started bool                     // its arguments and flags were accepted
 	opened  []*materialize.Workspace // by the command
 	insists bool                     // a store may be made in the home folder too
+	args    []string                 // the command line
+	said    query.Read               // what the log of reads is to say of the output
 }
 
 // globalOptions are the flags that every command has.

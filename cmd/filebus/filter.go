@@ -121,13 +121,8 @@ func (p *page) check(*environ, []string) error {
 	return nil
 }
 
-// next says how to go on behind a page that has so many rows, if there are more.
-func (p *page) next(more bool, rows int) string {
-	if !more {
-		return ""
-	}
-	return fmt.Sprintf("there are more; go on with --offset %d", p.Offset+rows)
-}
+// next is how to go on behind a page that has so many rows.
+func (p *page) next(rows int) string { return fmt.Sprintf("--offset %d", p.Offset+rows) }
 
 // parseTime reads a time as users give it: "36h" and "2d" ago, a date, or a date
 // with a time, local unless it has a zone.

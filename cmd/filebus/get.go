@@ -53,7 +53,7 @@ func (o *getCommand) run(ctx context.Context, w *workspace, args []string) error
 	if err := w.textHere(name, v, &request); err != nil {
 		return err
 	}
-	return w.printBody(ctx, "get", name, v, request)
+	return w.printBody(ctx, name, v, request)
 }
 
 // maxLine is how much of a line is printed where lines are asked for, in bytes: about 2,000
@@ -96,7 +96,7 @@ func (w *workspace) textHere(text string, v store.Version, request *query.BodyRe
 }
 
 // printBody prints a body, or a part of it.
-func (w *workspace) printBody(ctx context.Context, op, name string, v store.Version, request query.BodyRequest) error {
+func (w *workspace) printBody(ctx context.Context, name string, v store.Version, request query.BodyRequest) error {
 	var buffer bytes.Buffer
 	var out io.Writer = w.out
 	if w.global.json {
@@ -106,9 +106,9 @@ func (w *workspace) printBody(ctx context.Context, op, name string, v store.Vers
 	if err != nil {
 		return err
 	}
+	w.said.What = v.Record.Name.String()
 	w.noteLong(name, result.Long)
 	if !w.global.json {
-		w.logRead(op, v.Record.Name.String(), result.Tokens)
 		return nil
 	}
 	b := bodyJSON{
@@ -120,8 +120,7 @@ func (w *workspace) printBody(ctx context.Context, op, name string, v store.Vers
 	} else {
 		b.Base64 = buffer.Bytes()
 	}
-	_, err = w.present(presentation{op: op, what: v.Record.Name.String(), json: func(int) any { return b }})
-	return err
+	return w.printJSON(b)
 }
 
 type bodyJSON struct {

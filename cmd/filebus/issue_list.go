@@ -42,7 +42,7 @@ func (o *issueList) run(ctx context.Context, w *workspace, _ []string) error {
 			return slices.Compact(known)
 		})
 	}
-	return printIssues(w, "issue list", all, o.MaxTokens)
+	return printIssues(w, all, o.MaxTokens, "--max-tokens 0")
 }
 
 type issueListJSON struct {
@@ -51,16 +51,15 @@ type issueListJSON struct {
 }
 
 // printIssues prints as many issues as some tokens hold.
-func printIssues(w *workspace, op string, all []issue.Issue, maxTokens int) error {
+func printIssues(w *workspace, all []issue.Issue, maxTokens int, rest string) error {
 	rows := make([][]string, len(all))
 	for n, i := range all {
 		rows[n], all[n] = w.issueRow(i), i.Brief()
 	}
 	return w.presentTable(rows, presentation{
-		maxTokens: maxTokens, op: op, what: "issue_queue", none: "no issues",
+		maxTokens: maxTokens, what: "issue_queue", none: "no issues",
 		json: func(n int) any { return issueListJSON{all[:n], len(all) - n} },
-		rest: "%d more of " + plural(len(all), "issue") +
-			"; narrow it with --open, --type, --priority, or give --max-tokens 0",
+		rest: rest,
 	})
 }
 
@@ -99,11 +98,12 @@ func (o *issueWait) run(ctx context.Context, w *workspace, _ []string) error {
 	if err != nil {
 		return err
 	}
+	defer w.waited("issue_queue", w.now())
 	found, err := q.Wait(ctx, request)
 	if err != nil {
 		return err
 	}
-	return printIssues(w, "issue wait", found, issueTokens)
+	return printIssues(w, found, issueTokens, "filebus issue list --max-tokens 0")
 }
 
 // issueTokens is how much of an issue is shown unless more is asked for.
@@ -112,8 +112,8 @@ const issueTokens = 400
 // printIssue prints what an agent needs to work on an issue.
 func printIssue(w *workspace, i issue.Issue, maxTokens int) error {
 	return w.presentLines(w.issueLines(i), presentation{
-		maxTokens: maxTokens, op: "issue show", what: i.Name.String(), json: func(int) any { return i },
-		rest: "… cut; all of it: filebus issue show " + record.ShellWord(i.ID) + " --max-tokens 0",
+		maxTokens: maxTokens, what: i.Name.String(), json: func(int) any { return i },
+		rest: "filebus issue show " + record.ShellWord(i.ID) + " --max-tokens 0",
 	})
 }
 

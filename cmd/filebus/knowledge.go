@@ -65,21 +65,19 @@ func (o *knowledgeList) run(ctx context.Context, w *workspace, tags []string) er
 		return err
 	}
 	w.noteNotHere(ctx, record.KindKnowledge)
-	err = w.presentWhole("knowledge list", strings.Join(r.Wanted, " "),
-		knowledgeListView(found, total), w.knowledgeText(found))
-	switch seen := r.Offset + len(found); {
-	case err != nil || w.global.json:
-		return err
-	case len(found) == 0:
-		w.note("no entries")
-	case seen < total:
-		w.note("%d of %d entries; go on with --offset %d", len(found), total, seen)
+	err = w.presentWhole(strings.Join(r.Wanted, " "),
+		knowledgeListView(found, total, r.Offset), w.knowledgeText(found))
+	if err == nil && len(found) == 0 {
+		w.remark("no entries")
+	} else if err == nil {
+		w.noteRest(total-r.Offset-len(found), o.next(len(found)))
 	}
-	return nil
+	return err
 }
 
 type knowledgeListJSON struct {
 	Total   int             `json:"total"`
+	More    int             `json:"more,omitempty"` // behind these
 	Entries []knowledgeJSON `json:"entries"`
 }
 
@@ -90,8 +88,8 @@ type knowledgeJSON struct {
 }
 
 // knowledgeListView returns a list in JSON.
-func knowledgeListView(found []query.Knowledge, total int) knowledgeListJSON {
-	value := knowledgeListJSON{Total: total}
+func knowledgeListView(found []query.Knowledge, total, offset int) knowledgeListJSON {
+	value := knowledgeListJSON{Total: total, More: max(total-offset-len(found), 0)}
 	for _, k := range found {
 		by := supersededText(k.SupersededBy, "")
 		value.Entries = append(value.Entries, knowledgeJSON{k, k.Description.Preview, by})
@@ -148,6 +146,6 @@ func listKnowledgeTags(ctx context.Context, w *workspace, args []string) error {
 		return err
 	}
 	return w.presentTable(tagRows(counts), presentation{
-		op: "knowledge tags", what: prefix, json: func(int) any { return tagsJSON{counts} },
+		what: prefix, json: func(int) any { return tagsJSON{counts} },
 	})
 }

@@ -88,7 +88,7 @@ func printHarvest(w *workspace, h *knowledge.Harvest, adding bool, added []strin
 	if !adding {
 		lines = append(lines, markdown.Texts(h.Proposals, proposalText)...)
 	}
-	return w.presentWhole("knowledge harvest", h.Task, harvestJSON{*h, added}, strings.Join(lines, ""))
+	return w.presentWhole(h.Task, harvestJSON{*h, added}, strings.Join(lines, ""))
 }
 
 // proposalText returns the lines of a proposal.

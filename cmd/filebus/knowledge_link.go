@@ -106,7 +106,7 @@ func (o *knowledgeRelated) run(ctx context.Context, w *workspace, args []string)
 type relatedListJSON struct {
 	Of      string        `json:"of"`
 	Related []relatedJSON `json:"related"`
-	More    bool          `json:"more,omitempty"`
+	More    int           `json:"more,omitempty"`
 }
 
 type relatedJSON struct {
@@ -162,8 +162,8 @@ func edgeText(e query.Edge, far record.Name) string {
 func printRelated(w *workspace, list relatedListJSON, maxTokens int) error {
 	all := list.Related
 	printed, err := w.present(presentation{
-		entries: len(all), maxTokens: maxTokens, op: "knowledge related", what: list.Of,
-		json: func(n int) any { return relatedListJSON{list.Of, all[:n], list.More || n < len(all)} },
+		entries: len(all), maxTokens: maxTokens, what: list.Of,
+		json: func(n int) any { return relatedListJSON{list.Of, all[:n], list.More + len(all) - n} },
 		text: func(n int) string { return strings.Join(markdown.Texts(all[:n], relatedText), "") },
 	})
 	switch {
@@ -171,8 +171,10 @@ func printRelated(w *workspace, list relatedListJSON, maxTokens int) error {
 		return err
 	case len(all) == 0:
 		w.note("nothing is related to %s", list.Of)
-	case list.More || printed < len(all):
-		w.note("there are more; give --limit, or --max-tokens 0")
+	case printed < len(all):
+		w.noteRest(list.More+len(all)-printed, "--max-tokens 0")
+	default:
+		w.noteRest(list.More, fmt.Sprintf("--limit %d", min(list.More+len(all), maxRelated)))
 	}
 	return nil
 }

@@ -87,10 +87,8 @@ func (e *environ) printLint(report *lint.Report) {
 		e.note("more than %d files and folders: the rest was not looked at; check a folder of it", lint.MaxFiles)
 	}
 	found := fmt.Sprintf("%s in %s", plural(len(report.Findings)+report.More, "finding"), plural(report.Files, "file"))
-	if report.More > 0 {
-		found += fmt.Sprintf("; %d not shown, see --limit and --rule", report.More)
-	}
 	e.note("%s", found)
+	e.noteRest(report.More, "--limit 0")
 }
 
 // seenFrom returns a file of a folder as it is called from the working directory.

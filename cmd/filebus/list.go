@@ -41,7 +41,7 @@ func (o *listCommand) run(ctx context.Context, w *workspace, _ []string) error {
 		})
 	}
 	return w.presentTable(rows, presentation{
-		json: func(int) any { return list }, none: "no records", more: o.next(list.More, len(rows)),
+		json: func(int) any { return list }, none: "no records", left: list.More, rest: o.next(len(rows)),
 	})
 }
 

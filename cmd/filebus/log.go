@@ -70,10 +70,13 @@ func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 	if limit == 0 {
 		return l.forward(ctx)
 	}
-	lines, err := l.last(ctx, l.position, limit)
+	lines, left, err := l.last(ctx, l.position, limit)
 	slices.Reverse(lines)
 	if err != nil {
 		return err
+	}
+	if left > 0 { // no line of JSON could say it
+		l.note("%s", l.rest(left, "--limit 0"))
 	}
 	if len(lines) == 0 && !l.global.json {
 		l.note("no entries")
@@ -81,23 +84,28 @@ func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 	return l.printLines(lines)
 }
 
-// last returns the last entries behind a position, newest first, and moves to
-// the log's end.
-func (l *logPrinter) last(ctx context.Context, after uint64, limit int) (lines []logLine, err error) {
+// last returns the last entries behind a position, newest first, and how many are before
+// them, and moves to the log's end.
+func (l *logPrinter) last(ctx context.Context, after uint64, limit int) (lines []logLine, left int, err error) {
 	next, begun := uint64(0), false
 	err = l.read.InSlices(ctx, func(tx *store.Tx) (done bool, err error) {
 		if !begun {
 			next, begun = tx.Position(), true
 			l.position = next
 		}
-		if next <= after || len(lines) == limit {
+		if next <= after || len(lines) == limit && (len(l.kinds) == 0 || left == query.MaxCounted) {
 			return true, nil
 		}
 		lines, err = l.add(lines, tx, next)
-		next--
+		if next--; len(lines) > limit { // it only counts
+			lines, left = lines[:limit], left+1
+		}
 		return false, err
 	})
-	return lines, err
+	if len(l.kinds) == 0 {
+		left = int(next - after)
+	}
+	return lines, left, err
 }
 
 // forward prints every entry behind the position and moves to the log's end.

@@ -83,8 +83,8 @@ func notify(signals []os.Signal) <-chan os.Signal {
 func run(ctx context.Context, env *environ, args []string) int {
 	inside := *env // a command line has its own flags and output
 	defer inside.guard()()
-	out := &resultWriter{w: inside.out}
-	inside.out = out
+	out, notes := &resultWriter{w: inside.out}, &resultWriter{w: inside.err}
+	inside.out, inside.err, inside.args = out, notes, args
 	if i := slices.Index(args, "--version"); i == 0 || i == 1 && args[0] == "--json" {
 		args = slices.Replace(slices.Clone(args), i, i+1, "version")
 	}
@@ -100,10 +100,12 @@ func run(ctx context.Context, env *environ, args []string) int {
 	if err == nil {
 		err = out.err
 	}
+	exit := exitDone
 	if err != nil {
-		return inside.fail(err)
+		exit = inside.fail(err)
 	}
-	return exitDone
+	inside.logRead(out.size + notes.size)
+	return exit
 }
 
 // wantsJSON reports whether a command line asks for JSON that could not be read
@@ -118,10 +120,11 @@ func wantsJSON(args []string) bool {
 }
 
 // A resultWriter remembers the first error, so that commands may print without
-// looking, and writes no more after it.
+// looking, and writes no more after it. It counts what was written.
 type resultWriter struct {
-	w   io.Writer
-	err error
+	w    io.Writer
+	err  error
+	size int64
 }
 
 func (r *resultWriter) Write(p []byte) (int, error) {
@@ -129,6 +132,6 @@ func (r *resultWriter) Write(p []byte) (int, error) {
 		return 0, r.err
 	}
 	n, err := r.w.Write(p)
-	r.err = err
+	r.err, r.size = err, r.size+int64(n)
 	return n, err
 }

@@ -81,7 +81,7 @@ func TestPresentLines(t *testing.T) {
 	show := func(maxTokens int) string {
 		out.Reset()
 		p := presentation{
-			maxTokens: maxTokens, noun: "more line", rest: "[%s left out; --max-tokens 0 prints all]",
+			maxTokens: maxTokens, rest: "filebus show X --max-tokens 0",
 		}
 		if err := (&workspace{environ: env}).presentLines(lines, p); err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func TestPresentLines(t *testing.T) {
 		t.Errorf("without a bound: %d lines of %d", strings.Count(got, "\n"), len(lines))
 	}
 	got := show(60)
-	if len(got) > 4*60 || !strings.HasSuffix(got, "more lines left out; --max-tokens 0 prints all]\n") || !strings.HasPrefix(got, "a line") {
+	if len(got) > 4*60 || !strings.HasSuffix(got, " more; filebus show X --max-tokens 0\n") || !strings.HasPrefix(got, "a line") {
 		t.Errorf("bound of 60 tokens: %q", got)
 	}
 }

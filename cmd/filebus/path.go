@@ -34,7 +34,7 @@ func runPath(ctx context.Context, w *workspace, args []string) error {
 	}
 	file := found.FilePath(v.Record.Path)
 	if w.or("", "FILEBUS_AGENT") != "" && v.Record.Session != "" {
-		found.logRead("path", v.Record.Name.String(), record.EstimateTokens(int64(len(file))))
+		w.said.What = v.Record.Name.String()
 	}
 	return w.print(map[string]string{"file": file}, "%s\n", file)
 }

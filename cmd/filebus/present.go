@@ -3,10 +3,11 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"sort"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,14 +25,12 @@ type presentation struct {
 	text      func(entries int) string
 	exact     bool   // what is said besides is no part of it
 	strict    bool   // if not even the first entry fits, nothing is printed
-	op, what  string // of the line in the log of reads; no op: there is none
-	took      time.Duration
+	what      string // for the line in the log of reads
 
 	// What a table says of rows that are not there, and what lines end with.
-	none       string // of a table without any
-	more       string // what follows
-	left       int    // rows that were left out before
-	noun, rest string // what was left out, and what to say of it: "%s more" or, without a noun, "%d more"
+	none string // of a table without any
+	left int    // rows that were left out before
+	rest string // what prints those that were left out: see environ.rest
 }
 
 // noteTokens is what a note costs that says how much was left out.
@@ -62,9 +61,8 @@ func (w *workspace) present(p presentation) (printed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	w.printf("%s", text)
-	if p.op != "" {
-		w.logWait(p.op, p.what, record.EstimateTokens(int64(len(text))), p.took)
+	if w.printf("%s", text); p.what != "" {
+		w.said.What = p.what
 	}
 	return printed, nil
 }
@@ -79,17 +77,53 @@ func (w *workspace) presentTable(rows [][]string, p presentation) error {
 		return err
 	case len(rows) == 0 && p.none != "":
 		w.note("%s", p.none)
-	case p.more != "":
-		w.note("%s", p.more)
-	case left > 0 && p.rest != "":
-		w.note("%s", p.restOf(left))
+	default:
+		w.noteRest(left, p.rest)
 	}
 	return nil
 }
 
-// restOf says how much was left out.
-func (p presentation) restOf(left int) string {
-	return strings.NewReplacer("%d", strconv.Itoa(left), "%s", plural(left, p.noun)).Replace(p.rest)
+// rest says in one line how many of a list were left out, and what prints them: a
+// command, or a flag of the one that is running.
+func (e *environ) rest(left int, by string) string {
+	if strings.HasPrefix(by, "--") {
+		by = e.again(by)
+	}
+	more := "more"
+	if left == query.MaxCounted {
+		more = "or more"
+	}
+	return fmt.Sprintf("… and %d %s; %s", left, more, by)
+}
+
+// noteRest says the rest of a list, if there is any. JSON says it by itself.
+func (e *environ) noteRest(left int, by string) {
+	if left > 0 {
+		e.remark("%s", e.rest(left, by))
+	}
+}
+
+// again returns the command that is running with another flag. One that is long, or that
+// reads its input, is not said again.
+func (e *environ) again(flag string) string {
+	name, _, _ := strings.Cut(flag, " ")
+	words, end := []string{"filebus"}, 0
+	for i := 0; i < len(e.args); i++ {
+		switch arg := e.args[i]; {
+		case arg == name && name != flag:
+			i++ // its value
+		case arg != name && !strings.HasPrefix(arg, name+"="):
+			words = append(words, record.ShellWord(arg))
+		}
+	}
+	if end = slices.Index(words, "--"); end < 0 {
+		end = len(words)
+	}
+	line := strings.Join(slices.Insert(words, end, flag), " ")
+	if len(line) > 2*maxCell || slices.Contains(words, "-") {
+		return "the same command with " + flag
+	}
+	return line
 }
 
 // presentLines presents a result whose text is lines, what matters most first.
@@ -97,7 +131,7 @@ func (w *workspace) presentLines(lines []string, p presentation) error {
 	p.text = func(n int) string {
 		text := strings.Join(append(lines[:n:n], ""), "\n")
 		if left := len(lines) - n; left > 0 {
-			text += p.restOf(left) + "\n"
+			text += w.rest(left, cmp.Or(p.rest, "--max-tokens 0")) + "\n"
 		}
 		return text
 	}
@@ -113,14 +147,13 @@ func (w *workspace) presentShort(lines []string, p presentation) error {
 	for i, line := range lines {
 		lines[i] = markdown.Clip(oneLine(line), 2*maxCell)
 	}
-	p.noun, p.rest = "line", "… %s more"
 	return w.presentLines(lines, p)
 }
 
 // presentWhole presents a result that is never cut.
-func (w *workspace) presentWhole(op, what string, value any, text string) error {
+func (w *workspace) presentWhole(what string, value any, text string) error {
 	_, err := w.present(presentation{
-		op: op, what: what, json: func(int) any { return value }, text: func(int) string { return text },
+		what: what, json: func(int) any { return value }, text: func(int) string { return text },
 	})
 	return err
 }
@@ -170,21 +203,22 @@ func emptyLists(v reflect.Value) {
 	}
 }
 
-// logRead notes what went into a reader's context. The operation is the command,
-// without "filebus": budgets tell by it which channel was read, see
-// query.Read.Channel.
-func (w *workspace) logRead(op, what string, tokens int) {
-	w.logWait(op, what, tokens, 0)
-}
-
-// logWait notes a read for which somebody waited.
-func (w *workspace) logWait(op, what string, tokens int, took time.Duration) {
-	if w.getenv("FILEBUS_NO_READS_LOG") != "" {
+// logRead notes what the command has printed: the one place where anything enters a
+// reader's context. Budgets tell by the command which channel was read, see
+// query.Read.Channel. What a shell asks for is nobody's context.
+func (e *environ) logRead(printed int64) {
+	op := strings.TrimPrefix(e.command, "filebus ")
+	if printed == 0 || len(e.opened) == 0 || e.getenv("FILEBUS_NO_READS_LOG") != "" || strings.HasPrefix(op, "__") {
 		return
 	}
-	w.read.NoteRead(query.Read{
-		Op: op, What: what, Tokens: tokens, Seconds: max(took.Round(time.Millisecond), 0).Seconds(),
-		Agent: w.or("", "FILEBUS_AGENT"), Session: w.or("", sessionVariables()...),
-		Task: w.or("", "FILEBUS_TASK"), Run: w.or("", "FILEBUS_RUN"),
+	e.reader(e.opened[0].Store, query.Options{}).NoteRead(query.Read{
+		Op: op, What: e.said.What, Tokens: record.EstimateTokens(printed), Seconds: e.said.Seconds,
+		Agent: e.or("", "FILEBUS_AGENT"), Session: e.or("", sessionVariables()...),
+		Task: e.or("", "FILEBUS_TASK"), Run: e.or("", "FILEBUS_RUN"),
 	})
+}
+
+// waited notes for what, and since when, the command has waited.
+func (e *environ) waited(what string, begun time.Time) {
+	e.said = query.Read{What: what, Seconds: max(e.now().Sub(begun).Round(time.Millisecond), 0).Seconds()}
 }

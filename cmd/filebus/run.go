@@ -126,7 +126,7 @@ func agentText(out *runs.Outcome) (json any, line string) {
 const stateTokens = 300
 
 type runShow struct {
-	MaxTokens int `flag:"max-tokens" least:"50" in:"a run"`
+	MaxTokens int `flag:"max-tokens" least:"50" all:"0" in:"a run"`
 }
 
 func (o *runShow) run(ctx context.Context, w *workspace, _ []string) error {
@@ -136,7 +136,7 @@ func (o *runShow) run(ctx context.Context, w *workspace, _ []string) error {
 		return err
 	}
 	return w.presentShort(runLines(view.State, w.now()), presentation{
-		op: "run show", what: "state/session_state", maxTokens: o.MaxTokens, exact: true,
+		what: "state/session_state", maxTokens: o.MaxTokens, exact: true,
 		entries: view.Entries(), json: func(n int) any { return view.First(n) },
 	})
 }

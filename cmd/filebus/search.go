@@ -96,8 +96,8 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 		env: env, answer: answer, opts: &o.answerFlags, fields: request.Facets, limit: o.Limit,
 		offset: request.Offset, marks: request.Marks,
 	}
-	if p.more = len(answer.Hits) > o.Limit; p.more {
-		p.answer.Hits = answer.Hits[:o.Limit]
+	if len(answer.Hits) > o.Limit {
+		p.answer.Hits, p.more = answer.Hits[:o.Limit], max(int(answer.Total)-request.Offset-o.Limit, 1)
 	}
 	if !o.NoGit {
 		set.countCommits(ctx, env, p.answer.Hits)

@@ -19,6 +19,7 @@ type searchJSON struct {
 	query.SearchAnswer
 	Facets map[index.Facet]facetJSON `json:"facets,omitempty"`
 	Next   *int                      `json:"next,omitempty"` // offset of the next page
+	More   int                       `json:"more,omitempty"` // from there on
 	Stale  []staleTree               `json:"stale_trees,omitempty"`
 	Hits   []query.Hit               `json:"hits"`
 }
@@ -30,9 +31,8 @@ func (p *hitPage) pageJSON(n int, hits []query.Hit) searchJSON {
 		shorten(&value.Hits[i])
 	}
 	// Where not even the first has room, the next page is the same.
-	if n < len(p.answer.Hits) || p.more && p.limit > 0 {
-		next := p.offset + n
-		value.Next = &next
+	if next, more := p.offset+n, p.more+len(p.answer.Hits)-n; more > 0 && p.limit > 0 {
+		value.Next, value.More = &next, more
 	}
 	return value
 }

@@ -22,7 +22,7 @@ type hitPage struct {
 	fields []index.Facet                     // whose values are counted
 	limit  int                               // hits at most
 	offset int                               // of the first one
-	more   bool                              // hits behind the last one
+	more   int                               // behind the last one
 	stale  []staleTree                       // of the hits
 	marks  func(text []byte) []query.ByteRun // where the words of the search are
 }
@@ -50,9 +50,6 @@ func (p *hitPage) print(ctx context.Context, set *storeSet, text string) error {
 		shown = s.shown
 	}
 	whole.maxTokens, whole.exact, whole.strict, whole.what = p.opts.room(), true, true, text
-	if set.own != nil {
-		whole.op = "search"
-	}
 	if err := p.dropExtras(&whole); err != nil {
 		return err
 	}
@@ -105,13 +102,8 @@ func (p *hitPage) sayRest(shown int) {
 		p.env.note("no hits")
 	case shown == 0:
 		p.env.note("%s; the first has no room in %s; give more --max-tokens", plural(int(answer.Total), "hit"), room)
-	case shown < len(answer.Hits):
-		p.env.note("%d of %s; %d more found no room in %s; go on with --offset %d",
-			shown, plural(int(answer.Total), "hit"), len(answer.Hits)-shown, room, next)
-	case p.env.global.json && p.opts.MaxTokens == 0 && !p.opts.Sections:
-		// the value tells
-	case p.more:
-		p.env.note("%d of %s; go on with --offset %d", shown, plural(int(answer.Total), "hit"), next)
+	default:
+		p.env.noteRest(p.more+len(answer.Hits)-shown, fmt.Sprintf("--offset %d", next))
 	}
 }
 

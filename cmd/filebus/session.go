@@ -109,13 +109,13 @@ func (o *sessionList) run(ctx context.Context, w *workspace, _ []string) error {
 	}
 	more := all - len(list)
 	return w.presentTable(rows, presentation{
-		op: "session list", none: "no sessions", left: more, rest: "and %s; --limit 0 lists all", noun: "more session",
+		none: "no sessions", left: more, rest: "--limit 0",
 		json: func(int) any { return sessionListJSON{list, more} },
 	})
 }
 
 type sessionShow struct {
-	MaxTokens int `flag:"max-tokens" least:"50" in:"a session"`
+	MaxTokens int `flag:"max-tokens" least:"50" all:"0" in:"a session"`
 }
 
 type sessionShowJSON struct {
@@ -124,7 +124,7 @@ type sessionShowJSON struct {
 	AtWork []atWorkJSON        `json:"at_work"`
 	Log    []string            `json:"log"`              // the last lines
 	Others int                 `json:"others,omitempty"` // other records of the session, such as results
-	Left   int                 `json:"left,omitempty"`   // entries that there was no room for
+	More   int                 `json:"more,omitempty"`   // entries that there was no room for
 }
 
 type atWorkJSON struct {
@@ -154,7 +154,7 @@ func (o *sessionShow) run(ctx context.Context, w *workspace, args []string) erro
 		return cutText(strings.Join([]string{e.Time, e.Event, e.Agent, e.Message}, " | "))
 	})
 	return f.workspace.presentShort(sessionLines(w.environ, s), presentation{
-		entries: view.entries(), maxTokens: o.MaxTokens, op: "session show", what: s.Key.String(),
+		entries: view.entries(), maxTokens: o.MaxTokens, what: s.Key.String(),
 		json: func(n int) any { return view.first(n) },
 	})
 }
@@ -163,7 +163,7 @@ func (v sessionShowJSON) entries() int { return len(v.AtWork) + len(v.Files) + l
 
 // first returns the session with the first entries alone.
 func (v sessionShowJSON) first(n int) sessionShowJSON {
-	v.Left = v.entries() - n
+	v.More = v.entries() - n
 	v.AtWork = v.AtWork[:min(n, len(v.AtWork))]
 	n -= len(v.AtWork)
 	v.Files = v.Files[:min(n, len(v.Files))]

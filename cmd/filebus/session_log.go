@@ -16,7 +16,7 @@ type sessionLog struct {
 type sessionLogJSON struct {
 	Session sessions.Key        `json:"session"`
 	Events  []layout.AgentEvent `json:"events"`
-	Earlier int                 `json:"earlier,omitempty"` // lines that are not shown
+	More    int                 `json:"more,omitempty"` // lines that are not shown
 }
 
 func (o *sessionLog) run(ctx context.Context, w *workspace, args []string) error {
@@ -54,21 +54,21 @@ func (o *sessionLog) print(ctx context.Context, w *workspace, text string) error
 	}
 	view := sessionLogJSON{Session: s.Key, Events: s.Log}
 	if o.Limit > 0 {
-		view.Earlier = max(0, len(s.Log)-o.Limit)
-		view.Events = s.Log[view.Earlier:]
+		view.More = max(0, len(s.Log)-o.Limit)
+		view.Events = s.Log[view.More:]
 	}
 	var lines strings.Builder
 	for _, e := range view.Events {
 		line := strings.TrimSuffix(string(layout.AppendAgentEvent(nil, e)), "\n")
 		lines.WriteString(strings.TrimRight(oneLine(line), " ") + "\n")
 	}
-	err = f.workspace.presentWhole("session log", s.Key.String(), view, lines.String())
+	err = f.workspace.presentWhole(s.Key.String(), view, lines.String())
 	switch {
 	case err != nil:
 	case len(s.Log) == 0:
 		w.remark("the log of %s is empty", s.Key)
-	case view.Earlier > 0:
-		w.remark("after %s; --limit 0 prints all", plural(view.Earlier, "earlier line"))
+	default:
+		w.noteRest(view.More, "--limit 0")
 	}
 	return err
 }
@@ -96,7 +96,7 @@ func summarizeSession(ctx context.Context, w *workspace, args []string) error {
 			w.note("the summary of %s has %d words and was cut: it has to have fewer than 200", a.Artifact, a.Words)
 		}
 	}
-	err = f.workspace.presentWhole("session summary", s.Key.String(), sessionSummaryJSON{s.Key, all}, out.String())
+	err = f.workspace.presentWhole(s.Key.String(), sessionSummaryJSON{s.Key, all}, out.String())
 	if err == nil && long > 0 {
 		err = silentError(record.Wanting)
 	}

@@ -87,8 +87,8 @@ func (w *workspace) replayPosition(ctx context.Context, text string) (uint64, er
 
 type sessionStepsJSON struct {
 	Session string          `json:"session"`
-	Steps   []sessions.Step `json:"steps"` // oldest first
-	Earlier int             `json:"earlier"`
+	Steps   []sessions.Step `json:"steps"`          // oldest first
+	More    int             `json:"more,omitempty"` // earlier ones
 }
 
 // printSteps prints the last steps of a session up to a position.
@@ -102,8 +102,8 @@ func printSteps(ctx context.Context, w *workspace, id string, trees []record.Tre
 	})
 	view := sessionStepsJSON{Session: id, Steps: steps}
 	if limit > 0 {
-		view.Earlier = max(0, len(steps)-limit)
-		view.Steps = steps[view.Earlier:]
+		view.More = max(0, len(steps)-limit)
+		view.Steps = steps[view.More:]
 	}
 	var rows [][]string
 	for _, step := range view.Steps {
@@ -116,8 +116,6 @@ func printSteps(ctx context.Context, w *workspace, id string, trees []record.Tre
 			name})
 	}
 	err = w.print(view, "%s", w.table(rows))
-	if view.Earlier > 0 && !w.global.json {
-		w.note("%d earlier steps; --limit 0 lists all", view.Earlier)
-	}
+	w.noteRest(view.More, "--limit 0")
 	return err
 }

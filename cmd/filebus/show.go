@@ -25,8 +25,7 @@ func (o *showCommand) run(ctx context.Context, w *workspace, args []string) erro
 		return err
 	}
 	return w.presentLines(w.detailLines(&detail), presentation{
-		maxTokens: o.MaxTokens, op: "show", what: detail.Name.String(), json: func(int) any { return detail },
-		noun: "more line", rest: "[%s left out; --max-tokens 0 prints all]",
+		maxTokens: o.MaxTokens, what: detail.Name.String(), json: func(int) any { return detail },
 	})
 }
 

@@ -70,7 +70,7 @@ func (o *snapshotList) run(ctx context.Context, w *workspace, _ []string) error 
 	}
 	return w.presentTable(rows, presentation{
 		json: func(int) any { return list },
-		none: "no snapshots", left: list.More, rest: "%s more; see --limit", noun: "snapshot",
+		none: "no snapshots", left: list.More, rest: "--limit 0",
 	})
 }
 
@@ -94,21 +94,25 @@ func summaryOf(s *runs.Snapshot) string {
 const snapshotTokens = 2000
 
 type snapshotShow struct {
+	given
 	MaxTokens int `flag:"max-tokens" least:"0"`
 }
 
 func (o *snapshotShow) run(ctx context.Context, w *workspace, args []string) error {
 	if len(args) == 1 {
-		return printSnapshot(ctx, w, args[0])
+		if !o.has("max-tokens") {
+			o.MaxTokens = stateTokens
+		}
+		return printSnapshot(ctx, w, args[0], o.MaxTokens)
 	}
 	v, err := w.book().FileOf(ctx, args[0], args[1])
 	if err != nil {
 		return err
 	}
-	return w.printBody(ctx, "snapshot show", v.Record.Name.String(), v, query.BodyRequest{MaxTokens: o.MaxTokens})
+	return w.printBody(ctx, v.Record.Name.String(), v, query.BodyRequest{MaxTokens: o.MaxTokens})
 }
 
-func printSnapshot(ctx context.Context, w *workspace, text string) error {
+func printSnapshot(ctx context.Context, w *workspace, text string, maxTokens int) error {
 	snap, err := w.book().Find(ctx, text)
 	if err != nil {
 		return err
@@ -123,10 +127,11 @@ func printSnapshot(ctx context.Context, w *workspace, text string) error {
 	}
 	lines = append(lines, led("  ", snap.Changed)...)
 	if more := snap.FilesChanged - len(snap.Changed); more > 0 && len(snap.Changed) > 0 {
-		lines = append(lines, "  and "+plural(more, "file")+" more")
+		diff := " " + record.ShellWord(snap.Name()) + " " + layout.SnapshotDiff
+		lines = append(lines, "  "+w.rest(more, "filebus snapshot show"+diff+" --max-tokens 0"))
 	}
 	lines = append(lines, led("note  ", snap.Notes)...)
-	return w.presentShort(lines, presentation{maxTokens: stateTokens, exact: true, json: func(int) any { return snap }})
+	return w.presentShort(lines, presentation{maxTokens: maxTokens, exact: true, json: func(int) any { return snap }})
 }
 
 // led returns lines behind a lead.

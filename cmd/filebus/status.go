@@ -17,7 +17,7 @@ const defaultLate = 30 * time.Minute
 
 type statusCommand struct {
 	Late      time.Duration `flag:"late"`
-	MaxTokens int           `flag:"max-tokens" least:"100" in:"a status"`
+	MaxTokens int           `flag:"max-tokens" least:"100" all:"0" in:"a status"`
 }
 
 func (o *statusCommand) check(*environ, []string) error { return checkLate(o.Late) }
@@ -40,7 +40,7 @@ func (o *statusCommand) run(ctx context.Context, w *workspace, _ []string) error
 		return err
 	}
 	return w.presentShort(statusLines(status, going), presentation{
-		op: "status", what: "status", maxTokens: o.MaxTokens, exact: true, json: func(int) any { return status },
+		what: "status", maxTokens: o.MaxTokens, exact: true, json: func(int) any { return status },
 	})
 }
 
@@ -102,7 +102,7 @@ func workLines(s *runs.Status) []string {
 		lines = append(lines, "           "+line)
 	}
 	if more := s.Working - len(s.Tasks); more > 0 {
-		lines = append(lines, fmt.Sprintf("           and %d more; filebus run show", more))
+		lines = append(lines, fmt.Sprintf("           … and %d more; filebus run show --max-tokens 0", more))
 	}
 	return lines
 }

@@ -155,6 +155,9 @@ func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
 	if o.Full {
 		shown, maxTokens = strings.TrimSuffix(string(j.Text), "\n"), 0
 	}
+	if !w.global.json && !o.Full {
+		shown = strings.TrimRight(emptyRow().ReplaceAllString(shown, ""), "\n")
+	}
 	cut := func(n int) string {
 		if n < len(shown) {
 			return shortened(shown, n) + fmt.Sprintf("\n… cut: filebus task show %s --max-tokens 0\n", j.ID)
@@ -162,7 +165,7 @@ func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
 		return shown + "\n"
 	}
 	_, err = w.present(presentation{
-		entries: len(shown), maxTokens: maxTokens, op: "task show", what: string(id),
+		entries: len(shown), maxTokens: maxTokens, what: string(id),
 		json: func(n int) any { return taskView(j, o.Full, cut(n)) },
 		text: cut,
 	})
@@ -189,9 +192,7 @@ func (o *taskShow) showRecords(ctx context.Context, w *workspace, id task.ID, no
 			"  "+oneLine(s.Title), "  "+oneLine(s.Description.Preview))
 	}
 	return w.presentLines(lines, presentation{
-		maxTokens: o.MaxTokens, op: "task show", what: string(id), noun: "more line",
-		json: func(int) any { return taskRecordsJSON{id, records} },
-		rest: "… %s; filebus get NAME prints one whole",
+		maxTokens: o.MaxTokens, what: string(id), json: func(int) any { return taskRecordsJSON{id, records} },
 	})
 }
 
@@ -269,7 +270,7 @@ func (o *taskList) run(ctx context.Context, w *workspace, _ []string) error {
 		none += " in the tree " + o.Tree
 	}
 	return w.presentTable(rows, presentation{
-		maxTokens: o.MaxTokens, op: "task list", none: none, rest: "and %s; --max-tokens 0 lists all", noun: "more task",
+		maxTokens: o.MaxTokens, none: none, rest: "--max-tokens 0",
 		json: func(n int) any { return taskListJSON{items[:n], len(items) - n} },
 	})
 }

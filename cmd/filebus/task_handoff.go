@@ -161,3 +161,6 @@ func (o *handoffFlags) end(ctx context.Context, w *workspace, outcome, text stri
 	}
 	return w.print(f, "%s\n", oneLine(line))
 }
+
+// emptyRow is a row of a handoff that says nothing.
+var emptyRow = layout.Pattern(`(?m)^\|[^|\\\n]+\| *(?:None)? *\|(?:\n|\z)`)

@@ -88,8 +88,12 @@ func (e *environ) guard() (flush func()) {
 // rawErr returns where what is no text of agents goes to: a child's own output, and
 // bars of progress.
 func (e *environ) rawErr() io.Writer {
-	if t, ok := e.err.(*terminal); ok {
+	out := e.err
+	if counted, ok := out.(*resultWriter); ok {
+		out = counted.w
+	}
+	if t, ok := out.(*terminal); ok {
 		return t.to
 	}
-	return e.err
+	return out
 }

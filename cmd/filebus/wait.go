@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -46,20 +45,16 @@ func (o *waitCommand) check(_ *environ, args []string) error {
 	return nil
 }
 
-func (o *waitCommand) run(ctx context.Context, w *workspace, _ []string) error {
+func (o *waitCommand) run(ctx context.Context, w *workspace, args []string) error {
 	r := task.WaitRequest{
 		IDs: o.ids, Any: o.Any, Limit: o.Limit, MaxAge: o.MaxAge,
 		Say: func(line string) { w.note("%s", oneLine(line)) },
 	}
-	begun := w.now()
+	defer w.waited(strings.Join(args, " "), w.now())
 	r.Ended = func(e task.Ending) {
-		line := []byte(waitLine(e))
-		if !w.global.json {
-			w.printf("%s", line)
-		} else if text, err := json.Marshal(inJSON(e)); err == nil {
-			line = text // it is printed with the others
+		if !w.global.json { // there it is printed with the others
+			w.printf("%s", waitLine(e))
 		}
-		w.logWait("wait", string(e.ID), record.EstimateTokens(int64(len(line))), w.now().Sub(begun))
 	}
 	endings, err := w.board().Wait(ctx, r)
 	if err != nil && !errors.Is(err, task.ErrLate) {
@@ -135,7 +130,7 @@ func inJSON(e task.Ending) task.Ending {
 }
 
 const (
-	maxWaitLine    = 380 // bytes: less than 100 tokens
+	maxWaitLine    = 160 // bytes, 40 tokens: task show says the rest
 	maxWaitSummary = 300 // characters, in JSON
 )
 

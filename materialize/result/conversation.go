@@ -43,7 +43,7 @@ func (c Conversation) String() string {
 // is none. What is hidden or destroyed does not count.
 func Conversations(
 	ctx context.Context, read *query.Reader, f record.Filter, limit, offset int,
-) (page []Conversation, more bool, err error) {
+) (page []Conversation, more int, err error) {
 	type key struct {
 		tree record.Tree
 		id   string
@@ -60,8 +60,8 @@ func Conversations(
 			return false
 		}
 		if limit > 0 && len(page) == limit {
-			more = true
-			return true
+			seen[k], more = true, more+1
+			return false
 		}
 		if seen[k] = true; len(seen) > offset {
 			page = append(page, Conversation{Tree: k.tree, ID: k.id})

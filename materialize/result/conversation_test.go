@@ -69,26 +69,26 @@ func TestConversations(t *testing.T) {
 	tests := []struct {
 		request query.ListRequest
 		want    []string
-		more    bool
+		more    int
 	}{
-		{query.ListRequest{}, []string{"lib:c1", "c1", "c2"}, false},
-		{query.ListRequest{Limit: 3}, []string{"lib:c1", "c1", "c2"}, false},
-		{query.ListRequest{Limit: 2}, []string{"lib:c1", "c1"}, true},
-		{query.ListRequest{Limit: 1, Offset: 1}, []string{"c1"}, true},
-		{query.ListRequest{Offset: 5}, nil, false},
-		{query.ListRequest{Filter: record.Filter{Trees: []record.Tree{""}}}, []string{"c1", "c2"}, false},
-		{query.ListRequest{Filter: record.Filter{Trees: []record.Tree{"lib"}}}, []string{"lib:c1"}, false},
-		{query.ListRequest{Filter: record.Filter{Agents: record.Any("outliner")}}, []string{"c2"}, false},
-		{query.ListRequest{Filter: record.Filter{Agents: record.Any("nobody")}}, nil, false},
+		{query.ListRequest{}, []string{"lib:c1", "c1", "c2"}, 0},
+		{query.ListRequest{Limit: 3}, []string{"lib:c1", "c1", "c2"}, 0},
+		{query.ListRequest{Limit: 2}, []string{"lib:c1", "c1"}, 1},
+		{query.ListRequest{Limit: 1, Offset: 1}, []string{"c1"}, 1},
+		{query.ListRequest{Offset: 5}, nil, 0},
+		{query.ListRequest{Filter: record.Filter{Trees: []record.Tree{""}}}, []string{"c1", "c2"}, 0},
+		{query.ListRequest{Filter: record.Filter{Trees: []record.Tree{"lib"}}}, []string{"lib:c1"}, 0},
+		{query.ListRequest{Filter: record.Filter{Agents: record.Any("outliner")}}, []string{"c2"}, 0},
+		{query.ListRequest{Filter: record.Filter{Agents: record.Any("nobody")}}, nil, 0},
 		{query.ListRequest{Filter: record.Filter{Trees: []record.Tree{""}, Since: second}}, []string{"c1"},
-			false},
+			0},
 		{query.ListRequest{Filter: record.Filter{Trees: []record.Tree{""}, Until: second}},
-			[]string{"c2", "c1"}, false},
+			[]string{"c2", "c1"}, 0},
 	}
 	for _, test := range tests {
 		page, more, err := result.Conversations(t.Context(), d.read, test.request.Filter, test.request.Limit, test.request.Offset)
 		if diff := cmp.Diff(test.want, names(page)); diff != "" || more != test.more || err != nil {
-			t.Errorf("Conversations(%+v): more %t, %v (-want +got):\n%s", test.request, more, err, diff)
+			t.Errorf("Conversations(%+v): more %d, %v (-want +got):\n%s", test.request, more, err, diff)
 		}
 	}
 	page, _, err := result.Conversations(t.Context(), d.read,

@@ -250,7 +250,7 @@ type View struct {
 	Running   []Agent         `json:"running"`
 	Completed []Agent         `json:"completed"`
 	History   []string        `json:"history"`
-	Left      int             `json:"left,omitempty"` // entries that First has left out
+	More      int             `json:"more,omitempty"` // entries that First has left out
 	Ref       record.ShortRef `json:"ref"`
 	File      string          `json:"file"`   // absolute
 	Tokens    int             `json:"tokens"` // of the file
@@ -296,7 +296,7 @@ func (v *View) Entries() int { return len(v.Running) + len(v.History) + len(v.Co
 // lines of the history, then the agents that ended last.
 func (v *View) First(n int) *View {
 	first := *v
-	first.Left = v.Entries() - n
+	first.More = v.Entries() - n
 	first.Running = v.Running[:min(n, len(v.Running))]
 	n -= len(first.Running)
 	first.History = last(v.History, n)

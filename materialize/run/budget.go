@@ -18,7 +18,7 @@ import (
 const (
 	PollsPerMinute = 12
 	CallsPerPoll   = 2
-	tokensPerCall  = 20_000.0 / 240
+	TokensPerCall  = 20_000.0 / 240
 )
 
 // A Budget is what a run has cost the context of its orchestrator, and what it
@@ -33,11 +33,14 @@ type Budget struct {
 	Reads    int           `json:"reads"`  // of all channels
 	Tokens   int           `json:"tokens"` // of them
 	PerLoop  int           `json:"tokens_per_loop"`
-	Agents   cost          `json:"agents"` // what agents read in their own contexts: reads that name a task
-	Inline   cost          `json:"inline"` // all results and journals of the run, as outputs
+	Agents   cost          `json:"agents"`        // what agents read in their own contexts: reads that name a task or an agent
+	Inline   cost          `json:"inline"`        // what tasks and calls gave back, as outputs
+	Nested   cost          `json:"agents_inline"` // of calls that agents made
 	Polling  pollCost      `json:"polling"`
-	Blocking cost          `json:"blocking"` // the waits, as they were
+	Blocking cost          `json:"blocking"` // the waits, as they were, at the price of polling
 	Ratio    float64       `json:"ratio"`    // of inline to tokens; 0: nothing was read
+
+	nested map[string]bool // results whose references agents were handed
 }
 
 // A cost counts texts and what they have in tokens.
@@ -60,8 +63,8 @@ type channelCost struct {
 
 // A pollCost is what waiting by Glob would have cost.
 type pollCost struct {
-	Minutes float64 `json:"minutes"` // waited for all tasks together
-	Logged  bool    `json:"logged"`  // in waits; else how long the tasks took by their journals
+	Minutes float64 `json:"minutes"` // in which something was waited for, however much
+	Logged  bool    `json:"logged"`  // in waits; else in which tasks were at work by their journals
 	Calls   int     `json:"calls"`
 	Tokens  int     `json:"tokens"`
 }
@@ -97,8 +100,7 @@ func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 	if !at.isKnown() {
 		at = around(texts)
 	}
-	budget := &Budget{Run: id, Started: at.from, Ended: at.until, Loops: 1}
-	budget.countTexts(texts)
+	budget := &Budget{Run: id, Started: at.from, Ended: at.until, Loops: 1, nested: map[string]bool{}}
 	if err := b.countLoops(ctx, budget); err != nil {
 		return nil, err
 	}
@@ -110,12 +112,13 @@ func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 		return nil, err
 	}
 	waited := budget.countReads(reads, at)
+	budget.countTexts(texts)
 	if !budget.Polling.Logged {
 		if waited, err = b.workOf(ctx, texts); err != nil {
 			return nil, err
 		}
 	}
-	budget.finish(waited)
+	budget.finish(together(waited))
 	return budget, nil
 }
 
@@ -194,18 +197,30 @@ func (b *Book) textsOf(ctx context.Context, id string, at span) ([]query.Summary
 	})...), err
 }
 
-// countTexts counts what would have come back as the output of agents. What was
-// only made of other texts is none.
+// countTexts counts what would have come back as the output of agents, each where its
+// reference came: the results, and the journals of tasks without any. What was only
+// made of other texts is none.
 func (b *Budget) countTexts(texts []query.Summary) {
+	gave := map[string]bool{}
+	for _, t := range texts {
+		if r := t.Version.Record; r.Name.Kind == record.KindResult {
+			gave[layout.TaskID(r.Task)] = true
+		}
+	}
 	for _, t := range texts {
 		r := t.Version.Record
-		if r.Name.Kind == record.KindHandoff {
+		isJournal := r.Name.Kind == record.KindHandoff
+		if isJournal {
 			b.Tasks++
 		}
-		if r.Name.Kind == record.KindMarker || r.Source == record.SourceCombine || r.Source == record.SourcePDF {
-			continue
+		switch {
+		case r.Name.Kind == record.KindMarker, r.Source == record.SourceCombine, r.Source == record.SourcePDF:
+		case isJournal && r.Task != "" && gave[layout.TaskID(r.Task)]:
+		case b.nested[r.Name.String()]:
+			b.Nested.add(t.Tokens)
+		default:
+			b.Inline.add(t.Tokens)
 		}
-		b.Inline.add(t.Tokens)
 	}
 }
 
@@ -257,14 +272,15 @@ func (b *Budget) row(c string) *channelCost {
 }
 
 // countReads counts the reads of a run: those of the orchestrator by channel,
-// those of agents, which name their task, together. It returns how long was waited.
-func (b *Budget) countReads(reads []query.Read, at span) (waited time.Duration) {
+// those of agents together. It returns when was waited.
+func (b *Budget) countReads(reads []query.Read, at span) (waited []span) {
 	for _, r := range reads {
 		if r.Run != b.Run && (r.Run != "" || !at.holds(r.Time)) {
 			continue
 		}
-		if r.Task != "" {
+		if r.Task+r.Agent != "" || slices.Contains(ownCommands(), r.Op) {
 			b.Agents.add(r.Tokens)
+			b.nested[r.What] = b.nested[r.What] || r.Op == "exec"
 			continue
 		}
 		of := b.row(r.Channel())
@@ -272,13 +288,34 @@ func (b *Budget) countReads(reads []query.Read, at span) (waited time.Duration) 
 		of.Tokens += r.Tokens
 		b.Reads++
 		b.Tokens += r.Tokens
-		if r.Op == "wait" {
+		if r.Seconds > 0 || r.Op == "wait" {
 			b.Blocking.add(r.Tokens)
-			waited += time.Duration(r.Seconds * float64(time.Second))
+			waited = append(waited, span{r.Time.Add(-time.Duration(r.Seconds * float64(time.Second))), r.Time})
 			b.Polling.Logged = true
 		}
 	}
 	return waited
+}
+
+// ownCommands are those by which an agent tells of its own task.
+func ownCommands() []string {
+	return []string{"task note", "task handoff", "task done", "task fail", "task block"}
+}
+
+// together returns how much time some spans cover: who waits for five tasks at once
+// waits once.
+func together(spans []span) (sum time.Duration) {
+	slices.SortFunc(spans, func(a, b span) int { return a.from.Compare(b.from) })
+	var end time.Time
+	for _, s := range spans {
+		if s.from.Before(end) {
+			s.from = end
+		}
+		if s.until.After(s.from) {
+			sum, end = sum+s.until.Sub(s.from), s.until
+		}
+	}
+	return sum
 }
 
 func (c *cost) add(tokens int) {
@@ -286,9 +323,9 @@ func (c *cost) add(tokens int) {
 	c.Tokens += tokens
 }
 
-// workOf returns how long the tasks of some journals took, all together, as far as
-// the journals say when they were started and completed.
-func (b *Book) workOf(ctx context.Context, texts []query.Summary) (sum time.Duration, err error) {
+// workOf returns when the tasks of some journals were at work, as far as the journals
+// say when they were started and completed.
+func (b *Book) workOf(ctx context.Context, texts []query.Summary) (work []span, err error) {
 	for _, t := range texts {
 		v := t.Version
 		if v.Record.Name.Kind != record.KindHandoff || v.Record.Size > store.InlineLimit {
@@ -299,17 +336,17 @@ func (b *Book) workOf(ctx context.Context, texts []query.Summary) (sum time.Dura
 			continue
 		}
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		ended, err := time.Parse(time.RFC3339, j.Completed)
 		if err != nil {
 			continue
 		}
 		if took, known := Since(j.Started, ended); known {
-			sum += took
+			work = append(work, span{ended.Add(-took), ended})
 		}
 	}
-	return sum, nil
+	return work, nil
 }
 
 // finish finds what follows from the counts: what each loop and read cost, and what
@@ -323,8 +360,11 @@ func (b *Budget) finish(waited time.Duration) {
 	}
 	p := &b.Polling
 	p.Minutes, p.Calls = oneDecimal(waited.Minutes()), CallsPerPoll*int(math.Ceil(waited.Minutes()*PollsPerMinute))
-	p.Tokens = int(math.Round(float64(p.Calls) * tokensPerCall))
+	p.Tokens = callTokens(p.Calls)
+	b.Blocking.Tokens += callTokens(b.Blocking.Count)
 }
+
+func callTokens(calls int) int { return int(math.Round(float64(calls) * TokensPerCall)) }
 
 // per divides; anything divided by nothing is 0.
 func per(sum, n int) float64 {

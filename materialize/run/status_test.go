@@ -80,7 +80,7 @@ func TestView(t *testing.T) {
 		t.Errorf("the view is %+v", v)
 	}
 	first := v.First(3)
-	if len(first.Running) != 1 || len(first.History) != 1 || len(first.Completed) != 1 || first.Left != 1 {
+	if len(first.Running) != 1 || len(first.History) != 1 || len(first.Completed) != 1 || first.More != 1 {
 		t.Errorf("three entries of it: %+v", first)
 	}
 	if ended := first.Completed[0]; ended.ID != "a2" || ended.Outcome != "failed" || ended.Duration != "1m" {

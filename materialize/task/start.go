@@ -179,9 +179,6 @@ func (b *Board) Prompt(id ID, title string) Prompt {
 const maxTitle = 100
 
 // byHand is the handoff form for agents that have no filebus.
-const byHand = "By hand: add `- [time] text` lines to \"## Progress Log\"; at the end set Status and Completed, add the\n" +
-	"table below, and only then write `done` to the marker, last of all.\n" +
-	"## Handoff\n\n" +
-	"| Field | Value |\n|-------|-------|\n" +
-	"| Outcome | completed, partial, failed or blocked |\n" +
-	"| Summary | |\n| Files Changed | |\n| Blockers | None |\n| Patterns Discovered | None |\n| Gotchas | None |\n"
+const byHand = "By hand: `- [time] text` lines below \"## Progress Log\"; at the end Status and Completed, and below " +
+	"\"## Handoff\" a table\n`| Field | Value |`: Outcome (completed, partial, failed or blocked), Summary, Files Changed, " +
+	"Blockers,\nPatterns Discovered, Gotchas (None, if there are none); then write `done` to the marker, last of all.\n"
