@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"filebus/materialize/mirror"
 	"filebus/materialize/plan"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -66,21 +66,13 @@ func (s *Selection) Picks(tx *store.Tx, v store.Version) bool {
 		(len(s.Dialogs) == 0 || slices.Contains(s.Dialogs, tx.Description(v.Ref).Attributes["dialogue"]))
 }
 
-// Look returns what lies at a path of the workspace, through no link that leads out of it,
-// and the rule by which a capture leaves it out, or "".
+// Look returns what lies at a path of the workspace, and a rule by which it is not taken
+// along: a capture leaves it out, or the way to it leads over a link.
 func (w *Workspace) Look(p string) (info fs.FileInfo, rule string, err error) {
-	if _, err = os.Lstat(w.FilePath(p)); err != nil {
-		return nil, "", err // of many that are looked for there is none
-	}
-	root, err := os.OpenRoot(w.Root)
-	if err != nil {
+	if info, err = os.Lstat(w.FilePath(p)); err != nil {
 		return nil, "", err
 	}
-	defer func() { _ = root.Close() }() // a folder handle
-	if info, err = root.Stat(filepath.FromSlash(p)); err != nil {
-		return nil, "", err
-	}
-	if checkWritable(p) != nil {
+	if _, strange := folder.At(w.Root).Stat(p); strange != nil || checkWritable(p) != nil {
 		return info, mirror.RuleVersions, nil
 	}
 	return info, w.filter(w.Root, Rules{}, w.Settings.Profile.Recognize).Find(p), nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize/layout"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
 	"filebus/store/record"
@@ -45,10 +44,6 @@ func (o *sessionEnd) run(ctx context.Context, w *workspace, args []string) error
 	if len(view.AtWork) > 0 {
 		w.note("started and not ended: %s; to record what became of one: filebus session log %s ERROR %s",
 			firstNames(view.AtWork), record.ShellWord(s.Key.String()), record.ShellWord(view.AtWork[0]))
-	}
-	if o.Status == "" && s.Status == layout.StatusFailed && s.Count > 0 {
-		w.note("nothing in it is called report, review, progress, plan or context, so it counts as failed; "+
-			"filebus session end %s --status completed says otherwise", record.ShellWord(s.Key.String()))
 	}
 	view.Seconds = secondsSince(s.Started, s.Ended)
 	if view.GivenUp, err = f.workspace.retain(ctx, s.Key); err != nil {

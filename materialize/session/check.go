@@ -44,11 +44,7 @@ func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Fi
 	if err := key.checkOwn(); err != nil {
 		return nil, err
 	}
-	s, err := r.Read(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	known, err := r.known(s)
+	s, known, err := r.known(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -77,22 +73,29 @@ type target struct {
 	also     []string // see Finding
 }
 
-// known returns the artifacts of a session that the store or the disk has, by name.
-func (r *Registry) known(s *Session) (map[string]target, error) {
-	known := map[string]target{}
+// known returns a session, of which there may be but a folder, and its artifacts that the
+// store or the disk has, by name.
+func (r *Registry) known(ctx context.Context, key Key) (s *Session, known map[string]target, err error) {
+	if s, err = r.Read(ctx, key); errors.Is(err, ErrNoSession) {
+		s, err = &Session{Key: key}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	known = map[string]target{}
 	for _, a := range s.Artifacts {
 		known[a.Name] = target{artifact: a.Name, file: r.w.FilePath(a.Path), name: a.Version.Record.Name, of: s}
 	}
-	paths, err := r.paths(s.Key)
+	paths, err := r.paths(key)
 	for _, p := range paths {
-		artifact := layout.ArtifactName(p, s.Key.Type, s.Key.ID)
+		artifact := layout.ArtifactName(p, key.Type, key.ID)
 		_, isSummary := layout.IsSummary(artifact)
 		if _, found := known[artifact]; !found && !isSummary && !isOwnFile(artifact) {
 			name := record.Name{Kind: record.KindArtifact, ID: r.w.Settings.Profile.Recognize(p).ID}
 			known[artifact] = target{artifact: artifact, file: r.w.FilePath(p), name: name, of: s}
 		}
 	}
-	return known, err
+	return s, known, err
 }
 
 // isOwnFile reports whether a file of a session is no agent's.

@@ -671,8 +671,8 @@ func (g *gatherer) addFile(cited loss, depth int) {
 		}
 		return
 	}
-	if cited.Inexact, cited.Reason = len(inside) == 0, missing; cited.Inexact && missing != "" {
-		cited.Reason = "it is outside of the workspace"
+	if cited.Reason = "it is outside of the workspace"; len(inside) > 0 {
+		cited.Inexact, cited.Reason = false, missing
 	}
 	if missing != "" {
 		g.leaveOut(cited)

@@ -133,23 +133,15 @@ func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, age
 // artifactName returns the name of the artifact that is meant, and says where that may be
 // another.
 func (r *Registry) artifactName(ctx context.Context, key Key, artifact string) (record.Name, error) {
-	s, err := r.Read(ctx, key)
-	if errors.Is(err, ErrNoSession) { // its folder is empty
-		s, err = &Session{Key: key}, nil
-	}
-	var known map[string]target
-	if err == nil {
-		known, err = r.known(s)
-	}
+	s, known, err := r.known(ctx, key)
 	var t target
 	if err == nil {
 		t, err = r.targetNamed(s, known, artifact)
 	}
-	switch {
-	case err != nil:
-	case t.artifact != nameOf(key, artifact):
+	if err == nil && t.artifact != nameOf(key, artifact) {
 		r.Say("%s is called %s in %s", artifact, t.artifact, key)
-	case len(t.also) > 0:
+	}
+	if err == nil && len(t.also) > 0 {
 		r.Say("%s has %s beside %s", key, strings.Join(t.also, ", "), t.artifact)
 	}
 	return t.name, err

@@ -136,7 +136,10 @@ func (r *Registry) End(ctx context.Context, key Key, status string) (*Session, e
 	case status == "" && s.hasEnded():
 		return s, nil
 	case status == "":
-		status = s.outcome()
+		if status = s.outcome(); status == layout.StatusFailed && s.Count > 0 {
+			r.Say("nothing in it is called report, review, progress, plan or context, so it counts as failed; "+
+				"filebus session end %s --status completed says otherwise", record.ShellWord(key.String()))
+		}
 	}
 	now := r.now().UTC().Truncate(time.Second)
 	err = r.editMeta(ctx, key, func(m *layout.SessionMeta) {
