@@ -47,7 +47,7 @@ func citations(text []byte, most int) (found []citation, more bool) {
 }
 
 // backslash is what stands between folders on Windows; in JSON it is mostly none.
-var backslash = layout.Pattern(`\\([\pL\pN.])`)
+var backslash = layout.Pattern(`\\([\pL\pN])`)
 
 // A citer collects the citations of a text.
 type citer struct {
@@ -266,7 +266,7 @@ func (c reference) isMeant(g *gatherer, form string) bool {
 	}
 	form = path.Clean(form)
 	top, _, hasFolder := strings.Cut(form, "/")
-	if !hasFolder || !hasExtension(form) || strings.ContainsAny(form, ":@=") || strings.Contains(strings.TrimLeft(top, "."), ".") {
+	if !hasFolder || !hasExtension(form) || strings.ContainsAny(form, ":@= ") || strings.Contains(strings.TrimLeft(top, "."), ".") {
 		return false // example.org/x.md is no path
 	}
 	info, err := os.Stat(g.registry.w.FilePath(top))

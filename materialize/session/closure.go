@@ -349,7 +349,7 @@ func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]referen
 	}
 	text, err := g.textOf(ctx, v)
 	if !strings.HasSuffix(v.Record.Path, ".json") {
-		text = backslash().ReplaceAll(text, []byte("/$1"))
+		text = backslash().ReplaceAll(bytes.ReplaceAll(text, []byte(`..\`), []byte("../")), []byte("/$1"))
 	}
 	if errors.Is(err, store.ErrDropped) {
 		return all, nil
@@ -622,7 +622,7 @@ func (g *gatherer) unknown(by *record.Record, c reference) (gone loss) {
 	if strings.ContainsAny(form, "*?${}<>\n") || strings.Contains(form, "...") || !isPlausible(form) && !c.Link {
 		return gone
 	}
-	gone.What, gone.files = c.Text, []string{}
+	gone.What, gone.files = form, []string{}
 	for _, form := range c.forms() {
 		if by.Name.Tree == "" && withoutPlace(form) == form {
 			gone.files = append(gone.files, g.values(by, form)...)
