@@ -61,7 +61,7 @@ func (e *environ) findSession(ctx context.Context, text string, fresh bool) (*fo
 // findKnown is findSession for those who read what is stored of it.
 func (e *environ) findKnown(ctx context.Context, args []string) (*foundSession, *sessions.Session, error) {
 	text, _ := e.sessionArg(args)
-	f, err := e.findSession(ctx, text, true)
+	f, err := e.findSession(ctx, text, false)
 	if err != nil {
 		return nil, nil, err
 	}

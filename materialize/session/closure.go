@@ -305,8 +305,7 @@ func (g *gatherer) follow(ctx context.Context) error {
 	return err
 }
 
-// hasRoom reports whether a record is to be added: it is no member, and there are not
-// too many.
+// hasRoom reports whether a record is to be added: it is no member, and it has room.
 func (g *gatherer) hasRoom(name record.Name) bool {
 	isNew := !g.members[name]
 	if isNew && len(g.Members)-g.Own >= g.request.Records {

@@ -165,6 +165,9 @@ func (r *Registry) targetNamed(s *Session, known map[string]target, artifact str
 			near = append(near, have)
 		}
 	}
+	if bare := slices.DeleteFunc(slices.Clone(near), numbered().MatchString); len(bare) == 1 {
+		near = bare // some disks do not tell cases apart
+	}
 	if len(near) == 1 {
 		t, also = known[near[0]], slices.DeleteFunc(also, func(name string) bool { return name == near[0] })
 	} else if !found {

@@ -296,13 +296,13 @@ func (r *Registry) nothing(ctx context.Context, id string) error {
 // it means one.
 func (r *Registry) Discover(ctx context.Context, text string) error {
 	key, err := r.Find(ctx, text)
-	if errors.Is(err, errSeveral) || errors.Is(err, ErrNoSession) {
+	switch {
+	case err == nil:
+		return r.Import(ctx, key)
+	case errors.Is(err, errSeveral), errors.Is(err, ErrNoSession):
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return r.Import(ctx, key)
+	return err
 }
 
 // choose returns the keys that a text means most exactly.
