@@ -61,8 +61,7 @@ func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool)
 	return report, err
 }
 
-// Import stores the files of a session of the workspace as they stand on disk, also those
-// that were written just now. What is no regular file is nobody's text.
+// Import stores the files of a session of the workspace as they stand on disk, but for what is no regular file.
 func (r *Registry) Import(ctx context.Context, key Key) error {
 	if !key.IsOwn() || r.NoSync {
 		return nil

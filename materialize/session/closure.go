@@ -627,7 +627,7 @@ func (g *gatherer) unknown(by *record.Record, c reference) (gone loss) {
 			gone.files = append(gone.files, g.values(by, form)...)
 		}
 	}
-	if c.isMeant(g, form) {
+	if c.isMeant(g, by, form) {
 		gone.Reason = notStored
 	}
 	return gone
@@ -642,8 +642,7 @@ const (
 // isDocument tells the files of the workspace that are read for what they cite.
 var isDocument = layout.Pattern(`(?i)(^|/)[^.]+$|\.(md|mdx|markdown|rst|adoc|txt)$`)
 
-// addFile makes the file of the workspace a member that a citation means, as it is now, or
-// says why not.
+// addFile makes the file of the workspace a member that a citation means, as it is now, or says why not.
 func (g *gatherer) addFile(cited loss, depth int) {
 	inside := slices.DeleteFunc(cited.files, func(value string) bool {
 		return strings.HasPrefix(value, ":~/") || strings.HasPrefix(value, ":file:")

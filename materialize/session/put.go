@@ -130,8 +130,7 @@ func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, age
 	return put.Ref, nil
 }
 
-// artifactName returns the name of the artifact that is meant, and says where that may be
-// another.
+// artifactName returns the name of the artifact that is meant, and says where that may be another.
 func (r *Registry) artifactName(ctx context.Context, key Key, artifact string) (record.Name, error) {
 	s, known, err := r.known(ctx, key)
 	var t target
@@ -147,9 +146,8 @@ func (r *Registry) artifactName(ctx context.Context, key Key, artifact string) (
 	return t.name, err
 }
 
-// targetNamed returns the artifact that a name means, with those that another spelling of
-// it has: the one of that name, else the only one that has the name in other cases, with
-// other signs between the words or behind a number, else the one that is still to be made.
+// targetNamed returns the artifact that a name means, and others that have it in another form: the one of that name, else
+// the only one that has it in other cases, with other signs between words or behind a number, else one to be made.
 func (r *Registry) targetNamed(s *Session, known map[string]target, artifact string) (t target, err error) {
 	want := nameOf(s.Key, artifact)
 	words, extension := spelled(want)

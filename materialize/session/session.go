@@ -292,8 +292,7 @@ func (r *Registry) nothing(ctx context.Context, id string) error {
 	return errors.Join(nothing.Try(hint, near...), err)
 }
 
-// Discover imports what was written to the folder of the session that a text means, if
-// it means one.
+// Discover imports what was written to the folder of the session that a text means, if it means one.
 func (r *Registry) Discover(ctx context.Context, text string) error {
 	key, err := r.Find(ctx, text)
 	switch {

@@ -229,13 +229,9 @@ func (r *Registry) RemoveFolder(key Key) error {
 	if err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(filepath.Dir(file))
-	if err != nil || len(entries) > 0 {
-		return nil // it is gone, or somebody uses it
-	}
 	err = os.Remove(filepath.Dir(file))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
-		return nil // by now
+		return nil // it is gone, or somebody uses it
 	}
 	return err
 }
