@@ -67,12 +67,14 @@ func (r *Registry) Import(ctx context.Context, key Key) error {
 		return nil
 	}
 	paths, err := r.paths(key)
-	for _, p := range paths {
-		if info, statErr := os.Lstat(r.w.FilePath(p)); statErr == nil && info.Mode().IsRegular() {
-			err = errors.Join(err, r.w.Import(ctx, p))
-		}
+	paths = slices.DeleteFunc(paths, func(p string) bool {
+		info, err := os.Lstat(r.w.FilePath(p))
+		return err != nil || !info.Mode().IsRegular()
+	})
+	if err != nil || len(paths) == 0 {
+		return err
 	}
-	return err
+	return r.w.Import(ctx, paths...)
 }
 
 // remove retires the files of a session but for the metadata, in the versions that were

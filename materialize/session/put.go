@@ -146,7 +146,7 @@ func (r *Registry) artifactName(ctx context.Context, key Key, artifact string) (
 	return t.name, err
 }
 
-// targetNamed returns the artifact that a name means, and others that have it in another form: the one of that name, else
+// targetNamed returns the artifact that a name means, and others with it in another form: the one of that name, else
 // the only one that has it in other cases, with other signs between words or behind a number, else one to be made.
 func (r *Registry) targetNamed(s *Session, known map[string]target, artifact string) (t target, err error) {
 	want := nameOf(s.Key, artifact)
