@@ -82,7 +82,7 @@ func house() map[string]pack {
 				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
 				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror",
 			},
-			modules: []string{"github.com/kaptinlin/jsonschema", "golang.org/x/sys"},
+			modules: []string{"github.com/kaptinlin/jsonschema", "golang.org/x/sys", "golang.org/x/text"},
 		},
 		"filebus/materialize/likeness": {ours: []string{"filebus/store/record", "filebus/index", "filebus/query"}},
 		"filebus/materialize/task": {

@@ -595,7 +595,7 @@ func prepareStream(ctx context.Context, s *store.Store, r io.Reader) (plan.Conte
 }
 
 // A headWriter keeps the first limit bytes of what is written to it and counts
-// the words of all: the runs of bytes between ASCII white space.
+// the words of all, nearly: a word that two writes share may count twice.
 type headWriter struct {
 	text   []byte
 	limit  int
@@ -605,12 +605,9 @@ type headWriter struct {
 
 func (h *headWriter) Write(p []byte) (int, error) {
 	h.text = append(h.text, p[:min(len(p), h.limit-len(h.text))]...)
-	for _, c := range p {
-		space := c == ' ' || c >= '\t' && c <= '\r'
-		if !space && !h.inWord {
-			h.words++
-		}
-		h.inWord = !space
+	if h.words += markdown.Words(p); h.inWord && len(bytes.TrimLeft(p[:1], " \t\r\n\v\f")) > 0 {
+		h.words-- // it goes on
 	}
+	h.inWord = len(bytes.TrimRight(p[len(p)-1:], " \t\r\n\v\f")) > 0
 	return len(p), nil
 }

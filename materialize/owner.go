@@ -378,6 +378,20 @@ func (w *Workspace) openHere(p string) (*os.File, int64) {
 	return f, info.Size()
 }
 
+// AlteredFile returns the path of a result or snapshot whose file is not as it was written,
+// else "".
+func (w *Workspace) AlteredFile(ctx context.Context, name record.Name) string {
+	if name.Kind == record.KindResult || name.Kind == record.KindSnapshot {
+		head, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
+		if err == nil {
+			if _, _, altered, _ := w.TextHere(head); altered { // what cannot be read, sync names
+				return head.Record.Path
+			}
+		}
+	}
+	return ""
+}
+
 // TextHere opens the file that a version of the own tree has in the root, if its text is
 // another one than the version's: what git has put there, or nobody has stored yet. It
 // is nil if it is the same or there is no file, and also for a result or snapshot,

@@ -38,6 +38,10 @@ type PutRequest struct {
 	Links  []record.Link
 	Source record.Source
 	Expect store.Expect
+	// Note is what the preview of a result begins with: what is missing, in a few words.
+	Note string
+	// Replaces lets a result follow another text, that of Expect.
+	Replaces bool
 	// Keep stores a result whose name is taken by another text under a call of
 	// its own, which the error names, so that a text which nobody else has is not lost.
 	Keep    bool
@@ -227,10 +231,11 @@ func (w *Workspace) store(
 		Path: p, Location: w.recognise(p), Content: text, About: r.About, Source: r.Source, From: r.From, Facts: r.Facts,
 	}
 	draft, _ := planner.Draft(name, f) // what departs from the layout is stored all the same
-	draft.Expect, draft.Record.Exit, draft.Record.Links = r.Expect, r.Exit, slices.Clone(r.Links)
+	draft.Expect, draft.Replaces, draft.Record.Exit = r.Expect, r.Replaces, r.Exit
+	draft.Record.Links = slices.Clone(r.Links)
 	record.SortLinks(draft.Record.Links)
 	if name.Kind == record.KindResult {
-		draft.Description.Preview = resultPreview(draft, f, planner.Preview)
+		draft.Description.Preview = resultPreview(draft, f, planner.Preview, r.Note)
 	}
 	result := &PutResult{Name: name, File: w.FilePath(p)}
 	err := w.Store.Update(ctx, func(tx *store.Tx) error {

@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/materialize/plan"
@@ -120,7 +122,11 @@ func (w *Workspace) enforce(ctx context.Context, p string) error {
 			return err
 		}
 		defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays
-		err = errors.Join(r.keepAltered(ctx, f, now), r.writeStored(ctx, p, disk, now))
+		older, err := view(ctx, w.Store, func(tx *store.Tx) (bool, error) { return now.Had(tx, disk.Digest) })
+		if err == nil && !older {
+			err = r.keepAltered(ctx, f, now)
+		}
+		err = errors.Join(err, r.writeStored(ctx, p, disk, now))
 		if late := (*mirror.LateError)(nil); errors.As(err, &late) && late.Lost {
 			err = r.importLate(ctx, p, late, mirror.Memo{})
 		}
@@ -145,7 +151,7 @@ func (w *Workspace) MayPut(ctx context.Context, id string) error {
 // resultPreview returns the preview of a result. It begins with how its command ended,
 // unless that went well, and says something of any output: a parent agent has nothing
 // else to go by.
-func resultPreview(d store.Draft, f plan.File, limit int) string {
+func resultPreview(d store.Draft, f plan.File, limit int, note string) string {
 	preview := d.Description.Preview
 	switch {
 	case preview == "" && f.About != nil:
@@ -153,7 +159,7 @@ func resultPreview(d store.Draft, f plan.File, limit int) string {
 	case preview == "":
 		preview = EmptyPreview(f.Text, f.Size())
 	}
-	if note := outcomeNote(d.Record.Status, d.Record.Exit); note != "" {
+	if note = cmp.Or(note, outcomeNote(d.Record.Status, d.Record.Exit)); note != "" {
 		return markdown.Clip(strings.TrimSpace(note+" "+preview), max(limit, utf8.RuneCountInString(note)))
 	}
 	return preview
@@ -168,7 +174,7 @@ func outcomeNote(status string, exit *int) string {
 			return ""
 		}
 		status = StatusFailed
-	case StatusFailed, StatusTimeout, StatusKilled, StatusInterrupted, StatusInvalid:
+	case StatusFailed, StatusTimeout, StatusKilled, StatusInterrupted, StatusInvalid, layout.StatusPartial:
 	default: // a word of the agent's own
 		return ""
 	}

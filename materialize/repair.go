@@ -159,7 +159,7 @@ func (w *Workspace) describe(r *record.Record, head []byte) record.Description {
 	f.Content = plan.Content{Text: head, Words: markdown.Words(head), Body: body}
 	draft := w.planner().Describe(r.Name, f)
 	if draft.Record.Exit, draft.Record.Status = r.Exit, r.Status; r.Name.Kind == record.KindResult {
-		draft.Description.Preview = resultPreview(draft, f, w.Settings.Preview)
+		draft.Description.Preview = resultPreview(draft, f, w.Settings.Preview, "")
 	}
 	return draft.Description
 }

@@ -18,6 +18,7 @@ type Draft struct {
 	Body        Body
 	Description record.Description
 	Expect      Expect
+	Replaces    bool // it may follow another body under a write-once name
 }
 
 // An Expect says which version a name must have for a write to happen. The zero
@@ -106,7 +107,7 @@ func (tx *Tx) put(d Draft) (Outcome, error) {
 	}
 	healed := false
 	if head != nil {
-		unchanged, err := tx.follow(&r, head)
+		unchanged, err := tx.follow(&r, head, d.Replaces)
 		if err == nil && r.Body == head.Record.Body {
 			healed, err = tx.heal(d.Body)
 		}
@@ -149,8 +150,8 @@ func expected(e Expect, name record.Name, head *Version) error {
 }
 
 // follow checks what may follow head, and reports whether r says nothing new.
-func (tx *Tx) follow(r *record.Record, head *Version) (unchanged bool, err error) {
-	if tx.sealed(head.Record) {
+func (tx *Tx) follow(r *record.Record, head *Version, replaces bool) (unchanged bool, err error) {
+	if tx.sealed(head.Record) && !replaces {
 		if r.Body != head.Record.Body {
 			return false, &ConflictError{Name: r.Name, Actual: head.Ref, WriteOnce: true}
 		}

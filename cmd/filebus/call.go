@@ -34,6 +34,7 @@ type callFlags struct {
 type structuredFlags struct {
 	Structured bool   `flag:"structured"`
 	Schema     string `flag:"schema"` // a file
+	Raw        bool   `flag:"raw"`
 }
 
 // usualCall returns the flags as they are when none is given.
@@ -56,7 +57,7 @@ func (o *callFlags) check(env *environ, _ []string) (err error) {
 
 // set makes c a call with structured output, if the flags say so.
 func (o *structuredFlags) set(env *environ, c *result.Call) (err error) {
-	c.Structured = o.Structured || o.Schema != ""
+	c.Raw, c.Structured = o.Raw, o.Structured || o.Schema != ""
 	switch o.Schema {
 	case "":
 	case "-":

@@ -44,6 +44,11 @@ func (o *combineCommand) run(ctx context.Context, w *workspace, inputs []string)
 	if err != nil {
 		return err
 	}
+	for _, ref := range combined.Record.From {
+		if v, err := w.resolve(ctx, ref.String()); err == nil {
+			w.noteIfAltered(ctx, v.Record.Name)
+		}
+	}
 	return o.printCombined(w.environ, combined)
 }
 

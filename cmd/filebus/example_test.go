@@ -23,9 +23,12 @@ type exampleRun struct {
 	rest       string // what is printed behind them
 }
 
-// runExample plays the example in a folder of its own.
-func runExample(t *testing.T, preview string) exampleRun {
+// runExample plays the example in a folder of its own, or again in one that is given.
+func runExample(t *testing.T, preview, dir string) exampleRun {
 	t.Helper()
+	if dir == "" {
+		dir = t.TempDir()
+	}
 	for _, tool := range []string{"sh", "awk", "sed"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("the stand-in agents of the example need %s", tool)
@@ -39,7 +42,7 @@ func runExample(t *testing.T, preview string) exampleRun {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := exampleRun{dir: t.TempDir()}
+	run := exampleRun{dir: dir}
 	bin := t.TempDir()
 	if err := os.Symlink(self, filepath.Join(bin, "filebus")); err != nil {
 		t.Skipf("no symbolic links: %v", err)
@@ -90,7 +93,7 @@ func readReference(t *testing.T, line string) record.Reference {
 // once with short ones.
 func TestExample(t *testing.T) {
 	t.Parallel()
-	long, short := runExample(t, "500"), runExample(t, "40")
+	long, short := runExample(t, "500", ""), runExample(t, "40", "")
 	for _, test := range []struct {
 		run    exampleRun
 		tokens int
@@ -122,6 +125,14 @@ func TestExample(t *testing.T) {
 	}
 	checkSameBytes(t, filepath.Join(long.dir, "Review Article.pdf"), filepath.Join(short.dir, "Review Article.pdf"))
 	checkReadmeExample(t, long)
+	before := mustRun(t, long.dir, "verify")
+	again := runExample(t, "500", long.dir)
+	if diff := gocmp.Diff(long.references, again.references); diff != "" {
+		t.Errorf("the references of the second time (-first +second):\n%s", diff)
+	}
+	if after := mustRun(t, long.dir, "verify"); after != before {
+		t.Errorf("verify says %s before the second time, %s behind it: something was stored", before, after)
+	}
 }
 
 func checkSameBytes(t *testing.T, a, b string) {

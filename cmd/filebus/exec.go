@@ -23,6 +23,7 @@ type execCommand struct {
 	Tee       bool          `flag:"tee"`
 	Dialogue  string        `flag:"dialogue"`
 	Round     int           `flag:"round"`
+	Reuse     bool          `flag:"reuse"`
 }
 
 func (*execCommand) prepare(cmd *cobra.Command) {
@@ -45,6 +46,8 @@ func (o *execCommand) check(env *environ, args []string) error {
 	}
 	switch {
 	case err != nil:
+	case o.Reuse && o.Call == "":
+		err = usageError("--reuse needs --call: which result may be used again?")
 	case (o.Dialogue == "") != (o.Round == noRound):
 		err = usageError("--dialogue and --round go together: they say whose turn the output becomes")
 	case o.Timeout < 0 || o.KillAfter < 0:
@@ -100,6 +103,14 @@ func (o *execCommand) exec(ctx context.Context, w *workspace, args []string) (er
 	}
 	if w.takeSignals != nil {
 		command.Signals, command.Alone = w.takeSignals(result.Signals()), true
+	}
+	if o.Reuse {
+		switch stored, err := o.call.Reuse(ctx, w.Workspace, command); {
+		case err != nil:
+			return err
+		case stored != nil:
+			return o.printReference(env, stored)
+		}
 	}
 	turn, err := o.beginTurn(ctx, w)
 	if err != nil {
@@ -160,6 +171,9 @@ func (o *execCommand) command(env *environ, args []string) result.Command {
 func (o *execCommand) report(env *environ, run *result.Execution, turn *materialize.PutResult) error {
 	if run.Background {
 		env.note("the command left a process behind; what it writes from now on is not stored")
+	}
+	if run.Status == materialize.StatusInterrupted && len(run.Problems) == 0 {
+		env.note("the disk is full, or the output as large as a file may be: some of it may be missing")
 	}
 	if o.Call != "" && !strings.HasSuffix(run.Name.ID, "/"+o.Call) {
 		env.note("the call %s got another result meanwhile; this one is %s", o.Call, run.Name)

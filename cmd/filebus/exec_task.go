@@ -83,7 +83,7 @@ func outcomeOf(run *result.Execution, err error) task.Run {
 		r.Outcome, r.Problem = layout.StatusFailed, "its time was over"
 	case run.Exit == exitTemporary:
 		r.Outcome, r.Problem = layout.StatusBlocked, fmt.Sprintf("exit code %d: try again later", run.Exit)
-	case run.Exit != 0:
+	case run.Status != materialize.StatusDone: // its output may say so
 		r.Outcome, r.Problem = layout.StatusFailed, fmt.Sprintf("%s with exit code %d", run.Status, run.Exit)
 	case len(run.Problems) > 0:
 		r.Outcome, r.Problem = layout.StatusPartial, "the output does not fit its schema: "+run.Problems[0]
@@ -168,7 +168,7 @@ func turnOf(
 		return nil, "the command was not run: " + message(err), nil
 	case run.Stored == nil:
 		return nil, "the output of the command could not be stored", nil
-	case run.Exit != 0:
+	case run.Status != materialize.StatusDone:
 		return nil, fmt.Sprintf("%s with exit code %d", run.Status, run.Exit), nil
 	case run.Record.Size > dialogue.MaxTurn:
 		return nil, fmt.Sprintf("the command has put out %s, more than a turn may have", byteSize(run.Record.Size)), nil

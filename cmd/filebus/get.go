@@ -50,6 +50,7 @@ func (o *getCommand) run(ctx context.Context, w *workspace, args []string) error
 	if !o.Full && (o.lines != (query.Span{}) || w.outTerminal && !w.global.json) {
 		request.LineBytes = maxLine
 	}
+	w.noteIfAltered(ctx, v.Record.Name)
 	if err := w.textHere(name, v, &request); err != nil {
 		return err
 	}
@@ -77,12 +78,9 @@ func (w *workspace) textHere(text string, v store.Version, request *query.BodyRe
 	if w.global.noSync || !w.paths().IsPath(text, v.Record) {
 		return nil
 	}
-	file, size, altered, err := w.TextHere(v)
+	file, size, _, err := w.TextHere(v)
 	switch {
 	case err != nil || file == nil:
-		if altered {
-			w.note("%s was changed since it was written: this is the stored text", text)
-		}
 		return err
 	case v.Record.Name.Kind != record.KindFrame:
 		w.note("this is the file as it stands here; filebus get %s prints the text that the store has", v.Record.Name)
@@ -94,6 +92,15 @@ func (w *workspace) textHere(text string, v store.Version, request *query.BodyRe
 	}
 	return nil
 }
+
+// noteIfAltered says that a file which is written once was changed, and is not what counts.
+func (w *workspace) noteIfAltered(ctx context.Context, name record.Name) {
+	if file := w.AlteredFile(ctx, name); file != "" {
+		w.note(alteredText, oneLine(file))
+	}
+}
+
+const alteredText = "%s was changed since it was written: what is stored counts; filebus sync --repair writes it back, and keeps the change"
 
 // printBody prints a body, or a part of it.
 func (w *workspace) printBody(ctx context.Context, name string, v store.Version, request query.BodyRequest) error {

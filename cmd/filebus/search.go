@@ -123,6 +123,9 @@ func (p *hitPage) noteState(ctx context.Context, own *workspace, f *record.Filte
 		if h.Damaged {
 			p.env.note("the body of %s is damaged; run filebus verify --repair%s", h.Name, p.env.storeFlag(h.Store))
 		}
+		if own != nil && h.Store == "" {
+			own.noteIfAltered(ctx, h.Name)
+		}
 	}
 	if own != nil {
 		p.stale = own.staleTrees(ctx, p.answer.Hits)

@@ -20,6 +20,7 @@ func (o *showCommand) run(ctx context.Context, w *workspace, args []string) erro
 	if err != nil {
 		return err
 	}
+	w.noteIfAltered(ctx, v.Record.Name)
 	detail, err := w.read.Show(ctx, v)
 	if err != nil {
 		return err

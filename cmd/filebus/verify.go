@@ -57,6 +57,13 @@ func (o *verifyCommand) verify(ctx context.Context, w *workspace) error {
 		report.GoneBack = true
 		report.Faults = append(report.Faults, w.Store.GoneBack(known, end).Error())
 	}
+	results := query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindResult}, Trees: []record.Tree{""}}}
+	listed, _ := w.read.List(ctx, results) // what cannot be read is a fault
+	for _, r := range listed.Entries {
+		if file := w.AlteredFile(ctx, r.Name); file != "" {
+			report.Remarks = append(report.Remarks, fmt.Sprintf(alteredText, file))
+		}
+	}
 	indexErr := w.read.VerifyIndex(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -78,12 +79,25 @@ func IsBinary(text []byte) bool {
 	return controls*20 > len(text)
 }
 
-// Words counts the words of text: what strings.Fields would return, without
-// making it.
+// Words counts the words of text: what white space parts. Chinese and Japanese are written
+// without: there each character is a word, as is what stands between two of them and has
+// a letter or digit.
 func Words(text []byte) int {
 	words := 0
-	for range bytes.FieldsSeq(text) {
-		words++
+	for field := range bytes.FieldsSeq(text) {
+		wide, others, isOther := 0, 0, false
+		for _, r := range string(field) {
+			switch {
+			case r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+				wide, isOther = wide+1, false
+			case !isOther && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+				others, isOther = others+1, true
+			}
+		}
+		if wide == 0 {
+			others = 1
+		}
+		words += wide + others
 	}
 	return words
 }

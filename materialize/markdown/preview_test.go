@@ -170,8 +170,41 @@ func TestWords(t *testing.T) {
 		}
 		texts = append(texts, string(text))
 	}
-	for _, text := range texts {
-		if got, want := Words([]byte(text)), len(strings.Fields(text)); got != want {
+	for _, text := range append(texts, "这是一个测试。", "Python3を使う", "「使用」 v2-rc1の版 ——", "한국어 문장", "コーヒー,1.5倍") {
+		if got, want := Words([]byte(text)), wordsOf(text); got != want {
+			t.Errorf("Words(%q) = %d, want %d", text, got, want)
+		}
+	}
+}
+
+// wordsOf cuts a text into what Words counts.
+func wordsOf(text string) int {
+	n := 0
+	isWide := func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
+	for _, field := range strings.Fields(text) {
+		if strings.IndexFunc(field, isWide) < 0 {
+			n++
+			continue
+		}
+		for _, part := range strings.FieldsFunc(field, isWide) {
+			if strings.ContainsFunc(part, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+				n++
+			}
+		}
+		for _, r := range field {
+			if isWide(r) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func TestWordsOfScripts(t *testing.T) {
+	for text, want := range map[string]int{
+		"这是一个测试。": 6, "Python3を使う": 4, "한국어 문장을 쓴다": 3, "日本 語 —": 4, "don't stop": 2, "コーヒー": 4, "ไทยไม่มีช่องว่าง": 1,
+	} {
+		if got := Words([]byte(text)); got != want {
 			t.Errorf("Words(%q) = %d, want %d", text, got, want)
 		}
 	}
@@ -218,7 +251,7 @@ func FuzzPreview(f *testing.F) {
 			t.Errorf("ExplainPreview(%q, %d) = %+v, Preview %q", text, max, choice, preview)
 		}
 		checkLine(t, "Title", text, Title(text), maxTitleRunes)
-		if got, want := Words(text), len(strings.Fields(string(text))); got != want {
+		if got, want := Words(text), wordsOf(string(text)); got != want {
 			t.Errorf("Words(%q) = %d, want %d", text, got, want)
 		}
 	})

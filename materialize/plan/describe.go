@@ -18,7 +18,7 @@ import (
 
 // describerVersion is raised when describe gives other answers: descriptions
 // with an older version can be made again from the bodies.
-const describerVersion = 3
+const describerVersion = 4
 
 // Content is a text that is to be stored.
 type Content struct {

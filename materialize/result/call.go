@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -51,6 +50,11 @@ type Call struct {
 	Name         string       `json:"-"` // the whole id of the result, in place of conversation and call
 	Keep         bool         `json:"-"` // a text that the name refuses is kept under another, which the error names
 	Schema       *Schema      `json:"-"` // that the output must fit; nil: any
+
+	Raw      bool       `json:"raw,omitempty"`            // the text is stored as it is: see takeIn
+	Program  string     `json:"program,omitempty"`        // that Exec runs: the agent, if none is given
+	Command  string     `json:"command_digest,omitempty"` // the same for the same program and arguments
+	Replaces record.Ref `json:"replaces,omitzero"`        // the version that ended badly, which this one follows
 }
 
 // id returns the id of the result, with an empty part for what is to be made.
@@ -95,7 +99,7 @@ func unfit(id string) string {
 // the name of a result says.
 func (c Call) Facts() layout.Facts {
 	return layout.Facts{
-		Agent: layout.Slug(c.Agent), Session: c.Session, Task: c.Task, Run: c.Run, Status: c.Status, Tags: c.Tags,
+		Agent: layout.Slug(cmp.Or(c.Agent, c.Program)), Session: c.Session, Task: c.Task, Run: c.Run, Status: c.Status, Tags: c.Tags,
 	}
 }
 
@@ -129,10 +133,11 @@ func Put(ctx context.Context, w *materialize.Workspace, c Call, expect store.Exp
 // is then given further tags as it is: its description, and with it the
 // reference, stay what they were.
 func (c Call) put(ctx context.Context, w *materialize.Workspace, r materialize.PutRequest) (*Stored, error) {
-	again, err := c.isAgain(ctx, w, r)
+	again, err := c.isThere(ctx, w, r)
 	if err != nil {
 		return nil, err
 	}
+	again = again && len(r.Facts.Tags) > 0
 	tags := r.Facts.Tags
 	if again {
 		r.Facts.Tags = nil
@@ -157,10 +162,10 @@ func (c Call) put(ctx context.Context, w *materialize.Workspace, r materialize.P
 // faster. Each loss means that the other has set its own.
 const maxTagTries = 100
 
-// isAgain reports whether a request with tags is for a name that is there.
-func (c Call) isAgain(ctx context.Context, w *materialize.Workspace, r materialize.PutRequest) (bool, error) {
+// isThere reports whether a request is for a name that is there.
+func (c Call) isThere(ctx context.Context, w *materialize.Workspace, r materialize.PutRequest) (bool, error) {
 	name, err := record.NewName("", record.KindResult, r.ID)
-	if err != nil || len(r.Facts.Tags) == 0 {
+	if err != nil {
 		return false, nil // an id that is to be made, or that Put will refuse
 	}
 	_, err = query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
@@ -172,15 +177,47 @@ func (c Call) isAgain(ctx context.Context, w *materialize.Workspace, r materiali
 
 // store examines the text of a request, if the call asks for it, and puts it.
 func (c Call) store(ctx context.Context, w *materialize.Workspace, r materialize.PutRequest) (*Stored, error) {
-	problems, err := c.examine(&r)
-	if err != nil {
-		return nil, err
+	received, problems, err := c.takeIn(&r)
+	if err == nil && problems == nil {
+		problems, err = c.examine(&r)
 	}
-	put, err := w.Put(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("reading the output: %w", err)
+	}
+	put, err := c.putBoth(ctx, w, r, received)
 	if err != nil {
 		return nil, err
 	}
 	return &Stored{put, problems}, nil
+}
+
+// putBoth puts a text, and before it, if the name is new, what was received, if it is
+// another: as the version before, so that nothing is lost.
+func (c Call) putBoth(
+	ctx context.Context, w *materialize.Workspace, r materialize.PutRequest, received io.Reader,
+) (*materialize.PutResult, error) {
+	if received == nil {
+		return w.Put(ctx, r)
+	}
+	whole := r
+	whole.Text, whole.Facts.Attributes = received, nil
+	text, err := io.ReadAll(r.Text)               // that takeIn holds
+	r.Text, r.Keep = bytes.NewReader(text), false // rather the whole is kept
+	isThere, thereErr := c.isThere(ctx, w, r)
+	if err = cmp.Or(err, thereErr); err != nil {
+		return nil, err
+	}
+	if isThere && !r.Replaces {
+		if put, err := w.Put(ctx, r); !errors.Is(err, store.ErrConflict) {
+			return put, err
+		}
+	}
+	first, err := w.Put(ctx, whole) // it is there if a process was cut off here
+	if err != nil {
+		return nil, err
+	}
+	r.Text, r.ID, r.Expect, r.Replaces = bytes.NewReader(text), first.Name.ID, store.Current(first.Ref), true
+	return w.Put(ctx, r)
 }
 
 // A Document is a PDF that was made from Markdown.
@@ -268,19 +305,25 @@ func (c Call) examine(r *materialize.PutRequest) (problems []string, err error) 
 	}
 	text, err := io.ReadAll(io.LimitReader(r.Text, MaxStructured+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading the output: %w", err)
+		return nil, err
 	}
 	r.Text = io.MultiReader(bytes.NewReader(text), r.Text)
 	summary, found := c.judge(text)
 	r.Facts.Summary = cmp.Or(summary, r.Facts.Summary)
 	problems = markdown.Texts(found, func(p Problem) string { return p.Error() })
-	ended := []string{
-		materialize.StatusFailed, materialize.StatusTimeout, materialize.StatusKilled, materialize.StatusInterrupted,
-	}
-	if len(problems) > 0 && !slices.Contains(ended, r.Facts.Status) {
-		r.Facts.Status = materialize.StatusInvalid
+	if len(problems) > 0 {
+		r.Facts.Status = worse(r.Facts.Status, materialize.StatusInvalid)
 	}
 	return problems, nil
+}
+
+// worse returns how an output has ended whose command ended with a status.
+func worse(status, output string) string {
+	switch status {
+	case materialize.StatusFailed, materialize.StatusTimeout, materialize.StatusKilled, materialize.StatusInterrupted:
+		return status
+	}
+	return output
 }
 
 // judge returns the summary of an output, and what is wrong with it.

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"filebus/materialize"
+	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/folder"
@@ -166,9 +167,16 @@ func (c *combiner) run(ctx context.Context) (stored *Stored, err error) {
 	if len(before) > 0 {
 		c.Name = idOfText(before, digest)
 	}
+	read, missing := len(c.in.list), len(c.in.unread)
+	if missing > 0 {
+		c.Status = layout.StatusPartial
+	}
 	r, err := c.request(record.SourceCombine, text)
 	if err != nil {
 		return nil, err
+	}
+	if missing > 0 {
+		r.Note = fmt.Sprintf("[partial: %d of %d]", read, read+missing)
 	}
 	if stored, err = c.put(ctx, c.w, r); err == nil && out != nil {
 		err = out.publish(ctx, digest)

@@ -283,13 +283,13 @@ func TestCombineUnreadable(t *testing.T) {
 	}
 }
 
-// TestCombineDiffering combines files that are not what is stored of them.
+// TestCombineDiffering combines a result whose file was changed: the stored text counts.
 func TestCombineDiffering(t *testing.T) {
 	d, _ := filledDesk(t)
 	d.file(".claude/agent_tool_results/c1/a.md", "altered")
 	combined := d.mustCombine(result.CombineRequest{Inputs: []string{".claude/agent_tool_results/c1/a.md", "result/c1/a"}, Separator: "|"})
-	if got := d.text(combined.File); got != "altered|c1/a." || len(combined.Differs) != 1 || len(combined.Record.From) != 1 {
-		t.Errorf("combined %q from %d refs, differing %q; want %q, one ref, one file", got, len(combined.Record.From), combined.Differs, "altered|c1/a.")
+	if got := d.text(combined.File); got != "c1/a.|c1/a." || len(combined.Differs) != 0 || len(combined.Record.From) != 2 {
+		t.Errorf("combined %q from %d refs, differing %q; want %q, two refs, no file", got, len(combined.Record.From), combined.Differs, "c1/a.|c1/a.")
 	}
 }
 

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,10 +9,14 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"filebus/materialize"
+	"filebus/query"
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
@@ -47,6 +52,7 @@ type Command struct {
 type ExitCode int
 
 const (
+	exitConflict      ExitCode = 4 // filebus's own for a conflict
 	exitTimeout       ExitCode = 124
 	exitNotExecutable ExitCode = 126
 	exitNotFound      ExitCode = 127
@@ -122,8 +128,8 @@ func (c *Command) process(output io.Writer, env []string) *exec.Cmd {
 // An Execution is a command that was run, with what became of its output.
 type Execution struct {
 	*Stored // nil: the output waits in the spool, where Recover finds it
-	// Status is how it ended: materialize.StatusDone, StatusFailed, StatusKilled
-	// or StatusTimeout. The record's may be StatusInvalid instead.
+	// Status is how it ended: materialize.StatusDone, StatusFailed, StatusKilled,
+	// StatusTimeout, or StatusInterrupted if the disk was full. The record's may be StatusInvalid instead.
 	Status string
 	// Exit is the command's exit code, 128 and the signal that killed it, or
 	// 124 after its time.
@@ -156,6 +162,8 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 	if err := command.Find(); err != nil {
 		return nil, err
 	}
+	c.Program = strings.TrimSuffix(filepath.Base(command.Args[0]), ".exe")
+	c.Command = command.digest()
 	s, err := newSpool(ctx, w, c, command.Args)
 	if err != nil {
 		return nil, err
@@ -179,7 +187,11 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 		copied()
 		return (&Execution{}).waits(s.own.Path(outputFile), errors.Join(err, s.output.Close(), s.release()))
 	}
-	run := &Execution{Status: end.Status, Exit: *end.Exit, Background: !s.quiet()}
+	run := &Execution{Exit: *end.Exit, Background: !s.quiet()}
+	if s.isFull() {
+		end.Status = worse(end.Status, materialize.StatusInterrupted)
+	}
+	run.Status = end.Status
 	_ = s.writeEnd(end) // without it the result would be called interrupted
 	ctx = context.WithoutCancel(ctx)
 	run.Stored, err = s.store(ctx, w, s.call.Call, &end)
@@ -190,8 +202,46 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 	if err != nil {
 		return run.waits(s.own.Path(outputFile), errors.Join(err, s.release()))
 	}
-	_ = s.discard() // it is stored; what could not be removed the next command removes
+	run.Status = worse(run.Record.Status, run.Status) // the output itself may tell of a failure
+	_ = s.discard()                                   // it is stored; what could not be removed the next command removes
 	return run, nil
+}
+
+func (c *Command) digest() string {
+	return "sha256:" + record.DigestOf([]byte(strings.Join(c.Args, "\x00"))).String()
+}
+
+// Reuse returns the result of a call if it is there, the same command has made it, and it
+// ended well: then nothing has to be run. Of one that ended badly the call Replaces the
+// version. The result of another command is errTaken.
+func (c *Call) Reuse(ctx context.Context, w *materialize.Workspace, command Command) (*Stored, error) {
+	name, err := resultName(c.Conversation, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	head, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
+	var text []byte
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !slices.Contains(head.Record.Links, record.Link{Type: record.LinkCommand, Target: command.digest()}):
+		return nil, record.Conflict.Errorf("%s is there already (%s), and not the output of this command: nothing was run",
+			name, head.Ref.Short()).Try("filebus show {1}, or another --call", head.Ref.Short()).With(exitConflict)
+	}
+	if text, err = w.TextOf(ctx, head); err != nil {
+		return nil, err
+	}
+	problems, err := c.examine(&materialize.PutRequest{Text: bytes.NewReader(text)})
+	if err != nil || len(problems) > 0 || head.Record.Status != materialize.StatusDone {
+		c.Replaces = head.Ref
+		return nil, err
+	}
+	put, err := w.Put(ctx, materialize.PutRequest{ // its facts are there, and its file may not be
+		Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Expect: store.Current(head.Ref), Source: record.SourceExec,
+	})
+	return &Stored{PutResult: put}, err
 }
 
 // wait waits until the process ends, which signals and time bring about. Then none of
@@ -364,6 +414,8 @@ func mayStore(ctx context.Context, w *materialize.Workspace, c Call, newConversa
 	return w.Store.View(ctx, func(tx *store.Tx) error {
 		head, err := tx.Head(name)
 		switch {
+		case err == nil && head.Ref == c.Replaces:
+			return nil
 		case err == nil:
 			return takenError(name, head.Ref)
 		case !errors.Is(err, store.ErrNotFound):

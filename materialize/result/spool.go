@@ -10,11 +10,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"filebus/materialize"
+	"filebus/materialize/layout"
 	"filebus/materialize/secrets"
 	"filebus/query"
 	"filebus/store"
@@ -32,6 +35,7 @@ const (
 	callFile    = "call.json"   // whose output it is; written last, before the start
 	schemaFile  = "schema.json" // for the command to read
 	endFile     = "end.json"    // how the command has ended
+	probeFile   = "probe"       // to see whether there is room
 	storedFile  = "stored"      // call.json, when the output is stored: the folder may go
 	newSuffix   = ".new"        // of a file that is being written
 )
@@ -229,6 +233,26 @@ func (s *spool) writeEnd(end ending) error {
 	return s.own.Rename(endFile+newSuffix, endFile)
 }
 
+// isFull reports whether nothing can be written behind the output any more: its command
+// may not have noticed.
+func (s *spool) isFull() bool {
+	info, err := s.own.Stat(outputFile)
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	f, err := s.own.OpenFile(probeFile, os.O_WRONLY|os.O_CREATE)
+	if err == nil {
+		end := info.Size()
+		if runtime.GOOS == "windows" {
+			end = 0 // what lies before it would be written too
+		}
+		_, err = f.WriteAt(make([]byte, 4096), end)
+		err = errors.Join(err, f.Close())
+	}
+	_ = s.own.Remove(probeFile) // else discard does it
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EFBIG) || errors.Is(err, syscall.EDQUOT)
+}
+
 // release lets others have the folder.
 func (s *spool) release() error { return s.lock.Close() }
 
@@ -241,7 +265,7 @@ func (s *spool) discard() error {
 	if err := s.own.Rename(callFile, storedFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, s.release())
 	}
-	files := []string{outputFile, endFile, endFile + newSuffix, schemaFile, schemaFile + newSuffix, callFile + newSuffix}
+	files := []string{outputFile, probeFile, endFile, endFile + newSuffix, schemaFile, schemaFile + newSuffix, callFile + newSuffix}
 	entries, _ := s.own.ReadDir(".") // what is left of it is named by Recover
 	for _, entry := range entries {
 		if folder.IsTemporary(entry.Name()) { // of a file that was never finished
@@ -327,7 +351,8 @@ func (s *spool) readEnding() *ending {
 		return nil
 	}
 	switch end.Status {
-	case materialize.StatusDone, materialize.StatusFailed, materialize.StatusKilled, materialize.StatusTimeout:
+	case materialize.StatusDone, materialize.StatusFailed, materialize.StatusKilled, materialize.StatusTimeout,
+		materialize.StatusInterrupted:
 		return &end
 	}
 	return nil
@@ -349,7 +374,7 @@ func spooled(c Call, args []string) spooledCall {
 		}
 		kept, left = append(kept, arg), left-len(arg)
 	}
-	c.Agent = c.Facts().Agent
+	c.Agent = layout.Slug(c.Agent) // the command is told of an agent only that was given
 	return spooledCall{callVersion, c, kept, time.Now().UTC(), os.Getpid(), host}
 }
 
@@ -370,7 +395,7 @@ func (s *spool) store(ctx context.Context, w *materialize.Workspace, c Call, end
 		end = &ending{Status: materialize.StatusInterrupted}
 	}
 	for {
-		stored, err := c.putOutput(ctx, w, *end, store.Absent(), output)
+		stored, err := c.putOutput(ctx, w, *end, store.Current(c.Replaces), output)
 		var conflict *store.ConflictError
 		if !errors.As(err, &conflict) {
 			return stored, err
@@ -380,7 +405,7 @@ func (s *spool) store(ctx context.Context, w *materialize.Workspace, c Call, end
 		case err != nil:
 			return nil, err
 		case !same:
-			c.ID = w.NewID()
+			c.ID, c.Replaces = w.NewID(), record.Ref{}
 		case end.Exit == nil: // stored before, and better
 			return c.putOutput(ctx, w, ending{}, store.Expect{}, output)
 		default:
@@ -398,11 +423,14 @@ func (c Call) putOutput(ctx context.Context, w *materialize.Workspace, end endin
 	if err != nil {
 		return nil, err
 	}
-	r.Exit, r.Expect = end.Exit, expect
+	r.Exit, r.Expect, r.Replaces = end.Exit, expect, expect == store.Current(c.Replaces)
+	if c.Command != "" {
+		r.Links = []record.Link{{Type: record.LinkCommand, Target: c.Command}}
+	}
 	return c.store(ctx, w, r)
 }
 
-// isBodyOf reports whether a text is the body of a version.
+// isBodyOf reports whether a text is the body of a version, or was received for it.
 func isBodyOf(ctx context.Context, w *materialize.Workspace, ref record.Ref, text *io.SectionReader) (bool, error) {
 	if _, err := text.Seek(0, io.SeekStart); err != nil {
 		return false, err
@@ -412,6 +440,9 @@ func isBodyOf(ctx context.Context, w *materialize.Workspace, ref record.Ref, tex
 		return false, err
 	}
 	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(ref) })
+	if err == nil && v.Record.Body != digest && v.Record.Prev != (record.Ref{}) {
+		v, err = query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(v.Record.Prev) })
+	}
 	return err == nil && v.Record.Body == digest, err
 }
 

@@ -342,7 +342,7 @@ func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]referen
 		all = append(all, reference{ref: ref})
 	}
 	for _, l := range v.Record.Links {
-		if l.Type != record.LinkConflict {
+		if l.Type != record.LinkConflict && l.Type != record.LinkCommand {
 			all = append(all, reference{citation: citation{Text: l.Target}})
 		}
 	}

@@ -51,6 +51,9 @@ func (l Link) MarshalText() ([]byte, error) { return []byte(l.Type + " " + l.Tar
 // stayed head.
 const LinkConflict = "conflict"
 
+// LinkCommand is the type of the link to the command of an output: a digest of its arguments.
+const LinkCommand = "command"
+
 // A StoreID tells one store from all others: 32 lower-case hex digits.
 type StoreID string
 

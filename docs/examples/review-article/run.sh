@@ -14,11 +14,11 @@ calls=$(mktemp -d)
 trap 'rm -rf "$calls"' EXIT
 
 # call ID AGENT COMMAND... runs an agent. What it prints is stored; its reference is
-# all that the orchestrator keeps.
+# all that the orchestrator keeps. Where the agent has done that already, it is not run again.
 call() {
 	id=$1 agent=$2
 	shift 2
-	filebus exec --agent "$agent" --call "$id" --preview "$preview" -- sh "$@" >"$calls/$id"
+	filebus exec --reuse --agent "$agent" --call "$id" --preview "$preview" -- sh "$@" >"$calls/$id"
 }
 
 # file ID prints the path of a call's file.
