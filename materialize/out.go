@@ -162,7 +162,9 @@ func (s *selector) write(ctx context.Context, w *Workspace, root *os.Root, files
 	load := func(ctx context.Context, chunk []laidFile) ([]laidFile, error) {
 		return chunk, w.Store.View(ctx, func(tx *store.Tx) error {
 			for i := range chunk {
-				chunk[i].err = s.load(tx, &chunk[i])
+				if f := &chunk[i]; f.file == "" {
+					f.err = s.load(tx, f)
+				}
 			}
 			return nil
 		})
@@ -179,9 +181,6 @@ func (s *selector) write(ctx context.Context, w *Workspace, root *os.Root, files
 
 // load fetches the bytes of a file.
 func (s *selector) load(tx *store.Tx, f *laidFile) error {
-	if f.file != "" {
-		return nil
-	}
 	v, err := tx.Get(f.ref)
 	if err != nil {
 		return err

@@ -27,7 +27,6 @@ type Selection struct {
 	// Names, if not nil, are the only ones that are looked at. An entry stands for
 	// its part of an aggregate file, a frame for the whole file.
 	Names []record.Name
-
 	Files []string // of the workspace, laid out as they are on disk beside the records
 
 	AsOf time.Time // zero: now

@@ -38,10 +38,7 @@ func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool)
 	if err := key.checkOwn(); err != nil && remove {
 		return nil, err
 	}
-	if err := r.Import(ctx, key); err != nil {
-		return nil, err
-	}
-	s, err := r.Read(ctx, key)
+	s, err := r.current(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +72,14 @@ func (r *Registry) Import(ctx context.Context, key Key) error {
 		return err
 	}
 	return r.w.Import(ctx, paths...)
+}
+
+// current returns what is stored of a session, with what lies on disk.
+func (r *Registry) current(ctx context.Context, key Key) (*Session, error) {
+	if err := r.Import(ctx, key); err != nil {
+		return nil, err
+	}
+	return r.Read(ctx, key)
 }
 
 // remove retires the files of a session but for the metadata, in the versions that were

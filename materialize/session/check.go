@@ -182,10 +182,7 @@ func (r *Registry) targetOf(ctx context.Context, file string) (target, error) {
 	if !isFile {
 		return t, nil
 	}
-	if err := r.Import(ctx, key); err != nil {
-		return t, err
-	}
-	s, err := r.Read(ctx, key)
+	s, err := r.current(ctx, key)
 	if errors.Is(err, ErrNoSession) {
 		return t, nil
 	}

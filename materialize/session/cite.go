@@ -30,7 +30,7 @@ const (
 	minCitation = 3
 	maxCitation = record.MaxID
 	maxQuoted   = 512 // with spaces in it
-	mostWide    = 50  // of such on a line that words are compared with
+	mostWide    = 50  // of such on a line that its words are compared with
 )
 
 // citations returns what may name a record in a text, each once, in the order of

@@ -31,10 +31,9 @@ import (
 
 // A Registry is the sessions of a workspace.
 type Registry struct {
-	w    *materialize.Workspace
-	read *query.Reader
-	now  func() time.Time
-
+	w      *materialize.Workspace
+	read   *query.Reader
+	now    func() time.Time
 	Say    func(format string, args ...any) // hears what a user should know of what was done
 	NoSync bool                             // what agents have written is not imported
 }

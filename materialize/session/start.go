@@ -210,10 +210,7 @@ func (r *Registry) Old(ctx context.Context, keep int, before time.Time) (old []*
 			continue
 		}
 		changed := s.Changed
-		if err = r.Import(ctx, s.Key); err == nil {
-			s, err = r.Read(ctx, s.Key) // with the others
-		}
-		if err != nil {
+		if s, err = r.current(ctx, s.Key); err != nil { // with the others
 			return nil, err
 		}
 		if s.Others == 0 && s.Changed.Equal(changed) {
@@ -229,8 +226,7 @@ func (r *Registry) RemoveFolder(key Key) error {
 	if err != nil {
 		return err
 	}
-	err = os.Remove(filepath.Dir(file))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
+	if err = os.Remove(filepath.Dir(file)); errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
 		return nil // it is gone, or somebody uses it
 	}
 	return err
