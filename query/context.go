@@ -3,14 +3,17 @@ package query
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"filebus/index"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -68,7 +71,7 @@ type ContextRequest struct {
 	Text       string   // what is to be done, in any words
 	Files      []string // paths that the task touches, as the workspace has them
 	Tags       []string
-	Task       string // a task whose journal may name the tasks that it depends on
+	Task       string // a task whose journal may name the tasks that it depends on, in any spelling
 	Complexity complexity
 	MaxTokens  int // of all that is printed, about; 0: DefaultContextTokens
 	// Size tells how many tokens an answer has as it will be printed, about. Nil:
@@ -93,6 +96,7 @@ type contextItem struct {
 type Omission struct {
 	Name   record.Name `json:"name"`
 	Reason string      `json:"reason"`
+	Needed bool        `json:"-"` // the task builds on it
 }
 
 // A ContextAnswer is what is handed to a new task.
@@ -191,11 +195,11 @@ func (c *contextBuilder) add(s Summary, section contextSection, text float64) {
 	}
 	c.seen[name] = true
 	if by := c.superseded[name]; !by.IsZero() {
-		c.leftOut = append(c.leftOut, Omission{name, "superseded by " + by.String()})
+		c.leftOut = append(c.leftOut, Omission{Name: name, Reason: "superseded by " + by.String()})
 		return
 	}
 	if s.Name.Kind == record.KindKnowledge && saysSuperseded(s) {
-		c.leftOut = append(c.leftOut, Omission{name, s.Status})
+		c.leftOut = append(c.leftOut, Omission{Name: name, Reason: s.Status})
 		return
 	}
 	c.candidates = append(c.candidates, candidate{
@@ -245,7 +249,7 @@ func (c *contextBuilder) knowledge(ctx context.Context) error {
 // tasks adds the journals of other tasks that have ended.
 func (c *contextBuilder) tasks(ctx context.Context) error {
 	return c.search(ctx, func(s Summary) contextSection {
-		if s.Name.ID == c.request.Task || s.Status == layout.StatusInProgress || s.Status == layout.StatusPending {
+		if s.Status == layout.StatusInProgress || s.Status == layout.StatusPending {
 			return ""
 		}
 		return sectionTasks
@@ -292,24 +296,22 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 	if c.request.Task == "" {
 		return nil
 	}
-	c.request.Task = layout.TaskID(c.request.Task)
-	own, err := c.handoff(ctx, c.request.Task)
+	own, err := c.handoff(ctx, c.request.Task, "has no journal: the tasks that it depends on are not known")
 	if err != nil || own.Version.Record == nil {
 		return err
 	}
+	c.seen[own.Name] = true
 	journal, err := c.reader.Journal(ctx, own.Version)
 	if err != nil {
 		return err
 	}
+	dir, _ := path.Split(own.Name.ID)
 	for _, task := range dependencies(journal) {
-		s, err := c.handoff(ctx, task)
-		switch {
-		case err != nil:
+		s, err := c.handoff(ctx, dir+task, "named as a dependency, but has no journal")
+		if err != nil {
 			return err
-		case s.Version.Record == nil:
-			name := record.Name{Kind: record.KindHandoff, ID: task}
-			c.leftOut = append(c.leftOut, Omission{name, "named as a dependency, but has no journal"})
-		default:
+		}
+		if s.Version.Record != nil {
 			c.add(s, sectionDepends, 1)
 		}
 	}
@@ -330,25 +332,31 @@ func (r *Reader) Journal(ctx context.Context, v store.Version) (*layout.Journal,
 	return &journal, err
 }
 
-// handoff returns the journal of a task of the own tree, or nothing.
-func (c *contextBuilder) handoff(ctx context.Context, task string) (Summary, error) {
-	head, err := c.reader.Head(ctx, record.Name{Kind: record.KindHandoff, ID: task})
-	if IsAbsent(err) {
+// handoff returns the newest journal of a task of the own tree; or nothing, and says so.
+func (c *contextBuilder) handoff(ctx context.Context, task, absent string) (Summary, error) {
+	name := record.Name{Kind: record.KindHandoff, ID: layout.TaskKey(task)} // no journal has this one
+	v, err := c.reader.Resolve(ctx, name.String(), ResolveOptions{})
+	switch {
+	case errors.Is(err, record.NotFound) || errors.Is(err, record.Usage):
+		name.ID = layout.JournalID(task)
+		c.leftOut = append(c.leftOut, Omission{name, absent, true})
 		return Summary{}, nil
+	case err != nil:
+		return Summary{}, err
 	}
-	return head, err
+	return c.reader.Head(ctx, v.Record.Name)
 }
 
 // dependencies returns the tasks that a journal names in its metadata.
 func dependencies(j *layout.Journal) []string {
 	var tasks []string
 	for _, p := range j.Extra {
-		if !slices.Contains([]string{"depends", "depends on", "dependencies", "depends_on"}, strings.ToLower(p.Key)) {
+		if !slices.Contains([]string{"depends", "depends_on", "dependencies"}, markdown.Fold(p.Key)) {
 			continue
 		}
-		for _, id := range strings.FieldsFunc(p.Value, func(r rune) bool { return strings.ContainsRune(" ,;[]`", r) }) {
-			if task := layout.TaskID(id); !slices.Contains(tasks, task) {
-				tasks = append(tasks, task)
+		for _, id := range strings.FieldsFunc(p.Value, func(r rune) bool { return strings.ContainsRune(" ,;，、[]`\"", r) }) {
+			if !markdown.IsNothing(id) && !slices.Contains(tasks, id) {
+				tasks = append(tasks, id)
 			}
 		}
 	}

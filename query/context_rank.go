@@ -257,7 +257,7 @@ func (c *contextBuilder) fit() ContextAnswer {
 }
 
 func (a *ContextAnswer) omit(k candidate, reason string) {
-	a.LeftOut = append(a.LeftOut, Omission{k.Version.Record.Name, reason})
+	a.LeftOut = append(a.LeftOut, Omission{k.Version.Record.Name, reason, k.Section == sectionDepends})
 }
 
 // take adds an item if there is room for it, cut short if need be.

@@ -88,7 +88,7 @@ func (r *Reader) Graph(ctx context.Context, trees ...record.Tree) (*graph, error
 			g.tags[tag] = append(g.tags[tag], n)
 		}
 		if task := v.Record.Task; task != "" {
-			key := treeKey{v.Record.Name.Tree, task}
+			key := treeKey{v.Record.Name.Tree, layout.TaskKey(task)}
 			g.tasks[key] = append(g.tasks[key], n)
 		}
 	}
@@ -203,7 +203,7 @@ func (g *graph) neighbours(i int) map[int][]Edge {
 		near[l.to] = append(near[l.to], g.stated(i, l))
 	}
 	r := g.nodes[i].version.Record
-	if task := g.tasks[treeKey{r.Name.Tree, r.Task}]; r.Task != "" && len(task) <= maxSharing {
+	if task := g.tasks[treeKey{r.Name.Tree, layout.TaskKey(r.Task)}]; r.Task != "" && len(task) <= maxSharing {
 		for _, to := range task {
 			g.share(near, i, to, edgeTask, r.Task, taskStrength)
 		}
@@ -216,7 +216,7 @@ func (g *graph) neighbours(i int) map[int][]Edge {
 	have := func(file string) []int { return g.files[treeKey{r.Name.Tree, file}] }
 	for _, file := range g.rarestFirst(g.nodes[i].files, func(file string) int { return len(have(file)) }) {
 		for _, to := range have(file) {
-			if g.nodes[to].version.Record.Task == r.Task {
+			if layout.TaskKey(g.nodes[to].version.Record.Task) == layout.TaskKey(r.Task) {
 				continue // it is the same handoff
 			}
 			g.share(near, i, to, edgeFiles, file, rarity(len(have(file))))
@@ -267,7 +267,7 @@ func (g *graph) readFiles(ctx context.Context) error {
 		return err
 	}
 	err = g.reader.eachVersion(ctx, refs, func(tx *store.Tx, v store.Version) bool {
-		key := treeKey{v.Record.Name.Tree, v.Record.Task}
+		key := treeKey{v.Record.Name.Tree, layout.TaskKey(v.Record.Task)}
 		if v.Record.Task == "" || g.tasks[key] == nil || strings.HasSuffix(v.Record.Path, ".json") {
 			return false
 		}

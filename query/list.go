@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -69,6 +70,11 @@ func Summarize(tx *store.Tx, v store.Version) Summary {
 		Tokens: cmp.Or(d.Tokens, record.EstimateTokens(r.Size)), Time: r.Time, Written: r.Written, Agent: r.Agent, Conversation: r.Conversation, Session: r.Session, Run: r.Run,
 		Loop: r.Loop, Task: r.Task, Status: r.Status, Exit: r.Exit, Tags: r.Tags, Attributes: d.Attributes,
 	}
+}
+
+// TaskID returns the task that a record tells of, or its own id, behind a nested root's folder.
+func (s Summary) TaskID() string {
+	return path.Join(layout.Recognize(s.Path).Root, cmp.Or(s.Task, path.Base(s.Name.ID)))
 }
 
 // List returns the current records that match, newest first. It uses the

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/materialize/layout"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -68,20 +69,14 @@ func nearIDs(text string) []string {
 		}
 	}
 	for _, id := range slices.Clone(ids) {
-		if isNumber(id) {
-			ids = append(ids, "task-"+id)
-		}
+		ids = append(ids, layout.JournalID(id))
 	}
 	return ids
 }
 
 // baseKey is what two spellings of a file's name have in common.
 func baseKey(text string) string {
-	base := strings.ToLower(path.Base(text))
-	if isNumber(base) {
-		base = "task-" + base
-	}
-	return strings.TrimSuffix(base, ".md")
+	return strings.TrimSuffix(layout.TaskID(strings.ToLower(path.Base(text))), ".md")
 }
 
 // Complete returns up to limit names that begin with what was typed: own names

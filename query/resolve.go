@@ -3,12 +3,13 @@ package query
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
+	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
@@ -144,15 +145,12 @@ func (s *resolver) path() (store.Version, error) {
 	if tree, rest, found := strings.Cut(s.text, ":"); found && rest != "" {
 		values = append(values, store.PathValue(record.Tree(tree), path.Clean(rest)))
 	}
-	for _, p := range s.opts.paths(s.text) {
+	for _, p := range s.opts.Paths(s.text) {
 		values = append(values, store.PathValue("", p))
 	}
 	for _, value := range values {
-		for ref, err := range s.tx.Lookup(store.FieldPath, value) {
-			if err != nil {
-				return store.Version{}, err
-			}
-			return s.tx.Get(ref)
+		if v, err := Occupant(s.tx, value); !errors.Is(err, store.ErrNotFound) {
+			return v, err
 		}
 	}
 	return store.Version{}, store.ErrNotFound
@@ -160,12 +158,12 @@ func (s *resolver) path() (store.Version, error) {
 
 // IsPath reports whether a user's text is the path that a record has.
 func (o ResolveOptions) IsPath(text string, r *record.Record) bool {
-	return r.Name.Tree == "" && slices.Contains(o.paths(text), r.Path) && text != r.Name.String()
+	return r.Name.Tree == "" && slices.Contains(o.Paths(text), r.Path) && text != r.Name.String()
 }
 
-// paths returns what a typed path can be below the workspace's root. Names are
+// Paths returns what a typed path can be below the workspace's root. Names are
 // raw bytes, so the text itself comes first.
-func (o ResolveOptions) paths(text string) []string {
+func (o ResolveOptions) Paths(text string) []string {
 	if text == "" {
 		return nil
 	}
@@ -187,25 +185,46 @@ func (o ResolveOptions) paths(text string) []string {
 	return out
 }
 
-// task looks for the journal of a task: 003 or task-003 in any tree's form. Of
-// several tasks that have had the place one after the other, the newest counts.
+// task looks for the journal of a task: 003, task-003 or handoff/TASK-V01 in any tree's form.
 func (s *resolver) task() (store.Version, error) {
-	tree, id := s.treeAndID()
-	if isNumber(id) {
-		id = "task-" + id
-	}
-	if !strings.HasPrefix(id, "task-") {
+	if _, id := s.treeAndID(); !strings.HasPrefix(layout.TaskID(id), "task-") && !strings.HasPrefix(id, "handoff/") {
 		return store.Version{}, store.ErrNotFound
 	}
-	v, err := s.tx.Head(record.Name{Tree: tree, Kind: record.KindHandoff, ID: id})
-	for n := 2; err == nil; n++ {
-		next, nextErr := s.tx.Head(record.Name{Tree: tree, Kind: record.KindHandoff, ID: id + "~" + strconv.Itoa(n)})
-		if errors.Is(nextErr, store.ErrNotFound) {
-			break
+	return s.journal()
+}
+
+// journal looks for the journal of a task under any id, such as TASK-V01 or sub/proj/003. Of
+// several tasks that have had the id, and so the place, one after the other, the newest counts.
+func (s *resolver) journal() (store.Version, error) {
+	tree, id := s.treeAndID()
+	first := record.Name{Tree: tree, Kind: record.KindHandoff, ID: layout.JournalID(strings.TrimPrefix(id, "handoff/"))}
+	for name, err := range s.tx.Names(first) {
+		rest, isNear := strings.CutPrefix(name.Name.String(), first.String())
+		switch {
+		case err != nil:
+			return store.Version{}, err
+		case !isNear:
+			return store.Version{}, store.ErrNotFound
+		case rest == "" || rest[0] == '~':
+			v, err := s.tx.Get(name.Ref)
+			if err != nil || v.Record.Path == "" {
+				return v, err
+			}
+			return Occupant(s.tx, store.PathValue(tree, v.Record.Path))
 		}
-		v, err = next, nextErr
 	}
-	return v, err
+	return store.Version{}, store.ErrNotFound
+}
+
+// Occupant returns what stands at a place (store.PathValue), of several names the newest.
+func Occupant(tx *store.Tx, place string) (store.Version, error) {
+	for ref, err := range tx.Lookup(store.FieldPath, place) {
+		if err != nil {
+			return store.Version{}, err
+		}
+		return tx.Get(ref)
+	}
+	return store.Version{}, fmt.Errorf("%s: %w", place, store.ErrNotFound)
 }
 
 // treeAndID splits a bare id: id, or tree:id.
@@ -217,9 +236,6 @@ func (s *resolver) treeAndID() (record.Tree, string) {
 	}
 	return "", s.text
 }
-
-// isNumber reports whether text is digits alone.
-func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 // bareID looks for an id that one kind has. Markers and frames are beside what
 // they announce or hold, so they count only where nothing else has the id.
@@ -239,6 +255,10 @@ func (s *resolver) bareID() (store.Version, error) {
 		}
 	}
 	if len(found) == 0 {
+		v, err := s.journal()
+		if !errors.Is(err, store.ErrNotFound) {
+			return v, err
+		}
 		found = beside
 	}
 	switch len(found) {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/index"
+	"filebus/materialize/layout"
 )
 
 // Parse reads text as people type it and adds what it says to the request:
@@ -162,6 +163,9 @@ func (p *parser) filter(rest string) bool {
 		return false
 	}
 	values, length := filterValues(rest[len(key)+1:])
+	if key == "task" {
+		values = layout.TaskForms(values...)
+	}
 	if len(values) == 0 || p.request.Add(key, values...) != nil {
 		return false
 	}

@@ -71,7 +71,7 @@ func TestParse(t *testing.T) {
 		{`tag:"two words" tag:“a,b”`, reading{request{Request: index.Request{Filter: record.Filter{Tags: []string{"two words", "a,b"}}}},
 			[]string{`tag:"two words"`, "tag:“a,b”"}}},
 		{"agent:a session:s task:t run:r status:done conversation:c", reading{
-			request{Request: index.Request{Filter: record.Filter{Agents: []string{"a"}, Sessions: []string{"s"}, Tasks: []string{"t"},
+			request{Request: index.Request{Filter: record.Filter{Agents: []string{"a"}, Sessions: []string{"s"}, Tasks: []string{"t", "task-t"},
 				Runs: []string{"r"}, Statuses: []string{"done"}, Conversations: []string{"c"}}}},
 			[]string{"agent:a", "session:s", "task:t", "run:r", "status:done", "conversation:c"},
 		}},

@@ -41,12 +41,13 @@ type structuredFlags struct {
 func usualCall() callFlags { return callFlags{Format: formatJSON} }
 
 func (o *callFlags) check(env *environ, _ []string) (err error) {
+	id, taskErr := env.task(o.Task)
 	o.call = result.Call{
 		Agent: env.or(o.Agent, "FILEBUS_AGENT"), Conversation: env.or(o.Conversation, "FILEBUS_CONVERSATION"),
-		ID: o.Call, Session: env.or(o.Session, sessionVariables()...), Task: env.or(o.Task, "FILEBUS_TASK"),
+		ID: o.Call, Session: env.or(o.Session, sessionVariables()...), Task: string(id),
 		Run: env.or(o.Run, "FILEBUS_RUN"), Tags: o.Tags, Preview: o.Preview,
 	}
-	if err := cmp.Or(checkPreview(o.Preview), checkFormat(o.Format)); err != nil {
+	if err := cmp.Or(taskErr, checkPreview(o.Preview), checkFormat(o.Format)); err != nil {
 		return err
 	}
 	if o.call.Session != "" {

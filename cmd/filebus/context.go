@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/materialize/markdown"
 	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store/record"
@@ -56,6 +57,13 @@ func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) erro
 	r.Changed = func(ctx context.Context, files []string) (map[string]time.Time, error) {
 		return runs.LastChanged(ctx, w.Root, files, w.variables)
 	}
+	if r.Task != "" {
+		_, id, err := w.findTask(r.Task)
+		if err != nil {
+			return err
+		}
+		r.Task = id.String()
+	}
 	w.refreshBy(ctx, o.Refresh, 0)
 	answer, err := w.read.ContextFor(ctx, r)
 	if err != nil {
@@ -63,6 +71,15 @@ func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) erro
 	}
 	if answer.Unindexed > 0 {
 		w.note("%d log entries are not in the index yet and were not looked at", answer.Unindexed)
+	}
+	var lacking []string
+	for _, left := range answer.LeftOut {
+		if left.Needed {
+			lacking = append(lacking, left.Name.String()+": "+left.Reason)
+		}
+	}
+	if len(lacking) > 0 {
+		w.note("%s", markdown.Clip(strings.Join(lacking, "; "), 1000)) // some twenty, more than a section has
 	}
 	w.said.What = r.Text
 	return w.printContext(answer, o.Explain)

@@ -27,10 +27,7 @@ func (o *execCommand) beginTask(ctx context.Context, w *workspace) (job execTask
 	if o.Task == "" {
 		return job, nil
 	}
-	if job.id, err = task.ParseID(o.Task); err != nil {
-		return job, err
-	}
-	job.board = w.board()
+	job.board, job.id = w.board(), task.ID(o.call.Task)
 	_, err = job.board.Begin(ctx, job.id, task.StartRequest{
 		Agent: w.or(o.Agent, "FILEBUS_AGENT"), Run: w.or(o.Run, "FILEBUS_RUN"),
 	})

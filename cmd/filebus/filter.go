@@ -76,6 +76,8 @@ func (f *filterFlags) read(env *environ) (filter record.Filter, err error) {
 		switch field {
 		case "agent":
 			values = append(slices.Clone(values), markdown.Texts(values, layout.Slug)...) // the ids that put makes
+		case "task":
+			values = layout.TaskForms(values...)
 		case "status":
 			values = withWords(values)
 		}

@@ -18,13 +18,16 @@ type knowledgeHarvest struct {
 }
 
 func (o *knowledgeHarvest) run(ctx context.Context, w *workspace, args []string) error {
-	task := args[0]
-	if !strings.ContainsAny(task, "/:") {
-		task = layout.TaskID(task)
+	text := args[0]
+	if _, id, err := w.findTask(text); err == nil && !strings.HasPrefix(text, string(record.KindHandoff)+"/") {
+		text = nameOfKind(layout.TaskKey(string(id)), record.KindHandoff) // no journal is called so: the newest counts
 	}
-	v, err := w.resolve(ctx, nameOfKind(task, record.KindHandoff))
+	v, err := w.resolve(ctx, text)
 	if err != nil {
 		return err
+	}
+	if newest, err := w.resolve(ctx, v.Record.Path); err == nil && v.Record.Name.Tree == "" && newest.Record.Name != v.Record.Name {
+		w.note("%s is an earlier run; the newest is %s", v.Record.Name, newest.Record.Name)
 	}
 	b := w.base()
 	h, err := b.Harvest(ctx, v, o.Tags)

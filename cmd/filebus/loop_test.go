@@ -115,7 +115,7 @@ func workByHand(t *testing.T, dir, task string) {
 		"- [10:00] Found the middleware\n\n## Handoff\n\n| Field | Value |\n|-------|-------|\n| Outcome | completed |\n" +
 		"| Summary | Limited by hand in " + task + " |\n| Files Changed | src/part" + task[2:] + "/limit.go |\n| Blockers | None |\n" +
 		"| Patterns Discovered | None |\n| Gotchas | None |\n"
-	marker := filepath.Join(dir, ".claude", "agent_complete", "task-"+task+".done")
+	marker := filepath.Join(dir, ".claude", "agent_complete", task+".done")
 	if err := errors.Join(os.WriteFile(journal, []byte(done), 0o666), os.WriteFile(marker, []byte("done"), 0o666)); err != nil {
 		t.Error(err)
 	}
@@ -177,7 +177,7 @@ func TestLoopByShell(t *testing.T) {
 	}
 	dir := t.TempDir()
 	mustRun(t, dir, "task", "start", "007", "--title", "Wait for me")
-	wait := exec.Command("sh", "-c", "while [ ! -f '.claude/agent_complete/task-007.done' ]; do sleep 0.1; done && echo 'done'")
+	wait := exec.Command("sh", "-c", "while [ ! -f '.claude/agent_complete/007.done' ]; do sleep 0.1; done && echo 'done'")
 	wait.Dir = dir
 	out, err := wait.StdoutPipe()
 	if err != nil {
@@ -192,7 +192,7 @@ func TestLoopByShell(t *testing.T) {
 	if err := wait.Wait(); err != nil || string(said[:n]) != "done\n" {
 		t.Errorf("the line of the document ends with %v and %q", err, said[:n])
 	}
-	text, err := os.ReadFile(filepath.Join(dir, ".claude", "agent_complete", "task-007.done"))
+	text, err := os.ReadFile(filepath.Join(dir, ".claude", "agent_complete", "007.done"))
 	if err != nil || strings.TrimSpace(string(text)) != "done" {
 		t.Errorf("the marker holds %q, %v", text, err)
 	}

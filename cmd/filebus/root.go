@@ -153,13 +153,13 @@ func workCommands() []command {
 func taskCommands() command {
 	return group("task",
 		plain("start ID", &taskStart{}),
-		plain("prompt ID", runFunc(printTaskPrompt)),
-		plain("note ID TEXT...", runFunc(noteTask)),
-		plain("handoff ID", &taskHandoff{}),
-		plain("done ID", &taskDone{}),
-		plain("fail ID", &taskEnd{outcome: layout.StatusFailed}),
-		plain("block ID", &taskEnd{outcome: layout.StatusBlocked}),
-		plain("show ID", &taskShow{MaxTokens: taskTokens}),
+		existing("prompt ID", runFunc(printTaskPrompt)),
+		existing("note ID TEXT...", runFunc(noteTask)),
+		existing("handoff ID", &taskHandoff{}),
+		existing("done ID", &taskDone{}),
+		existing("fail ID", &taskEnd{outcome: layout.StatusFailed}),
+		existing("block ID", &taskEnd{outcome: layout.StatusBlocked}),
+		fresh("show ID", &taskShow{MaxTokens: taskTokens}),
 		fresh("list", &taskList{Late: defaultLate, MaxTokens: taskTokens}),
 	)
 }

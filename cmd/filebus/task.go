@@ -19,17 +19,19 @@ import (
 // board returns the tasks of a workspace.
 func (w *workspace) board() *task.Board { return task.New(w.Workspace, w.read, w.now) }
 
-// openBoard opens the tasks to change them.
-func (e *environ) openBoard(ctx context.Context, text string) (*task.Board, task.ID, error) {
-	id, err := task.ParseID(text)
-	if err != nil {
-		return nil, "", err
+// findTask returns the tasks, and reads the id of one to look it up or to change it.
+func (w *workspace) findTask(text string) (*task.Board, task.ID, error) {
+	b := w.board()
+	id, err := b.Find(text, w.paths())
+	return b, id, err
+}
+
+// task returns the id of the task that somebody works on, as a flag or FILEBUS_TASK names it.
+func (e *environ) task(flag string) (id task.ID, err error) {
+	if text := e.or(flag, "FILEBUS_TASK"); text != "" {
+		id, err = task.ParseID(text)
 	}
-	s, err := e.open(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	return s.board(), id, nil
+	return id, err
 }
 
 type taskStart struct {
@@ -73,7 +75,7 @@ func (o *taskStart) run(ctx context.Context, w *workspace, args []string) error 
 }
 
 func printTaskPrompt(ctx context.Context, w *workspace, args []string) error {
-	b, id, err := w.openBoard(ctx, args[0])
+	b, id, err := w.findTask(args[0])
 	if err != nil {
 		return err
 	}
@@ -81,7 +83,7 @@ func printTaskPrompt(ctx context.Context, w *workspace, args []string) error {
 	j, err := b.Get(ctx, id)
 	switch {
 	case errors.Is(err, task.ErrNotStarted):
-		w.note("%s was not started yet: filebus task start %s", id, id)
+		w.note("%s was not started yet: filebus task start %s", id, record.ShellWord(string(id)))
 	case err != nil:
 		return err
 	default:
@@ -96,7 +98,7 @@ func noteTask(ctx context.Context, w *workspace, args []string) error {
 	if strings.TrimSpace(line) == "" {
 		return usageError("there is nothing to note")
 	}
-	b, id, err := w.openBoard(ctx, args[0])
+	b, id, err := w.findTask(args[0])
 	if err != nil {
 		return err
 	}
@@ -137,11 +139,8 @@ type taskShowJSON struct {
 }
 
 func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
-	id, err := task.ParseID(args[0])
+	_, id, err := w.findTask(args[0])
 	if err != nil {
-		return err
-	}
-	if w, err = w.openFresh(ctx); err != nil {
 		return err
 	}
 	j, err := w.freshJournal(ctx, id)
@@ -165,12 +164,12 @@ func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
 		return shown + "\n"
 	}
 	_, err = w.present(presentation{
-		entries: len(shown), maxTokens: maxTokens, what: string(id),
+		entries: len(shown), maxTokens: maxTokens, what: id.String(),
 		json: func(n int) any { return taskView(j, o.Full, cut(n)) },
 		text: cut,
 	})
 	if err == nil && j.Handoff == nil && !o.Full && !w.global.json {
-		w.note("%s has not handed over yet: filebus wait %s", id, record.ShellWord(string(id)))
+		w.note("%s has not handed over yet: filebus wait %s", id, record.ShellWord(id.String()))
 	}
 	return err
 }
@@ -192,7 +191,7 @@ func (o *taskShow) showRecords(ctx context.Context, w *workspace, id task.ID, no
 			"  "+oneLine(s.Title), "  "+oneLine(s.Description.Preview))
 	}
 	return w.presentLines(lines, presentation{
-		maxTokens: o.MaxTokens, what: string(id), json: func(int) any { return taskRecordsJSON{id, records} },
+		maxTokens: o.MaxTokens, what: id.String(), json: func(int) any { return taskRecordsJSON{id, records} },
 	})
 }
 

@@ -147,7 +147,7 @@ func (o *handoffFlags) end(ctx context.Context, w *workspace, outcome, text stri
 	if err != nil {
 		return err
 	}
-	b, id, err := w.openBoard(ctx, text)
+	b, id, err := w.findTask(text)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,6 @@ type waitCommand struct {
 	Any    bool          `flag:"any"`
 	Limit  time.Duration `flag:"limit"`
 	MaxAge time.Duration `flag:"max-age"`
-
-	ids []task.ID
 }
 
 // defaultWait is short enough for the ten minutes that most agents give a command.
@@ -31,24 +29,24 @@ type waitJSON struct {
 	Resume  string         `json:"resume,omitempty"` // the command that goes on
 }
 
-func (o *waitCommand) check(_ *environ, args []string) error {
+func (o *waitCommand) check(*environ, []string) error {
 	if o.Limit < 0 || o.MaxAge < 0 {
 		return usageError("--limit %v and --max-age %v: a time cannot be negative", o.Limit, o.MaxAge)
-	}
-	for _, text := range args {
-		id, err := task.ParseID(text)
-		if err != nil {
-			return err
-		}
-		o.ids = append(o.ids, id)
 	}
 	return nil
 }
 
 func (o *waitCommand) run(ctx context.Context, w *workspace, args []string) error {
 	r := task.WaitRequest{
-		IDs: o.ids, Any: o.Any, Limit: o.Limit, MaxAge: o.MaxAge,
+		Any: o.Any, Limit: o.Limit, MaxAge: o.MaxAge,
 		Say: func(line string) { w.note("%s", oneLine(line)) },
+	}
+	for _, text := range args {
+		_, id, err := w.findTask(text)
+		if err != nil {
+			return err
+		}
+		r.IDs = append(r.IDs, id)
 	}
 	defer w.waited(strings.Join(args, " "), w.now())
 	r.Ended = func(e task.Ending) {
@@ -97,7 +95,7 @@ func (o *waitCommand) report(env *environ, endings []task.Ending, late error) er
 func (o *waitCommand) hint(waiting []task.Pending) string {
 	line := "filebus wait"
 	for _, p := range waiting {
-		line += " " + record.ShellWord(string(p.ID))
+		line += " " + record.ShellWord(p.ID.String())
 	}
 	if o.Any {
 		line += " --any"

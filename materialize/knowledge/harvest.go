@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"filebus/index"
 	"filebus/materialize"
@@ -53,10 +54,11 @@ func (h *Harvest) Open() []Proposal {
 // handoff and the same knowledge give the same proposals. Tags are those of the
 // knowledge that a proposal has the words of, after the ones given.
 func (b *Base) Harvest(ctx context.Context, v store.Version, tags []string) (*Harvest, error) {
-	handoff, err := b.handoff(ctx, v)
+	journal, err := b.handedOver(ctx, v)
 	if err != nil {
 		return nil, err
 	}
+	handoff := *journal.Handoff
 	h := &Harvest{Task: cmp.Or(v.Record.Task, path.Base(v.Record.Name.ID))}
 	known, err := b.learnedIn(ctx, h.Task)
 	if err != nil {
@@ -82,7 +84,7 @@ func (b *Base) Harvest(ctx context.Context, v store.Version, tags []string) (*Ha
 		return nil, err
 	}
 	for _, p := range rowProposals(rows, handoff, h.Task) {
-		if p.Known, err = b.touchedBy(ctx, p.Touch); err != nil {
+		if p.Known, err = b.touchedBy(ctx, p.Touch, journal.Started); err != nil {
 			return nil, err
 		}
 		h.Proposals = append(h.Proposals, p)
@@ -93,32 +95,29 @@ func (b *Base) Harvest(ctx context.Context, v store.Version, tags []string) (*Ha
 	return h, nil
 }
 
-// handoff reads the handoff of a journal.
-func (b *Base) handoff(ctx context.Context, v store.Version) (layout.Handoff, error) {
+// handedOver reads a journal that has a handoff.
+func (b *Base) handedOver(ctx context.Context, v store.Version) (*layout.Journal, error) {
 	if v.Record.Name.Kind != record.KindHandoff {
-		return layout.Handoff{}, errNoHandoff(v.Record.Name)
+		return nil, errNoHandoff(v.Record.Name)
 	}
 	journal, err := b.read.Journal(ctx, v)
-	if err != nil {
-		return layout.Handoff{}, err
+	if err == nil && journal.Handoff == nil {
+		err = errNoHandoff(v.Record.Name)
 	}
-	if journal.Handoff == nil {
-		return layout.Handoff{}, errNoHandoff(v.Record.Name)
-	}
-	return *journal.Handoff, nil
+	return journal, err
 }
 
 // saysAs reports whether an entry says what a draft does, and was learned in the
 // same task.
 func (d Draft) saysAs(e Entry) bool {
-	return e.Type == d.Type && layout.TaskID(e.Fields.Source) == d.Source &&
+	return e.Type == d.Type && layout.TaskKey(e.Fields.Source) == layout.TaskKey(d.Source) &&
 		markdown.OneLine(e.Fields.Content) == markdown.OneLine(d.Content)
 }
 
 // learnedIn returns the entries of the own tree that come from a task, as they are
 // and as they once were: what was harvested and then changed is known.
 func (b *Base) learnedIn(ctx context.Context, task string) (entries []Entry, err error) {
-	learned, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindKnowledge}, Tasks: []string{task}})
+	learned, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindKnowledge}, Tasks: layout.TaskForms(task)})
 	if err != nil {
 		return nil, err
 	}
@@ -245,10 +244,11 @@ func rowProposals(rows []Row, h layout.Handoff, task string) []Proposal {
 	return all
 }
 
-// touchedBy returns the id of a component whose row says, or once said, that it
-// was changed by the task of a touch: a later task is not taken back. It is empty
-// if there is none.
-func (b *Base) touchedBy(ctx context.Context, t Touch) (id string, err error) {
+// touchedBy returns the id of a component whose row says, or has said since the task of a
+// touch began, that it was changed by that: a later task is not taken back, and an earlier
+// one of the same id is another. It is empty if there is none.
+func (b *Base) touchedBy(ctx context.Context, t Touch, started string) (id string, err error) {
+	since, _ := time.Parse(time.RFC3339, started) // zero: any time counts
 	name, err := record.NewName("", record.KindComponent, layout.Component{Name: t.Name}.ID())
 	if err != nil {
 		return "", nil // a name that is no id: its row is touched again
@@ -258,7 +258,7 @@ func (b *Base) touchedBy(ctx context.Context, t Touch) (id string, err error) {
 			if err != nil {
 				return err
 			}
-			if layout.TaskID(v.Record.Task) == t.Modified {
+			if layout.TaskKey(v.Record.Task) == layout.TaskKey(t.Modified) && !v.Record.Time.Before(since) {
 				id = name.ID
 			}
 		}

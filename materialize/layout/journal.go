@@ -20,6 +20,7 @@ type Journal struct {
 	Status    string // as written: in_progress, completed, blocked, failed, ...
 	Started   string
 	Completed string
+	ID        string     // of the task, as its start got it: so its marker is called
 	Extra     []Property // other metadata, in order
 	Progress  []Progress
 	Handoff   *Handoff // nil before the task hands over
@@ -71,7 +72,7 @@ func (j *Journal) State() string {
 // in the form of a table, notes.
 func AppendJournal(dst []byte, j Journal) []byte {
 	dst = fmt.Appendf(dst, "# Task: %s\n\n## Metadata\n", markdown.SingleSpaced(j.Task))
-	metadata := []Property{{"Status", j.Status}, {"Started", j.Started}, {"Completed", j.Completed}}
+	metadata := []Property{{"Status", j.Status}, {"Started", j.Started}, {"Completed", j.Completed}, {"ID", j.ID}}
 	for _, p := range append(metadata, j.Extra...) {
 		if p.Value != "" {
 			dst = fmt.Appendf(dst, "- %s: %s\n", markdown.SingleSpaced(p.Key), markdown.SingleSpaced(p.Value))
@@ -162,6 +163,8 @@ func (j *Journal) readMetadata(body []byte, line int) (problems []*SyntaxError) 
 			j.Started = p.Value
 		case "completed":
 			j.Completed = p.Value
+		case "id":
+			j.ID = p.Value
 		default:
 			if found {
 				j.Extra = append(j.Extra, p)

@@ -2,7 +2,7 @@ package layout
 
 import (
 	"bytes"
-	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -145,10 +145,22 @@ func HandoffText(h Handoff) []byte {
 	return appendHandoff(nil, h)
 }
 
-// JournalID returns the id of the journal of a task: task-{id}.
+// JournalID returns the id of the journal of a task: task-{id}, below a nested root's folder.
 func JournalID(task string) string {
-	if task = TaskID(task); isTask(task) {
-		return task
+	dir, id := path.Split(TaskKey(task))
+	return dir + "task-" + id
+}
+
+// TaskKey returns what the spellings of a task's id have in common: of task-001 and 001 it is 001.
+func TaskKey(task string) string {
+	dir, id := path.Split(task)
+	return dir + strings.TrimPrefix(id, "task-")
+}
+
+// TaskForms returns the spellings of the ids of tasks.
+func TaskForms(tasks ...string) (forms []string) {
+	for _, task := range tasks {
+		forms = append(forms, TaskKey(task), JournalID(task))
 	}
-	return fmt.Sprintf("task-%s", task)
+	return forms
 }

@@ -22,7 +22,7 @@ func TestJournalExample(t *testing.T) {
 		Task:      "Limit requests per client",
 		Status:    "completed",
 		Started:   "2026-03-02T09:14:00Z",
-		Completed: "2026-03-02T10:02:00Z",
+		Completed: "2026-03-02T10:02:00Z", ID: "003",
 		Progress: []Progress{
 			{"2026-03-02T09:14:00Z", "Read the middleware chain in src/http/chain.go"},
 			{"2026-03-02T09:31:00Z", "Added a token bucket per API key"},

@@ -16,7 +16,8 @@ type Location struct {
 	Kind   record.Kind // KindFrame for an aggregate file, KindNote for a file no template knows
 	ID     string
 	Layout Layout
-	Facts  Facts // what the path says: task, session, round, ...
+	Facts  Facts  // what the path says: task, session, round, ...
+	Root   string // the folders before a nested root
 
 	Entries record.Kind // what the file holds: Kind, or those of an aggregate file's entries
 }
@@ -47,6 +48,7 @@ func (p Profile) Recognize(path string) Location {
 	if !found {
 		return Note(path)
 	}
+	place.Root = root.prefix
 	if place.Kind == record.KindFrame {
 		place.ID = path
 		return place

@@ -3,6 +3,7 @@ package layout
 import (
 	"cmp"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -134,8 +135,8 @@ func meaning(table []struct{ status, words string }, word string) string {
 // TaskID returns the id of a task as it is stored: digits alone, as in 003, are
 // short for task-003.
 func TaskID(text string) string {
-	if isDigits(text) {
-		return "task-" + text
+	if dir, id := path.Split(text); isDigits(id) {
+		return dir + "task-" + id
 	}
 	return word(text)
 }

@@ -37,7 +37,7 @@ type task struct {
 type stray struct{ base, file, why string }
 
 func (t *tasks) of(base, id string) *task {
-	key := taskKey{base, strings.TrimPrefix(id, "task-")}
+	key := taskKey{base, layout.TaskKey(id)}
 	if t.at[key] == nil {
 		t.at[key] = &task{}
 	}
@@ -48,10 +48,10 @@ func (t *tasks) of(base, id string) *task {
 func (t *tasks) expect(base string, text []byte) {
 	s, _ := layout.ParseState(text)
 	for _, a := range s.Running {
-		t.of(base, layout.TaskID(a.Task)).known = true
+		t.of(base, a.Task).known = true
 	}
 	for _, a := range s.Completed {
-		t.of(base, layout.TaskID(a.Task)).known = true
+		t.of(base, a.Task).known = true
 	}
 }
 

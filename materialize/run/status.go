@@ -196,7 +196,7 @@ func (b *Book) markers(ctx context.Context) (map[string]time.Time, error) {
 	markers, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindMarker}})
 	left := map[string]time.Time{}
 	for _, m := range slices.Backward(markers) { // the newest last
-		left[m.Task] = m.Time
+		left[layout.TaskKey(m.TaskID())] = m.Time
 	}
 	return left, err
 }
@@ -204,7 +204,7 @@ func (b *Book) markers(ctx context.Context) (map[string]time.Time, error) {
 // hasLeft reports whether the task of a journal has left its marker since it
 // began: an agent may end so and leave its journal as it was.
 func hasLeft(j query.Summary, markers map[string]time.Time) bool {
-	left, found := markers[j.Task]
+	left, found := markers[layout.TaskKey(j.TaskID())]
 	started, err := time.Parse(time.RFC3339, j.Attributes[layout.AttributeStarted])
 	return found && (err != nil || !left.Before(started))
 }
@@ -214,12 +214,12 @@ func hasLeft(j query.Summary, markers map[string]time.Time) bool {
 func (b *Book) addJournal(s *Status, j query.Summary) {
 	quiet := max(b.now().Sub(j.Time), 0)
 	for i := range s.Tasks {
-		if w := &s.Tasks[i]; w.Task != "" && (layout.TaskID(w.Task) == j.Task || w.Task == j.Task) {
+		if w := &s.Tasks[i]; w.Task != "" && layout.TaskKey(w.Task) == layout.TaskKey(j.TaskID()) {
 			w.Quiet, w.Journal = quiet, true
 			return
 		}
 	}
-	w := work{Agent: j.Agent, Task: cmp.Or(j.Task, j.Name.ID), Quiet: quiet, Journal: true}
+	w := work{Agent: j.Agent, Task: j.TaskID(), Quiet: quiet, Journal: true}
 	if w.since(j.Attributes[layout.AttributeStarted], b.now()); !w.Known {
 		w.Seconds, w.Known = int(quiet.Seconds()), true
 	}

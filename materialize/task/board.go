@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -72,7 +73,7 @@ type Journal struct {
 func (b *Board) Get(ctx context.Context, id ID) (*Journal, error) {
 	j := &Journal{ID: id, File: b.journalFile(id)}
 	err := b.work.Store.View(ctx, func(tx *store.Tx) (err error) {
-		if j.Version, err = occupant(tx, b.journalPath(id)); err != nil {
+		if j.Version, err = query.Occupant(tx, store.PathValue("", b.journalPath(id))); err != nil {
 			return err
 		}
 		content, err := tx.Content(j.Version.Record)
@@ -93,17 +94,6 @@ func (b *Board) Get(ctx context.Context, id ID) (*Journal, error) {
 
 // maxJournal is how much of a journal is read, in bytes.
 const maxJournal = 8 << 20
-
-// occupant returns what stands at a path, of several names the newest.
-func occupant(tx *store.Tx, p string) (store.Version, error) {
-	for ref, err := range tx.Lookup(store.FieldPath, store.PathValue("", p)) {
-		if err != nil {
-			return store.Version{}, err
-		}
-		return tx.Get(ref)
-	}
-	return store.Version{}, fmt.Errorf("%s: %w", p, store.ErrNotFound)
-}
 
 // readFile reads a file that an agent may be writing, up to a bound. What is no
 // regular file is not opened: a pipe would wait for its writer.
@@ -187,11 +177,11 @@ const (
 )
 
 // sourceOf returns what a record says of its task, "" if it is none of them.
-func sourceOf(s query.Summary) string {
+func (b *Board) sourceOf(s query.Summary) string {
 	switch {
 	case s.Name.Kind == record.KindTask:
 		return fromQueue
-	case layout.Recognize(s.Path).Kind != record.KindHandoff:
+	case b.work.Settings.Profile.Recognize(s.Path).Kind != record.KindHandoff:
 		return ""
 	case strings.HasSuffix(s.Path, ".md"):
 		return FromJournal
@@ -203,13 +193,15 @@ func sourceOf(s query.Summary) string {
 // reports, each the newest first, then the entries of queues.
 func (b *Board) Records(ctx context.Context, tree record.Tree, id ID) ([]query.Summary, error) {
 	filter := record.Filter{Trees: []record.Tree{tree}, Kinds: []record.Kind{record.KindHandoff, record.KindTask}}
-	if bare := strings.TrimPrefix(string(id), "task-"); bare != "" { // journals begin with it, other files need not
-		filter.Tasks = []string{bare, "task-" + bare}
+	if id != "" {
+		filter.Tasks = layout.TaskForms(path.Base(string(id)))
 	}
 	all, err := b.read.List(ctx, query.ListRequest{Filter: filter})
 	of := map[string][]query.Summary{}
 	for _, s := range all.Entries {
-		of[sourceOf(s)] = append(of[sourceOf(s)], s)
+		if !strings.Contains(string(id), "/") || layout.TaskKey(s.TaskID()) == id.key() {
+			of[b.sourceOf(s)] = append(of[b.sourceOf(s)], s)
+		}
 	}
 	slices.Reverse(of[fromQueue]) // as they stand in their file
 	return slices.Concat(of[FromJournal], of[fromReport], of[fromQueue]), err
@@ -226,7 +218,7 @@ func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 	var items []Item
 	at := map[string]int{} // by the path of a journal, and by the id
 	for _, s := range records {
-		item, key := b.item(s, opts), strings.TrimPrefix(cmp.Or(s.Task, s.Name.ID), "task-")
+		item, key := b.item(s, opts), layout.TaskKey(s.TaskID())
 		known, isKnown := at[key]
 		if item.From == FromJournal {
 			_, isKnown = at[s.Path]
@@ -256,15 +248,15 @@ func (b *Board) item(s query.Summary, opts ListOptions) Item {
 		age = max(b.now().Sub(at), 0)
 	}
 	i := Item{
-		ID: cmp.Or(s.Task, s.Name.ID), Title: markdown.Clip(markdown.OneLine(s.Title), maxItemTitle),
-		Status: cmp.Or(layout.NormalizeStatus(s.Status), s.Status), From: sourceOf(s),
+		ID: s.TaskID(), Title: markdown.Clip(markdown.OneLine(s.Title), maxItemTitle),
+		Status: cmp.Or(layout.NormalizeStatus(s.Status), s.Status), From: b.sourceOf(s),
 		Agent: cmp.Or(s.Agent, s.Attributes[layout.AttributeAssignee]),
 	}
 	if i.From == FromJournal {
 		i.Seconds, i.Quiet = int(age.Seconds()), int(quiet.Seconds())
 	}
-	if id, err := ParseID(i.ID); err == nil && opts.Tree == "" {
-		found, _ := b.markers(id) // what stands in the place of one is none
+	if _, err := ParseID(path.Base(i.ID)); err == nil && opts.Tree == "" {
+		found, _ := b.markers(ID(i.ID)) // what stands in the place of one is none
 		i.Marked = len(found) > 0
 	}
 	i.Late = i.From == FromJournal && opts.Late > 0 && age >= opts.Late && !i.Marked && !layout.HasEnded(i.Status)
@@ -280,7 +272,11 @@ const (
 
 func errNotStarted(id ID) error {
 	err := record.NotFound.Errorf("%s has no journal: it was never started", id)
-	return err.Try("filebus task start {1}", string(id)).Because(ErrNotStarted)
+	hint := "filebus task start {1}"
+	if strings.Contains(string(id), "/") {
+		hint = "filebus task list" // a nested root's tasks are made there
+	}
+	return err.Try(hint, string(id)).Because(ErrNotStarted)
 }
 
 // errRunning says that a task is to be started that is running.
@@ -295,7 +291,7 @@ func errRunning(id ID, j *layout.Journal) error {
 		text += ", since " + j.Started
 	}
 	err := record.Conflict.Errorf("%s", text)
-	return err.Try("filebus wait {1}, or run it again with --restart", string(id)).Because(errIsRunning)
+	return err.Try("filebus wait {1}, or run it again with --restart", id.String()).Because(errIsRunning)
 }
 
 // A Pending is a task that was waited for and has not ended.
@@ -311,7 +307,7 @@ const maxNamed = 5
 func errLate(limit fmt.Stringer, waiting []Pending) error {
 	var list, ids []string
 	for _, p := range waiting {
-		ids = append(ids, string(p.ID))
+		ids = append(ids, p.ID.String())
 		list = append(list, fmt.Sprintf("%s (%s)", p.ID, p.Say))
 	}
 	if more := len(list) - maxNamed; more > 0 {

@@ -138,7 +138,7 @@ func (b *Board) handedOver(text []byte, f *Finished, give func(layout.Handoff) l
 	switch flags, why := gaps(&h); {
 	case len(flags) > 0 && j.Handoff == nil && given.Summary == "":
 		err := record.Wanting.Errorf("%s has no handoff: say at least what was done (--summary)", f.ID)
-		return nil, err.Try(lineFor(h.Outcome, flags), string(f.ID))
+		return nil, err.Try(lineFor(h.Outcome, flags), f.ID.String())
 	case len(flags) > 0:
 		err := record.Wanting.Errorf("the handoff of %s is not complete: %s", f.ID, strings.Join(why, "; "))
 		return nil, err.Try(withFlags("run it again with", flags...))
@@ -220,13 +220,17 @@ func (b *Board) End(ctx context.Context, id ID, run Run) (*Finished, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(found) > 0 {
-		f.Marker = found[0].File
-		return f, nil
-	}
 	status := f.Status
 	if run.Outcome != layout.StatusComplete && b.work.Settings.Profile.FailedMarkers() {
 		status = layout.NormalizeStatus(run.Outcome) // the agent says complete, its exit code does not
+	}
+	own := b.spelled(id)
+	for _, m := range found { // one in another spelling ends no loop that waits for this one
+		if m.path == b.markerPath(own) || m.path == b.markerPath(own+failedSuffix) {
+			f.Marker = m.File
+			return f, nil
+		}
+		status = m.Status
 	}
 	f.Marker, err = b.mark(ctx, id, status)
 	return f, err

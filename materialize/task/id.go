@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,66 +12,109 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
+	"filebus/query"
 	"filebus/store/record"
 )
 
-// An ID names a task: "003" and "task-003" are task-003, TASK-V01 is itself. Two
-// ids that differ by "task-" alone name one task, as they share a journal.
+// An ID names a task, spelled as it was given: "003" and "task-003" are one task, printed as
+// task-003. A nested root's has the folders before that root, as in sub/proj/003.
 type ID string
+
+// String returns the id as it is printed.
+func (id ID) String() string { return layout.TaskID(string(id)) }
+
+// MarshalText is String, for JSON.
+func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 
 // maxID is the longest id, in bytes: it becomes the name of a file.
 const maxID = 200
 
-// ParseID reads the id of a task as users write it: also as the name or path of
-// its journal or marker.
+// ParseID reads the id of a task that may be made, also as the name of its marker.
 func ParseID(text string) (ID, error) {
-	id := strings.ReplaceAll(text, `\`, "/")
-	if at := strings.LastIndexByte(id, '/'); at >= 0 {
-		id = strings.TrimSuffix(id[at+1:], ".md")
+	id := strings.TrimSuffix(strings.TrimSuffix(text, ".done"), failedSuffix)
+	why := misfit(id)
+	if why == "" {
+		return ID(id), nil
 	}
-	id = strings.TrimSuffix(strings.TrimSuffix(id, ".done"), ".failed")
-	why := ""
+	fit, hint := fitting(text), "run it again with {1}"
+	if misfit(fit) != "" {
+		hint = "filebus task list"
+	}
+	return "", record.Usage.Errorf("%q is no id of a task: %s", text, why).Try(hint, fit)
+}
+
+// misfit says why a text is no id, if it is none.
+func misfit(id string) string {
 	switch {
 	case id == "" || id == "task-":
-		why = "it is empty"
+		return "it is empty"
 	case len(id) > maxID:
-		why = fmt.Sprintf("it has more than %d bytes", maxID)
+		return fmt.Sprintf("it has more than %d bytes", maxID)
 	case !utf8.ValidString(id):
-		why = "it is not UTF-8"
+		return "it is not UTF-8"
 	case id[0] == '.' || id[0] == '-':
-		why = "it begins with " + id[:1]
+		return "it begins with " + id[:1]
 	case strings.ContainsFunc(id, isForeign):
-		why = "it is one word, of letters, digits, - _ . and the like"
+		return "it is one word, of letters, digits, - _ . and the like"
+	case layout.Recognize(".claude/journal/"+layout.JournalID(id)+".md").ID != layout.JournalID(id):
+		return "the report of a loop has such a name"
 	}
-	if why != "" {
-		return "", record.Usage.Errorf("%q is no id of a task: %s", text, why).Try("filebus task list")
+	return ""
+}
+
+// fitting returns the id that is nearest to a text.
+func fitting(text string) string {
+	if task := layout.Recognize(strings.ReplaceAll(text, `\`, "/")).Facts.Task; task != "" {
+		return task
 	}
-	return ID(layout.TaskID(id)), nil
+	word := strings.TrimLeft(strings.Join(strings.FieldsFunc(text, isForeign), "-"), "-.")
+	return strings.ReplaceAll(word, "-loop-", "-loop")
+}
+
+// Find reads the id of a task to look it up: also as the name or path of its journal or
+// marker, and behind the folders of a nested root.
+func (b *Board) Find(text string, at query.ResolveOptions) (ID, error) {
+	if !strings.ContainsAny(text, `/\`) {
+		return ParseID(text)
+	}
+	name, file := strings.ReplaceAll(text, `\`, "/"), ""
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "handoff/"), "marker/")
+	for _, p := range slices.Backward(at.Paths(name)) { // the working directory's first
+		place, there := b.work.Settings.Profile.Recognize(p), b.work.FilePath(p)
+		if place.Facts.Task != "" && (file == "" || !isThere(file) && isThere(there)) {
+			name, file = path.Join(path.Dir(place.ID), place.Facts.Task), there
+		}
+	}
+	dir, word := path.Split(name)
+	id, err := ParseID(word)
+	if err != nil {
+		return "", err
+	}
+	id = ID(dir) + id
+	if b.journalPath(id) == "" || b.markerPath(string(id)) == "" || !isThere(b.work.FilePath(dir)) {
+		return "", record.NotFound.Errorf("%q is no task: before a slash stands the folder of a nested root, and %s is none",
+			text, dir).Try("filebus task list")
+	}
+	return id, nil
 }
 
 // isForeign reports whether a character has no place in an id: it separates ids,
 // tells versions apart, or is refused in file names somewhere.
 func isForeign(r rune) bool {
-	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`,~*?"<>|:`, r)
+	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("/\\,~*?\"<>|:", r)
 }
 
 // journal returns the id of the task's journal: task-{id}.
 func (id ID) journal() string { return layout.JournalID(string(id)) }
 
 // key returns what all forms of an id have in common.
-func (id ID) key() string { return strings.TrimPrefix(string(id), "task-") }
-
-// forms returns the forms of an id that a marker may have, its own first.
-func (id ID) forms() []string {
-	others := slices.DeleteFunc([]string{id.key(), "task-" + id.key()}, func(form string) bool { return form == string(id) })
-	return append([]string{string(id)}, others...)
-}
+func (id ID) key() string { return layout.TaskKey(string(id)) }
 
 // looksLike reports whether a file's name may be meant as the marker of a task,
 // though it is not: another case or ending, a prefix or suffix, a slip of the
 // pen. Numbers must be the same, as those of two tasks differ.
 func looksLike(file string, id ID) bool {
-	name, want := strings.ToLower(stem(file)), strings.ToLower(id.key())
+	name, want := strings.ToLower(stem(file)), strings.ToLower(path.Base(id.key()))
 	if name == want || name == "task-"+want {
 		return true
 	}
@@ -127,9 +171,9 @@ func (b *Board) lookAlikes(id ID) (found []string) {
 	for _, markerID := range b.markerIDs(id) {
 		seen[b.work.FilePath(b.markerPath(markerID))] = true
 	}
-	places := []place{{b.work.FilePath(b.markerFolder()), b.work.Settings.Profile}}
+	places := []place{{b.work.FilePath(path.Dir(b.markerPath(string(id)))), b.work.Settings.Profile}}
 	for _, profile := range layout.Profiles() {
-		places = append(places, place{filepath.Join(b.work.Root, filepath.FromSlash(profile.Markers)), profile})
+		places = append(places, place{filepath.Join(b.work.Root, filepath.FromSlash(path.Join(path.Dir(string(id)), profile.Markers))), profile})
 	}
 	for _, place := range places {
 		entries, err := os.ReadDir(place.dir)
@@ -154,8 +198,8 @@ func (b *Board) isOthers(profile layout.Profile, name string, id ID) bool {
 	if !found {
 		base, found = strings.CutSuffix(name, failedSuffix)
 	}
-	other, err := ParseID(base)
-	if !found || err != nil || other.key() == id.key() {
+	other := ID(path.Join(path.Dir(string(id)), base))
+	if !found || other.key() == id.key() {
 		return false
 	}
 	p, err := profile.Path(record.KindHandoff, other.journal())

@@ -34,7 +34,23 @@ func (b *Board) markerPath(id string) string {
 func (b *Board) markerID(id ID, status string) string {
 	failed := status == layout.StatusFailed || status == layout.StatusBlocked
 	if failed && b.work.Settings.Profile.FailedMarkers() {
-		return string(id) + failedSuffix
+		return b.spelled(id) + failedSuffix
+	}
+	return b.spelled(id)
+}
+
+// spelled returns an id as its marker has it: as the start got it, which the journal says, else
+// as in a marker that is there, else as it was given.
+func (b *Board) spelled(id ID) string {
+	if j := readJournal(b.journalFile(id)); j != nil {
+		if own := path.Join(path.Dir(string(id)), j.ID); slices.Contains(layout.TaskForms(string(id)), own) {
+			return own
+		}
+	}
+	for _, markerID := range b.markerIDs(id) {
+		if isThere(b.work.FilePath(b.markerPath(markerID))) {
+			return strings.TrimSuffix(markerID, failedSuffix)
+		}
 	}
 	return string(id)
 }
@@ -48,7 +64,7 @@ func (b *Board) markerFile(id ID, status string) string {
 // markerIDs returns the ids of all markers that announce a task.
 func (b *Board) markerIDs(id ID) []string {
 	var ids []string
-	for _, form := range id.forms() {
+	for _, form := range layout.TaskForms(string(id)) {
 		ids = append(ids, form, form+failedSuffix)
 	}
 	return ids
@@ -196,9 +212,6 @@ func (b *Board) mark(ctx context.Context, id ID, status string) (file string, er
 	return file, err
 }
 
-// markerFolder returns the folder of the markers below the workspace.
-func (b *Board) markerFolder() string { return path.Dir(b.markerPath("x")) }
-
 // markerSlack is how much older than the start of its task a marker's file may
 // seem: some disks keep even seconds only.
 const markerSlack = 2 * time.Second
@@ -216,7 +229,7 @@ type origin struct {
 // a zone, or in the future, says nothing.
 func (b *Board) origin(ctx context.Context, id ID) (o origin, err error) {
 	err = b.work.Store.View(ctx, func(tx *store.Tx) error {
-		v, err := occupant(tx, b.journalPath(id))
+		v, err := query.Occupant(tx, store.PathValue("", b.journalPath(id)))
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ type Started struct {
 // at this place stays findable under its name, and the new one gets another. It
 // returns errIsRunning if the task is running.
 func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, error) {
-	s := &Started{ID: id, Journal: b.journalFile(id), Marker: b.markerFile(id, layout.StatusComplete)}
+	s := &Started{ID: id, Journal: b.journalFile(id)}
 	if err := b.free(ctx, id, r.Restart); err != nil {
 		return nil, err
 	}
@@ -56,6 +57,7 @@ func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, err
 		return nil, err
 	}
 	s.Name, s.Ref, s.Cleared = put.Name, record.ShortRef(put.Ref), cleared
+	s.Marker = b.markerFile(id, layout.StatusComplete)
 	// An agent that writes its marker by hand does not make the folder first.
 	if err := os.MkdirAll(filepath.Dir(s.Marker), 0o777); err != nil {
 		return nil, fmt.Errorf("making the folder of markers: %w", err)
@@ -87,8 +89,9 @@ func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.P
 
 // journal returns the text of a journal that begins.
 func (r StartRequest) journal(id ID, started string) []byte {
-	j := layout.Journal{Task: cmp.Or(r.Title, string(id)), Status: layout.StatusInProgress, Started: started}
-	depends := markdown.Texts(r.Depends, func(d ID) string { return string(d) })
+	j := layout.Journal{Task: cmp.Or(r.Title, id.String()), Status: layout.StatusInProgress, Started: started}
+	j.ID = path.Base(string(id))
+	depends := markdown.Texts(r.Depends, ID.String)
 	j.Extra = []layout.Property{
 		{Key: "Agent", Value: r.Agent}, {Key: "Run", Value: r.Run}, {Key: "Loop", Value: r.Loop},
 		{Key: "Focus", Value: r.Focus}, {Key: "Depends", Value: strings.Join(depends, ", ")},
@@ -160,7 +163,7 @@ func (b *Board) Prompt(id ID, title string) Prompt {
 	r := Prompt{Task: id, Journal: b.journalFile(id), Marker: b.markerFile(id, layout.StatusComplete)}
 	var p strings.Builder
 	fmt.Fprintf(&p, "Task %s", id)
-	if title != "" && title != string(id) {
+	if title != "" && title != id.String() {
 		fmt.Fprintf(&p, ": %s", markdown.Clip(strings.Join(strings.Fields(title), " "), maxTitle))
 	}
 	fmt.Fprintf(&p, "\nJournal: %s\nMarker: %s\n", r.Journal, r.Marker)

@@ -37,10 +37,14 @@ type WaitRequest struct {
 // ErrLate.
 func (b *Board) Wait(ctx context.Context, r WaitRequest) ([]Ending, error) {
 	w := newWaiter(b, r)
+	var folders []string
+	for _, id := range r.IDs {
+		folders = append(folders, path.Dir(b.markerPath(string(id))), path.Dir(b.journalPath(id)))
+	}
 	over, err := b.work.Await(ctx, r.Limit, func(ctx context.Context) (bool, time.Duration, error) {
 		again, err := w.look(ctx)
 		return w.isOver(), again, err
-	}, b.markerFolder(), path.Dir(b.journalPath("task-0")))
+	}, folders...)
 	if err != nil || over {
 		return w.endings, err
 	}
@@ -73,10 +77,8 @@ type awaited struct {
 func newWaiter(b *Board, r WaitRequest) *waiter {
 	w := &waiter{Board: b, WaitRequest: r, said: map[string]bool{}, begun: b.now()}
 	w.others = slices.DeleteFunc(b.work.Roots(), func(root string) bool { return root == b.work.Root })
-	seen := map[string]bool{}
 	for _, id := range r.IDs {
-		if !seen[id.key()] {
-			seen[id.key()] = true
+		if !slices.ContainsFunc(w.open, func(t *awaited) bool { return t.id.key() == id.key() }) {
 			w.open = append(w.open, &awaited{id: id})
 		}
 	}
@@ -335,9 +337,8 @@ func (w *waiter) fetch(ctx context.Context, id ID) (fetched bool, err error) {
 // startOf returns when a task began, to the second, as its journal says in another
 // root or in the store; else when the wait did.
 func (w *waiter) startOf(ctx context.Context, root string, id ID) time.Time {
-	if text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(w.journalPath(id)))); err == nil {
-		journal, _ := layout.ParseJournal(text) // what departs from the layout has no start
-		if at, err := time.Parse(time.RFC3339, journal.Started); err == nil {
+	if j := readJournal(filepath.Join(root, filepath.FromSlash(w.journalPath(id)))); j != nil {
+		if at, err := time.Parse(time.RFC3339, j.Started); err == nil {
 			return at
 		}
 	}
