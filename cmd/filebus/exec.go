@@ -123,7 +123,7 @@ func (o *execCommand) exec(ctx context.Context, w *workspace, args []string) (er
 	run, err := result.Exec(ctx, w.Workspace, o.call, command)
 	after := context.WithoutCancel(ctx)
 	put, written := turn.end(after, w, run, err)
-	ended := errors.Join(written, job.end(after, w.environ, run, err))
+	ended := errors.Join(written, job.end(after, w, run, err))
 	switch {
 	case err == nil:
 		err = o.report(w.environ, run, put)

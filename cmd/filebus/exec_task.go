@@ -28,15 +28,19 @@ func (o *execCommand) beginTask(ctx context.Context, w *workspace) (job execTask
 		return job, nil
 	}
 	job.board, job.id = w.board(), task.ID(o.call.Task)
-	_, err = job.board.Begin(ctx, job.id, task.StartRequest{
+	w.tell(w.book().Settle(ctx)) // how it ended before: its marker goes
+	err = job.board.Begin(ctx, job.id, task.StartRequest{
 		Agent: w.or(o.Agent, "FILEBUS_AGENT"), Run: w.or(o.Run, "FILEBUS_RUN"),
 	})
+	if err == nil {
+		w.tell(w.book().Settle(ctx, job.id.String()))
+	}
 	return job, err
 }
 
 // end writes the marker of the task, and the handoff if the command has left none.
 // The command may not have run.
-func (j execTask) end(ctx context.Context, env *environ, run *result.Execution, err error) error {
+func (j execTask) end(ctx context.Context, w *workspace, run *result.Execution, err error) error {
 	if j.board == nil {
 		return nil
 	}
@@ -44,7 +48,8 @@ func (j execTask) end(ctx context.Context, env *environ, run *result.Execution, 
 	if endErr != nil {
 		return fmt.Errorf("ending %s: %w", j.id, endErr)
 	}
-	env.note("%s  %s  %s", j.id, f.Status, oneLine(f.Marker))
+	w.tell(w.book().Settle(ctx))
+	w.note("%s  %s  %s", j.id, f.Status, oneLine(f.Marker))
 	return nil
 }
 

@@ -130,7 +130,7 @@ func workCommands() []command {
 		group("issue", issueCommands()...),
 		group("run",
 			creating("start", &runStart{}),
-			existing("loop", &runLoop{}),
+			existing("loop", &runLoop{}).with(existing("end", runFunc(endLoop))),
 			group("agent",
 				existing("start ID", &agentStart{}),
 				existing("done ID", &agentDone{Outcome: "completed"}),
@@ -152,7 +152,7 @@ func workCommands() []command {
 
 func taskCommands() command {
 	return group("task",
-		plain("start ID", &taskStart{}),
+		plain("start [ID]", &taskStart{}),
 		existing("prompt ID", runFunc(printTaskPrompt)),
 		existing("note ID TEXT...", runFunc(noteTask)),
 		existing("handoff ID", &taskHandoff{}),

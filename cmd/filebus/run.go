@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,12 +12,14 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	runs "filebus/materialize/run"
+	"filebus/materialize/task"
 	"filebus/store/record"
 )
 
 // book returns the session state of a workspace.
 func (w *workspace) book() *runs.Book {
-	return runs.Open(w.Workspace, w.read, runs.Options{Now: w.now, Variables: w.variables})
+	o := runs.Options{Now: w.now, Variables: w.variables, Standing: w.board().Standing}
+	return runs.Open(w.Workspace, w.read, o)
 }
 
 type runStart struct {
@@ -39,6 +42,50 @@ type runLoop struct {
 func (o *runLoop) run(ctx context.Context, w *workspace, _ []string) error {
 	out, err := w.book().Loop(ctx, o.Loops)
 	return w.printRun(out, err, runText)
+}
+
+// closedTokens is what closing a loop prints at most.
+const closedTokens = 200
+
+// endLoop closes a loop: its line in the history, its snapshot, and what is left to do.
+func endLoop(ctx context.Context, w *workspace, _ []string) error {
+	out, snap, err := w.book().CloseLoop(ctx)
+	if err != nil {
+		return err
+	}
+	var ended, harvest []string
+	out.Next, out.Snapshot, out.Proposals = "filebus run loop", snap.Name(), map[string]int{}
+	if out.Loops > 0 && out.Loop >= out.Loops {
+		out.Next = "filebus run end"
+	}
+	for _, status := range slices.Sorted(maps.Keys(out.Tasks)) {
+		ids := markdown.Texts(out.Tasks[status], record.ShellWord)
+		ended = append(ended, fmt.Sprintf("%-11s %s", cmp.Or(status, "other"), strings.Join(ids, " ")))
+		for i, id := range out.Tasks[status] {
+			if n := w.proposals(ctx, id); n > 0 {
+				out.Proposals[id] = n
+				harvest = append(harvest, fmt.Sprintf("harvest     %s: filebus knowledge harvest %s --add new",
+					plural(n, "proposal"), ids[i]))
+			}
+		}
+	}
+	lines := append([]string{
+		fmt.Sprintf("%s  loop %s closed: %s", out.Run, out.State.Loop, out.Tasks), "next        " + out.Next,
+		fmt.Sprintf("snapshot    %s  %s completed, at %s", snap.Name(), summaryOf(snap), w.minute(snap.Time)),
+	}, ended...)
+	return w.presentShort(append(lines, harvest...), presentation{
+		what: "state/session_state", maxTokens: closedTokens, exact: true, json: func(int) any { return out },
+	})
+}
+
+// proposals counts what the handoff of a task, if it has one, proposes and was not harvested yet.
+func (w *workspace) proposals(ctx context.Context, text string) int {
+	if j, err := w.board().Get(ctx, task.ID(text)); err == nil {
+		if h, err := w.base().Harvest(ctx, j.Version, nil); err == nil {
+			return len(h.Open())
+		}
+	}
+	return 0
 }
 
 func endRun(ctx context.Context, w *workspace, _ []string) error {
@@ -154,7 +201,7 @@ func runLines(s layout.State, now time.Time) []string {
 	if s.Focus != "" {
 		lines = append(lines, "focus  "+s.Focus)
 	}
-	lines = append(lines, fmt.Sprintf("agents  %d at work, %d ended", len(s.Running), len(s.Completed)))
+	lines = append(lines, fmt.Sprintf("agents  %d at work; %s", len(s.Running), layout.OutcomesOf(s.Completed, nil)))
 	for _, a := range s.Running {
 		line := words(a.ID, a.Task, a.Model)
 		if took, known := runs.Since(a.Started, now); known {

@@ -65,3 +65,35 @@ func TestManyAgents(t *testing.T) {
 		t.Errorf("verify: %s", out)
 	}
 }
+
+// TestManyTasks starts and ends tasks of one agent from many processes at once: each
+// must be in the state once.
+func TestManyTasks(t *testing.T) {
+	t.Parallel()
+	const tasks = 8
+	dir := t.TempDir()
+	mustRun(t, dir, "run", "start", "--id", "r1")
+	for _, args := range [][]string{{"start"}, {"done", "--summary", "It works"}} {
+		var wg sync.WaitGroup
+		for i := range tasks {
+			wg.Go(func() {
+				line := append([]string{"task", args[0], fmt.Sprintf("T-%d", i), "--wait", "2m"}, args[1:]...)
+				if args[0] == "start" {
+					line = append(line, "--agent", "one")
+				}
+				if out, err := filebusCommand(t, dir, line...).CombinedOutput(); err != nil || strings.Contains(string(out), "not told") {
+					t.Errorf("%q: %v: %s", line, err, out)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	text, err := os.ReadFile(filepath.Join(dir, ".claude", "session_state.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := layout.ParseState(text)
+	if ended := layout.OutcomesOf(got.Completed, got.Running)[layout.StatusComplete]; len(ended) != tasks || len(got.Completed) != tasks {
+		t.Errorf("%d tasks have ended, in %d rows, of %d:\n%s", len(ended), len(got.Completed), tasks, text)
+	}
+}

@@ -32,7 +32,7 @@ func (o *snapshotTake) run(ctx context.Context, w *workspace, _ []string) error 
 	for _, note := range taken.Notes {
 		w.remark("%s", oneLine(note))
 	}
-	return w.print(taken, "%s  %s completed\n", taken.Name(), summaryOf(taken))
+	return w.print(taken, "%s  %s completed, %s\n", taken.Name(), summaryOf(taken), taken.Tasks)
 }
 
 type snapshotList struct {

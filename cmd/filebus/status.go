@@ -85,7 +85,7 @@ func workLines(s *runs.Status) []string {
 		head += fmt.Sprintf(", %d late", s.Late)
 	}
 	if s.State != nil {
-		head += fmt.Sprintf("; %d ended", s.Completed)
+		head += "; " + s.Ends.String()
 	}
 	lines := []string{head}
 	for _, w := range s.Tasks {

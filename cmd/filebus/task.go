@@ -34,46 +34,6 @@ func (e *environ) task(flag string) (id task.ID, err error) {
 	return id, err
 }
 
-type taskStart struct {
-	Title   string   `flag:"title"`
-	Agent   string   `flag:"agent"`
-	Run     string   `flag:"run"`
-	Loop    string   `flag:"loop"`
-	Depends []string `flag:"depends"`
-	Focus   string   `flag:"focus"`
-	Restart bool     `flag:"restart"`
-}
-
-func (o *taskStart) run(ctx context.Context, w *workspace, args []string) error {
-	id, err := task.ParseID(args[0])
-	if err != nil {
-		return err
-	}
-	r := task.StartRequest{
-		Title: o.Title, Agent: w.or(o.Agent, "FILEBUS_AGENT"), Run: w.or(o.Run, "FILEBUS_RUN"), Loop: o.Loop,
-		Focus: o.Focus, Restart: o.Restart,
-	}
-	for _, text := range o.Depends {
-		id, err := task.ParseID(strings.TrimSpace(text))
-		if err != nil {
-			return err
-		}
-		r.Depends = append(r.Depends, id)
-	}
-	if w, err = w.create(ctx); err != nil {
-		return err
-	}
-	started, err := w.board().Start(ctx, id, r)
-	if err != nil {
-		return err
-	}
-	if started.Cleared > 0 {
-		w.remark("cleared %s of an earlier %s", plural(started.Cleared, "marker"), id)
-	}
-	return w.print(started, "%s  %s\njournal  %s\nmarker   %s\n", started.Name, started.Ref,
-		oneLine(started.Journal), oneLine(started.Marker))
-}
-
 func printTaskPrompt(ctx context.Context, w *workspace, args []string) error {
 	b, id, err := w.findTask(args[0])
 	if err != nil {

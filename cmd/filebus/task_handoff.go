@@ -151,9 +151,20 @@ func (o *handoffFlags) end(ctx context.Context, w *workspace, outcome, text stri
 	if err != nil {
 		return err
 	}
+	was, err := b.Standing(ctx, string(id))
+	if err != nil {
+		return err
+	}
 	f, err := end(b, ctx, id, h)
 	if err != nil {
 		return err
+	}
+	w.tell(w.book().Settle(ctx, id.String()))
+	if was.Outcome != "" && f.Unchanged {
+		w.note("%s was %s already, at %s; its journal is as it was", id, was.Outcome, w.minute(was.Ended))
+	} else if was.Outcome != "" {
+		w.note("%s was %s already, at %s; filebus get %s prints its journal of then", id, was.Outcome,
+			w.minute(was.Ended), f.Before)
 	}
 	line := fmt.Sprintf("%s  %s  %s", id, f.Status, f.Ref)
 	if f.Marker != "" {

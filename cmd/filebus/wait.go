@@ -55,6 +55,7 @@ func (o *waitCommand) run(ctx context.Context, w *workspace, args []string) erro
 		}
 	}
 	endings, err := w.board().Wait(ctx, r)
+	w.tell(w.book().Settle(context.WithoutCancel(ctx)))
 	if err != nil && !errors.Is(err, task.ErrLate) {
 		return err
 	}

@@ -235,6 +235,8 @@ type Manifest struct {
 	Running   int      `json:"running"`          // agents at the loop's end
 	Completed int      `json:"completed"`        // agents that ended in the loop
 
+	Tasks TaskOutcomes `json:"tasks,omitempty"` // that were worked on in the loop
+
 	Files []SnapshotFile `json:"files"` // of the snapshot, the manifest left out
 	Notes []string       `json:"notes,omitempty"`
 }

@@ -2,11 +2,14 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"filebus/materialize/markdown"
 	"filebus/store/record"
@@ -36,6 +39,48 @@ var states = &single{record.KindState, func(_ string, text []byte) (Facts, []*Sy
 	s, problems := ParseState(text)
 	return s.facts(), problems
 }}
+
+// A Standing is how far a task is, as its journal and its marker say.
+type Standing struct {
+	Agent, Run     string // of the journal
+	Going          bool   // it was started and has not ended
+	Outcome        string // as handoffs say it; "": it has not ended, or nothing is known of it
+	Started, Ended time.Time
+}
+
+// TaskOutcomes are tasks by how they have ended, in the words of statuses: those at
+// work are in_progress, and the outcome of others may be none.
+type TaskOutcomes map[string][]string
+
+// OutcomesOf sorts tasks by how they have ended. Each counts once, as it stands last; an
+// agent without a task counts as one.
+func OutcomesOf(ended []CompletedAgent, running []RunningAgent) TaskOutcomes {
+	ended = slices.Clip(ended)
+	for _, a := range running {
+		ended = append(ended, CompletedAgent{ID: a.ID, Task: a.Task, Outcome: StatusInProgress})
+	}
+	all := TaskOutcomes{}
+	for i, a := range ended {
+		isSame := func(later CompletedAgent) bool { return JournalID(later.Task) == JournalID(a.Task) }
+		if a.Task == "" || !slices.ContainsFunc(ended[i+1:], isSame) {
+			status := NormalizeStatus(a.Outcome)
+			all[status] = append(all[status], cmp.Or(a.Task, a.ID))
+		}
+	}
+	return all
+}
+
+// String returns "3/5 tasks completed, 1 failed".
+func (o TaskOutcomes) String() string {
+	total, others := 0, ""
+	for _, status := range slices.Sorted(maps.Keys(o)) {
+		n := len(o[status])
+		if total += n; status != StatusComplete && HasEnded(status) {
+			others += fmt.Sprintf(", %d %s", n, status)
+		}
+	}
+	return fmt.Sprintf("%d/%d tasks completed%s", len(o[StatusComplete]), total, others)
+}
 
 // facts returns the run and loop, and one line about who is at work: what an
 // orchestrator asks a state for most often.
@@ -114,10 +159,11 @@ type StateChange struct {
 	// Set gives properties of the run another value, or none: "Run ID",
 	// "Started", "Loop", "Focus" or "Ended".
 	Set []Property
-	// Start adds agents at work.
-	Start []RunningAgent
-	// Done adds agents that have ended; those at work with the same id leave.
+	// Done adds agents that have ended; those at work with the same id leave,
+	// of several on different tasks the one on the same.
 	Done []CompletedAgent
+	// Start adds agents at work, in place of those that are only known by the same task.
+	Start []RunningAgent
 	// History adds lines, one for a loop.
 	History []string
 }
@@ -160,14 +206,19 @@ func (t *stateText) change(c StateChange) {
 			t.fields[i] = markdown.SingleSpaced(p.Value)
 		}
 	}
-	for _, a := range c.Start {
-		t.running.add([]Property{{"ID", a.ID}, {"Task", a.Task}, {"Model", a.Model}, {"Started", a.Started}})
-	}
 	for _, a := range c.Done {
-		id := markdown.SingleSpaced(a.ID)
-		t.running.rows = slices.DeleteFunc(t.running.rows, func(r agentRow) bool { return r["id"] == id })
+		id, task := markdown.SingleSpaced(a.ID), markdown.SingleSpaced(a.Task)
+		t.running.rows = slices.DeleteFunc(t.running.rows, func(r agentRow) bool {
+			return r["id"] == id && (task == "" || r["task"] == "" || r["task"] == task)
+		})
 		row := []Property{{"ID", a.ID}, {"Task", a.Task}, {"Outcome", a.Outcome}, {"Duration", a.Duration}}
 		t.completed.add(row)
+	}
+	for _, a := range c.Start {
+		t.running.rows = slices.DeleteFunc(t.running.rows, func(r agentRow) bool {
+			return r["id"] == r["task"] && r["task"] != "" && JournalID(r["task"]) == JournalID(markdown.SingleSpaced(a.Task))
+		})
+		t.running.add([]Property{{"ID", a.ID}, {"Task", a.Task}, {"Model", a.Model}, {"Started", a.Started}})
 	}
 	for _, line := range c.History {
 		if line = loopOf(line); !markdown.IsNothing(line) {

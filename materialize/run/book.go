@@ -41,6 +41,8 @@ type Book struct {
 type Options struct {
 	Now       func() time.Time
 	Variables []string // the environment for git, as of os.Environ
+	// Standing tells how far a task is, by any of its names.
+	Standing func(ctx context.Context, task string) (layout.Standing, error)
 }
 
 // Open returns the Book of a workspace.
@@ -60,6 +62,12 @@ type Outcome struct {
 	Ended  string          `json:"ended,omitempty"`
 	File   string          `json:"file"` // absolute
 	Ref    record.ShortRef `json:"ref"`  // of the new version
+	// Of a loop that is closed: its tasks and its snapshot, what knowledge harvest
+	// proposes of them, and the command that comes next.
+	Tasks     layout.TaskOutcomes `json:"tasks,omitempty"`
+	Snapshot  string              `json:"snapshot,omitempty"`
+	Proposals map[string]int      `json:"proposals,omitempty"`
+	Next      string              `json:"next,omitempty"`
 	// LeftOut are the files that the changes of a loop that has begun will not include.
 	LeftOut []string `json:"left_out,omitempty"`
 	// Rewritten is the version from which the file was written anew, because it
@@ -155,10 +163,12 @@ func checkField(what, text, agent, task string) error {
 	return tooLong(what, n, "characters", MaxField, put)
 }
 
-// state reads the session state. Without one the error is store.ErrNotFound.
+// state reads the session state, as it is when it is settled, and its text. Without one
+// the error is store.ErrNotFound.
 func (b *Book) state(ctx context.Context) (s layout.State, v store.Version, text []byte, err error) {
 	if v, text, err = b.stored(ctx, stateName()); err == nil {
 		s, _ = layout.ParseState(text)
+		s, _, err = b.settled(ctx, s)
 	}
 	return s, v, text, err
 }

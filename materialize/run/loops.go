@@ -125,6 +125,7 @@ func snapshotName(id string, loop int, file string) record.Name {
 // the next one. A number of loops that is not 0 becomes the planned one.
 func (b *Book) Loop(ctx context.Context, planned int) (*Outcome, error) {
 	var begin layout.LoopStart
+	closed := false
 	out, start, err := b.closeLoop(ctx, func(now layout.State, head *store.Version) (c layout.StateChange, err error) {
 		next, err := b.nextLoop(ctx, now)
 		_, plan := now.LoopNumber()
@@ -140,12 +141,33 @@ func (b *Book) Loop(ctx context.Context, planned int) (*Outcome, error) {
 			begin.State = head.Ref.String()
 		}
 		c.Set = []layout.Property{{Key: "Loop", Value: loopText(next, plan)}}
+		closed = isClosed(now)
 		return c, err
 	})
 	if err != nil {
 		return nil, err
 	}
+	if closed && start != nil { // who has ended since the loop was closed did so in the next
+		if kept, err := b.Find(ctx, fmt.Sprintf("%s/%d", start.Run, start.Loop)); err == nil {
+			begin.Completed = start.Completed + kept.Completed
+		}
+	}
 	return b.beginLoop(ctx, out, begin, filesOf(start))
+}
+
+// CloseLoop closes the loop that is going on and keeps its snapshot. A line or a
+// snapshot that is there already stays.
+func (b *Book) CloseLoop(ctx context.Context) (*Outcome, *Snapshot, error) {
+	out, start, err := b.closeLoop(ctx, func(layout.State, *store.Version) (c layout.StateChange, err error) { return c, nil })
+	if err != nil {
+		return nil, nil, err
+	}
+	out.Tasks = layout.OutcomesOf(endedIn(out.State, start), out.State.Running)
+	kept, err := b.Take(ctx, out.Run, out.Loop)
+	if errors.Is(err, record.Conflict) { // it was taken before
+		kept, err = b.Find(ctx, fmt.Sprintf("%s/%d", out.Run, out.Loop))
+	}
+	return out, kept, err
 }
 
 // End closes the loop that is going on and ends the run.
@@ -197,9 +219,12 @@ func filesOf(start *layout.LoopStart) []layout.SnapshotFile {
 	return start.Files
 }
 
-// importFiles stores what agents have written by hand.
+// importFiles stores what agents have written by hand, and settles who has ended so.
 func (b *Book) importFiles(ctx context.Context) error {
 	_, err := b.w.Sync(ctx, b.w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true})
+	if err == nil {
+		err = b.Settle(ctx)
+	}
 	return err
 }
 
@@ -223,26 +248,21 @@ func (b *Book) loopStart(ctx context.Context, id string, loop int) (*layout.Loop
 }
 
 // closing returns the line of the loop history for the loop that a state is in:
-// how many of its agents have completed their tasks. A loop that the state
+// how its tasks have ended. A loop that the state
 // already has a line for, written by hand, gets no second one.
 func closing(s layout.State, start *layout.LoopStart) []string {
 	loop, _ := s.LoopNumber()
-	if loop == 0 {
+	if loop == 0 || isClosed(s) {
 		return nil
 	}
+	return []string{fmt.Sprintf("Loop %d: %s", loop, layout.OutcomesOf(endedIn(s, start), s.Running))}
+}
+
+// isClosed reports whether the history has a line for the loop that a state is in.
+func isClosed(s layout.State) bool {
+	loop, _ := s.LoopNumber()
 	lead := fmt.Sprintf("Loop %d:", loop)
-	for _, line := range s.History {
-		if strings.HasPrefix(line, lead) {
-			return nil
-		}
-	}
-	done, ended := 0, endedIn(s, start)
-	for _, a := range ended {
-		if layout.NormalizeStatus(a.Outcome) == layout.StatusComplete {
-			done++
-		}
-	}
-	return []string{fmt.Sprintf("%s %d/%d tasks completed", lead, done, len(ended)+len(s.Running))}
+	return slices.ContainsFunc(s.History, func(line string) bool { return strings.HasPrefix(line, lead) })
 }
 
 // endedIn returns the agents that ended in the loop that a state is in. Without a
@@ -290,13 +310,13 @@ func (b *Book) AgentStart(ctx context.Context, a Agent) (*Outcome, error) {
 			return c, noRun(now.RunID)
 		}
 		for _, other := range now.Running {
-			if other.ID == a.ID {
-				on := other.Task
+			on := other.Task
+			if other.ID == a.ID || sameTask(a.Task, on) && other.ID != on {
 				if on != "" {
 					on = ", on " + on
 				}
-				err := record.Conflict.Errorf("the agent %s is at work already%s", a.ID, on)
-				return c, err.Try("filebus run agent done {1}", a.ID)
+				err := record.Conflict.Errorf("the agent %s is at work already%s", other.ID, on)
+				return c, err.Try("filebus run show")
 			}
 		}
 		c.Start = []layout.RunningAgent{{ID: a.ID, Task: a.Task, Model: a.Model, Started: a.Started}}

@@ -44,7 +44,10 @@ func newBench(t *testing.T, profile layout.Profile) *bench {
 		}
 	})
 	x.w = w
-	x.b = Open(w, query.New(w.Store, query.Options{Now: clock}), Options{Now: clock, Variables: os.Environ()})
+	x.b = Open(w, query.New(w.Store, query.Options{Now: clock}), Options{
+		Now: clock, Variables: os.Environ(),
+		Standing: func(context.Context, string) (layout.Standing, error) { return layout.Standing{}, nil },
+	})
 	return x
 }
 
@@ -120,7 +123,7 @@ const wholeRun = `# Session State
 | a2 | task-002 | failed: no \| yes | 1h 20m |
 
 ## Loop History
-- Loop 1: 1/2 tasks completed
+- Loop 1: 1/2 tasks completed, 1 failed
 - Loop 2: 0/1 tasks completed
 `
 
@@ -162,7 +165,7 @@ func TestRunRefusals(t *testing.T) {
 	wantTry(t, "an id that was used", err, "filebus run start, for the next free id")
 	x.agent("a1", "task-001", "", 0)
 	_, err = x.b.AgentStart(ctx, Agent{ID: "a1"})
-	wantTry(t, "an agent twice", err, "filebus run agent done {1}")
+	wantTry(t, "an agent twice", err, "filebus run show")
 	_, err = x.b.AgentDone(ctx, "a2", "completed")
 	wantTry(t, "an agent that is not there", err, "filebus run agent start {1}")
 	_, err = x.b.AgentDone(ctx, "a1", long)

@@ -33,7 +33,8 @@ type Snapshot struct {
 	Files        []snapshotFile `json:"files"`             // those of the documents first, then by name
 	Notes        []string       `json:"notes,omitempty"`
 
-	Manifest *layout.Manifest `json:"-"`
+	Tasks    layout.TaskOutcomes `json:"tasks,omitempty"` // that were worked on in the loop
+	Manifest *layout.Manifest    `json:"-"`
 }
 
 // A snapshotFile is a file of a snapshot.
@@ -156,7 +157,7 @@ func (b *Book) ReadManifest(ctx context.Context, s *Snapshot) error {
 
 // describe takes over what a manifest says.
 func (s *Snapshot) describe(m *layout.Manifest) {
-	s.Manifest, s.Issues, s.Completed, s.Notes = m, m.Issues, m.Completed, m.Notes
+	s.Manifest, s.Issues, s.Completed, s.Tasks, s.Notes = m, m.Issues, m.Completed, m.Tasks, m.Notes
 	s.FilesChanged, s.LinesAdded, s.LinesRemoved = m.FilesChanged, m.LinesAdded, m.LinesRemoved
 	for _, c := range m.Changed[:min(len(m.Changed), 10)] {
 		s.Changed = append(s.Changed, changeText(c))

@@ -25,7 +25,8 @@ type Status struct {
 	Loops     int           `json:"loops,omitempty"` // planned
 	Focus     string        `json:"focus,omitempty"`
 	Ended     string        `json:"ended,omitempty"`
-	Completed int           `json:"completed"` // agents that have ended
+	Completed int           `json:"completed"` // tasks, or agents without one
+	Failed    int           `json:"failed"`    // or blocked
 	Working   int           `json:"working"`   // agents and tasks at work
 	Late      int           `json:"late"`
 	Tasks     []work        `json:"tasks"` // of those at work the oldest
@@ -38,7 +39,8 @@ type Status struct {
 	// somebody is writing it, or it is damaged.
 	Behind *int64 `json:"behind"`
 
-	State *layout.State `json:"-"` // uncut; nil without a session state
+	State *layout.State       `json:"-"` // uncut; nil without a session state
+	Ends  layout.TaskOutcomes `json:"-"` // of what has ended
 }
 
 // A work is an agent of the session state, or a task whose journal is in
@@ -105,7 +107,8 @@ func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) 
 	case err == nil:
 		s.Run, s.Focus, s.Ended = clip(state.RunID), clip(state.Focus), clip(state.Ended)
 		s.Loop, s.Loops = state.LoopNumber()
-		s.Completed, s.State = len(state.Completed), &state
+		s.State, s.Ends = &state, layout.OutcomesOf(state.Completed, nil)
+		s.Completed, s.Failed = len(s.Ends[layout.StatusComplete]), len(s.Ends[layout.StatusFailed])+len(s.Ends[layout.StatusBlocked])
 	case !errors.Is(err, store.ErrNotFound):
 		return nil, err
 	}
@@ -162,12 +165,12 @@ func (b *Book) work(ctx context.Context, s *Status, late time.Duration) error {
 	if err != nil {
 		return err
 	}
-	markers, err := b.markers(ctx)
-	if err != nil {
-		return err
-	}
 	for _, j := range journals {
-		if !hasLeft(j, markers) {
+		e, err := b.opts.Standing(ctx, j.TaskID())
+		if err != nil {
+			return err
+		}
+		if e.Outcome == "" { // an agent may leave its marker, and its journal as it was
 			b.addJournal(s, j)
 		}
 	}
@@ -191,30 +194,12 @@ func (w *work) since(started string, now time.Time) {
 	w.Seconds = int(took.Seconds())
 }
 
-// markers returns when the tasks that have a marker left it.
-func (b *Book) markers(ctx context.Context) (map[string]time.Time, error) {
-	markers, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindMarker}})
-	left := map[string]time.Time{}
-	for _, m := range slices.Backward(markers) { // the newest last
-		left[layout.TaskKey(m.TaskID())] = m.Time
-	}
-	return left, err
-}
-
-// hasLeft reports whether the task of a journal has left its marker since it
-// began: an agent may end so and leave its journal as it was.
-func hasLeft(j query.Summary, markers map[string]time.Time) bool {
-	left, found := markers[layout.TaskKey(j.TaskID())]
-	started, err := time.Parse(time.RFC3339, j.Attributes[layout.AttributeStarted])
-	return found && (err != nil || !left.Before(started))
-}
-
 // addJournal adds a journal in progress to the work of its agent, or as work of
 // its own.
 func (b *Book) addJournal(s *Status, j query.Summary) {
 	quiet := max(b.now().Sub(j.Time), 0)
 	for i := range s.Tasks {
-		if w := &s.Tasks[i]; w.Task != "" && layout.TaskKey(w.Task) == layout.TaskKey(j.TaskID()) {
+		if w := &s.Tasks[i]; sameTask(w.Task, j.TaskID()) {
 			w.Quiet, w.Journal = quiet, true
 			return
 		}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func TestStatus(t *testing.T) {
 		},
 		Results: []lastResult{{Ref: got.Results[0].Ref, Tokens: 6, Title: "Found"}},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Status{}, "State", "Behind")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Status{}, "State", "Ends", "Behind")); diff != "" {
 		t.Errorf("in a run (-want +got):\n%s", diff)
 	}
 	if got.Behind == nil || *got.Behind == 0 || !strings.Contains(got.Issues.Title, "ISSUE-20260302-003") {
@@ -119,4 +120,29 @@ func TestOldRuns(t *testing.T) {
 		}
 	}
 	x.must(x.b.Sweep(t.Context()))
+}
+
+// TestSettleStale holds that what lies there of an attempt that ended before an agent
+// began is not that agent's end, also when a day has passed since it ended.
+func TestSettleStale(t *testing.T) {
+	x := newBench(t, layout.Claude())
+	var stand layout.Standing
+	x.b.opts.Standing = func(context.Context, string) (layout.Standing, error) { return stand, nil }
+	x.start(StartRequest{})
+	stand = layout.Standing{Outcome: "failed", Started: x.now, Ended: x.now.Add(time.Minute)}
+	x.now = x.now.Add(30 * time.Minute)
+	x.agent("second", "task-5", "", 0)
+	atWork := func(when string, want int) {
+		t.Helper()
+		x.must(x.b.Settle(t.Context()))
+		if view, err := x.b.View(t.Context()); err != nil || len(view.Running) != want {
+			t.Errorf("%s: %v, %d at work, want %d", when, err, len(view.Running), want)
+		}
+	}
+	atWork("what ended before", 1)
+	begun := x.now
+	x.now = x.now.Add(25 * time.Hour)
+	atWork("what ended the day before", 1)
+	stand = layout.Standing{Outcome: "completed", Started: begun, Ended: begun.Add(time.Hour)}
+	atWork("what ended a day ago, and began with the agent", 0)
 }

@@ -168,7 +168,8 @@ func (t *taking) keepFiles(ctx context.Context) error {
 	if err == nil {
 		err = t.keep(ctx, layout.SnapshotIssues, layout.AppendCompletedIssues(nil, issues))
 	}
-	m.Running, m.Completed = len(t.state.Running), len(endedIn(t.state, t.start))
+	ended := endedIn(t.state, t.start)
+	m.Running, m.Completed, m.Tasks = len(t.state.Running), len(ended), layout.OutcomesOf(ended, t.state.Running)
 	return err
 }
 

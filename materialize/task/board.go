@@ -282,16 +282,23 @@ func errNotStarted(id ID) error {
 // errRunning says that a task is to be started that is running.
 func errRunning(id ID, j *layout.Journal) error {
 	text := fmt.Sprintf("%s is running", id)
-	for _, p := range j.Extra {
-		if strings.EqualFold(p.Key, "agent") && p.Value != "" {
-			text += ", by " + p.Value
-		}
+	if agent := agentOf(j); agent != "" {
+		text += ", by " + agent
 	}
 	if j.Started != "" {
 		text += ", since " + j.Started
 	}
 	err := record.Conflict.Errorf("%s", text)
-	return err.Try("filebus wait {1}, or run it again with --restart", id.String()).Because(errIsRunning)
+	return err.Try("filebus wait {1}, or filebus task start {1} --restart", id.String()).Because(errIsRunning)
+}
+
+// agentOf returns who a journal says works on its task, or "".
+func agentOf(j *layout.Journal) string {
+	i := slices.IndexFunc(j.Extra, func(p layout.Property) bool { return strings.EqualFold(p.Key, "agent") })
+	if i < 0 {
+		return ""
+	}
+	return j.Extra[i].Value
 }
 
 // A Pending is a task that was waited for and has not ended.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"filebus/materialize/layout"
 	"filebus/store/record"
@@ -101,6 +102,7 @@ type Finished struct {
 	Ref       record.ShortRef `json:"ref"`
 	Marker    string          `json:"marker,omitempty"`    // absolute; empty if none was written
 	Unchanged bool            `json:"unchanged,omitempty"` // the journal said so already
+	Before    record.ShortRef `json:"-"`                   // the version of the journal before this one
 }
 
 // HandOver writes the handoff of a task into its journal and closes it. Given
@@ -118,6 +120,7 @@ func (b *Board) handOver(ctx context.Context, id ID, give func(before layout.Han
 		return nil, err
 	}
 	f.Name, f.Ref, f.Unchanged = put.Name, record.ShortRef(put.Ref), put.Unchanged
+	f.Before = record.ShortRef(put.Record.Prev)
 	return f, nil
 }
 
@@ -189,13 +192,26 @@ type Run struct {
 }
 
 // Begin makes sure before a command runs for a task that its journal is open and
-// no marker is there. It reports whether it has opened the journal.
-func (b *Board) Begin(ctx context.Context, id ID, r StartRequest) (opened bool, err error) {
-	if _, err = b.Start(ctx, id, r); !errors.Is(err, errIsRunning) {
-		return err == nil, err
+// no marker is there. A task that runs goes on, unless it is another agent's.
+func (b *Board) Begin(ctx context.Context, id ID, r StartRequest) error {
+	_, running := b.Start(ctx, id, r)
+	if !errors.Is(running, errIsRunning) {
+		return running
 	}
-	_, err = b.clearMarkers(ctx, id, "")
-	return false, err
+	_, err := b.edit(ctx, id, func(text []byte) ([]byte, error) {
+		j, _ := layout.ParseJournal(text) // what departs from the layout has no fields
+		switch by := agentOf(&j); {
+		case r.Agent == "" || strings.EqualFold(by, r.Agent):
+			return text, nil
+		case by != "":
+			return nil, running
+		}
+		return layout.SetJournalField(text, "Agent", r.Agent), nil
+	})
+	if err == nil {
+		_, err = b.clearMarkers(ctx, id, "")
+	}
+	return err
 }
 
 // End ends the task of a command: if the command has left no complete handoff,
@@ -250,4 +266,32 @@ func (r Run) complete(h layout.Handoff) layout.Handoff {
 	}
 	h.Blockers = instead([]string{cmp.Or(r.Problem, "not named")}, h.Blockers)
 	return h
+}
+
+// Standing returns how far a task is, of which the store has the journal. Nothing is
+// known of what is no id of a task.
+func (b *Board) Standing(ctx context.Context, text string) (s layout.Standing, err error) {
+	id, err := ParseID(text)
+	if err != nil {
+		return s, nil
+	}
+	status, handoff := "", false
+	j, err := b.Get(ctx, id)
+	if err != nil && !errors.Is(err, ErrNotStarted) {
+		return s, err
+	} else if err == nil {
+		r := j.Version.Record
+		s.Agent, s.Run, s.Ended, status, handoff = r.Agent, r.Run, r.Time, j.State(), j.Handoff != nil
+		s.Started, _ = time.Parse(time.RFC3339, j.Started) // zero: by hand, in another form
+	}
+	if m, err := b.counting(ctx, id); err == nil && m.File != "" { // what stands in the place of a marker is none
+		e := b.ending(id, m, origin{})
+		s.Ended, status, handoff = m.Time, e.Status, e.HasHandoff
+	}
+	if !layout.HasEnded(status) {
+		s.Going = j != nil
+	} else if s.Outcome = outcomeWord(status); !handoff {
+		s.Outcome += " (no handoff)"
+	}
+	return s, nil
 }

@@ -84,11 +84,10 @@ func TestEnd(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			d := newDesk(t, profileOf("orchestrator"))
-			if opened, err := d.Begin(t.Context(), "T1", task.StartRequest{}); err != nil || !opened {
-				t.Fatalf("beginning: %t, %v", opened, err)
-			}
-			if opened, err := d.Begin(t.Context(), "T1", task.StartRequest{}); err != nil || opened {
-				t.Fatalf("beginning again: %t, %v; want false", opened, err)
+			for range 2 { // the second time it goes on
+				if err := d.Begin(t.Context(), "T1", task.StartRequest{}); err != nil {
+					t.Fatalf("beginning: %v", err)
+				}
 			}
 			file := task.JournalFile(d.Board, "T1")
 			d.write(t, ".orchestrator/journal/task-T1.md", readText(t, file)+"\n"+test.journal)

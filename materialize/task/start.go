@@ -43,7 +43,7 @@ type Started struct {
 // returns errIsRunning if the task is running.
 func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, error) {
 	s := &Started{ID: id, Journal: b.journalFile(id)}
-	if err := b.free(ctx, id, r.Restart); err != nil {
+	if err := b.Free(ctx, id, r.Restart); err != nil {
 		return nil, err
 	}
 	// The marker goes first: with the new journal beside it, it would announce
@@ -99,9 +99,9 @@ func (r StartRequest) journal(id ID, started string) []byte {
 	return layout.AppendJournal(nil, j)
 }
 
-// free makes sure that a task's place is free: its journal has ended, or is
+// Free makes sure that a task's place is free: its journal has ended, or is
 // closed because its marker is there, or because the task is to begin again.
-func (b *Board) free(ctx context.Context, id ID, restart bool) error {
+func (b *Board) Free(ctx context.Context, id ID, restart bool) error {
 	j, err := b.Look(ctx, id)
 	if errors.Is(err, ErrNotStarted) {
 		return nil

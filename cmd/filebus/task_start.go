@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+
+	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/materialize/task"
+	"filebus/store/record"
+)
+
+type taskStart struct {
+	Title   string   `flag:"title"`
+	Agent   string   `flag:"agent"`
+	Run     string   `flag:"run"`
+	Loop    string   `flag:"loop"`
+	Depends []string `flag:"depends"`
+	Focus   string   `flag:"focus"`
+	Restart bool     `flag:"restart"`
+	Batch   string   `flag:"batch" not:"title"` // a file
+}
+
+func (o *taskStart) run(ctx context.Context, w *workspace, args []string) error {
+	r := task.StartRequest{
+		Title: o.Title, Agent: w.or(o.Agent, "FILEBUS_AGENT"), Run: w.or(o.Run, "FILEBUS_RUN"), Loop: o.Loop,
+		Focus: o.Focus, Restart: o.Restart,
+	}
+	for _, text := range o.Depends {
+		id, err := task.ParseID(strings.TrimSpace(text))
+		if err != nil {
+			return err
+		}
+		r.Depends = append(r.Depends, id)
+	}
+	if (o.Batch == "") == (len(args) == 0) {
+		return usageError("name a task, or give --batch FILE")
+	}
+	if o.Batch != "" {
+		return o.startBatch(ctx, w, r)
+	}
+	id, err := task.ParseID(args[0])
+	if err != nil {
+		return err
+	}
+	if w, err = w.create(ctx); err != nil {
+		return err
+	}
+	started, err := w.startTask(ctx, id, r)
+	if err != nil {
+		return err
+	}
+	return w.print(started, "%s  %s\njournal  %s\nmarker   %s\n", started.Name, started.Ref,
+		oneLine(started.Journal), oneLine(started.Marker))
+}
+
+// startTask starts a task, and tells the session state.
+func (w *workspace) startTask(ctx context.Context, id task.ID, r task.StartRequest) (*task.Started, error) {
+	if err := w.board().Free(ctx, id, r.Restart); err != nil {
+		return nil, err
+	}
+	w.tell(w.book().Settle(ctx)) // how it ended before: its marker goes
+	started, err := w.board().Start(ctx, id, r)
+	if err != nil {
+		return nil, err
+	}
+	if started.Cleared > 0 {
+		w.remark("cleared %s of an earlier %s", plural(started.Cleared, "marker"), id)
+	}
+	w.tell(w.book().Settle(ctx, id.String()))
+	return started, nil
+}
+
+// tell says why the session state was not told of a task, whose own files stand.
+func (w *workspace) tell(err error) {
+	if err != nil {
+		w.noteTry("filebus run show", "the session state was not told: %s", message(err))
+	}
+}
+
+type taskBatchJSON struct {
+	Tasks      []task.Prompt `json:"tasks"`
+	NotStarted []task.ID     `json:"not_started,omitempty"`
+}
+
+// startBatch starts the tasks of a file, and prints what their agents are told. One that
+// cannot be started is named, and keeps no other from it.
+func (o *taskStart) startBatch(ctx context.Context, w *workspace, r task.StartRequest) error {
+	batch, err := w.readBatch(o.Batch)
+	if err != nil {
+		return err
+	}
+	if w, err = w.create(ctx); err != nil {
+		return err
+	}
+	view, text := taskBatchJSON{}, ""
+	for _, entry := range batch {
+		id := task.ID(entry.Facts.Task)
+		r.Title = entry.Facts.Title
+		if _, failed := w.startTask(ctx, id, r); failed != nil {
+			w.noteTry(explain(failed).Hint, "%s", message(failed))
+			view.NotStarted, err = append(view.NotStarted, id), silentError(record.Partly)
+			continue
+		}
+		p := w.board().Prompt(id, r.Title)
+		view.Tasks, text = append(view.Tasks, p), text+p.Text+"\n"
+	}
+	return cmp.Or(w.presentWhole("", view, text), err)
+}
+
+// readBatch reads the tasks of a file. If anything of it is not understood, that is an
+// error: nothing is begun.
+func (e *environ) readBatch(file string) (batch []*layout.Entry, err error) {
+	in, err := e.readFile(file, maxHandoff)
+	if err == nil && !in.whole {
+		err = usageError("%s has more than %d bytes", file, maxHandoff)
+	}
+	if err = cmp.Or(err, checkUTF8("list of tasks", string(in.text))); err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, entry := range batchEntries(in.text) {
+		if s := entry.Facts.Status; s != "" && s != layout.StatusPending {
+			e.note("%s:%d: %s is %s, and is not started", file, entry.Line, entry.Facts.Task, s)
+			continue
+		}
+		id, wrong := task.ParseID(entry.Facts.Task)
+		if entry.Facts.Task == "" {
+			wrong = usageError("there is no id: write ID TITLE, with two spaces behind an id of letters alone")
+		} else if seen[layout.JournalID(entry.Facts.Task)] {
+			wrong = usageError("%s is there twice", id)
+		}
+		if wrong != nil {
+			err = errors.Join(err, usageError("%s:%d: %s", file, entry.Line, message(wrong)))
+		}
+		seen[layout.JournalID(entry.Facts.Task)] = true
+		entry.Facts.Task, batch = string(id), append(batch, entry)
+	}
+	if err == nil && len(batch) == 0 {
+		err = record.Wanting.Errorf("%s names no task that can be started: give each a line, ID TITLE", file)
+	}
+	return batch, err
+}
+
+// batchEntries returns the entries of a task queue, or else those that lines make. A
+// word of letters alone is an id only if it stands apart: it may be a title's first.
+func batchEntries(text []byte) (entries []*layout.Entry) {
+	queue, _ := layout.Recognize(".claude/task_queue.md").Layout.Parse("task_queue.md", text) // in lines there are none
+	if entries = queue.Entries(); len(entries) > 0 {
+		return entries
+	}
+	idAndTitle := regexp.MustCompile(`^(\S*[\d_.-]\S*|\S+(?:\t|  |$))\s*(.*)`)
+	for i, l := range markdown.Lines(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))) {
+		if line := strings.TrimSpace(string(l.Text)); line != "" && line[0] != '#' {
+			m := append(idAndTitle.FindStringSubmatch(line), "", "", "")
+			facts := layout.Facts{Task: strings.TrimSpace(m[1]), Title: m[2]}
+			entries = append(entries, &layout.Entry{Line: i + 1, Facts: facts})
+		}
+	}
+	return entries
+}
