@@ -414,13 +414,7 @@ func (w *Workspace) EverStored(ctx context.Context, name record.Name) (bool, err
 // a linked worktree, and brings the files here in step: what an agent has left
 // there is then here too.
 func (w *Workspace) FetchFrom(ctx context.Context, root string, paths ...string) error {
-	err := w.withMirror(ctx, root, func(r *reconciler) (err error) {
-		for _, p := range paths {
-			err = errors.Join(err, r.importFile(ctx, p))
-		}
-		return err
-	})
-	if err != nil {
+	if err := w.importFrom(ctx, root, paths); err != nil {
 		return fmt.Errorf("fetching from %s: %w", root, err)
 	}
 	return w.withMirror(ctx, w.Root, func(r *reconciler) error {
@@ -460,10 +454,19 @@ func (w *Workspace) ImportNew(ctx context.Context, kind record.Kind, id string) 
 	})
 }
 
-// Import stores what stands on disk at a path of the workspace, slash-separated,
+func (w *Workspace) importFrom(ctx context.Context, root string, paths []string) error {
+	return w.withMirror(ctx, root, func(r *reconciler) (err error) {
+		for _, p := range paths {
+			err = errors.Join(err, r.importFile(ctx, p))
+		}
+		return err
+	})
+}
+
+// Import stores what stands on disk at paths of the workspace, slash-separated,
 // if it is not stored yet. Where nothing stands, nothing happens.
-func (w *Workspace) Import(ctx context.Context, p string) error {
-	return w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.importFile(ctx, p) })
+func (w *Workspace) Import(ctx context.Context, paths ...string) error {
+	return w.importFrom(ctx, w.Root, paths)
 }
 
 // ImportStill is Import for the file of a name that somebody may be writing to: one

@@ -41,6 +41,7 @@ type laidFile struct {
 
 	text    []byte        // of an aggregate
 	content store.Content // of a single record
+	file    string        // of the workspace, absolute
 	err     error         // why there is neither
 }
 
@@ -59,6 +60,10 @@ func (w *Workspace) layOut(ctx context.Context, to string, pick Selection, index
 	s, err := w.selectFiles(ctx, pick)
 	if err != nil {
 		return nil, err
+	}
+	for _, p := range pick.Files {
+		name := record.Name{Kind: record.KindNote, ID: p}
+		s.claims[store.PathValue("", p)] = claim{file: laidFile{path: p, name: name, file: w.FilePath(p)}}
 	}
 	files, report, err := s.files()
 	if err != nil {
@@ -157,7 +162,9 @@ func (s *selector) write(ctx context.Context, w *Workspace, root *os.Root, files
 	load := func(ctx context.Context, chunk []laidFile) ([]laidFile, error) {
 		return chunk, w.Store.View(ctx, func(tx *store.Tx) error {
 			for i := range chunk {
-				chunk[i].err = s.load(tx, &chunk[i])
+				if f := &chunk[i]; f.file == "" {
+					f.err = s.load(tx, f)
+				}
 			}
 			return nil
 		})
@@ -264,6 +271,9 @@ func (f *laidFile) write(root *os.Root) (n int64, same bool, err error) {
 }
 
 func (f *laidFile) open() (io.ReadCloser, error) {
+	if f.file != "" {
+		return os.Open(f.file)
+	}
 	if f.name.Kind == record.KindFrame {
 		return io.NopCloser(bytes.NewReader(f.text)), nil
 	}

@@ -4,13 +4,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"iter"
+	"os"
 	"slices"
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/materialize/plan"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -23,6 +27,7 @@ type Selection struct {
 	// Names, if not nil, are the only ones that are looked at. An entry stands for
 	// its part of an aggregate file, a frame for the whole file.
 	Names []record.Name
+	Files []string // of the workspace, laid out as they are on disk beside the records
 
 	AsOf time.Time // zero: now
 	At   uint64    // a position of the log in place of AsOf; 0: none
@@ -60,12 +65,20 @@ func (s *Selection) Picks(tx *store.Tx, v store.Version) bool {
 		(len(s.Dialogs) == 0 || slices.Contains(s.Dialogs, tx.Description(v.Ref).Attributes["dialogue"]))
 }
 
-// The bounds of one read transaction: how many names it looks at, and how many
-// bodies it fetches.
-const (
-	viewNames  = 4000
-	viewBodies = 400
-)
+// Look returns what lies at a path of the workspace, and a rule by which it is not taken
+// along: a capture leaves it out, or the way to it leads over a link.
+func (w *Workspace) Look(p string) (info fs.FileInfo, rule string, err error) {
+	if info, err = os.Lstat(w.FilePath(p)); err != nil {
+		return nil, "", err
+	}
+	if _, strange := folder.At(w.Root).Stat(p); strange != nil || checkWritable(p) != nil {
+		return info, mirror.RuleVersions, nil
+	}
+	return info, w.filter(w.Root, Rules{}, w.Settings.Profile.Recognize).Find(p), nil
+}
+
+// viewBodies is how many bodies one read transaction fetches.
+const viewBodies = 400
 
 // selectFiles reads what the selection picks, in short transactions up to a
 // position fixed at the start.
@@ -76,42 +89,13 @@ func (w *Workspace) selectFiles(ctx context.Context, pick Selection) (*selector,
 		return s, err
 	}
 	if pick.Names == nil {
-		return s, eachName(ctx, w.Store, s.names, s.take)
+		return s, store.ViewAll(ctx, w.Store, s.names, s.take)
 	}
 	s.asked = map[record.Name]bool{}
 	for _, name := range pick.Names {
 		s.asked[name] = true
 	}
 	return s, store.ViewEach(ctx, w.Store, pick.Names, s.takeNamed)
-}
-
-// eachName looks at names in short transactions, each of which lists them from where
-// the one before has ended.
-func eachName(
-	ctx context.Context, s *store.Store, list func(tx *store.Tx, from record.Name) iter.Seq2[store.NamedRef, error],
-	look func(tx *store.Tx, n store.NamedRef) error,
-) (err error) {
-	var from record.Name
-	for more := true; more && err == nil; {
-		more = false
-		err = s.View(ctx, func(tx *store.Tx) error {
-			seen := 0
-			for n, err := range list(tx, from) {
-				if seen++; seen > viewNames {
-					from, more = n.Name, true
-					return err
-				}
-				if err == nil {
-					err = look(tx, n)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return err
 }
 
 type selector struct {
@@ -141,11 +125,11 @@ type claim struct {
 }
 
 // names lists the names that there were at the selection's position.
-func (s *selector) names(tx *store.Tx, from record.Name) iter.Seq2[store.NamedRef, error] {
+func (s *selector) names(tx *store.Tx, from store.NamedRef) iter.Seq2[store.NamedRef, error] {
 	if s.position != tx.Position() {
-		return tx.NamesAt(from, s.position)
+		return tx.NamesAt(from.Name, s.position)
 	}
-	return tx.Names(from)
+	return tx.Names(from.Name)
 }
 
 func (s *selector) take(tx *store.Tx, n store.NamedRef) error {
@@ -293,10 +277,10 @@ func (w *Workspace) missingAt(ctx context.Context, pick Selection, position uint
 		})
 		return missing, err
 	}
-	list := func(tx *store.Tx, from record.Name) iter.Seq2[store.NamedRef, error] {
-		return tx.DroppedAt(from, position)
+	list := func(tx *store.Tx, from store.NamedRef) iter.Seq2[store.NamedRef, error] {
+		return tx.DroppedAt(from.Name, position)
 	}
-	err := eachName(ctx, w.Store, list, func(_ *store.Tx, n store.NamedRef) error {
+	err := store.ViewAll(ctx, w.Store, list, func(_ *store.Tx, n store.NamedRef) error {
 		if pick.picksTree(n.Name.Tree) && (len(pick.Kinds) == 0 || slices.Contains(pick.Kinds, n.Name.Kind)) {
 			missing = append(missing, n.Name.String())
 		}

@@ -83,8 +83,9 @@ func (s Summary) TaskID() string {
 func (r *Reader) List(ctx context.Context, request ListRequest) (Listing, error) {
 	request.Tags = record.NormalizeTags(request.Tags)
 	p := page{request: &request, skip: max(request.Offset, 0)}
-	var err error
+	err := r.Spell(ctx, &request.Filter)
 	switch field, value := request.field(); {
+	case err != nil:
 	case request.At > 0:
 		err = r.listAt(ctx, &p)
 	case request.ByDate:
@@ -323,6 +324,21 @@ func (r *Reader) Head(ctx context.Context, name record.Name) (Summary, error) {
 // number of current records that have each.
 func (r *Reader) Values(ctx context.Context, field store.Field, prefix string) ([]store.Value, error) {
 	return collect(ctx, r, func(tx *store.Tx) iter.Seq2[store.Value, error] { return tx.Values(field, prefix) })
+}
+
+// Spell adds to the agents of a filter the other spellings that records have of them.
+func (r *Reader) Spell(ctx context.Context, f *record.Filter) error {
+	if len(f.Agents) == 0 {
+		return nil
+	}
+	slugs := markdown.Each(f.Agents, layout.Slug)
+	agents, err := r.Values(ctx, store.FieldAgent, "")
+	for _, agent := range agents {
+		if slices.Contains(slugs, layout.Slug(agent.Text)) && !slices.Contains(f.Agents, agent.Text) {
+			f.Agents = append(f.Agents[:len(f.Agents):len(f.Agents)], agent.Text)
+		}
+	}
+	return err
 }
 
 // FirstOf returns the first version of v's name that is still stored: tags that

@@ -115,6 +115,9 @@ type Hit struct {
 // another format is made again; one that others keep busy is an error that is
 // turnstile.ErrBusy.
 func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswer, error) {
+	if err := r.Spell(ctx, &request.Filter); err != nil {
+		return SearchAnswer{}, err
+	}
 	request.tidy()
 	asPhrase := request.settle()
 	f := r.newFinder(&request)

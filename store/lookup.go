@@ -17,7 +17,7 @@ const (
 	fieldTask         Field = "task"
 	fieldRun          Field = "run"
 	FieldTag          Field = "tag"
-	fieldAgent        Field = "agent"
+	FieldAgent        Field = "agent"
 	FieldKind         Field = "kind"
 	fieldStatus       Field = "status"
 	FieldPath         Field = "path"     // "tree:path"; of records that are whole files, and of frames
@@ -44,7 +44,7 @@ func lookupKeys(r *record.Record, position uint64) [][]byte {
 	add(FieldConversation, r.Conversation)
 	add(fieldTask, r.Task)
 	add(fieldRun, r.Run)
-	add(fieldAgent, r.Agent)
+	add(FieldAgent, r.Agent)
 	add(fieldStatus, r.Status)
 	for _, tag := range r.Tags {
 		add(FieldTag, tag)

@@ -121,6 +121,34 @@ func ViewEach[T any](ctx context.Context, s *Store, all []T, look func(tx *Tx, o
 	return ctx.Err()
 }
 
+// ViewAll looks at what a transaction lists from a place on, the zero one first, in read
+// transactions that are short.
+func ViewAll[T any](
+	ctx context.Context, s *Store, list func(tx *Tx, from T) iter.Seq2[T, error], look func(tx *Tx, each T) error,
+) (err error) {
+	var from T
+	for more := true; more && err == nil; {
+		more = false
+		err = s.View(ctx, func(tx *Tx) error {
+			seen := 0
+			for each, err := range list(tx, from) {
+				if seen++; seen > viewMost {
+					from, more = each, true
+					return err
+				}
+				if err == nil {
+					err = look(tx, each)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return err
+}
+
 // Origin returns the id of the store.
 func (tx *Tx) Origin() record.StoreID { return tx.origin }
 

@@ -140,10 +140,8 @@ func (o *budgetCommand) ofSession(ctx context.Context, w *workspace) error {
 	if err != nil {
 		return err
 	}
-	if !w.global.noSync {
-		if err := w.registry().Discover(ctx, o.Session); err != nil {
-			return err
-		}
+	if err := w.registry().Discover(ctx, o.Session); err != nil {
+		return err
 	}
 	saved, err := w.registry().SavingsOf(ctx, id, sessions.Assumption{Readers: o.Readers, Agents: o.Assume}, trees...)
 	if err != nil {

@@ -111,7 +111,8 @@ func mendLines(key dialogue.Key, findings []dialogue.Finding) []string {
 			}
 		case "stranger", "twice":
 			if file == nil {
-				file = []string{"filebus rm " + record.ShellWord(f.File)}
+				name := record.ShellWord(f.File) // it may be a real turn
+				file = []string{"filebus show " + name + "; if that is no turn, filebus rm " + name}
 			}
 		}
 	}

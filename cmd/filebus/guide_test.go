@@ -66,6 +66,8 @@ func brokenWorkspace(t *testing.T) string {
 		".claude/journal/task-001.md":        "# Task: a\n\n## Metadata\n- Status: completed\n",
 		".claude/journal/task-002.md":        "no heading\n\n## Handoff\n\n| Field | Value |\n|---|---|\n| Outcome | blocked |\n" + large,
 		".claude/agent_complete/x-002.done":  "",
+		".claude/journal/task-005.md":        "# Task: a\n\n## Metadata\n- Status: in_progress\n",
+		".claude/agent_complete/005.done":    "",
 		".claude/agent_complete/009.done":    "",
 		".claude/agent_complete/d.done/file": "",
 		".claude/issue_queue.md":             "### ISSUE-1\n\n**Status:** odd\n\n### ISSUE-1\n\n" + large,

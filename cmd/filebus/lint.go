@@ -87,6 +87,9 @@ func (e *environ) printLint(report *lint.Report) {
 		e.note("more than %d files and folders: the rest was not looked at; check a folder of it", lint.MaxFiles)
 	}
 	found := fmt.Sprintf("%s in %s", plural(len(report.Findings)+report.More, "finding"), plural(report.Files, "file"))
+	if e.dir != report.Dir && len(report.Findings) > 0 {
+		found += "; the commands are for " + oneLine(report.Dir)
+	}
 	e.note("%s", found)
 	e.noteRest(report.More, "--limit 0")
 }

@@ -43,6 +43,9 @@ func (o *materializeCommand) check(env *environ, args []string) (err error) {
 }
 
 func (o *materializeCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	if err := w.read.Spell(ctx, &o.pick.Filter); err != nil {
+		return err
+	}
 	switch {
 	case o.Search != "" || len(o.pick.Sessions) != 1 && o.flags.Changed("max-tokens"):
 		return o.chosen(ctx, w)
@@ -93,7 +96,7 @@ func (o *materializeCommand) session(ctx context.Context, w *workspace) error {
 	pick := o.pick
 	asked, session := pick.Trees, pick.Sessions[0]
 	pick.Sessions = nil
-	if o.AsOf == "" && !w.global.noSync {
+	if o.AsOf == "" {
 		if err := w.registry().Discover(ctx, session); err != nil {
 			return err
 		}

@@ -116,12 +116,12 @@ func (p previewJSON) why() string {
 		return "the text is empty"
 	}
 	why := cmp.Or(map[string]string{
-		"summary":          `the "summary" of the JSON object`,
+		"summary":          "what the JSON object says of itself",
 		"paragraph":        "the first paragraph",
 		"list":             "a sentence that ends in a colon, with the list after it",
 		"sentence":         "no paragraph, so the first field that is a sentence",
 		"first characters": `neither a paragraph nor a "summary", so the text as it begins`,
-	}[p.Rule], "no paragraph, so the first "+p.Rule)
+	}[p.Rule], "no paragraph, so the first "+strings.Replace(p.Rule, "status", "line of status", 1))
 	why += fmt.Sprintf(", line %d", p.Line)
 	if p.Cut {
 		why += ", cut"

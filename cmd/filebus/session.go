@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,9 @@ import (
 
 // registry returns the sessions of a workspace.
 func (w *workspace) registry() *sessions.Registry {
-	return sessions.Open(w.Workspace, w.read, w.now)
+	r := sessions.Open(w.Workspace, w.read, w.now)
+	r.Say, r.NoSync = w.note, w.global.noSync
+	return r
 }
 
 // sessionArg returns the session that the first argument names, or where there is
@@ -49,13 +52,8 @@ func (e *environ) findSession(ctx context.Context, text string, fresh bool) (*fo
 	}
 	f := &foundSession{workspace: w, registry: w.registry()}
 	f.key, err = f.registry.Find(ctx, text)
-	if errors.Is(err, sessions.ErrNoSession) && !e.global.noSync {
-		if !fresh {
-			return e.findSession(ctx, text, true)
-		}
-		if err = f.registry.Discover(ctx, text); err == nil {
-			f.key, err = f.registry.Find(ctx, text)
-		}
+	if errors.Is(err, sessions.ErrNoSession) && !e.global.noSync && !fresh {
+		return e.findSession(ctx, text, true)
 	}
 	return f, err
 }
@@ -63,14 +61,12 @@ func (e *environ) findSession(ctx context.Context, text string, fresh bool) (*fo
 // findKnown is findSession for those who read what is stored of it.
 func (e *environ) findKnown(ctx context.Context, args []string) (*foundSession, *sessions.Session, error) {
 	text, _ := e.sessionArg(args)
-	f, err := e.findSession(ctx, text, true)
+	f, err := e.findSession(ctx, text, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !e.global.noSync {
-		if err := f.registry.ImportNew(ctx, f.key); err != nil && ctx.Err() == nil {
-			e.note("the newest files of %s were not looked at: %v", f.key, err)
-		}
+	if err := f.registry.Import(ctx, f.key); err != nil && ctx.Err() == nil {
+		e.note("the newest files of %s were not looked at: %v", f.key, err)
 	}
 	s, err := f.registry.Read(ctx, f.key)
 	return f, s, err
@@ -211,6 +207,11 @@ func sessionLines(env *environ, s *sessions.Session) (lines []string) {
 	add("artifacts", fmt.Sprintf("%d, %s", len(s.Artifacts), tokenText(s.Tokens)))
 	for _, a := range s.Artifacts {
 		add("  "+a.Name, tokenText(a.Tokens), a.Agent)
+	}
+	for _, agent := range slices.Sorted(maps.Keys(s.Spellings)) {
+		if all := s.Spellings[agent]; len(all) > 1 {
+			add("agent", cutText(all[0]), cutText("also "+strings.Join(all[1:], ", ")))
+		}
 	}
 	for _, e := range s.Log[max(0, len(s.Log)-lastEvents):] {
 		add("log", cutText(strings.TrimRight(strings.Join([]string{e.Time, e.Event, e.Agent, e.Message}, "  "), " ")))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	sessions "filebus/materialize/session"
 	"filebus/store"
@@ -38,6 +39,9 @@ func (o *sessionCheck) run(ctx context.Context, w *workspace, args []string) err
 			row[2] = f.Detail + "; try: " + f.Do
 			view.Wanting++
 		}
+		if len(f.Also) > 0 {
+			row = append(row, "beside "+strings.Join(f.Also, ", "))
+		}
 		rows = append(rows, row)
 	}
 	switch err := w.print(view, "%s", w.table(rows)); {
@@ -54,10 +58,10 @@ func (o *sessionCheck) run(ctx context.Context, w *workspace, args []string) err
 
 func (e *environ) checkArtifacts(ctx context.Context, args []string) (string, []sessions.Finding, error) {
 	text, artifacts := e.sessionArg(args)
-	f, err := e.findSession(ctx, text, false)
+	f, _, err := e.findKnown(ctx, []string{text})
 	if set := e.or("", "FILEBUS_SESSION"); set != "" && len(args) > 0 && errors.Is(err, sessions.ErrNoSession) {
 		artifacts = args
-		f, err = e.findSession(ctx, set, false)
+		f, _, err = e.findKnown(ctx, []string{set})
 	}
 	if err != nil {
 		return "", nil, err

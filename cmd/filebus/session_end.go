@@ -30,7 +30,7 @@ func (o *sessionEnd) run(ctx context.Context, w *workspace, args []string) error
 	if err != nil {
 		return err
 	}
-	if err := f.registry.ImportNew(ctx, f.key); err != nil {
+	if err := f.registry.Import(ctx, f.key); err != nil {
 		return err
 	}
 	s, err := f.registry.End(ctx, f.key, o.Status)

@@ -35,6 +35,9 @@ func (o *sessionLog) run(ctx context.Context, w *workspace, args []string) error
 		return err
 	}
 	put, err := f.registry.Note(ctx, f.key, rest[0], rest[1], strings.Join(rest[2:], " "))
+	if err == nil && rest[0] == "START" {
+		err = f.registry.Reopen(ctx, f.key)
+	}
 	if err != nil {
 		return err
 	}
@@ -105,7 +108,7 @@ func summaryLine(s sessions.Summary) string {
 	switch {
 	case s.Agent == "":
 		return s.Artifact + ": " + s.Text
-	case strings.HasPrefix(s.Artifact, s.Agent):
+	case strings.HasPrefix(layout.Slug(s.Artifact), layout.Slug(s.Agent)):
 		return s.Agent + ": " + s.Text
 	}
 	return s.Agent + " (" + s.Artifact + "): " + s.Text

@@ -59,6 +59,9 @@ func (o *sessionPut) run(ctx context.Context, w *workspace, args []string) error
 		return err
 	}
 	put, err := f.registry.Put(ctx, f.key, request)
+	if err == nil && !put.Unchanged {
+		err = f.registry.Reopen(ctx, f.key)
+	}
 	if err != nil {
 		return err
 	}

@@ -50,8 +50,7 @@ func (o *sessionReplay) run(ctx context.Context, w *workspace, args []string) er
 // reference, a time. Nothing means the end. What one transaction has changed is
 // seen whole.
 func (w *workspace) replayPosition(ctx context.Context, text string) (uint64, error) {
-	var end uint64
-	var v store.Version
+	var end, position uint64
 	isNumber := strings.Trim(text, "0123456789") == ""
 	err := w.Store.View(ctx, func(tx *store.Tx) error {
 		end = tx.Position()
@@ -63,14 +62,12 @@ func (w *workspace) replayPosition(ctx context.Context, text string) (uint64, er
 		if errors.Is(err, store.ErrNotFound) && isNumber {
 			return nil // a position of many digits
 		}
-		if err == nil {
-			v, err = tx.Get(ref)
-		}
-		return err
+		v, getErr := tx.Get(ref)
+		position = v.Position
+		return cmp.Or(err, getErr)
 	})
-	position := v.Position
 	switch {
-	case err != nil || v.Record != nil:
+	case err != nil || position > 0:
 	case text == "":
 		position = end
 	case isNumber:

@@ -23,13 +23,14 @@ const SessionLogFile = ".agent_log"
 // A SessionMeta is metadata.json of a session: what it is, when it began and how it
 // ended. Keys of others are kept as they are.
 type SessionMeta struct {
-	Type    string    `json:"type"`
-	ID      string    `json:"id"`
-	Name    string    `json:"name,omitempty"` // as people call it
-	Started time.Time `json:"started,omitzero"`
-	Status  string    `json:"status"`
-	Ended   time.Time `json:"ended,omitzero"`
-	Archive string    `json:"archive,omitempty"` // the file that it was packed into, when its files went
+	Type     string    `json:"type"`
+	ID       string    `json:"id"`
+	Name     string    `json:"name,omitempty"` // as people call it
+	Started  time.Time `json:"started,omitzero"`
+	Status   string    `json:"status"`
+	Ended    time.Time `json:"ended,omitzero"`
+	Reopened time.Time `json:"reopened,omitzero"` // when work went on in one that had ended
+	Archive  string    `json:"archive,omitempty"` // the file that it was packed into, when its files went
 
 	others map[string]json.RawMessage
 }

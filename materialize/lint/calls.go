@@ -1,6 +1,7 @@
 package lint
 
 import (
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
@@ -43,7 +44,7 @@ func cards() []card {
 	return []card{
 		{agentOutput, findAgentOutput, "filebus wait TASK, then filebus task show TASK"},
 		{polling, findPolling, "filebus wait TASK; for the issue queue filebus issue wait"},
-		{wholeJournal, findWholeJournal, "filebus task show TASK"},
+		{wholeJournal, findWholeJournal, "filebus task show TASK; filebus list --kind handoff has all of them"},
 	}
 }
 
@@ -163,8 +164,11 @@ var (
 	journalPath = pattern("(?i)\\b(Read|cat|open|less|more|View|load|read_file|readFile(Sync)?|Get-Content)\\b[^;\\n]{0,60}?journal/(task-[^\\s\"'`)]*|\\*\\.md)")
 	journalAll  = pattern(`(?i)\b(read|load|open|cat|paste|inject|includ)(s|e|es|ing)?\b[^.;]{0,40}\b(whole|full|entire|complete)\b[^.;]{0,25}\bjournals?\b|` +
 		`\b(read|load|open)(s|ing)?\b[^.;]{0,40}\bjournals?\b[^.;]{0,25}\b(in full|completely|entirely|from (start|top) to (end|bottom))\b`)
-	narrowed = pattern(`(?i)extract_?section|handoff|--section|\boffset\b|\blimit\s*[=:]|\bsed\s+-n|\bawk\b|\bgrep\b|\bhead\b|\btail\b`)
-	handsOff = pattern(`(?i)handoff`)
+	//go:embed journals.txt
+	allJournals string // what reads them all, an expression a line
+	journalsAll = pattern("(?i)" + strings.ReplaceAll(strings.TrimSpace(allJournals), "\n", "|"))
+	narrowed    = pattern(`(?i)extract_?section|handoff|--section|\boffset\b|\blimit\s*[=:]|\bsed\s+-n|\bawk\b|\bgrep\b|\bhead\b|\btail\b`)
+	handsOff    = pattern(`(?i)handoff`)
 )
 
 // findWholeJournal finds journals that are read without their section being taken.
@@ -177,9 +181,12 @@ func findWholeJournal(d *document, i int) []hit {
 	if m := journalAll().FindStringIndex(b.text); m != nil {
 		hits = append(hits, hit{m[0], m[1], "the whole journal is read; ~500 tokens of it are the handoff"})
 	}
-	after := 2
+	after, itself := 2, b.text
 	if b.code {
-		after = 4
+		after, itself = 4, d.near(i, 0, 4)
+	}
+	if m := journalsAll().FindStringIndex(b.text); m != nil && !narrowed().MatchString(itself) {
+		return append(hits, hit{m[0], m[1], "all journals are read; ~500 tokens of each are its handoff"})
 	}
 	if narrowed().MatchString(d.near(i, 0, after)) || !b.code && handsOff().MatchString(d.near(i, 1, after)) {
 		return hits

@@ -52,62 +52,53 @@ func (c *checker) data(name, full string, location layout.Location, text []byte)
 func (c *checker) syntax(name string, location layout.Location, file layout.File, p *layout.SyntaxError) {
 	if again := (*record.Error)(nil); errors.As(p.Err, &again) && again.Reason == layout.ErrRepeatedID {
 		message := fmt.Sprintf("%s is used again, first in line %s", again.Names[0], again.Names[1])
-		c.add(finding{name, p.Line, duplicateID, message, remediesOf(name, location).repeated})
+		c.add(finding{name, p.Line, duplicateID, message, byHand(name, "another id for the second entry")})
 		return
 	}
-	c.add(finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, location, file, p)})
+	c.add(finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, file, p)})
 }
 
 // brokenRemedy returns the command that shows or mends the entry at a line.
-func brokenRemedy(name string, location layout.Location, file layout.File, p *layout.SyntaxError) string {
+func brokenRemedy(name string, file layout.File, p *layout.SyntaxError) string {
 	line, value := p.Line, (*record.Error)(nil)
 	for _, e := range file.Entries() {
 		isEntry := e.Kind == record.KindIssue || e.Kind == record.KindKnowledge
 		below := strings.Count(strings.TrimSuffix(string(e.Text), "\n"), "\n") // its heading
 		if isEntry && e.Line <= line && line <= e.Line+below {
-			edit, id := fmt.Sprintf("filebus %s edit %s", e.Kind, record.ShellWord(e.ID)), record.ShellWord(e.ID)
-			switch isValue := errors.As(p.Err, &value) && value.Reason == layout.ErrValue; {
+			id, isValue := record.ShellWord(e.ID), errors.As(p.Err, &value) && value.Reason == layout.ErrValue
+			switch {
 			case isValue && value.Names[1] == "status" && e.Kind == record.KindIssue:
 				return "filebus issue accept " + id + ", or filebus issue done " + id
 			case isValue && value.Names[0] != "":
-				return edit + " --" + value.Names[0] + " " + strings.ToUpper(value.Names[0])
+				return fmt.Sprintf("filebus %s edit %s --%s %s", e.Kind, id, value.Names[0], strings.ToUpper(value.Names[0]))
 			}
-			return edit
 		}
 	}
-	return remediesOf(name, location).broken
+	return byHand(name, "the line")
 }
 
-// remedies are the commands that help with a file: that give an entry an id of its
-// own, that show or mend a line, and that read a part of what is large.
-type remedies struct{ repeated, broken, large string }
+// byHand is what no command knows how to mend.
+func byHand(name, what string) string {
+	return "by hand: " + what + " in " + name
+}
 
-func remediesOf(name string, location layout.Location) remedies {
-	r := remedies{
-		"filebus component show", "filebus show " + record.ShellWord(name) + ", and the line by hand",
-		"filebus get " + record.ShellWord(name) + " --section HEADING",
+// partsOf returns the command that reads a part of a large file.
+func partsOf(name string, location layout.Location) string {
+	switch {
+	case location.Entries == record.KindIssue:
+		return "filebus issue list --open --max-tokens 1000"
+	case location.Entries == record.KindKnowledge:
+		return "filebus knowledge list TAG"
+	case location.Entries == record.KindComponent:
+		return "filebus component for FILE"
+	case location.Entries == record.KindHandoff && !strings.HasSuffix(name, ".json"): // reports have no command
+		return "filebus task show " + record.ShellWord(location.Facts.Task)
+	case location.Entries == record.KindState:
+		return "filebus run show"
+	case location.Kind == record.KindNote:
+		return byHand(name, "several smaller files for what is")
 	}
-	if location.Kind == record.KindNote {
-		r.large += ", after filebus capture; or several smaller files"
-	}
-	switch location.Entries {
-	case record.KindIssue:
-		r.repeated = "filebus issue add SUMMARY, in place of the second entry"
-		r.large = "filebus issue list --open --max-tokens 1000"
-	case record.KindKnowledge:
-		r.repeated, r.large = "filebus knowledge add TEXT, in place of the second entry", "filebus knowledge list TAG"
-	case record.KindTask:
-		r.repeated = "filebus task list, and another id for the second entry"
-	case record.KindComponent:
-		r.large = "filebus component for FILE"
-	case record.KindHandoff:
-		if task := record.ShellWord(location.Facts.Task); !strings.HasSuffix(name, ".json") { // reports have no command
-			r.broken, r.large = "filebus task handoff "+task, "filebus task show "+task
-		}
-	case record.KindState:
-		r.broken, r.large = "filebus run show, and the line by hand", "filebus run show"
-	}
-	return r
+	return "filebus get " + record.ShellWord(name) + " --section HEADING"
 }
 
 // repeated reports entries whose ids stand in another file of the same base.
@@ -119,8 +110,7 @@ func (c *checker) repeated(name, base string, file layout.File) {
 		key := base + "\x00" + string(e.Kind) + "\x00" + e.ID
 		if first, used := c.ids[key]; used {
 			c.add(finding{name, e.Line, duplicateID, fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file,
-				first.line),
-				"filebus show " + record.ShellWord(string(e.Kind)+"/"+e.ID)})
+				first.line), byHand(name, "another id for the second entry")})
 			continue
 		}
 		c.ids[key] = place{name, e.Line}
@@ -136,8 +126,7 @@ func (c *checker) oddMarker(name string, location layout.Location, mode fs.FileM
 	case mode&fs.ModeSymlink != 0:
 		what = "a symbolic link"
 	}
-	c.add(finding{name, 1, markerFile, "the marker is " + what + ", not a file", "filebus task start " +
-		record.ShellWord(location.Facts.Task)})
+	c.add(finding{name, 1, markerFile, "the marker is " + what + ", not a file", "mv -n " + record.ShellWord(name) + " " + record.ShellWord(name+".old")})
 }
 
 // putRemedy stores what does not belong into a state.
@@ -262,7 +251,7 @@ func (s *stateScan) endProse() {
 
 // transcriptLine is a line from the transcript of an agent.
 var transcriptLine = pattern(`^(\*\*)?(Human|Assistant|User|System)(\*\*)?:(\*\*)?(\s|$)|^[⏺⎿]|^</?(function_calls|function_results|thinking|tool_use|invoke)\b|` +
-	`^\{.*"(role|type)"\s*:\s*"(assistant|user|tool_use|tool_result)"`)
+	`^\{.*"(role|type)"\s*:\s*"(assistant|user|tool_use|tool_result)"|^●\s*\w+\(|^[$❯]\s`)
 
 // outputKey is a field that holds an output, such as the final_output that the
 // document warns of.

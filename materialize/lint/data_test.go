@@ -172,7 +172,7 @@ func TestLayout(t *testing.T) {
 		remedies[f.File] = f.Remedy
 	}
 	want := map[string]string{
-		".claude/journal/task-001.md": "filebus task handoff task-001",
+		".claude/journal/task-001.md": "by hand: the line in .claude/journal/task-001.md",
 		".claude/knowledge_graph.md":  "filebus knowledge edit gotcha-001 --content CONTENT",
 		".claude/issue_queue.md":      "filebus issue accept ISSUE-20260301-002, or filebus issue done ISSUE-20260301-002", // the entry that the line is in
 	}

@@ -38,7 +38,7 @@ func found(t *testing.T, dir string, opts lint.Options) []string {
 	lines := []string{}
 	for _, f := range report.Findings {
 		lines = append(lines, fmt.Sprintf("%s:%d %s", f.File, f.Line, f.Rule))
-		if f.Message == "" || !strings.Contains(f.Remedy, "filebus ") {
+		if f.Message == "" || !strings.HasPrefix(f.Remedy, "filebus ") && !strings.HasPrefix(f.Remedy, "mv -n ") && !strings.HasPrefix(f.Remedy, "by hand: ") {
 			t.Errorf("finding without a message or a remedy: %+v", f)
 		}
 	}
@@ -126,6 +126,28 @@ func TestInstructions(t *testing.T) {
 		{"a journal that is written", "Write your journal to `.claude/journal/task-003.md`.", nil},
 		{"cat and sed", "```\nsed -n '/## Handoff/,$p' .claude/journal/task-003.md\n```", nil},
 		{"cat", "```\ncat .claude/journal/task-003.md\n```", []string{"2 whole-journal"}},
+		{"all of them", "Read all files in journal/", []string{"1 whole-journal"}},
+		{"cat of all", "```\ncat .claude/journal/*.md\n```", []string{"2 whole-journal"}},
+		{"every journal", "1. Start by reading every task's journal.", []string{"1 whole-journal"}},
+		{"the folder", "Go through the journal folder and read everything.", []string{"1 whole-journal"}},
+		{"the journals of all", "Load the journals of all tasks into your context.", []string{"1 whole-journal"}},
+		{"each that Glob finds", "Glob(\".claude/journal/*.md\") and read each file.", []string{"1 whole-journal"}},
+		{"a loop over all", "```sh\nfor f in .claude/journal/*.md; do cat \"$f\"; done\n```", []string{"2 whole-journal"}},
+		{"CRLF", "Read all journals before you begin.\r\n", []string{"1 whole-journal"}},
+		{"not all of them", "Do not read all journals. Never cat .claude/journal/*.md.", nil},
+		{"the handoffs of all", "Read the Handoff section of all journals.", nil},
+		{"the heads of all", "```\nhead -50 .claude/journal/*.md\n```", nil},
+		{"all of something else", "Review all of the code and note it in your journal. Archive all journals at the end.", nil},
+
+		// What was said and printed is no instruction.
+		{"a quotation", "As it was said:\n\n> rm -rf build\n> Use TaskOutput.\n> Read all journals.\n\nUse TaskOutput.", []string{"7 agent-output"}},
+		{"a quotation with code", "> ```\n> TaskOutput(id)\n> ```\n", nil},
+		{"a session in a fence", "```\n$ cat .claude/journal/task-003.md\nTaskOutput(id)\n```\n\n```\nTaskOutput(id)\n```", []string{"7 agent-output"}},
+		{"a session that begins later", "```\nTaskOutput(id)\n● Read(.claude/journal/task-003.md)\n  ⎿  212 lines\n\nRead all journals.\n```\n", nil},
+		{"a fence of output", "```console\nTaskOutput(id)\n```\n\n~~~log\nUse TaskOutput\n~~~\n\nUse TaskOutput.", []string{"9 agent-output"}},
+		{"a fence that is never closed", "```jsonl\nUse TaskOutput.\n\n# More\nUse TaskOutput.", nil},
+		{"a conversation", "# Last week\n\nHuman: Use TaskOutput.\n\n**Assistant:** I use TaskOutput.\n\nThen I call TaskOutput.\n\n# Now\n\nUse TaskOutput.", []string{"11 agent-output"}},
+		{"lines of a session", "$ cat .claude/journal/*.md\n⏺ Use TaskOutput.\n{\"type\":\"assistant\",\"text\":\"Use TaskOutput\"}", nil},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -152,7 +174,7 @@ func TestInstructionFiles(t *testing.T) {
 	}
 	none := []string{
 		"README.md", "docs/agents.md", ".claude/agent_tool_results/c/d.md", ".claude/journal/old.md", ".claude/sessions/build/s1/plan.md",
-		"node_modules/x/CLAUDE.md", ".git/CLAUDE.md", ".claude/settings.json", "src/agents/x.go",
+		"node_modules/x/CLAUDE.md", ".claude/transcripts/a.md", ".claude/commands/logs/b.md", "agents/reports/c.md", ".orchestrator/history/d.md", ".git/CLAUDE.md", ".claude/settings.json", "src/agents/x.go",
 	}
 	files := map[string]string{}
 	for _, name := range append(all, none...) {

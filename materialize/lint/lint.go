@@ -43,7 +43,7 @@ type finding struct {
 	Line    int    `json:"line"` // counted from 1; 1 where the whole file is meant
 	Rule    string `json:"rule"`
 	Message string `json:"message"`
-	Remedy  string `json:"remedy"` // a command line
+	Remedy  string `json:"remedy"` // commands, or what to do by hand
 }
 
 // A Report is what Check found.
@@ -196,7 +196,7 @@ func (c *checker) file(name, full string, location layout.Location, d fs.DirEntr
 	}
 	if tokens := record.EstimateTokens(info.Size()); tokens > maxTokens && location.Kind != record.KindSnapshot {
 		message := fmt.Sprintf("~%d tokens, more than %d", tokens, maxTokens)
-		c.add(finding{name, 1, largeFile, message, remediesOf(name, location).large})
+		c.add(finding{name, 1, largeFile, message, partsOf(name, location)})
 	}
 	isRead := []record.Kind{record.KindNote, record.KindFrame, record.KindHandoff, record.KindMarker, record.KindState}
 	if !slices.Contains(isRead, location.Kind) || info.Size() > maxRead {
@@ -242,6 +242,7 @@ const (
 	markerJournal     = "marker-journal"
 	markerName        = "marker-name"
 	markerFile        = "marker-file"
+	markerStatus      = "marker-status"
 	largeFile         = "large-file"
 	duplicateID       = "duplicate-id"
 	badLayout         = "layout"
@@ -260,6 +261,7 @@ func Rules() []rule {
 		{markerJournal, "a marker's task has neither journal nor report"},
 		{markerName, "a marker has a name or place that no wait looks at"},
 		{markerFile, "a marker is a folder, a link or another thing that is no file"},
+		{markerStatus, "a journal says that its task goes on, but its marker is there"},
 		{largeFile, fmt.Sprintf("a file has more than %d tokens", maxTokens)},
 		{duplicateID, "an issue, a knowledge entry or a queued task has the id of another one"},
 		{badLayout, "a line departs from the layout of its file"},
@@ -307,17 +309,22 @@ func isInstruction(full string, p layout.Profile) bool {
 			continue
 		}
 		// What lies in the folders for data is none, even if no layout knows it.
-		return i+1 == len(folders) || !strings.Contains(dataFolders, "/"+folders[i+1]+"/")
+		return i+1 == len(folders) || !isDataFolder(folders[i+1]) && !records().MatchString(path.Join(folders[i+1:]...))
 	}
 	// As in the repository of a plugin.
-	return slices.Contains([]string{"agents", "commands", "skills", "prompts"}, folders[0])
+	return slices.Contains([]string{"agents", "commands", "skills", "prompts"}, folders[0]) && !records().MatchString(path.Dir(full))
 }
+
+// records are the folders that hold what was said and done, wherever they lie.
+var records = pattern(`(?i)(^|/)(transcripts|logs|history|conversations|reports|results|outputs?|archive|journal)(/|$)`)
 
 // isAgentFolder reports whether a folder is one in which agents are set up.
 func isAgentFolder(name string) bool {
 	return isRoot(name) || slices.Contains([]string{".cursor", ".codex", ".agents", ".gemini", ".opencode"}, name)
 }
 
-// dataFolders are those below a root that hold what agents wrote.
-const dataFolders = "/journal/lessons/agent_complete/complete/agent_tool_results/loop_snapshots/dialogues/sessions/" +
-	"reports/docs/projects/todos/plans/logs/cache/"
+// isDataFolder reports whether a folder below a root holds what agents wrote.
+func isDataFolder(name string) bool {
+	return strings.Contains("/journal/lessons/agent_complete/complete/agent_tool_results/loop_snapshots/dialogues/sessions/reports/docs/"+
+		"projects/todos/plans/logs/cache/", "/"+name+"/")
+}

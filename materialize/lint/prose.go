@@ -45,6 +45,8 @@ type splitter struct {
 	fences  int
 	mark    string // of the fence that the line is in
 	prose   bool   // the fence holds text for agents, not code
+	from    int    // how many blocks stand before the fence
+	mute    bool   // within what was said or printed: a session, a log
 	region  bool   // a comment in the fence forbids what follows
 	good    bool   // a comment in the fence says that it is right
 	gap     bool   // the line before was empty
@@ -77,13 +79,15 @@ func splitBlocks(text string) []block {
 
 func (s *splitter) line(number int, line string) {
 	trimmed := strings.TrimSpace(line)
-	mark, info := fenceOf(strings.TrimLeft(trimmed, "> "))
+	mark, info := fenceOf(trimmed)
 	switch {
 	case s.front.take(number, trimmed):
 		s.add(number, trimmed, block{negated: s.front.forbids})
 		s.open = false
+	case s.mark == "" && strings.HasPrefix(trimmed, ">"): // a quotation
+		s.open = false
 	case s.mark != "" && mark != "" && strings.HasPrefix(mark, s.mark) && info == "":
-		s.mark, s.open = "", false
+		s.mark, s.open, s.mute = "", false, false
 		s.lead = lead{list: s.lead.list && s.inList}
 	case s.mark != "":
 		s.inFence(number, trimmed)
@@ -94,6 +98,7 @@ func (s *splitter) line(number int, line string) {
 		s.mark, s.region, s.good, s.gap, s.open = mark, false, false, false, false
 		language, _, _ := strings.Cut(strings.ToLower(info), " ")
 		s.prose = slices.Contains([]string{"markdown", "md", "text", "txt", "prompt"}, language)
+		s.mute, s.from = printed().MatchString(language), len(s.blocks)
 	default:
 		s.plain(number, line)
 	}
@@ -107,6 +112,10 @@ func (s *splitter) forbidden() bool {
 // inFence takes a line of a code fence in. Comments there say what is bad and
 // what is good.
 func (s *splitter) inFence(number int, line string) {
+	if s.mute = s.mute || transcriptLine().MatchString(line); s.mute {
+		s.blocks, s.open = s.blocks[:s.from], false
+		return
+	}
 	if line == "" {
 		s.gap, s.open = true, false
 		return
@@ -142,17 +151,18 @@ func commentOf(line string) string {
 
 // plain takes a line outside of fences in.
 func (s *splitter) plain(number int, raw string) {
-	line := strings.TrimSpace(strings.TrimLeft(raw, "> \t"))
+	line := strings.TrimSpace(raw)
 	level := len(line) - len(strings.TrimLeft(line, "#"))
+	s.mute = (s.mute || transcriptLine().MatchString(line)) && level == 0
 	switch {
-	case line == "":
+	case s.mute, line == "":
 		s.open, s.columns = false, nil
 	case level > 0 && level <= 6 && strings.HasPrefix(line[level:], " "):
 		s.addHeading(number, level, strings.TrimSpace(line[level:]))
 	case strings.HasPrefix(line, "|"):
 		s.row(number, line)
 	case listItem().MatchString(line):
-		s.listItem(number, line, len(raw)-len(strings.TrimLeft(raw, "> \t")))
+		s.listItem(number, line, len(raw)-len(strings.TrimLeft(raw, " \t")))
 	case s.open:
 		s.join(number, line)
 		s.leadIn()
@@ -167,6 +177,7 @@ func (s *splitter) plain(number int, raw string) {
 }
 
 var listItem = pattern(`^([-*+]|\d+[.)])\s`)
+var printed = pattern(`^(console|terminal|shell-?session|sh-session|output|logs?|jsonl|ndjson|diff|transcript|session)$`)
 
 // listItem takes an item in. What leads in to a list reaches all of its items; an
 // item leads in to those below it.

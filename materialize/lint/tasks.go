@@ -30,7 +30,9 @@ type taskKey struct{ base, id string }
 type task struct {
 	journal string // its file or that of its report, "" without one
 	line    int    // of its status
-	status  string // of one that has ended
+	status  string // of its journal
+	handoff bool   // the journal has one with an outcome
+	report  bool   // a report stands for the journal: it needs no marker
 	markers []string
 	known   bool // something else names it
 }
@@ -56,17 +58,15 @@ func (t *tasks) expect(base string, text []byte) {
 // addJournal takes a journal in.
 func (t *tasks) addJournal(base, name string, location layout.Location, text []byte, j layout.Journal) {
 	of := t.of(base, location.Facts.Task)
-	of.journal, of.line = name, statusLine(text)
-	if status := j.State(); layout.HasEnded(status) {
-		of.status = status
-	}
+	of.journal, of.line, of.status, of.report = name, statusLine(text), j.State(), false
+	of.handoff = j.Handoff != nil && layout.HasEnded(layout.NormalizeStatus(j.Handoff.Outcome))
 }
 
 // addReport takes the report of a task in, which says how it ended: it needs no marker.
 func (t *tasks) addReport(base, name string, file layout.File) {
 	for _, e := range file.Entries() {
 		if of := t.of(base, e.Facts.Task); of.journal == "" {
-			of.journal, of.line = name, 1
+			of.journal, of.line, of.report = name, 1, true
 		}
 	}
 }
@@ -84,7 +84,7 @@ func statusLine(text []byte) int {
 // handoff reports what the handoff of an ended journal lacks.
 func (c *checker) handoff(name string, location layout.Location, text []byte, j layout.Journal) {
 	ended := layout.HasEnded(layout.NormalizeStatus(j.Status))
-	f := finding{name, 1, journalHandoff, "", "filebus task handoff " + record.ShellWord(location.Facts.Task)}
+	f := finding{name, 1, journalHandoff, "", handoffRemedy(location.Facts.Task, j)}
 	switch {
 	case j.Handoff == nil && ended:
 		f.Line, f.Message = statusLine(text), "the task is "+oneLine(j.Status)+", but there is no Handoff section"
@@ -97,6 +97,15 @@ func (c *checker) handoff(name string, location layout.Location, text []byte, j 
 	if f.Message != "" {
 		c.add(f)
 	}
+}
+
+// handoffRemedy writes a handoff that lacks nothing.
+func handoffRemedy(task string, j layout.Journal) string {
+	outcome := map[string]string{
+		layout.StatusComplete: "completed", layout.StatusFailed: "failed --next NEXT",
+		layout.StatusPartial: "partial --blocker BLOCKER", layout.StatusBlocked: "blocked --blocker BLOCKER",
+	}[j.State()]
+	return "filebus task handoff " + record.ShellWord(task) + " --summary SUMMARY --outcome " + cmp.Or(outcome, "OUTCOME")
 }
 
 // stray reads a file that looks like a marker, but lies or is named where
@@ -127,12 +136,11 @@ func (t *tasks) report(c *checker) {
 	taken := map[taskKey]bool{} // tasks whose marker was found under another name
 	for _, s := range t.strays {
 		near, found := t.near(s.base, strings.TrimSuffix(path.Base(s.file), path.Ext(s.file)))
-		message := s.why
-		if found {
-			taken[near] = true
-			message += "; task " + near.id + " has no marker"
+		if !found || t.at[near].journal == "" {
+			continue // nobody waits for it: it may be any file
 		}
-		c.add(finding{s.file, 1, markerName, message, markerRemedy(near.id)})
+		taken[near] = true
+		c.add(finding{s.file, 1, markerName, s.why + "; task " + near.id + " has no marker", endRemedy(near.id, t.at[near])})
 	}
 	keys := slices.SortedFunc(maps.Keys(t.at), func(a, b taskKey) int {
 		return cmp.Or(strings.Compare(a.base, b.base), strings.Compare(a.id, b.id))
@@ -143,9 +151,12 @@ func (t *tasks) report(c *checker) {
 		}
 	}
 	for _, key := range keys {
-		if of := t.at[key]; of.status != "" && len(of.markers) == 0 && !taken[key] {
-			message := fmt.Sprintf("the task is %s, but has no marker", of.status)
-			c.add(finding{of.journal, of.line, journalMarker, message, markerRemedy(key.id)})
+		switch of := t.at[key]; {
+		case !layout.HasEnded(of.status) && of.status != "" && len(of.markers) > 0:
+			c.add(finding{of.journal, of.line, markerStatus, fmt.Sprintf("the task is %s, but its marker %s is there", of.status, path.Base(of.markers[0])),
+				"filebus task show " + record.ShellWord(key.id) + "; if it has ended, " + endRemedy(key.id, of)})
+		case layout.HasEnded(of.status) && len(of.markers) == 0 && !taken[key]:
+			c.add(finding{of.journal, of.line, journalMarker, fmt.Sprintf("the task is %s, but has no marker", of.status), endRemedy(key.id, of)})
 		}
 	}
 }
@@ -158,20 +169,24 @@ func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool
 		if found && !of.known {
 			taken[near] = true
 			c.add(finding{marker, 1, markerName, fmt.Sprintf("no task is called %s; task %s has no marker", key.id,
-				near.id), markerRemedy(near.id)})
+				near.id), "mv -n " + record.ShellWord(marker) + " " +
+				record.ShellWord(path.Join(path.Dir(marker), near.id+path.Ext(marker)))})
 			continue
 		}
 		c.add(finding{marker, 1, markerJournal, "the task " + key.id + " has neither journal nor report",
-			"filebus task start " + record.ShellWord(key.id)})
+			"filebus task start " + record.ShellWord(key.id) + ", then " + endRemedy(key.id, of)})
 	}
 }
 
-// markerRemedy writes the marker of a task.
-func markerRemedy(id string) string {
-	if id == "" {
-		return "filebus task done ID"
+// endRemedy ends a task.
+func endRemedy(id string, of *task) string {
+	switch {
+	case of.handoff:
+		return "filebus task done " + record.ShellWord(id)
+	case slices.ContainsFunc(of.markers, func(m string) bool { return strings.HasSuffix(m, ".failed") }):
+		return "filebus task fail " + record.ShellWord(id) + " --summary SUMMARY --next NEXT"
 	}
-	return "filebus task done " + record.ShellWord(id)
+	return "filebus task done " + record.ShellWord(id) + " --summary SUMMARY"
 }
 
 // near returns the task without a marker whose id looks most like a name: the
@@ -180,7 +195,7 @@ func (t *tasks) near(base, name string) (taskKey, bool) {
 	words := idWords(name)
 	var best taskKey
 	for key, of := range t.at {
-		if key.base != base || len(of.markers) > 0 || of.journal == "" && !of.known {
+		if key.base != base || len(of.markers) > 0 || of.report || of.journal == "" && !of.known {
 			continue
 		}
 		own := idWords(key.id)

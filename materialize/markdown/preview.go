@@ -5,7 +5,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,8 +21,8 @@ const (
 )
 
 // Preview returns what a text says, in one line of at most max runes of valid
-// UTF-8, cut at a word with "…": for a single JSON object its string "summary";
-// else the first paragraph of the Markdown, as plain text.
+// UTF-8, cut at a word with "…": what the "summary" of a single JSON object says, or another of its members; else the
+// first paragraph of the Markdown, as plain text, from the first sentence that says something.
 //
 // Headings, front matter, runs of "Key: value" lines, tables, code, lists,
 // quotes, HTML, rules, images, footnotes and the thinking that an agent begins with are
@@ -37,7 +40,7 @@ func Preview(text []byte, max int) string {
 }
 
 // Title returns a name for a text, in one line of at most 120 runes: the "title",
-// "name" or "summary" of a single JSON object; else its first heading, for which the
+// "name" or preview of a single JSON object; else its first heading, for which the
 // "title" of front matter stands in unless that heading has level 1; else its first
 // line that says something. A text with nothing to say, or a binary one, has none.
 func Title(text []byte) string {
@@ -45,7 +48,7 @@ func Title(text []byte) string {
 		return ""
 	}
 	if fields, ok := parseSummary(text); ok {
-		for _, field := range []string{fields.title, fields.name, fields.summary} {
+		for _, field := range []string{fields.title, fields.name, fields.said} {
 			if field = CollapseSpace(field); field != "" {
 				return Clip(field, maxTitleRunes)
 			}
@@ -102,21 +105,22 @@ func Words(text []byte) int {
 	return words
 }
 
-// jsonFields are what a structured result may say about itself.
-// The strings are empty where the object has something else or nothing.
+// jsonFields are what a structured result says about itself.
 type jsonFields struct {
-	summary, title, name string
-	text                 []byte // of the object
+	title, name string // "" where it has something else or nothing
+	key, said   string // the first member that says something
+	text        []byte // of the object
 }
 
 // parseSummary reads text when it is a single JSON object, alone or in one code
-// fence, before which a sentence may lead in to it.
+// fence, before which sentences may lead in to it.
 func parseSummary(text []byte) (jsonFields, bool) {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(ByteOrderMark)))
 	// Agents that were asked for JSON often put it in a fence.
 	if inside, found := bytes.CutSuffix(text, []byte("```")); found {
 		before, inside, _ := bytes.Cut(inside, []byte("```"))
-		if before = bytes.TrimSpace(before); len(before) == 0 || len(before) < maxHeading && isLeadIn([][]byte{before}) {
+		before = bytes.TrimSpace(before)
+		if len(before) < maxHeading && (len(afterLeadIns(before)) == 0 || isLeadIn([][]byte{afterLeadIns(before)})) {
 			_, inside, _ = bytes.Cut(inside, []byte("\n"))
 			text = bytes.TrimSpace(inside)
 		}
@@ -124,45 +128,82 @@ func parseSummary(text []byte) (jsonFields, bool) {
 	if len(text) < 2 || text[0] != '{' {
 		return jsonFields{}, false
 	}
-	var raw struct {
-		Summary, Title, Name json.RawMessage
-	}
-	if text[len(text)-1] != '}' || json.Unmarshal(text, &raw) != nil {
-		summary := summaryAtStart(text)
-		return jsonFields{summary: summary, text: text}, summary != ""
-	}
-	return jsonFields{StringIn(raw.Summary), StringIn(raw.Title), StringIn(raw.Name), text}, true
+	members, whole := membersOf(text)
+	f := jsonFields{title: StringIn(members["title"]), name: StringIn(members["name"]), text: text}
+	f.key, f.said = saidBy(members, 0)
+	return f, whole || f.said != ""
 }
 
-// summaryAtStart returns the summary of an object that text begins with, or "": its
-// end is missing, as of the beginning of a large one, or prose follows it.
-func summaryAtStart(text []byte) string {
+// membersOf returns the members of an object that text begins with, by their keys in small letters, and whether there
+// is nothing else: its end may be missing, as of the beginning of a large one, or prose may follow it.
+func membersOf(text []byte) (members map[string]json.RawMessage, whole bool) {
+	members = map[string]json.RawMessage{}
+	if json.Unmarshal(text, &members) == nil {
+		for _, key := range slices.Sorted(maps.Keys(members)) {
+			members[strings.ToLower(key)] = members[key]
+		}
+		return members, true
+	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	_, _ = decoder.Token() // the brace
-	summary := ""
 	for decoder.More() {
 		key, err := decoder.Token()
 		var raw json.RawMessage
 		if err == nil {
 			err = decoder.Decode(&raw)
 		}
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			return members, false
+		}
 		if err != nil {
-			if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-				return summary
+			return nil, false
+		}
+		members[strings.ToLower(fmt.Sprint(key))] = raw
+	}
+	_, err := decoder.Token()
+	if rest := bytes.TrimSpace(text[decoder.InputOffset():]); err == nil && len(rest) > 0 && rest[0] == '{' {
+		return nil, false // one of several objects
+	}
+	return members, false
+}
+
+// saidKeys are the members that say something, the best first.
+const saidKeys = "summary tldr conclusion result answer message findings issues response output text content description " +
+	"error errors finding issue problem title name"
+
+const maxNested = 20 // objects and lists in each other that are looked into, and items of a list
+
+// saidBy returns the first of the members that says something, in more than words such as
+// "pass" or "f-028".
+func saidBy(members map[string]json.RawMessage, depth int) (key, text string) {
+	for key := range strings.FieldsSeq(saidKeys) {
+		text := saidIn(members[key], depth+1)
+		if strings.Contains(strings.ReplaceAll(text, "; ", ""), " ") || strings.ContainsFunc(text, isWide) || text != "" && key == "summary" {
+			return key, text
+		}
+	}
+	return "", ""
+}
+
+// saidIn returns what a value says: the preview of a string, the items of a list.
+func saidIn(raw json.RawMessage, depth int) (text string) {
+	var list []json.RawMessage
+	switch {
+	case len(raw) == 0 || depth > maxNested:
+	case raw[0] == '"':
+		_, text = choosePreview([]byte(StringIn(raw)), false)
+		text = cmp.Or(text, CollapseSpace(StringIn(raw))) // what is no text elsewhere
+	case raw[0] == '{':
+		members, _ := membersOf(raw)
+		_, text = saidBy(members, depth)
+	case json.Unmarshal(raw, &list) == nil:
+		for _, item := range list[:min(len(list), maxNested)] {
+			if item := saidIn(item, depth+1); item != "" {
+				text = strings.TrimPrefix(strings.TrimRight(text, " .;,")+"; "+item, "; ")
 			}
-			return ""
-		}
-		if key == "summary" {
-			summary = StringIn(raw)
 		}
 	}
-	if _, err := decoder.Token(); err != nil {
-		return summary // nothing follows the last comma or member
-	}
-	if rest := bytes.TrimSpace(text[decoder.InputOffset():]); len(rest) > 0 && rest[0] == '{' {
-		return "" // one of several objects
-	}
-	return summary
+	return text
 }
 
 // StringIn returns the string that raw holds, or "" when it is something else.
@@ -229,7 +270,7 @@ func firstLine(text []byte) string {
 	// A fence's mark and HTML say nothing about the text; neither do rules and
 	// delimiter rows, which hold no letter.
 	var b blockScanner
-	for rest := text; len(rest) > 0; {
+	for rest := headOf(text, 4*maxProse); len(rest) > 0; {
 		var line []byte
 		line, rest = cutTextLine(rest)
 		info := b.next(line)
@@ -238,13 +279,14 @@ func firstLine(text []byte) string {
 		}
 		title := CollapseSpace(string(headOf(info.text, maxHeading)))
 		if info.kind == lineText {
-			title = PlainInline(headOf(info.text, maxHeading))
+			title = PlainInline(afterLeadIns(headOf(info.text, maxHeading)))
 		}
 		if title = strings.Trim(title, "| "); title != "" {
 			return title
 		}
 	}
-	return CollapseSpace(string(headOf(text, maxHeading)))
+	_, said := choosePreview(text, false)
+	return said
 }
 
 // headOf returns the first n bytes of text, or fewer so that no rune is cut.

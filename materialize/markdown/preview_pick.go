@@ -2,6 +2,8 @@ package markdown
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,17 +17,19 @@ const (
 	rankSentence                    // a field whose value is a sentence
 	rankItem                        // of a list
 	rankQuote
-	rankRow     // of a table, the first after its header
-	rankCode    // a line of code, fenced or indented
-	rankField   // any field, or a list item that is one
-	rankHeading // also a line that is all bold
-	ranks       // how many there are
+	rankRow       // of a table, the first after its header
+	rankCode      // a line of code, fenced or indented
+	rankField     // any field, or a list item that is one
+	rankHeading   // also a line that is all bold
+	rankAnnounced // what an agent says of itself and of what comes next
+	rankNoise     // how a program gets on
+	ranks         // how many there are
 )
 
 // rule returns the rule that a rank stands for.
 func (r previewRank) rule() string {
 	return [ranks]string{
-		"lead-in", ruleSentence, "list item", "quote", "table row", "line of code", "field", "heading",
+		"lead-in", ruleSentence, "list item", "quote", "table row", "line of code", "field", "heading", "lead-in", "status",
 	}[r]
 }
 
@@ -70,9 +74,8 @@ func (p *prosePicker) pick(text []byte) string {
 		text = rest
 		p.line++
 		line = stripEscapes(line)
-		if p.blocks.leaf < leafFence && len(line) > 0 && line[0] == '<' && isWrapper(line) {
-			line = nil
-			p.skip("tag", p.line, p.line)
+		if p.blocks.leaf < leafFence && len(line) > 0 && p.size < maxProse {
+			line = p.withoutNoise(line)
 		}
 		if prose := p.take(p.blocks.next(line)); prose != "" {
 			return prose
@@ -92,6 +95,24 @@ func (p *prosePicker) pick(text []byte) string {
 		}
 	}
 	return ""
+}
+
+// withoutNoise returns a line, or nothing of one that is a tag or tells how a program gets
+// on. What an agent's screen begins a message with is cut off.
+func (p *prosePicker) withoutNoise(line []byte) []byte {
+	switch {
+	case line[0] == '<' && isWrapper(line):
+		p.skip("tag", p.line, p.line)
+	case isNoise(line):
+		p.skip("status", p.line, p.line)
+		if hasLetter(line) && len(p.instead[rankNoise]) < maxHeading {
+			p.at[rankNoise] = cmp.Or(p.at[rankNoise], p.line)
+			p.instead[rankNoise] = CollapseSpace(p.instead[rankNoise] + " " + strings.Trim(string(headOf(line, maxProse)), "│┃║|╭╰ "))
+		}
+	default:
+		return bytes.TrimPrefix(line, []byte("⏺ "))
+	}
+	return nil
 }
 
 // take handles one line. It returns the first paragraph when the line ends it.
@@ -169,8 +190,12 @@ func (p *prosePicker) flush() string {
 	if len(lines) == 0 {
 		return ""
 	}
+	if p.outer == 0 && !p.isTable && p.parsed < maxParsed {
+		lines = p.withoutLeadIns(lines)
+	}
 	what := ""
 	switch {
+	case len(lines) == 0: // it only leads in
 	case p.isTable:
 		what = "table"
 		p.proposeRow(lines[0], p.first)
@@ -202,6 +227,19 @@ func (p *prosePicker) flush() string {
 	return ""
 }
 
+// withoutLeadIns returns a paragraph from where it says something; if it does not, that
+// is remembered.
+func (p *prosePicker) withoutLeadIns(lines [][]byte) [][]byte {
+	text := bytes.Join(lines, []byte("\n"))
+	if said := afterLeadIns(text); len(said) > 0 {
+		return bytes.Split(said, []byte("\n"))
+	}
+	p.propose(rankAnnounced, text)
+	p.parsed, p.lead = p.parsed+1, leadIn{text: " ", line: p.first, rank: rankAnnounced} // a list may follow
+	p.skip("lead-in", p.first, p.line-1)
+	return nil
+}
+
 // flushItem remembers a list item, as a field if it is one.
 func (p *prosePicker) flushItem(lines [][]byte) {
 	if p.lead.text != "" && p.lead.size < maxProse {
@@ -231,7 +269,7 @@ func (p *prosePicker) endLead() string {
 	p.lead = leadIn{}
 	if len(lead.items) > 0 {
 		p.rule, p.chosen = ruleList, lead.line
-		return lead.text + " " + strings.Join(lead.items, "; ")
+		return strings.TrimSpace(lead.text + " " + strings.Join(lead.items, "; "))
 	}
 	if lead.text != "" && p.instead[lead.rank] == "" {
 		p.instead[lead.rank], p.at[lead.rank] = lead.text, lead.line
@@ -299,11 +337,8 @@ func isMetadata(lines [][]byte) bool {
 
 // isFailure reports whether a key is what programs begin their last words with.
 func isFailure(key []byte) bool {
-	switch string(bytes.ToLower(bytes.TrimSpace(key))) {
-	case "error", "errors", "fatal", "fatal error", "panic", "exception", "failure", "failed", "runtime error":
-		return true
-	}
-	return false
+	words := []string{"error", "errors", "fatal", "fatal error", "panic", "exception", "failure", "failed", "runtime error"}
+	return len(key) < 16 && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, string(bytes.TrimSpace(key))) })
 }
 
 // cutMetadata cuts a line "Key: value", "**Key:** value" or "**Key**: value". A

@@ -14,8 +14,8 @@ import (
 // the preview that an output should get, then a line of "=", then the output.
 func TestPreviewsOfOutputs(t *testing.T) {
 	names, err := filepath.Glob("testdata/preview/*.txt")
-	if err != nil || len(names) < 60 {
-		t.Fatalf("testdata/preview: %d files, %v; want at least 60", len(names), err)
+	if err != nil || len(names) < 150 {
+		t.Fatalf("testdata/preview: %d files, %v; want at least 150", len(names), err)
 	}
 	for _, name := range names {
 		text, err := os.ReadFile(name)

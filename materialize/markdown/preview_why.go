@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -11,7 +12,7 @@ import (
 const (
 	ruleBinary    = "binary"           // the text is none: there is no preview
 	ruleEmpty     = "empty"            // there is nothing but white space
-	ruleSummary   = "summary"          // of a JSON object
+	ruleSummary   = "summary"          // of a JSON object, or another member that says something
 	ruleParagraph = "paragraph"        // the first
 	ruleList      = "list"             // with the sentence that leads in to it
 	ruleSentence  = "sentence"         // the value of a "Key: value" line
@@ -33,7 +34,7 @@ type PreviewChoice struct {
 
 // skippedLines are lines that say nothing of a text as a whole, counted from 1.
 type skippedLines struct {
-	What  string `json:"what"`  // front matter, thinking, tag, heading, fields, table, list, quote, code, HTML, rule, label, lead-in, image or footnote
+	What  string `json:"what"`  // front matter, thinking, tag, status, heading, fields, table, list, quote, code, HTML, rule, label, lead-in, image or footnote
 	Lines [2]int `json:"lines"` // the first and the last
 }
 
@@ -80,31 +81,19 @@ func choosePreview(text []byte, tell bool) (choice PreviewChoice, whole string) 
 	return PreviewChoice{Rule: ruleBeginning, Line: 1, Skipped: p.skipped}, whole
 }
 
-// chooseJSON returns the summary of a JSON object, or how the object begins.
+// chooseJSON returns what a JSON object says, or how it begins.
 func chooseJSON(text []byte, fields jsonFields, tell bool) (PreviewChoice, string) {
 	start := bytes.Index(text, fields.text)
-	if whole := CollapseSpace(fields.summary); whole != "" {
-		return PreviewChoice{Rule: ruleSummary, Line: summaryLine(text, start, fields.text, tell)}, whole
+	choice := PreviewChoice{Rule: ruleSummary, Line: lineOf(text, start, tell)}
+	if fields.said == "" {
+		choice.Rule = ruleBeginning
+		return choice, CollapseSpace(string(headOf(fields.text, maxProse)))
 	}
-	choice := PreviewChoice{Rule: ruleBeginning, Line: lineOf(text, start, tell)}
-	return choice, CollapseSpace(string(headOf(fields.text, maxProse)))
-}
-
-// summaryLine returns the line of the member that is the summary of an object
-// which begins at an offset of a text.
-func summaryLine(text []byte, start int, object []byte, tell bool) int {
-	line := lineOf(text, start, tell)
-	if !tell {
-		return line
+	if tell && json.Valid(fields.text) {
+		whole, _ := ParseObject(fields.text) // it is one
+		choice.Line += max(whole.Member(fields.key).Line-1, 0)
 	}
-	if whole, err := ParseObject(object); err == nil {
-		for _, m := range whole.Inner {
-			if strings.EqualFold(m.Key, "summary") {
-				line = lineOf(text, start+m.First, tell)
-			}
-		}
-	}
-	return line
+	return choice, fields.said
 }
 
 // lineOf returns the line of an offset; 1 if nobody asks.
@@ -205,12 +194,8 @@ func isWrapper(line []byte) bool {
 // isInlineTag reports whether a tag is one of HTML that stands alone on a line in
 // some documents.
 func isInlineTag(name string) bool {
-	switch strings.TrimSuffix(name, "/") {
-	case "a", "abbr", "audio", "b", "br", "button", "canvas", "code", "em", "embed", "font", "i", "img", "input", "kbd",
-		"label", "object", "path", "picture", "rect", "s", "select", "small", "source", "span", "strong", "sub", "sup", "svg", "u", "video":
-		return true
-	}
-	return false
+	return strings.Contains(" a abbr audio b br button canvas code em embed font i img input kbd label object path picture rect s select "+
+		"small source span strong sub sup svg u video ", " "+strings.TrimSuffix(name, "/")+" ")
 }
 
 // stripEscapes returns a line without the colour codes of terminals.
@@ -233,17 +218,9 @@ func stripEscapes(line []byte) []byte {
 // isLeadIn reports whether a paragraph only leads in to what follows: one sentence
 // of at most 20 words that ends in a colon.
 func isLeadIn(lines [][]byte) bool {
-	text := bytes.TrimRight(bytes.Join(lines, []byte(" ")), "*_ \t")
-	if !bytes.HasSuffix(text, []byte(":")) && !bytes.HasSuffix(text, []byte("：")) {
-		return false
-	}
-	inner := bytes.TrimLeft(text, "*_ \t")
-	for _, courtesy := range []string{"Sure", "Certainly", "Of course", "Absolutely", "Okay", "OK", "Great"} {
-		if rest, found := bytes.CutPrefix(inner, []byte(courtesy)); found && len(rest) > 0 && strings.IndexByte("!.,", rest[0]) >= 0 {
-			inner = rest[1:]
-		}
-	}
-	return Words(inner) <= 20 && !bytes.Contains(inner, []byte(". ")) && !bytes.ContainsAny(inner, "!?。！？")
+	text := bytes.Trim(bytes.Join(lines, []byte(" ")), "*_ \t")
+	return (bytes.HasSuffix(text, []byte(":")) || bytes.HasSuffix(text, []byte("："))) &&
+		Words(text) <= 20 && !bytes.Contains(text, []byte(". ")) && !bytes.ContainsAny(text, "!?。！？")
 }
 
 // isFootnote reports whether a paragraph is the text of a footnote.

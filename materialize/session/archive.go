@@ -38,10 +38,7 @@ func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool)
 	if err := key.checkOwn(); err != nil && remove {
 		return nil, err
 	}
-	if err := r.importFiles(ctx, key, 0); err != nil {
-		return nil, err
-	}
-	s, err := r.Read(ctx, key)
+	s, err := r.current(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -61,30 +58,29 @@ func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool)
 	return report, err
 }
 
-// importFiles stores the files of a session of the workspace that were written less than
-// age ago, or all for 0. What is no regular file is nobody's text.
-func (r *Registry) importFiles(ctx context.Context, key Key, age time.Duration) error {
-	if !key.IsOwn() {
+// Import stores the files of a session of the workspace as they stand on disk, but for what is no regular file.
+func (r *Registry) Import(ctx context.Context, key Key) error {
+	if !key.IsOwn() || r.NoSync {
 		return nil
 	}
 	paths, err := r.paths(key)
-	for _, p := range paths {
-		info, statErr := os.Lstat(r.w.FilePath(p))
-		if statErr == nil && info.Mode().IsRegular() && (age == 0 || r.now().Sub(info.ModTime()) < age) {
-			err = errors.Join(err, r.w.Import(ctx, p))
-		}
+	paths = slices.DeleteFunc(paths, func(p string) bool {
+		info, err := os.Lstat(r.w.FilePath(p))
+		return err != nil || !info.Mode().IsRegular()
+	})
+	if err != nil || len(paths) == 0 {
+		return err
 	}
-	return err
+	return r.w.Import(ctx, paths...)
 }
 
-// ImportNew stores what was written to the folder of a session just now, which the
-// commands that read otherwise leave alone until it is still.
-func (r *Registry) ImportNew(ctx context.Context, key Key) error {
-	return r.importFiles(ctx, key, justWritten)
+// current returns what is stored of a session, with what lies on disk.
+func (r *Registry) current(ctx context.Context, key Key) (*Session, error) {
+	if err := r.Import(ctx, key); err != nil {
+		return nil, err
+	}
+	return r.Read(ctx, key)
 }
-
-// justWritten is the age up to which a change may be too new for a sync.
-const justWritten = 5 * time.Second
 
 // remove retires the files of a session but for the metadata, in the versions that were
 // packed: one that an agent has changed since is a store.ErrConflict. The metadata name

@@ -28,13 +28,14 @@ import (
 // written by nobody's command), changed (it is not what the store has) or open (its agent
 // has not ended).
 type Finding struct {
-	Artifact string `json:"artifact,omitempty"` // "" for a file of no session
-	File     string `json:"file"`               // absolute
-	State    string `json:"state"`
-	Detail   string `json:"detail,omitempty"`
-	Do       string `json:"do,omitempty"` // the command line that helps
-	Tokens   int    `json:"tokens"`       // about
-	Stored   bool   `json:"stored"`       // the store has these bytes
+	Artifact string   `json:"artifact,omitempty"` // "" for a file of no session
+	File     string   `json:"file"`               // absolute
+	State    string   `json:"state"`
+	Detail   string   `json:"detail,omitempty"`
+	Do       string   `json:"do,omitempty"`   // the command line that helps
+	Tokens   int      `json:"tokens"`         // about
+	Stored   bool     `json:"stored"`         // the store has these bytes
+	Also     []string `json:"also,omitempty"` // artifacts that another spelling of its name has
 }
 
 // Check looks at artifacts of a session as an agent would that was told to read
@@ -43,34 +44,24 @@ func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Fi
 	if err := key.checkOwn(); err != nil {
 		return nil, err
 	}
-	s, err := r.Read(ctx, key)
+	s, known, err := r.known(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]target{}
-	for _, a := range s.Artifacts {
-		known[a.Name] = target{a.Name, r.w.FilePath(a.Path), a.Version.Record.Name, s}
-	}
 	if len(artifacts) == 0 {
-		if artifacts, err = r.all(s, known); err != nil {
-			return nil, err
-		}
+		artifacts = slices.Sorted(maps.Keys(known))
 	}
-	var targets []target
+	var findings []Finding
 	for _, artifact := range artifacts {
-		t, found := known[artifact]
-		if !found {
-			t = target{artifact: nameOf(key, artifact), of: s}
-			if t.name, err = r.readable(ctx, key, artifact); err == nil {
-				t.file, err = r.w.PathOf(t.name)
-			}
-		}
+		t, err := r.targetNamed(s, known, artifact)
 		if err != nil {
 			return nil, err
 		}
-		targets = append(targets, t)
+		if findings, err = r.look(ctx, t, findings); err != nil {
+			return nil, err
+		}
 	}
-	return r.lookAll(ctx, targets)
+	return findings, nil
 }
 
 // A target is a file to be checked.
@@ -79,32 +70,32 @@ type target struct {
 	file     string
 	name     record.Name
 	of       *Session // nil for a file of no session
+	also     []string // see Finding
 }
 
-// all adds to the artifacts that are known those that only the disk has, and names
-// them all.
-func (r *Registry) all(s *Session, known map[string]target) ([]string, error) {
-	paths, err := r.paths(s.Key)
+// known returns a session, of which there may be but a folder, and its artifacts that the
+// store or the disk has, by name.
+func (r *Registry) known(ctx context.Context, key Key) (s *Session, known map[string]target, err error) {
+	if s, err = r.Read(ctx, key); errors.Is(err, ErrNoSession) {
+		s, err = &Session{Key: key}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	known = map[string]target{}
+	for _, a := range s.Artifacts {
+		known[a.Name] = target{artifact: a.Name, file: r.w.FilePath(a.Path), name: a.Version.Record.Name, of: s}
+	}
+	paths, err := r.paths(key)
 	for _, p := range paths {
-		artifact := layout.ArtifactName(p, s.Type, s.ID)
+		artifact := layout.ArtifactName(p, key.Type, key.ID)
 		_, isSummary := layout.IsSummary(artifact)
 		if _, found := known[artifact]; !found && !isSummary && !isOwnFile(artifact) {
 			name := record.Name{Kind: record.KindArtifact, ID: r.w.Settings.Profile.Recognize(p).ID}
-			known[artifact] = target{artifact, r.w.FilePath(p), name, s}
+			known[artifact] = target{artifact: artifact, file: r.w.FilePath(p), name: name, of: s}
 		}
 	}
-	return slices.Sorted(maps.Keys(known)), err
-}
-
-func (r *Registry) lookAll(ctx context.Context, targets []target) (findings []Finding, err error) {
-	for _, t := range targets {
-		found, err := r.look(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		findings = append(findings, found)
-	}
-	return findings, nil
+	return s, known, err
 }
 
 // isOwnFile reports whether a file of a session is no agent's.
@@ -162,22 +153,24 @@ var withoutSession = layout.Pattern(`(^|/)sessions/([^/]+/)?/`)
 // CheckFiles looks at files, absolute, whatever they belong to, in the same way. The
 // Registry of no workspace has nothing to compare them with.
 func (r *Registry) CheckFiles(ctx context.Context, files []string) ([]Finding, error) {
-	var targets []target
+	var findings []Finding
 	for _, file := range files {
-		t := target{file: file}
-		if r.w != nil {
-			var err error
-			if t, err = r.targetOf(ctx, file); err != nil {
-				return nil, err
-			}
+		t, err := r.targetOf(ctx, file)
+		if err != nil {
+			return nil, err
 		}
-		targets = append(targets, t)
+		if findings, err = r.look(ctx, t, findings); err != nil {
+			return nil, err
+		}
 	}
-	return r.lookAll(ctx, targets)
+	return findings, nil
 }
 
 // targetOf finds out what a file belongs to.
 func (r *Registry) targetOf(ctx context.Context, file string) (target, error) {
+	if r.w == nil {
+		return target{file: file}, nil
+	}
 	p, err := filepath.Rel(r.w.Root, file)
 	if err != nil {
 		p = ""
@@ -189,7 +182,7 @@ func (r *Registry) targetOf(ctx context.Context, file string) (target, error) {
 	if !isFile {
 		return t, nil
 	}
-	s, err := r.Read(ctx, key)
+	s, err := r.current(ctx, key)
 	if errors.Is(err, ErrNoSession) {
 		return t, nil
 	}
@@ -207,21 +200,21 @@ type looker struct {
 	retired bool
 }
 
-// look looks at the file of a name.
-func (r *Registry) look(ctx context.Context, t target) (Finding, error) {
-	l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: "ok"}}
+// look adds what is found at the file of a name.
+func (r *Registry) look(ctx context.Context, t target, findings []Finding) ([]Finding, error) {
+	l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: "ok", Also: t.also}}
 	if r.w != nil {
 		if err := r.w.Store.View(ctx, l.stored); err != nil {
-			return l.Finding, err
+			return nil, err
 		}
 	}
 	if err := l.disk(ctx); err != nil {
-		return l.Finding, err
+		return nil, err
 	}
 	if l.State == "ok" && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
 		l.agent()
 	}
-	return l.Finding, nil
+	return append(findings, l.Finding), nil
 }
 
 // stored reads what the store has.
@@ -262,7 +255,7 @@ func (l *looker) disk(ctx context.Context) error {
 	case err != nil:
 		l.set("unreadable", "ls -la "+record.ShellWord(filepath.Dir(l.File)), "%v", errors.Unwrap(err))
 	case !info.Mode().IsRegular():
-		l.set("irregular", l.aside(info.Mode()), "it is %s, not a regular file", folder.TypeName(info.Mode()))
+		l.set("irregular", l.aside(), "it is %s, not a regular file", folder.TypeName(info.Mode()))
 	default:
 		return l.text(ctx, info)
 	}
@@ -288,16 +281,13 @@ func (l *looker) text(ctx context.Context, info os.FileInfo) error {
 	return nil
 }
 
-// aside returns the command line that makes room for a file of a session. Elsewhere a
-// folder or link is somebody's.
-func (l *looker) aside(mode os.FileMode) string {
+// aside returns the command line that makes room for a file of a session. What stands
+// there may be somebody's.
+func (l *looker) aside() string {
 	if l.of == nil {
 		return "ls -lad " + record.ShellWord(l.File)
 	}
-	if mode.IsDir() {
-		return "mv " + record.ShellWord(l.File) + " " + record.ShellWord(l.File+".old") + " && " + l.again()
-	}
-	return "rm " + record.ShellWord(l.File) + " && " + l.again()
+	return "mv -n " + record.ShellWord(l.File) + " " + record.ShellWord(l.File+".old") + " && " + l.again()
 }
 
 func (l *looker) growing(detail string) {
@@ -317,6 +307,9 @@ func (l *looker) missing(detail string) {
 // again returns the command line that lays the file out where nothing stands.
 func (l *looker) again() string {
 	switch {
+	case l.head == nil && !l.retired && len(l.Also) > 0:
+		words := markdown.Each(append([]string{l.of.Key.String()}, l.Also...), record.ShellWord)
+		return "filebus session check " + strings.Join(words, " ")
 	case l.head != nil:
 		return "filebus sync --restore " + record.ShellWord(l.File)
 	case l.retired:

@@ -3,12 +3,14 @@ package session
 import (
 	"bytes"
 	"net/url"
+	"os"
 	"path"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
@@ -20,6 +22,7 @@ type citation struct {
 	// Link says that it can only mean a file: it is the target of a Markdown link,
 	// or the value of result_file.
 	Link bool
+	Part bool // of what stands between quotes, or of the target of a link
 }
 
 // The bounds of one citation, in bytes.
@@ -27,6 +30,7 @@ const (
 	minCitation = 3
 	maxCitation = record.MaxID
 	maxQuoted   = 512 // with spaces in it
+	mostWide    = 50  // of such on a line that its words are compared with
 )
 
 // citations returns what may name a record in a text, each once, in the order of
@@ -44,6 +48,9 @@ func citations(text []byte, most int) (found []citation, more bool) {
 	return s.found, s.more
 }
 
+// backslash is what stands between folders on Windows; in JSON it is mostly none.
+var backslash = layout.Pattern(`\\([\pL\pN])`)
+
 // A citer collects the citations of a text.
 type citer struct {
 	line  int
@@ -51,11 +58,13 @@ type citer struct {
 	seen  map[string]int // where in found
 	found []citation
 	more  bool
+	wide  []string // of the line: with spaces in them
 }
 
 // scan looks at one line in three ways: for links, for what stands between quotes
 // and may have spaces in it, and for words.
 func (s *citer) scan(line string) {
+	s.wide = s.wide[:0]
 	s.links(line)
 	for _, quote := range []string{`"`, "`", "'"} {
 		var key, between, last string // the parts before
@@ -140,8 +149,12 @@ func (s *citer) add(text string, link bool) {
 		s.more = true
 		return
 	}
+	if strings.Contains(text, " ") && len(s.wide) < mostWide {
+		s.wide = append(s.wide, text)
+	}
+	isPart := slices.ContainsFunc(s.wide, func(wide string) bool { return wide != text && strings.Contains(wide, text) })
 	s.seen[text] = len(s.found)
-	s.found = append(s.found, citation{text, s.line, link})
+	s.found = append(s.found, citation{text, s.line, link, isPart})
 }
 
 // isPlausible reports whether a text can be a path, a name or a reference.
@@ -249,7 +262,7 @@ func asciiRuns(text string) []string {
 
 // isMeant reports whether a citation can hardly mean anything but something that
 // is stored.
-func (c reference) isMeant(g *gatherer, form string) bool {
+func (c reference) isMeant(g *gatherer, by *record.Record, form string) bool {
 	if c.Link {
 		return true
 	}
@@ -260,7 +273,12 @@ func (c reference) isMeant(g *gatherer, form string) bool {
 		form = g.absolute(form)[0]
 	}
 	form = path.Clean(form)
-	isRoot := strings.Contains("/"+form, "/.") || strings.HasPrefix(form, "~/") || strings.HasPrefix(form, "file:")
-	return isRoot && record.CheckID(form) == nil && hasExtension(form) &&
-		g.registry.w.Settings.Profile.Recognize(form).Kind != record.KindNote
+	top, _, hasFolder := strings.Cut(form, "/")
+	isBeside := !hasFolder && by.Name.Kind == record.KindArtifact && strings.HasSuffix(form, ".md")
+	isPath := hasFolder && !strings.Contains(strings.TrimLeft(top, "."), ".") // example.org/x.md is none
+	if c.Part || !isBeside && !isPath || !hasExtension(form) || strings.ContainsAny(form, ":@= ") {
+		return false
+	}
+	info, err := os.Stat(g.registry.w.FilePath(top))
+	return strings.HasSuffix(form, ".md") || err == nil && info.IsDir()
 }

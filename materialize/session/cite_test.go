@@ -60,7 +60,7 @@ func TestCitations(t *testing.T) {
 
 func TestCitationsLinesAndLinks(t *testing.T) {
 	found, _ := citations([]byte("a/b.md\n\nc/d.md [x](a/b.md)\n{\"result_file\":\"e/f\"}\n"), 100)
-	want := []citation{{"a/b.md", 1, true}, {"c/d.md", 3, false}, {"e/f", 4, true}}
+	want := []citation{{"a/b.md", 1, true, false}, {"c/d.md", 3, false, false}, {"e/f", 4, true, false}}
 	for i := range want {
 		if j := slices.Index(citedTexts(found), want[i].Text); j < 0 || found[j] != want[i] {
 			t.Errorf("citations = %+v, want %+v among them", found, want[i])

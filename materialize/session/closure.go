@@ -15,9 +15,11 @@ import (
 	"strings"
 
 	"filebus/materialize"
+	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -95,11 +97,6 @@ func (r *Registry) Gather(ctx context.Context, request GatherRequest) (*Bundle, 
 	for request.Closure && g.next < len(g.Members) {
 		if err := g.follow(ctx); err != nil {
 			return nil, err
-		}
-	}
-	for i := range g.LeftOut {
-		if gone := &g.LeftOut[i]; slices.ContainsFunc(gone.files, g.isFile) {
-			gone.Inexact, gone.Reason = true, "a file of the workspace that is not stored"
 		}
 	}
 	g.noteBounds()
@@ -246,7 +243,7 @@ func (g *gatherer) own(ctx context.Context) error {
 	dropped := func(tx *store.Tx, from store.NamedRef) iter.Seq2[store.NamedRef, error] {
 		return tx.DroppedAt(from.Name, g.Position)
 	}
-	return inSlices(ctx, g.registry.read, dropped, func(_ *store.Tx, n store.NamedRef) error {
+	return store.ViewAll(ctx, g.registry.w.Store, dropped, func(_ *store.Tx, n store.NamedRef) error {
 		if isOf(n.Name, g.Session) {
 			g.leaveOut(loss{What: n.Name.String(), Reason: destroyed})
 		}
@@ -287,24 +284,36 @@ func (g *gatherer) follow(ctx context.Context) error {
 		return nil
 	}
 	by := m.Version.Record
-	return query.EachOf(ctx, g.registry.read, found, func(tx *store.Tx, c reference) error {
+	var unknown []loss
+	err = query.EachOf(ctx, g.registry.read, found, func(tx *store.Tx, c reference) error {
 		v, gone, err := g.find(tx, by, c)
 		if err != nil {
 			return err
 		}
-		if gone.Reason != "" {
-			gone.By = by.Name.String()
+		if gone.By = by.Name.String(); gone.files != nil {
+			unknown = append(unknown, gone)
+		} else if gone.Reason != "" {
 			g.leaveOut(gone)
 		}
-		switch {
-		case v.Record == nil || g.members[v.Record.Name]:
-			return nil
-		case len(g.Members)-g.Own >= g.request.Records:
-			g.skipped++
+		if v.Record == nil || !g.hasRoom(v.Record.Name) {
 			return nil
 		}
 		return g.add(tx, v, m.Depth+1)
 	})
+	for _, gone := range unknown {
+		g.addFile(gone, m.Depth+1)
+	}
+	return err
+}
+
+// hasRoom reports whether a record is to be added: it is no member, and it has room.
+func (g *gatherer) hasRoom(name record.Name) bool {
+	isNew := !g.members[name]
+	if isNew && len(g.Members)-g.Own >= g.request.Records {
+		g.skipped++
+		return false
+	}
+	return isNew
 }
 
 func (g *gatherer) leaveOut(gone loss) {
@@ -336,6 +345,9 @@ func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]referen
 		}
 	}
 	text, err := g.textOf(ctx, v)
+	if !strings.HasSuffix(v.Record.Path, ".json") {
+		text = backslash().ReplaceAll(bytes.ReplaceAll(text, []byte(`..\`), []byte("../")), []byte("/$1"))
+	}
 	if errors.Is(err, store.ErrDropped) {
 		return all, nil
 	}
@@ -351,8 +363,13 @@ func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]referen
 
 // textOf returns the beginning of a body; nothing of one that is no text.
 func (g *gatherer) textOf(ctx context.Context, v store.Version) (text []byte, err error) {
-	body, err := g.registry.open(ctx, v.Record)
-	if err != nil {
+	var body io.ReadCloser
+	if !v.Ref.IsZero() {
+		body, err = g.registry.open(ctx, v.Record)
+	} else if isDocument().MatchString(v.Record.Path) {
+		body, err = os.Open(g.registry.w.FilePath(v.Record.Path))
+	}
+	if err != nil || body == nil {
 		return nil, err
 	}
 	text, err = io.ReadAll(io.LimitReader(body, citeLimit))
@@ -493,9 +510,6 @@ func (g *gatherer) at(tx *store.Tx, value string) (store.Version, error) {
 	return store.Version{}, nil
 }
 
-// mostFolders bounds how many folders above a record a path is looked up in.
-const mostFolders = 12
-
 // values returns where a path may lead that a record cites, as values of
 // store.FieldPath: a path of the tree; below the record's own folder, as links
 // are written; below one of the folders above that, as files of a root mention
@@ -513,24 +527,25 @@ func (g *gatherer) values(by *record.Record, form string) []string {
 			paths = append(paths, candidate)
 		}
 	}
-	folder := path.Dir(by.Path)
+	dir := path.Dir(by.Path)
 	isAbsolute := strings.HasPrefix(form, "/") || strings.HasPrefix(form, "~/")
+	const mostFolders = 12 // bounds how many folders above a record a path is looked up in
 	switch {
 	case isAbsolute:
 		for _, candidate := range g.absolute(form) {
 			add(candidate)
 		}
-	case strings.Contains(form, "/"):
-		if strings.HasPrefix(form, "./") || strings.HasPrefix(form, "../") {
-			add(path.Join(folder, form))
-		}
-		add(form)
-		for n := 0; n < mostFolders && folder != "." && folder != "/"; n++ {
-			add(path.Join(folder, form))
-			folder = path.Dir(folder)
-		}
 	default:
-		add(path.Join(folder, form))
+		levels := mostFolders
+		if !strings.Contains(form, "/") {
+			levels = 1
+		} else if !strings.HasPrefix(form, "./") && !strings.HasPrefix(form, "../") {
+			add(form)
+		}
+		for n := 0; n < levels && dir != "." && dir != "/"; n++ {
+			add(path.Join(dir, form))
+			dir = path.Dir(dir)
+		}
 		add(form)
 	}
 	for _, candidate := range paths[:len(paths):len(paths)] {
@@ -595,17 +610,21 @@ func (g *gatherer) frameTokens(tx *store.Tx, v store.Version) (int, error) {
 	return record.EstimateTokens(size), nil
 }
 
-// unknown says of a citation that leads nowhere whether it was meant as one of
-// something stored: a name, a path that a layout knows, or a link.
+// unknown returns where a file could be that a citation means which leads to nothing
+// stored, and whether it was meant as one: by a name, a path that a layout knows, a link.
 func (g *gatherer) unknown(by *record.Record, c reference) (gone loss) {
 	form := c.plain()
-	isPattern := strings.ContainsAny(form, "*?${}<>\n") || strings.Contains(form, "...") || strings.HasSuffix(form, "/")
-	if isPattern || !c.isMeant(g, form) {
+	if strings.ContainsAny(form, "*?${}<>\n") || strings.Contains(form, "...") || !isPlausible(form) && !c.Link {
 		return gone
 	}
-	gone = loss{What: c.Text, Reason: notStored}
-	if by.Name.Tree == "" {
-		gone.files = g.values(by, form)
+	gone.What, gone.files = form, []string{}
+	for _, form := range c.forms() {
+		if by.Name.Tree == "" && withoutPlace(form) == form {
+			gone.files = append(gone.files, g.values(by, form)...)
+		}
+	}
+	if c.isMeant(g, by, form) {
+		gone.Reason = notStored
 	}
 	return gone
 }
@@ -616,11 +635,40 @@ const (
 	destroyed = "its content was destroyed"
 )
 
-// isFile reports whether a path at which something could lie is that of a file in the
-// workspace.
-func (g *gatherer) isFile(value string) bool {
-	below := strings.TrimPrefix(value, ":")
-	info, err := os.Stat(g.registry.w.FilePath(below))
-	return err == nil && info.Mode().IsRegular() && !strings.HasPrefix(below, "~/") &&
-		!strings.HasPrefix(below, "file:")
+// isDocument tells the files of the workspace that are read for what they cite.
+var isDocument = layout.Pattern(`(?i)(^|/)[^.]+$|\.(md|mdx|markdown|rst|adoc|txt)$`)
+
+// addFile makes the file of the workspace a member that a citation means, as it is now, or says why not.
+func (g *gatherer) addFile(cited loss, depth int) {
+	inside := slices.DeleteFunc(cited.files, func(value string) bool {
+		return strings.HasPrefix(value, ":~/") || strings.HasPrefix(value, ":file:")
+	})
+	missing := cited.Reason
+	cited.Inexact, cited.Reason = true, "a file of the workspace that is not laid out"
+	for _, value := range inside {
+		p := strings.TrimPrefix(value, ":")
+		info, rule, err := g.registry.w.Look(p)
+		if err != nil {
+			continue
+		}
+		name := record.Name{Kind: record.KindNote, ID: p}
+		switch {
+		case !info.Mode().IsRegular():
+			cited.Reason = folder.TypeName(info.Mode()) + ", which is not followed"
+			g.leaveOut(cited)
+		case g.past || rule != "" || info.Size() > citeLimit:
+			g.leaveOut(cited)
+		case g.hasRoom(name):
+			g.members[name] = true
+			v := store.Version{Record: &record.Record{Name: name, Path: p, Size: info.Size()}}
+			g.Members = append(g.Members, member{v, record.EstimateTokens(info.Size()), "not stored: as it is now", depth})
+		}
+		return
+	}
+	if cited.Reason = "it is outside of the workspace"; len(inside) > 0 {
+		cited.Inexact, cited.Reason = false, missing
+	}
+	if missing != "" {
+		g.leaveOut(cited)
+	}
 }

@@ -140,17 +140,18 @@ func TestClosure(t *testing.T) {
 		{"journal/task-001.md", "handoff/task-001", ""},
 		{"claude/journal/task-001.md", "handoff/task-001", ""},
 		{"@.claude/journal/task-001.md", "handoff/task-001", ""},
-		{"other.md", "artifact/build/s/other", ""},
+		{"other.md", "artifact/build/s/other", "other.md: it is not stored"},
 		{"../s/other.md", "artifact/build/s/other", ""},
 		{old.Short(), "note/docs/b.md", old.Short() + ": an older version of note/docs/b.md, whose current one is here"},
-		{"docs/ and docs/*.md and docs and a.md", "", ""},
+		{"docs/ and docs/*.md and docs and a.go", "", ""},
+		{"see a.md", "", "a.md: it is not stored"},
 		{"https://example.org/docs/a.md 0123456789ab issue/feature", "", ""},
 		{"src/none.go", "", ""},
 		{"note/docs/none.md", "", "note/docs/none.md: it is not stored"},
 		{".claude/journal/task-009.md", "", ".claude/journal/task-009.md: it is not stored"},
 		{"[x](none.md)", "", "none.md: it is not stored"},
 		{".claude/journal/task-{id}.md `.claude/journal/task-*.md`", "", ""},
-		{"../../../../../../../../etc/passwd [x](/etc/passwd.md)", "", "/etc/passwd.md: it is not stored"},
+		{"../../../../../../../../etc/passwd [x](/etc/passwd.md)", "", "/etc/passwd.md: it is outside of the workspace"},
 	}
 	for i, test := range tests {
 		id := fmt.Sprintf("k%d", i)

@@ -45,7 +45,11 @@ func (r *Registry) LayOut(
 	pick := materialize.Selection{At: b.Position, Names: []record.Name{}, Partial: b.partial}
 	alone := len(trees) == 1
 	for _, m := range b.Members {
-		pick.Names = append(pick.Names, m.Version.Record.Name)
+		if m.Version.Ref.IsZero() {
+			pick.Files = append(pick.Files, m.Version.Record.Path)
+		} else {
+			pick.Names = append(pick.Names, m.Version.Record.Name)
+		}
 		alone = alone && m.Version.Record.Name.Tree == trees[0]
 	}
 	if alone {

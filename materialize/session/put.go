@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"path"
+	"slices"
 	"strings"
 
 	"filebus/materialize"
@@ -33,7 +36,7 @@ type PutRequest struct {
 	Expect   store.Expect
 }
 
-var artifactWord = layout.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var artifactWord = layout.Pattern(`^[\pL\pN][\pL\pM\pN._-]{0,99}$`)
 
 // checkArtifact refuses names that are not safe in a path, and those of the files
 // that have commands of their own.
@@ -65,8 +68,11 @@ func stem(name string) string {
 // summary beside it. A text that is empty, or a summary that is too long, is refused
 // before anything is stored.
 func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*materialize.PutResult, error) {
-	if err := errors.Join(key.checkOwn(), checkArtifact(request.Artifact)); err != nil {
+	if err := key.checkOwn(); err != nil {
 		return nil, err
+	}
+	if isOwnFile(request.Artifact) {
+		return nil, checkArtifact(request.Artifact)
 	}
 	summary := strings.Join(strings.Fields(request.Summary), " ")
 	if n := markdown.Words([]byte(summary)); n > maxSummary {
@@ -124,34 +130,72 @@ func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, age
 	return put.Ref, nil
 }
 
-// artifactName returns the name of an artifact: the one that it has if it is there, in a
-// folder or flat, else the one that the layout gives it.
+// artifactName returns the name of the artifact that is meant, and says where that may be another.
 func (r *Registry) artifactName(ctx context.Context, key Key, artifact string) (record.Name, error) {
-	entries, err := r.entries(ctx, key.ID)
-	want := nameOf(key, artifact)
-	for _, e := range entries {
-		have := e.Version.Record
-		if k, found := keyOf(e); found && k == key && have.Path != "" && layout.ArtifactName(have.Path, key.Type, key.ID) == want {
-			return have.Name, nil
-		}
+	s, known, err := r.known(ctx, key)
+	var t target
+	if err == nil {
+		t, err = r.targetNamed(s, known, artifact)
 	}
-	return key.file(artifact), err
+	if err == nil && t.artifact != nameOf(key, artifact) {
+		r.Say("%s is called %s in %s", artifact, t.artifact, key)
+	}
+	if err == nil && len(t.also) > 0 {
+		r.Say("%s has %s beside %s", key, strings.Join(t.also, ", "), t.artifact)
+	}
+	return t.name, err
 }
 
-// readable returns the name of an artifact, or of the log or the metadata, which may be
-// read like artifacts.
-func (r *Registry) readable(ctx context.Context, key Key, artifact string) (record.Name, error) {
-	if err := checkArtifact(artifact); err != nil && !isOwnFile(artifact) {
-		return record.Name{}, err
+// targetNamed returns the artifact that a name means, and others with it in another form: the one of that name, else
+// the only one that has it in other cases, with other signs between words or behind a number, else one to be made.
+func (r *Registry) targetNamed(s *Session, known map[string]target, artifact string) (t target, err error) {
+	want := nameOf(s.Key, artifact)
+	words, extension := spelled(want)
+	t, found := known[want]
+	var near, also []string
+	for _, have := range slices.Sorted(maps.Keys(known)) {
+		w, e := spelled(have)
+		if w != words || have == want {
+			continue
+		}
+		also = append(also, have)
+		if e == extension && !found && !numbered().MatchString(want) {
+			near = append(near, have)
+		}
 	}
-	return r.artifactName(ctx, key, artifact)
+	if bare := slices.DeleteFunc(slices.Clone(near), numbered().MatchString); len(bare) == 1 {
+		near = bare // some disks do not tell cases apart
+	}
+	if len(near) == 1 {
+		t, also = known[near[0]], slices.DeleteFunc(also, func(name string) bool { return name == near[0] })
+	} else if !found {
+		if err = checkArtifact(artifact); err == nil || isOwnFile(artifact) {
+			t = target{artifact: want, name: s.Key.file(artifact), of: s}
+			t.file, err = r.w.PathOf(t.name)
+		}
+	}
+	t.also = also
+	return t, err
+}
+
+var numbered = layout.Pattern(`^(?:[0-9]+[-_. T]+)+(\pL)`)
+
+// spelled returns the words of a name, however they are written and without the number or
+// date before them, and what its file is called behind the dot.
+func spelled(name string) (words, extension string) {
+	dir, base := path.Split(name)
+	if hasExtension(base) {
+		extension = path.Ext(base)
+	}
+	base = numbered().ReplaceAllString(strings.TrimSuffix(base, extension), "$1")
+	return dir + layout.Slug(base), cmp.Or(extension, ".md")
 }
 
 // nameOf returns what an artifact is called that a user has named with its extension
 // or without.
 func nameOf(key Key, artifact string) string {
-	id := layout.ArtifactID(key.Type, key.ID, artifact)
-	return id[strings.LastIndexByte(id, '/')+1:]
+	folder, file := path.Split(artifact)
+	return folder + path.Base(layout.ArtifactID(key.Type, key.ID, file))
 }
 
 // Path returns the file, absolute, that an artifact has or would have, and makes the
@@ -163,7 +207,7 @@ func (r *Registry) Path(ctx context.Context, key Key, artifact ...string) (strin
 	name := key.file(layout.SessionMetaFile)
 	if len(artifact) > 0 {
 		var err error
-		if name, err = r.readable(ctx, key, artifact[0]); err != nil {
+		if name, err = r.artifactName(ctx, key, artifact[0]); err != nil {
 			return "", err
 		}
 	}

@@ -36,6 +36,7 @@ type Session struct {
 	AtWork      []openAgent           `json:"-"`
 	Log         []layout.AgentEvent   `json:"-"`
 	LogProblems []*layout.SyntaxError `json:"-"`
+	Spellings   map[string][]string   `json:"-"` // of the agents, by what put makes of them; the first is shown
 	Others      int                   `json:"-"` // other records of the session, such as results; List does not count them
 	Files       []store.Version       `json:"-"` // all of them: also the log, the metadata and the summaries
 
@@ -113,13 +114,32 @@ func (s *Session) outline(now time.Time) {
 	s.Count = len(s.Artifacts)
 	for _, a := range s.Artifacts {
 		s.Tokens += a.Tokens
-		s.Agents = append(s.Agents, layout.Slug(a.Agent))
 	}
-	for _, e := range s.Log {
-		s.Agents = append(s.Agents, layout.Slug(e.Agent))
+	s.spell()
+}
+
+// spell gives each agent one spelling: the first in the log, else in a file, else the one
+// that put has made. The log is shown as it is.
+func (s *Session) spell() {
+	agents := markdown.Each(s.Log, func(e layout.AgentEvent) string { return e.Agent })
+	for _, a := range s.Artifacts {
+		agents = append(agents, a.Agent)
 	}
-	slices.Sort(s.Agents)
-	s.Agents = slices.DeleteFunc(slices.Compact(s.Agents), func(agent string) bool { return agent == "" })
+	s.Spellings = map[string][]string{}
+	for _, agent := range agents {
+		if key := layout.Slug(agent); agent != key && !slices.Contains(s.Spellings[key], agent) {
+			s.Spellings[key] = append(s.Spellings[key], agent)
+		}
+	}
+	one := func(agent string) string { return append(s.Spellings[layout.Slug(agent)], layout.Slug(agent))[0] }
+	for i := range s.Artifacts {
+		s.Artifacts[i].Agent = one(s.Artifacts[i].Agent)
+	}
+	for i := range s.AtWork {
+		s.AtWork[i].Agent = one(s.AtWork[i].Agent)
+	}
+	s.Agents = slices.Compact(slices.Sorted(slices.Values(markdown.Each(agents, one))))
+	s.Agents = slices.DeleteFunc(s.Agents, func(agent string) bool { return agent == "" })
 }
 
 // add puts one file in its place.
@@ -183,8 +203,8 @@ func isEnd(status string) bool {
 
 // status says how a session stands at a time: as End has said; else in progress, if
 // an agent has begun within the last hour and not ended; else as its artifacts say.
-// One that was started by a command and has changed within the last hour is in
-// progress until it is completed.
+// One that was started or opened again by a command and has changed within the last hour
+// is in progress, until it is completed if it was never ended before.
 func (s *Session) status(now time.Time) string {
 	if s.hasEnded() {
 		return s.meta.Status
@@ -193,7 +213,8 @@ func (s *Session) status(now time.Time) string {
 		return layout.StatusInProgress
 	}
 	status := s.outcome()
-	if status != statusCompleted && s.meta.ID != "" && isRecent(s.Changed, now) {
+	isOpen := status != statusCompleted || !s.meta.Reopened.IsZero()
+	if isOpen && s.meta.ID != "" && isRecent(s.Changed, now) {
 		return layout.StatusInProgress
 	}
 	return status

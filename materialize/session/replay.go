@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"filebus/materialize"
-	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -72,32 +71,6 @@ func (r *Registry) Moment(ctx context.Context, position uint64) (moment uint64, 
 	return moment, err
 }
 
-// inSlices calls visit with what a transaction lists from a place on, the zero one
-// first, a few thousand in a transaction.
-func inSlices[T any](
-	ctx context.Context, r *query.Reader,
-	list func(tx *store.Tx, from T) iter.Seq2[T, error], visit func(*store.Tx, T) error,
-) error {
-	const slice = 2000
-	var from T
-	return r.InSlices(ctx, func(tx *store.Tx) (done bool, err error) {
-		seen := 0
-		for each, err := range list(tx, from) {
-			if err != nil {
-				return false, err
-			}
-			if seen++; seen > slice {
-				from = each
-				return false, nil
-			}
-			if err := visit(tx, each); err != nil {
-				return false, err
-			}
-		}
-		return true, nil
-	})
-}
-
 // Steps returns what happened in a session, oldest first. It reads the whole log.
 // A session of which nothing was ever stored is a record.NotFound.
 func (r *Registry) Steps(ctx context.Context, id string) ([]Step, error) {
@@ -105,10 +78,10 @@ func (r *Registry) Steps(ctx context.Context, id string) ([]Step, error) {
 	log := func(tx *store.Tx, from store.Entry) iter.Seq2[store.Entry, error] {
 		return tx.Log(max(from.Position, 1))
 	}
-	err := inSlices(ctx, r.read, log, s.read)
+	err := store.ViewAll(ctx, r.w.Store, log, s.read)
 	if err == nil && len(s.dropped) > 0 {
 		// Only the histories of names know contents that were destroyed.
-		err = inSlices(ctx, r.read, (*store.Tx).NamesEver, s.takeLost)
+		err = store.ViewAll(ctx, r.w.Store, (*store.Tx).NamesEver, s.takeLost)
 	}
 	if err != nil {
 		return nil, err

@@ -234,7 +234,9 @@ func (m *meter) countReads(ctx context.Context, reads []query.Read, assume Assum
 		case a.agent: // it has written it
 		default:
 			row := m.row(read.Agent, read.Time)
-			row.Agent = read.Agent // as it is called, not as it is stored
+			if row.Agent == reader {
+				row.Agent = read.Agent // as it is called, not as it is stored
+			}
 			row.Read += read.Tokens
 			m.give(a, row, reader)
 		}

@@ -31,14 +31,16 @@ import (
 
 // A Registry is the sessions of a workspace.
 type Registry struct {
-	w    *materialize.Workspace
-	read *query.Reader
-	now  func() time.Time
+	w      *materialize.Workspace
+	read   *query.Reader
+	now    func() time.Time
+	Say    func(format string, args ...any) // hears what a user should know of what was done
+	NoSync bool                             // what agents have written is not imported
 }
 
 // Open returns the Registry of a workspace. Without one, nil, it can check files.
 func Open(w *materialize.Workspace, read *query.Reader, now func() time.Time) *Registry {
-	return &Registry{w, read, now}
+	return &Registry{w: w, read: read, now: now, Say: func(string, ...any) {}}
 }
 
 // open opens a body, which stays readable after the transaction.
@@ -226,15 +228,35 @@ func (r *Registry) lookup(ctx context.Context, text string) (found, near []Key, 
 	if id == "" || strings.Contains(text, "//") {
 		return nil, nil, Unset(text)
 	}
+	var keys []Key
 	for _, id := range []string{id, ""} { // most have the id
 		entries, err := r.entries(ctx, id)
-		keys, _ := byKey(entries)
-		found, near = choose(keys, text), nearest(keys, text)
-		if err != nil || len(found) > 0 {
+		keys, _ = byKey(entries)
+		if found = choose(keys, text); err != nil || len(found) > 0 {
 			return found, nil, err
 		}
 	}
-	return nil, near, nil
+	keys = r.withFolders(keys)
+	return choose(keys, text), nearest(keys, text), nil
+}
+
+// withFolders adds the sessions of the workspace that have a folder or a file on disk.
+func (r *Registry) withFolders(keys []Key) []Key {
+	top := r.w.Settings.Profile.Sessions
+	types, _ := os.ReadDir(r.w.FilePath(top)) // there may be none
+	for _, kind := range types {
+		files, _ := os.ReadDir(r.w.FilePath(path.Join(top, kind.Name())))
+		for _, f := range files {
+			id := r.w.Settings.Profile.Recognize(path.Join(top, kind.Name(), f.Name())).Facts.Session // of a review
+			if f.IsDir() {
+				id = f.Name()
+			}
+			if key := (Key{Type: kind.Name(), ID: id}); id != "" && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
 }
 
 func noSession(text string, near []Key) error {
@@ -266,35 +288,16 @@ func (r *Registry) nothing(ctx context.Context, id string) error {
 	return errors.Join(nothing.Try(hint, near...), err)
 }
 
-// Discover imports what was written just now to the folder of the session that a text
-// means. One that is not known is looked for on disk: an agent may have written its
-// first file a moment before.
+// Discover imports what was written to the folder of the session that a text means, if it means one.
 func (r *Registry) Discover(ctx context.Context, text string) error {
 	key, err := r.Find(ctx, text)
 	switch {
 	case err == nil:
-		return r.ImportNew(ctx, key)
-	case errors.Is(err, errSeveral):
-		return nil
-	case !errors.Is(err, ErrNoSession):
-		return err
-	}
-	kind, id, hasType := strings.Cut(text, "/")
-	if !hasType {
-		kind, id = "*", text
-	}
-	if id == "" || strings.ContainsAny(id, `/\:`) || record.CheckID(id) != nil {
+		return r.Import(ctx, key)
+	case errors.Is(err, errSeveral), errors.Is(err, ErrNoSession):
 		return nil
 	}
-	types, _ := os.ReadDir(r.w.FilePath(r.w.Settings.Profile.Sessions)) // there may be none
-	for _, d := range types {
-		if d.IsDir() && (kind == "*" || kind == d.Name()) {
-			if err := r.importFiles(ctx, Key{Type: d.Name(), ID: id}, 0); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return err
 }
 
 // choose returns the keys that a text means most exactly.
@@ -314,11 +317,13 @@ func choose(keys []Key, text string) []Key {
 }
 
 // isNamed reports whether an id ends with a name that Start was given, in any spelling
-// that makes the same id.
+// that makes the same id, or behind the date that a hand has put before it.
 func isNamed(k Key, text string) bool {
-	name := slug(strings.TrimPrefix(text, k.Type+"/"))
+	text = strings.TrimPrefix(text, k.Type+"/")
+	name := slug(text)
 	made, isMade := strings.CutSuffix(k.ID, "-"+name)
-	return name != "" && isMade && len(made) == idLength
+	word := layout.Slug(numbered().ReplaceAllString(k.ID, "$1"))
+	return name != "" && isMade && len(made) == idLength || word != "" && word == layout.Slug(text)
 }
 
 // nearest returns the newest sessions that are spelled like text.

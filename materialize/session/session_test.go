@@ -400,8 +400,17 @@ func TestEnd(t *testing.T) {
 		t.Errorf("metadata.json (-want +got):\n%s%v", diff, err)
 	}
 	x.put(key, "report", "# Report\n", "")
+	if err := x.Reopen(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	if s := x.read(key); s.Status != layout.StatusInProgress || !s.Ended.IsZero() {
+		t.Errorf("after a further report: %s, ended %v; want it in progress", s.Status, s.Ended)
+	}
+	if s, err = x.End(t.Context(), key, "interrupted"); err != nil || s.Status != statusInterrupted {
+		t.Errorf("ended again: %+v, %v", s, err)
+	}
 	if s, err = x.End(t.Context(), key, ""); err != nil || s.Status != statusInterrupted {
-		t.Errorf("ended again: %+v, %v; want it as it was", s, err)
+		t.Errorf("ended once more: %+v, %v; want it as it was", s, err)
 	}
 	if s, err = x.End(t.Context(), key, "completed"); err != nil || s.Status != statusCompleted {
 		t.Errorf("ended otherwise: %+v, %v", s, err)

@@ -71,7 +71,7 @@ func (r *Registry) Start(ctx context.Context, kind, name string) (*Started, erro
 		return started, err
 	}
 	word := slug(secrets.Text(name))
-	if name != "" && word == "" {
+	if name != "" && layout.Slug(name) == "" {
 		return nil, noWord("name of a session", name, "it has no letter and no digit")
 	}
 	for try := 1; ; try++ {
@@ -137,18 +137,38 @@ func (r *Registry) End(ctx context.Context, key Key, status string) (*Session, e
 	case status == "" && s.hasEnded():
 		return s, nil
 	case status == "":
-		status = s.outcome()
+		if status = s.outcome(); status == layout.StatusFailed && s.Count > 0 {
+			r.Say("nothing in it is called report, review, progress, plan or context, so it counts as failed; "+
+				"filebus session end %s --status completed says otherwise", record.ShellWord(key.String()))
+		}
 	}
 	now := r.now().UTC().Truncate(time.Second)
 	err = r.editMeta(ctx, key, func(m *layout.SessionMeta) {
 		if m.Status != status || m.Ended.IsZero() {
-			m.Status, m.Ended = status, now
+			m.Status, m.Ended, m.Reopened = status, now, time.Time{}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	return r.Read(ctx, key)
+}
+
+// Reopen makes a session that had ended one in progress, as somebody works in it, and says so.
+func (r *Registry) Reopen(ctx context.Context, key Key) error {
+	s, err := r.Read(ctx, key)
+	if err != nil || !s.hasEnded() {
+		return err
+	}
+	word := record.ShellWord(key.String())
+	r.Say("%s had ended, %s, and is in progress again; filebus session end %s ends it", key, s.meta.Status, word)
+	if s.Archive != "" {
+		r.Say("its files until then are in %s; filebus session replay %s --steps lists them, "+
+			"filebus rm --restore NAME brings one back", s.Archive, word)
+	}
+	return r.editMeta(ctx, key, func(m *layout.SessionMeta) {
+		m.Status, m.Ended, m.Reopened = layout.StatusInProgress, time.Time{}, r.now().UTC().Truncate(time.Second)
+	})
 }
 
 // editMeta changes the metadata of a session, which gets some if it has none that can
@@ -173,7 +193,7 @@ func (r *Registry) editMeta(ctx context.Context, key Key, edit func(*layout.Sess
 // nothing was stored since before, unless that is zero. One that is in progress, or
 // that nobody has ended and that has changed within the last hour, stays and does
 // not count, whatever its artifacts say; one to which records of other kinds belong,
-// such as results, stays.
+// such as results, or files that were not stored yet, stays.
 func (r *Registry) Old(ctx context.Context, keep int, before time.Time) (old []*Session, err error) {
 	list, _, err := r.List(ctx, "", 0)
 	if err != nil {
@@ -190,33 +210,15 @@ func (r *Registry) Old(ctx context.Context, keep int, before time.Time) (old []*
 		if seen[s.Type] <= keep || !before.IsZero() && !s.Changed.Before(before) {
 			continue
 		}
-		if s, err = r.Read(ctx, s.Key); err != nil { // with the others
+		changed := s.Changed
+		if s, err = r.current(ctx, s.Key); err != nil { // with the others
 			return nil, err
 		}
-		written := false
-		if s.Others == 0 && !s.hasEnded() {
-			written, err = r.isWrittenTo(s.Key)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if s.Others == 0 && !written {
+		if s.Others == 0 && s.Changed.Equal(changed) {
 			old = append(old, s)
 		}
 	}
 	return old, nil
-}
-
-// isWrittenTo reports whether a file of a session has changed on disk within the last
-// hour. It may not be stored yet.
-func (r *Registry) isWrittenTo(key Key) (bool, error) {
-	paths, err := r.paths(key)
-	for _, p := range paths {
-		if info, err := os.Lstat(r.w.FilePath(p)); err == nil && isRecent(info.ModTime(), r.now()) {
-			return true, nil
-		}
-	}
-	return false, err
 }
 
 // RemoveFolder removes the folder of a session that has nothing in it any more.
@@ -225,13 +227,8 @@ func (r *Registry) RemoveFolder(key Key) error {
 	if err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(filepath.Dir(file))
-	if err != nil || len(entries) > 0 {
+	if err = os.Remove(filepath.Dir(file)); errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
 		return nil // it is gone, or somebody uses it
-	}
-	err = os.Remove(filepath.Dir(file))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
-		return nil // by now
 	}
 	return err
 }

@@ -289,7 +289,8 @@ func errRunning(id ID, j *layout.Journal) error {
 		text += ", since " + j.Started
 	}
 	err := record.Conflict.Errorf("%s", text)
-	return err.Try("filebus wait {1}, or filebus task start {1} --restart", id.String()).Because(errIsRunning)
+	spelled := cmp.Or(j.ID, string(id)) // its marker keeps its name
+	return err.Try("filebus wait {1}, or filebus task start {1} --restart", spelled).Because(errIsRunning)
 }
 
 // agentOf returns who a journal says works on its task, or "".

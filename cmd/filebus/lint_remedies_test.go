@@ -1,0 +1,227 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize/lint"
+)
+
+// A remedyCase is a workspace with one finding of a rule. What is printed to mend it is
+// followed, with words in the place of those in capitals, and edits where it says so.
+type remedyCase struct {
+	rule   string
+	files  map[string]string
+	links  map[string]string
+	remedy string
+	words  map[string]string // for the words in capitals
+	edit   [3]string         // a file, and what is written there in place of what
+}
+
+const (
+	anEnd  = "# Task: Log out\n\n## Metadata\n- Status: completed\n- Started: 2026-03-01T10:00:00Z\n\nkeep this\n"
+	aFail  = "# Task: Log out\n\n## Metadata\n- Status: failed\n- Started: 2026-03-01T10:00:00Z\n\nkeep this\n"
+	goesOn = "# Task: Log out\n\n## Metadata\n- Status: in_progress\n- Started: 2026-03-01T10:00:00Z\n\nkeep this\n"
+	aHand  = "\n## Handoff\n\n| Field | Value |\n|-------|-------|\n| Outcome | completed |\n| Summary | All done |\n"
+	anItem = "### ISSUE-20260301-001\n\n| Field | Value |\n|-------|-------|\n| Status | pending |\n| Type | bug |\n| Priority | high |\n" +
+		"| Created | 2026-03-01T10:00:00Z |\n\n**Summary:** keep this\n\n---\n"
+)
+
+func remedyCases() []remedyCase {
+	markers, journals := ".claude/agent_complete/", ".claude/journal/"
+	summary := map[string]string{"SUMMARY": "'It works'", "NEXT": "'Look again'", "BLOCKER": "'No key'"}
+	texts := map[string]string{"TASK": "fix-login"}
+	done := map[string]string{journals + "task-fix-login.md": anEnd + aHand, markers + "fix-login.done": "done"}
+	with := func(name, text string) map[string]string {
+		files := map[string]string{name: text}
+		for name, text := range done {
+			files[name] = text
+		}
+		return files
+	}
+	return []remedyCase{
+		{rule: "state-output", files: map[string]string{".claude/session_state.md": "# Session State\n\n## Current Run\n- Run ID: r\n- final_output: keep this\n"},
+			remedy: "filebus put FILE --agent NAME, and its reference in place of the text", words: map[string]string{"FILE": "-", "NAME": "builder"},
+			edit: [3]string{".claude/session_state.md", "- final_output: keep this", "- Agent: builder"}},
+		{rule: "journal-handoff", files: map[string]string{journals + "task-fix-login.md": anEnd, markers + "fix-login.done": ""},
+			remedy: "filebus task handoff task-fix-login --summary SUMMARY --outcome completed", words: summary},
+		{rule: "journal-handoff", files: map[string]string{journals + "task-7.md": aFail, markers + "7.done": ""},
+			remedy: "filebus task handoff task-7 --summary SUMMARY --outcome failed --next NEXT", words: summary},
+		{rule: "journal-handoff", files: map[string]string{journals + "task-007.md": strings.Replace(aFail, "failed", "blocked", 1), markers + "007.done": ""},
+			remedy: "filebus task handoff task-007 --summary SUMMARY --outcome blocked --blocker BLOCKER", words: summary},
+		{rule: "handoff-incomplete", files: map[string]string{journals + "task-V01.md": anEnd + strings.Replace(aHand, "All done", "", 1), markers + "V01.done": "done"},
+			remedy: "filebus task handoff task-V01 --summary SUMMARY --outcome completed", words: summary},
+		{rule: "journal-marker", files: map[string]string{journals + "task-V01.md": anEnd + aHand}, remedy: "filebus task done V01"},
+		{rule: "journal-marker", files: map[string]string{journals + "task-V02.md": anEnd}, remedy: "filebus task done V02 --summary SUMMARY", words: summary},
+		{rule: "marker-journal", files: map[string]string{markers + "lonely.done": "keep this"},
+			remedy: "filebus task start lonely, then filebus task done lonely --summary SUMMARY", words: summary},
+		{rule: "marker-name", files: map[string]string{journals + "task-V01.md": anEnd + aHand, markers + "analysis-V01.done": "keep this"},
+			remedy: "mv -n .claude/agent_complete/analysis-V01.done .claude/agent_complete/V01.done"},
+		{rule: "marker-name", files: map[string]string{journals + "task-V01.md": anEnd + aHand, markers + "V01.txt": "keep this"}, remedy: "filebus task done V01"},
+		{rule: "marker-name", files: map[string]string{journals + "task-V01.md": anEnd, ".claude/ended/V01.done": "keep this"},
+			remedy: "filebus task done V01 --summary SUMMARY", words: summary},
+		{rule: "marker-file", files: map[string]string{markers + "V01.done/notes.md": "keep this"},
+			remedy: "mv -n .claude/agent_complete/V01.done .claude/agent_complete/V01.done.old"},
+		{rule: "marker-file", files: map[string]string{"a file.txt": "keep this"}, links: map[string]string{markers + "a b.done": "../../a file.txt"},
+			remedy: "mv -n '.claude/agent_complete/a b.done' '.claude/agent_complete/a b.done.old'"},
+		{rule: "marker-status", files: map[string]string{journals + "task-V01.md": goesOn, markers + "V01.done": "done"},
+			remedy: "filebus task show V01; if it has ended, filebus task done V01 --summary SUMMARY", words: summary},
+		{rule: "marker-status", files: map[string]string{journals + "task-V02.md": "\ufeff" + strings.ReplaceAll(goesOn, "\n", "\r\n"), markers + "V02.failed": "failed"},
+			remedy: "filebus task show V02; if it has ended, filebus task fail V02 --summary SUMMARY --next NEXT", words: summary},
+		{rule: "large-file", files: map[string]string{".claude/agents/a.md": "# One\n\nkeep this\n" + strings.Repeat("A line of it.\n", 8000) + "# Two\n"},
+			remedy: "by hand: several smaller files for what is in .claude/agents/a.md",
+			edit:   [3]string{".claude/agents/a.md", strings.Repeat("A line of it.\n", 8000), "See b.txt.\n"}},
+		{rule: "duplicate-id", files: map[string]string{".claude/issue_queue.md": "# Issue Queue\n\n" + anItem + "\n" + strings.Replace(anItem, "keep", "also", 1)},
+			remedy: "by hand: another id for the second entry in .claude/issue_queue.md",
+			edit:   [3]string{".claude/issue_queue.md", "\n\n### ISSUE-20260301-001", "\n\n### ISSUE-20260301-002"}},
+		{rule: "duplicate-id", files: map[string]string{".claude/knowledge_graph.md": "### gotcha-001\n- Content: keep this\n", ".orchestrator/knowledge_graph.md": "### gotcha-001\n- Content: y\n"},
+			remedy: "by hand: another id for the second entry in .orchestrator/knowledge_graph.md",
+			edit:   [3]string{".orchestrator/knowledge_graph.md", "gotcha-001", "gotcha-002"}},
+		{rule: "layout", files: map[string]string{".claude/knowledge_graph.md": "### gotcha-001\n- Type: gotcha\n- Confidence: high\n- Note: keep this\n"},
+			remedy: "filebus knowledge edit gotcha-001 --content CONTENT", words: map[string]string{"CONTENT": "'A clock is needed'"}},
+		{rule: "layout", files: map[string]string{".claude/knowledge_graph.md": "### gotcha-001\n- Type: gotcha\n- Content: keep this\n- Content: and this\n"},
+			remedy: "by hand: the line in .claude/knowledge_graph.md",
+			edit:   [3]string{".claude/knowledge_graph.md", "- Content: and", "- Note: and"}},
+		{rule: "layout", files: map[string]string{".claude/issue_queue.md": "# Issue Queue\n\n" + strings.Replace(anItem, "pending", "odd", 1)},
+			remedy: "filebus issue accept ISSUE-20260301-001, or filebus issue done ISSUE-20260301-001"},
+		{rule: "layout", files: map[string]string{journals + "task-9.md": "keep this\n"},
+			remedy: "by hand: the line in .claude/journal/task-9.md", edit: [3]string{journals + "task-9.md", "keep", goesOn + "keep"}},
+		{rule: "agent-output", files: with("CLAUDE.md", "keep this\n\nUse TaskOutput.\n"), remedy: "filebus wait TASK, then filebus task show TASK",
+			words: texts, edit: [3]string{"CLAUDE.md", "Use TaskOutput", "filebus wait TASK, then filebus task show TASK"}},
+		{rule: "polling", files: with("AGENTS.md", "keep this\n\nCheck the marker file every 10 seconds.\n"), remedy: "filebus wait TASK; for the issue queue filebus issue wait",
+			words: texts, edit: [3]string{"AGENTS.md", "Check the marker file every 10 seconds", "filebus wait TASK"}},
+		{rule: "whole-journal", files: with(".claude/agents/a.md", "keep this\n\nRead all files in journal/.\n"),
+			remedy: "filebus task show TASK; filebus list --kind handoff has all of them", words: texts,
+			edit: [3]string{".claude/agents/a.md", "Read all files in journal/", "filebus list --kind handoff"}},
+	}
+}
+
+// TestRemediesOfLint follows each remedy as it is printed: then the finding is gone, and no
+// text.
+func TestRemediesOfLint(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("mv")
+	}
+	var known, tested []string
+	for _, r := range lint.Rules() {
+		known = append(known, r.ID)
+	}
+	for _, test := range remedyCases() {
+		if !slices.Contains(tested, test.rule) {
+			tested = append(tested, test.rule)
+		}
+		t.Run(test.rule, func(t *testing.T) { test.run(t) })
+	}
+	if diff := cmp.Diff(known, tested); diff != "" {
+		t.Errorf("rules (-known +tested):\n%s", diff)
+	}
+}
+
+func (test remedyCase) run(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range test.files {
+		test.write(t, filepath.Join(dir, name), text)
+	}
+	for name, to := range test.links {
+		test.write(t, filepath.Join(dir, filepath.Dir(name), "x"), "")
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustRun(t, dir, "init")
+	if diff := cmp.Diff([]string{test.remedy}, test.remedies(t, dir)); diff != "" {
+		t.Fatalf("remedies (-want +got):\n%s", diff)
+	}
+	for _, line := range regexp.MustCompile(`, then |, or |, and |; |if it has ended, `).Split(test.remedy, -1) {
+		line = strings.TrimSuffix(line, " has all of them")
+		for word, text := range test.words {
+			line = regexp.MustCompile(`\b`+word+`\b`).ReplaceAllString(line, text)
+		}
+		if strings.HasPrefix(line, "filebus issue done") { // the other one
+			continue
+		}
+		test.follow(t, dir, line)
+	}
+	if name := filepath.Join(dir, test.edit[0]); test.edit[0] != "" {
+		text, err := os.ReadFile(name)
+		if err != nil || !strings.Contains(string(text), test.edit[1]) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		at := strings.LastIndex(string(text), test.edit[1])
+		test.write(t, name, string(text[:at])+test.edit[2]+string(text[at+len(test.edit[1]):]))
+	}
+	if left := test.remedies(t, dir); len(left) > 0 {
+		t.Errorf("after %q there is still %q", test.remedy, left)
+	}
+	test.keeps(t, dir)
+}
+
+func (test remedyCase) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (test remedyCase) remedies(t *testing.T, dir string) []string {
+	t.Helper()
+	report, err := lint.Check(t.Context(), dir, lint.Options{Rules: []string{test.rule}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var remedies []string
+	for _, f := range report.Findings {
+		remedies = append(remedies, f.Remedy)
+	}
+	return remedies
+}
+
+// follow runs a command line of a remedy as a shell does.
+func (test remedyCase) follow(t *testing.T, dir, line string) {
+	t.Helper()
+	if !strings.HasPrefix(line, "filebus ") && !strings.HasPrefix(line, "mv -n ") {
+		return // by hand
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(os.Args[0], filepath.Join(bin, "filebus")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := filebusCommand(t, dir)
+	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", line}
+	cmd.Env = append(cmd.Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Stdin = strings.NewReader("keep this")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+}
+
+// keeps checks that what the user wrote is in a file or in the store.
+func (test remedyCase) keeps(t *testing.T, dir string) {
+	t.Helper()
+	out, err := exec.Command("grep", "-rls", "--exclude-dir=.filebus", "keep this", dir).Output()
+	if err == nil && len(out) > 0 {
+		return
+	}
+	for line := range strings.Lines(mustRun(t, dir, "log")) {
+		if fields := strings.Fields(line); len(fields) > 3 && strings.Contains(mustRun(t, dir, "get", fields[3]), "keep this") {
+			return
+		}
+	}
+	for name, text := range test.files {
+		if strings.Contains(text, "keep this") {
+			t.Errorf("%s: what the user wrote is in no file and not in the store", name)
+		}
+	}
+}
