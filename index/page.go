@@ -46,6 +46,7 @@ func (s *search) page(request *Request) ([]standing, error) {
 // takes more and more of the best matches, so that it reads the facts of few
 // where few are alike.
 func (s *search) collapsed(count int) ([]standing, error) {
+	const slack = 10 // how many matches beyond those of the page are looked at for near-duplicates at first
 	for taken := count + slack; ; taken *= 4 {
 		taken = min(taken, len(s.matched))
 		candidates, err := s.best(taken, 0)
@@ -58,10 +59,6 @@ func (s *search) collapsed(count int) ([]standing, error) {
 		}
 	}
 }
-
-// slack is how many matches beyond those of the page are looked at for
-// near-duplicates at first.
-const slack = 10
 
 // hits makes hits of a page, with the names of what stands behind them.
 func (s *search) hits(page []standing) ([]Hit, error) {

@@ -32,9 +32,6 @@ type guard struct {
 	count int
 }
 
-// mostSecrets is how many of the secrets that were found are remembered.
-const mostSecrets = 1000
-
 // Secrets returns the secrets that were found since the workspace was opened, the first of
 // them, and how many there are.
 func (w *Workspace) Secrets() ([]Secret, int) {
@@ -47,6 +44,7 @@ func (w *Workspace) Secrets() ([]Secret, int) {
 func (g *guard) note(is Secret, found []secrets.Finding, count int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	const mostSecrets = 1000 // how many of the secrets that were found are remembered
 	for _, f := range found {
 		is.Finding = f
 		isKnown := func(s Secret) bool { return s.Finding == f && s.Name == is.Name && s.Taken == is.Taken }

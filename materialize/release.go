@@ -85,9 +85,6 @@ func (w *Workspace) removeTemporary(texts map[record.Digest]bool) (err error) {
 	return err
 }
 
-// mirrorSlice is about how long a release holds the mirror lock at a time.
-const mirrorSlice = 500 * time.Millisecond
-
 func (w *Workspace) carryOutRelease(ctx context.Context, run *release.Run) error {
 	for _, c := range run.Entries() {
 		if err := w.Remove(ctx, c.Name); err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -101,6 +98,7 @@ func (w *Workspace) carryOutRelease(ctx context.Context, run *release.Run) error
 			roots = append(roots, root)
 		}
 	}
+	const mirrorSlice = 500 * time.Millisecond // about how long a release holds the mirror lock at a time
 	for isOver := false; !isOver; {
 		err := w.withMirrors(ctx, roots, func(mirrors []*reconciler) error {
 			r := &releaser{w, run, mirrors}

@@ -226,15 +226,13 @@ func (f *lostAndFound) offerFile(
 	return taken
 }
 
-// maxEntries is the longest file of entries that is looked into, in bytes.
-const maxEntries = 64 << 20
-
 // part returns the text of an entry or a frame that a file has.
 func (f *lostAndFound) part(file string, r *record.Record) ([]byte, bool) {
 	if !r.Name.IsEntry() && r.Name.Kind != record.KindFrame {
 		return nil, false
 	}
 	parts, known := f.parts[file]
+	const maxEntries = 64 << 20 // the longest file of entries that is looked into, in bytes
 	if info, err := os.Lstat(file); !known && err == nil && info.Mode().IsRegular() && info.Size() < maxEntries {
 		if text, err := os.ReadFile(filepath.Clean(file)); err == nil {
 			parts = plan.Parts(plan.File{Path: r.Path, Location: f.w.recognise(r.Path), Content: plan.ContentOf(text)})

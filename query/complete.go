@@ -8,9 +8,6 @@ import (
 	"filebus/materialize/markdown"
 )
 
-// maxCompletions bounds the terms that a word being typed is completed to.
-const maxCompletions = 30
-
 // addCompletions changes a request so that its last word also stands for what it may
 // become. In texts these are the same word.
 func (f *finder) addCompletions(ctx context.Context, asked *SearchRequest) error {
@@ -23,6 +20,7 @@ func (f *finder) addCompletions(ctx context.Context, asked *SearchRequest) error
 		return err
 	}
 	var found []index.WeightedTerm
+	const maxCompletions = 30 // bounds the terms that a word being typed is completed to
 	err = c.ask(ctx, f.deadline(f.request), func(x *index.Index) (err error) {
 		if found = nil; x != nil {
 			found, err = x.Completions(ctx, b, maxCompletions)

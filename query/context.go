@@ -318,15 +318,13 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 	return nil
 }
 
-// maxJournal bounds how much of a journal is read, in bytes.
-const maxJournal = 8 << 20
-
 // Journal reads a version of a journal, as far as it is one.
 func (r *Reader) Journal(ctx context.Context, v store.Version) (*layout.Journal, error) {
 	content, err := r.content(ctx, v)
 	if err != nil {
 		return nil, err
 	}
+	const maxJournal = 8 << 20 // bounds how much of a journal is read, in bytes
 	text, err := content.Head(maxJournal)
 	journal, _ := layout.ParseJournal(text) // what departs from the layout was reported when it was captured
 	return &journal, err

@@ -154,6 +154,7 @@ func commonWords() []string {
 // slash, or with an extension of letters.
 func filesNamed(text string) []string {
 	var files []string
+	const maxNamedFiles = 8 // bounds how many files of one item are looked at
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_./@*-:", r)
 	}) {
@@ -174,15 +175,13 @@ func looksLikeFile(word string) bool {
 	return strings.Contains(word, "/") || extension != "" && letters && len(extension) <= 5 && len(word) > len(extension)+2
 }
 
-// maxNamedFiles bounds how many files of one item are looked at.
-const maxNamedFiles = 8
-
 // warn finds out which files of the candidates changed after they were written.
 func (c *contextBuilder) warn(ctx context.Context) error {
 	if c.request.Changed == nil {
 		return nil
 	}
 	var files []string
+	const maxCheckedFiles = 200 // bounds the files that are asked for
 	for _, k := range c.candidates {
 		for _, file := range k.files {
 			if !slices.Contains(files, file) && len(files) < maxCheckedFiles {
@@ -207,9 +206,6 @@ func (c *contextBuilder) warn(ctx context.Context) error {
 	}
 	return nil
 }
-
-// maxCheckedFiles bounds the files that are asked for.
-const maxCheckedFiles = 200
 
 // How long the text of an item may be, in characters: first the length that says
 // all of most entries, then the one that still tells what it is about.
@@ -290,6 +286,7 @@ func (c *contextBuilder) size(a *ContextAnswer) int {
 
 // twin returns the name of a chosen item that says nearly the same, or "".
 func (c *contextBuilder) twin(chosen []candidate, k candidate) string {
+	const sameText = 0.8 // the share of runs of three words above which two texts say the same
 	for _, other := range chosen {
 		if other.Version.Record.Body == k.Version.Record.Body || similarity(other.Text, k.Text) > sameText {
 			return other.Version.Record.Name.String()
@@ -297,9 +294,6 @@ func (c *contextBuilder) twin(chosen []candidate, k candidate) string {
 	}
 	return ""
 }
-
-// sameText is the share of runs of three words above which two texts say the same.
-const sameText = 0.8
 
 // similarity returns the share of runs of three words that two texts have in
 // common, from 0 to 1.

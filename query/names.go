@@ -93,9 +93,6 @@ func (r *Reader) Complete(ctx context.Context, typed string, limit int) ([]strin
 	return found, err
 }
 
-// globMeta are the characters that make a text a pattern.
-const globMeta = `*?[\`
-
 // Glob returns the current versions whose names, kind/id or tree:kind/id, match a
 // pattern as path.Match has it: "*" stands for any characters but a slash. They
 // come in the order of tree, kind and id. A malformed pattern is record.Usage.
@@ -104,6 +101,7 @@ func (r *Reader) Glob(ctx context.Context, pattern string) ([]store.Version, err
 		return nil, &record.Error{Code: record.Usage, Err: err}
 	}
 	prefix := pattern
+	const globMeta = `*?[\` // the characters that make a text a pattern
 	if meta := strings.IndexAny(pattern, globMeta); meta >= 0 {
 		prefix = pattern[:meta]
 	}

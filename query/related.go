@@ -210,10 +210,6 @@ func (g *graph) within(request PartRequest) ([]int, error) {
 // maxWithin bounds how many nodes are walked through around one.
 const maxWithin = 5000
 
-// sharedEdges is how many neighbours each node has in a part that no link leads
-// to.
-const sharedEdges = 3
-
 // edgesIn returns the edges between some nodes, in a fixed order.
 func (g *graph) edgesIn(in map[int]bool, statedOnly bool) []Edge {
 	var edges []Edge
@@ -253,6 +249,7 @@ func (g *graph) strongest(n int, in map[int]bool, paired map[[2]int]bool) []Edge
 	}
 	slices.SortFunc(near, w.compare)
 	var edges []Edge
+	const sharedEdges = 3 // how many neighbours each node has in a part that no link leads to
 	for _, s := range near[:min(sharedEdges, len(near))] {
 		pair := [2]int{min(n, s.node), max(n, s.node)}
 		if !paired[pair] {

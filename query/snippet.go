@@ -67,9 +67,6 @@ func cutSnippet(text []byte, matches []match) Snippet {
 	return Snippet{string(w.out), w.marks}
 }
 
-// maxPlace is how much of a snippet is looked for in its text, in bytes.
-const maxPlace = 30
-
 // placeIn returns where in a line the first mark of a snippet stands: with the words behind
 // it if it can, 0 if it is not there.
 func (s Snippet) placeIn(line []byte) int {
@@ -77,6 +74,7 @@ func (s Snippet) placeIn(line []byte) int {
 		return 0
 	}
 	word := s.Marks[0]
+	const maxPlace = 30 // how much of a snippet is looked for in its text, in bytes
 	at := bytes.Index(line, []byte(s.Text[word.Start:min(len(s.Text), max(word.End, word.Start+maxPlace))]))
 	if at < 0 {
 		at = bytes.Index(line, []byte(s.Text[word.Start:word.End]))

@@ -46,9 +46,6 @@ func (r *Report) Heals() bool { return r.others == 0 }
 // slice is how long Check holds the read lock at a time.
 const slice = 50 * time.Millisecond
 
-// maxFaults bounds the report of a store that is beyond repair.
-const maxFaults = 100
-
 // Check looks at every page of the database, recomputes every digest and the chain of the
 // log, and compares names, histories and look-ups with it. It reads in slices of at most
 // 50 ms, up to the position that the log had when it began, so that writers go on
@@ -105,6 +102,7 @@ func (c *checker) fault(format string, args ...any) {
 
 // bodyFault is the fault of a body or description: all else may be sound.
 func (c *checker) bodyFault(format string, args ...any) {
+	const maxFaults = 100 // bounds the report of a store that is beyond repair
 	if len(c.report.Faults) < maxFaults {
 		c.report.Faults = append(c.report.Faults, fmt.Sprintf(format, args...))
 	}

@@ -165,12 +165,10 @@ func (o *budgetCommand) ofSession(ctx context.Context, w *workspace) error {
 	return err
 }
 
-// mostAgents is how many agents the table of a session has.
-const mostAgents = 30
-
 // printSessionBudget prints a row for each agent, and the sums.
 func (e *environ) printSessionBudget(b *sessions.Savings) {
 	rows := [][]string{{"agent", "given", "content passing", "≈tokens", "file passing", "≈tokens", "saved"}}
+	const mostAgents = 30 // how many agents the table of a session has
 	for i, a := range b.Agents {
 		if i == mostAgents {
 			rows = append(rows, []string{e.rest(len(b.Agents)-i, "--json")})

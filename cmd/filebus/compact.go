@@ -48,11 +48,9 @@ func (w *workspace) compact(ctx context.Context) (swept int, err error) {
 	return swept, err
 }
 
-// leastFree is how much of a database must be free for a command to compact it by itself.
-const leastFree = 8 << 20
-
 // compactIfSparse compacts the database after something was destroyed, if much of it is free.
 func (w *workspace) compactIfSparse(ctx context.Context) {
+	const leastFree = 8 << 20 // how much of a database must be free for a command to compact it by itself
 	before, after, err := w.Store.Compact(ctx, leastFree)
 	if err != nil {
 		w.note("%v", err)

@@ -36,6 +36,7 @@ func (o *contextCommand) check(env *environ, args []string) (err error) {
 	if r.Complexity, err = query.ParseComplexity(o.Complexity); err != nil {
 		return coded(record.Usage, "", err)
 	}
+	const maxContextText = 64 << 10 // how much of a task's text is read, in bytes
 	if err := env.readText("text", &r.Text, maxContextText); err != nil {
 		return err
 	}
@@ -84,9 +85,6 @@ func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) erro
 	w.said.What = r.Text
 	return w.printContext(answer, o.Explain)
 }
-
-// maxContextText is how much of a task's text is read, in bytes.
-const maxContextText = 64 << 10
 
 // workspaceFiles returns paths as the workspace has them.
 func workspaceFiles(w *workspace, files []string) []string {
@@ -170,6 +168,7 @@ func (e *environ) printContext(a query.ContextAnswer, explain bool) error {
 func (e *environ) leftOutText(all []query.Omission) string {
 	var parts []string
 	left := len(all)
+	const maxReasons = 4 // how many reasons are said
 	for i, o := range all {
 		same := func(other query.Omission) bool { return other.Reason == o.Reason }
 		if slices.IndexFunc(all, same) < i || len(parts) == maxReasons {
@@ -192,6 +191,3 @@ func (e *environ) leftOutText(all []query.Omission) string {
 	}
 	return text
 }
-
-// maxReasons is how many reasons are said.
-const maxReasons = 4

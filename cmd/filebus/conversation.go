@@ -89,13 +89,11 @@ type callsJSON struct {
 	More  int                 `json:"more,omitempty"`
 }
 
-// callPreview is how much of a preview the line of a result shows, in bytes.
-const callPreview = 100
-
 func (e *environ) printCalls(c result.Conversation, calls []result.StoredCall) {
 	e.printf("%s  %s, %s, %s, %s to %s\n", e.bold(oneLine(c.String())), plural(c.Results, "result"), plural(c.Words, "word"),
 		tokenText(c.Tokens), e.minute(c.First), e.minute(c.Last))
 	var rows [][]string
+	const callPreview = 100 // how much of a preview the line of a result shows, in bytes
 	for _, call := range calls {
 		status := call.Status
 		if call.Exit != nil && *call.Exit != 0 {

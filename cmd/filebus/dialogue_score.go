@@ -48,6 +48,7 @@ func (o *dialogueScore) run(ctx context.Context, w *workspace, args []string) er
 	}
 	view := scoreView(board, files)
 	open := slices.DeleteFunc(slices.Clone(view.Tensions), func(t layout.TensionRow) bool { return !t.IsOpen() })
+	const scoreTokens = 400 // how long the numbers of a dialogue are at most
 	_, err = w.present(presentation{
 		what: d.Key.String(), entries: len(open), maxTokens: scoreTokens,
 		json: func(int) any { return view }, text: func(n int) string { return w.scoreText(board, open, n) },
@@ -74,9 +75,6 @@ func scoreView(b *dialogue.Board, files []dialogue.DerivedFile) dialogueScoreJSO
 	}
 	return view
 }
-
-// scoreTokens is how long the numbers of a dialogue are at most.
-const scoreTokens = 400
 
 // scoreText returns the rounds and the first tensions that are open.
 func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown int) string {

@@ -105,6 +105,7 @@ func (w *workspace) near(file string) string {
 // roundTable returns what stands in the places of turns, a row each.
 func (w *workspace) roundTable(all []dialogue.Standing) string {
 	var rows [][]string
+	const maxRemark = 120 // the longest remark behind a turn, in bytes
 	for _, a := range all {
 		row := []string{a.Agent, a.State, fmt.Sprint(a.Words), w.near(a.File)}
 		if a.Late {
@@ -117,9 +118,6 @@ func (w *workspace) roundTable(all []dialogue.Standing) string {
 	}
 	return w.table(rows)
 }
-
-// maxRemark is the longest remark behind a turn, in bytes.
-const maxRemark = 120
 
 // hint is how to go on with a wait whose time was up.
 func (o *dialogueWait) hint(key dialogue.Key) string {

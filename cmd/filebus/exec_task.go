@@ -57,10 +57,6 @@ func (j execTask) end(ctx context.Context, w *workspace, run *result.Execution, 
 // nothing now, and may do so later.
 const exitTemporary = 75
 
-// maxRunSummary is how much of an output becomes the summary of a handoff, in
-// bytes.
-const maxRunSummary = 300
-
 // outcomeOf says how a command has ended, in the words of a handoff: what could
 // not begin is blocked.
 func outcomeOf(run *result.Execution, err error) task.Run {
@@ -75,6 +71,7 @@ func outcomeOf(run *result.Execution, err error) task.Run {
 		return r
 	}
 	get := "filebus get " + run.Ref.Short()
+	const maxRunSummary = 300 // how much of an output becomes the summary of a handoff, in bytes
 	summary := shortened(oneLine(run.Description.Preview), maxRunSummary)
 	if strings.TrimSpace(summary) == "" {
 		summary = "The command printed nothing."

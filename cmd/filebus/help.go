@@ -95,12 +95,10 @@ func (m *manual) short(cmd *cobra.Command) string {
 	return s.short + strings.TrimSuffix(" (also: "+strings.Join(cmd.Aliases, ", ")+")", " (also: )")
 }
 
-// helpColumns is how wide help is where nobody knows the width of a terminal.
-const helpColumns = 100
-
 // printHelp returns the function that prints the help of a command from the page;
 // usual prints that of the commands that cobra brings along.
 func printHelp(env *environ, usual func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	const helpColumns = 100 // how wide help is where nobody knows the width of a terminal
 	return func(cmd *cobra.Command, args []string) {
 		m := readManual()
 		env.page(&cobra.Command{Use: "help"})

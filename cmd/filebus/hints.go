@@ -65,6 +65,7 @@ func hints() map[record.Reason]hint {
 // as a shell takes them. Of a text with {each} there is a line for each name, {all}
 // is all of them, with commas. At most ten are named.
 func say(text string) hint {
+	const maxHinted = 10 // how many names a hint has at most
 	return func(e *record.Error) string {
 		names := markdown.Each(e.Names[:min(len(e.Names), maxHinted)], record.ShellWord)
 		if strings.Contains(text, "{each}") {
@@ -78,9 +79,6 @@ func say(text string) hint {
 		return strings.NewReplacer(places...).Replace(text)
 	}
 }
-
-// maxHinted is how many names a hint has at most.
-const maxHinted = 10
 
 // hintOf returns the command that helps, or "".
 func hintOf(e *record.Error) string {

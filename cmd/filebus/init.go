@@ -23,9 +23,6 @@ type initCommand struct {
 	Yes     bool   `flag:"yes"`
 }
 
-// seedPapers is where the file-bus document puts papers.
-const seedPapers = "~/Documents/Qark Papers"
-
 // initView is what init prints.
 type initView struct {
 	Store     string              `json:"store"`
@@ -101,6 +98,7 @@ func (o *initCommand) given(e *environ) (map[string][]string, error) {
 	if file := filepath.Join(at.Store, configFile); isThere(file) {
 		return nil, record.Conflict.Errorf("%s is there already", file).Try("filebus config set --help")
 	}
+	const seedPapers = "~/Documents/Qark Papers" // where the file-bus document puts papers
 	if o.Root != "" {
 		set["root"] = []string{o.Root}
 	} else if set["profile"] = []string{o.Profile}; o.Profile == "seed" {

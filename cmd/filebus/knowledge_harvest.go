@@ -97,6 +97,7 @@ func printHarvest(w *workspace, h *knowledge.Harvest, adding bool, added []strin
 // proposalText returns the lines of a proposal.
 func proposalText(p knowledge.Proposal) string {
 	line := strconv.Itoa(p.Number) + "  "
+	const maxProposal = 240 // how many characters of a proposal are shown
 	switch {
 	case p.Known != "":
 		line += "known as " + p.Known + "  " + markdown.Clip(oneLine(p.Text), issueSummary)
@@ -113,6 +114,3 @@ func proposalText(p knowledge.Proposal) string {
 	}
 	return line
 }
-
-// maxProposal is how many characters of a proposal are shown.
-const maxProposal = 240

@@ -83,10 +83,6 @@ func (t pdfTarget) file(title string) pdfFile {
 	return pdfFile{filepath.Join(t.folder, t.name)}
 }
 
-// maxFileName is the longest name of a document's file, in bytes, the extension
-// included.
-const maxFileName = 120
-
 // fileName makes a title the name of a PDF that every system takes.
 func fileName(title string) string {
 	const ext = ".pdf"
@@ -103,6 +99,7 @@ func fileName(title string) string {
 		return r
 	}, strings.ToValidUTF8(title, " "))
 	name = strings.TrimLeft(strings.Join(strings.Fields(name), " "), ". ")
+	const maxFileName = 120 // the longest name of a document's file, in bytes, the extension included
 	for len(name) > maxFileName-len(ext) {
 		_, size := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-size]

@@ -33,9 +33,6 @@ type presentation struct {
 	rest string // what prints those that were left out: see environ.rest
 }
 
-// noteTokens is what a note costs that says how much was left out.
-const noteTokens = 25
-
 // present prints a result and returns how many of its entries that are.
 func (w *workspace) present(p presentation) (printed int, err error) {
 	render := func(n int) (text string) {
@@ -48,6 +45,7 @@ func (w *workspace) present(p presentation) (printed int, err error) {
 	}
 	printed = p.entries
 	text := render(printed)
+	const noteTokens = 25 // what a note costs that says how much was left out
 	if limit := 4 * p.maxTokens; p.maxTokens > 0 && w.sizeOf(text) > limit {
 		if !w.global.json && !p.exact {
 			limit -= 4 * noteTokens

@@ -129,11 +129,9 @@ func (p previewJSON) why() string {
 	return why
 }
 
-// maxSkippedShown is how many pieces are shown to people.
-const maxSkippedShown = 12
-
 func (p previewJSON) skipped() string {
 	var pieces []string
+	const maxSkippedShown = 12 // how many pieces are shown to people
 	for _, s := range p.Skipped[:min(len(p.Skipped), maxSkippedShown)] {
 		piece := fmt.Sprintf("%s %d-%d", s.What, s.Lines[0], s.Lines[1])
 		if s.Lines[0] == s.Lines[1] {

@@ -7,9 +7,6 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progressDelay is how long work goes on before it gets a bar.
-const progressDelay = time.Second
-
 // progress returns a function that shows how far work is, how fast it goes and how
 // long it will go on, and one that clears what it has shown. A bar appears on a
 // terminal only, and only for work over a second. What is done at the first call
@@ -38,6 +35,7 @@ func (m *meter) show(done, total uint64) {
 	if m.began.IsZero() {
 		m.began, m.first = now, done
 	}
+	const progressDelay = time.Second // how long work goes on before it gets a bar
 	if now.Sub(m.start) < progressDelay {
 		return
 	}

@@ -44,9 +44,6 @@ func (o *runLoop) run(ctx context.Context, w *workspace, _ []string) error {
 	return w.printRun(out, err, runText)
 }
 
-// closedTokens is what closing a loop prints at most.
-const closedTokens = 200
-
 // endLoop closes a loop: its line in the history, its snapshot, and what is left to do.
 func endLoop(ctx context.Context, w *workspace, _ []string) error {
 	out, snap, err := w.book().CloseLoop(ctx)
@@ -73,6 +70,7 @@ func endLoop(ctx context.Context, w *workspace, _ []string) error {
 		fmt.Sprintf("%s  loop %s closed: %s", out.Run, out.State.Loop, out.Tasks), "next        " + out.Next,
 		fmt.Sprintf("snapshot    %s  %s completed, at %s", snap.Name(), summaryOf(snap), w.minute(snap.Time)),
 	}, ended...)
+	const closedTokens = 200 // what closing a loop prints at most
 	return w.presentShort(append(lines, harvest...), presentation{
 		what: "state/session_state", maxTokens: closedTokens, exact: true, json: func(int) any { return out },
 	})

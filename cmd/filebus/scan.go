@@ -28,9 +28,6 @@ func (e *environ) checkSecrets(command string) error {
 	return nil
 }
 
-// mostNamed is how many secrets are named on stderr, each in a line.
-const mostNamed = 5
-
 // foundSecrets returns the secrets that were found, the first of them.
 func (e *environ) foundSecrets() (found []materialize.Secret) {
 	for _, w := range e.opened {
@@ -42,6 +39,7 @@ func (e *environ) foundSecrets() (found []materialize.Secret) {
 
 // noteSecrets says which secrets were found in what the command was given, and what helps.
 func (e *environ) noteSecrets() {
+	const mostNamed = 5 // how many secrets are named on stderr, each in a line
 	for _, w := range e.opened {
 		all, count := w.Secrets()
 		named := all[:min(len(all), mostNamed)]

@@ -94,11 +94,9 @@ func checkSchema(ctx context.Context, w *workspace, args []string) error {
 	return err
 }
 
-// schemaRead is how much of a schema is read, in bytes: one more than it may have.
-const schemaRead = 1<<20 + 1
-
 // readSchema reads a schema from a file, or from standard input.
 func (e *environ) readSchema(file string) (*result.Schema, error) {
+	const schemaRead = 1<<20 + 1 // how much of a schema is read, in bytes: one more than it may have
 	in, err := e.readFile(file, schemaRead)
 	if err != nil {
 		return nil, err

@@ -72,9 +72,6 @@ func shorten(h *query.Hit) {
 
 func thousandths(f float64) float64 { return math.Round(f*1000) / 1000 }
 
-// maxFacetValues is how many values of a field are shown.
-const maxFacetValues = 10
-
 type facetJSON struct {
 	Values []index.FacetCount `json:"values"`
 	More   int                `json:"more,omitempty"` // values that are not shown
@@ -83,6 +80,7 @@ type facetJSON struct {
 // facets returns what is shown of each field.
 func (p *hitPage) facets() map[index.Facet]facetJSON {
 	all := map[index.Facet]facetJSON{}
+	const maxFacetValues = 10 // how many values of a field are shown
 	for _, field := range p.fields {
 		counts := p.answer.Facets[field]
 		shown := min(len(counts), maxFacetValues)

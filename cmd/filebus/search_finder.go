@@ -74,9 +74,6 @@ func (s *finderSource) Search(ctx context.Context, typed string, limit int) (que
 	return answer, err
 }
 
-// maxWhole bounds how much of a record is shown, in tokens.
-const maxWhole = 64 << 10
-
 // Text is that of finder.Source.
 func (s *finderSource) Text(ctx context.Context, typed string, hit query.Hit, whole bool) (finder.Text, error) {
 	r := s.set.reader(&hit)
@@ -84,6 +81,7 @@ func (s *finderSource) Text(ctx context.Context, typed string, hit query.Hit, wh
 	if err != nil {
 		return finder.Text{}, err
 	}
+	const maxWhole = 64 << 10 // bounds how much of a record is shown, in tokens
 	part := query.BodyRequest{MaxTokens: maxWhole}
 	if !whole {
 		part.Lines = hit.Lines

@@ -142,9 +142,6 @@ type staleTree struct {
 	Refresh string      `json:"refresh,omitempty"` // the command that takes the changes in
 }
 
-// staleBudget is how long a search looks at the files of captured trees.
-const staleBudget = 50 * time.Millisecond
-
 // staleTrees returns those of the trees of hits whose files, as far as they are hits,
 // are not on disk as they were found.
 func (w *workspace) staleTrees(ctx context.Context, hits []query.Hit) (stale []staleTree) {
@@ -157,6 +154,7 @@ func (w *workspace) staleTrees(ctx context.Context, hits []query.Hit) (stale []s
 			names[tree] = append(names[tree], h.Name)
 		}
 	}
+	const staleBudget = 50 * time.Millisecond // how long a search looks at the files of captured trees
 	deadline := time.Now().Add(staleBudget)
 	for _, tree := range order {
 		because, err := w.Stale(ctx, tree, names[tree], deadline)

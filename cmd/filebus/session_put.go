@@ -68,14 +68,11 @@ func (o *sessionPut) run(ctx context.Context, w *workspace, args []string) error
 	return w.printReference(o.Format, put.Reference(), put)
 }
 
-// maxSummaryFile is how many bytes a summary has at most before its words are
-// counted.
-const maxSummaryFile = 1 << 20
-
 func (o *sessionPut) readSummary(env *environ, request *sessions.PutRequest) error {
 	if o.SummaryFile == "" {
 		return nil
 	}
+	const maxSummaryFile = 1 << 20 // how many bytes a summary has at most before its words are counted
 	in, err := env.readFile(o.SummaryFile, maxSummaryFile)
 	if err != nil {
 		return err

@@ -193,9 +193,6 @@ func shownHandoff(j *task.Journal) string {
 	return strings.TrimRight(string(j.Text[start:end]), "\n")
 }
 
-// lastNotes is how many lines of progress stand for a handoff.
-const lastNotes = 3
-
 // progressLines says how far a task is.
 func progressLines(j *task.Journal) []string {
 	line := fmt.Sprintf("%s  %s", j.ID, cmp.Or(j.Journal.State(), "no status"))
@@ -203,6 +200,7 @@ func progressLines(j *task.Journal) []string {
 		line += "  started " + oneLine(j.Started)
 	}
 	said := func(p layout.Progress) string { return cutText(strings.TrimSpace(p.Time + " " + p.Text)) }
+	const lastNotes = 3 // how many lines of progress stand for a handoff
 	return append([]string{line}, markdown.Each(j.Progress[max(0, len(j.Progress)-lastNotes):], said)...)
 }
 

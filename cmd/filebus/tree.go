@@ -136,9 +136,6 @@ func leftOut(r *materialize.CaptureReport) (texts []string) {
 	return texts
 }
 
-// mostMoved is how many moved files are named.
-const mostMoved = 20
-
 func (w *workspace) printRefresh(r *materialize.CaptureReport) {
 	for _, text := range leftOut(r) {
 		w.note("%s", text)
@@ -148,6 +145,7 @@ func (w *workspace) printRefresh(r *materialize.CaptureReport) {
 		return
 	}
 	w.printf("%s: %s, %s\n", r.Tree, plural(r.Files, "file"), changeText(r))
+	const mostMoved = 20 // how many moved files are named
 	for _, m := range r.Moved[:min(len(r.Moved), mostMoved)] {
 		w.printf("  moved %s to %s\n", oneLine(m.From), oneLine(m.To))
 	}

@@ -187,6 +187,7 @@ func (f *Forum) Assemble(ctx context.Context, key Key, opts AssembleOptions) (*A
 	if err := key.checkOwn(); err != nil {
 		return nil, err
 	}
+	const assembleTries = 5 // how often a document is assembled anew because another process was faster
 	for try := 1; ; try++ {
 		done, err := f.assemble(ctx, key, opts)
 		if !errors.Is(err, store.ErrConflict) || errors.Is(err, errEdited) || try == assembleTries {
@@ -194,10 +195,6 @@ func (f *Forum) Assemble(ctx context.Context, key Key, opts AssembleOptions) (*A
 		}
 	}
 }
-
-// assembleTries is how often a document is assembled anew because another process
-// was faster.
-const assembleTries = 5
 
 func (f *Forum) assemble(ctx context.Context, key Key, opts AssembleOptions) (*Assembled, error) {
 	d, skipped, err := f.ReadFresh(ctx, key)

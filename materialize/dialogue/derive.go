@@ -101,9 +101,6 @@ func derivedDigest(body []byte) string {
 	return hex.EncodeToString(digest[:4])
 }
 
-// maxSummary is how long the summary of a round may be, in bytes: about 600 tokens.
-const maxSummary = 2400
-
 // summaryText returns the summary of the round with an index: what a judge's own
 // would have in numbers and names.
 func (b *Board) summaryText(i int) []byte {
@@ -116,6 +113,7 @@ func (b *Board) summaryText(i int) []byte {
 		head += fmt.Sprintf(" | Score: %d", r.Score)
 	}
 	head += "\n\n" + b.presenceLine(p) + "\n"
+	const maxSummary = 2400 // how long the summary of a round may be, in bytes: about 600 tokens
 	return derived([]byte(head + fitParts(b.summaryLines(r.Round), maxSummary-len(head))))
 }
 

@@ -123,6 +123,7 @@ const shownQuestion = 1000 // characters
 func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layout.Expert) error {
 	fmt.Fprintf(text, "You are %s in round %d of the dialogue %s", markdown.OneLine(cmp.Or(e.Label, labelOf(e.Name))), round,
 		d.Key.Slug())
+	const maxOthers = 8 // how many other agents a prompt names
 	if others := d.others(e); len(others) > maxOthers {
 		fmt.Fprintf(text, ", with %d others", len(others))
 	} else if len(others) > 0 {
@@ -169,9 +170,6 @@ func (d *Dialogue) others(e layout.Expert) []string {
 	}
 	return others
 }
-
-// maxOthers is how many other agents a prompt names.
-const maxOthers = 8
 
 // readings returns what there is to read before a round: the tensions, the summary of the
 // round before, and the turns of it; own is the place of the agent's own. A turn that is
@@ -257,9 +255,6 @@ const (
 const confirmText = "\nWhen the file is written, return these four lines and nothing else:\n" +
 	"FILE_WRITTEN: %s\nPerspectives: ids and labels, or none\nTensions: ids and labels, or none\nClaim: your strongest point in one sentence\n"
 
-// maxDefinition is how much of a definition is read, in bytes: its front matter.
-const maxDefinition = 64 << 10
-
 // Definition returns the file that sets up an agent of the workspace, if there is one.
 func (f *Forum) Definition(agent string) string {
 	return filepath.Join(f.w.Root, ".claude", "agents", agent+".md")
@@ -282,6 +277,7 @@ func CanWrite(definition string) (bool, error) {
 		return false, err
 	}
 	defer func() { _ = f.Close() }() // only read
+	const maxDefinition = 64 << 10   // how much of a definition is read, in bytes: its front matter
 	text, err := io.ReadAll(io.LimitReader(f, maxDefinition))
 	if err != nil {
 		return false, fmt.Errorf("reading the definition %s: %w", definition, err)

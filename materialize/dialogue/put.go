@@ -251,11 +251,9 @@ func (f *Forum) putStub(ctx context.Context, s Slot, origin materialize.Origin, 
 	})
 }
 
-// maxLate bounds how many versions of a turn are looked at for a stub.
-const maxLate = 32
-
 // isLate reports whether the version of a turn came after a stub had taken its place.
 func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
+	const maxLate = 32 // bounds how many versions of a turn are looked at for a stub
 	for range maxLate {
 		if v.Record.Prev == (record.Ref{}) {
 			break

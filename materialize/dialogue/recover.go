@@ -194,14 +194,12 @@ func readTranscript(ctx context.Context, text io.Reader, limit int) (*transcript
 	}
 }
 
-// maxLine is how much is read of a line, in bytes, without its longest strings.
-const maxLine = 32 << 20
-
 // appendLine appends the next line, in which a string that is too long for a text is one
 // of limit+1 bytes.
 func appendLine(ctx context.Context, line []byte, in *bufio.Reader, limit int) ([]byte, error) {
 	most := len(`\u001f`) * limit // as JSON has a text of limit bytes
 	start, inside, escaped := 0, false, false
+	const maxLine = 32 << 20 // how much is read of a line, in bytes, without its longest strings
 	for {
 		if err := ctx.Err(); err != nil {
 			return line, err

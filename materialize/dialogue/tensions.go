@@ -117,9 +117,6 @@ type reference struct {
 	Count   int                // of all that match
 }
 
-// maxMatches is how many of the tensions are kept that a reference may mean.
-const maxMatches = 3
-
 // A tracking is what agents have raised in a dialogue, and what became of it.
 type tracking struct {
 	Tensions     []*tension // the judge's list, then by round, agent and line
@@ -241,6 +238,7 @@ func (t *tracking) refer(ref layout.MarkerRef, kind eventKind, turn *Turn, line 
 			kind = wasResponded // a part of it
 		}
 	}
+	const maxMatches = 3 // how many of the tensions are kept that a reference may mean
 	if len(found) != 1 {
 		unclear := reference{Round: turn.Round, Agent: turn.Agent, Line: line, Text: refText(ref), Count: len(found)}
 		for _, tension := range found[:min(maxMatches, len(found))] {

@@ -153,12 +153,10 @@ func (w *waiter) standings() []Standing {
 	return markdown.Each(w.turns, func(a *awaited) Standing { return a.Standing })
 }
 
-// busyPause is the pause after waiting for a lock in vain.
-const busyPause = time.Second
-
 // look looks at all turns that are not complete. It returns when to look again if
 // nothing happens; 0: never.
 func (w *waiter) look(ctx context.Context) (again time.Duration, err error) {
+	const busyPause = time.Second // the pause after waiting for a lock in vain
 	for _, a := range w.turns {
 		if a.isComplete() {
 			continue
@@ -374,14 +372,12 @@ func (w *waiter) details(a *awaited) string {
 	return strings.Join(lines, "\n")
 }
 
-// aroundPause is how long a wait goes on before it looks around again.
-const aroundPause = 2 * time.Second
-
 // lookAround looks for what agents whose turns are missing may have left under
 // another name or in another place. At the end of a wait it also names the files of
 // the round that are nobody's.
 func (w *waiter) lookAround(ctx context.Context, atEnd bool) {
 	now := w.now()
+	const aroundPause = 2 * time.Second // how long a wait goes on before it looks around again
 	if !atEnd && now.Sub(w.around) < aroundPause {
 		return
 	}
@@ -520,9 +516,6 @@ func (w *waiter) elsewhere(a *awaited) []string {
 	return found
 }
 
-// maxEntries bounds how many entries of a folder are looked at.
-const maxEntries = 2000
-
 // entriesOf lists a folder; none if it cannot be read.
 func entriesOf(dir string) []fs.DirEntry {
 	f, err := os.Open(dir)
@@ -530,6 +523,7 @@ func entriesOf(dir string) []fs.DirEntry {
 		return nil
 	}
 	defer func() { _ = f.Close() }()    // only read
+	const maxEntries = 2000             // bounds how many entries of a folder are looked at
 	entries, _ := f.ReadDir(maxEntries) // what was read before an error is all there is to see
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries

@@ -43,13 +43,11 @@ func (q *Queue) Do(ctx context.Context, a Action, id string, c Change) (Issue, e
 	return q.change(ctx, id, func(i Issue) ([]byte, error) { return q.apply(c, a, i) })
 }
 
-// maxChain bounds how many duplicates of duplicates are followed.
-const maxChain = 100
-
 // original returns the id of the issue that an issue is a duplicate of in the
 // end, or its own.
 func (q *Queue) original(ctx context.Context, id string) (string, error) {
 	i, err := q.Get(ctx, id)
+	const maxChain = 100 // bounds how many duplicates of duplicates are followed
 	for n := 0; err == nil && i.Status == duplicate && i.DuplicateOf != "" && n < maxChain; n++ {
 		next, nextErr := q.Get(ctx, plain(i.DuplicateOf))
 		if errors.Is(nextErr, errAbsent) {

@@ -252,9 +252,6 @@ func urgency(priority string) int {
 // DefaultLease is how long a claim holds unless it is made again.
 const DefaultLease = 30 * time.Minute
 
-// clockSlack is how far the clocks of machines that share a folder may differ.
-const clockSlack = time.Minute
-
 // A hold is a claim as it stands in an issue.
 type hold struct {
 	Agent string    `json:"agent,omitempty"`
@@ -287,6 +284,7 @@ func plain(value string) string {
 // before the claim was made would make the lease longer than it was meant to be:
 // then it is over too.
 func (h hold) isOver(now time.Time) bool {
+	const clockSlack = time.Minute // how far the clocks of machines that share a folder may differ
 	return h.Agent != "" && !h.Until.IsZero() &&
 		(!now.Before(h.Until) || !h.At.IsZero() && now.Before(h.At.Add(-clockSlack)))
 }

@@ -86,9 +86,6 @@ type Likeness struct {
 	Entry   Entry       `json:"-"`
 }
 
-// maxSummary bounds the summary of a likeness, in characters.
-const maxSummary = 100
-
 // The shares of words from which on two entries of one type are likely to say the
 // same: of any two, and of two that share half of their tags.
 const (
@@ -102,6 +99,7 @@ func (d Draft) compare(words map[string]bool, e Entry) (l Likeness, likely bool)
 	if e.Type != d.Type {
 		return Likeness{}, false
 	}
+	const maxSummary = 100 // bounds the summary of a likeness, in characters
 	l = Likeness{
 		ID: e.ID, Summary: markdown.Clip(markdown.OneLine(e.Fields.Content), maxSummary), Entry: e,
 		Shared: index.Shared(words, index.Terms(e.Fields.Title+" "+e.Fields.Content)),
@@ -129,15 +127,13 @@ func (d Draft) among(entries []Entry) []Likeness {
 		func(l Likeness) (score index.Share, id string) { return l.Shared, l.ID })
 }
 
-// maxQuery bounds the text that candidates are searched for by, in bytes.
-const maxQuery = 1000
-
 // Similar returns the entries of the workspace's own tree that a draft is likely
 // to say the same as, the most alike first. Candidates come from a search for the
 // content. Entries that others supersede are left out.
 func (b *Base) Similar(ctx context.Context, d Draft) ([]Likeness, error) {
 	d = d.clean()
 	text := markdown.OneLine(d.Title + " " + d.Content)
+	const maxQuery = 1000 // bounds the text that candidates are searched for by, in bytes
 	text = strings.ToValidUTF8(text[:min(maxQuery, len(text))], "")
 	if text == "" {
 		return nil, nil

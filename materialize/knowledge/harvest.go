@@ -41,9 +41,6 @@ type Proposal struct {
 // IsRow reports whether the proposal is a row of the context map.
 func (p Proposal) IsRow() bool { return p.Component != "" }
 
-// maxLike is how many entries are named that a proposal is like.
-const maxLike = 3
-
 // Open returns the proposals that are not known yet.
 func (h *Harvest) Open() []Proposal {
 	return slices.DeleteFunc(slices.Clone(h.Proposals), func(p Proposal) bool { return p.Known != "" })
@@ -67,6 +64,7 @@ func (b *Base) Harvest(ctx context.Context, v store.Version, tags []string) (*Ha
 	if tags, err = b.vocabulary(ctx, tags); err != nil {
 		return nil, err
 	}
+	const maxLike = 3 // how many entries are named that a proposal is like
 	for _, d := range drafts(handoff, h.Task) {
 		d.Tags = fittingTags(tags, d)
 		d = d.clean()
@@ -197,15 +195,13 @@ func (b *Base) vocabulary(ctx context.Context, given []string) ([]string, error)
 	return append(tags, markdown.Each(counts, func(c query.TagCount) string { return c.Tag })...), err
 }
 
-// maxHarvestTags is how many tags a proposal gets from its words.
-const maxHarvestTags = 5
-
 // fittingTags returns the tags of a vocabulary that were given, and those whose
 // words a draft has.
 func fittingTags(vocabulary []string, d Draft) []string {
 	given := slices.Index(vocabulary, "")
 	tags := slices.Clone(vocabulary[:given])
 	words := d.words()
+	const maxHarvestTags = 5 // how many tags a proposal gets from its words
 	for _, tag := range vocabulary[given+1:] {
 		of := index.Terms(tag)
 		fits := len(of) > 0 && !slices.Contains(tags, tag)

@@ -244,14 +244,12 @@ func (c *fileCutter) madeID(title string) string {
 	}
 }
 
-// maxTitleSlug bounds what a title adds to an id, in bytes.
-const maxTitleSlug = 80
-
 // titleSlug returns the letters and digits of a title in lower case, with a
 // hyphen for each run of other characters, "untitled" when there are none.
 func titleSlug(title string) string {
 	var slug strings.Builder
 	gap := false
+	const maxTitleSlug = 80 // bounds what a title adds to an id, in bytes
 	for _, r := range title {
 		if r == unicode.ReplacementChar || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			gap = slug.Len() > 0

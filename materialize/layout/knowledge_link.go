@@ -45,9 +45,6 @@ func ParseLinkType(text string) (string, bool) {
 // knowledgePrefix begins the name of an entry of knowledge.
 const knowledgePrefix = string(record.KindKnowledge) + "/"
 
-// maxLinks bounds the links that are read from one entry.
-const maxLinks = 200
-
 // Links returns the links that an entry states, in its fields Links, Supersedes,
 // Contradicts, Relates To, Derived From and Superseded By. A target is a name in
 // the tree of the entry, such as knowledge/pattern-001. What reads as no link is
@@ -97,6 +94,7 @@ func cutLink(item string) (kind, target string) {
 // appendLink appends a link unless it is there or has no target.
 func appendLink(links []record.Link, kind, target string) []record.Link {
 	l := record.Link{Type: kind, Target: linkTarget(target)}
+	const maxLinks = 200 // bounds the links that are read from one entry
 	if l.Type == "" || l.Target == "" || len(links) >= maxLinks || slices.Contains(links, l) {
 		return links
 	}

@@ -268,11 +268,9 @@ func FrontFacts(text []byte) Facts {
 	return f
 }
 
-// maxFrontList is how many items a list of front matter has at most: a longer one is data.
-const maxFrontList = 100
-
 // frontList returns the items of a list, each as clean makes it.
 func frontList(items []string, clean func(string) string) []string {
+	const maxFrontList = 100 // how many items a list of front matter has at most: a longer one is data
 	if len(items) > maxFrontList {
 		return nil
 	}

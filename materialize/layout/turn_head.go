@@ -289,14 +289,12 @@ func markerRefs(text string) []MarkerRef {
 		r.rest, r.prose = rest, true
 	}
 	r.skip(refLeads)
+	const maxRefs = 100 // bounds the references of one marker
 	for len(r.refs) < maxRefs && r.next() {
 		r.skip(refJoins)
 	}
 	return r.refs
 }
-
-// maxRefs bounds the references of one marker.
-const maxRefs = 100
 
 // Words that stand before the first reference, and between two.
 const (

@@ -74,9 +74,6 @@ func Slips(a, b string) int {
 	return rows[len(x)][len(y)]
 }
 
-// maxCandidates is how many entries the index is asked for.
-const maxCandidates = 20
-
 // Candidates returns the entries of the own tree that a search for a text finds and a
 // filter picks. Get reads one; those that are gone since are left out.
 func Candidates[T any](
@@ -84,6 +81,7 @@ func Candidates[T any](
 	get func(ctx context.Context, name record.Name) (T, error),
 ) (found []T, err error) {
 	f.Trees = []record.Tree{""}
+	const maxCandidates = 20 // how many entries the index is asked for
 	request := index.Request{Query: text, Limit: maxCandidates, Duplicates: true, Filter: f}
 	answer, err := read.Search(ctx, query.SearchRequest{Request: request})
 	for _, hit := range answer.Hits {

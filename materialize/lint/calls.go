@@ -151,14 +151,12 @@ func (d *document) inToolList(i int) bool {
 	if d.blocks[0].text != "---" || d.blocks[i].section != 0 {
 		return false
 	}
+	const maxTools = 100 // how long a list of tools is looked through
 	for first := max(i-maxTools, 0); i > first && strings.HasPrefix(d.blocks[i].text, "- "); {
 		i--
 	}
 	return toolList().MatchString(d.blocks[i].text)
 }
-
-// maxTools is how long a list of tools is looked through.
-const maxTools = 100
 
 var (
 	journalPath = pattern("(?i)\\b(Read|cat|open|less|more|View|load|read_file|readFile(Sync)?|Get-Content)\\b[^;\\n]{0,60}?journal/(task-[^\\s\"'`)]*|\\*\\.md)")
@@ -260,12 +258,10 @@ func findSleepLoop(d *document, i int) []hit {
 	return nil
 }
 
-// maxLoop is how many lines of a loop are looked at.
-const maxLoop = 12
-
 // loopBody returns the lines of the loop that begins in a block of code.
 func (d *document) loopBody(i int) string {
 	var lines []string
+	const maxLoop = 12 // how many lines of a loop are looked at
 	for j := i; j < len(d.blocks) && j < i+maxLoop && d.blocks[j].fence == d.blocks[i].fence; j++ {
 		lines = append(lines, d.blocks[j].text)
 		if j > i && (d.blocks[j].text == "done" || strings.HasPrefix(d.blocks[j].text, "done ")) {

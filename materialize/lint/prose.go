@@ -313,11 +313,9 @@ type lead struct {
 	fence bool // a block of code
 }
 
-// maxLead is how much of the end of a text is looked at, in bytes: a sentence.
-const maxLead = 512
-
 // leadOf returns what a text, by its last sentence, says of what follows it.
 func leadOf(text string) lead {
+	const maxLead = 512 // how much of the end of a text is looked at, in bytes: a sentence
 	text = strings.Trim(text[max(len(text)-maxLead, 0):], "*_ ")
 	if cuts := sentence().FindAllStringIndex(text, -1); len(cuts) > 0 && cuts[len(cuts)-1][1] < len(text) {
 		text = strings.TrimLeft(text[cuts[len(cuts)-1][0]:], ".!?;*_ ")

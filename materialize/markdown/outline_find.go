@@ -22,14 +22,12 @@ func FindSection(sections []Section, want string) (found Section, candidates []s
 		f.keys[i] = headingKey(s.Title)
 	}
 	hits := f.find()
+	const maxCandidates = 10 // how many similar sections are offered for one not found
 	if len(hits) == 0 {
 		return Section{}, f.addresses(f.similar(maxCandidates)), false
 	}
 	return sections[hits[0]], f.addresses(hits), true
 }
-
-// maxCandidates is how many similar sections are offered for one not found.
-const maxCandidates = 10
 
 // headingKey returns what two spellings of a heading have in common.
 func headingKey(title string) string {

@@ -356,9 +356,6 @@ func (g *Repository) Ignores(ctx context.Context, p string) bool {
 	return err == nil
 }
 
-// reflogDepth is how many places where HEAD stood are looked at for a file.
-const reflogDepth = 100
-
 // Had reports whether git had a file that is gone, at HEAD or where that stood of
 // late: then git may have taken it away.
 func (g *Repository) Had(ctx context.Context, p string) bool {
@@ -366,6 +363,7 @@ func (g *Repository) Had(ctx context.Context, p string) bool {
 		return false
 	}
 	var names bytes.Buffer
+	const reflogDepth = 100 // how many places where HEAD stood are looked at for a file
 	for n := range reflogDepth {
 		fmt.Fprintf(&names, "HEAD@{%d}:./%s\n", n, p)
 	}

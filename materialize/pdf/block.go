@@ -214,13 +214,11 @@ func taskOf(item ast.Node) (checked, is bool) {
 	return is && box.IsChecked, is
 }
 
-// maxBars is how many bars stand beside text in quotes of quotes.
-const maxBars = 8
-
 func (d *document) quote(n ast.Node) {
 	d.gap(d.size * 0.5)
 	d.need(d.leading())
 	bars := d.bars
+	const maxBars = 8 // how many bars stand beside text in quotes of quotes
 	if len(bars) < maxBars {
 		d.bars = append(bars[:len(bars):len(bars)], d.left+3)
 	}

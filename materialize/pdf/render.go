@@ -76,9 +76,6 @@ func Render(w io.Writer, source []byte, o Options) (report Report, err error) {
 // A stop is thrown to end the rendering from deep within.
 type stop struct{ error }
 
-// maxWarnings is how many warnings are kept word by word.
-const maxWarnings = 20
-
 // notes collects the warnings, each once.
 type notes struct {
 	lines []string
@@ -87,6 +84,7 @@ type notes struct {
 
 func (n *notes) add(format string, args ...any) {
 	line := clean(fmt.Sprintf(format, args...))
+	const maxWarnings = 20 // how many warnings are kept word by word
 	switch {
 	case slices.Contains(n.lines, line):
 	case len(n.lines) == maxWarnings:

@@ -60,9 +60,6 @@ func (g *grid) cells(row ast.Node, columns int) []cell {
 	return cells
 }
 
-// measuredRows is how many rows of a long table decide on the widths.
-const measuredRows = 2_000
-
 // measure sets the widths of the columns: what their texts want on one line, if
 // the page is wide enough.
 func (g *grid) measure(rows [][]cell) {
@@ -137,6 +134,7 @@ func (g *grid) extremes(rows [][]cell) (least, wanted []float64) {
 		}
 	}
 	add(g.header)
+	const measuredRows = 2_000 // how many rows of a long table decide on the widths
 	for _, row := range rows[:min(len(rows), measuredRows)] {
 		add(row)
 	}

@@ -304,9 +304,6 @@ func (w Planner) Missing(ctx context.Context, f File, now *State) (missing []rec
 // disk. Who goes back further than that means to.
 const olderVersions = 50
 
-// olderStates is how many past states of an aggregate file are: one for each change.
-const olderStates = 5000
-
 // Had reports whether a text is that of an earlier state of a file that is one record: of
 // what stands at its path, or of a thing whose place that took.
 func (s *State) Had(tx *store.Tx, digest record.Digest) (bool, error) {
@@ -407,6 +404,7 @@ func (p *past) changes(now *State) ([]uint64, error) {
 	slices.Sort(positions)
 	slices.Reverse(positions)
 	positions = slices.Compact(positions)
+	const olderStates = 5000 // how many past states of an aggregate file are: one for each change
 	return positions[:min(len(positions), olderStates)], nil
 }
 

@@ -11,9 +11,6 @@ import (
 	"filebus/store/record"
 )
 
-// scanSlice is how long one read transaction of a walk through the log lasts.
-const scanSlice = 50 * time.Millisecond
-
 // A references is what the log says about which record refers to which: by being
 // made from it, or by a link. It holds every record that is still stored, so
 // that one pass over the log answers for any number of names.
@@ -55,6 +52,7 @@ type versionOf struct {
 // read notes log entries up to a position, or until a slice of time is over.
 // It calls put with the name of each record that is still stored.
 func (r *references) read(tx *store.Tx, to uint64, put func(record.Name)) error {
+	const scanSlice = 50 * time.Millisecond // how long one read transaction of a walk through the log lasts
 	end := time.Now().Add(scanSlice)
 	for e, err := range tx.Log(r.position + 1) {
 		if err != nil {

@@ -387,13 +387,11 @@ func syntaxIn(text []byte, from int) *Problem {
 	return &Problem{Message: "no JSON object in the output"}
 }
 
-// maxTries is how many braces that begin no object are looked at.
-const maxTries = 10_000
-
 // lastObject returns the last object of a text that is not within another. What
 // follows a place where an object breaks may be a new one: each byte is read once.
 func lastObject(text []byte, start int) (object []byte, problem *Problem) {
 	problem = &Problem{Message: "no JSON object in the output"}
+	const maxTries = 10_000 // how many braces that begin no object are looked at
 	for at, tries := start, 0; tries < maxTries; {
 		i := bytes.IndexByte(text[at:], '{')
 		if i < 0 {

@@ -21,9 +21,6 @@ import (
 	"filebus/store/record"
 )
 
-// combineAgent is the agent of a combined text, unless another one is named.
-const combineAgent = "combine_files"
-
 // A CombineRequest says which texts to join, and whose result that is. The call's
 // From is added to the refs of the inputs.
 type CombineRequest struct {
@@ -84,6 +81,7 @@ func countError(read, expected int, unread []error) error {
 // that changes or fails while it is read is an error too. Nothing is stored then.
 func Combine(ctx context.Context, w *materialize.Workspace, read *query.Reader, r CombineRequest) (*Combined, error) {
 	c := combiner{gatherer: gatherer{w, read, r.Dir}, CombineRequest: r}
+	const combineAgent = "combine_files" // the agent of a combined text, unless another one is named
 	c.Agent = cmp.Or(c.Agent, combineAgent)
 	in, err := c.gather(ctx, r.Inputs)
 	if err != nil {

@@ -319,9 +319,6 @@ func Pass(command Command, out io.Writer) (exit int, err error) {
 	return *end.Exit, nil
 }
 
-// followPause is how long the copy of an output lies behind, at most.
-const followPause = 20 * time.Millisecond
-
 // follow copies a file to a writer while it grows. The function that it returns
 // copies the rest, and returns when that is done.
 func follow(own folder.Folder, to io.Writer) (finish func()) {
@@ -330,6 +327,7 @@ func follow(own folder.Folder, to io.Writer) (finish func()) {
 		return func() {}
 	}
 	finished, ended := make(chan struct{}), make(chan struct{})
+	const followPause = 20 * time.Millisecond // how long the copy of an output lies behind, at most
 	go func() {
 		defer close(ended)
 		defer func() { _ = f.Close() }() // only read

@@ -75,9 +75,6 @@ func ends(signal os.Signal) (end, insists bool) {
 	return false, false
 }
 
-// killGrace is how long killed processes may take to be gone.
-const killGrace = 2 * time.Second
-
 // endLeft ends what a command has left behind, which was told to end. Who does not has
 // until a time; another such signal cuts that short.
 func (c *Command) endLeft(p *os.Process, until time.Time) {
@@ -90,6 +87,7 @@ func (c *Command) endLeft(p *os.Process, until time.Time) {
 		case <-time.After(leftPause):
 		}
 	}
+	const killGrace = 2 * time.Second // how long killed processes may take to be gone
 	for end := time.Now().Add(killGrace); c.left(p, 0) > 0 && time.Now().Before(end); time.Sleep(leftPause) {
 		c.kill(p)
 	}

@@ -304,13 +304,11 @@ type ending struct {
 	Exit   *int   `json:"exit"`
 }
 
-// maxSpooledJSON is the longest JSON file of a spool that is read, in bytes.
-const maxSpooledJSON = 16 << 20
-
 // readJSON reads one JSON object with the known keys and nothing else.
 func readJSON(own folder.Folder, name string, to any) error {
 	file := own.Path(name)
 	info, err := own.Stat(name)
+	const maxSpooledJSON = 16 << 20 // the longest JSON file of a spool that is read, in bytes
 	if err == nil && info.Size() > maxSpooledJSON {
 		err = fmt.Errorf("%s is not a file of filebus", file)
 	}
@@ -358,14 +356,12 @@ func (s *spool) readEnding() *ending {
 	return nil
 }
 
-// maxSpooledCommand is how much of a command line is kept, in bytes.
-const maxSpooledCommand = 4096
-
 func spooled(c Call, args []string) spooledCall {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown host"
 	}
+	const maxSpooledCommand = 4096 // how much of a command line is kept, in bytes
 	kept, left := []string{}, maxSpooledCommand
 	for _, arg := range args {
 		if len(arg) > left {

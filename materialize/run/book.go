@@ -192,9 +192,6 @@ func stateName() record.Name { return record.Name{Kind: record.KindState, ID: st
 
 const stateID = "session_state"
 
-// maxRead bounds what is read of a file that others may have written.
-const maxRead = 64 << 20
-
 // stored reads the current version of a name.
 func (b *Book) stored(ctx context.Context, name record.Name) (store.Version, []byte, error) {
 	head, err := b.read.Head(ctx, name)
@@ -207,6 +204,7 @@ func (b *Book) stored(ctx context.Context, name record.Name) (store.Version, []b
 
 // text reads the body of a version.
 func (b *Book) text(ctx context.Context, v store.Version) ([]byte, error) {
+	const maxRead = 64 << 20 // bounds what is read of a file that others may have written
 	if v.Record.Size > maxRead {
 		return nil, fmt.Errorf("%s has %d bytes, too many to be read at once", v.Record.Name, v.Record.Size)
 	}

@@ -30,9 +30,6 @@ type Comparison struct {
 	Left    int      `json:"left,omitempty"` // tokens of it that are missing
 }
 
-// comparedFiles is how many files a comparison names.
-const comparedFiles = 100
-
 // Compare compares the snapshots that two texts name; see Find.
 func (b *Book) Compare(ctx context.Context, first, second string) (*Comparison, error) {
 	from, to, err := b.findBoth(ctx, first, second)
@@ -124,6 +121,7 @@ func (b *Book) compareFiles(ctx context.Context, from, to *Snapshot, steps []*Sn
 		err = nil
 		files, c.FilesChanged = changesOf(steps)
 	}
+	const comparedFiles = 100 // how many files a comparison names
 	c.Files = markdown.Each(files[:min(len(files), comparedFiles)], changeText)
 	return err
 }

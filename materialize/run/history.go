@@ -14,10 +14,6 @@ import (
 	"filebus/materialize/mirror"
 )
 
-// maxCommits is how many commits are read at most, of those that touch a file asked
-// for.
-const maxCommits = 1000
-
 // A commit is a commit with those of the files asked for that it changed.
 type commit struct {
 	Time  time.Time // of the committer, whole seconds
@@ -45,6 +41,7 @@ func Commits(ctx context.Context, root string, since time.Time, files, variables
 	}
 	var all []commit
 	last := 0
+	const maxCommits = 1000 // how many commits are read at most, of those that touch a file asked for
 	g.log(ctx, slices.Sorted(maps.Keys(names)), func(n int, at time.Time, p string) {
 		if len(names[p]) == 0 {
 			return

@@ -165,9 +165,6 @@ func isWordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// leastEntropy is that of any secret, in bits a character: less has a row of one sign.
-const leastEntropy = 2.5
-
 // mayBe reports whether what a rule found is no example: it is random enough.
 func (s *ruleSet) mayBe(r *rule, secret string) bool {
 	isMixed := strings.ContainsAny(secret, "0123456789")
@@ -176,6 +173,7 @@ func (s *ruleSet) mayBe(r *rule, secret string) bool {
 		isPath := strings.ContainsAny(strings.TrimRight(secret, "."), "/.")
 		isMixed = isMixed && small != secret && strings.ToUpper(secret) != secret && !isPath
 	}
+	const leastEntropy = 2.5 // that of any secret, in bits a character: less has a row of one sign
 	if (r.assigned || r.isGuess) && !isMixed || entropy(secret) < max(r.entropy, leastEntropy) {
 		return false
 	}

@@ -166,9 +166,6 @@ type Item struct {
 	Title   string `json:"title,omitempty"` // its beginning, in one line
 }
 
-// maxItemTitle is how many characters of a title a list has.
-const maxItemTitle = 120
-
 // What an Item is known from, the one that says most first.
 const (
 	FromJournal = "journal"
@@ -247,6 +244,7 @@ func (b *Board) item(s query.Summary, opts ListOptions) Item {
 	if at, err := time.Parse(time.RFC3339, s.Attributes[layout.AttributeStarted]); err == nil {
 		age = max(b.now().Sub(at), 0)
 	}
+	const maxItemTitle = 120 // how many characters of a title a list has
 	i := Item{
 		ID: s.TaskID(), Title: markdown.Clip(markdown.OneLine(s.Title), maxItemTitle),
 		Status: cmp.Or(layout.NormalizeStatus(s.Status), s.Status), From: b.sourceOf(s),

@@ -154,9 +154,6 @@ func digits(parts []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(parts), isWord), " ")
 }
 
-// maxLookAlike is the longest name that is compared, in bytes.
-const maxLookAlike = 255
-
 // A place is a folder of markers, absolute, with the profile that keeps them there.
 type place struct {
 	dir     string
@@ -175,6 +172,7 @@ func (b *Board) lookAlikes(id ID) (found []string) {
 	for _, profile := range layout.Profiles() {
 		places = append(places, place{filepath.Join(b.work.Root, filepath.FromSlash(path.Join(path.Dir(string(id)), profile.Markers))), profile})
 	}
+	const maxLookAlike = 255 // the longest name that is compared, in bytes
 	for _, place := range places {
 		entries, err := os.ReadDir(place.dir)
 		if err != nil || seen[place.dir] {

@@ -93,9 +93,6 @@ func (b *Board) markers(id ID) (found []marker, err error) {
 	return found, err
 }
 
-// maxMarker is how much of a marker is read, in bytes.
-const maxMarker = 4 << 10
-
 // lookAt reads the marker at a path, if there is one.
 func (b *Board) lookAt(p string) (m marker, found bool, err error) {
 	file := b.work.FilePath(p)
@@ -119,6 +116,7 @@ func (b *Board) lookAt(p string) (m marker, found bool, err error) {
 		m.Text = "" // that it is there is the signal
 		return m, true, nil
 	}
+	const maxMarker = 4 << 10 // how much of a marker is read, in bytes
 	c := layout.ParseCompletion(text[:min(len(text), maxMarker)])
 	if !strings.EqualFold(c.Text, "done") {
 		m.Text = c.Text
@@ -150,13 +148,11 @@ func (b *Board) clearMarkers(ctx context.Context, id ID, keep string) (cleared i
 	return cleared, nil
 }
 
-// clearTries is how often a marker is cleared that its agent writes meanwhile.
-const clearTries = 5
-
 // clear retires one marker, and deletes its file.
 func (b *Board) clear(ctx context.Context, markerID string) (cleared bool, err error) {
 	p, name := b.markerPath(markerID), record.Name{Kind: record.KindMarker, ID: markerID}
 	file := b.work.FilePath(p)
+	const clearTries = 5 // how often a marker is cleared that its agent writes meanwhile
 	for range clearTries {
 		if isThere(file) {
 			cleared = true

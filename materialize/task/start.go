@@ -163,6 +163,7 @@ func (b *Board) Prompt(id ID, title string) Prompt {
 	r := Prompt{Task: id, Journal: b.journalFile(id), Marker: b.markerFile(id, layout.StatusComplete)}
 	var p strings.Builder
 	fmt.Fprintf(&p, "Task %s", id)
+	const maxTitle = 100 // how much of a title a prompt shows, in characters
 	if title != "" && title != id.String() {
 		fmt.Fprintf(&p, ": %s", markdown.Clip(strings.Join(strings.Fields(title), " "), maxTitle))
 	}
@@ -177,9 +178,6 @@ func (b *Board) Prompt(id ID, title string) Prompt {
 	r.Text = p.String()
 	return r
 }
-
-// maxTitle is how much of a title a prompt shows, in characters.
-const maxTitle = 100
 
 // byHand is the handoff form for agents that have no filebus.
 const byHand = "By hand: `- [time] text` lines below \"## Progress Log\"; at the end Status and Completed, and below " +

@@ -205,11 +205,11 @@ func (f Folder) open(root *os.Root, at string, flag int) (*os.File, error) {
 	return file, nil
 }
 
-// maxRead is the longest file that is read at once, in bytes.
-const maxRead = 256 << 20
-
 // ReadFile returns the bytes of a file, which is none of filebus if it is far too long.
-func (f Folder) ReadFile(name string) ([]byte, error) { return f.ReadUpTo(name, maxRead) }
+func (f Folder) ReadFile(name string) ([]byte, error) {
+	const maxRead = 256 << 20 // the longest file that is read at once, in bytes
+	return f.ReadUpTo(name, maxRead)
+}
 
 // ReadUpTo is ReadFile for a file of at most that many bytes.
 func (f Folder) ReadUpTo(name string, limit int64) ([]byte, error) {
