@@ -120,7 +120,7 @@ func postings(ctx context.Context, state *scorch.IndexSnapshot, field, term stri
 		}
 		length := 0.0
 		if counted {
-			length = fieldLength(next.Norm)
+			length = float64(uint64(1/(next.Norm*next.Norm) + 0.5)) // the engine keeps 1/sqrt(length)
 		}
 		visit(next.ID.Value(), next.Freq, length)
 	}

@@ -303,10 +303,6 @@ func (t *queryTerm) points(weight float64) float64 {
 	return t.count * t.rarity * weight * (saturation + 1) / (weight + saturation)
 }
 
-// fieldLength returns the number of tokens that the engine keeps as
-// 1/sqrt(length).
-func fieldLength(norm float64) float64 { return float64(uint64(1/(norm*norm) + 0.5)) }
-
 // all returns every document that passes the filter.
 func (s *search) all(filter *filter) ([]uint64, error) {
 	if filter.required != nil {

@@ -13,12 +13,10 @@ import (
 	"filebus/store/record"
 )
 
-// putSize is the size of a typical result of an agent.
-const putSize = 20 << 10
-
 // results makes texts of the size of a typical result.
 func results(seed uint64) func() text {
 	g := newGenerator(seed)
+	const putSize = 20 << 10 // the size of a typical result of an agent
 	return func() text { return g.sized(putSize) }
 }
 

@@ -146,8 +146,9 @@ func searchArguments(root *cobra.Command, args []string) []string {
 	cmd.InitDefaultHelpFlag()
 	args = slices.Clone(args)
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
+		_, noHalfLife := parseHalfLife(args[min(i+1, len(args)-1)])
 		switch {
-		case args[i] == "--recent" && i+1 < len(args) && isHalfLife(args[i+1]):
+		case args[i] == "--recent" && i+1 < len(args) && noHalfLife == nil:
 			args[i] += "=" + args[i+1]
 			args = slices.Delete(args, i+1, i+2)
 		case strings.HasPrefix(args[i], "--"):
@@ -159,12 +160,6 @@ func searchArguments(root *cobra.Command, args []string) []string {
 		}
 	}
 	return args
-}
-
-// isHalfLife reports whether an argument can be the value of --recent.
-func isHalfLife(arg string) bool {
-	_, err := parseHalfLife(arg)
-	return err == nil
 }
 
 // searchText returns what the words of a search say together.

@@ -99,11 +99,15 @@ type taskShowJSON struct {
 }
 
 func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
-	_, id, err := w.findTask(args[0])
+	b, id, err := w.findTask(args[0])
 	if err != nil {
 		return err
 	}
-	j, err := w.freshJournal(ctx, id)
+	read := b.Look // as it is on disk
+	if w.global.noSync {
+		read = b.Get
+	}
+	j, err := read(ctx, id)
 	if o.Tree != "" || errors.Is(err, task.ErrNotStarted) {
 		return o.showRecords(ctx, w, id, err)
 	}
@@ -158,15 +162,6 @@ func (o *taskShow) showRecords(ctx context.Context, w *workspace, id task.ID, no
 type taskRecordsJSON struct {
 	Task    task.ID         `json:"task"`
 	Records []query.Summary `json:"records"`
-}
-
-// freshJournal reads a task's journal as it is on disk, if that can be imported.
-func (w *workspace) freshJournal(ctx context.Context, id task.ID) (*task.Journal, error) {
-	b := w.board()
-	if w.global.noSync {
-		return b.Get(ctx, id)
-	}
-	return b.Look(ctx, id)
 }
 
 func taskView(j *task.Journal, full bool, text string) taskShowJSON {

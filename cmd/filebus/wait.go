@@ -69,7 +69,8 @@ func (o *waitCommand) report(env *environ, endings []task.Ending, late error) er
 	view := waitJSON{}
 	for _, e := range endings {
 		failed = failed || e.Failed()
-		view.Tasks = append(view.Tasks, inJSON(e))
+		e.Summary = markdown.Clip(oneLine(e.Summary), maxWaitSummary)
+		view.Tasks = append(view.Tasks, e)
 	}
 	if late != nil {
 		view.Waiting, _ = record.Detail[[]task.Pending](late)
@@ -120,12 +121,6 @@ func durationText(d time.Duration) string {
 		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
-}
-
-// inJSON returns an ending without what is too long of its summary.
-func inJSON(e task.Ending) task.Ending {
-	e.Summary = markdown.Clip(oneLine(e.Summary), maxWaitSummary)
-	return e
 }
 
 const (

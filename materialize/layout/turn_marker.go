@@ -153,7 +153,8 @@ func (m Marker) inside() string {
 	case m.Kind == MarkerOther, head == string(m.Kind) && m.Kind.isSecond():
 		return label // which begins with a word of its own
 	case m.Kind == markerRe && m.Exact:
-		head += ":" + verbOf(m.Refs) + " " + refIDs(m.Refs)
+		ids := markdown.Each(m.Refs, func(r MarkerRef) string { return r.ID })
+		head += ":" + verbOf(m.Refs) + " " + strings.Join(ids, ", ")
 	case m.Kind == markerRe, m.Kind == markerMove, m.Kind == markerVerdict && m.Exact:
 		return head + ":" + label
 	}
@@ -171,10 +172,6 @@ func verbOf(refs []MarkerRef) string {
 		return ""
 	}
 	return refs[0].Verb
-}
-
-func refIDs(refs []MarkerRef) string {
-	return strings.Join(markdown.Each(refs, func(r MarkerRef) string { return r.ID }), ", ")
 }
 
 // balanced returns text without the brackets that have no partner.

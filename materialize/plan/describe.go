@@ -91,7 +91,7 @@ func envelope(name record.Name, f File) record.Record {
 	return record.Record{
 		Name:         name,
 		Path:         f.Path,
-		MediaType:    mediaType(f.Path),
+		MediaType:    mediaTypes[strings.ToLower(path.Ext(f.Path))],
 		Agent:        word(facts.Agent),
 		Conversation: word(facts.Conversation),
 		Session:      word(facts.Session),
@@ -181,13 +181,8 @@ func tags(list []string) []string {
 	return record.NormalizeTags(markdown.Each(list, word))
 }
 
-// mediaType returns the media type of a file by its extension, and nothing for
-// one that is not known. It is a table of our own because the system's differs
-// from machine to machine, and a record must not.
-func mediaType(name string) string {
-	return mediaTypes[strings.ToLower(path.Ext(name))]
-}
-
+// mediaTypes are the media types of files by their extensions. It is a table of our own
+// because the system's differs from machine to machine, and a record must not.
 var mediaTypes = map[string]string{
 	".md": "text/markdown", ".markdown": "text/markdown",
 	".json": "application/json", ".jsonl": "application/jsonl",

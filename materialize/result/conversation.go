@@ -275,13 +275,6 @@ type Budget struct {
 	Ratio           Ratio       `json:"ratio"`            // of the last two
 }
 
-func ratio(inline, byReference int) Ratio {
-	if byReference == 0 {
-		return 0
-	}
-	return Ratio(inline) / Ratio(byReference)
-}
-
 // BudgetOf returns the budget of a conversation, by its id or "tree:id", from what
 // is stored. The tools that give a path in any case, combine and pdf, return no
 // words inline; their references count. What was hidden or destroyed does not.
@@ -291,16 +284,14 @@ func BudgetOf(ctx context.Context, w *materialize.Workspace, read *query.Reader,
 		return nil, err
 	}
 	b := &Budget{Conversation: c.ID, Tree: c.Tree}
-	for i := range calls {
-		if err := b.add(&calls[i]); err != nil {
-			return nil, err
-		}
+	for _, call := range calls {
+		b.add(call)
 	}
 	return b, nil
 }
 
 // add counts a call, in the last step if that is of the same agent.
-func (b *Budget) add(call *StoredCall) error {
+func (b *Budget) add(call StoredCall) {
 	returnsPath := call.Source == record.SourceCombine || call.Source == record.SourcePDF
 	last := len(b.Steps) - 1
 	if last < 0 || b.Steps[last].Agent != call.Agent || b.Steps[last].returnsPath != returnsPath {
@@ -308,10 +299,7 @@ func (b *Budget) add(call *StoredCall) error {
 		last++
 	}
 	step := &b.Steps[last]
-	reference, err := referenceTokens(call.Reference)
-	if err != nil {
-		return err
-	}
+	reference := referenceTokens(call.Reference)
 	step.Calls++
 	step.ReferenceTokens += reference
 	b.Calls++
@@ -322,17 +310,16 @@ func (b *Budget) add(call *StoredCall) error {
 		b.Words += call.WordCount
 		b.Tokens += call.Tokens
 	}
-	b.Ratio = ratio(b.Tokens, b.ReferenceTokens)
+	b.Ratio = Ratio(b.Tokens) / Ratio(b.ReferenceTokens)
 	step.WordsInline, step.TokensInline, step.TokensByReference = b.Words, b.Tokens, b.ReferenceTokens
 	step.Ratio = b.Ratio
-	return nil
 }
 
 // referenceTokens estimates what a reference costs: the line that is printed.
-func referenceTokens(r record.Reference) (int, error) {
+func referenceTokens(r record.Reference) int {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)
 	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(r)
-	return record.EstimateTokens(int64(line.Len())), err
+	_ = encoder.Encode(r) // strings and a number have a JSON form
+	return record.EstimateTokens(int64(line.Len()))
 }

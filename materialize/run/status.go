@@ -146,8 +146,7 @@ func (b *Book) behind(ctx context.Context) (*int64, error) {
 			return nil, nil
 		}
 	}
-	known := int64(n)
-	return &known, err
+	return new(int64(n)), err
 }
 
 // work lists the agents of the run that goes on and the journals in progress.

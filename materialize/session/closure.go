@@ -355,10 +355,7 @@ func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]referen
 	if more {
 		g.Notes = append(g.Notes, fmt.Sprintf("%s cites more than %d things: the others were not looked up", v.Record.Name, citeMost))
 	}
-	for _, c := range cited {
-		all = append(all, reference{citation: c})
-	}
-	return all, err
+	return append(all, markdown.Each(cited, func(c citation) reference { return reference{citation: c} })...), err
 }
 
 // textOf returns the beginning of a body; nothing of one that is no text.
@@ -409,11 +406,11 @@ func (g *gatherer) find(tx *store.Tx, by *record.Record, c reference) (v store.V
 func (g *gatherer) form(tx *store.Tx, by *record.Record, form string) (v store.Version, gone loss, err error) {
 	if prefix, ok := record.ParsePrefix(form); ok {
 		ref, err := tx.Resolve(prefix)
-		var ambiguous *store.AmbiguousError
+		_, isAmbiguous := errors.AsType[*store.AmbiguousError](err)
 		switch {
 		case err == nil:
 			return g.byRef(tx, ref)
-		case errors.As(err, &ambiguous), errors.Is(err, store.ErrNotFound):
+		case isAmbiguous, errors.Is(err, store.ErrNotFound):
 			return v, gone, nil // one of many numbers that are no references
 		case errors.Is(err, store.ErrDropped):
 			return v, loss{What: form, Reason: destroyed}, nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -151,8 +152,8 @@ func (x *index) fit(maxTokens int) []byte {
 	for _, preview := range []int{160, 80, 40, 0} {
 		forms = append(forms, func() []string { return x.lines(preview) })
 	}
-	for _, key := range []func(indexed) string{folderOf, topOf, func(indexed) string { return "" }} {
-		forms = append(forms, func() []string { return x.groups(key) })
+	for _, depth := range []int{math.MaxInt, 2, 0} {
+		forms = append(forms, func() []string { return x.groups(depth) })
 	}
 	for _, lines := range forms {
 		listed := strings.Join(lines(), "")
@@ -238,9 +239,9 @@ func (x *index) lines(preview int) []string {
 	return lines
 }
 
-// groups returns a line for each group of files: what they have in common, how
-// many there are of which kinds, tokens.
-func (x *index) groups(key func(indexed) string) []string {
+// groups returns a line for each group of files: the first folders that they have in
+// common, how many there are of which kinds, tokens.
+func (x *index) groups(depth int) []string {
 	type group struct {
 		count, tokens int
 		kinds         map[record.Kind]int
@@ -248,7 +249,10 @@ func (x *index) groups(key func(indexed) string) []string {
 	found := map[string]*group{}
 	var keys []string
 	for _, f := range x.files {
-		k := key(f)
+		k, folders := "", strings.Split(path.Dir(f.path), "/")
+		if depth > 0 {
+			k = strings.Join(folders[:min(len(folders), depth)], "/") + "/: "
+		}
 		if found[k] == nil {
 			found[k] = &group{kinds: map[record.Kind]int{}}
 			keys = append(keys, k)
@@ -271,15 +275,6 @@ func (x *index) groups(key func(indexed) string) []string {
 		lines = append(lines, fmt.Sprintf("- %s%s (%s), ~%d\n", safe(k), files, list, g.tokens))
 	}
 	return lines
-}
-
-// folderOf returns the folder of a file, as the beginning of a line.
-func folderOf(f indexed) string { return path.Dir(f.path) + "/: " }
-
-// topOf returns the first two folders of a file, as the beginning of a line.
-func topOf(f indexed) string {
-	parts := strings.SplitN(path.Dir(f.path), "/", 3)
-	return strings.Join(parts[:min(len(parts), 2)], "/") + "/: "
 }
 
 // safe returns text for one line of an index: raw bytes and control characters of

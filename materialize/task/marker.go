@@ -300,8 +300,7 @@ func (e Ending) Failed() bool { return badness(e.Status) > 1 }
 func (b *Board) ending(id ID, m marker, o origin) Ending {
 	e := Ending{ID: id, Status: layout.StatusComplete, Summary: m.Text, Marker: m.File}
 	if !o.isKnown() {
-		seconds := int(max(b.now().Sub(m.Time), 0).Seconds())
-		e.Seconds = &seconds
+		e.Seconds = new(int(max(b.now().Sub(m.Time), 0).Seconds()))
 	}
 	if layout.HasEnded(m.Status) {
 		e.Status = m.Status

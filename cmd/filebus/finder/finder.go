@@ -99,7 +99,8 @@ func run(ctx context.Context, source Source, screen tcell.Screen, opts Options) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f := &finder{
-		source: source, screen: screen, model: newModel(opts.Typed), view: newView(opts.NoColour),
+		source: source, screen: screen, view: newView(opts.NoColour),
+		model:    &model{prompt: newPrompt(opts.Typed), rows: usualRows, searching: true},
 		searches: newWorker(), texts: newWorker(), refreshes: newWorker(), wake: time.NewTimer(0),
 	}
 	f.refresh(ctx)
@@ -126,7 +127,9 @@ func run(ctx context.Context, source Source, screen tcell.Screen, opts Options) 
 				return Choice{*hit, f.model.wantsRef}, nil
 			}
 		case result := <-f.texts.done:
-			f.read(ctx, result.(textResult))
+			if !f.texts.finished(ctx) {
+				f.model.setText(result.(textResult))
+			}
 		case result := <-f.refreshes.done:
 			f.refreshed(ctx, result.(refreshResult))
 		}
@@ -217,12 +220,6 @@ func (f *finder) showText(ctx context.Context) {
 		text, err := f.source.Text(ctx, key.typed, copied, key.whole)
 		return textResult{key, text, err}
 	})
-}
-
-func (f *finder) read(ctx context.Context, result textResult) {
-	if !f.texts.finished(ctx) {
-		f.model.setText(result)
-	}
 }
 
 // A refreshResult says whether anything was new.

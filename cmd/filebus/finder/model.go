@@ -58,10 +58,6 @@ type model struct {
 	scroll int // the first line of it on the screen
 }
 
-func newModel(typed string) *model {
-	return &model{prompt: newPrompt(typed), rows: usualRows, searching: true}
-}
-
 const (
 	usualRows = 10   // before the size of the screen is known
 	maxHits   = 1000 // that are listed at most
