@@ -166,10 +166,7 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 		return err
 	}
 	slices.SortStableFunc(all, func(a, b dated) int { return strings.Compare(b.date, a.date) })
-	refs := make([]record.Ref, len(all))
-	for i, d := range all {
-		refs[i] = d.ref
-	}
+	refs := markdown.Each(all, func(d dated) record.Ref { return d.ref })
 	err = r.eachVersion(ctx, refs, func(tx *store.Tx, v store.Version) bool {
 		return p.add(tx, v) || wanted > 0 && p.listing.More > 0
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -94,11 +95,7 @@ func (w *walk) compare(a, b step) int {
 }
 
 func (g *graph) describeSteps(ctx context.Context, steps []step) ([]Related, error) {
-	nodes := make([]int, len(steps))
-	for i, s := range steps {
-		nodes[i] = s.node
-	}
-	entries, err := g.describe(ctx, nodes)
+	entries, err := g.describe(ctx, markdown.Each(steps, func(s step) int { return s.node }))
 	if err != nil {
 		return nil, err
 	}

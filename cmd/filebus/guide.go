@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -48,10 +49,7 @@ func roles() (all []role) {
 		lines := strings.Split(text, "\n")
 		r := role{name: lines[0]}
 		for _, line := range lines[1:] {
-			parts := append(strings.Split(line, "|"), "", "")
-			for i, part := range parts {
-				parts[i] = strings.TrimSpace(part)
-			}
+			parts := append(markdown.Each(strings.Split(line, "|"), strings.TrimSpace), "", "")
 			if strings.Contains(line, "|") {
 				r.steps = append(r.steps, step{parts[0], parts[1], parts[2]})
 			} else {

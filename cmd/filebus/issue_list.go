@@ -52,10 +52,8 @@ type issueListJSON struct {
 
 // printIssues prints as many issues as some tokens hold.
 func printIssues(w *workspace, all []issue.Issue, maxTokens int, rest string) error {
-	rows := make([][]string, len(all))
-	for n, i := range all {
-		rows[n], all[n] = w.issueRow(i), i.Brief()
-	}
+	rows := markdown.Each(all, w.issueRow)
+	all = markdown.Each(all, issue.Issue.Brief)
 	return w.presentTable(rows, presentation{
 		maxTokens: maxTokens, what: "issue_queue", none: "no issues",
 		json: func(n int) any { return issueListJSON{all[:n], len(all) - n} },

@@ -142,10 +142,8 @@ func (w *workspace) presentLines(lines []string, p presentation) error {
 
 // presentShort is presentLines for lines of which none may be long.
 func (w *workspace) presentShort(lines []string, p presentation) error {
-	for i, line := range lines {
-		lines[i] = markdown.Clip(oneLine(line), 2*maxCell)
-	}
-	return w.presentLines(lines, p)
+	short := func(line string) string { return markdown.Clip(oneLine(line), 2*maxCell) }
+	return w.presentLines(markdown.Each(lines, short), p)
 }
 
 // presentWhole presents a result that is never cut.

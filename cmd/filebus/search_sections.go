@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -136,10 +137,7 @@ func (s *sectionPage) json(size int) any {
 // plain returns sections of so many bytes as text.
 func (s *sectionPage) plain(size int) string {
 	sections, _ := s.upTo(size)
-	texts := make([]string, len(sections))
-	for i := range sections {
-		texts[i] = s.sectionText(&sections[i])
-	}
+	texts := markdown.Each(sections, func(of hitSection) string { return s.sectionText(&of) })
 	return s.facetLines() + strings.Join(texts, "\n")
 }
 

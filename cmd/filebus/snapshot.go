@@ -148,9 +148,7 @@ func (o *snapshotDiff) run(ctx context.Context, w *workspace, loops []string) er
 	for i := range c.Issues {
 		c.Issues[i].Summary = cutText(c.Issues[i].Summary)
 	}
-	for i, line := range c.State {
-		c.State[i] = cutText(line)
-	}
+	c.State = markdown.Each(c.State, cutText)
 	return w.presentShort(diffLines(c), presentation{
 		maxTokens: o.MaxTokens, exact: true, json: func(int) any { return c },
 	})

@@ -94,11 +94,7 @@ func (d *Dialogue) experts() []layout.Expert {
 		part = append(part, d.takingPart(r)...)
 	}
 	all := slices.DeleteFunc(folded(d.Pool.Experts), func(e layout.Expert) bool { return !isAmong(part, e.Name) })
-	all = folded(append(all, part...))
-	for i, e := range all {
-		all[i] = plainExpert(e)
-	}
-	return all
+	return markdown.Each(folded(append(all, part...)), plainExpert)
 }
 
 // takingPart returns who owes a file in a round, and after them who wrote without being

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"filebus/materialize/markdown"
@@ -87,11 +86,7 @@ func drawingOf(part query.Part) drawing {
 		from, isFrom := places[e.From]
 		to, isTo := places[e.To]
 		if isFrom && isTo {
-			shared := slices.Clone(e.Shared)
-			for i := range shared {
-				shared[i] = markdown.OneLine(shared[i])
-			}
-			kind := markdown.OneLine(e.Type)
+			kind, shared := markdown.OneLine(e.Type), markdown.Each(e.Shared, markdown.OneLine)
 			d.Edges = append(d.Edges, drawnEdge{d.Nodes[from].ID, d.Nodes[to].ID, kind, shared, from, to, e.IsStated()})
 		}
 	}

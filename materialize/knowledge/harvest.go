@@ -180,10 +180,7 @@ func sentences(text string, isCell bool) []string {
 	if !isCell || short {
 		return []string{markdown.OneLine(text)}
 	}
-	for i, p := range parts {
-		parts[i] = markdown.OneLine(p)
-	}
-	return parts
+	return markdown.Each(parts, markdown.OneLine)
 }
 
 // vocabulary returns the tags to choose from: those given, then those that the

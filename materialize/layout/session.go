@@ -162,9 +162,7 @@ func cutAgentEvent(line string) (AgentEvent, bool) {
 	if len(fields) < 3 {
 		return AgentEvent{}, false
 	}
-	for i, field := range fields {
-		fields[i] = strings.TrimSpace(field)
-	}
+	fields = markdown.Each(fields, strings.TrimSpace)
 	e := AgentEvent{Time: fields[0], Event: fields[1], Agent: fields[2]}
 	if len(fields) == 4 {
 		e.Message = fields[3]

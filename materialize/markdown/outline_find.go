@@ -17,10 +17,8 @@ import (
 //
 // It takes time in proportion to the number of sections, however deep the path.
 func FindSection(sections []Section, want string) (found Section, candidates []string, ok bool) {
-	f := sectionFinder{sections: sections, keys: make([]string, len(sections)), want: headingKey(want)}
-	for i, s := range sections {
-		f.keys[i] = headingKey(s.Title)
-	}
+	f := sectionFinder{sections: sections, want: headingKey(want)}
+	f.keys = Each(sections, func(s Section) string { return headingKey(s.Title) })
 	hits := f.find()
 	const maxCandidates = 10 // how many similar sections are offered for one not found
 	if len(hits) == 0 {

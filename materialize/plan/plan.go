@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -436,10 +437,7 @@ func endOfWords(text []byte) int {
 func nameEntries(tx *store.Tx, tree record.Tree, file layout.File, old, base *State) (*aggregate, error) {
 	known := knownSlots(file.Path, old, base)
 	entries := file.Entries()
-	names := make([]record.Name, len(entries))
-	for i, e := range entries {
-		names[i] = known.byText(e)
-	}
+	names := markdown.Each(entries, known.byText)
 	taken := taken(tx)
 	a := &aggregate{entries: map[record.Name]*layout.Entry{}}
 	for i, e := range entries {

@@ -554,10 +554,7 @@ func (g *gatherer) values(by *record.Record, form string) []string {
 			add(other)
 		}
 	}
-	for i, candidate := range paths {
-		paths[i] = store.PathValue(by.Name.Tree, candidate)
-	}
-	return paths
+	return markdown.Each(paths, func(p string) string { return store.PathValue(by.Name.Tree, p) })
 }
 
 // absolute returns the stored paths that an absolute path, or one below the home

@@ -109,13 +109,13 @@ type Finished struct {
 // fields replace those that the journal's handoff has. If something is
 // missing that is an error, and nothing is changed.
 func (b *Board) HandOver(ctx context.Context, id ID, given layout.Handoff) (*Finished, error) {
-	return b.handOver(ctx, id, func(layout.Handoff) layout.Handoff { return given })
+	return b.handOver(ctx, id, given, "")
 }
 
-// handOver writes the handoff that is given for the one which the journal has.
-func (b *Board) handOver(ctx context.Context, id ID, give func(before layout.Handoff) layout.Handoff) (*Finished, error) {
+// handOver is HandOver with an outcome for a task of which none is known but a summary.
+func (b *Board) handOver(ctx context.Context, id ID, given layout.Handoff, outcome string) (*Finished, error) {
 	f := &Finished{ID: id}
-	put, err := b.edit(ctx, id, func(text []byte) ([]byte, error) { return b.handedOver(text, f, give) })
+	put, err := b.edit(ctx, id, func(text []byte) ([]byte, error) { return b.handedOver(text, f, given, outcome) })
 	if err != nil {
 		return nil, err
 	}
@@ -126,13 +126,15 @@ func (b *Board) handOver(ctx context.Context, id ID, give func(before layout.Han
 
 // handedOver returns the text of a journal with a handoff and the metadata of a
 // task that has ended.
-func (b *Board) handedOver(text []byte, f *Finished, give func(layout.Handoff) layout.Handoff) ([]byte, error) {
+func (b *Board) handedOver(text []byte, f *Finished, given layout.Handoff, outcome string) ([]byte, error) {
 	j, _ := layout.ParseJournal(text) // what departs from the layout has no fields
 	var before layout.Handoff
 	if j.Handoff != nil {
 		before = *j.Handoff
 	}
-	given := give(before)
+	if given.Outcome == "" && (given.Summary != "" || before.Outcome == "") {
+		given.Outcome = outcome
+	}
 	h := Merge(before, given)
 	h.Outcome = outcomeWord(h.Outcome)
 	if h.Outcome == completed && outcomeWord(before.Outcome) != completed { // what stood in its way does so no more
@@ -169,13 +171,7 @@ func (b *Board) Finish(ctx context.Context, id ID, given layout.Handoff) (*Finis
 	if _, err := b.markers(id); err != nil {
 		return nil, err
 	}
-	f, err := b.handOver(ctx, id, func(before layout.Handoff) layout.Handoff {
-		g := given
-		if g.Outcome == "" && (g.Summary != "" || before.Outcome == "") {
-			g.Outcome = completed
-		}
-		return g
-	})
+	f, err := b.handOver(ctx, id, given, completed)
 	if err != nil {
 		return nil, err
 	}
