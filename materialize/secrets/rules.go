@@ -173,7 +173,7 @@ func (s *ruleSet) mayBe(r *rule, secret string) bool {
 		isPath := strings.ContainsAny(strings.TrimRight(secret, "."), "/.")
 		isMixed = isMixed && small != secret && strings.ToUpper(secret) != secret && !isPath
 	}
-	const leastEntropy = 2.5 // that of any secret, in bits a character: less has a row of one sign
+	const leastEntropy = 2.5 // of any secret, in bits a character: less has a row of one sign
 	if (r.assigned || r.isGuess) && !isMixed || entropy(secret) < max(r.entropy, leastEntropy) {
 		return false
 	}
