@@ -146,9 +146,8 @@ func searchArguments(root *cobra.Command, args []string) []string {
 	cmd.InitDefaultHelpFlag()
 	args = slices.Clone(args)
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
-		_, noHalfLife := parseHalfLife(args[min(i+1, len(args)-1)])
 		switch {
-		case args[i] == "--recent" && i+1 < len(args) && noHalfLife == nil:
+		case args[i] == "--recent" && i+1 < len(args) && isHalfLife(args[i+1]):
 			args[i] += "=" + args[i+1]
 			args = slices.Delete(args, i+1, i+2)
 		case strings.HasPrefix(args[i], "--"):
@@ -171,6 +170,12 @@ func searchText(args []string) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// isHalfLife reports whether an argument can be the value of --recent.
+func isHalfLife(arg string) bool {
+	_, err := parseHalfLife(arg)
+	return err == nil
 }
 
 // takesValue reports whether a flag has its value in the next argument.

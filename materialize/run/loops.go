@@ -180,7 +180,8 @@ func (b *Book) End(ctx context.Context) (*Outcome, error) {
 }
 
 // closeLoop makes a change that closes the loop that is going on, with a line about how
-// its tasks have ended, and returns what was noted when it began. What agents have written by hand is stored before.
+// its tasks have ended, and returns what was noted when it began. What agents have
+// written by hand is stored before.
 func (b *Book) closeLoop(ctx context.Context, p plan) (out *Outcome, start *layout.LoopStart, err error) {
 	if err := b.importFiles(ctx); err != nil {
 		return nil, nil, err

@@ -112,7 +112,8 @@ func (b *Board) HandOver(ctx context.Context, id ID, given layout.Handoff) (*Fin
 	return b.handOver(ctx, id, given, "")
 }
 
-// handOver is HandOver with an outcome for a task of which none is known but a summary.
+// handOver is HandOver with an outcome in place of one that was not given. The journal's
+// own stays if no summary was given either.
 func (b *Board) handOver(ctx context.Context, id ID, given layout.Handoff, outcome string) (*Finished, error) {
 	f := &Finished{ID: id}
 	put, err := b.edit(ctx, id, func(text []byte) ([]byte, error) { return b.handedOver(text, f, given, outcome) })
