@@ -161,6 +161,12 @@ func searchArguments(root *cobra.Command, args []string) []string {
 	return args
 }
 
+// isHalfLife reports whether an argument can be the value of --recent.
+func isHalfLife(arg string) bool {
+	_, err := parseHalfLife(arg)
+	return err == nil
+}
+
 // searchText returns what the words of a search say together.
 func searchText(args []string) string {
 	words := slices.Clone(args)
@@ -170,12 +176,6 @@ func searchText(args []string) string {
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// isHalfLife reports whether an argument can be the value of --recent.
-func isHalfLife(arg string) bool {
-	_, err := parseHalfLife(arg)
-	return err == nil
 }
 
 // takesValue reports whether a flag has its value in the next argument.
