@@ -170,8 +170,7 @@ func (e *environ) noteStatus(noun string, wanted []string, values func() []strin
 
 // meant adds to an error that there is no tree which one may have been meant.
 func (w *workspace) meant(ctx context.Context, err error, text string) error {
-	e := (*record.Error)(nil)
-	if errors.As(err, &e) && e.Reason == materialize.ErrNoTree {
+	if e, known := errors.AsType[*record.Error](err); known && e.Reason == materialize.ErrNoTree {
 		return e.Code.Errorf("%w%s", err, near(text, w.filterValues(ctx, "tree"))).Because(e.Reason)
 	}
 	return err

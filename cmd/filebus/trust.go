@@ -29,8 +29,7 @@ func (e *environ) user() *trust.User {
 // else's: nothing of that is read before the user has consented.
 func (e *environ) config(at materialize.Location) (config, error) {
 	err := e.user().Check(at.Store)
-	var refused *record.Error
-	if errors.As(err, &refused) && e.or(e.global.store, "FILEBUS_STORE") == "" && at.Main != e.dir {
+	if refused, is := errors.AsType[*record.Error](err); is && e.or(e.global.store, "FILEBUS_STORE") == "" && at.Main != e.dir {
 		refused.Hint += ", or filebus init --store " + materialize.StoreFolder + " for a store of your own here"
 	}
 	if err != nil {
