@@ -13,22 +13,20 @@ import (
 // SetJournalField returns text, a journal, with another value for one line of
 // its metadata, such as Status: the value's bytes alone change. A line that is
 // missing is added behind the last one; a journal without metadata gets the
-// section below its heading.
+// section below its heading, else before its first section or at the end.
 func SetJournalField(text []byte, key, value string) []byte {
 	eol := markdown.LineEnding(text)
 	line := "- " + markdown.SingleSpaced(key) + ": " + markdown.SingleSpaced(value) + eol
-	var title *markdown.Section
-	for _, s := range markdown.Outline(text) {
+	at, titled := len(text), false
+	for i, s := range markdown.Outline(text) {
 		if markdown.Fold(s.Title) == "metadata" {
 			return setMetadata(text, s, key, value, line)
 		}
-		if title == nil && (s.Level == 1 || strings.HasPrefix(s.Title, "Task:")) {
-			title = &s
+		if isTitle := s.Level == 1 || strings.HasPrefix(s.Title, "Task:"); isTitle && !titled {
+			at, titled = s.End-len(markdown.SectionBody(text, s)), true
+		} else if i == 0 {
+			at = s.Start
 		}
-	}
-	at := 0
-	if title != nil {
-		at = title.End - len(markdown.SectionBody(text, *title))
 	}
 	section := "## Metadata" + eol + line
 	if at > 0 {

@@ -21,6 +21,9 @@ func TestSetJournalField(t *testing.T) {
 		{"# Task: A\n\nText.\n", "Status", "done", "# Task: A\n\n## Metadata\n- Status: done\n\nText.\n"},
 		{"# Task: A", "Status", "done", "# Task: A\n\n## Metadata\n- Status: done\n"},
 		{"", "Status", "done", "## Metadata\n- Status: done\n"},
+		{"It works now.\nReally", "Status", "done", "It works now.\nReally\n\n## Metadata\n- Status: done\n"},
+		{"\ufeffIt works.\r\n\r\n## Notes\r\n", "Status", "done",
+			"\ufeffIt works.\r\n\r\n\r\n## Metadata\r\n- Status: done\r\n\r\n## Notes\r\n"},
 		{"# Task: A\n\n## Metadata", "Status", "done", "# Task: A\n\n## Metadata\n- Status: done\n"},
 	}
 	for _, test := range tests {
