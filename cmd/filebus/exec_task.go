@@ -19,6 +19,7 @@ import (
 type execTask struct {
 	board *task.Board
 	id    task.ID
+	begun *task.Journal // as it was before the command
 }
 
 // beginTask opens the journal of the task that --task names, unless it is open.
@@ -34,6 +35,7 @@ func (o *execCommand) beginTask(ctx context.Context, w *workspace) (job execTask
 	})
 	if err == nil {
 		w.tell(w.book().Settle(ctx, job.id.String()))
+		job.begun, err = job.board.Look(ctx, job.id)
 	}
 	return job, err
 }
@@ -42,6 +44,10 @@ func (o *execCommand) beginTask(ctx context.Context, w *workspace) (job execTask
 // The command may not have run.
 func (j execTask) end(ctx context.Context, w *workspace, run *result.Execution, err error) error {
 	if j.board == nil {
+		return nil
+	}
+	if now, err := j.board.Look(ctx, j.id); err == nil && now.Version.Record.Name != j.begun.Version.Record.Name {
+		w.note("%s was started anew meanwhile, and that one is not ended", j.id)
 		return nil
 	}
 	f, endErr := j.board.End(ctx, j.id, outcomeOf(run, err))
