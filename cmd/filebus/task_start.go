@@ -25,29 +25,38 @@ type taskStart struct {
 	Batch   string   `flag:"batch" not:"title"` // a file
 }
 
-func (o *taskStart) run(ctx context.Context, w *workspace, args []string) error {
+// request says in an open workspace what the journals begin with.
+func (o *taskStart) request(w *workspace) (task.StartRequest, error) {
 	r := task.StartRequest{
 		Title: o.Title, Agent: w.or(o.Agent, "FILEBUS_AGENT"), Run: w.or(o.Run, "FILEBUS_RUN"), Loop: o.Loop,
 		Focus: o.Focus, Restart: o.Restart,
 	}
 	for _, text := range o.Depends {
-		id, err := task.ParseID(strings.TrimSpace(text))
+		_, id, err := w.findTask(strings.TrimSpace(text))
 		if err != nil {
-			return err
+			return r, err
 		}
 		r.Depends = append(r.Depends, id)
 	}
+	return r, nil
+}
+
+func (o *taskStart) run(ctx context.Context, w *workspace, args []string) error {
 	if (o.Batch == "") == (len(args) == 0) {
 		return usageError("name a task, or give --batch FILE")
 	}
 	if o.Batch != "" {
-		return o.startBatch(ctx, w, r)
+		return o.startBatch(ctx, w)
 	}
 	id, err := task.ParseID(args[0])
 	if err != nil {
 		return err
 	}
 	if w, err = w.create(ctx); err != nil {
+		return err
+	}
+	r, err := o.request(w)
+	if err != nil {
 		return err
 	}
 	started, err := w.startTask(ctx, id, r)
@@ -89,12 +98,16 @@ type taskBatchJSON struct {
 
 // startBatch starts the tasks of a file, and prints what their agents are told. One that
 // cannot be started is named, and keeps no other from it.
-func (o *taskStart) startBatch(ctx context.Context, w *workspace, r task.StartRequest) error {
+func (o *taskStart) startBatch(ctx context.Context, w *workspace) error {
 	batch, err := w.readBatch(o.Batch)
 	if err != nil {
 		return err
 	}
 	if w, err = w.create(ctx); err != nil {
+		return err
+	}
+	r, err := o.request(w)
+	if err != nil {
 		return err
 	}
 	view, text := taskBatchJSON{}, ""
