@@ -44,7 +44,7 @@ func (b *Book) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
 	out, err := b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
 		if isOpen(now) && !r.Restart {
 			return c, record.Conflict.Errorf("the run %s has not ended: --end ends it first, "+
-				"--restart begins again with its focus and number of loops", now.RunID).Try("filebus run start --end")
+				"--restart begins again with its focus and number of loops", now.RunID).Try("filebus run show, which may be the run of another")
 		}
 		id, focus, loops := r.ID, r.Focus, r.Loops
 		if isOpen(now) {
