@@ -260,13 +260,17 @@ func closing(s layout.State, start *layout.LoopStart) []string {
 
 // isClosed reports whether the history has a line for the loop that a state is in.
 func isClosed(s layout.State) bool {
+	return slices.ContainsFunc(s.History, func(line string) bool { return isOfLoop(s, line) })
+}
+
+// isOfLoop reports whether a line of the history is that of the loop that a state is in.
+func isOfLoop(s layout.State, line string) bool {
 	loop, _ := s.LoopNumber()
-	lead := fmt.Sprintf("Loop %d:", loop)
-	return slices.ContainsFunc(s.History, func(line string) bool { return strings.HasPrefix(line, lead) })
+	return strings.HasPrefix(line, fmt.Sprintf("Loop %d:", loop))
 }
 
 // endedIn returns the agents that ended in the loop that a state is in. Without a
-// note of its beginning these are the ones that no line of the history counts.
+// note of its beginning these are the ones that no line of another loop counts.
 func endedIn(s layout.State, start *layout.LoopStart) []layout.CompletedAgent {
 	before := 0
 	if start != nil {
@@ -274,7 +278,7 @@ func endedIn(s layout.State, start *layout.LoopStart) []layout.CompletedAgent {
 	} else {
 		for _, line := range s.History {
 			var done, all int
-			if _, counts, found := strings.Cut(line, ":"); found {
+			if _, counts, found := strings.Cut(line, ":"); found && !isOfLoop(s, line) {
 				if n, _ := fmt.Sscanf(strings.TrimSpace(counts), "%d/%d", &done, &all); n == 2 {
 					before += all
 				}
