@@ -59,6 +59,19 @@ func (j execTask) end(ctx context.Context, w *workspace, run *result.Execution, 
 	return nil
 }
 
+// endReused ends the task of a call that is there, unless it has ended.
+func (o *execCommand) endReused(ctx context.Context, w *workspace, there *result.Stored) error {
+	j, err := w.board().Look(ctx, task.ID(o.call.Task))
+	if o.Task == "" || err == nil && layout.HasEnded(j.State()) {
+		return nil
+	}
+	job, err := o.beginTask(ctx, w)
+	if err == nil {
+		err = job.end(ctx, w, &result.Execution{Stored: there, Status: materialize.StatusDone}, nil)
+	}
+	return err
+}
+
 // exitTemporary is what sysexits(3) calls EX_TEMPFAIL: the command could do
 // nothing now, and may do so later.
 const exitTemporary = 75
