@@ -25,22 +25,6 @@ type taskStart struct {
 	Batch   string   `flag:"batch" not:"title"` // a file
 }
 
-// request says in an open workspace what the journals begin with.
-func (o *taskStart) request(w *workspace) (task.StartRequest, error) {
-	r := task.StartRequest{
-		Title: o.Title, Agent: w.or(o.Agent, "FILEBUS_AGENT"), Run: w.or(o.Run, "FILEBUS_RUN"), Loop: o.Loop,
-		Focus: o.Focus, Restart: o.Restart,
-	}
-	for _, text := range o.Depends {
-		_, id, err := w.findTask(strings.TrimSpace(text))
-		if err != nil {
-			return r, err
-		}
-		r.Depends = append(r.Depends, id)
-	}
-	return r, nil
-}
-
 func (o *taskStart) run(ctx context.Context, w *workspace, args []string) error {
 	if (o.Batch == "") == (len(args) == 0) {
 		return usageError("name a task, or give --batch FILE")
@@ -55,11 +39,7 @@ func (o *taskStart) run(ctx context.Context, w *workspace, args []string) error 
 	if w, err = w.create(ctx); err != nil {
 		return err
 	}
-	r, err := o.request(w)
-	if err != nil {
-		return err
-	}
-	started, err := w.startTask(ctx, id, r)
+	started, err := o.start(ctx, w, id, o.Title)
 	if err != nil {
 		return err
 	}
@@ -67,8 +47,22 @@ func (o *taskStart) run(ctx context.Context, w *workspace, args []string) error 
 		oneLine(started.Journal), oneLine(started.Marker))
 }
 
-// startTask starts a task, and tells the session state.
-func (w *workspace) startTask(ctx context.Context, id task.ID, r task.StartRequest) (*task.Started, error) {
+// start starts a task, and tells the session state.
+func (o *taskStart) start(ctx context.Context, w *workspace, id task.ID, title string) (*task.Started, error) {
+	r := task.StartRequest{
+		Title: title, Agent: w.or(o.Agent, "FILEBUS_AGENT"), Run: w.or(o.Run, "FILEBUS_RUN"), Loop: o.Loop,
+		Focus: o.Focus, Restart: o.Restart,
+	}
+	for _, text := range o.Depends {
+		b, on, err := w.findTask(strings.TrimSpace(text))
+		if err != nil {
+			return nil, err
+		}
+		if _, err = b.Look(ctx, on); err != nil { // it may be a slip, or still to begin
+			w.note("%s", message(err))
+		}
+		r.Depends = append(r.Depends, on)
+	}
 	if err := w.board().Free(ctx, id, r.Restart); err != nil {
 		return nil, err
 	}
@@ -106,20 +100,15 @@ func (o *taskStart) startBatch(ctx context.Context, w *workspace) error {
 	if w, err = w.create(ctx); err != nil {
 		return err
 	}
-	r, err := o.request(w)
-	if err != nil {
-		return err
-	}
 	view, text := taskBatchJSON{}, ""
 	for _, entry := range batch {
 		id := task.ID(entry.Facts.Task)
-		r.Title = entry.Facts.Title
-		if _, failed := w.startTask(ctx, id, r); failed != nil {
+		if _, failed := o.start(ctx, w, id, entry.Facts.Title); failed != nil {
 			w.noteTry(explain(failed).Hint, "%s", message(failed))
 			view.NotStarted, err = append(view.NotStarted, id), silentError(record.Partly)
 			continue
 		}
-		p := w.board().Prompt(id, r.Title)
+		p := w.board().Prompt(id, entry.Facts.Title)
 		view.Tasks, text = append(view.Tasks, p), text+p.Text+"\n"
 	}
 	return cmp.Or(w.presentWhole("", view, text), err)
