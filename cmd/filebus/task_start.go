@@ -127,7 +127,7 @@ func (e *environ) readBatch(file string) (batch []*layout.Entry, err error) {
 	seen := map[string]bool{}
 	for _, entry := range batchEntries(in.text) {
 		if s := entry.Facts.Status; s != "" && s != layout.StatusPending {
-			e.note("%s:%d: %s is %s, and is not started", file, entry.Line, entry.Facts.Task, s)
+			e.note("%s:%d: %s is %s, and is not started", file, entry.Line, cmp.Or(entry.Facts.Task, entry.Facts.Title), s)
 			continue
 		}
 		id, wrong := task.ParseID(entry.Facts.Task)
