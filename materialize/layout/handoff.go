@@ -142,10 +142,19 @@ func ParseHandoff(text []byte) (Handoff, []*SyntaxError) {
 	if first, rest, _ := strings.Cut(body, "\n"); strings.HasPrefix(first, "#") {
 		body, line = rest, 2
 	}
-	// A fence that says it is YAML decides; then a table; what is left is YAML.
+	// A fence that says it is YAML decides; then a table, or fields; what is left is YAML.
 	yaml, fenced := markdown.YAMLFence(body)
 	if rows := markdown.HasRow(body); rows && yaml.Info == "" {
 		return parseHandoffTable(body, line)
+	}
+	if yaml.Info == "" && fieldOutcome().MatchString(body) {
+		var h Handoff
+		for _, l := range markdown.Lines([]byte(body)) {
+			if p, isField := cutProperty(string(l.Text)); isField && !l.Quiet {
+				h.setRow(p.Key, p.Value)
+			}
+		}
+		return h, nil
 	}
 	if fenced {
 		body, line = yaml.Inside, line+yaml.Before
@@ -153,6 +162,9 @@ func ParseHandoff(text []byte) (Handoff, []*SyntaxError) {
 	node, problems := markdown.ParseYAML(body, line)
 	return handoffOf(node), problems
 }
+
+// fieldOutcome is the outcome in a handoff of fields, as hands write them: "- Outcome: x".
+var fieldOutcome = Pattern(`(?im)^[ \t]*(?:[-*+][ \t]+\**|\*\*)outcome\b`)
 
 // parseHandoffTable reads the rows of all tables in text, whose first line has
 // the number line. Rows in code fences are examples.

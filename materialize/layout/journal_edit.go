@@ -17,18 +17,9 @@ import (
 func SetJournalField(text []byte, key, value string) []byte {
 	eol := markdown.LineEnding(text)
 	line := "- " + markdown.SingleSpaced(key) + ": " + markdown.SingleSpaced(value) + eol
-	var title *markdown.Section
-	for _, s := range markdown.Outline(text) {
-		if markdown.Fold(s.Title) == "metadata" {
-			return setMetadata(text, s, key, value, line)
-		}
-		if title == nil && (s.Level == 1 || strings.HasPrefix(s.Title, "Task:")) {
-			title = &s
-		}
-	}
-	at := 0
-	if title != nil {
-		at = title.End - len(markdown.SectionBody(text, *title))
+	at, end, found := metadata(text)
+	if found {
+		return setMetadata(text, at, end, key, value, line)
 	}
 	section := "## Metadata" + eol + line
 	if at > 0 {
@@ -40,6 +31,52 @@ func SetJournalField(text []byte, key, value string) []byte {
 	return insertOwnLine(text, at, section)
 }
 
+// metadata returns where a journal's metadata stand: in their section, else in the lines
+// right below the heading, if these are fields with a status, as hands write them. Where
+// there are none, they belong at start.
+func metadata(text []byte) (start, end int, found bool) {
+	var title *markdown.Section
+	next := len(text)
+	for _, s := range markdown.Outline(text) {
+		at := s.End - len(markdown.SectionBody(text, s))
+		switch {
+		case markdown.Fold(s.Title) == "metadata":
+			return at, s.End, true
+		case title != nil:
+			next = min(next, s.Start)
+		case s.Level == 1 || strings.HasPrefix(s.Title, "Task:"):
+			start, title = at, &s
+		}
+	}
+	from, end := paragraphAt(text, start, next)
+	for raw := range bytes.Lines(text[from:end]) {
+		p, isField := cutProperty(string(raw))
+		if !isField {
+			return start, end, false
+		}
+		found = found || markdown.Fold(p.Key) == "status" && NormalizeStatus(p.Value) != ""
+	}
+	return start, end, found
+}
+
+// paragraphAt returns the first lines of text[start:end] that are not blank; without
+// any, nothing at start.
+func paragraphAt(text []byte, start, end int) (from, to int) {
+	rest := bytes.TrimLeft(text[start:end], " \t\r\n")
+	if len(rest) == 0 {
+		return start, start
+	}
+	from = end - len(rest)
+	to = from
+	for raw := range bytes.Lines(rest) {
+		if len(bytes.TrimSpace(raw)) == 0 {
+			break
+		}
+		to += len(raw)
+	}
+	return from, to
+}
+
 // insertOwnLine inserts whole lines, on a line of their own.
 func insertOwnLine(text []byte, at int, lines string) []byte {
 	if at > 0 && text[at-1] != '\n' {
@@ -48,17 +85,17 @@ func insertOwnLine(text []byte, at int, lines string) []byte {
 	return slices.Concat(text[:at], []byte(lines), text[at:])
 }
 
-// setMetadata sets a line of the section.
-func setMetadata(text []byte, s markdown.Section, key, value, line string) []byte {
-	at := s.End - len(markdown.SectionBody(text, s))
-	start := at
-	for raw := range bytes.Lines(text[start:s.End]) {
+// setMetadata sets a line of text[start:end].
+func setMetadata(text []byte, start, end int, key, value, line string) []byte {
+	at := start
+	for raw := range bytes.Lines(text[start:end]) {
 		if p, found := cutProperty(string(raw)); found && markdown.Fold(p.Key) == markdown.Fold(key) {
 			return replaceValue(text, at, raw, p.Value, markdown.SingleSpaced(value))
 		}
 		at += len(raw)
 	}
-	return insertOwnLine(text, lastText(text, start, s.End), line)
+	_, at = paragraphAt(text, start, end)
+	return insertOwnLine(text, at, line)
 }
 
 // replaceValue returns text with the value at the end of the line raw, which
