@@ -185,8 +185,11 @@ func endRemedy(id string, of *task) string {
 	switch {
 	case of.handoff:
 		return "filebus task done " + record.ShellWord(id)
-	case slices.ContainsFunc(of.markers, func(m string) bool { return strings.HasSuffix(m, ".failed") }):
+	case of.status == layout.StatusFailed,
+		slices.ContainsFunc(of.markers, func(m string) bool { return strings.HasSuffix(m, ".failed") }):
 		return "filebus task fail " + record.ShellWord(id) + " --summary SUMMARY --next NEXT"
+	case of.status == layout.StatusBlocked:
+		return "filebus task block " + record.ShellWord(id) + " --summary SUMMARY --blocker BLOCKER"
 	}
 	return "filebus task done " + record.ShellWord(id) + " --summary SUMMARY"
 }
