@@ -193,9 +193,14 @@ func (c Call) takeIn(r *materialize.PutRequest) (received io.Reader, problems []
 	}
 	e, broken := unwrap(transform.NewReader(whole(), unicode.BOMOverride(transform.Nop)))
 	text, why := head, ""
-	switch {
-	case e == nil && !isLong:
+	if !isLong && (e == nil || broken != nil) {
 		text = plainText(head)
+		behind := behindMessages(text)
+		if e, broken = unwrap(bytes.NewReader(behind)); broken != nil && len(behind) < len(text) {
+			e = nil // a text with an example
+		}
+	}
+	switch {
 	case e == nil:
 	case !e.isEnded:
 		why, r.Facts.Status = "has no end", worse(r.Facts.Status, materialize.StatusInterrupted)
@@ -214,6 +219,22 @@ func (c Call) takeIn(r *materialize.PutRequest) (received io.Reader, problems []
 	}
 	r.Text = bytes.NewReader(text)
 	return whole(), nil, nil
+}
+
+// behindMessages returns a text from its first object on, if before it are but lines in
+// which a client speaks of itself: "Loaded cached credentials."
+func behindMessages(text []byte) []byte {
+	at := 0
+	for raw := range bytes.Lines(text) {
+		switch line := bytes.TrimSpace(raw); {
+		case bytes.HasPrefix(line, []byte("{")), bytes.HasPrefix(line, []byte("[{")):
+			return text[at:]
+		case len(line) == 0, bytes.HasSuffix(line, []byte(":")), at > 4096:
+			return text
+		}
+		at += len(raw)
+	}
+	return text
 }
 
 var (
