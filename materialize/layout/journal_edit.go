@@ -17,9 +17,17 @@ import (
 func SetJournalField(text []byte, key, value string) []byte {
 	eol := markdown.LineEnding(text)
 	line := "- " + markdown.SingleSpaced(key) + ": " + markdown.SingleSpaced(value) + eol
-	at, end, found := metadata(text)
+	start, end, found := metadata(text)
+	at := start
+	for raw := range bytes.Lines(text[start:end]) {
+		if p, isField := cutProperty(string(raw)); isField && markdown.Fold(p.Key) == markdown.Fold(key) {
+			return replaceValue(text, at, raw, p.Value, markdown.SingleSpaced(value))
+		}
+		at += len(raw)
+	}
 	if found {
-		return setMetadata(text, at, end, key, value, line)
+		first := firstLines().FindSubmatchIndex(text[start:end])
+		return insertOwnLine(text, lastText(text, start, start+first[3]), line)
 	}
 	section := "## Metadata" + eol + line
 	if at > 0 {
@@ -32,50 +40,32 @@ func SetJournalField(text []byte, key, value string) []byte {
 }
 
 // metadata returns where a journal's metadata stand: in their section, else in the lines
-// right below the heading, if these are fields with a status, as hands write them. Where
-// there are none, they belong at start.
+// right below the heading, if one of these is a status, as hands write it. Where there
+// are none, they belong at start.
 func metadata(text []byte) (start, end int, found bool) {
-	var title *markdown.Section
-	next := len(text)
+	hasTitle, next := false, len(text)
 	for _, s := range markdown.Outline(text) {
 		at := s.End - len(markdown.SectionBody(text, s))
 		switch {
 		case markdown.Fold(s.Title) == "metadata":
 			return at, s.End, true
-		case title != nil:
+		case hasTitle:
 			next = min(next, s.Start)
 		case s.Level == 1 || strings.HasPrefix(s.Title, "Task:"):
-			start, title = at, &s
+			start, hasTitle = at, true
 		}
 	}
-	from, end := paragraphAt(text, start, next)
-	for raw := range bytes.Lines(text[from:end]) {
-		p, isField := cutProperty(string(raw))
-		if !isField {
-			return start, end, false
-		}
-		found = found || markdown.Fold(p.Key) == "status" && NormalizeStatus(p.Value) != ""
+	at := firstLines().FindSubmatchIndex(text[start:next])
+	var j Journal
+	j.readMetadata(text[start+at[2]:start+at[3]], 0)
+	if NormalizeStatus(j.Status) == "" {
+		return start, start, false
 	}
-	return start, end, found
+	return start, start + at[3], true
 }
 
-// paragraphAt returns the first lines of text[start:end] that are not blank; without
-// any, nothing at start.
-func paragraphAt(text []byte, start, end int) (from, to int) {
-	rest := bytes.TrimLeft(text[start:end], " \t\r\n")
-	if len(rest) == 0 {
-		return start, start
-	}
-	from = end - len(rest)
-	to = from
-	for raw := range bytes.Lines(rest) {
-		if len(bytes.TrimSpace(raw)) == 0 {
-			break
-		}
-		to += len(raw)
-	}
-	return from, to
-}
+// firstLines is the first paragraph of a text.
+var firstLines = Pattern(`^\s*((?:.*\S.*\n?)*)`)
 
 // insertOwnLine inserts whole lines, on a line of their own.
 func insertOwnLine(text []byte, at int, lines string) []byte {
@@ -83,19 +73,6 @@ func insertOwnLine(text []byte, at int, lines string) []byte {
 		lines = markdown.LineEnding(text) + lines
 	}
 	return slices.Concat(text[:at], []byte(lines), text[at:])
-}
-
-// setMetadata sets a line of text[start:end].
-func setMetadata(text []byte, start, end int, key, value, line string) []byte {
-	at := start
-	for raw := range bytes.Lines(text[start:end]) {
-		if p, found := cutProperty(string(raw)); found && markdown.Fold(p.Key) == markdown.Fold(key) {
-			return replaceValue(text, at, raw, p.Value, markdown.SingleSpaced(value))
-		}
-		at += len(raw)
-	}
-	_, at = paragraphAt(text, start, end)
-	return insertOwnLine(text, at, line)
 }
 
 // replaceValue returns text with the value at the end of the line raw, which

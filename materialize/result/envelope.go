@@ -195,7 +195,7 @@ func (c Call) takeIn(r *materialize.PutRequest) (received io.Reader, problems []
 	text, why := head, ""
 	if !isLong && (e == nil || broken != nil) {
 		text = plainText(head)
-		behind := behindMessages(text)
+		behind := messages().ReplaceAll(text, []byte("$1"))
 		if e, broken = unwrap(bytes.NewReader(behind)); broken != nil && len(behind) < len(text) {
 			e = nil // a text with an example
 		}
@@ -221,23 +221,9 @@ func (c Call) takeIn(r *materialize.PutRequest) (received io.Reader, problems []
 	return whole(), nil, nil
 }
 
-// behindMessages returns a text from its first object on, if before it are but lines in
-// which a client speaks of itself: "Loaded cached credentials."
-func behindMessages(text []byte) []byte {
-	at := 0
-	for raw := range bytes.Lines(text) {
-		switch line := bytes.TrimSpace(raw); {
-		case bytes.HasPrefix(line, []byte("{")), bytes.HasPrefix(line, []byte("[{")):
-			return text[at:]
-		case len(line) == 0, bytes.HasSuffix(line, []byte(":")), at > 4096:
-			return text
-		}
-		at += len(raw)
-	}
-	return text
-}
-
 var (
+	// Lines in which a client speaks of itself before an object: "Loaded cached credentials."
+	messages = layout.Pattern(`^(?:[^{[\s].*[^:\s]\r?\n){1,20}([{[])`)
 	toBegin  = layout.Pattern(`\x1b\[(?:2K|[01]?G)`) // the line is written anew
 	controls = layout.Pattern(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-OQ-WYZ\\` + "`" + `a-~])`)
 	redrawn  = layout.Pattern(`(?m)^[^\n]*\r([^\r\n]+\r*)$`)
