@@ -341,11 +341,7 @@ func (l *looker) empty() {
 // write returns the command line that stores the text for the first time.
 func (l *looker) write() string {
 	if l.of == nil {
-		dir := filepath.Dir(l.File)
-		for _, err := os.Stat(dir); err != nil && dir != filepath.Dir(dir); _, err = os.Stat(dir) {
-			dir = filepath.Dir(dir)
-		}
-		return "ls -la " + record.ShellWord(dir)
+		return "ls -la " + record.ShellWord(filepath.Dir(l.File))
 	}
 	if checkArtifact(l.artifact) != nil { // a name that only a hand gives
 		return "cp FILE " + record.ShellWord(l.File)
