@@ -13,7 +13,7 @@ import (
 // SetJournalField returns text, a journal, with another value for one line of
 // its metadata, such as Status: the value's bytes alone change. A line that is
 // missing is added behind the last one; a journal without metadata gets the
-// section below its heading.
+// section below its heading, else before its first section or at the end.
 func SetJournalField(text []byte, key, value string) []byte {
 	eol := markdown.LineEnding(text)
 	line := "- " + markdown.SingleSpaced(key) + ": " + markdown.SingleSpaced(value) + eol
@@ -49,19 +49,22 @@ func metadata(text []byte) (start, end int, found bool) {
 		switch {
 		case markdown.Fold(s.Title) == "metadata":
 			return at, s.End, true
-		case hasTitle:
+		case !hasTitle && (s.Level == 1 || strings.HasPrefix(s.Title, "Task:")):
+			start, next, hasTitle = at, len(text), true
+		default:
 			next = min(next, s.Start)
-		case s.Level == 1 || strings.HasPrefix(s.Title, "Task:"):
-			start, hasTitle = at, true
 		}
 	}
 	at := firstLines().FindSubmatchIndex(text[start:next])
 	var j Journal
 	j.readMetadata(text[start+at[2]:start+at[3]], 0)
-	if NormalizeStatus(j.Status) == "" {
+	switch {
+	case NormalizeStatus(j.Status) != "":
+		return start, start + at[3], true
+	case hasTitle:
 		return start, start, false
 	}
-	return start, start + at[3], true
+	return next, next, false
 }
 
 // firstLines is the first paragraph of a text.
