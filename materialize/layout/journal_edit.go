@@ -58,13 +58,13 @@ func metadata(text []byte) (start, end int, found bool) {
 	at := firstLines().FindSubmatchIndex(text[start:next])
 	var j Journal
 	j.readMetadata(text[start+at[2]:start+at[3]], 0)
-	switch {
-	case NormalizeStatus(j.Status) != "":
+	if NormalizeStatus(j.Status) != "" {
 		return start, start + at[3], true
-	case hasTitle:
-		return start, start, false
 	}
-	return next, next, false
+	if !hasTitle {
+		start = next
+	}
+	return start, start, false
 }
 
 // firstLines is the first paragraph of a text.

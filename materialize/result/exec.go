@@ -210,15 +210,14 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 
 // digest tells the command from others by its arguments, and its input if that is a file.
 func (c *Command) digest() string {
-	text := []byte(strings.Join(c.Args, "\x00"))
+	digest := sha256.New()
+	_, _ = io.WriteString(digest, strings.Join(c.Args, "\x00"))
 	if file, isFile := c.Stdin.(*os.File); isFile {
-		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-			input := sha256.New()
-			_, _ = io.Copy(input, io.NewSectionReader(file, 0, info.Size())) // what cannot be read is no input
-			text = input.Sum(append(text, 0, 0))
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			_, _ = io.Copy(digest, io.NewSectionReader(file, 0, info.Size())) // what cannot be read is no input
 		}
 	}
-	return "sha256:" + record.DigestOf(text).String()
+	return fmt.Sprintf("sha256:%x", digest.Sum(nil))
 }
 
 // Reuse returns the result of a call if it is there, the same command has made it, and it
