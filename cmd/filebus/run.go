@@ -74,7 +74,7 @@ func endLoop(ctx context.Context, w *workspace, _ []string) error {
 		fmt.Sprintf("snapshot    %s  %s completed, at %s", snap.Name(), summaryOf(snap), w.minute(snap.Time)),
 	}, ended...)
 	return w.presentShort(append(lines, harvest...), presentation{
-		what: "state/session_state", maxTokens: closedTokens, exact: true, json: func(int) any { return out },
+		what: "state/session_state", maxTokens: closedTokens, exact: true, rest: "--json", json: func(int) any { return out },
 	})
 }
 

@@ -63,9 +63,17 @@ func (j *Journal) facts() Facts {
 // says, which is written last, else the metadata, which is often forgotten.
 func (j *Journal) State() string {
 	if j.Handoff != nil {
-		return cmp.Or(NormalizeStatus(j.Handoff.Outcome), NormalizeStatus(j.Status))
+		return cmp.Or(taskStatus(j.Handoff.Outcome), taskStatus(j.Status))
 	}
-	return NormalizeStatus(j.Status)
+	return taskStatus(j.Status)
+}
+
+// taskStatus is NormalizeStatus for tasks: one that was given up has failed.
+func taskStatus(text string) string {
+	if status := NormalizeStatus(text); status != "wont_fix" && status != "duplicate" {
+		return status
+	}
+	return StatusFailed
 }
 
 // AppendJournal appends the text of j: heading, metadata, progress log, handoff
