@@ -120,10 +120,11 @@ func ParseJournal(text []byte) (Journal, []*SyntaxError) {
 	} else {
 		problems = append(problems, &SyntaxError{Line: 1, Err: errors.New("a journal begins with a heading \"# Task: name\"")})
 	}
+	if start, end, found := metadata(text); found {
+		problems = append(problems, j.readMetadata(text[start:end], 1+bytes.Count(text[:start], []byte("\n")))...)
+	}
 	for _, s := range sections {
 		switch body := markdown.SectionBody(text, s); markdown.Fold(s.Title) {
-		case "metadata":
-			problems = append(problems, j.readMetadata(body, s.Line+1)...)
 		case "progress_log", "progress":
 			j.Progress = append(j.Progress, parseProgress(body)...)
 		case "handoff":
