@@ -109,7 +109,7 @@ func (o *execCommand) exec(ctx context.Context, w *workspace, args []string) (er
 		case err != nil:
 			return err
 		case stored != nil:
-			return o.printReference(env, stored)
+			return errors.Join(o.endReused(ctx, w, stored), o.printReference(env, stored))
 		}
 	}
 	turn, err := o.beginTurn(ctx, w)

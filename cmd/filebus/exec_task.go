@@ -19,6 +19,7 @@ import (
 type execTask struct {
 	board *task.Board
 	id    task.ID
+	begun *task.Journal // as it was before the command
 }
 
 // beginTask opens the journal of the task that --task names, unless it is open.
@@ -34,6 +35,7 @@ func (o *execCommand) beginTask(ctx context.Context, w *workspace) (job execTask
 	})
 	if err == nil {
 		w.tell(w.book().Settle(ctx, job.id.String()))
+		job.begun, err = job.board.Look(ctx, job.id)
 	}
 	return job, err
 }
@@ -44,6 +46,10 @@ func (j execTask) end(ctx context.Context, w *workspace, run *result.Execution, 
 	if j.board == nil {
 		return nil
 	}
+	if now, err := j.board.Look(ctx, j.id); err == nil && now.Version.Record.Name != j.begun.Version.Record.Name {
+		w.note("%s was started anew meanwhile, and that one is not ended", j.id)
+		return nil
+	}
 	f, endErr := j.board.End(ctx, j.id, outcomeOf(run, err))
 	if endErr != nil {
 		return fmt.Errorf("ending %s: %w", j.id, endErr)
@@ -51,6 +57,19 @@ func (j execTask) end(ctx context.Context, w *workspace, run *result.Execution, 
 	w.tell(w.book().Settle(ctx))
 	w.note("%s  %s  %s", j.id, f.Status, oneLine(f.Marker))
 	return nil
+}
+
+// endReused ends the task of a call that is there, unless it has ended.
+func (o *execCommand) endReused(ctx context.Context, w *workspace, there *result.Stored) error {
+	j, err := w.board().Look(ctx, task.ID(o.call.Task))
+	if o.Task == "" || err == nil && layout.HasEnded(j.State()) {
+		return nil
+	}
+	job, err := o.beginTask(ctx, w)
+	if err == nil {
+		err = job.end(ctx, w, &result.Execution{Stored: there, Status: materialize.StatusDone}, nil)
+	}
+	return err
 }
 
 // exitTemporary is what sysexits(3) calls EX_TEMPFAIL: the command could do

@@ -72,7 +72,7 @@ func endLoop(ctx context.Context, w *workspace, _ []string) error {
 	}, ended...)
 	const closedTokens = 200 // what closing a loop prints at most
 	return w.presentShort(append(lines, harvest...), presentation{
-		what: "state/session_state", maxTokens: closedTokens, exact: true, json: func(int) any { return out },
+		what: "state/session_state", maxTokens: closedTokens, exact: true, rest: "--json", json: func(int) any { return out },
 	})
 }
 

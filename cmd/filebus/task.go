@@ -132,7 +132,11 @@ func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
 		json: func(n int) any { return taskView(j, o.Full, cut(n)) },
 		text: cut,
 	})
-	if err == nil && j.Handoff == nil && !o.Full && !w.global.json {
+	switch {
+	case err != nil, j.Handoff != nil, o.Full, w.global.json:
+	case layout.HasEnded(j.State()): // no marker may ever come
+		w.note("%s has ended without a handoff: filebus task show %[1]s --full", record.ShellWord(id.String()))
+	default:
 		w.note("%s has not handed over yet: filebus wait %s", id, record.ShellWord(id.String()))
 	}
 	return err

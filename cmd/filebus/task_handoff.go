@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -150,6 +152,12 @@ func (o *handoffFlags) end(ctx context.Context, w *workspace, outcome, text stri
 	b, id, err := w.findTask(text)
 	if err != nil {
 		return err
+	}
+	for i, f := range h.Files { // as the working directory has it, where the workspace has none
+		_, here := os.Stat(w.abs(f.Path))
+		if _, there := os.Stat(filepath.Join(w.Root, f.Path)); here == nil && there != nil {
+			h.Files[i].Path = workspaceFiles(w, []string{f.Path})[0]
+		}
 	}
 	was, err := b.Standing(ctx, string(id))
 	if err != nil {

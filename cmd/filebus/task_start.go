@@ -26,22 +26,11 @@ type taskStart struct {
 }
 
 func (o *taskStart) run(ctx context.Context, w *workspace, args []string) error {
-	r := task.StartRequest{
-		Title: o.Title, Agent: w.or(o.Agent, "FILEBUS_AGENT"), Run: w.or(o.Run, "FILEBUS_RUN"), Loop: o.Loop,
-		Focus: o.Focus, Restart: o.Restart,
-	}
-	for _, text := range o.Depends {
-		id, err := task.ParseID(strings.TrimSpace(text))
-		if err != nil {
-			return err
-		}
-		r.Depends = append(r.Depends, id)
-	}
 	if (o.Batch == "") == (len(args) == 0) {
 		return usageError("name a task, or give --batch FILE")
 	}
 	if o.Batch != "" {
-		return o.startBatch(ctx, w, r)
+		return o.startBatch(ctx, w)
 	}
 	id, err := task.ParseID(args[0])
 	if err != nil {
@@ -50,7 +39,7 @@ func (o *taskStart) run(ctx context.Context, w *workspace, args []string) error 
 	if w, err = w.create(ctx); err != nil {
 		return err
 	}
-	started, err := w.startTask(ctx, id, r)
+	started, err := o.start(ctx, w, id, o.Title)
 	if err != nil {
 		return err
 	}
@@ -58,8 +47,22 @@ func (o *taskStart) run(ctx context.Context, w *workspace, args []string) error 
 		oneLine(started.Journal), oneLine(started.Marker))
 }
 
-// startTask starts a task, and tells the session state.
-func (w *workspace) startTask(ctx context.Context, id task.ID, r task.StartRequest) (*task.Started, error) {
+// start starts a task, and tells the session state.
+func (o *taskStart) start(ctx context.Context, w *workspace, id task.ID, title string) (*task.Started, error) {
+	r := task.StartRequest{
+		Title: title, Agent: w.or(o.Agent, "FILEBUS_AGENT"), Run: w.or(o.Run, "FILEBUS_RUN"), Loop: o.Loop,
+		Focus: o.Focus, Restart: o.Restart,
+	}
+	for _, text := range o.Depends {
+		b, on, err := w.findTask(strings.TrimSpace(text))
+		if err != nil {
+			return nil, err
+		}
+		if _, err = b.Look(ctx, on); err != nil { // it may be a slip, or still to begin
+			w.note("%s", message(err))
+		}
+		r.Depends = append(r.Depends, on)
+	}
 	if err := w.board().Free(ctx, id, r.Restart); err != nil {
 		return nil, err
 	}
@@ -89,7 +92,7 @@ type taskBatchJSON struct {
 
 // startBatch starts the tasks of a file, and prints what their agents are told. One that
 // cannot be started is named, and keeps no other from it.
-func (o *taskStart) startBatch(ctx context.Context, w *workspace, r task.StartRequest) error {
+func (o *taskStart) startBatch(ctx context.Context, w *workspace) error {
 	batch, err := w.readBatch(o.Batch)
 	if err != nil {
 		return err
@@ -100,13 +103,12 @@ func (o *taskStart) startBatch(ctx context.Context, w *workspace, r task.StartRe
 	view, text := taskBatchJSON{}, ""
 	for _, entry := range batch {
 		id := task.ID(entry.Facts.Task)
-		r.Title = entry.Facts.Title
-		if _, failed := w.startTask(ctx, id, r); failed != nil {
+		if _, failed := o.start(ctx, w, id, entry.Facts.Title); failed != nil {
 			w.noteTry(explain(failed).Hint, "%s", message(failed))
 			view.NotStarted, err = append(view.NotStarted, id), silentError(record.Partly)
 			continue
 		}
-		p := w.board().Prompt(id, r.Title)
+		p := w.board().Prompt(id, entry.Facts.Title)
 		view.Tasks, text = append(view.Tasks, p), text+p.Text+"\n"
 	}
 	return cmp.Or(w.presentWhole("", view, text), err)
@@ -125,7 +127,7 @@ func (e *environ) readBatch(file string) (batch []*layout.Entry, err error) {
 	seen := map[string]bool{}
 	for _, entry := range batchEntries(in.text) {
 		if s := entry.Facts.Status; s != "" && s != layout.StatusPending {
-			e.note("%s:%d: %s is %s, and is not started", file, entry.Line, entry.Facts.Task, s)
+			e.note("%s:%d: %s is %s, and is not started", file, entry.Line, cmp.Or(entry.Facts.Task, entry.Facts.Title), s)
 			continue
 		}
 		id, wrong := task.ParseID(entry.Facts.Task)

@@ -142,10 +142,10 @@ func ParseHandoff(text []byte) (Handoff, []*SyntaxError) {
 	if first, rest, _ := strings.Cut(body, "\n"); strings.HasPrefix(first, "#") {
 		body, line = rest, 2
 	}
-	// A fence that says it is YAML decides; then a table; what is left is YAML.
+	// A fence that says it is YAML decides; then a table, or fields; what is left is YAML.
 	yaml, fenced := markdown.YAMLFence(body)
-	if rows := markdown.HasRow(body); rows && yaml.Info == "" {
-		return parseHandoffTable(body, line)
+	if (markdown.HasRow(body) || fieldOutcome().MatchString(body)) && yaml.Info == "" {
+		return parseHandoffRows(body, line)
 	}
 	if fenced {
 		body, line = yaml.Inside, line+yaml.Before
@@ -154,12 +154,19 @@ func ParseHandoff(text []byte) (Handoff, []*SyntaxError) {
 	return handoffOf(node), problems
 }
 
-// parseHandoffTable reads the rows of all tables in text, whose first line has
-// the number line. Rows in code fences are examples.
-func parseHandoffTable(text string, line int) (h Handoff, problems []*SyntaxError) {
+// fieldOutcome is the outcome in a handoff of fields, as hands write them: "- Outcome: x".
+var fieldOutcome = Pattern(`(?im)^[ \t]*(?:[-*+][ \t]+\**|\*\*)outcome\b`)
+
+// parseHandoffRows reads the rows of all tables in text, or its fields if it has none,
+// whose first line has the number line. Rows in code fences are examples.
+func parseHandoffRows(text string, line int) (h Handoff, problems []*SyntaxError) {
+	hasRows := markdown.HasRow(text)
 	for _, l := range markdown.Lines([]byte(text)) {
 		cells, isRow := markdown.Row(l.Text)
+		field, isField := cutProperty(string(l.Text))
 		switch {
+		case !hasRows && isField && !l.Quiet:
+			h.setRow(field.Key, field.Value)
 		case l.Quiet || !isRow || markdown.IsDelimiter(cells):
 		case len(cells) < 2:
 			problems = append(problems, &SyntaxError{Line: line + l.Number - 1,

@@ -63,9 +63,17 @@ func (j *Journal) facts() Facts {
 // says, which is written last, else the metadata, which is often forgotten.
 func (j *Journal) State() string {
 	if j.Handoff != nil {
-		return cmp.Or(NormalizeStatus(j.Handoff.Outcome), NormalizeStatus(j.Status))
+		return cmp.Or(taskStatus(j.Handoff.Outcome), taskStatus(j.Status))
 	}
-	return NormalizeStatus(j.Status)
+	return taskStatus(j.Status)
+}
+
+// taskStatus is NormalizeStatus for tasks: one that was given up has failed.
+func taskStatus(text string) string {
+	if status := NormalizeStatus(text); status != "wont_fix" && status != "duplicate" {
+		return status
+	}
+	return StatusFailed
 }
 
 // AppendJournal appends the text of j: heading, metadata, progress log, handoff
@@ -112,10 +120,11 @@ func ParseJournal(text []byte) (Journal, []*SyntaxError) {
 	} else {
 		problems = append(problems, &SyntaxError{Line: 1, Err: errors.New("a journal begins with a heading \"# Task: name\"")})
 	}
+	if start, end, found := metadata(text); found {
+		problems = append(problems, j.readMetadata(text[start:end], 1+bytes.Count(text[:start], []byte("\n")))...)
+	}
 	for _, s := range sections {
 		switch body := markdown.SectionBody(text, s); markdown.Fold(s.Title) {
-		case "metadata":
-			problems = append(problems, j.readMetadata(body, s.Line+1)...)
 		case "progress_log", "progress":
 			j.Progress = append(j.Progress, parseProgress(body)...)
 		case "handoff":

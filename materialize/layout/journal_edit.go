@@ -13,22 +13,21 @@ import (
 // SetJournalField returns text, a journal, with another value for one line of
 // its metadata, such as Status: the value's bytes alone change. A line that is
 // missing is added behind the last one; a journal without metadata gets the
-// section below its heading.
+// section below its heading, else before its first section or at the end.
 func SetJournalField(text []byte, key, value string) []byte {
 	eol := markdown.LineEnding(text)
 	line := "- " + markdown.SingleSpaced(key) + ": " + markdown.SingleSpaced(value) + eol
-	var title *markdown.Section
-	for _, s := range markdown.Outline(text) {
-		if markdown.Fold(s.Title) == "metadata" {
-			return setMetadata(text, s, key, value, line)
+	start, end, found := metadata(text)
+	at := start
+	for raw := range bytes.Lines(text[start:end]) {
+		if p, isField := cutProperty(string(raw)); isField && markdown.Fold(p.Key) == markdown.Fold(key) {
+			return replaceValue(text, at, raw, p.Value, markdown.SingleSpaced(value))
 		}
-		if title == nil && (s.Level == 1 || strings.HasPrefix(s.Title, "Task:")) {
-			title = &s
-		}
+		at += len(raw)
 	}
-	at := 0
-	if title != nil {
-		at = title.End - len(markdown.SectionBody(text, *title))
+	if found {
+		first := firstLines().FindSubmatchIndex(text[start:end])
+		return insertOwnLine(text, lastText(text, start, start+first[3]), line)
 	}
 	section := "## Metadata" + eol + line
 	if at > 0 {
@@ -40,25 +39,43 @@ func SetJournalField(text []byte, key, value string) []byte {
 	return insertOwnLine(text, at, section)
 }
 
+// metadata returns where a journal's metadata stand: in their section, else in the lines
+// right below the heading, if one of these is a status, as hands write it. Where there
+// are none, they belong at start.
+func metadata(text []byte) (start, end int, found bool) {
+	hasTitle, next := false, len(text)
+	for _, s := range markdown.Outline(text) {
+		at := s.End - len(markdown.SectionBody(text, s))
+		switch {
+		case markdown.Fold(s.Title) == "metadata":
+			return at, s.End, true
+		case !hasTitle && (s.Level == 1 || strings.HasPrefix(s.Title, "Task:")):
+			start, next, hasTitle = at, len(text), true
+		default:
+			next = min(next, s.Start)
+		}
+	}
+	at := firstLines().FindSubmatchIndex(text[start:next])
+	var j Journal
+	j.readMetadata(text[start+at[2]:start+at[3]], 0)
+	if NormalizeStatus(j.Status) != "" {
+		return start, start + at[3], true
+	}
+	if !hasTitle {
+		start = next
+	}
+	return start, start, false
+}
+
+// firstLines is the first paragraph of a text.
+var firstLines = Pattern(`^\s*((?:.*\S.*\n?)*)`)
+
 // insertOwnLine inserts whole lines, on a line of their own.
 func insertOwnLine(text []byte, at int, lines string) []byte {
 	if at > 0 && text[at-1] != '\n' {
 		lines = markdown.LineEnding(text) + lines
 	}
 	return slices.Concat(text[:at], []byte(lines), text[at:])
-}
-
-// setMetadata sets a line of the section.
-func setMetadata(text []byte, s markdown.Section, key, value, line string) []byte {
-	at := s.End - len(markdown.SectionBody(text, s))
-	start := at
-	for raw := range bytes.Lines(text[start:s.End]) {
-		if p, found := cutProperty(string(raw)); found && markdown.Fold(p.Key) == markdown.Fold(key) {
-			return replaceValue(text, at, raw, p.Value, markdown.SingleSpaced(value))
-		}
-		at += len(raw)
-	}
-	return insertOwnLine(text, lastText(text, start, s.End), line)
 }
 
 // replaceValue returns text with the value at the end of the line raw, which

@@ -44,7 +44,7 @@ func AppendCompletion(dst []byte, c Completion) []byte {
 // ParseCompletion reads a marker file, whatever it holds.
 func ParseCompletion(text []byte) Completion {
 	content := string(bytes.TrimSpace(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))))
-	return Completion{Text: content, Outcome: NormalizeStatus(markdown.Clip(content, 200))}
+	return Completion{Text: content, Outcome: taskStatus(markdown.Clip(content, 200))}
 }
 
 // FailedMarkers reports whether the profile's tasks announce that they failed or

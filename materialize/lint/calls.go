@@ -209,7 +209,7 @@ var (
 	looks = `(check|poll|look|glob|re-?check|monitor|query|scan)\w*`
 
 	everySeconds = pattern(`(?i)\b` + looks + `\b([^.;]|\.\S){0,80}\b` + often + `|\b` + often + `([^.;]|\.\S){0,60}\b` + looks + `\b`)
-	pollsFor     = pattern(`(?i)\b(poll(s|ed|ing)?|keep (checking|globbing|looking)|repeatedly (check|glob|look)\w*|(check|glob|look)\w*\s[^.;]{0,40}\b(repeatedly|in a loop|again and again))\b`)
+	pollsFor     = pattern(`(?i)\b(poll(s|ed|ing)?|keep (checking|globbing|looking)|repeatedly (check|glob|look)\w*|(check|glob|look)\w*\s[^.;]{0,40}\b(repeatedly|in a loop|again and again)|sleep\w*\s+(for\s+)?\d[^.;]{0,40}\b(check|glob|look|poll|ls))\b`)
 	pollTarget   = pattern(`(?i)\bGlob\b|agent_complete|/complete/|\.(done|failed)\b|\b(completion )?markers?\b|issue_queue`)
 	otherWork    = pattern(`(?i)\bhealth|heartbeat|\bcron\b|\bmetrics?\b|\bservers?\b|\bdatabase`)
 	blockingWait = pattern(`filebus wait\b|(while|until)\s+(!\s+)?(\[\[?|test)\s[^\n]*-[fes]\s[^\n]*\bsleep\b`)
@@ -295,7 +295,7 @@ func findPollProse(d *document, i int) []hit {
 		(waitFor().MatchString(b.text) || !otherWork().MatchString(b.text)) {
 		return []hit{{m[0], m[1], "looks again every so often: each look is a call of its own"}}
 	}
-	m := findWith(pollsFor(), b.text, "poll", "keep", "repeatedly", "check", "glob", "look")
+	m := findWith(pollsFor(), b.text, "poll", "keep", "repeatedly", "check", "glob", "look", "sleep")
 	if m == nil || !pollTarget().MatchString(restOfSentence(b.text[m[0]:])) {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (c *checker) data(name, full string, location layout.Location, text []byte)
 		}
 		j, _ := layout.ParseJournal(text) // what departs from the layout is reported already
 		c.tasks.addJournal(base, name, location, text, j)
-		c.handoff(name, location, text, j)
+		c.handoff(name, base, location, text, j)
 	case record.KindMarker:
 		of := c.tasks.of(base, location.Facts.Task)
 		of.markers = append(of.markers, name)

@@ -106,6 +106,7 @@ func TestInstructions(t *testing.T) {
 		{"Glob in a loop of words", "```\n# Poll silently with Glob, not Bash\nWHILE Glob(marker).length == 0:\n    Bash(\"sleep 5\")\n```",
 			[]string{"2 polling", "3 polling"}},
 		{"Glob over sources", "```python\nfor f in Glob(\"**/*.go\"):\n    read(f)\n```", nil},
+		{"sleep, then Glob", "After launching, loop: sleep 10, then Glob for `agent_complete/*.done` until all are there.", []string{"1 polling"}},
 		{"every few seconds", "Check the marker file every 10 seconds until it appears.", []string{"1 polling"}},
 		{"every few seconds, first", "Every 30 seconds, check whether the agents are done.", []string{"1 polling"}},
 		{"a server's health", "The server performs a health check every 30 seconds for all agents.", nil},

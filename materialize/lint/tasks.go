@@ -27,6 +27,9 @@ type tasks struct {
 // may lack.
 type taskKey struct{ base, id string }
 
+// word returns the task as commands take it.
+func (k taskKey) word() string { return record.ShellWord(path.Join(k.base, k.id)) }
+
 type task struct {
 	journal string // its file or that of its report, "" without one
 	line    int    // of its status
@@ -82,9 +85,9 @@ func statusLine(text []byte) int {
 }
 
 // handoff reports what the handoff of an ended journal lacks.
-func (c *checker) handoff(name string, location layout.Location, text []byte, j layout.Journal) {
+func (c *checker) handoff(name, base string, location layout.Location, text []byte, j layout.Journal) {
 	ended := layout.HasEnded(layout.NormalizeStatus(j.Status))
-	f := finding{name, 1, journalHandoff, "", handoffRemedy(location.Facts.Task, j)}
+	f := finding{name, 1, journalHandoff, "", handoffRemedy(path.Join(base, location.Facts.Task), j)}
 	switch {
 	case j.Handoff == nil && ended:
 		f.Line, f.Message = statusLine(text), "the task is "+oneLine(j.Status)+", but there is no Handoff section"
@@ -140,7 +143,7 @@ func (t *tasks) report(c *checker) {
 			continue // nobody waits for it: it may be any file
 		}
 		taken[near] = true
-		c.add(finding{s.file, 1, markerName, s.why + "; task " + near.id + " has no marker", endRemedy(near.id, t.at[near])})
+		c.add(finding{s.file, 1, markerName, s.why + "; task " + near.id + " has no marker", endRemedy(near, t.at[near])})
 	}
 	keys := slices.SortedFunc(maps.Keys(t.at), func(a, b taskKey) int {
 		return cmp.Or(strings.Compare(a.base, b.base), strings.Compare(a.id, b.id))
@@ -154,9 +157,9 @@ func (t *tasks) report(c *checker) {
 		switch of := t.at[key]; {
 		case !layout.HasEnded(of.status) && of.status != "" && len(of.markers) > 0:
 			c.add(finding{of.journal, of.line, markerStatus, fmt.Sprintf("the task is %s, but its marker %s is there", of.status, path.Base(of.markers[0])),
-				"filebus task show " + record.ShellWord(key.id) + "; if it has ended, " + endRemedy(key.id, of)})
+				"filebus task show " + key.word() + "; if it has ended, " + endRemedy(key, of)})
 		case layout.HasEnded(of.status) && len(of.markers) == 0 && !taken[key]:
-			c.add(finding{of.journal, of.line, journalMarker, fmt.Sprintf("the task is %s, but has no marker", of.status), endRemedy(key.id, of)})
+			c.add(finding{of.journal, of.line, journalMarker, fmt.Sprintf("the task is %s, but has no marker", of.status), endRemedy(key, of)})
 		}
 	}
 }
@@ -173,20 +176,26 @@ func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool
 				record.ShellWord(path.Join(path.Dir(marker), near.id+path.Ext(marker)))})
 			continue
 		}
-		c.add(finding{marker, 1, markerJournal, "the task " + key.id + " has neither journal nor report",
-			"filebus task start " + record.ShellWord(key.id) + ", then " + endRemedy(key.id, of)})
+		remedy := "filebus task start " + key.word() + ", then " + endRemedy(key, of)
+		if key.base != "" { // tasks of nested roots are started there
+			remedy = "by hand: write a journal for " + key.word()
+		}
+		c.add(finding{marker, 1, markerJournal, "the task " + key.id + " has neither journal nor report", remedy})
 	}
 }
 
 // endRemedy ends a task.
-func endRemedy(id string, of *task) string {
+func endRemedy(key taskKey, of *task) string {
 	switch {
 	case of.handoff:
-		return "filebus task done " + record.ShellWord(id)
-	case slices.ContainsFunc(of.markers, func(m string) bool { return strings.HasSuffix(m, ".failed") }):
-		return "filebus task fail " + record.ShellWord(id) + " --summary SUMMARY --next NEXT"
+		return "filebus task done " + key.word()
+	case of.status == layout.StatusFailed,
+		slices.ContainsFunc(of.markers, func(m string) bool { return strings.HasSuffix(m, ".failed") }):
+		return "filebus task fail " + key.word() + " --summary SUMMARY --next NEXT"
+	case of.status == layout.StatusBlocked:
+		return "filebus task block " + key.word() + " --summary SUMMARY --blocker BLOCKER"
 	}
-	return "filebus task done " + record.ShellWord(id) + " --summary SUMMARY"
+	return "filebus task done " + key.word() + " --summary SUMMARY"
 }
 
 // near returns the task without a marker whose id looks most like a name: the

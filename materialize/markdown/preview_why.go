@@ -176,7 +176,7 @@ func cutThinking(text []byte) []byte {
 }
 
 // isWrapper reports whether a line is one tag that no HTML has, such as
-// "<answer>" or "</final_report>".
+// "<answer>" or "</final_report>", or a "<summary>" without details.
 func isWrapper(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if len(line) < 3 || len(line) > 100 || line[0] != '<' || line[len(line)-1] != '>' {
@@ -188,7 +188,7 @@ func isWrapper(line []byte) bool {
 	}
 	name, _, _ := bytes.Cut(inside, []byte(" "))
 	lower := strings.ToLower(string(name))
-	return !isBlockTag(lower) && !isVerbatimTag(lower) && !isInlineTag(lower)
+	return lower == "summary" || !isBlockTag(lower) && !isVerbatimTag(lower) && !isInlineTag(lower)
 }
 
 // isInlineTag reports whether a tag is one of HTML that stands alone on a line in

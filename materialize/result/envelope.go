@@ -193,9 +193,14 @@ func (c Call) takeIn(r *materialize.PutRequest) (received io.Reader, problems []
 	}
 	e, broken := unwrap(transform.NewReader(whole(), unicode.BOMOverride(transform.Nop)))
 	text, why := head, ""
-	switch {
-	case e == nil && !isLong:
+	if !isLong && (e == nil || broken != nil) {
 		text = plainText(head)
+		behind := messages().ReplaceAll(text, []byte("$1"))
+		if e, broken = unwrap(bytes.NewReader(behind)); broken != nil && len(behind) < len(text) {
+			e = nil // a text with an example
+		}
+	}
+	switch {
 	case e == nil:
 	case !e.isEnded:
 		why, r.Facts.Status = "has no end", worse(r.Facts.Status, materialize.StatusInterrupted)
@@ -217,6 +222,8 @@ func (c Call) takeIn(r *materialize.PutRequest) (received io.Reader, problems []
 }
 
 var (
+	// Lines in which a client speaks of itself before an object: "Loaded cached credentials."
+	messages = layout.Pattern(`^(?:[^{[\s].*[^:\s]\r?\n){1,20}([{[])`)
 	toBegin  = layout.Pattern(`\x1b\[(?:2K|[01]?G)`) // the line is written anew
 	controls = layout.Pattern(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-OQ-WYZ\\` + "`" + `a-~])`)
 	redrawn  = layout.Pattern(`(?m)^[^\n]*\r([^\r\n]+\r*)$`)

@@ -3,6 +3,7 @@ package result
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -204,8 +205,16 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 	return run, nil
 }
 
+// digest tells the command from others by its arguments, and its input if that is a file.
 func (c *Command) digest() string {
-	return "sha256:" + record.DigestOf([]byte(strings.Join(c.Args, "\x00"))).String()
+	digest := sha256.New()
+	_, _ = io.WriteString(digest, strings.Join(c.Args, "\x00"))
+	if file, isFile := c.Stdin.(*os.File); isFile {
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			_, _ = io.Copy(digest, io.NewSectionReader(file, 0, info.Size())) // what cannot be read is no input
+		}
+	}
+	return fmt.Sprintf("sha256:%x", digest.Sum(nil))
 }
 
 // Reuse returns the result of a call if it is there, the same command has made it, and it

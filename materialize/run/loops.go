@@ -44,7 +44,7 @@ func (b *Book) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
 	out, err := b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
 		if isOpen(now) && !r.Restart {
 			return c, record.Conflict.Errorf("the run %s has not ended: --end ends it first, "+
-				"--restart begins again with its focus and number of loops", now.RunID).Try("filebus run start --end")
+				"--restart begins again with its focus and number of loops", now.RunID).Try("filebus run show; it may be another's")
 		}
 		id, focus, loops := r.ID, r.Focus, r.Loops
 		if isOpen(now) {
@@ -258,16 +258,18 @@ func isClosed(s layout.State) bool {
 }
 
 // endedIn returns the agents that ended in the loop that a state is in. Without a
-// note of its beginning these are the ones that no line of the history counts.
+// note of its beginning these are the ones that no line of another loop counts.
 func endedIn(s layout.State, start *layout.LoopStart) []layout.Agent {
 	before := 0
+	loop, _ := s.LoopNumber()
 	if start != nil {
 		before = start.Completed
 	} else {
 		for _, line := range s.History {
-			var done, all int
-			if _, counts, found := strings.Cut(line, ":"); found {
-				if n, _ := fmt.Sscanf(strings.TrimSpace(counts), "%d/%d", &done, &all); n == 2 {
+			var of, done, all int
+			if lead, counts, found := strings.Cut(line, ":"); found {
+				_, _ = fmt.Sscanf(lead, "Loop %d", &of)
+				if n, _ := fmt.Sscanf(strings.TrimSpace(counts), "%d/%d", &done, &all); n == 2 && of != loop {
 					before += all
 				}
 			}

@@ -158,7 +158,7 @@ func TestRunRefusals(t *testing.T) {
 	wantTry(t, "an agent without a run", err, "filebus run start")
 	x.start(StartRequest{Loops: 2})
 	_, err = x.b.Start(ctx, StartRequest{})
-	wantTry(t, "a second run", err, "filebus run start --end")
+	wantTry(t, "a second run", err, "filebus run show; it may be another's")
 	_, err = x.b.Start(ctx, StartRequest{ID: "../x"})
 	wantError(t, "an id that is a path", err, record.Usage)
 	_, err = x.b.Start(ctx, StartRequest{ID: "run-2026-03-02-001", End: true})

@@ -170,7 +170,7 @@ func (b *Board) Prompt(id ID, title string) Prompt {
 	fmt.Fprintf(&p, "\nJournal: %s\nMarker: %s\n", r.Journal, r.Marker)
 	fmt.Fprintf(&p, "Note each step: filebus task note %s TEXT\n", id)
 	fmt.Fprintf(&p, "At the end: filebus task done %s --summary TEXT --files A,B [--pattern P] [--gotcha G]\n", id)
-	fmt.Fprintf(&p, "or: task fail %s --summary S --next STEP; task block %s --summary S --blocker B\n", id, id)
+	fmt.Fprintf(&p, "or: filebus task fail %s --summary S --next STEP; filebus task block %s --summary S --blocker B\n", id, id)
 	p.WriteString(byHand)
 	if failed := b.markerFile(id, layout.StatusFailed); failed != r.Marker {
 		fmt.Fprintf(&p, "If it failed or is blocked, the marker is %s\n", failed)
