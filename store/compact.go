@@ -63,15 +63,17 @@ func (s *Store) compact(ctx context.Context, leastFree int64) (before, after int
 	meta, metaErr := readMeta(old)
 	_, numbers, err := readFree(old, meta)
 	if err = errors.Join(metaErr, err); err != nil {
-		return 0, 0, err
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	before = int64(meta.end) * pageSize
-	if free := int64(len(numbers)/8) * pageSize; leastFree > 0 && free < max(leastFree, before/2) {
+	if free := int64(len(numbers)/8) * pageSize; err == nil && leastFree > 0 && free < max(leastFree, before/2) {
 		return before, before, nil
 	}
 	// Two that are at it at once must not take each other's copy for their own.
-	name := compactFile + rand.Text()
-	now, err := s.makeCopy(ctx, old, before, name)
+	name, now := compactFile+rand.Text(), signoff{}
+	if err == nil {
+		now, err = s.makeCopy(ctx, old, before, name)
+	}
 	if newest, metaErr := readMeta(old); errors.Is(err, ErrDamaged) && metaErr == nil && newest != meta {
 		err = errMoved // pages that the newest meta page leads to are as they were, or damaged
 	}
