@@ -199,9 +199,9 @@ func runLines(s layout.State, now time.Time) []string {
 	if s.Focus != "" {
 		lines = append(lines, "focus  "+s.Focus)
 	}
-	lines = append(lines, fmt.Sprintf("agents  %d at work; %s", len(s.Running), layout.OutcomesOf(s.Completed, nil)))
+	lines = append(lines, fmt.Sprintf("agents  %d at work; %s", len(s.Running), layout.OutcomesOf(s.Completed, s.Running)))
 	for _, a := range s.Running {
-		line := words(a.ID, a.Task, a.Model)
+		line := words(who(a.ID, a.Task), a.Model)
 		if took, known := runs.Since(a.Started, now); known {
 			line += "  " + runs.DurationText(took)
 		}
@@ -211,9 +211,17 @@ func runLines(s layout.State, now time.Time) []string {
 		lines = append(lines, "loops  "+line)
 	}
 	for _, a := range slices.Backward(s.Completed) {
-		lines = append(lines, "  ended  "+words(a.ID, a.Task, a.Outcome, a.Duration))
+		lines = append(lines, "  ended  "+words(who(a.ID, a.Task), a.Outcome, a.Duration))
 	}
 	return lines
+}
+
+// who names an agent and its task, which has no agent of another name in some states.
+func who(agent, task string) string {
+	if agent == task {
+		return agent
+	}
+	return words(agent, task)
 }
 
 // words joins texts with one space between two words.

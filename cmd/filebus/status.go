@@ -89,7 +89,7 @@ func workLines(s *runs.Status) []string {
 	}
 	lines := []string{head}
 	for _, w := range s.Tasks {
-		line := cutText(words(w.Agent, w.Task, w.Model))
+		line := cutText(words(who(w.Agent, w.Task), w.Model))
 		if w.Known {
 			line += ", " + runs.DurationText(time.Duration(w.Seconds)*time.Second)
 		}

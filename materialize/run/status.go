@@ -107,7 +107,7 @@ func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) 
 	case err == nil:
 		s.Run, s.Focus, s.Ended = clip(state.RunID), clip(state.Focus), clip(state.Ended)
 		s.Loop, s.Loops = state.LoopNumber()
-		s.State, s.Ends = &state, layout.OutcomesOf(state.Completed, nil)
+		s.State, s.Ends = &state, layout.OutcomesOf(state.Completed, state.Running)
 		s.Completed, s.Failed = len(s.Ends[layout.StatusComplete]), len(s.Ends[layout.StatusFailed])+len(s.Ends[layout.StatusBlocked])
 	case !errors.Is(err, store.ErrNotFound):
 		return nil, err
