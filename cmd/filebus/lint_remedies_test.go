@@ -65,6 +65,8 @@ func remedyCases() []remedyCase {
 			words: summary},
 		{rule: "journal-marker", files: map[string]string{journals + "task-4.md": "# 修复\r\n\r\n**Status**: Blocked\r\n"},
 			remedy: "filebus task block 4 --summary SUMMARY --blocker BLOCKER", words: summary},
+		{rule: "journal-name", files: map[string]string{journals + "修-login.md": "keep this\n\n" + goesOn},
+			remedy: "mv -n '.claude/journal/修-login.md' '.claude/journal/task-修-login.md'"},
 		{rule: "marker-journal", files: map[string]string{markers + "lonely.done": "keep this"},
 			remedy: "filebus task start lonely, then filebus task done lonely --summary SUMMARY", words: summary},
 		{rule: "marker-name", files: map[string]string{journals + "task-V01.md": anEnd + aHand, markers + "analysis-V01.done": "keep this"},

@@ -186,6 +186,9 @@ func (c *checker) file(name, full string, location layout.Location, d fs.DirEntr
 		return
 	}
 	known := location.Kind != record.KindNote
+	if !known {
+		c.oddJournal(name, full)
+	}
 	if !known && !isInstruction(full, c.opts.Profile) {
 		return
 	}
@@ -239,6 +242,7 @@ const (
 	journalHandoff    = "journal-handoff"
 	handoffIncomplete = "handoff-incomplete"
 	journalMarker     = "journal-marker"
+	journalName       = "journal-name"
 	markerJournal     = "marker-journal"
 	markerName        = "marker-name"
 	markerFile        = "marker-file"
@@ -258,6 +262,7 @@ func Rules() []rule {
 		{journalHandoff, "a journal whose task has ended has no Handoff section"},
 		{handoffIncomplete, "a handoff lacks its outcome, summary, blockers or next steps"},
 		{journalMarker, "a journal's task has ended without a marker"},
+		{journalName, "a journal has a name that no command looks at"},
 		{markerJournal, "a marker's task has neither journal nor report"},
 		{markerName, "a marker has a name or place that no wait looks at"},
 		{markerFile, "a marker is a folder, a link or another thing that is no file"},

@@ -134,6 +134,24 @@ func (t *tasks) stray(name, full string, location layout.Location, p layout.Prof
 	return false
 }
 
+// oddJournal reports Markdown with the status of a task in the folder of journals, which is none
+// by its name: nothing takes it in.
+func (c *checker) oddJournal(name, full string) {
+	right := path.Join(path.Dir(full), layout.JournalID(strings.TrimSuffix(path.Base(full), ".md"))+".md")
+	if path.Ext(full) != ".md" || c.opts.Profile.Recognize(right).Kind != record.KindHandoff {
+		return
+	}
+	text, err := c.read(name)
+	if err != nil {
+		c.unread(name, err)
+	}
+	if j, _ := layout.ParseJournal(text); j.State() != "" {
+		right = path.Join(path.Dir(name), path.Base(right))
+		c.add(finding{name, statusLine(text), journalName, "the file would be a journal if it were called " + path.Base(right),
+			"mv -n " + record.ShellWord(name) + " " + record.ShellWord(right)})
+	}
+}
+
 // report compares journals and markers, those of each task.
 func (t *tasks) report(c *checker) {
 	taken := map[taskKey]bool{} // tasks whose marker was found under another name
