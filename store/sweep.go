@@ -105,7 +105,13 @@ func (s *Store) strayBodies(ctx context.Context) (map[string]record.Digest, erro
 		return nil, err
 	}
 	err = s.View(ctx, func(tx *Tx) error {
-		maps.DeleteFunc(stray, func(_ string, digest record.Digest) bool { return tx.bodies.Get(digest[:]) != nil })
+		maps.DeleteFunc(stray, func(name string, digest record.Digest) bool {
+			if tx.bodies.Get(digest[:]) != nil {
+				return true
+			}
+			_, err := s.own.Stat(name)
+			return errors.Is(err, fs.ErrNotExist) // it was dropped since
+		})
 		return nil
 	})
 	return stray, err
