@@ -84,7 +84,7 @@ func workLines(s *runs.Status) []string {
 	if s.Late > 0 {
 		head += fmt.Sprintf(", %d late", s.Late)
 	}
-	if s.State != nil {
+	if len(s.Ends) > 0 {
 		head += "; " + s.Ends.String()
 	}
 	lines := []string{head}
