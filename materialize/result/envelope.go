@@ -5,6 +5,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"math"
@@ -167,6 +168,22 @@ func valuesAt(value any, path string) (found []string) {
 	return found
 }
 
+// wanting says why an envelope is not taken off, and what the status of that is.
+func (e *envelope) wanting(broken error, text []byte) (why, status string) {
+	malformed, isMalformed := errors.AsType[*json.SyntaxError](broken)
+	switch {
+	case !e.isEnded && isMalformed && bytes.HasSuffix(bytes.TrimSpace(text), []byte("}")): // else it was cut off
+		return "cannot be read: " + malformed.Error(), materialize.StatusInvalid
+	case !e.isEnded:
+		return "has no end", materialize.StatusInterrupted
+	case e.failure != "":
+		return e.failure, materialize.StatusFailed
+	case broken != nil || e.text == nil:
+		return "has no text, or is not all of it", materialize.StatusInvalid
+	}
+	return "", ""
+}
+
 // takeIn makes the text of a request of what was received, and returns that: out of the
 // envelope of a client, or without what only a terminal understands. An envelope that tells
 // of no good end stays as it is, which is a problem.
@@ -192,7 +209,7 @@ func (c Call) takeIn(r *materialize.PutRequest) (received io.Reader, problems []
 		return nil, nil, err
 	}
 	e, broken := unwrap(transform.NewReader(whole(), unicode.BOMOverride(transform.Nop)))
-	text, why := head, ""
+	text := head
 	if !isLong && (e == nil || broken != nil) {
 		text = plainText(head)
 		behind := messages().ReplaceAll(text, []byte("$1"))
@@ -200,21 +217,14 @@ func (c Call) takeIn(r *materialize.PutRequest) (received io.Reader, problems []
 			e = nil // a text with an example
 		}
 	}
-	switch {
-	case e == nil:
-	case !e.isEnded:
-		why, r.Facts.Status = "has no end", worse(r.Facts.Status, materialize.StatusInterrupted)
-	case e.failure != "":
-		why, r.Facts.Status = e.failure, worse(r.Facts.Status, materialize.StatusFailed)
-	case broken != nil || e.text == nil:
-		why, r.Facts.Status = "has no text, or is not all of it", worse(r.Facts.Status, materialize.StatusInvalid)
-	default:
+	if e != nil {
+		if why, status := e.wanting(broken, head); why != "" {
+			r.Facts.Status = worse(r.Facts.Status, status)
+			return nil, []string{"stored as it is: the envelope of " + e.Client + " " + why}, nil
+		}
 		text, r.Facts.Attributes = e.text, e.facts
 	}
-	switch {
-	case why != "":
-		return nil, []string{"stored as it is: the envelope of " + e.Client + " " + why}, nil
-	case bytes.Equal(text, head):
+	if bytes.Equal(text, head) {
 		return nil, nil, nil
 	}
 	r.Text = bytes.NewReader(text)
