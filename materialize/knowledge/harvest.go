@@ -82,7 +82,7 @@ func (b *Base) Harvest(ctx context.Context, v store.Version, tags []string) (*Ha
 		return nil, err
 	}
 	for _, p := range rowProposals(rows, handoff, h.Task) {
-		if p.Known, err = b.touchedBy(ctx, p.Touch, journal.Started); err != nil {
+		if p.Known, err = b.touchedBy(ctx, p.Touch, v.Record.Name, journal.Started); err != nil {
 			return nil, err
 		}
 		h.Proposals = append(h.Proposals, p)
@@ -240,18 +240,24 @@ func rowProposals(rows []Row, h layout.Handoff, task string) []Proposal {
 // touchedBy returns the id of a component whose row says, or has said since the task of a
 // touch began, that it was changed by that: a later task is not taken back, and an earlier
 // one of the same id is another. It is empty if there is none.
-func (b *Base) touchedBy(ctx context.Context, t Touch, started string) (id string, err error) {
+func (b *Base) touchedBy(ctx context.Context, t Touch, journal record.Name, started string) (id string, err error) {
 	since, _ := time.Parse(time.RFC3339, started) // zero: any time counts
 	name, err := record.NewName("", record.KindComponent, layout.Component{Name: t.Name}.ID())
 	if err != nil {
 		return "", nil // a name that is no id: its row is touched again
 	}
 	err = b.work.Store.View(ctx, func(tx *store.Tx) error {
+		begun, err := tx.History(journal)
+		if err != nil {
+			return err
+		}
 		for v, err := range query.Versions(tx, name) {
 			if err != nil {
 				return err
 			}
-			if layout.TaskKey(v.Record.Task) == layout.TaskKey(t.Modified) && !v.Record.Time.Before(since) {
+			// Journals have whole seconds: in the first one the log tells two runs apart.
+			isSince := v.Record.Time.Sub(since) >= time.Second || len(begun) > 0 && v.Position > begun[0].Position
+			if layout.TaskKey(v.Record.Task) == layout.TaskKey(t.Modified) && isSince {
 				id = name.ID
 			}
 		}
