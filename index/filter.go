@@ -100,7 +100,7 @@ func (s *search) filter(request *Request) (*filter, error) {
 	if err := s.addAny(f.exclude, keySession, request.NotSessions); err != nil {
 		return nil, err
 	}
-	if len(request.Kinds) == 0 {
+	if len(request.Kinds) == 0 && !request.Quiet {
 		if err := s.addAny(f.exclude, keyQuiet, []string{""}); err != nil {
 			return nil, err
 		}

@@ -66,6 +66,8 @@ func (s *search) hits(page []standing) ([]Hit, error) {
 	for i := range page {
 		c := &page[i]
 		hit := Hit{Position: c.facts.position, Score: c.score, Length: c.facts.lengths[fieldBody]}
+		hit.Lifted = int(hit.Score / liftBy)
+		hit.Score -= float64(hit.Lifted * liftBy)
 		var err error
 		if hit.Fingerprint, err = c.facts.fingerprint(); err != nil {
 			return nil, err

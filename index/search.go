@@ -59,6 +59,11 @@ type Request struct {
 	// bodies share nine in ten of their terms or more, and are about as long; short
 	// bodies, of fewer than 64 terms, share them all.
 	Duplicates bool
+	// Quiet returns quiet documents too.
+	Quiet bool
+	// Lifted are documents that are hits whatever the filters say, before all others: the
+	// higher ones first.
+	Lifted map[record.Name]int
 	// Facets are the fields whose values are counted over all matches.
 	Facets []Facet
 	// Explain fills in Hit.Points.
@@ -119,6 +124,7 @@ type Hit struct {
 	Like        []record.Name
 	Fingerprint [16]byte // of the terms of the body, as it is stored; zero: too few
 	Length      uint64   // tokens of the body
+	Lifted      int      // see Request.Lifted
 	Points      []Points // of each term that the hit has, most first; see Request.Explain
 }
 
@@ -203,6 +209,9 @@ func (s *search) run(request *Request) (Result, error) {
 			return Result{}, err
 		}
 	}
+	if err := s.lift(request.Lifted); err != nil {
+		return Result{}, err
+	}
 	page, err := s.page(request)
 	if err != nil {
 		return Result{}, err
@@ -215,6 +224,25 @@ func (s *search) run(request *Request) (Result, error) {
 		err = s.explain(result.Hits, page, terms)
 	}
 	return result, err
+}
+
+// liftBy is more than any score.
+const liftBy = 1 << 20
+
+// lift makes documents rank before all others.
+func (s *search) lift(lifted map[record.Name]int) error {
+	for name, height := range lifted {
+		id, err := s.state.InternalID(name.String())
+		if err != nil || id == nil {
+			return err
+		}
+		n := id.Value()
+		if !slices.Contains(s.matched, n) {
+			s.matched = append(s.matched, n)
+		}
+		s.scores[n] += float64(height * liftBy)
+	}
+	return nil
 }
 
 // match looks up the filter, scores what the terms match, and drops what the

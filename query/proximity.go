@@ -123,7 +123,9 @@ func orderByNearness(found []finding) {
 		found[i].nearness = found[i].ranked.Score * found[i].share
 		found[i].ranked.Score += found[i].nearness
 	}
-	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(b.ranked.Score, a.ranked.Score) })
+	slices.SortStableFunc(found, func(a, b finding) int { 
+		return cmp.Or(cmp.Compare(b.ranked.Lifted, a.ranked.Lifted), cmp.Compare(b.ranked.Score, a.ranked.Score))
+	})
 }
 
 // window returns which hits to ask the index for. The hits that nearness orders

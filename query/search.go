@@ -185,7 +185,11 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 		return result, nil
 	}
 	c.position = x.Position()
-	result, err = c.sifted(ctx, x, request, request.forIndex())
+	ask := request.forIndex()
+	if ask.Lifted, err = c.verbatim(ctx, x, request); err != nil {
+		return result, err
+	}
+	result, err = c.sifted(ctx, x, request, ask)
 	if err == nil && request.Text != "" && (result.Total == 0 || len(result.Unknown) > 0) {
 		c.missed, err = c.explain(ctx, x, request, &result)
 	}
