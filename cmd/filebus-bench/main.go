@@ -31,6 +31,7 @@ import (
 // options are the flags of the command line.
 type options struct {
 	filebus, against, ir, dir string
+	corpus, questions         string
 	runs, docs, growthMax     int
 	largeSize, rgSize         int64
 	seed                      uint64
@@ -58,6 +59,8 @@ func flagsOf(opts *options) *flag.FlagSet {
 	text(&opts.filebus, "filebus", "measure the `program` at this path (default: built from ./cmd/filebus)")
 	text(&opts.against, "against", "compare start-up with that of the filebus `program` at this path")
 	text(&opts.ir, "ir", "measure retrieval on the collection in `folder`: docs/ or docs.tar.gz, topics*, qrels*")
+	text(&opts.corpus, "corpus", "quote from and search the texts of `folder`")
+	text(&opts.questions, "questions", "ask the questions of `file` about -corpus: kind, question and files, separated by tabs")
 	text(&opts.dir, "dir", "make the temporary folder in `folder`, whose disk is then measured")
 	flags.IntVar(&opts.runs, "runs", 5, "measure each side `n` times")
 	flags.IntVar(&opts.docs, "docs", 10000, "work on `n` files")

@@ -36,6 +36,8 @@ func suites() []suite {
 		{"ripgrep", "searches of 500 MB of text against ripgrep", planRipgrep},
 		{"growth", "what everything takes as the store grows", planGrowth},
 		{"relevance", "retrieval on a judged collection (-ir)", planRelevance},
+		{"verbatim", "what stands in one text alone, found by its words (-corpus)", planVerbatim},
+		{"questions", "questions about texts (-corpus, -questions)", planQuestions},
 	}
 }
 
