@@ -20,8 +20,9 @@ const (
 
 // How a text has a query: the higher, the more as it is typed.
 const (
-	inARow = 1 + iota // its words, whatever stands between them
-	folded            // and its punctuation, in another case
+	together = 1 + iota // its words in order, with few others between them
+	inARow              // its words, whatever stands between them but words
+	folded              // and its punctuation, in another case
 	asTyped
 )
 
@@ -29,6 +30,7 @@ const (
 type quote struct {
 	text, before, after string // the query on one line; what stands before its first and behind its last word
 	finder              *phraseFinder
+	words               [][]byte
 	key                 []byte // the longest of its words, folded
 }
 
@@ -36,20 +38,21 @@ type quote struct {
 func quoteOf(query string) *quote {
 	text := string(bytes.Join(bytes.Fields([]byte(query)), []byte(" ")))
 	var key []byte
-	words, first, last := 0, 0, 0
+	var words [][]byte
+	first, last := 0, 0
 	for w := range index.Words([]byte(text)) {
-		if words == 0 {
+		if len(words) == 0 {
 			first = w.Start
 		}
-		words, last = words+1, w.End
+		words, last = append(words, bytes.Clone(w.Text)), w.End
 		if len(w.Text) > len(key) {
-			key = bytes.Clone(w.Text)
+			key = words[len(words)-1]
 		}
 	}
-	if words == 0 || words == 1 && isPlainWord(text) {
+	if len(words) == 0 || len(words) == 1 && isPlainWord(text) {
 		return nil
 	}
-	return &quote{text, text[:first], text[last:], newPhraseFinder([]string{text}), key}
+	return &quote{text, text[:first], text[last:], newPhraseFinder([]string{text}), words, key}
 }
 
 // grade says how a text has the quote; 0: it does not. Only what surrounds the longest
@@ -104,7 +107,30 @@ func (q *quote) gradeIn(text []byte) int {
 		}
 		return best < asTyped
 	})
+	if best == 0 && len(q.words) >= 4 && q.inOrder(text) {
+		return together
+	}
 	return best
+}
+
+// inOrder reports whether a piece of a text has the words in their order, with no more
+// others between them than there are words.
+func (q *quote) inOrder(text []byte) bool {
+	var all [][]byte
+	for w := range index.Words(text) {
+		all = append(all, bytes.Clone(w.Text))
+	}
+	for i := range all {
+		next := 0
+		for j := i; j < len(all) && j < i+2*len(q.words) && bytes.Equal(all[i], q.words[0]); j++ {
+			if bytes.Equal(all[j], q.words[next]) {
+				if next++; next == len(q.words) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // verbatim returns the records that have the query of a request word by word, and
