@@ -60,6 +60,9 @@ func BeginningOf(query string) *Beginning {
 	return b
 }
 
+// Length returns the number of letters and digits.
+func (b *Beginning) Length() int { return utf8.RuneCountInString(b.text) }
+
 // begunText returns a word folded: a version or a name such as .env, whose dots are in
 // its term, with them, others without punctuation.
 func begunText(word []byte) string {
@@ -121,6 +124,16 @@ func (x *Index) Completions(ctx context.Context, b *Beginning, limit int) ([]Wei
 		return nil
 	})
 	return out, err
+}
+
+// Has reports whether a document has a term, as a Token has it. Errors are those of Search.
+func (x *Index) Has(ctx context.Context, term string) (has bool, err error) {
+	err = x.with(ctx, nil, func(s *search) error {
+		n, err := s.documentsWith(term)
+		has = n > 0
+		return err
+	})
+	return has, err
 }
 
 // begun returns the terms of a Beginning with the number of documents that have

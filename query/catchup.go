@@ -38,10 +38,12 @@ type catchUp struct {
 	stepped, again uint64
 	speed          float64 // bytes of text per second; 0: not known yet
 
-	position   uint64    // of the index that was searched
-	incomplete bool      // its hits were not all read
-	until      time.Time // when reading them ends; zero: scanTime from its beginning
-	missed     missed    // why there are none
+	position   uint64            // of the index that was searched
+	incomplete bool              // its hits were not all read
+	until      time.Time         // when reading them ends; zero: scanTime from its beginning
+	missed     missed            // why there are none
+	literal    bool              // see SearchAnswer.Literal
+	completed  map[string]string // terms that a word of the query stands for, with its own
 
 	swept   uint64 // drops up to here left nothing in the index; see sweep
 	renewed bool   // a damaged index was thrown away once

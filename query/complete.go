@@ -3,45 +3,75 @@ package query
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"filebus/index"
 	"filebus/materialize/markdown"
 )
 
-// addCompletions changes a request so that its last word also stands for what it may
-// become. In texts these are the same word.
-func (f *finder) addCompletions(ctx context.Context, asked *SearchRequest) error {
-	b := f.request.beginning()
-	if b == nil {
-		return nil
-	}
-	c, err := f.newCatchUp(ctx)
-	if err != nil {
-		return err
-	}
-	var found []index.WeightedTerm
-	const maxCompletions = 30 // bounds the terms that a word being typed is completed to
-	err = c.ask(ctx, f.deadline(f.request), func(x *index.Index) (err error) {
-		if found = nil; x != nil {
-			found, err = x.Completions(ctx, b, maxCompletions)
+const (
+	maxCompletions = 30 // terms that a beginning of a word stands for
+	maxBegun       = 8  // words of a query that are taken for beginnings
+	leastCut       = 6  // letters and digits of one that is not marked as a beginning, and that no text has
+)
+
+// complete returns the terms that words of a request stand for as well: the last of one
+// that is being typed, those with * behind them, and long ones that no text has, such
+// as the beginning of a hash. In texts they are the same words: see completed.
+func (c *catchUp) complete(ctx context.Context, x *index.Index, request *SearchRequest) (more []index.WeightedTerm, err error) {
+	c.completed = map[string]string{}
+	for _, b := range request.beginnings() {
+		if b.isGuess {
+			if known, err := x.Has(ctx, b.Term); known || err != nil {
+				continue
+			}
 		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	number, known := f.terms[b.Term]
-	if !known {
-		number = len(f.terms)
-	}
-	asked.More = slices.Clip(asked.More)
-	for _, t := range found {
-		if _, known := f.terms[t.Term]; !known {
-			f.terms[t.Term] = number
-			asked.More = append(asked.More, t)
+		found, err := x.Completions(ctx, b.Beginning, maxCompletions)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range found {
+			if c.completed[t.Term] == "" {
+				c.completed[t.Term] = b.Term
+				more = append(more, t)
+			}
 		}
 	}
-	return nil
+	return more, nil
+}
+
+// addCompletions makes words of texts matches that a search took for those of the query.
+func (f *finder) addCompletions(completed map[string]string) {
+	for term, of := range completed {
+		if _, known := f.terms[term]; known {
+			continue
+		}
+		if _, known := f.terms[of]; !known {
+			f.terms[of] = len(f.terms)
+		}
+		f.terms[term] = f.terms[of]
+	}
+}
+
+// A begun is a word of a query that may be the beginning of others.
+type begun struct {
+	*index.Beginning
+	isGuess bool // unless some text has it
+}
+
+// beginnings returns the words of a request that may be beginnings.
+func (q *SearchRequest) beginnings() (all []begun) {
+	if b := q.beginning(); b != nil {
+		all = append(all, begun{b, false})
+	}
+	for _, word := range strings.Fields(q.Query) {
+		stem, starred := strings.CutSuffix(word, "*")
+		b := index.BeginningOf(stem)
+		if b != nil && len(all) < maxBegun && (starred || b.Length() >= leastCut) {
+			all = append(all, begun{b, !starred})
+		}
+	}
+	return all
 }
 
 // Marks returns where the words that a request looks for are in a text, in order

@@ -27,7 +27,7 @@ func TestPrefix(t *testing.T) {
 		{"v", nil, nil, nil},
 		{"vul", nil, []string{"note/one", "note/two"}, nil},
 		{"vult", nil, []string{"note/two"}, []string{"vulture"}},
-		{"vulnerab", nil, []string{"note/one"}, []string{"vulnerability"}},
+		{"vulnerab", []string{"note/one"}, []string{"note/one"}, []string{"vulnerability"}},
 		{"vulnerability", []string{"note/one"}, []string{"note/one"}, []string{"vulnerability"}},
 		{"vul ", nil, nil, nil},
 		{`"vul"`, nil, nil, nil},

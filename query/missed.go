@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -51,6 +52,9 @@ func (c *catchUp) unknown(request *SearchRequest, result *index.Result) (words [
 	}
 	for _, at := range result.Unknown {
 		word := request.Query[at[0]:at[1]]
+		if b := index.BeginningOf(word); b != nil && slices.Contains(slices.Collect(maps.Values(c.completed)), b.Term) {
+			continue
+		}
 		if strings.ContainsFunc(word, unicode.IsLetter) && !slices.Contains(words, word) && len(words) < maxUnknown {
 			words = append(words, word)
 		}

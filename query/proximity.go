@@ -123,7 +123,7 @@ func orderByNearness(found []finding) {
 		found[i].nearness = found[i].ranked.Score * found[i].share
 		found[i].ranked.Score += found[i].nearness
 	}
-	slices.SortStableFunc(found, func(a, b finding) int { 
+	slices.SortStableFunc(found, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(b.ranked.Lifted, a.ranked.Lifted), cmp.Compare(b.ranked.Score, a.ranked.Score))
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,6 +58,9 @@ type SearchAnswer struct {
 	// AsPhrase is the query, if it was looked for as a phrase because no index has
 	// any of its words.
 	AsPhrase string `json:"as_phrase,omitempty"`
+	// Literal says that a text was taken as it is, what it seems to leave out included,
+	// since a record has it so.
+	Literal bool `json:"literal,omitempty"`
 	// Unknown are words of the query, as it writes them and five at most, that no
 	// record has, where the others have hits. Numbers are not among them. There are none
 	// with IndexedOnly or History, and while log entries are not indexed.
@@ -106,6 +110,7 @@ type Hit struct {
 	Body     string         `json:"text,omitempty"`          // of the lines, where they are given in place of the snippet
 	Left     int            `json:"left,omitempty"`          // tokens of the lines that Body lacks, about
 	Store    string         `json:"store,omitempty"`         // the folder of its store; only of SearchEverywhere
+	Lifted   int            `json:"-"`                       // how much more it is as typed than others; see index.Request
 	Files    []string       `json:"-"`                       // that the lines name, or else the beginning
 }
 
@@ -124,17 +129,13 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 	asked := request
 	asked.Offset, asked.Limit = f.window(request.Offset, request.Limit)
 	var answer SearchAnswer
-	if request.Prefix && asPhrase == "" {
-		if err := f.addCompletions(ctx, &asked); err != nil {
-			return SearchAnswer{}, err
-		}
-	}
 	ranked, c, err := r.rank(ctx, &asked)
 	if err != nil {
 		return SearchAnswer{}, err
 	}
 	answer.Total, answer.Unindexed, answer.ScanIncomplete = ranked.Total, c.behind(), c.incomplete
-	answer.AsPhrase, answer.Facets = asPhrase, ranked.Facets
+	answer.AsPhrase, answer.Facets, answer.Literal = asPhrase, ranked.Facets, c.literal
+	f.addCompletions(c.completed)
 	if answer.Hits, err = f.resolve(ctx, ranked.Hits, asked.Offset); err != nil {
 		return SearchAnswer{}, err
 	}
@@ -186,8 +187,19 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 	}
 	c.position = x.Position()
 	ask := request.forIndex()
-	if ask.Lifted, err = c.verbatim(ctx, x, request); err != nil {
+	more, err := c.complete(ctx, x, request)
+	if err != nil {
 		return result, err
+	}
+	ask.More = append(slices.Clip(ask.More), more...)
+	ask.Lifted, c.literal, err = c.verbatim(ctx, x, request)
+	if err != nil {
+		return result, err
+	}
+	if c.literal {
+		asTyped := *request
+		asTyped.Query, asTyped.Without, asTyped.WithoutPhrases = request.Text, nil, nil
+		request, ask.Query, ask.Without = &asTyped, request.Text, nil
 	}
 	result, err = c.sifted(ctx, x, request, ask)
 	if err == nil && request.Text != "" && (result.Total == 0 || len(result.Unknown) > 0) {
@@ -308,7 +320,7 @@ func (f *finder) hit(found *finding) (Hit, error) {
 	h := Hit{
 		Name: s.Name, Ref: s.Ref, Tree: s.Name.Tree, Kind: s.Name.Kind, Path: s.Path, Title: s.Title, Tokens: s.Tokens,
 		Agent: s.Agent, Time: s.Time, Written: s.Written, Score: found.ranked.Score, Like: found.ranked.Like, Points: found.ranked.Points,
-		Nearness: found.nearness,
+		Nearness: found.nearness, Lifted: found.ranked.Lifted,
 	}
 	if h.Kind == record.KindIssue || h.Kind == record.KindTask {
 		h.Status = s.Status

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,7 +14,8 @@ import (
 // Parse reads text as people type it and adds what it says to the request:
 //
 //	"a phrase"         Phrases; its words count in Query too
-//	-word -"a phrase"  Without, WithoutPhrases
+//	-word -"a phrase"  Without, WithoutPhrases: before or behind all words; between
+//	                   them, and of one letter, it is an option of a command
 //	tag:x kind:a,b     the filters kind, tree, tag, agent, session, task, run, status
 //	                   and conversation; a value may be quoted
 //	-session:x         NotSessions
@@ -131,9 +133,11 @@ func (p *parser) exclusion(rest string) bool {
 	inside, length, isQuoted := value(rest[1:])
 	first, _ := utf8.DecodeRuneInString(inside)
 	switch {
+	case !p.isAtEdge(1 + length):
+		return false
 	case isQuoted:
 		p.request.WithoutPhrases = append(p.request.WithoutPhrases, inside)
-	case !unicode.IsLetter(first) && !unicode.IsDigit(first):
+	case !unicode.IsLetter(first) && !unicode.IsDigit(first), utf8.RuneCountInString(inside) < 2:
 		return false
 	case p.withoutSession(rest[1:]):
 		return true
@@ -141,6 +145,22 @@ func (p *parser) exclusion(rest string) bool {
 		p.request.Without = append(p.request.Without, inside)
 	}
 	p.operator(1 + length)
+	return true
+}
+
+// isAtEdge reports whether no words stand before the next bytes, or none behind them.
+func (p *parser) isAtEdge(length int) bool {
+	if len(bytes.TrimSpace(p.query[:p.at])) == 0 {
+		return true
+	}
+	for rest := strings.TrimSpace(p.text[p.at+length:]); rest != ""; rest = strings.TrimSpace(rest) {
+		after, minus := strings.CutPrefix(rest, "-")
+		_, n, _ := value(after)
+		if !minus && !strings.Contains(after[:n], ":") {
+			return false
+		}
+		rest = after[n:]
+	}
 	return true
 }
 

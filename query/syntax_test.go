@@ -50,7 +50,13 @@ func TestParse(t *testing.T) {
 		{`don't say "hello`, reading{request{Request: index.Request{Query: `don't say "hello`}}, nil}},
 
 		{"jwt -refresh", reading{request{Request: index.Request{Query: "jwt", Without: []string{"refresh"}}}, []string{"-refresh"}}},
-		{"-a -5 -é", reading{request{Request: index.Request{Without: []string{"a", "5", "é"}}}, []string{"-a", "-5", "-é"}}},
+		{"-ab -55 -éa", reading{request{Request: index.Request{Without: []string{"ab", "55", "éa"}}}, []string{"-ab", "-55", "-éa"}}},
+		{"bash set -e", reading{request{Request: index.Request{Query: "bash set -e"}}, nil}},
+		{"find . -name foo -type f", reading{request{Request: index.Request{Query: "find . -name foo -type f"}}, nil}},
+		{`what does rm -rf do -"not this" kind:note`, reading{request{
+			Request:        index.Request{Query: "what does rm -rf do", Filter: record.Filter{Kinds: []record.Kind{"note"}}},
+			WithoutPhrases: []string{"not this"},
+		}, []string{`-"not this"`, "kind:note"}}},
 		{`x -"a b" -“c d”`, reading{request{Request: index.Request{Query: "x"}, WithoutPhrases: []string{"a b", "c d"}}, []string{`-"a b"`, "-“c d”"}}},
 		{"-parseHTTP.go", reading{request{Request: index.Request{Without: []string{"parseHTTP.go"}}}, []string{"-parseHTTP.go"}}},
 		{"-session:s1 x", reading{request{Request: index.Request{Query: "x", NotSessions: []string{"s1"}}}, []string{"-session:s1"}}},

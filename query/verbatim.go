@@ -2,8 +2,8 @@ package query
 
 import (
 	"bytes"
-	"cmp"
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +16,8 @@ const (
 	verbatimBodies = 1024 // of the texts that have all its words, best first
 	verbatimTime   = 120 * time.Millisecond
 	maxVerbatim    = 64 // texts that are lifted
+	// How many words of a query count when others stand between them: fewer are found so by chance.
+	leastTogether, mostTogether = 4, 64
 )
 
 // How a text has a query: the higher, the more as it is typed.
@@ -30,49 +32,30 @@ const (
 type quote struct {
 	text, before, after string // the query on one line; what stands before its first and behind its last word
 	finder              *phraseFinder
-	words               [][]byte
-	key                 []byte // the longest of its words, folded
+	words               [][]byte // folded
+	key                 []byte   // the longest of them that texts have in small letters; nil: none
 }
 
 // quoteOf returns nil for a query that is a single plain word, or none.
 func quoteOf(query string) *quote {
-	text := string(bytes.Join(bytes.Fields([]byte(query)), []byte(" ")))
-	var key []byte
-	var words [][]byte
-	first, last := 0, 0
+	text := strings.Join(strings.Fields(query), " ")
+	q := &quote{text: text, before: text, finder: newPhraseFinder([]string{text})}
+	lower, last := asciiLower([]byte(text)), 0
 	for w := range index.Words([]byte(text)) {
-		if len(words) == 0 {
-			first = w.Start
+		if len(q.words) == 0 {
+			q.before = text[:w.Start]
 		}
-		words, last = append(words, bytes.Clone(w.Text)), w.End
-		if len(w.Text) > len(key) {
-			key = words[len(words)-1]
+		q.words, last = append(q.words, bytes.Clone(w.Text)), w.End
+		if len(w.Text) > len(q.key) && bytes.Equal(w.Text, lower[w.Start:w.End]) {
+			q.key = lower[w.Start:w.End]
 		}
 	}
-	if len(words) == 0 || len(words) == 1 && isPlainWord(text) {
+	q.after = text[last:]
+	isPlain := !strings.ContainsFunc(text, func(r rune) bool { return r < 'a' || r > 'z' })
+	if len(q.words) == 0 || len(q.words) == 1 && isPlain {
 		return nil
 	}
-	return &quote{text, text[:first], text[last:], newPhraseFinder([]string{text}), words, key}
-}
-
-// grade says how a text has the quote; 0: it does not. Only what surrounds the longest
-// word of the quote is read word by word.
-func (q *quote) grade(text []byte) int {
-	lower, best := asciiLower(text), 0
-	room := 2*len(q.text) + 64
-	for at := 0; best < asTyped; {
-		i := bytes.Index(lower[at:], q.key)
-		if i < 0 {
-			break
-		}
-		at += i + len(q.key)
-		from := max(0, at-room)
-		for from > 0 && from > at-2*room && text[from-1] > ' ' {
-			from--
-		}
-		best = max(best, q.gradeIn(text[from:min(len(text), at+room)]))
-	}
-	return best
+	return q
 }
 
 // asciiLower returns a copy of a text with small letters.
@@ -87,6 +70,28 @@ func asciiLower(text []byte) []byte {
 	return lower
 }
 
+// grade says how a text has the quote; 0: it does not. Only what surrounds the longest
+// word of the quote is read word by word.
+func (q *quote) grade(text []byte) int {
+	if q.key == nil {
+		return q.gradeIn(text)
+	}
+	lower, best, room := asciiLower(text), 0, 2*len(q.text)+64
+	for at := 0; at < len(text) && best < asTyped; {
+		i := bytes.Index(lower[at:], q.key)
+		if i < 0 {
+			break
+		}
+		from, to := max(0, at+i-room), min(len(text), at+i+3*room)
+		for from > 0 && from > at+i-2*room && text[from-1] > ' ' {
+			from--
+		}
+		best = max(best, q.gradeIn(text[from:to]))
+		at += i + 2*room
+	}
+	return best
+}
+
 // gradeIn reads a piece of a text.
 func (q *quote) gradeIn(text []byte) int {
 	best := 0
@@ -96,18 +101,18 @@ func (q *quote) gradeIn(text []byte) int {
 			best = max(best, inARow)
 			return true
 		}
-		found := bytes.Join(bytes.Fields(text[from:to]), []byte(" "))
+		found := strings.Join(strings.Fields(string(text[from:to])), " ")
 		switch {
-		case string(found) == q.text:
+		case found == q.text:
 			best = asTyped
-		case bytes.EqualFold(found, []byte(q.text)):
+		case strings.EqualFold(found, q.text):
 			best = max(best, folded)
 		default:
 			best = max(best, inARow)
 		}
 		return best < asTyped
 	})
-	if best == 0 && len(q.words) >= 4 && q.inOrder(text) {
+	if best == 0 && q.inOrder(text) {
 		return together
 	}
 	return best
@@ -116,14 +121,20 @@ func (q *quote) gradeIn(text []byte) int {
 // inOrder reports whether a piece of a text has the words in their order, with no more
 // others between them than there are words.
 func (q *quote) inOrder(text []byte) bool {
+	if len(q.words) < leastTogether || len(q.words) > mostTogether {
+		return false
+	}
 	var all [][]byte
 	for w := range index.Words(text) {
 		all = append(all, bytes.Clone(w.Text))
 	}
-	for i := range all {
+	for i, first := range all {
 		next := 0
-		for j := i; j < len(all) && j < i+2*len(q.words) && bytes.Equal(all[i], q.words[0]); j++ {
-			if bytes.Equal(all[j], q.words[next]) {
+		if !bytes.Equal(first, q.words[0]) {
+			continue
+		}
+		for _, word := range all[i:min(len(all), i+2*len(q.words))] {
+			if bytes.Equal(word, q.words[next]) {
 				if next++; next == len(q.words) {
 					return true
 				}
@@ -133,46 +144,63 @@ func (q *quote) inOrder(text []byte) bool {
 	return false
 }
 
-// verbatim returns the records that have the query of a request word by word, and
-// how.
-func (c *catchUp) verbatim(ctx context.Context, x *index.Index, request *SearchRequest) (map[record.Name]int, error) {
-	q := quoteOf(cmp.Or(request.Text, request.Query))
-	if q == nil || len(request.Query) == 0 {
+// verbatim returns the records that have the words of a request as it has them, and how. A
+// text that some record has as it is typed, what is to be left out included, is no
+// request to leave something out: literal says so.
+func (c *catchUp) verbatim(ctx context.Context, x *index.Index, request *SearchRequest) (lifted map[record.Name]int, literal bool, err error) {
+	if len(request.Without)+len(request.WithoutPhrases) > 0 && request.Text != "" {
+		plain := *request
+		plain.Without, plain.WithoutPhrases = nil, nil
+		lifted, err = c.quoted(ctx, x, &plain, request.Text, folded)
+		if err != nil || len(lifted) > 0 {
+			return lifted, true, err
+		}
+	}
+	least := together
+	switch {
+	case len(request.WithoutPhrases) > 0:
+		return nil, false, nil
+	case len(request.Phrases) > 0:
+		least = inARow
+	}
+	lifted, err = c.quoted(ctx, x, request, request.Query, least)
+	return lifted, false, err
+}
+
+// quoted returns the records that have a text, at least so well. Those that are quiet
+// come behind the others.
+func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchRequest, text string, least int) (map[record.Name]int, error) {
+	q := quoteOf(text)
+	if q == nil {
 		return nil, nil
 	}
 	ask := request.forIndex()
-	ask.Query, ask.Without = q.text, nil
-	ask.Phrases, ask.Facets, ask.Duplicates, ask.Quiet, ask.Explain = []string{q.text}, nil, true, true, false
+	ask.Query, ask.Phrases, ask.Facets, ask.Duplicates, ask.Quiet, ask.Explain = q.text, []string{q.text}, nil, true, true, false
 	ask.Offset, ask.Limit = 0, verbatimBodies
 	result, err := x.Search(ctx, ask)
-	if err != nil || len(result.Hits) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	s := sifter{catchUp: c, stale: c.behind() > 0}
-	lifted := map[record.Name]int{}
+	s, lifted := sifter{catchUp: c, stale: c.behind() > 0}, map[record.Name]int{}
 	until := time.Now().Add(verbatimTime)
 	for hits := result.Hits; len(hits) > 0 && len(lifted) < maxVerbatim && time.Now().Before(until); {
 		n := min(len(hits), firstSift)
-		grades, err := s.grades(ctx, hits[:n], q)
-		if err != nil {
+		if err := s.grades(ctx, hits[:n], q, least, lifted); err != nil {
 			return nil, err
-		}
-		for name, grade := range grades {
-			lifted[name] = grade
 		}
 		hits = hits[n:]
 	}
 	return lifted, nil
 }
 
-func (s *sifter) grades(ctx context.Context, hits []index.Hit, q *quote) (map[record.Name]int, error) {
+// grades adds those of hits that have a quote at least so well.
+func (s *sifter) grades(ctx context.Context, hits []index.Hit, q *quote, least int, lifted map[record.Name]int) error {
 	found, err := s.findings(ctx, hits)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	grades := map[record.Name]int{}
 	var mu sync.Mutex
-	err = parallel(len(found), func(i int) error {
+	return parallel(len(found), func(i int) error {
 		if found[i].gone || s.stale && found[i].Version.Position > s.position {
 			return nil
 		}
@@ -184,22 +212,11 @@ func (s *sifter) grades(ctx context.Context, hits []index.Hit, q *quote) (map[re
 		for _, text := range texts {
 			grade = max(grade, q.grade(text))
 		}
-		if grade > 0 {
+		if grade >= least {
 			mu.Lock()
-			grades[found[i].Name] = grade
+			lifted[found[i].Name] = grade
 			mu.Unlock()
 		}
 		return nil
 	})
-	return grades, err
-}
-
-// isPlainWord reports whether a text is small letters alone.
-func isPlainWord(text string) bool {
-	for _, r := range text {
-		if r < 'a' || r > 'z' {
-			return false
-		}
-	}
-	return true
 }
