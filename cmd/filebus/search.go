@@ -108,7 +108,7 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	p.noteState(ctx, set.own, &request.Filter)
 	err = p.print(ctx, set, text)
 	env.noteStale(p.stale)
-	o.noteRead(env, &request)
+	o.noteRead(env, &request, text, answer.Literal)
 	o.noteMissed(env, &answer, text)
 	if err == nil && o.ExitCode && answer.Total == 0 {
 		err = silentError(record.Failed)

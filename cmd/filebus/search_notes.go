@@ -45,7 +45,7 @@ func (e *environ) noteUnranked(store string, answer *query.SearchAnswer, hint st
 
 // noteRead says what of a text was read otherwise than it may be meant: a kind that
 // there is none of, which is text, and what looks like a flag.
-func (o *searchCommand) noteRead(env *environ, request *query.SearchRequest) {
+func (o *searchCommand) noteRead(env *environ, request *query.SearchRequest, text string, literal bool) {
 	if o.Literal {
 		return
 	}
@@ -59,10 +59,22 @@ func (o *searchCommand) noteRead(env *environ, request *query.SearchRequest) {
 			env.note("%s is searched for as text: %v", clipText(word), err)
 		}
 	}
+	if first, _, _ := strings.Cut(strings.TrimSpace(request.Query), " "); len(first) == len("-n") && first[0] == '-' {
+		env.note("%s is searched for as text; the flags are in filebus search --help", first)
+	}
+	var out []string
 	for _, word := range o.operators {
-		if len(word) == len("-n") && word[0] == '-' {
-			env.note("%s leaves out what has the word %s; the flags are in filebus search --help", word, word[1:])
+		if left, found := strings.CutPrefix(word, "-"); found && !strings.HasPrefix(left, "session:") {
+			out = append(out, left)
 		}
+	}
+	switch words := clipText(strings.Join(out, ", ")); {
+	case len(out) == 0:
+	case literal:
+		env.note("a record has the query as it is, so nothing is left out; to leave out what has %s, write it first", words)
+	default:
+		env.note("left out is what has %s; to search for it: %s", words,
+			clipText(searchLine(append(slices.Clip(o.given), "--literal"), text)))
 	}
 }
 
