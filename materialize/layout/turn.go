@@ -74,8 +74,8 @@ func readMarkers(text []byte) (r *markerReader) {
 				return loud
 			}
 		}
-		if r.isSure() {
-			return r
+		if len(r.markers) > 0 {
+			break
 		}
 	}
 	return r

@@ -109,6 +109,13 @@ func TestWholeTurns(t *testing.T) {
 	}
 }
 
+func TestBentInFence(t *testing.T) {
+	markers := ParseMarkers([]byte("~~~text\n[CONCESSION to Strudel on T01]\n~~~\n"))
+	if len(markers) != 1 || markers[0].Kind != MarkerConcession || markers[0].Line != 2 {
+		t.Errorf("ParseMarkers = %+v, want a concession in line 2", markers)
+	}
+}
+
 // TestFencesAmongText holds that a fence stays one where there is more than it.
 func TestFencesAmongText(t *testing.T) {
 	const fence = "```markdown\n[TENSION T01: an example]\n```\n"
