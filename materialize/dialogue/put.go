@@ -92,6 +92,9 @@ func (d *Dialogue) owing(number int) ([]layout.Expert, error) {
 	if r.hasBegun() && r.Panel != nil {
 		return r.Panel.Experts, nil
 	}
+	if err := d.unknown(r); err != nil {
+		return nil, err
+	}
 	begins := number == 0 || number > 0 && d.Round(number-1).hasBegun()
 	for _, other := range d.Rounds {
 		begins = begins && other.Panel == nil
@@ -315,50 +318,18 @@ func (f *Forum) GiveWay(ctx context.Context, s Slot, file string) (gone bool, er
 // returns mirror.ErrLink if the folder would be
 // behind a link.
 func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...string) error {
-	if err := d.checkRound(round); err != nil {
-		return err
-	}
 	var experts []layout.Expert
 	for _, agent := range agents {
-		e, err := d.expert(agent)
+		e, err := d.expert(round, agent)
 		if err != nil {
 			return err
 		}
 		experts = append(experts, e)
 	}
-	if _, err := f.makeRound(ctx, d.Key, round); err != nil {
-		return err
-	}
-	name := fileName(d.Key, roundFolder(round)+"/"+panelFile)
-	fresh := layout.Panel{Round: round, Launched: f.now().UTC().Truncate(time.Second), Experts: d.wrote(round)}
-	_, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, panelEdit(name, fresh, experts))
+	now := f.now().UTC().Truncate(time.Second)
+	fresh := layout.Panel{Round: round, Launched: now, Experts: d.wrote(round)}
+	_, err := f.editPanel(ctx, d, fresh, layout.PanelEdit{Add: experts, Launched: now})
 	return err
-}
-
-// panelEdit returns the edit that adds experts to the text of a panel, which is
-// that of the given one where there is none.
-func panelEdit(name record.Name, fresh layout.Panel, experts []layout.Expert) materialize.TextEdit {
-	return func(old []byte, _ *store.Version) ([]byte, error) {
-		panel, changed := fresh, isBlank(old)
-		if !changed {
-			var problem *layout.SyntaxError
-			if panel, problem = layout.ParseJSON[layout.Panel](old); problem != nil {
-				return nil, fmt.Errorf("%s, line %d: %w", name, problem.Line, problem.Err)
-			}
-		}
-		for _, e := range experts {
-			if !isAmong(panel.Experts, e.Name) {
-				panel.Experts, changed = append(panel.Experts, e), true
-			}
-		}
-		if !changed {
-			return old, nil
-		}
-		if panel.Launched.IsZero() {
-			panel.Launched = fresh.Launched
-		}
-		return layout.AppendJSON(nil, panel)
-	}
 }
 
 // wrote returns the experts who have written in a round already: a panel that begins
@@ -367,7 +338,7 @@ func (d *Dialogue) wrote(round int) []layout.Expert {
 	experts := []layout.Expert{} // a list in JSON also when it is empty
 	if r := d.Round(round); r != nil {
 		for _, t := range r.Turns {
-			if e, err := d.expert(t.Agent); err == nil && !isAmong(experts, e.Name) {
+			if e, err := d.expert(round, t.Agent); err == nil && !isAmong(experts, e.Name) {
 				experts = append(experts, e)
 			}
 		}
@@ -415,21 +386,26 @@ func (r *Round) begunBy() (begun time.Time, known bool) {
 	return panel.Launched.Add(time.Second), true
 }
 
-// expert returns the expert of the pool whom a name means; in a pool without names,
-// anybody.
-func (d *Dialogue) expert(text string) (layout.Expert, error) {
+// expert returns the expert of the pool, or of a panel, best that of a round, whom a name
+// means; where none has a name, anybody.
+func (d *Dialogue) expert(round int, text string) (layout.Expert, error) {
 	name, err := FoldName(text)
 	if err != nil {
 		return layout.Expert{}, err
 	}
 	experts := named(d.Pool.Experts)
+	for _, r := range d.Rounds {
+		if experts = append(experts, r.members()...); r.Number == round {
+			experts = slices.Concat(r.members(), experts)
+		}
+	}
 	for _, e := range experts {
 		if foldExpert(e.Name) == name {
-			e.Name = name
+			e.Name, e.Source = name, ""
 			return e, nil
 		}
 	}
-	if len(experts) == 0 {
+	if len(named(d.Pool.Experts)) == 0 {
 		return layout.Expert{Name: name, Label: labelOf(name)}, nil
 	}
 	near := listed(", which has ", nearNames(name, experts))

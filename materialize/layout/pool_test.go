@@ -10,7 +10,7 @@ import (
 // TestPoolPage reads the pool and the panel of the page and writes them again.
 func TestPoolPage(t *testing.T) {
 	text := docExample(t, "dialogue", "expert-pool.json")
-	pool, problem := ParseJSON[Pool](text)
+	pool, problem := ParsePool(text)
 	want := Pool{
 		Title: "Retry policy", Created: time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC), Question: "Who retries a request that failed?", Judge: "donut",
 		Experts: []Expert{{Name: "muffin", Label: "Muffin", Role: "Site reliability"}, {Name: "scone", Label: "Scone"}},
@@ -22,7 +22,7 @@ func TestPoolPage(t *testing.T) {
 		t.Errorf("the pool is written as\n%s, %v", got, err)
 	}
 	text = docExample(t, "dialogue", "panel.json")
-	panel, problem := ParseJSON[Panel](text)
+	panel, problem := ParsePanel(text)
 	if problem != nil || panel.Round != 0 || len(panel.Experts) != 1 || panel.Experts[0] != want.Experts[0] {
 		t.Errorf("the panel = %+v, %v", panel, problem)
 	}
@@ -33,14 +33,14 @@ func TestPoolPage(t *testing.T) {
 
 // TestForeignPool reads a pool with keys and a form that others use.
 func TestForeignPool(t *testing.T) {
-	pool, problem := ParseJSON[Pool]([]byte(`{"domain":"APIs","moderator":{"x":1},"experts":[{"role":"Architect","tier":"core","relevance":0.95}]}`))
+	pool, problem := ParsePool([]byte(`{"domain":"APIs","moderator":{"x":1},"experts":[{"role":"Architect","tier":"core","relevance":0.95}]}`))
 	want := Pool{Domain: "APIs", Experts: []Expert{{Role: "Architect", Tier: "core", Relevance: 0.95}}}
 	if diff := cmp.Diff(want, pool); diff != "" || problem != nil {
-		t.Errorf("ParseJSON[Pool]: %v (-want +got):\n%s", problem, diff)
+		t.Errorf("ParsePool: %v (-want +got):\n%s", problem, diff)
 	}
-	for _, text := range []string{"", "{", "[]", `{"experts":{}}`} {
-		if _, problem := ParseJSON[Pool]([]byte(text)); problem == nil {
-			t.Errorf("ParseJSON[Pool](%q) has no problem", text)
+	for _, text := range []string{"", "{", `{"experts":[7]}`, `{"experts":[[]]}`, `{"experts":[{"tier":"core"}]}`} {
+		if _, problem := ParsePool([]byte(text)); problem == nil {
+			t.Errorf("ParsePool(%q) has no problem", text)
 		}
 	}
 }
