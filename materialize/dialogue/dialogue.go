@@ -139,17 +139,16 @@ func (r *Round) Turn(agent string) *Turn {
 	return found
 }
 
-// Launched returns the agents that owe a file in a round: those of its panel; in a
-// dialogue without panels those of the pool; if that has no names either, those who have
+// Launched returns the agents that owe a file in a round: those of its panel; in a round
+// without one those of the pool; if that has no names either, those who have
 // a prompt or wrote. Of a round whose panel cannot be read it is not known.
 func (d *Dialogue) Launched(r *Round) []layout.Expert {
-	hasPanel := slices.ContainsFunc(d.Rounds, func(o *Round) bool { return o.Panel != nil || o.Unread != nil })
 	switch experts := named(d.Pool.Experts); {
 	case r.Panel != nil:
 		return r.Panel.Experts
 	case d.unknown(r) != nil:
 		return nil
-	case len(experts) > 0 && !hasPanel:
+	case len(experts) > 0:
 		return experts
 	}
 	return folded(append(r.members(), writers(r.Turns)...))

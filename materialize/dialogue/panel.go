@@ -31,13 +31,13 @@ func (f *Forum) Panel(ctx context.Context, key Key, round int, c PanelChange) (l
 	if p.Experts, err = d.roster(round); err != nil {
 		return p, err
 	}
+	for i, e := range p.Experts {
+		p.Experts[i].Source = d.sourceOf(round, e.Name)
+	}
 	if r := d.Round(round); r.panel() != nil {
 		p = *r.Panel
 	}
 	isMember := func(agent string) bool { return isAmong(p.Experts, agent) }
-	for i, e := range p.Experts {
-		p.Experts[i].Source = cmp.Or(e.Source, d.sourceOf(round, e.Name))
-	}
 	edit := layout.PanelEdit{Focus: c.Focus}
 	for _, text := range c.Retire {
 		name := layout.AgentName(text)
@@ -109,27 +109,31 @@ func (d *Dialogue) unknown(r *Round) error {
 	return nil
 }
 
-// roster returns who is to be asked in a round: from the newest panel on that the judge has
-// made, which gives a source or no time of launch, those whom later ones have; without
-// such a panel also the pool, or, if it has no names, who took part in the round before.
+// roster returns who is to be asked in a round: who takes part in it and, back to the newest
+// panel that the judge has made, which gives a source or no time of launch, in those before;
+// without such a panel also the pool, or, if it has no names, who took part in the last one.
 func (d *Dialogue) roster(round int) (all []layout.Expert, err error) {
-	err = d.unknown(d.Round(round))
+	if r := d.Round(round); r != nil && r.Panel == nil {
+		all = append(r.members(), writers(r.Turns)...)
+	}
+	isSourced := func(e layout.Expert) bool { return e.Source != "" }
 	for _, r := range slices.Backward(d.Rounds) {
-		if r.Number > round || err != nil || r.Panel == nil {
-			continue
+		switch {
+		case r.Number > round:
+		case r.Unread != nil:
+			return nil, r.Unread
+		case r.Panel != nil:
+			all = append(all, r.Panel.Experts...)
+			if r.Panel.Launched.IsZero() || slices.ContainsFunc(r.Panel.Experts, isSourced) {
+				return folded(all), nil
+			}
 		}
-		all = append(all, r.Panel.Experts...)
-		isSourced := func(e layout.Expert) bool { return e.Source != "" }
-		if r.Panel.Launched.IsZero() || slices.ContainsFunc(r.Panel.Experts, isSourced) {
-			return folded(all), nil
-		}
-		err = d.unknown(d.Round(r.Number - 1))
 	}
 	experts := named(d.Pool.Experts)
 	if before := d.Round(round - 1); len(experts) == 0 && before != nil {
 		experts = d.Launched(before)
 	}
-	return folded(slices.Concat(experts, all)), err
+	return folded(append(experts, all...)), d.Unread
 }
 
 // sourceOf returns how an agent comes into the panel of a round.

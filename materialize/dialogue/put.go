@@ -362,8 +362,12 @@ func (d *Dialogue) checkRound(round int) error {
 	return err.Try(tryPrompt, d.Key.String(), strconv.Itoa(next))
 }
 
-// hasBegun reports whether a round has a panel or a turn. One that is nil has not.
-func (r *Round) hasBegun() bool { return r != nil && (r.Panel != nil || len(r.Turns) > 0) }
+// hasBegun reports whether a round has a panel, or what may be a turn. One that is nil
+// has not.
+func (r *Round) hasBegun() bool {
+	mayBe := func(f extraFile) bool { return f.MayBe != nil }
+	return r != nil && (r.Panel != nil || r.Unread != nil || len(r.Turns) > 0 || slices.ContainsFunc(r.Files, mayBe))
+}
 
 // lastBegun returns the last round that has begun, -1 if none has.
 func (d *Dialogue) lastBegun() int {

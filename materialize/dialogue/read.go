@@ -439,9 +439,9 @@ func (f *Forum) item(ctx context.Context, key Key, files map[string]query.Summar
 // addStatus adds what the scoreboard says. A dialogue without turns, or of which is not
 // known who owes one, has not converged.
 func (f *Forum) addStatus(ctx context.Context, d *Dialogue, item *Item, files map[string]query.Summary) error {
-	last := d.Last()
+	last := cmp.Or(d.Last(), &Round{})
 	e, found := files[scoreboardFile]
-	if !found || last == nil {
+	if !found {
 		return nil
 	}
 	text, err := f.text(ctx, e.Version)

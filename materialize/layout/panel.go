@@ -97,9 +97,10 @@ func readRoster(text []byte, into any, isPanel bool) (r roster, problem *SyntaxE
 		}
 	}
 	delete(fields, "experts")
-	delete(fields, "round") // its folder says it
 	markdown.ReadMembers(fields, into, func(key string) {
-		problem = &SyntaxError{Line: 1, Err: fmt.Errorf("%q is not understood: %s", key, fields[key])}
+		if key != "round" { // its folder says it
+			problem = &SyntaxError{Line: 1, Err: fmt.Errorf("%q is not understood: %s", key, fields[key])}
+		}
 	})
 	if r.in.End == 0 && isPanel {
 		const want = `no members: they are a list, or an object by name, under "experts", "agents", "panel" or "members"`
