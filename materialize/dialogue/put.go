@@ -412,7 +412,7 @@ func (d *Dialogue) expert(round int, text string) (layout.Expert, error) {
 	if len(named(d.Pool.Experts)) == 0 {
 		return layout.Expert{Name: name, Label: labelOf(name)}, nil
 	}
-	near := listed(", which has ", nearNames(name, experts))
+	near := listed(", which has ", nearNames(name, folded(experts)))
 	unknown := record.NotFound.Errorf("%s is not in the expert pool of %s%s", name, d.Key, near)
 	return layout.Expert{}, unknown.Try("filebus get {1}", fileName(d.Key, poolFile).String())
 }
