@@ -136,21 +136,21 @@ func (d *Dialogue) roster(round int) (all []layout.Expert, err error) {
 	return folded(append(experts, all...)), d.Unread
 }
 
-// sourceOf returns how an agent comes into the panel of a round.
+// sourceOf returns how an agent comes into the panel of a round: it is retained if a round
+// before had it.
 func (d *Dialogue) sourceOf(round int, agent string) string {
-	switch {
-	case !d.joins(round, agent):
-		return "retained"
-	case isAmong(d.Pool.Experts, agent):
+	for _, r := range d.Rounds {
+		if r.Number < round && isAmong(d.takingPart(r), agent) {
+			return sourceRetained
+		}
+	}
+	if isAmong(d.Pool.Experts, agent) {
 		return "pool"
 	}
 	return "created"
 }
 
-// joins reports whether no round before one had an agent.
-func (d *Dialogue) joins(round int, agent string) bool {
-	return !slices.ContainsFunc(d.Rounds, func(r *Round) bool { return r.Number < round && isAmong(d.takingPart(r), agent) })
-}
+const sourceRetained = "retained"
 
 // members returns the members of a round's panel, or who has a prompt in it.
 func (r *Round) members() (experts []layout.Expert) {

@@ -87,7 +87,7 @@ func (f *Forum) prompt(ctx context.Context, d *Dialogue, round int, agent string
 	if err := f.writeTask(&text, d, round, e); err != nil {
 		return p, err
 	}
-	if round > 0 && d.joins(round, e.Name) {
+	if round > 0 && d.sourceOf(round, e.Name) != sourceRetained {
 		if err := f.writeBrief(ctx, &text, d, round); err != nil {
 			return p, err
 		}

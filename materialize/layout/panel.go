@@ -123,15 +123,19 @@ func readRoster(text []byte, into any, isPanel bool) (r roster, problem *SyntaxE
 var rolePattern = Pattern(`^(.+?)\s*(?:\(|:\s|\s[-–—]\s)\s*(.*?)\)?$`)
 
 // readExpert reads a member: a text, an object, or the value of a name. What should be
-// a text and is none is taken as people read it.
+// a text and is none is taken as people read it; what is no member has no name.
 func readExpert(v *markdown.Value, inList bool) Expert {
 	e := Expert{Name: v.Key}
-	if text, isText := v.Data().(string); isText && !inList {
-		e.Role = text
-	} else if m := rolePattern().FindStringSubmatch(text); m != nil {
-		e.Name, e.Role = m[1], m[2]
-	} else if isText {
+	switch text, isText := v.Data().(string); {
+	case !isText && !v.IsObject() && (inList || v.Data() != nil):
+		return Expert{}
+	case isText && inList:
 		e.Name = text
+		if m := rolePattern().FindStringSubmatch(text); m != nil {
+			e.Name, e.Role = m[1], m[2]
+		}
+	default:
+		e.Role = text
 	}
 	texts := map[string]*string{
 		"name": &e.Name, "agent": &e.Name, "label": &e.Label, "role": &e.Role, "tier": &e.Tier, "emoji": &e.Emoji,
@@ -183,19 +187,21 @@ func (p PanelEdit) Apply(text []byte) ([]byte, *SyntaxError) {
 	if r.experts == nil {
 		return nil, problem
 	}
-	changed := false
+	if v := r.whole.Member("focus"); v.End > 0 && p.Focus != "" {
+		raw, _ := json.Marshal(p.Focus) // it is plain data, as below
+		p.Focus = ""
+		return p.Apply(slices.Concat(text[:v.Start], raw, text[v.End:]))
+	}
 	put := func(list []string, in *markdown.Value, key string, value any) []string {
-		raw, _ := json.Marshal(value) // it is plain data
-		if changed = true; in.IsObject() {
+		raw, _ := json.Marshal(value)
+		if in.IsObject() {
 			raw = append([]byte(strconv.Quote(key)+":"), raw...)
 		}
 		return append(list, string(raw))
 	}
-	var members, fields []string
+	var members []string
 	for i, v := range r.in.Inner {
-		if slices.Contains(p.Retire, r.experts[i].Name) {
-			changed = true
-		} else {
+		if !slices.Contains(p.Retire, r.experts[i].Name) {
 			members = append(members, string(text[v.First:v.End]))
 		}
 	}
@@ -204,28 +210,18 @@ func (p PanelEdit) Apply(text []byte) ([]byte, *SyntaxError) {
 			members = put(members, r.in, e.Name, e)
 		}
 	}
-	list := text[r.in.Start : r.in.Start+1 : r.in.Start+1]
-	list = append(append(list, strings.Join(members, ",")...), text[r.in.End-1])
-	for _, v := range r.whole.Inner {
-		switch {
-		case v == r.in:
-			fields = append(fields, string(text[v.First:v.Start])+string(list))
-		case v.Key != "focus" || p.Focus == "":
-			fields = append(fields, string(text[v.First:v.End]))
-		}
-	}
-	if p.Focus != "" {
+	fields := []string{string(text[r.in.Start]) + strings.Join(members, ",") + string(text[r.in.End-1])}
+	if p.Focus != "" && r.whole.IsObject() {
 		fields = put(fields, r.whole, "focus", p.Focus)
 	}
-	if !p.Launched.IsZero() && r.whole.Member("launched").End == 0 {
+	if !p.Launched.IsZero() && r.whole.IsObject() && r.whole.Member("launched").End == 0 {
 		fields = put(fields, r.whole, "launched", p.Launched)
 	}
-	if r.whole.IsObject() {
-		list = []byte("{" + strings.Join(fields, ",") + "}")
-	}
-	var out bytes.Buffer
-	if !changed || json.Indent(&out, list, "", "  ") != nil {
+	if len(fields) == 1 && len(p.Retire) == 0 && len(members) == len(r.experts) {
 		return text, nil
 	}
-	return slices.Concat(text[:r.whole.Start], markdown.WithEnding(out.Bytes(), text), text[r.whole.End:]), nil
+	var out bytes.Buffer
+	from, to := r.whole.Start, r.whole.End
+	_ = json.Indent(&out, slices.Concat(text[from:r.in.Start], []byte(strings.Join(fields, ",")), text[r.in.End:to]), "", "  ") // it is JSON
+	return slices.Concat(text[:from], markdown.WithEnding(out.Bytes(), text), text[to:]), nil
 }
