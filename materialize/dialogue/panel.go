@@ -57,6 +57,11 @@ func (f *Forum) Panel(ctx context.Context, key Key, round int, c PanelChange) (l
 			e = layout.Expert{Name: name, Label: labelOf(name)}
 		}
 		e.Role, e.Source = cmp.Or(role, e.Role), d.sourceOf(round, name)
+		for _, o := range d.Pool.Experts {
+			if o.Name == "" && e.Source == sourceCreated && strings.EqualFold(o.Role, e.Role) {
+				e.Tier, e.Relevance, e.Focus, e.Source = o.Tier, o.Relevance, o.Focus, "pool"
+			}
+		}
 		edit.Add = append(edit.Add, e)
 	}
 	if len(edit.Add)+len(edit.Retire)+len(edit.Focus) == 0 {
@@ -147,10 +152,10 @@ func (d *Dialogue) sourceOf(round int, agent string) string {
 	if isAmong(d.Pool.Experts, agent) {
 		return "pool"
 	}
-	return "created"
+	return sourceCreated
 }
 
-const sourceRetained = "retained"
+const sourceRetained, sourceCreated = "retained", "created"
 
 // members returns the members of a round's panel, or who has a prompt in it.
 func (r *Round) members() (experts []layout.Expert) {

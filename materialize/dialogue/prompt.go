@@ -197,7 +197,7 @@ func (f *Forum) writeBrief(ctx context.Context, out *strings.Builder, d *Dialogu
 			brief += "\n" + markdown.Clip(string(text), maxBrief*3/4/round)
 		}
 	}
-	writeQuoted(out, title, brief)
+	writeQuoted(out, title, strings.TrimSpace(brief))
 	return nil
 }
 

@@ -28,10 +28,11 @@ type Slot struct {
 	Round int
 	Agent string // as its file is called
 	File  string // absolute
+	stem  string // of the file; "" for Agent
 }
 
 // name returns the name of the turn.
-func (s Slot) name() record.Name { return turnName(s.Key, s.Round, s.Agent) }
+func (s Slot) name() record.Name { return turnName(s.Key, s.Round, cmp.Or(s.stem, s.Agent)) }
 
 // Slot returns the place of an agent's turn, for an agent that owes a file in the
 // round of a dialogue of the workspace.
@@ -78,6 +79,9 @@ func (f *Forum) slot(d *Dialogue, round int, text string, owing []layout.Expert)
 	s = Slot{Key: d.Key, Round: round}
 	if s.Agent, err = FoldName(text); err != nil {
 		return s, err
+	}
+	if t := cmp.Or(d.Round(round), &Round{}).Turn(s.Agent); t != nil && !strings.EqualFold(t.fileName(), s.Agent+".md") {
+		s.stem = strings.TrimSuffix(t.fileName(), ".md")
 	}
 	if err = d.checkOwing(round, s.Agent, owing); err == nil {
 		s.File, err = f.w.PathOf(s.name())
@@ -397,6 +401,7 @@ func (d *Dialogue) expert(round int, text string) (layout.Expert, error) {
 	if err != nil {
 		return layout.Expert{}, err
 	}
+	var found layout.Expert
 	experts := named(d.Pool.Experts)
 	for _, r := range d.Rounds {
 		if experts = append(experts, r.members()...); r.Number == round {
@@ -405,9 +410,15 @@ func (d *Dialogue) expert(round int, text string) (layout.Expert, error) {
 	}
 	for _, e := range experts {
 		if foldExpert(e.Name) == name {
-			e.Name, e.Source = name, ""
-			return e, nil
+			role := cmp.Or(found.Role, e.Role)
+			if found.Name == "" {
+				found, found.Source = e, ""
+			}
+			found.Name, found.Role = name, role
 		}
+	}
+	if found.Name != "" {
+		return found, nil
 	}
 	if len(named(d.Pool.Experts)) == 0 {
 		return layout.Expert{Name: name, Label: labelOf(name)}, nil
