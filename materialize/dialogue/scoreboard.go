@@ -86,6 +86,11 @@ func NewBoard(d *Dialogue) *Board {
 	return b
 }
 
+// HasTurns reports whether anybody gave a turn: else there is nothing to reckon.
+func (b *Board) HasTurns() bool {
+	return slices.ContainsFunc(b.Presence, func(p Presence) bool { return len(p.Given) > 0 })
+}
+
 // presence says who was there in a round.
 func (d *Dialogue) presence(r *Round) Presence {
 	p := Presence{Round: r.Number}
