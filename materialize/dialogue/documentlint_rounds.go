@@ -2,6 +2,7 @@ package dialogue
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +15,7 @@ import (
 func (l *linter) rounds() {
 	const mend = "filebus dialogue assemble SLUG writes every turn of a dialogue"
 	if len(l.doc.Rounds) == 0 {
-		l.add(lintMust, 1, mend, `there is no round: no heading "## Round N: LABEL"`)
-		return
+		l.add(lintNote, 1, mend, `there is no round: no heading "## Round N: LABEL"`)
 	}
 	for _, r := range l.doc.Rounds {
 		switch {
@@ -37,7 +37,7 @@ func (l *linter) rounds() {
 		names := markdown.Each(awaited, func(t *lintTurn) string { return t.Label })
 		if len(awaited) > 0 {
 			l.addIn(l.fileOf(r), lintShould, awaited[0].Line,
-				"filebus dialogue wait SLUG "+strconv.Itoa(r.Number)+", and assemble again",
+				"write them below their headings; filebus dialogue wait SLUG "+strconv.Itoa(r.Number)+" waits for those of a dialogue",
 				"round %d has no text of %s", r.Number, strings.Join(names, ", "))
 		}
 	}
@@ -49,22 +49,30 @@ func (l *linter) sequence() {
 	for i, r := range l.doc.Rounds {
 		before := l.doc.Rounds[max(0, i-1)].Number
 		switch {
-		case i == 0 && r.Number > 1:
-			l.add(lintMust, r.Line, mend, "the first round is round %d", r.Number)
+		case i == 0 && r.Number > 1 && !l.isPart():
+			l.add(lintShould, r.Line, mend, "the first round is round %d", r.Number)
 		case i == 0:
 		case r.Number == before:
-			l.add(lintMust, r.Line, mend, "round %d is there twice", r.Number)
+			l.add(lintShould, r.Line, mend, "round %d is there twice", r.Number)
 		case r.Number < before:
-			l.add(lintMust, r.Line, mend, "round %d stands behind round %d", r.Number, before)
+			l.add(lintShould, r.Line, mend, "round %d stands behind round %d", r.Number, before)
 		case r.Number > before+1:
-			l.add(lintMust, r.Line, mend, "round %d follows round %d", r.Number, before)
+			l.add(lintShould, r.Line, mend, "round %d follows round %d", r.Number, before)
 		}
 	}
 }
 
-// markers checks that markers follow the grammar. One that names tensions by their
-// full ids is as clear; one that names them in other ways is still understood.
+// markers checks that markers follow the grammar, and names those of a file that
+// do not in one finding. One that names tensions by their full ids is as clear; one that
+// names them in other ways is still understood. What stands in a block is an agent's
+// text, which is kept as it is.
 func (l *linter) markers() {
+	type odd struct {
+		count       int
+		line        int
+		level, text string
+	}
+	files, found := []string{}, map[string]odd{}
 	for _, t := range l.turns {
 		for _, m := range t.markers {
 			level := lintShould
@@ -72,28 +80,25 @@ func (l *linter) markers() {
 			switch {
 			case m.Exact, len(m.Refs) > 0 && !slices.ContainsFunc(m.Refs, isPart):
 				continue
-			case len(m.Refs) > 0:
+			case len(m.Refs) > 0, t.Exact, t.Edited:
 				level = lintNote
 			}
-			shown := markdown.Clip(oneSpaced(m.Raw), 60)
-			l.addIn(t.file, level, m.Line, "write "+markerForm(m.Kind), "the marker %s departs from the grammar", shown)
+			o, seen := found[t.file]
+			if !seen {
+				files = append(files, t.file)
+			}
+			if !seen || level != lintNote && o.level == lintNote {
+				o.line, o.level, o.text = m.Line, level, markdown.Clip(oneSpaced(m.Raw), 60)
+			}
+			o.count++
+			found[t.file] = o
 		}
 	}
-}
-
-// markerForm shows how a marker of a kind is written.
-func markerForm(kind layout.MarkerKind) string {
-	switch kind {
-	case layout.MarkerPerspective:
-		return "[PERSPECTIVE P01: label]"
-	case layout.MarkerTension:
-		return "[TENSION T01: label]"
-	case layout.MarkerResolved:
-		return "[RESOLVED T01: text]"
-	case layout.MarkerRefinement, layout.MarkerConcession:
-		return "[" + string(kind) + ": text]"
+	for _, file := range files {
+		o := found[file]
+		l.addIn(file, o.level, o.line, "leave the turns as they are, and ask for [TENSION T01: label], [RESOLVED T01: text]",
+			"markers out of the grammar: %d, such as %s", o.count, o.text)
 	}
-	return "one of [PERSPECTIVE P01: label], [TENSION T01: label], [REFINEMENT: text], [CONCESSION: text], [RESOLVED T01]"
 }
 
 // ids checks that an agent uses an id once in a round, and has one block in it.
@@ -102,39 +107,32 @@ func (l *linter) ids() {
 		round     int
 		agent, id string
 	}
-	first := map[key]int{}
-	// used returns the line that had a key first, 0 for the one itself.
-	used := func(k key, line int) int {
-		if first[k] == 0 {
-			first[k] = line
-			return 0
-		}
-		return first[k]
+	seen := map[key]bool{}
+	isTwice := func(k key) bool {
+		was := seen[k]
+		seen[k] = true
+		return was
 	}
 	for _, t := range l.agents {
 		agent := plainName(t.Label)
-		if line := used(key{t.round, agent, ""}, t.Line); line > 0 {
-			l.addIn(t.file, lintShould, t.Line, "join the two", "%s has two blocks in round %d, the first in line %d", t.Label, t.round, line)
+		if isTwice(key{t.round, agent, ""}) {
+			l.addIn(t.file, lintShould, t.Line, "give each agent its own name, or join blocks that are one turn",
+				"%s has two blocks in round %d", t.Label, t.round)
+		}
+		level, mend := lintShould, "give it the next number"
+		if t.Exact {
+			level, mend = lintNote, "leave the turn as it is, and ask for ids that are used once"
 		}
 		for _, m := range t.markers {
-			if m.ID == "" || m.Kind == layout.MarkerResolved || !m.Exact {
-				continue
-			}
-			if line := used(key{t.round, agent, m.ID}, m.Line); line > 0 {
-				l.addIn(t.file, lintShould, m.Line, "give it the next number",
-					"%s uses %s twice in round %d, first in line %d",
-					t.Label, m.ID, t.round, line)
+			if m.ID != "" && m.Kind != layout.MarkerResolved && m.Exact && isTwice(key{t.round, agent, m.ID}) {
+				l.addIn(t.file, level, m.Line, mend, "%s uses %s twice in round %d", t.Label, m.ID, t.round)
 			}
 		}
 	}
-	clear(first)
+	clear(seen)
 	for _, p := range l.doc.Perspectives {
-		round := max(roundInCells(p.Round), 0)
-		if p.ID == "" {
-			continue
-		}
-		if line := used(key{round, plainName(p.Agent), p.ID}, p.Line); line > 0 {
-			l.add(lintShould, p.Line, "give it the next number", "the inventory has %s of %s twice, first in line %d", p.ID, p.Agent, line)
+		if p.ID != "" && isTwice(key{roundInCells(p.Round), plainName(p.Agent), p.ID}) {
+			l.add(lintShould, p.Line, "give it the next number", "the inventory has %s of %s twice", p.ID, p.Agent)
 		}
 	}
 }
@@ -215,10 +213,10 @@ func (l *linter) inventories() {
 		case table.line == 0:
 			l.add(lintNote, 1, "filebus dialogue assemble writes one", "there is no section %q", "## "+table.title)
 		case len(marked) == 0 && len(table.rows) > 0:
-			l.add(lintNote, table.line, "mark them in the turns: "+markerForm(table.kind),
+			l.add(lintNote, table.line, "look whether the turns are all there",
 				"%s has %d rows, and the rounds have no marker of the kind", table.title, len(table.rows))
 		case isRenumbered(table.rows, marked):
-			l.add(lintNote, table.line, "filebus dialogue assemble writes the ids of the turns",
+			l.add(lintNote, table.line, "its rows cannot be told by their ids: compare them with the turns by hand",
 				"%s has ids of its own: it counts its %d rows through, while agents count for themselves", table.title, len(table.rows))
 		default:
 			l.compare(table.title, table.rows, marked)
@@ -348,30 +346,39 @@ func (r inventoryRow) fits(m markedID) bool {
 	return r.id == m.id && (r.round < 0 || r.round == m.round) && (r.cell == "" || hasName(r.cell, m.agent))
 }
 
-// compare finds markers that no row lists, and rows that list no marker.
+// compare finds markers that no row lists, and rows that list no marker: those may be the
+// judge's own.
 func (l *linter) compare(title string, rows []inventoryRow, marked []markedID) {
-	for i := 0; i < len(marked); {
-		m := marked[i]
-		var ids []string // of one turn
-		for ; i < len(marked) && marked[i].agent == m.agent && marked[i].round == m.round; i++ {
-			if !slices.ContainsFunc(rows, func(r inventoryRow) bool { return r.fits(marked[i]) }) {
-				if len(ids) == 0 {
-					m.line = marked[i].line
-				}
-				ids = append(ids, marked[i].id)
-			}
+	var missing, own []string
+	file, line, first := "", 0, 0
+	for _, m := range marked {
+		if slices.ContainsFunc(rows, func(r inventoryRow) bool { return r.fits(m) }) {
+			continue
 		}
-		if len(ids) > 0 {
-			l.addIn(m.file, lintShould, m.line, "add a row, or assemble again", "%s of %s in round %d: no row in %s",
-				strings.Join(ids, ", "), m.agent, m.round, title)
+		if missing = append(missing, fmt.Sprintf("%s of %s in round %d", m.id, m.agent, m.round)); len(missing) == 1 {
+			file, line = m.file, m.line
 		}
 	}
 	for _, r := range rows {
 		if !slices.ContainsFunc(marked, r.fits) {
-			mend := "mark it in the turn as " + r.id + ", or assemble again"
-			l.add(lintShould, r.line, mend, "%s%s is raised by no marker", r.id, r.whose())
+			own, first = append(own, r.id+r.whose()), cmp.Or(first, r.line)
 		}
 	}
+	if len(missing) > 0 {
+		l.addIn(file, lintShould, line, "add rows", "%s: no row in %s", shownFirst(missing), title)
+	}
+	if len(own) > 0 {
+		l.add(lintNote, first, "look whether the turns are all there", "%s: no marker in the turns", shownFirst(own))
+	}
+}
+
+// shownFirst joins names, of many the first ones.
+func shownFirst(names []string) string {
+	const shown = 5
+	if n := len(names) - shown; n > 0 {
+		names = append(slices.Clone(names[:shown]), fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(names, ", ")
 }
 
 // whose says to whom a row gives its id, and in which round.

@@ -139,8 +139,11 @@ func AppendDialogueRound(dst []byte, title, index string, r DocumentRound) []byt
 	return appendSeal(appendRound(dst, r), start)
 }
 
-// PropertyPart is the metadata of a round's file that names the document.
-const PropertyPart = "Part of"
+// Metadata of documents that filebus writes.
+const (
+	PropertyPart    = "Part of" // of a round's file: names the document
+	PropertyDiffers = "Differs" // where what is written is not what the turns give
+)
 
 // appendTitle appends a heading between blank lines.
 func appendTitle(dst []byte, level int, title string) []byte {
