@@ -3,10 +3,12 @@ package dialogue
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -14,20 +16,20 @@ import (
 
 // Document returns the document of a dialogue, with every turn whatever its length:
 // the same records give the same document. What an agent that owes a file did not
-// give is named as absent. Summaries and a verdict that the judge has written by
-// hand are sections of their own.
+// give is named as absent. What the judge has written by hand is a section of its own,
+// byte for byte. What the document says and its turns do not is named in its head.
 func (f *Forum) Document(ctx context.Context, d *Dialogue) (layout.DialogueDocument, error) {
-	b := documentBuilder{d: d, board: NewBoard(d), experts: d.experts()}
-	text, err := f.byHand(ctx, d, scoreboardFile)
-	if err != nil {
+	b := documentBuilder{d: d, board: NewBoard(d), roles: map[string]string{}}
+	if err := b.readFiles(ctx, f); err != nil {
 		return layout.DialogueDocument{}, err
 	}
-	b.written, b.isWritten = layout.ParseScoreboard(text)
+	b.experts = b.allExperts()
 	doc := layout.DialogueDocument{
 		Head: b.head(), Panel: b.panel(), Scores: b.scores(), Perspectives: b.perspectives(), Tensions: b.tensions(),
+		Front: b.front,
 	}
 	for _, r := range d.Rounds {
-		round := layout.DocumentRound{Number: r.Number, Label: b.label(r)}
+		round := layout.DocumentRound{Number: r.Number, Label: b.label(r), After: b.after[r.Number]}
 		for _, e := range d.takingPart(r) {
 			turn, err := b.turn(ctx, f, r, e.Name)
 			if err != nil {
@@ -35,66 +37,127 @@ func (f *Forum) Document(ctx context.Context, d *Dialogue) (layout.DialogueDocum
 			}
 			round.Turns = append(round.Turns, turn)
 		}
-		title := fmt.Sprintf("%s Judge: Round %d Summary", layout.JudgeEmoji, r.Number)
-		if round.After, err = f.judgeSection(ctx, d, summaryFile(r.Number), title); err != nil {
-			return doc, err
-		}
 		doc.Rounds = append(doc.Rounds, round)
 	}
-	verdict, err := f.judgeSection(ctx, d, "verdict.md", layout.JudgeEmoji+" Judge: Verdict")
-	switch n := len(doc.Rounds); {
-	case err != nil:
-		return doc, err
-	case n > 0:
-		doc.Rounds[n-1].After = append(doc.Rounds[n-1].After, verdict...)
-	default:
-		doc.Front = verdict
+	if findings := findingsOf(doc); findings != "" {
+		doc.Head.Extra = append(doc.Head.Extra, layout.Property{Key: layout.PropertyFindings, Value: findings})
 	}
 	return doc, nil
 }
 
-// byHand returns the text of a file that the judge has written, nil if there is none.
-// One that was computed says nothing that the tables do not.
-func (f *Forum) byHand(ctx context.Context, d *Dialogue, path string) ([]byte, error) {
-	v, found := d.file(path)
-	if !found {
-		return nil, nil
+// findingsOf returns what the lint finds in a document, in one line.
+func findingsOf(doc layout.DialogueDocument) string {
+	read, found := layout.ParseDialogueDocument(layout.AppendDialogueDocument(nil, doc))
+	var all []string
+	for _, finding := range LintDocument("", &read, found).Findings {
+		if finding.Level != lintNote && !slices.Contains(all, finding.Message) {
+			all = append(all, finding.Message)
+		}
 	}
-	text, err := f.w.TextOf(ctx, v)
-	if err != nil || isBlank(text) || isDerived(text) {
-		return nil, err
-	}
-	return text, nil
-}
-
-// judgeSection returns a file that the judge has written, as a section.
-func (f *Forum) judgeSection(ctx context.Context, d *Dialogue, path, title string) ([]layout.DocumentSection, error) {
-	text, err := f.byHand(ctx, d, path)
-	if text == nil {
-		return nil, err
-	}
-	return []layout.DocumentSection{{Title: title, Text: string(text)}}, nil
+	return strings.Join(all, "; ")
 }
 
 // A documentBuilder makes the parts of one document.
 type documentBuilder struct {
 	d       *Dialogue
 	board   *Board
-	experts []layout.Expert // all who take part, by their place in the panel
-	// The scoreboard that the judge has written by hand.
+	experts []layout.Expert   // all who take part, by their place in the panel
+	roles   map[string]string // of agents, as their prompts say
+	// What the judge has written by hand: before the rounds, and behind each.
+	front []layout.DocumentSection
+	after map[int][]layout.DocumentSection
+	said  strings.Builder // all of it
+	// The scoreboard among that.
 	written   layout.Scoreboard
 	isWritten bool
 }
 
-// experts returns all who take part: of the pool those who were launched, of each
-// panel, and who wrote without being in one. Labels and emojis are never empty.
-func (d *Dialogue) experts() []layout.Expert {
-	var part []layout.Expert
-	for _, r := range d.Rounds {
-		part = append(part, d.takingPart(r)...)
+// closing begins the names of files that end a dialogue.
+var closing = layout.Pattern(`(?i)^(verdict|convergence|conclusion|final)`)
+
+// promptRole is how a prompt begins that gives a role.
+var promptRole = layout.Pattern(`^You are ([^,\n]+), (?:an?|the) ([^\n]+?)(?: in (?:an?|the|this) [^\n]*dialogue[^\n]*)?\.?\r?\n`)
+
+// readFiles reads what lies beside the turns, and is no data: the text of the judge, and
+// prompts. A file that was computed says nothing that the tables do not.
+func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
+	last, files := b.d.Last(), slices.Clone(b.d.Files)
+	for _, r := range b.d.Rounds {
+		files = append(files, r.Files...)
 	}
-	all := slices.DeleteFunc(folded(d.Pool.Experts), func(e layout.Expert) bool { return !isAmong(part, e.Name) })
-	return markdown.Each(folded(append(all, part...)), plainExpert)
+	b.after = map[int][]layout.DocumentSection{}
+	for _, file := range files {
+		folder, name := path.Split(file.Path)
+		stem, isText := strings.CutSuffix(name, ".md")
+		text, err := f.w.TextOf(ctx, file.Version)
+		if err != nil {
+			return err
+		}
+		agent, isPrompt := strings.CutSuffix(stem, ".prompt")
+		switch m := promptRole().FindSubmatch(text); {
+		case !isText || isBlank(text) || isDerived(text):
+		case !isPrompt:
+			b.said.Write(append(text, '\n'))
+			s := layout.DocumentSection{Title: layout.JudgeEmoji + " Judge: " + fileTitle(folder+stem), Text: string(text)}
+			switch r := b.d.roundOfText(folder + stem); {
+			case r != nil:
+				b.after[r.Number] = append(b.after[r.Number], s)
+			case last != nil && closing().MatchString(stem):
+				b.after[last.Number] = append(b.after[last.Number], s)
+			default:
+				b.front = append(b.front, s)
+			}
+		case m != nil && plainName(string(m[1])) == plainName(agent):
+			b.roles[agent] = string(m[2]) + " (by the prompt)"
+		}
+		if file.Path == scoreboardFile && !isDerived(text) {
+			b.written, b.isWritten = layout.ParseScoreboard(text)
+		}
+	}
+	return nil
+}
+
+// roundOfText returns the round that a file tells of, nil if it tells of none: one in its
+// folder, or its summary.
+func (d *Dialogue) roundOfText(path string) *Round {
+	at := slices.IndexFunc(d.Rounds, func(r *Round) bool {
+		rest, found := strings.CutPrefix(path, roundFolder(r.Number))
+		return found && strings.ContainsAny(rest[:min(1, len(rest))], "/.")
+	})
+	if at < 0 {
+		return nil
+	}
+	return d.Rounds[at]
+}
+
+// fileTitle returns what a file is called, of round-0.summary "Round 0 Summary".
+func fileTitle(path string) string {
+	words := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("-_./ ", r) })
+	return strings.Join(markdown.Each(words, labelOf), " ")
+}
+
+// allExperts returns all who take part: of the pool those who were launched, of each
+// panel, and who wrote without being in one, with what any of these says of them. Labels
+// and emojis are never empty.
+func (b *documentBuilder) allExperts() []layout.Expert {
+	var part []layout.Expert
+	for _, r := range b.d.Rounds {
+		part = append(part, b.d.takingPart(r)...)
+	}
+	all := slices.DeleteFunc(folded(b.d.Pool.Experts), func(e layout.Expert) bool { return !isAmong(part, e.Name) })
+	all = folded(append(all, part...))
+	for i := range all {
+		e := &all[i]
+		for _, other := range part {
+			if foldExpert(other.Name) == e.Name {
+				e.Label, e.Role, e.Tier = cmp.Or(e.Label, other.Label), cmp.Or(e.Role, other.Role), cmp.Or(e.Tier, other.Tier)
+				e.Relevance, e.Emoji = cmp.Or(e.Relevance, other.Relevance), cmp.Or(e.Emoji, other.Emoji)
+			}
+		}
+		e.Role = cmp.Or(e.Role, b.roles[e.Name])
+		*e = plainExpert(*e)
+	}
+	return all
 }
 
 // takingPart returns who owes a file in a round, and after them who wrote without being
@@ -158,18 +221,32 @@ func (b *documentBuilder) head() layout.DialogueHead {
 	return h
 }
 
-// title returns what the dialogue is called; the words of its slug if its pool does
-// not say it.
+// title returns what the dialogue is called; the words of its slug if its pool does not
+// say it, spelled as the judge, or else the question, has them.
 func (b *documentBuilder) title() string {
 	slug := b.d.Key.Slug()
 	if b.d.Pool.Title != slug {
 		return b.d.Pool.Title
 	}
-	words := strings.ReplaceAll(stamp().ReplaceAllString(slug, ""), "-", " ")
-	if words == "" {
+	words := strings.FieldsFunc(stamp().ReplaceAllString(slug, ""), func(r rune) bool { return r == '-' })
+	if len(words) == 0 {
 		return slug
 	}
-	return strings.ToUpper(words[:1]) + words[1:]
+	whole := regexp.MustCompile(`(?im)^#.*?\b(` + strings.Join(markdown.Each(words, regexp.QuoteMeta), `[\s\-_]+`) + `)\b`)
+	if m := whole.FindStringSubmatch(b.said.String()); m != nil {
+		return m[1]
+	}
+	words[0] = labelOf(words[0])
+	for _, said := range strings.Fields(b.d.Pool.Question + " " + b.d.Pool.Domain) {
+		said = strings.Trim(said, "?!.,;:()\"'")
+		isName := strings.IndexFunc(said[min(1, len(said)):], unicode.IsUpper) >= 0 // such as API
+		for i := range words {
+			if isName && strings.EqualFold(words[i], said) {
+				words[i] = said
+			}
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // date returns when the dialogue began, as its pool says it or the name of its
@@ -186,12 +263,28 @@ func (b *documentBuilder) date() string {
 	return day
 }
 
-// panel returns the table of those who take part, the judge first.
+// panel returns the table of those who take part, the judge first, with the rounds of
+// each if these are not the same for all.
 func (b *documentBuilder) panel() []layout.DocumentExpert {
 	rows := []layout.DocumentExpert{{Expert: layout.Expert{Label: b.judge(), Role: "Orchestrator", Emoji: layout.JudgeEmoji}}}
+	changes := false
 	for _, e := range b.experts {
-		e.Name = ""
-		rows = append(rows, layout.DocumentExpert{Expert: e})
+		row := layout.DocumentExpert{Expert: e}
+		row.Name = ""
+		var rounds []string
+		for _, r := range b.d.Rounds {
+			if isAmong(b.d.takingPart(r), e.Name) {
+				rounds = append(rounds, strconv.Itoa(r.Number))
+			}
+		}
+		row.Rounds = strings.Join(rounds, ", ")
+		changes = changes || len(rounds) < len(b.d.Rounds)
+		rows = append(rows, row)
+	}
+	for i := range rows {
+		if !changes {
+			rows[i].Rounds = ""
+		}
 	}
 	return rows
 }

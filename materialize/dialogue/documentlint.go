@@ -33,9 +33,9 @@ type lintFinding struct {
 	Remedy  string `json:"remedy"`
 }
 
-// asNote makes a note of a finding that the document itself names as a difference.
-func (f lintFinding) asNote(differs string) lintFinding {
-	if f.Level != lintNote && strings.Contains(differs, oneSpaced(f.Message)) {
+// asNote makes a note of a finding that the document itself names.
+func (f lintFinding) asNote(named string) lintFinding {
+	if f.Level != lintNote && strings.Contains(named, oneSpaced(f.Message)) {
 		f.Level, f.Remedy = lintNote, "the head names it: it is so in the dialogue"
 	}
 	return f
@@ -142,7 +142,7 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 	left := map[string]int{lintMust: 0, lintShould: 2, lintNote: 3} // quarters of the points
 	report := &LintReport{File: file, Findings: []lintFinding{}}
 	report.Incomplete = found && !slices.ContainsFunc(l.agents, (*lintTurn).given)
-	differs := doc.Head.Property(layout.PropertyDiffers)
+	named := doc.Head.Property(layout.PropertyFindings)
 	for _, rule := range lintRules() {
 		l.check, l.findings = rule.name, nil
 		if found || rule.name == "header" { // without a title nothing else is read
@@ -153,7 +153,7 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 			points = 0
 		}
 		for _, f := range l.findings {
-			f = f.asNote(differs)
+			f = f.asNote(named)
 			points = min(points, rule.weight*left[f.Level]/4)
 			report.Findings = append(report.Findings, f)
 		}

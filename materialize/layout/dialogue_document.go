@@ -41,7 +41,8 @@ type documentParts struct {
 // people are called, not files.
 type DocumentExpert struct {
 	Expert
-	Line int
+	Rounds string // in which it takes part, as in the table; "" if it does not say
+	Line   int
 }
 
 // A PerspectiveRow is a row of the inventory of perspectives.
@@ -141,8 +142,8 @@ func AppendDialogueRound(dst []byte, title, index string, r DocumentRound) []byt
 
 // Metadata of documents that filebus writes.
 const (
-	PropertyPart    = "Part of" // of a round's file: names the document
-	PropertyDiffers = "Differs" // where what is written is not what the turns give
+	PropertyPart     = "Part of"  // of a round's file: names the document
+	PropertyFindings = "Findings" // what the lint finds in it, as it is so in the dialogue
 )
 
 // appendTitle appends a heading between blank lines.
@@ -168,10 +169,15 @@ func appendSections(dst []byte, sections []DocumentSection) []byte {
 
 // appendPanel appends the table of the experts.
 func appendPanel(dst []byte, experts []DocumentExpert) []byte {
-	dst = markdown.AppendHead(dst, "Agent", "Role", "Tier", "Relevance", "Emoji")
+	head := []string{"Agent", "Role", "Tier", "Relevance", "Emoji", "Rounds"}
+	if !slices.ContainsFunc(experts, func(e DocumentExpert) bool { return e.Rounds != "" }) {
+		head = head[:5]
+	}
+	dst = markdown.AppendHead(dst, head...)
 	for _, e := range experts {
-		dst = markdown.AppendRow(dst, strings.TrimSpace(e.Emoji+" "+e.Label), orNone(e.Role), orNone(e.Tier),
-			relevance(e.Relevance), orNone(e.Emoji))
+		cells := []string{strings.TrimSpace(e.Emoji + " " + e.Label), orNone(e.Role), orNone(e.Tier),
+			relevance(e.Relevance), orNone(e.Emoji), orNone(e.Rounds)}
+		dst = markdown.AppendRow(dst, cells[:len(head)]...)
 	}
 	return dst
 }
