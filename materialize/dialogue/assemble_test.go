@@ -213,7 +213,7 @@ func TestAssembleByHand(t *testing.T) {
 		}
 		opts := AssembleOptions{Status: status}
 		if _, err := h.Assemble(t.Context(), Key{ID: "x"}, opts); !errors.Is(err, errEdited) ||
-			!failsWith(err, "run it again with --out FILE, or with --force to replace it", file) {
+			!refuses(err, tryForce) || !strings.Contains(err.Error(), file) {
 			t.Errorf("status %q over a file changed by hand: %v", status, err)
 		}
 		if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, text) {
