@@ -108,7 +108,7 @@ func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
 				b.front = append(b.front, s)
 			}
 		case m != nil && plainName(string(m[1])) == plainName(agent):
-			b.roles[agent] = string(m[2]) + " (by the prompt)"
+			b.roles[agent] = string(m[2])
 		}
 		if file.Path == scoreboardFile && !isDerived(text) {
 			b.written, b.isWritten = layout.ParseScoreboard(text)
@@ -154,7 +154,12 @@ func (b *documentBuilder) allExperts() []layout.Expert {
 				e.Relevance, e.Emoji = cmp.Or(e.Relevance, other.Relevance), cmp.Or(e.Emoji, other.Emoji)
 			}
 		}
-		e.Role = cmp.Or(e.Role, b.roles[e.Name])
+		if said := b.roles[e.Name]; e.Role == "" && said != "" {
+			e.Role = said + " (by the prompt)"
+			if at := slices.IndexFunc(b.d.Pool.Experts, func(of layout.Expert) bool { return of.Role == said }); at >= 0 {
+				e.Tier, e.Relevance = cmp.Or(e.Tier, b.d.Pool.Experts[at].Tier), cmp.Or(e.Relevance, b.d.Pool.Experts[at].Relevance)
+			}
+		}
 		*e = plainExpert(*e)
 	}
 	return all
