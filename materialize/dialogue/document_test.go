@@ -65,8 +65,8 @@ func shapes() map[string]shape {
 			"round-0/scoreboard.md": table("| Agent | W | C | T | R | Total |", "| Ada | 1 | 2 | 3 | 4 | 10 |"),
 			"tensions.md":           "# Tensions\n\n| ID | Tension | Raised By | Owner | Status |\n|-|-|-|-|-|\n| T01 | b | Bo | Ada | DEFERRED |\n\nSee the RFC.\n",
 			"CONVERGENCE.md":        "# 100%\n\n## Round 9: not a round\n", "perspectives.md": "| ID | Label | Contributors |\n|-|-|-|\n| P0001 | a | Ada |\n",
-			"round-0.summary.md": "- T01 put off\n", "notes/later.md": "later\n",
-		}), want: []string{"## 💙 Judge: CONVERGENCE\n", "## 💙 Judge: Perspectives\n", "See the RFC.\n", "- T01 put off\n", "Later\n"}},
+			"round-0.summary.md": "- T01 put off\n",
+		}), want: []string{"## 💙 Judge: CONVERGENCE\n", "## 💙 Judge: Perspectives\n", "See the RFC.\n", "- T01 put off\n"}},
 		"markers out of the grammar": {files: one(map[string]string{
 			"round-0/ada.md": "[TENSION T-NEW: x]\n[RESOLVED -- no]\n[PERSPECTVE P01: y]\n[PERSPECTIVE P01: y]\n[PERSPECTIVE P01: z]\n[TENSION ADA-T0001: w]\n"}),
 			want: []string{"[TENSION T-NEW: x]\n"}},

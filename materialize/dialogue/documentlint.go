@@ -191,11 +191,13 @@ func (l *linter) add(level string, line int, remedy, format string, args ...any)
 	l.addIn(l.file, level, line, remedy, format, args...)
 }
 
-// addIn adds a finding at a line of a file.
+// addIn adds a finding at a line of a file. What is said of the file already is not said
+// again.
 func (l *linter) addIn(file string, level string, line int, remedy, format string, args ...any) {
-	l.findings = append(l.findings, lintFinding{
-		Check: l.check, Level: level, File: file, Line: max(line, 1), Message: fmt.Sprintf(format, args...), Remedy: remedy,
-	})
+	message := fmt.Sprintf(format, args...)
+	if !slices.ContainsFunc(l.findings, func(f lintFinding) bool { return f.File == file && f.Message == message }) {
+		l.findings = append(l.findings, lintFinding{l.check, level, file, max(line, 1), message, remedy})
+	}
 }
 
 // readTurns collects the blocks of all rounds.

@@ -45,7 +45,7 @@ func (l *linter) rounds() {
 
 // sequence checks that rounds follow each other from 0 or 1 on.
 func (l *linter) sequence() {
-	const mend = "number the rounds from 0 on, each once and in order"
+	const mend = "look whether a round is missing, or has another's number"
 	for i, r := range l.doc.Rounds {
 		before := l.doc.Rounds[max(0, i-1)].Number
 		switch {
