@@ -24,8 +24,11 @@ type dialogueScoreJSON struct {
 	Rounds    []roundScore        `json:"rounds"`
 	Agents    []layout.AgentScore `json:"agents"`
 	Tensions  []layout.TensionRow `json:"tensions"`
-	Written   []string            `json:"written,omitempty"` // absolute
-	Kept      []string            `json:"kept,omitempty"`    // written by hand
+
+	Differences []dialogue.Difference `json:"differences,omitempty"`
+	Notes       []string              `json:"notes,omitempty"`   // what the judge wrote and is not understood
+	Written     []string              `json:"written,omitempty"` // absolute
+	Kept        []string              `json:"kept,omitempty"`    // written by hand
 }
 
 // A roundScore is a round in numbers, and who was there.
@@ -62,6 +65,7 @@ func (o *dialogueScore) run(ctx context.Context, w *workspace, args []string) er
 func scoreView(b *dialogue.Board, files []dialogue.DerivedFile) dialogueScoreJSON {
 	view := dialogueScoreJSON{
 		Dialogue: b.Dialogue.Key, Converged: b.Converged, Total: b.Total, Agents: b.Agents, Tensions: b.TensionRows(),
+		Differences: b.Differences, Notes: b.Notes,
 	}
 	for i, r := range b.Rounds {
 		view.Rounds = append(view.Rounds, roundScore{r, b.Presence[i]})
@@ -119,8 +123,15 @@ func (e *environ) noteScore(b *dialogue.Board, kept []string) {
 				markdown.Clip(strings.Join(p.Discarded, ", "), 200))
 		}
 	}
+	for _, d := range b.Differences {
+		e.note("round %d: %s: the judge wrote %d, and %d is computed", d.Round, strings.ReplaceAll(d.Number, "_", " "), d.Judge,
+			d.Computed)
+	}
+	for _, note := range b.Notes {
+		e.note("%s", oneLine(note))
+	}
 	if len(kept) > 0 {
-		e.note("written by hand, and left alone: %s; --force replaces them", strings.Join(kept, ", "))
+		e.note("written by hand, and left alone: %s", strings.Join(kept, ", "))
 	}
 	if n := len(b.Unclear); n > 0 {
 		e.note("%s cannot be resolved: filebus dialogue check %s",

@@ -54,7 +54,7 @@ type Dialogue struct {
 	Rounds []*Round    // by number; one that was skipped is not there
 	Files  []extraFile // directly below the dialogue's folder, by path
 
-	Listed   []layout.TensionRow   // tensions.md, if the judge has written it by hand
+	words    []word                // what the judge has written by hand
 	Problems []*layout.SyntaxError // files of JSON that could not be read
 }
 

@@ -157,6 +157,9 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 	}
 	slices.SortFunc(d.Rounds, func(a, b *Round) int { return cmp.Compare(a.Number, b.Number) })
 	slices.SortFunc(d.Files, compareFiles)
+	slices.SortFunc(d.words, func(a, b word) int { // those of rounds come first
+		return cmp.Or(cmp.Compare(uint(a.round), uint(b.round)), strings.Compare(a.path, b.path))
+	})
 	for _, r := range d.Rounds {
 		slices.SortFunc(r.Files, compareFiles)
 		// Capitals come before the others: of muffin.md and Muffin.md the first is the one in lower case.
@@ -190,16 +193,16 @@ func roundOf(e query.Summary, path string) (number int, found bool) {
 func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path string) error {
 	v := e.Version
 	number, inRound := roundOf(e, path)
+	if err := f.addWord(ctx, d, v, path); err != nil {
+		return err
+	}
 	if v.Record.Name.Kind == record.KindTurn && inRound {
 		return f.addTurn(ctx, d.round(number), v, path)
 	}
 	if !inRound {
 		d.Files = append(d.Files, extraFile{path, v})
-		switch path {
-		case poolFile:
+		if path == poolFile {
 			return f.addPool(ctx, d, v)
-		case tensionsFile:
-			return f.addListed(ctx, d, v)
 		}
 		return nil
 	}
@@ -232,15 +235,6 @@ func addJSON[T any](
 	problem.File = v.Record.Path
 	d.Problems = append(d.Problems, problem)
 	return nil
-}
-
-// addListed imports the tensions that the judge has listed by hand.
-func (f *Forum) addListed(ctx context.Context, d *Dialogue, v store.Version) error {
-	text, err := f.text(ctx, v)
-	if err == nil && !isDerived(text) {
-		d.Listed = layout.ParseTensions(text)
-	}
-	return err
 }
 
 func (f *Forum) addPool(ctx context.Context, d *Dialogue, v store.Version) error {

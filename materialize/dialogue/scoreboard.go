@@ -23,8 +23,10 @@ type Board struct {
 	Presence []Presence // of each round, in their order
 	// Converged: the last round has no velocity, nobody owes a file in it, and all who
 	// wrote in it signal converge.
-	Converged bool
-	labels    map[string]string
+	Converged   bool
+	Differences []Difference
+	Notes       []string // what the judge has written and is not understood, or contradicts itself
+	labels      map[string]string
 }
 
 // A Presence is who was there in a round.
@@ -47,41 +49,56 @@ type absentAgent struct {
 // MarshalText returns the agent's name.
 func (a absentAgent) MarshalText() ([]byte, error) { return []byte(a.Agent), nil }
 
-// NewBoard computes the numbers of a dialogue: what the judge has recorded for agents
-// that gave a turn, and what the turns themselves say. The same records give the same
-// numbers.
+// NewBoard returns the numbers of a dialogue: what the judge has recorded for agents
+// that gave a turn, or has written by hand, and where neither is there what the turns
+// themselves say. The same records give the same numbers.
 func NewBoard(d *Dialogue) *Board {
 	b := &Board{Dialogue: d, tracking: track(d), labels: d.labelsOf()}
-	agents := b.agents()
-	sum := 0
+	w, agents, sum := d.written(), b.agents(), 0
 	for _, r := range d.Rounds {
-		p := d.presence(r)
-		row := layout.RoundScore{Round: r.Number}
-		for _, agent := range p.Given {
-			if j, judged := r.scores().Find(agent); judged {
-				row.Judged = true
-				row.Marks = row.Marks.Plus(j.Marks())
+		for _, t := range r.given() {
+			if j, judged := r.scores().Find(t.Agent); judged {
 				agents.add(j, r.Number)
 			}
 		}
-		row.Score = row.Marks.Sum()
-		sum += row.Score
-		row.Cumulative = sum
-		row.OpenTensions = len(b.Open(r.Number))
+	}
+	b.addWritten(agents, w.Agents)
+	for _, r := range d.allRounds(w) {
+		p := d.presence(r)
+		row := layout.RoundScore{Round: r.Number, Cumulative: sum, OpenTensions: len(b.Open(r.Number))}
+		hasScores := len(p.Unjudged) < len(p.Given)
+		for _, a := range agents.rows {
+			if in, found := a.In(r.Number); found {
+				row.Judged = true
+				row.Marks, row.Score = row.Marks.Plus(in.Marks), row.Score+in.Score
+			}
+		}
+		p.Unjudged = slices.DeleteFunc(p.Unjudged, func(agent string) bool {
+			_, found := agents.row(agent, "").In(r.Number)
+			return found
+		})
 		for _, v := range b.Perspectives {
 			if v.Round == r.Number {
 				row.NewPerspectives++
 			}
 		}
-		row.Velocity = row.OpenTensions + row.NewPerspectives
 		if n := len(p.Given); n > 0 {
 			row.Converge = 100 * len(p.Converge) / n
 		}
+		agentsJudged := row.Judged
+		b.settle(&row, w.Said[r.Number], len(p.Given) > 0, hasScores)
+		if row.Judged && !agentsJudged {
+			p.Unjudged = nil // the judge has scored the round as a whole
+		}
+		sum = row.Cumulative
 		b.Rounds, b.Presence = append(b.Rounds, row), append(b.Presence, p)
 		isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == stateMissing })
-		b.Converged = row.Velocity == 0 && len(p.Given) > 0 && len(p.Converge) == len(p.Given) && !isAwaited
+		b.Converged = row.Velocity == 0 && len(p.Given) > 0 && row.Converge >= 100 && !isAwaited
 	}
-	b.Agents, b.Total, b.HasTotal = agents.rows, sum, true
+	b.Agents, b.Total, b.HasTotal, b.Notes = agents.rows, sum, true, w.Notes
+	if w.HasTotal && w.Total != sum && len(b.Rounds) > 0 {
+		b.Differences = append(b.Differences, Difference{b.Rounds[len(b.Rounds)-1].Round, "total", w.Total, sum})
+	}
 	return b
 }
 
@@ -161,7 +178,7 @@ func (a *agentRows) row(name, label string) *layout.AgentScore {
 func (a *agentRows) add(j layout.JudgedTurn, round int) {
 	row := a.row(j.Agent, "")
 	row.Marks = row.Marks.Plus(j.Marks())
-	row.Rounds = append(row.Rounds, layout.AgentRound{Round: round, Score: j.Marks().Sum()})
+	row.Rounds = append(row.Rounds, layout.AgentRound{Round: round, Score: j.Marks().Sum(), Marks: j.Marks()})
 	row.Total += j.Marks().Sum()
 }
 
@@ -200,6 +217,10 @@ func (b *Board) TensionRows() []layout.TensionRow {
 		}
 		if by != nil && !status.isOpen() {
 			row.Resolved = b.who(by.Agent, by.Round)
+		}
+		if t.row != nil && (by == nil || by.Agent == "") { // no agent has done more since
+			row.Status, row.Resolved = cmp.Or(t.row.Status, row.Status), t.row.Resolved
+			row.Raised = cmp.Or(t.row.Raised, row.Raised)
 		}
 		rows = append(rows, row)
 	}
