@@ -119,6 +119,7 @@ func TestAssemble(t *testing.T) {
 				wantHead := layout.DialogueHead{
 					Title: "Retry policy", Draft: "Dialogue x", Date: "2026-03-02 09:30Z", Status: "In Progress",
 					Participants: []string{"💙 Ada the judge", "🥮 Muffin", "🧁 Data-architect", "🧁 Eclair", "🧁 Guest"},
+					Extra:        []layout.Property{{Key: layout.PropertyFindings, Value: "no row in the scoreboard for Data-architect, Guest"}},
 				}
 				if diff := cmp.Diff(wantHead, doc.Head); diff != "" {
 					t.Errorf("head (-want +got):\n%s", diff)

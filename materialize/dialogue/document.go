@@ -39,18 +39,19 @@ func (f *Forum) Document(ctx context.Context, d *Dialogue) (layout.DialogueDocum
 		}
 		doc.Rounds = append(doc.Rounds, round)
 	}
-	if findings := findingsOf(doc); findings != "" {
+	if findings := b.findings(doc); findings != "" {
 		doc.Head.Extra = append(doc.Head.Extra, layout.Property{Key: layout.PropertyFindings, Value: findings})
 	}
 	return doc, nil
 }
 
-// findingsOf returns what the lint finds in a document, in one line.
-func findingsOf(doc layout.DialogueDocument) string {
+// findings returns in one line where the judge's numbers are not those of the turns, what
+// of the judge's is not understood, and what the lint finds in a document.
+func (b *documentBuilder) findings(doc layout.DialogueDocument) string {
+	all := append(markdown.Each(b.board.Differences, Difference.String), b.board.Notes...)
 	read, found := layout.ParseDialogueDocument(layout.AppendDialogueDocument(nil, doc))
-	var all []string
 	for _, finding := range LintDocument("", &read, found).Findings {
-		if finding.Level != lintNote && !slices.Contains(all, finding.Message) {
+		if finding.Level != lintNote {
 			all = append(all, finding.Message)
 		}
 	}
@@ -67,9 +68,6 @@ type documentBuilder struct {
 	front []layout.DocumentSection
 	after map[int][]layout.DocumentSection
 	said  strings.Builder // all of it
-	// The scoreboard among that.
-	written   layout.Scoreboard
-	isWritten bool
 }
 
 // closing begins the names of files that end a dialogue.
@@ -109,9 +107,6 @@ func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
 			}
 		case m != nil && plainName(string(m[1])) == plainName(agent):
 			b.roles[agent] = string(m[2])
-		}
-		if file.Path == scoreboardFile && !isDerived(text) {
-			b.written, b.isWritten = layout.ParseScoreboard(text)
 		}
 	}
 	return nil
@@ -295,16 +290,15 @@ func (b *documentBuilder) panel() []layout.DocumentExpert {
 }
 
 // scores returns the scoreboard, with the names of agents as in the panel: of those
-// who were judged, so that an absent agent is never scored. Where nobody was, it is
-// the one that the judge has written by hand, else that of the rounds alone.
+// who were judged, so that an absent agent is never scored. Where the four numbers are
+// not all of the total, an agent has it by rounds.
 func (b *documentBuilder) scores() layout.Scoreboard {
 	board := b.board.Scoreboard
-	board.Agents = slices.DeleteFunc(slices.Clone(board.Agents), func(a layout.AgentScore) bool { return len(a.Rounds) == 0 })
-	if len(board.Agents) == 0 {
-		board.Total, board.HasTotal = 0, false
-		if b.isWritten {
-			board = b.written
-		}
+	board.Agents = slices.DeleteFunc(slices.Clone(board.Agents), func(a layout.AgentScore) bool {
+		return len(a.Rounds) == 0 && a.Total == 0
+	})
+	if board.HasTotal = hasScores(board); !board.HasTotal {
+		board.Total = 0
 	}
 	for i, a := range board.Agents {
 		for _, e := range b.experts {
@@ -312,7 +306,9 @@ func (b *documentBuilder) scores() layout.Scoreboard {
 				board.Agents[i].Agent = e.Emoji + " " + e.Label
 			}
 		}
-		if a.Marks != (layout.Marks{}) {
+		if a.Marks.Sum() != a.Total {
+			board.Agents[i].Marks = layout.Marks{}
+		} else if a.Total > 0 {
 			board.Agents[i].Rounds = nil // the table has the four numbers
 		}
 	}

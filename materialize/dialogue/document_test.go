@@ -60,13 +60,13 @@ func shapes() map[string]shape {
 			findings: "W, C, T and R of round 0 add up to 10, not 11"},
 		"a scoreboard of agents": {files: one(map[string]string{"scoreboard.md": table(
 			"| Expert | Role | W | C | T | R | Score | Key Contribution |", "| Ada | Baker | 1 | 2 | 3 | 4 | **10** | yeast |")}),
-			want: []string{"| Ada | Baker | 1 | 2 | 3 | 4 | **10** | yeast |"}},
+			findings: "no row in the scoreboard for Bo", want: []string{"| Ada | Baker | 1 | 2 | 3 | 4 | **10** | yeast |"}},
 		"files of the judge": {files: one(map[string]string{
 			"round-0/scoreboard.md": table("| Agent | W | C | T | R | Total |", "| Ada | 1 | 2 | 3 | 4 | 10 |"),
 			"tensions.md":           "# Tensions\n\n| ID | Tension | Raised By | Owner | Status |\n|-|-|-|-|-|\n| T01 | b | Bo | Ada | DEFERRED |\n\nSee the RFC.\n",
 			"CONVERGENCE.md":        "# 100%\n\n## Round 9: not a round\n", "perspectives.md": "| ID | Label | Contributors |\n|-|-|-|\n| P0001 | a | Ada |\n",
 			"round-0.summary.md": "- T01 put off\n",
-		}), want: []string{"## 💙 Judge: CONVERGENCE\n", "## 💙 Judge: Perspectives\n", "See the RFC.\n", "- T01 put off\n"}},
+		}), findings: "no row in the scoreboard for Bo", want: []string{"## 💙 Judge: CONVERGENCE\n", "## 💙 Judge: Perspectives\n", "See the RFC.\n", "- T01 put off\n"}},
 		"markers out of the grammar": {files: one(map[string]string{
 			"round-0/ada.md": "[TENSION T-NEW: x]\n[RESOLVED -- no]\n[PERSPECTVE P01: y]\n[PERSPECTIVE P01: y]\n[PERSPECTIVE P01: z]\n[TENSION ADA-T0001: w]\n"}),
 			want: []string{"[TENSION T-NEW: x]\n"}},
@@ -78,7 +78,7 @@ func shapes() map[string]shape {
 			findings: "Data_architect is in the panel twice; Data_architect has two blocks in round 0"},
 		"judged in part": {files: one(map[string]string{
 			"round-0/scores.json": `{"round": 0, "agents": [{"agent": "ada", "wisdom": 1, "consistency": 1, "truth": 1, "relationships": 1}]}`}),
-			findings: "Bo spoke in round 0 and has no row in the scoreboard"},
+			findings: "no row in the scoreboard for Bo"},
 		"twelve rounds": {files: long},
 	}
 }

@@ -441,14 +441,15 @@ func (l *linter) scoreboard() {
 	if len(b.Agents) == 0 {
 		return
 	}
-	missing := map[string]bool{}
+	var missing []string
 	for _, t := range l.agents {
-		name := plainName(t.Label)
-		isScored := slices.ContainsFunc(b.Agents, func(a layout.AgentScore) bool { return plainName(a.Agent) == name })
-		if !isScored && t.given() && !missing[name] {
-			missing[name] = true
-			l.addIn(t.file, lintShould, t.Line, mend, "%s spoke in round %d and has no row in the scoreboard", t.Label, t.round)
+		isScored := slices.ContainsFunc(b.Agents, func(a layout.AgentScore) bool { return plainName(a.Agent) == plainName(t.Label) })
+		if !isScored && t.given() && !slices.Contains(missing, t.Label) {
+			missing = append(missing, t.Label)
 		}
+	}
+	if len(missing) > 0 {
+		l.add(lintShould, l.doc.Found.Scores, mend, "no row in the scoreboard for %s", shownFirst(missing))
 	}
 	for _, a := range b.Agents {
 		l.absentScore(a)

@@ -149,7 +149,7 @@ func TestLint(t *testing.T) {
 		{"| 0 | 4 | 3 |", "| 0 | 5 | 3 |", "| 0 | 5", "must arithmetic W, C, T and R of round 0 add up to 14, not 13", 88},
 		{"| — | 13 | 0 |", "| — | 14 | 0 |", "| 1 | —", "must arithmetic the scores up to round 1 add up to 13, not 14", 88},
 		{"| 🧁 Scone | 1 | 1 | 1 | 1 | **4** |\n\n**Total ALIGNMENT**: 13", "\n**Total ALIGNMENT**: 9", "",
-			"must arithmetic the rounds add up to 13, not 9\nshould scoreboard Scone spoke in round 0 and has no row in the scoreboard", 84},
+			"must arithmetic the rounds add up to 13, not 9\nshould scoreboard no row in the scoreboard for Scone", 84},
 		{"[PERSPECTIVE P01: Three]\n\n[TENSION", "[TENSION", "", "note inventories P01 of Scone in round 0: no marker in the turns", 98},
 		{"| P02 | Muffin | Two | 0 |\n", "", "[PERSPECTIVE P02", "should inventories P02 of Muffin in round 0: no row in Perspectives Inventory", 96},
 		{"**Resolved**", "Partial", "| T01", "should gate the document has converged, and T01 is Partial", 94},

@@ -95,6 +95,11 @@ func NewBoard(d *Dialogue) *Board {
 		isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == stateMissing })
 		b.Converged = row.Velocity == 0 && len(p.Given) > 0 && row.Converge >= 100 && !isAwaited
 	}
+	for _, a := range agents.rows {
+		if len(a.Rounds) == 0 { // the judge has written its total alone
+			sum += a.Total
+		}
+	}
 	b.Agents, b.Total, b.HasTotal, b.Notes = agents.rows, sum, true, w.Notes
 	if w.HasTotal && w.Total != sum && len(b.Rounds) > 0 {
 		b.Differences = append(b.Differences, Difference{b.Rounds[len(b.Rounds)-1].Round, "total", w.Total, sum})

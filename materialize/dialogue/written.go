@@ -3,8 +3,10 @@ package dialogue
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"filebus/materialize/layout"
 	"filebus/store"
@@ -86,6 +88,12 @@ type Difference struct {
 	Number   string `json:"number"` // as JSON calls it
 	Judge    int    `json:"judge"`
 	Computed int    `json:"computed"`
+}
+
+// String says both numbers.
+func (d Difference) String() string {
+	number := strings.ReplaceAll(d.Number, "_", " ")
+	return fmt.Sprintf("round %d: %s: the judge wrote %d, and %d is computed", d.Round, number, d.Judge, d.Computed)
 }
 
 // written reads the scoreboards that the judge has written by hand.

@@ -210,7 +210,7 @@ func appendScores(dst []byte, b Scoreboard) []byte {
 	dst = append(dst, "\n## "+titleScores+"\n"...)
 	byRound, marks := Scoreboard{}, Scoreboard{}
 	for _, a := range b.Agents {
-		if len(a.Rounds) > 0 && a.Marks == (Marks{}) {
+		if a.Marks == (Marks{}) {
 			byRound.Agents = append(byRound.Agents, a)
 		} else {
 			marks.Agents = append(marks.Agents, a)
