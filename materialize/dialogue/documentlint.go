@@ -451,22 +451,22 @@ func (l *linter) scoreboard() {
 	if len(missing) > 0 {
 		l.add(lintShould, l.doc.Found.Scores, mend, "no row in the scoreboard for %s", shownFirst(missing))
 	}
-	for _, a := range b.Agents {
-		l.absentScore(a)
-	}
+	l.absentScores(b)
 }
 
-// absentScore finds scores of an agent that never spoke.
-func (l *linter) absentScore(a layout.AgentScore) {
+// absentScores finds scores of agents that never spoke, where others did.
+func (l *linter) absentScores(b layout.Scoreboard) {
 	spoke := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool { return !t.given() })
-	if a.Total == 0 || len(l.agents) == 0 || hasTurn(spoke, a.Agent) {
-		return
+	for _, a := range b.Agents {
+		if a.Total == 0 || len(spoke) == 0 || hasTurn(spoke, a.Agent) {
+			continue
+		}
+		level := lintShould
+		if hasTurn(l.agents, a.Agent) {
+			level = lintMust
+		}
+		l.add(level, a.Line, "add its turn; an absent agent is never scored", "%s has %d points and gave no turn", a.Agent, a.Total)
 	}
-	level := lintShould
-	if hasTurn(l.agents, a.Agent) {
-		level = lintMust
-	}
-	l.add(level, a.Line, "add its turn; an absent agent is never scored", "%s has %d points and gave no turn", a.Agent, a.Total)
 }
 
 // arithmetic checks the sums of the scoreboard.
