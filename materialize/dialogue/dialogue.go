@@ -175,9 +175,14 @@ func names(experts []layout.Expert) []string {
 	return markdown.Each(experts, func(e layout.Expert) string { return e.Name })
 }
 
-// file returns the version of a file, by its path below the dialogue's folder.
+// file returns the version of a file that is no turn, by its path below the dialogue's
+// folder.
 func (d *Dialogue) file(path string) (store.Version, bool) {
-	for _, f := range d.Files {
+	files := d.Files
+	for _, r := range d.Rounds {
+		files = append(files, r.Files...)
+	}
+	for _, f := range files {
 		if f.Path == path {
 			return f.Version, true
 		}

@@ -76,8 +76,22 @@ var closing = layout.Pattern(`(?i)^(verdict|convergence|conclusion|final)`)
 // promptRole is how a prompt begins that gives a role.
 var promptRole = layout.Pattern(`^You are ([^,\n]+), (?:an?|the) ([^\n]+?)(?: in (?:an?|the|this) [^\n]*dialogue[^\n]*)?\.?\r?\n`)
 
+// byHand returns the text of a file that the judge has written, nil if it is blank, or was
+// computed: then it says nothing that the tables do not.
+func (f *Forum) byHand(ctx context.Context, d *Dialogue, path string) ([]byte, error) {
+	v, found := d.file(path)
+	if !found {
+		return nil, nil
+	}
+	text, err := f.w.TextOf(ctx, v)
+	if err != nil || isBlank(text) || isDerived(text) {
+		return nil, err
+	}
+	return text, nil
+}
+
 // readFiles reads what lies beside the turns, and is no data: the text of the judge, and
-// prompts. A file that was computed says nothing that the tables do not.
+// prompts.
 func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
 	last, files := b.d.Last(), slices.Clone(b.d.Files)
 	for _, r := range b.d.Rounds {
@@ -87,13 +101,13 @@ func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
 	for _, file := range files {
 		folder, name := path.Split(file.Path)
 		stem, isText := strings.CutSuffix(name, ".md")
-		text, err := f.w.TextOf(ctx, file.Version)
+		text, err := f.byHand(ctx, b.d, file.Path)
 		if err != nil {
 			return err
 		}
 		agent, isPrompt := strings.CutSuffix(stem, ".prompt")
 		switch m := promptRole().FindSubmatch(text); {
-		case !isText || isBlank(text) || isDerived(text):
+		case !isText || text == nil:
 		case !isPrompt:
 			b.said.Write(append(text, '\n'))
 			s := layout.DocumentSection{Title: layout.JudgeEmoji + " Judge: " + fileTitle(folder+stem), Text: string(text)}
