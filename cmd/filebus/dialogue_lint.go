@@ -99,6 +99,9 @@ func (e *environ) lintText(reports []*dialogue.LintReport, all bool) string {
 				break
 			}
 			what := oneLine(f.Message + "; " + f.Remedy)
+			if f.More > 0 {
+				what += fmt.Sprintf(" (and %d more)", f.More)
+			}
 			text += fmt.Sprintf("%s:%d: %s, %s: %s\n", oneLine(f.File), f.Line, f.Level, f.Check, what)
 		}
 		texts = append(texts, text)

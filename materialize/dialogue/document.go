@@ -93,8 +93,8 @@ func (f *Forum) byHand(ctx context.Context, d *Dialogue, path string) ([]byte, e
 // readFiles reads what lies beside the turns, and is no data: the text of the judge, and
 // prompts.
 func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
-	last, files := b.d.Last(), slices.Clone(b.d.Files)
-	for _, r := range b.d.Rounds {
+	rounds, files := b.d.Rounds, slices.Clone(b.d.Files)
+	for _, r := range rounds {
 		files = append(files, r.Files...)
 	}
 	b.after = map[int][]layout.DocumentSection{}
@@ -111,32 +111,23 @@ func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
 		case !isPrompt:
 			b.said.Write(append(text, '\n'))
 			s := layout.DocumentSection{Title: layout.JudgeEmoji + " Judge: " + fileTitle(folder+stem), Text: string(text)}
-			switch r := b.d.roundOfText(folder + stem); {
-			case r != nil:
-				b.after[r.Number] = append(b.after[r.Number], s)
-			case last != nil && closing().MatchString(stem):
-				b.after[last.Number] = append(b.after[last.Number], s)
-			default:
+			at := slices.IndexFunc(rounds, func(r *Round) bool {
+				rest, found := strings.CutPrefix(folder+stem, roundFolder(r.Number))
+				return found && strings.ContainsAny(rest[:min(1, len(rest))], "/.")
+			})
+			if at < 0 && closing().MatchString(stem) {
+				at = len(rounds) - 1
+			}
+			if at < 0 {
 				b.front = append(b.front, s)
+			} else {
+				b.after[rounds[at].Number] = append(b.after[rounds[at].Number], s)
 			}
 		case m != nil && plainName(string(m[1])) == plainName(agent):
 			b.roles[agent] = string(m[2])
 		}
 	}
 	return nil
-}
-
-// roundOfText returns the round that a file tells of, nil if it tells of none: one in its
-// folder, or its summary.
-func (d *Dialogue) roundOfText(path string) *Round {
-	at := slices.IndexFunc(d.Rounds, func(r *Round) bool {
-		rest, found := strings.CutPrefix(path, roundFolder(r.Number))
-		return found && strings.ContainsAny(rest[:min(1, len(rest))], "/.")
-	})
-	if at < 0 {
-		return nil
-	}
-	return d.Rounds[at]
 }
 
 // fileTitle returns what a file is called, of round-0.summary "Round 0 Summary".
@@ -277,11 +268,9 @@ func (b *documentBuilder) date() string {
 	return day
 }
 
-// panel returns the table of those who take part, the judge first, with the rounds of
-// each if these are not the same for all.
+// panel returns the table of those who take part, the judge first.
 func (b *documentBuilder) panel() []layout.DocumentExpert {
 	rows := []layout.DocumentExpert{{Expert: layout.Expert{Label: b.judge(), Role: "Orchestrator", Emoji: layout.JudgeEmoji}}}
-	changes := false
 	for _, e := range b.experts {
 		row := layout.DocumentExpert{Expert: e}
 		row.Name = ""
@@ -292,13 +281,7 @@ func (b *documentBuilder) panel() []layout.DocumentExpert {
 			}
 		}
 		row.Rounds = strings.Join(rounds, ", ")
-		changes = changes || len(rounds) < len(b.d.Rounds)
 		rows = append(rows, row)
-	}
-	for i := range rows {
-		if !changes {
-			rows[i].Rounds = ""
-		}
 	}
 	return rows
 }

@@ -31,14 +31,7 @@ type lintFinding struct {
 	Line    int    `json:"line"` // counted from 1
 	Message string `json:"message"`
 	Remedy  string `json:"remedy"`
-}
-
-// asNote makes a note of a finding that the document itself names.
-func (f lintFinding) asNote(named string) lintFinding {
-	if f.Level != lintNote && strings.Contains(named, oneSpaced(f.Message)) {
-		f.Level, f.Remedy = lintNote, "the head names it: it is so in the dialogue"
-	}
-	return f
+	More    int    `json:"more,omitempty"` // how often the same is to be said of the file besides
 }
 
 // A lintCheck is what a document got for one check.
@@ -153,7 +146,9 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 			points = 0
 		}
 		for _, f := range l.findings {
-			f = f.asNote(named)
+			if f.Level != lintNote && strings.Contains(named, oneSpaced(f.Message)) {
+				f.Level, f.Remedy = lintNote, "the head names it: it is so in the dialogue"
+			}
 			points = min(points, rule.weight*left[f.Level]/4)
 			report.Findings = append(report.Findings, f)
 		}
@@ -191,13 +186,17 @@ func (l *linter) add(level string, line int, remedy, format string, args ...any)
 	l.addIn(l.file, level, line, remedy, format, args...)
 }
 
-// addIn adds a finding at a line of a file. What is said of the file already is not said
-// again.
+// addIn adds a finding at a line of a file, or counts what is said of the file already.
 func (l *linter) addIn(file string, level string, line int, remedy, format string, args ...any) {
-	message := fmt.Sprintf(format, args...)
-	if !slices.ContainsFunc(l.findings, func(f lintFinding) bool { return f.File == file && f.Message == message }) {
-		l.findings = append(l.findings, lintFinding{l.check, level, file, max(line, 1), message, remedy})
+	for i, f := range l.findings {
+		if f.File == file && f.Level == level && f.Message == fmt.Sprintf(format, args...) {
+			l.findings[i].More++
+			return
+		}
 	}
+	l.findings = append(l.findings, lintFinding{
+		Check: l.check, Level: level, File: file, Line: max(line, 1), Message: fmt.Sprintf(format, args...), Remedy: remedy,
+	})
 }
 
 // readTurns collects the blocks of all rounds.

@@ -62,17 +62,10 @@ func (l *linter) sequence() {
 	}
 }
 
-// markers checks that markers follow the grammar, and names those of a file that
-// do not in one finding. One that names tensions by their full ids is as clear; one that
-// names them in other ways is still understood. What stands in a block is an agent's
-// text, which is kept as it is.
+// markers checks that markers follow the grammar. One that names tensions by their full
+// ids is as clear; one that names them in other ways is still understood. What stands in a
+// block is an agent's text, which is kept as it is.
 func (l *linter) markers() {
-	type odd struct {
-		count       int
-		line        int
-		level, text string
-	}
-	files, found := []string{}, map[string]odd{}
 	for _, t := range l.turns {
 		for _, m := range t.markers {
 			level := lintShould
@@ -83,21 +76,9 @@ func (l *linter) markers() {
 			case len(m.Refs) > 0, t.Exact, t.Edited:
 				level = lintNote
 			}
-			o, seen := found[t.file]
-			if !seen {
-				files = append(files, t.file)
-			}
-			if !seen || level != lintNote && o.level == lintNote {
-				o.line, o.level, o.text = m.Line, level, markdown.Clip(oneSpaced(m.Raw), 60)
-			}
-			o.count++
-			found[t.file] = o
+			mend := "leave the turn as it is, and ask for [TENSION T01: label], [RESOLVED T01: text], not "
+			l.addIn(t.file, level, m.Line, mend+markdown.Clip(oneSpaced(m.Raw), 60), "a marker departs from the grammar")
 		}
-	}
-	for _, file := range files {
-		o := found[file]
-		l.addIn(file, o.level, o.line, "leave the turns as they are, and ask for [TENSION T01: label], [RESOLVED T01: text]",
-			"markers out of the grammar: %d, such as %s", o.count, o.text)
 	}
 }
 
@@ -166,30 +147,6 @@ func (l *linter) numbering() {
 	}
 	if short > 0 {
 		l.addIn(file, lintNote, line, "write ids with two digits: T01", "%d ids have not two digits, such as %s", short, example)
-	}
-	rows, tracked := l.doc.Perspectives, l.doc.Tensions
-	l.rowNumbers("inventory", len(rows), func(i int) (string, int) { return rows[i].ID, rows[i].Line })
-	l.rowNumbers("tracker", len(tracked), func(i int) (string, int) { return tracked[i].ID, tracked[i].Line })
-}
-
-// rowNumbers checks the ids of a table that counts them for the whole document, of which
-// it has n rows.
-func (l *linter) rowNumbers(table string, n int, row func(i int) (id string, line int)) {
-	var ids []string
-	seen := map[string]bool{}
-	for i := range n {
-		text, _ := row(i)
-		id, isShort := normalID(text)
-		if !isShort || seen[id] {
-			return // counted for each agent
-		}
-		seen[id], ids = true, append(ids, id)
-	}
-	for i := 1; i < n; i++ {
-		if idNumber(ids[i]) != idNumber(ids[i-1])+1 {
-			_, line := row(i)
-			l.add(lintNote, line, "count on without gaps", "in the %s, %s follows %s", table, ids[i], ids[i-1])
-		}
 	}
 }
 

@@ -167,10 +167,11 @@ func appendSections(dst []byte, sections []DocumentSection) []byte {
 	return dst
 }
 
-// appendPanel appends the table of the experts.
+// appendPanel appends the table of the experts, with their rounds if these differ.
 func appendPanel(dst []byte, experts []DocumentExpert) []byte {
 	head := []string{"Agent", "Role", "Tier", "Relevance", "Emoji", "Rounds"}
-	if !slices.ContainsFunc(experts, func(e DocumentExpert) bool { return e.Rounds != "" }) {
+	last := experts[len(experts)-1].Rounds
+	if !slices.ContainsFunc(experts, func(e DocumentExpert) bool { return e.Rounds != "" && e.Rounds != last }) {
 		head = head[:5]
 	}
 	dst = markdown.AppendHead(dst, head...)
