@@ -25,6 +25,7 @@ type Board struct {
 	// wrote in it signal converge.
 	Converged   bool
 	Differences []Difference
+	hasScores   bool     // of one round at least, in scores.json
 	Notes       []string // what the judge has written and is not understood, or contradicts itself
 	labels      map[string]string
 }
@@ -54,7 +55,7 @@ func (a absentAgent) MarshalText() ([]byte, error) { return []byte(a.Agent), nil
 // themselves say. The same records give the same numbers.
 func NewBoard(d *Dialogue) *Board {
 	b := &Board{Dialogue: d, tracking: track(d), labels: d.labelsOf()}
-	w, agents, sum := d.written(), b.agents(), 0
+	agents := b.agents()
 	for _, r := range d.Rounds {
 		for _, t := range r.given() {
 			if j, judged := r.scores().Find(t.Agent); judged {
@@ -62,44 +63,51 @@ func NewBoard(d *Dialogue) *Board {
 			}
 		}
 	}
-	b.addWritten(agents, w.Agents)
-	for _, r := range d.allRounds(w) {
-		p := d.presence(r)
-		row := layout.RoundScore{Round: r.Number, Cumulative: sum, OpenTensions: len(b.Open(r.Number))}
-		hasScores := len(p.Unjudged) < len(p.Given)
-		for _, a := range agents.rows {
-			if in, found := a.In(r.Number); found {
-				row.Judged = true
-				row.Marks, row.Score = row.Marks.Plus(in.Marks), row.Score+in.Score
-			}
-		}
-		p.Unjudged = slices.DeleteFunc(p.Unjudged, func(agent string) bool {
-			_, found := agents.row(agent, "").In(r.Number)
-			return found
-		})
-		for _, v := range b.Perspectives {
-			if v.Round == r.Number {
-				row.NewPerspectives++
-			}
-		}
-		if n := len(p.Given); n > 0 {
-			row.Converge = 100 * len(p.Converge) / n
-		}
-		agentsJudged := row.Judged
-		b.settle(&row, w.Said[r.Number], len(p.Given) > 0, hasScores)
-		if row.Judged && !agentsJudged {
-			p.Unjudged = nil // the judge has scored the round as a whole
-		}
-		sum = row.Cumulative
-		b.Rounds, b.Presence = append(b.Rounds, row), append(b.Presence, p)
-		isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == stateMissing })
-		b.Converged = row.Velocity == 0 && len(p.Given) > 0 && row.Converge >= 100 && !isAwaited
+	w := layout.Written{Said: map[layout.Said]int{}, Scoreboard: layout.Scoreboard{Agents: agents.rows}}
+	for _, word := range d.words {
+		w.Read(word.path, word.text, word.round)
 	}
-	b.Agents, b.Total, b.HasTotal, b.Notes = agents.rows, sum, true, w.Notes
-	if w.HasTotal && w.Total != sum && len(b.Rounds) > 0 {
-		b.Differences = append(b.Differences, Difference{b.Rounds[len(b.Rounds)-1].Round, "total", w.Total, sum})
+	b.Agents, b.HasTotal, b.Notes = w.Agents, true, w.Notes
+	for _, r := range d.Rounds {
+		b.addRound(r, &w)
+	}
+	if w.HasTotal && w.Total != b.Total && len(b.Rounds) > 0 {
+		b.Differences = append(b.Differences, Difference{d.Last().Number, "total", w.Total, b.Total})
+	}
+	if w.HasTotal && !b.hasScores {
+		b.Total = w.Total
 	}
 	return b
+}
+
+// addRound adds the numbers of a round.
+func (b *Board) addRound(r *Round, w *layout.Written) {
+	p := b.Dialogue.presence(r)
+	row := layout.RoundScore{Round: r.Number, Cumulative: b.Total, OpenTensions: len(b.Open(r.Number))}
+	for _, a := range b.Agents {
+		for _, in := range a.Rounds {
+			if in.Round == r.Number {
+				row.Marks, row.Score, row.Judged = row.Marks.Plus(in.Marks), row.Score+in.Score, true
+			}
+		}
+	}
+	for _, v := range b.Perspectives {
+		if v.Round == r.Number {
+			row.NewPerspectives++
+		}
+	}
+	if n := len(p.Given); n > 0 {
+		row.Converge = 100 * len(p.Converge) / n
+	}
+	hasScores := len(p.Unjudged) < len(p.Given)
+	b.hasScores = b.hasScores || hasScores
+	if b.settle(&row, w.Said, len(p.Given) > 0, hasScores); row.Judged && !hasScores {
+		p.Unjudged = nil // the judge's scoreboard has the round
+	}
+	b.Total = row.Cumulative
+	b.Rounds, b.Presence = append(b.Rounds, row), append(b.Presence, p)
+	isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == stateMissing })
+	b.Converged = row.Velocity == 0 && len(p.Given) > 0 && row.Converge >= 100 && !isAwaited
 }
 
 // presence says who was there in a round.

@@ -88,75 +88,25 @@ type Difference struct {
 	Computed int    `json:"computed"`
 }
 
-// written reads the scoreboards that the judge has written by hand.
-func (d *Dialogue) written() (w layout.Written) {
-	for _, word := range d.words {
-		w.Read(word.path, word.text, word.round)
-	}
-	return w
-}
-
-// allRounds returns the rounds, and those of which only the judge has written.
-func (d *Dialogue) allRounds(w layout.Written) []*Round {
-	rounds := slices.Clone(d.Rounds)
-	for n := range w.Said {
-		if d.Round(n) == nil {
-			rounds = append(rounds, &Round{Number: n, Panel: &layout.Panel{}})
-		}
-	}
-	slices.SortFunc(rounds, func(a, b *Round) int { return cmp.Compare(a.Number, b.Number) })
-	return rounds
-}
-
-// settle puts the judge's numbers in the place of those that were computed. Marks that
-// scores.json has stand. Of numbers that differ both are kept.
-func (b *Board) settle(row *layout.RoundScore, said map[string]int, hasTurns, hasScores bool) {
-	before := row.Cumulative
+// settle puts the judge's numbers in the place of those that were computed, but for marks
+// that scores.json has. Of numbers that differ both are kept.
+func (b *Board) settle(row *layout.RoundScore, said map[layout.Said]int, hasTurns, hasScores bool) {
 	for i, n := range row.Numbers() {
-		isMark, known := i <= 4, hasTurns // the marks, and their sum
 		switch n.Name {
 		case "score":
 			*n.N = cmp.Or(*n.N, row.Marks.Sum())
-			known = *n.N > 0
 		case "cumulative":
-			*n.N = before + row.Score
-			known = row.Judged
-		case "open_tensions":
-			known = known || len(b.Tensions) > 0
+			*n.N += row.Score
 		case "velocity":
 			*n.N = row.OpenTensions + row.NewPerspectives
-			_, isSaid := said["new_perspectives"]
-			known = known || isSaid
 		}
-		judge, isSaid := said[n.Name]
-		if isSaid && judge != *n.N && (known && !isMark || isMark && *n.N > 0) {
+		isMark := i <= 4 // one of the four, or their sum
+		judge, isSaid := said[layout.Said{Round: row.Round, Name: n.Name}]
+		if isSaid && judge != *n.N && (*n.N > 0 || hasTurns && !isMark) {
 			b.Differences = append(b.Differences, Difference{row.Round, n.Name, judge, *n.N})
 		}
 		if isSaid && !(isMark && hasScores) {
-			*n.N = judge
-			row.Judged = row.Judged || isMark
-		}
-	}
-}
-
-// addWritten adds what the judge has written of agents to what scores.json has.
-func (b *Board) addWritten(agents *agentRows, written []layout.AgentScore) {
-	for _, a := range written {
-		name := layout.AgentName(a.Agent)
-		at := slices.IndexFunc(agents.names, func(n string) bool { return n == name || layout.AgentName(b.label(n)) == name })
-		if at >= 0 {
-			name = agents.names[at]
-		}
-		row := agents.row(name, a.Agent)
-		isNew := len(row.Rounds) == 0
-		for _, r := range a.Rounds {
-			if _, has := row.In(r.Round); !has {
-				row.Rounds = append(row.Rounds, r)
-				row.Total, row.Marks = row.Total+r.Score, row.Marks.Plus(r.Marks)
-			}
-		}
-		if isNew && (len(a.Rounds) != 1 || row.Total == 0) {
-			row.Total, row.Marks = a.Total, a.Marks
+			*n.N, row.Judged = judge, row.Judged || isMark
 		}
 	}
 }

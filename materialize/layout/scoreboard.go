@@ -33,15 +33,13 @@ type Marks struct {
 
 // A Number is one of the numbers of a scoreboard.
 type Number struct {
-	Name  string // as JSON has it
-	N     *int
-	words string // what judges call it, the likeliest first
+	Name string // as JSON has it
+	N    *int
 }
 
 func (m *Marks) each() []Number {
 	return []Number{
-		{"wisdom", &m.Wisdom, "wisdom,w"}, {"consistency", &m.Consistency, "consistency,c"}, {"truth", &m.Truth, "truth,t"},
-		{"relationships", &m.Relationships, "relationships,relationship,rel,r"},
+		{"wisdom", &m.Wisdom}, {"consistency", &m.Consistency}, {"truth", &m.Truth}, {"relationships", &m.Relationships},
 	}
 }
 
@@ -137,18 +135,12 @@ func appendAgentRounds(dst []byte, agents []AgentScore) []byte {
 	return dst
 }
 
-// In returns what an agent got in a round.
-func (a AgentScore) In(round int) (r AgentRound, found bool) {
-	at := slices.IndexFunc(a.Rounds, func(r AgentRound) bool { return r.Round == round })
-	if at < 0 {
-		return r, false
-	}
-	return a.Rounds[at], true
-}
-
+// cell returns what an agent got in a round.
 func (a AgentScore) cell(round int) string {
-	if r, found := a.In(round); found {
-		return strconv.Itoa(r.Score)
+	for _, r := range a.Rounds {
+		if r.Round == round {
+			return strconv.Itoa(r.Score)
+		}
 	}
 	return markdown.NoCell
 }
