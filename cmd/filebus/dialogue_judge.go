@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -135,4 +136,41 @@ func parseJudged(text []byte) (given []layout.JudgedTurn, err error) {
 		given = append(given, j)
 	}
 	return given, nil
+}
+
+type dialogueMark struct {
+	roundArg
+	NotNew       bool   `flag:"not-new"`
+	MergedWith   string `flag:"merged-with"`
+	SupersededBy string `flag:"superseded-by"`
+	Undo         bool   `flag:"undo"`
+	Agent        string `flag:"agent"`
+}
+
+func (o *dialogueMark) run(ctx context.Context, w *workspace, args []string) error {
+	words := map[layout.ItemMark]bool{
+		{Mark: "not new"}: o.NotNew, {Mark: "merged with", Other: o.MergedWith}: o.MergedWith != "",
+		{Mark: "superseded by", Other: o.SupersededBy}: o.SupersededBy != "", {}: o.Undo,
+	}
+	maps.DeleteFunc(words, func(_ layout.ItemMark, given bool) bool { return !given })
+	if len(words) != 1 {
+		return usageError("give one of --not-new, --merged-with, --superseded-by, --undo")
+	}
+	_, f, d, err := w.openDialogue(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	for mark := range words {
+		out, err := f.Mark(ctx, d.Key, o.round, args[2:], o.Agent, mark)
+		if err != nil {
+			return err
+		}
+		if w.global.json {
+			return w.printJSON(out)
+		}
+		for _, m := range out.Marks {
+			w.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s %s", out.Dialogue, o.round, m.ID, cmp.Or(m.String(), "not marked"))))
+		}
+	}
+	return nil
 }

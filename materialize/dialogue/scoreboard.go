@@ -25,6 +25,7 @@ type Board struct {
 	// wrote in it signal converge.
 	Converged   bool
 	Differences []Difference
+	Says        []string // what the judge says of the whole
 	hasScores   bool     // of one round at least, in scores.json
 	Notes       []string // what the judge has written and is not understood, or contradicts itself
 	labels      map[string]string
@@ -54,7 +55,7 @@ func (a absentAgent) MarshalText() ([]byte, error) { return []byte(a.Agent), nil
 // that gave a turn, or has written by hand, and where neither is there what the turns
 // themselves say. The same records give the same numbers.
 func NewBoard(d *Dialogue) *Board {
-	b := &Board{Dialogue: d, tracking: track(d), labels: d.labelsOf()}
+	b := &Board{Dialogue: d, Says: d.says(), tracking: track(d), labels: d.labelsOf()}
 	agents := b.agents()
 	for _, r := range d.Rounds {
 		for _, t := range r.given() {
@@ -67,7 +68,7 @@ func NewBoard(d *Dialogue) *Board {
 	for _, word := range d.words {
 		w.Read(word.path, word.text, word.round)
 	}
-	b.Agents, b.HasTotal, b.Notes = w.Agents, true, w.Notes
+	b.Agents, b.HasTotal, b.Notes = w.Agents, true, append(b.notes, w.Notes...)
 	for _, r := range d.Rounds {
 		b.addRound(r, &w)
 	}
@@ -92,7 +93,7 @@ func (b *Board) addRound(r *Round, w *layout.Written) {
 		}
 	}
 	for _, v := range b.Perspectives {
-		if v.Round == r.Number {
+		if v.Round == r.Number && (v.mark == nil || v.mark.round > r.Number) {
 			row.NewPerspectives++
 		}
 	}
@@ -226,7 +227,7 @@ func (b *Board) TensionRows() []layout.TensionRow {
 		if by != nil && !status.isOpen() {
 			row.Resolved = b.who(by.Agent, by.Round)
 		}
-		if t.row != nil && (by == nil || by.Agent == "") { // no agent has done more since
+		if t.row != nil && t.mark == nil && (by == nil || by.Agent == "") { // no agent has done more since
 			row.Status, row.Resolved = cmp.Or(t.row.Status, row.Status), t.row.Resolved
 			row.Raised = cmp.Or(t.row.Raised, row.Raised)
 		}
@@ -318,7 +319,11 @@ func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.Ju
 		return nil, err
 	}
 	name := fileName(key, roundFolder(round)+"/"+scoresFile)
-	put, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, judgeEdit(name, round, turns))
+	put, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, scoresEdit(name, round, func(s *layout.Scores) {
+		for _, j := range turns {
+			*s = s.Set(j)
+		}
+	}))
 	if err != nil {
 		return nil, err
 	}
@@ -376,26 +381,23 @@ func oneSpaced(text string) string {
 	return markdown.SingleSpaced(strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// judgeEdit returns the edit that puts judged turns into the text of scores.
-func judgeEdit(name record.Name, round int, turns []layout.JudgedTurn) materialize.TextEdit {
+// scoresEdit returns the edit that changes scores. What changes nothing leaves the text.
+func scoresEdit(name record.Name, round int, change func(*layout.Scores)) materialize.TextEdit {
 	return func(old []byte, _ *store.Version) ([]byte, error) {
-		scores := layout.Scores{Round: round}
+		var scores layout.Scores
 		if !isBlank(old) {
 			var problem *layout.SyntaxError
 			if scores, problem = layout.ParseScores(old); problem != nil {
 				return nil, fmt.Errorf("%s cannot be read: %w", name.ID, problem.Err)
 			}
 		}
-		scores.Round = round
-		changed := isBlank(old)
-		for _, j := range turns {
-			if was, found := scores.Find(j.Agent); !found || was != j {
-				scores, changed = scores.Set(j), true
-			}
-		}
-		if !changed {
+		before, err := layout.AppendScores(nil, scores)
+		scores.Round = cmp.Or(scores.Round, round)
+		change(&scores)
+		after, more := layout.AppendScores(nil, scores)
+		if string(before) == string(after) && !isBlank(old) {
 			return old, nil
 		}
-		return layout.AppendScores(nil, scores)
+		return after, cmp.Or(err, more)
 	}
 }

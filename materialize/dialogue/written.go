@@ -3,10 +3,13 @@ package dialogue
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 )
 
@@ -44,18 +47,29 @@ type listedRow struct {
 	raised, closed int // -1: it is not said
 }
 
-// listed returns the judge's list of tensions: tensions.md, or else what the tables of
-// his other files say, the last one of each tension.
-func (d *Dialogue) listed() (list []listedRow) {
+// listed returns the judge's list of tensions: tensions.md, or else what his other files
+// say, the last one of each tension. Of rows that are not understood there are notes.
+func (d *Dialogue) listed() (list []listedRow, notes []string) {
 	isOwn := func(w word) bool { return w.path == tensionsFile }
 	for _, w := range d.words {
 		if slices.ContainsFunc(d.words, isOwn) != isOwn(w) {
 			continue
 		}
-		for _, row := range layout.ParseTensions(w.text) {
+		rows := layout.ParseTensions(w.text)
+		if len(rows) == 0 {
+			rows = layout.ParseTensionList(w.text)
+		}
+		for _, row := range rows {
 			id, isID := layout.TensionID(row.ID)
-			if !isID && !keyForm().MatchString(row.ID) && !secondForm().MatchString(row.ID) || !isOwn(w) && row.Status == "" {
+			switch {
+			case !isOwn(w) && row.Status == "":
+				continue // it says nothing of a status
+			case !isID && !keyForm().MatchString(row.ID) && !secondForm().MatchString(row.ID):
+				notes = append(notes, fmt.Sprintf("%s:%d: %q is no id of a tension", w.path, row.Line, row.ID))
 				continue
+			case row.State() == "":
+				const text = "%s:%d: %s counts neither as open nor as resolved: %q is no known status"
+				notes = append(notes, fmt.Sprintf(text, w.path, row.Line, row.ID, row.Status))
 			}
 			next := listedRow{row, cmp.Or(id, row.ID), cellRound(row.Raised), cellRound(row.Resolved, row.Status)}
 			if w.round >= 0 && next.raised < 0 {
@@ -76,7 +90,22 @@ func (d *Dialogue) listed() (list []listedRow) {
 			list[at] = next
 		}
 	}
-	return list
+	return list, notes
+}
+
+// verdictLine finds what a judge says of a dialogue as a whole.
+var verdictLine = layout.Pattern(`(?m)^(?:#{1,6} |\*\*).*(?:(?i:\bconverged\b|\bconvergence (?:achieved|reached)\b)|\bFINAL\b).*$`)
+
+// says returns what the judge says of the dialogue, in his files on the whole of it.
+func (d *Dialogue) says() (lines []string) {
+	for _, w := range d.words {
+		for _, line := range verdictLine().FindAllString(string(w.text), -1) {
+			if line = oneSpaced(strings.Trim(strings.ReplaceAll(line, "**", ""), "# \r")); w.round < 0 {
+				lines = append(lines, markdown.Clip(line, maxLabel)+" ("+w.path+")")
+			}
+		}
+	}
+	return lines
 }
 
 // A Difference is a number that the judge has written, and that turns and scores have
