@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -285,11 +286,12 @@ func (d *Dialogue) require(number int) (*Round, error) {
 
 // A Judgement is what was recorded of a judge's word.
 type Judgement struct {
-	Dialogue  Key          `json:"dialogue"`
-	Round     int          `json:"round"`
-	Agents    []judgedTurn `json:"agents"` // as recorded, in the order given
-	File      string       `json:"file"`   // absolute
-	Unchanged bool         `json:"unchanged"`
+	Dialogue  Key               `json:"dialogue"`
+	Round     int               `json:"round"`
+	Agents    []judgedTurn      `json:"agents,omitempty"` // as recorded, in the order given
+	Marks     []layout.ItemMark `json:"marks,omitempty"`
+	File      string            `json:"file"` // absolute
+	Unchanged bool              `json:"unchanged"`
 }
 
 // A judgedTurn is what one agent was given.
@@ -302,10 +304,12 @@ type judgedTurn struct {
 	Judge    string `json:"judge,omitempty"`
 }
 
-// Judge records what the judge gives agents of a round, all or nothing. What an agent
-// was given before is replaced. An agent that gave no turn
-// is never judged.
-func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.JudgedTurn) (*Judgement, error) {
+// Judge records what the judge gives agents of a round, and what he marks in it, all or
+// nothing. What an agent or an item was given before is replaced. An agent that gave no
+// turn is never judged.
+func (f *Forum) Judge(
+	ctx context.Context, key Key, round int, given []layout.JudgedTurn, marks ...layout.ItemMark,
+) (*Judgement, error) {
 	d, err := f.readOwn(ctx, key)
 	if err != nil {
 		return nil, err
@@ -315,19 +319,18 @@ func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.Ju
 		return nil, err
 	}
 	turns, err := d.judged(r, given)
+	if err == nil {
+		err = track(d).resolveMarks(round, marks)
+	}
 	if err != nil {
 		return nil, err
 	}
 	name := fileName(key, roundFolder(round)+"/"+scoresFile)
-	put, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, scoresEdit(name, round, func(s *layout.Scores) {
-		for _, j := range turns {
-			*s = s.Set(j)
-		}
-	}))
+	put, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, judgeEdit(name, round, turns, marks))
 	if err != nil {
 		return nil, err
 	}
-	out := &Judgement{Dialogue: key, Round: round, File: put.File, Unchanged: put.Unchanged}
+	out := &Judgement{Dialogue: key, Round: round, Marks: marks, File: put.File, Unchanged: put.Unchanged}
 	for _, j := range turns {
 		out.Agents = append(out.Agents, judgedTurn{j.Agent, j.Marks(), j.Marks().Sum(), j.Converge, j.Note, j.Judge})
 	}
@@ -381,23 +384,30 @@ func oneSpaced(text string) string {
 	return markdown.SingleSpaced(strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// scoresEdit returns the edit that changes scores. What changes nothing leaves the text.
-func scoresEdit(name record.Name, round int, change func(*layout.Scores)) materialize.TextEdit {
+// judgeEdit returns the edit that puts judged turns and marks into the text of scores.
+func judgeEdit(
+	name record.Name, round int, turns []layout.JudgedTurn, marks []layout.ItemMark,
+) materialize.TextEdit {
 	return func(old []byte, _ *store.Version) ([]byte, error) {
-		var scores layout.Scores
+		scores := layout.Scores{Round: round}
 		if !isBlank(old) {
 			var problem *layout.SyntaxError
 			if scores, problem = layout.ParseScores(old); problem != nil {
 				return nil, fmt.Errorf("%s cannot be read: %w", name.ID, problem.Err)
 			}
 		}
-		before, err := layout.AppendScores(nil, scores)
-		scores.Round = cmp.Or(scores.Round, round)
-		change(&scores)
-		after, more := layout.AppendScores(nil, scores)
-		if string(before) == string(after) && !isBlank(old) {
+		scores.Round = round
+		before, _ := layout.AppendScores(nil, scores) // it has just been read
+		for _, j := range turns {
+			scores = scores.Set(j)
+		}
+		for _, m := range marks {
+			scores = scores.Mark(m)
+		}
+		after, err := layout.AppendScores(nil, scores)
+		if bytes.Equal(before, after) && !isBlank(old) {
 			return old, nil
 		}
-		return after, cmp.Or(err, more)
+		return after, err
 	}
 }

@@ -218,6 +218,15 @@ func (s Scores) Set(j JudgedTurn) Scores {
 	return s
 }
 
+// Mark returns scores in which an item has a mark; one that says nothing ends it.
+func (s Scores) Mark(m ItemMark) Scores {
+	s.Marks = slices.DeleteFunc(slices.Clone(s.Marks), func(old ItemMark) bool { return old.ID == m.ID })
+	if m.Mark != "" {
+		s.Marks = append(s.Marks, m)
+	}
+	return s
+}
+
 // AppendScores appends the JSON of scores: an agent or a mark a line, with a line break
 // at the end.
 func AppendScores(dst []byte, s Scores) ([]byte, error) {
