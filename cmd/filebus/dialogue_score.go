@@ -26,6 +26,8 @@ type dialogueScoreJSON struct {
 	Tensions  []layout.TensionRow `json:"tensions"`
 
 	Differences []dialogue.Difference `json:"differences,omitempty"`
+	Says        []string              `json:"says,omitempty"`    // the judge, of the whole
+	Marks       []string              `json:"marks,omitempty"`   // of the judge
 	Notes       []string              `json:"notes,omitempty"`   // what the judge wrote and is not understood
 	Written     []string              `json:"written,omitempty"` // absolute
 	Kept        []string              `json:"kept,omitempty"`    // written by hand
@@ -65,7 +67,7 @@ func (o *dialogueScore) run(ctx context.Context, w *workspace, args []string) er
 func scoreView(b *dialogue.Board, files []dialogue.DerivedFile) dialogueScoreJSON {
 	view := dialogueScoreJSON{
 		Dialogue: b.Dialogue.Key, Converged: b.Converged, Total: b.Total, Agents: b.Agents, Tensions: b.TensionRows(),
-		Differences: b.Differences, Notes: b.Notes,
+		Differences: b.Differences, Says: b.Says, Notes: b.Notes, Marks: b.Marks(),
 	}
 	for i, r := range b.Rounds {
 		view.Rounds = append(view.Rounds, roundScore{r, b.Presence[i]})
@@ -88,6 +90,9 @@ func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown i
 		rows = append(rows, r.Cells("-"))
 	}
 	text := fmt.Sprintf("%sALIGNMENT %d  %s\n", e.table(rows), b.Total, boardState(b))
+	for _, line := range b.Says {
+		text += oneLine("the judge: "+line) + "\n"
+	}
 	for _, t := range open[:shown] {
 		text += oneLine(fmt.Sprintf("%s %s: %s", strings.ToLower(t.Status), t.ID, markdown.Clip(t.Tension, 70))) + "\n"
 	}
@@ -126,7 +131,7 @@ func (e *environ) noteScore(b *dialogue.Board, kept []string) {
 	for _, d := range b.Differences {
 		e.note("%s", d)
 	}
-	for _, note := range b.Notes {
+	for _, note := range append(b.Marks(), b.Notes...) {
 		e.note("%s", oneLine(note))
 	}
 	if len(kept) > 0 {

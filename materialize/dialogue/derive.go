@@ -34,9 +34,6 @@ func (b *Board) derive() []DerivedFile {
 	files := []DerivedFile{{Path: scoreboardFile, Text: b.scoreboardText()},
 		{Path: tensionsFile, Text: b.tensionsText()}}
 	for i, r := range b.Rounds {
-		if b.Dialogue.Round(r.Round) == nil {
-			continue
-		}
 		files = append(files, DerivedFile{Path: summaryFile(r.Round), Text: b.summaryText(i)})
 	}
 	return files

@@ -207,6 +207,7 @@ type perspective struct {
 	ID    string // P01; "" if it has none
 	Label string
 	Line  int
+	mark  *itemMark
 }
 
 // given returns the turns of a round that hold something: those of agents that were
@@ -238,7 +239,7 @@ func (t *Turn) perspectives() []perspective {
 			continue
 		}
 		seen[m.ID] = true
-		all = append(all, perspective{t.Round, t.Agent, m.ID, m.Label, m.Line})
+		all = append(all, perspective{t.Round, t.Agent, m.ID, m.Label, m.Line, nil})
 	}
 	return all
 }

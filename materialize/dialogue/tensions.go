@@ -38,6 +38,7 @@ type tension struct {
 	Line   int  // in the turn, or in tensions.md
 	Listed bool // of the judge's own list, or covered by it
 	row    *listedRow
+	mark   *itemMark
 	Events []event // by round; in a round: addressed, resolved, reopened
 }
 
@@ -96,6 +97,9 @@ func (k eventKind) status() status {
 // one, reopening counts most, then resolving. What is done about a tension that is
 // resolved leaves it so, but for reopening.
 func (t *tension) At(round int) (status, *event) {
+	if t.mark != nil && t.mark.round <= round {
+		return status(t.mark.String()), &event{Round: t.mark.round}
+	}
 	status, by := statusOpen, (*event)(nil)
 	for i, e := range t.Events {
 		next := e.Kind.status()
@@ -129,6 +133,7 @@ type tracking struct {
 	Tensions     []*tension // the judge's list, then by round, agent and line
 	Perspectives []perspective
 	Unclear      []reference // unknown and ambiguous, by round, agent and line
+	notes        []string    // what the judge has written and is not understood
 	listedUpTo   int         // the round up to which the judge's list speaks for all; -1 without one
 	byID         map[string][]*tension
 	wordy        map[string]*tension // by key, of agents whose names are no single words
@@ -152,6 +157,7 @@ func track(d *Dialogue) *tracking {
 			t.follow(turn)
 		}
 	}
+	t.readMarks(d)
 	rank := map[status]int{statusAddressed: 0, statusResolved: 1, statusDeferred: 1, statusReopened: 2}
 	for _, tension := range t.Tensions {
 		slices.SortStableFunc(tension.Events, func(a, b event) int {
@@ -388,7 +394,8 @@ func (t *tracking) addListed(d *Dialogue) {
 	if r := d.Last(); r != nil {
 		last = r.Number
 	}
-	list := d.listed()
+	list, notes := d.listed()
+	t.notes = notes
 	for _, row := range list {
 		t.listedUpTo = max(t.listedUpTo, row.raised, row.closed)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 )
 
@@ -46,18 +47,29 @@ type listedRow struct {
 	raised, closed int // -1: it is not said
 }
 
-// listed returns the judge's list of tensions: tensions.md, or else what the tables of
-// his other files say, the last one of each tension.
-func (d *Dialogue) listed() (list []listedRow) {
+// listed returns the judge's list of tensions: tensions.md, or else what his other files
+// say, the last one of each tension. Of rows that are not understood there are notes.
+func (d *Dialogue) listed() (list []listedRow, notes []string) {
 	isOwn := func(w word) bool { return w.path == tensionsFile }
 	for _, w := range d.words {
 		if slices.ContainsFunc(d.words, isOwn) != isOwn(w) {
 			continue
 		}
-		for _, row := range layout.ParseTensions(w.text) {
+		rows := layout.ParseTensions(w.text)
+		if len(rows) == 0 {
+			rows = layout.ParseTensionList(w.text)
+		}
+		for _, row := range rows {
 			id, isID := layout.TensionID(row.ID)
-			if !isID && !keyForm().MatchString(row.ID) && !secondForm().MatchString(row.ID) || !isOwn(w) && row.Status == "" {
+			switch {
+			case !isOwn(w) && row.Status == "":
+				continue // it says nothing of a status
+			case !isID && !keyForm().MatchString(row.ID) && !secondForm().MatchString(row.ID):
+				notes = append(notes, fmt.Sprintf("%s:%d: %q is no id of a tension", w.path, row.Line, row.ID))
 				continue
+			case row.State() == "":
+				const text = "%s:%d: %s counts neither as open nor as resolved: %q is no known status"
+				notes = append(notes, fmt.Sprintf(text, w.path, row.Line, row.ID, row.Status))
 			}
 			next := listedRow{row, cmp.Or(id, row.ID), cellRound(row.Raised), cellRound(row.Resolved, row.Status)}
 			if w.round >= 0 && next.raised < 0 {
@@ -78,7 +90,22 @@ func (d *Dialogue) listed() (list []listedRow) {
 			list[at] = next
 		}
 	}
-	return list
+	return list, notes
+}
+
+// verdictLine finds what a judge says of a dialogue as a whole.
+var verdictLine = layout.Pattern(`(?m)^(?:#{1,6} |\*\*).*(?:(?i:\bconverged\b|\bconvergence (?:achieved|reached)\b)|\bFINAL\b).*$`)
+
+// says returns what the judge says of the dialogue, in his files on the whole of it.
+func (d *Dialogue) says() (lines []string) {
+	for _, w := range d.words {
+		for _, line := range verdictLine().FindAllString(string(w.text), -1) {
+			if line = oneSpaced(strings.Trim(strings.ReplaceAll(line, "**", ""), "# \r")); w.round < 0 {
+				lines = append(lines, markdown.Clip(line, maxLabel)+" ("+w.path+")")
+			}
+		}
+	}
+	return lines
 }
 
 // A Difference is a number that the judge has written, and that turns and scores have
@@ -96,75 +123,25 @@ func (d Difference) String() string {
 	return fmt.Sprintf("round %d: %s: the judge wrote %d, and %d is computed", d.Round, number, d.Judge, d.Computed)
 }
 
-// written reads the scoreboards that the judge has written by hand.
-func (d *Dialogue) written() (w layout.Written) {
-	for _, word := range d.words {
-		w.Read(word.path, word.text, word.round)
-	}
-	return w
-}
-
-// allRounds returns the rounds, and those of which only the judge has written.
-func (d *Dialogue) allRounds(w layout.Written) []*Round {
-	rounds := slices.Clone(d.Rounds)
-	for n := range w.Said {
-		if d.Round(n) == nil {
-			rounds = append(rounds, &Round{Number: n, Panel: &layout.Panel{}})
-		}
-	}
-	slices.SortFunc(rounds, func(a, b *Round) int { return cmp.Compare(a.Number, b.Number) })
-	return rounds
-}
-
-// settle puts the judge's numbers in the place of those that were computed. Marks that
-// scores.json has stand. Of numbers that differ both are kept.
-func (b *Board) settle(row *layout.RoundScore, said map[string]int, hasTurns, hasScores bool) {
-	before := row.Cumulative
+// settle puts the judge's numbers in the place of those that were computed, but for marks
+// that scores.json has. Of numbers that differ both are kept.
+func (b *Board) settle(row *layout.RoundScore, said map[layout.Said]int, hasTurns, hasScores bool) {
 	for i, n := range row.Numbers() {
-		isMark, known := i <= 4, hasTurns // the marks, and their sum
 		switch n.Name {
 		case "score":
 			*n.N = cmp.Or(*n.N, row.Marks.Sum())
-			known = *n.N > 0
 		case "cumulative":
-			*n.N = before + row.Score
-			known = row.Judged
-		case "open_tensions":
-			known = known || len(b.Tensions) > 0
+			*n.N += row.Score
 		case "velocity":
 			*n.N = row.OpenTensions + row.NewPerspectives
-			_, isSaid := said["new_perspectives"]
-			known = known || isSaid
 		}
-		judge, isSaid := said[n.Name]
-		if isSaid && judge != *n.N && (known && !isMark || isMark && *n.N > 0) {
+		isMark := i <= 4 // one of the four, or their sum
+		judge, isSaid := said[layout.Said{Round: row.Round, Name: n.Name}]
+		if isSaid && judge != *n.N && (*n.N > 0 || hasTurns && !isMark) {
 			b.Differences = append(b.Differences, Difference{row.Round, n.Name, judge, *n.N})
 		}
 		if isSaid && !(isMark && hasScores) {
-			*n.N = judge
-			row.Judged = row.Judged || isMark
-		}
-	}
-}
-
-// addWritten adds what the judge has written of agents to what scores.json has.
-func (b *Board) addWritten(agents *agentRows, written []layout.AgentScore) {
-	for _, a := range written {
-		name := layout.AgentName(a.Agent)
-		at := slices.IndexFunc(agents.names, func(n string) bool { return n == name || layout.AgentName(b.label(n)) == name })
-		if at >= 0 {
-			name = agents.names[at]
-		}
-		row := agents.row(name, a.Agent)
-		isNew := len(row.Rounds) == 0
-		for _, r := range a.Rounds {
-			if _, has := row.In(r.Round); !has {
-				row.Rounds = append(row.Rounds, r)
-				row.Total, row.Marks = row.Total+r.Score, row.Marks.Plus(r.Marks)
-			}
-		}
-		if isNew && (len(a.Rounds) != 1 || row.Total == 0) {
-			row.Total, row.Marks = a.Total, a.Marks
+			*n.N, row.Judged = judge, row.Judged || isMark
 		}
 	}
 }

@@ -33,15 +33,13 @@ type Marks struct {
 
 // A Number is one of the numbers of a scoreboard.
 type Number struct {
-	Name  string // as JSON has it
-	N     *int
-	words string // what judges call it, the likeliest first
+	Name string // as JSON has it
+	N    *int
 }
 
 func (m *Marks) each() []Number {
 	return []Number{
-		{"wisdom", &m.Wisdom, "wisdom,w"}, {"consistency", &m.Consistency, "consistency,c"}, {"truth", &m.Truth, "truth,t"},
-		{"relationships", &m.Relationships, "relationships,relationship,rel,r"},
+		{"wisdom", &m.Wisdom}, {"consistency", &m.Consistency}, {"truth", &m.Truth}, {"relationships", &m.Relationships},
 	}
 }
 
@@ -137,18 +135,12 @@ func appendAgentRounds(dst []byte, agents []AgentScore) []byte {
 	return dst
 }
 
-// In returns what an agent got in a round.
-func (a AgentScore) In(round int) (r AgentRound, found bool) {
-	at := slices.IndexFunc(a.Rounds, func(r AgentRound) bool { return r.Round == round })
-	if at < 0 {
-		return r, false
-	}
-	return a.Rounds[at], true
-}
-
+// cell returns what an agent got in a round.
 func (a AgentScore) cell(round int) string {
-	if r, found := a.In(round); found {
-		return strconv.Itoa(r.Score)
+	for _, r := range a.Rounds {
+		if r.Round == round {
+			return strconv.Itoa(r.Score)
+		}
 	}
 	return markdown.NoCell
 }
@@ -163,7 +155,19 @@ func appendTotal(dst []byte, total int) []byte {
 type Scores struct {
 	Round  int          `json:"round"`
 	Agents []JudgedTurn `json:"agents"` // by agent
+	Marks  []ItemMark   `json:"marks,omitempty"`
 }
+
+// An ItemMark is the judge's word on a perspective or a tension: it counts no more from
+// the round of the file on.
+type ItemMark struct {
+	ID    string `json:"id"`              // the whole id: MUFFIN R0-T01
+	Mark  string `json:"mark"`            // not new, merged with, superseded by
+	Other string `json:"other,omitempty"` // the whole id of what takes its place
+}
+
+// String says what the judge says: merged with SCONE R0-T01.
+func (m ItemMark) String() string { return strings.TrimSpace(m.Mark + " " + m.Other) }
 
 // A JudgedTurn is what the judge gives one agent in one round.
 type JudgedTurn struct {
@@ -214,12 +218,31 @@ func (s Scores) Set(j JudgedTurn) Scores {
 	return s
 }
 
-// AppendScores appends the JSON of scores: an agent a line, with a line break at
-// the end.
+// Mark returns scores in which an item has a mark; one that says nothing ends it.
+func (s Scores) Mark(m ItemMark) Scores {
+	s.Marks = slices.DeleteFunc(slices.Clone(s.Marks), func(old ItemMark) bool { return old.ID == m.ID })
+	if m.Mark != "" {
+		s.Marks = append(s.Marks, m)
+	}
+	return s
+}
+
+// AppendScores appends the JSON of scores: an agent or a mark a line, with a line break
+// at the end.
 func AppendScores(dst []byte, s Scores) ([]byte, error) {
-	dst = fmt.Appendf(dst, "{\n  \"round\": %d,\n  \"agents\": [", s.Round)
-	for i, j := range s.Agents {
-		line, err := json.Marshal(j)
+	dst, err := appendLines(fmt.Appendf(dst, "{\n  \"round\": %d,\n  \"agents\": [", s.Round), s.Agents)
+	if len(s.Marks) > 0 {
+		var more error
+		dst, more = appendLines(append(dst, ",\n  \"marks\": ["...), s.Marks)
+		err = cmp.Or(err, more)
+	}
+	return append(dst, "\n}\n"...), err
+}
+
+// appendLines appends the items of a JSON list, each on a line, and its end.
+func appendLines[T any](dst []byte, items []T) ([]byte, error) {
+	for i, item := range items {
+		line, err := json.Marshal(item)
 		if err != nil {
 			return dst, err
 		}
@@ -228,10 +251,10 @@ func AppendScores(dst []byte, s Scores) ([]byte, error) {
 		}
 		dst = append(append(dst, "\n    "...), line...)
 	}
-	if len(s.Agents) > 0 {
+	if len(items) > 0 {
 		dst = append(dst, "\n  "...)
 	}
-	return append(dst, "]\n}\n"...), nil
+	return append(dst, ']'), nil
 }
 
 // ParseScores reads scores. Names are folded to lower case; of two entries for one
@@ -242,7 +265,7 @@ func ParseScores(text []byte) (s Scores, problem *SyntaxError) {
 	if problem = markdown.DecodeJSON(text, &raw); problem != nil {
 		return s, problem
 	}
-	s.Round = raw.Round
+	s.Round, s.Marks = raw.Round, raw.Marks
 	for _, j := range raw.Agents {
 		j.Agent = strings.ToLower(strings.TrimSpace(j.Agent))
 		if err := j.Check(); err != nil {
@@ -271,7 +294,7 @@ type TensionRow struct {
 var tensionStates = [...]struct{ state, words string }{
 	{"addressed", "addressed,refined,partial,partly,in progress"},
 	{"deferred", "deferred,accepted,parked,postponed,out of scope,won't,wontfix,backlog,future"},
-	{"resolved", "resolved,closed,settled,done,fixed,agreed,withdrawn,merged,superseded,duplicate,moot,✅,✓,✔,☑"},
+	{"resolved", "resolved,closed,settled,done,fixed,agreed,withdrawn,merged,superseded,not new,duplicate,moot,✅,✓,✔,☑"},
 	{"open", "open,new,raised,active,ongoing,pending,unresolved,contested,reopened,conditional,❌,🔴"},
 }
 
@@ -335,6 +358,51 @@ func ParseTensions(text []byte) (rows []TensionRow) {
 			rows = append(rows, r)
 		}
 	})
+	return rows
+}
+
+// How a tension stands in a heading or a list: "### T01 + T02: Label — RESOLVED".
+var (
+	tensionItem = Pattern(`^(?:#{1,6}|[-*+]|\d+[.)]) +[\[ ]*(T\d+(?:[ ,+&/]+T\d+)*)[\]:. —–-]*(.*)$`)
+	statusParts = Pattern(`^(.*?)(?: [—–-]+ | ?\()([^()]*)\)?$`)
+)
+
+// ParseTensionList reads tensions that stand in headings and lists. The status of one is
+// said at the end of its line or before its label, in a line in bold or "Status: …" below
+// it, or by the heading that it stands under.
+func ParseTensionList(text []byte) (rows []TensionRow) {
+	section, last := "", 0 // last is where the rows of the last line begin
+	for _, l := range markdown.Lines(text) {
+		line := strings.TrimSpace(strings.NewReplacer("**", "", "`", "").Replace(string(l.Text)))
+		said := TensionRow{Status: strings.TrimSpace(strings.TrimPrefix(strings.TrimLeft(line, "#- "), "Status:"))}
+		isKnown := said.Status != "" && said.State() != ""
+		switch m := tensionItem().FindStringSubmatch(line); {
+		case l.Quiet:
+		case m != nil:
+			r := TensionRow{Tension: m[2], Status: section, Line: l.Number}
+			if m := statusParts().FindStringSubmatch(r.Tension); m != nil {
+				for i, status := range []string{m[2], m[1]} {
+					if (TensionRow{Status: status}).State() != "" {
+						r.Tension, r.Status = m[i+1], status
+						break
+					}
+				}
+			}
+			last = len(rows)
+			for _, r.ID = range strings.FieldsFunc(m[1], func(c rune) bool { return strings.ContainsRune(" ,+&/", c) }) {
+				rows = append(rows, r)
+			}
+		case l.Level > 0:
+			section, last = "", len(rows)
+			if isKnown {
+				section = said.Status
+			}
+		case isKnown && (strings.Contains(string(l.Text), "**") || strings.Contains(line, "Status:")):
+			for i := range rows[last:] {
+				rows[last+i].Status = said.Status
+			}
+		}
+	}
 	return rows
 }
 
