@@ -218,7 +218,10 @@ func (b *documentBuilder) head() layout.DialogueHead {
 	for _, e := range b.experts {
 		h.Participants = append(h.Participants, e.Emoji+" "+e.Label)
 	}
-	for _, p := range []layout.Property{{Key: "Domain", Value: b.d.Pool.Domain}, {Key: "Question", Value: b.d.Pool.Question}} {
+	for _, p := range []layout.Property{
+		{Key: "Domain", Value: b.d.Pool.Domain}, {Key: "Question", Value: b.d.Pool.Question},
+		{Key: "Judge", Value: strings.Join(b.board.Says, "; ")},
+	} {
 		if p.Value = markdown.SingleSpaced(p.Value); p.Value != "" {
 			h.Extra = append(h.Extra, p)
 		}
@@ -315,10 +318,14 @@ func (b *documentBuilder) scores() layout.Scoreboard {
 func (b *documentBuilder) perspectives() []layout.PerspectiveRow {
 	var rows []layout.PerspectiveRow
 	for _, p := range b.board.Perspectives {
-		rows = append(rows, layout.PerspectiveRow{
+		row := layout.PerspectiveRow{
 			ID: p.ID, Agent: b.expert(p.Agent).Label, Perspective: plainCell(markdown.Clip(p.Label, maxLabel)),
 			Round: strconv.Itoa(p.Round),
-		})
+		}
+		if p.mark != nil {
+			row.Perspective += " (" + p.mark.String() + ")"
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }

@@ -67,6 +67,11 @@ func shapes() map[string]shape {
 			"CONVERGENCE.md":        "# 100%\n\n## Round 9: not a round\n", "perspectives.md": "| ID | Label | Contributors |\n|-|-|-|\n| P0001 | a | Ada |\n",
 			"round-0.summary.md": "- T01 put off\n",
 		}), findings: "no row in the scoreboard for Bo", want: []string{"## 💙 Judge: CONVERGENCE\n", "## 💙 Judge: Perspectives\n", "See the RFC.\n", "- T01 put off\n"}},
+		"marks and a verdict": {files: one(map[string]string{
+			"round-1/bo.md":       "[PERSPECTIVE P02: a again]\n",
+			"round-1/scores.json": `{"round": 1, "agents": [], "marks": [{"id": "BO R1-P02", "mark": "merged with", "other": "ADA R0-P01"}]}`,
+			"CONVERGENCE.md":      "# 100% CONVERGENCE ACHIEVED\n",
+		}), want: []string{"| P02 | Bo | a again (merged with ADA R0-P01) | 1 |", "**Status**: In Progress\n", "**Judge**: 100% CONVERGENCE ACHIEVED"}},
 		"markers out of the grammar": {files: one(map[string]string{
 			"round-0/ada.md": "[TENSION T-NEW: x]\n[RESOLVED -- no]\n[PERSPECTVE P01: y]\n[PERSPECTIVE P01: y]\n[PERSPECTIVE P01: z]\n[TENSION ADA-T0001: w]\n"}),
 			want: []string{"[TENSION T-NEW: x]\n"}},
