@@ -74,7 +74,8 @@ type documentBuilder struct {
 var closing = layout.Pattern(`(?i)^(verdict|convergence|conclusion|final)`)
 
 // promptRole is how a prompt begins that gives a role.
-var promptRole = layout.Pattern(`^You are ([^,\n]+), (?:an?|the) ([^\n]+?)(?: in (?:an?|the|this) [^\n]*dialogue[^\n]*)?\.?\r?\n`)
+var promptRole = layout.Pattern(
+	`(?m)^You are ([^,—\n]+)(?:,| —) (?:an?|the) (.+?)(?: in (?:an?|the|this) .*dialogue.*)?(?:\.(?: \p{Lu}.*)?)?\r?$`)
 
 // byHand returns the text of a file that the judge has written, nil if it is blank, or was
 // computed: then it says nothing that the tables do not.
@@ -93,12 +94,12 @@ func (f *Forum) byHand(ctx context.Context, d *Dialogue, path string) ([]byte, e
 // readFiles reads what lies beside the turns, and is no data: the text of the judge, and
 // prompts.
 func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
-	rounds, files := b.d.Rounds, slices.Clone(b.d.Files)
+	rounds, files := b.d.Rounds, []extraFile(nil)
 	for _, r := range rounds {
 		files = append(files, r.Files...)
 	}
 	b.after = map[int][]layout.DocumentSection{}
-	for _, file := range files {
+	for _, file := range append(files, b.d.Files...) {
 		folder, name := path.Split(file.Path)
 		stem, isText := strings.CutSuffix(name, ".md")
 		text, err := f.byHand(ctx, b.d, file.Path)

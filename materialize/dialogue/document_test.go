@@ -48,7 +48,7 @@ func shapes() map[string]shape {
 			"round-0/öl-prüfer.prompt.md": "You are Öl-Prüfer, the Baker in this dialogue.\n",
 		}, want: []string{"| 🍒 Kirsch | — | — | — | 🍒 | 0, 1 |", "| 🧁 Late | Guest | — | — | 🧁 | 1 |", "Chemist"}},
 		"roles in prompts": {files: one(map[string]string{
-			"round-0/ada.prompt.md": "You are Ada 🧪, an Expert on Oils, Fats & Waxes in an ALIGNMENT-seeking dialogue.\n\nYour role:\n",
+			"round-0/ada.prompt.md": "\ufeff# Round 0\r\n\r\nYou are **Ada** 🧪, an Expert on Oils, Fats & Waxes in an ALIGNMENT-seeking dialogue.\r\n\r\nYour role:\r\n",
 			"round-0/bo.prompt.md":  "You are Ada, the Thief.\n",
 			"expert-pool.json":      `{"experts": [{"role": "Expert on Oils, Fats & Waxes", "tier": "wildcard", "relevance": 0.7}]}`,
 		}), want: []string{"| 🧁 Ada | Expert on Oils, Fats & Waxes (by the prompt) | wildcard | 0.70 | 🧁 |", "| 🧁 Bo | — |"}},
@@ -77,7 +77,7 @@ func shapes() map[string]shape {
 			want: []string{"[TENSION T-NEW: x]\n"}},
 		"late and wanting": {files: map[string]string{
 			"expert-pool.json": `{"experts": [{"name": "ada"}, {"name": "bo"}, {"name": "cy"}]}`,
-			"round-0/ada.md":   "[awaiting response]\n", "round-0/bo.md": "[ERROR: timed out]\n\nafter 9 s\n", "round-1/dot.md": "I came late.\n", "round-3/ada.md": "",
+			"round-0/ada.md":   "[awaiting response]\n", "round-0/bo.md": "[ERROR: timed out]\n\nafter 9 s\n", "round-1/dot.md": "I came late.\n", "round-3/ada.md": "", "round-0/cy.md": "[PERSPECTIVE P01: c]",
 		}, findings: "round 3 follows round 1"},
 		"twice the same name": {files: map[string]string{"round-0/data-architect.md": "[TENSION T01: a]\n", "round-0/data_architect.md": "[TENSION T01: b]\n"},
 			findings: "Data_architect is in the panel twice; Data_architect has two blocks in round 0"},
