@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"filebus/materialize/dialogue"
@@ -87,9 +88,19 @@ func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown i
 	const shownRounds = 12 // the last ones
 	rows := [][]string{{"round", "W", "C", "T", "R", "score", "S", "open", "new", "velocity", "converge"}}
 	for _, r := range b.Rounds[max(0, len(b.Rounds)-shownRounds):] {
-		rows = append(rows, r.Cells("-"))
+		cells := r.Cells("-")
+		for i := range cells[1:] {
+			if !b.HasTurns() && !r.Judged {
+				cells[i+1] = "-"
+			}
+		}
+		rows = append(rows, cells)
 	}
-	text := fmt.Sprintf("%sALIGNMENT %d  %s\n", e.table(rows), b.Total, boardState(b))
+	total := strconv.Itoa(b.Total)
+	if !b.HasTurns() && b.Total == 0 {
+		total = "-"
+	}
+	text := fmt.Sprintf("%sALIGNMENT %s  %s\n", e.table(rows), total, boardState(b))
 	for _, line := range b.Says {
 		text += oneLine("the judge: "+line) + "\n"
 	}
@@ -107,6 +118,8 @@ func boardState(b *dialogue.Board) string {
 	switch {
 	case len(b.Rounds) == 0:
 		return "no round yet"
+	case !b.HasTurns():
+		return "no turns"
 	case b.Converged:
 		return "converged"
 	}

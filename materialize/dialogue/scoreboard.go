@@ -114,7 +114,13 @@ func (b *Board) addRound(r *Round, w *layout.Written) {
 	b.Total = row.Cumulative
 	b.Rounds, b.Presence = append(b.Rounds, row), append(b.Presence, p)
 	isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == stateMissing })
-	b.Converged = row.Velocity == 0 && len(p.Given) > 0 && row.Converge >= 100 && !isAwaited
+	b.Converged = row.Velocity == 0 && len(p.Given) > 0 && row.Converge >= 100 && !isAwaited &&
+		b.Dialogue.unknown(r) == nil
+}
+
+// HasTurns reports whether anybody gave a turn: else there is nothing to reckon.
+func (b *Board) HasTurns() bool {
+	return slices.ContainsFunc(b.Presence, func(p Presence) bool { return len(p.Given) > 0 })
 }
 
 // presence says who was there in a round.
