@@ -112,6 +112,9 @@ func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
 		case !isPrompt:
 			b.said.Write(append(text, '\n'))
 			s := layout.DocumentSection{Title: layout.JudgeEmoji + " Judge: " + fileTitle(folder+stem), Text: string(text)}
+			if file.MayBe != nil {
+				s.Title = "May be a turn, and is not counted: " + fileTitle(folder+stem)
+			}
 			at := slices.IndexFunc(rounds, func(r *Round) bool {
 				rest, found := strings.CutPrefix(folder+stem, roundFolder(r.Number))
 				return found && strings.ContainsAny(rest[:min(1, len(rest))], "/.")
@@ -280,8 +283,9 @@ func (b *documentBuilder) panel() []layout.DocumentExpert {
 		row.Name = ""
 		var rounds []string
 		for _, r := range b.d.Rounds {
-			if isAmong(b.d.takingPart(r), e.Name) {
-				rounds = append(rounds, strconv.Itoa(r.Number))
+			part := b.d.takingPart(r)
+			if at := slices.IndexFunc(part, func(of layout.Expert) bool { return of.Name == e.Name }); at >= 0 {
+				rounds = append(rounds, strings.TrimSpace(strconv.Itoa(r.Number)+" "+part[at].Source))
 			}
 		}
 		row.Rounds = strings.Join(rounds, ", ")
