@@ -49,6 +49,7 @@ func wantRounds() []string {
 		"0 after 💙 Judge: Round 0 Summary: ## By hand\n\n# Round 1\n",
 		"1 muffin Muffin 🥮 (the file is empty) ",
 		"1 eclair Eclair 🧁 (there is no file) ",
+		"1 after May be a turn, and is not counted: Round 1 Guest: " + files["round-1/guest.md"],
 		"1 after 💙 Judge: Verdict: The caller.\n",
 	}
 }
