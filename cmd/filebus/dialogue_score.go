@@ -88,17 +88,11 @@ func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown i
 	const shownRounds = 12 // the last ones
 	rows := [][]string{{"round", "W", "C", "T", "R", "score", "S", "open", "new", "velocity", "converge"}}
 	for _, r := range b.Rounds[max(0, len(b.Rounds)-shownRounds):] {
-		cells := r.Cells("-")
-		for i := range cells[1:] {
-			if !b.HasTurns() && !r.Judged {
-				cells[i+1] = "-"
-			}
-		}
-		rows = append(rows, cells)
+		rows = append(rows, r.Cells("-"))
 	}
 	total := strconv.Itoa(b.Total)
 	if !b.HasTurns() && b.Total == 0 {
-		total = "-"
+		rows, total = nil, "-"
 	}
 	text := fmt.Sprintf("%sALIGNMENT %s  %s\n", e.table(rows), total, boardState(b))
 	for _, line := range b.Says {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"filebus/materialize/layout"
@@ -20,8 +21,8 @@ type PanelChange struct {
 	Focus  string // of the round
 }
 
-// Panel changes the panel of a round and returns it: where there is none, that of the
-// roster. Without a change nothing is written.
+// Panel changes the panel of a round and returns it: where there is none, of those who
+// wrote or, in a round that has not begun, of the roster. Without a change nothing is written.
 func (f *Forum) Panel(ctx context.Context, key Key, round int, c PanelChange) (layout.Panel, error) {
 	d, err := f.Read(ctx, key)
 	if err != nil {
@@ -31,26 +32,54 @@ func (f *Forum) Panel(ctx context.Context, key Key, round int, c PanelChange) (l
 	if p.Experts, err = d.roster(round); err != nil {
 		return p, err
 	}
+	r := d.Round(round)
+	if r.hasBegun() {
+		p.Experts = slices.Clone(d.Launched(r))
+	}
 	for i, e := range p.Experts {
 		p.Experts[i].Source = d.sourceOf(round, e.Name)
 	}
-	if r := d.Round(round); r.panel() != nil {
+	if r.panel() != nil {
 		p = *r.Panel
+		p.Round = round
 	}
-	isMember := func(agent string) bool { return isAmong(p.Experts, agent) }
+	if len(c.Add)+len(c.Retire)+len(c.Focus) == 0 {
+		return p, nil
+	}
 	edit := layout.PanelEdit{Focus: c.Focus}
-	for _, text := range c.Retire {
-		name := layout.AgentName(text)
-		if edit.Retire = append(edit.Retire, name); !isMember(name) {
-			err := record.NotFound.Errorf("%s is not on the panel of round %d%s", name, round, listed(", which has ", names(p.Experts)))
-			return p, err.Try("run it again for one of them")
-		}
+	if edit.Retire, err = d.retiring(p, c.Retire); err != nil {
+		return p, err
 	}
-	for _, text := range c.Add {
+	if edit.Add, err = d.joining(round, c.Add); err != nil {
+		return p, err
+	}
+	return f.editPanel(ctx, d, p, edit)
+}
+
+// retiring returns the names of members that may leave a panel.
+func (d *Dialogue) retiring(p layout.Panel, texts []string) (agents []string, err error) {
+	for _, text := range texts {
+		name := layout.AgentName(text)
+		if t := cmp.Or(d.Round(p.Round), &Round{}).Turn(name); t.state() == stateTurn {
+			err := record.Conflict.Errorf("%s gave a turn in round %d, which would be nobody's", name, p.Round)
+			return nil, err.Try("filebus dialogue panel {1} {2} --retire {3}", d.Key.String(), strconv.Itoa(p.Round+1), name)
+		}
+		if !isAmong(p.Experts, name) {
+			err := record.NotFound.Errorf("%s is not on the panel of round %d%s", name, p.Round, listed(", which has ", names(p.Experts)))
+			return nil, err.Try("run it again for one of them")
+		}
+		agents = append(agents, name)
+	}
+	return agents, nil
+}
+
+// joining returns who joins a round, as the pool and other panels tell of them.
+func (d *Dialogue) joining(round int, texts []string) (experts []layout.Expert, err error) {
+	for _, text := range texts {
 		text, role, _ := strings.Cut(text, "=")
 		name, err := FoldName(text)
 		if err != nil {
-			return p, err
+			return nil, err
 		}
 		e, err := d.expert(round, name)
 		if err != nil {
@@ -62,12 +91,9 @@ func (f *Forum) Panel(ctx context.Context, key Key, round int, c PanelChange) (l
 				e.Tier, e.Relevance, e.Focus, e.Source = o.Tier, o.Relevance, o.Focus, "pool"
 			}
 		}
-		edit.Add = append(edit.Add, e)
+		experts = append(experts, e)
 	}
-	if len(edit.Add)+len(edit.Retire)+len(edit.Focus) == 0 {
-		return p, nil
-	}
-	return f.editPanel(ctx, d, p, edit)
+	return experts, nil
 }
 
 // editPanel edits the panel of a round, which is fresh where there is none, and makes the
@@ -93,6 +119,7 @@ func (f *Forum) editPanel(ctx context.Context, d *Dialogue, fresh layout.Panel, 
 		}
 		return text, nil
 	})
+	p.Round = fresh.Round
 	return p, err
 }
 

@@ -401,7 +401,6 @@ func (d *Dialogue) expert(round int, text string) (layout.Expert, error) {
 	if err != nil {
 		return layout.Expert{}, err
 	}
-	var found layout.Expert
 	experts := named(d.Pool.Experts)
 	for _, r := range d.Rounds {
 		if experts = append(experts, r.members()...); r.Number == round {
@@ -410,15 +409,9 @@ func (d *Dialogue) expert(round int, text string) (layout.Expert, error) {
 	}
 	for _, e := range experts {
 		if foldExpert(e.Name) == name {
-			role := cmp.Or(found.Role, e.Role)
-			if found.Name == "" {
-				found, found.Source = e, ""
-			}
-			found.Name, found.Role = name, role
+			e.Name, e.Source = name, ""
+			return e, nil
 		}
-	}
-	if found.Name != "" {
-		return found, nil
 	}
 	if len(named(d.Pool.Experts)) == 0 {
 		return layout.Expert{Name: name, Label: labelOf(name)}, nil
