@@ -224,6 +224,7 @@ func (s Scores) Mark(m ItemMark) Scores {
 	if m.Mark != "" {
 		s.Marks = append(s.Marks, m)
 	}
+	slices.SortFunc(s.Marks, func(a, b ItemMark) int { return cmp.Compare(a.ID, b.ID) })
 	return s
 }
 
