@@ -28,8 +28,7 @@ type dialogueScoreJSON struct {
 
 	Differences []dialogue.Difference `json:"differences,omitempty"`
 	Says        []string              `json:"says,omitempty"`    // the judge, of the whole
-	Marks       []string              `json:"marks,omitempty"`   // of the judge
-	Notes       []string              `json:"notes,omitempty"`   // what the judge wrote and is not understood
+	Notes       []string              `json:"notes,omitempty"`   // marks, and what is not understood
 	Written     []string              `json:"written,omitempty"` // absolute
 	Kept        []string              `json:"kept,omitempty"`    // written by hand
 }
@@ -68,7 +67,7 @@ func (o *dialogueScore) run(ctx context.Context, w *workspace, args []string) er
 func scoreView(b *dialogue.Board, files []dialogue.DerivedFile) dialogueScoreJSON {
 	view := dialogueScoreJSON{
 		Dialogue: b.Dialogue.Key, Converged: b.Converged, Total: b.Total, Agents: b.Agents, Tensions: b.TensionRows(),
-		Differences: b.Differences, Says: b.Says, Notes: b.Notes, Marks: b.Marks(),
+		Differences: b.Differences, Says: b.Says, Notes: b.Notes,
 	}
 	for i, r := range b.Rounds {
 		view.Rounds = append(view.Rounds, roundScore{r, b.Presence[i]})
@@ -138,7 +137,7 @@ func (e *environ) noteScore(b *dialogue.Board, kept []string) {
 	for _, d := range b.Differences {
 		e.note("%s", d)
 	}
-	for _, note := range append(b.Marks(), b.Notes...) {
+	for _, note := range b.Notes {
 		e.note("%s", oneLine(note))
 	}
 	if len(kept) > 0 {

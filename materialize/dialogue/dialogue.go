@@ -206,16 +206,6 @@ func fileName(k Key, path string) record.Name {
 	return record.Name{Tree: k.Tree, Kind: record.KindDialogue, ID: k.ID + "/" + path}
 }
 
-// A perspective is one that an agent has raised.
-type perspective struct {
-	Round int
-	Agent string
-	ID    string // P01; "" if it has none
-	Label string
-	Line  int
-	mark  *itemMark
-}
-
 // given returns the turns of a round that hold something: those of agents that were
 // there. Of two files for one agent the one in lower case counts.
 func (r *Round) given() []*Turn {
@@ -237,15 +227,15 @@ func (t *Turn) hasConverged() bool {
 
 // perspectives returns what an agent raises in a turn. An id that it uses twice
 // counts once.
-func (t *Turn) perspectives() []perspective {
-	var all []perspective
+func (t *Turn) perspectives() (all []*tension) {
 	seen := map[string]bool{}
 	for _, m := range t.Markers {
 		if m.Kind != layout.MarkerPerspective || m.ID != "" && seen[m.ID] {
 			continue
 		}
 		seen[m.ID] = true
-		all = append(all, perspective{t.Round, t.Agent, m.ID, m.Label, m.Line, nil})
+		ref := layout.MarkerRef{Agent: t.Agent, Round: t.Round, ID: m.ID}
+		all = append(all, &tension{MarkerRef: ref, Label: m.Label, Line: m.Line})
 	}
 	return all
 }

@@ -157,8 +157,8 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 	d.sortOut()
 	slices.SortFunc(d.Rounds, func(a, b *Round) int { return cmp.Compare(a.Number, b.Number) })
 	slices.SortFunc(d.Files, compareFiles)
-	slices.SortFunc(d.words, func(a, b word) int { // those of rounds come first
-		return cmp.Or(cmp.Compare(uint(a.round), uint(b.round)), strings.Compare(a.path, b.path))
+	slices.SortFunc(d.words, func(a, b word) int { // by round, its folder first; the whole comes last
+		return cmp.Or(cmp.Compare(uint(a.round), uint(b.round)), strings.Compare(b.path, a.path))
 	})
 	for _, r := range d.Rounds {
 		slices.SortFunc(r.Files, compareFiles)

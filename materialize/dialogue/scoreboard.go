@@ -99,7 +99,7 @@ func (b *Board) addRound(r *Round, w *layout.Written) {
 		}
 	}
 	for _, v := range b.Perspectives {
-		if v.Round == r.Number && (v.mark == nil || v.mark.round > r.Number) {
+		if v.Round == r.Number && !v.isMarked(r.Number) {
 			row.NewPerspectives++
 		}
 	}

@@ -29,7 +29,8 @@ func (s status) isOpen() bool {
 	return s == statusOpen || s == statusAddressed || s == statusReopened
 }
 
-// A tension is one that an agent has raised, or that the judge has listed. Its reference
+// A tension is one that an agent has raised, or that the judge has listed; a perspective
+// has the same form. Its reference
 // tells it from all others, as agents count from T01 each, and anew in each round; that
 // of the judge's list names no agent.
 type tension struct {
@@ -97,7 +98,7 @@ func (k eventKind) status() status {
 // one, reopening counts most, then resolving. What is done about a tension that is
 // resolved leaves it so, but for reopening.
 func (t *tension) At(round int) (status, *event) {
-	if t.mark != nil && t.mark.round <= round {
+	if t.isMarked(round) {
 		return status(t.mark.String()), &event{Round: t.mark.round}
 	}
 	status, by := statusOpen, (*event)(nil)
@@ -131,7 +132,7 @@ type reference struct {
 // A tracking is what agents have raised in a dialogue, and what became of it.
 type tracking struct {
 	Tensions     []*tension // the judge's list, then by round, agent and line
-	Perspectives []perspective
+	Perspectives []*tension
 	Unclear      []reference // unknown and ambiguous, by round, agent and line
 	notes        []string    // what the judge has written and is not understood
 	listedUpTo   int         // the round up to which the judge's list speaks for all; -1 without one

@@ -55,11 +55,7 @@ func (d *Dialogue) listed() (list []listedRow, notes []string) {
 		if slices.ContainsFunc(d.words, isOwn) != isOwn(w) {
 			continue
 		}
-		rows := layout.ParseTensions(w.text)
-		if len(rows) == 0 {
-			rows = layout.ParseTensionList(w.text)
-		}
-		for _, row := range rows {
+		for _, row := range layout.ParseTensions(w.text) {
 			id, isID := layout.TensionID(row.ID)
 			switch {
 			case !isOwn(w) && row.Status == "":
@@ -94,7 +90,7 @@ func (d *Dialogue) listed() (list []listedRow, notes []string) {
 }
 
 // verdictLine finds what a judge says of a dialogue as a whole.
-var verdictLine = layout.Pattern(`(?m)^(?:#{1,6} |\*\*).*(?:(?i:\bconverged\b|\bconvergence (?:achieved|reached)\b)|\bFINAL\b).*$`)
+var verdictLine = layout.Pattern(`(?m)^(?:#{1,6} |\*\*).*(?:(?i:\bconverged[ .!,)]*(?:\d|$)|\bconvergence (?:achieved|reached))|\bFINAL\b).*$`)
 
 // says returns what the judge says of the dialogue, in his files on the whole of it.
 func (d *Dialogue) says() (lines []string) {

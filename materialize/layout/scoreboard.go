@@ -223,25 +223,16 @@ func (s Scores) Mark(m ItemMark) Scores {
 	if m.Mark != "" {
 		s.Marks = append(s.Marks, m)
 	}
+	slices.SortFunc(s.Marks, func(a, b ItemMark) int { return cmp.Compare(a.ID, b.ID) })
 	return s
 }
 
-// AppendScores appends the JSON of scores: an agent or a mark a line, with a line break
-// at the end.
+// AppendScores appends the JSON of scores: an agent a line, with a line break at
+// the end.
 func AppendScores(dst []byte, s Scores) ([]byte, error) {
-	dst, err := appendLines(fmt.Appendf(dst, "{\n  \"round\": %d,\n  \"agents\": [", s.Round), s.Agents)
-	if len(s.Marks) > 0 {
-		var more error
-		dst, more = appendLines(append(dst, ",\n  \"marks\": ["...), s.Marks)
-		err = cmp.Or(err, more)
-	}
-	return append(dst, "\n}\n"...), err
-}
-
-// appendLines appends the items of a JSON list, each on a line, and its end.
-func appendLines[T any](dst []byte, items []T) ([]byte, error) {
-	for i, item := range items {
-		line, err := json.Marshal(item)
+	dst = fmt.Appendf(dst, "{\n  \"round\": %d,\n  \"agents\": [", s.Round)
+	for i, j := range s.Agents {
+		line, err := json.Marshal(j)
 		if err != nil {
 			return dst, err
 		}
@@ -250,10 +241,16 @@ func appendLines[T any](dst []byte, items []T) ([]byte, error) {
 		}
 		dst = append(append(dst, "\n    "...), line...)
 	}
-	if len(items) > 0 {
+	if len(s.Agents) > 0 {
 		dst = append(dst, "\n  "...)
 	}
-	return append(dst, ']'), nil
+	if dst = append(dst, ']'); len(s.Marks) > 0 {
+		marks, err := json.MarshalIndent(s.Marks, "  ", "  ")
+		if dst = fmt.Appendf(dst, ",\n  \"marks\": %s", marks); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, "\n}\n"...), nil
 }
 
 // ParseScores reads scores. Names are folded to lower case; of two entries for one
@@ -319,6 +316,9 @@ func (r TensionRow) State() string {
 	return ""
 }
 
+// isState reports whether a text says what becomes of a tension.
+func isState(text string) bool { return text != "" && (TensionRow{Status: text}).State() != "" }
+
 // IsOpen reports whether a tension is still to be resolved.
 func (r TensionRow) IsOpen() bool { return r.State() == "open" || r.State() == "addressed" }
 
@@ -346,7 +346,8 @@ func AppendTensions(dst []byte, rows []TensionRow) []byte {
 
 // ParseTensions reads the tables of tensions in a text, in each of their forms:
 // with the columns Raised and Resolved, with one for the resolution, or with one
-// for who has raised it. A row without an id is none. Any text is accepted.
+// for who has raised it; without a table, those in headings and lists. A row without an id
+// is none. Any text is accepted.
 func ParseTensions(text []byte) (rows []TensionRow) {
 	eachRow(text, []string{"id", "tension"}, func(line int, cell func(names ...string) string) {
 		r := TensionRow{
@@ -357,49 +358,39 @@ func ParseTensions(text []byte) (rows []TensionRow) {
 			rows = append(rows, r)
 		}
 	})
+	if len(rows) == 0 {
+		rows = parseTensionList(text)
+	}
 	return rows
 }
 
-// How a tension stands in a heading or a list: "### T01 + T02: Label — RESOLVED".
+// How a tension stands in a heading or a list, "### T01 + T02: Label — RESOLVED", and what
+// may say its status below: "**Resolved in R1**".
 var (
-	tensionItem = Pattern(`^(?:#{1,6}|[-*+]|\d+[.)]) +[\[ ]*(T\d+(?:[ ,+&/]+T\d+)*)[\]:. —–-]*(.*)$`)
-	statusParts = Pattern(`^(.*?)(?: [—–-]+ | ?\()([^()]*)\)?$`)
+	tensionItem = Pattern(`^(?:#+|[-*+]|\d+[.)]) +[*\[ ]*(T\d+(?:[ ,+&/]+T\d+)*)[*\]:. —–-]*(.*?)(?:(?: [—–-]+ | ?\(|: )[*]*([^()]*?))?[)*]*$`)
+	statusLine  = Pattern(`^(?:[-*] )?(?:(?:\*\*)?(Status)[:* ]+|\*\*)(.*)$`)
 )
 
-// ParseTensionList reads tensions that stand in headings and lists. The status of one is
-// said at the end of its line or before its label, in a line in bold or "Status: …" below
-// it, or by the heading that it stands under.
-func ParseTensionList(text []byte) (rows []TensionRow) {
-	section, last := "", 0 // last is where the rows of the last line begin
+// parseTensionList reads tensions that stand in headings and lists.
+func parseTensionList(text []byte) (rows []TensionRow) {
+	last := 0 // where the rows of the last heading begin
 	for _, l := range markdown.Lines(text) {
-		line := strings.TrimSpace(strings.NewReplacer("**", "", "`", "").Replace(string(l.Text)))
-		said := TensionRow{Status: strings.TrimSpace(strings.TrimPrefix(strings.TrimLeft(line, "#- "), "Status:"))}
-		isKnown := said.Status != "" && said.State() != ""
-		switch m := tensionItem().FindStringSubmatch(line); {
-		case l.Quiet:
-		case m != nil:
-			r := TensionRow{Tension: m[2], Status: section, Line: l.Number}
-			if m := statusParts().FindStringSubmatch(r.Tension); m != nil {
-				for i, status := range []string{m[2], m[1]} {
-					if (TensionRow{Status: status}).State() != "" {
-						r.Tension, r.Status = m[i+1], status
-						break
-					}
-				}
+		line := strings.TrimSpace(string(l.Text))
+		if m := tensionItem().FindStringSubmatch(line); m != nil && !l.Quiet {
+			r := TensionRow{Tension: m[2], Status: m[3], Line: l.Number}
+			if !isState(r.Status) {
+				r.Tension, r.Status = strings.Trim(line[strings.Index(line, m[2]):], "* "), ""
 			}
 			last = len(rows)
 			for _, r.ID = range strings.FieldsFunc(m[1], func(c rune) bool { return strings.ContainsRune(" ,+&/", c) }) {
 				rows = append(rows, r)
 			}
-		case l.Level > 0:
-			section, last = "", len(rows)
-			if isKnown {
-				section = said.Status
-			}
-		case isKnown && (strings.Contains(string(l.Text), "**") || strings.Contains(line, "Status:")):
+		} else if m := statusLine().FindStringSubmatch(line); m != nil && (m[1] != "" || isState(m[2])) {
 			for i := range rows[last:] {
-				rows[last+i].Status = said.Status
+				rows[last+i].Status = strings.TrimRight(m[2], "*")
 			}
+		} else if l.Level > 0 {
+			last = len(rows)
 		}
 	}
 	return rows

@@ -70,43 +70,47 @@ func numberName(text string) string {
 // a table of something else.
 func columnNames(t markdown.Table) (names []string, isScores bool) {
 	names = markdown.Each(t.Columns, numberName)
-	first := []string{"score", "alignment", "total", "s"}
-	if slices.Contains(names, "agent") {
-		first = []string{"total", "alignment", "score", "s"}
-	}
-	has := func(name string) bool { return slices.Contains(names, name) }
-	if at := slices.IndexFunc(first, has); at >= 0 {
-		names[slices.Index(names, first[at])] = "score"
-	}
-	count := 0
-	for i, name := range names {
-		if name == "s" || name == "total" {
+	at := func(name string) int { return slices.Index(names, name) }
+	for _, other := range []string{"alignment", "total", "s"} {
+		if i := at(other); i >= 0 && at("score") < 0 {
+			names[i] = "score"
+		} else if i >= 0 {
 			names[i] = "cumulative"
 		}
-		if name != "" && name != "agent" && name != "round" {
-			count++
-		}
 	}
-	return names, has("agent") && (has("score") || count > 1) || has("round") && count > 1
+	isNumber := func(n Number) bool { return at(n.Name) >= 0 }
+	isScores = slices.ContainsFunc(new(RoundScore).Numbers()[:5], isNumber)
+	return names, at("agent") >= 0 && isScores || at("round") >= 0 && (isScores || at("velocity") >= 0)
 }
 
 // Read adds what a file says: one of a round, or with -1 one of the whole dialogue, in
 // which headings say the round.
 func (w *Written) Read(file string, text []byte, round int) {
-	rounds := roundsOf(text, round)
+	var rounds []int // of each line, -1 for none
+	r := voiceReader{round: roundExpression(), now: voice{Round: round}}
+	for _, l := range markdown.Lines(text) {
+		if l.Level > 0 && !l.Quiet && round < 0 {
+			r.heading(l.Level, string(l.Text))
+		}
+		rounds = append(rounds, r.now.Round)
+		for part := range strings.SplitSeq(strings.NewReplacer("*", "", "`", "", "_", " ").Replace(string(l.Text)), "|") {
+			if m := labelled().FindStringSubmatch(part); m != nil && (file != "" || !l.Quiet) {
+				w.addLine(file, l.Number, r.now.Round, m)
+			}
+		}
+	}
 	for _, t := range markdown.Tables(text) {
 		names, isScores := columnNames(t)
 		for i := 0; isScores && i < len(t.Rows); i++ {
-			w.readRow(file, t, i, names, rounds)
+			w.readRow(file, t, i, names, rounds[t.Rows[i].Line-1])
 		}
 	}
-	w.addLines(file, text, rounds)
 }
 
 // readRow reads the row of a round, or of an agent: it may stand in a round.
-func (w *Written) readRow(file string, t markdown.Table, i int, names []string, rounds []int) {
+func (w *Written) readRow(file string, t markdown.Table, i int, names []string, round int) {
 	row, agent := t.Rows[i], slices.Index(names, "agent")
-	r := RoundScore{Round: rounds[row.Line-1], Line: row.Line}
+	r := RoundScore{Round: round, Line: row.Line}
 	of, isRound := readNumber("", strings.TrimPrefix(strings.ToLower(row.Cell(slices.Index(names, "round"))), "round "))
 	if isRound {
 		r.Round = of
@@ -167,18 +171,6 @@ func (w *Written) addAgent(file string, a AgentScore) {
 	}
 }
 
-// roundsOf returns for each line of a text the round that it speaks of, -1 for none.
-func roundsOf(text []byte, round int) (rounds []int) {
-	r := voiceReader{round: roundExpression(), now: voice{Round: round}}
-	for _, l := range markdown.Lines(text) {
-		if l.Level > 0 && !l.Quiet && round < 0 {
-			r.heading(l.Level, string(l.Text))
-		}
-		rounds = append(rounds, r.now.Round)
-	}
-	return rounds
-}
-
 // say keeps a number of a round.
 func (w *Written) say(file string, s Said, n int) {
 	if old, found := w.Said[s]; !found {
@@ -217,19 +209,7 @@ func agentName(cell string) string {
 	return voiceName(name)
 }
 
-// addLines reads the numbers that stand in lines: "Open Tensions: 14", "Round 1 Total = 3".
-func (w *Written) addLines(file string, text []byte, rounds []int) {
-	plain := strings.NewReplacer("*", "", "`", "", "_", " ")
-	for i, l := range markdown.Lines(text) {
-		for part := range strings.SplitSeq(plain.Replace(string(l.Text)), "|") {
-			if m := labelled().FindStringSubmatch(part); m != nil && (file != "" || !l.Quiet) {
-				w.addLine(file, l.Number, rounds[i], m)
-			}
-		}
-	}
-}
-
-// addLine keeps the number of a line, by what was found there.
+// addLine keeps the number of a line: "Open Tensions: 14", "Round 1 Total = 3".
 func (w *Written) addLine(file string, line, round int, m []string) {
 	label := m[1]
 	if n, err := strconv.Atoi(m[2]); err == nil {
