@@ -71,7 +71,7 @@ func shapes() map[string]shape {
 			"round-1/bo.md":       "[PERSPECTIVE P02: a again]\n",
 			"round-1/scores.json": `{"round": 1, "agents": [], "marks": [{"id": "BO R1-P02", "mark": "merged with", "other": "ADA R0-P01"}]}`,
 			"CONVERGENCE.md":      "# 100% CONVERGENCE ACHIEVED\n",
-		}), want: []string{"| P02 | Bo | a again (merged with ADA R0-P01) | 1 |", "**Status**: In Progress\n", "**Judge**: 100% CONVERGENCE ACHIEVED"}},
+		}), findings: "BO R1-P02 merged with ADA R0-P01", want: []string{"| P02 | Bo | a again (merged with ADA R0-P01) | 1 |", "**Status**: In Progress\n", "**Judge**: 100% CONVERGENCE ACHIEVED"}},
 		"markers out of the grammar": {files: one(map[string]string{
 			"round-0/ada.md": "[TENSION T-NEW: x]\n[RESOLVED -- no]\n[PERSPECTVE P01: y]\n[PERSPECTIVE P01: y]\n[PERSPECTIVE P01: z]\n[TENSION ADA-T0001: w]\n"}),
 			want: []string{"[TENSION T-NEW: x]\n"}},
