@@ -47,12 +47,23 @@ type listedRow struct {
 	raised, closed int // -1: it is not said
 }
 
+// trackerFile finds the files whose tensions are all that there are. A summary may name a
+// few, and so counts only where no turn raises any.
+var trackerFile = layout.Pattern(`(?i)\b(?:scoreboard|tensions)(?:\.md)?$`)
+
+// raises reports whether any turn raises a tension.
+func (d *Dialogue) raises() bool {
+	isTension := func(m layout.Marker) bool { return m.Kind == layout.MarkerTension }
+	isIn := func(t *Turn) bool { return slices.ContainsFunc(t.Markers, isTension) }
+	return slices.ContainsFunc(d.Rounds, func(r *Round) bool { return slices.ContainsFunc(r.given(), isIn) })
+}
+
 // listed returns the judge's list of tensions: tensions.md, or else what his other files
 // say, the last one of each tension. Of rows that are not understood there are notes.
 func (d *Dialogue) listed() (list []listedRow, notes []string) {
 	isOwn := func(w word) bool { return w.path == tensionsFile }
 	for _, w := range d.words {
-		if slices.ContainsFunc(d.words, isOwn) != isOwn(w) {
+		if slices.ContainsFunc(d.words, isOwn) != isOwn(w) || d.raises() && !trackerFile().MatchString(w.path) {
 			continue
 		}
 		for _, row := range layout.ParseTensions(w.text) {

@@ -30,8 +30,8 @@ type Said struct {
 // Any text is accepted; found says whether there was a table of rounds or of agents.
 func ParseScoreboard(text []byte) (b Scoreboard, found bool) {
 	w := Written{Said: map[Said]int{}}
-	w.Read("", text, -1)
-	return w.Scoreboard, len(w.Rounds)+len(w.Agents) > 0
+	found = w.Read("", text, -1)
+	return w.Scoreboard, found
 }
 
 // Numbers returns the numbers of a round by the names that JSON has.
@@ -84,8 +84,8 @@ func columnNames(t markdown.Table) (names []string, isScores bool) {
 }
 
 // Read adds what a file says: one of a round, or with -1 one of the whole dialogue, in
-// which headings say the round.
-func (w *Written) Read(file string, text []byte, round int) {
+// which headings say the round. It reports whether there is a table of numbers.
+func (w *Written) Read(file string, text []byte, round int) (found bool) {
 	var rounds []int // of each line, -1 for none
 	r := voiceReader{round: roundExpression(), now: voice{Round: round}}
 	for _, l := range markdown.Lines(text) {
@@ -101,10 +101,12 @@ func (w *Written) Read(file string, text []byte, round int) {
 	}
 	for _, t := range markdown.Tables(text) {
 		names, isScores := columnNames(t)
+		found = found || isScores
 		for i := 0; isScores && i < len(t.Rows); i++ {
 			w.readRow(file, t, i, names, rounds[t.Rows[i].Line-1])
 		}
 	}
+	return found
 }
 
 // readRow reads the row of a round, or of an agent: it may stand in a round.
