@@ -81,11 +81,15 @@ func TestTakeOver(t *testing.T) {
 	}
 	prefix := "captured file:" + filepath.ToSlash(dialogues)
 	report := runSync(t, w, materialize.SyncOptions{TakeOver: true, Announced: true, CaptureOnly: true})
-	wantActions(t, report, prefix+"/lost/round-0/muffin.md", prefix+"/old/round-0/Scone.md", prefix+"/ours/plain.txt", prefix+"/ours/round-0/muffin.md")
+	wantActions(t, report, prefix+"/old/round-0/Scone.md", prefix+"/ours/plain.txt", prefix+"/ours/round-0/muffin.md")
 	put(t, w, "turn/ours/round-1/muffin", "text")
 	wantActions(t, runSync(t, theirs, materialize.SyncOptions{}))
 	put(t, theirs, "turn/theirs/round-1/muffin", "text")
-	_, err = theirs.Put(t.Context(), materialize.PutRequest{Kind: record.KindTurn, ID: "lost/round-1/muffin", Text: strings.NewReader("text"), Source: record.SourcePut})
+	_, err = w.Put(t.Context(), materialize.PutRequest{Kind: record.KindTurn, ID: "lost/round-1/muffin", Text: strings.NewReader("text"), Source: record.SourcePut})
+	if e := (*record.Error)(nil); !errors.As(err, &e) || !strings.HasPrefix(e.Hint, "mv {1} {2} ") {
+		t.Errorf("a folder of a store that was elsewhere: %v", err)
+	}
+	_, err = theirs.Put(t.Context(), materialize.PutRequest{Kind: record.KindTurn, ID: "ours/round-2/muffin", Text: strings.NewReader("text"), Source: record.SourcePut})
 	if e := (*record.Error)(nil); !errors.As(err, &e) || e.Hint != "run it again under another name, or with --store {3}" {
 		t.Errorf("a folder that was taken over: %v", err)
 	}

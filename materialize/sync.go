@@ -27,7 +27,7 @@ type SyncOptions struct {
 	Announced   bool // take files also that were written in the last 2 s
 	Finished    bool // of those, the ones that nobody has open for writing
 	CaptureOnly bool // write no files
-	TakeOver    bool // make the outside folders of stores that are gone the store's own
+	TakeOver    bool // make the outside folders of the store that stood here before the store's own
 	Progress    func(done, total int)
 	// Restore says which files are written again; nil: none. A file may have been deleted
 	// in this root, or never have been here.

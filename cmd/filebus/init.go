@@ -69,7 +69,7 @@ func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
 }
 
 // takeIn imports the files of the workspace, by its configuration as it is now, with the
-// folders outside that nobody has any more if takesOver is set.
+// folders outside of the store that stood here before if takesOver is set.
 func (e *environ) takeIn(ctx context.Context, takesOver bool, v *initView) error {
 	w, err := e.open(ctx)
 	if err != nil {
@@ -186,7 +186,7 @@ func (o *initCommand) say(w *workspace, v *initView, isEmpty bool) {
 		w.remark("%s", oneLine(strings.Join(words, " ")))
 	}
 	if o.TakeOver {
-		w.remark("took over %s", cmp.Or(strings.Join(v.TakenOver, ", "), "nothing: no folder outside was that of a store that is gone"))
+		w.remark("took over %s", cmp.Or(strings.Join(v.TakenOver, ", "), "nothing: no folder outside was that of a store that stood here"))
 	}
 	switch {
 	case o.Yes || o.TakeOver:

@@ -85,7 +85,7 @@ type Outside struct {
 	store  string           // the folder of the store
 	ids    []record.StoreID // of the store: the present one first
 	owned  map[string]bool  // whether folders directly below are known to be the store's
-	takes  bool             // also those of stores that are gone
+	takes  bool             // also those of the store that stood here before
 	taken  []string         // of such
 }
 
@@ -213,7 +213,17 @@ func (o *Outside) own(name string, makes bool) error {
 		if !makes && !slices.Contains(o.taken, top) {
 			return nil
 		}
-		if err := folder.At(filepath.Join(o.Dir, top)).Replace(ownerFile, []byte(note), false); err != nil {
+		dir := folder.At(filepath.Join(o.Dir, top))
+		f, err := dir.OpenFile(ownerFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+		if err == nil {
+			_, err = f.WriteString(note)
+			err = errors.Join(err, f.Close())
+		} else if errors.Is(err, fs.ErrExist) && from != notes[0] { // another process was faster
+			return o.own(name, false)
+		} else if from == notes[0] {
+			err = dir.Replace(ownerFile, []byte(note), false)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -222,7 +232,7 @@ func (o *Outside) own(name string, makes bool) error {
 }
 
 // refuseOther refuses a folder by a note of its owner. One of an earlier origin, or of another
-// folder, is where no store is left: then this one was moved. Else it is a copy.
+// folder, is ours where no store is left: then this one was moved. Else it is a copy.
 func (o *Outside) refuseOther(top, from, note string) error {
 	id, at, _ := strings.Cut(strings.TrimSpace(note), "\n")
 	isOurs, isGone := slices.Contains(o.ids, record.StoreID(id)), at != "" && !isOther(at, o.store)
@@ -231,11 +241,13 @@ func (o *Outside) refuseOther(top, from, note string) error {
 	switch {
 	case isGone && isOurs, at == "" && id == string(o.ids[0]):
 		return nil
-	case isGone && o.takes:
+	case at == o.store && o.takes:
 		o.taken = append(o.taken, top)
 		return nil
-	case isGone:
-		what, hint = what+", which is gone", "filebus init --take-over"
+	case at == o.store:
+		what, hint = "the store that was in "+at+" before this one", "filebus init --take-over"
+	case isGone: // or on a disk that is not at hand
+		what += ", which is gone"
 	case isOurs:
 		what = fmt.Sprintf("the store %s, of which %s is a copy", cmp.Or(at, id), o.store)
 	case at != "":
@@ -270,18 +282,18 @@ func (m *Mirror) find(ctx context.Context, p string, makes bool) (*os.Root, stri
 	return m.root, filepath.FromSlash(p), nil
 }
 
-// TakeOver makes the folders of outside roots the store's own whose stores are gone, or stood where
-// this one stands. It returns them, absolute, and puts them into below, by the prefixes of the roots.
+// TakeOver makes the folders of outside roots the store's own whose store stood where this one
+// stands. It returns them, absolute, and puts them into below, by the prefixes of the roots.
 func (m *Mirror) TakeOver(ctx context.Context, below map[string][]string) (dirs []string) {
 	for i := range m.outside {
 		o := &m.outside[i]
-		if o.open(ctx, m.set.opts) != nil {
+		if _, err := os.Lstat(o.Dir); err != nil || o.open(ctx, m.set.opts) != nil {
 			continue // whoever needs it says why
 		}
 		o.takes = true
 		tops, _ := fs.Glob(o.root.FS(), "*") // what cannot be read is not taken
 		for _, top := range tops {
-			if o.own(top, false) == nil && slices.Contains(o.taken, top) { // who is not gone keeps it
+			if o.own(top, false) == nil && slices.Contains(o.taken, top) { // what is another's stays so
 				below[o.Prefix], dirs = append(below[o.Prefix], top), append(dirs, filepath.Join(o.Dir, top))
 			}
 		}
