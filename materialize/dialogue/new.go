@@ -183,6 +183,9 @@ func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error
 		if _, wayErr := f.w.MakeFolder(ctx, made.Pool); wayErr != nil { // it names a link on the way
 			err = wayErr
 		}
+		if errors.Is(err, mirror.ErrRootTaken) { // another project was faster
+			err = nil
+		}
 		return false, err
 	}
 	made.Ref = record.ShortRef(put.Ref)

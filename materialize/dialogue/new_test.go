@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -211,7 +212,20 @@ func TestSharedRoot(t *testing.T) {
 	if dir := filepath.Join(theirs.work.Root, ".claude", "dialogues", "docs"); filepath.Dir(done.Files[0].File) != dir {
 		t.Errorf("the document is %s, want one in %s", done.Files[0].File, dir)
 	}
-	if d := ours.make(t, "Other", "muffin"); d.Key.ID != "other" {
-		t.Errorf("another one is %s", d.Key)
+	for n := range 10 { // at once
+		request, made := NewRequest{Title: fmt.Sprint("Race ", n), Agents: []string{"muffin"}}, make(chan string, 2)
+		for _, h := range []*parlour{ours, theirs} {
+			go func() {
+				done, err := h.New(context.WithoutCancel(t.Context()), request)
+				if err != nil {
+					t.Error(err)
+					done = &Made{}
+				}
+				made <- done.Key.ID
+			}()
+		}
+		if a, b := <-made, <-made; a == b {
+			t.Errorf("two projects have both made %s", a)
+		}
 	}
 }
