@@ -218,7 +218,7 @@ func (o *Outside) own(name string, makes bool) error {
 		if err == nil {
 			_, err = f.WriteString(note)
 			err = errors.Join(err, f.Close())
-		} else if errors.Is(err, fs.ErrExist) && from != notes[0] { // another process was faster
+		} else if errors.Is(err, fs.ErrExist) && (from != notes[0] || text == "") { // another process was faster
 			return o.own(name, false)
 		} else if from == notes[0] {
 			err = dir.Replace(ownerFile, []byte(note), false)
