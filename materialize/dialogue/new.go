@@ -80,17 +80,21 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 	if err != nil {
 		return nil, err
 	}
+	folder := slug
+	if f.w.Settings.Profile.Name == "blue" { // as its other programs name them
+		folder = pool.Created.Format("2006-01-02T1504Z-") + slug
+	}
 	for n := range lastNumber + 1 {
-		made := &Made{Key: Key{ID: slug}, Agents: names(pool.Experts)}
+		made := &Made{Key: Key{ID: folder}, Agents: names(pool.Experts)}
 		if n > 0 {
-			made.Key.ID = fmt.Sprintf("%s-%d", slug, n)
+			made.Key.ID = fmt.Sprintf("%s-%d", folder, n)
 		}
 		claimed, err := f.claim(ctx, made, text)
 		if err != nil || claimed {
 			return made, err
 		}
 	}
-	taken := record.Conflict.Errorf("%s is taken, and so are %s-1 to %s-%d", slug, slug, slug, lastNumber)
+	taken := record.Conflict.Errorf("%s is taken, and so are %s-1 to %s-%d", folder, folder, folder, lastNumber)
 	return nil, taken.Try("run it again with --slug NAME")
 }
 
@@ -178,6 +182,9 @@ func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error
 	if err != nil {
 		if _, wayErr := f.w.MakeFolder(ctx, made.Pool); wayErr != nil { // it names a link on the way
 			err = wayErr
+		}
+		if errors.Is(err, mirror.ErrRootTaken) { // another project was faster
+			err = nil
 		}
 		return false, err
 	}

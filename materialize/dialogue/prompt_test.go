@@ -56,7 +56,7 @@ func TestPrompt(t *testing.T) {
 			t.Errorf("the output is %s, want %s", p.Output, want)
 		}
 		for _, want := range []string{
-			"You are Scone in round 0 of the dialogue retry-policy, with Muffin.", "Your role: Site reliability\n", "> Who retries?\n>\n> ```\n",
+			"You are Scone in round 0 of the dialogue " + made.Key.ID + ", with Muffin.", "Your role: Site reliability\n", "> Who retries?\n>\n> ```\n",
 			"WRITE YOUR OUTPUT: use the Write tool to write your complete response to:\n  " + p.Output + "\n", "This is MANDATORY.", "then stop.",
 			exampleTurn, "`[ERROR: the reason]`", "FILE_WRITTEN: " + p.Output + "\n",
 		} {
