@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"filebus/materialize/dialogue"
@@ -88,7 +89,11 @@ func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown i
 	for _, r := range b.Rounds[max(0, len(b.Rounds)-shownRounds):] {
 		rows = append(rows, r.Cells("-"))
 	}
-	text := fmt.Sprintf("%sALIGNMENT %d  %s\n", e.table(rows), b.Total, boardState(b))
+	total := strconv.Itoa(b.Total)
+	if !b.HasTurns() && !b.IsWritten {
+		rows, total = nil, "-"
+	}
+	text := fmt.Sprintf("%sALIGNMENT %s  %s\n", e.table(rows), total, boardState(b))
 	for _, line := range b.Says {
 		text += oneLine("the judge: "+line) + "\n"
 	}
@@ -106,6 +111,8 @@ func boardState(b *dialogue.Board) string {
 	switch {
 	case len(b.Rounds) == 0:
 		return "no round yet"
+	case !b.HasTurns():
+		return "no turns"
 	case b.Converged:
 		return "converged"
 	}
