@@ -139,11 +139,11 @@ func (r *Round) Turn(agent string) *Turn {
 	return found
 }
 
-// Launched returns the agents that owe a file in a round: those of its panel; in a round
-// without one those of the pool; if that has no names either, those who have
+// Launched returns the agents that owe a file in a round: those of its panel; before the
+// first panel those of the pool; if that has no names either, or later, those who have
 // a prompt or wrote. Of a round whose panel cannot be read it is not known.
 func (d *Dialogue) Launched(r *Round) []layout.Expert {
-	switch experts := named(d.Pool.Experts); {
+	switch experts := d.pooled(r.Number); {
 	case r.Panel != nil:
 		return r.Panel.Experts
 	case d.unknown(r) != nil:
@@ -152,6 +152,14 @@ func (d *Dialogue) Launched(r *Round) []layout.Expert {
 		return experts
 	}
 	return folded(append(r.members(), writers(r.Turns)...))
+}
+
+// pooled returns the experts of the pool that have names, none behind a round with a panel.
+func (d *Dialogue) pooled(round int) []layout.Expert {
+	if slices.ContainsFunc(d.Rounds, func(r *Round) bool { return r.Number < round && r.Panel != nil }) {
+		return nil
+	}
+	return named(d.Pool.Experts)
 }
 
 // writers returns whose files some turns are.

@@ -106,7 +106,7 @@ func (d *Dialogue) owing(number int) ([]layout.Expert, error) {
 	if !r.hasBegun() && (!begins || number < d.lastBegun()) {
 		return nil, d.noRound(number)
 	}
-	return named(d.Pool.Experts), nil
+	return d.pooled(number), nil
 }
 
 // checkOwing returns an error for an agent that is not among those who
