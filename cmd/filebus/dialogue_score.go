@@ -135,8 +135,7 @@ func (e *environ) noteScore(b *dialogue.Board, kept []string) {
 		}
 	}
 	for _, d := range b.Differences {
-		e.note("round %d: %s: the judge wrote %d, and %d is computed", d.Round, strings.ReplaceAll(d.Number, "_", " "), d.Judge,
-			d.Computed)
+		e.note("%s", d)
 	}
 	for _, note := range b.Notes {
 		e.note("%s", oneLine(note))

@@ -113,6 +113,18 @@ func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
 			return Key{}, err.Try("run it again with one of {all}", typed(found)...)
 		}
 	}
+	entries, err := f.entries(ctx)
+	for _, e := range entries {
+		name := e.Version.Record.Name.String()
+		stem, _, isDocument := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ".dialogue.")
+		if isDocument && (stem == text || stamp().ReplaceAllString(stem, "") == text) {
+			err := record.NotFound.Errorf("of %s there is a document alone, without files of turns: %s", text, name)
+			return Key{}, err.Try("filebus show {1}, filebus dialogue lint {1}", name).Because(ErrNoDialogue).With(name)
+		}
+	}
+	if err != nil {
+		return Key{}, err
+	}
 	near := slices.DeleteFunc(keys, func(k Key) bool { return text == "" || !strings.Contains(k.String(), text) })
 	return Key{}, noDialogue(text, near...)
 }

@@ -75,6 +75,11 @@ func NewBoard(d *Dialogue) *Board {
 	for _, r := range d.Rounds {
 		b.addRound(r, &w)
 	}
+	if !slices.ContainsFunc(b.Rounds, func(r layout.RoundScore) bool { return r.Judged }) {
+		for _, a := range b.Agents {
+			b.Total += a.Total // which the judge has written alone
+		}
+	}
 	if w.HasTotal && w.Total != b.Total && len(b.Rounds) > 0 {
 		b.Differences = append(b.Differences, Difference{d.Last().Number, "total", w.Total, b.Total})
 	}

@@ -124,6 +124,12 @@ type Difference struct {
 	Computed int    `json:"computed"`
 }
 
+// String says both numbers.
+func (d Difference) String() string {
+	number := strings.ReplaceAll(d.Number, "_", " ")
+	return fmt.Sprintf("round %d: %s: the judge wrote %d, and %d is computed", d.Round, number, d.Judge, d.Computed)
+}
+
 // settle puts the judge's numbers in the place of those that were computed, but for marks
 // that scores.json has. Of numbers that differ both are kept.
 func (b *Board) settle(row *layout.RoundScore, said map[layout.Said]int, hasTurns, hasScores bool) {

@@ -126,7 +126,7 @@ func appendAgentRounds(dst []byte, agents []AgentScore) []byte {
 	for _, a := range agents {
 		cells := append([]string{a.Agent}, markdown.Each(rounds, a.cell)...)
 		total := bold(a.Total)
-		if len(a.Rounds) == 0 {
+		if len(a.Rounds) == 0 && a.Total == 0 {
 			total = markdown.NoCell // never scored
 		}
 		dst = markdown.AppendRow(dst, append(cells, total)...)
