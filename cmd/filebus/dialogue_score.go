@@ -90,7 +90,7 @@ func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown i
 		rows = append(rows, r.Cells("-"))
 	}
 	total := strconv.Itoa(b.Total)
-	if !b.HasTurns() && b.Total == 0 {
+	if !b.HasTurns() && !b.IsWritten {
 		rows, total = nil, "-"
 	}
 	text := fmt.Sprintf("%sALIGNMENT %s  %s\n", e.table(rows), total, boardState(b))

@@ -157,6 +157,10 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 	d.sortOut()
 	slices.SortFunc(d.Rounds, func(a, b *Round) int { return cmp.Compare(a.Number, b.Number) })
 	slices.SortFunc(d.Files, compareFiles)
+	d.words = slices.DeleteFunc(d.words, func(w word) bool { // an agent may be called Summary
+		r, name := d.Round(w.round), w.path[strings.LastIndexByte(w.path, '/')+1:]
+		return r != nil && slices.ContainsFunc(r.Turns, func(t *Turn) bool { return strings.TrimSuffix(t.fileName(), ".md") == name })
+	})
 	slices.SortFunc(d.words, func(a, b word) int { // by round, its folder first; the whole comes last
 		return cmp.Or(cmp.Compare(uint(a.round), uint(b.round)), strings.Compare(b.path, a.path))
 	})

@@ -27,6 +27,7 @@ type Board struct {
 	Converged   bool
 	Differences []Difference
 	Says        []string // what the judge says of the whole
+	IsWritten   bool     // the judge has written numbers by hand
 	hasScores   bool     // of one round at least, in scores.json
 	Notes       []string // what the judge has written and is not understood, or contradicts itself
 	labels      map[string]string
@@ -69,6 +70,7 @@ func NewBoard(d *Dialogue) *Board {
 	for _, word := range d.words {
 		w.Read(word.path, word.text, word.round)
 	}
+	b.IsWritten = len(w.Said) > 0 || w.HasTotal || len(w.Agents) > len(agents.rows)
 	b.Agents, b.HasTotal, b.Notes = w.Agents, true, append(b.notes, w.Notes...)
 	for _, r := range d.Rounds {
 		b.addRound(r, &w)
