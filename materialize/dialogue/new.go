@@ -211,7 +211,7 @@ const maxName = 80
 // of letters, digits, "-", "_" and ".". It refuses a text that is none,
 // among them those whose file would be another one of the round.
 func FoldName(text string) (string, error) {
-	name := strings.ToLower(strings.TrimSpace(text))
+	name := foldExpert(text)
 	why := ""
 	switch {
 	case name == "":
