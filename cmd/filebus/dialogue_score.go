@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"filebus/materialize/dialogue"
@@ -83,7 +84,11 @@ func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown i
 	for _, r := range b.Rounds[max(0, len(b.Rounds)-shownRounds):] {
 		rows = append(rows, r.Cells("-"))
 	}
-	text := fmt.Sprintf("%sALIGNMENT %d  %s\n", e.table(rows), b.Total, boardState(b))
+	total := strconv.Itoa(b.Total)
+	if !b.HasTurns() && b.Total == 0 {
+		rows, total = nil, "-"
+	}
+	text := fmt.Sprintf("%sALIGNMENT %s  %s\n", e.table(rows), total, boardState(b))
 	for _, t := range open[:shown] {
 		text += oneLine(fmt.Sprintf("%s %s: %s", strings.ToLower(t.Status), t.ID, markdown.Clip(t.Tension, 70))) + "\n"
 	}
@@ -98,6 +103,8 @@ func boardState(b *dialogue.Board) string {
 	switch {
 	case len(b.Rounds) == 0:
 		return "no round yet"
+	case !b.HasTurns():
+		return "no turns"
 	case b.Converged:
 		return "converged"
 	}

@@ -169,6 +169,7 @@ func dialogueCommands() command {
 		creating("new TITLE", &dialogueNew{}),
 		fresh("list", &dialogueList{Limit: 20}),
 		plain("prompt SLUG ROUND [AGENT]", &dialoguePrompt{}),
+		plain("panel SLUG ROUND", &dialoguePanel{}),
 		plain("recover SLUG ROUND AGENT", &dialogueRecover{}),
 		plain("put SLUG ROUND AGENT [FILE|-]", &dialoguePut{}),
 		plain("wait SLUG ROUND", &dialogueWait{For: defaultWait}),

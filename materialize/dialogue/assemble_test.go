@@ -49,7 +49,6 @@ func wantRounds() []string {
 		"0 after 💙 Judge: Round 0 Summary: ## By hand\n\n# Round 1\n",
 		"1 muffin Muffin 🥮 (the file is empty) ",
 		"1 eclair Eclair 🧁 (there is no file) ",
-		"1 guest Guest 🧁 " + files["round-1/guest.md"],
 		"1 after 💙 Judge: Verdict: The caller.\n",
 	}
 }
@@ -118,7 +117,7 @@ func TestAssemble(t *testing.T) {
 				}
 				wantHead := layout.DialogueHead{
 					Title: "Retry policy", Draft: "Dialogue x", Date: "2026-03-02 09:30Z", Status: "In Progress",
-					Participants: []string{"💙 Ada the judge", "🥮 Muffin", "🧁 Data-architect", "🧁 Eclair", "🧁 Guest"},
+					Participants: []string{"💙 Ada the judge", "🥮 Muffin", "🧁 Data-architect", "🧁 Eclair"},
 				}
 				if diff := cmp.Diff(wantHead, doc.Head); diff != "" {
 					t.Errorf("head (-want +got):\n%s", diff)

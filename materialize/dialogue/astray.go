@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
@@ -75,7 +77,7 @@ func isConfirmation(text []byte, agent string) bool {
 	}
 	said := strings.TrimLeft(strings.TrimPrefix(string(text), "\ufeff"), "*`> \t\r\n")
 	above, _, _ := strings.Cut(said, "\n"+sentinel) // below a text it is the sign that this is whole
-	words := strings.FieldsFunc(foldExpert(above), isForeign)
+	words := strings.FieldsFunc(norm.NFC.String(strings.ToLower(above)), isForeign)
 	return strings.HasPrefix(said, sentinel) ||
 		slices.ContainsFunc(words, func(word string) bool { return strings.TrimRight(word, ".") == agent+".md" })
 }

@@ -64,6 +64,9 @@ func Check(d *Dialogue, round int) (*Report, error) {
 	}
 	if round < 0 {
 		c.skipped()
+		if len(d.Rounds) > 0 && c.report.Given+c.report.Stubs+c.report.Empty == 0 {
+			c.add("no_turns", nil, "", d.folder(), 0, "no turns")
+		}
 	}
 	c.broken(round)
 	for _, f := range c.report.Findings {
@@ -110,10 +113,17 @@ func (c *checker) round(r *Round) {
 			f.Wanting = first.state() != stateTurn || !t.IsStub && t.digest() != first.digest() // else no text is left over
 			continue
 		}
-		if !t.IsStub && !slices.Contains(owing, t.Agent) {
+		if !t.IsStub && !slices.Contains(owing, t.Agent) && c.d.unknown(r) == nil {
 			c.wanting("stranger", t, 0, "%s was not launched in this round", t.Agent)
 		}
 		c.turn(t)
+	}
+	for _, f := range r.Files {
+		if t := f.MayBe; t != nil {
+			const text = "%s is nobody who takes part; if this is a turn: filebus dialogue panel %s %d --add %s"
+			isForm := t.hasForm() || r.Panel == nil
+			c.wanting("stranger", t, 0, text, t.Agent, c.d.Key, r.Number, layout.AgentName(t.Agent)).Wanting = isForm
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ type DerivedFile struct {
 // dialogue: scoreboard.md, tensions.md, and the summary of each round. The same
 // records give the same bytes.
 func (b *Board) derive() []DerivedFile {
-	if len(b.Rounds) == 0 {
+	if !b.HasTurns() {
 		return nil
 	}
 	files := []DerivedFile{{Path: scoreboardFile, Text: b.scoreboardText()},

@@ -56,21 +56,24 @@ type Dialogue struct {
 
 	Listed   []layout.TensionRow   // tensions.md, if the judge has written it by hand
 	Problems []*layout.SyntaxError // files of JSON that could not be read
+	Unread   error                 // the pool is there, and could not be read
 }
 
 // A Round is what is stored of one round.
 type Round struct {
 	Number int
-	Panel  *layout.Panel  // nil if there is none
+	Panel  *layout.Panel  // nil if there is none, or none that could be read
 	Scores *layout.Scores // nil if there are none
 	Turns  []*Turn        // by agent
 	Files  []extraFile    // what else lies in its folder, by path
+	Unread error          // its panel is there, and could not be read
 }
 
 // An extraFile is a file of a dialogue that is none of the known ones.
 type extraFile struct {
 	Path    string // below the dialogue's folder
 	Version store.Version
+	MayBe   *Turn // that it would be, if its agent took part; nil for what is the judge's
 }
 
 // A Turn is the file that an agent wrote in a round, or a stub that stands in for
@@ -142,16 +145,27 @@ func (r *Round) Turn(agent string) *Turn {
 	return found
 }
 
-// Launched returns the agents that owe a file in a round: those of its panel; in a
-// round without one those of the pool; if that has no names either, those who wrote.
+// Launched returns the agents that owe a file in a round: those of its panel; before the
+// first panel those of the pool; if that has no names either, or later, those who have
+// a prompt or wrote. Of a round whose panel cannot be read it is not known.
 func (d *Dialogue) Launched(r *Round) []layout.Expert {
-	if r.Panel != nil {
+	switch experts := d.pooled(r.Number); {
+	case r.Panel != nil:
 		return r.Panel.Experts
-	}
-	if experts := named(d.Pool.Experts); len(experts) > 0 {
+	case d.unknown(r) != nil:
+		return nil
+	case len(experts) > 0:
 		return experts
 	}
-	return folded(writers(r.Turns))
+	return folded(append(r.members(), writers(r.Turns)...))
+}
+
+// pooled returns the experts of the pool that have names, none behind a round with a panel.
+func (d *Dialogue) pooled(round int) []layout.Expert {
+	if slices.ContainsFunc(d.Rounds, func(r *Round) bool { return r.Number < round && r.Panel != nil }) {
+		return nil
+	}
+	return named(d.Pool.Experts)
 }
 
 // writers returns whose files some turns are.
@@ -181,9 +195,14 @@ func names(experts []layout.Expert) []string {
 	return markdown.Each(experts, func(e layout.Expert) string { return e.Name })
 }
 
-// file returns the version of a file, by its path below the dialogue's folder.
+// file returns the version of a file that is no turn, by its path below the dialogue's
+// folder.
 func (d *Dialogue) file(path string) (store.Version, bool) {
-	for _, f := range d.Files {
+	files := d.Files
+	for _, r := range d.Rounds {
+		files = append(files, r.Files...)
+	}
+	for _, f := range files {
 		if f.Path == path {
 			return f.Version, true
 		}

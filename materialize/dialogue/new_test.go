@@ -40,7 +40,7 @@ func TestNew(t *testing.T) {
 	if info, err := os.Stat(made.Round); err != nil || !info.IsDir() {
 		t.Errorf("the folder of round 0: %v", err)
 	}
-	pool, problem := layout.ParseJSON[layout.Pool]([]byte(textOf(t, filepath.Join(folder, poolFile))))
+	pool, problem := layout.ParsePool([]byte(textOf(t, filepath.Join(folder, poolFile))))
 	if diff := cmp.Diff(want, pool); diff != "" || problem != nil {
 		t.Errorf("the pool on disk: %v (-want +got):\n%s", problem, diff)
 	}

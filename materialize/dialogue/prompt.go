@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -33,7 +34,7 @@ type Prompt struct {
 // A PromptRequest says who is told what.
 type PromptRequest struct {
 	Round  int
-	Agents []string // in any case; none: the whole expert pool, or if it has no names who took part in the round before
+	Agents []string // in any case; none: the roster
 	Save   bool     // the prompts as files of the round
 }
 
@@ -46,10 +47,11 @@ func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt
 	}
 	agents := r.Agents
 	if len(agents) == 0 {
-		agents = names(named(d.Pool.Experts))
-	}
-	if before := d.Round(r.Round - 1); len(agents) == 0 && before != nil {
-		agents = names(d.Launched(before))
+		roster, err := d.roster(r.Round)
+		if err != nil {
+			return nil, err
+		}
+		agents = names(roster)
 	}
 	if len(agents) == 0 {
 		return nil, refuse(tryNew, "the expert pool of %s has no names: say which agents", key)
@@ -59,7 +61,7 @@ func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt
 	}
 	var prompts []Prompt
 	for _, agent := range agents {
-		p, err := f.prompt(d, r.Round, agent)
+		p, err := f.prompt(ctx, d, r.Round, agent)
 		if err == nil && r.Save {
 			err = f.savePrompt(ctx, key, r.Round, &p)
 		}
@@ -72,8 +74,8 @@ func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt
 }
 
 // prompt returns what one agent is told.
-func (f *Forum) prompt(d *Dialogue, round int, agent string) (Prompt, error) {
-	e, err := d.expert(agent)
+func (f *Forum) prompt(ctx context.Context, d *Dialogue, round int, agent string) (Prompt, error) {
+	e, err := d.expert(round, agent)
 	if err != nil {
 		return Prompt{}, err
 	}
@@ -84,6 +86,11 @@ func (f *Forum) prompt(d *Dialogue, round int, agent string) (Prompt, error) {
 	var text strings.Builder
 	if err := f.writeTask(&text, d, round, e); err != nil {
 		return p, err
+	}
+	if round > 0 && d.sourceOf(round, e.Name) != sourceRetained {
+		if err := f.writeBrief(ctx, &text, d, round); err != nil {
+			return p, err
+		}
 	}
 	if round > 0 {
 		if p.Reads, err = f.writeReadings(&text, d, round, e.Name); err != nil {
@@ -124,7 +131,7 @@ func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layou
 	fmt.Fprintf(text, "You are %s in round %d of the dialogue %s", markdown.OneLine(cmp.Or(e.Label, labelOf(e.Name))), round,
 		d.Key.Slug())
 	const maxOthers = 8 // how many other agents a prompt names
-	if others := d.others(e); len(others) > maxOthers {
+	if others := d.others(round, e); len(others) > maxOthers {
 		fmt.Fprintf(text, ", with %d others", len(others))
 	} else if len(others) > 0 {
 		fmt.Fprintf(text, ", with %s", markdown.OneLine(strings.Join(others, ", ")))
@@ -136,14 +143,17 @@ func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layou
 	if e.Role != "" {
 		fmt.Fprintf(text, "Your role: %s\n", markdown.Clip(markdown.OneLine(e.Role), shownQuestion/4))
 	}
+	if e.Focus != "" {
+		fmt.Fprintf(text, "Your focus: %s\n", markdown.Clip(markdown.OneLine(e.Focus), shownQuestion/4))
+	}
+	if p := d.Round(round).panel(); p != nil && p.Focus != "" {
+		writeQuoted(text, "This round is about:", markdown.Clip(p.Focus, shownQuestion))
+	}
 	if d.Pool.Question == "" {
 		return nil
 	}
 	shown := markdown.Clip(d.Pool.Question, shownQuestion)
-	text.WriteString("Question:\n")
-	for line := range strings.Lines(shown) { // quoted: nothing in it is a part of the prompt
-		text.WriteString(strings.TrimRight("> "+markdown.OneLine(line), " ") + "\n")
-	}
+	writeQuoted(text, "Question:", shown)
 	if shown == d.Pool.Question {
 		return nil
 	}
@@ -151,6 +161,48 @@ func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layou
 	fmt.Fprintf(text, "The whole question is in %s\n", pool)
 	return err
 }
+
+// writeQuoted writes a text of which nothing is a part of the prompt.
+func writeQuoted(out *strings.Builder, title, text string) {
+	out.WriteString(title + "\n")
+	for line := range strings.Lines(text) {
+		out.WriteString(strings.TrimRight("> "+markdown.OneLine(line), " ") + "\n")
+	}
+}
+
+// writeBrief tells an agent that joins in a round what happened before it: what the judge
+// wrote for the round, and else of each round before what its summary would say.
+func (f *Forum) writeBrief(ctx context.Context, out *strings.Builder, d *Dialogue, round int) error {
+	const maxBrief = 4000 // bytes: about 1,000 tokens
+	title := fmt.Sprintf("\nYou join in round %d. Until now:", round)
+	if v, found := d.file(briefFile(round)); found {
+		text, err := f.text(ctx, v)
+		writeQuoted(out, title, markdown.Clip(string(text), maxBrief))
+		return err
+	}
+	brief, board := "", NewBoard(d)
+	for _, t := range board.Open(round - 1) {
+		brief += fmt.Sprintf("open: %s %s\n", t, clipLabel(t.Label))
+	}
+	brief = markdown.Clip(brief, maxBrief/4)
+	for i, r := range board.Rounds {
+		if r.Round < round {
+			text, err := f.byHand(ctx, d, summaryFile(r.Round))
+			if err != nil {
+				return err
+			}
+			if text == nil {
+				_, text, _ = bytes.Cut(board.summaryText(i), []byte("\n")) // the comment
+			}
+			brief += "\n" + markdown.Clip(string(text), maxBrief*3/4/round)
+		}
+	}
+	writeQuoted(out, title, strings.TrimSpace(brief))
+	return nil
+}
+
+// briefFile is what a judge calls what the agents of a round are to know.
+func briefFile(round int) string { return roundFolder(round) + "/context-brief.md" }
 
 // title returns what the pool says that the dialogue is about, or "".
 func (d *Dialogue) title() string {
@@ -160,10 +212,11 @@ func (d *Dialogue) title() string {
 	return d.Pool.Title
 }
 
-// others returns what people call the other agents of the pool.
-func (d *Dialogue) others(e layout.Expert) []string {
+// others returns what people call the other agents of a round.
+func (d *Dialogue) others(round int, e layout.Expert) []string {
 	var others []string
-	for _, other := range named(d.Pool.Experts) {
+	roster, _ := d.roster(round) // that it cannot be told was said
+	for _, other := range roster {
 		if !strings.EqualFold(other.Name, e.Name) {
 			others = append(others, cmp.Or(other.Label, labelOf(other.Name)))
 		}
@@ -175,7 +228,7 @@ func (d *Dialogue) others(e layout.Expert) []string {
 // round before, and the turns of it; own is the place of the agent's own. A turn that is
 // empty or a stub says nothing.
 func (d *Dialogue) readings(round int, agent string) (names []record.Name, own int) {
-	for _, path := range []string{tensionsFile, summaryFile(round - 1)} {
+	for _, path := range []string{briefFile(round), tensionsFile, summaryFile(round - 1)} {
 		if v, found := d.file(path); found {
 			names = append(names, v.Record.Name)
 		}

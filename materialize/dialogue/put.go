@@ -27,10 +27,11 @@ type Slot struct {
 	Round int
 	Agent string // as its file is called
 	File  string // absolute
+	stem  string // of the file; "" for Agent
 }
 
 // name returns the name of the turn.
-func (s Slot) name() record.Name { return turnName(s.Key, s.Round, s.Agent) }
+func (s Slot) name() record.Name { return turnName(s.Key, s.Round, cmp.Or(s.stem, s.Agent)) }
 
 // Slot returns the place of an agent's turn, for an agent that owes a file in the
 // round of a dialogue of the workspace.
@@ -78,6 +79,9 @@ func (f *Forum) slot(d *Dialogue, round int, text string, owing []layout.Expert)
 	if s.Agent, err = FoldName(text); err != nil {
 		return s, err
 	}
+	if t := cmp.Or(d.Round(round), &Round{}).Turn(s.Agent); t != nil && !strings.EqualFold(t.fileName(), s.Agent+".md") {
+		s.stem = strings.TrimSuffix(t.fileName(), ".md")
+	}
 	if err = d.checkOwing(round, s.Agent, owing); err == nil {
 		s.File, err = f.w.PathOf(s.name())
 	}
@@ -91,6 +95,9 @@ func (d *Dialogue) owing(number int) ([]layout.Expert, error) {
 	if r.hasBegun() && r.Panel != nil {
 		return r.Panel.Experts, nil
 	}
+	if err := d.unknown(r); err != nil {
+		return nil, err
+	}
 	begins := number == 0 || number > 0 && d.Round(number-1).hasBegun()
 	for _, other := range d.Rounds {
 		begins = begins && other.Panel == nil
@@ -98,7 +105,7 @@ func (d *Dialogue) owing(number int) ([]layout.Expert, error) {
 	if !r.hasBegun() && (!begins || number < d.lastBegun()) {
 		return nil, d.noRound(number)
 	}
-	return named(d.Pool.Experts), nil
+	return d.pooled(number), nil
 }
 
 // checkOwing returns an error for an agent that is not among those who
@@ -284,54 +291,22 @@ func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
 // returns mirror.ErrLink if the folder would be
 // behind a link.
 func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...string) error {
-	if err := d.checkRound(round); err != nil {
-		return err
-	}
 	var experts []layout.Expert
 	for _, agent := range agents {
-		e, err := d.expert(agent)
+		e, err := d.expert(round, agent)
 		if err != nil {
 			return err
 		}
 		experts = append(experts, e)
 	}
-	if _, err := f.makeRound(ctx, d.Key, round); err != nil {
-		return err
-	}
 	for _, e := range experts { // what stands there by now is none of what they are told to write
 		name := turnName(d.Key, round, e.Name)
 		_ = f.w.ImportNew(ctx, name.Kind, name.ID) // what cannot be stored is a sync's to tell
 	}
-	name := fileName(d.Key, roundFolder(round)+"/"+panelFile)
-	fresh := layout.Panel{Round: round, Launched: f.now().UTC(), Experts: d.wrote(round)}
-	_, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, panelEdit(name, fresh, experts))
+	now := f.now().UTC()
+	fresh := layout.Panel{Round: round, Launched: now, Experts: d.wrote(round)}
+	_, err := f.editPanel(ctx, d, fresh, layout.PanelEdit{Add: experts, Launched: now})
 	return err
-}
-
-// panelEdit returns the edit that adds experts to the text of a panel, which is
-// that of the given one where there is none.
-func panelEdit(name record.Name, fresh layout.Panel, experts []layout.Expert) materialize.TextEdit {
-	return func(old []byte, _ *store.Version) ([]byte, error) {
-		panel, changed := fresh, isBlank(old)
-		if !changed {
-			var problem *layout.SyntaxError
-			if panel, problem = layout.ParseJSON[layout.Panel](old); problem != nil {
-				return nil, fmt.Errorf("%s, line %d: %w", name, problem.Line, problem.Err)
-			}
-		}
-		for _, e := range experts {
-			if !isAmong(panel.Experts, e.Name) {
-				panel.Experts, changed = append(panel.Experts, e), true
-			}
-		}
-		if !changed {
-			return old, nil
-		}
-		if panel.Launched.IsZero() {
-			panel.Launched = fresh.Launched
-		}
-		return layout.AppendJSON(nil, panel)
-	}
 }
 
 // wrote returns the experts who have written in a round already: a panel that begins
@@ -340,7 +315,7 @@ func (d *Dialogue) wrote(round int) []layout.Expert {
 	experts := []layout.Expert{} // a list in JSON also when it is empty
 	if r := d.Round(round); r != nil {
 		for _, t := range r.Turns {
-			if e, err := d.expert(t.Agent); err == nil && !isAmong(experts, e.Name) {
+			if e, err := d.expert(round, t.Agent); err == nil && !isAmong(experts, e.Name) {
 				experts = append(experts, e)
 			}
 		}
@@ -364,8 +339,12 @@ func (d *Dialogue) checkRound(round int) error {
 	return err.Try(tryPrompt, d.Key.String(), strconv.Itoa(next))
 }
 
-// hasBegun reports whether a round has a panel or a turn. One that is nil has not.
-func (r *Round) hasBegun() bool { return r != nil && (r.Panel != nil || len(r.Turns) > 0) }
+// hasBegun reports whether a round has a panel, or what may be a turn. One that is nil
+// has not.
+func (r *Round) hasBegun() bool {
+	mayBe := func(f extraFile) bool { return f.MayBe != nil }
+	return r != nil && (r.Panel != nil || r.Unread != nil || len(r.Turns) > 0 || slices.ContainsFunc(r.Files, mayBe))
+}
 
 // lastBegun returns the last round that has begun, -1 if none has.
 func (d *Dialogue) lastBegun() int {
@@ -388,24 +367,29 @@ func (r *Round) begunBy() (begun time.Time, known bool) {
 	return panel.Launched.Add(time.Second), true
 }
 
-// expert returns the expert of the pool whom a name means; in a pool without names,
-// anybody.
-func (d *Dialogue) expert(text string) (layout.Expert, error) {
+// expert returns the expert of the pool, or of a panel, best that of a round, whom a name
+// means; where none has a name, anybody.
+func (d *Dialogue) expert(round int, text string) (layout.Expert, error) {
 	name, err := FoldName(text)
 	if err != nil {
 		return layout.Expert{}, err
 	}
 	experts := named(d.Pool.Experts)
+	for _, r := range d.Rounds {
+		if experts = append(experts, r.members()...); r.Number == round {
+			experts = slices.Concat(r.members(), experts)
+		}
+	}
 	for _, e := range experts {
 		if foldExpert(e.Name) == name {
-			e.Name = name
+			e.Name, e.Source = name, ""
 			return e, nil
 		}
 	}
-	if len(experts) == 0 {
+	if len(named(d.Pool.Experts)) == 0 {
 		return layout.Expert{Name: name, Label: labelOf(name)}, nil
 	}
-	near := listed(", which has ", nearNames(name, experts))
+	near := listed(", which has ", nearNames(name, folded(experts)))
 	unknown := record.NotFound.Errorf("%s is not in the expert pool of %s%s", name, d.Key, near)
 	return layout.Expert{}, unknown.Try("filebus get {1}", fileName(d.Key, poolFile).String())
 }

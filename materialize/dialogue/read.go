@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,6 +144,7 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 			return nil, err
 		}
 	}
+	d.sortOut()
 	slices.SortFunc(d.Rounds, func(a, b *Round) int { return cmp.Compare(a.Number, b.Number) })
 	slices.SortFunc(d.Files, compareFiles)
 	for _, r := range d.Rounds {
@@ -185,7 +185,7 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 		return f.addTurn(ctx, d.round(number), v, path)
 	}
 	if !inRound {
-		d.Files = append(d.Files, extraFile{path, v})
+		d.Files = append(d.Files, extraFile{path, v, nil})
 		switch path {
 		case poolFile:
 			return f.addPool(ctx, d, v)
@@ -195,12 +195,16 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 		return nil
 	}
 	r := d.round(number)
-	r.Files = append(r.Files, extraFile{path, v})
+	r.Files = append(r.Files, extraFile{path, v, nil})
 	switch path[strings.LastIndexByte(path, '/')+1:] {
 	case panelFile:
-		return addJSON(ctx, f, d, v, layout.ParseJSON[layout.Panel], func(p layout.Panel) { r.Panel = &p })
+		return addJSON(ctx, f, d, v, layout.ParsePanel, func(p layout.Panel, problem *layout.SyntaxError) {
+			if r.Panel = &p; p.Experts == nil {
+				r.Panel, r.Unread = nil, unreadable(v.Record.Name.String(), problem)
+			}
+		})
 	case scoresFile:
-		return addJSON(ctx, f, d, v, layout.ParseScores, func(s layout.Scores) { r.Scores = &s })
+		return addJSON(ctx, f, d, v, layout.ParseScores, func(s layout.Scores, _ *layout.SyntaxError) { r.Scores = &s })
 	}
 	return nil
 }
@@ -209,15 +213,15 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 // read.
 func addJSON[T any](
 	ctx context.Context, f *Forum, d *Dialogue, v store.Version, parse func([]byte) (T, *layout.SyntaxError),
-	put func(T),
+	put func(T, *layout.SyntaxError),
 ) error {
 	text, err := f.text(ctx, v)
 	if err != nil {
 		return err
 	}
 	value, problem := parse(text)
+	put(value, problem)
 	if problem == nil {
-		put(value)
 		return nil
 	}
 	problem.File = v.Record.Path
@@ -235,8 +239,10 @@ func (f *Forum) addListed(ctx context.Context, d *Dialogue, v store.Version) err
 }
 
 func (f *Forum) addPool(ctx context.Context, d *Dialogue, v store.Version) error {
-	return addJSON(ctx, f, d, v, layout.ParseJSON[layout.Pool], func(p layout.Pool) {
-		d.Pool = p
+	return addJSON(ctx, f, d, v, layout.ParsePool, func(p layout.Pool, problem *layout.SyntaxError) {
+		if d.Pool = p; p.Experts == nil {
+			d.Unread = unreadable(v.Record.Name.String(), problem)
+		}
 		d.Pool.Title = cmp.Or(p.Title, d.Key.Slug())
 	})
 }
@@ -285,7 +291,7 @@ func isBlank(text []byte) bool {
 
 // foldExpert returns the name of an expert as its files have it.
 // Disks and editors differ in how they write an accent.
-func foldExpert(name string) string { return norm.NFC.String(strings.ToLower(strings.TrimSpace(name))) }
+func foldExpert(name string) string { return norm.NFC.String(layout.AgentName(name)) }
 
 // elsewhere is how the ids of records begin whose files lie under paths that are not
 // canonical.
@@ -359,7 +365,7 @@ func (f *Forum) ReadFresh(ctx context.Context, key Key) (d *Dialogue, skipped, e
 		return d, nil, err
 	}
 	for _, r := range d.Rounds {
-		wrote := markdown.Each(r.Turns, func(t *Turn) string { return t.Agent })
+		wrote := markdown.Each(r.Turns, func(t *Turn) string { return strings.TrimSuffix(t.fileName(), ".md") })
 		for _, agent := range append(d.owingNames(r), wrote...) {
 			name := turnName(key, r.Number, agent)
 			if record.CheckID(name.ID) == nil {
@@ -411,56 +417,33 @@ func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
 	return items, total, nil
 }
 
-// item describes a dialogue from what is known of its files, and reads three of them:
-// the pool, the scoreboard and the panel of the last round.
+// item describes a dialogue.
 func (f *Forum) item(ctx context.Context, key Key, files map[string]query.Summary) (Item, error) {
-	item, last := Item{Key: key}, -1
-	agents, turns := map[string]bool{}, map[int]map[string]bool{} // by round, who wrote
-	for path, e := range files {
-		r := e.Version.Record
-		if r.Time.After(item.Time) {
-			item.Time = r.Time.UTC()
-		}
-		round, found := roundOf(e, path)
-		if !found {
-			continue
-		}
-		if turns[round] == nil {
-			turns[round] = map[string]bool{}
-		}
-		if r.Name.Kind == record.KindTurn {
-			turns[round][r.Agent], agents[r.Agent] = true, true
-		}
-		last = max(last, round)
-	}
-	if item.Rounds, item.Turns = len(turns), len(turns[last]); last >= 0 {
-		item.Last = &last
-	}
-	d := &Dialogue{Key: key}
-	if err := f.addKnown(ctx, d, &item, last, files); err != nil {
+	item := Item{Key: key}
+	d, err := f.Read(ctx, key)
+	if err != nil {
 		return item, err
 	}
-	for _, e := range named(d.Pool.Experts) {
-		agents[e.Name] = true
-	}
-	delete(agents, "")
-	item.Agents = slices.Sorted(maps.Keys(agents))
-	item.Title = cmp.Or(d.title(), key.Slug())
-	return item, nil
-}
-
-// addKnown reads the pool, the last panel and the scoreboard.
-func (f *Forum) addKnown(ctx context.Context, d *Dialogue, item *Item, last int, files map[string]query.Summary) error {
-	for _, path := range []string{poolFile, roundFolder(last) + "/" + panelFile} {
-		if e, found := files[path]; found {
-			if err := f.add(ctx, d, e, path); err != nil {
-				return err
-			}
+	for _, e := range files {
+		if r := e.Version.Record; r.Time.After(item.Time) {
+			item.Time = r.Time.UTC()
 		}
 	}
-	if r := d.Last(); r != nil && r.Panel != nil {
-		item.Owed = len(r.Panel.Experts)
+	item.Title, item.Rounds, item.Agents = cmp.Or(d.title(), key.Slug()), len(d.Rounds), names(named(d.Pool.Experts))
+	for _, r := range d.Rounds {
+		agents := names(slices.Concat(r.members(), writers(r.Turns)))
+		item.Last, item.Owed, item.Turns = &r.Number, len(r.members()), len(folded(writers(r.Turns)))
+		item.Agents = append(item.Agents, agents...)
 	}
+	slices.Sort(item.Agents)
+	item.Agents = slices.Compact(item.Agents)
+	return item, f.addStatus(ctx, d, &item, files)
+}
+
+// addStatus adds what the scoreboard says. A dialogue without turns, or of which is not
+// known who owes one, has not converged.
+func (f *Forum) addStatus(ctx context.Context, d *Dialogue, item *Item, files map[string]query.Summary) error {
+	last := cmp.Or(d.Last(), &Round{})
 	e, found := files[scoreboardFile]
 	if !found {
 		return nil
@@ -472,7 +455,8 @@ func (f *Forum) addKnown(ctx context.Context, d *Dialogue, item *Item, last int,
 	board, found := layout.ParseScoreboard(text)
 	if n := len(board.Rounds); found && n > 0 {
 		item.Status = "open"
-		if r := board.Rounds[n-1]; r.Velocity == 0 && r.Converge >= 100 && r.Round >= last {
+		if r := board.Rounds[n-1]; r.Velocity == 0 && r.Converge >= 100 && r.Round >= last.Number &&
+			len(last.given()) > 0 && d.unknown(last) == nil {
 			item.Status = "converged"
 		}
 	}

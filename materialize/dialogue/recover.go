@@ -107,7 +107,7 @@ func (f *Forum) recoverable(ctx context.Context, key Key, r RecoverRequest) (rec
 		return record.Name{}, d.noRound(r.Round)
 	}
 	if round.Panel == nil || !isAmong(round.Panel.Experts, agent) {
-		if _, err := d.expert(agent); err != nil {
+		if _, err := d.expert(r.Round, agent); err != nil {
 			return record.Name{}, err
 		}
 	}

@@ -80,10 +80,16 @@ func NewBoard(d *Dialogue) *Board {
 		}
 		b.Rounds, b.Presence = append(b.Rounds, row), append(b.Presence, p)
 		isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == stateMissing || a.Reason == stateAstray })
-		b.Converged = row.Velocity == 0 && len(p.Given) > 0 && len(p.Converge) == len(p.Given) && !isAwaited
+		b.Converged = row.Velocity == 0 && len(p.Given) > 0 && len(p.Converge) == len(p.Given) && !isAwaited &&
+			d.unknown(r) == nil
 	}
 	b.Agents, b.Total, b.HasTotal = agents.rows, sum, true
 	return b
+}
+
+// HasTurns reports whether anybody gave a turn: else there is nothing to reckon.
+func (b *Board) HasTurns() bool {
+	return slices.ContainsFunc(b.Presence, func(p Presence) bool { return len(p.Given) > 0 })
 }
 
 // presence says who was there in a round.

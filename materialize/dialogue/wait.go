@@ -506,7 +506,7 @@ func (w *waiter) sayStrangers() {
 	for _, entry := range entriesOf(dir) {
 		stem, isMarkdown := strings.CutSuffix(strings.ToLower(entry.Name()), ".md")
 		file := filepath.Join(dir, entry.Name())
-		if !isMarkdown || entry.IsDir() || strings.HasSuffix(stem, ".prompt") || w.isKnown(stem) || w.said[file] {
+		if !isMarkdown || entry.IsDir() || w.isKnown(stem) || isJudges(stem) || w.said[file] {
 			continue
 		}
 		w.say("%s is of nobody who owes a file in round %d", file, w.Round)
