@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
+	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 )
 
@@ -63,18 +65,26 @@ func (o *dialogueJudge) run(ctx context.Context, w *workspace, args []string) er
 		return err
 	}
 	out, err := f.Judge(ctx, d.Key, o.round, given)
+	return w.printJudged(out, err)
+}
+
+// printJudged prints what was recorded of the judge's word.
+func (e *environ) printJudged(out *dialogue.Judgement, err error) error {
 	if err != nil {
 		return err
 	}
-	if w.global.json {
-		return w.printJSON(out)
+	if e.global.json {
+		return e.printJSON(out)
 	}
 	for _, j := range out.Agents {
-		w.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: W %d C %d T %d R %d = %d", out.Dialogue, o.round, j.Agent,
+		e.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: W %d C %d T %d R %d = %d", out.Dialogue, out.Round, j.Agent,
 			j.Wisdom, j.Consistency, j.Truth, j.Relationships, j.Score)))
 	}
+	for _, m := range out.Marks {
+		e.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: %s", out.Dialogue, out.Round, m.ID, cmp.Or(m.String(), "no mark"))))
+	}
 	if out.Unchanged {
-		w.note("unchanged")
+		e.note("unchanged")
 	}
 	return nil
 }
@@ -135,4 +145,39 @@ func parseJudged(text []byte) (given []layout.JudgedTurn, err error) {
 		given = append(given, j)
 	}
 	return given, nil
+}
+
+type dialogueMark struct {
+	roundArg
+	NotNew       bool   `flag:"not-new"`
+	MergedWith   string `flag:"merged-with"`
+	SupersededBy string `flag:"superseded-by"`
+	Undo         bool   `flag:"undo"`
+	Agent        string `flag:"agent"`
+}
+
+func (o *dialogueMark) run(ctx context.Context, w *workspace, args []string) error {
+	words := map[layout.ItemMark]bool{
+		{Mark: "not new"}: o.NotNew, {Mark: "merged with", Other: o.MergedWith}: o.MergedWith != "",
+		{Mark: "superseded by", Other: o.SupersededBy}: o.SupersededBy != "", {}: o.Undo,
+	}
+	maps.DeleteFunc(words, func(_ layout.ItemMark, given bool) bool { return !given })
+	if len(words) != 1 {
+		return usageError("give one of --not-new, --merged-with, --superseded-by, --undo")
+	}
+	var marks []layout.ItemMark
+	for _, id := range args[2:] {
+		for mark := range words {
+			if mark.ID = id; o.Agent != "" {
+				mark.ID = fmt.Sprintf("%s R%d-%s", o.Agent, o.round, id)
+			}
+			marks = append(marks, mark)
+		}
+	}
+	_, f, d, err := w.openDialogue(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	out, err := f.Judge(ctx, d.Key, o.round, nil, marks...)
+	return w.printJudged(out, err)
 }

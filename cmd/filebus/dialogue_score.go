@@ -25,8 +25,12 @@ type dialogueScoreJSON struct {
 	Rounds    []roundScore        `json:"rounds"`
 	Agents    []layout.AgentScore `json:"agents"`
 	Tensions  []layout.TensionRow `json:"tensions"`
-	Written   []string            `json:"written,omitempty"` // absolute
-	Kept      []string            `json:"kept,omitempty"`    // written by hand
+
+	Differences []dialogue.Difference `json:"differences,omitempty"`
+	Says        []string              `json:"says,omitempty"`    // the judge, of the whole
+	Notes       []string              `json:"notes,omitempty"`   // marks, and what is not understood
+	Written     []string              `json:"written,omitempty"` // absolute
+	Kept        []string              `json:"kept,omitempty"`    // written by hand
 }
 
 // A roundScore is a round in numbers, and who was there.
@@ -63,6 +67,7 @@ func (o *dialogueScore) run(ctx context.Context, w *workspace, args []string) er
 func scoreView(b *dialogue.Board, files []dialogue.DerivedFile) dialogueScoreJSON {
 	view := dialogueScoreJSON{
 		Dialogue: b.Dialogue.Key, Converged: b.Converged, Total: b.Total, Agents: b.Agents, Tensions: b.TensionRows(),
+		Differences: b.Differences, Says: b.Says, Notes: b.Notes,
 	}
 	for i, r := range b.Rounds {
 		view.Rounds = append(view.Rounds, roundScore{r, b.Presence[i]})
@@ -89,6 +94,9 @@ func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown i
 		rows, total = nil, "-"
 	}
 	text := fmt.Sprintf("%sALIGNMENT %s  %s\n", e.table(rows), total, boardState(b))
+	for _, line := range b.Says {
+		text += oneLine("the judge: "+line) + "\n"
+	}
 	for _, t := range open[:shown] {
 		text += oneLine(fmt.Sprintf("%s %s: %s", strings.ToLower(t.Status), t.ID, markdown.Clip(t.Tension, 70))) + "\n"
 	}
@@ -129,8 +137,14 @@ func (e *environ) noteScore(b *dialogue.Board, kept []string) {
 				markdown.Clip(strings.Join(p.Discarded, ", "), 200))
 		}
 	}
+	for _, d := range b.Differences {
+		e.note("%s", d)
+	}
+	for _, note := range b.Notes {
+		e.note("%s", oneLine(note))
+	}
 	if len(kept) > 0 {
-		e.note("written by hand, and left alone: %s; --force replaces them", strings.Join(kept, ", "))
+		e.note("written by hand, and left alone: %s", strings.Join(kept, ", "))
 	}
 	if n := len(b.Unclear); n > 0 {
 		e.note("%s cannot be resolved: filebus dialogue check %s",

@@ -177,6 +177,7 @@ func dialogueCommands() command {
 		plain("lint FILE|NAME|SLUG...", &dialogueLint{}),
 		plain("check SLUG [ROUND]", &dialogueCheck{}),
 		plain("judge SLUG ROUND [AGENT]", &dialogueJudge{}),
+		plain("mark SLUG ROUND ID...", &dialogueMark{}),
 		plain("markers FILE|NAME|SLUG|-...", &dialogueMarkers{Limit: 200}),
 		plain("score SLUG", &dialogueScore{}),
 	).completed(completeArguments)

@@ -133,14 +133,20 @@ func roundName(name string, round int) string {
 	return stem + part + ".md"
 }
 
+// What helps where a file is not replaced, in the store and outside of it.
+const (
+	tryForce = "run it again with --out FILE, or with --force, after which filebus get {1} still gives the text"
+	tryOther = "run it again with another --out FILE"
+)
+
 // checkOverwrite returns errEdited if old, the text of a file, is neither the
 // new one nor as dialogue assemble has written it.
-func checkOverwrite(file string, old, text []byte) error {
+func checkOverwrite(file string, old, text []byte, hint string, names ...string) error {
 	if sealed, intact := layout.CheckSeal(old); len(old) == 0 || sealed && intact || bytes.Equal(old, text) {
 		return nil
 	}
 	err := record.Conflict.Errorf("%s was not written by dialogue assemble, or was changed since", file)
-	return err.Try("run it again with --out FILE, or with --force to replace it").Because(errEdited, file)
+	return err.Try(hint, names...).Because(errEdited, file)
 }
 
 // WriteDocument writes a document to a file, absolute, and its rounds beside it if they
@@ -159,7 +165,7 @@ func WriteDocument(
 		one := assembledFile{File: filepath.Join(filepath.Dir(file), part.Name), Tokens: record.EstimateTokens(size)}
 		old, err := os.ReadFile(one.File)
 		if err == nil && !force {
-			err = checkOverwrite(one.File, old, part.Text)
+			err = checkOverwrite(one.File, old, part.Text, tryOther)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
@@ -214,7 +220,8 @@ func (f *Forum) assemble(ctx context.Context, key Key, opts AssembleOptions) (*A
 	done.Status, done.Skipped = cmp.Or(opts.Status, statusOf(old)), skipped
 	files := renderDocument(doc, base+".dialogue."+done.Status+".md", opts.Split)
 	for _, o := range old {
-		err := checkOverwrite(f.w.FilePath(o.version.Record.Path), o.text, textIn(files, path.Base(o.name.ID)))
+		err := checkOverwrite(f.w.FilePath(o.version.Record.Path), o.text, textIn(files, path.Base(o.name.ID)),
+			tryForce, o.version.Ref.Short())
 		if err != nil && !opts.Force {
 			return nil, err
 		}

@@ -167,6 +167,10 @@ func (c *checker) turn(t *Turn) {
 
 // markers checks the markers of a turn.
 func (c *checker) markers(t *Turn) {
+	for _, slip := range layout.MarkerSlips(t.Text) {
+		c.report.Malformed++
+		c.wanting("malformed", t, slip.Line, "%v", slip.Err)
+	}
 	first := map[string]int{} // the line of each id
 	for _, m := range t.Markers {
 		if !m.Exact && !m.NamesWhole() {

@@ -165,7 +165,7 @@ func (b *Board) summaryLines(round int) map[string][]string {
 		}
 	}
 	for _, p := range b.Perspectives {
-		if p.Round == round {
+		if p.Round == round && !p.isMarked(round) {
 			add("New perspectives", "%s %s: %s", b.label(p.Agent), p.ID, clipLabel(p.Label))
 		}
 	}

@@ -54,7 +54,7 @@ type Dialogue struct {
 	Rounds []*Round    // by number; one that was skipped is not there
 	Files  []extraFile // directly below the dialogue's folder, by path
 
-	Listed   []layout.TensionRow   // tensions.md, if the judge has written it by hand
+	words    []word                // what the judge has written by hand
 	Problems []*layout.SyntaxError // files of JSON that could not be read
 	Unread   error                 // the pool is there, and could not be read
 }
@@ -220,15 +220,6 @@ func fileName(k Key, path string) record.Name {
 	return record.Name{Tree: k.Tree, Kind: record.KindDialogue, ID: k.ID + "/" + path}
 }
 
-// A perspective is one that an agent has raised.
-type perspective struct {
-	Round int
-	Agent string
-	ID    string // P01; "" if it has none
-	Label string
-	Line  int
-}
-
 // given returns the turns of a round that hold something: those of agents that were
 // there.
 func (r *Round) given() []*Turn {
@@ -255,15 +246,15 @@ func (t *Turn) hasConverged() bool {
 
 // perspectives returns what an agent raises in a turn. An id that it uses twice
 // counts once.
-func (t *Turn) perspectives() []perspective {
-	var all []perspective
+func (t *Turn) perspectives() (all []*tension) {
 	seen := map[string]bool{}
 	for _, m := range t.Markers {
 		if m.Kind != layout.MarkerPerspective || m.ID != "" && seen[m.ID] {
 			continue
 		}
 		seen[m.ID] = true
-		all = append(all, perspective{t.Round, t.Agent, m.ID, m.Label, m.Line})
+		ref := layout.MarkerRef{Agent: t.Agent, Round: t.Round, ID: m.ID}
+		all = append(all, &tension{MarkerRef: ref, Label: m.Label, Line: m.Line})
 	}
 	return all
 }

@@ -31,6 +31,7 @@ type lintFinding struct {
 	Line    int    `json:"line"` // counted from 1
 	Message string `json:"message"`
 	Remedy  string `json:"remedy"`
+	More    int    `json:"more,omitempty"` // how often the same is to be said of the file besides
 }
 
 // A lintCheck is what a document got for one check.
@@ -42,10 +43,11 @@ type lintCheck struct {
 
 // A LintReport is what was found in one document.
 type LintReport struct {
-	File     string        `json:"file"`
-	Score    int           `json:"score"` // 0 to 100: the points of all checks
-	Checks   []lintCheck   `json:"checks"`
-	Findings []lintFinding `json:"findings"` // the gravest first, then by line
+	File       string        `json:"file"`
+	Score      int           `json:"score"`                // 0 to 100: the points of all checks
+	Incomplete bool          `json:"incomplete,omitempty"` // no turn of an agent was found
+	Checks     []lintCheck   `json:"checks"`
+	Findings   []lintFinding `json:"findings"` // the gravest first, then by line
 }
 
 // Count returns how many findings have a level.
@@ -64,7 +66,7 @@ type lintRule struct {
 	name   string
 	weight int
 	run    func(*linter)
-	rounds bool // looks at rounds alone: where there are none, it gives no points
+	turns  bool // looks at turns: where there are none, it gives no points
 }
 
 // lintRules returns the twelve checks, in the order of a document.
@@ -75,9 +77,9 @@ func lintRules() []lintRule {
 		{"emoji", 4, (*linter).emoji, false},
 		{"scoreboard", 8, (*linter).scoreboard, false},
 		{"arithmetic", 12, (*linter).arithmetic, false},
-		{"inventories", 8, (*linter).inventories, false},
+		{"inventories", 8, (*linter).inventories, true},
 		{"gate", 12, (*linter).gate, false},
-		{"rounds", 12, (*linter).rounds, false},
+		{"rounds", 12, (*linter).rounds, true},
 		{"sequence", 8, (*linter).sequence, true},
 		{"markers", 8, (*linter).markers, true},
 		{"ids", 8, (*linter).ids, true},
@@ -132,21 +134,26 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 	l.readTurns()
 	left := map[string]int{lintMust: 0, lintShould: 2, lintNote: 3} // quarters of the points
 	report := &LintReport{File: file, Findings: []lintFinding{}}
+	report.Incomplete = found && !slices.ContainsFunc(l.agents, (*lintTurn).given)
+	named := doc.Head.Property(layout.PropertyFindings)
 	for _, rule := range lintRules() {
 		l.check, l.findings = rule.name, nil
 		if found || rule.name == "header" { // without a title nothing else is read
 			rule.run(l)
 		}
 		points := rule.weight
-		if !found || rule.rounds && len(doc.Rounds) == 0 {
+		if !found || rule.turns && report.Incomplete {
 			points = 0
 		}
 		for _, f := range l.findings {
+			if f.Level != lintNote && strings.Contains(named, oneSpaced(f.Message)) {
+				f.Level, f.Remedy = lintNote, "the head names it: it is so in the dialogue"
+			}
 			points = min(points, rule.weight*left[f.Level]/4)
+			report.Findings = append(report.Findings, f)
 		}
 		report.Checks = append(report.Checks, lintCheck{rule.name, rule.weight, points})
 		report.Score += points
-		report.Findings = append(report.Findings, l.findings...)
 	}
 	slices.SortStableFunc(report.Findings, func(a, b lintFinding) int {
 		return cmp.Or(left[a.Level]-left[b.Level], strings.Compare(a.File, b.File), a.Line-b.Line)
@@ -179,8 +186,14 @@ func (l *linter) add(level string, line int, remedy, format string, args ...any)
 	l.addIn(l.file, level, line, remedy, format, args...)
 }
 
-// addIn adds a finding at a line of a file.
+// addIn adds a finding at a line of a file, or counts what is said of the file already.
 func (l *linter) addIn(file string, level string, line int, remedy, format string, args ...any) {
+	for i, f := range l.findings {
+		if f.File == file && f.Level == level && f.Message == fmt.Sprintf(format, args...) {
+			l.findings[i].More++
+			return
+		}
+	}
 	l.findings = append(l.findings, lintFinding{
 		Check: l.check, Level: level, File: file, Line: max(line, 1), Message: fmt.Sprintf(format, args...), Remedy: remedy,
 	})
@@ -301,13 +314,13 @@ func (l *linter) header() {
 		key, value, example string
 		level               string
 	}{
-		{"Status", h.Status, "**Status**: In Progress", lintShould},
+		{"Status", h.Status, "**Status**: Converged", lintShould},
 		{"Date", h.Date, "**Date**: 2026-03-02 09:30Z", lintNote},
 		{"Participants", strings.Join(h.Participants, ""), "**Participants**: 💙 Judge, 🧁 Muffin", lintNote},
 		{"Draft", h.Draft, "**Draft**: Dialogue 2047", lintNote},
 	} {
 		if field.value == "" {
-			l.add(field.level, line, `add "`+field.example+`"`, "the head does not say %s", field.key)
+			l.add(field.level, line, `add a line such as "`+field.example+`"`, "the head does not say %s", field.key)
 		}
 	}
 }
@@ -315,7 +328,7 @@ func (l *linter) header() {
 // isPart reports whether the document is the file of one round, which has neither
 // tables nor metadata of its own.
 func (l *linter) isPart() bool {
-	return slices.ContainsFunc(l.doc.Head.Extra, func(p layout.Property) bool { return p.Key == layout.PropertyPart })
+	return l.doc.Head.Property(layout.PropertyPart) != ""
 }
 
 // isJudgeRow reports whether a row of the panel is the judge's.
@@ -335,8 +348,8 @@ func (l *linter) panel() {
 	turns, seen := l.agents, map[string]int{}
 	for i, e := range l.doc.Panel {
 		name := plainName(e.Label)
-		if line := seen[name]; line > 0 {
-			l.add(lintShould, e.Line, "keep one row", "%s is in the panel twice, first in line %d", e.Label, line)
+		if seen[name] > 0 {
+			l.add(lintShould, e.Line, "give each its own name, or join rows that say the same", "%s is in the panel twice", e.Label)
 		} else {
 			seen[name] = e.Line
 		}
@@ -344,7 +357,7 @@ func (l *linter) panel() {
 			l.add(lintNote, e.Line, "put the judge first", "the judge is not the first row of the panel")
 		}
 		if len(turns) > 0 && !isJudgeRow(e) && !hasTurn(turns, e.Label) {
-			l.add(lintShould, e.Line, "add the turns, or take the row out", "%s is in the panel and in no round", e.Label)
+			l.add(lintShould, e.Line, "add the turns, or write in the row why there are none", "%s is in the panel and in no round", e.Label)
 		}
 	}
 	if !slices.ContainsFunc(l.doc.Panel, isJudgeRow) {
@@ -427,36 +440,37 @@ func (l *linter) scoreboard() {
 	if len(b.Agents) == 0 {
 		return
 	}
-	missing := map[string]bool{}
+	var missing []string
 	for _, t := range l.agents {
-		name := plainName(t.Label)
-		isScored := slices.ContainsFunc(b.Agents, func(a layout.AgentScore) bool { return plainName(a.Agent) == name })
-		if !isScored && t.given() && !missing[name] {
-			missing[name] = true
-			l.addIn(t.file, lintShould, t.Line, mend, "%s spoke in round %d and has no row in the scoreboard", t.Label, t.round)
+		isScored := slices.ContainsFunc(b.Agents, func(a layout.AgentScore) bool { return plainName(a.Agent) == plainName(t.Label) })
+		if !isScored && t.given() && !slices.Contains(missing, t.Label) {
+			missing = append(missing, t.Label)
 		}
 	}
-	for _, a := range b.Agents {
-		l.absentScore(a)
+	if len(missing) > 0 {
+		l.add(lintShould, l.doc.Found.Scores, mend, "no row in the scoreboard for %s", shownFirst(missing))
 	}
+	l.absentScores(b)
 }
 
-// absentScore finds scores of an agent that never spoke.
-func (l *linter) absentScore(a layout.AgentScore) {
+// absentScores finds scores of agents that never spoke, where others did.
+func (l *linter) absentScores(b layout.Scoreboard) {
 	spoke := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool { return !t.given() })
-	if a.Total == 0 || len(l.agents) == 0 || hasTurn(spoke, a.Agent) {
-		return
+	for _, a := range b.Agents {
+		if a.Total == 0 || len(spoke) == 0 || hasTurn(spoke, a.Agent) {
+			continue
+		}
+		level := lintShould
+		if hasTurn(l.agents, a.Agent) {
+			level = lintMust
+		}
+		l.add(level, a.Line, "add its turn; an absent agent is never scored", "%s has %d points and gave no turn", a.Agent, a.Total)
 	}
-	level := lintShould
-	if hasTurn(l.agents, a.Agent) {
-		level = lintMust
-	}
-	l.add(level, a.Line, "an absent agent is never scored: take the numbers out", "%s has %d points and gave no turn", a.Agent, a.Total)
 }
 
 // arithmetic checks the sums of the scoreboard.
 func (l *linter) arithmetic() {
-	const mend = "filebus dialogue score computes the sums"
+	const mend = "look which of the numbers is wrong"
 	check := func(line, sum, said int, what string, args ...any) {
 		if sum != said {
 			l.add(lintMust, line, mend, "%s add up to %d, not %d", fmt.Sprintf(what, args...), sum, said)
@@ -477,7 +491,9 @@ func (l *linter) arithmetic() {
 			check(a.Line, rounds, a.Total, "the rounds of %s", a.Agent)
 		}
 	}
-	if b.HasTotal && len(b.Agents) > 0 {
+	if b.HasTotal && len(b.Agents) > 0 && !slices.ContainsFunc(b.Rounds, func(r layout.RoundScore) bool {
+		return r.Cumulative == total // the agents' table ends with that round
+	}) {
 		check(b.TotalLine, total, b.Total, "the totals of the agents")
 	}
 	before, scores := 0, 0
@@ -502,28 +518,38 @@ func (l *linter) gate() {
 	if !strings.Contains(status, "converged") || strings.Contains(status, "not converged") {
 		return
 	}
-	const mend = "resolve or defer it, or write another status"
 	for _, t := range l.doc.Tensions {
-		if isOpenStatus(t.Status) {
-			l.add(lintMust, t.Line, mend, "the document has converged, and %s is %s", t.ID, oneSpaced(t.Status))
+		if level := openLevel(t.Status); level != "" {
+			l.add(level, t.Line, "write what became of it, or another status of the document",
+				"the document has converged, and %s is %s", t.ID, oneSpaced(t.Status))
 		}
 	}
 	if n := len(l.doc.Scores.Rounds); n > 0 {
 		last := l.doc.Scores.Rounds[n-1]
+		const mend = "hold another round, or write another status"
 		if last.Velocity != 0 {
-			l.add(lintMust, last.Line, mend, "the document has converged, and round %d has a velocity of %d", last.Round, last.Velocity)
+			level := lintShould // new perspectives alone are no quarrel
+			if last.OpenTensions > 0 {
+				level = lintMust
+			}
+			l.add(level, last.Line, mend, "the document has converged, and round %d has a velocity of %d", last.Round, last.Velocity)
 		}
 		if last.Converge < 100 {
-			l.add(lintMust, last.Line, "wait for all agents to signal [MOVE:CONVERGE], or write another status",
-				"the document has converged, and in round %d %d%% of the agents have", last.Round, last.Converge)
+			l.add(lintShould, last.Line, mend, "the document has converged, and in round %d %d%% of the agents have",
+				last.Round, last.Converge)
 		}
 	}
 }
 
-// isOpenStatus reports whether a status, in any of the words in use, means that a
-// tension is still to be resolved. One that is not known means nothing.
-func isOpenStatus(status string) bool {
-	status = strings.ToLower(status)
-	words := []string{"unresolved", "open", "active", "partial", "addressed", "pending"} // reopened is open
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(status, word) })
+// openLevel returns how sure it is that a tension with a status is still to be
+// resolved. One that is not known means nothing.
+func openLevel(status string) string {
+	first := plainName(strings.SplitAfter(strings.TrimLeft(status, "*_ "), " ")[0])
+	switch {
+	case slices.Contains([]string{"open", "unresolved", "reopened"}, plainName(status)):
+		return lintMust
+	case slices.Contains([]string{"open", "unresolved", "reopened", "active", "partial", "addressed", "pending"}, first):
+		return lintShould // what else the document says may settle it
+	}
+	return ""
 }

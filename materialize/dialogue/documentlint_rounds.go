@@ -2,6 +2,7 @@ package dialogue
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +15,7 @@ import (
 func (l *linter) rounds() {
 	const mend = "filebus dialogue assemble SLUG writes every turn of a dialogue"
 	if len(l.doc.Rounds) == 0 {
-		l.add(lintMust, 1, mend, `there is no round: no heading "## Round N: LABEL"`)
-		return
+		l.add(lintNote, 1, mend, `there is no round: no heading "## Round N: LABEL"`)
 	}
 	for _, r := range l.doc.Rounds {
 		switch {
@@ -37,7 +37,7 @@ func (l *linter) rounds() {
 		names := markdown.Each(awaited, func(t *lintTurn) string { return t.Label })
 		if len(awaited) > 0 {
 			l.addIn(l.fileOf(r), lintShould, awaited[0].Line,
-				"filebus dialogue wait SLUG "+strconv.Itoa(r.Number)+", and assemble again",
+				"write them below their headings; filebus dialogue wait SLUG "+strconv.Itoa(r.Number)+" waits for those of a dialogue",
 				"round %d has no text of %s", r.Number, strings.Join(names, ", "))
 		}
 	}
@@ -45,25 +45,26 @@ func (l *linter) rounds() {
 
 // sequence checks that rounds follow each other from 0 or 1 on.
 func (l *linter) sequence() {
-	const mend = "number the rounds from 0 on, each once and in order"
+	const mend = "look whether a round is missing, or has another's number"
 	for i, r := range l.doc.Rounds {
 		before := l.doc.Rounds[max(0, i-1)].Number
 		switch {
-		case i == 0 && r.Number > 1:
-			l.add(lintMust, r.Line, mend, "the first round is round %d", r.Number)
+		case i == 0 && r.Number > 1 && !l.isPart():
+			l.add(lintShould, r.Line, mend, "the first round is round %d", r.Number)
 		case i == 0:
 		case r.Number == before:
-			l.add(lintMust, r.Line, mend, "round %d is there twice", r.Number)
+			l.add(lintShould, r.Line, mend, "round %d is there twice", r.Number)
 		case r.Number < before:
-			l.add(lintMust, r.Line, mend, "round %d stands behind round %d", r.Number, before)
+			l.add(lintShould, r.Line, mend, "round %d stands behind round %d", r.Number, before)
 		case r.Number > before+1:
-			l.add(lintMust, r.Line, mend, "round %d follows round %d", r.Number, before)
+			l.add(lintShould, r.Line, mend, "round %d follows round %d", r.Number, before)
 		}
 	}
 }
 
-// markers checks that markers follow the grammar. One that names tensions by their
-// full ids is as clear; one that names them in other ways is still understood.
+// markers checks that markers follow the grammar. One that names tensions by their full
+// ids is as clear; one that names them in other ways is still understood. What stands in a
+// block is an agent's text, which is kept as it is.
 func (l *linter) markers() {
 	for _, t := range l.turns {
 		for _, m := range t.markers {
@@ -72,28 +73,13 @@ func (l *linter) markers() {
 			switch {
 			case m.Exact, len(m.Refs) > 0 && !slices.ContainsFunc(m.Refs, isPart):
 				continue
-			case len(m.Refs) > 0:
+			case len(m.Refs) > 0, t.Exact, t.Edited:
 				level = lintNote
 			}
-			shown := markdown.Clip(oneSpaced(m.Raw), 60)
-			l.addIn(t.file, level, m.Line, "write "+markerForm(m.Kind), "the marker %s departs from the grammar", shown)
+			mend := "leave the turn as it is, and ask for [TENSION T01: label], [RESOLVED T01: text], not "
+			l.addIn(t.file, level, m.Line, mend+markdown.Clip(oneSpaced(m.Raw), 60), "a marker departs from the grammar")
 		}
 	}
-}
-
-// markerForm shows how a marker of a kind is written.
-func markerForm(kind layout.MarkerKind) string {
-	switch kind {
-	case layout.MarkerPerspective:
-		return "[PERSPECTIVE P01: label]"
-	case layout.MarkerTension:
-		return "[TENSION T01: label]"
-	case layout.MarkerResolved:
-		return "[RESOLVED T01: text]"
-	case layout.MarkerRefinement, layout.MarkerConcession:
-		return "[" + string(kind) + ": text]"
-	}
-	return "one of [PERSPECTIVE P01: label], [TENSION T01: label], [REFINEMENT: text], [CONCESSION: text], [RESOLVED T01]"
 }
 
 // ids checks that an agent uses an id once in a round, and has one block in it.
@@ -102,39 +88,32 @@ func (l *linter) ids() {
 		round     int
 		agent, id string
 	}
-	first := map[key]int{}
-	// used returns the line that had a key first, 0 for the one itself.
-	used := func(k key, line int) int {
-		if first[k] == 0 {
-			first[k] = line
-			return 0
-		}
-		return first[k]
+	seen := map[key]bool{}
+	isTwice := func(k key) bool {
+		was := seen[k]
+		seen[k] = true
+		return was
 	}
 	for _, t := range l.agents {
 		agent := plainName(t.Label)
-		if line := used(key{t.round, agent, ""}, t.Line); line > 0 {
-			l.addIn(t.file, lintShould, t.Line, "join the two", "%s has two blocks in round %d, the first in line %d", t.Label, t.round, line)
+		if isTwice(key{t.round, agent, ""}) {
+			l.addIn(t.file, lintShould, t.Line, "give each agent its own name, or join blocks that are one turn",
+				"%s has two blocks in round %d", t.Label, t.round)
+		}
+		level, mend := lintShould, "give it the next number"
+		if t.Exact {
+			level, mend = lintNote, "leave the turn as it is, and ask for ids that are used once"
 		}
 		for _, m := range t.markers {
-			if m.ID == "" || m.Kind == layout.MarkerResolved || !m.Exact {
-				continue
-			}
-			if line := used(key{t.round, agent, m.ID}, m.Line); line > 0 {
-				l.addIn(t.file, lintShould, m.Line, "give it the next number",
-					"%s uses %s twice in round %d, first in line %d",
-					t.Label, m.ID, t.round, line)
+			if m.ID != "" && m.Kind != layout.MarkerResolved && m.Exact && isTwice(key{t.round, agent, m.ID}) {
+				l.addIn(t.file, level, m.Line, mend, "%s uses %s twice in round %d", t.Label, m.ID, t.round)
 			}
 		}
 	}
-	clear(first)
+	clear(seen)
 	for _, p := range l.doc.Perspectives {
-		round := max(roundInCells(p.Round), 0)
-		if p.ID == "" {
-			continue
-		}
-		if line := used(key{round, plainName(p.Agent), p.ID}, p.Line); line > 0 {
-			l.add(lintShould, p.Line, "give it the next number", "the inventory has %s of %s twice, first in line %d", p.ID, p.Agent, line)
+		if p.ID != "" && isTwice(key{roundInCells(p.Round), plainName(p.Agent), p.ID}) {
+			l.add(lintShould, p.Line, "give it the next number", "the inventory has %s of %s twice", p.ID, p.Agent)
 		}
 	}
 }
@@ -169,30 +148,6 @@ func (l *linter) numbering() {
 	if short > 0 {
 		l.addIn(file, lintNote, line, "write ids with two digits: T01", "%d ids have not two digits, such as %s", short, example)
 	}
-	rows, tracked := l.doc.Perspectives, l.doc.Tensions
-	l.rowNumbers("inventory", len(rows), func(i int) (string, int) { return rows[i].ID, rows[i].Line })
-	l.rowNumbers("tracker", len(tracked), func(i int) (string, int) { return tracked[i].ID, tracked[i].Line })
-}
-
-// rowNumbers checks the ids of a table that counts them for the whole document, of which
-// it has n rows.
-func (l *linter) rowNumbers(table string, n int, row func(i int) (id string, line int)) {
-	var ids []string
-	seen := map[string]bool{}
-	for i := range n {
-		text, _ := row(i)
-		id, isShort := normalID(text)
-		if !isShort || seen[id] {
-			return // counted for each agent
-		}
-		seen[id], ids = true, append(ids, id)
-	}
-	for i := 1; i < n; i++ {
-		if idNumber(ids[i]) != idNumber(ids[i-1])+1 {
-			_, line := row(i)
-			l.add(lintNote, line, "count on without gaps", "in the %s, %s follows %s", table, ids[i], ids[i-1])
-		}
-	}
 }
 
 // inventories checks that the inventories are there and agree with the markers of
@@ -215,10 +170,10 @@ func (l *linter) inventories() {
 		case table.line == 0:
 			l.add(lintNote, 1, "filebus dialogue assemble writes one", "there is no section %q", "## "+table.title)
 		case len(marked) == 0 && len(table.rows) > 0:
-			l.add(lintNote, table.line, "mark them in the turns: "+markerForm(table.kind),
+			l.add(lintNote, table.line, "look whether the turns are all there",
 				"%s has %d rows, and the rounds have no marker of the kind", table.title, len(table.rows))
 		case isRenumbered(table.rows, marked):
-			l.add(lintNote, table.line, "filebus dialogue assemble writes the ids of the turns",
+			l.add(lintNote, table.line, "its rows cannot be told by their ids: compare them with the turns by hand",
 				"%s has ids of its own: it counts its %d rows through, while agents count for themselves", table.title, len(table.rows))
 		default:
 			l.compare(table.title, table.rows, marked)
@@ -348,30 +303,39 @@ func (r inventoryRow) fits(m markedID) bool {
 	return r.id == m.id && (r.round < 0 || r.round == m.round) && (r.cell == "" || hasName(r.cell, m.agent))
 }
 
-// compare finds markers that no row lists, and rows that list no marker.
+// compare finds markers that no row lists, and rows that list no marker: those may be the
+// judge's own.
 func (l *linter) compare(title string, rows []inventoryRow, marked []markedID) {
-	for i := 0; i < len(marked); {
-		m := marked[i]
-		var ids []string // of one turn
-		for ; i < len(marked) && marked[i].agent == m.agent && marked[i].round == m.round; i++ {
-			if !slices.ContainsFunc(rows, func(r inventoryRow) bool { return r.fits(marked[i]) }) {
-				if len(ids) == 0 {
-					m.line = marked[i].line
-				}
-				ids = append(ids, marked[i].id)
-			}
+	var missing, own []string
+	file, line, first := "", 0, 0
+	for _, m := range marked {
+		if slices.ContainsFunc(rows, func(r inventoryRow) bool { return r.fits(m) }) {
+			continue
 		}
-		if len(ids) > 0 {
-			l.addIn(m.file, lintShould, m.line, "add a row, or assemble again", "%s of %s in round %d: no row in %s",
-				strings.Join(ids, ", "), m.agent, m.round, title)
+		if missing = append(missing, fmt.Sprintf("%s of %s in round %d", m.id, m.agent, m.round)); len(missing) == 1 {
+			file, line = m.file, m.line
 		}
 	}
 	for _, r := range rows {
 		if !slices.ContainsFunc(marked, r.fits) {
-			mend := "mark it in the turn as " + r.id + ", or assemble again"
-			l.add(lintShould, r.line, mend, "%s%s is raised by no marker", r.id, r.whose())
+			own, first = append(own, r.id+r.whose()), cmp.Or(first, r.line)
 		}
 	}
+	if len(missing) > 0 {
+		l.addIn(file, lintShould, line, "add rows", "%s: no row in %s", shownFirst(missing), title)
+	}
+	if len(own) > 0 {
+		l.add(lintNote, first, "look whether the turns are all there", "%s: no marker in the turns", shownFirst(own))
+	}
+}
+
+// shownFirst joins names, of many the first ones.
+func shownFirst(names []string) string {
+	const shown = 5
+	if n := len(names) - shown; n > 0 {
+		names = append(slices.Clone(names[:shown]), fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(names, ", ")
 }
 
 // whose says to whom a row gives its id, and in which round.

@@ -99,7 +99,7 @@ func (f *Forum) prompt(ctx context.Context, d *Dialogue, round int, agent string
 	}
 	fmt.Fprintf(&text, outputText, p.Output)
 	text.WriteString(formatText)
-	text.Write(exampleTurn())
+	text.WriteString(exampleTurn)
 	text.WriteString(rulesText)
 	if round == 0 {
 		text.WriteString(firstText)
@@ -276,23 +276,17 @@ func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, age
 	return files, nil
 }
 
-// exampleTurn returns a turn that shows each marker once, in the form in which they are
-// to be written.
-func exampleTurn() []byte {
-	return layout.AppendMarkers(nil, []layout.Marker{
-		{Kind: layout.MarkerPerspective, ID: "P01", Label: "a new point in a few words", Body: "What you see, and what speaks for it, in a few sentences.", Exact: true},
-		{Kind: layout.MarkerTension, ID: "T01", Label: "what is in conflict with what", Body: "Why both cannot be had.", Exact: true},
-		{Kind: layout.MarkerRefinement, Label: "a point of another agent, made better", Exact: true},
-		{Kind: layout.MarkerConcession, Label: "what another agent has convinced you of", Exact: true},
-		{Kind: layout.MarkerResolved, ID: "T01", Label: "how the tension is settled", Exact: true},
-	})
-}
-
 const outputText = "\nWRITE YOUR OUTPUT: use the Write tool to write your complete response to:\n  %s\n\n" +
 	"This is MANDATORY. Write your full perspective to this file, then stop. What is not in the file is lost.\n" +
 	"Write no other file. The folder is there already.\n"
 
 const formatText = "\nThe file has nothing but these markers, each with its text below it; leave out what you do not need:\n\n```markdown\n"
+
+// exampleTurn shows each marker once, in the form in which they are to be written.
+const exampleTurn = "[PERSPECTIVE P01: a new point in a few words]\nWhat you see, and what speaks for it, in a few sentences.\n\n" +
+	"[TENSION T01: what is in conflict with what]\nWhy both cannot be had.\n\n" +
+	"[REFINEMENT: a point of another agent, made better]\n\n" +
+	"[CONCESSION: what another agent has convinced you of]\n\n[RESOLVED T01: how the tension is settled]\n"
 
 const rulesText = "```\n\n" +
 	"Keywords are in capitals; ids are P01, P02, … and T01, T02, …, counted anew in each round.\n" +

@@ -115,6 +115,18 @@ func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
 			return Key{}, err.Try("run it again with one of {all}", typed(found)...)
 		}
 	}
+	entries, err := f.entries(ctx)
+	for _, e := range entries {
+		name := e.Version.Record.Name.String()
+		stem, _, isDocument := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ".dialogue.")
+		if isDocument && (stem == text || stamp().ReplaceAllString(stem, "") == text) {
+			err := record.NotFound.Errorf("of %s there is a document alone, without files of turns: %s", text, name)
+			return Key{}, err.Try("filebus show {1}, filebus dialogue lint {1}", name).Because(ErrNoDialogue).With(name)
+		}
+	}
+	if err != nil {
+		return Key{}, err
+	}
 	near := slices.DeleteFunc(keys, func(k Key) bool { return text == "" || !strings.Contains(k.String(), text) })
 	return Key{}, noDialogue(text, near...)
 }
@@ -147,6 +159,9 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 	d.sortOut()
 	slices.SortFunc(d.Rounds, func(a, b *Round) int { return cmp.Compare(a.Number, b.Number) })
 	slices.SortFunc(d.Files, compareFiles)
+	slices.SortFunc(d.words, func(a, b word) int { // by round, its folder first; the whole comes last
+		return cmp.Or(cmp.Compare(uint(a.round), uint(b.round)), strings.Compare(b.path, a.path))
+	})
 	for _, r := range d.Rounds {
 		slices.SortFunc(r.Files, compareFiles)
 		// Capitals come before the others: of muffin.md and Muffin.md the first is the one in lower case.
@@ -181,16 +196,16 @@ func roundOf(e query.Summary, path string) (number int, found bool) {
 func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path string) error {
 	v := e.Version
 	number, inRound := roundOf(e, path)
+	if err := f.addWord(ctx, d, v, path); err != nil {
+		return err
+	}
 	if v.Record.Name.Kind == record.KindTurn && inRound {
 		return f.addTurn(ctx, d.round(number), v, path)
 	}
 	if !inRound {
 		d.Files = append(d.Files, extraFile{path, v, nil})
-		switch path {
-		case poolFile:
+		if path == poolFile {
 			return f.addPool(ctx, d, v)
-		case tensionsFile:
-			return f.addListed(ctx, d, v)
 		}
 		return nil
 	}
@@ -227,15 +242,6 @@ func addJSON[T any](
 	problem.File = v.Record.Path
 	d.Problems = append(d.Problems, problem)
 	return nil
-}
-
-// addListed imports the tensions that the judge has listed by hand.
-func (f *Forum) addListed(ctx context.Context, d *Dialogue, v store.Version) error {
-	text, err := f.text(ctx, v)
-	if err == nil && !isDerived(text) {
-		d.Listed = layout.ParseTensions(text)
-	}
-	return err
 }
 
 func (f *Forum) addPool(ctx context.Context, d *Dialogue, v store.Version) error {

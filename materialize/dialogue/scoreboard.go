@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -23,8 +24,12 @@ type Board struct {
 	Presence []Presence // of each round, in their order
 	// Converged: the last round has no velocity, nobody owes a file in it, and all who
 	// wrote in it signal converge.
-	Converged bool
-	labels    map[string]string
+	Converged   bool
+	Differences []Difference
+	Says        []string // what the judge says of the whole
+	hasScores   bool     // of one round at least, in scores.json
+	Notes       []string // what the judge has written and is not understood, or contradicts itself
+	labels      map[string]string
 }
 
 // A Presence is who was there in a round.
@@ -48,43 +53,70 @@ type absentAgent struct {
 // MarshalText returns the agent's name.
 func (a absentAgent) MarshalText() ([]byte, error) { return []byte(a.Agent), nil }
 
-// NewBoard computes the numbers of a dialogue: what the judge has recorded for agents
-// that gave a turn, and what the turns themselves say. The same records give the same
-// numbers.
+// NewBoard returns the numbers of a dialogue: what the judge has recorded for agents
+// that gave a turn, or has written by hand, and where neither is there what the turns
+// themselves say. The same records give the same numbers.
 func NewBoard(d *Dialogue) *Board {
-	b := &Board{Dialogue: d, tracking: track(d), labels: d.labelsOf()}
+	b := &Board{Dialogue: d, Says: d.says(), tracking: track(d), labels: d.labelsOf()}
 	agents := b.agents()
-	sum := 0
 	for _, r := range d.Rounds {
-		p := d.presence(r)
-		row := layout.RoundScore{Round: r.Number}
-		for _, agent := range p.Given {
-			if j, judged := r.scores().Find(agent); judged {
-				row.Judged = true
-				row.Marks = row.Marks.Plus(j.Marks())
+		for _, t := range r.given() {
+			if j, judged := r.scores().Find(t.Agent); judged {
 				agents.add(j, r.Number)
 			}
 		}
-		row.Score = row.Marks.Sum()
-		sum += row.Score
-		row.Cumulative = sum
-		row.OpenTensions = len(b.Open(r.Number))
-		for _, v := range b.Perspectives {
-			if v.Round == r.Number {
-				row.NewPerspectives++
+	}
+	w := layout.Written{Said: map[layout.Said]int{}, Scoreboard: layout.Scoreboard{Agents: agents.rows}}
+	for _, word := range d.words {
+		w.Read(word.path, word.text, word.round)
+	}
+	b.Agents, b.HasTotal, b.Notes = w.Agents, true, append(b.notes, w.Notes...)
+	for _, r := range d.Rounds {
+		b.addRound(r, &w)
+	}
+	if !slices.ContainsFunc(b.Rounds, func(r layout.RoundScore) bool { return r.Judged }) {
+		for _, a := range b.Agents {
+			b.Total += a.Total // which the judge has written alone
+		}
+	}
+	if w.HasTotal && w.Total != b.Total && len(b.Rounds) > 0 {
+		b.Differences = append(b.Differences, Difference{d.Last().Number, "total", w.Total, b.Total})
+	}
+	if w.HasTotal && !b.hasScores {
+		b.Total = w.Total
+	}
+	return b
+}
+
+// addRound adds the numbers of a round.
+func (b *Board) addRound(r *Round, w *layout.Written) {
+	p := b.Dialogue.presence(r)
+	row := layout.RoundScore{Round: r.Number, Cumulative: b.Total, OpenTensions: len(b.Open(r.Number))}
+	for _, a := range b.Agents {
+		for _, in := range a.Rounds {
+			if in.Round == r.Number {
+				row.Marks, row.Score, row.Judged = row.Marks.Plus(in.Marks), row.Score+in.Score, true
 			}
 		}
-		row.Velocity = row.OpenTensions + row.NewPerspectives
-		if n := len(p.Given); n > 0 {
-			row.Converge = 100 * len(p.Converge) / n
-		}
-		b.Rounds, b.Presence = append(b.Rounds, row), append(b.Presence, p)
-		isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == stateMissing || a.Reason == stateAstray })
-		b.Converged = row.Velocity == 0 && len(p.Given) > 0 && len(p.Converge) == len(p.Given) && !isAwaited &&
-			d.unknown(r) == nil
 	}
-	b.Agents, b.Total, b.HasTotal = agents.rows, sum, true
-	return b
+	for _, v := range b.Perspectives {
+		if v.Round == r.Number && !v.isMarked(r.Number) {
+			row.NewPerspectives++
+		}
+	}
+	if n := len(p.Given); n > 0 {
+		row.Converge = 100 * len(p.Converge) / n
+	}
+	hasScores := len(p.Unjudged) < len(p.Given)
+	b.hasScores = b.hasScores || hasScores
+	if b.settle(&row, w.Said, len(p.Given) > 0, hasScores); row.Judged && !hasScores {
+		p.Unjudged = nil // the judge's scoreboard has the round
+	}
+	b.Total = row.Cumulative
+	b.Rounds, b.Presence = append(b.Rounds, row), append(b.Presence, p)
+	isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == stateMissing || a.Reason == stateAstray })
+	b.Converged = row.Velocity == 0 && len(p.Given) > 0 && row.Converge >= 100 && !isAwaited &&
+		b.Dialogue.unknown(r) == nil
 }
 
 // HasTurns reports whether anybody gave a turn: else there is nothing to reckon.
@@ -171,7 +203,7 @@ func (a *agentRows) row(name, label string) *layout.AgentScore {
 func (a *agentRows) add(j layout.JudgedTurn, round int) {
 	row := a.row(j.Agent, "")
 	row.Marks = row.Marks.Plus(j.Marks())
-	row.Rounds = append(row.Rounds, layout.AgentRound{Round: round, Score: j.Marks().Sum()})
+	row.Rounds = append(row.Rounds, layout.AgentRound{Round: round, Score: j.Marks().Sum(), Marks: j.Marks()})
 	row.Total += j.Marks().Sum()
 }
 
@@ -210,6 +242,10 @@ func (b *Board) TensionRows() []layout.TensionRow {
 		}
 		if by != nil && !status.isOpen() {
 			row.Resolved = b.who(by.Agent, by.Round)
+		}
+		if t.row != nil && t.mark == nil && (by == nil || by.Agent == "") { // no agent has done more since
+			row.Status, row.Resolved = cmp.Or(t.row.Status, row.Status), t.row.Resolved
+			row.Raised = cmp.Or(t.row.Raised, row.Raised)
 		}
 		rows = append(rows, row)
 	}
@@ -265,11 +301,12 @@ func (d *Dialogue) require(number int) (*Round, error) {
 
 // A Judgement is what was recorded of a judge's word.
 type Judgement struct {
-	Dialogue  Key          `json:"dialogue"`
-	Round     int          `json:"round"`
-	Agents    []judgedTurn `json:"agents"` // as recorded, in the order given
-	File      string       `json:"file"`   // absolute
-	Unchanged bool         `json:"unchanged"`
+	Dialogue  Key               `json:"dialogue"`
+	Round     int               `json:"round"`
+	Agents    []judgedTurn      `json:"agents,omitempty"` // as recorded, in the order given
+	Marks     []layout.ItemMark `json:"marks,omitempty"`
+	File      string            `json:"file"` // absolute
+	Unchanged bool              `json:"unchanged"`
 }
 
 // A judgedTurn is what one agent was given.
@@ -282,10 +319,12 @@ type judgedTurn struct {
 	Judge    string `json:"judge,omitempty"`
 }
 
-// Judge records what the judge gives agents of a round, all or nothing. What an agent
-// was given before is replaced. An agent that gave no turn
-// is never judged.
-func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.JudgedTurn) (*Judgement, error) {
+// Judge records what the judge gives agents of a round, and what he marks in it, all or
+// nothing. What an agent or an item was given before is replaced. An agent that gave no
+// turn is never judged.
+func (f *Forum) Judge(
+	ctx context.Context, key Key, round int, given []layout.JudgedTurn, marks ...layout.ItemMark,
+) (*Judgement, error) {
 	d, err := f.readOwn(ctx, key)
 	if err != nil {
 		return nil, err
@@ -295,15 +334,18 @@ func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.Ju
 		return nil, err
 	}
 	turns, err := d.judged(r, given)
+	if err == nil {
+		err = track(d).resolveMarks(round, marks)
+	}
 	if err != nil {
 		return nil, err
 	}
 	name := fileName(key, roundFolder(round)+"/"+scoresFile)
-	put, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, judgeEdit(name, round, turns))
+	put, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, judgeEdit(name, round, turns, marks))
 	if err != nil {
 		return nil, err
 	}
-	out := &Judgement{Dialogue: key, Round: round, File: put.File, Unchanged: put.Unchanged}
+	out := &Judgement{Dialogue: key, Round: round, Marks: marks, File: put.File, Unchanged: put.Unchanged}
 	for _, j := range turns {
 		out.Agents = append(out.Agents, judgedTurn{j.Agent, j.Marks(), j.Marks().Sum(), j.Converge, j.Note, j.Judge})
 	}
@@ -359,8 +401,10 @@ func oneSpaced(text string) string {
 	return markdown.SingleSpaced(strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// judgeEdit returns the edit that puts judged turns into the text of scores.
-func judgeEdit(name record.Name, round int, turns []layout.JudgedTurn) materialize.TextEdit {
+// judgeEdit returns the edit that puts judged turns and marks into the text of scores.
+func judgeEdit(
+	name record.Name, round int, turns []layout.JudgedTurn, marks []layout.ItemMark,
+) materialize.TextEdit {
 	return func(old []byte, _ *store.Version) ([]byte, error) {
 		scores := layout.Scores{Round: round}
 		if !isBlank(old) {
@@ -370,15 +414,17 @@ func judgeEdit(name record.Name, round int, turns []layout.JudgedTurn) materiali
 			}
 		}
 		scores.Round = round
-		changed := isBlank(old)
+		before, _ := layout.AppendScores(nil, scores) // it has just been read
 		for _, j := range turns {
-			if was, found := scores.Find(j.Agent); !found || was != j {
-				scores, changed = scores.Set(j), true
-			}
+			scores = scores.Set(j)
 		}
-		if !changed {
+		for _, m := range marks {
+			scores = scores.Mark(m)
+		}
+		after, err := layout.AppendScores(nil, scores)
+		if bytes.Equal(before, after) && !isBlank(old) {
 			return old, nil
 		}
-		return layout.AppendScores(nil, scores)
+		return after, err
 	}
 }

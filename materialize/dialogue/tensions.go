@@ -21,19 +21,25 @@ const (
 	statusResolved  status = "Resolved"
 	statusReopened  status = "Reopened"
 	statusDeferred  status = "Deferred" // by the judge's word alone
+	statusUnclear   status = "Unclear"  // the judge's word is not known
 )
 
 // isOpen reports whether a tension with this status still counts.
-func (s status) isOpen() bool { return s != statusResolved && s != statusDeferred }
+func (s status) isOpen() bool {
+	return s == statusOpen || s == statusAddressed || s == statusReopened
+}
 
-// A tension is one that an agent has raised, or that the judge has listed. Its reference
+// A tension is one that an agent has raised, or that the judge has listed; a perspective
+// has the same form. Its reference
 // tells it from all others, as agents count from T01 each, and anew in each round; that
 // of the judge's list names no agent.
 type tension struct {
 	layout.MarkerRef
 	Label  string
-	Line   int     // in the turn, or in tensions.md
-	Listed bool    // of the judge's own list, or covered by it
+	Line   int  // in the turn, or in tensions.md
+	Listed bool // of the judge's own list, or covered by it
+	row    *listedRow
+	mark   *itemMark
 	Events []event // by round; in a round: addressed, resolved, reopened
 }
 
@@ -68,6 +74,7 @@ const (
 	wasResolved  eventKind = "resolved"
 	wasDeferred  eventKind = "deferred"
 	wasReopened  eventKind = "reopened"
+	wasUnclear   eventKind = "unclear"
 	noEvent      eventKind = ""
 )
 
@@ -80,6 +87,8 @@ func (k eventKind) status() status {
 		return statusDeferred
 	case wasReopened:
 		return statusReopened
+	case wasUnclear:
+		return statusUnclear
 	}
 	return statusAddressed
 }
@@ -89,6 +98,9 @@ func (k eventKind) status() status {
 // one, reopening counts most, then resolving. What is done about a tension that is
 // resolved leaves it so, but for reopening.
 func (t *tension) At(round int) (status, *event) {
+	if t.isMarked(round) {
+		return status(t.mark.String()), &event{Round: t.mark.round}
+	}
 	status, by := statusOpen, (*event)(nil)
 	for i, e := range t.Events {
 		next := e.Kind.status()
@@ -120,8 +132,9 @@ type reference struct {
 // A tracking is what agents have raised in a dialogue, and what became of it.
 type tracking struct {
 	Tensions     []*tension // the judge's list, then by round, agent and line
-	Perspectives []perspective
+	Perspectives []*tension
 	Unclear      []reference // unknown and ambiguous, by round, agent and line
+	notes        []string    // what the judge has written and is not understood
 	listedUpTo   int         // the round up to which the judge's list speaks for all; -1 without one
 	byID         map[string][]*tension
 	wordy        map[string]*tension // by key, of agents whose names are no single words
@@ -145,6 +158,7 @@ func track(d *Dialogue) *tracking {
 			t.follow(turn)
 		}
 	}
+	t.readMarks(d)
 	rank := map[status]int{statusAddressed: 0, statusResolved: 1, statusDeferred: 1, statusReopened: 2}
 	for _, tension := range t.Tensions {
 		slices.SortStableFunc(tension.Events, func(a, b event) int {
@@ -381,32 +395,32 @@ func (t *tracking) addListed(d *Dialogue) {
 	if r := d.Last(); r != nil {
 		last = r.Number
 	}
-	for _, row := range d.Listed {
-		t.listedUpTo = max(t.listedUpTo, cellRound(row.Raised), cellRound(row.Resolved, row.Status))
+	list, notes := d.listed()
+	t.notes = notes
+	for _, row := range list {
+		t.listedUpTo = max(t.listedUpTo, row.raised, row.closed)
 	}
 	var first map[string]int // made when it is needed
-	for _, row := range d.Listed {
-		id, isID := layout.TensionID(row.ID)
-		if !isID && !keyForm().MatchString(row.ID) {
-			continue
-		}
-		id = cmp.Or(id, row.ID)
-		raised, closed := cellRound(row.Raised), cellRound(row.Resolved, row.Status)
-		if raised < 0 {
+	for i := range list {
+		row := &list[i]
+		if row.raised < 0 {
 			if first == nil {
 				first = d.firstNamed()
 			}
-			raised = max(t.listedUpTo, 0) // one that nobody speaks of came up last
-			if round, found := first[id]; found {
-				raised = max(round-1, 0)
+			row.raised = max(t.listedUpTo, 0) // one that nobody speaks of came up last
+			if round, found := first[row.id]; found {
+				row.raised = max(round-1, 0)
 			}
 		}
-		tension := &tension{MarkerRef: layout.MarkerRef{Round: raised, ID: id}, Label: row.Tension, Line: row.Line, Listed: true}
-		if kind := rowEvent(row); kind != noEvent {
-			if closed < 0 {
-				closed = last
+		tension := &tension{
+			MarkerRef: layout.MarkerRef{Round: row.raised, ID: row.id}, Label: row.Tension, Line: row.Line, Listed: true, row: row,
+		}
+		kinds := map[string]eventKind{"addressed": wasRefined, "resolved": wasResolved, "deferred": wasDeferred, "": wasUnclear}
+		if kind := kinds[row.State()]; kind != noEvent {
+			if row.closed < 0 {
+				row.closed = last
 			}
-			tension.Events = []event{{Round: max(closed, raised), Line: row.Line, Kind: kind}}
+			tension.Events = []event{{Round: max(row.closed, row.raised), Line: row.Line, Kind: kind}}
 		}
 		if t.find(tension.MarkerRef) == nil {
 			t.add(tension)
@@ -415,19 +429,6 @@ func (t *tracking) addListed(d *Dialogue) {
 	if len(t.Tensions) > 0 && t.listedUpTo < 0 {
 		t.listedUpTo = last
 	}
-}
-
-// rowEvent returns what the judge says came of a tension.
-func rowEvent(row layout.TensionRow) eventKind {
-	switch {
-	case row.IsAddressed():
-		return wasRefined
-	case row.IsOpen():
-		return noEvent
-	case row.IsDeferred():
-		return wasDeferred
-	}
-	return wasResolved
 }
 
 // firstNamed returns for each id, without an agent, the first round whose turns speak

@@ -26,7 +26,7 @@ func talk(texts map[string]string) *Dialogue {
 	for _, key := range keys {
 		text := []byte(texts[key])
 		if key == "list" {
-			d.Listed = layout.ParseTensions(text)
+			d.words = append(d.words, word{tensionsFile, -1, text})
 			continue
 		}
 		var round int

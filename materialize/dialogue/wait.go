@@ -563,11 +563,12 @@ func (w *waiter) isMisplaced(ctx context.Context, a *awaited, round int, file st
 	if round > a.slot.Round && (r.panel() == nil || r.Turn(a.Agent).state() == stateAstray) {
 		return true
 	}
-	if r == nil || r.Turn(a.Agent) == nil || r.Turn(a.Agent).IsStub || !info.ModTime().After(w.since) {
-		return false
+	if round > a.slot.Round || r == nil || r.Turn(a.Agent) == nil || r.Turn(a.Agent).IsStub || !info.ModTime().After(w.since) {
+		return false // a copy of the workspace has later times, too
 	}
 	h, err := w.head(ctx, Slot{Key: a.slot.Key, Round: round, Agent: a.Agent})
-	if err != nil || isCommand(h.Version.Record.Source) && h.Version.Record.Size == info.Size() {
+	isFirst := h.Version.Record.Prev == record.Ref{}
+	if err != nil || (isFirst || isCommand(h.Version.Record.Source)) && h.Version.Record.Size == info.Size() {
 		return false
 	}
 	isLate, err := w.isLate(ctx, h.Version)

@@ -84,6 +84,16 @@ func parseDialogueHead(text []byte) (h DialogueHead, found bool) {
 	return h, found
 }
 
+// Property returns a further metadata line by its key, "" if there is none.
+func (h DialogueHead) Property(key string) string {
+	for _, p := range h.Extra {
+		if p.Key == key {
+			return p.Value
+		}
+	}
+	return ""
+}
+
 // set reads one metadata line.
 func (h *DialogueHead) set(p Property) {
 	switch markdown.Fold(p.Key) {

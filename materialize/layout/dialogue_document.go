@@ -41,7 +41,8 @@ type documentParts struct {
 // people are called, not files.
 type DocumentExpert struct {
 	Expert
-	Line int
+	Rounds string // in which it takes part, as in the table; "" if it does not say
+	Line   int
 }
 
 // A PerspectiveRow is a row of the inventory of perspectives.
@@ -139,8 +140,11 @@ func AppendDialogueRound(dst []byte, title, index string, r DocumentRound) []byt
 	return appendSeal(appendRound(dst, r), start)
 }
 
-// PropertyPart is the metadata of a round's file that names the document.
-const PropertyPart = "Part of"
+// Metadata of documents that filebus writes.
+const (
+	PropertyPart     = "Part of"  // of a round's file: names the document
+	PropertyFindings = "Findings" // what the lint finds in it, as it is so in the dialogue
+)
 
 // appendTitle appends a heading between blank lines.
 func appendTitle(dst []byte, level int, title string) []byte {
@@ -163,12 +167,18 @@ func appendSections(dst []byte, sections []DocumentSection) []byte {
 	return dst
 }
 
-// appendPanel appends the table of the experts.
+// appendPanel appends the table of the experts, with their rounds if these differ.
 func appendPanel(dst []byte, experts []DocumentExpert) []byte {
-	dst = markdown.AppendHead(dst, "Agent", "Role", "Tier", "Relevance", "Emoji")
+	head := []string{"Agent", "Role", "Tier", "Relevance", "Emoji", "Rounds"}
+	last := experts[len(experts)-1].Rounds
+	if !slices.ContainsFunc(experts, func(e DocumentExpert) bool { return e.Rounds != "" && e.Rounds != last }) {
+		head = head[:5]
+	}
+	dst = markdown.AppendHead(dst, head...)
 	for _, e := range experts {
-		dst = markdown.AppendRow(dst, strings.TrimSpace(e.Emoji+" "+e.Label), orNone(e.Role), orNone(e.Tier),
-			relevance(e.Relevance), orNone(e.Emoji))
+		cells := []string{strings.TrimSpace(e.Emoji + " " + e.Label), orNone(e.Role), orNone(e.Tier),
+			relevance(e.Relevance), orNone(e.Emoji), orNone(e.Rounds)}
+		dst = markdown.AppendRow(dst, cells[:len(head)]...)
 	}
 	return dst
 }
@@ -201,7 +211,7 @@ func appendScores(dst []byte, b Scoreboard) []byte {
 	dst = append(dst, "\n## "+titleScores+"\n"...)
 	byRound, marks := Scoreboard{}, Scoreboard{}
 	for _, a := range b.Agents {
-		if len(a.Rounds) > 0 && a.Marks == (Marks{}) {
+		if a.Marks == (Marks{}) {
 			byRound.Agents = append(byRound.Agents, a)
 		} else {
 			marks.Agents = append(marks.Agents, a)

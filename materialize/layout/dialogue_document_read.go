@@ -276,7 +276,7 @@ func parsePanelTable(text []byte) (experts []DocumentExpert) {
 		if markdown.IsNoCell(e.Label) {
 			return
 		}
-		e.Role, e.Tier = value(cell("role", "domain", "perspective")), value(cell("tier"))
+		e.Role, e.Tier, e.Rounds = value(cell("role", "domain", "perspective")), value(cell("tier")), value(cell("rounds"))
 		e.Relevance, _ = strconv.ParseFloat(cell("relevance"), 64) // 0 where there is none
 		if e.Relevance < 0 || e.Relevance > 1000 || e.Relevance != e.Relevance {
 			e.Relevance = 0

@@ -1,0 +1,154 @@
+package dialogue
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/store"
+)
+
+// A word is a file that the judge has written by hand.
+type word struct {
+	path  string // below the dialogue's folder
+	round int    // -1: it is of the whole dialogue
+	text  []byte
+}
+
+// wordFile finds the files in which a judge writes.
+var wordFile = layout.Pattern(`(?i)^(?:round-(\d{1,4})[./])?(scoreboard|tensions|summary|convergence|verdict)(?:\.md)?$`)
+
+// addWord keeps a file of the judge that was not computed.
+func (f *Forum) addWord(ctx context.Context, d *Dialogue, v store.Version, path string) error {
+	m := wordFile().FindStringSubmatch(path)
+	if m == nil {
+		return nil
+	}
+	round, err := strconv.Atoi(m[1])
+	if err != nil {
+		round = -1
+	}
+	text, err := f.text(ctx, v)
+	if err == nil && !isDerived(text) {
+		d.words = append(d.words, word{path, round, text})
+	}
+	return err
+}
+
+// A listedRow is a tension of the judge's list.
+type listedRow struct {
+	layout.TensionRow
+	id             string
+	raised, closed int // -1: it is not said
+}
+
+// trackerFile finds the files whose tensions are all that there are. A summary may name a
+// few, and so counts only where no turn raises any.
+var trackerFile = layout.Pattern(`(?i)\b(?:scoreboard|tensions)(?:\.md)?$`)
+
+// raises reports whether any turn raises a tension.
+func (d *Dialogue) raises() bool {
+	isTension := func(m layout.Marker) bool { return m.Kind == layout.MarkerTension }
+	isIn := func(t *Turn) bool { return slices.ContainsFunc(t.Markers, isTension) }
+	return slices.ContainsFunc(d.Rounds, func(r *Round) bool { return slices.ContainsFunc(r.given(), isIn) })
+}
+
+// listed returns the judge's list of tensions: tensions.md, or else what his other files
+// say, the last one of each tension. Of rows that are not understood there are notes.
+func (d *Dialogue) listed() (list []listedRow, notes []string) {
+	isOwn := func(w word) bool { return w.path == tensionsFile }
+	for _, w := range d.words {
+		if slices.ContainsFunc(d.words, isOwn) != isOwn(w) || d.raises() && !trackerFile().MatchString(w.path) {
+			continue
+		}
+		for _, row := range layout.ParseTensions(w.text) {
+			id, isID := layout.TensionID(row.ID)
+			switch {
+			case !isOwn(w) && row.Status == "":
+				continue // it says nothing of a status
+			case !isID && !keyForm().MatchString(row.ID) && !secondForm().MatchString(row.ID):
+				notes = append(notes, fmt.Sprintf("%s:%d: %q is no id of a tension", w.path, row.Line, row.ID))
+				continue
+			case row.State() == "":
+				const text = "%s:%d: %s counts neither as open nor as resolved: %q is no known status"
+				notes = append(notes, fmt.Sprintf(text, w.path, row.Line, row.ID, row.Status))
+			}
+			next := listedRow{row, cmp.Or(id, row.ID), cellRound(row.Raised), cellRound(row.Resolved, row.Status)}
+			if w.round >= 0 && next.raised < 0 {
+				next.raised = w.round
+			}
+			if w.round >= 0 && next.closed < 0 && !row.IsOpen() {
+				next.closed = w.round
+			}
+			at := slices.IndexFunc(list, func(old listedRow) bool { return old.id == next.id && !isOwn(w) })
+			if at < 0 {
+				list = append(list, next)
+				continue
+			}
+			if list[at].State() == next.State() {
+				next.closed = list[at].closed
+			}
+			next.raised, next.Raised = list[at].raised, cmp.Or(list[at].Raised, next.Raised)
+			list[at] = next
+		}
+	}
+	return list, notes
+}
+
+// verdictLine finds what a judge says of a dialogue as a whole.
+var verdictLine = layout.Pattern(`(?m)^(?:#{1,6} |\*\*).*(?:(?i:\bconverged[ .!,)]*(?:\d|$)|\bconvergence (?:achieved|reached))|\bFINAL\b).*$`)
+
+// says returns what the judge says of the dialogue, in his files on the whole of it.
+func (d *Dialogue) says() (lines []string) {
+	for _, w := range d.words {
+		for _, line := range verdictLine().FindAllString(string(w.text), -1) {
+			if line = oneSpaced(strings.Trim(strings.ReplaceAll(line, "**", ""), "# \r")); w.round < 0 {
+				lines = append(lines, markdown.Clip(line, maxLabel)+" ("+w.path+")")
+			}
+		}
+	}
+	return lines
+}
+
+// A Difference is a number that the judge has written, and that turns and scores have
+// otherwise.
+type Difference struct {
+	Round    int    `json:"round"`
+	Number   string `json:"number"` // as JSON calls it
+	Judge    int    `json:"judge"`
+	Computed int    `json:"computed"`
+}
+
+// String says both numbers.
+func (d Difference) String() string {
+	number := strings.ReplaceAll(d.Number, "_", " ")
+	return fmt.Sprintf("round %d: %s: the judge wrote %d, and %d is computed", d.Round, number, d.Judge, d.Computed)
+}
+
+// settle puts the judge's numbers in the place of those that were computed, but for marks
+// that scores.json has. Of numbers that differ both are kept.
+func (b *Board) settle(row *layout.RoundScore, said map[layout.Said]int, hasTurns, hasScores bool) {
+	for i, n := range row.Numbers() {
+		switch n.Name {
+		case "score":
+			*n.N = cmp.Or(*n.N, row.Marks.Sum())
+		case "cumulative":
+			*n.N += row.Score
+		case "velocity":
+			*n.N = row.OpenTensions + row.NewPerspectives
+		}
+		isMark := i <= 4 // one of the four, or their sum
+		judge, isSaid := said[layout.Said{Round: row.Round, Name: n.Name}]
+		if isSaid && judge != *n.N && (*n.N > 0 || hasTurns && !isMark) {
+			b.Differences = append(b.Differences, Difference{row.Round, n.Name, judge, *n.N})
+		}
+		if isSaid && !(isMark && hasScores) {
+			*n.N, row.Judged = judge, row.Judged || isMark
+		}
+	}
+}
