@@ -312,9 +312,8 @@ func (w *waiter) judge(ctx context.Context, a *awaited) (err error) {
 	t := w.dialogue.Round(w.Round).Turn(a.Agent)
 	a.State, a.Reason = t.state(), ""
 	switch {
-	case t == nil: // it was dropped this moment
-	case a.State == stateTurn:
-		a.Words = h.Description.Words
+	case t == nil || a.State == stateTurn: // without a panel, prose is the turn of one who is named
+		a.State, a.Words = stateTurn, h.Description.Words
 		a.Late, err = w.isLate(ctx, h.Version)
 	default:
 		a.Reason = t.Stub + t.Astray
