@@ -31,7 +31,7 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 			return err
 		}
 	}
-	w, _, d, err := w.openDialogue(ctx, args[0])
+	w, forum, d, err := w.openDialogue(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -40,9 +40,6 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 		return err
 	}
 	view := dialogueCheckJSON{Report: *report}
-	if d.Key.IsOwn() {
-		view.Mend = mendLines(d.Key, report.Findings)
-	}
 	if !o.All {
 		view.Findings = folded(view.Findings)
 	}
@@ -53,10 +50,14 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 	if more := len(view.Findings) - findingsShown; more > 0 && !o.All {
 		view.Findings, view.More = view.Findings[:findingsShown], more
 	}
+	if d.Key.IsOwn() {
+		forum.FindAlike(ctx, d, view.Findings)
+		view.Mend = w.mends(d.Key, view.Findings)
+	}
 	if err := w.presentWhole(d.Key.String(), view, view.text(w.rest(view.More, "--all"))); err != nil {
 		return err
 	}
-	for _, line := range view.Mend {
+	for _, line := range view.Mend[:min(len(view.Mend), 5)] {
 		w.remark("to mend it: %s", line)
 	}
 	if view.Wanting > 0 {
@@ -94,29 +95,38 @@ func folded(findings []dialogue.Finding) []dialogue.Finding {
 	return out
 }
 
-// mendLines returns the commands that mend what was found: for the first agent whose
-// turn is wanting, and for the first file that is nobody's turn.
-func mendLines(key dialogue.Key, findings []dialogue.Finding) []string {
-	var turn, file []string
+// mend returns the command that helps with a turn, or "": none that takes a text away.
+func (w *workspace) mend(key dialogue.Key, f dialogue.Finding) string {
+	if f.Round == nil {
+		return ""
+	}
+	of := fmt.Sprintf("%s %d %s", record.ShellWord(key.String()), *f.Round, record.ShellWord(f.Agent))
+	recover := "filebus dialogue recover " + of + " --transcript FILE.jsonl"
+	switch f.Kind {
+	case "missing", "empty", "stub":
+		if len(f.Alike) > 0 {
+			return "filebus dialogue put " + of + " " + record.ShellWord(w.near(f.Alike[0]))
+		}
+		return recover + ", or filebus dialogue put " + of + " FILE"
+	case "astray", "no_markers":
+		return recover
+	case "stranger", "twice":
+		return "filebus show " + record.ShellWord(f.File)
+	case "changed":
+		return "filebus dialogue judge " + of + " --wisdom N --consistency N --truth N --relationships N"
+	}
+	return ""
+}
+
+// mends returns what helps with findings, one command a file.
+func (w *workspace) mends(key dialogue.Key, findings []dialogue.Finding) (all []string) {
+	seen := map[string]bool{}
 	for _, f := range findings {
-		switch f.Kind {
-		case "missing", "empty", "stub", "no_markers":
-			if turn != nil {
-				continue
-			}
-			of := fmt.Sprintf("%s %d %s", record.ShellWord(key.String()), *f.Round, record.ShellWord(f.Agent))
-			turn = []string{"filebus dialogue recover " + of + " --transcript FILE.jsonl", "filebus dialogue put " + of + " FILE"}
-			if f.Kind == "no_markers" {
-				turn[1] += " --force" // another turn stands there
-			}
-		case "stranger", "twice":
-			if file == nil {
-				name := record.ShellWord(f.File) // it may be a real turn
-				file = []string{"filebus show " + name + "; if that is no turn, filebus rm " + name}
-			}
+		if line := w.mend(key, f); line != "" && f.Wanting && !seen[f.File] {
+			all, seen[f.File] = append(all, line), true
 		}
 	}
-	return append(turn, file...)
+	return all
 }
 
 // text returns what people are shown.

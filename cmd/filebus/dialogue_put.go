@@ -57,15 +57,6 @@ func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) erro
 	if err != nil {
 		return err
 	}
-	if file != "-" { // it gives way if there is one too many now
-		gone, err := forum.GiveWay(ctx, slot, w.abs(file))
-		if gone {
-			w.note("%s was removed: its text is in %s now", file, filepath.Base(slot.File))
-		}
-		if err != nil {
-			return err
-		}
-	}
 	return w.printReference(formatJSON, put.Reference(), put)
 }
 

@@ -129,6 +129,9 @@ func (e *environ) noteScore(b *dialogue.Board, kept []string) {
 		default:
 			e.note("round %d: not judged: %s", p.Round, markdown.Clip(strings.Join(p.Unjudged, ", "), 200))
 		}
+		if len(p.Changed) > 0 {
+			e.note("round %d: changed after they were judged, so judge them again: %s", p.Round, strings.Join(p.Changed, ", "))
+		}
 		if len(p.Discarded) > 0 {
 			e.note("round %d: judged but absent, so not counted: %s", p.Round,
 				markdown.Clip(strings.Join(p.Discarded, ", "), 200))

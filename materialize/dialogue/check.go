@@ -12,8 +12,8 @@ import (
 )
 
 // A Finding is one thing that a check has found. Its kinds are those of files: missing,
-// empty, stub, no_markers, long, late, stranger (of an agent that was not launched),
-// twice (two of one agent), broken (of JSON that cannot be read); those of markers and
+// empty, stub, astray (it is not counted as this turn), no_markers, long, late, stranger (of an agent that was not launched),
+// twice (two of one agent), broken (of JSON that cannot be read), changed (after it was judged); those of markers and
 // ids: malformed, repeated (in one turn), foreign (it names another agent or round),
 // unknown and ambiguous (it means no tension, or several); skipped, of a round that never
 // was before one that is; and scored, of scores for an agent that gave no turn.
@@ -25,6 +25,8 @@ type Finding struct {
 	Line    int    `json:"line,omitempty"`  // counted from 1; 0: the whole file
 	Text    string `json:"text"`            // what is found
 	Wanting bool   `json:"wanting"`         // it is incomplete or cannot be told; else it departs in form alone
+
+	Alike []string `json:"alike,omitempty"` // files, absolute, that may be meant as the turn: see FindAlike
 }
 
 // A Report is what a check has found.
@@ -88,7 +90,7 @@ type checker struct {
 
 // add adds that something is incomplete, or cannot be told, unless that is taken back.
 func (c *checker) add(kind string, round *int, agent, file string, line int, format string, args ...any) *Finding {
-	f := Finding{kind, round, agent, file, line, fmt.Sprintf(format, args...), true}
+	f := Finding{kind, round, agent, file, line, fmt.Sprintf(format, args...), true, nil}
 	c.report.Findings = append(c.report.Findings, f)
 	return &c.report.Findings[len(c.report.Findings)-1]
 }
@@ -107,7 +109,8 @@ func (c *checker) round(r *Round) {
 	}
 	for _, t := range r.Turns {
 		if first := r.Turn(t.Agent); first != t {
-			c.wanting("twice", t, 0, "a second file of %s, beside %s", t.Agent, first.fileName())
+			f := c.wanting("twice", t, 0, "a second file of %s, beside %s", t.Agent, first.fileName())
+			f.Wanting = first.state() != stateTurn || !t.IsStub && t.digest() != first.digest() // else no text is left over
 			continue
 		}
 		if !t.IsStub && !slices.Contains(owing, t.Agent) && c.d.unknown(r) == nil {
@@ -140,6 +143,9 @@ func (c *checker) turn(t *Turn) {
 		c.report.Empty++
 		c.wanting("empty", t, 0, "the file is empty")
 		return
+	case stateAstray:
+		c.wanting("astray", t, 0, "not counted: %s", t.Astray)
+		return
 	}
 	c.report.Given++
 	c.report.Markers += len(t.Markers)
@@ -150,6 +156,9 @@ func (c *checker) turn(t *Turn) {
 		c.wanting("no_markers", t, 0, "no markers")
 	}
 	c.markers(t)
+	if j, _ := c.d.Round(t.Round).scores().Find(t.Agent); t.isChanged(j) {
+		c.wanting("changed", t, 0, "it has changed since it was judged: judge it again")
+	}
 	if begun, known := c.d.Round(t.Round + 1).begunBy(); known && c.d.Key.IsOwn() &&
 		t.Version.Record.Time.After(begun) {
 		c.wanting("late", t, 0, "written after round %d began", t.Round+1).Wanting = false // nobody can mend it

@@ -57,7 +57,7 @@ func TestCheck(t *testing.T) {
 			"foreign round-0/a.md:2 B-T0001 is an id of b in round 0", "foreign round-0/a.md:3 A-P0101 is an id of a in round 1",
 		}},
 		{"an agent twice", map[string]string{"0/Muffin": "[PERSPECTIVE P01: x]", "0/muffin": "[PERSPECTIVE P01: x]"},
-			[]string{"twice round-0/Muffin.md:0 a second file of muffin, beside muffin.md"}},
+			[]string{"~twice round-0/Muffin.md:0 a second file of muffin, beside muffin.md"}},
 		{"rounds that are not there", map[string]string{"1/a": "[PERSPECTIVE P01: x]", "4/a": "[PERSPECTIVE P01: x]"},
 			[]string{"skipped round-0:0 round 0 is not there", "skipped round-2:0 rounds 2 to 3 are not there"}},
 	}
@@ -161,7 +161,7 @@ func TestCheckLate(t *testing.T) {
 	h.write(t, map[string]string{"round-0/eclair.md": "[PERSPECTIVE P01: x]"})
 	h.now = h.now.Add(10 * time.Minute)
 	file := filepath.Join(h.work.Root, ".claude", "dialogues", "x", "round-0", "scone.md")
-	if err := os.WriteFile(file, []byte("[PERSPECTIVE P01: x]"), 0o666); err != nil {
+	if err := os.WriteFile(file, []byte("[PERSPECTIVE P01: y]"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chtimes(file, h.now, h.now); err != nil {

@@ -86,6 +86,7 @@ type Turn struct {
 	Markers []layout.Marker
 	Stub    string // why there is no turn; empty for one
 	IsStub  bool
+	Astray  string // why a text is not counted as the turn of its round; empty for one that is
 }
 
 // What stands in the place of a turn. A turn and a stub are complete.
@@ -93,6 +94,7 @@ const (
 	stateTurn    = "turn"
 	stateStub    = "stub"    // why there is no turn
 	stateEmpty   = "empty"   // a file without text
+	stateAstray  = "astray"  // a text that is not counted as this turn
 	stateWriting = "writing" // a file that changed in the last 2 s
 	stateMissing = "missing" // no file
 )
@@ -106,6 +108,8 @@ func (t *Turn) state() string {
 		return stateStub
 	case t.Version.Record.Size == 0 || t.Text != nil && isBlank(t.Text):
 		return stateEmpty
+	case t.Astray != "":
+		return stateAstray
 	}
 	return stateTurn
 }
@@ -128,11 +132,13 @@ func (d *Dialogue) Last() *Round {
 }
 
 // Turn returns the turn of an agent, nil if there is none. Of two files for one agent,
-// muffin.md and Muffin.md, it is the one in lower case.
+// muffin.md and Muffin.md, it is the one that holds a turn; if both do, or neither, the
+// one in lower case.
 func (r *Round) Turn(agent string) *Turn {
 	var found *Turn
 	for _, t := range r.Turns {
-		if t.Agent == agent && (found == nil || t.fileName() == agent+".md") {
+		isTurn, wasTurn := t.state() == stateTurn, found.state() == stateTurn
+		if t.Agent == agent && (found == nil || isTurn && !wasTurn || isTurn == wasTurn && t.fileName() == agent+".md") {
 			found = t
 		}
 	}
@@ -215,7 +221,7 @@ func fileName(k Key, path string) record.Name {
 }
 
 // given returns the turns of a round that hold something: those of agents that were
-// there. Of two files for one agent the one in lower case counts.
+// there.
 func (r *Round) given() []*Turn {
 	isAway := func(t *Turn) bool { return t.state() != stateTurn || r.Turn(t.Agent) != t }
 	return slices.DeleteFunc(slices.Clone(r.Turns), isAway)
@@ -226,6 +232,11 @@ func (t *Turn) fileName() string {
 	id := t.Version.Record.Name.ID
 	return strings.TrimSuffix(id[strings.LastIndexByte(id, '/')+1:], ".md") + ".md"
 }
+
+func (t *Turn) digest() string { return t.Version.Record.Body.String()[:12] }
+
+// isChanged reports whether a turn is known to be another text than the one that was judged.
+func (t *Turn) isChanged(j layout.JudgedTurn) bool { return j.Turn != "" && j.Turn != t.digest() }
 
 // hasConverged reports whether an agent signals in its turn that there is nothing to
 // add.

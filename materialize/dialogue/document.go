@@ -386,6 +386,8 @@ func (b *documentBuilder) turn(ctx context.Context, f *Forum, r *Round, agent st
 		}
 	case isBlank(text):
 		out.Absent, out.Text = "the file is empty", ""
+	case t.Astray != "":
+		out.Absent, out.Text = t.Astray, ""
 	}
 	return out, err
 }

@@ -39,7 +39,7 @@ func TestList(t *testing.T) {
 		{Key: Key{ID: "first"}, Title: "First", Agents: []string{"muffin", "scone"},
 			Status: "open"},
 		{Key: Key{ID: "third"}, Title: "third", Rounds: 1, Last: new(0), Turns: 1, Agents: []string{"eclair"},
-			Status: "open"},
+			Status: "converged"},
 		{Key: Key{ID: "second"}, Title: "Second", Rounds: 2, Last: new(1), Owed: 1,
 			Agents: []string{"muffin"}},
 	}

@@ -13,6 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
@@ -218,7 +220,7 @@ const maxName = 80
 // of letters, digits, "-", "_" and ".". It refuses a text that is none,
 // among them those whose file would be another one of the round.
 func FoldName(text string) (string, error) {
-	name := strings.ToLower(strings.TrimSpace(text))
+	name := norm.NFC.String(strings.ToLower(strings.TrimSpace(text)))
 	why := ""
 	switch {
 	case name == "":

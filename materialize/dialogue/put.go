@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -154,15 +153,17 @@ func (f *Forum) Put(ctx context.Context, s Slot, c Contribution) (*materialize.P
 	}
 	c.Origin.Source = cmp.Or(c.Origin.Source, record.SourcePut)
 	put, err := f.edit(ctx, s, c.Origin, func(old []byte, _ *store.Version) ([]byte, error) {
-		if isVacant(old) || c.Force || bytes.Equal(old, c.Text) {
+		if s.isVacant(old) || c.Force || bytes.Equal(old, c.Text) {
 			return c.Text, nil
 		}
 		return nil, ErrOccupied
 	})
-	if c.Force && errors.Is(err, ErrOccupied) { // it is too long to be edited
+	// One that is too long to be edited; and one that a file had brought: now somebody says whose it is.
+	if c.Force && errors.Is(err, ErrOccupied) || err == nil && put.Unchanged && !isCommand(put.Record.Source) {
 		name := s.name()
 		return f.w.Put(ctx, materialize.PutRequest{
 			Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(c.Text), Facts: c.Origin.Facts, From: c.Origin.From, Source: c.Origin.Source,
+			Links: []record.Link{{Type: "given", Target: s.Key.String() + "/" + roundFolder(s.Round)}},
 		})
 	}
 	return put, err
@@ -227,16 +228,16 @@ func (f *Forum) CheckFree(ctx context.Context, s Slot) error {
 		return err
 	}
 	text, err := f.text(ctx, head.Version)
-	if err != nil || text != nil && isVacant(text) {
+	if err != nil || text != nil && s.isVacant(text) {
 		return err
 	}
 	return s.occupied(head.Version.Ref)
 }
 
 // isVacant reports whether a text holds nobody's turn.
-func isVacant(text []byte) bool {
+func (s Slot) isVacant(text []byte) bool {
 	_, isStub := layout.ParseStub(text)
-	return isStub || isBlank(text)
+	return isStub || isBlank(text) || isConfirmation(text, s.Agent)
 }
 
 // head returns the current version of a turn.
@@ -284,38 +285,6 @@ func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
 	return false, nil
 }
 
-// GiveWay takes away the file, absolute, that the turn of a slot was read from, if it
-// is one of the agent's own under another spelling, as Muffin.md beside muffin.md: an
-// agent has one file in a round. Its text stays a version of its own name.
-func (f *Forum) GiveWay(ctx context.Context, s Slot, file string) (gone bool, err error) {
-	base, own := filepath.Base(file), filepath.Base(s.File)
-	if base == own || !strings.EqualFold(base, own) {
-		return false, nil
-	}
-	there, err := os.Stat(filepath.Dir(file))
-	here, hereErr := os.Stat(filepath.Dir(s.File))
-	if err != nil || hereErr != nil || !os.SameFile(there, here) {
-		return false, nil // it lies elsewhere
-	}
-	theirs, err := os.Lstat(file)
-	turn, turnErr := os.Lstat(s.File)
-	if err != nil || turnErr != nil || os.SameFile(theirs, turn) {
-		return false, nil // on a disk that takes both names for one
-	}
-	name := turnName(s.Key, s.Round, strings.TrimSuffix(base, filepath.Ext(base)))
-	p, err := f.w.RecordPath(name.Kind, name.ID)
-	if err != nil || f.w.FilePath(p) != filepath.Join(filepath.Dir(s.File), base) {
-		return false, nil // it is no turn's: MUFFIN.MD
-	}
-	if err := f.w.Import(ctx, p); err != nil {
-		return false, err
-	}
-	if err := f.w.Remove(ctx, name); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return false, err
-	}
-	return true, nil
-}
-
 // launch records in the panel of a round that agents owe a file, and makes the
 // round's folder, so that they can write at once. Names are folded; those of the
 // panel already stay as they are, and the time is that of the first launch. It
@@ -330,7 +299,11 @@ func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...st
 		}
 		experts = append(experts, e)
 	}
-	now := f.now().UTC().Truncate(time.Second)
+	for _, e := range experts { // what stands there by now is none of what they are told to write
+		name := turnName(d.Key, round, e.Name)
+		_ = f.w.ImportNew(ctx, name.Kind, name.ID) // what cannot be stored is a sync's to tell
+	}
+	now := f.now().UTC()
 	fresh := layout.Panel{Round: round, Launched: now, Experts: d.wrote(round)}
 	_, err := f.editPanel(ctx, d, fresh, layout.PanelEdit{Add: experts, Launched: now})
 	return err

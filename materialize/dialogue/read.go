@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/query"
@@ -171,6 +173,7 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 			return cmp.Or(strings.Compare(a.Agent, b.Agent), strings.Compare(b.fileName(), a.fileName()))
 		})
 	}
+	d.findAstray()
 	return d, nil
 }
 
@@ -256,7 +259,7 @@ func (f *Forum) addPool(ctx context.Context, d *Dialogue, v store.Version) error
 
 func (f *Forum) addTurn(ctx context.Context, r *Round, v store.Version, path string) error {
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	t := &Turn{Agent: strings.ToLower(strings.TrimSuffix(name, ".md")), Round: r.Number, Version: v}
+	t := &Turn{Agent: foldExpert(strings.TrimSuffix(name, ".md")), Round: r.Number, Version: v}
 	text, err := f.text(ctx, v)
 	if err != nil {
 		return err
@@ -297,7 +300,8 @@ func isBlank(text []byte) bool {
 }
 
 // foldExpert returns the name of an expert as its files have it.
-func foldExpert(name string) string { return layout.AgentName(name) }
+// Disks and editors differ in how they write an accent.
+func foldExpert(name string) string { return norm.NFC.String(layout.AgentName(name)) }
 
 // elsewhere is how the ids of records begin whose files lie under paths that are not
 // canonical.

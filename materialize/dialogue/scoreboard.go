@@ -40,6 +40,7 @@ type Presence struct {
 	Absent    []absentAgent `json:"absent,omitempty"`
 	Converge  []string      `json:"-"`                  // who signals converge, or does by the judge's word
 	Unjudged  []string      `json:"unjudged,omitempty"` // who gave a turn that nobody has judged
+	Changed   []string      `json:"changed,omitempty"`  // whose turn has changed since it was judged
 	Discarded []string      `json:"-"`                  // who was judged and gave no turn
 }
 
@@ -115,7 +116,7 @@ func (b *Board) addRound(r *Round, w *layout.Written) {
 	}
 	b.Total = row.Cumulative
 	b.Rounds, b.Presence = append(b.Rounds, row), append(b.Presence, p)
-	isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == stateMissing })
+	isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == stateMissing || a.Reason == stateAstray })
 	b.Converged = row.Velocity == 0 && len(p.Given) > 0 && row.Converge >= 100 && !isAwaited &&
 		b.Dialogue.unknown(r) == nil
 }
@@ -133,6 +134,9 @@ func (d *Dialogue) presence(r *Round) Presence {
 		j, judged := r.scores().Find(t.Agent)
 		if !judged {
 			p.Unjudged = append(p.Unjudged, t.Agent)
+		}
+		if t.isChanged(j) {
+			p.Changed = append(p.Changed, t.Agent)
 		}
 		if t.hasConverged() || j.Converge {
 			p.Converge = append(p.Converge, t.Agent)
@@ -368,7 +372,7 @@ func (d *Dialogue) judged(r *Round, given []layout.JudgedTurn) ([]layout.JudgedT
 		if a, isAbsent := r.absence(name); isAbsent {
 			return nil, d.absent(r, a)
 		}
-		j.Agent, j.Note, j.Judge = name, oneSpaced(j.Note), oneSpaced(j.Judge)
+		j.Agent, j.Note, j.Judge, j.Turn = name, oneSpaced(j.Note), oneSpaced(j.Judge), r.Turn(name).digest()
 		seen[name] = true
 		turns = append(turns, j)
 	}
@@ -386,6 +390,8 @@ func (d *Dialogue) absent(r *Round, a absentAgent) error {
 		why = ", but a stub: " + a.Stub
 	case stateEmpty:
 		why = ": its file is empty"
+	case stateAstray:
+		why = ": of its file, " + r.Turn(a.Agent).Astray
 	}
 	const text = "%s gave no turn in round %d of %s%s; an absent agent is never scored"
 	err := record.Conflict.Errorf(text, a.Agent, r.Number, d.Key, why)

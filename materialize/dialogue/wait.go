@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,16 +28,18 @@ import (
 // A Standing is what stands in the place of an agent's turn.
 type Standing struct {
 	Agent  string   `json:"agent"`
-	State  string   `json:"state"`            // turn, stub, empty, writing or missing
+	State  string   `json:"state"`            // turn, stub, empty, astray, writing or missing
 	Words  int      `json:"words"`            // of a turn
 	File   string   `json:"file"`             // absolute
-	Reason string   `json:"reason,omitempty"` // of a stub
+	Reason string   `json:"reason,omitempty"` // of a stub, or why a text is not counted
 	Late   bool     `json:"late,omitempty"`   // a turn that came after a stub
 	Alike  []string `json:"alike,omitempty"`  // files, absolute, that may be meant as the turn that is missing
 }
 
-// isComplete reports whether nothing more is to be waited for.
-func (s *Standing) isComplete() bool { return s.State == stateTurn || s.State == stateStub }
+// isComplete reports whether nothing more comes: a text from before the launch is no end.
+func (a *awaited) isComplete() bool {
+	return a.State == stateTurn || a.State == stateStub || a.State == stateAstray && !a.early
+}
 
 // A WaitRequest says for whose turns to wait, and who hears of it.
 type WaitRequest struct {
@@ -44,6 +47,7 @@ type WaitRequest struct {
 	Agents  []string      // nil: all who were launched
 	Limit   time.Duration // 0: none
 	NoStubs bool          // write none when the time is up
+	Done    string        // the last line of a file that is whole, beside the sentinel's; "": none
 	// Alike is called once for a file that may be meant as the turn of an agent,
 	// though it has another name or place; nil: nobody listens.
 	Alike func(s Slot, file string)
@@ -54,10 +58,12 @@ type WaitRequest struct {
 
 // Wait blocks until every agent that was launched in a round has one complete file,
 // a turn or a stub, and returns what stands there, in the order of the panel. A file
-// is complete if a command of filebus wrote it, or when it has not changed for 2 s;
-// no other is read. When the time is up, stubs are written for those who have
-// nothing; a file that is being written by then gets its 2 s. With NoStubs, and for a
-// file that goes on changing, the standings come with ErrLate.
+// is complete if a command of filebus wrote it, if its last line or the marker of the
+// agent's task says so, or when it has not changed for 2 s; no other is read. When the
+// time is up, stubs are written for those who were launched and have nothing; a file that
+// is being written by then gets its 2 s. With NoStubs, and for a file that goes on
+// changing or is astray, the standings come with ErrLate. A round that nobody has
+// launched is not waited for, unless the agents are named.
 //
 // The end of ctx ends the wait, and no stubs are written. A symbolic link in the
 // place of a turn is mirror.ErrLink.
@@ -76,14 +82,16 @@ func (f *Forum) Wait(ctx context.Context, key Key, r WaitRequest) ([]Standing, e
 			w.lookAround(ctx, false)
 		}
 		return w.isOver(), again, err
-	}, path.Dir(p))
+	}, path.Dir(p), path.Dir(w.marker(w.turns[0])))
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case err != nil || over:
-		return w.standings(), err
+	case err == nil && over:
+		w.lookAround(ctx, true)
+	case err == nil:
+		return w.end(ctx)
 	}
-	return w.end(ctx)
+	return w.standings(), err
 }
 
 // A waiter is a wait that goes on.
@@ -101,7 +109,9 @@ type waiter struct {
 type awaited struct {
 	Standing
 	slot   Slot
-	looked bool // once at least
+	as     string // the agent, as its file is spelled
+	looked bool   // once at least
+	early  bool   // the text is from before the launch
 	// The state of the file on disk in which it was seen last, since when, and
 	// whether its text was judged in that state.
 	size   int64
@@ -119,21 +129,56 @@ func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter,
 		err := record.NotFound.Errorf("nobody is known to owe a file in round %d of %s", r.Round, key)
 		return nil, err.Try("run it again with --agents NAME,NAME")
 	}
-	if err := f.clear(ctx, slots[0]); err != nil {
+	d, err := f.Read(ctx, key)
+	if err != nil {
 		return nil, err
 	}
-	w := &waiter{Forum: f, WaitRequest: r, said: map[string]bool{}, since: f.now()}
-	if w.dialogue, err = f.Read(ctx, key); err != nil {
-		return nil, err
+	w := f.around(d, slots, r)
+	if len(r.Agents) == 0 && !w.hasBegun() {
+		return nil, d.noRound(r.Round)
 	}
-	if begun, known := w.dialogue.Round(r.Round).begunBy(); known {
+	return w, f.clear(ctx, slots[0])
+}
+
+// around returns a waiter for some places of one round.
+func (f *Forum) around(d *Dialogue, slots []Slot, r WaitRequest) *waiter {
+	w := &waiter{Forum: f, WaitRequest: r, dialogue: d, said: map[string]bool{}, since: f.now()}
+	if begun, known := d.Round(r.Round).begunBy(); known {
 		w.since = begun
 	}
 	for _, s := range slots {
 		w.turns = append(w.turns, &awaited{Standing: Standing{Agent: s.Agent, State: stateMissing, File: s.File},
-			slot: s})
+			slot: s, as: s.Agent})
 	}
-	return w, nil
+	return w
+}
+
+// FindAlike adds to findings of an own dialogue the files that may be meant as the turn.
+func (f *Forum) FindAlike(ctx context.Context, d *Dialogue, all []Finding) {
+	for i, found := range all {
+		if !slices.Contains([]string{stateMissing, stateEmpty, stateStub}, found.Kind) {
+			continue
+		}
+		s := Slot{Key: d.Key, Round: *found.Round, Agent: found.Agent}
+		if file, err := f.w.PathOf(s.name()); err == nil { // else it has no place
+			s.File = file
+			w := f.around(d, []Slot{s}, WaitRequest{Round: s.Round})
+			all[i].Alike = w.alikes(ctx, w.turns[0])
+		}
+	}
+}
+
+// hasBegun reports whether the round was launched: it has a panel, or any file.
+func (w *waiter) hasBegun() bool {
+	isShown := func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }
+	return w.dialogue.Round(w.Round).hasBegun() || slices.ContainsFunc(entriesOf(filepath.Dir(w.turns[0].File)), isShown)
+}
+
+// isLaunched reports whether an agent was told to write, by a panel or a prompt.
+func (w *waiter) isLaunched(a *awaited) bool {
+	panel := w.dialogue.Round(w.Round).panel()
+	_, err := os.Lstat(strings.TrimSuffix(a.slot.File, ".md") + ".prompt.md")
+	return err == nil || panel != nil && isAmong(panel.Experts, a.Agent)
 }
 
 // say tells the listener a line once.
@@ -179,6 +224,7 @@ func (w *waiter) look(ctx context.Context) (again time.Duration, err error) {
 func (w *waiter) lookAt(ctx context.Context, a *awaited) (again time.Duration, err error) {
 	first := !a.looked
 	a.looked = true
+	w.spell(a)
 	info, err := os.Lstat(a.File)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -210,17 +256,18 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 	if err != nil {
 		return 0, err
 	}
+	isDone := !announced && w.isDone(a)
 	still := now.Sub(a.time)
 	if still < 0 { // by another clock: what counts is how long it was seen so
 		still = now.Sub(a.first)
 	}
-	if !announced && still < materialize.StillFor {
+	if !announced && !isDone && still < materialize.StillFor {
 		a.State = stateWriting
 		return materialize.StillFor - still, nil
 	}
-	name := a.slot.name()
+	name := a.name()
 	done, err := w.w.ImportStill(ctx, name.Kind, name.ID)
-	if err == nil && done.Action == "waiting" && a.time.After(now) {
+	if err == nil && done.Action == "waiting" && (isDone || a.time.After(now)) {
 		p, pathErr := w.w.RecordPath(name.Kind, name.ID)
 		done, err = materialize.SyncedFile{}, errors.Join(pathErr, w.w.Import(ctx, p))
 	}
@@ -239,7 +286,7 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 // isAnnounced reports whether the file of a turn looks like what a command has
 // written.
 func (w *waiter) isAnnounced(ctx context.Context, a *awaited) (bool, error) {
-	h, err := w.head(ctx, a.slot)
+	h, err := w.read.Head(ctx, a.name())
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
@@ -253,27 +300,28 @@ func isCommand(source record.Source) bool {
 }
 
 // judge tells by what is stored of a turn what it is.
-func (w *waiter) judge(ctx context.Context, a *awaited) error {
+func (w *waiter) judge(ctx context.Context, a *awaited) (err error) {
 	a.judged = true
-	h, err := w.head(ctx, a.slot)
+	h, err := w.read.Head(ctx, a.name())
 	if err != nil {
 		return fmt.Errorf("reading the turn of %s: %w", a.Agent, err)
 	}
-	text, err := w.text(ctx, h.Version)
-	if err != nil {
+	if w.dialogue, err = w.Read(ctx, a.slot.Key); err != nil {
 		return err
 	}
-	reason, isStub := layout.ParseStub(text)
+	t := w.dialogue.Round(w.Round).Turn(a.Agent)
+	a.State, a.Reason = t.state(), ""
 	switch {
-	case isStub:
-		a.State, a.Reason = stateStub, reason
-		return nil
-	case text != nil && isBlank(text):
-		a.State = stateEmpty
-		return nil
+	case t == nil || a.State == stateTurn: // without a panel, prose is the turn of one who is named
+		a.State, a.Words = stateTurn, h.Description.Words
+		a.Late, err = w.isLate(ctx, h.Version)
+	default:
+		a.Reason = t.Stub + t.Astray
 	}
-	a.State, a.Words = stateTurn, h.Description.Words
-	a.Late, err = w.isLate(ctx, h.Version)
+	if a.State == stateAstray {
+		a.early = w.dialogue.Round(w.Round).isEarly(t)
+		w.say("%s: %s is not counted: %s", a.Agent, a.File, a.Reason)
+	}
 	return err
 }
 
@@ -298,6 +346,53 @@ func (w *waiter) restore(ctx context.Context, a *awaited, first bool) (again tim
 		return 0, err
 	}
 	return 0, w.judge(ctx, a)
+}
+
+// name returns the name of the file that is taken for a turn.
+func (a *awaited) name() record.Name { return turnName(a.slot.Key, a.slot.Round, a.as) }
+
+// spell finds the file of a turn: that of the agent's name, else B1.md for b1.
+func (w *waiter) spell(a *awaited) {
+	a.File, a.as = a.slot.File, a.Agent
+	dir := filepath.Dir(a.File)
+	for _, entry := range entriesOf(dir) {
+		as, isTurn := strings.CutSuffix(entry.Name(), ".md")
+		file := filepath.Join(dir, entry.Name())
+		if isTurn && foldExpert(as) == a.Agent && entry.Type().IsRegular() && !a.slot.isVoiced(a.File) && a.slot.isVoiced(file) {
+			a.File, a.as = file, as
+		}
+	}
+}
+
+// isVoiced reports whether a file holds a text that somebody may have given as the turn.
+func (s Slot) isVoiced(file string) bool {
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > MaxTurn {
+		return err == nil // what is no file, or too long, is looked at later
+	}
+	text, err := os.ReadFile(file)
+	return err == nil && !s.isVacant(text)
+}
+
+// marker returns where the marker of an agent's task would be, as records have it.
+func (w *waiter) marker(a *awaited) string {
+	id := fmt.Sprintf("%s-%s-%s", a.slot.Key.Slug(), roundFolder(a.slot.Round), a.Agent)
+	p, _ := w.w.Settings.Profile.Path(record.KindMarker, id) // "" for one that no task can have: a folder
+	return p
+}
+
+// isDone reports whether a file's last line says that it is whole, or a marker no older.
+func (w *waiter) isDone(a *awaited) bool {
+	if a.size <= MaxTurn {
+		text, _ := os.ReadFile(a.File) // what cannot be read says nothing
+		text = bytes.TrimSpace(text)
+		last := text[bytes.LastIndexByte(text, '\n')+1:]
+		if bytes.HasPrefix(last, []byte(sentinel)) || len(last) > 0 && string(last) == w.Done {
+			return true
+		}
+	}
+	info, err := os.Stat(w.w.FilePath(w.marker(a)))
+	return err == nil && info.Mode().IsRegular() && !info.ModTime().Before(a.time)
 }
 
 // endPause is how much longer than a file needs to be still a wait goes on for it.
@@ -341,7 +436,7 @@ func (w *waiter) lastLook(ctx context.Context) error {
 // stubs writes stubs for those who have nothing.
 func (w *waiter) stubs(ctx context.Context) error {
 	for _, a := range w.turns {
-		if a.State != stateMissing && a.State != stateEmpty {
+		if a.State != stateMissing && a.State != stateEmpty || !w.isLaunched(a) {
 			continue
 		}
 		reason := fmt.Sprintf("no file within %v", w.Limit)
@@ -383,7 +478,7 @@ func (w *waiter) lookAround(ctx context.Context, atEnd bool) {
 	}
 	w.around = now
 	for _, a := range w.turns {
-		if a.isComplete() {
+		if a.State == stateTurn {
 			continue
 		}
 		a.Alike = w.alikes(ctx, a)
@@ -464,7 +559,7 @@ func (w *waiter) isMisplaced(ctx context.Context, a *awaited, round int, file st
 		return false
 	}
 	r := w.dialogue.Round(round)
-	if round > a.slot.Round && r.panel() == nil {
+	if round > a.slot.Round && (r.panel() == nil || r.Turn(a.Agent).state() == stateAstray) {
 		return true
 	}
 	if round > a.slot.Round || r == nil || r.Turn(a.Agent) == nil || r.Turn(a.Agent).IsStub || !info.ModTime().After(w.since) {

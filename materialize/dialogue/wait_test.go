@@ -255,7 +255,6 @@ func TestAlike(t *testing.T) {
 		file  string
 		alike bool
 	}{
-		{"round-0/Muffin.md", true},
 		{"round-0/MUFFIN.MD", true},
 		{"round-0/muffin.markdown", true},
 		{"round-0/muffin.md.txt", true},

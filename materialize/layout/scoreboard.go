@@ -178,6 +178,7 @@ type JudgedTurn struct {
 	Converge      bool   `json:"converge,omitempty"` // the judge's word that the agent has converged
 	Note          string `json:"note,omitempty"`
 	Judge         string `json:"judge,omitempty"` // who has given them
+	Turn          string `json:"turn,omitempty"`  // the digest of the text that was judged, 12 digits
 }
 
 // Marks returns the four numbers.

@@ -145,7 +145,7 @@ func TestScores(t *testing.T) {
 	text := docExample(t, "dialogue", "scores.json")
 	got, problem := ParseScores(text)
 	want := Scores{Round: 0, Agents: []JudgedTurn{
-		{Agent: "muffin", Wisdom: 6, Consistency: 5, Truth: 6, Relationships: 3, Judge: "judge"},
+		{Agent: "muffin", Wisdom: 6, Consistency: 5, Truth: 6, Relationships: 3, Judge: "judge", Turn: "5f70bf18a086"},
 		{Agent: "scone", Wisdom: 3, Consistency: 3, Truth: 4, Relationships: 2, Converge: true, Note: "brief, and right"},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" || problem != nil {
