@@ -292,6 +292,10 @@ func (t *transcript) take(line []byte, at int, w wanted) {
 			if m.id != "" && m.id == c.last.id {
 				m.text, m.size = c.last.text+"\n\n"+text, m.size+c.last.size
 			}
+			turn, report, _ := strings.Cut(m.text, "\n"+sentinel+":") // what the prompt asks for behind a turn
+			if len(layout.ParseMarkers([]byte(turn))) > 0 && len(layout.ParseMarkers([]byte(report))) == 0 && strings.Count(report, "\n") < 6 {
+				m.text, m.size = turn, len(turn)
+			}
 			c.keep(m, rankLong, w)
 		}
 		if c.last.line = at; bytes.Contains(line, []byte(path.Base(w.dir))) { // most calls are about other files
@@ -371,7 +375,8 @@ func (c *chain) write(call map[string]any, at int, w wanted) {
 	for _, e := range append(edits, call) {
 		edit, _ := e.(map[string]any)
 		if old := field(edit, "old_string", "old_str", "oldString"); old != "" {
-			text = strings.Replace(text, old, field(edit, "new_string", "new_str", "newString"), 1)
+			count := map[bool]int{true: -1, false: 1}[edit["replace_all"] == true || edit["replaceAll"] == true]
+			text = strings.Replace(text, old, field(edit, "new_string", "new_str", "newString"), count)
 		}
 	}
 	if text != before {
