@@ -239,7 +239,7 @@ func (d *Dialogue) readings(round int, agent string) (names []record.Name, own i
 			if t.state() != stateTurn {
 				continue
 			}
-			if t.Agent == agent {
+			if t.Agent == agent && own < 0 { // another file of the same agent follows the turn
 				own = len(names)
 			}
 			names = append(names, t.Version.Record.Name)
