@@ -264,6 +264,11 @@ func (a advised) follow(t *testing.T, dir string) (out string) {
 				words[i] = "gone"
 			}
 		}
+		if at := slices.Index(words, "|"); at > 0 { // what the first prints is the file of the other
+			text, _, _ := strings.Cut(runAdvised(t, dir, words[1:at]...), "$ filebus get")
+			writeAdvised(t, filepath.Join(dir, "piped.new"), text)
+			words = append(words[at+1:], "piped.new")
+		}
 		switch {
 		case words[0] == "filebus":
 			out += runAdvised(t, dir, words[1:]...)

@@ -102,12 +102,16 @@ func (w *workspace) mend(key dialogue.Key, f dialogue.Finding) string {
 	}
 	of := fmt.Sprintf("%s %d %s", record.ShellWord(key.String()), *f.Round, record.ShellWord(f.Agent))
 	recover := "filebus dialogue recover " + of + " --transcript FILE.jsonl"
+	put := "filebus dialogue put " + of
+	if f.Before != "" {
+		return "filebus get " + f.Before + " | " + put + map[bool]string{true: " --force"}[f.Kind == "astray"]
+	}
 	switch f.Kind {
 	case "missing", "empty", "stub":
 		if len(f.Alike) > 0 {
-			return "filebus dialogue put " + of + " " + record.ShellWord(w.near(f.Alike[0]))
+			return put + " " + record.ShellWord(w.near(f.Alike[0]))
 		}
-		return recover + ", or filebus dialogue put " + of + " FILE"
+		return recover + ", or " + put + " FILE"
 	case "astray", "no_markers":
 		return recover
 	case "stranger", "twice":

@@ -77,7 +77,7 @@ func (view *dialogueRound) wanting(w *workspace) (none []string, hint string) {
 		}
 		if a.State == "stub" || a.State == "astray" {
 			none = append(none, a.Agent)
-			hint = cmp.Or(hint, w.mend(view.Dialogue, dialogue.Finding{Kind: a.State, Round: &view.Round, Agent: a.Agent, Alike: a.Alike}))
+			hint = cmp.Or(hint, w.mend(view.Dialogue, dialogue.Finding{Kind: a.State, Round: &view.Round, Agent: a.Agent, Alike: a.Alike, Before: a.Before}))
 		}
 	}
 	return none, hint

@@ -230,6 +230,10 @@ func (d *Dialogue) sortOut() {
 			r.Files = append(r.Files, file)
 			return true
 		})
+		r.Files = slices.DeleteFunc(r.Files, func(f extraFile) bool { // put as somebody's turn: nothing is left over
+			isCopied := func(t *Turn) bool { return t.isGiven() && t.digest() == f.MayBe.digest() }
+			return f.MayBe != nil && !f.MayBe.isGiven() && slices.ContainsFunc(r.Turns, isCopied)
+		})
 	}
 }
 

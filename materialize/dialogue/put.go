@@ -259,30 +259,34 @@ func (f *Forum) putStub(ctx context.Context, s Slot, origin materialize.Origin, 
 	})
 }
 
+// earlier returns the newest version before a turn, which may be nil, that is as asked for;
+// the zero Ref: there is none, or nobody knows any more.
+func (f *Forum) earlier(ctx context.Context, t *Turn, is func(old *Turn) bool) (ref record.Ref, err error) {
+	const most = 32 // bounds how many versions of a turn are looked at
+	for n := 0; n < most && t != nil && !t.Version.Record.Prev.IsZero(); n++ {
+		ref = t.Version.Record.Prev
+		t = &Turn{}
+		t.Version, err = query.View(ctx, f.w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(ref) })
+		if errors.Is(err, store.ErrDropped) {
+			return record.Ref{}, nil
+		}
+		if err == nil {
+			t.Text, err = f.text(ctx, t.Version)
+		}
+		if err != nil || is(t) {
+			return ref, err
+		}
+	}
+	return record.Ref{}, nil
+}
+
 // isLate reports whether the version of a turn came after a stub had taken its place.
 func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
-	const maxLate = 32 // bounds how many versions of a turn are looked at for a stub
-	for range maxLate {
-		if v.Record.Prev == (record.Ref{}) {
-			break
-		}
-		before, err := query.View(ctx, f.w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(v.Record.Prev) })
-		if errors.Is(err, store.ErrDropped) {
-			break // nobody knows any more
-		}
-		if err != nil {
-			return false, err
-		}
-		text, err := f.text(ctx, before)
-		if err != nil {
-			return false, err
-		}
-		if _, isStub := layout.ParseStub(text); isStub {
-			return true, nil
-		}
-		v = before
-	}
-	return false, nil
+	stub, err := f.earlier(ctx, &Turn{Version: v}, func(old *Turn) bool {
+		_, isStub := layout.ParseStub(old.Text)
+		return isStub
+	})
+	return err == nil && !stub.IsZero(), err
 }
 
 // launch records in the panel of a round that agents owe a file, and makes the

@@ -2,6 +2,7 @@ package dialogue
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,7 @@ type Standing struct {
 	Reason string   `json:"reason,omitempty"` // of a stub, or why a text is not counted
 	Late   bool     `json:"late,omitempty"`   // a turn that came after a stub
 	Alike  []string `json:"alike,omitempty"`  // files, absolute, that may be meant as the turn that is missing
+	Before string   `json:"before,omitempty"` // the version that was the turn, where what stands there now is none
 }
 
 // isComplete reports whether nothing more comes: a text from before the launch is no end.
@@ -153,19 +155,44 @@ func (f *Forum) around(d *Dialogue, slots []Slot, r WaitRequest) *waiter {
 	return w
 }
 
-// FindAlike adds to findings of an own dialogue the files that may be meant as the turn.
+// FindAlike adds to findings of an own dialogue the files that may be meant as the turn, and
+// the version that was it.
 func (f *Forum) FindAlike(ctx context.Context, d *Dialogue, all []Finding) {
 	for i, found := range all {
-		if !slices.Contains([]string{stateMissing, stateEmpty, stateStub}, found.Kind) {
+		if !slices.Contains([]string{stateMissing, stateEmpty, stateStub, stateAstray, "changed"}, found.Kind) {
 			continue
 		}
 		s := Slot{Key: d.Key, Round: *found.Round, Agent: found.Agent}
 		if file, err := f.w.PathOf(s.name()); err == nil { // else it has no place
 			s.File = file
 			w := f.around(d, []Slot{s}, WaitRequest{Round: s.Round})
-			all[i].Alike = w.alikes(ctx, w.turns[0])
+			before := w.before(ctx, w.turns[0])
+			if found.Kind != "changed" {
+				all[i].Alike, all[i].Before = w.alikes(ctx, w.turns[0]), before
+			} else if before != "" {
+				all[i].Text += "; what was judged is " + before
+			}
 		}
 	}
+}
+
+// before returns the version that was the turn of an agent: the one that was judged, else the
+// newest of the round that stands nowhere now; "": none is known.
+func (w *waiter) before(ctx context.Context, a *awaited) string {
+	r, stands := cmp.Or(w.dialogue.Round(a.slot.Round), &Round{}), map[record.Digest]bool{}
+	for _, other := range w.dialogue.Rounds {
+		for _, t := range other.Turns {
+			stands[t.Version.Record.Body] = true
+		}
+	}
+	judged, _ := r.scores().Find(a.Agent)
+	ref, err := w.earlier(ctx, r.Turn(a.Agent), func(old *Turn) bool {
+		return !r.isEarly(old) && !stands[old.Version.Record.Body] && !a.slot.isVacant(old.Text) && !old.isChanged(judged)
+	})
+	if err != nil || ref.IsZero() {
+		return ""
+	}
+	return ref.Short()
 }
 
 // hasBegun reports whether the round was launched: it has a panel, or any file.
@@ -481,7 +508,7 @@ func (w *waiter) lookAround(ctx context.Context, atEnd bool) {
 		if a.State == stateTurn {
 			continue
 		}
-		a.Alike = w.alikes(ctx, a)
+		a.Alike, a.Before = w.alikes(ctx, a), w.before(ctx, a)
 		for _, file := range a.Alike {
 			info, err := os.Lstat(file)
 			if err != nil || !atEnd && now.Sub(info.ModTime()) < materialize.StillFor || w.said[file] {
@@ -528,17 +555,13 @@ func (w *waiter) isKnown(name string) bool {
 func (w *waiter) alikes(ctx context.Context, a *awaited) []string {
 	round := filepath.Dir(a.File)
 	top := filepath.Dir(round)
-	found := w.alikesIn(round, a)
+	found := append(w.alikesIn(round, a), w.alikesIn(top, a)...)
 	for _, entry := range entriesOf(top) {
 		dir := filepath.Join(top, entry.Name())
 		number, isRound := strings.CutPrefix(entry.Name(), "round-")
 		n, err := strconv.Atoi(number)
 		switch {
-		case dir == round:
-		case !entry.IsDir():
-			if entry.Type().IsRegular() && w.isAlike(entry.Name(), a.Agent) {
-				found = append(found, dir)
-			}
+		case dir == round, !entry.IsDir():
 		case isRound && err == nil && roundFolder(n) == entry.Name():
 			if file := filepath.Join(dir, filepath.Base(a.File)); w.isMisplaced(ctx, a, n, file) {
 				found = append(found, file)
