@@ -205,6 +205,9 @@ func TestSharedRoot(t *testing.T) {
 	if _, err := ours.Read(t.Context(), second.Key); !errors.Is(err, ErrNoDialogue) {
 		t.Errorf("the dialogue of another project: %v", err)
 	}
+	if _, err := ours.Find(t.Context(), "retry-1"); !errors.Is(err, mirror.ErrRootTaken) {
+		t.Errorf("looking for the dialogue of another project: %v, want whose it is", err)
+	}
 	done, err := theirs.Assemble(t.Context(), second.Key, AssembleOptions{})
 	if err != nil {
 		t.Fatal(err)

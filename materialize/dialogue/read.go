@@ -14,6 +14,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/mirror"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -125,6 +126,10 @@ func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
 		}
 	}
 	if err != nil {
+		return Key{}, err
+	}
+	// Outside, its folder may be that of another store, or of one that was here before.
+	if _, err := f.w.ImportStill(ctx, record.KindDialogue, text+"/"+poolFile); errors.Is(err, mirror.ErrRootTaken) {
 		return Key{}, err
 	}
 	near := slices.DeleteFunc(keys, func(k Key) bool { return text == "" || !strings.Contains(k.String(), text) })
