@@ -179,7 +179,7 @@ func (f *Forum) FindAlike(ctx context.Context, d *Dialogue, all []Finding) {
 // before returns the version that was the turn of an agent: the one that was judged, else the
 // newest of the round that stands nowhere now; "": none is known.
 func (w *waiter) before(ctx context.Context, a *awaited) string {
-	r, stands := cmp.Or(w.dialogue.Round(a.slot.Round), &Round{}), map[record.Digest]bool{}
+	r, stands := w.round(), map[record.Digest]bool{}
 	for _, other := range w.dialogue.Rounds {
 		for _, t := range other.Turns {
 			stands[t.Version.Record.Body] = true
@@ -195,6 +195,9 @@ func (w *waiter) before(ctx context.Context, a *awaited) string {
 	return ref.Short()
 }
 
+// round returns the round, empty if there is none yet.
+func (w *waiter) round() *Round { return cmp.Or(w.dialogue.Round(w.Round), &Round{}) }
+
 // hasBegun reports whether the round was launched: it has a panel, or any file.
 func (w *waiter) hasBegun() bool {
 	isShown := func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }
@@ -203,9 +206,8 @@ func (w *waiter) hasBegun() bool {
 
 // isLaunched reports whether an agent was told to write, by a panel or a prompt.
 func (w *waiter) isLaunched(a *awaited) bool {
-	panel := w.dialogue.Round(w.Round).panel()
 	_, err := os.Lstat(strings.TrimSuffix(a.slot.File, ".md") + ".prompt.md")
-	return err == nil || panel != nil && isAmong(panel.Experts, a.Agent)
+	return err == nil || isAmong(w.round().members(), a.Agent)
 }
 
 // say tells the listener a line once.
@@ -542,11 +544,8 @@ func (w *waiter) sayStrangers() {
 // isKnown reports whether a name is that of an agent who owes a file in the round
 // or takes part in the dialogue.
 func (w *waiter) isKnown(name string) bool {
-	if slices.ContainsFunc(w.turns, func(a *awaited) bool { return a.Agent == name }) || isAmong(w.dialogue.Pool.Experts, name) {
-		return true
-	}
-	panel := w.dialogue.Round(w.Round).panel()
-	return panel != nil && isAmong(panel.Experts, name)
+	isAwaited := slices.ContainsFunc(w.turns, func(a *awaited) bool { return a.Agent == name })
+	return isAwaited || isAmong(w.dialogue.Pool.Experts, name) || isAmong(w.round().members(), name)
 }
 
 // alikes returns the files, absolute, that may be meant as the turn of an agent: in
@@ -618,14 +617,12 @@ func (w *waiter) elsewhere(a *awaited) []string {
 		if err != nil || strings.HasPrefix(p, "~/") {
 			continue
 		}
-		files := []string{p}
-		if !strings.HasPrefix(p, "/") {
-			files = nil
-			for _, root := range append(w.w.Roots(), w.w.Root) {
-				files = append(files, filepath.Join(root, filepath.FromSlash(p)))
-			}
+		roots := append(w.w.Roots(), w.w.Root)
+		if strings.HasPrefix(p, "/") {
+			roots = []string{""}
 		}
-		for _, file := range files {
+		for _, root := range roots {
+			file := filepath.Join(root, filepath.FromSlash(p))
 			info, err := os.Lstat(file)
 			if err == nil && info.Mode().IsRegular() && info.Size() > 0 && file != a.File && !slices.Contains(found, file) {
 				found = append(found, file)
