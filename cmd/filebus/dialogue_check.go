@@ -103,8 +103,8 @@ func (w *workspace) mend(key dialogue.Key, f dialogue.Finding) string {
 	of := fmt.Sprintf("%s %d %s", record.ShellWord(key.String()), *f.Round, record.ShellWord(f.Agent))
 	recover := "filebus dialogue recover " + of + " --transcript FILE.jsonl"
 	put := "filebus dialogue put " + of
-	if f.Before != "" {
-		return "filebus get " + f.Before + " | " + put + map[bool]string{true: " --force"}[f.Kind == "astray"]
+	if f.Before != (record.ShortRef{}) {
+		return "filebus get " + f.Before.String() + " | " + put + map[bool]string{true: " --force"}[f.Kind == "astray"]
 	}
 	switch f.Kind {
 	case "missing", "empty", "stub":

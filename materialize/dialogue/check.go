@@ -9,6 +9,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/store/record"
 )
 
 // A Finding is one thing that a check has found. Its kinds are those of files: missing,
@@ -26,8 +27,8 @@ type Finding struct {
 	Text    string `json:"text"`            // what is found
 	Wanting bool   `json:"wanting"`         // it is incomplete or cannot be told; else it departs in form alone
 
-	Alike  []string `json:"alike,omitempty"`  // files, absolute, that may be meant as the turn: see FindAlike
-	Before string   `json:"before,omitempty"` // the version that was the turn
+	Alike  []string        `json:"alike,omitempty"` // files, absolute, that may be meant as the turn: see FindAlike
+	Before record.ShortRef `json:"before,omitzero"` // the version that was the turn
 }
 
 // A Report is what a check has found.
@@ -91,7 +92,7 @@ type checker struct {
 
 // add adds that something is incomplete, or cannot be told, unless that is taken back.
 func (c *checker) add(kind string, round *int, agent, file string, line int, format string, args ...any) *Finding {
-	f := Finding{kind, round, agent, file, line, fmt.Sprintf(format, args...), true, nil, ""}
+	f := Finding{kind, round, agent, file, line, fmt.Sprintf(format, args...), true, nil, record.ShortRef{}}
 	c.report.Findings = append(c.report.Findings, f)
 	return &c.report.Findings[len(c.report.Findings)-1]
 }

@@ -267,14 +267,16 @@ func (f *Forum) earlier(ctx context.Context, t *Turn, is func(old *Turn) bool) (
 		ref = t.Version.Record.Prev
 		t = &Turn{}
 		t.Version, err = query.View(ctx, f.w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(ref) })
-		if errors.Is(err, store.ErrDropped) {
-			return record.Ref{}, nil
-		}
 		if err == nil {
 			t.Text, err = f.text(ctx, t.Version)
 		}
-		if err != nil || is(t) {
-			return ref, err
+		switch {
+		case errors.Is(err, store.ErrDropped):
+			return record.Ref{}, nil
+		case err != nil:
+			return record.Ref{}, err
+		case is(t):
+			return ref, nil
 		}
 	}
 	return record.Ref{}, nil

@@ -35,7 +35,8 @@ type Standing struct {
 	Reason string   `json:"reason,omitempty"` // of a stub, or why a text is not counted
 	Late   bool     `json:"late,omitempty"`   // a turn that came after a stub
 	Alike  []string `json:"alike,omitempty"`  // files, absolute, that may be meant as the turn that is missing
-	Before string   `json:"before,omitempty"` // the version that was the turn, where what stands there now is none
+	// The version that was the turn, where what stands there now is none.
+	Before record.ShortRef `json:"before,omitzero"`
 }
 
 // isComplete reports whether nothing more comes: a text from before the launch is no end.
@@ -169,16 +170,16 @@ func (f *Forum) FindAlike(ctx context.Context, d *Dialogue, all []Finding) {
 			before := w.before(ctx, w.turns[0])
 			if found.Kind != "changed" {
 				all[i].Alike, all[i].Before = w.alikes(ctx, w.turns[0]), before
-			} else if before != "" {
-				all[i].Text += "; what was judged is " + before
+			} else if before != (record.ShortRef{}) {
+				all[i].Text += "; what was judged is " + before.String()
 			}
 		}
 	}
 }
 
 // before returns the version that was the turn of an agent: the one that was judged, else the
-// newest of the round that stands nowhere now; "": none is known.
-func (w *waiter) before(ctx context.Context, a *awaited) string {
+// newest of the round that stands nowhere now; zero: none is known.
+func (w *waiter) before(ctx context.Context, a *awaited) record.ShortRef {
 	r, stands := w.round(), map[record.Digest]bool{}
 	for _, other := range w.dialogue.Rounds {
 		for _, t := range other.Turns {
@@ -186,13 +187,10 @@ func (w *waiter) before(ctx context.Context, a *awaited) string {
 		}
 	}
 	judged, _ := r.scores().Find(a.Agent)
-	ref, err := w.earlier(ctx, r.Turn(a.Agent), func(old *Turn) bool {
+	was, _ := w.earlier(ctx, r.Turn(a.Agent), func(old *Turn) bool {
 		return !r.isEarly(old) && !stands[old.Version.Record.Body] && !a.slot.isVacant(old.Text) && !old.isChanged(judged)
 	})
-	if err != nil || ref.IsZero() {
-		return ""
-	}
-	return ref.Short()
+	return record.ShortRef(was) // what cannot be read is not known
 }
 
 // round returns the round, empty if there is none yet.
