@@ -16,25 +16,10 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
-
-// refs returns the versions that a document is made from.
-func (d *Dialogue) refs() (all []record.Ref) {
-	for _, f := range d.Files {
-		all = append(all, f.Version.Ref)
-	}
-	for _, r := range d.Rounds {
-		for _, f := range r.Files {
-			all = append(all, f.Version.Ref)
-		}
-		for _, t := range r.Turns {
-			all = append(all, t.Version.Ref)
-		}
-	}
-	return all
-}
 
 // lifecycles returns how far a document can be, in this order: the last word of the name
 // of its file.
@@ -344,7 +329,7 @@ func textIn(files []documentFile, name string) []byte {
 func (f *Forum) writeFiles(
 	ctx context.Context, d *Dialogue, done *Assembled, folder string, files []documentFile, old []documentRecord,
 ) error {
-	from := d.refs()
+	from := markdown.Each(d.versions(), func(v store.Version) record.Ref { return v.Ref })
 	for _, file := range slices.Backward(files) { // the document never names a file that is not there
 		request := materialize.PutRequest{
 			Kind: record.KindDialogue, ID: folder + file.Name, Text: bytes.NewReader(file.Text), From: from,

@@ -273,16 +273,10 @@ func (c *checker) broken(round int) {
 // folder returns the folder of a dialogue as its records have it, below the workspace
 // or the root of its tree.
 func (d *Dialogue) folder() string {
-	for _, r := range d.Rounds {
-		for _, t := range r.Turns {
-			return d.shown(path.Dir(path.Dir(t.Version.Record.Path)))
+	for _, v := range d.versions() {
+		if at := strings.LastIndex("/"+v.Record.Path, "/"+d.Key.Slug()+"/"); at >= 0 {
+			return d.shown(v.Record.Path[:at+len(d.Key.Slug())])
 		}
-		for _, f := range r.Files {
-			return d.shown(strings.TrimSuffix(f.Version.Record.Path, "/"+f.Path))
-		}
-	}
-	for _, f := range d.Files {
-		return d.shown(strings.TrimSuffix(f.Version.Record.Path, "/"+f.Path))
 	}
 	return d.Key.ID
 }

@@ -195,19 +195,30 @@ func names(experts []layout.Expert) []string {
 	return markdown.Each(experts, func(e layout.Expert) string { return e.Name })
 }
 
+// files returns all files that are no turns: those of the rounds come first.
+func (d *Dialogue) files() []extraFile {
+	of := markdown.Each(d.Rounds, func(r *Round) []extraFile { return r.Files })
+	return slices.Concat(append(of, d.Files)...)
+}
+
 // file returns the version of a file that is no turn, by its path below the dialogue's
 // folder.
 func (d *Dialogue) file(path string) (store.Version, bool) {
-	files := d.Files
-	for _, r := range d.Rounds {
-		files = append(files, r.Files...)
-	}
-	for _, f := range files {
+	for _, f := range d.files() {
 		if f.Path == path {
 			return f.Version, true
 		}
 	}
 	return store.Version{}, false
+}
+
+// versions returns all that a dialogue is made from.
+func (d *Dialogue) versions() []store.Version {
+	all := markdown.Each(d.files(), func(f extraFile) store.Version { return f.Version })
+	for _, r := range d.Rounds {
+		all = append(all, markdown.Each(r.Turns, func(t *Turn) store.Version { return t.Version })...)
+	}
+	return all
 }
 
 // turnName is the name of a turn of a dialogue in the own tree.

@@ -12,6 +12,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/store"
 )
 
 // Document returns the document of a dialogue, with every turn whatever its length:
@@ -79,11 +80,7 @@ var promptRole = layout.Pattern(
 
 // byHand returns the text of a file that the judge has written, nil if it is blank, or was
 // computed: then it says nothing that the tables do not.
-func (f *Forum) byHand(ctx context.Context, d *Dialogue, path string) ([]byte, error) {
-	v, found := d.file(path)
-	if !found {
-		return nil, nil
-	}
+func (f *Forum) byHand(ctx context.Context, v store.Version) ([]byte, error) {
 	text, err := f.w.TextOf(ctx, v)
 	if err != nil || isBlank(text) || isDerived(text) {
 		return nil, err
@@ -94,15 +91,12 @@ func (f *Forum) byHand(ctx context.Context, d *Dialogue, path string) ([]byte, e
 // readFiles reads what lies beside the turns, and is no data: the text of the judge, and
 // prompts.
 func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
-	rounds, files := b.d.Rounds, []extraFile(nil)
-	for _, r := range rounds {
-		files = append(files, r.Files...)
-	}
+	rounds := b.d.Rounds
 	b.after = map[int][]layout.DocumentSection{}
-	for _, file := range append(files, b.d.Files...) {
+	for _, file := range b.d.files() {
 		folder, name := path.Split(file.Path)
 		stem, isText := strings.CutSuffix(name, ".md")
-		text, err := f.byHand(ctx, b.d, file.Path)
+		text, err := f.byHand(ctx, file.Version)
 		if err != nil {
 			return err
 		}

@@ -187,9 +187,12 @@ func (f *Forum) writeBrief(ctx context.Context, out *strings.Builder, d *Dialogu
 	brief = markdown.Clip(brief, maxBrief/4)
 	for i, r := range board.Rounds {
 		if r.Round < round {
-			text, err := f.byHand(ctx, d, summaryFile(r.Round))
-			if err != nil {
-				return err
+			var text []byte
+			if v, found := d.file(summaryFile(r.Round)); found {
+				var err error
+				if text, err = f.byHand(ctx, v); err != nil {
+					return err
+				}
 			}
 			if text == nil {
 				_, text, _ = bytes.Cut(board.summaryText(i), []byte("\n")) // the comment

@@ -10,7 +10,6 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/store"
 )
 
 // A word is a file that the judge has written by hand.
@@ -23,21 +22,28 @@ type word struct {
 // wordFile finds the files in which a judge writes.
 var wordFile = layout.Pattern(`(?i)^(?:round-(\d{1,4})[./])?(scoreboard|tensions|summary|convergence|verdict)(?:\.md)?$`)
 
-// addWord keeps a file of the judge that was not computed.
-func (f *Forum) addWord(ctx context.Context, d *Dialogue, v store.Version, path string) error {
-	m := wordFile().FindStringSubmatch(path)
-	if m == nil {
-		return nil
+// readWords reads what the judge has written by hand: by round, its folder first; the
+// whole comes last.
+func (f *Forum) readWords(ctx context.Context, d *Dialogue) error {
+	for _, file := range d.files() {
+		m := wordFile().FindStringSubmatch(file.Path)
+		if m == nil || file.Version.Record.Size > MaxTurn {
+			continue
+		}
+		round, err := strconv.Atoi(m[1])
+		if err != nil {
+			round = -1
+		}
+		text, err := f.byHand(ctx, file.Version)
+		if err != nil {
+			return err
+		}
+		d.words = append(d.words, word{file.Path, round, text})
 	}
-	round, err := strconv.Atoi(m[1])
-	if err != nil {
-		round = -1
-	}
-	text, err := f.text(ctx, v)
-	if err == nil && !isDerived(text) {
-		d.words = append(d.words, word{path, round, text})
-	}
-	return err
+	slices.SortFunc(d.words, func(a, b word) int {
+		return cmp.Or(cmp.Compare(uint(a.round), uint(b.round)), strings.Compare(b.path, a.path))
+	})
+	return nil
 }
 
 // A listedRow is a tension of the judge's list.
