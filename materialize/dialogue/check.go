@@ -220,7 +220,7 @@ func (c *checker) references(r *Round, t *tracking) {
 			c.wanting("unknown", turn, ref.Line, "%s is no tension that was raised before", ref.Text)
 			continue
 		}
-		names := markdown.Each(ref.Matches[:min(2, len(ref.Matches))], refText)
+		names := markdown.Each(ref.Matches[:min(2, len(ref.Matches))], (*tension).String)
 		if ref.Count > 2 {
 			names = append(names, "…")
 		}

@@ -31,8 +31,10 @@ func (b *Board) derive() []DerivedFile {
 	if !b.HasTurns() {
 		return nil
 	}
-	files := []DerivedFile{{Path: scoreboardFile, Text: b.scoreboardText()},
-		{Path: tensionsFile, Text: b.tensionsText()}}
+	files := []DerivedFile{
+		{Path: scoreboardFile, Text: derived(layout.AppendScoreboard(b.titled("Scoreboard"), b.Scoreboard))},
+		{Path: tensionsFile, Text: b.tensionsText()},
+	}
 	for i, r := range b.Rounds {
 		files = append(files, DerivedFile{Path: summaryFile(r.Round), Text: b.summaryText(i)})
 	}

@@ -269,7 +269,7 @@ func labelOf(name string) string {
 // other alphabets are left out. It fails if nothing remains.
 func slugOf(title string) (string, error) {
 	slug := ""
-	for _, word := range strings.FieldsFunc(plainLetters(title), func(r rune) bool { return r == ' ' }) {
+	for _, word := range strings.Fields(plainLetters(title)) {
 		longer := strings.TrimPrefix(slug+"-"+word, "-")
 		if len(longer) > maxSlug {
 			if slug == "" {
@@ -288,33 +288,17 @@ func slugOf(title string) (string, error) {
 // plainLetters returns text with the letters and digits of ASCII alone and spaces
 // for all that separates words. Apostrophes and accents separate nothing.
 func plainLetters(text string) string {
-	var out strings.Builder
-	for _, r := range strings.ToLower(text) {
-		switch plain, isKnown := plainLetter(r); {
+	whole := strings.NewReplacer("æ", "ae", "đ", "d", "ð", "d", "ħ", "h", "ı", "i", "ŀ", "l", "ł", "l", "ŉ", "n", "ŋ", "n",
+		"ø", "o", "œ", "oe", "ß", "ss", "þ", "th", "'", "", "’", "") // that have no accent to lose
+	return strings.Map(func(r rune) rune {
+		switch {
 		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			out.WriteRune(r)
-		case isKnown:
-			out.WriteString(plain)
-		case r == '\'' || r == '’' || unicode.Is(unicode.Mn, r):
-		default:
-			out.WriteByte(' ')
+			return r
+		case unicode.Is(unicode.Mn, r):
+			return -1
 		}
-	}
-	return out.String()
-}
-
-// plainLetter returns what stands for a lower-case letter of Latin script in ASCII.
-func plainLetter(r rune) (string, bool) {
-	for _, group := range [...]string{
-		"a àáâãäåāăą", "ae æ", "c çćĉċč", "d ďðđ", "e èéêëēĕėęě", "g ĝğġģ", "h ĥħ", "i ìíîïĩīĭįı", "j ĵ", "k ķ",
-		"l ĺļľŀł", "n ñńņňŉŋ", "o òóôõöōŏőø", "oe œ", "r ŕŗř", "s śŝşšș", "ss ß", "t ţťŧț", "th þ",
-		"u ùúûüũūŭůűų", "w ŵ", "y ýÿŷ", "z źżž",
-	} {
-		if plain, letters, _ := strings.Cut(group, " "); strings.ContainsRune(letters, r) {
-			return plain, true
-		}
-	}
-	return "", false
+		return ' '
+	}, whole.Replace(norm.NFD.String(strings.ToLower(text))))
 }
 
 // checkSlug returns an error if a text is no slug of the form that slugOf gives:

@@ -81,14 +81,8 @@ const (
 // status returns what an event makes of a tension.
 func (k eventKind) status() status {
 	switch k {
-	case wasResolved:
-		return statusResolved
-	case wasDeferred:
-		return statusDeferred
-	case wasReopened:
-		return statusReopened
-	case wasUnclear:
-		return statusUnclear
+	case wasResolved, wasDeferred, wasReopened, wasUnclear:
+		return status(labelOf(string(k))) // the same word
 	}
 	return statusAddressed
 }
@@ -124,9 +118,9 @@ type reference struct {
 	Round   int
 	Agent   string // whose turn
 	Line    int
-	Text    string             // the reference, as read
-	Matches []layout.MarkerRef // the first of several; none if there is no such tension
-	Count   int                // of all that match
+	Text    string     // the reference, as read
+	Matches []*tension // the first of several; none if there is no such tension
+	Count   int        // of all that match
 }
 
 // A tracking is what agents have raised in a dialogue, and what became of it.
@@ -195,7 +189,7 @@ func (t *tracking) raise(turn *Turn) {
 			}
 		}
 		key := layout.MarkerRef{Agent: turn.Agent, Round: turn.Round, ID: id}
-		if id == "" || t.find(key) != nil {
+		if id == "" || t.has(key) {
 			continue
 		}
 		if _, after, found := strings.Cut(label, ":"); found && m.ID == "" {
@@ -213,13 +207,8 @@ func (t *tracking) add(tension *tension) {
 	}
 }
 
-func (t *tracking) find(key layout.MarkerRef) *tension {
-	for _, tension := range t.byID[key.ID] {
-		if tension.MarkerRef == key {
-			return tension
-		}
-	}
-	return nil
+func (t *tracking) has(key layout.MarkerRef) bool {
+	return slices.ContainsFunc(t.byID[key.ID], func(of *tension) bool { return of.MarkerRef == key })
 }
 
 // follow reads what a turn does about tensions.
@@ -229,7 +218,7 @@ func (t *tracking) follow(turn *Turn) {
 		for _, ref := range t.refsOf(m) {
 			what := verbOf(ref, kind)
 			if what == noEvent || !isTensionID(ref.ID) || m.Kind == layout.MarkerTension &&
-				t.find(layout.MarkerRef{Agent: turn.Agent, Round: turn.Round, ID: ref.ID}) != nil {
+				t.has(layout.MarkerRef{Agent: turn.Agent, Round: turn.Round, ID: ref.ID}) {
 				continue
 			}
 			t.refer(ref, what, turn, m.Line)
@@ -254,11 +243,8 @@ func (t *tracking) refer(ref layout.MarkerRef, kind eventKind, turn *Turn, line 
 	}
 	const maxMatches = 3 // how many of the tensions are kept that a reference may mean
 	if len(found) != 1 {
-		unclear := reference{Round: turn.Round, Agent: turn.Agent, Line: line, Text: refText(ref), Count: len(found)}
-		for _, tension := range found[:min(maxMatches, len(found))] {
-			unclear.Matches = append(unclear.Matches, tension.MarkerRef)
-		}
-		t.Unclear = append(t.Unclear, unclear)
+		first := slices.Clone(found[:min(maxMatches, len(found))])
+		t.Unclear = append(t.Unclear, reference{turn.Round, turn.Agent, line, refText(ref), first, len(found)})
 		return
 	}
 	tension := found[0]
@@ -316,34 +302,19 @@ var keyIn = layout.Pattern(`\S+ R\d+-T\d+`)
 
 // eventOf returns what a marker does about the tensions that it names.
 func eventOf(m layout.Marker) eventKind {
-	switch m.Kind {
-	case layout.MarkerRefinement:
-		return wasRefined
-	case layout.MarkerConcession:
-		return wasConceded
-	case layout.MarkerResolved:
-		return wasResolved
-	case layout.MarkerTension, layout.MarkerDissent, layout.MarkerOther:
-		return wasResponded
-	}
-	return noEvent
+	return map[layout.MarkerKind]eventKind{
+		layout.MarkerRefinement: wasRefined, layout.MarkerConcession: wasConceded, layout.MarkerResolved: wasResolved,
+		layout.MarkerTension: wasResponded, layout.MarkerDissent: wasResponded, layout.MarkerOther: wasResponded,
+	}[m.Kind]
 }
 
 // verbOf returns what a marker [RE:VERB id] does, else kind.
 func verbOf(ref layout.MarkerRef, kind eventKind) eventKind {
-	switch ref.Verb {
-	case "":
-		return kind
-	case "RESOLVE":
-		return wasResolved
-	case "REOPEN":
-		return wasReopened
-	case "REFINE":
-		return wasRefined
-	case "DEPEND":
-		return noEvent
+	verbs := map[string]eventKind{
+		"": kind, "RESOLVE": wasResolved, "REOPEN": wasReopened, "REFINE": wasRefined, "DEPEND": noEvent,
+		"SUPPORT": wasResponded, "OPPOSE": wasResponded, "ADDRESS": wasResponded, "QUESTION": wasResponded,
 	}
-	return wasResponded // SUPPORT, OPPOSE, ADDRESS, QUESTION
+	return verbs[ref.Verb]
 }
 
 // isTensionID reports whether an id is that of a tension: T01, MUFFIN-T0101.
@@ -400,13 +371,10 @@ func (t *tracking) addListed(d *Dialogue) {
 	for _, row := range list {
 		t.listedUpTo = max(t.listedUpTo, row.raised, row.closed)
 	}
-	var first map[string]int // made when it is needed
+	first := d.firstNamed()
 	for i := range list {
 		row := &list[i]
 		if row.raised < 0 {
-			if first == nil {
-				first = d.firstNamed()
-			}
 			row.raised = max(t.listedUpTo, 0) // one that nobody speaks of came up last
 			if round, found := first[row.id]; found {
 				row.raised = max(round-1, 0)
@@ -422,7 +390,7 @@ func (t *tracking) addListed(d *Dialogue) {
 			}
 			tension.Events = []event{{Round: max(row.closed, row.raised), Line: row.Line, Kind: kind}}
 		}
-		if t.find(tension.MarkerRef) == nil {
+		if !t.has(tension.MarkerRef) {
 			t.add(tension)
 		}
 	}
