@@ -338,22 +338,14 @@ func CanWrite(definition string) (bool, error) {
 	return (tools == nil || slices.ContainsFunc(tools, isWrite)) && !slices.ContainsFunc(denied, isWrite), nil
 }
 
+// toolWord is a tool in a list, with what it is limited to.
+var toolWord = layout.Pattern(`[^\s,(]+(?:\([^)]*\))?`)
+
 // toolsOf returns the names of tools in the values of a field, without what they are
 // limited to: Write(docs/**) is Write.
 func toolsOf(values []string) []string {
-	var tools []string
-	depth := 0
-	for _, tool := range strings.FieldsFunc(strings.Join(values, ","), func(r rune) bool {
-		switch r {
-		case '(':
-			depth++
-		case ')':
-			depth = max(depth-1, 0)
-		}
-		return depth == 0 && (r == ',' || r == ' ' || r == '\t' || r == '\n')
-	}) {
+	return markdown.Each(toolWord().FindAllString(strings.Join(values, ","), -1), func(tool string) string {
 		name, _, _ := strings.Cut(tool, "(")
-		tools = append(tools, strings.Trim(name, `"'[]`))
-	}
-	return tools
+		return strings.Trim(name, `"'[]`)
+	})
 }

@@ -171,7 +171,7 @@ func (f *Forum) Put(ctx context.Context, s Slot, c Contribution) (*materialize.P
 
 // Current returns what stands as the turn of an agent in the store, however long.
 func (f *Forum) Current(ctx context.Context, s Slot) (*materialize.PutResult, error) {
-	h, err := f.head(ctx, s)
+	h, err := f.read.Head(ctx, s.name())
 	if err != nil {
 		return nil, fmt.Errorf("the turn of %s in round %d: %w", s.Agent, s.Round, err)
 	}
@@ -191,7 +191,7 @@ func (f *Forum) edit(
 	name := s.name()
 	put, err := f.w.EditTextAs(ctx, name.Kind, name.ID, origin, edit)
 	if errors.Is(err, materialize.ErrTooLarge) || errors.Is(err, ErrOccupied) {
-		head, headErr := f.head(ctx, s)
+		head, headErr := f.read.Head(ctx, s.name())
 		return nil, errors.Join(s.occupied(head.Version.Ref), headErr)
 	}
 	return put, err
@@ -220,7 +220,7 @@ func (f *Forum) CheckFree(ctx context.Context, s Slot) error {
 	if _, err := f.w.ImportStill(ctx, name.Kind, name.ID); err != nil {
 		return err
 	}
-	head, err := f.head(ctx, s)
+	head, err := f.read.Head(ctx, s.name())
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
@@ -238,11 +238,6 @@ func (f *Forum) CheckFree(ctx context.Context, s Slot) error {
 func (s Slot) isVacant(text []byte) bool {
 	_, isStub := layout.ParseStub(text)
 	return isStub || isBlank(text) || isConfirmation(text, s.Agent)
-}
-
-// head returns the current version of a turn.
-func (f *Forum) head(ctx context.Context, s Slot) (query.Summary, error) {
-	return f.read.Head(ctx, s.name())
 }
 
 // putStub writes a stub in the place of a turn that never came: a file that gives

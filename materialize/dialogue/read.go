@@ -192,53 +192,47 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 	}
 	if !inRound {
 		d.Files = append(d.Files, extraFile{path, v, nil})
-		if path == poolFile {
-			return f.addPool(ctx, d, v)
-		}
-		return nil
+		return f.addJSON(ctx, d, nil, v, path)
 	}
 	r := d.round(number)
 	r.Files = append(r.Files, extraFile{path, v, nil})
-	switch path[strings.LastIndexByte(path, '/')+1:] {
-	case panelFile:
-		return addJSON(ctx, f, d, v, layout.ParsePanel, func(p layout.Panel, problem *layout.SyntaxError) {
-			if r.Panel = &p; p.Experts == nil {
-				r.Panel, r.Unread = nil, unreadable(v.Record.Name.String(), problem)
-			}
-		})
-	case scoresFile:
-		return addJSON(ctx, f, d, v, layout.ParseScores, func(s layout.Scores, _ *layout.SyntaxError) { r.Scores = &s })
-	}
-	return nil
+	return f.addJSON(ctx, d, r, v, path)
 }
 
-// addJSON puts what a file of JSON holds in its place, or else notes that it could not be
-// read.
-func addJSON[T any](
-	ctx context.Context, f *Forum, d *Dialogue, v store.Version, parse func([]byte) (T, *layout.SyntaxError),
-	put func(T, *layout.SyntaxError),
-) error {
+// addJSON puts what a file of JSON holds in its place, of a round or without one of the
+// dialogue, and notes what could not be read.
+func (f *Forum) addJSON(ctx context.Context, d *Dialogue, r *Round, v store.Version, path string) error {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	isPool := r == nil && path == poolFile
+	if !isPool && (r == nil || name != panelFile && name != scoresFile) {
+		return nil
+	}
 	text, err := f.text(ctx, v)
 	if err != nil {
 		return err
 	}
-	value, problem := parse(text)
-	put(value, problem)
-	if problem == nil {
-		return nil
-	}
-	problem.File = v.Record.Path
-	d.Problems = append(d.Problems, problem)
-	return nil
-}
-
-func (f *Forum) addPool(ctx context.Context, d *Dialogue, v store.Version) error {
-	return addJSON(ctx, f, d, v, layout.ParsePool, func(p layout.Pool, problem *layout.SyntaxError) {
-		if d.Pool = p; p.Experts == nil {
-			d.Unread = unreadable(v.Record.Name.String(), problem)
+	var problem *layout.SyntaxError
+	unread := func() error { return unreadable(v.Record.Name.String(), problem) }
+	switch {
+	case isPool:
+		if d.Pool, problem = layout.ParsePool(text); d.Pool.Experts == nil {
+			d.Unread = unread()
 		}
-		d.Pool.Title = cmp.Or(p.Title, d.Key.Slug())
-	})
+		d.Pool.Title = cmp.Or(d.Pool.Title, d.Key.Slug())
+	case name == panelFile:
+		p, bad := layout.ParsePanel(text)
+		if r.Panel, problem = &p, bad; p.Experts == nil {
+			r.Panel, r.Unread = nil, unread()
+		}
+	default:
+		s, bad := layout.ParseScores(text)
+		r.Scores, problem = &s, bad
+	}
+	if problem != nil {
+		problem.File = v.Record.Path
+		d.Problems = append(d.Problems, problem)
+	}
+	return nil
 }
 
 func (f *Forum) addTurn(ctx context.Context, r *Round, v store.Version, path string) error {

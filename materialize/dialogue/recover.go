@@ -241,12 +241,11 @@ type message struct {
 
 // keep keeps a text by its rank, or by a better one. A confirmation has no markers, is short and mostly names the file.
 func (c *chain) keep(m message, rank int, w wanted) {
-	const short, confirms = 100, 1500 // bytes
-	isConfirmation := strings.Contains(m.text, "FILE_WRITTEN") || strings.Contains(strings.ToLower(m.text), w.agent+".md")
+	const short, confirmed = 100, 1500 // bytes
 	switch {
 	case len(layout.ParseMarkers([]byte(m.text))) > 0:
 		rank = min(rank, rankMarked)
-	case m.size < short && rank != rankWritten || isConfirmation && m.size < confirms:
+	case m.size < short && rank != rankWritten || m.size < confirmed && confirms(m.text, w.agent):
 		rank = rankShort
 	}
 	if m.size > w.limit {

@@ -328,7 +328,7 @@ func (w *waiter) judge(ctx context.Context, a *awaited) (err error) {
 // restore writes the file of a turn that the store has and the disk lacks: at first any,
 // later what a command has stored meanwhile, in another worktree.
 func (w *waiter) restore(ctx context.Context, a *awaited, first bool) (again time.Duration, err error) {
-	h, err := w.head(ctx, a.slot)
+	h, err := w.read.Head(ctx, a.slot.name())
 	if errors.Is(err, store.ErrNotFound) || err == nil && !first && !isCommand(h.Version.Record.Source) {
 		return 0, nil
 	}
@@ -528,23 +528,17 @@ func (w *waiter) isKnown(name string) bool {
 func (w *waiter) alikes(ctx context.Context, a *awaited) []string {
 	round := filepath.Dir(a.File)
 	top := filepath.Dir(round)
-	found := w.alikesIn(round, a)
+	found := append(w.alikesIn(round, a), w.alikesIn(top, a)...)
 	for _, entry := range entriesOf(top) {
 		dir := filepath.Join(top, entry.Name())
-		number, isRound := strings.CutPrefix(entry.Name(), "round-")
-		n, err := strconv.Atoi(number)
-		switch {
-		case dir == round:
-		case !entry.IsDir():
-			if entry.Type().IsRegular() && w.isAlike(entry.Name(), a.Agent) {
-				found = append(found, dir)
-			}
-		case isRound && err == nil && roundFolder(n) == entry.Name():
-			if file := filepath.Join(dir, filepath.Base(a.File)); w.isMisplaced(ctx, a, n, file) {
-				found = append(found, file)
-			}
-		case digitsOf(entry.Name()) == strconv.Itoa(a.slot.Round):
+		isNoDigit := func(r rune) bool { return r < '0' || r > '9' }
+		n, err := strconv.Atoi(strings.TrimFunc(entry.Name(), isNoDigit))
+		switch file := filepath.Join(dir, filepath.Base(a.File)); {
+		case dir == round || !entry.IsDir() || err != nil:
+		case roundFolder(n) != entry.Name() && n == a.slot.Round: // the round in another spelling
 			found = append(found, w.alikesIn(dir, a)...)
+		case roundFolder(n) == entry.Name() && w.isMisplaced(ctx, a, n, file):
+			found = append(found, file)
 		}
 	}
 	return append(found, w.elsewhere(a)...)
@@ -565,7 +559,7 @@ func (w *waiter) isMisplaced(ctx context.Context, a *awaited, round int, file st
 	if round > a.slot.Round || r == nil || r.Turn(a.Agent) == nil || r.Turn(a.Agent).IsStub || !info.ModTime().After(w.since) {
 		return false // a copy of the workspace has later times, too
 	}
-	h, err := w.head(ctx, Slot{Key: a.slot.Key, Round: round, Agent: a.Agent})
+	h, err := w.read.Head(ctx, turnName(a.slot.Key, round, a.Agent))
 	isFirst := h.Version.Record.Prev == record.Ref{}
 	if err != nil || (isFirst || isCommand(h.Version.Record.Source)) && h.Version.Record.Size == info.Size() {
 		return false
@@ -595,14 +589,11 @@ func (w *waiter) elsewhere(a *awaited) []string {
 		if err != nil || strings.HasPrefix(p, "~/") {
 			continue
 		}
-		files := []string{p}
-		if !strings.HasPrefix(p, "/") {
-			files = nil
-			for _, root := range append(w.w.Roots(), w.w.Root) {
-				files = append(files, filepath.Join(root, filepath.FromSlash(p)))
+		for _, root := range append(w.w.Roots(), w.w.Root) {
+			file := filepath.FromSlash(p)
+			if !strings.HasPrefix(p, "/") {
+				file = filepath.Join(root, file)
 			}
-		}
-		for _, file := range files {
 			info, err := os.Lstat(file)
 			if err == nil && info.Mode().IsRegular() && info.Size() > 0 && file != a.File && !slices.Contains(found, file) {
 				found = append(found, file)
@@ -639,8 +630,10 @@ func (w *waiter) isAlike(file, agent string) bool {
 	case name == stem+".md" && w.isKnown(stem):
 		return false
 	}
+	const leastSlip = 5 // the shortest name, in letters, in which one letter more or less is a slip and no other name
+	isSlip := utf8.RuneCountInString(agent) >= leastSlip && likeness.Slips(stem, agent) <= 1
 	return likeness.Contains(likeness.Words(stem), likeness.Words(agent)) ||
-		strings.TrimRight(stem, "0123456789") == agent || isSlip(stem, agent)
+		strings.TrimRight(stem, "0123456789") == agent || isSlip
 }
 
 // stemOf returns a name without what may be taken for its ending.
@@ -650,26 +643,4 @@ func stemOf(name string) string {
 		name = strings.TrimSuffix(name, filepath.Ext(name))
 	}
 	return name
-}
-
-// digitsOf returns the number in a name that has one, without zeros before it.
-func digitsOf(name string) string {
-	digits := strings.TrimFunc(name, func(r rune) bool { return r < '0' || r > '9' })
-	if n, err := strconv.Atoi(digits); err == nil {
-		return strconv.Itoa(n)
-	}
-	return ""
-}
-
-// leastSlip is the shortest name, in letters, in which one letter more or less is a
-// slip and no other name.
-const leastSlip = 5
-
-// isSlip reports whether one letter was left out, put in, exchanged or swapped with
-// its neighbour.
-func isSlip(a, b string) bool {
-	if min(utf8.RuneCountInString(a), utf8.RuneCountInString(b)) < leastSlip-1 || utf8.RuneCountInString(b) < leastSlip {
-		return false
-	}
-	return likeness.Slips(a, b) <= 1
 }
