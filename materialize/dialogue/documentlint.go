@@ -67,23 +67,24 @@ type lintRule struct {
 	weight int
 	run    func(*linter)
 	turns  bool // looks at turns: where there are none, it gives no points
+	whole  bool // not of the file of one round, which has neither tables nor metadata of its own
 }
 
 // lintRules returns the twelve checks, in the order of a document.
 func lintRules() []lintRule {
 	return []lintRule{
-		{"header", 8, (*linter).header, false},
-		{"panel", 8, (*linter).panel, false},
-		{"emoji", 4, (*linter).emoji, false},
-		{"scoreboard", 8, (*linter).scoreboard, false},
-		{"arithmetic", 12, (*linter).arithmetic, false},
-		{"inventories", 8, (*linter).inventories, true},
-		{"gate", 12, (*linter).gate, false},
-		{"rounds", 12, (*linter).rounds, true},
-		{"sequence", 8, (*linter).sequence, true},
-		{"markers", 8, (*linter).markers, true},
-		{"ids", 8, (*linter).ids, true},
-		{"numbering", 4, (*linter).numbering, true},
+		{"header", 8, (*linter).header, false, true},
+		{"panel", 8, (*linter).panel, false, true},
+		{"emoji", 4, (*linter).emoji, false, false},
+		{"scoreboard", 8, (*linter).scoreboard, false, true},
+		{"arithmetic", 12, (*linter).arithmetic, false, false},
+		{"inventories", 8, (*linter).inventories, true, true},
+		{"gate", 12, (*linter).gate, false, false},
+		{"rounds", 12, (*linter).rounds, true, false},
+		{"sequence", 8, (*linter).sequence, true, false},
+		{"markers", 8, (*linter).markers, true, false},
+		{"ids", 8, (*linter).ids, true, false},
+		{"numbering", 4, (*linter).numbering, true, false},
 	}
 }
 
@@ -138,7 +139,7 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 	named := doc.Head.Property(layout.PropertyFindings)
 	for _, rule := range lintRules() {
 		l.check, l.findings = rule.name, nil
-		if found || rule.name == "header" { // without a title nothing else is read
+		if (found || rule.name == "header") && !(rule.whole && l.isPart()) { // without a title nothing else is read
 			rule.run(l)
 		}
 		points := rule.weight
@@ -304,9 +305,6 @@ func (l *linter) header() {
 		l.add(lintMust, 1, `begin with "# Alignment Dialogue: TITLE"`, "the document has no title")
 		return
 	}
-	if l.isPart() {
-		return
-	}
 	if strings.TrimSpace(h.Title) == "" {
 		l.add(lintShould, line, "write what the dialogue is about", "the title is empty")
 	}
@@ -325,11 +323,8 @@ func (l *linter) header() {
 	}
 }
 
-// isPart reports whether the document is the file of one round, which has neither
-// tables nor metadata of its own.
-func (l *linter) isPart() bool {
-	return l.doc.Head.Property(layout.PropertyPart) != ""
-}
+// isPart reports whether the document is the file of one round.
+func (l *linter) isPart() bool { return l.doc.Head.Property(layout.PropertyPart) != "" }
 
 // isJudgeRow reports whether a row of the panel is the judge's.
 func isJudgeRow(e layout.DocumentExpert) bool {
@@ -338,14 +333,11 @@ func isJudgeRow(e layout.DocumentExpert) bool {
 
 // panel checks the table of the experts against the rounds.
 func (l *linter) panel() {
-	if l.isPart() {
-		return
-	}
 	if len(l.doc.Panel) == 0 {
 		l.add(lintNote, max(l.doc.Found.Panel, 1), `add "## Expert Panel" with a row for each agent`, "there is no table of the expert panel")
 		return
 	}
-	turns, seen := l.agents, map[string]int{}
+	seen := map[string]int{}
 	for i, e := range l.doc.Panel {
 		name := plainName(e.Label)
 		if seen[name] > 0 {
@@ -356,14 +348,14 @@ func (l *linter) panel() {
 		if i > 0 && isJudgeRow(e) {
 			l.add(lintNote, e.Line, "put the judge first", "the judge is not the first row of the panel")
 		}
-		if len(turns) > 0 && !isJudgeRow(e) && !hasTurn(turns, e.Label) {
+		if len(l.agents) > 0 && !isJudgeRow(e) && !hasTurn(l.agents, e.Label) {
 			l.add(lintShould, e.Line, "add the turns, or write in the row why there are none", "%s is in the panel and in no round", e.Label)
 		}
 	}
 	if !slices.ContainsFunc(l.doc.Panel, isJudgeRow) {
 		l.add(lintNote, l.doc.Found.Panel, `add "| 💙 Judge | Orchestrator | — | — | 💙 |"`, "the panel has no judge")
 	}
-	for _, t := range turns {
+	for _, t := range l.agents {
 		if name := plainName(t.Label); seen[name] == 0 {
 			seen[name] = t.Line
 			l.addIn(t.file, lintShould, t.Line, "add a row to the panel", "%s has a turn in round %d and is not in the panel", t.Label, t.round)
@@ -388,11 +380,10 @@ func (l *linter) emoji() {
 			l.add(lintNote, e.Line, "give it one, such as "+layout.AgentEmoji, "%s has no emoji in the panel", e.Label)
 		}
 	}
-	var bare []*lintTurn
 	for _, t := range l.turns {
 		switch panel := shown[plainName(t.Label)]; {
 		case t.Emoji == "":
-			bare = append(bare, t)
+			l.addIn(t.file, lintNote, t.Line, "write it before or behind the name", "a turn has no emoji in its heading")
 		case panel != "" && panel != t.Emoji:
 			level := lintNote
 			if t.IsJudge() || panel == layout.JudgeEmoji {
@@ -401,10 +392,6 @@ func (l *linter) emoji() {
 			const text = "%s has %s here and %s in the panel"
 			l.addIn(t.file, level, t.Line, "give it the emoji of the panel", text, t.Label, t.Emoji, panel)
 		}
-	}
-	if n := len(bare); n > 0 {
-		const text = "%d turns have no emoji in their heading, such as that of %s"
-		l.addIn(bare[0].file, lintNote, bare[0].Line, "write it before or behind the name", text, n, bare[0].Label)
 	}
 	if !l.hasEmojis() && len(l.doc.Panel) > 0 {
 		l.add(lintNote, l.doc.Found.Panel, "give each one, such as "+layout.AgentEmoji, "the panel has no emojis")
@@ -426,8 +413,6 @@ func (l *linter) scoreboard() {
 	const mend = "filebus dialogue judge records scores, and assemble writes them"
 	b := l.doc.Scores
 	switch {
-	case l.isPart():
-		return
 	case l.doc.Found.Scores == 0:
 		l.add(lintNote, 1, mend, `there is no section "## Alignment Scoreboard"`)
 		return

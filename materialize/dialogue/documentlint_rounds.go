@@ -18,27 +18,28 @@ func (l *linter) rounds() {
 		l.add(lintNote, 1, mend, `there is no round: no heading "## Round N: LABEL"`)
 	}
 	for _, r := range l.doc.Rounds {
+		var awaited []string
+		first, agents := 0, 0
+		for _, t := range l.agents {
+			if t.round != r.Number {
+				continue
+			}
+			if agents++; t.Edited {
+				l.addIn(t.file, lintNote, t.Line, mend, "the turn of %s in round %d was changed after it was assembled", t.Label, t.round)
+			}
+			if t.Absent == "" && isPlaceholder(t.Text) {
+				awaited, first = append(awaited, t.Label), cmp.Or(first, t.Line)
+			}
+		}
 		switch {
 		case r.File != "" && len(r.Turns) == 0:
 			l.add(lintMust, r.Line, mend, "the file %s, which has the turns of round %d, is not there or has none", r.File, r.Number)
-		case !slices.ContainsFunc(l.agents, func(t *lintTurn) bool { return t.round == r.Number }):
+		case agents == 0:
 			l.add(lintNote, r.Line, `put each turn below a heading "### NAME 🧁"`, "round %d has no turn of an agent", r.Number)
-		}
-	}
-	for _, t := range l.agents {
-		if t.Edited {
-			l.addIn(t.file, lintNote, t.Line, mend, "the turn of %s in round %d was changed after it was assembled", t.Label, t.round)
-		}
-	}
-	for _, r := range l.doc.Rounds {
-		awaited := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool {
-			return t.round != r.Number || t.Absent != "" || !isPlaceholder(t.Text)
-		})
-		names := markdown.Each(awaited, func(t *lintTurn) string { return t.Label })
-		if len(awaited) > 0 {
-			l.addIn(l.fileOf(r), lintShould, awaited[0].Line,
-				"write them below their headings; filebus dialogue wait SLUG "+strconv.Itoa(r.Number)+" waits for those of a dialogue",
-				"round %d has no text of %s", r.Number, strings.Join(names, ", "))
+		case len(awaited) > 0:
+			const wait = "write them below their headings; filebus dialogue wait SLUG %d waits for those of a dialogue"
+			l.addIn(l.fileOf(r), lintShould, first, fmt.Sprintf(wait, r.Number),
+				"round %d has no text of %s", r.Number, strings.Join(awaited, ", "))
 		}
 	}
 }
@@ -120,50 +121,37 @@ func (l *linter) ids() {
 
 // numbering checks that ids are counted without gaps, and have two digits.
 func (l *linter) numbering() {
-	short, line, example, file := 0, 0, "", ""
 	for _, t := range l.agents {
 		last := map[layout.MarkerKind]int{}
 		for _, m := range t.markers {
-			if m.Kind != layout.MarkerPerspective && m.Kind != layout.MarkerTension || !m.Exact {
-				continue
-			}
 			id, isShort := normalID(m.ID)
-			if !isShort {
+			if !isShort || m.Kind != layout.MarkerPerspective && m.Kind != layout.MarkerTension || !m.Exact {
 				continue
 			}
-			n := idNumber(id)
-			before := last[m.Kind]
+			n, before := idNumber(id), last[m.Kind]
 			if before > 0 && n != before+1 && n != before {
 				l.addIn(t.file, lintNote, m.Line, "count on without gaps", "in the turn of %s in round %d, %s follows %s%02d", t.Label, t.round, id, id[:1], before)
 			}
 			last[m.Kind] = n
 			if !strings.Contains(m.Raw, id) {
-				if short++; short == 1 {
-					line, file = m.Line, t.file
-					example = oneSpaced(strings.TrimPrefix(strings.SplitN(m.Raw, ":", 2)[0], "["))
-				}
+				l.addIn(t.file, lintNote, m.Line, "write ids with two digits: T01", "an id has not two digits")
 			}
 		}
-	}
-	if short > 0 {
-		l.addIn(file, lintNote, line, "write ids with two digits: T01", "%d ids have not two digits, such as %s", short, example)
 	}
 }
 
 // inventories checks that the inventories are there and agree with the markers of
 // the rounds.
 func (l *linter) inventories() {
-	if l.isPart() {
-		return
-	}
+	perspectives, tensions := l.inventoryRows()
 	for _, table := range []struct {
 		title string
 		line  int
 		kind  layout.MarkerKind
 		rows  []inventoryRow
 	}{
-		{"Perspectives Inventory", l.doc.Found.Perspectives, layout.MarkerPerspective, l.perspectiveRows()},
-		{"Tensions Tracker", l.doc.Found.Tensions, layout.MarkerTension, l.tensionRows()},
+		{"Perspectives Inventory", l.doc.Found.Perspectives, layout.MarkerPerspective, perspectives},
+		{"Tensions Tracker", l.doc.Found.Tensions, layout.MarkerTension, tensions},
 	} {
 		marked := l.marked(table.kind)
 		switch {
@@ -184,24 +172,16 @@ func (l *linter) inventories() {
 // isRenumbered reports whether a judge has given ids anew: each id stands in one row,
 // while several agents use the same one. Such rows cannot be told by their ids.
 func isRenumbered(rows []inventoryRow, marked []markedID) bool {
-	if len(rows) < 2 {
+	ids := markdown.Each(rows, func(r inventoryRow) string { return r.id })
+	if slices.Sort(ids); len(ids) < 2 || len(slices.Compact(ids)) < len(rows) {
 		return false
 	}
-	seen := map[string]bool{}
-	for _, r := range rows {
-		if seen[r.id] {
-			return false
-		}
-		seen[r.id] = true
-	}
 	agents := map[string]string{}
-	for _, m := range marked {
-		if agent := agents[m.id]; agent != "" && agent != m.agent {
-			return true
-		}
+	return slices.ContainsFunc(marked, func(m markedID) bool {
+		before := agents[m.id]
 		agents[m.id] = m.agent
-	}
-	return false
+		return before != "" && before != m.agent
+	})
 }
 
 // An inventoryRow is a row of an inventory, as it can be compared.
@@ -236,43 +216,40 @@ func (l *linter) marked(kind layout.MarkerKind) []markedID {
 	return all
 }
 
-func (l *linter) perspectiveRows() []inventoryRow {
-	var rows []inventoryRow
-	for _, p := range l.doc.Perspectives {
-		id, found := normalID(p.ID)
-		if !found && !secondForm().MatchString(p.ID) {
-			continue
-		}
-		rows = append(rows, inventoryRow{cmp.Or(id, p.ID), p.Agent, roundInCells(p.Round, p.Agent), p.Line})
-	}
-	return rows
-}
-
 // secondForm is an id of the second generation: MUFFIN-P0101.
 var secondForm = layout.Pattern(`^[\p{Lu}\d_-]+-[A-Z]\d{4}$`)
 
-// tensionRows returns the tracker's rows. An id may name the agent and the round
-// itself: MUFFIN R0-T01.
-func (l *linter) tensionRows() []inventoryRow {
-	var rows []inventoryRow
-	for _, t := range l.doc.Tensions {
-		row := inventoryRow{cell: t.Raised, round: roundInCells(t.Raised), line: t.Line}
-		if id, found := normalID(t.ID); found {
-			row.id = id
-		} else if ref, found := tensionRef(t.ID); found {
-			row.id, row.cell = ref.ID, ref.Agent
-			if ref.Round >= 0 {
-				row.round = ref.Round
-			}
-		} else {
-			continue
+// inventoryRows returns the rows that have an id, which may name the agent and the round
+// itself: MUFFIN R0-T01. A tension may be raised by what is no name.
+func (l *linter) inventoryRows() (perspectives, tensions []inventoryRow) {
+	known := func(cell string) string {
+		isIn := func(t *lintTurn) bool { return hasName(cell, t.Label) || hasName(cell, t.Name) }
+		if slices.ContainsFunc(l.agents, isIn) {
+			return cell
 		}
-		if !l.namesAgent(row.cell) {
-			row.cell = ""
-		}
-		rows = append(rows, row)
+		return ""
 	}
-	return rows
+	add := func(rows []inventoryRow, text string, row inventoryRow) []inventoryRow {
+		var found bool
+		if row.id, found = normalID(text); found {
+			return append(rows, row)
+		}
+		ref, found := tensionRef(text)
+		if !found {
+			return rows
+		}
+		if row.id, row.cell = ref.ID, known(ref.Agent); ref.Round >= 0 {
+			row.round = ref.Round
+		}
+		return append(rows, row)
+	}
+	for _, p := range l.doc.Perspectives {
+		perspectives = add(perspectives, p.ID, inventoryRow{"", p.Agent, roundInCells(p.Round, p.Agent), p.Line})
+	}
+	for _, t := range l.doc.Tensions {
+		tensions = add(tensions, t.ID, inventoryRow{"", known(t.Raised), roundInCells(t.Raised), t.Line})
+	}
+	return perspectives, tensions
 }
 
 // fullID is an id that names the agent and the round: MUFFIN R0-T01.
@@ -291,11 +268,6 @@ func tensionRef(text string) (layout.MarkerRef, bool) {
 		}
 	}
 	return layout.MarkerRef{}, false
-}
-
-// namesAgent reports whether a cell names somebody who has a turn, or all.
-func (l *linter) namesAgent(cell string) bool {
-	return slices.ContainsFunc(l.agents, func(t *lintTurn) bool { return hasName(cell, t.Label) || hasName(cell, t.Name) })
 }
 
 // fits reports whether a row lists a marker.
