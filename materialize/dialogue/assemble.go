@@ -241,18 +241,16 @@ type documentRecord struct {
 // documentFiles returns the files that a document has now, in all statuses, as they
 // are on disk.
 func (f *Forum) documentFiles(ctx context.Context, folder, base string) ([]documentRecord, error) {
-	ids := map[string]bool{}
-	for _, l := range lifecycles() {
-		ids[folder+base+".dialogue."+l+".md"] = true
-	}
 	stored, err := f.storedDocument(ctx, folder, base)
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range stored {
-		ids[file.name.ID] = true
+	ids := markdown.Each(stored, func(file documentRecord) string { return file.name.ID })
+	for _, l := range lifecycles() {
+		ids = append(ids, folder+base+".dialogue."+l+".md")
 	}
-	for id := range ids {
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
 		if err := f.w.ImportNew(ctx, record.KindDialogue, id); err != nil {
 			return nil, err
 		}

@@ -175,7 +175,11 @@ func (c *checker) markers(t *Turn) {
 	for _, m := range t.Markers {
 		if !m.Exact && !m.NamesWhole() {
 			c.report.Malformed++
-			c.wanting("malformed", t, m.Line, "%s", malformedText(m)).Wanting = needsID(m)
+			text := "malformed: " + markdown.Clip(oneSpaced(m.Raw), 60)
+			if needsID(m) {
+				text += ", which has no id"
+			}
+			c.wanting("malformed", t, m.Line, "%s", text).Wanting = needsID(m)
 		}
 		if m.Agent != "" && (m.Agent != t.Agent || m.Round != t.Round) {
 			c.wanting("foreign", t, m.Line, "%s is an id of %s in round %d", m.ID, m.Agent, m.Round)
@@ -199,14 +203,6 @@ func needsID(m layout.Marker) bool {
 		return m.ID == "" && len(m.Refs) == 0
 	}
 	return false
-}
-
-func malformedText(m layout.Marker) string {
-	text := "malformed: " + markdown.Clip(oneSpaced(m.Raw), 60)
-	if needsID(m) {
-		text += ", which has no id"
-	}
-	return text
 }
 
 // references adds the references of a round that mean no tension, or several.

@@ -157,10 +157,10 @@ func (b *Board) summaryLines(round int) map[string][]string {
 		for _, e := range t.Events {
 			switch by := b.label(e.Agent); {
 			case e.Round != round || e.Agent == "":
-			case e.Kind == wasResolved:
+			case e.Kind == statusResolved:
 				add("Tensions resolved", "%s by %s: %s", t, by, clipLabel(t.Label))
-			case e.Kind == wasReopened:
-				add("Tensions reopened", "%s %s by %s", t, e.Kind, by)
+			case e.Kind == statusReopened:
+				add("Tensions reopened", "%s reopened by %s", t, by)
 			default:
 				add("Tensions addressed", "%s %s by %s", t, e.Kind, by)
 			}

@@ -10,6 +10,7 @@
 package dialogue
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -313,14 +314,11 @@ func (d *Dialogue) noRound(number int) error {
 			has = append(has, strconv.Itoa(r.Number))
 		}
 	}
-	list, last := strings.Join(has, ", "), d.lastBegun()
+	list, last := cmp.Or(listed("; it has ", has), ": none has begun"), d.lastBegun()
 	if number < last {
-		return record.NotFound.Errorf("round %d of %s was skipped; it has %s", number, d.Key, list).Try(tryRounds)
+		return record.NotFound.Errorf("round %d of %s was skipped%s", number, d.Key, list).Try(tryRounds)
 	}
-	err := record.NotFound.Errorf("%s has no round %d; it has %s", d.Key, number, list)
-	if list == "" {
-		err = record.NotFound.Errorf("%s has no round %d: none has begun", d.Key, number)
-	}
+	err := record.NotFound.Errorf("%s has no round %d%s", d.Key, number, list)
 	if !d.Key.IsOwn() {
 		return err.Try(tryRounds)
 	}

@@ -292,12 +292,6 @@ func roundInCells(cells ...string) int {
 	return firstRound(lintRound(), cells)
 }
 
-// idNumber returns the number of an id of normalID.
-func idNumber(id string) int {
-	n, _ := strconv.Atoi(id[min(1, len(id)):]) // digits alone
-	return n
-}
-
 // header checks the title and the metadata below it.
 func (l *linter) header() {
 	h, line := l.doc.Head, max(l.doc.HeadLine, 1)

@@ -128,7 +128,8 @@ func (l *linter) numbering() {
 			if !isShort || m.Kind != layout.MarkerPerspective && m.Kind != layout.MarkerTension || !m.Exact {
 				continue
 			}
-			n, before := idNumber(id), last[m.Kind]
+			n, _ := strconv.Atoi(id[1:]) // digits alone
+			before := last[m.Kind]
 			if before > 0 && n != before+1 && n != before {
 				l.addIn(t.file, lintNote, m.Line, "count on without gaps", "in the turn of %s in round %d, %s follows %s%02d", t.Label, t.round, id, id[:1], before)
 			}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -216,34 +217,39 @@ const maxSlug = 80
 // maxName is the longest name of an agent, in bytes: it becomes the name of a file.
 const maxName = 80
 
+// A fault is why a text is refused that has it.
+type fault struct {
+	isThere bool
+	why     string
+}
+
+// faultOf returns why a text is refused, by the first fault that it has; "" for one without.
+func faultOf(all []fault) string {
+	at := slices.IndexFunc(all, func(f fault) bool { return f.isThere })
+	if at < 0 {
+		return ""
+	}
+	return all[at].why
+}
+
 // FoldName returns the name of an agent as its files have it: in lower case, one word
 // of letters, digits, "-", "_" and ".". It refuses a text that is none,
 // among them those whose file would be another one of the round.
 func FoldName(text string) (string, error) {
 	name := norm.NFC.String(strings.ToLower(strings.TrimSpace(text)))
-	why := ""
-	switch {
-	case name == "":
-		why = "it is empty"
-	case !utf8.ValidString(name):
-		why = "it is not UTF-8"
-	case strings.ContainsAny(name, `/\`):
-		why = "it becomes the name of a file, and holds a slash"
-	case name == "." || name == "..":
-		why = "it becomes the name of a file"
-	case len(name) > maxName:
-		why = fmt.Sprintf("it has more than %d bytes", maxName)
-	case strings.ContainsFunc(name, isForeign):
-		why = "it is one word, of letters, digits, - _ and ."
-	case strings.ContainsRune("-.", rune(name[0])):
-		why = "it begins with " + name[:1]
-	case name[len(name)-1] == '.':
-		why = "it ends with ."
-	case strings.HasSuffix(name, ".prompt"):
-		why = "its file would be a prompt"
-	case strings.HasSuffix(name, ".md"):
-		why = "a name has no .md, its file has"
-	}
+	why := faultOf([]fault{
+		{name == "", "it is empty"},
+		{!utf8.ValidString(name), "it is not UTF-8"},
+		{strings.ContainsAny(name, `/\`), "it becomes the name of a file, and holds a slash"},
+		{name == "." || name == "..", "it becomes the name of a file"},
+		{len(name) > maxName, fmt.Sprintf("it has more than %d bytes", maxName)},
+		{strings.ContainsFunc(name, isForeign), "it is one word, of letters, digits, - _ and ."},
+		{strings.HasPrefix(name, "-"), "it begins with -"},
+		{strings.HasPrefix(name, "."), "it begins with ."},
+		{strings.HasSuffix(name, "."), "it ends with ."},
+		{strings.HasSuffix(name, ".prompt"), "its file would be a prompt"},
+		{strings.HasSuffix(name, ".md"), "a name has no .md, its file has"},
+	})
 	if why != "" {
 		return "", refuse("", "%q is no name of an agent: %s", text, why)
 	}
@@ -304,25 +310,16 @@ func plainLetters(text string) string {
 // checkSlug returns an error if a text is no slug of the form that slugOf gives:
 // lower-case letters, digits and hyphens between them, at most maxSlug bytes.
 func checkSlug(slug string) error {
-	why := ""
-	switch {
-	case slug == "":
-		why = "it is empty"
-	case strings.Contains(slug, ".."):
-		why = `it holds ".."`
-	case strings.ContainsAny(slug, `/\`):
-		why = "it is the name of one folder, and holds a slash"
-	case strings.ToLower(slug) != slug:
-		why = "it has capital letters"
-	case len(slug) > maxSlug:
-		why = fmt.Sprintf("it has more than %d bytes", maxSlug)
-	case strings.Trim(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
-		why = "it has only letters, digits and hyphens"
-	case slug == "docs":
-		why = "the folder of that name has the documents"
-	case slug[0] == '-' || slug[len(slug)-1] == '-':
-		why = "it begins or ends with a hyphen"
-	}
+	why := faultOf([]fault{
+		{slug == "", "it is empty"},
+		{strings.Contains(slug, ".."), `it holds ".."`},
+		{strings.ContainsAny(slug, `/\`), "it is the name of one folder, and holds a slash"},
+		{strings.ToLower(slug) != slug, "it has capital letters"},
+		{len(slug) > maxSlug, fmt.Sprintf("it has more than %d bytes", maxSlug)},
+		{strings.Trim(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "", "it has only letters, digits and hyphens"},
+		{slug == "docs", "the folder of that name has the documents"},
+		{strings.Trim(slug, "-") != slug, "it begins or ends with a hyphen"},
+	})
 	if why != "" {
 		return refuse(trySlug, "%q is no slug: %s", slug, why)
 	}

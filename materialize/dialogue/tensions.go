@@ -11,18 +11,31 @@ import (
 	"filebus/materialize/layout"
 )
 
-// A status is how far a tension is.
+// A status is how far a tension is, or what an agent did about it.
 type status string
 
-// The statuses of tensions.
+// The statuses of tensions, and what an agent does that addresses one.
 const (
 	statusOpen      status = "Open"
-	statusAddressed status = "Addressed" // refined, conceded or responded to
+	statusAddressed status = "Addressed"
 	statusResolved  status = "Resolved"
 	statusReopened  status = "Reopened"
 	statusDeferred  status = "Deferred" // by the judge's word alone
 	statusUnclear   status = "Unclear"  // the judge's word is not known
+
+	refined   status = "refined"
+	conceded  status = "conceded"
+	responded status = "responded"
+	noStatus  status = ""
 )
+
+// made returns what something that was done makes of a tension.
+func (s status) made() status {
+	if s == refined || s == conceded || s == responded {
+		return statusAddressed
+	}
+	return s
+}
 
 // isOpen reports whether a tension with this status still counts.
 func (s status) isOpen() bool {
@@ -60,31 +73,7 @@ type event struct {
 	Round int
 	Agent string // "" for the judge's list
 	Line  int
-	Kind  eventKind
-}
-
-// An eventKind says what was done about a tension.
-type eventKind string
-
-// The kinds of events.
-const (
-	wasRefined   eventKind = "refined"
-	wasConceded  eventKind = "conceded"
-	wasResponded eventKind = "responded"
-	wasResolved  eventKind = "resolved"
-	wasDeferred  eventKind = "deferred"
-	wasReopened  eventKind = "reopened"
-	wasUnclear   eventKind = "unclear"
-	noEvent      eventKind = ""
-)
-
-// status returns what an event makes of a tension.
-func (k eventKind) status() status {
-	switch k {
-	case wasResolved, wasDeferred, wasReopened, wasUnclear:
-		return status(labelOf(string(k))) // the same word
-	}
-	return statusAddressed
+	Kind  status
 }
 
 // At returns the status of a tension at the end of a round, and the event that made
@@ -97,7 +86,7 @@ func (t *tension) At(round int) (status, *event) {
 	}
 	status, by := statusOpen, (*event)(nil)
 	for i, e := range t.Events {
-		next := e.Kind.status()
+		next := e.Kind.made()
 		if e.Round > round {
 			break
 		}
@@ -156,7 +145,7 @@ func track(d *Dialogue) *tracking {
 	rank := map[status]int{statusAddressed: 0, statusResolved: 1, statusDeferred: 1, statusReopened: 2}
 	for _, tension := range t.Tensions {
 		slices.SortStableFunc(tension.Events, func(a, b event) int {
-			return cmp.Or(a.Round-b.Round, rank[a.Kind.status()]-rank[b.Kind.status()])
+			return cmp.Or(a.Round-b.Round, rank[a.Kind.made()]-rank[b.Kind.made()])
 		})
 	}
 	return t
@@ -217,7 +206,7 @@ func (t *tracking) follow(turn *Turn) {
 		kind := eventOf(m)
 		for _, ref := range t.refsOf(m) {
 			what := verbOf(ref, kind)
-			if what == noEvent || !isTensionID(ref.ID) || m.Kind == layout.MarkerTension &&
+			if what == noStatus || !isTensionID(ref.ID) || m.Kind == layout.MarkerTension &&
 				t.has(layout.MarkerRef{Agent: turn.Agent, Round: turn.Round, ID: ref.ID}) {
 				continue
 			}
@@ -227,9 +216,9 @@ func (t *tracking) follow(turn *Turn) {
 }
 
 // refer adds an event to the tension that a reference means.
-func (t *tracking) refer(ref layout.MarkerRef, kind eventKind, turn *Turn, line int) {
+func (t *tracking) refer(ref layout.MarkerRef, kind status, turn *Turn, line int) {
 	found := t.match(ref, turn.Round, turn.Agent, line)
-	if len(found) == 0 && kind == wasConceded && ref.Agent != "" { // "to Strudel on T01" may be another's
+	if len(found) == 0 && kind == conceded && ref.Agent != "" { // "to Strudel on T01" may be another's
 		anybody := ref
 		anybody.Agent = ""
 		found = t.match(anybody, turn.Round, turn.Agent, line)
@@ -237,8 +226,8 @@ func (t *tracking) refer(ref layout.MarkerRef, kind eventKind, turn *Turn, line 
 	if base, _, isPart := strings.Cut(ref.ID, "."); isPart && len(found) == 0 {
 		whole := ref
 		whole.ID = base
-		if found = t.match(whole, turn.Round, turn.Agent, line); kind == wasResolved {
-			kind = wasResponded // a part of it
+		if found = t.match(whole, turn.Round, turn.Agent, line); kind == statusResolved {
+			kind = responded // a part of it
 		}
 	}
 	const maxMatches = 3 // how many of the tensions are kept that a reference may mean
@@ -301,18 +290,18 @@ func (t *tracking) refsOf(m layout.Marker) []layout.MarkerRef {
 var keyIn = layout.Pattern(`\S+ R\d+-T\d+`)
 
 // eventOf returns what a marker does about the tensions that it names.
-func eventOf(m layout.Marker) eventKind {
-	return map[layout.MarkerKind]eventKind{
-		layout.MarkerRefinement: wasRefined, layout.MarkerConcession: wasConceded, layout.MarkerResolved: wasResolved,
-		layout.MarkerTension: wasResponded, layout.MarkerDissent: wasResponded, layout.MarkerOther: wasResponded,
+func eventOf(m layout.Marker) status {
+	return map[layout.MarkerKind]status{
+		layout.MarkerRefinement: refined, layout.MarkerConcession: conceded, layout.MarkerResolved: statusResolved,
+		layout.MarkerTension: responded, layout.MarkerDissent: responded, layout.MarkerOther: responded,
 	}[m.Kind]
 }
 
 // verbOf returns what a marker [RE:VERB id] does, else kind.
-func verbOf(ref layout.MarkerRef, kind eventKind) eventKind {
-	verbs := map[string]eventKind{
-		"": kind, "RESOLVE": wasResolved, "REOPEN": wasReopened, "REFINE": wasRefined, "DEPEND": noEvent,
-		"SUPPORT": wasResponded, "OPPOSE": wasResponded, "ADDRESS": wasResponded, "QUESTION": wasResponded,
+func verbOf(ref layout.MarkerRef, kind status) status {
+	verbs := map[string]status{
+		"": kind, "RESOLVE": statusResolved, "REOPEN": statusReopened, "REFINE": refined, "DEPEND": noStatus,
+		"SUPPORT": responded, "OPPOSE": responded, "ADDRESS": responded, "QUESTION": responded,
 	}
 	return verbs[ref.Verb]
 }
@@ -383,8 +372,8 @@ func (t *tracking) addListed(d *Dialogue) {
 		tension := &tension{
 			MarkerRef: layout.MarkerRef{Round: row.raised, ID: row.id}, Label: row.Tension, Line: row.Line, Listed: true, row: row,
 		}
-		kinds := map[string]eventKind{"addressed": wasRefined, "resolved": wasResolved, "deferred": wasDeferred, "": wasUnclear}
-		if kind := kinds[row.State()]; kind != noEvent {
+		kinds := map[string]status{"addressed": refined, "resolved": statusResolved, "deferred": statusDeferred, "": statusUnclear}
+		if kind := kinds[row.State()]; kind != noStatus {
 			if row.closed < 0 {
 				row.closed = last
 			}

@@ -621,7 +621,10 @@ func entriesOf(dir string) []fs.DirEntry {
 // the pen. The files of other agents are their own.
 func (w *waiter) isAlike(file, agent string) bool {
 	name := strings.ToLower(file)
-	stem := stemOf(name)
+	stem, endings := name, []string{".md", ".markdown", ".mdx", ".txt", ".text", ".tmp", ".part", ".new", ".bak"}
+	for slices.Contains(endings, filepath.Ext(stem)) {
+		stem = strings.TrimSuffix(stem, filepath.Ext(stem))
+	}
 	switch {
 	case strings.HasPrefix(name, "."), strings.HasSuffix(name, ".prompt.md"), strings.HasSuffix(name, ".summary.md"):
 		return false
@@ -634,13 +637,4 @@ func (w *waiter) isAlike(file, agent string) bool {
 	isSlip := utf8.RuneCountInString(agent) >= leastSlip && likeness.Slips(stem, agent) <= 1
 	return likeness.Contains(likeness.Words(stem), likeness.Words(agent)) ||
 		strings.TrimRight(stem, "0123456789") == agent || isSlip
-}
-
-// stemOf returns a name without what may be taken for its ending.
-func stemOf(name string) string {
-	endings := []string{".md", ".markdown", ".mdx", ".txt", ".text", ".tmp", ".part", ".new", ".bak"}
-	for slices.Contains(endings, filepath.Ext(name)) {
-		name = strings.TrimSuffix(name, filepath.Ext(name))
-	}
-	return name
 }
