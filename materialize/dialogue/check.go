@@ -156,7 +156,7 @@ func (c *checker) turn(t *Turn) {
 		c.wanting("no_markers", t, 0, "no markers")
 	}
 	c.markers(t)
-	if j, _ := c.d.Round(t.Round).scores().Find(t.Agent); t.isChanged(j) {
+	if j, _ := c.d.Round(t.Round).Scores.Find(t.Agent); t.isChanged(j) {
 		c.wanting("changed", t, 0, "it has changed since it was judged: judge it again")
 	}
 	if begun, known := c.d.Round(t.Round + 1).begunBy(); known && c.d.Key.IsOwn() &&

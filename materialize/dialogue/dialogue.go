@@ -63,11 +63,11 @@ type Dialogue struct {
 // A Round is what is stored of one round.
 type Round struct {
 	Number int
-	Panel  *layout.Panel  // nil if there is none, or none that could be read
-	Scores *layout.Scores // nil if there are none
-	Turns  []*Turn        // by agent
-	Files  []extraFile    // what else lies in its folder, by path
-	Unread error          // its panel is there, and could not be read
+	Panel  *layout.Panel // nil if there is none, or none that could be read
+	Scores layout.Scores // that the judge has given
+	Turns  []*Turn       // by agent
+	Files  []extraFile   // what else lies in its folder, by path
+	Unread error         // its panel is there, and could not be read
 }
 
 // An extraFile is a file of a dialogue that is none of the known ones.

@@ -196,10 +196,8 @@ func (b *documentBuilder) judge() string {
 // expert returns the expert that an agent is.
 func (b *documentBuilder) expert(agent string) layout.Expert {
 	agent = foldExpert(agent)
-	for _, e := range b.experts {
-		if e.Name == agent {
-			return e
-		}
+	if at := slices.IndexFunc(b.experts, func(e layout.Expert) bool { return e.Name == agent }); at >= 0 {
+		return b.experts[at]
 	}
 	return plainExpert(layout.Expert{Name: agent})
 }

@@ -67,7 +67,7 @@ func (t *tracking) resolveMarks(round int, marks []layout.ItemMark) error {
 // readMarks puts the judge's marks to what they mean.
 func (t *tracking) readMarks(d *Dialogue) {
 	for _, r := range d.Rounds {
-		for _, m := range r.scores().Marks {
+		for _, m := range r.Scores.Marks {
 			found, err := t.meant(m.ID, r.Number)
 			if err != nil {
 				t.notes = append(t.notes, fmt.Sprintf("%s/%s: %v", roundFolder(r.Number), scoresFile, err))

@@ -87,25 +87,18 @@ func (f *Forum) prompt(ctx context.Context, d *Dialogue, round int, agent string
 	if err := f.writeTask(&text, d, round, e); err != nil {
 		return p, err
 	}
-	if round > 0 && d.sourceOf(round, e.Name) != sourceRetained {
-		if err := f.writeBrief(ctx, &text, d, round); err != nil {
+	last := firstText
+	if round > 0 {
+		last = laterText
+		if err := f.writeBrief(ctx, &text, d, round, e.Name); err != nil {
 			return p, err
 		}
-	}
-	if round > 0 {
 		if p.Reads, err = f.writeReadings(&text, d, round, e.Name); err != nil {
 			return p, err
 		}
 	}
 	fmt.Fprintf(&text, outputText, p.Output)
-	text.WriteString(formatText)
-	text.WriteString(exampleTurn)
-	text.WriteString(rulesText)
-	if round == 0 {
-		text.WriteString(firstText)
-	} else {
-		text.WriteString(laterText)
-	}
+	text.WriteString(formatText + exampleTurn + rulesText + last)
 	fmt.Fprintf(&text, confirmText, p.Output)
 	p.Text, p.Tokens = text.String(), record.EstimateTokens(int64(text.Len()))
 	return p, nil
@@ -172,8 +165,11 @@ func writeQuoted(out *strings.Builder, title, text string) {
 
 // writeBrief tells an agent that joins in a round what happened before it: what the judge
 // wrote for the round, and else of each round before what its summary would say.
-func (f *Forum) writeBrief(ctx context.Context, out *strings.Builder, d *Dialogue, round int) error {
+func (f *Forum) writeBrief(ctx context.Context, out *strings.Builder, d *Dialogue, round int, agent string) error {
 	const maxBrief = 4000 // bytes: about 1,000 tokens
+	if d.sourceOf(round, agent) == sourceRetained {
+		return nil
+	}
 	title := fmt.Sprintf("\nYou join in round %d. Until now:", round)
 	if v, found := d.file(briefFile(round)); found {
 		text, err := f.text(ctx, v)

@@ -225,8 +225,7 @@ func (f *Forum) addJSON(ctx context.Context, d *Dialogue, r *Round, v store.Vers
 			r.Panel, r.Unread = nil, unread()
 		}
 	default:
-		s, bad := layout.ParseScores(text)
-		r.Scores, problem = &s, bad
+		r.Scores, problem = layout.ParseScores(text)
 	}
 	if problem != nil {
 		problem.File = v.Record.Path
@@ -237,18 +236,13 @@ func (f *Forum) addJSON(ctx context.Context, d *Dialogue, r *Round, v store.Vers
 
 func (f *Forum) addTurn(ctx context.Context, r *Round, v store.Version, path string) error {
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	t := &Turn{Agent: foldExpert(strings.TrimSuffix(name, ".md")), Round: r.Number, Version: v}
 	text, err := f.text(ctx, v)
-	if err != nil {
-		return err
-	}
-	t.Text = text
-	t.Stub, t.IsStub = layout.ParseStub(text)
-	if !t.IsStub {
+	t := &Turn{Agent: foldExpert(strings.TrimSuffix(name, ".md")), Round: r.Number, Version: v, Text: text}
+	if t.Stub, t.IsStub = layout.ParseStub(text); !t.IsStub {
 		t.Markers = layout.ParseMarkers(text)
 	}
 	r.Turns = append(r.Turns, t)
-	return nil
+	return err
 }
 
 // text returns the body of a version, nil if it is longer than MaxTurn.

@@ -126,7 +126,7 @@ func (d *Dialogue) presence(r *Round) Presence {
 	p := Presence{Round: r.Number}
 	for _, t := range r.given() {
 		p.Given = append(p.Given, t.Agent)
-		j, judged := r.scores().Find(t.Agent)
+		j, judged := r.Scores.Find(t.Agent)
 		if !judged {
 			p.Unjudged = append(p.Unjudged, t.Agent)
 		}
@@ -142,20 +142,12 @@ func (d *Dialogue) presence(r *Round) Presence {
 			p.Absent = append(p.Absent, a)
 		}
 	}
-	for _, j := range r.scores().Agents {
+	for _, j := range r.Scores.Agents {
 		if _, isAbsent := r.absence(j.Agent); isAbsent {
 			p.Discarded = append(p.Discarded, j.Agent)
 		}
 	}
 	return p
-}
-
-// scores returns what the judge has given in a round.
-func (r *Round) scores() layout.Scores {
-	if r.Scores == nil {
-		return layout.Scores{}
-	}
-	return *r.Scores
 }
 
 // owingNames returns the names of those who owe a file in a round, each once, and of those
@@ -175,7 +167,7 @@ func (b *Board) addAgents(r *Round) {
 			b.names = append(b.names, e.Name)
 			b.Agents = append(b.Agents, layout.AgentScore{Agent: cmp.Or(e.Label, labelOf(e.Name))})
 		}
-		j, judged := r.scores().Find(e.Name)
+		j, judged := r.Scores.Find(e.Name)
 		if _, isAbsent := r.absence(e.Name); judged && !isAbsent {
 			row := &b.Agents[at]
 			row.Marks, row.Total = row.Marks.Plus(j.Marks()), row.Total+j.Marks().Sum()
@@ -278,12 +270,8 @@ type Judgement struct {
 
 // A judgedTurn is what one agent was given.
 type judgedTurn struct {
-	Agent string `json:"agent"`
-	layout.Marks
-	Score    int    `json:"score"` // their sum
-	Converge bool   `json:"converge,omitempty"`
-	Note     string `json:"note,omitempty"`
-	Judge    string `json:"judge,omitempty"`
+	layout.JudgedTurn
+	Score int `json:"score"` // the sum
 }
 
 // Judge records what the judge gives agents of a round, and what he marks in it, all or
@@ -314,7 +302,7 @@ func (f *Forum) Judge(
 	}
 	out := &Judgement{Dialogue: key, Round: round, Marks: marks, File: put.File, Unchanged: put.Unchanged}
 	for _, j := range turns {
-		out.Agents = append(out.Agents, judgedTurn{j.Agent, j.Marks(), j.Marks().Sum(), j.Converge, j.Note, j.Judge})
+		out.Agents = append(out.Agents, judgedTurn{j, j.Marks().Sum()})
 	}
 	return out, nil
 }

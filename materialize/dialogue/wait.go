@@ -395,12 +395,15 @@ func (w *waiter) isDone(a *awaited) bool {
 	return err == nil && info.Mode().IsRegular() && !info.ModTime().Before(a.time)
 }
 
-// endPause is how much longer than a file needs to be still a wait goes on for it.
-const endPause = time.Second
-
-// end ends a wait whose time is up.
+// end ends a wait whose time is up, and no file is being written, or not for long.
 func (w *waiter) end(ctx context.Context) ([]Standing, error) {
-	if err := w.lastLook(ctx); err != nil {
+	const pause = time.Second // how much longer than a file needs to be still it is waited for
+	_, err := w.w.Await(ctx, materialize.StillFor+pause, func(ctx context.Context) (bool, time.Duration, error) {
+		again, err := w.look(ctx)
+		isWriting := func(a *awaited) bool { return a.State == stateWriting }
+		return !slices.ContainsFunc(w.turns, isWriting), max(again, pause/100), err
+	})
+	if err != nil {
 		return nil, err
 	}
 	w.lookAround(ctx, true)
@@ -419,18 +422,8 @@ func (w *waiter) end(ctx context.Context) ([]Standing, error) {
 		return w.standings(), nil
 	}
 	const text = "after %v, round %d of %s still waits for %s"
-	err := record.Timeout.Errorf(text, w.Limit, w.Round, w.dialogue.Key, strings.Join(late, ", "))
-	return w.standings(), err.Because(ErrLate, names...)
-}
-
-// lastLook looks until no file is being written, but not for long.
-func (w *waiter) lastLook(ctx context.Context) error {
-	_, err := w.w.Await(ctx, materialize.StillFor+endPause, func(ctx context.Context) (bool, time.Duration, error) {
-		again, err := w.look(ctx)
-		isWriting := func(a *awaited) bool { return a.State == stateWriting }
-		return !slices.ContainsFunc(w.turns, isWriting), max(again, endPause/100), err
-	})
-	return err
+	timeout := record.Timeout.Errorf(text, w.Limit, w.Round, w.dialogue.Key, strings.Join(late, ", "))
+	return w.standings(), timeout.Because(ErrLate, names...)
 }
 
 // stubs writes stubs for those who have nothing.

@@ -14,9 +14,10 @@ import (
 
 // A word is a file that the judge has written by hand.
 type word struct {
-	path  string // below the dialogue's folder
-	round int    // -1: it is of the whole dialogue
-	text  []byte
+	path    string // below the dialogue's folder
+	round   int    // -1: it is of the whole dialogue
+	text    []byte
+	isWhole bool // its tensions are all that there are: a summary may name a few
 }
 
 // wordFile finds the files in which a judge writes.
@@ -38,7 +39,8 @@ func (f *Forum) readWords(ctx context.Context, d *Dialogue) error {
 		if err != nil {
 			return err
 		}
-		d.words = append(d.words, word{file.Path, round, text})
+		isWhole := strings.EqualFold(m[2], "scoreboard") || strings.EqualFold(m[2], "tensions")
+		d.words = append(d.words, word{file.Path, round, text, isWhole})
 	}
 	slices.SortFunc(d.words, func(a, b word) int {
 		return cmp.Or(cmp.Compare(uint(a.round), uint(b.round)), strings.Compare(b.path, a.path))
@@ -53,10 +55,6 @@ type listedRow struct {
 	raised, closed int // -1: it is not said
 }
 
-// trackerFile finds the files whose tensions are all that there are. A summary may name a
-// few, and so counts only where no turn raises any.
-var trackerFile = layout.Pattern(`(?i)\b(?:scoreboard|tensions)(?:\.md)?$`)
-
 // raises reports whether any turn raises a tension.
 func (d *Dialogue) raises() bool {
 	isTension := func(m layout.Marker) bool { return m.Kind == layout.MarkerTension }
@@ -69,7 +67,7 @@ func (d *Dialogue) raises() bool {
 func (d *Dialogue) listed() (list []listedRow, notes []string) {
 	isOwn := func(w word) bool { return w.path == tensionsFile }
 	for _, w := range d.words {
-		if slices.ContainsFunc(d.words, isOwn) != isOwn(w) || d.raises() && !trackerFile().MatchString(w.path) {
+		if slices.ContainsFunc(d.words, isOwn) != isOwn(w) || d.raises() && !w.isWhole {
 			continue
 		}
 		for _, row := range layout.ParseTensions(w.text) {
