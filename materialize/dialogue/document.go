@@ -71,6 +71,9 @@ type documentBuilder struct {
 	said  strings.Builder // all of it
 }
 
+// roundPath begins the paths of a round's files.
+var roundPath = layout.Pattern(`^round-(\d{1,4})[./]`)
+
 // closing begins the names of files that end a dialogue.
 var closing = layout.Pattern(`(?i)^(verdict|convergence|conclusion|final)`)
 
@@ -91,7 +94,6 @@ func (f *Forum) byHand(ctx context.Context, v store.Version) ([]byte, error) {
 // readFiles reads what lies beside the turns, and is no data: the text of the judge, and
 // prompts.
 func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
-	rounds := b.d.Rounds
 	b.after = map[int][]layout.DocumentSection{}
 	for _, file := range b.d.files() {
 		folder, name := path.Split(file.Path)
@@ -109,17 +111,14 @@ func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
 			if file.MayBe != nil {
 				s.Title = "May be a turn, and is not counted: " + fileTitle(folder+stem)
 			}
-			at := slices.IndexFunc(rounds, func(r *Round) bool {
-				rest, found := strings.CutPrefix(folder+stem, roundFolder(r.Number))
-				return found && strings.ContainsAny(rest[:min(1, len(rest))], "/.")
-			})
-			if at < 0 && closing().MatchString(stem) {
-				at = len(rounds) - 1
+			round := firstRound(roundPath(), []string{file.Path})
+			if b.d.Round(round) == nil && b.d.Last() != nil && closing().MatchString(stem) {
+				round = b.d.Last().Number
 			}
-			if at < 0 {
+			if b.d.Round(round) == nil {
 				b.front = append(b.front, s)
 			} else {
-				b.after[rounds[at].Number] = append(b.after[rounds[at].Number], s)
+				b.after[round] = append(b.after[round], s)
 			}
 		case m != nil && plainName(string(m[1])) == plainName(agent):
 			b.roles[agent] = string(m[2])

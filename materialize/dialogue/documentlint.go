@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // The levels of findings, which say how much one takes of the points of its check.
@@ -498,7 +499,11 @@ func (l *linter) gate() {
 		return
 	}
 	for _, t := range l.doc.Tensions {
-		if level := openLevel(t.Status); level != "" {
+		level := lintShould // what else the document says may settle it
+		if slices.Contains([]string{"open", "unresolved", "reopened"}, plainName(t.Status)) {
+			level = lintMust
+		}
+		if t.IsOpen() && !markdown.IsNoCell(t.Status) {
 			l.add(level, t.Line, "write what became of it, or another status of the document",
 				"the document has converged, and %s is %s", t.ID, oneSpaced(t.Status))
 		}
@@ -518,17 +523,4 @@ func (l *linter) gate() {
 				last.Round, last.Converge)
 		}
 	}
-}
-
-// openLevel returns how sure it is that a tension with a status is still to be
-// resolved. One that is not known means nothing.
-func openLevel(status string) string {
-	first := plainName(strings.SplitAfter(strings.TrimLeft(status, "*_ "), " ")[0])
-	switch {
-	case slices.Contains([]string{"open", "unresolved", "reopened"}, plainName(status)):
-		return lintMust
-	case slices.Contains([]string{"open", "unresolved", "reopened", "active", "partial", "addressed", "pending"}, first):
-		return lintShould // what else the document says may settle it
-	}
-	return ""
 }

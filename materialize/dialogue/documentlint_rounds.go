@@ -149,7 +149,7 @@ func (l *linter) inventories() {
 		title string
 		line  int
 		kind  layout.MarkerKind
-		rows  []inventoryRow
+		rows  []listedID
 	}{
 		{"Perspectives Inventory", l.doc.Found.Perspectives, layout.MarkerPerspective, perspectives},
 		{"Tensions Tracker", l.doc.Found.Tensions, layout.MarkerTension, tensions},
@@ -172,41 +172,36 @@ func (l *linter) inventories() {
 
 // isRenumbered reports whether a judge has given ids anew: each id stands in one row,
 // while several agents use the same one. Such rows cannot be told by their ids.
-func isRenumbered(rows []inventoryRow, marked []markedID) bool {
-	ids := markdown.Each(rows, func(r inventoryRow) string { return r.id })
+func isRenumbered(rows []listedID, marked []listedID) bool {
+	ids := markdown.Each(rows, func(r listedID) string { return r.id })
 	if slices.Sort(ids); len(ids) < 2 || len(slices.Compact(ids)) < len(rows) {
 		return false
 	}
 	agents := map[string]string{}
-	return slices.ContainsFunc(marked, func(m markedID) bool {
+	return slices.ContainsFunc(marked, func(m listedID) bool {
 		before := agents[m.id]
 		agents[m.id] = m.agent
 		return before != "" && before != m.agent
 	})
 }
 
-// An inventoryRow is a row of an inventory, as it can be compared.
-type inventoryRow struct {
+// A listedID is a row of an inventory, or a marker in a round that one lists.
+type listedID struct {
 	id    string
-	cell  string // that names agents; "" if none does
+	agent string // the cell that names agents; "" if none does
 	round int    // -1 if none is named
 	line  int
-}
-
-// A markedID is a marker in a round that an inventory lists.
-type markedID struct {
-	id, agent, file string
-	round, line     int
+	file  string // of a marker
 }
 
 // marked returns the markers of a kind that have an id. Of one that an agent uses
 // twice in a round the first one counts.
-func (l *linter) marked(kind layout.MarkerKind) []markedID {
-	var all []markedID
-	seen := map[markedID]bool{}
+func (l *linter) marked(kind layout.MarkerKind) []listedID {
+	var all []listedID
+	seen := map[listedID]bool{}
 	for _, t := range l.agents {
 		for _, m := range t.markers {
-			id := markedID{id: m.ID, agent: t.Label, file: t.file, round: t.round}
+			id := listedID{id: m.ID, agent: t.Label, file: t.file, round: t.round}
 			if m.Kind == kind && m.ID != "" && !seen[id] {
 				seen[id] = true
 				id.line = m.Line
@@ -217,12 +212,9 @@ func (l *linter) marked(kind layout.MarkerKind) []markedID {
 	return all
 }
 
-// secondForm is an id of the second generation: MUFFIN-P0101.
-var secondForm = layout.Pattern(`^[\p{Lu}\d_-]+-[A-Z]\d{4}$`)
-
 // inventoryRows returns the rows that have an id, which may name the agent and the round
 // itself: MUFFIN R0-T01. A tension may be raised by what is no name.
-func (l *linter) inventoryRows() (perspectives, tensions []inventoryRow) {
+func (l *linter) inventoryRows() (perspectives, tensions []listedID) {
 	known := func(cell string) string {
 		isIn := func(t *lintTurn) bool { return hasName(cell, t.Label) || hasName(cell, t.Name) }
 		if slices.ContainsFunc(l.agents, isIn) {
@@ -230,7 +222,7 @@ func (l *linter) inventoryRows() (perspectives, tensions []inventoryRow) {
 		}
 		return ""
 	}
-	add := func(rows []inventoryRow, text string, row inventoryRow) []inventoryRow {
+	add := func(rows []listedID, text string, row listedID) []listedID {
 		var found bool
 		if row.id, found = normalID(text); found {
 			return append(rows, row)
@@ -239,16 +231,16 @@ func (l *linter) inventoryRows() (perspectives, tensions []inventoryRow) {
 		if !found {
 			return rows
 		}
-		if row.id, row.cell = ref.ID, known(ref.Agent); ref.Round >= 0 {
+		if row.id, row.agent = ref.ID, known(ref.Agent); ref.Round >= 0 {
 			row.round = ref.Round
 		}
 		return append(rows, row)
 	}
 	for _, p := range l.doc.Perspectives {
-		perspectives = add(perspectives, p.ID, inventoryRow{"", p.Agent, roundInCells(p.Round, p.Agent), p.Line})
+		perspectives = add(perspectives, p.ID, listedID{"", p.Agent, roundInCells(p.Round, p.Agent), p.Line, ""})
 	}
 	for _, t := range l.doc.Tensions {
-		tensions = add(tensions, t.ID, inventoryRow{"", known(t.Raised), roundInCells(t.Raised), t.Line})
+		tensions = add(tensions, t.ID, listedID{"", known(t.Raised), roundInCells(t.Raised), t.Line, ""})
 	}
 	return perspectives, tensions
 }
@@ -263,7 +255,7 @@ func tensionRef(text string) (layout.MarkerRef, bool) {
 		id, _ := normalID(m[3])
 		return layout.MarkerRef{Agent: strings.ToLower(m[1]), Round: round, ID: id}, true
 	}
-	for _, m := range layout.ParseMarkers([]byte("[RESOLVED " + text + "]")) {
+	for _, m := range layout.ParseMarkers([]byte("[RE:SUPPORT " + text + "]")) {
 		if len(m.Refs) == 1 {
 			return m.Refs[0], true
 		}
@@ -272,17 +264,17 @@ func tensionRef(text string) (layout.MarkerRef, bool) {
 }
 
 // fits reports whether a row lists a marker.
-func (r inventoryRow) fits(m markedID) bool {
-	return r.id == m.id && (r.round < 0 || r.round == m.round) && (r.cell == "" || hasName(r.cell, m.agent))
+func (r listedID) fits(m listedID) bool {
+	return r.id == m.id && (r.round < 0 || r.round == m.round) && (r.agent == "" || hasName(r.agent, m.agent))
 }
 
 // compare finds markers that no row lists, and rows that list no marker: those may be the
 // judge's own.
-func (l *linter) compare(title string, rows []inventoryRow, marked []markedID) {
+func (l *linter) compare(title string, rows []listedID, marked []listedID) {
 	var missing, own []string
 	file, line, first := "", 0, 0
 	for _, m := range marked {
-		if slices.ContainsFunc(rows, func(r inventoryRow) bool { return r.fits(m) }) {
+		if slices.ContainsFunc(rows, func(r listedID) bool { return r.fits(m) }) {
 			continue
 		}
 		if missing = append(missing, fmt.Sprintf("%s of %s in round %d", m.id, m.agent, m.round)); len(missing) == 1 {
@@ -312,12 +304,12 @@ func shownFirst(names []string) string {
 }
 
 // whose says to whom a row gives its id, and in which round.
-func (r inventoryRow) whose() string {
+func (r listedID) whose() string {
 	text := ""
-	if r.cell != "" {
-		text = " of " + oneSpaced(r.cell)
+	if r.agent != "" {
+		text = " of " + oneSpaced(r.agent)
 	}
-	if r.round >= 0 && roundInCells(r.cell) < 0 {
+	if r.round >= 0 && roundInCells(r.agent) < 0 {
 		text += " in round " + strconv.Itoa(r.round)
 	}
 	return text

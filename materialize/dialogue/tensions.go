@@ -330,9 +330,6 @@ func refText(ref layout.MarkerRef) string {
 // roundIn finds a round in a cell: R1, Muffin R0, Resolved R1, muffin, round 0.
 var roundIn = layout.Pattern(`\b(?:R|[Rr]ound )(\d{1,4})\b`)
 
-// keyForm is a key as a derived table has it, which the judge may have gone on from.
-var keyForm = layout.Pattern(`^\S+ R\d+-T\d+$`)
-
 // cellRound returns the round that the first of some cells names, -1 if none does.
 func cellRound(cells ...string) int { return firstRound(roundIn(), cells) }
 

@@ -72,10 +72,11 @@ func (d *Dialogue) listed() (list []listedRow, notes []string) {
 		}
 		for _, row := range layout.ParseTensions(w.text) {
 			id, isID := layout.TensionID(row.ID)
+			ref, isRef := tensionRef(row.ID) // as a derived table has it, which the judge may have gone on from
 			switch {
 			case !isOwn(w) && row.Status == "":
 				continue // it says nothing of a status
-			case !isID && !keyForm().MatchString(row.ID) && !secondForm().MatchString(row.ID):
+			case !isID && !(isRef && strings.EqualFold(refText(ref), row.ID)):
 				notes = append(notes, fmt.Sprintf("%s:%d: %q is no id of a tension", w.path, row.Line, row.ID))
 				continue
 			case row.State() == "":
