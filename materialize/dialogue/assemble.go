@@ -205,8 +205,8 @@ func (f *Forum) assemble(ctx context.Context, key Key, opts AssembleOptions) (*A
 	done.Status, done.Skipped = cmp.Or(opts.Status, statusOf(old)), skipped
 	files := renderDocument(doc, base+".dialogue."+done.Status+".md", opts.Split)
 	for _, o := range old {
-		err := checkOverwrite(f.w.FilePath(o.version.Record.Path), o.text, textIn(files, path.Base(o.name.ID)),
-			tryForce, o.version.Ref.Short())
+		err := checkOverwrite(f.w.FilePath(o.Record.Path), o.text, textIn(files, path.Base(o.Record.Name.ID)),
+			tryForce, o.Ref.Short())
 		if err != nil && !opts.Force {
 			return nil, err
 		}
@@ -231,10 +231,9 @@ var documentName = layout.Pattern(`^\.dialogue(\.round-\d+)?\.(draft|wip|accepte
 
 // A documentRecord is a file of a document that is stored.
 type documentRecord struct {
-	name    record.Name
+	store.Version
 	status  string
 	isRound bool
-	version store.Version
 	text    []byte
 }
 
@@ -245,7 +244,7 @@ func (f *Forum) documentFiles(ctx context.Context, folder, base string) ([]docum
 	if err != nil {
 		return nil, err
 	}
-	ids := markdown.Each(stored, func(file documentRecord) string { return file.name.ID })
+	ids := markdown.Each(stored, func(file documentRecord) string { return file.Record.Name.ID })
 	for _, l := range lifecycles() {
 		ids = append(ids, folder+base+".dialogue."+l+".md")
 	}
@@ -272,7 +271,7 @@ func (f *Forum) Documents(ctx context.Context, d *Dialogue) ([]record.Name, erro
 	var names []record.Name
 	for _, file := range stored {
 		if !file.isRound {
-			names = append(names, file.name)
+			names = append(names, file.Record.Name)
 		}
 	}
 	return names, nil
@@ -296,9 +295,9 @@ func (f *Forum) storedDocument(ctx context.Context, folder, base string) ([]docu
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, documentRecord{name, m[2], m[1] != "", e.Version, text})
+		files = append(files, documentRecord{e.Version, m[2], m[1] != "", text})
 	}
-	slices.SortFunc(files, func(a, b documentRecord) int { return strings.Compare(a.name.ID, b.name.ID) })
+	slices.SortFunc(files, func(a, b documentRecord) int { return strings.Compare(a.Record.Name.ID, b.Record.Name.ID) })
 	return files, nil
 }
 
@@ -335,12 +334,12 @@ func (f *Forum) writeFiles(
 			Facts: layout.Facts{Attributes: map[string]string{layout.AttributeDialogue: d.Key.Slug()}},
 		}
 		for _, o := range old {
-			if o.name.ID != request.ID {
+			if o.Record.Name.ID != request.ID {
 				continue
 			}
-			request.Expect = store.Current(o.version.Ref)
+			request.Expect = store.Current(o.Ref)
 			if bytes.Equal(o.text, file.Text) { // made from other versions that say the same
-				request.From = o.version.Record.From
+				request.From = o.Record.From
 			}
 		}
 		put, err := f.w.Put(ctx, request)
@@ -353,13 +352,13 @@ func (f *Forum) writeFiles(
 	}
 	slices.Reverse(done.Files)
 	for _, o := range old {
-		if textIn(files, path.Base(o.name.ID)) != nil {
+		if textIn(files, path.Base(o.Record.Name.ID)) != nil {
 			continue
 		}
-		if err := f.w.Remove(ctx, o.name); err != nil {
+		if err := f.w.Remove(ctx, o.Record.Name); err != nil {
 			return err
 		}
-		done.Removed = append(done.Removed, f.w.FilePath(o.version.Record.Path))
+		done.Removed = append(done.Removed, f.w.FilePath(o.Record.Path))
 	}
 	return nil
 }

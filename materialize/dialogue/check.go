@@ -52,7 +52,7 @@ func Check(d *Dialogue, round int) (*Report, error) {
 			return nil, err
 		}
 	}
-	c := &checker{d: d, report: &Report{Dialogue: d.Key}}
+	c := &checker{d: d, report: &Report{Dialogue: d.Key}, counts: map[string]int{}}
 	tracking := track(d)
 	for _, r := range d.Rounds {
 		if round >= 0 && r.Number != round {
@@ -64,7 +64,7 @@ func Check(d *Dialogue, round int) (*Report, error) {
 	}
 	if round < 0 {
 		c.skipped()
-		if len(d.Rounds) > 0 && c.report.Given+c.report.Stubs+c.report.Empty == 0 {
+		if len(d.Rounds) > 0 && c.report.Given+c.counts[stateStub]+c.counts[stateEmpty] == 0 {
 			c.add("no_turns", nil, "", d.folder(), 0, "no turns")
 		}
 	}
@@ -74,6 +74,8 @@ func Check(d *Dialogue, round int) (*Report, error) {
 			c.report.Wanting++
 		}
 	}
+	c.report.Missing, c.report.Empty = c.counts[stateMissing], c.counts[stateEmpty]
+	c.report.Stubs, c.report.Malformed = c.counts[stateStub], c.counts["malformed"]
 	slices.SortStableFunc(c.report.Findings, compareFindings)
 	return c.report, nil
 }
@@ -86,10 +88,12 @@ func compareFindings(a, b Finding) int {
 type checker struct {
 	d      *Dialogue
 	report *Report
+	counts map[string]int // of findings, by kind
 }
 
 // add adds that something is incomplete, or cannot be told, unless that is taken back.
 func (c *checker) add(kind string, round *int, agent, file string, line int, format string, args ...any) *Finding {
+	c.counts[kind]++
 	f := Finding{kind, round, agent, file, line, fmt.Sprintf(format, args...), true, nil}
 	c.report.Findings = append(c.report.Findings, f)
 	return &c.report.Findings[len(c.report.Findings)-1]
@@ -102,9 +106,8 @@ func (c *checker) round(r *Round) {
 	c.report.Launched += len(owing)
 	for _, agent := range owing {
 		if r.Turn(agent) == nil {
-			c.report.Missing++
 			file := path.Join(c.d.folder(), roundFolder(r.Number), agent+".md") // where it would be
-			c.add("missing", &r.Number, agent, file, 0, "no file")
+			c.add(stateMissing, &r.Number, agent, file, 0, "no file")
 		}
 	}
 	for _, t := range r.Turns {
@@ -134,17 +137,10 @@ func (c *checker) wanting(kind string, t *Turn, line int, format string, args ..
 
 // turn checks one file.
 func (c *checker) turn(t *Turn) {
-	switch t.state() {
-	case stateStub:
-		c.report.Stubs++
-		c.wanting("stub", t, 0, "a stub: %s", t.Stub)
-		return
-	case stateEmpty:
-		c.report.Empty++
-		c.wanting("empty", t, 0, "the file is empty")
-		return
-	case stateAstray:
-		c.wanting("astray", t, 0, "not counted: %s", t.Astray)
+	if state := t.state(); state != stateTurn {
+		c.wanting(state, t, 0, "%s", map[string]string{
+			stateStub: "a stub: " + t.Stub, stateEmpty: "the file is empty", stateAstray: "not counted: " + t.Astray,
+		}[state])
 		return
 	}
 	c.report.Given++
@@ -168,13 +164,11 @@ func (c *checker) turn(t *Turn) {
 // markers checks the markers of a turn.
 func (c *checker) markers(t *Turn) {
 	for _, slip := range layout.MarkerSlips(t.Text) {
-		c.report.Malformed++
 		c.wanting("malformed", t, slip.Line, "%v", slip.Err)
 	}
 	first := map[string]int{} // the line of each id
 	for _, m := range t.Markers {
 		if !m.Exact && !m.NamesWhole() {
-			c.report.Malformed++
 			text := "malformed: " + markdown.Clip(oneSpaced(m.Raw), 60)
 			if needsID(m) {
 				text += ", which has no id"

@@ -85,19 +85,15 @@ func (l *linter) markers() {
 
 // ids checks that an agent uses an id once in a round, and has one block in it.
 func (l *linter) ids() {
-	type key struct {
-		round     int
-		agent, id string
-	}
-	seen := map[key]bool{}
-	isTwice := func(k key) bool {
+	seen := map[listedID]bool{}
+	isTwice := func(k listedID) bool {
 		was := seen[k]
 		seen[k] = true
 		return was
 	}
 	for _, t := range l.agents {
 		agent := plainName(t.Label)
-		if isTwice(key{t.round, agent, ""}) {
+		if isTwice(listedID{agent: agent, round: t.round}) {
 			l.addIn(t.file, lintShould, t.Line, "give each agent its own name, or join blocks that are one turn",
 				"%s has two blocks in round %d", t.Label, t.round)
 		}
@@ -106,14 +102,14 @@ func (l *linter) ids() {
 			level, mend = lintNote, "leave the turn as it is, and ask for ids that are used once"
 		}
 		for _, m := range t.markers {
-			if m.ID != "" && m.Kind != layout.MarkerResolved && m.Exact && isTwice(key{t.round, agent, m.ID}) {
+			if m.ID != "" && m.Kind != layout.MarkerResolved && m.Exact && isTwice(listedID{id: m.ID, agent: agent, round: t.round}) {
 				l.addIn(t.file, level, m.Line, mend, "%s uses %s twice in round %d", t.Label, m.ID, t.round)
 			}
 		}
 	}
 	clear(seen)
 	for _, p := range l.doc.Perspectives {
-		if p.ID != "" && isTwice(key{roundInCells(p.Round), plainName(p.Agent), p.ID}) {
+		if p.ID != "" && isTwice(listedID{id: p.ID, agent: plainName(p.Agent), round: roundInCells(p.Round)}) {
 			l.add(lintShould, p.Line, "give it the next number", "the inventory has %s of %s twice", p.ID, p.Agent)
 		}
 	}

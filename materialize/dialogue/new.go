@@ -106,19 +106,18 @@ func (f *Forum) newPool(r NewRequest) (layout.Pool, error) {
 	pool := layout.Pool{
 		Title: strings.Join(strings.Fields(r.Title), " "), Question: strings.TrimSpace(r.Question), Created: f.now().UTC().Truncate(time.Second),
 	}
-	switch {
-	case pool.Title == "":
-		return pool, refuse(tryNew, "the title is empty")
-	case !utf8.ValidString(r.Title) || !utf8.ValidString(r.Question):
-		return pool, refuse(tryNew, "the title and the question are text in UTF-8")
-	case len(pool.Title) > maxTitle:
-		const text = "the title has %d bytes, more than %d: what is long belongs into the question"
-		return pool, refuse(tryNew, text, len(pool.Title), maxTitle)
-	case len(pool.Question) > maxQuestion:
-		const text = "the question has %d bytes, more than %d: put it into a file, and name the file"
-		return pool, refuse(tryNew, text, len(pool.Question), maxQuestion)
-	case len(r.Agents) == 0:
-		return pool, refuse(tryNew, "a dialogue has at least one agent")
+	const long = "the %s has %d bytes, more than %d: %s"
+	why := faultOf([]fault{
+		{pool.Title == "", "the title is empty"},
+		{!utf8.ValidString(r.Title) || !utf8.ValidString(r.Question), "the title and the question are text in UTF-8"},
+		{len(pool.Title) > maxTitle,
+			fmt.Sprintf(long, "title", len(pool.Title), maxTitle, "what is long belongs into the question")},
+		{len(pool.Question) > maxQuestion,
+			fmt.Sprintf(long, "question", len(pool.Question), maxQuestion, "put it into a file, and name the file")},
+		{len(r.Agents) == 0, "a dialogue has at least one agent"},
+	})
+	if why != "" {
+		return pool, refuse(tryNew, "%s", why)
 	}
 	var err error
 	if pool.Experts, err = newExperts(r); err != nil || r.Judge == "" {

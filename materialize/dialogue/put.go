@@ -36,22 +36,21 @@ func (s Slot) name() record.Name { return turnName(s.Key, s.Round, cmp.Or(s.stem
 // Slot returns the place of an agent's turn, for an agent that owes a file in the
 // round of a dialogue of the workspace.
 func (f *Forum) Slot(ctx context.Context, key Key, round int, agent string) (Slot, error) {
-	slots, err := f.slots(ctx, key, round, []string{agent})
+	_, slots, err := f.slots(ctx, key, round, []string{agent})
 	if err != nil {
 		return Slot{}, err
 	}
 	return slots[0], nil
 }
 
-// slots returns the places of agents; if none is named, of all who owe a file.
-func (f *Forum) slots(ctx context.Context, key Key, round int, agents []string) ([]Slot, error) {
-	d, err := f.readOwn(ctx, key)
-	if err != nil {
-		return nil, err
+// slots returns the places of agents in a dialogue; if none is named, of all who owe a file.
+func (f *Forum) slots(ctx context.Context, key Key, round int, agents []string) (d *Dialogue, slots []Slot, err error) {
+	if d, err = f.readOwn(ctx, key); err != nil {
+		return nil, nil, err
 	}
 	owing, err := d.owing(round)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(agents) == 0 {
 		agents = names(owing)
@@ -59,17 +58,16 @@ func (f *Forum) slots(ctx context.Context, key Key, round int, agents []string) 
 	if r := d.Round(round); len(agents) == 0 && r != nil { // nothing says who owes a file
 		agents = names(writers(r.Turns))
 	}
-	var slots []Slot
 	for _, text := range agents {
 		s, err := f.slot(d, round, text, owing)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !slices.Contains(slots, s) {
 			slots = append(slots, s)
 		}
 	}
-	return slots, nil
+	return d, slots, nil
 }
 
 // slot returns the place of an agent's turn, if the agent is one of those who owe a

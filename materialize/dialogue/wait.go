@@ -121,17 +121,13 @@ type awaited struct {
 }
 
 func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter, error) {
-	slots, err := f.slots(ctx, key, r.Round, r.Agents)
+	d, slots, err := f.slots(ctx, key, r.Round, r.Agents)
 	if err != nil {
 		return nil, err
 	}
 	if len(slots) == 0 {
 		err := record.NotFound.Errorf("nobody is known to owe a file in round %d of %s", r.Round, key)
 		return nil, err.Try("run it again with --agents NAME,NAME")
-	}
-	d, err := f.Read(ctx, key)
-	if err != nil {
-		return nil, err
 	}
 	w := f.around(d, slots, r)
 	if len(r.Agents) == 0 && !w.hasBegun() {
