@@ -430,17 +430,12 @@ func (l *linter) scoreboard() {
 	if len(missing) > 0 {
 		l.add(lintShould, l.doc.Found.Scores, mend, "no row in the scoreboard for %s", shownFirst(missing))
 	}
-	l.absentScores(b)
-}
-
-// absentScores finds scores of agents that never spoke, where others did.
-func (l *linter) absentScores(b layout.Scoreboard) {
 	spoke := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool { return !t.given() })
 	for _, a := range b.Agents {
 		if a.Total == 0 || len(spoke) == 0 || hasTurn(spoke, a.Agent) {
 			continue
 		}
-		level := lintShould
+		level := lintShould // of one that never spoke, where others did
 		if hasTurn(l.agents, a.Agent) {
 			level = lintMust
 		}

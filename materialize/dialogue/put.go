@@ -238,12 +238,10 @@ func (s Slot) isVacant(text []byte) bool {
 	return isStub || isBlank(text) || isConfirmation(text, s.Agent)
 }
 
-// putStub writes a stub in the place of a turn that never came: a file that gives
-// the reason. It is never written over a text; if one stands there by now, that is
-// what the result is of, and Unchanged is set.
-func (f *Forum) putStub(ctx context.Context, s Slot, origin materialize.Origin, reason,
-	details string) (*materialize.PutResult, error) {
-	text := layout.StubText(reason, details)
+// putStub writes a stub in the place of a turn that never came, never over a text: if one
+// stands there by now, that is what the result is of, and Unchanged is set.
+func (f *Forum) putStub(ctx context.Context, s Slot, text []byte) (*materialize.PutResult, error) {
+	origin := materialize.Origin{Source: record.SourcePut}
 	return f.edit(ctx, s, origin, func(old []byte, _ *store.Version) ([]byte, error) {
 		if !isBlank(old) {
 			return old, nil
@@ -340,13 +338,12 @@ func (r *Round) hasBegun() bool {
 
 // lastBegun returns the last round that has begun, -1 if none has.
 func (d *Dialogue) lastBegun() int {
-	last := -1
-	for _, r := range d.Rounds {
+	for _, r := range slices.Backward(d.Rounds) {
 		if r.hasBegun() {
-			last = r.Number
+			return r.Number
 		}
 	}
-	return last
+	return -1
 }
 
 // begunBy returns a time by which a round, which may be nil, had begun: the end of the

@@ -72,13 +72,11 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 	if err != nil {
 		return nil, err
 	}
-	turn, other := round.turnNamed(name)
-	was, _ := turn.fault()
-	for _, t := range []*Turn{other, turn} {
-		if _, isGood := t.fault(); isGood && !r.Force {
-			return nil, t.good()
-		}
+	turn, err := round.replaced(name, r.Force)
+	if err != nil {
+		return nil, err
 	}
+	was, _ := turn.fault()
 	dir, _ := path.Split(strings.ToLower(filepath.ToSlash(slot.File)))
 	if !r.Search { // an agent may work elsewhere, as in a worktree
 		dir = strings.ToLower(key.Slug()) + "/" + roundFolder(r.Round) + "/"
@@ -105,18 +103,26 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 	return &Recovered{put, was, r.Origin, *seen, len(layout.ParseMarkers([]byte(seen.Text)))}, nil
 }
 
-// turnNamed returns the turn of a round that has a name, and one of the same agent whose
-// file is called otherwise, as Muffin.md is. Both are nil if they are not there.
-func (r *Round) turnNamed(name record.Name) (turn, other *Turn) {
+// replaced returns the turn of a name that a recovered one replaces, nil if there is none.
+// A good one is an error, also in a file of the same agent that is called otherwise, as
+// Muffin.md is.
+func (r *Round) replaced(name record.Name, force bool) (turn *Turn, err error) {
 	for _, t := range r.Turns {
-		switch id := t.Version.Record.Name.ID; {
-		case id == name.ID:
+		of, n := t.Version.Record.Name, len(t.Markers)
+		if of.ID == name.ID {
 			turn = t
-		case strings.EqualFold(id, name.ID):
-			other = t
 		}
+		if _, isGood := t.fault(); !isGood || force || !strings.EqualFold(of.ID, name.ID) {
+			continue
+		}
+		what := "with " + markdown.CountOf(n, "marker")
+		if n == 0 {
+			what = "and too long to be checked"
+		}
+		return nil, record.Conflict.Errorf("%s is there, %s", of, what).
+			Try("filebus get {1}, or run it again with --force", of.String())
 	}
-	return turn, other
+	return turn, nil
 }
 
 // fault says why a turn, which may be nil, is wanting, or that it is good.
@@ -130,17 +136,6 @@ func (t *Turn) fault() (why string, isGood bool) {
 		return "without markers", false
 	}
 	return "good", true
-}
-
-// good returns the error that a turn is good and was not replaced.
-func (t *Turn) good() error {
-	name, n := t.Version.Record.Name, len(t.Markers)
-	what := "with " + markdown.CountOf(n, "marker")
-	if n == 0 {
-		what = "and too long to be checked"
-	}
-	return record.Conflict.Errorf("%s is there, %s", name, what).
-		Try("filebus get {1}, or run it again with --force", name.String())
 }
 
 // A transcript is what a reader saw of the record that a run of agents leaves: a line of JSON for each

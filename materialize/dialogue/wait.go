@@ -307,11 +307,10 @@ func (w *waiter) judge(ctx context.Context, a *awaited) (err error) {
 	}
 	t := w.dialogue.Round(w.Round).Turn(a.Agent)
 	a.State, a.Reason = t.state(), ""
-	switch {
-	case t == nil || a.State == stateTurn: // without a panel, prose is the turn of one who is named
+	if t == nil || a.State == stateTurn { // without a panel, prose is the turn of one who is named
 		a.State, a.Words = stateTurn, h.Description.Words
 		a.Late, err = w.isLate(ctx, h.Version)
-	default:
+	} else {
 		a.Reason = t.Stub + t.Astray
 	}
 	if a.State == stateAstray {
@@ -335,10 +334,7 @@ func (w *waiter) restore(ctx context.Context, a *awaited, first bool) (again tim
 	_, err = w.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		return old, nil
 	})
-	if errors.Is(err, materialize.ErrTooLarge) {
-		err = nil // a sync writes it
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, materialize.ErrTooLarge) { // a sync writes what is too large
 		return 0, err
 	}
 	return 0, w.judge(ctx, a)
@@ -432,8 +428,7 @@ func (w *waiter) stubs(ctx context.Context) error {
 		if a.State == stateEmpty {
 			reason = fmt.Sprintf("an empty file after %v", w.Limit)
 		}
-		if _, err := w.putStub(ctx, a.slot, materialize.Origin{Source: record.SourcePut}, reason,
-			w.details(a)); err != nil {
+		if _, err := w.putStub(ctx, a.slot, layout.StubText(reason, w.details(a))); err != nil {
 			return fmt.Errorf("writing a stub for %s: %w", a.Agent, err)
 		}
 		if _, err := w.lookAt(ctx, a); err != nil {
