@@ -366,12 +366,13 @@ func hasTurn(turns []*lintTurn, label string) bool {
 // emoji checks that all have one, and the judge alone has the judge's.
 func (l *linter) emoji() {
 	shown := map[string]string{}
+	isShown := slices.ContainsFunc(l.doc.Panel, func(e layout.DocumentExpert) bool { return e.Emoji != "" })
 	for _, e := range l.doc.Panel {
 		shown[plainName(e.Label)] = e.Emoji
 		switch isJudge := plainName(e.Label) == "judge"; {
 		case isJudge && e.Emoji != layout.JudgeEmoji:
 			l.add(lintShould, e.Line, "give the judge "+layout.JudgeEmoji, "the judge has the emoji %q", e.Emoji)
-		case e.Emoji == "" && l.hasEmojis():
+		case e.Emoji == "" && isShown:
 			l.add(lintNote, e.Line, "give it one, such as "+layout.AgentEmoji, "%s has no emoji in the panel", e.Label)
 		}
 	}
@@ -388,14 +389,9 @@ func (l *linter) emoji() {
 			l.addIn(t.file, level, t.Line, "give it the emoji of the panel", text, t.Label, t.Emoji, panel)
 		}
 	}
-	if !l.hasEmojis() && len(l.doc.Panel) > 0 {
+	if !isShown && len(l.doc.Panel) > 0 {
 		l.add(lintNote, l.doc.Found.Panel, "give each one, such as "+layout.AgentEmoji, "the panel has no emojis")
 	}
-}
-
-// hasEmojis reports whether some row of the panel has an emoji.
-func (l *linter) hasEmojis() bool {
-	return slices.ContainsFunc(l.doc.Panel, func(e layout.DocumentExpert) bool { return e.Emoji != "" })
 }
 
 // hasScores reports whether somebody has been judged, so that there is a total.

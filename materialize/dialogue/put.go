@@ -251,29 +251,20 @@ func (f *Forum) putStub(ctx context.Context, s Slot, text []byte) (*materialize.
 }
 
 // isLate reports whether the version of a turn came after a stub had taken its place.
-func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
+func (f *Forum) isLate(ctx context.Context, v store.Version) (isLate bool, err error) {
 	const maxLate = 32 // bounds how many versions of a turn are looked at for a stub
-	for range maxLate {
-		if v.Record.Prev == (record.Ref{}) {
-			break
+	for n := 0; n < maxLate && !isLate && err == nil && !v.Record.Prev.IsZero(); n++ {
+		v, err = query.View(ctx, f.w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(v.Record.Prev) })
+		if err == nil {
+			var text []byte
+			text, err = f.text(ctx, v)
+			_, isLate = layout.ParseStub(text)
 		}
-		before, err := query.View(ctx, f.w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(v.Record.Prev) })
-		if errors.Is(err, store.ErrDropped) {
-			break // nobody knows any more
-		}
-		if err != nil {
-			return false, err
-		}
-		text, err := f.text(ctx, before)
-		if err != nil {
-			return false, err
-		}
-		if _, isStub := layout.ParseStub(text); isStub {
-			return true, nil
-		}
-		v = before
 	}
-	return false, nil
+	if errors.Is(err, store.ErrDropped) {
+		err = nil // nobody knows any more
+	}
+	return isLate, err
 }
 
 // launch records in the panel of a round that agents owe a file, and makes the

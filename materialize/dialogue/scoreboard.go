@@ -270,8 +270,12 @@ type Judgement struct {
 
 // A judgedTurn is what one agent was given.
 type judgedTurn struct {
-	layout.JudgedTurn
-	Score int `json:"score"` // the sum
+	Agent string `json:"agent"`
+	layout.Marks
+	Score    int    `json:"score"` // their sum
+	Converge bool   `json:"converge,omitempty"`
+	Note     string `json:"note,omitempty"`
+	Judge    string `json:"judge,omitempty"`
 }
 
 // Judge records what the judge gives agents of a round, and what he marks in it, all or
@@ -302,7 +306,7 @@ func (f *Forum) Judge(
 	}
 	out := &Judgement{Dialogue: key, Round: round, Marks: marks, File: put.File, Unchanged: put.Unchanged}
 	for _, j := range turns {
-		out.Agents = append(out.Agents, judgedTurn{j, j.Marks().Sum()})
+		out.Agents = append(out.Agents, judgedTurn{j.Agent, j.Marks(), j.Marks().Sum(), j.Converge, j.Note, j.Judge})
 	}
 	return out, nil
 }
