@@ -76,13 +76,11 @@ func Check(d *Dialogue, round int) (*Report, error) {
 	}
 	c.report.Missing, c.report.Empty = c.counts[stateMissing], c.counts[stateEmpty]
 	c.report.Stubs, c.report.Malformed = c.counts[stateStub], c.counts["malformed"]
-	slices.SortStableFunc(c.report.Findings, compareFindings)
+	slices.SortStableFunc(c.report.Findings, func(a, b Finding) int {
+		whole := -1 // a finding of no round comes first
+		return cmp.Or(*cmp.Or(a.Round, &whole)-*cmp.Or(b.Round, &whole), strings.Compare(a.Agent, b.Agent), a.Line-b.Line)
+	})
 	return c.report, nil
-}
-
-func compareFindings(a, b Finding) int {
-	whole := -1 // a finding of no round comes first
-	return cmp.Or(*cmp.Or(a.Round, &whole)-*cmp.Or(b.Round, &whole), strings.Compare(a.Agent, b.Agent), a.Line-b.Line)
 }
 
 type checker struct {

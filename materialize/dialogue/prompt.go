@@ -224,33 +224,29 @@ func (d *Dialogue) others(round int, e layout.Expert) []string {
 }
 
 // readings returns what there is to read before a round: the tensions, the summary of the
-// round before, and the turns of it; own is the place of the agent's own. A turn that is
-// empty or a stub says nothing.
-func (d *Dialogue) readings(round int, agent string) (names []record.Name, own int) {
+// round before, and the turns of it; own is the agent's own. A turn that is empty or a
+// stub says nothing.
+func (d *Dialogue) readings(round int, agent string) (all []record.Name, own record.Name) {
 	for _, path := range []string{briefFile(round), tensionsFile, summaryFile(round - 1)} {
 		if v, found := d.file(path); found {
-			names = append(names, v.Record.Name)
+			all = append(all, v.Record.Name)
 		}
 	}
-	own = -1
-	if r := d.Round(round - 1); r != nil {
-		for _, t := range r.Turns {
-			if t.state() != stateTurn {
-				continue
-			}
-			if t.Agent == agent {
-				own = len(names)
-			}
-			names = append(names, t.Version.Record.Name)
+	for _, t := range cmp.Or(d.Round(round-1), &Round{}).Turns {
+		if t.state() != stateTurn {
+			continue
+		}
+		if all = append(all, t.Version.Record.Name); t.Agent == agent {
+			own = t.Version.Record.Name
 		}
 	}
-	return names, own
+	return all, own
 }
 
 // writeReadings writes the list of the readings that are on disk, and returns it.
 func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, agent string) (files []string, err error) {
 	names, own := d.readings(round, agent)
-	for i, name := range names {
+	for _, name := range names {
 		file, err := f.w.PathOf(name)
 		if err != nil {
 			return nil, err
@@ -267,7 +263,7 @@ func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, age
 		}
 		files = append(files, file)
 		text.WriteString("  " + file)
-		if i == own {
+		if name == own {
 			text.WriteString("  (yours)")
 		}
 		text.WriteByte('\n')

@@ -248,10 +248,11 @@ func (w *waiter) lookAt(ctx context.Context, a *awaited) (again time.Duration, e
 
 // take reads a file if it is complete, and judges it.
 func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again time.Duration, err error) {
-	announced, err := w.isAnnounced(ctx, a)
-	if err != nil {
+	h, err := w.read.Head(ctx, a.name())
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return 0, err
 	}
+	announced := err == nil && h.Version.Record.Size == a.size && isCommand(h.Version.Record.Source) // as a command wrote it
 	isDone := !announced && w.isDone(a)
 	still := now.Sub(a.time)
 	if still < 0 { // by another clock: what counts is how long it was seen so
@@ -277,16 +278,6 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 		w.say("%s: %s: %s; the store's text counts", a.File, done.Action, done.Detail)
 	}
 	return 0, w.judge(ctx, a)
-}
-
-// isAnnounced reports whether the file of a turn looks like what a command has
-// written.
-func (w *waiter) isAnnounced(ctx context.Context, a *awaited) (bool, error) {
-	h, err := w.read.Head(ctx, a.name())
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil && h.Version.Record.Size == a.size && isCommand(h.Version.Record.Source), err
 }
 
 // isCommand reports whether a version was stored whole by a command, and not taken
@@ -477,19 +468,11 @@ func (w *waiter) lookAround(ctx context.Context, atEnd bool) {
 			}
 		}
 	}
-	if atEnd {
-		w.sayStrangers()
-	}
-}
-
-// sayStrangers names the files in the round's folder that look like turns, of
-// agents that nobody has launched.
-func (w *waiter) sayStrangers() {
 	dir := filepath.Dir(w.turns[0].File)
 	for _, entry := range entriesOf(dir) {
 		stem, isMarkdown := strings.CutSuffix(strings.ToLower(entry.Name()), ".md")
 		file := filepath.Join(dir, entry.Name())
-		if !isMarkdown || entry.IsDir() || w.isKnown(stem) || isJudges(stem) || w.said[file] {
+		if !atEnd || !isMarkdown || entry.IsDir() || w.isKnown(stem) || isJudges(stem) || w.said[file] {
 			continue
 		}
 		w.say("%s is of nobody who owes a file in round %d", file, w.Round)
