@@ -451,15 +451,14 @@ func (l *linter) arithmetic() {
 	total := 0
 	for _, a := range b.Agents {
 		total += a.Total
-		switch given := a.Marks.Sum(); {
-		case given > 0:
-			check(a.Line, given, a.Total, "the numbers of %s", a.Agent)
-		case given == 0 && len(a.Rounds) > 0:
-			rounds := 0
-			for _, r := range a.Rounds {
-				rounds += r.Score
+		sum, of := a.Marks.Sum(), "numbers"
+		for _, r := range a.Rounds {
+			if a.Marks.Sum() == 0 {
+				sum, of = sum+r.Score, "rounds"
 			}
-			check(a.Line, rounds, a.Total, "the rounds of %s", a.Agent)
+		}
+		if sum > 0 || of == "rounds" {
+			check(a.Line, sum, a.Total, "the %s of %s", of, a.Agent)
 		}
 	}
 	if b.HasTotal && len(b.Agents) > 0 && !slices.ContainsFunc(b.Rounds, func(r layout.RoundScore) bool {

@@ -267,26 +267,18 @@ func (r listedID) fits(m listedID) bool {
 // compare finds markers that no row lists, and rows that list no marker: those may be the
 // judge's own.
 func (l *linter) compare(title string, rows []listedID, marked []listedID) {
-	var missing, own []string
-	file, line, first := "", 0, 0
-	for _, m := range marked {
-		if slices.ContainsFunc(rows, func(r listedID) bool { return r.fits(m) }) {
-			continue
-		}
-		if missing = append(missing, fmt.Sprintf("%s of %s in round %d", m.id, m.agent, m.round)); len(missing) == 1 {
-			file, line = m.file, m.line
-		}
+	isListed := func(m listedID) bool {
+		return slices.ContainsFunc(rows, func(r listedID) bool { return r.fits(m) })
 	}
-	for _, r := range rows {
-		if !slices.ContainsFunc(marked, r.fits) {
-			own, first = append(own, r.id+r.whose()), cmp.Or(first, r.line)
-		}
-	}
+	isMarked := func(r listedID) bool { return slices.ContainsFunc(marked, r.fits) }
+	missing, own := slices.DeleteFunc(slices.Clone(marked), isListed), slices.DeleteFunc(slices.Clone(rows), isMarked)
 	if len(missing) > 0 {
-		l.addIn(file, lintShould, line, "add rows", "%s: no row in %s", shownFirst(missing), title)
+		names := markdown.Each(missing, func(m listedID) string { return fmt.Sprintf("%s of %s in round %d", m.id, m.agent, m.round) })
+		l.addIn(missing[0].file, lintShould, missing[0].line, "add rows", "%s: no row in %s", shownFirst(names), title)
 	}
 	if len(own) > 0 {
-		l.add(lintNote, first, "look whether the turns are all there", "%s: no marker in the turns", shownFirst(own))
+		names := markdown.Each(own, func(r listedID) string { return r.id + r.whose() })
+		l.add(lintNote, own[0].line, "look whether the turns are all there", "%s: no marker in the turns", shownFirst(names))
 	}
 }
 

@@ -43,7 +43,8 @@ func (f *Forum) Slot(ctx context.Context, key Key, round int, agent string) (Slo
 	return slots[0], nil
 }
 
-// slots returns the places of agents in a dialogue; if none is named, of all who owe a file.
+// slots returns the places of agents in a dialogue, if they are among those who owe a file;
+// if none is named, of all of these.
 func (f *Forum) slots(ctx context.Context, key Key, round int, agents []string) (d *Dialogue, slots []Slot, err error) {
 	if d, err = f.readOwn(ctx, key); err != nil {
 		return nil, nil, err
@@ -59,7 +60,16 @@ func (f *Forum) slots(ctx context.Context, key Key, round int, agents []string) 
 		agents = names(writers(r.Turns))
 	}
 	for _, text := range agents {
-		s, err := f.slot(d, round, text, owing)
+		s := Slot{Key: d.Key, Round: round}
+		if s.Agent, err = FoldName(text); err != nil {
+			return nil, nil, err
+		}
+		if t := cmp.Or(d.Round(round), &Round{}).Turn(s.Agent); t != nil && !strings.EqualFold(t.fileName(), s.Agent+".md") {
+			s.stem = strings.TrimSuffix(t.fileName(), ".md")
+		}
+		if err = d.checkOwing(round, s.Agent, owing); err == nil {
+			s.File, err = f.w.PathOf(s.name())
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -68,22 +78,6 @@ func (f *Forum) slots(ctx context.Context, key Key, round int, agents []string) 
 		}
 	}
 	return d, slots, nil
-}
-
-// slot returns the place of an agent's turn, if the agent is one of those who owe a
-// file.
-func (f *Forum) slot(d *Dialogue, round int, text string, owing []layout.Expert) (s Slot, err error) {
-	s = Slot{Key: d.Key, Round: round}
-	if s.Agent, err = FoldName(text); err != nil {
-		return s, err
-	}
-	if t := cmp.Or(d.Round(round), &Round{}).Turn(s.Agent); t != nil && !strings.EqualFold(t.fileName(), s.Agent+".md") {
-		s.stem = strings.TrimSuffix(t.fileName(), ".md")
-	}
-	if err = d.checkOwing(round, s.Agent, owing); err == nil {
-		s.File, err = f.w.PathOf(s.name())
-	}
-	return s, err
 }
 
 // owing returns the agents that owe a file in a round that has begun; nil if nothing
