@@ -118,11 +118,8 @@ func roundName(name string, round int) string {
 	return stem + part + ".md"
 }
 
-// What helps where a file is not replaced, in the store and outside of it.
-const (
-	tryForce = "run it again with --out FILE, or with --force, after which filebus get {1} still gives the text"
-	tryOther = "run it again with another --out FILE"
-)
+// tryForce is what helps where a file of the store is not replaced.
+const tryForce = "run it again with --out FILE, or with --force, after which filebus get {1} still gives the text"
 
 // checkOverwrite returns errEdited if old, the text of a file, is neither the
 // new one nor as dialogue assemble has written it.
@@ -150,7 +147,7 @@ func WriteDocument(
 		one := assembledFile{File: filepath.Join(filepath.Dir(file), part.Name), Tokens: record.EstimateTokens(size)}
 		old, err := os.ReadFile(one.File)
 		if err == nil && !force {
-			err = checkOverwrite(one.File, old, part.Text, tryOther)
+			err = checkOverwrite(one.File, old, part.Text, "run it again with another --out FILE")
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err

@@ -58,13 +58,13 @@ func (f *Forum) WriteDerived(ctx context.Context, b *Board, force bool) ([]Deriv
 		name := fileName(key, file.Path)
 		put, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, head *store.Version) ([]byte, error) {
 			if head != nil && !isBlank(old) && !isDerived(old) && !force {
-				return nil, errByHand
+				file.Kept = true
+				return nil, errors.New("it was written by hand")
 			}
 			return file.Text, nil
 		})
 		switch {
-		case errors.Is(err, errByHand):
-			file.Kept = true
+		case file.Kept: // the edit has ended
 		case err != nil:
 			return files, fmt.Errorf("writing %s: %w", file.Path, err)
 		default:
@@ -73,9 +73,6 @@ func (f *Forum) WriteDerived(ctx context.Context, b *Board, force bool) ([]Deriv
 	}
 	return files, nil
 }
-
-// errByHand ends an edit of a file that somebody has written by hand.
-var errByHand = errors.New("it was written by hand")
 
 // A derived file begins with a comment that holds the digest of what follows. By it
 // a file that somebody has written or changed by hand is told from one that may be

@@ -31,9 +31,6 @@ const (
 	maxQuestion = 16 << 10
 )
 
-// lastNumber is the highest number that tells a slug from others.
-const lastNumber = 99
-
 // A NewRequest says what a dialogue is about and who takes part.
 type NewRequest struct {
 	Title    string
@@ -87,6 +84,7 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 	if f.w.Settings.Profile.Name == "blue" { // as its other programs name them
 		folder = pool.Created.Format("2006-01-02T1504Z-") + slug
 	}
+	const lastNumber = 99 // the highest that tells a slug from others
 	for n := range lastNumber + 1 {
 		made := &Made{Key: Key{ID: folder}, Agents: names(pool.Experts)}
 		if n > 0 {
@@ -171,8 +169,13 @@ func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error
 		return false, err
 	}
 	made.Folder = filepath.Dir(file)
-	if taken, err := isTaken(made.Folder); taken || err != nil {
-		return false, err
+	switch info, err := os.Lstat(made.Folder); {
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		return false, mirror.LinkInTheWay(made.Folder)
+	case err == nil:
+		return false, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return false, fmt.Errorf("looking at %s: %w", made.Folder, err)
 	}
 	put, err := f.w.Put(ctx, materialize.PutRequest{
 		Kind: made.Pool.Kind, ID: made.Pool.ID, Text: bytes.NewReader(text), Source: record.SourcePut,
@@ -195,26 +198,9 @@ func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error
 	return true, err
 }
 
-// isTaken reports whether something stands where the folder of a dialogue would be.
-func isTaken(folder string) (bool, error) {
-	info, err := os.Lstat(folder)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("looking at %s: %w", folder, err)
-	case info.Mode()&fs.ModeSymlink != 0:
-		return false, mirror.LinkInTheWay(folder)
-	}
-	return true, nil
-}
-
 // maxSlug is the longest slug that is made from a title, in bytes, without the
 // number that tells it from others.
 const maxSlug = 80
-
-// maxName is the longest name of an agent, in bytes: it becomes the name of a file.
-const maxName = 80
 
 // A fault is why a text is refused that has it.
 type fault struct {
@@ -235,6 +221,7 @@ func faultOf(all []fault) string {
 // of letters, digits, "-", "_" and ".". It refuses a text that is none,
 // among them those whose file would be another one of the round.
 func FoldName(text string) (string, error) {
+	const maxName = 80 // bytes
 	name := norm.NFC.String(strings.ToLower(strings.TrimSpace(text)))
 	why := faultOf([]fault{
 		{name == "", "it is empty"},

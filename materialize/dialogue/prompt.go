@@ -130,14 +130,13 @@ func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layou
 		fmt.Fprintf(text, ", with %s", markdown.OneLine(strings.Join(others, ", ")))
 	}
 	text.WriteString(".\n")
-	if title := d.title(); title != "" {
-		fmt.Fprintf(text, "Title: %s\n", markdown.OneLine(title))
-	}
-	if e.Role != "" {
-		fmt.Fprintf(text, "Your role: %s\n", markdown.Clip(markdown.OneLine(e.Role), shownQuestion/4))
-	}
-	if e.Focus != "" {
-		fmt.Fprintf(text, "Your focus: %s\n", markdown.Clip(markdown.OneLine(e.Focus), shownQuestion/4))
+	short := func(said string) string { return markdown.Clip(markdown.OneLine(said), shownQuestion/4) }
+	for _, said := range [][2]string{
+		{"Title", markdown.OneLine(d.title())}, {"Your role", short(e.Role)}, {"Your focus", short(e.Focus)},
+	} {
+		if said[1] != "" {
+			fmt.Fprintf(text, "%s: %s\n", said[0], said[1])
+		}
 	}
 	if p := d.Round(round).panel(); p != nil && p.Focus != "" {
 		writeQuoted(text, "This round is about:", markdown.Clip(p.Focus, shownQuestion))

@@ -22,10 +22,6 @@ import (
 	"filebus/store/record"
 )
 
-// linkTranscript is the type of the link from a turn to the transcript that it was
-// recovered from.
-const linkTranscript = "transcript"
-
 // A RecoverRequest says whose turn is recovered from what.
 type RecoverRequest struct {
 	Round      int
@@ -95,7 +91,7 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 	}
 	put, err := f.w.Put(ctx, materialize.PutRequest{
 		Kind: name.Kind, ID: name.ID, Text: strings.NewReader(seen.Text), Source: record.SourceTranscript, Expect: expect,
-		Links: []record.Link{{Type: linkTranscript, Target: fmt.Sprintf("%s:%d", r.Origin, seen.Line)}},
+		Links: []record.Link{{Type: "transcript", Target: fmt.Sprintf("%s:%d", r.Origin, seen.Line)}},
 	})
 	if err != nil {
 		return nil, err
