@@ -72,7 +72,7 @@ type documentBuilder struct {
 }
 
 // roundPath begins the paths of a round's files.
-var roundPath = layout.Pattern(`^round-(\d{1,4})[./]`)
+var roundPath = layout.Pattern(`(?i)^round-(\d{1,4})[./]`)
 
 // closing begins the names of files that end a dialogue.
 var closing = layout.Pattern(`(?i)^(verdict|convergence|conclusion|final)`)
@@ -111,7 +111,7 @@ func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
 			if file.MayBe != nil {
 				s.Title = "May be a turn, and is not counted: " + fileTitle(folder+stem)
 			}
-			round := firstRound(roundPath(), []string{file.Path})
+			round := firstRound(roundPath(), file.Path)
 			if b.d.Round(round) == nil && b.d.Last() != nil && closing().MatchString(stem) {
 				round = b.d.Last().Number
 			}

@@ -289,9 +289,7 @@ func normalID(text string) (id string, found bool) {
 var lintRound = layout.Pattern(`(?:^|[^A-Za-z0-9])R?(\d{1,4})(?:[^A-Za-z0-9.]|$)`)
 
 // roundInCells returns the round that the first of some cells names, -1 if none does.
-func roundInCells(cells ...string) int {
-	return firstRound(lintRound(), cells)
-}
+func roundInCells(cells ...string) int { return firstRound(lintRound(), cells...) }
 
 // header checks the title and the metadata below it.
 func (l *linter) header() {

@@ -206,7 +206,8 @@ func (t *tracking) follow(turn *Turn) {
 		kind := eventOf(m)
 		for _, ref := range t.refsOf(m) {
 			what := verbOf(ref, kind)
-			if what == noStatus || !isTensionID(ref.ID) || m.Kind == layout.MarkerTension &&
+			isTension := strings.HasPrefix(ref.ID[strings.LastIndexByte(ref.ID, '-')+1:], "T") // T01, MUFFIN-T0101
+			if what == noStatus || !isTension || m.Kind == layout.MarkerTension &&
 				t.has(layout.MarkerRef{Agent: turn.Agent, Round: turn.Round, ID: ref.ID}) {
 				continue
 			}
@@ -306,11 +307,6 @@ func verbOf(ref layout.MarkerRef, kind status) status {
 	return verbs[ref.Verb]
 }
 
-// isTensionID reports whether an id is that of a tension: T01, MUFFIN-T0101.
-func isTensionID(id string) bool {
-	return strings.HasPrefix(id[strings.LastIndexByte(id, '-')+1:], "T")
-}
-
 // refText returns a reference as a marker writes it so that no other tension is meant:
 // MUFFIN R0-T01.
 func refText(ref layout.MarkerRef) string {
@@ -330,12 +326,9 @@ func refText(ref layout.MarkerRef) string {
 // roundIn finds a round in a cell: R1, Muffin R0, Resolved R1, muffin, round 0.
 var roundIn = layout.Pattern(`\b(?:R|[Rr]ound )(\d{1,4})\b`)
 
-// cellRound returns the round that the first of some cells names, -1 if none does.
-func cellRound(cells ...string) int { return firstRound(roundIn(), cells) }
-
 // firstRound returns the number that a pattern finds in the first of some cells, -1 if it
 // finds none.
-func firstRound(pattern *regexp.Regexp, cells []string) int {
+func firstRound(pattern *regexp.Regexp, cells ...string) int {
 	for _, cell := range cells {
 		if m := pattern.FindStringSubmatch(cell); m != nil {
 			n, _ := strconv.Atoi(m[1]) // four digits at most

@@ -130,7 +130,9 @@ func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter,
 		return nil, err.Try("run it again with --agents NAME,NAME")
 	}
 	w := f.around(d, slots, r)
-	if len(r.Agents) == 0 && !w.hasBegun() {
+	isShown := func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") } // any file begins a round
+	hasFile := slices.ContainsFunc(entriesOf(filepath.Dir(slots[0].File)), isShown)
+	if len(r.Agents) == 0 && !d.Round(r.Round).hasBegun() && !hasFile {
 		return nil, d.noRound(r.Round)
 	}
 	return w, f.clear(ctx, slots[0])
@@ -162,12 +164,6 @@ func (f *Forum) FindAlike(ctx context.Context, d *Dialogue, all []Finding) {
 			all[i].Alike = w.alikes(ctx, w.turns[0])
 		}
 	}
-}
-
-// hasBegun reports whether the round was launched: it has a panel, or any file.
-func (w *waiter) hasBegun() bool {
-	isShown := func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }
-	return w.dialogue.Round(w.Round).hasBegun() || slices.ContainsFunc(entriesOf(filepath.Dir(w.turns[0].File)), isShown)
 }
 
 // isLaunched reports whether an agent was told to write, by a panel or a prompt.

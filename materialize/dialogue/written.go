@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"filebus/materialize/layout"
@@ -21,7 +20,7 @@ type word struct {
 }
 
 // wordFile finds the files in which a judge writes.
-var wordFile = layout.Pattern(`(?i)^(?:round-(\d{1,4})[./])?(scoreboard|tensions|summary|convergence|verdict)(?:\.md)?$`)
+var wordFile = layout.Pattern(`(?i)^(?:round-\d{1,4}[./])?(scoreboard|tensions|summary|convergence|verdict)(?:\.md)?$`)
 
 // readWords reads what the judge has written by hand: by round, its folder first; the
 // whole comes last.
@@ -31,16 +30,12 @@ func (f *Forum) readWords(ctx context.Context, d *Dialogue) error {
 		if m == nil || file.Version.Record.Size > MaxTurn {
 			continue
 		}
-		round, err := strconv.Atoi(m[1])
-		if err != nil {
-			round = -1
-		}
 		text, err := f.byHand(ctx, file.Version)
 		if err != nil {
 			return err
 		}
-		isWhole := strings.EqualFold(m[2], "scoreboard") || strings.EqualFold(m[2], "tensions")
-		d.words = append(d.words, word{file.Path, round, text, isWhole})
+		isWhole := strings.EqualFold(m[1], "scoreboard") || strings.EqualFold(m[1], "tensions")
+		d.words = append(d.words, word{file.Path, firstRound(roundPath(), file.Path), text, isWhole})
 	}
 	slices.SortFunc(d.words, func(a, b word) int {
 		return cmp.Or(cmp.Compare(uint(a.round), uint(b.round)), strings.Compare(b.path, a.path))
@@ -83,7 +78,7 @@ func (d *Dialogue) listed() (list []listedRow, notes []string) {
 				const text = "%s:%d: %s counts neither as open nor as resolved: %q is no known status"
 				notes = append(notes, fmt.Sprintf(text, w.path, row.Line, row.ID, row.Status))
 			}
-			next := listedRow{row, cmp.Or(id, row.ID), cellRound(row.Raised), cellRound(row.Resolved, row.Status)}
+			next := listedRow{row, cmp.Or(id, row.ID), firstRound(roundIn(), row.Raised), firstRound(roundIn(), row.Resolved, row.Status)}
 			if w.round >= 0 && next.raised < 0 {
 				next.raised = w.round
 			}
