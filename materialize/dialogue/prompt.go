@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -313,13 +312,7 @@ func CanWrite(definition string) (bool, error) {
 	case !info.Mode().IsRegular():
 		return false, fmt.Errorf("%s is no file with the definition of an agent", definition)
 	}
-	f, err := os.Open(definition)
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	const maxDefinition = 64 << 10   // how much of a definition is read, in bytes: its front matter
-	text, err := io.ReadAll(io.LimitReader(f, maxDefinition))
+	text, err := os.ReadFile(definition)
 	if err != nil {
 		return false, fmt.Errorf("reading the definition %s: %w", definition, err)
 	}

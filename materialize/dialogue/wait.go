@@ -566,17 +566,11 @@ func (w *waiter) elsewhere(a *awaited) []string {
 	return found
 }
 
-// entriesOf lists a folder; none if it cannot be read.
+// entriesOf lists a folder by name; none if it cannot be read.
 func entriesOf(dir string) []fs.DirEntry {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = f.Close() }()    // only read
-	const maxEntries = 2000             // bounds how many entries of a folder are looked at
-	entries, _ := f.ReadDir(maxEntries) // what was read before an error is all there is to see
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return entries
+	const most = 2000             // bounds how many entries of a folder are looked at
+	entries, _ := os.ReadDir(dir) // what was read before an error is all there is to see
+	return entries[:min(most, len(entries))]
 }
 
 // isAlike reports whether a file's name may be meant as that of an agent's turn: in
