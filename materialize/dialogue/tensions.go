@@ -120,7 +120,6 @@ type tracking struct {
 	notes        []string    // what the judge has written and is not understood
 	listedUpTo   int         // the round up to which the judge's list speaks for all; -1 without one
 	byID         map[string][]*tension
-	wordy        map[string]*tension // by key, of agents whose names are no single words
 }
 
 // track follows the tensions and perspectives of a dialogue through its rounds. A
@@ -129,7 +128,7 @@ type tracking struct {
 // tensions that the judge has written by hand speaks for all that was raised in the
 // rounds that it covers, and ids alone mean its rows.
 func track(d *Dialogue) *tracking {
-	t := &tracking{listedUpTo: -1, byID: map[string][]*tension{}, wordy: map[string]*tension{}}
+	t := &tracking{listedUpTo: -1, byID: map[string][]*tension{}}
 	t.addListed(d)
 	for _, r := range d.Rounds {
 		turns := r.given()
@@ -191,9 +190,6 @@ func (t *tracking) raise(turn *Turn) {
 func (t *tracking) add(tension *tension) {
 	t.Tensions = append(t.Tensions, tension)
 	t.byID[tension.ID] = append(t.byID[tension.ID], tension)
-	if strings.ContainsAny(tension.Agent, "-.") {
-		t.wordy[tension.String()] = tension
-	}
 }
 
 func (t *tracking) has(key layout.MarkerRef) bool {
@@ -276,12 +272,10 @@ func (t *tracking) match(ref layout.MarkerRef, round int, agent string, line int
 // refsOf returns the tensions that a marker speaks of. Keys of agents whose names
 // are no single words are looked for as they are written.
 func (t *tracking) refsOf(m layout.Marker) []layout.MarkerRef {
-	if len(t.wordy) == 0 {
-		return m.Refs
-	}
 	for _, word := range keyIn().FindAllString(strings.ToUpper(m.Raw), -1) {
-		if tension := t.wordy[strings.TrimLeft(word, "[(*`\"'")]; tension != nil {
-			return []layout.MarkerRef{tension.MarkerRef}
+		ref, _ := tensionRef(strings.TrimLeft(word, "[(*`\"'"))
+		if strings.ContainsAny(ref.Agent, "-.") && t.has(ref) {
+			return []layout.MarkerRef{ref}
 		}
 	}
 	return m.Refs
@@ -351,6 +345,7 @@ func (t *tracking) addListed(d *Dialogue) {
 		t.listedUpTo = max(t.listedUpTo, row.raised, row.closed)
 	}
 	first := d.firstNamed()
+	kinds := map[string]status{"addressed": refined, "resolved": statusResolved, "deferred": statusDeferred, "": statusUnclear}
 	for i := range list {
 		row := &list[i]
 		if row.raised < 0 {
@@ -362,7 +357,6 @@ func (t *tracking) addListed(d *Dialogue) {
 		tension := &tension{
 			MarkerRef: layout.MarkerRef{Round: row.raised, ID: row.id}, Label: row.Tension, Line: row.Line, Listed: true, row: row,
 		}
-		kinds := map[string]status{"addressed": refined, "resolved": statusResolved, "deferred": statusDeferred, "": statusUnclear}
 		if kind := kinds[row.State()]; kind != noStatus {
 			if row.closed < 0 {
 				row.closed = last
