@@ -262,16 +262,13 @@ func (f *Forum) Documents(ctx context.Context, d *Dialogue) ([]record.Name, erro
 		return nil, nil
 	}
 	stored, err := f.storedDocument(ctx, folder, base)
-	if err != nil {
-		return nil, err
-	}
 	var names []record.Name
 	for _, file := range stored {
 		if !file.isRound {
 			names = append(names, file.Record.Name)
 		}
 	}
-	return names, nil
+	return names, err
 }
 
 // storedDocument returns the files of a document that are stored, by name.
@@ -282,10 +279,8 @@ func (f *Forum) storedDocument(ctx context.Context, folder, base string) ([]docu
 	}
 	var files []documentRecord
 	for _, e := range entries {
-		name := e.Version.Record.Name
-		rest, found := strings.CutPrefix(name.ID, folder+base)
-		m := documentName().FindStringSubmatch(rest)
-		if !found || m == nil {
+		m := documentName().FindStringSubmatch(e.Version.Record.Name.ID[len(folder+base):])
+		if m == nil {
 			continue
 		}
 		text, err := f.w.TextOf(ctx, e.Version)

@@ -2,6 +2,7 @@ package dialogue
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -515,12 +516,13 @@ func (w *waiter) isMisplaced(ctx context.Context, a *awaited, round int, file st
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	r := w.dialogue.Round(round)
-	if round > a.slot.Round && (r.panel() == nil || r.Turn(a.Agent).state() == stateAstray) {
-		return true
-	}
-	if round > a.slot.Round || r == nil || r.Turn(a.Agent) == nil || r.Turn(a.Agent).IsStub || !info.ModTime().After(w.since) {
-		return false // a copy of the workspace has later times, too
+	r := cmp.Or(w.dialogue.Round(round), &Round{})
+	t := r.Turn(a.Agent)
+	switch {
+	case round > a.slot.Round:
+		return r.Panel == nil || t.state() == stateAstray
+	case t == nil || t.IsStub || !info.ModTime().After(w.since): // a copy of the workspace has later times, too
+		return false
 	}
 	h, err := w.read.Head(ctx, turnName(a.slot.Key, round, a.Agent))
 	isFirst := h.Version.Record.Prev == record.Ref{}
