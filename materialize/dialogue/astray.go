@@ -77,12 +77,11 @@ func isConfirmation(text []byte, agent string) bool {
 	}
 	said := strings.TrimLeft(strings.TrimPrefix(string(text), "\ufeff"), "*`> \t\r\n")
 	above, _, _ := strings.Cut(said, "\n"+sentinel) // below a text it is the sign that this is whole
-	return confirms(above, agent)
+	return strings.HasPrefix(said, sentinel) || namesFile(above, agent)
 }
 
-// confirms reports whether a text has the sentinel, or names the file of an agent.
-func confirms(text, agent string) bool {
+// namesFile reports whether a text names the file of an agent.
+func namesFile(text, agent string) bool {
 	words := strings.FieldsFunc(norm.NFC.String(strings.ToLower(text)), isForeign)
-	return strings.Contains(text, sentinel) ||
-		slices.ContainsFunc(words, func(word string) bool { return strings.TrimRight(word, ".") == agent+".md" })
+	return slices.ContainsFunc(words, func(word string) bool { return strings.TrimRight(word, ".") == agent+".md" })
 }

@@ -233,10 +233,11 @@ type message struct {
 // keep keeps a text by its rank, or by a better one. A confirmation has no markers, is short and mostly names the file.
 func (c *chain) keep(m message, rank int, w wanted) {
 	const short, confirmed = 100, 1500 // bytes
+	isConfirming := strings.Contains(m.text, sentinel) || namesFile(m.text, w.agent)
 	switch {
 	case len(layout.ParseMarkers([]byte(m.text))) > 0:
 		rank = min(rank, rankMarked)
-	case m.size < short && rank != rankWritten || m.size < confirmed && confirms(m.text, w.agent):
+	case m.size < short && rank != rankWritten || m.size < confirmed && isConfirming:
 		rank = rankShort
 	}
 	if m.size > w.limit {

@@ -165,7 +165,10 @@ func (b *Board) addAgents(r *Round) {
 		if at < 0 {
 			at = len(b.names)
 			b.names = append(b.names, e.Name)
-			b.Agents = append(b.Agents, layout.AgentScore{Agent: cmp.Or(e.Label, labelOf(e.Name))})
+			b.Agents = append(b.Agents, layout.AgentScore{Agent: labelOf(e.Name)})
+		}
+		if e.Label != "" && b.Agents[at].Agent == labelOf(e.Name) { // an earlier round may not tell it
+			b.Agents[at].Agent = e.Label
 		}
 		j, judged := r.Scores.Find(e.Name)
 		if _, isAbsent := r.absence(e.Name); judged && !isAbsent {
