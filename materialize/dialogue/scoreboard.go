@@ -204,9 +204,9 @@ func (a *agentRows) row(name, label string) *layout.AgentScore {
 // add adds what an agent was given in a round.
 func (a *agentRows) add(j layout.JudgedTurn, round int) {
 	row := a.row(j.Agent, "")
-	row.Marks = row.Marks.Plus(j.Marks())
-	row.Rounds = append(row.Rounds, layout.AgentRound{Round: round, Score: j.Marks().Sum(), Marks: j.Marks()})
-	row.Total += j.Marks().Sum()
+	row.Marks = row.Marks.Plus(j.Marks)
+	row.Rounds = append(row.Rounds, layout.AgentRound{Round: round, Score: j.Marks.Sum(), Marks: j.Marks})
+	row.Total += j.Marks.Sum()
 }
 
 // label returns what people call an agent.
@@ -349,7 +349,7 @@ func (f *Forum) Judge(
 	}
 	out := &Judgement{Dialogue: key, Round: round, Marks: marks, File: put.File, Unchanged: put.Unchanged}
 	for _, j := range turns {
-		out.Agents = append(out.Agents, judgedTurn{j.Agent, j.Marks(), j.Marks().Sum(), j.Converge, j.Note, j.Judge})
+		out.Agents = append(out.Agents, judgedTurn{j.Agent, j.Marks, j.Marks.Sum(), j.Converge, j.Note, j.Judge})
 	}
 	return out, nil
 }

@@ -170,19 +170,13 @@ func (m ItemMark) String() string { return strings.TrimSpace(m.Mark + " " + m.Ot
 
 // A JudgedTurn is what the judge gives one agent in one round.
 type JudgedTurn struct {
-	Agent         string `json:"agent"` // as the file is called: muffin
-	Wisdom        int    `json:"wisdom"`
-	Consistency   int    `json:"consistency"`
-	Truth         int    `json:"truth"`
-	Relationships int    `json:"relationships"`
-	Converge      bool   `json:"converge,omitempty"` // the judge's word that the agent has converged
-	Note          string `json:"note,omitempty"`
-	Judge         string `json:"judge,omitempty"` // who has given them
-	Turn          string `json:"turn,omitempty"`  // the digest of the text that was judged, 12 digits
+	Agent string `json:"agent"` // as the file is called: muffin
+	Marks
+	Converge bool   `json:"converge,omitempty"` // the judge's word that the agent has converged
+	Note     string `json:"note,omitempty"`
+	Judge    string `json:"judge,omitempty"` // who has given them
+	Turn     string `json:"turn,omitempty"`  // the digest of the text that was judged, 12 digits
 }
-
-// Marks returns the four numbers.
-func (j JudgedTurn) Marks() Marks { return Marks{j.Wisdom, j.Consistency, j.Truth, j.Relationships} }
 
 // maxMark is the highest of the numbers that a judge may give. They are unbounded
 // in spirit; this keeps their sums numbers.
@@ -190,8 +184,7 @@ const maxMark = 1_000_000
 
 // Check returns an error that names a number which is not 0 to MaxMark.
 func (j JudgedTurn) Check() error {
-	marks := j.Marks()
-	for _, mark := range marks.each() {
+	for _, mark := range j.each() {
 		if *mark.N < 0 || *mark.N > maxMark {
 			return fmt.Errorf("%s %d is not 0 to %d", mark.Name, *mark.N, maxMark)
 		}
