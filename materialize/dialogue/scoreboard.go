@@ -416,17 +416,17 @@ func judgeEdit(
 			}
 		}
 		scores.Round = round
-		before, _ := layout.AppendScores(nil, scores) // it has just been read
+		before := layout.AppendScores(nil, scores)
 		for _, j := range turns {
 			scores = scores.Set(j)
 		}
 		for _, m := range marks {
 			scores = scores.Mark(m)
 		}
-		after, err := layout.AppendScores(nil, scores)
+		after := layout.AppendScores(nil, scores)
 		if bytes.Equal(before, after) && !isBlank(old) {
 			return old, nil
 		}
-		return after, err
+		return after, nil
 	}
 }

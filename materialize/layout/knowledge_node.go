@@ -204,7 +204,7 @@ func encodeJSON(value any, indent string) []byte {
 	encoder := json.NewEncoder(&out)
 	encoder.SetIndent("", indent)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) // strings and a buffer cannot fail
+	_ = encoder.Encode(value) // plain data and a buffer cannot fail
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 

@@ -49,14 +49,8 @@ type Panel struct {
 }
 
 // AppendJSON appends the JSON of a pool or panel, indented, with a line break at the end.
-func AppendJSON(dst []byte, value any) ([]byte, error) { return appendIndented(dst, value, "  ") }
-
-func appendIndented(dst []byte, value any, indent string) ([]byte, error) {
-	text, err := json.MarshalIndent(value, "", indent)
-	if err != nil {
-		return dst, err
-	}
-	return append(append(dst, text...), '\n'), nil
+func AppendJSON(dst []byte, value any) []byte {
+	return append(append(dst, encodeJSON(value, "  ")...), '\n')
 }
 
 // ParsePool reads a pool in the forms of others too: keys that it does not know are

@@ -2,7 +2,6 @@ package layout
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -223,28 +222,16 @@ func (s Scores) Mark(m ItemMark) Scores {
 
 // AppendScores appends the JSON of scores: an agent a line, with a line break at
 // the end.
-func AppendScores(dst []byte, s Scores) ([]byte, error) {
-	dst = fmt.Appendf(dst, "{\n  \"round\": %d,\n  \"agents\": [", s.Round)
-	for i, j := range s.Agents {
-		line, err := json.Marshal(j)
-		if err != nil {
-			return dst, err
-		}
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(dst, "\n    "...), line...)
-	}
+func AppendScores(dst []byte, s Scores) []byte {
+	lines := markdown.Each(s.Agents, func(j JudgedTurn) string { return "\n    " + string(encodeJSON(j, "")) })
+	dst = fmt.Appendf(dst, "{\n  \"round\": %d,\n  \"agents\": [%s", s.Round, strings.Join(lines, ","))
 	if len(s.Agents) > 0 {
 		dst = append(dst, "\n  "...)
 	}
 	if dst = append(dst, ']'); len(s.Marks) > 0 {
-		marks, err := json.MarshalIndent(s.Marks, "  ", "  ")
-		if dst = fmt.Appendf(dst, ",\n  \"marks\": %s", marks); err != nil {
-			return dst, err
-		}
+		dst = fmt.Appendf(dst, ",\n  \"marks\": %s", indentNode(encodeJSON(s.Marks, ""), "  ", "  "))
 	}
-	return append(dst, "\n}\n"...), nil
+	return append(dst, "\n}\n"...)
 }
 
 // ParseScores reads scores. Names are folded to lower case; of two entries for one

@@ -242,15 +242,15 @@ type Manifest struct {
 }
 
 // AppendLoopStart appends start.json.
-func AppendLoopStart(dst []byte, s LoopStart) ([]byte, error) {
+func AppendLoopStart(dst []byte, s LoopStart) []byte {
 	s.Version = snapshotVersion
-	return appendIndented(dst, s, " ")
+	return append(append(dst, encodeJSON(s, " ")...), '\n')
 }
 
 // AppendManifest appends manifest.json.
-func AppendManifest(dst []byte, m Manifest) ([]byte, error) {
+func AppendManifest(dst []byte, m Manifest) []byte {
 	m.Version = snapshotVersion
-	return appendIndented(dst, m, " ")
+	return append(append(dst, encodeJSON(m, " ")...), '\n')
 }
 
 // ParseLoopStart reads start.json, of this version alone.
