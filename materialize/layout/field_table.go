@@ -2,7 +2,6 @@ package layout
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
@@ -195,7 +194,7 @@ func (t *FieldTable[T]) Read(text []byte) T {
 func (t *FieldTable[T]) parse(lines []markdown.Line) (v T, errs []*SyntaxError) {
 	if len(lines) == 0 {
 		noun, _, _ := strings.Cut(t.noun, " ")
-		return v, []*SyntaxError{{Line: 1, Err: errors.New(noun + " is empty")}}
+		return v, []*SyntaxError{wrong(1, "%s is empty", noun)}
 	}
 	// The id and title are in the heading; all else is found by name, so that the
 	// forms and their order are of no concern.
@@ -238,8 +237,7 @@ const ErrValue record.Reason = "a value is missing or unknown"
 // check reports the fields that an entry is of no use without.
 func (t *FieldTable[T]) check(v *T, line int) (errs []*SyntaxError) {
 	id, title := t.head(v)
-	name := *id
-	name = cmp.Or(name, *title)
+	name := cmp.Or(*id, *title)
 	report := func(f *Field[T], format string, args ...any) {
 		err := record.Failed.Errorf(t.noun+" "+format, append([]any{name}, args...)...)
 		errs = append(errs, &SyntaxError{Line: line, Err: err.Because(ErrValue, f.Flag, markdown.Key(f.Name))})
@@ -404,20 +402,16 @@ func (f *Field[T]) factOf(v *T) string {
 func (t *FieldTable[T]) Facts(v T) Facts {
 	_, title := t.head(&v)
 	facts := Facts{Title: factText(*title, maxFactTitle)}
+	own := map[string]*string{
+		"status": &facts.Status, "loop": &facts.Loop, "task": &facts.Task, "summary": &facts.Summary,
+	}
 	for i := range t.fields {
-		f := &t.fields[i]
-		switch f.Fact {
-		case "":
-		case "status":
-			facts.Status = f.factOf(&v)
-		case "loop":
-			facts.Loop = f.factOf(&v)
-		case "task":
-			facts.Task = f.factOf(&v)
-		case "summary":
-			facts.Summary = f.factOf(&v)
-		case "tags":
+		switch f := &t.fields[i]; {
+		case f.Fact == "":
+		case f.Fact == "tags":
 			facts.Tags = factList(f.Get(&v), factLine)
+		case own[f.Fact] != nil:
+			*own[f.Fact] = f.factOf(&v)
 		default:
 			facts.setAttribute(f.Fact, f.factOf(&v))
 		}

@@ -167,13 +167,10 @@ func issueFacts(i *Issue, facts *Facts) {
 // around the id, and a colon or dash after it, are dropped.
 func cutEntryID(heading string) (id, title string) {
 	rest := strings.TrimLeft(heading, "[`*")
-	end := strings.IndexFunc(rest, func(r rune) bool {
-		return r > 0x7f || r != '.' && r != '_' && r != '-' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
+	id = leading(rest, func(r rune) bool {
+		return r == '.' || r == '_' || r == '-' || r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z'
 	})
-	if end < 0 {
-		end = len(rest)
-	}
-	id = strings.TrimRight(rest[:end], "._-")
+	id = strings.TrimRight(id, "._-")
 	title = strings.TrimLeft(rest[len(id):], "]`*:.")
 	title = strings.TrimSpace(title)
 	for _, dash := range []string{"- ", "– ", "— "} {

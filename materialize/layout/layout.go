@@ -13,6 +13,7 @@
 package layout
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -90,6 +91,11 @@ type Facts struct {
 
 // A SyntaxError locates a place where a file departs from its layout.
 type SyntaxError = markdown.SyntaxError
+
+// wrong returns what departs from a layout at a line.
+func wrong(line int, format string, args ...any) *SyntaxError {
+	return &SyntaxError{Line: line, Err: fmt.Errorf(format, args...)}
+}
 
 // An ExtraField is a field of an entry that its format does not define, such as
 // Assignee in an issue. It is kept in the order of the file.

@@ -246,10 +246,10 @@ func ParseScores(text []byte) (s Scores, problem *SyntaxError) {
 	for _, j := range raw.Agents {
 		j.Agent = strings.ToLower(strings.TrimSpace(j.Agent))
 		if err := j.Check(); err != nil {
-			return Scores{}, &SyntaxError{Line: 1, Err: fmt.Errorf("agent %q: %w", j.Agent, err)}
+			return Scores{}, wrong(1, "agent %q: %w", j.Agent, err)
 		}
 		if j.Agent == "" {
-			return Scores{}, &SyntaxError{Line: 1, Err: fmt.Errorf("an entry names no agent")}
+			return Scores{}, wrong(1, "an entry names no agent")
 		}
 		s = s.Set(j)
 	}

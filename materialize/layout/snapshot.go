@@ -130,17 +130,12 @@ func ParseCompletedIssues(text []byte) (issues []CompletedIssue) {
 			continue
 		}
 		// An id goes on as long as capitals, digits and hyphens do.
-		end := strings.IndexFunc(line, func(r rune) bool {
-			return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z')
-		})
-		if end < 0 {
-			end = len(line)
-		}
-		id := strings.TrimRight(line[:end], "-")
+		word := leading(line, func(r rune) bool { return r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' })
+		id := strings.TrimRight(word, "-")
 		if id == "ISSUE" {
 			continue
 		}
-		summary := strings.Trim(strings.TrimLeft(line[end:], "*`:|-–— \t"), "| \t")
+		summary := strings.Trim(strings.TrimLeft(line[len(word):], "*`:|-–— \t"), "| \t")
 		issues = append(issues, CompletedIssue{id, summary})
 	}
 	return issues
