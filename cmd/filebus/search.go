@@ -150,8 +150,8 @@ func searchArguments(root *cobra.Command, args []string) []string {
 			args[i] += "=" + args[i+1]
 			args = slices.Delete(args, i+1, i+2)
 		case strings.HasPrefix(args[i], "--"):
-			if takesValue(cmd, args[i][2:]) {
-				i++
+			if flag := cmd.Flag(args[i][2:]); flag != nil && flag.NoOptDefVal == "" {
+				i++ // its value
 			}
 		case isWithout(cmd, args[i]):
 			args[i] = " " + args[i]
@@ -175,12 +175,6 @@ func searchText(args []string) string {
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// takesValue reports whether a flag has its value in the next argument.
-func takesValue(cmd *cobra.Command, name string) bool {
-	flag := cmd.Flag(name)
-	return flag != nil && flag.NoOptDefVal == ""
 }
 
 // isWithout reports whether an argument begins with a minus and is no flag: not all
