@@ -316,11 +316,7 @@ func AppendTensions(dst []byte, rows []TensionRow) []byte {
 		if !r.IsOpen() && !strings.Contains(status, "*") {
 			status = "**" + status + "**"
 		}
-		resolved := r.Resolved
-		if markdown.SingleSpaced(resolved) == "" {
-			resolved = markdown.NoCell
-		}
-		dst = markdown.AppendRow(dst, r.ID, r.Tension, status, r.Raised, resolved)
+		dst = markdown.AppendRow(dst, r.ID, r.Tension, status, r.Raised, orNone(r.Resolved))
 	}
 	return dst
 }
