@@ -84,26 +84,13 @@ func parseDialogueHead(text []byte) (h DialogueHead, found bool) {
 	return h, found
 }
 
-// Property returns a further metadata line by its key, "" if there is none.
-func (h DialogueHead) Property(key string) string {
-	for _, p := range h.Extra {
-		if p.Key == key {
-			return p.Value
-		}
-	}
-	return ""
-}
-
 // set reads one metadata line.
 func (h *DialogueHead) set(p Property) {
-	switch markdown.Fold(p.Key) {
-	case "draft":
-		h.Draft = p.Value
-	case "date":
-		h.Date = p.Value
-	case "status":
-		h.Status = p.Value
-	case "participants":
+	lines := map[string]*string{"draft": &h.Draft, "date": &h.Date, "status": &h.Status}
+	switch key := markdown.Fold(p.Key); {
+	case lines[key] != nil:
+		*lines[key] = p.Value
+	case key == "participants":
 		for name := range strings.SplitSeq(p.Value, ",") {
 			if name = strings.TrimSpace(name); name != "" {
 				h.Participants = append(h.Participants, name)

@@ -16,7 +16,7 @@ type FieldTable[T any] struct {
 	noun   string // how errors name an entry: "issue %s"
 	head   func(*T) (id, title *string)
 	cutID  func(heading string) (id, title string)
-	extra  func(*T) *[]ExtraField
+	extra  func(*T) *[]Property
 	facts  func(*T, *Facts) // what else an entry says
 	rules  markdown.Rules
 	fields []Field[T]
@@ -32,7 +32,7 @@ type Field[T any] struct {
 	form  valueForm
 	text  func(*T) *string
 	list  func(*T) *[]string
-	extra func(*T) *[]ExtraField
+	extra func(*T) *[]Property
 
 	Values  []string            // that it can have; nil: any
 	Fact    string              // "status", "loop", "task", "summary", "tags" or an attribute; "": none
@@ -156,10 +156,10 @@ func (f *Field[T]) Put(v *T, values ...string) {
 	case f.text != nil:
 		*f.text(v) = value
 	default:
-		isOld := func(e ExtraField) bool { return slices.Contains(f.keys(), markdown.Key(e.Name)) }
+		isOld := func(e Property) bool { return slices.Contains(f.keys(), markdown.Key(e.Key)) }
 		kept := slices.DeleteFunc(slices.Clone(*f.extra(v)), isOld)
 		if value != "" {
-			kept = append(kept, ExtraField{f.Name, value})
+			kept = append(kept, Property{f.Name, value})
 		}
 		*f.extra(v) = kept
 	}
@@ -174,9 +174,9 @@ func first(values []string) string {
 }
 
 // extraValue returns the value of the first further field with one of some folded names.
-func extraValue(extra []ExtraField, keys ...string) string {
+func extraValue(extra []Property, keys ...string) string {
 	for _, e := range extra {
-		if slices.Contains(keys, markdown.Key(e.Name)) {
+		if slices.Contains(keys, markdown.Key(e.Key)) {
 			return e.Value
 		}
 	}
@@ -270,7 +270,7 @@ func (t *FieldTable[T]) Append(dst []byte, v T) []byte {
 		switch values := f.Get(&v); {
 		case f.form == extraForm:
 			for _, e := range *t.extra(&v) {
-				dst = appendLine(dst, t.rules, e.Name, e.Value)
+				dst = appendLine(dst, t.rules, e.Key, e.Value)
 			}
 		case f.form == titleForm || f.text == nil && f.list == nil:
 		case len(values) > 0, f.Needed, f.form == tagsForm:
@@ -417,7 +417,7 @@ func (t *FieldTable[T]) Facts(v T) Facts {
 		}
 	}
 	for _, e := range *t.extra(&v) {
-		facts.addExtra(markdown.Key(e.Name), e.Value)
+		facts.addExtra(markdown.Key(e.Key), e.Value)
 	}
 	if t.facts != nil {
 		t.facts(&v, &facts)

@@ -34,7 +34,7 @@ type Issue struct {
 	Rationale string   `json:"rationale,omitempty"` // Markdown
 	TaskRef   string   `json:"-"`                   // the task that was made from the issue
 
-	Extra []ExtraField `json:"-"` // further rows, such as Assignee
+	Extra []Property `json:"-"` // further rows, such as Assignee
 
 	// What issues of other programs have beside that.
 	State     string   `json:"state,omitempty"`      // the status, as that program calls it
@@ -49,7 +49,7 @@ var issueFields = newFieldTable(FieldTable[Issue]{
 	noun:  "issue %s",
 	head:  func(i *Issue) (id, title *string) { return &i.ID, &i.Title },
 	cutID: cutEntryID,
-	extra: func(i *Issue) *[]ExtraField { return &i.Extra },
+	extra: func(i *Issue) *[]Property { return &i.Extra },
 	facts: issueFacts,
 	rules: markdown.Rules{Rows: true, Plain: markdown.PlainKnown, Form: markdown.RowForm},
 	fields: []Field[Issue]{

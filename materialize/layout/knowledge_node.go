@@ -80,10 +80,10 @@ func (n *knowledgeNode) knowledge() Knowledge {
 		k.Title = n.Summary
 	}
 	if n.File != "" {
-		k.Extra = []ExtraField{{"File", n.File}}
+		k.Extra = []Property{{"File", n.File}}
 	}
 	for _, l := range n.links() {
-		k.Extra = append(k.Extra, ExtraField{l.Type, l.Target})
+		k.Extra = append(k.Extra, Property{l.Type, l.Target})
 	}
 	return k
 }
