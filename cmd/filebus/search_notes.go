@@ -81,7 +81,8 @@ func (o *searchCommand) noteMissed(env *environ, answer *query.SearchAnswer, tex
 	}
 	if len(o.operators) > 0 {
 		env.note("read as filters, or as what to leave out: %s; to search for it as text: %s",
-			clipText(strings.Join(o.operators, " ")), clipText(searchLine(append(slices.Clip(o.flagWords), "--literal"), text)))
+			clipText(strings.Join(o.operators, " ")),
+			clipText(searchLine(append(slices.Clip(o.flagWords), "--literal"), text)))
 	}
 }
 

@@ -288,7 +288,8 @@ type agentRow map[string]string
 // agentKeys returns the ways, folded, to write a column that filebus knows.
 func agentKeys(column string) []string {
 	others := map[string]string{
-		"ID": "agent_id agent", "Task": "task_id issue", "Outcome": "status result", "Duration": "time", "Started": "started_at",
+		"ID": "agent_id agent", "Task": "task_id issue", "Outcome": "status result",
+		"Duration": "time", "Started": "started_at",
 	}
 	return append([]string{markdown.Fold(column)}, strings.Fields(others[column])...)
 }
