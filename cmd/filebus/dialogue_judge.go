@@ -1,19 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 type dialogueJudge struct {
@@ -56,8 +55,9 @@ func (o *dialogueJudge) run(ctx context.Context, w *workspace, args []string) er
 		}
 	} else {
 		given = append(given, layout.JudgedTurn{
-			Agent: args[2], Wisdom: o.Wisdom, Consistency: o.Consistency, Truth: o.Truth,
-			Relationships: o.Relationships, Converge: o.Converge, Note: o.Note, Judge: judge,
+			Agent: args[2], Marks: layout.Marks{
+				Wisdom: o.Wisdom, Consistency: o.Consistency, Truth: o.Truth, Relationships: o.Relationships,
+			}, Converge: o.Converge, Note: o.Note, Judge: judge,
 		})
 	}
 	_, f, d, err := w.openDialogue(ctx, args[0])
@@ -117,16 +117,11 @@ func parseJudged(text []byte) (given []layout.JudgedTurn, err error) {
 		Agents []json.RawMessage `json:"agents"`
 	}
 	var into any = &whole
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
-	if bytes.HasPrefix(text, []byte("[")) {
+	if strings.HasPrefix(strings.TrimLeft(string(text), "\ufeff \t\r\n"), "[") {
 		into = &whole.Agents
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	if err := decoder.Decode(into); err != nil {
-		return nil, fmt.Errorf("no JSON of judgements: %w", err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more than one JSON value")
+	if problem := markdown.DecodeJSON(text, into); problem != nil {
+		return nil, fmt.Errorf("no JSON of judgements: %w", problem.Err)
 	}
 	if len(whole.Agents) == 0 {
 		return nil, errors.New("it judges no agent")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 )
 
 type dialogueWait struct {
+	given
 	roundArg
 	For     time.Duration `flag:"for"`
 	Agents  []string      `flag:"agents"`
@@ -50,7 +52,8 @@ func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) err
 	}
 	view := dialogueRound{Dialogue: key, Round: o.round, Agents: all}
 	if isLate {
-		view.Resume = o.hint(key)
+		view.Resume = strings.Join(append([]string{"filebus dialogue wait", record.ShellWord(key.String()),
+			strconv.Itoa(o.round)}, o.words("json")...), " ")
 	}
 	none, hint := view.wanting(w)
 	_, printErr := w.present(presentation{
@@ -120,22 +123,4 @@ func (w *workspace) roundTable(all []dialogue.Standing) string {
 		rows = append(rows, row)
 	}
 	return w.table(rows)
-}
-
-// hint is how to go on with a wait whose time was up.
-func (o *dialogueWait) hint(key dialogue.Key) string {
-	line := fmt.Sprintf("filebus dialogue wait %s %d", record.ShellWord(key.String()), o.round)
-	if len(o.Agents) > 0 {
-		line += " --agents " + record.ShellWord(strings.Join(o.Agents, ","))
-	}
-	if o.For != defaultWait {
-		line += " --for " + durationText(o.For)
-	}
-	if o.NoStubs {
-		line += " --no-stubs"
-	}
-	if o.Done != "" {
-		line += " --done-marker " + record.ShellWord(o.Done)
-	}
-	return line
 }

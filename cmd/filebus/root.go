@@ -218,7 +218,7 @@ func readingCommands() []command {
 		fresh("context [TEXT|-]...", &contextCommand{MaxTokens: query.DefaultContextTokens}),
 		group("conversation",
 			fresh("list", &conversationList{filterFlags: picking("tree", "agent", "since"), page: page{Limit: 50}}),
-			fresh("show ID", &conversationShow{Format: formatLines, page: page{Limit: 50}}),
+			fresh("show ID", &conversationShow{Format: "lines", page: page{Limit: 50}}),
 		),
 		fresh("budget", &budgetCommand{}),
 		plain("lint [DIR]", &lintCommand{Limit: 50}),

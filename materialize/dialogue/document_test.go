@@ -108,7 +108,7 @@ func TestDocumentPassesLint(t *testing.T) {
 				t.Errorf("%d of 100, findings %q", r.Score, findingLines(r))
 			}
 			text := string(slices.Concat(files[0].Text, bytesOf(files[1:])))
-			if got := read.Head.Property(layout.PropertyFindings); !strings.Contains(got, s.findings) || (got == "") != (s.findings == "") {
+			if got := layout.ExtraValue(read.Head.Extra, layout.PropertyFindings); !strings.Contains(got, s.findings) || (got == "") != (s.findings == "") {
 				t.Errorf("the head names %q, want %q", got, s.findings)
 			}
 			for _, want := range s.want {

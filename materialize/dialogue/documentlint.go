@@ -137,7 +137,7 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 	left := map[string]int{lintMust: 0, lintShould: 2, lintNote: 3} // quarters of the points
 	report := &LintReport{File: file, Findings: []lintFinding{}}
 	report.Incomplete = found && !slices.ContainsFunc(l.agents, (*lintTurn).given)
-	named := doc.Head.Property(layout.PropertyFindings)
+	named := layout.ExtraValue(doc.Head.Extra, layout.PropertyFindings)
 	for _, rule := range lintRules() {
 		l.check, l.findings = rule.name, nil
 		if (found || rule.name == "header") && !(rule.whole && l.isPart()) { // without a title nothing else is read
@@ -317,7 +317,7 @@ func (l *linter) header() {
 }
 
 // isPart reports whether the document is the file of one round.
-func (l *linter) isPart() bool { return l.doc.Head.Property(layout.PropertyPart) != "" }
+func (l *linter) isPart() bool { return layout.ExtraValue(l.doc.Head.Extra, layout.PropertyPart) != "" }
 
 // isJudgeRow reports whether a row of the panel is the judge's.
 func isJudgeRow(e layout.DocumentExpert) bool {

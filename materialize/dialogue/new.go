@@ -76,10 +76,7 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := layout.AppendJSON(nil, pool)
-	if err != nil {
-		return nil, err
-	}
+	text := layout.AppendJSON(nil, pool)
 	folder := slug
 	if f.w.Settings.Profile.Name == "blue" { // as its other programs name them
 		folder = pool.Created.Format("2006-01-02T1504Z-") + slug

@@ -108,7 +108,7 @@ func (f *Forum) editPanel(ctx context.Context, d *Dialogue, fresh layout.Panel, 
 	name := fileName(d.Key, roundFolder(fresh.Round)+"/"+panelFile)
 	_, err = f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(text []byte, _ *store.Version) ([]byte, error) {
 		if isBlank(text) {
-			text, _ = layout.AppendJSON(nil, fresh) // it is plain data
+			text = layout.AppendJSON(nil, fresh)
 		}
 		text, problem := edit.Apply(text)
 		if problem != nil {

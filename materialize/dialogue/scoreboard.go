@@ -173,8 +173,8 @@ func (b *Board) addAgents(r *Round) {
 		j, judged := r.Scores.Find(e.Name)
 		if _, isAbsent := r.absence(e.Name); judged && !isAbsent {
 			row := &b.Agents[at]
-			row.Marks, row.Total = row.Marks.Plus(j.Marks()), row.Total+j.Marks().Sum()
-			row.Rounds = append(row.Rounds, layout.AgentRound{Round: r.Number, Score: j.Marks().Sum(), Marks: j.Marks()})
+			row.Marks, row.Total = row.Marks.Plus(j.Marks), row.Total+j.Marks.Sum()
+			row.Rounds = append(row.Rounds, layout.AgentRound{Round: r.Number, Score: j.Marks.Sum(), Marks: j.Marks})
 		}
 	}
 }
@@ -309,7 +309,7 @@ func (f *Forum) Judge(
 	}
 	out := &Judgement{Dialogue: key, Round: round, Marks: marks, File: put.File, Unchanged: put.Unchanged}
 	for _, j := range turns {
-		out.Agents = append(out.Agents, judgedTurn{j.Agent, j.Marks(), j.Marks().Sum(), j.Converge, j.Note, j.Judge})
+		out.Agents = append(out.Agents, judgedTurn{j.Agent, j.Marks, j.Marks.Sum(), j.Converge, j.Note, j.Judge})
 	}
 	return out, nil
 }
@@ -376,17 +376,17 @@ func judgeEdit(
 			}
 		}
 		scores.Round = round
-		before, _ := layout.AppendScores(nil, scores) // it has just been read
+		before := layout.AppendScores(nil, scores)
 		for _, j := range turns {
 			scores = scores.Set(j)
 		}
 		for _, m := range marks {
 			scores = scores.Mark(m)
 		}
-		after, err := layout.AppendScores(nil, scores)
+		after := layout.AppendScores(nil, scores)
 		if bytes.Equal(before, after) && !isBlank(old) {
 			return old, nil
 		}
-		return after, err
+		return after, nil
 	}
 }

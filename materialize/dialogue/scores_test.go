@@ -46,7 +46,7 @@ func (h *scoreHall) readAll(t testing.TB) *Dialogue {
 }
 
 func marks(agent string, w, c, truth, r int) layout.JudgedTurn {
-	return layout.JudgedTurn{Agent: agent, Wisdom: w, Consistency: c, Truth: truth, Relationships: r}
+	return layout.JudgedTurn{Agent: agent, Marks: layout.Marks{Wisdom: w, Consistency: c, Truth: truth, Relationships: r}}
 }
 
 func TestJudge(t *testing.T) {
@@ -72,7 +72,7 @@ func TestJudge(t *testing.T) {
 		if err != nil || other.Unchanged {
 			t.Errorf("profile %s: other numbers: %+v, %v", profile.Name, other, err)
 		}
-		if got, found := h.readAll(t).Round(0).Scores.Find("scone"); !found || got.Marks() != (layout.Marks{}) || got.Turn != "2dd77f16da24" {
+		if got, found := h.readAll(t).Round(0).Scores.Find("scone"); !found || got.Marks != (layout.Marks{}) || got.Turn != "2dd77f16da24" {
 			t.Errorf("profile %s: scone has %+v", profile.Name, got)
 		}
 	}

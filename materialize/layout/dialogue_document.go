@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"filebus/materialize/markdown"
 )
@@ -209,19 +208,13 @@ func appendScores(dst []byte, b Scoreboard) []byte {
 		return dst
 	}
 	dst = append(dst, "\n## "+titleScores+"\n"...)
-	byRound, marks := Scoreboard{}, Scoreboard{}
-	for _, a := range b.Agents {
-		if a.Marks == (Marks{}) {
-			byRound.Agents = append(byRound.Agents, a)
-		} else {
-			marks.Agents = append(marks.Agents, a)
-		}
+	hasNone := func(a AgentScore) bool { return a.Marks == (Marks{}) }
+	if marks := slices.DeleteFunc(slices.Clone(b.Agents), hasNone); len(marks) > 0 {
+		dst = appendAgentMarks(append(dst, '\n'), marks)
 	}
-	if len(marks.Agents) > 0 {
-		dst = appendAgentMarks(append(dst, '\n'), marks.Agents)
-	}
-	if len(byRound.Agents) > 0 {
-		dst = appendAgentRounds(append(dst, '\n'), byRound.Agents)
+	hasMarks := func(a AgentScore) bool { return !hasNone(a) }
+	if byRound := slices.DeleteFunc(slices.Clone(b.Agents), hasMarks); len(byRound) > 0 {
+		dst = appendAgentRounds(append(dst, '\n'), byRound)
 	}
 	if b.HasTotal {
 		dst = appendTotal(dst, b.Total)
@@ -350,7 +343,11 @@ func shortDigest(text []byte) string {
 // with its last line; one without that line is none.
 func findBlocks(text []byte) (blocks []block, rest []byte) {
 	rest = bytes.Clone(text)
-	ends := blockEnds(text)
+	ends := map[string][]int{} // where the last lines of blocks begin, by the block's name
+	for _, m := range blockTail().FindAllSubmatchIndex(text, -1) {
+		name := string(text[m[2]:m[3]])
+		ends[name] = append(ends[name], m[0])
+	}
 	for at := 0; at < len(text); {
 		m := blockHead().FindSubmatchIndex(text[at:])
 		if m == nil {
@@ -370,16 +367,6 @@ func findBlocks(text []byte) (blocks []block, rest []byte) {
 		at = b.end
 	}
 	return blocks, rest
-}
-
-// blockEnds returns where the last lines of blocks begin, by the block's name.
-func blockEnds(text []byte) map[string][]int {
-	ends := map[string][]int{}
-	for _, m := range blockTail().FindAllSubmatchIndex(text, -1) {
-		name := string(text[m[2]:m[3]])
-		ends[name] = append(ends[name], m[0])
-	}
-	return ends
 }
 
 // newBlock returns the block whose first line was matched behind the offset at.
@@ -452,11 +439,8 @@ func CheckSeal(text []byte) (sealed, intact bool) {
 // joiner, a skin tone, a letter of a flag. Arrows and the marks of typography are
 // none.
 func IsEmoji(c rune) bool {
-	switch {
-	case c >= 0x1F000 && c <= 0x1FAFF, c >= 0x2600 && c <= 0x27BF, c >= 0x2B00 && c <= 0x2BFF:
-		return true
-	}
-	return c == 0x200D || c == 0xFE0F
+	return c >= 0x1F000 && c <= 0x1FAFF || c >= 0x2600 && c <= 0x27BF || c >= 0x2B00 && c <= 0x2BFF ||
+		c == 0x200D || c == 0xFE0F
 }
 
 // splitEmoji splits text at the first emoji, which may have several characters:
@@ -466,15 +450,8 @@ func splitEmoji(text string) (before, emoji, after string) {
 	if start < 0 {
 		return strings.TrimSpace(text), "", ""
 	}
-	end := start
-	for end < len(text) {
-		c, size := utf8.DecodeRuneInString(text[end:])
-		if !IsEmoji(c) {
-			break
-		}
-		end += size
-	}
-	return strings.TrimSpace(text[:start]), text[start:end], strings.TrimSpace(text[end:])
+	emoji = leading(text[start:], IsEmoji)
+	return strings.TrimSpace(text[:start]), emoji, strings.TrimSpace(text[start+len(emoji):])
 }
 
 // cutEmoji cuts the emoji before or behind a name.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,14 +47,8 @@ type Panel struct {
 }
 
 // AppendJSON appends the JSON of a pool or panel, indented, with a line break at the end.
-func AppendJSON(dst []byte, value any) ([]byte, error) { return appendIndented(dst, value, "  ") }
-
-func appendIndented(dst []byte, value any, indent string) ([]byte, error) {
-	text, err := json.MarshalIndent(value, "", indent)
-	if err != nil {
-		return dst, err
-	}
-	return append(append(dst, text...), '\n'), nil
+func AppendJSON(dst []byte, value any) []byte {
+	return append(append(dst, encodeJSON(value, "  ")...), '\n')
 }
 
 // ParsePool reads a pool in the forms of others too: keys that it does not know are
@@ -99,19 +91,18 @@ func readRoster(text []byte, into any, isPanel bool) (r roster, problem *SyntaxE
 	delete(fields, "experts")
 	markdown.ReadMembers(fields, into, func(key string) {
 		if key != "round" { // its folder says it
-			problem = &SyntaxError{Line: 1, Err: fmt.Errorf("%q is not understood: %s", key, fields[key])}
+			problem = wrong(1, "%q is not understood: %s", key, fields[key])
 		}
 	})
 	if r.in.End == 0 && isPanel {
 		const want = `no members: they are a list, or an object by name, under "experts", "agents", "panel" or "members"`
-		return r, &SyntaxError{Line: 1, Err: errors.New(want)}
+		return r, wrong(1, want)
 	}
 	experts := []Expert{} // a list in JSON also when it is empty
 	for _, v := range r.in.Inner {
 		e := readExpert(v, r.in.IsArray())
 		if e.Name == "" && (isPanel || e.Role == "") {
-			err := fmt.Errorf("a member without a name: %s", markdown.Clip(string(text[v.Start:v.End]), 80))
-			return r, &SyntaxError{Line: v.Line, Err: err}
+			return r, wrong(v.Line, "a member without a name: %s", markdown.Clip(string(text[v.Start:v.End]), 80))
 		}
 		experts = append(experts, e)
 	}

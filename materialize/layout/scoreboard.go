@@ -2,7 +2,6 @@ package layout
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -170,19 +169,13 @@ func (m ItemMark) String() string { return strings.TrimSpace(m.Mark + " " + m.Ot
 
 // A JudgedTurn is what the judge gives one agent in one round.
 type JudgedTurn struct {
-	Agent         string `json:"agent"` // as the file is called: muffin
-	Wisdom        int    `json:"wisdom"`
-	Consistency   int    `json:"consistency"`
-	Truth         int    `json:"truth"`
-	Relationships int    `json:"relationships"`
-	Converge      bool   `json:"converge,omitempty"` // the judge's word that the agent has converged
-	Note          string `json:"note,omitempty"`
-	Judge         string `json:"judge,omitempty"` // who has given them
-	Turn          string `json:"turn,omitempty"`  // the digest of the text that was judged, 12 digits
+	Agent string `json:"agent"` // as the file is called: muffin
+	Marks
+	Converge bool   `json:"converge,omitempty"` // the judge's word that the agent has converged
+	Note     string `json:"note,omitempty"`
+	Judge    string `json:"judge,omitempty"` // who has given them
+	Turn     string `json:"turn,omitempty"`  // the digest of the text that was judged, 12 digits
 }
-
-// Marks returns the four numbers.
-func (j JudgedTurn) Marks() Marks { return Marks{j.Wisdom, j.Consistency, j.Truth, j.Relationships} }
 
 // maxMark is the highest of the numbers that a judge may give. They are unbounded
 // in spirit; this keeps their sums numbers.
@@ -190,8 +183,7 @@ const maxMark = 1_000_000
 
 // Check returns an error that names a number which is not 0 to MaxMark.
 func (j JudgedTurn) Check() error {
-	marks := j.Marks()
-	for _, mark := range marks.each() {
+	for _, mark := range j.each() {
 		if *mark.N < 0 || *mark.N > maxMark {
 			return fmt.Errorf("%s %d is not 0 to %d", mark.Name, *mark.N, maxMark)
 		}
@@ -230,28 +222,16 @@ func (s Scores) Mark(m ItemMark) Scores {
 
 // AppendScores appends the JSON of scores: an agent a line, with a line break at
 // the end.
-func AppendScores(dst []byte, s Scores) ([]byte, error) {
-	dst = fmt.Appendf(dst, "{\n  \"round\": %d,\n  \"agents\": [", s.Round)
-	for i, j := range s.Agents {
-		line, err := json.Marshal(j)
-		if err != nil {
-			return dst, err
-		}
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(dst, "\n    "...), line...)
-	}
+func AppendScores(dst []byte, s Scores) []byte {
+	lines := markdown.Each(s.Agents, func(j JudgedTurn) string { return "\n    " + string(encodeJSON(j, "")) })
+	dst = fmt.Appendf(dst, "{\n  \"round\": %d,\n  \"agents\": [%s", s.Round, strings.Join(lines, ","))
 	if len(s.Agents) > 0 {
 		dst = append(dst, "\n  "...)
 	}
 	if dst = append(dst, ']'); len(s.Marks) > 0 {
-		marks, err := json.MarshalIndent(s.Marks, "  ", "  ")
-		if dst = fmt.Appendf(dst, ",\n  \"marks\": %s", marks); err != nil {
-			return dst, err
-		}
+		dst = fmt.Appendf(dst, ",\n  \"marks\": %s", indentNode(encodeJSON(s.Marks, ""), "  ", "  "))
 	}
-	return append(dst, "\n}\n"...), nil
+	return append(dst, "\n}\n"...)
 }
 
 // ParseScores reads scores. Names are folded to lower case; of two entries for one
@@ -266,10 +246,10 @@ func ParseScores(text []byte) (s Scores, problem *SyntaxError) {
 	for _, j := range raw.Agents {
 		j.Agent = strings.ToLower(strings.TrimSpace(j.Agent))
 		if err := j.Check(); err != nil {
-			return Scores{}, &SyntaxError{Line: 1, Err: fmt.Errorf("agent %q: %w", j.Agent, err)}
+			return Scores{}, wrong(1, "agent %q: %w", j.Agent, err)
 		}
 		if j.Agent == "" {
-			return Scores{}, &SyntaxError{Line: 1, Err: fmt.Errorf("an entry names no agent")}
+			return Scores{}, wrong(1, "an entry names no agent")
 		}
 		s = s.Set(j)
 	}
@@ -336,11 +316,7 @@ func AppendTensions(dst []byte, rows []TensionRow) []byte {
 		if !r.IsOpen() && !strings.Contains(status, "*") {
 			status = "**" + status + "**"
 		}
-		resolved := r.Resolved
-		if markdown.SingleSpaced(resolved) == "" {
-			resolved = markdown.NoCell
-		}
-		dst = markdown.AppendRow(dst, r.ID, r.Tension, status, r.Raised, resolved)
+		dst = markdown.AppendRow(dst, r.ID, r.Tension, status, r.Raised, orNone(r.Resolved))
 	}
 	return dst
 }

@@ -36,8 +36,7 @@ func turnFacts(_ string, text []byte) (f Facts, problems []*SyntaxError) {
 			labels = append(labels, strings.Trim(m.Raw, "[]"))
 		}
 		if !m.Exact && !m.NamesWhole() {
-			problems = append(problems, &SyntaxError{Line: m.Line,
-				Err: fmt.Errorf("marker %q does not follow the grammar", markdown.Clip(m.Raw, 60))})
+			problems = append(problems, wrong(m.Line, "marker %q does not follow the grammar", markdown.Clip(m.Raw, 60)))
 		}
 		if f.Title == "" && m.Kind == MarkerPerspective {
 			f.Title = titleOf(m.Label)
@@ -150,9 +149,8 @@ func (r *markerReader) take(i, at int) int {
 	head, found := cutMarkerHead(r.raised(start)[1:], margin == l.At && !r.loud)
 	if !found {
 		if meant := meantBy(start[1:]); meant != "" {
-			const format = "%q is no marker and counts as nothing; is it meant for %s?"
-			err := fmt.Errorf(format, start[:strings.IndexAny(start+"\n", "]\r\n")], meant)
-			r.slips = append(r.slips, &SyntaxError{Line: l.Number, Err: err})
+			const text = "%q is no marker and counts as nothing; is it meant for %s?"
+			r.slips = append(r.slips, wrong(l.Number, text, start[:strings.IndexAny(start+"\n", "]\r\n")], meant))
 		}
 		return at
 	}

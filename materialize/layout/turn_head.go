@@ -110,15 +110,11 @@ func cutMove(text string) (markerHead, bool) {
 
 // moveWord returns the word that the label of a move begins with.
 func moveWord(label string) string {
-	end := strings.IndexFunc(label, func(c rune) bool { return c != '-' && refWord(string(c)) == "" })
-	if end < 0 {
-		return label
-	}
-	return label[:end]
+	return leading(label, func(c rune) bool { return c == '-' || isWordRune(c) })
 }
 
 func isCapitals(word string) bool {
-	return strings.IndexFunc(word, func(c rune) bool { return !isAgentCapital(c) && c != '-' }) < 0
+	return leading(word, isNameCapital) == word
 }
 
 // cutSecond finds an id of the second generation, which is left where it is. One
@@ -392,13 +388,9 @@ func (r *refReader) add(ref MarkerRef) {
 }
 
 // refWord returns the letters, digits and "_" that text begins with.
-func refWord(text string) string {
-	end := strings.IndexFunc(text, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
-	if end < 0 {
-		return text
-	}
-	return text[:end]
-}
+func refWord(text string) string { return leading(text, isWordRune) }
+
+func isWordRune(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
 
 // cutRefAgent takes the name of an agent that stands before an id: "Muffin's
 // T01", "MUFFIN R1-T01", "Strudel on T01", "muffin/T01". It is sure of one that
@@ -415,7 +407,7 @@ func cutRefAgent(text string) (agent, rest string, sure bool) {
 	if word == "" || rest == "" {
 		return "", "", false
 	}
-	capitals := strings.IndexFunc(word, func(c rune) bool { return !isAgentCapital(c) }) < 0
+	capitals := leading(word, isAgentCapital) == word
 	switch {
 	case rest[0] == '/' || capitals && (rest[0] == '-' || rest[0] == '.'):
 		return strings.ToLower(word), rest[1:], true
@@ -479,11 +471,7 @@ func cutRefRound(text string) (round int, rest string, found bool) {
 // cutRefSecond takes an id of the second generation: MUFFIN-T0101 is the first
 // tension of muffin in round 1.
 func cutRefSecond(text string) (id, agent string, round int, found bool) {
-	end := strings.IndexFunc(text, func(c rune) bool { return !isAgentCapital(c) && c != '-' })
-	if end < 0 {
-		end = len(text)
-	}
-	text = text[:end]
+	text = leading(text, isNameCapital)
 	cut := strings.LastIndexByte(text, '-')
 	if cut <= 0 || !isGlobalID(text[cut+1:]) || isGlobalID(text[:cut]) {
 		return "", "", 0, false
@@ -500,3 +488,5 @@ func isGlobalID(id string) bool {
 // isAgentCapital reports whether c may stand in the name of an agent that is
 // written in capitals.
 func isAgentCapital(c rune) bool { return c == '_' || unicode.IsDigit(c) || unicode.IsUpper(c) }
+
+func isNameCapital(c rune) bool { return c == '-' || isAgentCapital(c) }

@@ -87,7 +87,7 @@ func columnNames(t markdown.Table) (names []string, isScores bool) {
 // which headings say the round. It reports whether there is a table of numbers.
 func (w *Written) Read(file string, text []byte, round int) (found bool) {
 	var rounds []int // of each line, -1 for none
-	r := voiceReader{round: roundExpression(), now: voice{Round: round}}
+	r := voiceReader{now: voice{Round: round}}
 	for _, l := range markdown.Lines(text) {
 		if l.Level > 0 && !l.Quiet && round < 0 {
 			r.heading(l.Level, string(l.Text))
