@@ -97,10 +97,14 @@ func folded(findings []dialogue.Finding) []dialogue.Finding {
 
 // mend returns the command that helps with a turn, or "": none that takes a text away.
 func (w *workspace) mend(key dialogue.Key, f dialogue.Finding) string {
-	if f.Round == nil {
+	slug, file := record.ShellWord(key.String()), record.ShellWord(f.File)
+	switch {
+	case f.Round == nil && f.Kind == "stranger":
+		return fmt.Sprintf("filebus dialogue put %s ROUND AGENT %s", slug, file)
+	case f.Round == nil:
 		return ""
 	}
-	of := fmt.Sprintf("%s %d %s", record.ShellWord(key.String()), *f.Round, record.ShellWord(f.Agent))
+	of := fmt.Sprintf("%s %d %s", slug, *f.Round, record.ShellWord(f.Agent))
 	recover := "filebus dialogue recover " + of + " --transcript FILE.jsonl"
 	switch f.Kind {
 	case "missing", "empty", "stub":
@@ -111,7 +115,7 @@ func (w *workspace) mend(key dialogue.Key, f dialogue.Finding) string {
 	case "astray", "no_markers":
 		return recover
 	case "stranger", "twice":
-		return "filebus show " + record.ShellWord(f.File)
+		return "filebus show " + file
 	case "changed":
 		return "filebus dialogue judge " + of + " --wisdom N --consistency N --truth N --relationships N"
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -203,30 +204,49 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 	if err := f.addWord(ctx, d, v, path); err != nil {
 		return err
 	}
-	if v.Record.Name.Kind == record.KindTurn && inRound {
-		return f.addTurn(ctx, d.round(number), v, path)
+	r, files, unread, mayBe := &Round{Number: number}, &d.Files, &d.Unread, (*Turn)(nil)
+	if inRound {
+		r = d.round(number)
+		files, unread = &r.Files, &r.Unread
 	}
-	if !inRound {
-		d.Files = append(d.Files, extraFile{path, v, nil})
-		if path == poolFile {
-			return f.addPool(ctx, d, v)
+	if v.Record.Name.Kind == record.KindTurn || !inRound && strings.HasSuffix(path, ".md") {
+		if err := f.addTurn(ctx, r, v, path); err != nil || inRound {
+			return err
 		}
-		return nil
+		path = strings.TrimSuffix(path, ".md") + ".md"
+		if t := r.Turns[0]; len(t.perspectives()) > 0 && t.hasForm() && !isJudges(t.Agent) {
+			mayBe = t
+		}
 	}
-	r := d.round(number)
-	r.Files = append(r.Files, extraFile{path, v, nil})
-	switch path[strings.LastIndexByte(path, '/')+1:] {
-	case panelFile:
+	*files = append(*files, extraFile{path, v, mayBe})
+	switch name := path[strings.LastIndexByte(path, '/')+1:]; {
+	case path == poolFile:
+		return f.addPool(ctx, d, v)
+	case name == panelFile && inRound:
 		return addJSON(ctx, f, d, v, layout.ParsePanel, func(p layout.Panel, problem *layout.SyntaxError) {
 			if r.Panel = &p; p.Experts == nil {
 				r.Panel, r.Unread = nil, unreadable(v.Record.Name.String(), problem)
 			}
 		})
-	case scoresFile:
+	case name == scoresFile && inRound:
 		return addJSON(ctx, f, d, v, layout.ParseScores, func(s layout.Scores, _ *layout.SyntaxError) { r.Scores = &s })
+	case rosterFile().MatchString(name):
+		problem := &layout.SyntaxError{File: v.Record.Path, Line: 1, Err: errElsewhere}
+		d.Problems = append(d.Problems, problem)
+		const hint = "filebus get {1}, and filebus dialogue panel {2} {3} --add NAME"
+		*unread = unreadable(v.Record.Name.String(), problem).Try(hint, d.Key.String(), strconv.Itoa(number))
 	}
 	return nil
 }
+
+// rosterFile finds the files that are meant as a pool or a panel.
+var rosterFile = layout.Pattern(`(?i)^(?:panel|expert[-_]?pool|experts)\.(?:json|ya?ml|toml)$`)
+
+// Why a file cannot be read.
+var (
+	errElsewhere = errors.New("members are read in expert-pool.json and round-N/panel.json alone")
+	errNotUTF8   = errors.New("it is not UTF-8")
+)
 
 // addJSON puts what a file of JSON holds in its place, or else notes that it could not be
 // read.
@@ -239,6 +259,9 @@ func addJSON[T any](
 		return err
 	}
 	value, problem := parse(text)
+	if problem != nil && !utf8.Valid(text) {
+		problem.Err = errNotUTF8
+	}
 	put(value, problem)
 	if problem == nil {
 		return nil
@@ -302,6 +325,12 @@ func isBlank(text []byte) bool {
 // foldExpert returns the name of an expert as its files have it.
 // Disks and editors differ in how they write an accent.
 func foldExpert(name string) string { return norm.NFC.String(layout.AgentName(name)) }
+
+// foldFile returns what the names have in common that files of an expert may have:
+// Data_Engineer.md is data-engineer's, and bo-@ops.md is bo-ops'.
+func foldFile(name string) string {
+	return strings.Join(strings.FieldsFunc(foldExpert(name), func(c rune) bool { return c == '-' || c == '_' }), "-")
+}
 
 // elsewhere is how the ids of records begin whose files lie under paths that are not
 // canonical.

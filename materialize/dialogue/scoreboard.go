@@ -59,19 +59,15 @@ func (a absentAgent) MarshalText() ([]byte, error) { return []byte(a.Agent), nil
 // themselves say. The same records give the same numbers.
 func NewBoard(d *Dialogue) *Board {
 	b := &Board{Dialogue: d, Says: d.says(), tracking: track(d), labels: d.labelsOf()}
-	agents := b.agents()
-	for _, r := range d.Rounds {
-		for _, t := range r.given() {
-			if j, judged := r.scores().Find(t.Agent); judged {
-				agents.add(j, r.Number)
-			}
+	rows := b.agentRows()
+	w := layout.Written{Said: map[layout.Said]int{}, Scoreboard: layout.Scoreboard{Agents: rows}}
+	for _, word := range d.words {
+		said := len(w.Said)
+		if !w.Read(word.path, word.text, word.round) && len(w.Said) == said && strings.Contains(strings.ToLower(word.path), "scoreboard") {
+			w.Notes = append(w.Notes, word.path+": no number in it is understood")
 		}
 	}
-	w := layout.Written{Said: map[layout.Said]int{}, Scoreboard: layout.Scoreboard{Agents: agents.rows}}
-	for _, word := range d.words {
-		w.Read(word.path, word.text, word.round)
-	}
-	b.IsWritten = len(w.Said) > 0 || w.HasTotal || len(w.Agents) > len(agents.rows)
+	b.IsWritten = len(w.Said) > 0 || w.HasTotal || len(w.Agents) > len(rows)
 	b.Agents, b.HasTotal, b.Notes = w.Agents, true, append(b.notes, w.Notes...)
 	for _, r := range d.Rounds {
 		b.addRound(r, &w)
@@ -170,43 +166,24 @@ func (d *Dialogue) owingNames(r *Round) []string {
 	return names(folded(slices.Concat(d.Launched(r), writers(wanting))))
 }
 
-// agentRows are the rows of agents, in the order in which they take part.
-type agentRows struct {
-	names []string
-	rows  []layout.AgentScore
-}
-
-// agents returns the rows of all who were launched or wrote, without numbers.
-func (b *Board) agents() *agentRows {
-	a := &agentRows{}
+// agentRows returns the rows of all who were launched or wrote, in the order in which they
+// take part, with what they were given for their turns.
+func (b *Board) agentRows() (rows []layout.AgentScore) {
+	var all []layout.Expert
 	for _, r := range b.Dialogue.Rounds {
-		for _, e := range b.Dialogue.Launched(r) {
-			a.row(foldExpert(e.Name), e.Label)
-		}
-		for _, t := range r.given() {
-			a.row(t.Agent, "")
-		}
+		all = slices.Concat(all, b.Dialogue.Launched(r), writers(r.given()))
 	}
-	return a
-}
-
-// row returns the row of an agent.
-func (a *agentRows) row(name, label string) *layout.AgentScore {
-	at := slices.Index(a.names, name)
-	if at < 0 {
-		at = len(a.names)
-		a.names = append(a.names, name)
-		a.rows = append(a.rows, layout.AgentScore{Agent: cmp.Or(label, labelOf(name))})
+	for _, name := range names(folded(all)) {
+		row := layout.AgentScore{Agent: b.label(name)}
+		for _, r := range b.Dialogue.Rounds {
+			if j, judged := r.scores().Find(name); judged && r.Turn(name).state() == stateTurn {
+				row.Marks, row.Total = row.Marks.Plus(j.Marks()), row.Total+j.Marks().Sum()
+				row.Rounds = append(row.Rounds, layout.AgentRound{Round: r.Number, Score: j.Marks().Sum(), Marks: j.Marks()})
+			}
+		}
+		rows = append(rows, row)
 	}
-	return &a.rows[at]
-}
-
-// add adds what an agent was given in a round.
-func (a *agentRows) add(j layout.JudgedTurn, round int) {
-	row := a.row(j.Agent, "")
-	row.Marks = row.Marks.Plus(j.Marks())
-	row.Rounds = append(row.Rounds, layout.AgentRound{Round: round, Score: j.Marks().Sum(), Marks: j.Marks()})
-	row.Total += j.Marks().Sum()
+	return rows
 }
 
 // label returns what people call an agent.

@@ -2,6 +2,7 @@ package dialogue
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,7 +149,7 @@ func (f *Forum) around(d *Dialogue, slots []Slot, r WaitRequest) *waiter {
 	}
 	for _, s := range slots {
 		w.turns = append(w.turns, &awaited{Standing: Standing{Agent: s.Agent, State: stateMissing, File: s.File},
-			slot: s, as: s.Agent})
+			slot: s})
 	}
 	return w
 }
@@ -353,12 +354,12 @@ func (a *awaited) name() record.Name { return turnName(a.slot.Key, a.slot.Round,
 
 // spell finds the file of a turn: that of the agent's name, else B1.md for b1.
 func (w *waiter) spell(a *awaited) {
-	a.File, a.as = a.slot.File, a.Agent
+	a.File, a.as = a.slot.File, cmp.Or(a.slot.stem, a.Agent)
 	dir := filepath.Dir(a.File)
 	for _, entry := range entriesOf(dir) {
 		as, isTurn := strings.CutSuffix(entry.Name(), ".md")
 		file := filepath.Join(dir, entry.Name())
-		if isTurn && foldExpert(as) == a.Agent && entry.Type().IsRegular() && !a.slot.isVoiced(a.File) && a.slot.isVoiced(file) {
+		if isTurn && foldFile(as) == foldFile(a.Agent) && entry.Type().IsRegular() && !a.slot.isVoiced(a.File) && a.slot.isVoiced(file) {
 			a.File, a.as = file, as
 		}
 	}
@@ -515,11 +516,9 @@ func (w *waiter) sayStrangers() {
 // isKnown reports whether a name is that of an agent who owes a file in the round
 // or takes part in the dialogue.
 func (w *waiter) isKnown(name string) bool {
-	if slices.ContainsFunc(w.turns, func(a *awaited) bool { return a.Agent == name }) || isAmong(w.dialogue.Pool.Experts, name) {
-		return true
-	}
-	panel := w.dialogue.Round(w.Round).panel()
-	return panel != nil && isAmong(panel.Experts, name)
+	panel := cmp.Or(w.dialogue.Round(w.Round).panel(), &layout.Panel{})
+	all := append(markdown.Each(w.turns, func(a *awaited) string { return a.Agent }), names(w.dialogue.Pool.Experts)...)
+	return slices.ContainsFunc(append(all, names(panel.Experts)...), func(n string) bool { return foldFile(n) == foldFile(name) })
 }
 
 // alikes returns the files, absolute, that may be meant as the turn of an agent: in
