@@ -168,7 +168,7 @@ func (c *checker) turn(t *Turn) {
 	case t.Text == nil:
 		c.wanting("long", t, 0, "%d bytes; markers are read in files of up to %d", t.Version.Record.Size, MaxTurn)
 	case len(t.Markers) == 0 && !utf8.Valid(t.Text):
-		c.wanting("no_markers", t, 0, "no markers: %v", errNotUTF8)
+		c.wanting("no_markers", t, 0, "no markers: it is not UTF-8")
 	case len(t.Markers) == 0:
 		c.wanting("no_markers", t, 0, "no markers")
 	}

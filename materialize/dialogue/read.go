@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -242,11 +241,7 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 // rosterFile finds the files that are meant as a pool or a panel.
 var rosterFile = layout.Pattern(`(?i)^(?:panel|expert[-_]?pool|experts)\.(?:json|ya?ml|toml)$`)
 
-// Why a file cannot be read.
-var (
-	errElsewhere = errors.New("members are read in expert-pool.json and round-N/panel.json alone")
-	errNotUTF8   = errors.New("it is not UTF-8")
-)
+var errElsewhere = errors.New("members are read in expert-pool.json and round-N/panel.json alone")
 
 // addJSON puts what a file of JSON holds in its place, or else notes that it could not be
 // read.
@@ -259,9 +254,6 @@ func addJSON[T any](
 		return err
 	}
 	value, problem := parse(text)
-	if problem != nil && !utf8.Valid(text) {
-		problem.Err = errNotUTF8
-	}
 	put(value, problem)
 	if problem == nil {
 		return nil

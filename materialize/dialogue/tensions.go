@@ -400,13 +400,10 @@ func (t *tracking) addListed(d *Dialogue) {
 	for _, row := range list {
 		t.listedUpTo = max(t.listedUpTo, row.raised, row.closed)
 	}
-	var first map[string]int // made when it is needed
+	first := d.firstNamed()
 	for i := range list {
 		row := &list[i]
 		if row.raised < 0 {
-			if first == nil {
-				first = d.firstNamed()
-			}
 			row.raised = max(t.listedUpTo, 0) // one that nobody speaks of came up last
 			if round, found := first[row.id]; found {
 				row.raised = max(round-1, 0)
