@@ -212,14 +212,15 @@ func (d *Dialogue) sortOut() {
 	known := map[string]string{}
 	for _, r := range d.Rounds {
 		for _, e := range append(named(d.Pool.Experts), r.members()...) {
-			known[foldFile(e.Name)] = e.Name
+			known[foldFile(e.Name)] = cmp.Or(known[foldFile(e.Name)], e.Name)
+			known[foldExpert(e.Name)] = e.Name // a_b and a-b are two
 		}
 	}
 	for _, r := range d.Rounds {
 		isOpen := r.Panel == nil && len(named(d.Pool.Experts)) == 0
 		r.Turns = slices.DeleteFunc(r.Turns, func(t *Turn) bool {
-			name, isKnown := known[foldFile(t.Agent)]
-			if t.Agent = cmp.Or(name, t.Agent); isKnown ||
+			name := cmp.Or(known[t.Agent], known[foldFile(t.Agent)])
+			if t.Agent = cmp.Or(name, t.Agent); name != "" ||
 				isOpen && !isJudges(t.Agent) && (t.hasForm() || isCommand(t.Version.Record.Source)) {
 				return false
 			}

@@ -208,11 +208,14 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 		r = d.round(number)
 		files, unread = &r.Files, &r.Unread
 	}
-	if v.Record.Name.Kind == record.KindTurn || !inRound && strings.HasSuffix(path, ".md") {
+	isTurn := v.Record.Name.Kind == record.KindTurn
+	if isTurn || !inRound && strings.HasSuffix(strings.ToLower(path), ".md") {
 		if err := f.addTurn(ctx, r, v, path); err != nil || inRound {
 			return err
 		}
-		path = strings.TrimSuffix(path, ".md") + ".md"
+		if isTurn {
+			path += ".md"
+		}
 		if t := r.Turns[0]; len(t.perspectives()) > 0 && t.hasForm() && !isJudges(t.Agent) {
 			mayBe = t
 		}
@@ -239,7 +242,7 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 }
 
 // rosterFile finds the files that are meant as a pool or a panel.
-var rosterFile = layout.Pattern(`(?i)^(?:panel|expert[-_]?pool|experts)\.(?:json|ya?ml|toml)$`)
+var rosterFile = layout.Pattern(`(?i)^(?:panel|agents|members|expert[-_]?pool|experts)\.(?:json|ya?ml|toml)$`)
 
 var errElsewhere = errors.New("members are read in expert-pool.json and round-N/panel.json alone")
 

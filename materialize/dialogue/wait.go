@@ -358,8 +358,9 @@ func (w *waiter) spell(a *awaited) {
 	dir := filepath.Dir(a.File)
 	for _, entry := range entriesOf(dir) {
 		as, isTurn := strings.CutSuffix(entry.Name(), ".md")
-		file := filepath.Join(dir, entry.Name())
-		if isTurn && foldFile(as) == foldFile(a.Agent) && entry.Type().IsRegular() && !a.slot.isVoiced(a.File) && a.slot.isVoiced(file) {
+		file, name := filepath.Join(dir, entry.Name()), foldExpert(as)
+		isTurn = isTurn && (name == a.Agent || foldFile(as) == foldFile(a.Agent) && !isAmong(w.members(), name))
+		if isTurn && entry.Type().IsRegular() && !a.slot.isVoiced(a.File) && a.slot.isVoiced(file) {
 			a.File, a.as = file, as
 		}
 	}
@@ -516,9 +517,14 @@ func (w *waiter) sayStrangers() {
 // isKnown reports whether a name is that of an agent who owes a file in the round
 // or takes part in the dialogue.
 func (w *waiter) isKnown(name string) bool {
+	return slices.ContainsFunc(w.members(), func(e layout.Expert) bool { return foldFile(e.Name) == foldFile(name) })
+}
+
+// members returns who owes a file in the round or takes part in the dialogue.
+func (w *waiter) members() []layout.Expert {
 	panel := cmp.Or(w.dialogue.Round(w.Round).panel(), &layout.Panel{})
-	all := append(markdown.Each(w.turns, func(a *awaited) string { return a.Agent }), names(w.dialogue.Pool.Experts)...)
-	return slices.ContainsFunc(append(all, names(panel.Experts)...), func(n string) bool { return foldFile(n) == foldFile(name) })
+	awaited := markdown.Each(w.turns, func(a *awaited) layout.Expert { return layout.Expert{Name: a.Agent} })
+	return slices.Concat(awaited, w.dialogue.Pool.Experts, panel.Experts)
 }
 
 // alikes returns the files, absolute, that may be meant as the turn of an agent: in
