@@ -298,9 +298,7 @@ func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...st
 			return err
 		}
 		experts = append(experts, e)
-	}
-	for _, e := range experts { // what stands there by now is none of what they are told to write
-		name := turnName(d.Key, round, e.Name)
+		name := turnName(d.Key, round, e.Name)     // what stands there by now is none of what it is told to write
 		_ = f.w.ImportNew(ctx, name.Kind, name.ID) // what cannot be stored is a sync's to tell
 	}
 	now := f.now().UTC()
