@@ -136,7 +136,7 @@ func TestAssemble(t *testing.T) {
 						t.Errorf("assembled again, %s is changed", f.Name)
 					}
 				}
-				keys, _, err := h.byKey(t.Context())
+				keys, err := h.keys(t.Context())
 				if diff := cmp.Diff([]Key{{ID: "x"}}, keys); diff != "" || err != nil {
 					t.Errorf("dialogues, %v (-want +got):\n%s", err, diff)
 				}
@@ -377,7 +377,7 @@ func TestAssembleReal(t *testing.T) {
 	if _, err := h.work.Capture(t.Context(), corpus, materialize.CaptureOptions{Tree: "blue"}); err != nil {
 		t.Fatal(err)
 	}
-	keys, _, err := h.byKey(t.Context())
+	keys, err := h.keys(t.Context())
 	if err != nil || len(keys) == 0 {
 		t.Fatalf("%d dialogues: %v", len(keys), err)
 	}

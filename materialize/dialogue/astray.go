@@ -67,8 +67,8 @@ func (t *Turn) isTelling() bool {
 // sentinel is how the line begins with which an agent says that its file is whole.
 const sentinel = "FILE_WRITTEN"
 
-// isConfirmation reports whether a text says no more than that the agent has written its
-// file: it begins with the sentinel, or is short and names the file, and has no marker.
+// isConfirmation reports whether a file says no more than that the agent has written its
+// file: it does so in few words, and has no marker.
 func isConfirmation(text []byte, agent string) bool {
 	const most = 60 // words
 	_, isStub := layout.ParseStub(text)
@@ -77,7 +77,11 @@ func isConfirmation(text []byte, agent string) bool {
 	}
 	said := strings.TrimLeft(strings.TrimPrefix(string(text), "\ufeff"), "*`> \t\r\n")
 	above, _, _ := strings.Cut(said, "\n"+sentinel) // below a text it is the sign that this is whole
-	words := strings.FieldsFunc(norm.NFC.String(strings.ToLower(above)), isForeign)
-	return strings.HasPrefix(said, sentinel) ||
-		slices.ContainsFunc(words, func(word string) bool { return strings.TrimRight(word, ".") == agent+".md" })
+	return strings.HasPrefix(said, sentinel) || namesFile(above, agent)
+}
+
+// namesFile reports whether a text names the file of an agent.
+func namesFile(text, agent string) bool {
+	words := strings.FieldsFunc(norm.NFC.String(strings.ToLower(text)), isForeign)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.TrimRight(word, ".") == agent+".md" })
 }

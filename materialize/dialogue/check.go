@@ -53,7 +53,7 @@ func Check(d *Dialogue, round int) (*Report, error) {
 			return nil, err
 		}
 	}
-	c := &checker{d: d, report: &Report{Dialogue: d.Key}}
+	c := &checker{d: d, report: &Report{Dialogue: d.Key}, counts: map[string]int{}}
 	tracking := track(d)
 	for _, r := range d.Rounds {
 		if round >= 0 && r.Number != round {
@@ -66,7 +66,7 @@ func Check(d *Dialogue, round int) (*Report, error) {
 	if round < 0 {
 		c.skipped()
 		c.outside()
-		if len(d.Rounds) > 0 && c.report.Given+c.report.Stubs+c.report.Empty == 0 {
+		if len(d.Rounds) > 0 && c.report.Given+c.counts[stateStub]+c.counts[stateEmpty] == 0 {
 			c.add("no_turns", nil, "", d.folder(), 0, "no turns")
 		}
 	}
@@ -76,22 +76,24 @@ func Check(d *Dialogue, round int) (*Report, error) {
 			c.report.Wanting++
 		}
 	}
-	slices.SortStableFunc(c.report.Findings, compareFindings)
+	c.report.Missing, c.report.Empty = c.counts[stateMissing], c.counts[stateEmpty]
+	c.report.Stubs, c.report.Malformed = c.counts[stateStub], c.counts["malformed"]
+	slices.SortStableFunc(c.report.Findings, func(a, b Finding) int {
+		whole := -1 // a finding of no round comes first
+		return cmp.Or(*cmp.Or(a.Round, &whole)-*cmp.Or(b.Round, &whole), strings.Compare(a.Agent, b.Agent), a.Line-b.Line)
+	})
 	return c.report, nil
-}
-
-func compareFindings(a, b Finding) int {
-	whole := -1 // a finding of no round comes first
-	return cmp.Or(*cmp.Or(a.Round, &whole)-*cmp.Or(b.Round, &whole), strings.Compare(a.Agent, b.Agent), a.Line-b.Line)
 }
 
 type checker struct {
 	d      *Dialogue
 	report *Report
+	counts map[string]int // of findings, by kind
 }
 
 // add adds that something is incomplete, or cannot be told, unless that is taken back.
 func (c *checker) add(kind string, round *int, agent, file string, line int, format string, args ...any) *Finding {
+	c.counts[kind]++
 	f := Finding{kind, round, agent, file, line, fmt.Sprintf(format, args...), true, nil}
 	c.report.Findings = append(c.report.Findings, f)
 	return &c.report.Findings[len(c.report.Findings)-1]
@@ -104,9 +106,8 @@ func (c *checker) round(r *Round) {
 	c.report.Launched += len(owing)
 	for _, agent := range owing {
 		if r.Turn(agent) == nil {
-			c.report.Missing++
 			file := path.Join(c.d.folder(), roundFolder(r.Number), agent+".md") // where it would be
-			c.add("missing", &r.Number, agent, file, 0, "no file")
+			c.add(stateMissing, &r.Number, agent, file, 0, "no file")
 		}
 	}
 	for _, t := range r.Turns {
@@ -149,17 +150,10 @@ func (c *checker) wanting(kind string, t *Turn, line int, format string, args ..
 
 // turn checks one file.
 func (c *checker) turn(t *Turn) {
-	switch t.state() {
-	case stateStub:
-		c.report.Stubs++
-		c.wanting("stub", t, 0, "a stub: %s", t.Stub)
-		return
-	case stateEmpty:
-		c.report.Empty++
-		c.wanting("empty", t, 0, "the file is empty")
-		return
-	case stateAstray:
-		c.wanting("astray", t, 0, "not counted: %s", t.Astray)
+	if state := t.state(); state != stateTurn {
+		c.wanting(state, t, 0, "%s", map[string]string{
+			stateStub: "a stub: " + t.Stub, stateEmpty: "the file is empty", stateAstray: "not counted: " + t.Astray,
+		}[state])
 		return
 	}
 	c.report.Given++
@@ -173,7 +167,7 @@ func (c *checker) turn(t *Turn) {
 		c.wanting("no_markers", t, 0, "no markers")
 	}
 	c.markers(t)
-	if j, _ := c.d.Round(t.Round).scores().Find(t.Agent); t.isChanged(j) {
+	if j, _ := c.d.Round(t.Round).Scores.Find(t.Agent); t.isChanged(j) {
 		c.wanting("changed", t, 0, "it has changed since it was judged: judge it again")
 	}
 	if begun, known := c.d.Round(t.Round + 1).begunBy(); known && c.d.Key.IsOwn() &&
@@ -185,14 +179,16 @@ func (c *checker) turn(t *Turn) {
 // markers checks the markers of a turn.
 func (c *checker) markers(t *Turn) {
 	for _, slip := range layout.MarkerSlips(t.Text) {
-		c.report.Malformed++
 		c.wanting("malformed", t, slip.Line, "%v", slip.Err)
 	}
 	first := map[string]int{} // the line of each id
 	for _, m := range t.Markers {
 		if !m.Exact && !m.NamesWhole() {
-			c.report.Malformed++
-			c.wanting("malformed", t, m.Line, "%s", malformedText(m)).Wanting = needsID(m)
+			text := "malformed: " + markdown.Clip(oneSpaced(m.Raw), 60)
+			if needsID(m) {
+				text += ", which has no id"
+			}
+			c.wanting("malformed", t, m.Line, "%s", text).Wanting = needsID(m)
 		}
 		if m.Agent != "" && (m.Agent != t.Agent || m.Round != t.Round) {
 			c.wanting("foreign", t, m.Line, "%s is an id of %s in round %d", m.ID, m.Agent, m.Round)
@@ -218,14 +214,6 @@ func needsID(m layout.Marker) bool {
 	return false
 }
 
-func malformedText(m layout.Marker) string {
-	text := "malformed: " + markdown.Clip(oneSpaced(m.Raw), 60)
-	if needsID(m) {
-		text += ", which has no id"
-	}
-	return text
-}
-
 // references adds the references of a round that mean no tension, or several.
 func (c *checker) references(r *Round, t *tracking) {
 	for _, ref := range t.Unclear {
@@ -237,7 +225,7 @@ func (c *checker) references(r *Round, t *tracking) {
 			c.wanting("unknown", turn, ref.Line, "%s is no tension that was raised before", ref.Text)
 			continue
 		}
-		names := markdown.Each(ref.Matches[:min(2, len(ref.Matches))], refText)
+		names := markdown.Each(ref.Matches[:min(2, len(ref.Matches))], (*tension).String)
 		if ref.Count > 2 {
 			names = append(names, "…")
 		}
@@ -292,16 +280,10 @@ func (c *checker) broken(round int) {
 // folder returns the folder of a dialogue as its records have it, below the workspace
 // or the root of its tree.
 func (d *Dialogue) folder() string {
-	for _, r := range d.Rounds {
-		for _, t := range r.Turns {
-			return d.shown(path.Dir(path.Dir(t.Version.Record.Path)))
+	for _, v := range d.versions() {
+		if at := strings.LastIndex("/"+v.Record.Path, "/"+d.Key.Slug()+"/"); at >= 0 {
+			return d.shown(v.Record.Path[:at+len(d.Key.Slug())])
 		}
-		for _, f := range r.Files {
-			return d.shown(strings.TrimSuffix(f.Version.Record.Path, "/"+f.Path))
-		}
-	}
-	for _, f := range d.Files {
-		return d.shown(strings.TrimSuffix(f.Version.Record.Path, "/"+f.Path))
 	}
 	return d.Key.ID
 }

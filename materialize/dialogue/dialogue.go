@@ -10,6 +10,7 @@
 package dialogue
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,11 +63,11 @@ type Dialogue struct {
 // A Round is what is stored of one round.
 type Round struct {
 	Number int
-	Panel  *layout.Panel  // nil if there is none, or none that could be read
-	Scores *layout.Scores // nil if there are none
-	Turns  []*Turn        // by agent
-	Files  []extraFile    // what else lies in its folder, by path
-	Unread error          // its panel is there, and could not be read
+	Panel  *layout.Panel // nil if there is none, or none that could be read
+	Scores layout.Scores // that the judge has given
+	Turns  []*Turn       // by agent
+	Files  []extraFile   // what else lies in its folder, by path
+	Unread error         // its panel is there, and could not be read
 }
 
 // An extraFile is a file of a dialogue that is none of the known ones.
@@ -195,19 +196,30 @@ func names(experts []layout.Expert) []string {
 	return markdown.Each(experts, func(e layout.Expert) string { return e.Name })
 }
 
+// files returns all files that are no turns: those of the rounds come first.
+func (d *Dialogue) files() []extraFile {
+	of := markdown.Each(d.Rounds, func(r *Round) []extraFile { return r.Files })
+	return slices.Concat(append(of, d.Files)...)
+}
+
 // file returns the version of a file that is no turn, by its path below the dialogue's
 // folder.
 func (d *Dialogue) file(path string) (store.Version, bool) {
-	files := d.Files
-	for _, r := range d.Rounds {
-		files = append(files, r.Files...)
-	}
-	for _, f := range files {
+	for _, f := range d.files() {
 		if f.Path == path {
 			return f.Version, true
 		}
 	}
 	return store.Version{}, false
+}
+
+// versions returns all that a dialogue is made from.
+func (d *Dialogue) versions() []store.Version {
+	all := markdown.Each(d.files(), func(f extraFile) store.Version { return f.Version })
+	for _, r := range d.Rounds {
+		all = append(all, markdown.Each(r.Turns, func(t *Turn) store.Version { return t.Version })...)
+	}
+	return all
 }
 
 // turnName is the name of a turn of a dialogue in the own tree.
@@ -302,14 +314,11 @@ func (d *Dialogue) noRound(number int) error {
 			has = append(has, strconv.Itoa(r.Number))
 		}
 	}
-	list, last := strings.Join(has, ", "), d.lastBegun()
+	list, last := cmp.Or(listed("; it has ", has), ": none has begun"), d.lastBegun()
 	if number < last {
-		return record.NotFound.Errorf("round %d of %s was skipped; it has %s", number, d.Key, list).Try(tryRounds)
+		return record.NotFound.Errorf("round %d of %s was skipped%s", number, d.Key, list).Try(tryRounds)
 	}
-	err := record.NotFound.Errorf("%s has no round %d; it has %s", d.Key, number, list)
-	if list == "" {
-		err = record.NotFound.Errorf("%s has no round %d: none has begun", d.Key, number)
-	}
+	err := record.NotFound.Errorf("%s has no round %d%s", d.Key, number, list)
 	if !d.Key.IsOwn() {
 		return err.Try(tryRounds)
 	}

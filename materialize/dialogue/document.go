@@ -12,6 +12,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/store"
 )
 
 // Document returns the document of a dialogue, with every turn whatever its length:
@@ -70,6 +71,9 @@ type documentBuilder struct {
 	said  strings.Builder // all of it
 }
 
+// roundPath begins the paths of a round's files.
+var roundPath = layout.Pattern(`(?i)^round-(\d{1,4})[./]`)
+
 // closing begins the names of files that end a dialogue.
 var closing = layout.Pattern(`(?i)^(verdict|convergence|conclusion|final)`)
 
@@ -79,11 +83,7 @@ var promptRole = layout.Pattern(
 
 // byHand returns the text of a file that the judge has written, nil if it is blank, or was
 // computed: then it says nothing that the tables do not.
-func (f *Forum) byHand(ctx context.Context, d *Dialogue, path string) ([]byte, error) {
-	v, found := d.file(path)
-	if !found {
-		return nil, nil
-	}
+func (f *Forum) byHand(ctx context.Context, v store.Version) ([]byte, error) {
 	text, err := f.w.TextOf(ctx, v)
 	if err != nil || isBlank(text) || isDerived(text) {
 		return nil, err
@@ -94,15 +94,11 @@ func (f *Forum) byHand(ctx context.Context, d *Dialogue, path string) ([]byte, e
 // readFiles reads what lies beside the turns, and is no data: the text of the judge, and
 // prompts.
 func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
-	rounds, files := b.d.Rounds, []extraFile(nil)
-	for _, r := range rounds {
-		files = append(files, r.Files...)
-	}
 	b.after = map[int][]layout.DocumentSection{}
-	for _, file := range append(files, b.d.Files...) {
+	for _, file := range b.d.files() {
 		folder, name := path.Split(file.Path)
 		stem, isText := strings.CutSuffix(name, ".md")
-		text, err := f.byHand(ctx, b.d, file.Path)
+		text, err := f.byHand(ctx, file.Version)
 		if err != nil {
 			return err
 		}
@@ -115,17 +111,14 @@ func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
 			if file.MayBe != nil {
 				s.Title = "May be a turn, and is not counted: " + fileTitle(folder+stem)
 			}
-			at := slices.IndexFunc(rounds, func(r *Round) bool {
-				rest, found := strings.CutPrefix(folder+stem, roundFolder(r.Number))
-				return found && strings.ContainsAny(rest[:min(1, len(rest))], "/.")
-			})
-			if at < 0 && closing().MatchString(stem) {
-				at = len(rounds) - 1
+			round := firstRound(roundPath(), file.Path)
+			if b.d.Round(round) == nil && b.d.Last() != nil && closing().MatchString(stem) {
+				round = b.d.Last().Number
 			}
-			if at < 0 {
+			if b.d.Round(round) == nil {
 				b.front = append(b.front, s)
 			} else {
-				b.after[rounds[at].Number] = append(b.after[rounds[at].Number], s)
+				b.after[round] = append(b.after[round], s)
 			}
 		case m != nil && plainName(string(m[1])) == plainName(agent):
 			b.roles[agent] = string(m[2])
@@ -202,10 +195,8 @@ func (b *documentBuilder) judge() string {
 // expert returns the expert that an agent is.
 func (b *documentBuilder) expert(agent string) layout.Expert {
 	agent = foldExpert(agent)
-	for _, e := range b.experts {
-		if e.Name == agent {
-			return e
-		}
+	if at := slices.IndexFunc(b.experts, func(e layout.Expert) bool { return e.Name == agent }); at >= 0 {
+		return b.experts[at]
 	}
 	return plainExpert(layout.Expert{Name: agent})
 }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // The levels of findings, which say how much one takes of the points of its check.
@@ -67,23 +68,24 @@ type lintRule struct {
 	weight int
 	run    func(*linter)
 	turns  bool // looks at turns: where there are none, it gives no points
+	whole  bool // not of the file of one round, which has neither tables nor metadata of its own
 }
 
 // lintRules returns the twelve checks, in the order of a document.
 func lintRules() []lintRule {
 	return []lintRule{
-		{"header", 8, (*linter).header, false},
-		{"panel", 8, (*linter).panel, false},
-		{"emoji", 4, (*linter).emoji, false},
-		{"scoreboard", 8, (*linter).scoreboard, false},
-		{"arithmetic", 12, (*linter).arithmetic, false},
-		{"inventories", 8, (*linter).inventories, true},
-		{"gate", 12, (*linter).gate, false},
-		{"rounds", 12, (*linter).rounds, true},
-		{"sequence", 8, (*linter).sequence, true},
-		{"markers", 8, (*linter).markers, true},
-		{"ids", 8, (*linter).ids, true},
-		{"numbering", 4, (*linter).numbering, true},
+		{"header", 8, (*linter).header, false, true},
+		{"panel", 8, (*linter).panel, false, true},
+		{"emoji", 4, (*linter).emoji, false, false},
+		{"scoreboard", 8, (*linter).scoreboard, false, true},
+		{"arithmetic", 12, (*linter).arithmetic, false, false},
+		{"inventories", 8, (*linter).inventories, true, true},
+		{"gate", 12, (*linter).gate, false, false},
+		{"rounds", 12, (*linter).rounds, true, false},
+		{"sequence", 8, (*linter).sequence, true, false},
+		{"markers", 8, (*linter).markers, true, false},
+		{"ids", 8, (*linter).ids, true, false},
+		{"numbering", 4, (*linter).numbering, true, false},
 	}
 }
 
@@ -138,7 +140,7 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 	named := doc.Head.Property(layout.PropertyFindings)
 	for _, rule := range lintRules() {
 		l.check, l.findings = rule.name, nil
-		if found || rule.name == "header" { // without a title nothing else is read
+		if (found || rule.name == "header") && !(rule.whole && l.isPart()) { // without a title nothing else is read
 			rule.run(l)
 		}
 		points := rule.weight
@@ -287,24 +289,13 @@ func normalID(text string) (id string, found bool) {
 var lintRound = layout.Pattern(`(?:^|[^A-Za-z0-9])R?(\d{1,4})(?:[^A-Za-z0-9.]|$)`)
 
 // roundInCells returns the round that the first of some cells names, -1 if none does.
-func roundInCells(cells ...string) int {
-	return firstRound(lintRound(), cells)
-}
-
-// idNumber returns the number of an id of normalID.
-func idNumber(id string) int {
-	n, _ := strconv.Atoi(id[min(1, len(id)):]) // digits alone
-	return n
-}
+func roundInCells(cells ...string) int { return firstRound(lintRound(), cells...) }
 
 // header checks the title and the metadata below it.
 func (l *linter) header() {
 	h, line := l.doc.Head, max(l.doc.HeadLine, 1)
 	if !l.found {
 		l.add(lintMust, 1, `begin with "# Alignment Dialogue: TITLE"`, "the document has no title")
-		return
-	}
-	if l.isPart() {
 		return
 	}
 	if strings.TrimSpace(h.Title) == "" {
@@ -325,11 +316,8 @@ func (l *linter) header() {
 	}
 }
 
-// isPart reports whether the document is the file of one round, which has neither
-// tables nor metadata of its own.
-func (l *linter) isPart() bool {
-	return l.doc.Head.Property(layout.PropertyPart) != ""
-}
+// isPart reports whether the document is the file of one round.
+func (l *linter) isPart() bool { return l.doc.Head.Property(layout.PropertyPart) != "" }
 
 // isJudgeRow reports whether a row of the panel is the judge's.
 func isJudgeRow(e layout.DocumentExpert) bool {
@@ -338,14 +326,11 @@ func isJudgeRow(e layout.DocumentExpert) bool {
 
 // panel checks the table of the experts against the rounds.
 func (l *linter) panel() {
-	if l.isPart() {
-		return
-	}
 	if len(l.doc.Panel) == 0 {
 		l.add(lintNote, max(l.doc.Found.Panel, 1), `add "## Expert Panel" with a row for each agent`, "there is no table of the expert panel")
 		return
 	}
-	turns, seen := l.agents, map[string]int{}
+	seen := map[string]int{}
 	for i, e := range l.doc.Panel {
 		name := plainName(e.Label)
 		if seen[name] > 0 {
@@ -356,14 +341,14 @@ func (l *linter) panel() {
 		if i > 0 && isJudgeRow(e) {
 			l.add(lintNote, e.Line, "put the judge first", "the judge is not the first row of the panel")
 		}
-		if len(turns) > 0 && !isJudgeRow(e) && !hasTurn(turns, e.Label) {
+		if len(l.agents) > 0 && !isJudgeRow(e) && !hasTurn(l.agents, e.Label) {
 			l.add(lintShould, e.Line, "add the turns, or write in the row why there are none", "%s is in the panel and in no round", e.Label)
 		}
 	}
 	if !slices.ContainsFunc(l.doc.Panel, isJudgeRow) {
 		l.add(lintNote, l.doc.Found.Panel, `add "| 💙 Judge | Orchestrator | — | — | 💙 |"`, "the panel has no judge")
 	}
-	for _, t := range turns {
+	for _, t := range l.agents {
 		if name := plainName(t.Label); seen[name] == 0 {
 			seen[name] = t.Line
 			l.addIn(t.file, lintShould, t.Line, "add a row to the panel", "%s has a turn in round %d and is not in the panel", t.Label, t.round)
@@ -379,20 +364,20 @@ func hasTurn(turns []*lintTurn, label string) bool {
 // emoji checks that all have one, and the judge alone has the judge's.
 func (l *linter) emoji() {
 	shown := map[string]string{}
+	isShown := slices.ContainsFunc(l.doc.Panel, func(e layout.DocumentExpert) bool { return e.Emoji != "" })
 	for _, e := range l.doc.Panel {
 		shown[plainName(e.Label)] = e.Emoji
 		switch isJudge := plainName(e.Label) == "judge"; {
 		case isJudge && e.Emoji != layout.JudgeEmoji:
 			l.add(lintShould, e.Line, "give the judge "+layout.JudgeEmoji, "the judge has the emoji %q", e.Emoji)
-		case e.Emoji == "" && l.hasEmojis():
+		case e.Emoji == "" && isShown:
 			l.add(lintNote, e.Line, "give it one, such as "+layout.AgentEmoji, "%s has no emoji in the panel", e.Label)
 		}
 	}
-	var bare []*lintTurn
 	for _, t := range l.turns {
 		switch panel := shown[plainName(t.Label)]; {
 		case t.Emoji == "":
-			bare = append(bare, t)
+			l.addIn(t.file, lintNote, t.Line, "write it before or behind the name", "a turn has no emoji in its heading")
 		case panel != "" && panel != t.Emoji:
 			level := lintNote
 			if t.IsJudge() || panel == layout.JudgeEmoji {
@@ -402,18 +387,9 @@ func (l *linter) emoji() {
 			l.addIn(t.file, level, t.Line, "give it the emoji of the panel", text, t.Label, t.Emoji, panel)
 		}
 	}
-	if n := len(bare); n > 0 {
-		const text = "%d turns have no emoji in their heading, such as that of %s"
-		l.addIn(bare[0].file, lintNote, bare[0].Line, "write it before or behind the name", text, n, bare[0].Label)
-	}
-	if !l.hasEmojis() && len(l.doc.Panel) > 0 {
+	if !isShown && len(l.doc.Panel) > 0 {
 		l.add(lintNote, l.doc.Found.Panel, "give each one, such as "+layout.AgentEmoji, "the panel has no emojis")
 	}
-}
-
-// hasEmojis reports whether some row of the panel has an emoji.
-func (l *linter) hasEmojis() bool {
-	return slices.ContainsFunc(l.doc.Panel, func(e layout.DocumentExpert) bool { return e.Emoji != "" })
 }
 
 // hasScores reports whether somebody has been judged, so that there is a total.
@@ -426,8 +402,6 @@ func (l *linter) scoreboard() {
 	const mend = "filebus dialogue judge records scores, and assemble writes them"
 	b := l.doc.Scores
 	switch {
-	case l.isPart():
-		return
 	case l.doc.Found.Scores == 0:
 		l.add(lintNote, 1, mend, `there is no section "## Alignment Scoreboard"`)
 		return
@@ -450,17 +424,12 @@ func (l *linter) scoreboard() {
 	if len(missing) > 0 {
 		l.add(lintShould, l.doc.Found.Scores, mend, "no row in the scoreboard for %s", shownFirst(missing))
 	}
-	l.absentScores(b)
-}
-
-// absentScores finds scores of agents that never spoke, where others did.
-func (l *linter) absentScores(b layout.Scoreboard) {
 	spoke := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool { return !t.given() })
 	for _, a := range b.Agents {
 		if a.Total == 0 || len(spoke) == 0 || hasTurn(spoke, a.Agent) {
 			continue
 		}
-		level := lintShould
+		level := lintShould // of one that never spoke, where others did
 		if hasTurn(l.agents, a.Agent) {
 			level = lintMust
 		}
@@ -480,15 +449,14 @@ func (l *linter) arithmetic() {
 	total := 0
 	for _, a := range b.Agents {
 		total += a.Total
-		switch given := a.Marks.Sum(); {
-		case given > 0:
-			check(a.Line, given, a.Total, "the numbers of %s", a.Agent)
-		case given == 0 && len(a.Rounds) > 0:
-			rounds := 0
-			for _, r := range a.Rounds {
-				rounds += r.Score
+		sum, of := a.Marks.Sum(), "numbers"
+		for _, r := range a.Rounds {
+			if a.Marks.Sum() == 0 {
+				sum, of = sum+r.Score, "rounds"
 			}
-			check(a.Line, rounds, a.Total, "the rounds of %s", a.Agent)
+		}
+		if sum > 0 || of == "rounds" {
+			check(a.Line, sum, a.Total, "the %s of %s", of, a.Agent)
 		}
 	}
 	if b.HasTotal && len(b.Agents) > 0 && !slices.ContainsFunc(b.Rounds, func(r layout.RoundScore) bool {
@@ -519,7 +487,11 @@ func (l *linter) gate() {
 		return
 	}
 	for _, t := range l.doc.Tensions {
-		if level := openLevel(t.Status); level != "" {
+		level := lintShould // what else the document says may settle it
+		if slices.Contains([]string{"open", "unresolved", "reopened"}, plainName(t.Status)) {
+			level = lintMust
+		}
+		if t.IsOpen() && !markdown.IsNoCell(t.Status) {
 			l.add(level, t.Line, "write what became of it, or another status of the document",
 				"the document has converged, and %s is %s", t.ID, oneSpaced(t.Status))
 		}
@@ -539,17 +511,4 @@ func (l *linter) gate() {
 				last.Round, last.Converge)
 		}
 	}
-}
-
-// openLevel returns how sure it is that a tension with a status is still to be
-// resolved. One that is not known means nothing.
-func openLevel(status string) string {
-	first := plainName(strings.SplitAfter(strings.TrimLeft(status, "*_ "), " ")[0])
-	switch {
-	case slices.Contains([]string{"open", "unresolved", "reopened"}, plainName(status)):
-		return lintMust
-	case slices.Contains([]string{"open", "unresolved", "reopened", "active", "partial", "addressed", "pending"}, first):
-		return lintShould // what else the document says may settle it
-	}
-	return ""
 }

@@ -142,7 +142,7 @@ func TestLint(t *testing.T) {
 			"should panel Donut is in the panel and in no round", 96},
 		{"| 💙 Judge | Orchestrator | — | — | 💙 |\n", "", "## Expert Panel", "note panel the panel has no judge", 98},
 		{"| 💙 Judge | Orchestrator | — | — | 💙 |", "| 🧁 Judge | Orchestrator | — | — | 🧁 |", "| 🧁 Judge", `should emoji the judge has the emoji "🧁"`, 98},
-		{"### Scone 🧁", "### Scone", "### Scone", "note emoji 1 turns have no emoji in their heading, such as that of Scone", 99},
+		{"### Scone 🧁", "### Scone", "### Scone", "note emoji a turn has no emoji in its heading", 99},
 		{"| 🧁 Scone | 1 | 1 | 1 | 1 | **4** |", "| 🧁 Scone | 1 | 1 | 1 | 1 | **5** |", "| 🧁 Scone | 1", "must arithmetic the numbers of 🧁 Scone add up to 4, not 5\n" +
 			"must arithmetic the totals of the agents add up to 14, not 13", 88},
 		{"| 13 | 13 | 1 | 3 | 4 |", "| 13 | 13 | 1 | 3 | 5 |", "| 0 | 4", "must arithmetic open tensions and new perspectives of round 0 add up to 4, not 5", 88},
@@ -164,7 +164,7 @@ func TestLint(t *testing.T) {
 		{"[RESOLVED T01: yes]", "[RESOLVED on T01 -- yes]", "[RESOLVED on", "note markers a marker departs from the grammar", 98},
 		{"[RESOLVED T01: yes]", "[RESOLVED SCONE R0-T01: yes]", "", "", 100},
 		{"[PERSPECTIVE P02: Two]", "[PERSPECTIVE P02: Two]\n[PERSPECTIVE P02: Again]", "[PERSPECTIVE P02: Again]", "should ids Muffin uses P02 twice in round 0", 96},
-		{"[TENSION T01: Safety]", "[TENSION T1: Safety]", "[TENSION", "note numbering 1 ids have not two digits, such as TENSION T1", 99},
+		{"[TENSION T01: Safety]", "[TENSION T1: Safety]", "[TENSION", "note numbering an id has not two digits", 99},
 	}
 	for _, test := range tests {
 		text := strings.Replace(sound, test.old, test.new, 1)

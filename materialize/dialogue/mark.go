@@ -22,11 +22,9 @@ func (t *tension) isMarked(round int) bool { return t.mark != nil && t.mark.roun
 // meant returns what an id means in a round, a perspective or a tension: without a round
 // one that was raised in it.
 func (t *tracking) meant(id string, round int) (*tension, error) {
-	ref, all := layout.MarkerRef{Round: -1}, slices.Concat(t.Perspectives, t.Tensions)
-	for _, m := range layout.ParseMarkers([]byte("[RE:SUPPORT " + strings.ToUpper(id) + "]")) {
-		ref = append(m.Refs, ref)[0]
-	}
-	if ref.Round < 0 {
+	all := slices.Concat(t.Perspectives, t.Tensions)
+	ref, isRef := tensionRef(strings.ToUpper(id))
+	if !isRef || ref.Round < 0 {
 		ref.Round = round
 	}
 	found := slices.DeleteFunc(slices.Clone(all), func(i *tension) bool {
@@ -67,7 +65,7 @@ func (t *tracking) resolveMarks(round int, marks []layout.ItemMark) error {
 // readMarks puts the judge's marks to what they mean.
 func (t *tracking) readMarks(d *Dialogue) {
 	for _, r := range d.Rounds {
-		for _, m := range r.scores().Marks {
+		for _, m := range r.Scores.Marks {
 			found, err := t.meant(m.ID, r.Number)
 			if err != nil {
 				t.notes = append(t.notes, fmt.Sprintf("%s/%s: %v", roundFolder(r.Number), scoresFile, err))

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -87,25 +86,18 @@ func (f *Forum) prompt(ctx context.Context, d *Dialogue, round int, agent string
 	if err := f.writeTask(&text, d, round, e); err != nil {
 		return p, err
 	}
-	if round > 0 && d.sourceOf(round, e.Name) != sourceRetained {
-		if err := f.writeBrief(ctx, &text, d, round); err != nil {
+	last := firstText
+	if round > 0 {
+		last = laterText
+		if err := f.writeBrief(ctx, &text, d, round, e.Name); err != nil {
 			return p, err
 		}
-	}
-	if round > 0 {
 		if p.Reads, err = f.writeReadings(&text, d, round, e.Name); err != nil {
 			return p, err
 		}
 	}
 	fmt.Fprintf(&text, outputText, p.Output)
-	text.WriteString(formatText)
-	text.WriteString(exampleTurn)
-	text.WriteString(rulesText)
-	if round == 0 {
-		text.WriteString(firstText)
-	} else {
-		text.WriteString(laterText)
-	}
+	text.WriteString(formatText + exampleTurn + rulesText + last)
 	fmt.Fprintf(&text, confirmText, p.Output)
 	p.Text, p.Tokens = text.String(), record.EstimateTokens(int64(text.Len()))
 	return p, nil
@@ -137,14 +129,13 @@ func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layou
 		fmt.Fprintf(text, ", with %s", markdown.OneLine(strings.Join(others, ", ")))
 	}
 	text.WriteString(".\n")
-	if title := d.title(); title != "" {
-		fmt.Fprintf(text, "Title: %s\n", markdown.OneLine(title))
-	}
-	if e.Role != "" {
-		fmt.Fprintf(text, "Your role: %s\n", markdown.Clip(markdown.OneLine(e.Role), shownQuestion/4))
-	}
-	if e.Focus != "" {
-		fmt.Fprintf(text, "Your focus: %s\n", markdown.Clip(markdown.OneLine(e.Focus), shownQuestion/4))
+	short := func(said string) string { return markdown.Clip(markdown.OneLine(said), shownQuestion/4) }
+	for _, said := range [][2]string{
+		{"Title", markdown.OneLine(d.title())}, {"Your role", short(e.Role)}, {"Your focus", short(e.Focus)},
+	} {
+		if said[1] != "" {
+			fmt.Fprintf(text, "%s: %s\n", said[0], said[1])
+		}
 	}
 	if p := d.Round(round).panel(); p != nil && p.Focus != "" {
 		writeQuoted(text, "This round is about:", markdown.Clip(p.Focus, shownQuestion))
@@ -172,8 +163,11 @@ func writeQuoted(out *strings.Builder, title, text string) {
 
 // writeBrief tells an agent that joins in a round what happened before it: what the judge
 // wrote for the round, and else of each round before what its summary would say.
-func (f *Forum) writeBrief(ctx context.Context, out *strings.Builder, d *Dialogue, round int) error {
+func (f *Forum) writeBrief(ctx context.Context, out *strings.Builder, d *Dialogue, round int, agent string) error {
 	const maxBrief = 4000 // bytes: about 1,000 tokens
+	if d.sourceOf(round, agent) == sourceRetained {
+		return nil
+	}
 	title := fmt.Sprintf("\nYou join in round %d. Until now:", round)
 	if v, found := d.file(briefFile(round)); found {
 		text, err := f.text(ctx, v)
@@ -187,9 +181,12 @@ func (f *Forum) writeBrief(ctx context.Context, out *strings.Builder, d *Dialogu
 	brief = markdown.Clip(brief, maxBrief/4)
 	for i, r := range board.Rounds {
 		if r.Round < round {
-			text, err := f.byHand(ctx, d, summaryFile(r.Round))
-			if err != nil {
-				return err
+			var text []byte
+			if v, found := d.file(summaryFile(r.Round)); found {
+				var err error
+				if text, err = f.byHand(ctx, v); err != nil {
+					return err
+				}
 			}
 			if text == nil {
 				_, text, _ = bytes.Cut(board.summaryText(i), []byte("\n")) // the comment
@@ -225,33 +222,29 @@ func (d *Dialogue) others(round int, e layout.Expert) []string {
 }
 
 // readings returns what there is to read before a round: the tensions, the summary of the
-// round before, and the turns of it; own is the place of the agent's own. A turn that is
-// empty or a stub says nothing.
-func (d *Dialogue) readings(round int, agent string) (names []record.Name, own int) {
+// round before, and the turns of it; own is the agent's own. A turn that is empty or a
+// stub says nothing.
+func (d *Dialogue) readings(round int, agent string) (all []record.Name, own record.Name) {
 	for _, path := range []string{briefFile(round), tensionsFile, summaryFile(round - 1)} {
 		if v, found := d.file(path); found {
-			names = append(names, v.Record.Name)
+			all = append(all, v.Record.Name)
 		}
 	}
-	own = -1
-	if r := d.Round(round - 1); r != nil {
-		for _, t := range r.Turns {
-			if t.state() != stateTurn {
-				continue
-			}
-			if t.Agent == agent {
-				own = len(names)
-			}
-			names = append(names, t.Version.Record.Name)
+	for _, t := range cmp.Or(d.Round(round-1), &Round{}).Turns {
+		if t.state() != stateTurn {
+			continue
+		}
+		if all = append(all, t.Version.Record.Name); t.Agent == agent {
+			own = t.Version.Record.Name
 		}
 	}
-	return names, own
+	return all, own
 }
 
 // writeReadings writes the list of the readings that are on disk, and returns it.
 func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, agent string) (files []string, err error) {
 	names, own := d.readings(round, agent)
-	for i, name := range names {
+	for _, name := range names {
 		file, err := f.w.PathOf(name)
 		if err != nil {
 			return nil, err
@@ -268,7 +261,7 @@ func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, age
 		}
 		files = append(files, file)
 		text.WriteString("  " + file)
-		if i == own {
+		if name == own {
 			text.WriteString("  (yours)")
 		}
 		text.WriteByte('\n')
@@ -319,13 +312,7 @@ func CanWrite(definition string) (bool, error) {
 	case !info.Mode().IsRegular():
 		return false, fmt.Errorf("%s is no file with the definition of an agent", definition)
 	}
-	f, err := os.Open(definition)
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	const maxDefinition = 64 << 10   // how much of a definition is read, in bytes: its front matter
-	text, err := io.ReadAll(io.LimitReader(f, maxDefinition))
+	text, err := os.ReadFile(definition)
 	if err != nil {
 		return false, fmt.Errorf("reading the definition %s: %w", definition, err)
 	}
@@ -335,22 +322,14 @@ func CanWrite(definition string) (bool, error) {
 	return (tools == nil || slices.ContainsFunc(tools, isWrite)) && !slices.ContainsFunc(denied, isWrite), nil
 }
 
+// toolWord is a tool in a list, with what it is limited to.
+var toolWord = layout.Pattern(`[^\s,(]+(?:\([^)]*\))?`)
+
 // toolsOf returns the names of tools in the values of a field, without what they are
 // limited to: Write(docs/**) is Write.
 func toolsOf(values []string) []string {
-	var tools []string
-	depth := 0
-	for _, tool := range strings.FieldsFunc(strings.Join(values, ","), func(r rune) bool {
-		switch r {
-		case '(':
-			depth++
-		case ')':
-			depth = max(depth-1, 0)
-		}
-		return depth == 0 && (r == ',' || r == ' ' || r == '\t' || r == '\n')
-	}) {
+	return markdown.Each(toolWord().FindAllString(strings.Join(values, ","), -1), func(tool string) string {
 		name, _, _ := strings.Cut(tool, "(")
-		tools = append(tools, strings.Trim(name, `"'[]`))
-	}
-	return tools
+		return strings.Trim(name, `"'[]`)
+	})
 }

@@ -36,22 +36,22 @@ func (s Slot) name() record.Name { return turnName(s.Key, s.Round, cmp.Or(s.stem
 // Slot returns the place of an agent's turn, for an agent that owes a file in the
 // round of a dialogue of the workspace.
 func (f *Forum) Slot(ctx context.Context, key Key, round int, agent string) (Slot, error) {
-	slots, err := f.slots(ctx, key, round, []string{agent})
+	_, slots, err := f.slots(ctx, key, round, []string{agent})
 	if err != nil {
 		return Slot{}, err
 	}
 	return slots[0], nil
 }
 
-// slots returns the places of agents; if none is named, of all who owe a file.
-func (f *Forum) slots(ctx context.Context, key Key, round int, agents []string) ([]Slot, error) {
-	d, err := f.readOwn(ctx, key)
-	if err != nil {
-		return nil, err
+// slots returns the places of agents in a dialogue, if they are among those who owe a file;
+// if none is named, of all of these.
+func (f *Forum) slots(ctx context.Context, key Key, round int, agents []string) (d *Dialogue, slots []Slot, err error) {
+	if d, err = f.readOwn(ctx, key); err != nil {
+		return nil, nil, err
 	}
 	owing, err := d.owing(round)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(agents) == 0 {
 		agents = names(owing)
@@ -59,33 +59,25 @@ func (f *Forum) slots(ctx context.Context, key Key, round int, agents []string) 
 	if r := d.Round(round); len(agents) == 0 && r != nil { // nothing says who owes a file
 		agents = names(writers(r.Turns))
 	}
-	var slots []Slot
 	for _, text := range agents {
-		s, err := f.slot(d, round, text, owing)
+		s := Slot{Key: d.Key, Round: round}
+		if s.Agent, err = FoldName(text); err != nil {
+			return nil, nil, err
+		}
+		if t := cmp.Or(d.Round(round), &Round{}).Turn(s.Agent); t != nil && !strings.EqualFold(t.fileName(), s.Agent+".md") {
+			s.stem = strings.TrimSuffix(t.fileName(), ".md")
+		}
+		if err = d.checkOwing(round, s.Agent, owing); err == nil {
+			s.File, err = f.w.PathOf(s.name())
+		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !slices.Contains(slots, s) {
 			slots = append(slots, s)
 		}
 	}
-	return slots, nil
-}
-
-// slot returns the place of an agent's turn, if the agent is one of those who owe a
-// file.
-func (f *Forum) slot(d *Dialogue, round int, text string, owing []layout.Expert) (s Slot, err error) {
-	s = Slot{Key: d.Key, Round: round}
-	if s.Agent, err = FoldName(text); err != nil {
-		return s, err
-	}
-	if t := cmp.Or(d.Round(round), &Round{}).Turn(s.Agent); t != nil && !strings.EqualFold(t.fileName(), s.Agent+".md") {
-		s.stem = strings.TrimSuffix(t.fileName(), ".md")
-	}
-	if err = d.checkOwing(round, s.Agent, owing); err == nil {
-		s.File, err = f.w.PathOf(s.name())
-	}
-	return s, err
+	return d, slots, nil
 }
 
 // owing returns the agents that owe a file in a round that has begun; nil if nothing
@@ -171,7 +163,7 @@ func (f *Forum) Put(ctx context.Context, s Slot, c Contribution) (*materialize.P
 
 // Current returns what stands as the turn of an agent in the store, however long.
 func (f *Forum) Current(ctx context.Context, s Slot) (*materialize.PutResult, error) {
-	h, err := f.head(ctx, s)
+	h, err := f.read.Head(ctx, s.name())
 	if err != nil {
 		return nil, fmt.Errorf("the turn of %s in round %d: %w", s.Agent, s.Round, err)
 	}
@@ -191,7 +183,7 @@ func (f *Forum) edit(
 	name := s.name()
 	put, err := f.w.EditTextAs(ctx, name.Kind, name.ID, origin, edit)
 	if errors.Is(err, materialize.ErrTooLarge) || errors.Is(err, ErrOccupied) {
-		head, headErr := f.head(ctx, s)
+		head, headErr := f.read.Head(ctx, s.name())
 		return nil, errors.Join(s.occupied(head.Version.Ref), headErr)
 	}
 	return put, err
@@ -220,7 +212,7 @@ func (f *Forum) CheckFree(ctx context.Context, s Slot) error {
 	if _, err := f.w.ImportStill(ctx, name.Kind, name.ID); err != nil {
 		return err
 	}
-	head, err := f.head(ctx, s)
+	head, err := f.read.Head(ctx, s.name())
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
@@ -240,17 +232,10 @@ func (s Slot) isVacant(text []byte) bool {
 	return isStub || isBlank(text) || isConfirmation(text, s.Agent)
 }
 
-// head returns the current version of a turn.
-func (f *Forum) head(ctx context.Context, s Slot) (query.Summary, error) {
-	return f.read.Head(ctx, s.name())
-}
-
-// putStub writes a stub in the place of a turn that never came: a file that gives
-// the reason. It is never written over a text; if one stands there by now, that is
-// what the result is of, and Unchanged is set.
-func (f *Forum) putStub(ctx context.Context, s Slot, origin materialize.Origin, reason,
-	details string) (*materialize.PutResult, error) {
-	text := layout.StubText(reason, details)
+// putStub writes a stub in the place of a turn that never came, never over a text: if one
+// stands there by now, that is what the result is of, and Unchanged is set.
+func (f *Forum) putStub(ctx context.Context, s Slot, text []byte) (*materialize.PutResult, error) {
+	origin := materialize.Origin{Source: record.SourcePut}
 	return f.edit(ctx, s, origin, func(old []byte, _ *store.Version) ([]byte, error) {
 		if !isBlank(old) {
 			return old, nil
@@ -260,29 +245,20 @@ func (f *Forum) putStub(ctx context.Context, s Slot, origin materialize.Origin, 
 }
 
 // isLate reports whether the version of a turn came after a stub had taken its place.
-func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
+func (f *Forum) isLate(ctx context.Context, v store.Version) (isLate bool, err error) {
 	const maxLate = 32 // bounds how many versions of a turn are looked at for a stub
-	for range maxLate {
-		if v.Record.Prev == (record.Ref{}) {
-			break
+	for n := 0; n < maxLate && !isLate && err == nil && !v.Record.Prev.IsZero(); n++ {
+		v, err = query.View(ctx, f.w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(v.Record.Prev) })
+		if err == nil {
+			var text []byte
+			text, err = f.text(ctx, v)
+			_, isLate = layout.ParseStub(text)
 		}
-		before, err := query.View(ctx, f.w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(v.Record.Prev) })
-		if errors.Is(err, store.ErrDropped) {
-			break // nobody knows any more
-		}
-		if err != nil {
-			return false, err
-		}
-		text, err := f.text(ctx, before)
-		if err != nil {
-			return false, err
-		}
-		if _, isStub := layout.ParseStub(text); isStub {
-			return true, nil
-		}
-		v = before
 	}
-	return false, nil
+	if errors.Is(err, store.ErrDropped) {
+		err = nil // nobody knows any more
+	}
+	return isLate, err
 }
 
 // launch records in the panel of a round that agents owe a file, and makes the
@@ -298,7 +274,8 @@ func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...st
 			return err
 		}
 		experts = append(experts, e)
-		name := turnName(d.Key, round, e.Name)     // what stands there by now is none of what it is told to write
+		// What stands there by now is none of what they are told to write.
+		name := turnName(d.Key, round, e.Name)
 		_ = f.w.ImportNew(ctx, name.Kind, name.ID) // what cannot be stored is a sync's to tell
 	}
 	now := f.now().UTC()
@@ -346,13 +323,12 @@ func (r *Round) hasBegun() bool {
 
 // lastBegun returns the last round that has begun, -1 if none has.
 func (d *Dialogue) lastBegun() int {
-	last := -1
-	for _, r := range d.Rounds {
+	for _, r := range slices.Backward(d.Rounds) {
 		if r.hasBegun() {
-			last = r.Number
+			return r.Number
 		}
 	}
-	return last
+	return -1
 }
 
 // begunBy returns a time by which a round, which may be nil, had begun: the end of the

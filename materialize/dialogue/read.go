@@ -45,23 +45,17 @@ func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 // may be written.
 func (k Key) IsOwn() bool { return k.Tree == "" }
 
-// byKey returns every dialogue, the one with the newest record first, and their records
-// by their paths.
-func (f *Forum) byKey(ctx context.Context) (keys []Key, files map[Key]map[string]query.Summary, err error) {
+// keys returns every dialogue, the one with the newest record first.
+func (f *Forum) keys(ctx context.Context) (keys []Key, err error) {
 	entries, err := f.entries(ctx)
-	files = map[Key]map[string]query.Summary{}
+	seen := map[Key]bool{}
 	for _, e := range entries {
-		key, path, found := cutKey(e)
-		if !found {
-			continue
-		}
-		if files[key] == nil {
-			files[key] = map[string]query.Summary{}
+		if key, _, found := cutKey(e); found && !seen[key] {
+			seen[key] = true
 			keys = append(keys, key)
 		}
-		files[key][path] = e
 	}
-	return keys, files, err
+	return keys, err
 }
 
 // cutKey cuts a record's id into the key of its dialogue and the path below it. A
@@ -94,7 +88,7 @@ func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
 			return own, err
 		}
 	}
-	keys, _, err := f.byKey(ctx)
+	keys, err := f.keys(ctx)
 	if err != nil {
 		return Key{}, err
 	}
@@ -159,13 +153,6 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 	d.sortOut()
 	slices.SortFunc(d.Rounds, func(a, b *Round) int { return cmp.Compare(a.Number, b.Number) })
 	slices.SortFunc(d.Files, compareFiles)
-	d.words = slices.DeleteFunc(d.words, func(w word) bool { // an agent may be called Summary
-		r, name := d.Round(w.round), w.path[strings.LastIndexByte(w.path, '/')+1:]
-		return r != nil && slices.ContainsFunc(r.Turns, func(t *Turn) bool { return strings.TrimSuffix(t.fileName(), ".md") == name })
-	})
-	slices.SortFunc(d.words, func(a, b word) int { // by round, its folder first; the whole comes last
-		return cmp.Or(cmp.Compare(uint(a.round), uint(b.round)), strings.Compare(b.path, a.path))
-	})
 	for _, r := range d.Rounds {
 		slices.SortFunc(r.Files, compareFiles)
 		// Capitals come before the others: of muffin.md and Muffin.md the first is the one in lower case.
@@ -174,7 +161,7 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 		})
 	}
 	d.findAstray()
-	return d, nil
+	return d, f.readWords(ctx, d)
 }
 
 // readOwn is Read, but for ErrCaptured of a dialogue that is only read.
@@ -200,45 +187,34 @@ func roundOf(e query.Summary, path string) (number int, found bool) {
 func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path string) error {
 	v := e.Version
 	number, inRound := roundOf(e, path)
-	if err := f.addWord(ctx, d, v, path); err != nil {
-		return err
+	if v.Record.Name.Kind == record.KindTurn && inRound {
+		return f.addTurn(ctx, d.round(number), v, path)
 	}
-	r, files, unread, mayBe := &Round{Number: number}, &d.Files, &d.Unread, (*Turn)(nil)
-	if inRound {
-		r = d.round(number)
-		files, unread = &r.Files, &r.Unread
-	}
-	isTurn := v.Record.Name.Kind == record.KindTurn
-	if isTurn || !inRound && strings.HasSuffix(strings.ToLower(path), ".md") {
-		if err := f.addTurn(ctx, r, v, path); err != nil || inRound {
-			return err
-		}
-		if isTurn {
+	if !inRound {
+		mayBe, err := f.mayBe(ctx, v, path)
+		if v.Record.Name.Kind == record.KindTurn {
 			path += ".md"
 		}
-		if t := r.Turns[0]; len(t.perspectives()) > 0 && t.hasForm() && !isJudges(t.Agent) {
-			mayBe = t
-		}
+		d.Files = append(d.Files, extraFile{path, v, mayBe})
+		return cmp.Or(err, f.addJSON(ctx, d, nil, v, path))
 	}
-	*files = append(*files, extraFile{path, v, mayBe})
-	switch name := path[strings.LastIndexByte(path, '/')+1:]; {
-	case path == poolFile:
-		return f.addPool(ctx, d, v)
-	case name == panelFile && inRound:
-		return addJSON(ctx, f, d, v, layout.ParsePanel, func(p layout.Panel, problem *layout.SyntaxError) {
-			if r.Panel = &p; p.Experts == nil {
-				r.Panel, r.Unread = nil, unreadable(v.Record.Name.String(), problem)
-			}
-		})
-	case name == scoresFile && inRound:
-		return addJSON(ctx, f, d, v, layout.ParseScores, func(s layout.Scores, _ *layout.SyntaxError) { r.Scores = &s })
-	case rosterFile().MatchString(name):
-		problem := &layout.SyntaxError{File: v.Record.Path, Line: 1, Err: errElsewhere}
-		d.Problems = append(d.Problems, problem)
-		const hint = "filebus get {1}, and filebus dialogue panel {2} {3} --add NAME"
-		*unread = unreadable(v.Record.Name.String(), problem).Try(hint, d.Key.String(), strconv.Itoa(number))
+	r := d.round(number)
+	r.Files = append(r.Files, extraFile{path, v, nil})
+	return f.addJSON(ctx, d, r, v, path)
+}
+
+// mayBe returns the turn that a file outside of the rounds may be meant as, nil if it has
+// not the form of one.
+func (f *Forum) mayBe(ctx context.Context, v store.Version, path string) (*Turn, error) {
+	if v.Record.Name.Kind != record.KindTurn && !strings.HasSuffix(strings.ToLower(path), ".md") {
+		return nil, nil
 	}
-	return nil
+	r := &Round{}
+	err := f.addTurn(ctx, r, v, path)
+	if t := r.Turns[0]; len(t.perspectives()) > 0 && t.hasForm() && !isJudges(t.Agent) {
+		return t, err
+	}
+	return nil, err
 }
 
 // rosterFile finds the files that are meant as a pool or a panel.
@@ -246,49 +222,63 @@ var rosterFile = layout.Pattern(`(?i)^(?:panel|agents|members|expert[-_]?pool|ex
 
 var errElsewhere = errors.New("members are read in expert-pool.json and round-N/panel.json alone")
 
-// addJSON puts what a file of JSON holds in its place, or else notes that it could not be
-// read.
-func addJSON[T any](
-	ctx context.Context, f *Forum, d *Dialogue, v store.Version, parse func([]byte) (T, *layout.SyntaxError),
-	put func(T, *layout.SyntaxError),
-) error {
+// addElsewhere notes a pool or panel with another name, place or form than those that are read.
+func (d *Dialogue) addElsewhere(r *Round, v store.Version) {
+	problem, unread := &layout.SyntaxError{File: v.Record.Path, Line: 1, Err: errElsewhere}, &d.Unread
+	if d.Problems = append(d.Problems, problem); r != nil {
+		unread = &r.Unread
+	}
+	const hint = "filebus get {1}, and filebus dialogue panel {2} {3} --add NAME"
+	*unread = unreadable(v.Record.Name.String(), problem).Try(hint, d.Key.String(), strconv.Itoa(cmp.Or(r, &Round{}).Number))
+}
+
+// addJSON puts what a file of JSON holds in its place, of a round or without one of the
+// dialogue, and notes what could not be read.
+func (f *Forum) addJSON(ctx context.Context, d *Dialogue, r *Round, v store.Version, path string) error {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	isPool := r == nil && path == poolFile
+	if !isPool && (r == nil || name != panelFile && name != scoresFile) {
+		if rosterFile().MatchString(name) {
+			d.addElsewhere(r, v)
+		}
+		return nil
+	}
 	text, err := f.text(ctx, v)
 	if err != nil {
 		return err
 	}
-	value, problem := parse(text)
-	put(value, problem)
-	if problem == nil {
-		return nil
-	}
-	problem.File = v.Record.Path
-	d.Problems = append(d.Problems, problem)
-	return nil
-}
-
-func (f *Forum) addPool(ctx context.Context, d *Dialogue, v store.Version) error {
-	return addJSON(ctx, f, d, v, layout.ParsePool, func(p layout.Pool, problem *layout.SyntaxError) {
-		if d.Pool = p; p.Experts == nil {
-			d.Unread = unreadable(v.Record.Name.String(), problem)
+	var problem *layout.SyntaxError
+	unread := func() error { return unreadable(v.Record.Name.String(), problem) }
+	switch {
+	case isPool:
+		if d.Pool, problem = layout.ParsePool(text); d.Pool.Experts == nil {
+			d.Unread = unread()
 		}
-		d.Pool.Title = cmp.Or(p.Title, d.Key.Slug())
-	})
+		d.Pool.Title = cmp.Or(d.Pool.Title, d.Key.Slug())
+	case name == panelFile:
+		p, bad := layout.ParsePanel(text)
+		if r.Panel, problem = &p, bad; p.Experts == nil {
+			r.Panel, r.Unread = nil, unread()
+		}
+	default:
+		r.Scores, problem = layout.ParseScores(text)
+	}
+	if problem != nil {
+		problem.File = v.Record.Path
+		d.Problems = append(d.Problems, problem)
+	}
+	return nil
 }
 
 func (f *Forum) addTurn(ctx context.Context, r *Round, v store.Version, path string) error {
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	t := &Turn{Agent: foldExpert(strings.TrimSuffix(name, ".md")), Round: r.Number, Version: v}
 	text, err := f.text(ctx, v)
-	if err != nil {
-		return err
-	}
-	t.Text = text
-	t.Stub, t.IsStub = layout.ParseStub(text)
-	if !t.IsStub {
+	t := &Turn{Agent: foldExpert(strings.TrimSuffix(name, ".md")), Round: r.Number, Version: v, Text: text}
+	if t.Stub, t.IsStub = layout.ParseStub(text); !t.IsStub {
 		t.Markers = layout.ParseMarkers(text)
 	}
 	r.Turns = append(r.Turns, t)
-	return nil
+	return err
 }
 
 // text returns the body of a version, nil if it is longer than MaxTurn.
@@ -432,7 +422,7 @@ type Item struct {
 // List returns the dialogues with the newest record first, limit of them at most,
 // and how many there are. A limit of 0 is none.
 func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
-	keys, files, err := f.byKey(ctx)
+	keys, err := f.keys(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -442,7 +432,7 @@ func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
 	}
 	var items []Item
 	for _, key := range keys {
-		item, err := f.item(ctx, key, files[key])
+		item, err := f.item(ctx, key)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -452,15 +442,15 @@ func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
 }
 
 // item describes a dialogue.
-func (f *Forum) item(ctx context.Context, key Key, files map[string]query.Summary) (Item, error) {
+func (f *Forum) item(ctx context.Context, key Key) (Item, error) {
 	item := Item{Key: key}
 	d, err := f.Read(ctx, key)
 	if err != nil {
 		return item, err
 	}
-	for _, e := range files {
-		if r := e.Version.Record; r.Time.After(item.Time) {
-			item.Time = r.Time.UTC()
+	for _, v := range d.versions() {
+		if v.Record.Time.After(item.Time) {
+			item.Time = v.Record.Time.UTC()
 		}
 	}
 	item.Title, item.Rounds, item.Agents = cmp.Or(d.title(), key.Slug()), len(d.Rounds), names(named(d.Pool.Experts))
@@ -471,18 +461,18 @@ func (f *Forum) item(ctx context.Context, key Key, files map[string]query.Summar
 	}
 	slices.Sort(item.Agents)
 	item.Agents = slices.Compact(item.Agents)
-	return item, f.addStatus(ctx, d, &item, files)
+	return item, f.addStatus(ctx, d, &item)
 }
 
 // addStatus adds what the scoreboard says. A dialogue without turns, or of which is not
 // known who owes one, has not converged.
-func (f *Forum) addStatus(ctx context.Context, d *Dialogue, item *Item, files map[string]query.Summary) error {
+func (f *Forum) addStatus(ctx context.Context, d *Dialogue, item *Item) error {
 	last := cmp.Or(d.Last(), &Round{})
-	e, found := files[scoreboardFile]
+	v, found := d.file(scoreboardFile)
 	if !found {
 		return nil
 	}
-	text, err := f.text(ctx, e.Version)
+	text, err := f.text(ctx, v)
 	if err != nil {
 		return err
 	}

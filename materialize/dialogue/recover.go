@@ -22,10 +22,6 @@ import (
 	"filebus/store/record"
 )
 
-// linkTranscript is the type of the link from a turn to the transcript that it was
-// recovered from.
-const linkTranscript = "transcript"
-
 // A RecoverRequest says whose turn is recovered from what.
 type RecoverRequest struct {
 	Round      int
@@ -72,13 +68,11 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 	if err != nil {
 		return nil, err
 	}
-	turn, other := round.turnNamed(name)
-	was, _ := turn.fault()
-	for _, t := range []*Turn{other, turn} {
-		if _, isGood := t.fault(); isGood && !r.Force {
-			return nil, t.good()
-		}
+	turn, err := round.replaced(name, r.Force)
+	if err != nil {
+		return nil, err
 	}
+	was, _ := turn.fault()
 	dir, _ := path.Split(strings.ToLower(filepath.ToSlash(slot.File)))
 	if !r.Search { // an agent may work elsewhere, as in a worktree
 		dir = strings.ToLower(key.Slug()) + "/" + roundFolder(r.Round) + "/"
@@ -97,7 +91,7 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 	}
 	put, err := f.w.Put(ctx, materialize.PutRequest{
 		Kind: name.Kind, ID: name.ID, Text: strings.NewReader(seen.Text), Source: record.SourceTranscript, Expect: expect,
-		Links: []record.Link{{Type: linkTranscript, Target: fmt.Sprintf("%s:%d", r.Origin, seen.Line)}},
+		Links: []record.Link{{Type: "transcript", Target: fmt.Sprintf("%s:%d", r.Origin, seen.Line)}},
 	})
 	if err != nil {
 		return nil, err
@@ -105,18 +99,26 @@ func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recove
 	return &Recovered{put, was, r.Origin, *seen, len(layout.ParseMarkers([]byte(seen.Text)))}, nil
 }
 
-// turnNamed returns the turn of a round that has a name, and one of the same agent whose
-// file is called otherwise, as Muffin.md is. Both are nil if they are not there.
-func (r *Round) turnNamed(name record.Name) (turn, other *Turn) {
+// replaced returns the turn of a name that a recovered one replaces, nil if there is none.
+// A good one is an error, also in a file of the same agent that is called otherwise, as
+// Muffin.md is.
+func (r *Round) replaced(name record.Name, force bool) (turn *Turn, err error) {
 	for _, t := range r.Turns {
-		switch id := t.Version.Record.Name.ID; {
-		case id == name.ID:
+		of, n := t.Version.Record.Name, len(t.Markers)
+		if of.ID == name.ID {
 			turn = t
-		case strings.EqualFold(id, name.ID):
-			other = t
 		}
+		if _, isGood := t.fault(); !isGood || force || !strings.EqualFold(of.ID, name.ID) {
+			continue
+		}
+		what := "with " + markdown.CountOf(n, "marker")
+		if n == 0 {
+			what = "and too long to be checked"
+		}
+		return nil, record.Conflict.Errorf("%s is there, %s", of, what).
+			Try("filebus get {1}, or run it again with --force", of.String())
 	}
-	return turn, other
+	return turn, nil
 }
 
 // fault says why a turn, which may be nil, is wanting, or that it is good.
@@ -130,17 +132,6 @@ func (t *Turn) fault() (why string, isGood bool) {
 		return "without markers", false
 	}
 	return "good", true
-}
-
-// good returns the error that a turn is good and was not replaced.
-func (t *Turn) good() error {
-	name, n := t.Version.Record.Name, len(t.Markers)
-	what := "with " + markdown.CountOf(n, "marker")
-	if n == 0 {
-		what = "and too long to be checked"
-	}
-	return record.Conflict.Errorf("%s is there, %s", name, what).
-		Try("filebus get {1}, or run it again with --force", name.String())
 }
 
 // A transcript is what a reader saw of the record that a run of agents leaves: a line of JSON for each
@@ -241,12 +232,12 @@ type message struct {
 
 // keep keeps a text by its rank, or by a better one. A confirmation has no markers, is short and mostly names the file.
 func (c *chain) keep(m message, rank int, w wanted) {
-	const short, confirms = 100, 1500 // bytes
-	isConfirmation := strings.Contains(m.text, "FILE_WRITTEN") || strings.Contains(strings.ToLower(m.text), w.agent+".md")
+	const short, confirmed = 100, 1500 // bytes
+	isConfirming := strings.Contains(m.text, sentinel) || namesFile(m.text, w.agent)
 	switch {
 	case len(layout.ParseMarkers([]byte(m.text))) > 0:
 		rank = min(rank, rankMarked)
-	case m.size < short && rank != rankWritten || isConfirmation && m.size < confirms:
+	case m.size < short && rank != rankWritten || m.size < confirmed && isConfirming:
 		rank = rankShort
 	}
 	if m.size > w.limit {

@@ -65,7 +65,7 @@ func TestRecover(t *testing.T) {
 		}
 		turn := h.read(t, key).Round(0).Turn("muffin")
 		r := turn.Version.Record
-		links := []record.Link{{Type: linkTranscript, Target: "/tmp/agent.jsonl:1"}}
+		links := []record.Link{{Type: "transcript", Target: "/tmp/agent.jsonl:1"}}
 		if diff := cmp.Diff(links, r.Links); diff != "" || r.Source != record.SourceTranscript || string(turn.Text) != want {
 			t.Errorf("over %.40q: the turn is from %s (-want +got):\n%s", test.stored, r.Source, diff)
 		}

@@ -30,7 +30,7 @@ type Board struct {
 	IsWritten   bool     // the judge has written numbers by hand
 	hasScores   bool     // of one round at least, in scores.json
 	Notes       []string // what the judge has written and is not understood, or contradicts itself
-	labels      map[string]string
+	names       []string // of the agents that take part, as their files have them, in the order of Agents
 }
 
 // A Presence is who was there in a round.
@@ -58,16 +58,18 @@ func (a absentAgent) MarshalText() ([]byte, error) { return []byte(a.Agent), nil
 // that gave a turn, or has written by hand, and where neither is there what the turns
 // themselves say. The same records give the same numbers.
 func NewBoard(d *Dialogue) *Board {
-	b := &Board{Dialogue: d, Says: d.says(), tracking: track(d), labels: d.labelsOf()}
-	rows := b.agentRows()
-	w := layout.Written{Said: map[layout.Said]int{}, Scoreboard: layout.Scoreboard{Agents: rows}}
+	b := &Board{Dialogue: d, Says: d.says(), tracking: track(d)}
+	for _, r := range d.Rounds {
+		b.addAgents(r)
+	}
+	w := layout.Written{Said: map[layout.Said]int{}, Scoreboard: layout.Scoreboard{Agents: b.Agents}}
 	for _, word := range d.words {
 		said := len(w.Said)
 		if !w.Read(word.path, word.text, word.round) && len(w.Said) == said && strings.Contains(strings.ToLower(word.path), "scoreboard") {
 			w.Notes = append(w.Notes, word.path+": no number in it is understood")
 		}
 	}
-	b.IsWritten = len(w.Said) > 0 || w.HasTotal || len(w.Agents) > len(rows)
+	b.IsWritten = len(w.Said) > 0 || w.HasTotal || len(w.Agents) > len(b.names)
 	b.Agents, b.HasTotal, b.Notes = w.Agents, true, append(b.notes, w.Notes...)
 	for _, r := range d.Rounds {
 		b.addRound(r, &w)
@@ -127,7 +129,7 @@ func (d *Dialogue) presence(r *Round) Presence {
 	p := Presence{Round: r.Number}
 	for _, t := range r.given() {
 		p.Given = append(p.Given, t.Agent)
-		j, judged := r.scores().Find(t.Agent)
+		j, judged := r.Scores.Find(t.Agent)
 		if !judged {
 			p.Unjudged = append(p.Unjudged, t.Agent)
 		}
@@ -143,20 +145,12 @@ func (d *Dialogue) presence(r *Round) Presence {
 			p.Absent = append(p.Absent, a)
 		}
 	}
-	for _, j := range r.scores().Agents {
+	for _, j := range r.Scores.Agents {
 		if _, isAbsent := r.absence(j.Agent); isAbsent {
 			p.Discarded = append(p.Discarded, j.Agent)
 		}
 	}
 	return p
-}
-
-// scores returns what the judge has given in a round.
-func (r *Round) scores() layout.Scores {
-	if r.Scores == nil {
-		return layout.Scores{}
-	}
-	return *r.Scores
 }
 
 // owingNames returns the names of those who owe a file in a round, each once, and of those
@@ -166,40 +160,34 @@ func (d *Dialogue) owingNames(r *Round) []string {
 	return names(folded(slices.Concat(d.Launched(r), writers(wanting))))
 }
 
-// agentRows returns the rows of all who were launched or wrote, in the order in which they
-// take part, with what they were given for their turns.
-func (b *Board) agentRows() (rows []layout.AgentScore) {
-	var all []layout.Expert
-	for _, r := range b.Dialogue.Rounds {
-		all = slices.Concat(all, b.Dialogue.Launched(r), writers(r.given()))
-	}
-	for _, name := range names(folded(all)) {
-		row := layout.AgentScore{Agent: b.label(name)}
-		for _, r := range b.Dialogue.Rounds {
-			if j, judged := r.scores().Find(name); judged && r.Turn(name).state() == stateTurn {
-				row.Marks, row.Total = row.Marks.Plus(j.Marks()), row.Total+j.Marks().Sum()
-				row.Rounds = append(row.Rounds, layout.AgentRound{Round: r.Number, Score: j.Marks().Sum(), Marks: j.Marks()})
-			}
+// addAgents adds the rows of those who take part in a round, in this order, and to them
+// what the judge gave for their turns.
+func (b *Board) addAgents(r *Round) {
+	for _, e := range folded(slices.Concat(b.Dialogue.Launched(r), writers(r.given()))) {
+		at := slices.Index(b.names, e.Name)
+		if at < 0 {
+			at = len(b.names)
+			b.names = append(b.names, e.Name)
+			b.Agents = append(b.Agents, layout.AgentScore{Agent: labelOf(e.Name)})
 		}
-		rows = append(rows, row)
+		if e.Label != "" && b.Agents[at].Agent == labelOf(e.Name) { // an earlier round may not tell it
+			b.Agents[at].Agent = e.Label
+		}
+		j, judged := r.Scores.Find(e.Name)
+		if _, isAbsent := r.absence(e.Name); judged && !isAbsent {
+			row := &b.Agents[at]
+			row.Marks, row.Total = row.Marks.Plus(j.Marks()), row.Total+j.Marks().Sum()
+			row.Rounds = append(row.Rounds, layout.AgentRound{Round: r.Number, Score: j.Marks().Sum(), Marks: j.Marks()})
+		}
 	}
-	return rows
 }
 
 // label returns what people call an agent.
-func (b *Board) label(agent string) string { return cmp.Or(b.labels[agent], labelOf(agent)) }
-
-// labelsOf returns what panels and pool call agents, by name.
-func (d *Dialogue) labelsOf() map[string]string {
-	labels := map[string]string{}
-	for _, r := range d.Rounds {
-		for _, e := range d.Launched(r) {
-			if name := foldExpert(e.Name); labels[name] == "" {
-				labels[name] = e.Label
-			}
-		}
+func (b *Board) label(agent string) string {
+	if at := slices.Index(b.names, agent); at >= 0 {
+		return b.Agents[at].Agent
 	}
-	return labels
+	return labelOf(agent)
 }
 
 // TensionRows returns the table of the tensions at the end of the last round: those
@@ -242,17 +230,15 @@ func (b *Board) who(agent string, round int) string {
 	return fmt.Sprintf("%s R%d", b.label(agent), round)
 }
 
-// scoreboardText returns scoreboard.md.
-func (b *Board) scoreboardText() []byte {
-	body := fmt.Appendf(nil, "# Scoreboard — %s\n\n", oneSpaced(b.Dialogue.Pool.Title))
-	return derived(layout.AppendScoreboard(body, b.Scoreboard))
+// titled returns the heading of a file that is computed.
+func (b *Board) titled(what string) []byte {
+	return fmt.Appendf(nil, "# %s — %s\n\n", what, oneSpaced(b.Dialogue.Pool.Title))
 }
 
 // tensionsText returns tensions.md.
 func (b *Board) tensionsText() []byte {
-	body := fmt.Appendf(nil, "# Tensions — %s\n\n", oneSpaced(b.Dialogue.Pool.Title))
 	rows := b.TensionRows()
-	body = layout.AppendTensions(body, rows)
+	body := layout.AppendTensions(b.titled("Tensions"), rows)
 	if len(rows) > 0 {
 		body = fmt.Appendf(body, "\nTo speak of one, give its whole id: [RESOLVED %s].\n", rows[0].ID)
 	}

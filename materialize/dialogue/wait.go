@@ -122,7 +122,7 @@ type awaited struct {
 }
 
 func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter, error) {
-	slots, err := f.slots(ctx, key, r.Round, r.Agents)
+	d, slots, err := f.slots(ctx, key, r.Round, r.Agents)
 	if err != nil {
 		return nil, err
 	}
@@ -130,12 +130,10 @@ func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter,
 		err := record.NotFound.Errorf("nobody is known to owe a file in round %d of %s", r.Round, key)
 		return nil, err.Try("run it again with --agents NAME,NAME")
 	}
-	d, err := f.Read(ctx, key)
-	if err != nil {
-		return nil, err
-	}
 	w := f.around(d, slots, r)
-	if len(r.Agents) == 0 && !w.hasBegun() {
+	isShown := func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") } // any file begins a round
+	hasFile := slices.ContainsFunc(entriesOf(filepath.Dir(slots[0].File)), isShown)
+	if len(r.Agents) == 0 && !d.Round(r.Round).hasBegun() && !hasFile {
 		return nil, d.noRound(r.Round)
 	}
 	return w, f.clear(ctx, slots[0])
@@ -167,12 +165,6 @@ func (f *Forum) FindAlike(ctx context.Context, d *Dialogue, all []Finding) {
 			all[i].Alike = w.alikes(ctx, w.turns[0])
 		}
 	}
-}
-
-// hasBegun reports whether the round was launched: it has a panel, or any file.
-func (w *waiter) hasBegun() bool {
-	isShown := func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }
-	return w.dialogue.Round(w.Round).hasBegun() || slices.ContainsFunc(entriesOf(filepath.Dir(w.turns[0].File)), isShown)
 }
 
 // isLaunched reports whether an agent was told to write, by a panel or a prompt.
@@ -253,10 +245,11 @@ func (w *waiter) lookAt(ctx context.Context, a *awaited) (again time.Duration, e
 
 // take reads a file if it is complete, and judges it.
 func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again time.Duration, err error) {
-	announced, err := w.isAnnounced(ctx, a)
-	if err != nil {
+	h, err := w.read.Head(ctx, a.name())
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return 0, err
 	}
+	announced := err == nil && h.Version.Record.Size == a.size && isCommand(h.Version.Record.Source) // as a command wrote it
 	isDone := !announced && w.isDone(a)
 	still := now.Sub(a.time)
 	if still < 0 { // by another clock: what counts is how long it was seen so
@@ -284,16 +277,6 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 	return 0, w.judge(ctx, a)
 }
 
-// isAnnounced reports whether the file of a turn looks like what a command has
-// written.
-func (w *waiter) isAnnounced(ctx context.Context, a *awaited) (bool, error) {
-	h, err := w.read.Head(ctx, a.name())
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil && h.Version.Record.Size == a.size && isCommand(h.Version.Record.Source), err
-}
-
 // isCommand reports whether a version was stored whole by a command, and not taken
 // from a file.
 func isCommand(source record.Source) bool {
@@ -312,11 +295,10 @@ func (w *waiter) judge(ctx context.Context, a *awaited) (err error) {
 	}
 	t := w.dialogue.Round(w.Round).Turn(a.Agent)
 	a.State, a.Reason = t.state(), ""
-	switch {
-	case t == nil || a.State == stateTurn: // without a panel, prose is the turn of one who is named
+	if t == nil || a.State == stateTurn { // without a panel, prose is the turn of one who is named
 		a.State, a.Words = stateTurn, h.Description.Words
 		a.Late, err = w.isLate(ctx, h.Version)
-	default:
+	} else {
 		a.Reason = t.Stub + t.Astray
 	}
 	if a.State == stateAstray {
@@ -329,7 +311,7 @@ func (w *waiter) judge(ctx context.Context, a *awaited) (err error) {
 // restore writes the file of a turn that the store has and the disk lacks: at first any,
 // later what a command has stored meanwhile, in another worktree.
 func (w *waiter) restore(ctx context.Context, a *awaited, first bool) (again time.Duration, err error) {
-	h, err := w.head(ctx, a.slot)
+	h, err := w.read.Head(ctx, a.slot.name())
 	if errors.Is(err, store.ErrNotFound) || err == nil && !first && !isCommand(h.Version.Record.Source) {
 		return 0, nil
 	}
@@ -340,10 +322,7 @@ func (w *waiter) restore(ctx context.Context, a *awaited, first bool) (again tim
 	_, err = w.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		return old, nil
 	})
-	if errors.Is(err, materialize.ErrTooLarge) {
-		err = nil // a sync writes it
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, materialize.ErrTooLarge) { // a sync writes what is too large
 		return 0, err
 	}
 	return 0, w.judge(ctx, a)
@@ -397,12 +376,15 @@ func (w *waiter) isDone(a *awaited) bool {
 	return err == nil && info.Mode().IsRegular() && !info.ModTime().Before(a.time)
 }
 
-// endPause is how much longer than a file needs to be still a wait goes on for it.
-const endPause = time.Second
-
-// end ends a wait whose time is up.
+// end ends a wait whose time is up, and no file is being written, or not for long.
 func (w *waiter) end(ctx context.Context) ([]Standing, error) {
-	if err := w.lastLook(ctx); err != nil {
+	const pause = time.Second // how much longer than a file needs to be still it is waited for
+	_, err := w.w.Await(ctx, materialize.StillFor+pause, func(ctx context.Context) (bool, time.Duration, error) {
+		again, err := w.look(ctx)
+		isWriting := func(a *awaited) bool { return a.State == stateWriting }
+		return !slices.ContainsFunc(w.turns, isWriting), max(again, pause/100), err
+	})
+	if err != nil {
 		return nil, err
 	}
 	w.lookAround(ctx, true)
@@ -421,18 +403,8 @@ func (w *waiter) end(ctx context.Context) ([]Standing, error) {
 		return w.standings(), nil
 	}
 	const text = "after %v, round %d of %s still waits for %s"
-	err := record.Timeout.Errorf(text, w.Limit, w.Round, w.dialogue.Key, strings.Join(late, ", "))
-	return w.standings(), err.Because(ErrLate, names...)
-}
-
-// lastLook looks until no file is being written, but not for long.
-func (w *waiter) lastLook(ctx context.Context) error {
-	_, err := w.w.Await(ctx, materialize.StillFor+endPause, func(ctx context.Context) (bool, time.Duration, error) {
-		again, err := w.look(ctx)
-		isWriting := func(a *awaited) bool { return a.State == stateWriting }
-		return !slices.ContainsFunc(w.turns, isWriting), max(again, endPause/100), err
-	})
-	return err
+	timeout := record.Timeout.Errorf(text, w.Limit, w.Round, w.dialogue.Key, strings.Join(late, ", "))
+	return w.standings(), timeout.Because(ErrLate, names...)
 }
 
 // stubs writes stubs for those who have nothing.
@@ -445,8 +417,7 @@ func (w *waiter) stubs(ctx context.Context) error {
 		if a.State == stateEmpty {
 			reason = fmt.Sprintf("an empty file after %v", w.Limit)
 		}
-		if _, err := w.putStub(ctx, a.slot, materialize.Origin{Source: record.SourcePut}, reason,
-			w.details(a)); err != nil {
+		if _, err := w.putStub(ctx, a.slot, layout.StubText(reason, w.details(a))); err != nil {
 			return fmt.Errorf("writing a stub for %s: %w", a.Agent, err)
 		}
 		if _, err := w.lookAt(ctx, a); err != nil {
@@ -495,19 +466,11 @@ func (w *waiter) lookAround(ctx context.Context, atEnd bool) {
 			}
 		}
 	}
-	if atEnd {
-		w.sayStrangers()
-	}
-}
-
-// sayStrangers names the files in the round's folder that look like turns, of
-// agents that nobody has launched.
-func (w *waiter) sayStrangers() {
 	dir := filepath.Dir(w.turns[0].File)
 	for _, entry := range entriesOf(dir) {
 		stem, isMarkdown := strings.CutSuffix(strings.ToLower(entry.Name()), ".md")
 		file := filepath.Join(dir, entry.Name())
-		if !isMarkdown || entry.IsDir() || w.isKnown(stem) || isJudges(stem) || w.said[file] {
+		if !atEnd || !isMarkdown || entry.IsDir() || w.isKnown(stem) || isJudges(stem) || w.said[file] {
 			continue
 		}
 		w.say("%s is of nobody who owes a file in round %d", file, w.Round)
@@ -533,23 +496,17 @@ func (w *waiter) members() []layout.Expert {
 func (w *waiter) alikes(ctx context.Context, a *awaited) []string {
 	round := filepath.Dir(a.File)
 	top := filepath.Dir(round)
-	found := w.alikesIn(round, a)
+	found := append(w.alikesIn(round, a), w.alikesIn(top, a)...)
 	for _, entry := range entriesOf(top) {
 		dir := filepath.Join(top, entry.Name())
-		number, isRound := strings.CutPrefix(entry.Name(), "round-")
-		n, err := strconv.Atoi(number)
-		switch {
-		case dir == round:
-		case !entry.IsDir():
-			if entry.Type().IsRegular() && w.isAlike(entry.Name(), a.Agent) {
-				found = append(found, dir)
-			}
-		case isRound && err == nil && roundFolder(n) == entry.Name():
-			if file := filepath.Join(dir, filepath.Base(a.File)); w.isMisplaced(ctx, a, n, file) {
-				found = append(found, file)
-			}
-		case digitsOf(entry.Name()) == strconv.Itoa(a.slot.Round):
+		isNoDigit := func(r rune) bool { return r < '0' || r > '9' }
+		n, err := strconv.Atoi(strings.TrimFunc(entry.Name(), isNoDigit))
+		switch file := filepath.Join(dir, filepath.Base(a.File)); {
+		case dir == round || !entry.IsDir() || err != nil:
+		case roundFolder(n) != entry.Name() && n == a.slot.Round: // the round in another spelling
 			found = append(found, w.alikesIn(dir, a)...)
+		case roundFolder(n) == entry.Name() && w.isMisplaced(ctx, a, n, file):
+			found = append(found, file)
 		}
 	}
 	return append(found, w.elsewhere(a)...)
@@ -563,14 +520,15 @@ func (w *waiter) isMisplaced(ctx context.Context, a *awaited, round int, file st
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	r := w.dialogue.Round(round)
-	if round > a.slot.Round && (r.panel() == nil || r.Turn(a.Agent).state() == stateAstray) {
-		return true
+	r := cmp.Or(w.dialogue.Round(round), &Round{})
+	t := r.Turn(a.Agent)
+	switch {
+	case round > a.slot.Round:
+		return r.Panel == nil || t.state() == stateAstray
+	case t == nil || t.IsStub || !info.ModTime().After(w.since): // a copy of the workspace has later times, too
+		return false
 	}
-	if round > a.slot.Round || r == nil || r.Turn(a.Agent) == nil || r.Turn(a.Agent).IsStub || !info.ModTime().After(w.since) {
-		return false // a copy of the workspace has later times, too
-	}
-	h, err := w.head(ctx, Slot{Key: a.slot.Key, Round: round, Agent: a.Agent})
+	h, err := w.read.Head(ctx, turnName(a.slot.Key, round, a.Agent))
 	isFirst := h.Version.Record.Prev == record.Ref{}
 	if err != nil || (isFirst || isCommand(h.Version.Record.Source)) && h.Version.Record.Size == info.Size() {
 		return false
@@ -600,14 +558,11 @@ func (w *waiter) elsewhere(a *awaited) []string {
 		if err != nil || strings.HasPrefix(p, "~/") {
 			continue
 		}
-		files := []string{p}
-		if !strings.HasPrefix(p, "/") {
-			files = nil
-			for _, root := range append(w.w.Roots(), w.w.Root) {
-				files = append(files, filepath.Join(root, filepath.FromSlash(p)))
+		for _, root := range append(w.w.Roots(), w.w.Root) {
+			file := filepath.FromSlash(p)
+			if !strings.HasPrefix(p, "/") {
+				file = filepath.Join(root, file)
 			}
-		}
-		for _, file := range files {
 			info, err := os.Lstat(file)
 			if err == nil && info.Mode().IsRegular() && info.Size() > 0 && file != a.File && !slices.Contains(found, file) {
 				found = append(found, file)
@@ -617,17 +572,11 @@ func (w *waiter) elsewhere(a *awaited) []string {
 	return found
 }
 
-// entriesOf lists a folder; none if it cannot be read.
+// entriesOf lists a folder by name; none if it cannot be read.
 func entriesOf(dir string) []fs.DirEntry {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = f.Close() }()    // only read
-	const maxEntries = 2000             // bounds how many entries of a folder are looked at
-	entries, _ := f.ReadDir(maxEntries) // what was read before an error is all there is to see
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return entries
+	const most = 2000             // bounds how many entries of a folder are looked at
+	entries, _ := os.ReadDir(dir) // what was read before an error is all there is to see
+	return entries[:min(most, len(entries))]
 }
 
 // isAlike reports whether a file's name may be meant as that of an agent's turn: in
@@ -635,7 +584,10 @@ func entriesOf(dir string) []fs.DirEntry {
 // the pen. The files of other agents are their own.
 func (w *waiter) isAlike(file, agent string) bool {
 	name := strings.ToLower(file)
-	stem := stemOf(name)
+	stem, endings := name, []string{".md", ".markdown", ".mdx", ".txt", ".text", ".tmp", ".part", ".new", ".bak"}
+	for slices.Contains(endings, filepath.Ext(stem)) {
+		stem = strings.TrimSuffix(stem, filepath.Ext(stem))
+	}
 	switch {
 	case strings.HasPrefix(name, "."), strings.HasSuffix(name, ".prompt.md"), strings.HasSuffix(name, ".summary.md"):
 		return false
@@ -644,37 +596,8 @@ func (w *waiter) isAlike(file, agent string) bool {
 	case name == stem+".md" && w.isKnown(stem):
 		return false
 	}
+	const leastSlip = 5 // the shortest name, in letters, in which one letter more or less is a slip and no other name
+	isSlip := utf8.RuneCountInString(agent) >= leastSlip && likeness.Slips(stem, agent) <= 1
 	return likeness.Contains(likeness.Words(stem), likeness.Words(agent)) ||
-		strings.TrimRight(stem, "0123456789") == agent || isSlip(stem, agent)
-}
-
-// stemOf returns a name without what may be taken for its ending.
-func stemOf(name string) string {
-	endings := []string{".md", ".markdown", ".mdx", ".txt", ".text", ".tmp", ".part", ".new", ".bak"}
-	for slices.Contains(endings, filepath.Ext(name)) {
-		name = strings.TrimSuffix(name, filepath.Ext(name))
-	}
-	return name
-}
-
-// digitsOf returns the number in a name that has one, without zeros before it.
-func digitsOf(name string) string {
-	digits := strings.TrimFunc(name, func(r rune) bool { return r < '0' || r > '9' })
-	if n, err := strconv.Atoi(digits); err == nil {
-		return strconv.Itoa(n)
-	}
-	return ""
-}
-
-// leastSlip is the shortest name, in letters, in which one letter more or less is a
-// slip and no other name.
-const leastSlip = 5
-
-// isSlip reports whether one letter was left out, put in, exchanged or swapped with
-// its neighbour.
-func isSlip(a, b string) bool {
-	if min(utf8.RuneCountInString(a), utf8.RuneCountInString(b)) < leastSlip-1 || utf8.RuneCountInString(b) < leastSlip {
-		return false
-	}
-	return likeness.Slips(a, b) <= 1
+		strings.TrimRight(stem, "0123456789") == agent || isSlip
 }

@@ -5,39 +5,42 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/store"
 )
 
 // A word is a file that the judge has written by hand.
 type word struct {
-	path  string // below the dialogue's folder
-	round int    // -1: it is of the whole dialogue
-	text  []byte
+	path    string // below the dialogue's folder
+	round   int    // -1: it is of the whole dialogue
+	text    []byte
+	isWhole bool // its tensions are all that there are: a summary may name a few
 }
 
 // wordFile finds the files in which a judge writes.
-var wordFile = layout.Pattern(`(?i)^(?:round-(\d{1,4})[./])?(scoreboard|tensions|summary|convergence|verdict)(?:\.md)?$`)
+var wordFile = layout.Pattern(`(?i)^(?:round-\d{1,4}[./])?(scoreboard|tensions|summary|convergence|verdict)(?:\.md)?$`)
 
-// addWord keeps a file of the judge that was not computed.
-func (f *Forum) addWord(ctx context.Context, d *Dialogue, v store.Version, path string) error {
-	m := wordFile().FindStringSubmatch(path)
-	if m == nil {
-		return nil
+// readWords reads what the judge has written by hand: by round, its folder first; the
+// whole comes last.
+func (f *Forum) readWords(ctx context.Context, d *Dialogue) error {
+	for _, file := range d.files() {
+		m := wordFile().FindStringSubmatch(file.Path)
+		if m == nil || file.Version.Record.Size > MaxTurn {
+			continue
+		}
+		text, err := f.byHand(ctx, file.Version)
+		if err != nil {
+			return err
+		}
+		isWhole := strings.EqualFold(m[1], "scoreboard") || strings.EqualFold(m[1], "tensions")
+		d.words = append(d.words, word{file.Path, firstRound(roundPath(), file.Path), text, isWhole})
 	}
-	round, err := strconv.Atoi(m[1])
-	if err != nil {
-		round = -1
-	}
-	text, err := f.text(ctx, v)
-	if err == nil && !isDerived(text) {
-		d.words = append(d.words, word{path, round, text})
-	}
-	return err
+	slices.SortFunc(d.words, func(a, b word) int {
+		return cmp.Or(cmp.Compare(uint(a.round), uint(b.round)), strings.Compare(b.path, a.path))
+	})
+	return nil
 }
 
 // A listedRow is a tension of the judge's list.
@@ -46,10 +49,6 @@ type listedRow struct {
 	id             string
 	raised, closed int // -1: it is not said
 }
-
-// trackerFile finds the files whose tensions are all that there are. A summary may name a
-// few, and so counts only where no turn raises any.
-var trackerFile = layout.Pattern(`(?i)\b(?:scoreboard|tensions)(?:\.md)?$`)
 
 // raises reports whether any turn raises a tension.
 func (d *Dialogue) raises() bool {
@@ -63,7 +62,7 @@ func (d *Dialogue) raises() bool {
 func (d *Dialogue) listed() (list []listedRow, notes []string) {
 	isOwn := func(w word) bool { return w.path == tensionsFile }
 	for _, w := range d.words {
-		if slices.ContainsFunc(d.words, isOwn) != isOwn(w) || d.raises() && !trackerFile().MatchString(w.path) {
+		if slices.ContainsFunc(d.words, isOwn) != isOwn(w) || d.raises() && !w.isWhole {
 			continue
 		}
 		rows := layout.ParseTensions(w.text)
@@ -72,17 +71,18 @@ func (d *Dialogue) listed() (list []listedRow, notes []string) {
 		}
 		for _, row := range rows {
 			id, isID := layout.TensionID(row.ID)
+			ref, isRef := tensionRef(row.ID) // as a derived table has it, which the judge may have gone on from
 			switch {
 			case !isOwn(w) && row.Status == "":
 				continue // it says nothing of a status
-			case !isID && !keyForm().MatchString(row.ID) && !secondForm().MatchString(row.ID):
+			case !isID && !(isRef && strings.EqualFold(refText(ref), row.ID)):
 				notes = append(notes, fmt.Sprintf("%s:%d: %q is no id of a tension", w.path, row.Line, row.ID))
 				continue
 			case row.State() == "":
 				const text = "%s:%d: %s counts neither as open nor as resolved: %q is no known status"
 				notes = append(notes, fmt.Sprintf(text, w.path, row.Line, row.ID, row.Status))
 			}
-			next := listedRow{row, cmp.Or(id, row.ID), cellRound(row.Raised), cellRound(row.Resolved, row.Status)}
+			next := listedRow{row, cmp.Or(id, row.ID), firstRound(roundIn(), row.Raised), firstRound(roundIn(), row.Resolved, row.Status)}
 			if w.round >= 0 && next.raised < 0 {
 				next.raised = w.round
 			}
