@@ -70,37 +70,35 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 // grammar, and are understood all the same.
 func folded(findings []dialogue.Finding) []dialogue.Finding {
 	var out []dialogue.Finding
-	var lines []string
-	for i, f := range findings {
-		isForm := func(other dialogue.Finding) bool {
-			return other.Kind == "malformed" && !other.Wanting && other.File == f.File
-		}
-		if !isForm(f) {
+	lines := map[string][]string{} // by file
+	isForm := func(f dialogue.Finding) bool { return f.Kind == "malformed" && !f.Wanting }
+	for _, f := range findings {
+		if !isForm(f) || lines[f.File] == nil {
 			out = append(out, f)
-			continue
 		}
-		lines = append(lines, strconv.Itoa(f.Line))
-		if i+1 < len(findings) && isForm(findings[i+1]) {
-			continue
+		if isForm(f) {
+			lines[f.File] = append(lines[f.File], strconv.Itoa(f.Line))
 		}
-		if len(lines) > 1 {
-			shown := strings.Join(lines[:min(len(lines), 10)], ", ")
-			f.Line, f.Text = 0, fmt.Sprintf("malformed: %d markers, in lines %s", len(lines), shown)
-			if len(lines) > 10 {
-				f.Text += ", …"
+	}
+	for i, f := range out {
+		if all := lines[f.File]; isForm(f) && len(all) > 1 {
+			out[i].Line, out[i].Text = 0, fmt.Sprintf("malformed: %d markers, in lines ", len(all))
+			if len(all) > 10 {
+				all = append(all[:10], "…")
 			}
+			out[i].Text += strings.Join(all, ", ")
 		}
-		out, lines = append(out, f), nil
 	}
 	return out
 }
 
 // mend returns the command that helps with a turn, or "": none that takes a text away.
 func (w *workspace) mend(key dialogue.Key, f dialogue.Finding) string {
+	slug, file := record.ShellWord(key.String()), record.ShellWord(f.File)
 	if f.Round == nil {
-		return ""
+		return map[string]string{"stranger": "filebus dialogue put " + slug + " ROUND AGENT " + file}[f.Kind]
 	}
-	of := fmt.Sprintf("%s %d %s", record.ShellWord(key.String()), *f.Round, record.ShellWord(f.Agent))
+	of := fmt.Sprintf("%s %d %s", slug, *f.Round, record.ShellWord(f.Agent))
 	recover := "filebus dialogue recover " + of + " --transcript FILE.jsonl"
 	put := "filebus dialogue put " + of
 	if f.Before != (record.ShortRef{}) {
@@ -115,7 +113,7 @@ func (w *workspace) mend(key dialogue.Key, f dialogue.Finding) string {
 	case "astray", "no_markers":
 		return recover
 	case "stranger", "twice":
-		return "filebus show " + record.ShellWord(f.File)
+		return "filebus show " + file
 	case "changed":
 		return "filebus dialogue judge " + of + " --wisdom N --consistency N --truth N --relationships N"
 	}

@@ -38,6 +38,8 @@ func (o *dialoguePanel) run(ctx context.Context, w *workspace, args []string) er
 		rows = append(rows, []string{e.Name, cmp.Or(e.Source, "-"), cmp.Or(e.Tier, "-"), cmp.Or(e.Role, "-"), e.Focus})
 	}
 	w.printTable(rows)
-	w.remark("filebus dialogue prompt %s %d --all asks them", d.Key, o.round)
+	if len(rows) > 0 && d.Key.IsOwn() {
+		w.remark("filebus dialogue prompt %s %d --all asks them", d.Key, o.round)
+	}
 	return nil
 }

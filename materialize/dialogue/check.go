@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -66,6 +67,7 @@ func Check(d *Dialogue, round int) (*Report, error) {
 	}
 	if round < 0 {
 		c.skipped()
+		c.outside()
 		if len(d.Rounds) > 0 && c.report.Given+c.counts[stateStub]+c.counts[stateEmpty] == 0 {
 			c.add("no_turns", nil, "", d.folder(), 0, "no turns")
 		}
@@ -124,8 +126,21 @@ func (c *checker) round(r *Round) {
 	for _, f := range r.Files {
 		if t := f.MayBe; t != nil {
 			const text = "%s is nobody who takes part; if this is a turn: filebus dialogue panel %s %d --add %s"
-			isForm := t.hasForm() || r.Panel == nil
-			c.wanting("stranger", t, 0, text, t.Agent, c.d.Key, r.Number, layout.AgentName(t.Agent)).Wanting = isForm
+			found := c.wanting("stranger", t, 0, text, t.Agent, c.d.Key, r.Number, layout.AgentName(t.Agent))
+			if found.Wanting = t.hasForm() || r.Panel == nil; !c.d.Key.IsOwn() {
+				found.Text, _, _ = strings.Cut(found.Text, ";") // it is only read
+			}
+		}
+	}
+}
+
+// outside names the files that may be turns, and lie in no round's folder, but for copies.
+func (c *checker) outside() {
+	for _, f := range c.d.Files {
+		isCopy := func(t *Turn) bool { return t.Version.Record.Body == f.Version.Record.Body }
+		isIn := func(r *Round) bool { return slices.ContainsFunc(r.Turns, isCopy) }
+		if f.MayBe != nil && !slices.ContainsFunc(c.d.Rounds, isIn) {
+			c.add("stranger", nil, "", c.d.shown(f.Version.Record.Path), 0, "not counted: it lies in no folder of a round")
 		}
 	}
 }
@@ -148,6 +163,8 @@ func (c *checker) turn(t *Turn) {
 	switch {
 	case t.Text == nil:
 		c.wanting("long", t, 0, "%d bytes; markers are read in files of up to %d", t.Version.Record.Size, MaxTurn)
+	case len(t.Markers) == 0 && !utf8.Valid(t.Text):
+		c.wanting("no_markers", t, 0, "no markers: it is not UTF-8")
 	case len(t.Markers) == 0:
 		c.wanting("no_markers", t, 0, "no markers")
 	}
@@ -256,7 +273,9 @@ func (c *checker) broken(round int) {
 		if round >= 0 && of != nil && *of != round {
 			continue
 		}
-		c.add("broken", of, "", c.d.shown(p.File), p.Line, "%v", p.Err)
+		isOpen := func(r *Round) bool { return r.Panel == nil }
+		found := c.add("broken", of, "", c.d.shown(p.File), p.Line, "%v", p.Err)
+		found.Wanting = p.Err != errElsewhere || len(c.d.Rounds) == 0 || slices.ContainsFunc(c.d.Rounds, isOpen)
 	}
 }
 

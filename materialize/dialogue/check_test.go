@@ -104,10 +104,14 @@ func TestCheckLaunched(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, f := range report.Findings {
+				if f.Round == nil {
+					f.Round = new(-1)
+				}
 				got = append(got, fmt.Sprintf("%s %d %s %s:%d", f.Kind, *f.Round, f.Agent,
 					strings.TrimPrefix(f.File, folder+"/"), f.Line))
 			}
 			want := []string{
+				"stranger -1  round-00/scone.md:0",
 				"stranger 0 donut round-0/donut.md:0",
 				"missing 0 scone round-0/scone.md:0",
 				"scored 0 scone round-0/scores.json:0",
@@ -118,7 +122,7 @@ func TestCheckLaunched(t *testing.T) {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 			if report.Launched != 3 || report.Given != 3 || report.Missing != 1 || report.Rounds != 3 ||
-				report.Wanting != 5 {
+				report.Wanting != 6 {
 				t.Errorf("counts: %+v", report)
 			}
 			report, err = Check(d, 1)

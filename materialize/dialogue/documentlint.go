@@ -467,7 +467,7 @@ func (l *linter) arithmetic() {
 	before, scores := 0, 0
 	for _, r := range b.Rounds {
 		scores += r.Score
-		if r.Judged {
+		if r.Marks.Sum() > 0 { // else the sum alone was given
 			check(r.Line, r.Marks.Sum(), r.Score, "W, C, T and R of round %d", r.Round)
 		}
 		check(r.Line, before+r.Score, r.Cumulative, "the scores up to round %d", r.Round)

@@ -29,7 +29,7 @@ func (f *Forum) Panel(ctx context.Context, key Key, round int, c PanelChange) (l
 		return layout.Panel{}, err
 	}
 	p := layout.Panel{Round: round}
-	if p.Experts, err = d.roster(round); err != nil {
+	if p.Experts, err = d.roster(round); err != nil && len(c.Add) == 0 {
 		return p, err
 	}
 	r := d.Round(round)
@@ -53,6 +53,7 @@ func (f *Forum) Panel(ctx context.Context, key Key, round int, c PanelChange) (l
 	if edit.Add, err = d.joining(round, c.Add); err != nil {
 		return p, err
 	}
+	p.Experts = append([]layout.Expert{}, p.Experts...) // a list in JSON also when it is empty
 	return f.editPanel(ctx, d, p, edit)
 }
 
@@ -124,7 +125,7 @@ func (f *Forum) editPanel(ctx context.Context, d *Dialogue, fresh layout.Panel, 
 }
 
 // unreadable returns the error for a pool or panel that cannot be read.
-func unreadable(file string, problem *layout.SyntaxError) error {
+func unreadable(file string, problem *layout.SyntaxError) *record.Error {
 	const text = "%s, line %d: %w; who owes a turn is not known"
 	return record.Wanting.Errorf(text, file, problem.Line, problem.Err).Try("filebus get {1}", file)
 }
@@ -133,12 +134,12 @@ func unreadable(file string, problem *layout.SyntaxError) error {
 // may be nil: then nothing is concluded of it.
 func (d *Dialogue) unknown(r *Round) error {
 	switch {
+	case r.panel() != nil:
+		return nil
 	case r != nil && r.Unread != nil:
 		return r.Unread
-	case r.panel() == nil:
-		return d.Unread
 	}
-	return nil
+	return d.Unread
 }
 
 // roster returns who is to be asked in a round: who takes part in it and, back to the newest
@@ -152,7 +153,7 @@ func (d *Dialogue) roster(round int) (all []layout.Expert, err error) {
 	for _, r := range slices.Backward(d.Rounds) {
 		switch {
 		case r.Number > round:
-		case r.Unread != nil:
+		case r.Panel == nil && r.Unread != nil:
 			return nil, r.Unread
 		case r.Panel != nil:
 			all = append(all, r.Panel.Experts...)
@@ -208,18 +209,18 @@ func isJudges(stem string) bool {
 // without names, those that are a stub, have a marker at the beginning of a line, or were
 // put as a turn. The others are files of the round.
 func (d *Dialogue) sortOut() {
-	fold := func(name string) string { return strings.ReplaceAll(layout.AgentName(name), "_", "-") }
 	known := map[string]string{}
 	for _, r := range d.Rounds {
 		for _, e := range append(named(d.Pool.Experts), r.members()...) {
-			known[fold(e.Name)] = e.Name
+			known[foldFile(e.Name)] = cmp.Or(known[foldFile(e.Name)], e.Name)
+			known[foldExpert(e.Name)] = e.Name // a_b and a-b are two
 		}
 	}
 	for _, r := range d.Rounds {
 		isOpen := r.Panel == nil && len(named(d.Pool.Experts)) == 0
 		r.Turns = slices.DeleteFunc(r.Turns, func(t *Turn) bool {
-			name, isKnown := known[fold(t.Agent)]
-			if t.Agent = cmp.Or(name, t.Agent); isKnown ||
+			name := cmp.Or(known[t.Agent], known[foldFile(t.Agent)])
+			if t.Agent = cmp.Or(name, t.Agent); name != "" ||
 				isOpen && !isJudges(t.Agent) && (t.hasForm() || isCommand(t.Version.Record.Source)) {
 				return false
 			}

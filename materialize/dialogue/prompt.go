@@ -53,7 +53,7 @@ func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt
 		agents = names(roster)
 	}
 	if len(agents) == 0 {
-		return nil, refuse(tryNew, "the expert pool of %s has no names: say which agents", key)
+		return nil, refuse("filebus dialogue panel SLUG ROUND --add NAME", "the expert pool of %s has no names: say which agents", key)
 	}
 	if err := f.launch(ctx, d, r.Round, agents...); err != nil {
 		return nil, err

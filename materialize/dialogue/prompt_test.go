@@ -162,7 +162,7 @@ func TestPromptAll(t *testing.T) {
 	}
 	h.put(t, "dialogue/foreign/expert-pool.json", `{"experts":[{"role":"Caller"}]}`)
 	_, err := h.Prompts(t.Context(), Key{ID: "foreign"}, PromptRequest{Save: true})
-	if !refuses(err, tryNew) {
+	if !refuses(err, "filebus dialogue panel SLUG ROUND --add NAME") {
 		t.Errorf("a pool without names = %v", err)
 	}
 	h.put(t, "turn/foreign/round-0/eclair", "[PERSPECTIVE P01: One]\n")

@@ -196,12 +196,45 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 		return f.addTurn(ctx, d.round(number), v, path)
 	}
 	if !inRound {
-		d.Files = append(d.Files, extraFile{path, v, nil})
-		return f.addJSON(ctx, d, nil, v, path)
+		mayBe, err := f.mayBe(ctx, v, path)
+		if v.Record.Name.Kind == record.KindTurn {
+			path += ".md"
+		}
+		d.Files = append(d.Files, extraFile{path, v, mayBe})
+		return cmp.Or(err, f.addJSON(ctx, d, nil, v, path))
 	}
 	r := d.round(number)
 	r.Files = append(r.Files, extraFile{path, v, nil})
 	return f.addJSON(ctx, d, r, v, path)
+}
+
+// mayBe returns the turn that a file outside of the rounds may be meant as, nil if it has
+// not the form of one.
+func (f *Forum) mayBe(ctx context.Context, v store.Version, path string) (*Turn, error) {
+	if v.Record.Name.Kind != record.KindTurn && !strings.HasSuffix(strings.ToLower(path), ".md") {
+		return nil, nil
+	}
+	r := &Round{}
+	err := f.addTurn(ctx, r, v, path)
+	if t := r.Turns[0]; len(t.perspectives()) > 0 && t.hasForm() && !isJudges(t.Agent) {
+		return t, err
+	}
+	return nil, err
+}
+
+// rosterFile finds the files that are meant as a pool or a panel.
+var rosterFile = layout.Pattern(`(?i)^(?:panel|agents|members|expert[-_]?pool|experts)\.(?:json|ya?ml|toml)$`)
+
+var errElsewhere = errors.New("members are read in expert-pool.json and round-N/panel.json alone")
+
+// addElsewhere notes a pool or panel with another name, place or form than those that are read.
+func (d *Dialogue) addElsewhere(r *Round, v store.Version) {
+	problem, unread := &layout.SyntaxError{File: v.Record.Path, Line: 1, Err: errElsewhere}, &d.Unread
+	if d.Problems = append(d.Problems, problem); r != nil {
+		unread = &r.Unread
+	}
+	const hint = "filebus get {1}, and filebus dialogue panel {2} {3} --add NAME"
+	*unread = unreadable(v.Record.Name.String(), problem).Try(hint, d.Key.String(), strconv.Itoa(cmp.Or(r, &Round{}).Number))
 }
 
 // addJSON puts what a file of JSON holds in its place, of a round or without one of the
@@ -210,6 +243,9 @@ func (f *Forum) addJSON(ctx context.Context, d *Dialogue, r *Round, v store.Vers
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	isPool := r == nil && path == poolFile
 	if !isPool && (r == nil || name != panelFile && name != scoresFile) {
+		if rosterFile().MatchString(name) {
+			d.addElsewhere(r, v)
+		}
 		return nil
 	}
 	text, err := f.text(ctx, v)
@@ -279,6 +315,12 @@ func isBlank(text []byte) bool {
 // foldExpert returns the name of an expert as its files have it.
 // Disks and editors differ in how they write an accent.
 func foldExpert(name string) string { return norm.NFC.String(layout.AgentName(name)) }
+
+// foldFile returns what the names have in common that files of an expert may have:
+// Data_Engineer.md is data-engineer's, and bo-@ops.md is bo-ops'.
+func foldFile(name string) string {
+	return strings.Join(strings.FieldsFunc(foldExpert(name), func(c rune) bool { return c == '-' || c == '_' }), "-")
+}
 
 // elsewhere is how the ids of records begin whose files lie under paths that are not
 // canonical.

@@ -64,7 +64,10 @@ func NewBoard(d *Dialogue) *Board {
 	}
 	w := layout.Written{Said: map[layout.Said]int{}, Scoreboard: layout.Scoreboard{Agents: b.Agents}}
 	for _, word := range d.words {
-		w.Read(word.path, word.text, word.round)
+		said := len(w.Said)
+		if !w.Read(word.path, word.text, word.round) && len(w.Said) == said && strings.Contains(strings.ToLower(word.path), "scoreboard") {
+			w.Notes = append(w.Notes, word.path+": no number in it is understood")
+		}
 	}
 	b.IsWritten = len(w.Said) > 0 || w.HasTotal || len(w.Agents) > len(b.names)
 	b.Agents, b.HasTotal, b.Notes = w.Agents, true, append(b.notes, w.Notes...)

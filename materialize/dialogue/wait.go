@@ -149,7 +149,7 @@ func (f *Forum) around(d *Dialogue, slots []Slot, r WaitRequest) *waiter {
 	}
 	for _, s := range slots {
 		w.turns = append(w.turns, &awaited{Standing: Standing{Agent: s.Agent, State: stateMissing, File: s.File},
-			slot: s, as: s.Agent})
+			slot: s})
 	}
 	return w
 }
@@ -359,12 +359,13 @@ func (a *awaited) name() record.Name { return turnName(a.slot.Key, a.slot.Round,
 
 // spell finds the file of a turn: that of the agent's name, else B1.md for b1.
 func (w *waiter) spell(a *awaited) {
-	a.File, a.as = a.slot.File, a.Agent
+	a.File, a.as = a.slot.File, cmp.Or(a.slot.stem, a.Agent)
 	dir := filepath.Dir(a.File)
 	for _, entry := range entriesOf(dir) {
 		as, isTurn := strings.CutSuffix(entry.Name(), ".md")
-		file := filepath.Join(dir, entry.Name())
-		if isTurn && foldExpert(as) == a.Agent && entry.Type().IsRegular() && !a.slot.isVoiced(a.File) && a.slot.isVoiced(file) {
+		file, name := filepath.Join(dir, entry.Name()), foldExpert(as)
+		isTurn = isTurn && (name == a.Agent || foldFile(as) == foldFile(a.Agent) && !isAmong(w.members(), name))
+		if isTurn && entry.Type().IsRegular() && !a.slot.isVoiced(a.File) && a.slot.isVoiced(file) {
 			a.File, a.as = file, as
 		}
 	}
@@ -505,8 +506,13 @@ func (w *waiter) lookAround(ctx context.Context, atEnd bool) {
 // isKnown reports whether a name is that of an agent who owes a file in the round
 // or takes part in the dialogue.
 func (w *waiter) isKnown(name string) bool {
-	isAwaited := slices.ContainsFunc(w.turns, func(a *awaited) bool { return a.Agent == name })
-	return isAwaited || isAmong(w.dialogue.Pool.Experts, name) || isAmong(w.round().members(), name)
+	return slices.ContainsFunc(w.members(), func(e layout.Expert) bool { return foldFile(e.Name) == foldFile(name) })
+}
+
+// members returns who owes a file in the round or takes part in the dialogue.
+func (w *waiter) members() []layout.Expert {
+	awaited := markdown.Each(w.turns, func(a *awaited) layout.Expert { return layout.Expert{Name: a.Agent} })
+	return slices.Concat(awaited, w.dialogue.Pool.Experts, w.round().members())
 }
 
 // alikes returns the files, absolute, that may be meant as the turn of an agent: in

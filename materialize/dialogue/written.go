@@ -65,7 +65,11 @@ func (d *Dialogue) listed() (list []listedRow, notes []string) {
 		if slices.ContainsFunc(d.words, isOwn) != isOwn(w) || d.raises() && !w.isWhole {
 			continue
 		}
-		for _, row := range layout.ParseTensions(w.text) {
+		rows := layout.ParseTensions(w.text)
+		if isOwn(w) {
+			notes = w.unlisted(rows, notes)
+		}
+		for _, row := range rows {
 			id, isID := layout.TensionID(row.ID)
 			ref, isRef := tensionRef(row.ID) // as a derived table has it, which the judge may have gone on from
 			switch {
@@ -98,6 +102,21 @@ func (d *Dialogue) listed() (list []listedRow, notes []string) {
 		}
 	}
 	return list, notes
+}
+
+// idIn finds the ids of tensions in a text.
+var idIn = layout.Pattern(`\bT\d+\b`)
+
+// unlisted notes the tensions that a list names, and that none of its rows has.
+func (w word) unlisted(rows []layout.TensionRow, notes []string) []string {
+	ids := slices.DeleteFunc(idIn().FindAllString(string(w.text), -1), func(id string) bool {
+		return slices.ContainsFunc(rows, func(r layout.TensionRow) bool { return strings.Contains(r.ID, id) })
+	})
+	if len(ids) == 0 && len(rows) > 0 || isBlank(w.text) {
+		return notes
+	}
+	said := cmp.Or(strings.Join(slices.Compact(ids), ", "), "all of it")
+	return append(notes, w.path+": not understood, and not counted: "+markdown.Clip(said, maxLabel))
 }
 
 // verdictLine finds what a judge says of a dialogue as a whole.
