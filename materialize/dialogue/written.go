@@ -34,6 +34,9 @@ func (f *Forum) readWords(ctx context.Context, d *Dialogue) error {
 		if err != nil {
 			return err
 		}
+		if text == nil {
+			continue // derived, or empty
+		}
 		isWhole := strings.EqualFold(m[1], "scoreboard") || strings.EqualFold(m[1], "tensions")
 		d.words = append(d.words, word{file.Path, firstRound(roundPath(), file.Path), text, isWhole})
 	}
