@@ -96,6 +96,7 @@ func house() map[string]pack {
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
 				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror",
 			},
+			modules: []string{"golang.org/x/text"},
 		},
 		"filebus/materialize/session": {
 			ours: []string{

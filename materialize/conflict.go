@@ -61,17 +61,15 @@ func readConflict(tx *store.Tx, ref record.Ref) (c Conflict, err error) {
 	return c, err
 }
 
-// Sides are what can be kept of a conflict: the store's version, the file's text as the
-// next version, or that as a thing of its own.
-var Sides = []string{takeStore, takeFile, takeBoth}
-
+// What can be kept of a conflict: the store's version, the file's text as the next
+// version, or that as a thing of its own.
 const (
 	takeStore = "store"
 	takeFile  = "file"
 	takeBoth  = "both"
 )
 
-// Resolve decides a conflict, keeping one of Sides, and brings the file in step. It
+// Resolve decides a conflict, keeping "store", "file" or "both", and brings the file in step. It
 // returns the name under which the file's text now is current, if it is.
 func (w *Workspace) Resolve(ctx context.Context, c Conflict, take string) (record.Name, error) {
 	kept, err := w.keep(ctx, c, take)

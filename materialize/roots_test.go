@@ -44,13 +44,54 @@ func TestOutsideRoots(t *testing.T) {
 
 	other := workspaceIn(t, t.TempDir(), settings)
 	_, err := other.Put(t.Context(), materialize.PutRequest{
-		Kind: record.KindResult, ID: "c2/call1", Text: strings.NewReader("text"), Source: record.SourcePut,
+		Kind: record.KindResult, ID: "c1/call2", Text: strings.NewReader("text"), Source: record.SourcePut,
 	})
 	if n := position(t, other); n != 0 {
 		t.Errorf("the refused put left %d log entries", n)
 	}
 	if !errors.Is(err, mirror.ErrRootTaken) {
-		t.Errorf("a second store with the same outside root: %v", err)
+		t.Errorf("a second store in a folder of the first: %v", err)
+	}
+	put(t, other, "result/c2/call1", "Another.\n") // the root is everybody's
+	// What belongs to another store is neither looked at nor written.
+	writeTree(t, home, map[string]string{".qark/agent_tool_results/c2/by-hand.md": "By hand.\n"})
+	wantActions(t, runSync(t, w, materialize.SyncOptions{}))
+	wantActions(t, runSync(t, other, materialize.SyncOptions{}), "captured ~/.qark/agent_tool_results/c2/by-hand.md")
+}
+
+// TestTakeOver has a store that was made anew take the folders of the one that was deleted, and of no other.
+func TestTakeOver(t *testing.T) {
+	home, profile := t.TempDir(), profileOf("seed")
+	dialogues := filepath.Join(t.TempDir(), "blue-dialogue")
+	profile.Dialogues = filepath.ToSlash(dialogues)
+	settings := materialize.Settings{Profile: profile, Home: home}
+	dir, theirs := t.TempDir(), workspaceIn(t, t.TempDir(), settings)
+	put(t, theirs, "turn/theirs/round-0/muffin", "[PERSPECTIVE P01: Theirs]\n")
+	noteOf := func(dir string) string { return "0a0a\n" + filepath.Join(dir, ".filebus") + "\n" }
+	writeTree(t, dialogues, map[string]string{
+		"ours/.filebus-owner": noteOf(dir), "ours/round-0/muffin.md": "[PERSPECTIVE P01: Ours]\n", "ours/plain.txt": "kept",
+		"lost/.filebus-owner": noteOf(filepath.Join(dir, "gone")), "lost/round-0/muffin.md": "[PERSPECTIVE P01: Lost]\n",
+		// An older program had one note for the whole root.
+		".filebus-owner": noteOf(dir), "old/round-0/Scone.md": "[PERSPECTIVE P01: Old]\r\n",
+	})
+	w := workspaceIn(t, dir, settings)
+	_, err := w.Put(t.Context(), materialize.PutRequest{Kind: record.KindTurn, ID: "ours/round-1/muffin", Text: strings.NewReader("text"), Source: record.SourcePut})
+	if e := (*record.Error)(nil); !errors.As(err, &e) || e.Reason != mirror.ErrRootTaken || e.Hint != "filebus init --take-over" {
+		t.Fatalf("a folder of the store that was deleted: %v", err)
+	}
+	prefix := "captured file:" + filepath.ToSlash(dialogues)
+	report := runSync(t, w, materialize.SyncOptions{TakeOver: true, Announced: true, CaptureOnly: true})
+	wantActions(t, report, prefix+"/old/round-0/Scone.md", prefix+"/ours/plain.txt", prefix+"/ours/round-0/muffin.md")
+	put(t, w, "turn/ours/round-1/muffin", "text")
+	wantActions(t, runSync(t, theirs, materialize.SyncOptions{}))
+	put(t, theirs, "turn/theirs/round-1/muffin", "text")
+	_, err = w.Put(t.Context(), materialize.PutRequest{Kind: record.KindTurn, ID: "lost/round-1/muffin", Text: strings.NewReader("text"), Source: record.SourcePut})
+	if e := (*record.Error)(nil); !errors.As(err, &e) || !strings.HasPrefix(e.Hint, "mv {1} {2} ") {
+		t.Errorf("a folder of a store that was elsewhere: %v", err)
+	}
+	_, err = theirs.Put(t.Context(), materialize.PutRequest{Kind: record.KindTurn, ID: "ours/round-2/muffin", Text: strings.NewReader("text"), Source: record.SourcePut})
+	if e := (*record.Error)(nil); !errors.As(err, &e) || e.Hint != "run it again under another name, or with --store {3}" {
+		t.Errorf("a folder that was taken over: %v", err)
 	}
 }
 

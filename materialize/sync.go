@@ -27,6 +27,7 @@ type SyncOptions struct {
 	Announced   bool // take files also that were written in the last 2 s
 	Finished    bool // of those, the ones that nobody has open for writing
 	CaptureOnly bool // write no files
+	TakeOver    bool // make the outside folders of the store that stood here before the store's own
 	Progress    func(done, total int)
 	// Restore says which files are written again; nil: none. A file may have been deleted
 	// in this root, or never have been here.
@@ -60,17 +61,18 @@ type SyncedFile struct {
 
 // A SyncReport says what a sync did in one root.
 type SyncReport struct {
-	Root     string                `json:"root"`
-	Files    []SyncedFile          `json:"files"`
-	LeftOut  []mirror.LeftOut      `json:"left_out,omitempty"` // by a rule
-	News     []mirror.LeftOut      `json:"-"`                  // of that, what no sync has told before
-	Skipped  []mirror.Skipped      `json:"skipped"`
-	Kept     int                   `json:"kept,omitempty"` // files left as they are, as git tracks them
-	Git      string                `json:"git,omitempty"`  // why git could not be asked
-	Problems []*layout.SyntaxError `json:"-"`
-	Unlooked int                   `json:"unlooked"` // changed files that the budget left no time for
-	Failed   int                   `json:"-"`        // of the skipped: changes that could not be stored or written
-	Unread   int                   `json:"-"`        // folders, with all below them, that it left no time for
+	Root      string                `json:"root"`
+	Files     []SyncedFile          `json:"files"`
+	LeftOut   []mirror.LeftOut      `json:"left_out,omitempty"` // by a rule
+	News      []mirror.LeftOut      `json:"-"`                  // of that, what no sync has told before
+	Skipped   []mirror.Skipped      `json:"skipped"`
+	Kept      int                   `json:"kept,omitempty"` // files left as they are, as git tracks them
+	Git       string                `json:"git,omitempty"`  // why git could not be asked
+	Problems  []*layout.SyntaxError `json:"-"`
+	Unlooked  int                   `json:"unlooked"` // changed files that the budget left no time for
+	TakenOver []string              `json:"-"`        // folders, absolute
+	Failed    int                   `json:"-"`        // of the skipped: changes that could not be stored or written
+	Unread    int                   `json:"-"`        // folders, with all below them, that it left no time for
 }
 
 // Count returns how many files an action was taken on.
@@ -467,6 +469,9 @@ func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk
 			return nil, err
 		}
 		below[o.Prefix] = found
+	}
+	if r.opts.TakeOver {
+		r.report.TakenOver = r.TakeOver(ctx, below)
 	}
 	return r.Scan(ctx, folders, below, r.w.isMirrored, r.rules(), deadline)
 }

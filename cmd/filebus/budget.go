@@ -182,23 +182,19 @@ func (e *environ) printSessionBudget(b *sessions.Savings) {
 	if len(b.Agents) > 0 {
 		e.printTable(rows)
 	}
+	less := fmt.Sprintf("%d %% less", b.Reduction)
+	if b.Reduction < 0 {
+		less = fmt.Sprintf("%d %% more", -b.Reduction)
+	}
 	e.printf("content passing: %s, ≈%d tokens\n", byteSize(b.Content.Bytes), b.Content.Tokens)
 	e.printf("file passing: %s, ≈%d tokens: %s once %s, %s %s (%s)\n", byteSize(b.Files.Bytes), b.Files.Tokens,
 		plural(b.Artifacts, "artifact"), byteSize(b.Written.Bytes), plural(b.Passed, "path"),
-		byteSize(b.References.Bytes), reductionText(b))
+		byteSize(b.References.Bytes), less)
 	by := "by records and reads"
 	if b.Logged {
 		by = "by the agent log"
 	}
 	e.printf("duration: %s, %s; %s\n", durationOf(b.Seconds), by, plural(b.AuditFiles, "audit file"))
-}
-
-// reductionText says how much less passing files costs, or more.
-func reductionText(b *sessions.Savings) string {
-	if b.Reduction < 0 {
-		return fmt.Sprintf("%d %% more", -b.Reduction)
-	}
-	return fmt.Sprintf("%d %% less", b.Reduction)
 }
 
 // durationOf shows seconds as 1m12s or 0.4s.

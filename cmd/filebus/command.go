@@ -5,12 +5,15 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"filebus/store/record"
 )
 
 // A command is one command of the command line, with those below it. It is cheap: what
@@ -36,6 +39,7 @@ type completer func(*environ) cobra.CompletionFunc
 //	least  the smallest number that the flag takes
 //	in     what needs at least so many tokens
 //	all    the smaller number that stands for all of it
+//	of     the values that it takes, with a space between two
 //	not    flags that exclude it, with a space between two
 //	need   it must be given
 type runner interface {
@@ -133,7 +137,7 @@ func (c command) cobra(env *environ) *cobra.Command {
 }
 
 func (c command) run(ctx context.Context, env *environ, args []string) (err error) {
-	if err := cmp.Or(env.checkSecrets(c.name()), checkLeast(c.flags())); err != nil {
+	if err := cmp.Or(env.checkSecrets(c.name()), checkValues(c.flags())); err != nil {
 		return err
 	}
 	if checker, ok := c.do.(checker); ok {
@@ -232,9 +236,13 @@ func addFlag(flags *pflag.FlagSet, name, letter string, value any) {
 	}
 }
 
-// checkLeast refuses numbers that are too small.
-func checkLeast(fields []flagField) error {
+// checkValues refuses numbers that are too small, and words that a flag does not take.
+func checkValues(fields []flagField) error {
 	for _, f := range fields {
+		if of, value := f.tag.Get("of"), f.value.String(); of != "" && value+f.tag.Get("need") != "" &&
+			!slices.Contains(strings.Fields(of), value) {
+			return usageError("--%s %q is none of %s", f.name, value, strings.ReplaceAll(of, " ", ", "))
+		}
 		least, err := strconv.Atoi(f.tag.Get("least"))
 		if err != nil || f.value.Int() >= int64(least) || f.tag.Get("all") == fmt.Sprint(f.value) {
 			continue
@@ -253,3 +261,27 @@ type given struct{ set *pflag.FlagSet }
 func (g *given) prepare(cmd *cobra.Command) { g.set = cmd.Flags() }
 
 func (g *given) has(flag string) bool { return g.set.Changed(flag) }
+
+// words returns the flags that a command line has, but one, as they can be given again.
+func (g *given) words(but string) (words []string) {
+	g.set.Visit(func(flag *pflag.Flag) {
+		values := []string{flag.Value.String()}
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			switch kind := flag.Value.Type(); {
+			case flag.Name == but:
+			case kind == "bool" && value == "true":
+				words = append(words, "--"+flag.Name)
+			case flag.NoOptDefVal != "":
+				words = append(words, "--"+flag.Name+"="+record.ShellWord(value))
+			case kind == "duration":
+				words = append(words, "--"+flag.Name, shortDuration(value))
+			default:
+				words = append(words, "--"+flag.Name, record.ShellWord(value))
+			}
+		}
+	})
+	return words
+}

@@ -86,11 +86,7 @@ func (o *componentFor) check(_ *environ, files []string) error {
 }
 
 func (o *componentFor) run(ctx context.Context, w *workspace, files []string) error {
-	for i, file := range files {
-		if p, err := w.intoPath(file); err == nil && p != "" {
-			files[i] = p
-		}
-	}
+	files = workspaceFiles(w, files)
 	matches, err := w.base().For(ctx, files, o.About)
 	if err != nil {
 		return err

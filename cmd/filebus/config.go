@@ -25,21 +25,21 @@ import (
 // A config is a workspace's configuration, .filebus/config.toml. It is described
 // in docs/config.md. Nothing in it is needed.
 type config struct {
-	Profile string         `toml:"profile" json:"profile"`       // claude, seed, orchestrator or blue
-	Root    string         `toml:"root" json:"root"`             // a folder of the workspace in place of a profile
-	Notes   []string       `toml:"notes" json:"notes"`           // folders that are synced as notes
-	Kinds   layout.Folders `toml:"kinds" json:"kinds,omitempty"` // what the texts of folders are
-	Preview int            `toml:"preview" json:"preview"`       // the longest preview, in characters
-	PDFDir  string         `toml:"pdf_dir" json:"pdf_dir"`       // where pdf writes; empty: the working directory
-	Private bool           `toml:"private" json:"private"`       // not searched from elsewhere
-	Secrets string         `toml:"secrets" json:"secrets"`       // what is done about secrets in texts
+	Profile string         `toml:"profile" json:"-"`                 // claude, seed, orchestrator or blue
+	Root    string         `toml:"root" json:"-"`                    // a folder of the workspace in place of a profile
+	Notes   []string       `toml:"notes" json:"notes"`               // folders that are synced as notes
+	Kinds   layout.Folders `toml:"kinds" json:"kinds,omitempty"`     // what the texts of folders are
+	Preview int            `toml:"preview" json:"preview"`           // the longest preview, in characters
+	PDFDir  string         `toml:"pdf_dir" json:"pdf_dir,omitempty"` // where pdf writes; empty: the working directory
+	Private bool           `toml:"private" json:"-"`                 // not searched from elsewhere
+	Secrets string         `toml:"secrets" json:"secrets,omitempty"` // what is done about secrets in texts
 
-	Agents []string `toml:"agents" json:"agents"` // further folders of agents: packages/web/.claude
+	Agents []string `toml:"agents" json:"agents,omitempty"` // further folders of agents: packages/web/.claude
 
 	Retention retentionConfig `toml:"retention" json:"retention"`
 	Trees     struct {
 		Auto bool `toml:"auto" json:"auto"` // reading commands refresh captured trees
-	} `toml:"trees" json:"trees"`
+	} `toml:"trees" json:"-"`
 }
 
 // A retentionConfig says what is given up when a session ends.
@@ -181,7 +181,8 @@ func (e *environ) settings(at materialize.Location) (materialize.Settings, error
 	}, err
 }
 
-// configView is what config prints.
+// configView is what config prints. Of the configuration itself the names of profile and
+// root are not shown: the profile that they give is.
 type configView struct {
 	Store     string         `json:"store"`
 	Exists    bool           `json:"exists"`
@@ -189,15 +190,7 @@ type configView struct {
 	Root      string         `json:"root"`
 	Config    string         `json:"config"`
 	Profile   layout.Profile `json:"profile"` // where new files go
-	Notes     []string       `json:"notes"`
-	Kinds     layout.Folders `json:"kinds,omitempty"`
-	Preview   int            `json:"preview"`
-	PDFDir    string         `json:"pdf_dir,omitempty"`
-	Secrets   string         `json:"secrets,omitempty"`
-
-	Agents []string `json:"agents,omitempty"`
-
-	Retention retentionConfig `json:"retention"`
+	config
 }
 
 // here returns where the store is, or would be, with its configuration.
@@ -228,11 +221,8 @@ func runConfig(_ context.Context, w *workspace, _ []string) error {
 // view returns what there is to say of the configuration of a workspace.
 func (c config) view(at materialize.Location, exists bool) (configView, error) {
 	profile, err := c.profile()
-	return configView{
-		Store: at.Store, Exists: exists, Workspace: at.Main, Root: at.Root, Config: filepath.Join(at.Store, configFile),
-		Profile: profile, Notes: c.Notes, Kinds: c.Kinds, Preview: cmp.Or(c.Preview, materialize.DefaultPreview),
-		PDFDir: c.PDFDir, Secrets: c.Secrets, Agents: c.Agents, Retention: c.Retention,
-	}, err
+	c.Preview = cmp.Or(c.Preview, materialize.DefaultPreview)
+	return configView{at.Store, exists, at.Main, at.Root, filepath.Join(at.Store, configFile), profile, c}, err
 }
 
 func (w *workspace) printConfig(v configView) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"filebus/materialize"
@@ -118,14 +117,7 @@ func withNewline(text string) string {
 }
 
 type conflictResolve struct {
-	Take string `flag:"take" need:"yes"`
-}
-
-func (o *conflictResolve) check(*environ, []string) error {
-	if !slices.Contains(materialize.Sides, o.Take) {
-		return usageError("unknown side %q: take store, file or both", o.Take)
-	}
-	return nil
+	Take string `flag:"take" need:"yes" of:"store file both"`
 }
 
 func (o *conflictResolve) run(ctx context.Context, w *workspace, args []string) error {
@@ -133,27 +125,23 @@ func (o *conflictResolve) run(ctx context.Context, w *workspace, args []string) 
 	if err != nil {
 		return err
 	}
-	if len(open) > 1 {
-		// Each needs the head that the one before left.
-		for range open[1:] {
-			if err := resolveNewest(ctx, w, args[0], "store"); err != nil {
-				return err
-			}
+	for range open[1:] { // each needs the head that the one before left
+		if err := resolveOldest(ctx, w, args[0], "store"); err != nil {
+			return err
 		}
+	}
+	if len(open) > 1 {
 		w.note("of %d file versions the newest counts; the others stay readable by ref", len(open))
 	}
-	return resolveNewest(ctx, w, args[0], o.Take)
+	return resolveOldest(ctx, w, args[0], o.Take)
 }
 
-func resolveNewest(ctx context.Context, w *workspace, text, take string) error {
+func resolveOldest(ctx context.Context, w *workspace, text, take string) error {
 	open, err := conflictsOf(ctx, w, text)
 	if err != nil {
 		return err
 	}
-	c := open[0]
-	if len(open) > 1 {
-		c = open[len(open)-1] // the oldest first
-	}
+	c := open[len(open)-1]
 	kept, err := w.Resolve(ctx, c, take)
 	if err != nil {
 		return err

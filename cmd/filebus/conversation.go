@@ -39,21 +39,8 @@ type conversationsJSON struct {
 }
 
 type conversationShow struct {
-	Format string `flag:"format"`
+	Format string `flag:"format" of:"lines references"`
 	page
-}
-
-// The forms in which the results of a conversation are printed.
-const (
-	formatLines      = "lines"
-	formatReferences = "references"
-)
-
-func (o *conversationShow) check(*environ, []string) error {
-	if o.Format != formatLines && o.Format != formatReferences {
-		return usageError("--format %q is neither lines nor references", o.Format)
-	}
-	return nil
 }
 
 func (o *conversationShow) run(ctx context.Context, w *workspace, args []string) error {
@@ -70,7 +57,7 @@ func (o *conversationShow) run(ctx context.Context, w *workspace, args []string)
 	switch {
 	case w.global.json:
 		err = w.printJSON(callsJSON{c, shown, left})
-	case o.Format == formatReferences:
+	case o.Format == "references":
 		for i := 0; i < len(shown) && err == nil; i++ {
 			err = w.printJSON(shown[i].Reference)
 		}

@@ -1,16 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"filebus"
-	"filebus/store"
+	"filebus/query"
 	"filebus/store/record"
 )
 
@@ -138,57 +140,24 @@ func (d *demo) lookAround(ctx context.Context) (demoFinds, error) {
 	if err != nil {
 		return found, err
 	}
-	err = w.Store.View(ctx, func(tx *store.Tx) error {
-		most := 0
-		for tag, err := range tx.Values(store.FieldTag, "") {
-			if err != nil {
-				return err
-			}
-			if tag.Count > most {
-				most, found.tag = tag.Count, tag.Text
-			}
-		}
-		for session, err := range tx.Values(store.FieldSession, "") {
-			if found.session = session.Text; err != nil {
-				return err
-			}
-			break
-		}
-		for ref, err := range tx.Lookup(store.FieldKind, string(record.KindHandoff)) {
-			if err != nil {
-				return err
-			}
-			v, err := tx.Get(ref)
-			if err != nil {
-				return err
-			}
-			if strings.HasSuffix(v.Record.Path, ".md") {
-				found.handoff = v.Record.Name.String()
-				break
-			}
-		}
-		if found.query == "" {
-			found.query = anyTitle(tx)
-		}
-		return nil
-	})
-	return found, err
-}
-
-// anyTitle returns a few words of the title of some record, to search for.
-func anyTitle(tx *store.Tx) string {
+	tags, err := w.read.TagCounts(ctx, "")
+	if len(tags) > 0 {
+		found.tag = slices.MaxFunc(tags, func(a, b query.TagCount) int { return a.Count - b.Count }).Tag
+	}
+	found.session = append(w.filterValues(ctx, "session"), "")[0]
+	list, listErr := w.read.List(ctx, query.ListRequest{})
 	best := ""
-	seen := 0
-	for n, err := range tx.Names(record.Name{}) {
-		if seen++; err != nil || seen > 500 {
-			break
+	for _, e := range list.Entries {
+		if e.Name.Kind == record.KindHandoff && strings.HasSuffix(e.Path, ".md") {
+			found.handoff = e.Name.String()
 		}
-		words := strings.Fields(tx.Description(n.Ref).Title)
+		words := strings.Fields(e.Title)
 		if title := strings.Join(words[:min(len(words), 4)], " "); len(title) > len(best) {
 			best = title
 		}
 	}
-	return best
+	found.query = cmp.Or(found.query, best)
+	return found, cmp.Or(err, listErr)
 }
 
 func (d *demo) title(text string) { d.env.printf("\n== %s\n", text) }

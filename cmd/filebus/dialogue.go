@@ -142,7 +142,8 @@ func (e *environ) slugNames(ctx context.Context, args []string, of namesOf) ([]s
 		}
 		_, f, d, err := e.openDialogue(ctx, arg)
 		if errors.Is(err, dialogue.ErrNoDialogue) || errors.Is(err, store.ErrNoStore) {
-			all = append(all, arg) // it may be the name of something else
+			document, _ := record.Detail[string](err)
+			all = append(all, cmp.Or(document, arg)) // which may be the name of something else
 			continue
 		}
 		var names []record.Name

@@ -31,7 +31,7 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 			return err
 		}
 	}
-	w, _, d, err := w.openDialogue(ctx, args[0])
+	w, forum, d, err := w.openDialogue(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -40,9 +40,6 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 		return err
 	}
 	view := dialogueCheckJSON{Report: *report}
-	if d.Key.IsOwn() {
-		view.Mend = mendLines(d.Key, report.Findings)
-	}
 	if !o.All {
 		view.Findings = folded(view.Findings)
 	}
@@ -53,10 +50,14 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 	if more := len(view.Findings) - findingsShown; more > 0 && !o.All {
 		view.Findings, view.More = view.Findings[:findingsShown], more
 	}
+	if d.Key.IsOwn() {
+		forum.FindAlike(ctx, d, view.Findings)
+		view.Mend = w.mends(d.Key, view.Findings)
+	}
 	if err := w.presentWhole(d.Key.String(), view, view.text(w.rest(view.More, "--all"))); err != nil {
 		return err
 	}
-	for _, line := range view.Mend {
+	for _, line := range view.Mend[:min(len(view.Mend), 5)] {
 		w.remark("to mend it: %s", line)
 	}
 	if view.Wanting > 0 {
@@ -69,54 +70,65 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 // grammar, and are understood all the same.
 func folded(findings []dialogue.Finding) []dialogue.Finding {
 	var out []dialogue.Finding
-	var lines []string
-	for i, f := range findings {
-		isForm := func(other dialogue.Finding) bool {
-			return other.Kind == "malformed" && !other.Wanting && other.File == f.File
-		}
-		if !isForm(f) {
+	lines := map[string][]string{} // by file
+	isForm := func(f dialogue.Finding) bool { return f.Kind == "malformed" && !f.Wanting }
+	for _, f := range findings {
+		if !isForm(f) || lines[f.File] == nil {
 			out = append(out, f)
-			continue
 		}
-		lines = append(lines, strconv.Itoa(f.Line))
-		if i+1 < len(findings) && isForm(findings[i+1]) {
-			continue
+		if isForm(f) {
+			lines[f.File] = append(lines[f.File], strconv.Itoa(f.Line))
 		}
-		if len(lines) > 1 {
-			shown := strings.Join(lines[:min(len(lines), 10)], ", ")
-			f.Line, f.Text = 0, fmt.Sprintf("malformed: %d markers, in lines %s", len(lines), shown)
-			if len(lines) > 10 {
-				f.Text += ", …"
+	}
+	for i, f := range out {
+		if all := lines[f.File]; isForm(f) && len(all) > 1 {
+			out[i].Line, out[i].Text = 0, fmt.Sprintf("malformed: %d markers, in lines ", len(all))
+			if len(all) > 10 {
+				all = append(all[:10], "…")
 			}
+			out[i].Text += strings.Join(all, ", ")
 		}
-		out, lines = append(out, f), nil
 	}
 	return out
 }
 
-// mendLines returns the commands that mend what was found: for the first agent whose
-// turn is wanting, and for the first file that is nobody's turn.
-func mendLines(key dialogue.Key, findings []dialogue.Finding) []string {
-	var turn, file []string
+// mend returns the command that helps with a turn, or "": none that takes a text away.
+func (w *workspace) mend(key dialogue.Key, f dialogue.Finding) string {
+	slug, file := record.ShellWord(key.String()), record.ShellWord(f.File)
+	if f.Round == nil {
+		return map[string]string{"stranger": "filebus dialogue put " + slug + " ROUND AGENT " + file}[f.Kind]
+	}
+	of := fmt.Sprintf("%s %d %s", slug, *f.Round, record.ShellWord(f.Agent))
+	recover := "filebus dialogue recover " + of + " --transcript FILE.jsonl"
+	put := "filebus dialogue put " + of
+	if f.Before != (record.ShortRef{}) {
+		return "filebus get " + f.Before.String() + " | " + put + map[bool]string{true: " --force"}[f.Kind == "astray"]
+	}
+	switch f.Kind {
+	case "missing", "empty", "stub":
+		if len(f.Alike) > 0 {
+			return put + " " + record.ShellWord(w.near(f.Alike[0]))
+		}
+		return recover + ", or " + put + " FILE"
+	case "astray", "no_markers":
+		return recover
+	case "stranger", "twice":
+		return "filebus show " + file
+	case "changed":
+		return "filebus dialogue judge " + of + " --wisdom N --consistency N --truth N --relationships N"
+	}
+	return ""
+}
+
+// mends returns what helps with findings, one command a file.
+func (w *workspace) mends(key dialogue.Key, findings []dialogue.Finding) (all []string) {
+	seen := map[string]bool{}
 	for _, f := range findings {
-		switch f.Kind {
-		case "missing", "empty", "stub", "no_markers":
-			if turn != nil {
-				continue
-			}
-			of := fmt.Sprintf("%s %d %s", record.ShellWord(key.String()), *f.Round, record.ShellWord(f.Agent))
-			turn = []string{"filebus dialogue recover " + of + " --transcript FILE.jsonl", "filebus dialogue put " + of + " FILE"}
-			if f.Kind == "no_markers" {
-				turn[1] += " --force" // another turn stands there
-			}
-		case "stranger", "twice":
-			if file == nil {
-				name := record.ShellWord(f.File) // it may be a real turn
-				file = []string{"filebus show " + name + "; if that is no turn, filebus rm " + name}
-			}
+		if line := w.mend(key, f); line != "" && f.Wanting && !seen[f.File] {
+			all, seen[f.File] = append(all, line), true
 		}
 	}
-	return append(turn, file...)
+	return all
 }
 
 // text returns what people are shown.

@@ -1,17 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"slices"
 	"strings"
 
+	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 type dialogueJudge struct {
@@ -54,8 +55,9 @@ func (o *dialogueJudge) run(ctx context.Context, w *workspace, args []string) er
 		}
 	} else {
 		given = append(given, layout.JudgedTurn{
-			Agent: args[2], Wisdom: o.Wisdom, Consistency: o.Consistency, Truth: o.Truth,
-			Relationships: o.Relationships, Converge: o.Converge, Note: o.Note, Judge: judge,
+			Agent: args[2], Marks: layout.Marks{
+				Wisdom: o.Wisdom, Consistency: o.Consistency, Truth: o.Truth, Relationships: o.Relationships,
+			}, Converge: o.Converge, Note: o.Note, Judge: judge,
 		})
 	}
 	_, f, d, err := w.openDialogue(ctx, args[0])
@@ -63,18 +65,26 @@ func (o *dialogueJudge) run(ctx context.Context, w *workspace, args []string) er
 		return err
 	}
 	out, err := f.Judge(ctx, d.Key, o.round, given)
+	return w.printJudged(out, err)
+}
+
+// printJudged prints what was recorded of the judge's word.
+func (e *environ) printJudged(out *dialogue.Judgement, err error) error {
 	if err != nil {
 		return err
 	}
-	if w.global.json {
-		return w.printJSON(out)
+	if e.global.json {
+		return e.printJSON(out)
 	}
 	for _, j := range out.Agents {
-		w.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: W %d C %d T %d R %d = %d", out.Dialogue, o.round, j.Agent,
+		e.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: W %d C %d T %d R %d = %d", out.Dialogue, out.Round, j.Agent,
 			j.Wisdom, j.Consistency, j.Truth, j.Relationships, j.Score)))
 	}
+	for _, m := range out.Marks {
+		e.printf("%s\n", oneLine(fmt.Sprintf("%s round %d %s: %s", out.Dialogue, out.Round, m.ID, cmp.Or(m.String(), "no mark"))))
+	}
 	if out.Unchanged {
-		w.note("unchanged")
+		e.note("unchanged")
 	}
 	return nil
 }
@@ -107,16 +117,11 @@ func parseJudged(text []byte) (given []layout.JudgedTurn, err error) {
 		Agents []json.RawMessage `json:"agents"`
 	}
 	var into any = &whole
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
-	if bytes.HasPrefix(text, []byte("[")) {
+	if strings.HasPrefix(strings.TrimLeft(string(text), "\ufeff \t\r\n"), "[") {
 		into = &whole.Agents
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	if err := decoder.Decode(into); err != nil {
-		return nil, fmt.Errorf("no JSON of judgements: %w", err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more than one JSON value")
+	if problem := markdown.DecodeJSON(text, into); problem != nil {
+		return nil, fmt.Errorf("no JSON of judgements: %w", problem.Err)
 	}
 	if len(whole.Agents) == 0 {
 		return nil, errors.New("it judges no agent")
@@ -135,4 +140,39 @@ func parseJudged(text []byte) (given []layout.JudgedTurn, err error) {
 		given = append(given, j)
 	}
 	return given, nil
+}
+
+type dialogueMark struct {
+	roundArg
+	NotNew       bool   `flag:"not-new"`
+	MergedWith   string `flag:"merged-with"`
+	SupersededBy string `flag:"superseded-by"`
+	Undo         bool   `flag:"undo"`
+	Agent        string `flag:"agent"`
+}
+
+func (o *dialogueMark) run(ctx context.Context, w *workspace, args []string) error {
+	words := map[layout.ItemMark]bool{
+		{Mark: "not new"}: o.NotNew, {Mark: "merged with", Other: o.MergedWith}: o.MergedWith != "",
+		{Mark: "superseded by", Other: o.SupersededBy}: o.SupersededBy != "", {}: o.Undo,
+	}
+	maps.DeleteFunc(words, func(_ layout.ItemMark, given bool) bool { return !given })
+	if len(words) != 1 {
+		return usageError("give one of --not-new, --merged-with, --superseded-by, --undo")
+	}
+	var marks []layout.ItemMark
+	for _, id := range args[2:] {
+		for mark := range words {
+			if mark.ID = id; o.Agent != "" {
+				mark.ID = fmt.Sprintf("%s R%d-%s", o.Agent, o.round, id)
+			}
+			marks = append(marks, mark)
+		}
+	}
+	_, f, d, err := w.openDialogue(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	out, err := f.Judge(ctx, d.Key, o.round, nil, marks...)
+	return w.printJudged(out, err)
 }

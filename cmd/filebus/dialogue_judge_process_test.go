@@ -46,7 +46,9 @@ func TestManyJudges(t *testing.T) {
 		t.Fatalf("%d agents are judged, want %d (%v):\n%s", len(scores.Agents), agents, problem, text)
 	}
 	for i, j := range scores.Agents {
-		if want := (layout.JudgedTurn{Agent: fmt.Sprintf("agent-%02d", i), Wisdom: i, Consistency: 1, Truth: 2, Relationships: 3}); j != want {
+		given := layout.Marks{Wisdom: i, Consistency: 1, Truth: 2, Relationships: 3}
+		want := layout.JudgedTurn{Agent: fmt.Sprintf("agent-%02d", i), Marks: given, Turn: scores.Agents[0].Turn}
+		if j != want || j.Turn == "" {
 			t.Errorf("agent %d has %+v, want %+v", i, j, want)
 		}
 	}

@@ -47,7 +47,7 @@ func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) err
 			continue
 		}
 		reports = append(reports, report)
-		wanting = wanting || report.Count("must") > 0 || report.Score < o.Min
+		wanting = wanting || report.Count("must") > 0 || report.Incomplete || report.Score < o.Min
 	}
 	err = w.presentWhole("", lintJSON{reports}, w.lintText(reports, o.All))
 	if err == nil && unread == nil && wanting {
@@ -84,6 +84,9 @@ func (e *environ) lintText(reports []*dialogue.LintReport, all bool) string {
 	var texts []string
 	for _, r := range reports {
 		text := fmt.Sprintf("%s: %d of 100", oneLine(r.File), r.Score)
+		if r.Incomplete {
+			text += ", incomplete: no turn of an agent was found"
+		}
 		for _, level := range dialogue.LintLevels() {
 			if n := r.Count(level); n > 0 {
 				text += fmt.Sprintf(", %d %s", n, level)
@@ -96,6 +99,9 @@ func (e *environ) lintText(reports []*dialogue.LintReport, all bool) string {
 				break
 			}
 			what := oneLine(f.Message + "; " + f.Remedy)
+			if f.More > 0 {
+				what += fmt.Sprintf(" (and %d more)", f.More)
+			}
 			text += fmt.Sprintf("%s:%d: %s, %s: %s\n", oneLine(f.File), f.Line, f.Level, f.Check, what)
 		}
 		texts = append(texts, text)

@@ -25,6 +25,7 @@ type markersJSON struct {
 	Markers []markerJSON   `json:"markers"`
 	Counts  map[string]int `json:"counts"`         // by kind
 	More    int            `json:"more,omitempty"` // markers that are not listed
+	Slips   []stubJSON     `json:"slips,omitempty"`
 	Stubs   []stubJSON     `json:"stubs,omitempty"`
 	Unread  []string       `json:"unread,omitempty"` // files
 }
@@ -53,6 +54,7 @@ type markerRefJSON struct {
 
 type stubJSON struct {
 	File   string `json:"file"`
+	Line   int    `json:"line,omitempty"` // of a slip
 	Reason string `json:"reason"`
 }
 
@@ -125,7 +127,7 @@ func (l *markerList) add(ctx context.Context, arg string) error {
 		l.note("%s: only the first %s were read", oneLine(arg), byteSize(maxMarkersText))
 	}
 	if reason, isStub := layout.ParseStub(in.text); isStub {
-		l.out.Stubs = append(l.out.Stubs, stubJSON{arg, reason})
+		l.out.Stubs = append(l.out.Stubs, stubJSON{arg, 0, reason})
 		l.note("%s is a stub: %s", oneLine(arg), oneLine(reason))
 		return nil
 	}
@@ -135,6 +137,10 @@ func (l *markerList) add(ctx context.Context, arg string) error {
 		if name := in.found.Record.Name; name.Kind == record.KindTurn {
 			path = name.ID + ".md"
 		}
+	}
+	for _, slip := range layout.MarkerSlips(in.text) {
+		l.out.Slips = append(l.out.Slips, stubJSON{arg, slip.Line, slip.Err.Error()})
+		l.note("%s:%d: %s", oneLine(arg), slip.Line, oneLine(slip.Err.Error()))
 	}
 	for _, said := range layout.Spoken(path, in.text) {
 		l.addMarker(arg, said)

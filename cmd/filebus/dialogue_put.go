@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
@@ -53,15 +57,6 @@ func (o *dialoguePut) run(ctx context.Context, w *workspace, args []string) erro
 	if err != nil {
 		return err
 	}
-	if file != "-" { // it gives way if there is one too many now
-		gone, err := forum.GiveWay(ctx, slot, w.abs(file))
-		if gone {
-			w.note("%s was removed: its text is in %s now", file, filepath.Base(slot.File))
-		}
-		if err != nil {
-			return err
-		}
-	}
 	return w.printReference(formatJSON, put.Reference(), put)
 }
 
@@ -95,30 +90,63 @@ func (e *environ) refuseOther(ctx context.Context, forum *dialogue.Forum, slot d
 
 type dialogueRecover struct {
 	roundArg
-	Transcript string `flag:"transcript" need:"yes"` // a file, or "-"
+	Transcript string `flag:"transcript" not:"session"` // a file, or "-"; "": one of a client is looked for
+	Session    string `flag:"session"`
 	Force      bool   `flag:"force"`
 }
 
 func (o *dialogueRecover) run(ctx context.Context, w *workspace, args []string) error {
-	r := dialogue.RecoverRequest{Round: o.round, Agent: args[2], Force: o.Force}
-	transcript, err := w.openInput(o.Transcript)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = transcript.Close() }() // only read
-	r.Transcript, r.Origin = transcript, "stdin"
-	if o.Transcript != "-" {
-		r.Origin = strings.ToValidUTF8(w.abs(o.Transcript), "\ufffd")
-	}
 	_, f, key, err := w.findDialogue(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	out, err := f.Recover(ctx, key, r)
-	if err != nil {
-		return err
+	r := dialogue.RecoverRequest{Round: o.round, Agent: args[2], Force: o.Force, Search: o.Transcript == ""}
+	files := []string{o.Transcript}
+	if r.Search {
+		files = w.transcripts(o.Session)
 	}
-	return w.printRecovered(out)
+	for _, file := range files {
+		in, err := w.openInput(file)
+		if err != nil {
+			return err
+		}
+		if r.Transcript, r.Origin = in, "stdin"; file != "-" {
+			r.Origin = strings.ToValidUTF8(w.abs(file), "\ufffd")
+		}
+		out, err := f.Recover(ctx, key, r)
+		_ = in.Close() // only read
+		if err == nil {
+			return w.printRecovered(out)
+		}
+		if !r.Search || !errors.Is(err, dialogue.ErrNotHere) {
+			return err
+		}
+	}
+	none := record.NotFound.Errorf("none of %s of clients has the turn of %s in round %d", plural(len(files), "transcript"), args[2], o.round)
+	return none.Try("filebus dialogue recover {1} {2} {3} --transcript FILE", args...)
+}
+
+// transcripts returns the files in which clients keep what agents did, the newest first: of a session
+// and of the agents that were started from it, else those of all, 200 at most.
+func (e *environ) transcripts(session string) []string {
+	var files []string
+	times := map[string]time.Time{}
+	for _, c := range [][3]string{
+		{"CLAUDE_CONFIG_DIR", ".claude", "projects/*/*.jsonl"}, {"CLAUDE_CONFIG_DIR", ".claude", "projects/*/*/subagents/*.jsonl"},
+		{"CODEX_HOME", ".codex", "sessions/*/*/*/rollout-*.jsonl"},
+		{"", ".gemini", "tmp/*/chats/*.jsonl"}, {"", ".gemini", "tmp/*/chats/*/*.jsonl"},
+	} {
+		found, _ := filepath.Glob(filepath.Join(cmp.Or(e.getenv(c[0]), filepath.Join(e.home(), c[1])), filepath.FromSlash(c[2])))
+		for _, file := range found {
+			names := strings.Split(strings.TrimSuffix(filepath.ToSlash(file), ".jsonl"), "/")
+			isOf := session == "" || slices.Contains(names, session) || strings.HasSuffix(file, "-"+session+".jsonl")
+			if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && isOf {
+				files, times[file] = append(files, file), info.ModTime()
+			}
+		}
+	}
+	slices.SortFunc(files, func(a, b string) int { return times[b].Compare(times[a]) })
+	return files[:min(len(files), 200)]
 }
 
 func (e *environ) printRecovered(out *dialogue.Recovered) error {
@@ -128,6 +156,6 @@ func (e *environ) printRecovered(out *dialogue.Recovered) error {
 	if out.Markers == 0 {
 		e.note("the text has no markers")
 	}
-	return e.print(out, "%s  %s  (was %s; line %d of the transcript, %s)\n",
-		out.Ref.Short(), out.Name, oneLine(out.Was), out.Line, plural(out.Markers, "marker"))
+	return e.print(out, "%s  %s  (was %s; line %d of %s, %s)\n",
+		out.Ref.Short(), out.Name, oneLine(out.Was), out.Line, oneLine(out.Transcript), plural(out.Markers, "marker"))
 }

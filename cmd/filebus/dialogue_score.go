@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"filebus/materialize/dialogue"
@@ -24,8 +25,12 @@ type dialogueScoreJSON struct {
 	Rounds    []roundScore        `json:"rounds"`
 	Agents    []layout.AgentScore `json:"agents"`
 	Tensions  []layout.TensionRow `json:"tensions"`
-	Written   []string            `json:"written,omitempty"` // absolute
-	Kept      []string            `json:"kept,omitempty"`    // written by hand
+
+	Differences []dialogue.Difference `json:"differences,omitempty"`
+	Says        []string              `json:"says,omitempty"`    // the judge, of the whole
+	Notes       []string              `json:"notes,omitempty"`   // marks, and what is not understood
+	Written     []string              `json:"written,omitempty"` // absolute
+	Kept        []string              `json:"kept,omitempty"`    // written by hand
 }
 
 // A roundScore is a round in numbers, and who was there.
@@ -62,6 +67,7 @@ func (o *dialogueScore) run(ctx context.Context, w *workspace, args []string) er
 func scoreView(b *dialogue.Board, files []dialogue.DerivedFile) dialogueScoreJSON {
 	view := dialogueScoreJSON{
 		Dialogue: b.Dialogue.Key, Converged: b.Converged, Total: b.Total, Agents: b.Agents, Tensions: b.TensionRows(),
+		Differences: b.Differences, Says: b.Says, Notes: b.Notes,
 	}
 	for i, r := range b.Rounds {
 		view.Rounds = append(view.Rounds, roundScore{r, b.Presence[i]})
@@ -83,7 +89,14 @@ func (e *environ) scoreText(b *dialogue.Board, open []layout.TensionRow, shown i
 	for _, r := range b.Rounds[max(0, len(b.Rounds)-shownRounds):] {
 		rows = append(rows, r.Cells("-"))
 	}
-	text := fmt.Sprintf("%sALIGNMENT %d  %s\n", e.table(rows), b.Total, boardState(b))
+	total := strconv.Itoa(b.Total)
+	if !b.HasTurns() && !b.IsWritten {
+		rows, total = nil, "-"
+	}
+	text := fmt.Sprintf("%sALIGNMENT %s  %s\n", e.table(rows), total, boardState(b))
+	for _, line := range b.Says {
+		text += oneLine("the judge: "+line) + "\n"
+	}
 	for _, t := range open[:shown] {
 		text += oneLine(fmt.Sprintf("%s %s: %s", strings.ToLower(t.Status), t.ID, markdown.Clip(t.Tension, 70))) + "\n"
 	}
@@ -98,6 +111,8 @@ func boardState(b *dialogue.Board) string {
 	switch {
 	case len(b.Rounds) == 0:
 		return "no round yet"
+	case !b.HasTurns():
+		return "no turns"
 	case b.Converged:
 		return "converged"
 	}
@@ -114,13 +129,22 @@ func (e *environ) noteScore(b *dialogue.Board, kept []string) {
 		default:
 			e.note("round %d: not judged: %s", p.Round, markdown.Clip(strings.Join(p.Unjudged, ", "), 200))
 		}
+		if len(p.Changed) > 0 {
+			e.note("round %d: changed after they were judged, so judge them again: %s", p.Round, strings.Join(p.Changed, ", "))
+		}
 		if len(p.Discarded) > 0 {
 			e.note("round %d: judged but absent, so not counted: %s", p.Round,
 				markdown.Clip(strings.Join(p.Discarded, ", "), 200))
 		}
 	}
+	for _, d := range b.Differences {
+		e.note("%s", d)
+	}
+	for _, note := range b.Notes {
+		e.note("%s", oneLine(note))
+	}
 	if len(kept) > 0 {
-		e.note("written by hand, and left alone: %s; --force replaces them", strings.Join(kept, ", "))
+		e.note("written by hand, and left alone: %s", strings.Join(kept, ", "))
 	}
 	if n := len(b.Unclear); n > 0 {
 		e.note("%s cannot be resolved: filebus dialogue check %s",

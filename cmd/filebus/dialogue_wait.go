@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,10 +15,12 @@ import (
 )
 
 type dialogueWait struct {
+	given
 	roundArg
 	For     time.Duration `flag:"for"`
 	Agents  []string      `flag:"agents"`
 	NoStubs bool          `flag:"no-stubs"`
+	Done    string        `flag:"done-marker"`
 }
 
 // A dialogueRound is what stands in the places of a round's turns.
@@ -38,7 +42,7 @@ func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) err
 	}
 	defer w.waited(args[0], w.now())
 	all, err := forum.Wait(ctx, key, dialogue.WaitRequest{
-		Round: o.round, Agents: o.Agents, Limit: o.For, NoStubs: o.NoStubs,
+		Round: o.round, Agents: o.Agents, Limit: o.For, NoStubs: o.NoStubs, Done: o.Done,
 		Alike: func(slot dialogue.Slot, file string) { w.noteAlike(slot, file) },
 		Say:   func(line string) { w.note("%s", oneLine(line)) },
 	})
@@ -48,10 +52,10 @@ func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) err
 	}
 	view := dialogueRound{Dialogue: key, Round: o.round, Agents: all}
 	if isLate {
-		view.Resume = o.hint(key)
+		view.Resume = strings.Join(append([]string{"filebus dialogue wait", record.ShellWord(key.String()),
+			strconv.Itoa(o.round)}, o.words("json")...), " ")
 	}
-	stubs := view.stubs()
-	view.Stubs = len(stubs)
+	none, hint := view.wanting(w)
 	_, printErr := w.present(presentation{
 		json: func(int) any { return view }, text: func(int) string { return w.roundTable(all) },
 	})
@@ -59,24 +63,27 @@ func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) err
 	case printErr != nil:
 		return printErr
 	case isLate:
-		return coded(record.Timeout, view.Resume, err)
-	case len(stubs) == 0:
+		return coded(record.Timeout, cmp.Or(hint, view.Resume), err)
+	case len(none) == 0:
 		return nil
 	}
-	place := fmt.Sprintf("%s %d %s", record.ShellWord(key.String()), o.round, record.ShellWord(stubs[0]))
-	hint := "filebus dialogue recover " + place + " --transcript FILE, or filebus dialogue put " + place + " FILE"
-	const text = "%d of %d have stubs in round %d of %s: %s"
-	return coded(record.Wanting, hint, fmt.Errorf(text, len(stubs), len(all), o.round, key, strings.Join(stubs, ", ")))
+	const text = "%d of %d have no turn in round %d of %s: %s"
+	return coded(record.Wanting, hint, fmt.Errorf(text, len(none), len(all), o.round, key, strings.Join(none, ", ")))
 }
 
-// stubs returns the agents that have one.
-func (view *dialogueRound) stubs() (agents []string) {
+// wanting counts the stubs, and returns the agents that have one or a text that is not
+// counted, and what helps the first of them.
+func (view *dialogueRound) wanting(w *workspace) (none []string, hint string) {
 	for _, a := range view.Agents {
 		if a.State == "stub" {
-			agents = append(agents, a.Agent)
+			view.Stubs++
+		}
+		if a.State == "stub" || a.State == "astray" {
+			none = append(none, a.Agent)
+			hint = cmp.Or(hint, w.mend(view.Dialogue, dialogue.Finding{Kind: a.State, Round: &view.Round, Agent: a.Agent, Alike: a.Alike, Before: a.Before}))
 		}
 	}
-	return agents
+	return none, hint
 }
 
 // noteAlike names a file that may be meant as a turn, and the command that takes it.
@@ -85,9 +92,8 @@ func (w *workspace) noteAlike(slot dialogue.Slot, file string) {
 	if err != nil || !filepath.IsLocal(shown) {
 		shown = file
 	}
-	hint := fmt.Sprintf("filebus dialogue put %s %d %s %s", record.ShellWord(slot.Key.String()), slot.Round,
-		record.ShellWord(slot.Agent), record.ShellWord(w.near(file)))
-	w.noteTry(hint, "%s: no turn yet, but there is %s", slot.Agent, oneLine(shown))
+	found := dialogue.Finding{Kind: "missing", Round: &slot.Round, Agent: slot.Agent, Alike: []string{file}}
+	w.noteTry(w.mend(slot.Key, found), "%s: no turn yet, but there is %s", slot.Agent, oneLine(shown))
 }
 
 // near returns a file's path as seen from the working directory, if it lies in the
@@ -117,19 +123,4 @@ func (w *workspace) roundTable(all []dialogue.Standing) string {
 		rows = append(rows, row)
 	}
 	return w.table(rows)
-}
-
-// hint is how to go on with a wait whose time was up.
-func (o *dialogueWait) hint(key dialogue.Key) string {
-	line := fmt.Sprintf("filebus dialogue wait %s %d", record.ShellWord(key.String()), o.round)
-	if len(o.Agents) > 0 {
-		line += " --agents " + record.ShellWord(strings.Join(o.Agents, ","))
-	}
-	if o.For != defaultWait {
-		line += " --for " + durationText(o.For)
-	}
-	if o.NoStubs {
-		line += " --no-stubs"
-	}
-	return line
 }

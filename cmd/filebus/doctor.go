@@ -96,11 +96,11 @@ func (d *doctor) trusted(context.Context) (string, error) {
 	return cmp.Or(reasons, "the store is the user's own"), d.user().Check(d.at.Store)
 }
 
-// disk finds room wanting below 500 MB or a twentieth.
+// disk finds room wanting below 500 MB, if that is less than a twentieth: a small disk may be nearly empty.
 func (d *doctor) disk(context.Context) (string, error) {
 	free, total := store.FreeRoom(d.at.Store)
 	text := byteSize(free) + " of " + byteSize(total) + " are free"
-	if total > 0 && (free < 500<<20 || free < total/20) {
+	if free < min(500<<20, total/20) {
 		return "", record.Failed.Errorf("%s: writing may fail soon", text).Because(errNoSpace)
 	}
 	return text, nil

@@ -26,7 +26,7 @@ func TestEntryFlags(t *testing.T) {
 	var got layout.Issue
 	given := flags.read(&got)
 	want := layout.Issue{
-		Loop: "2", Files: []string{"a, b.go", "c.go"}, Extra: []layout.ExtraField{{Name: "Severity", Value: "major"}},
+		Loop: "2", Files: []string{"a, b.go", "c.go"}, Extra: []layout.Property{{Key: "Severity", Value: "major"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("fields of the flags (-want +got):\n%s", diff)

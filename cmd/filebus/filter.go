@@ -122,13 +122,8 @@ func (p *page) next(rows int) string { return fmt.Sprintf("--offset %d", p.Offse
 // parseTime reads a time as users give it: "36h" and "2d" ago, a date, or a date
 // with a time, local unless it has a zone.
 func parseTime(text string, now time.Time) (time.Time, error) {
-	if days, found := strings.CutSuffix(text, "d"); found {
-		if n, err := strconv.ParseFloat(days, 64); err == nil && n >= 0 {
-			return now.Add(-time.Duration(n * 24 * float64(time.Hour))), nil
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
-		return now.Add(-d), nil
+	if ago, ok := parseLength(text); ok {
+		return now.Add(-ago), nil
 	}
 	for _, form := range []string{
 		time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
@@ -138,6 +133,16 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, usageError("malformed time %q: give 36h or 2d (ago), 2026-03-02 or 2026-03-02T10:00:00Z", text)
+}
+
+// parseLength reads a length of time, which may be in days: 36h, 2d.
+func parseLength(text string) (length time.Duration, ok bool) {
+	if days, found := strings.CutSuffix(text, "d"); found {
+		n, err := strconv.ParseFloat(days, 64)
+		return time.Duration(n * 24 * float64(time.Hour)), err == nil && n >= 0 && n < 1e5
+	}
+	length, err := time.ParseDuration(text)
+	return length, err == nil && length >= 0
 }
 
 // noteUnknown says of the values of filters that no record has them.

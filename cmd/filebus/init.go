@@ -18,9 +18,10 @@ import (
 )
 
 type initCommand struct {
-	Profile string `flag:"profile" not:"root"`
-	Root    string `flag:"root"`
-	Yes     bool   `flag:"yes"`
+	Profile  string `flag:"profile" not:"root"`
+	Root     string `flag:"root"`
+	Yes      bool   `flag:"yes"`
+	TakeOver bool   `flag:"take-over"`
 }
 
 // initView is what init prints.
@@ -29,7 +30,8 @@ type initView struct {
 	Workspace string              `json:"workspace"`
 	Proposed  map[string][]string `json:"proposed"` // settings, as config set takes them
 	Found     []foundFolder       `json:"found"`
-	Taken     int                 `json:"taken"` // files
+	Taken     int                 `json:"taken"`                // files
+	TakenOver []string            `json:"taken_over,omitempty"` // folders outside
 }
 
 func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
@@ -56,8 +58,8 @@ func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	if err := w.editConfig(ctx, w.Location, set); err != nil {
 		return err
 	}
-	if o.Yes {
-		v.Taken, err = w.takeIn(ctx)
+	if o.Yes || o.TakeOver {
+		err = w.takeIn(ctx, o.TakeOver, &v)
 	}
 	if err != nil && !errors.Is(err, record.Partly) {
 		return err
@@ -66,14 +68,15 @@ func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	return cmp.Or(w.print(v, "%s\n", v.Store), err)
 }
 
-// takeIn imports the files of the workspace, by its configuration as it is now, and
-// returns how many.
-func (e *environ) takeIn(ctx context.Context) (int, error) {
+// takeIn imports the files of the workspace, by its configuration as it is now, with the
+// folders outside of the store that stood here before if takesOver is set.
+func (e *environ) takeIn(ctx context.Context, takesOver bool, v *initView) error {
 	w, err := e.open(ctx)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	report, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true})
+	report, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true, TakeOver: takesOver})
+	v.Taken, v.TakenOver = len(report.Files), report.TakenOver
 	for _, s := range report.Skipped {
 		w.note("left out %s: %s", s.Path, s.Reason)
 	}
@@ -81,7 +84,7 @@ func (e *environ) takeIn(ctx context.Context) (int, error) {
 	if report.Failed > 0 && err == nil {
 		err = silentError(record.Partly)
 	}
-	return len(report.Files), err
+	return err
 }
 
 // given returns the settings that flags give, if there may be a store, and no other
@@ -182,8 +185,11 @@ func (o *initCommand) say(w *workspace, v *initView, isEmpty bool) {
 		}
 		w.remark("%s", oneLine(strings.Join(words, " ")))
 	}
+	if o.TakeOver {
+		w.remark("took over %s", cmp.Or(strings.Join(v.TakenOver, ", "), "nothing: no folder outside was that of a store that stood here"))
+	}
 	switch {
-	case o.Yes:
+	case o.Yes || o.TakeOver:
 		w.remark("took in %s", plural(v.Taken, "file"))
 	case text != "" && (isEmpty || len(v.Proposed) > 0):
 		w.remark("filebus init --yes does that, and takes the files in")

@@ -138,6 +138,15 @@ func (e *environ) readText(what string, text *string, limit int64) error {
 	return nil
 }
 
+// readWhole is readFile for a file that is refused if it has more than limit bytes.
+func (e *environ) readWhole(file string, limit int64, why string) ([]byte, error) {
+	in, err := e.readFile(file, limit)
+	if err == nil && !in.whole {
+		err = usageError("%s has more than %d bytes%s", file, limit, why)
+	}
+	return in.text, err
+}
+
 // checkUTF8 refuses what a file of Markdown could not hold byte for byte.
 func checkUTF8(what, text string) error {
 	if utf8.ValidString(text) {

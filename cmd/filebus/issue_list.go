@@ -134,9 +134,7 @@ func (e *environ) issueLines(i issue.Issue) []string {
 	if len(f.Criteria) > 0 {
 		lines = append(lines, "acceptance criteria:")
 	}
-	for _, criterion := range f.Criteria {
-		lines = append(lines, "- "+oneLine(criterion))
-	}
+	lines = append(lines, led("- ", markdown.Each(f.Criteria, oneLine))...)
 	for _, block := range []struct{ name, text string }{{"details", f.Details}, {"rationale", f.Rationale}} {
 		if block.text == "" {
 			continue

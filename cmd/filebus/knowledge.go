@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"filebus/materialize/knowledge"
@@ -41,14 +40,7 @@ type knowledgeList struct {
 	All           bool     `flag:"all"`
 	Prefix        bool     `flag:"prefix"`
 	Types         []string `flag:"type"`
-	MinConfidence string   `flag:"min-confidence"`
-}
-
-func (o *knowledgeList) check(env *environ, args []string) error {
-	if c := o.MinConfidence; c != "" && !slices.Contains(knowledge.Confidences(), c) {
-		return usageError("--min-confidence %q is none of low, medium, high", c)
-	}
-	return o.filterFlags.check(env, args)
+	MinConfidence string   `flag:"min-confidence" of:"low medium high"`
 }
 
 func (o *knowledgeList) run(ctx context.Context, w *workspace, tags []string) error {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 
 	"filebus/materialize/knowledge"
 	"filebus/query"
@@ -13,7 +12,7 @@ import (
 
 type knowledgeGraph struct {
 	filterFlags
-	Format string   `flag:"format"`
+	Format string   `flag:"format" of:"dot mermaid json"`
 	Types  []string `flag:"type"`
 	From   string   `flag:"from"`
 	Depth  int      `flag:"depth"`
@@ -25,9 +24,6 @@ type knowledgeGraph struct {
 func (o *knowledgeGraph) check(env *environ, args []string) error {
 	if env.global.json {
 		o.Format = "json"
-	}
-	if !slices.Contains(knowledge.Formats(), o.Format) {
-		return usageError("--format %q is none of dot, mermaid, json", o.Format)
 	}
 	if o.Depth < 1 || o.Depth > maxDepth || o.Limit < 0 {
 		return usageError("--depth is from 1 to %d, --limit not negative", maxDepth)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"filebus/materialize"
+	"filebus/materialize/markdown"
 	sessions "filebus/materialize/session"
 	"filebus/query"
 	"filebus/store/record"
@@ -132,15 +133,11 @@ func (o *materializeCommand) chosen(ctx context.Context, w *workspace) error {
 		r.Parse(o.Search)
 		var answer query.SearchAnswer
 		answer, err = w.read.Search(ctx, r)
-		for _, hit := range answer.Hits {
-			names = append(names, hit.Name)
-		}
+		names = markdown.Each(answer.Hits, func(h query.Hit) record.Name { return h.Name })
 	} else {
 		var list query.Listing
 		list, err = w.read.List(ctx, query.ListRequest{Filter: o.filter, At: at})
-		for _, e := range list.Entries {
-			names = append(names, e.Name)
-		}
+		names = markdown.Each(list.Entries, func(e query.Summary) record.Name { return e.Name })
 	}
 	if err != nil {
 		return err

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 	"unicode"
-	"unicode/utf8"
+
+	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // A notice is what note prints where JSON is asked for.
@@ -75,44 +78,24 @@ func (e *environ) printTable(rows [][]string) { e.printf("%s", e.table(rows)) }
 // Nothing is ever cut.
 func (e *environ) table(rows [][]string) string {
 	var out strings.Builder
-	var widths []int
-	if e.outTerminal {
-		widths = columnWidths(rows)
-	}
+	columns := 0
 	for _, row := range rows {
-		writeRow(&out, row, widths)
+		columns = max(columns, len(row))
 	}
-	return out.String()
-}
-
-func columnWidths(rows [][]string) []int {
-	var widths []int
+	aligned := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(oneLine(cell)))
+		line := strings.Join(markdown.Each(row, oneLine), "\t")
+		if e.outTerminal {
+			_, _ = fmt.Fprintln(aligned, line+strings.Repeat("\t", columns-len(row))) // a buffer cannot fail
+		} else {
+			out.WriteString(line + "\n")
 		}
 	}
-	return widths
+	_ = aligned.Flush() // as above
+	return spacesAtEnd().ReplaceAllString(out.String(), "")
 }
 
-func writeRow(out *strings.Builder, row []string, widths []int) {
-	var line strings.Builder
-	for i, cell := range row {
-		cell = oneLine(cell)
-		line.WriteString(cell)
-		switch {
-		case i == len(row)-1:
-		case widths == nil:
-			line.WriteByte('\t')
-		default:
-			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
-		}
-	}
-	out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-}
+var spacesAtEnd = layout.Pattern(`(?m) +$`)
 
 // oneLine makes text from a record safe to print in a line: without line ends,
 // tabs and the sequences that terminals obey.

@@ -113,7 +113,8 @@ func (o *pdfCommand) render(
 		options.Date = time.Date(date.Year(), date.Month(), date.Day(), 0, 0, 0, 0, time.UTC)
 	}
 	if o.Font != "" {
-		font, err := w.readFont(o.Font)
+		const maxFont = 64 << 20 // those with all characters of the basic plane have some 30 MB
+		font, err := w.readWhole(o.Font, maxFont, ": no font has")
 		if err != nil {
 			return nil, "", err
 		}
@@ -134,18 +135,6 @@ func (o *pdfCommand) render(
 		w.note("%s: %s", arg, warning)
 	}
 	return out.Bytes(), report.Title, nil
-}
-
-// maxFont is the largest font that is read, in bytes: those with all characters of
-// the basic plane have some 30 MB.
-const maxFont = 64 << 20
-
-func (e *environ) readFont(file string) ([]byte, error) {
-	in, err := e.readFile(file, maxFont)
-	if err == nil && !in.whole {
-		err = usageError("%s has more than %d bytes: no font has", file, maxFont)
-	}
-	return in.text, err
 }
 
 // fallbackTitle returns the title of a source that has none: the file's name.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os/exec"
@@ -33,10 +34,16 @@ func runFilebus(ts *testscript.TestScript, args []string) int {
 		input = ts.ReadFile(args[last][1:])
 		args = args[:last]
 	}
+	env := scriptEnviron(ts)
+	env.in = strings.NewReader(input)
+	return run(context.Background(), env, args)
+}
+
+// scriptEnviron returns what a command line of a script runs in.
+func scriptEnviron(ts *testscript.TestScript) *environ {
 	env := &environ{
 		syncBudget: time.Second, // a busy machine must not change what is said
 		gitBudget:  usualGitBudget,
-		in:         strings.NewReader(input),
 		out:        ts.Stdout(),
 		err:        ts.Stderr(),
 		dir:        ts.MkAbs("."),
@@ -47,7 +54,30 @@ func runFilebus(ts *testscript.TestScript, args []string) int {
 		name, _, _ := strings.Cut(variable, "=")
 		env.variables = append(env.variables, name+"="+ts.Getenv(name))
 	}
-	return run(context.Background(), env, args)
+	return env
+}
+
+// cmdMended is the script command "mended": it does what the command before has advised, where
+// one command's output is the other's input.
+func cmdMended(ts *testscript.TestScript, neg bool, args []string) {
+	for line := range strings.Lines(ts.ReadFile("stderr")) {
+		_, advice, _ := strings.Cut(strings.TrimSpace(line), "to mend it: ")
+		from, to, isPipe := strings.Cut(advice, " | ")
+		if !isPipe {
+			continue
+		}
+		var text bytes.Buffer
+		reads, writes := scriptEnviron(ts), scriptEnviron(ts)
+		reads.out, writes.in = &text, &text
+		for _, side := range []struct {
+			env  *environ
+			line string
+		}{{reads, from}, {writes, to}} {
+			if code := run(context.Background(), side.env, adviceWords(side.line)[1:]); code != 0 {
+				ts.Fatalf("%s ended with exit code %d", side.line, code)
+			}
+		}
+	}
 }
 
 // cmdCode is the script command "code N program args...": it fails unless the

@@ -72,6 +72,7 @@ func scriptParams(dir string, setup func(env *testscript.Env)) testscript.Params
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"filebus": cmdFilebus,
 			"code":    cmdCode,
+			"mended":  cmdMended,
 			"aged":    cmdAged,
 			"repeat":  cmdRepeat,
 			"flip":    cmdFlip,

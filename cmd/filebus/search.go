@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"filebus/query"
 	"filebus/store/record"
@@ -27,19 +26,19 @@ type searchCommand struct {
 	Refresh     bool          `flag:"refresh"`
 	MaxWait     time.Duration `flag:"max-wait"`
 
-	given, operators []string // flags, and what of the text was read as such
-	cmd              *cobra.Command
+	given
+	flagWords, operators []string // flags, and what of the text was read as such
 }
 
 func (o *searchCommand) prepare(cmd *cobra.Command) {
-	o.cmd = cmd
+	o.given.prepare(cmd)
 	o.filterFlags.prepare(cmd)
 	cmd.Flags().Lookup("recent").NoOptDefVal = usualRecent
 	cmd.SetFlagErrorFunc(searchFlagError)
 }
 
 func (o *searchCommand) check(*environ, []string) error {
-	o.given = givenFlags(o.cmd)
+	o.flagWords = o.words("offset")
 	if o.Limit < 0 || o.Limit == 0 && len(o.Facets) == 0 || o.Offset < 0 {
 		return usageError("--limit %d --offset %d: there is no such page", o.Limit, o.Offset)
 	}
@@ -151,8 +150,8 @@ func searchArguments(root *cobra.Command, args []string) []string {
 			args[i] += "=" + args[i+1]
 			args = slices.Delete(args, i+1, i+2)
 		case strings.HasPrefix(args[i], "--"):
-			if takesValue(cmd, args[i][2:]) {
-				i++
+			if flag := cmd.Flag(args[i][2:]); flag != nil && flag.NoOptDefVal == "" {
+				i++ // its value
 			}
 		case isWithout(cmd, args[i]):
 			args[i] = " " + args[i]
@@ -178,12 +177,6 @@ func searchText(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// takesValue reports whether a flag has its value in the next argument.
-func takesValue(cmd *cobra.Command, name string) bool {
-	flag := cmd.Flag(name)
-	return flag != nil && flag.NoOptDefVal == ""
-}
-
 // isWithout reports whether an argument begins with a minus and is no flag: not all
 // of its letters are flags.
 func isWithout(cmd *cobra.Command, arg string) bool {
@@ -202,35 +195,9 @@ func searchFlagError(cmd *cobra.Command, err error) error {
 	return coded(record.Usage, "filebus search -- "+record.ShellWord("--"+name)+", to search for that text", err)
 }
 
-// givenFlags returns the flags of a command line, but those of the page, as they can
-// be given again.
-func givenFlags(cmd *cobra.Command) []string {
-	var given []string
-	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if flag.Name == "offset" {
-			return
-		}
-		values := []string{flag.Value.String()}
-		if list, ok := flag.Value.(interface{ GetSlice() []string }); ok {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			switch {
-			case flag.Value.Type() == "bool" && value == "true":
-				given = append(given, "--"+flag.Name)
-			case flag.NoOptDefVal != "":
-				given = append(given, "--"+flag.Name+"="+record.ShellWord(value))
-			default:
-				given = append(given, "--"+flag.Name, record.ShellWord(value))
-			}
-		}
-	})
-	return given
-}
-
 // searchLine returns a search as it can be typed.
-func searchLine(given []string, text string) string {
-	words := append([]string{"filebus", "search"}, given...)
+func searchLine(flags []string, text string) string {
+	words := append([]string{"filebus", "search"}, flags...)
 	if strings.HasPrefix(text, "-") {
 		words = append(words, "--")
 	}

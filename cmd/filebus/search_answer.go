@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -187,14 +186,7 @@ func parseFacets(texts []string) ([]index.Facet, error) {
 
 // parseHalfLife reads a length of time, in days too.
 func parseHalfLife(text string) (time.Duration, error) {
-	var length time.Duration
-	if days, found := strings.CutSuffix(text, "d"); found {
-		if n, err := strconv.ParseFloat(days, 64); err == nil && n < 1e5 {
-			length = time.Duration(n * 24 * float64(time.Hour))
-		}
-	} else if d, err := time.ParseDuration(text); err == nil {
-		length = d
-	}
+	length, _ := parseLength(text)
 	if length <= 0 {
 		return 0, usageError("--recent=%s is not a length of time: give 7d or 36h", text)
 	}

@@ -89,11 +89,12 @@ func (o *searchCommand) noteMissed(env *environ, answer *query.SearchAnswer, tex
 		env.note("without %s there %s", conditionText(h), count(int(h.Total), "is 1 hit", "are %d hits"))
 	}
 	if answer.DidYouMean != "" {
-		env.note("did you mean: %s", oneLine(searchLine(o.given, answer.DidYouMean)))
+		env.note("did you mean: %s", oneLine(searchLine(o.flagWords, answer.DidYouMean)))
 	}
 	if len(o.operators) > 0 {
 		env.note("read as filters, or as what to leave out: %s; to search for it as text: %s",
-			clipText(strings.Join(o.operators, " ")), clipText(searchLine(append(slices.Clip(o.given), "--literal"), text)))
+			clipText(strings.Join(o.operators, " ")),
+			clipText(searchLine(append(slices.Clip(o.flagWords), "--literal"), text)))
 	}
 }
 
@@ -105,7 +106,7 @@ func (o *searchCommand) noteUnknown(env *environ, answer *query.SearchAnswer) {
 	words := markdown.Each(answer.Unknown, func(word string) string { return `"` + word + `"` })
 	note := "no record has " + clipText(strings.Join(words, " or "))
 	if answer.DidYouMean != "" {
-		note += "; did you mean: " + oneLine(searchLine(o.given, answer.DidYouMean))
+		note += "; did you mean: " + oneLine(searchLine(o.flagWords, answer.DidYouMean))
 	}
 	env.note("%s", note)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -75,7 +76,8 @@ func (o *sessionArchive) check(env *environ, args []string) error {
 	case o.has("to") && o.To == "":
 		return usageError("--to is empty: is the variable that holds it set?")
 	case o.To != "" && !strings.HasSuffix(o.To, ".tar.gz") && !strings.HasSuffix(o.To, ".tgz"):
-		hint := "filebus materialize --session " + record.ShellWord(args[0]) + " --to " + record.ShellWord(o.To)
+		hint := "run it again with --to " + record.ShellWord(strings.TrimSuffix(o.To, filepath.Ext(o.To))+".tar.gz") +
+			", or for a folder filebus materialize --session " + record.ShellWord(args[0]) + " --to DIR"
 		return coded(record.Usage, hint, fmt.Errorf("--to %s is not a file that ends with .tar.gz", o.To))
 	case o.To != "":
 		o.To = env.abs(o.To)

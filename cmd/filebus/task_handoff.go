@@ -40,18 +40,14 @@ func (o *handoffFlags) read(env *environ, outcome string) (layout.Handoff, error
 	var h layout.Handoff
 	name := o.JSONInput + o.YAML
 	if name != "" {
-		in, err := env.readFile(name, maxHandoff)
-		if err == nil && !in.whole {
-			err = usageError("%s has more than %d bytes: a handoff names results, it does not hold them",
-				name, maxHandoff)
-		}
+		text, err := env.readWhole(name, maxHandoff, ": a handoff names results, it does not hold them")
 		if err != nil {
 			return h, err
 		}
 		if o.JSONInput != "" {
-			h, err = layout.ParseHandoffJSON(in.text)
+			h, err = layout.ParseHandoffJSON(text)
 		} else {
-			h, err = parseHandoffText(name, in.text)
+			h, err = parseHandoffText(name, text)
 		}
 		if err != nil {
 			return h, coded(record.Usage, "", err)

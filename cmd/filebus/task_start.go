@@ -117,15 +117,12 @@ func (o *taskStart) startBatch(ctx context.Context, w *workspace) error {
 // readBatch reads the tasks of a file. If anything of it is not understood, that is an
 // error: nothing is begun.
 func (e *environ) readBatch(file string) (batch []*layout.Entry, err error) {
-	in, err := e.readFile(file, maxHandoff)
-	if err == nil && !in.whole {
-		err = usageError("%s has more than %d bytes", file, maxHandoff)
-	}
-	if err = cmp.Or(err, checkUTF8("list of tasks", string(in.text))); err != nil {
+	text, err := e.readWhole(file, maxHandoff, "")
+	if err = cmp.Or(err, checkUTF8("list of tasks", string(text))); err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
-	for _, entry := range batchEntries(in.text) {
+	for _, entry := range batchEntries(text) {
 		if s := entry.Facts.Status; s != "" && s != layout.StatusPending {
 			e.note("%s:%d: %s is %s, and is not started", file, entry.Line, cmp.Or(entry.Facts.Task, entry.Facts.Title), s)
 			continue

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,10 +15,11 @@ import (
 )
 
 type waitCommand struct {
+	given
 	All    bool          `flag:"all" not:"any"`
 	Any    bool          `flag:"any"`
-	Limit  time.Duration `flag:"limit"`
-	MaxAge time.Duration `flag:"max-age"`
+	Limit  time.Duration `flag:"limit" least:"0"`
+	MaxAge time.Duration `flag:"max-age" least:"0"`
 }
 
 // defaultWait is short enough for the ten minutes that most agents give a command.
@@ -27,13 +29,6 @@ type waitJSON struct {
 	Tasks   []task.Ending  `json:"tasks"`
 	Waiting []task.Pending `json:"waiting,omitempty"`
 	Resume  string         `json:"resume,omitempty"` // the command that goes on
-}
-
-func (o *waitCommand) check(*environ, []string) error {
-	if o.Limit < 0 || o.MaxAge < 0 {
-		return usageError("--limit %v and --max-age %v: a time cannot be negative", o.Limit, o.MaxAge)
-	}
-	return nil
 }
 
 func (o *waitCommand) run(ctx context.Context, w *workspace, args []string) error {
@@ -74,7 +69,8 @@ func (o *waitCommand) report(env *environ, endings []task.Ending, late error) er
 	}
 	if late != nil {
 		view.Waiting, _ = record.Detail[[]task.Pending](late)
-		view.Resume = o.hint(view.Waiting)
+		view.Resume = strings.Join(slices.Concat([]string{"filebus wait"}, markdown.Each(view.Waiting,
+			func(p task.Pending) string { return record.ShellWord(p.ID.String()) }), o.words("json")), " ")
 	}
 	if env.global.json {
 		if err := env.printJSON(view); err != nil {
@@ -93,27 +89,11 @@ func (o *waitCommand) report(env *environ, endings []task.Ending, late error) er
 	return nil
 }
 
-// hint is how to go on with a wait whose time was up.
-func (o *waitCommand) hint(waiting []task.Pending) string {
-	line := "filebus wait"
-	for _, p := range waiting {
-		line += " " + record.ShellWord(p.ID.String())
-	}
-	if o.Any {
-		line += " --any"
-	}
-	if o.Limit != defaultWait {
-		line += " --limit " + durationText(o.Limit)
-	}
-	if o.MaxAge > 0 {
-		line += " --max-age " + durationText(o.MaxAge)
-	}
-	return line
-}
-
 // durationText writes a duration without the parts that are zero.
-func durationText(d time.Duration) string {
-	return strings.Replace(strings.Replace(d.String(), "m0s", "m", 1), "h0m", "h", 1)
+func durationText(d time.Duration) string { return shortDuration(d.String()) }
+
+func shortDuration(text string) string {
+	return strings.Replace(strings.Replace(text, "m0s", "m", 1), "h0m", "h", 1)
 }
 
 const (

@@ -16,25 +16,10 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
-
-// refs returns the versions that a document is made from.
-func (d *Dialogue) refs() (all []record.Ref) {
-	for _, f := range d.Files {
-		all = append(all, f.Version.Ref)
-	}
-	for _, r := range d.Rounds {
-		for _, f := range r.Files {
-			all = append(all, f.Version.Ref)
-		}
-		for _, t := range r.Turns {
-			all = append(all, t.Version.Ref)
-		}
-	}
-	return all
-}
 
 // lifecycles returns how far a document can be, in this order: the last word of the name
 // of its file.
@@ -133,14 +118,17 @@ func roundName(name string, round int) string {
 	return stem + part + ".md"
 }
 
+// tryForce is what helps where a file of the store is not replaced.
+const tryForce = "run it again with --out FILE, or with --force, after which filebus get {1} still gives the text"
+
 // checkOverwrite returns errEdited if old, the text of a file, is neither the
 // new one nor as dialogue assemble has written it.
-func checkOverwrite(file string, old, text []byte) error {
+func checkOverwrite(file string, old, text []byte, hint string, names ...string) error {
 	if sealed, intact := layout.CheckSeal(old); len(old) == 0 || sealed && intact || bytes.Equal(old, text) {
 		return nil
 	}
 	err := record.Conflict.Errorf("%s was not written by dialogue assemble, or was changed since", file)
-	return err.Try("run it again with --out FILE, or with --force to replace it").Because(errEdited, file)
+	return err.Try(hint, names...).Because(errEdited, file)
 }
 
 // WriteDocument writes a document to a file, absolute, and its rounds beside it if they
@@ -159,7 +147,7 @@ func WriteDocument(
 		one := assembledFile{File: filepath.Join(filepath.Dir(file), part.Name), Tokens: record.EstimateTokens(size)}
 		old, err := os.ReadFile(one.File)
 		if err == nil && !force {
-			err = checkOverwrite(one.File, old, part.Text)
+			err = checkOverwrite(one.File, old, part.Text, "run it again with another --out FILE")
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
@@ -214,7 +202,8 @@ func (f *Forum) assemble(ctx context.Context, key Key, opts AssembleOptions) (*A
 	done.Status, done.Skipped = cmp.Or(opts.Status, statusOf(old)), skipped
 	files := renderDocument(doc, base+".dialogue."+done.Status+".md", opts.Split)
 	for _, o := range old {
-		err := checkOverwrite(f.w.FilePath(o.version.Record.Path), o.text, textIn(files, path.Base(o.name.ID)))
+		err := checkOverwrite(f.w.FilePath(o.Record.Path), o.text, textIn(files, path.Base(o.Record.Name.ID)),
+			tryForce, o.Ref.Short())
 		if err != nil && !opts.Force {
 			return nil, err
 		}
@@ -239,28 +228,25 @@ var documentName = layout.Pattern(`^\.dialogue(\.round-\d+)?\.(draft|wip|accepte
 
 // A documentRecord is a file of a document that is stored.
 type documentRecord struct {
-	name    record.Name
+	store.Version
 	status  string
 	isRound bool
-	version store.Version
 	text    []byte
 }
 
 // documentFiles returns the files that a document has now, in all statuses, as they
 // are on disk.
 func (f *Forum) documentFiles(ctx context.Context, folder, base string) ([]documentRecord, error) {
-	ids := map[string]bool{}
-	for _, l := range lifecycles() {
-		ids[folder+base+".dialogue."+l+".md"] = true
-	}
 	stored, err := f.storedDocument(ctx, folder, base)
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range stored {
-		ids[file.name.ID] = true
+	ids := markdown.Each(stored, func(file documentRecord) string { return file.Record.Name.ID })
+	for _, l := range lifecycles() {
+		ids = append(ids, folder+base+".dialogue."+l+".md")
 	}
-	for id := range ids {
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
 		if err := f.w.ImportNew(ctx, record.KindDialogue, id); err != nil {
 			return nil, err
 		}
@@ -276,16 +262,13 @@ func (f *Forum) Documents(ctx context.Context, d *Dialogue) ([]record.Name, erro
 		return nil, nil
 	}
 	stored, err := f.storedDocument(ctx, folder, base)
-	if err != nil {
-		return nil, err
-	}
 	var names []record.Name
 	for _, file := range stored {
 		if !file.isRound {
-			names = append(names, file.name)
+			names = append(names, file.Record.Name)
 		}
 	}
-	return names, nil
+	return names, err
 }
 
 // storedDocument returns the files of a document that are stored, by name.
@@ -296,19 +279,17 @@ func (f *Forum) storedDocument(ctx context.Context, folder, base string) ([]docu
 	}
 	var files []documentRecord
 	for _, e := range entries {
-		name := e.Version.Record.Name
-		rest, found := strings.CutPrefix(name.ID, folder+base)
-		m := documentName().FindStringSubmatch(rest)
-		if !found || m == nil {
+		m := documentName().FindStringSubmatch(e.Version.Record.Name.ID[len(folder+base):])
+		if m == nil {
 			continue
 		}
 		text, err := f.w.TextOf(ctx, e.Version)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, documentRecord{name, m[2], m[1] != "", e.Version, text})
+		files = append(files, documentRecord{e.Version, m[2], m[1] != "", text})
 	}
-	slices.SortFunc(files, func(a, b documentRecord) int { return strings.Compare(a.name.ID, b.name.ID) })
+	slices.SortFunc(files, func(a, b documentRecord) int { return strings.Compare(a.Record.Name.ID, b.Record.Name.ID) })
 	return files, nil
 }
 
@@ -337,7 +318,7 @@ func textIn(files []documentFile, name string) []byte {
 func (f *Forum) writeFiles(
 	ctx context.Context, d *Dialogue, done *Assembled, folder string, files []documentFile, old []documentRecord,
 ) error {
-	from := d.refs()
+	from := markdown.Each(d.versions(), func(v store.Version) record.Ref { return v.Ref })
 	for _, file := range slices.Backward(files) { // the document never names a file that is not there
 		request := materialize.PutRequest{
 			Kind: record.KindDialogue, ID: folder + file.Name, Text: bytes.NewReader(file.Text), From: from,
@@ -345,12 +326,12 @@ func (f *Forum) writeFiles(
 			Facts: layout.Facts{Attributes: map[string]string{layout.AttributeDialogue: d.Key.Slug()}},
 		}
 		for _, o := range old {
-			if o.name.ID != request.ID {
+			if o.Record.Name.ID != request.ID {
 				continue
 			}
-			request.Expect = store.Current(o.version.Ref)
+			request.Expect = store.Current(o.Ref)
 			if bytes.Equal(o.text, file.Text) { // made from other versions that say the same
-				request.From = o.version.Record.From
+				request.From = o.Record.From
 			}
 		}
 		put, err := f.w.Put(ctx, request)
@@ -363,13 +344,13 @@ func (f *Forum) writeFiles(
 	}
 	slices.Reverse(done.Files)
 	for _, o := range old {
-		if textIn(files, path.Base(o.name.ID)) != nil {
+		if textIn(files, path.Base(o.Record.Name.ID)) != nil {
 			continue
 		}
-		if err := f.w.Remove(ctx, o.name); err != nil {
+		if err := f.w.Remove(ctx, o.Record.Name); err != nil {
 			return err
 		}
-		done.Removed = append(done.Removed, f.w.FilePath(o.version.Record.Path))
+		done.Removed = append(done.Removed, f.w.FilePath(o.Record.Path))
 	}
 	return nil
 }

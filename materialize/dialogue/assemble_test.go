@@ -49,7 +49,7 @@ func wantRounds() []string {
 		"0 after 💙 Judge: Round 0 Summary: ## By hand\n\n# Round 1\n",
 		"1 muffin Muffin 🥮 (the file is empty) ",
 		"1 eclair Eclair 🧁 (there is no file) ",
-		"1 guest Guest 🧁 " + files["round-1/guest.md"],
+		"1 after May be a turn, and is not counted: Round 1 Guest: " + files["round-1/guest.md"],
 		"1 after 💙 Judge: Verdict: The caller.\n",
 	}
 }
@@ -118,7 +118,8 @@ func TestAssemble(t *testing.T) {
 				}
 				wantHead := layout.DialogueHead{
 					Title: "Retry policy", Draft: "Dialogue x", Date: "2026-03-02 09:30Z", Status: "In Progress",
-					Participants: []string{"💙 Ada the judge", "🥮 Muffin", "🧁 Data-architect", "🧁 Eclair", "🧁 Guest"},
+					Participants: []string{"💙 Ada the judge", "🥮 Muffin", "🧁 Data-architect", "🧁 Eclair"},
+					Extra:        []layout.Property{{Key: layout.PropertyFindings, Value: "no row in the scoreboard for Data-architect"}},
 				}
 				if diff := cmp.Diff(wantHead, doc.Head); diff != "" {
 					t.Errorf("head (-want +got):\n%s", diff)
@@ -135,7 +136,7 @@ func TestAssemble(t *testing.T) {
 						t.Errorf("assembled again, %s is changed", f.Name)
 					}
 				}
-				keys, _, err := h.byKey(t.Context())
+				keys, err := h.keys(t.Context())
 				if diff := cmp.Diff([]Key{{ID: "x"}}, keys); diff != "" || err != nil {
 					t.Errorf("dialogues, %v (-want +got):\n%s", err, diff)
 				}
@@ -213,7 +214,7 @@ func TestAssembleByHand(t *testing.T) {
 		}
 		opts := AssembleOptions{Status: status}
 		if _, err := h.Assemble(t.Context(), Key{ID: "x"}, opts); !errors.Is(err, errEdited) ||
-			!failsWith(err, "run it again with --out FILE, or with --force to replace it", file) {
+			!refuses(err, tryForce) || !strings.Contains(err.Error(), file) {
 			t.Errorf("status %q over a file changed by hand: %v", status, err)
 		}
 		if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, text) {
@@ -376,7 +377,7 @@ func TestAssembleReal(t *testing.T) {
 	if _, err := h.work.Capture(t.Context(), corpus, materialize.CaptureOptions{Tree: "blue"}); err != nil {
 		t.Fatal(err)
 	}
-	keys, _, err := h.byKey(t.Context())
+	keys, err := h.keys(t.Context())
 	if err != nil || len(keys) == 0 {
 		t.Fatalf("%d dialogues: %v", len(keys), err)
 	}

@@ -6,14 +6,16 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/store/record"
 )
 
 // A Finding is one thing that a check has found. Its kinds are those of files: missing,
-// empty, stub, no_markers, long, late, stranger (of an agent that was not launched),
-// twice (two of one agent), broken (of JSON that cannot be read); those of markers and
+// empty, stub, astray (it is not counted as this turn), no_markers, long, late, stranger (of an agent that was not launched),
+// twice (two of one agent), broken (of JSON that cannot be read), changed (after it was judged); those of markers and
 // ids: malformed, repeated (in one turn), foreign (it names another agent or round),
 // unknown and ambiguous (it means no tension, or several); skipped, of a round that never
 // was before one that is; and scored, of scores for an agent that gave no turn.
@@ -25,6 +27,9 @@ type Finding struct {
 	Line    int    `json:"line,omitempty"`  // counted from 1; 0: the whole file
 	Text    string `json:"text"`            // what is found
 	Wanting bool   `json:"wanting"`         // it is incomplete or cannot be told; else it departs in form alone
+
+	Alike  []string        `json:"alike,omitempty"` // files, absolute, that may be meant as the turn: see FindAlike
+	Before record.ShortRef `json:"before,omitzero"` // the version that was the turn
 }
 
 // A Report is what a check has found.
@@ -50,7 +55,7 @@ func Check(d *Dialogue, round int) (*Report, error) {
 			return nil, err
 		}
 	}
-	c := &checker{d: d, report: &Report{Dialogue: d.Key}}
+	c := &checker{d: d, report: &Report{Dialogue: d.Key}, counts: map[string]int{}}
 	tracking := track(d)
 	for _, r := range d.Rounds {
 		if round >= 0 && r.Number != round {
@@ -62,6 +67,10 @@ func Check(d *Dialogue, round int) (*Report, error) {
 	}
 	if round < 0 {
 		c.skipped()
+		c.outside()
+		if len(d.Rounds) > 0 && c.report.Given+c.counts[stateStub]+c.counts[stateEmpty] == 0 {
+			c.add("no_turns", nil, "", d.folder(), 0, "no turns")
+		}
 	}
 	c.broken(round)
 	for _, f := range c.report.Findings {
@@ -69,23 +78,25 @@ func Check(d *Dialogue, round int) (*Report, error) {
 			c.report.Wanting++
 		}
 	}
-	slices.SortStableFunc(c.report.Findings, compareFindings)
+	c.report.Missing, c.report.Empty = c.counts[stateMissing], c.counts[stateEmpty]
+	c.report.Stubs, c.report.Malformed = c.counts[stateStub], c.counts["malformed"]
+	slices.SortStableFunc(c.report.Findings, func(a, b Finding) int {
+		whole := -1 // a finding of no round comes first
+		return cmp.Or(*cmp.Or(a.Round, &whole)-*cmp.Or(b.Round, &whole), strings.Compare(a.Agent, b.Agent), a.Line-b.Line)
+	})
 	return c.report, nil
-}
-
-func compareFindings(a, b Finding) int {
-	whole := -1 // a finding of no round comes first
-	return cmp.Or(*cmp.Or(a.Round, &whole)-*cmp.Or(b.Round, &whole), strings.Compare(a.Agent, b.Agent), a.Line-b.Line)
 }
 
 type checker struct {
 	d      *Dialogue
 	report *Report
+	counts map[string]int // of findings, by kind
 }
 
 // add adds that something is incomplete, or cannot be told, unless that is taken back.
 func (c *checker) add(kind string, round *int, agent, file string, line int, format string, args ...any) *Finding {
-	f := Finding{kind, round, agent, file, line, fmt.Sprintf(format, args...), true}
+	c.counts[kind]++
+	f := Finding{kind, round, agent, file, line, fmt.Sprintf(format, args...), true, nil, record.ShortRef{}}
 	c.report.Findings = append(c.report.Findings, f)
 	return &c.report.Findings[len(c.report.Findings)-1]
 }
@@ -97,20 +108,40 @@ func (c *checker) round(r *Round) {
 	c.report.Launched += len(owing)
 	for _, agent := range owing {
 		if r.Turn(agent) == nil {
-			c.report.Missing++
 			file := path.Join(c.d.folder(), roundFolder(r.Number), agent+".md") // where it would be
-			c.add("missing", &r.Number, agent, file, 0, "no file")
+			c.add(stateMissing, &r.Number, agent, file, 0, "no file")
 		}
 	}
 	for _, t := range r.Turns {
 		if first := r.Turn(t.Agent); first != t {
-			c.wanting("twice", t, 0, "a second file of %s, beside %s", t.Agent, first.fileName())
+			f := c.wanting("twice", t, 0, "a second file of %s, beside %s", t.Agent, first.fileName())
+			f.Wanting = first.state() != stateTurn || !t.IsStub && t.digest() != first.digest() // else no text is left over
 			continue
 		}
-		if !t.IsStub && !slices.Contains(owing, t.Agent) {
+		if !t.IsStub && !slices.Contains(owing, t.Agent) && c.d.unknown(r) == nil {
 			c.wanting("stranger", t, 0, "%s was not launched in this round", t.Agent)
 		}
 		c.turn(t)
+	}
+	for _, f := range r.Files {
+		if t := f.MayBe; t != nil {
+			const text = "%s is nobody who takes part; if this is a turn: filebus dialogue panel %s %d --add %s"
+			found := c.wanting("stranger", t, 0, text, t.Agent, c.d.Key, r.Number, layout.AgentName(t.Agent))
+			if found.Wanting = t.hasForm() || r.Panel == nil; !c.d.Key.IsOwn() {
+				found.Text, _, _ = strings.Cut(found.Text, ";") // it is only read
+			}
+		}
+	}
+}
+
+// outside names the files that may be turns, and lie in no round's folder, but for copies.
+func (c *checker) outside() {
+	for _, f := range c.d.Files {
+		isCopy := func(t *Turn) bool { return t.Version.Record.Body == f.Version.Record.Body }
+		isIn := func(r *Round) bool { return slices.ContainsFunc(r.Turns, isCopy) }
+		if f.MayBe != nil && !slices.ContainsFunc(c.d.Rounds, isIn) {
+			c.add("stranger", nil, "", c.d.shown(f.Version.Record.Path), 0, "not counted: it lies in no folder of a round")
+		}
 	}
 }
 
@@ -121,14 +152,10 @@ func (c *checker) wanting(kind string, t *Turn, line int, format string, args ..
 
 // turn checks one file.
 func (c *checker) turn(t *Turn) {
-	switch t.state() {
-	case stateStub:
-		c.report.Stubs++
-		c.wanting("stub", t, 0, "a stub: %s", t.Stub)
-		return
-	case stateEmpty:
-		c.report.Empty++
-		c.wanting("empty", t, 0, "the file is empty")
+	if state := t.state(); state != stateTurn {
+		c.wanting(state, t, 0, "%s", map[string]string{
+			stateStub: "a stub: " + t.Stub, stateEmpty: "the file is empty", stateAstray: "not counted: " + t.Astray,
+		}[state])
 		return
 	}
 	c.report.Given++
@@ -136,10 +163,15 @@ func (c *checker) turn(t *Turn) {
 	switch {
 	case t.Text == nil:
 		c.wanting("long", t, 0, "%d bytes; markers are read in files of up to %d", t.Version.Record.Size, MaxTurn)
+	case len(t.Markers) == 0 && !utf8.Valid(t.Text):
+		c.wanting("no_markers", t, 0, "no markers: it is not UTF-8")
 	case len(t.Markers) == 0:
 		c.wanting("no_markers", t, 0, "no markers")
 	}
 	c.markers(t)
+	if j, _ := c.d.Round(t.Round).Scores.Find(t.Agent); t.isChanged(j) {
+		c.wanting("changed", t, 0, "it has changed since it was judged: judge it again")
+	}
 	if begun, known := c.d.Round(t.Round + 1).begunBy(); known && c.d.Key.IsOwn() &&
 		t.Version.Record.Time.After(begun) {
 		c.wanting("late", t, 0, "written after round %d began", t.Round+1).Wanting = false // nobody can mend it
@@ -148,11 +180,17 @@ func (c *checker) turn(t *Turn) {
 
 // markers checks the markers of a turn.
 func (c *checker) markers(t *Turn) {
+	for _, slip := range layout.MarkerSlips(t.Text) {
+		c.wanting("malformed", t, slip.Line, "%v", slip.Err)
+	}
 	first := map[string]int{} // the line of each id
 	for _, m := range t.Markers {
 		if !m.Exact && !m.NamesWhole() {
-			c.report.Malformed++
-			c.wanting("malformed", t, m.Line, "%s", malformedText(m)).Wanting = needsID(m)
+			text := "malformed: " + markdown.Clip(oneSpaced(m.Raw), 60)
+			if needsID(m) {
+				text += ", which has no id"
+			}
+			c.wanting("malformed", t, m.Line, "%s", text).Wanting = needsID(m)
 		}
 		if m.Agent != "" && (m.Agent != t.Agent || m.Round != t.Round) {
 			c.wanting("foreign", t, m.Line, "%s is an id of %s in round %d", m.ID, m.Agent, m.Round)
@@ -178,14 +216,6 @@ func needsID(m layout.Marker) bool {
 	return false
 }
 
-func malformedText(m layout.Marker) string {
-	text := "malformed: " + markdown.Clip(oneSpaced(m.Raw), 60)
-	if needsID(m) {
-		text += ", which has no id"
-	}
-	return text
-}
-
 // references adds the references of a round that mean no tension, or several.
 func (c *checker) references(r *Round, t *tracking) {
 	for _, ref := range t.Unclear {
@@ -197,7 +227,7 @@ func (c *checker) references(r *Round, t *tracking) {
 			c.wanting("unknown", turn, ref.Line, "%s is no tension that was raised before", ref.Text)
 			continue
 		}
-		names := markdown.Each(ref.Matches[:min(2, len(ref.Matches))], refText)
+		names := markdown.Each(ref.Matches[:min(2, len(ref.Matches))], (*tension).String)
 		if ref.Count > 2 {
 			names = append(names, "…")
 		}
@@ -243,23 +273,19 @@ func (c *checker) broken(round int) {
 		if round >= 0 && of != nil && *of != round {
 			continue
 		}
-		c.add("broken", of, "", c.d.shown(p.File), p.Line, "%v", p.Err)
+		isOpen := func(r *Round) bool { return r.Panel == nil }
+		found := c.add("broken", of, "", c.d.shown(p.File), p.Line, "%v", p.Err)
+		found.Wanting = p.Err != errElsewhere || len(c.d.Rounds) == 0 || slices.ContainsFunc(c.d.Rounds, isOpen)
 	}
 }
 
 // folder returns the folder of a dialogue as its records have it, below the workspace
 // or the root of its tree.
 func (d *Dialogue) folder() string {
-	for _, r := range d.Rounds {
-		for _, t := range r.Turns {
-			return d.shown(path.Dir(path.Dir(t.Version.Record.Path)))
+	for _, v := range d.versions() {
+		if at := strings.LastIndex("/"+v.Record.Path, "/"+d.Key.Slug()+"/"); at >= 0 {
+			return d.shown(v.Record.Path[:at+len(d.Key.Slug())])
 		}
-		for _, f := range r.Files {
-			return d.shown(strings.TrimSuffix(f.Version.Record.Path, "/"+f.Path))
-		}
-	}
-	for _, f := range d.Files {
-		return d.shown(strings.TrimSuffix(f.Version.Record.Path, "/"+f.Path))
 	}
 	return d.Key.ID
 }

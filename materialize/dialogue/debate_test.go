@@ -34,10 +34,7 @@ func newDebate(t testing.TB, profile layout.Profile) *debate {
 	for _, name := range []string{"muffin", "scone", "eclair", "donut", "cannoli"} {
 		pool.Experts = append(pool.Experts, layout.Expert{Name: name})
 	}
-	text, err := layout.AppendJSON(nil, pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := layout.AppendJSON(nil, pool)
 	put := materialize.PutRequest{Kind: record.KindDialogue, ID: "x/" + poolFile, Text: strings.NewReader(string(text)), Source: record.SourcePut}
 	if _, err := w.Put(t.Context(), put); err != nil {
 		t.Fatal(err)

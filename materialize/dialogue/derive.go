@@ -28,11 +28,13 @@ type DerivedFile struct {
 // dialogue: scoreboard.md, tensions.md, and the summary of each round. The same
 // records give the same bytes.
 func (b *Board) derive() []DerivedFile {
-	if len(b.Rounds) == 0 {
+	if !b.HasTurns() {
 		return nil
 	}
-	files := []DerivedFile{{Path: scoreboardFile, Text: b.scoreboardText()},
-		{Path: tensionsFile, Text: b.tensionsText()}}
+	files := []DerivedFile{
+		{Path: scoreboardFile, Text: derived(layout.AppendScoreboard(b.titled("Scoreboard"), b.Scoreboard))},
+		{Path: tensionsFile, Text: b.tensionsText()},
+	}
 	for i, r := range b.Rounds {
 		files = append(files, DerivedFile{Path: summaryFile(r.Round), Text: b.summaryText(i)})
 	}
@@ -56,13 +58,13 @@ func (f *Forum) WriteDerived(ctx context.Context, b *Board, force bool) ([]Deriv
 		name := fileName(key, file.Path)
 		put, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, head *store.Version) ([]byte, error) {
 			if head != nil && !isBlank(old) && !isDerived(old) && !force {
-				return nil, errByHand
+				file.Kept = true
+				return nil, errors.New("it was written by hand")
 			}
 			return file.Text, nil
 		})
 		switch {
-		case errors.Is(err, errByHand):
-			file.Kept = true
+		case file.Kept: // the edit has ended
 		case err != nil:
 			return files, fmt.Errorf("writing %s: %w", file.Path, err)
 		default:
@@ -71,9 +73,6 @@ func (f *Forum) WriteDerived(ctx context.Context, b *Board, force bool) ([]Deriv
 	}
 	return files, nil
 }
-
-// errByHand ends an edit of a file that somebody has written by hand.
-var errByHand = errors.New("it was written by hand")
 
 // A derived file begins with a comment that holds the digest of what follows. By it
 // a file that somebody has written or changed by hand is told from one that may be
@@ -155,17 +154,17 @@ func (b *Board) summaryLines(round int) map[string][]string {
 		for _, e := range t.Events {
 			switch by := b.label(e.Agent); {
 			case e.Round != round || e.Agent == "":
-			case e.Kind == wasResolved:
+			case e.Kind == statusResolved:
 				add("Tensions resolved", "%s by %s: %s", t, by, clipLabel(t.Label))
-			case e.Kind == wasReopened:
-				add("Tensions reopened", "%s %s by %s", t, e.Kind, by)
+			case e.Kind == statusReopened:
+				add("Tensions reopened", "%s reopened by %s", t, by)
 			default:
 				add("Tensions addressed", "%s %s by %s", t, e.Kind, by)
 			}
 		}
 	}
 	for _, p := range b.Perspectives {
-		if p.Round == round {
+		if p.Round == round && !p.isMarked(round) {
 			add("New perspectives", "%s %s: %s", b.label(p.Agent), p.ID, clipLabel(p.Label))
 		}
 	}

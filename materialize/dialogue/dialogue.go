@@ -10,6 +10,7 @@
 package dialogue
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,23 +55,26 @@ type Dialogue struct {
 	Rounds []*Round    // by number; one that was skipped is not there
 	Files  []extraFile // directly below the dialogue's folder, by path
 
-	Listed   []layout.TensionRow   // tensions.md, if the judge has written it by hand
+	words    []word                // what the judge has written by hand
 	Problems []*layout.SyntaxError // files of JSON that could not be read
+	Unread   error                 // the pool is there, and could not be read
 }
 
 // A Round is what is stored of one round.
 type Round struct {
 	Number int
-	Panel  *layout.Panel  // nil if there is none
-	Scores *layout.Scores // nil if there are none
-	Turns  []*Turn        // by agent
-	Files  []extraFile    // what else lies in its folder, by path
+	Panel  *layout.Panel // nil if there is none, or none that could be read
+	Scores layout.Scores // that the judge has given
+	Turns  []*Turn       // by agent
+	Files  []extraFile   // what else lies in its folder, by path
+	Unread error         // its panel is there, and could not be read
 }
 
 // An extraFile is a file of a dialogue that is none of the known ones.
 type extraFile struct {
 	Path    string // below the dialogue's folder
 	Version store.Version
+	MayBe   *Turn // that it would be, if its agent took part; nil for what is the judge's
 }
 
 // A Turn is the file that an agent wrote in a round, or a stub that stands in for
@@ -83,6 +87,7 @@ type Turn struct {
 	Markers []layout.Marker
 	Stub    string // why there is no turn; empty for one
 	IsStub  bool
+	Astray  string // why a text is not counted as the turn of its round; empty for one that is
 }
 
 // What stands in the place of a turn. A turn and a stub are complete.
@@ -90,6 +95,7 @@ const (
 	stateTurn    = "turn"
 	stateStub    = "stub"    // why there is no turn
 	stateEmpty   = "empty"   // a file without text
+	stateAstray  = "astray"  // a text that is not counted as this turn
 	stateWriting = "writing" // a file that changed in the last 2 s
 	stateMissing = "missing" // no file
 )
@@ -103,6 +109,8 @@ func (t *Turn) state() string {
 		return stateStub
 	case t.Version.Record.Size == 0 || t.Text != nil && isBlank(t.Text):
 		return stateEmpty
+	case t.Astray != "":
+		return stateAstray
 	}
 	return stateTurn
 }
@@ -125,27 +133,40 @@ func (d *Dialogue) Last() *Round {
 }
 
 // Turn returns the turn of an agent, nil if there is none. Of two files for one agent,
-// muffin.md and Muffin.md, it is the one in lower case.
+// muffin.md and Muffin.md, it is the one that holds a turn; if both do, or neither, the
+// one in lower case.
 func (r *Round) Turn(agent string) *Turn {
 	var found *Turn
 	for _, t := range r.Turns {
-		if t.Agent == agent && (found == nil || t.fileName() == agent+".md") {
+		isTurn, wasTurn := t.state() == stateTurn, found.state() == stateTurn
+		if t.Agent == agent && (found == nil || isTurn && !wasTurn || isTurn == wasTurn && t.fileName() == agent+".md") {
 			found = t
 		}
 	}
 	return found
 }
 
-// Launched returns the agents that owe a file in a round: those of its panel; in a
-// round without one those of the pool; if that has no names either, those who wrote.
+// Launched returns the agents that owe a file in a round: those of its panel; before the
+// first panel those of the pool; if that has no names either, or later, those who have
+// a prompt or wrote. Of a round whose panel cannot be read it is not known.
 func (d *Dialogue) Launched(r *Round) []layout.Expert {
-	if r.Panel != nil {
+	switch experts := d.pooled(r.Number); {
+	case r.Panel != nil:
 		return r.Panel.Experts
-	}
-	if experts := named(d.Pool.Experts); len(experts) > 0 {
+	case d.unknown(r) != nil:
+		return nil
+	case len(experts) > 0:
 		return experts
 	}
-	return folded(writers(r.Turns))
+	return folded(append(r.members(), writers(r.Turns)...))
+}
+
+// pooled returns the experts of the pool that have names, none behind a round with a panel.
+func (d *Dialogue) pooled(round int) []layout.Expert {
+	if slices.ContainsFunc(d.Rounds, func(r *Round) bool { return r.Number < round && r.Panel != nil }) {
+		return nil
+	}
+	return named(d.Pool.Experts)
 }
 
 // writers returns whose files some turns are.
@@ -175,14 +196,30 @@ func names(experts []layout.Expert) []string {
 	return markdown.Each(experts, func(e layout.Expert) string { return e.Name })
 }
 
-// file returns the version of a file, by its path below the dialogue's folder.
+// files returns all files that are no turns: those of the rounds come first.
+func (d *Dialogue) files() []extraFile {
+	of := markdown.Each(d.Rounds, func(r *Round) []extraFile { return r.Files })
+	return slices.Concat(append(of, d.Files)...)
+}
+
+// file returns the version of a file that is no turn, by its path below the dialogue's
+// folder.
 func (d *Dialogue) file(path string) (store.Version, bool) {
-	for _, f := range d.Files {
+	for _, f := range d.files() {
 		if f.Path == path {
 			return f.Version, true
 		}
 	}
 	return store.Version{}, false
+}
+
+// versions returns all that a dialogue is made from.
+func (d *Dialogue) versions() []store.Version {
+	all := markdown.Each(d.files(), func(f extraFile) store.Version { return f.Version })
+	for _, r := range d.Rounds {
+		all = append(all, markdown.Each(r.Turns, func(t *Turn) store.Version { return t.Version })...)
+	}
+	return all
 }
 
 // turnName is the name of a turn of a dialogue in the own tree.
@@ -195,17 +232,8 @@ func fileName(k Key, path string) record.Name {
 	return record.Name{Tree: k.Tree, Kind: record.KindDialogue, ID: k.ID + "/" + path}
 }
 
-// A perspective is one that an agent has raised.
-type perspective struct {
-	Round int
-	Agent string
-	ID    string // P01; "" if it has none
-	Label string
-	Line  int
-}
-
 // given returns the turns of a round that hold something: those of agents that were
-// there. Of two files for one agent the one in lower case counts.
+// there.
 func (r *Round) given() []*Turn {
 	isAway := func(t *Turn) bool { return t.state() != stateTurn || r.Turn(t.Agent) != t }
 	return slices.DeleteFunc(slices.Clone(r.Turns), isAway)
@@ -217,6 +245,11 @@ func (t *Turn) fileName() string {
 	return strings.TrimSuffix(id[strings.LastIndexByte(id, '/')+1:], ".md") + ".md"
 }
 
+func (t *Turn) digest() string { return t.Version.Record.Body.String()[:12] }
+
+// isChanged reports whether a turn is known to be another text than the one that was judged.
+func (t *Turn) isChanged(j layout.JudgedTurn) bool { return j.Turn != "" && j.Turn != t.digest() }
+
 // hasConverged reports whether an agent signals in its turn that there is nothing to
 // add.
 func (t *Turn) hasConverged() bool {
@@ -225,15 +258,15 @@ func (t *Turn) hasConverged() bool {
 
 // perspectives returns what an agent raises in a turn. An id that it uses twice
 // counts once.
-func (t *Turn) perspectives() []perspective {
-	var all []perspective
+func (t *Turn) perspectives() (all []*tension) {
 	seen := map[string]bool{}
 	for _, m := range t.Markers {
 		if m.Kind != layout.MarkerPerspective || m.ID != "" && seen[m.ID] {
 			continue
 		}
 		seen[m.ID] = true
-		all = append(all, perspective{t.Round, t.Agent, m.ID, m.Label, m.Line})
+		ref := layout.MarkerRef{Agent: t.Agent, Round: t.Round, ID: m.ID}
+		all = append(all, &tension{MarkerRef: ref, Label: m.Label, Line: m.Line})
 	}
 	return all
 }
@@ -281,14 +314,11 @@ func (d *Dialogue) noRound(number int) error {
 			has = append(has, strconv.Itoa(r.Number))
 		}
 	}
-	list, last := strings.Join(has, ", "), d.lastBegun()
+	list, last := cmp.Or(listed("; it has ", has), ": none has begun"), d.lastBegun()
 	if number < last {
-		return record.NotFound.Errorf("round %d of %s was skipped; it has %s", number, d.Key, list).Try(tryRounds)
+		return record.NotFound.Errorf("round %d of %s was skipped%s", number, d.Key, list).Try(tryRounds)
 	}
-	err := record.NotFound.Errorf("%s has no round %d; it has %s", d.Key, number, list)
-	if list == "" {
-		err = record.NotFound.Errorf("%s has no round %d: none has begun", d.Key, number)
-	}
+	err := record.NotFound.Errorf("%s has no round %d%s", d.Key, number, list)
 	if !d.Key.IsOwn() {
 		return err.Try(tryRounds)
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 )
 
 // The levels of findings, which say how much one takes of the points of its check.
@@ -31,6 +32,7 @@ type lintFinding struct {
 	Line    int    `json:"line"` // counted from 1
 	Message string `json:"message"`
 	Remedy  string `json:"remedy"`
+	More    int    `json:"more,omitempty"` // how often the same is to be said of the file besides
 }
 
 // A lintCheck is what a document got for one check.
@@ -42,10 +44,11 @@ type lintCheck struct {
 
 // A LintReport is what was found in one document.
 type LintReport struct {
-	File     string        `json:"file"`
-	Score    int           `json:"score"` // 0 to 100: the points of all checks
-	Checks   []lintCheck   `json:"checks"`
-	Findings []lintFinding `json:"findings"` // the gravest first, then by line
+	File       string        `json:"file"`
+	Score      int           `json:"score"`                // 0 to 100: the points of all checks
+	Incomplete bool          `json:"incomplete,omitempty"` // no turn of an agent was found
+	Checks     []lintCheck   `json:"checks"`
+	Findings   []lintFinding `json:"findings"` // the gravest first, then by line
 }
 
 // Count returns how many findings have a level.
@@ -64,24 +67,25 @@ type lintRule struct {
 	name   string
 	weight int
 	run    func(*linter)
-	rounds bool // looks at rounds alone: where there are none, it gives no points
+	turns  bool // looks at turns: where there are none, it gives no points
+	whole  bool // not of the file of one round, which has neither tables nor metadata of its own
 }
 
 // lintRules returns the twelve checks, in the order of a document.
 func lintRules() []lintRule {
 	return []lintRule{
-		{"header", 8, (*linter).header, false},
-		{"panel", 8, (*linter).panel, false},
-		{"emoji", 4, (*linter).emoji, false},
-		{"scoreboard", 8, (*linter).scoreboard, false},
-		{"arithmetic", 12, (*linter).arithmetic, false},
-		{"inventories", 8, (*linter).inventories, false},
-		{"gate", 12, (*linter).gate, false},
-		{"rounds", 12, (*linter).rounds, false},
-		{"sequence", 8, (*linter).sequence, true},
-		{"markers", 8, (*linter).markers, true},
-		{"ids", 8, (*linter).ids, true},
-		{"numbering", 4, (*linter).numbering, true},
+		{"header", 8, (*linter).header, false, true},
+		{"panel", 8, (*linter).panel, false, true},
+		{"emoji", 4, (*linter).emoji, false, false},
+		{"scoreboard", 8, (*linter).scoreboard, false, true},
+		{"arithmetic", 12, (*linter).arithmetic, false, false},
+		{"inventories", 8, (*linter).inventories, true, true},
+		{"gate", 12, (*linter).gate, false, false},
+		{"rounds", 12, (*linter).rounds, true, false},
+		{"sequence", 8, (*linter).sequence, true, false},
+		{"markers", 8, (*linter).markers, true, false},
+		{"ids", 8, (*linter).ids, true, false},
+		{"numbering", 4, (*linter).numbering, true, false},
 	}
 }
 
@@ -132,21 +136,26 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 	l.readTurns()
 	left := map[string]int{lintMust: 0, lintShould: 2, lintNote: 3} // quarters of the points
 	report := &LintReport{File: file, Findings: []lintFinding{}}
+	report.Incomplete = found && !slices.ContainsFunc(l.agents, (*lintTurn).given)
+	named := layout.ExtraValue(doc.Head.Extra, layout.PropertyFindings)
 	for _, rule := range lintRules() {
 		l.check, l.findings = rule.name, nil
-		if found || rule.name == "header" { // without a title nothing else is read
+		if (found || rule.name == "header") && !(rule.whole && l.isPart()) { // without a title nothing else is read
 			rule.run(l)
 		}
 		points := rule.weight
-		if !found || rule.rounds && len(doc.Rounds) == 0 {
+		if !found || rule.turns && report.Incomplete {
 			points = 0
 		}
 		for _, f := range l.findings {
+			if f.Level != lintNote && strings.Contains(named, oneSpaced(f.Message)) {
+				f.Level, f.Remedy = lintNote, "the head names it: it is so in the dialogue"
+			}
 			points = min(points, rule.weight*left[f.Level]/4)
+			report.Findings = append(report.Findings, f)
 		}
 		report.Checks = append(report.Checks, lintCheck{rule.name, rule.weight, points})
 		report.Score += points
-		report.Findings = append(report.Findings, l.findings...)
 	}
 	slices.SortStableFunc(report.Findings, func(a, b lintFinding) int {
 		return cmp.Or(left[a.Level]-left[b.Level], strings.Compare(a.File, b.File), a.Line-b.Line)
@@ -179,8 +188,14 @@ func (l *linter) add(level string, line int, remedy, format string, args ...any)
 	l.addIn(l.file, level, line, remedy, format, args...)
 }
 
-// addIn adds a finding at a line of a file.
+// addIn adds a finding at a line of a file, or counts what is said of the file already.
 func (l *linter) addIn(file string, level string, line int, remedy, format string, args ...any) {
+	for i, f := range l.findings {
+		if f.File == file && f.Level == level && f.Message == fmt.Sprintf(format, args...) {
+			l.findings[i].More++
+			return
+		}
+	}
 	l.findings = append(l.findings, lintFinding{
 		Check: l.check, Level: level, File: file, Line: max(line, 1), Message: fmt.Sprintf(format, args...), Remedy: remedy,
 	})
@@ -274,24 +289,13 @@ func normalID(text string) (id string, found bool) {
 var lintRound = layout.Pattern(`(?:^|[^A-Za-z0-9])R?(\d{1,4})(?:[^A-Za-z0-9.]|$)`)
 
 // roundInCells returns the round that the first of some cells names, -1 if none does.
-func roundInCells(cells ...string) int {
-	return firstRound(lintRound(), cells)
-}
-
-// idNumber returns the number of an id of normalID.
-func idNumber(id string) int {
-	n, _ := strconv.Atoi(id[min(1, len(id)):]) // digits alone
-	return n
-}
+func roundInCells(cells ...string) int { return firstRound(lintRound(), cells...) }
 
 // header checks the title and the metadata below it.
 func (l *linter) header() {
 	h, line := l.doc.Head, max(l.doc.HeadLine, 1)
 	if !l.found {
 		l.add(lintMust, 1, `begin with "# Alignment Dialogue: TITLE"`, "the document has no title")
-		return
-	}
-	if l.isPart() {
 		return
 	}
 	if strings.TrimSpace(h.Title) == "" {
@@ -301,22 +305,19 @@ func (l *linter) header() {
 		key, value, example string
 		level               string
 	}{
-		{"Status", h.Status, "**Status**: In Progress", lintShould},
+		{"Status", h.Status, "**Status**: Converged", lintShould},
 		{"Date", h.Date, "**Date**: 2026-03-02 09:30Z", lintNote},
 		{"Participants", strings.Join(h.Participants, ""), "**Participants**: 💙 Judge, 🧁 Muffin", lintNote},
 		{"Draft", h.Draft, "**Draft**: Dialogue 2047", lintNote},
 	} {
 		if field.value == "" {
-			l.add(field.level, line, `add "`+field.example+`"`, "the head does not say %s", field.key)
+			l.add(field.level, line, `add a line such as "`+field.example+`"`, "the head does not say %s", field.key)
 		}
 	}
 }
 
-// isPart reports whether the document is the file of one round, which has neither
-// tables nor metadata of its own.
-func (l *linter) isPart() bool {
-	return slices.ContainsFunc(l.doc.Head.Extra, func(p layout.Property) bool { return p.Key == layout.PropertyPart })
-}
+// isPart reports whether the document is the file of one round.
+func (l *linter) isPart() bool { return layout.ExtraValue(l.doc.Head.Extra, layout.PropertyPart) != "" }
 
 // isJudgeRow reports whether a row of the panel is the judge's.
 func isJudgeRow(e layout.DocumentExpert) bool {
@@ -325,32 +326,29 @@ func isJudgeRow(e layout.DocumentExpert) bool {
 
 // panel checks the table of the experts against the rounds.
 func (l *linter) panel() {
-	if l.isPart() {
-		return
-	}
 	if len(l.doc.Panel) == 0 {
 		l.add(lintNote, max(l.doc.Found.Panel, 1), `add "## Expert Panel" with a row for each agent`, "there is no table of the expert panel")
 		return
 	}
-	turns, seen := l.agents, map[string]int{}
+	seen := map[string]int{}
 	for i, e := range l.doc.Panel {
 		name := plainName(e.Label)
-		if line := seen[name]; line > 0 {
-			l.add(lintShould, e.Line, "keep one row", "%s is in the panel twice, first in line %d", e.Label, line)
+		if seen[name] > 0 {
+			l.add(lintShould, e.Line, "give each its own name, or join rows that say the same", "%s is in the panel twice", e.Label)
 		} else {
 			seen[name] = e.Line
 		}
 		if i > 0 && isJudgeRow(e) {
 			l.add(lintNote, e.Line, "put the judge first", "the judge is not the first row of the panel")
 		}
-		if len(turns) > 0 && !isJudgeRow(e) && !hasTurn(turns, e.Label) {
-			l.add(lintShould, e.Line, "add the turns, or take the row out", "%s is in the panel and in no round", e.Label)
+		if len(l.agents) > 0 && !isJudgeRow(e) && !hasTurn(l.agents, e.Label) {
+			l.add(lintShould, e.Line, "add the turns, or write in the row why there are none", "%s is in the panel and in no round", e.Label)
 		}
 	}
 	if !slices.ContainsFunc(l.doc.Panel, isJudgeRow) {
 		l.add(lintNote, l.doc.Found.Panel, `add "| 💙 Judge | Orchestrator | — | — | 💙 |"`, "the panel has no judge")
 	}
-	for _, t := range turns {
+	for _, t := range l.agents {
 		if name := plainName(t.Label); seen[name] == 0 {
 			seen[name] = t.Line
 			l.addIn(t.file, lintShould, t.Line, "add a row to the panel", "%s has a turn in round %d and is not in the panel", t.Label, t.round)
@@ -366,20 +364,20 @@ func hasTurn(turns []*lintTurn, label string) bool {
 // emoji checks that all have one, and the judge alone has the judge's.
 func (l *linter) emoji() {
 	shown := map[string]string{}
+	isShown := slices.ContainsFunc(l.doc.Panel, func(e layout.DocumentExpert) bool { return e.Emoji != "" })
 	for _, e := range l.doc.Panel {
 		shown[plainName(e.Label)] = e.Emoji
 		switch isJudge := plainName(e.Label) == "judge"; {
 		case isJudge && e.Emoji != layout.JudgeEmoji:
 			l.add(lintShould, e.Line, "give the judge "+layout.JudgeEmoji, "the judge has the emoji %q", e.Emoji)
-		case e.Emoji == "" && l.hasEmojis():
+		case e.Emoji == "" && isShown:
 			l.add(lintNote, e.Line, "give it one, such as "+layout.AgentEmoji, "%s has no emoji in the panel", e.Label)
 		}
 	}
-	var bare []*lintTurn
 	for _, t := range l.turns {
 		switch panel := shown[plainName(t.Label)]; {
 		case t.Emoji == "":
-			bare = append(bare, t)
+			l.addIn(t.file, lintNote, t.Line, "write it before or behind the name", "a turn has no emoji in its heading")
 		case panel != "" && panel != t.Emoji:
 			level := lintNote
 			if t.IsJudge() || panel == layout.JudgeEmoji {
@@ -389,18 +387,9 @@ func (l *linter) emoji() {
 			l.addIn(t.file, level, t.Line, "give it the emoji of the panel", text, t.Label, t.Emoji, panel)
 		}
 	}
-	if n := len(bare); n > 0 {
-		const text = "%d turns have no emoji in their heading, such as that of %s"
-		l.addIn(bare[0].file, lintNote, bare[0].Line, "write it before or behind the name", text, n, bare[0].Label)
-	}
-	if !l.hasEmojis() && len(l.doc.Panel) > 0 {
+	if !isShown && len(l.doc.Panel) > 0 {
 		l.add(lintNote, l.doc.Found.Panel, "give each one, such as "+layout.AgentEmoji, "the panel has no emojis")
 	}
-}
-
-// hasEmojis reports whether some row of the panel has an emoji.
-func (l *linter) hasEmojis() bool {
-	return slices.ContainsFunc(l.doc.Panel, func(e layout.DocumentExpert) bool { return e.Emoji != "" })
 }
 
 // hasScores reports whether somebody has been judged, so that there is a total.
@@ -413,8 +402,6 @@ func (l *linter) scoreboard() {
 	const mend = "filebus dialogue judge records scores, and assemble writes them"
 	b := l.doc.Scores
 	switch {
-	case l.isPart():
-		return
 	case l.doc.Found.Scores == 0:
 		l.add(lintNote, 1, mend, `there is no section "## Alignment Scoreboard"`)
 		return
@@ -427,36 +414,32 @@ func (l *linter) scoreboard() {
 	if len(b.Agents) == 0 {
 		return
 	}
-	missing := map[string]bool{}
+	var missing []string
 	for _, t := range l.agents {
-		name := plainName(t.Label)
-		isScored := slices.ContainsFunc(b.Agents, func(a layout.AgentScore) bool { return plainName(a.Agent) == name })
-		if !isScored && t.given() && !missing[name] {
-			missing[name] = true
-			l.addIn(t.file, lintShould, t.Line, mend, "%s spoke in round %d and has no row in the scoreboard", t.Label, t.round)
+		isScored := slices.ContainsFunc(b.Agents, func(a layout.AgentScore) bool { return plainName(a.Agent) == plainName(t.Label) })
+		if !isScored && t.given() && !slices.Contains(missing, t.Label) {
+			missing = append(missing, t.Label)
 		}
 	}
-	for _, a := range b.Agents {
-		l.absentScore(a)
+	if len(missing) > 0 {
+		l.add(lintShould, l.doc.Found.Scores, mend, "no row in the scoreboard for %s", shownFirst(missing))
 	}
-}
-
-// absentScore finds scores of an agent that never spoke.
-func (l *linter) absentScore(a layout.AgentScore) {
 	spoke := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool { return !t.given() })
-	if a.Total == 0 || len(l.agents) == 0 || hasTurn(spoke, a.Agent) {
-		return
+	for _, a := range b.Agents {
+		if a.Total == 0 || len(spoke) == 0 || hasTurn(spoke, a.Agent) {
+			continue
+		}
+		level := lintShould // of one that never spoke, where others did
+		if hasTurn(l.agents, a.Agent) {
+			level = lintMust
+		}
+		l.add(level, a.Line, "add its turn; an absent agent is never scored", "%s has %d points and gave no turn", a.Agent, a.Total)
 	}
-	level := lintShould
-	if hasTurn(l.agents, a.Agent) {
-		level = lintMust
-	}
-	l.add(level, a.Line, "an absent agent is never scored: take the numbers out", "%s has %d points and gave no turn", a.Agent, a.Total)
 }
 
 // arithmetic checks the sums of the scoreboard.
 func (l *linter) arithmetic() {
-	const mend = "filebus dialogue score computes the sums"
+	const mend = "look which of the numbers is wrong"
 	check := func(line, sum, said int, what string, args ...any) {
 		if sum != said {
 			l.add(lintMust, line, mend, "%s add up to %d, not %d", fmt.Sprintf(what, args...), sum, said)
@@ -466,24 +449,25 @@ func (l *linter) arithmetic() {
 	total := 0
 	for _, a := range b.Agents {
 		total += a.Total
-		switch given := a.Marks.Sum(); {
-		case given > 0:
-			check(a.Line, given, a.Total, "the numbers of %s", a.Agent)
-		case given == 0 && len(a.Rounds) > 0:
-			rounds := 0
-			for _, r := range a.Rounds {
-				rounds += r.Score
+		sum, of := a.Marks.Sum(), "numbers"
+		for _, r := range a.Rounds {
+			if a.Marks.Sum() == 0 {
+				sum, of = sum+r.Score, "rounds"
 			}
-			check(a.Line, rounds, a.Total, "the rounds of %s", a.Agent)
+		}
+		if sum > 0 || of == "rounds" {
+			check(a.Line, sum, a.Total, "the %s of %s", of, a.Agent)
 		}
 	}
-	if b.HasTotal && len(b.Agents) > 0 {
+	if b.HasTotal && len(b.Agents) > 0 && !slices.ContainsFunc(b.Rounds, func(r layout.RoundScore) bool {
+		return r.Cumulative == total // the agents' table ends with that round
+	}) {
 		check(b.TotalLine, total, b.Total, "the totals of the agents")
 	}
 	before, scores := 0, 0
 	for _, r := range b.Rounds {
 		scores += r.Score
-		if r.Judged {
+		if r.Marks.Sum() > 0 { // else the sum alone was given
 			check(r.Line, r.Marks.Sum(), r.Score, "W, C, T and R of round %d", r.Round)
 		}
 		check(r.Line, before+r.Score, r.Cumulative, "the scores up to round %d", r.Round)
@@ -502,28 +486,29 @@ func (l *linter) gate() {
 	if !strings.Contains(status, "converged") || strings.Contains(status, "not converged") {
 		return
 	}
-	const mend = "resolve or defer it, or write another status"
 	for _, t := range l.doc.Tensions {
-		if isOpenStatus(t.Status) {
-			l.add(lintMust, t.Line, mend, "the document has converged, and %s is %s", t.ID, oneSpaced(t.Status))
+		level := lintShould // what else the document says may settle it
+		if slices.Contains([]string{"open", "unresolved", "reopened"}, plainName(t.Status)) {
+			level = lintMust
+		}
+		if t.IsOpen() && !markdown.IsNoCell(t.Status) {
+			l.add(level, t.Line, "write what became of it, or another status of the document",
+				"the document has converged, and %s is %s", t.ID, oneSpaced(t.Status))
 		}
 	}
 	if n := len(l.doc.Scores.Rounds); n > 0 {
 		last := l.doc.Scores.Rounds[n-1]
+		const mend = "hold another round, or write another status"
 		if last.Velocity != 0 {
-			l.add(lintMust, last.Line, mend, "the document has converged, and round %d has a velocity of %d", last.Round, last.Velocity)
+			level := lintShould // new perspectives alone are no quarrel
+			if last.OpenTensions > 0 {
+				level = lintMust
+			}
+			l.add(level, last.Line, mend, "the document has converged, and round %d has a velocity of %d", last.Round, last.Velocity)
 		}
 		if last.Converge < 100 {
-			l.add(lintMust, last.Line, "wait for all agents to signal [MOVE:CONVERGE], or write another status",
-				"the document has converged, and in round %d %d%% of the agents have", last.Round, last.Converge)
+			l.add(lintShould, last.Line, mend, "the document has converged, and in round %d %d%% of the agents have",
+				last.Round, last.Converge)
 		}
 	}
-}
-
-// isOpenStatus reports whether a status, in any of the words in use, means that a
-// tension is still to be resolved. One that is not known means nothing.
-func isOpenStatus(status string) bool {
-	status = strings.ToLower(status)
-	words := []string{"unresolved", "open", "active", "partial", "addressed", "pending"} // reopened is open
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(status, word) })
 }

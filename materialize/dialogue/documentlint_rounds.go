@@ -2,6 +2,7 @@ package dialogue
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,56 +15,57 @@ import (
 func (l *linter) rounds() {
 	const mend = "filebus dialogue assemble SLUG writes every turn of a dialogue"
 	if len(l.doc.Rounds) == 0 {
-		l.add(lintMust, 1, mend, `there is no round: no heading "## Round N: LABEL"`)
-		return
+		l.add(lintNote, 1, mend, `there is no round: no heading "## Round N: LABEL"`)
 	}
 	for _, r := range l.doc.Rounds {
+		var awaited []string
+		first, agents := 0, 0
+		for _, t := range l.agents {
+			if t.round != r.Number {
+				continue
+			}
+			if agents++; t.Edited {
+				l.addIn(t.file, lintNote, t.Line, mend, "the turn of %s in round %d was changed after it was assembled", t.Label, t.round)
+			}
+			if t.Absent == "" && isPlaceholder(t.Text) {
+				awaited, first = append(awaited, t.Label), cmp.Or(first, t.Line)
+			}
+		}
 		switch {
 		case r.File != "" && len(r.Turns) == 0:
 			l.add(lintMust, r.Line, mend, "the file %s, which has the turns of round %d, is not there or has none", r.File, r.Number)
-		case !slices.ContainsFunc(l.agents, func(t *lintTurn) bool { return t.round == r.Number }):
+		case agents == 0:
 			l.add(lintNote, r.Line, `put each turn below a heading "### NAME 🧁"`, "round %d has no turn of an agent", r.Number)
-		}
-	}
-	for _, t := range l.agents {
-		if t.Edited {
-			l.addIn(t.file, lintNote, t.Line, mend, "the turn of %s in round %d was changed after it was assembled", t.Label, t.round)
-		}
-	}
-	for _, r := range l.doc.Rounds {
-		awaited := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool {
-			return t.round != r.Number || t.Absent != "" || !isPlaceholder(t.Text)
-		})
-		names := markdown.Each(awaited, func(t *lintTurn) string { return t.Label })
-		if len(awaited) > 0 {
-			l.addIn(l.fileOf(r), lintShould, awaited[0].Line,
-				"filebus dialogue wait SLUG "+strconv.Itoa(r.Number)+", and assemble again",
-				"round %d has no text of %s", r.Number, strings.Join(names, ", "))
+		case len(awaited) > 0:
+			const wait = "write them below their headings; filebus dialogue wait SLUG %d waits for those of a dialogue"
+			l.addIn(l.fileOf(r), lintShould, first, fmt.Sprintf(wait, r.Number),
+				"round %d has no text of %s", r.Number, strings.Join(awaited, ", "))
 		}
 	}
 }
 
 // sequence checks that rounds follow each other from 0 or 1 on.
 func (l *linter) sequence() {
-	const mend = "number the rounds from 0 on, each once and in order"
+	const mend = "look whether a round is missing, or has another's number"
 	for i, r := range l.doc.Rounds {
 		before := l.doc.Rounds[max(0, i-1)].Number
 		switch {
-		case i == 0 && r.Number > 1:
-			l.add(lintMust, r.Line, mend, "the first round is round %d", r.Number)
+		case i == 0 && r.Number > 1 && !l.isPart():
+			l.add(lintShould, r.Line, mend, "the first round is round %d", r.Number)
 		case i == 0:
 		case r.Number == before:
-			l.add(lintMust, r.Line, mend, "round %d is there twice", r.Number)
+			l.add(lintShould, r.Line, mend, "round %d is there twice", r.Number)
 		case r.Number < before:
-			l.add(lintMust, r.Line, mend, "round %d stands behind round %d", r.Number, before)
+			l.add(lintShould, r.Line, mend, "round %d stands behind round %d", r.Number, before)
 		case r.Number > before+1:
-			l.add(lintMust, r.Line, mend, "round %d follows round %d", r.Number, before)
+			l.add(lintShould, r.Line, mend, "round %d follows round %d", r.Number, before)
 		}
 	}
 }
 
-// markers checks that markers follow the grammar. One that names tensions by their
-// full ids is as clear; one that names them in other ways is still understood.
+// markers checks that markers follow the grammar. One that names tensions by their full
+// ids is as clear; one that names them in other ways is still understood. What stands in a
+// block is an agent's text, which is kept as it is.
 func (l *linter) markers() {
 	for _, t := range l.turns {
 		for _, m := range t.markers {
@@ -72,125 +74,65 @@ func (l *linter) markers() {
 			switch {
 			case m.Exact, len(m.Refs) > 0 && !slices.ContainsFunc(m.Refs, isPart):
 				continue
-			case len(m.Refs) > 0:
+			case len(m.Refs) > 0, t.Exact, t.Edited:
 				level = lintNote
 			}
-			shown := markdown.Clip(oneSpaced(m.Raw), 60)
-			l.addIn(t.file, level, m.Line, "write "+markerForm(m.Kind), "the marker %s departs from the grammar", shown)
+			mend := "leave the turn as it is, and ask for [TENSION T01: label], [RESOLVED T01: text], not "
+			l.addIn(t.file, level, m.Line, mend+markdown.Clip(oneSpaced(m.Raw), 60), "a marker departs from the grammar")
 		}
 	}
-}
-
-// markerForm shows how a marker of a kind is written.
-func markerForm(kind layout.MarkerKind) string {
-	switch kind {
-	case layout.MarkerPerspective:
-		return "[PERSPECTIVE P01: label]"
-	case layout.MarkerTension:
-		return "[TENSION T01: label]"
-	case layout.MarkerResolved:
-		return "[RESOLVED T01: text]"
-	case layout.MarkerRefinement, layout.MarkerConcession:
-		return "[" + string(kind) + ": text]"
-	}
-	return "one of [PERSPECTIVE P01: label], [TENSION T01: label], [REFINEMENT: text], [CONCESSION: text], [RESOLVED T01]"
 }
 
 // ids checks that an agent uses an id once in a round, and has one block in it.
 func (l *linter) ids() {
-	type key struct {
-		round     int
-		agent, id string
-	}
-	first := map[key]int{}
-	// used returns the line that had a key first, 0 for the one itself.
-	used := func(k key, line int) int {
-		if first[k] == 0 {
-			first[k] = line
-			return 0
-		}
-		return first[k]
+	seen := map[listedID]bool{}
+	isTwice := func(k listedID) bool {
+		was := seen[k]
+		seen[k] = true
+		return was
 	}
 	for _, t := range l.agents {
 		agent := plainName(t.Label)
-		if line := used(key{t.round, agent, ""}, t.Line); line > 0 {
-			l.addIn(t.file, lintShould, t.Line, "join the two", "%s has two blocks in round %d, the first in line %d", t.Label, t.round, line)
+		if isTwice(listedID{agent: agent, round: t.round}) {
+			l.addIn(t.file, lintShould, t.Line, "give each agent its own name, or join blocks that are one turn",
+				"%s has two blocks in round %d", t.Label, t.round)
+		}
+		level, mend := lintShould, "give it the next number"
+		if t.Exact {
+			level, mend = lintNote, "leave the turn as it is, and ask for ids that are used once"
 		}
 		for _, m := range t.markers {
-			if m.ID == "" || m.Kind == layout.MarkerResolved || !m.Exact {
-				continue
-			}
-			if line := used(key{t.round, agent, m.ID}, m.Line); line > 0 {
-				l.addIn(t.file, lintShould, m.Line, "give it the next number",
-					"%s uses %s twice in round %d, first in line %d",
-					t.Label, m.ID, t.round, line)
+			if m.ID != "" && m.Kind != layout.MarkerResolved && m.Exact && isTwice(listedID{id: m.ID, agent: agent, round: t.round}) {
+				l.addIn(t.file, level, m.Line, mend, "%s uses %s twice in round %d", t.Label, m.ID, t.round)
 			}
 		}
 	}
-	clear(first)
+	clear(seen)
 	for _, p := range l.doc.Perspectives {
-		round := max(roundInCells(p.Round), 0)
-		if p.ID == "" {
-			continue
-		}
-		if line := used(key{round, plainName(p.Agent), p.ID}, p.Line); line > 0 {
-			l.add(lintShould, p.Line, "give it the next number", "the inventory has %s of %s twice, first in line %d", p.ID, p.Agent, line)
+		if p.ID != "" && isTwice(listedID{id: p.ID, agent: plainName(p.Agent), round: roundInCells(p.Round)}) {
+			l.add(lintShould, p.Line, "give it the next number", "the inventory has %s of %s twice", p.ID, p.Agent)
 		}
 	}
 }
 
 // numbering checks that ids are counted without gaps, and have two digits.
 func (l *linter) numbering() {
-	short, line, example, file := 0, 0, "", ""
 	for _, t := range l.agents {
 		last := map[layout.MarkerKind]int{}
 		for _, m := range t.markers {
-			if m.Kind != layout.MarkerPerspective && m.Kind != layout.MarkerTension || !m.Exact {
-				continue
-			}
 			id, isShort := normalID(m.ID)
-			if !isShort {
+			if !isShort || m.Kind != layout.MarkerPerspective && m.Kind != layout.MarkerTension || !m.Exact {
 				continue
 			}
-			n := idNumber(id)
+			n, _ := strconv.Atoi(id[1:]) // digits alone
 			before := last[m.Kind]
 			if before > 0 && n != before+1 && n != before {
 				l.addIn(t.file, lintNote, m.Line, "count on without gaps", "in the turn of %s in round %d, %s follows %s%02d", t.Label, t.round, id, id[:1], before)
 			}
 			last[m.Kind] = n
 			if !strings.Contains(m.Raw, id) {
-				if short++; short == 1 {
-					line, file = m.Line, t.file
-					example = oneSpaced(strings.TrimPrefix(strings.SplitN(m.Raw, ":", 2)[0], "["))
-				}
+				l.addIn(t.file, lintNote, m.Line, "write ids with two digits: T01", "an id has not two digits")
 			}
-		}
-	}
-	if short > 0 {
-		l.addIn(file, lintNote, line, "write ids with two digits: T01", "%d ids have not two digits, such as %s", short, example)
-	}
-	rows, tracked := l.doc.Perspectives, l.doc.Tensions
-	l.rowNumbers("inventory", len(rows), func(i int) (string, int) { return rows[i].ID, rows[i].Line })
-	l.rowNumbers("tracker", len(tracked), func(i int) (string, int) { return tracked[i].ID, tracked[i].Line })
-}
-
-// rowNumbers checks the ids of a table that counts them for the whole document, of which
-// it has n rows.
-func (l *linter) rowNumbers(table string, n int, row func(i int) (id string, line int)) {
-	var ids []string
-	seen := map[string]bool{}
-	for i := range n {
-		text, _ := row(i)
-		id, isShort := normalID(text)
-		if !isShort || seen[id] {
-			return // counted for each agent
-		}
-		seen[id], ids = true, append(ids, id)
-	}
-	for i := 1; i < n; i++ {
-		if idNumber(ids[i]) != idNumber(ids[i-1])+1 {
-			_, line := row(i)
-			l.add(lintNote, line, "count on without gaps", "in the %s, %s follows %s", table, ids[i], ids[i-1])
 		}
 	}
 }
@@ -198,27 +140,25 @@ func (l *linter) rowNumbers(table string, n int, row func(i int) (id string, lin
 // inventories checks that the inventories are there and agree with the markers of
 // the rounds.
 func (l *linter) inventories() {
-	if l.isPart() {
-		return
-	}
+	perspectives, tensions := l.inventoryRows()
 	for _, table := range []struct {
 		title string
 		line  int
 		kind  layout.MarkerKind
-		rows  []inventoryRow
+		rows  []listedID
 	}{
-		{"Perspectives Inventory", l.doc.Found.Perspectives, layout.MarkerPerspective, l.perspectiveRows()},
-		{"Tensions Tracker", l.doc.Found.Tensions, layout.MarkerTension, l.tensionRows()},
+		{"Perspectives Inventory", l.doc.Found.Perspectives, layout.MarkerPerspective, perspectives},
+		{"Tensions Tracker", l.doc.Found.Tensions, layout.MarkerTension, tensions},
 	} {
 		marked := l.marked(table.kind)
 		switch {
 		case table.line == 0:
 			l.add(lintNote, 1, "filebus dialogue assemble writes one", "there is no section %q", "## "+table.title)
 		case len(marked) == 0 && len(table.rows) > 0:
-			l.add(lintNote, table.line, "mark them in the turns: "+markerForm(table.kind),
+			l.add(lintNote, table.line, "look whether the turns are all there",
 				"%s has %d rows, and the rounds have no marker of the kind", table.title, len(table.rows))
 		case isRenumbered(table.rows, marked):
-			l.add(lintNote, table.line, "filebus dialogue assemble writes the ids of the turns",
+			l.add(lintNote, table.line, "its rows cannot be told by their ids: compare them with the turns by hand",
 				"%s has ids of its own: it counts its %d rows through, while agents count for themselves", table.title, len(table.rows))
 		default:
 			l.compare(table.title, table.rows, marked)
@@ -228,49 +168,36 @@ func (l *linter) inventories() {
 
 // isRenumbered reports whether a judge has given ids anew: each id stands in one row,
 // while several agents use the same one. Such rows cannot be told by their ids.
-func isRenumbered(rows []inventoryRow, marked []markedID) bool {
-	if len(rows) < 2 {
+func isRenumbered(rows []listedID, marked []listedID) bool {
+	ids := markdown.Each(rows, func(r listedID) string { return r.id })
+	if slices.Sort(ids); len(ids) < 2 || len(slices.Compact(ids)) < len(rows) {
 		return false
 	}
-	seen := map[string]bool{}
-	for _, r := range rows {
-		if seen[r.id] {
-			return false
-		}
-		seen[r.id] = true
-	}
 	agents := map[string]string{}
-	for _, m := range marked {
-		if agent := agents[m.id]; agent != "" && agent != m.agent {
-			return true
-		}
+	return slices.ContainsFunc(marked, func(m listedID) bool {
+		before := agents[m.id]
 		agents[m.id] = m.agent
-	}
-	return false
+		return before != "" && before != m.agent
+	})
 }
 
-// An inventoryRow is a row of an inventory, as it can be compared.
-type inventoryRow struct {
+// A listedID is a row of an inventory, or a marker in a round that one lists.
+type listedID struct {
 	id    string
-	cell  string // that names agents; "" if none does
+	agent string // the cell that names agents; "" if none does
 	round int    // -1 if none is named
 	line  int
-}
-
-// A markedID is a marker in a round that an inventory lists.
-type markedID struct {
-	id, agent, file string
-	round, line     int
+	file  string // of a marker
 }
 
 // marked returns the markers of a kind that have an id. Of one that an agent uses
 // twice in a round the first one counts.
-func (l *linter) marked(kind layout.MarkerKind) []markedID {
-	var all []markedID
-	seen := map[markedID]bool{}
+func (l *linter) marked(kind layout.MarkerKind) []listedID {
+	var all []listedID
+	seen := map[listedID]bool{}
 	for _, t := range l.agents {
 		for _, m := range t.markers {
-			id := markedID{id: m.ID, agent: t.Label, file: t.file, round: t.round}
+			id := listedID{id: m.ID, agent: t.Label, file: t.file, round: t.round}
 			if m.Kind == kind && m.ID != "" && !seen[id] {
 				seen[id] = true
 				id.line = m.Line
@@ -281,43 +208,37 @@ func (l *linter) marked(kind layout.MarkerKind) []markedID {
 	return all
 }
 
-func (l *linter) perspectiveRows() []inventoryRow {
-	var rows []inventoryRow
+// inventoryRows returns the rows that have an id, which may name the agent and the round
+// itself: MUFFIN R0-T01. A tension may be raised by what is no name.
+func (l *linter) inventoryRows() (perspectives, tensions []listedID) {
+	known := func(cell string) string {
+		isIn := func(t *lintTurn) bool { return hasName(cell, t.Label) || hasName(cell, t.Name) }
+		if slices.ContainsFunc(l.agents, isIn) {
+			return cell
+		}
+		return ""
+	}
+	add := func(rows []listedID, text string, row listedID) []listedID {
+		var found bool
+		if row.id, found = normalID(text); found {
+			return append(rows, row)
+		}
+		ref, found := tensionRef(text)
+		if !found {
+			return rows
+		}
+		if row.id, row.agent = ref.ID, known(ref.Agent); ref.Round >= 0 {
+			row.round = ref.Round
+		}
+		return append(rows, row)
+	}
 	for _, p := range l.doc.Perspectives {
-		id, found := normalID(p.ID)
-		if !found && !secondForm().MatchString(p.ID) {
-			continue
-		}
-		rows = append(rows, inventoryRow{cmp.Or(id, p.ID), p.Agent, roundInCells(p.Round, p.Agent), p.Line})
+		perspectives = add(perspectives, p.ID, listedID{"", p.Agent, roundInCells(p.Round, p.Agent), p.Line, ""})
 	}
-	return rows
-}
-
-// secondForm is an id of the second generation: MUFFIN-P0101.
-var secondForm = layout.Pattern(`^[\p{Lu}\d_-]+-[A-Z]\d{4}$`)
-
-// tensionRows returns the tracker's rows. An id may name the agent and the round
-// itself: MUFFIN R0-T01.
-func (l *linter) tensionRows() []inventoryRow {
-	var rows []inventoryRow
 	for _, t := range l.doc.Tensions {
-		row := inventoryRow{cell: t.Raised, round: roundInCells(t.Raised), line: t.Line}
-		if id, found := normalID(t.ID); found {
-			row.id = id
-		} else if ref, found := tensionRef(t.ID); found {
-			row.id, row.cell = ref.ID, ref.Agent
-			if ref.Round >= 0 {
-				row.round = ref.Round
-			}
-		} else {
-			continue
-		}
-		if !l.namesAgent(row.cell) {
-			row.cell = ""
-		}
-		rows = append(rows, row)
+		tensions = add(tensions, t.ID, listedID{"", known(t.Raised), roundInCells(t.Raised), t.Line, ""})
 	}
-	return rows
+	return perspectives, tensions
 }
 
 // fullID is an id that names the agent and the round: MUFFIN R0-T01.
@@ -330,7 +251,7 @@ func tensionRef(text string) (layout.MarkerRef, bool) {
 		id, _ := normalID(m[3])
 		return layout.MarkerRef{Agent: strings.ToLower(m[1]), Round: round, ID: id}, true
 	}
-	for _, m := range layout.ParseMarkers([]byte("[RESOLVED " + text + "]")) {
+	for _, m := range layout.ParseMarkers([]byte("[RE:SUPPORT " + text + "]")) {
 		if len(m.Refs) == 1 {
 			return m.Refs[0], true
 		}
@@ -338,49 +259,45 @@ func tensionRef(text string) (layout.MarkerRef, bool) {
 	return layout.MarkerRef{}, false
 }
 
-// namesAgent reports whether a cell names somebody who has a turn, or all.
-func (l *linter) namesAgent(cell string) bool {
-	return slices.ContainsFunc(l.agents, func(t *lintTurn) bool { return hasName(cell, t.Label) || hasName(cell, t.Name) })
-}
-
 // fits reports whether a row lists a marker.
-func (r inventoryRow) fits(m markedID) bool {
-	return r.id == m.id && (r.round < 0 || r.round == m.round) && (r.cell == "" || hasName(r.cell, m.agent))
+func (r listedID) fits(m listedID) bool {
+	return r.id == m.id && (r.round < 0 || r.round == m.round) && (r.agent == "" || hasName(r.agent, m.agent))
 }
 
-// compare finds markers that no row lists, and rows that list no marker.
-func (l *linter) compare(title string, rows []inventoryRow, marked []markedID) {
-	for i := 0; i < len(marked); {
-		m := marked[i]
-		var ids []string // of one turn
-		for ; i < len(marked) && marked[i].agent == m.agent && marked[i].round == m.round; i++ {
-			if !slices.ContainsFunc(rows, func(r inventoryRow) bool { return r.fits(marked[i]) }) {
-				if len(ids) == 0 {
-					m.line = marked[i].line
-				}
-				ids = append(ids, marked[i].id)
-			}
-		}
-		if len(ids) > 0 {
-			l.addIn(m.file, lintShould, m.line, "add a row, or assemble again", "%s of %s in round %d: no row in %s",
-				strings.Join(ids, ", "), m.agent, m.round, title)
-		}
+// compare finds markers that no row lists, and rows that list no marker: those may be the
+// judge's own.
+func (l *linter) compare(title string, rows []listedID, marked []listedID) {
+	isListed := func(m listedID) bool {
+		return slices.ContainsFunc(rows, func(r listedID) bool { return r.fits(m) })
 	}
-	for _, r := range rows {
-		if !slices.ContainsFunc(marked, r.fits) {
-			mend := "mark it in the turn as " + r.id + ", or assemble again"
-			l.add(lintShould, r.line, mend, "%s%s is raised by no marker", r.id, r.whose())
-		}
+	isMarked := func(r listedID) bool { return slices.ContainsFunc(marked, r.fits) }
+	missing, own := slices.DeleteFunc(slices.Clone(marked), isListed), slices.DeleteFunc(slices.Clone(rows), isMarked)
+	if len(missing) > 0 {
+		names := markdown.Each(missing, func(m listedID) string { return fmt.Sprintf("%s of %s in round %d", m.id, m.agent, m.round) })
+		l.addIn(missing[0].file, lintShould, missing[0].line, "add rows", "%s: no row in %s", shownFirst(names), title)
 	}
+	if len(own) > 0 {
+		names := markdown.Each(own, func(r listedID) string { return r.id + r.whose() })
+		l.add(lintNote, own[0].line, "look whether the turns are all there", "%s: no marker in the turns", shownFirst(names))
+	}
+}
+
+// shownFirst joins names, of many the first ones.
+func shownFirst(names []string) string {
+	const shown = 5
+	if n := len(names) - shown; n > 0 {
+		names = append(slices.Clone(names[:shown]), fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(names, ", ")
 }
 
 // whose says to whom a row gives its id, and in which round.
-func (r inventoryRow) whose() string {
+func (r listedID) whose() string {
 	text := ""
-	if r.cell != "" {
-		text = " of " + oneSpaced(r.cell)
+	if r.agent != "" {
+		text = " of " + oneSpaced(r.agent)
 	}
-	if r.round >= 0 && roundInCells(r.cell) < 0 {
+	if r.round >= 0 && roundInCells(r.agent) < 0 {
 		text += " in round " + strconv.Itoa(r.round)
 	}
 	return text

@@ -47,7 +47,7 @@ func putFiles(t testing.TB, w *materialize.Workspace, files map[string]string) {
 	t.Helper()
 	for path, text := range files {
 		name := record.Name{Kind: record.KindDialogue, ID: "x/" + path}
-		if stem, isTurn := strings.CutSuffix(path, ".md"); isTurn && strings.Contains(path, "/") {
+		if stem, isTurn := strings.CutSuffix(path, ".md"); isTurn && strings.HasPrefix(path, "round-") && strings.Contains(path, "/") && !strings.HasSuffix(stem, ".prompt") {
 			name = record.Name{Kind: record.KindTurn, ID: "x/" + stem}
 		}
 		_, err := w.Put(t.Context(), materialize.PutRequest{Kind: name.Kind, ID: name.ID, Text: strings.NewReader(text), Source: record.SourcePut})

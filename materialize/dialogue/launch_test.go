@@ -89,7 +89,7 @@ func TestLaunchForeign(t *testing.T) {
 	h.put(t, "dialogue/a/expert-pool.json", `{"experts":[{"name":"Muffin","role":"Caller"}]}`)
 	h.put(t, "dialogue/b/expert-pool.json", `{"experts":[{"role":"Caller"}]}`)
 	for id, want := range map[string]layout.Expert{
-		"a": {Name: "muffin", Role: "Caller"}, "b": {Name: "muffin", Label: "Muffin"},
+		"a": {Name: "muffin", Label: "Muffin", Role: "Caller"}, "b": {Name: "muffin", Label: "Muffin"},
 	} {
 		panel, err := h.launched(t.Context(), Key{ID: id}, 0, "MUFFIN")
 		if err != nil || len(panel.Experts) != 1 || panel.Experts[0] != want {

@@ -8,10 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
@@ -27,9 +30,6 @@ const (
 	maxTitle    = 500
 	maxQuestion = 16 << 10
 )
-
-// lastNumber is the highest number that tells a slug from others.
-const lastNumber = 99
 
 // A NewRequest says what a dialogue is about and who takes part.
 type NewRequest struct {
@@ -76,21 +76,23 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := layout.AppendJSON(nil, pool)
-	if err != nil {
-		return nil, err
+	text := layout.AppendJSON(nil, pool)
+	folder := slug
+	if f.w.Settings.Profile.Name == "blue" { // as its other programs name them
+		folder = pool.Created.Format("2006-01-02T1504Z-") + slug
 	}
+	const lastNumber = 99 // the highest that tells a slug from others
 	for n := range lastNumber + 1 {
-		made := &Made{Key: Key{ID: slug}, Agents: names(pool.Experts)}
+		made := &Made{Key: Key{ID: folder}, Agents: names(pool.Experts)}
 		if n > 0 {
-			made.Key.ID = fmt.Sprintf("%s-%d", slug, n)
+			made.Key.ID = fmt.Sprintf("%s-%d", folder, n)
 		}
 		claimed, err := f.claim(ctx, made, text)
 		if err != nil || claimed {
 			return made, err
 		}
 	}
-	taken := record.Conflict.Errorf("%s is taken, and so are %s-1 to %s-%d", slug, slug, slug, lastNumber)
+	taken := record.Conflict.Errorf("%s is taken, and so are %s-1 to %s-%d", folder, folder, folder, lastNumber)
 	return nil, taken.Try("run it again with --slug NAME")
 }
 
@@ -99,19 +101,18 @@ func (f *Forum) newPool(r NewRequest) (layout.Pool, error) {
 	pool := layout.Pool{
 		Title: strings.Join(strings.Fields(r.Title), " "), Question: strings.TrimSpace(r.Question), Created: f.now().UTC().Truncate(time.Second),
 	}
-	switch {
-	case pool.Title == "":
-		return pool, refuse(tryNew, "the title is empty")
-	case !utf8.ValidString(r.Title) || !utf8.ValidString(r.Question):
-		return pool, refuse(tryNew, "the title and the question are text in UTF-8")
-	case len(pool.Title) > maxTitle:
-		const text = "the title has %d bytes, more than %d: what is long belongs into the question"
-		return pool, refuse(tryNew, text, len(pool.Title), maxTitle)
-	case len(pool.Question) > maxQuestion:
-		const text = "the question has %d bytes, more than %d: put it into a file, and name the file"
-		return pool, refuse(tryNew, text, len(pool.Question), maxQuestion)
-	case len(r.Agents) == 0:
-		return pool, refuse(tryNew, "a dialogue has at least one agent")
+	const long = "the %s has %d bytes, more than %d: %s"
+	why := faultOf([]fault{
+		{pool.Title == "", "the title is empty"},
+		{!utf8.ValidString(r.Title) || !utf8.ValidString(r.Question), "the title and the question are text in UTF-8"},
+		{len(pool.Title) > maxTitle,
+			fmt.Sprintf(long, "title", len(pool.Title), maxTitle, "what is long belongs into the question")},
+		{len(pool.Question) > maxQuestion,
+			fmt.Sprintf(long, "question", len(pool.Question), maxQuestion, "put it into a file, and name the file")},
+		{len(r.Agents) == 0, "a dialogue has at least one agent"},
+	})
+	if why != "" {
+		return pool, refuse(tryNew, "%s", why)
 	}
 	var err error
 	if pool.Experts, err = newExperts(r); err != nil || r.Judge == "" {
@@ -165,8 +166,13 @@ func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error
 		return false, err
 	}
 	made.Folder = filepath.Dir(file)
-	if taken, err := isTaken(made.Folder); taken || err != nil {
-		return false, err
+	switch info, err := os.Lstat(made.Folder); {
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		return false, mirror.LinkInTheWay(made.Folder)
+	case err == nil:
+		return false, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return false, fmt.Errorf("looking at %s: %w", made.Folder, err)
 	}
 	put, err := f.w.Put(ctx, materialize.PutRequest{
 		Kind: made.Pool.Kind, ID: made.Pool.ID, Text: bytes.NewReader(text), Source: record.SourcePut,
@@ -179,6 +185,9 @@ func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error
 		if _, wayErr := f.w.MakeFolder(ctx, made.Pool); wayErr != nil { // it names a link on the way
 			err = wayErr
 		}
+		if errors.Is(err, mirror.ErrRootTaken) { // another project was faster
+			err = nil
+		}
 		return false, err
 	}
 	made.Ref = record.ShortRef(put.Ref)
@@ -186,55 +195,44 @@ func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error
 	return true, err
 }
 
-// isTaken reports whether something stands where the folder of a dialogue would be.
-func isTaken(folder string) (bool, error) {
-	info, err := os.Lstat(folder)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("looking at %s: %w", folder, err)
-	case info.Mode()&fs.ModeSymlink != 0:
-		return false, mirror.LinkInTheWay(folder)
-	}
-	return true, nil
-}
-
 // maxSlug is the longest slug that is made from a title, in bytes, without the
 // number that tells it from others.
 const maxSlug = 80
 
-// maxName is the longest name of an agent, in bytes: it becomes the name of a file.
-const maxName = 80
+// A fault is why a text is refused that has it.
+type fault struct {
+	isThere bool
+	why     string
+}
+
+// faultOf returns why a text is refused, by the first fault that it has; "" for one without.
+func faultOf(all []fault) string {
+	at := slices.IndexFunc(all, func(f fault) bool { return f.isThere })
+	if at < 0 {
+		return ""
+	}
+	return all[at].why
+}
 
 // FoldName returns the name of an agent as its files have it: in lower case, one word
 // of letters, digits, "-", "_" and ".". It refuses a text that is none,
 // among them those whose file would be another one of the round.
 func FoldName(text string) (string, error) {
-	name := strings.ToLower(strings.TrimSpace(text))
-	why := ""
-	switch {
-	case name == "":
-		why = "it is empty"
-	case !utf8.ValidString(name):
-		why = "it is not UTF-8"
-	case strings.ContainsAny(name, `/\`):
-		why = "it becomes the name of a file, and holds a slash"
-	case name == "." || name == "..":
-		why = "it becomes the name of a file"
-	case len(name) > maxName:
-		why = fmt.Sprintf("it has more than %d bytes", maxName)
-	case strings.ContainsFunc(name, isForeign):
-		why = "it is one word, of letters, digits, - _ and ."
-	case strings.ContainsRune("-.", rune(name[0])):
-		why = "it begins with " + name[:1]
-	case name[len(name)-1] == '.':
-		why = "it ends with ."
-	case strings.HasSuffix(name, ".prompt"):
-		why = "its file would be a prompt"
-	case strings.HasSuffix(name, ".md"):
-		why = "a name has no .md, its file has"
-	}
+	const maxName = 80 // bytes
+	name := norm.NFC.String(strings.ToLower(strings.TrimSpace(text)))
+	why := faultOf([]fault{
+		{name == "", "it is empty"},
+		{!utf8.ValidString(name), "it is not UTF-8"},
+		{strings.ContainsAny(name, `/\`), "it becomes the name of a file, and holds a slash"},
+		{name == "." || name == "..", "it becomes the name of a file"},
+		{len(name) > maxName, fmt.Sprintf("it has more than %d bytes", maxName)},
+		{strings.ContainsFunc(name, isForeign), "it is one word, of letters, digits, - _ and ."},
+		{strings.HasPrefix(name, "-"), "it begins with -"},
+		{strings.HasPrefix(name, "."), "it begins with ."},
+		{strings.HasSuffix(name, "."), "it ends with ."},
+		{strings.HasSuffix(name, ".prompt"), "its file would be a prompt"},
+		{strings.HasSuffix(name, ".md"), "a name has no .md, its file has"},
+	})
 	if why != "" {
 		return "", refuse("", "%q is no name of an agent: %s", text, why)
 	}
@@ -260,7 +258,7 @@ func labelOf(name string) string {
 // other alphabets are left out. It fails if nothing remains.
 func slugOf(title string) (string, error) {
 	slug := ""
-	for _, word := range strings.FieldsFunc(plainLetters(title), func(r rune) bool { return r == ' ' }) {
+	for _, word := range strings.Fields(plainLetters(title)) {
 		longer := strings.TrimPrefix(slug+"-"+word, "-")
 		if len(longer) > maxSlug {
 			if slug == "" {
@@ -279,57 +277,32 @@ func slugOf(title string) (string, error) {
 // plainLetters returns text with the letters and digits of ASCII alone and spaces
 // for all that separates words. Apostrophes and accents separate nothing.
 func plainLetters(text string) string {
-	var out strings.Builder
-	for _, r := range strings.ToLower(text) {
-		switch plain, isKnown := plainLetter(r); {
+	whole := strings.NewReplacer("æ", "ae", "đ", "d", "ð", "d", "ħ", "h", "ı", "i", "ŀ", "l", "ł", "l", "ŉ", "n", "ŋ", "n",
+		"ø", "o", "œ", "oe", "ß", "ss", "þ", "th", "'", "", "’", "") // that have no accent to lose
+	return strings.Map(func(r rune) rune {
+		switch {
 		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			out.WriteRune(r)
-		case isKnown:
-			out.WriteString(plain)
-		case r == '\'' || r == '’' || unicode.Is(unicode.Mn, r):
-		default:
-			out.WriteByte(' ')
+			return r
+		case unicode.Is(unicode.Mn, r):
+			return -1
 		}
-	}
-	return out.String()
-}
-
-// plainLetter returns what stands for a lower-case letter of Latin script in ASCII.
-func plainLetter(r rune) (string, bool) {
-	for _, group := range [...]string{
-		"a àáâãäåāăą", "ae æ", "c çćĉċč", "d ďðđ", "e èéêëēĕėęě", "g ĝğġģ", "h ĥħ", "i ìíîïĩīĭįı", "j ĵ", "k ķ",
-		"l ĺļľŀł", "n ñńņňŉŋ", "o òóôõöōŏőø", "oe œ", "r ŕŗř", "s śŝşšș", "ss ß", "t ţťŧț", "th þ",
-		"u ùúûüũūŭůűų", "w ŵ", "y ýÿŷ", "z źżž",
-	} {
-		if plain, letters, _ := strings.Cut(group, " "); strings.ContainsRune(letters, r) {
-			return plain, true
-		}
-	}
-	return "", false
+		return ' '
+	}, whole.Replace(norm.NFD.String(strings.ToLower(text))))
 }
 
 // checkSlug returns an error if a text is no slug of the form that slugOf gives:
 // lower-case letters, digits and hyphens between them, at most maxSlug bytes.
 func checkSlug(slug string) error {
-	why := ""
-	switch {
-	case slug == "":
-		why = "it is empty"
-	case strings.Contains(slug, ".."):
-		why = `it holds ".."`
-	case strings.ContainsAny(slug, `/\`):
-		why = "it is the name of one folder, and holds a slash"
-	case strings.ToLower(slug) != slug:
-		why = "it has capital letters"
-	case len(slug) > maxSlug:
-		why = fmt.Sprintf("it has more than %d bytes", maxSlug)
-	case strings.Trim(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
-		why = "it has only letters, digits and hyphens"
-	case slug == "docs":
-		why = "the folder of that name has the documents"
-	case slug[0] == '-' || slug[len(slug)-1] == '-':
-		why = "it begins or ends with a hyphen"
-	}
+	why := faultOf([]fault{
+		{slug == "", "it is empty"},
+		{strings.Contains(slug, ".."), `it holds ".."`},
+		{strings.ContainsAny(slug, `/\`), "it is the name of one folder, and holds a slash"},
+		{strings.ToLower(slug) != slug, "it has capital letters"},
+		{len(slug) > maxSlug, fmt.Sprintf("it has more than %d bytes", maxSlug)},
+		{strings.Trim(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "", "it has only letters, digits and hyphens"},
+		{slug == "docs", "the folder of that name has the documents"},
+		{strings.Trim(slug, "-") != slug, "it begins or ends with a hyphen"},
+	})
 	if why != "" {
 		return refuse(trySlug, "%q is no slug: %s", slug, why)
 	}

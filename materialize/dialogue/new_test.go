@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
 	"filebus/store/record"
@@ -40,7 +42,7 @@ func TestNew(t *testing.T) {
 	if info, err := os.Stat(made.Round); err != nil || !info.IsDir() {
 		t.Errorf("the folder of round 0: %v", err)
 	}
-	pool, problem := layout.ParseJSON[layout.Pool]([]byte(textOf(t, filepath.Join(folder, poolFile))))
+	pool, problem := layout.ParsePool([]byte(textOf(t, filepath.Join(folder, poolFile))))
 	if diff := cmp.Diff(want, pool); diff != "" || problem != nil {
 		t.Errorf("the pool on disk: %v (-want +got):\n%s", problem, diff)
 	}
@@ -78,24 +80,27 @@ func TestNewRefused(t *testing.T) {
 // by a folder that nobody knows.
 func TestNewNumbers(t *testing.T) {
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("blue")} {
-		h := newParlour(t, profile)
+		h, same := newParlour(t, profile), "same"
+		if profile.Name == "blue" {
+			same = "2026-03-02T0930Z-same"
+		}
 		var got []string
 		for range 3 {
 			got = append(got, h.make(t, "Same", "muffin").Key.ID)
 		}
-		if want := []string{"same", "same-1", "same-2"}; !slices.Equal(got, want) {
+		if want := []string{same, same + "-1", same + "-2"}; !slices.Equal(got, want) {
 			t.Errorf("%s: slugs = %v, want %v", profile.Name, got, want)
 		}
 		for n := 3; n < 99; n++ {
-			if err := os.Mkdir(filepath.Join(h.work.Root, profile.Dialogues, fmt.Sprintf("same-%d", n)), 0o777); err != nil {
+			if err := os.Mkdir(filepath.Join(h.work.Root, profile.Dialogues, fmt.Sprintf("%s-%d", same, n)), 0o777); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := h.make(t, "Same", "muffin").Key.ID; got != "same-99" {
-			t.Errorf("%s: slug = %s, want same-99", profile.Name, got)
+		if got := h.make(t, "Same", "muffin").Key.ID; got != same+"-99" {
+			t.Errorf("%s: slug = %s, want %s-99", profile.Name, got, same)
 		}
 		_, err := h.New(t.Context(), NewRequest{Title: "Same", Agents: []string{"muffin"}})
-		if !refuses(err, "run it again with --slug NAME") || !strings.HasPrefix(err.Error(), "same is taken") {
+		if !refuses(err, "run it again with --slug NAME") || !strings.HasPrefix(err.Error(), same+" is taken") {
 			t.Errorf("%s: the hundred and first = %v", profile.Name, err)
 		}
 	}
@@ -171,4 +176,59 @@ func TestPlantedLinks(t *testing.T) {
 	_, err = h.New(t.Context(), request)
 	wantLink("the workspace", err, filepath.Join(h.work.Root, ".claude"))
 	wantEmpty("the workspace", elsewhere)
+}
+
+// TestSharedRoot has two projects keep their dialogues in one folder outside: each has its own, and their documents.
+func TestSharedRoot(t *testing.T) {
+	profile := outside(t)
+	ours, theirs := newParlour(t, profile), newParlour(t, profile)
+	first, second := ours.make(t, "Retry", "muffin"), theirs.make(t, "Retry", "scone")
+	if first.Key.ID != "retry" || second.Key.ID != "retry-1" {
+		t.Errorf("two of a name are %s and %s", first.Key, second.Key)
+	}
+	for _, h := range []*parlour{ours, theirs} {
+		if _, total, err := h.List(t.Context(), 0); err != nil || total != 1 {
+			t.Errorf("a project has %d dialogues, %v, want its own", total, err)
+		}
+	}
+	// What another project's agent writes is not taken in, also where this one has such a name.
+	file := filepath.Join(filepath.FromSlash(profile.Dialogues), "retry-1", "round-0", "scone.md")
+	if err := os.WriteFile(file, []byte(goodTurn), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for h, want := range map[*parlour]int{ours: 0, theirs: 1} {
+		report, err := h.work.Sync(t.Context(), h.work.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true})
+		if err != nil || len(report.Files) != want || len(report.Skipped) > 0 {
+			t.Errorf("taken in: %+v, %v, want %d", report, err, want)
+		}
+	}
+	if _, err := ours.Read(t.Context(), second.Key); !errors.Is(err, ErrNoDialogue) {
+		t.Errorf("the dialogue of another project: %v", err)
+	}
+	if _, err := ours.Find(t.Context(), "retry-1"); !errors.Is(err, mirror.ErrRootTaken) {
+		t.Errorf("looking for the dialogue of another project: %v, want whose it is", err)
+	}
+	done, err := theirs.Assemble(t.Context(), second.Key, AssembleOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir := filepath.Join(theirs.work.Root, ".claude", "dialogues", "docs"); filepath.Dir(done.Files[0].File) != dir {
+		t.Errorf("the document is %s, want one in %s", done.Files[0].File, dir)
+	}
+	for n := range 10 { // at once
+		request, made := NewRequest{Title: fmt.Sprint("Race ", n), Agents: []string{"muffin"}}, make(chan string, 2)
+		for _, h := range []*parlour{ours, theirs} {
+			go func() {
+				done, err := h.New(context.WithoutCancel(t.Context()), request)
+				if err != nil {
+					t.Error(err)
+					done = &Made{}
+				}
+				made <- done.Key.ID
+			}()
+		}
+		if a, b := <-made, <-made; a == b {
+			t.Errorf("two projects have both made %s", a)
+		}
+	}
 }

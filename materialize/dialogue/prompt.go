@@ -1,11 +1,11 @@
 package dialogue
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,7 +33,7 @@ type Prompt struct {
 // A PromptRequest says who is told what.
 type PromptRequest struct {
 	Round  int
-	Agents []string // in any case; none: the whole expert pool, or if it has no names who took part in the round before
+	Agents []string // in any case; none: the roster
 	Save   bool     // the prompts as files of the round
 }
 
@@ -46,20 +46,21 @@ func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt
 	}
 	agents := r.Agents
 	if len(agents) == 0 {
-		agents = names(named(d.Pool.Experts))
-	}
-	if before := d.Round(r.Round - 1); len(agents) == 0 && before != nil {
-		agents = names(d.Launched(before))
+		roster, err := d.roster(r.Round)
+		if err != nil {
+			return nil, err
+		}
+		agents = names(roster)
 	}
 	if len(agents) == 0 {
-		return nil, refuse(tryNew, "the expert pool of %s has no names: say which agents", key)
+		return nil, refuse("filebus dialogue panel SLUG ROUND --add NAME", "the expert pool of %s has no names: say which agents", key)
 	}
 	if err := f.launch(ctx, d, r.Round, agents...); err != nil {
 		return nil, err
 	}
 	var prompts []Prompt
 	for _, agent := range agents {
-		p, err := f.prompt(d, r.Round, agent)
+		p, err := f.prompt(ctx, d, r.Round, agent)
 		if err == nil && r.Save {
 			err = f.savePrompt(ctx, key, r.Round, &p)
 		}
@@ -72,8 +73,8 @@ func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt
 }
 
 // prompt returns what one agent is told.
-func (f *Forum) prompt(d *Dialogue, round int, agent string) (Prompt, error) {
-	e, err := d.expert(agent)
+func (f *Forum) prompt(ctx context.Context, d *Dialogue, round int, agent string) (Prompt, error) {
+	e, err := d.expert(round, agent)
 	if err != nil {
 		return Prompt{}, err
 	}
@@ -85,20 +86,18 @@ func (f *Forum) prompt(d *Dialogue, round int, agent string) (Prompt, error) {
 	if err := f.writeTask(&text, d, round, e); err != nil {
 		return p, err
 	}
+	last := firstText
 	if round > 0 {
+		last = laterText
+		if err := f.writeBrief(ctx, &text, d, round, e.Name); err != nil {
+			return p, err
+		}
 		if p.Reads, err = f.writeReadings(&text, d, round, e.Name); err != nil {
 			return p, err
 		}
 	}
 	fmt.Fprintf(&text, outputText, p.Output)
-	text.WriteString(formatText)
-	text.Write(exampleTurn())
-	text.WriteString(rulesText)
-	if round == 0 {
-		text.WriteString(firstText)
-	} else {
-		text.WriteString(laterText)
-	}
+	text.WriteString(formatText + exampleTurn + rulesText + last)
 	fmt.Fprintf(&text, confirmText, p.Output)
 	p.Text, p.Tokens = text.String(), record.EstimateTokens(int64(text.Len()))
 	return p, nil
@@ -124,26 +123,28 @@ func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layou
 	fmt.Fprintf(text, "You are %s in round %d of the dialogue %s", markdown.OneLine(cmp.Or(e.Label, labelOf(e.Name))), round,
 		d.Key.Slug())
 	const maxOthers = 8 // how many other agents a prompt names
-	if others := d.others(e); len(others) > maxOthers {
+	if others := d.others(round, e); len(others) > maxOthers {
 		fmt.Fprintf(text, ", with %d others", len(others))
 	} else if len(others) > 0 {
 		fmt.Fprintf(text, ", with %s", markdown.OneLine(strings.Join(others, ", ")))
 	}
 	text.WriteString(".\n")
-	if title := d.title(); title != "" {
-		fmt.Fprintf(text, "Title: %s\n", markdown.OneLine(title))
+	short := func(said string) string { return markdown.Clip(markdown.OneLine(said), shownQuestion/4) }
+	for _, said := range [][2]string{
+		{"Title", markdown.OneLine(d.title())}, {"Your role", short(e.Role)}, {"Your focus", short(e.Focus)},
+	} {
+		if said[1] != "" {
+			fmt.Fprintf(text, "%s: %s\n", said[0], said[1])
+		}
 	}
-	if e.Role != "" {
-		fmt.Fprintf(text, "Your role: %s\n", markdown.Clip(markdown.OneLine(e.Role), shownQuestion/4))
+	if p := d.Round(round).panel(); p != nil && p.Focus != "" {
+		writeQuoted(text, "This round is about:", markdown.Clip(p.Focus, shownQuestion))
 	}
 	if d.Pool.Question == "" {
 		return nil
 	}
 	shown := markdown.Clip(d.Pool.Question, shownQuestion)
-	text.WriteString("Question:\n")
-	for line := range strings.Lines(shown) { // quoted: nothing in it is a part of the prompt
-		text.WriteString(strings.TrimRight("> "+markdown.OneLine(line), " ") + "\n")
-	}
+	writeQuoted(text, "Question:", shown)
 	if shown == d.Pool.Question {
 		return nil
 	}
@@ -151,6 +152,54 @@ func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layou
 	fmt.Fprintf(text, "The whole question is in %s\n", pool)
 	return err
 }
+
+// writeQuoted writes a text of which nothing is a part of the prompt.
+func writeQuoted(out *strings.Builder, title, text string) {
+	out.WriteString(title + "\n")
+	for line := range strings.Lines(text) {
+		out.WriteString(strings.TrimRight("> "+markdown.OneLine(line), " ") + "\n")
+	}
+}
+
+// writeBrief tells an agent that joins in a round what happened before it: what the judge
+// wrote for the round, and else of each round before what its summary would say.
+func (f *Forum) writeBrief(ctx context.Context, out *strings.Builder, d *Dialogue, round int, agent string) error {
+	const maxBrief = 4000 // bytes: about 1,000 tokens
+	if d.sourceOf(round, agent) == sourceRetained {
+		return nil
+	}
+	title := fmt.Sprintf("\nYou join in round %d. Until now:", round)
+	if v, found := d.file(briefFile(round)); found {
+		text, err := f.text(ctx, v)
+		writeQuoted(out, title, markdown.Clip(string(text), maxBrief))
+		return err
+	}
+	brief, board := "", NewBoard(d)
+	for _, t := range board.Open(round - 1) {
+		brief += fmt.Sprintf("open: %s %s\n", t, clipLabel(t.Label))
+	}
+	brief = markdown.Clip(brief, maxBrief/4)
+	for i, r := range board.Rounds {
+		if r.Round < round {
+			var text []byte
+			if v, found := d.file(summaryFile(r.Round)); found {
+				var err error
+				if text, err = f.byHand(ctx, v); err != nil {
+					return err
+				}
+			}
+			if text == nil {
+				_, text, _ = bytes.Cut(board.summaryText(i), []byte("\n")) // the comment
+			}
+			brief += "\n" + markdown.Clip(string(text), maxBrief*3/4/round)
+		}
+	}
+	writeQuoted(out, title, strings.TrimSpace(brief))
+	return nil
+}
+
+// briefFile is what a judge calls what the agents of a round are to know.
+func briefFile(round int) string { return roundFolder(round) + "/context-brief.md" }
 
 // title returns what the pool says that the dialogue is about, or "".
 func (d *Dialogue) title() string {
@@ -160,10 +209,11 @@ func (d *Dialogue) title() string {
 	return d.Pool.Title
 }
 
-// others returns what people call the other agents of the pool.
-func (d *Dialogue) others(e layout.Expert) []string {
+// others returns what people call the other agents of a round.
+func (d *Dialogue) others(round int, e layout.Expert) []string {
 	var others []string
-	for _, other := range named(d.Pool.Experts) {
+	roster, _ := d.roster(round) // that it cannot be told was said
+	for _, other := range roster {
 		if !strings.EqualFold(other.Name, e.Name) {
 			others = append(others, cmp.Or(other.Label, labelOf(other.Name)))
 		}
@@ -172,33 +222,30 @@ func (d *Dialogue) others(e layout.Expert) []string {
 }
 
 // readings returns what there is to read before a round: the tensions, the summary of the
-// round before, and the turns of it; own is the place of the agent's own. A turn that is
-// empty or a stub says nothing.
-func (d *Dialogue) readings(round int, agent string) (names []record.Name, own int) {
-	for _, path := range []string{tensionsFile, summaryFile(round - 1)} {
+// round before, and the turns of it; own is the agent's own. A turn that is empty or a
+// stub says nothing.
+func (d *Dialogue) readings(round int, agent string) (all []record.Name, own record.Name) {
+	for _, path := range []string{briefFile(round), tensionsFile, summaryFile(round - 1)} {
 		if v, found := d.file(path); found {
-			names = append(names, v.Record.Name)
+			all = append(all, v.Record.Name)
 		}
 	}
-	own = -1
-	if r := d.Round(round - 1); r != nil {
-		for _, t := range r.Turns {
-			if t.state() != stateTurn {
-				continue
-			}
-			if t.Agent == agent {
-				own = len(names)
-			}
-			names = append(names, t.Version.Record.Name)
+	r := cmp.Or(d.Round(round-1), &Round{})
+	for _, t := range r.Turns {
+		if t.state() != stateTurn {
+			continue
+		}
+		if all = append(all, t.Version.Record.Name); t.Agent == agent && t == r.Turn(agent) {
+			own = t.Version.Record.Name
 		}
 	}
-	return names, own
+	return all, own
 }
 
 // writeReadings writes the list of the readings that are on disk, and returns it.
 func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, agent string) (files []string, err error) {
 	names, own := d.readings(round, agent)
-	for i, name := range names {
+	for _, name := range names {
 		file, err := f.w.PathOf(name)
 		if err != nil {
 			return nil, err
@@ -215,7 +262,7 @@ func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, age
 		}
 		files = append(files, file)
 		text.WriteString("  " + file)
-		if i == own {
+		if name == own {
 			text.WriteString("  (yours)")
 		}
 		text.WriteByte('\n')
@@ -223,23 +270,17 @@ func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, age
 	return files, nil
 }
 
-// exampleTurn returns a turn that shows each marker once, in the form in which they are
-// to be written.
-func exampleTurn() []byte {
-	return layout.AppendMarkers(nil, []layout.Marker{
-		{Kind: layout.MarkerPerspective, ID: "P01", Label: "a new point in a few words", Body: "What you see, and what speaks for it, in a few sentences.", Exact: true},
-		{Kind: layout.MarkerTension, ID: "T01", Label: "what is in conflict with what", Body: "Why both cannot be had.", Exact: true},
-		{Kind: layout.MarkerRefinement, Label: "a point of another agent, made better", Exact: true},
-		{Kind: layout.MarkerConcession, Label: "what another agent has convinced you of", Exact: true},
-		{Kind: layout.MarkerResolved, ID: "T01", Label: "how the tension is settled", Exact: true},
-	})
-}
-
 const outputText = "\nWRITE YOUR OUTPUT: use the Write tool to write your complete response to:\n  %s\n\n" +
 	"This is MANDATORY. Write your full perspective to this file, then stop. What is not in the file is lost.\n" +
 	"Write no other file. The folder is there already.\n"
 
 const formatText = "\nThe file has nothing but these markers, each with its text below it; leave out what you do not need:\n\n```markdown\n"
+
+// exampleTurn shows each marker once, in the form in which they are to be written.
+const exampleTurn = "[PERSPECTIVE P01: a new point in a few words]\nWhat you see, and what speaks for it, in a few sentences.\n\n" +
+	"[TENSION T01: what is in conflict with what]\nWhy both cannot be had.\n\n" +
+	"[REFINEMENT: a point of another agent, made better]\n\n" +
+	"[CONCESSION: what another agent has convinced you of]\n\n[RESOLVED T01: how the tension is settled]\n"
 
 const rulesText = "```\n\n" +
 	"Keywords are in capitals; ids are P01, P02, … and T01, T02, …, counted anew in each round.\n" +
@@ -272,13 +313,7 @@ func CanWrite(definition string) (bool, error) {
 	case !info.Mode().IsRegular():
 		return false, fmt.Errorf("%s is no file with the definition of an agent", definition)
 	}
-	f, err := os.Open(definition)
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	const maxDefinition = 64 << 10   // how much of a definition is read, in bytes: its front matter
-	text, err := io.ReadAll(io.LimitReader(f, maxDefinition))
+	text, err := os.ReadFile(definition)
 	if err != nil {
 		return false, fmt.Errorf("reading the definition %s: %w", definition, err)
 	}
@@ -288,22 +323,14 @@ func CanWrite(definition string) (bool, error) {
 	return (tools == nil || slices.ContainsFunc(tools, isWrite)) && !slices.ContainsFunc(denied, isWrite), nil
 }
 
+// toolWord is a tool in a list, with what it is limited to.
+var toolWord = layout.Pattern(`[^\s,(]+(?:\([^)]*\))?`)
+
 // toolsOf returns the names of tools in the values of a field, without what they are
 // limited to: Write(docs/**) is Write.
 func toolsOf(values []string) []string {
-	var tools []string
-	depth := 0
-	for _, tool := range strings.FieldsFunc(strings.Join(values, ","), func(r rune) bool {
-		switch r {
-		case '(':
-			depth++
-		case ')':
-			depth = max(depth-1, 0)
-		}
-		return depth == 0 && (r == ',' || r == ' ' || r == '\t' || r == '\n')
-	}) {
+	return markdown.Each(toolWord().FindAllString(strings.Join(values, ","), -1), func(tool string) string {
 		name, _, _ := strings.Cut(tool, "(")
-		tools = append(tools, strings.Trim(name, `"'[]`))
-	}
-	return tools
+		return strings.Trim(name, `"'[]`)
+	})
 }

@@ -26,7 +26,7 @@ func (h *parlour) promptFor(t testing.TB, key Key, round int, agent string) Prom
 // grammar, and each kind must be shown.
 func TestExample(t *testing.T) {
 	kinds := map[layout.MarkerKind]int{}
-	for _, m := range layout.ParseMarkers(exampleTurn()) {
+	for _, m := range layout.ParseMarkers([]byte(exampleTurn)) {
 		kinds[m.Kind]++
 		if !m.Exact {
 			t.Errorf("%s does not follow the grammar", m.Raw)
@@ -56,9 +56,9 @@ func TestPrompt(t *testing.T) {
 			t.Errorf("the output is %s, want %s", p.Output, want)
 		}
 		for _, want := range []string{
-			"You are Scone in round 0 of the dialogue retry-policy, with Muffin.", "Your role: Site reliability\n", "> Who retries?\n>\n> ```\n",
+			"You are Scone in round 0 of the dialogue " + made.Key.ID + ", with Muffin.", "Your role: Site reliability\n", "> Who retries?\n>\n> ```\n",
 			"WRITE YOUR OUTPUT: use the Write tool to write your complete response to:\n  " + p.Output + "\n", "This is MANDATORY.", "then stop.",
-			string(exampleTurn()), "`[ERROR: the reason]`", "FILE_WRITTEN: " + p.Output + "\n",
+			exampleTurn, "`[ERROR: the reason]`", "FILE_WRITTEN: " + p.Output + "\n",
 		} {
 			if !strings.Contains(p.Text, want) {
 				t.Errorf("the prompt lacks %q:\n%s", want, p.Text)
@@ -162,7 +162,7 @@ func TestPromptAll(t *testing.T) {
 	}
 	h.put(t, "dialogue/foreign/expert-pool.json", `{"experts":[{"role":"Caller"}]}`)
 	_, err := h.Prompts(t.Context(), Key{ID: "foreign"}, PromptRequest{Save: true})
-	if !refuses(err, tryNew) {
+	if !refuses(err, "filebus dialogue panel SLUG ROUND --add NAME") {
 		t.Errorf("a pool without names = %v", err)
 	}
 	h.put(t, "turn/foreign/round-0/eclair", "[PERSPECTIVE P01: One]\n")

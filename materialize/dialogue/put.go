@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,30 +27,31 @@ type Slot struct {
 	Round int
 	Agent string // as its file is called
 	File  string // absolute
+	stem  string // of the file; "" for Agent
 }
 
 // name returns the name of the turn.
-func (s Slot) name() record.Name { return turnName(s.Key, s.Round, s.Agent) }
+func (s Slot) name() record.Name { return turnName(s.Key, s.Round, cmp.Or(s.stem, s.Agent)) }
 
 // Slot returns the place of an agent's turn, for an agent that owes a file in the
 // round of a dialogue of the workspace.
 func (f *Forum) Slot(ctx context.Context, key Key, round int, agent string) (Slot, error) {
-	slots, err := f.slots(ctx, key, round, []string{agent})
+	_, slots, err := f.slots(ctx, key, round, []string{agent})
 	if err != nil {
 		return Slot{}, err
 	}
 	return slots[0], nil
 }
 
-// slots returns the places of agents; if none is named, of all who owe a file.
-func (f *Forum) slots(ctx context.Context, key Key, round int, agents []string) ([]Slot, error) {
-	d, err := f.readOwn(ctx, key)
-	if err != nil {
-		return nil, err
+// slots returns the places of agents in a dialogue, if they are among those who owe a file;
+// if none is named, of all of these.
+func (f *Forum) slots(ctx context.Context, key Key, round int, agents []string) (d *Dialogue, slots []Slot, err error) {
+	if d, err = f.readOwn(ctx, key); err != nil {
+		return nil, nil, err
 	}
 	owing, err := d.owing(round)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(agents) == 0 {
 		agents = names(owing)
@@ -59,30 +59,25 @@ func (f *Forum) slots(ctx context.Context, key Key, round int, agents []string) 
 	if r := d.Round(round); len(agents) == 0 && r != nil { // nothing says who owes a file
 		agents = names(writers(r.Turns))
 	}
-	var slots []Slot
 	for _, text := range agents {
-		s, err := f.slot(d, round, text, owing)
+		s := Slot{Key: d.Key, Round: round}
+		if s.Agent, err = FoldName(text); err != nil {
+			return nil, nil, err
+		}
+		if t := cmp.Or(d.Round(round), &Round{}).Turn(s.Agent); t != nil && !strings.EqualFold(t.fileName(), s.Agent+".md") {
+			s.stem = strings.TrimSuffix(t.fileName(), ".md")
+		}
+		if err = d.checkOwing(round, s.Agent, owing); err == nil {
+			s.File, err = f.w.PathOf(s.name())
+		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !slices.Contains(slots, s) {
 			slots = append(slots, s)
 		}
 	}
-	return slots, nil
-}
-
-// slot returns the place of an agent's turn, if the agent is one of those who owe a
-// file.
-func (f *Forum) slot(d *Dialogue, round int, text string, owing []layout.Expert) (s Slot, err error) {
-	s = Slot{Key: d.Key, Round: round}
-	if s.Agent, err = FoldName(text); err != nil {
-		return s, err
-	}
-	if err = d.checkOwing(round, s.Agent, owing); err == nil {
-		s.File, err = f.w.PathOf(s.name())
-	}
-	return s, err
+	return d, slots, nil
 }
 
 // owing returns the agents that owe a file in a round that has begun; nil if nothing
@@ -92,6 +87,9 @@ func (d *Dialogue) owing(number int) ([]layout.Expert, error) {
 	if r.hasBegun() && r.Panel != nil {
 		return r.Panel.Experts, nil
 	}
+	if err := d.unknown(r); err != nil {
+		return nil, err
+	}
 	begins := number == 0 || number > 0 && d.Round(number-1).hasBegun()
 	for _, other := range d.Rounds {
 		begins = begins && other.Panel == nil
@@ -99,7 +97,7 @@ func (d *Dialogue) owing(number int) ([]layout.Expert, error) {
 	if !r.hasBegun() && (!begins || number < d.lastBegun()) {
 		return nil, d.noRound(number)
 	}
-	return named(d.Pool.Experts), nil
+	return d.pooled(number), nil
 }
 
 // checkOwing returns an error for an agent that is not among those who
@@ -147,15 +145,17 @@ func (f *Forum) Put(ctx context.Context, s Slot, c Contribution) (*materialize.P
 	}
 	c.Origin.Source = cmp.Or(c.Origin.Source, record.SourcePut)
 	put, err := f.edit(ctx, s, c.Origin, func(old []byte, _ *store.Version) ([]byte, error) {
-		if isVacant(old) || c.Force || bytes.Equal(old, c.Text) {
+		if s.isVacant(old) || c.Force || bytes.Equal(old, c.Text) {
 			return c.Text, nil
 		}
 		return nil, ErrOccupied
 	})
-	if c.Force && errors.Is(err, ErrOccupied) { // it is too long to be edited
+	// One that is too long to be edited; and one that a file had brought: now somebody says whose it is.
+	if c.Force && errors.Is(err, ErrOccupied) || err == nil && put.Unchanged && !isCommand(put.Record.Source) {
 		name := s.name()
 		return f.w.Put(ctx, materialize.PutRequest{
 			Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(c.Text), Facts: c.Origin.Facts, From: c.Origin.From, Source: c.Origin.Source,
+			Links: []record.Link{{Type: "given", Target: s.Key.String() + "/" + roundFolder(s.Round)}},
 		})
 	}
 	return put, err
@@ -163,7 +163,7 @@ func (f *Forum) Put(ctx context.Context, s Slot, c Contribution) (*materialize.P
 
 // Current returns what stands as the turn of an agent in the store, however long.
 func (f *Forum) Current(ctx context.Context, s Slot) (*materialize.PutResult, error) {
-	h, err := f.head(ctx, s)
+	h, err := f.read.Head(ctx, s.name())
 	if err != nil {
 		return nil, fmt.Errorf("the turn of %s in round %d: %w", s.Agent, s.Round, err)
 	}
@@ -183,7 +183,7 @@ func (f *Forum) edit(
 	name := s.name()
 	put, err := f.w.EditTextAs(ctx, name.Kind, name.ID, origin, edit)
 	if errors.Is(err, materialize.ErrTooLarge) || errors.Is(err, ErrOccupied) {
-		head, headErr := f.head(ctx, s)
+		head, headErr := f.read.Head(ctx, s.name())
 		return nil, errors.Join(s.occupied(head.Version.Ref), headErr)
 	}
 	return put, err
@@ -212,7 +212,7 @@ func (f *Forum) CheckFree(ctx context.Context, s Slot) error {
 	if _, err := f.w.ImportStill(ctx, name.Kind, name.ID); err != nil {
 		return err
 	}
-	head, err := f.head(ctx, s)
+	head, err := f.read.Head(ctx, s.name())
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
@@ -220,29 +220,22 @@ func (f *Forum) CheckFree(ctx context.Context, s Slot) error {
 		return err
 	}
 	text, err := f.text(ctx, head.Version)
-	if err != nil || text != nil && isVacant(text) {
+	if err != nil || text != nil && s.isVacant(text) {
 		return err
 	}
 	return s.occupied(head.Version.Ref)
 }
 
 // isVacant reports whether a text holds nobody's turn.
-func isVacant(text []byte) bool {
+func (s Slot) isVacant(text []byte) bool {
 	_, isStub := layout.ParseStub(text)
-	return isStub || isBlank(text)
+	return isStub || isBlank(text) || isConfirmation(text, s.Agent)
 }
 
-// head returns the current version of a turn.
-func (f *Forum) head(ctx context.Context, s Slot) (query.Summary, error) {
-	return f.read.Head(ctx, s.name())
-}
-
-// putStub writes a stub in the place of a turn that never came: a file that gives
-// the reason. It is never written over a text; if one stands there by now, that is
-// what the result is of, and Unchanged is set.
-func (f *Forum) putStub(ctx context.Context, s Slot, origin materialize.Origin, reason,
-	details string) (*materialize.PutResult, error) {
-	text := layout.StubText(reason, details)
+// putStub writes a stub in the place of a turn that never came, never over a text: if one
+// stands there by now, that is what the result is of, and Unchanged is set.
+func (f *Forum) putStub(ctx context.Context, s Slot, text []byte) (*materialize.PutResult, error) {
+	origin := materialize.Origin{Source: record.SourcePut}
 	return f.edit(ctx, s, origin, func(old []byte, _ *store.Version) ([]byte, error) {
 		if !isBlank(old) {
 			return old, nil
@@ -251,62 +244,36 @@ func (f *Forum) putStub(ctx context.Context, s Slot, origin materialize.Origin, 
 	})
 }
 
-// isLate reports whether the version of a turn came after a stub had taken its place.
-func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
-	const maxLate = 32 // bounds how many versions of a turn are looked at for a stub
-	for range maxLate {
-		if v.Record.Prev == (record.Ref{}) {
-			break
+// earlier returns the newest version before a turn, which may be nil, that is as asked for;
+// the zero Ref: there is none, or nobody knows any more.
+func (f *Forum) earlier(ctx context.Context, t *Turn, is func(old *Turn) bool) (ref record.Ref, err error) {
+	const most = 32 // bounds how many versions of a turn are looked at
+	for n := 0; n < most && t != nil && !t.Version.Record.Prev.IsZero(); n++ {
+		ref = t.Version.Record.Prev
+		t = &Turn{}
+		t.Version, err = query.View(ctx, f.w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(ref) })
+		if err == nil {
+			t.Text, err = f.text(ctx, t.Version)
 		}
-		before, err := query.View(ctx, f.w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(v.Record.Prev) })
-		if errors.Is(err, store.ErrDropped) {
-			break // nobody knows any more
+		switch {
+		case errors.Is(err, store.ErrDropped):
+			return record.Ref{}, nil
+		case err != nil:
+			return record.Ref{}, err
+		case is(t):
+			return ref, nil
 		}
-		if err != nil {
-			return false, err
-		}
-		text, err := f.text(ctx, before)
-		if err != nil {
-			return false, err
-		}
-		if _, isStub := layout.ParseStub(text); isStub {
-			return true, nil
-		}
-		v = before
 	}
-	return false, nil
+	return record.Ref{}, nil
 }
 
-// GiveWay takes away the file, absolute, that the turn of a slot was read from, if it
-// is one of the agent's own under another spelling, as Muffin.md beside muffin.md: an
-// agent has one file in a round. Its text stays a version of its own name.
-func (f *Forum) GiveWay(ctx context.Context, s Slot, file string) (gone bool, err error) {
-	base, own := filepath.Base(file), filepath.Base(s.File)
-	if base == own || !strings.EqualFold(base, own) {
-		return false, nil
-	}
-	there, err := os.Stat(filepath.Dir(file))
-	here, hereErr := os.Stat(filepath.Dir(s.File))
-	if err != nil || hereErr != nil || !os.SameFile(there, here) {
-		return false, nil // it lies elsewhere
-	}
-	theirs, err := os.Lstat(file)
-	turn, turnErr := os.Lstat(s.File)
-	if err != nil || turnErr != nil || os.SameFile(theirs, turn) {
-		return false, nil // on a disk that takes both names for one
-	}
-	name := turnName(s.Key, s.Round, strings.TrimSuffix(base, filepath.Ext(base)))
-	p, err := f.w.RecordPath(name.Kind, name.ID)
-	if err != nil || f.w.FilePath(p) != filepath.Join(filepath.Dir(s.File), base) {
-		return false, nil // it is no turn's: MUFFIN.MD
-	}
-	if err := f.w.Import(ctx, p); err != nil {
-		return false, err
-	}
-	if err := f.w.Remove(ctx, name); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return false, err
-	}
-	return true, nil
+// isLate reports whether the version of a turn came after a stub had taken its place.
+func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
+	stub, err := f.earlier(ctx, &Turn{Version: v}, func(old *Turn) bool {
+		_, isStub := layout.ParseStub(old.Text)
+		return isStub
+	})
+	return err == nil && !stub.IsZero(), err
 }
 
 // launch records in the panel of a round that agents owe a file, and makes the
@@ -315,50 +282,21 @@ func (f *Forum) GiveWay(ctx context.Context, s Slot, file string) (gone bool, er
 // returns mirror.ErrLink if the folder would be
 // behind a link.
 func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...string) error {
-	if err := d.checkRound(round); err != nil {
-		return err
-	}
 	var experts []layout.Expert
 	for _, agent := range agents {
-		e, err := d.expert(agent)
+		e, err := d.expert(round, agent)
 		if err != nil {
 			return err
 		}
 		experts = append(experts, e)
+		// What stands there by now is none of what they are told to write.
+		name := turnName(d.Key, round, e.Name)
+		_ = f.w.ImportNew(ctx, name.Kind, name.ID) // what cannot be stored is a sync's to tell
 	}
-	if _, err := f.makeRound(ctx, d.Key, round); err != nil {
-		return err
-	}
-	name := fileName(d.Key, roundFolder(round)+"/"+panelFile)
-	fresh := layout.Panel{Round: round, Launched: f.now().UTC().Truncate(time.Second), Experts: d.wrote(round)}
-	_, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, panelEdit(name, fresh, experts))
+	now := f.now().UTC()
+	fresh := layout.Panel{Round: round, Launched: now, Experts: d.wrote(round)}
+	_, err := f.editPanel(ctx, d, fresh, layout.PanelEdit{Add: experts, Launched: now})
 	return err
-}
-
-// panelEdit returns the edit that adds experts to the text of a panel, which is
-// that of the given one where there is none.
-func panelEdit(name record.Name, fresh layout.Panel, experts []layout.Expert) materialize.TextEdit {
-	return func(old []byte, _ *store.Version) ([]byte, error) {
-		panel, changed := fresh, isBlank(old)
-		if !changed {
-			var problem *layout.SyntaxError
-			if panel, problem = layout.ParseJSON[layout.Panel](old); problem != nil {
-				return nil, fmt.Errorf("%s, line %d: %w", name, problem.Line, problem.Err)
-			}
-		}
-		for _, e := range experts {
-			if !isAmong(panel.Experts, e.Name) {
-				panel.Experts, changed = append(panel.Experts, e), true
-			}
-		}
-		if !changed {
-			return old, nil
-		}
-		if panel.Launched.IsZero() {
-			panel.Launched = fresh.Launched
-		}
-		return layout.AppendJSON(nil, panel)
-	}
 }
 
 // wrote returns the experts who have written in a round already: a panel that begins
@@ -367,7 +305,7 @@ func (d *Dialogue) wrote(round int) []layout.Expert {
 	experts := []layout.Expert{} // a list in JSON also when it is empty
 	if r := d.Round(round); r != nil {
 		for _, t := range r.Turns {
-			if e, err := d.expert(t.Agent); err == nil && !isAmong(experts, e.Name) {
+			if e, err := d.expert(round, t.Agent); err == nil && !isAmong(experts, e.Name) {
 				experts = append(experts, e)
 			}
 		}
@@ -391,18 +329,21 @@ func (d *Dialogue) checkRound(round int) error {
 	return err.Try(tryPrompt, d.Key.String(), strconv.Itoa(next))
 }
 
-// hasBegun reports whether a round has a panel or a turn. One that is nil has not.
-func (r *Round) hasBegun() bool { return r != nil && (r.Panel != nil || len(r.Turns) > 0) }
+// hasBegun reports whether a round has a panel, or what may be a turn. One that is nil
+// has not.
+func (r *Round) hasBegun() bool {
+	mayBe := func(f extraFile) bool { return f.MayBe != nil }
+	return r != nil && (r.Panel != nil || r.Unread != nil || len(r.Turns) > 0 || slices.ContainsFunc(r.Files, mayBe))
+}
 
 // lastBegun returns the last round that has begun, -1 if none has.
 func (d *Dialogue) lastBegun() int {
-	last := -1
-	for _, r := range d.Rounds {
+	for _, r := range slices.Backward(d.Rounds) {
 		if r.hasBegun() {
-			last = r.Number
+			return r.Number
 		}
 	}
-	return last
+	return -1
 }
 
 // begunBy returns a time by which a round, which may be nil, had begun: the end of the
@@ -415,24 +356,29 @@ func (r *Round) begunBy() (begun time.Time, known bool) {
 	return panel.Launched.Add(time.Second), true
 }
 
-// expert returns the expert of the pool whom a name means; in a pool without names,
-// anybody.
-func (d *Dialogue) expert(text string) (layout.Expert, error) {
+// expert returns the expert of the pool, or of a panel, best that of a round, whom a name
+// means; where none has a name, anybody.
+func (d *Dialogue) expert(round int, text string) (layout.Expert, error) {
 	name, err := FoldName(text)
 	if err != nil {
 		return layout.Expert{}, err
 	}
 	experts := named(d.Pool.Experts)
+	for _, r := range d.Rounds {
+		if experts = append(experts, r.members()...); r.Number == round {
+			experts = slices.Concat(r.members(), experts)
+		}
+	}
 	for _, e := range experts {
 		if foldExpert(e.Name) == name {
-			e.Name = name
+			e.Name, e.Source = name, ""
 			return e, nil
 		}
 	}
-	if len(experts) == 0 {
+	if len(named(d.Pool.Experts)) == 0 {
 		return layout.Expert{Name: name, Label: labelOf(name)}, nil
 	}
-	near := listed(", which has ", nearNames(name, experts))
+	near := listed(", which has ", nearNames(name, folded(experts)))
 	unknown := record.NotFound.Errorf("%s is not in the expert pool of %s%s", name, d.Key, near)
 	return layout.Expert{}, unknown.Try("filebus get {1}", fileName(d.Key, poolFile).String())
 }

@@ -207,8 +207,7 @@ func TestPutStub(t *testing.T) {
 		if hand != "" {
 			h.write(t, "round-0/muffin.md", hand, 0)
 		}
-		put, err := h.putStub(t.Context(), h.slot(t, 0, "muffin"), materialize.Origin{Source: record.SourcePut},
-			"it died", "Of hunger.")
+		put, err := h.putStub(t.Context(), h.slot(t, 0, "muffin"), layout.StubText("it died", "Of hunger."))
 		if err != nil || put.Unchanged != (hand == want) {
 			t.Errorf("over %q: %+v, %v", hand, put, err)
 		}

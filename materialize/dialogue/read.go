@@ -5,14 +5,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/mirror"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -44,23 +46,17 @@ func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 // may be written.
 func (k Key) IsOwn() bool { return k.Tree == "" }
 
-// byKey returns every dialogue, the one with the newest record first, and their records
-// by their paths.
-func (f *Forum) byKey(ctx context.Context) (keys []Key, files map[Key]map[string]query.Summary, err error) {
+// keys returns every dialogue, the one with the newest record first.
+func (f *Forum) keys(ctx context.Context) (keys []Key, err error) {
 	entries, err := f.entries(ctx)
-	files = map[Key]map[string]query.Summary{}
+	seen := map[Key]bool{}
 	for _, e := range entries {
-		key, path, found := cutKey(e)
-		if !found {
-			continue
-		}
-		if files[key] == nil {
-			files[key] = map[string]query.Summary{}
+		if key, _, found := cutKey(e); found && !seen[key] {
+			seen[key] = true
 			keys = append(keys, key)
 		}
-		files[key][path] = e
 	}
-	return keys, files, err
+	return keys, err
 }
 
 // cutKey cuts a record's id into the key of its dialogue and the path below it. A
@@ -93,7 +89,7 @@ func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
 			return own, err
 		}
 	}
-	keys, _, err := f.byKey(ctx)
+	keys, err := f.keys(ctx)
 	if err != nil {
 		return Key{}, err
 	}
@@ -113,6 +109,22 @@ func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
 			err := record.Usage.Errorf("%s is the name of %d dialogues", text, len(found))
 			return Key{}, err.Try("run it again with one of {all}", typed(found)...)
 		}
+	}
+	entries, err := f.entries(ctx)
+	for _, e := range entries {
+		name := e.Version.Record.Name.String()
+		stem, _, isDocument := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ".dialogue.")
+		if isDocument && (stem == text || stamp().ReplaceAllString(stem, "") == text) {
+			err := record.NotFound.Errorf("of %s there is a document alone, without files of turns: %s", text, name)
+			return Key{}, err.Try("filebus show {1}, filebus dialogue lint {1}", name).Because(ErrNoDialogue).With(name)
+		}
+	}
+	if err != nil {
+		return Key{}, err
+	}
+	// Outside, its folder may be that of another store, or of one that was here before.
+	if _, err := f.w.ImportStill(ctx, record.KindDialogue, text+"/"+poolFile); errors.Is(err, mirror.ErrRootTaken) {
+		return Key{}, err
 	}
 	near := slices.DeleteFunc(keys, func(k Key) bool { return text == "" || !strings.Contains(k.String(), text) })
 	return Key{}, noDialogue(text, near...)
@@ -143,6 +155,7 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 			return nil, err
 		}
 	}
+	d.sortOut()
 	slices.SortFunc(d.Rounds, func(a, b *Round) int { return cmp.Compare(a.Number, b.Number) })
 	slices.SortFunc(d.Files, compareFiles)
 	for _, r := range d.Rounds {
@@ -152,7 +165,8 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 			return cmp.Or(strings.Compare(a.Agent, b.Agent), strings.Compare(b.fileName(), a.fileName()))
 		})
 	}
-	return d, nil
+	d.findAstray()
+	return d, f.readWords(ctx, d)
 }
 
 // readOwn is Read, but for ErrCaptured of a dialogue that is only read.
@@ -182,76 +196,94 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 		return f.addTurn(ctx, d.round(number), v, path)
 	}
 	if !inRound {
-		d.Files = append(d.Files, extraFile{path, v})
-		switch path {
-		case poolFile:
-			return f.addPool(ctx, d, v)
-		case tensionsFile:
-			return f.addListed(ctx, d, v)
+		mayBe, err := f.mayBe(ctx, v, path)
+		if v.Record.Name.Kind == record.KindTurn {
+			path += ".md"
+		}
+		d.Files = append(d.Files, extraFile{path, v, mayBe})
+		return cmp.Or(err, f.addJSON(ctx, d, nil, v, path))
+	}
+	r := d.round(number)
+	r.Files = append(r.Files, extraFile{path, v, nil})
+	return f.addJSON(ctx, d, r, v, path)
+}
+
+// mayBe returns the turn that a file outside of the rounds may be meant as, nil if it has
+// not the form of one.
+func (f *Forum) mayBe(ctx context.Context, v store.Version, path string) (*Turn, error) {
+	if v.Record.Name.Kind != record.KindTurn && !strings.HasSuffix(strings.ToLower(path), ".md") {
+		return nil, nil
+	}
+	r := &Round{}
+	err := f.addTurn(ctx, r, v, path)
+	if t := r.Turns[0]; len(t.perspectives()) > 0 && t.hasForm() && !isJudges(t.Agent) {
+		return t, err
+	}
+	return nil, err
+}
+
+// rosterFile finds the files that are meant as a pool or a panel.
+var rosterFile = layout.Pattern(`(?i)^(?:panel|agents|members|expert[-_]?pool|experts)\.(?:json|ya?ml|toml)$`)
+
+var errElsewhere = errors.New("members are read in expert-pool.json and round-N/panel.json alone")
+
+// addElsewhere notes a pool or panel with another name, place or form than those that are read.
+func (d *Dialogue) addElsewhere(r *Round, v store.Version) {
+	problem, unread := &layout.SyntaxError{File: v.Record.Path, Line: 1, Err: errElsewhere}, &d.Unread
+	if d.Problems = append(d.Problems, problem); r != nil {
+		unread = &r.Unread
+	}
+	const hint = "filebus get {1}, and filebus dialogue panel {2} {3} --add NAME"
+	*unread = unreadable(v.Record.Name.String(), problem).Try(hint, d.Key.String(), strconv.Itoa(cmp.Or(r, &Round{}).Number))
+}
+
+// addJSON puts what a file of JSON holds in its place, of a round or without one of the
+// dialogue, and notes what could not be read.
+func (f *Forum) addJSON(ctx context.Context, d *Dialogue, r *Round, v store.Version, path string) error {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	isPool := r == nil && path == poolFile
+	if !isPool && (r == nil || name != panelFile && name != scoresFile) {
+		if rosterFile().MatchString(name) {
+			d.addElsewhere(r, v)
 		}
 		return nil
 	}
-	r := d.round(number)
-	r.Files = append(r.Files, extraFile{path, v})
-	switch path[strings.LastIndexByte(path, '/')+1:] {
-	case panelFile:
-		return addJSON(ctx, f, d, v, layout.ParseJSON[layout.Panel], func(p layout.Panel) { r.Panel = &p })
-	case scoresFile:
-		return addJSON(ctx, f, d, v, layout.ParseScores, func(s layout.Scores) { r.Scores = &s })
-	}
-	return nil
-}
-
-// addJSON puts what a file of JSON holds in its place, or else notes that it could not be
-// read.
-func addJSON[T any](
-	ctx context.Context, f *Forum, d *Dialogue, v store.Version, parse func([]byte) (T, *layout.SyntaxError),
-	put func(T),
-) error {
 	text, err := f.text(ctx, v)
 	if err != nil {
 		return err
 	}
-	value, problem := parse(text)
-	if problem == nil {
-		put(value)
-		return nil
+	var problem *layout.SyntaxError
+	unread := func() error { return unreadable(v.Record.Name.String(), problem) }
+	switch {
+	case isPool:
+		if d.Pool, problem = layout.ParsePool(text); d.Pool.Experts == nil {
+			d.Unread = unread()
+		}
+		d.Pool.Title = cmp.Or(d.Pool.Title, d.Key.Slug())
+	case name == panelFile:
+		p, bad := layout.ParsePanel(text)
+		if r.Panel, problem = &p, bad; p.Experts == nil {
+			r.Panel, r.Unread = nil, unread()
+		}
+	default:
+		r.Scores, problem = layout.ParseScores(text)
 	}
-	problem.File = v.Record.Path
-	d.Problems = append(d.Problems, problem)
+	if problem != nil {
+		problem.File = v.Record.Path
+		d.Problems = append(d.Problems, problem)
+	}
 	return nil
-}
-
-// addListed imports the tensions that the judge has listed by hand.
-func (f *Forum) addListed(ctx context.Context, d *Dialogue, v store.Version) error {
-	text, err := f.text(ctx, v)
-	if err == nil && !isDerived(text) {
-		d.Listed = layout.ParseTensions(text)
-	}
-	return err
-}
-
-func (f *Forum) addPool(ctx context.Context, d *Dialogue, v store.Version) error {
-	return addJSON(ctx, f, d, v, layout.ParseJSON[layout.Pool], func(p layout.Pool) {
-		d.Pool = p
-		d.Pool.Title = cmp.Or(p.Title, d.Key.Slug())
-	})
 }
 
 func (f *Forum) addTurn(ctx context.Context, r *Round, v store.Version, path string) error {
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	t := &Turn{Agent: strings.ToLower(strings.TrimSuffix(name, ".md")), Round: r.Number, Version: v}
 	text, err := f.text(ctx, v)
-	if err != nil {
-		return err
-	}
-	t.Text = text
-	t.Stub, t.IsStub = layout.ParseStub(text)
-	if !t.IsStub {
+	t := &Turn{Agent: foldExpert(strings.TrimSuffix(name, ".md")), Round: r.Number, Version: v, Text: text}
+	if t.Stub, t.IsStub = layout.ParseStub(text); !t.IsStub {
 		t.Markers = layout.ParseMarkers(text)
 	}
 	r.Turns = append(r.Turns, t)
-	return nil
+	return err
 }
 
 // text returns the body of a version, nil if it is longer than MaxTurn.
@@ -281,7 +313,14 @@ func isBlank(text []byte) bool {
 }
 
 // foldExpert returns the name of an expert as its files have it.
-func foldExpert(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
+// Disks and editors differ in how they write an accent.
+func foldExpert(name string) string { return norm.NFC.String(layout.AgentName(name)) }
+
+// foldFile returns what the names have in common that files of an expert may have:
+// Data_Engineer.md is data-engineer's, and bo-@ops.md is bo-ops'.
+func foldFile(name string) string {
+	return strings.Join(strings.FieldsFunc(foldExpert(name), func(c rune) bool { return c == '-' || c == '_' }), "-")
+}
 
 // elsewhere is how the ids of records begin whose files lie under paths that are not
 // canonical.
@@ -355,7 +394,7 @@ func (f *Forum) ReadFresh(ctx context.Context, key Key) (d *Dialogue, skipped, e
 		return d, nil, err
 	}
 	for _, r := range d.Rounds {
-		wrote := markdown.Each(r.Turns, func(t *Turn) string { return t.Agent })
+		wrote := markdown.Each(r.Turns, func(t *Turn) string { return strings.TrimSuffix(t.fileName(), ".md") })
 		for _, agent := range append(d.owingNames(r), wrote...) {
 			name := turnName(key, r.Number, agent)
 			if record.CheckID(name.ID) == nil {
@@ -388,7 +427,7 @@ type Item struct {
 // List returns the dialogues with the newest record first, limit of them at most,
 // and how many there are. A limit of 0 is none.
 func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
-	keys, files, err := f.byKey(ctx)
+	keys, err := f.keys(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -398,7 +437,7 @@ func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
 	}
 	var items []Item
 	for _, key := range keys {
-		item, err := f.item(ctx, key, files[key])
+		item, err := f.item(ctx, key)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -407,68 +446,46 @@ func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
 	return items, total, nil
 }
 
-// item describes a dialogue from what is known of its files, and reads three of them:
-// the pool, the scoreboard and the panel of the last round.
-func (f *Forum) item(ctx context.Context, key Key, files map[string]query.Summary) (Item, error) {
-	item, last := Item{Key: key}, -1
-	agents, turns := map[string]bool{}, map[int]map[string]bool{} // by round, who wrote
-	for path, e := range files {
-		r := e.Version.Record
-		if r.Time.After(item.Time) {
-			item.Time = r.Time.UTC()
-		}
-		round, found := roundOf(e, path)
-		if !found {
-			continue
-		}
-		if turns[round] == nil {
-			turns[round] = map[string]bool{}
-		}
-		if r.Name.Kind == record.KindTurn {
-			turns[round][r.Agent], agents[r.Agent] = true, true
-		}
-		last = max(last, round)
-	}
-	if item.Rounds, item.Turns = len(turns), len(turns[last]); last >= 0 {
-		item.Last = &last
-	}
-	d := &Dialogue{Key: key}
-	if err := f.addKnown(ctx, d, &item, last, files); err != nil {
+// item describes a dialogue.
+func (f *Forum) item(ctx context.Context, key Key) (Item, error) {
+	item := Item{Key: key}
+	d, err := f.Read(ctx, key)
+	if err != nil {
 		return item, err
 	}
-	for _, e := range named(d.Pool.Experts) {
-		agents[e.Name] = true
-	}
-	delete(agents, "")
-	item.Agents = slices.Sorted(maps.Keys(agents))
-	item.Title = cmp.Or(d.title(), key.Slug())
-	return item, nil
-}
-
-// addKnown reads the pool, the last panel and the scoreboard.
-func (f *Forum) addKnown(ctx context.Context, d *Dialogue, item *Item, last int, files map[string]query.Summary) error {
-	for _, path := range []string{poolFile, roundFolder(last) + "/" + panelFile} {
-		if e, found := files[path]; found {
-			if err := f.add(ctx, d, e, path); err != nil {
-				return err
-			}
+	for _, v := range d.versions() {
+		if v.Record.Time.After(item.Time) {
+			item.Time = v.Record.Time.UTC()
 		}
 	}
-	if r := d.Last(); r != nil && r.Panel != nil {
-		item.Owed = len(r.Panel.Experts)
+	item.Title, item.Rounds, item.Agents = cmp.Or(d.title(), key.Slug()), len(d.Rounds), names(named(d.Pool.Experts))
+	for _, r := range d.Rounds {
+		agents := names(slices.Concat(r.members(), writers(r.Turns)))
+		item.Last, item.Owed, item.Turns = &r.Number, len(r.members()), len(folded(writers(r.Turns)))
+		item.Agents = append(item.Agents, agents...)
 	}
-	e, found := files[scoreboardFile]
+	slices.Sort(item.Agents)
+	item.Agents = slices.Compact(item.Agents)
+	return item, f.addStatus(ctx, d, &item)
+}
+
+// addStatus adds what the scoreboard says. A dialogue without turns, or of which is not
+// known who owes one, has not converged.
+func (f *Forum) addStatus(ctx context.Context, d *Dialogue, item *Item) error {
+	last := cmp.Or(d.Last(), &Round{})
+	v, found := d.file(scoreboardFile)
 	if !found {
 		return nil
 	}
-	text, err := f.text(ctx, e.Version)
+	text, err := f.text(ctx, v)
 	if err != nil {
 		return err
 	}
 	board, found := layout.ParseScoreboard(text)
 	if n := len(board.Rounds); found && n > 0 {
 		item.Status = "open"
-		if r := board.Rounds[n-1]; r.Velocity == 0 && r.Converge >= 100 && r.Round >= last {
+		if r := board.Rounds[n-1]; r.Velocity == 0 && r.Converge >= 100 && r.Round >= last.Number &&
+			len(last.given()) > 0 && d.unknown(last) == nil {
 			item.Status = "converged"
 		}
 	}

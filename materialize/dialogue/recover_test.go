@@ -65,7 +65,7 @@ func TestRecover(t *testing.T) {
 		}
 		turn := h.read(t, key).Round(0).Turn("muffin")
 		r := turn.Version.Record
-		links := []record.Link{{Type: linkTranscript, Target: "/tmp/agent.jsonl:1"}}
+		links := []record.Link{{Type: "transcript", Target: "/tmp/agent.jsonl:1"}}
 		if diff := cmp.Diff(links, r.Links); diff != "" || r.Source != record.SourceTranscript || string(turn.Text) != want {
 			t.Errorf("over %.40q: the turn is from %s (-want +got):\n%s", test.stored, r.Source, diff)
 		}
@@ -75,7 +75,7 @@ func TestRecover(t *testing.T) {
 func TestRecoverRefused(t *testing.T) {
 	h := newParlour(t, layout.Claude())
 	key := h.make(t, "Retry", "muffin").Key
-	_, err := h.recover(t, key, strings.NewReader(says(t, "", "a")), false)
+	_, err := h.recover(t, key, strings.NewReader(says(t, "", "[TENSION T01: A]")), false)
 	if !refuses(err, tryPrompt) {
 		t.Errorf("before the launch = %v", err)
 	}
@@ -84,9 +84,9 @@ func TestRecoverRefused(t *testing.T) {
 	}
 	for why, text := range map[string]string{
 		"/tmp/agent.jsonl is empty": "",
-		"has no text of an agent: of 2 lines 0 are messages of it, 1 are not JSON": asked + "no",
-		"of 1 lines 1 are messages of it":                                          says(t, "", " "),
-		"of 1 lines 0 are messages of it, 1 are errors in its name":                `{"type":"assistant","isApiErrorMessage":true,"message":{"content":"no"}}`,
+		"has no text of the agent: of 2 lines 0 are messages of agents, 0 are errors in their names, 1 are not JSON": asked + "no",
+		"of 1 lines 1 are messages of agents":                              says(t, "", " "),
+		"of 1 lines 0 are messages of agents, 1 are errors in their names": `{"type":"assistant","isApiErrorMessage":true,"message":{"content":"no"}}`,
 	} {
 		_, err := h.recover(t, key, strings.NewReader(text), false)
 		if !errors.Is(err, store.ErrNotFound) || !failsWith(err, "filebus dialogue put {1} {2} {3} --stub REASON", "retry", "0", "Muffin") ||
@@ -102,7 +102,7 @@ func TestRecoverRefused(t *testing.T) {
 		request RecoverRequest
 		want    string
 	}{
-		{RecoverRequest{Agent: "scone"}, "filebus get {1}"},
+		{RecoverRequest{Agent: "scone"}, "scone owes no file in round 0"},
 		{RecoverRequest{Agent: ".."}, "is no name of an agent"},
 		{RecoverRequest{Agent: "muffin", Round: 1}, tryPrompt},
 		{RecoverRequest{Agent: "muffin", Round: 2}, tryPrompt},
@@ -121,7 +121,7 @@ func TestRecoverRefused(t *testing.T) {
 	}
 	// An agent has written Muffin.md, which is no file of muffin.
 	h.put(t, "turn/retry/round-0/Muffin", goodTurn)
-	_, err = h.recover(t, key, strings.NewReader(says(t, "", "a")), false)
+	_, err = h.recover(t, key, strings.NewReader(says(t, "", "[TENSION T01: A]")), false)
 	if !failsWith(err, "filebus get {1}, or run it again with --force", "turn/retry/round-0/Muffin") {
 		t.Errorf("beside Muffin.md = %v, want one that names it", err)
 	}
@@ -136,7 +136,7 @@ func TestRecoverLink(t *testing.T) {
 	}
 	file, elsewhere := filepath.Join(root, "retry", "round-0", "muffin.md"), filepath.Join(t.TempDir(), "a.md")
 	link(t, elsewhere, file)
-	_, err := h.recover(t, key, strings.NewReader(says(t, "", "a")), true)
+	_, err := h.recover(t, key, strings.NewReader(says(t, "", "[TENSION T01: A]")), true)
 	if e := (*record.Error)(nil); !errors.As(err, &e) || e.Reason != mirror.ErrLink || e.Names[0] != file {
 		t.Errorf("Recover = %v, want ErrLink for %s", err, file)
 	}
@@ -167,7 +167,7 @@ func TestRecoverMeanwhile(t *testing.T) {
 	if _, err := h.launched(t.Context(), key, 0, "muffin"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := h.recover(t, key, &writer{strings.NewReader(says(t, "", "a")), func() { h.put(t, "turn/retry/round-0/muffin", goodTurn) }}, true)
+	_, err := h.recover(t, key, &writer{strings.NewReader(says(t, "", "[TENSION T01: A]")), func() { h.put(t, "turn/retry/round-0/muffin", goodTurn) }}, true)
 	if !errors.Is(err, store.ErrConflict) {
 		t.Errorf("Recover = %v, want a conflict", err)
 	}

@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -23,8 +24,13 @@ type Board struct {
 	Presence []Presence // of each round, in their order
 	// Converged: the last round has no velocity, nobody owes a file in it, and all who
 	// wrote in it signal converge.
-	Converged bool
-	labels    map[string]string
+	Converged   bool
+	Differences []Difference
+	Says        []string // what the judge says of the whole
+	IsWritten   bool     // the judge has written numbers by hand
+	hasScores   bool     // of one round at least, in scores.json
+	Notes       []string // what the judge has written and is not understood, or contradicts itself
+	names       []string // of the agents that take part, as their files have them, in the order of Agents
 }
 
 // A Presence is who was there in a round.
@@ -34,6 +40,7 @@ type Presence struct {
 	Absent    []absentAgent `json:"absent,omitempty"`
 	Converge  []string      `json:"-"`                  // who signals converge, or does by the judge's word
 	Unjudged  []string      `json:"unjudged,omitempty"` // who gave a turn that nobody has judged
+	Changed   []string      `json:"changed,omitempty"`  // whose turn has changed since it was judged
 	Discarded []string      `json:"-"`                  // who was judged and gave no turn
 }
 
@@ -47,42 +54,74 @@ type absentAgent struct {
 // MarshalText returns the agent's name.
 func (a absentAgent) MarshalText() ([]byte, error) { return []byte(a.Agent), nil }
 
-// NewBoard computes the numbers of a dialogue: what the judge has recorded for agents
-// that gave a turn, and what the turns themselves say. The same records give the same
-// numbers.
+// NewBoard returns the numbers of a dialogue: what the judge has recorded for agents
+// that gave a turn, or has written by hand, and where neither is there what the turns
+// themselves say. The same records give the same numbers.
 func NewBoard(d *Dialogue) *Board {
-	b := &Board{Dialogue: d, tracking: track(d), labels: d.labelsOf()}
-	agents := b.agents()
-	sum := 0
+	b := &Board{Dialogue: d, Says: d.says(), tracking: track(d)}
 	for _, r := range d.Rounds {
-		p := d.presence(r)
-		row := layout.RoundScore{Round: r.Number}
-		for _, agent := range p.Given {
-			if j, judged := r.scores().Find(agent); judged {
-				row.Judged = true
-				row.Marks = row.Marks.Plus(j.Marks())
-				agents.add(j, r.Number)
-			}
-		}
-		row.Score = row.Marks.Sum()
-		sum += row.Score
-		row.Cumulative = sum
-		row.OpenTensions = len(b.Open(r.Number))
-		for _, v := range b.Perspectives {
-			if v.Round == r.Number {
-				row.NewPerspectives++
-			}
-		}
-		row.Velocity = row.OpenTensions + row.NewPerspectives
-		if n := len(p.Given); n > 0 {
-			row.Converge = 100 * len(p.Converge) / n
-		}
-		b.Rounds, b.Presence = append(b.Rounds, row), append(b.Presence, p)
-		isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == stateMissing })
-		b.Converged = row.Velocity == 0 && len(p.Given) > 0 && len(p.Converge) == len(p.Given) && !isAwaited
+		b.addAgents(r)
 	}
-	b.Agents, b.Total, b.HasTotal = agents.rows, sum, true
+	w := layout.Written{Said: map[layout.Said]int{}, Scoreboard: layout.Scoreboard{Agents: b.Agents}}
+	for _, word := range d.words {
+		said := len(w.Said)
+		if !w.Read(word.path, word.text, word.round) && len(w.Said) == said && strings.Contains(strings.ToLower(word.path), "scoreboard") {
+			w.Notes = append(w.Notes, word.path+": no number in it is understood")
+		}
+	}
+	b.IsWritten = len(w.Said) > 0 || w.HasTotal || len(w.Agents) > len(b.names)
+	b.Agents, b.HasTotal, b.Notes = w.Agents, true, append(b.notes, w.Notes...)
+	for _, r := range d.Rounds {
+		b.addRound(r, &w)
+	}
+	if !slices.ContainsFunc(b.Rounds, func(r layout.RoundScore) bool { return r.Judged }) {
+		for _, a := range b.Agents {
+			b.Total += a.Total // which the judge has written alone
+		}
+	}
+	if w.HasTotal && w.Total != b.Total && len(b.Rounds) > 0 {
+		b.Differences = append(b.Differences, Difference{d.Last().Number, "total", w.Total, b.Total})
+	}
+	if w.HasTotal && !b.hasScores {
+		b.Total = w.Total
+	}
 	return b
+}
+
+// addRound adds the numbers of a round.
+func (b *Board) addRound(r *Round, w *layout.Written) {
+	p := b.Dialogue.presence(r)
+	row := layout.RoundScore{Round: r.Number, Cumulative: b.Total, OpenTensions: len(b.Open(r.Number))}
+	for _, a := range b.Agents {
+		for _, in := range a.Rounds {
+			if in.Round == r.Number {
+				row.Marks, row.Score, row.Judged = row.Marks.Plus(in.Marks), row.Score+in.Score, true
+			}
+		}
+	}
+	for _, v := range b.Perspectives {
+		if v.Round == r.Number && !v.isMarked(r.Number) {
+			row.NewPerspectives++
+		}
+	}
+	if n := len(p.Given); n > 0 {
+		row.Converge = 100 * len(p.Converge) / n
+	}
+	hasScores := len(p.Unjudged) < len(p.Given)
+	b.hasScores = b.hasScores || hasScores
+	if b.settle(&row, w.Said, len(p.Given) > 0, hasScores); row.Judged && !hasScores {
+		p.Unjudged = nil // the judge's scoreboard has the round
+	}
+	b.Total = row.Cumulative
+	b.Rounds, b.Presence = append(b.Rounds, row), append(b.Presence, p)
+	isAwaited := slices.ContainsFunc(p.Absent, func(a absentAgent) bool { return a.Reason == stateMissing || a.Reason == stateAstray })
+	b.Converged = row.Velocity == 0 && len(p.Given) > 0 && row.Converge >= 100 && !isAwaited &&
+		b.Dialogue.unknown(r) == nil
+}
+
+// HasTurns reports whether anybody gave a turn: else there is nothing to reckon.
+func (b *Board) HasTurns() bool {
+	return slices.ContainsFunc(b.Presence, func(p Presence) bool { return len(p.Given) > 0 })
 }
 
 // presence says who was there in a round.
@@ -90,9 +129,12 @@ func (d *Dialogue) presence(r *Round) Presence {
 	p := Presence{Round: r.Number}
 	for _, t := range r.given() {
 		p.Given = append(p.Given, t.Agent)
-		j, judged := r.scores().Find(t.Agent)
+		j, judged := r.Scores.Find(t.Agent)
 		if !judged {
 			p.Unjudged = append(p.Unjudged, t.Agent)
+		}
+		if t.isChanged(j) {
+			p.Changed = append(p.Changed, t.Agent)
 		}
 		if t.hasConverged() || j.Converge {
 			p.Converge = append(p.Converge, t.Agent)
@@ -103,20 +145,12 @@ func (d *Dialogue) presence(r *Round) Presence {
 			p.Absent = append(p.Absent, a)
 		}
 	}
-	for _, j := range r.scores().Agents {
+	for _, j := range r.Scores.Agents {
 		if _, isAbsent := r.absence(j.Agent); isAbsent {
 			p.Discarded = append(p.Discarded, j.Agent)
 		}
 	}
 	return p
-}
-
-// scores returns what the judge has given in a round.
-func (r *Round) scores() layout.Scores {
-	if r.Scores == nil {
-		return layout.Scores{}
-	}
-	return *r.Scores
 }
 
 // owingNames returns the names of those who owe a file in a round, each once, and of those
@@ -126,59 +160,34 @@ func (d *Dialogue) owingNames(r *Round) []string {
 	return names(folded(slices.Concat(d.Launched(r), writers(wanting))))
 }
 
-// agentRows are the rows of agents, in the order in which they take part.
-type agentRows struct {
-	names []string
-	rows  []layout.AgentScore
-}
-
-// agents returns the rows of all who were launched or wrote, without numbers.
-func (b *Board) agents() *agentRows {
-	a := &agentRows{}
-	for _, r := range b.Dialogue.Rounds {
-		for _, e := range b.Dialogue.Launched(r) {
-			a.row(foldExpert(e.Name), e.Label)
+// addAgents adds the rows of those who take part in a round, in this order, and to them
+// what the judge gave for their turns.
+func (b *Board) addAgents(r *Round) {
+	for _, e := range folded(slices.Concat(b.Dialogue.Launched(r), writers(r.given()))) {
+		at := slices.Index(b.names, e.Name)
+		if at < 0 {
+			at = len(b.names)
+			b.names = append(b.names, e.Name)
+			b.Agents = append(b.Agents, layout.AgentScore{Agent: labelOf(e.Name)})
 		}
-		for _, t := range r.given() {
-			a.row(t.Agent, "")
+		if e.Label != "" && b.Agents[at].Agent == labelOf(e.Name) { // an earlier round may not tell it
+			b.Agents[at].Agent = e.Label
+		}
+		j, judged := r.Scores.Find(e.Name)
+		if _, isAbsent := r.absence(e.Name); judged && !isAbsent {
+			row := &b.Agents[at]
+			row.Marks, row.Total = row.Marks.Plus(j.Marks), row.Total+j.Marks.Sum()
+			row.Rounds = append(row.Rounds, layout.AgentRound{Round: r.Number, Score: j.Marks.Sum(), Marks: j.Marks})
 		}
 	}
-	return a
-}
-
-// row returns the row of an agent.
-func (a *agentRows) row(name, label string) *layout.AgentScore {
-	at := slices.Index(a.names, name)
-	if at < 0 {
-		at = len(a.names)
-		a.names = append(a.names, name)
-		a.rows = append(a.rows, layout.AgentScore{Agent: cmp.Or(label, labelOf(name))})
-	}
-	return &a.rows[at]
-}
-
-// add adds what an agent was given in a round.
-func (a *agentRows) add(j layout.JudgedTurn, round int) {
-	row := a.row(j.Agent, "")
-	row.Marks = row.Marks.Plus(j.Marks())
-	row.Rounds = append(row.Rounds, layout.AgentRound{Round: round, Score: j.Marks().Sum()})
-	row.Total += j.Marks().Sum()
 }
 
 // label returns what people call an agent.
-func (b *Board) label(agent string) string { return cmp.Or(b.labels[agent], labelOf(agent)) }
-
-// labelsOf returns what panels and pool call agents, by name.
-func (d *Dialogue) labelsOf() map[string]string {
-	labels := map[string]string{}
-	for _, r := range d.Rounds {
-		for _, e := range d.Launched(r) {
-			if name := foldExpert(e.Name); labels[name] == "" {
-				labels[name] = e.Label
-			}
-		}
+func (b *Board) label(agent string) string {
+	if at := slices.Index(b.names, agent); at >= 0 {
+		return b.Agents[at].Agent
 	}
-	return labels
+	return labelOf(agent)
 }
 
 // TensionRows returns the table of the tensions at the end of the last round: those
@@ -201,6 +210,10 @@ func (b *Board) TensionRows() []layout.TensionRow {
 		if by != nil && !status.isOpen() {
 			row.Resolved = b.who(by.Agent, by.Round)
 		}
+		if t.row != nil && t.mark == nil && (by == nil || by.Agent == "") { // no agent has done more since
+			row.Status, row.Resolved = cmp.Or(t.row.Status, row.Status), t.row.Resolved
+			row.Raised = cmp.Or(t.row.Raised, row.Raised)
+		}
 		rows = append(rows, row)
 	}
 	return rows
@@ -217,17 +230,15 @@ func (b *Board) who(agent string, round int) string {
 	return fmt.Sprintf("%s R%d", b.label(agent), round)
 }
 
-// scoreboardText returns scoreboard.md.
-func (b *Board) scoreboardText() []byte {
-	body := fmt.Appendf(nil, "# Scoreboard — %s\n\n", oneSpaced(b.Dialogue.Pool.Title))
-	return derived(layout.AppendScoreboard(body, b.Scoreboard))
+// titled returns the heading of a file that is computed.
+func (b *Board) titled(what string) []byte {
+	return fmt.Appendf(nil, "# %s — %s\n\n", what, oneSpaced(b.Dialogue.Pool.Title))
 }
 
 // tensionsText returns tensions.md.
 func (b *Board) tensionsText() []byte {
-	body := fmt.Appendf(nil, "# Tensions — %s\n\n", oneSpaced(b.Dialogue.Pool.Title))
 	rows := b.TensionRows()
-	body = layout.AppendTensions(body, rows)
+	body := layout.AppendTensions(b.titled("Tensions"), rows)
 	if len(rows) > 0 {
 		body = fmt.Appendf(body, "\nTo speak of one, give its whole id: [RESOLVED %s].\n", rows[0].ID)
 	}
@@ -255,11 +266,12 @@ func (d *Dialogue) require(number int) (*Round, error) {
 
 // A Judgement is what was recorded of a judge's word.
 type Judgement struct {
-	Dialogue  Key          `json:"dialogue"`
-	Round     int          `json:"round"`
-	Agents    []judgedTurn `json:"agents"` // as recorded, in the order given
-	File      string       `json:"file"`   // absolute
-	Unchanged bool         `json:"unchanged"`
+	Dialogue  Key               `json:"dialogue"`
+	Round     int               `json:"round"`
+	Agents    []judgedTurn      `json:"agents,omitempty"` // as recorded, in the order given
+	Marks     []layout.ItemMark `json:"marks,omitempty"`
+	File      string            `json:"file"` // absolute
+	Unchanged bool              `json:"unchanged"`
 }
 
 // A judgedTurn is what one agent was given.
@@ -272,10 +284,12 @@ type judgedTurn struct {
 	Judge    string `json:"judge,omitempty"`
 }
 
-// Judge records what the judge gives agents of a round, all or nothing. What an agent
-// was given before is replaced. An agent that gave no turn
-// is never judged.
-func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.JudgedTurn) (*Judgement, error) {
+// Judge records what the judge gives agents of a round, and what he marks in it, all or
+// nothing. What an agent or an item was given before is replaced. An agent that gave no
+// turn is never judged.
+func (f *Forum) Judge(
+	ctx context.Context, key Key, round int, given []layout.JudgedTurn, marks ...layout.ItemMark,
+) (*Judgement, error) {
 	d, err := f.readOwn(ctx, key)
 	if err != nil {
 		return nil, err
@@ -285,17 +299,20 @@ func (f *Forum) Judge(ctx context.Context, key Key, round int, given []layout.Ju
 		return nil, err
 	}
 	turns, err := d.judged(r, given)
+	if err == nil {
+		err = track(d).resolveMarks(round, marks)
+	}
 	if err != nil {
 		return nil, err
 	}
 	name := fileName(key, roundFolder(round)+"/"+scoresFile)
-	put, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, judgeEdit(name, round, turns))
+	put, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, judgeEdit(name, round, turns, marks))
 	if err != nil {
 		return nil, err
 	}
-	out := &Judgement{Dialogue: key, Round: round, File: put.File, Unchanged: put.Unchanged}
+	out := &Judgement{Dialogue: key, Round: round, Marks: marks, File: put.File, Unchanged: put.Unchanged}
 	for _, j := range turns {
-		out.Agents = append(out.Agents, judgedTurn{j.Agent, j.Marks(), j.Marks().Sum(), j.Converge, j.Note, j.Judge})
+		out.Agents = append(out.Agents, judgedTurn{j.Agent, j.Marks, j.Marks.Sum(), j.Converge, j.Note, j.Judge})
 	}
 	return out, nil
 }
@@ -318,7 +335,7 @@ func (d *Dialogue) judged(r *Round, given []layout.JudgedTurn) ([]layout.JudgedT
 		if a, isAbsent := r.absence(name); isAbsent {
 			return nil, d.absent(r, a)
 		}
-		j.Agent, j.Note, j.Judge = name, oneSpaced(j.Note), oneSpaced(j.Judge)
+		j.Agent, j.Note, j.Judge, j.Turn = name, oneSpaced(j.Note), oneSpaced(j.Judge), r.Turn(name).digest()
 		seen[name] = true
 		turns = append(turns, j)
 	}
@@ -336,6 +353,8 @@ func (d *Dialogue) absent(r *Round, a absentAgent) error {
 		why = ", but a stub: " + a.Stub
 	case stateEmpty:
 		why = ": its file is empty"
+	case stateAstray:
+		why = ": of its file, " + r.Turn(a.Agent).Astray
 	}
 	const text = "%s gave no turn in round %d of %s%s; an absent agent is never scored"
 	err := record.Conflict.Errorf(text, a.Agent, r.Number, d.Key, why)
@@ -347,8 +366,10 @@ func oneSpaced(text string) string {
 	return markdown.SingleSpaced(strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// judgeEdit returns the edit that puts judged turns into the text of scores.
-func judgeEdit(name record.Name, round int, turns []layout.JudgedTurn) materialize.TextEdit {
+// judgeEdit returns the edit that puts judged turns and marks into the text of scores.
+func judgeEdit(
+	name record.Name, round int, turns []layout.JudgedTurn, marks []layout.ItemMark,
+) materialize.TextEdit {
 	return func(old []byte, _ *store.Version) ([]byte, error) {
 		scores := layout.Scores{Round: round}
 		if !isBlank(old) {
@@ -358,15 +379,17 @@ func judgeEdit(name record.Name, round int, turns []layout.JudgedTurn) materiali
 			}
 		}
 		scores.Round = round
-		changed := isBlank(old)
+		before := layout.AppendScores(nil, scores)
 		for _, j := range turns {
-			if was, found := scores.Find(j.Agent); !found || was != j {
-				scores, changed = scores.Set(j), true
-			}
+			scores = scores.Set(j)
 		}
-		if !changed {
+		for _, m := range marks {
+			scores = scores.Mark(m)
+		}
+		after := layout.AppendScores(nil, scores)
+		if bytes.Equal(before, after) && !isBlank(old) {
 			return old, nil
 		}
-		return layout.AppendScores(nil, scores)
+		return after, nil
 	}
 }

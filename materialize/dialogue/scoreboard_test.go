@@ -47,9 +47,14 @@ func TestBoard(t *testing.T) {
 				OpenTensions: 0, NewPerspectives: 1, Velocity: 1, Converge: 66},
 		},
 		Agents: []layout.AgentScore{
-			{Agent: "Muffin", Marks: layout.Marks{Wisdom: 7, Consistency: 6, Truth: 7, Relationships: 4}, Rounds: []layout.AgentRound{{Round: 0, Score: 20}, {Round: 1, Score: 4}}, Total: 24},
-			{Agent: "Sir Scone", Marks: layout.Marks{Wisdom: 3, Consistency: 3, Truth: 4, Relationships: 2}, Rounds: []layout.AgentRound{{Round: 0, Score: 12}}, Total: 12},
-			{Agent: "Donut", Marks: layout.Marks{Wisdom: 2, Truth: 1}, Rounds: []layout.AgentRound{{Round: 1, Score: 3}}, Total: 3},
+			{Agent: "Muffin", Marks: layout.Marks{Wisdom: 7, Consistency: 6, Truth: 7, Relationships: 4}, Rounds: []layout.AgentRound{
+				{Round: 0, Score: 20, Marks: layout.Marks{Wisdom: 6, Consistency: 5, Truth: 6, Relationships: 3}},
+				{Round: 1, Score: 4, Marks: layout.Marks{Wisdom: 1, Consistency: 1, Truth: 1, Relationships: 1}},
+			}, Total: 24},
+			{Agent: "Sir Scone", Marks: layout.Marks{Wisdom: 3, Consistency: 3, Truth: 4, Relationships: 2}, Total: 12, Rounds: []layout.AgentRound{
+				{Round: 0, Score: 12, Marks: layout.Marks{Wisdom: 3, Consistency: 3, Truth: 4, Relationships: 2}},
+			}},
+			{Agent: "Donut", Marks: layout.Marks{Wisdom: 2, Truth: 1}, Total: 3, Rounds: []layout.AgentRound{{Round: 1, Score: 3, Marks: layout.Marks{Wisdom: 2, Truth: 1}}}},
 		},
 		Total: 39, HasTotal: true,
 	}

@@ -46,7 +46,7 @@ func (h *scoreHall) readAll(t testing.TB) *Dialogue {
 }
 
 func marks(agent string, w, c, truth, r int) layout.JudgedTurn {
-	return layout.JudgedTurn{Agent: agent, Wisdom: w, Consistency: c, Truth: truth, Relationships: r}
+	return layout.JudgedTurn{Agent: agent, Marks: layout.Marks{Wisdom: w, Consistency: c, Truth: truth, Relationships: r}}
 }
 
 func TestJudge(t *testing.T) {
@@ -59,8 +59,8 @@ func TestJudge(t *testing.T) {
 			t.Fatalf("profile %s: judging: %+v, %v", profile.Name, first, err)
 		}
 		want := "{\n  \"round\": 0,\n  \"agents\": [\n" +
-			"    {\"agent\":\"muffin\",\"wisdom\":5,\"consistency\":6,\"truth\":7,\"relationships\":8},\n" +
-			"    {\"agent\":\"scone\",\"wisdom\":1,\"consistency\":2,\"truth\":3,\"relationships\":4}\n  ]\n}\n"
+			"    {\"agent\":\"muffin\",\"wisdom\":5,\"consistency\":6,\"truth\":7,\"relationships\":8,\"turn\":\"2b63be0a65c0\"},\n" +
+			"    {\"agent\":\"scone\",\"wisdom\":1,\"consistency\":2,\"truth\":3,\"relationships\":4,\"turn\":\"2dd77f16da24\"}\n  ]\n}\n"
 		if text, err := os.ReadFile(first.File); err != nil || string(text) != want {
 			t.Errorf("profile %s: %s: %v (-want +got):\n%s", profile.Name, first.File, err, cmp.Diff(want, string(text)))
 		}
@@ -72,7 +72,7 @@ func TestJudge(t *testing.T) {
 		if err != nil || other.Unchanged {
 			t.Errorf("profile %s: other numbers: %+v, %v", profile.Name, other, err)
 		}
-		if got, found := h.readAll(t).Round(0).Scores.Find("scone"); !found || got != marks("scone", 0, 0, 0, 0) {
+		if got, found := h.readAll(t).Round(0).Scores.Find("scone"); !found || got.Marks != (layout.Marks{}) || got.Turn != "2dd77f16da24" {
 			t.Errorf("profile %s: scone has %+v", profile.Name, got)
 		}
 	}
@@ -119,7 +119,7 @@ func TestJudgeRefuses(t *testing.T) {
 				test.text)
 		}
 	}
-	if scores := h.readAll(t).Round(0).Scores; scores != nil {
+	if scores := h.readAll(t).Round(0).Scores; len(scores.Agents) > 0 {
 		t.Errorf("after refusals there are scores: %+v", scores)
 	}
 }

@@ -11,29 +11,48 @@ import (
 	"filebus/materialize/layout"
 )
 
-// A status is how far a tension is.
+// A status is how far a tension is, or what an agent did about it.
 type status string
 
-// The statuses of tensions.
+// The statuses of tensions, and what an agent does that addresses one.
 const (
 	statusOpen      status = "Open"
-	statusAddressed status = "Addressed" // refined, conceded or responded to
+	statusAddressed status = "Addressed"
 	statusResolved  status = "Resolved"
 	statusReopened  status = "Reopened"
 	statusDeferred  status = "Deferred" // by the judge's word alone
+	statusUnclear   status = "Unclear"  // the judge's word is not known
+
+	refined   status = "refined"
+	conceded  status = "conceded"
+	responded status = "responded"
+	noStatus  status = ""
 )
 
-// isOpen reports whether a tension with this status still counts.
-func (s status) isOpen() bool { return s != statusResolved && s != statusDeferred }
+// made returns what something that was done makes of a tension.
+func (s status) made() status {
+	if s == refined || s == conceded || s == responded {
+		return statusAddressed
+	}
+	return s
+}
 
-// A tension is one that an agent has raised, or that the judge has listed. Its reference
+// isOpen reports whether a tension with this status still counts.
+func (s status) isOpen() bool {
+	return s == statusOpen || s == statusAddressed || s == statusReopened
+}
+
+// A tension is one that an agent has raised, or that the judge has listed; a perspective
+// has the same form. Its reference
 // tells it from all others, as agents count from T01 each, and anew in each round; that
 // of the judge's list names no agent.
 type tension struct {
 	layout.MarkerRef
 	Label  string
-	Line   int     // in the turn, or in tensions.md
-	Listed bool    // of the judge's own list, or covered by it
+	Line   int  // in the turn, or in tensions.md
+	Listed bool // of the judge's own list, or covered by it
+	row    *listedRow
+	mark   *itemMark
 	Events []event // by round; in a round: addressed, resolved, reopened
 }
 
@@ -54,34 +73,7 @@ type event struct {
 	Round int
 	Agent string // "" for the judge's list
 	Line  int
-	Kind  eventKind
-}
-
-// An eventKind says what was done about a tension.
-type eventKind string
-
-// The kinds of events.
-const (
-	wasRefined   eventKind = "refined"
-	wasConceded  eventKind = "conceded"
-	wasResponded eventKind = "responded"
-	wasResolved  eventKind = "resolved"
-	wasDeferred  eventKind = "deferred"
-	wasReopened  eventKind = "reopened"
-	noEvent      eventKind = ""
-)
-
-// status returns what an event makes of a tension.
-func (k eventKind) status() status {
-	switch k {
-	case wasResolved:
-		return statusResolved
-	case wasDeferred:
-		return statusDeferred
-	case wasReopened:
-		return statusReopened
-	}
-	return statusAddressed
+	Kind  status
 }
 
 // At returns the status of a tension at the end of a round, and the event that made
@@ -89,9 +81,12 @@ func (k eventKind) status() status {
 // one, reopening counts most, then resolving. What is done about a tension that is
 // resolved leaves it so, but for reopening.
 func (t *tension) At(round int) (status, *event) {
+	if t.isMarked(round) {
+		return status(t.mark.String()), &event{Round: t.mark.round}
+	}
 	status, by := statusOpen, (*event)(nil)
 	for i, e := range t.Events {
-		next := e.Kind.status()
+		next := e.Kind.made()
 		if e.Round > round {
 			break
 		}
@@ -112,19 +107,19 @@ type reference struct {
 	Round   int
 	Agent   string // whose turn
 	Line    int
-	Text    string             // the reference, as read
-	Matches []layout.MarkerRef // the first of several; none if there is no such tension
-	Count   int                // of all that match
+	Text    string     // the reference, as read
+	Matches []*tension // the first of several; none if there is no such tension
+	Count   int        // of all that match
 }
 
 // A tracking is what agents have raised in a dialogue, and what became of it.
 type tracking struct {
 	Tensions     []*tension // the judge's list, then by round, agent and line
-	Perspectives []perspective
+	Perspectives []*tension
 	Unclear      []reference // unknown and ambiguous, by round, agent and line
+	notes        []string    // what the judge has written and is not understood
 	listedUpTo   int         // the round up to which the judge's list speaks for all; -1 without one
 	byID         map[string][]*tension
-	wordy        map[string]*tension // by key, of agents whose names are no single words
 }
 
 // track follows the tensions and perspectives of a dialogue through its rounds. A
@@ -133,7 +128,7 @@ type tracking struct {
 // tensions that the judge has written by hand speaks for all that was raised in the
 // rounds that it covers, and ids alone mean its rows.
 func track(d *Dialogue) *tracking {
-	t := &tracking{listedUpTo: -1, byID: map[string][]*tension{}, wordy: map[string]*tension{}}
+	t := &tracking{listedUpTo: -1, byID: map[string][]*tension{}}
 	t.addListed(d)
 	for _, r := range d.Rounds {
 		turns := r.given()
@@ -145,10 +140,11 @@ func track(d *Dialogue) *tracking {
 			t.follow(turn)
 		}
 	}
+	t.readMarks(d)
 	rank := map[status]int{statusAddressed: 0, statusResolved: 1, statusDeferred: 1, statusReopened: 2}
 	for _, tension := range t.Tensions {
 		slices.SortStableFunc(tension.Events, func(a, b event) int {
-			return cmp.Or(a.Round-b.Round, rank[a.Kind.status()]-rank[b.Kind.status()])
+			return cmp.Or(a.Round-b.Round, rank[a.Kind.made()]-rank[b.Kind.made()])
 		})
 	}
 	return t
@@ -181,7 +177,7 @@ func (t *tracking) raise(turn *Turn) {
 			}
 		}
 		key := layout.MarkerRef{Agent: turn.Agent, Round: turn.Round, ID: id}
-		if id == "" || t.find(key) != nil {
+		if id == "" || t.has(key) {
 			continue
 		}
 		if _, after, found := strings.Cut(label, ":"); found && m.ID == "" {
@@ -194,18 +190,10 @@ func (t *tracking) raise(turn *Turn) {
 func (t *tracking) add(tension *tension) {
 	t.Tensions = append(t.Tensions, tension)
 	t.byID[tension.ID] = append(t.byID[tension.ID], tension)
-	if strings.ContainsAny(tension.Agent, "-.") {
-		t.wordy[tension.String()] = tension
-	}
 }
 
-func (t *tracking) find(key layout.MarkerRef) *tension {
-	for _, tension := range t.byID[key.ID] {
-		if tension.MarkerRef == key {
-			return tension
-		}
-	}
-	return nil
+func (t *tracking) has(key layout.MarkerRef) bool {
+	return slices.ContainsFunc(t.byID[key.ID], func(of *tension) bool { return of.MarkerRef == key })
 }
 
 // follow reads what a turn does about tensions.
@@ -214,8 +202,9 @@ func (t *tracking) follow(turn *Turn) {
 		kind := eventOf(m)
 		for _, ref := range t.refsOf(m) {
 			what := verbOf(ref, kind)
-			if what == noEvent || !isTensionID(ref.ID) || m.Kind == layout.MarkerTension &&
-				t.find(layout.MarkerRef{Agent: turn.Agent, Round: turn.Round, ID: ref.ID}) != nil {
+			isTension := strings.HasPrefix(ref.ID[strings.LastIndexByte(ref.ID, '-')+1:], "T") // T01, MUFFIN-T0101
+			if what == noStatus || !isTension || m.Kind == layout.MarkerTension &&
+				t.has(layout.MarkerRef{Agent: turn.Agent, Round: turn.Round, ID: ref.ID}) {
 				continue
 			}
 			t.refer(ref, what, turn, m.Line)
@@ -224,9 +213,9 @@ func (t *tracking) follow(turn *Turn) {
 }
 
 // refer adds an event to the tension that a reference means.
-func (t *tracking) refer(ref layout.MarkerRef, kind eventKind, turn *Turn, line int) {
+func (t *tracking) refer(ref layout.MarkerRef, kind status, turn *Turn, line int) {
 	found := t.match(ref, turn.Round, turn.Agent, line)
-	if len(found) == 0 && kind == wasConceded && ref.Agent != "" { // "to Strudel on T01" may be another's
+	if len(found) == 0 && kind == conceded && ref.Agent != "" { // "to Strudel on T01" may be another's
 		anybody := ref
 		anybody.Agent = ""
 		found = t.match(anybody, turn.Round, turn.Agent, line)
@@ -234,17 +223,14 @@ func (t *tracking) refer(ref layout.MarkerRef, kind eventKind, turn *Turn, line 
 	if base, _, isPart := strings.Cut(ref.ID, "."); isPart && len(found) == 0 {
 		whole := ref
 		whole.ID = base
-		if found = t.match(whole, turn.Round, turn.Agent, line); kind == wasResolved {
-			kind = wasResponded // a part of it
+		if found = t.match(whole, turn.Round, turn.Agent, line); kind == statusResolved {
+			kind = responded // a part of it
 		}
 	}
 	const maxMatches = 3 // how many of the tensions are kept that a reference may mean
 	if len(found) != 1 {
-		unclear := reference{Round: turn.Round, Agent: turn.Agent, Line: line, Text: refText(ref), Count: len(found)}
-		for _, tension := range found[:min(maxMatches, len(found))] {
-			unclear.Matches = append(unclear.Matches, tension.MarkerRef)
-		}
-		t.Unclear = append(t.Unclear, unclear)
+		first := slices.Clone(found[:min(maxMatches, len(found))])
+		t.Unclear = append(t.Unclear, reference{turn.Round, turn.Agent, line, refText(ref), first, len(found)})
 		return
 	}
 	tension := found[0]
@@ -286,12 +272,10 @@ func (t *tracking) match(ref layout.MarkerRef, round int, agent string, line int
 // refsOf returns the tensions that a marker speaks of. Keys of agents whose names
 // are no single words are looked for as they are written.
 func (t *tracking) refsOf(m layout.Marker) []layout.MarkerRef {
-	if len(t.wordy) == 0 {
-		return m.Refs
-	}
 	for _, word := range keyIn().FindAllString(strings.ToUpper(m.Raw), -1) {
-		if tension := t.wordy[strings.TrimLeft(word, "[(*`\"'")]; tension != nil {
-			return []layout.MarkerRef{tension.MarkerRef}
+		ref, _ := tensionRef(strings.TrimLeft(word, "[(*`\"'"))
+		if strings.ContainsAny(ref.Agent, "-.") && t.has(ref) {
+			return []layout.MarkerRef{ref}
 		}
 	}
 	return m.Refs
@@ -301,40 +285,20 @@ func (t *tracking) refsOf(m layout.Marker) []layout.MarkerRef {
 var keyIn = layout.Pattern(`\S+ R\d+-T\d+`)
 
 // eventOf returns what a marker does about the tensions that it names.
-func eventOf(m layout.Marker) eventKind {
-	switch m.Kind {
-	case layout.MarkerRefinement:
-		return wasRefined
-	case layout.MarkerConcession:
-		return wasConceded
-	case layout.MarkerResolved:
-		return wasResolved
-	case layout.MarkerTension, layout.MarkerDissent, layout.MarkerOther:
-		return wasResponded
-	}
-	return noEvent
+func eventOf(m layout.Marker) status {
+	return map[layout.MarkerKind]status{
+		layout.MarkerRefinement: refined, layout.MarkerConcession: conceded, layout.MarkerResolved: statusResolved,
+		layout.MarkerTension: responded, layout.MarkerDissent: responded, layout.MarkerOther: responded,
+	}[m.Kind]
 }
 
 // verbOf returns what a marker [RE:VERB id] does, else kind.
-func verbOf(ref layout.MarkerRef, kind eventKind) eventKind {
-	switch ref.Verb {
-	case "":
-		return kind
-	case "RESOLVE":
-		return wasResolved
-	case "REOPEN":
-		return wasReopened
-	case "REFINE":
-		return wasRefined
-	case "DEPEND":
-		return noEvent
+func verbOf(ref layout.MarkerRef, kind status) status {
+	verbs := map[string]status{
+		"": kind, "RESOLVE": statusResolved, "REOPEN": statusReopened, "REFINE": refined, "DEPEND": noStatus,
+		"SUPPORT": responded, "OPPOSE": responded, "ADDRESS": responded, "QUESTION": responded,
 	}
-	return wasResponded // SUPPORT, OPPOSE, ADDRESS, QUESTION
-}
-
-// isTensionID reports whether an id is that of a tension: T01, MUFFIN-T0101.
-func isTensionID(id string) bool {
-	return strings.HasPrefix(id[strings.LastIndexByte(id, '-')+1:], "T")
+	return verbs[ref.Verb]
 }
 
 // refText returns a reference as a marker writes it so that no other tension is meant:
@@ -356,15 +320,9 @@ func refText(ref layout.MarkerRef) string {
 // roundIn finds a round in a cell: R1, Muffin R0, Resolved R1, muffin, round 0.
 var roundIn = layout.Pattern(`\b(?:R|[Rr]ound )(\d{1,4})\b`)
 
-// keyForm is a key as a derived table has it, which the judge may have gone on from.
-var keyForm = layout.Pattern(`^\S+ R\d+-T\d+$`)
-
-// cellRound returns the round that the first of some cells names, -1 if none does.
-func cellRound(cells ...string) int { return firstRound(roundIn(), cells) }
-
 // firstRound returns the number that a pattern finds in the first of some cells, -1 if it
 // finds none.
-func firstRound(pattern *regexp.Regexp, cells []string) int {
+func firstRound(pattern *regexp.Regexp, cells ...string) int {
 	for _, cell := range cells {
 		if m := pattern.FindStringSubmatch(cell); m != nil {
 			n, _ := strconv.Atoi(m[1]) // four digits at most
@@ -381,53 +339,37 @@ func (t *tracking) addListed(d *Dialogue) {
 	if r := d.Last(); r != nil {
 		last = r.Number
 	}
-	for _, row := range d.Listed {
-		t.listedUpTo = max(t.listedUpTo, cellRound(row.Raised), cellRound(row.Resolved, row.Status))
+	list, notes := d.listed()
+	t.notes = notes
+	for _, row := range list {
+		t.listedUpTo = max(t.listedUpTo, row.raised, row.closed)
 	}
-	var first map[string]int // made when it is needed
-	for _, row := range d.Listed {
-		id, isID := layout.TensionID(row.ID)
-		if !isID && !keyForm().MatchString(row.ID) {
-			continue
-		}
-		id = cmp.Or(id, row.ID)
-		raised, closed := cellRound(row.Raised), cellRound(row.Resolved, row.Status)
-		if raised < 0 {
-			if first == nil {
-				first = d.firstNamed()
-			}
-			raised = max(t.listedUpTo, 0) // one that nobody speaks of came up last
-			if round, found := first[id]; found {
-				raised = max(round-1, 0)
+	first := d.firstNamed()
+	kinds := map[string]status{"addressed": refined, "resolved": statusResolved, "deferred": statusDeferred, "": statusUnclear}
+	for i := range list {
+		row := &list[i]
+		if row.raised < 0 {
+			row.raised = max(t.listedUpTo, 0) // one that nobody speaks of came up last
+			if round, found := first[row.id]; found {
+				row.raised = max(round-1, 0)
 			}
 		}
-		tension := &tension{MarkerRef: layout.MarkerRef{Round: raised, ID: id}, Label: row.Tension, Line: row.Line, Listed: true}
-		if kind := rowEvent(row); kind != noEvent {
-			if closed < 0 {
-				closed = last
-			}
-			tension.Events = []event{{Round: max(closed, raised), Line: row.Line, Kind: kind}}
+		tension := &tension{
+			MarkerRef: layout.MarkerRef{Round: row.raised, ID: row.id}, Label: row.Tension, Line: row.Line, Listed: true, row: row,
 		}
-		if t.find(tension.MarkerRef) == nil {
+		if kind := kinds[row.State()]; kind != noStatus {
+			if row.closed < 0 {
+				row.closed = last
+			}
+			tension.Events = []event{{Round: max(row.closed, row.raised), Line: row.Line, Kind: kind}}
+		}
+		if !t.has(tension.MarkerRef) {
 			t.add(tension)
 		}
 	}
 	if len(t.Tensions) > 0 && t.listedUpTo < 0 {
 		t.listedUpTo = last
 	}
-}
-
-// rowEvent returns what the judge says came of a tension.
-func rowEvent(row layout.TensionRow) eventKind {
-	switch {
-	case row.IsAddressed():
-		return wasRefined
-	case row.IsOpen():
-		return noEvent
-	case row.IsDeferred():
-		return wasDeferred
-	}
-	return wasResolved
 }
 
 // firstNamed returns for each id, without an agent, the first round whose turns speak

@@ -26,7 +26,7 @@ func talk(texts map[string]string) *Dialogue {
 	for _, key := range keys {
 		text := []byte(texts[key])
 		if key == "list" {
-			d.Listed = layout.ParseTensions(text)
+			d.words = append(d.words, word{tensionsFile, -1, text, true})
 			continue
 		}
 		var round int
@@ -65,7 +65,7 @@ func tracked(d *Dialogue, round int) []string {
 		status, by := tension.At(round)
 		line := fmt.Sprintf("%s %s", tension, status)
 		if by != nil {
-			line += fmt.Sprintf(" %s R%d %s", by.Agent, by.Round, by.Kind)
+			line += fmt.Sprintf(" %s R%d %s", by.Agent, by.Round, strings.ToLower(string(by.Kind)))
 		}
 		lines = append(lines, line)
 	}

@@ -201,7 +201,7 @@ func TestWaitAgents(t *testing.T) {
 func TestWaitNobody(t *testing.T) {
 	h := newDebate(t, layout.Claude())
 	key := Key{ID: "y"}
-	h.write(t, "../y/round-0/muffin.md", "one\n", old)
+	h.write(t, "../y/round-0/muffin.md", "[MOVE:CONVERGE]\n", old)
 	if _, err := h.work.Sync(t.Context(), h.work.Root, materialize.SyncOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,6 @@ func TestAlike(t *testing.T) {
 		file  string
 		alike bool
 	}{
-		{"round-0/Muffin.md", true},
 		{"round-0/MUFFIN.MD", true},
 		{"round-0/muffin.markdown", true},
 		{"round-0/muffin.md.txt", true},

@@ -26,7 +26,7 @@ func TestAdd(t *testing.T) {
 		Created: "2026-03-02T10:00:00Z", Loop: "2", Complexity: "easy", Summary: "Limit uploads",
 		Details: "First.\n\n## Not a heading of the queue[2J\ufffd", Criteria: []string{"one", "two lines"},
 		Files: []string{"src/{a,b}.go", "c.go"}, Rationale: "why", TaskRef: "task-003",
-		Extra: []layout.ExtraField{{Name: "Reported By", Value: "qa agent"}},
+		Extra: []layout.Property{{Key: "Reported By", Value: "qa agent"}},
 	}
 	if diff := cmp.Diff(want, got.Issue); diff != "" {
 		t.Errorf("added (-want +got):\n%s", diff)

@@ -340,7 +340,7 @@ const reporter = "Reported By"
 // By returns the draft as one that an agent reports.
 func (d Draft) By(agent string) Draft {
 	if agent = markdown.OneLine(agent); agent != "" {
-		d.Extra = append(slices.Clone(d.Extra), layout.ExtraField{Name: reporter, Value: agent})
+		d.Extra = append(slices.Clone(d.Extra), layout.Property{Key: reporter, Value: agent})
 	}
 	return d
 }

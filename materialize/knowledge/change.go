@@ -193,7 +193,7 @@ func (b *Base) SupersedeWith(ctx context.Context, old record.Name, d Draft) (Ent
 	}
 	d = d.from(before).clean()
 	link := layout.LinkText(record.Link{Type: layout.LinkSupersedes, Target: old.String()})
-	d.Extra = append(slices.Clone(d.Extra), layout.ExtraField{Name: "Links", Value: link})
+	d.Extra = append(slices.Clone(d.Extra), layout.Property{Key: "Links", Value: link})
 	var name record.Name
 	err = b.editFile(ctx, old, func(all *materialize.Entries, f form) error {
 		if err := d.checkNew(f); err != nil {

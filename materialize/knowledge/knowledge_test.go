@@ -89,7 +89,7 @@ func TestAdd(t *testing.T) {
 		f := newFixture(t, profile, nil)
 		f.mustAdd(t, knowledge.Draft{
 			Type: "Pattern", Title: "A\ntitle", Tags: []string{"Go ",
-				"io"}, Content: "One.\r\n\r\n# Two\x1b[2J\xff", Source: "003", Extra: []layout.ExtraField{{Name: "File", Value: "a.md"}},
+				"io"}, Content: "One.\r\n\r\n# Two\x1b[2J\xff", Source: "003", Extra: []layout.Property{{Key: "File", Value: "a.md"}},
 		})
 		e := f.mustAdd(t, knowledge.Draft{Type: "gotcha", Content: "c", Confidence: "low"})
 		want := "# Knowledge Graph\n\n## Patterns\n\n### pattern-001: A title\n- Type: pattern\n- Tags: [go, io]\n- Content:\n  One.\n\n" +

@@ -91,16 +91,16 @@ func dumpFacts(out *strings.Builder, facts Facts) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	lines := []ExtraField{
+	lines := []Property{
 		{"title", facts.Title}, {"summary", facts.Summary}, {"status", facts.Status}, {"task", facts.Task},
 		{"agent", facts.Agent}, {"loop", facts.Loop}, {"tags", strings.Join(facts.Tags, " | ")},
 	}
 	for _, name := range names {
-		lines = append(lines, ExtraField{"@" + name, facts.Attributes[name]})
+		lines = append(lines, Property{"@" + name, facts.Attributes[name]})
 	}
 	for _, l := range lines {
 		if l.Value != "" {
-			fmt.Fprintf(out, "\t%s: %s\n", l.Name, l.Value)
+			fmt.Fprintf(out, "\t%s: %s\n", l.Key, l.Value)
 		}
 	}
 }

@@ -130,7 +130,7 @@ func (b bead) issue() Issue {
 		}
 	}
 	if agent := b.text("assignee"); agent != "" {
-		i.Extra = []ExtraField{{"Assignee", agent}}
+		i.Extra = []Property{{"Assignee", agent}}
 	}
 	for _, d := range b.list("dependencies") {
 		switch beadLink(d.text("type")) {

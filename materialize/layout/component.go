@@ -15,11 +15,11 @@ import (
 // A Component is the typed view of a row of a context map: a part of the
 // project, and what is known of it.
 type Component struct {
-	Name     string       `json:"component"`          // a path, mostly, such as src/auth/
-	Modified string       `json:"task,omitempty"`     // the task that changed it last
-	Location string       `json:"location,omitempty"` // where it is, when the name is no path
-	Notes    string       `json:"notes,omitempty"`
-	Extra    []ExtraField `json:"-"` // further columns, by their headings
+	Name     string     `json:"component"`          // a path, mostly, such as src/auth/
+	Modified string     `json:"task,omitempty"`     // the task that changed it last
+	Location string     `json:"location,omitempty"` // where it is, when the name is no path
+	Notes    string     `json:"notes,omitempty"`
+	Extra    []Property `json:"-"` // further columns, by their headings
 }
 
 // contextMap is the format of the section "Context Map" in journal/index.md: a
@@ -192,7 +192,7 @@ func parseComponent(row []byte, columns []string) (Component, error) {
 		if f := componentField(columns[i]); f.text != nil {
 			*f.text(&component) = value
 		} else {
-			component.Extra = append(component.Extra, ExtraField{columns[i], value})
+			component.Extra = append(component.Extra, Property{columns[i], value})
 		}
 	}
 	switch {
@@ -222,7 +222,7 @@ func appendComponent(dst []byte, c Component, columns []string) []byte {
 		value := ""
 		if f := componentField(column); f.text != nil {
 			value = *f.text(&c)
-		} else if i := slices.IndexFunc(c.Extra, func(e ExtraField) bool { return e.Name == column }); i >= 0 {
+		} else if i := slices.IndexFunc(c.Extra, func(e Property) bool { return e.Key == column }); i >= 0 {
 			value = c.Extra[i].Value
 		}
 		cells = append(cells, value)

@@ -17,7 +17,7 @@ func TestComponentRoundTrip(t *testing.T) {
 			"| src/auth/ | task-003 | JWT \\| tokens |\n"},
 		{componentColumns(), Component{Name: "src/a"}, "| src/a | | |\n"},
 		{[]string{"Notes", "Owner", "component", "Location"},
-			Component{Name: "Form", Location: "src/Form.tsx", Notes: `\`, Extra: []ExtraField{{"Owner", "agent-1"}}},
+			Component{Name: "Form", Location: "src/Form.tsx", Notes: `\`, Extra: []Property{{"Owner", "agent-1"}}},
 			"| \\ | agent-1 | Form | src/Form.tsx |\n"},
 	}
 	for _, test := range tests {
@@ -148,7 +148,7 @@ func TestUpdateComponent(t *testing.T) {
 }
 
 func TestComponentUnknownColumn(t *testing.T) {
-	row := appendComponent(nil, Component{Name: "a", Extra: []ExtraField{{"Owner", "x"}}},
+	row := appendComponent(nil, Component{Name: "a", Extra: []Property{{"Owner", "x"}}},
 		[]string{"Component", "Risk", "Owner"})
 	if string(row) != "| a | | x |\n" {
 		t.Errorf("a column without a value: %q", row)

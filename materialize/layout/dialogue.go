@@ -3,7 +3,7 @@ package layout
 import (
 	"bytes"
 	"fmt"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -86,14 +86,11 @@ func parseDialogueHead(text []byte) (h DialogueHead, found bool) {
 
 // set reads one metadata line.
 func (h *DialogueHead) set(p Property) {
-	switch markdown.Fold(p.Key) {
-	case "draft":
-		h.Draft = p.Value
-	case "date":
-		h.Date = p.Value
-	case "status":
-		h.Status = p.Value
-	case "participants":
+	lines := map[string]*string{"draft": &h.Draft, "date": &h.Date, "status": &h.Status}
+	switch key := markdown.Fold(p.Key); {
+	case lines[key] != nil:
+		*lines[key] = p.Value
+	case key == "participants":
 		for name := range strings.SplitSeq(p.Value, ",") {
 			if name = strings.TrimSpace(name); name != "" {
 				h.Participants = append(h.Participants, name)
@@ -130,7 +127,8 @@ func turnVoice(path string) (voice, bool) {
 // or of a participant of the document's head, says the agent. Both hold up to the
 // next heading of the same or a higher level.
 func voicesIn(text []byte, markers []Marker) []voice {
-	r := voiceReader{names: participantNames(text), round: roundExpression(), now: voice{Round: -1}}
+	head, _ := parseDialogueHead(text)
+	r := voiceReader{names: markdown.Each(head.Participants, voiceName), now: voice{Round: -1}}
 	voices := make([]voice, 0, len(markers))
 	for _, l := range markdown.Lines(text) {
 		if l.Level > 0 && !l.Quiet {
@@ -149,8 +147,7 @@ var roundExpression = Pattern(`(?i)\bround[ -]?([0-9]{1,4})\b`)
 
 // A voiceReader goes through the headings of a document.
 type voiceReader struct {
-	names                  map[string]bool // of the participants, lower case
-	round                  *regexp.Regexp
+	names                  []string // of the participants, lower case
 	now                    voice
 	roundLevel, agentLevel int // of the headings that said so
 }
@@ -163,7 +160,7 @@ func (r *voiceReader) heading(level int, title string) {
 	if level <= r.agentLevel {
 		r.now.Agent, r.agentLevel = "", 0
 	}
-	if m := r.round.FindStringSubmatch(title); m != nil {
+	if m := roundExpression().FindStringSubmatch(title); m != nil {
 		r.now.Round, _ = strconv.Atoi(m[1]) // at most four digits
 		r.roundLevel = level
 	}
@@ -178,7 +175,7 @@ func (r *voiceReader) agent(title string) string {
 		return "judge"
 	}
 	name := voiceName(title)
-	if strings.Contains(title, AgentEmoji) || r.names[name] {
+	if strings.Contains(title, AgentEmoji) || name != "" && slices.Contains(r.names, name) {
 		return name
 	}
 	return ""
@@ -189,25 +186,10 @@ func (r *voiceReader) agent(title string) string {
 func voiceName(title string) string {
 	title = strings.NewReplacer(AgentEmoji, " ", JudgeEmoji, " ", "*", " ", "`", " ").Replace(title)
 	name, _, _ := strings.Cut(strings.TrimSpace(title), " - ")
-	end := strings.IndexFunc(name, func(c rune) bool {
-		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune(" -_.'", c)
+	name = leading(name, func(c rune) bool {
+		return unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune(" -_.'", c)
 	})
-	if end >= 0 {
-		name = name[:end]
-	}
 	return strings.ToLower(markdown.SingleSpaced(name))
-}
-
-// participantNames returns the names in a document's head.
-func participantNames(text []byte) map[string]bool {
-	names := make(map[string]bool)
-	head, _ := parseDialogueHead(text)
-	for _, p := range head.Participants {
-		if name := voiceName(p); name != "" {
-			names[name] = true
-		}
-	}
-	return names
 }
 
 // A SpokenMarker is a marker and who speaks in it.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"filebus/materialize/markdown"
 )
@@ -41,7 +40,8 @@ type documentParts struct {
 // people are called, not files.
 type DocumentExpert struct {
 	Expert
-	Line int
+	Rounds string // in which it takes part, as in the table; "" if it does not say
+	Line   int
 }
 
 // A PerspectiveRow is a row of the inventory of perspectives.
@@ -139,8 +139,11 @@ func AppendDialogueRound(dst []byte, title, index string, r DocumentRound) []byt
 	return appendSeal(appendRound(dst, r), start)
 }
 
-// PropertyPart is the metadata of a round's file that names the document.
-const PropertyPart = "Part of"
+// Metadata of documents that filebus writes.
+const (
+	PropertyPart     = "Part of"  // of a round's file: names the document
+	PropertyFindings = "Findings" // what the lint finds in it, as it is so in the dialogue
+)
 
 // appendTitle appends a heading between blank lines.
 func appendTitle(dst []byte, level int, title string) []byte {
@@ -163,12 +166,18 @@ func appendSections(dst []byte, sections []DocumentSection) []byte {
 	return dst
 }
 
-// appendPanel appends the table of the experts.
+// appendPanel appends the table of the experts, with their rounds if these differ.
 func appendPanel(dst []byte, experts []DocumentExpert) []byte {
-	dst = markdown.AppendHead(dst, "Agent", "Role", "Tier", "Relevance", "Emoji")
+	head := []string{"Agent", "Role", "Tier", "Relevance", "Emoji", "Rounds"}
+	last := experts[len(experts)-1].Rounds
+	if !slices.ContainsFunc(experts, func(e DocumentExpert) bool { return e.Rounds != "" && e.Rounds != last }) {
+		head = head[:5]
+	}
+	dst = markdown.AppendHead(dst, head...)
 	for _, e := range experts {
-		dst = markdown.AppendRow(dst, strings.TrimSpace(e.Emoji+" "+e.Label), orNone(e.Role), orNone(e.Tier),
-			relevance(e.Relevance), orNone(e.Emoji))
+		cells := []string{strings.TrimSpace(e.Emoji + " " + e.Label), orNone(e.Role), orNone(e.Tier),
+			relevance(e.Relevance), orNone(e.Emoji), orNone(e.Rounds)}
+		dst = markdown.AppendRow(dst, cells[:len(head)]...)
 	}
 	return dst
 }
@@ -199,19 +208,13 @@ func appendScores(dst []byte, b Scoreboard) []byte {
 		return dst
 	}
 	dst = append(dst, "\n## "+titleScores+"\n"...)
-	byRound, marks := Scoreboard{}, Scoreboard{}
-	for _, a := range b.Agents {
-		if len(a.Rounds) > 0 && a.Marks == (Marks{}) {
-			byRound.Agents = append(byRound.Agents, a)
-		} else {
-			marks.Agents = append(marks.Agents, a)
-		}
+	hasNone := func(a AgentScore) bool { return a.Marks == (Marks{}) }
+	if marks := slices.DeleteFunc(slices.Clone(b.Agents), hasNone); len(marks) > 0 {
+		dst = appendAgentMarks(append(dst, '\n'), marks)
 	}
-	if len(marks.Agents) > 0 {
-		dst = appendAgentMarks(append(dst, '\n'), marks.Agents)
-	}
-	if len(byRound.Agents) > 0 {
-		dst = appendAgentRounds(append(dst, '\n'), byRound.Agents)
+	hasMarks := func(a AgentScore) bool { return !hasNone(a) }
+	if byRound := slices.DeleteFunc(slices.Clone(b.Agents), hasMarks); len(byRound) > 0 {
+		dst = appendAgentRounds(append(dst, '\n'), byRound)
 	}
 	if b.HasTotal {
 		dst = appendTotal(dst, b.Total)
@@ -340,7 +343,11 @@ func shortDigest(text []byte) string {
 // with its last line; one without that line is none.
 func findBlocks(text []byte) (blocks []block, rest []byte) {
 	rest = bytes.Clone(text)
-	ends := blockEnds(text)
+	ends := map[string][]int{} // where the last lines of blocks begin, by the block's name
+	for _, m := range blockTail().FindAllSubmatchIndex(text, -1) {
+		name := string(text[m[2]:m[3]])
+		ends[name] = append(ends[name], m[0])
+	}
 	for at := 0; at < len(text); {
 		m := blockHead().FindSubmatchIndex(text[at:])
 		if m == nil {
@@ -360,16 +367,6 @@ func findBlocks(text []byte) (blocks []block, rest []byte) {
 		at = b.end
 	}
 	return blocks, rest
-}
-
-// blockEnds returns where the last lines of blocks begin, by the block's name.
-func blockEnds(text []byte) map[string][]int {
-	ends := map[string][]int{}
-	for _, m := range blockTail().FindAllSubmatchIndex(text, -1) {
-		name := string(text[m[2]:m[3]])
-		ends[name] = append(ends[name], m[0])
-	}
-	return ends
 }
 
 // newBlock returns the block whose first line was matched behind the offset at.
@@ -442,11 +439,8 @@ func CheckSeal(text []byte) (sealed, intact bool) {
 // joiner, a skin tone, a letter of a flag. Arrows and the marks of typography are
 // none.
 func IsEmoji(c rune) bool {
-	switch {
-	case c >= 0x1F000 && c <= 0x1FAFF, c >= 0x2600 && c <= 0x27BF, c >= 0x2B00 && c <= 0x2BFF:
-		return true
-	}
-	return c == 0x200D || c == 0xFE0F
+	return c >= 0x1F000 && c <= 0x1FAFF || c >= 0x2600 && c <= 0x27BF || c >= 0x2B00 && c <= 0x2BFF ||
+		c == 0x200D || c == 0xFE0F
 }
 
 // splitEmoji splits text at the first emoji, which may have several characters:
@@ -456,15 +450,8 @@ func splitEmoji(text string) (before, emoji, after string) {
 	if start < 0 {
 		return strings.TrimSpace(text), "", ""
 	}
-	end := start
-	for end < len(text) {
-		c, size := utf8.DecodeRuneInString(text[end:])
-		if !IsEmoji(c) {
-			break
-		}
-		end += size
-	}
-	return strings.TrimSpace(text[:start]), text[start:end], strings.TrimSpace(text[end:])
+	emoji = leading(text[start:], IsEmoji)
+	return strings.TrimSpace(text[:start]), emoji, strings.TrimSpace(text[start+len(emoji):])
 }
 
 // cutEmoji cuts the emoji before or behind a name.

@@ -3,7 +3,6 @@ package layout
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -276,7 +275,7 @@ func parsePanelTable(text []byte) (experts []DocumentExpert) {
 		if markdown.IsNoCell(e.Label) {
 			return
 		}
-		e.Role, e.Tier = value(cell("role", "domain", "perspective")), value(cell("tier"))
+		e.Role, e.Tier, e.Rounds = value(cell("role", "domain", "perspective")), value(cell("tier")), value(cell("rounds"))
 		e.Relevance, _ = strconv.ParseFloat(cell("relevance"), 64) // 0 where there is none
 		if e.Relevance < 0 || e.Relevance > 1000 || e.Relevance != e.Relevance {
 			e.Relevance = 0
@@ -302,30 +301,18 @@ func parsePerspectives(text []byte) (rows []PerspectiveRow) {
 	return rows
 }
 
-// roundTitles are the headings of rounds: "Round 1: Label", "Round 1 (Label)",
-// "Opening Arguments (Round 0)".
-var roundTitles = []func() *regexp.Regexp{
-	Pattern(`^Round (\d{1,9})()$`),
-	Pattern(`^Round (\d{1,9})\s*[:—–-]\s*(.*)$`),
-	Pattern(`^Round (\d{1,9})\s*\((.*)\)$`),
-	Pattern(`^(?P<label>.*?)\s*\(Round (?P<n>\d{1,9})\)$`),
-}
+// roundTitle is the heading of a round: "Round 1: Label", "Round 1 (Label)", "Opening
+// Arguments (Round 0)".
+var roundTitle = Pattern(`^(?:Round (\d{1,9})(?:\s*[:—–-]\s*(.*)|\s*\((.*)\))?|(.*?)\s*\(Round (\d{1,9})\))$`)
 
 // cutRound reads the heading of a round.
 func cutRound(title string) (number int, label string, found bool) {
-	for _, form := range roundTitles {
-		m := form().FindStringSubmatch(title)
-		if m == nil {
-			continue
-		}
-		digits, label := m[1], m[2]
-		if form().SubexpIndex("label") == 1 {
-			digits, label = m[2], m[1]
-		}
-		number, _ = strconv.Atoi(digits) // at most nine digits
-		return number, markdown.SingleSpaced(label), true
+	m := roundTitle().FindStringSubmatch(title)
+	if m == nil {
+		return 0, "", false
 	}
-	return 0, "", false
+	number, _ = strconv.Atoi(m[1] + m[5]) // at most nine digits
+	return number, markdown.SingleSpaced(m[2] + m[3] + m[4]), true
 }
 
 // readSection reads a round, or keeps a section that the form does not have.
@@ -495,21 +482,13 @@ func absence(text []byte, name string) (reason, agent string) {
 // names returns what the agents and the judge are called, as the panel, the head
 // and the scoreboard have it.
 func (d *DialogueDocument) names() []string {
-	var names []string
-	add := func(label string) {
-		if label = strings.TrimSpace(label); label != "" && !slices.Contains(names, label) {
-			names = append(names, label)
-		}
-	}
-	for _, e := range d.Panel {
-		add(e.Label)
-	}
+	names := markdown.Each(d.Panel, func(e DocumentExpert) string { return strings.TrimSpace(e.Label) })
 	for _, p := range d.Head.Participants {
 		for part := range strings.SplitSeq(p, "|") {
 			_, label := cutEmoji(part)
 			label, _, _ = strings.Cut(label, " (")
-			add(label)
+			names = append(names, strings.TrimSpace(label))
 		}
 	}
-	return names
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }

@@ -74,10 +74,10 @@ func factList(items []string, clean func(string) string) []string {
 }
 
 // extraFields returns the fields of an entry that are not known, in its order.
-func extraFields(v markdown.Values, known []string) []ExtraField {
-	var extra []ExtraField
+func extraFields(v markdown.Values, known []string) []Property {
+	var extra []Property
 	for name, value := range v.Extra(known) {
-		extra = append(extra, ExtraField{name, value})
+		extra = append(extra, Property{name, value})
 	}
 	return extra
 }

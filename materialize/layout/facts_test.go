@@ -134,16 +134,16 @@ func TestFactsOfTypedViews(t *testing.T) {
 	}{
 		{"issue", issueFields.Facts(Issue{
 			ID: "ISSUE-1", Status: "Completed", Type: "Bug", Summary: "A `b`", Loop: "2", TaskRef: "task-3",
-			Extra: []ExtraField{{"Assignee", "agent-1"}, {"Agent", "qa"}, {"Tags", "x, y"}},
+			Extra: []Property{{"Assignee", "agent-1"}, {"Agent", "qa"}, {"Tags", "x, y"}},
 		}), Facts{
 			Agent: "qa", Status: "complete", Loop: "2", Task: "task-3", Tags: []string{"x", "y"}, Title: "A b", Summary: "A b",
 			Attributes: map[string]string{record.AttributeType: "bug", AttributeAssignee: "agent-1"},
 		}},
-		{"bare issue", issueFields.Facts(Issue{Extra: []ExtraField{{"Assignee", ""}, {"Created", "now"}}}),
+		{"bare issue", issueFields.Facts(Issue{Extra: []Property{{"Assignee", ""}, {"Created", "now"}}}),
 			Facts{Attributes: nil}},
 		{"task",
 			taskFields.Facts(queuedTask{ID: "T1", Title: "t", Status: "Done!",
-				Extra: []ExtraField{{"Assignee", "a"}, {"Created", "2026"}}}),
+				Extra: []Property{{"Assignee", "a"}, {"Created", "2026"}}}),
 			Facts{Task: "T1", Status: "complete", Title: "t",
 				Attributes: map[string]string{AttributeAssignee: "a", record.AttributeCreated: "2026"}}},
 		{"knowledge",

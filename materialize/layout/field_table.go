@@ -2,7 +2,6 @@ package layout
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
@@ -17,7 +16,7 @@ type FieldTable[T any] struct {
 	noun   string // how errors name an entry: "issue %s"
 	head   func(*T) (id, title *string)
 	cutID  func(heading string) (id, title string)
-	extra  func(*T) *[]ExtraField
+	extra  func(*T) *[]Property
 	facts  func(*T, *Facts) // what else an entry says
 	rules  markdown.Rules
 	fields []Field[T]
@@ -33,7 +32,7 @@ type Field[T any] struct {
 	form  valueForm
 	text  func(*T) *string
 	list  func(*T) *[]string
-	extra func(*T) *[]ExtraField
+	extra func(*T) *[]Property
 
 	Values  []string            // that it can have; nil: any
 	Fact    string              // "status", "loop", "task", "summary", "tags" or an attribute; "": none
@@ -157,10 +156,10 @@ func (f *Field[T]) Put(v *T, values ...string) {
 	case f.text != nil:
 		*f.text(v) = value
 	default:
-		isOld := func(e ExtraField) bool { return slices.Contains(f.keys(), markdown.Key(e.Name)) }
+		isOld := func(e Property) bool { return slices.Contains(f.keys(), markdown.Key(e.Key)) }
 		kept := slices.DeleteFunc(slices.Clone(*f.extra(v)), isOld)
 		if value != "" {
-			kept = append(kept, ExtraField{f.Name, value})
+			kept = append(kept, Property{f.Name, value})
 		}
 		*f.extra(v) = kept
 	}
@@ -175,9 +174,9 @@ func first(values []string) string {
 }
 
 // extraValue returns the value of the first further field with one of some folded names.
-func extraValue(extra []ExtraField, keys ...string) string {
+func extraValue(extra []Property, keys ...string) string {
 	for _, e := range extra {
-		if slices.Contains(keys, markdown.Key(e.Name)) {
+		if slices.Contains(keys, markdown.Key(e.Key)) {
 			return e.Value
 		}
 	}
@@ -195,7 +194,7 @@ func (t *FieldTable[T]) Read(text []byte) T {
 func (t *FieldTable[T]) parse(lines []markdown.Line) (v T, errs []*SyntaxError) {
 	if len(lines) == 0 {
 		noun, _, _ := strings.Cut(t.noun, " ")
-		return v, []*SyntaxError{{Line: 1, Err: errors.New(noun + " is empty")}}
+		return v, []*SyntaxError{wrong(1, "%s is empty", noun)}
 	}
 	// The id and title are in the heading; all else is found by name, so that the
 	// forms and their order are of no concern.
@@ -238,8 +237,7 @@ const ErrValue record.Reason = "a value is missing or unknown"
 // check reports the fields that an entry is of no use without.
 func (t *FieldTable[T]) check(v *T, line int) (errs []*SyntaxError) {
 	id, title := t.head(v)
-	name := *id
-	name = cmp.Or(name, *title)
+	name := cmp.Or(*id, *title)
 	report := func(f *Field[T], format string, args ...any) {
 		err := record.Failed.Errorf(t.noun+" "+format, append([]any{name}, args...)...)
 		errs = append(errs, &SyntaxError{Line: line, Err: err.Because(ErrValue, f.Flag, markdown.Key(f.Name))})
@@ -272,7 +270,7 @@ func (t *FieldTable[T]) Append(dst []byte, v T) []byte {
 		switch values := f.Get(&v); {
 		case f.form == extraForm:
 			for _, e := range *t.extra(&v) {
-				dst = appendLine(dst, t.rules, e.Name, e.Value)
+				dst = appendLine(dst, t.rules, e.Key, e.Value)
 			}
 		case f.form == titleForm || f.text == nil && f.list == nil:
 		case len(values) > 0, f.Needed, f.form == tagsForm:
@@ -404,26 +402,22 @@ func (f *Field[T]) factOf(v *T) string {
 func (t *FieldTable[T]) Facts(v T) Facts {
 	_, title := t.head(&v)
 	facts := Facts{Title: factText(*title, maxFactTitle)}
+	own := map[string]*string{
+		"status": &facts.Status, "loop": &facts.Loop, "task": &facts.Task, "summary": &facts.Summary,
+	}
 	for i := range t.fields {
-		f := &t.fields[i]
-		switch f.Fact {
-		case "":
-		case "status":
-			facts.Status = f.factOf(&v)
-		case "loop":
-			facts.Loop = f.factOf(&v)
-		case "task":
-			facts.Task = f.factOf(&v)
-		case "summary":
-			facts.Summary = f.factOf(&v)
-		case "tags":
+		switch f := &t.fields[i]; {
+		case f.Fact == "":
+		case f.Fact == "tags":
 			facts.Tags = factList(f.Get(&v), factLine)
+		case own[f.Fact] != nil:
+			*own[f.Fact] = f.factOf(&v)
 		default:
 			facts.setAttribute(f.Fact, f.factOf(&v))
 		}
 	}
 	for _, e := range *t.extra(&v) {
-		facts.addExtra(markdown.Key(e.Name), e.Value)
+		facts.addExtra(markdown.Key(e.Key), e.Value)
 	}
 	if t.facts != nil {
 		t.facts(&v, &facts)

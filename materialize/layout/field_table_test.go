@@ -74,19 +74,19 @@ func TestFieldPut(t *testing.T) {
 			t.Errorf("%s after Put(%q) (-want +got):\n%s", name, values, diff)
 		}
 	}
-	k.Extra = []ExtraField{{"Owner", "agent-1"}, {"file", "old.go"}}
+	k.Extra = []Property{{"Owner", "agent-1"}, {"file", "old.go"}}
 	put("Tags", "a", "b")
 	put("Content", "text")
 	put("File", "new.go") // one of the further fields, by whatever name it stood
 	want := Knowledge{Tags: []string{"a", "b"}, Content: "text",
-		Extra: []ExtraField{{"Owner", "agent-1"}, {"File", "new.go"}}}
+		Extra: []Property{{"Owner", "agent-1"}, {"File", "new.go"}}}
 	if diff := cmp.Diff(want, k); diff != "" {
 		t.Errorf("after Put (-want +got):\n%s", diff)
 	}
 	put("File")
 	put("Content")
 	put("Tags")
-	if diff := cmp.Diff(Knowledge{Extra: []ExtraField{{"Owner", "agent-1"}}}, k, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(Knowledge{Extra: []Property{{"Owner", "agent-1"}}}, k, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("after Put of nothing (-want +got):\n%s", diff)
 	}
 }
@@ -226,7 +226,7 @@ func TestSetKeepsIntroduction(t *testing.T) {
 }
 
 func TestExtraValue(t *testing.T) {
-	extra := []ExtraField{{"Assignee", "muffin"}, {"assignee", "scone"}}
+	extra := []Property{{"Assignee", "muffin"}, {"assignee", "scone"}}
 	for name, want := range map[string]string{"ASSIGNEE": "muffin", "Reporter": ""} {
 		if got := ExtraValue(extra, name); got != want {
 			t.Errorf("ExtraValue(%s) = %q, want %q", name, got, want)

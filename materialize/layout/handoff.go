@@ -169,16 +169,14 @@ func parseHandoffRows(text string, line int) (h Handoff, problems []*SyntaxError
 			h.setRow(field.Key, field.Value)
 		case l.Quiet || !isRow || markdown.IsDelimiter(cells):
 		case len(cells) < 2:
-			problems = append(problems, &SyntaxError{Line: line + l.Number - 1,
-				Err: fmt.Errorf("the handoff's row %q has no value", markdown.Clip(strings.TrimSpace(string(l.Text)),
-					60))})
+			row := markdown.Clip(strings.TrimSpace(string(l.Text)), 60)
+			problems = append(problems, wrong(line+l.Number-1, "the handoff's row %q has no value", row))
 		default:
 			value := l.Text[cells[1].Start:cells[len(cells)-1].End] // keeps pipes that are not escaped
 			h.setRow(markdown.UnescapeCell(cells[0].Text), markdown.UnescapeCell(string(value)))
 			if len(cells) > 2 {
-				problems = append(problems,
-					&SyntaxError{Line: line + l.Number - 1,
-						Err: fmt.Errorf("the handoff's row %q has %d cells instead of 2", cells[0].Text, len(cells))})
+				const text = "the handoff's row %q has %d cells instead of 2"
+				problems = append(problems, wrong(line+l.Number-1, text, cells[0].Text, len(cells)))
 			}
 		}
 	}

@@ -34,7 +34,7 @@ type Issue struct {
 	Rationale string   `json:"rationale,omitempty"` // Markdown
 	TaskRef   string   `json:"-"`                   // the task that was made from the issue
 
-	Extra []ExtraField `json:"-"` // further rows, such as Assignee
+	Extra []Property `json:"-"` // further rows, such as Assignee
 
 	// What issues of other programs have beside that.
 	State     string   `json:"state,omitempty"`      // the status, as that program calls it
@@ -49,7 +49,7 @@ var issueFields = newFieldTable(FieldTable[Issue]{
 	noun:  "issue %s",
 	head:  func(i *Issue) (id, title *string) { return &i.ID, &i.Title },
 	cutID: cutEntryID,
-	extra: func(i *Issue) *[]ExtraField { return &i.Extra },
+	extra: func(i *Issue) *[]Property { return &i.Extra },
 	facts: issueFacts,
 	rules: markdown.Rules{Rows: true, Plain: markdown.PlainKnown, Form: markdown.RowForm},
 	fields: []Field[Issue]{
@@ -167,13 +167,10 @@ func issueFacts(i *Issue, facts *Facts) {
 // around the id, and a colon or dash after it, are dropped.
 func cutEntryID(heading string) (id, title string) {
 	rest := strings.TrimLeft(heading, "[`*")
-	end := strings.IndexFunc(rest, func(r rune) bool {
-		return r > 0x7f || r != '.' && r != '_' && r != '-' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
+	id = leading(rest, func(r rune) bool {
+		return r == '.' || r == '_' || r == '-' || r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z'
 	})
-	if end < 0 {
-		end = len(rest)
-	}
-	id = strings.TrimRight(rest[:end], "._-")
+	id = strings.TrimRight(id, "._-")
 	title = strings.TrimLeft(rest[len(id):], "]`*:.")
 	title = strings.TrimSpace(title)
 	for _, dash := range []string{"- ", "– ", "— "} {

@@ -19,7 +19,7 @@ func fullIssue() Issue {
 		Files:     []string{"src/a.go", "src/{b,c}.go"},
 		Rationale: "Two\n\nparagraphs", TaskRef: "task-012",
 		ClaimedBy: "agent-7", ClaimedAt: "2026-01-14T10:00:00Z", LeaseUntil: "2026 | now", DuplicateOf: "ISSUE-20260113-002",
-		Extra: []ExtraField{{"Assignee", "agent-7"}, {"Reported by", "qa | agent"}},
+		Extra: []Property{{"Assignee", "agent-7"}, {"Reported by", "qa | agent"}},
 	}
 }
 

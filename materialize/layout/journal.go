@@ -3,7 +3,6 @@ package layout
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -118,7 +117,7 @@ func ParseJournal(text []byte) (Journal, []*SyntaxError) {
 	if title := taskTitle(sections); title != "" {
 		j.Task = title
 	} else {
-		problems = append(problems, &SyntaxError{Line: 1, Err: errors.New("a journal begins with a heading \"# Task: name\"")})
+		problems = append(problems, wrong(1, "a journal begins with a heading \"# Task: name\""))
 	}
 	if start, end, found := metadata(text); found {
 		problems = append(problems, j.readMetadata(text[start:end], 1+bytes.Count(text[:start], []byte("\n")))...)
@@ -129,14 +128,14 @@ func ParseJournal(text []byte) (Journal, []*SyntaxError) {
 			j.Progress = append(j.Progress, parseProgress(body)...)
 		case "handoff":
 			if j.Handoff != nil {
-				problems = append(problems, &SyntaxError{Line: s.Line, Err: errors.New("a second handoff; the first one counts")})
+				problems = append(problems, wrong(s.Line, "a second handoff; the first one counts"))
 				continue
 			}
-			handoff, wrong := ParseHandoff(text[s.Start:s.End])
-			for _, p := range wrong {
+			handoff, departures := ParseHandoff(text[s.Start:s.End])
+			for _, p := range departures {
 				p.Line += s.Line - 1
 			}
-			j.Handoff, problems = &handoff, append(problems, wrong...)
+			j.Handoff, problems = &handoff, append(problems, departures...)
 		case "notes":
 			j.Notes = strings.TrimSpace(string(body))
 		}
@@ -165,8 +164,7 @@ func (j *Journal) readMetadata(body []byte, line int) (problems []*SyntaxError) 
 		case "status":
 			j.Status = p.Value
 			if NormalizeStatus(p.Value) == "" {
-				problems = append(problems, &SyntaxError{Line: line,
-					Err: fmt.Errorf("unknown status %q", markdown.Clip(p.Value, 60))})
+				problems = append(problems, wrong(line, "unknown status %q", markdown.Clip(p.Value, 60)))
 			}
 		case "started":
 			j.Started = p.Value

@@ -3,7 +3,6 @@ package layout
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -24,7 +23,7 @@ var jsonLines = &single{record.KindNote, func(name string, text []byte) (f Facts
 	number := 0
 	for line := range bytes.Lines(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))) {
 		if number++; len(problems) < maxLineProblems && !isBlankText(line) && !json.Valid(line) {
-			problems = append(problems, &SyntaxError{Line: number, Err: errors.New("the line is no JSON")})
+			problems = append(problems, wrong(number, "the line is no JSON"))
 		}
 	}
 	f.Title = titleOf(path.Base(name)) // no line speaks for the others

@@ -23,14 +23,14 @@ type Knowledge struct {
 	Created    string
 	Context    string // of a lesson: where it was learned
 
-	Extra []ExtraField // further fields
+	Extra []Property // further fields
 }
 
 var knowledgeFields = newFieldTable(FieldTable[Knowledge]{
 	noun:  "entry %s",
 	head:  func(k *Knowledge) (id, title *string) { return &k.ID, &k.Title },
 	cutID: cutKnowledgeHeading,
-	extra: func(k *Knowledge) *[]ExtraField { return &k.Extra },
+	extra: func(k *Knowledge) *[]Property { return &k.Extra },
 	facts: knowledgeFacts,
 	rules: markdown.Rules{Plain: markdown.PlainAny, Form: markdown.BulletForm}, // so that "- Supersedes: ..." is kept
 	fields: []Field[Knowledge]{

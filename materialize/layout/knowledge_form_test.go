@@ -51,7 +51,7 @@ func TestNodeSet(t *testing.T) {
 	if got := nodeFields.Read([]byte(`{"type": "task"}`)); !cmp.Equal(got, Knowledge{}) {
 		t.Errorf("a node without an id is read as %+v", got)
 	}
-	want := Knowledge{ID: "a", Title: "s", Content: "c", Extra: []ExtraField{{"File", "x.go"}, {"relates-to", "knowledge/b"}}}
+	want := Knowledge{ID: "a", Title: "s", Content: "c", Extra: []Property{{"File", "x.go"}, {"relates-to", "knowledge/b"}}}
 	got := nodeFields.Read([]byte(`{"id": "a", "summary": "s", "content": "c", "file": "x.go", "connections": ["b"]}`))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("a node (-want +got):\n%s", diff)

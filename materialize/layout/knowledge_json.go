@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"filebus/materialize/markdown"
@@ -171,7 +170,7 @@ func scanGraph(text []byte) (graphTree, *SyntaxError) {
 		return graphTree{}, err
 	}
 	graph := graphTree{object: *object}
-	err = &SyntaxError{Line: object.Line, Err: errors.New(`the array "nodes" is missing`)}
+	err = wrong(object.Line, `the array "nodes" is missing`)
 	for _, m := range object.Inner {
 		switch {
 		case m.Key != "nodes":
@@ -179,7 +178,7 @@ func scanGraph(text []byte) (graphTree, *SyntaxError) {
 			graph.nodes = *m
 			return graph, nil
 		default:
-			err = &SyntaxError{Line: m.Line, Err: errors.New(`"nodes" is not an array`)}
+			err = wrong(m.Line, `"nodes" is not an array`)
 		}
 	}
 	return graph, err

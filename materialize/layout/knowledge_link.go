@@ -52,13 +52,13 @@ const knowledgePrefix = string(record.KindKnowledge) + "/"
 func (k Knowledge) Links() []record.Link {
 	var links []record.Link
 	for _, f := range k.Extra {
-		kind, isType := ParseLinkType(f.Name)
+		kind, isType := ParseLinkType(f.Key)
 		switch {
 		case isType:
 			for _, item := range linkItems(f.Value) {
 				links = appendLink(links, kind, item)
 			}
-		case markdown.Key(f.Name) == "links":
+		case markdown.Key(f.Key) == "links":
 			for _, item := range linkItems(f.Value) {
 				kind, target := cutLink(item)
 				links = appendLink(links, kind, target)

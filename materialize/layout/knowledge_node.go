@@ -80,10 +80,10 @@ func (n *knowledgeNode) knowledge() Knowledge {
 		k.Title = n.Summary
 	}
 	if n.File != "" {
-		k.Extra = []ExtraField{{"File", n.File}}
+		k.Extra = []Property{{"File", n.File}}
 	}
 	for _, l := range n.links() {
-		k.Extra = append(k.Extra, ExtraField{l.Type, l.Target})
+		k.Extra = append(k.Extra, Property{l.Type, l.Target})
 	}
 	return k
 }
@@ -204,7 +204,7 @@ func encodeJSON(value any, indent string) []byte {
 	encoder := json.NewEncoder(&out)
 	encoder.SetIndent("", indent)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) // strings and a buffer cannot fail
+	_ = encoder.Encode(value) // plain data and a buffer cannot fail
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 

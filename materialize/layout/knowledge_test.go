@@ -11,7 +11,7 @@ func TestKnowledgeRoundTrip(t *testing.T) {
 		{ID: "pattern-001", Type: "pattern", Tags: []string{"go", "two words", "a, b"}, Content: "One line: with colon",
 			Source: "task-003", Confidence: "high"},
 		{ID: "gotcha-001", Title: "A title", Type: "gotcha", Content: "a\n\n- Type: no\n**Tags:** no\n# no\n---\n  indented\n```\n- Tags: code\n```\n```",
-			Created: "2026-01-01", Extra: []ExtraField{{"Supersedes", "gotcha-000"}, {"Note", "a\nb"}}},
+			Created: "2026-01-01", Extra: []Property{{"Supersedes", "gotcha-000"}, {"Note", "a\nb"}}},
 		{ID: "insight-1", Type: "insight"},
 		{Title: "No id", Type: "decision", Content: "c"},
 	}

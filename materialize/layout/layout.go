@@ -13,6 +13,7 @@
 package layout
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -91,13 +92,14 @@ type Facts struct {
 // A SyntaxError locates a place where a file departs from its layout.
 type SyntaxError = markdown.SyntaxError
 
-// An ExtraField is a field of an entry that its format does not define, such as
-// Assignee in an issue. It is kept in the order of the file.
-type ExtraField struct{ Name, Value string }
+// wrong returns what departs from a layout at a line.
+func wrong(line int, format string, args ...any) *SyntaxError {
+	return &SyntaxError{Line: line, Err: fmt.Errorf(format, args...)}
+}
 
 // ExtraValue returns the value of the first field that has a name, in any case.
-func ExtraValue(extra []ExtraField, name string) string {
-	at := slices.IndexFunc(extra, func(f ExtraField) bool { return strings.EqualFold(f.Name, name) })
+func ExtraValue(extra []Property, name string) string {
+	at := slices.IndexFunc(extra, func(f Property) bool { return strings.EqualFold(f.Key, name) })
 	if at < 0 {
 		return ""
 	}

@@ -11,7 +11,7 @@ func TestLessonRoundTrip(t *testing.T) {
 		{Title: "Rename after sync", Type: "lesson", Created: "2026-03-01", Context: "A crash test", Content: "Sync first.",
 			Tags: []string{"files", "fsync"}},
 		{Title: "Long", Type: "gotcha", Source: "task-9", Confidence: "low", Context: "a\n\nb",
-			Content: "x\n### y\n**Tags:** no\n**Note:** yes\n---\n```\n### z\n```", Extra: []ExtraField{{"Author", "agent-1"}}},
+			Content: "x\n### y\n**Tags:** no\n**Note:** yes\n---\n```\n### z\n```", Extra: []Property{{"Author", "agent-1"}}},
 		{Title: "Short", Type: "lesson", Content: "c"},
 	}
 	for _, want := range tests {

@@ -253,8 +253,8 @@ func Note(path string) Location {
 func TooLarge(path string) Location {
 	place := Note(path)
 	place.Layout = &single{record.KindNote, func(name string, _ []byte) (Facts, []*SyntaxError) {
-		err := errors.New("the file is too large to be cut into entries: it is one note")
-		return Facts{Title: titleOf(name)}, []*SyntaxError{{Line: 1, Err: err}}
+		const text = "the file is too large to be cut into entries: it is one note"
+		return Facts{Title: titleOf(name)}, []*SyntaxError{wrong(1, text)}
 	}}
 	return place
 }

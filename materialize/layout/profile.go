@@ -131,7 +131,9 @@ func (p Profile) roots() *roots {
 	if p.Root != "" {
 		roots[familyJournals], roots[familySnapshots] = p.Root+"/journal", p.Root+"/loop_snapshots"
 	}
-	if strings.HasPrefix(p.Dialogues, ".") {
+	if isOutside(p.Dialogues) { // a document stays with the project
+		roots[familyDocs] = p.Root + "/dialogues/docs"
+	} else {
 		roots[familyDocs] = docsRoot(p.Dialogues)
 	}
 	return roots
@@ -147,7 +149,9 @@ func (r *roots) isMark(f family, folder string) bool {
 // are left before its mark.
 func (r *roots) behind(f family, before string) (root, prefix string) {
 	if f == familyDocs {
-		root, prefix = r.behind(familyDialogues, before)
+		if root, prefix = r.behind(familyDialogues, before); root == r[familyDialogues] {
+			return r[familyDocs], prefix
+		}
 		return docsRoot(root), prefix
 	}
 	cut := strings.LastIndexByte(before, '/')

@@ -2,12 +2,11 @@ package layout
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+	"unicode"
 
 	"filebus/materialize/markdown"
 )
@@ -30,22 +29,21 @@ type Marks struct {
 	Relationships int `json:"relationships"`
 }
 
-// A mark is one of the four numbers, with the names of its columns.
-type mark struct {
-	name, letter string
-	n            *int
+// A Number is one of the numbers of a scoreboard.
+type Number struct {
+	Name string // as JSON has it
+	N    *int
 }
 
-func (m *Marks) each() []mark {
-	return []mark{
-		{"wisdom", "w", &m.Wisdom}, {"consistency", "c", &m.Consistency}, {"truth", "t", &m.Truth},
-		{"relationships", "r", &m.Relationships},
+func (m *Marks) each() []Number {
+	return []Number{
+		{"wisdom", &m.Wisdom}, {"consistency", &m.Consistency}, {"truth", &m.Truth}, {"relationships", &m.Relationships},
 	}
 }
 
 // cells returns the four numbers as they stand in a row.
 func (m Marks) cells() (cells []string) {
-	return markdown.Each(m.each(), func(mark mark) string { return strconv.Itoa(*mark.n) })
+	return markdown.Each(m.each(), func(mark Number) string { return strconv.Itoa(*mark.N) })
 }
 
 // Sum returns the ALIGNMENT of marks.
@@ -82,6 +80,7 @@ type AgentScore struct {
 // An AgentRound is what an agent got in a round.
 type AgentRound struct {
 	Round, Score int
+	Marks        Marks // where a scoreboard of the round has them
 }
 
 // AppendScoreboard appends a scoreboard as it stands in a file of its own: a table
@@ -99,9 +98,13 @@ func AppendScoreboard(dst []byte, b Scoreboard) []byte {
 // Cells returns the row of a round, with none in place of marks that there are not.
 func (r RoundScore) Cells(none string) []string {
 	marks := []string{none, none, none, none, none}
-	if r.Judged {
-		marks = append(r.Marks.cells(), strconv.Itoa(r.Score))
+	if r.Judged && (r.Marks != Marks{} || r.Score == 0) {
+		marks = r.Marks.cells()
 	}
+	if marks = marks[:4]; r.Judged {
+		none = strconv.Itoa(r.Score)
+	}
+	marks = append(marks, none)
 	cells := append([]string{strconv.Itoa(r.Round)}, marks...)
 	cells = append(cells, markdown.Each([]int{r.Cumulative, r.OpenTensions, r.NewPerspectives, r.Velocity}, strconv.Itoa)...)
 	return append(cells, strconv.Itoa(r.Converge)+"%")
@@ -122,7 +125,7 @@ func appendAgentRounds(dst []byte, agents []AgentScore) []byte {
 	for _, a := range agents {
 		cells := append([]string{a.Agent}, markdown.Each(rounds, a.cell)...)
 		total := bold(a.Total)
-		if len(a.Rounds) == 0 {
+		if len(a.Rounds) == 0 && a.Total == 0 {
 			total = markdown.NoCell // never scored
 		}
 		dst = markdown.AppendRow(dst, append(cells, total)...)
@@ -146,106 +149,33 @@ func appendTotal(dst []byte, total int) []byte {
 	return fmt.Appendf(dst, "\n**Total ALIGNMENT**: %d\n", total)
 }
 
-// ParseScoreboard reads a scoreboard in each of its forms: its tables are told by
-// their columns, and may stand anywhere in the text. Cells without a number are 0.
-// Any text is accepted; found says whether there was a table of rounds or of agents.
-func ParseScoreboard(text []byte) (b Scoreboard, found bool) {
-	for _, s := range markdown.Tables(text) {
-		switch agent := s.Column("agent", "expert"); {
-		case s.Column("round") >= 0 && s.Column("w") >= 0:
-			found = true
-			b.addRounds(s)
-		case agent >= 0 && s.Column("total", "alignment") >= 0:
-			found = true
-			b.addAgents(s, agent)
-		}
-	}
-	b.readTotal(text)
-	return b, found
-}
-
-// addRounds reads a table of rounds.
-func (b *Scoreboard) addRounds(s markdown.Table) {
-	for _, row := range s.Rows {
-		round, isRound := row.Number(s.Column("round"))
-		if !isRound {
-			continue // a sum
-		}
-		r := RoundScore{Round: round, Line: row.Line}
-		_, r.Judged = row.Number(s.Column("w"))
-		for name, n := range map[string]*int{
-			"score": &r.Score, "s": &r.Cumulative, "open_t": &r.OpenTensions, "new_p": &r.NewPerspectives,
-			"velocity": &r.Velocity, "converge_%": &r.Converge,
-		} {
-			*n, _ = row.Number(s.Column(name)) // 0 where there is none
-		}
-		for _, mark := range r.Marks.each() {
-			*mark.n, _ = row.Number(s.Column(mark.letter))
-		}
-		b.Rounds = append(b.Rounds, r)
-	}
-}
-
-// addAgents reads a table of agents, with a column for each round or for each
-// of the four numbers.
-func (b *Scoreboard) addAgents(s markdown.Table, agent int) {
-	for _, row := range s.Rows {
-		a := AgentScore{Agent: row.Cell(agent), Line: row.Line}
-		if markdown.IsNoCell(a.Agent) || markdown.Fold(a.Agent) == "total" {
-			continue
-		}
-		for _, mark := range a.Marks.each() {
-			*mark.n, _ = row.Number(s.Column(mark.name, mark.letter)) // 0 where there is none
-		}
-		a.Total, _ = row.Number(s.Column("total", "alignment"))
-		for i, column := range s.Columns {
-			digits, isRound := number(column, "r")
-			score, isScore := row.Number(i)
-			if n, isNumber := markdown.CellNumber(digits); isRound && isScore && isNumber {
-				a.Rounds = append(a.Rounds, AgentRound{n, score})
-			}
-		}
-		slices.SortStableFunc(a.Rounds, func(a, b AgentRound) int { return cmp.Compare(a.Round, b.Round) })
-		b.Agents = append(b.Agents, a)
-	}
-}
-
-// readTotal finds "Total ALIGNMENT", with emphasis or without, and what is behind
-// it.
-func (b *Scoreboard) readTotal(text []byte) {
-	const name = "Total ALIGNMENT"
-	for _, l := range markdown.Lines(text) {
-		_, rest, isTotal := strings.Cut(string(l.Text), name)
-		if !isTotal || l.Quiet {
-			continue
-		}
-		if n, isNumber := markdown.CellNumber(strings.TrimLeft(rest, ":* ")); isNumber {
-			b.Total, b.HasTotal, b.TotalLine = n, true, l.Number
-			return
-		}
-	}
-}
-
 // Scores is round-{n}/scores.json: what the judge gives the agents of a round.
 type Scores struct {
 	Round  int          `json:"round"`
 	Agents []JudgedTurn `json:"agents"` // by agent
+	Marks  []ItemMark   `json:"marks,omitempty"`
 }
+
+// An ItemMark is the judge's word on a perspective or a tension: it counts no more from
+// the round of the file on.
+type ItemMark struct {
+	ID    string `json:"id"`              // the whole id: MUFFIN R0-T01
+	Mark  string `json:"mark"`            // not new, merged with, superseded by
+	Other string `json:"other,omitempty"` // the whole id of what takes its place
+}
+
+// String says what the judge says: merged with SCONE R0-T01.
+func (m ItemMark) String() string { return strings.TrimSpace(m.Mark + " " + m.Other) }
 
 // A JudgedTurn is what the judge gives one agent in one round.
 type JudgedTurn struct {
-	Agent         string `json:"agent"` // as the file is called: muffin
-	Wisdom        int    `json:"wisdom"`
-	Consistency   int    `json:"consistency"`
-	Truth         int    `json:"truth"`
-	Relationships int    `json:"relationships"`
-	Converge      bool   `json:"converge,omitempty"` // the judge's word that the agent has converged
-	Note          string `json:"note,omitempty"`
-	Judge         string `json:"judge,omitempty"` // who has given them
+	Agent string `json:"agent"` // as the file is called: muffin
+	Marks
+	Converge bool   `json:"converge,omitempty"` // the judge's word that the agent has converged
+	Note     string `json:"note,omitempty"`
+	Judge    string `json:"judge,omitempty"` // who has given them
+	Turn     string `json:"turn,omitempty"`  // the digest of the text that was judged, 12 digits
 }
-
-// Marks returns the four numbers.
-func (j JudgedTurn) Marks() Marks { return Marks{j.Wisdom, j.Consistency, j.Truth, j.Relationships} }
 
 // maxMark is the highest of the numbers that a judge may give. They are unbounded
 // in spirit; this keeps their sums numbers.
@@ -253,10 +183,9 @@ const maxMark = 1_000_000
 
 // Check returns an error that names a number which is not 0 to MaxMark.
 func (j JudgedTurn) Check() error {
-	marks := j.Marks()
-	for _, mark := range marks.each() {
-		if *mark.n < 0 || *mark.n > maxMark {
-			return fmt.Errorf("%s %d is not 0 to %d", mark.name, *mark.n, maxMark)
+	for _, mark := range j.each() {
+		if *mark.N < 0 || *mark.N > maxMark {
+			return fmt.Errorf("%s %d is not 0 to %d", mark.Name, *mark.N, maxMark)
 		}
 	}
 	return nil
@@ -281,24 +210,28 @@ func (s Scores) Set(j JudgedTurn) Scores {
 	return s
 }
 
+// Mark returns scores in which an item has a mark; one that says nothing ends it.
+func (s Scores) Mark(m ItemMark) Scores {
+	s.Marks = slices.DeleteFunc(slices.Clone(s.Marks), func(old ItemMark) bool { return old.ID == m.ID })
+	if m.Mark != "" {
+		s.Marks = append(s.Marks, m)
+	}
+	slices.SortFunc(s.Marks, func(a, b ItemMark) int { return cmp.Compare(a.ID, b.ID) })
+	return s
+}
+
 // AppendScores appends the JSON of scores: an agent a line, with a line break at
 // the end.
-func AppendScores(dst []byte, s Scores) ([]byte, error) {
-	dst = fmt.Appendf(dst, "{\n  \"round\": %d,\n  \"agents\": [", s.Round)
-	for i, j := range s.Agents {
-		line, err := json.Marshal(j)
-		if err != nil {
-			return dst, err
-		}
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(dst, "\n    "...), line...)
-	}
+func AppendScores(dst []byte, s Scores) []byte {
+	lines := markdown.Each(s.Agents, func(j JudgedTurn) string { return "\n    " + string(encodeJSON(j, "")) })
+	dst = fmt.Appendf(dst, "{\n  \"round\": %d,\n  \"agents\": [%s", s.Round, strings.Join(lines, ","))
 	if len(s.Agents) > 0 {
 		dst = append(dst, "\n  "...)
 	}
-	return append(dst, "]\n}\n"...), nil
+	if dst = append(dst, ']'); len(s.Marks) > 0 {
+		dst = fmt.Appendf(dst, ",\n  \"marks\": %s", indentNode(encodeJSON(s.Marks, ""), "  ", "  "))
+	}
+	return append(dst, "\n}\n"...)
 }
 
 // ParseScores reads scores. Names are folded to lower case; of two entries for one
@@ -309,14 +242,14 @@ func ParseScores(text []byte) (s Scores, problem *SyntaxError) {
 	if problem = markdown.DecodeJSON(text, &raw); problem != nil {
 		return s, problem
 	}
-	s.Round = raw.Round
+	s.Round, s.Marks = raw.Round, raw.Marks
 	for _, j := range raw.Agents {
 		j.Agent = strings.ToLower(strings.TrimSpace(j.Agent))
 		if err := j.Check(); err != nil {
-			return Scores{}, &SyntaxError{Line: 1, Err: fmt.Errorf("agent %q: %w", j.Agent, err)}
+			return Scores{}, wrong(1, "agent %q: %w", j.Agent, err)
 		}
 		if j.Agent == "" {
-			return Scores{}, &SyntaxError{Line: 1, Err: fmt.Errorf("an entry names no agent")}
+			return Scores{}, wrong(1, "an entry names no agent")
 		}
 		s = s.Set(j)
 	}
@@ -334,24 +267,41 @@ type TensionRow struct {
 	Line     int    `json:"-"`                  // where it was read, counted from 1
 }
 
-// IsOpen reports whether a tension is still to be resolved: its status is neither
-// resolved nor deferred.
-func (r TensionRow) IsOpen() bool {
-	return !r.IsDeferred() && !r.begins("resolved") && !r.begins("closed")
+// tensionStates are the words that the status of a tension begins with, and what they mean.
+var tensionStates = [...]struct{ state, words string }{
+	{"addressed", "addressed,refined,partial,partly,in progress"},
+	{"deferred", "deferred,accepted,parked,postponed,out of scope,won't,wontfix,backlog,future"},
+	{"resolved", "resolved,closed,settled,done,fixed,agreed,withdrawn,merged,superseded,not new,duplicate,moot,✅,✓,✔,☑"},
+	{"open", "open,new,raised,active,ongoing,pending,unresolved,contested,reopened,conditional,❌,🔴"},
 }
 
-// IsDeferred reports whether a tension was put off, and so does not count any more.
-func (r TensionRow) IsDeferred() bool { return r.begins("deferred") }
-
-// IsAddressed reports whether something was done about a tension that is open still.
-func (r TensionRow) IsAddressed() bool {
-	return r.begins("addressed") || r.begins("refined") || r.begins("partial")
+// State says what a status means: open, addressed, resolved, deferred (what was accepted
+// as it is too), or "" if its words are not known. Without a status a tension is open.
+func (r TensionRow) State() string {
+	text := strings.ToLower(strings.NewReplacer("*", "", "`", "").Replace(r.Status))
+	if _, after, isChange := strings.Cut(text, "→"); isChange {
+		text = after
+	}
+	text = strings.TrimSpace(text)
+	plain := strings.TrimLeftFunc(text, func(c rune) bool { return !unicode.IsLetter(c) })
+	for _, s := range tensionStates {
+		for word := range strings.SplitSeq(s.words, ",") {
+			if strings.HasPrefix(text, word) || strings.HasPrefix(plain, word) {
+				return s.state
+			}
+		}
+	}
+	if markdown.IsNoCell(text) {
+		return "open"
+	}
+	return ""
 }
 
-// begins reports whether the status begins with a word in lower case.
-func (r TensionRow) begins(word string) bool {
-	return strings.HasPrefix(strings.ToLower(r.Status), word)
-}
+// isState reports whether a text says what becomes of a tension.
+func isState(text string) bool { return text != "" && (TensionRow{Status: text}).State() != "" }
+
+// IsOpen reports whether a tension is still to be resolved.
+func (r TensionRow) IsOpen() bool { return r.State() == "open" || r.State() == "addressed" }
 
 // TensionID returns an id of a tension as markers have it, two digits at least: T1,
 // T01 and T001 are T01.
@@ -366,18 +316,15 @@ func AppendTensions(dst []byte, rows []TensionRow) []byte {
 		if !r.IsOpen() && !strings.Contains(status, "*") {
 			status = "**" + status + "**"
 		}
-		resolved := r.Resolved
-		if markdown.SingleSpaced(resolved) == "" {
-			resolved = markdown.NoCell
-		}
-		dst = markdown.AppendRow(dst, r.ID, r.Tension, status, r.Raised, resolved)
+		dst = markdown.AppendRow(dst, r.ID, r.Tension, status, r.Raised, orNone(r.Resolved))
 	}
 	return dst
 }
 
 // ParseTensions reads the tables of tensions in a text, in each of their forms:
 // with the columns Raised and Resolved, with one for the resolution, or with one
-// for who has raised it. A row without an id is none. Any text is accepted.
+// for who has raised it; without a table, those in headings and lists. A row without an id
+// is none. Any text is accepted.
 func ParseTensions(text []byte) (rows []TensionRow) {
 	eachRow(text, []string{"id", "tension"}, func(line int, cell func(names ...string) string) {
 		r := TensionRow{
@@ -388,53 +335,40 @@ func ParseTensions(text []byte) (rows []TensionRow) {
 			rows = append(rows, r)
 		}
 	})
+	if len(rows) == 0 {
+		rows = parseTensionList(text)
+	}
 	return rows
 }
 
-// A Pool is expert-pool.json: what a dialogue is about, and who may be asked. Its
-// fields beyond domain, question and experts are those of filebus.
-type Pool struct {
-	Title    string    `json:"title,omitempty"`
-	Created  time.Time `json:"created,omitzero"`
-	Domain   string    `json:"domain,omitempty"`
-	Question string    `json:"question,omitempty"`
-	Judge    string    `json:"judge,omitempty"`
-	Experts  []Expert  `json:"experts"`
-}
+// How a tension stands in a heading or a list, "### T01 + T02: Label — RESOLVED", and what
+// may say its status below: "**Resolved in R1**".
+var (
+	tensionItem = Pattern(`^(?:#+|[-*+]|\d+[.)]) +[*\[ ]*(T\d+(?:[ ,+&/]+T\d+)*)[*\]:. —–-]*(.*?)(?:(?: [—–-]+ | ?\(|: )[*]*([^()]*?))?[)*]*$`)
+	statusLine  = Pattern(`^(?:[-*] )?(?:(?:\*\*)?(Status)[:* ]+|\*\*)(.*)$`)
+)
 
-// An Expert is one who may be asked. In pools that others wrote, experts have
-// roles and no names: who takes which role, a panel says.
-type Expert struct {
-	Name      string  `json:"name,omitempty"`  // as files are called: muffin
-	Label     string  `json:"label,omitempty"` // as people call it: Muffin
-	Role      string  `json:"role,omitempty"`
-	Tier      string  `json:"tier,omitempty"` // core, adjacent or wildcard
-	Relevance float64 `json:"relevance,omitempty"`
-	Emoji     string  `json:"emoji,omitempty"`
-}
-
-// A Panel is round-{n}/panel.json: the agents that were launched in a round, each
-// of which owes a file.
-type Panel struct {
-	Round    int       `json:"round"`
-	Launched time.Time `json:"launched,omitzero"`
-	Experts  []Expert  `json:"experts"`
-}
-
-// AppendJSON appends the JSON of a pool or panel, indented, with a line break at the end.
-func AppendJSON(dst []byte, value any) ([]byte, error) { return appendIndented(dst, value, "  ") }
-
-func appendIndented(dst []byte, value any, indent string) ([]byte, error) {
-	text, err := json.MarshalIndent(value, "", indent)
-	if err != nil {
-		return dst, err
+// parseTensionList reads tensions that stand in headings and lists.
+func parseTensionList(text []byte) (rows []TensionRow) {
+	last := 0 // where the rows of the last heading begin
+	for _, l := range markdown.Lines(text) {
+		line := strings.TrimSpace(string(l.Text))
+		if m := tensionItem().FindStringSubmatch(line); m != nil && !l.Quiet {
+			r := TensionRow{Tension: m[2], Status: m[3], Line: l.Number}
+			if !isState(r.Status) {
+				r.Tension, r.Status = strings.Trim(line[strings.Index(line, m[2]):], "* "), ""
+			}
+			last = len(rows)
+			for _, r.ID = range strings.FieldsFunc(m[1], func(c rune) bool { return strings.ContainsRune(" ,+&/", c) }) {
+				rows = append(rows, r)
+			}
+		} else if m := statusLine().FindStringSubmatch(line); m != nil && (m[1] != "" || isState(m[2])) {
+			for i := range rows[last:] {
+				rows[last+i].Status = strings.TrimRight(m[2], "*")
+			}
+		} else if l.Level > 0 {
+			last = len(rows)
+		}
 	}
-	return append(append(dst, text...), '\n'), nil
-}
-
-// ParseJSON reads a pool or panel, in the forms of others too: keys that it does not
-// know are left out.
-func ParseJSON[T Pool | Panel](text []byte) (value T, problem *SyntaxError) {
-	problem = markdown.DecodeJSON(text, &value)
-	return value, problem
+	return rows
 }

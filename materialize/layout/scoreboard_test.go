@@ -25,8 +25,8 @@ func TestScoreboardExample(t *testing.T) {
 			{Round: 1, Cumulative: 32, OpenTensions: 0, Converge: 50, Line: 7},
 		},
 		Agents: []AgentScore{
-			{Agent: "Muffin", Rounds: []AgentRound{{0, 20}}, Total: 20, Line: 13},
-			{Agent: "Scone", Rounds: []AgentRound{{0, 12}}, Total: 12, Line: 14},
+			{Agent: "Muffin", Rounds: []AgentRound{{Round: 0, Score: 20}}, Total: 20, Line: 13},
+			{Agent: "Scone", Rounds: []AgentRound{{Round: 0, Score: 12}}, Total: 12, Line: 14},
 		},
 		Total: 32, HasTotal: true, TotalLine: 16,
 	}
@@ -56,7 +56,7 @@ func TestScoreboardForms(t *testing.T) {
 		{"| Expert | ALIGNMENT | W | C | T | R |\n|:--|:-:|--|--|--|--|\n| A \\| B | **9** | 1 | 2 | 3 | 3 |\n\nTotal ALIGNMENT: **9** points\n",
 			Scoreboard{Agents: []AgentScore{{Agent: "A | B", Marks: Marks{1, 2, 3, 3}, Total: 9}}, Total: 9, HasTotal: true}},
 		{"| Agent | R1 | R0 | Total |\n|---|---|---|---|\n| Donut | 12 | — | **12** |\n**Total ALIGNMENT: 101** | **3 rounds**\n",
-			Scoreboard{Agents: []AgentScore{{Agent: "Donut", Rounds: []AgentRound{{1, 12}}, Total: 12}}, Total: 101, HasTotal: true}},
+			Scoreboard{Agents: []AgentScore{{Agent: "Donut", Rounds: []AgentRound{{Round: 1, Score: 12}}, Total: 12}}, Total: 101, HasTotal: true}},
 		// Tight cells, as judges write them; a row that is too short.
 		{"| Round | W | C | T | R | Score | S | Open T | New P | Velocity | Converge % |\n|---|---|---|---|---|---|---|---|---|---|---|\n" +
 			"| 0     | 21| 16| 20| 8 | 65    |65 | 8      | 16    | 24       | 0%         |\n| R1 | 2 |\n| Sum | 9 |\n",
@@ -145,15 +145,14 @@ func TestScores(t *testing.T) {
 	text := docExample(t, "dialogue", "scores.json")
 	got, problem := ParseScores(text)
 	want := Scores{Round: 0, Agents: []JudgedTurn{
-		{Agent: "muffin", Wisdom: 6, Consistency: 5, Truth: 6, Relationships: 3, Judge: "judge"},
-		{Agent: "scone", Wisdom: 3, Consistency: 3, Truth: 4, Relationships: 2, Converge: true, Note: "brief, and right"},
+		{Agent: "muffin", Marks: Marks{6, 5, 6, 3}, Judge: "judge", Turn: "5f70bf18a086"},
+		{Agent: "scone", Marks: Marks{3, 3, 4, 2}, Converge: true, Note: "brief, and right"},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" || problem != nil {
 		t.Errorf("problem %v, scores (-want +got):\n%s", problem, diff)
 	}
-	again, err := AppendScores(nil, got)
-	if err != nil || string(again) != string(text) {
-		t.Errorf("error %v, written again (-want +got):\n%s", err, cmp.Diff(string(text), string(again)))
+	if again := AppendScores(nil, got); string(again) != string(text) {
+		t.Errorf("written again (-want +got):\n%s", cmp.Diff(string(text), string(again)))
 	}
 	for _, broken := range []string{
 		"", "{", "[]", `{"agents": 1}`, `{"agents": [{"wisdom": 1}]}`, `{"agents": [{"agent": "a", "truth": -1}]}`,
@@ -199,21 +198,21 @@ func FuzzScores(f *testing.F) {
 		if problem != nil {
 			return
 		}
-		written, err := AppendScores(nil, once)
+		written := AppendScores(nil, once)
 		twice, problem := ParseScores(written)
-		if err != nil || problem != nil || cmp.Diff(once, twice) != "" {
-			t.Fatalf("%q: error %v, problem %v (-want +got):\n%s", written, err, problem, cmp.Diff(once, twice))
+		if problem != nil || cmp.Diff(once, twice) != "" {
+			t.Fatalf("%q: problem %v (-want +got):\n%s", written, problem, cmp.Diff(once, twice))
 		}
 	})
 }
 
 func TestMarks(t *testing.T) {
-	j := JudgedTurn{Agent: "muffin", Wisdom: 1, Consistency: 2, Truth: 3, Relationships: 4}
-	if got := j.Marks().Plus(Marks{Wisdom: 10, Consistency: 20, Truth: 30, Relationships: 40}); got != (Marks{11, 22,
+	j := JudgedTurn{Agent: "muffin", Marks: Marks{1, 2, 3, 4}}
+	if got := j.Plus(Marks{Wisdom: 10, Consistency: 20, Truth: 30, Relationships: 40}); got != (Marks{11, 22,
 		33, 44}) || got.Sum() != 110 {
 		t.Errorf("the sums are %v, together %d", got, got.Sum())
 	}
-	s := Scores{Round: 1}.Set(JudgedTurn{Agent: "scone", Truth: 9}).Set(j)
+	s := Scores{Round: 1}.Set(JudgedTurn{Agent: "scone", Marks: Marks{Truth: 9}}).Set(j)
 	if got, found := s.Find("muffin"); got != j || !found {
 		t.Errorf("Find(muffin) = %v, %t", got, found)
 	}
@@ -222,15 +221,17 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-func TestTensionStatus(t *testing.T) {
-	for status, want := range map[string][3]bool{ // open, deferred, addressed
-		"Open": {true, false, false}, "": {true, false, false}, "ADDRESSED in R2": {true, false, true},
-		"Refined": {true, false, true}, "partially resolved": {true, false, true}, "Resolved": {false, false, false},
-		"Deferred": {false, true, false}, "closed": {false, false, false}, "Reopened": {true, false, false},
+func TestTensionState(t *testing.T) {
+	for status, want := range map[string]string{
+		"Open": "open", "": "open", "—": "open", "OPEN": "open", "**CONDITIONAL**": "open", "🔴 Open": "open", "Reopened in R2": "open",
+		"Unresolved": "open", "ADDRESSED in R2": "addressed", "Refined": "addressed", "partially resolved": "addressed",
+		"Resolved": "resolved", "**Resolved R1**": "resolved", "closed": "resolved", "✅": "resolved", "✅ both": "resolved",
+		"Open → Resolved (R2)": "resolved", "Deferred to RFC": "deferred", "**ACCEPTED** as a tradeoff": "deferred", "⏸ parked": "deferred",
+		"Not resolved": "", "Gelöst": "", "42": "", "see R2": "",
 	} {
 		r := TensionRow{Status: status}
-		if got := [3]bool{r.IsOpen(), r.IsDeferred(), r.IsAddressed()}; got != want {
-			t.Errorf("a tension with the status %q is open, deferred, addressed: %v, want %v", status, got, want)
+		if got := r.State(); got != want || r.IsOpen() != (want == "open" || want == "addressed") {
+			t.Errorf("a tension with the status %q is %q, open %t, want %q", status, got, r.IsOpen(), want)
 		}
 	}
 }

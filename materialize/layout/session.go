@@ -145,10 +145,8 @@ func ParseAgentLog(text []byte) (events []AgentEvent, problems []*SyntaxError) {
 		}
 		e, found := cutAgentEvent(content)
 		if !found {
-			problems = append(problems,
-				&SyntaxError{Line: line,
-					Err: fmt.Errorf("%q is no event: time | START, SUCCESS or ERROR | agent | message",
-						markdown.Clip(content, 60))})
+			const text = "%q is no event: time | START, SUCCESS or ERROR | agent | message"
+			problems = append(problems, wrong(line, text, markdown.Clip(content, 60)))
 			continue
 		}
 		events = append(events, e)

@@ -189,7 +189,7 @@ func (s *single) Parse(path string, text []byte) (File, []*SyntaxError) {
 }
 
 // A Property is one "key: value" of a text, for what a typed view has no field
-// of its own for.
+// of its own for, such as Assignee in an issue. It is kept in the order of the text.
 type Property struct{ Key, Value string }
 
 // cutProperty reads a line such as "- **Key**: value", "- Key: value" or

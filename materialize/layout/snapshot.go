@@ -130,17 +130,12 @@ func ParseCompletedIssues(text []byte) (issues []CompletedIssue) {
 			continue
 		}
 		// An id goes on as long as capitals, digits and hyphens do.
-		end := strings.IndexFunc(line, func(r rune) bool {
-			return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z')
-		})
-		if end < 0 {
-			end = len(line)
-		}
-		id := strings.TrimRight(line[:end], "-")
+		word := leading(line, func(r rune) bool { return r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' })
+		id := strings.TrimRight(word, "-")
 		if id == "ISSUE" {
 			continue
 		}
-		summary := strings.Trim(strings.TrimLeft(line[end:], "*`:|-–— \t"), "| \t")
+		summary := strings.Trim(strings.TrimLeft(line[len(word):], "*`:|-–— \t"), "| \t")
 		issues = append(issues, CompletedIssue{id, summary})
 	}
 	return issues
@@ -242,15 +237,15 @@ type Manifest struct {
 }
 
 // AppendLoopStart appends start.json.
-func AppendLoopStart(dst []byte, s LoopStart) ([]byte, error) {
+func AppendLoopStart(dst []byte, s LoopStart) []byte {
 	s.Version = snapshotVersion
-	return appendIndented(dst, s, " ")
+	return append(append(dst, encodeJSON(s, " ")...), '\n')
 }
 
 // AppendManifest appends manifest.json.
-func AppendManifest(dst []byte, m Manifest) ([]byte, error) {
+func AppendManifest(dst []byte, m Manifest) []byte {
 	m.Version = snapshotVersion
-	return appendIndented(dst, m, " ")
+	return append(append(dst, encodeJSON(m, " ")...), '\n')
 }
 
 // ParseLoopStart reads start.json, of this version alone.

@@ -2,8 +2,6 @@ package layout
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -137,16 +135,16 @@ func (b *stateBody) readTables(a *agentTable) {
 			columns, head = a.head(cells), i
 			isText = columns == nil
 			if isText && b.isHeader(i) {
-				b.problems = append(b.problems, &SyntaxError{Line: b.first + i,
-					Err: errors.New("a table of agents has no column that says which agent or task")})
+				const text = "a table of agents has no column that says which agent or task"
+				b.problems = append(b.problems, wrong(b.first+i, text))
 			}
 			b.taken[i] = !isText
 		case markdown.IsDelimiter(cells):
 			b.taken[i] = i == head+1
 		case len(cells) != len(columns):
 			row := markdown.Clip(strings.TrimSpace(string(l.Text)), 60)
-			b.problems = append(b.problems, &SyntaxError{Line: b.first + i,
-				Err: fmt.Errorf("agent row %q has %d cells instead of %d", row, len(cells), len(columns))})
+			const text = "agent row %q has %d cells instead of %d"
+			b.problems = append(b.problems, wrong(b.first+i, text, row, len(cells), len(columns)))
 		default:
 			var values []Property
 			for j, cell := range cells {
@@ -165,11 +163,7 @@ func (b *stateBody) isHeader(i int) bool {
 
 // outside returns which lines stand outside of fences and comments.
 func (b *stateBody) outside() []bool {
-	visible := make([]bool, len(b.lines))
-	for i, l := range b.lines {
-		visible[i] = !l.Quiet
-	}
-	return visible
+	return markdown.Each(b.lines, func(l markdown.Line) bool { return !l.Quiet })
 }
 
 // readFence reads what stands in a fence that may hold YAML. If all of that is
@@ -304,9 +298,8 @@ type stateSource struct {
 
 // keep leaves the lines where they are, since a later line says something else.
 func (s *stateSource) keep(later int, name string) {
-	s.problem = []*SyntaxError{{Line: later,
-		Err: fmt.Errorf("%s is given again (first at line %d), the last one counts",
-			name, s.body.first+s.first)}}
+	const text = "%s is given again (first at line %d), the last one counts"
+	s.problem = []*SyntaxError{wrong(later, text, name, s.body.first+s.first)}
 	for i := s.first; i < s.next; i++ {
 		s.body.stale[i], s.body.taken[i] = s.body.taken[i], false
 	}

@@ -45,22 +45,18 @@ const (
 	partHistory
 )
 
-// partTitles are the folded headings or keys that the parts can have.
+// partTitles are the headings or keys that the parts can have, the usual one first.
 var partTitles = [...][]string{
-	partRun:       {"current_run", "run"},
-	partRunning:   {"running_agents", "running", "active_agents"},
-	partCompleted: {"completed_agents", "completed"},
-	partHistory:   {"loop_history", "history"},
-}
-
-// partNames are their usual headings.
-var partNames = [...]string{
-	partRun: "Current Run", partRunning: "Running Agents", partCompleted: "Completed Agents",
-	partHistory: "Loop History",
+	partRun:       {"Current Run", "Run"},
+	partRunning:   {"Running Agents", "Running", "Active Agents"},
+	partCompleted: {"Completed Agents", "Completed"},
+	partHistory:   {"Loop History", "History"},
 }
 
 func statePartOf(title string) statePartKind {
-	i := slices.IndexFunc(partTitles[:], func(names []string) bool { return slices.Contains(names, title) })
+	i := slices.IndexFunc(partTitles[:], func(names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return markdown.Fold(name) == title })
+	})
 	return statePartKind(max(0, i))
 }
 
@@ -208,9 +204,13 @@ func (t *stateText) withMissing() []statePart {
 	if len(parts) == 1 {
 		add(1, "# Session State")
 	}
+	said := [...]int{
+		partRun: len(t.canonical(partRun)), partRunning: len(t.running.rows), partCompleted: len(t.completed.rows),
+		partHistory: len(t.loops),
+	}
 	for kind := partRun; kind <= partHistory; kind++ {
 		is := func(p statePart) bool { return p.kind == kind }
-		if slices.ContainsFunc(parts, is) || len(t.canonical(kind)) == 0 || kind != partRun && t.isEmpty(kind) {
+		if slices.ContainsFunc(parts, is) || said[kind] == 0 {
 			continue
 		}
 		at := len(parts)
@@ -218,20 +218,9 @@ func (t *stateText) withMissing() []statePart {
 		if kind == partRun && first > 0 {
 			at = first
 		}
-		add(at, "## "+partNames[kind])
+		add(at, "## "+partTitles[kind][0])
 	}
 	return parts
-}
-
-// isEmpty reports whether a list has nothing to be written.
-func (t *stateText) isEmpty(kind statePartKind) bool {
-	switch kind {
-	case partRunning:
-		return len(t.running.rows) == 0
-	case partCompleted:
-		return len(t.completed.rows) == 0
-	}
-	return len(t.loops) == 0
 }
 
 // canonical returns the lines that filebus writes in a part.
@@ -298,19 +287,11 @@ type agentRow map[string]string
 
 // agentKeys returns the ways, folded, to write a column that filebus knows.
 func agentKeys(column string) []string {
-	switch column {
-	case "ID":
-		return []string{"id", "agent_id", "agent"}
-	case "Task":
-		return []string{"task", "task_id", "issue"}
-	case "Outcome":
-		return []string{"outcome", "status", "result"}
-	case "Duration":
-		return []string{"duration", "time"}
-	case "Started":
-		return []string{"started", "started_at"}
+	others := map[string]string{
+		"ID": "agent_id agent", "Task": "task_id issue", "Outcome": "status result",
+		"Duration": "time", "Started": "started_at",
 	}
-	return []string{markdown.Fold(column)}
+	return append([]string{markdown.Fold(column)}, strings.Fields(others[column])...)
 }
 
 // knows reports whether a column is one of filebus, under any of its names.

@@ -15,9 +15,9 @@ type queuedTask struct {
 	ID          string // such as BUILD-001 or TEST-UNIT-001
 	Title       string
 	Priority    string
-	Status      string       // pending, in_progress, completed, ...
-	Description string       // Markdown
-	Extra       []ExtraField // all other fields
+	Status      string     // pending, in_progress, completed, ...
+	Description string     // Markdown
+	Extra       []Property // all other fields
 }
 
 // taskFields are the fields of a task. Labels are fields everywhere, since the queues
@@ -26,7 +26,7 @@ var taskFields = newFieldTable(FieldTable[queuedTask]{
 	noun:  "task %s",
 	head:  func(t *queuedTask) (id, title *string) { return &t.ID, &t.Title },
 	cutID: cutEntryID,
-	extra: func(t *queuedTask) *[]ExtraField { return &t.Extra },
+	extra: func(t *queuedTask) *[]Property { return &t.Extra },
 	facts: func(t *queuedTask, facts *Facts) { facts.Task = factTask(t.ID) },
 	rules: markdown.Rules{Rows: true, Plain: markdown.PlainKnown, Late: true, Form: markdown.LabelForm},
 	fields: []Field[queuedTask]{

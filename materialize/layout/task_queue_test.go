@@ -20,9 +20,9 @@ func TestParseQueuedTask(t *testing.T) {
 		{"bullets", "### A-1\n- **Status:** done\n- Priority: low\n- Other: no field\n",
 			queuedTask{ID: "A-1", Status: "done", Priority: "low"}, 0},
 		{"no dependencies", "### A-1\n**Status:** a\n**Dependencies:** None\n",
-			queuedTask{ID: "A-1", Status: "a", Extra: []ExtraField{{"Dependencies", "None"}}}, 0},
+			queuedTask{ID: "A-1", Status: "a", Extra: []Property{{"Dependencies", "None"}}}, 0},
 		{"steps as bullets", "### A-1\n**Status:** a\n**Steps:**\n- one\n- two\n  more\n",
-			queuedTask{ID: "A-1", Status: "a", Extra: []ExtraField{{"Steps", "- one\n- two\n  more"}}}, 0},
+			queuedTask{ID: "A-1", Status: "a", Extra: []Property{{"Steps", "- one\n- two\n  more"}}}, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -66,6 +66,12 @@ var templates = []template{
 	{familyDialogues, "{dialogue}/round-{round}/{part}", record.KindDialogue, "", dialogues, extra{}},
 	{familyDialogues, "{dialogue}/round-{round}/{file...}", record.KindDialogue, "{dialogue}/round-{round}/{file...}",
 		dialogues, extra{}},
+	// Some keep folders of dialogues among the documents. They are read there; what is new goes to the others.
+	{familyDocs, "{dialogue}/round-{round}/{agent}.prompt.md", record.KindDialogue, "", dialogues, extra{part: "prompt"}},
+	{familyDocs, "{dialogue}/round-{round}/{agent}.md", record.KindTurn, "", turns, extra{}},
+	{familyDocs, "{dialogue}/round-{round}/{file...}", record.KindDialogue, "", dialogues, extra{}},
+	{familyDocs, "{dialogue}/round-{round}.summary.md", record.KindDialogue, "", dialogues, extra{part: "summary"}},
+	{familyDocs, "{dialogue}/{part}", record.KindDialogue, "", dialogues, extra{}},
 	{familyDocs, "{markdown}", record.KindDialogue, "docs/{markdown}", dialogues, extra{}},
 	{familyDocs, "{file}", record.KindDialogue, "docs/{file}", nil, extra{made: true}},
 	{familyDialogues, "docs/{document}", record.KindDialogue, "", dialogues, extra{}},

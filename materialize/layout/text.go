@@ -29,6 +29,11 @@ func Covers(place, file string) bool {
 		deep && folder != "" && strings.HasPrefix(file, folder)
 }
 
+// leading returns the characters that text begins with and that are part of something.
+func leading(text string, isPart func(c rune) bool) string {
+	return text[:len(text)-len(strings.TrimLeftFunc(text, isPart))]
+}
+
 // Pattern returns an expression that is compiled when it is first used: the
 // program has many commands, and all of them start with every package.
 func Pattern(text string) func() *regexp.Regexp {

@@ -28,14 +28,15 @@ func turnFacts(_ string, text []byte) (f Facts, problems []*SyntaxError) {
 	}
 	var labels []string // the first 20; the summary is cut long before
 	counts := make(map[MarkerKind]int)
-	for _, m := range ParseMarkers(text) {
+	r := readMarkers(text)
+	problems = r.slips
+	for _, m := range r.markers {
 		counts[m.Kind]++
 		if len(labels) < 20 {
 			labels = append(labels, strings.Trim(m.Raw, "[]"))
 		}
 		if !m.Exact && !m.NamesWhole() {
-			problems = append(problems, &SyntaxError{Line: m.Line,
-				Err: fmt.Errorf("marker %q does not follow the grammar", markdown.Clip(m.Raw, 60))})
+			problems = append(problems, wrong(m.Line, "marker %q does not follow the grammar", markdown.Clip(m.Raw, 60)))
 		}
 		if f.Title == "" && m.Kind == MarkerPerspective {
 			f.Title = titleOf(m.Label)
@@ -56,10 +57,32 @@ func turnFacts(_ string, text []byte) (f Facts, problems []*SyntaxError) {
 // bracket outside of code fences, HTML comments and code spans, on any place of
 // a line: several may stand on one, in bold or in a list. A label may hold
 // brackets in pairs and run over several lines of a paragraph, up to 2 KiB; one
-// that is not closed ends with its line. Any bytes are accepted. The time is
-// linear in the text.
-func ParseMarkers(text []byte) []Marker {
-	r := markerReader{text: text, lines: markdown.Lines(text)}
+// that is not closed ends with its line. A text that stands in one fence as a whole,
+// or has all its markers in another case, is read as if it had not. Any bytes are
+// accepted. The time is linear in the text.
+func ParseMarkers(text []byte) []Marker { return readMarkers(text).markers }
+
+// MarkerSlips returns what looks like markers and is none, in order.
+func MarkerSlips(text []byte) []*SyntaxError { return readMarkers(text).slips }
+
+// readMarkers reads a text as it should be read.
+func readMarkers(text []byte) (r *markerReader) {
+	for _, view := range [][]byte{insideFence(text), text} {
+		if r = scanMarkers(view, false); len(r.markers) == 0 {
+			if loud := scanMarkers(view, true); loud.isSure() {
+				return loud
+			}
+		}
+		if len(r.markers) > 0 {
+			break
+		}
+	}
+	return r
+}
+
+// scanMarkers reads a text as it is, or as if the heads of its markers were in capitals.
+func scanMarkers(text []byte, loud bool) *markerReader {
+	r := &markerReader{text: text, lines: markdown.Lines(text), loud: loud}
 	markdown.MarkNested(r.lines)
 	for i := range r.lines {
 		switch l := &r.lines[i]; {
@@ -73,7 +96,7 @@ func ParseMarkers(text []byte) []Marker {
 		}
 	}
 	r.endBody(len(text))
-	return r.markers
+	return r
 }
 
 // maxMarker bounds the length of a marker, in bytes.
@@ -84,7 +107,9 @@ const maxMarker = 2 << 10
 type markerReader struct {
 	text    []byte
 	lines   []markdown.Line
+	loud    bool
 	markers []Marker
+	slips   []*SyntaxError
 	stop    int  // no marker begins before this offset
 	body    int  // where the body of the last marker begins
 	ended   bool // the body of the last marker
@@ -120,27 +145,32 @@ func (r *markerReader) scan(i int) {
 func (r *markerReader) take(i, at int) int {
 	l := r.lines[i]
 	margin := markerMargin(r.text, l.At, at)
-	head, found := cutMarkerHead(validStart(r.text[at+1:], maxMarkerHead), margin == l.At)
+	start := validStart(r.text[at:], 1+maxMarkerHead)
+	head, found := cutMarkerHead(r.raised(start)[1:], margin == l.At && !r.loud)
 	if !found {
+		if meant := meantBy(start[1:]); meant != "" {
+			const text = "%q is no marker and counts as nothing; is it meant for %s?"
+			r.slips = append(r.slips, wrong(l.Number, text, start[:strings.IndexAny(start+"\n", "]\r\n")], meant))
+		}
 		return at
 	}
 	r.endBody(margin)
 	end := r.closing(i, at)
-	r.markers = append(r.markers, head.read(string(r.text[at:end]), l.Number))
+	raw := string(r.text[at:end])
+	m := head.read(r.raised(raw), l.Number)
+	m.Raw = raw
+	r.markers = append(r.markers, m)
 	r.body, r.ended, r.stop = end, false, end
 	return end
 }
 
 // validStart returns the first size bytes of text, without half a character.
 func validStart(text []byte, size int) string {
-	if len(text) > size {
-		end := size
-		for end > size-utf8.UTFMax && !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end]
+	end := min(size, len(text))
+	for end < len(text) && end > size-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
 	}
-	return string(text)
+	return string(text[:end])
 }
 
 // skipComment returns the offset behind the HTML comment that begins at an
@@ -226,7 +256,7 @@ const stubHead = "[ERROR:"
 // StubText returns the file that stands in for the turn of an agent that gave
 // none: a line with the reason in one, and below it what else is to be said.
 func StubText(reason, details string) []byte {
-	text := fmt.Sprintf("%s %s]\n", stubHead, markdown.SingleSpaced(balanced(reason)))
+	text := fmt.Sprintf("%s %s]\n", stubHead, markdown.SingleSpaced(reason))
 	if details = strings.TrimSpace(details); details != "" {
 		text += "\n" + details + "\n"
 	}

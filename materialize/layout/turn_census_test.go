@@ -34,13 +34,15 @@ func plainMarkers(text string) []plainMarker {
 	heads := strings.Join([]string{
 		`(` + keyword + `)(?:[:\]\n]|[ \t]+[^|\s]|-[TP][0-9]+\b)`,
 		`(RE):(?: *(?:SUPPORT|OPPOSE|REFINE|ADDRESS|RESOLVE|REOPEN|QUESTION|DEPEND)(?:[:\]\t\n]| +[^|\s])|[A-Z]+ +(?:[A-Z]+-)?[TP][0-9]| *[A-Z]+ +[A-Z]+-[A-Z][0-9]{4})`,
+		`(CONVERGENCE|MINORITY) (?:CONFIRMED|PROPOSAL|VERDICT)[:\]\s]`,
 		`(MOVE):(?:[A-Za-z-]+[:\]\s]| +[A-Z]+[:\]\s])`,
 		`[A-Z][A-Z0-9_-]*-([PRTECS])(?:[0-9]{4}[:\]\s]|[0-9]+:)`,
 	}, "|")
 	known := regexp.MustCompile(`\[(?:` + heads + `)`)
 	whole := regexp.MustCompile(`^\[` + inner + `\]`)
 	other := regexp.MustCompile(`(?m)^[\s>*+#_.0-9-]*\[[A-Z_-]{3,} T[0-9]+[^0-9A-Za-z]`)
-	letters := map[string]string{"P": "PERSPECTIVE", "R": "RECOMMENDATION", "T": "TENSION", "E": "EVIDENCE", "C": "CLAIM", "S": "STANCE"}
+	letters := map[string]string{"P": "PERSPECTIVE", "R": "RECOMMENDATION", "T": "TENSION", "E": "EVIDENCE", "C": "CLAIM", "S": "STANCE",
+		"CONVERGENCE": "MOVE", "MINORITY": "DISSENT"}
 	var all []plainMarker
 	for _, paragraph := range regexp.MustCompile(`\n[ \t]*\n`).Split(text, -1) {
 		for paragraph != "" {
@@ -123,6 +125,8 @@ func formOf(m plainMarker) string {
 		{"VERB id", `^\[RE:(?:SUPPORT|OPPOSE|REFINE|ADDRESS|RESOLVE|REOPEN|QUESTION|DEPEND) (?:[A-Z]+-[A-Z][0-9]{4}|[TP][0-9]+)(?:, *(?:[A-Z]+-[A-Z][0-9]{4}|[TP][0-9]+))*(?:: *\S[^\]]*)?\]$`},
 		{"WORD", `^\[MOVE:[A-Z-]+\]$`},
 		{"WORD text", `^\[MOVE:[A-Z-]+[: ]+[^\]]+\]$`},
+		{"convergence", `^\[CONVERGENCE (?:CONFIRMED|PROPOSAL)(?::[^\]]*)?\]$`},
+		{"minority", `^\[MINORITY VERDICT(?::[^\]]*)?\]$`},
 		{"text", `^\[(?:VERDICT|DISSENT): *[^\]]+\]$`},
 		{"alone", `^\[[A-Z]+\]$`},
 		{"id: text", `^\[(?:PERSPECTIVE P|TENSION T|RESOLVED T)[0-9]+ *: *[^\s\]]`},
@@ -151,6 +155,7 @@ func formOf(m plainMarker) string {
 func exactForms() map[string]bool {
 	exact := map[string]bool{
 		"RESOLVED id": true, "RE VERB id": true, "MOVE WORD": true, "MOVE WORD text": true, "DISSENT alone": true, "DISSENT text": true,
+		"MOVE convergence": true, "DISSENT minority": true,
 		"VERDICT text": true, "REFINEMENT : text": true, "REFINEMENT : T text": true, "CONCESSION : text": true, "CONCESSION : T text": true,
 	}
 	for _, kind := range []string{"PERSPECTIVE", "TENSION", "RESOLVED"} {
@@ -189,7 +194,8 @@ func TestMarkerCensus(t *testing.T) {
 			"PERSPECTIVE id: text": 3, "TENSION id: text": 3, "CONCESSION : text": 1, "RESOLVED id": 1, "RESOLVED id: text": 1,
 			"RESOLVED T, T": 1, "MOVE WORD": 2, "VERDICT text": 1,
 		},
-		"noise.md": {},
+		"noise.md":  {},
+		"ending.md": {"RESOLVED id": 1, "TENSION id: text": 1, "MOVE convergence": 3, "MOVE ?": 1, "DISSENT minority": 2},
 		"slips.md": {
 			"TENSION id: text": 2, "TENSION ?": 1, "RESOLVED id: text": 2, "RESOLVED id": 1, "CONCESSION : text": 1, "PERSPECTIVE id": 1,
 			"PERSPECTIVE : text": 1, "PERSPECTIVE ?": 1, "RESOLVED : text": 1,

@@ -28,6 +28,9 @@ func cutMarkerHead(text string, begins bool) (markerHead, bool) {
 	if text == "" || text[0] < 'A' || text[0] > 'Z' && text[0] < 0x80 {
 		return markerHead{}, false
 	}
+	if rest, found := strings.CutPrefix(text, "MINORITY VERDICT"); found && endsHead(rest) {
+		return markerHead{kind: MarkerDissent, size: len("MINORITY VERDICT")}, true
+	}
 	for _, rule := range markerRules {
 		kind := rule.kind
 		rest, found := strings.CutPrefix(text, string(kind))
@@ -86,8 +89,13 @@ func cutRe(text string) (markerHead, bool) {
 	return markerHead{kind: markerRe, size: len("RE:"), bent: spaced || !known}, true
 }
 
-// cutMove takes "MOVE:", before a word.
+// cutMove takes "MOVE:", before a word, or the words of one that goes without.
 func cutMove(text string) (markerHead, bool) {
+	if behind, found := strings.CutPrefix(text, "CONVERGENCE "); found {
+		word := refWord(behind)
+		bent := !strings.HasPrefix(behind[len(word):], "]") && !strings.HasPrefix(behind[len(word):], ":")
+		return markerHead{kind: markerMove, bent: bent}, (word == "CONFIRMED" || word == "PROPOSAL") && endsHead(behind[len(word):])
+	}
 	rest, found := strings.CutPrefix(text, "MOVE:")
 	if !found {
 		return markerHead{}, false
@@ -102,15 +110,11 @@ func cutMove(text string) (markerHead, bool) {
 
 // moveWord returns the word that the label of a move begins with.
 func moveWord(label string) string {
-	end := strings.IndexFunc(label, func(c rune) bool { return c != '-' && refWord(string(c)) == "" })
-	if end < 0 {
-		return label
-	}
-	return label[:end]
+	return leading(label, func(c rune) bool { return c == '-' || isWordRune(c) })
 }
 
 func isCapitals(word string) bool {
-	return strings.IndexFunc(word, func(c rune) bool { return !isAgentCapital(c) && c != '-' }) < 0
+	return leading(word, isNameCapital) == word
 }
 
 // cutSecond finds an id of the second generation, which is left where it is. One
@@ -120,6 +124,9 @@ func cutSecond(text string) (markerHead, bool) {
 		return markerHead{kind: secondKind(id[len(id)-len("P0101")]), second: true}, true
 	}
 	id, _, found := strings.Cut(text, ":")
+	if isGlobalID(id) && isFirstID(id) {
+		return markerHead{kind: secondKind(id[0])}, found
+	}
 	cut := strings.LastIndexByte(id, '-')
 	if !found || cut < 1 || cut+2 >= len(id) || len(id)-cut > 10 || !isCapitals(id) || !isDigits(id[cut+2:]) {
 		return markerHead{}, false
@@ -131,7 +138,7 @@ func cutSecond(text string) (markerHead, bool) {
 // cutOther finds another word in capitals that stands before the id of a tension.
 func cutOther(text string) (markerHead, bool) {
 	word, rest, _ := strings.Cut(text, " ")
-	if len(word) < 3 || !isCapitals(word) {
+	if len(word) < 3 || !isCapitals(word) || meantBy(text) != "" {
 		return markerHead{}, false
 	}
 	return markerHead{kind: MarkerOther}, beginsID(rest) == MarkerTension
@@ -167,7 +174,9 @@ func (h markerHead) read(raw string, line int) Marker {
 		m.readRe(inside, closed && !h.bent)
 	case h.kind == markerMove:
 		m.Exact = true
-		m.Refs = markerRefs(inside[len(moveWord(inside)):])
+		if h.size > 0 {
+			m.Refs = markerRefs(inside[len(moveWord(inside)):])
+		}
 	case h.kind == MarkerOther:
 		_, rest, _ := strings.Cut(inside, " ")
 		m.Refs = markerRefs(rest)
@@ -233,7 +242,7 @@ func (m *Marker) readRe(inside string, may bool) {
 func areIDs(text string) bool {
 	for word := range strings.SplitSeq(text, ",") {
 		word = strings.TrimSpace(word)
-		if id, _, _, isSecond := cutRefSecond(word); !isFirstID(word) && (!isSecond || id != word) {
+		if id, _, _, isSecond := cutRefSecond(word); !isFirstID(word) && !isGlobalID(word) && (!isSecond || id != word) {
 			return false
 		}
 	}
@@ -252,14 +261,15 @@ func (m *Marker) readVerdict(inside string) {
 }
 
 // normalMarkerID returns an id with two digits at least: T1, T01 and T001 are
-// T01. Other forms, such as T01-R1 or T1.1, are no ids.
+// T01. One of four digits is of the second generation, and stays as it is. Other
+// forms, such as T01-R1 or T1.1, are no ids.
 func normalMarkerID(text string, letter byte) (string, bool) {
 	if letter == 0 || len(text) < 2 || len(text) > 10 || text[0] != letter {
 		return "", false
 	}
 	digits, found := number(text[1:], "")
-	if !found {
-		return "", false
+	if !found || isGlobalID(text) {
+		return text, found
 	}
 	return fmt.Sprintf("%c%02s", letter, digits), true
 }
@@ -289,12 +299,13 @@ func markerRefs(text string) []MarkerRef {
 		r.rest, r.prose = rest, true
 	}
 	r.skip(refLeads)
-	const maxRefs = 100 // bounds the references of one marker
 	for len(r.refs) < maxRefs && r.next() {
 		r.skip(refJoins)
 	}
 	return r.refs
 }
+
+const maxRefs = 100 // bounds the references of one marker
 
 // Words that stand before the first reference, and between two.
 const (
@@ -330,6 +341,9 @@ func (r *refReader) next() bool {
 		return true
 	}
 	ref, rest, found := cutRef(r.rest)
+	if word := refWord(r.rest); !found && isGlobalID(word) {
+		ref, rest, found = MarkerRef{Round: -1, ID: word}, r.rest[len(word):], true
+	}
 	if !found {
 		agent, after, sure := cutRefAgent(r.rest)
 		if agent == "" {
@@ -353,13 +367,13 @@ func (r *refReader) span(ref MarkerRef) {
 	for _, dash := range []string{"-", "–", ".."} {
 		end, joined := strings.CutPrefix(after, dash)
 		last, rest, found := cutRef(strings.TrimLeft(end, " "))
-		if !joined || !found || last.Round >= 0 || len(last.ID) > 3 || len(ref.ID) > 3 || last.ID[0] != ref.ID[0] || last.ID <= ref.ID {
+		if !joined || !found || last.Round >= 0 || len(last.ID) != len(ref.ID) || last.ID[0] != ref.ID[0] || last.ID <= ref.ID {
 			continue
 		}
-		low, _ := strconv.Atoi(ref.ID[1:]) // two digits each
+		low, _ := strconv.Atoi(ref.ID[1:]) // two or four digits each
 		high, _ := strconv.Atoi(last.ID[1:])
-		for n := low + 1; n <= high; n++ {
-			ref.ID = fmt.Sprintf("%c%02d", ref.ID[0], n)
+		for n := low + 1; n <= min(high, low+maxRefs); n++ {
+			ref.ID = fmt.Sprintf("%c%0*d", ref.ID[0], len(last.ID)-1, n)
 			r.add(ref)
 		}
 		r.rest = rest
@@ -374,13 +388,9 @@ func (r *refReader) add(ref MarkerRef) {
 }
 
 // refWord returns the letters, digits and "_" that text begins with.
-func refWord(text string) string {
-	end := strings.IndexFunc(text, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
-	if end < 0 {
-		return text
-	}
-	return text[:end]
-}
+func refWord(text string) string { return leading(text, isWordRune) }
+
+func isWordRune(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
 
 // cutRefAgent takes the name of an agent that stands before an id: "Muffin's
 // T01", "MUFFIN R1-T01", "Strudel on T01", "muffin/T01". It is sure of one that
@@ -397,7 +407,7 @@ func cutRefAgent(text string) (agent, rest string, sure bool) {
 	if word == "" || rest == "" {
 		return "", "", false
 	}
-	capitals := strings.IndexFunc(word, func(c rune) bool { return !isAgentCapital(c) }) < 0
+	capitals := leading(word, isAgentCapital) == word
 	switch {
 	case rest[0] == '/' || capitals && (rest[0] == '-' || rest[0] == '.'):
 		return strings.ToLower(word), rest[1:], true
@@ -461,19 +471,22 @@ func cutRefRound(text string) (round int, rest string, found bool) {
 // cutRefSecond takes an id of the second generation: MUFFIN-T0101 is the first
 // tension of muffin in round 1.
 func cutRefSecond(text string) (id, agent string, round int, found bool) {
-	end := strings.IndexFunc(text, func(c rune) bool { return !isAgentCapital(c) && c != '-' })
-	if end < 0 {
-		end = len(text)
-	}
-	text = text[:end]
+	text = leading(text, isNameCapital)
 	cut := strings.LastIndexByte(text, '-')
-	if cut <= 0 || len(text)-cut != len("-T0101") || secondKind(text[cut+1]) == "" || !isDigits(text[cut+2:]) {
+	if cut <= 0 || !isGlobalID(text[cut+1:]) || isGlobalID(text[:cut]) {
 		return "", "", 0, false
 	}
 	round, _ = strconv.Atoi(text[cut+2 : cut+4])
 	return text, strings.ToLower(text[:cut]), round, true
 }
 
+// isGlobalID reports whether an id is one of the second generation without an agent.
+func isGlobalID(id string) bool {
+	return len(id) == len("T0001") && secondKind(id[0]) != "" && isDigits(id[1:])
+}
+
 // isAgentCapital reports whether c may stand in the name of an agent that is
 // written in capitals.
 func isAgentCapital(c rune) bool { return c == '_' || unicode.IsDigit(c) || unicode.IsUpper(c) }
+
+func isNameCapital(c rune) bool { return c == '-' || isAgentCapital(c) }

@@ -1,10 +1,6 @@
 package layout
 
-import (
-	"strings"
-
-	"filebus/materialize/markdown"
-)
+import "strings"
 
 // A Marker is what an agent marks in its turn of a dialogue, by the grammar
 // that the RFC on file-based subagent output relies on:
@@ -43,6 +39,9 @@ type Marker struct {
 func (m Marker) Move() string {
 	if m.Kind != markerMove {
 		return ""
+	}
+	if rest, found := strings.CutPrefix(m.Label, "CONVERGENCE CONFIRMED"); found && (rest == "" || rest[0] == ':') {
+		return "CONVERGE"
 	}
 	return moveWord(m.Label)
 }
@@ -97,11 +96,6 @@ var markerRules = [...]struct {
 	{MarkerOther, 0, 0, false},
 }
 
-// isSecond reports whether only an id of the second generation stands for a kind.
-func (k MarkerKind) isSecond() bool {
-	return k == markerRecommendation || k == markerEvidence || k == markerClaim || k == markerStance
-}
-
 // letter returns what the ids of a kind begin with, 0 if it has none.
 func (k MarkerKind) letter() byte {
 	for _, rule := range markerRules {
@@ -121,81 +115,4 @@ func secondKind(letter byte) MarkerKind {
 		}
 	}
 	return ""
-}
-
-// AppendMarkers appends the text of a turn: each marker on a line of its own,
-// its body below it. Brackets of a label that have no partner are left out.
-// Markers are written in the form of their generation; those that are not exact
-// keep their words.
-func AppendMarkers(dst []byte, markers []Marker) []byte {
-	for i, m := range markers {
-		if i > 0 {
-			dst = append(dst, '\n')
-		}
-		dst = append(append(append(dst, '['), m.inside()...), "]\n"...)
-		if body := strings.TrimSpace(m.Body); body != "" {
-			dst = append(append(dst, body...), '\n')
-		}
-	}
-	return dst
-}
-
-// inside returns what is written between the brackets of a marker.
-func (m Marker) inside() string {
-	label := markdown.SingleSpaced(balanced(m.Label))
-	head := string(m.Kind)
-	if _, _, _, isSecond := cutRefSecond(m.ID); isSecond {
-		head = m.ID
-	} else if m.ID != "" {
-		head += " " + m.ID
-	}
-	switch {
-	case m.Kind == MarkerOther, head == string(m.Kind) && m.Kind.isSecond():
-		return label // which begins with a word of its own
-	case m.Kind == markerRe && m.Exact:
-		ids := markdown.Each(m.Refs, func(r MarkerRef) string { return r.ID })
-		head += ":" + verbOf(m.Refs) + " " + strings.Join(ids, ", ")
-	case m.Kind == markerRe, m.Kind == markerMove, m.Kind == markerVerdict && m.Exact:
-		return head + ":" + label
-	}
-	switch {
-	case label == "":
-		return head
-	case m.Exact || m.ID != "":
-		return head + ": " + label
-	}
-	return head + " " + label
-}
-
-func verbOf(refs []MarkerRef) string {
-	if len(refs) == 0 {
-		return ""
-	}
-	return refs[0].Verb
-}
-
-// balanced returns text without the brackets that have no partner.
-func balanced(text string) string {
-	keep := make([]bool, len(text))
-	var open []int
-	for i := range len(text) {
-		switch text[i] {
-		case '[':
-			open = append(open, i)
-		case ']':
-			if n := len(open); n > 0 {
-				keep[open[n-1]], keep[i] = true, true
-				open = open[:n-1]
-			}
-		default:
-			keep[i] = true
-		}
-	}
-	out := make([]byte, 0, len(text))
-	for i := range len(text) {
-		if keep[i] {
-			out = append(out, text[i])
-		}
-	}
-	return string(out)
 }

@@ -65,6 +65,27 @@ func TestSecondGeneration(t *testing.T) {
 		{"[PARTLY-RESOLVED T01, T02]", bent(MarkerOther, "PARTLY-RESOLVED T01, T02", ref("", "", -1, "T01"), ref("", "", -1, "T02"))},
 		{"[ACKNOWLEDGED MUFFIN-T0101]", bent(MarkerOther, "ACKNOWLEDGED MUFFIN-T0101", ref("", "muffin", 1, "MUFFIN-T0101"))},
 		{"[TENSION-T01: a]", Marker{Kind: MarkerTension, ID: "T01", Label: "a"}},
+		{"[CONVERGENCE CONFIRMED]", exact(markerMove, "CONVERGENCE CONFIRMED")},
+		{"**[CONVERGENCE CONFIRMED: as T02 says]**", exact(markerMove, "CONVERGENCE CONFIRMED: as T02 says")},
+		{"[CONVERGENCE PROPOSAL] Add it.", exact(markerMove, "CONVERGENCE PROPOSAL")},
+		{"[CONVERGENCE PROPOSAL: T01 first]", exact(markerMove, "CONVERGENCE PROPOSAL: T01 first")},
+		{"[CONVERGENCE CONFIRMED but for T02]", bent(markerMove, "CONVERGENCE CONFIRMED but for T02")},
+		{"[MINORITY VERDICT: T02 stays open]", exact(MarkerDissent, "T02 stays open", ref("", "", -1, "T02"))},
+		{"[MINORITY VERDICT]", exact(MarkerDissent, "")},
+
+		{"[P0101: a]", Marker{Kind: MarkerPerspective, ID: "P0101", Label: "a", Exact: true}},
+		{"[PERSPECTIVE P0101: a]", Marker{Kind: MarkerPerspective, ID: "P0101", Label: "a", Exact: true}},
+		{"[TENSION T0001: a]", Marker{Kind: MarkerTension, ID: "T0001", Label: "a", Exact: true}},
+		{"[TENSION T001: a]", Marker{Kind: MarkerTension, ID: "T01", Label: "a", Exact: true}},
+		{"[TENSION T100: a]", Marker{Kind: MarkerTension, ID: "T100", Label: "a", Exact: true}},
+		{"[TENSION T0001.2: a]", bent(MarkerTension, "T0001.2: a", ref("", "", -1, "T0001.2"))},
+		{"[RESOLVED T0001]", Marker{Kind: MarkerResolved, ID: "T0001", Exact: true, Refs: []MarkerRef{ref("", "", -1, "T0001")}}},
+		{"[RESOLVED MUFFIN R0-T0001]", bent(MarkerResolved, "MUFFIN R0-T0001", ref("", "muffin", 0, "T0001"))},
+		{"[RESOLVED T0009-T0011]", bent(MarkerResolved, "T0009-T0011",
+			ref("", "", -1, "T0009"), ref("", "", -1, "T0010"), ref("", "", -1, "T0011"))},
+		{"[RE:ADDRESS T0001, R0102: so]", exact(markerRe, "so", ref("ADDRESS", "", -1, "T0001"), ref("ADDRESS", "", -1, "R0102"))},
+		{"[RE:RESOLVE R0001-T03]", bent(markerRe, "RESOLVE R0001-T03", ref("RESOLVE", "", 1, "T03"))},
+		{"[RE:RESOLVE R0001.T03]", bent(markerRe, "RESOLVE R0001.T03", ref("RESOLVE", "", 1, "T03"))},
 		{`\[RESOLVED T01: a\]`, Marker{Kind: MarkerResolved, ID: "T01", Label: "a", Exact: true, Refs: []MarkerRef{ref("", "", -1, "T01")}}},
 	}
 	for _, test := range tests {
@@ -96,35 +117,6 @@ func TestMove(t *testing.T) {
 	}
 }
 
-func TestAppendSecondGeneration(t *testing.T) {
-	want := `[MUFFIN-P0101: a [b]]
-one
-
-two
-
-[RE:RESOLVE SCONE-T0001, T02: so]
-
-[RE:SUPPORT MUFFIN-P0101]
-
-[MOVE:CONVERGE]
-
-[VERDICT:adopt it]
-
-[DISSENT]
-
-[DISSENT: not me]
-
-[ACKNOWLEDGED T09: later]
-
-[MUFFIN-C101: a digit too few]
-`
-	text := strings.NewReplacer("[VERDICT:", "**[VERDICT: ", "[ACK", "- [ACK", "RESOLVE SCONE-T0001,", "RESOLVE  SCONE-T0001,\n").Replace(want)
-	markers := ParseMarkers([]byte(text))
-	if got := string(AppendMarkers(nil, markers)); got != want {
-		t.Errorf("AppendMarkers of %q = %q, want %q", text, got, want)
-	}
-}
-
 func TestStubTurns(t *testing.T) {
 	tests := []struct {
 		text  string
@@ -151,7 +143,7 @@ func FuzzStub(f *testing.F) {
 	f.Fuzz(func(t *testing.T, reason, details string) {
 		text := StubText(reason, details)
 		got, found := ParseStub(text)
-		if !found || got != markdown.SingleSpaced(balanced(reason)) {
+		if !found || got != markdown.SingleSpaced(reason) {
 			t.Fatalf("ParseStub(%q) = %q, %t; the reason is %q", text, got, found, reason)
 		}
 		if again := StubText(got, details); string(again) != string(text) {

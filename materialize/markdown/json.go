@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Value is a value of a JSON text, and where it stands there. What is not there is
@@ -159,6 +160,8 @@ func DecodeJSON(text []byte, v any) *SyntaxError {
 	var syntax *json.SyntaxError
 	var mismatch *json.UnmarshalTypeError
 	switch {
+	case !utf8.Valid(text):
+		offset, err = 0, errors.New("it is not UTF-8")
 	case errors.As(err, &syntax):
 		offset = syntax.Offset
 	case errors.As(err, &mismatch):

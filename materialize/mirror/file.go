@@ -32,7 +32,7 @@ type File struct {
 
 // Look returns a file's state, reading it only if it is not as remembered.
 func (m *Mirror) Look(ctx context.Context, p string) (File, error) {
-	root, name, err := m.find(ctx, p)
+	root, name, err := m.find(ctx, p, false)
 	if err != nil {
 		return File{}, err
 	}
@@ -79,7 +79,7 @@ var ErrFolder = errors.New("not a regular file")
 // IsBeingWritten reports whether somebody has a file open for writing, and whether that
 // can be told here.
 func (m *Mirror) IsBeingWritten(ctx context.Context, p string) (isWritten, known bool) {
-	root, name, err := m.find(ctx, p)
+	root, name, err := m.find(ctx, p, false)
 	if err != nil || !tellsWriters {
 		return false, false
 	}
@@ -150,7 +150,7 @@ func ReadStable(file string, read func(f *os.File, size int64) (int64, error)) e
 // The file must still be what was seen. If an agent wrote to it in between, it
 // stays, and the error is ErrRaced; one that wrote to it later is a LateError.
 func (m *Mirror) Write(ctx context.Context, p string, source io.Reader, position uint64, seen File) error {
-	root, name, err := m.find(ctx, p)
+	root, name, err := m.find(ctx, p, true)
 	if err != nil {
 		return err
 	}
@@ -370,7 +370,7 @@ func removeIfThere(root *os.Root, name string) error {
 // Remove deletes a file that is as seen. It loses its name first, so that what is
 // written to it meanwhile is seen; then it gets the name back.
 func (m *Mirror) Remove(ctx context.Context, p string, seen File) error {
-	root, name, err := m.find(ctx, p)
+	root, name, err := m.find(ctx, p, false)
 	if err != nil {
 		return err
 	}
@@ -412,7 +412,7 @@ func LinkInTheWay(file string) error {
 // MakeFolder makes the folder that a file lies in. It returns ErrLink if the way there
 // leads over a symbolic link out of the root or, in an outside root, over any.
 func (m *Mirror) MakeFolder(ctx context.Context, p string) error {
-	root, file, err := m.find(ctx, p)
+	root, file, err := m.find(ctx, p, true)
 	if err != nil {
 		return err
 	}
@@ -430,7 +430,7 @@ func (m *Mirror) MakeFolder(ctx context.Context, p string) error {
 // that it calls hold with: not if it is gone already, or a link that somebody has put
 // there.
 func (m *Mirror) RemoveFolder(ctx context.Context, p string, hold func(remove func()) error) error {
-	root, name, err := m.find(ctx, p)
+	root, name, err := m.find(ctx, p, false)
 	if err != nil {
 		return err
 	}
@@ -438,12 +438,17 @@ func (m *Mirror) RemoveFolder(ctx context.Context, p string, hold func(remove fu
 	if info, err := root.Lstat(name); err != nil || !info.IsDir() || name == "." {
 		return nil
 	}
-	return hold(func() { _ = root.Remove(name) }) // it may hold files of others: then it stays
+	return hold(func() { // it may hold files of others: then it stays
+		if left, _ := fs.ReadDir(root.FS(), filepath.ToSlash(name)); len(left) == 1 && left[0].Name() == ownerFile && root != m.root {
+			_ = root.Remove(filepath.Join(name, ownerFile))
+		}
+		_ = root.Remove(name)
+	})
 }
 
 // CheckWay refuses a path that leads over a file, or over a symbolic link out of the root.
 func (m *Mirror) CheckWay(ctx context.Context, p string) error {
-	root, file, err := m.find(ctx, p)
+	root, file, err := m.find(ctx, p, false)
 	if err != nil {
 		return err
 	}

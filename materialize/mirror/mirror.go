@@ -82,6 +82,11 @@ type Outside struct {
 	Dir    string // absolute
 	Shared bool   // everybody knows it, as one in /tmp: a link in its place is refused
 	root   *os.Root
+	store  string           // the folder of the store
+	ids    []record.StoreID // of the store: the present one first
+	owned  map[string]bool  // whether folders directly below are known to be the store's
+	takes  bool             // also those of the store that stood here before
+	taken  []string         // of such
 }
 
 // Open opens the mirror of a root, while the lock is held. Close saves its memory.
@@ -158,9 +163,7 @@ func (m *Mirror) Close() error {
 }
 
 // open opens an outside root when it is first needed, making it if it is missing.
-// It belongs to one store: a second one would take the first one's files for its
-// own.
-func (o *Outside) open(ctx context.Context, opts Options) error {
+func (o *Outside) open(ctx context.Context, opts Options) (err error) {
 	if o.root != nil {
 		return nil
 	}
@@ -170,45 +173,87 @@ func (o *Outside) open(ctx context.Context, opts Options) error {
 	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
 		return fmt.Errorf("opening the outside root %s: %w", o.Dir, err)
 	}
-	ids, err := opts.Owner(ctx)
-	if err != nil {
-		return err
+	if o.ids, err = opts.Owner(ctx); err == nil {
+		o.store, o.owned = opts.Store, map[string]bool{}
+		o.root, err = os.OpenRoot(o.Dir)
 	}
-	if err := claimRoot(o.Dir, ids, opts.Store); err != nil {
-		return err
-	}
-	o.root, err = os.OpenRoot(o.Dir)
 	return err
 }
 
-// ownerFile says which store an outside root belongs to: its id, then its folder.
+// ownerFile says which store a folder of an outside root belongs to: its id, then its folder. One
+// in the root itself, of an older program, says it of the folders that have none.
 const ownerFile = ".filebus-owner"
 
-// claimRoot makes sure that an outside root is that of a store. One of an earlier origin, or
-// of another folder, is where no store is left: then this one was moved. Else it is a copy.
-func claimRoot(dir string, ids []record.StoreID, own string) error {
-	name := filepath.Join(dir, ownerFile)
-	note := string(ids[0]) + "\n" + own + "\n"
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err == nil {
-		_, err = f.WriteString(note)
-		return errors.Join(err, f.Close())
+// own makes sure that the folder in which a file of the root lies is the store's: a second one would take the first
+// one's files for its own. What is missing is made if makes is set, else it is nobody's yet.
+func (o *Outside) own(name string, makes bool) error {
+	top, _, _ := strings.Cut(name, string(filepath.Separator))
+	made := makes && o.root.Mkdir(top, 0o777) == nil
+	if _, err := o.root.Lstat(top); err != nil || o.owned[top] {
+		return nil // what cannot be made, the writer says
 	}
-	text, readErr := os.ReadFile(name)
-	if readErr != nil {
-		return fmt.Errorf("opening the outside root %s: %w", dir, readErr)
+	notes := []string{filepath.Join(top, ownerFile), ownerFile}
+	if made {
+		notes = notes[:1]
 	}
-	id, at, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	var from, text string
+	for _, from = range notes {
+		found, err := o.root.ReadFile(from)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return cmp.Or(refuseLinks(o.root, top, true), err)
+		}
+		if text = string(found); err == nil {
+			if err := o.refuseOther(top, from, text); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	if note := string(o.ids[0]) + "\n" + o.store + "\n"; from != notes[0] || text != note {
+		if !makes && !slices.Contains(o.taken, top) {
+			return nil
+		}
+		dir := folder.At(filepath.Join(o.Dir, top))
+		f, err := dir.OpenFile(ownerFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+		if err == nil {
+			_, err = f.WriteString(note)
+			err = errors.Join(err, f.Close())
+		} else if errors.Is(err, fs.ErrExist) && (from != notes[0] || text == "") { // another process was faster
+			return o.own(name, false)
+		} else if from == notes[0] {
+			err = dir.Replace(ownerFile, []byte(note), false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	o.owned[top] = true
+	return nil
+}
+
+// refuseOther refuses a folder by a note of its owner. One of an earlier origin, or of another
+// folder, is ours where no store is left: then this one was moved. Else it is a copy.
+func (o *Outside) refuseOther(top, from, note string) error {
+	id, at, _ := strings.Cut(strings.TrimSpace(note), "\n")
+	isOurs, isGone := slices.Contains(o.ids, record.StoreID(id)), at != "" && !isOther(at, o.store)
+	file, what := filepath.Join(o.Dir, from), "another store, "+cmp.Or(at, id)
+	hint := "mv {1} {2} lets this store have the folder, if the other one shall not"
 	switch {
-	case string(text) == note:
+	case isGone && isOurs, at == "" && id == string(o.ids[0]):
 		return nil
-	case !slices.Contains(ids, record.StoreID(id)):
-		return record.Conflict.Errorf("%s belongs to another store", dir).Because(ErrRootTaken)
-	case at == "" && id != string(ids[0]), at != "" && isOther(at, own):
-		return record.Conflict.Errorf("%s belongs to the store %s, of which %s is a copy", dir, cmp.Or(at, id), own).
-			Because(ErrRootTaken).Try("mv {1} {2} lets this store have the folder, if the other one shall not", name, name+".old")
+	case at == o.store && o.takes:
+		o.taken = append(o.taken, top)
+		return nil
+	case at == o.store:
+		what, hint = "the store that was in "+at+" before this one", "filebus init --take-over"
+	case isGone: // or on a disk that is not at hand
+		what += ", which is gone"
+	case isOurs:
+		what = fmt.Sprintf("the store %s, of which %s is a copy", cmp.Or(at, id), o.store)
+	case at != "":
+		hint = "run it again under another name, or with --store {3}"
 	}
-	return folder.At(dir).Replace(ownerFile, []byte(note), false)
+	return record.Conflict.Errorf("%s belongs to %s", filepath.Join(o.Dir, top), what).Because(ErrRootTaken).Try(hint, file, file+".old", at)
 }
 
 // isOther reports whether a store stands at a folder that is not the own one.
@@ -218,25 +263,48 @@ func isOther(at, own string) bool {
 	return (err == nil || !errors.Is(err, fs.ErrNotExist)) && (ownErr != nil || err != nil || !os.SameFile(there, here))
 }
 
-// ErrRootTaken says that an outside root belongs to another store.
+// ErrRootTaken says that a folder of an outside root belongs to another store.
 const ErrRootTaken record.Reason = "the outside root is taken"
 
-// find returns the root that a path lies in and its name below it.
-func (m *Mirror) find(ctx context.Context, p string) (*os.Root, string, error) {
+// find returns the root that a path lies in and its name below it. A folder of an outside
+// root must be the store's own; it is made if makes is set.
+func (m *Mirror) find(ctx context.Context, p string, makes bool) (*os.Root, string, error) {
 	for i := range m.outside {
 		o := &m.outside[i]
 		if rest, found := strings.CutPrefix(p, o.Prefix); found {
-			err := o.open(ctx, m.set.opts)
-			return o.root, filepath.FromSlash(rest), err
+			name, err := filepath.FromSlash(rest), o.open(ctx, m.set.opts)
+			if err == nil {
+				err = o.own(name, makes)
+			}
+			return o.root, name, err
 		}
 	}
 	return m.root, filepath.FromSlash(p), nil
 }
 
-// File returns the file, absolute, that has a path. An outside root is made, and
+// TakeOver makes the folders of outside roots the store's own whose store stood where this one
+// stands. It returns them, absolute, and puts them into below, by the prefixes of the roots.
+func (m *Mirror) TakeOver(ctx context.Context, below map[string][]string) (dirs []string) {
+	for i := range m.outside {
+		o := &m.outside[i]
+		if _, err := os.Lstat(o.Dir); err != nil || o.open(ctx, m.set.opts) != nil {
+			continue // whoever needs it says why
+		}
+		o.takes = true
+		tops, _ := fs.Glob(o.root.FS(), "*") // what cannot be read is not taken
+		for _, top := range tops {
+			if o.own(top, false) == nil && slices.Contains(o.taken, top) { // what is another's stays so
+				below[o.Prefix], dirs = append(below[o.Prefix], top), append(dirs, filepath.Join(o.Dir, top))
+			}
+		}
+	}
+	return dirs
+}
+
+// File returns the file, absolute, that has a path. The folder of an outside root is made, and
 // claimed for the store, if it is missing.
 func (m *Mirror) File(ctx context.Context, p string) (string, error) {
-	root, name, err := m.find(ctx, p)
+	root, name, err := m.find(ctx, p, true)
 	if err != nil {
 		return "", err
 	}

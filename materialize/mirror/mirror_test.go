@@ -123,6 +123,6 @@ func TestScan(t *testing.T) {
 	}
 	other := open(t, "b", Outside{Prefix: "file:/shared/", Dir: shared, Shared: true})
 	if _, err := other.File(t.Context(), "file:/shared/c/out.md"); !errors.Is(err, ErrRootTaken) {
-		t.Errorf("the outside root of another store = %v, want ErrRootTaken", err)
+		t.Errorf("the folder of another store = %v, want ErrRootTaken", err)
 	}
 }

@@ -134,7 +134,7 @@ func (w *Walk) read(ctx context.Context, dir string, below func(name string) err
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		switch {
-		case strings.EqualFold(e.Name(), ".git"), e.IsDir() && (strings.EqualFold(e.Name(), StoreFolder) ||
+		case strings.EqualFold(e.Name(), ".git"), e.Name() == ownerFile, e.IsDir() && (strings.EqualFold(e.Name(), StoreFolder) ||
 			e.Name() == "node_modules" && !w.filter.holds(name)): // never walked into
 		case w.leavesOut(name, e):
 		case !e.IsDir():
@@ -281,6 +281,13 @@ func (m *Mirror) scanOutside(ctx context.Context, o *Outside, folders []string, 
 		return err
 	}
 	below := &Walk{root: o.Dir, deadline: found.deadline}
+	folders = slices.DeleteFunc(folders, func(top string) bool {
+		err := o.own(top, false)
+		if err != nil {
+			found.Skipped = append(found.Skipped, Skipped{Path: o.Prefix + top, Reason: Cause(err)})
+		}
+		return err != nil
+	})
 	if err := below.list(ctx, folders); err != nil {
 		return err
 	}

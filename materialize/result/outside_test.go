@@ -16,7 +16,7 @@ import (
 	"filebus/store"
 )
 
-// TestOutsideRootTaken gives nothing to a store whose folder of results is another
+// TestOutsideRootTaken gives nothing to a store in a conversation whose folder is another
 // store's, and runs nothing for it.
 func TestOutsideRootTaken(t *testing.T) {
 	settings := materialize.Settings{Profile: profileOf("seed"), Home: t.TempDir()}
@@ -28,16 +28,16 @@ func TestOutsideRootTaken(t *testing.T) {
 		act  func() error
 	}{
 		{"Put", func() error {
-			_, err := result.Put(t.Context(), second.Workspace, result.Call{}, store.Expect{}, strings.NewReader("second"))
+			_, err := result.Put(t.Context(), second.Workspace, result.Call{Conversation: "c1"}, store.Expect{}, strings.NewReader("second"))
 			return err
 		}},
 		{"PutDocument", func() error {
 			d := result.Document{Markdown: []byte("one"), PDF: []byte("%PDF one")}
-			_, err := result.PutDocument(t.Context(), second.Workspace, second.read, result.Call{}, d)
+			_, err := result.PutDocument(t.Context(), second.Workspace, second.read, result.Call{Conversation: "c1"}, d)
 			return err
 		}},
 		{"Exec", func() error {
-			_, err := result.Exec(t.Context(), second.Workspace, result.Call{}, command("print", "out", "0"))
+			_, err := result.Exec(t.Context(), second.Workspace, result.Call{Conversation: "c1"}, command("print", "out", "0"))
 			return err
 		}},
 	}

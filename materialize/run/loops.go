@@ -101,11 +101,7 @@ func (b *Book) beginLoop(ctx context.Context, out *Outcome, start layout.LoopSta
 		return out, fmt.Errorf("noting the beginning of loop %d: %w", start.Loop, err)
 	}
 	out.LeftOut = start.LeftOut
-	text, err := layout.AppendLoopStart(nil, start)
-	if err != nil {
-		return out, err
-	}
-	return out, b.keep(ctx, start.Run, start.Loop, layout.SnapshotStart, text)
+	return out, b.keep(ctx, start.Run, start.Loop, layout.SnapshotStart, layout.AppendLoopStart(nil, start))
 }
 
 // keep puts a file of a loop's snapshot. It is written once.

@@ -32,11 +32,7 @@ func (b *Book) Take(ctx context.Context, id string, loop int) (*Snapshot, error)
 		return nil, err
 	}
 	m := &t.manifest
-	text, err := layout.AppendManifest(nil, *m)
-	if err != nil {
-		return nil, err
-	}
-	err = b.keep(ctx, m.Run, m.Loop, layout.SnapshotManifest, text)
+	err = b.keep(ctx, m.Run, m.Loop, layout.SnapshotManifest, layout.AppendManifest(nil, *m))
 	if store.IsWriteOnce(err) { // another process was faster
 		return nil, taken(m.Run, m.Loop)
 	}

@@ -90,8 +90,12 @@ func (r *Registry) remove(ctx context.Context, s *Session, report *Archived) err
 	meta := s.Key.file(layout.SessionMetaFile)
 	files := slices.DeleteFunc(slices.Clone(s.Files), func(v store.Version) bool { return v.Record.Name == meta })
 	if report.File != "" && len(files) > 0 {
-		file := filepath.Base(report.File)
-		err := r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) {
+		file, err := filepath.Rel(r.w.Root, report.File)
+		if err != nil || !filepath.IsLocal(file) {
+			file = report.File
+		}
+		file = filepath.ToSlash(file)
+		err = r.editMeta(ctx, s.Key, func(m *layout.SessionMeta) {
 			if !slices.Contains(strings.Split(m.Archive, ", "), file) { // others may have files of it already
 				m.Archive = strings.TrimPrefix(m.Archive+", "+file, ", ")
 			}
