@@ -74,7 +74,7 @@ func (o *searchCommand) noteRead(env *environ, request *query.SearchRequest, tex
 		env.note("a record has the query as it is, so nothing is left out; to leave out what has %s, write it first", words)
 	default:
 		env.note("left out is what has %s; to search for it: %s", words,
-			clipText(searchLine(append(slices.Clip(o.given), "--literal"), text)))
+			clipText(searchLine(append(slices.Clip(o.flagWords), "--literal"), text)))
 	}
 }
 
