@@ -186,7 +186,9 @@ func FuzzTranscript(f *testing.F) {
 	f.Add("a", "b\n\x00", "1", []byte(asked))
 	f.Add("\\\"{", "", "", []byte(`{"type":"assistant","message":{"content":"a`))
 	f.Fuzz(func(t *testing.T, one, two, id string, raw []byte) {
-		id = id[:min(len(id), 80)] // longer ones tell no messages apart
+		id = id[:min(len(id), 80)]              // longer ones tell no messages apart
+		const marker = "[PERSPECTIVE P01: x]\n" // with which a short text is one all the same
+		one, two = marker+one, marker+two
 		text := says(t, id, one, two) + asked + says(t, "2", two) + says(t, id, one)
 		want, found := plainTranscript([]byte(text))
 		got, err := readTranscript(t.Context(), strings.NewReader(text), wantedUpTo(1<<20))
