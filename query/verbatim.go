@@ -3,17 +3,19 @@ package query
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"filebus/index"
+	"filebus/store"
 	"filebus/store/record"
 )
 
 // How much is read to find what has a query word by word.
 const (
-	verbatimBodies = 1024 // of the texts that have all its words, best first
+	verbatimBodies = 1024 // of the texts that have all its words, best first, at most
+	frequentBodies = 128  // where so many have several words that most say little
 	verbatimTime   = 120 * time.Millisecond
 	maxVerbatim    = 64 // texts that are lifted
 	// How many words of a query count when others stand between them: fewer are found so by chance.
@@ -181,42 +183,57 @@ func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchReq
 	if err != nil {
 		return nil, err
 	}
-	s, lifted := sifter{catchUp: c, stale: c.behind() > 0}, map[record.Name]int{}
-	until := time.Now().Add(verbatimTime)
-	for hits := result.Hits; len(hits) > 0 && len(lifted) < maxVerbatim && time.Now().Before(until); {
+	lifted, hits := map[record.Name]int{}, result.Hits
+	if result.Total > 2*frequentBodies && strings.Contains(q.text, " ") {
+		hits = hits[:frequentBodies]
+	}
+	exact, until := 0, time.Now().Add(verbatimTime)
+	for len(hits) > 0 && len(lifted) < maxVerbatim && exact < request.Offset+request.Limit && time.Now().Before(until) {
 		n := min(len(hits), firstSift)
-		if err := s.grades(ctx, hits[:n], q, least, lifted); err != nil {
+		grades, err := c.grades(ctx, hits[:n], q)
+		if err != nil {
 			return nil, err
+		}
+		for i, grade := range grades {
+			if grade >= least {
+				lifted[hits[i].Name] = grade
+			}
+			if grade == asTyped {
+				exact++
+			}
 		}
 		hits = hits[n:]
 	}
 	return lifted, nil
 }
 
-// grades adds those of hits that have a quote at least so well.
-func (s *sifter) grades(ctx context.Context, hits []index.Hit, q *quote, least int, lifted map[record.Name]int) error {
-	found, err := s.findings(ctx, hits)
-	if err != nil {
-		return err
-	}
-	var mu sync.Mutex
-	return parallel(len(found), func(i int) error {
-		if found[i].gone || s.stale && found[i].Version.Position > s.position {
+// grades returns how the bodies and the names of hits have a quote. What has changed since
+// it was indexed is left to the scan.
+func (c *catchUp) grades(ctx context.Context, hits []index.Hit, q *quote) ([]int, error) {
+	contents, paths := make([]store.Content, 0, len(hits)), make([]string, 0, len(hits))
+	err := EachOf(ctx, c.Reader, hits, func(tx *store.Tx, hit index.Hit) error {
+		v, err := tx.Head(hit.Name)
+		if errors.Is(err, store.ErrNotFound) || err == nil && c.behind() > 0 && v.Position > c.position {
+			contents, paths = append(contents, store.Content{}), append(paths, "")
 			return nil
 		}
-		texts, err := found[i].texts()
 		if err != nil {
 			return err
 		}
-		grade := 0
-		for _, text := range texts {
-			grade = max(grade, q.grade(text))
+		content, err := contentOf(tx, v)
+		contents, paths = append(contents, content), append(paths, v.Record.Path)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	grades := make([]int, len(hits))
+	return grades, parallel(len(hits), func(i int) error {
+		if contents[i].Size == 0 {
+			return nil
 		}
-		if grade >= least {
-			mu.Lock()
-			lifted[found[i].Name] = grade
-			mu.Unlock()
-		}
-		return nil
+		body, _, err := headOf(contents[i], paths[i])
+		grades[i] = max(q.grade(body), q.grade([]byte(hits[i].Name.ID)))
+		return err
 	})
 }
