@@ -53,7 +53,7 @@ func TestFinderSourceCompletes(t *testing.T) {
 	for _, test := range []struct {
 		typed string
 		hits  int
-	}{{"vu", 1}, {"vulnerab", 1}, {"tag:safety vulner", 1}, {"vulnerability", 1}, {"vulnerab ", 0}, {"-vulnerab report", 1}, {"vux", 0}} {
+	}{{"vu", 1}, {"vulnerab", 1}, {"tag:safety vulner", 1}, {"vulnerability", 1}, {"vulne ", 0}, {"-vulnerab report", 1}, {"vux", 0}} {
 		answer, err := source.Search(t.Context(), test.typed, 10)
 		if err != nil || len(answer.Hits) != test.hits {
 			t.Errorf("Search(%q): %d hits, %v; want %d", test.typed, len(answer.Hits), err, test.hits)
