@@ -99,7 +99,7 @@ func (w *workspace) mend(key dialogue.Key, f dialogue.Finding) string {
 		return map[string]string{"stranger": "filebus dialogue put " + slug + " ROUND AGENT " + file}[f.Kind]
 	}
 	of := fmt.Sprintf("%s %d %s", slug, *f.Round, record.ShellWord(f.Agent))
-	recover := "filebus dialogue recover " + of + " --transcript FILE.jsonl"
+	recover := "filebus dialogue recover " + of
 	put := "filebus dialogue put " + of
 	if f.Before != (record.ShortRef{}) {
 		return "filebus get " + f.Before.String() + " | " + put + map[bool]string{true: " --force"}[f.Kind == "astray"]
