@@ -125,6 +125,10 @@ func (c *checker) round(r *Round) {
 	}
 	for _, f := range r.Files {
 		if t := f.MayBe; t != nil {
+			if c.d.unknown(r) != nil {
+				c.wanting("stranger", t, 0, "this may be a turn: who takes part is not known").Wanting = false
+				continue
+			}
 			const text = "%s is nobody who takes part; if this is a turn: filebus dialogue panel %s %d --add %s"
 			found := c.wanting("stranger", t, 0, text, t.Agent, c.d.Key, r.Number, layout.AgentName(t.Agent))
 			if found.Wanting = t.hasForm() || r.Panel == nil; !c.d.Key.IsOwn() {

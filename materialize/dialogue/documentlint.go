@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -273,16 +272,18 @@ func hasName(cell, agent string) bool {
 
 // shortID is an id as markers and tables have it: P01, T1; some tables add a letter
 // for the agent, whom another column names: P01-M.
-var shortID = layout.Pattern(`^([PT])0*(\d{1,9})(?:-[A-Z])?$`)
+var shortID = layout.Pattern(`^(([PT])0*(\d{1,9}))(?:-[A-Z])?$`)
 
-// normalID returns an id with two digits at least.
+// normalID returns an id with two digits at least, one of four as it is.
 func normalID(text string) (id string, found bool) {
 	m := shortID().FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return "", false
 	}
-	n, _ := strconv.Atoi(m[2]) // at most nine digits
-	return fmt.Sprintf("%s%02d", m[1], n), true
+	if len(m[1]) == len("T0001") {
+		return m[1], true
+	}
+	return fmt.Sprintf("%s%02s", m[2], m[3]), true
 }
 
 // lintRound is a round as cells name it: 0, R1, "Muffin R2".

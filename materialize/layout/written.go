@@ -137,6 +137,11 @@ func (w *Written) readRow(file string, t markdown.Table, i int, names []string, 
 		w.Rounds = append(w.Rounds, r)
 		return
 	}
+	isWanting := func(n Number) bool { return !slices.Contains(names, n.Name) }
+	if r.Marks != (Marks{}) && r.Score > r.Marks.Sum() && slices.ContainsFunc(r.Marks.each(), isWanting) {
+		const text = "%s:%d: not all of wisdom, consistency, truth and relationships have a column; their sum counts"
+		r.Marks, w.Notes = Marks{}, append(w.Notes, fmt.Sprintf(text, file, row.Line))
+	}
 	a := AgentScore{Agent: row.Cell(agent), Marks: r.Marks, Total: cmp.Or(r.Score, r.Marks.Sum()), Line: row.Line}
 	for i, column := range t.Columns {
 		digits, isRound := number(strings.ReplaceAll(column, "round_", "r"), "r")
