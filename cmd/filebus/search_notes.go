@@ -91,9 +91,9 @@ func (o *searchCommand) noteMissed(env *environ, answer *query.SearchAnswer, tex
 	if answer.DidYouMean != "" {
 		env.note("did you mean: %s", oneLine(searchLine(o.flagWords, answer.DidYouMean)))
 	}
-	if len(o.operators) > 0 {
-		env.note("read as filters, or as what to leave out: %s; to search for it as text: %s",
-			clipText(strings.Join(o.operators, " ")),
+	filters := slices.DeleteFunc(slices.Clone(o.operators), func(word string) bool { return word[0] == '-' }) // those are told
+	if len(filters) > 0 {
+		env.note("read as filters: %s; to search for it as text: %s", clipText(strings.Join(filters, " ")),
 			clipText(searchLine(append(slices.Clip(o.flagWords), "--literal"), text)))
 	}
 }
