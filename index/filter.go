@@ -38,7 +38,7 @@ func (s set) intersect(other set) {
 }
 
 func (s set) unite(other set) {
-	for i := range s {
+	for i := range min(len(s), len(other)) {
 		s[i] |= other[i]
 	}
 }

@@ -182,10 +182,9 @@ func (s *search) meeting(n need) (set, error) {
 	return found, err
 }
 
-// addTexts requires and excludes what has every term of the texts of a request.
-// A text without terms, as one of stop words, does neither.
-func (s *search) addTexts(f *filter, request *Request) error {
-	for _, n := range distinctNeeds(request.Phrases) {
+// meet requires what has the words of all texts.
+func (s *search) meet(f *filter, texts []string) error {
+	for _, n := range distinctNeeds(texts) {
 		having, err := s.meeting(n)
 		if err != nil {
 			return err
@@ -193,6 +192,15 @@ func (s *search) addTexts(f *filter, request *Request) error {
 		if f.require(having); f.required.count() == 0 {
 			break
 		}
+	}
+	return nil
+}
+
+// addTexts requires and excludes what has every term of the texts of a request.
+// A text without terms, as one of stop words, does neither.
+func (s *search) addTexts(f *filter, request *Request) error {
+	if err := s.meet(f, request.Phrases); err != nil {
+		return err
 	}
 	for _, text := range request.Without {
 		if terms := Wholes(text); len(terms) > 0 {
@@ -213,11 +221,15 @@ func (s *search) having(terms []string) (set, error) {
 	for _, term := range terms {
 		one := newSet(len(s.scores))
 		for _, f := range scored {
+			if s.looked[term] != nil {
+				break // it was looked up to be scored
+			}
 			err := postings(s.ctx, s.state, f.name, term, false, func(n, _ uint64, _ float64) { one.add(n) })
 			if err != nil {
 				return nil, err
 			}
 		}
+		one.unite(s.looked[term])
 		if all == nil {
 			all = one
 		} else {

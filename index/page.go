@@ -65,7 +65,7 @@ func (s *search) hits(page []standing) ([]Hit, error) {
 	var hits []Hit
 	for i := range page {
 		c := &page[i]
-		hit := Hit{Position: c.facts.position, Score: c.score, Length: c.facts.lengths[fieldBody]}
+		hit := Hit{Position: c.facts.position, Score: c.score, Length: c.facts.lengths[fieldBody], All: s.every.passes(c.number)}
 		hit.Lifted = int(hit.Score / liftBy)
 		hit.Score -= float64(hit.Lifted * liftBy)
 		var err error

@@ -50,6 +50,8 @@ type Request struct {
 	// that is in both, or twice in one, has the sum of its weights. A weight that is
 	// not above 0 counts for nothing.
 	More []WeightedTerm
+	// Meant says of terms of More which of Query they stand for: who has them has those.
+	Meant map[string]string
 	// HalfLife makes recent documents score higher: one that is this much older than
 	// the newest match counts half as much. 0: age does not matter. It reads the time
 	// of every match, which takes about as long as the rest of the search again.
@@ -103,8 +105,9 @@ type Points struct {
 // A Result is one page of hits: highest score first, then newest, then by
 // name. Pages of one state of the index fit together without gaps.
 type Result struct {
-	Total uint64 // of all pages, near-duplicates that are no hits of their own included
-	Hits  []Hit
+	Total    uint64 // of all pages, near-duplicates that are no hits of their own included
+	TotalAll uint64 // those of them that have every word of the query: see Hit.All
+	Hits     []Hit
 	// Facets has the values of each field that was asked for, most frequent first,
 	// then by value.
 	Facets map[Facet][]FacetCount
@@ -125,6 +128,7 @@ type Hit struct {
 	Fingerprint [16]byte // of the terms of the body, as it is stored; zero: too few
 	Length      uint64   // tokens of the body
 	Lifted      int      // see Request.Lifted
+	All         bool     // it has every word of the query, or a term of More that stands for it
 	Points      []Points // of each term that the hit has, most first; see Request.Explain
 }
 
@@ -187,11 +191,13 @@ type search struct {
 	totals     *totals
 	statistics *Statistics // those of several indexes; nil: our own
 
-	scores  []float64 // by document number
-	matched []uint64  // the documents that match
-	newest  bool      // nothing to score by: scores are times
-	weights []float64 // of the term at hand, by document number
-	found   []uint64  // the documents whose weight is not zero
+	scores  []float64      // by document number
+	matched []uint64       // the documents that match
+	every   filter         // passes those with every word of the query
+	looked  map[string]set // the documents with a term that was scored, or with one that stands for it
+	newest  bool           // nothing to score by: scores are times
+	weights []float64      // of the term at hand, by document number
+	found   []uint64       // the documents whose weight is not zero
 }
 
 // run finds the matches, and picks and explains the page.
@@ -217,6 +223,8 @@ func (s *search) run(request *Request) (Result, error) {
 		return Result{}, err
 	}
 	result := Result{Total: uint64(len(s.matched)), Facets: facets, Unknown: s.unknown(request.Query, terms)}
+	missing := slices.DeleteFunc(slices.Clone(s.matched), s.every.passes)
+	result.TotalAll = result.Total - uint64(len(missing))
 	if result.Hits, err = s.hits(page); err != nil {
 		return Result{}, err
 	}
@@ -253,10 +261,17 @@ func (s *search) match(request *Request, terms []queryTerm) error {
 	if err != nil {
 		return err
 	}
+	s.looked = make(map[string]set, len(terms))
 	for i := range terms {
 		if err := s.score(&terms[i]); err != nil {
 			return err
 		}
+	}
+	for term, of := range request.Meant {
+		s.looked[of].unite(s.looked[term])
+	}
+	if err := s.meet(&s.every, []string{request.Query}); err != nil {
+		return err
 	}
 	if s.newest = len(terms) == 0; s.newest {
 		if s.matched, err = s.all(filter); err != nil {
@@ -280,7 +295,10 @@ func (s *search) score(term *queryTerm) error {
 	}
 	term.having = uint64(len(s.found))
 	term.rarity = s.rarity(term)
+	having := newSet(len(s.scores))
+	s.looked[term.text] = having
 	for _, n := range s.found {
+		having.add(n)
 		if s.scores[n] == 0 {
 			s.matched = append(s.matched, n)
 		}
