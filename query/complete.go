@@ -90,8 +90,8 @@ func (q *SearchRequest) Marks(text []byte) []ByteRun {
 		}
 	}
 	var matches []match
-	if b := q.beginning(); b != nil {
-		matches = findBegun(text, wanted, b)
+	if begun := q.beginnings(); len(begun) > 0 {
+		matches = findBegun(text, wanted, begun)
 	} else {
 		matches = findMatches(index.NewAnalyzer(), text, wanted)
 	}
@@ -115,17 +115,24 @@ func (q *SearchRequest) beginning() *index.Beginning {
 }
 
 // findBegun returns the words of text that are wanted or begin as they should, in
-// order of their start.
-func findBegun(text []byte, wanted terms, b *index.Beginning) (found []match) {
+// order of their start. A guess counts where the text does not have it as a word.
+func findBegun(text []byte, wanted terms, all []begun) (found []match) {
+	whole := map[string]bool{}
 	for token := range index.Analyze(text) {
-		if _, known := wanted[token.Term]; !known && !b.Has(token.Term) {
+		by := 0 // the beginning that it is found by, from 1 on
+		if _, known := wanted[token.Term]; known {
+			whole[token.Term] = true
+		} else if by = 1 + slices.IndexFunc(all, func(b begun) bool { return b.Has(token.Term) }); by == 0 {
 			continue
 		}
-		found = append(found, match{start: token.Start, end: token.End})
+		found = append(found, match{term: by, start: token.Start, end: token.End})
 		if len(found) == maxMatches {
 			break
 		}
 	}
+	found = slices.DeleteFunc(found, func(m match) bool {
+		return m.term > 0 && all[m.term-1].isGuess && whole[all[m.term-1].Term]
+	})
 	slices.SortStableFunc(found, func(a, b match) int { return a.start - b.start })
 	return found
 }

@@ -157,7 +157,7 @@ func compareHits(a, b placedHit) int {
 
 // add adds what other says besides its hits.
 func (a *SearchAnswer) add(other *SearchAnswer) {
-	a.Total += other.Total
+	a.Total, a.TotalAll = a.Total+other.Total, a.TotalAll+other.TotalAll
 	a.Unindexed += other.Unindexed
 	a.ScanIncomplete = a.ScanIncomplete || other.ScanIncomplete
 	a.DidYouMean = cmp.Or(a.DidYouMean, other.DidYouMean)

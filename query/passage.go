@@ -13,6 +13,7 @@ import (
 
 const (
 	maxPassageLines = 40  // of a hit: what is worth reading at once
+	linesBefore     = 5   // at most, of a section that is not shown whole
 	maxQueryTerms   = 64  // distinct terms that a passage is chosen by
 	maxMatches      = 1e5 // matched words of one text that are looked at
 )
@@ -57,24 +58,27 @@ type match struct {
 
 // passageOf returns the part of text to read for a query, given where its words
 // are. It takes time in proportion to the text. A place with a phrase is better
-// than any without.
-func passageOf(text []byte, parts []part, matches []match, wanted terms, phrases *phraseFinder) passage {
+// than any without. With quoted, the places of what was looked for as a whole, the lines
+// begin there.
+func passageOf(text []byte, parts []part, matches []match, wanted terms, phrases *phraseFinder, quoted []match) passage {
 	var p passage
 	if len(parts) == 0 {
 		return p
 	}
-	all, words := parts, matches
-	if phrases != nil {
-		matches = phrases.mark(matches, text, len(wanted))
+	all, words, places, count := parts, matches, quoted, len(wanted)+1
+	if phrases != nil && len(quoted) == 0 {
+		places, count = phrases.places(text, len(wanted)), count+len(phrases.phrases)
+	}
+	if len(places) > 0 {
+		matches = withPlaces(matches, places, len(wanted))
 		parts = withPhrases(parts, matches, len(wanted))
-		words = slices.DeleteFunc(slices.Clone(matches), func(m match) bool { return m.term >= len(wanted) })
 	}
 	best := bestPart(parts, words, wanted)
 	part := withNext(all, &parts[best])
 	within := part.of(matches)
 	window, found := phraseWindow(within, len(wanted), part.body)
 	if !found {
-		window = bestWindow(within, len(wanted)+phrases.count())
+		window = bestWindow(within, count)
 	}
 	p.section = part.title
 	if len(within) == 0 {
@@ -83,6 +87,9 @@ func passageOf(text []byte, parts []part, matches []match, wanted terms, phrases
 	}
 	first, last := within[window.first].start, within[window.last].start
 	p.lines, p.words = part.clip(text, first), Span{part.lineAt(text, first), part.lineAt(text, last)}
+	if line := p.words.From; len(quoted) > 0 && line-part.line > linesBefore {
+		p.lines, part.body = Span{line, min(part.last, line+maxPassageLines-1)}, bytes.LastIndexByte(text[:first], '\n')+1
+	}
 	end := part.end
 	for _, m := range within[window.first : window.last+1] { // a phrase may end behind the part
 		p.lines.To, end = max(p.lines.To, part.lineAt(text, m.end)), max(end, m.end)
@@ -192,9 +199,8 @@ func (p *part) clip(text []byte, place int) Span {
 	if p.last-p.line < maxPassageLines {
 		return Span{p.line, max(p.line, p.last)}
 	}
-	const before = 5
 	at := p.lineAt(text, place)
-	from := max(p.line, min(at-before, p.last-maxPassageLines+1))
+	from := max(p.line, min(at-linesBefore, p.last-maxPassageLines+1))
 	return Span{from, min(p.last, from+maxPassageLines-1)}
 }
 

@@ -25,7 +25,7 @@ func findPassage(analyzer *index.Analyzer, text []byte, wanted terms, phrases *p
 	if markdown.IsBinary(text) {
 		return passage{}
 	}
-	return passageOf(text, partsOf(text), findMatches(analyzer, text, wanted), wanted, phrases)
+	return passageOf(text, partsOf(text), findMatches(analyzer, text, wanted), wanted, phrases, nil)
 }
 
 func TestFindPassage(t *testing.T) {

@@ -144,15 +144,19 @@ func (f *finding) texts() ([][]byte, error) {
 	return texts, err
 }
 
-// mark adds the places of phrases to matches, as terms numbered from first on, and
-// takes out what lies inside them. Of a long one only the beginning is marked.
-func (f *phraseFinder) mark(matches []match, text []byte, first int) []match {
-	found := 0
+// places returns the places of phrases as matches of terms numbered from first on. Of a
+// long one only the beginning is marked.
+func (f *phraseFinder) places(text []byte, first int) (found []match) {
 	f.find(text, func(phrase, start, end int) bool {
-		matches = append(matches, match{term: first + phrase, start: start, end: markEnd(text, start, end)})
-		found++
-		return found < maxMatches
+		found = append(found, match{term: first + phrase, start: start, end: markEnd(text, start, end)})
+		return len(found) < maxMatches
 	})
+	return found
+}
+
+// withPlaces adds the places of phrases to matches and takes out what lies inside them.
+func withPlaces(matches, phrases []match, first int) []match {
+	matches = slices.Concat(matches, phrases)
 	slices.SortStableFunc(matches, func(a, b match) int {
 		if a.start != b.start {
 			return a.start - b.start
@@ -214,14 +218,6 @@ func withPhrases(parts []part, matches []match, first int) []part {
 		}
 	}
 	return best
-}
-
-// count returns the number of phrases.
-func (f *phraseFinder) count() int {
-	if f == nil {
-		return 0
-	}
-	return len(f.phrases)
 }
 
 // phraseWindow returns the run of matches around the first phrase behind the

@@ -131,7 +131,7 @@ func orderByNearness(found []finding) {
 // window returns which hits to ask the index for. The hits that nearness orders
 // are always the same, whatever the page; behind them, the index's pages are ours.
 func (f *finder) window(offset, limit int) (from, count int) {
-	if len(f.pairs) == 0 || offset >= nearWindow {
+	if len(f.pairs) == 0 && !f.request.Narrow || offset >= nearWindow {
 		return offset, limit
 	}
 	return 0, max(nearWindow, offset+limit)
@@ -144,6 +144,9 @@ func (f *finder) resolve(ctx context.Context, hits []index.Hit, from int) ([]Hit
 	found, err := f.ordered(ctx, hits, from)
 	if err != nil {
 		return nil, err
+	}
+	if f.request.Narrow && from == 0 && len(found) > f.request.Limit {
+		f.narrowed = f.request.narrow(found)
 	}
 	start := min(len(found), f.request.Offset-from)
 	page := found[start:min(len(found), start+f.request.Limit)]

@@ -41,7 +41,7 @@ func (f *finder) addScanned(ctx context.Context, answer *SearchAnswer, c *catchU
 	if err := s.run(ctx, until); err != nil {
 		return err
 	}
-	answer.Total += uint64(s.matched)
+	answer.Total, answer.TotalAll = answer.Total+uint64(s.matched), answer.TotalAll+uint64(s.all)
 	answer.ScanIncomplete = answer.ScanIncomplete || s.next > s.stop
 	found := s.best[min(skip, len(s.best)):min(skip+room, len(s.best))]
 	findings := markdown.Each(found, func(s scanned) finding { return s.finding })
@@ -66,6 +66,7 @@ type scan struct {
 	without    *exclusions
 	keep       int // hits worth keeping
 	matched    int
+	all        int       // of them, with every word of the query
 	best       []scanned // at most keep, the best first
 }
 
@@ -129,10 +130,12 @@ func (s *scan) candidate(tx *store.Tx, e store.Entry, v store.Version) (c scanne
 
 // look counts the query's terms in candidates, on all cores, and keeps the best.
 func (s *scan) look(candidates []scanned) error {
-	err := parallel(len(candidates), func(i int) error { return s.count(&candidates[i]) })
+	err, words := parallel(len(candidates), func(i int) error { return s.count(&candidates[i]) }), len(queryTerms(s.request.Query))
 	for _, c := range candidates {
 		if !c.out && (c.terms > 0 || len(s.terms) == 0) {
-			s.matched++
+			if s.matched++; c.terms == words {
+				s.all++
+			}
 			s.best = append(s.best, c)
 		}
 	}

@@ -38,6 +38,7 @@ type SearchRequest struct {
 	History bool
 	// IndexedOnly answers from the index as it is: nothing is caught up or scanned.
 	IndexedOnly bool
+	Narrow      bool // asks for SearchAnswer.Narrow
 	// Here returns the text of the file that stands at a path of the own tree, if that
 	// is not what the store has had since a position of the log: lines are then counted
 	// in it. Nil: all files are.
@@ -46,8 +47,9 @@ type SearchRequest struct {
 
 // A SearchAnswer is one page of hits.
 type SearchAnswer struct {
-	Hits  []Hit  `json:"-"`
-	Total uint64 `json:"total"` // of all pages, about: records may change meanwhile
+	Hits     []Hit  `json:"-"`
+	Total    uint64 `json:"total"`     // of all pages, about: records may change meanwhile
+	TotalAll uint64 `json:"total_all"` // of Total, those that have every word of the query
 	// Unindexed is the number of log entries that the index does not know: more
 	// than 0 when the time to wait was over. What they put was scanned, newest
 	// first, for as long as a search may take.
@@ -75,6 +77,7 @@ type SearchAnswer struct {
 	Refused string `json:"refused,omitempty"`
 	// Facets are the counts that were asked for, most frequent value first.
 	Facets map[index.Facet][]index.FacetCount `json:"-"`
+	Narrow []Narrowing                        `json:"narrow,omitempty"` // filters that would leave a part of the best hits, the largest first
 	// Stores say how the search of several stores went, in the order of the readers.
 	Stores []StoreAnswer `json:"-"`
 }
@@ -112,6 +115,7 @@ type Hit struct {
 	Store    string         `json:"store,omitempty"`         // the folder of its store; only of SearchEverywhere
 	Lifted   int            `json:"-"`                       // how much more it is as typed than others; see index.Request
 	Files    []string       `json:"-"`                       // that the lines name, or else the beginning
+	shown    string         // the words of the lines; see wordsOf
 }
 
 // Search brings the index up to date and answers from it. When that takes
@@ -133,12 +137,16 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 	if err != nil {
 		return SearchAnswer{}, err
 	}
-	answer.Total, answer.Unindexed, answer.ScanIncomplete = ranked.Total, c.behind(), c.incomplete
+	answer.Total, answer.TotalAll, answer.Unindexed, answer.ScanIncomplete = ranked.Total, ranked.TotalAll, c.behind(), c.incomplete
 	answer.AsPhrase, answer.Facets, answer.Literal = asPhrase, ranked.Facets, c.literal
 	f.addCompletions(c.completed)
+	if f.quote = quoteOf(request.Query); c.literal {
+		f.quote = quoteOf(request.Text)
+	}
 	if answer.Hits, err = f.resolve(ctx, ranked.Hits, asked.Offset); err != nil {
 		return SearchAnswer{}, err
 	}
+	answer.Narrow = f.narrowed
 	if c.cannot != nil && answer.Unindexed > 0 {
 		answer.Refused = c.cannot.Error()
 	}
@@ -191,7 +199,7 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 	if err != nil {
 		return result, err
 	}
-	ask.More = append(slices.Clip(ask.More), more...)
+	ask.More, ask.Meant = append(slices.Clip(ask.More), more...), c.completed
 	ask.Lifted, c.literal, err = c.verbatim(ctx, x, request)
 	if err != nil {
 		return result, err
@@ -223,6 +231,8 @@ type finder struct {
 	request   *SearchRequest
 	terms     terms
 	phrases   *phraseFinder        // to be marked
+	quote     *quote               // what lifted hits have word by word
+	narrowed  []Narrowing          // see SearchRequest.Narrow
 	pairs     []neighbour          // of which the first hits are put in order; none: the index's order stands
 	files     map[string]*filePlan // by PathValue
 	analyzers sync.Pool            // of *index.Analyzer
@@ -351,8 +361,13 @@ func (f *finder) passage(found *finding, h *Hit) (p passage, err error) {
 	if layout.IsJSONLines(h.Path) {
 		parts = linePartsOf
 	}
-	p = passageOf(text, parts(text), matches, f.terms, f.phrases)
+	var quoted []match
+	if f.quote != nil && found.ranked.Lifted > 0 {
+		quoted = f.quote.places(text, len(f.terms))
+	}
+	p = passageOf(text, parts(text), matches, f.terms, f.phrases, quoted)
 	found.shown = linesOf(text, p.lines)
+	h.shown = wordsOf(found.shown)
 	if p.files = mentions(found.shown, h.Path); len(p.files) == 0 && p.lines.From > 0 {
 		p.files = mentions(text[:min(len(text), mentionHead)], h.Path)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"unicode/utf8"
 
 	"filebus/materialize/layout"
 	"filebus/store"
@@ -37,6 +36,7 @@ type SectionText struct {
 	First int    // the first line of the hit
 	Last  int    // the last line in Text; 0: none
 	Left  int64  // bytes of the lines that had no room
+	short int64  // bytes of long lines that Text leaves out and says so
 }
 
 // Next returns the line from which the rest goes on: again the last one if that is
@@ -52,7 +52,7 @@ func (s SectionText) Cut(size int) SectionText {
 	if end := bytes.LastIndexByte(text, '\n'); end >= 0 {
 		text = text[:end+1]
 	}
-	cut := SectionText{Text: validCut(text), First: s.First, Left: s.Left + int64(len(s.Text))}
+	cut := SectionText{Text: validCut(text), First: s.First, Left: s.Left + s.short + int64(len(s.Text))}
 	if len(cut.Text) > 0 {
 		cut.Left -= int64(len(cut.Text))
 		cut.Last = cut.First + bytes.Count(cut.Text[:len(cut.Text)-1], []byte("\n"))
@@ -90,26 +90,28 @@ func (r *Reader) Section(ctx context.Context, h *Hit, size int) (SectionText, er
 	if size <= 0 {
 		size = math.MaxInt
 	}
-	text = shortLines(linesOf(layout.Readable(h.Path, text), h.Lines), h)
-	return SectionText{Text: text, First: h.Lines.From, Last: h.Lines.To}.Cut(size), nil
+	whole := linesOf(layout.Readable(h.Path, text), h.Lines)
+	text = shortLines(whole, h, content.Size > indexedText+shownLine)
+	short := max(0, int64(len(whole)-len(text)))
+	return SectionText{Text: text, First: h.Lines.From, Last: h.Lines.To, short: short}.Cut(size), nil
 }
 
 // shownLine is how much of a line is shown where nobody has asked for that line, in bytes.
 const shownLine = 4 << 10
 
-// shortLines cuts the long lines of a hit around its words, and says what is left out.
-func shortLines(text []byte, h *Hit) (out []byte) {
-	number := h.Lines.From
+// shortLines cuts the long lines of a hit around its words, and says what is left out. The
+// last one of a text that is only the beginning may be longer than it seems.
+func shortLines(text []byte, h *Hit, isBeginning bool) (out []byte) {
+	number, store := h.Lines.From, map[bool]string{true: " --store " + record.ShellWord(h.Store)}[h.Store != ""]
 	for line := range bytes.Lines(text) {
 		if len(line) > shownLine {
+			least := map[bool]string{true: "more than "}[isBeginning && line[len(line)-1] != '\n']
 			line = bytes.TrimRight(line, "\r\n")
-			from := max(0, h.Snippet.placeIn(line)-shownLine/4)
-			for from > 0 && !utf8.RuneStart(line[from]) {
-				from--
-			}
-			to := from + len(validCut(line[from:min(len(line), from+shownLine)]))
-			line = fmt.Appendf(nil, "… %s … [%d of the %d bytes of line %d left out: filebus get %s --lines %d --full]\n",
-				line[from:to], len(line)-(to-from), len(line), number, h.Ref, number)
+			place := h.Snippet.placeIn(line)
+			from := max(0, place-shownLine/4)
+			from, to := edges(line, from, place, place, min(len(line), from+shownLine), maxEdge/2)
+			line = fmt.Appendf(nil, "… %s … [%s%d bytes of line %d left out: filebus get %s --lines %d --full%s]\n",
+				line[from:to], least, len(line)-(to-from), number, h.Ref, number, store)
 		}
 		out = append(out, line...)
 		number++

@@ -47,7 +47,7 @@ func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchReq
 			return index.Result{}, err
 		}
 		if ask.Offset == 0 {
-			s.result.Facets, s.result.Unknown, s.candidates = found.Facets, found.Unknown, found.Total
+			s.result.Facets, s.result.Unknown, s.candidates, s.all = found.Facets, found.Unknown, found.Total, found.TotalAll
 		}
 		if err := s.take(ctx, found.Hits, until); err != nil {
 			return index.Result{}, err
@@ -55,7 +55,9 @@ func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchReq
 		exhausted := len(found.Hits) < ask.Limit && !s.enough() && !c.incomplete
 		if exhausted || s.enough() || c.incomplete {
 			hits := s.hits()
-			s.result.Hits, s.result.Total = hits[min(skip, len(hits)):min(s.pageEnd, len(hits))], s.total(exhausted)
+			s.result.Hits = hits[min(skip, len(hits)):min(s.pageEnd, len(hits))]
+			s.result.Total = s.total(s.candidates, uint64(len(s.passed)), exhausted)
+			s.result.TotalAll = s.total(s.all, s.passedAll, exhausted)
 			return s.result, nil
 		}
 		ask.Offset += len(found.Hits)
@@ -73,8 +75,10 @@ type sifter struct {
 
 	result     index.Result
 	candidates uint64          // what the index has found
-	read       uint64          // of them
+	all        uint64          // of them, with every word
+	read       uint64          // of the candidates
 	passed     []index.Hit     // of those
+	passedAll  uint64          // of these, with every word
 	collapsed  index.Collapser // has them too, unless duplicates are hits
 }
 
@@ -89,13 +93,12 @@ func (s *sifter) hits() []index.Hit {
 // enough reports whether the page is full, and the total known well enough.
 func (s *sifter) enough() bool { return len(s.hits()) >= s.pageEnd && s.read >= leastSift }
 
-// total returns the number of hits, or about how many there are.
-func (s *sifter) total(exhausted bool) uint64 {
-	passed := uint64(len(s.passed))
-	if exhausted || s.read == 0 || s.candidates <= s.read {
+// total returns the number of hits, or about how many there are, by those that have passed.
+func (s *sifter) total(candidates, passed uint64, exhausted bool) uint64 {
+	if exhausted || s.read == 0 || candidates <= s.read {
 		return passed
 	}
-	rest := float64(s.candidates-s.read) * float64(passed) / float64(s.read)
+	rest := float64(candidates-s.read) * float64(passed) / float64(s.read)
 	return passed + uint64(math.Ceil(rest))
 }
 
@@ -124,6 +127,9 @@ func (s *sifter) sift(ctx context.Context, hits []index.Hit) error {
 	s.read += uint64(len(hits))
 	for _, hit := range hits {
 		if passes[hit.Name] {
+			if hit.All {
+				s.passedAll++
+			}
 			s.passed = append(s.passed, hit)
 			if !s.duplicates {
 				s.collapsed.Add(hit)

@@ -92,11 +92,16 @@ func widen(text []byte, from, to int) (int, int) {
 	spare := max(0, maxSnippet-(to-from))
 	start := max(0, from-spare/3)
 	end := min(len(text), to+spare-(from-start))
-	start, end = edgeBefore(text, start, from), edgeBehind(text, end, to)
-	for start > 0 && start < from && !utf8.RuneStart(text[start]) {
+	return edges(text, start, from, to, end, maxEdge/2)
+}
+
+// edges moves a range around [from, to) to the edges of words, so many bytes further out at most, or else of runes.
+func edges(text []byte, start, from, to, end, grow int) (int, int) {
+	start, end = edgeBefore(text, start, from, grow), edgeBehind(text, end, to, grow)
+	for start > 0 && start < end && !utf8.RuneStart(text[start]) {
 		start++
 	}
-	for end > to && end < len(text) && !utf8.RuneStart(text[end]) {
+	for end > start && end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
 	}
 	return start, end
@@ -104,13 +109,13 @@ func widen(text []byte, from, to int) (int, int) {
 
 // edgeBefore returns where a word begins, near a place before what is wanted from
 // a byte on: behind the place if there is one, else before it, else the place.
-func edgeBefore(text []byte, place, from int) int {
+func edgeBefore(text []byte, place, from, grow int) int {
 	for i := place; i < from && i-place < maxEdge; i++ {
 		if i == 0 || text[i-1] <= ' ' {
 			return i
 		}
 	}
-	for i := place; i >= 0 && place-i < maxEdge/2; i-- {
+	for i := place; i >= 0 && place-i < grow; i-- {
 		if i == 0 || text[i-1] <= ' ' {
 			return i
 		}
@@ -120,13 +125,13 @@ func edgeBefore(text []byte, place, from int) int {
 
 // edgeBehind returns where a word ends, near a place behind what is wanted up to a
 // byte: before the place if there is one, else behind it, else the place.
-func edgeBehind(text []byte, place, to int) int {
+func edgeBehind(text []byte, place, to, grow int) int {
 	for i := place; i > to && place-i < maxEdge; i-- {
 		if i == len(text) || text[i] <= ' ' {
 			return i
 		}
 	}
-	for i := place; i <= len(text) && i-place < maxEdge/2; i++ {
+	for i := place; i <= len(text) && i-place < grow; i++ {
 		if i == len(text) || text[i] <= ' ' {
 			return i
 		}
@@ -199,7 +204,7 @@ func (s Snippet) Clip(size int) Snippet {
 		from = max(0, min(from, len(s.Text)-size))
 		to = from + size
 	}
-	from, to = wordEdges(s.Text, from, to)
+	from, to = edges([]byte(s.Text), from, from+size/4, to-size/4, to, 0)
 	out := Snippet{}
 	head := ""
 	if from > 0 {
@@ -215,27 +220,4 @@ func (s Snippet) Clip(size int) Snippet {
 		out.Text += "…"
 	}
 	return out
-}
-
-// wordEdges moves both ends of a range inwards, to where a word ends or begins if
-// there is such a place in its outer quarters, else to where a rune does.
-func wordEdges(text string, from, to int) (int, int) {
-	quarter := (to - from) / 4
-	if from > 0 {
-		if space := strings.IndexByte(text[from-1:from+quarter], ' '); space >= 0 {
-			from += space
-		}
-		for from < to && !utf8.RuneStart(text[from]) {
-			from++
-		}
-	}
-	if to < len(text) {
-		if space := strings.LastIndexByte(text[to-quarter:to+1], ' '); space >= 0 {
-			to += space - quarter
-		}
-		for to > from && !utf8.RuneStart(text[to]) {
-			to--
-		}
-	}
-	return from, to
 }

@@ -53,7 +53,7 @@ func quoteOf(query string) *quote {
 		}
 	}
 	q.after = text[last:]
-	isPlain := !strings.ContainsFunc(text, func(r rune) bool { return r < 'a' || r > 'z' })
+	isPlain := !strings.ContainsFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && r != '*' })
 	if len(q.words) == 0 || len(q.words) == 1 && isPlain {
 		return nil
 	}
@@ -95,55 +95,76 @@ func (q *quote) grade(text []byte) int {
 }
 
 // gradeIn reads a piece of a text.
-func (q *quote) gradeIn(text []byte) int {
-	best := 0
-	q.finder.find(text, func(_, start, end int) bool {
-		from, to := start-len(q.before), end+len(q.after)
-		if from < 0 || to > len(text) {
-			best = max(best, inARow)
-			return true
-		}
-		found := strings.Join(strings.Fields(string(text[from:to])), " ")
-		switch {
-		case found == q.text:
-			best = asTyped
-		case strings.EqualFold(found, q.text):
-			best = max(best, folded)
-		default:
-			best = max(best, inARow)
-		}
+func (q *quote) gradeIn(text []byte) (best int) {
+	q.find(text, func(grade, _, _ int) bool {
+		best = max(best, grade)
 		return best < asTyped
 	})
-	if best == 0 && q.inOrder(text) {
-		return together
-	}
 	return best
 }
 
-// inOrder reports whether a piece of a text has the words in their order, with no more
-// others between them than there are words.
-func (q *quote) inOrder(text []byte) bool {
-	if len(q.words) < leastTogether || len(q.words) > mostTogether {
-		return false
+// places returns where a text has the quote best, as matches of a term.
+func (q *quote) places(text []byte, term int) (found []match) {
+	best := 0
+	q.find(text, func(grade, start, end int) bool {
+		if grade > best {
+			best, found = grade, nil
+		}
+		if grade == best {
+			found = append(found, match{term: term, start: start, end: markEnd(text, start, end)})
+		}
+		return len(found) < maxMatches
+	})
+	return found
+}
+
+// find calls visit with each place of a text that has the quote, and how, until it returns false.
+func (q *quote) find(text []byte, visit func(grade, start, end int) bool) {
+	found := false
+	q.finder.find(text, func(_, start, end int) bool {
+		found = true
+		from, to := start-len(q.before), end+len(q.after)
+		if from < 0 || to > len(text) {
+			return visit(inARow, start, end)
+		}
+		switch whole := strings.Join(strings.Fields(string(text[from:to])), " "); {
+		case whole == q.text:
+			return visit(asTyped, from, to)
+		case strings.EqualFold(whole, q.text):
+			return visit(folded, from, to)
+		}
+		return visit(inARow, start, end)
+	})
+	if start, end := q.inOrder(text, found); end > 0 {
+		visit(together, start, end)
+	}
+}
+
+// inOrder returns where a piece of a text has the words in their order, with no more
+// others between them than there are words; 0, 0 if that is not so, or known already.
+func (q *quote) inOrder(text []byte, known bool) (start, end int) {
+	if known || len(q.words) < leastTogether || len(q.words) > mostTogether {
+		return 0, 0
 	}
 	var all [][]byte
+	var at []ByteRun
 	for w := range index.Words(text) {
-		all = append(all, bytes.Clone(w.Text))
+		all, at = append(all, bytes.Clone(w.Text)), append(at, ByteRun{w.Start, w.End})
 	}
 	for i, first := range all {
 		next := 0
 		if !bytes.Equal(first, q.words[0]) {
 			continue
 		}
-		for _, word := range all[i:min(len(all), i+2*len(q.words))] {
-			if bytes.Equal(word, q.words[next]) {
+		for j := i; j < min(len(all), i+2*len(q.words)); j++ {
+			if bytes.Equal(all[j], q.words[next]) {
 				if next++; next == len(q.words) {
-					return true
+					return at[i].Start, at[j].End
 				}
 			}
 		}
 	}
-	return false
+	return 0, 0
 }
 
 // verbatim returns the records that have the words of a request as it has them, and how. A
