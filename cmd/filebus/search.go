@@ -48,6 +48,7 @@ func (o *searchCommand) check(*environ, []string) error {
 func (o *searchCommand) request(env *environ, text string) (request query.SearchRequest, err error) {
 	request.NotSessions, request.Offset, request.History = o.NotSessions, o.Offset, o.History
 	request.Limit = min(o.Limit, math.MaxInt32) + 1 // one more tells whether there are others
+	request.Narrow = !o.Everywhere && len(o.Facets) == 0 && o.MaxTokens == 0 && !slices.Contains(env.args, "--")
 	if err := o.ask(&request); err != nil {
 		return request, err
 	}
@@ -93,10 +94,13 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	}
 	p := hitPage{
 		env: env, answer: answer, opts: &o.answerFlags, fields: request.Facets, limit: o.Limit,
-		offset: request.Offset, marks: request.Marks,
+		offset: request.Offset, marks: request.Marks, query: request.Query,
 	}
 	if len(answer.Hits) > o.Limit {
 		p.answer.Hits, p.more = answer.Hits[:o.Limit], max(int(answer.Total)-request.Offset-o.Limit, 1)
+	}
+	if !o.Duplicates && o.room() == 0 {
+		p.answer.Hits, p.folded = query.FoldPassages(p.answer.Hits)
 	}
 	if !o.NoGit {
 		set.countCommits(ctx, env, p.answer.Hits)

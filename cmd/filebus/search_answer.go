@@ -30,7 +30,7 @@ func (p *hitPage) pageJSON(n int, hits []query.Hit) searchJSON {
 		shorten(&value.Hits[i])
 	}
 	// Where not even the first has room, the next page is the same.
-	if next, more := p.offset+n, p.more+len(p.answer.Hits)-n; more > 0 && p.limit > 0 {
+	if next, more := p.offset+n+p.folded, p.more+len(p.answer.Hits)-n; more > 0 && p.limit > 0 {
 		value.Next, value.More = &next, more
 	}
 	return value
@@ -104,28 +104,28 @@ func (p *hitPage) facetLines() string {
 	return out.String()
 }
 
-// explainText says what a hit scores by: of each term the points, how rare it is,
-// and how often each field has it.
-func explainText(h *query.Hit) string {
+// why says in a line why a hit is one: how it has the words as a whole, of each word what it adds and
+// how often each field has it, and what nearness adds.
+func (p *hitPage) why(h *query.Hit) string {
 	var parts []string
-	for _, p := range h.Points {
-		facts := []string{fmt.Sprintf("rarity %.2f", p.Rarity)}
-		for _, field := range slices.Sorted(maps.Keys(p.Fields)) {
-			facts = append(facts, fmt.Sprintf("%s %d", field, p.Fields[field]))
-		}
-		parts = append(parts, fmt.Sprintf("%s %.2f (%s)", oneLine(p.Term), p.Score, strings.Join(facts, ", ")))
+	written := map[string]string{}
+	for token := range index.Analyze([]byte(p.query)) {
+		written[token.Term] = p.query[token.Start:token.End]
+	}
+	for _, of := range h.Points {
+		fields := markdown.Each(slices.Sorted(maps.Keys(of.Fields)), func(field string) string {
+			return fmt.Sprintf("%s %d", field, of.Fields[field])
+		})
+		parts = append(parts, fmt.Sprintf("%s %.2f (%s)", cmp.Or(written[of.Term], of.Term), of.Score, strings.Join(fields, ", ")))
 	}
 	if h.Nearness != 0 {
-		parts = append(parts, fmt.Sprintf("nearness %.2f", h.Nearness))
+		parts = append(parts, fmt.Sprintf("near each other %.2f", h.Nearness))
 	}
 	if h.Scanned {
 		parts = append(parts, "scanned, not ranked")
 	}
-	text := fmt.Sprintf("%.2f", h.Score)
-	if len(parts) > 0 {
-		text += ": " + strings.Join(parts, ", ")
-	}
-	return text
+	how := [...]string{"", " nearly word by word", " word by word", " in other letters", " as typed"}[h.Lifted]
+	return clipText(strings.TrimSuffix(fmt.Sprintf("why %.2f%s: %s", h.Score, how, strings.Join(parts, ", ")), ": "))
 }
 
 // answerFlags say what a search prints of what it finds.
@@ -133,8 +133,9 @@ type answerFlags struct {
 	MaxTokens  int      `flag:"max-tokens" least:"0"` // 0: no bound, but for sections
 	Sections   bool     `flag:"sections"`
 	Facets     []string `flag:"facets"`
-	Explain    bool     `flag:"explain"`
-	Recent     string   `flag:"recent"` // half-life; "": age does not matter
+	Why        bool     `flag:"why"`
+	Explain    bool     `flag:"explain"` // an earlier name of it
+	Recent     string   `flag:"recent"`  // half-life; "": age does not matter
 	Duplicates bool     `flag:"duplicates"`
 	NoGit      bool     `flag:"no-git"`
 }
@@ -148,7 +149,8 @@ const (
 
 // ask adds what is printed to what is searched.
 func (o *answerFlags) ask(request *query.SearchRequest) (err error) {
-	request.Duplicates, request.Explain = o.Duplicates, o.Explain
+	o.Why = o.Why || o.Explain
+	request.Duplicates, request.Explain = o.Duplicates, o.Why
 	if request.Facets, err = parseFacets(o.Facets); err != nil {
 		return err
 	}

@@ -23,8 +23,10 @@ type hitPage struct {
 	limit  int                               // hits at most
 	offset int                               // of the first one
 	more   int                               // behind the last one
+	folded int                               // hits that stand behind others on this page; none if hits may be left out
 	stale  []staleTree                       // of the hits
 	marks  func(text []byte) []query.ByteRun // where the words of the search are
+	query  string                            // what hits were scored by
 }
 
 // The bounds of what a hit says, so that ten hits take 900 tokens at most: long
@@ -87,9 +89,18 @@ func (p *hitPage) dropExtras(whole *presentation) error {
 	return nil
 }
 
+// narrowLine offers flags that leave a part of the hits, with how many of the best.
+func (p *hitPage) narrowLine() (line string) {
+	for _, n := range p.answer.Narrow {
+		line += fmt.Sprintf(" --%s %s (%d)", n.Field, record.ShellWord(oneLine(treeText(n.Field, n.Value))), n.Count)
+	}
+	return line
+}
+
 // sayRest tells how to go on behind the hits that were shown.
 func (p *hitPage) sayRest(shown int) {
-	answer, next := &p.answer, p.offset+shown
+	answer := &p.answer
+	next, more := p.offset+shown+p.folded, p.more+len(answer.Hits)-shown
 	room := plural(p.opts.room(), "token")
 	switch {
 	case len(answer.Hits) == 0 && p.env.global.json:
@@ -103,7 +114,14 @@ func (p *hitPage) sayRest(shown int) {
 	case shown == 0:
 		p.env.note("%s; the first has no room in %s; give more --max-tokens", plural(int(answer.Total), "hit"), room)
 	default:
-		p.env.noteRest(p.more+len(answer.Hits)-shown, fmt.Sprintf("--offset %d", next))
+		words := fmt.Sprintf(" (%d with all words, %d with any)", answer.TotalAll, answer.Total)
+		if more > 0 {
+			words = map[bool]string{true: words}[answer.TotalAll < answer.Total]
+			p.env.remark("… and %d more%s; %s", more, words, p.env.again(fmt.Sprintf("--offset %d", next)))
+		}
+		if line := p.narrowLine(); line != "" {
+			p.env.remark("narrow:%s", line)
+		}
 	}
 }
 
@@ -117,7 +135,7 @@ func (p *hitPage) plain(n int) string {
 		}
 		return out.String()
 	}
-	if p.opts.room() == 0 && (p.opts.Explain || p.env.outTerminal) {
+	if p.opts.room() == 0 && (p.opts.Why || p.env.outTerminal) {
 		return page(fullSnippet)
 	}
 	return page(p.snippetSize(n, page))
@@ -128,7 +146,7 @@ func (p *hitPage) plain(n int) string {
 func (p *hitPage) snippetSize(n int, page func(snippet int) string) int {
 	room, least := p.opts.room()*bytesPerToken, leastSnippet
 	if room == 0 {
-		room, least = len(p.facetLines())+n*tokensPerHit*bytesPerToken, shortSnippet
+		room, least = len(p.facetLines())+n*tokensPerHit*bytesPerToken-len(p.narrowLine()), shortSnippet
 	}
 	switch {
 	case len(page(least)) <= room:
@@ -174,8 +192,8 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 		}
 		env.writeWrapped(out, heading, h.Clip(snippet))
 	}
-	if p.opts.Explain {
-		out.WriteString("  = " + explainText(h) + "\n")
+	if p.opts.Why {
+		out.WriteString("  " + p.why(h) + "\n")
 	}
 }
 

@@ -40,8 +40,8 @@ const (
 // readSections reads as many sections as there may be room for.
 func (p *hitPage) readSections(ctx context.Context, set *storeSet) (*sectionPage, error) {
 	s := &sectionPage{hitPage: p}
-	seen := map[string]bool{}
-	for s.read < len(p.answer.Hits) && s.size() <= bytesPerToken*p.opts.room() {
+	seen, room, read := map[string]bool{}, bytesPerToken*p.opts.room(), 0
+	for s.read < len(p.answer.Hits) && read <= room {
 		h := &p.answer.Hits[s.read]
 		section, err := set.reader(h).Section(ctx, h, maxSection)
 		switch {
@@ -54,6 +54,7 @@ func (p *hitPage) readSections(ctx context.Context, set *storeSet) (*sectionPage
 		default:
 			seen[string(section.Text)] = true
 			s.sections = append(s.sections, hitSection{*h, section, s.read})
+			read += min(len(section.Text), 3*room/5)
 		}
 		s.read++
 	}
@@ -68,16 +69,20 @@ func (s *sectionPage) size() (size int) {
 	return size
 }
 
-// upTo returns sections of so many bytes, of which the last may be cut, and how many
-// hits they take.
+// upTo returns sections of so many bytes, of which the last and those that would take most
+// may be cut, and how many hits they take.
 func (s *sectionPage) upTo(size int) (sections []hitSection, hits int) {
+	most := size
+	if len(s.sections) > 1 && s.size() > size {
+		most = max(3*size/5, leastSection) // no one section takes all
+	}
 	for _, section := range s.sections {
-		section = section.cut(size)
+		section = section.cut(min(size, most))
 		if section.text.Left > 0 && size < leastSection {
 			return sections, section.at
 		}
 		sections = append(sections, section)
-		if section.text.Left > 0 {
+		if section.text.Left > 0 && size <= most {
 			return sections, section.at + 1
 		}
 		size -= len(section.text.Text)
