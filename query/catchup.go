@@ -41,6 +41,8 @@ type catchUp struct {
 	position   uint64            // of the index that was searched
 	incomplete bool              // its hits were not all read
 	until      time.Time         // when reading them ends; zero: scanTime from its beginning
+	read       uint64            // of its hits, to look for a phrase or a pattern
+	unread     uint64            // of them, since the time was over or the page full
 	missed     missed            // why there are none
 	literal    bool              // see SearchAnswer.Literal
 	completed  map[string]string // terms that a word of the query stands for, with its own
@@ -130,9 +132,12 @@ func (c *catchUp) isRefused(err error) bool {
 
 // enough returns when reading texts ends, if nothing else is said: what the index will
 // never have by itself is read to the end.
-func (c *catchUp) enough() time.Time {
-	if c.cannot != nil {
+func (c *catchUp) enough(request *SearchRequest) time.Time {
+	switch {
+	case c.cannot != nil, request.All:
 		return time.Now().Add(never)
+	case request.Pattern != nil && !request.History:
+		return time.Now().Add(expressionTime)
 	}
 	return time.Now().Add(scanTime)
 }

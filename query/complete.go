@@ -95,6 +95,10 @@ func (q *SearchRequest) Marks(text []byte) []ByteRun {
 	} else {
 		matches = findMatches(index.NewAnalyzer(), text, wanted)
 	}
+	for _, at := range q.Pattern.marks(text) {
+		matches = append(matches, match{start: at[0], end: at[1]})
+	}
+	slices.SortStableFunc(matches, func(a, b match) int { return a.start - b.start })
 	runs := make([]ByteRun, 0, len(matches))
 	for _, m := range matches {
 		if last := len(runs) - 1; last >= 0 && m.start < runs[last].End {

@@ -159,6 +159,7 @@ func compareHits(a, b placedHit) int {
 func (a *SearchAnswer) add(other *SearchAnswer) {
 	a.Total += other.Total
 	a.Unindexed += other.Unindexed
+	a.Read, a.Unread = a.Read+other.Read, a.Unread+other.Unread
 	a.ScanIncomplete = a.ScanIncomplete || other.ScanIncomplete
 	a.DidYouMean = cmp.Or(a.DidYouMean, other.DidYouMean)
 	a.AsPhrase = cmp.Or(a.AsPhrase, other.AsPhrase)

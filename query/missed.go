@@ -104,6 +104,9 @@ func (q *SearchRequest) relaxations() []relaxation {
 			q.Without, q.WithoutPhrases = nil, nil
 		}},
 	}
+	if q.Pattern != nil && index.Findable(q.Query) {
+		all = append(all, relaxation{"regex", []string{q.Pattern.text}, func(q *SearchRequest) { q.Pattern = nil }})
+	}
 	for _, field := range record.FilterFields() {
 		all = append(all, relaxation{field, q.Values(field), func(q *SearchRequest) { q.Clear(field) }})
 	}
@@ -251,7 +254,7 @@ func (c *catchUp) written(ctx context.Context, x *index.Index, request *SearchRe
 	if err != nil {
 		return "", err
 	}
-	found, err := c.findings(ctx, result.Hits)
+	found, err := c.findings(ctx, result.Hits, true)
 	if err != nil {
 		return "", err
 	}

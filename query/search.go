@@ -29,6 +29,10 @@ type SearchRequest struct {
 	Text string
 	// WithoutPhrases are phrases that no hit has, as Without are words. See Parse.
 	WithoutPhrases []string
+	// Pattern is what the body of a hit matches; nil: any. The words of Query only rank then.
+	Pattern *Expression
+	// All reads all texts that phrases or Pattern may be in, however long that takes.
+	All bool
 	// Prefix takes the last word of Query, if nothing stands behind it, for the
 	// beginning of a word that is still typed: longer words are found as well, behind
 	// those that have it whole. A word of one letter is not completed.
@@ -55,6 +59,10 @@ type SearchAnswer struct {
 	// ScanIncomplete says that the scan of unindexed or older versions, or of what
 	// may have a phrase, ran out of time before it had seen all.
 	ScanIncomplete bool `json:"scan_incomplete,omitempty"`
+	// Read and Unread say of how many texts that may match Pattern it was looked for, and of how many it
+	// was not, since the time was over or the page was full.
+	Read   uint64 `json:"read,omitempty"`
+	Unread uint64 `json:"unread,omitempty"`
 	// AsPhrase is the query, if it was looked for as a phrase because no index has
 	// any of its words.
 	AsPhrase string `json:"as_phrase,omitempty"`
@@ -134,6 +142,9 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 		return SearchAnswer{}, err
 	}
 	answer.Total, answer.Unindexed, answer.ScanIncomplete = ranked.Total, c.behind(), c.incomplete
+	if request.Pattern != nil {
+		answer.Read, answer.Unread = c.read, c.unread
+	}
 	answer.AsPhrase, answer.Facets, answer.Literal = asPhrase, ranked.Facets, c.literal
 	f.addCompletions(c.completed)
 	if answer.Hits, err = f.resolve(ctx, ranked.Hits, asked.Offset); err != nil {
@@ -181,7 +192,7 @@ func (c *catchUp) behind() uint64 { return c.end - min(c.end, c.position) }
 // searchIn asks an index. Without one nothing is ranked and the position is 0, so that
 // all is scanned.
 func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchRequest) (result index.Result, err error) {
-	c.position, c.incomplete, c.missed = 0, false, missed{}
+	c.position, c.incomplete, c.read, c.unread, c.missed = 0, false, 0, 0, missed{}
 	if x == nil {
 		return result, nil
 	}
@@ -202,7 +213,8 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 		request, ask.Query, ask.Without = &asTyped, request.Text, nil
 	}
 	result, err = c.sifted(ctx, x, request, ask)
-	if err == nil && request.Text != "" && (result.Total == 0 || len(result.Unknown) > 0) {
+	isExplained := request.Text != "" || request.Pattern != nil && !c.incomplete
+	if err == nil && isExplained && (result.Total == 0 || len(result.Unknown) > 0) {
 		c.missed, err = c.explain(ctx, x, request, &result)
 	}
 	return result, err
@@ -214,6 +226,9 @@ func (q *SearchRequest) forIndex() index.Request {
 	ask := q.Request
 	// Scanned hits follow the last ranked one: what is no hit must not be counted.
 	ask.Duplicates = q.Duplicates || q.History
+	if q.Pattern != nil {
+		ask.Phrases, ask.Unscored = append(slices.Clip(ask.Phrases), q.Pattern.words), true
+	}
 	return ask
 }
 
@@ -230,8 +245,9 @@ type finder struct {
 
 func (r *Reader) newFinder(request *SearchRequest) *finder {
 	f := &finder{Reader: r, request: request, terms: queryTerms(request.Query), files: make(map[string]*filePlan)}
-	if len(request.Phrases) > 0 {
+	if len(request.Phrases) > 0 || request.Pattern != nil {
 		f.phrases = newPhraseFinder(request.Phrases)
+		f.phrases.phrases = append(f.phrases.phrases, phrase{pattern: request.Pattern})
 	}
 	f.pairs = neighboursOf(request.Query, f.terms)
 	return f
@@ -253,8 +269,8 @@ type finding struct {
 	shown   []byte  // the lines of the passage that is shown
 }
 
-// findings reads the heads of ranked hits.
-func (r *Reader) findings(ctx context.Context, hits []index.Hit) (found []finding, err error) {
+// findings reads the heads of ranked hits, and unless only the bodies are needed what describes them.
+func (r *Reader) findings(ctx context.Context, hits []index.Hit, described bool) (found []finding, err error) {
 	err = EachOf(ctx, r, hits, func(tx *store.Tx, hit index.Hit) error {
 		v, err := tx.Head(hit.Name)
 		if errors.Is(err, store.ErrNotFound) {
@@ -265,7 +281,11 @@ func (r *Reader) findings(ctx context.Context, hits []index.Hit) (found []findin
 			return err
 		}
 		content, err := contentOf(tx, v)
-		found = append(found, finding{Summary: Summarize(tx, v), content: content, ranked: hit})
+		summary := Summary{Version: v, Name: hit.Name, Path: v.Record.Path}
+		if described {
+			summary = Summarize(tx, v)
+		}
+		found = append(found, finding{Summary: summary, content: content, ranked: hit})
 		return err
 	})
 	return found, err

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -15,7 +16,8 @@ import (
 // round, since the index ranks all for each.
 const (
 	firstSift = 64
-	maxSift   = 4096
+	maxSift   = 1 << 15
+	maxSlice  = 1024 // in one transaction
 	// leastSift are read even when the page is full, so that most totals are exact.
 	leastSift = 512
 )
@@ -31,23 +33,28 @@ func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchReq
 	if filter == nil && !stale {
 		return x.Search(ctx, ask)
 	}
-	s := sifter{catchUp: c, filter: filter, stale: stale, pageEnd: ask.Offset + ask.Limit}
+	s := sifter{catchUp: c, filter: filter, stale: stale, pageEnd: ask.Offset + ask.Limit, all: request.All}
+	isCounted := request.Pattern != nil && len(ask.Facets) > 0
+	if isCounted { // all that may match is read
+		s.all, ask.Facets = true, nil
+	}
 	// Hits that are scanned do not know what they are like.
 	s.duplicates = ask.Duplicates || stale
-	until := c.until
-	if until.IsZero() {
-		until = c.enough()
-	}
-	skip := ask.Offset
+	skip, until := ask.Offset, time.Time{}
 	// The best of near-duplicates may be one that does not pass.
 	ask.Duplicates = true
-	for ask.Offset, ask.Limit = 0, firstSift+min(s.pageEnd, maxSift); ; ask.Limit = min(2*ask.Limit, maxSift) {
+	first := firstSift
+	if request.Pattern != nil {
+		first = maxSift / 4 // few may match
+	}
+	for ask.Offset, ask.Limit = 0, first+min(s.pageEnd, maxSift); ; ask.Limit = min(4*ask.Limit, maxSift) {
 		found, err := x.Search(ctx, ask)
 		if err != nil {
 			return index.Result{}, err
 		}
 		if ask.Offset == 0 {
 			s.result.Facets, s.result.Unknown, s.candidates = found.Facets, found.Unknown, found.Total
+			until = cmp.Or(c.until, c.enough(request)) // before it not even the first was read
 		}
 		if err := s.take(ctx, found.Hits, until); err != nil {
 			return index.Result{}, err
@@ -55,8 +62,12 @@ func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchReq
 		exhausted := len(found.Hits) < ask.Limit && !s.enough() && !c.incomplete
 		if exhausted || s.enough() || c.incomplete {
 			hits := s.hits()
+			if isCounted {
+				s.result.Facets, err = s.facets(ctx, x, request.Facets)
+			}
+			c.read, c.unread = s.read, max(s.candidates, s.read)-s.read
 			s.result.Hits, s.result.Total = hits[min(skip, len(hits)):min(s.pageEnd, len(hits))], s.total(exhausted)
-			return s.result, nil
+			return s.result, err
 		}
 		ask.Offset += len(found.Hits)
 		ask.Facets = nil
@@ -70,6 +81,7 @@ type sifter struct {
 	stale      bool          // a scan finds what was put after c.position
 	pageEnd    int           // hits up to the end of the page
 	duplicates bool          // are hits of their own
+	all        bool          // all hits are read, though the page is full
 
 	result     index.Result
 	candidates uint64          // what the index has found
@@ -87,7 +99,7 @@ func (s *sifter) hits() []index.Hit {
 }
 
 // enough reports whether the page is full, and the total known well enough.
-func (s *sifter) enough() bool { return len(s.hits()) >= s.pageEnd && s.read >= leastSift }
+func (s *sifter) enough() bool { return !s.all && len(s.hits()) >= s.pageEnd && s.read >= leastSift }
 
 // total returns the number of hits, or about how many there are.
 func (s *sifter) total(exhausted bool) uint64 {
@@ -106,7 +118,7 @@ func (s *sifter) take(ctx context.Context, hits []index.Hit, until time.Time) er
 			s.incomplete = true
 			return nil
 		}
-		n := min(len(hits), firstSift)
+		n := min(len(hits), max(firstSift, int(min(s.read, maxSlice))))
 		if err := s.sift(ctx, hits[:n]); err != nil {
 			return err
 		}
@@ -136,7 +148,7 @@ func (s *sifter) sift(ctx context.Context, hits []index.Hit) error {
 // passing returns the names of hits whose current versions pass. It reads on all
 // cores.
 func (s *sifter) passing(ctx context.Context, hits []index.Hit) (map[record.Name]bool, error) {
-	found, err := s.findings(ctx, hits)
+	found, err := s.findings(ctx, hits, s.filter != nil && len(s.filter.finder.phrases) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -159,4 +171,14 @@ func (s *sifter) passing(ctx context.Context, hits []index.Hit) (map[record.Name
 		return nil
 	})
 	return passes, errors.Join(err, ctx.Err())
+}
+
+// facets counts the values of fields in what has passed: nothing else is of a time that is to come.
+func (s *sifter) facets(ctx context.Context, x *index.Index, fields []index.Facet) (map[index.Facet][]index.FacetCount, error) {
+	ask := index.Request{Facets: fields, Lifted: map[record.Name]int{}, Filter: record.Filter{Since: time.Now().Add(never)}}
+	for _, hit := range s.passed {
+		ask.Lifted[hit.Name] = 1
+	}
+	result, err := x.Search(ctx, ask)
+	return result.Facets, err
 }

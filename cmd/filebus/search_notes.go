@@ -27,6 +27,20 @@ func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, ans
 	}
 }
 
+// notePattern says that texts were read one by one for an expression, and whether not all were.
+func (o *searchCommand) notePattern(env *environ, request *query.SearchRequest, answer *query.SearchAnswer, text string) {
+	note := "no word is in every match of the expression, so texts were read one by one"
+	if request.Pattern != nil && request.Pattern.IsNarrow() {
+		note = "many texts have the words of the expression"
+	}
+	if answer.ScanIncomplete && answer.Unread > 0 {
+		env.note("%s, and %d of %d were not; to read all: %s", note, answer.Unread, answer.Read+answer.Unread,
+			clipText(searchLine(append(slices.Clip(o.flagWords), "--all"), text)))
+	} else if answer.Read > 0 && !request.Pattern.IsNarrow() {
+		env.note("%s", note)
+	}
+}
+
 // noteUnranked says what the index of a store lacks, after words that name the store,
 // and what to do if not all of that was seen.
 func (e *environ) noteUnranked(store string, answer *query.SearchAnswer, hint string) {
@@ -38,7 +52,7 @@ func (e *environ) noteUnranked(store string, answer *query.SearchAnswer, hint st
 	case answer.Unindexed > 0:
 		e.note("%s%d log entries are not indexed yet; they were scanned%s", store, answer.Unindexed,
 			inPart(answer.ScanIncomplete, hint))
-	case answer.ScanIncomplete:
+	case answer.ScanIncomplete && answer.Unread == 0:
 		e.note("%snot all older versions were looked at", store)
 	}
 }
