@@ -166,6 +166,9 @@ func (a *SearchAnswer) add(other *SearchAnswer) {
 	if a.Unknown == nil {
 		a.Unknown = other.Unknown // all stores know what any of them has
 	}
+	if a.Corrected == nil {
+		a.Corrected = other.Corrected
+	}
 	for facet, counts := range other.Facets {
 		if a.Facets == nil {
 			a.Facets = make(map[index.Facet][]index.FacetCount)

@@ -23,6 +23,7 @@ const (
 type missed struct {
 	unknown    []string // only where other words have hits
 	didYouMean string
+	corrected  []Correction
 	hidden     []Hidden
 }
 
@@ -36,7 +37,7 @@ func (c *catchUp) explain(ctx context.Context, x *index.Index, request *SearchRe
 	incomplete := c.incomplete
 	c.until = time.Now().Add(explainTime)
 	defer func() { c.incomplete, c.until = incomplete, time.Time{} }()
-	m.didYouMean, err = c.correct(ctx, x, request, result.Unknown)
+	m.didYouMean, m.corrected, err = c.correct(ctx, x, request, result.Unknown)
 	if err == nil && result.Total == 0 {
 		m.hidden, err = c.hidden(ctx, x, request)
 	}
@@ -68,7 +69,7 @@ func (m *missed) tell(answer *SearchAnswer) {
 		answer.Facets = nil // of a phrase that no text has, though some have its words
 		answer.DidYouMean, answer.Hidden = m.didYouMean, m.hidden
 	} else if len(m.unknown) > 0 {
-		answer.Unknown, answer.DidYouMean = m.unknown, m.didYouMean
+		answer.Unknown, answer.DidYouMean, answer.Corrected = m.unknown, m.didYouMean, m.corrected
 	}
 }
 
@@ -161,13 +162,13 @@ type replacement struct {
 
 // correct returns the text of a request with unknown words, which are bytes of the
 // query, in the spelling of others, if that finds something.
-func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRequest, unknown [][2]int) (string, error) {
+func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRequest, unknown [][2]int) (text string, sure []Correction, err error) {
 	if len(request.Text) != len(request.Query) || len(unknown) == 0 {
-		return "", nil // the words of one are elsewhere in the other
+		return "", nil, nil // the words of one are elsewhere in the other
 	}
 	suggestions, err := x.Suggest(ctx, request.Query)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	var replacements []replacement
 	most := 0
@@ -180,7 +181,7 @@ func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRe
 		}
 		words, err := c.spellings(ctx, x, request, s)
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
 		if len(words) > 0 {
 			replacements = append(replacements, replacement{s.Start, s.End, words})
@@ -188,13 +189,33 @@ func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRe
 		}
 	}
 	for try := range min(most, maxSpellings) {
-		text := replaced(request.Text, replacements, try)
+		text = replaced(request.Text, replacements, try)
 		n, err := c.count(ctx, x, request.withText(text))
+		if n > 0 && try == 0 {
+			sure = corrections(request.Text, replacements)
+		}
 		if n > 0 || err != nil {
-			return text, err
+			return text, sure, err
 		}
 	}
-	return "", nil
+	return "", nil, nil
+}
+
+// A Correction is a word that no record has, and the one that was searched for besides.
+type Correction struct {
+	Word string `json:"word"`
+	As   string `json:"as"`
+}
+
+// corrections returns those of a text that leave no doubt: another word is less like it.
+func corrections(text string, replacements []replacement) (sure []Correction) {
+	for _, r := range replacements {
+		word, isAlike := text[r.start:r.end], len(r.words) > 1 && slipsBetween(r.words[0], text[r.start:r.end]) == slipsBetween(r.words[1], text[r.start:r.end])
+		if !isAlike && !strings.ContainsFunc(word+r.words[0], func(c rune) bool { return !unicode.IsLetter(c) }) {
+			sure = append(sure, Correction{word, r.words[0]})
+		}
+	}
+	return sure
 }
 
 // replaced returns text with the replacements in their place, of each the one that

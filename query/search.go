@@ -73,6 +73,9 @@ type SearchAnswer struct {
 	// record has, where the others have hits. Numbers are not among them. There are none
 	// with IndexedOnly or History, and while log entries are not indexed.
 	Unknown []string `json:"unknown,omitempty"`
+	// Corrected are those of Unknown that were searched for in another spelling too, as no other is as
+	// likely and no record has the query word by word.
+	Corrected []Correction `json:"corrected,omitempty"`
 	// DidYouMean is a text that finds something, where that of the request, which is
 	// spelled like it, finds nothing, or nothing for words that are Unknown.
 	DidYouMean string `json:"did_you_mean,omitempty"`
@@ -160,6 +163,9 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 	return answer, nil
 }
 
+// correctionWeight is that of a word in another spelling, against one of the query.
+const correctionWeight = 0.8
+
 // maxPage bounds the limit and the offset of a request, so that they can be added.
 const maxPage = 1 << 29
 
@@ -217,7 +223,18 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 	if err == nil && isExplained && (result.Total == 0 || len(result.Unknown) > 0) {
 		c.missed, err = c.explain(ctx, x, request, &result)
 	}
-	return result, err
+	if len(ask.Lifted) > 0 || len(c.missed.unknown) == 0 || err != nil {
+		c.missed.corrected = nil
+	}
+	if len(c.missed.corrected) == 0 {
+		return result, err
+	}
+	for _, as := range c.missed.corrected {
+		for term := range queryTerms(as.As) {
+			ask.More, c.completed[term] = append(ask.More, index.WeightedTerm{Term: term, Weight: correctionWeight}), term
+		}
+	}
+	return c.sifted(ctx, x, request, ask)
 }
 
 // forIndex is the request as the index takes it: all filters act there, so that

@@ -181,13 +181,13 @@ func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchReq
 	if err != nil {
 		return nil, err
 	}
-	lifted, hits := map[record.Name]int{}, result.Hits
+	lifted, enough := map[record.Name]int{}, request.Offset+request.Limit
 	if result.Total > 2*frequentBodies && strings.Contains(q.text, " ") {
-		hits = hits[:frequentBodies]
+		result.Hits, enough = result.Hits[:frequentBodies], 1
 	}
-	exact, until := 0, time.Now().Add(verbatimTime)
-	for len(hits) > 0 && len(lifted) < maxVerbatim && exact < request.Offset+request.Limit && time.Now().Before(until) {
-		n := min(len(hits), firstSift)
+	hits, exact, until := result.Hits, 0, time.Now().Add(verbatimTime)
+	for len(hits) > 0 && len(lifted) < maxVerbatim && exact < enough && time.Now().Before(until) {
+		n := min(len(hits), max(firstSift/4, len(result.Hits)-len(hits)))
 		grades, err := c.grades(ctx, hits[:n], q)
 		if err != nil {
 			return nil, err

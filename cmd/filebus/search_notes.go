@@ -114,7 +114,10 @@ func (o *searchCommand) noteMissed(env *environ, answer *query.SearchAnswer, tex
 
 // noteUnknown says which words no record has, and how they may be spelled.
 func (o *searchCommand) noteUnknown(env *environ, answer *query.SearchAnswer) {
-	if len(answer.Unknown) == 0 {
+	for _, c := range answer.Corrected {
+		env.note("%q is in no record: searched for %s (write it in quotes for the word itself)", c.Word, c.As)
+	}
+	if len(answer.Unknown) <= len(answer.Corrected) {
 		return
 	}
 	words := markdown.Each(answer.Unknown, func(word string) string { return `"` + word + `"` })
