@@ -41,8 +41,7 @@ type catchUp struct {
 	position   uint64            // of the index that was searched
 	incomplete bool              // its hits were not all read
 	until      time.Time         // when reading them ends; zero: scanTime from its beginning
-	read       uint64            // of its hits, to look for a phrase or a pattern
-	unread     uint64            // of them, since the time was over or the page full
+	unread     uint64            // hits that may match a pattern
 	missed     missed            // why there are none
 	literal    bool              // see SearchAnswer.Literal
 	completed  map[string]string // terms that a word of the query stands for, with its own

@@ -21,12 +21,7 @@ const (
 func (c *catchUp) complete(ctx context.Context, x *index.Index, request *SearchRequest) (more []index.WeightedTerm, err error) {
 	c.completed = map[string]string{}
 	for _, b := range request.beginnings() {
-		if b.isGuess {
-			if known, err := x.Has(ctx, b.Term); known || err != nil {
-				continue
-			}
-		}
-		found, err := x.Completions(ctx, b.Beginning, maxCompletions)
+		found, err := x.Completions(ctx, b.Beginning, b.isGuess, maxCompletions)
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ const (
 type missed struct {
 	unknown    []string // only where other words have hits
 	didYouMean string
-	corrected  []Correction
+	corrected  map[string]string
 	hidden     []Hidden
 }
 
@@ -162,7 +162,7 @@ type replacement struct {
 
 // correct returns the text of a request with unknown words, which are bytes of the
 // query, in the spelling of others, if that finds something.
-func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRequest, unknown [][2]int) (text string, sure []Correction, err error) {
+func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRequest, unknown [][2]int) (text string, sure map[string]string, err error) {
 	if len(request.Text) != len(request.Query) || len(unknown) == 0 {
 		return "", nil, nil // the words of one are elsewhere in the other
 	}
@@ -201,18 +201,14 @@ func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRe
 	return "", nil, nil
 }
 
-// A Correction is a word that no record has, and the one that was searched for besides.
-type Correction struct {
-	Word string `json:"word"`
-	As   string `json:"as"`
-}
-
-// corrections returns those of a text that leave no doubt: another word is less like it.
-func corrections(text string, replacements []replacement) (sure []Correction) {
+// corrections returns those of a text that leave no doubt: any other word is less like it.
+func corrections(text string, replacements []replacement) map[string]string {
+	sure := map[string]string{}
 	for _, r := range replacements {
-		word, isAlike := text[r.start:r.end], len(r.words) > 1 && slipsBetween(r.words[0], text[r.start:r.end]) == slipsBetween(r.words[1], text[r.start:r.end])
-		if !isAlike && !strings.ContainsFunc(word+r.words[0], func(c rune) bool { return !unicode.IsLetter(c) }) {
-			sure = append(sure, Correction{word, r.words[0]})
+		word, as := text[r.start:r.end], r.words[0]
+		isAlike := len(r.words) > 1 && slipsBetween(as, word) == slipsBetween(r.words[1], word)
+		if !isAlike && !strings.ContainsFunc(word+as, func(c rune) bool { return !unicode.IsLetter(c) }) {
+			sure[word] = as
 		}
 	}
 	return sure
@@ -320,24 +316,5 @@ func countForms(counts map[string]int, text []byte, term, typed string) {
 	}
 }
 
-// slipsBetween returns how many letters must be put in, left out or changed to make
-// one word of another, in any case.
-func slipsBetween(a, b string) int {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
-}
+// slipsBetween returns how many slips make one word of another, in any case.
+func slipsBetween(a, b string) int { return index.Slips(strings.ToLower(a), strings.ToLower(b)) }

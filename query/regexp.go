@@ -42,27 +42,22 @@ func NewExpression(text string) (*Expression, error) {
 	case err != nil:
 		return nil, record.Usage.Errorf("reading the expression: %w", err)
 	case len(program.Inst) > maxSteps:
-		return nil, record.Usage.Errorf("the expression has %d steps, more than %d: repeat less in it, or search several times",
-			len(program.Inst), maxSteps)
+		return nil, record.Usage.Errorf("the expression has more than %d steps: repeat less in it, or search several times", maxSteps)
 	case e.matcher.MatchString(""):
-		return nil, record.Usage.Errorf("the expression matches where there is nothing too, so in every text: say what must be there, as x+ in place of x*")
+		return nil, record.Usage.Errorf("the expression matches where there is nothing too, so in every text: " +
+			"say what must be there, as x+ in place of x*")
 	}
 	return e, nil
 }
 
 // wrongExpression says where an expression is wrong, and what to write.
 func wrongExpression(text string, wrong *syntax.Error) error {
-	place, advice := "", `; \ before a sign makes it text`
-	at := max(strings.Index(text, wrong.Expr), 0)
-	if wrong.Expr != "" && wrong.Expr != text { // a bracket is missing somewhere
-		place = fmt.Sprintf(" at character %d", 1+utf8.RuneCountInString(text[:at]))
+	place := ""
+	if at := strings.Index(text, wrong.Expr); wrong.Expr != "" && wrong.Expr != text { // else a bracket is missing somewhere
+		place = fmt.Sprintf(" at character %d", 1+utf8.RuneCountInString(text[:max(at, 0)]))
 	}
-	if regexp.MustCompile(`^\(\?<?[=!]`).MatchString(text[at:]) {
-		advice = "; there is no looking ahead or behind (RE2): write what stands there as a part of the match"
-	} else if regexp.MustCompile(`^\\[1-9k]`).MatchString(text[at:]) {
-		advice = "; a match cannot refer to itself (RE2): write the part again"
-	}
-	return record.Usage.Errorf("the expression is wrong%s: %s: %.40q%s", place, wrong.Code, wrong.Expr, advice)
+	return record.Usage.Errorf("the expression is wrong%s: %s: %.40q; \\ before a sign makes it text; "+
+		`RE2 has no looking ahead or behind and no \1: write what stands there again`, place, wrong.Code, wrong.Expr)
 }
 
 // endLines lets the end of a line be one with \r\n.
@@ -94,12 +89,13 @@ func (e *Expression) marks(text []byte) (all [][]int) {
 
 // What stands in what is known of a match besides text.
 const (
-	anything = "\x00"
-	noWord   = "\n"    // the edge of a word, or what is of none
-	joins    = "'’.+#" // a word may go on behind them
+	anything   = "\x00"
+	noWord     = "\n"         // the edge of a word, or what is of none
+	whiteSpace = "\t\n\f\r  " // the class, as ranges
+	joins      = "'’.+#"      // a word may go on behind them
 )
 
-// wordsOf returns a text whose words each match of a tree has, in whatever form an index.Request knows them as a phrase.
+// wordsOf returns a text whose words each match of a tree has, as a phrase of an index.Request.
 func wordsOf(tree *syntax.Regexp) string {
 	var words []string
 	for piece := range strings.SplitSeq(knownOf(tree), anything) {
@@ -138,21 +134,9 @@ func knownOf(tree *syntax.Regexp) (text string) {
 		}
 		return text
 	case syntax.OpCharClass:
-		if isNoWord(tree.Rune) {
+		if string(tree.Rune) == whiteSpace {
 			return noWord
 		}
 	}
 	return anything
-}
-
-// isNoWord reports whether a class, given as ranges, is of few characters, none of which is in words.
-func isNoWord(ranges []rune) bool {
-	const few = 64 // bytes
-	text := noWord
-	for i := 0; i < len(ranges) && len(text) < few; i += 2 {
-		for r := ranges[i]; r <= ranges[i+1] && len(text) < few; r++ {
-			text += string(r)
-		}
-	}
-	return len(text) < few && !strings.ContainsAny(text, joins) && wholeWords(text+noWord) == ""
 }

@@ -59,9 +59,7 @@ type SearchAnswer struct {
 	// ScanIncomplete says that the scan of unindexed or older versions, or of what
 	// may have a phrase, ran out of time before it had seen all.
 	ScanIncomplete bool `json:"scan_incomplete,omitempty"`
-	// Read and Unread say of how many texts that may match Pattern it was looked for, and of how many it
-	// was not, since the time was over or the page was full.
-	Read   uint64 `json:"read,omitempty"`
+	// Unread is of how many texts that may match Pattern that was not looked for.
 	Unread uint64 `json:"unread,omitempty"`
 	// AsPhrase is the query, if it was looked for as a phrase because no index has
 	// any of its words.
@@ -73,9 +71,9 @@ type SearchAnswer struct {
 	// record has, where the others have hits. Numbers are not among them. There are none
 	// with IndexedOnly or History, and while log entries are not indexed.
 	Unknown []string `json:"unknown,omitempty"`
-	// Corrected are those of Unknown that were searched for in another spelling too, as no other is as
+	// Corrected has another spelling of words of Unknown that was searched for too, as no other is as
 	// likely and no record has the query word by word.
-	Corrected []Correction `json:"corrected,omitempty"`
+	Corrected map[string]string `json:"corrected,omitempty"`
 	// DidYouMean is a text that finds something, where that of the request, which is
 	// spelled like it, finds nothing, or nothing for words that are Unknown.
 	DidYouMean string `json:"did_you_mean,omitempty"`
@@ -145,10 +143,7 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 		return SearchAnswer{}, err
 	}
 	answer.Total, answer.Unindexed, answer.ScanIncomplete = ranked.Total, c.behind(), c.incomplete
-	if request.Pattern != nil {
-		answer.Read, answer.Unread = c.read, c.unread
-	}
-	answer.AsPhrase, answer.Facets, answer.Literal = asPhrase, ranked.Facets, c.literal
+	answer.AsPhrase, answer.Facets, answer.Literal, answer.Unread = asPhrase, ranked.Facets, c.literal, c.unread
 	f.addCompletions(c.completed)
 	if answer.Hits, err = f.resolve(ctx, ranked.Hits, asked.Offset); err != nil {
 		return SearchAnswer{}, err
@@ -162,9 +157,6 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 	c.missed.tell(&answer)
 	return answer, nil
 }
-
-// correctionWeight is that of a word in another spelling, against one of the query.
-const correctionWeight = 0.8
 
 // maxPage bounds the limit and the offset of a request, so that they can be added.
 const maxPage = 1 << 29
@@ -198,7 +190,7 @@ func (c *catchUp) behind() uint64 { return c.end - min(c.end, c.position) }
 // searchIn asks an index. Without one nothing is ranked and the position is 0, so that
 // all is scanned.
 func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchRequest) (result index.Result, err error) {
-	c.position, c.incomplete, c.read, c.unread, c.missed = 0, false, 0, 0, missed{}
+	c.position, c.incomplete, c.unread, c.missed = 0, false, 0, missed{}
 	if x == nil {
 		return result, nil
 	}
@@ -223,18 +215,18 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 	if err == nil && isExplained && (result.Total == 0 || len(result.Unknown) > 0) {
 		c.missed, err = c.explain(ctx, x, request, &result)
 	}
-	if len(ask.Lifted) > 0 || len(c.missed.unknown) == 0 || err != nil {
+	if len(ask.Lifted) > 0 || result.Total == 0 {
 		c.missed.corrected = nil
 	}
-	if len(c.missed.corrected) == 0 {
-		return result, err
-	}
 	for _, as := range c.missed.corrected {
-		for term := range queryTerms(as.As) {
-			ask.More, c.completed[term] = append(ask.More, index.WeightedTerm{Term: term, Weight: correctionWeight}), term
+		for term := range queryTerms(as) {
+			ask.More, c.completed[term] = append(ask.More, index.WeightedTerm{Term: term, Weight: 0.8}), term
 		}
 	}
-	return c.sifted(ctx, x, request, ask)
+	if err == nil && len(c.missed.corrected) > 0 {
+		result, err = c.sifted(ctx, x, request, ask)
+	}
+	return result, err
 }
 
 // forIndex is the request as the index takes it: all filters act there, so that

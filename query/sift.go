@@ -33,11 +33,8 @@ func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchReq
 	if filter == nil && !stale {
 		return x.Search(ctx, ask)
 	}
-	s := sifter{catchUp: c, filter: filter, stale: stale, pageEnd: ask.Offset + ask.Limit, all: request.All}
-	isCounted := request.Pattern != nil && len(ask.Facets) > 0
-	if isCounted { // all that may match is read
-		s.all, ask.Facets = true, nil
-	}
+	s := sifter{catchUp: c, filter: filter, stale: stale, pageEnd: ask.Offset + ask.Limit}
+	s.all = request.All || request.Pattern != nil && len(ask.Facets) > 0 // which the index cannot count
 	// Hits that are scanned do not know what they are like.
 	s.duplicates = ask.Duplicates || stale
 	skip, until := ask.Offset, time.Time{}
@@ -62,10 +59,12 @@ func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchReq
 		exhausted := len(found.Hits) < ask.Limit && !s.enough() && !c.incomplete
 		if exhausted || s.enough() || c.incomplete {
 			hits := s.hits()
-			if isCounted {
+			if request.Pattern != nil {
+				c.unread = max(s.candidates, s.read) - s.read
+			}
+			if request.Pattern != nil && len(request.Facets) > 0 {
 				s.result.Facets, err = s.facets(ctx, x, request.Facets)
 			}
-			c.read, c.unread = s.read, max(s.candidates, s.read)-s.read
 			s.result.Hits, s.result.Total = hits[min(skip, len(hits)):min(s.pageEnd, len(hits))], s.total(exhausted)
 			return s.result, err
 		}

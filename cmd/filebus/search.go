@@ -95,7 +95,7 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	if err != nil {
 		return err
 	}
-	o.notePattern(env, &request, &answer, text)
+	o.notePattern(env, request.Pattern, &answer, text)
 	if !o.Everywhere {
 		o.noteScan(env, &request, &answer)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,17 +28,14 @@ func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, ans
 	}
 }
 
-// notePattern says that texts were read one by one for an expression, and whether not all were.
-func (o *searchCommand) notePattern(env *environ, request *query.SearchRequest, answer *query.SearchAnswer, text string) {
-	note := "no word is in every match of the expression, so texts were read one by one"
-	if request.Pattern != nil && request.Pattern.IsNarrow() {
-		note = "many texts have the words of the expression"
-	}
-	if answer.ScanIncomplete && answer.Unread > 0 {
-		env.note("%s, and %d of %d were not; to read all: %s", note, answer.Unread, answer.Read+answer.Unread,
+// notePattern says that texts were read one by one for an expression, and how many were not.
+func (o *searchCommand) notePattern(env *environ, p *query.Expression, answer *query.SearchAnswer, text string) {
+	switch isNarrow := p == nil || p.IsNarrow(); {
+	case answer.ScanIncomplete && answer.Unread > 0:
+		env.note("there was no time to look for the expression in %d more texts; to read all: %s", answer.Unread,
 			clipText(searchLine(append(slices.Clip(o.flagWords), "--all"), text)))
-	} else if answer.Read > 0 && !request.Pattern.IsNarrow() {
-		env.note("%s", note)
+	case !isNarrow:
+		env.note("no word is in every match of the expression, so texts were read one by one")
 	}
 }
 
@@ -114,8 +112,8 @@ func (o *searchCommand) noteMissed(env *environ, answer *query.SearchAnswer, tex
 
 // noteUnknown says which words no record has, and how they may be spelled.
 func (o *searchCommand) noteUnknown(env *environ, answer *query.SearchAnswer) {
-	for _, c := range answer.Corrected {
-		env.note("%q is in no record: searched for %s (write it in quotes for the word itself)", c.Word, c.As)
+	for _, word := range slices.Sorted(maps.Keys(answer.Corrected)) {
+		env.note("%q is in no record: searched for %s (write it in quotes for the word itself)", word, answer.Corrected[word])
 	}
 	if len(answer.Unknown) <= len(answer.Corrected) {
 		return
