@@ -41,7 +41,7 @@ type catchUp struct {
 	position   uint64            // of the index that was searched
 	incomplete bool              // its hits were not all read
 	until      time.Time         // when reading them ends; zero: scanTime from its beginning
-	unread     uint64            // hits that may match a pattern
+	unread     uint64            // hits that may have what is looked for in texts
 	missed     missed            // why there are none
 	literal    bool              // see SearchAnswer.Literal
 	completed  map[string]string // terms that a word of the query stands for, with its own
@@ -135,7 +135,7 @@ func (c *catchUp) enough(request *SearchRequest) time.Time {
 	switch {
 	case c.cannot != nil, request.All:
 		return time.Now().Add(never)
-	case request.Pattern != nil && !request.History:
+	case request.isScan() && !request.History:
 		return time.Now().Add(expressionTime)
 	}
 	return time.Now().Add(scanTime)

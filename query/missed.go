@@ -105,9 +105,6 @@ func (q *SearchRequest) relaxations() []relaxation {
 			q.Without, q.WithoutPhrases = nil, nil
 		}},
 	}
-	if q.Pattern != nil && index.Findable(q.Query) {
-		all = append(all, relaxation{"regex", []string{q.Pattern.text}, func(q *SearchRequest) { q.Pattern = nil }})
-	}
 	for _, field := range record.FilterFields() {
 		all = append(all, relaxation{field, q.Values(field), func(q *SearchRequest) { q.Clear(field) }})
 	}

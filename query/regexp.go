@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/index"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -21,7 +22,6 @@ const (
 // An Expression is a regular expression of Go's regexp, which a body is to match. As in other tools
 // for lines ^ and $ are the edges of a line, also of one that ends in \r\n.
 type Expression struct {
-	text    string
 	matcher *regexp.Regexp
 	words   string // that each match has
 }
@@ -32,7 +32,7 @@ func NewExpression(text string) (*Expression, error) {
 	if wrong, ok := err.(*syntax.Error); ok {
 		return nil, wrongExpression(text, wrong)
 	}
-	e := &Expression{text: text, words: wordsOf(tree)}
+	e := &Expression{words: wordsOf(tree)}
 	tree = endLines(tree)
 	program, err := syntax.Compile(tree.Simplify())
 	if err == nil {
@@ -97,11 +97,7 @@ const (
 
 // wordsOf returns a text whose words each match of a tree has, as a phrase of an index.Request.
 func wordsOf(tree *syntax.Regexp) string {
-	var words []string
-	for piece := range strings.SplitSeq(knownOf(tree), anything) {
-		words = append(words, wholeWords(piece))
-	}
-	return strings.Join(words, noWord)
+	return strings.Join(markdown.Each(strings.Split(knownOf(tree), anything), wholeWords), noWord)
 }
 
 // wholeWords returns a piece of text without the words at its ends, which may go on outside of it.

@@ -59,7 +59,7 @@ type SearchAnswer struct {
 	// ScanIncomplete says that the scan of unindexed or older versions, or of what
 	// may have a phrase, ran out of time before it had seen all.
 	ScanIncomplete bool `json:"scan_incomplete,omitempty"`
-	// Unread is of how many texts that may match Pattern that was not looked for.
+	// Unread is how many texts were not read that may have phrases or match Pattern.
 	Unread uint64 `json:"unread,omitempty"`
 	// AsPhrase is the query, if it was looked for as a phrase because no index has
 	// any of its words.
@@ -211,8 +211,7 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 		request, ask.Query, ask.Without = &asTyped, request.Text, nil
 	}
 	result, err = c.sifted(ctx, x, request, ask)
-	isExplained := request.Text != "" || request.Pattern != nil && !c.incomplete
-	if err == nil && isExplained && (result.Total == 0 || len(result.Unknown) > 0) {
+	if err == nil && request.Text != "" && (request.Pattern == nil || !c.incomplete) && (result.Total == 0 || len(result.Unknown) > 0) {
 		c.missed, err = c.explain(ctx, x, request, &result)
 	}
 	if len(ask.Lifted) > 0 || result.Total == 0 {
@@ -227,6 +226,11 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 		result, err = c.sifted(ctx, x, request, ask)
 	}
 	return result, err
+}
+
+// isScan reports whether the index knows little of what is looked for in texts.
+func (q *SearchRequest) isScan() bool {
+	return q.Pattern != nil || len(q.Phrases) > 0 && !index.Findable(q.Query)
 }
 
 // forIndex is the request as the index takes it: all filters act there, so that

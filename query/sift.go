@@ -41,7 +41,7 @@ func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchReq
 	// The best of near-duplicates may be one that does not pass.
 	ask.Duplicates = true
 	first := firstSift
-	if request.Pattern != nil {
+	if request.isScan() {
 		first = maxSift / 4 // few may match
 	}
 	for ask.Offset, ask.Limit = 0, first+min(s.pageEnd, maxSift); ; ask.Limit = min(4*ask.Limit, maxSift) {
@@ -59,9 +59,7 @@ func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchReq
 		exhausted := len(found.Hits) < ask.Limit && !s.enough() && !c.incomplete
 		if exhausted || s.enough() || c.incomplete {
 			hits := s.hits()
-			if request.Pattern != nil {
-				c.unread = max(s.candidates, s.read) - s.read
-			}
+			c.unread = max(s.candidates, s.read) - s.read
 			if request.Pattern != nil && len(request.Facets) > 0 {
 				s.result.Facets, err = s.facets(ctx, x, request.Facets)
 			}

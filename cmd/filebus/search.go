@@ -95,10 +95,7 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	if err != nil {
 		return err
 	}
-	o.notePattern(env, request.Pattern, &answer, text)
-	if !o.Everywhere {
-		o.noteScan(env, &request, &answer)
-	}
+	o.noteScan(env, &request, &answer, text)
 	p := hitPage{
 		env: env, answer: answer, opts: &o.answerFlags, fields: request.Facets, limit: o.Limit,
 		offset: request.Offset, marks: request.Marks,

@@ -14,28 +14,21 @@ import (
 	"filebus/store/record"
 )
 
-// noteScan says what was not ranked, and what was not even seen.
-func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, answer *query.SearchAnswer) {
-	phrases := len(request.Phrases)+len(request.WithoutPhrases) > 0 || answer.AsPhrase != ""
-	if answer.ScanIncomplete && phrases && answer.Unindexed == 0 {
-		env.note("there was no time to look for the phrase in all texts; more words or filters leave fewer of them")
-	} else {
+// noteScan says what was not ranked, what was not even seen, and how to see it.
+func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, answer *query.SearchAnswer, text string) {
+	if answer.ScanIncomplete && answer.Unread > 0 {
+		env.note("there was no time to look into %s; filters and whole words leave fewer, and this reads all: %s",
+			count(int(answer.Unread), "1 more text", "%d more texts"),
+			clipText(searchLine(append(slices.Clip(o.flagWords), "--all"), text)))
+	} else if request.Pattern != nil && !request.Pattern.IsNarrow() {
+		env.note("no word is in every match of the expression, so texts were read one by one")
+	}
+	if !o.Everywhere {
 		env.noteUnranked("", answer, "; run the search again, or filebus reindex")
 	}
 	if answer.AsPhrase != "" {
 		env.note("only stop words or punctuation: the texts were searched for exactly %s",
 			clipText(record.ShellWord(answer.AsPhrase)))
-	}
-}
-
-// notePattern says that texts were read one by one for an expression, and how many were not.
-func (o *searchCommand) notePattern(env *environ, p *query.Expression, answer *query.SearchAnswer, text string) {
-	switch isNarrow := p == nil || p.IsNarrow(); {
-	case answer.ScanIncomplete && answer.Unread > 0:
-		env.note("there was no time to look for the expression in %d more texts; to read all: %s", answer.Unread,
-			clipText(searchLine(append(slices.Clip(o.flagWords), "--all"), text)))
-	case !isNarrow:
-		env.note("no word is in every match of the expression, so texts were read one by one")
 	}
 }
 
