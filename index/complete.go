@@ -106,34 +106,24 @@ func (b *Beginning) Has(term string) bool {
 // Completions returns the terms of the index that a Beginning may become, but not
 // its own Term: the most frequent, limit at most. Their weights are for
 // Request.More. Where documents have the word as it is, all completions together
-// count for less. Only a bounded number of terms is looked at. Errors are those of
+// count for less, and where isGuess there are none. Only a bounded number of terms is looked at. Errors are those of
 // Search.
-func (x *Index) Completions(ctx context.Context, b *Beginning, limit int) ([]WeightedTerm, error) {
+func (x *Index) Completions(ctx context.Context, b *Beginning, isGuess bool, limit int) ([]WeightedTerm, error) {
 	var out []WeightedTerm
 	err := x.with(ctx, nil, func(s *search) error {
+		whole, err := s.documentsWith(b.Term)
+		if err != nil || whole > 0 && isGuess {
+			return err
+		}
 		found, err := s.begun(b)
 		if err != nil {
 			return err
 		}
 		delete(found, b.Term)
-		whole, err := s.documentsWith(b.Term)
-		if err != nil {
-			return err
-		}
 		out = s.weighted(found, whole, max(limit, 0))
 		return nil
 	})
 	return out, err
-}
-
-// Has reports whether a document has a term, as a Token has it. Errors are those of Search.
-func (x *Index) Has(ctx context.Context, term string) (has bool, err error) {
-	err = x.with(ctx, nil, func(s *search) error {
-		n, err := s.documentsWith(term)
-		has = n > 0
-		return err
-	})
-	return has, err
 }
 
 // begun returns the terms of a Beginning with the number of documents that have

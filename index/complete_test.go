@@ -17,7 +17,7 @@ func completions(t *testing.T, x *Index, query string, limit int) (terms []strin
 	if b == nil {
 		return nil, nil
 	}
-	found, err := x.Completions(context.Background(), b, limit)
+	found, err := x.Completions(context.Background(), b, false, limit)
 	if err != nil {
 		t.Fatalf("Completions(%.80q): %v", query, err)
 	}
@@ -129,7 +129,7 @@ func TestCompletionsOfAnything(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := x.Completions(ctx, BeginningOf("tok"), 30); !errors.Is(err, context.Canceled) {
+	if _, err := x.Completions(ctx, BeginningOf("tok"), false, 30); !errors.Is(err, context.Canceled) {
 		t.Errorf("Completions with a cancelled context: %v", err)
 	}
 }
@@ -146,7 +146,7 @@ func BenchmarkCompletions(b *testing.B) {
 	for _, query := range []string{"co", "connecti"} {
 		b.Run(query, func(b *testing.B) {
 			for b.Loop() {
-				if found, err := x.Completions(b.Context(), BeginningOf(query), 30); err != nil || len(found) == 0 {
+				if found, err := x.Completions(b.Context(), BeginningOf(query), false, 30); err != nil || len(found) == 0 {
 					b.Fatal(found, err)
 				}
 			}

@@ -42,6 +42,8 @@ type Request struct {
 	// and order, of an identifier its whole form or its parts. What Words finds in a row
 	// in a document is never missed. They add nothing to the score.
 	Phrases []string
+	// Unscored makes hits of documents that have no term of Query too, behind those that have.
+	Unscored bool
 	// Without are texts, such as words to leave out: what has every term of one of
 	// them is no hit. Of an identifier only the whole form counts: parseHTTP leaves
 	// out parse_http, and not what has parse and HTTP in different places.
@@ -206,16 +208,16 @@ func (s *search) run(request *Request) (Result, error) {
 	if err := s.match(request, terms); err != nil {
 		return Result{}, err
 	}
-	facets, err := s.countFacets(request.Facets)
-	if err != nil {
-		return Result{}, err
-	}
 	if request.HalfLife > 0 && !s.newest {
 		if err := s.fade(request.HalfLife); err != nil {
 			return Result{}, err
 		}
 	}
 	if err := s.lift(request.Lifted); err != nil {
+		return Result{}, err
+	}
+	facets, err := s.countFacets(request.Facets)
+	if err != nil {
 		return Result{}, err
 	}
 	page, err := s.page(request)
@@ -239,13 +241,17 @@ const liftBy = 1 << 20
 
 // lift makes documents rank before all others.
 func (s *search) lift(lifted map[record.Name]int) error {
+	known := newSet(len(s.scores))
+	for _, n := range s.matched {
+		known.add(n)
+	}
 	for name, height := range lifted {
 		id, err := s.state.InternalID(name.String())
 		if err != nil || id == nil {
 			return err
 		}
 		n := id.Value()
-		if !slices.Contains(s.matched, n) {
+		if !known.has(n) {
 			s.matched = append(s.matched, n)
 		}
 		s.scores[n] += float64(height * liftBy)
@@ -273,7 +279,7 @@ func (s *search) match(request *Request, terms []queryTerm) error {
 	if err := s.meet(&s.every, []string{request.Query}); err != nil {
 		return err
 	}
-	if s.newest = len(terms) == 0; s.newest {
+	if s.newest = len(terms) == 0; s.newest || request.Unscored {
 		if s.matched, err = s.all(filter); err != nil {
 			return err
 		}

@@ -41,6 +41,7 @@ type catchUp struct {
 	position   uint64            // of the index that was searched
 	incomplete bool              // its hits were not all read
 	until      time.Time         // when reading them ends; zero: scanTime from its beginning
+	unread     uint64            // hits that may have what is looked for in texts
 	missed     missed            // why there are none
 	literal    bool              // see SearchAnswer.Literal
 	completed  map[string]string // terms that a word of the query stands for, with its own
@@ -130,9 +131,12 @@ func (c *catchUp) isRefused(err error) bool {
 
 // enough returns when reading texts ends, if nothing else is said: what the index will
 // never have by itself is read to the end.
-func (c *catchUp) enough() time.Time {
-	if c.cannot != nil {
+func (c *catchUp) enough(request *SearchRequest) time.Time {
+	switch {
+	case c.cannot != nil, request.All:
 		return time.Now().Add(never)
+	case request.isScan() && !request.History:
+		return time.Now().Add(expressionTime)
 	}
 	return time.Now().Add(scanTime)
 }

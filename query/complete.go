@@ -21,12 +21,7 @@ const (
 func (c *catchUp) complete(ctx context.Context, x *index.Index, request *SearchRequest) (more []index.WeightedTerm, err error) {
 	c.completed = map[string]string{}
 	for _, b := range request.beginnings() {
-		if b.isGuess {
-			if known, err := x.Has(ctx, b.Term); known || err != nil {
-				continue
-			}
-		}
-		found, err := x.Completions(ctx, b.Beginning, maxCompletions)
+		found, err := x.Completions(ctx, b.Beginning, b.isGuess, maxCompletions)
 		if err != nil {
 			return nil, err
 		}
@@ -95,6 +90,10 @@ func (q *SearchRequest) Marks(text []byte) []ByteRun {
 	} else {
 		matches = findMatches(index.NewAnalyzer(), text, wanted)
 	}
+	for _, at := range q.Pattern.marks(text) {
+		matches = append(matches, match{start: at[0], end: at[1]})
+	}
+	slices.SortStableFunc(matches, func(a, b match) int { return a.start - b.start })
 	runs := make([]ByteRun, 0, len(matches))
 	for _, m := range matches {
 		if last := len(runs) - 1; last >= 0 && m.start < runs[last].End {
@@ -135,4 +134,12 @@ func findBegun(text []byte, wanted terms, all []begun) (found []match) {
 	})
 	slices.SortStableFunc(found, func(a, b match) int { return a.start - b.start })
 	return found
+}
+
+// termOf returns the first term of a word, or "".
+func termOf(word string) string {
+	for token := range index.Analyze([]byte(word)) {
+		return token.Term
+	}
+	return ""
 }

@@ -159,11 +159,12 @@ func compareHits(a, b placedHit) int {
 func (a *SearchAnswer) add(other *SearchAnswer) {
 	a.Total, a.TotalAll = a.Total+other.Total, a.TotalAll+other.TotalAll
 	a.Unindexed += other.Unindexed
+	a.Unread += other.Unread
 	a.ScanIncomplete = a.ScanIncomplete || other.ScanIncomplete
 	a.DidYouMean = cmp.Or(a.DidYouMean, other.DidYouMean)
 	a.AsPhrase = cmp.Or(a.AsPhrase, other.AsPhrase)
-	if a.Unknown == nil {
-		a.Unknown = other.Unknown // all stores know what any of them has
+	if a.Unknown == nil || other.Corrected != nil {
+		a.Unknown, a.Corrected = other.Unknown, other.Corrected // all stores know what any of them has
 	}
 	for facet, counts := range other.Facets {
 		if a.Facets == nil {

@@ -23,6 +23,7 @@ const (
 type missed struct {
 	unknown    []string // only where other words have hits
 	didYouMean string
+	corrected  map[string]string
 	hidden     []Hidden
 }
 
@@ -36,7 +37,7 @@ func (c *catchUp) explain(ctx context.Context, x *index.Index, request *SearchRe
 	incomplete := c.incomplete
 	c.until = time.Now().Add(explainTime)
 	defer func() { c.incomplete, c.until = incomplete, time.Time{} }()
-	m.didYouMean, err = c.correct(ctx, x, request, result.Unknown)
+	m.didYouMean, m.corrected, err = c.correct(ctx, x, request, result.Unknown)
 	if err == nil && result.Total == 0 {
 		m.hidden, err = c.hidden(ctx, x, request)
 	}
@@ -68,7 +69,7 @@ func (m *missed) tell(answer *SearchAnswer) {
 		answer.Facets = nil // of a phrase that no text has, though some have its words
 		answer.DidYouMean, answer.Hidden = m.didYouMean, m.hidden
 	} else if len(m.unknown) > 0 {
-		answer.Unknown, answer.DidYouMean = m.unknown, m.didYouMean
+		answer.Unknown, answer.DidYouMean, answer.Corrected = m.unknown, m.didYouMean, m.corrected
 	}
 }
 
@@ -158,13 +159,13 @@ type replacement struct {
 
 // correct returns the text of a request with unknown words, which are bytes of the
 // query, in the spelling of others, if that finds something.
-func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRequest, unknown [][2]int) (string, error) {
+func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRequest, unknown [][2]int) (text string, sure map[string]string, err error) {
 	if len(request.Text) != len(request.Query) || len(unknown) == 0 {
-		return "", nil // the words of one are elsewhere in the other
+		return "", nil, nil // the words of one are elsewhere in the other
 	}
 	suggestions, err := x.Suggest(ctx, request.Query)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	var replacements []replacement
 	most := 0
@@ -177,7 +178,7 @@ func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRe
 		}
 		words, err := c.spellings(ctx, x, request, s)
 		if err != nil {
-			return "", err
+			return "", nil, err
 		}
 		if len(words) > 0 {
 			replacements = append(replacements, replacement{s.Start, s.End, words})
@@ -185,13 +186,29 @@ func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRe
 		}
 	}
 	for try := range min(most, maxSpellings) {
-		text := replaced(request.Text, replacements, try)
+		text = replaced(request.Text, replacements, try)
 		n, err := c.count(ctx, x, request.withText(text))
+		if n > 0 && try == 0 {
+			sure = corrections(request.Text, replacements)
+		}
 		if n > 0 || err != nil {
-			return text, err
+			return text, sure, err
 		}
 	}
-	return "", nil
+	return "", nil, nil
+}
+
+// corrections returns those of a text that leave no doubt: any other word is less like it.
+func corrections(text string, replacements []replacement) map[string]string {
+	sure := map[string]string{}
+	for _, r := range replacements {
+		word, as := text[r.start:r.end], r.words[0]
+		isAlike := len(r.words) > 1 && slipsBetween(as, word) == slipsBetween(r.words[1], word)
+		if !isAlike && !strings.ContainsFunc(word+as, func(c rune) bool { return !unicode.IsLetter(c) }) {
+			sure[word] = as
+		}
+	}
+	return sure
 }
 
 // replaced returns text with the replacements in their place, of each the one that
@@ -251,7 +268,7 @@ func (c *catchUp) written(ctx context.Context, x *index.Index, request *SearchRe
 	if err != nil {
 		return "", err
 	}
-	found, err := c.findings(ctx, result.Hits)
+	found, err := c.findings(ctx, result.Hits, true)
 	if err != nil {
 		return "", err
 	}
@@ -296,24 +313,5 @@ func countForms(counts map[string]int, text []byte, term, typed string) {
 	}
 }
 
-// slipsBetween returns how many letters must be put in, left out or changed to make
-// one word of another, in any case.
-func slipsBetween(a, b string) int {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
-}
+// slipsBetween returns how many slips make one word of another, in any case.
+func slipsBetween(a, b string) int { return index.Slips(strings.ToLower(a), strings.ToLower(b)) }

@@ -13,8 +13,9 @@ import (
 // with any white space and punctuation between, in any case, with or without
 // accents. A text without words is looked for byte by byte.
 type phrase struct {
-	words   []int  // their numbers in the finder
-	literal []byte // of a phrase without words
+	words   []int       // their numbers in the finder
+	literal []byte      // of a phrase without words
+	pattern *Expression // in place of a text
 }
 
 // A phraseFinder finds several phrases in one pass over a text.
@@ -51,6 +52,11 @@ func newPhraseFinder(texts []string) *phraseFinder {
 // apart from each other, until it returns false.
 func (f *phraseFinder) find(text []byte, visit func(phrase, start, end int) bool) {
 	for i, p := range f.phrases {
+		for _, at := range p.pattern.marks(text) {
+			if !visit(i, at[0], at[1]) {
+				return
+			}
+		}
 		for at := 0; len(p.literal) > 0; {
 			n := bytes.Index(text[at:], p.literal)
 			if n < 0 {
@@ -92,23 +98,27 @@ func (f *phraseFinder) find(text []byte, visit func(phrase, start, end int) bool
 // A phraseFilter decides which texts have the phrases that a request wants, and
 // none that it does not want.
 type phraseFilter struct {
-	finder *phraseFinder
-	wanted int // the first phrases are wanted, the others are not
+	finder  *phraseFinder
+	wanted  int // the first phrases are wanted, the others are not
+	pattern *Expression
 }
 
-// newPhraseFilter returns the filter for a request, or nil if it has no phrases.
+// newPhraseFilter returns the filter for a request, or nil if it has no phrases and no pattern.
 func newPhraseFilter(q *SearchRequest) *phraseFilter {
-	if len(q.Phrases)+len(q.WithoutPhrases) == 0 {
+	if len(q.Phrases)+len(q.WithoutPhrases) == 0 && q.Pattern == nil {
 		return nil
 	}
-	return &phraseFilter{newPhraseFinder(slices.Concat(q.Phrases, q.WithoutPhrases)), len(q.Phrases)}
+	return &phraseFilter{newPhraseFinder(slices.Concat(q.Phrases, q.WithoutPhrases)), len(q.Phrases), q.Pattern}
 }
 
 // passes reports whether each phrase that is wanted stands in one of the texts of a
-// record, and none that is not.
+// record, and none that is not, and the pattern in the body, the first of them.
 func (f *phraseFilter) passes(texts [][]byte) bool {
 	if f == nil {
 		return true
+	}
+	if f.pattern != nil && !f.pattern.matcher.Match(texts[0]) {
+		return false
 	}
 	finder := f.finder
 	seen, missing, passes := make([]bool, f.wanted), f.wanted, true
@@ -131,15 +141,15 @@ func (f *phraseFilter) passes(texts [][]byte) bool {
 }
 
 // texts returns what a phrase may stand in, each of them as a whole: what the index
-// knows of a record.
+// knows of a record, its body first.
 func (f *finding) texts() ([][]byte, error) {
 	body, _, err := headOf(f.content, f.Path)
-	texts := [][]byte{[]byte(f.Title), []byte(f.Description.Preview), []byte(f.Name.ID), []byte(f.Agent), []byte(f.Task)}
+	if markdown.IsBinary(body) {
+		body = nil
+	}
+	texts := [][]byte{body, []byte(f.Title), []byte(f.Description.Preview), []byte(f.Name.ID), []byte(f.Agent), []byte(f.Task)}
 	for _, tag := range f.Tags {
 		texts = append(texts, []byte(tag))
-	}
-	if !markdown.IsBinary(body) {
-		texts = append(texts, body)
 	}
 	return texts, err
 }

@@ -158,7 +158,7 @@ func (f *finder) resolve(ctx context.Context, hits []index.Hit, from int) ([]Hit
 
 // ordered reads the heads of ranked hits and orders the first of them by nearness.
 func (f *finder) ordered(ctx context.Context, hits []index.Hit, from int) ([]finding, error) {
-	found, err := f.findings(ctx, hits)
+	found, err := f.findings(ctx, hits, true)
 	if err != nil || from > 0 || len(f.pairs) == 0 {
 		return found, err
 	}

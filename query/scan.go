@@ -34,11 +34,7 @@ func (f *finder) addScanned(ctx context.Context, answer *SearchAnswer, c *catchU
 	skip := max(0, f.request.Offset-int(answer.Total))
 	room := max(0, f.request.Limit-max(0, int(answer.Total)-f.request.Offset))
 	s.keep = skip + room
-	until := f.scanUntil
-	if until.IsZero() {
-		until = c.enough()
-	}
-	if err := s.run(ctx, until); err != nil {
+	if err := s.run(ctx, cmp.Or(f.scanUntil, c.enough(f.request))); err != nil {
 		return err
 	}
 	answer.Total, answer.TotalAll = answer.Total+uint64(s.matched), answer.TotalAll+uint64(s.all)
@@ -132,7 +128,7 @@ func (s *scan) candidate(tx *store.Tx, e store.Entry, v store.Version) (c scanne
 func (s *scan) look(candidates []scanned) error {
 	err, words := parallel(len(candidates), func(i int) error { return s.count(&candidates[i]) }), len(queryTerms(s.request.Query))
 	for _, c := range candidates {
-		if !c.out && (c.terms > 0 || len(s.terms) == 0) {
+		if !c.out && (c.terms > 0 || len(s.terms) == 0 || s.request.Pattern != nil) {
 			if s.matched++; c.terms == words {
 				s.all++
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -29,6 +30,10 @@ type SearchRequest struct {
 	Text string
 	// WithoutPhrases are phrases that no hit has, as Without are words. See Parse.
 	WithoutPhrases []string
+	// Pattern is what the body of a hit matches; nil: any. The words of Query only rank then.
+	Pattern *Expression
+	// All reads all texts that phrases or Pattern may be in, however long that takes.
+	All bool
 	// Prefix takes the last word of Query, if nothing stands behind it, for the
 	// beginning of a word that is still typed: longer words are found as well, behind
 	// those that have it whole. A word of one letter is not completed.
@@ -57,6 +62,8 @@ type SearchAnswer struct {
 	// ScanIncomplete says that the scan of unindexed or older versions, or of what
 	// may have a phrase, ran out of time before it had seen all.
 	ScanIncomplete bool `json:"scan_incomplete,omitempty"`
+	// Unread is how many texts were not read that may have phrases or match Pattern.
+	Unread uint64 `json:"unread,omitempty"`
 	// AsPhrase is the query, if it was looked for as a phrase because no index has
 	// any of its words.
 	AsPhrase string `json:"as_phrase,omitempty"`
@@ -67,6 +74,9 @@ type SearchAnswer struct {
 	// record has, where the others have hits. Numbers are not among them. There are none
 	// with IndexedOnly or History, and while log entries are not indexed.
 	Unknown []string `json:"unknown,omitempty"`
+	// Corrected has another spelling of words of Unknown that was searched for too, as no other is as
+	// likely and no record has the query word by word.
+	Corrected map[string]string `json:"corrected,omitempty"`
 	// DidYouMean is a text that finds something, where that of the request, which is
 	// spelled like it, finds nothing, or nothing for words that are Unknown.
 	DidYouMean string `json:"did_you_mean,omitempty"`
@@ -138,7 +148,7 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 		return SearchAnswer{}, err
 	}
 	answer.Total, answer.TotalAll, answer.Unindexed, answer.ScanIncomplete = ranked.Total, ranked.TotalAll, c.behind(), c.incomplete
-	answer.AsPhrase, answer.Facets, answer.Literal = asPhrase, ranked.Facets, c.literal
+	answer.AsPhrase, answer.Facets, answer.Literal, answer.Unread = asPhrase, ranked.Facets, c.literal, c.unread
 	f.addCompletions(c.completed)
 	if f.quote = quoteOf(request.Query); c.literal {
 		f.quote = quoteOf(request.Text)
@@ -189,7 +199,7 @@ func (c *catchUp) behind() uint64 { return c.end - min(c.end, c.position) }
 // searchIn asks an index. Without one nothing is ranked and the position is 0, so that
 // all is scanned.
 func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchRequest) (result index.Result, err error) {
-	c.position, c.incomplete, c.missed = 0, false, missed{}
+	c.position, c.incomplete, c.unread, c.missed = 0, false, 0, missed{}
 	if x == nil {
 		return result, nil
 	}
@@ -210,10 +220,25 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 		request, ask.Query, ask.Without = &asTyped, request.Text, nil
 	}
 	result, err = c.sifted(ctx, x, request, ask)
-	if err == nil && request.Text != "" && (result.Total == 0 || len(result.Unknown) > 0) {
+	if err == nil && request.Text != "" && (request.Pattern == nil || !c.incomplete) && (result.Total == 0 || len(result.Unknown) > 0) {
 		c.missed, err = c.explain(ctx, x, request, &result)
 	}
+	if len(ask.Lifted) > 0 || result.Total == 0 {
+		c.missed.corrected = nil
+	}
+	for _, word := range slices.Sorted(maps.Keys(c.missed.corrected)) {
+		term := termOf(c.missed.corrected[word])
+		ask.More, c.completed[term] = append(ask.More, index.WeightedTerm{Term: term, Weight: 0.8}), termOf(word)
+	}
+	if err == nil && len(c.missed.corrected) > 0 {
+		result, err = c.sifted(ctx, x, request, ask)
+	}
 	return result, err
+}
+
+// isScan reports whether the index knows little of what is looked for in texts.
+func (q *SearchRequest) isScan() bool {
+	return q.Pattern != nil || len(q.Phrases) > 0 && !index.Findable(q.Query)
 }
 
 // forIndex is the request as the index takes it: all filters act there, so that
@@ -222,6 +247,9 @@ func (q *SearchRequest) forIndex() index.Request {
 	ask := q.Request
 	// Scanned hits follow the last ranked one: what is no hit must not be counted.
 	ask.Duplicates = q.Duplicates || q.History
+	if q.Pattern != nil {
+		ask.Phrases, ask.Unscored = append(slices.Clip(ask.Phrases), q.Pattern.words), true
+	}
 	return ask
 }
 
@@ -240,8 +268,9 @@ type finder struct {
 
 func (r *Reader) newFinder(request *SearchRequest) *finder {
 	f := &finder{Reader: r, request: request, terms: queryTerms(request.Query), files: make(map[string]*filePlan)}
-	if len(request.Phrases) > 0 {
+	if len(request.Phrases) > 0 || request.Pattern != nil {
 		f.phrases = newPhraseFinder(request.Phrases)
+		f.phrases.phrases = append(f.phrases.phrases, phrase{pattern: request.Pattern})
 	}
 	f.pairs = neighboursOf(request.Query, f.terms)
 	return f
@@ -263,8 +292,8 @@ type finding struct {
 	shown   []byte  // the lines of the passage that is shown
 }
 
-// findings reads the heads of ranked hits.
-func (r *Reader) findings(ctx context.Context, hits []index.Hit) (found []finding, err error) {
+// findings reads the heads of ranked hits, and unless only the bodies are needed what describes them.
+func (r *Reader) findings(ctx context.Context, hits []index.Hit, described bool) (found []finding, err error) {
 	err = EachOf(ctx, r, hits, func(tx *store.Tx, hit index.Hit) error {
 		v, err := tx.Head(hit.Name)
 		if errors.Is(err, store.ErrNotFound) {
@@ -275,7 +304,11 @@ func (r *Reader) findings(ctx context.Context, hits []index.Hit) (found []findin
 			return err
 		}
 		content, err := contentOf(tx, v)
-		found = append(found, finding{Summary: Summarize(tx, v), content: content, ranked: hit})
+		summary := Summary{Version: v, Name: hit.Name, Path: v.Record.Path}
+		if described {
+			summary = Summarize(tx, v)
+		}
+		found = append(found, finding{Summary: summary, content: content, ranked: hit})
 		return err
 	})
 	return found, err

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -15,7 +16,8 @@ import (
 // round, since the index ranks all for each.
 const (
 	firstSift = 64
-	maxSift   = 4096
+	maxSift   = 1 << 15
+	maxSlice  = 1024 // in one transaction
 	// leastSift are read even when the page is full, so that most totals are exact.
 	leastSift = 512
 )
@@ -32,22 +34,24 @@ func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchReq
 		return x.Search(ctx, ask)
 	}
 	s := sifter{catchUp: c, filter: filter, stale: stale, pageEnd: ask.Offset + ask.Limit}
+	s.all = request.All || request.Pattern != nil && len(ask.Facets) > 0 // which the index cannot count
 	// Hits that are scanned do not know what they are like.
 	s.duplicates = ask.Duplicates || stale
-	until := c.until
-	if until.IsZero() {
-		until = c.enough()
-	}
-	skip := ask.Offset
+	skip, until := ask.Offset, time.Time{}
 	// The best of near-duplicates may be one that does not pass.
 	ask.Duplicates = true
-	for ask.Offset, ask.Limit = 0, firstSift+min(s.pageEnd, maxSift); ; ask.Limit = min(2*ask.Limit, maxSift) {
+	first := firstSift
+	if request.isScan() {
+		first = maxSift / 4 // few may match
+	}
+	for ask.Offset, ask.Limit = 0, first+min(s.pageEnd, maxSift); ; ask.Limit = min(4*ask.Limit, maxSift) {
 		found, err := x.Search(ctx, ask)
 		if err != nil {
 			return index.Result{}, err
 		}
 		if ask.Offset == 0 {
-			s.result.Facets, s.result.Unknown, s.candidates, s.all = found.Facets, found.Unknown, found.Total, found.TotalAll
+			s.result.Facets, s.result.Unknown, s.candidates, s.withAll = found.Facets, found.Unknown, found.Total, found.TotalAll
+			until = cmp.Or(c.until, c.enough(request)) // before it not even the first was read
 		}
 		if err := s.take(ctx, found.Hits, until); err != nil {
 			return index.Result{}, err
@@ -55,10 +59,14 @@ func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchReq
 		exhausted := len(found.Hits) < ask.Limit && !s.enough() && !c.incomplete
 		if exhausted || s.enough() || c.incomplete {
 			hits := s.hits()
+			c.unread = max(s.candidates, s.read) - s.read
+			if request.Pattern != nil && len(request.Facets) > 0 {
+				s.result.Facets, err = s.facets(ctx, x, request.Facets)
+			}
 			s.result.Hits = hits[min(skip, len(hits)):min(s.pageEnd, len(hits))]
 			s.result.Total = s.total(s.candidates, uint64(len(s.passed)), exhausted)
-			s.result.TotalAll = s.total(s.all, s.passedAll, exhausted)
-			return s.result, nil
+			s.result.TotalAll = s.total(s.withAll, s.passedAll, exhausted)
+			return s.result, err
 		}
 		ask.Offset += len(found.Hits)
 		ask.Facets = nil
@@ -72,10 +80,11 @@ type sifter struct {
 	stale      bool          // a scan finds what was put after c.position
 	pageEnd    int           // hits up to the end of the page
 	duplicates bool          // are hits of their own
+	all        bool          // all hits are read, though the page is full
 
 	result     index.Result
 	candidates uint64          // what the index has found
-	all        uint64          // of them, with every word
+	withAll    uint64          // of them, with every word
 	read       uint64          // of the candidates
 	passed     []index.Hit     // of those
 	passedAll  uint64          // of these, with every word
@@ -91,7 +100,7 @@ func (s *sifter) hits() []index.Hit {
 }
 
 // enough reports whether the page is full, and the total known well enough.
-func (s *sifter) enough() bool { return len(s.hits()) >= s.pageEnd && s.read >= leastSift }
+func (s *sifter) enough() bool { return !s.all && len(s.hits()) >= s.pageEnd && s.read >= leastSift }
 
 // total returns the number of hits, or about how many there are, by those that have passed.
 func (s *sifter) total(candidates, passed uint64, exhausted bool) uint64 {
@@ -109,7 +118,7 @@ func (s *sifter) take(ctx context.Context, hits []index.Hit, until time.Time) er
 			s.incomplete = true
 			return nil
 		}
-		n := min(len(hits), firstSift)
+		n := min(len(hits), max(firstSift, int(min(s.read, maxSlice))))
 		if err := s.sift(ctx, hits[:n]); err != nil {
 			return err
 		}
@@ -142,7 +151,7 @@ func (s *sifter) sift(ctx context.Context, hits []index.Hit) error {
 // passing returns the names of hits whose current versions pass. It reads on all
 // cores.
 func (s *sifter) passing(ctx context.Context, hits []index.Hit) (map[record.Name]bool, error) {
-	found, err := s.findings(ctx, hits)
+	found, err := s.findings(ctx, hits, s.filter != nil && len(s.filter.finder.phrases) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -165,4 +174,14 @@ func (s *sifter) passing(ctx context.Context, hits []index.Hit) (map[record.Name
 		return nil
 	})
 	return passes, errors.Join(err, ctx.Err())
+}
+
+// facets counts the values of fields in what has passed: nothing else is of a time that is to come.
+func (s *sifter) facets(ctx context.Context, x *index.Index, fields []index.Facet) (map[index.Facet][]index.FacetCount, error) {
+	ask := index.Request{Facets: fields, Lifted: map[record.Name]int{}, Filter: record.Filter{Since: time.Now().Add(never)}}
+	for _, hit := range s.passed {
+		ask.Lifted[hit.Name] = 1
+	}
+	result, err := x.Search(ctx, ask)
+	return result.Facets, err
 }

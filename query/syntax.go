@@ -21,12 +21,16 @@ import (
 //	-session:x         NotSessions
 //
 // An operator stands at the start of a word. Everything else is a word of Query as
-// it is: there are no errors. A quote that nothing ends, a minus before anything
+// it is, and so is a pasted text, of several lines or a long one: there are no errors. A quote that nothing ends, a minus before anything
 // but a letter, digit or quote, and a key or a value that is none are plain text.
 // Operators is what was read as anything but words and phrases, as it is written.
 //
 // The words of Query keep their places in the text; what is none is blank there.
 func (q *SearchRequest) Parse(text string) (operators []string) {
+	if len(text) > 1000 || strings.Contains(strings.TrimSpace(text), "\n") {
+		q.Literal(text)
+		return nil
+	}
 	p := parser{request: q, text: text, query: []byte(text)}
 	for p.at < len(text) {
 		p.word()

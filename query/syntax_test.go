@@ -66,6 +66,11 @@ func TestParse(t *testing.T) {
 		{`-"x -“y`, reading{request{Request: index.Request{Query: `-"x -“y`}}, nil}},
 		{"e-mail a- x-1", reading{request{Request: index.Request{Query: "e-mail a- x-1"}}, nil}},
 
+		// What was pasted is text.
+		{"File \"a.py\", in f\r\n-    call(x)\nkind:note -x", reading{request{Request: index.Request{Query: `File "a.py", in f - call(x) kind:note -x`}}, nil}},
+		{`"a b" ` + strings.Repeat("x", 999), reading{request{Request: index.Request{Query: `"a b" ` + strings.Repeat("x", 999)}}, nil}},
+		{"\n\"a b\" c\n", reading{request{Request: index.Request{Query: "a b c", Phrases: []string{"a b"}}}, nil}},
+
 		{"tag:auth kind:issue x", reading{
 			request{Request: index.Request{Query: "x", Filter: record.Filter{Tags: []string{"auth"}, Kinds: []record.Kind{"issue"}}}},
 			[]string{"tag:auth", "kind:issue"},

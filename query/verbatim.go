@@ -3,12 +3,10 @@ package query
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strings"
 	"time"
 
 	"filebus/index"
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -204,13 +202,13 @@ func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchReq
 	if err != nil {
 		return nil, err
 	}
-	lifted, hits := map[record.Name]int{}, result.Hits
+	lifted, enough := map[record.Name]int{}, request.Offset+request.Limit
 	if result.Total > 2*frequentBodies && strings.Contains(q.text, " ") {
-		hits = hits[:frequentBodies]
+		result.Hits, enough = result.Hits[:frequentBodies], 1
 	}
-	exact, until := 0, time.Now().Add(verbatimTime)
-	for len(hits) > 0 && len(lifted) < maxVerbatim && exact < request.Offset+request.Limit && time.Now().Before(until) {
-		n := min(len(hits), firstSift)
+	hits, exact, until := result.Hits, 0, time.Now().Add(verbatimTime)
+	for len(hits) > 0 && len(lifted) < maxVerbatim && exact < enough && time.Now().Before(until) {
+		n := min(len(hits), max(firstSift/4, len(result.Hits)-len(hits)))
 		grades, err := c.grades(ctx, hits[:n], q)
 		if err != nil {
 			return nil, err
@@ -231,29 +229,17 @@ func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchReq
 // grades returns how the bodies and the names of hits have a quote. What has changed since
 // it was indexed is left to the scan.
 func (c *catchUp) grades(ctx context.Context, hits []index.Hit, q *quote) ([]int, error) {
-	contents, paths := make([]store.Content, 0, len(hits)), make([]string, 0, len(hits))
-	err := EachOf(ctx, c.Reader, hits, func(tx *store.Tx, hit index.Hit) error {
-		v, err := tx.Head(hit.Name)
-		if errors.Is(err, store.ErrNotFound) || err == nil && c.behind() > 0 && v.Position > c.position {
-			contents, paths = append(contents, store.Content{}), append(paths, "")
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		content, err := contentOf(tx, v)
-		contents, paths = append(contents, content), append(paths, v.Record.Path)
-		return err
-	})
+	found, err := c.findings(ctx, hits, false)
 	if err != nil {
 		return nil, err
 	}
 	grades := make([]int, len(hits))
 	return grades, parallel(len(hits), func(i int) error {
-		if contents[i].Size == 0 {
+		f := &found[i]
+		if f.gone || c.behind() > 0 && f.Version.Position > c.position || f.content.Size == 0 {
 			return nil
 		}
-		body, _, err := headOf(contents[i], paths[i])
+		body, _, err := headOf(f.content, f.Path)
 		grades[i] = max(q.grade(body), q.grade([]byte(hits[i].Name.ID)))
 		return err
 	})

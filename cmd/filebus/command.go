@@ -260,7 +260,7 @@ type given struct{ set *pflag.FlagSet }
 
 func (g *given) prepare(cmd *cobra.Command) { g.set = cmd.Flags() }
 
-func (g *given) has(flag string) bool { return g.set.Changed(flag) }
+func (g *given) has(flag string) bool { return g.set != nil && g.set.Changed(flag) }
 
 // words returns the flags that a command line has, but one, as they can be given again.
 func (g *given) words(but string) (words []string) {

@@ -18,6 +18,8 @@ type searchCommand struct {
 	answerFlags
 	page
 	NotSessions []string      `flag:"not-session"`
+	Regex       string        `flag:"regex" not:"interactive"`
+	All         bool          `flag:"all" not:"interactive"`
 	History     bool          `flag:"history"`
 	Literal     bool          `flag:"literal"`
 	Everywhere  bool          `flag:"everywhere"`
@@ -55,6 +57,11 @@ func (o *searchCommand) request(env *environ, text string) (request query.Search
 	if request.Filter, err = o.read(env); err != nil {
 		return request, err
 	}
+	if request.All = o.All; o.has("regex") {
+		if request.Pattern, err = query.NewExpression(o.Regex); err != nil {
+			return request, err
+		}
+	}
 	if o.Literal {
 		request.Literal(text)
 	} else {
@@ -89,9 +96,7 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	if err != nil {
 		return err
 	}
-	if !o.Everywhere {
-		o.noteScan(env, &request, &answer)
-	}
+	o.noteScan(env, &request, &answer, text)
 	p := hitPage{
 		env: env, answer: answer, opts: &o.answerFlags, fields: request.Facets, limit: o.Limit,
 		offset: request.Offset, marks: request.Marks, query: request.Query,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,12 +14,16 @@ import (
 	"filebus/store/record"
 )
 
-// noteScan says what was not ranked, and what was not even seen.
-func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, answer *query.SearchAnswer) {
-	phrases := len(request.Phrases)+len(request.WithoutPhrases) > 0 || answer.AsPhrase != ""
-	if answer.ScanIncomplete && phrases && answer.Unindexed == 0 {
-		env.note("there was no time to look for the phrase in all texts; more words or filters leave fewer of them")
-	} else {
+// noteScan says what was not ranked, what was not even seen, and how to see it.
+func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, answer *query.SearchAnswer, text string) {
+	if answer.ScanIncomplete && answer.Unread > 0 {
+		env.note("there was no time to look into %s; filters and whole words leave fewer, and this reads all: %s",
+			count(int(answer.Unread), "1 more text", "%d more texts"),
+			clipText(searchLine(append(slices.Clip(o.flagWords), "--all"), text)))
+	} else if request.Pattern != nil && !request.Pattern.IsNarrow() {
+		env.note("no word is in every match of the expression, so texts were read one by one")
+	}
+	if !o.Everywhere {
 		env.noteUnranked("", answer, "; run the search again, or filebus reindex")
 	}
 	if answer.AsPhrase != "" {
@@ -38,7 +43,7 @@ func (e *environ) noteUnranked(store string, answer *query.SearchAnswer, hint st
 	case answer.Unindexed > 0:
 		e.note("%s%d log entries are not indexed yet; they were scanned%s", store, answer.Unindexed,
 			inPart(answer.ScanIncomplete, hint))
-	case answer.ScanIncomplete:
+	case answer.ScanIncomplete && answer.Unread == 0:
 		e.note("%snot all older versions were looked at", store)
 	}
 }
@@ -100,7 +105,10 @@ func (o *searchCommand) noteMissed(env *environ, answer *query.SearchAnswer, tex
 
 // noteUnknown says which words no record has, and how they may be spelled.
 func (o *searchCommand) noteUnknown(env *environ, answer *query.SearchAnswer) {
-	if len(answer.Unknown) == 0 {
+	for _, word := range slices.Sorted(maps.Keys(answer.Corrected)) {
+		env.note("%q is in no record: searched for %s (write it in quotes for the word itself)", word, answer.Corrected[word])
+	}
+	if len(answer.Unknown) <= len(answer.Corrected) {
 		return
 	}
 	words := markdown.Each(answer.Unknown, func(word string) string { return `"` + word + `"` })

@@ -64,7 +64,7 @@ func (p *hitPage) print(ctx context.Context, set *storeSet, text string) error {
 func (p *hitPage) dropExtras(whole *presentation) error {
 	for _, drop := range []func(){
 		func() { // stderr has them
-			p.answer.AsPhrase, p.answer.Unknown, p.answer.DidYouMean, p.answer.Hidden = "", nil, "", nil
+			p.answer.AsPhrase, p.answer.Unknown, p.answer.DidYouMean, p.answer.Hidden, p.answer.Corrected = "", nil, "", nil, nil
 		},
 		func() {
 			if len(p.fields) > 0 {
