@@ -118,18 +118,21 @@ func TestCrashBetweenBatches(t *testing.T) {
 	old := generate(80, 3)
 	apply(t, dir, puts(old...), 5)
 	changes := puts(generate(200, 1)...)
+	for i := range changes[80:] {
+		changes[80+i].Since = 6
+	}
 
 	w := openWriter(t, dir)
 	unfinished := w.totals
-	unfinished.Unfinished = true
-	if err := w.runWith(newBatch(nil, nil), unfinished); err != nil {
+	unfinished.Unfinished, unfinished.Reached = true, 6
+	if err := w.runWith(w.newBatch(nil, nil), unfinished); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := w.analyzers[0].entries(t.Context(), changes[50:120])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.run(newBatch(changes[50:120], entries)); err != nil {
+	if err := w.run(w.newBatch(changes[50:120], entries)); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil { // a crash: the last batch never comes
@@ -165,7 +168,7 @@ func TestMalformedFactsInIndex(t *testing.T) {
 	w := openWriter(t, dir)
 	bad := w.analyzers[0].entry(note("a", "alpha"))
 	bad.encoded = "nonsense"
-	if err := w.run(newBatch(puts(note("a", "")), []*entry{bad})); err != nil {
+	if err := w.run(w.newBatch(puts(note("a", "")), []*entry{bad})); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Apply(t.Context(), puts(note("a", "beta")), 1); !errors.Is(err, ErrDamaged) {
