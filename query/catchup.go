@@ -75,7 +75,6 @@ func (c *catchUp) openCurrent(ctx context.Context, deadline time.Time) (*index.I
 	}
 	reading, stop := context.WithCancel(ctx)
 	defer func() { stop(); c.next = nil }()
-	isAhead := false // what is read of the store
 	for {
 		x, hold, err := c.open(ctx)
 		if err != nil {
@@ -84,10 +83,6 @@ func (c *catchUp) openCurrent(ctx context.Context, deadline time.Time) (*index.I
 		late := time.Now().After(deadline)
 		if x != nil && x.Position() >= c.end || late {
 			return x, hold, nil
-		}
-		if !isAhead {
-			isAhead = true
-			go c.store.ReadAhead(reading, c.end-positionOf(x))
 		}
 		if err := closeIndex(x, hold); err != nil {
 			return nil, nil, err
@@ -100,14 +95,6 @@ func (c *catchUp) openCurrent(ctx context.Context, deadline time.Time) (*index.I
 			return nil, nil, err
 		}
 	}
-}
-
-// positionOf is the position of an index, 0 if there is none.
-func positionOf(x *index.Index) uint64 {
-	if x == nil {
-		return 0
-	}
-	return x.Position()
 }
 
 // ask calls fn with the index as openCurrent returns it: with nil, if there is none.

@@ -232,17 +232,6 @@ func (r *Reader) refs(ctx context.Context, field store.Field, value string) ([]r
 	return collect(ctx, r, func(tx *store.Tx) iter.Seq2[record.Ref, error] { return tx.Lookup(field, value) })
 }
 
-// Has reports whether a field of some head has a value.
-func (r *Reader) Has(ctx context.Context, field store.Field, value string) bool {
-	has, _ := View(ctx, r.store, func(tx *store.Tx) (bool, error) {
-		for _, err := range tx.Lookup(field, value) {
-			return err == nil, err
-		}
-		return false, nil
-	})
-	return has
-}
-
 // eachVersion calls visit with the versions of refs, in slices, until it says
 // that it has enough. What was dropped meanwhile is left out.
 func (r *Reader) eachVersion(ctx context.Context, refs []record.Ref, visit func(tx *store.Tx, v store.Version) (enough bool)) error {

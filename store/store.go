@@ -127,26 +127,6 @@ func open(dir string, opts Options) (*Store, error) {
 	return &Store{dir: dir, own: own, opts: opts, turn: turnstile.New(own, opts.Command)}, nil
 }
 
-// ReadAhead reads the database from its beginning to its end, for the system to have it in
-// memory, if that takes less than to fetch what so many records need page by page: the keys
-// of a record and of its body lie anywhere.
-func (s *Store) ReadAhead(ctx context.Context, records uint64) {
-	const pages = 3 // of a record that nothing else needs
-	file, err := s.own.Open(databaseFile)
-	if err != nil {
-		return // whoever needs it is told
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil || uint64(info.Size()) > records*pages*pageSize {
-		return
-	}
-	buffer := make([]byte, 1<<20)
-	for err == nil && ctx.Err() == nil {
-		_, err = file.Read(buffer)
-	}
-}
-
 // Dir returns the store's directory, absolute.
 func (s *Store) Dir() string { return s.dir }
 

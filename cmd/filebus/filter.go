@@ -17,7 +17,6 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
 	"filebus/materialize/markdown"
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -150,12 +149,12 @@ func parseLength(text string) (length time.Duration, ok bool) {
 func (w *workspace) noteUnknown(ctx context.Context, f *record.Filter) {
 	w.noteStatus("record", f.Statuses, func() []string { return w.filterValues(ctx, "status") })
 	for _, field := range []string{"tree", "tag"} { // of kinds there are always the same
-		for _, value := range f.Values(field) {
-			value = treeText(field, value)
-			if strings.ContainsAny(value, "*?[") || field == "tag" && w.read.Has(ctx, store.FieldTag, value) {
-				continue
-			}
-			if known := w.filterValues(ctx, field); !slices.Contains(known, value) {
+		values, known := f.Values(field), []string(nil)
+		if len(values) > 0 {
+			known = w.filterValues(ctx, field)
+		}
+		for _, value := range values {
+			if value = treeText(field, value); !slices.Contains(known, value) && !strings.ContainsAny(value, "*?[") {
 				w.note("no record has the %s %s%s", field, clipText(strconv.Quote(value)), near(value, known))
 			}
 		}
