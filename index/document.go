@@ -39,6 +39,9 @@ type Change struct {
 	// Document replaces what was indexed for Name. Nil: the name has no head any
 	// more.
 	Document *Document
+	// Since is the log position at which the name first came up: one that came up behind
+	// all that the index has seen is not looked for there. 0: not known.
+	Since uint64
 }
 
 // The scored fields, in the order in which they are added up. Their text is

@@ -43,8 +43,9 @@ const floorSegment = 500
 
 // tier is how many segments of about one size there may be before ten of them are
 // merged. Merging the segments of a bulk load took a third of its time, and a search
-// of 60 takes no longer than one of 20.
-const tier = 40
+// of 60 takes no longer than one of 20; but a small one is in memory as a whole once it
+// is open, of one that is ten times as large a sixteenth.
+const tier = 20
 
 // openEngine opens the engine of a generation. Its error is ErrBusy, ErrDamaged
 // or one of the machine.

@@ -159,12 +159,17 @@ func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search
 				s.totals, s.statistics = &statistics.totals, statistics
 			}
 			room := x.room()
-			defer x.rooms.Put(room)
 			s.scores, s.weights = (*room)[:x.places], (*room)[x.places:]
 			if s.facts, err = newFactsReader(state); err != nil {
 				return err
 			}
-			return f(&s)
+			if err = f(&s); err == nil { // else there may be weights left
+				for _, n := range s.matched {
+					s.scores[n] = 0
+				}
+				x.rooms.Put(room)
+			}
+			return err
 		})
 	})
 	if ctx.Err() != nil {
@@ -174,10 +179,9 @@ func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search
 }
 
 // room returns zeros for the scores and the weights of all documents, which a
-// search after this one gets again.
+// search after this one gets again, once it has cleared what it has set.
 func (x *Index) room() *[]float64 {
 	if room, ok := x.rooms.Get().(*[]float64); ok {
-		clear(*room)
 		return room
 	}
 	room := make([]float64, 2*x.places)
@@ -284,7 +288,13 @@ func (s *search) match(request *Request, terms []queryTerm) error {
 			return err
 		}
 	}
-	s.matched = slices.DeleteFunc(s.matched, func(n uint64) bool { return !filter.passes(n) })
+	s.matched = slices.DeleteFunc(s.matched, func(n uint64) bool {
+		passes := filter.passes(n)
+		if !passes {
+			s.scores[n] = 0
+		}
+		return !passes
+	})
 	if s.newest {
 		return s.scoreTimes()
 	}

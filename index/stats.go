@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -97,6 +98,9 @@ type totals struct {
 	// Unfinished is set while an Apply of several batches is on its way. The
 	// position is still the old one, and the statistics must be counted anew.
 	Unfinished bool `json:"unfinished,omitempty"`
+	// Reached is the highest position that an Apply of several batches was to lead to: one
+	// that was cut short may have left names from up to there.
+	Reached uint64 `json:"reached,omitempty"`
 }
 
 // totalsKey is the internal value that holds the totals.
@@ -134,7 +138,10 @@ func (t *totals) remove(f *facts) error {
 
 // recount returns t with the statistics that the facts of all documents give.
 func (t totals) recount(state *scorch.IndexSnapshot) (totals, error) {
-	counted := totals{Serial: t.Serial, Position: t.Position}
+	counted := totals{Serial: t.Serial, Position: t.Position, Reached: t.Reached}
+	if t.Unfinished && t.Reached == 0 { // of a program that did not note it
+		counted.Reached = math.MaxUint64
+	}
 	facts, err := newFactsReader(state)
 	if err != nil {
 		return t, err

@@ -24,7 +24,7 @@ import (
 const (
 	leastChunk     = 4 << 20
 	mostChunk      = 16 << 20
-	chunkDocuments = 4096
+	chunkDocuments = 8192
 )
 
 // pollInterval is how often a waiting batch looks whether its engine has died.
@@ -219,9 +219,9 @@ func (w *Writer) apply(ctx context.Context, changes []Change, position uint64) e
 	batch := api.NewBatch()
 	err := w.engine.read(func(state *scorch.IndexSnapshot) (err error) {
 		if size := w.chunkSize(changes); chunk(changes, size) < len(changes) {
-			after, err = w.applyChunks(ctx, state, changes, size)
+			after, err = w.applyChunks(ctx, state, changes, position, size)
 		} else if batch, err = w.prepare(ctx, changes); err == nil {
-			err = after.count(state, changes, batch)
+			err = after.count(w, state, changes, batch)
 		}
 		return err
 	})
@@ -251,13 +251,16 @@ type load struct {
 // applyChunks makes changes in several batches, as many at a time as there are
 // cores: the engine uses one core a batch. It returns the totals after them, and
 // leaves the index unfinished.
-func (w *Writer) applyChunks(ctx context.Context, state *scorch.IndexSnapshot, changes []Change, size int) (totals, error) {
+func (w *Writer) applyChunks(
+	ctx context.Context, state *scorch.IndexSnapshot, changes []Change, position uint64, size int,
+) (totals, error) {
 	unfinished := w.totals
-	unfinished.Unfinished = true
+	unfinished.Unfinished, unfinished.Reached = true, max(w.totals.Reached, position)
 	if err := w.runWith(api.NewBatch(), unfinished); err != nil {
 		return totals{}, err
 	}
 	l := &load{writer: w, state: state, size: size, changes: changes, after: w.totals}
+	l.after.Reached = unfinished.Reached
 	var workers sync.WaitGroup
 	for _, analyzer := range w.analyzers {
 		workers.Go(func() { l.fail(guard(func() error { return l.work(ctx, analyzer) })) })
@@ -274,7 +277,7 @@ func (l *load) work(ctx context.Context, analyzer *Analyzer) error {
 			if err != nil {
 				return err
 			}
-			batch := newBatch(changes, entries)
+			batch := l.writer.newBatch(changes, entries)
 			if err := l.count(changes[:len(entries)], batch); err != nil {
 				return err
 			}
@@ -304,7 +307,7 @@ func (l *load) take() []Change {
 func (l *load) count(changes []Change, batch *api.Batch) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	return l.after.count(l.state, changes, batch)
+	return l.after.count(l.writer, l.state, changes, batch)
 }
 
 // fail remembers an error, if it is one.
@@ -367,7 +370,7 @@ func (w *Writer) prepare(ctx context.Context, changes []Change) (*api.Batch, err
 		})
 	}
 	workers.Wait()
-	return newBatch(changes, entries), errors.Join(failed...)
+	return w.newBatch(changes, entries), errors.Join(failed...)
 }
 
 // entries analyses the documents of changes, of as many as it can remember the
@@ -391,14 +394,25 @@ func (a *Analyzer) entries(ctx context.Context, changes []Change) ([]*entry, err
 	return entries, nil
 }
 
+// isNew reports whether the index cannot have the name of a change.
+func (w *Writer) isNew(c *Change) bool { return c.Since > max(w.totals.Position, w.totals.Reached) }
+
+// newName stands before a name that the index does not have. The engine looks in every
+// segment for the document that a key replaces, unless the key is behind all of its names;
+// and no name begins so: what stands before the first slash of one ends with a kind.
+const newName = "\xff/"
+
 // newBatch returns a batch of what changes say, given their analysed documents.
-func newBatch(changes []Change, entries []*entry) *api.Batch {
+func (w *Writer) newBatch(changes []Change, entries []*entry) *api.Batch {
 	batch := api.NewBatch()
 	for i, e := range entries {
-		if e != nil {
-			batch.Update(e)
-		} else {
+		switch {
+		case e == nil:
 			batch.Delete(changes[i].Name.String())
+		case w.isNew(&changes[i]):
+			batch.IndexOps[newName+e.id] = e
+		default:
+			batch.Update(e)
 		}
 	}
 	return batch
@@ -406,12 +420,15 @@ func newBatch(changes []Change, entries []*entry) *api.Batch {
 
 // count brings the totals from before batch to after it: what the changes
 // replace is counted out with the lengths that were stored with it.
-func (t *totals) count(state *scorch.IndexSnapshot, changes []Change, batch *api.Batch) error {
+func (t *totals) count(w *Writer, state *scorch.IndexSnapshot, changes []Change, batch *api.Batch) error {
 	facts, err := newFactsReader(state)
 	if err != nil {
 		return err
 	}
 	for _, c := range changes {
+		if w.isNew(&c) {
+			continue
+		}
 		name := c.Name.String()
 		id, err := state.InternalID(name)
 		if err != nil {

@@ -118,18 +118,21 @@ func TestCrashBetweenBatches(t *testing.T) {
 	old := generate(80, 3)
 	apply(t, dir, puts(old...), 5)
 	changes := puts(generate(200, 1)...)
+	for i := range changes[80:] {
+		changes[80+i].Since = 6
+	}
 
 	w := openWriter(t, dir)
 	unfinished := w.totals
-	unfinished.Unfinished = true
-	if err := w.runWith(newBatch(nil, nil), unfinished); err != nil {
+	unfinished.Unfinished, unfinished.Reached = true, 6
+	if err := w.runWith(w.newBatch(nil, nil), unfinished); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := w.analyzers[0].entries(t.Context(), changes[50:120])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.run(newBatch(changes[50:120], entries)); err != nil {
+	if err := w.run(w.newBatch(changes[50:120], entries)); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil { // a crash: the last batch never comes
@@ -159,13 +162,42 @@ func TestCrashBetweenBatches(t *testing.T) {
 	}
 }
 
+// A name that came up behind what the index has seen is not looked for; any other is.
+func TestNewNames(t *testing.T) {
+	dir := t.TempDir()
+	step := func(position, since uint64, first int, texts ...string) {
+		t.Helper()
+		var changes []Change
+		for i, text := range texts {
+			n := note(fmt.Sprint(first+i), text)
+			n.Name.Tree = "\xff\xff" // its name is behind the key of a new one
+			changes = append(changes, Change{Name: n.Name, Document: n, Since: since})
+		}
+		apply(t, dir, changes, position)
+	}
+	step(3, 1, 0, "alpha", "alpha")
+	step(6, 1, 0, "beta", "beta", "beta")
+	step(7, 7, 3, "gamma")
+	step(8, 1, 2, "delta")
+	step(9, 7, 3, "epsilon")
+	if err := Verify(dir, testStore); err != nil {
+		t.Error(err)
+	}
+	x := open(t, dir)
+	for text, want := range map[string]uint64{"alpha": 0, "beta": 2, "gamma": 0, "delta": 1, "epsilon": 1} {
+		if got := find(t, x, Request{Query: text}).Total; got != want {
+			t.Errorf("%d documents have %s, want %d", got, text, want)
+		}
+	}
+}
+
 // A document that is damaged in the index must not be counted out wrongly.
 func TestMalformedFactsInIndex(t *testing.T) {
 	dir := t.TempDir()
 	w := openWriter(t, dir)
 	bad := w.analyzers[0].entry(note("a", "alpha"))
 	bad.encoded = "nonsense"
-	if err := w.run(newBatch(puts(note("a", "")), []*entry{bad})); err != nil {
+	if err := w.run(w.newBatch(puts(note("a", "")), []*entry{bad})); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Apply(t.Context(), puts(note("a", "beta")), 1); !errors.Is(err, ErrDamaged) {

@@ -77,7 +77,7 @@ func (r *CaptureReport) Partial() bool {
 
 // The bounds of one transaction of a capture.
 const (
-	batchFiles = 512
+	batchFiles = 2048
 	batchBytes = 8 << 20
 )
 

@@ -304,16 +304,16 @@ func (w *Workspace) NotHere(ctx context.Context, kind record.Kind) (names []reco
 	apart := w.Apart()
 	var files []plan.File
 	err = w.Store.View(ctx, func(tx *store.Tx) error {
-		for ref, err := range tx.Lookup(store.FieldKind, string(record.KindFrame)) {
-			if err != nil {
+		for n, err := range tx.Names(record.Name{Kind: record.KindFrame}) {
+			if err != nil || n.Name.Tree != "" || n.Name.Kind != record.KindFrame {
 				return err
 			}
-			v, err := tx.Get(ref)
+			v, err := tx.Get(n.Ref)
 			if err != nil {
 				return err
 			}
 			f := plan.File{Path: v.Record.Path, Location: w.recognise(v.Record.Path)}
-			if v.Record.Name.Tree != "" || f.Location.Entries != kind {
+			if f.Location.Entries != kind {
 				continue
 			}
 			if text, differs := apart(f.Path, v.Position); differs && plan.MergeMarker(text) == 0 {

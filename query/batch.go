@@ -69,9 +69,12 @@ func (b *batch) add(tx *store.Tx, e store.Entry, end uint64) error {
 		return err
 	}
 	b.size += int(min(head.Record.Size, indexedText))
-	b.changes = append(b.changes, index.Change{Name: head.Record.Name, Document: document(head, tx.Description(head.Ref))})
-	b.contents = append(b.contents, content)
-	return nil
+	change := index.Change{Name: head.Record.Name, Document: document(head, tx.Description(head.Ref))}
+	if head.Record.Prev.IsZero() {
+		change.Since, err = tx.Since(head.Record.Name)
+	}
+	b.changes, b.contents = append(b.changes, change), append(b.contents, content)
+	return err
 }
 
 // contentOf returns the body of a version. One that is missing is damage to a

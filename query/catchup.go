@@ -24,7 +24,7 @@ const (
 	minBatch   = 4 << 20                // bytes of text in one batch, if there are so many
 	bulkBatch  = 32 << 20               // while far behind and the speed is not known; half of it at least
 	maxBatch   = 32 << 20               // one is indexed while the next is read
-	maxChanges = 8192                   // in one batch
+	maxChanges = 16384                  // in one batch
 )
 
 // A catchUp brings the index to a position of the log that was fixed when it
@@ -46,9 +46,10 @@ type catchUp struct {
 	literal    bool              // see SearchAnswer.Literal
 	completed  map[string]string // terms that a word of the query stands for, with its own
 
-	swept   uint64 // drops up to here left nothing in the index; see sweep
-	renewed bool   // a damaged index was thrown away once
-	cannot  error  // why the index cannot be read or written, as on a full disk: all that it lacks is scanned
+	next    *loading // the batch after those that are indexed, already being read; nil: none
+	swept   uint64   // drops up to here left nothing in the index; see sweep
+	renewed bool     // a damaged index was thrown away once
+	cannot  error    // why the index cannot be read or written, as on a full disk: all that it lacks is scanned
 }
 
 // newCatchUp fixes the end: what is put from now on is left to later searches, so
@@ -73,6 +74,8 @@ func (c *catchUp) openCurrent(ctx context.Context, deadline time.Time) (*index.I
 		}
 		return nil, nil, fmt.Errorf("making the index: %w", err)
 	}
+	reading, stop := context.WithCancel(ctx)
+	defer func() { stop(); c.next = nil }()
 	for {
 		x, hold, err := c.open(ctx)
 		if err != nil {
@@ -85,7 +88,7 @@ func (c *catchUp) openCurrent(ctx context.Context, deadline time.Time) (*index.I
 		if err := closeIndex(x, hold); err != nil {
 			return nil, nil, err
 		}
-		if err := c.advance(ctx); err != nil {
+		if err := c.advance(reading); err != nil {
 			if c.isRefused(err) || errors.Is(err, turnstile.ErrBusy) && time.Now().After(deadline) {
 				deadline = time.Time{}
 				continue
@@ -253,25 +256,26 @@ func limitMemory() (end func()) {
 	return func() { debug.SetMemoryLimit(before) }
 }
 
-// fillUntil indexes batch after batch; while one is indexed the next is read. A
-// last batch that would be small is better left to the next slice.
+// fillUntil indexes batch after batch; while one is indexed the next is read, also for the
+// next slice. A last batch that would be small is better left to that.
 func (c *catchUp) fillUntil(ctx context.Context, w *index.Writer, end time.Time, small time.Duration) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	from := w.Position()
 	if from < c.stepped {
 		from = min(from, c.again)
 	}
-	next := c.load(ctx, from, time.Until(end))
-	for next != nil {
+	if c.next == nil || c.next.after != from {
+		c.next = c.load(ctx, from, time.Until(end))
+	}
+	for isLast := false; c.next != nil && !isLast; {
 		began := time.Now()
-		l := <-next
-		next = nil
+		l := <-c.next.done
+		c.next = nil
 		if l.err != nil {
 			return l.err
 		}
-		if l.position < c.end && time.Until(end) > small+l.cost(c.speed) {
-			next = c.load(ctx, l.position, time.Until(end))
+		isLast = time.Until(end) <= small+l.cost(c.speed)
+		if l.position < c.end {
+			c.next = c.load(ctx, l.position, max(small, time.Until(end)))
 		}
 		if err := w.Apply(ctx, l.changes, max(l.position, w.Position())); err != nil {
 			return err
@@ -283,6 +287,12 @@ func (c *catchUp) fillUntil(ctx context.Context, w *index.Writer, end time.Time,
 		c.opts.Progress(l.position, c.end)
 	}
 	return nil
+}
+
+// A loading is a batch that is being read.
+type loading struct {
+	after uint64 // the log position before it
+	done  chan loadedBatch
 }
 
 // A loadedBatch is a batch with its texts, or why there is none.
@@ -302,7 +312,7 @@ func (l *loadedBatch) cost(speed float64) time.Duration {
 
 // load reads, beside the caller, about as much as can be indexed in the time that
 // is left.
-func (c *catchUp) load(ctx context.Context, after uint64, left time.Duration) <-chan loadedBatch {
+func (c *catchUp) load(ctx context.Context, after uint64, left time.Duration) *loading {
 	size := max(minBatch, min(maxBatch, int(c.speed*left.Seconds())))
 	switch far := c.end > after+farBehind; {
 	case far && c.speed == 0:
@@ -311,7 +321,7 @@ func (c *catchUp) load(ctx context.Context, after uint64, left time.Duration) <-
 		size = max(size, bulkBatch/2)
 	}
 	swept := c.swept
-	loaded := make(chan loadedBatch, 1)
+	l := &loading{after, make(chan loadedBatch, 1)}
 	go func() {
 		b, err := c.gather(ctx, after, size)
 		if err == nil && b.unknown > swept {
@@ -320,9 +330,9 @@ func (c *catchUp) load(ctx context.Context, after uint64, left time.Duration) <-
 		if err == nil {
 			err = b.read()
 		}
-		loaded <- loadedBatch{b, err}
+		l.done <- loadedBatch{b, err}
 	}()
-	return loaded
+	return l
 }
 
 // openWriter opens the index to write it, and begins a new one if it is ahead.

@@ -81,7 +81,7 @@ func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found
 	return found[from:to], len(found), nil
 }
 
-// knowledgeRefs returns the union over the tags, in any order.
+// knowledgeRefs returns what has one of the tags, or as many as it needs, in any order.
 func (r *Reader) knowledgeRefs(ctx context.Context, request *KnowledgeRequest) ([]record.Ref, error) {
 	if len(request.Wanted) == 0 {
 		return r.refs(ctx, store.FieldKind, string(record.KindKnowledge))
@@ -97,16 +97,23 @@ func (r *Reader) knowledgeRefs(ctx context.Context, request *KnowledgeRequest) (
 			tags = append(tags, markdown.Each(counts, func(c TagCount) string { return c.Tag })...)
 		}
 	}
-	all := make(map[record.Ref]bool)
+	all, least := make(map[record.Ref]int), 1
+	if request.AllTags {
+		least = len(request.Wanted)
+	}
+	if least = max(least, len(request.Tags)); request.Prefix {
+		least = 1 // several tags of an entry may have one beginning
+	}
 	for _, tag := range tags {
 		refs, err := r.refs(ctx, store.FieldTag, tag)
 		if err != nil {
 			return nil, err
 		}
 		for _, ref := range refs {
-			all[ref] = true
+			all[ref]++
 		}
 	}
+	maps.DeleteFunc(all, func(_ record.Ref, has int) bool { return has < least })
 	return slices.Collect(maps.Keys(all)), nil
 }
 

@@ -104,6 +104,22 @@ func (tx *Tx) Values(field Field, prefix string) iter.Seq2[Value, error] {
 	}
 }
 
+// Distinct returns the values of a field, in order. What is behind one is sought, so that
+// those that many heads have take no longer than others. It ends after the first error.
+func (tx *Tx) Distinct(field Field) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		start := append([]byte(field), 0)
+		c := tx.lookups.Cursor()
+		for k, _ := c.Seek(start); bytes.HasPrefix(k, start); {
+			_, text, _, err := parseLookupKey(k)
+			if !yield(text, err) || err != nil {
+				return
+			}
+			k, _ = c.Seek(after(lookupPrefix(field, text)))
+		}
+	}
+}
+
 // A Value is a value of a field and the number of heads that have it.
 type Value struct {
 	Text   string

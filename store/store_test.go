@@ -484,6 +484,14 @@ func TestLookups(t *testing.T) {
 		if diff := cmp.Diff(values, collect(t, tx.Values(store.FieldTag, ""))); diff != "" {
 			t.Errorf("tags (-want +got):\n%s", diff)
 		}
+		if diff := cmp.Diff([]string{"react", "state"}, collect(t, tx.Distinct(store.FieldTag))); diff != "" {
+			t.Errorf("distinct tags (-want +got):\n%s", diff)
+		}
+		for of, want := range map[string]uint64{"knowledge/pattern-001": 1, "knowledge/gotcha-001": 2, "knowledge/gotcha": 0} {
+			if got, err := tx.Since(name(t, of)); got != want || err != nil {
+				t.Errorf("%s came up at %d, %v, want %d", of, got, err, want)
+			}
+		}
 		if diff := cmp.Diff(values[:1], collect(t, tx.Values(store.FieldTag, "rea"))); diff != "" {
 			t.Errorf("tags that begin with rea (-want +got):\n%s", diff)
 		}

@@ -306,6 +306,17 @@ func (tx *Tx) History(name record.Name) ([]Event, error) {
 	return events, nil
 }
 
+// Since returns the log position at which a name first came up, 0 if it never did.
+func (tx *Tx) Since(name record.Name) (uint64, error) {
+	prefix := historyPrefix(nameKey(name))
+	k, v := tx.history.Cursor().Seek(prefix)
+	if !bytes.HasPrefix(k, prefix) {
+		return 0, nil
+	}
+	e, err := decodeEvent(k, v)
+	return e.Position, err
+}
+
 // Names returns the names from the given one on that have a current version,
 // in the order of tree, kind and id, with the ref of that version. The zero
 // Name begins at the start. It ends after the first error.

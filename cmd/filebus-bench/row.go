@@ -155,6 +155,9 @@ func writeTable(w io.Writer, rows []row, count map[verdict]int) error {
 	for _, r := range rows {
 		fmt.Fprintln(table, strings.Join(r.cells(), "\t"))
 	}
+	if bars := barsOf(rows); bars != "" {
+		fmt.Fprintf(table, "\n%s", bars)
+	}
 	fmt.Fprintf(table, "\n%d met, %d not met, %d skipped, %d failed\n",
 		count[met], count[notMet], count[skipped], count[failed])
 	return table.Flush()

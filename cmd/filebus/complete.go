@@ -110,11 +110,11 @@ func (w *workspace) filterValues(ctx context.Context, field string) (values []st
 		return append(markdown.Each(trees, func(t *materialize.Tree) string { return string(t.Name) }), ".")
 	}
 	values, _ = query.View(ctx, w.Store, func(tx *store.Tx) (all []string, err error) {
-		for value, err := range tx.Values(store.Field(field), "") {
+		for value, err := range tx.Distinct(store.Field(field)) {
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, value.Text)
+			all = append(all, value)
 		}
 		return all, nil
 	})
