@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,8 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("FILEBUS_STATE", "off"); err != nil {
 		panic(err)
 	}
-	time.Local = time.UTC // as TZ says to the programs of scripts
+	debug.SetGCPercent(400) // many short commands leave garbage, and little of it at a time
+	time.Local = time.UTC   // as TZ says to the programs of scripts
 	// Programs that scripts find by their plain names. As keys, these would hide
 	// the script command filebus.
 	testscript.Main(m, map[string]func(){"./filebus": nil, "./speaker": nil})
