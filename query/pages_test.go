@@ -58,7 +58,7 @@ func TestStalePages(t *testing.T) {
 	for _, text := range []string{"heron", "heron stands"} {
 		for _, limit := range []int{1, 3, 7, 10, 100} {
 			got := []string{}
-			for offset := 0; offset < 200; offset += limit {
+			for offset := 0; offset < 80; offset += limit {
 				answer, err := hurried.Search(t.Context(), query.SearchRequest{Request: index.Request{Query: text, Filter: record.Filter{Tags: []string{"open"}}, Duplicates: true, Limit: limit, Offset: offset}})
 				if err != nil {
 					t.Fatal(err)

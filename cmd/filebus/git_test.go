@@ -23,7 +23,7 @@ func TestGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git program")
 	}
-	testscript.Run(t, scriptParams("testdata/git", func(env *testscript.Env) {
+	testscript.Run(t, scriptParams(t, "testdata/git", func(env *testscript.Env) {
 		env.Setenv("HOME", env.WorkDir+"/home")
 		env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 		env.Vars = append(env.Vars, quickGit()...)

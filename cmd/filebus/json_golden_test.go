@@ -48,7 +48,7 @@ func TestJSONGolden(t *testing.T) {
 		testscript.Run(t, testscript.Params{
 			Dir:                 "testdata/json",
 			RequireExplicitExec: true,
-			Setup:               setupGolden,
+			Setup:               func(env *testscript.Env) error { clearBeside(t, env); return setupGolden(env) },
 			Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 				"json": func(ts *testscript.TestScript, _ bool,
 					args []string) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -46,19 +47,28 @@ func speak() {
 // its own with a store of its own.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, scriptParams("testdata/script", func(env *testscript.Env) {
+	testscript.Run(t, scriptParams(t, "testdata/script", func(env *testscript.Env) {
 		env.Setenv("FILEBUS_STORE", env.WorkDir+"/.filebus")
 	}))
 }
 
+// clearBeside removes, when all scripts have ended, what one has left beside its folder, such as
+// a backup: the folder above it is made for the scripts of one test, and is left unless empty.
+func clearBeside(t *testing.T, env *testscript.Env) {
+	if keep := flag.Lookup("testwork"); keep == nil || keep.Value.String() == "false" {
+		t.Cleanup(func() { must(t, os.RemoveAll(filepath.Dir(env.WorkDir))) })
+	}
+}
+
 // scriptParams say how the scripts of a folder are run; setup sets what they find
 // besides in their environment.
-func scriptParams(dir string, setup func(env *testscript.Env)) testscript.Params {
+func scriptParams(t *testing.T, dir string, setup func(env *testscript.Env)) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
+			clearBeside(t, env)
 			env.Setenv("FILEBUS_STATE", env.WorkDir+"/.tmp/state")
 			env.Setenv("TZ", "UTC")
 			setup(env)
