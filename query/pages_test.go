@@ -95,6 +95,9 @@ func TestPhraseInADuplicate(t *testing.T) {
 
 // TestPagesBehindTheEnd makes sure that there is none so far away that it overflows.
 func TestPagesBehindTheEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "heron")
