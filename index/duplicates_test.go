@@ -191,6 +191,9 @@ func checkPages(t *testing.T, x *Index, request Request, size int, whole Result)
 
 // Whatever stands behind a hit is not the fault of how the index came to be.
 func TestExactDuplicates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	documents := duplicated(rand.New(rand.NewPCG(1, 12)), 120)
 	var want Result

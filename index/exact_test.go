@@ -62,6 +62,9 @@ var exactQueries = []string{
 
 // Names, order and scores must not depend on how an index came to be.
 func TestExactScores(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	documents := generate(200, 1)
 	histories := []history{

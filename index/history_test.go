@@ -16,6 +16,9 @@ import (
 // A random history of puts, deletions and reopenings must always leave what a
 // map would hold, with the statistics of just these documents.
 func TestRandomHistory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	generator := rand.New(rand.NewPCG(11, 12))
 	dir := t.TempDir()

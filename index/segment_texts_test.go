@@ -14,6 +14,9 @@ import (
 
 // Segments of texts that nobody would write are those that the engine would write.
 func TestSegmentOfHostileTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	for name, documents := range hostile() {
 		analyzers := []*Analyzer{NewAnalyzer(), NewAnalyzer(), NewAnalyzer()}

@@ -213,6 +213,9 @@ func TestMalformedFactsInIndex(t *testing.T) {
 
 // Many small calls must not leave many segments behind.
 func TestSingleDocuments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	for i := range 60 {

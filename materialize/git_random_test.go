@@ -30,7 +30,8 @@ func (r *gitRun) newToken() string { r.token++; return fmt.Sprintf("token%03dx",
 
 func (r *gitRun) git(t testing.TB, w *materialize.Workspace, args ...string) (string, bool) {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", w.Root, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-C", w.Root, "-c", "user.name=a", "-c", "user.email=a@b",
+		"-c", "maintenance.auto=false", "-c", "core.fsync=none"}, args...)...)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_EDITOR=:")
 	out, err := cmd.CombinedOutput()
 	return string(out), err == nil
@@ -197,12 +198,12 @@ func (r *gitRun) words(t testing.TB, w *materialize.Workspace) (words []string) 
 }
 
 // TestGitSequences does random things with git beside filebus. FILEBUS_STEPS is how many
-// to do, a few hundred if it is not set.
+// to do, a hundred or so if it is not set.
 func TestGitSequences(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	steps := 240
+	steps := 120
 	if n, err := strconv.Atoi(os.Getenv("FILEBUS_STEPS")); err == nil {
 		steps = n
 	}

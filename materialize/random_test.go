@@ -268,10 +268,13 @@ func (r *randomRun) wantLive(t testing.TB) {
 // entries by command, with a sync now and then, and compares file, store and
 // history after each sync.
 func TestRandomSequences(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	for label, format := range handFormats() {
 		t.Run(label, func(t *testing.T) {
 			t.Parallel()
-			for seed := range uint64(12) {
+			for seed := range uint64(6) {
 				r := newRandomRun(t, seed, format)
 				for range 12 {
 					switch r.IntN(4) {

@@ -16,6 +16,9 @@ import (
 // TestReleaseInterrupted interrupts a release of more than one batch again and
 // again; the store is sound after each, and the last one finishes.
 func TestReleaseInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	w := newWorkspace(t)
 	const names = 1300
 	fill(t, w, names)

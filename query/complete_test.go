@@ -96,6 +96,9 @@ func TestPrefixOrder(t *testing.T) {
 // TestPrefixWithOthers wants Prefix beside More, several stores, what is not
 // indexed, and any text.
 func TestPrefixWithOthers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	b := newBench(t)
 	if answer := b.search(query.SearchRequest{Request: index.Request{Query: "her"}, Prefix: true, IndexedOnly: true}); len(answer.Hits) != 0 {
 		t.Errorf("hits of no index: %q", found(answer))

@@ -174,7 +174,7 @@ func TestAgainstAnOracle(t *testing.T) {
 			benches = append(benches, newBench(t))
 		}
 		o.fill(90, benches...)
-		for range 25 {
+		for range 12 {
 			q := o.ask()
 			want := o.wanted(&q)
 			var first []string

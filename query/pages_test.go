@@ -58,7 +58,7 @@ func TestStalePages(t *testing.T) {
 	for _, text := range []string{"heron", "heron stands"} {
 		for _, limit := range []int{1, 3, 7, 10, 100} {
 			got := []string{}
-			for offset := 0; offset < 200; offset += limit {
+			for offset := 0; offset < 80; offset += limit {
 				answer, err := hurried.Search(t.Context(), query.SearchRequest{Request: index.Request{Query: text, Filter: record.Filter{Tags: []string{"open"}}, Duplicates: true, Limit: limit, Offset: offset}})
 				if err != nil {
 					t.Fatal(err)
@@ -95,6 +95,9 @@ func TestPhraseInADuplicate(t *testing.T) {
 
 // TestPagesBehindTheEnd makes sure that there is none so far away that it overflows.
 func TestPagesBehindTheEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "heron")

@@ -98,6 +98,9 @@ func TestSearchPhrases(t *testing.T) {
 // TestSearchPhrasePages wants all pages together to be what reading every body
 // finds, whatever their size.
 func TestSearchPhrasePages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	b := newBench(t)
 	random := rand.New(rand.NewPCG(1, 2))

@@ -82,6 +82,9 @@ func TestNearnessOfNothing(t *testing.T) {
 // TestNearPages wants pages of any size to be pieces of one order, in which scores
 // fall, within the window of nearness, across its end and behind it.
 func TestNearPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	b := newBench(t)
 	random := rand.New(rand.NewPCG(7, 7))

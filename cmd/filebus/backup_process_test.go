@@ -12,7 +12,7 @@ import (
 // was acknowledged before a backup began is in it: the last one is restored and verified.
 func TestBackupWhilePutting(t *testing.T) {
 	t.Parallel()
-	const processes, puts = 20, 4
+	processes, puts := manyProcesses(t), 4
 	dir, saved, restored := t.TempDir(), filepath.Join(t.TempDir(), "saved"), t.TempDir()
 	mustRun(t, dir, "init")
 	var mu sync.Mutex

@@ -231,7 +231,7 @@ func ways() map[string]func(k, n int) verdict {
 //	FILEBUS_CALLS=1000000 go test ./cmd/filebus -run '^TestEveryCall$' -timeout 3h -v
 func TestEveryCall(t *testing.T) {
 	t.Parallel()
-	most := effort(t, "FILEBUS_CALLS", 2)
+	most := effort(t, "FILEBUS_CALLS", 1)
 	populated := newStage(t, populate)
 	for label, s := range scenarios() {
 		t.Run(label, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 // those that write to one output only one wins, and the file is whole.
 func TestManyCombines(t *testing.T) {
 	t.Parallel()
-	const processes = 20
+	processes := manyProcesses(t)
 	dir := t.TempDir()
 	var inputs []string
 	for i := range 5 {

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// TestManyDialogues makes one dialogue from 20 processes at once: each has a slug and
+// TestManyDialogues makes one dialogue from many processes at once: each has a slug and
 // folders of its own. Then as many agents are launched in one round.
 func TestManyDialogues(t *testing.T) {
 	t.Parallel()
-	const processes = 20
+	processes := manyProcesses(t)
 	dir := t.TempDir()
 	mustRun(t, dir, "init")
 	var agents []string

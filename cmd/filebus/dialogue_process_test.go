@@ -276,11 +276,11 @@ func (d *debate) checkDocument(t *testing.T) {
 	}
 }
 
-// TestManyTurns puts turns of one round from 20 processes at once, and then one turn
+// TestManyTurns puts turns of one round from many processes at once, and then one turn
 // from many, each with another text.
 func TestManyTurns(t *testing.T) {
 	t.Parallel()
-	const processes = 20
+	processes := manyProcesses(t)
 	dir := t.TempDir()
 	var agents []string
 	for i := range processes {

@@ -187,7 +187,7 @@ func listAtOnce(t *testing.T, dir string) int {
 func TestManyExecs(t *testing.T) {
 	t.Parallel()
 	wantShell(t)
-	const processes = 20
+	processes := manyProcesses(t)
 	dir := t.TempDir()
 	var wg sync.WaitGroup
 	for p := range processes {

@@ -35,7 +35,7 @@ func runGcProcess(t testing.TB, dir string, args ...string) gcReport {
 // and nothing may be counted twice or left over.
 func TestGcWhilePutting(t *testing.T) {
 	t.Parallel()
-	const processes, puts = 20, 4
+	processes, puts := manyProcesses(t), 4
 	dir := t.TempDir()
 	mustRun(t, dir, "init")
 	var wg sync.WaitGroup
@@ -109,7 +109,7 @@ func wantSoundAndMirrored(t testing.TB, dir string, results int) {
 func TestKilledGc(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	const results = 1500
+	const results = 500
 	mustRun(t, dir, "init")
 	for i := range results {
 		folder := filepath.Join(dir, ".claude", "agent_tool_results", fmt.Sprintf("c%d", i%10))
@@ -126,12 +126,12 @@ func TestKilledGc(t *testing.T) {
 		}
 	}
 	mustRun(t, dir, "sync")
-	for range 6 {
+	for range 4 {
 		cmd := filebusCommand(t, dir, "gc", "--kind", "result", "--keep", "3")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(20+rand.IntN(200)) * time.Millisecond)
+		time.Sleep(time.Duration(20+rand.IntN(120)) * time.Millisecond)
 		_ = cmd.Process.Kill() // it may be done already
 		_ = cmd.Wait()         // it was killed
 		if out := mustRun(t, dir, "verify"); !strings.Contains(out, "sound") {

@@ -23,9 +23,10 @@ func TestGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git program")
 	}
-	testscript.Run(t, scriptParams("testdata/git", func(env *testscript.Env) {
+	testscript.Run(t, scriptParams(t, "testdata/git", func(env *testscript.Env) {
 		env.Setenv("HOME", env.WorkDir+"/home")
 		env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+		env.Vars = append(env.Vars, quickGit()...)
 		env.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 		env.Setenv("GIT_EDITOR", ":")
 		for _, role := range []string{"AUTHOR", "COMMITTER"} {
@@ -33,6 +34,15 @@ func TestGit(t *testing.T) {
 			env.Setenv("GIT_"+role+"_EMAIL", "ada@example.org")
 		}
 	}))
+}
+
+// quickGit are variables with which git does not look after each commit whether it should tidy
+// up, which is a process more, and does not wait for the disk.
+func quickGit() []string {
+	return []string{
+		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false",
+		"GIT_CONFIG_KEY_1=gc.auto", "GIT_CONFIG_VALUE_1=0", "GIT_CONFIG_KEY_2=core.fsync", "GIT_CONFIG_VALUE_2=none",
+	}
 }
 
 // TestSyncScenarios compares the table of docs/sync.md with the scripts that there

@@ -42,11 +42,11 @@ func distinct(texts []string) int {
 	return len(slices.Compact(texts))
 }
 
-// TestManyIssues adds issues from 50 processes at once, while an agent appends to
-// the file by hand, and then claims them from 50 processes at once.
+// TestManyIssues adds issues from many processes at once, while an agent appends to
+// the file by hand, and then claims them from many processes at once.
 func TestManyIssues(t *testing.T) {
 	t.Parallel()
-	const processes, byHand = 50, 10
+	processes, byHand := manyProcesses(t), 10
 	dir := t.TempDir()
 	queue := filepath.Join(dir, ".claude", "issue_queue.md")
 	mustRun(t, dir, "init")

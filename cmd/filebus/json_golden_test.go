@@ -32,6 +32,7 @@ const goldenFile = "testdata/json.golden"
 // What a reader of JSON depends on is in there: a change of the file has to be
 // meant. go test ./cmd/filebus -run JSONGolden -update writes it anew.
 func TestJSONGolden(t *testing.T) {
+	t.Parallel()
 	scripts, err := filepath.Glob("testdata/json/*.txtar")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("testdata/json: %d scripts, %v", len(scripts), err)
@@ -47,7 +48,7 @@ func TestJSONGolden(t *testing.T) {
 		testscript.Run(t, testscript.Params{
 			Dir:                 "testdata/json",
 			RequireExplicitExec: true,
-			Setup:               setupGolden,
+			Setup:               func(env *testscript.Env) error { clearBeside(t, env); return setupGolden(env) },
 			Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 				"json": func(ts *testscript.TestScript, _ bool,
 					args []string) {

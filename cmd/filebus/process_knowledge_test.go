@@ -14,7 +14,7 @@ import (
 // what the store has.
 func TestManyLearn(t *testing.T) {
 	t.Parallel()
-	const processes = 50
+	processes := manyProcesses(t)
 	dir := t.TempDir()
 	mustRun(t, dir, "init")
 	var wg sync.WaitGroup

@@ -50,8 +50,9 @@ func mustRun(t testing.TB, dir string, args ...string) string {
 func TestKilledCapture(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	const captured = 600 // files: more than one transaction takes
 	source := filepath.Join(dir, "source")
-	for i := range 1500 {
+	for i := range captured {
 		name := filepath.Join(source, fmt.Sprintf("d%d", i%20), fmt.Sprintf("f%d.md", i))
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			t.Fatal(err)
@@ -66,16 +67,16 @@ func TestKilledCapture(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(10+rand.IntN(150)) * time.Millisecond)
+		time.Sleep(time.Duration(10+rand.IntN(90)) * time.Millisecond)
 		_ = cmd.Process.Kill() // it may be done already
 		_ = cmd.Wait()         // it was killed
 	}
 	mustRun(t, dir, "capture", "source")
-	if out := mustRun(t, dir, "verify"); !strings.Contains(out, "sound") || !strings.HasPrefix(out, "1500 records") {
+	if out := mustRun(t, dir, "verify"); !strings.Contains(out, "sound") || !strings.HasPrefix(out, fmt.Sprint(captured, " records")) {
 		t.Errorf("verify after killed captures: %s", out)
 	}
 	mustRun(t, dir, "materialize", "--tree", "source", "--to", "copy")
-	for i := range 1500 {
+	for i := range captured {
 		rel := filepath.Join(fmt.Sprintf("d%d", i%20), fmt.Sprintf("f%d.md", i))
 		if _, same, err := sameFile(filepath.Join(source, rel), filepath.Join(dir, "copy", rel)); err != nil || !same {
 			t.Fatalf("%s came back the same: %v, %v", rel, same, err)
@@ -87,7 +88,7 @@ func TestKilledCapture(t *testing.T) {
 // must stand when its reference is printed.
 func TestManyPuts(t *testing.T) {
 	t.Parallel()
-	const processes, puts = 16, 6
+	processes, puts := manyProcesses(t), 6
 	dir := t.TempDir()
 	var wg sync.WaitGroup
 	for p := range processes {
@@ -121,7 +122,7 @@ func TestManyPuts(t *testing.T) {
 // other's way, so each must be set.
 func TestManyTags(t *testing.T) {
 	t.Parallel()
-	const processes = 16
+	processes := manyProcesses(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "one.md")
 	if err := os.WriteFile(file, []byte("one\n"), 0o666); err != nil {

@@ -11,11 +11,11 @@ import (
 	"filebus/materialize/layout"
 )
 
-// TestManyAgents ends fifty agents from fifty processes at once, while an agent
+// TestManyAgents ends many agents from as many processes at once, while an agent
 // writes to the state by hand before: every row must be there, once.
 func TestManyAgents(t *testing.T) {
 	t.Parallel()
-	const agents = 50
+	agents := manyProcesses(t)
 	dir := t.TempDir()
 	state := layout.StateChange{Set: []layout.Property{{Key: "Run ID", Value: "run-1"}, {Key: "Loop", Value: "1"}}}
 	for i := range agents {

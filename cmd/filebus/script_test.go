@@ -1,10 +1,12 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +27,8 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("FILEBUS_STATE", "off"); err != nil {
 		panic(err)
 	}
-	time.Local = time.UTC // as TZ says to the programs of scripts
+	debug.SetGCPercent(400) // many short commands leave garbage, and little of it at a time
+	time.Local = time.UTC   // as TZ says to the programs of scripts
 	// Programs that scripts find by their plain names. As keys, these would hide
 	// the script command filebus.
 	testscript.Main(m, map[string]func(){"./filebus": nil, "./speaker": nil})
@@ -44,19 +47,28 @@ func speak() {
 // its own with a store of its own.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, scriptParams("testdata/script", func(env *testscript.Env) {
+	testscript.Run(t, scriptParams(t, "testdata/script", func(env *testscript.Env) {
 		env.Setenv("FILEBUS_STORE", env.WorkDir+"/.filebus")
 	}))
 }
 
+// clearBeside removes, when all scripts have ended, what one has left beside its folder, such as
+// a backup: the folder above it is made for the scripts of one test, and is left unless empty.
+func clearBeside(t *testing.T, env *testscript.Env) {
+	if keep := flag.Lookup("testwork"); keep == nil || keep.Value.String() == "false" {
+		t.Cleanup(func() { must(t, os.RemoveAll(filepath.Dir(env.WorkDir))) })
+	}
+}
+
 // scriptParams say how the scripts of a folder are run; setup sets what they find
 // besides in their environment.
-func scriptParams(dir string, setup func(env *testscript.Env)) testscript.Params {
+func scriptParams(t *testing.T, dir string, setup func(env *testscript.Env)) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
+			clearBeside(t, env)
 			env.Setenv("FILEBUS_STATE", env.WorkDir+"/.tmp/state")
 			env.Setenv("TZ", "UTC")
 			setup(env)

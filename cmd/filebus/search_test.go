@@ -74,7 +74,7 @@ func TestMaxTokens(t *testing.T) {
 	}
 	d.write("tree/one-line.md", strings.Repeat("heron é ", 9000))
 	d.run("capture", "tree")
-	for range 250 {
+	for range 120 {
 		tokens := 1 + int(random.ExpFloat64()*400)
 		args := []string{"search", "heron", append(words[:5:5], "strok")[random.IntN(6)], "--max-tokens", strconv.Itoa(tokens)}
 		for _, flag := range []string{"--json", "--sections", "--explain", "--facets=kind,tag", "--duplicates", "--limit=30", "--offset=3"} {

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// TestManySessions starts sessions of two types from 100 processes at once: each has
+// TestManySessions starts sessions of two types from many processes at once: each has
 // an id and a folder of its own.
 func TestManySessions(t *testing.T) {
 	t.Parallel()
-	const processes = 100
+	processes := manyProcesses(t)
 	dir := t.TempDir()
 	mustRun(t, dir, "init", "--profile", "blue")
 	ids := inProcesses(t, dir, processes, func(i int) []string {
@@ -32,11 +32,11 @@ func TestManySessions(t *testing.T) {
 	}
 }
 
-// TestManyEvents writes to the log of a session from 30 processes at once, while
+// TestManyEvents writes to the log of a session from many processes at once, while
 // an agent appends to it by hand.
 func TestManyEvents(t *testing.T) {
 	t.Parallel()
-	const processes = 30
+	processes := manyProcesses(t)
 	dir := t.TempDir()
 	id := strings.TrimSpace(mustRun(t, dir, "session", "start", "build"))
 	log := filepath.Join(dir, ".claude", "sessions", "build", id, ".agent_log")

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// TestManyNotes notes progress from 50 processes at once, while the task's agent
+// TestManyNotes notes progress from many processes at once, while the task's agent
 // appends to the journal by hand.
 func TestManyNotes(t *testing.T) {
 	t.Parallel()
-	const processes, byHand = 50, 10
+	processes, byHand := manyProcesses(t), 10
 	dir := t.TempDir()
 	journal := filepath.Join(dir, ".claude", "journal", "task-003.md")
 	mustRun(t, dir, "task", "start", "003")

@@ -383,6 +383,10 @@ func effort(t testing.TB, variable string, short int) int {
 	return n
 }
 
+// manyProcesses is how many processes a test starts at once: enough to keep each waiting
+// for others, on the two processors of the usual tests. FILEBUS_PROCESSES=100 makes it a crowd.
+func manyProcesses(t testing.TB) int { return effort(t, "FILEBUS_PROCESSES", 12) }
+
 // sample returns some of all, in their order, without the same ones each time.
 func sample[T any](all []T, n int) []T {
 	if n >= len(all) {

@@ -41,11 +41,12 @@ func TestPut(t *testing.T) {
 		{"stub over a stub", stub, string(layout.StubText("another reason", "")), false, "[ERROR: another reason]\n"},
 		{"stub over a turn", turnText, stub, false, ""},
 		{"empty", "", " \n\t\n", false, ""},
+		{"bytes", "", "\x00\xff", false, "\x00\xff"},
+		// The long ones come last, since each round reads those before it.
 		{"too long", "", strings.Repeat("x", MaxTurn+1), false, ""},
 		{"as long as it may be", "", strings.Repeat("x", MaxTurn), false, strings.Repeat("x", MaxTurn)},
 		{"over a long one by force", strings.Repeat("x", MaxTurn+1), turnText, true, turnText},
 		{"over a long one", strings.Repeat("x", MaxTurn+1), turnText, false, ""},
-		{"bytes", "", "\x00\xff", false, "\x00\xff"},
 	}
 	for _, profile := range profiles() {
 		h := newDebate(t, profile)
