@@ -20,6 +20,10 @@ const (
 // as the beginning of a hash. In texts they are the same words: see completed.
 func (c *catchUp) complete(ctx context.Context, x *index.Index, request *SearchRequest) (more []index.WeightedTerm, err error) {
 	c.completed = map[string]string{}
+	for _, other := range request.otherWords() {
+		c.completed[other.Term] = other.Term
+		more = append(more, other)
+	}
 	for _, b := range request.beginnings() {
 		if b.isGuess {
 			if known, err := x.Has(ctx, b.Term); known || err != nil {
