@@ -37,7 +37,7 @@ func requestTerms(request *Request) []queryTerm {
 		}
 	}
 	for token := range Analyze(bounded(request.Query)) {
-		add(token.Term, 1)
+		add(token.Term, weightOf(token.Term))
 	}
 	for _, more := range request.More {
 		if more.Term != "" && more.Weight >= minWeight {

@@ -117,6 +117,9 @@ type Result struct {
 	// the filters, as [start, end] in bytes of Query. Statistics of several indexes
 	// count too.
 	Unknown [][2]int
+	// Worth is what one more occurrence of each term that was scored says at most: how
+	// rare it is, as often as it counts.
+	Worth map[string]float64
 }
 
 // A Hit is a document that matches.
@@ -228,9 +231,14 @@ func (s *search) run(request *Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{Total: uint64(len(s.matched)), Facets: facets, Unknown: s.unknown(request.Query, terms)}
+	result := Result{Total: uint64(len(s.matched)), Facets: facets, Unknown: s.unknown(request.Query, terms), Worth: make(map[string]float64)}
 	missing := slices.DeleteFunc(slices.Clone(s.matched), s.every.passes)
 	result.TotalAll = result.Total - uint64(len(missing))
+	for _, term := range terms {
+		if term.having > 0 {
+			result.Worth[term.text] = term.count * term.rarity
+		}
+	}
 	if result.Hits, err = s.hits(page); err != nil {
 		return Result{}, err
 	}

@@ -222,6 +222,23 @@ from further had has have having he her here him his how i its me more most my n
 she should so some than them through too under until up very we were what when where which while who whom those why would you your
 `)
 
+// lightWords are what questions are made of besides what they ask for. They are
+// looked for, but count little.
+var lightWords = wordSet(`
+ask even find get give go just keep know like look mani make much need new old one say see someon someth still tell thing think two use
+want way
+`)
+
+const lightWeight = 0.3
+
+// weightOf returns what a term of a query counts.
+func weightOf(term string) float64 {
+	if lightWords[term] {
+		return lightWeight
+	}
+	return 1
+}
+
 // wordSet returns the words of a list.
 func wordSet(list string) map[string]bool {
 	set := make(map[string]bool)

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,6 +21,10 @@ const (
 // as the beginning of a hash. In texts they are the same words: see completed.
 func (c *catchUp) complete(ctx context.Context, x *index.Index, request *SearchRequest) (more []index.WeightedTerm, err error) {
 	c.completed = map[string]string{}
+	for _, other := range request.otherWords() {
+		c.completed[other.Term] = other.Term
+		more = append(more, other)
+	}
 	for _, b := range request.beginnings() {
 		found, err := x.Completions(ctx, b.Beginning, b.isGuess, maxCompletions)
 		if err != nil {
@@ -37,7 +42,8 @@ func (c *catchUp) complete(ctx context.Context, x *index.Index, request *SearchR
 
 // addCompletions makes words of texts matches that a search took for those of the query.
 func (f *finder) addCompletions(completed map[string]string) {
-	for term, of := range completed {
+	for _, term := range slices.Sorted(maps.Keys(completed)) {
+		of := completed[term]
 		if _, known := f.terms[term]; known {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 
 	"filebus/index"
 	"filebus/materialize/markdown"
@@ -16,6 +17,13 @@ const (
 	nearWindow = 20       // of the best hits by BM25 are ordered by nearness too
 	nearText   = 64 << 10 // bytes of a body in which nearness is looked for
 	nearHalf   = 0.5      // how soon further places stop counting, as BM25's k1
+
+	passageHits  = 50        // of the best hits by BM25 are judged by their best passage too
+	passageText  = 256 << 10 // bytes of a body in which it is looked for
+	passageWords = 60
+	passageShare = 2    // its weight against the whole
+	passageHalf  = 1.2  // as nearHalf
+	passageShort = 0.25 // how short a text can make its words count more: four times
 )
 
 // A neighbour is two terms that follow each other in a query.
@@ -120,6 +128,7 @@ func abs(n int) int { return max(n, -n) }
 // higher.
 func orderByNearness(found []finding) {
 	for i := range found {
+		found[i].ranked.Score += found[i].passage
 		found[i].nearness = found[i].ranked.Score * found[i].share
 		found[i].ranked.Score += found[i].nearness
 	}
@@ -131,10 +140,10 @@ func orderByNearness(found []finding) {
 // window returns which hits to ask the index for. The hits that nearness orders
 // are always the same, whatever the page; behind them, the index's pages are ours.
 func (f *finder) window(offset, limit int) (from, count int) {
-	if len(f.pairs) == 0 && !f.request.Narrow || offset >= nearWindow {
+	if len(f.pairs) == 0 && !f.request.Narrow || offset >= passageHits {
 		return offset, limit
 	}
-	return 0, max(nearWindow, offset+limit)
+	return 0, max(passageHits, offset+limit)
 }
 
 // resolve reads the ranked hits from the store, which begin with the hit number
@@ -162,7 +171,7 @@ func (f *finder) ordered(ctx context.Context, hits []index.Hit, from int) ([]fin
 	if err != nil || from > 0 || len(f.pairs) == 0 {
 		return found, err
 	}
-	near := found[:min(len(found), nearWindow)]
+	near := found[:min(len(found), passageHits)]
 	if err := f.readNear(near); err != nil {
 		return nil, err
 	}
@@ -177,23 +186,84 @@ func (f *finder) readNear(found []finding) error {
 		if found[i].gone {
 			return nil
 		}
-		return f.readNearOf(&found[i])
+		return f.readNearOf(&found[i], i < nearWindow)
 	})
 }
 
 // readNearOf looks at one body. What was found in one that is short is kept, since
 // its passage is found by the same words.
-func (f *finder) readNearOf(found *finding) error {
+func (f *finder) readNearOf(found *finding, isNear bool) error {
 	text, damaged, err := headOf(found.content, found.Path)
 	if err != nil || damaged || markdown.IsBinary(text) {
 		return err
 	}
-	matches := f.matches(text[:min(len(text), nearText)], f.terms)
-	found.share = nearness(f.pairs, matches, len(f.terms))
-	if len(text) <= nearText {
+	matches := f.matches(text[:min(len(text), passageText)], f.terms)
+	found.passage = passageShare * f.bestPassage(found, text, matches)
+	if len(text) <= passageText {
 		found.text, found.matches, found.read = text, matches, true
 	}
+	if isNear {
+		near := sort.Search(len(matches), func(i int) bool { return matches[i].start >= nearText })
+		found.share = nearness(f.pairs, matches[:near], len(f.terms))
+	}
 	return nil
+}
+
+// weigh notes what the terms are worth.
+func (f *finder) weigh(worth map[string]float64) {
+	f.worth = make([]float64, len(f.terms))
+	for term, n := range f.terms {
+		f.worth[n] = max(f.worth[n], worth[term])
+	}
+}
+
+// bestPassage returns the score of the best run of some words of a text, by BM25 with what
+// terms are worth in all texts. Words of the title and the path count in each, those of
+// a heading in what stands under it.
+func (f *finder) bestPassage(found *finding, text []byte, matches []match) (best float64) {
+	if len(matches) == 0 {
+		return 0
+	}
+	base := make([]float64, len(f.terms))
+	for _, m := range f.matches([]byte(found.Title+"\n"+found.Name.ID), f.terms) {
+		base[m.term] = 1
+	}
+	length := min(passageWords, float64(found.ranked.Length)) / passageWords
+	norm := passageShort + (1-passageShort)*length
+	for _, part := range partsOf(text) {
+		if within := part.of(matches); len(within) > 0 {
+			best = max(best, f.bestRun(within, part.body, base, norm))
+		}
+	}
+	return best
+}
+
+// bestRun returns the score of the best run of some words of a part, whose heading ends
+// at body.
+func (f *finder) bestRun(matches []match, body int, base []float64, norm float64) (best float64) {
+	counts, last, heading := slices.Clone(base), 0, 0
+	for heading < len(matches) && matches[heading].start < body {
+		counts[matches[heading].term]++
+		heading++
+	}
+	matches = matches[heading:]
+	for i := 0; i == 0 || i < len(matches); i++ {
+		for last < len(matches) && matches[last].position < matches[i].position+passageWords {
+			counts[matches[last].term]++
+			last++
+		}
+		sum := 0.0
+		for term, n := range counts {
+			if w := n / norm; w > 0 {
+				sum += f.worth[term] * w * (passageHalf + 1) / (w + passageHalf)
+			}
+		}
+		best = max(best, sum)
+		if i < len(matches) {
+			counts[matches[i].term]--
+		}
+	}
+	return best
 }
 
 // matches finds the words of some terms in a text.

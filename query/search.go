@@ -119,6 +119,7 @@ type Hit struct {
 	Like     []record.Name  `json:"like,omitempty"`          // near-duplicates that stand behind it, best first
 	Commits  int            `json:"commits_since,omitempty"` // that changed one of Files since; see CountCommits
 	Points   []index.Points `json:"explain,omitempty"`       // see SearchRequest.Explain
+	Passage  float64        `json:"passage,omitempty"`       // what its best passage added to Score
 	Nearness float64        `json:"nearness,omitempty"`      // what words standing close together added to Score
 	Body     string         `json:"text,omitempty"`          // of the lines, where they are given in place of the snippet
 	Left     int            `json:"left,omitempty"`          // tokens of the lines that Body lacks, about
@@ -153,6 +154,7 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 	if f.quote = quoteOf(request.Query); c.literal {
 		f.quote = quoteOf(request.Text)
 	}
+	f.weigh(ranked.Worth)
 	if answer.Hits, err = f.resolve(ctx, ranked.Hits, asked.Offset); err != nil {
 		return SearchAnswer{}, err
 	}
@@ -261,6 +263,7 @@ type finder struct {
 	phrases   *phraseFinder        // to be marked
 	quote     *quote               // what lifted hits have word by word
 	narrowed  []Narrowing          // see SearchRequest.Narrow
+	worth     []float64            // of each term; see index.Result
 	pairs     []neighbour          // of which the first hits are put in order; none: the index's order stands
 	files     map[string]*filePlan // by PathValue
 	analyzers sync.Pool            // of *index.Analyzer
@@ -284,6 +287,7 @@ type finding struct {
 
 	gone     bool    // its name has no head any more
 	share    float64 // of the score that nearness adds
+	passage  float64 // what the best passage adds
 	nearness float64 // what it has added
 
 	read    bool    // the next two are known
@@ -363,7 +367,7 @@ func (f *finder) hit(found *finding) (Hit, error) {
 	h := Hit{
 		Name: s.Name, Ref: s.Ref, Tree: s.Name.Tree, Kind: s.Name.Kind, Path: s.Path, Title: s.Title, Tokens: s.Tokens,
 		Agent: s.Agent, Time: s.Time, Written: s.Written, Score: found.ranked.Score, Like: found.ranked.Like, Points: found.ranked.Points,
-		Nearness: found.nearness, Lifted: found.ranked.Lifted,
+		Passage: found.passage, Nearness: found.nearness, Lifted: found.ranked.Lifted,
 	}
 	if h.Kind == record.KindIssue || h.Kind == record.KindTask {
 		h.Status = s.Status
