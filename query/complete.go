@@ -18,13 +18,10 @@ const (
 
 // complete returns the terms that words of a request stand for as well: the last of one
 // that is being typed, those with * behind them, and long ones that no text has, such
-// as the beginning of a hash. In texts they are the same words: see completed.
+// as the beginning of a hash. In texts they are the same words: see completed. Other
+// words for the same follow.
 func (c *catchUp) complete(ctx context.Context, x *index.Index, request *SearchRequest) (more []index.WeightedTerm, err error) {
 	c.completed = map[string]string{}
-	for _, other := range request.otherWords() {
-		c.completed[other.Term] = other.Term
-		more = append(more, other)
-	}
 	for _, b := range request.beginnings() {
 		found, err := x.Completions(ctx, b.Beginning, b.isGuess, maxCompletions)
 		if err != nil {
@@ -35,6 +32,12 @@ func (c *catchUp) complete(ctx context.Context, x *index.Index, request *SearchR
 				c.completed[t.Term] = b.Term
 				more = append(more, t)
 			}
+		}
+	}
+	for _, other := range request.otherWords() {
+		if c.completed[other.Term] == "" {
+			c.completed[other.Term] = other.Term
+			more = append(more, other)
 		}
 	}
 	return more, nil

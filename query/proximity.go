@@ -20,10 +20,9 @@ const (
 
 	passageHits  = 50        // of the best hits by BM25 are judged by their best passage too
 	passageText  = 256 << 10 // bytes of a body in which it is looked for
-	passageWords = 60
-	passageShare = 2    // its weight against the whole
-	passageHalf  = 1.2  // as nearHalf
-	passageShort = 0.25 // how short a text can make its words count more: four times
+	passageWords = 60        // of a passage, besides those of its heading
+	passageShare = 2         // its weight against the whole
+	passageHalf  = 1.2       // as nearHalf
 )
 
 // A neighbour is two terms that follow each other in a query.
@@ -228,11 +227,9 @@ func (f *finder) bestPassage(found *finding, text []byte, matches []match) (best
 	for _, m := range f.matches([]byte(found.Title+"\n"+found.Name.ID), f.terms) {
 		base[m.term] = 1
 	}
-	length := min(passageWords, float64(found.ranked.Length)) / passageWords
-	norm := passageShort + (1-passageShort)*length
 	for _, part := range partsOf(text) {
 		if within := part.of(matches); len(within) > 0 {
-			best = max(best, f.bestRun(within, part.body, base, norm))
+			best = max(best, f.bestRun(within, part.body, base))
 		}
 	}
 	return best
@@ -240,28 +237,31 @@ func (f *finder) bestPassage(found *finding, text []byte, matches []match) (best
 
 // bestRun returns the score of the best run of some words of a part, whose heading ends
 // at body.
-func (f *finder) bestRun(matches []match, body int, base []float64, norm float64) (best float64) {
-	counts, last, heading := slices.Clone(base), 0, 0
-	for heading < len(matches) && matches[heading].start < body {
-		counts[matches[heading].term]++
-		heading++
+func (f *finder) bestRun(matches []match, body int, base []float64) (best float64) {
+	counts, sum, last := slices.Clone(base), 0.0, 0
+	points := func(term int) float64 {
+		return f.worth[term] * counts[term] * (passageHalf + 1) / (counts[term] + passageHalf)
 	}
-	matches = matches[heading:]
-	for i := 0; i == 0 || i < len(matches); i++ {
-		for last < len(matches) && matches[last].position < matches[i].position+passageWords {
-			counts[matches[last].term]++
+	count := func(m match, n float64) {
+		sum -= points(m.term)
+		counts[m.term] += n
+		sum += points(m.term)
+	}
+	for term := range counts {
+		sum += points(term)
+	}
+	for len(matches) > 0 && matches[0].start < body {
+		count(matches[0], 1)
+		matches = matches[1:]
+	}
+	best = sum
+	for _, first := range matches {
+		for last < len(matches) && matches[last].position < first.position+passageWords {
+			count(matches[last], 1)
 			last++
 		}
-		sum := 0.0
-		for term, n := range counts {
-			if w := n / norm; w > 0 {
-				sum += f.worth[term] * w * (passageHalf + 1) / (w + passageHalf)
-			}
-		}
 		best = max(best, sum)
-		if i < len(matches) {
-			counts[matches[i].term]--
-		}
+		count(first, -1)
 	}
 	return best
 }

@@ -105,7 +105,7 @@ func (p *hitPage) facetLines() string {
 }
 
 // why says in a line why a hit is one: how it has the words as a whole, of each word what it adds and
-// how often each field has it, and what nearness adds.
+// how often each field has it, and what its best passage and nearness add.
 func (p *hitPage) why(h *query.Hit) string {
 	var parts []string
 	written := map[string]string{}
@@ -117,6 +117,9 @@ func (p *hitPage) why(h *query.Hit) string {
 			return fmt.Sprintf("%s %d", field, of.Fields[field])
 		})
 		parts = append(parts, fmt.Sprintf("%s %.2f (%s)", cmp.Or(written[of.Term], of.Term), of.Score, strings.Join(fields, ", ")))
+	}
+	if h.Passage != 0 {
+		parts = append(parts, fmt.Sprintf("best passage %.2f", h.Passage))
 	}
 	if h.Nearness != 0 {
 		parts = append(parts, fmt.Sprintf("near each other %.2f", h.Nearness))

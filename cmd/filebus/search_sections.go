@@ -35,6 +35,8 @@ const (
 	// leastSection is the size of the shortest piece of a section worth printing, in
 	// bytes.
 	leastSection = 48
+	// sharedSize is what there must be for sections to share it, in bytes.
+	sharedSize = 1000
 )
 
 // readSections reads as many sections as there may be room for.
@@ -73,8 +75,8 @@ func (s *sectionPage) size() (size int) {
 // may be cut, and how many hits they take.
 func (s *sectionPage) upTo(size int) (sections []hitSection, hits int) {
 	most := size
-	if len(s.sections) > 1 && s.size() > size {
-		most = max(3*size/5, leastSection) // no one section takes all
+	if len(s.sections) > 1 && s.size() > size && size >= sharedSize {
+		most = 3 * size / 5 // no one section takes all
 	}
 	for _, section := range s.sections {
 		section = section.cut(min(size, most))
