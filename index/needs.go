@@ -219,19 +219,19 @@ func (s *search) addTexts(f *filter, request *Request) error {
 func (s *search) having(terms []string) (set, error) {
 	var all set
 	for _, term := range terms {
-		one := newSet(len(s.scores))
-		for _, f := range scored {
-			if s.looked[term] != nil {
-				break // it was looked up to be scored
-			}
-			err := postings(s.ctx, s.state, f.name, term, false, func(n, _ uint64, _ float64) { one.add(n) })
-			if err != nil {
+		one := s.looked[term]
+		if one == nil { // else it was looked up to be scored
+			if err := s.weigh(term); err != nil {
 				return nil, err
 			}
+			one = newSet(len(s.scores))
+			for _, n := range s.found {
+				one.add(n)
+				s.weights[n] = 0
+			}
 		}
-		one.unite(s.looked[term])
 		if all == nil {
-			all = one
+			all = slices.Clone(one)
 		} else {
 			all.intersect(one)
 		}

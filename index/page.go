@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -101,12 +102,7 @@ func (s *search) name(c *candidate) (record.Name, error) {
 
 // best returns the first count matches, those from offset on in their order.
 func (s *search) best(count, offset int) ([]candidate, error) {
-	scores := make([]float64, len(s.matched))
-	for i, n := range s.matched {
-		scores[i] = s.scores[n]
-	}
-	slices.Sort(scores)
-	least := scores[len(scores)-count]
+	least := s.least(count)
 	documents := make([]uint64, 0, count)
 	for _, n := range s.matched {
 		if s.scores[n] >= least {
@@ -132,6 +128,23 @@ func (s *search) best(count, offset int) ([]candidate, error) {
 		return nil, err
 	}
 	return out[:count], nil
+}
+
+// least returns the lowest of the count highest scores of matches.
+func (s *search) least(count int) float64 {
+	highest, least := make([]float64, 0, 2*count), math.Inf(-1)
+	for _, n := range s.matched {
+		if score := s.scores[n]; score > least {
+			highest = append(highest, score)
+		}
+		if len(highest) == 2*count {
+			slices.Sort(highest)
+			highest = highest[:copy(highest, highest[count:])]
+			least = highest[0]
+		}
+	}
+	slices.Sort(highest)
+	return highest[len(highest)-count]
 }
 
 // order sorts candidates by score, time and name. Names are read only where they

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	api "github.com/blevesearch/bleve_index_api"
@@ -18,6 +19,9 @@ type Index struct {
 	totals totals
 	places int       // document numbers are below it; some are of deleted documents
 	rooms  sync.Pool // see room
+
+	weighed     sync.Map     // weighedTerm to *occurrences
+	weighedSize atomic.Int64 // of all their documents
 }
 
 // Open opens the index in dir to search it. The error says why it cannot be

@@ -44,6 +44,8 @@ type Request struct {
 	Phrases []string
 	// Unscored makes hits of documents that have no term of Query too, behind those that have.
 	Unscored bool
+	// Few asks for hits alone if there are no more than so many: in no order, and without the rest of a Result.
+	Few int
 	// Without are texts, such as words to leave out: what has every term of one of
 	// them is no hit. Of an identifier only the whole form counts: parseHTTP leaves
 	// out parse_http, and not what has parse and HTTP in different places.
@@ -157,7 +159,7 @@ func (x *Index) Search(ctx context.Context, request Request) (result Result, err
 func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search) error) error {
 	err := guard(func() error {
 		return x.engine.read(func(state *scorch.IndexSnapshot) (err error) {
-			s := search{ctx: ctx, state: state, totals: &x.totals}
+			s := search{ctx: ctx, index: x, state: state, totals: &x.totals}
 			if statistics != nil {
 				s.totals, s.statistics = &statistics.totals, statistics
 			}
@@ -194,6 +196,7 @@ func (x *Index) room() *[]float64 {
 // A search is the state of one request.
 type search struct {
 	ctx   context.Context
+	index *Index
 	state *scorch.IndexSnapshot
 	facts *factsReader
 
@@ -279,6 +282,10 @@ func (s *search) match(request *Request, terms []queryTerm) error {
 	if err != nil {
 		return err
 	}
+	if request.Few > 0 && filter.required != nil && filter.required.count() <= request.Few {
+		s.matched = slices.DeleteFunc(filter.required.members(), func(n uint64) bool { return !filter.passes(n) })
+		return nil
+	}
 	s.looked = make(map[string]set, len(terms))
 	for i := range terms {
 		if err := s.score(&terms[i]); err != nil {
@@ -332,9 +339,49 @@ func (s *search) score(term *queryTerm) error {
 	return nil
 }
 
+// maxWeighed bounds the occurrences that an Index remembers: one search looks for the same
+// terms several times.
+const maxWeighed = 1 << 20
+
+// A weighedTerm is one by some totals, which weights depend on.
+type weighedTerm struct {
+	text   string
+	totals *totals
+}
+
+// occurrences are the documents that have a term, and what weigh has summed up of each.
+type occurrences struct {
+	documents []uint64
+	weights   []float64
+}
+
 // weigh sums up the occurrences of a term in all fields. It fills found and
 // weights; the caller sets these back to zero.
 func (s *search) weigh(term string) error {
+	key := weighedTerm{term, s.totals}
+	if known, ok := s.index.weighed.Load(key); ok {
+		o := known.(*occurrences)
+		s.found = append(s.found[:0], o.documents...)
+		for i, n := range o.documents {
+			s.weights[n] = o.weights[i]
+		}
+		return nil
+	}
+	if err := s.read(term); err != nil {
+		return err
+	}
+	if s.index.weighedSize.Add(int64(len(s.found))) <= maxWeighed {
+		o := &occurrences{slices.Clone(s.found), make([]float64, len(s.found))}
+		for i, n := range s.found {
+			o.weights[i] = s.weights[n]
+		}
+		s.index.weighed.Store(key, o)
+	}
+	return nil
+}
+
+// read does what weigh does, from the index.
+func (s *search) read(term string) error {
 	found := s.found[:0]
 	for i, f := range scored {
 		perToken := lengthBias / s.totals.average(i)

@@ -75,7 +75,8 @@ func TestSearchEverywhereAsOne(t *testing.T) {
 		request := query.SearchRequest{Request: index.Request{Query: text, Limit: 100, Duplicates: true, Facets: []index.Facet{"tag"}}}
 		want := one.search(request)
 		got := everywhere(t, request, parts...)
-		if diff := cmp.Diff(scores(want.Hits), scores(got.Hits)); diff != "" {
+		judged := min(20, len(want.Hits)) // by passages and nearness, in each store
+		if diff := cmp.Diff(scores(want.Hits[:judged]), scores(got.Hits[:judged])); diff != "" {
 			t.Errorf("everywhere, %q: scores (-one store +three):\n%s", text, diff)
 		}
 		if got.Total != want.Total {

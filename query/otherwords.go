@@ -22,12 +22,17 @@ var (
 // synonyms returns the words that mean the same as a term, in the analysed form.
 var synonyms = sync.OnceValue(func() map[string][]string {
 	all := make(map[string][]string)
-	for line := range strings.Lines(synonymList) {
-		first, others, _ := strings.Cut(line, ":")
-		for other := range strings.FieldsSeq(others) {
-			a, b := termOf(first), termOf(other)
-			all[a], all[b] = append(all[a], b), append(all[b], a)
+	first, word := "", 0 // of the line, and where the last word begins
+	for token := range index.Analyze([]byte(synonymList)) {
+		switch isWord := token.Start >= word; {
+		case !isWord: // a part of it
+			continue
+		case strings.HasPrefix(synonymList[token.End:], ":"):
+			first = token.Term
+		default:
+			all[first], all[token.Term] = append(all[first], token.Term), append(all[token.Term], first)
 		}
+		word = token.End
 	}
 	return all
 })

@@ -14,11 +14,10 @@ import (
 // How nearness counts. Measured on judged sets and known-item sets of other texts:
 // see docs/decisions/0017-ranking.md.
 const (
-	nearWindow = 20       // of the best hits by BM25 are ordered by nearness too
+	nearWindow = 20       // of the best hits by BM25 are ordered by passages and nearness too
 	nearText   = 64 << 10 // bytes of a body in which nearness is looked for
 	nearHalf   = 0.5      // how soon further places stop counting, as BM25's k1
 
-	passageHits  = 50        // of the best hits by BM25 are judged by their best passage too
 	passageText  = 256 << 10 // bytes of a body in which it is looked for
 	passageWords = 60        // of a passage, besides those of its heading
 	passageShare = 2         // its weight against the whole
@@ -139,10 +138,10 @@ func orderByNearness(found []finding) {
 // window returns which hits to ask the index for. The hits that nearness orders
 // are always the same, whatever the page; behind them, the index's pages are ours.
 func (f *finder) window(offset, limit int) (from, count int) {
-	if len(f.pairs) == 0 && !f.request.Narrow || offset >= passageHits {
+	if len(f.pairs) == 0 && !f.request.Narrow || offset >= nearWindow {
 		return offset, limit
 	}
-	return 0, max(passageHits, offset+limit)
+	return 0, max(nearWindow, offset+limit)
 }
 
 // resolve reads the ranked hits from the store, which begin with the hit number
@@ -170,7 +169,7 @@ func (f *finder) ordered(ctx context.Context, hits []index.Hit, from int) ([]fin
 	if err != nil || from > 0 || len(f.pairs) == 0 {
 		return found, err
 	}
-	near := found[:min(len(found), passageHits)]
+	near := found[:min(len(found), nearWindow)]
 	if err := f.readNear(near); err != nil {
 		return nil, err
 	}
@@ -185,13 +184,13 @@ func (f *finder) readNear(found []finding) error {
 		if found[i].gone {
 			return nil
 		}
-		return f.readNearOf(&found[i], i < nearWindow)
+		return f.readNearOf(&found[i])
 	})
 }
 
 // readNearOf looks at one body. What was found in one that is short is kept, since
 // its passage is found by the same words.
-func (f *finder) readNearOf(found *finding, isNear bool) error {
+func (f *finder) readNearOf(found *finding) error {
 	text, damaged, err := headOf(found.content, found.Path)
 	if err != nil || damaged || markdown.IsBinary(text) {
 		return err
@@ -201,10 +200,8 @@ func (f *finder) readNearOf(found *finding, isNear bool) error {
 	if len(text) <= passageText {
 		found.text, found.matches, found.read = text, matches, true
 	}
-	if isNear {
-		near := sort.Search(len(matches), func(i int) bool { return matches[i].start >= nearText })
-		found.share = nearness(f.pairs, matches[:near], len(f.terms))
-	}
+	near := sort.Search(len(matches), func(i int) bool { return matches[i].start >= nearText })
+	found.share = nearness(f.pairs, matches[:near], len(f.terms))
 	return nil
 }
 

@@ -102,7 +102,9 @@ func TestNearPages(t *testing.T) {
 		if len(all.Hits) != 70 {
 			t.Fatalf("%q: %d hits; want 70", q, len(all.Hits))
 		}
-		if !slices.IsSortedFunc(all.Hits, func(a, b query.Hit) int { return -compare(a.Score, b.Score) }) {
+		if !slices.IsSortedFunc(all.Hits, func(a, b query.Hit) int {
+			return -compare(float64(1000*a.Lifted)+a.Score, float64(1000*b.Lifted)+b.Score)
+		}) {
 			t.Errorf("%q: scores do not fall", q)
 		}
 		for _, size := range []int{1, 7, 10, 29, 30, 31, 64} {

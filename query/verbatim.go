@@ -12,8 +12,8 @@ import (
 
 // How much is read to find what has a query word by word.
 const (
-	verbatimBodies = 1024 // of the texts that have all its words, best first, at most
-	frequentBodies = 128  // where so many have several words that most say little
+	verbatimBodies = 256 // of the texts that have all its words, best first, at most
+	frequentBodies = 128 // where more have several words, most of which say little
 	verbatimTime   = 120 * time.Millisecond
 	maxVerbatim    = 64 // texts that are lifted
 	// How many words of a query count when others stand between them: fewer are found so by chance.
@@ -197,13 +197,13 @@ func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchReq
 	}
 	ask := request.forIndex()
 	ask.Query, ask.Phrases, ask.Facets, ask.Duplicates, ask.Quiet, ask.Explain = q.text, []string{q.text}, nil, true, true, false
-	ask.Offset, ask.Limit = 0, verbatimBodies
+	ask.Offset, ask.Limit, ask.Few = 0, verbatimBodies, firstSift/4
 	result, err := x.Search(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
 	lifted, enough := map[record.Name]int{}, request.Offset+request.Limit
-	if result.Total > 2*frequentBodies && strings.Contains(q.text, " ") {
+	if result.Total > verbatimBodies && strings.Contains(q.text, " ") {
 		result.Hits, enough = result.Hits[:frequentBodies], 1
 	}
 	hits, exact, until := result.Hits, 0, time.Now().Add(verbatimTime)
