@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -47,6 +48,31 @@ func requestTerms(request *Request) []queryTerm {
 	return terms
 }
 
+// maxScored bounds the terms that are scored. Of a longer query, as a pasted text is, they are the
+// rarest: the others take most of the time, and say least.
+const maxScored = 48
+
+// leaveFrequent makes all but the rarest terms count for nothing.
+func (s *search) leaveFrequent(terms []queryTerm) (err error) {
+	if len(terms) <= maxScored {
+		return nil
+	}
+	rarest := make([]*queryTerm, len(terms))
+	for i := range terms {
+		rarest[i] = &terms[i]
+		if terms[i].having, err = s.documentsWith(terms[i].text); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(rarest, func(a, b *queryTerm) int {
+		return cmp.Compare(s.documentsHaving(a)-1, s.documentsHaving(b)-1) // those that no document has come last
+	})
+	for _, term := range rarest[maxScored:] {
+		term.count = 0
+	}
+	return nil
+}
+
 // bounded returns the part of a text that is analysed.
 func bounded(text string) []byte { return []byte(text[:min(len(text), maxText)]) }
 
@@ -70,7 +96,7 @@ func Wholes(text string) []string {
 
 // maxNeeds bounds the words of a request's Phrases that are looked up; the others
 // need not be there.
-const maxNeeds = maxQueryTerms
+const maxNeeds = 64
 
 // A need is what a text with some word has among its terms: the whole form of an
 // identifier, if there is one, or all the parts. A text with fooBar.baz has the
@@ -182,9 +208,24 @@ func (s *search) meeting(n need) (set, error) {
 	return found, err
 }
 
-// meet requires what has the words of all texts.
+// fewNeeds are looked up as they come: their words are scored too.
+const fewNeeds = 8
+
+// meet requires what has the words of all texts. Of many, the rarest come first, which leave nothing to
+// look up for the others.
 func (s *search) meet(f *filter, texts []string) error {
-	for _, n := range distinctNeeds(texts) {
+	needs := distinctNeeds(texts)
+	if len(needs) > fewNeeds {
+		having := make(map[string]uint64)
+		for _, n := range needs {
+			var err error
+			if having[n.parts[0]], err = s.documentsWith(n.parts[0]); err != nil {
+				return err
+			}
+		}
+		slices.SortStableFunc(needs, func(a, b need) int { return cmp.Compare(having[a.parts[0]], having[b.parts[0]]) })
+	}
+	for _, n := range needs {
 		having, err := s.meeting(n)
 		if err != nil {
 			return err

@@ -17,11 +17,9 @@ import (
 type Index struct {
 	engine *engine
 	totals totals
-	places int       // document numbers are below it; some are of deleted documents
-	rooms  sync.Pool // see room
-
-	weighed     sync.Map     // weighedTerm to *occurrences
-	weighedSize atomic.Int64 // of all their documents
+	places int                     // document numbers are below it; some are of deleted documents
+	rooms  sync.Pool               // see room
+	before atomic.Pointer[weighed] // by the search before
 }
 
 // Open opens the index in dir to search it. The error says why it cannot be

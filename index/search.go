@@ -163,6 +163,7 @@ func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search
 			if statistics != nil {
 				s.totals, s.statistics = &statistics.totals, statistics
 			}
+			s.weighed = weighed{totals: s.totals, terms: make(map[string]occurrences)}
 			room := x.room()
 			s.scores, s.weights = (*room)[:x.places], (*room)[x.places:]
 			if s.facts, err = newFactsReader(state); err != nil {
@@ -173,6 +174,7 @@ func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search
 					s.scores[n] = 0
 				}
 				x.rooms.Put(room)
+				x.before.Store(&s.weighed)
 			}
 			return err
 		})
@@ -208,8 +210,9 @@ type search struct {
 	every   filter         // passes those with every word of the query
 	looked  map[string]set // the documents with a term that was scored, or with one that stands for it
 	newest  bool           // nothing to score by: scores are times
-	weights []float64      // of the term at hand, by document number
-	found   []uint64       // the documents whose weight is not zero
+	weighed weighed
+	weights []float64 // of the term at hand, by document number
+	found   []uint64  // the documents whose weight is not zero
 }
 
 // run finds the matches, and picks and explains the page.
@@ -286,8 +289,14 @@ func (s *search) match(request *Request, terms []queryTerm) error {
 		s.matched = slices.DeleteFunc(filter.required.members(), func(n uint64) bool { return !filter.passes(n) })
 		return nil
 	}
+	if err := s.leaveFrequent(terms); err != nil {
+		return err
+	}
 	s.looked = make(map[string]set, len(terms))
 	for i := range terms {
+		if terms[i].count == 0 {
+			continue
+		}
 		if err := s.score(&terms[i]); err != nil {
 			return err
 		}
@@ -339,14 +348,15 @@ func (s *search) score(term *queryTerm) error {
 	return nil
 }
 
-// maxWeighed bounds the occurrences that an Index remembers: one search looks for the same
-// terms several times.
+// maxWeighed bounds the occurrences that a search leaves to the next, which often looks for
+// the same terms.
 const maxWeighed = 1 << 20
 
-// A weighedTerm is one by some totals, which weights depend on.
-type weighedTerm struct {
-	text   string
+// What a search has weighed, by some totals.
+type weighed struct {
 	totals *totals
+	terms  map[string]occurrences
+	size   int // documents of all of them
 }
 
 // occurrences are the documents that have a term, and what weigh has summed up of each.
@@ -358,24 +368,26 @@ type occurrences struct {
 // weigh sums up the occurrences of a term in all fields. It fills found and
 // weights; the caller sets these back to zero.
 func (s *search) weigh(term string) error {
-	key := weighedTerm{term, s.totals}
-	if known, ok := s.index.weighed.Load(key); ok {
-		o := known.(*occurrences)
-		s.found = append(s.found[:0], o.documents...)
-		for i, n := range o.documents {
-			s.weights[n] = o.weights[i]
-		}
-		return nil
+	known, isKnown := s.weighed.terms[term]
+	if before := s.index.before.Load(); !isKnown && before != nil && before.totals == s.totals {
+		known, isKnown = before.terms[term]
 	}
-	if err := s.read(term); err != nil {
+	if isKnown {
+		s.found = append(s.found[:0], known.documents...)
+		for i, n := range s.found {
+			s.weights[n] = known.weights[i]
+		}
+	} else if err := s.read(term); err != nil {
 		return err
 	}
-	if s.index.weighedSize.Add(int64(len(s.found))) <= maxWeighed {
-		o := &occurrences{slices.Clone(s.found), make([]float64, len(s.found))}
-		for i, n := range s.found {
-			o.weights[i] = s.weights[n]
+	if s.weighed.size += len(s.found); s.weighed.size <= maxWeighed {
+		if !isKnown {
+			known = occurrences{slices.Clone(s.found), make([]float64, len(s.found))}
+			for i, n := range s.found {
+				known.weights[i] = s.weights[n]
+			}
 		}
-		s.index.weighed.Store(key, o)
+		s.weighed.terms[term] = known
 	}
 	return nil
 }

@@ -162,6 +162,31 @@ func TestAnyQuery(t *testing.T) {
 	}
 }
 
+// Of a long query the rarest words are looked for, and what has all of them is said to.
+func TestLongQuery(t *testing.T) {
+	var frequent, rare, other strings.Builder
+	for i := range 3 * maxScored {
+		fmt.Fprintf(&frequent, "common%d ", i)
+		fmt.Fprintf(&other, "other%d ", i)
+	}
+	for i := range maxScored / 2 {
+		fmt.Fprintf(&rare, "rare%d ", i)
+	}
+	x := build(t, note("a", frequent.String()), note("b", frequent.String()+rare.String()), note("c", frequent.String()), note("d", other.String()))
+	got := find(t, x, Request{Query: "nowhere " + rare.String() + frequent.String(), Duplicates: true})
+	if names(got)[:1] != "b" || got.TotalAll != 0 || len(got.Unknown) != 1 {
+		t.Errorf("hits are %q, all words %d, unknown %v; want b first, none with nowhere, and that named", names(got), got.TotalAll, got.Unknown)
+	}
+	whole := rare.String() + frequent.String()
+	if got := find(t, x, Request{Query: whole}); got.TotalAll != 1 || !got.Hits[0].All {
+		t.Errorf("%d hits have all words of b, the first of them %t; want one, true", got.TotalAll, got.Hits[0].All)
+	}
+	few := find(t, x, Request{Query: whole, Phrases: []string{whole}, Few: 1})
+	if names(few) != "b" {
+		t.Errorf("few hits are %q; want b", names(few))
+	}
+}
+
 func TestEmptyQuery(t *testing.T) {
 	x := build(t, filterDocuments()...)
 	for _, query := range []string{"", " ", "the of and", "...", "\xff"} {

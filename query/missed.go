@@ -160,8 +160,8 @@ type replacement struct {
 // correct returns the text of a request with unknown words, which are bytes of the
 // query, in the spelling of others, if that finds something.
 func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRequest, unknown [][2]int) (text string, sure map[string]string, err error) {
-	if len(request.Text) != len(request.Query) || len(unknown) == 0 {
-		return "", nil, nil // the words of one are elsewhere in the other
+	if len(request.Text) != len(request.Query) || len(unknown) == 0 || isPasted(request.Text) {
+		return "", nil, nil // the words of one are elsewhere in the other, or nobody has typed them
 	}
 	suggestions, err := x.Suggest(ctx, request.Query)
 	if err != nil {

@@ -11,6 +11,11 @@ import (
 	"filebus/materialize/layout"
 )
 
+// isPasted reports whether a text is one of several lines or a long one, which nobody has typed.
+func isPasted(text string) bool {
+	return len(text) > 1000 || strings.Contains(strings.TrimSpace(text), "\n")
+}
+
 // Parse reads text as people type it and adds what it says to the request:
 //
 //	"a phrase"         Phrases; its words count in Query too
@@ -27,7 +32,7 @@ import (
 //
 // The words of Query keep their places in the text; what is none is blank there.
 func (q *SearchRequest) Parse(text string) (operators []string) {
-	if len(text) > 1000 || strings.Contains(strings.TrimSpace(text), "\n") {
+	if isPasted(text) {
 		q.Literal(text)
 		return nil
 	}
