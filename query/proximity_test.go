@@ -156,3 +156,35 @@ func TestNearInLongTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestVerbatimPages wants pages to be pieces of one order where many records have the
+// query word by word, and these first, also of two frequent words.
+func TestVerbatimPages(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	random := rand.New(rand.NewPCG(3, 3))
+	for i := range 400 {
+		text := []string{"egret"}
+		for range 5 + random.IntN(40) {
+			text = append(text, []string{"heron", "egret", "and"}[random.IntN(3)], fmt.Sprintf("w%d", random.IntN(300)))
+		}
+		if i%2 == 0 {
+			text = slices.Insert(text, random.IntN(len(text)), "heron waits")
+		}
+		b.put(fmt.Sprintf("note/%03d", i), strings.Join(text, " ")+" waits")
+	}
+	var pages []string
+	for offset := 0; offset < 40; offset += 10 {
+		answer := b.search(query.SearchRequest{Request: index.Request{Query: "heron waits", Limit: 10, Offset: offset, Duplicates: true}})
+		pages = append(pages, found(answer)...)
+		for i, h := range answer.Hits {
+			if h.Lifted == 0 && offset+i < 20 {
+				t.Errorf("hit %d, %s, has the query not word by word", offset+i, h.Name)
+			}
+		}
+	}
+	all := b.search(query.SearchRequest{Request: index.Request{Query: "heron waits", Limit: 40, Duplicates: true}})
+	if diff := cmp.Diff(found(all), pages); diff != "" {
+		t.Errorf("-one page +pages\n%s", diff)
+	}
+}

@@ -202,12 +202,12 @@ func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchReq
 	if err != nil {
 		return nil, err
 	}
-	lifted, enough := map[record.Name]int{}, request.Offset+request.Limit
+	lifted := map[record.Name]int{}
 	if result.Total > verbatimBodies && strings.Contains(q.text, " ") {
-		result.Hits, enough = result.Hits[:frequentBodies], 1
+		result.Hits = result.Hits[:frequentBodies]
 	}
 	hits, exact, until := result.Hits, 0, time.Now().Add(verbatimTime)
-	for len(hits) > 0 && len(lifted) < maxVerbatim && exact < enough && time.Now().Before(until) {
+	for len(hits) > 0 && len(lifted) < maxVerbatim && exact < nearWindow && time.Now().Before(until) {
 		n := min(len(hits), max(firstSift/4, len(result.Hits)-len(hits)))
 		grades, err := c.grades(ctx, hits[:n], q)
 		if err != nil {
