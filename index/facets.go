@@ -27,11 +27,7 @@ func (s *search) countFacets(facets []Facet) (map[Facet][]FacetCount, error) {
 	if len(facets) == 0 {
 		return nil, nil
 	}
-	matched := newSet(len(s.scores))
-	for _, n := range s.matched {
-		matched.add(n)
-	}
-	out := make(map[Facet][]FacetCount)
+	matched, out := s.set(s.matched), make(map[Facet][]FacetCount)
 	for _, facet := range facets {
 		values, err := s.countValues(key(string(facet), ""), matched)
 		if err != nil {
@@ -40,6 +36,22 @@ func (s *search) countFacets(facets []Facet) (map[Facet][]FacetCount, error) {
 		out[facet] = sortedCounts(values)
 	}
 	return out, nil
+}
+
+// narrow counts the matches that have each of some values, and returns those that less than half
+// of all have, most frequent first.
+func (s *search) narrow(values []Narrowing) ([]Narrowing, error) {
+	matched := s.set(s.matched)
+	for i, v := range values {
+		having := newSet(len(s.scores))
+		if err := s.addKey(having, key(string(v.Field), v.Value)); err != nil {
+			return nil, err
+		}
+		having.intersect(matched)
+		values[i].Count = uint64(having.count())
+	}
+	slices.SortStableFunc(values, func(a, b Narrowing) int { return cmp.Compare(b.Count, a.Count) })
+	return slices.DeleteFunc(values, func(v Narrowing) bool { return 2*v.Count >= uint64(len(s.matched)) }), nil
 }
 
 // SumCounts adds counts of the same values to each other, the most frequent first,

@@ -18,6 +18,15 @@ func newSet(places int) set { return make(set, (places+63)/64) }
 func (s set) has(n uint64) bool { return s[n/64]&(1<<(n%64)) != 0 }
 func (s set) add(n uint64)      { s[n/64] |= 1 << (n % 64) }
 
+// set returns the set of documents.
+func (s *search) set(documents []uint64) set {
+	all := newSet(len(s.scores))
+	for _, n := range documents {
+		all.add(n)
+	}
+	return all
+}
+
 // members returns the numbers in s, rising.
 func (s set) members() []uint64 {
 	var out []uint64

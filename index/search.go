@@ -72,6 +72,8 @@ type Request struct {
 	Lifted map[record.Name]int
 	// Facets are the fields whose values are counted over all matches.
 	Facets []Facet
+	// Narrow returns values of the hits of a page, for Result.Narrow; nil: there are none.
+	Narrow func(hits []Hit) ([]Narrowing, error)
 	// Explain fills in Hit.Points.
 	Explain bool
 	// Statistics replaces those of this index, so that the scores of several indexes
@@ -98,6 +100,12 @@ type FacetCount struct {
 	Count uint64 `json:"count"`
 }
 
+// A Narrowing is a value of a facet that less than half of the matches have, and how many.
+type Narrowing struct {
+	Field Facet `json:"field"`
+	FacetCount
+}
+
 // Points says what a term adds to the score of a hit.
 type Points struct {
 	Term   string         `json:"term"`
@@ -115,6 +123,7 @@ type Result struct {
 	// Facets has the values of each field that was asked for, most frequent first,
 	// then by value.
 	Facets map[Facet][]FacetCount
+	Narrow []Narrowing // most frequent first
 	// Unknown are the words of the query that no document has in any field, whatever
 	// the filters, as [start, end] in bytes of Query. Statistics of several indexes
 	// count too.
@@ -248,6 +257,15 @@ func (s *search) run(request *Request) (Result, error) {
 	if result.Hits, err = s.hits(page); err != nil {
 		return Result{}, err
 	}
+	if request.Narrow != nil {
+		values, err := request.Narrow(result.Hits)
+		if err != nil {
+			return Result{}, err
+		}
+		if result.Narrow, err = s.narrow(values); err != nil {
+			return Result{}, err
+		}
+	}
 	if request.Explain {
 		err = s.explain(result.Hits, page, terms)
 	}
@@ -259,10 +277,7 @@ const liftBy = 1 << 20
 
 // lift makes documents rank before all others.
 func (s *search) lift(lifted map[record.Name]int) error {
-	known := newSet(len(s.scores))
-	for _, n := range s.matched {
-		known.add(n)
-	}
+	known := s.set(s.matched)
 	for name, height := range lifted {
 		id, err := s.state.InternalID(name.String())
 		if err != nil || id == nil {

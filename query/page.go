@@ -3,6 +3,7 @@ package query
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -38,33 +39,31 @@ func wordsOf(passage []byte) string {
 	return string(words)
 }
 
-// A Narrowing is a value of a filter that leaves so many of the best hits, less than half of them.
-type Narrowing struct {
-	Field string `json:"field"`
-	index.FacetCount
-}
-
-// narrow returns the filters, of fields that have none, that split the best hits most evenly.
-func (q *SearchRequest) narrow(found []finding) (out []Narrowing) {
-	having, most := map[[2]string]uint64{}, 4
+// narrow returns the values of filters, of fields that have none, that split the best hits most evenly.
+func (c *catchUp) narrow(ctx context.Context, q *SearchRequest, hits []index.Hit) (out []index.Narrowing, err error) {
+	having, most := map[index.Narrowing]uint64{}, 4
+	found, err := c.findings(ctx, hits, false)
 	for _, f := range found {
+		if f.gone {
+			continue
+		}
 		for field, values := range map[string][]string{
-			"kind": {string(f.Name.Kind)}, "tree": {string(f.Name.Tree)}, "tag": f.Tags, "agent": {f.Agent},
+			"kind": {string(f.Name.Kind)}, "tree": {string(f.Name.Tree)}, "tag": f.Version.Record.Tags, "agent": {f.Version.Record.Agent},
 		} {
 			for _, value := range values {
-				if !f.gone && len(q.Values(field)) == 0 && (value != "" || field == "tree") && len(value) <= 20 && !strings.ContainsAny(value, ",\"\n") {
-					having[[2]string{field, value}]++
+				if len(q.Values(field)) == 0 && (value != "" || field == "tree") && len(value) <= 20 && !strings.ContainsAny(value, ",\"\n") {
+					having[index.Narrowing{Field: index.Facet(field), FacetCount: index.FacetCount{Value: value}}]++
 				}
 			}
 		}
 	}
 	for of, n := range having {
-		if all := uint64(len(found)); n >= 3 && 20*n >= all && 2*n < all {
-			out = append(out, Narrowing{of[0], index.FacetCount{Value: of[1], Count: n}})
+		if all := uint64(len(hits)); n >= 3 && 20*n >= all && 2*n < all {
+			out = append(out, of)
 		}
 	}
-	slices.SortFunc(out, func(a, b Narrowing) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Field+a.Value, b.Field+b.Value))
+	slices.SortFunc(out, func(a, b index.Narrowing) int {
+		return cmp.Or(cmp.Compare(having[b], having[a]), strings.Compare(string(a.Field)+a.Value, string(b.Field)+b.Value))
 	})
-	return out[:min(len(out), most)]
+	return out[:min(len(out), most)], err
 }

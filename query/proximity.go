@@ -152,9 +152,6 @@ func (f *finder) resolve(ctx context.Context, hits []index.Hit, from int) ([]Hit
 	if err != nil {
 		return nil, err
 	}
-	if f.request.Narrow && from == 0 && len(found) > f.request.Limit {
-		f.narrowed = f.request.narrow(found)
-	}
 	start := min(len(found), f.request.Offset-from)
 	page := found[start:min(len(found), start+f.request.Limit)]
 	// A name that has lost its head since it was indexed is no hit any more. It

@@ -87,7 +87,7 @@ type SearchAnswer struct {
 	Refused string `json:"refused,omitempty"`
 	// Facets are the counts that were asked for, most frequent value first.
 	Facets map[index.Facet][]index.FacetCount `json:"-"`
-	Narrow []Narrowing                        `json:"narrow,omitempty"` // filters that would leave a part of the best hits, the largest first
+	Narrow []index.Narrowing                  `json:"narrow,omitempty"` // filters that would leave a part of the hits
 	// Stores say how the search of several stores went, in the order of the readers.
 	Stores []StoreAnswer `json:"-"`
 }
@@ -150,6 +150,9 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 	}
 	answer.Total, answer.TotalAll, answer.Unindexed, answer.ScanIncomplete = ranked.Total, ranked.TotalAll, c.behind(), c.incomplete
 	answer.AsPhrase, answer.Facets, answer.Literal, answer.Unread = asPhrase, ranked.Facets, c.literal, c.unread
+	if answer.Total > uint64(request.Limit) {
+		answer.Narrow = ranked.Narrow
+	}
 	f.addCompletions(c.completed)
 	if f.quote = quoteOf(request.Query); c.literal {
 		f.quote = quoteOf(request.Text)
@@ -158,7 +161,6 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 	if answer.Hits, err = f.resolve(ctx, ranked.Hits, asked.Offset); err != nil {
 		return SearchAnswer{}, err
 	}
-	answer.Narrow = f.narrowed
 	if c.cannot != nil && answer.Unindexed > 0 {
 		answer.Refused = c.cannot.Error()
 	}
@@ -221,6 +223,9 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 		asTyped.Query, asTyped.Without, asTyped.WithoutPhrases = request.Text, nil, nil
 		request, ask.Query, ask.Without = &asTyped, request.Text, nil
 	}
+	if request.Narrow && newPhraseFilter(request) == nil && c.behind() == 0 && !request.History {
+		ask.Narrow = func(hits []index.Hit) ([]index.Narrowing, error) { return c.narrow(ctx, request, hits) }
+	}
 	result, err = c.sifted(ctx, x, request, ask)
 	if err == nil && request.Text != "" && (request.Pattern == nil || !c.incomplete) && (result.Total == 0 || len(result.Unknown) > 0) {
 		c.missed, err = c.explain(ctx, x, request, &result)
@@ -262,7 +267,6 @@ type finder struct {
 	terms     terms
 	phrases   *phraseFinder        // to be marked
 	quote     *quote               // what lifted hits have word by word
-	narrowed  []Narrowing          // see SearchRequest.Narrow
 	worth     []float64            // of each term; see index.Result
 	pairs     []neighbour          // of which the first hits are put in order; none: the index's order stands
 	files     map[string]*filePlan // by PathValue

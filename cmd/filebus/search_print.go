@@ -92,7 +92,7 @@ func (p *hitPage) dropExtras(whole *presentation) error {
 // narrowLine offers flags that leave a part of the hits, with how many of the best.
 func (p *hitPage) narrowLine() (line string) {
 	for _, n := range p.answer.Narrow {
-		line += fmt.Sprintf(" --%s %s (%d)", n.Field, record.ShellWord(oneLine(treeText(n.Field, n.Value))), n.Count)
+		line += fmt.Sprintf(" --%s %s (%d)", n.Field, record.ShellWord(oneLine(treeText(string(n.Field), n.Value))), n.Count)
 	}
 	return line
 }
