@@ -46,6 +46,11 @@ func SearchEverywhere(ctx context.Context, readers []*Reader, request SearchRequ
 	if err := ctx.Err(); err != nil {
 		return SearchAnswer{}, err
 	}
+	if slices.ContainsFunc(e.stores, func(s StoreAnswer) bool { return s.Literal }) { // so it is meant in all
+		answer, err := SearchEverywhere(ctx, readers, request.asTyped(), wait)
+		answer.Literal = true
+		return answer, err
+	}
 	return e.merge(), nil
 }
 

@@ -219,8 +219,7 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 		return result, err
 	}
 	if c.literal {
-		asTyped := *request
-		asTyped.Query, asTyped.Without, asTyped.WithoutPhrases = request.Text, nil, nil
+		asTyped := request.asTyped()
 		request, ask.Query, ask.Without = &asTyped, request.Text, nil
 	}
 	if request.Narrow && newPhraseFilter(request) == nil && c.behind() == 0 && !request.History {

@@ -165,13 +165,18 @@ func (q *quote) inOrder(text []byte, known bool) (start, end int) {
 	return 0, 0
 }
 
+// asTyped returns the request for its text as it is.
+func (q SearchRequest) asTyped() SearchRequest {
+	q.Query, q.Without, q.WithoutPhrases = q.Text, nil, nil
+	return q
+}
+
 // verbatim returns the records that have the words of a request as it has them, and how. A
 // text that some record has as it is typed, what is to be left out included, is no
 // request to leave something out: literal says so.
 func (c *catchUp) verbatim(ctx context.Context, x *index.Index, request *SearchRequest) (lifted map[record.Name]int, literal bool, err error) {
 	if len(request.Without)+len(request.WithoutPhrases) > 0 && request.Text != "" {
-		plain := *request
-		plain.Without, plain.WithoutPhrases = nil, nil
+		plain := request.asTyped()
 		lifted, err = c.quoted(ctx, x, &plain, request.Text, folded)
 		if err != nil || len(lifted) > 0 {
 			return lifted, true, err
