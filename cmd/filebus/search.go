@@ -201,7 +201,16 @@ func searchFlagError(cmd *cobra.Command, err error) error {
 	if !unknown || nearFlag(cmd, name) != "" {
 		return err
 	}
-	return coded(record.Usage, "filebus search -- "+record.ShellWord("--"+name)+", to search for that text", err)
+	return coded(record.Usage, searchLine(nil, searchText(append(cmd.Flags().Args(), "--"+name)))+", to search for that text", err)
+}
+
+// lineWith returns the search with another flag as it can be typed. A long one is not said again.
+func (o *searchCommand) lineWith(flag, text string) string {
+	line := searchLine(append(slices.Clip(o.flagWords), flag), text)
+	if clipText(line) != line {
+		return "the same command with " + flag
+	}
+	return line
 }
 
 // searchLine returns a search as it can be typed.

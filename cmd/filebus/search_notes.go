@@ -19,7 +19,7 @@ func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, ans
 	if answer.ScanIncomplete && answer.Unread > 0 {
 		env.note("there was no time to look into %s; filters and whole words leave fewer, and this reads all: %s",
 			count(int(answer.Unread), "1 more text", "%d more texts"),
-			clipText(searchLine(append(slices.Clip(o.flagWords), "--all"), text)))
+			o.lineWith("--all", text))
 	} else if request.Pattern != nil && !request.Pattern.IsNarrow() {
 		env.note("no word is in every match of the expression, so texts were read one by one")
 	}
@@ -78,8 +78,7 @@ func (o *searchCommand) noteRead(env *environ, request *query.SearchRequest, tex
 	case literal:
 		env.note("a record has the query as it is, so nothing is left out; to leave out what has %s, write it first", words)
 	default:
-		env.note("left out is what has %s; to search for it: %s", words,
-			clipText(searchLine(append(slices.Clip(o.flagWords), "--literal"), text)))
+		env.note("left out is what has %s; to search for it: %s", words, o.lineWith("--literal", text))
 	}
 }
 
@@ -98,8 +97,7 @@ func (o *searchCommand) noteMissed(env *environ, answer *query.SearchAnswer, tex
 	}
 	filters := slices.DeleteFunc(slices.Clone(o.operators), func(word string) bool { return word[0] == '-' }) // those are told
 	if len(filters) > 0 {
-		env.note("read as filters: %s; to search for it as text: %s", clipText(strings.Join(filters, " ")),
-			clipText(searchLine(append(slices.Clip(o.flagWords), "--literal"), text)))
+		env.note("read as filters: %s; to search for it as text: %s", clipText(strings.Join(filters, " ")), o.lineWith("--literal", text))
 	}
 }
 
@@ -113,8 +111,8 @@ func (o *searchCommand) noteUnknown(env *environ, answer *query.SearchAnswer) {
 	}
 	words := markdown.Each(answer.Unknown, func(word string) string { return `"` + word + `"` })
 	note := "no record has " + clipText(strings.Join(words, " or "))
-	if answer.DidYouMean != "" {
-		note += "; did you mean: " + oneLine(searchLine(o.flagWords, answer.DidYouMean))
+	if line := searchLine(o.flagWords, answer.DidYouMean); answer.DidYouMean != "" && clipText(line) == line {
+		note += "; did you mean: " + line
 	}
 	env.note("%s", note)
 }
