@@ -188,3 +188,26 @@ func TestVerbatimPages(t *testing.T) {
 		t.Errorf("-one page +pages\n%s", diff)
 	}
 }
+
+// TestVerbatimCut finds first what was copied from the middle of one word to that of
+// another, as from a line that a terminal has cut.
+func TestVerbatimCut(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const line = "ERROR upstream prematurely closed connection while reading the response header"
+	b.put("note/long", strings.Repeat("connections are closed and responses read upstream\n", 50)+line+"\n")
+	for i := range 10 {
+		b.put(fmt.Sprintf("note/%d", i), fmt.Sprintf("# Closed connection\n\nprematurely the response of stream %d\n", i))
+	}
+	for _, cut := range []string{
+		"tream prematurely closed connection while reading the resp", "RROR upstream prematurely closed connec",
+		"rely closed connection while readi", "stream PREMATURELY closed connection whil",
+	} {
+		answer := b.search(query.SearchRequest{Request: index.Request{Query: cut}})
+		if len(answer.Hits) == 0 || answer.Hits[0].Name.ID != "long" {
+			t.Errorf("%q finds %v; want note/long first", cut, found(answer))
+		} else if h := answer.Hits[0]; !slices.ContainsFunc(marked(h.Snippet), func(m string) bool { return strings.EqualFold(m, cut) }) {
+			t.Errorf("%q marks %v in %q", cut, h.Marks, h.Text)
+		}
+	}
+}

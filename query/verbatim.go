@@ -30,8 +30,10 @@ const (
 
 // A quote finds the words of a query in a row.
 type quote struct {
-	text, before, after string // the query on one line; what stands before its first and behind its last word
+	text, before, after string // the query on one line; what stands before and behind what the finder finds
 	finder              *phraseFinder
+	inside              string   // what the finder finds
+	cut                 *quote   // finds all but the first and the last word, of which only parts may have been copied; nil: few
 	words               [][]byte // folded
 	key                 []byte   // the longest of them that texts have in small letters; nil: none
 }
@@ -39,23 +41,32 @@ type quote struct {
 // quoteOf returns nil for a query that is a single plain word, or none.
 func quoteOf(query string) *quote {
 	text := strings.Join(strings.Fields(query), " ")
-	q := &quote{text: text, before: text, finder: newPhraseFinder([]string{text})}
-	lower, last := asciiLower([]byte(text)), 0
+	q := &quote{text: text}
+	lower, places := asciiLower([]byte(text)), []ByteRun(nil)
 	for w := range index.Words([]byte(text)) {
-		if len(q.words) == 0 {
-			q.before = text[:w.Start]
-		}
-		q.words, last = append(q.words, bytes.Clone(w.Text)), w.End
+		q.words, places = append(q.words, bytes.Clone(w.Text)), append(places, ByteRun{w.Start, w.End})
 		if len(w.Text) > len(q.key) && bytes.Equal(w.Text, lower[w.Start:w.End]) {
 			q.key = lower[w.Start:w.End]
 		}
 	}
-	q.after = text[last:]
 	isPlain := !strings.ContainsFunc(text, func(r rune) bool { return (r < 'a' || r > 'z') && r != '*' })
 	if len(q.words) == 0 || len(q.words) == 1 && isPlain {
 		return nil
 	}
+	q.findBetween(places[0].Start, places[len(places)-1].End)
+	if n := len(places); n > leastTogether {
+		cut := &quote{text: text}
+		if cut.findBetween(places[1].Start, places[n-2].End); index.Findable(cut.inside) {
+			q.cut = cut
+		}
+	}
 	return q
+}
+
+// findBetween makes the quote find the words between two places of its text.
+func (q *quote) findBetween(start, end int) {
+	q.before, q.inside, q.after = q.text[:start], q.text[start:end], q.text[end:]
+	q.finder = newPhraseFinder([]string{q.inside})
 }
 
 // asciiLower returns a copy of a text with small letters.
@@ -121,18 +132,22 @@ func (q *quote) find(text []byte, visit func(grade, start, end int) bool) {
 	found := false
 	q.finder.find(text, func(_, start, end int) bool {
 		found = true
-		from, to := start-len(q.before), end+len(q.after)
-		if from < 0 || to > len(text) {
-			return visit(inARow, start, end)
-		}
-		switch whole := strings.Join(strings.Fields(string(text[from:to])), " "); {
-		case whole == q.text:
-			return visit(asTyped, from, to)
-		case strings.EqualFold(whole, q.text):
-			return visit(folded, from, to)
+		if from, to := start-len(q.before), end+len(q.after); from >= 0 && to <= len(text) {
+			switch whole := strings.Join(strings.Fields(string(text[from:to])), " "); {
+			case whole == q.text:
+				return visit(asTyped, from, to)
+			case strings.EqualFold(whole, q.text):
+				return visit(folded, from, to)
+			}
 		}
 		return visit(inARow, start, end)
 	})
+	if q.cut != nil && !found {
+		q.cut.find(text, func(grade, start, end int) bool {
+			found = found || grade > inARow
+			return grade <= inARow || visit(grade, start, end)
+		})
+	}
 	if start, end := q.inOrder(text, found); end > 0 {
 		visit(together, start, end)
 	}
@@ -203,6 +218,19 @@ func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchReq
 	ask := request.forIndex()
 	ask.Query, ask.Phrases, ask.Facets, ask.Duplicates, ask.Quiet, ask.Explain = q.text, []string{q.text}, nil, true, true, false
 	ask.Offset, ask.Limit, ask.Few = 0, verbatimBodies, firstSift/4
+	until := time.Now().Add(verbatimTime)
+	lifted, err := c.graded(ctx, x, ask, q, least, until)
+	if err == nil && len(lifted) == 0 && q.cut != nil {
+		ask.Phrases = []string{q.cut.inside}
+		return c.graded(ctx, x, ask, q, folded, until)
+	}
+	return lifted, err
+}
+
+// graded reads what an index has for a request, best first, and returns what has a quote so well.
+func (c *catchUp) graded(
+	ctx context.Context, x *index.Index, ask index.Request, q *quote, least int, until time.Time,
+) (map[record.Name]int, error) {
 	result, err := x.Search(ctx, ask)
 	if err != nil {
 		return nil, err
@@ -211,7 +239,7 @@ func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchReq
 	if result.Total > verbatimBodies && strings.Contains(q.text, " ") {
 		result.Hits = result.Hits[:frequentBodies]
 	}
-	hits, exact, until := result.Hits, 0, time.Now().Add(verbatimTime)
+	hits, exact := result.Hits, 0
 	for len(hits) > 0 && len(lifted) < maxVerbatim && exact < nearWindow && time.Now().Before(until) {
 		n := min(len(hits), max(firstSift/4, len(result.Hits)-len(hits)))
 		grades, err := c.grades(ctx, hits[:n], q)
