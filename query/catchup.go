@@ -44,6 +44,7 @@ type catchUp struct {
 	unread     uint64            // hits that may have what is looked for in texts
 	missed     missed            // why there are none
 	literal    bool              // see SearchAnswer.Literal
+	quote      string            // what lifted hits have word by word
 	completed  map[string]string // terms that a word of the query stands for, with its own
 
 	next    *loading // the batch after those that are indexed, already being read; nil: none

@@ -154,9 +154,7 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 		answer.Narrow = ranked.Narrow
 	}
 	f.addCompletions(c.completed)
-	if f.quote = quoteOf(request.Query); c.literal {
-		f.quote = quoteOf(request.Text)
-	}
+	f.quote = quoteOf(c.quote)
 	f.weigh(ranked.Worth)
 	if answer.Hits, err = f.resolve(ctx, ranked.Hits, asked.Offset); err != nil {
 		return SearchAnswer{}, err
@@ -222,6 +220,7 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 		asTyped := request.asTyped()
 		request, ask.Query, ask.Without = &asTyped, request.Text, nil
 	}
+	c.quote = request.Query
 	if request.Narrow && newPhraseFilter(request) == nil && c.behind() == 0 && !request.History {
 		ask.Narrow = func(hits []index.Hit) ([]index.Narrowing, error) { return c.narrow(ctx, request, hits) }
 	}
@@ -237,6 +236,10 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 		ask.More, c.completed[term] = append(ask.More, index.WeightedTerm{Term: term, Weight: 0.8}), termOf(word)
 	}
 	if err == nil && len(c.missed.corrected) > 0 {
+		c.quote = request.withText(c.missed.didYouMean).Query
+		if ask.Lifted, err = c.quoted(ctx, x, request, c.quote, together); err != nil {
+			return result, err
+		}
 		result, err = c.sifted(ctx, x, request, ask)
 	}
 	return result, err

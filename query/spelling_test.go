@@ -1,6 +1,8 @@
 package query_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -165,5 +167,20 @@ func TestSearchHidden(t *testing.T) {
 		if diff := cmp.Diff(test.want, b.search(test.request).Hidden); diff != "" {
 			t.Errorf("Search(%s): hidden (-want +got):\n%s", test.text, diff)
 		}
+	}
+}
+
+// TestCorrectedVerbatim wants first what has a query word by word once it is spelled right, however long it is.
+func TestCorrectedVerbatim(t *testing.T) {
+	b := newBench(t)
+	b.put("note/log", strings.Repeat("GET /items 200\n", 20000)+"upstream prematurely closed connection\n")
+	for i := range 5 {
+		b.put(fmt.Sprintf("note/%d", i), fmt.Sprintf("# Connection closed\n\nThe upstream is closed, and connection %d too, prematurely.\n", i))
+	}
+	request := query.SearchRequest{}
+	request.Parse("upstream prematuerly closed conection")
+	answer := b.search(request)
+	if got := found(answer)[0]; got != "note/log" || len(answer.Corrected) != 2 || !slices.Contains(marked(answer.Hits[0].Snippet), "upstream prematurely closed connection") {
+		t.Errorf("%s first, corrected %v, marks %q; want note/log, two words, all as one", got, answer.Corrected, marked(answer.Hits[0].Snippet))
 	}
 }
