@@ -265,9 +265,8 @@ func (s *search) having(terms []string) (set, error) {
 			if err := s.weigh(term); err != nil {
 				return nil, err
 			}
-			one = newSet(len(s.scores))
+			one = s.set(s.found)
 			for _, n := range s.found {
-				one.add(n)
 				s.weights[n] = 0
 			}
 		}

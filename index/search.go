@@ -350,10 +350,8 @@ func (s *search) score(term *queryTerm) error {
 	}
 	term.having = uint64(len(s.found))
 	term.rarity = s.rarity(term)
-	having := newSet(len(s.scores))
-	s.looked[term.text] = having
+	s.looked[term.text] = s.set(s.found)
 	for _, n := range s.found {
-		having.add(n)
 		if s.scores[n] == 0 {
 			s.matched = append(s.matched, n)
 		}

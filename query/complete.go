@@ -65,7 +65,7 @@ type begun struct {
 
 // beginnings returns the words of a request that may be beginnings.
 func (q *SearchRequest) beginnings() (all []begun) {
-	if b := q.beginning(); b != nil {
+	if b := index.BeginningOf(q.Query); q.Prefix && b != nil {
 		all = append(all, begun{b, false})
 	}
 	for _, word := range strings.Fields(q.Query) {
@@ -93,12 +93,7 @@ func (q *SearchRequest) Marks(text []byte) []ByteRun {
 			}
 		}
 	}
-	var matches []match
-	if begun := q.beginnings(); len(begun) > 0 {
-		matches = findBegun(text, wanted, begun)
-	} else {
-		matches = findMatches(index.NewAnalyzer(), text, wanted)
-	}
+	matches := findBegun(text, wanted, q.beginnings())
 	for _, at := range q.Pattern.marks(text) {
 		matches = append(matches, match{start: at[0], end: at[1]})
 	}
@@ -112,14 +107,6 @@ func (q *SearchRequest) Marks(text []byte) []ByteRun {
 		runs = append(runs, ByteRun{m.start, m.end})
 	}
 	return slices.Clip(runs)
-}
-
-// beginning returns the beginning of the word that is being typed, or nil.
-func (q *SearchRequest) beginning() *index.Beginning {
-	if !q.Prefix {
-		return nil
-	}
-	return index.BeginningOf(q.Query)
 }
 
 // findBegun returns the words of text that are wanted or begin as they should, in

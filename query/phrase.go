@@ -3,7 +3,6 @@ package query
 import (
 	"bytes"
 	"slices"
-	"unicode/utf8"
 
 	"filebus/index"
 	"filebus/materialize/markdown"
@@ -188,24 +187,10 @@ func withPlaces(matches, phrases []match, first int) []match {
 // markEnd returns where the mark of a phrase ends that is not much longer than a
 // snippet.
 func markEnd(text []byte, start, end int) int {
-	if end-start <= maxSnippet {
-		return end
+	if end-start > maxSnippet {
+		_, end = edges(text, start, start, start, start+maxSnippet, 0)
 	}
-	last := start
-	for w := range index.Words(text[start:end]) {
-		if w.End > maxSnippet {
-			break
-		}
-		last = start + w.End
-	}
-	if last > start {
-		return last
-	}
-	last = start + maxSnippet
-	for last < end && !utf8.RuneStart(text[last]) {
-		last++
-	}
-	return last
+	return end
 }
 
 // withPhrases returns the parts that have the most phrases, which are the matches of
@@ -248,53 +233,18 @@ func phraseWindow(matches []match, first, body int) (w window, found bool) {
 	return w, true
 }
 
-// exclusions are words to leave out, for what no index knows.
-type exclusions struct {
-	terms terms
-	words [][]int // the terms of each
-}
-
-// newExclusions returns those of a request, or nil if it has none. A word means what
-// it means to the index: of an identifier the whole form.
-func newExclusions(texts []string) *exclusions {
-	if len(texts) == 0 {
-		return nil
-	}
-	e := &exclusions{terms: make(terms)}
-	for _, text := range texts {
-		var word []int
-		for _, term := range index.Wholes(text) {
-			if _, known := e.terms[term]; !known {
-				e.terms[term] = len(e.terms)
-			}
-			word = append(word, e.terms[term])
+// excludes reports whether texts, those of one record, have all terms of one of some words. A word means
+// what it means to the index: of an identifier the whole form.
+func excludes(analyzer *index.Analyzer, words []string, texts [][]byte) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		wanted := make(terms)
+		for _, term := range index.Wholes(word) {
+			wanted[term] = len(wanted)
 		}
-		if len(word) > 0 {
-			e.words = append(e.words, word)
+		var matches []match
+		for _, text := range texts {
+			matches = append(matches, findMatches(analyzer, text, wanted)...)
 		}
-	}
-	return e
-}
-
-// exclude reports whether texts, those of one record, have all of a word.
-func (e *exclusions) exclude(analyzer *index.Analyzer, texts ...[]byte) bool {
-	if e == nil {
-		return false
-	}
-	has := make([]bool, len(e.terms))
-	for _, text := range texts {
-		for _, m := range findMatches(analyzer, text, e.terms) {
-			has[m.term] = true
-		}
-	}
-	for _, word := range e.words {
-		all := true
-		for _, term := range word {
-			all = all && has[term]
-		}
-		if all {
-			return true
-		}
-	}
-	return false
+		return len(wanted) > 0 && distinct(matches, len(wanted)) == len(wanted)
+	})
 }

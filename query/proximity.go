@@ -34,6 +34,7 @@ type neighbour struct {
 // query, in its order. Stop words are no terms, but count as words between.
 func neighboursOf(query string, wanted terms) []neighbour {
 	var found []neighbour
+	seen := make(map[[2]int]bool)
 	var before, at []index.Token // the tokens of the last two positions
 	for token := range index.Analyze([]byte(query)) {
 		if len(at) > 0 && token.Position > at[0].Position {
@@ -43,7 +44,8 @@ func neighboursOf(query string, wanted terms) []neighbour {
 		for _, b := range before {
 			first, known := wanted[b.Term]
 			second, knownToo := wanted[token.Term]
-			if known && knownToo && first != second {
+			if known && knownToo && first != second && !seen[[2]int{first, second}] {
+				seen[[2]int{first, second}] = true
 				found = append(found, neighbour{first, second, token.Position - b.Position})
 			}
 		}
@@ -51,18 +53,7 @@ func neighboursOf(query string, wanted terms) []neighbour {
 			break
 		}
 	}
-	return withoutRepeats(found)
-}
-
-// withoutRepeats keeps the first of the neighbours that have the same terms.
-func withoutRepeats(all []neighbour) []neighbour {
-	seen := make(map[[2]int]bool)
-	return slices.DeleteFunc(all, func(n neighbour) bool {
-		pair := [2]int{n.first, n.second}
-		repeated := seen[pair]
-		seen[pair] = true
-		return repeated
-	})
+	return found
 }
 
 // nearness says how much a text has the query's neighbours as neighbours, from 0

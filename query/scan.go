@@ -29,7 +29,7 @@ func (f *finder) addScanned(ctx context.Context, answer *SearchAnswer, c *catchU
 	if f.request.History {
 		s.stop = 0
 	}
-	s.indexed, s.filter, s.without = position, newPhraseFilter(f.request), newExclusions(f.request.Without)
+	s.indexed, s.filter = position, newPhraseFilter(f.request)
 	// A ranked hit that lost its head meanwhile keeps its place on the page.
 	skip := max(0, f.request.Offset-int(answer.Total))
 	room := max(0, f.request.Limit-max(0, int(answer.Total)-f.request.Offset))
@@ -59,8 +59,7 @@ type scan struct {
 	indexed    uint64              // heads up to here were ranked
 	seen       map[record.Ref]bool // candidates; a version that was put back is put twice
 	filter     *phraseFilter       // what a hit has and has not, besides terms
-	without    *exclusions
-	keep       int // hits worth keeping
+	keep       int                 // hits worth keeping
 	matched    int
 	all        int       // of them, with every word of the query
 	best       []scanned // at most keep, the best first
@@ -145,7 +144,7 @@ func (s *scan) look(candidates []scanned) error {
 // count counts the distinct terms in what the index would have of c, and finds out
 // whether it can be a hit.
 func (s *scan) count(c *scanned) error {
-	if len(s.terms) == 0 && s.filter == nil && s.without == nil {
+	if len(s.terms) == 0 && s.filter == nil && len(s.request.Without) == 0 {
 		return nil
 	}
 	texts, err := c.texts()
@@ -159,7 +158,7 @@ func (s *scan) count(c *scanned) error {
 		matches = append(matches, findMatches(analyzer, text, s.terms)...)
 	}
 	c.terms = distinct(matches, len(s.terms))
-	c.out = s.without.exclude(analyzer, texts...) || !s.filter.passes(texts)
+	c.out = excludes(analyzer, s.request.Without, texts) || !s.filter.passes(texts)
 	return nil
 }
 
