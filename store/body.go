@@ -33,6 +33,17 @@ const (
 	codecMarked = 3 // the marks of its chunks
 )
 
+// LongBodies returns how many bodies of more than 1 MiB there are, those of older versions included.
+func (s *Store) LongBodies() (n int) {
+	_ = s.own.Walk(bodiesDir, func(name string, _ fs.DirEntry) error { // what cannot be read is not searched either
+		if strings.HasSuffix(name, bodySuffix) {
+			n++
+		}
+		return nil
+	})
+	return n
+}
+
 // bodySuffix ends the names of the files of large bodies.
 const bodySuffix = ".zst"
 

@@ -117,7 +117,7 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	err = p.print(ctx, set, text)
 	env.noteStale(p.stale)
 	o.noteRead(env, &request, text, answer.Literal)
-	o.noteMissed(env, &answer, text)
+	o.noteMissed(env, &answer, text, set.own)
 	if err == nil && o.ExitCode && answer.Total == 0 {
 		err = silentError(record.Failed)
 	}

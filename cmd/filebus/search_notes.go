@@ -84,7 +84,12 @@ func (o *searchCommand) noteRead(env *environ, request *query.SearchRequest, tex
 
 // noteMissed says why there are no hits, or none for some words, and which search has
 // some.
-func (o *searchCommand) noteMissed(env *environ, answer *query.SearchAnswer, text string) {
+func (o *searchCommand) noteMissed(env *environ, answer *query.SearchAnswer, text string, own *workspace) {
+	if own != nil && (answer.Total == 0 || len(answer.Unknown) > 0) {
+		if long := own.Store.LongBodies(); long > 0 {
+			env.note("%s more than 1 MiB, of which only the first is searched", count(long, "1 text has", "%d texts have"))
+		}
+	}
 	if answer.Total > 0 {
 		o.noteUnknown(env, answer)
 		return

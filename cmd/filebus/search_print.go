@@ -118,6 +118,8 @@ func (p *hitPage) sayRest(shown int) {
 		if more > 0 {
 			words = map[bool]string{true: words}[answer.TotalAll < answer.Total]
 			p.env.remark("… and %d more%s; %s", more, words, p.env.again(fmt.Sprintf("--offset %d", next)))
+		} else if answer.TotalAll == 0 && len(answer.Unknown) == 0 {
+			p.env.remark("no record has all words")
 		}
 		if line := p.narrowLine(); line != "" {
 			p.env.remark("narrow:%s", line)
