@@ -506,8 +506,8 @@ func (s *search) scoreTimes() error {
 	return err
 }
 
-// unknown returns the words of a query none of whose terms a document has, as start
-// and end in bytes of the query. The terms have been looked up.
+// unknown returns the words of a query none of whose terms a document has, but for those that
+// questions are made of, as start and end in bytes of the query. The terms have been looked up.
 func (s *search) unknown(query string, terms []queryTerm) [][2]int {
 	missing := make(map[string]bool)
 	for i := range terms {
@@ -523,7 +523,7 @@ func (s *search) unknown(query string, terms []queryTerm) [][2]int {
 		known := false
 		for _, term := range w.terms {
 			// One that is beyond the bound on terms was not looked up.
-			known = known || !missing[term.Term]
+			known = known || !missing[term.Term] || lightWords[term.Term]
 		}
 		if !known {
 			out = append(out, [2]int{w.start, w.end})

@@ -26,6 +26,7 @@ func TestUnknown(t *testing.T) {
 	}{
 		{Request{}, ""},
 		{Request{Query: "the of"}, ""},
+		{Request{Query: "how do I find and know the token"}, ""},
 		{Request{Query: "tokens orchestrators auth filler"}, ""},
 		{Request{Query: "zebra token, (Zebra!) 42"}, "zebra Zebra 42"},
 		{Request{Query: "parse_http_zebra zebra-token zebra/yak 検察"}, "zebra/yak 検察"},
