@@ -40,18 +40,18 @@ func (s *search) countFacets(facets []Facet) (map[Facet][]FacetCount, error) {
 
 // narrow counts the matches that have each of some values, and returns those that less than half
 // of all have, most frequent first.
-func (s *search) narrow(values []Narrowing) ([]Narrowing, error) {
+func (s *search) narrow(values []Narrowing, err error) ([]Narrowing, error) {
 	matched := s.set(s.matched)
 	for i, v := range values {
 		having := newSet(len(s.scores))
-		if err := s.addKey(having, key(string(v.Field), v.Value)); err != nil {
+		if err = cmp.Or(err, s.addKey(having, key(string(v.Field), v.Value))); err != nil {
 			return nil, err
 		}
 		having.intersect(matched)
 		values[i].Count = uint64(having.count())
 	}
 	slices.SortStableFunc(values, func(a, b Narrowing) int { return cmp.Compare(b.Count, a.Count) })
-	return slices.DeleteFunc(values, func(v Narrowing) bool { return 2*v.Count >= uint64(len(s.matched)) }), nil
+	return slices.DeleteFunc(values, func(v Narrowing) bool { return 2*v.Count >= uint64(len(s.matched)) }), err
 }
 
 // SumCounts adds counts of the same values to each other, the most frequent first,

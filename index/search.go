@@ -258,15 +258,9 @@ func (s *search) run(request *Request) (Result, error) {
 		return Result{}, err
 	}
 	if request.Narrow != nil {
-		values, err := request.Narrow(result.Hits)
-		if err != nil {
-			return Result{}, err
-		}
-		if result.Narrow, err = s.narrow(values); err != nil {
-			return Result{}, err
-		}
+		result.Narrow, err = s.narrow(request.Narrow(result.Hits))
 	}
-	if request.Explain {
+	if request.Explain && err == nil {
 		err = s.explain(result.Hits, page, terms)
 	}
 	return result, err

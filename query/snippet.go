@@ -97,7 +97,8 @@ func widen(text []byte, from, to int) (int, int) {
 
 // edges moves a range around [from, to) to the edges of words, so many bytes further out at most, or else of runes.
 func edges(text []byte, start, from, to, end, grow int) (int, int) {
-	start, end = edgeBefore(text, start, from, grow), edgeBehind(text, end, to, grow)
+	start = edge(text, start, from, 1, grow, func(i int) bool { return i == 0 || text[i-1] <= ' ' })
+	end = edge(text, end, to, -1, grow, func(i int) bool { return i == len(text) || text[i] <= ' ' })
 	for start > 0 && start < end && !utf8.RuneStart(text[start]) {
 		start++
 	}
@@ -107,32 +108,16 @@ func edges(text []byte, start, from, to, end, grow int) (int, int) {
 	return start, end
 }
 
-// edgeBefore returns where a word begins, near a place before what is wanted from
-// a byte on: behind the place if there is one, else before it, else the place.
-func edgeBefore(text []byte, place, from, grow int) int {
-	for i := place; i < from && i-place < maxEdge; i++ {
-		if i == 0 || text[i-1] <= ' ' {
+// edge returns where an edge of words is near a place: in steps towards what is wanted if there is one,
+// else so far in the other direction, else the place.
+func edge(text []byte, place, wanted, step, grow int, isEdge func(i int) bool) int {
+	for i := place; step*(i-place) < maxEdge && step*(wanted-i) > 0; i += step {
+		if isEdge(i) {
 			return i
 		}
 	}
-	for i := place; i >= 0 && place-i < grow; i-- {
-		if i == 0 || text[i-1] <= ' ' {
-			return i
-		}
-	}
-	return place
-}
-
-// edgeBehind returns where a word ends, near a place behind what is wanted up to a
-// byte: before the place if there is one, else behind it, else the place.
-func edgeBehind(text []byte, place, to, grow int) int {
-	for i := place; i > to && place-i < maxEdge; i-- {
-		if i == len(text) || text[i] <= ' ' {
-			return i
-		}
-	}
-	for i := place; i <= len(text) && i-place < grow; i++ {
-		if i == len(text) || text[i] <= ' ' {
+	for i := place; i >= 0 && i <= len(text) && step*(place-i) < grow; i -= step {
+		if isEdge(i) {
 			return i
 		}
 	}

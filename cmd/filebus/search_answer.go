@@ -49,11 +49,14 @@ func (p *hitPage) json(n int) any {
 	if p.opts.room() == 0 {
 		return page(math.MaxInt)
 	}
-	return page(p.snippetSize(n, func(snippet int) string {
-		var out strings.Builder
-		_ = writeJSON(&out, page(snippet)) // what fails is said where it is printed
-		return out.String()
-	}))
+	return page(p.snippetSize(n, func(snippet int) string { return jsonText(page(snippet)) }))
+}
+
+// jsonText returns a value as it is printed. What fails is said there.
+func jsonText(value any) string {
+	var out strings.Builder
+	_ = writeJSON(&out, value)
+	return out.String()
 }
 
 // shorten gives a hit the form that it has in JSON: no more digits than say

@@ -52,41 +52,28 @@ func (p *hitPage) print(ctx context.Context, set *storeSet, text string) error {
 		shown = s.shown
 	}
 	whole.maxTokens, whole.exact, whole.strict, whole.what = p.opts.room(), true, true, text
-	if err := p.dropExtras(&whole); err != nil {
-		return err
-	}
+	p.dropExtras(&whole)
 	printed, err := cmp.Or(set.own, &workspace{environ: p.env}).present(whole)
 	p.sayRest(shown(printed))
 	return err
 }
 
 // dropExtras leaves out what stands before the hits if it has no room alone.
-func (p *hitPage) dropExtras(whole *presentation) error {
-	for _, drop := range []func(){
-		func() { // stderr has them
-			p.answer.AsPhrase, p.answer.Unknown, p.answer.DidYouMean, p.answer.Hidden, p.answer.Corrected = "", nil, "", nil, nil
-		},
-		func() {
-			if len(p.fields) > 0 {
-				p.fields = nil
-				p.env.note("the counts have no room in %s", plural(whole.maxTokens, "token"))
-			}
-		},
-	} {
+func (p *hitPage) dropExtras(whole *presentation) {
+	fits := func() bool {
 		text := whole.text(0)
 		if p.env.global.json {
-			var out strings.Builder
-			if err := writeJSON(&out, whole.json(0)); err != nil {
-				return err
-			}
-			text = out.String()
+			text = jsonText(whole.json(0))
 		}
-		if whole.maxTokens == 0 || len(text) <= bytesPerToken*whole.maxTokens {
-			return nil
-		}
-		drop()
+		return whole.maxTokens == 0 || len(text) <= bytesPerToken*whole.maxTokens
 	}
-	return nil
+	if !fits() { // stderr has them
+		p.answer.AsPhrase, p.answer.Unknown, p.answer.DidYouMean, p.answer.Hidden, p.answer.Corrected = "", nil, "", nil, nil
+	}
+	if len(p.fields) > 0 && !fits() {
+		p.fields = nil
+		p.env.note("the counts have no room in %s", plural(whole.maxTokens, "token"))
+	}
 }
 
 // narrowLine offers flags that leave a part of the hits, with how many of the best.
