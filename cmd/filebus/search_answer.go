@@ -121,10 +121,10 @@ func (p *hitPage) why(h *query.Hit) string {
 		})
 		parts = append(parts, fmt.Sprintf("%s %.2f (%s)", cmp.Or(written[of.Term], of.Term), of.Score, strings.Join(fields, ", ")))
 	}
-	if h.Passage != 0 {
+	if h.Passage >= 0.005 {
 		parts = append(parts, fmt.Sprintf("best passage %.2f", h.Passage))
 	}
-	if h.Nearness != 0 {
+	if h.Nearness >= 0.005 {
 		parts = append(parts, fmt.Sprintf("near each other %.2f", h.Nearness))
 	}
 	if h.Scanned {
