@@ -36,14 +36,15 @@ type pack struct {
 // docs/architecture.md; a package that is not here does not belong.
 func house() map[string]pack {
 	return map[string]pack{
-		"filebus":                      {},
-		"filebus/store/record":         {},
-		"filebus/store/folder":         {ours: []string{"filebus/store/record"}, modules: []string{"golang.org/x/sys"}},
-		"filebus/store/turnstile":      {ours: []string{"filebus/store/folder"}, modules: []string{"golang.org/x/sys"}},
-		"filebus/migrations":           {modules: []string{"go.etcd.io/bbolt"}},
-		"filebus/materialize/markdown": {modules: []string{"github.com/yuin/goldmark", "go.yaml.in/yaml/v3"}},
-		"filebus/materialize/secrets":  {},
-		"filebus/materialize/layout":   {ours: []string{"filebus/store/record", "filebus/materialize/markdown"}},
+		"filebus":                        {},
+		"filebus/store/record":           {},
+		"filebus/store/folder":           {ours: []string{"filebus/store/record"}, modules: []string{"golang.org/x/sys"}},
+		"filebus/store/turnstile":        {ours: []string{"filebus/store/folder"}, modules: []string{"golang.org/x/sys"}},
+		"filebus/migrations":             {modules: []string{"go.etcd.io/bbolt"}},
+		"filebus/materialize/markdown":   {modules: []string{"github.com/yuin/goldmark", "go.yaml.in/yaml/v3"}},
+		"filebus/materialize/secrets":    {},
+		"filebus/materialize/transcript": {ours: []string{"filebus/store/record"}},
+		"filebus/materialize/layout":     {ours: []string{"filebus/store/record", "filebus/materialize/markdown"}},
 		"filebus/index": {
 			ours:    []string{"filebus/store/folder", "filebus/store/record"},
 			modules: []string{"github.com/blevesearch", "github.com/RoaringBitmap/roaring"},
@@ -95,6 +96,7 @@ func house() map[string]pack {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
 				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror",
+				"filebus/materialize/transcript",
 			},
 			modules: []string{"golang.org/x/text"},
 		},
