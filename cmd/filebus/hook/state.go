@@ -103,3 +103,12 @@ func (all Notes) stands(agent, text string) bool {
 	ref := all.last(agent, NoteAsked).Ref
 	return ref != "" && strings.Contains(text, ref) && len(strings.TrimSpace(text)) <= maxBesides
 }
+
+// Started returns when an agent was seen to begin; zero: it was not.
+func (all Notes) Started(agent string) time.Time { return all.last(agent, NoteStarted).Time }
+
+// Files returns the files that the prompt of an agent named.
+func (all Notes) Files(agent string) []string { return all.last(agent, NoteLaunched).Files }
+
+// Kept reports whether a report of an agent is stored, or waits for it.
+func (all Notes) Kept(agent, text string) bool { return all.knows(agent, text) }
