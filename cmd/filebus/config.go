@@ -36,6 +36,7 @@ type config struct {
 
 	Agents []string `toml:"agents" json:"agents,omitempty"` // further folders of agents: packages/web/.claude
 
+	Hooks     hooksConfig     `toml:"hooks" json:"hooks,omitzero"`
 	Retention retentionConfig `toml:"retention" json:"retention"`
 	Trees     struct {
 		Auto bool `toml:"auto" json:"auto"` // reading commands refresh captured trees
@@ -46,6 +47,31 @@ type config struct {
 type retentionConfig struct {
 	Sessions   int    `toml:"sessions" json:"sessions"`                 // the newest of each type that stay; 0: all
 	SessionAge string `toml:"session_age" json:"session_age,omitempty"` // only older ones go: 30d
+}
+
+// A hooksConfig says what hooks of clients do.
+type hooksConfig struct {
+	Mode          string `toml:"mode" json:"mode,omitempty"`                     // capture or reference; empty: capture
+	MinChars      int    `toml:"min_chars" json:"min_chars,omitempty"`           // shorter reports are not replaced
+	PromptContext bool   `toml:"prompt_context" json:"prompt_context,omitempty"` // a prompt gets what is found for it
+	MakeStore     bool   `toml:"make_store" json:"make_store,omitempty"`         // where there is a folder for it
+}
+
+// The modes of hooks.
+const (
+	hookCapture   = "capture"
+	hookReference = "reference"
+)
+
+// check reports what is wrong with the settings of hooks.
+func (c hooksConfig) check() error {
+	switch {
+	case c.Mode != "" && c.Mode != hookCapture && c.Mode != hookReference:
+		return fmt.Errorf("hooks.mode is %q; it is %s or %s", c.Mode, hookCapture, hookReference)
+	case c.MinChars < 0:
+		return fmt.Errorf("hooks.min_chars is %d; it is a number of characters", c.MinChars)
+	}
+	return nil
 }
 
 const (
@@ -103,7 +129,7 @@ func (c *config) parse(text string) error {
 			folders[i] = filepath.ToSlash(filepath.Clean(folder))
 		}
 	}
-	return cmp.Or(c.Kinds.Check(), c.Retention.check())
+	return cmp.Or(c.Kinds.Check(), c.Retention.check(), c.Hooks.check())
 }
 
 // check reports what is wrong with a retention.
@@ -243,7 +269,7 @@ func (w *workspace) printConfig(v configView) {
 		{"sessions", p.Sessions}, {"others", p.Root}, {"notes", strings.Join(v.Notes, " ")},
 		{"knowledge", strings.Join(slices.Sorted(maps.Keys(v.Kinds)), " ")},
 		{"preview", fmt.Sprint(v.Preview, " characters")}, {"pdf_dir", v.PDFDir}, {"retention", retention}, {"secrets", v.Secrets},
-		{"agents", strings.Join(v.Agents, " ")},
+		{"agents", strings.Join(v.Agents, " ")}, {"hooks", v.Hooks.Mode},
 	} {
 		if row[1] != "" || row[0] == "notes" {
 			w.printf("%-10s %s\n", row[0], oneLine(row[1]))

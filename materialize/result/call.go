@@ -51,6 +51,8 @@ type Call struct {
 	Keep         bool         `json:"-"` // a text that the name refuses is kept under another, which the error names
 	Schema       *Schema      `json:"-"` // that the output must fit; nil: any
 
+	Attributes map[string]string `json:"attributes,omitempty"` // further facts, such as how long it took
+
 	Raw      bool       `json:"raw,omitempty"`            // the text is stored as it is: see takeIn
 	Program  string     `json:"program,omitempty"`        // that Exec runs: the agent, if none is given
 	Command  string     `json:"command_digest,omitempty"` // the same for the same program and arguments
@@ -100,6 +102,7 @@ func unfit(id string) string {
 func (c Call) Facts() layout.Facts {
 	return layout.Facts{
 		Agent: layout.Slug(cmp.Or(c.Agent, c.Program)), Session: c.Session, Task: c.Task, Run: c.Run, Status: c.Status, Tags: c.Tags,
+		Attributes: c.Attributes,
 	}
 }
 

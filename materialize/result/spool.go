@@ -458,7 +458,7 @@ func Recover(ctx context.Context, w *materialize.Workspace) ([]*Stored, error) {
 	}
 	all, failed := []*Stored(nil), []error(nil)
 	for _, entry := range entries {
-		stored, err := recoverFolder(ctx, w, newFolder(spools, entry.Name()))
+		stored, err := recoverEntry(ctx, w, spools, entry)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s is left alone: %w", spools.Path(entry.Name()), err))
 		}

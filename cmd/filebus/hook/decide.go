@@ -1,0 +1,140 @@
+package hook
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"filebus/materialize/layout"
+	"filebus/store/record"
+)
+
+// A Mode is what the settings say.
+type Mode struct {
+	Reference bool // the parent gets references
+	MinChars  int  // for reports of at least so many characters
+	Prompt    bool // a prompt is given what is known about it
+}
+
+// A Replacement is the way by which a parent gets a reference in place of a report.
+type Replacement int
+
+// The ways.
+const (
+	None   Replacement = iota
+	Input              // the input of the tool that hands the report back
+	Output             // what the call of the agent gives
+	Ask                // the agent is made to answer once more, with one line
+)
+
+// A Decision is what follows from an event.
+type Decision struct {
+	Notes   []Note // to be remembered first
+	Report  bool   // the event may have a report that is to be stored
+	Known   bool   // which is stored already
+	Replace Replacement
+	Context bool // the client is told what the store knows
+}
+
+// Concerns reports whether there can be anything to do about an event, whatever is
+// remembered of its session.
+func (e *Event) Concerns() bool {
+	switch e.Name {
+	case PreToolUse, PostToolUse:
+		return e.Agent != "" && (e.Launched || e.Refused || e.Report != "")
+	case SubagentStart, SubagentStop:
+		return e.Agent != "" && e.Type != ""
+	}
+	return true
+}
+
+// Decide says what follows from an event.
+func Decide(e *Event, notes Notes, mode Mode) (d Decision) {
+	note := func(what string) { d.Notes = append(d.Notes, Note{What: what, Agent: e.Agent, Type: e.Type}) }
+	switch {
+	case e.Name == SessionStart:
+		if d.Context = true; e.Type != "" {
+			note(NoteSession)
+		}
+	case e.Name == SessionEnd:
+		note(NoteEnded)
+	case e.Name == UserPromptSubmit:
+		d.Context = mode.Prompt && e.isTyped()
+	case !e.Concerns() || e.Handback && e.Type == "" || e.isInternal(notes):
+	case e.Name == SubagentStart:
+		note(NoteStarted)
+	case e.Launched:
+		note(NoteLaunched)
+		d.Notes[0].Files = FilesIn(e.Prompt)
+	case e.Refused:
+		note(NoteRefused)
+	default:
+		if e.Handback && !notes.handed(e.Agent) {
+			note(NoteHanded)
+		}
+		d.report(e, notes, mode)
+	}
+	return d
+}
+
+// isTyped reports whether a prompt is a user's own.
+func (e *Event) isTyped() bool {
+	return (e.Source == "" || e.Source == "user" || e.Source == "sdk") && strings.TrimSpace(e.Prompt) != "" &&
+		!strings.HasPrefix(strings.TrimSpace(e.Prompt), "<")
+}
+
+// isInternal reports whether an agent may be one of the client's own, which goes by the
+// type that the session itself has. One that somebody has launched is none.
+func (e *Event) isInternal(notes Notes) bool {
+	session := notes.last("", NoteSession).Type
+	return e.Name == SubagentStop && session != "" && session == e.Type && notes.last(e.Agent, NoteLaunched).What == ""
+}
+
+// handed reports whether an agent has handed its report back since it began.
+func (all Notes) handed(agent string) bool {
+	return all.last(agent, NoteHanded, NoteRefused, NoteStarted).What == NoteHanded
+}
+
+// report decides about an event that may have a report.
+func (d *Decision) report(e *Event, notes Notes, mode Mode) {
+	stops := e.Name == SubagentStop
+	switch {
+	case stops && notes.handed(e.Agent): // what it says besides is no report
+		return
+	case notes.given(e.Agent, e.Report) || notes.stands(e.Agent, e.Report):
+		return
+	}
+	d.Report, d.Known = true, e.Report != "" && notes.knows(e.Agent, e.Report)
+	if !mode.Reference || utf8.RuneCountInString(e.Report) < mode.MinChars || e.Report == "" {
+		return
+	}
+	switch isClaude := e.Client == Claude; {
+	case isClaude && e.Name == PreToolUse && e.Handback:
+		d.Replace = Input
+	case isClaude && e.Name == PostToolUse && !e.Handback && (e.tool == "Agent" || e.tool == "Task"):
+		d.Replace = Output
+	case stops && !e.Again && (!isClaude || notes.last(e.Agent, NoteLaunched).What != ""):
+		d.Replace = Ask
+	}
+}
+
+// FilesIn returns the files that a prompt names in which agents leave what they have
+// found: handoffs, turns, artifacts and markers.
+func FilesIn(prompt string) (files []string) {
+	isEnd := func(c rune) bool { return strings.ContainsRune(" \t\r\n\"'`<>()[]{},;|*", c) }
+	for _, word := range strings.FieldsFunc(prompt, isEnd) {
+		word = strings.TrimRight(strings.TrimPrefix(word, "./"), ".:!?")
+		if !strings.Contains(word, "/") || len(word) > 300 || slices.Contains(files, word) {
+			continue
+		}
+		if IsOutcome(layout.Recognize(strings.TrimPrefix(word, "/")).Kind) {
+			files = append(files, word)
+		}
+	}
+	return files
+}
+
+// IsOutcome reports whether agents leave what they have found in files of a kind.
+func IsOutcome(kind record.Kind) bool {
+	return slices.Contains([]record.Kind{record.KindHandoff, record.KindTurn, record.KindArtifact, record.KindMarker}, kind)
+}
