@@ -56,6 +56,7 @@ func (o *fromCommand) takeIn(ctx context.Context, w *workspace, dryRun bool) err
 	}
 	r, err := result.TakeIn(ctx, w.Workspace, w.read, result.Past{
 		Client: o.From, Files: files, Since: o.since, Sessions: o.Sessions, DryRun: dryRun,
+		NoReads: w.getenv("FILEBUS_NO_READS_LOG") != "",
 	})
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/mirror"
+	"filebus/materialize/secrets"
 	"filebus/materialize/transcript"
 	"filebus/query"
 	"filebus/store"
@@ -28,6 +29,7 @@ type Past struct {
 	Since    time.Time // what was written before is left out
 	Sessions bool      // the final answers of sessions too
 	DryRun   bool
+	NoReads  bool // what agents have read is not noted
 }
 
 // A PastReport says what has come of the transcripts.
@@ -46,6 +48,9 @@ type PastReport struct {
 
 // marksFile says how far transcripts were read, below the store's folder: a mark for each path.
 const marksFile = "transcripts.json"
+
+// finalAnswer is what the final answer of a session is called in its conversation.
+const finalAnswer = "final"
 
 // A mark is how a transcript was when it was read.
 type mark struct {
@@ -128,7 +133,7 @@ func (t *taker) take(ctx context.Context, f transcript.File) error {
 	if isOpen {
 		now.Modified = time.Time{} // it is looked at again though nothing follows
 	}
-	if err == nil && !t.DryRun {
+	if err == nil && !t.DryRun && !t.NoReads {
 		now.Read, err = t.noteReads(ctx, f, before.Read)
 	}
 	if err == nil {
@@ -141,10 +146,10 @@ func (t *taker) take(ctx context.Context, f transcript.File) error {
 // store stores a report, unless the store has it.
 func (t *taker) store(ctx context.Context, f transcript.File) error {
 	c := Call{
-		Conversation: f.Session, ID: f.ID, Agent: f.Agent, Title: f.Title(), Written: f.Time, Status: materialize.StatusDone,
+		Conversation: f.Session, ID: f.ID, Agent: f.Agent, Title: secrets.Text(f.Title()), Written: f.Time, Status: materialize.StatusDone,
 	}
 	if f.ID == "" {
-		c.ID, c.Agent = "final", t.Client
+		c.ID, c.Agent = finalAnswer, t.Client
 	}
 	id, err := c.id()
 	name := record.Name{Kind: record.KindResult, ID: id}
