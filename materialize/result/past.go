@@ -208,7 +208,7 @@ func (t *taker) noteReads(ctx context.Context, f transcript.File, since time.Tim
 		session = cmp.Or(session, place.Facts.Session)
 		if head, _, err := findBody(ctx, t.w, name, record.Digest{}); err == nil && head != (record.Ref{}) {
 			reads = append(reads, query.Read{
-				Time: read.Time, Op: "read", What: name.String(), Agent: f.Agent, Tokens: record.EstimateTokens(read.Size),
+				Time: read.Time, Op: "read", What: name.String(), Agent: cmp.Or(f.Agent, f.ID), Tokens: record.EstimateTokens(read.Size),
 			})
 		}
 	}
