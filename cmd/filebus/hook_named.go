@@ -29,7 +29,7 @@ func (h *hooked) lookUp(notes hook.Notes, d *hook.Decision) (asked bool, err err
 	if e.Name != hook.SubagentStop || !d.Report || e.Transcript == "" || d.Known && !missing {
 		return false, nil
 	}
-	tail, err := openTail(e.Transcript)
+	tail, err := openTail(h.abs(e.Transcript))
 	if err != nil {
 		return missing, err
 	}
