@@ -95,10 +95,12 @@ func TestHookBusy(t *testing.T) {
 func TestHookDamaged(t *testing.T) {
 	t.Parallel()
 	for name, breakStore := range map[string]func(file string) error{
-		"empty":   func(file string) error { return os.Truncate(file, 0) },
-		"noise":   func(file string) error { return os.WriteFile(file, bytes.Repeat([]byte("noise "), 9999), 0o600) },
-		"setting": func(file string) error { return os.WriteFile(filepath.Join(filepath.Dir(file), "config.toml"), []byte("mode ="), 0o600) },
-		"folder":  func(file string) error { return os.MkdirAll(filepath.Join(filepath.Dir(file), hooksLog), 0o700) },
+		"empty": func(file string) error { return os.Truncate(file, 0) },
+		"noise": func(file string) error { return os.WriteFile(file, bytes.Repeat([]byte("noise "), 9999), 0o600) },
+		"setting": func(file string) error {
+			return os.WriteFile(filepath.Join(filepath.Dir(file), "config.toml"), []byte("mode ="), 0o600)
+		},
+		"folder": func(file string) error { return os.MkdirAll(filepath.Join(filepath.Dir(file), hooksLog), 0o700) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
