@@ -97,7 +97,7 @@ func writingCommands() []command {
 			fresh("add NAME TAG...", &tagEdit{}),
 			fresh("remove NAME TAG...", &tagEdit{remove: true}),
 		),
-		creating("capture DIR...", &captureCommand{}),
+		creating("capture [DIR]...", &captureCommand{}),
 		group("tree",
 			existing("list", runFunc(listTrees)),
 			existing("refresh [TREE]...", &treeRefresh{}),

@@ -9,69 +9,42 @@ import (
 // takeCodex takes what a row of Codex tells.
 func (r *Run) takeCodex(w row) {
 	p := w.Payload
-	switch w.Type + " " + p.Type {
-	case "session_meta ":
-		if r.Session == "" { // a fork has those of what it was made from behind its own
-			r.begin(p)
-		}
-	case "response_item message":
-		r.takeMessage(w)
-	case "response_item agent_message":
-		r.takeMail(w)
-	case "event_msg task_started", "event_msg turn_started", "event_msg turn_aborted":
-		r.Text, r.Ended = "", false
-	case "event_msg task_complete", "event_msg turn_complete":
-		if p.LastMessage != "" {
-			r.Text, r.Time = p.LastMessage, w.time()
+	text, size := p.Content.text()
+	head, body, isMail := strings.Cut(text, "\nPayload:\n")
+	switch what := w.Type + " " + p.Type; {
+	case w.Type == "session_meta" && r.Session == "": // a fork has those of what it was made from behind its own
+		r.begin(w)
+	case what == "response_item message" && p.Role == "assistant" && text != "":
+		r.Text, r.Time, r.Ended, r.resume = text, w.time(), false, r.at
+	case what == "response_item agent_message" && strings.Contains(head, "Message Type: FINAL_ANSWER"):
+		r.Received++
+		r.ReceivedBytes += size
+	case what == "response_item agent_message" && isMail:
+		r.Prompt = cmp.Or(r.Prompt, body)
+	case what == "response_item message" && p.Role == "user" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "# AGENTS.md"):
+		r.Prompt = cmp.Or(r.Prompt, text) // others are what the client has added
+	case what == "event_msg task_complete", what == "event_msg turn_complete":
+		if p.Last != "" {
+			r.Text, r.Time = p.Last, w.time()
 		}
 		r.Ended = r.Text != ""
-	default:
-		if w.Type == "response_item" && strings.HasSuffix(p.Type, "_call") {
-			r.Text, r.Ended = "", false
-		}
+	case what == "event_msg task_started", what == "event_msg turn_started", what == "event_msg turn_aborted",
+		w.Type == "response_item" && strings.HasSuffix(p.Type, "_call"):
+		r.Text, r.Ended = "", false
 	}
 }
 
 // begin takes whose transcript it is.
-func (r *Run) begin(p payload) {
-	spawn := p.Source.Subagent.Spawn
-	parent := cmp.Or(spawn.Parent, p.Parent)
+func (r *Run) begin(w row) {
+	p, spawn := w.Payload, w.Payload.Source.Subagent.Spawn
 	r.Cwd, r.Session = p.Cwd, cmp.Or(p.ID, p.Session)
 	r.IsForeign = p.ThreadSource != "" && p.ThreadSource != "user" && p.ThreadSource != "subagent"
 	if spawn.Parent == "" && p.ThreadSource != "subagent" {
 		return
 	}
-	r.ID, r.Session = r.Session, parent
+	r.ID, r.Session = r.Session, cmp.Or(spawn.Parent, p.Parent)
 	if p.Session != "" && p.Session != r.ID {
 		r.Session = p.Session // of an agent that was started by another: that of the first
 	}
-	r.Agent = cmp.Or(spawn.AgentRole, p.AgentRole)
-	if at := cmp.Or(spawn.AgentPath, p.AgentPath); r.Agent == "" && at != "" {
-		r.Agent = path.Base(at)
-	}
-}
-
-// takeMessage takes a prompt or a reply.
-func (r *Run) takeMessage(w row) {
-	text := w.Payload.Content.text()
-	switch {
-	case text == "":
-	case w.Payload.Role == "assistant":
-		r.Text, r.Time, r.Ended = text, w.time(), false
-	case w.Payload.Role == "user" && r.Prompt == "" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "# AGENTS.md"):
-		r.Prompt = text // others are what the client has added
-	}
-}
-
-// takeMail takes a message between agents: the first to a sub-agent is its prompt, and final answers are reports.
-func (r *Run) takeMail(w row) {
-	text := w.Payload.Content.text()
-	head, body, found := strings.Cut(text, "\nPayload:\n")
-	switch {
-	case !found:
-	case strings.Contains(head, "Message Type: FINAL_ANSWER"):
-		r.Received = append(r.Received, Receipt{w.time(), int64(len(text))})
-	case r.Prompt == "":
-		r.Prompt = body
-	}
+	r.Agent = cmp.Or(spawn.AgentRole, p.AgentRole, path.Base(cmp.Or(spawn.AgentPath, p.AgentPath, "agent")))
 }

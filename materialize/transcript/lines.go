@@ -8,25 +8,21 @@ import (
 	"strings"
 )
 
-// A LineReader reads a transcript line by line in flat memory.
+// A LineReader reads a transcript line by line in flat memory: a string in a line that is too long for
+// a text of limit bytes becomes one of limit+1 bytes.
 type LineReader struct {
 	in    *bufio.Reader
 	limit int
 	line  []byte
-	read  int64
+	read  int64 // bytes, up to behind the last line
 }
 
-// NewLineReader returns a reader of the lines of a transcript. A string in a line that is too
-// long for a text of limit bytes becomes one of limit+1 bytes.
+// NewLineReader returns a reader of lines.
 func NewLineReader(in io.Reader, limit int) *LineReader {
 	return &LineReader{in: bufio.NewReaderSize(in, 64<<10), limit: limit}
 }
 
-// Offset returns how many bytes were read, up to behind the line of the last Next.
-func (l *LineReader) Offset() int64 { return l.read }
-
-// Next returns the next line, with its end, until the next call. With io.EOF comes what stands behind the
-// last line end, which may be half a line.
+// Next returns the next line, with its end, until the next call. What comes with io.EOF may be half a line.
 func (l *LineReader) Next(ctx context.Context) ([]byte, error) {
 	most := len(`\u001f`) * l.limit // as JSON has a text of limit bytes
 	start, inside, escaped := 0, false, false
