@@ -31,16 +31,17 @@ func PutReport(ctx context.Context, w *materialize.Workspace, c Call, source rec
 		if err != nil {
 			return nil, err
 		}
-		there, same, err := findReport(ctx, w, r.ID, record.DigestOf(text))
-		if same || err != nil {
-			return there, err
+		head, same, err := findBody(ctx, w, record.Name{Kind: record.KindResult, ID: r.ID}, record.DigestOf(text))
+		if err != nil {
+			return nil, err
 		}
-		if r.Expect = store.Absent(); there != nil {
-			r.Expect, r.Replaces = store.Current(there.Ref), true
+		if same {
+			return stored(ctx, w, head)
 		}
-		stored, err := w.Put(ctx, r)
+		r.Expect, r.Replaces = store.Current(head), head != record.Ref{}
+		put, err := w.Put(ctx, r)
 		if err == nil {
-			return &Stored{PutResult: stored}, nil
+			return &Stored{PutResult: put}, nil
 		}
 		if !errors.Is(err, store.ErrConflict) || try == maxTries {
 			return nil, err
@@ -48,31 +49,35 @@ func PutReport(ctx context.Context, w *materialize.Workspace, c Call, source rec
 	}
 }
 
-// findReport returns what is stored under the id of a result, or nil, and whether a version of it has a body.
-func findReport(ctx context.Context, w *materialize.Workspace, id string, body record.Digest) (there *Stored, same bool, err error) {
-	name, err := record.NewName("", record.KindResult, id)
-	if err != nil {
-		return nil, false, errCall("%w", err)
-	}
-	there, err = query.View(ctx, w.Store, func(tx *store.Tx) (*Stored, error) {
-		head, err := tx.Head(name)
-		for v := head; err == nil && !same; v, err = tx.Get(v.Record.Prev) {
+// findBody returns the version that a name has now, if any, and whether that or one before it has a body.
+func findBody(ctx context.Context, w *materialize.Workspace, name record.Name, body record.Digest) (head record.Ref, same bool, err error) {
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		v, err := tx.Head(name)
+		for head = v.Ref; err == nil && !same; v, err = tx.Get(v.Record.Prev) {
 			if same = v.Record.Body == body; v.Record.Prev == (record.Ref{}) {
 				break
 			}
 		}
-		if err != nil && !errors.Is(err, store.ErrDropped) || head.Record == nil {
+		if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped) {
+			err = nil
+		}
+		return err
+	})
+	return head, same, err
+}
+
+// stored returns what is stored as a version of a result.
+func stored(ctx context.Context, w *materialize.Workspace, ref record.Ref) (*Stored, error) {
+	return query.View(ctx, w.Store, func(tx *store.Tx) (*Stored, error) {
+		v, err := tx.Get(ref)
+		if err != nil {
 			return nil, err
 		}
 		return &Stored{PutResult: &materialize.PutResult{
-			Ref: head.Ref, Name: name, File: w.FilePath(head.Record.Path), Unchanged: true, Record: head.Record,
-			Description: tx.Description(head.Ref),
+			Ref: ref, Name: v.Record.Name, File: w.FilePath(v.Record.Path), Unchanged: true, Record: v.Record,
+			Description: tx.Description(ref),
 		}}, nil
 	})
-	if errors.Is(err, store.ErrNotFound) {
-		err = nil
-	}
-	return there, same, err
 }
 
 // A spooledReport is the first line of a file of the spool; the report stands behind it.
