@@ -16,7 +16,6 @@ import (
 	"filebus/cmd/filebus/hook"
 	"filebus/materialize"
 	"filebus/materialize/result"
-	sessions "filebus/materialize/session"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -33,11 +32,9 @@ type hookCommand struct {
 	Client string `flag:"client" of:"claude codex"`
 }
 
-// prepare lets nothing be wrong with a command line: a client takes a code other than 0
-// for a verdict.
+// prepare lets nothing be wrong with a command line: a client takes a code other than 0 for a verdict.
 func (o *hookCommand) prepare(cmd *cobra.Command) {
-	cmd.Args = cobra.ArbitraryArgs
-	cmd.FParseErrWhitelist.UnknownFlags = true
+	cmd.Args, cmd.FParseErrWhitelist.UnknownFlags = cobra.ArbitraryArgs, true
 }
 
 // isHook reports whether a command is run by a client, to which only its output may matter.
@@ -53,12 +50,10 @@ func (o *hookCommand) run(ctx context.Context, w *workspace, args []string) erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	h := &hooked{environ: w.environ, client: o.Client, name: args[0], ctx: ctx}
+	h := &hooked{environ: w.environ, client: o.Client, name: args[0]}
 	h.global.noSync, h.global.wait = true, min(h.global.wait, hookWait)
 	answer, err := h.safely(ctx)
-	if err != nil {
-		h.log(err)
-	}
+	h.logIf(err)
 	_, err = h.out.Write(answer)
 	return err
 }
@@ -71,8 +66,7 @@ type hooked struct {
 	at           materialize.Location
 	settings     materialize.Settings
 	mode         hooksConfig
-	ctx          context.Context // of this run
-	trusted      bool            // the store is the user's: it may be written to
+	trusted      bool // the store is the user's: it may be written to
 }
 
 // safely handles the event, and makes an error of a panic.
@@ -86,79 +80,24 @@ func (h *hooked) safely(ctx context.Context) (answer []byte, err error) {
 	if err == nil {
 		h.event, err = hook.Read(h.client, h.name, text)
 	}
-	h.dir = cmp.Or(h.folder(), h.dir)
-	if err == nil && !h.event.Concerns() {
-		return nil, nil
+	for _, dir := range []string{h.event.Dir, h.getenv("CLAUDE_PROJECT_DIR")} { // an agent may have gone elsewhere since
+		if filepath.IsAbs(dir) {
+			h.dir = filepath.Clean(dir)
+		}
 	}
-	found, findErr := h.find(ctx)
-	if err = cmp.Or(err, findErr); err != nil || !found {
+	if err != nil || !h.event.Concerns() {
 		return nil, err
 	}
-	return h.handle(ctx)
-}
-
-// readPayload reads what the client says, which may end late, or never.
-func (h *hooked) readPayload(ctx context.Context) ([]byte, error) {
-	type read struct {
-		text []byte
-		err  error
+	if found, err := h.find(); err != nil || !found {
+		return nil, err
 	}
-	done := make(chan read, 1)
-	go func() {
-		text, err := io.ReadAll(io.LimitReader(h.in, maxPayload+1))
-		done <- read{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, errors.New("standard input did not end in time")
-	case r := <-done:
-		if len(r.text) > maxPayload {
-			return nil, fmt.Errorf("more than %d bytes on standard input", maxPayload)
-		}
-		return r.text, r.err
-	}
-}
-
-// folder returns where the session has begun: an agent may have gone elsewhere since.
-func (h *hooked) folder() string {
-	for _, dir := range []string{h.getenv("CLAUDE_PROJECT_DIR"), h.event.Dir} {
-		if filepath.IsAbs(dir) {
-			return filepath.Clean(dir)
-		}
-	}
-	return ""
-}
-
-// find finds the store and its settings. Where there is none there is nothing to do.
-func (h *hooked) find(_ context.Context) (found bool, err error) {
-	h.at, err = h.locate()
-	missing := errors.Is(err, store.ErrNoStore)
-	if err != nil && !missing {
-		return false, err
-	}
-	c, err := h.config(h.at)
-	if missing && (err != nil || !c.Hooks.MakeStore) {
-		return false, nil
-	}
-	h.trusted, h.mode = !errors.Is(err, record.Untrusted) && !errors.Is(err, errClosed), c.Hooks
-	if err == nil {
-		h.settings, err = h.environ.settings(h.at)
-	}
-	if err != nil && h.trusted && h.event.Report != "" { // it waits until the settings are mended
-		return false, errors.Join(err, h.spool(h.call()))
-	}
-	return err == nil, err
-}
-
-// handle does what is decided about the event.
-func (h *hooked) handle(ctx context.Context) ([]byte, error) {
 	notes := h.notes()
 	e := &h.event
 	mode := hook.Mode{Reference: h.mode.Mode == hookReference, MinChars: h.mode.MinChars, Prompt: h.mode.PromptContext}
 	d := hook.Decide(e, notes, mode)
-	if isUnsure, err := h.lookUp(notes, &d); isUnsure {
+	counts, err := h.lookUp(ctx, notes, &d)
+	if h.logIf(err); counts {
 		d.Replace = hook.None
-		h.logIf(err)
 	}
 	h.remember(d.Notes...)
 	switch {
@@ -170,10 +109,48 @@ func (h *hooked) handle(ctx context.Context) ([]byte, error) {
 	return h.store(ctx, notes, d)
 }
 
-// store stores the report, or leaves it in the spool, and returns the answer that puts
-// the reference in its place.
+// readPayload reads what the client says, which may end late, or never.
+func (h *hooked) readPayload(ctx context.Context) (text []byte, err error) {
+	done := make(chan error, 1)
+	go func() {
+		read, err := io.ReadAll(io.LimitReader(h.in, maxPayload+1))
+		if text = read; len(text) > maxPayload {
+			err = fmt.Errorf("more than %d bytes on standard input", maxPayload)
+		}
+		done <- err
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, errors.New("standard input did not end in time")
+	case err := <-done:
+		return text, err
+	}
+}
+
+// find finds the store and its settings. Where there is none there is nothing to do.
+func (h *hooked) find() (found bool, err error) {
+	h.at, err = h.locate()
+	missing := errors.Is(err, store.ErrNoStore)
+	if err != nil && !missing {
+		return false, err
+	}
+	c, err := h.config(h.at)
+	if h.mode = c.Hooks; missing && (err != nil || !h.mode.MakeStore) {
+		return false, nil
+	}
+	h.trusted = !errors.Is(err, record.Untrusted) && !errors.Is(err, errClosed)
+	if err == nil {
+		h.settings, err = h.environ.settings(h.at)
+	}
+	if err != nil && h.trusted && h.event.Report != "" { // it waits until the settings are mended
+		return false, errors.Join(err, h.spool(h.call(nil)))
+	}
+	return err == nil, err
+}
+
+// store stores the report, or leaves it in the spool, and returns the answer that puts the reference in its place.
 func (h *hooked) store(ctx context.Context, notes hook.Notes, d hook.Decision) ([]byte, error) {
-	e, call := &h.event, h.call()
+	e, call := &h.event, h.call(notes)
 	w, err := h.open(ctx)
 	var stored *result.Stored
 	if err == nil {
@@ -183,44 +160,46 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, d hook.Decision) (
 		What: hook.NoteStored, Agent: e.Agent, Type: e.Type, Text: hook.KeyOf(e.Report),
 		Tokens: record.EstimateTokens(int64(len(e.Report))),
 	}
-	if err != nil {
-		if note.What = hook.NoteSpooled; d.Known { // it is there already
-			return nil, err
-		}
+	switch {
+	case err != nil && d.Known: // it is there already
+		return nil, err
+	case err != nil:
 		if spoolErr := h.spool(call); spoolErr != nil {
 			return nil, errors.Join(err, spoolErr)
 		}
+		note.What = hook.NoteSpooled
 		h.remember(note)
 		return nil, fmt.Errorf("the report of %s waits in the spool: %w", e.Agent, err)
-	}
-	if !d.Known {
+	case !d.Known:
 		h.remember(note)
 	}
 	answer := h.refer(d.Replace, stored, note)
-	h.writeNamed(ctx, w, notes, stored)
+	if e.Ended {
+		named := append(hook.FilesIn(e.Prompt), notes.Last(e.Agent, hook.NoteLaunched).Files...)
+		h.logIf(h.writeNamed(ctx, w, named, stored.Ref))
+	}
 	_, err = result.Recover(ctx, w.Workspace) // what others have left in the spool
 	return answer, err
 }
 
 // refer returns the answer that puts a reference in place of the report.
-func (h *hooked) refer(by hook.Replacement, stored *result.Stored, note hook.Note) []byte {
-	if by == hook.None {
-		return nil
-	}
+func (h *hooked) refer(by hook.Replacement, stored *result.Stored, note hook.Note) (answer []byte) {
 	var text bytes.Buffer
-	reference, what := stored.Reference(), hook.NoteReferred
-	if by == hook.Ask { // what is said again should be short
-		line := referenceLine(reference, stored.PutResult)
-		fmt.Fprintf(&text, "%s (filebus get %s)", line, stored.Ref.Short())
-		what = hook.NoteAsked
-	} else if writeJSON(&text, referenceJSON{reference, stored.Secrets}) != nil {
+	reference := stored.Reference()
+	switch {
+	case by == hook.None:
 		return nil
+	case by == hook.Ask: // what is said again should be short
+		fmt.Fprintf(&text, "%s (filebus get %s)", referenceLine(reference, stored.PutResult), stored.Ref.Short())
+		note.What = hook.NoteAsked
+	case writeJSON(&text, referenceJSON{reference, stored.Secrets}) != nil:
+		return nil
+	default:
+		note.What = hook.NoteReferred
 	}
 	given := strings.TrimSpace(text.String())
-	answer := h.event.Answer(by, given)
-	if answer != nil {
-		note.What, note.Given, note.Ref = what, hook.KeyOf(given), stored.Ref.Short()
-		note.Instead = record.EstimateTokens(int64(len(given)))
+	if answer = h.event.Answer(by, given); answer != nil {
+		note.Given, note.Ref, note.Instead = hook.KeyOf(given), stored.Ref.Short(), record.EstimateTokens(int64(len(given)))
 		h.said.What = stored.Name.String()
 		h.remember(note)
 	}
@@ -236,15 +215,13 @@ func (h *hooked) open(ctx context.Context) (*workspace, error) {
 }
 
 // call returns whose report it is.
-func (h *hooked) call() result.Call {
+func (h *hooked) call(notes hook.Notes) result.Call {
 	e := &h.event
-	c := result.Call{Conversation: fit(e.Session), ID: fit(e.Agent), Agent: e.Type, Status: materialize.StatusDone}
-	if id, err := sessions.IDOf(fit(e.Session)); err == nil {
-		c.Session = id
-	}
+	session := fit(e.Session)
+	c := result.Call{Conversation: session, ID: fit(e.Agent), Agent: e.Type, Session: session, Status: materialize.StatusDone}
 	took := e.Duration
-	if started := h.notes().Started(e.Agent); took == 0 && !started.IsZero() {
-		took = h.now().Sub(started)
+	if started := notes.Last(e.Agent, hook.NoteStarted).Time; !started.IsZero() {
+		took = cmp.Or(took, h.now().Sub(started))
 	}
 	if took > 0 {
 		c.Attributes = map[string]string{"duration": took.Round(time.Millisecond).String()}

@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 )
 
 // specific is what an event takes of its own.
 type specific struct {
 	Event   string `json:"hookEventName"`
 	Context string `json:"additionalContext,omitempty"`
-	Input   any    `json:"updatedInput,omitempty"`
-	Output  any    `json:"updatedToolOutput,omitempty"`
+	Input   object `json:"updatedInput,omitempty"`
+	Output  object `json:"updatedToolOutput,omitempty"`
 }
 
 type answer struct {
@@ -21,83 +20,73 @@ type answer struct {
 	Specific *specific `json:"hookSpecificOutput,omitempty"`
 }
 
+// An object is one of which only some keys are known.
+type object map[string]json.RawMessage
+
 // encode returns an answer as the client reads it: one object, and nothing besides.
 func (a answer) encode() []byte {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(a) != nil {
+	text, err := json.Marshal(a)
+	if err != nil {
 		return nil // it changes nothing then
 	}
-	return out.Bytes()
+	return append(text, '\n')
 }
 
 // Context returns the answer that adds a text to what the session's agent sees.
 func (e *Event) Context(text string) []byte {
-	if text == "" {
-		return nil
-	}
 	return answer{Specific: &specific{Event: e.Name, Context: text}}.encode()
 }
 
-// Answer returns the answer that puts a reference in place of the report, or nothing if
-// what the event has is not of a shape that is known.
+// Answer returns the answer that puts a reference in place of the report, or nothing if what the event has is
+// not of a shape that is known.
 func (e *Event) Answer(by Replacement, reference string) []byte {
+	own := &specific{Event: e.Name}
 	switch by {
 	case Input:
-		if input := e.replaced(e.input, "message", reference); input != nil {
-			return answer{Specific: &specific{Event: e.Name, Input: input}}.encode()
-		}
+		own.Input = replaced(e.Input, "message", reference)
 	case Output:
-		if output := e.replacedContent(reference); output != nil {
-			return answer{Specific: &specific{Event: e.Name, Output: output}}.encode()
-		}
+		own.Output = e.replacedContent(reference)
 	case Ask:
 		return answer{Decision: "block", Reason: fmt.Sprintf("The report is stored whole, and the line below stands for it. "+
 			"The caller needs nothing but that line as the last answer:\n%s", reference)}.encode()
 	}
-	return nil
+	if own.Input == nil && own.Output == nil {
+		return nil
+	}
+	return answer{Specific: own}.encode()
 }
 
 // replaced returns an object with another value for one of its keys; all else stays.
-func (e *Event) replaced(object json.RawMessage, key string, value any) map[string]json.RawMessage {
-	var fields map[string]json.RawMessage
-	text, err := json.Marshal(value)
-	if json.Unmarshal(object, &fields) != nil || fields[key] == nil || err != nil {
+func replaced(text json.RawMessage, key string, value any) object {
+	var fields object
+	raw, err := json.Marshal(value)
+	if json.Unmarshal(text, &fields) != nil || fields[key] == nil || err != nil {
 		return nil
 	}
-	fields[key] = text
+	fields[key] = raw
 	return fields
 }
 
-// replacedContent returns the result of a call with a reference in place of its texts:
-// of the same shape, since another is not taken.
-func (e *Event) replacedContent(reference string) map[string]json.RawMessage {
+// replacedContent returns the result of a call with a reference in place of its texts: of the same shape, since
+// another is not taken.
+func (e *Event) replacedContent(reference string) object {
 	var answer struct{ Content json.RawMessage }
 	var blocks []json.RawMessage
-	if json.Unmarshal(e.response, &answer) != nil {
+	if json.Unmarshal(e.Response, &answer) != nil {
 		return nil
 	}
-	if bytes.HasPrefix(bytes.TrimSpace(answer.Content), []byte(`"`)) {
-		return e.replaced(e.response, "content", reference)
+	if bytes.HasPrefix(answer.Content, []byte(`"`)) {
+		return replaced(e.Response, "content", reference)
 	}
 	if json.Unmarshal(answer.Content, &blocks) != nil {
 		return nil
 	}
-	kept, placed := []json.RawMessage{}, false
+	kept := []any{block{"text", reference}}
 	for _, raw := range blocks {
 		var b block
-		isText := json.Unmarshal(raw, &b) == nil && b.Type == "text" && !strings.HasPrefix(b.Text, trailer)
-		if isText && !placed {
-			raw, _ = json.Marshal(block{"text", reference}) // two texts
-		}
-		if !isText || !placed {
+		if json.Unmarshal(raw, &b) != nil || !b.isReport() {
 			kept = append(kept, raw)
 		}
-		placed = placed || isText
 	}
-	if !placed {
-		return nil
-	}
-	return e.replaced(e.response, "content", kept)
+	return replaced(e.Response, "content", kept)
 }

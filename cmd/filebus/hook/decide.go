@@ -36,12 +36,12 @@ type Decision struct {
 	Context bool // the client is told what the store knows
 }
 
-// Concerns reports whether there can be anything to do about an event, whatever is
-// remembered of its session.
+// Concerns reports whether there can be anything to do about an event, whatever is remembered of its session.
+// Agents without a type are the client's own.
 func (e *Event) Concerns() bool {
 	switch e.Name {
 	case PreToolUse, PostToolUse:
-		return e.Agent != "" && (e.Launched || e.Refused || e.Report != "")
+		return e.Agent != "" && e.Type != "" && (e.Launched || e.Refused || e.Report != "")
 	case SubagentStart, SubagentStop:
 		return e.Agent != "" && e.Type != ""
 	}
@@ -50,7 +50,9 @@ func (e *Event) Concerns() bool {
 
 // Decide says what follows from an event.
 func Decide(e *Event, notes Notes, mode Mode) (d Decision) {
-	note := func(what string) { d.Notes = append(d.Notes, Note{What: what, Agent: e.Agent, Type: e.Type}) }
+	note := func(what string) {
+		d.Notes = append(d.Notes, Note{What: what, Agent: e.Agent, Type: e.Type, Files: FilesIn(e.Prompt)})
+	}
 	switch {
 	case e.Name == SessionStart:
 		if d.Context = true; e.Type != "" {
@@ -60,12 +62,11 @@ func Decide(e *Event, notes Notes, mode Mode) (d Decision) {
 		note(NoteEnded)
 	case e.Name == UserPromptSubmit:
 		d.Context = mode.Prompt && e.isTyped()
-	case !e.Concerns() || e.Handback && e.Type == "" || e.isInternal(notes):
+	case !e.Concerns() || e.isInternal(notes):
 	case e.Name == SubagentStart:
 		note(NoteStarted)
 	case e.Launched:
 		note(NoteLaunched)
-		d.Notes[0].Files = FilesIn(e.Prompt)
 	case e.Refused:
 		note(NoteRefused)
 	default:
@@ -79,55 +80,42 @@ func Decide(e *Event, notes Notes, mode Mode) (d Decision) {
 
 // isTyped reports whether a prompt is a user's own.
 func (e *Event) isTyped() bool {
-	return (e.Source == "" || e.Source == "user" || e.Source == "sdk") && strings.TrimSpace(e.Prompt) != "" &&
-		!strings.HasPrefix(strings.TrimSpace(e.Prompt), "<")
+	prompt := strings.TrimSpace(e.Prompt)
+	return slices.Contains([]string{"", "user", "sdk"}, e.Source) && prompt != "" && prompt[0] != '<'
 }
 
-// isInternal reports whether an agent may be one of the client's own, which goes by the
-// type that the session itself has. One that somebody has launched is none.
+// isInternal reports whether an agent may be one of the client's own, which goes by the type that the session
+// itself has. One that somebody has launched is none.
 func (e *Event) isInternal(notes Notes) bool {
-	session := notes.last("", NoteSession).Type
-	return e.Name == SubagentStop && session != "" && session == e.Type && notes.last(e.Agent, NoteLaunched).What == ""
-}
-
-// handed reports whether an agent has handed its report back since it began.
-func (all Notes) handed(agent string) bool {
-	return all.last(agent, NoteHanded, NoteRefused, NoteStarted).What == NoteHanded
+	return e.Name == SubagentStop && e.Type == notes.Last("", NoteSession).Type && notes.Last(e.Agent, NoteLaunched).What == ""
 }
 
 // report decides about an event that may have a report.
 func (d *Decision) report(e *Event, notes Notes, mode Mode) {
-	stops := e.Name == SubagentStop
+	stops, isClaude := e.Name == SubagentStop, e.Client == Claude
+	if stops && notes.handed(e.Agent) || notes.stands(e.Agent, e.Report) { // what it says besides is no report
+		return
+	}
+	d.Report, d.Known = true, e.Report != "" && notes.Kept(e.Agent, e.Report)
 	switch {
-	case stops && notes.handed(e.Agent): // what it says besides is no report
-		return
-	case notes.given(e.Agent, e.Report) || notes.stands(e.Agent, e.Report):
-		return
-	}
-	d.Report, d.Known = true, e.Report != "" && notes.knows(e.Agent, e.Report)
-	if !mode.Reference || utf8.RuneCountInString(e.Report) < mode.MinChars || e.Report == "" {
-		return
-	}
-	switch isClaude := e.Client == Claude; {
-	case isClaude && e.Name == PreToolUse && e.Handback:
+	case !mode.Reference || e.Report == "" || utf8.RuneCountInString(e.Report) < mode.MinChars:
+	case isClaude && e.Name == PreToolUse:
 		d.Replace = Input
-	case isClaude && e.Name == PostToolUse && !e.Handback && (e.tool == "Agent" || e.tool == "Task"):
+	case isClaude && e.isCall() && !e.Handback:
 		d.Replace = Output
-	case stops && !e.Again && (!isClaude || notes.last(e.Agent, NoteLaunched).What != ""):
+	case stops && !e.Again && (!isClaude || notes.Last(e.Agent, NoteLaunched).What != ""): // else its caller waits for it
 		d.Replace = Ask
 	}
 }
 
-// FilesIn returns the files that a prompt names in which agents leave what they have
-// found: handoffs, turns, artifacts and markers.
+// FilesIn returns the files that a prompt names in which agents leave what they have found: handoffs, turns,
+// artifacts and markers, and 20 at most.
 func FilesIn(prompt string) (files []string) {
 	isEnd := func(c rune) bool { return strings.ContainsRune(" \t\r\n\"'`<>()[]{},;|*", c) }
-	for _, word := range strings.FieldsFunc(prompt, isEnd) {
+	for word := range strings.FieldsFuncSeq(prompt, isEnd) {
 		word = strings.TrimRight(strings.TrimPrefix(word, "./"), ".:!?")
-		if !strings.Contains(word, "/") || len(word) > 300 || slices.Contains(files, word) {
-			continue
-		}
-		if IsOutcome(layout.Recognize(strings.TrimPrefix(word, "/")).Kind) {
+		if strings.Contains(word, "/") && len(word) <= 300 && len(files) < 20 && !slices.Contains(files, word) &&
+			IsOutcome(layout.Recognize(strings.TrimPrefix(word, "/")).Kind) {
 			files = append(files, word)
 		}
 	}

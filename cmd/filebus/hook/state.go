@@ -10,8 +10,8 @@ import (
 	"filebus/store/record"
 )
 
-// A Note is one line of what is remembered of a session: what hooks have seen of an
-// agent, so that whoever comes second knows.
+// A Note is one line of what is remembered of a session: what hooks have seen of an agent, so that whoever
+// comes second knows.
 type Note struct {
 	Time  time.Time `json:"time"`
 	What  string    `json:"what"` // one of the words below
@@ -54,61 +54,41 @@ func ReadNotes(text []byte) (all Notes) {
 	return all
 }
 
-// Line returns a note as it is remembered.
-func (n Note) Line() []byte {
-	const maxFiles = 20 // so that a line is written in one piece
-	n.Files = n.Files[:min(len(n.Files), maxFiles)]
-	line, err := json.Marshal(n)
-	if err != nil {
-		return nil // it has only texts and numbers
-	}
-	return append(line, '\n')
-}
-
 // KeyOf returns what a report is known by, however white space was treated on its way.
 func KeyOf(text string) string {
 	return record.DigestOf([]byte(strings.Join(strings.Fields(text), " "))).String()[:24]
 }
 
-// last returns the newest note about an agent that is of one of some words.
-func (all Notes) last(agent string, words ...string) (found Note) {
-	for _, n := range all {
-		for _, word := range words {
-			if n.Agent == agent && n.What == word {
-				found = n
-			}
+// Last returns the newest note about an agent that is of one of some words.
+func (all Notes) Last(agent string, words ...string) Note {
+	for _, n := range slices.Backward(all) {
+		if n.Agent == agent && slices.Contains(words, n.What) {
+			return n
 		}
 	}
-	return found
+	return Note{}
 }
 
-// knows reports whether a report of an agent is stored, or waits for it.
-func (all Notes) knows(agent, text string) bool {
+// Kept reports whether a report of an agent is stored, or waits for it.
+func (all Notes) Kept(agent, text string) bool {
 	key := KeyOf(text)
 	return slices.ContainsFunc(all, func(n Note) bool {
 		return n.Agent == agent && n.Text == key && (n.What == NoteStored || n.What == NoteSpooled)
 	})
 }
 
-// given reports whether a text is the reference that stands for a report already.
-func (all Notes) given(agent, text string) bool {
-	key := KeyOf(text)
-	return slices.ContainsFunc(all, func(n Note) bool { return n.Agent == agent && n.Given == key })
-}
-
-// stands reports whether a text is the line that an agent was asked to answer with, and
-// next to nothing besides.
+// stands reports whether a text stands for a report already: as its reference, or as the line that the agent
+// was asked to answer with, and next to nothing besides.
 func (all Notes) stands(agent, text string) bool {
 	const maxBesides = 400 // how long the line with some words around it may be, in bytes
-	ref := all.last(agent, NoteAsked).Ref
-	return ref != "" && strings.Contains(text, ref) && len(strings.TrimSpace(text)) <= maxBesides
+	key := KeyOf(text)
+	return slices.ContainsFunc(all, func(n Note) bool {
+		return n.Agent == agent && (n.Given == key ||
+			n.What == NoteAsked && strings.Contains(text, n.Ref) && len(strings.TrimSpace(text)) <= maxBesides)
+	})
 }
 
-// Started returns when an agent was seen to begin; zero: it was not.
-func (all Notes) Started(agent string) time.Time { return all.last(agent, NoteStarted).Time }
-
-// Files returns the files that the prompt of an agent named.
-func (all Notes) Files(agent string) []string { return all.last(agent, NoteLaunched).Files }
-
-// Kept reports whether a report of an agent is stored, or waits for it.
-func (all Notes) Kept(agent, text string) bool { return all.knows(agent, text) }
+// handed reports whether an agent has handed its report back since it began.
+func (all Notes) handed(agent string) bool {
+	return all.Last(agent, NoteHanded, NoteRefused, NoteStarted).What == NoteHanded
+}
