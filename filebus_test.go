@@ -140,13 +140,14 @@ func house() map[string]pack {
 			ours: []string{
 				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
 				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets",
-				"filebus/materialize/likeness", "filebus/cmd/filebus/finder", "filebus/cmd/filebus/trust", "filebus/materialize/mirror", "filebus/materialize/release",
+				"filebus/materialize/likeness", "filebus/cmd/filebus/finder", "filebus/cmd/filebus/hook", "filebus/cmd/filebus/trust", "filebus/materialize/mirror", "filebus/materialize/release",
 			},
 			modules: []string{
 				"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml",
 				"github.com/schollz/progressbar", "golang.org/x/term",
 			},
 		},
+		"filebus/cmd/filebus/hook": {ours: []string{"filebus/store/record", "filebus/materialize/layout"}},
 		"filebus/cmd/filebus/finder": {
 			ours:    []string{"filebus/store/record", "filebus/query"},
 			modules: []string{"github.com/gdamore/tcell", "github.com/clipperhouse/displaywidth"},

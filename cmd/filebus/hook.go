@@ -156,10 +156,7 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, d hook.Decision) (
 	if err == nil {
 		stored, err = result.PutReport(ctx, w.Workspace, call, record.SourceHook, []byte(e.Report))
 	}
-	note := hook.Note{
-		What: hook.NoteStored, Agent: e.Agent, Type: e.Type, Text: hook.KeyOf(e.Report),
-		Tokens: record.EstimateTokens(int64(len(e.Report))),
-	}
+	note := hook.Note{What: hook.NoteStored, Agent: e.Agent, Type: e.Type, Text: hook.KeyOf(e.Report)}
 	switch {
 	case err != nil && d.Known: // it is there already
 		return nil, err
@@ -199,7 +196,7 @@ func (h *hooked) refer(by hook.Replacement, stored *result.Stored, note hook.Not
 	}
 	given := strings.TrimSpace(text.String())
 	if answer = h.event.Answer(by, given); answer != nil {
-		note.Given, note.Ref, note.Instead = hook.KeyOf(given), stored.Ref.Short(), record.EstimateTokens(int64(len(given)))
+		note.Given, note.Ref = hook.KeyOf(given), stored.Ref.Short()
 		h.said.What = stored.Name.String()
 		h.remember(note)
 	}

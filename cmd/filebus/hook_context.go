@@ -61,7 +61,7 @@ func (w *workspace) startLines(ctx context.Context, h *hooked) ([]string, error)
 	results := record.Filter{Kinds: []record.Kind{record.KindResult}}
 	newest, err := w.read.List(ctx, query.ListRequest{Filter: results, Limit: 3})
 	for _, r := range newest.Entries {
-		lines = append(lines, fmt.Sprintf("Recent: %s %s", r.Version.Ref.Short(), markdown.Clip(oneLine(r.Agent+" "+r.Title), 80)))
+		lines = append(lines, fmt.Sprintf("Recent: %s %s", r.Version.Ref.Short(), markdown.Clip(oneLine(words(r.Agent, r.Title)), 80)))
 	}
 	return lines, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"filebus/cmd/filebus/hook"
@@ -35,15 +36,12 @@ func (h *hooked) remember(notes ...hook.Note) {
 		line, _ := json.Marshal(n) // it has only texts and numbers
 		lines = append(append(lines, line...), '\n')
 	}
-	own, file := folder.At(h.at.Store).Sub(hooksFolder), fit(h.event.Session)+notesSuffix
-	if len(notes) == 0 || own.Append(file, lines) == nil {
+	if len(notes) == 0 {
 		return
 	}
+	own := folder.At(h.at.Store).Sub(hooksFolder)
 	err := own.Make(".")
-	if err == nil {
-		err = own.Append(file, lines)
-	}
-	h.logIf(err)
+	h.logIf(cmp.Or(err, own.Append(fit(h.event.Session)+notesSuffix, lines)))
 }
 
 // logIf notes an error beside the store, if that is there and the user's, and on stderr for whoever runs a hook

@@ -1,59 +1,44 @@
 package hook
 
-import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-)
-
-// specific is what an event takes of its own.
-type specific struct {
-	Event   string `json:"hookEventName"`
-	Context string `json:"additionalContext,omitempty"`
-	Input   object `json:"updatedInput,omitempty"`
-	Output  object `json:"updatedToolOutput,omitempty"`
-}
-
-type answer struct {
-	Decision string    `json:"decision,omitempty"`
-	Reason   string    `json:"reason,omitempty"`
-	Specific *specific `json:"hookSpecificOutput,omitempty"`
-}
+import "encoding/json"
 
 // An object is one of which only some keys are known.
 type object map[string]json.RawMessage
 
-// encode returns an answer as the client reads it: one object, and nothing besides.
-func (a answer) encode() []byte {
-	text, err := json.Marshal(a)
+// encoded returns an answer as the client reads it: one object, and nothing besides.
+func encoded(answer map[string]any) []byte {
+	text, err := json.Marshal(answer)
 	if err != nil {
 		return nil // it changes nothing then
 	}
 	return append(text, '\n')
 }
 
-// Context returns the answer that adds a text to what the session's agent sees.
-func (e *Event) Context(text string) []byte {
-	return answer{Specific: &specific{Event: e.Name, Context: text}}.encode()
+// specific returns the answer with what only the event takes.
+func (e *Event) specific(key string, value any) []byte {
+	return encoded(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": e.Name, key: value}})
 }
+
+// Context returns the answer that adds a text to what the session's agent sees.
+func (e *Event) Context(text string) []byte { return e.specific("additionalContext", text) }
 
 // Answer returns the answer that puts a reference in place of the report, or nothing if what the event has is
 // not of a shape that is known.
 func (e *Event) Answer(by Replacement, reference string) []byte {
-	own := &specific{Event: e.Name}
 	switch by {
 	case Input:
-		own.Input = replaced(e.Input, "message", reference)
+		if input := replaced(e.Input, "message", reference); input != nil {
+			return e.specific("updatedInput", input)
+		}
 	case Output:
-		own.Output = e.replacedContent(reference)
+		if output := e.replacedContent(reference); output != nil {
+			return e.specific("updatedToolOutput", output)
+		}
 	case Ask:
-		return answer{Decision: "block", Reason: fmt.Sprintf("The report is stored whole, and the line below stands for it. "+
-			"The caller needs nothing but that line as the last answer:\n%s", reference)}.encode()
+		return encoded(map[string]any{"decision": "block", "reason": "The report is stored whole, and the line below " +
+			"stands for it. The caller needs nothing but that line as the last answer:\n" + reference})
 	}
-	if own.Input == nil && own.Output == nil {
-		return nil
-	}
-	return answer{Specific: own}.encode()
+	return nil
 }
 
 // replaced returns an object with another value for one of its keys; all else stays.
@@ -72,14 +57,9 @@ func replaced(text json.RawMessage, key string, value any) object {
 func (e *Event) replacedContent(reference string) object {
 	var answer struct{ Content json.RawMessage }
 	var blocks []json.RawMessage
-	if json.Unmarshal(e.Response, &answer) != nil {
-		return nil
-	}
-	if bytes.HasPrefix(answer.Content, []byte(`"`)) {
-		return replaced(e.Response, "content", reference)
-	}
+	_ = json.Unmarshal(e.Response, &answer) // it was read before
 	if json.Unmarshal(answer.Content, &blocks) != nil {
-		return nil
+		return replaced(e.Response, "content", reference) // it is one text
 	}
 	kept := []any{block{"text", reference}}
 	for _, raw := range blocks {

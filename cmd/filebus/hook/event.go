@@ -127,11 +127,11 @@ func (e *Event) isCall() bool { return e.Tool == "Agent" || e.Tool == "Task" }
 // readHandback reads the call of an agent that hands its report back.
 func (e *Event) readHandback() error {
 	var input struct{ Message string }
-	if err := unmarshal(e.Input, &input); err != nil || input.Message == "" {
-		return errors.New("a hand-back without a message")
-	}
 	var answer struct{ Success *bool }
 	_ = unmarshal(e.Response, &answer) // there is none before the call
+	if unmarshal(e.Input, &input) != nil || input.Message == "" {
+		return errors.New("a hand-back without a message")
+	}
 	e.Handback, e.Refused = true, answer.Success != nil && !*answer.Success
 	if e.Ended = e.Name == PostToolUse && !e.Refused; !e.Refused {
 		e.Report = input.Message
@@ -206,8 +206,7 @@ func textOf(content json.RawMessage) (text string, err error) {
 // isNote reports whether a text stands in place of a report that was handed back.
 func isNote(text string) bool {
 	text = strings.TrimSpace(text)
-	return strings.HasPrefix(text, "This agent's report was delivered to you as a message from") ||
-		strings.HasPrefix(text, "[Subagent hand-back]")
+	return strings.HasPrefix(text, "This agent's report was delivered to you as") || strings.HasPrefix(text, "[Subagent hand-back]")
 }
 
 // readOutput reads what a tool tells of an agent in the background. Commands in the background are none, and

@@ -21,9 +21,6 @@ type Note struct {
 	Given string    `json:"given,omitempty"` // what its reference is known by
 	Ref   string    `json:"ref,omitempty"`   // of the report that the agent was asked to stand a line for
 	Files []string  `json:"files,omitempty"` // that the agent's prompt named
-
-	Tokens  int `json:"tokens,omitempty"`  // of the report, about
-	Instead int `json:"instead,omitempty"` // of what the parent gets in its place; 0: it gets the report
 }
 
 // What a note is about. The words are stored.
