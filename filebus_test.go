@@ -81,8 +81,7 @@ func house() map[string]pack {
 		"filebus/materialize/result": {
 			ours: []string{
 				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror",
-				"filebus/materialize/transcript",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror", "filebus/materialize/transcript",
 			},
 			modules: []string{"github.com/kaptinlin/jsonschema", "golang.org/x/sys", "golang.org/x/text"},
 		},
@@ -96,8 +95,7 @@ func house() map[string]pack {
 		"filebus/materialize/dialogue": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror",
-				"filebus/materialize/transcript",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror", "filebus/materialize/transcript",
 			},
 			modules: []string{"golang.org/x/text"},
 		},
