@@ -95,7 +95,7 @@ func (r *Run) take(w row) {
 	case w.Payload.Type != "" || w.Type == "session_meta":
 		r.takeCodex(w)
 		return
-	case r.Rows == 1 && w.IsSidechain:
+	case r.Rows == 1 && r.Session == "" && w.IsSidechain:
 		r.ID = w.AgentID
 	case w.IsSidechain && r.ID == "": // of a sub-agent that older versions wrote into the session
 		return
