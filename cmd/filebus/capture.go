@@ -19,7 +19,7 @@ import (
 type captureCommand struct {
 	Tree     string `flag:"tree" not:"from"`
 	Layout   string `flag:"layout" not:"from"`
-	DryRun   bool   `flag:"dry-run"`
+	DryRun   bool   `flag:"dry-run" not:"from"`
 	Problems bool   `flag:"problems" not:"from"`
 
 	All       bool  `flag:"all" not:"from"`
@@ -60,7 +60,7 @@ func (o *captureCommand) check(e *environ, dirs []string) error {
 
 func (o *captureCommand) run(ctx context.Context, w *workspace, dirs []string) error {
 	if o.From != "" {
-		return o.takeIn(ctx, w, o.DryRun)
+		return o.takeIn(ctx, w)
 	}
 	partly := false
 	for _, dir := range dirs {

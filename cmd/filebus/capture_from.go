@@ -36,7 +36,7 @@ func (o *fromCommand) check(e *environ, dirs []string) (err error) {
 }
 
 // takeIn takes in the past work of a client in a project.
-func (o *fromCommand) takeIn(ctx context.Context, w *workspace, dryRun bool) error {
+func (o *fromCommand) takeIn(ctx context.Context, w *workspace) error {
 	variable, folder, find := "CLAUDE_CONFIG_DIR", ".claude", transcript.Claude
 	if o.From == "codex" {
 		variable, folder, find = "CODEX_HOME", ".codex", transcript.Codex
@@ -52,12 +52,14 @@ func (o *fromCommand) takeIn(ctx context.Context, w *workspace, dryRun bool) err
 		return err
 	}
 	if len(files) == 0 {
-		return record.NotFound.Errorf("%s has no session of %s", config, project).Try("filebus capture --from {1} --project DIR", o.From)
+		err := record.NotFound.Errorf("%s has no session of %s", config, project)
+		return err.Try("filebus capture --from {1} --project DIR", o.From)
 	}
-	r, err := result.TakeIn(ctx, w.Workspace, w.read, result.Past{
-		Client: o.From, Files: files, Since: o.since, Sessions: o.Sessions, DryRun: dryRun,
-		NoReads: w.getenv("FILEBUS_NO_READS_LOG") != "",
-	})
+	past := result.Past{Client: o.From, Files: files, Since: o.since, Sessions: o.Sessions}
+	if w.getenv("FILEBUS_NO_READS_LOG") == "" {
+		past.Log = w.read
+	}
+	r, err := result.TakeIn(ctx, w.Workspace, past)
 	if err != nil {
 		return err
 	}
@@ -65,12 +67,9 @@ func (o *fromCommand) takeIn(ctx context.Context, w *workspace, dryRun bool) err
 		w.note("left out %s: %s", oneLine(s.Path), s.Reason)
 	}
 	r.Secrets = w.foundSecrets()
-	for i := 0; dryRun && !w.global.json && i < len(r.Stored); i++ {
-		w.printf("%s\n", oneLine(r.Stored[i].String()))
-	}
-	err = w.print(r, "%s: %s, %s unchanged; %s stored, %d known, %d unfinished, %d of the client's own; %s noted\n", o.From,
-		plural(r.Files, "transcript"), count(r.Unchanged, "1", "%d"), plural(len(r.Stored), "report"), r.Known, r.Unfinished, r.Internal,
-		plural(r.Reads, "read"))
+	err = w.print(r, "%s: %s, %d unchanged; %s stored, %d known, %d unfinished, %d of the client's own; %s noted\n",
+		o.From, plural(r.Files, "transcript"), r.Unchanged, plural(len(r.Stored), "report"), r.Known, r.Unfinished,
+		r.Internal, plural(r.Reads, "read"))
 	if err == nil && len(r.Skipped) > 0 {
 		err = silentError(record.Partly)
 	}

@@ -26,10 +26,9 @@ import (
 type Past struct {
 	Client   string
 	Files    []transcript.File
-	Since    time.Time // what was written before is left out
-	Sessions bool      // the final answers of sessions too
-	DryRun   bool
-	NoReads  bool // what agents have read is not noted
+	Since    time.Time     // what was written before is left out
+	Sessions bool          // the final answers of sessions too
+	Log      *query.Reader // that is told of what agents have read; nil: none
 }
 
 // A PastReport says what has come of the transcripts.
@@ -46,178 +45,170 @@ type PastReport struct {
 	Secrets    []materialize.Secret `json:"secrets,omitempty"`
 }
 
-// marksFile says how far transcripts were read, below the store's folder: a mark for each path.
+// marksFile says how transcripts were when they were read, below the store's folder: a mark for each path.
 const marksFile = "transcripts.json"
 
-// finalAnswer is what the final answer of a session is called in its conversation.
-const finalAnswer = "final"
-
-// A mark is how a transcript was when it was read.
 type mark struct {
 	Size     int64     `json:"size"`
 	Offset   int64     `json:"offset"` // from which it is read on
-	Head     string    `json:"head"`   // of what stands before that, at its beginning and end
+	Head     string    `json:"head"`   // a digest of how it begins, before that
 	Modified time.Time `json:"modified"`
 	Read     time.Time `json:"read"` // the last call of a tool that is in the log of reads
 	Sessions bool      `json:"sessions,omitempty"`
 }
 
-// taker takes a past in.
-type taker struct {
-	Past
-	*PastReport
-	w     *materialize.Workspace
-	read  *query.Reader
-	marks map[string]mark
-}
+// finalAnswer is what the final answer of a session is called in its conversation.
+const finalAnswer = "final"
 
-// TakeIn stores the reports of a past, each once, as results of their sessions' conversations, and notes what the agents
-// have read with their own tools. A transcript that cannot be read is left out and named.
-func TakeIn(ctx context.Context, w *materialize.Workspace, read *query.Reader, past Past) (*PastReport, error) {
-	t := &taker{past, &PastReport{Files: len(past.Files), Stored: []record.Name{}, Skipped: []mirror.Skipped{}}, w, read, map[string]mark{}}
-	own := folder.At(w.Location.Store)
+// TakeIn stores the reports of a past, each once, as results of their sessions' conversations, and notes what agents have
+// read with their own tools. A transcript that cannot be read is left out and named.
+func TakeIn(ctx context.Context, w *materialize.Workspace, past Past) (*PastReport, error) {
+	report := &PastReport{Files: len(past.Files), Stored: []record.Name{}, Skipped: []mirror.Skipped{}}
+	own, marks := folder.At(w.Location.Store), map[string]mark{}
 	if text, err := own.ReadFile(marksFile); err == nil {
-		_ = json.Unmarshal(text, &t.marks) // what is damaged is read again
+		_ = json.Unmarshal(text, &marks) // what is damaged is read again
 	}
 	for _, f := range past.Files {
-		before := t.marks[f.Path]
-		err := t.take(ctx, f)
+		now, err := past.take(ctx, w, f, marks[f.Path], report)
 		if err != nil && (ctx.Err() != nil || errors.Is(err, record.Busy)) {
-			return t.PastReport, err
+			return report, err
 		}
-		if err != nil {
-			t.marks[f.Path] = before
-			t.Skipped = append(t.Skipped, mirror.Skipped{Path: f.Path, Reason: mirror.Cause(err)})
+		if marks[f.Path] = now; err != nil {
+			report.Skipped = append(report.Skipped, mirror.Skipped{Path: f.Path, Reason: mirror.Cause(err)})
 		}
 	}
-	text, err := json.Marshal(t.marks)
-	if err == nil && !past.DryRun {
+	text, err := json.Marshal(marks)
+	if err == nil {
 		err = own.Replace(marksFile, text, false)
 	}
-	return t.PastReport, err
+	return report, err
 }
 
-// take reads what is new of a transcript and stores its report.
-func (t *taker) take(ctx context.Context, f transcript.File) error {
-	before, wasRead := t.marks[f.Path]
+// take reads what is new of a transcript, stores its report and returns its new mark.
+func (p Past) take(
+	ctx context.Context, w *materialize.Workspace, f transcript.File, before mark, report *PastReport,
+) (now mark, err error) {
 	head, err := headOf(f.Path, before.Offset)
-	isSame, isMore := head == before.Head && f.Size >= before.Size, f.ID == "" && t.Sessions && !before.Sessions
+	isSame, isTaken := head == before.Head && f.Size >= before.Size, f.ID != "" || p.Sessions
+	isMore := isTaken && f.ID == "" && !before.Sessions
 	switch {
 	case f.IsForeign:
-		t.Internal++
-		return nil
-	case err != nil || f.Modified.Before(t.Since):
-		return err
+		report.Internal++
+		return before, nil
+	case err != nil || f.Modified.Before(p.Since):
+		return before, err
 	case isSame && !isMore && f.Size == before.Size && f.Modified.Equal(before.Modified):
-		t.Unchanged++
-		return nil
+		report.Unchanged++
+		return before, nil
 	case isSame && !isMore:
 		f.Offset = before.Offset
-	case wasRead && !isSame:
-		t.Rewritten++
+	case !isSame && before.Head != "":
+		report.Rewritten++
 	}
-	if err := f.ReadFile(ctx, f.Path, transcript.MaxText); err != nil {
-		return err
-	}
-	if f.Rows == 0 || f.Session == "" {
-		return record.Failed.Errorf("it has no row of a session: another version, or damaged")
+	now = mark{Size: f.Size, Modified: f.Modified, Read: before.Read, Sessions: before.Sessions || p.Sessions}
+	if err = f.ReadFile(ctx, f.Path, transcript.MaxText); err == nil && (f.Rows == 0 && f.Broken > 0 || f.Session == "") {
+		err = record.Failed.Errorf("it has no row of a session: another version, or damaged")
 	}
 	const still = time.Minute // in which a call may follow a text
-	isOpen := !f.Ended && (t.Client == "codex" || time.Since(f.Modified) < still)
-	if isTaken := f.ID != "" || t.Sessions; isTaken && (f.Text == "" || isOpen) {
-		t.Unfinished++
-	} else if isTaken && !f.Time.Before(t.Since) {
-		err = t.store(ctx, f)
-	}
-	now := mark{Size: f.Size, Offset: f.Offset, Modified: f.Modified, Read: before.Read, Sessions: before.Sessions || t.Sessions}
-	if isOpen {
+	isOpen := !f.Ended && (p.Client == "codex" || time.Since(f.Modified) < still)
+	switch {
+	case err != nil:
+	case isTaken && (f.Text == "" || isOpen):
+		report.Unfinished++
 		now.Modified = time.Time{} // it is looked at again though nothing follows
+	case isTaken && !f.Time.Before(p.Since):
+		err = p.store(ctx, w, f, report)
 	}
-	if err == nil && !t.DryRun && !t.NoReads {
-		now.Read, err = t.noteReads(ctx, f, before.Read)
+	if err == nil && p.Log != nil {
+		now.Read = p.noteReads(ctx, w, f, report, before.Read)
 	}
 	if err == nil {
+		now.Offset = f.Offset
 		now.Head, err = headOf(f.Path, f.Offset)
-		t.marks[f.Path] = now
 	}
-	return err
+	if err != nil {
+		now = before
+	}
+	return now, err
 }
 
 // store stores a report, unless the store has it.
-func (t *taker) store(ctx context.Context, f transcript.File) error {
+func (p Past) store(ctx context.Context, w *materialize.Workspace, f transcript.File, report *PastReport) error {
 	c := Call{
-		Conversation: f.Session, ID: f.ID, Agent: f.Agent, Title: secrets.Text(f.Title()), Written: f.Time, Status: materialize.StatusDone,
+		Conversation: f.Session, ID: f.ID, Agent: f.Agent, Title: secrets.Text(f.Title()), Written: f.Time,
+		Status: materialize.StatusDone,
 	}
 	if f.ID == "" {
-		c.ID, c.Agent = finalAnswer, t.Client
+		c.ID, c.Agent = finalAnswer, p.Client
 	}
 	id, err := c.id()
-	name := record.Name{Kind: record.KindResult, ID: id}
-	var isKnown bool
-	if err == nil {
-		isKnown, err = t.knows(ctx, name, f.Text)
+	if err != nil {
+		return err
 	}
-	if err == nil && !isKnown && !t.DryRun {
-		var stored *Stored
-		if stored, err = PutReport(ctx, t.w, c, record.SourceTranscript, []byte(f.Text)); err == nil {
-			isKnown = stored.Unchanged
-		}
+	isKnown, err := knows(ctx, w, record.Name{Kind: record.KindResult, ID: id}, f.Text)
+	if err != nil {
+		return err
 	}
+	if isKnown {
+		report.Known++
+		return nil
+	}
+	stored, err := PutReport(ctx, w, c, record.SourceTranscript, []byte(f.Text))
 	switch {
 	case err != nil:
-	case isKnown:
-		t.Known++
+	case stored.Unchanged:
+		report.Known++
 	default:
-		t.Stored = append(t.Stored, name)
+		report.Stored = append(report.Stored, stored.Name)
 	}
 	return err
 }
 
-// knows reports whether a report is stored: as a version of its name, with the same words, or as what a reference to it
-// stands for, which a hook has given in its place.
-func (t *taker) knows(ctx context.Context, name record.Name, text string) (bool, error) {
-	head, isSame, err := findBody(ctx, t.w, name, record.DigestOf([]byte(text)))
-	if err != nil || isSame || head == (record.Ref{}) {
-		return isSame, err
-	}
-	v, err := query.View(ctx, t.w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(head) })
+// knows reports whether what is stored under a name has the words of a text, or is what the text refers to: a hook has
+// given the reference in its place.
+func knows(ctx context.Context, w *materialize.Workspace, name record.Name, text string) (bool, error) {
+	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
 	if err != nil {
+		if query.IsAbsent(err) {
+			err = nil
+		}
 		return false, err
 	}
 	const longest = 4 << 10 // of a reference, in bytes
-	if len(text) < longest && (strings.Contains(text, head.Short()) || strings.Contains(text, name.ID)) {
+	if len(text) < longest && (strings.Contains(text, v.Ref.Short()) || strings.Contains(text, name.ID)) {
 		return true, nil
 	}
-	old, err := t.w.TextOf(ctx, v)
+	old, err := w.TextOf(ctx, v)
 	return slices.Equal(strings.Fields(string(old)), strings.Fields(text)), err
 }
 
-// noteReads notes which stored files an agent has read since a time. They are of the session that a file of it is of.
-func (t *taker) noteReads(ctx context.Context, f transcript.File, since time.Time) (last time.Time, err error) {
-	last = since
-	session := ""
+// noteReads notes which stored files an agent has read after a time, of the session that the first of a session's is of.
+// It returns the time of the last.
+func (p Past) noteReads(
+	ctx context.Context, w *materialize.Workspace, f transcript.File, report *PastReport, last time.Time,
+) time.Time {
 	var reads []query.Read
+	session, since := "", last
 	for _, read := range f.Reads {
-		rel, err := filepath.Rel(t.w.Root, read.File)
+		rel, err := filepath.Rel(w.Root, read.File)
 		if err != nil || !filepath.IsLocal(rel) || !read.Time.After(since) {
 			continue
 		}
-		last = read.Time
-		place := t.w.Settings.Profile.Recognize(filepath.ToSlash(rel))
+		place := w.Settings.Profile.Recognize(filepath.ToSlash(rel))
 		name := record.Name{Kind: place.Kind, ID: place.ID}
-		session = cmp.Or(session, place.Facts.Session)
-		if head, _, err := findBody(ctx, t.w, name, record.Digest{}); err == nil && head != (record.Ref{}) {
+		last, session = read.Time, cmp.Or(session, place.Facts.Session)
+		if _, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) }); err == nil {
 			reads = append(reads, query.Read{
-				Time: read.Time, Op: "read", What: name.String(), Agent: f.Agent, Tokens: record.EstimateTokens(read.Size),
+				Time: read.Time, Op: "read", What: name.String(), Agent: cmp.Or(f.Agent, f.ID), Tokens: record.EstimateTokens(read.Size),
 			})
 		}
 	}
 	for _, read := range reads {
 		read.Session = session
-		t.read.NoteRead(read)
+		p.Log.NoteRead(read)
 	}
-	t.Reads += len(reads)
-	return last, nil
+	report.Reads += len(reads)
+	return last
 }
 
 // headOf returns a digest of how a file begins, of what stands before an offset.

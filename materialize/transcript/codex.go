@@ -17,8 +17,7 @@ func (r *Run) takeCodex(w row) {
 	case what == "response_item message" && p.Role == "assistant" && text != "":
 		r.Text, r.Time, r.Ended, r.resume = text, w.time(), false, r.at
 	case what == "response_item agent_message" && strings.Contains(head, "Message Type: FINAL_ANSWER"):
-		r.Received++
-		r.ReceivedBytes += size
+		r.receive(size)
 	case what == "response_item agent_message" && isMail:
 		r.Prompt = cmp.Or(r.Prompt, body)
 	case what == "response_item message" && p.Role == "user" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "# AGENTS.md"):

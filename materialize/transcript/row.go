@@ -43,7 +43,7 @@ type spawn struct {
 type blocks []struct {
 	Type, Text, Name, ID string
 	ToolUse              string `json:"tool_use_id"`
-	Content              blocks
+	Content              json.RawMessage
 	Input                struct {
 		Message string
 		File    string `json:"file_path"`
@@ -62,8 +62,7 @@ func (b *blocks) UnmarshalJSON(text []byte) error {
 // text returns the texts of blocks, with blank lines between; size, how long all are, in bytes.
 func (b blocks) text() (text string, size int64) {
 	for _, part := range b {
-		_, inner := part.Content.text()
-		size += int64(len(part.Text)) + inner
+		size += int64(len(part.Text))
 		if strings.HasSuffix(part.Type, "text") && strings.TrimSpace(part.Text) != "" {
 			text += "\n\n" + part.Text
 		}

@@ -7,6 +7,7 @@ package transcript
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -115,25 +116,27 @@ func (r *Run) takeUser(w row) {
 	isMail := strings.HasPrefix(text, "<agent-message") || strings.HasPrefix(text, "<task-notification>")
 	switch {
 	case isMail || w.Origin.Kind == "peer" || w.Origin.Kind == "task-notification":
-		r.Received++
-		r.ReceivedBytes += size
+		r.receive(size)
 	case r.Prompt == "" && !w.IsMeta && !w.IsCompactSummary:
 		r.Prompt = text
 	}
 	for _, b := range w.Message.Content {
 		call, known := r.calls[b.ToolUse]
+		if b.Type != "tool_result" || !known {
+			continue
+		}
 		delete(r.calls, b.ToolUse)
-		_, size := b.Content.text()
-		switch {
-		case b.Type != "tool_result" || !known:
-		case call == "":
-			r.Received++
-			r.ReceivedBytes += size
-		default:
+		var answer blocks
+		_ = json.Unmarshal(b.Content, &answer) // what has another shape has no size
+		if _, size := answer.text(); call == "" {
+			r.receive(size)
+		} else {
 			r.Reads = append(r.Reads, Read{w.time(), call, size})
 		}
 	}
 }
+
+func (r *Run) receive(size int64) { r.Received, r.ReceivedBytes = r.Received+1, r.ReceivedBytes+size }
 
 // takeReply takes a row of a reply, of which each block may have its own. Of an agent that is at work again the report
 // is what it was, and what it says behind a hand-back are closing words.
