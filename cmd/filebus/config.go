@@ -14,6 +14,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"filebus/cmd/filebus/hook"
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/secrets"
@@ -36,7 +37,7 @@ type config struct {
 
 	Agents []string `toml:"agents" json:"agents,omitempty"` // further folders of agents: packages/web/.claude
 
-	Hooks     hooksConfig     `toml:"hooks" json:"hooks,omitzero"`
+	Hooks     hook.Settings   `toml:"hooks" json:"hooks,omitzero"`
 	Retention retentionConfig `toml:"retention" json:"retention"`
 	Trees     struct {
 		Auto bool `toml:"auto" json:"auto"` // reading commands refresh captured trees
@@ -47,31 +48,6 @@ type config struct {
 type retentionConfig struct {
 	Sessions   int    `toml:"sessions" json:"sessions"`                 // the newest of each type that stay; 0: all
 	SessionAge string `toml:"session_age" json:"session_age,omitempty"` // only older ones go: 30d
-}
-
-// A hooksConfig says what hooks of clients do.
-type hooksConfig struct {
-	Mode          string `toml:"mode" json:"mode,omitempty"`                     // capture or reference; empty: capture
-	MinChars      int    `toml:"min_chars" json:"min_chars,omitempty"`           // shorter reports are not replaced
-	PromptContext bool   `toml:"prompt_context" json:"prompt_context,omitempty"` // a prompt gets what is found for it
-	MakeStore     bool   `toml:"make_store" json:"make_store,omitempty"`         // where there is a folder for it
-}
-
-// The modes of hooks.
-const (
-	hookCapture   = "capture"
-	hookReference = "reference"
-)
-
-// check reports what is wrong with the settings of hooks.
-func (c hooksConfig) check() error {
-	switch {
-	case c.Mode != "" && c.Mode != hookCapture && c.Mode != hookReference:
-		return fmt.Errorf("hooks.mode is %q; it is %s or %s", c.Mode, hookCapture, hookReference)
-	case c.MinChars < 0:
-		return fmt.Errorf("hooks.min_chars is %d; it is a number of characters", c.MinChars)
-	}
-	return nil
 }
 
 const (
@@ -129,7 +105,7 @@ func (c *config) parse(text string) error {
 			folders[i] = filepath.ToSlash(filepath.Clean(folder))
 		}
 	}
-	return cmp.Or(c.Kinds.Check(), c.Retention.check(), c.Hooks.check())
+	return cmp.Or(c.Kinds.Check(), c.Retention.check(), c.Hooks.Check())
 }
 
 // check reports what is wrong with a retention.

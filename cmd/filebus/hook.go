@@ -24,6 +24,7 @@ import (
 const (
 	hookWait    = 20 * time.Millisecond // for the store; then the spool
 	hookLimit   = 5 * time.Second       // for all of it
+	hookDrain   = time.Second           // for what waits in the spool
 	hookEndTime = time.Second           // at the end of a session, which waits for nobody
 	maxPayload  = 64 << 20              // in bytes
 )
@@ -65,7 +66,7 @@ type hooked struct {
 	event        hook.Event
 	at           materialize.Location
 	settings     materialize.Settings
-	mode         hooksConfig
+	mode         hook.Settings
 	trusted      bool // the store is the user's: it may be written to
 }
 
@@ -93,8 +94,7 @@ func (h *hooked) safely(ctx context.Context) (answer []byte, err error) {
 	}
 	notes := h.notes()
 	e := &h.event
-	mode := hook.Mode{Reference: h.mode.Mode == hookReference, MinChars: h.mode.MinChars, Prompt: h.mode.PromptContext}
-	d := hook.Decide(e, notes, mode)
+	d := hook.Decide(e, notes, h.mode)
 	counts, err := h.lookUp(ctx, notes, &d)
 	if h.logIf(err); counts {
 		d.Replace = hook.None
@@ -175,8 +175,10 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, d hook.Decision) (
 		named := append(hook.FilesIn(e.Prompt), notes.Last(e.Agent, hook.NoteLaunched).Files...)
 		h.logIf(h.writeNamed(ctx, w, named, stored.Ref))
 	}
-	_, err = result.Recover(ctx, w.Workspace) // what others have left in the spool
-	return answer, err
+	ctx, cancel := context.WithTimeout(ctx, hookDrain)
+	defer cancel()
+	_, _ = result.Recover(ctx, w.Workspace) // what others have left in the spool; the next command tries again
+	return answer, nil
 }
 
 // refer returns the answer that puts a reference in place of the report.

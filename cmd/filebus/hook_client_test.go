@@ -184,7 +184,7 @@ func TestClient(t *testing.T) {
 		{"codex", hook.Codex, (*standIn).background},
 	}
 	for _, way := range ways {
-		for _, mode := range []string{hookCapture, hookReference} {
+		for _, mode := range []string{"capture", "reference"} {
 			for _, twice := range []bool{false, true} {
 				t.Run(fmt.Sprint(way.name, "_", mode, "_", twice), func(t *testing.T) {
 					t.Parallel()
@@ -203,7 +203,7 @@ func TestClient(t *testing.T) {
 					s.wantStored(8)
 					got := len(strings.Join(s.parent, ""))
 					t.Logf("%s, %s: reports %d bytes, parent got %d", way.name, mode, whole, got)
-					if mode == hookCapture && got != whole || mode == hookReference && got > 8*900 {
+					if mode == "capture" && got != whole || mode == "reference" && got > 8*900 {
 						t.Errorf("the parent got %d bytes of %d", got, whole)
 					}
 				})

@@ -55,7 +55,7 @@ func (w *workspace) startLines(ctx context.Context, h *hooked) ([]string, error)
 		"filebus search WORDS finds passages in all of it; filebus get NAME --lines A-B reads one; filebus show NAME lists sections.",
 		"filebus put FILE keeps a text, filebus knowledge add a finding; filebus guide says more.",
 	}
-	if h.mode.Mode == hookReference {
+	if h.mode.Refers() {
 		lines = append(lines, "Reports of sub-agents arrive as references: filebus get REF prints the whole text, as does the result_file.")
 	}
 	results := record.Filter{Kinds: []record.Kind{record.KindResult}}

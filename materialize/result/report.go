@@ -12,7 +12,6 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/secrets"
-	"filebus/query"
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
@@ -31,15 +30,19 @@ func PutReport(ctx context.Context, w *materialize.Workspace, c Call, source rec
 		if err != nil {
 			return nil, err
 		}
-		head, same, err := findBody(ctx, w, record.Name{Kind: record.KindResult, ID: r.ID}, record.DigestOf(text))
-		if err != nil {
-			return nil, err
-		}
-		if same {
-			return stored(ctx, w, head)
-		}
+		name := record.Name{Kind: record.KindResult, ID: r.ID}
+		head, same, err := findBody(ctx, w, name, record.DigestOf(text))
+		var put *materialize.PutResult
 		r.Expect, r.Replaces = store.Current(head), head != record.Ref{}
-		put, err := w.Put(ctx, r)
+		switch {
+		case err == nil && same:
+			p, _ := w.RecordPath(name.Kind, name.ID) // it has one
+			if put, err = w.PutResultOf(ctx, name, p); err == nil {
+				put.Unchanged = true
+			}
+		case err == nil:
+			put, err = w.Put(ctx, r)
+		}
 		if err == nil {
 			return &Stored{PutResult: put}, nil
 		}
@@ -64,20 +67,6 @@ func findBody(ctx context.Context, w *materialize.Workspace, name record.Name, b
 		return err
 	})
 	return head, same, err
-}
-
-// stored returns what is stored as a version of a result.
-func stored(ctx context.Context, w *materialize.Workspace, ref record.Ref) (*Stored, error) {
-	return query.View(ctx, w.Store, func(tx *store.Tx) (*Stored, error) {
-		v, err := tx.Get(ref)
-		if err != nil {
-			return nil, err
-		}
-		return &Stored{PutResult: &materialize.PutResult{
-			Ref: ref, Name: v.Record.Name, File: w.FilePath(v.Record.Path), Unchanged: true, Record: v.Record,
-			Description: tx.Description(ref),
-		}}, nil
-	})
 }
 
 // A spooledReport is the first line of a file of the spool; the report stands behind it.

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -9,11 +10,26 @@ import (
 	"filebus/store/record"
 )
 
-// A Mode is what the settings say.
-type Mode struct {
-	Reference bool // the parent gets references
-	MinChars  int  // for reports of at least so many characters
-	Prompt    bool // a prompt is given what is known about it
+// Settings say what hooks do.
+type Settings struct {
+	Mode          string `toml:"mode" json:"mode,omitempty"`                     // capture or reference; empty: capture
+	MinChars      int    `toml:"min_chars" json:"min_chars,omitempty"`           // shorter reports are not replaced
+	PromptContext bool   `toml:"prompt_context" json:"prompt_context,omitempty"` // a prompt gets what is found for it
+	MakeStore     bool   `toml:"make_store" json:"make_store,omitempty"`         // where there is a folder for it
+}
+
+// Refers reports whether parents get references.
+func (s Settings) Refers() bool { return s.Mode == "reference" }
+
+// Check reports what is wrong with the settings.
+func (s Settings) Check() error {
+	switch {
+	case s.Mode != "" && s.Mode != "capture" && !s.Refers():
+		return fmt.Errorf("hooks.mode is %q; it is capture or reference", s.Mode)
+	case s.MinChars < 0:
+		return fmt.Errorf("hooks.min_chars is %d; it is a number of characters", s.MinChars)
+	}
+	return nil
 }
 
 // A Replacement is the way by which a parent gets a reference in place of a report.
@@ -49,7 +65,7 @@ func (e *Event) Concerns() bool {
 }
 
 // Decide says what follows from an event.
-func Decide(e *Event, notes Notes, mode Mode) (d Decision) {
+func Decide(e *Event, notes Notes, s Settings) (d Decision) {
 	note := func(what string) {
 		d.Notes = append(d.Notes, Note{What: what, Agent: e.Agent, Type: e.Type, Files: FilesIn(e.Prompt)})
 	}
@@ -61,7 +77,9 @@ func Decide(e *Event, notes Notes, mode Mode) (d Decision) {
 	case e.Name == SessionEnd:
 		note(NoteEnded)
 	case e.Name == UserPromptSubmit:
-		d.Context = mode.Prompt && e.isTyped()
+		prompt := strings.TrimSpace(e.Prompt)
+		isTyped := slices.Contains([]string{"", "user", "sdk"}, e.Source) && !strings.HasPrefix(prompt, "<")
+		d.Context = s.PromptContext && isTyped && prompt != ""
 	case !e.Concerns() || e.isInternal(notes):
 	case e.Name == SubagentStart:
 		note(NoteStarted)
@@ -73,15 +91,9 @@ func Decide(e *Event, notes Notes, mode Mode) (d Decision) {
 		if e.Handback && !notes.handed(e.Agent) {
 			note(NoteHanded)
 		}
-		d.report(e, notes, mode)
+		d.report(e, notes, s)
 	}
 	return d
-}
-
-// isTyped reports whether a prompt is a user's own.
-func (e *Event) isTyped() bool {
-	prompt := strings.TrimSpace(e.Prompt)
-	return slices.Contains([]string{"", "user", "sdk"}, e.Source) && prompt != "" && prompt[0] != '<'
 }
 
 // isInternal reports whether an agent may be one of the client's own, which goes by the type that the session
@@ -91,14 +103,17 @@ func (e *Event) isInternal(notes Notes) bool {
 }
 
 // report decides about an event that may have a report.
-func (d *Decision) report(e *Event, notes Notes, mode Mode) {
+func (d *Decision) report(e *Event, notes Notes, s Settings) {
 	stops, isClaude := e.Name == SubagentStop, e.Client == Claude
 	if stops && notes.handed(e.Agent) || notes.stands(e.Agent, e.Report) { // what it says besides is no report
 		return
 	}
+	if strings.TrimSpace(e.Report) == "" {
+		e.Report = ""
+	}
 	d.Report, d.Known = true, e.Report != "" && notes.Kept(e.Agent, e.Report)
 	switch {
-	case !mode.Reference || e.Report == "" || utf8.RuneCountInString(e.Report) < mode.MinChars:
+	case !s.Refers() || e.Report == "" || utf8.RuneCountInString(e.Report) < s.MinChars:
 	case isClaude && e.Name == PreToolUse:
 		d.Replace = Input
 	case isClaude && e.isCall() && !e.Handback:

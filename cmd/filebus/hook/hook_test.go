@@ -50,7 +50,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil || !e.Concerns() {
 			return
 		}
-		d := hook.Decide(&e, hook.ReadNotes([]byte(notes)), hook.Mode{Reference: true, Prompt: true})
+		d := hook.Decide(&e, hook.ReadNotes([]byte(notes)), hook.Settings{Mode: "reference", PromptContext: true})
 		answer := e.Answer(d.Replace, `{"agent":"x"}`)
 		if len(answer) > 0 && (!json.Valid(answer) || strings.Count(string(answer), "\n") != 1) {
 			t.Errorf("%s of %q answers %q", event, payload, answer)
