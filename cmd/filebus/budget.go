@@ -63,9 +63,12 @@ func (o *budgetCommand) run(ctx context.Context, w *workspace, _ []string) error
 	if err != nil {
 		return err
 	}
+	if budget.Reports == 0 {
+		return w.printBudget(budget)
+	}
 	for _, file := range w.transcripts(budget.Conversation) {
 		isOwn := strings.HasSuffix(filepath.Base(file), budget.Conversation+".jsonl")
-		if run := (transcript.Run{}); isOwn && budget.Reports > 0 && run.ReadFile(ctx, file, transcript.MaxText) == nil {
+		if run := (transcript.Run{}); isOwn && run.ReadFile(ctx, file, transcript.MaxText) == nil {
 			budget.Entered = &result.Entered{Texts: run.Received, Tokens: record.EstimateTokens(run.ReceivedBytes)}
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"filebus/store/record"
 )
 
 // A File is the transcript of one run, of which the beginning was read.
@@ -100,8 +102,11 @@ func begin(ctx context.Context, file string) (f File) {
 
 // isBelow reports whether a folder is a project or below it.
 func isBelow(dir, project string) bool {
+	if dir == "" || len(dir) > record.MaxID {
+		return false
+	}
 	rel, err := filepath.Rel(resolved(project), resolved(dir))
-	return dir != "" && err == nil && filepath.IsLocal(rel)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // resolved returns the path of a folder without links. Of one that is gone, the links above it count.
