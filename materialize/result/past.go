@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -177,7 +178,8 @@ func knows(ctx context.Context, w *materialize.Workspace, name record.Name, text
 		return false, err
 	}
 	const longest = 4 << 10 // of a reference, in bytes
-	if len(text) < longest && (strings.Contains(text, v.Ref.Short()) || strings.Contains(text, name.ID)) {
+	isFile := strings.Contains(text, `"result_file"`) && strings.Contains(text, path.Base(name.ID))
+	if len(text) < longest && (isFile || strings.Contains(text, v.Ref.Short())) {
 		return true, nil
 	}
 	old, err := w.TextOf(ctx, v)
