@@ -68,12 +68,14 @@ func TakeIn(ctx context.Context, w *materialize.Workspace, past Past) (*PastRepo
 	if text, err := own.ReadFile(marksFile); err == nil {
 		_ = json.Unmarshal(text, &marks) // what is damaged is read again
 	}
-	for _, f := range past.Files {
+	var fatal error
+	for i := 0; i < len(past.Files) && fatal == nil; i++ {
+		f := past.Files[i]
 		now, err := past.take(ctx, w, f, marks[f.Path], report)
-		if err != nil && (ctx.Err() != nil || errors.Is(err, record.Busy)) {
-			return report, err
-		}
-		if marks[f.Path] = now; err != nil {
+		switch marks[f.Path] = now; {
+		case err != nil && (ctx.Err() != nil || errors.Is(err, record.Busy)):
+			fatal = err // what was done until then is remembered
+		case err != nil:
 			report.Skipped = append(report.Skipped, mirror.Skipped{Path: f.Path, Reason: mirror.Cause(err)})
 		}
 	}
@@ -81,7 +83,7 @@ func TakeIn(ctx context.Context, w *materialize.Workspace, past Past) (*PastRepo
 	if err == nil {
 		err = own.Replace(marksFile, text, false)
 	}
-	return report, err
+	return report, errors.Join(fatal, err)
 }
 
 // take reads what is new of a transcript, stores its report and returns its new mark.

@@ -205,7 +205,9 @@ type looker struct {
 }
 
 // look adds what is found at the file of a name.
-func (r *Registry) look(ctx context.Context, t target, readers readers, findings []Finding) ([]Finding, error) {
+func (r *Registry) look(
+	ctx context.Context, t target, readers map[string]map[string]bool, findings []Finding,
+) ([]Finding, error) {
 	l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: "ok", Also: t.also}}
 	if r.w != nil {
 		l.Readers = len(readers[t.name.String()])
@@ -222,12 +224,9 @@ func (r *Registry) look(ctx context.Context, t target, readers readers, findings
 	return append(findings, l.Finding), nil
 }
 
-// readers are the agents that have read what has a name, by names.
-type readers map[string]map[string]bool
-
-// readers returns who has read what, as far as the log of reads tells.
-func (r *Registry) readers() readers {
-	all := readers{}
+// readers returns which agents have read what has a name, as far as the log of reads tells.
+func (r *Registry) readers() map[string]map[string]bool {
+	all := map[string]map[string]bool{}
 	if r.w == nil {
 		return all
 	}

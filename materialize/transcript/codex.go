@@ -20,8 +20,9 @@ func (r *Run) takeCodex(w row) {
 		r.receive(size)
 	case what == "response_item agent_message" && isMail:
 		r.Prompt = cmp.Or(r.Prompt, body)
-	case what == "response_item message" && p.Role == "user" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "# AGENTS.md"):
-		r.Prompt = cmp.Or(r.Prompt, text) // others are what the client has added
+	case what == "response_item message" && p.Role == "user" && !strings.HasPrefix(text, "<") &&
+		!strings.HasPrefix(text, "# AGENTS.md"): // the client has added those
+		r.Prompt = cmp.Or(r.Prompt, text)
 	case what == "event_msg task_complete", what == "event_msg turn_complete":
 		if p.Last != "" {
 			r.Text, r.Time = p.Last, w.time()

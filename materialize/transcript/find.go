@@ -63,10 +63,10 @@ func Claude(ctx context.Context, config, project string) (files []File, err erro
 			return nil, err
 		}
 		if f := begin(ctx, file); f.Size > 0 {
-			f.Session = filepath.Base(session)
+			f.Session, f.ID = filepath.Base(session), ""
 			of = append([]File{f}, of...)
 		}
-		if len(of) > 0 && isBelow(of[0].Cwd, project) {
+		if slices.ContainsFunc(of, func(f File) bool { return isBelow(f.Cwd, project) }) {
 			files = append(files, of...)
 		}
 	}
@@ -98,21 +98,19 @@ func begin(ctx context.Context, file string) (f File) {
 	return f
 }
 
-// isBelow reports whether a folder is a project or below it, as they are called or as they are.
+// isBelow reports whether a folder is a project or below it.
 func isBelow(dir, project string) bool {
-	under := func(dir, top string) bool {
-		rel, err := filepath.Rel(top, dir)
-		return err == nil && filepath.IsLocal(rel)
-	}
-	return dir != "" && (under(dir, project) || under(resolved(dir), resolved(project)))
+	rel, err := filepath.Rel(resolved(project), resolved(dir))
+	return dir != "" && err == nil && filepath.IsLocal(rel)
 }
 
-// resolved returns the path of a folder without links, or as it is called if it is gone.
+// resolved returns the path of a folder without links. Of one that is gone, the links above it count.
 func resolved(dir string) string {
-	if path, err := filepath.EvalSymlinks(dir); err == nil {
-		return path
+	path, err := filepath.EvalSymlinks(dir)
+	if parent := filepath.Dir(dir); err != nil && parent != dir {
+		path = filepath.Join(resolved(parent), filepath.Base(dir))
 	}
-	return dir
+	return path
 }
 
 // FolderName returns how Claude Code calls the folder of a project's transcripts; if that is long, how its name begins.

@@ -55,6 +55,9 @@ type Read struct {
 	Size int64  // of what it got, in bytes
 }
 
+// mostBegin is how many rows are looked at for how a run begins.
+const mostBegin = 100
+
 // Read reads a transcript from its Offset, where in begins. The report of a run is the message of its last hand-back;
 // else the text of its last reply that called no tool. One of more than limit bytes is ErrTooLong.
 func (r *Run) Read(ctx context.Context, in io.Reader, limit int) error {
@@ -73,7 +76,7 @@ func (r *Run) Read(ctx context.Context, in io.Reader, limit int) error {
 		case err == nil && len(strings.TrimSpace(string(line))) > 0:
 			r.Broken++
 		}
-		if isBegun := r.begins && r.Cwd != "" && r.Prompt != ""; err != nil || isBegun {
+		if isBegun := r.begins && (r.Cwd != "" && r.Prompt != "" || r.Rows == mostBegin); err != nil || isBegun {
 			break
 		}
 	}
@@ -92,7 +95,7 @@ func (r *Run) take(w row) {
 	case w.Payload.Type != "" || w.Type == "session_meta":
 		r.takeCodex(w)
 		return
-	case r.Rows == 1 && w.IsSidechain:
+	case r.Rows == 1 && r.Session == "" && w.IsSidechain:
 		r.ID = w.AgentID
 	case w.IsSidechain && r.ID == "": // of a sub-agent that older versions wrote into the session
 		return
@@ -194,9 +197,8 @@ func (r *Run) ReadFile(ctx context.Context, path string, limit int) error {
 	return r.Read(ctx, f, limit)
 }
 
-// ClaudeReport returns the final report of a sub-agent's transcript, for one that is known to have ended: the message of
-// its last hand-back, else the text of its last reply that called no tool. ok says whether there is any. A report of more
-// than max bytes is ErrTooLong.
+// ClaudeReport returns the report of a sub-agent that is known to have ended, by its transcript. ok says whether there
+// is any. One of more than max bytes is ErrTooLong.
 func ClaudeReport(path string, max int64) (text string, ok bool, err error) {
 	run := &Run{}
 	if err := run.ReadFile(context.Background(), path, int(max)); err != nil {
