@@ -161,8 +161,8 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, d hook.Decision) (
 	case err != nil && d.Known: // it is there already
 		return nil, err
 	case err != nil:
-		if spoolErr := h.spool(call); spoolErr != nil {
-			return nil, errors.Join(err, spoolErr)
+		if lost := h.spool(call); lost != nil {
+			return nil, fmt.Errorf("the report of %s could not be kept: %w", e.Agent, errors.Join(err, lost))
 		}
 		note.What = hook.NoteSpooled
 		h.remember(note)
@@ -238,8 +238,5 @@ func fit(id string) string {
 }
 
 func (h *hooked) spool(call result.Call) error {
-	if err := result.SpoolReport(h.at.Store, call, record.SourceHook, []byte(h.event.Report)); err != nil {
-		return fmt.Errorf("the report of %s could not be kept: %w", h.event.Agent, err)
-	}
-	return nil
+	return result.SpoolReport(h.at.Store, call, record.SourceHook, []byte(h.event.Report))
 }

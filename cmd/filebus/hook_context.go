@@ -12,11 +12,8 @@ import (
 	"filebus/store/record"
 )
 
-// What a session is told, in bytes at most: 250 tokens at its start, 300 for a prompt.
-const (
-	maxStart  = 1000
-	maxPrompt = 1200
-)
+// maxTold is how much a session is told, in bytes: 250 tokens.
+const maxTold = 1000
 
 // context returns the answer that tells a session what the store knows.
 func (h *hooked) context(ctx context.Context) ([]byte, error) {
@@ -24,14 +21,14 @@ func (h *hooked) context(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	say, limit := w.startLines, maxStart
+	say := w.startLines
 	if h.event.Name == hook.UserPromptSubmit {
-		say, limit = w.promptLines, maxPrompt
+		say = w.promptLines
 	}
 	lines, err := say(ctx, h)
 	text := ""
 	for _, line := range lines {
-		if len(text)+len(line) < limit {
+		if len(text)+len(line) < maxTold {
 			text += line + "\n"
 		}
 	}

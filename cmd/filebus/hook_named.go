@@ -72,23 +72,21 @@ func isCut(text string) bool {
 // writeNamed writes the files that the agent's prompt has named and that are not there: handoff, turn or
 // artifact of the report, and after it the marker. Of several it does not guess.
 func (h *hooked) writeNamed(ctx context.Context, w *workspace, named []string, report record.Ref) error {
-	var texts, markers []record.Name
+	var names []record.Name
 	for _, file := range named {
-		name, missing := w.missing(ctx, file)
-		switch {
-		case !missing || slices.Contains(texts, name) || slices.Contains(markers, name):
-		case name.Kind == record.KindMarker:
-			markers = append(markers, name)
-		default:
-			texts = append(texts, name)
+		if name, missing := w.missing(ctx, file); missing && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	if len(texts) > 1 {
-		return fmt.Errorf("the prompt of %s names %d files that are not there: none is written", h.event.Agent, len(texts))
+	isMarker := func(name record.Name) bool { return name.Kind == record.KindMarker }
+	markers := slices.DeleteFunc(slices.Clone(names), func(name record.Name) bool { return !isMarker(name) })
+	names = slices.DeleteFunc(names, isMarker)
+	if len(names) > 1 {
+		return fmt.Errorf("the prompt of %s names %d files that are not there: none is written", h.event.Agent, len(names))
 	}
-	for _, name := range append(texts, markers...) {
+	for _, name := range append(names, markers...) {
 		text := h.event.Report
-		if name.Kind == record.KindMarker {
+		if isMarker(name) {
 			text = "done\n"
 		}
 		_, err := w.Put(ctx, materialize.PutRequest{
@@ -104,11 +102,11 @@ func (h *hooked) writeNamed(ctx context.Context, w *workspace, named []string, r
 
 // missing returns what a file of the workspace is, and whether neither disk nor store has it.
 func (w *workspace) missing(ctx context.Context, file string) (name record.Name, missing bool) {
-	rel, err := filepath.Rel(w.Root, filepath.Join(w.Root, file))
+	rel := filepath.Clean(file)
 	if filepath.IsAbs(file) {
-		rel, err = filepath.Rel(w.Root, file)
+		rel, _ = filepath.Rel(w.Root, file) // else it is empty, and not local
 	}
-	if err != nil || !filepath.IsLocal(rel) {
+	if !filepath.IsLocal(rel) {
 		return name, false
 	}
 	place := w.Settings.Profile.Recognize(filepath.ToSlash(rel))

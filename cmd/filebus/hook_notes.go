@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 
 	"filebus/cmd/filebus/hook"
 	"filebus/store/folder"
@@ -61,9 +62,7 @@ func (h *hooked) logIf(err error) {
 	if info, err := own.Stat(hooksLog); err == nil && info.Size() > maxHooksLog {
 		_ = own.Rename(hooksLog, olderLog) // else it grows until the next time
 	}
-	line, _ := json.Marshal(map[string]string{ // as above
-		"time": record.FormatTime(h.now()), "event": h.name, "client": h.client, "session": h.event.Session,
-		"agent": h.event.Agent, "error": shortened(message(err), maxLogLine),
-	})
-	_ = own.Append(hooksLog, append(line, '\n')) // there is nobody else to tell
+	text := fmt.Sprintf("%s %s %s session=%q agent=%q: %s", record.FormatTime(h.now()), h.client, h.name, h.event.Session,
+		h.event.Agent, message(err))
+	_ = own.Append(hooksLog, []byte(shortened(oneLine(text), maxLogLine)+"\n")) // there is nobody else to tell
 }

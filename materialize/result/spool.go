@@ -442,7 +442,7 @@ func isBodyOf(ctx context.Context, w *materialize.Workspace, ref record.Ref, tex
 	return err == nil && v.Record.Body == digest, err
 }
 
-// Recover stores the outputs of commands whose Exec was ended before it could
+// Recover stores reports that SpoolReport has kept, and the outputs of commands whose Exec was ended before it could
 // store them, as interrupted if nobody saw the command end. What a living command
 // still writes is left to it. Processes that do this at once store each output
 // once.

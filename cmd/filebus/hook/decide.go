@@ -55,13 +55,9 @@ type Decision struct {
 // Concerns reports whether there can be anything to do about an event, whatever is remembered of its session.
 // Agents without a type are the client's own.
 func (e *Event) Concerns() bool {
-	switch e.Name {
-	case PreToolUse, PostToolUse:
-		return e.Agent != "" && e.Type != "" && (e.Launched || e.Refused || e.Report != "")
-	case SubagentStart, SubagentStop:
-		return e.Agent != "" && e.Type != ""
-	}
-	return true
+	isTool := e.Name == PreToolUse || e.Name == PostToolUse
+	isAgent := isTool || e.Name == SubagentStart || e.Name == SubagentStop
+	return !isAgent || e.Agent != "" && e.Type != "" && (!isTool || e.Launched || e.Refused || e.Report != "")
 }
 
 // Decide says what follows from an event.
