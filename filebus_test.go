@@ -36,14 +36,15 @@ type pack struct {
 // docs/architecture.md; a package that is not here does not belong.
 func house() map[string]pack {
 	return map[string]pack{
-		"filebus":                      {},
-		"filebus/store/record":         {},
-		"filebus/store/folder":         {ours: []string{"filebus/store/record"}, modules: []string{"golang.org/x/sys"}},
-		"filebus/store/turnstile":      {ours: []string{"filebus/store/folder"}, modules: []string{"golang.org/x/sys"}},
-		"filebus/migrations":           {modules: []string{"go.etcd.io/bbolt"}},
-		"filebus/materialize/markdown": {modules: []string{"github.com/yuin/goldmark", "go.yaml.in/yaml/v3"}},
-		"filebus/materialize/secrets":  {},
-		"filebus/materialize/layout":   {ours: []string{"filebus/store/record", "filebus/materialize/markdown"}},
+		"filebus":                        {},
+		"filebus/store/record":           {},
+		"filebus/store/folder":           {ours: []string{"filebus/store/record"}, modules: []string{"golang.org/x/sys"}},
+		"filebus/store/turnstile":        {ours: []string{"filebus/store/folder"}, modules: []string{"golang.org/x/sys"}},
+		"filebus/migrations":             {modules: []string{"go.etcd.io/bbolt"}},
+		"filebus/materialize/markdown":   {modules: []string{"github.com/yuin/goldmark", "go.yaml.in/yaml/v3"}},
+		"filebus/materialize/secrets":    {},
+		"filebus/materialize/transcript": {ours: []string{"filebus/store/record"}},
+		"filebus/materialize/layout":     {ours: []string{"filebus/store/record", "filebus/materialize/markdown"}},
 		"filebus/index": {
 			ours:    []string{"filebus/store/folder", "filebus/store/record"},
 			modules: []string{"github.com/blevesearch", "github.com/RoaringBitmap/roaring"},
@@ -80,7 +81,7 @@ func house() map[string]pack {
 		"filebus/materialize/result": {
 			ours: []string{
 				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror", "filebus/materialize/transcript",
 			},
 			modules: []string{"github.com/kaptinlin/jsonschema", "golang.org/x/sys", "golang.org/x/text"},
 		},
@@ -94,7 +95,7 @@ func house() map[string]pack {
 		"filebus/materialize/dialogue": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror", "filebus/materialize/transcript",
 			},
 			modules: []string{"golang.org/x/text"},
 		},
@@ -137,14 +138,15 @@ func house() map[string]pack {
 		"filebus/cmd/filebus": {
 			ours: []string{
 				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
-				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets",
-				"filebus/materialize/likeness", "filebus/cmd/filebus/finder", "filebus/cmd/filebus/trust", "filebus/materialize/mirror", "filebus/materialize/release",
+				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/transcript", "filebus/materialize/secrets",
+				"filebus/materialize/likeness", "filebus/cmd/filebus/finder", "filebus/cmd/filebus/hook", "filebus/cmd/filebus/trust", "filebus/materialize/mirror", "filebus/materialize/release",
 			},
 			modules: []string{
 				"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml",
 				"github.com/schollz/progressbar", "golang.org/x/term",
 			},
 		},
+		"filebus/cmd/filebus/hook": {ours: []string{"filebus/store/record", "filebus/materialize/layout"}},
 		"filebus/cmd/filebus/finder": {
 			ours:    []string{"filebus/store/record", "filebus/query"},
 			modules: []string{"github.com/gdamore/tcell", "github.com/clipperhouse/displaywidth"},

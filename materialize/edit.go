@@ -112,7 +112,7 @@ func (w *Workspace) tryEditText(
 		return nil, nil, err
 	}
 	if now != nil && bytes.Equal(text, old) {
-		result, err := w.putResultOf(ctx, now.Name(), p)
+		result, err := w.PutResultOf(ctx, now.Name(), p)
 		result.Unchanged = err == nil
 		return result, now, err
 	}
@@ -123,7 +123,7 @@ func (w *Workspace) tryEditText(
 	if err != nil {
 		return nil, nil, err
 	}
-	result, err := w.putResultOf(ctx, stored.Names[0], p)
+	result, err := w.PutResultOf(ctx, stored.Names[0], p)
 	return result, now, err
 }
 

@@ -303,11 +303,11 @@ func (w *Workspace) putEntry(ctx context.Context, r PutRequest) (*PutResult, err
 	if err != nil {
 		return nil, err
 	}
-	return w.putResultOf(ctx, name, p)
+	return w.PutResultOf(ctx, name, p)
 }
 
-// putResultOf describes the head of a name.
-func (w *Workspace) putResultOf(ctx context.Context, name record.Name, p string) (*PutResult, error) {
+// PutResultOf describes the head of a name, whose record has a path.
+func (w *Workspace) PutResultOf(ctx context.Context, name record.Name, p string) (*PutResult, error) {
 	result := &PutResult{Name: name, File: w.FilePath(p)}
 	err := w.Store.View(ctx, func(tx *store.Tx) error {
 		v, err := tx.Head(name)
@@ -475,7 +475,7 @@ func (w *Workspace) Restore(ctx context.Context, name record.Name) (*PutResult, 
 			return nil, err
 		}
 	}
-	return w.putResultOf(ctx, name, p)
+	return w.PutResultOf(ctx, name, p)
 }
 
 // putAgain puts what change makes of a version, with the same body.
@@ -537,5 +537,5 @@ func (w *Workspace) tag(ctx context.Context, name record.Name, add, remove []str
 	if err != nil {
 		return nil, err
 	}
-	return w.putResultOf(ctx, name, head.Record.Path)
+	return w.PutResultOf(ctx, name, head.Record.Path)
 }

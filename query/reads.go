@@ -131,7 +131,7 @@ func Channels() []string {
 // Channel returns the channel of a read.
 func (r Read) Channel() string {
 	word, _, _ := strings.Cut(r.Op, " ")
-	if name, err := record.ParseName(r.What); err == nil && (word == "get" || word == "show") {
+	if name, err := record.ParseName(r.What); err == nil && (word == "get" || word == "show" || word == "read") {
 		word = "kind:" + string(name.Kind)
 	}
 	both := strings.ReplaceAll(r.Op, " ", "_")

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"filebus/materialize/result"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
+	"filebus/materialize/transcript"
+	"filebus/store/record"
 )
 
 type budgetCommand struct {
@@ -59,6 +63,15 @@ func (o *budgetCommand) run(ctx context.Context, w *workspace, _ []string) error
 	if err != nil {
 		return err
 	}
+	if budget.Reports == 0 {
+		return w.printBudget(budget)
+	}
+	for _, file := range w.transcripts(budget.Conversation) {
+		isOwn := strings.HasSuffix(filepath.Base(file), budget.Conversation+".jsonl")
+		if run := (transcript.Run{}); isOwn && run.ReadFile(ctx, file, transcript.MaxText) == nil {
+			budget.Entered = &result.Entered{Texts: run.Received, Tokens: record.EstimateTokens(run.ReceivedBytes)}
+		}
+	}
 	return w.printBudget(budget)
 }
 
@@ -71,8 +84,16 @@ func (e *environ) printBudget(b *result.Budget) error {
 			strconv.Itoa(s.TokensByReference), ratioText(float64(s.Ratio)),
 		})
 	}
-	return e.print(b, "%s%s: %s, ≈%d tokens inline, ≈%d tokens by reference (%s)\n", e.table(rows),
-		plural(b.Calls, "call"), plural(b.Words, "word"), b.Tokens, b.ReferenceTokens, ratioText(float64(b.Ratio)))
+	client := ""
+	if b.Reports > 0 {
+		client = fmt.Sprintf("sub-agents of the client: %s; whole they are ≈%d tokens in the parent's context, in reference mode ≈%d\n",
+			plural(b.Reports, "report"), b.Tokens, b.ReferenceTokens)
+	}
+	if b.Entered != nil {
+		client += fmt.Sprintf("entered by the transcript: ≈%d tokens, %s\n", b.Entered.Tokens, plural(b.Entered.Texts, "text"))
+	}
+	return e.print(b, "%s%s: %s, ≈%d tokens inline, ≈%d tokens by reference (%s)\n%s", e.table(rows),
+		plural(b.Calls, "call"), plural(b.Words, "word"), b.Tokens, b.ReferenceTokens, ratioText(float64(b.Ratio)), client)
 }
 
 // stepText names a step by its agent, with the number of calls.

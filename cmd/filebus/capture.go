@@ -17,20 +17,24 @@ import (
 )
 
 type captureCommand struct {
-	Tree     string `flag:"tree"`
-	Layout   string `flag:"layout"`
-	DryRun   bool   `flag:"dry-run"`
-	Problems bool   `flag:"problems"`
+	Tree     string `flag:"tree" not:"from"`
+	Layout   string `flag:"layout" not:"from"`
+	DryRun   bool   `flag:"dry-run" not:"from"`
+	Problems bool   `flag:"problems" not:"from"`
 
-	All       bool  `flag:"all"`
-	Exclude   texts `flag:"exclude"`
-	Gitignore bool  `flag:"gitignore"`
+	All       bool  `flag:"all" not:"from"`
+	Exclude   texts `flag:"exclude" not:"from"`
+	Gitignore bool  `flag:"gitignore" not:"from"`
 
+	fromCommand
 	given
 	profile *layout.Profile
 }
 
 func (o *captureCommand) check(e *environ, dirs []string) error {
+	if err := o.fromCommand.check(e, dirs); err != nil {
+		return err
+	}
 	if len(dirs) > 1 && o.Tree != "" {
 		return usageError("--tree names one tree, and %d folders were given", len(dirs))
 	}
@@ -55,6 +59,9 @@ func (o *captureCommand) check(e *environ, dirs []string) error {
 }
 
 func (o *captureCommand) run(ctx context.Context, w *workspace, dirs []string) error {
+	if o.From != "" {
+		return o.takeIn(ctx, w)
+	}
 	partly := false
 	for _, dir := range dirs {
 		report, err := o.capture(ctx, w, dir)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"filebus/cmd/filebus/hook"
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/secrets"
@@ -36,6 +37,7 @@ type config struct {
 
 	Agents []string `toml:"agents" json:"agents,omitempty"` // further folders of agents: packages/web/.claude
 
+	Hooks     hook.Settings   `toml:"hooks" json:"hooks,omitzero"`
 	Retention retentionConfig `toml:"retention" json:"retention"`
 	Trees     struct {
 		Auto bool `toml:"auto" json:"auto"` // reading commands refresh captured trees
@@ -103,7 +105,7 @@ func (c *config) parse(text string) error {
 			folders[i] = filepath.ToSlash(filepath.Clean(folder))
 		}
 	}
-	return cmp.Or(c.Kinds.Check(), c.Retention.check())
+	return cmp.Or(c.Kinds.Check(), c.Retention.check(), c.Hooks.Check())
 }
 
 // check reports what is wrong with a retention.
@@ -243,7 +245,7 @@ func (w *workspace) printConfig(v configView) {
 		{"sessions", p.Sessions}, {"others", p.Root}, {"notes", strings.Join(v.Notes, " ")},
 		{"knowledge", strings.Join(slices.Sorted(maps.Keys(v.Kinds)), " ")},
 		{"preview", fmt.Sprint(v.Preview, " characters")}, {"pdf_dir", v.PDFDir}, {"retention", retention}, {"secrets", v.Secrets},
-		{"agents", strings.Join(v.Agents, " ")},
+		{"agents", strings.Join(v.Agents, " ")}, {"hooks", v.Hooks.Mode},
 	} {
 		if row[1] != "" || row[0] == "notes" {
 			w.printf("%-10s %s\n", row[0], oneLine(row[1]))

@@ -200,8 +200,11 @@ func (e *environ) recoverOutputs(w *materialize.Workspace) {
 	// It takes its turn as any put does, and can be cut off as one.
 	all, err := result.Recover(context.Background(), w)
 	for _, stored := range all {
-		e.note("stored the output of an earlier command that was cut off: filebus get %s",
-			record.ShellWord(stored.Name.String()))
+		what := "the output of an earlier command that was cut off"
+		if stored.Record.Source == record.SourceHook {
+			what = "the report of an agent, which had to wait"
+		}
+		e.note("stored %s: filebus get %s", what, record.ShellWord(stored.Name.String()))
 	}
 	if list, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, err := range list.Unwrap() {

@@ -104,6 +104,9 @@ func run(ctx context.Context, env *environ, args []string) int {
 	if err != nil {
 		exit = inside.fail(err)
 	}
+	if isHook(cmd) {
+		exit = exitDone // a client takes others for its own
+	}
 	inside.logRead(out.size + notes.size)
 	return exit
 }

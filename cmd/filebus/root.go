@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/cmd/filebus/hook"
 	"filebus/materialize/layout"
 	sessions "filebus/materialize/session"
 	"filebus/query"
@@ -84,6 +85,7 @@ func writingCommands() []command {
 		plain("exec [flags] -- CMD [ARG]...", &execCommand{
 			callFlags: usualCall(), KillAfter: 5 * time.Second, Round: noRound,
 		}),
+		plain("hook EVENT", &hookCommand{Client: hook.Claude}),
 		plain("pdf FILE|NAME|-", &pdfCommand{callFlags: usualCall()}),
 		plain("path NAME", runFunc(runPath)),
 		fresh("rm NAME...", &rmCommand{}),
@@ -95,7 +97,7 @@ func writingCommands() []command {
 			fresh("add NAME TAG...", &tagEdit{}),
 			fresh("remove NAME TAG...", &tagEdit{remove: true}),
 		),
-		creating("capture DIR...", &captureCommand{}),
+		creating("capture [DIR]...", &captureCommand{}),
 		group("tree",
 			existing("list", runFunc(listTrees)),
 			existing("refresh [TREE]...", &treeRefresh{}),

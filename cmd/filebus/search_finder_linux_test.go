@@ -41,14 +41,14 @@ func openTerminal(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-// A transcript is what a process has written to its terminal.
-type transcript struct {
+// A recording is what a process has written to its terminal.
+type recording struct {
 	mu   sync.Mutex
 	text []byte
 }
 
 // follow answers what the terminal is asked first, so that nobody waits for it.
-func (s *transcript) follow(master *os.File) {
+func (s *recording) follow(master *os.File) {
 	buffer := make([]byte, 4096)
 	for {
 		n, err := master.Read(buffer)
@@ -64,7 +64,7 @@ func (s *transcript) follow(master *os.File) {
 	}
 }
 
-func (s *transcript) waitFor(t *testing.T, text string) {
+func (s *recording) waitFor(t *testing.T, text string) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		s.mu.Lock()
@@ -109,7 +109,7 @@ func TestFinderOnTerminal(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended, unless the test failed
-			var shown transcript
+			var shown recording
 			go shown.follow(master)
 			shown.waitFor(t, "[31msleeps")
 			if _, err := master.WriteString(test.keys); err != nil {

@@ -1,7 +1,6 @@
 package dialogue
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -18,6 +17,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/transcript"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -26,7 +26,7 @@ import (
 type RecoverRequest struct {
 	Round      int
 	Agent      string    // in any case
-	Transcript io.Reader // see transcript
+	Transcript io.Reader // see testimony
 	Origin     string    // where the transcript is, as the turn will name it
 	Force      bool      // also over a turn that is good
 	Search     bool      // a transcript that does not name the turn's file, or has no turn, is ErrNotHere
@@ -41,7 +41,7 @@ type Recovered struct {
 	// Why the turn was wanting: "missing", "empty", "a stub (reason)", "without markers", "good".
 	Was        string `json:"was"`
 	Transcript string `json:"transcript"` // where it is
-	transcript
+	testimony
 	Markers int `json:"markers"` // of the text
 }
 
@@ -49,7 +49,7 @@ type Recovered struct {
 // its turn, and names the transcript in it by a link. The round must have begun, and the agent owe a
 // file in it. It refuses to replace a turn that is good: one
 // with markers, which is neither empty nor a stub. What was written to the turn's
-// file meanwhile is a store.ErrConflict. See transcript for what the text must be.
+// file meanwhile is a store.ErrConflict. See testimony for what the text must be.
 func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recovered, error) {
 	slot, err := f.Slot(ctx, key, r.Round, r.Agent)
 	if err != nil {
@@ -134,9 +134,9 @@ func (t *Turn) fault() (why string, isGood bool) {
 	return "good", true
 }
 
-// A transcript is what a reader saw of the record that a run of agents leaves: a line of JSON for each
+// A testimony is what a reader saw of the record that a run of agents leaves: a line of JSON for each
 // message or call, in the forms that docs/dialogues.md names.
-type transcript struct {
+type testimony struct {
 	Text     string `json:"-"`                // of the agent: see ranks
 	Line     int    `json:"line"`             // of its last block, counted from 1; 0: there is no text
 	Lines    int    `json:"lines"`            // that are not blank
@@ -159,49 +159,16 @@ type wanted struct {
 // readTranscript finds the turn of an agent in its transcript, or in that of who started it. It takes memory for a few
 // messages of each agent, however long the transcript is. A line that is not JSON is passed over
 // and counted. Of a text that has more than limit bytes there is the line alone.
-func readTranscript(ctx context.Context, text io.Reader, w wanted) (*transcript, error) {
-	t, in := &transcript{chains: map[string]*chain{}, roots: map[string]string{}}, bufio.NewReaderSize(text, 64<<10)
-	var line []byte
+func readTranscript(ctx context.Context, text io.Reader, w wanted) (*testimony, error) {
+	t, lines := &testimony{chains: map[string]*chain{}, roots: map[string]string{}}, transcript.NewLineReader(text, w.limit)
 	for at := 1; ; at++ {
-		var err error
-		line, err = appendLine(ctx, line[:0], in, w.limit)
+		line, err := lines.Next(ctx)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
 		t.take(bytes.Trim(line, " \t\r\n"), at, w)
 		if err != nil {
 			return t, t.pick(w)
-		}
-	}
-}
-
-// appendLine appends the next line, in which a string that is too long for a text is one
-// of limit+1 bytes.
-func appendLine(ctx context.Context, line []byte, in *bufio.Reader, limit int) ([]byte, error) {
-	most := len(`\u001f`) * limit // as JSON has a text of limit bytes
-	start, inside, escaped := 0, false, false
-	const maxLine = 32 << 20 // how much is read of a line, in bytes, without its longest strings
-	for {
-		if err := ctx.Err(); err != nil {
-			return line, err
-		}
-		part, err := in.ReadSlice('\n')
-		for _, c := range part {
-			isQuote := c == '"' && !escaped
-			switch {
-			case isQuote && !inside:
-				start = len(line)
-			case isQuote && len(line)-start > most+1:
-				line = append(line[:start+1], strings.Repeat("x", limit+1)...)
-			}
-			inside = inside != isQuote
-			escaped = c == '\\' && inside && !escaped
-			if (!inside || len(line)-start <= most+1) && len(line) < maxLine {
-				line = append(line, c)
-			}
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
 		}
 	}
 }
@@ -250,7 +217,7 @@ func (c *chain) keep(m message, rank int, w wanted) {
 const speakers = " assistant gemini function_call custom_tool_call local_shell_call agent_message text tool tool_use "
 
 // take counts a line, and keeps what it has of a turn.
-func (t *transcript) take(line []byte, at int, w wanted) {
+func (t *testimony) take(line []byte, at int, w wanted) {
 	if len(line) == 0 {
 		return
 	}
@@ -314,7 +281,7 @@ func saidIn(body map[string]any) string {
 }
 
 // chainOf returns the chain that a line is of.
-func (t *transcript) chainOf(row map[string]any) *chain {
+func (t *testimony) chainOf(row map[string]any) *chain {
 	id := field(row, "agentId")
 	if id == "" && row["isSidechain"] == true {
 		id = cmp.Or(t.roots[field(row, "parentUuid")], field(row, "uuid"))
@@ -387,7 +354,7 @@ func field(fields map[string]any, names ...string) (text string) {
 
 // pick takes the text of the agent whose turn is wanted: of who was told of its file, else of who wrote it, else of whose
 // transcript it is. Who started the agents of the round is none of them.
-func (t *transcript) pick(w wanted) error {
+func (t *testimony) pick(w wanted) error {
 	var who []string
 	least := "~"
 	for id, c := range t.chains {
@@ -412,7 +379,7 @@ func (t *transcript) pick(w wanted) error {
 
 // check returns an error if there is no turn of at most limit bytes in a transcript that
 // comes from origin.
-func (t *transcript) check(origin string, limit int) *record.Error {
+func (t *testimony) check(origin string, limit int) *record.Error {
 	switch {
 	case t.isShort:
 		return record.NotFound.Errorf("%s has no turn: the last text of the agent, in line %d, is short and has no markers", origin, t.Line)

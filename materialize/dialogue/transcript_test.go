@@ -39,7 +39,7 @@ func wantedUpTo(limit int) wanted { return wanted{"retry/round-0/", "muffin", fa
 const asked = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"no"}]},{"type":"text","text":"no"}]}}` + "\n"
 
 func TestReadTranscript(t *testing.T) {
-	type seen = transcript
+	type seen = testimony
 	for _, test := range []struct {
 		name, text string
 		want       seen
@@ -71,7 +71,7 @@ func TestReadTranscript(t *testing.T) {
 				continue
 			}
 			got.isShort, got.chains, got.roots = false, nil, nil
-			if diff := cmp.Diff(&test.want, got, cmp.AllowUnexported(transcript{})); diff != "" {
+			if diff := cmp.Diff(&test.want, got, cmp.AllowUnexported(testimony{})); diff != "" {
 				t.Errorf("%s, %s: readTranscript(%s) (-want +got):\n%s", test.name, what, test.text, diff)
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -50,6 +51,10 @@ type Call struct {
 	Name         string       `json:"-"` // the whole id of the result, in place of conversation and call
 	Keep         bool         `json:"-"` // a text that the name refuses is kept under another, which the error names
 	Schema       *Schema      `json:"-"` // that the output must fit; nil: any
+
+	Attributes map[string]string `json:"attributes,omitempty"` // further facts, such as how long it took
+	Title      string            `json:"title,omitempty"`      // "": that of the output
+	Written    time.Time         `json:"written,omitzero"`     // when, if anything tells
 
 	Raw      bool       `json:"raw,omitempty"`            // the text is stored as it is: see takeIn
 	Program  string     `json:"program,omitempty"`        // that Exec runs: the agent, if none is given
@@ -98,9 +103,14 @@ func unfit(id string) string {
 // Facts returns what the call says of its output, but for the conversation, which
 // the name of a result says.
 func (c Call) Facts() layout.Facts {
-	return layout.Facts{
+	facts := layout.Facts{
 		Agent: layout.Slug(cmp.Or(c.Agent, c.Program)), Session: c.Session, Task: c.Task, Run: c.Run, Status: c.Status, Tags: c.Tags,
+		Attributes: c.Attributes, Title: c.Title,
 	}
+	if !c.Written.IsZero() {
+		facts.Dates = []time.Time{c.Written}
+	}
+	return facts
 }
 
 // request returns what the call asks of the workspace.

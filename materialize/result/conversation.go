@@ -273,6 +273,15 @@ type Budget struct {
 	Tokens          int         `json:"tokens"`           // of these words, about
 	ReferenceTokens int         `json:"reference_tokens"` // of all references with their previews, about
 	Ratio           Ratio       `json:"ratio"`            // of the last two
+	// Reports says how many are those of a client's sub-agents, which a hook or a capture has stored.
+	Reports int      `json:"reports,omitempty"`
+	Entered *Entered `json:"entered,omitempty"` // nil: the transcript of the session is not there
+}
+
+// Entered is what has come from sub-agents into the context of their client's session, by its transcript.
+type Entered struct {
+	Texts  int `json:"texts"`
+	Tokens int `json:"tokens"`
 }
 
 // BudgetOf returns the budget of a conversation, by its id or "tree:id", from what
@@ -285,7 +294,13 @@ func BudgetOf(ctx context.Context, w *materialize.Workspace, read *query.Reader,
 	}
 	b := &Budget{Conversation: c.ID, Tree: c.Tree}
 	for _, call := range calls {
-		b.add(call)
+		isPast := call.Source == record.SourceTranscript
+		if isPast && call.Name.ID == c.ID+"/"+finalAnswer {
+			continue // it went to the user
+		}
+		if b.add(call); isPast || call.Source == record.SourceHook {
+			b.Reports++
+		}
 	}
 	return b, nil
 }

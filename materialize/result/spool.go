@@ -442,7 +442,7 @@ func isBodyOf(ctx context.Context, w *materialize.Workspace, ref record.Ref, tex
 	return err == nil && v.Record.Body == digest, err
 }
 
-// Recover stores the outputs of commands whose Exec was ended before it could
+// Recover stores reports that SpoolReport has kept, and the outputs of commands whose Exec was ended before it could
 // store them, as interrupted if nobody saw the command end. What a living command
 // still writes is left to it. Processes that do this at once store each output
 // once.
@@ -458,7 +458,7 @@ func Recover(ctx context.Context, w *materialize.Workspace) ([]*Stored, error) {
 	}
 	all, failed := []*Stored(nil), []error(nil)
 	for _, entry := range entries {
-		stored, err := recoverFolder(ctx, w, newFolder(spools, entry.Name()))
+		stored, err := recoverEntry(ctx, w, spools, entry)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s is left alone: %w", spools.Path(entry.Name()), err))
 		}

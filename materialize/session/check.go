@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 	"unicode/utf8"
 
 	"filebus/materialize"
@@ -32,10 +33,11 @@ type Finding struct {
 	File     string   `json:"file"`               // absolute
 	State    string   `json:"state"`
 	Detail   string   `json:"detail,omitempty"`
-	Do       string   `json:"do,omitempty"`   // the command line that helps
-	Tokens   int      `json:"tokens"`         // about
-	Stored   bool     `json:"stored"`         // the store has these bytes
-	Also     []string `json:"also,omitempty"` // artifacts that another spelling of its name has
+	Do       string   `json:"do,omitempty"`      // the command line that helps
+	Tokens   int      `json:"tokens"`            // about
+	Stored   bool     `json:"stored"`            // the store has these bytes
+	Also     []string `json:"also,omitempty"`    // artifacts that another spelling of its name has
+	Readers  int      `json:"readers,omitempty"` // agents that have read it, by the log of reads
 }
 
 // Check looks at artifacts of a session as an agent would that was told to read
@@ -52,12 +54,13 @@ func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Fi
 		artifacts = slices.Sorted(maps.Keys(known))
 	}
 	var findings []Finding
+	readers := r.readers()
 	for _, artifact := range artifacts {
 		t, err := r.targetNamed(s, known, artifact)
 		if err != nil {
 			return nil, err
 		}
-		if findings, err = r.look(ctx, t, findings); err != nil {
+		if findings, err = r.look(ctx, t, readers, findings); err != nil {
 			return nil, err
 		}
 	}
@@ -154,12 +157,13 @@ var withoutSession = layout.Pattern(`(^|/)sessions/([^/]+/)?/`)
 // Registry of no workspace has nothing to compare them with.
 func (r *Registry) CheckFiles(ctx context.Context, files []string) ([]Finding, error) {
 	var findings []Finding
+	readers := r.readers()
 	for _, file := range files {
 		t, err := r.targetOf(ctx, file)
 		if err != nil {
 			return nil, err
 		}
-		if findings, err = r.look(ctx, t, findings); err != nil {
+		if findings, err = r.look(ctx, t, readers, findings); err != nil {
 			return nil, err
 		}
 	}
@@ -201,9 +205,12 @@ type looker struct {
 }
 
 // look adds what is found at the file of a name.
-func (r *Registry) look(ctx context.Context, t target, findings []Finding) ([]Finding, error) {
+func (r *Registry) look(
+	ctx context.Context, t target, readers map[string]map[string]bool, findings []Finding,
+) ([]Finding, error) {
 	l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: "ok", Also: t.also}}
 	if r.w != nil {
+		l.Readers = len(readers[t.name.String()])
 		if err := r.w.Store.View(ctx, l.stored); err != nil {
 			return nil, err
 		}
@@ -215,6 +222,24 @@ func (r *Registry) look(ctx context.Context, t target, findings []Finding) ([]Fi
 		l.agent()
 	}
 	return append(findings, l.Finding), nil
+}
+
+// readers returns which agents have read what has a name, as far as the log of reads tells.
+func (r *Registry) readers() map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	if r.w == nil {
+		return all
+	}
+	reads, _ := r.read.Reads(time.Time{}) // as far as it can be read
+	for _, read := range reads {
+		if all[read.What] == nil {
+			all[read.What] = map[string]bool{}
+		}
+		if read.Agent != "" {
+			all[read.What][layout.Slug(read.Agent)] = true
+		}
+	}
+	return all
 }
 
 // stored reads what the store has.

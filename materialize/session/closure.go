@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
@@ -94,6 +95,9 @@ func (r *Registry) Gather(ctx context.Context, request GatherRequest) (*Bundle, 
 		return nil, r.nothing(ctx, request.Session)
 	}
 	g.Own = len(g.Members)
+	if err := g.readByOwnTools(ctx); err != nil {
+		return nil, err
+	}
 	for request.Closure && g.next < len(g.Members) {
 		if err := g.follow(ctx); err != nil {
 			return nil, err
@@ -101,6 +105,28 @@ func (r *Registry) Gather(ctx context.Context, request GatherRequest) (*Bundle, 
 	}
 	g.noteBounds()
 	return g.Bundle, nil
+}
+
+// readByOwnTools adds what the session's agents have read with their own tools, as the log of reads tells.
+func (g *gatherer) readByOwnTools(ctx context.Context) error {
+	reads, err := g.registry.read.Reads(time.Time{})
+	if err != nil || !g.request.Closure {
+		return err
+	}
+	return query.EachOf(ctx, g.registry.read, reads, func(tx *store.Tx, read query.Read) error {
+		name, err := record.ParseName(read.What)
+		if err != nil || read.Op != "read" || read.Session != g.Session {
+			return nil
+		}
+		v, err := tx.HeadAt(name, g.Position)
+		if query.IsAbsent(err) || err == nil && !g.hasRoom(name) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return g.add(tx, v, 1)
+	})
 }
 
 // Choose returns records as a bundle, in the order of their names, as many as have room

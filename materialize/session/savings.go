@@ -224,7 +224,7 @@ func (m *meter) countReads(ctx context.Context, reads []query.Read, assume Assum
 		}
 		// What imports a record, or the path of one.
 		command, _, _ := strings.Cut(read.Op, " ")
-		if a == nil || command != "get" && command != "show" && command != "path" {
+		if a == nil || !slices.Contains([]string{"get", "show", "path", "read"}, command) {
 			continue
 		}
 		m.span.add(read.Time)

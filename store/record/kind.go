@@ -65,7 +65,7 @@ type Source string
 const (
 	SourcePut        Source = "put"
 	SourceExec       Source = "exec"
-	sourceHook       Source = "hook"
+	SourceHook       Source = "hook"
 	SourceCapture    Source = "capture"
 	SourceSync       Source = "sync"
 	sourceMCP        Source = "mcp"
@@ -78,7 +78,7 @@ const (
 // parseSource reads the name of a source.
 func parseSource(text string) (Source, error) {
 	switch s := Source(text); s {
-	case SourcePut, SourceExec, sourceHook, SourceCapture, SourceSync, sourceMCP,
+	case SourcePut, SourceExec, SourceHook, SourceCapture, SourceSync, sourceMCP,
 		SourceCombine, SourcePDF, SourceTranscript, sourceImport:
 		return s, nil
 	}

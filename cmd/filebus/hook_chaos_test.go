@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"filebus/store/folder"
+	"filebus/store/turnstile"
+)
+
+// stopOf returns what a client says of an agent that stops.
+func stopOf(session, agent, report string) []byte {
+	text, err := json.Marshal(object{
+		"session_id": session, "hook_event_name": "SubagentStop", "agent_id": agent, "agent_type": "plan:Prüfer", "last_assistant_message": report,
+	})
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// hookProcess runs a hook as a process of its own, which must end with 0 and say nothing.
+func hookProcess(t *testing.T, dir string, payload []byte) {
+	t.Helper()
+	cmd := filebusCommand(t, dir, "hook", "SubagentStop")
+	cmd.Env = append(cmd.Env, "HOME=", "USERPROFILE=")
+	cmd.Stdin = bytes.NewReader(payload)
+	if out, err := cmd.Output(); err != nil || len(out) > 0 {
+		t.Errorf("hook: %v, %q", err, out)
+	}
+}
+
+// TestHooksAtOnce runs 20 hooks at once, two for each agent, without a home folder. What
+// found no turn waits in the spool, and no report is lost or stored twice.
+func TestHooksAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustRun(t, dir, "init")
+	var group sync.WaitGroup
+	for i := range 20 {
+		group.Go(func() { hookProcess(t, dir, stopOf("s", fmt.Sprint("a", i/2), fmt.Sprintf("Report %d.", i/2))) })
+	}
+	group.Wait()
+	mustRun(t, dir, "list") // stores what waits
+	if out := mustRun(t, dir, "log"); strings.Count(out, "result/s/a") != 10 {
+		t.Errorf("the log has, of 10 reports:\n%s", out)
+	}
+	if out := mustRun(t, dir, "verify"); !strings.Contains(out, "sound") {
+		t.Errorf("verify: %s", out)
+	}
+}
+
+// TestHookBusy runs hooks while somebody has the store: they do not wait, and the next
+// command stores what they brought, also after the last words of an agent that handed back.
+func TestHookBusy(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustRun(t, dir, "init")
+	hold, err := turnstile.New(folder.At(filepath.Join(dir, ".filebus")), "a test").Acquire(t.Context(), turnstile.Exclusive, time.Second)
+	must(t, err)
+	handback := `{"session_id":"s","agent_id":"a","agent_type":"x","tool_name":"SubagentHandback","tool_input":{"message":"The report."}}`
+	begun := time.Now()
+	for _, event := range []string{"PreToolUse", "PostToolUse"} {
+		if out := runHook(t, dir, []byte(handback), event); out != "" {
+			t.Errorf("%s answers %s", event, out)
+		}
+	}
+	runHook(t, dir, stopOf("s", "a", "Report sent."), "SubagentStop")
+	runHook(t, dir, stopOf("s", "b", "Another."), "SubagentStop")
+	runHook(t, dir, stopOf("s", "b", "Another."), "SubagentStop")
+	if took := time.Since(begun); took > 3*time.Second {
+		t.Errorf("five hooks took %v", took)
+	}
+	must(t, hold.Release())
+	if out := mustRun(t, dir, "get", "result/s/a"); out != "The report." {
+		t.Errorf("stored is %q", out)
+	}
+	if out := mustRun(t, dir, "log"); strings.Count(out, "result/") != 2 {
+		t.Errorf("the log has:\n%s", out)
+	}
+	if log, err := os.ReadFile(filepath.Join(dir, ".filebus", hooksLog)); err != nil || strings.Count(string(log), "waits in the spool") != 2 {
+		t.Errorf("%s: %s, %v", hooksLog, log, err)
+	}
+}
+
+// TestHookDamaged meets stores that cannot be used: the report waits until they can.
+func TestHookDamaged(t *testing.T) {
+	t.Parallel()
+	for name, breakStore := range map[string]func(file string) error{
+		"empty": func(file string) error { return os.Truncate(file, 0) },
+		"noise": func(file string) error { return os.WriteFile(file, bytes.Repeat([]byte("noise "), 9999), 0o600) },
+		"setting": func(file string) error {
+			return os.WriteFile(filepath.Join(filepath.Dir(file), "config.toml"), []byte("mode ="), 0o600)
+		},
+		"folder": func(file string) error { return os.MkdirAll(filepath.Join(filepath.Dir(file), hooksLog), 0o700) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			mustRun(t, dir, "init")
+			file := filepath.Join(dir, ".filebus", "store.db")
+			sound, err := os.ReadFile(file)
+			must(t, err)
+			must(t, breakStore(file))
+			for _, agent := range []string{"a", "b"} {
+				if out := runHook(t, dir, stopOf("s", agent, "Report of "+agent), "SubagentStop"); out != "" {
+					t.Errorf("answer %q", out)
+				}
+			}
+			runHook(t, dir, []byte(`{"session_id":"s"}`), "SessionStart")
+			if name != "folder" {
+				must(t, os.WriteFile(file, sound, 0o600))
+			}
+			_ = os.Remove(filepath.Join(dir, ".filebus", "config.toml"))
+			for _, agent := range []string{"a", "b"} {
+				if out := mustRun(t, dir, "get", "result/s/"+agent); out != "Report of "+agent {
+					t.Errorf("stored is %q", out)
+				}
+			}
+		})
+	}
+}
+
+// TestHookKilled kills hooks at random moments. Run again, each report is there once.
+func TestHookKilled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustRun(t, dir, "init")
+	report := strings.Repeat("Ein langer Bericht. ", 50_000)
+	for range 8 {
+		cmd := filebusCommand(t, dir, "hook", "SubagentStop")
+		cmd.Stdin = bytes.NewReader(stopOf("s", "a", report))
+		must(t, cmd.Start())
+		time.Sleep(time.Duration(rand.IntN(40)) * time.Millisecond)
+		_ = cmd.Process.Kill() // it may be done already
+		_ = cmd.Wait()         // it was killed
+	}
+	hookProcess(t, dir, stopOf("s", "a", report))
+	if out := mustRun(t, dir, "get", "result/s/a"); out != report {
+		t.Errorf("stored are %d bytes, want %d", len(out), len(report))
+	}
+	if out := mustRun(t, dir, "log"); strings.Count(out, "result/s/a") != 1 {
+		t.Errorf("the log has:\n%s", out)
+	}
+}
+
+// TestHookInput gives hooks what is not, or hardly, what they expect. None does anything
+// but note it.
+func TestHookInput(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustRun(t, dir, "init")
+	for _, payload := range []string{
+		"", "null", "[]", `"text"`, "{", "{}", "\xff\xfe{}", `{"session_id":7}`, `{"session_id":"s","hook_event_name":"Stop"}`,
+		`{"session_id":"s","agent_id":["a"],"agent_type":{},"last_assistant_message":1}`,
+		`{"session_id":"s","agent_id":"a","agent_type":"","last_assistant_message":"a guess"}`,
+		`{"session_id":"s","agent_type":"main","last_assistant_message":"no agent"}`,
+		`{"session_id":"s","agent_id":"a","agent_type":"x","last_assistant_message":null}`,
+		`{"session_id":"s","agent_id":"a","agent_type":"x","agent_transcript_path":"/dev/zero"}`,
+		`{"session_id":"s","agent_id":"a","agent_type":"x","tool_name":"SubagentHandback","tool_input":{"message":["x"]}}`,
+		`{"session_id":"s","agent_id":"a","agent_type":"x","tool_name":"SubagentHandback","tool_input":"x"}`,
+		`{"session_id":"s","tool_name":"Agent","tool_response":"Error: interrupted"}`,
+		`{"session_id":"s","tool_name":"Agent","tool_response":{"status":"paused","agentId":"a","content":"x"}}`,
+		`{"session_id":"s","tool_name":"Task","tool_response":{"status":"completed","agentId":"a","content":7}}`,
+		`{"session_id":"s","tool_name":"Agent","tool_response":{"status":"remote_launched","taskId":"r"}}`,
+		`{"session_id":"s","tool_name":"TaskOutput","tool_response":{"task":{"task_id":"b1","task_type":"local_bash","status":"completed","output":"x"}}}`,
+		`{"session_id":"s","tool_name":"TaskOutput","tool_response":{"task":{"task_id":"b2","task_type":"local_agent","status":"running","output":"x"}}}`,
+		`{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"},"tool_response":{"stdout":"x"}}`,
+	} {
+		for _, event := range []string{"PreToolUse", "PostToolUse", "SubagentStop", "SubagentStart", "SessionEnd", "Unheard"} {
+			if event != "SubagentStop" || !strings.Contains(payload, "tool_name") {
+				if out := runHook(t, dir, []byte(payload), event); out != "" {
+					t.Errorf("%s of %s answers %s", event, payload, out)
+				}
+			}
+		}
+	}
+	if out := mustRun(t, dir, "list"); out != "" {
+		t.Errorf("stored is\n%s", out)
+	}
+}
+
+// TestHookLong takes a large payload, and one that never ends.
+func TestHookLong(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustRun(t, dir, "init")
+	report := strings.Repeat("Zeile mit Ümlaut und \"Zitat\".\n", 350_000)
+	runHook(t, dir, stopOf("s", "long", report), "SubagentStop")
+	if out := mustRun(t, dir, "get", "result/s/long"); out != report {
+		t.Errorf("stored are %d bytes, want %d", len(out), len(report))
+	}
+	cmd := filebusCommand(t, dir, "hook", "SessionEnd")
+	in, err := cmd.StdinPipe()
+	must(t, err)
+	defer func() { _ = in.Close() }()
+	if out, err := cmd.Output(); err != nil || len(out) > 0 {
+		t.Errorf("an input without an end: %v, %q", err, out)
+	}
+}

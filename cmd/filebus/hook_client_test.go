@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"filebus/cmd/filebus/hook"
+)
+
+// A standIn does what a client does with hooks: it runs them, puts what they say in place
+// of inputs and outputs, and lets an agent that is blocked go on.
+type standIn struct {
+	t       *testing.T
+	dir     string
+	client  string
+	session string
+	twice   bool     // each hook runs twice, as where two settings name it
+	parent  []string // what has entered the parent's context
+}
+
+type object = map[string]any
+
+// fire runs the hooks of an event and returns what the last one answered.
+func (s *standIn) fire(event string, payload object) (answer object) {
+	s.t.Helper()
+	payload["session_id"], payload["hook_event_name"], payload["cwd"] = s.session, event, s.dir
+	payload["transcript_path"], payload["permission_mode"], payload["a_new_field"] = "/gone/parent.jsonl", "auto", []int{1}
+	text, err := json.Marshal(payload)
+	must(s.t, err)
+	runs := 1
+	if s.twice {
+		runs = 2
+	}
+	for range runs {
+		out := runHook(s.t, s.dir, text, "--client", s.client, event)
+		if out == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(out), &answer); err != nil {
+			s.t.Fatalf("%s answers %q: %v", event, out, err)
+		}
+		s.check(event, answer)
+	}
+	return answer
+}
+
+// check finds what a client would refuse the whole answer for.
+func (s *standIn) check(event string, answer object) {
+	own, _ := answer["hookSpecificOutput"].(object)
+	for key := range answer {
+		if key != "decision" && key != "reason" && key != "hookSpecificOutput" {
+			s.t.Errorf("%s answers with the unknown field %s", event, key)
+		}
+	}
+	for key := range own {
+		if s.client == hook.Codex && key != "hookEventName" && key != "additionalContext" {
+			s.t.Errorf("%s answers %s with the field %s", event, s.client, key)
+		}
+	}
+	if own != nil && own["hookEventName"] != event {
+		s.t.Errorf("%s answers for %v", event, own["hookEventName"])
+	}
+}
+
+// runHook runs a hook inside the test and returns what it prints; it must exit with 0.
+func runHook(t *testing.T, dir string, payload []byte, args ...string) string {
+	t.Helper()
+	var out, errText bytes.Buffer
+	env := docEnviron(dir, &out)
+	env.in, env.err, env.now = bytes.NewReader(payload), &errText, time.Now
+	env.getenv = func(name string) string {
+		return map[string]string{"FILEBUS_STORE": filepath.Join(dir, ".filebus"), "FILEBUS_STATE": "off"}[name]
+	}
+	if code := run(t.Context(), env, append([]string{"hook"}, args...)); code != exitDone {
+		t.Errorf("hook %q: exit code %d, %s", args, code, errText.String())
+	}
+	return out.String()
+}
+
+// specificOf returns what an answer has of its event's own.
+func specificOf(answer object, key string) any {
+	own, _ := answer["hookSpecificOutput"].(object)
+	return own[key]
+}
+
+// handBack plays an agent that hands its report back by a tool.
+func (s *standIn) handBack(id, report string) {
+	s.fire(hook.PostToolUse, object{
+		"tool_name": "Agent", "tool_input": object{"prompt": "Look", "subagent_type": "Explore"},
+		"tool_response": object{"status": "async_launched", "agentId": id, "outputFile": "/tmp/x.output", "prompt": "Look"},
+	})
+	agent := func(more object) object { more["agent_id"], more["agent_type"] = id, "Explore"; return more }
+	s.fire(hook.SubagentStart, agent(object{}))
+	input := object{"message": report, "kind": "final"}
+	answer := s.fire(hook.PreToolUse, agent(object{"tool_name": "SubagentHandback", "tool_input": input}))
+	if updated, ok := specificOf(answer, "updatedInput").(object); ok {
+		if updated["kind"] != "final" {
+			s.t.Errorf("the rest of the input was lost: %v", updated)
+		}
+		input = updated
+	}
+	s.fire(hook.PostToolUse, agent(object{"tool_name": "SubagentHandback", "tool_input": input, "tool_response": object{"success": true}}))
+	s.parent = append(s.parent, fmt.Sprint(input["message"]))
+	answer = s.fire(hook.SubagentStop, agent(object{"last_assistant_message": "Report sent.", "stop_hook_active": false}))
+	if answer != nil {
+		s.t.Errorf("an agent that has handed back was answered %v", answer)
+	}
+}
+
+// foreground plays an agent whose caller waits for it.
+func (s *standIn) foreground(id, report string) {
+	agent := object{"agent_id": id, "agent_type": "Explore"}
+	s.fire(hook.SubagentStart, agent)
+	if answer := s.stop(id, report, false); answer != nil {
+		s.t.Errorf("the caller waits, and the agent was answered %v", answer)
+	}
+	response := object{
+		"status": "completed", "agentId": id, "prompt": "Look", "totalDurationMs": 1234, "usage": object{"input_tokens": 3},
+		"content": []object{{"type": "text", "text": report}},
+	}
+	answer := s.fire(hook.PostToolUse, object{
+		"tool_name": "Agent", "tool_input": object{"prompt": "Look", "subagent_type": "Explore"}, "tool_response": response,
+	})
+	if updated, ok := specificOf(answer, "updatedToolOutput").(object); ok {
+		if updated["status"] != "completed" || updated["totalDurationMs"] != 1234.0 || len(updated) != len(response) {
+			s.t.Errorf("the result has another shape: %v", updated)
+		}
+		report = fmt.Sprint(updated["content"].([]any)[0].(object)["text"])
+	}
+	s.parent = append(s.parent, report)
+}
+
+// background plays an agent whose last text its caller gets later.
+func (s *standIn) background(id, report string) {
+	if s.client == hook.Claude {
+		s.fire(hook.PostToolUse, object{
+			"tool_name": "Agent", "tool_input": object{"prompt": "Look"},
+			"tool_response": object{"status": "async_launched", "agentId": id, "prompt": "Look"},
+		})
+	}
+	s.fire(hook.SubagentStart, object{"agent_id": id, "agent_type": "Explore"})
+	last := report
+	for isAgain, turns := false, 0; ; isAgain = true {
+		answer := s.stop(id, last, isAgain)
+		if answer["decision"] != "block" {
+			break
+		}
+		if turns++; turns > 1 {
+			s.t.Fatal("the agent is blocked without an end")
+		}
+		lines := strings.Split(strings.TrimSpace(fmt.Sprint(answer["reason"])), "\n")
+		last = lines[len(lines)-1]
+	}
+	s.parent = append(s.parent, last)
+	s.fire(hook.PostToolUse, object{"tool_name": "TaskOutput", "tool_input": object{"task_id": id}, "tool_response": object{
+		"retrieval_status": "success", "task": object{"task_id": id, "task_type": "local_agent", "status": "completed", "output": last},
+	}})
+}
+
+func (s *standIn) stop(id, last string, isAgain bool) object {
+	return s.fire(hook.SubagentStop, object{
+		"agent_id": id, "agent_type": "Explore", "last_assistant_message": last, "stop_hook_active": isAgain,
+		"agent_transcript_path": "/gone/agent.jsonl", "background_tasks": []int{},
+	})
+}
+
+// TestClient plays a session of eight agents by each way in which a report reaches the
+// parent: every report is stored once, and in mode reference the parent's context grows by
+// references alone.
+func TestClient(t *testing.T) {
+	ways := []struct {
+		name, client string
+		play         func(s *standIn, id, report string)
+	}{
+		{"handback", hook.Claude, (*standIn).handBack},
+		{"foreground", hook.Claude, (*standIn).foreground},
+		{"background", hook.Claude, (*standIn).background},
+		{"codex", hook.Codex, (*standIn).background},
+	}
+	for _, way := range ways {
+		for _, mode := range []string{"capture", "reference"} {
+			for _, twice := range []bool{false, true} {
+				t.Run(fmt.Sprint(way.name, "_", mode, "_", twice), func(t *testing.T) {
+					t.Parallel()
+					s := &standIn{t: t, dir: t.TempDir(), client: way.client, session: "0f9e-Sitzung", twice: twice}
+					mustRun(t, s.dir, "init")
+					mustRun(t, s.dir, "config", "set", "hooks.mode", mode)
+					whole := 0
+					for i := range 8 {
+						report := fmt.Sprintf("# Befund %d\n\n%s\n", i, strings.Repeat(fmt.Sprintf("Überlegung %d. ", i), 300))
+						whole += len(report)
+						way.play(s, fmt.Sprintf("a%d-x", i), report)
+						if got := mustRun(t, s.dir, "get", fmt.Sprintf("result/0f9e-Sitzung/a%d-x", i)); got != report {
+							t.Errorf("stored is %.60q, want %.60q", got, report)
+						}
+					}
+					s.wantStored(8)
+					got := len(strings.Join(s.parent, ""))
+					t.Logf("%s, %s: reports %d bytes, parent got %d", way.name, mode, whole, got)
+					if mode == "capture" && got != whole || mode == "reference" && got > 8*900 {
+						t.Errorf("the parent got %d bytes of %d", got, whole)
+					}
+				})
+			}
+		}
+	}
+}
+
+// wantStored makes sure that so many results are stored, each with one version, and that
+// nothing went wrong.
+func (s *standIn) wantStored(n int) {
+	s.t.Helper()
+	for _, command := range []string{"list", "log"} {
+		if out := mustRun(s.t, s.dir, command); strings.Count(out, "result/") != n {
+			s.t.Errorf("filebus %s, want %d results:\n%s", command, n, out)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(s.dir, ".filebus", hooksLog)); err == nil {
+		s.t.Errorf("%s: %s", hooksLog, text)
+	}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"filebus/cmd/filebus/hook"
+	"filebus/store/folder"
+	"filebus/store/record"
+)
+
+// The files below the store's folder in which hooks remember what they have seen.
+const (
+	hooksFolder   = "hooks"
+	notesSuffix   = ".jsonl"
+	maxRemembered = 8 << 20 // of a session, in bytes
+	hooksLog      = "hooks.log"
+	olderLog      = "hooks.log.old"
+	maxHooksLog   = 256 << 10 // in bytes; then a new one is begun
+	maxLogLine    = 1000
+)
+
+func (h *hooked) notes() hook.Notes {
+	text, err := folder.At(h.at.Store).Sub(hooksFolder).ReadUpTo(fit(h.event.Session)+notesSuffix, maxRemembered)
+	if err != nil {
+		return nil // there are none yet
+	}
+	return hook.ReadNotes(text)
+}
+
+// remember adds notes to those of the session. One that is lost costs a second look.
+func (h *hooked) remember(notes ...hook.Note) {
+	var lines []byte
+	for _, n := range notes {
+		n.Time = h.now().UTC()
+		line, _ := json.Marshal(n) // it has only texts and numbers
+		lines = append(append(lines, line...), '\n')
+	}
+	if len(notes) == 0 {
+		return
+	}
+	own := folder.At(h.at.Store).Sub(hooksFolder)
+	err := own.Make(".")
+	h.logIf(cmp.Or(err, own.Append(fit(h.event.Session)+notesSuffix, lines)))
+}
+
+// logIf notes an error beside the store, if that is there and the user's, and on stderr for whoever runs a hook
+// by hand.
+func (h *hooked) logIf(err error) {
+	if err == nil {
+		return
+	}
+	h.note("hook %s: %s", oneLine(h.name), message(err))
+	if h.at.Store == "" { // the event itself could not be read
+		_, _ = h.find()
+	}
+	if !h.trusted {
+		return
+	}
+	own := folder.At(h.at.Store)
+	if info, err := own.Stat(hooksLog); err == nil && info.Size() > maxHooksLog {
+		_ = own.Rename(hooksLog, olderLog) // else it grows until the next time
+	}
+	text := fmt.Sprintf("%s %s %s session=%q agent=%q: %s", record.FormatTime(h.now()), h.client, h.name, h.event.Session,
+		h.event.Agent, message(err))
+	_ = own.Append(hooksLog, []byte(shortened(oneLine(text), maxLogLine)+"\n")) // there is nobody else to tell
+}

@@ -1,0 +1,228 @@
+package result
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/mirror"
+	"filebus/materialize/secrets"
+	"filebus/materialize/transcript"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/folder"
+	"filebus/store/record"
+)
+
+// A Past is the work of a client's agents, as their transcripts tell it.
+type Past struct {
+	Client   string
+	Files    []transcript.File
+	Since    time.Time     // what was written before is left out
+	Sessions bool          // the final answers of sessions too
+	Log      *query.Reader // that is told of what agents have read; nil: none
+}
+
+// A PastReport says what has come of the transcripts.
+type PastReport struct {
+	Files      int                  `json:"files"`
+	Unchanged  int                  `json:"unchanged"` // since they were read last
+	Rewritten  int                  `json:"rewritten"` // where they had been read already
+	Internal   int                  `json:"internal"`  // of what the client does on its own
+	Unfinished int                  `json:"unfinished"`
+	Known      int                  `json:"known"` // reports that the store has
+	Reads      int                  `json:"reads"` // of stored files, new in the log of reads
+	Stored     []record.Name        `json:"stored"`
+	Skipped    []mirror.Skipped     `json:"skipped"`
+	Secrets    []materialize.Secret `json:"secrets,omitempty"`
+}
+
+// marksFile says how transcripts were when they were read, below the store's folder: a mark for each path.
+const marksFile = "transcripts.json"
+
+type mark struct {
+	Size     int64     `json:"size"`
+	Offset   int64     `json:"offset"` // from which it is read on
+	Head     string    `json:"head"`   // a digest of how it begins, before that
+	Modified time.Time `json:"modified"`
+	Read     time.Time `json:"read"` // the last call of a tool that is in the log of reads
+	Sessions bool      `json:"sessions,omitempty"`
+}
+
+// finalAnswer is what the final answer of a session is called in its conversation.
+const finalAnswer = "final"
+
+// TakeIn stores the reports of a past, each once, as results of their sessions' conversations, and notes what agents have
+// read with their own tools. A transcript that cannot be read is left out and named.
+func TakeIn(ctx context.Context, w *materialize.Workspace, past Past) (*PastReport, error) {
+	report := &PastReport{Files: len(past.Files), Stored: []record.Name{}, Skipped: []mirror.Skipped{}}
+	own, marks := folder.At(w.Location.Store), map[string]mark{}
+	if text, err := own.ReadFile(marksFile); err == nil {
+		_ = json.Unmarshal(text, &marks) // what is damaged is read again
+	}
+	var fatal error
+	for i := 0; i < len(past.Files) && fatal == nil; i++ {
+		f := past.Files[i]
+		now, err := past.take(ctx, w, f, marks[f.Path], report)
+		switch marks[f.Path] = now; {
+		case err != nil && (ctx.Err() != nil || errors.Is(err, record.Busy)):
+			fatal = err // what was done until then is remembered
+		case err != nil:
+			report.Skipped = append(report.Skipped, mirror.Skipped{Path: f.Path, Reason: mirror.Cause(err)})
+		}
+	}
+	text, err := json.Marshal(marks)
+	if err == nil {
+		err = own.Replace(marksFile, text, false)
+	}
+	return report, errors.Join(fatal, err)
+}
+
+// take reads what is new of a transcript, stores its report and returns its new mark.
+func (p Past) take(
+	ctx context.Context, w *materialize.Workspace, f transcript.File, before mark, report *PastReport,
+) (now mark, err error) {
+	head, err := headOf(f.Path, before.Offset)
+	isSame, isTaken := head == before.Head && f.Size >= before.Size, f.ID != "" || p.Sessions
+	isMore := isTaken && f.ID == "" && !before.Sessions
+	switch {
+	case f.IsForeign:
+		report.Internal++
+		return before, nil
+	case err != nil || f.Modified.Before(p.Since):
+		return before, err
+	case isSame && !isMore && f.Size == before.Size && f.Modified.Equal(before.Modified):
+		report.Unchanged++
+		return before, nil
+	case isSame && !isMore:
+		f.Offset = before.Offset
+	case !isSame && before.Head != "":
+		report.Rewritten++
+	}
+	now = mark{Size: f.Size, Modified: f.Modified, Read: before.Read, Sessions: before.Sessions || p.Sessions}
+	if err = f.ReadFile(ctx, f.Path, transcript.MaxText); err == nil && (f.Rows == 0 && f.Broken > 0 || f.Session == "") {
+		err = record.Failed.Errorf("it has no row of a session: another version, or damaged")
+	}
+	const still = time.Minute // in which a call may follow a text
+	isOpen := !f.Ended && (p.Client == "codex" || time.Since(f.Modified) < still)
+	switch {
+	case err != nil:
+	case isTaken && (f.Text == "" || isOpen):
+		report.Unfinished++
+		now.Modified = time.Time{} // it is looked at again though nothing follows
+	case isTaken && !f.Time.Before(p.Since):
+		err = p.store(ctx, w, f, report)
+	}
+	if err == nil && p.Log != nil {
+		now.Read = p.noteReads(ctx, w, f, report, before.Read)
+	}
+	if err == nil {
+		now.Offset = f.Offset
+		now.Head, err = headOf(f.Path, f.Offset)
+	}
+	if err != nil {
+		now = before
+	}
+	return now, err
+}
+
+// store stores a report, unless the store has it.
+func (p Past) store(ctx context.Context, w *materialize.Workspace, f transcript.File, report *PastReport) error {
+	c := Call{
+		Conversation: f.Session, ID: f.ID, Agent: f.Agent, Title: secrets.Text(f.Title()), Written: f.Time,
+		Status: materialize.StatusDone,
+	}
+	if f.ID == "" {
+		c.ID, c.Agent = finalAnswer, p.Client
+	}
+	id, err := c.id()
+	if err != nil {
+		return err
+	}
+	isKnown, err := knows(ctx, w, record.Name{Kind: record.KindResult, ID: id}, f.Text)
+	if err != nil {
+		return err
+	}
+	if isKnown {
+		report.Known++
+		return nil
+	}
+	stored, err := PutReport(ctx, w, c, record.SourceTranscript, []byte(f.Text))
+	switch {
+	case err != nil:
+	case stored.Unchanged:
+		report.Known++
+	default:
+		report.Stored = append(report.Stored, stored.Name)
+	}
+	return err
+}
+
+// knows reports whether what is stored under a name has the words of a text, or is what the text refers to: a hook has
+// given the reference in its place.
+func knows(ctx context.Context, w *materialize.Workspace, name record.Name, text string) (bool, error) {
+	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
+	if err != nil {
+		if query.IsAbsent(err) {
+			err = nil
+		}
+		return false, err
+	}
+	const longest = 4 << 10 // of a reference, in bytes
+	isFile := strings.Contains(text, `"result_file"`) && strings.Contains(text, path.Base(name.ID))
+	if len(text) < longest && (isFile || strings.Contains(text, v.Ref.Short())) {
+		return true, nil
+	}
+	old, err := w.TextOf(ctx, v)
+	return slices.Equal(strings.Fields(string(old)), strings.Fields(text)), err
+}
+
+// noteReads notes which stored files an agent has read after a time, of the session that the first of a session's is of.
+// It returns the time of the last.
+func (p Past) noteReads(
+	ctx context.Context, w *materialize.Workspace, f transcript.File, report *PastReport, last time.Time,
+) time.Time {
+	var reads []query.Read
+	session, since := "", last
+	for _, read := range f.Reads {
+		rel, err := filepath.Rel(w.Root, read.File)
+		if err != nil || !filepath.IsLocal(rel) || !read.Time.After(since) {
+			continue
+		}
+		place := w.Settings.Profile.Recognize(filepath.ToSlash(rel))
+		name := record.Name{Kind: place.Kind, ID: place.ID}
+		last, session = read.Time, cmp.Or(session, place.Facts.Session)
+		if _, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) }); err == nil {
+			reads = append(reads, query.Read{
+				Time: read.Time, Op: "read", What: name.String(), Agent: cmp.Or(f.Agent, f.ID), Tokens: record.EstimateTokens(read.Size),
+			})
+		}
+	}
+	for _, read := range reads {
+		read.Session = session
+		p.Log.NoteRead(read)
+	}
+	report.Reads += len(reads)
+	return last
+}
+
+// headOf returns a digest of how a file begins, of what stands before an offset.
+func headOf(path string, offset int64) (string, error) {
+	const most = 16 << 10 // bytes
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // only read
+	text, err := io.ReadAll(io.LimitReader(f, min(offset, most)))
+	return record.DigestOf(text).String(), err
+}
