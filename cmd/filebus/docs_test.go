@@ -280,6 +280,8 @@ func jsonShapes() map[string]any {
 		"filebus config":                 configView{},
 		"filebus config get":             settingView{},
 		"filebus trust":                  trustView{},
+		"filebus install":                setupJSON{},
+		"filebus uninstall":              setupJSON{},
 		"filebus put":                    materialize.PutResult{},
 		"filebus bundle create":          bundle.Written{},
 		"filebus bundle apply":           materialize.Applied{},

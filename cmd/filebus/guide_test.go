@@ -145,3 +145,43 @@ func readsOf(t *testing.T, dir string) []query.Read {
 	}
 	return reads
 }
+
+// TestInstructions holds that the block and the skill have 300 tokens at most, and that
+// what they and the permissions name exists.
+func TestInstructions(t *testing.T) {
+	commands := commandTree(t)
+	text := instructionsText(commands["filebus"])
+	skill, err := os.ReadFile(filepath.Join("setup", "skill.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"block": text, "skill": string(skill) + text} {
+		if tokens := record.EstimateTokens(int64(len(text))); tokens > 300 {
+			t.Errorf("the %s has %d tokens, more than 300", name, tokens)
+		}
+	}
+	lines := regexp.MustCompile("(?m)^- `(filebus .+)`: .+$").FindAllStringSubmatch(text, -1)
+	if len(lines) != len(roles()[0].steps) { // which TestGuide resolves
+		t.Errorf("the block has %d of %d commands", len(lines), len(roles()[0].steps))
+	}
+	for _, line := range lines {
+		words := strings.Fields(line[1])
+		cmd, rest, err := commands["filebus"].Find(words[1:])
+		if err != nil || !cmd.Runnable() {
+			t.Fatalf("%s: no command: %v", line[1], err)
+		}
+		if err := cmd.ParseFlags(slices.Clone(rest)); err != nil {
+			t.Errorf("%s: %v", line[1], err)
+		}
+		if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
+			t.Errorf("%s: %v", line[1], err)
+		}
+	}
+	for _, rule := range allowedRules() {
+		if path, is := strings.CutPrefix(rule, "Bash("); is {
+			if cmd := commands[strings.TrimSuffix(path, " *)")]; cmd == nil || !cmd.Runnable() {
+				t.Errorf("the permission %s is of no command", rule)
+			}
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -149,20 +150,30 @@ func (b block) remove(text []byte, force bool) ([]byte, []string, error) {
 	return []byte(before + behind), nil, nil
 }
 
-// checkTOML refuses a text that is no TOML. It says what has the keys outside of blocks
-// of ours.
-func checkTOML(b block, keys ...string) func([]byte) (string, error) {
+// checkTOML returns the check of a block of TOML: what it says is taken has the last of
+// the keys already, outside of the block. The tables above that key are open, by lines
+// of their own: within a value nothing can be added to them.
+func checkTOML(b block, tables []toml.Key, key toml.Key) func([]byte) (string, error) {
 	return func(text []byte) (string, error) {
 		var all map[string]any
 		meta, err := toml.Decode(string(text), &all)
-		var wrong toml.ParseError
-		if errors.As(err, &wrong) {
-			return "", fmt.Errorf("line %d: %s", wrong.Position.Line, wrong.Message)
+		if wrong, is := errors.AsType[toml.ParseError](err); is {
+			err = fmt.Errorf("line %d: %s", wrong.Position.Line, wrong.Message)
 		}
-		if at, findErr := b.find(string(text)); err == nil && findErr == nil && at == nil && meta.IsDefined(keys...) {
-			return strings.Join(keys, ".") + " is there in another form", nil
+		at, findErr := b.find(string(text))
+		if err = errors.Join(err, findErr); err != nil || at != nil {
+			return "", err
 		}
-		return "", err
+		if meta.IsDefined(key...) {
+			return key.String() + " is there in another form", nil
+		}
+		for _, table := range tables {
+			head := regexp.MustCompile(`(?m)^[ \t]*\[\[?` + regexp.QuoteMeta(table.String()) + `[.\]]`)
+			if meta.IsDefined(table...) && !head.Match(text) {
+				return "", fmt.Errorf("%s is a value, to which no table can be added", table)
+			}
+		}
+		return "", nil
 	}
 }
 

@@ -2,10 +2,6 @@ package setup
 
 import (
 	"cmp"
-	_ "embed"
-	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -184,9 +180,13 @@ func codexTargets(o Options) ([]target, error) {
 	err := encoder.Encode(map[string]any{"hooks": o.hooks(true)})
 	lists := strings.TrimLeft(strings.Replace(text.String(), "[hooks]\n", "", 1), "\n") // the user may have begun the table
 	hooks := block{name: Hooks, open: "# ", body: lists}
-	hooks.check = checkTOML(hooks)
+	tables := []toml.Key{{"hooks"}}
+	for event := range o.hooks(true) {
+		tables = append(tables, toml.Key{"hooks", event})
+	}
+	hooks.check = checkTOML(hooks, tables, nil)
 	server := block{name: MCP, open: "# ", body: "[mcp_servers.filebus]\ncommand = \"filebus\"\nargs = [\"mcp\"]\n"}
-	server.check = checkTOML(server, "mcp_servers", "filebus")
+	server.check = checkTOML(server, []toml.Key{{"mcp_servers"}}, toml.Key{"mcp_servers", "filebus"})
 	file := filepath.Join(base, "config.toml")
 	instructions := filepath.Join(base, "AGENTS.md")
 	if o.Project {
@@ -226,91 +226,6 @@ func opencodeTargets(o Options) ([]target, error) {
 		{MCP, filepath.Join(base, "opencode.jsonc"), top, edit, true},
 		o.instructions(filepath.Join(base, "AGENTS.md"), top),
 	}, nil
-}
-
-// claudeTargets are a folder that the client takes for a plugin, for all but two parts.
-func claudeTargets(o Options) ([]target, error) {
-	base, top := o.base("CLAUDE_CONFIG_DIR", ".claude")
-	folder := pluginFolder(base)
-	if info, err := os.Lstat(folder); err == nil && !info.IsDir() {
-		return nil, record.Failed.Errorf("%s is no folder, and left as it is", folder).Because(errSettings)
-	}
-	known := knownSums(folder)
-	sumsFile := filepath.Join(folder, sums)
-	all, list := []target{{plugin, sumsFile, top, nil, false}}, ""
-	for _, f := range o.pluginFiles() {
-		all = append(all, target{f.part, filepath.Join(folder, filepath.FromSlash(f.path)), top, whole{f.body, known}, false})
-		list += sumOf(f.body) + "  " + f.path + "\n"
-	}
-	all[0].edit = whole{[]byte(list), []string{sumOf(readAll(sumsFile))}} // nobody else writes it
-	instructions := filepath.Join(base, "CLAUDE.md")
-	if o.Project {
-		instructions = filepath.Join(o.Root, "CLAUDE.md")
-	}
-	var allowed entries
-	for _, rule := range o.Allowed {
-		allowed = append(allowed, entry{at: []string{"permissions", "allow"}, value: rule})
-	}
-	return append(all,
-		target{Permissions, filepath.Join(base, "settings.json"), top, allowed, false},
-		o.instructions(instructions, top),
-	), nil
-}
-
-func pluginFolder(base string) string { return filepath.Join(base, "skills", "filebus") }
-
-// sums is a file with the digests of what we have written beside it, as sha256sum has
-// them.
-const sums = "filebus.sha256"
-
-// knownSums are the digests of what this and earlier versions have written into the
-// folder of the plugin.
-func knownSums(folder string) (known []string) {
-	for line := range strings.Lines(string(readAll(filepath.Join(folder, sums)))) {
-		known = append(known, strings.Fields(line + " -")[0])
-	}
-	return known
-}
-
-func readAll(path string) []byte {
-	f, err := readFile(path)
-	if err != nil {
-		return nil
-	}
-	return f.was
-}
-
-// A pluginFile is a file of the plugin.
-type pluginFile struct {
-	part, path string
-	body       []byte
-}
-
-// skill is what a skill of the client begins with.
-//
-//go:embed skill.md
-var skill string
-
-// pluginFiles returns the files of the folder. The manifest is the last, as nothing
-// counts without it.
-func (o Options) pluginFiles() []pluginFile {
-	type object = map[string]any
-	about := "Stores what sub-agents report, and finds what earlier work found"
-	return []pluginFile{
-		{Hooks, "hooks/hooks.json", jsonText(object{"description": about, "hooks": o.hooks(false)})},
-		{MCP, ".mcp.json", jsonText(object{"mcpServers": object{"filebus": ourServer()}})},
-		{plugin, "skills/filebus/SKILL.md", []byte(skill + o.Guide)},
-		{plugin, ".claude-plugin/plugin.json", jsonText(object{"name": "filebus", "version": o.Version, "description": about})},
-	}
-}
-
-// jsonText writes a value of ours in lines.
-func jsonText(value any) []byte {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		panic(fmt.Sprintf("setup: %v", err)) // it is made of texts and numbers
-	}
-	return append(text, '\n')
 }
 
 // A server is how clients start a program for tools.
