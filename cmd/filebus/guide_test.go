@@ -151,7 +151,7 @@ func readsOf(t *testing.T, dir string) []query.Read {
 func TestInstructions(t *testing.T) {
 	commands := commandTree(t)
 	text := instructionsText(commands["filebus"])
-	skill, err := os.ReadFile(filepath.Join("setup", "skill.txt"))
+	skill, err := os.ReadFile(filepath.Join("setup", "templates", "skill.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

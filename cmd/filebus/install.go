@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -13,15 +13,10 @@ import (
 
 	"filebus/cmd/filebus/setup"
 	"filebus/materialize"
-	"filebus/materialize/markdown"
 	"filebus/store/folder"
 	"filebus/store/record"
 	"filebus/store/turnstile"
 )
-
-func clientNames() string {
-	return strings.Join(markdown.Each(setup.Clients(), func(c setup.Client) string { return c.Name }), "|")
-}
 
 // setupFlags are the flags of install and uninstall.
 type setupFlags struct {
@@ -35,32 +30,30 @@ type setupFlags struct {
 	cmd          *cobra.Command
 }
 
-func (o *setupFlags) prepare(cmd *cobra.Command) {
-	o.cmd, cmd.ValidArgs = cmd, strings.Split(clientNames(), "|")
-}
+func (o *setupFlags) prepare(cmd *cobra.Command) { o.cmd, cmd.ValidArgs = cmd, setup.Clients() }
 
 // options returns what is put where.
 func (o *setupFlags) options(e *environ, client string) (setup.Options, error) {
-	if !slices.Contains(o.cmd.ValidArgs, client) {
-		return setup.Options{}, usageError("%q is none of %s", client, strings.Join(o.cmd.ValidArgs, ", "))
-	}
 	options := setup.Options{
 		Client: client, Project: o.Project, Version: versionView().Version, Guide: instructionsText(o.cmd.Root()),
 		Allowed: allowedRules(), Root: e.dir, Home: e.home(), Getenv: e.getenv,
 	}
-	for _, part := range []struct {
-		isChosen bool
-		name     string
-	}{{o.Hooks, setup.Hooks}, {o.MCP, setup.MCP}, {o.Permissions, setup.Permissions}, {o.Instructions, setup.Instructions}} {
-		if part.isChosen {
-			options.Parts = append(options.Parts, part.name)
+	if !slices.Contains(o.cmd.ValidArgs, client) {
+		return options, usageError("%q is none of %s", client, strings.Join(o.cmd.ValidArgs, ", "))
+	}
+	for part, isChosen := range map[string]bool{
+		setup.Hooks: o.Hooks, setup.MCP: o.MCP, setup.Permissions: o.Permissions, setup.Instructions: o.Instructions,
+	} {
+		if isChosen {
+			options.Parts = append(options.Parts, part)
 		}
+	}
+	slices.Sort(options.Parts)
+	if at, _ := materialize.Locate(e.dir, "", e.home()); at.Root != "" { // a store is not needed
+		options.Root = at.Root
 	}
 	if e.dir == "" && o.Project {
 		return options, errNoDir
-	}
-	if at, _ := materialize.Locate(e.dir, "", e.home()); o.Project && at.Root != "" { // a store is not needed
-		options.Root = at.Root
 	}
 	return options, nil
 }
@@ -70,9 +63,9 @@ func instructionsText(root *cobra.Command) string {
 	return "## filebus: what earlier work has found\n\n" + roles()[0].text(root, "- `%s`: %s\n")
 }
 
-// readingCommands that need no question of the client, and tools that are the same.
+// allowedRules are for commands and tools that only read.
 func allowedRules() (rules []string) {
-	for _, path := range []string{"search", "get", "show", "list", "context", "knowledge list", "knowledge show", "task show", "issue list", "guide"} {
+	for path := range strings.SplitSeq("search,get,show,list,context,knowledge list,knowledge show,task show,issue list,guide", ",") {
 		rules = append(rules, "Bash(filebus "+path+" *)")
 	}
 	for _, tool := range []string{"search", "get", "context"} {
@@ -83,66 +76,50 @@ func allowedRules() (rules []string) {
 
 // setupJSON is what install and uninstall print.
 type setupJSON struct {
-	setup.Plan
+	*setup.Plan
 	DryRun bool   `json:"dry_run,omitempty"`
 	Diff   string `json:"diff,omitempty"`
 }
 
 // carryOut makes a plan and does it, while no other process does.
-func (o *setupFlags) carryOut(ctx context.Context, w *workspace, plan func() (*setup.Plan, error)) error {
-	p, err := plan()
-	if err == nil && !o.DryRun {
-		err = w.alone(ctx, func() error {
-			if p, err = plan(); err != nil { // another may have been faster
-				return err
-			}
-			return p.Apply()
-		})
-	}
-	if err != nil {
+func (o *setupFlags) carryOut(ctx context.Context, w *workspace, options setup.Options) (p *setup.Plan, err error) {
+	err = w.alone(ctx, func() error {
+		if p, err = setup.New(options); err == nil && !o.DryRun {
+			err = p.Apply()
+		}
 		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	v := setupJSON{Plan: *p, DryRun: o.DryRun}
-	switch {
-	case o.DryRun && w.global.json:
+	v := setupJSON{Plan: p, DryRun: o.DryRun}
+	if o.DryRun {
 		v.Diff = p.Diff()
-	case o.DryRun:
-		w.printf("%s", p.Diff())
 	}
 	if w.global.json {
-		return w.printJSON(v)
+		return p, w.printJSON(v)
 	}
-	w.printSetup(&v)
-	return nil
-}
-
-func (w *workspace) printSetup(v *setupJSON) {
-	changed := 0
-	for _, f := range v.Files {
-		line := []string{f.Action, f.Path}
-		if f.Target != "" {
-			line[1] += " -> " + f.Target
-		}
-		if !v.DryRun {
-			w.printTable([][]string{line})
-		}
-		if f.Action != setup.Unchanged {
-			changed++
+	isChanged := false
+	w.printf("%s", v.Diff)
+	for _, f := range p.Files {
+		isChanged = isChanged || f.Action != setup.Unchanged
+		if !o.DryRun {
+			w.printTable([][]string{{f.Action, strings.TrimSuffix(f.Path+" -> "+f.Target, " -> ")}})
 		}
 		for _, why := range f.Kept {
 			w.note("%s: %s, and kept", f.Path, why)
 		}
 	}
-	switch {
-	case changed == 0:
-		w.note("nothing is to be changed")
-	case v.DryRun:
-		w.note("nothing was changed; without --dry-run it is")
-	default:
-		for _, next := range v.Next {
-			w.note("%s", next)
-		}
+	next := p.Next
+	if !isChanged {
+		next = []string{"nothing is to be changed"}
+	} else if o.DryRun {
+		next = []string{"nothing was changed; without --dry-run it is"}
 	}
+	for _, text := range next {
+		w.note("%s", text)
+	}
+	return p, nil
 }
 
 // alone does something while no other process of this user does so.
@@ -166,27 +143,13 @@ type installCommand struct {
 
 func (o *installCommand) run(ctx context.Context, w *workspace, args []string) error {
 	options, err := o.options(w.environ, args[0])
-	if err != nil {
-		return err
+	if options.Prompts = o.Prompts; err == nil {
+		_, err = o.carryOut(ctx, w, options)
 	}
-	options.Prompts = o.Prompts
-	err = o.carryOut(ctx, w, func() (*setup.Plan, error) { return setup.Install(options) })
-	if err == nil && !w.isOnPath() {
+	if _, missing := exec.LookPath("filebus"); missing != nil && err == nil {
 		w.note("there is no filebus in the folders of PATH, where clients look for it: put it into one of them")
 	}
 	return err
-}
-
-// isOnPath reports whether clients can call the program by its name.
-func (e *environ) isOnPath() bool {
-	name := "filebus"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	return slices.ContainsFunc(filepath.SplitList(e.getenv("PATH")), func(dir string) bool {
-		info, err := os.Stat(filepath.Join(dir, name))
-		return err == nil && info.Mode().IsRegular()
-	})
 }
 
 type uninstallCommand struct {
@@ -199,16 +162,11 @@ func (o *uninstallCommand) run(ctx context.Context, w *workspace, args []string)
 	if err != nil {
 		return err
 	}
-	isKept := false
-	err = o.carryOut(ctx, w, func() (*setup.Plan, error) {
-		p, err := setup.Uninstall(options, o.Force)
-		if err == nil {
-			isKept = slices.ContainsFunc(p.Files, func(f *setup.File) bool { return len(f.Kept) > 0 })
-		}
-		return p, err
-	})
-	if err == nil && isKept && !o.Force {
-		return record.Partly.Errorf("what was changed since it was installed is kept").Try("filebus uninstall {1} --force removes it too", args[0])
+	options.Leave, options.Force = true, o.Force
+	p, err := o.carryOut(ctx, w, options)
+	if err == nil && !o.Force && slices.ContainsFunc(p.Files, func(f *setup.File) bool { return len(f.Kept) > 0 }) {
+		return record.Partly.Errorf("what was changed since it was installed is kept").
+			Try("filebus uninstall {1} --force removes it too", args[0])
 	}
 	return err
 }

@@ -13,34 +13,29 @@ import (
 )
 
 // A block is text of ours at the end of a file, between two lines that mark it. The
-// first one has a digest of what follows, so that a change is seen, and so that what
-// another program has written behind it, but before the last line, is told from it.
+// first has a digest of what follows, so that a change is seen, and so that what another
+// program has written behind it, but before the last line, is told from it.
 type block struct {
 	name        string
-	open, close string // of a comment: "<!-- " and " -->"
-	body        string // whole lines
-	check       func(text []byte) (taken string, err error)
+	open, close string   // of a comment: "<!-- " and " -->"
+	body        string   // whole lines
+	key         toml.Key // of TOML: what it defines
+	tables      []string // of TOML: to which it adds
 }
 
-// Of the two lines there is at most one pair of each name.
-const beginning, ending = "filebus:begin ", "filebus:end "
+const (
+	byteOrderMark     = "\ufeff"
+	beginning, ending = "filebus:begin ", "filebus:end "
+	maxBody           = 1 << 16 // bounds what is looked through for our part of a block
+)
 
-func (b block) firstLine() string { return b.open + beginning + b.name + " " }
-
-func (b block) String() string { return "the block " + b.name }
-
-func (b block) lastLine() string { return b.open + ending + b.name + b.close }
-
-func digestOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:8] }
+func digestOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
 // text returns the block as it is put into a file.
 func (b block) text(end string) string {
-	text := b.firstLine() + digestOf(b.body) + b.close + "\n" + b.body + b.lastLine() + "\n"
-	return strings.ReplaceAll(text, "\n", end)
+	head := b.open + beginning + b.name + " " + digestOf(b.body)[:8] + b.close + "\n"
+	return strings.ReplaceAll(head+b.body+b.open+ending+b.name+b.close+"\n", "\n", end)
 }
-
-// maxBody bounds what is looked through for our part of a block.
-const maxBody = 1 << 16
 
 // A place says where a block stands.
 type place struct {
@@ -52,88 +47,57 @@ type place struct {
 
 // find returns where the block is, or nil.
 func (b block) find(text string) (*place, error) {
-	starts, stops := linesOf(text, b.firstLine()), linesOf(text, b.lastLine())
+	line := func(word, more string) *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^(?:\x{feff})?(` + regexp.QuoteMeta(b.open+word+b.name) + more + regexp.QuoteMeta(b.close) + "\r?(?:\n|\\z))")
+	}
+	first, last := line(beginning, ` (\w*)`).FindAllStringSubmatchIndex(text, 2), line(ending, "").FindAllStringIndex(text, 2)
 	switch {
-	case len(starts) == 0 && len(stops) == 0:
+	case len(first) == 0 && len(last) == 0:
 		return nil, nil
-	case len(starts) != 1 || len(stops) != 1 || starts[0] > stops[0]:
-		line := 1 + strings.Count(text[:slices.Min(append(starts, stops...))], "\n")
-		return nil, fmt.Errorf("line %d: %s has no beginning, no end, or several", line, b)
+	case len(first) != 1 || len(last) != 1 || first[0][1] > last[0][0]:
+		at := slices.Min(append(slices.Concat(first, last)[0], len(text)))
+		return nil, fmt.Errorf("line %d: the block %s has no beginning, no end, or several", 1+strings.Count(text[:at], "\n"), b.name)
 	}
-	first, rest, _ := strings.Cut(text[starts[0]:stops[0]], "\n")
-	_, behind, found := strings.Cut(text[stops[0]:], "\n")
-	p := &place{start: starts[0], stop: len(text) - len(behind), end: "\n"}
-	if strings.HasSuffix(first, "\r") {
-		p.end = "\r\n"
-	}
-	digest := strings.TrimSuffix(strings.TrimSpace(strings.TrimPrefix(first, b.firstLine())), strings.TrimSpace(b.close))
-	for own := 0; found && own < min(len(rest), maxBody) && !p.isOurs; {
-		own += 1 + strings.Index(rest[own:]+"\n", "\n")
-		own = min(own, len(rest))
-		if p.isOurs = digestOf(strings.ReplaceAll(rest[:own], "\r\n", "\n")) == strings.TrimSpace(digest); p.isOurs {
-			p.more = rest[own:]
-		}
+	p := &place{start: first[0][2], stop: last[0][1], end: lineEnd([]byte(text[first[0][2]:first[0][3]]))}
+	rest, digest := text[first[0][1]:last[0][0]], text[first[0][4]:first[0][5]]
+	for own := 0; own < min(len(rest), maxBody) && !p.isOurs; {
+		own += 1 + strings.Index(rest[own:], "\n") // its last line ends
+		p.isOurs = digestOf(strings.ReplaceAll(rest[:own], "\r\n", "\n"))[:8] == digest
+		p.more = rest[own:]
 	}
 	return p, nil
 }
 
-// linesOf returns the offsets of the lines that begin with a text.
-func linesOf(text, begin string) (all []int) {
-	at := 0
-	if strings.HasPrefix(text, byteOrderMark) {
-		at = len(byteOrderMark)
-	}
-	for line := range strings.Lines(text[at:]) {
-		if strings.HasPrefix(line, begin) {
-			all = append(all, at)
-		}
-		at += len(line)
-	}
-	return all
-}
-
-func (b block) add(text []byte) ([]byte, []string, error) {
-	if b.check != nil {
-		if taken, err := b.check(text); taken != "" || err != nil {
-			return text, []string{taken}, err
-		}
-	}
+func (b block) add(text []byte) ([]byte, string, error) {
 	was := string(text)
-	switch at, err := b.find(was); {
-	case err != nil:
-		return nil, nil, err
+	at, err := b.find(was)
+	kept := ""
+	if err == nil {
+		kept, err = b.check(was, at != nil)
+	}
+	switch {
+	case err != nil || kept != "":
+		return text, kept, err
 	case at != nil && !at.isOurs:
-		return text, []string{b.String() + " was changed"}, nil
+		return text, "the block " + b.name + " was changed", nil
 	case at != nil:
-		return []byte(was[:at.start] + b.text(at.end) + at.more + was[at.stop:]), nil, nil
+		return []byte(was[:at.start] + b.text(at.end) + at.more + was[at.stop:]), "", nil
+	case text == nil:
+		return []byte(b.text("\n")), "", nil
 	}
-	end := lineEnd(text)
-	now := was + end + b.text(end)
-	if text == nil {
-		now = b.text(end)
-	}
-	back, _, err := b.remove([]byte(now), false)
-	if err != nil || string(back) != was || (back == nil) != (text == nil) {
-		return nil, nil, errors.New("a block could not be taken out of it again as it was put in")
-	}
-	if b.check != nil {
-		_, err = b.check([]byte(now))
-	}
-	return []byte(now), nil, err
+	return []byte(was + lineEnd(text) + b.text(lineEnd(text))), "", nil
 }
 
 // remove takes out the block and the line end before it: add has put it there, unless
 // it has made the file.
-func (b block) remove(text []byte, force bool) ([]byte, []string, error) {
+func (b block) remove(text []byte, force bool) ([]byte, string, error) {
 	was := string(text)
 	at, err := b.find(was)
 	switch {
-	case err != nil:
-		return nil, nil, err
-	case at == nil:
-		return text, nil, nil
+	case err != nil || at == nil:
+		return text, "", err
 	case !at.isOurs && !force:
-		return text, []string{b.String() + " was changed"}, nil
+		return text, "the block " + b.name + " was changed", nil
 	}
 	before, behind := was[:at.start], at.more+was[at.stop:]
 	isMade := before == ""
@@ -145,60 +109,61 @@ func (b block) remove(text []byte, force bool) ([]byte, []string, error) {
 		behind = next // the next one is now what the file was made with
 	}
 	if isMade && behind == "" {
-		return nil, nil, nil
+		return nil, "", nil
 	}
-	return []byte(before + behind), nil, nil
+	return []byte(before + behind), "", nil
 }
 
-// checkTOML returns the check of a block of TOML: what it says is taken has the last of
-// the keys already, outside of the block. The tables above that key are open, by lines
-// of their own: within a value nothing can be added to them.
-func checkTOML(b block, tables []toml.Key, key toml.Key) func([]byte) (string, error) {
-	return func(text []byte) (string, error) {
-		var all map[string]any
-		meta, err := toml.Decode(string(text), &all)
-		if wrong, is := errors.AsType[toml.ParseError](err); is {
-			err = fmt.Errorf("line %d: %s", wrong.Position.Line, wrong.Message)
-		}
-		at, findErr := b.find(string(text))
-		if err = errors.Join(err, findErr); err != nil || at != nil {
-			return "", err
-		}
-		if meta.IsDefined(key...) {
-			return key.String() + " is there in another form", nil
-		}
-		for _, table := range tables {
-			head := regexp.MustCompile(`(?m)^[ \t]*\[\[?` + regexp.QuoteMeta(table.String()) + `[.\]]`)
-			if meta.IsDefined(table...) && !head.Match(text) {
-				return "", fmt.Errorf("%s is a value, to which no table can be added", table)
-			}
-		}
+// check refuses a text that is no TOML, and one to whose tables nothing can be added as
+// they are values; it says if the key is there already.
+func (b block) check(text string, isIn bool) (kept string, err error) {
+	var all map[string]any
+	if len(b.tables) == 0 {
 		return "", nil
 	}
+	meta, err := toml.Decode(text, &all)
+	if wrong, is := errors.AsType[toml.ParseError](err); is {
+		err = fmt.Errorf("line %d: %s", wrong.Position.Line, wrong.Message)
+	}
+	if err != nil || isIn {
+		return "", err
+	}
+	if meta.IsDefined(b.key...) {
+		return b.key.String() + " is there in another form", nil
+	}
+	for _, table := range b.tables {
+		head := regexp.MustCompile(`(?m)^[ \t]*\[\[?` + regexp.QuoteMeta(table) + `[.\]]`)
+		if meta.IsDefined(strings.Split(table, ".")...) && !head.MatchString(text) {
+			return "", fmt.Errorf("%s is a value, to which no table can be added", table)
+		}
+	}
+	return "", nil
 }
 
-// A whole is a file of ours alone. Known are the digests of what we have written.
+// A whole is a file of ours alone, with the digests of what was written there before.
 type whole struct {
-	body  []byte
+	body  string
 	known []string
 }
 
-func (w whole) isOurs(text []byte) bool {
-	return bytes.Equal(text, w.body) || slices.Contains(w.known, sumOf(text))
+func (w whole) add(text []byte) ([]byte, string, error) {
+	if now, kept, _ := w.remove(text, false); kept != "" {
+		return now, kept, nil
+	}
+	return []byte(w.body), "", nil
 }
 
-func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
-
-func (w whole) add(text []byte) ([]byte, []string, error) {
-	if text != nil && !w.isOurs(text) {
-		return text, []string{"it was changed"}, nil
+func (w whole) remove(text []byte, force bool) ([]byte, string, error) {
+	if !force && text != nil && string(text) != w.body && !slices.Contains(w.known, digestOf(string(text))) {
+		return text, "it was changed", nil
 	}
-	return w.body, nil, nil
+	return nil, "", nil
 }
 
-func (w whole) remove(text []byte, force bool) ([]byte, []string, error) {
-	if text != nil && !w.isOurs(text) && !force {
-		return text, []string{"it was changed"}, nil
+// lineEnd returns how lines of a text end.
+func lineEnd(text []byte) string {
+	if bytes.Contains(text, []byte("\r\n")) {
+		return "\r\n"
 	}
-	return nil, nil, nil
+	return "\n"
 }

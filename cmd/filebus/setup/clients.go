@@ -1,10 +1,15 @@
 package setup
 
 import (
-	"cmp"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/BurntSushi/toml"
 
@@ -21,221 +26,180 @@ const (
 	plugin = "plugin" // what a folder of ours needs besides hooks or the server
 )
 
-// Options say what is put where.
+// Options say what is put where, or taken out.
 type Options struct {
 	Client  string
 	Project bool                // in the project; else for the user
-	Parts   []string            // none: the usual ones, and to uninstall, all
+	Parts   []string            // none: the usual ones, and to leave, all
+	Leave   bool                // take the parts out
+	Force   bool                // even what the user has changed
 	Prompts bool                // a hook for each prompt too
 	Version string              // of filebus, for the manifest
 	Guide   string              // what an agent is told, in Markdown
-	Allowed []string            // the commands that need no question
+	Allowed []string            // rules for what needs no question
 	Root    string              // the project's folder
 	Home    string              // the user's; "": not known
 	Getenv  func(string) string // the environment
-
-	leaves bool
 }
 
-// A Client is a program that runs agents.
-type Client struct {
-	Name, Title  string
-	Parts, usual []string                        // what it takes
-	hooksNext    string                          // what makes it run the hooks
-	next         string                          // what makes it notice the rest
-	targets      func(Options) ([]target, error) // where the parts go
+// A client is a program that runs agents.
+type client struct {
+	name, title string
+	usual       int      // how many of its parts are put in if none is asked for
+	parts       []string // what it takes
+	next        []string // what makes it notice them
+	home        [3]string
 }
 
-// Clients returns all clients.
-func Clients() []Client {
-	return []Client{
-		{"claude", "Claude Code", []string{Hooks, MCP, Permissions, Instructions}, []string{Hooks, MCP}, "",
-			"it is loaded by the next session, or by /reload-plugins; in a project it waits until the folder is trusted, and the " +
-				"server until it is approved; claude plugin disable filebus@skills-dir switches it off", claudeTargets},
-		{"codex", "Codex", []string{Hooks, MCP, Instructions}, []string{Hooks, MCP},
-			"each hook is skipped until you trust it: type /hooks in Codex",
-			"start Codex anew; of a project, its settings count once the project is trusted", codexTargets},
-		{"cursor", "Cursor", []string{MCP, Instructions}, []string{MCP}, "",
-			"start Cursor anew, and switch the server filebus on if its settings show it off", cursorTargets},
-		{"opencode", "OpenCode", []string{MCP, Instructions}, []string{MCP, Instructions}, "", "start OpenCode anew", opencodeTargets},
+// clients returns all clients. Their homes are the variable that names the folder of
+// settings, where that is without it, and where it is in a project.
+func clients() []client {
+	return []client{
+		{"claude", "Claude Code", 2, []string{Hooks, MCP, Permissions, Instructions}, []string{
+			"it is loaded by the next session of Claude Code, or by /reload-plugins; in a project once its folder is trusted and " +
+				"the server approved; claude plugin disable filebus@skills-dir switches it off"},
+			[3]string{"CLAUDE_CONFIG_DIR", ".claude", ".claude"}},
+		{"codex", "Codex", 2, []string{Hooks, MCP, Instructions}, []string{
+			"start Codex anew; of a project, the settings count once it is trusted",
+			"each hook is skipped until you trust it: type /hooks in Codex"}, [3]string{"CODEX_HOME", ".codex", ".codex"}},
+		{"cursor", "Cursor", 1, []string{MCP, Instructions}, []string{
+			"start Cursor anew, and switch the server filebus on if its settings show it off"}, [3]string{"", ".cursor", ".cursor"}},
+		{"opencode", "OpenCode", 2, []string{MCP, Instructions}, []string{"start OpenCode anew"},
+			[3]string{"", ".config/opencode", ""}},
 	}
 }
 
-// following says what is left to the user.
-func (o Options) following() []string {
-	c := clientOf(o.Client)
-	switch {
-	case o.leaves:
-		return []string{"a session of " + c.Title + " that runs goes on with what it has loaded"}
-	case c.hooksNext != "" && slices.Contains(o.parts(c), Hooks):
-		return []string{c.hooksNext, c.next}
+// Clients returns the names of the clients.
+func Clients() (names []string) {
+	for _, c := range clients() {
+		names = append(names, c.name)
 	}
-	return []string{c.next}
+	return names
 }
 
-func clientOf(name string) (c Client) {
-	for _, c := range Clients() {
-		if c.Name == name {
-			return c
-		}
-	}
-	return c
-}
-
-func (o Options) parts(c Client) []string {
-	switch {
-	case len(o.Parts) > 0:
-		return o.Parts
-	case o.leaves:
-		return c.Parts
-	}
-	return c.usual
-}
-
-// A target is a part and its file.
+// A target is a part, its file, and how it gets in.
 type target struct {
 	part, path string
-	top        string // a folder that stays, even if it gets empty
 	edit       edit
-	or         bool // the target before it does as well
+	top        string // a folder that stays, even if it gets empty
 }
 
-// targets returns those of the parts that are asked for.
-func (o Options) targets() ([]target, error) {
-	c := clientOf(o.Client)
-	parts := slices.Clone(o.parts(c))
+// targets returns those of the parts that are asked for, and what to do then.
+func (o Options) targets() (chosen []target, next []string, err error) {
+	all := clients()
+	c := all[slices.IndexFunc(all, func(c client) bool { return c.name == o.Client })]
+	parts := slices.Clone(o.Parts)
+	if len(parts) == 0 {
+		parts = c.parts[:map[bool]int{true: len(c.parts), false: c.usual}[o.Leave]]
+	}
 	for _, part := range parts {
-		if !slices.Contains(c.Parts, part) {
-			return nil, record.Usage.Errorf("%s takes no %s from filebus, only %s", c.Title, part, strings.Join(c.Parts, ", "))
+		if !slices.Contains(c.parts, part) {
+			return nil, nil, record.Usage.Errorf("%s takes no %s from filebus, only %s", c.title, part, strings.Join(c.parts, ", "))
 		}
 	}
 	if o.Home == "" && !o.Project {
-		return nil, record.Usage.Errorf("the home folder is not known").Try("set HOME, or run it again with --project")
+		return nil, nil, record.Usage.Errorf("the home folder is not known").Try("set HOME, or run it again with --project")
 	}
-	hasHooks, hasMCP := slices.Contains(parts, Hooks), slices.Contains(parts, MCP)
-	if hasHooks && hasMCP || !o.leaves && (hasHooks || hasMCP) {
-		parts = append(parts, plugin)
-	}
-	all, err := c.targets(o)
-	if err != nil {
-		return nil, err
-	}
-	chosen := all[:0:0]
-	for i, t := range all {
-		isBest := o.leaves || !t.or && !isElsewhere(t, all[i+1:]) || t.or && isElsewhere(all[i-1], all[i:])
-		if isBest && slices.Contains(parts, t.part) {
+	has := func(part string) bool { return slices.Contains(parts, part) }
+	for _, t := range o.places(c) {
+		if has(t.part) || t.part == plugin && (has(Hooks) && has(MCP) || !o.Leave && (has(Hooks) || has(MCP))) {
 			chosen = append(chosen, t)
 		}
 	}
+	if next = c.next; o.Leave {
+		slices.Reverse(chosen)
+		next = []string{"a session of " + c.title + " that runs goes on with what it has loaded"}
+	} else if !has(Hooks) {
+		next = next[:1]
+	}
 	if len(chosen) == 0 {
-		return nil, record.Usage.Errorf("%s has no file for the %s of a user", c.Title, strings.Join(o.Parts, " and ")).
+		err = record.Usage.Errorf("%s has no file for the %s of a user", c.title, strings.Join(parts, " and ")).
 			Try("run it again with --project")
 	}
-	if o.leaves {
-		slices.Reverse(chosen)
-	}
-	return chosen, nil
+	return chosen, next, err
 }
 
-// isElsewhere reports whether the other target of a part is the one to take: the part is
-// in its file, or its file is the one that is there.
-func isElsewhere(t target, rest []target) bool {
-	if len(rest) == 0 || !rest[0].or {
-		return false
+// places returns where all parts of a client go.
+func (o Options) places(c client) (all []target) {
+	base, top := filepath.Join(o.Home, c.home[1]), o.Home
+	if dir := o.Getenv(c.home[0]); c.home[0] != "" && filepath.IsAbs(dir) {
+		base, top = dir, dir
+	} else if dir := o.Getenv("XDG_CONFIG_HOME"); c.name == "opencode" && filepath.IsAbs(dir) {
+		base, top = filepath.Join(dir, "opencode"), dir
 	}
-	isIn := func(t target) (exists, in bool) {
-		f, err := readFile(t.path)
-		if err != nil || f.was == nil {
-			return err != nil, false
+	words := base
+	if o.Project {
+		base, top, words = filepath.Join(o.Root, c.home[2]), o.Root, o.Root
+	}
+	add := func(part, file string, e edit) { all = append(all, target{part, filepath.Join(base, file), e, top}) }
+	switch c.name {
+	case "claude":
+		o.plugin(base, add)
+		for _, rule := range slices.Backward(o.Allowed) { // each is put before the others
+			add(Permissions, "settings.json", entry{at: []string{"permissions", "allow"}, value: rule})
 		}
-		now, kept, err := t.edit.remove(f.was, false)
-		return true, err == nil && (len(kept) > 0 || string(now) != string(f.was))
+	case "codex":
+		hooks := block{name: Hooks, open: "# ", body: o.render("hooks.toml"), tables: []string{"hooks"}}
+		for _, m := range regexp.MustCompile(`\[\[(hooks\.\w+)\]\]`).FindAllStringSubmatch(hooks.body, -1) {
+			hooks.tables = append(hooks.tables, m[1])
+		}
+		add(Hooks, "config.toml", hooks)
+		add(MCP, "config.toml", block{name: MCP, open: "# ", body: o.render("mcp.toml"),
+			key: toml.Key{"mcp_servers", "filebus"}, tables: []string{"mcp_servers"}})
+	case "cursor":
+		add(MCP, "mcp.json", entry{[]string{"mcpServers"}, "filebus", json.RawMessage(`{"command": "filebus", "args": ["mcp"]}`)})
+	case "opencode":
+		for _, file := range []string{"opencode.jsonc", "opencode.json"} { // the one that is there
+			if _, err := os.Lstat(filepath.Join(base, file)); err == nil || o.Leave || file == "opencode.json" {
+				add(MCP, file, entry{[]string{"mcp"}, "filebus", json.RawMessage(`{"type": "local", "command": ["filebus", "mcp"], "enabled": true}`)})
+			}
+			if len(all) > 0 && !o.Leave {
+				break
+			}
+		}
 	}
-	exists, in := isIn(t)
-	otherExists, otherIn := isIn(rest[0])
-	return !in && (otherIn || !exists && otherExists)
+	if o.Project || c.name != "cursor" {
+		file := map[bool]string{true: "CLAUDE.md", false: "AGENTS.md"}[c.name == "claude"]
+		all = append(all, target{Instructions, filepath.Join(words, file),
+			block{name: Instructions, open: "<!-- ", close: " -->", body: o.Guide}, top})
+	}
+	return all
 }
 
-// base returns the folder of a client's settings, and the one around it.
-func (o Options) base(variable, name string) (base, top string) {
-	if o.Project {
-		return filepath.Join(o.Root, name), o.Root
+// sums is a file with the digests of what we have written beside it, as sha256sum has
+// them: by it an earlier version's files are known for ours.
+const sums = "filebus.sha256"
+
+var (
+	// templates are the files that are made, with what differs left open.
+	//go:embed templates
+	templates embed.FS
+)
+
+// render returns a file that is made.
+func (o Options) render(name string) string {
+	var out strings.Builder
+	all := template.Must(template.ParseFS(templates, "templates/*")) // a test renders each
+	if err := all.ExecuteTemplate(&out, name, o); err != nil {
+		panic(fmt.Sprintf("setup: %v", err))
 	}
-	if dir := o.Getenv(variable); variable != "" && filepath.IsAbs(dir) {
-		return dir, dir
-	}
-	return filepath.Join(o.Home, name), o.Home
+	return out.String()
 }
 
-// instructions returns the block for a file that agents read.
-func (o Options) instructions(path, top string) target {
-	return target{Instructions, path, top, block{name: Instructions, open: "<!-- ", close: " -->", body: o.Guide}, false}
-}
-
-func codexTargets(o Options) ([]target, error) {
-	base, top := o.base("CODEX_HOME", ".codex")
-	var text strings.Builder
-	encoder := toml.NewEncoder(&text)
-	encoder.Indent = ""
-	err := encoder.Encode(map[string]any{"hooks": o.hooks(true)})
-	lists := strings.TrimLeft(strings.Replace(text.String(), "[hooks]\n", "", 1), "\n") // the user may have begun the table
-	hooks := block{name: Hooks, open: "# ", body: lists}
-	tables := []toml.Key{{"hooks"}}
-	for event := range o.hooks(true) {
-		tables = append(tables, toml.Key{"hooks", event})
+// plugin adds a folder that the client takes for a plugin. The manifest is the last, as
+// nothing counts without it.
+func (o Options) plugin(base string, add func(part, file string, e edit)) {
+	folder := filepath.Join("skills", "filebus")
+	was, _ := os.ReadFile(filepath.Join(base, folder, sums)) // without it there is nothing to know
+	files, list := [][3]string{
+		{Hooks, "hooks/hooks.json", "hooks.json"}, {MCP, ".mcp.json", "mcp.json"},
+		{plugin, "skills/filebus/SKILL.md", "skill.txt"}, {plugin, ".claude-plugin/plugin.json", "plugin.json"},
+	}, ""
+	for _, f := range files {
+		list += digestOf(o.render(f[2])) + "  " + f[1] + "\n"
 	}
-	hooks.check = checkTOML(hooks, tables, nil)
-	server := block{name: MCP, open: "# ", body: "[mcp_servers.filebus]\ncommand = \"filebus\"\nargs = [\"mcp\"]\n"}
-	server.check = checkTOML(server, []toml.Key{{"mcp_servers"}}, toml.Key{"mcp_servers", "filebus"})
-	file := filepath.Join(base, "config.toml")
-	instructions := filepath.Join(base, "AGENTS.md")
-	if o.Project {
-		instructions = filepath.Join(o.Root, "AGENTS.md")
+	add(plugin, filepath.Join(folder, sums), whole{list, []string{digestOf(string(was))}}) // nobody else writes it
+	for _, f := range files {
+		add(f[0], filepath.Join(folder, f[1]), whole{o.render(f[2]), strings.Fields(string(was))})
 	}
-	return []target{
-		{Hooks, file, top, hooks, false},
-		{Hooks, filepath.Join(base, "hooks.json"), top, o.hookEntries(true), true},
-		{MCP, file, top, server, false},
-		o.instructions(instructions, top),
-	}, err
-}
-
-func cursorTargets(o Options) ([]target, error) {
-	base, top := o.base("", ".cursor")
-	edit := entries{serverEntry("mcpServers", ourServer())}
-	all := []target{{MCP, filepath.Join(base, "mcp.json"), top, edit, false}}
-	if o.Project {
-		all = append(all, o.instructions(filepath.Join(o.Root, "AGENTS.md"), top))
-	}
-	return all, nil
-}
-
-func opencodeTargets(o Options) ([]target, error) {
-	base, top := o.Root, o.Root
-	if !o.Project {
-		top = cmp.Or(o.Getenv("XDG_CONFIG_HOME"), filepath.Join(o.Home, ".config"))
-		base = filepath.Join(top, "opencode")
-	}
-	edit := entries{serverEntry("mcp", struct {
-		Type    string   `json:"type"`
-		Command []string `json:"command"`
-		Enabled bool     `json:"enabled"`
-	}{"local", []string{"filebus", "mcp"}, true})}
-	return []target{
-		{MCP, filepath.Join(base, "opencode.json"), top, edit, false},
-		{MCP, filepath.Join(base, "opencode.jsonc"), top, edit, true},
-		o.instructions(filepath.Join(base, "AGENTS.md"), top),
-	}, nil
-}
-
-// A server is how clients start a program for tools.
-type server struct {
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
-}
-
-func ourServer() server { return server{"filebus", []string{"mcp"}} }
-
-func serverEntry(holder string, value any) entry {
-	return entry{at: []string{holder}, name: "filebus", value: value}
 }

@@ -13,211 +13,228 @@ import (
 )
 
 // An entry is a value of ours in a file of JSON, which may have comments and commas at
-// the end.
+// the end. What is to hold it is made where it is missing, in several lines; into an
+// empty one of the user's it is put in the line that this begins in. So remove can tell
+// whose it is. It is put before what is there, where no comma can be missing.
 type entry struct {
 	at    []string // the names that lead to what holds it
-	name  string   // its own in an object; "": it is an element of an array
-	value any      // as package json writes it, in the order of its fields
-	alike func(any) bool
+	name  string   // its own in an object; "": it is an element of a list
+	value any      // as package json writes it
 }
 
-// String names the entry for the user.
 func (e entry) String() string {
-	return strings.Join(slices.DeleteFunc(append(slices.Clone(e.at), e.name), func(n string) bool { return n == "" }), ".")
+	return strings.TrimSuffix(strings.Join(append(slices.Clone(e.at), e.name), "."), ".")
 }
 
-// entries are those of one file. Where an object or array is missing, it is made, in
-// several lines; into an empty one of the user's the first entry is put in the line
-// that it begins in. So remove can tell whose it is.
-type entries []entry
+// maxNested bounds what the parser, which calls itself, has to go down into.
+const maxNested = 100_000
 
-func (all entries) add(text []byte) ([]byte, []string, error) {
-	before, kept := text, []string(nil)
-	var added entries
-	for _, e := range all {
-		next, why, err := e.add(text)
-		if err != nil {
-			return nil, nil, err
-		}
-		if why != "" {
-			kept = append(kept, why)
-		} else if !bytes.Equal(next, text) {
-			added = append(added, e)
-		}
-		text = next
+// parse reads a text without a byte order mark.
+func parse(text []byte) (v hujson.Value, err error) {
+	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxNested {
+		return v, errors.New("it has too many objects and lists")
 	}
-	if back, _, err := added.remove(text, false); err != nil || !bytes.Equal(back, before) || (back == nil) != (before == nil) {
-		return nil, nil, errors.New("an entry could not be taken out of it again as it was put in")
-	}
-	return text, kept, nil
+	return hujson.Parse(append(bytes.Clone(text), '\n')) // a comment in the last line need not end
 }
 
-func (all entries) remove(text []byte, force bool) ([]byte, []string, error) {
-	var kept []string
-	for _, e := range slices.Backward(all) {
-		for text != nil {
-			next, why, err := e.remove(text, force)
-			if err != nil {
-				return nil, nil, err
-			}
-			if why != "" && !slices.Contains(kept, why) {
-				kept = append(kept, why)
-			}
-			if next != nil && bytes.Equal(next, text) {
-				break
-			}
-			text = next
-		}
+// decoded returns what a value means.
+func decoded(v hujson.Value) (value any) {
+	v = v.Clone()
+	v.Standardize()
+	if json.Unmarshal(v.Pack(), &value) != nil {
+		return v // equal to nothing
 	}
-	return text, kept, nil
+	return value
 }
 
-// find goes down to the entry. The last box is the one that holds it, or the one in
-// which what would hold it is missing.
-func (e entry) find(text []byte) (way []step, err error) {
-	v, err := parseJSON(text)
-	for i := 0; err == nil; i++ {
-		kind := hujson.Kind('{')
-		if i == len(e.at) && e.name == "" {
-			kind = '['
-		}
-		b, _ := boxOf(text, v)
-		if b.kind != kind {
-			line := 1 + bytes.Count(text[:v.StartOffset], []byte("\n"))
-			return nil, fmt.Errorf("line %d: %s is no %s", line, strings.Join(append([]string{"the file"}, e.at[:i]...), "."),
-				map[hujson.Kind]string{'{': "object", '[': "list"}[kind])
-		}
-		next, err := e.choose(text, b, i)
-		way = append(way, step{b, next})
-		if err != nil || next < 0 || i == len(e.at) {
-			return way, err
-		}
-		v = b.items[next].value
-	}
-	return nil, err
+// An item is a member of an object or an element of a list, with what stands before it.
+type item struct {
+	name  string
+	lead  hujson.Extra
+	start int
+	value hujson.Value
 }
 
-// choose returns the item of a box on the way.
-func (e entry) choose(text []byte, b box, depth int) (next int, err error) {
-	next = -1
-	if depth == len(e.at) && e.name == "" {
-		if next = slices.IndexFunc(b.items, func(i item) bool { return e.isSame(i.value) }); next < 0 {
-			next = slices.IndexFunc(b.items, func(i item) bool { return e.isAlike(i.value) })
+func items(v *hujson.Value) (all []item) {
+	switch v := v.Value.(type) {
+	case *hujson.Object:
+		for _, m := range v.Members {
+			all = append(all, item{m.Name.Value.(hujson.Literal).String(), m.Name.BeforeExtra, m.Name.StartOffset, m.Value})
 		}
-		return next, nil
-	}
-	name := append(slices.Clone(e.at), e.name)[depth]
-	for i, item := range b.items {
-		switch {
-		case item.name != name:
-		case next >= 0:
-			return -1, fmt.Errorf("line %d: %q is there twice", 1+bytes.Count(text[:item.start], []byte("\n")), name)
-		default:
-			next = i
+	case *hujson.Array:
+		for _, e := range v.Elements {
+			all = append(all, item{"", e.BeforeExtra, e.StartOffset, e})
 		}
 	}
-	return next, nil
+	return all
+}
+
+func pointer(at []string) string { return strings.Join(append([]string{""}, at...), "/") }
+
+// find returns the innermost value on the way to the entry, how deep that is, what it
+// has, and which of it is the entry, or one like it; -1: none.
+func (e entry) find(text []byte, root *hujson.Value) (holder *hujson.Value, depth int, all []item, i int, err error) {
+	for depth = len(e.at); holder == nil; depth-- {
+		holder = root.Find(pointer(e.at[:depth]))
+	}
+	depth++
+	want := map[bool]hujson.Kind{true: '[', false: '{'}[depth == len(e.at) && e.name == ""]
+	if all = items(holder); holder.Value.Kind() != want {
+		line := 1 + bytes.Count(text[:holder.StartOffset], []byte("\n"))
+		what := strings.Join(append([]string{"the file"}, e.at[:depth]...), ".")
+		return nil, 0, nil, 0, fmt.Errorf("line %d: %s begins with no %c", line, what, want)
+	}
+	if i = -1; depth < len(e.at) {
+		return holder, depth, all, i, nil
+	}
+	i = slices.IndexFunc(all, func(i item) bool { return e.name != "" && i.name == e.name || e.isSame(i.value) })
+	return holder, depth, all, i, nil
 }
 
 func (e entry) isSame(v hujson.Value) bool {
 	var own any
-	text, err := json.Marshal(e.value)
-	return err == nil && json.Unmarshal(text, &own) == nil && reflect.DeepEqual(own, decoded(v))
+	return json.Unmarshal(jsonText(e.value, "", ""), &own) == nil && reflect.DeepEqual(own, decoded(v))
 }
 
-func (e entry) isAlike(v hujson.Value) bool {
-	return e.name != "" || e.alike != nil && e.alike(decoded(v))
-}
-
-// add returns the text with the entry, or why it is left as it is.
-func (e entry) add(text []byte) (_ []byte, kept string, err error) {
+func (e entry) add(text []byte) ([]byte, string, error) {
 	if text == nil {
-		made, err := e.made(0, "  ")
-		return append(made, '\n'), "", err
+		return append(e.made(0, "  "), '\n'), "", nil
 	}
-	mark, rest := cutMark(text)
-	way, err := e.find(rest)
+	rest := bytes.TrimPrefix(text, []byte(byteOrderMark))
+	root, err := parse(rest)
 	if err != nil {
 		return nil, "", err
 	}
-	depth := len(way) - 1
-	b := way[depth]
-	if b.next >= 0 {
-		if !e.isSame(b.items[b.next].value) {
-			kept = e.String() + " is there in another form"
-		}
-		return text, kept, nil
-	}
-	unit, end := unitOf(rest, way[0].box), lineEnd(rest)
-	made, err := e.inside(depth, strings.Repeat(unit, depth+1), unit)
-	if err != nil {
+	holder, depth, all, i, err := e.find(rest, &root)
+	switch {
+	case err != nil:
 		return nil, "", err
+	case i >= 0 && !e.isSame(all[i].value):
+		return text, e.String() + " is there in another form", nil
+	case i >= 0:
+		return text, "", nil
 	}
-	var ins []byte
-	if len(b.items) > 0 {
-		if before := rest[b.first:b.items[0].start]; bytes.Contains(before, []byte("\n")) {
-			ins = append([]byte("\n"), indentOf(before)...)
-		}
-		made = append(made, ',')
+	unit := "  "
+	if first := items(&root); len(first) > 0 {
+		unit = strings.TrimPrefix(indentOf(first[0].lead, "\n"+unit), "\n")
 	}
-	ins = bytes.ReplaceAll(append(ins, made...), []byte("\n"), []byte(end))
-	return slices.Concat(mark, rest[:b.first], ins, rest[b.first:]), "", nil
+	var put []byte
+	if put = e.inside(depth, strings.Repeat(unit, depth+1), unit); len(all) > 0 {
+		put = slices.Concat([]byte(indentOf(all[0].lead, "")), put, []byte(","))
+	}
+	put = bytes.ReplaceAll(put, []byte("\n"), []byte(lineEnd(text)))
+	at := len(text) - len(rest) + holder.StartOffset + 1
+	now := slices.Concat(text[:at], put, text[at:])
+	if root, err = parse(bytes.TrimPrefix(now, []byte(byteOrderMark))); err != nil || !e.isIn(decoded(root)) {
+		return nil, "", fmt.Errorf("%s cannot be put in: is a name there twice?", e)
+	}
+	return now, "", nil
 }
 
-// made returns what holds the entry, at a depth: all that is missing from there on.
-func (e entry) made(depth int, unit string) ([]byte, error) {
-	sides := "{}"
+// indentOf returns the line end before an item, with the white space that follows, or
+// what is usual if there is none.
+func indentOf(lead []byte, usual string) string {
+	at := bytes.LastIndexByte(lead, '\n')
+	if at < 0 {
+		return usual
+	}
+	return string(lead[at : len(lead)-len(bytes.TrimLeft(lead[at:], "\n \t"))])
+}
+
+// isIn reports whether who reads a file finds the entry.
+func (e entry) isIn(value any) bool {
+	for _, name := range append(slices.Clone(e.at), e.name) {
+		if list, is := value.([]any); is && name == "" {
+			return len(list) > 0
+		}
+		table, _ := value.(map[string]any)
+		value = table[name]
+	}
+	return value != nil
+}
+
+// jsonText writes a value of ours in lines, without one at the end.
+func jsonText(value any, indent, unit string) []byte {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent(indent, unit)
+	_ = enc.Encode(value) // it is a text, or JSON
+	return bytes.TrimSpace(out.Bytes())
+}
+
+// made returns what holds the entry, at a depth, with all that is missing from there on.
+func (e entry) made(depth int, unit string) []byte {
+	sides, indent := "{}", "\n"+strings.Repeat(unit, depth)
 	if depth == len(e.at) && e.name == "" {
 		sides = "[]"
 	}
-	indent := strings.Repeat(unit, depth)
-	inside, err := e.inside(depth, indent+unit, unit)
-	return fmt.Appendf(nil, "%c\n%s%s%s\n%s%c", sides[0], indent, unit, inside, indent, sides[1]), err
+	return []byte(sides[:1] + indent + unit + string(e.inside(depth, indent[1:]+unit, unit)) + indent + sides[1:])
 }
 
-// inside returns the item to put into the box at a depth.
-func (e entry) inside(depth int, indent, unit string) (value []byte, err error) {
-	name := e.name
+// inside returns the item to put into what is at a depth.
+func (e entry) inside(depth int, indent, unit string) []byte {
+	name, value := e.name, []byte(nil)
 	if depth < len(e.at) {
-		name = e.at[depth]
-		value, err = e.made(depth+1, unit)
+		name, value = e.at[depth], e.made(depth+1, unit)
 	} else {
-		var out bytes.Buffer
-		enc := json.NewEncoder(&out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent(indent, unit)
-		err = enc.Encode(e.value)
-		value = bytes.TrimSpace(out.Bytes())
+		value = jsonText(e.value, indent, unit)
 	}
 	if name != "" {
 		value = slices.Concat(hujson.String(name), []byte(": "), value)
 	}
-	return value, err
+	return value
 }
 
-// remove returns the text without the entry, and without what was made for it; nil if
-// nothing else is left of a file that was made for it.
-func (e entry) remove(text []byte, force bool) (_ []byte, kept string, err error) {
-	mark, rest := cutMark(text)
-	way, err := e.find(rest)
+func (e entry) remove(text []byte, force bool) ([]byte, string, error) {
+	rest := bytes.TrimPrefix(text, []byte(byteOrderMark))
+	root, err := parse(rest)
 	if err != nil {
 		return nil, "", err
 	}
-	last := way[len(way)-1]
-	if len(way) <= len(e.at) || last.next < 0 {
-		return text, "", nil
+	_, _, all, i, err := e.find(rest, &root)
+	if err != nil || i < 0 {
+		return text, "", err
 	}
-	if v := last.items[last.next].value; !e.isSame(v) && (!force || e.alike != nil && !e.alike(decoded(v))) {
+	if v := all[i].value; !e.isSame(v) && !force {
 		return text, e.String() + " was changed", nil
 	}
-	for ; last.isMade(rest); last = way[len(way)-1] {
-		if way = way[:len(way)-1]; len(way) > 0 {
-			continue
-		}
-		if whole := bytes.ReplaceAll(text, []byte("\r"), nil); whole[0] == '{' && bytes.HasSuffix(whole, []byte("\n}\n")) {
-			return nil, "", nil
-		}
-		break // its line ends, its mark or a comment are the user's
+	now := drop(rest, &root, e.at, i)
+	if now == nil && len(rest) == len(text) {
+		return nil, "", nil
+	} else if now == nil {
+		now = []byte("{}")
 	}
-	return append(mark, last.without(rest)...), "", nil
+	return slices.Concat(text[:len(text)-len(rest)], now), "", nil
+}
+
+// drop takes an item out, with its comma or the one before it, or what was made for it;
+// nil: nothing is left. Comments stay.
+func drop(text []byte, root *hujson.Value, at []string, i int) []byte {
+	holder := root.Find(pointer(at))
+	all := items(holder)
+	it := all[i]
+	from, end := it.start-len(it.lead), it.value.EndOffset
+	isBlank := len(bytes.TrimSpace(it.lead)) == 0
+	if len(all) == 1 && isBlank && indentOf(it.lead, "") != "" && len(bytes.TrimSpace(text[end:holder.EndOffset-1])) == 0 {
+		if len(at) > 0 {
+			above := items(root.Find(pointer(at[:len(at)-1])))
+			isHolder := func(i item) bool { return i.name == at[len(at)-1] }
+			return drop(text, root, at[:len(at)-1], slices.IndexFunc(above, isHolder))
+		}
+		if whole := strings.ReplaceAll(string(text), "\r", ""); whole[0] == '{' && strings.HasSuffix(whole, "\n}\n") {
+			return nil
+		}
+	}
+	start, comma := it.start, end+len(it.value.AfterExtra)
+	if isBlank {
+		start = from
+	}
+	switch {
+	case text[comma] == ',':
+		return slices.Concat(text[:start], text[end:comma], text[comma+1:])
+	case i > 0:
+		return slices.Concat(text[:from-1], text[from:start], text[end:])
+	}
+	return slices.Concat(text[:start], text[end:])
 }

@@ -31,6 +31,20 @@ func apply(p *setup.Plan, err error) (*setup.Plan, error) {
 	return p, err
 }
 
+// leave plans to take out.
+func leave(o setup.Options, force bool) (*setup.Plan, error) {
+	o.Leave, o.Force = true, force
+	return setup.New(o)
+}
+
+// partsOf are the parts of a client.
+func partsOf(client string) []string {
+	return map[string][]string{
+		"claude": {setup.Hooks, setup.MCP, setup.Permissions, setup.Instructions}, "codex": {setup.Hooks, setup.MCP, setup.Instructions},
+		"opencode": {setup.MCP, setup.Instructions}, "cursor": {setup.MCP},
+	}[client]
+}
+
 // put writes files below a folder.
 func put(t testing.TB, root string, files map[string]string) {
 	t.Helper()
@@ -77,7 +91,7 @@ func shapes() map[string]struct {
 	type shape = struct{ client, path, text, want string }
 	return map[string]struct{ client, path, text, want string }{
 		"comments and trailing commas": {"claude", json, "// mine\n{\n  // which model\n  \"model\": \"opus\", /* the big one */\n" +
-			"  \"permissions\": {\n    \"allow\": [\n      \"Bash(ls:*)\", // harmless\n    ],\n  },\n}\n// end", "search *)\",\n      \"Bash(ls:*)\", // harmless"},
+			"  \"permissions\": {\n    \"allow\": [\n      \"Bash(ls:*)\", // harmless\n    ],\n  },\n}\n// end", "get *)\",\n      \"Bash(ls:*)\", // harmless"},
 		"tabs":                           {"claude", json, "{\n\t\"permissions\": {\n\t\t\"deny\": [\"Read(.env)\"]\n\t},\n\t\"env\": {\"A\": \"1\"}\n}\n", "\n\t\t\"allow\": [\n\t\t\t\"Bash"},
 		"CRLF":                           {"claude", json, "{\r\n    \"permissions\": {\r\n        \"allow\": []\r\n    }\r\n}\r\n", "\r\n"},
 		"one line":                       {"claude", json, `{"permissions":{"allow":["Bash(git status)"],"defaultMode":"acceptEdits"},"z":[1,2.50,1e3,"\u00e9"]}`, `"Bash(git status)"`},
@@ -86,7 +100,6 @@ func shapes() map[string]struct {
 		"same names elsewhere":           {"claude", json, "{\n \"mcp\": {\"permissions\": null},\n \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]}\n}", "say done"},
 		"other servers":                  {"cursor", "home/.cursor/mcp.json", "{\"mcpServers\": {\n    \"github\": {\"url\": \"https://x/?a=1&b=<2>\"}\n}}", "&b=<2>"},
 		"comment in an empty object":     {"opencode", "home/.config/opencode/opencode.jsonc", "{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"mcp\": { /* none yet */ },\n}", "none yet"},
-		"hooks of a file of their own":   {"codex", "home/.codex/hooks.json", "{\n  \"description\": \"ours\",\n  \"hooks\": {\n    \"SubagentStop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"notify\"}]}\n    ]\n  }\n}\n", "notify"},
 		"tables without an end":          {"codex", codex, "model = \"o5\" # fast\n\n[[hooks.SubagentStop]]\n[[hooks.SubagentStop.hooks]]\ntype = \"command\"\ncommand = '''x\ny'''", "client codex"},
 		"tables of Windows":              {"codex", codex, "\ufeff[projects.'C:\\src']\r\ntrust_level = \"trusted\"\r\n\r\n\r\n", "[mcp_servers.filebus]\r\n"},
 		"instructions without an end":    {"codex", "home/.codex/AGENTS.md", "# Правила\n\nДумай.   \n```sh\nmake\n", "filebus search"},
@@ -105,29 +118,20 @@ func TestUndone(t *testing.T) {
 			root := t.TempDir()
 			put(t, root, map[string]string{shape.path: shape.text})
 			before := tree(t, root)
-			var parts []string
-			for _, c := range setup.Clients() {
-				if c.Name == shape.client {
-					parts = c.Parts
-				}
-			}
-			if strings.HasPrefix(shape.path, "home/.cursor") {
-				parts = []string{setup.MCP}
-			}
-			o := usual(root, shape.client, parts...)
+			o := usual(root, shape.client, partsOf(shape.client)...)
 			o.Prompts = true
-			if _, err := apply(setup.Install(o)); err != nil {
+			if _, err := apply(setup.New(o)); err != nil {
 				t.Fatal(err)
 			}
 			installed := tree(t, root)
 			if got := installed[shape.path]; !strings.Contains(got, shape.want) || got == before[shape.path] {
 				t.Errorf("install wrote\n%s\nwant in it\n%s", got, shape.want)
 			}
-			again, err := apply(setup.Install(o))
+			again, err := apply(setup.New(o))
 			if err != nil || again.Diff() != "" {
 				t.Errorf("installing again: %v\n%s", err, again.Diff())
 			}
-			if _, err := apply(setup.Uninstall(usual(root, shape.client), false)); err != nil {
+			if _, err := apply(leave(usual(root, shape.client), false)); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(before, tree(t, root)); diff != "" {
@@ -141,12 +145,12 @@ func TestUndone(t *testing.T) {
 func TestPartByPart(t *testing.T) {
 	root := t.TempDir()
 	for _, part := range []string{setup.MCP, setup.Hooks, setup.Instructions} {
-		if _, err := apply(setup.Install(usual(root, "codex", part))); err != nil {
+		if _, err := apply(setup.New(usual(root, "codex", part))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, part := range []string{setup.MCP, setup.Instructions, setup.Hooks} {
-		if _, err := apply(setup.Uninstall(usual(root, "codex", part), false)); err != nil {
+		if _, err := apply(leave(usual(root, "codex", part), false)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -158,13 +162,13 @@ func TestPartByPart(t *testing.T) {
 // TestRefused holds that what is not understood is named, and not touched.
 func TestRefused(t *testing.T) {
 	tests := map[string]struct{ client, path, text, want string }{
-		"half":             {"cursor", "home/.cursor/mcp.json", "{\n \"mcpServers\": {\n", "mcp.json: line 4"},
+		"half":             {"cursor", "home/.cursor/mcp.json", "{\n \"mcpServers\": {\n", "mcp.json: hujson: line 4"},
 		"empty":            {"cursor", "home/.cursor/mcp.json", "", "line 2"},
-		"a list":           {"cursor", "home/.cursor/mcp.json", "\n[]", "line 2: the file is no object"},
-		"null":             {"cursor", "home/.cursor/mcp.json", "{\n\"mcpServers\": null}", "line 2: the file.mcpServers is no object"},
-		"twice":            {"cursor", "home/.cursor/mcp.json", "{\"mcpServers\":{},\n\"mcpServers\":{}}", `line 2: "mcpServers" is there twice`},
+		"a list":           {"cursor", "home/.cursor/mcp.json", "\n[]", "line 2: the file begins with no {"},
+		"null":             {"cursor", "home/.cursor/mcp.json", "{\n\"mcpServers\": null}", "line 2: the file.mcpServers begins with no {"},
+		"twice":            {"cursor", "home/.cursor/mcp.json", "{\"mcpServers\":{},\n\"mcpServers\":{}}", "there twice"},
 		"single quotes":    {"claude", "home/.claude/settings.json", "{'a': 1}", "line 1"},
-		"a text for rules": {"claude", "home/.claude/settings.json", `{"permissions":{"allow":"all"}}`, "is no list"},
+		"a text for rules": {"claude", "home/.claude/settings.json", `{"permissions":{"allow":"all"}}`, "allow begins with no ["},
 		"UTF-16":           {"claude", "home/.claude/settings.json", "\xff\xfe{\x00}\x00", "line 1"},
 		"deep":             {"claude", "home/.claude/settings.json", strings.Repeat("[", 200_000), "too many"},
 		"TOML":             {"codex", "home/.codex/config.toml", "a = 1\nb = [\n", "line"},
@@ -179,16 +183,7 @@ func TestRefused(t *testing.T) {
 			root := t.TempDir()
 			put(t, root, map[string]string{test.path: test.text})
 			before := tree(t, root)
-			parts := []string{setup.MCP, setup.Instructions, setup.Hooks, setup.Permissions}
-			for _, c := range setup.Clients() {
-				if c.Name == test.client {
-					parts = c.Parts
-				}
-			}
-			if test.client == "cursor" {
-				parts = []string{setup.MCP}
-			}
-			_, err := apply(setup.Install(usual(root, test.client, parts...)))
+			_, err := apply(setup.New(usual(root, test.client, partsOf(test.client)...)))
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), filepath.Base(test.path)) {
 				t.Errorf("Install: %v, want %q", err, test.want)
 			}
@@ -201,7 +196,7 @@ func TestRefused(t *testing.T) {
 
 // TestKept holds that what the user has changed of ours stays, unless it is forced out.
 func TestKept(t *testing.T) {
-	const settings, skill, instructions = "home/.codex/hooks.json", "home/.claude/skills/filebus/skills/filebus/SKILL.md", "home/.codex/AGENTS.md"
+	const config, skill, instructions = "home/.codex/config.toml", "home/.claude/skills/filebus/skills/filebus/SKILL.md", "home/.codex/AGENTS.md"
 	edit := func(t *testing.T, root, name, from, to string) {
 		t.Helper()
 		path := filepath.Join(root, filepath.FromSlash(name))
@@ -215,25 +210,20 @@ func TestKept(t *testing.T) {
 		client, path, from, to string
 		forced                 bool // whether force removes it
 	}{
-		"timeout":      {"codex", settings, `"timeout": 10`, `"timeout": 20`, true},
-		"own command":  {"codex", settings, `"hooks": [{"type"`, `"hooks": [{"type"`, false},
+		"timeout":      {"codex", config, `timeout = 10`, `timeout = 20`, true},
 		"skill":        {"claude", skill, "name: filebus", "name: filebus\nmodel: x", true},
 		"instructions": {"codex", instructions, "Find", "Find soon", true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			own := `{"hooks":{"SessionEnd":[{"hooks": [{"type":"command","command":"filebus hook X"},{"type":"command","command":"mine"}]}]}}`
-			if test.client == "codex" {
-				put(t, root, map[string]string{settings: own})
-			}
 			parts := []string{setup.MCP, setup.Instructions, setup.Hooks}
-			if _, err := apply(setup.Install(usual(root, test.client, parts...))); err != nil {
+			if _, err := apply(setup.New(usual(root, test.client, parts...))); err != nil {
 				t.Fatal(err)
 			}
 			edit(t, root, test.path, test.from, test.to)
 			changed := tree(t, root)[test.path]
-			p, err := apply(setup.Uninstall(usual(root, test.client), false))
+			p, err := apply(leave(usual(root, test.client), false))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,13 +235,11 @@ func TestKept(t *testing.T) {
 			if !isThere || !strings.Contains(left, test.to) || test.forced && kept == "" {
 				t.Errorf("the changed text is gone, or not named (%q):\n%s\nof\n%s", kept, left, changed)
 			}
-			if _, err := apply(setup.Uninstall(usual(root, test.client), true)); err != nil {
+			if _, err := apply(leave(usual(root, test.client), true)); err != nil {
 				t.Fatal(err)
 			}
 			if left := tree(t, root)[test.path]; test.forced && strings.Contains(left, test.to) {
 				t.Errorf("force has left\n%s", left)
-			} else if test.client == "codex" && !strings.Contains(tree(t, root)[settings], `"command":"mine"`) {
-				t.Errorf("a hook of the user's is gone:\n%s", left)
 			}
 		})
 	}
@@ -262,7 +250,7 @@ func TestBetween(t *testing.T) {
 	root := t.TempDir()
 	const config = "home/.codex/config.toml"
 	put(t, root, map[string]string{config: "a = 1"})
-	if _, err := apply(setup.Install(usual(root, "codex"))); err != nil {
+	if _, err := apply(setup.New(usual(root, "codex"))); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(root, config)
@@ -273,7 +261,7 @@ func TestBetween(t *testing.T) {
 	// As a program does that knows tables, and takes our last line for the file's.
 	now := strings.Replace(string(text), "# filebus:end mcp\n", "\n[projects.x]\ntrust_level = \"trusted\"\n# filebus:end mcp\n", 1)
 	put(t, root, map[string]string{config: now + "[tui]\n"})
-	if _, err := apply(setup.Uninstall(usual(root, "codex"), false)); err != nil {
+	if _, err := apply(leave(usual(root, "codex"), false)); err != nil {
 		t.Fatal(err)
 	}
 	text, err = os.ReadFile(path)
@@ -291,14 +279,14 @@ func TestLinks(t *testing.T) {
 		t.Skip(err)
 	}
 	before := tree(t, root)
-	p, err := apply(setup.Install(usual(root, "cursor")))
+	p, err := apply(setup.New(usual(root, "cursor")))
 	if err != nil || !strings.HasSuffix(p.Files[0].Target, "mcp.json") {
 		t.Fatalf("Install: %v", err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		t.Error("the link was replaced")
 	}
-	if _, err := apply(setup.Uninstall(usual(root, "cursor"), false)); err != nil {
+	if _, err := apply(leave(usual(root, "cursor"), false)); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, tree(t, root)); diff != "" {
@@ -307,7 +295,7 @@ func TestLinks(t *testing.T) {
 	if err := os.Remove(filepath.Join(root, "dotfiles", "mcp.json")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := setup.Install(usual(root, "cursor")); err == nil || !strings.Contains(err.Error(), "leads nowhere") {
+	if _, err := setup.New(usual(root, "cursor")); err == nil || !strings.Contains(err.Error(), "cannot be read") {
 		t.Errorf("of a link that leads nowhere, Install says %v", err)
 	}
 }
@@ -319,7 +307,7 @@ func TestReadOnly(t *testing.T) {
 	if err := os.Chmod(filepath.Join(root, "home", ".cursor", "mcp.json"), 0o444); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := setup.Install(usual(root, "cursor")); err == nil || !strings.Contains(err.Error(), "read-only") {
+	if _, err := setup.New(usual(root, "cursor")); err == nil || !strings.Contains(err.Error(), "read-only") {
 		t.Errorf("Install says %v", err)
 	}
 }
@@ -327,7 +315,7 @@ func TestReadOnly(t *testing.T) {
 // TestRaced applies a plan to a file that was changed since.
 func TestRaced(t *testing.T) {
 	root := t.TempDir()
-	p, err := setup.Install(usual(root, "cursor"))
+	p, err := setup.New(usual(root, "cursor"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,13 +332,13 @@ func TestRaced(t *testing.T) {
 func TestUpgrade(t *testing.T) {
 	root := t.TempDir()
 	old := usual(root, "claude", setup.Hooks, setup.MCP, setup.Instructions)
-	if _, err := apply(setup.Install(old)); err != nil {
+	if _, err := apply(setup.New(old)); err != nil {
 		t.Fatal(err)
 	}
 	put(t, root, map[string]string{"home/.claude/skills/filebus/commands/mine.md": "mine"})
 	next := usual(root, "claude", setup.Hooks, setup.MCP, setup.Instructions)
 	next.Version, next.Guide = "v2.0.0", "other words\n"
-	p, err := apply(setup.Install(next))
+	p, err := apply(setup.New(next))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +354,7 @@ func TestUpgrade(t *testing.T) {
 	if text := all["home/.claude/CLAUDE.md"]; !strings.Contains(text, "other words") || strings.Contains(text, "filebus search") {
 		t.Errorf("the instructions are\n%s", text)
 	}
-	if _, err := apply(setup.Uninstall(old, false)); err != nil { // an older one removes it as well
+	if _, err := apply(leave(old, false)); err != nil { // an older one removes it as well
 		t.Fatal(err)
 	}
 	want := map[string]string{"home/.claude/skills/filebus/commands/mine.md": "-rw-------\nmine"}
@@ -395,12 +383,12 @@ func fuzz(f *testing.F, client, path string, parts ...string) {
 		put(t, root, map[string]string{path: string(text)})
 		o := usual(root, client, parts...)
 		o.Project = true
-		p, err := apply(setup.Install(o))
+		p, err := apply(setup.New(o))
 		isIn := bytes.Contains(text, []byte("filebus")) || bytes.Contains(text, []byte(`\`)) // it may be there already
 		if err != nil || p.Diff() == "" || isIn {
 			return
 		}
-		if _, err := apply(setup.Uninstall(o, false)); err != nil {
+		if _, err := apply(leave(o, false)); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path))); err != nil || !bytes.Equal(got, text) {
