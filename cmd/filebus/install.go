@@ -36,7 +36,7 @@ func (o *setupFlags) prepare(cmd *cobra.Command) { o.cmd, cmd.ValidArgs = cmd, s
 func (o *setupFlags) options(e *environ, client string) (setup.Options, error) {
 	options := setup.Options{
 		Client: client, Project: o.Project, Version: versionView().Version, Guide: instructionsText(o.cmd.Root()),
-		Allowed: allowedRules(), Root: e.dir, Home: e.home(), Getenv: e.getenv,
+		Root: e.dir, Home: e.home(), Getenv: e.getenv,
 	}
 	if !slices.Contains(o.cmd.ValidArgs, client) {
 		return options, usageError("%q is none of %s", client, strings.Join(o.cmd.ValidArgs, ", "))
@@ -63,24 +63,6 @@ func instructionsText(root *cobra.Command) string {
 	return "## filebus: what earlier work has found\n\n" + roles()[0].text(root, "- `%s`: %s\n")
 }
 
-// allowedRules are for commands and tools that only read.
-func allowedRules() (rules []string) {
-	for path := range strings.SplitSeq("search,get,show,list,context,knowledge list,knowledge show,task show,issue list,guide", ",") {
-		rules = append(rules, "Bash(filebus "+path+" *)")
-	}
-	for _, tool := range []string{"search", "get", "context"} {
-		rules = append(rules, "mcp__plugin_filebus_filebus__"+tool)
-	}
-	return rules
-}
-
-// setupJSON is what install and uninstall print.
-type setupJSON struct {
-	*setup.Plan
-	DryRun bool   `json:"dry_run,omitempty"`
-	Diff   string `json:"diff,omitempty"`
-}
-
 // carryOut makes a plan and does it, while no other process does.
 func (o *setupFlags) carryOut(ctx context.Context, w *workspace, options setup.Options) (p *setup.Plan, err error) {
 	err = w.alone(ctx, func() error {
@@ -92,15 +74,14 @@ func (o *setupFlags) carryOut(ctx context.Context, w *workspace, options setup.O
 	if err != nil {
 		return nil, err
 	}
-	v := setupJSON{Plan: p, DryRun: o.DryRun}
-	if o.DryRun {
-		v.Diff = p.Diff()
+	if p.DryRun = o.DryRun; p.DryRun {
+		p.Patch = p.Diff()
 	}
 	if w.global.json {
-		return p, w.printJSON(v)
+		return p, w.printJSON(p)
 	}
 	isChanged := false
-	w.printf("%s", v.Diff)
+	w.printf("%s", p.Patch)
 	for _, f := range p.Files {
 		isChanged = isChanged || f.Action != setup.Unchanged
 		if !o.DryRun {
@@ -165,8 +146,9 @@ func (o *uninstallCommand) run(ctx context.Context, w *workspace, args []string)
 	options.Leave, options.Force = true, o.Force
 	p, err := o.carryOut(ctx, w, options)
 	if err == nil && !o.Force && slices.ContainsFunc(p.Files, func(f *setup.File) bool { return len(f.Kept) > 0 }) {
+		scope := map[bool]string{true: " --project"}[o.Project]
 		return record.Partly.Errorf("what was changed since it was installed is kept").
-			Try("filebus uninstall {1} --force removes it too", args[0])
+			Try("filebus uninstall {1}"+scope+" --force removes it too", args[0])
 	}
 	return err
 }

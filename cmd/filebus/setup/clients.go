@@ -36,7 +36,6 @@ type Options struct {
 	Prompts bool                // a hook for each prompt too
 	Version string              // of filebus, for the manifest
 	Guide   string              // what an agent is told, in Markdown
-	Allowed []string            // rules for what needs no question
 	Root    string              // the project's folder
 	Home    string              // the user's; "": not known
 	Getenv  func(string) string // the environment
@@ -135,7 +134,7 @@ func (o Options) places(c client) (all []target) {
 	switch c.name {
 	case "claude":
 		o.plugin(base, add)
-		for _, rule := range slices.Backward(o.Allowed) { // each is put before the others
+		for rule := range strings.SplitSeq(strings.TrimSpace(o.render("allow.txt")), "\n") {
 			add(Permissions, "settings.json", entry{at: []string{"permissions", "allow"}, value: rule})
 		}
 	case "codex":

@@ -34,7 +34,13 @@ func parse(text []byte) (v hujson.Value, err error) {
 	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxNested {
 		return v, errors.New("it has too many objects and lists")
 	}
-	return hujson.Parse(append(bytes.Clone(text), '\n')) // a comment in the last line need not end
+	if !bytes.HasSuffix(text, []byte("\n")) { // a comment in the last line need not end
+		text = append(bytes.Clone(text), '\n')
+	}
+	if v, err = hujson.Parse(text); err != nil {
+		err = errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
+	}
+	return v, err
 }
 
 // decoded returns what a value means.

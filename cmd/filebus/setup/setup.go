@@ -53,6 +53,8 @@ type Plan struct {
 	Scope  string   `json:"scope"` // user or project
 	Files  []*File  `json:"files"`
 	Next   []string `json:"next"` // what is left to the user
+	DryRun bool     `json:"dry_run,omitempty"`
+	Patch  string   `json:"diff,omitempty"` // what Diff says, if nothing is done
 }
 
 // maxFile bounds the files that are read.

@@ -18,8 +18,7 @@ import (
 func usual(root, client string, parts ...string) setup.Options {
 	return setup.Options{
 		Client: client, Parts: parts, Version: "v1.2.3", Guide: "## filebus\n\n- `filebus search WORDS`: Find\n",
-		Allowed: []string{"Bash(filebus search *)", "Bash(filebus get *)"},
-		Root:    filepath.Join(root, "project"), Home: filepath.Join(root, "home"), Getenv: func(string) string { return "" },
+		Root: filepath.Join(root, "project"), Home: filepath.Join(root, "home"), Getenv: func(string) string { return "" },
 	}
 }
 
@@ -88,10 +87,9 @@ func shapes() map[string]struct {
 	want               string // is in it after
 } {
 	const json, codex = "home/.claude/settings.json", "home/.codex/config.toml"
-	type shape = struct{ client, path, text, want string }
 	return map[string]struct{ client, path, text, want string }{
 		"comments and trailing commas": {"claude", json, "// mine\n{\n  // which model\n  \"model\": \"opus\", /* the big one */\n" +
-			"  \"permissions\": {\n    \"allow\": [\n      \"Bash(ls:*)\", // harmless\n    ],\n  },\n}\n// end", "get *)\",\n      \"Bash(ls:*)\", // harmless"},
+			"  \"permissions\": {\n    \"allow\": [\n      \"Bash(ls:*)\", // harmless\n    ],\n  },\n}\n// end", "search\",\n      \"Bash(ls:*)\", // harmless"},
 		"tabs":                           {"claude", json, "{\n\t\"permissions\": {\n\t\t\"deny\": [\"Read(.env)\"]\n\t},\n\t\"env\": {\"A\": \"1\"}\n}\n", "\n\t\t\"allow\": [\n\t\t\t\"Bash"},
 		"CRLF":                           {"claude", json, "{\r\n    \"permissions\": {\r\n        \"allow\": []\r\n    }\r\n}\r\n", "\r\n"},
 		"one line":                       {"claude", json, `{"permissions":{"allow":["Bash(git status)"],"defaultMode":"acceptEdits"},"z":[1,2.50,1e3,"\u00e9"]}`, `"Bash(git status)"`},
@@ -162,7 +160,7 @@ func TestPartByPart(t *testing.T) {
 // TestRefused holds that what is not understood is named, and not touched.
 func TestRefused(t *testing.T) {
 	tests := map[string]struct{ client, path, text, want string }{
-		"half":             {"cursor", "home/.cursor/mcp.json", "{\n \"mcpServers\": {\n", "mcp.json: hujson: line 4"},
+		"half":             {"cursor", "home/.cursor/mcp.json", "{\n \"mcpServers\": {\n", "mcp.json: line 3"},
 		"empty":            {"cursor", "home/.cursor/mcp.json", "", "line 2"},
 		"a list":           {"cursor", "home/.cursor/mcp.json", "\n[]", "line 2: the file begins with no {"},
 		"null":             {"cursor", "home/.cursor/mcp.json", "{\n\"mcpServers\": null}", "line 2: the file.mcpServers begins with no {"},
