@@ -48,15 +48,18 @@ type place struct {
 // find returns where the block is, or nil.
 func (b block) find(text string) (*place, error) {
 	line := func(word, more string) *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^(?:\x{feff})?(` + regexp.QuoteMeta(b.open+word+b.name) + more + regexp.QuoteMeta(b.close) + "\r?(?:\n|\\z))")
+		begin, end := regexp.QuoteMeta(b.open+word+b.name), regexp.QuoteMeta(b.close)
+		return regexp.MustCompile(`(?m)^(?:\x{feff})?(` + begin + more + end + `\r?(?:\n|\z))`)
 	}
-	first, last := line(beginning, ` (\w*)`).FindAllStringSubmatchIndex(text, 2), line(ending, "").FindAllStringIndex(text, 2)
+	first := line(beginning, ` (\w*)`).FindAllStringSubmatchIndex(text, 2)
+	last := line(ending, "").FindAllStringIndex(text, 2)
 	switch {
 	case len(first) == 0 && len(last) == 0:
 		return nil, nil
 	case len(first) != 1 || len(last) != 1 || first[0][1] > last[0][0]:
 		at := slices.Min(append(slices.Concat(first, last)[0], len(text)))
-		return nil, fmt.Errorf("line %d: the block %s has no beginning, no end, or several", 1+strings.Count(text[:at], "\n"), b.name)
+		at = 1 + strings.Count(text[:at], "\n")
+		return nil, fmt.Errorf("line %d: the block %s has no beginning, no end, or several", at, b.name)
 	}
 	p := &place{start: first[0][2], stop: last[0][1], end: lineEnd([]byte(text[first[0][2]:first[0][3]]))}
 	rest, digest := text[first[0][1]:last[0][0]], text[first[0][4]:first[0][5]]

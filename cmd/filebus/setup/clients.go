@@ -146,11 +146,13 @@ func (o Options) places(c client) (all []target) {
 		add(MCP, "config.toml", block{name: MCP, open: "# ", body: o.render("mcp.toml"),
 			key: toml.Key{"mcp_servers", "filebus"}, tables: []string{"mcp_servers"}})
 	case "cursor":
-		add(MCP, "mcp.json", entry{[]string{"mcpServers"}, "filebus", json.RawMessage(`{"command": "filebus", "args": ["mcp"]}`)})
+		server := json.RawMessage(`{"command": "filebus", "args": ["mcp"]}`)
+		add(MCP, "mcp.json", entry{[]string{"mcpServers"}, "filebus", server})
 	case "opencode":
+		server := json.RawMessage(`{"type": "local", "command": ["filebus", "mcp"], "enabled": true}`)
 		for _, file := range []string{"opencode.jsonc", "opencode.json"} { // the one that is there
 			if _, err := os.Lstat(filepath.Join(base, file)); err == nil || o.Leave || file == "opencode.json" {
-				add(MCP, file, entry{[]string{"mcp"}, "filebus", json.RawMessage(`{"type": "local", "command": ["filebus", "mcp"], "enabled": true}`)})
+				add(MCP, file, entry{[]string{"mcp"}, "filebus", server})
 			}
 			if len(all) > 0 && !o.Leave {
 				break

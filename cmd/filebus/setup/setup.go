@@ -213,7 +213,8 @@ func (f *File) drop() error {
 	if f.Target != "" && err == nil {
 		err = os.Remove(f.Target)
 	}
-	for dir := filepath.Dir(f.Path); err == nil && strings.HasPrefix(dir, f.top+string(filepath.Separator)); dir = filepath.Dir(dir) {
+	top := f.top + string(filepath.Separator)
+	for dir := filepath.Dir(f.Path); err == nil && strings.HasPrefix(dir, top); dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || os.Remove(dir) != nil {
 			break // a link, or somebody's
 		}
