@@ -34,6 +34,8 @@ require (
 
 require github.com/bmatcuk/doublestar/v4 v4.10.4
 
+require github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
+
 require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/bits-and-blooms/bitset v1.24.2 // indirect

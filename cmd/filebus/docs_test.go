@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus"
+	"filebus/cmd/filebus/setup"
 	"filebus/materialize"
 	"filebus/materialize/dialogue"
 	"filebus/materialize/issue"
@@ -280,6 +281,8 @@ func jsonShapes() map[string]any {
 		"filebus config":                 configView{},
 		"filebus config get":             settingView{},
 		"filebus trust":                  trustView{},
+		"filebus install":                setup.Plan{},
+		"filebus uninstall":              setup.Plan{},
 		"filebus put":                    materialize.PutResult{},
 		"filebus bundle create":          bundle.Written{},
 		"filebus bundle apply":           materialize.Applied{},

@@ -15,7 +15,7 @@ import (
 )
 
 // roleNames are the arguments of guide.
-const roleNames = "orchestrator|subagent|judge"
+const roleNames = "session|orchestrator|subagent|judge"
 
 type guideCommand struct{ cmd *cobra.Command }
 
@@ -24,6 +24,7 @@ func (o *guideCommand) prepare(cmd *cobra.Command) {
 }
 
 func (o *guideCommand) run(_ context.Context, w *workspace, args []string) error {
+	args = append(args, o.cmd.ValidArgs[0])
 	i := slices.Index(o.cmd.ValidArgs, args[0])
 	if i < 0 {
 		return usageError("%q is none of %s", args[0], strings.Join(o.cmd.ValidArgs, ", "))
@@ -63,7 +64,8 @@ func roles() (all []role) {
 
 var (
 	// guides are the roles, each with its name, its rules and, with bars between their
-	// parts, its steps. The orchestrator hands work out and reads what comes back, a
+	// parts, its steps. The first is whoever works without one of the others. The
+	// orchestrator hands work out and reads what comes back, a
 	// subagent does it, and a judge compares what others have written and runs their
 	// dialogues.
 	//go:embed guides.txt
@@ -78,7 +80,10 @@ type guideJSON struct {
 
 // guideText writes the guide of a role: its rules, and its commands with what the
 // manual says of them. A command that is not there is left out.
-func guideText(root *cobra.Command, r role) string {
+func guideText(root *cobra.Command, r role) string { return r.text(root, "%s\n  %s\n") }
+
+// text writes the guide with each step in a form.
+func (r role) text(root *cobra.Command, form string) string {
 	var out strings.Builder
 	m := readManual()
 	fmt.Fprintf(&out, "%s\n\n", strings.Join(r.rules, "\n"))
@@ -87,7 +92,7 @@ func guideText(root *cobra.Command, r role) string {
 		if err != nil || len(rest) > 0 {
 			continue
 		}
-		fmt.Fprintf(&out, "%s\n  %s\n", strings.TrimSpace(cmd.CommandPath()+" "+s.args), cmp.Or(s.purpose, m.short(cmd)))
+		fmt.Fprintf(&out, form, strings.TrimSpace(cmd.CommandPath()+" "+s.args), cmp.Or(s.purpose, m.short(cmd)))
 	}
 	fmt.Fprintf(&out, "\n%s COMMAND --help says more; --json prints one JSON value. Errors name the next command.\n", root.Name())
 	return out.String()

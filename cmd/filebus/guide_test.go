@@ -145,3 +145,85 @@ func readsOf(t *testing.T, dir string) []query.Read {
 	}
 	return reads
 }
+
+// TestInstructions holds that the block and the skill have 300 tokens at most, and that
+// what they and the permissions name exists.
+func TestInstructions(t *testing.T) {
+	commands := commandTree(t)
+	text := instructionsText(commands["filebus"])
+	skill, err := os.ReadFile(filepath.Join("setup", "templates", "skill.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"block": text, "skill": string(skill) + text} {
+		if tokens := record.EstimateTokens(int64(len(text))); tokens > 300 {
+			t.Errorf("the %s has %d tokens, more than 300", name, tokens)
+		}
+	}
+	lines := regexp.MustCompile("(?m)^- `(filebus .+)`: .+$").FindAllStringSubmatch(text, -1)
+	if len(lines) != len(roles()[0].steps) { // which TestGuide resolves
+		t.Errorf("the block has %d of %d commands", len(lines), len(roles()[0].steps))
+	}
+	for _, line := range lines {
+		words := strings.Fields(line[1])
+		cmd, rest, err := commands["filebus"].Find(words[1:])
+		if err != nil || !cmd.Runnable() {
+			t.Fatalf("%s: no command: %v", line[1], err)
+		}
+		if err := cmd.ParseFlags(slices.Clone(rest)); err != nil {
+			t.Errorf("%s: %v", line[1], err)
+		}
+		if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
+			t.Errorf("%s: %v", line[1], err)
+		}
+	}
+	rules, err := os.ReadFile(filepath.Join("setup", "templates", "allow.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rule := range strings.SplitSeq(string(rules), "\n") {
+		if path, is := strings.CutPrefix(rule, "Bash("); is {
+			if cmd := commands[strings.TrimSuffix(path, " *)")]; cmd == nil || !cmd.Runnable() {
+				t.Errorf("the permission %s is of no command", rule)
+			}
+		}
+	}
+}
+
+// TestClientCommands holds that the command lines that clients are given exist.
+func TestClientCommands(t *testing.T) {
+	commands := commandTree(t)
+	var lines []string
+	for _, name := range []string{"hooks.json", "hooks.toml", "mcp.json", "mcp.toml"} {
+		text, err := os.ReadFile(filepath.Join("setup", "templates", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`"(filebus [^"]+)"|"?args"?(?: =|:) (\[[^]]*\])`).FindAllStringSubmatch(string(text), -1) {
+			var args []string
+			if m[2] != "" && json.Unmarshal([]byte(m[2]), &args) != nil {
+				t.Errorf("%s: the arguments %s", name, m[2])
+			}
+			lines = append(lines, strings.TrimPrefix(strings.Join(append([]string{m[1]}, args...), " "), " "))
+		}
+	}
+	if len(lines) < 14 {
+		t.Errorf("found only the command lines %q", lines)
+	}
+	for _, line := range lines {
+		words := strings.Fields(strings.TrimPrefix(line, "filebus "))
+		if commands["filebus "+words[0]] == nil {
+			t.Skipf("there is no filebus %s yet", words[0])
+		}
+		cmd, rest, err := commands["filebus"].Find(words)
+		if err == nil {
+			err = cmd.ParseFlags(slices.Clone(rest))
+		}
+		if err == nil {
+			err = cmd.ValidateArgs(cmd.Flags().Args())
+		}
+		if err != nil {
+			t.Errorf("filebus %s: %v", line, err)
+		}
+	}
+}

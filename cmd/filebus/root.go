@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"filebus/cmd/filebus/hook"
+	"filebus/cmd/filebus/setup"
 	"filebus/materialize/layout"
 	sessions "filebus/materialize/session"
 	"filebus/query"
@@ -51,8 +53,8 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 	root.SetHelpFunc(printHelp(env, root.HelpFunc()))
 	root.AddCommand(help)
 	all := commands()
-	asked := func(c command) bool { // guide tells of the others
-		return len(args) > 0 && c.name() == args[0] && args[0] != "guide"
+	asked := func(c command) bool { // some tell of the others
+		return len(args) > 0 && c.name() == args[0] && !slices.Contains([]string{"guide", "install", "uninstall"}, args[0])
 	}
 	if i := slices.IndexFunc(all, asked); i >= 0 {
 		all = all[i : i+1]
@@ -77,6 +79,8 @@ func writingCommands() []command {
 			plain("unset KEY", runFunc(setSetting)),
 		),
 		plain("trust [DIR]", &trustCommand{}),
+		plain("install "+strings.Join(setup.Clients(), "|"), &installCommand{}),
+		plain("uninstall "+strings.Join(setup.Clients(), "|"), &uninstallCommand{}),
 		plain("put [FILE|-]...", &putCommand{callFlags: usualCall()}),
 		{
 			use: "combine [flags] INPUT...", open: (*environ).createFresh,
@@ -224,7 +228,7 @@ func readingCommands() []command {
 		),
 		fresh("budget", &budgetCommand{}),
 		plain("lint [DIR]", &lintCommand{Limit: 50}),
-		plain("guide "+roleNames, &guideCommand{}),
+		plain("guide ["+roleNames+"]", &guideCommand{}),
 		fresh("log [flags]", &logCommand{filterFlags: picking("kind"), Limit: 50}),
 		fresh("scan", &scanCommand{}),
 		plain("verify", &verifyCommand{}),

@@ -1,0 +1,396 @@
+package setup_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/cmd/filebus/setup"
+)
+
+// usual returns options for a client in folders of their own.
+func usual(root, client string, parts ...string) setup.Options {
+	return setup.Options{
+		Client: client, Parts: parts, Version: "v1.2.3", Guide: "## filebus\n\n- `filebus search WORDS`: Find\n",
+		Root: filepath.Join(root, "project"), Home: filepath.Join(root, "home"), Getenv: func(string) string { return "" },
+	}
+}
+
+// apply plans and does it.
+func apply(p *setup.Plan, err error) (*setup.Plan, error) {
+	if err == nil {
+		err = p.Apply()
+	}
+	return p, err
+}
+
+// leave plans to take out.
+func leave(o setup.Options, force bool) (*setup.Plan, error) {
+	o.Leave, o.Force = true, force
+	return setup.New(o)
+}
+
+// partsOf are the parts of a client.
+func partsOf(client string) []string {
+	return map[string][]string{
+		"claude": {setup.Hooks, setup.MCP, setup.Permissions, setup.Instructions}, "codex": {setup.Hooks, setup.MCP, setup.Instructions},
+		"opencode": {setup.MCP, setup.Instructions}, "cursor": {setup.MCP},
+	}[client]
+}
+
+// put writes files below a folder.
+func put(t testing.TB, root string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// tree returns the files below a folder, with their modes.
+func tree(t testing.TB, root string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, _ := filepath.Rel(root, path)
+		all[filepath.ToSlash(name)] = fmt.Sprintf("%v\n%s", info.Mode(), text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// shapes are settings and instructions as users have them, each odd in another way.
+func shapes() map[string]struct {
+	client, path, text string
+	want               string // is in it after
+} {
+	const json, codex = "home/.claude/settings.json", "home/.codex/config.toml"
+	return map[string]struct{ client, path, text, want string }{
+		"comments and trailing commas": {"claude", json, "// mine\n{\n  // which model\n  \"model\": \"opus\", /* the big one */\n" +
+			"  \"permissions\": {\n    \"allow\": [\n      \"Bash(ls:*)\", // harmless\n    ],\n  },\n}\n// end", "search\",\n      \"Bash(ls:*)\", // harmless"},
+		"tabs":                           {"claude", json, "{\n\t\"permissions\": {\n\t\t\"deny\": [\"Read(.env)\"]\n\t},\n\t\"env\": {\"A\": \"1\"}\n}\n", "\n\t\t\"allow\": [\n\t\t\t\"Bash"},
+		"CRLF":                           {"claude", json, "{\r\n    \"permissions\": {\r\n        \"allow\": []\r\n    }\r\n}\r\n", "\r\n"},
+		"one line":                       {"claude", json, `{"permissions":{"allow":["Bash(git status)"],"defaultMode":"acceptEdits"},"z":[1,2.50,1e3,"\u00e9"]}`, `"Bash(git status)"`},
+		"mark":                           {"claude", json, "\ufeff{ }", "\ufeff{\"permissions\""},
+		"empty in two lines":             {"claude", json, "{\n}\n", "{\"permissions\""},
+		"same names elsewhere":           {"claude", json, "{\n \"mcp\": {\"permissions\": null},\n \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]}\n}", "say done"},
+		"other servers":                  {"cursor", "home/.cursor/mcp.json", "{\"mcpServers\": {\n    \"github\": {\"url\": \"https://x/?a=1&b=<2>\"}\n}}", "&b=<2>"},
+		"comment in an empty object":     {"opencode", "home/.config/opencode/opencode.jsonc", "{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"mcp\": { /* none yet */ },\n}", "none yet"},
+		"tables without an end":          {"codex", codex, "model = \"o5\" # fast\n\n[[hooks.SubagentStop]]\n[[hooks.SubagentStop.hooks]]\ntype = \"command\"\ncommand = '''x\ny'''", "client codex"},
+		"tables of Windows":              {"codex", codex, "\ufeff[projects.'C:\\src']\r\ntrust_level = \"trusted\"\r\n\r\n\r\n", "[mcp_servers.filebus]\r\n"},
+		"instructions without an end":    {"codex", "home/.codex/AGENTS.md", "# Правила\n\nДумай.   \n```sh\nmake\n", "filebus search"},
+		"instructions with other blocks": {"claude", "home/.claude/CLAUDE.md", "<!-- other:begin -->\nx\n<!-- other:end -->\n@AGENTS.md\n\n\n\n", "filebus search"},
+		"bytes that are no text":         {"opencode", "home/.config/opencode/AGENTS.md", "caf\xe9\r\n\x00\xff\r", "filebus search"},
+		"an empty file":                  {"claude", "home/.claude/CLAUDE.md", "", "filebus search"},
+		"only a line end":                {"codex", codex, "\n", "mcp_servers"},
+	}
+}
+
+// TestUndone holds that uninstalling leaves what install found, byte for byte, and that
+// a second time changes nothing.
+func TestUndone(t *testing.T) {
+	for name, shape := range shapes() {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			put(t, root, map[string]string{shape.path: shape.text})
+			before := tree(t, root)
+			o := usual(root, shape.client, partsOf(shape.client)...)
+			o.Prompts = true
+			if _, err := apply(setup.New(o)); err != nil {
+				t.Fatal(err)
+			}
+			installed := tree(t, root)
+			if got := installed[shape.path]; !strings.Contains(got, shape.want) || got == before[shape.path] {
+				t.Errorf("install wrote\n%s\nwant in it\n%s", got, shape.want)
+			}
+			again, err := apply(setup.New(o))
+			if err != nil || again.Diff() != "" {
+				t.Errorf("installing again: %v\n%s", err, again.Diff())
+			}
+			if _, err := apply(leave(usual(root, shape.client), false)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(before, tree(t, root)); diff != "" {
+				t.Errorf("after uninstall (-before +after):\n%s\nwith:\n%s", diff, installed[shape.path])
+			}
+		})
+	}
+}
+
+// TestPartByPart installs in another order than it uninstalls.
+func TestPartByPart(t *testing.T) {
+	root := t.TempDir()
+	for _, part := range []string{setup.MCP, setup.Hooks, setup.Instructions} {
+		if _, err := apply(setup.New(usual(root, "codex", part))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, part := range []string{setup.MCP, setup.Instructions, setup.Hooks} {
+		if _, err := apply(leave(usual(root, "codex", part), false)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := tree(t, root); len(left) > 0 {
+		t.Errorf("there is left: %v", left)
+	}
+}
+
+// TestRefused holds that what is not understood is named, and not touched.
+func TestRefused(t *testing.T) {
+	tests := map[string]struct{ client, path, text, want string }{
+		"half":             {"cursor", "home/.cursor/mcp.json", "{\n \"mcpServers\": {\n", "mcp.json: line 3"},
+		"empty":            {"cursor", "home/.cursor/mcp.json", "", "line 2"},
+		"a list":           {"cursor", "home/.cursor/mcp.json", "\n[]", "line 2: the file begins with no {"},
+		"null":             {"cursor", "home/.cursor/mcp.json", "{\n\"mcpServers\": null}", "line 2: the file.mcpServers begins with no {"},
+		"twice":            {"cursor", "home/.cursor/mcp.json", "{\"mcpServers\":{},\n\"mcpServers\":{}}", "there twice"},
+		"single quotes":    {"claude", "home/.claude/settings.json", "{'a': 1}", "line 1"},
+		"a text for rules": {"claude", "home/.claude/settings.json", `{"permissions":{"allow":"all"}}`, "allow begins with no ["},
+		"UTF-16":           {"claude", "home/.claude/settings.json", "\xff\xfe{\x00}\x00", "line 1"},
+		"deep":             {"claude", "home/.claude/settings.json", strings.Repeat("[", 200_000), "too many"},
+		"TOML":             {"codex", "home/.codex/config.toml", "a = 1\nb = [\n", "line"},
+		"table in a line":  {"codex", "home/.codex/config.toml", "hooks = {}\n", "hooks is a value"},
+		"hooks in a line":  {"codex", "home/.codex/config.toml", "[hooks]\nSubagentStop = []\n", "hooks.SubagentStop is a value"},
+		"half a block":     {"codex", "home/.codex/AGENTS.md", "x\n<!-- filebus:begin instructions 1 -->\n", "AGENTS.md: line 2"},
+		"two blocks": {"codex", "home/.codex/AGENTS.md", strings.Repeat("<!-- filebus:begin instructions 1 -->\n"+
+			"<!-- filebus:end instructions -->\n", 2), "several"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			put(t, root, map[string]string{test.path: test.text})
+			before := tree(t, root)
+			_, err := apply(setup.New(usual(root, test.client, partsOf(test.client)...)))
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), filepath.Base(test.path)) {
+				t.Errorf("Install: %v, want %q", err, test.want)
+			}
+			if diff := cmp.Diff(before, tree(t, root)); diff != "" {
+				t.Errorf("the refused install changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestKept holds that what the user has changed of ours stays, unless it is forced out.
+func TestKept(t *testing.T) {
+	const config, skill, instructions = "home/.codex/config.toml", "home/.claude/skills/filebus/skills/filebus/SKILL.md", "home/.codex/AGENTS.md"
+	edit := func(t *testing.T, root, name, from, to string) {
+		t.Helper()
+		path := filepath.Join(root, filepath.FromSlash(name))
+		text, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(text, []byte(from)) {
+			t.Fatalf("%s has no %q: %v", name, from, err)
+		}
+		put(t, root, map[string]string{name: strings.Replace(string(text), from, to, 1)})
+	}
+	tests := map[string]struct {
+		client, path, from, to string
+		forced                 bool // whether force removes it
+	}{
+		"timeout":      {"codex", config, `timeout = 10`, `timeout = 20`, true},
+		"skill":        {"claude", skill, "name: filebus", "name: filebus\nmodel: x", true},
+		"instructions": {"codex", instructions, "Find", "Find soon", true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			parts := []string{setup.MCP, setup.Instructions, setup.Hooks}
+			if _, err := apply(setup.New(usual(root, test.client, parts...))); err != nil {
+				t.Fatal(err)
+			}
+			edit(t, root, test.path, test.from, test.to)
+			changed := tree(t, root)[test.path]
+			p, err := apply(leave(usual(root, test.client), false))
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := ""
+			for _, f := range p.Files {
+				kept += strings.Join(f.Kept, ";")
+			}
+			left, isThere := tree(t, root)[test.path]
+			if !isThere || !strings.Contains(left, test.to) || test.forced && kept == "" {
+				t.Errorf("the changed text is gone, or not named (%q):\n%s\nof\n%s", kept, left, changed)
+			}
+			if _, err := apply(leave(usual(root, test.client), true)); err != nil {
+				t.Fatal(err)
+			}
+			if left := tree(t, root)[test.path]; test.forced && strings.Contains(left, test.to) {
+				t.Errorf("force has left\n%s", left)
+			}
+		})
+	}
+}
+
+// TestBetween holds that what others write after install stays.
+func TestBetween(t *testing.T) {
+	root := t.TempDir()
+	const config = "home/.codex/config.toml"
+	put(t, root, map[string]string{config: "a = 1"})
+	if _, err := apply(setup.New(usual(root, "codex"))); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, config)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As a program does that knows tables, and takes our last line for the file's.
+	now := strings.Replace(string(text), "# filebus:end mcp\n", "\n[projects.x]\ntrust_level = \"trusted\"\n# filebus:end mcp\n", 1)
+	put(t, root, map[string]string{config: now + "[tui]\n"})
+	if _, err := apply(leave(usual(root, "codex"), false)); err != nil {
+		t.Fatal(err)
+	}
+	text, err = os.ReadFile(path)
+	if want := "a = 1\n[projects.x]\ntrust_level = \"trusted\"\n[tui]\n"; err != nil || string(text) != want {
+		t.Errorf("there is left %q, want %q", text, want)
+	}
+}
+
+// TestLinks follows links to where settings are kept, and leaves those that lead nowhere.
+func TestLinks(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, map[string]string{"dotfiles/mcp.json": "{}", "home/.cursor/x": ""})
+	link := filepath.Join(root, "home", ".cursor", "mcp.json")
+	if err := os.Symlink(filepath.Join("..", "..", "dotfiles", "mcp.json"), link); err != nil {
+		t.Skip(err)
+	}
+	before := tree(t, root)
+	p, err := apply(setup.New(usual(root, "cursor")))
+	if err != nil || !strings.HasSuffix(p.Files[0].Target, "mcp.json") {
+		t.Fatalf("Install: %v", err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Error("the link was replaced")
+	}
+	if _, err := apply(leave(usual(root, "cursor"), false)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, tree(t, root)); diff != "" {
+		t.Errorf("after uninstall (-before +after):\n%s", diff)
+	}
+	if err := os.Remove(filepath.Join(root, "dotfiles", "mcp.json")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := setup.New(usual(root, "cursor")); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+		t.Errorf("of a link that leads nowhere, Install says %v", err)
+	}
+}
+
+// TestReadOnly leaves files that nobody is to write.
+func TestReadOnly(t *testing.T) {
+	root := t.TempDir()
+	put(t, root, map[string]string{"home/.cursor/mcp.json": "{}"})
+	if err := os.Chmod(filepath.Join(root, "home", ".cursor", "mcp.json"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := setup.New(usual(root, "cursor")); err == nil || !strings.Contains(err.Error(), "read-only") {
+		t.Errorf("Install says %v", err)
+	}
+}
+
+// TestRaced applies a plan to a file that was changed since.
+func TestRaced(t *testing.T) {
+	root := t.TempDir()
+	p, err := setup.New(usual(root, "cursor"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, root, map[string]string{"home/.cursor/mcp.json": "{}"})
+	if err := p.Apply(); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
+		t.Errorf("Apply says %v", err)
+	}
+	if got := tree(t, root)["home/.cursor/mcp.json"]; !strings.HasSuffix(got, "\n{}") {
+		t.Errorf("the file is now %q", got)
+	}
+}
+
+// TestUpgrade replaces what an earlier version has written, and nothing else.
+func TestUpgrade(t *testing.T) {
+	root := t.TempDir()
+	old := usual(root, "claude", setup.Hooks, setup.MCP, setup.Instructions)
+	if _, err := apply(setup.New(old)); err != nil {
+		t.Fatal(err)
+	}
+	put(t, root, map[string]string{"home/.claude/skills/filebus/commands/mine.md": "mine"})
+	next := usual(root, "claude", setup.Hooks, setup.MCP, setup.Instructions)
+	next.Version, next.Guide = "v2.0.0", "other words\n"
+	p, err := apply(setup.New(next))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range p.Files {
+		if len(f.Kept) > 0 {
+			t.Errorf("%s: %s", f.Path, f.Kept)
+		}
+	}
+	all := tree(t, root)
+	if manifest := all["home/.claude/skills/filebus/.claude-plugin/plugin.json"]; !strings.Contains(manifest, "v2.0.0") {
+		t.Errorf("the manifest is\n%s", manifest)
+	}
+	if text := all["home/.claude/CLAUDE.md"]; !strings.Contains(text, "other words") || strings.Contains(text, "filebus search") {
+		t.Errorf("the instructions are\n%s", text)
+	}
+	if _, err := apply(leave(old, false)); err != nil { // an older one removes it as well
+		t.Fatal(err)
+	}
+	want := map[string]string{"home/.claude/skills/filebus/commands/mine.md": "-rw-------\nmine"}
+	if diff := cmp.Diff(want, tree(t, root)); diff != "" {
+		t.Errorf("after uninstall (-want +got):\n%s", diff)
+	}
+}
+
+// FuzzJSON holds that what is put into a file of JSON is taken out to the byte, or that
+// the file is refused.
+func FuzzJSON(f *testing.F) { fuzz(f, "opencode", "project/opencode.json", setup.MCP) }
+
+// FuzzTOML is FuzzJSON for two blocks in a file of TOML.
+func FuzzTOML(f *testing.F) { fuzz(f, "codex", "project/.codex/config.toml", setup.Hooks, setup.MCP) }
+
+// FuzzMarkdown is FuzzJSON for instructions.
+func FuzzMarkdown(f *testing.F) { fuzz(f, "codex", "project/AGENTS.md", setup.Instructions) }
+
+func fuzz(f *testing.F, client, path string, parts ...string) {
+	f.Helper()
+	for _, shape := range shapes() {
+		f.Add([]byte(shape.text))
+	}
+	root := f.TempDir()
+	f.Fuzz(func(t *testing.T, text []byte) {
+		put(t, root, map[string]string{path: string(text)})
+		o := usual(root, client, parts...)
+		o.Project = true
+		p, err := apply(setup.New(o))
+		isIn := bytes.Contains(text, []byte("filebus")) || bytes.Contains(text, []byte(`\`)) // it may be there already
+		if err != nil || p.Diff() == "" || isIn {
+			return
+		}
+		if _, err := apply(leave(o, false)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path))); err != nil || !bytes.Equal(got, text) {
+			t.Errorf("of %q there is left %q: %v", text, got, err)
+		}
+	})
+}
