@@ -165,8 +165,8 @@ type StateChange struct {
 	// Set gives properties of the run another value, or none: "Run ID",
 	// "Started", "Loop", "Focus" or "Ended".
 	Set []Property
-	// Done adds agents that have ended; those at work with the same id leave,
-	// of several on different tasks the one on the same.
+	// Done adds agents that have ended; those at work with the same id leave, unless
+	// both say a task and not the same one.
 	Done []Agent
 	// Start adds agents at work, in place of those that are only known by the same task.
 	Start []Agent
@@ -215,7 +215,7 @@ func (t *stateText) change(c StateChange) {
 	for _, a := range c.Done {
 		id, task := markdown.SingleSpaced(a.ID), markdown.SingleSpaced(a.Task)
 		t.running.rows = slices.DeleteFunc(t.running.rows, func(r agentRow) bool {
-			return r["id"] == id && (task == "" || r["task"] == "" || r["task"] == task)
+			return r["id"] == id && (task == "" || r["task"] == "" || JournalID(r["task"]) == JournalID(task))
 		})
 		row := []Property{{"ID", a.ID}, {"Task", a.Task}, {"Outcome", a.Outcome}, {"Duration", a.Duration}}
 		t.completed.add(row)

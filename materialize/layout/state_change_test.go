@@ -41,7 +41,9 @@ func (s State) with(c StateChange) State {
 	s.Running = append(slices.Clone(s.Running), c.Start...)
 	s.Completed = append(slices.Clone(s.Completed), c.Done...)
 	for _, done := range c.Done {
-		s.Running = slices.DeleteFunc(s.Running, func(a Agent) bool { return a.ID == done.ID })
+		s.Running = slices.DeleteFunc(s.Running, func(a Agent) bool {
+			return a.ID == done.ID && (a.Task == "" || JournalID(a.Task) == JournalID(done.Task))
+		})
 	}
 	s.History = append(slices.Clone(s.History), c.History...)
 	return s
@@ -249,6 +251,7 @@ func FuzzStateChange(f *testing.F) {
 		f.Add(docExample(f, "session-state", file))
 	}
 	f.Add([]byte("## Running Agents\n```\n- a\n"))
+	f.Add([]byte("# S\n\n## Running Agents\n| ID | Task |\n|--|--|\n| agent-71c | t |\n| agent-71c | 4 |\n"))
 	f.Add([]byte("---\nrunning: [a, b]\n---\n# S\n## Completed\n- x\n  y\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, change := range stateChanges() {
