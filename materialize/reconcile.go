@@ -436,7 +436,9 @@ func (r *reconciler) entriesFromDisk(ctx context.Context, f plan.File, s sides) 
 
 // decidesNothing reports whether a conflict is left for a sync, which has an exit code
 // for it: whoever imports files only wants to read.
-func (r *reconciler) decidesNothing() bool { return r.opts.Finished || r.onlyReads }
+func (r *reconciler) decidesNothing() bool {
+	return r.opts.Finished && r.opts.CaptureOnly || r.onlyReads
+}
 
 // isFinished reports whether nobody has a file open for writing, if that can be told.
 func (r *reconciler) isFinished(ctx context.Context, p string) bool {

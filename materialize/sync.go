@@ -73,6 +73,7 @@ type SyncReport struct {
 	TakenOver []string              `json:"-"`        // folders, absolute
 	Failed    int                   `json:"-"`        // of the skipped: changes that could not be stored or written
 	Unread    int                   `json:"-"`        // folders, with all below them, that it left no time for
+	Watched   mirror.Watched        `json:"-"`        // where what happens next is seen
 }
 
 // Count returns how many files an action was taken on.
@@ -107,7 +108,7 @@ func (r *reconciler) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.report.Skipped = append(r.report.Skipped, found.Skipped...)
+	r.report.Skipped, r.report.Watched = append(r.report.Skipped, found.Skipped...), found.Watched
 	if r.report.LeftOut = found.LeftOut; !r.opts.CaptureOnly {
 		err = r.w.findNews(r.report, r.opts.DryRun)
 	}

@@ -37,7 +37,8 @@ func (o *logCommand) run(ctx context.Context, w *workspace, _ []string) error {
 type logPrinter struct {
 	*workspace
 	kinds    []record.Kind
-	position uint64 // of the last entry that was looked at
+	position uint64        // of the last entry that was looked at
+	told     func(logLine) // is called for each line that was printed; may be nil
 }
 
 // A logLine is an entry with what is known of its record.
@@ -47,6 +48,7 @@ type logLine struct {
 	Op       store.Op        `json:"op"`
 	Ref      record.ShortRef `json:"ref"`
 	Name     string          `json:"name,omitempty"` // empty when the record was destroyed
+	Path     string          `json:"path,omitempty"`
 	Agent    string          `json:"agent,omitempty"`
 	Task     string          `json:"task,omitempty"`
 	Status   string          `json:"status,omitempty"`
@@ -147,7 +149,7 @@ func (l *logPrinter) add(lines []logLine, tx *store.Tx, position uint64) ([]logL
 		return lines, nil
 	case !dropped:
 		r := v.Record
-		line.Name, line.Agent, line.Task, line.Status = r.Name.String(), r.Agent, r.Task, r.Status
+		line.Name, line.Path, line.Agent, line.Task, line.Status = r.Name.String(), r.Path, r.Agent, r.Task, r.Status
 		line.Conflict, line.Tokens = r.IsConflict(), record.EstimateTokens(r.Size)
 	}
 	return append(lines, line), nil
@@ -156,24 +158,31 @@ func (l *logPrinter) add(lines []logLine, tx *store.Tx, position uint64) ([]logL
 func (l *logPrinter) printLines(lines []logLine) error {
 	for i := range lines {
 		line := &lines[i]
-		if l.global.json {
-			if err := l.printJSON(line); err != nil {
-				return err
-			}
-			continue
+		if err := l.print(line, "%s\n", l.text(line)); err != nil {
+			return err
 		}
-		op := string(line.Op)
-		if line.Conflict {
-			op += "!" // a version beside the head
+		if err := l.outputError(); err != nil {
+			return err
 		}
-		name := cmp.Or(oneLine(line.Name), "-")
-		text := fmt.Sprintf("@%d  %s  %-6s  %s  %s", line.Position, l.minute(line.Time), op, line.Ref, name)
-		if line.Agent != "" {
-			text += "  " + oneLine(line.Agent)
+		if l.told != nil {
+			l.told(*line)
 		}
-		l.printf("%s\n", text)
 	}
-	return l.outputError()
+	return nil
+}
+
+// text is a line for people.
+func (l *logPrinter) text(line *logLine) string {
+	op := string(line.Op)
+	if line.Conflict {
+		op += "!" // a version beside the head
+	}
+	name := cmp.Or(oneLine(line.Name), "-")
+	text := fmt.Sprintf("@%d  %s  %-6s  %s  %s", line.Position, l.minute(line.Time), op, line.Ref, name)
+	if line.Agent != "" {
+		text += "  " + oneLine(line.Agent)
+	}
+	return text
 }
 
 // followPause is how long a follower waits before it looks again.

@@ -109,6 +109,7 @@ func writingCommands() []command {
 			existing("rename TREE NEW", runFunc(renameTree)),
 		).completed(completeArguments),
 		creating("sync [PATH]...", &syncCommand{}),
+		creating("watch", &watchCommand{Every: usualScan}),
 		fresh("materialize --to DIR", &materializeCommand{MaxTokens: sessions.DefaultIndexTokens}),
 		existing("conflicts", runFunc(runConflicts)).with(
 			existing("show NAME", runFunc(showConflict)),

@@ -22,21 +22,26 @@ const (
 func watch(ctx context.Context, interval time.Duration, folders []string) <-chan struct{} {
 	events, err := fsnotify.NewWatcher()
 	if err != nil { // the user's watches are used up, or the system has none
-		events = nil
+		events, interval = nil, scanWithoutAny
 	}
 	for _, folder := range folders {
 		if events != nil && events.Add(folder) != nil {
 			_ = events.Close() // it has seen nothing
-			events = nil
+			events, interval = nil, scanWithoutAny
 		}
 	}
+	return forwarded(ctx, events, interval, func(fsnotify.Event) bool { return true })
+}
+
+// forwarded returns the channel of a watch, which ends with ctx.
+func forwarded(ctx context.Context, events *fsnotify.Watcher, interval time.Duration, counts func(fsnotify.Event) bool) <-chan struct{} {
 	wake := make(chan struct{}, 1)
 	go func() {
 		defer close(wake)
 		if events != nil {
 			defer func() { _ = events.Close() }() // nothing was written
 		}
-		forward(ctx, events, interval, wake)
+		forward(ctx, events, interval, wake, counts)
 	}()
 	return wake
 }
@@ -76,13 +81,13 @@ func Await(ctx context.Context, limit time.Duration, look Look, folders ...strin
 	}
 }
 
-// forward makes a value of each event, of each lost one, and of each tick.
-func forward(ctx context.Context, events *fsnotify.Watcher, interval time.Duration, wake chan<- struct{}) {
+// forward makes a value of each event that counts, of each lost one, and of each tick.
+func forward(
+	ctx context.Context, events *fsnotify.Watcher, interval time.Duration, wake chan<- struct{}, counts func(fsnotify.Event) bool,
+) {
 	var changes chan fsnotify.Event
 	var faults chan error
-	if events == nil {
-		interval = scanWithoutAny
-	} else {
+	if events != nil {
 		changes, faults = events.Events, events.Errors
 	}
 	tick := time.NewTicker(interval)
@@ -91,7 +96,13 @@ func forward(ctx context.Context, events *fsnotify.Watcher, interval time.Durati
 		select {
 		case <-ctx.Done():
 			return
-		case <-changes:
+		case event, open := <-changes:
+			if !open { // the events were given up
+				changes, faults = nil, nil
+			}
+			if !open || !counts(event) {
+				continue
+			}
 		case <-faults: // an overflow: something was lost
 		case <-tick.C:
 		}

@@ -1,0 +1,190 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// newFollower returns one that has a system's events, and those that count.
+func newFollower(t *testing.T) (*follower, <-chan struct{}) {
+	events, err := fsnotify.NewWatcher()
+	if err != nil {
+		t.Skipf("this system gives no file events: %v", err)
+	}
+	f := &follower{events: events, add: events.Add}
+	f.wake = forwarded(t.Context(), events, time.Hour, f.counts)
+	return f, f.wake
+}
+
+// TestFollowerLimits has a system that gives events of three folders only, or has no
+// handles left: the one goes on with these, the other gives all of them up.
+func TestFollowerLimits(t *testing.T) {
+	dir := t.TempDir()
+	var dirs []string
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		dirs = append(dirs, filepath.Join(dir, name))
+		if err := os.Mkdir(dirs[len(dirs)-1], 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		err  error
+		want string
+		left int
+	}{
+		{syscall.ENOSPC, "no events of 2 of 5 folders: ", 3},
+		{syscall.EMFILE, "no events of 5 of 5 folders: ", 0},
+		{fs.ErrNotExist, "", 3},
+		{syscall.ENOTDIR, "", 3},
+	} {
+		f, _ := newFollower(t)
+		given, add := 0, f.add
+		f.add = func(dir string) error {
+			if given++; given > 3 {
+				return &fs.PathError{Op: "watch", Path: dir, Err: test.err}
+			}
+			return add(dir)
+		}
+		_, err := f.watch(Watched{Folders: dirs})
+		if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%v: %v, want %q", test.err, err, test.want)
+		}
+		left := 0
+		if f.events != nil {
+			left = len(f.events.WatchList())
+		}
+		if left != test.left {
+			t.Errorf("%v: events of %d folders, want %d", test.err, left, test.left)
+		}
+		if isNew, err := f.watch(Watched{}); isNew || err != nil {
+			t.Errorf("%v: no folders at all: new %t, %v", test.err, isNew, err)
+		}
+	}
+}
+
+// TestFollowerCounts makes changes that count and others, between two of which a folder
+// is put in the place of another.
+func TestFollowerCounts(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	write := func(name string) func() error {
+		return func() error { return os.WriteFile(at(name), []byte("x"), 0o666) }
+	}
+	mkdir := func(name string) func() error { return func() error { return os.Mkdir(at(name), 0o777) } }
+	rename := func(from, to string) func() error { return func() error { return os.Rename(at(from), at(to)) } }
+	f, wake := newFollower(t)
+	watch := func(wantNew bool) func() error {
+		return func() error {
+			isNew, err := f.watch(Watched{Folders: []string{at("notes"), at("notes/Ünter ordner")}, Above: []string{dir, at("notes")}})
+			if err == nil && isNew != wantNew {
+				t.Errorf("folders are new: %t, want %t", isNew, wantNew)
+			}
+			return err
+		}
+	}
+	for _, step := range []struct {
+		what  string
+		do    func() error
+		wakes bool
+	}{
+		{"only the top", watch(true), false},
+		{"a file beside the folders", write("main.o"), false},
+		{"the database", write("store.db"), true},
+		{"a folder appears", mkdir("notes"), true},
+		{"it is watched", watch(true), false},
+		{"a file in it", write("notes/ä b.md"), true},
+		{"a temporary file", write("notes/.filebus-tmp-0123456789abcdef.new"), false},
+		{"a mode", func() error { return os.Chmod(at("notes/ä b.md"), 0o600) }, false},
+		{"a folder in it", mkdir("notes/Ünter ordner"), true},
+		{"it is watched too", watch(true), false},
+		{"nothing is new", watch(false), false},
+		{"a written file is renamed", rename("main.o", "notes/Ünter ordner/c.md"), true},
+		{"the folder is renamed", rename("notes", "away"), true},
+		{"and made again", mkdir("notes"), true},
+		{"it is watched again", watch(true), false},
+		{"a file in the new one", write("notes/d.md"), true},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatalf("%s: %v", step.what, err)
+		}
+		woke, limit := false, 100*time.Millisecond
+		if step.wakes {
+			limit = time.Minute
+		}
+		for end := time.After(limit); end != nil; {
+			select {
+			case <-wake:
+				woke, end = true, time.After(100*time.Millisecond) // nothing of it is left for the next step
+			case <-end:
+				end = nil
+			}
+		}
+		if woke != step.wakes && step.what != "a temporary file" {
+			t.Errorf("%s: woke %t, want %t", step.what, woke, step.wakes)
+		}
+	}
+}
+
+// TestForwardLost loses events, and then all of them: neither may go unnoticed, nor
+// keep a processor busy.
+func TestForwardLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		events := &fsnotify.Watcher{Events: make(chan fsnotify.Event), Errors: make(chan error)}
+		wake := make(chan struct{}, 1)
+		go forward(ctx, events, time.Hour, wake, func(fsnotify.Event) bool { return false })
+		events.Errors <- fsnotify.ErrEventOverflow
+		<-wake
+		events.Events <- fsnotify.Event{Name: "x", Op: fsnotify.Write}
+		close(events.Events)
+		synctest.Wait()
+		select {
+		case <-wake:
+			t.Error("an event that counts for nothing woke")
+		default:
+		}
+		start := time.Now()
+		if <-wake; time.Since(start) != time.Hour {
+			t.Errorf("without events it woke after %v", time.Since(start))
+		}
+		cancel()
+	})
+}
+
+// TestFollow counts the looks: at once, again where folders are new, at the time that a
+// look asks for, and at the usual one. A look that fails ends it.
+func TestFollow(t *testing.T) {
+	dir, broken := t.TempDir(), errors.New("broken")
+	looks := 0
+	start := time.Now()
+	err := Follow(t.Context(), 50*time.Millisecond, func(context.Context) (Watched, time.Duration, error) {
+		switch looks++; looks {
+		case 1, 2, 4:
+			return Watched{Folders: []string{dir}}, time.Millisecond, nil
+		case 3:
+			return Watched{Folders: []string{dir}}, 0, nil
+		}
+		return Watched{}, 0, broken
+	}, func(err error) { t.Log(err) })
+	if !errors.Is(err, broken) || looks != 5 || time.Since(start) < 50*time.Millisecond {
+		t.Errorf("%d looks in %v, %v; want 5 in 50 ms at least, broken", looks, time.Since(start), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err = Follow(ctx, time.Hour, func(context.Context) (Watched, time.Duration, error) {
+		time.AfterFunc(time.Millisecond, cancel)
+		return Watched{}, 0, nil
+	}, func(error) {})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+}
