@@ -51,6 +51,7 @@ type environ struct {
 	insists bool                     // a store may be made in the home folder too
 	args    []string                 // the command line
 	said    query.Read               // what the log of reads is to say of the output
+	call    *toolCall                // that hears what is not a result, or nil: people do
 }
 
 // globalOptions are the flags that every command has.

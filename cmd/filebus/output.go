@@ -25,6 +25,10 @@ func (e *environ) note(format string, args ...any) { e.noteTry("", format, args.
 // noteTry is note, with the command that goes on from there.
 func (e *environ) noteTry(hint, format string, args ...any) {
 	said := notice{e.atStore(fmt.Sprintf(format, args...)), e.atStore(hint)}
+	if e.call != nil {
+		e.call.tell(failure{Message: said.Message, Hint: said.Hint})
+		return
+	}
 	if e.global.json {
 		_ = writeJSON(e.err, map[string]notice{"notice": said})
 		return

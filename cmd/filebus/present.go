@@ -91,7 +91,11 @@ func (e *environ) rest(left int, by string) string {
 	if left == query.MaxCounted {
 		more = "or more"
 	}
-	return fmt.Sprintf("… and %d %s; %s", left, more, by)
+	text := fmt.Sprintf("… and %d %s; %s", left, more, by)
+	if e.call != nil {
+		text = cutRest(text)
+	}
+	return text
 }
 
 // noteRest says the rest of a list, if there is any. JSON says it by itself.
@@ -104,6 +108,11 @@ func (e *environ) noteRest(left int, by string) {
 // again returns the command that is running with another flag. One that is long, or that
 // reads its input, is not said again.
 func (e *environ) again(flag string) string {
+	if e.call != nil {
+		if line, known := e.call.again(flag); known {
+			return line
+		}
+	}
 	name, _, _ := strings.Cut(flag, " ")
 	words, end := []string{"filebus"}, 0
 	for i := 0; i < len(e.args); i++ {

@@ -234,6 +234,7 @@ func readingCommands() []command {
 		fresh("scan", &scanCommand{}),
 		plain("verify", &verifyCommand{}),
 		plain("doctor", runFunc(runDoctor)),
+		plain("mcp [ADDR]", &mcpCommand{}),
 		existing("reindex", runFunc(runReindex)),
 		plain("version", runFunc(runVersion)),
 	}
