@@ -108,12 +108,10 @@ func (e *environ) noteRest(left int, by string) {
 // again returns the command that is running with another flag. One that is long, or that
 // reads its input, is not said again.
 func (e *environ) again(flag string) string {
-	if e.call != nil {
-		if line, known := e.call.again(flag); known {
-			return line
-		}
-	}
 	name, _, _ := strings.Cut(flag, " ")
+	if e.call != nil && slices.Contains(e.call.flags, name) {
+		return e.call.again(flag)
+	}
 	words, end := []string{"filebus"}, 0
 	for i := 0; i < len(e.args); i++ {
 		switch arg := e.args[i]; {
