@@ -125,7 +125,7 @@ func (c *mcpCall) flag(word string) *pflag.Flag {
 }
 
 // served returns a tool as the server has it. An argument of several calls has the type that
-// it has in the first: TestMCPTools holds that they are alike.
+// it has in the first: TestMCPTools holds that the others take no more.
 func (t mcpTool) served(e *environ) mcp.Tool {
 	t.Tokens = cmp.Or(t.Tokens, mcp.UsualTokens)
 	calls := map[string]mcpCall{}
@@ -187,6 +187,8 @@ func (c *mcpCall) commandLine(in mcp.Input) ([]string, error) {
 		switch {
 		case a.Needed && strings.Join(values, "") == "":
 			return nil, fmt.Errorf("%s needs %s", strings.Join(c.path, " "), a.Name)
+		case len(values) > 1 && a.Type != "array":
+			return nil, fmt.Errorf("%s takes one %s, and %d were given", strings.Join(c.path, " "), a.Name, len(values))
 		case word == "-":
 			texts = append(texts, word)
 		case flag == nil:
