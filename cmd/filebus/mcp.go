@@ -18,23 +18,13 @@ import (
 )
 
 type mcpCommand struct {
-	HTTP bool `flag:"http"`
+	HTTP string `flag:"http"`
 }
 
-// usualMCPAddress is where clients are served over HTTP unless an address is given.
-const usualMCPAddress = "127.0.0.1:7420"
-
-func (o *mcpCommand) check(_ *environ, args []string) error {
-	if len(args) > 0 && !o.HTTP {
-		return usageError("an address needs --http: filebus mcp --http %s", record.ShellWord(args[0]))
-	}
-	return nil
-}
-
-func (o *mcpCommand) run(ctx context.Context, w *workspace, args []string) error {
+func (o *mcpCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	face := w.mcpFace()
-	if o.HTTP {
-		return w.serveHTTP(ctx, face, append(args, usualMCPAddress)[0])
+	if o.HTTP != "" {
+		return w.serveHTTP(ctx, face, o.HTTP)
 	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -97,8 +87,7 @@ func (e *environ) mcpText(name, about, uri string, command ...string) mcp.Text {
 		if of != "" {
 			words = append(words, "--", of)
 		}
-		call := &toolCall{}
-		e.runCall(ctx, call, "", words)
+		call := e.runCall(ctx, nil, "", words)
 		switch {
 		case call.exit != exitDone:
 			return nil, errors.New(strings.Join(call.words(), "\n"))
@@ -123,7 +112,8 @@ type toolCall struct {
 
 // runCall runs a command line as the command line does, in the process of the server. Nothing
 // of the store stays open between two calls.
-func (e *environ) runCall(ctx context.Context, call *toolCall, in string, args []string) {
+func (e *environ) runCall(ctx context.Context, flags []string, in string, args []string) *toolCall {
+	call := &toolCall{flags: flags}
 	inside := &environ{
 		in: strings.NewReader(in), out: &call.out, err: e.err, dir: e.dir, now: e.now,
 		syncBudget: e.syncBudget, gitBudget: e.gitBudget, variables: e.variables, global: e.global, call: call,
@@ -136,15 +126,13 @@ func (e *environ) runCall(ctx context.Context, call *toolCall, in string, args [
 	}
 	call.shell = clipText("filebus " + strings.Join(markdown.Each(args, record.ShellWord), " "))
 	call.exit = run(ctx, inside, args)
+	return call
 }
-
-// tell keeps what is said for the answer.
-func (c *toolCall) tell(f failure) { c.said = append(c.said, f) }
 
 // words returns what was said, in lines.
 func (c *toolCall) words() []string {
 	lines := markdown.Each(c.said, func(f failure) string {
-		message, hint := cutRest(c.asArguments(f.Message)), c.asArguments(f.Hint)
+		message, hint := c.asArguments(f.Message), c.asArguments(f.Hint)
 		if strings.Contains(hint, "it again with --") {
 			hint += ", in a shell: " + c.shell
 		}
@@ -165,8 +153,11 @@ func (c *toolCall) words() []string {
 var flagInText = layout.Pattern(`--[a-z][-a-z]*`)
 
 // asArguments calls the flags of a text by the names that they have as arguments, but not in a
-// command line.
+// command line, and marks a line that says how much was left out.
 func (c *toolCall) asArguments(text string) string {
+	if rest, found := strings.CutPrefix(text, "… and "); found {
+		text = "[truncated: " + rest + "]"
+	}
 	if strings.Contains(text, "filebus ") {
 		return text
 	}
@@ -176,17 +167,4 @@ func (c *toolCall) asArguments(text string) string {
 		}
 		return flag
 	})
-}
-
-// cutRest marks a line that says how much was left out.
-func cutRest(text string) string {
-	if rest, found := strings.CutPrefix(text, "… and "); found {
-		text = "[truncated: " + rest + "]"
-	}
-	return text
-}
-
-// again returns how a tool is called with another flag.
-func (c *toolCall) again(flag string) string {
-	return c.asArguments("call again with " + strings.Replace(flag, "--max-tokens 0", "a greater --max-tokens", 1))
 }

@@ -94,9 +94,6 @@ func (e *environ) mcpCall(line string) mcpCall {
 	return mcpCall{words[:end], words[end:], command}
 }
 
-// action is what the call is called where its tool has several.
-func (c *mcpCall) action() string { return c.path[len(c.path)-1] }
-
 // argumentName is what a word of a command is called as an argument.
 func argumentName(word string) string {
 	return cmp.Or(strings.ReplaceAll(strings.Trim(word, "<>[]-"), "-", "_"), "text")
@@ -104,17 +101,11 @@ func argumentName(word string) string {
 
 // arguments returns the arguments of a call, one for each of its words.
 func (c *mcpCall) arguments() []mcp.Argument {
+	types := map[string]string{"bool": "boolean", "int": "integer", "stringSlice": "array", "stringArray": "array"}
 	return markdown.Each(c.words, func(word string) mcp.Argument {
 		a := mcp.Argument{Name: argumentName(word), Type: "string", Needed: word == "-" || word[0] == '<'}
 		if flag := c.flag(word); flag != nil {
-			switch flag.Value.Type() {
-			case "bool":
-				a.Type = "boolean"
-			case "int":
-				a.Type = "integer"
-			case "stringSlice", "stringArray":
-				a.Type, a.Items = "array", &mcp.Argument{Type: "string"}
-			}
+			a.Type = cmp.Or(types[flag.Value.Type()], a.Type)
 		}
 		return a
 	})
@@ -132,8 +123,8 @@ func (t mcpTool) served(e *environ) mcp.Tool {
 	var actions []string
 	for _, line := range t.calls {
 		c := e.mcpCall(t.Name + " " + line)
-		calls[c.action()] = c
-		actions = append(actions, c.action())
+		action := c.path[len(c.path)-1]
+		calls[action], actions = c, append(actions, action)
 		for _, a := range c.arguments() {
 			a.About, a.Needed = t.abouts[a.Name], a.Needed && len(t.calls) == 1
 			if !slices.ContainsFunc(t.Arguments, func(b mcp.Argument) bool { return b.Name == a.Name }) {
@@ -159,15 +150,14 @@ func (c *mcpCall) answer(ctx context.Context, e *environ, in mcp.Input) mcp.Answ
 	if err != nil {
 		return mcp.Answer{Text: err.Error(), Failed: true}
 	}
-	call := &toolCall{flags: append(slices.Clip(c.words), "--max-tokens")}
-	e.runCall(ctx, call, strings.Join(in.Values["text"], ""), args)
+	call := e.runCall(ctx, append(slices.Clip(c.words), "--max-tokens"), strings.Join(in.Values["text"], ""), args)
 	answer := mcp.Answer{Text: call.out.String(), Failed: call.exit != exitDone}
 	if at := strings.LastIndexByte(answer.Text, '['); call.left > 0 && at >= 0 { // get's own line
 		answer.Text = answer.Text[:at] + "[truncated: " + strings.NewReplacer("go on with --lines", "call again with lines",
 			"it begins again with --lines", "a greater max_tokens, up to 20000, gives more of it, from lines").Replace(answer.Text[at+1:])
 	}
 	if !utf8.ValidString(answer.Text) {
-		call.tell(failure{Message: "what is no UTF-8 in it is shown as \uFFFD; in a shell, filebus get prints its bytes"})
+		call.said = append(call.said, failure{Message: "what is no UTF-8 in it is shown as \uFFFD; in a shell, filebus get prints its bytes"})
 	}
 	if answer.Notes = call.words(); answer.Text == "" && len(answer.Notes) == 0 {
 		answer.Text = "done" // some commands say no more than that

@@ -93,7 +93,7 @@ func (e *environ) rest(left int, by string) string {
 	}
 	text := fmt.Sprintf("… and %d %s; %s", left, more, by)
 	if e.call != nil {
-		text = cutRest(text)
+		text = e.call.asArguments(text)
 	}
 	return text
 }
@@ -110,7 +110,8 @@ func (e *environ) noteRest(left int, by string) {
 func (e *environ) again(flag string) string {
 	name, _, _ := strings.Cut(flag, " ")
 	if e.call != nil && slices.Contains(e.call.flags, name) {
-		return e.call.again(flag)
+		flag = strings.Replace(flag, "--max-tokens 0", "a greater --max-tokens", 1)
+		return e.call.asArguments("call again with " + flag)
 	}
 	words, end := []string{"filebus"}, 0
 	for i := 0; i < len(e.args); i++ {

@@ -238,7 +238,7 @@ func readingCommands() []command {
 		fresh("scan", &scanCommand{}),
 		plain("verify", &verifyCommand{}),
 		plain("doctor", runFunc(runDoctor)),
-		plain("mcp [ADDR]", &mcpCommand{}),
+		plain("mcp", &mcpCommand{}),
 		existing("reindex", runFunc(runReindex)),
 		plain("version", runFunc(runVersion)),
 	}

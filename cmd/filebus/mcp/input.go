@@ -47,38 +47,42 @@ func (f *Face) input(t *Tool, arguments []byte) (in Input, err error) {
 		}
 	}
 	for _, a := range t.all() {
-		values, err := texts(given[a.Name])
-		switch {
-		case err == nil && len(values) > 1 && a.Type != "array":
-			err = errors.New("one was expected, and a list was given")
-		case err == nil && strings.Contains(strings.Join(values, ""), "\x00") && a.Name != "text":
-			err = errors.New("it has a zero byte")
-		case err == nil && len(values) == 0 && a.Needed:
-			return in, fmt.Errorf("%s needs the argument %s", t.Name, a.Name)
-		case err == nil && len(values) > 0 && len(a.Values) > 0 && !slices.Contains(a.Values, values[0]):
-			return in, f.unknown(a.Name, values[0], t.Name, a.Values)
-		}
+		values, err := f.values(t, &a, given[a.Name])
 		if err != nil {
-			return in, fmt.Errorf("argument %s of %s: %w", a.Name, t.Name, err)
+			return in, err
 		}
 		if len(values) > 0 {
 			in.Values[a.Name] = values
 		}
 	}
-	return in, in.bound()
-}
-
-// bound takes the bound of the answer out of the arguments.
-func (in *Input) bound() error {
 	if asked := in.Values["max_tokens"]; asked != nil {
-		tokens, err := strconv.Atoi(asked[0])
-		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			return fmt.Errorf("max_tokens takes a whole number, not %q", clip(asked[0], 100))
+		if in.Tokens, err = strconv.Atoi(asked[0]); err != nil {
+			return in, fmt.Errorf("max_tokens takes a whole number, not %q", clip(asked[0], 100))
 		}
-		in.Tokens = min(max(tokens, minTokens), maxTokens)
+		in.Tokens = min(max(in.Tokens, minTokens), maxTokens)
 		delete(in.Values, "max_tokens")
 	}
-	return nil
+	return in, nil
+}
+
+// values returns what was given for an argument.
+func (f *Face) values(t *Tool, a *Argument, given any) ([]string, error) {
+	values, err := texts(given)
+	switch {
+	case err != nil:
+	case len(values) > 1 && a.Type != "array":
+		err = errors.New("one was expected, and a list was given")
+	case strings.Contains(strings.Join(values, ""), "\x00") && a.Name != "text":
+		err = errors.New("it has a zero byte")
+	case len(values) == 0 && a.Needed:
+		return nil, fmt.Errorf("%s needs the argument %s", t.Name, a.Name)
+	case len(values) > 0 && len(a.Values) > 0 && !slices.Contains(a.Values, values[0]):
+		return nil, f.unknown(a.Name, values[0], t.Name, a.Values)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("argument %s of %s: %w", a.Name, t.Name, err)
+	}
+	return values, nil
 }
 
 // texts returns a value of JSON as texts: of a list each, none if it was not given.

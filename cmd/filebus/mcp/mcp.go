@@ -47,8 +47,8 @@ type Tool struct {
 // gets it as texts.
 type Argument struct {
 	Name   string    `json:"-"`
-	Type   string    `json:"type"` // string, integer, boolean or array
-	Items  *Argument `json:"items,omitempty"`
+	Type   string    `json:"type"`            // string, integer, boolean or array
+	Items  *Argument `json:"items,omitempty"` // of an array: texts
 	About  string    `json:"description,omitempty"`
 	Values []string  `json:"enum,omitempty"` // that it may have; none: any
 	Needed bool      `json:"-"`
@@ -128,6 +128,9 @@ func (t *Tool) declared() *mcp.Tool {
 	no := false
 	properties, needed := map[string]Argument{}, []string{}
 	for _, a := range t.all() {
+		if a.Type == "array" {
+			a.Items = &Argument{Type: "string"}
+		}
 		if properties[a.Name] = a; a.Needed {
 			needed = append(needed, a.Name)
 		}

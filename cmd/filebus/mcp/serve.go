@@ -24,11 +24,7 @@ const maxMessage = 64 << 20
 // Serve answers one client, which writes a message in each line of in, until in ends.
 func (f *Face) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	s := &screen{lines: bufio.NewReaderSize(in, 64<<10), replies: out}
-	err := f.server().Run(ctx, &mcp.IOTransport{Reader: s, Writer: s, MaxLineLength: -1})
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
+	return f.server().Run(ctx, &mcp.IOTransport{Reader: s, Writer: s, MaxLineLength: -1})
 }
 
 // A screen passes the lines on that are messages. The others are answered as the protocol
@@ -103,11 +99,10 @@ func (f *Face) ServeHTTP(ctx context.Context, listener net.Listener, token strin
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
 	}
 	defer context.AfterFunc(ctx, func() { _ = web.Close() })() // nothing is kept between two requests
-	err := web.Serve(listener)
-	if ctx.Err() != nil {
-		return nil
+	if err := web.Serve(listener); ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // authorized lets requests through that have the token.
