@@ -14,7 +14,6 @@ import (
 	"filebus/cmd/filebus/mcp"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/store/record"
 )
 
 type mcpCommand struct {
@@ -106,8 +105,7 @@ type toolCall struct {
 	said  []failure // notices, and at last the failure
 	exit  int
 	out   bytes.Buffer
-	left  int    // tokens of a text that had no room
-	shell string // the command line as a shell takes it
+	left  int // tokens of a text that had no room
 }
 
 // runCall runs a command line as the command line does, in the process of the server. Nothing
@@ -124,17 +122,16 @@ func (e *environ) runCall(ctx context.Context, flags []string, in string, args [
 			return e.getenv(name)
 		},
 	}
-	call.shell = clipText("filebus " + strings.Join(markdown.Each(args, record.ShellWord), " "))
 	call.exit = run(ctx, inside, args)
 	return call
 }
 
 // words returns what was said, in lines.
 func (c *toolCall) words() []string {
-	lines := markdown.Each(c.said, func(f failure) string {
+	return markdown.Each(c.said, func(f failure) string {
 		message, hint := c.asArguments(f.Message), c.asArguments(f.Hint)
 		if strings.Contains(hint, "it again with --") {
-			hint += ", in a shell: " + c.shell
+			hint += ", in a shell"
 		}
 		if f.Code != "" {
 			message += " (" + f.Code + ")"
@@ -144,10 +141,6 @@ func (c *toolCall) words() []string {
 		}
 		return message
 	})
-	if c.exit != exitDone && len(lines) == 0 {
-		lines = []string{fmt.Sprintf("it has ended with exit code %d", c.exit)}
-	}
-	return lines
 }
 
 var flagInText = layout.Pattern(`--[a-z][-a-z]*`)

@@ -133,8 +133,7 @@ func (t mcpTool) served(e *environ) mcp.Tool {
 		}
 	}
 	if len(calls) > 1 {
-		action := mcp.Argument{Name: "action", Type: "string", Values: actions, Needed: true}
-		t.Arguments = slices.Insert(t.Arguments, 0, action)
+		t.Arguments = slices.Insert(t.Arguments, 0, mcp.Argument{Name: "action", Type: "string", Values: actions, Needed: true})
 	}
 	t.Call = func(ctx context.Context, in mcp.Input) mcp.Answer {
 		c := calls[strings.Join(append(in.Values["action"], actions[0])[:1], "")]

@@ -167,7 +167,7 @@ func (r *Text) add(s *mcp.Server) {
 		}
 		text, err := r.Read(ctx, name)
 		if err != nil {
-			return nil, invalid(err)
+			return nil, fault(jsonrpc.CodeInvalidParams, "%v", err)
 		}
 		contents := &mcp.ResourceContents{URI: uri, MIMEType: "text/plain", Text: string(text)}
 		if !utf8.Valid(text) || len(text) == 0 { // the SDK leaves an empty text out
@@ -185,7 +185,7 @@ func (r *Text) add(s *mcp.Server) {
 func (r *Text) prompt(ctx context.Context, _ *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	text, err := r.Read(ctx, "")
 	if err != nil {
-		return nil, invalid(err)
+		return nil, fault(jsonrpc.CodeInvalidParams, "%v", err)
 	}
 	message := &mcp.PromptMessage{Role: "user", Content: &mcp.TextContent{Text: string(text)}}
 	return &mcp.GetPromptResult{Description: r.About, Messages: []*mcp.PromptMessage{message}}, nil
@@ -194,6 +194,3 @@ func (r *Text) prompt(ctx context.Context, _ *mcp.GetPromptRequest) (*mcp.GetPro
 func fault(code int64, format string, args ...any) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
-
-// invalid returns the error of a request that cannot be answered.
-func invalid(err error) error { return fault(jsonrpc.CodeInvalidParams, "%v", err) }

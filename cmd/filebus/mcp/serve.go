@@ -94,8 +94,16 @@ func (f *Face) ServeHTTP(ctx context.Context, listener net.Listener, token strin
 	server := f.server()
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxMessage})
+	authorized := func(w http.ResponseWriter, r *http.Request) {
+		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+token)) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "this needs the header Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}
 	web := &http.Server{
-		Handler:           http.NewCrossOriginProtection().Handler(authorized(token, handler)),
+		Handler:           http.NewCrossOriginProtection().Handler(http.HandlerFunc(authorized)),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
 	}
 	defer context.AfterFunc(ctx, func() { _ = web.Close() })() // nothing is kept between two requests
@@ -103,18 +111,6 @@ func (f *Face) ServeHTTP(ctx context.Context, listener net.Listener, token strin
 		return err
 	}
 	return nil
-}
-
-// authorized lets requests through that have the token.
-func authorized(token string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+token)) != 1 {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "this needs the header Authorization: Bearer TOKEN", http.StatusUnauthorized)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // Listen listens at an address of this machine that no other one reaches.
