@@ -18,6 +18,9 @@ import (
 	"filebus/store/turnstile"
 )
 
+// clientNames are the arguments of install and uninstall.
+const clientNames = "claude|codex|cursor|opencode"
+
 // setupFlags are the flags of install and uninstall.
 type setupFlags struct {
 	Hooks        bool `flag:"hooks"`
@@ -30,7 +33,9 @@ type setupFlags struct {
 	cmd          *cobra.Command
 }
 
-func (o *setupFlags) prepare(cmd *cobra.Command) { o.cmd, cmd.ValidArgs = cmd, setup.Clients() }
+func (o *setupFlags) prepare(cmd *cobra.Command) {
+	o.cmd, cmd.ValidArgs = cmd, strings.Split(clientNames, "|")
+}
 
 // options returns what is put where.
 func (o *setupFlags) options(e *environ, client string) (setup.Options, error) {

@@ -3,13 +3,11 @@ package main
 import (
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"filebus/cmd/filebus/hook"
-	"filebus/cmd/filebus/setup"
 	"filebus/materialize/layout"
 	sessions "filebus/materialize/session"
 	"filebus/query"
@@ -79,8 +77,8 @@ func writingCommands() []command {
 			plain("unset KEY", runFunc(setSetting)),
 		),
 		plain("trust [DIR]", &trustCommand{}),
-		plain("install "+strings.Join(setup.Clients(), "|"), &installCommand{}),
-		plain("uninstall "+strings.Join(setup.Clients(), "|"), &uninstallCommand{}),
+		plain("install "+clientNames, &installCommand{}),
+		plain("uninstall "+clientNames, &uninstallCommand{}),
 		plain("put [FILE|-]...", &putCommand{callFlags: usualCall()}),
 		{
 			use: "combine [flags] INPUT...", open: (*environ).createFresh,

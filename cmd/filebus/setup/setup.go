@@ -22,6 +22,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -83,37 +84,53 @@ func New(o Options) (*Plan, error) {
 		}
 	}
 	p.Files = slices.DeleteFunc(p.Files, func(f *File) bool { return f.was == nil && f.is == nil })
+	for _, f := range p.Files {
+		switch {
+		case isSame(f.was, f.is):
+			f.Action = Unchanged
+		case f.was == nil:
+			f.Action = "made"
+		case f.is == nil:
+			f.Action = "removed"
+		default:
+			f.Action = "changed"
+		}
+	}
 	return p, nil
 }
 
 // do makes an edit of a file. What is new in it can be undone to the byte.
-func (f *File) do(e edit, o Options) (err error) {
-	text, kept := f.is, ""
-	switch {
-	case !o.Leave:
-		if f.is, kept, err = e.add(text); err == nil {
-			before, _, _ := e.remove(text, false)
-			after, _, undoErr := e.remove(f.is, false)
-			if bytes.Equal(before, text) && !bytes.Equal(f.is, text) && (undoErr != nil || !isSame(after, text)) {
-				err = errors.New("what is put in could not be taken out to the byte")
-			}
-		}
-	case text != nil:
-		f.is, kept, err = e.remove(text, o.Force)
+func (f *File) do(e edit, o Options) error {
+	mark, text := []byte(nil), f.is
+	if rest, isMarked := bytes.CutPrefix(text, []byte(byteOrderMark)); isMarked {
+		mark, text = text[:len(byteOrderMark)], rest
 	}
+	change := e.add
+	if o.Leave {
+		change = func(text []byte) ([]byte, string, error) { return e.remove(text, o.Force) }
+	}
+	now, kept, err := change(text)
 	if kept != "" {
 		f.Kept = append(f.Kept, kept)
 	}
-	f.Action = Unchanged
-	if !isSame(f.was, f.is) {
-		f.Action = map[[2]bool]string{{true, false}: "made", {false, true}: "removed"}[[2]bool{f.was == nil, f.is == nil}]
-		f.Action = cmp.Or(f.Action, "changed")
-		if f.was != nil && f.mode&0o200 == 0 {
-			err = errors.New("it is read-only")
-		}
+	if err != nil || isSame(now, text) {
+		return err
 	}
-	return err
+	before, _, _ := e.remove(text, false)
+	if after, _, err := e.remove(now, false); !o.Leave && (err != nil || !isSame(before, after)) {
+		return errors.New("what is put in could not be taken out to the byte")
+	}
+	if f.was != nil && f.mode&0o200 == 0 {
+		return errors.New("it is read-only")
+	}
+	if f.is = now; now != nil && mark != nil {
+		f.is = slices.Concat(mark, now)
+	}
+	return nil
 }
+
+// byteOrderMark stays where it is.
+const byteOrderMark = "\ufeff"
 
 func isSame(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
 
@@ -183,28 +200,20 @@ func (p *Plan) Apply() error {
 	return nil
 }
 
-// write makes the file appear whole, with the mode that it had.
+// write makes the file appear whole, with the mode that it had, or one like its folder's.
 func (f *File) write() error {
 	at := cmp.Or(f.Target, f.Path)
-	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+	dir := filepath.Dir(at)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	tmp := filepath.Join(filepath.Dir(at), fmt.Sprintf(".filebus-%d.tmp", os.Getpid()))
-	file, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.mode)
-	if err != nil {
+	if err := folder.At(dir).Replace(filepath.Base(at), f.is, true); err != nil {
 		return err
 	}
-	_, err = file.Write(f.is)
-	if f.was != nil {
-		err = errors.Join(err, file.Chmod(f.mode)) // whatever the process would leave out
+	if info, err := os.Stat(dir); err == nil && f.was == nil {
+		f.mode &= info.Mode().Perm()
 	}
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(tmp, at)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(tmp))
-	}
-	return nil
+	return os.Chmod(at, f.mode)
 }
 
 // drop removes the file, and the folders around it that are empty then.

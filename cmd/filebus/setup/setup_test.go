@@ -161,7 +161,8 @@ func TestPartByPart(t *testing.T) {
 func TestRefused(t *testing.T) {
 	tests := map[string]struct{ client, path, text, want string }{
 		"half":             {"cursor", "home/.cursor/mcp.json", "{\n \"mcpServers\": {\n", "mcp.json: line 3"},
-		"empty":            {"cursor", "home/.cursor/mcp.json", "", "line 2"},
+		"empty":            {"cursor", "home/.cursor/mcp.json", "", "mcp.json: it has no settings, not even {}"},
+		"only a comment":   {"cursor", "home/.cursor/mcp.json", "\ufeff// mine\r\n", "mcp.json: it has no settings, not even {}"},
 		"a list":           {"cursor", "home/.cursor/mcp.json", "\n[]", "line 2: the file begins with no {"},
 		"null":             {"cursor", "home/.cursor/mcp.json", "{\n\"mcpServers\": null}", "line 2: the file.mcpServers begins with no {"},
 		"twice":            {"cursor", "home/.cursor/mcp.json", "{\"mcpServers\":{},\n\"mcpServers\":{}}", "there twice"},
@@ -171,7 +172,7 @@ func TestRefused(t *testing.T) {
 		"deep":             {"claude", "home/.claude/settings.json", strings.Repeat("[", 200_000), "too many"},
 		"TOML":             {"codex", "home/.codex/config.toml", "a = 1\nb = [\n", "line"},
 		"table in a line":  {"codex", "home/.codex/config.toml", "hooks = {}\n", "hooks is a value"},
-		"hooks in a line":  {"codex", "home/.codex/config.toml", "[hooks]\nSubagentStop = []\n", "hooks.SubagentStop is a value"},
+		"hooks in a line":  {"codex", "home/.codex/config.toml", "[hooks]\nSubagentStop = []\n", "hooks is there in a form"},
 		"half a block":     {"codex", "home/.codex/AGENTS.md", "x\n<!-- filebus:begin instructions 1 -->\n", "AGENTS.md: line 2"},
 		"two blocks": {"codex", "home/.codex/AGENTS.md", strings.Repeat("<!-- filebus:begin instructions 1 -->\n"+
 			"<!-- filebus:end instructions -->\n", 2), "several"},
