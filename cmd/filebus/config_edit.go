@@ -201,14 +201,23 @@ func assign(file map[string]any, keys toml.Key, line string) {
 	dropEmpty(file)
 }
 
-// editConfig gives settings values, or takes them away, while no other process does.
-func (e *environ) editConfig(ctx context.Context, at materialize.Location, values map[string][]string) (err error) {
-	own := folder.At(at.Store)
+// alone does something while no other process does so in a folder.
+func (e *environ) alone(ctx context.Context, own folder.Folder, do func() error) (err error) {
 	hold, err := turnstile.New(own, e.command).Acquire(ctx, turnstile.Exclusive, e.global.wait)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, hold.Release()) }()
+	return do()
+}
+
+// editConfig gives settings values, or takes them away, while no other process does.
+func (e *environ) editConfig(ctx context.Context, at materialize.Location, values map[string][]string) error {
+	own := folder.At(at.Store)
+	return e.alone(ctx, own, func() error { return writeConfig(own, values) })
+}
+
+func writeConfig(own folder.Folder, values map[string][]string) error {
 	was, err := own.ReadUpTo(configFile, maxConfig)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 	"filebus/materialize"
 	"filebus/store/folder"
 	"filebus/store/record"
-	"filebus/store/turnstile"
 )
 
 // clientNames are the arguments of install and uninstall.
@@ -33,34 +31,28 @@ type setupFlags struct {
 	cmd          *cobra.Command
 }
 
-func (o *setupFlags) prepare(cmd *cobra.Command) {
-	o.cmd, cmd.ValidArgs = cmd, strings.Split(clientNames, "|")
-}
+func (o *setupFlags) prepare(cmd *cobra.Command) { o.cmd, cmd.ValidArgs = cmd, strings.Split(clientNames, "|") }
 
-// options returns what is put where.
-func (o *setupFlags) options(e *environ, client string) (setup.Options, error) {
-	options := setup.Options{
-		Client: client, Project: o.Project, Version: versionView().Version, Guide: instructionsText(o.cmd.Root()),
-		Root: e.dir, Home: e.home(), Getenv: e.getenv,
-	}
+// fill says what is put where.
+func (o *setupFlags) fill(e *environ, client string, options *setup.Options) error {
 	if !slices.Contains(o.cmd.ValidArgs, client) {
-		return options, usageError("%q is none of %s", client, strings.Join(o.cmd.ValidArgs, ", "))
+		return usageError("%q is none of %s", client, strings.Join(o.cmd.ValidArgs, ", "))
 	}
-	for part, isChosen := range map[string]bool{
-		setup.Hooks: o.Hooks, setup.MCP: o.MCP, setup.Permissions: o.Permissions, setup.Instructions: o.Instructions,
-	} {
-		if isChosen {
-			options.Parts = append(options.Parts, part)
-		}
+	if e.dir == "" && o.Project {
+		return errNoDir
 	}
-	slices.Sort(options.Parts)
+	options.Client, options.Project, options.DryRun = client, o.Project, o.DryRun
+	options.Version, options.Guide = versionView().Version, instructionsText(o.cmd.Root())
+	options.Root, options.Home, options.Getenv = e.dir, e.home(), e.getenv
 	if at, _ := materialize.Locate(e.dir, "", e.home()); at.Root != "" { // a store is not needed
 		options.Root = at.Root
 	}
-	if e.dir == "" && o.Project {
-		return options, errNoDir
+	for _, part := range []string{setup.Hooks, setup.MCP, setup.Permissions, setup.Instructions} {
+		if isChosen, _ := o.cmd.Flags().GetBool(part); isChosen { // each is a flag
+			options.Parts = append(options.Parts, part)
+		}
 	}
-	return options, nil
+	return nil
 }
 
 // instructionsText is what a client's agents are told, in Markdown.
@@ -68,27 +60,30 @@ func instructionsText(root *cobra.Command) string {
 	return "## filebus: what earlier work has found\n\n" + roles()[0].text(root, "- `%s`: %s\n")
 }
 
-// carryOut makes a plan and does it, while no other process does.
-func (o *setupFlags) carryOut(ctx context.Context, w *workspace, options setup.Options) (p *setup.Plan, err error) {
-	err = w.alone(ctx, func() error {
+// carryOut makes a plan and does it, while no other process of this user does so.
+func (o *setupFlags) carryOut(ctx context.Context, w *workspace, client string, options setup.Options) (p *setup.Plan, err error) {
+	if err := o.fill(w.environ, client, &options); err != nil {
+		return nil, err
+	}
+	do := func() error {
 		if p, err = setup.New(options); err == nil && !o.DryRun {
 			err = p.Apply()
 		}
 		return err
-	})
-	if err != nil {
+	}
+	if dir := filepath.Join(w.stateDir(), "install"); w.stateDir() == "" || os.MkdirAll(dir, 0o700) != nil {
+		err = do() // what another does meanwhile is noticed
+	} else {
+		err = w.alone(ctx, folder.At(dir), do)
+	}
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if p.DryRun = o.DryRun; p.DryRun {
-		p.Patch = p.Diff()
-	}
-	if w.global.json {
+	case w.global.json:
 		return p, w.printJSON(p)
 	}
-	isChanged := false
 	w.printf("%s", p.Patch)
 	for _, f := range p.Files {
-		isChanged = isChanged || f.Action != setup.Unchanged
 		if !o.DryRun {
 			w.printTable([][]string{{f.Action, strings.TrimSuffix(f.Path+" -> "+f.Target, " -> ")}})
 		}
@@ -96,30 +91,10 @@ func (o *setupFlags) carryOut(ctx context.Context, w *workspace, options setup.O
 			w.note("%s: %s, and kept", f.Path, why)
 		}
 	}
-	next := p.Next
-	if !isChanged {
-		next = []string{"nothing is to be changed"}
-	} else if o.DryRun {
-		next = []string{"nothing was changed; without --dry-run it is"}
-	}
-	for _, text := range next {
+	for _, text := range p.Next {
 		w.note("%s", text)
 	}
 	return p, nil
-}
-
-// alone does something while no other process of this user does so.
-func (e *environ) alone(ctx context.Context, do func() error) (err error) {
-	dir := filepath.Join(e.stateDir(), "install")
-	if e.stateDir() == "" || os.MkdirAll(dir, 0o700) != nil {
-		return do() // what another does meanwhile is noticed
-	}
-	hold, err := turnstile.New(folder.At(dir), e.command).Acquire(ctx, turnstile.Exclusive, e.global.wait)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, hold.Release()) }()
-	return do()
 }
 
 type installCommand struct {
@@ -128,10 +103,7 @@ type installCommand struct {
 }
 
 func (o *installCommand) run(ctx context.Context, w *workspace, args []string) error {
-	options, err := o.options(w.environ, args[0])
-	if options.Prompts = o.Prompts; err == nil {
-		_, err = o.carryOut(ctx, w, options)
-	}
+	_, err := o.carryOut(ctx, w, args[0], setup.Options{Prompts: o.Prompts})
 	if _, missing := exec.LookPath("filebus"); missing != nil && err == nil {
 		w.note("there is no filebus in the folders of PATH, where clients look for it: put it into one of them")
 	}
@@ -144,12 +116,7 @@ type uninstallCommand struct {
 }
 
 func (o *uninstallCommand) run(ctx context.Context, w *workspace, args []string) error {
-	options, err := o.options(w.environ, args[0])
-	if err != nil {
-		return err
-	}
-	options.Leave, options.Force = true, o.Force
-	p, err := o.carryOut(ctx, w, options)
+	p, err := o.carryOut(ctx, w, args[0], setup.Options{Leave: true, Force: o.Force})
 	if err == nil && !o.Force && slices.ContainsFunc(p.Files, func(f *setup.File) bool { return len(f.Kept) > 0 }) {
 		scope := map[bool]string{true: " --project"}[o.Project]
 		return record.Partly.Errorf("what was changed since it was installed is kept").

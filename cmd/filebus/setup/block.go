@@ -25,12 +25,9 @@ type block struct {
 
 func digestOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
-// mark returns one of the lines around the block, without its end.
-func (b block) mark(words string) string { return b.open + "filebus:" + words + b.close }
-
 // text returns the block as it is put into a file.
 func (b block) text(end string) string {
-	first, last := b.mark("begin "+b.name+" "+digestOf(b.body)[:8]), b.mark("end "+b.name)
+	first, last := b.open+"filebus:begin "+b.name+" "+digestOf(b.body)[:8]+b.close, b.open+"filebus:end "+b.name+b.close
 	return strings.ReplaceAll(first+"\n"+b.body+last+"\n", "\n", end)
 }
 
@@ -70,19 +67,18 @@ func (b block) find(text string) (*place, error) {
 func (b block) add(text []byte) ([]byte, string, error) {
 	was := string(text)
 	at, err := b.find(was)
-	kept := ""
-	if err == nil {
-		kept, err = b.check(was, at != nil)
-	}
 	switch {
-	case err != nil || kept != "":
-		return text, kept, err
+	case err != nil:
+		return nil, "", err
 	case at != nil && !at.isOurs:
 		return text, "the block " + b.name + " was changed", nil
 	case at != nil:
 		return []byte(was[:at.start] + b.text(at.end) + at.more + was[at.stop:]), "", nil
 	case text == nil:
 		return []byte(b.text("\n")), "", nil
+	}
+	if kept, err := b.check(was); kept != "" || err != nil {
+		return text, kept, err
 	}
 	return []byte(was + lineEnd(text) + b.text(lineEnd(text))), "", nil
 }
@@ -113,30 +109,25 @@ func (b block) remove(text []byte, force bool) ([]byte, string, error) {
 	return []byte(before + behind), "", nil
 }
 
-// check refuses a text that is no TOML, with the block or without it; it says if the
-// key is there already.
-func (b block) check(text string, isIn bool) (kept string, err error) {
-	if b.key == "" {
-		return "", nil
-	}
+// check refuses a text to which the block cannot be added; it says if the key is there.
+func (b block) check(text string) (kept string, err error) {
+	table, _, isTable := strings.Cut(b.key, ".")
 	var all map[string]any
-	keys := strings.Split(b.key, ".")
-	meta, err := toml.Decode(text, &all)
-	switch {
-	case err != nil || isIn:
-	case len(keys) > 1 && meta.IsDefined(keys...):
+	switch meta, err := toml.Decode(text, &all); {
+	case b.key == "":
+		return "", nil
+	case err != nil:
+		wrong, _ := errors.AsType[toml.ParseError](err)
+		return "", fmt.Errorf("line %d: %s", wrong.Position.Line, wrong.Message)
+	case isTable && meta.IsDefined(strings.Split(b.key, ".")...):
 		return b.key + " is there in another form", nil
-	case meta.IsDefined(keys[0]) && !regexp.MustCompile(`(?m)^[ \t]*\[\[?`+keys[0]+`[.\]]`).MatchString(text):
-		return "", fmt.Errorf("%s is a value, to which no table can be added", keys[0]) // not all readers see that
-	default:
-		if _, err := toml.Decode(text+"\n"+b.body, &all); err != nil {
-			return "", fmt.Errorf("%s is there in a form to which nothing can be added", keys[0])
-		}
+	case meta.IsDefined(table) && !regexp.MustCompile(`(?m)^[ \t]*\[\[?`+table+`[.\]]`).MatchString(text):
+		return "", fmt.Errorf("%s is a value, to which no table can be added", table) // not all readers see that
 	}
-	if wrong, is := errors.AsType[toml.ParseError](err); is {
-		err = fmt.Errorf("line %d: %s", wrong.Position.Line, wrong.Message)
+	if _, err := toml.Decode(text+"\n"+b.body, &all); err != nil {
+		return "", fmt.Errorf("%s is there in a form to which nothing can be added", table)
 	}
-	return "", err
+	return "", nil
 }
 
 // A whole is a file of ours alone, with the digests of what was written there before.

@@ -32,6 +32,7 @@ type Options struct {
 	Parts   []string            // none: the usual ones, and to leave, all
 	Leave   bool                // take the parts out
 	Force   bool                // even what the user has changed
+	DryRun  bool                // say what would be done
 	Prompts bool                // a hook for each prompt too
 	Version string              // of filebus, for the manifest
 	Guide   string              // what an agent is told, in Markdown
@@ -43,7 +44,7 @@ type Options struct {
 // A client is a program that runs agents. The file clients.toml says what its fields are.
 type client struct {
 	Name, Title, Variable, Folder, Below string
-	Usual, Next                          []string
+	Parts, Usual, Next                   []string
 	Files                                []part
 }
 
@@ -58,16 +59,6 @@ type part struct {
 //go:embed templates
 var templates embed.FS
 
-// parts returns what a client takes.
-func (c client) parts() (names []string) {
-	for _, p := range c.Files {
-		if p.Part != plugin && !slices.Contains(names, p.Part) {
-			names = append(names, p.Part)
-		}
-	}
-	return names
-}
-
 // A target is a part, its file, and how it gets in.
 type target struct {
 	part, path string
@@ -81,20 +72,23 @@ func (o Options) targets() (chosen []target, next []string, err error) {
 	if _, err := toml.DecodeFS(templates, "templates/clients.toml", &all); err != nil {
 		return nil, nil, err
 	}
-	c := all.Client[slices.IndexFunc(all.Client, func(c client) bool { return c.Name == o.Client })]
-	parts := slices.Clone(o.Parts)
-	if next = slices.Clone(c.Next); o.Leave {
-		next = []string{"a session of " + c.Title + " that runs goes on with what it has loaded"}
+	i := slices.IndexFunc(all.Client, func(c client) bool { return c.Name == o.Client })
+	if i < 0 {
+		return nil, nil, record.Usage.Errorf("there is no client %q", o.Client)
 	}
-	switch {
-	case len(parts) == 0 && o.Leave:
-		parts = c.parts()
-	case len(parts) == 0:
-		parts = c.Usual
+	c, parts := all.Client[i], slices.Clone(o.Parts)
+	if next = c.Next; len(parts) == 0 {
+		parts = slices.Clone(c.Usual)
+	}
+	if o.Leave {
+		next = []string{"a session of " + c.Title + " that runs goes on with what it has loaded"}
+		if len(o.Parts) == 0 {
+			parts = slices.Clone(c.Parts)
+		}
 	}
 	for _, part := range parts {
-		if !slices.Contains(c.parts(), part) {
-			return nil, nil, record.Usage.Errorf("%s takes no %s from filebus, only %s", c.Title, part, strings.Join(c.parts(), ", "))
+		if !slices.Contains(c.Parts, part) {
+			return nil, nil, record.Usage.Errorf("%s takes no %s from filebus, only %s", c.Title, part, strings.Join(c.Parts, ", "))
 		}
 	}
 	if o.Home == "" && !o.Project {

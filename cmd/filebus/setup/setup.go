@@ -55,56 +55,55 @@ type Plan struct {
 	Files  []*File  `json:"files"`
 	Next   []string `json:"next"` // what is left to the user
 	DryRun bool     `json:"dry_run,omitempty"`
-	Patch  string   `json:"diff,omitempty"` // what Diff says, if nothing is done
+	Patch  string   `json:"diff,omitempty"` // what would change, as patches have it
 }
-
-// maxFile bounds the files that are read.
-const maxFile = 16 << 20
 
 // New plans what puts the parts into a client, or takes them out.
 func New(o Options) (*Plan, error) {
-	p := &Plan{Client: o.Client, Scope: map[bool]string{true: "project", false: "user"}[o.Project]}
 	targets, next, err := o.targets()
 	if err != nil {
 		return nil, err
 	}
-	p.Next = next
+	p := &Plan{Client: o.Client, Scope: "user", Next: next, DryRun: o.DryRun}
+	if o.Project {
+		p.Scope = "project"
+	}
 	for _, t := range targets {
-		i := slices.IndexFunc(p.Files, func(f *File) bool { return f.Path == t.path })
-		if i < 0 {
-			f, err := readFile(t.path, t.top)
-			if err != nil {
-				return nil, err
-			}
-			i, p.Files = len(p.Files), append(p.Files, f)
+		f, err := p.file(t)
+		if err == nil {
+			err = f.do(t.edit, o)
 		}
-		if err := p.Files[i].do(t.edit, o); err != nil {
+		if err != nil {
 			return nil, record.Failed.Errorf("%s: %w; nothing is changed", t.path, err).
 				Try("mend the file or choose other parts, and run the same again")
 		}
 	}
 	p.Files = slices.DeleteFunc(p.Files, func(f *File) bool { return f.was == nil && f.is == nil })
-	for _, f := range p.Files {
-		switch {
-		case isSame(f.was, f.is):
-			f.Action = Unchanged
-		case f.was == nil:
-			f.Action = "made"
-		case f.is == nil:
-			f.Action = "removed"
-		default:
-			f.Action = "changed"
-		}
+	switch isChanged := func(f *File) bool { return f.Action != Unchanged }; {
+	case !slices.ContainsFunc(p.Files, isChanged):
+		p.Next = []string{"nothing is to be changed"}
+	case o.DryRun:
+		p.Next, p.Patch = []string{"nothing was changed; without --dry-run it is"}, p.diff()
 	}
 	return p, nil
 }
 
+// file returns the file of a target.
+func (p *Plan) file(t target) (*File, error) {
+	if i := slices.IndexFunc(p.Files, func(f *File) bool { return f.Path == t.path }); i >= 0 {
+		return p.Files[i], nil
+	}
+	f, err := readFile(t.path, t.top)
+	p.Files = append(p.Files, f)
+	return f, err
+}
+
+// byteOrderMark stays where it is.
+const byteOrderMark = "\ufeff"
+
 // do makes an edit of a file. What is new in it can be undone to the byte.
 func (f *File) do(e edit, o Options) error {
-	mark, text := []byte(nil), f.is
-	if rest, isMarked := bytes.CutPrefix(text, []byte(byteOrderMark)); isMarked {
-		mark, text = text[:len(byteOrderMark)], rest
-	}
+	text, isMarked := bytes.CutPrefix(f.is, []byte(byteOrderMark))
 	change := e.add
 	if o.Leave {
 		change = func(text []byte) ([]byte, string, error) { return e.remove(text, o.Force) }
@@ -120,24 +119,29 @@ func (f *File) do(e edit, o Options) error {
 	if after, _, err := e.remove(now, false); !o.Leave && (err != nil || !isSame(before, after)) {
 		return errors.New("what is put in could not be taken out to the byte")
 	}
-	if f.was != nil && f.mode&0o200 == 0 {
+	switch f.Action = "changed"; {
+	case f.was == nil:
+		f.Action = "made"
+	case f.mode&0o200 == 0:
 		return errors.New("it is read-only")
+	case now == nil:
+		f.Action = "removed"
 	}
-	if f.is = now; now != nil && mark != nil {
-		f.is = slices.Concat(mark, now)
+	if f.is = now; isMarked && now != nil {
+		f.is = append([]byte(byteOrderMark), now...)
 	}
 	return nil
 }
 
-// byteOrderMark stays where it is.
-const byteOrderMark = "\ufeff"
-
 func isSame(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
+
+// maxFile bounds the files that are read.
+const maxFile = 4 << 20
 
 // readFile reads a file, through links, as those who keep their settings in one place
 // have them.
-func readFile(path, top string) (f *File, err error) {
-	f = &File{Path: path, mode: 0o644, top: top}
+func readFile(path, top string) (*File, error) {
+	f := &File{Path: path, Action: Unchanged, mode: 0o644, top: top}
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
@@ -147,25 +151,25 @@ func readFile(path, top string) (f *File, err error) {
 			info, err = os.Stat(path)
 		}
 	}
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular() || info.Size() > maxFile:
 		err = fmt.Errorf("it is no file, or one of more than %d MB", maxFile>>20)
-	}
-	if err == nil {
+	default:
 		f.mode = info.Mode().Perm()
 		f.was, err = os.ReadFile(path)
 		f.is = f.was
 	}
-	if err != nil {
-		return nil, record.Failed.Errorf("%s cannot be read: %w; nothing is changed", path, err)
-	}
-	return f, nil
+	return f, err
 }
 
-// Diff returns what the plan changes, as patches have it.
-func (p *Plan) Diff() string {
+// at returns where the file is.
+func (f *File) at() string { return cmp.Or(f.Target, f.Path) }
+
+func (p *Plan) diff() string {
 	var out strings.Builder
 	for _, f := range p.Files {
-		before, after := cmp.Or(f.Target, f.Path), cmp.Or(f.Target, f.Path)
+		before, after := f.at(), f.at()
 		if f.was == nil {
 			before = os.DevNull
 		}
@@ -202,18 +206,17 @@ func (p *Plan) Apply() error {
 
 // write makes the file appear whole, with the mode that it had, or one like its folder's.
 func (f *File) write() error {
-	at := cmp.Or(f.Target, f.Path)
-	dir := filepath.Dir(at)
+	dir := filepath.Dir(f.at())
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := folder.At(dir).Replace(filepath.Base(at), f.is, true); err != nil {
+	if err := folder.At(dir).Replace(filepath.Base(f.at()), f.is, true); err != nil {
 		return err
 	}
 	if info, err := os.Stat(dir); err == nil && f.was == nil {
 		f.mode &= info.Mode().Perm()
 	}
-	return os.Chmod(at, f.mode)
+	return os.Chmod(f.at(), f.mode)
 }
 
 // drop removes the file, and the folders around it that are empty then.
