@@ -21,38 +21,13 @@ const clientNames = "claude|codex|cursor|opencode"
 
 // setupFlags are the flags of install and uninstall.
 type setupFlags struct {
-	Hooks        bool `flag:"hooks"`
-	MCP          bool `flag:"mcp"`
-	Permissions  bool `flag:"permissions"`
-	Instructions bool `flag:"instructions"`
-	Project      bool `flag:"project"`
-	User         bool `flag:"user" not:"project"`
-	DryRun       bool `flag:"dry-run"`
-	cmd          *cobra.Command
+	setup.Options
+	User bool `flag:"user" not:"project"`
+	cmd  *cobra.Command
 }
 
-func (o *setupFlags) prepare(cmd *cobra.Command) { o.cmd, cmd.ValidArgs = cmd, strings.Split(clientNames, "|") }
-
-// fill says what is put where.
-func (o *setupFlags) fill(e *environ, client string, options *setup.Options) error {
-	if !slices.Contains(o.cmd.ValidArgs, client) {
-		return usageError("%q is none of %s", client, strings.Join(o.cmd.ValidArgs, ", "))
-	}
-	if e.dir == "" && o.Project {
-		return errNoDir
-	}
-	options.Client, options.Project, options.DryRun = client, o.Project, o.DryRun
-	options.Version, options.Guide = versionView().Version, instructionsText(o.cmd.Root())
-	options.Root, options.Home, options.Getenv = e.dir, e.home(), e.getenv
-	if at, _ := materialize.Locate(e.dir, "", e.home()); at.Root != "" { // a store is not needed
-		options.Root = at.Root
-	}
-	for _, part := range []string{setup.Hooks, setup.MCP, setup.Permissions, setup.Instructions} {
-		if isChosen, _ := o.cmd.Flags().GetBool(part); isChosen { // each is a flag
-			options.Parts = append(options.Parts, part)
-		}
-	}
-	return nil
+func (o *setupFlags) prepare(cmd *cobra.Command) {
+	o.cmd, cmd.ValidArgs = cmd, strings.Split(clientNames, "|")
 }
 
 // instructionsText is what a client's agents are told, in Markdown.
@@ -61,12 +36,20 @@ func instructionsText(root *cobra.Command) string {
 }
 
 // carryOut makes a plan and does it, while no other process of this user does so.
-func (o *setupFlags) carryOut(ctx context.Context, w *workspace, client string, options setup.Options) (p *setup.Plan, err error) {
-	if err := o.fill(w.environ, client, &options); err != nil {
-		return nil, err
+func (o *setupFlags) carryOut(ctx context.Context, w *workspace, client string) (p *setup.Plan, err error) {
+	if !slices.Contains(o.cmd.ValidArgs, client) {
+		return nil, usageError("%q is none of %s", client, strings.Join(o.cmd.ValidArgs, ", "))
+	}
+	if w.dir == "" && o.Project {
+		return nil, errNoDir
+	}
+	o.Version, o.Guide = versionView().Version, instructionsText(o.cmd.Root())
+	o.Root, o.Home, o.Getenv = w.dir, w.home(), w.getenv
+	if at, _ := materialize.Locate(w.dir, "", w.home()); at.Root != "" { // a store is not needed
+		o.Root = at.Root
 	}
 	do := func() error {
-		if p, err = setup.New(options); err == nil && !o.DryRun {
+		if p, err = setup.New(client, o.Options); err == nil && !o.DryRun {
 			err = p.Apply()
 		}
 		return err
@@ -76,11 +59,11 @@ func (o *setupFlags) carryOut(ctx context.Context, w *workspace, client string, 
 	} else {
 		err = w.alone(ctx, folder.At(dir), do)
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case w.global.json:
+	if err == nil && w.global.json {
 		return p, w.printJSON(p)
+	}
+	if err != nil {
+		return nil, err
 	}
 	w.printf("%s", p.Patch)
 	for _, f := range p.Files {
@@ -103,7 +86,8 @@ type installCommand struct {
 }
 
 func (o *installCommand) run(ctx context.Context, w *workspace, args []string) error {
-	_, err := o.carryOut(ctx, w, args[0], setup.Options{Prompts: o.Prompts})
+	o.Options.Prompts = o.Prompts
+	_, err := o.carryOut(ctx, w, args[0])
 	if _, missing := exec.LookPath("filebus"); missing != nil && err == nil {
 		w.note("there is no filebus in the folders of PATH, where clients look for it: put it into one of them")
 	}
@@ -116,7 +100,8 @@ type uninstallCommand struct {
 }
 
 func (o *uninstallCommand) run(ctx context.Context, w *workspace, args []string) error {
-	p, err := o.carryOut(ctx, w, args[0], setup.Options{Leave: true, Force: o.Force})
+	o.Options.Leave, o.Options.Force = true, o.Force
+	p, err := o.carryOut(ctx, w, args[0])
 	if err == nil && !o.Force && slices.ContainsFunc(p.Files, func(f *setup.File) bool { return len(f.Kept) > 0 }) {
 		scope := map[bool]string{true: " --project"}[o.Project]
 		return record.Partly.Errorf("what was changed since it was installed is kept").

@@ -35,12 +35,11 @@ func (b block) text(end string) string {
 type place struct {
 	start, stop int    // with both of its lines
 	more        string // what others have written into it, behind our part
-	isOurs      bool   // our part is as it was written
 	end         string // of its lines
 }
 
-// find returns where the block is, or nil.
-func (b block) find(text string) (*place, error) {
+// find returns where the block is, or nil. One that was changed counts only with force.
+func (b block) find(text string, force bool) (*place, error) {
 	marks := regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(b.open)+`filebus:(begin|end) `+b.name+`( ?\w*)`+
 		regexp.QuoteMeta(b.close)+`\r?(?:\n|\z)`).FindAllStringSubmatchIndex(text, -1)
 	if len(marks) == 0 {
@@ -57,42 +56,37 @@ func (b block) find(text string) (*place, error) {
 	for line := range strings.Lines(p.more) {
 		_, _ = io.WriteString(hash, strings.ReplaceAll(line, "\r\n", "\n")) // a hash takes all
 		p.more = p.more[len(line):]
-		if p.isOurs = strings.HasPrefix(fmt.Sprintf(" %x", hash.Sum(nil)), part(0, 4)) && len(part(0, 4)) > 8; p.isOurs {
-			break
+		if fmt.Sprintf(" %x", hash.Sum(nil))[:9] == part(0, 4) {
+			return p, nil
 		}
+	}
+	if !force {
+		return nil, kept("the block " + b.name + " was changed")
 	}
 	return p, nil
 }
 
-func (b block) add(text []byte) ([]byte, string, error) {
+func (b block) add(text []byte) ([]byte, error) {
 	was := string(text)
-	at, err := b.find(was)
+	at, err := b.find(was, false)
 	switch {
 	case err != nil:
-		return nil, "", err
-	case at != nil && !at.isOurs:
-		return text, "the block " + b.name + " was changed", nil
+		return nil, err
 	case at != nil:
-		return []byte(was[:at.start] + b.text(at.end) + at.more + was[at.stop:]), "", nil
+		return []byte(was[:at.start] + b.text(at.end) + at.more + was[at.stop:]), nil
 	case text == nil:
-		return []byte(b.text("\n")), "", nil
+		return []byte(b.text("\n")), nil
 	}
-	if kept, err := b.check(was); kept != "" || err != nil {
-		return text, kept, err
-	}
-	return []byte(was + lineEnd(text) + b.text(lineEnd(text))), "", nil
+	return []byte(was + lineEnd(text) + b.text(lineEnd(text))), b.check(was)
 }
 
 // remove takes out the block and the line end before it: add has put it there, unless
 // it has made the file.
-func (b block) remove(text []byte, force bool) ([]byte, string, error) {
+func (b block) remove(text []byte, force bool) ([]byte, error) {
 	was := string(text)
-	at, err := b.find(was)
-	switch {
-	case err != nil || at == nil:
-		return text, "", err
-	case !at.isOurs && !force:
-		return text, "the block " + b.name + " was changed", nil
+	at, err := b.find(was, force)
+	if err != nil || at == nil {
+		return text, err
 	}
 	before, behind := was[:at.start], at.more+was[at.stop:]
 	isMade := before == ""
@@ -104,30 +98,30 @@ func (b block) remove(text []byte, force bool) ([]byte, string, error) {
 		behind = next // the next one is now what the file was made with
 	}
 	if isMade && behind == "" {
-		return nil, "", nil
+		return nil, nil
 	}
-	return []byte(before + behind), "", nil
+	return []byte(before + behind), nil
 }
 
-// check refuses a text to which the block cannot be added; it says if the key is there.
-func (b block) check(text string) (kept string, err error) {
+// check refuses a text to which the block cannot be added, or that has what it defines.
+func (b block) check(text string) error {
 	table, _, isTable := strings.Cut(b.key, ".")
 	var all map[string]any
 	switch meta, err := toml.Decode(text, &all); {
 	case b.key == "":
-		return "", nil
+		return nil
 	case err != nil:
 		wrong, _ := errors.AsType[toml.ParseError](err)
-		return "", fmt.Errorf("line %d: %s", wrong.Position.Line, wrong.Message)
+		return fmt.Errorf("line %d: %s", wrong.Position.Line, wrong.Message)
 	case isTable && meta.IsDefined(strings.Split(b.key, ".")...):
-		return b.key + " is there in another form", nil
+		return kept(b.key + " is there in another form")
 	case meta.IsDefined(table) && !regexp.MustCompile(`(?m)^[ \t]*\[\[?`+table+`[.\]]`).MatchString(text):
-		return "", fmt.Errorf("%s is a value, to which no table can be added", table) // not all readers see that
+		return fmt.Errorf("%s is a value, to which no table can be added", table) // not all readers see that
 	}
 	if _, err := toml.Decode(text+"\n"+b.body, &all); err != nil {
-		return "", fmt.Errorf("%s is there in a form to which nothing can be added", table)
+		return fmt.Errorf("%s is there in a form to which nothing can be added", table)
 	}
-	return "", nil
+	return nil
 }
 
 // A whole is a file of ours alone, with the digests of what was written there before.
@@ -136,18 +130,16 @@ type whole struct {
 	known []string
 }
 
-func (w whole) add(text []byte) ([]byte, string, error) {
-	if now, kept, _ := w.remove(text, false); kept != "" {
-		return now, kept, nil
-	}
-	return []byte(w.body), "", nil
+func (w whole) add(text []byte) ([]byte, error) {
+	_, err := w.remove(text, false)
+	return []byte(w.body), err
 }
 
-func (w whole) remove(text []byte, force bool) ([]byte, string, error) {
+func (w whole) remove(text []byte, force bool) ([]byte, error) {
 	if !force && text != nil && string(text) != w.body && !slices.Contains(w.known, digestOf(string(text))) {
-		return text, "it was changed", nil
+		return text, kept("it was changed")
 	}
-	return nil, "", nil
+	return nil, nil
 }
 
 // lineEnd returns how lines of a text end.

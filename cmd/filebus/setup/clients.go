@@ -25,20 +25,22 @@ const (
 	plugin = "plugin" // what a folder of ours needs besides hooks or the server
 )
 
-// Options say what is put where, or taken out.
+// Options say what is put where, or taken out. Without a part, it is the usual ones, and
+// to leave, all.
 type Options struct {
-	Client  string
-	Project bool                // in the project; else for the user
-	Parts   []string            // none: the usual ones, and to leave, all
-	Leave   bool                // take the parts out
-	Force   bool                // even what the user has changed
-	DryRun  bool                // say what would be done
-	Prompts bool                // a hook for each prompt too
-	Version string              // of filebus, for the manifest
-	Guide   string              // what an agent is told, in Markdown
-	Root    string              // the project's folder
-	Home    string              // the user's; "": not known
-	Getenv  func(string) string // the environment
+	Hooks        bool `flag:"hooks"`
+	MCP          bool `flag:"mcp"`
+	Permissions  bool `flag:"permissions"`
+	Instructions bool `flag:"instructions"`
+	Project      bool `flag:"project"` // in the project; else for the user
+	DryRun       bool `flag:"dry-run"` // say what would be done
+
+	Leave, Force bool                // take the parts out; even what the user has changed
+	Prompts      bool                // a hook for each prompt too
+	Version      string              // of filebus, for the manifest
+	Guide        string              // what an agent is told, in Markdown
+	Root, Home   string              // the folders of the project and of the user; "": not known
+	Getenv       func(string) string // the environment
 }
 
 // A client is a program that runs agents. The file clients.toml says what its fields are.
@@ -66,44 +68,55 @@ type target struct {
 	top        string // a folder that stays, even if it gets empty
 }
 
-// targets returns those of the parts that are asked for, and what to do then.
-func (o Options) targets() (chosen []target, next []string, err error) {
+// clientOf returns a client by its name, and those of its parts that are asked for.
+func (o Options) clientOf(name string) (c client, parts []string, err error) {
 	var all struct{ Client []client }
 	if _, err := toml.DecodeFS(templates, "templates/clients.toml", &all); err != nil {
-		return nil, nil, err
+		return c, nil, err
 	}
-	i := slices.IndexFunc(all.Client, func(c client) bool { return c.Name == o.Client })
+	i := slices.IndexFunc(all.Client, func(c client) bool { return c.Name == name })
 	if i < 0 {
-		return nil, nil, record.Usage.Errorf("there is no client %q", o.Client)
+		return c, nil, record.Usage.Errorf("there is no client %q", name)
 	}
-	c, parts := all.Client[i], slices.Clone(o.Parts)
-	if next = c.Next; len(parts) == 0 {
-		parts = slices.Clone(c.Usual)
-	}
-	if o.Leave {
-		next = []string{"a session of " + c.Title + " that runs goes on with what it has loaded"}
-		if len(o.Parts) == 0 {
-			parts = slices.Clone(c.Parts)
+	c = all.Client[i]
+	asked := map[string]bool{Hooks: o.Hooks, MCP: o.MCP, Permissions: o.Permissions, Instructions: o.Instructions}
+	for _, part := range []string{Hooks, MCP, Permissions, Instructions} {
+		switch {
+		case asked[part] && !slices.Contains(c.Parts, part):
+			return c, nil, record.Usage.Errorf("%s takes no %s from filebus, only %s", c.Title, part, strings.Join(c.Parts, ", "))
+		case asked[part]:
+			parts = append(parts, part)
 		}
 	}
-	for _, part := range parts {
-		if !slices.Contains(c.Parts, part) {
-			return nil, nil, record.Usage.Errorf("%s takes no %s from filebus, only %s", c.Title, part, strings.Join(c.Parts, ", "))
-		}
+	switch {
+	case len(parts) == 0 && o.Leave:
+		parts = c.Parts
+	case len(parts) == 0:
+		parts = c.Usual
+	}
+	return c, parts, nil
+}
+
+// targets returns what the parts that are asked for are put into, and what to do then.
+func (o Options) targets(name string) (chosen []target, next []string, err error) {
+	c, parts, err := o.clientOf(name)
+	if err != nil {
+		return nil, nil, err
 	}
 	if o.Home == "" && !o.Project {
 		return nil, nil, record.Usage.Errorf("the home folder is not known").Try("set HOME, or run it again with --project")
 	}
 	has := func(part string) bool { return slices.Contains(parts, part) }
-	if !has(Hooks) {
-		next = next[:1]
-	}
 	if has(Hooks) && has(MCP) || !o.Leave && (has(Hooks) || has(MCP)) {
-		parts = append(parts, plugin)
+		parts = append(slices.Clone(parts), plugin)
 	}
 	chosen = slices.DeleteFunc(o.places(c), func(t target) bool { return !has(t.part) })
+	if next = c.Next; !has(Hooks) {
+		next = next[:1]
+	}
 	if o.Leave {
 		slices.Reverse(chosen)
+		next = []string{"a session of " + c.Title + " that runs goes on with what it has loaded"}
 	}
 	if len(chosen) == 0 {
 		err = record.Usage.Errorf("%s has no file for the %s of a user", c.Title, strings.Join(parts, " and ")).

@@ -23,13 +23,7 @@ type entry struct {
 
 func (e entry) String() string { return strings.TrimSuffix(strings.Join(e.path, "."), ".") }
 
-// maxNested bounds what the parser, which calls itself, has to go down into.
-const maxNested = 100_000
-
 func parse(text []byte) (v hujson.Value, err error) {
-	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxNested {
-		return v, errors.New("it has too many objects and lists")
-	}
 	text = slices.Concat(bytes.TrimRight(text, "\n"), []byte("\n")) // a comment in the last line need not end
 	if v, err = hujson.Parse(text); err != nil {
 		if _, blank := hujson.Parse(append(text, "{}"...)); blank == nil {
@@ -69,9 +63,9 @@ type step struct {
 	i     int // of the item that leads on, or is the entry; -1: none
 }
 
-// find returns the way to the entry, as far as there is one, and the entry, or what has
-// its name; nil: there is neither.
-func (e entry) find(text []byte) (way []step, it *item, err error) {
+// find returns the way to the entry, as far as there is one, and the entry; nil: it is
+// not there. What has its name but is another value counts only with force.
+func (e entry) find(text []byte, force bool) (way []step, it *item, err error) {
 	v, err := parse(text)
 	for i := 0; i < len(e.path) && err == nil; i++ {
 		line := 1 + bytes.Count(text[:v.StartOffset], []byte("\n"))
@@ -80,19 +74,18 @@ func (e entry) find(text []byte) (way []step, it *item, err error) {
 			return nil, nil, fmt.Errorf("line %d: %s begins with no %c", line, what, kind)
 		}
 		s := step{v.StartOffset + 1, items(v), -1}
-		for k, one := range s.items {
-			switch isIt := one.name == e.path[i] && (one.name != "" || e.isSame(one.value)); {
-			case isIt && s.i < 0:
-				s.i = k
-			case isIt && one.name != "":
-				return nil, nil, fmt.Errorf("line %d: %s has %s there twice", line, what, one.name)
-			}
-		}
+		isIt := func(it item) bool { return it.name == e.path[i] && (it.name != "" || e.isSame(it.value)) }
+		s.i = slices.IndexFunc(s.items, isIt)
 		if way = append(way, s); s.i < 0 {
 			return way, nil, nil
 		}
-		it = &s.items[s.i]
+		if it = &s.items[s.i]; it.name != "" && slices.ContainsFunc(s.items[s.i+1:], isIt) {
+			return nil, nil, fmt.Errorf("line %d: %s has %s there twice", line, what, it.name)
+		}
 		v = it.value
+	}
+	if err == nil && !force && !e.isSame(v) {
+		err = kept(e.String() + " is there in another form")
 	}
 	return way, it, err
 }
@@ -105,18 +98,13 @@ func (e entry) isSame(v hujson.Value) bool {
 	return json.Unmarshal(e.value, &own) == nil && json.Unmarshal(v.Pack(), &other) == nil && reflect.DeepEqual(own, other)
 }
 
-func (e entry) add(text []byte) ([]byte, string, error) {
+func (e entry) add(text []byte) ([]byte, error) {
 	if text == nil {
-		return append(e.written(0, "", "  "), '\n'), "", nil
+		return append(e.written(0, "", "  "), '\n'), nil
 	}
-	way, it, err := e.find(text)
-	switch {
-	case err != nil:
-		return nil, "", err
-	case it != nil && !e.isSame(it.value):
-		return text, e.String() + " is there in another form", nil
-	case it != nil:
-		return text, "", nil
+	way, it, err := e.find(text, false)
+	if err != nil || it != nil {
+		return text, err
 	}
 	unit, depth, last := "  ", len(way), way[len(way)-1]
 	if first := way[0].items; len(first) > 0 {
@@ -130,7 +118,7 @@ func (e entry) add(text []byte) ([]byte, string, error) {
 		put = slices.Concat([]byte(indentOf(last.items[0].lead, "")), put, []byte(","))
 	}
 	put = bytes.ReplaceAll(put, []byte("\n"), []byte(lineEnd(text)))
-	return slices.Concat(text[:last.start], put, text[last.start:]), "", nil
+	return slices.Concat(text[:last.start], put, text[last.start:]), nil
 }
 
 // indentOf returns the line end before an item, with the white space that follows, or
@@ -159,32 +147,24 @@ func (e entry) written(depth int, indent, unit string) []byte {
 
 // remove takes out what add would put back: the entry, with what was made for it. What
 // is no more as add has made it loses the entry alone.
-func (e entry) remove(text []byte, force bool) ([]byte, string, error) {
+func (e entry) remove(text []byte, force bool) (now []byte, err error) {
 	if text == nil {
-		return nil, "", nil
+		return nil, nil
 	}
-	way, it, err := e.find(text)
-	switch {
-	case err != nil || it == nil:
-		return text, "", err
-	case e.isSame(it.value):
-	case !force:
-		return text, e.String() + " was changed", nil
-	default:
-		it.value.Standardize()
-		e.value = it.value.Pack()
+	way, it, err := e.find(text, force)
+	if err != nil || it == nil {
+		return text, err
 	}
-	if made, _, _ := e.add(nil); bytes.Equal(made, bytes.ReplaceAll(text, []byte("\r"), nil)) {
-		return nil, "", nil
+	if made, _ := e.add(nil); bytes.Equal(made, bytes.ReplaceAll(text, []byte("\r"), nil)) {
+		return nil, nil
 	}
-	var now []byte
 	for _, s := range way {
 		now = s.cut(text)
-		if again, _, err := e.add(now); err == nil && bytes.Equal(again, text) {
+		if again, err := e.add(now); err == nil && bytes.Equal(again, text) {
 			break
 		}
 	}
-	return now, "", nil
+	return now, nil
 }
 
 // cut takes an item out, with its comma or the one before it. Comments stay.

@@ -27,11 +27,15 @@ import (
 )
 
 // An edit is how a part of ours gets into a file, and out. Nil is a file that is not
-// there. Kept is what it leaves as it is, and why.
+// there. The error kept says what is left as it is, and why.
 type edit interface {
-	add(text []byte) (now []byte, kept string, err error)
-	remove(text []byte, force bool) (now []byte, kept string, err error)
+	add(text []byte) (now []byte, err error)
+	remove(text []byte, force bool) (now []byte, err error)
 }
+
+type kept string
+
+func (why kept) Error() string { return string(why) }
 
 // Unchanged is the action of a File of which nothing is changed.
 const Unchanged = "unchanged"
@@ -58,13 +62,13 @@ type Plan struct {
 	Patch  string   `json:"diff,omitempty"` // what would change, as patches have it
 }
 
-// New plans what puts the parts into a client, or takes them out.
-func New(o Options) (*Plan, error) {
-	targets, next, err := o.targets()
+// New plans what puts parts into a client, or takes them out.
+func New(client string, o Options) (*Plan, error) {
+	targets, next, err := o.targets(client)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Client: o.Client, Scope: "user", Next: next, DryRun: o.DryRun}
+	p := &Plan{Client: client, Scope: "user", Next: next, DryRun: o.DryRun}
 	if o.Project {
 		p.Scope = "project"
 	}
@@ -106,17 +110,18 @@ func (f *File) do(e edit, o Options) error {
 	text, isMarked := bytes.CutPrefix(f.is, []byte(byteOrderMark))
 	change := e.add
 	if o.Leave {
-		change = func(text []byte) ([]byte, string, error) { return e.remove(text, o.Force) }
+		change = func(text []byte) ([]byte, error) { return e.remove(text, o.Force) }
 	}
-	now, kept, err := change(text)
-	if kept != "" {
-		f.Kept = append(f.Kept, kept)
+	now, err := change(text)
+	if why, is := errors.AsType[kept](err); is {
+		f.Kept = append(f.Kept, string(why))
+		return nil
 	}
 	if err != nil || isSame(now, text) {
 		return err
 	}
-	before, _, _ := e.remove(text, false)
-	if after, _, err := e.remove(now, false); !o.Leave && (err != nil || !isSame(before, after)) {
+	before, _ := e.remove(text, false)
+	if after, err := e.remove(now, false); !o.Leave && (err != nil || !isSame(before, after)) {
 		return errors.New("what is put in could not be taken out to the byte")
 	}
 	switch f.Action = "changed"; {
@@ -135,8 +140,8 @@ func (f *File) do(e edit, o Options) error {
 
 func isSame(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
 
-// maxFile bounds the files that are read.
-const maxFile = 4 << 20
+// maxFile bounds the files that are read, and how deep what is in them can be nested.
+const maxFile = 256 << 10
 
 // readFile reads a file, through links, as those who keep their settings in one place
 // have them.
@@ -154,7 +159,7 @@ func readFile(path, top string) (*File, error) {
 	switch {
 	case err != nil:
 	case !info.Mode().IsRegular() || info.Size() > maxFile:
-		err = fmt.Errorf("it is no file, or one of more than %d MB", maxFile>>20)
+		err = fmt.Errorf("it is no file, or one of more than %d KiB", maxFile>>10)
 	default:
 		f.mode = info.Mode().Perm()
 		f.was, err = os.ReadFile(path)
@@ -169,14 +174,8 @@ func (f *File) at() string { return cmp.Or(f.Target, f.Path) }
 func (p *Plan) diff() string {
 	var out strings.Builder
 	for _, f := range p.Files {
-		before, after := f.at(), f.at()
-		if f.was == nil {
-			before = os.DevNull
-		}
-		if f.is == nil {
-			after = os.DevNull
-		}
-		out.Write(diff.Diff(before, f.was, after, f.is))
+		names := map[bool]string{false: f.at(), true: os.DevNull}
+		out.Write(diff.Diff(names[f.was == nil], f.was, names[f.is == nil], f.is))
 	}
 	return out.String()
 }

@@ -15,12 +15,21 @@ import (
 	"filebus/cmd/filebus/setup"
 )
 
+// A target is a client with what is put into it.
+type target struct {
+	client string
+	setup.Options
+}
+
+func (o target) plan() (*setup.Plan, error) { return setup.New(o.client, o.Options) }
+
 // usual returns options for a client in folders of their own.
-func usual(root, client string, parts ...string) setup.Options {
-	return setup.Options{
-		Client: client, Parts: parts, Version: "v1.2.3", Guide: "## filebus\n\n- `filebus search WORDS`: Find\n",
+func usual(root, client string, parts ...string) target {
+	has := func(part string) bool { return slices.Contains(parts, part) }
+	return target{client, setup.Options{
+		Hooks: has(setup.Hooks), MCP: has(setup.MCP), Permissions: has(setup.Permissions), Instructions: has(setup.Instructions), Version: "v1.2.3", Guide: "## filebus\n\n- `filebus search WORDS`: Find\n",
 		Root: filepath.Join(root, "project"), Home: filepath.Join(root, "home"), Getenv: func(string) string { return "" },
-	}
+	}}
 }
 
 // apply plans and does it.
@@ -37,9 +46,9 @@ func isChanged(p *setup.Plan) bool {
 }
 
 // leave plans to take out.
-func leave(o setup.Options, force bool) (*setup.Plan, error) {
+func leave(o target, force bool) (*setup.Plan, error) {
 	o.Leave, o.Force = true, force
-	return setup.New(o)
+	return o.plan()
 }
 
 // partsOf are the parts of a client.
@@ -124,14 +133,14 @@ func TestUndone(t *testing.T) {
 			before := tree(t, root)
 			o := usual(root, shape.client, partsOf(shape.client)...)
 			o.Prompts = true
-			if _, err := apply(setup.New(o)); err != nil {
+			if _, err := apply(o.plan()); err != nil {
 				t.Fatal(err)
 			}
 			installed := tree(t, root)
 			if got := installed[shape.path]; !strings.Contains(got, shape.want) || got == before[shape.path] {
 				t.Errorf("install wrote\n%s\nwant in it\n%s", got, shape.want)
 			}
-			again, err := apply(setup.New(o))
+			again, err := apply(o.plan())
 			if err != nil || isChanged(again) {
 				t.Errorf("installing again: %v\n%v", err, again)
 			}
@@ -149,7 +158,7 @@ func TestUndone(t *testing.T) {
 func TestPartByPart(t *testing.T) {
 	root := t.TempDir()
 	for _, part := range []string{setup.MCP, setup.Hooks, setup.Instructions} {
-		if _, err := apply(setup.New(usual(root, "codex", part))); err != nil {
+		if _, err := apply(usual(root, "codex", part).plan()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -175,7 +184,10 @@ func TestRefused(t *testing.T) {
 		"single quotes":    {"claude", "home/.claude/settings.json", "{'a': 1}", "line 1"},
 		"a text for rules": {"claude", "home/.claude/settings.json", `{"permissions":{"allow":"all"}}`, "allow begins with no ["},
 		"UTF-16":           {"claude", "home/.claude/settings.json", "\xff\xfe{\x00}\x00", "line 1"},
-		"deep":             {"claude", "home/.claude/settings.json", strings.Repeat("[", 200_000), "too many"},
+		"deep":             {"claude", "home/.claude/settings.json", strings.Repeat("[", 256<<10), "settings.json: line 2"},
+		"huge":             {"claude", "home/.claude/settings.json", strings.Repeat(" ", 1<<20) + "{}", "more than 256 KiB"},
+		"deep value":       {"cursor", "home/.cursor/mcp.json", `{"mcpServers": {"filebus": ` + strings.Repeat("[", 127<<10) + strings.Repeat("]", 127<<10) + "}, }x", "mcp.json: line 1"},
+		"deep TOML":        {"codex", "home/.codex/config.toml", "a = " + strings.Repeat("[", 255<<10), "config.toml: line 1"},
 		"TOML":             {"codex", "home/.codex/config.toml", "a = 1\nb = [\n", "line"},
 		"table in a line":  {"codex", "home/.codex/config.toml", "hooks = {}\n", "hooks is a value"},
 		"hooks in a line":  {"codex", "home/.codex/config.toml", "[hooks]\nSubagentStop = []\n", "hooks is there in a form"},
@@ -188,7 +200,7 @@ func TestRefused(t *testing.T) {
 			root := t.TempDir()
 			put(t, root, map[string]string{test.path: test.text})
 			before := tree(t, root)
-			_, err := apply(setup.New(usual(root, test.client, partsOf(test.client)...)))
+			_, err := apply(usual(root, test.client, partsOf(test.client)...).plan())
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), filepath.Base(test.path)) {
 				t.Errorf("Install: %v, want %q", err, test.want)
 			}
@@ -223,7 +235,7 @@ func TestKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			parts := []string{setup.MCP, setup.Instructions, setup.Hooks}
-			if _, err := apply(setup.New(usual(root, test.client, parts...))); err != nil {
+			if _, err := apply(usual(root, test.client, parts...).plan()); err != nil {
 				t.Fatal(err)
 			}
 			edit(t, root, test.path, test.from, test.to)
@@ -255,7 +267,7 @@ func TestBetween(t *testing.T) {
 	root := t.TempDir()
 	const config = "home/.codex/config.toml"
 	put(t, root, map[string]string{config: "a = 1"})
-	if _, err := apply(setup.New(usual(root, "codex"))); err != nil {
+	if _, err := apply(usual(root, "codex").plan()); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(root, config)
@@ -284,7 +296,7 @@ func TestLinks(t *testing.T) {
 		t.Skip(err)
 	}
 	before := tree(t, root)
-	p, err := apply(setup.New(usual(root, "cursor")))
+	p, err := apply(usual(root, "cursor").plan())
 	if err != nil || !strings.HasSuffix(p.Files[0].Target, "mcp.json") {
 		t.Fatalf("Install: %v", err)
 	}
@@ -300,7 +312,7 @@ func TestLinks(t *testing.T) {
 	if err := os.Remove(filepath.Join(root, "dotfiles", "mcp.json")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := setup.New(usual(root, "cursor")); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err := usual(root, "cursor").plan(); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("of a link that leads nowhere, Install says %v", err)
 	}
 }
@@ -312,7 +324,7 @@ func TestReadOnly(t *testing.T) {
 	if err := os.Chmod(filepath.Join(root, "home", ".cursor", "mcp.json"), 0o444); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := setup.New(usual(root, "cursor")); err == nil || !strings.Contains(err.Error(), "read-only") {
+	if _, err := usual(root, "cursor").plan(); err == nil || !strings.Contains(err.Error(), "read-only") {
 		t.Errorf("Install says %v", err)
 	}
 }
@@ -320,7 +332,7 @@ func TestReadOnly(t *testing.T) {
 // TestRaced applies a plan to a file that was changed since.
 func TestRaced(t *testing.T) {
 	root := t.TempDir()
-	p, err := setup.New(usual(root, "cursor"))
+	p, err := usual(root, "cursor").plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,13 +349,13 @@ func TestRaced(t *testing.T) {
 func TestUpgrade(t *testing.T) {
 	root := t.TempDir()
 	old := usual(root, "claude", setup.Hooks, setup.MCP, setup.Instructions)
-	if _, err := apply(setup.New(old)); err != nil {
+	if _, err := apply(old.plan()); err != nil {
 		t.Fatal(err)
 	}
 	put(t, root, map[string]string{"home/.claude/skills/filebus/commands/mine.md": "mine"})
 	next := usual(root, "claude", setup.Hooks, setup.MCP, setup.Instructions)
 	next.Version, next.Guide = "v2.0.0", "other words\n"
-	p, err := apply(setup.New(next))
+	p, err := apply(next.plan())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -388,7 +400,7 @@ func fuzz(f *testing.F, client, path string, parts ...string) {
 		put(t, root, map[string]string{path: string(text)})
 		o := usual(root, client, parts...)
 		o.Project = true
-		p, err := apply(setup.New(o))
+		p, err := apply(o.plan())
 		isIn := bytes.Contains(text, []byte("filebus")) || bytes.Contains(text, []byte(`\`)) // it may be there already
 		if err != nil || !isChanged(p) || isIn {
 			return
