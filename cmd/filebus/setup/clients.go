@@ -4,6 +4,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,21 +72,18 @@ type target struct {
 // clientOf returns a client by its name, and those of its parts that are asked for.
 func (o Options) clientOf(name string) (c client, parts []string, err error) {
 	var all struct{ Client []client }
-	if _, err := toml.DecodeFS(templates, "templates/clients.toml", &all); err != nil {
-		return c, nil, err
-	}
+	_, err = toml.DecodeFS(templates, "templates/clients.toml", &all)
 	i := slices.IndexFunc(all.Client, func(c client) bool { return c.Name == name })
-	if i < 0 {
+	if err != nil || i < 0 {
 		return c, nil, record.Usage.Errorf("there is no client %q", name)
 	}
 	c = all.Client[i]
 	asked := map[string]bool{Hooks: o.Hooks, MCP: o.MCP, Permissions: o.Permissions, Instructions: o.Instructions}
-	for _, part := range []string{Hooks, MCP, Permissions, Instructions} {
-		switch {
-		case asked[part] && !slices.Contains(c.Parts, part):
+	maps.DeleteFunc(asked, func(_ string, is bool) bool { return !is })
+	parts = slices.Sorted(maps.Keys(asked))
+	for _, part := range parts {
+		if !slices.Contains(c.Parts, part) {
 			return c, nil, record.Usage.Errorf("%s takes no %s from filebus, only %s", c.Title, part, strings.Join(c.Parts, ", "))
-		case asked[part]:
-			parts = append(parts, part)
 		}
 	}
 	switch {

@@ -82,6 +82,12 @@ func New(client string, o Options) (*Plan, error) {
 				Try("mend the file or choose other parts, and run the same again")
 		}
 	}
+	var others []string
+	for _, t := range targets {
+		if o.Leave && filepath.Base(t.path) == sums {
+			others = p.others(filepath.Dir(t.path))
+		}
+	}
 	p.Files = slices.DeleteFunc(p.Files, func(f *File) bool { return f.was == nil && f.is == nil })
 	switch isChanged := func(f *File) bool { return f.Action != Unchanged }; {
 	case !slices.ContainsFunc(p.Files, isChanged):
@@ -89,7 +95,25 @@ func New(client string, o Options) (*Plan, error) {
 	case o.DryRun:
 		p.Next, p.Patch = []string{"nothing was changed; without --dry-run it is"}, p.diff()
 	}
+	p.Next = append(p.Next, others...)
 	return p, nil
+}
+
+// others names what stays in a folder of ours, as it is from somebody else.
+func (p *Plan) others(dir string) (names []string) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // what is not seen stays, too
+		isOurs := func(f *File) bool {
+			return strings.HasPrefix(f.Path+string(filepath.Separator), path+string(filepath.Separator))
+		}
+		if err != nil || slices.ContainsFunc(p.Files, isOurs) {
+			return nil
+		}
+		if names = append(names, path+" is not from filebus, and stays"); d.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return names
 }
 
 // file returns the file of a target.
@@ -146,7 +170,7 @@ const maxFile = 256 << 10
 // readFile reads a file, through links, as those who keep their settings in one place
 // have them.
 func readFile(path, top string) (*File, error) {
-	f := &File{Path: path, Action: Unchanged, mode: 0o644, top: top}
+	f := &File{Path: path, Action: Unchanged, top: top}
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
@@ -209,11 +233,11 @@ func (f *File) write() error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	if info, err := os.Stat(dir); err == nil && f.was == nil {
+		f.mode = 0o644 & info.Mode().Perm()
+	}
 	if err := folder.At(dir).Replace(filepath.Base(f.at()), f.is, true); err != nil {
 		return err
-	}
-	if info, err := os.Stat(dir); err == nil && f.was == nil {
-		f.mode &= info.Mode().Perm()
 	}
 	return os.Chmod(f.at(), f.mode)
 }

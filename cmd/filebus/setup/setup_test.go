@@ -371,10 +371,22 @@ func TestUpgrade(t *testing.T) {
 	if text := all["home/.claude/CLAUDE.md"]; !strings.Contains(text, "other words") || strings.Contains(text, "filebus search") {
 		t.Errorf("the instructions are\n%s", text)
 	}
-	if _, err := apply(leave(old, false)); err != nil { // an older one removes it as well
+	put(t, root, map[string]string{"home/.claude/skills/filebus/my notes/a/b": "", "home/.claude/skills/filebus/hooks/my.sh": "x"})
+	p, err = apply(leave(old, false)) // an older one removes it as well
+	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"home/.claude/skills/filebus/commands/mine.md": "-rw-------\nmine"}
+	for _, other := range []string{"commands", "my notes", filepath.Join("hooks", "my.sh")} {
+		says := filepath.Join(root, "home", ".claude", "skills", "filebus", other) + " is not from filebus, and stays"
+		if !slices.Contains(p.Next, says) {
+			t.Errorf("%q does not name %s", p.Next, other)
+		}
+	}
+	want := map[string]string{
+		"home/.claude/skills/filebus/commands/mine.md": "-rw-------\nmine",
+		"home/.claude/skills/filebus/my notes/a/b":     "-rw-------\n",
+		"home/.claude/skills/filebus/hooks/my.sh":      "-rw-------\nx",
+	}
 	if diff := cmp.Diff(want, tree(t, root)); diff != "" {
 		t.Errorf("after uninstall (-want +got):\n%s", diff)
 	}
