@@ -19,14 +19,14 @@ import (
 // clientNames are the arguments of install and uninstall.
 const clientNames = "claude|codex|cursor|opencode"
 
-// setupFlags are the flags of install and uninstall.
-type setupFlags struct {
+// A setupCommand is install, and uninstall where it leaves.
+type setupCommand struct {
 	setup.Options
 	User bool `flag:"user" not:"project"`
 	cmd  *cobra.Command
 }
 
-func (o *setupFlags) prepare(cmd *cobra.Command) {
+func (o *setupCommand) prepare(cmd *cobra.Command) {
 	o.cmd, cmd.ValidArgs = cmd, strings.Split(clientNames, "|")
 }
 
@@ -35,77 +35,50 @@ func instructionsText(root *cobra.Command) string {
 	return "## filebus: what earlier work has found\n\n" + roles()[0].text(root, "- `%s`: %s\n")
 }
 
-// carryOut makes a plan and does it, while no other process of this user does so.
-func (o *setupFlags) carryOut(ctx context.Context, w *workspace, client string) (p *setup.Plan, err error) {
-	if !slices.Contains(o.cmd.ValidArgs, client) {
-		return nil, usageError("%q is none of %s", client, strings.Join(o.cmd.ValidArgs, ", "))
-	}
-	if w.dir == "" && o.Project {
-		return nil, errNoDir
-	}
+// run makes a plan and does it, while no other process of this user does so.
+func (o *setupCommand) run(ctx context.Context, w *workspace, args []string) error {
 	o.Version, o.Guide = versionView().Version, instructionsText(o.cmd.Root())
 	o.Root, o.Home, o.Getenv = w.dir, w.home(), w.getenv
 	if at, _ := materialize.Locate(w.dir, "", w.home()); at.Root != "" { // a store is not needed
 		o.Root = at.Root
 	}
 	do := func() error {
-		if p, err = setup.New(client, o.Options); err == nil && !o.DryRun {
+		p, err := setup.New(args[0], o.Options)
+		if err == nil && !o.DryRun {
 			err = p.Apply()
+		}
+		if err == nil {
+			err = w.printPlan(p)
+		}
+		if err == nil && o.Leave && slices.ContainsFunc(p.Files, func(f *setup.File) bool { return len(f.Kept) > 0 }) {
+			err = record.Partly.Errorf("what was changed since it was installed is kept; take it out by hand")
 		}
 		return err
 	}
-	if dir := filepath.Join(w.stateDir(), "install"); w.stateDir() == "" || os.MkdirAll(dir, 0o700) != nil {
-		err = do() // what another does meanwhile is noticed
-	} else {
-		err = w.alone(ctx, folder.At(dir), do)
+	if dir := filepath.Join(w.stateDir(), "install"); w.stateDir() != "" && os.MkdirAll(dir, 0o700) == nil {
+		return w.alone(ctx, folder.At(dir), do)
 	}
-	if err == nil && w.global.json {
-		return p, w.printJSON(p)
+	return do() // what another does meanwhile is noticed
+}
+
+func (e *environ) printPlan(p *setup.Plan) error {
+	if e.global.json {
+		return e.printJSON(p)
 	}
-	if err != nil {
-		return nil, err
-	}
-	w.printf("%s", p.Patch)
+	e.printf("%s", p.Patch)
 	for _, f := range p.Files {
-		if !o.DryRun {
-			w.printTable([][]string{{f.Action, strings.TrimSuffix(f.Path+" -> "+f.Target, " -> ")}})
+		if !p.DryRun {
+			e.printTable([][]string{{f.Action, strings.TrimSuffix(f.Path+" -> "+f.Target, " -> ")}})
 		}
 		for _, why := range f.Kept {
-			w.note("%s: %s, and kept", f.Path, why)
+			e.note("%s: %s, and kept", f.Path, why)
 		}
 	}
 	for _, text := range p.Next {
-		w.note("%s", text)
+		e.note("%s", text)
 	}
-	return p, nil
-}
-
-type installCommand struct {
-	setupFlags
-	Prompts bool `flag:"prompt-context"`
-}
-
-func (o *installCommand) run(ctx context.Context, w *workspace, args []string) error {
-	o.Options.Prompts = o.Prompts
-	_, err := o.carryOut(ctx, w, args[0])
-	if _, missing := exec.LookPath("filebus"); missing != nil && err == nil {
-		w.note("there is no filebus in the folders of PATH, where clients look for it: put it into one of them")
+	if _, err := exec.LookPath("filebus"); err != nil {
+		e.note("there is no filebus in the folders of PATH, where clients look for it: put it into one of them")
 	}
-	return err
-}
-
-type uninstallCommand struct {
-	setupFlags
-	Force bool `flag:"force"`
-}
-
-func (o *uninstallCommand) run(ctx context.Context, w *workspace, args []string) error {
-	o.Options.Leave, o.Options.Force = true, o.Force
-	p, err := o.carryOut(ctx, w, args[0])
-	if err == nil && !o.Force && slices.ContainsFunc(p.Files, func(f *setup.File) bool { return len(f.Kept) > 0 }) {
-		scope := map[bool]string{true: " --project"}[o.Project]
-		return record.Partly.Errorf("what was changed since it was installed is kept").
-			Try("filebus uninstall {1}"+scope+" --force removes it too", args[0])
-	}
-	return err
+	return nil
 }

@@ -75,7 +75,7 @@ func TestClientCommands(t *testing.T) {
 		"opencode": {[]string{".config/opencode/opencode.json"}, nil},
 	}
 	for client, test := range tests {
-		do("", "filebus", "install", client, "--prompt-context")
+		do("", "filebus", "install", client)
 		var all handlers
 		for _, file := range test.files {
 			text, err := os.ReadFile(filepath.Join(home, file))

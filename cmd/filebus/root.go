@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/cmd/filebus/hook"
+	"filebus/cmd/filebus/setup"
 	"filebus/materialize/layout"
 	sessions "filebus/materialize/session"
 	"filebus/query"
@@ -77,8 +78,8 @@ func writingCommands() []command {
 			plain("unset KEY", runFunc(setSetting)),
 		),
 		plain("trust [DIR]", &trustCommand{}),
-		plain("install "+clientNames, &installCommand{}),
-		plain("uninstall "+clientNames, &uninstallCommand{}),
+		plain("install "+clientNames, &setupCommand{}),
+		plain("uninstall "+clientNames, &setupCommand{Options: setup.Options{Leave: true}}),
 		plain("put [FILE|-]...", &putCommand{callFlags: usualCall()}),
 		{
 			use: "combine [flags] INPUT...", open: (*environ).createFresh,

@@ -38,8 +38,8 @@ type place struct {
 	end         string // of its lines
 }
 
-// find returns where the block is, or nil. One that was changed counts only with force.
-func (b block) find(text string, force bool) (*place, error) {
+// find returns where the block is, or nil.
+func (b block) find(text string) (*place, error) {
 	marks := regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(b.open)+`filebus:(begin|end) `+b.name+`( ?\w*)`+
 		regexp.QuoteMeta(b.close)+`\r?(?:\n|\z)`).FindAllStringSubmatchIndex(text, -1)
 	if len(marks) == 0 {
@@ -60,15 +60,12 @@ func (b block) find(text string, force bool) (*place, error) {
 			return p, nil
 		}
 	}
-	if !force {
-		return nil, kept("the block " + b.name + " was changed")
-	}
-	return p, nil
+	return nil, kept("the block " + b.name + " was changed")
 }
 
 func (b block) add(text []byte) ([]byte, error) {
 	was := string(text)
-	at, err := b.find(was, false)
+	at, err := b.find(was)
 	switch {
 	case err != nil:
 		return nil, err
@@ -82,9 +79,9 @@ func (b block) add(text []byte) ([]byte, error) {
 
 // remove takes out the block and the line end before it: add has put it there, unless
 // it has made the file.
-func (b block) remove(text []byte, force bool) ([]byte, error) {
+func (b block) remove(text []byte) ([]byte, error) {
 	was := string(text)
-	at, err := b.find(was, force)
+	at, err := b.find(was)
 	if err != nil || at == nil {
 		return text, err
 	}
@@ -131,12 +128,12 @@ type whole struct {
 }
 
 func (w whole) add(text []byte) ([]byte, error) {
-	_, err := w.remove(text, false)
+	_, err := w.remove(text)
 	return []byte(w.body), err
 }
 
-func (w whole) remove(text []byte, force bool) ([]byte, error) {
-	if !force && text != nil && string(text) != w.body && !slices.Contains(w.known, digestOf(string(text))) {
+func (w whole) remove(text []byte) ([]byte, error) {
+	if text != nil && string(text) != w.body && !slices.Contains(w.known, digestOf(string(text))) {
 		return text, kept("it was changed")
 	}
 	return nil, nil

@@ -2,10 +2,12 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,14 +23,9 @@ type entry struct {
 	value json.RawMessage
 }
 
-func (e entry) String() string { return strings.TrimSuffix(strings.Join(e.path, "."), ".") }
-
 func parse(text []byte) (v hujson.Value, err error) {
-	text = slices.Concat(bytes.TrimRight(text, "\n"), []byte("\n")) // a comment in the last line need not end
-	if v, err = hujson.Parse(text); err != nil {
-		if _, blank := hujson.Parse(append(text, "{}"...)); blank == nil {
-			return v, errors.New("it has no settings, not even {}")
-		}
+	v, err = hujson.Parse(append(bytes.TrimRight(bytes.Clone(text), "\n"), '\n')) // a comment in the last line need not end
+	if err != nil {
 		err = errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	return v, err
@@ -64,8 +61,8 @@ type step struct {
 }
 
 // find returns the way to the entry, as far as there is one, and the entry; nil: it is
-// not there. What has its name but is another value counts only with force.
-func (e entry) find(text []byte, force bool) (way []step, it *item, err error) {
+// not there.
+func (e entry) find(text []byte) (way []step, it *item, err error) {
 	v, err := parse(text)
 	for i := 0; i < len(e.path) && err == nil; i++ {
 		line := 1 + bytes.Count(text[:v.StartOffset], []byte("\n"))
@@ -84,8 +81,8 @@ func (e entry) find(text []byte, force bool) (way []step, it *item, err error) {
 		}
 		v = it.value
 	}
-	if err == nil && !force && !e.isSame(v) {
-		err = kept(e.String() + " is there in another form")
+	if err == nil && !e.isSame(v) {
+		err = kept(strings.Join(e.path, ".") + " is there in another form")
 	}
 	return way, it, err
 }
@@ -102,34 +99,27 @@ func (e entry) add(text []byte) ([]byte, error) {
 	if text == nil {
 		return append(e.written(0, "", "  "), '\n'), nil
 	}
-	way, it, err := e.find(text, false)
+	way, it, err := e.find(text)
 	if err != nil || it != nil {
 		return text, err
 	}
 	unit, depth, last := "  ", len(way), way[len(way)-1]
 	if first := way[0].items; len(first) > 0 {
-		unit = strings.TrimPrefix(indentOf(first[0].lead, unit), "\n")
+		unit = cmp.Or(strings.TrimLeft(indentOf(first[0]), "\n"), unit)
 	}
 	put := e.written(depth, strings.Repeat(unit, depth), unit)
 	if name := e.path[depth-1]; name != "" {
 		put = slices.Concat(hujson.String(name), []byte(": "), put)
 	}
 	if len(last.items) > 0 {
-		put = slices.Concat([]byte(indentOf(last.items[0].lead, "")), put, []byte(","))
+		put = slices.Concat([]byte(indentOf(last.items[0])), put, []byte(","))
 	}
 	put = bytes.ReplaceAll(put, []byte("\n"), []byte(lineEnd(text)))
 	return slices.Concat(text[:last.start], put, text[last.start:]), nil
 }
 
-// indentOf returns the line end before an item, with the white space that follows, or
-// what is usual if there is none.
-func indentOf(lead []byte, usual string) string {
-	at := bytes.LastIndexByte(lead, '\n')
-	if at < 0 {
-		return usual
-	}
-	return string(lead[at : len(lead)-len(bytes.TrimLeft(lead[at:], "\n \t"))])
-}
+// indentOf returns the line ends and white space before an item that begins a line.
+func indentOf(it item) string { return string(regexp.MustCompile(`\n+[ \t]*`).Find(it.lead)) }
 
 // written returns the entry with what holds it below a depth, in lines.
 func (e entry) written(depth int, indent, unit string) []byte {
@@ -147,11 +137,11 @@ func (e entry) written(depth int, indent, unit string) []byte {
 
 // remove takes out what add would put back: the entry, with what was made for it. What
 // is no more as add has made it loses the entry alone.
-func (e entry) remove(text []byte, force bool) (now []byte, err error) {
+func (e entry) remove(text []byte) (now []byte, err error) {
 	if text == nil {
 		return nil, nil
 	}
-	way, it, err := e.find(text, force)
+	way, it, err := e.find(text)
 	if err != nil || it == nil {
 		return text, err
 	}

@@ -30,7 +30,7 @@ import (
 // there. The error kept says what is left as it is, and why.
 type edit interface {
 	add(text []byte) (now []byte, err error)
-	remove(text []byte, force bool) (now []byte, err error)
+	remove(text []byte) (now []byte, err error)
 }
 
 type kept string
@@ -102,14 +102,9 @@ func New(client string, o Options) (*Plan, error) {
 // others names what stays in a folder of ours, as it is from somebody else.
 func (p *Plan) others(dir string) (names []string) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // what is not seen stays, too
-		isOurs := func(f *File) bool {
-			return strings.HasPrefix(f.Path+string(filepath.Separator), path+string(filepath.Separator))
-		}
-		if err != nil || slices.ContainsFunc(p.Files, isOurs) {
-			return nil
-		}
-		if names = append(names, path+" is not from filebus, and stays"); d.IsDir() {
-			return fs.SkipDir
+		isIt := func(f *File) bool { return f.Path == path }
+		if err == nil && !d.IsDir() && !slices.ContainsFunc(p.Files, isIt) {
+			names = append(names, path+" is not from filebus, and stays")
 		}
 		return nil
 	})
@@ -134,7 +129,7 @@ func (f *File) do(e edit, o Options) error {
 	text, isMarked := bytes.CutPrefix(f.is, []byte(byteOrderMark))
 	change := e.add
 	if o.Leave {
-		change = func(text []byte) ([]byte, error) { return e.remove(text, o.Force) }
+		change = e.remove
 	}
 	now, err := change(text)
 	if why, is := errors.AsType[kept](err); is {
@@ -144,8 +139,8 @@ func (f *File) do(e edit, o Options) error {
 	if err != nil || isSame(now, text) {
 		return err
 	}
-	before, _ := e.remove(text, false)
-	if after, err := e.remove(now, false); !o.Leave && (err != nil || !isSame(before, after)) {
+	before, _ := e.remove(text)
+	if after, err := e.remove(now); !o.Leave && (err != nil || !isSame(before, after)) {
 		return errors.New("what is put in could not be taken out to the byte")
 	}
 	switch f.Action = "changed"; {
@@ -171,24 +166,25 @@ const maxFile = 256 << 10
 // have them.
 func readFile(path, top string) (*File, error) {
 	f := &File{Path: path, Action: Unchanged, top: top}
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}
-	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		if f.Target, err = filepath.EvalSymlinks(path); err == nil {
-			info, err = os.Stat(path)
-		}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return f, err
 	}
-	switch {
-	case err != nil:
-	case !info.Mode().IsRegular() || info.Size() > maxFile:
+	if real != path {
+		f.Target = real
+	}
+	info, err := os.Stat(real)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
 		err = fmt.Errorf("it is no file, or one of more than %d KiB", maxFile>>10)
-	default:
-		f.mode = info.Mode().Perm()
-		f.was, err = os.ReadFile(path)
-		f.is = f.was
 	}
+	if err == nil {
+		f.mode = info.Mode().Perm()
+		f.was, err = os.ReadFile(real)
+	}
+	f.is = f.was
 	return f, err
 }
 
@@ -244,10 +240,8 @@ func (f *File) write() error {
 
 // drop removes the file, and the folders around it that are empty then.
 func (f *File) drop() error {
-	err := os.Remove(f.Path)
-	if f.Target != "" && err == nil {
-		err = os.Remove(f.Target)
-	}
+	err := os.Remove(f.at())
+	_ = os.Remove(f.Path) // the link, if it was one
 	top := f.top + string(filepath.Separator)
 	for dir := filepath.Dir(f.Path); err == nil && strings.HasPrefix(dir, top); dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || os.Remove(dir) != nil {

@@ -46,8 +46,8 @@ func isChanged(p *setup.Plan) bool {
 }
 
 // leave plans to take out.
-func leave(o target, force bool) (*setup.Plan, error) {
-	o.Leave, o.Force = true, force
+func leave(o target) (*setup.Plan, error) {
+	o.Leave = true
 	return o.plan()
 }
 
@@ -132,7 +132,6 @@ func TestUndone(t *testing.T) {
 			put(t, root, map[string]string{shape.path: shape.text})
 			before := tree(t, root)
 			o := usual(root, shape.client, partsOf(shape.client)...)
-			o.Prompts = true
 			if _, err := apply(o.plan()); err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +143,7 @@ func TestUndone(t *testing.T) {
 			if err != nil || isChanged(again) {
 				t.Errorf("installing again: %v\n%v", err, again)
 			}
-			if _, err := apply(leave(usual(root, shape.client), false)); err != nil {
+			if _, err := apply(leave(usual(root, shape.client))); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(before, tree(t, root)); diff != "" {
@@ -163,7 +162,7 @@ func TestPartByPart(t *testing.T) {
 		}
 	}
 	for _, part := range []string{setup.MCP, setup.Instructions, setup.Hooks} {
-		if _, err := apply(leave(usual(root, "codex", part), false)); err != nil {
+		if _, err := apply(leave(usual(root, "codex", part))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -176,8 +175,8 @@ func TestPartByPart(t *testing.T) {
 func TestRefused(t *testing.T) {
 	tests := map[string]struct{ client, path, text, want string }{
 		"half":             {"cursor", "home/.cursor/mcp.json", "{\n \"mcpServers\": {\n", "mcp.json: line 3"},
-		"empty":            {"cursor", "home/.cursor/mcp.json", "", "mcp.json: it has no settings, not even {}"},
-		"only a comment":   {"cursor", "home/.cursor/mcp.json", "\ufeff// mine\r\n", "mcp.json: it has no settings, not even {}"},
+		"empty":            {"cursor", "home/.cursor/mcp.json", "", "unexpected EOF"},
+		"only a comment":   {"cursor", "home/.cursor/mcp.json", "\ufeff// mine\r\n", "unexpected EOF"},
 		"a list":           {"cursor", "home/.cursor/mcp.json", "\n[]", "line 2: the file begins with no {"},
 		"null":             {"cursor", "home/.cursor/mcp.json", "{\n\"mcpServers\": null}", "line 2: the file.mcpServers begins with no {"},
 		"twice":            {"cursor", "home/.cursor/mcp.json", "{\"mcpServers\":{},\n\"mcpServers\":{}}", "there twice"},
@@ -211,7 +210,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestKept holds that what the user has changed of ours stays, unless it is forced out.
+// TestKept holds that what the user has changed of ours stays.
 func TestKept(t *testing.T) {
 	const config, skill, instructions = "home/.codex/config.toml", "home/.claude/skills/filebus/skills/filebus/SKILL.md", "home/.codex/AGENTS.md"
 	edit := func(t *testing.T, root, name, from, to string) {
@@ -225,11 +224,10 @@ func TestKept(t *testing.T) {
 	}
 	tests := map[string]struct {
 		client, path, from, to string
-		forced                 bool // whether force removes it
 	}{
-		"timeout":      {"codex", config, `timeout = 10`, `timeout = 20`, true},
-		"skill":        {"claude", skill, "name: filebus", "name: filebus\nmodel: x", true},
-		"instructions": {"codex", instructions, "Find", "Find soon", true},
+		"timeout":      {"codex", config, `timeout = 10`, `timeout = 20`},
+		"skill":        {"claude", skill, "name: filebus", "name: filebus\nmodel: x"},
+		"instructions": {"codex", instructions, "Find", "Find soon"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -240,7 +238,7 @@ func TestKept(t *testing.T) {
 			}
 			edit(t, root, test.path, test.from, test.to)
 			changed := tree(t, root)[test.path]
-			p, err := apply(leave(usual(root, test.client), false))
+			p, err := apply(leave(usual(root, test.client)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -249,14 +247,8 @@ func TestKept(t *testing.T) {
 				kept += strings.Join(f.Kept, ";")
 			}
 			left, isThere := tree(t, root)[test.path]
-			if !isThere || !strings.Contains(left, test.to) || test.forced && kept == "" {
+			if !isThere || !strings.Contains(left, test.to) || kept == "" {
 				t.Errorf("the changed text is gone, or not named (%q):\n%s\nof\n%s", kept, left, changed)
-			}
-			if _, err := apply(leave(usual(root, test.client), true)); err != nil {
-				t.Fatal(err)
-			}
-			if left := tree(t, root)[test.path]; test.forced && strings.Contains(left, test.to) {
-				t.Errorf("force has left\n%s", left)
 			}
 		})
 	}
@@ -278,7 +270,7 @@ func TestBetween(t *testing.T) {
 	// As a program does that knows tables, and takes our last line for the file's.
 	now := strings.Replace(string(text), "# filebus:end mcp\n", "\n[projects.x]\ntrust_level = \"trusted\"\n# filebus:end mcp\n", 1)
 	put(t, root, map[string]string{config: now + "[tui]\n"})
-	if _, err := apply(leave(usual(root, "codex"), false)); err != nil {
+	if _, err := apply(leave(usual(root, "codex"))); err != nil {
 		t.Fatal(err)
 	}
 	text, err = os.ReadFile(path)
@@ -303,7 +295,7 @@ func TestLinks(t *testing.T) {
 	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		t.Error("the link was replaced")
 	}
-	if _, err := apply(leave(usual(root, "cursor"), false)); err != nil {
+	if _, err := apply(leave(usual(root, "cursor"))); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, tree(t, root)); diff != "" {
@@ -372,11 +364,11 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("the instructions are\n%s", text)
 	}
 	put(t, root, map[string]string{"home/.claude/skills/filebus/my notes/a/b": "", "home/.claude/skills/filebus/hooks/my.sh": "x"})
-	p, err = apply(leave(old, false)) // an older one removes it as well
+	p, err = apply(leave(old)) // an older one removes it as well
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, other := range []string{"commands", "my notes", filepath.Join("hooks", "my.sh")} {
+	for _, other := range []string{filepath.Join("commands", "mine.md"), filepath.Join("my notes", "a", "b"), filepath.Join("hooks", "my.sh")} {
 		says := filepath.Join(root, "home", ".claude", "skills", "filebus", other) + " is not from filebus, and stays"
 		if !slices.Contains(p.Next, says) {
 			t.Errorf("%q does not name %s", p.Next, other)
@@ -417,7 +409,7 @@ func fuzz(f *testing.F, client, path string, parts ...string) {
 		if err != nil || !isChanged(p) || isIn {
 			return
 		}
-		if _, err := apply(leave(o, false)); err != nil {
+		if _, err := apply(leave(o)); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path))); err != nil || !bytes.Equal(got, text) {
