@@ -55,10 +55,11 @@ type part struct {
 	Names, User, Project []string
 }
 
-// templates are the files that are made, with what differs left open, and the clients.
-//
-//go:embed templates
-var templates embed.FS
+var (
+	// templates are the files that are made, with what differs left open, and the clients.
+	//go:embed templates
+	templates embed.FS
+)
 
 // A target is a part, its file, and how it gets in.
 type target struct {

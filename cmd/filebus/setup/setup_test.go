@@ -321,6 +321,25 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
+// TestUnread takes a plugin out beside settings that cannot be read and have nothing of ours.
+func TestUnread(t *testing.T) {
+	for _, text := range []string{"", "// none", "{", "[]", `{"permissions": null}`, "\xff\xfe{\x00"} {
+		root := t.TempDir()
+		want := map[string]string{"home/.claude/settings.json": text}
+		if _, err := apply(usual(root, "claude").plan()); err != nil {
+			t.Fatal(err)
+		}
+		put(t, root, want)
+		if _, err := apply(leave(usual(root, "claude"))); err != nil {
+			t.Errorf("with %q in the settings, uninstall says %v", text, err)
+		}
+		want["home/.claude/settings.json"] = "-rw-------\n" + text
+		if diff := cmp.Diff(want, tree(t, root)); diff != "" {
+			t.Errorf("with %q in the settings, uninstall has left (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
 // TestRaced applies a plan to a file that was changed since.
 func TestRaced(t *testing.T) {
 	root := t.TempDir()
