@@ -214,24 +214,22 @@ func (e *environ) alone(ctx context.Context, own folder.Folder, do func() error)
 // editConfig gives settings values, or takes them away, while no other process does.
 func (e *environ) editConfig(ctx context.Context, at materialize.Location, values map[string][]string) error {
 	own := folder.At(at.Store)
-	return e.alone(ctx, own, func() error { return writeConfig(own, values) })
-}
-
-func writeConfig(own folder.Folder, values map[string][]string) error {
-	was, err := own.ReadUpTo(configFile, maxConfig)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	text := string(was)
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if text, err = change(text, name, values[name]); err != nil {
+	return e.alone(ctx, own, func() error {
+		was, err := own.ReadUpTo(configFile, maxConfig)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-	}
-	if text == string(was) {
-		return nil
-	}
-	return own.Replace(configFile, []byte(text), true)
+		text := string(was)
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			if text, err = change(text, name, values[name]); err != nil {
+				return err
+			}
+		}
+		if text == string(was) {
+			return nil
+		}
+		return own.Replace(configFile, []byte(text), true)
+	})
 }
 
 // settingView is what config get prints.

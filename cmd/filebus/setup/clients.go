@@ -15,16 +15,6 @@ import (
 	"filebus/store/record"
 )
 
-// The parts of which a client has some.
-const (
-	Hooks        = "hooks"
-	MCP          = "mcp"
-	Permissions  = "permissions"
-	Instructions = "instructions"
-
-	plugin = "plugin" // what a folder of ours needs besides hooks or the server
-)
-
 // Options say what is put where, or taken out. Without a part, it is the usual ones, and
 // to leave, all.
 type Options struct {
@@ -77,7 +67,7 @@ func (o Options) clientOf(name string) (c client, parts []string, err error) {
 		return c, nil, record.Usage.Errorf("%q is none of claude, codex, cursor, opencode", name)
 	}
 	c = all.Client[i]
-	asked := map[string]bool{Hooks: o.Hooks, MCP: o.MCP, Permissions: o.Permissions, Instructions: o.Instructions}
+	asked := map[string]bool{"hooks": o.Hooks, "mcp": o.MCP, "permissions": o.Permissions, "instructions": o.Instructions}
 	maps.DeleteFunc(asked, func(_ string, is bool) bool { return !is })
 	parts = slices.Sorted(maps.Keys(asked))
 	for _, part := range parts {
@@ -104,11 +94,11 @@ func (o Options) targets(name string) (chosen []target, next []string, err error
 		return nil, nil, record.Usage.Errorf("the home folder is not known").Try("set HOME, or run it again with --project")
 	}
 	has := func(part string) bool { return slices.Contains(parts, part) }
-	if has(Hooks) && has(MCP) || !o.Leave && (has(Hooks) || has(MCP)) {
-		parts = append(slices.Clone(parts), plugin)
+	if has("hooks") && has("mcp") || !o.Leave && (has("hooks") || has("mcp")) {
+		parts = append(slices.Clone(parts), "plugin") // what a folder of ours needs besides
 	}
 	chosen = slices.DeleteFunc(o.places(c), func(t target) bool { return !has(t.part) })
-	if next = c.Next; !has(Hooks) {
+	if next = c.Next; !has("hooks") {
 		next = next[:1]
 	}
 	if o.Leave {

@@ -72,8 +72,13 @@ func New(client string, o Options) (*Plan, error) {
 	if o.Project {
 		p.Scope = "project"
 	}
+	files := map[string]*File{}
 	for _, t := range targets {
-		f, err := p.file(t)
+		f := files[t.path]
+		if f == nil {
+			f, err = readFile(t.path, t.top)
+			files[t.path], p.Files = f, append(p.Files, f)
+		}
 		if err == nil {
 			err = f.do(t.edit, o)
 		}
@@ -83,10 +88,8 @@ func New(client string, o Options) (*Plan, error) {
 		}
 	}
 	var others []string
-	for _, t := range targets {
-		if o.Leave && filepath.Base(t.path) == sums {
-			others = p.others(filepath.Dir(t.path))
-		}
+	if i := slices.IndexFunc(targets, func(t target) bool { return filepath.Base(t.path) == sums }); i >= 0 && o.Leave {
+		others = p.others(filepath.Dir(targets[i].path))
 	}
 	p.Files = slices.DeleteFunc(p.Files, func(f *File) bool { return f.was == nil && f.is == nil })
 	switch isChanged := func(f *File) bool { return f.Action != Unchanged }; {
@@ -109,16 +112,6 @@ func (p *Plan) others(dir string) (names []string) {
 		return nil
 	})
 	return names
-}
-
-// file returns the file of a target.
-func (p *Plan) file(t target) (*File, error) {
-	if i := slices.IndexFunc(p.Files, func(f *File) bool { return f.Path == t.path }); i >= 0 {
-		return p.Files[i], nil
-	}
-	f, err := readFile(t.path, t.top)
-	p.Files = append(p.Files, f)
-	return f, err
 }
 
 // byteOrderMark stays where it is.

@@ -27,7 +27,7 @@ func (o target) plan() (*setup.Plan, error) { return setup.New(o.client, o.Optio
 func usual(root, client string, parts ...string) target {
 	has := func(part string) bool { return slices.Contains(parts, part) }
 	return target{client, setup.Options{
-		Hooks: has(setup.Hooks), MCP: has(setup.MCP), Permissions: has(setup.Permissions), Instructions: has(setup.Instructions), Version: "v1.2.3", Guide: "## filebus\n\n- `filebus search WORDS`: Find\n",
+		Hooks: has("hooks"), MCP: has("mcp"), Permissions: has("permissions"), Instructions: has("instructions"), Version: "v1.2.3", Guide: "## filebus\n\n- `filebus search WORDS`: Find\n",
 		Root: filepath.Join(root, "project"), Home: filepath.Join(root, "home"), Getenv: func(string) string { return "" },
 	}}
 }
@@ -54,8 +54,8 @@ func leave(o target) (*setup.Plan, error) {
 // partsOf are the parts of a client.
 func partsOf(client string) []string {
 	return map[string][]string{
-		"claude": {setup.Hooks, setup.MCP, setup.Permissions, setup.Instructions}, "codex": {setup.Hooks, setup.MCP, setup.Instructions},
-		"opencode": {setup.MCP, setup.Instructions}, "cursor": {setup.MCP},
+		"claude": {"hooks", "mcp", "permissions", "instructions"}, "codex": {"hooks", "mcp", "instructions"},
+		"opencode": {"mcp", "instructions"}, "cursor": {"mcp"},
 	}[client]
 }
 
@@ -156,12 +156,12 @@ func TestUndone(t *testing.T) {
 // TestPartByPart installs in another order than it uninstalls.
 func TestPartByPart(t *testing.T) {
 	root := t.TempDir()
-	for _, part := range []string{setup.MCP, setup.Hooks, setup.Instructions} {
+	for _, part := range []string{"mcp", "hooks", "instructions"} {
 		if _, err := apply(usual(root, "codex", part).plan()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, part := range []string{setup.MCP, setup.Instructions, setup.Hooks} {
+	for _, part := range []string{"mcp", "instructions", "hooks"} {
 		if _, err := apply(leave(usual(root, "codex", part))); err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func TestKept(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			parts := []string{setup.MCP, setup.Instructions, setup.Hooks}
+			parts := []string{"mcp", "instructions", "hooks"}
 			if _, err := apply(usual(root, test.client, parts...).plan()); err != nil {
 				t.Fatal(err)
 			}
@@ -359,12 +359,12 @@ func TestRaced(t *testing.T) {
 // TestUpgrade replaces what an earlier version has written, and nothing else.
 func TestUpgrade(t *testing.T) {
 	root := t.TempDir()
-	old := usual(root, "claude", setup.Hooks, setup.MCP, setup.Instructions)
+	old := usual(root, "claude", "hooks", "mcp", "instructions")
 	if _, err := apply(old.plan()); err != nil {
 		t.Fatal(err)
 	}
 	put(t, root, map[string]string{"home/.claude/skills/filebus/commands/mine.md": "mine"})
-	next := usual(root, "claude", setup.Hooks, setup.MCP, setup.Instructions)
+	next := usual(root, "claude", "hooks", "mcp", "instructions")
 	next.Version, next.Guide = "v2.0.0", "other words\n"
 	p, err := apply(next.plan())
 	if err != nil {
@@ -405,13 +405,13 @@ func TestUpgrade(t *testing.T) {
 
 // FuzzJSON holds that what is put into a file of JSON is taken out to the byte, or that
 // the file is refused.
-func FuzzJSON(f *testing.F) { fuzz(f, "opencode", "project/opencode.json", setup.MCP) }
+func FuzzJSON(f *testing.F) { fuzz(f, "opencode", "project/opencode.json", "mcp") }
 
 // FuzzTOML is FuzzJSON for two blocks in a file of TOML.
-func FuzzTOML(f *testing.F) { fuzz(f, "codex", "project/.codex/config.toml", setup.Hooks, setup.MCP) }
+func FuzzTOML(f *testing.F) { fuzz(f, "codex", "project/.codex/config.toml", "hooks", "mcp") }
 
 // FuzzMarkdown is FuzzJSON for instructions.
-func FuzzMarkdown(f *testing.F) { fuzz(f, "codex", "project/AGENTS.md", setup.Instructions) }
+func FuzzMarkdown(f *testing.F) { fuzz(f, "codex", "project/AGENTS.md", "instructions") }
 
 func fuzz(f *testing.F, client, path string, parts ...string) {
 	f.Helper()
