@@ -87,10 +87,6 @@ func New(client string, o Options) (*Plan, error) {
 				Try("mend the file or choose other parts, and run the same again")
 		}
 	}
-	var others []string
-	if i := slices.IndexFunc(targets, func(t target) bool { return filepath.Base(t.path) == sums }); i >= 0 && o.Leave {
-		others = p.others(filepath.Dir(targets[i].path))
-	}
 	p.Files = slices.DeleteFunc(p.Files, func(f *File) bool { return f.was == nil && f.is == nil })
 	switch isChanged := func(f *File) bool { return f.Action != Unchanged }; {
 	case !slices.ContainsFunc(p.Files, isChanged):
@@ -98,7 +94,9 @@ func New(client string, o Options) (*Plan, error) {
 	case o.DryRun:
 		p.Next, p.Patch = []string{"nothing was changed; without --dry-run it is"}, p.diff()
 	}
-	p.Next = append(p.Next, others...)
+	if i := slices.IndexFunc(targets, func(t target) bool { return filepath.Base(t.path) == sums }); i >= 0 && o.Leave {
+		p.Next = append(p.Next, p.others(filepath.Dir(targets[i].path))...)
+	}
 	return p, nil
 }
 
