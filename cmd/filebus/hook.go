@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,8 +26,9 @@ import (
 const (
 	hookWait    = 20 * time.Millisecond // for the store; then the spool
 	hookLimit   = 5 * time.Second       // for all of it
-	hookDrain   = time.Second           // for what waits in the spool
 	hookEndTime = time.Second           // at the end of a session, which waits for nobody
+	hookSpare   = time.Second / 2       // of it, for the end
+	hookDrain   = time.Second           // for what waits in the spool
 	maxPayload  = 64 << 20              // in bytes
 )
 
@@ -33,30 +36,25 @@ type hookCommand struct {
 	Client string `flag:"client" of:"claude codex"`
 }
 
-// prepare lets nothing be wrong with a command line: a client takes a code other than 0 for a verdict.
-func (o *hookCommand) prepare(cmd *cobra.Command) {
-	cmd.Args, cmd.FParseErrWhitelist.UnknownFlags = cobra.ArbitraryArgs, true
-}
-
 // isHook reports whether a command is run by a client, to which only its output may matter.
 func isHook(cmd *cobra.Command) bool { return cmd != nil && strings.HasPrefix(cmd.Use, "hook ") }
 
 func (o *hookCommand) run(ctx context.Context, w *workspace, args []string) error {
-	if len(args) != 1 {
-		return usageError("which event is it? One of %s", strings.Join(hook.Names(), ", "))
-	}
 	limit := hookLimit
 	if args[0] == hook.SessionEnd {
 		limit = hookEndTime
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
 	h := &hooked{environ: w.environ, client: o.Client, name: args[0]}
 	h.global.noSync, h.global.wait = true, min(h.global.wait, hookWait)
-	answer, err := h.safely(ctx)
-	h.logIf(err)
-	_, err = h.out.Write(answer)
-	return err
+	done := make(chan []byte, 1)
+	go func() { done <- h.answer(ctx, limit-hookSpare) }()
+	select {
+	case answer := <-done:
+		_, _ = h.out.Write(answer) // nobody is there to be told
+	case <-time.After(limit):
+		h.logIf(errors.New("standard input, or something else, did not end in time"))
+	}
+	return nil
 }
 
 // A hooked is one run of a hook.
@@ -70,111 +68,106 @@ type hooked struct {
 	trusted      bool // the store is the user's: it may be written to
 }
 
-// safely handles the event, and makes an error of a panic.
-func (h *hooked) safely(ctx context.Context) (answer []byte, err error) {
+// answer handles the event and returns what the client is told. An error, or a panic, is only noted.
+func (h *hooked) answer(ctx context.Context, limit time.Duration) (text []byte) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			answer, err = nil, fmt.Errorf("panic: %v", p)
+			h.logIf(fmt.Errorf("panic: %v", p))
 		}
 	}()
-	text, err := h.readPayload(ctx)
+	text, err := io.ReadAll(io.LimitReader(h.in, maxPayload)) // what is longer is no object, and said to be none
 	if err == nil {
 		h.event, err = hook.Read(h.client, h.name, text)
+		h.logIf(h.event.Odd)
 	}
-	for _, dir := range []string{h.event.Dir, h.getenv("CLAUDE_PROJECT_DIR")} { // an agent may have gone elsewhere since
-		if filepath.IsAbs(dir) {
-			h.dir = filepath.Clean(dir)
-		}
+	if text = nil; err == nil && h.event.Concerns() {
+		text, err = h.handle(ctx)
 	}
-	if err != nil || !h.event.Concerns() {
-		return nil, err
-	}
+	h.logIf(err)
+	return text
+}
+
+// handle does what is to be done about the event.
+func (h *hooked) handle(ctx context.Context) ([]byte, error) {
 	if found, err := h.find(); err != nil || !found {
 		return nil, err
 	}
 	notes := h.notes()
-	e := &h.event
-	d := hook.Decide(e, notes, h.mode)
-	counts, err := h.lookUp(ctx, notes, &d)
-	if h.logIf(err); counts {
-		d.Replace = hook.None
-	}
-	h.remember(d.Notes...)
+	d := hook.Decide(&h.event, notes, h.mode)
+	h.logIf(h.lookUp(ctx, notes, &d))
+	h.remember(d.Note, hook.Note{Files: hook.FilesIn(h.event.Prompt)})
 	switch {
 	case d.Context:
 		return h.context(ctx)
-	case !d.Report || e.Report == "" || d.Known && d.Replace == hook.None:
+	case !d.Report || h.event.Report == "":
 		return nil, nil
 	}
-	return h.store(ctx, notes, d)
+	return h.store(ctx, notes, d.Replace)
 }
 
-// readPayload reads what the client says, which may end late, or never.
-func (h *hooked) readPayload(ctx context.Context) (text []byte, err error) {
-	done := make(chan error, 1)
-	go func() {
-		read, err := io.ReadAll(io.LimitReader(h.in, maxPayload+1))
-		if text = read; len(text) > maxPayload {
-			err = fmt.Errorf("more than %d bytes on standard input", maxPayload)
-		}
-		done <- err
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, errors.New("standard input did not end in time")
-	case err := <-done:
-		return text, err
-	}
-}
-
-// find finds the store and its settings. Where there is none there is nothing to do.
+// find finds the store and its settings: from where the session has begun, from where its agent has gone since, or
+// from where the hook runs. Where there is none there is nothing to do.
 func (h *hooked) find() (found bool, err error) {
-	h.at, err = h.locate()
-	missing := errors.Is(err, store.ErrNoStore)
-	if err != nil && !missing {
-		return false, err
+	isNone := func(dir string) bool {
+		info, err := os.Stat(dir)
+		return !filepath.IsAbs(dir) || err != nil || !info.IsDir()
 	}
-	c, err := h.config(h.at)
-	if h.mode = c.Hooks; missing && (err != nil || !h.mode.MakeStore) {
+	dirs := append(slices.DeleteFunc([]string{h.getenv("CLAUDE_PROJECT_DIR"), h.event.Dir}, isNone), h.dir)
+	for _, h.dir = range append(dirs, dirs[0]) { // where a store is made, if there is none
+		if h.at, err = h.locate(); !errors.Is(err, store.ErrNoStore) {
+			break
+		}
+	}
+	missing := errors.Is(err, store.ErrNoStore) && !materialize.HasLost(h.at.Store)
+	c, wrong := h.config(h.at)
+	if h.mode = c.Hooks; missing && (wrong != nil || !h.mode.MakeStore) {
 		return false, nil
 	}
-	h.trusted = !errors.Is(err, record.Untrusted) && !errors.Is(err, errClosed)
+	if err == nil || missing {
+		err = wrong
+	}
+	isForeign := func(reason error) bool { return errors.Is(err, reason) || errors.Is(wrong, reason) }
+	h.trusted = h.at.Store != "" && !slices.ContainsFunc([]error{record.Untrusted, errClosed, errNoPlace}, isForeign)
 	if err == nil {
 		h.settings, err = h.environ.settings(h.at)
 	}
-	if err != nil && h.trusted && h.event.Report != "" { // it waits until the settings are mended
+	if err != nil && h.trusted && h.event.Report != "" { // it waits until that is mended
 		return false, errors.Join(err, h.spool(h.call(nil)))
 	}
 	return err == nil, err
 }
 
 // store stores the report, or leaves it in the spool, and returns the answer that puts the reference in its place.
-func (h *hooked) store(ctx context.Context, notes hook.Notes, d hook.Decision) ([]byte, error) {
-	e, call := &h.event, h.call(notes)
+func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacement) ([]byte, error) {
+	e, call, files := &h.event, h.call(notes), []string(nil)
+	if e.Ended {
+		files = append(hook.FilesIn(e.Prompt), notes.Last(e.Agent, hook.NoteLaunched).Files...)
+	}
+	known := notes.Kept(e.Agent, e.Report)
+	if known && by == hook.None && len(files) == 0 {
+		return nil, nil
+	}
 	w, err := h.open(ctx)
 	var stored *result.Stored
 	if err == nil {
 		stored, err = result.PutReport(ctx, w.Workspace, call, record.SourceHook, []byte(e.Report))
 	}
-	note := hook.Note{What: hook.NoteStored, Agent: e.Agent, Type: e.Type, Text: hook.KeyOf(e.Report)}
-	switch {
-	case err != nil && d.Known: // it is there already
-		return nil, err
-	case err != nil:
+	if err != nil && !known {
 		if lost := h.spool(call); lost != nil {
 			return nil, fmt.Errorf("the report of %s could not be kept: %w", e.Agent, errors.Join(err, lost))
 		}
-		note.What = hook.NoteSpooled
-		h.remember(note)
-		return nil, fmt.Errorf("the report of %s waits in the spool: %w", e.Agent, err)
-	case !d.Known:
-		h.remember(note)
+		err = fmt.Errorf("the report of %s waits in the spool: %w", e.Agent, err)
 	}
-	answer := h.refer(d.Replace, stored, note)
-	if e.Ended {
-		named := append(hook.FilesIn(e.Prompt), notes.Last(e.Agent, hook.NoteLaunched).Files...)
-		h.logIf(h.writeNamed(ctx, w, named, stored.Ref))
+	if !known {
+		h.remember(hook.NoteStored, hook.Note{Text: hook.KeyOf(e.Report)})
 	}
+	if err != nil {
+		return nil, err
+	}
+	answer := h.refer(by, stored)
+	h.logIf(h.writeNamed(ctx, w, files, stored.PutResult))
 	ctx, cancel := context.WithTimeout(ctx, hookDrain)
 	defer cancel()
 	_, _ = result.Recover(ctx, w.Workspace) // what others have left in the spool; the next command tries again
@@ -182,25 +175,20 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, d hook.Decision) (
 }
 
 // refer returns the answer that puts a reference in place of the report.
-func (h *hooked) refer(by hook.Replacement, stored *result.Stored, note hook.Note) (answer []byte) {
+func (h *hooked) refer(by hook.Replacement, stored *result.Stored) (answer []byte) {
 	var text bytes.Buffer
 	reference := stored.Reference()
 	switch {
 	case by == hook.None:
 		return nil
 	case by == hook.Ask: // what is said again should be short
-		fmt.Fprintf(&text, "%s (filebus get %s)", referenceLine(reference, stored.PutResult), stored.Ref.Short())
-		note.What = hook.NoteAsked
+		fmt.Fprintf(&text, "%s %dw: %s (filebus get %s)", reference.Agent, reference.WordCount,
+			oneLine(shortened(reference.Preview, lineSize)), stored.Ref.Short())
 	case writeJSON(&text, referenceJSON{reference, stored.Secrets}) != nil:
 		return nil
-	default:
-		note.What = hook.NoteReferred
 	}
-	given := strings.TrimSpace(text.String())
-	if answer = h.event.Answer(by, given); answer != nil {
-		note.Given, note.Ref = hook.KeyOf(given), stored.Ref.Short()
+	if answer = h.event.Answer(by, strings.TrimSpace(text.String())); answer != nil {
 		h.said.What = stored.Name.String()
-		h.remember(note)
 	}
 	return answer
 }
@@ -219,7 +207,7 @@ func (h *hooked) call(notes hook.Notes) result.Call {
 	session := fit(e.Session)
 	c := result.Call{Conversation: session, ID: fit(e.Agent), Agent: e.Type, Session: session, Status: materialize.StatusDone}
 	took := e.Duration
-	if started := notes.Last(e.Agent, hook.NoteStarted).Time; !started.IsZero() {
+	if started := notes.Last(e.Agent, hook.SubagentStart).Time; !started.IsZero() {
 		took = cmp.Or(took, h.now().Sub(started))
 	}
 	if took > 0 {
@@ -238,5 +226,5 @@ func fit(id string) string {
 }
 
 func (h *hooked) spool(call result.Call) error {
-	return result.SpoolReport(h.at.Store, call, record.SourceHook, []byte(h.event.Report))
+	return result.SpoolReport(h.at.Store, call, record.SourceHook, h.event.Report)
 }

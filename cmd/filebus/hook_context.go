@@ -21,11 +21,13 @@ func (h *hooked) context(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	say := w.startLines
+	var lines []string
 	if h.event.Name == hook.UserPromptSubmit {
-		say = w.promptLines
+		lines, err = w.promptLines(ctx, h.event.Prompt)
+	} else {
+		h.forget()
+		lines, err = w.startLines(ctx, h.mode.Refers())
 	}
-	lines, err := say(ctx, h)
 	text := ""
 	for _, line := range lines {
 		if len(text)+len(line) < maxTold {
@@ -41,7 +43,7 @@ func (h *hooked) context(ctx context.Context) ([]byte, error) {
 
 // startLines say what there is and how to ask for it, what matters most first. They state facts: what sounds
 // like an order may be taken for one from outside.
-func (w *workspace) startLines(ctx context.Context, h *hooked) ([]string, error) {
+func (w *workspace) startLines(ctx context.Context, refers bool) ([]string, error) {
 	kinds, err := w.read.Values(ctx, store.FieldKind, "")
 	if err != nil || len(kinds) == 0 {
 		return nil, err
@@ -52,22 +54,17 @@ func (w *workspace) startLines(ctx context.Context, h *hooked) ([]string, error)
 		"filebus search WORDS finds passages in all of it; filebus get NAME --lines A-B reads one; filebus show NAME lists sections.",
 		"filebus put FILE keeps a text, filebus knowledge add a finding; filebus guide says more.",
 	}
-	if h.mode.Refers() {
+	if refers {
 		lines = append(lines, "Reports of sub-agents arrive as references: filebus get REF prints the whole text, as does the result_file.")
 	}
-	results := record.Filter{Kinds: []record.Kind{record.KindResult}}
-	newest, err := w.read.List(ctx, query.ListRequest{Filter: results, Limit: 3})
-	for _, r := range newest.Entries {
-		lines = append(lines, fmt.Sprintf("Recent: %s %s", r.Version.Ref.Short(), markdown.Clip(oneLine(words(r.Agent, r.Title)), 80)))
-	}
-	return lines, err
+	return lines, nil
 }
 
 // promptLines are what is found for a prompt. Without anything nothing is said.
-func (w *workspace) promptLines(ctx context.Context, h *hooked) (lines []string, err error) {
+func (w *workspace) promptLines(ctx context.Context, prompt string) (lines []string, err error) {
 	const longest = 2000 // what stands behind is seldom what it is about
 	request := query.SearchRequest{IndexedOnly: true}
-	request.Literal(markdown.Clip(h.event.Prompt, longest))
+	request.Literal(markdown.Clip(prompt, longest))
 	request.Limit = 5
 	answer, err := w.read.Search(ctx, request)
 	for _, hit := range answer.Hits {

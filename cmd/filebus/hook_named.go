@@ -21,46 +21,47 @@ import (
 )
 
 // lookUp looks for the report in the agent's transcript where the event does not have it: it is missing or cut,
-// or was handed back and no hook has seen that. It reports whether the transcript counts, which may lag behind.
-func (h *hooked) lookUp(ctx context.Context, notes hook.Notes, d *hook.Decision) (counts bool, err error) {
+// or was handed back and no hook has seen that. As the transcript may lag behind, nothing is put in its place.
+func (h *hooked) lookUp(ctx context.Context, notes hook.Notes, d *hook.Decision) error {
 	e := &h.event
-	missing := strings.TrimSpace(e.Report) == "" || isCut(e.Report)
-	if e.Name != hook.SubagentStop || !d.Report || e.Transcript == "" || d.Known && !missing {
-		return false, nil
+	missing := e.Report == "" || isCut(e.Report)
+	if missing {
+		d.Replace = hook.None
 	}
-	f, size, err := openFile(h.abs(e.Transcript))
-	if err != nil && !missing {
-		return false, nil // nothing is missing without it
+	if e.Name != hook.SubagentStop || !d.Report || e.Transcript == "" || !missing && notes.Kept(e.Agent, e.Report) {
+		return nil
 	}
-	if err != nil {
-		return true, err
+	most := int64(1 << 20) // bytes from the end, for a word
+	if missing {
+		most = 64 << 20 // for the report
 	}
-	defer func() { _ = f.Close() }()  // only read
-	last := func(n int64) io.Reader { // a row that it begins within is no row
-		return io.NewSectionReader(f, max(0, size-n), min(n, size))
-	}
-	const tail, most = 1 << 20, 64 << 20 // bytes that are looked at: for a word, and for the report
-	end, err := io.ReadAll(last(tail))
-	if !missing && !bytes.Contains(end, []byte(`"SubagentHandback"`)) || err != nil {
-		return missing, err
+	end, err := endOf(h.abs(e.Transcript), most)
+	switch {
+	case err != nil && missing:
+		return err
+	case err != nil || !missing && !bytes.Contains(end, []byte(`"SubagentHandback"`)):
+		return nil
 	}
 	var run transcripts.Run
-	err = run.Read(ctx, last(most), transcripts.MaxText)
+	err = run.Read(ctx, bytes.NewReader(end), transcripts.MaxText)                   // a row that it begins within is no row
 	if run.Text != "" && err == nil && (missing || !notes.Kept(e.Agent, run.Text)) { // else it is that of an earlier run
-		e.Report = run.Text
+		e.Report, d.Replace = run.Text, hook.None
 	}
-	d.Known = notes.Kept(e.Agent, e.Report)
-	return true, err
+	return err
 }
 
-// openFile opens a regular file; others may never end.
-func openFile(name string) (f *os.File, size int64, err error) {
+// endOf returns the last bytes of a regular file; others may never end.
+func endOf(name string, most int64) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {
-		return nil, 0, cmp.Or(err, fmt.Errorf("%s is no file", name))
+		return nil, cmp.Or(err, fmt.Errorf("%s is no file", name))
 	}
-	f, err = os.Open(name)
-	return f, info.Size(), err
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	return io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-most), most))
 }
 
 // isCut reports whether a text seems to go on where it ends.
@@ -70,29 +71,33 @@ func isCut(text string) bool {
 }
 
 // writeNamed writes the files that the agent's prompt has named and that are not there: handoff, turn or
-// artifact of the report, and after it the marker. Of several it does not guess.
-func (h *hooked) writeNamed(ctx context.Context, w *workspace, named []string, report record.Ref) error {
-	var names []record.Name
-	for _, file := range named {
-		if name, missing := w.missing(ctx, file); missing && !slices.Contains(names, name) {
+// artifact of the report, and after it the markers. Of several it does not guess.
+func (h *hooked) writeNamed(ctx context.Context, w *workspace, files []string, report *materialize.PutResult) error {
+	var names []record.Name // the markers last
+	texts := 0
+	for _, file := range files {
+		switch name, missing := w.missing(ctx, file); {
+		case !missing || slices.Contains(names, name):
+		case name.Kind == record.KindMarker:
 			names = append(names, name)
+		default:
+			names, texts = slices.Insert(names, 0, name), texts+1
 		}
 	}
-	isMarker := func(name record.Name) bool { return name.Kind == record.KindMarker }
-	markers := slices.DeleteFunc(slices.Clone(names), func(name record.Name) bool { return !isMarker(name) })
-	names = slices.DeleteFunc(names, isMarker)
-	if len(names) > 1 {
-		return fmt.Errorf("the prompt of %s names %d files that are not there: none is written", h.event.Agent, len(names))
+	if texts > 1 {
+		return fmt.Errorf("the prompt of %s names %d files that are not there: none is written", h.event.Agent, texts)
 	}
-	for _, name := range append(names, markers...) {
-		text := h.event.Report
-		if isMarker(name) {
-			text = "done\n"
+	for _, name := range names {
+		text, err := w.TextOf(ctx, store.Version{Ref: report.Ref, Record: report.Record})
+		if name.Kind == record.KindMarker {
+			text = []byte("done\n")
 		}
-		_, err := w.Put(ctx, materialize.PutRequest{
-			Kind: name.Kind, ID: name.ID, Text: strings.NewReader(text), From: []record.Ref{report},
-			Source: record.SourceHook, Expect: store.Absent(), Careful: true,
-		})
+		if err == nil {
+			_, err = w.Put(ctx, materialize.PutRequest{
+				Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), From: []record.Ref{report.Ref},
+				Source: record.SourceHook, Expect: store.Absent(), Careful: true,
+			})
+		}
 		if err != nil {
 			return fmt.Errorf("%s was not written: %w", name, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"filebus/cmd/filebus/hook"
 	"filebus/store/folder"
@@ -16,6 +17,7 @@ const (
 	notesSuffix   = ".jsonl"
 	maxRemembered = 8 << 20 // of a session, in bytes
 	hooksLog      = "hooks.log"
+	keptNotes     = 30 * 24 * time.Hour
 	olderLog      = "hooks.log.old"
 	maxHooksLog   = 256 << 10 // in bytes; then a new one is begun
 	maxLogLine    = 1000
@@ -29,20 +31,28 @@ func (h *hooked) notes() hook.Notes {
 	return hook.ReadNotes(text)
 }
 
-// remember adds notes to those of the session. One that is lost costs a second look.
-func (h *hooked) remember(notes ...hook.Note) {
-	var lines []byte
-	for _, n := range notes {
-		n.Time = h.now().UTC()
-		line, _ := json.Marshal(n) // it has only texts and numbers
-		lines = append(append(lines, line...), '\n')
-	}
-	if len(notes) == 0 {
+// remember adds a note about the event's agent to those of the session, if there is anything to note. One that is lost
+// costs a second look.
+func (h *hooked) remember(what string, n hook.Note) {
+	if what == "" {
 		return
 	}
+	n.Time, n.What, n.Agent, n.Type = h.now().UTC(), what, h.event.Agent, h.event.Type
+	line, _ := json.Marshal(n) // it has only texts and numbers
 	own := folder.At(h.at.Store).Sub(hooksFolder)
 	err := own.Make(".")
-	h.logIf(cmp.Or(err, own.Append(fit(h.event.Session)+notesSuffix, lines)))
+	h.logIf(cmp.Or(err, own.Append(fit(h.event.Session)+notesSuffix, append(line, '\n'))))
+}
+
+// forget removes the notes of sessions of which nothing was heard for long.
+func (h *hooked) forget() {
+	own := folder.At(h.at.Store).Sub(hooksFolder)
+	entries, _ := own.ReadDir(".") // the next session tries again
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && h.now().Sub(info.ModTime()) > keptNotes {
+			_ = own.Remove(e.Name())
+		}
+	}
 }
 
 // logIf notes an error beside the store, if that is there and the user's, and on stderr for whoever runs a hook

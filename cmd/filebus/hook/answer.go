@@ -7,10 +7,7 @@ type object map[string]json.RawMessage
 
 // encoded returns an answer as the client reads it: one object, and nothing besides.
 func encoded(answer map[string]any) []byte {
-	text, err := json.Marshal(answer)
-	if err != nil {
-		return nil // it changes nothing then
-	}
+	text, _ := json.Marshal(answer) // it has only texts, and what was JSON before
 	return append(text, '\n')
 }
 
@@ -23,50 +20,39 @@ func (e *Event) specific(key string, value any) []byte {
 func (e *Event) Context(text string) []byte { return e.specific("additionalContext", text) }
 
 // Answer returns the answer that puts a reference in place of the report, or nothing if what the event has is
-// not of a shape that is known.
+// not of a shape that is known. All else stays: another shape is not taken.
 func (e *Event) Answer(by Replacement, reference string) []byte {
+	var fields map[string]json.RawMessage
+	key, value := "message", any(reference)
 	switch by {
-	case Input:
-		if input := replaced(e.Input, "message", reference); input != nil {
-			return e.specific("updatedInput", input)
-		}
-	case Output:
-		if output := e.replacedContent(reference); output != nil {
-			return e.specific("updatedToolOutput", output)
-		}
 	case Ask:
 		return encoded(map[string]any{"decision": "block", "reason": "The report is stored whole, and the line below " +
 			"stands for it. The caller needs nothing but that line as the last answer:\n" + reference})
+	case Input:
+		_ = json.Unmarshal(e.Input, &fields) // it was read before
+	case Output:
+		_ = json.Unmarshal(e.Response, &fields) // as was this
+		key, value = "content", replaced(fields["content"], reference)
 	}
-	return nil
-}
-
-// replaced returns an object with another value for one of its keys; all else stays.
-func replaced(text json.RawMessage, key string, value any) object {
-	var fields object
-	raw, err := json.Marshal(value)
-	if json.Unmarshal(text, &fields) != nil || fields[key] == nil || err != nil {
+	if fields[key] == nil {
 		return nil
 	}
-	fields[key] = raw
-	return fields
+	fields[key], _ = json.Marshal(value) // as in encoded
+	return e.specific(string(by), fields)
 }
 
-// replacedContent returns the result of a call with a reference in place of its texts: of the same shape, since
-// another is not taken.
-func (e *Event) replacedContent(reference string) object {
-	var answer struct{ Content json.RawMessage }
+// replaced returns a content with a reference in place of its texts.
+func replaced(content json.RawMessage, reference string) any {
 	var blocks []json.RawMessage
-	_ = json.Unmarshal(e.Response, &answer) // it was read before
-	if json.Unmarshal(answer.Content, &blocks) != nil {
-		return replaced(e.Response, "content", reference) // it is one text
+	if json.Unmarshal(content, &blocks) != nil { // it is one text
+		return reference
 	}
-	kept := []any{block{"text", reference}}
+	kept := []any{map[string]string{"type": "text", "text": reference}}
 	for _, raw := range blocks {
-		var b block
-		if json.Unmarshal(raw, &b) != nil || !b.isReport() {
+		var b struct{ Type string }
+		if _ = json.Unmarshal(raw, &b); b.Type != "text" {
 			kept = append(kept, raw)
 		}
 	}
-	return replaced(e.Response, "content", kept)
+	return kept
 }

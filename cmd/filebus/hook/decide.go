@@ -32,22 +32,21 @@ func (s Settings) Check() error {
 	return nil
 }
 
-// A Replacement is the way by which a parent gets a reference in place of a report.
-type Replacement int
+// A Replacement is the way by which a parent gets a reference in place of a report: the key of the client's answer.
+type Replacement string
 
 // The ways.
 const (
-	None   Replacement = iota
-	Input              // the input of the tool that hands the report back
-	Output             // what the call of the agent gives
-	Ask                // the agent is made to answer once more, with one line
+	None   Replacement = ""
+	Input  Replacement = "updatedInput"      // of the tool that hands the report back
+	Output Replacement = "updatedToolOutput" // what the call of the agent gives
+	Ask    Replacement = "decision"          // the agent is made to answer once more, with one line
 )
 
 // A Decision is what follows from an event.
 type Decision struct {
-	Notes   []Note // to be remembered first
+	Note    string // what is to be remembered first, a word; "": nothing
 	Report  bool   // the event may have a report that is to be stored
-	Known   bool   // which is stored already
 	Replace Replacement
 	Context bool // the client is told what the store knows
 }
@@ -62,32 +61,27 @@ func (e *Event) Concerns() bool {
 
 // Decide says what follows from an event.
 func Decide(e *Event, notes Notes, s Settings) (d Decision) {
-	note := func(what string) {
-		d.Notes = append(d.Notes, Note{What: what, Agent: e.Agent, Type: e.Type, Files: FilesIn(e.Prompt)})
-	}
 	switch {
-	case e.Name == SessionStart:
-		if d.Context = true; e.Type != "" {
-			note(NoteSession)
-		}
-	case e.Name == SessionEnd:
-		note(NoteEnded)
+	case e.Name == SessionStart, e.Name == SessionEnd:
+		d.Note, d.Context = e.Name, e.Name == SessionStart
 	case e.Name == UserPromptSubmit:
 		prompt := strings.TrimSpace(e.Prompt)
 		isTyped := slices.Contains([]string{"", "user", "sdk"}, e.Source) && !strings.HasPrefix(prompt, "<")
 		d.Context = s.PromptContext && isTyped && prompt != ""
-	case !e.Concerns() || e.isInternal(notes):
-	case e.Name == SubagentStart:
-		note(NoteStarted)
+	case e.isInternal(notes):
+	case e.Name == SubagentStart, e.Refused: // it is at work again
+		d.Note = SubagentStart
 	case e.Launched:
-		note(NoteLaunched)
-	case e.Refused:
-		note(NoteRefused)
+		d.Note = NoteLaunched
 	default:
 		if e.Handback && !notes.handed(e.Agent) {
-			note(NoteHanded)
+			d.Note = NoteHanded
 		}
-		d.report(e, notes, s)
+		// What an agent says after a hand-back is no report.
+		d.Report = e.Name != SubagentStop || !notes.handed(e.Agent)
+		if d.Report && s.Refers() && e.Report != "" && utf8.RuneCountInString(e.Report) >= s.MinChars {
+			d.Replace = e.replacement(notes)
+		}
 	}
 	return d
 }
@@ -95,28 +89,21 @@ func Decide(e *Event, notes Notes, s Settings) (d Decision) {
 // isInternal reports whether an agent may be one of the client's own, which goes by the type that the session
 // itself has. One that somebody has launched is none.
 func (e *Event) isInternal(notes Notes) bool {
-	return e.Name == SubagentStop && e.Type == notes.Last("", NoteSession).Type && notes.Last(e.Agent, NoteLaunched).What == ""
+	return e.Name == SubagentStop && e.Type == notes.Last("", SessionStart).Type && notes.Last(e.Agent, NoteLaunched).What == ""
 }
 
-// report decides about an event that may have a report.
-func (d *Decision) report(e *Event, notes Notes, s Settings) {
-	stops, isClaude := e.Name == SubagentStop, e.Client == Claude
-	if stops && notes.handed(e.Agent) || notes.stands(e.Agent, e.Report) { // what it says besides is no report
-		return
-	}
-	if strings.TrimSpace(e.Report) == "" {
-		e.Report = ""
-	}
-	d.Report, d.Known = true, e.Report != "" && notes.Kept(e.Agent, e.Report)
+// replacement returns the way by which the parent can get a reference in place of the event's report.
+func (e *Event) replacement(notes Notes) Replacement {
+	isClaude := e.Client == Claude
 	switch {
-	case !s.Refers() || e.Report == "" || utf8.RuneCountInString(e.Report) < s.MinChars:
 	case isClaude && e.Name == PreToolUse:
-		d.Replace = Input
+		return Input
 	case isClaude && e.isCall() && !e.Handback:
-		d.Replace = Output
-	case stops && !e.Again && (!isClaude || notes.Last(e.Agent, NoteLaunched).What != ""): // else its caller waits for it
-		d.Replace = Ask
+		return Output
+	case e.Name == SubagentStop && !e.Again && (!isClaude || notes.Last(e.Agent, NoteLaunched).What != ""): // else its caller waits for it
+		return Ask
 	}
+	return None
 }
 
 // FilesIn returns the files that a prompt names in which agents leave what they have found: handoffs, turns,

@@ -14,27 +14,18 @@ import (
 // comes second knows.
 type Note struct {
 	Time  time.Time `json:"time"`
-	What  string    `json:"what"` // one of the words below
+	What  string    `json:"what"` // an event, or one of the words below
 	Agent string    `json:"agent,omitempty"`
 	Type  string    `json:"type,omitempty"`
 	Text  string    `json:"text,omitempty"`  // what the report is known by: see KeyOf
-	Given string    `json:"given,omitempty"` // what its reference is known by
-	Ref   string    `json:"ref,omitempty"`   // of the report that the agent was asked to stand a line for
 	Files []string  `json:"files,omitempty"` // that the agent's prompt named
 }
 
-// What a note is about. The words are stored.
+// What a note is about besides an event: the words are stored.
 const (
-	NoteLaunched = "launched"  // the agent works in the background
-	NoteStarted  = "started"   // or goes on after it had stopped
-	NoteHanded   = "handed"    // it hands its report back by a tool
-	NoteRefused  = "refused"   // and did not succeed
-	NoteStored   = "stored"    // its report is stored
-	NoteSpooled  = "spooled"   // or waits in the spool
-	NoteReferred = "reference" // the parent gets a reference
-	NoteAsked    = "asked"     // the agent was asked to answer with one
-	NoteSession  = "session"   // the session has begun, as an agent of its own
-	NoteEnded    = "ended"     // the session has ended
+	NoteLaunched = "launched" // the agent works in the background
+	NoteHanded   = "handed"   // it hands its report back by a tool
+	NoteStored   = "stored"   // its report is stored, or waits in the spool
 )
 
 // Notes are those of a session, oldest first.
@@ -69,23 +60,10 @@ func (all Notes) Last(agent string, words ...string) Note {
 // Kept reports whether a report of an agent is stored, or waits for it.
 func (all Notes) Kept(agent, text string) bool {
 	key := KeyOf(text)
-	return slices.ContainsFunc(all, func(n Note) bool {
-		return n.Agent == agent && n.Text == key && (n.What == NoteStored || n.What == NoteSpooled)
-	})
-}
-
-// stands reports whether a text stands for a report already: as its reference, or as the line that the agent
-// was asked to answer with, and next to nothing besides.
-func (all Notes) stands(agent, text string) bool {
-	const maxBesides = 400 // how long the line with some words around it may be, in bytes
-	key := KeyOf(text)
-	return slices.ContainsFunc(all, func(n Note) bool {
-		return n.Agent == agent && (n.Given == key ||
-			n.What == NoteAsked && strings.Contains(text, n.Ref) && len(strings.TrimSpace(text)) <= maxBesides)
-	})
+	return slices.ContainsFunc(all, func(n Note) bool { return n.Agent == agent && n.Text == key })
 }
 
 // handed reports whether an agent has handed its report back since it began.
 func (all Notes) handed(agent string) bool {
-	return all.Last(agent, NoteHanded, NoteRefused, NoteStarted).What == NoteHanded
+	return all.Last(agent, NoteHanded, SubagentStart).What == NoteHanded
 }
