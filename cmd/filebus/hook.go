@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,12 +23,11 @@ import (
 
 // Nothing that a hook does may block or slow the agent that it runs for.
 const (
-	hookWait    = 20 * time.Millisecond // for the store; then the spool
-	hookLimit   = 5 * time.Second       // for all of it
-	hookEndTime = time.Second           // at the end of a session, which waits for nobody
-	hookSpare   = time.Second / 2       // of it, for the end
-	hookDrain   = time.Second           // for what waits in the spool
-	maxPayload  = 64 << 20              // in bytes
+	hookWait   = 20 * time.Millisecond // for the store; then the spool
+	hookLimit  = 3 * time.Second       // for all of it
+	hookSpare  = time.Second / 2       // of it, for the end
+	hookDrain  = time.Second           // for what waits in the spool
+	maxPayload = 64 << 20              // in bytes
 )
 
 type hookCommand struct {
@@ -40,18 +38,14 @@ type hookCommand struct {
 func isHook(cmd *cobra.Command) bool { return cmd != nil && strings.HasPrefix(cmd.Use, "hook ") }
 
 func (o *hookCommand) run(ctx context.Context, w *workspace, args []string) error {
-	limit := hookLimit
-	if args[0] == hook.SessionEnd {
-		limit = hookEndTime
-	}
-	h := &hooked{environ: w.environ, client: o.Client, name: args[0]}
+	h := &hooked{environ: w.environ, event: hook.Event{Client: o.Client, Name: args[0]}}
 	h.global.noSync, h.global.wait = true, min(h.global.wait, hookWait)
 	done := make(chan []byte, 1)
-	go func() { done <- h.answer(ctx, limit-hookSpare) }()
+	go func() { done <- h.answer(ctx) }()
 	select {
 	case answer := <-done:
 		_, _ = h.out.Write(answer) // nobody is there to be told
-	case <-time.After(limit):
+	case <-time.After(hookLimit):
 		h.logIf(errors.New("standard input, or something else, did not end in time"))
 	}
 	return nil
@@ -60,17 +54,16 @@ func (o *hookCommand) run(ctx context.Context, w *workspace, args []string) erro
 // A hooked is one run of a hook.
 type hooked struct {
 	*environ
-	client, name string
-	event        hook.Event
-	at           materialize.Location
-	settings     materialize.Settings
-	mode         hook.Settings
-	trusted      bool // the store is the user's: it may be written to
+	event    hook.Event
+	at       materialize.Location
+	settings materialize.Settings
+	mode     hook.Settings
+	trusted  bool // the store is the user's: it may be written to
 }
 
 // answer handles the event and returns what the client is told. An error, or a panic, is only noted.
-func (h *hooked) answer(ctx context.Context, limit time.Duration) (text []byte) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+func (h *hooked) answer(ctx context.Context) (answer []byte) {
+	ctx, cancel := context.WithTimeout(ctx, hookLimit-hookSpare)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
@@ -79,14 +72,14 @@ func (h *hooked) answer(ctx context.Context, limit time.Duration) (text []byte) 
 	}()
 	text, err := io.ReadAll(io.LimitReader(h.in, maxPayload)) // what is longer is no object, and said to be none
 	if err == nil {
-		h.event, err = hook.Read(h.client, h.name, text)
+		err = h.event.Read(text)
 		h.logIf(h.event.Odd)
 	}
-	if text = nil; err == nil && h.event.Concerns() {
-		text, err = h.handle(ctx)
+	if err == nil && h.event.Concerns() {
+		answer, err = h.handle(ctx)
 	}
 	h.logIf(err)
-	return text
+	return answer
 }
 
 // handle does what is to be done about the event.
@@ -110,10 +103,7 @@ func (h *hooked) handle(ctx context.Context) ([]byte, error) {
 // find finds the store and its settings: from where the session has begun, from where its agent has gone since, or
 // from where the hook runs. Where there is none there is nothing to do.
 func (h *hooked) find() (found bool, err error) {
-	isNone := func(dir string) bool {
-		info, err := os.Stat(dir)
-		return !filepath.IsAbs(dir) || err != nil || !info.IsDir()
-	}
+	isNone := func(dir string) bool { return !filepath.IsAbs(dir) }
 	dirs := append(slices.DeleteFunc([]string{h.getenv("CLAUDE_PROJECT_DIR"), h.event.Dir}, isNone), h.dir)
 	for _, h.dir = range append(dirs, dirs[0]) { // where a store is made, if there is none
 		if h.at, err = h.locate(); !errors.Is(err, store.ErrNoStore) {

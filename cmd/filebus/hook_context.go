@@ -12,10 +12,7 @@ import (
 	"filebus/store/record"
 )
 
-// maxTold is how much a session is told, in bytes: 250 tokens.
-const maxTold = 1000
-
-// context returns the answer that tells a session what the store knows.
+// context returns the answer that tells a session what the store knows, in 1,000 bytes: 250 tokens.
 func (h *hooked) context(ctx context.Context) ([]byte, error) {
 	w, err := h.open(ctx)
 	if err != nil {
@@ -28,17 +25,11 @@ func (h *hooked) context(ctx context.Context) ([]byte, error) {
 		h.forget()
 		lines, err = w.startLines(ctx, h.mode.Refers())
 	}
-	text := ""
-	for _, line := range lines {
-		if len(text)+len(line) < maxTold {
-			text += line + "\n"
-		}
-	}
-	if err != nil || text == "" {
+	if err != nil || len(lines) == 0 {
 		return nil, err
 	}
-	h.said.What = h.name
-	return h.event.Context(strings.TrimSpace(text)), nil
+	h.said.What = h.event.Name
+	return h.event.Context(strings.Join(lines, "\n")), nil
 }
 
 // startLines say what there is and how to ask for it, what matters most first. They state facts: what sounds
@@ -65,14 +56,14 @@ func (w *workspace) promptLines(ctx context.Context, prompt string) (lines []str
 	const longest = 2000 // what stands behind is seldom what it is about
 	request := query.SearchRequest{IndexedOnly: true}
 	request.Literal(markdown.Clip(prompt, longest))
-	request.Limit = 5
+	request.Limit = 4
 	answer, err := w.read.Search(ctx, request)
 	for _, hit := range answer.Hits {
 		place := record.ShellWord(hit.Name.String())
 		if hit.Lines != (query.Span{}) {
 			place += " --lines " + hit.Lines.String()
 		}
-		lines = append(lines, fmt.Sprintf("filebus get %s: %s", place, markdown.Clip(oneLine(hit.Title), 80)))
+		lines = append(lines, shortened(fmt.Sprintf("filebus get %s: %s", place, oneLine(hit.Title)), 240))
 	}
 	return lines, err
 }

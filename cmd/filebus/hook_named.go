@@ -31,27 +31,23 @@ func (h *hooked) lookUp(ctx context.Context, notes hook.Notes, d *hook.Decision)
 	if e.Name != hook.SubagentStop || !d.Report || e.Transcript == "" || !missing && notes.Kept(e.Agent, e.Report) {
 		return nil
 	}
-	most := int64(1 << 20) // bytes from the end, for a word
-	if missing {
-		most = 64 << 20 // for the report
-	}
-	end, err := endOf(h.abs(e.Transcript), most)
-	switch {
-	case err != nil && missing:
-		return err
-	case err != nil || !missing && !bytes.Contains(end, []byte(`"SubagentHandback"`)):
-		return nil
+	end, err := endOf(h.abs(e.Transcript))
+	if !missing && !bytes.Contains(end, []byte(`"SubagentHandback"`)) {
+		return nil // nothing is missing without it
 	}
 	var run transcripts.Run
-	err = run.Read(ctx, bytes.NewReader(end), transcripts.MaxText)                   // a row that it begins within is no row
+	if err == nil {
+		err = run.Read(ctx, bytes.NewReader(end), transcripts.MaxText) // a row that it begins within is no row
+	}
 	if run.Text != "" && err == nil && (missing || !notes.Kept(e.Agent, run.Text)) { // else it is that of an earlier run
 		e.Report, d.Replace = run.Text, hook.None
 	}
 	return err
 }
 
-// endOf returns the last bytes of a regular file; others may never end.
-func endOf(name string, most int64) ([]byte, error) {
+// endOf returns the last 8 MiB of a regular file; others may never end.
+func endOf(name string) ([]byte, error) {
+	const most = 8 << 20
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, cmp.Or(err, fmt.Errorf("%s is no file", name))
@@ -120,9 +116,7 @@ func (w *workspace) missing(ctx context.Context, file string) (name record.Name,
 	if !hook.IsOutcome(place.Kind) || err != nil || at != filepath.Join(w.Root, rel) {
 		return name, false
 	}
-	if _, err = os.Lstat(at); !errors.Is(err, os.ErrNotExist) {
-		return name, false
-	}
-	_, err = query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
-	return name, errors.Is(err, store.ErrNotFound)
+	_, disk := os.Lstat(at)
+	_, head := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
+	return name, errors.Is(disk, os.ErrNotExist) && errors.Is(head, store.ErrNotFound)
 }

@@ -24,10 +24,7 @@ const (
 )
 
 func (h *hooked) notes() hook.Notes {
-	text, err := folder.At(h.at.Store).Sub(hooksFolder).ReadUpTo(fit(h.event.Session)+notesSuffix, maxRemembered)
-	if err != nil {
-		return nil // there are none yet
-	}
+	text, _ := folder.At(h.at.Store).Sub(hooksFolder).ReadUpTo(fit(h.event.Session)+notesSuffix, maxRemembered) // there may be none yet
 	return hook.ReadNotes(text)
 }
 
@@ -61,7 +58,7 @@ func (h *hooked) logIf(err error) {
 	if err == nil {
 		return
 	}
-	h.note("hook %s: %s", oneLine(h.name), message(err))
+	h.note("hook %s: %s", oneLine(h.event.Name), message(err))
 	if h.at.Store == "" { // the event itself could not be read
 		_, _ = h.find()
 	}
@@ -72,7 +69,7 @@ func (h *hooked) logIf(err error) {
 	if info, err := own.Stat(hooksLog); err == nil && info.Size() > maxHooksLog {
 		_ = own.Rename(hooksLog, olderLog) // else it grows until the next time
 	}
-	text := fmt.Sprintf("%s %s %s session=%q agent=%q: %s", record.FormatTime(h.now()), h.client, h.name, h.event.Session,
+	text := fmt.Sprintf("%s %s %s session=%q agent=%q: %s", record.FormatTime(h.now()), h.event.Client, h.event.Name, h.event.Session,
 		h.event.Agent, message(err))
 	_ = own.Append(hooksLog, []byte(shortened(oneLine(text), maxLogLine)+"\n")) // there is nobody else to tell
 }

@@ -2,11 +2,9 @@ package result
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -43,21 +41,17 @@ func PutReport(ctx context.Context, w *materialize.Workspace, c Call, source rec
 
 // A spooledReport is a file of the spool.
 type spooledReport struct {
-	Version int           `json:"version"`
-	Source  record.Source `json:"source"`
+	Source record.Source `json:"source"`
 	Call
 	Report string `json:"report"`
 }
 
-const (
-	reportSuffix  = ".report"
-	reportVersion = 1
-)
+const reportSuffix = ".report"
 
 // SpoolReport keeps a report beside a store that is busy or cannot be used: the next command that opens the
 // store finds it there, by Recover, in the order in which reports came. It is durable when it returns.
 func SpoolReport(dir string, c Call, source record.Source, text string) error {
-	file, err := json.Marshal(spooledReport{reportVersion, source, c, text})
+	file, err := json.Marshal(spooledReport{source, c, text})
 	if err != nil {
 		return err
 	}
@@ -85,8 +79,8 @@ func recoverEntry(ctx context.Context, w *materialize.Workspace, all folder.Fold
 		return recoverFolder(ctx, w, newFolder(all, name))
 	}
 	var r spooledReport
-	if err := readJSON(all, name, &r); err != nil || r.Version != reportVersion {
-		return nil, unlessGone(cmp.Or(err, fmt.Errorf("%w, or of another version of filebus", errForeign)))
+	if err := readJSON(all, name, &r); err != nil {
+		return nil, unlessGone(err)
 	}
 	stored, err := PutReport(ctx, w, r.Call, r.Source, []byte(r.Report))
 	if err == nil {

@@ -64,51 +64,40 @@ type payload struct {
 	Response   json.RawMessage `json:"tool_response"`
 }
 
-// isOdd reports whether all that is wrong with an object is that fields of it, which are left out, are of another type
-// than expected.
-func isOdd(err error) bool {
-	wrong, is := errors.AsType[*json.UnmarshalTypeError](err)
-	return is && wrong.Field != ""
-}
-
-// unmarshal is json.Unmarshal that leaves out such fields.
-func unmarshal(text []byte, to any) error {
-	err := json.Unmarshal(text, to)
-	if isOdd(err) {
-		return nil
+// unmarshal is json.Unmarshal that leaves out fields of another type than expected, of which odd names the first.
+func unmarshal(text []byte, to any) (odd, err error) {
+	err = json.Unmarshal(text, to)
+	if wrong, is := errors.AsType[*json.UnmarshalTypeError](err); is && wrong.Field != "" {
+		return err, nil
 	}
-	return err
+	return nil, err
 }
 
-// Read reads the payload of an event.
-func Read(client, name string, text []byte) (Event, error) {
-	e := Event{Name: name, Client: client}
+// Read reads the payload of an event that has a name and a client.
+func (e *Event) Read(text []byte) (err error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	err := json.Unmarshal(text, &e.payload)
-	if isOdd(err) {
-		e.Odd, err = err, nil
-	}
+	e.Odd, err = unmarshal(text, &e.payload)
 	switch {
 	case err != nil:
-		return e, fmt.Errorf("the input of %d bytes is no JSON object: %w", len(text), err)
-	case e.Event != "" && !strings.EqualFold(e.Event, name):
-		return e, fmt.Errorf("the input is of the event %q, not %q", e.Event, name)
+		return fmt.Errorf("the input of %d bytes is no JSON object: %w", len(text), err)
+	case e.Event != "" && !strings.EqualFold(e.Event, e.Name):
+		return fmt.Errorf("the input is of the event %q, not %q", e.Event, e.Name)
 	case e.Session == "":
-		return e, errors.New("the input names no session")
+		return errors.New("the input names no session")
 	}
-	switch name {
+	switch e.Name {
 	case PreToolUse, PostToolUse:
 		err = e.readTool()
 	case SubagentStop:
 		e.Report, e.Ended = e.Message, true
 	case SessionStart, SessionEnd, UserPromptSubmit, SubagentStart:
 	default:
-		err = fmt.Errorf("the event %q is not known", name)
+		err = fmt.Errorf("the event %q is not known", e.Name)
 	}
 	if strings.TrimSpace(e.Report) == "" {
 		e.Report = ""
 	}
-	return e, err
+	return err
 }
 
 // A tool is what the tools by which agents come back are called with, and give.
@@ -134,8 +123,8 @@ func (e *Event) isCall() bool { return e.Tool == "Agent" || e.Tool == "Task" }
 // readTool reads what an event says of one of these tools; others do not concern an agent.
 func (e *Event) readTool() error {
 	var t tool
-	_ = unmarshal(e.Input, &t)           // which only says more, but for a message
-	unknown := unmarshal(e.Response, &t) // there is none before the call
+	_, _ = unmarshal(e.Input, &t)           // which only says more, but for a message
+	_, unknown := unmarshal(e.Response, &t) // there is none before the call
 	isOutput := e.Tool == "TaskOutput" || e.Tool == "AgentOutputTool"
 	switch {
 	case e.Tool == "SubagentHandback" && t.Message == "":

@@ -47,8 +47,8 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name uint8, payload, notes string) {
 		event := events[int(name)%len(events)]
-		e, err := hook.Read(hook.Claude, event, []byte(payload))
-		if err != nil || !e.Concerns() {
+		e := hook.Event{Name: event, Client: hook.Claude}
+		if err := e.Read([]byte(payload)); err != nil || !e.Concerns() {
 			return
 		}
 		d := hook.Decide(&e, hook.ReadNotes([]byte(notes)), hook.Settings{Mode: "reference", PromptContext: true})
