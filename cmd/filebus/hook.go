@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +16,8 @@ import (
 
 	"filebus/cmd/filebus/hook"
 	"filebus/materialize"
-	"filebus/materialize/result"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -40,11 +40,13 @@ func isHook(cmd *cobra.Command) bool { return cmd != nil && strings.HasPrefix(cm
 func (o *hookCommand) run(ctx context.Context, w *workspace, args []string) error {
 	h := &hooked{environ: w.environ, event: hook.Event{Client: o.Client, Name: args[0]}}
 	h.global.noSync, h.global.wait = true, min(h.global.wait, hookWait)
-	done := make(chan []byte, 1)
+	done := make(chan hook.Answer, 1)
 	go func() { done <- h.answer(ctx) }()
 	select {
 	case answer := <-done:
-		_, _ = h.out.Write(answer) // nobody is there to be told
+		if answer != nil {
+			return writeJSON(h.out, answer)
+		}
 	case <-time.After(hookLimit):
 		h.logIf(errors.New("standard input, or something else, did not end in time"))
 	}
@@ -62,7 +64,7 @@ type hooked struct {
 }
 
 // answer handles the event and returns what the client is told. An error, or a panic, is only noted.
-func (h *hooked) answer(ctx context.Context) (answer []byte) {
+func (h *hooked) answer(ctx context.Context) (answer hook.Answer) {
 	ctx, cancel := context.WithTimeout(ctx, hookLimit-hookSpare)
 	defer cancel()
 	defer func() {
@@ -83,7 +85,7 @@ func (h *hooked) answer(ctx context.Context) (answer []byte) {
 }
 
 // handle does what is to be done about the event.
-func (h *hooked) handle(ctx context.Context) ([]byte, error) {
+func (h *hooked) handle(ctx context.Context) (hook.Answer, error) {
 	if found, err := h.find(); err != nil || !found {
 		return nil, err
 	}
@@ -129,60 +131,6 @@ func (h *hooked) find() (found bool, err error) {
 	return err == nil, err
 }
 
-// store stores the report, or leaves it in the spool, and returns the answer that puts the reference in its place.
-func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacement) ([]byte, error) {
-	e, call, files := &h.event, h.call(notes), []string(nil)
-	if e.Ended {
-		files = append(hook.FilesIn(e.Prompt), notes.Last(e.Agent, hook.NoteLaunched).Files...)
-	}
-	known := notes.Kept(e.Agent, e.Report)
-	if known && by == hook.None && len(files) == 0 {
-		return nil, nil
-	}
-	w, err := h.open(ctx)
-	var stored *result.Stored
-	if err == nil {
-		stored, err = result.PutReport(ctx, w.Workspace, call, record.SourceHook, []byte(e.Report))
-	}
-	if err != nil && !known {
-		if lost := h.spool(call); lost != nil {
-			return nil, fmt.Errorf("the report of %s could not be kept: %w", e.Agent, errors.Join(err, lost))
-		}
-		err = fmt.Errorf("the report of %s waits in the spool: %w", e.Agent, err)
-	}
-	if !known {
-		h.remember(hook.NoteStored, hook.Note{Text: hook.KeyOf(e.Report)})
-	}
-	if err != nil {
-		return nil, err
-	}
-	answer := h.refer(by, stored)
-	h.logIf(h.writeNamed(ctx, w, files, stored.PutResult))
-	ctx, cancel := context.WithTimeout(ctx, hookDrain)
-	defer cancel()
-	_, _ = result.Recover(ctx, w.Workspace) // what others have left in the spool; the next command tries again
-	return answer, nil
-}
-
-// refer returns the answer that puts a reference in place of the report.
-func (h *hooked) refer(by hook.Replacement, stored *result.Stored) (answer []byte) {
-	var text bytes.Buffer
-	reference := stored.Reference()
-	switch {
-	case by == hook.None:
-		return nil
-	case by == hook.Ask: // what is said again should be short
-		fmt.Fprintf(&text, "%s %dw: %s (filebus get %s)", reference.Agent, reference.WordCount,
-			oneLine(shortened(reference.Preview, lineSize)), stored.Ref.Short())
-	case writeJSON(&text, referenceJSON{reference, stored.Secrets}) != nil:
-		return nil
-	}
-	if answer = h.event.Answer(by, strings.TrimSpace(text.String())); answer != nil {
-		h.said.What = stored.Name.String()
-	}
-	return answer
-}
-
 // open opens the workspace without anything that other commands do besides.
 func (h *hooked) open(ctx context.Context) (*workspace, error) {
 	if h.mode.MakeStore {
@@ -191,19 +139,67 @@ func (h *hooked) open(ctx context.Context) (*workspace, error) {
 	return h.newWorkspace(materialize.Open(h.at, h.settings, h.storeOptions()))
 }
 
-// call returns whose report it is.
-func (h *hooked) call(notes hook.Notes) result.Call {
-	e := &h.event
-	session := fit(e.Session)
-	c := result.Call{Conversation: session, ID: fit(e.Agent), Agent: e.Type, Session: session, Status: materialize.StatusDone}
-	took := e.Duration
-	if started := notes.Last(e.Agent, hook.SubagentStart).Time; !started.IsZero() {
-		took = cmp.Or(took, h.now().Sub(started))
+// The files below the store's folder in which hooks remember what they have seen.
+const (
+	hooksFolder   = "hooks"
+	notesSuffix   = ".jsonl"
+	maxRemembered = 8 << 20 // of a session, in bytes
+	hooksLog      = "hooks.log"
+	keptNotes     = 30 * 24 * time.Hour
+	olderLog      = "hooks.log.old"
+	maxHooksLog   = 256 << 10 // in bytes; then a new one is begun
+	maxLogLine    = 1000
+)
+
+func (h *hooked) notes() hook.Notes {
+	text, _ := folder.At(h.at.Store).Sub(hooksFolder).ReadUpTo(fit(h.event.Session)+notesSuffix, maxRemembered) // there may be none yet
+	return hook.ReadNotes(text)
+}
+
+// remember adds a note about the event's agent to those of the session, if there is anything to note. One that is lost
+// costs a second look.
+func (h *hooked) remember(what string, n hook.Note) {
+	if what == "" {
+		return
 	}
-	if took > 0 {
-		c.Attributes = map[string]string{"duration": took.Round(time.Millisecond).String()}
+	n.Time, n.What, n.Agent, n.Type = h.now().UTC(), what, h.event.Agent, h.event.Type
+	line, _ := json.Marshal(n) // it has only texts and numbers
+	own := folder.At(h.at.Store).Sub(hooksFolder)
+	err := own.Make(".")
+	h.logIf(cmp.Or(err, own.Append(fit(h.event.Session)+notesSuffix, append(line, '\n'))))
+}
+
+// forget removes the notes of sessions of which nothing was heard for long.
+func (h *hooked) forget() {
+	own := folder.At(h.at.Store).Sub(hooksFolder)
+	entries, _ := own.ReadDir(".") // the next session tries again
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && h.now().Sub(info.ModTime()) > keptNotes {
+			_ = own.Remove(e.Name())
+		}
 	}
-	return c
+}
+
+// logIf notes an error beside the store, if that is there and the user's, and on stderr for whoever runs a hook
+// by hand.
+func (h *hooked) logIf(err error) {
+	if err == nil {
+		return
+	}
+	h.note("hook %s: %s", oneLine(h.event.Name), message(err))
+	if h.at.Store == "" { // the event itself could not be read
+		_, _ = h.find()
+	}
+	if !h.trusted {
+		return
+	}
+	own := folder.At(h.at.Store)
+	if info, err := own.Stat(hooksLog); err == nil && info.Size() > maxHooksLog {
+		_ = own.Rename(hooksLog, olderLog) // else it grows until the next time
+	}
+	text := fmt.Sprintf("%s %s %s session=%q agent=%q: %s", record.FormatTime(h.now()), h.event.Client, h.event.Name, h.event.Session,
+		h.event.Agent, message(err))
+	_ = own.Append(hooksLog, []byte(shortened(oneLine(text), maxLogLine)+"\n")) // there is nobody else to tell
 }
 
 // fit returns an id that can be a part of a path: the client's own, as a rule.
@@ -213,8 +209,4 @@ func fit(id string) string {
 		return "id-" + record.DigestOf([]byte(id)).String()[:24]
 	}
 	return id
-}
-
-func (h *hooked) spool(call result.Call) error {
-	return result.SpoolReport(h.at.Store, call, record.SourceHook, h.event.Report)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // context returns the answer that tells a session what the store knows, in 1,000 bytes: 250 tokens.
-func (h *hooked) context(ctx context.Context) ([]byte, error) {
+func (h *hooked) context(ctx context.Context) (hook.Answer, error) {
 	w, err := h.open(ctx)
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (h *hooked) context(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	h.said.What = h.event.Name
-	return h.event.Context(strings.Join(lines, "\n")), nil
+	return h.event.Tell("additionalContext", strings.Join(lines, "\n")), nil
 }
 
 // startLines say what there is and how to ask for it, what matters most first. They state facts: what sounds

@@ -1,9 +1,12 @@
 package hook
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"filebus/materialize/layout"
@@ -106,6 +109,52 @@ func (e *Event) replacement(notes Notes) Replacement {
 	return None
 }
 
+// An Answer is what the client reads: one object, and nothing besides. Nil changes nothing.
+type Answer map[string]any
+
+// Tell returns the answer with what only the event takes, such as additionalContext: a text for the session's agent.
+func (e *Event) Tell(key string, value any) Answer {
+	return Answer{"hookSpecificOutput": map[string]any{"hookEventName": e.Name, key: value}}
+}
+
+// Refer returns the answer that puts a reference in place of the report, or nothing if what the event has is
+// not of a shape that is known. All else stays: another shape is not taken.
+func (e *Event) Refer(by Replacement, reference string) Answer {
+	var fields map[string]json.RawMessage
+	key, value := "message", any(reference)
+	switch by {
+	case Ask:
+		return Answer{"decision": "block", "reason": "The report is stored whole, and the line below stands for it. " +
+			"The caller needs nothing but that line as the last answer:\n" + reference}
+	case Input:
+		_ = json.Unmarshal(e.Input, &fields) // it was read before
+	case Output:
+		_ = json.Unmarshal(e.Response, &fields) // as was this
+		key, value = "content", replaced(fields["content"], reference)
+	}
+	if fields[key] == nil {
+		return nil
+	}
+	fields[key], _ = json.Marshal(value) // it has only texts, and what was JSON before
+	return e.Tell(string(by), fields)
+}
+
+// replaced returns a content with a reference in place of its texts.
+func replaced(content json.RawMessage, reference string) any {
+	var blocks []json.RawMessage
+	if json.Unmarshal(content, &blocks) != nil { // it is one text
+		return reference
+	}
+	kept := []any{map[string]string{"type": "text", "text": reference}}
+	for _, raw := range blocks {
+		var b struct{ Type string }
+		if _ = json.Unmarshal(raw, &b); b.Type != "text" {
+			kept = append(kept, raw)
+		}
+	}
+	return kept
+}
+
 // FilesIn returns the files that a prompt names in which agents leave what they have found: handoffs, turns,
 // artifacts and markers, and 20 at most.
 func FilesIn(prompt string) (files []string) {
@@ -123,4 +172,62 @@ func FilesIn(prompt string) (files []string) {
 // IsOutcome reports whether agents leave what they have found in files of a kind.
 func IsOutcome(kind record.Kind) bool {
 	return slices.Contains([]record.Kind{record.KindHandoff, record.KindTurn, record.KindArtifact, record.KindMarker}, kind)
+}
+
+// A Note is one line of what is remembered of a session: what hooks have seen of an agent, so that whoever
+// comes second knows.
+type Note struct {
+	Time  time.Time `json:"time"`
+	What  string    `json:"what"` // an event, or one of the words below
+	Agent string    `json:"agent,omitempty"`
+	Type  string    `json:"type,omitempty"`
+	Text  string    `json:"text,omitempty"`  // what the report is known by: see KeyOf
+	Files []string  `json:"files,omitempty"` // that the agent's prompt named
+}
+
+// What a note is about besides an event: the words are stored.
+const (
+	NoteLaunched = "launched" // the agent works in the background
+	NoteHanded   = "handed"   // it hands its report back by a tool
+	NoteStored   = "stored"   // its report is stored, or waits in the spool
+)
+
+// Notes are those of a session, oldest first.
+type Notes []Note
+
+// ReadNotes reads lines of notes. What is none, as a line that was cut off, is left out.
+func ReadNotes(text []byte) (all Notes) {
+	for line := range bytes.Lines(text) {
+		var n Note
+		if json.Unmarshal(line, &n) == nil && n.What != "" {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// KeyOf returns what a report is known by, however white space was treated on its way.
+func KeyOf(text string) string {
+	return record.DigestOf([]byte(strings.Join(strings.Fields(text), " "))).String()[:24]
+}
+
+// Last returns the newest note about an agent that is of one of some words.
+func (all Notes) Last(agent string, words ...string) Note {
+	for _, n := range slices.Backward(all) {
+		if n.Agent == agent && slices.Contains(words, n.What) {
+			return n
+		}
+	}
+	return Note{}
+}
+
+// Kept reports whether a report of an agent is stored, or waits for it.
+func (all Notes) Kept(agent, text string) bool {
+	key := KeyOf(text)
+	return slices.ContainsFunc(all, func(n Note) bool { return n.Agent == agent && n.Text == key })
+}
+
+// handed reports whether an agent has handed its report back since it began.
+func (all Notes) handed(agent string) bool {
+	return all.Last(agent, NoteHanded, SubagentStart).What == NoteHanded
 }

@@ -11,12 +11,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"filebus/cmd/filebus/hook"
 	"filebus/materialize"
+	"filebus/materialize/result"
 	transcripts "filebus/materialize/transcript"
-	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -48,22 +50,90 @@ func (h *hooked) lookUp(ctx context.Context, notes hook.Notes, d *hook.Decision)
 // endOf returns the last 8 MiB of a regular file; others may never end.
 func endOf(name string) ([]byte, error) {
 	const most = 8 << 20
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, cmp.Or(err, fmt.Errorf("%s is no file", name))
-	}
-	f, err := os.Open(name)
+	f, err := folder.At(filepath.Dir(name)).Open(filepath.Base(name))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // only read
-	return io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-most), most))
+	size, _ := f.Seek(0, io.SeekEnd) // else it is read from its beginning
+	return io.ReadAll(io.NewSectionReader(f, max(0, size-most), most))
 }
 
 // isCut reports whether a text seems to go on where it ends.
 func isCut(text string) bool {
 	text = strings.TrimRight(text, " \r\n)]")
 	return strings.HasSuffix(text, "…") || strings.HasSuffix(text, "...") || strings.HasSuffix(text, "truncated")
+}
+
+// store stores the report, or leaves it in the spool, and returns the answer that puts the reference in its place.
+func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacement) (hook.Answer, error) {
+	e, call, files := &h.event, h.call(notes), []string(nil)
+	if e.Ended {
+		files = append(hook.FilesIn(e.Prompt), notes.Last(e.Agent, hook.NoteLaunched).Files...)
+	}
+	known := notes.Kept(e.Agent, e.Report)
+	if known && by == hook.None && len(files) == 0 {
+		return nil, nil
+	}
+	w, err := h.open(ctx)
+	var stored *result.Stored
+	if err == nil {
+		stored, err = result.PutReport(ctx, w.Workspace, call, record.SourceHook, []byte(e.Report))
+	}
+	if err != nil && !known {
+		if lost := h.spool(call); lost != nil {
+			return nil, fmt.Errorf("the report of %s could not be kept: %w", e.Agent, errors.Join(err, lost))
+		}
+		err = fmt.Errorf("the report of %s waits in the spool: %w", e.Agent, err)
+	}
+	if !known {
+		h.remember(hook.NoteStored, hook.Note{Text: hook.KeyOf(e.Report)})
+	}
+	if err != nil {
+		return nil, err
+	}
+	answer := h.refer(by, stored)
+	h.logIf(h.writeNamed(ctx, w, files, stored.PutResult))
+	ctx, cancel := context.WithTimeout(ctx, hookDrain)
+	defer cancel()
+	_, _ = result.Recover(ctx, w.Workspace) // what others have left in the spool; the next command tries again
+	return answer, nil
+}
+
+// refer returns the answer that puts a reference in place of the report.
+func (h *hooked) refer(by hook.Replacement, stored *result.Stored) hook.Answer {
+	var text bytes.Buffer
+	reference := stored.Reference()
+	if by == hook.Ask { // what is said again should be short
+		fmt.Fprintf(&text, "%s %dw: %s (filebus get %s)", reference.Agent, reference.WordCount,
+			oneLine(shortened(reference.Preview, lineSize)), stored.Ref.Short())
+	} else {
+		_ = writeJSON(&text, referenceJSON{reference, stored.Secrets}) // into memory
+	}
+	answer := h.event.Refer(by, strings.TrimSpace(text.String()))
+	if answer != nil {
+		h.said.What = stored.Name.String()
+	}
+	return answer
+}
+
+// call returns whose report it is.
+func (h *hooked) call(notes hook.Notes) result.Call {
+	e := &h.event
+	session := fit(e.Session)
+	c := result.Call{Conversation: session, ID: fit(e.Agent), Agent: e.Type, Session: session, Status: materialize.StatusDone}
+	took := e.Duration
+	if started := notes.Last(e.Agent, hook.SubagentStart).Time; !started.IsZero() {
+		took = cmp.Or(took, h.now().Sub(started))
+	}
+	if took > 0 {
+		c.Attributes = map[string]string{"duration": took.Round(time.Millisecond).String()}
+	}
+	return c
+}
+
+func (h *hooked) spool(call result.Call) error {
+	return result.SpoolReport(h.at.Store, call, record.SourceHook, h.event.Report)
 }
 
 // writeNamed writes the files that the agent's prompt has named and that are not there: handoff, turn or
@@ -103,20 +173,18 @@ func (h *hooked) writeNamed(ctx context.Context, w *workspace, files []string, r
 
 // missing returns what a file of the workspace is, and whether neither disk nor store has it.
 func (w *workspace) missing(ctx context.Context, file string) (name record.Name, missing bool) {
-	rel := filepath.Clean(file)
-	if filepath.IsAbs(file) {
-		rel, _ = filepath.Rel(w.Root, file) // else it is empty, and not local
+	at := filepath.Clean(file)
+	if !filepath.IsAbs(file) {
+		at = filepath.Join(w.Root, file)
 	}
-	if !filepath.IsLocal(rel) {
-		return name, false
-	}
+	rel, _ := filepath.Rel(w.Root, at) // else it is empty, and no file of a layout
 	place := w.Settings.Profile.Recognize(filepath.ToSlash(rel))
 	name = record.Name{Kind: place.Kind, ID: place.ID}
-	at, err := w.PathOf(name)
-	if !hook.IsOutcome(place.Kind) || err != nil || at != filepath.Join(w.Root, rel) {
+	own, err := w.PathOf(name)
+	_, disk := os.Lstat(at)
+	if !hook.IsOutcome(place.Kind) || err != nil || own != at || !errors.Is(disk, os.ErrNotExist) {
 		return name, false
 	}
-	_, disk := os.Lstat(at)
-	_, head := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
-	return name, errors.Is(disk, os.ErrNotExist) && errors.Is(head, store.ErrNotFound)
+	was, err := w.EverStored(ctx, name)
+	return name, err == nil && !was
 }
