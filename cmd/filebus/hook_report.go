@@ -81,7 +81,7 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 		stored, err = result.PutReport(ctx, w.Workspace, call, record.SourceHook, []byte(e.Report))
 	}
 	if err != nil && !known {
-		if lost := h.spool(call); lost != nil {
+		if lost := result.SpoolReport(h.at.Store, call, record.SourceHook, e.Report); lost != nil {
 			return nil, fmt.Errorf("the report of %s could not be kept: %w", e.Agent, errors.Join(err, lost))
 		}
 		err = fmt.Errorf("the report of %s waits in the spool: %w", e.Agent, err)
@@ -130,10 +130,6 @@ func (h *hooked) call(notes hook.Notes) result.Call {
 		c.Attributes = map[string]string{"duration": took.Round(time.Millisecond).String()}
 	}
 	return c
-}
-
-func (h *hooked) spool(call result.Call) error {
-	return result.SpoolReport(h.at.Store, call, record.SourceHook, h.event.Report)
 }
 
 // writeNamed writes the files that the agent's prompt has named and that are not there: handoff, turn or
