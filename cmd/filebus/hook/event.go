@@ -31,6 +31,11 @@ const (
 	Claude = "claude" // the client for which answers can be more than Codex takes
 )
 
+// Names returns the events that are known.
+func Names() []string {
+	return []string{SessionStart, SessionEnd, UserPromptSubmit, PreToolUse, PostToolUse, SubagentStart, SubagentStop}
+}
+
 // An Event is what a client tells of one moment. Fields that it does not have are empty.
 type Event struct {
 	Name, Client string
@@ -92,7 +97,7 @@ func (e *Event) Read(text []byte) (err error) {
 		e.Report, e.Ended = e.Message, true
 	case SessionStart, SessionEnd, UserPromptSubmit, SubagentStart:
 	default:
-		err = fmt.Errorf("the event %q is not known", e.Name)
+		err = fmt.Errorf("the event %q is none of %s", e.Name, strings.Join(Names(), ", "))
 	}
 	if strings.TrimSpace(e.Report) == "" {
 		e.Report = ""

@@ -32,7 +32,7 @@ func TestNotes(t *testing.T) {
 // FuzzRead gives hooks any payload: none makes them panic, and what they answer is one
 // JSON object of the same shape as what came in.
 func FuzzRead(f *testing.F) {
-	events := []string{hook.PreToolUse, hook.PostToolUse, hook.SubagentStart, hook.SubagentStop, hook.SessionStart, hook.SessionEnd, "Stop"}
+	events := append(hook.Names(), "Stop")
 	for _, payload := range []string{
 		`{"session_id":"s","agent_id":"a","agent_type":"x","tool_name":"SubagentHandback","tool_input":{"message":"Report","more":1}}`,
 		`{"session_id":"s","tool_name":"Agent","tool_response":{"status":"completed","agentId":"a","content":[{"type":"text","text":"R"},{"type":"image"},{"type":"text","text":"agentId: a"}]}}`,
