@@ -395,7 +395,7 @@ func TestMCPDisconnect(t *testing.T) {
 			must(t, err)
 		}
 		must(t, in.Close())
-		if err := endOf(cmd); err != nil {
+		if err := waitForEnd(cmd); err != nil {
 			t.Errorf("after a disconnection: %v", err)
 		}
 	}
@@ -404,8 +404,8 @@ func TestMCPDisconnect(t *testing.T) {
 	}
 }
 
-// endOf waits for the end of a process, for a bounded time.
-func endOf(cmd *exec.Cmd) error {
+// waitForEnd waits for the end of a process, for a bounded time.
+func waitForEnd(cmd *exec.Cmd) error {
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	select {
