@@ -207,6 +207,22 @@ func TestWatchExec(t *testing.T) {
 	}
 }
 
+// TestWatchSlow runs a command that does not end: that is said, and an interrupt ends the watch all the same.
+func TestWatchSlow(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the command is one of sh")
+	}
+	dir := t.TempDir()
+	w := startWatch(t, dir, "--every", "100ms", "--exec", "sleep 20; true")
+	writeIn(t, dir, ".claude/agent_tool_results/c/k.md", "A text")
+	w.waitFor(&w.errs, "--exec: its command still runs, after put result/c/k; further changes wait")
+	start := time.Now()
+	if code := w.end(); code != exitInterrupted || time.Since(start) > 10*time.Second {
+		t.Errorf("interrupted: exit code %d after %v", code, time.Since(start))
+	}
+}
+
 // TestWatchMany has three watches beside commands that change one queue: each tells
 // each change, and nothing is stored twice.
 func TestWatchMany(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"filebus/store/record"
 )
 
 // newFollower returns one that has a system's events, and those that count.
@@ -22,18 +25,17 @@ func newFollower(t *testing.T) (*follower, <-chan struct{}) {
 		t.Skipf("this system gives no file events: %v", err)
 	}
 	f := &follower{events: events, add: events.Add}
-	f.wake = forwarded(t.Context(), events, time.Hour, f.counts)
-	return f, f.wake
+	return f, forwarded(t.Context(), events, time.Hour, f.counts)
 }
 
 // TestFollowerLimits has a system that gives events of three folders only, or has no
 // handles left: the one goes on with these, the other gives all of them up.
 func TestFollowerLimits(t *testing.T) {
 	dir := t.TempDir()
-	var dirs []string
+	watched := Watched{}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		dirs = append(dirs, filepath.Join(dir, name))
-		if err := os.Mkdir(dirs[len(dirs)-1], 0o777); err != nil {
+		watched.Add(filepath.Join(dir, name), true)
+		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,7 +45,7 @@ func TestFollowerLimits(t *testing.T) {
 		left int
 	}{
 		{syscall.ENOSPC, "no events of 2 of 5 folders: ", 3},
-		{syscall.EMFILE, "no events of 5 of 5 folders: ", 0},
+		{syscall.EMFILE, "no events of folders: ", 0},
 		{fs.ErrNotExist, "", 3},
 		{syscall.ENOTDIR, "", 3},
 	} {
@@ -55,7 +57,7 @@ func TestFollowerLimits(t *testing.T) {
 			}
 			return add(dir)
 		}
-		_, err := f.watch(Watched{Folders: dirs})
+		_, err := f.watch(watched)
 		if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%v: %v, want %q", test.err, err, test.want)
 		}
@@ -85,7 +87,7 @@ func TestFollowerCounts(t *testing.T) {
 	f, wake := newFollower(t)
 	watch := func(wantNew bool) func() error {
 		return func() error {
-			isNew, err := f.watch(Watched{Folders: []string{at("notes"), at("notes/Ünter ordner")}, Above: []string{dir, at("notes")}})
+			isNew, err := f.watch(Watched{dir: false, at("notes"): true, at("notes/Ünter ordner"): true})
 			if err == nil && isNew != wantNew {
 				t.Errorf("folders are new: %t, want %t", isNew, wantNew)
 			}
@@ -170,9 +172,9 @@ func TestFollow(t *testing.T) {
 	err := Follow(t.Context(), 50*time.Millisecond, func(context.Context) (Watched, time.Duration, error) {
 		switch looks++; looks {
 		case 1, 2, 4:
-			return Watched{Folders: []string{dir}}, time.Millisecond, nil
+			return Watched{dir: true}, time.Millisecond, nil
 		case 3:
-			return Watched{Folders: []string{dir}}, 0, nil
+			return Watched{dir: true}, 0, nil
 		}
 		return Watched{}, 0, broken
 	}, func(err error) { t.Log(err) })
@@ -186,5 +188,22 @@ func TestFollow(t *testing.T) {
 	}, func(error) {})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// TestWithoutEvents names a setting only where that is what is used up.
+func TestWithoutEvents(t *testing.T) {
+	for _, test := range []struct {
+		cause error
+		want  string // of the hint, on Linux
+	}{
+		{syscall.ENOSPC, "_watches="}, {syscall.EMFILE, "_instances="}, {syscall.EACCES, ""}, {syscall.ENOSYS, ""},
+	} {
+		var err *record.Error
+		if !errors.As(withoutEvents("1 of 2 folders", test.cause), &err) || (err.Hint == "") != (test.want == "") {
+			t.Errorf("%v: %+v", test.cause, err)
+		} else if runtime.GOOS == "linux" && !strings.Contains(err.Hint, test.want) && !strings.HasPrefix(err.Hint, "ulimit") {
+			t.Errorf("%v: hint %q, want %q", test.cause, err.Hint, test.want)
+		}
 	}
 }
