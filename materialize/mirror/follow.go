@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,6 +38,7 @@ const (
 	followQuiet = 50 * time.Millisecond // between an event and the look
 	followRest  = 4                     // times what the last look took, between two looks
 	followScan  = 20                    // the same, between two looks without an event
+	mostRest    = 10 * time.Second      // after a look that takes long
 )
 
 // Follow looks, at once and whenever something may have changed, until ctx ends or a look fails. Events can be lost, and
@@ -71,7 +73,7 @@ func Follow(ctx context.Context, every time.Duration, look FollowLook, say func(
 		if told {
 			again = min(again, scanInterval)
 		}
-		rested := time.Now().Add(followRest * took)
+		rested := time.Now().Add(min(followRest*took, mostRest))
 		if !isNew {
 			waitFor(ctx, wake, max(again, followScan*took))
 		}
@@ -155,13 +157,16 @@ func (f *follower) watch(watched Watched) (isNew bool, err error) {
 // withoutEvents is the error of folders whose events the system does not give, with the setting to raise, if it is one
 // that can be read: of the system or of the namespace of users, whichever is lower.
 func withoutEvents(folders string, cause error) error {
-	err := record.Partly.Errorf("no events of %s: %v; they are looked at every few seconds instead", folders, Cause(cause))
-	limit, least := "watches", 524_288
-	if errors.Is(cause, syscall.EMFILE) {
+	limit, least, why := "watches", 524_288, Cause(cause)
+	switch {
+	case errors.Is(cause, syscall.ENOSPC):
+		why = "the system gives no more watches"
+	case errors.Is(cause, syscall.EMFILE):
 		limit, least = "instances", 1024
-	} else if !errors.Is(cause, syscall.ENOSPC) {
-		return err
+	default:
+		least = 0
 	}
+	err := record.Partly.Errorf("no events of %s: %s; they are looked at every few seconds instead", folders, why)
 	name, value := "", math.MaxInt
 	for _, setting := range []string{"fs.inotify.max_user_" + limit, "user.max_inotify_" + limit} {
 		text, err := os.ReadFile("/proc/sys/" + strings.ReplaceAll(setting, ".", "/"))
@@ -169,8 +174,11 @@ func withoutEvents(folders string, cause error) error {
 			name, value = setting, n
 		}
 	}
-	if name == "" { // not Linux: each file that is watched is an open one
-		return err.Try("ulimit -n " + strconv.Itoa(524_288))
+	switch {
+	case least > 0 && name != "":
+		err = err.Try("sudo sysctl " + name + "=" + strconv.Itoa(max(2*value, least)))
+	case least > 0 && runtime.GOOS != "linux": // each file that is watched is an open one
+		err = err.Try("ulimit -n " + strconv.Itoa(least))
 	}
-	return err.Try("sudo sysctl " + name + "=" + strconv.Itoa(max(2*value, least)))
+	return err
 }

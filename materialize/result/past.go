@@ -119,7 +119,9 @@ func (p Past) take(
 	case isTaken && (f.Text == "" || isOpen):
 		report.Unfinished++
 		now.Modified = time.Time{} // it is looked at again though nothing follows
-	case isTaken && !f.Time.Before(p.Since):
+	case isTaken && !f.Time.IsZero() && f.Time.Before(p.Since):
+		return before, nil // it is for a time without that limit
+	case isTaken:
 		err = p.store(ctx, w, f, report)
 	}
 	if err == nil && p.Log != nil {
@@ -148,7 +150,7 @@ func (p Past) store(ctx context.Context, w *materialize.Workspace, f transcript.
 	if err != nil {
 		return err
 	}
-	isKnown, err := knows(ctx, w, record.Name{Kind: record.KindResult, ID: id}, f.Text)
+	isKnown, err := knows(ctx, w, record.Name{Kind: record.KindResult, ID: id}, f)
 	if err != nil {
 		return err
 	}
@@ -167,23 +169,30 @@ func (p Past) store(ctx context.Context, w *materialize.Workspace, f transcript.
 	return err
 }
 
-// knows reports whether what is stored under a name has the words of a text, or is what the text refers to: a hook has
-// given the reference in its place.
-func knows(ctx context.Context, w *materialize.Workspace, name record.Name, text string) (bool, error) {
-	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
-	if err != nil {
-		if query.IsAbsent(err) {
-			err = nil
+// knows reports whether what is stored under a name has the words of a report, or is what it refers to: a hook has
+// given the reference in its place. What was taken away since the report was written is known too.
+func knows(ctx context.Context, w *materialize.Workspace, name record.Name, f transcript.File) (bool, error) {
+	var last store.Entry
+	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) {
+		v, err := tx.Head(name)
+		if events, _ := tx.History(name); query.IsAbsent(err) && len(events) > 0 {
+			last, _ = tx.Entry(events[len(events)-1].Position)
 		}
+		return v, err
+	})
+	if query.IsAbsent(err) {
+		return !last.Time.IsZero() && !f.Time.After(last.Time), nil
+	}
+	if err != nil {
 		return false, err
 	}
 	const longest = 4 << 10 // of a reference, in bytes
-	isFile := strings.Contains(text, `"result_file"`) && strings.Contains(text, path.Base(name.ID))
-	if len(text) < longest && (isFile || strings.Contains(text, v.Ref.Short())) {
+	isFile := strings.Contains(f.Text, `"result_file"`) && strings.Contains(f.Text, path.Base(name.ID))
+	if len(f.Text) < longest && (isFile || strings.Contains(f.Text, v.Ref.Short())) {
 		return true, nil
 	}
 	old, err := w.TextOf(ctx, v)
-	return slices.Equal(strings.Fields(string(old)), strings.Fields(text)), err
+	return slices.Equal(strings.Fields(string(old)), strings.Fields(f.Text)), err
 }
 
 // noteReads notes which stored files an agent has read after a time, of the session that the first of a session's is of.
