@@ -150,49 +150,57 @@ func (p Past) store(ctx context.Context, w *materialize.Workspace, f transcript.
 	if err != nil {
 		return err
 	}
-	isKnown, err := knows(ctx, w, record.Name{Kind: record.KindResult, ID: id}, f)
-	if err != nil {
-		return err
+	name := record.Name{Kind: record.KindResult, ID: id}
+	isKnown, err := isRemoved(ctx, w, name, f.Time)
+	if err == nil && !isKnown {
+		isKnown, err = knows(ctx, w, name, f.Text)
 	}
-	if isKnown {
-		report.Known++
-		return nil
+	stored := &Stored{PutResult: &materialize.PutResult{Unchanged: isKnown}}
+	if err == nil && !isKnown {
+		stored, err = PutReport(ctx, w, c, record.SourceTranscript, []byte(f.Text))
 	}
-	stored, err := PutReport(ctx, w, c, record.SourceTranscript, []byte(f.Text))
 	switch {
 	case err != nil:
 	case stored.Unchanged:
 		report.Known++
 	default:
-		report.Stored = append(report.Stored, stored.Name)
+		report.Stored = append(report.Stored, name)
 	}
 	return err
 }
 
-// knows reports whether what is stored under a name has the words of a report, or is what it refers to: a hook has
-// given the reference in its place. What was taken away since the report was written is known too.
-func knows(ctx context.Context, w *materialize.Workspace, name record.Name, f transcript.File) (bool, error) {
-	var last store.Entry
-	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) {
-		v, err := tx.Head(name)
-		if events, _ := tx.History(name); query.IsAbsent(err) && len(events) > 0 {
-			last, _ = tx.Entry(events[len(events)-1].Position)
+// isRemoved reports whether a name was taken away since a time.
+func isRemoved(ctx context.Context, w *materialize.Workspace, name record.Name, since time.Time) (is bool, err error) {
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		_, err := tx.Head(name)
+		events, _ := tx.History(name)
+		if !query.IsAbsent(err) || len(events) == 0 {
+			return nil
 		}
-		return v, err
+		end, err := tx.Entry(events[len(events)-1].Position)
+		is = !since.After(end.Time)
+		return err
 	})
-	if query.IsAbsent(err) {
-		return !last.Time.IsZero() && !f.Time.After(last.Time), nil
-	}
+	return is, err
+}
+
+// knows reports whether what is stored under a name has the words of a text, or is what the text refers to: a hook has
+// given the reference in its place.
+func knows(ctx context.Context, w *materialize.Workspace, name record.Name, text string) (bool, error) {
+	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
 	if err != nil {
+		if query.IsAbsent(err) {
+			err = nil
+		}
 		return false, err
 	}
 	const longest = 4 << 10 // of a reference, in bytes
-	isFile := strings.Contains(f.Text, `"result_file"`) && strings.Contains(f.Text, path.Base(name.ID))
-	if len(f.Text) < longest && (isFile || strings.Contains(f.Text, v.Ref.Short())) {
+	isFile := strings.Contains(text, `"result_file"`) && strings.Contains(text, path.Base(name.ID))
+	if len(text) < longest && (isFile || strings.Contains(text, v.Ref.Short())) {
 		return true, nil
 	}
 	old, err := w.TextOf(ctx, v)
-	return slices.Equal(strings.Fields(string(old)), strings.Fields(f.Text)), err
+	return slices.Equal(strings.Fields(string(old)), strings.Fields(text)), err
 }
 
 // noteReads notes which stored files an agent has read after a time, of the session that the first of a session's is of.

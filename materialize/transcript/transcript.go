@@ -196,13 +196,3 @@ func (r *Run) ReadFile(ctx context.Context, path string, limit int) error {
 	}
 	return r.Read(ctx, f, limit)
 }
-
-// ClaudeReport returns the report of a sub-agent that is known to have ended, by its transcript. ok says whether there
-// is any. One of more than max bytes is ErrTooLong.
-func ClaudeReport(path string, max int64) (text string, ok bool, err error) {
-	run := &Run{}
-	if err := run.ReadFile(context.Background(), path, int(max)); err != nil {
-		return "", false, err
-	}
-	return run.Text, run.Text != "", nil
-}
