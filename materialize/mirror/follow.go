@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -41,32 +41,22 @@ const (
 	mostRest    = 10 * time.Second      // after a look that takes long
 )
 
-// Follow looks, at once and whenever something may have changed, until ctx ends or a look fails. Events can be lost, and
-// folders appear with files in them: so it looks once more where folders are new to it, and every so often without an
-// event. What keeps events from being given is said, once; the looks then stand in for them.
+// Follow looks, at once and whenever something may have changed, until ctx ends or a look fails. What happens during a
+// look wakes it again: events are asked for before. They can be lost, and folders appear with files in them: so it looks
+// once more where the folders are others, and every so often without an event. What keeps events from being given is
+// said, once; the looks then stand in for them.
 func Follow(ctx context.Context, every time.Duration, look FollowLook, say func(error)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the events
-	f := &follower{}
-	events, err := fsnotify.NewWatcher()
-	if err == nil {
-		f.events, f.add = events, events.Add
-	} else {
-		say(withoutEvents("folders", err))
-	}
-	wake := forwarded(ctx, f.events, time.Hour, f.counts)
-	for told := err != nil; ; {
-		start := time.Now()
-		watched, again, err := look(ctx)
-		if err != nil {
-			return err
-		}
-		took := time.Since(start)
-		isNew, err := f.watch(watched)
-		if err != nil && !told {
-			say(err)
+	watched, told := Watched{}, false
+	for ctx.Err() == nil {
+		asked, cancel := context.WithCancel(ctx)
+		wake, failed := watched.events(asked, (*fsnotify.Watcher).Add)
+		if failed != nil && !told {
+			say(failed)
 			told = true
 		}
+		start := time.Now()
+		now, again, err := look(ctx)
+		took := time.Since(start)
 		if again == 0 || again > every {
 			again = every
 		}
@@ -74,18 +64,17 @@ func Follow(ctx context.Context, every time.Duration, look FollowLook, say func(
 			again = min(again, scanInterval)
 		}
 		rested := time.Now().Add(min(followRest*took, mostRest))
-		if !isNew {
+		if err == nil && maps.Equal(now, watched) {
 			waitFor(ctx, wake, max(again, followScan*took))
 		}
+		cancel() // ends the events
+		if err != nil {
+			return err
+		}
+		watched = now
 		waitFor(ctx, nil, max(followQuiet, time.Until(rested)))
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		select {
-		case <-wake: // what has happened by now is seen
-		default:
-		}
 	}
+	return ctx.Err()
 }
 
 func waitFor(ctx context.Context, wake <-chan struct{}, limit time.Duration) {
@@ -96,21 +85,33 @@ func waitFor(ctx context.Context, wake <-chan struct{}, limit time.Duration) {
 	}
 }
 
-// A follower has the events of folders that come and go.
-type follower struct {
-	events *fsnotify.Watcher // nil: there are none
-	add    func(folder string) error
-
-	mu      sync.Mutex
-	watched Watched
+// events returns a channel that has a value when something has happened in folders, until ctx ends. Those of which the
+// system gives no events are counted in the error.
+func (w Watched) events(ctx context.Context, add func(*fsnotify.Watcher, string) error) (<-chan struct{}, error) {
+	events, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, withoutEvents("folders", err)
+	}
+	wake, missing := forwarded(ctx, events, time.Hour, w.counts), 0
+	for dir := range w {
+		switch failed := add(events, dir); {
+		case errors.Is(failed, syscall.EMFILE), errors.Is(failed, syscall.ENFILE): // each file costs a handle here
+			_ = events.Close() // nothing was written
+			return nil, withoutEvents("folders", failed)
+		case failed != nil && !errors.Is(failed, fs.ErrNotExist) && !isNotFolder(failed):
+			missing, err = missing+1, failed
+		}
+	}
+	if missing > 0 {
+		err = withoutEvents(fmt.Sprintf("%d of %d folders", missing, len(w)), err)
+	}
+	return wake, err
 }
 
 // counts reports whether an event may be of something that is followed.
-func (f *follower) counts(event fsnotify.Event) bool {
+func (w Watched) counts(event fsnotify.Event) bool {
 	dir, name := filepath.Split(event.Name)
-	f.mu.Lock()
-	isWhole, isKnown := f.watched[filepath.Clean(dir)]
-	f.mu.Unlock()
+	isWhole, isKnown := w[filepath.Clean(dir)]
 	switch {
 	case event.Op == fsnotify.Chmod, folder.IsTemporary(name):
 		return false
@@ -121,37 +122,6 @@ func (f *follower) counts(event fsnotify.Event) bool {
 	}
 	info, err := os.Lstat(event.Name)
 	return event.Has(fsnotify.Create) && err == nil && info.IsDir()
-}
-
-// watch makes the events those of the folders, and reports whether one is new: then something may have happened there
-// before. A folder of which the system gives no events is counted in the error.
-func (f *follower) watch(watched Watched) (isNew bool, err error) {
-	if f.events == nil {
-		return false, nil
-	}
-	f.mu.Lock()
-	f.watched = watched
-	f.mu.Unlock()
-	for _, dir := range f.events.WatchList() {
-		if _, isWanted := watched[dir]; !isWanted {
-			_ = f.events.Remove(dir) // it may be gone
-		}
-	}
-	missing, before := 0, len(f.events.WatchList())
-	for dir := range watched { // also old ones: another folder may have the name by now
-		switch failed := f.add(dir); {
-		case errors.Is(failed, syscall.EMFILE), errors.Is(failed, syscall.ENFILE): // each file costs a handle here
-			_ = f.events.Close() // nothing was written
-			f.events = nil
-			return false, withoutEvents("folders", failed)
-		case failed != nil && !errors.Is(failed, fs.ErrNotExist) && !isNotFolder(failed):
-			missing, err = missing+1, failed
-		}
-	}
-	if missing > 0 {
-		err = withoutEvents(fmt.Sprintf("%d of %d folders", missing, len(watched)), err)
-	}
-	return len(f.events.WatchList()) > before, err
 }
 
 // withoutEvents is the error of folders whose events the system does not give, with the setting to raise, if it is one
