@@ -109,7 +109,7 @@ func (p Past) take(
 		report.Rewritten++
 	}
 	now = mark{Size: f.Size, Modified: f.Modified, Read: before.Read, Sessions: before.Sessions || p.Sessions}
-	if err = f.ReadFile(ctx, f.Path, transcript.MaxText); err == nil && (f.Rows == 0 && f.Broken > 0 || f.Session == "") {
+	if err = f.ReadFile(ctx, f.Path, transcript.MaxText); err == nil && (f.Rows == 0 && f.Offset > 0 || f.Session == "") {
 		err = record.Failed.Errorf("it has no row of a session: another version, or damaged")
 	}
 	const still = time.Minute // in which a call may follow a text
@@ -124,16 +124,14 @@ func (p Past) take(
 	case isTaken:
 		err = p.store(ctx, w, f, report)
 	}
-	if err == nil && p.Log != nil {
+	if err != nil {
+		return before, err
+	}
+	if p.Log != nil {
 		now.Read = p.noteReads(ctx, w, f, report, before.Read)
 	}
-	if err == nil {
-		now.Offset = f.Offset
-		now.Head, err = headOf(f.Path, f.Offset)
-	}
-	if err != nil {
-		now = before
-	}
+	now.Offset = f.Offset
+	now.Head, err = headOf(f.Path, f.Offset)
 	return now, err
 }
 
