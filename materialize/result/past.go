@@ -65,9 +65,10 @@ const finalAnswer = "final"
 // read with their own tools. A transcript that cannot be read is left out and named.
 func TakeIn(ctx context.Context, w *materialize.Workspace, past Past) (*PastReport, error) {
 	report := &PastReport{Files: len(past.Files), Stored: []record.Name{}, Skipped: []mirror.Skipped{}}
-	own, marks := folder.At(w.Location.Store), map[string]mark{}
-	if text, err := own.ReadFile(marksFile); err == nil {
-		_ = json.Unmarshal(text, &marks) // what is damaged is read again
+	own, marks := folder.At(w.Location.Store), map[string]mark(nil)
+	text, _ := own.ReadFile(marksFile)
+	if json.Unmarshal(text, &marks) != nil || marks == nil {
+		marks = map[string]mark{} // what is missing or damaged is read again
 	}
 	var fatal error
 	for i := 0; i < len(past.Files) && fatal == nil; i++ {
