@@ -150,7 +150,7 @@ func (p Past) store(ctx context.Context, w *materialize.Workspace, f transcript.
 		return err
 	}
 	name := record.Name{Kind: record.KindResult, ID: id}
-	isKnown, err := isRemoved(ctx, w, name, f.Time)
+	isKnown, err := knew(ctx, w, name, f)
 	if err == nil && !isKnown {
 		isKnown, err = knows(ctx, w, name, f.Text)
 	}
@@ -168,16 +168,20 @@ func (p Past) store(ctx context.Context, w *materialize.Workspace, f transcript.
 	return err
 }
 
-// isRemoved reports whether a name was taken away since a time.
-func isRemoved(ctx context.Context, w *materialize.Workspace, name record.Name, since time.Time) (is bool, err error) {
+// knew reports whether a report is an older version of a name, or the name was taken away since it was written.
+func knew(ctx context.Context, w *materialize.Workspace, name record.Name, f transcript.File) (is bool, err error) {
+	body := record.DigestOf([]byte(f.Text))
 	err = w.Store.View(ctx, func(tx *store.Tx) error {
-		_, err := tx.Head(name)
-		events, _ := tx.History(name)
-		if !query.IsAbsent(err) || len(events) == 0 {
-			return nil
+		events, err := tx.History(name)
+		for _, e := range events {
+			v, err := tx.Get(e.Ref)
+			is = is || err == nil && v.Record.Body == body
+		}
+		if _, absent := tx.Head(name); err != nil || len(events) == 0 || !query.IsAbsent(absent) {
+			return err
 		}
 		end, err := tx.Entry(events[len(events)-1].Position)
-		is = !since.After(end.Time)
+		is = !f.Time.After(end.Time)
 		return err
 	})
 	return is, err
