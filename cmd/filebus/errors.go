@@ -86,7 +86,7 @@ func (e *environ) fail(err error) int {
 	switch {
 	case f.Message == "" || f.Exit == exitPipe:
 	case e.call != nil:
-		e.call.tell(failure{f.Exit, f.Code, e.atStore(f.Message), e.atStore(f.Hint), f.Retryable})
+		e.call.said = append(e.call.said, failure{f.Exit, f.Code, e.atStore(f.Message), e.atStore(f.Hint), f.Retryable})
 	case e.global.json:
 		f.Message, f.Hint = e.atStore(f.Message), e.atStore(f.Hint)
 		_ = writeJSON(e.err, map[string]failure{"error": f}) // as of all that is said, nobody hears of a failure

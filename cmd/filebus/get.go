@@ -115,6 +115,9 @@ func (w *workspace) printBody(ctx context.Context, name string, v store.Version,
 	}
 	w.said.What = v.Record.Name.String()
 	w.noteLong(name, result.Long)
+	if w.call != nil {
+		w.call.left = result.Left
+	}
 	if !w.global.json {
 		return nil
 	}

@@ -1,192 +1,162 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"filebus/cmd/filebus/mcp"
 	"filebus/materialize/markdown"
-	"filebus/store/record"
 )
 
 const mcpInstructions = "filebus keeps what agents have found out and written in this project: reports, handoffs, decisions, issues. " +
 	"Search it before you explore; get only the lines you need; put back what others should know. " +
-	"A hint that begins with filebus is a command line."
+	"A hint such as filebus issue list --open is a command line, here the tool issue with action list and open; " +
+	"commands without a tool need a shell."
 
-// A mcpTool is a tool: commands that it runs, and what of their flags it takes.
+// A mcpTool is a tool with the commands that it runs.
 type mcpTool struct {
-	name, about string
-	tokens      int // of an answer, unless the call says otherwise; 0: the usual number
-	reads       bool
-	calls       []mcpCall
-	abouts      map[string]string // what arguments are for, where the name does not say it
+	mcp.Tool
+	calls  []string          // the commands behind the tool's name: see mcpCall
+	abouts map[string]string // what arguments are for, where the name does not say it
 }
-
-// A mcpCall is a command that a tool runs: its path with the arguments, in angle brackets where
-// they are needed, and its flags. Where a tool has several, action says which; "-" is the
-// standard input, which has the argument text.
-type mcpCall struct{ action, line, flags string }
 
 // mcpTools returns the tools. Their texts are read by models in every session.
 func mcpTools() []mcpTool {
 	return []mcpTool{
 		{
-			name: "search", reads: true, tokens: 900, about: "Find stored reports, decisions, handoffs, issues by words. Gives names for get.",
-			calls:  []mcpCall{{line: "search <query>", flags: "kind tag agent session since sections limit offset"}},
-			abouts: map[string]string{"query": "words, \"phrase\", -without", "kind": "result, handoff, knowledge, issue, note, …", "since": "36h, 2d or a date", "sections": "print the sections found"},
-		}, {
-			name: "get", reads: true, about: "Read a stored text, or a part of it.",
-			calls:  []mcpCall{{line: "get <name>", flags: "lines section"}},
-			abouts: map[string]string{"name": "name, ref, path or id", "lines": "40-80", "section": "heading"},
-		}, {
-			name: "put", about: "Store a text; answers its reference, to give in its place.",
-			calls:  []mcpCall{{line: "put -", flags: "name agent task session conversation tag from expect"}},
-			abouts: map[string]string{"name": "such as note/docs/idea.md; default: a new result", "from": "what it was made from", "expect": "ref that must be current, or absent"},
-		}, {
-			name: "context", reads: true, about: "What the store knows for a task: patterns, gotchas, decisions, earlier work.",
-			calls:  []mcpCall{{line: "context [about]", flags: "file tag task"}},
-			abouts: map[string]string{"about": "the task in words", "file": "paths it touches"},
-		}, {
-			name: "knowledge", about: "Lasting findings, by tag.",
-			calls: []mcpCall{
-				{"list", "knowledge list", "tag type limit offset"}, {"show", "knowledge show <id>", ""},
-				{"related", "knowledge related <id>", ""}, {"add", "knowledge add", "type content title tag file confidence source"},
-			},
-			abouts: map[string]string{"type": "pattern, gotcha, decision or insight"},
-		}, {
-			name: "task", about: "Journals and handoffs of tasks. End each with done, fail or block.",
-			calls: []mcpCall{
-				{"list", "task list", "running"}, {"show", "task show <id>", ""}, {"prompt", "task prompt <id>", ""},
-				{"start", "task start <id>", "title agent depends"}, {"note", "task note <id> <text>", ""},
-				{"done", "task done <id>", "summary files pattern gotcha next"},
-				{"fail", "task fail <id>", "summary files gotcha next"}, {"block", "task block <id>", "summary blocker next"},
+			mcp.Tool{Name: "search", Reads: true, Tokens: 900, About: "Find stored reports, decisions, handoffs, issues by words. Gives names for get."},
+			[]string{"<query> --kind --tag --agent --session --since --sections --limit --offset"},
+			map[string]string{
+				"query": "words, \"phrase\", -without", "kind": "result, handoff, knowledge, issue, note, …",
+				"since": "36h, 2d or a date", "sections": "print the sections found",
 			},
 		}, {
-			name: "issue", about: "The queue of issues. next with claim takes one.",
-			calls: []mcpCall{
-				{"list", "issue list", "status type priority open"}, {"show", "issue show <id>", ""},
-				{"add", "issue add <summary>", "type priority details file criteria agent"},
-				{"next", "issue next", "claim agent"}, {"claim", "issue claim <id>", "agent"}, {"release", "issue release <id>", "agent"},
-				{"done", "issue done <id>", "agent"}, {"reject", "issue reject <id>", "agent rationale"},
+			mcp.Tool{Name: "get", Reads: true, About: "Read a stored text, or lines of a long one."},
+			[]string{"<name> --lines --section"},
+			map[string]string{"name": "name, ref, path or id", "lines": "40-80", "section": "heading"},
+		}, {
+			mcp.Tool{Name: "put", About: "Store a text; answers its reference, to give in its place."},
+			[]string{"- --name --agent --task --session --conversation --tag --from --expect"},
+			map[string]string{
+				"name": "such as note/docs/idea.md; default: a new result", "from": "what it was made from",
+				"expect": "ref that must be current, or absent",
 			},
+		}, {
+			mcp.Tool{Name: "context", Reads: true, About: "What the store knows for a task: patterns, gotchas, decisions, earlier work."},
+			[]string{"[about] --file --tag --task"},
+			map[string]string{"about": "the task in words", "file": "paths it touches"},
+		}, {
+			mcp.Tool{Name: "knowledge", About: "Lasting findings, by tag."},
+			[]string{
+				"list --tag --type --limit --offset", "show <id>", "related <id>",
+				"add --type --content --title --tag --file --confidence --source",
+			},
+			map[string]string{"type": "pattern, gotcha, decision or insight"},
+		}, {
+			mcp.Tool{Name: "task", About: "Journals and handoffs of tasks. End each with done, fail or block."},
+			[]string{
+				"list --running", "show <id>", "prompt <id>", "start <id> --title --agent --depends", "note <id> <text>",
+				"done <id> --summary --files --pattern --gotcha --next", "fail <id> --summary --files --gotcha --next",
+				"block <id> --summary --blocker --next",
+			},
+			nil,
+		}, {
+			mcp.Tool{Name: "issue", About: "The queue of issues. next with claim takes one."},
+			[]string{
+				"list --status --type --priority --open", "show <id>",
+				"add <summary> --type --priority --details --file --criteria --agent", "next --claim --agent",
+				"claim <id> --agent", "release <id> --agent", "done <id> --agent", "reject <id> --agent --rationale",
+			},
+			map[string]string{"type": "bug, security, performance, …", "priority": "critical, high, medium or low"},
 		},
 	}
 }
 
-// A mcpResource is what a command prints, by a URI.
-type mcpResource struct {
-	uri, name, about string
-	command          []string
+// A mcpCall is a command that a tool runs. Its arguments are written as <one that is needed>,
+// [one], --flag and, for the standard input, "-".
+type mcpCall struct {
+	path, words []string
+	command     *cobra.Command // that knows the flags
 }
 
-func mcpResources() []mcpResource {
-	return []mcpResource{
-		{"filebus://status", "status", "What is going on: run, tasks, issues", []string{"status"}},
-		{"filebus://recent", "recent", "What was stored last", []string{"list", "--limit=50"}},
-		{"filebus://knowledge", "knowledge", "Lasting findings", []string{"knowledge", "list", "--limit=50"}},
-		{"filebus://record/{+ref}", "record", "A stored text, by its reference or name", []string{"get"}},
-		{"filebus://file/{+path}", "file", "A stored file, by its path in the workspace", []string{"get"}},
-	}
+func (e *environ) mcpCall(line string) mcpCall {
+	words := strings.Fields(line)
+	end := slices.IndexFunc(append(words, "-"), func(word string) bool { return strings.ContainsAny(word[:1], "<[-") })
+	command, _, _ := newRootCommand(&environ{getenv: e.getenv}, words[:1]).Find(words[:end]) // TestMCPTools finds them all
+	return mcpCall{words[:end], words[end:], command}
 }
 
-// argumentName is what a flag is called as an argument.
-func argumentName(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
-
-// A boundCall is a call with the command that it runs.
-type boundCall struct {
-	mcpCall
-	path    []string
-	places  []string // the names of the arguments, with their brackets
-	command *cobra.Command
+// argumentName is what a word of a command is called as an argument.
+func argumentName(word string) string {
+	return cmp.Or(strings.ReplaceAll(strings.Trim(word, "<>[]-"), "-", "_"), "text")
 }
 
-// bind finds the command of a call, of which its flags are known then.
-func (c mcpCall) bind(e *environ) boundCall {
-	words := strings.Fields(c.line)
-	i := slices.IndexFunc(words, func(word string) bool { return strings.ContainsAny(word[:1], "<[-") })
-	if i < 0 {
-		i = len(words)
-	}
-	command, _, _ := newRootCommand(&environ{getenv: e.getenv}, words[:1]).Find(words[:i]) // TestTools finds them all
-	return boundCall{c, words[:i], words[i:], command}
-}
-
-// arguments returns the arguments of a call.
-func (c *boundCall) arguments() (all []mcp.Argument) {
-	for _, place := range c.places {
-		if place == "-" {
-			place = "<text>"
+// arguments returns the arguments of a call, one for each of its words.
+func (c *mcpCall) arguments() []mcp.Argument {
+	types := map[string]string{"bool": "boolean", "int": "integer", "stringSlice": "array", "stringArray": "array"}
+	return markdown.Each(c.words, func(word string) mcp.Argument {
+		a := mcp.Argument{Name: argumentName(word), Type: "string", Needed: word == "-" || word[0] == '<'}
+		if flag := c.flag(word); flag != nil {
+			a.Type = cmp.Or(types[flag.Value.Type()], a.Type)
 		}
-		all = append(all, mcp.Argument{Name: strings.Trim(place, "<>[]"), Type: "string", Needed: place[0] == '<'})
-	}
-	for flag := range strings.FieldsSeq(c.flags) {
-		kind := "string"
-		switch c.command.Flag(flag).Value.Type() {
-		case "bool":
-			kind = "boolean"
-		case "int":
-			kind = "integer"
-		case "stringSlice", "stringArray":
-			kind = "array"
-		}
-		all = append(all, mcp.Argument{Name: argumentName(flag), Type: kind})
-	}
-	return all
+		return a
+	})
 }
 
-// serve returns a tool as the server has it.
-func (t mcpTool) serve(e *environ) mcp.Tool {
-	served := mcp.Tool{Name: t.name, About: t.about, Tokens: t.tokens, Reads: t.reads}
-	if t.tokens == 0 {
-		served.Tokens = mcp.UsualTokens
-	}
-	calls := markdown.Each(t.calls, func(c mcpCall) boundCall { return c.bind(e) })
-	if len(calls) > 1 {
-		actions := markdown.Each(calls, func(c boundCall) string { return c.action })
-		served.Arguments = []mcp.Argument{{Name: "action", Type: "string", Values: actions, Needed: true}}
-	}
-	for _, c := range calls {
+func (c *mcpCall) flag(word string) *pflag.Flag {
+	return c.command.Flag(strings.TrimPrefix(word, "--"))
+}
+
+// served returns a tool as the server has it. An argument of several calls has the type that
+// it has in the first: TestMCPTools holds that the others take no more.
+func (t mcpTool) served(e *environ) mcp.Tool {
+	t.Tokens = cmp.Or(t.Tokens, mcp.UsualTokens)
+	calls := map[string]mcpCall{}
+	var actions []string
+	for _, line := range t.calls {
+		c := e.mcpCall(t.Name + " " + line)
+		action := c.path[len(c.path)-1]
+		calls[action], actions = c, append(actions, action)
 		for _, a := range c.arguments() {
-			a.About, a.Needed = t.abouts[a.Name], a.Needed && len(calls) == 1
-			same := func(b mcp.Argument) bool { return b.Name == a.Name }
-			if i := slices.IndexFunc(served.Arguments, same); i < 0 {
-				served.Arguments = append(served.Arguments, a)
-			} else if served.Arguments[i].Type != a.Type {
-				served.Arguments[i].Type = "array" // that takes one text too
+			a.About, a.Needed = t.abouts[a.Name], a.Needed && len(t.calls) == 1
+			if !slices.ContainsFunc(t.Arguments, func(b mcp.Argument) bool { return b.Name == a.Name }) {
+				t.Arguments = append(t.Arguments, a)
 			}
 		}
 	}
-	served.Call = func(ctx context.Context, in mcp.Input) mcp.Answer {
-		action := strings.Join(in.Values["action"], "")
-		delete(in.Values, "action")
-		i := slices.IndexFunc(calls, func(c boundCall) bool { return c.action == action })
-		return calls[i].answer(ctx, e, t.name, in)
+	if len(calls) > 1 {
+		t.Arguments = slices.Insert(t.Arguments, 0, mcp.Argument{Name: "action", Type: "string", Values: actions, Needed: true})
 	}
-	return served
+	t.Call = func(ctx context.Context, in mcp.Input) mcp.Answer {
+		c := calls[strings.Join(append(in.Values["action"], actions[0])[:1], "")]
+		delete(in.Values, "action")
+		return c.answer(ctx, e, in)
+	}
+	return t.Tool
 }
 
 // answer runs the command of a call.
-func (c *boundCall) answer(ctx context.Context, e *environ, tool string, in mcp.Input) mcp.Answer {
-	args, err := c.commandLine(tool, in)
+func (c *mcpCall) answer(ctx context.Context, e *environ, in mcp.Input) mcp.Answer {
+	args, err := c.commandLine(in)
 	if err != nil {
 		return mcp.Answer{Text: err.Error(), Failed: true}
 	}
-	call := &toolCall{has: map[string]bool{"max-tokens": true}}
-	for flag := range strings.FieldsSeq(c.flags) {
-		call.has[flag] = true
-	}
-	e.runCall(ctx, call, strings.Join(in.Values["text"], ""), args...)
+	call := e.runCall(ctx, append(slices.Clip(c.words), "--max-tokens"), strings.Join(in.Values["text"], ""), args)
 	answer := mcp.Answer{Text: call.out.String(), Failed: call.exit != exitDone}
-	if c.path[0] == "get" && !answer.Failed {
-		answer.Text = call.bodyText()
+	if at := strings.LastIndexByte(answer.Text, '['); call.left > 0 && at >= 0 { // get's own line
+		answer.Text = answer.Text[:at] + "[truncated: " + strings.NewReplacer("go on with --lines", "call again with lines",
+			"it begins again with --lines", "a greater max_tokens, up to 20000, gives more of it, from lines").Replace(answer.Text[at+1:])
+	}
+	if !utf8.ValidString(answer.Text) {
+		call.said = append(call.said, failure{Message: "what is no UTF-8 in it is shown as \uFFFD; in a shell, filebus get prints its bytes"})
 	}
 	if answer.Notes = call.words(); answer.Text == "" && len(answer.Notes) == 0 {
 		answer.Text = "done" // some commands say no more than that
@@ -195,75 +165,45 @@ func (c *boundCall) answer(ctx context.Context, e *environ, tool string, in mcp.
 }
 
 // commandLine returns the command line that a call runs.
-func (c *boundCall) commandLine(tool string, in mcp.Input) ([]string, error) {
+func (c *mcpCall) commandLine(in mcp.Input) ([]string, error) {
 	words, texts := slices.Clone(c.path), []string{"--"}
-	left := maps.Clone(in.Values)
-	for _, a := range c.arguments() {
-		values := left[a.Name]
+	left, names := maps.Clone(in.Values), []string{}
+	for i, a := range c.arguments() {
+		values, word := left[a.Name], c.words[i]
 		delete(left, a.Name)
-		switch flag := strings.ReplaceAll(a.Name, "_", "-"); {
+		names = append(names, a.Name)
+		flag := c.flag(word)
+		switch {
 		case a.Needed && strings.Join(values, "") == "":
 			return nil, fmt.Errorf("%s needs %s", strings.Join(c.path, " "), a.Name)
 		case len(values) > 1 && a.Type != "array":
 			return nil, fmt.Errorf("%s takes one %s, and %d were given", strings.Join(c.path, " "), a.Name, len(values))
-		case slices.Contains(c.places, "<"+a.Name+">"), slices.Contains(c.places, "["+a.Name+"]"):
+		case word == "-":
+			texts = append(texts, word)
+		case flag == nil:
 			texts = append(texts, values...)
-		case slices.Contains(strings.Fields(c.flags), flag):
+		default:
 			for _, value := range values {
-				words = append(words, "--"+flag+"="+oneValue(c.command.Flag(flag), value))
+				words = append(words, word+"="+oneValue(flag, value))
 			}
-		default: // it is the standard input
-			texts = append(texts, "-")
 		}
 	}
 	for name := range left {
-		return nil, fmt.Errorf("%s %s has no use for %q: it takes %s", tool, c.action, name,
-			strings.Join(markdown.Each(c.arguments(), func(a mcp.Argument) string { return a.Name }), ", "))
+		return nil, fmt.Errorf("%s has no use for %q: it takes %s", strings.Join(c.path, " "), name, strings.Join(names, ", "))
 	}
 	if c.command.Flag("max-tokens") != nil {
-		words = append(words, fmt.Sprint("--max-tokens=", in.Tokens-in.Tokens/20)) // notes need room too
+		words = append(words, fmt.Sprint("--max-tokens=", in.Tokens-max(40, in.Tokens/20))) // notes need room too
 	}
 	if c.path[0] == "get" {
-		words = append(words, "--json") // it tells where the text ends and what filebus says of it begins
+		words = append(words, "--full") // long lines too: the bound is that of the answer
 	}
 	return append(words, texts...), nil
 }
 
 // oneValue returns a text as a flag reads it that would take it apart at its commas.
 func oneValue(flag *pflag.Flag, text string) string {
-	if flag.Value.Type() != "stringSlice" {
-		return text
-	}
-	var out strings.Builder
-	w := csv.NewWriter(&out)
-	_ = w.Write([]string{text}) // to a builder
-	w.Flush()
-	return strings.TrimSuffix(out.String(), "\n")
-}
-
-// bodyText returns what get has printed as JSON as it is read: the text, and behind it how to
-// go on.
-func (c *toolCall) bodyText() string {
-	var body struct {
-		Name   string
-		Left   int
-		Text   *string
-		Base64 []byte
-	}
-	if err := json.Unmarshal(c.out.Bytes(), &body); err != nil {
-		return c.out.String()
-	}
-	if body.Text == nil {
-		c.tell(failure{
-			Message: "these are " + byteSize(int64(len(body.Base64))) + " that are not UTF-8, and not shown as they are",
-			Hint:    "filebus get " + record.ShellWord(body.Name) + ", in a pipe",
-		})
-		return string(body.Base64)
-	}
-	text := *body.Text
-	if at := strings.LastIndex(text, "["); body.Left > 0 && at >= 0 {
-		text = text[:at] + "[truncated: " + strings.NewReplacer("go on with --lines", "call again with lines",
-			"it begins again with --lines", "a greater max_tokens gives more of it, from lines").Replace(text[at+1:])
+	if flag.Value.Type() == "stringSlice" {
+		text = `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 	}
 	return text
 }

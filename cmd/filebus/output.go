@@ -26,7 +26,7 @@ func (e *environ) note(format string, args ...any) { e.noteTry("", format, args.
 func (e *environ) noteTry(hint, format string, args ...any) {
 	said := notice{e.atStore(fmt.Sprintf(format, args...)), e.atStore(hint)}
 	if e.call != nil {
-		e.call.tell(failure{Message: said.Message, Hint: said.Hint})
+		e.call.said = append(e.call.said, failure{Message: said.Message, Hint: said.Hint})
 		return
 	}
 	if e.global.json {

@@ -93,7 +93,7 @@ func (e *environ) rest(left int, by string) string {
 	}
 	text := fmt.Sprintf("… and %d %s; %s", left, more, by)
 	if e.call != nil {
-		text = cutRest(text)
+		text = e.call.asArguments(text)
 	}
 	return text
 }
@@ -108,12 +108,11 @@ func (e *environ) noteRest(left int, by string) {
 // again returns the command that is running with another flag. One that is long, or that
 // reads its input, is not said again.
 func (e *environ) again(flag string) string {
-	if e.call != nil {
-		if line, known := e.call.again(flag); known {
-			return line
-		}
-	}
 	name, _, _ := strings.Cut(flag, " ")
+	if e.call != nil && slices.Contains(e.call.flags, name) {
+		flag = strings.Replace(flag, "--max-tokens 0", "a greater --max-tokens", 1)
+		return e.call.asArguments("call again with " + flag)
+	}
 	words, end := []string{"filebus"}, 0
 	for i := 0; i < len(e.args); i++ {
 		switch arg := e.args[i]; {

@@ -41,12 +41,16 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 	root.SetErr(env.err)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	flags := root.PersistentFlags()
-	flags.StringVar(&env.global.store, "store", "", "")
+	usual := globalOptions{wait: store.DefaultWait}
+	if env.call != nil {
+		usual = env.global // of the server
+	}
+	flags.StringVar(&env.global.store, "store", usual.store, "")
 	flags.BoolVar(&env.global.json, "json", false, "")
-	flags.BoolVar(&env.global.noSync, "no-sync", false, "")
-	flags.BoolVar(&env.global.unsafeFS, "allow-unsafe-fs", false, "")
-	flags.DurationVar(&env.global.wait, "wait", store.DefaultWait, "")
-	flags.StringVar(&env.global.secrets, "secrets", "", "")
+	flags.BoolVar(&env.global.noSync, "no-sync", usual.noSync, "")
+	flags.BoolVar(&env.global.unsafeFS, "allow-unsafe-fs", usual.unsafeFS, "")
+	flags.DurationVar(&env.global.wait, "wait", usual.wait, "")
+	flags.StringVar(&env.global.secrets, "secrets", usual.secrets, "")
 	help := plain("help [COMMAND]...", &helpCommand{}).cobra(env)
 	root.SetHelpCommand(help)
 	root.SetHelpFunc(printHelp(env, root.HelpFunc()))
@@ -233,7 +237,7 @@ func readingCommands() []command {
 		fresh("scan", &scanCommand{}),
 		plain("verify", &verifyCommand{}),
 		plain("doctor", runFunc(runDoctor)),
-		plain("mcp [ADDR]", &mcpCommand{}),
+		plain("mcp", &mcpCommand{}),
 		existing("reindex", runFunc(runReindex)),
 		plain("version", runFunc(runVersion)),
 	}

@@ -153,7 +153,7 @@ func (p *hitPage) snippetSize(n int, page func(snippet int) string) int {
 // writeHit writes a hit in two lines: where it is and what it says.
 func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 	env := p.env
-	name, place := shellName(h), ""
+	name, place := env.shellName(h), ""
 	if h.Lines.From > 0 {
 		place = " --lines " + h.Lines.String()
 	}
@@ -186,10 +186,10 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 	}
 }
 
-// shellName is the name of a hit as a shell takes it for one word.
-func shellName(h *query.Hit) string {
+// shellName is the name of a hit as a shell takes it for one word, or a tool as it is.
+func (e *environ) shellName(h *query.Hit) string {
 	name := oneLine(h.Name.String())
-	if strings.ContainsAny(name, " '\"`$&|;<>()*?[]{}!\\") {
+	if e.call == nil && strings.ContainsAny(name, " '\"`$&|;<>()*?[]{}!\\") {
 		return record.ShellWord(name)
 	}
 	return name

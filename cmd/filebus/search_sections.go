@@ -151,7 +151,7 @@ func (s *sectionPage) plain(size int) string {
 // sectionText is a section as it is printed: a line that names it, its lines, and
 // how to get the rest of it. On a terminal the words of the search are bold.
 func (p *hitPage) sectionText(s *hitSection) string {
-	line := fmt.Sprintf("==> %s --lines %s%s  %s", shellName(&s.Hit), s.Lines, p.env.storeFlag(s.Store), s.Ref)
+	line := fmt.Sprintf("==> %s --lines %s%s  %s", p.env.shellName(&s.Hit), s.Lines, p.env.storeFlag(s.Store), s.Ref)
 	if title := sectionTitle(s); title != "" {
 		line += "  " + title
 	}

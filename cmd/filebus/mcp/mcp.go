@@ -12,23 +12,26 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"net/url"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"filebus/materialize/markdown"
 )
 
 // A Face is what a server offers.
 type Face struct {
-	Name, Version string
-	Instructions  string // what it is for, and when to use it
-	Tools         []Tool
-	Resources     []Resource
-	Prompts       []Prompt
-	Log           io.Writer // where trouble is written to
+	Name, Version      string
+	Instructions       string // what it is for, and when to use it
+	Tools              []Tool
+	Resources, Prompts []Text
+	Near               func(word string, known []string) string // says which ones a word may be a slip of the pen for
+	Log                io.Writer                                // where trouble is written to
 }
 
 // A Tool is what a client may call.
@@ -40,13 +43,15 @@ type Tool struct {
 	Call        func(ctx context.Context, in Input) Answer
 }
 
-// An Argument is one that a tool takes. Whatever its type, a call gets it as texts.
+// An Argument is one that a tool takes, as its schema has it. Whatever its type, a call
+// gets it as texts.
 type Argument struct {
-	Name   string
-	Type   string // string, integer, boolean or array, of strings
-	About  string
-	Values []string // that it may have; none: any
-	Needed bool
+	Name   string    `json:"-"`
+	Type   string    `json:"type"`            // string, integer, boolean or array
+	Items  *Argument `json:"items,omitempty"` // of an array: texts
+	About  string    `json:"description,omitempty"`
+	Values []string  `json:"enum,omitempty"` // that it may have; none: any
+	Needed bool      `json:"-"`
 }
 
 // An Input is what a tool is called with.
@@ -62,18 +67,11 @@ type Answer struct {
 	Failed bool
 }
 
-// A Resource is a text that a client may read by its URI.
-type Resource struct {
-	URI   string // that ends with {+name}, if it stands for many
-	Name  string
-	About string
-	Read  func(ctx context.Context, name string) (text []byte, err error)
-}
-
-// A Prompt is a text that a user may start with.
-type Prompt struct {
+// A Text is a resource, which a client may read by its URI, or a prompt, which has none.
+type Text struct {
 	Name, About string
-	Text        func(ctx context.Context) (string, error)
+	URI         string                                                 // that ends with {+name}, if it stands for many
+	Read        func(ctx context.Context, name string) ([]byte, error) // without a name, if it is one
 }
 
 // maxCalls is how many calls are worked on at once; others wait for their turn.
@@ -90,77 +88,76 @@ func (f *Face) server() *mcp.Server {
 	turns := make(chan struct{}, maxCalls)
 	for _, t := range f.Tools {
 		s.AddTool(t.declared(), func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			select {
-			case turns <- struct{}{}:
-				defer func() { <-turns }()
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-			return t.answer(ctx, log, r.Params.Arguments), nil
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			return f.answer(ctx, &t, r.Params.Arguments), nil
 		})
 	}
 	for _, r := range f.Resources {
 		r.add(s)
 	}
 	for _, p := range f.Prompts {
-		s.AddPrompt(&mcp.Prompt{Name: p.Name, Description: p.About}, p.get)
+		s.AddPrompt(&mcp.Prompt{Name: p.Name, Description: p.About}, p.prompt)
 	}
+	s.AddReceivingMiddleware(f.guard(log))
 	return s
+}
+
+// guard answers what the SDK leaves to its users: a tool that there is not, of which a
+// model should hear what there is, and a panic.
+func (f *Face) guard(log *slog.Logger) mcp.Middleware {
+	names := markdown.Each(f.Tools, func(t Tool) string { return t.Name })
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					log.Error("a request has panicked", "method", method, "panic", p, "stack", string(debug.Stack()))
+					result, err = nil, fault(jsonrpc.CodeInternalError, "%s has failed by a mistake of the program: %v", method, p)
+				}
+			}()
+			if call, is := r.(*mcp.CallToolRequest); is && !slices.Contains(names, call.Params.Name) {
+				return failed(f.unknown("tool", call.Params.Name, f.Name, names)), nil
+			}
+			return next(ctx, method, r)
+		}
+	}
 }
 
 // declared returns a tool as clients are told of it.
 func (t *Tool) declared() *mcp.Tool {
 	no := false
-	properties, needed := map[string]any{}, []string{}
+	properties, needed := map[string]Argument{}, []string{}
 	for _, a := range t.all() {
-		property := map[string]any{"type": a.Type}
 		if a.Type == "array" {
-			property["items"] = map[string]any{"type": "string"}
+			a.Items = &Argument{Type: "string"}
 		}
-		if a.About != "" {
-			property["description"] = a.About
-		}
-		if len(a.Values) > 0 {
-			property["enum"] = a.Values
-		}
-		if properties[a.Name] = property; a.Needed {
+		if properties[a.Name] = a; a.Needed {
 			needed = append(needed, a.Name)
 		}
 	}
-	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
-	if len(needed) > 0 {
-		schema["required"] = needed
-	}
+	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false, "required": needed}
 	notes := &mcp.ToolAnnotations{ReadOnlyHint: t.Reads, IdempotentHint: t.Reads, DestructiveHint: &no, OpenWorldHint: &no}
 	return &mcp.Tool{Name: t.Name, Description: t.About, InputSchema: schema, Annotations: notes}
 }
 
-// answer calls a tool. Whatever goes wrong is an answer that a model can read.
-func (t *Tool) answer(ctx context.Context, log *slog.Logger, arguments []byte) *mcp.CallToolResult {
-	in, err := t.input(arguments)
-	var answer Answer
+// answer calls a tool. Whatever is wrong is an answer that a model can read.
+func (f *Face) answer(ctx context.Context, t *Tool, arguments []byte) *mcp.CallToolResult {
+	in, err := f.input(t, arguments)
 	if err != nil {
-		answer = Answer{Text: err.Error(), Failed: true}
-	} else {
-		answer = t.called(ctx, log, in)
+		return failed(err)
 	}
-	text := answer.within(in.Tokens)
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: answer.Failed}
+	answer := t.Call(ctx, in)
+	return result(answer.within(in.Tokens), answer.Failed)
 }
 
-// called is the tool's own call, of which a panic is a failure.
-func (t *Tool) called(ctx context.Context, log *slog.Logger, in Input) (answer Answer) {
-	defer func() {
-		if p := recover(); p != nil {
-			log.Error("a call has panicked", "tool", t.Name, "panic", p, "stack", string(debug.Stack()))
-			answer = Answer{Text: fmt.Sprintf("%s has failed by a mistake of the program: %v", t.Name, p), Failed: true}
-		}
-	}()
-	return t.Call(ctx, in)
+func result(text string, isError bool) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: isError}
 }
+
+func failed(err error) *mcp.CallToolResult { return result(err.Error(), true) }
 
 // add makes a server know a resource.
-func (r *Resource) add(s *mcp.Server) {
+func (r *Text) add(s *mcp.Server) {
 	prefix, _, isTemplate := strings.Cut(r.URI, "{")
 	read := func(ctx context.Context, request *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		uri := request.Params.URI
@@ -170,9 +167,13 @@ func (r *Resource) add(s *mcp.Server) {
 		}
 		text, err := r.Read(ctx, name)
 		if err != nil {
-			return nil, invalid(err)
+			return nil, fault(jsonrpc.CodeInvalidParams, "%v", err)
 		}
-		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{contents(uri, text)}}, nil
+		contents := &mcp.ResourceContents{URI: uri, MIMEType: "text/plain", Text: string(text)}
+		if !utf8.Valid(text) || len(text) == 0 { // the SDK leaves an empty text out
+			contents = &mcp.ResourceContents{URI: uri, MIMEType: "application/octet-stream", Blob: append([]byte{}, text...)}
+		}
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{contents}}, nil
 	}
 	if isTemplate {
 		s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: r.URI, Name: r.Name, Description: r.About}, read)
@@ -181,20 +182,15 @@ func (r *Resource) add(s *mcp.Server) {
 	s.AddResource(&mcp.Resource{URI: r.URI, Name: r.Name, Description: r.About, MIMEType: "text/plain"}, read)
 }
 
-func (p *Prompt) get(ctx context.Context, _ *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	text, err := p.Text(ctx)
+func (r *Text) prompt(ctx context.Context, _ *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	text, err := r.Read(ctx, "")
 	if err != nil {
-		return nil, invalid(err)
+		return nil, fault(jsonrpc.CodeInvalidParams, "%v", err)
 	}
-	message := &mcp.PromptMessage{Role: "user", Content: &mcp.TextContent{Text: text}}
-	return &mcp.GetPromptResult{Description: p.About, Messages: []*mcp.PromptMessage{message}}, nil
+	message := &mcp.PromptMessage{Role: "user", Content: &mcp.TextContent{Text: string(text)}}
+	return &mcp.GetPromptResult{Description: r.About, Messages: []*mcp.PromptMessage{message}}, nil
 }
 
-// names returns the names of the arguments of a tool, sorted.
-func (t *Tool) names() []string {
-	all := map[string]bool{}
-	for _, a := range t.all() {
-		all[a.Name] = true
-	}
-	return slices.Sorted(maps.Keys(all))
+func fault(code int64, format string, args ...any) *jsonrpc.Error {
+	return &jsonrpc.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -25,78 +23,62 @@ const maxMessage = 64 << 20
 
 // Serve answers one client, which writes a message in each line of in, until in ends.
 func (f *Face) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	replies := &lockedWriter{to: out}
-	messages, screened := io.Pipe()
-	go func() { screened.CloseWithError(screen(in, screened, replies)) }()
-	err := f.server().Run(ctx, &mcp.IOTransport{Reader: messages, Writer: replies, MaxLineLength: -1})
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
-		return nil
-	}
-	return err
+	s := &screen{lines: bufio.NewReaderSize(in, 64<<10), replies: out}
+	return f.server().Run(ctx, &mcp.IOTransport{Reader: s, Writer: s, MaxLineLength: -1})
 }
 
-// A lockedWriter takes whole lines of several writers.
-type lockedWriter struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-func (w *lockedWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.to.Write(p)
-}
-
-func (w *lockedWriter) Close() error { return nil }
-
-// screen passes the lines on that are messages. The others are answered as the protocol
+// A screen passes the lines on that are messages. The others are answered as the protocol
 // asks: left to the SDK, they would end the server.
-func screen(in io.Reader, messages, replies io.Writer) error {
-	lines := bufio.NewReaderSize(in, 64<<10)
-	for {
-		line, tooLong, err := readLine(lines)
-		if fault := faultOf(line, tooLong); fault != nil {
-			reply, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": fault}) // plain values
-			_, _ = replies.Write(append(reply, '\n'))                                             // the client may be gone
+type screen struct {
+	lines   *bufio.Reader
+	rest    []byte // of the message that is being read
+	mu      sync.Mutex
+	replies io.Writer
+}
+
+func (s *screen) Read(p []byte) (int, error) {
+	for len(s.rest) == 0 {
+		line, err := s.line()
+		if reply := faultOf(line); reply != nil && len(line) > 0 {
+			text, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": reply}) // plain values
+			_, _ = s.Write(append(text, '\n'))                                                   // the client may be gone
 		} else if len(line) > 0 {
-			if _, err := messages.Write(append(line, '\n')); err != nil {
-				return err
-			}
-		}
-		if err != nil {
-			return err
+			s.rest = append(line, '\n')
+		} else if err != nil {
+			return 0, err
 		}
 	}
+	n := copy(p, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
 }
 
-// readLine reads a line without what surrounds it. Of one that is too long nothing is
-// kept.
-func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
+// Write writes a line.
+func (s *screen) Write(line []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.replies.Write(line)
+}
+
+func (s *screen) Close() error { return nil }
+
+// line reads a line without what surrounds it. Of one that is too long the beginning is
+// kept, and that is no JSON.
+func (s *screen) line() (line []byte, err error) {
 	for {
-		part, err := in.ReadSlice('\n')
-		if tooLong = tooLong || len(line)+len(part) > maxMessage; tooLong {
-			line = nil
-		} else {
-			line = append(line, part...)
-		}
+		part, err := s.lines.ReadSlice('\n')
+		line = append(line, part[:min(len(part), maxMessage-len(line))]...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			line = bytes.TrimPrefix(bytes.TrimSpace(line), []byte("\uFEFF"))
-			return line, tooLong, err
+			return bytes.TrimPrefix(bytes.TrimSpace(line), []byte("\uFEFF")), err
 		}
 	}
 }
 
-// faultOf says why a line is no message: nil if it is one, or empty.
-func faultOf(line []byte, tooLong bool) *jsonrpc.Error {
+// faultOf says why a line is no message: nil if it is one.
+func faultOf(line []byte) *jsonrpc.Error {
 	switch {
-	case tooLong:
-		return fault(jsonrpc.CodeInvalidRequest, "a message has at most %d bytes", maxMessage)
-	case len(line) == 0:
-		return nil
-	case !utf8.Valid(line):
-		return fault(jsonrpc.CodeParseError, "the message is not UTF-8")
-	case !json.Valid(line):
-		return fault(jsonrpc.CodeParseError, "the line is no JSON; each message is a line of its own")
+	case !utf8.Valid(line) || !json.Valid(line):
+		return fault(jsonrpc.CodeParseError, "the line is no JSON in UTF-8; each message is a line of its own, of %d bytes at most", maxMessage)
 	case line[0] == '[':
 		return fault(jsonrpc.CodeInvalidRequest, "messages come one by one, not in lists")
 	}
@@ -106,70 +88,39 @@ func faultOf(line []byte, tooLong bool) *jsonrpc.Error {
 	return nil
 }
 
-func fault(code int64, format string, args ...any) *jsonrpc.Error {
-	return &jsonrpc.Error{Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-// invalid returns the error of a request that cannot be answered.
-func invalid(err error) error { return fault(jsonrpc.CodeInvalidParams, "%v", err) }
-
-// contents returns a text as a resource has it; what is not UTF-8 goes as bytes.
-func contents(uri string, text []byte) *mcp.ResourceContents {
-	if utf8.Valid(text) {
-		return &mcp.ResourceContents{URI: uri, MIMEType: "text/plain", Text: string(text)}
-	}
-	return &mcp.ResourceContents{URI: uri, MIMEType: "application/octet-stream", Blob: text}
-}
-
 // ServeHTTP answers clients that know the token, until the context ends. The listener is one of
 // this machine alone: see Listen.
 func (f *Face) ServeHTTP(ctx context.Context, listener net.Listener, token string) error {
 	server := f.server()
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxMessage})
+	authorized := func(w http.ResponseWriter, r *http.Request) {
+		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+token)) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "this needs the header Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}
 	web := &http.Server{
-		Handler:           http.NewCrossOriginProtection().Handler(authorized(token, handler)),
+		Handler:           http.NewCrossOriginProtection().Handler(http.HandlerFunc(authorized)),
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
 	}
-	defer context.AfterFunc(ctx, func() {
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = web.Shutdown(last) // what is left then ends with the process
-	})()
-	if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	defer context.AfterFunc(ctx, func() { _ = web.Close() })() // nothing is kept between two requests
+	if err := web.Serve(listener); ctx.Err() == nil {
 		return err
 	}
 	return nil
 }
 
-// authorized lets requests through that have the token.
-func authorized(token string, next http.Handler) http.Handler {
-	want := sha256.Sum256([]byte("Bearer " + token)) // of one length, whatever is sent
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		got := sha256.Sum256([]byte(r.Header.Get("Authorization")))
-		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "this needs the header Authorization: Bearer TOKEN", http.StatusUnauthorized)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
 // Listen listens at an address of this machine that no other one reaches.
-func Listen(ctx context.Context, address string) (net.Listener, error) {
-	host, port, err := net.SplitHostPort(address)
+func Listen(address string) (net.Listener, error) {
+	at, err := net.ResolveTCPAddr("tcp", address)
+	if err == nil && !at.IP.IsLoopback() {
+		err = errors.New("not an address of this machine alone, such as 127.0.0.1:7420")
+	}
 	if err != nil {
 		return nil, err
 	}
-	if host == "" || host == "localhost" {
-		host = "127.0.0.1"
-	}
-	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return nil, ErrNotLocal
-	}
-	return new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
+	return net.ListenTCP("tcp", at)
 }
-
-// ErrNotLocal is the error of an address that others could reach.
-var ErrNotLocal = errors.New("not an address of this machine alone, such as 127.0.0.1:7420")

@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"text/template"
 
 	"github.com/BurntSushi/toml"
 
@@ -173,10 +173,9 @@ func (o Options) edits(c client, p part, path string) (all []edit) {
 	return []edit{whole{text, known}}
 }
 
-// render returns a file that is made.
+// render returns a file that is made. Package text/template would make the linker keep every
+// method of the program, 5 MB.
 func (o Options) render(name string) string {
-	var out strings.Builder
-	all := template.Must(template.ParseFS(templates, "templates/*")) // a test renders each
-	_ = all.ExecuteTemplate(&out, name, o)                           // see above
-	return out.String()
+	text, _ := templates.ReadFile("templates/" + name) // a test renders each
+	return strings.NewReplacer("{{.Guide}}\n", o.Guide, "{{.Version}}", strconv.Quote(o.Version)).Replace(string(text))
 }

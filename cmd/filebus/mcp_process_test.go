@@ -1,0 +1,452 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// mcpClient connects the SDK's client by a transport.
+func mcpClient(t *testing.T, transport mcp.Transport, revision string) *mcp.ClientSession {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, nil)
+	session, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+	must(t, err)
+	return session
+}
+
+// mcpServer starts a server for a folder, and connects the SDK's client over stdio.
+func mcpServer(t *testing.T, dir string, variables ...string) *mcp.ClientSession {
+	t.Helper()
+	cmd := filebusCommand(t, dir, "mcp")
+	cmd.Env = append(cmd.Env, variables...)
+	session := mcpClient(t, &mcp.CommandTransport{Command: cmd}, "2025-11-25")
+	t.Cleanup(func() {
+		if err := session.Close(); err != nil {
+			t.Errorf("the server ends with %v", err)
+		}
+	})
+	return session
+}
+
+type arguments = map[string]any
+
+// ask calls a tool and returns its answer, which has one text.
+func ask(t testing.TB, session *mcp.ClientSession, tool string, args arguments) (text string, isError bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	defer cancel()
+	r, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil || len(r.Content) != 1 {
+		t.Errorf("%s %.200v: %v", tool, args, err)
+		return "", true
+	}
+	return r.Content[0].(*mcp.TextContent).Text, r.IsError
+}
+
+// mustAsk is ask for an answer that is none of an error and has a text.
+func mustAsk(t testing.TB, session *mcp.ClientSession, tool string, args arguments, want ...string) string {
+	t.Helper()
+	text, isError := ask(t, session, tool, args)
+	if isError {
+		t.Errorf("%s %.200v fails: %s", tool, args, text)
+	}
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("%s %.200v: no %q in %s", tool, args, w, text)
+		}
+	}
+	return text
+}
+
+// refuses asks for what is refused, in words that are wanted.
+func refuses(t testing.TB, session *mcp.ClientSession, tool string, args arguments, want ...string) {
+	t.Helper()
+	text, isError := ask(t, session, tool, args)
+	if !isError {
+		t.Errorf("%s %v does not fail: %s", tool, args, text)
+	}
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("%s %v: no %q in %s", tool, args, w, text)
+		}
+	}
+}
+
+// TestMCPTransports speaks the protocol's current revision and the two before it, with a
+// process on its standard input and over HTTP.
+func TestMCPTransports(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	web := filebusCommand(t, dir, "mcp", "--http", "127.0.0.1:0")
+	web.Env = append(web.Env, "FILEBUS_MCP_TOKEN=geheim")
+	said, err := web.StderrPipe()
+	must(t, err)
+	must(t, web.Start())
+	defer func() { _ = web.Process.Kill(); _ = web.Wait() }() // it was killed
+	lines := bufio.NewScanner(said)
+	lines.Scan()
+	_, at, _ := strings.Cut(lines.Text(), "serving ")
+	for i, revision := range []string{"2026-07-28", "2025-11-25", "2025-06-18"} {
+		for j, transport := range []mcp.Transport{
+			&mcp.CommandTransport{Command: filebusCommand(t, dir, "mcp")},
+			&mcp.StreamableClientTransport{Endpoint: at, HTTPClient: &http.Client{Transport: tokenSender("geheim")}},
+		} {
+			session := mcpClient(t, transport, revision)
+			if got := session.InitializeResult().ProtocolVersion; got != revision {
+				t.Errorf("%T speaks %s, want %s", transport, got, revision)
+			}
+			name := fmt.Sprintf("note/docs/%d %d.md", i, j)
+			mustAsk(t, session, "put", arguments{"name": name, "text": "# Ünï\r\n\r\n--lead " + revision}, name)
+			if got := mustAsk(t, session, "get", arguments{"name": name}); got != "# Ünï\r\n\r\n--lead "+revision {
+				t.Errorf("%s: get = %q", revision, got)
+			}
+			if _, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "filebus://status"}); err != nil {
+				t.Errorf("%s: %v", revision, err)
+			}
+			if err := session.Close(); err != nil {
+				t.Errorf("%s: %v", revision, err)
+			}
+		}
+	}
+}
+
+type tokenSender string
+
+func (s tokenSender) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(s))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestMCPTools holds the table of tools true: each command is there, and calls of a tool
+// agree on their arguments.
+func TestMCPTools(t *testing.T) {
+	e := docEnviron(t.TempDir(), nil)
+	for _, tool := range mcpTools() {
+		types := map[string]string{"max_tokens": "integer"}
+		for _, line := range tool.calls {
+			c := e.mcpCall(tool.Name + " " + line)
+			if got, want := c.command.CommandPath(), "filebus "+strings.Join(c.path, " "); got != want {
+				t.Errorf("%s: the command is %s, want %s", line, got, want)
+				continue
+			}
+			for i, a := range c.arguments() {
+				if strings.HasPrefix(c.words[i], "--") && c.flag(c.words[i]) == nil {
+					t.Errorf("%s has no flag %s", strings.Join(c.path, " "), c.words[i])
+				}
+				if was := types[a.Name]; was != "" && was != a.Type && was != "array" {
+					t.Errorf("%s: %s is %s, and was %s", line, a.Name, a.Type, was)
+				}
+				types[a.Name] = cmp.Or(types[a.Name], a.Type)
+			}
+		}
+		for name := range tool.abouts {
+			if types[name] == "" {
+				t.Errorf("%s says what %s is, and does not have it", tool.Name, name)
+			}
+		}
+	}
+}
+
+// TestMCPBounds holds what tools cost a model: the list of them, and ten hits. What was
+// truncated is got as the answer says.
+func TestMCPBounds(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	session := mcpServer(t, dir)
+	var texts []string
+	for i := range 30 {
+		text := fmt.Sprintf("# Über den Puffer %d\n\n", i)
+		for j := range 60 {
+			text += fmt.Sprintf("Zeile %d der Notiz %d: der Puffer läuft über, 缓冲区 溢出 %d\n", j, i, (i+7)*(j+1))
+		}
+		texts = append(texts, text)
+		mustAsk(t, session, "put", arguments{"name": fmt.Sprintf("note/docs/a long/folder %d/puffer.md", i), "text": text})
+	}
+	tools, err := session.ListTools(t.Context(), nil)
+	must(t, err)
+	if size := len(jsonText(tools)); size > 4*1500 || len(tools.Tools) != 7 {
+		t.Errorf("%d tools have %d bytes, about %d tokens", len(tools.Tools), size, size/4)
+	}
+	again := regexp.MustCompile(`\[truncated: .*call again with (\w+) ([0-9-]+)\]`)
+	seen, offset := map[string]bool{}, any(0)
+	for offset != nil {
+		hits := mustAsk(t, session, "search", arguments{"query": "Puffer", "limit": 10, "offset": offset})
+		if len(hits) > 4*900 || strings.Count(hits, "note/docs/") > 10 {
+			t.Errorf("hits have %d bytes: %s", len(hits), hits)
+		}
+		for _, m := range regexp.MustCompile(`note/docs/a long/folder \d+/`).FindAllString(hits, -1) {
+			seen[m] = true
+		}
+		if offset = nil; again.MatchString(hits) {
+			offset = again.FindStringSubmatch(hits)[2]
+		}
+	}
+	if len(seen) != 30 {
+		t.Errorf("following the offsets, %d of 30 notes were found", len(seen))
+	}
+	for _, tokens := range []int{100, 400, 2000} {
+		got, rest := "", "1-"
+		for rest != "" {
+			part := mustAsk(t, session, "get", arguments{"name": "note/docs/a long/folder 7/puffer.md", "lines": rest, "max_tokens": tokens})
+			if len(part) > 4*tokens {
+				t.Errorf("a part of %d tokens has %d bytes", tokens, len(part))
+			}
+			m := again.FindStringSubmatchIndex(part)
+			if rest = ""; m != nil {
+				part, rest = part[:m[0]], part[m[4]:m[5]]
+			}
+			got += part
+		}
+		if got != texts[7] {
+			t.Errorf("following the lines by %d tokens gives %d bytes, want %d", tokens, len(got), len(texts[7]))
+		}
+	}
+	one := "x" + strings.Repeat("ÿ", 20_000)
+	mustAsk(t, session, "put", arguments{"name": "note/one.md", "text": one})
+	mustAsk(t, session, "get", arguments{"name": "note/one.md"}, "a greater max_tokens, up to 20000, gives more of it, from lines 1-]")
+	if got := mustAsk(t, session, "get", arguments{"name": "note/one.md", "lines": "1-", "max_tokens": 20000}); got != one {
+		t.Errorf("a long line comes back as %d bytes, want %d", len(got), len(one))
+	}
+	big := strings.Repeat("fünf Megabyte\r\n", 5<<20/16)
+	mustAsk(t, session, "put", arguments{"name": "note/big.txt", "text": big})
+	if got := mustRun(t, dir, "get", "note/big.txt"); got != big {
+		t.Errorf("5 MB come back as %d bytes, want %d", len(got), len(big))
+	}
+	if _, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "filebus://record/note/big.txt"}); err == nil ||
+		!strings.Contains(err.Error(), "the tool get reads it by its lines") {
+		t.Errorf("a resource of 5 MB: %v", err)
+	}
+}
+
+// TestMCPWork does an agent's work by tools, with texts that look like flags.
+func TestMCPWork(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	session := mcpServer(t, dir, "CLAUDE_SESSION_ID=stale-0001")
+	refuses(t, session, "search", arguments{"query": "x"}, "no store", "no_store", "filebus init")
+	mustAsk(t, session, "knowledge", arguments{
+		"action": "add", "type": "gotcha", "content": "--tag says, \"nothing\"", "tag": []string{"größe", "zwei worte"}, "file": "src/größe.rs",
+	}, "gotcha-001", "made a store")
+	mustAsk(t, session, "knowledge", arguments{"action": "show", "id": "gotcha-001"}, `--tag says, "nothing"`)
+	mustAsk(t, session, "knowledge", arguments{"action": "list", "tag": "zwei worte"}, "gotcha-001")
+	refuses(t, session, "knowledge", arguments{"action": "list", "content": "x"}, `has no use for "content"`, "tag, type, limit, offset")
+	refuses(t, session, "knowledge", arguments{"action": "ad"}, "did you mean add?")
+	refuses(t, session, "serach", arguments{"query": "x"}, "did you mean search?")
+	refuses(t, session, "search", arguments{"qury": "x"}, "did you mean query?")
+	refuses(t, session, "search", arguments{"query": "x", "limit": "many"}, "limit takes a whole number")
+
+	mustAsk(t, session, "task", arguments{"action": "start", "id": "041", "title": "--help"}, "task-041")
+	mustAsk(t, session, "task", arguments{"action": "note", "id": "041", "text": "--done\r\nzwei"})
+	refuses(t, session, "task", arguments{"action": "note", "id": "041"}, "task note needs text")
+	refuses(t, session, "task", arguments{"action": "block", "id": "041", "summary": "s"}, `run it again with blocker "`)
+	mustAsk(t, session, "task", arguments{"action": "block", "id": "041", "summary": "-s", "blocker": "kein Zugang"}, "blocked")
+	mustAsk(t, session, "task", arguments{"action": "done", "id": "041", "summary": "now", "files": []string{"a.go", "b,c.go"}}, "complete")
+	mustAsk(t, session, "task", arguments{"action": "show", "id": "041"}, "b,c.go")
+	mustAsk(t, session, "get", arguments{"name": "handoff/task-041"}, "--done zwei")
+
+	refuses(t, session, "issue", arguments{"action": "add", "summary": "s", "type": []string{"bug", "ux"}}, "takes one type")
+	refuses(t, session, "issue", arguments{"action": "add", "summary": "s"}, "run it again with type bug")
+	mustAsk(t, session, "issue", arguments{"action": "add", "summary": "--priority of nothing", "type": "bug", "criteria": "one"})
+	refuses(t, session, "issue", arguments{"action": "next", "claim": true}, "run it again with agent NAME")
+	claimed := mustAsk(t, session, "issue", arguments{"action": "next", "claim": "true", "agent": "me"}, "--priority of nothing")
+	id := regexp.MustCompile(`ISSUE-[0-9-]+`).FindString(claimed)
+	mustAsk(t, session, "issue", arguments{"action": "next", "claim": true, "agent": "you"}, "no issue is waiting")
+	refuses(t, session, "issue", arguments{"action": "claim", "id": id, "agent": "you"}, "me")
+	mustAsk(t, session, "issue", arguments{"action": "done", "id": id, "agent": "me"})
+
+	mustAsk(t, session, "put", arguments{"text": "a\x00b", "agent": "r1", "tag": "t, u"}, "result_file")
+	if out := mustRun(t, dir, "list", "--kind", "result", "--json"); strings.Contains(out, "stale-0001") || !strings.Contains(out, `"r1"`) {
+		t.Errorf("the result is %s", out)
+	}
+	refuses(t, session, "put", arguments{"text": "x", "name": "nokind"}, "it has no kind, as in note/nokind")
+	mustAsk(t, session, "context", arguments{"about": "größe", "file": "src/größe.rs"}, "--tag says")
+	prompts, err := session.ListPrompts(t.Context(), nil)
+	must(t, err)
+	for _, p := range prompts.Prompts {
+		if got, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: p.Name}); err != nil || got.Messages[0].Content == nil {
+			t.Errorf("prompt %s: %v", p.Name, err)
+		}
+	}
+}
+
+// TestMCPClients works with eight clients while commands write, and holds nothing while
+// they are idle: what needs the store alone gets it at once.
+func TestMCPClients(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustRun(t, dir, "init")
+	const each = 4
+	sessions := make([]*mcp.ClientSession, 8)
+	var wg sync.WaitGroup
+	for c := range sessions {
+		sessions[c] = mcpServer(t, dir)
+		wg.Go(func() {
+			for i := range each {
+				mustAsk(t, sessions[c], "put", arguments{"text": fmt.Sprintf("# Bericht %d\n\nvon Klient %d", i, c), "conversation": "c1"}, "result_file")
+				mustAsk(t, sessions[c], "search", arguments{"query": fmt.Sprintf("Klient %d", c)}, fmt.Sprintf("Klient %d", c))
+				mustAsk(t, sessions[c], "issue", arguments{"action": "list"})
+			}
+		})
+	}
+	for p := range 2 {
+		wg.Go(func() {
+			for i := range each {
+				cmd := filebusCommand(t, dir, "put", "-", "--name", fmt.Sprintf("note/docs/%d-%d.md", p, i))
+				cmd.Stdin = strings.NewReader("von außen")
+				if _, err := cmd.Output(); err != nil {
+					t.Errorf("put beside servers: %v: %s", err, exitText(err))
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, args := range [][]string{{"compact"}, {"reindex"}, {"verify"}, {"put", "-", "--name", "note/last.md"}} {
+		cmd := filebusCommand(t, dir, append(args, "--wait", "1ms")...)
+		cmd.Stdin = strings.NewReader("allein")
+		if _, err := cmd.Output(); err != nil {
+			t.Errorf("%s beside idle servers: %v: %s", args, err, exitText(err))
+		}
+	}
+	if out := mustRun(t, dir, "list", "--kind", "result", "--limit", "0"); strings.Count(out, "\n") != len(sessions)*each {
+		t.Errorf("%d results were stored, want %d", strings.Count(out, "\n"), len(sessions)*each)
+	}
+	mustAsk(t, sessions[3], "get", arguments{"name": "note/last.md"}, "allein")
+}
+
+// TestMCPStores asks for stores that cannot be used: each answer says why.
+func TestMCPStores(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	session := mcpServer(t, dir)
+	mustAsk(t, session, "put", arguments{"text": "x", "name": "note/x.md"})
+	must(t, os.WriteFile(filepath.Join(dir, ".filebus", configFile), []byte("rot = 1\n"), 0o600))
+	refuses(t, session, "get", arguments{"name": "note/x.md"}, "rot")
+	must(t, os.Remove(filepath.Join(dir, ".filebus", configFile)))
+	mustAsk(t, session, "get", arguments{"name": "note/x.md"}, "x")
+	whole, err := os.ReadFile(filepath.Join(dir, ".filebus", storeFile))
+	must(t, err)
+	newer := regexp.MustCompile("schema[0-9]").ReplaceAll(whole, []byte("schema9")) // as the key stands before its value
+	must(t, os.WriteFile(filepath.Join(dir, ".filebus", storeFile), newer, 0o600))
+	refuses(t, session, "get", arguments{"name": "note/x.md"}, "(newer_store)", "install a newer filebus")
+	refuses(t, session, "put", arguments{"text": "y"}, "(newer_store)")
+	must(t, os.Truncate(filepath.Join(dir, ".filebus", storeFile), 5000))
+	refuses(t, session, "get", arguments{"name": "note/x.md"}, "(damaged)")
+	must(t, os.RemoveAll(filepath.Join(dir, ".filebus")))
+	refuses(t, session, "task", arguments{"action": "list"}, "no store")
+}
+
+// TestMCPUntrusted asks for a store that has come with a clone.
+func TestMCPUntrusted(t *testing.T) {
+	t.Parallel()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir, home := t.TempDir(), t.TempDir()
+	mustRun(t, dir, "put", "-", "--allow-empty", "--name", "note/x.md")
+	must(t, os.Remove(filepath.Join(dir, ".filebus", ".gitignore")))
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-f", "."}} {
+		cmd := exec.Command(git, args...)
+		cmd.Dir = dir
+		must(t, cmd.Run())
+	}
+	session := mcpServer(t, dir, "FILEBUS_STORE=", "HOME="+home, "FILEBUS_STATE="+filepath.Join(home, "state"))
+	for tool, args := range map[string]arguments{
+		"search": {"query": "x"}, "put": {"text": "x"}, "task": {"action": "list"}, "issue": {"action": "next"},
+	} {
+		refuses(t, session, tool, args, "is not trusted", "git tracks files in it", "filebus trust ")
+	}
+	if _, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "filebus://status"}); err == nil ||
+		!strings.Contains(err.Error(), "is not trusted") {
+		t.Errorf("the resource is read: %v", err)
+	}
+}
+
+// TestMCPDisconnect ends a client in mid-call: the server ends, and the store is sound.
+func TestMCPDisconnect(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustRun(t, dir, "init")
+	for i := range 4 {
+		cmd := filebusCommand(t, dir, "mcp")
+		in, err := cmd.StdinPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		for j := range 20 {
+			_, err = fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"put","arguments":{"text":"%d %d",`+
+				`"conversation":"c"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`+"\n", j, i, j)
+			must(t, err)
+		}
+		must(t, in.Close())
+		if err := endOf(cmd); err != nil {
+			t.Errorf("after a disconnection: %v", err)
+		}
+	}
+	if out := mustRun(t, dir, "verify"); !strings.Contains(out, "sound") {
+		t.Errorf("verify = %s", out)
+	}
+}
+
+// endOf waits for the end of a process, for a bounded time.
+func endOf(cmd *exec.Cmd) error {
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(30 * time.Second):
+		_ = cmd.Process.Kill()
+		return fmt.Errorf("it goes on")
+	}
+}
+
+// TestMCPParent ends the process that has started a server, while somebody else holds its
+// input open: the server ends.
+func TestMCPParent(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("a process there does not know that its parent has ended")
+	}
+	dir := t.TempDir()
+	in, held, err := os.Pipe()
+	must(t, err)
+	defer held.Close()
+	self, err := os.Executable()
+	must(t, err)
+	program := filepath.Join(t.TempDir(), "filebus")
+	must(t, os.Symlink(self, program))
+	parent := exec.Command("sh", "-c", `"$0" mcp <&3 & echo $!; sleep 0.3`, program)
+	parent.Dir, parent.ExtraFiles = dir, []*os.File{in}
+	out, err := parent.StdoutPipe() // that the server holds open too, until it ends
+	must(t, err)
+	must(t, parent.Start())
+	defer func() { _ = parent.Wait() }()
+	ended := make(chan bool)
+	go func() {
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+		}
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Error("the server goes on without its parent")
+	}
+}
