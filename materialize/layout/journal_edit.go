@@ -29,6 +29,10 @@ func SetJournalField(text []byte, key, value string) []byte {
 		first := firstLines().FindSubmatchIndex(text[start:end])
 		return insertOwnLine(text, lastText(text, start, start+first[3]), line)
 	}
+	if at == len(text) {
+		text = closeBlock(text)
+		at = len(text)
+	}
 	section := "## Metadata" + eol + line
 	if at > 0 {
 		section = eol + section
@@ -83,7 +87,7 @@ func insertOwnLine(text []byte, at int, lines string) []byte {
 func replaceValue(text []byte, at int, raw []byte, old, value string) []byte {
 	content := bytes.TrimRightFunc(raw, unicode.IsSpace) // as the value was read
 	from := len(content) - len(old)
-	if old == "" {
+	if !bytes.HasSuffix(content[:from], []byte(" ")) {
 		value = " " + value
 	}
 	return slices.Concat(text[:at+from], []byte(value), text[at+len(content):])

@@ -73,6 +73,9 @@ func FuzzJournalEdit(f *testing.F) {
 	f.Add(docExample(f, "journal", "task-003.md"))
 	f.Add(docExample(f, "journal", "task-004.md"))
 	f.Add([]byte("# A\n## Metadata\n## Handoff\n"))
+	f.Add([]byte("~~~"))
+	f.Add([]byte("# Task: a\n\n## Metadata\n- Completed:*"))
+	f.Add([]byte("# A\n\n```yaml\nx: 1\n"))
 	section := appendHandoff(nil, Handoff{Outcome: "completed", Summary: "Done."})
 	cr := []byte("\r") // a text without a line break gets one, which tells how the next are written
 	f.Fuzz(func(t *testing.T, text []byte) {

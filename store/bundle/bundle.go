@@ -138,7 +138,7 @@ const maxValue = 2 << 20
 
 // value reads the value of a field that must come now, and the head of the next one, if there is one.
 func (r *Reader) value(key string, value *string) error {
-	if r.key != key || r.size > maxValue {
+	if r.key != key || r.size < 0 || r.size > maxValue {
 		return malformed("a field %q of %d bytes where %q is expected", r.key, r.size, key)
 	}
 	text := make([]byte, r.size+1)

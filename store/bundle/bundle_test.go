@@ -447,6 +447,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(write(f, newStore(f, 2), bundle.Request{}))
 	f.Add([]byte("filebus bundle 1\norigin 4611686018427387904 "))
 	f.Add([]byte("filebus bundle 1\r\norigin 1 a\n"))
+	f.Add([]byte("filebus bundle 1\norigin -2 6"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		items, err := read(t, s, text)
 		positions := func(a, b bundle.Item) int { return int(a.Position) - int(b.Position) }
