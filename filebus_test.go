@@ -152,7 +152,7 @@ func house() map[string]pack {
 			ours:    []string{"filebus/store/record", "filebus/query"},
 			modules: []string{"github.com/gdamore/tcell", "github.com/clipperhouse/displaywidth"},
 		},
-		"filebus/cmd/filebus/setup": {[]string{"filebus/store/record"}, []string{"github.com/BurntSushi/toml", "github.com/rogpeppe/go-internal/diff", "github.com/tailscale/hujson"}},
+		"filebus/cmd/filebus/setup": {[]string{"filebus/store/folder", "filebus/store/record"}, []string{"github.com/BurntSushi/toml", "github.com/rogpeppe/go-internal/diff", "github.com/tailscale/hujson"}},
 		"filebus/cmd/filebus/trust": {ours: []string{"filebus/store/folder", "filebus/store/record", "filebus/materialize/mirror"}},
 		"filebus/cmd/filebus-bench": {
 			ours: []string{

@@ -201,28 +201,35 @@ func assign(file map[string]any, keys toml.Key, line string) {
 	dropEmpty(file)
 }
 
-// editConfig gives settings values, or takes them away, while no other process does.
-func (e *environ) editConfig(ctx context.Context, at materialize.Location, values map[string][]string) (err error) {
-	own := folder.At(at.Store)
+// alone does something while no other process does so in a folder.
+func (e *environ) alone(ctx context.Context, own folder.Folder, do func() error) (err error) {
 	hold, err := turnstile.New(own, e.command).Acquire(ctx, turnstile.Exclusive, e.global.wait)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, hold.Release()) }()
-	was, err := own.ReadUpTo(configFile, maxConfig)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	text := string(was)
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if text, err = change(text, name, values[name]); err != nil {
+	return do()
+}
+
+// editConfig gives settings values, or takes them away, while no other process does.
+func (e *environ) editConfig(ctx context.Context, at materialize.Location, values map[string][]string) error {
+	own := folder.At(at.Store)
+	return e.alone(ctx, own, func() error {
+		was, err := own.ReadUpTo(configFile, maxConfig)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-	}
-	if text == string(was) {
-		return nil
-	}
-	return own.Replace(configFile, []byte(text), true)
+		text := string(was)
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			if text, err = change(text, name, values[name]); err != nil {
+				return err
+			}
+		}
+		if text == string(was) {
+			return nil
+		}
+		return own.Replace(configFile, []byte(text), true)
+	})
 }
 
 // settingView is what config get prints.

@@ -182,48 +182,10 @@ func TestInstructions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rule := range strings.SplitSeq(string(rules), "\n") {
-		if path, is := strings.CutPrefix(rule, "Bash("); is {
-			if cmd := commands[strings.TrimSuffix(path, " *)")]; cmd == nil || !cmd.Runnable() {
+		if path, is := strings.CutPrefix(rule, `"Bash(`); is {
+			if cmd := commands[strings.TrimSuffix(path, ` *)"`)]; cmd == nil || !cmd.Runnable() {
 				t.Errorf("the permission %s is of no command", rule)
 			}
-		}
-	}
-}
-
-// TestClientCommands holds that the command lines that clients are given exist.
-func TestClientCommands(t *testing.T) {
-	commands := commandTree(t)
-	var lines []string
-	for _, name := range []string{"hooks.json", "hooks.toml", "mcp.json", "mcp.toml"} {
-		text, err := os.ReadFile(filepath.Join("setup", "templates", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range regexp.MustCompile(`"(filebus [^"]+)"|"?args"?(?: =|:) (\[[^]]*\])`).FindAllStringSubmatch(string(text), -1) {
-			var args []string
-			if m[2] != "" && json.Unmarshal([]byte(m[2]), &args) != nil {
-				t.Errorf("%s: the arguments %s", name, m[2])
-			}
-			lines = append(lines, strings.TrimPrefix(strings.Join(append([]string{m[1]}, args...), " "), " "))
-		}
-	}
-	if len(lines) < 14 {
-		t.Errorf("found only the command lines %q", lines)
-	}
-	for _, line := range lines {
-		words := strings.Fields(strings.TrimPrefix(line, "filebus "))
-		if commands["filebus "+words[0]] == nil {
-			t.Skipf("there is no filebus %s yet", words[0])
-		}
-		cmd, rest, err := commands["filebus"].Find(words)
-		if err == nil {
-			err = cmd.ParseFlags(slices.Clone(rest))
-		}
-		if err == nil {
-			err = cmd.ValidateArgs(cmd.Flags().Args())
-		}
-		if err != nil {
-			t.Errorf("filebus %s: %v", line, err)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,8 +78,8 @@ func writingCommands() []command {
 			plain("unset KEY", runFunc(setSetting)),
 		),
 		plain("trust [DIR]", &trustCommand{}),
-		plain("install "+strings.Join(setup.Clients(), "|"), &installCommand{}),
-		plain("uninstall "+strings.Join(setup.Clients(), "|"), &uninstallCommand{}),
+		plain("install "+clientNames, &setupCommand{}),
+		plain("uninstall "+clientNames, &setupCommand{Options: setup.Options{Leave: true}}),
 		plain("put [FILE|-]...", &putCommand{callFlags: usualCall()}),
 		{
 			use: "combine [flags] INPUT...", open: (*environ).createFresh,

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,90 +18,72 @@ import (
 // program has written behind it, but before the last line, is told from it.
 type block struct {
 	name        string
-	open, close string   // of a comment: "<!-- " and " -->"
-	body        string   // whole lines
-	key         toml.Key // of TOML: what it defines
-	tables      []string // of TOML: to which it adds
+	open, close string // of a comment: "<!-- " and " -->"
+	body        string // whole lines
+	key         string // of TOML: what it defines, or the table to which it adds
 }
-
-const (
-	byteOrderMark     = "\ufeff"
-	beginning, ending = "filebus:begin ", "filebus:end "
-	maxBody           = 1 << 16 // bounds what is looked through for our part of a block
-)
 
 func digestOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
 // text returns the block as it is put into a file.
 func (b block) text(end string) string {
-	head := b.open + beginning + b.name + " " + digestOf(b.body)[:8] + b.close + "\n"
-	return strings.ReplaceAll(head+b.body+b.open+ending+b.name+b.close+"\n", "\n", end)
+	first, last := b.open+"filebus:begin "+b.name+" "+digestOf(b.body)[:8]+b.close, b.open+"filebus:end "+b.name+b.close
+	return strings.ReplaceAll(first+"\n"+b.body+last+"\n", "\n", end)
 }
 
 // A place says where a block stands.
 type place struct {
 	start, stop int    // with both of its lines
 	more        string // what others have written into it, behind our part
-	isOurs      bool   // our part is as it was written
 	end         string // of its lines
 }
 
 // find returns where the block is, or nil.
 func (b block) find(text string) (*place, error) {
-	line := func(word, more string) *regexp.Regexp {
-		begin, end := regexp.QuoteMeta(b.open+word+b.name), regexp.QuoteMeta(b.close)
-		return regexp.MustCompile(`(?m)^(?:\x{feff})?(` + begin + more + end + `\r?(?:\n|\z))`)
-	}
-	first := line(beginning, ` (\w*)`).FindAllStringSubmatchIndex(text, 2)
-	last := line(ending, "").FindAllStringIndex(text, 2)
-	switch {
-	case len(first) == 0 && len(last) == 0:
+	marks := regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(b.open)+`filebus:(begin|end) `+b.name+`( ?\w*)`+
+		regexp.QuoteMeta(b.close)+`\r?(?:\n|\z)`).FindAllStringSubmatchIndex(text, -1)
+	if len(marks) == 0 {
 		return nil, nil
-	case len(first) != 1 || len(last) != 1 || first[0][1] > last[0][0]:
-		at := slices.Min(append(slices.Concat(first, last)[0], len(text)))
-		at = 1 + strings.Count(text[:at], "\n")
-		return nil, fmt.Errorf("line %d: the block %s has no beginning, no end, or several", at, b.name)
 	}
-	p := &place{start: first[0][2], stop: last[0][1], end: lineEnd([]byte(text[first[0][2]:first[0][3]]))}
-	rest, digest := text[first[0][1]:last[0][0]], text[first[0][4]:first[0][5]]
-	for own := 0; own < min(len(rest), maxBody) && !p.isOurs; {
-		own += 1 + strings.Index(rest[own:], "\n") // its last line ends
-		p.isOurs = digestOf(strings.ReplaceAll(rest[:own], "\r\n", "\n"))[:8] == digest
-		p.more = rest[own:]
+	part := func(mark, i int) string { return text[marks[mark][i]:marks[mark][i+1]] }
+	if len(marks) != 2 || part(0, 2) != "begin" || part(1, 2) != "end" {
+		line := 1 + strings.Count(text[:marks[0][0]], "\n")
+		return nil, fmt.Errorf("line %d: the block %s has no beginning, no end, or several", line, b.name)
 	}
-	return p, nil
+	p := &place{start: marks[0][0], stop: marks[1][1], end: lineEnd([]byte(part(0, 0)))}
+	p.more = text[marks[0][1]:marks[1][0]]
+	hash := sha256.New()
+	for line := range strings.Lines(p.more) {
+		_, _ = io.WriteString(hash, strings.ReplaceAll(line, "\r\n", "\n")) // a hash takes all
+		p.more = p.more[len(line):]
+		if fmt.Sprintf(" %x", hash.Sum(nil))[:9] == part(0, 4) {
+			return p, nil
+		}
+	}
+	return nil, kept("the block " + b.name + " was changed")
 }
 
-func (b block) add(text []byte) ([]byte, string, error) {
+func (b block) add(text []byte) ([]byte, error) {
 	was := string(text)
 	at, err := b.find(was)
-	kept := ""
-	if err == nil {
-		kept, err = b.check(was, at != nil)
-	}
 	switch {
-	case err != nil || kept != "":
-		return text, kept, err
-	case at != nil && !at.isOurs:
-		return text, "the block " + b.name + " was changed", nil
+	case err != nil:
+		return nil, err
 	case at != nil:
-		return []byte(was[:at.start] + b.text(at.end) + at.more + was[at.stop:]), "", nil
+		return []byte(was[:at.start] + b.text(at.end) + at.more + was[at.stop:]), nil
 	case text == nil:
-		return []byte(b.text("\n")), "", nil
+		return []byte(b.text("\n")), nil
 	}
-	return []byte(was + lineEnd(text) + b.text(lineEnd(text))), "", nil
+	return []byte(was + lineEnd(text) + b.text(lineEnd(text))), b.check(was)
 }
 
 // remove takes out the block and the line end before it: add has put it there, unless
 // it has made the file.
-func (b block) remove(text []byte, force bool) ([]byte, string, error) {
+func (b block) remove(text []byte) ([]byte, error) {
 	was := string(text)
 	at, err := b.find(was)
-	switch {
-	case err != nil || at == nil:
-		return text, "", err
-	case !at.isOurs && !force:
-		return text, "the block " + b.name + " was changed", nil
+	if err != nil || at == nil {
+		return text, err
 	}
 	before, behind := was[:at.start], at.more+was[at.stop:]
 	isMade := before == ""
@@ -108,39 +91,34 @@ func (b block) remove(text []byte, force bool) ([]byte, string, error) {
 	if behind == "" || strings.HasSuffix(cut, "\n") || strings.HasPrefix(behind, at.end) {
 		before = cut // else two lines of others would become one
 	}
-	if next := strings.TrimPrefix(behind, at.end); isMade && strings.HasPrefix(next, b.open+beginning) {
+	if next := strings.TrimPrefix(behind, at.end); isMade && strings.HasPrefix(next, b.open+"filebus:begin ") {
 		behind = next // the next one is now what the file was made with
 	}
 	if isMade && behind == "" {
-		return nil, "", nil
+		return nil, nil
 	}
-	return []byte(before + behind), "", nil
+	return []byte(before + behind), nil
 }
 
-// check refuses a text that is no TOML, and one to whose tables nothing can be added as
-// they are values; it says if the key is there already.
-func (b block) check(text string, isIn bool) (kept string, err error) {
+// check refuses a text to which the block cannot be added, or that has what it defines.
+func (b block) check(text string) error {
+	table, _, isTable := strings.Cut(b.key, ".")
 	var all map[string]any
-	if len(b.tables) == 0 {
-		return "", nil
+	switch meta, err := toml.Decode(text, &all); {
+	case b.key == "":
+		return nil
+	case err != nil:
+		wrong, _ := errors.AsType[toml.ParseError](err)
+		return fmt.Errorf("line %d: %s", wrong.Position.Line, wrong.Message)
+	case isTable && meta.IsDefined(strings.Split(b.key, ".")...):
+		return kept(b.key + " is there in another form")
+	case meta.IsDefined(table) && !regexp.MustCompile(`(?m)^[ \t]*\[\[?`+table+`[.\]]`).MatchString(text):
+		return fmt.Errorf("%s is a value, to which no table can be added", table) // not all readers see that
 	}
-	meta, err := toml.Decode(text, &all)
-	if wrong, is := errors.AsType[toml.ParseError](err); is {
-		err = fmt.Errorf("line %d: %s", wrong.Position.Line, wrong.Message)
+	if _, err := toml.Decode(text+"\n"+b.body, &all); err != nil {
+		return fmt.Errorf("%s is there in a form to which nothing can be added", table)
 	}
-	if err != nil || isIn {
-		return "", err
-	}
-	if meta.IsDefined(b.key...) {
-		return b.key.String() + " is there in another form", nil
-	}
-	for _, table := range b.tables {
-		head := regexp.MustCompile(`(?m)^[ \t]*\[\[?` + regexp.QuoteMeta(table) + `[.\]]`)
-		if meta.IsDefined(strings.Split(table, ".")...) && !head.MatchString(text) {
-			return "", fmt.Errorf("%s is a value, to which no table can be added", table)
-		}
-	}
-	return "", nil
+	return nil
 }
 
 // A whole is a file of ours alone, with the digests of what was written there before.
@@ -149,18 +127,16 @@ type whole struct {
 	known []string
 }
 
-func (w whole) add(text []byte) ([]byte, string, error) {
-	if now, kept, _ := w.remove(text, false); kept != "" {
-		return now, kept, nil
-	}
-	return []byte(w.body), "", nil
+func (w whole) add(text []byte) ([]byte, error) {
+	_, err := w.remove(text)
+	return []byte(w.body), err
 }
 
-func (w whole) remove(text []byte, force bool) ([]byte, string, error) {
-	if !force && text != nil && string(text) != w.body && !slices.Contains(w.known, digestOf(string(text))) {
-		return text, "it was changed", nil
+func (w whole) remove(text []byte) ([]byte, error) {
+	if text != nil && string(text) != w.body && !slices.Contains(w.known, digestOf(string(text))) {
+		return text, kept("it was changed")
 	}
-	return nil, "", nil
+	return nil, nil
 }
 
 // lineEnd returns how lines of a text end.

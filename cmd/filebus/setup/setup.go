@@ -22,15 +22,20 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
 // An edit is how a part of ours gets into a file, and out. Nil is a file that is not
-// there. Kept is what it leaves as it is, and why.
+// there. The error kept says what is left as it is, and why.
 type edit interface {
-	add(text []byte) (now []byte, kept string, err error)
-	remove(text []byte, force bool) (now []byte, kept string, err error)
+	add(text []byte) (now []byte, err error)
+	remove(text []byte) (now []byte, err error)
 }
+
+type kept string
+
+func (why kept) Error() string { return string(why) }
 
 // Unchanged is the action of a File of which nothing is changed.
 const Unchanged = "unchanged"
@@ -54,108 +59,134 @@ type Plan struct {
 	Files  []*File  `json:"files"`
 	Next   []string `json:"next"` // what is left to the user
 	DryRun bool     `json:"dry_run,omitempty"`
-	Patch  string   `json:"diff,omitempty"` // what Diff says, if nothing is done
+	Patch  string   `json:"diff,omitempty"` // what would change, as patches have it
 }
 
-// maxFile bounds the files that are read.
-const maxFile = 16 << 20
-
-// New plans what puts the parts into a client, or takes them out.
-func New(o Options) (*Plan, error) {
-	p := &Plan{Client: o.Client, Scope: map[bool]string{true: "project", false: "user"}[o.Project]}
-	targets, next, err := o.targets()
+// New plans what puts parts into a client, or takes them out.
+func New(client string, o Options) (*Plan, error) {
+	targets, next, err := o.targets(client)
 	if err != nil {
 		return nil, err
 	}
-	p.Next = next
+	p := &Plan{Client: client, Scope: "user", Next: next, DryRun: o.DryRun}
+	if o.Project {
+		p.Scope = "project"
+	}
+	files := map[string]*File{}
 	for _, t := range targets {
-		i := slices.IndexFunc(p.Files, func(f *File) bool { return f.Path == t.path })
-		if i < 0 {
-			f, err := readFile(t.path, t.top)
-			if err != nil {
-				return nil, err
-			}
-			i, p.Files = len(p.Files), append(p.Files, f)
+		f := files[t.path]
+		if f == nil {
+			f, err = readFile(t.path, t.top)
+			files[t.path], p.Files = f, append(p.Files, f)
 		}
-		if err := p.Files[i].do(t.edit, o); err != nil {
+		if err == nil {
+			err = f.do(t.edit, o)
+		}
+		if err != nil {
 			return nil, record.Failed.Errorf("%s: %w; nothing is changed", t.path, err).
 				Try("mend the file or choose other parts, and run the same again")
 		}
 	}
 	p.Files = slices.DeleteFunc(p.Files, func(f *File) bool { return f.was == nil && f.is == nil })
+	switch isChanged := func(f *File) bool { return f.Action != Unchanged }; {
+	case !slices.ContainsFunc(p.Files, isChanged):
+		p.Next = []string{"nothing is to be changed"}
+	case o.DryRun:
+		p.Next, p.Patch = []string{"nothing was changed; without --dry-run it is"}, p.diff()
+	}
+	if i := slices.IndexFunc(targets, func(t target) bool { return filepath.Base(t.path) == sums }); i >= 0 && o.Leave {
+		p.Next = append(p.Next, p.others(filepath.Dir(targets[i].path))...)
+	}
 	return p, nil
 }
 
+// others names what stays in a folder of ours, as it is from somebody else.
+func (p *Plan) others(dir string) (names []string) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // what is not seen stays, too
+		isIt := func(f *File) bool { return f.Path == path }
+		if err == nil && !d.IsDir() && !slices.ContainsFunc(p.Files, isIt) {
+			names = append(names, path+" is not from filebus, and stays")
+		}
+		return nil
+	})
+	return names
+}
+
+// byteOrderMark stays where it is.
+const byteOrderMark = "\ufeff"
+
 // do makes an edit of a file. What is new in it can be undone to the byte.
-func (f *File) do(e edit, o Options) (err error) {
-	text, kept := f.is, ""
-	switch {
-	case !o.Leave:
-		if f.is, kept, err = e.add(text); err == nil {
-			before, _, _ := e.remove(text, false)
-			after, _, undoErr := e.remove(f.is, false)
-			if bytes.Equal(before, text) && !bytes.Equal(f.is, text) && (undoErr != nil || !isSame(after, text)) {
-				err = errors.New("what is put in could not be taken out to the byte")
-			}
-		}
-	case text != nil:
-		f.is, kept, err = e.remove(text, o.Force)
+func (f *File) do(e edit, o Options) error {
+	text, isMarked := bytes.CutPrefix(f.is, []byte(byteOrderMark))
+	change := e.add
+	if o.Leave {
+		change = e.remove
 	}
-	if kept != "" {
-		f.Kept = append(f.Kept, kept)
+	now, err := change(text)
+	if why, is := errors.AsType[kept](err); is {
+		f.Kept = append(f.Kept, string(why))
+		return nil
 	}
-	f.Action = Unchanged
-	if !isSame(f.was, f.is) {
-		f.Action = map[[2]bool]string{{true, false}: "made", {false, true}: "removed"}[[2]bool{f.was == nil, f.is == nil}]
-		f.Action = cmp.Or(f.Action, "changed")
-		if f.was != nil && f.mode&0o200 == 0 {
-			err = errors.New("it is read-only")
-		}
+	if err != nil || isSame(now, text) {
+		return err
 	}
-	return err
+	before, _ := e.remove(text)
+	if after, err := e.remove(now); !o.Leave && (err != nil || !isSame(before, after)) {
+		return errors.New("what is put in could not be taken out to the byte")
+	}
+	switch f.Action = "changed"; {
+	case f.was == nil:
+		f.Action = "made"
+	case f.mode&0o200 == 0:
+		return errors.New("it is read-only")
+	case now == nil:
+		f.Action = "removed"
+	}
+	if f.is = now; isMarked && now != nil {
+		f.is = append([]byte(byteOrderMark), now...)
+	}
+	return nil
 }
 
 func isSame(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
 
+// maxFile bounds the files that are read, and how deep what is in them can be nested.
+const maxFile = 256 << 10
+
 // readFile reads a file, through links, as those who keep their settings in one place
 // have them.
-func readFile(path, top string) (f *File, err error) {
-	f = &File{Path: path, mode: 0o644, top: top}
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+func readFile(path, top string) (*File, error) {
+	f := &File{Path: path, Action: Unchanged, top: top}
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}
-	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		if f.Target, err = filepath.EvalSymlinks(path); err == nil {
-			info, err = os.Stat(path)
-		}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return f, err
 	}
+	if real != path {
+		f.Target = real
+	}
+	info, err := os.Stat(real)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
-		err = fmt.Errorf("it is no file, or one of more than %d MB", maxFile>>20)
+		err = fmt.Errorf("it is no file, or one of more than %d KiB", maxFile>>10)
 	}
 	if err == nil {
 		f.mode = info.Mode().Perm()
-		f.was, err = os.ReadFile(path)
-		f.is = f.was
+		f.was, err = os.ReadFile(real)
 	}
-	if err != nil {
-		return nil, record.Failed.Errorf("%s cannot be read: %w; nothing is changed", path, err)
-	}
-	return f, nil
+	f.is = f.was
+	return f, err
 }
 
-// Diff returns what the plan changes, as patches have it.
-func (p *Plan) Diff() string {
+// at returns where the file is.
+func (f *File) at() string { return cmp.Or(f.Target, f.Path) }
+
+func (p *Plan) diff() string {
 	var out strings.Builder
 	for _, f := range p.Files {
-		before, after := cmp.Or(f.Target, f.Path), cmp.Or(f.Target, f.Path)
-		if f.was == nil {
-			before = os.DevNull
-		}
-		if f.is == nil {
-			after = os.DevNull
-		}
-		out.Write(diff.Diff(before, f.was, after, f.is))
+		names := map[bool]string{false: f.at(), true: os.DevNull}
+		out.Write(diff.Diff(names[f.was == nil], f.was, names[f.is == nil], f.is))
 	}
 	return out.String()
 }
@@ -183,36 +214,25 @@ func (p *Plan) Apply() error {
 	return nil
 }
 
-// write makes the file appear whole, with the mode that it had.
+// write makes the file appear whole, with the mode that it had, or one like its folder's.
 func (f *File) write() error {
-	at := cmp.Or(f.Target, f.Path)
-	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+	dir := filepath.Dir(f.at())
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	tmp := filepath.Join(filepath.Dir(at), fmt.Sprintf(".filebus-%d.tmp", os.Getpid()))
-	file, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.mode)
-	if err != nil {
+	if info, err := os.Stat(dir); err == nil && f.was == nil {
+		f.mode = 0o644 & info.Mode().Perm()
+	}
+	if err := folder.At(dir).Replace(filepath.Base(f.at()), f.is, true); err != nil {
 		return err
 	}
-	_, err = file.Write(f.is)
-	if f.was != nil {
-		err = errors.Join(err, file.Chmod(f.mode)) // whatever the process would leave out
-	}
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(tmp, at)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(tmp))
-	}
-	return nil
+	return os.Chmod(f.at(), f.mode)
 }
 
 // drop removes the file, and the folders around it that are empty then.
 func (f *File) drop() error {
-	err := os.Remove(f.Path)
-	if f.Target != "" && err == nil {
-		err = os.Remove(f.Target)
-	}
+	err := os.Remove(f.at())
+	_ = os.Remove(f.Path) // the link, if it was one
 	top := f.top + string(filepath.Separator)
 	for dir := filepath.Dir(f.Path); err == nil && strings.HasPrefix(dir, top); dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || os.Remove(dir) != nil {

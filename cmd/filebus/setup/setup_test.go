@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,12 +15,21 @@ import (
 	"filebus/cmd/filebus/setup"
 )
 
+// A target is a client with what is put into it.
+type target struct {
+	client string
+	setup.Options
+}
+
+func (o target) plan() (*setup.Plan, error) { return setup.New(o.client, o.Options) }
+
 // usual returns options for a client in folders of their own.
-func usual(root, client string, parts ...string) setup.Options {
-	return setup.Options{
-		Client: client, Parts: parts, Version: "v1.2.3", Guide: "## filebus\n\n- `filebus search WORDS`: Find\n",
+func usual(root, client string, parts ...string) target {
+	has := func(part string) bool { return slices.Contains(parts, part) }
+	return target{client, setup.Options{
+		Hooks: has("hooks"), MCP: has("mcp"), Permissions: has("permissions"), Instructions: has("instructions"), Version: "v1.2.3", Guide: "## filebus\n\n- `filebus search WORDS`: Find\n",
 		Root: filepath.Join(root, "project"), Home: filepath.Join(root, "home"), Getenv: func(string) string { return "" },
-	}
+	}}
 }
 
 // apply plans and does it.
@@ -30,17 +40,22 @@ func apply(p *setup.Plan, err error) (*setup.Plan, error) {
 	return p, err
 }
 
+// isChanged reports whether a plan does anything.
+func isChanged(p *setup.Plan) bool {
+	return slices.ContainsFunc(p.Files, func(f *setup.File) bool { return f.Action != setup.Unchanged })
+}
+
 // leave plans to take out.
-func leave(o setup.Options, force bool) (*setup.Plan, error) {
-	o.Leave, o.Force = true, force
-	return setup.New(o)
+func leave(o target) (*setup.Plan, error) {
+	o.Leave = true
+	return o.plan()
 }
 
 // partsOf are the parts of a client.
 func partsOf(client string) []string {
 	return map[string][]string{
-		"claude": {setup.Hooks, setup.MCP, setup.Permissions, setup.Instructions}, "codex": {setup.Hooks, setup.MCP, setup.Instructions},
-		"opencode": {setup.MCP, setup.Instructions}, "cursor": {setup.MCP},
+		"claude": {"hooks", "mcp", "permissions", "instructions"}, "codex": {"hooks", "mcp", "instructions"},
+		"opencode": {"mcp", "instructions"}, "cursor": {"mcp"},
 	}[client]
 }
 
@@ -117,19 +132,18 @@ func TestUndone(t *testing.T) {
 			put(t, root, map[string]string{shape.path: shape.text})
 			before := tree(t, root)
 			o := usual(root, shape.client, partsOf(shape.client)...)
-			o.Prompts = true
-			if _, err := apply(setup.New(o)); err != nil {
+			if _, err := apply(o.plan()); err != nil {
 				t.Fatal(err)
 			}
 			installed := tree(t, root)
 			if got := installed[shape.path]; !strings.Contains(got, shape.want) || got == before[shape.path] {
 				t.Errorf("install wrote\n%s\nwant in it\n%s", got, shape.want)
 			}
-			again, err := apply(setup.New(o))
-			if err != nil || again.Diff() != "" {
-				t.Errorf("installing again: %v\n%s", err, again.Diff())
+			again, err := apply(o.plan())
+			if err != nil || isChanged(again) {
+				t.Errorf("installing again: %v\n%v", err, again)
 			}
-			if _, err := apply(leave(usual(root, shape.client), false)); err != nil {
+			if _, err := apply(leave(usual(root, shape.client))); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(before, tree(t, root)); diff != "" {
@@ -142,13 +156,13 @@ func TestUndone(t *testing.T) {
 // TestPartByPart installs in another order than it uninstalls.
 func TestPartByPart(t *testing.T) {
 	root := t.TempDir()
-	for _, part := range []string{setup.MCP, setup.Hooks, setup.Instructions} {
-		if _, err := apply(setup.New(usual(root, "codex", part))); err != nil {
+	for _, part := range []string{"mcp", "hooks", "instructions"} {
+		if _, err := apply(usual(root, "codex", part).plan()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, part := range []string{setup.MCP, setup.Instructions, setup.Hooks} {
-		if _, err := apply(leave(usual(root, "codex", part), false)); err != nil {
+	for _, part := range []string{"mcp", "instructions", "hooks"} {
+		if _, err := apply(leave(usual(root, "codex", part))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -161,17 +175,21 @@ func TestPartByPart(t *testing.T) {
 func TestRefused(t *testing.T) {
 	tests := map[string]struct{ client, path, text, want string }{
 		"half":             {"cursor", "home/.cursor/mcp.json", "{\n \"mcpServers\": {\n", "mcp.json: line 3"},
-		"empty":            {"cursor", "home/.cursor/mcp.json", "", "line 2"},
+		"empty":            {"cursor", "home/.cursor/mcp.json", "", "unexpected EOF"},
+		"only a comment":   {"cursor", "home/.cursor/mcp.json", "\ufeff// mine\r\n", "unexpected EOF"},
 		"a list":           {"cursor", "home/.cursor/mcp.json", "\n[]", "line 2: the file begins with no {"},
 		"null":             {"cursor", "home/.cursor/mcp.json", "{\n\"mcpServers\": null}", "line 2: the file.mcpServers begins with no {"},
 		"twice":            {"cursor", "home/.cursor/mcp.json", "{\"mcpServers\":{},\n\"mcpServers\":{}}", "there twice"},
 		"single quotes":    {"claude", "home/.claude/settings.json", "{'a': 1}", "line 1"},
 		"a text for rules": {"claude", "home/.claude/settings.json", `{"permissions":{"allow":"all"}}`, "allow begins with no ["},
 		"UTF-16":           {"claude", "home/.claude/settings.json", "\xff\xfe{\x00}\x00", "line 1"},
-		"deep":             {"claude", "home/.claude/settings.json", strings.Repeat("[", 200_000), "too many"},
+		"deep":             {"claude", "home/.claude/settings.json", strings.Repeat("[", 256<<10), "settings.json: line 2"},
+		"huge":             {"claude", "home/.claude/settings.json", strings.Repeat(" ", 1<<20) + "{}", "more than 256 KiB"},
+		"deep value":       {"cursor", "home/.cursor/mcp.json", `{"mcpServers": {"filebus": ` + strings.Repeat("[", 127<<10) + strings.Repeat("]", 127<<10) + "}, }x", "mcp.json: line 1"},
+		"deep TOML":        {"codex", "home/.codex/config.toml", "a = " + strings.Repeat("[", 255<<10), "config.toml: line 1"},
 		"TOML":             {"codex", "home/.codex/config.toml", "a = 1\nb = [\n", "line"},
 		"table in a line":  {"codex", "home/.codex/config.toml", "hooks = {}\n", "hooks is a value"},
-		"hooks in a line":  {"codex", "home/.codex/config.toml", "[hooks]\nSubagentStop = []\n", "hooks.SubagentStop is a value"},
+		"hooks in a line":  {"codex", "home/.codex/config.toml", "[hooks]\nSubagentStop = []\n", "hooks is there in a form"},
 		"half a block":     {"codex", "home/.codex/AGENTS.md", "x\n<!-- filebus:begin instructions 1 -->\n", "AGENTS.md: line 2"},
 		"two blocks": {"codex", "home/.codex/AGENTS.md", strings.Repeat("<!-- filebus:begin instructions 1 -->\n"+
 			"<!-- filebus:end instructions -->\n", 2), "several"},
@@ -181,7 +199,7 @@ func TestRefused(t *testing.T) {
 			root := t.TempDir()
 			put(t, root, map[string]string{test.path: test.text})
 			before := tree(t, root)
-			_, err := apply(setup.New(usual(root, test.client, partsOf(test.client)...)))
+			_, err := apply(usual(root, test.client, partsOf(test.client)...).plan())
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), filepath.Base(test.path)) {
 				t.Errorf("Install: %v, want %q", err, test.want)
 			}
@@ -192,7 +210,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestKept holds that what the user has changed of ours stays, unless it is forced out.
+// TestKept holds that what the user has changed of ours stays.
 func TestKept(t *testing.T) {
 	const config, skill, instructions = "home/.codex/config.toml", "home/.claude/skills/filebus/skills/filebus/SKILL.md", "home/.codex/AGENTS.md"
 	edit := func(t *testing.T, root, name, from, to string) {
@@ -206,22 +224,21 @@ func TestKept(t *testing.T) {
 	}
 	tests := map[string]struct {
 		client, path, from, to string
-		forced                 bool // whether force removes it
 	}{
-		"timeout":      {"codex", config, `timeout = 10`, `timeout = 20`, true},
-		"skill":        {"claude", skill, "name: filebus", "name: filebus\nmodel: x", true},
-		"instructions": {"codex", instructions, "Find", "Find soon", true},
+		"timeout":      {"codex", config, `timeout = 10`, `timeout = 20`},
+		"skill":        {"claude", skill, "name: filebus", "name: filebus\nmodel: x"},
+		"instructions": {"codex", instructions, "Find", "Find soon"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			parts := []string{setup.MCP, setup.Instructions, setup.Hooks}
-			if _, err := apply(setup.New(usual(root, test.client, parts...))); err != nil {
+			parts := []string{"mcp", "instructions", "hooks"}
+			if _, err := apply(usual(root, test.client, parts...).plan()); err != nil {
 				t.Fatal(err)
 			}
 			edit(t, root, test.path, test.from, test.to)
 			changed := tree(t, root)[test.path]
-			p, err := apply(leave(usual(root, test.client), false))
+			p, err := apply(leave(usual(root, test.client)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -230,14 +247,8 @@ func TestKept(t *testing.T) {
 				kept += strings.Join(f.Kept, ";")
 			}
 			left, isThere := tree(t, root)[test.path]
-			if !isThere || !strings.Contains(left, test.to) || test.forced && kept == "" {
+			if !isThere || !strings.Contains(left, test.to) || kept == "" {
 				t.Errorf("the changed text is gone, or not named (%q):\n%s\nof\n%s", kept, left, changed)
-			}
-			if _, err := apply(leave(usual(root, test.client), true)); err != nil {
-				t.Fatal(err)
-			}
-			if left := tree(t, root)[test.path]; test.forced && strings.Contains(left, test.to) {
-				t.Errorf("force has left\n%s", left)
 			}
 		})
 	}
@@ -248,7 +259,7 @@ func TestBetween(t *testing.T) {
 	root := t.TempDir()
 	const config = "home/.codex/config.toml"
 	put(t, root, map[string]string{config: "a = 1"})
-	if _, err := apply(setup.New(usual(root, "codex"))); err != nil {
+	if _, err := apply(usual(root, "codex").plan()); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(root, config)
@@ -259,7 +270,7 @@ func TestBetween(t *testing.T) {
 	// As a program does that knows tables, and takes our last line for the file's.
 	now := strings.Replace(string(text), "# filebus:end mcp\n", "\n[projects.x]\ntrust_level = \"trusted\"\n# filebus:end mcp\n", 1)
 	put(t, root, map[string]string{config: now + "[tui]\n"})
-	if _, err := apply(leave(usual(root, "codex"), false)); err != nil {
+	if _, err := apply(leave(usual(root, "codex"))); err != nil {
 		t.Fatal(err)
 	}
 	text, err = os.ReadFile(path)
@@ -277,14 +288,14 @@ func TestLinks(t *testing.T) {
 		t.Skip(err)
 	}
 	before := tree(t, root)
-	p, err := apply(setup.New(usual(root, "cursor")))
+	p, err := apply(usual(root, "cursor").plan())
 	if err != nil || !strings.HasSuffix(p.Files[0].Target, "mcp.json") {
 		t.Fatalf("Install: %v", err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
 		t.Error("the link was replaced")
 	}
-	if _, err := apply(leave(usual(root, "cursor"), false)); err != nil {
+	if _, err := apply(leave(usual(root, "cursor"))); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, tree(t, root)); diff != "" {
@@ -293,7 +304,7 @@ func TestLinks(t *testing.T) {
 	if err := os.Remove(filepath.Join(root, "dotfiles", "mcp.json")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := setup.New(usual(root, "cursor")); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+	if _, err := usual(root, "cursor").plan(); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("of a link that leads nowhere, Install says %v", err)
 	}
 }
@@ -305,15 +316,34 @@ func TestReadOnly(t *testing.T) {
 	if err := os.Chmod(filepath.Join(root, "home", ".cursor", "mcp.json"), 0o444); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := setup.New(usual(root, "cursor")); err == nil || !strings.Contains(err.Error(), "read-only") {
+	if _, err := usual(root, "cursor").plan(); err == nil || !strings.Contains(err.Error(), "read-only") {
 		t.Errorf("Install says %v", err)
+	}
+}
+
+// TestUnread takes a plugin out beside settings that cannot be read and have nothing of ours.
+func TestUnread(t *testing.T) {
+	for _, text := range []string{"", "// none", "{", "[]", `{"permissions": null}`, "\xff\xfe{\x00"} {
+		root := t.TempDir()
+		want := map[string]string{"home/.claude/settings.json": text}
+		if _, err := apply(usual(root, "claude").plan()); err != nil {
+			t.Fatal(err)
+		}
+		put(t, root, want)
+		if _, err := apply(leave(usual(root, "claude"))); err != nil {
+			t.Errorf("with %q in the settings, uninstall says %v", text, err)
+		}
+		want["home/.claude/settings.json"] = "-rw-------\n" + text
+		if diff := cmp.Diff(want, tree(t, root)); diff != "" {
+			t.Errorf("with %q in the settings, uninstall has left (-want +got):\n%s", text, diff)
+		}
 	}
 }
 
 // TestRaced applies a plan to a file that was changed since.
 func TestRaced(t *testing.T) {
 	root := t.TempDir()
-	p, err := setup.New(usual(root, "cursor"))
+	p, err := usual(root, "cursor").plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,14 +359,14 @@ func TestRaced(t *testing.T) {
 // TestUpgrade replaces what an earlier version has written, and nothing else.
 func TestUpgrade(t *testing.T) {
 	root := t.TempDir()
-	old := usual(root, "claude", setup.Hooks, setup.MCP, setup.Instructions)
-	if _, err := apply(setup.New(old)); err != nil {
+	old := usual(root, "claude", "hooks", "mcp", "instructions")
+	if _, err := apply(old.plan()); err != nil {
 		t.Fatal(err)
 	}
 	put(t, root, map[string]string{"home/.claude/skills/filebus/commands/mine.md": "mine"})
-	next := usual(root, "claude", setup.Hooks, setup.MCP, setup.Instructions)
+	next := usual(root, "claude", "hooks", "mcp", "instructions")
 	next.Version, next.Guide = "v2.0.0", "other words\n"
-	p, err := apply(setup.New(next))
+	p, err := apply(next.plan())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,10 +382,22 @@ func TestUpgrade(t *testing.T) {
 	if text := all["home/.claude/CLAUDE.md"]; !strings.Contains(text, "other words") || strings.Contains(text, "filebus search") {
 		t.Errorf("the instructions are\n%s", text)
 	}
-	if _, err := apply(leave(old, false)); err != nil { // an older one removes it as well
+	put(t, root, map[string]string{"home/.claude/skills/filebus/my notes/a/b": "", "home/.claude/skills/filebus/hooks/my.sh": "x"})
+	p, err = apply(leave(old)) // an older one removes it as well
+	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"home/.claude/skills/filebus/commands/mine.md": "-rw-------\nmine"}
+	for _, other := range []string{filepath.Join("commands", "mine.md"), filepath.Join("my notes", "a", "b"), filepath.Join("hooks", "my.sh")} {
+		says := filepath.Join(root, "home", ".claude", "skills", "filebus", other) + " is not from filebus, and stays"
+		if !slices.Contains(p.Next, says) {
+			t.Errorf("%q does not name %s", p.Next, other)
+		}
+	}
+	want := map[string]string{
+		"home/.claude/skills/filebus/commands/mine.md": "-rw-------\nmine",
+		"home/.claude/skills/filebus/my notes/a/b":     "-rw-------\n",
+		"home/.claude/skills/filebus/hooks/my.sh":      "-rw-------\nx",
+	}
 	if diff := cmp.Diff(want, tree(t, root)); diff != "" {
 		t.Errorf("after uninstall (-want +got):\n%s", diff)
 	}
@@ -363,13 +405,13 @@ func TestUpgrade(t *testing.T) {
 
 // FuzzJSON holds that what is put into a file of JSON is taken out to the byte, or that
 // the file is refused.
-func FuzzJSON(f *testing.F) { fuzz(f, "opencode", "project/opencode.json", setup.MCP) }
+func FuzzJSON(f *testing.F) { fuzz(f, "opencode", "project/opencode.json", "mcp") }
 
 // FuzzTOML is FuzzJSON for two blocks in a file of TOML.
-func FuzzTOML(f *testing.F) { fuzz(f, "codex", "project/.codex/config.toml", setup.Hooks, setup.MCP) }
+func FuzzTOML(f *testing.F) { fuzz(f, "codex", "project/.codex/config.toml", "hooks", "mcp") }
 
 // FuzzMarkdown is FuzzJSON for instructions.
-func FuzzMarkdown(f *testing.F) { fuzz(f, "codex", "project/AGENTS.md", setup.Instructions) }
+func FuzzMarkdown(f *testing.F) { fuzz(f, "codex", "project/AGENTS.md", "instructions") }
 
 func fuzz(f *testing.F, client, path string, parts ...string) {
 	f.Helper()
@@ -381,12 +423,12 @@ func fuzz(f *testing.F, client, path string, parts ...string) {
 		put(t, root, map[string]string{path: string(text)})
 		o := usual(root, client, parts...)
 		o.Project = true
-		p, err := apply(setup.New(o))
+		p, err := apply(o.plan())
 		isIn := bytes.Contains(text, []byte("filebus")) || bytes.Contains(text, []byte(`\`)) // it may be there already
-		if err != nil || p.Diff() == "" || isIn {
+		if err != nil || !isChanged(p) || isIn {
 			return
 		}
-		if _, err := apply(leave(o, false)); err != nil {
+		if _, err := apply(leave(o)); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path))); err != nil || !bytes.Equal(got, text) {
