@@ -84,8 +84,7 @@ func TestKeptHooks(t *testing.T) {
 	for _, client := range []string{"claude", "codex"} {
 		var out bytes.Buffer
 		env := docEnviron(t.TempDir(), &out)
-		if code := run(t.Context(), env, []string{
-			"install", client, "--project", "--hooks", "--prompt-context", "--dry-run"}); code != exitDone {
+		if code := run(t.Context(), env, []string{"install", client, "--project", "--dry-run"}); code != exitDone {
 			t.Fatalf("install %s: exit code %d: %s", client, code, out.String())
 		}
 		for _, m := range arguments.FindAllStringSubmatch(out.String(), -1) {
@@ -95,7 +94,6 @@ func TestKeptHooks(t *testing.T) {
 			lines[m[1]] = true
 		}
 	}
-	lines["filebus mcp"] = true
 	kept := map[string]bool{}
 	for line := range strings.Lines(compatibilityPart(t, "Hooks")) {
 		if strings.HasPrefix(line, "filebus ") {
