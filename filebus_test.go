@@ -147,7 +147,7 @@ func house() map[string]pack {
 				"github.com/schollz/progressbar", "golang.org/x/term",
 			},
 		},
-		"filebus/cmd/filebus/hook": {ours: []string{"filebus/store/record", "filebus/materialize/layout"}},
+		"filebus/cmd/filebus/hook": {ours: []string{"filebus/store/record", "filebus/materialize/layout", "filebus/materialize/transcript"}},
 		"filebus/cmd/filebus/mcp":  {[]string{"filebus/materialize/likeness"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
 		"filebus/cmd/filebus/finder": {
 			ours:    []string{"filebus/store/record", "filebus/query"},

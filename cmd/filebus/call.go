@@ -123,18 +123,13 @@ func (e *environ) printReference(format string, r record.Reference, stored *mate
 	if e.said.What = stored.Name.String(); format != formatLine || e.global.json {
 		return e.printJSON(referenceJSON{r, stored.Secrets})
 	}
-	e.printf("%s\n", referenceLine(r, stored))
-	return nil
-}
-
-// referenceLine returns a reference of one line.
-func referenceLine(r record.Reference, stored *materialize.PutResult) string {
 	line := stored.Ref.Short()
 	if r.Agent != "" {
 		line += " " + r.Agent
 	}
 	line = fmt.Sprintf("%s %dw: ", line, r.WordCount)
-	return oneLine(line + shortened(r.Preview, max(lineSize-len(line), leastPreview)))
+	e.printf("%s\n", oneLine(line+shortened(r.Preview, max(lineSize-len(line), leastPreview))))
+	return nil
 }
 
 // shortened returns at most n bytes of text, which end with "…" if some are

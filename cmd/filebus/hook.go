@@ -1,13 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,194 +16,122 @@ import (
 
 	"filebus/cmd/filebus/hook"
 	"filebus/materialize"
+	"filebus/materialize/markdown"
 	"filebus/materialize/result"
+	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
 // Nothing that a hook does may block or slow the agent that it runs for.
 const (
-	hookWait    = 20 * time.Millisecond // for the store; then the spool
-	hookLimit   = 5 * time.Second       // for all of it
-	hookDrain   = time.Second           // for what waits in the spool
-	hookEndTime = time.Second           // at the end of a session, which waits for nobody
-	maxPayload  = 64 << 20              // in bytes
+	hookWait   = 20 * time.Millisecond // for the store; then the spool
+	hookLimit  = 3 * time.Second       // for all of it
+	hookSpare  = time.Second / 2       // of it, for the end
+	hookDrain  = time.Second           // for what waits in the spool
+	maxPayload = 64 << 20              // in bytes
 )
 
 type hookCommand struct {
 	Client string `flag:"client" of:"claude codex"`
 }
 
-// prepare lets nothing be wrong with a command line: a client takes a code other than 0 for a verdict.
-func (o *hookCommand) prepare(cmd *cobra.Command) {
-	cmd.Args, cmd.FParseErrWhitelist.UnknownFlags = cobra.ArbitraryArgs, true
-}
-
 // isHook reports whether a command is run by a client, to which only its output may matter.
 func isHook(cmd *cobra.Command) bool { return cmd != nil && strings.HasPrefix(cmd.Use, "hook ") }
 
 func (o *hookCommand) run(ctx context.Context, w *workspace, args []string) error {
-	if len(args) != 1 {
-		return usageError("which event is it? One of %s", strings.Join(hook.Names(), ", "))
-	}
-	limit := hookLimit
-	if args[0] == hook.SessionEnd {
-		limit = hookEndTime
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	h := &hooked{environ: w.environ, client: o.Client, name: args[0]}
+	h := &hooked{environ: w.environ, event: hook.Event{Client: o.Client, Name: args[0]}}
 	h.global.noSync, h.global.wait = true, min(h.global.wait, hookWait)
-	answer, err := h.safely(ctx)
-	h.logIf(err)
-	_, err = h.out.Write(answer)
-	return err
+	done := make(chan hook.Answer, 1)
+	go func() { done <- h.answer(ctx) }()
+	select {
+	case answer := <-done:
+		if answer != nil {
+			return writeJSON(h.out, answer)
+		}
+	case <-time.After(hookLimit):
+		h.logIf(errors.New("standard input, or something else, did not end in time"))
+	}
+	return nil
 }
 
 // A hooked is one run of a hook.
 type hooked struct {
 	*environ
-	client, name string
-	event        hook.Event
-	at           materialize.Location
-	settings     materialize.Settings
-	mode         hook.Settings
-	trusted      bool // the store is the user's: it may be written to
+	event    hook.Event
+	at       materialize.Location
+	settings materialize.Settings
+	mode     hook.Settings
+	trusted  bool // the store is the user's: it may be written to
 }
 
-// safely handles the event, and makes an error of a panic.
-func (h *hooked) safely(ctx context.Context) (answer []byte, err error) {
+// answer handles the event and returns what the client is told. An error, or a panic, is only noted.
+func (h *hooked) answer(ctx context.Context) (answer hook.Answer) {
+	ctx, cancel := context.WithTimeout(ctx, hookLimit-hookSpare)
+	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			answer, err = nil, fmt.Errorf("panic: %v", p)
+			h.logIf(fmt.Errorf("panic: %v", p))
 		}
 	}()
-	text, err := h.readPayload(ctx)
+	text, err := io.ReadAll(io.LimitReader(h.in, maxPayload)) // what is longer is no object, and said to be none
 	if err == nil {
-		h.event, err = hook.Read(h.client, h.name, text)
+		err = h.event.Read(text)
+		h.logIf(h.event.Odd)
 	}
-	for _, dir := range []string{h.event.Dir, h.getenv("CLAUDE_PROJECT_DIR")} { // an agent may have gone elsewhere since
-		if filepath.IsAbs(dir) {
-			h.dir = filepath.Clean(dir)
-		}
+	if err == nil && h.event.Concerns() {
+		answer, err = h.handle(ctx)
 	}
-	if err != nil || !h.event.Concerns() {
-		return nil, err
-	}
+	h.logIf(err)
+	return answer
+}
+
+// handle does what is to be done about the event.
+func (h *hooked) handle(ctx context.Context) (hook.Answer, error) {
 	if found, err := h.find(); err != nil || !found {
 		return nil, err
 	}
 	notes := h.notes()
-	e := &h.event
-	d := hook.Decide(e, notes, h.mode)
-	counts, err := h.lookUp(ctx, notes, &d)
-	if h.logIf(err); counts {
-		d.Replace = hook.None
-	}
-	h.remember(d.Notes...)
+	d := hook.Decide(&h.event, notes, h.mode)
+	h.logIf(h.lookUp(ctx, notes, &d))
+	h.remember(d.Note, hook.Note{Files: hook.FilesIn(h.event.Prompt)})
 	switch {
 	case d.Context:
 		return h.context(ctx)
-	case !d.Report || e.Report == "" || d.Known && d.Replace == hook.None:
+	case !d.Report || h.event.Report == "":
 		return nil, nil
 	}
-	return h.store(ctx, notes, d)
+	return h.store(ctx, notes, d.Replace)
 }
 
-// readPayload reads what the client says, which may end late, or never.
-func (h *hooked) readPayload(ctx context.Context) (text []byte, err error) {
-	done := make(chan error, 1)
-	go func() {
-		read, err := io.ReadAll(io.LimitReader(h.in, maxPayload+1))
-		if text = read; len(text) > maxPayload {
-			err = fmt.Errorf("more than %d bytes on standard input", maxPayload)
-		}
-		done <- err
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, errors.New("standard input did not end in time")
-	case err := <-done:
-		return text, err
-	}
-}
-
-// find finds the store and its settings. Where there is none there is nothing to do.
+// find finds the store and its settings: from where the session has begun, from where its agent has gone since, or
+// from where the hook runs. Where there is none there is nothing to do.
 func (h *hooked) find() (found bool, err error) {
-	h.at, err = h.locate()
-	missing := errors.Is(err, store.ErrNoStore)
-	if err != nil && !missing {
-		return false, err
+	isNone := func(dir string) bool { return !filepath.IsAbs(dir) }
+	dirs := append(slices.DeleteFunc([]string{h.getenv("CLAUDE_PROJECT_DIR"), h.event.Dir}, isNone), h.dir)
+	for _, h.dir = range append(dirs, dirs[0]) { // where a store is made, if there is none
+		if h.at, err = h.locate(); !errors.Is(err, store.ErrNoStore) {
+			break
+		}
 	}
-	c, err := h.config(h.at)
-	if h.mode = c.Hooks; missing && (err != nil || !h.mode.MakeStore) {
+	missing := errors.Is(err, store.ErrNoStore) && !materialize.HasLost(h.at.Store)
+	c, wrong := h.config(h.at)
+	if h.mode = c.Hooks; missing && (wrong != nil || !h.mode.MakeStore) {
 		return false, nil
 	}
-	h.trusted = !errors.Is(err, record.Untrusted) && !errors.Is(err, errClosed)
+	if err == nil || missing {
+		err = wrong
+	}
+	isForeign := func(reason error) bool { return errors.Is(err, reason) || errors.Is(wrong, reason) }
+	h.trusted = h.at.Store != "" && !slices.ContainsFunc([]error{record.Untrusted, errClosed, errNoPlace}, isForeign)
 	if err == nil {
 		h.settings, err = h.environ.settings(h.at)
 	}
-	if err != nil && h.trusted && h.event.Report != "" { // it waits until the settings are mended
-		return false, errors.Join(err, h.spool(h.call(nil)))
+	if err != nil && h.trusted && h.event.Report != "" { // it waits until that is mended
+		return false, errors.Join(err, result.SpoolReport(h.at.Store, h.call(nil), record.SourceHook, h.event.Report))
 	}
 	return err == nil, err
-}
-
-// store stores the report, or leaves it in the spool, and returns the answer that puts the reference in its place.
-func (h *hooked) store(ctx context.Context, notes hook.Notes, d hook.Decision) ([]byte, error) {
-	e, call := &h.event, h.call(notes)
-	w, err := h.open(ctx)
-	var stored *result.Stored
-	if err == nil {
-		stored, err = result.PutReport(ctx, w.Workspace, call, record.SourceHook, []byte(e.Report))
-	}
-	note := hook.Note{What: hook.NoteStored, Agent: e.Agent, Type: e.Type, Text: hook.KeyOf(e.Report)}
-	switch {
-	case err != nil && d.Known: // it is there already
-		return nil, err
-	case err != nil:
-		if lost := h.spool(call); lost != nil {
-			return nil, fmt.Errorf("the report of %s could not be kept: %w", e.Agent, errors.Join(err, lost))
-		}
-		note.What = hook.NoteSpooled
-		h.remember(note)
-		return nil, fmt.Errorf("the report of %s waits in the spool: %w", e.Agent, err)
-	case !d.Known:
-		h.remember(note)
-	}
-	answer := h.refer(d.Replace, stored, note)
-	if e.Ended {
-		named := append(hook.FilesIn(e.Prompt), notes.Last(e.Agent, hook.NoteLaunched).Files...)
-		h.logIf(h.writeNamed(ctx, w, named, stored.Ref))
-	}
-	ctx, cancel := context.WithTimeout(ctx, hookDrain)
-	defer cancel()
-	_, _ = result.Recover(ctx, w.Workspace) // what others have left in the spool; the next command tries again
-	return answer, nil
-}
-
-// refer returns the answer that puts a reference in place of the report.
-func (h *hooked) refer(by hook.Replacement, stored *result.Stored, note hook.Note) (answer []byte) {
-	var text bytes.Buffer
-	reference := stored.Reference()
-	switch {
-	case by == hook.None:
-		return nil
-	case by == hook.Ask: // what is said again should be short
-		fmt.Fprintf(&text, "%s (filebus get %s)", referenceLine(reference, stored.PutResult), stored.Ref.Short())
-		note.What = hook.NoteAsked
-	case writeJSON(&text, referenceJSON{reference, stored.Secrets}) != nil:
-		return nil
-	default:
-		note.What = hook.NoteReferred
-	}
-	given := strings.TrimSpace(text.String())
-	if answer = h.event.Answer(by, given); answer != nil {
-		note.Given, note.Ref = hook.KeyOf(given), stored.Ref.Short()
-		h.said.What = stored.Name.String()
-		h.remember(note)
-	}
-	return answer
 }
 
 // open opens the workspace without anything that other commands do besides.
@@ -213,19 +142,122 @@ func (h *hooked) open(ctx context.Context) (*workspace, error) {
 	return h.newWorkspace(materialize.Open(h.at, h.settings, h.storeOptions()))
 }
 
-// call returns whose report it is.
-func (h *hooked) call(notes hook.Notes) result.Call {
-	e := &h.event
-	session := fit(e.Session)
-	c := result.Call{Conversation: session, ID: fit(e.Agent), Agent: e.Type, Session: session, Status: materialize.StatusDone}
-	took := e.Duration
-	if started := notes.Last(e.Agent, hook.NoteStarted).Time; !started.IsZero() {
-		took = cmp.Or(took, h.now().Sub(started))
+// The files below the store's folder in which hooks remember what they have seen.
+const (
+	hooksFolder   = "hooks"
+	notesSuffix   = ".jsonl"
+	maxRemembered = 8 << 20 // of a session, in bytes
+	hooksLog      = "hooks.log"
+	keptNotes     = 30 * 24 * time.Hour
+	olderLog      = "hooks.log.old"
+	maxHooksLog   = 256 << 10 // in bytes; then a new one is begun
+)
+
+func (h *hooked) notes() hook.Notes {
+	text, _ := folder.At(h.at.Store).Sub(hooksFolder).ReadUpTo(fit(h.event.Session)+notesSuffix, maxRemembered) // there may be none yet
+	return hook.ReadNotes(text)
+}
+
+// remember adds a note about the event's agent to those of the session, if there is anything to note. One that is lost
+// costs a second look.
+func (h *hooked) remember(what string, n hook.Note) {
+	if what == "" {
+		return
 	}
-	if took > 0 {
-		c.Attributes = map[string]string{"duration": took.Round(time.Millisecond).String()}
+	n.Time, n.What, n.Agent, n.Type = h.now().UTC(), what, h.event.Agent, h.event.Type
+	line, _ := json.Marshal(n) // it has only texts and numbers
+	own := folder.At(h.at.Store).Sub(hooksFolder)
+	err := own.Make(".")
+	h.logIf(cmp.Or(err, own.Append(fit(h.event.Session)+notesSuffix, append(line, '\n'))))
+}
+
+// forget removes the notes of sessions of which nothing was heard for long.
+func (h *hooked) forget() {
+	own := folder.At(h.at.Store).Sub(hooksFolder)
+	entries, _ := own.ReadDir(".") // the next session tries again
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && h.now().Sub(info.ModTime()) > keptNotes {
+			_ = own.Remove(e.Name())
+		}
 	}
-	return c
+}
+
+// logIf notes an error beside the store, if that is there and the user's, and on stderr for whoever runs a hook
+// by hand.
+func (h *hooked) logIf(err error) {
+	if err == nil {
+		return
+	}
+	h.note("hook %s: %s", oneLine(h.event.Name), message(err))
+	if h.at.Store == "" { // the event itself could not be read
+		_, _ = h.find()
+	}
+	if !h.trusted {
+		return
+	}
+	own := folder.At(h.at.Store)
+	if info, err := own.Stat(hooksLog); err == nil && info.Size() > maxHooksLog {
+		_ = own.Rename(hooksLog, olderLog) // else it grows until the next time
+	}
+	text := fmt.Sprintf("%s %s %s session=%q agent=%q: %s", record.FormatTime(h.now()), h.event.Client, h.event.Name, h.event.Session,
+		h.event.Agent, message(err))
+	_ = own.Append(hooksLog, []byte(shortened(oneLine(text), 1000)+"\n")) // there is nobody else to tell
+}
+
+// context returns the answer that tells a session what the store knows, in 1,000 bytes: 250 tokens.
+func (h *hooked) context(ctx context.Context) (hook.Answer, error) {
+	w, err := h.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	if h.event.Name == hook.UserPromptSubmit {
+		lines, err = w.promptLines(ctx, h.event.Prompt)
+	} else {
+		h.forget()
+		lines, err = w.startLines(ctx, h.mode.Refers())
+	}
+	if err != nil || len(lines) == 0 {
+		return nil, err
+	}
+	h.said.What = h.event.Name
+	return h.event.Tell("additionalContext", strings.Join(lines, "\n")), nil
+}
+
+// startLines say what there is and how to ask for it, what matters most first. They state facts: what sounds
+// like an order may be taken for one from outside.
+func (w *workspace) startLines(ctx context.Context, refers bool) ([]string, error) {
+	kinds, err := w.read.Values(ctx, store.FieldKind, "")
+	if err != nil || len(kinds) == 0 {
+		return nil, err
+	}
+	counts := markdown.Each(kinds, func(v store.Value) string { return fmt.Sprint(v.Count, " ", v.Text) })
+	lines := []string{
+		"filebus keeps what agents have found and written in this project, as records by kind: " + strings.Join(counts, ", ") + ".",
+		"filebus search WORDS finds passages in all of it; filebus get NAME --lines A-B reads one; filebus show NAME lists sections.",
+		"filebus put FILE keeps a text, filebus knowledge add a finding; filebus guide says more.",
+	}
+	if refers {
+		lines = append(lines, "Reports of sub-agents arrive as references: filebus get REF prints the whole text, as does the result_file.")
+	}
+	return lines, nil
+}
+
+// promptLines are what is found for a prompt. Without anything nothing is said.
+func (w *workspace) promptLines(ctx context.Context, prompt string) (lines []string, err error) {
+	const longest = 2000 // what stands behind is seldom what it is about
+	request := query.SearchRequest{IndexedOnly: true}
+	request.Literal(markdown.Clip(prompt, longest))
+	request.Limit = 4
+	answer, err := w.read.Search(ctx, request)
+	for _, hit := range answer.Hits {
+		place := record.ShellWord(hit.Name.String())
+		if hit.Lines != (query.Span{}) {
+			place += " --lines " + hit.Lines.String()
+		}
+		lines = append(lines, shortened(fmt.Sprintf("filebus get %s: %s", place, oneLine(hit.Title)), 240))
+	}
+	return lines, err
 }
 
 // fit returns an id that can be a part of a path: the client's own, as a rule.
@@ -235,8 +267,4 @@ func fit(id string) string {
 		return "id-" + record.DigestOf([]byte(id)).String()[:24]
 	}
 	return id
-}
-
-func (h *hooked) spool(call result.Call) error {
-	return result.SpoolReport(h.at.Store, call, record.SourceHook, []byte(h.event.Report))
 }

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -96,6 +98,14 @@ func TestHookDamaged(t *testing.T) {
 	t.Parallel()
 	for name, breakStore := range map[string]func(file string) error{
 		"empty": func(file string) error { return os.Truncate(file, 0) },
+		"newer": func(file string) error { // as an older program sees a newer schema
+			text, err := os.ReadFile(file)
+			text = regexp.MustCompile(`schema[0-9]`).ReplaceAllFunc(text, func([]byte) []byte { return []byte("schema9") })
+			return errors.Join(err, os.WriteFile(file, text, 0o600))
+		},
+		"lost": func(file string) error {
+			return errors.Join(os.WriteFile(filepath.Join(filepath.Dir(file), "signoff"), nil, 0o600), os.Remove(file))
+		},
 		"noise": func(file string) error { return os.WriteFile(file, bytes.Repeat([]byte("noise "), 9999), 0o600) },
 		"setting": func(file string) error {
 			return os.WriteFile(filepath.Join(filepath.Dir(file), "config.toml"), []byte("mode ="), 0o600)
@@ -116,6 +126,13 @@ func TestHookDamaged(t *testing.T) {
 				}
 			}
 			runHook(t, dir, []byte(`{"session_id":"s"}`), "SessionStart")
+			log, _ := os.ReadFile(filepath.Join(dir, ".filebus", hooksLog))
+			if got := strings.Count(string(log), "\n"); name != "folder" && got != 3 {
+				t.Errorf("%s has %d lines, want one for each hook:\n%s", hooksLog, got, log)
+			}
+			if name == "newer" && !strings.Contains(string(log), "newer") {
+				t.Errorf("%s does not say that the store is newer:\n%s", hooksLog, log)
+			}
 			if name != "folder" {
 				must(t, os.WriteFile(file, sound, 0o600))
 			}
@@ -185,6 +202,34 @@ func TestHookInput(t *testing.T) {
 	}
 	if out := mustRun(t, dir, "list"); out != "" {
 		t.Errorf("stored is\n%s", out)
+	}
+}
+
+// TestHookForgets begins a session long after another, whose notes are removed then.
+func TestHookForgets(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustRun(t, dir, "init")
+	notes := func(session string) string { return filepath.Join(dir, ".filebus", "hooks", session+notesSuffix) }
+	for session, age := range map[string]time.Duration{"old": 31 * 24 * time.Hour, "young": 29 * 24 * time.Hour} {
+		runHook(t, dir, stopOf(session, "a", "Report."), "SubagentStop")
+		then := time.Now().Add(-age)
+		must(t, os.Chtimes(notes(session), then, then))
+	}
+	for _, event := range []string{"SessionEnd", "SessionStart"} {
+		if _, err := os.Stat(notes("old")); err != nil {
+			t.Errorf("before %s: %v", event, err)
+		}
+		runHook(t, dir, []byte(`{"session_id":"new"}`), event)
+	}
+	for session, want := range map[string]bool{"old": false, "young": true, "new": true} {
+		if _, err := os.Stat(notes(session)); (err == nil) != want {
+			t.Errorf("notes of the %s session: %v", session, err)
+		}
+	}
+	runHook(t, dir, stopOf("old", "a", "Report."), "SubagentStop")
+	if out := mustRun(t, dir, "log"); strings.Count(out, "result/") != 2 {
+		t.Errorf("a report was stored again:\n%s", out)
 	}
 }
 

@@ -59,7 +59,7 @@ func (s *standIn) check(event string, answer object) {
 		}
 	}
 	for key := range own {
-		if s.client == hook.Codex && key != "hookEventName" && key != "additionalContext" {
+		if s.client == "codex" && key != "hookEventName" && key != "additionalContext" {
 			s.t.Errorf("%s answers %s with the field %s", event, s.client, key)
 		}
 	}
@@ -181,7 +181,7 @@ func TestClient(t *testing.T) {
 		{"handback", hook.Claude, (*standIn).handBack},
 		{"foreground", hook.Claude, (*standIn).foreground},
 		{"background", hook.Claude, (*standIn).background},
-		{"codex", hook.Codex, (*standIn).background},
+		{"codex", "codex", (*standIn).background},
 	}
 	for _, way := range ways {
 		for _, mode := range []string{"capture", "reference"} {

@@ -177,9 +177,10 @@ func knows(ctx context.Context, w *materialize.Workspace, name record.Name, text
 		}
 		return false, err
 	}
-	const longest = 4 << 10 // of a reference, in bytes
-	isFile := strings.Contains(text, `"result_file"`) && strings.Contains(text, path.Base(name.ID))
-	if len(text) < longest && (isFile || strings.Contains(text, v.Ref.Short())) {
+	const longest = 400 // of a line that stands for it, with some words around, in bytes
+	var r record.Reference
+	isFile := json.Unmarshal([]byte(text), &r) == nil && strings.HasSuffix(filepath.ToSlash(r.ResultFile), "/"+path.Base(name.ID)+".md")
+	if isFile || len(strings.TrimSpace(text)) <= longest && strings.Contains(text, v.Ref.Short()) {
 		return true, nil
 	}
 	old, err := w.TextOf(ctx, v)

@@ -1,6 +1,7 @@
 package result_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,24 +11,41 @@ import (
 	"filebus/store/record"
 )
 
-// TestPutReport stores reports of one agent: each text is one version, whoever brings it
-// again.
+// TestPutReport stores reports of one agent: what is new is a version, and what says the
+// same, or stands for it, is none.
 func TestPutReport(t *testing.T) {
 	w := newWorkspace(t)
 	call := result.Call{Conversation: "s1", ID: "агент", Agent: "plan:Reviewer"}
-	var refs []record.Ref
-	for _, text := range []string{"First.", "Second.\r\n", "First.", "Second.\r\n", "\xff\xfe"} {
+	var last *result.Stored
+	put := func(text string) bool {
+		t.Helper()
 		stored, err := result.PutReport(t.Context(), w, call, record.SourceHook, []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		refs = append(refs, stored.Ref)
 		if stored.File == "" || stored.Record.Agent == "" || stored.Record.Source != record.SourceHook {
 			t.Errorf("stored is %+v", stored)
 		}
+		last = stored
+		return !stored.Unchanged
 	}
-	if refs[0] == refs[1] || refs[2] != refs[1] || refs[3] != refs[1] || refs[4] == refs[1] {
-		t.Errorf("refs are %v", refs)
+	for _, step := range []struct {
+		text  string
+		isNew bool
+	}{
+		{"First.", true}, {"Second.\r\n\r\nMore.", true}, {" Second. More.\n", false}, {"First.", true}, {"\xff\xfe", true},
+		{"# Report\n\nOf the second run.\n", true},
+	} {
+		if isNew := put(step.text); isNew != step.isNew {
+			t.Errorf("%q is new: %v", step.text, isNew)
+		}
+	}
+	reference, err := json.MarshalIndent(last.Reference(), "  ", "\t")
+	if err != nil || put(string(reference)) || put("The report is stored: "+last.Ref.Short()+".") {
+		t.Errorf("what stands for the report is stored (%v)", err)
+	}
+	if !put("Beside what is in " + last.Ref.Short() + strings.Repeat(" there is more", 40)) {
+		t.Error("a report that names the one before it is not stored")
 	}
 	for _, id := range []string{"", "a/b", "..", "a\nb", strings.Repeat("x", 300)} {
 		call.ID = id
@@ -45,13 +63,13 @@ func TestSpooledReport(t *testing.T) {
 	call := result.Call{Conversation: "s1", ID: "a1", Attributes: map[string]string{"duration": "2s"}}
 	text := "A report.\n\nWith a second line.\n"
 	for range 2 {
-		if err := result.SpoolReport(dir, call, record.SourceHook, []byte(text)); err != nil {
+		if err := result.SpoolReport(dir, call, record.SourceHook, text); err != nil {
 			t.Fatal(err)
 		}
 	}
 	foreign := map[string]string{
-		"half.report": `{"version":1,"sour`, "empty.report": "", "newer.report": `{"version":2,"source":"hook","conversation":"s","call":"a"}` + "\nx",
-		"odd.report": `{"version":1,"source":"hook","conversation":"s","call":"../a"}` + "\nx",
+		"half.report": `{"version":1,"sour`, "empty.report": "", "newer.report": `{"version":2,"source":"hook","conversation":"s","call":"a","report":"x"}`,
+		"odd.report": `{"version":1,"source":"hook","conversation":"s","call":"../a","report":"x"}`,
 	}
 	for name, text := range foreign {
 		if err := os.WriteFile(filepath.Join(dir, "spool", name), []byte(text), 0o600); err != nil {
@@ -59,7 +77,7 @@ func TestSpooledReport(t *testing.T) {
 		}
 	}
 	all, err := result.Recover(t.Context(), w)
-	if len(all) != 1 || textOf(t, all[0]) != text || all[0].Name.String() != "result/s1/a1" {
+	if len(all) != 2 || textOf(t, all[0]) != text || all[0].Name.String() != "result/s1/a1" || !all[1].Unchanged {
 		t.Errorf("Recover = %v", all)
 	}
 	if err == nil || strings.Count(err.Error(), "left alone") != len(foreign) {

@@ -308,7 +308,7 @@ type ending struct {
 func readJSON(own folder.Folder, name string, to any) error {
 	file := own.Path(name)
 	info, err := own.Stat(name)
-	const maxSpooledJSON = 16 << 20 // the longest JSON file of a spool that is read, in bytes
+	const maxSpooledJSON = 512 << 20 // the longest JSON file of a spool that is read, in bytes: a report, escaped
 	if err == nil && info.Size() > maxSpooledJSON {
 		err = fmt.Errorf("%s is not a file of filebus", file)
 	}

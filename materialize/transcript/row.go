@@ -70,6 +70,14 @@ func (b blocks) text() (text string, size int64) {
 	return strings.TrimPrefix(text, "\n\n"), size
 }
 
+// TextOf returns the text of a content: a string, or blocks.
+func TextOf(content json.RawMessage) string {
+	var b blocks
+	_ = json.Unmarshal(content, &b) // what has another shape has no text
+	text, _ := b.text()
+	return text
+}
+
 // parseRow reads a line; ok reports whether it is an object.
 func parseRow(line []byte) (r row, ok bool) {
 	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))

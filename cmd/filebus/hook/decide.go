@@ -1,9 +1,12 @@
 package hook
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"filebus/materialize/layout"
@@ -32,22 +35,21 @@ func (s Settings) Check() error {
 	return nil
 }
 
-// A Replacement is the way by which a parent gets a reference in place of a report.
-type Replacement int
+// A Replacement is the way by which a parent gets a reference in place of a report: the key of the client's answer.
+type Replacement string
 
 // The ways.
 const (
-	None   Replacement = iota
-	Input              // the input of the tool that hands the report back
-	Output             // what the call of the agent gives
-	Ask                // the agent is made to answer once more, with one line
+	None   Replacement = ""
+	Input  Replacement = "updatedInput"      // of the tool that hands the report back
+	Output Replacement = "updatedToolOutput" // what the call of the agent gives
+	Ask    Replacement = "decision"          // the agent is made to answer once more, with one line
 )
 
 // A Decision is what follows from an event.
 type Decision struct {
-	Notes   []Note // to be remembered first
+	Note    string // what is to be remembered first, a word; "": nothing
 	Report  bool   // the event may have a report that is to be stored
-	Known   bool   // which is stored already
 	Replace Replacement
 	Context bool // the client is told what the store knows
 }
@@ -62,32 +64,27 @@ func (e *Event) Concerns() bool {
 
 // Decide says what follows from an event.
 func Decide(e *Event, notes Notes, s Settings) (d Decision) {
-	note := func(what string) {
-		d.Notes = append(d.Notes, Note{What: what, Agent: e.Agent, Type: e.Type, Files: FilesIn(e.Prompt)})
-	}
 	switch {
-	case e.Name == SessionStart:
-		if d.Context = true; e.Type != "" {
-			note(NoteSession)
-		}
-	case e.Name == SessionEnd:
-		note(NoteEnded)
+	case e.Name == SessionStart, e.Name == SessionEnd:
+		d.Note, d.Context = e.Name, e.Name == SessionStart
 	case e.Name == UserPromptSubmit:
 		prompt := strings.TrimSpace(e.Prompt)
 		isTyped := slices.Contains([]string{"", "user", "sdk"}, e.Source) && !strings.HasPrefix(prompt, "<")
 		d.Context = s.PromptContext && isTyped && prompt != ""
-	case !e.Concerns() || e.isInternal(notes):
-	case e.Name == SubagentStart:
-		note(NoteStarted)
+	case e.isInternal(notes):
+	case e.Name == SubagentStart, e.Refused: // it is at work again
+		d.Note = SubagentStart
 	case e.Launched:
-		note(NoteLaunched)
-	case e.Refused:
-		note(NoteRefused)
+		d.Note = NoteLaunched
 	default:
 		if e.Handback && !notes.handed(e.Agent) {
-			note(NoteHanded)
+			d.Note = NoteHanded
 		}
-		d.report(e, notes, s)
+		// What an agent says after a hand-back is no report.
+		d.Report = e.Name != SubagentStop || !notes.handed(e.Agent)
+		if d.Report && s.Refers() && e.Report != "" && utf8.RuneCountInString(e.Report) >= s.MinChars {
+			d.Replace = e.replacement(notes)
+		}
 	}
 	return d
 }
@@ -95,28 +92,67 @@ func Decide(e *Event, notes Notes, s Settings) (d Decision) {
 // isInternal reports whether an agent may be one of the client's own, which goes by the type that the session
 // itself has. One that somebody has launched is none.
 func (e *Event) isInternal(notes Notes) bool {
-	return e.Name == SubagentStop && e.Type == notes.Last("", NoteSession).Type && notes.Last(e.Agent, NoteLaunched).What == ""
+	return e.Name == SubagentStop && e.Type == notes.Last("", SessionStart).Type && notes.Last(e.Agent, NoteLaunched).What == ""
 }
 
-// report decides about an event that may have a report.
-func (d *Decision) report(e *Event, notes Notes, s Settings) {
-	stops, isClaude := e.Name == SubagentStop, e.Client == Claude
-	if stops && notes.handed(e.Agent) || notes.stands(e.Agent, e.Report) { // what it says besides is no report
-		return
-	}
-	if strings.TrimSpace(e.Report) == "" {
-		e.Report = ""
-	}
-	d.Report, d.Known = true, e.Report != "" && notes.Kept(e.Agent, e.Report)
+// replacement returns the way by which the parent can get a reference in place of the event's report.
+func (e *Event) replacement(notes Notes) Replacement {
+	isClaude := e.Client == Claude
 	switch {
-	case !s.Refers() || e.Report == "" || utf8.RuneCountInString(e.Report) < s.MinChars:
 	case isClaude && e.Name == PreToolUse:
-		d.Replace = Input
+		return Input
 	case isClaude && e.isCall() && !e.Handback:
-		d.Replace = Output
-	case stops && !e.Again && (!isClaude || notes.Last(e.Agent, NoteLaunched).What != ""): // else its caller waits for it
-		d.Replace = Ask
+		return Output
+	case e.Name == SubagentStop && !e.Again && (!isClaude || notes.Last(e.Agent, NoteLaunched).What != ""): // else its caller waits for it
+		return Ask
 	}
+	return None
+}
+
+// An Answer is what the client reads: one object, and nothing besides. Nil changes nothing.
+type Answer map[string]any
+
+// Tell returns the answer with what only the event takes, such as additionalContext: a text for the session's agent.
+func (e *Event) Tell(key string, value any) Answer {
+	return Answer{"hookSpecificOutput": map[string]any{"hookEventName": e.Name, key: value}}
+}
+
+// Refer returns the answer that puts a reference in place of the report, or nothing if what the event has is
+// not of a shape that is known. All else stays: another shape is not taken.
+func (e *Event) Refer(by Replacement, reference string) Answer {
+	var fields map[string]json.RawMessage
+	key, value := "message", any(reference)
+	switch by {
+	case Ask:
+		return Answer{"decision": "block", "reason": "The report is stored whole, and the line below stands for it. " +
+			"The caller needs nothing but that line as the last answer:\n" + reference}
+	case Input:
+		_ = json.Unmarshal(e.Input, &fields) // it was read before
+	case Output:
+		_ = json.Unmarshal(e.Response, &fields) // as was this
+		key, value = "content", replaced(fields["content"], reference)
+	}
+	if fields[key] == nil {
+		return nil
+	}
+	fields[key], _ = json.Marshal(value) // it has only texts, and what was JSON before
+	return e.Tell(string(by), fields)
+}
+
+// replaced returns a content with a reference in place of its texts.
+func replaced(content json.RawMessage, reference string) any {
+	var blocks []json.RawMessage
+	if json.Unmarshal(content, &blocks) != nil { // it is one text
+		return reference
+	}
+	kept := []any{map[string]string{"type": "text", "text": reference}}
+	for _, raw := range blocks {
+		var b struct{ Type string }
+		if _ = json.Unmarshal(raw, &b); b.Type != "text" {
+			kept = append(kept, raw)
+		}
+	}
+	return kept
 }
 
 // FilesIn returns the files that a prompt names in which agents leave what they have found: handoffs, turns,
@@ -136,4 +172,62 @@ func FilesIn(prompt string) (files []string) {
 // IsOutcome reports whether agents leave what they have found in files of a kind.
 func IsOutcome(kind record.Kind) bool {
 	return slices.Contains([]record.Kind{record.KindHandoff, record.KindTurn, record.KindArtifact, record.KindMarker}, kind)
+}
+
+// A Note is one line of what is remembered of a session: what hooks have seen of an agent, so that whoever
+// comes second knows.
+type Note struct {
+	Time  time.Time `json:"time"`
+	What  string    `json:"what"` // an event, or one of the words below
+	Agent string    `json:"agent,omitempty"`
+	Type  string    `json:"type,omitempty"`
+	Text  string    `json:"text,omitempty"`  // what the report is known by: see KeyOf
+	Files []string  `json:"files,omitempty"` // that the agent's prompt named
+}
+
+// What a note is about besides an event: the words are stored.
+const (
+	NoteLaunched = "launched" // the agent works in the background
+	NoteHanded   = "handed"   // it hands its report back by a tool
+	NoteStored   = "stored"   // its report is stored, or waits in the spool
+)
+
+// Notes are those of a session, oldest first.
+type Notes []Note
+
+// ReadNotes reads lines of notes. What is none, as a line that was cut off, is left out.
+func ReadNotes(text []byte) (all Notes) {
+	for line := range bytes.Lines(text) {
+		var n Note
+		if json.Unmarshal(line, &n) == nil && n.What != "" {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// KeyOf returns what a report is known by, however white space was treated on its way.
+func KeyOf(text string) string {
+	return record.DigestOf([]byte(strings.Join(strings.Fields(text), " "))).String()[:24]
+}
+
+// Last returns the newest note about an agent that is of one of some words.
+func (all Notes) Last(agent string, words ...string) Note {
+	for _, n := range slices.Backward(all) {
+		if n.Agent == agent && slices.Contains(words, n.What) {
+			return n
+		}
+	}
+	return Note{}
+}
+
+// Kept reports whether a report of an agent is stored, or waits for it.
+func (all Notes) Kept(agent, text string) bool {
+	key := KeyOf(text)
+	return slices.ContainsFunc(all, func(n Note) bool { return n.Agent == agent && n.Text == key })
+}
+
+// handed reports whether an agent has handed its report back since it began.
+func (all Notes) handed(agent string) bool {
+	return all.Last(agent, NoteHanded, SubagentStart).What == NoteHanded
 }

@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"filebus/materialize/transcript"
 )
 
 // The names of events, as clients write them.
@@ -25,18 +27,14 @@ const (
 	PostToolUse      = "PostToolUse"
 	SubagentStart    = "SubagentStart"
 	SubagentStop     = "SubagentStop"
+
+	Claude = "claude" // the client for which answers can be more than Codex takes
 )
 
 // Names returns the events that are known.
 func Names() []string {
 	return []string{SessionStart, SessionEnd, UserPromptSubmit, PreToolUse, PostToolUse, SubagentStart, SubagentStop}
 }
-
-// The clients.
-const (
-	Claude = "claude"
-	Codex  = "codex"
-)
 
 // An Event is what a client tells of one moment. Fields that it does not have are empty.
 type Event struct {
@@ -49,6 +47,8 @@ type Event struct {
 	Launched bool // the agent works on in the background
 	Refused  bool // the hand-back did not come through
 	Ended    bool // the agent has ended well
+
+	Odd error // the first field of another type than expected
 }
 
 // A payload has the fields of all events. Others may come and go.
@@ -59,7 +59,7 @@ type payload struct {
 	Agent      string          `json:"agent_id"`   // a sub-agent: whom the event is about
 	Type       string          `json:"agent_type"` // its type, or that of the session
 	Transcript string          `json:"agent_transcript_path"`
-	Message    *string         `json:"last_assistant_message"`
+	Message    string          `json:"last_assistant_message"`
 	Again      bool            `json:"stop_hook_active"` // a hook has made the agent go on
 	Source     string          `json:"source"`
 	Prompt     string          `json:"prompt"`
@@ -69,138 +69,111 @@ type payload struct {
 	Response   json.RawMessage `json:"tool_response"`
 }
 
-// unmarshal is json.Unmarshal that leaves out fields of another type than expected.
-func unmarshal(text []byte, to any) error {
-	err := json.Unmarshal(text, to)
-	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field != "" {
-		return nil
+// unmarshal is json.Unmarshal that leaves out fields of another type than expected, of which odd names the first.
+func unmarshal(text []byte, to any) (odd, err error) {
+	err = json.Unmarshal(text, to)
+	if wrong, is := errors.AsType[*json.UnmarshalTypeError](err); is && wrong.Field != "" {
+		return err, nil
+	}
+	return nil, err
+}
+
+// Read reads the payload of an event that has a name and a client.
+func (e *Event) Read(text []byte) (err error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	e.Odd, err = unmarshal(text, &e.payload)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the input of %d bytes is no JSON object: %w", len(text), err)
+	case e.Event != "" && !strings.EqualFold(e.Event, e.Name):
+		return fmt.Errorf("the input is of the event %q, not %q", e.Event, e.Name)
+	case e.Session == "":
+		return errors.New("the input names no session")
+	}
+	switch e.Name {
+	case PreToolUse, PostToolUse:
+		err = e.readTool()
+	case SubagentStop:
+		e.Report, e.Ended = e.Message, true
+	case SessionStart, SessionEnd, UserPromptSubmit, SubagentStart:
+	default:
+		err = fmt.Errorf("the event %q is none of %s", e.Name, strings.Join(Names(), ", "))
+	}
+	if strings.TrimSpace(e.Report) == "" {
+		e.Report = ""
 	}
 	return err
 }
 
-// Read reads the payload of an event.
-func Read(client, name string, text []byte) (Event, error) {
-	e := Event{Name: name, Client: client}
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if err := unmarshal(text, &e.payload); err != nil {
-		return e, fmt.Errorf("the input of %d bytes is no JSON object: %w", len(text), err)
-	}
-	switch {
-	case e.Event != "" && !strings.EqualFold(e.Event, name):
-		return e, fmt.Errorf("the input is of the event %q, not %q", e.Event, name)
-	case e.Session == "":
-		return e, errors.New("the input names no session")
-	}
-	switch name {
-	case PreToolUse, PostToolUse:
-		return e, e.readTool()
-	case SubagentStop:
-		if e.Ended = true; e.Message != nil {
-			e.Report = *e.Message
-		}
-	case SessionStart, SessionEnd, UserPromptSubmit, SubagentStart:
-	default:
-		return e, fmt.Errorf("%q is none of %s", name, strings.Join(Names(), ", "))
-	}
-	return e, nil
-}
+// A tool is what the tools by which agents come back are called with, and give.
+type tool struct {
+	Message, Prompt string
+	Kind            string `json:"subagent_type"`
 
-// readTool reads what an event says of one of the tools that agents come back by.
-func (e *Event) readTool() error {
-	if e.Tool == "SubagentHandback" {
-		return e.readHandback()
+	Status, AgentID, AgentType string
+	Content                    json.RawMessage
+	TotalDurationMs            float64
+	Success, Handback          any
+	HandbackReport             struct{ Text string }
+	Task                       struct {
+		ID                             string `json:"task_id"`
+		Kind                           string `json:"task_type"`
+		Status, Result, Output, Prompt string
 	}
-	e.Agent, e.Type = "", "" // they were the caller's
-	switch {
-	case e.Name == PreToolUse:
-	case e.isCall():
-		return e.readCall()
-	case e.Tool == "TaskOutput" || e.Tool == "AgentOutputTool":
-		return e.readOutput()
-	}
-	return nil
 }
 
 // isCall reports whether the tool is that by which an agent is called.
 func (e *Event) isCall() bool { return e.Tool == "Agent" || e.Tool == "Task" }
 
-// readHandback reads the call of an agent that hands its report back.
-func (e *Event) readHandback() error {
-	var input struct{ Message string }
-	var answer struct{ Success *bool }
-	_ = unmarshal(e.Response, &answer) // there is none before the call
-	if unmarshal(e.Input, &input) != nil || input.Message == "" {
+// readTool reads what an event says of one of these tools; others do not concern an agent.
+func (e *Event) readTool() error {
+	var t tool
+	_, _ = unmarshal(e.Input, &t)           // which only says more, but for a message
+	_, unknown := unmarshal(e.Response, &t) // there is none before the call
+	isOutput := e.Tool == "TaskOutput" || e.Tool == "AgentOutputTool"
+	switch {
+	case e.Tool == "SubagentHandback" && t.Message == "":
 		return errors.New("a hand-back without a message")
+	case e.Tool == "SubagentHandback":
+		if e.Handback, e.Refused = true, t.Success == false; !e.Refused {
+			e.Report, e.Ended = t.Message, e.Name == PostToolUse
+		}
+		return nil
 	}
-	e.Handback, e.Refused = true, answer.Success != nil && !*answer.Success
-	if e.Ended = e.Name == PostToolUse && !e.Refused; !e.Refused {
-		e.Report = input.Message
+	e.Agent, e.Type = "", "" // they were the caller's
+	switch {
+	case e.Name == PreToolUse || !e.isCall() && !isOutput:
+		return nil
+	case unknown != nil:
+		return fmt.Errorf("the result of %s is no object: %w", e.Tool, unknown)
+	case isOutput:
+		e.readOutput(t)
+		return nil
 	}
-	return nil
+	return e.readCall(t)
 }
 
 // readCall reads what the call of an agent gave its caller.
-func (e *Event) readCall() error {
-	var answer struct {
-		Status, AgentID, AgentType, Prompt string
-		Content                            json.RawMessage
-		TotalDurationMs                    float64
-		Handback                           any
-		HandbackReport                     struct{ Text string }
-	}
-	var input struct {
-		Prompt string
-		Type   string `json:"subagent_type"`
-	}
-	if err := unmarshal(e.Response, &answer); err != nil {
-		return fmt.Errorf("the result of %s is no object: %w", e.Tool, err)
-	}
-	_ = unmarshal(e.Input, &input)                         // it only says more
-	e.Type = cmp.Or(answer.AgentType, input.Type, "agent") // it is left out where it is usual
-	e.Agent, e.Prompt = answer.AgentID, cmp.Or(answer.Prompt, input.Prompt)
-	switch answer.Status {
-	case "completed":
+func (e *Event) readCall(t tool) error {
+	e.Agent, e.Type, e.Prompt = t.AgentID, cmp.Or(t.AgentType, t.Kind, "agent"), t.Prompt // a type that is usual is left out
+	switch t.Status {
 	case "async_launched", "remote_launched":
 		e.Launched = true
 		return nil
+	case "completed":
 	default:
-		return fmt.Errorf("the result of %s has the unknown status %q", e.Tool, answer.Status)
+		return fmt.Errorf("the result of %s has the unknown status %q", e.Tool, t.Status)
 	}
-	if e.Agent, e.Ended = cmp.Or(e.Agent, e.Use), true; answer.TotalDurationMs > 0 && answer.TotalDurationMs < 1e12 {
-		e.Duration = time.Duration(answer.TotalDurationMs) * time.Millisecond
+	if e.Agent, e.Ended = cmp.Or(e.Agent, e.Use), true; t.TotalDurationMs > 0 && t.TotalDurationMs < 1e12 {
+		e.Duration = time.Duration(t.TotalDurationMs) * time.Millisecond
 	}
-	text, err := textOf(answer.Content)
-	if e.Handback = isNote(text) || answer.Handback != nil; e.Handback { // the report came by another way
-		text, err = answer.HandbackReport.Text, nil
+	e.Report = transcript.TextOf(t.Content)
+	if e.Handback = isNote(e.Report) || t.Handback != nil; e.Handback { // the report came by another way
+		e.Report = t.HandbackReport.Text
+	} else if e.Report == "" {
+		return fmt.Errorf("the result of %s has no text of a shape that is known", e.Tool)
 	}
-	e.Report = text
-	return err
-}
-
-// A block is a part of a content.
-type block struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
-}
-
-// isReport reports whether a block is an agent's own text, and not what the client puts behind it.
-func (b block) isReport() bool { return b.Type == "text" && !strings.HasPrefix(b.Text, "agentId: ") }
-
-// textOf returns the text of a content: a string, or blocks.
-func textOf(content json.RawMessage) (text string, err error) {
-	var blocks []block
-	if json.Unmarshal(content, &text) == nil {
-		return text, nil
-	}
-	if err := json.Unmarshal(content, &blocks); err != nil {
-		return "", fmt.Errorf("a content that is neither text nor blocks: %w", err)
-	}
-	for _, b := range blocks {
-		if b.isReport() {
-			text += b.Text + "\n\n"
-		}
-	}
-	return strings.TrimSuffix(text, "\n\n"), nil
+	return nil
 }
 
 // isNote reports whether a text stands in place of a report that was handed back.
@@ -210,24 +183,12 @@ func isNote(text string) bool {
 }
 
 // readOutput reads what a tool tells of an agent in the background. Commands in the background are none, and
-// what an agent has put out until now is no report.
-func (e *Event) readOutput() error {
-	var answer struct {
-		Task struct {
-			ID                             string `json:"task_id"`
-			Kind                           string `json:"task_type"`
-			Status, Result, Output, Prompt string
-		}
-	}
-	if err := unmarshal(e.Response, &answer); err != nil {
-		return fmt.Errorf("the result of %s is no object: %w", e.Tool, err)
-	}
-	task := answer.Task
-	text := cmp.Or(task.Result, task.Output)
+// what an agent has put out until now, or rows of its transcript, are no report.
+func (e *Event) readOutput(t tool) {
+	text := cmp.Or(t.Task.Result, t.Task.Output)
 	line, _, _ := strings.Cut(text, "\n")
-	isRows := strings.HasPrefix(line, "{") && json.Valid([]byte(line)) // of a transcript
-	if strings.HasSuffix(task.Kind, "_agent") && task.Status == "completed" && !isNote(text) && !isRows {
-		e.Agent, e.Type, e.Prompt, e.Report, e.Ended = task.ID, "agent", task.Prompt, text, true
+	isRows := strings.HasPrefix(line, "{") && json.Valid([]byte(line))
+	if strings.HasSuffix(t.Task.Kind, "_agent") && t.Task.Status == "completed" && !isNote(text) && !isRows {
+		e.Agent, e.Type, e.Prompt, e.Report, e.Ended = t.Task.ID, "agent", t.Task.Prompt, text, true
 	}
-	return nil
 }

@@ -2,7 +2,6 @@ package hook_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,6 +32,7 @@ func TestNotes(t *testing.T) {
 // FuzzRead gives hooks any payload: none makes them panic, and what they answer is one
 // JSON object of the same shape as what came in.
 func FuzzRead(f *testing.F) {
+	events := append(hook.Names(), "Stop")
 	for _, payload := range []string{
 		`{"session_id":"s","agent_id":"a","agent_type":"x","tool_name":"SubagentHandback","tool_input":{"message":"Report","more":1}}`,
 		`{"session_id":"s","tool_name":"Agent","tool_response":{"status":"completed","agentId":"a","content":[{"type":"text","text":"R"},{"type":"image"},{"type":"text","text":"agentId: a"}]}}`,
@@ -40,20 +40,20 @@ func FuzzRead(f *testing.F) {
 		`{"session_id":"s","agent_id":"a","agent_type":"x","last_assistant_message":"R","stop_hook_active":true,"duration_ms":1e400}`,
 		`{"session_id":"s","prompt":"What is known?","source":"user"}`,
 	} {
-		for i := range hook.Names() {
+		for i := range events {
 			f.Add(uint8(i), payload, `{"what":"launched","agent":"a"}`)
 		}
 	}
 	f.Fuzz(func(t *testing.T, name uint8, payload, notes string) {
-		event := hook.Names()[int(name)%len(hook.Names())]
-		e, err := hook.Read(hook.Claude, event, []byte(payload))
-		if err != nil || !e.Concerns() {
+		event := events[int(name)%len(events)]
+		e := hook.Event{Name: event, Client: hook.Claude}
+		if err := e.Read([]byte(payload)); err != nil || !e.Concerns() {
 			return
 		}
 		d := hook.Decide(&e, hook.ReadNotes([]byte(notes)), hook.Settings{Mode: "reference", PromptContext: true})
-		answer := e.Answer(d.Replace, `{"agent":"x"}`)
-		if len(answer) > 0 && (!json.Valid(answer) || strings.Count(string(answer), "\n") != 1) {
-			t.Errorf("%s of %q answers %q", event, payload, answer)
+		answer := e.Refer(d.Replace, `{"agent":"x"}`)
+		if text, err := json.Marshal(answer); err != nil {
+			t.Errorf("%s of %q answers %q, %v", event, payload, text, err)
 		}
 		if d.Replace != hook.None && e.Report == "" {
 			t.Errorf("%s of %q replaces nothing", event, payload)

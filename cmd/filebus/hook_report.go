@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/cmd/filebus/hook"
+	"filebus/materialize"
+	"filebus/materialize/result"
+	transcripts "filebus/materialize/transcript"
+	"filebus/store"
+	"filebus/store/folder"
+	"filebus/store/record"
+)
+
+// lookUp looks for the report in the agent's transcript where the event does not have it: it is missing or cut,
+// or was handed back and no hook has seen that. As the transcript may lag behind, nothing is put in its place.
+func (h *hooked) lookUp(ctx context.Context, notes hook.Notes, d *hook.Decision) error {
+	e := &h.event
+	missing := e.Report == "" || isCut(e.Report)
+	if missing {
+		d.Replace = hook.None
+	}
+	if e.Name != hook.SubagentStop || !d.Report || e.Transcript == "" || !missing && notes.Kept(e.Agent, e.Report) {
+		return nil
+	}
+	end, err := endOf(h.abs(e.Transcript))
+	if !missing && !bytes.Contains(end, []byte(`"SubagentHandback"`)) {
+		return nil // nothing is missing without it
+	}
+	var run transcripts.Run
+	if err == nil {
+		err = run.Read(ctx, bytes.NewReader(end), transcripts.MaxText) // a row that it begins within is no row
+	}
+	if run.Text != "" && err == nil && (missing || !notes.Kept(e.Agent, run.Text)) { // else it is that of an earlier run
+		e.Report, d.Replace = run.Text, hook.None
+	}
+	return err
+}
+
+// endOf returns the last 8 MiB of a regular file; others may never end.
+func endOf(name string) ([]byte, error) {
+	const most = 8 << 20
+	f, err := folder.At(filepath.Dir(name)).Open(filepath.Base(name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	size, _ := f.Seek(0, io.SeekEnd) // else it is read from its beginning
+	return io.ReadAll(io.NewSectionReader(f, max(0, size-most), most))
+}
+
+// isCut reports whether a text seems to go on where it ends.
+func isCut(text string) bool {
+	text = strings.TrimRight(text, " \r\n)]")
+	return strings.HasSuffix(text, "…") || strings.HasSuffix(text, "...") || strings.HasSuffix(text, "truncated")
+}
+
+// store stores the report, or leaves it in the spool, and returns the answer that puts the reference in its place.
+func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacement) (hook.Answer, error) {
+	e, call, files := &h.event, h.call(notes), []string(nil)
+	if e.Ended {
+		files = append(hook.FilesIn(e.Prompt), notes.Last(e.Agent, hook.NoteLaunched).Files...)
+	}
+	known := notes.Kept(e.Agent, e.Report)
+	if known && by == hook.None && len(files) == 0 {
+		return nil, nil
+	}
+	w, err := h.open(ctx)
+	var stored *result.Stored
+	if err == nil {
+		stored, err = result.PutReport(ctx, w.Workspace, call, record.SourceHook, []byte(e.Report))
+	}
+	if err != nil && !known {
+		if lost := result.SpoolReport(h.at.Store, call, record.SourceHook, e.Report); lost != nil {
+			return nil, fmt.Errorf("the report of %s could not be kept: %w", e.Agent, errors.Join(err, lost))
+		}
+		err = fmt.Errorf("the report of %s waits in the spool: %w", e.Agent, err)
+	}
+	if !known {
+		h.remember(hook.NoteStored, hook.Note{Text: hook.KeyOf(e.Report)})
+	}
+	if err != nil {
+		return nil, err
+	}
+	answer := h.refer(by, stored)
+	h.logIf(h.writeNamed(ctx, w, files, stored.PutResult))
+	ctx, cancel := context.WithTimeout(ctx, hookDrain)
+	defer cancel()
+	_, _ = result.Recover(ctx, w.Workspace) // what others have left in the spool; the next command tries again
+	return answer, nil
+}
+
+// refer returns the answer that puts a reference in place of the report.
+func (h *hooked) refer(by hook.Replacement, stored *result.Stored) hook.Answer {
+	var text bytes.Buffer
+	reference := stored.Reference()
+	if by == hook.Ask { // what is said again should be short
+		fmt.Fprintf(&text, "%s %dw: %s (filebus get %s)", reference.Agent, reference.WordCount,
+			oneLine(shortened(reference.Preview, lineSize)), stored.Ref.Short())
+	} else {
+		_ = writeJSON(&text, referenceJSON{reference, stored.Secrets}) // into memory
+	}
+	answer := h.event.Refer(by, strings.TrimSpace(text.String()))
+	if answer != nil {
+		h.said.What = stored.Name.String()
+	}
+	return answer
+}
+
+// call returns whose report it is.
+func (h *hooked) call(notes hook.Notes) result.Call {
+	e := &h.event
+	session := fit(e.Session)
+	c := result.Call{Conversation: session, ID: fit(e.Agent), Agent: e.Type, Session: session, Status: materialize.StatusDone}
+	took := e.Duration
+	if started := notes.Last(e.Agent, hook.SubagentStart).Time; !started.IsZero() {
+		took = cmp.Or(took, h.now().Sub(started))
+	}
+	if took > 0 {
+		c.Attributes = map[string]string{"duration": took.Round(time.Millisecond).String()}
+	}
+	return c
+}
+
+// writeNamed writes the files that the agent's prompt has named and that are not there: handoff, turn or
+// artifact of the report, and after it the markers. Of several it does not guess.
+func (h *hooked) writeNamed(ctx context.Context, w *workspace, files []string, report *materialize.PutResult) error {
+	var names []record.Name // the markers last
+	texts := 0
+	for _, file := range files {
+		switch name, missing := w.missing(ctx, file); {
+		case !missing || slices.Contains(names, name):
+		case name.Kind == record.KindMarker:
+			names = append(names, name)
+		default:
+			names, texts = slices.Insert(names, 0, name), texts+1
+		}
+	}
+	if texts > 1 {
+		return fmt.Errorf("the prompt of %s names %d files that are not there: none is written", h.event.Agent, texts)
+	}
+	for _, name := range names {
+		text, err := w.TextOf(ctx, store.Version{Ref: report.Ref, Record: report.Record})
+		if name.Kind == record.KindMarker {
+			text = []byte("done\n")
+		}
+		if err == nil {
+			_, err = w.Put(ctx, materialize.PutRequest{
+				Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), From: []record.Ref{report.Ref},
+				Source: record.SourceHook, Expect: store.Absent(), Careful: true,
+			})
+		}
+		if err != nil {
+			return fmt.Errorf("%s was not written: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// missing returns what a file of the workspace is, and whether neither disk nor store has it.
+func (w *workspace) missing(ctx context.Context, file string) (name record.Name, missing bool) {
+	at := filepath.Clean(file)
+	if !filepath.IsAbs(file) {
+		at = filepath.Join(w.Root, file)
+	}
+	rel, _ := filepath.Rel(w.Root, at) // else it is empty, and no file of a layout
+	place := w.Settings.Profile.Recognize(filepath.ToSlash(rel))
+	name = record.Name{Kind: place.Kind, ID: place.ID}
+	own, err := w.PathOf(name)
+	_, disk := os.Lstat(at)
+	if !hook.IsOutcome(place.Kind) || err != nil || own != at || !errors.Is(disk, os.ErrNotExist) {
+		return name, false
+	}
+	was, err := w.EverStored(ctx, name)
+	return name, err == nil && !was
+}
