@@ -2,6 +2,7 @@ package filebus_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -645,24 +646,23 @@ func isSelfEvident(name string) bool {
 	return slices.Contains([]string{"Error", "Unwrap", "String"}, name)
 }
 
-// TestGate makes sure that the gate can be run in a fresh clone.
+// TestGate makes sure that the gate, and what makes a release, can be run in a fresh clone.
 func TestGate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no permission to be run")
 	}
-	info, err := os.Stat(".ci/run")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info.Mode()&0o111 == 0 {
-		t.Errorf(".ci/run has mode %v: it cannot be run", info.Mode())
-	}
-	shell, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("there is no bash")
-	}
-	if out, err := exec.CommandContext(t.Context(), shell, "-n", ".ci/run").CombinedOutput(); err != nil {
-		t.Errorf("bash -n .ci/run: %v\n%s", err, out)
+	for _, script := range []string{".ci/run", ".ci/release"} {
+		info, err := os.Stat(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode()&0o111 == 0 {
+			t.Errorf("%s has mode %v: it cannot be run", script, info.Mode())
+		}
+		out, err := exec.CommandContext(t.Context(), "bash", "-n", script).CombinedOutput()
+		if err != nil && !errors.Is(err, exec.ErrNotFound) {
+			t.Errorf("bash -n %s: %v\n%s", script, err, out)
+		}
 	}
 }
 

@@ -37,6 +37,11 @@ require github.com/bmatcuk/doublestar/v4 v4.10.4
 require github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
 
 require (
+	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
+	github.com/russross/blackfriday/v2 v2.1.0 // indirect
+)
+
+require (
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/segmentio/asm v1.1.3 // indirect
@@ -78,4 +83,7 @@ require (
 	honnef.co/go/tools v0.8.2 // indirect
 )
 
-tool honnef.co/go/tools/cmd/staticcheck
+tool (
+	github.com/cpuguy83/go-md2man/v2
+	honnef.co/go/tools/cmd/staticcheck
+)

@@ -67,7 +67,7 @@ func (o *budgetCommand) run(ctx context.Context, w *workspace, _ []string) error
 		return w.printBudget(budget)
 	}
 	for _, file := range w.transcripts(budget.Conversation) {
-		isOwn := strings.HasSuffix(filepath.Base(file), budget.Conversation+".jsonl")
+		isOwn := budget.Entered == nil && strings.HasSuffix(filepath.Base(file), budget.Conversation+".jsonl") // the newest
 		if run := (transcript.Run{}); isOwn && run.ReadFile(ctx, file, transcript.MaxText) == nil {
 			budget.Entered = &result.Entered{Texts: run.Received, Tokens: record.EstimateTokens(run.ReceivedBytes)}
 		}

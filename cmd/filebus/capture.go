@@ -60,7 +60,11 @@ func (o *captureCommand) check(e *environ, dirs []string) error {
 
 func (o *captureCommand) run(ctx context.Context, w *workspace, dirs []string) error {
 	if o.From != "" {
-		return o.takeIn(ctx, w)
+		return o.takeIn(ctx, w.environ)
+	}
+	w, err := w.create(ctx)
+	if err != nil {
+		return err
 	}
 	partly := false
 	for _, dir := range dirs {

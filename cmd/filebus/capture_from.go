@@ -3,11 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
 	"filebus/materialize/result"
 	"filebus/materialize/transcript"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -35,25 +37,15 @@ func (o *fromCommand) check(e *environ, dirs []string) (err error) {
 	return err
 }
 
-// takeIn takes in the past work of a client in a project.
-func (o *fromCommand) takeIn(ctx context.Context, w *workspace) error {
-	variable, folder, find := "CLAUDE_CONFIG_DIR", ".claude", transcript.Claude
-	if o.From == "codex" {
-		variable, folder, find = "CODEX_HOME", ".codex", transcript.Codex
-	}
-	config := w.getenv(variable)
-	if config == "" && w.home() == "" {
-		return usageError("where are the sessions of %s? Neither %s nor HOME is set", o.From, variable)
-	}
-	config = w.abs(cmp.Or(config, filepath.Join(w.home(), folder)))
-	project := w.abs(cmp.Or(o.Project, w.Root))
-	files, err := find(ctx, config, project)
+// takeIn takes in the past work of a client in a project. Where there is none, no store is made.
+func (o *fromCommand) takeIn(ctx context.Context, e *environ) error {
+	files, err := o.find(ctx, e)
 	if err != nil {
 		return err
 	}
-	if len(files) == 0 {
-		err := record.NotFound.Errorf("%s has no session of %s", config, project)
-		return err.Try("filebus capture --from {1} --project DIR", o.From)
+	w, err := e.create(ctx)
+	if err != nil {
+		return err
 	}
 	past := result.Past{Client: o.From, Files: files, Since: o.since, Sessions: o.Sessions}
 	if w.getenv("FILEBUS_NO_READS_LOG") == "" {
@@ -74,4 +66,27 @@ func (o *fromCommand) takeIn(ctx context.Context, w *workspace) error {
 		err = silentError(record.Partly)
 	}
 	return err
+}
+
+// find finds the transcripts of the project.
+func (o *fromCommand) find(ctx context.Context, e *environ) ([]transcript.File, error) {
+	variable, folder, find := "CLAUDE_CONFIG_DIR", ".claude", transcript.Claude
+	if o.From == "codex" {
+		variable, folder, find = "CODEX_HOME", ".codex", transcript.Codex
+	}
+	config := e.getenv(variable)
+	if config == "" && e.home() == "" {
+		return nil, usageError("where are the sessions of %s? Neither %s nor HOME is set", o.From, variable)
+	}
+	at, err := e.locate()
+	if err != nil && !errors.Is(err, store.ErrNoStore) {
+		return nil, err
+	}
+	config, project := e.abs(cmp.Or(config, filepath.Join(e.home(), folder))), e.abs(cmp.Or(o.Project, at.Root))
+	files, err := find(ctx, config, project)
+	if err == nil && len(files) == 0 {
+		err = record.NotFound.Errorf("%s has no session of %s", config, project).
+			Try("filebus capture --from {1} --project DIR", o.From)
+	}
+	return files, err
 }

@@ -47,16 +47,6 @@ func TestInterruptedRead(t *testing.T) {
 	}
 }
 
-func waitForFile(t *testing.T, path string) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if _, err := os.Stat(path); err == nil {
-			return
-		}
-	}
-	t.Fatalf("%s did not appear", path)
-}
-
 // TestInterruptedIndexing interrupts searches while they index. Each must end by
 // itself, and the next one goes on where it stopped until all is found.
 func TestInterruptedIndexing(t *testing.T) {

@@ -151,3 +151,13 @@ func exitText(err error) string {
 	}
 	return ""
 }
+
+func waitForFile(t *testing.T, path string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+	}
+	t.Fatalf("%s did not appear", path)
+}

@@ -104,7 +104,7 @@ func writingCommands() []command {
 			fresh("add NAME TAG...", &tagEdit{}),
 			fresh("remove NAME TAG...", &tagEdit{remove: true}),
 		),
-		creating("capture [DIR]...", &captureCommand{}),
+		plain("capture [DIR]...", &captureCommand{}),
 		group("tree",
 			existing("list", runFunc(listTrees)),
 			existing("refresh [TREE]...", &treeRefresh{}),

@@ -207,6 +207,65 @@ func TestWatchExec(t *testing.T) {
 	}
 }
 
+// TestWatchConflict has two worktrees change one entry: a watch keeps both versions, and says so once.
+func TestWatchConflict(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	dir, other, queue := filepath.Join(top, "a"), filepath.Join(top, "b"), ".claude/issue_queue.md"
+	writeIn(t, dir, "README", "A project.\n")
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Skipf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q")
+	mustRun(t, dir, "issue", "add", "It is slow", "--type", "bug")
+	git("add", "-f", "README", queue)
+	git("commit", "-qm", "first")
+	git("worktree", "add", "-q", other)
+	text, err := os.ReadFile(filepath.Join(dir, queue))
+	must(t, err)
+	sync := func() {
+		t.Helper()
+		cmd := filebusCommand(t, other, "sync")
+		cmd.Env = append(cmd.Env, "FILEBUS_STORE=") // that of the repository
+		must(t, cmd.Run())
+	}
+	sync()
+	writeIn(t, other, queue, strings.ReplaceAll(string(text), "It is slow", "It is slow at night"))
+	sync()
+	writeIn(t, dir, queue, strings.ReplaceAll(string(text), "It is slow", "It was slow"))
+	w := startWatch(t, dir)
+	w.waitFor(&w.out, "  put!  ", "conflict\t"+filepath.Join(dir, queue))
+	if code := w.end(); code != exitInterrupted {
+		t.Errorf("interrupted: exit code %d, want %d", code, exitInterrupted)
+	}
+	if out, _ := w.said(); strings.Count(out, "\n") != 2 {
+		t.Errorf("it tells:\n%s", out)
+	}
+	if got := mustRun(t, dir, "conflicts"); !strings.Contains(got, "issue/ISSUE-") {
+		t.Errorf("conflicts: %s", got)
+	}
+}
+
+// TestWatchSlow runs a command that does not end: that is said, and an interrupt ends the watch all the same.
+func TestWatchSlow(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the command is one of sh")
+	}
+	dir := t.TempDir()
+	w := startWatch(t, dir, "--every", "100ms", "--exec", "sleep 20; true")
+	writeIn(t, dir, ".claude/agent_tool_results/c/k.md", "A text")
+	w.waitFor(&w.errs, "--exec: its command still runs, after put result/c/k; further changes wait")
+	start := time.Now()
+	if code := w.end(); code != exitInterrupted || time.Since(start) > 10*time.Second {
+		t.Errorf("interrupted: exit code %d after %v", code, time.Since(start))
+	}
+}
+
 // TestWatchMany has three watches beside commands that change one queue: each tells
 // each change, and nothing is stored twice.
 func TestWatchMany(t *testing.T) {

@@ -3,13 +3,15 @@ package mirror
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -19,87 +21,101 @@ import (
 	"filebus/store/record"
 )
 
-// Watched are the folders, absolute, in which changes are seen. Those that are missing
-// are passed over.
-type Watched struct {
-	Folders []string // any change of their files counts
-	Above   []string // only a folder that appears counts, or a change of a store's database
-}
+// Watched are the folders, absolute, in which changes are seen: those of any file where it is true, else only a folder
+// that appears, or a change of a store's database. Those that are missing are passed over.
+type Watched map[string]bool
 
-// A FollowLook looks at what is followed. It names the folders to watch until the next
-// one, and says after what time it wants to look again though nothing has happened; 0:
-// the usual one.
+// Add adds a folder, unless it is there.
+func (w Watched) Add(dir string, isWhole bool) { w[dir] = w[dir] || isWhole }
+
+// A FollowLook looks at what is followed. It names the folders to watch until the next one, and says after what time it
+// wants to look again though nothing has happened; 0: the usual one.
 type FollowLook func(ctx context.Context) (watched Watched, again time.Duration, err error)
 
-// How a follower goes on after an event: a change is mostly one of several, and looks at
-// many files must leave the machine to those who write them.
+// How a follower goes on after an event: a change is mostly one of several, and looks at many files must leave the
+// machine to those who write them.
 const (
-	followQuiet  = 50 * time.Millisecond // without an event, before it looks
-	followBursts = 20                    // such times at most
-	followRest   = 4                     // times what the last look took, between two looks
-	followScan   = 20                    // the same, between two looks without an event
+	followQuiet = 50 * time.Millisecond // between an event and the look
+	followRest  = 4                     // times what the last look took, between two looks
+	followScan  = 20                    // the same, between two looks without an event
+	mostRest    = 10 * time.Second      // after a look that takes long
 )
 
-// Follow looks, at once and whenever something may have changed, until ctx ends or a
-// look fails. Events can be lost, and folders appear with files in them: so it looks
-// once more where folders are new to it, and every so often without an event. What
-// keeps events from being given is said, once; the looks then stand in for them.
+// Follow looks, at once and whenever something may have changed, until ctx ends or a look fails. What happens during a
+// look wakes it again: events are asked for before. They can be lost, and folders appear with files in them: so it looks
+// once more where the folders are others, and every so often without an event. What keeps events from being given is
+// said, once; the looks then stand in for them.
 func Follow(ctx context.Context, every time.Duration, look FollowLook, say func(error)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the events
-	f := &follower{add: func(string) error { return nil }}
-	events, err := fsnotify.NewWatcher()
-	if err != nil {
-		say(watchLimit("max_user_instances", err, 0, 0))
-	} else {
-		f.events, f.add = events, events.Add
-	}
-	f.wake = forwarded(ctx, f.events, time.Hour, f.counts)
-	for told := err != nil; ; {
-		start := time.Now()
-		watched, again, err := look(ctx)
-		if err != nil {
-			return err
-		}
-		took := time.Since(start)
-		isNew, err := f.watch(watched)
-		if err != nil && !told {
-			say(err)
+	watched, told := Watched{}, false
+	for ctx.Err() == nil {
+		asked, cancel := context.WithCancel(ctx)
+		wake, failed := watched.events(asked, (*fsnotify.Watcher).Add)
+		if failed != nil && !told {
+			say(failed)
 			told = true
 		}
+		start := time.Now()
+		now, again, err := look(ctx)
+		took := time.Since(start)
 		if again == 0 || again > every {
 			again = every
 		}
 		if told {
 			again = min(again, scanInterval)
 		}
-		rested := time.Now().Add(followRest * took)
-		if !isNew && !f.wait(ctx, max(again, followScan*took)) || !pause(ctx, time.Until(rested)) {
-			return ctx.Err()
+		rested := time.Now().Add(min(followRest*took, mostRest))
+		if err == nil && maps.Equal(now, watched) {
+			waitFor(ctx, wake, max(again, followScan*took))
 		}
+		cancel() // ends the events
+		if err != nil {
+			return err
+		}
+		watched = now
+		waitFor(ctx, nil, max(followQuiet, time.Until(rested)))
+	}
+	return ctx.Err()
+}
+
+func waitFor(ctx context.Context, wake <-chan struct{}, limit time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-wake:
+	case <-time.After(limit):
 	}
 }
 
-// A follower has the events of folders that come and go.
-type follower struct {
-	events *fsnotify.Watcher // nil: there are none
-	add    func(folder string) error
-	wake   <-chan struct{}
-
-	mu    sync.Mutex
-	above map[string]bool // see Watched.Above
+// events returns a channel that has a value when something has happened in folders, until ctx ends. Those of which the
+// system gives no events are counted in the error.
+func (w Watched) events(ctx context.Context, add func(*fsnotify.Watcher, string) error) (<-chan struct{}, error) {
+	events, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, withoutEvents("folders", err)
+	}
+	wake, missing := forwarded(ctx, events, time.Hour, w.counts), 0
+	for dir := range w {
+		switch failed := add(events, dir); {
+		case errors.Is(failed, syscall.EMFILE), errors.Is(failed, syscall.ENFILE): // each file costs a handle here
+			_ = events.Close() // nothing was written
+			return nil, withoutEvents("folders", failed)
+		case failed != nil && !errors.Is(failed, fs.ErrNotExist) && !isNotFolder(failed):
+			missing, err = missing+1, failed
+		}
+	}
+	if missing > 0 {
+		err = withoutEvents(fmt.Sprintf("%d of %d folders", missing, len(w)), err)
+	}
+	return wake, err
 }
 
 // counts reports whether an event may be of something that is followed.
-func (f *follower) counts(event fsnotify.Event) bool {
+func (w Watched) counts(event fsnotify.Event) bool {
 	dir, name := filepath.Split(event.Name)
-	f.mu.Lock()
-	isAbove := f.above[filepath.Clean(dir)]
-	f.mu.Unlock()
+	isWhole, isKnown := w[filepath.Clean(dir)]
 	switch {
 	case event.Op == fsnotify.Chmod, folder.IsTemporary(name):
 		return false
-	case !isAbove:
+	case isWhole || !isKnown:
 		return true
 	case name == "store.db":
 		return event.Has(fsnotify.Write) || event.Has(fsnotify.Create)
@@ -108,114 +124,31 @@ func (f *follower) counts(event fsnotify.Event) bool {
 	return event.Has(fsnotify.Create) && err == nil && info.IsDir()
 }
 
-// watch makes the events those of the folders, and reports whether one is new: then
-// something may have happened there before. A folder of which the system gives no
-// events is counted in the error.
-func (f *follower) watch(watched Watched) (isNew bool, err error) {
-	if f.events == nil {
-		return false, nil
+// withoutEvents is the error of folders whose events the system does not give, with the setting to raise, if it is one
+// that can be read: of the system or of the namespace of users, whichever is lower.
+func withoutEvents(folders string, cause error) error {
+	limit, least, why := "watches", 524_288, Cause(cause)
+	switch {
+	case errors.Is(cause, syscall.ENOSPC):
+		why = "the system gives no more watches"
+	case errors.Is(cause, syscall.EMFILE):
+		limit, least = "instances", 1024
+	default:
+		least = 0
 	}
-	old, wanted, above := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for _, dir := range f.events.WatchList() {
-		old[dir] = true
-	}
-	for _, dir := range watched.Folders {
-		wanted[dir] = true
-	}
-	for _, dir := range watched.Above {
-		above[dir], wanted[dir] = !wanted[dir], true
-	}
-	f.mu.Lock()
-	f.above = above
-	f.mu.Unlock()
-	missing := 0
-	for dir := range wanted { // also old ones: another folder may have the name by now
-		failed := f.add(dir)
-		switch {
-		case failed == nil:
-			isNew = isNew || !old[dir]
-		case errors.Is(failed, syscall.EMFILE), errors.Is(failed, syscall.ENFILE): // each file costs a handle here
-			_ = f.events.Close() // nothing was written
-			f.events = nil
-			return false, watchLimit("max_user_watches", failed, len(wanted), len(wanted))
-		case !errors.Is(failed, fs.ErrNotExist) && !isNotFolder(failed):
-			missing, err = missing+1, failed
+	err := record.Partly.Errorf("no events of %s: %s; they are looked at every few seconds instead", folders, why)
+	name, value := "", math.MaxInt
+	for _, setting := range []string{"fs.inotify.max_user_" + limit, "user.max_inotify_" + limit} {
+		text, err := os.ReadFile("/proc/sys/" + strings.ReplaceAll(setting, ".", "/"))
+		if n, _ := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n < value {
+			name, value = setting, n
 		}
 	}
-	for dir := range old {
-		if !wanted[dir] {
-			_ = f.events.Remove(dir) // it may be gone
-		}
+	switch {
+	case least > 0 && name != "":
+		err = err.Try("sudo sysctl " + name + "=" + strconv.Itoa(max(2*value, least)))
+	case least > 0 && runtime.GOOS != "linux": // each file that is watched is an open one
+		err = err.Try("ulimit -n " + strconv.Itoa(least))
 	}
-	if missing > 0 {
-		err = watchLimit("max_user_watches", err, missing, len(wanted))
-	}
-	return isNew, err
-}
-
-// wait waits for an event and the end of those that come with it, or for a time. It
-// reports whether ctx goes on.
-func (f *follower) wait(ctx context.Context, limit time.Duration) bool {
-	select {
-	case <-ctx.Done():
-	case <-time.After(limit):
-		return true
-	case <-f.wake:
-	}
-	for range followBursts {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(followQuiet):
-			return true
-		case <-f.wake:
-			if !pause(ctx, followQuiet) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// pause reports whether ctx goes on after a time.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
-}
-
-// leastWatches is what the limits of the system are proposed to be, at least.
-const leastWatches = 524_288
-
-// watchLimit is the error of folders whose events the system does not give.
-func watchLimit(limit string, cause error, missing, all int) error {
-	of := "folders"
-	if all > 0 {
-		of = strconv.Itoa(missing) + " of " + strconv.Itoa(all) + " folders"
-	}
-	err := record.Partly.Errorf("no events of %s: %v; they are looked at every few seconds instead", of, Cause(cause))
-	if runtime.GOOS != "linux" {
-		return err.Try("ulimit -n " + strconv.Itoa(leastWatches))
-	}
-	// That of the namespace counts too, where it is lower.
-	name, value := "fs.inotify."+limit, systemNumber("fs/inotify/"+limit)
-	inside := "max_inotify_" + strings.TrimPrefix(limit, "max_user_")
-	if lower := systemNumber("user/" + inside); lower > 0 && lower < value {
-		name, value = "user."+inside, lower
-	}
-	least := leastWatches
-	if limit == "max_user_instances" {
-		least = 1024
-	}
-	return err.Try("sudo sysctl " + name + "=" + strconv.Itoa(max(2*value, least)))
-}
-
-// systemNumber returns a setting of the kernel, or 0.
-func systemNumber(name string) int {
-	text, _ := os.ReadFile("/proc/sys/" + name) // 0 beside an error
-	n, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-	return n
+	return err
 }

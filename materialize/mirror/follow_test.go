@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,27 +14,18 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-)
 
-// newFollower returns one that has a system's events, and those that count.
-func newFollower(t *testing.T) (*follower, <-chan struct{}) {
-	events, err := fsnotify.NewWatcher()
-	if err != nil {
-		t.Skipf("this system gives no file events: %v", err)
-	}
-	f := &follower{events: events, add: events.Add}
-	f.wake = forwarded(t.Context(), events, time.Hour, f.counts)
-	return f, f.wake
-}
+	"filebus/store/record"
+)
 
 // TestFollowerLimits has a system that gives events of three folders only, or has no
 // handles left: the one goes on with these, the other gives all of them up.
 func TestFollowerLimits(t *testing.T) {
 	dir := t.TempDir()
-	var dirs []string
+	watched := Watched{}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		dirs = append(dirs, filepath.Join(dir, name))
-		if err := os.Mkdir(dirs[len(dirs)-1], 0o777); err != nil {
+		watched.Add(filepath.Join(dir, name), true)
+		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,31 +35,27 @@ func TestFollowerLimits(t *testing.T) {
 		left int
 	}{
 		{syscall.ENOSPC, "no events of 2 of 5 folders: ", 3},
-		{syscall.EMFILE, "no events of 5 of 5 folders: ", 0},
+		{syscall.EMFILE, "no events of folders: ", 0},
 		{fs.ErrNotExist, "", 3},
 		{syscall.ENOTDIR, "", 3},
 	} {
-		f, _ := newFollower(t)
-		given, add := 0, f.add
-		f.add = func(dir string) error {
+		given, left := 0, 0
+		wake, err := watched.events(t.Context(), func(events *fsnotify.Watcher, dir string) error {
 			if given++; given > 3 {
 				return &fs.PathError{Op: "watch", Path: dir, Err: test.err}
 			}
-			return add(dir)
-		}
-		_, err := f.watch(Watched{Folders: dirs})
+			err := events.Add(dir)
+			left = len(events.WatchList())
+			return err
+		})
 		if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%v: %v, want %q", test.err, err, test.want)
 		}
-		left := 0
-		if f.events != nil {
-			left = len(f.events.WatchList())
+		if wake == nil {
+			left = 0
 		}
 		if left != test.left {
 			t.Errorf("%v: events of %d folders, want %d", test.err, left, test.left)
-		}
-		if isNew, err := f.watch(Watched{}); isNew || err != nil {
-			t.Errorf("%v: no folders at all: new %t, %v", test.err, isNew, err)
 		}
 	}
 }
@@ -82,36 +70,35 @@ func TestFollowerCounts(t *testing.T) {
 	}
 	mkdir := func(name string) func() error { return func() error { return os.Mkdir(at(name), 0o777) } }
 	rename := func(from, to string) func() error { return func() error { return os.Rename(at(from), at(to)) } }
-	f, wake := newFollower(t)
-	watch := func(wantNew bool) func() error {
-		return func() error {
-			isNew, err := f.watch(Watched{Folders: []string{at("notes"), at("notes/Ünter ordner")}, Above: []string{dir, at("notes")}})
-			if err == nil && isNew != wantNew {
-				t.Errorf("folders are new: %t, want %t", isNew, wantNew)
-			}
-			return err
-		}
+	var wake <-chan struct{}
+	end := func() {}
+	watch := func() (err error) {
+		end()
+		ctx, cancel := context.WithCancel(t.Context())
+		wake, err = Watched{dir: false, at("notes"): true, at("notes/Ünter ordner"): true}.events(ctx, (*fsnotify.Watcher).Add)
+		end = cancel
+		return err
 	}
+	defer func() { end() }()
 	for _, step := range []struct {
 		what  string
 		do    func() error
 		wakes bool
 	}{
-		{"only the top", watch(true), false},
+		{"only the top", watch, false},
 		{"a file beside the folders", write("main.o"), false},
 		{"the database", write("store.db"), true},
 		{"a folder appears", mkdir("notes"), true},
-		{"it is watched", watch(true), false},
+		{"it is watched", watch, false},
 		{"a file in it", write("notes/ä b.md"), true},
 		{"a temporary file", write("notes/.filebus-tmp-0123456789abcdef.new"), false},
 		{"a mode", func() error { return os.Chmod(at("notes/ä b.md"), 0o600) }, false},
 		{"a folder in it", mkdir("notes/Ünter ordner"), true},
-		{"it is watched too", watch(true), false},
-		{"nothing is new", watch(false), false},
+		{"it is watched too", watch, false},
 		{"a written file is renamed", rename("main.o", "notes/Ünter ordner/c.md"), true},
 		{"the folder is renamed", rename("notes", "away"), true},
 		{"and made again", mkdir("notes"), true},
-		{"it is watched again", watch(true), false},
+		{"it is watched again", watch, false},
 		{"a file in the new one", write("notes/d.md"), true},
 	} {
 		if err := step.do(); err != nil {
@@ -170,9 +157,9 @@ func TestFollow(t *testing.T) {
 	err := Follow(t.Context(), 50*time.Millisecond, func(context.Context) (Watched, time.Duration, error) {
 		switch looks++; looks {
 		case 1, 2, 4:
-			return Watched{Folders: []string{dir}}, time.Millisecond, nil
+			return Watched{dir: true}, time.Millisecond, nil
 		case 3:
-			return Watched{Folders: []string{dir}}, 0, nil
+			return Watched{dir: true}, 0, nil
 		}
 		return Watched{}, 0, broken
 	}, func(err error) { t.Log(err) })
@@ -186,5 +173,22 @@ func TestFollow(t *testing.T) {
 	}, func(error) {})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// TestWithoutEvents names a setting only where that is what is used up.
+func TestWithoutEvents(t *testing.T) {
+	for _, test := range []struct {
+		cause error
+		want  string // of the hint, on Linux
+	}{
+		{syscall.ENOSPC, "_watches="}, {syscall.EMFILE, "_instances="}, {syscall.EACCES, ""}, {syscall.ENOSYS, ""},
+	} {
+		var err *record.Error
+		if !errors.As(withoutEvents("1 of 2 folders", test.cause), &err) || (err.Hint == "") != (test.want == "") {
+			t.Errorf("%v: %+v", test.cause, err)
+		} else if runtime.GOOS == "linux" && !strings.Contains(err.Hint, test.want) && !strings.HasPrefix(err.Hint, "ulimit") {
+			t.Errorf("%v: hint %q, want %q", test.cause, err.Hint, test.want)
+		}
 	}
 }

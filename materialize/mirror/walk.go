@@ -36,7 +36,7 @@ type Walk struct {
 	LeftOut []LeftOut
 	Skipped []Skipped
 	Blind   []string // folders that could not be read
-	Watched Watched  // the folders that were read, unless a whole folder is captured
+	Watched Watched  // the folders that were read, and those in which such may appear; nil: nobody asks
 	whole   bool     // a folder that is captured: temporary files are left out
 	listed  []listed // files of it that were not looked at yet
 
@@ -132,8 +132,8 @@ func (w *Walk) read(ctx context.Context, dir string, below func(name string) err
 		w.Blind = append(w.Blind, dir)
 		return nil
 	}
-	if !w.whole {
-		w.Watched.Folders = append(w.Watched.Folders, filepath.Join(w.root, filepath.FromSlash(dir)))
+	if w.Watched != nil {
+		w.Watched.Add(filepath.Join(w.root, filepath.FromSlash(dir)), true)
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
@@ -240,11 +240,16 @@ func (m *Mirror) Scan(
 	ctx context.Context, folders []string, outside map[string][]string, belongs func(path string) bool,
 	filter *Filter, deadline time.Time,
 ) (*Walk, error) {
-	found := &Walk{root: m.Dir, filter: filter, deadline: deadline}
+	found := &Walk{root: m.Dir, filter: filter, deadline: deadline, Watched: Watched{}}
 	if err := found.list(ctx, m.tops(folders)); err != nil {
 		return nil, err
 	}
-	found.Watched.Above = m.above(folders)
+	found.Watched.Add(m.Dir, false)
+	for _, dir := range folders {
+		for dir = path.Dir(dir); dir != "." && dir != "/"; dir = path.Dir(dir) {
+			found.Watched.Add(filepath.Join(m.Dir, filepath.FromSlash(dir)), false)
+		}
+	}
 	found.Files = slices.DeleteFunc(found.Files, func(f Stat) bool {
 		if folder.IsTemporary(path.Base(f.Path)) {
 			m.sweep(f)
@@ -277,18 +282,6 @@ func (m *Mirror) tops(folders []string) []string {
 	return tops
 }
 
-// above returns the folders, absolute, in which such folders may appear.
-func (m *Mirror) above(folders []string) []string {
-	dirs := []string{m.Dir}
-	for _, dir := range folders {
-		for dir = path.Dir(dir); dir != "." && dir != "/"; dir = path.Dir(dir) {
-			dirs = append(dirs, filepath.Join(m.Dir, filepath.FromSlash(dir)))
-		}
-	}
-	slices.Sort(dirs)
-	return slices.Compact(dirs)
-}
-
 // scanOutside lists the files below folders of an outside root.
 func (m *Mirror) scanOutside(ctx context.Context, o *Outside, folders []string, found *Walk) error {
 	if len(folders) == 0 {
@@ -297,7 +290,7 @@ func (m *Mirror) scanOutside(ctx context.Context, o *Outside, folders []string, 
 	if err := o.open(ctx, m.set.opts); err != nil {
 		return err
 	}
-	below := &Walk{root: o.Dir, deadline: found.deadline}
+	below := &Walk{root: o.Dir, deadline: found.deadline, Watched: found.Watched}
 	folders = slices.DeleteFunc(folders, func(top string) bool {
 		err := o.own(top, false)
 		if err != nil {
@@ -309,7 +302,6 @@ func (m *Mirror) scanOutside(ctx context.Context, o *Outside, folders []string, 
 		return err
 	}
 	found.Unlooked += below.Unlooked
-	found.Watched.Folders = append(found.Watched.Folders, below.Watched.Folders...)
 	for _, f := range below.Files {
 		f.Path = o.Prefix + f.Path
 		found.Files = append(found.Files, f)

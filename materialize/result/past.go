@@ -65,9 +65,10 @@ const finalAnswer = "final"
 // read with their own tools. A transcript that cannot be read is left out and named.
 func TakeIn(ctx context.Context, w *materialize.Workspace, past Past) (*PastReport, error) {
 	report := &PastReport{Files: len(past.Files), Stored: []record.Name{}, Skipped: []mirror.Skipped{}}
-	own, marks := folder.At(w.Location.Store), map[string]mark{}
-	if text, err := own.ReadFile(marksFile); err == nil {
-		_ = json.Unmarshal(text, &marks) // what is damaged is read again
+	own, marks := folder.At(w.Location.Store), map[string]mark(nil)
+	text, _ := own.ReadFile(marksFile)
+	if json.Unmarshal(text, &marks) != nil || marks == nil {
+		marks = map[string]mark{} // what is missing or damaged is read again
 	}
 	var fatal error
 	for i := 0; i < len(past.Files) && fatal == nil; i++ {
@@ -109,7 +110,7 @@ func (p Past) take(
 		report.Rewritten++
 	}
 	now = mark{Size: f.Size, Modified: f.Modified, Read: before.Read, Sessions: before.Sessions || p.Sessions}
-	if err = f.ReadFile(ctx, f.Path, transcript.MaxText); err == nil && (f.Rows == 0 && f.Broken > 0 || f.Session == "") {
+	if err = f.ReadFile(ctx, f.Path, transcript.MaxText); err == nil && (f.Rows == 0 && f.Offset > 0 || f.Session == "") {
 		err = record.Failed.Errorf("it has no row of a session: another version, or damaged")
 	}
 	const still = time.Minute // in which a call may follow a text
@@ -119,19 +120,19 @@ func (p Past) take(
 	case isTaken && (f.Text == "" || isOpen):
 		report.Unfinished++
 		now.Modified = time.Time{} // it is looked at again though nothing follows
-	case isTaken && !f.Time.Before(p.Since):
+	case isTaken && !f.Time.IsZero() && f.Time.Before(p.Since):
+		return before, nil // it is for a time without that limit
+	case isTaken:
 		err = p.store(ctx, w, f, report)
 	}
-	if err == nil && p.Log != nil {
+	if err != nil {
+		return before, err
+	}
+	if p.Log != nil {
 		now.Read = p.noteReads(ctx, w, f, report, before.Read)
 	}
-	if err == nil {
-		now.Offset = f.Offset
-		now.Head, err = headOf(f.Path, f.Offset)
-	}
-	if err != nil {
-		now = before
-	}
+	now.Offset = f.Offset
+	now.Head, err = headOf(f.Path, f.Offset)
 	return now, err
 }
 
@@ -148,23 +149,42 @@ func (p Past) store(ctx context.Context, w *materialize.Workspace, f transcript.
 	if err != nil {
 		return err
 	}
-	isKnown, err := knows(ctx, w, record.Name{Kind: record.KindResult, ID: id}, f.Text)
-	if err != nil {
-		return err
+	name := record.Name{Kind: record.KindResult, ID: id}
+	isKnown, err := knew(ctx, w, name, f)
+	if err == nil && !isKnown {
+		isKnown, err = knows(ctx, w, name, f.Text)
 	}
-	if isKnown {
-		report.Known++
-		return nil
+	stored := &Stored{PutResult: &materialize.PutResult{Unchanged: isKnown}}
+	if err == nil && !isKnown {
+		stored, err = PutReport(ctx, w, c, record.SourceTranscript, []byte(f.Text))
 	}
-	stored, err := PutReport(ctx, w, c, record.SourceTranscript, []byte(f.Text))
 	switch {
 	case err != nil:
 	case stored.Unchanged:
 		report.Known++
 	default:
-		report.Stored = append(report.Stored, stored.Name)
+		report.Stored = append(report.Stored, name)
 	}
 	return err
+}
+
+// knew reports whether a report is an older version of a name, or the name was taken away since it was written.
+func knew(ctx context.Context, w *materialize.Workspace, name record.Name, f transcript.File) (is bool, err error) {
+	body := record.DigestOf([]byte(f.Text))
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		events, err := tx.History(name)
+		for _, e := range events {
+			v, err := tx.Get(e.Ref)
+			is = is || err == nil && v.Record.Body == body
+		}
+		if _, absent := tx.Head(name); err != nil || len(events) == 0 || !query.IsAbsent(absent) {
+			return err
+		}
+		end, err := tx.Entry(events[len(events)-1].Position)
+		is = !f.Time.After(end.Time)
+		return err
+	})
+	return is, err
 }
 
 // knows reports whether what is stored under a name has the words of a text, or is what the text refers to: a hook has

@@ -53,18 +53,7 @@ func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Fi
 	if len(artifacts) == 0 {
 		artifacts = slices.Sorted(maps.Keys(known))
 	}
-	var findings []Finding
-	readers := r.readers()
-	for _, artifact := range artifacts {
-		t, err := r.targetNamed(s, known, artifact)
-		if err != nil {
-			return nil, err
-		}
-		if findings, err = r.look(ctx, t, readers, findings); err != nil {
-			return nil, err
-		}
-	}
-	return findings, nil
+	return lookAt(ctx, r, artifacts, func(artifact string) (target, error) { return r.targetNamed(s, known, artifact) })
 }
 
 // A target is a file to be checked.
@@ -156,18 +145,7 @@ var withoutSession = layout.Pattern(`(^|/)sessions/([^/]+/)?/`)
 // CheckFiles looks at files, absolute, whatever they belong to, in the same way. The
 // Registry of no workspace has nothing to compare them with.
 func (r *Registry) CheckFiles(ctx context.Context, files []string) ([]Finding, error) {
-	var findings []Finding
-	readers := r.readers()
-	for _, file := range files {
-		t, err := r.targetOf(ctx, file)
-		if err != nil {
-			return nil, err
-		}
-		if findings, err = r.look(ctx, t, readers, findings); err != nil {
-			return nil, err
-		}
-	}
-	return findings, nil
+	return lookAt(ctx, r, files, func(file string) (target, error) { return r.targetOf(ctx, file) })
 }
 
 // targetOf finds out what a file belongs to.
@@ -204,42 +182,46 @@ type looker struct {
 	retired bool
 }
 
-// look adds what is found at the file of a name.
-func (r *Registry) look(
-	ctx context.Context, t target, readers map[string]map[string]bool, findings []Finding,
-) ([]Finding, error) {
-	l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: "ok", Also: t.also}}
-	if r.w != nil {
-		l.Readers = len(readers[t.name.String()])
-		if err := r.w.Store.View(ctx, l.stored); err != nil {
+// lookAt returns what is found at files.
+func lookAt(ctx context.Context, r *Registry, files []string, targetOf func(string) (target, error)) (all []Finding, err error) {
+	readers := r.readers()
+	for _, file := range files {
+		t, err := targetOf(file)
+		if err != nil {
 			return nil, err
 		}
+		l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: "ok", Also: t.also}}
+		if r.w != nil {
+			l.Readers = readers[t.name.String()]
+			if err := r.w.Store.View(ctx, l.stored); err != nil {
+				return nil, err
+			}
+		}
+		if err := l.disk(ctx); err != nil {
+			return nil, err
+		}
+		if l.State == "ok" && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
+			l.agent()
+		}
+		all = append(all, l.Finding)
 	}
-	if err := l.disk(ctx); err != nil {
-		return nil, err
-	}
-	if l.State == "ok" && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
-		l.agent()
-	}
-	return append(findings, l.Finding), nil
+	return all, nil
 }
 
-// readers returns which agents have read what has a name, as far as the log of reads tells.
-func (r *Registry) readers() map[string]map[string]bool {
-	all := map[string]map[string]bool{}
+// readers returns how many agents have read what has a name, as far as the log of reads tells.
+func (r *Registry) readers() map[string]int {
+	readers, seen := map[string]int{}, map[[2]string]bool{}
 	if r.w == nil {
-		return all
+		return readers
 	}
 	reads, _ := r.read.Reads(time.Time{}) // as far as it can be read
 	for _, read := range reads {
-		if all[read.What] == nil {
-			all[read.What] = map[string]bool{}
-		}
-		if read.Agent != "" {
-			all[read.What][layout.Slug(read.Agent)] = true
+		if who := [2]string{read.What, layout.Slug(read.Agent)}; read.Agent != "" && !seen[who] {
+			seen[who] = true
+			readers[read.What]++
 		}
 	}
-	return all
+	return readers
 }
 
 // stored reads what the store has.

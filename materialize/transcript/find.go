@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -23,56 +24,53 @@ type File struct {
 	Modified time.Time
 }
 
-// SubAgents lists the transcripts of a session's sub-agents, by the folder that is called as the
-// session. A folder that is not there has none.
-func SubAgents(ctx context.Context, dir string) (files []File, err error) {
-	err = filepath.WalkDir(filepath.Join(dir, "subagents"), func(file string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // there is none, or it went meanwhile
-		}
-		id, isAgent := strings.CutPrefix(filepath.Base(file), "agent-")
-		id, isLines := strings.CutSuffix(id, ".jsonl")
-		if err != nil || !isAgent || !isLines || !d.Type().IsRegular() {
+// Claude lists the transcripts of Claude Code that are of a project or a folder below it: of each session of which one
+// is, and of its sub-agents, which may outlive it. config is the folder of its configuration.
+func Claude(ctx context.Context, config, project string) (files []File, err error) {
+	folders, err := filepath.Glob(filepath.Join(config, "projects", FolderName(project)+"*"))
+	for _, folder := range folders {
+		sessions := map[string][]File{}
+		err := filepath.WalkDir(folder+string(filepath.Separator), func(file string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // it went meanwhile
+			}
+			if f := claudeFile(ctx, folder, file); f.Path != "" {
+				sessions[f.Session] = append(sessions[f.Session], f)
+			}
 			return err
+		})
+		if err != nil {
+			return nil, err
 		}
-		f := begin(ctx, file)
-		f.Session, f.ID = filepath.Base(dir), id
+		for _, session := range slices.Sorted(maps.Keys(sessions)) {
+			of := sessions[session]
+			if slices.ContainsFunc(of, func(f File) bool { return isBelow(f.Cwd, project) }) {
+				files = append(files, of...)
+			}
+		}
+	}
+	return files, err
+}
+
+// claudeFile begins a file below the folder of a project: the transcript of a session or of one of its sub-agents. Any
+// other is the zero File.
+func claudeFile(ctx context.Context, folder, file string) (f File) {
+	text, isLines := strings.CutSuffix(strings.TrimPrefix(file, folder+string(filepath.Separator)), ".jsonl")
+	parts := strings.Split(filepath.ToSlash(text), "/")
+	id, isAgent := strings.CutPrefix(parts[len(parts)-1], "agent-")
+	if !isLines || len(parts) > 1 && (parts[1] != "subagents" || !isAgent) {
+		return f
+	}
+	f = begin(ctx, file)
+	if f.Session, f.ID = parts[0], ""; len(parts) > 1 {
+		f.ID = id
 		var meta struct{ AgentType *string } // older versions say nothing
 		text, err := os.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".meta.json")
 		if err == nil && json.Unmarshal(text, &meta) == nil && meta.AgentType != nil {
 			f.Agent, f.IsForeign = *meta.AgentType, *meta.AgentType == ""
 		}
-		files = append(files, f)
-		return nil
-	})
-	return files, err
-}
-
-// Claude lists the transcripts of Claude Code that are of a project or a folder below it: of each
-// session and of its sub-agents, which may outlive it. config is the folder of its configuration.
-func Claude(ctx context.Context, config, project string) (files []File, err error) {
-	all := filepath.Join(config, "projects", FolderName(project)+"*")
-	found, _ := filepath.Glob(filepath.Join(all, "*.jsonl"))
-	folders, _ := filepath.Glob(filepath.Join(all, "*", "subagents")) // both patterns are sound
-	for _, folder := range folders {
-		found = append(found, filepath.Dir(folder)+".jsonl")
 	}
-	slices.Sort(found)
-	for _, file := range slices.Compact(found) {
-		session := strings.TrimSuffix(file, ".jsonl")
-		of, err := SubAgents(ctx, session)
-		if err != nil {
-			return nil, err
-		}
-		if f := begin(ctx, file); f.Size > 0 {
-			f.Session, f.ID = filepath.Base(session), ""
-			of = append([]File{f}, of...)
-		}
-		if slices.ContainsFunc(of, func(f File) bool { return isBelow(f.Cwd, project) }) {
-			files = append(files, of...)
-		}
-	}
-	return files, nil
+	return f
 }
 
 // Codex lists the transcripts of Codex, in the same way.
@@ -92,12 +90,10 @@ func begin(ctx context.Context, file string) (f File) {
 	if err != nil || !info.Mode().IsRegular() {
 		return f
 	}
-	run := &Run{begins: true}
-	_ = run.ReadFile(ctx, file, MaxText) // what cannot be read says nothing here
-	f = File{Path: file, Size: info.Size(), Modified: info.ModTime()}
-	f.Session, f.ID, f.Agent, f.Cwd = run.Session, run.ID, run.Agent, run.Cwd
-	f.Prompt, f.IsForeign = run.Prompt, run.IsForeign
-	return f
+	r := Run{begins: true}
+	_ = r.ReadFile(ctx, file, MaxText) // what cannot be read says nothing here
+	begun := Run{Session: r.Session, ID: r.ID, Agent: r.Agent, Cwd: r.Cwd, Prompt: r.Prompt, IsForeign: r.IsForeign}
+	return File{begun, file, info.Size(), info.ModTime()}
 }
 
 // isBelow reports whether a folder is a project or below it.

@@ -34,7 +34,6 @@ type Run struct {
 	IsForeign   bool   // no agent was asked for: the client has done something on its own
 	Reads       []Read // of files, by the agent's own tool
 	Rows        int    // that could be read
-	Broken      int    // lines that are no object; half a line at the end is none
 	Offset      int64  // from which reading can go on when it has grown
 
 	Received      int // texts that came from sub-agents
@@ -69,12 +68,9 @@ func (r *Run) Read(ctx context.Context, in io.Reader, limit int) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		switch w, ok := parseRow(line); {
-		case ok:
+		if w, ok := parseRow(line); ok {
 			r.Rows++
 			r.take(w)
-		case err == nil && len(strings.TrimSpace(string(line))) > 0:
-			r.Broken++
 		}
 		if isBegun := r.begins && (r.Cwd != "" && r.Prompt != "" || r.Rows == mostBegin); err != nil || isBegun {
 			break
@@ -195,14 +191,4 @@ func (r *Run) ReadFile(ctx context.Context, path string, limit int) error {
 		return err
 	}
 	return r.Read(ctx, f, limit)
-}
-
-// ClaudeReport returns the report of a sub-agent that is known to have ended, by its transcript. ok says whether there
-// is any. One of more than max bytes is ErrTooLong.
-func ClaudeReport(path string, max int64) (text string, ok bool, err error) {
-	run := &Run{}
-	if err := run.ReadFile(context.Background(), path, int(max)); err != nil {
-		return "", false, err
-	}
-	return run.Text, run.Text != "", nil
 }

@@ -83,7 +83,7 @@ func TestReport(t *testing.T) {
 func TestRun(t *testing.T) {
 	got := read(t, rows(prompted, reading, answered, "{oops", handed)+first[:40])
 	want := &transcript.Run{Session: "s-1", ID: "a1", Cwd: "/w", Prompt: "\n# Look into the *cache*\nand tell.",
-		Text: "# Findings\nÄ 😀", Ended: true, Rows: 4, Broken: 1}
+		Text: "# Findings\nÄ 😀", Ended: true, Rows: 4}
 	ignored := cmp.Options{cmpopts.IgnoreUnexported(transcript.Run{}), cmpopts.IgnoreFields(transcript.Run{}, "Time", "Reads", "Offset")}
 	if diff := cmp.Diff(want, got, ignored); diff != "" {
 		t.Errorf("run (-want +got):\n%s", diff)
@@ -110,26 +110,14 @@ func TestCodexRun(t *testing.T) {
 	}
 }
 
-func TestClaudeReport(t *testing.T) {
+func TestReadFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "agent-a1.jsonl")
-	long := strings.Replace(second, "So mend it.", strings.Repeat("é", 600), 1)
-	for text, want := range map[string]string{rows(prompted, second): "So mend it.", rows(prompted): "", rows(prompted, long): "too long"} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		got, ok, err := transcript.ClaudeReport(file, 1000)
-		if want == "too long" {
-			if !errors.Is(err, transcript.ErrTooLong) || ok {
-				t.Errorf("a long report = %v, %v", ok, err)
-			}
-			continue
-		}
-		if got != want || ok != (want != "") || err != nil {
-			t.Errorf("ClaudeReport = %q, %v, %v, want %q", got, ok, err, want)
-		}
+	write(t, file, rows(prompted, strings.Replace(second, "So mend it.", strings.Repeat("é", 600), 1)))
+	if err := new(transcript.Run).ReadFile(t.Context(), file, 1000); !errors.Is(err, transcript.ErrTooLong) {
+		t.Errorf("a long report = %v", err)
 	}
-	if _, _, err := transcript.ClaudeReport(file+".gone", 1000); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("of no file = %v", err)
+	if err := new(transcript.Run).ReadFile(t.Context(), file+".gone", 1000); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file = %v", err)
 	}
 }
 
@@ -177,7 +165,7 @@ func TestFind(t *testing.T) {
 		foreign := map[bool]string{true: " foreign"}[f.IsForeign]
 		got = append(got, f.Session+" "+f.ID+" "+f.Agent+foreign)
 	}
-	want := []string{"s-1  ", "s-1 a1 Explore", "s-1 c3  foreign", "s-1 b2 ", "s-2 d4 "}
+	want := []string{"s-1 a1 Explore", "s-1 c3  foreign", "s-1 b2 ", "s-1  ", "s-2 d4 "}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("Claude = %v (-want +got):\n%s", err, diff)
 	}
