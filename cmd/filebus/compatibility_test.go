@@ -108,7 +108,7 @@ func TestKeptHooks(t *testing.T) {
 func TestKeptTools(t *testing.T) {
 	var tools []string
 	for _, tool := range mcpTools() {
-		tools = append(tools, tool.name)
+		tools = append(tools, tool.Name)
 	}
 	if diff := gocmp.Diff(tools, quoted(compatibilityPart(t, "Tools"))); diff != "" {
 		t.Errorf("docs/compatibility.md, tools (-program +document):\n%s", diff)
