@@ -151,9 +151,6 @@ func (p Past) store(ctx context.Context, w *materialize.Workspace, f transcript.
 	}
 	name := record.Name{Kind: record.KindResult, ID: id}
 	isKnown, err := knew(ctx, w, name, f)
-	if err == nil && !isKnown {
-		isKnown, err = knows(ctx, w, name, f.Text)
-	}
 	stored := &Stored{PutResult: &materialize.PutResult{Unchanged: isKnown}}
 	if err == nil && !isKnown {
 		stored, err = PutReport(ctx, w, c, record.SourceTranscript, []byte(f.Text))
@@ -189,22 +186,25 @@ func knew(ctx context.Context, w *materialize.Workspace, name record.Name, f tra
 
 // knows reports whether what is stored under a name has the words of a text, or is what the text refers to: a hook has
 // given the reference in its place.
-func knows(ctx context.Context, w *materialize.Workspace, name record.Name, text string) (bool, error) {
+// It returns the version that it has seen, for who stores another one.
+func knows(
+	ctx context.Context, w *materialize.Workspace, name record.Name, text string,
+) (known bool, seen store.Expect, err error) {
 	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
 	if err != nil {
 		if query.IsAbsent(err) {
-			err = nil
+			return false, store.Absent(), nil
 		}
-		return false, err
+		return false, store.Expect{}, err
 	}
 	const longest = 400 // of a line that stands for it, with some words around, in bytes
 	var r record.Reference
 	isFile := json.Unmarshal([]byte(text), &r) == nil && strings.HasSuffix(filepath.ToSlash(r.ResultFile), "/"+path.Base(name.ID)+".md")
 	if isFile || len(strings.TrimSpace(text)) <= longest && strings.Contains(text, v.Ref.Short()) {
-		return true, nil
+		return true, store.Current(v.Ref), nil
 	}
 	old, err := w.TextOf(ctx, v)
-	return slices.Equal(strings.Fields(string(old)), strings.Fields(text)), err
+	return slices.Equal(strings.Fields(string(old)), strings.Fields(text)), store.Current(v.Ref), err
 }
 
 // noteReads notes which stored files an agent has read after a time, of the session that the first of a session's is of.

@@ -12,6 +12,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/secrets"
+	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
 )
@@ -22,21 +23,30 @@ func PutReport(ctx context.Context, w *materialize.Workspace, c Call, source rec
 	if c.Secrets == secrets.Refuse || c.Secrets == "" && w.Settings.Secrets == secrets.Refuse {
 		c.Secrets = secrets.Redact // nobody is there to be told so
 	}
-	r, err := c.request(source, bytes.NewReader(text))
-	if err != nil {
-		return nil, err
+	for {
+		r, err := c.request(source, bytes.NewReader(text))
+		if err != nil {
+			return nil, err
+		}
+		var put *materialize.PutResult
+		name := record.Name{Kind: record.KindResult, ID: r.ID}
+		known, seen, err := knows(ctx, w, name, string(text))
+		switch {
+		case err != nil && !errors.Is(err, record.Damaged): // what is damaged is put again, and whole then
+			return nil, err
+		case known && err == nil:
+			p, _ := w.RecordPath(name.Kind, name.ID) // it has one
+			if put, err = w.PutResultOf(ctx, name, p); err == nil {
+				put.Unchanged = true
+			}
+		default:
+			r.Replaces, r.Expect = true, seen
+			put, err = w.Put(ctx, r)
+		}
+		if !errors.Is(err, store.ErrConflict) { // else another process has stored it, or another text, meanwhile
+			return &Stored{PutResult: put}, err
+		}
 	}
-	var put *materialize.PutResult
-	name := record.Name{Kind: record.KindResult, ID: r.ID}
-	if known, damaged := knows(ctx, w, name, string(text)); known && damaged == nil {
-		p, _ := w.RecordPath(name.Kind, name.ID) // it has one
-		put, err = w.PutResultOf(ctx, name, p)
-		put.Unchanged = true
-	} else {
-		r.Replaces = true
-		put, err = w.Put(ctx, r)
-	}
-	return &Stored{PutResult: put}, err
 }
 
 // A spooledReport is a file of the spool.
