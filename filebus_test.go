@@ -130,8 +130,9 @@ func house() map[string]pack {
 				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness",
 			},
 		},
+		"filebus/materialize/commonmark": {modules: []string{"github.com/yuin/goldmark"}},
 		"filebus/materialize/pdf": {
-			ours: []string{"filebus/materialize/markdown"},
+			ours: []string{"filebus/materialize/commonmark", "filebus/materialize/markdown"},
 			modules: []string{"github.com/go-pdf/fpdf", "github.com/yuin/goldmark", "codeberg.org/go-fonts/dejavu",
 				"golang.org/x/image"},
 		},
