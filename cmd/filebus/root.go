@@ -235,6 +235,7 @@ func readingCommands() []command {
 		plain("verify", &verifyCommand{}),
 		plain("doctor", runFunc(runDoctor)),
 		plain("mcp [ADDR]", &mcpCommand{}),
+		plain("serve", &serveCommand{Port: usualPort}),
 		existing("reindex", runFunc(runReindex)),
 		plain("version", runFunc(runVersion)),
 	}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"filebus/cmd/filebus/web"
+)
+
+type serveCommand struct {
+	Port  int  `flag:"port" least:"0"`
+	Open  bool `flag:"open"`
+	Write bool `flag:"write"`
+}
+
+// usualPort is where pages are unless a port is given.
+const usualPort = 7337
+
+func (o *serveCommand) run(ctx context.Context, w *workspace, _ []string) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
+	if err != nil {
+		return usageError("the port %d cannot be had: %w; --port 0 takes one that is free", o.Port, err)
+	}
+	defer func() { _ = listener.Close() }() // closed already where it was served
+	token := rand.Text()
+	address := web.Address(listener, token)
+	if err := w.print(struct {
+		URL string `json:"url"`
+	}{address}, "%s\n", address); err != nil {
+		return err
+	}
+	if o.Open {
+		if err := openBrowser(ctx, address); err != nil {
+			w.note("no browser could be started: %v", err)
+		}
+	}
+	return w.site(o.Write).Serve(ctx, listener, token)
+}
+
+// openBrowser shows an address in the browser that the system has.
+func openBrowser(ctx context.Context, address string) error {
+	command := map[string][]string{
+		"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"},
+	}[runtime.GOOS]
+	if command == nil {
+		command = []string{"xdg-open"}
+	}
+	return exec.CommandContext(context.WithoutCancel(ctx), command[0], append(command[1:], address)...).Start()
+}
+
+// site returns the pages of the store that the command line names.
+func (e *environ) site(writes bool) *web.Site {
+	inside := *e
+	inside.global.noSync = true // a page changes nothing
+	inside.getenv = e.asReader
+	s := &web.Site{
+		Version: versionView().Version, Workspace: e.dir, Now: e.now,
+		Ask: func(ctx context.Context, into any, args ...string) error {
+			return inside.ask(ctx, into, append([]string{"--json"}, args...)...)
+		},
+		Follow: inside.followLog,
+	}
+	if writes {
+		s.Change = func(ctx context.Context, args ...string) error { return e.ask(ctx, nil, args...) }
+	}
+	return s
+}
+
+// asReader hides who has started the server: its pages are not read by an agent.
+func (e *environ) asReader(name string) string {
+	switch {
+	case name == "FILEBUS_NO_READS_LOG":
+		return "1"
+	case strings.HasPrefix(name, "FILEBUS_") && name != "FILEBUS_STORE", strings.HasSuffix(name, "_SESSION_ID"):
+		return ""
+	}
+	return e.getenv(name)
+}
+
+// ask runs a command line and decodes what it prints.
+func (e *environ) ask(ctx context.Context, into any, args ...string) error {
+	call := &toolCall{}
+	e.runCall(ctx, call, "", args...)
+	if call.exit != exitDone && call.out.Len() == 0 {
+		last := failure{Message: "the command has said nothing"}
+		if len(call.said) > 0 {
+			last = call.said[len(call.said)-1]
+		}
+		return &web.Refusal{Code: last.Code, Message: last.Message, Hint: last.Hint}
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(call.out.Bytes(), into); err != nil {
+		return fmt.Errorf("reading what filebus %s says: %w", strings.Join(args, " "), err)
+	}
+	return nil
+}
+
+// followLog passes new entries of the log on.
+func (e *environ) followLog(ctx context.Context, entry func(line []byte)) error {
+	inside := *e
+	inside.in, inside.out, inside.call = strings.NewReader(""), &lineWriter{to: entry}, &toolCall{}
+	run(ctx, &inside, append([]string{"log", "--follow", "--limit=1", "--json"}, e.global.words()...))
+	if said := inside.call.said; len(said) > 0 {
+		return errors.New(said[len(said)-1].Message)
+	}
+	return ctx.Err()
+}
+
+// A lineWriter passes whole lines on.
+type lineWriter struct {
+	to   func(line []byte)
+	rest []byte
+}
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.rest = append(w.rest, p...)
+	for {
+		line, rest, found := bytes.Cut(w.rest, []byte("\n"))
+		if !found {
+			return len(p), nil
+		}
+		w.to(bytes.Clone(line))
+		w.rest = rest
+	}
+}
