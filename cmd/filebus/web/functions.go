@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"filebus/store/record"
 )
 
 // functions are what templates can do.
@@ -20,9 +22,9 @@ func (s *Site) functions() template.FuncMap {
 		"to":       to,
 		"offset":   func(u *url.URL, n int) string { return to(u, "offset", fmt.Sprint(n)) },
 		"base":     func(name string) string { return name[strings.LastIndexByte(name, '/')+1:] },
-		"shell":    func(words ...string) string { return strings.Join(words, " ") },
+		"shell":    record.ShellWord,
 		"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"readable": func(text string) Readable { return readable(text) },
+		"readable": func(text string) readableText { return readable(text) },
 	}
 }
 
@@ -50,38 +52,38 @@ func count(n int) string {
 	return text
 }
 
-// A Readable is a text as people read it: rendered, or as it stands.
-type Readable struct {
+// A readableText is a text as people read it: rendered, or as it stands.
+type readableText struct {
 	HTML   template.HTML
 	Source string
 	Notes  []string
 }
 
-func readable(text string) Readable {
+func readable(text string) readableText {
 	out, notes, ok := rendered(text)
 	if !ok {
-		return Readable{Source: visible(text)}
+		return readableText{Source: visible(text)}
 	}
-	return Readable{HTML: out, Notes: notes}
+	return readableText{HTML: out, Notes: notes}
 }
 
 // A run of text of a snippet, found or not.
-type Span struct {
+type span struct {
 	Text   string
 	Marked bool
 }
 
 // marked cuts a text at its marks, which are pairs of bytes.
-func marked(text string, marks [][2]int) (spans []Span) {
+func marked(text string, marks [][2]int) (spans []span) {
 	at := 0
 	for _, m := range marks {
 		if m[0] < at || m[1] > len(text) || m[1] < m[0] {
 			continue
 		}
-		spans = append(spans, Span{visible(text[at:m[0]]), false}, Span{visible(text[m[0]:m[1]]), true})
+		spans = append(spans, span{visible(text[at:m[0]]), false}, span{visible(text[m[0]:m[1]]), true})
 		at = m[1]
 	}
-	return append(spans, Span{visible(text[at:]), false})
+	return append(spans, span{visible(text[at:]), false})
 }
 
 // to returns the address of a page with another value of its query; "" takes it away.

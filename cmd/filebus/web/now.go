@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Now is where the work stands.
-type Now struct {
+// A nowPage is where the work stands.
+type nowPage struct {
 	Status struct {
 		Run, Focus, Ended          string
 		Loop, Loops                int
@@ -42,13 +42,13 @@ type Now struct {
 		More int
 	}
 	Issues struct {
-		Issues []Issue
+		Issues []issue
 		More   int
 	}
 }
 
-// An Issue is a card of the board.
-type Issue struct {
+// An issue is a card of the board.
+type issue struct {
 	ID, Status, Priority, Type, Summary, Agent, Task string
 	LeaseUntil                                       *time.Time `json:"lease_until"`
 	Expired                                          bool
@@ -56,7 +56,7 @@ type Issue struct {
 }
 
 func loadNow(ctx context.Context, s *Site, _ *http.Request) (any, error) {
-	v := &Now{}
+	v := &nowPage{}
 	if err := s.Ask(ctx, &v.Status, "status"); err != nil {
 		return nil, err
 	}
@@ -66,19 +66,19 @@ func loadNow(ctx context.Context, s *Site, _ *http.Request) (any, error) {
 	return v, s.Ask(ctx, &v.Issues, "issue", "list")
 }
 
-// A Column is the issues of one status.
-type Column struct {
+// A column is the issues of one status.
+type column struct {
 	Status string
-	Issues []Issue
+	Issues []issue
 }
 
 // Board returns the issues by status, in the order in which they come.
-func (n *Now) Board() (board []Column) {
+func (n *nowPage) Board() (board []column) {
 	for _, issue := range n.Issues.Issues {
-		i := slices.IndexFunc(board, func(c Column) bool { return c.Status == issue.Status })
+		i := slices.IndexFunc(board, func(c column) bool { return c.Status == issue.Status })
 		if i < 0 {
 			i = len(board)
-			board = append(board, Column{Status: issue.Status})
+			board = append(board, column{Status: issue.Status})
 		}
 		board[i].Issues = append(board[i].Issues, issue)
 	}

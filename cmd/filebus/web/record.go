@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Record is a text with where it comes from.
-type Record struct {
+// A recordPage is a text with where it comes from.
+type recordPage struct {
 	Name, Ref, Path, Title, Agent, Session, Task, Run, Conversation, Status string
 	Tree                                                                    string
 	Tokens, Size, Words                                                     int
@@ -20,8 +20,8 @@ type Record struct {
 	FullRef                                                                 string `json:"full_ref"`
 	Body, Source                                                            string
 	Links, From                                                             any
-	Versions                                                                []Version
-	Outline                                                                 []Heading
+	Versions                                                                []version
+	Outline                                                                 []heading
 	Entries                                                                 []struct {
 		Name, Ref, Title string
 		Line             int
@@ -32,11 +32,11 @@ type Record struct {
 	Left   int  // tokens that are not shown
 	Shown  bool // as its source
 	Diff   string
-	Cited  []Hit
+	Cited  []hit
 }
 
-// A Version is a state of a record.
-type Version struct {
+// A version is a state of a record.
+type version struct {
 	Position    int
 	Time        time.Time
 	Change, Ref string
@@ -44,8 +44,8 @@ type Version struct {
 	Agent       string
 }
 
-// A Heading is a section of a text.
-type Heading struct {
+// A heading is a section of a text.
+type heading struct {
 	Title  string
 	Level  int
 	Lines  []int
@@ -59,8 +59,8 @@ func loadRecord(ctx context.Context, s *Site, r *http.Request) (any, error) {
 // shownTokens is how much of a text a page has.
 const shownTokens = 100_000
 
-func (s *Site) record(ctx context.Context, name string, r *http.Request) (*Record, error) {
-	v := &Record{Shown: r.FormValue("source") != ""}
+func (s *Site) record(ctx context.Context, name string, r *http.Request) (*recordPage, error) {
+	v := &recordPage{Shown: r.FormValue("source") != ""}
 	if err := s.Ask(ctx, v, "show", "--max-tokens=0", "--", name); err != nil {
 		return nil, err
 	}

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// A Search is what was asked, and what was found.
-type Search struct {
+// A searchPage is what was asked, and what was found.
+type searchPage struct {
 	Query   string
 	Command []string // that finds the same
-	Fields  []Field
+	Fields  []field
 	Found   struct {
 		Total      int
 		TotalAll   int `json:"total_all"`
@@ -20,14 +20,14 @@ type Search struct {
 		DidYouMean string `json:"did_you_mean"`
 		Refused    string
 		Next, More int
-		Hits       []Hit
+		Hits       []hit
 		Facets     map[string]facet
 	}
-	Record *Record // beside the hits
+	Record *recordPage // beside the hits
 }
 
-// A Hit is a record that was found.
-type Hit struct {
+// A hit is a record that was found.
+type hit struct {
 	Name, Ref, Tree, Kind, Path, Title, Section, Snippet string
 	Lines                                                []int
 	Marks                                                [][2]int
@@ -39,20 +39,20 @@ type Hit struct {
 }
 
 type facet struct {
-	Values []FacetValue
+	Values []facetValue
 	More   int
 }
 
-// A FacetValue is a value that hits have.
-type FacetValue struct {
+// A facetValue is a value that hits have.
+type facetValue struct {
 	Value string
 	Count int
 }
 
-// A Field is a condition with the values that it may have.
-type Field struct {
+// A field is a condition with the values that it may have.
+type field struct {
 	Name, Chosen string
-	Values       []FacetValue
+	Values       []facetValue
 	More         int
 }
 
@@ -60,7 +60,7 @@ type Field struct {
 func searchFields() []string { return []string{"kind", "agent", "tag", "tree", "session"} }
 
 func loadSearch(ctx context.Context, s *Site, r *http.Request) (any, error) {
-	v := &Search{Query: r.FormValue("q")}
+	v := &searchPage{Query: r.FormValue("q")}
 	v.Command = []string{"search"}
 	for _, field := range append(searchFields(), "since", "until") {
 		if value := r.FormValue(field); value != "" {
@@ -78,7 +78,7 @@ func loadSearch(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	}
 	for _, name := range searchFields() {
 		facet := v.Found.Facets[name]
-		v.Fields = append(v.Fields, Field{name, r.FormValue(name), facet.Values, facet.More})
+		v.Fields = append(v.Fields, field{name, r.FormValue(name), facet.Values, facet.More})
 	}
 	if name := r.FormValue("name"); name != "" {
 		var err error
