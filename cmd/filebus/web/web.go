@@ -74,8 +74,10 @@ type page struct {
 // Query is what the search field has.
 func (p page) Query() string { return p.URL.Query().Get("q") }
 
-//go:embed pages static
-var files embed.FS
+var (
+	//go:embed pages static
+	files embed.FS
+)
 
 // longest is how long a page may take.
 const longest = 10 * time.Second
