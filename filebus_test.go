@@ -147,12 +147,12 @@ func house() map[string]pack {
 				"github.com/schollz/progressbar", "golang.org/x/term",
 			},
 		},
-		"filebus/cmd/filebus/hook": {ours: []string{"filebus/store/record", "filebus/materialize/layout"}},
-		"filebus/cmd/filebus/mcp":  {[]string{"filebus/materialize/likeness"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
+		"filebus/cmd/filebus/hook":   {ours: []string{"filebus/store/record", "filebus/materialize/layout"}},
+		"filebus/cmd/filebus/mcp":    {[]string{"filebus/materialize/likeness"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
 		"filebus/cmd/filebus/finder": {[]string{"filebus/store/record", "filebus/query"}, []string{"github.com/gdamore/tcell", "github.com/clipperhouse/displaywidth"}},
-		"filebus/cmd/filebus/setup": {[]string{"filebus/store/record"}, []string{"github.com/BurntSushi/toml", "github.com/rogpeppe/go-internal/diff", "github.com/tailscale/hujson"}},
-		"filebus/cmd/filebus/web":   {[]string{"filebus/store/record", "filebus/materialize/commonmark"}, []string{"github.com/yuin/goldmark"}},
-		"filebus/cmd/filebus/trust": {ours: []string{"filebus/store/folder", "filebus/store/record", "filebus/materialize/mirror"}},
+		"filebus/cmd/filebus/setup":  {[]string{"filebus/store/record"}, []string{"github.com/BurntSushi/toml", "github.com/rogpeppe/go-internal/diff", "github.com/tailscale/hujson"}},
+		"filebus/cmd/filebus/web":    {[]string{"filebus/store/record", "filebus/materialize/commonmark"}, []string{"github.com/yuin/goldmark"}},
+		"filebus/cmd/filebus/trust":  {ours: []string{"filebus/store/folder", "filebus/store/record", "filebus/materialize/mirror"}},
 		"filebus/cmd/filebus-bench": {
 			ours: []string{
 				"filebus", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
