@@ -131,8 +131,9 @@ func house() map[string]pack {
 				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness",
 			},
 		},
+		"filebus/materialize/commonmark": {modules: []string{"github.com/yuin/goldmark"}},
 		"filebus/materialize/pdf": {
-			ours: []string{"filebus/materialize/markdown"},
+			ours: []string{"filebus/materialize/commonmark", "filebus/materialize/markdown"},
 			modules: []string{"github.com/go-pdf/fpdf", "github.com/yuin/goldmark", "codeberg.org/go-fonts/dejavu",
 				"golang.org/x/image"},
 		},
@@ -140,7 +141,7 @@ func house() map[string]pack {
 			ours: []string{
 				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
 				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/transcript", "filebus/materialize/secrets",
-				"filebus/materialize/likeness", "filebus/cmd/filebus/finder", "filebus/cmd/filebus/hook", "filebus/cmd/filebus/mcp", "filebus/cmd/filebus/setup", "filebus/cmd/filebus/trust", "filebus/materialize/mirror", "filebus/materialize/release",
+				"filebus/materialize/likeness", "filebus/cmd/filebus/finder", "filebus/cmd/filebus/hook", "filebus/cmd/filebus/mcp", "filebus/cmd/filebus/setup", "filebus/cmd/filebus/trust", "filebus/cmd/filebus/web", "filebus/materialize/mirror", "filebus/materialize/release",
 			},
 			modules: []string{
 				"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml",
@@ -155,6 +156,7 @@ func house() map[string]pack {
 		},
 		"filebus/cmd/filebus/setup": {[]string{"filebus/store/folder", "filebus/store/record"}, []string{"github.com/BurntSushi/toml", "github.com/rogpeppe/go-internal/diff", "github.com/tailscale/hujson"}},
 		"filebus/cmd/filebus/trust": {ours: []string{"filebus/store/folder", "filebus/store/record", "filebus/materialize/mirror"}},
+		"filebus/cmd/filebus/web":   {[]string{"filebus/store/record", "filebus/materialize/commonmark"}, []string{"github.com/rogpeppe/go-internal/diff", "github.com/yuin/goldmark"}},
 		"filebus/cmd/filebus-bench": {
 			ours: []string{
 				"filebus", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",

@@ -238,6 +238,7 @@ func readingCommands() []command {
 		plain("verify", &verifyCommand{}),
 		plain("doctor", runFunc(runDoctor)),
 		plain("mcp", &mcpCommand{}),
+		plain("serve", &serveCommand{Port: usualPort}),
 		existing("reindex", runFunc(runReindex)),
 		plain("version", runFunc(runVersion)),
 	}

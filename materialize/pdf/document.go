@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-pdf/fpdf"
 	"github.com/yuin/goldmark/ast"
+
+	"filebus/materialize/commonmark"
 )
 
 // A document is one rendering.
@@ -51,7 +53,7 @@ func newDocument(source []byte, o Options) (*document, error) {
 	}
 	var matter frontMatter
 	d.source, matter = prepare(source)
-	d.root = parse(d.source, &d.notes)
+	d.root = commonmark.Parse(d.source, d.notes.add)
 	d.footnotes = footnotes{d.out, map[int]int{}, map[int]int{}}
 	d.citations = citations{out: d.out}
 	d.images = images{d: d, read: map[string]*picture{}}

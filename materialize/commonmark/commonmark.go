@@ -1,4 +1,6 @@
-package pdf
+// Package commonmark parses CommonMark with GitHub's extensions and footnotes, of any
+// source, in time and memory that its length bounds.
+package commonmark
 
 import (
 	"bytes"
@@ -25,20 +27,23 @@ const (
 	maxNotes   = 2_000 // footnotes
 )
 
-// parse returns the tree of a source. What is beyond the limits becomes
-// preformatted text, and is said in n.
-func parse(source []byte, n *notes) (root ast.Node) {
+// A Note is called with what became preformatted text, and why.
+type Note func(format string, args ...any)
+
+// Parse returns the tree of a source. What is beyond the limits becomes
+// preformatted text.
+func Parse(source []byte, note Note) (root ast.Node) {
 	if bytes.Count(source, []byte("\n")) > maxLines {
-		n.add("more than %d lines: the source is shown as it stands", maxLines)
+		note("more than %d lines: the source is shown as it stands", maxLines)
 		return plainTree(source)
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			n.add("the source cannot be parsed (%v): it is shown as it stands", p)
+			note("the source cannot be parsed (%v): it is shown as it stands", p)
 			root = plainTree(source)
 		}
 	}()
-	g := &guard{notes: n}
+	g := &guard{note: note}
 	p := parser.NewParser(
 		parser.WithBlockParsers(g.blockParsers()...),
 		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
@@ -48,7 +53,7 @@ func parse(source []byte, n *notes) (root ast.Node) {
 	if bytes.Count(source, []byte("[^")) <= 2*maxNotes {
 		extensions = append(extensions, extension.Footnote)
 	} else {
-		n.add("more than %d footnotes: they are shown as they stand", maxNotes)
+		note("more than %d footnotes: they are shown as they stand", maxNotes)
 	}
 	goldmark.New(goldmark.WithParser(p), goldmark.WithExtensions(extensions...))
 	return p.Parse(text.NewReader(source))
@@ -68,7 +73,7 @@ func plainTree(source []byte) ast.Node {
 
 // A guard keeps the parser from work without bounds.
 type guard struct {
-	notes       *notes
+	note        Note
 	work, marks int // so far
 }
 
@@ -163,9 +168,9 @@ func (g *guard) Transform(node *ast.Paragraph, reader text.Reader, _ parser.Cont
 	g.work, g.marks = g.work+work, g.marks+marks
 	switch {
 	case columns > maxColumns || rows*columns > maxCells:
-		g.notes.add("a table of %d rows and %d columns is shown as it stands", rows, columns)
+		g.note("a table of %d rows and %d columns is shown as it stands", rows, columns)
 	case work > limit || g.work > allWork || g.marks > allMarks:
-		g.notes.add("a block of %d bytes with %d marks is shown as it stands", size, marks)
+		g.note("a block of %d bytes with %d marks is shown as it stands", size, marks)
 	default:
 		return
 	}

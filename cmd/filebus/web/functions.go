@@ -1,0 +1,110 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/store/record"
+)
+
+// functions are what templates can do.
+func (s *Site) functions() template.FuncMap {
+	return template.FuncMap{
+		"ago":      func(t time.Time) string { return age(s.Now().Sub(t)) },
+		"age":      func(seconds float64) string { return age(time.Duration(seconds * float64(time.Second))) },
+		"count":    count,
+		"visible":  visible,
+		"short":    func(ref string) string { return fmt.Sprintf("%.12s", ref) },
+		"marked":   marked,
+		"to":       to,
+		"offset":   func(u *url.URL, n int) string { return to(u, "offset", fmt.Sprint(n)) },
+		"base":     func(name string) string { return name[strings.LastIndexByte(name, '/')+1:] },
+		"shell":    record.ShellWord,
+		"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"readable": func(text string) readableText { return readable(text) },
+		"lines":    sourceLines,
+		"lineKind": lineKind,
+		"cut":      func(text, sep string, part int) string { return strings.SplitN(text+sep, sep, 2)[part] },
+		"add":      func(a, b int) int { return a + b },
+		"words":    func(words ...string) []string { return words },
+	}
+}
+
+// age says how long something took, in one unit.
+func age(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "in " + age(-d)
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// count writes a number with its thousands apart.
+func count(n int) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "\u202f" + text[i:]
+	}
+	return text
+}
+
+// A readableText is a text as people read it: rendered, or as it stands.
+type readableText struct {
+	HTML   template.HTML
+	Source string
+	Notes  []string
+}
+
+func readable(text string) readableText {
+	out, notes, ok := rendered(text)
+	if !ok {
+		return readableText{Source: visible(text)}
+	}
+	return readableText{HTML: out, Notes: notes}
+}
+
+// A run of text of a snippet, found or not.
+type span struct {
+	Text   string
+	Marked bool
+}
+
+// marked cuts a text at its marks, which are pairs of bytes.
+func marked(text string, marks [][2]int) (spans []span) {
+	at := 0
+	for _, m := range marks {
+		if m[0] < at || m[1] > len(text) || m[1] < m[0] {
+			continue
+		}
+		spans = append(spans, span{visible(text[at:m[0]]), false}, span{visible(text[m[0]:m[1]]), true})
+		at = m[1]
+	}
+	return append(spans, span{visible(text[at:]), false})
+}
+
+// to returns the address of a page with other values of its query, given as pairs; "" takes one
+// away, and so does the value that it has.
+func to(u *url.URL, pairs ...string) string {
+	query := u.Query()
+	if pairs[0] != "name" { // of what is beside the hits
+		query.Del("offset")
+	}
+	for pair := range slices.Chunk(pairs, 2) {
+		if pair[1] == "" || query.Get(pair[0]) == pair[1] {
+			query.Del(pair[0])
+		} else {
+			query.Set(pair[0], pair[1])
+		}
+	}
+	return (&url.URL{Path: u.Path, RawQuery: query.Encode()}).String()
+}

@@ -1,0 +1,141 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A searchPage is what was asked, and what was found.
+type searchPage struct {
+	Query   string
+	Command []string // that finds the same
+	Fields  []field
+	Found   struct {
+		Total      int
+		TotalAll   int `json:"total_all"`
+		Unknown    []string
+		Corrected  map[string]string
+		DidYouMean string `json:"did_you_mean"`
+		Refused    string
+		Next, More int
+		Hits       []hit
+		Facets     map[string]facet
+	}
+	Previous *int        // offset of the page before
+	Record   *recordPage // beside the hits
+	Refused  string      // why it is not there
+}
+
+// A hit is a record that was found.
+type hit struct {
+	Name, Ref, Tree, Kind, Path, Title, Section, Snippet string
+	Lines                                                []int
+	Marks                                                [][2]int
+	Tokens                                               int
+	Agent, Status                                        string
+	Time                                                 time.Time
+	Written                                              *time.Time
+	Like                                                 []string
+}
+
+type facet struct {
+	Values []facetValue
+	More   int
+}
+
+// A facetValue is a value that hits have.
+type facetValue struct {
+	Value string
+	Count int
+}
+
+// A field is a condition with the values that it may have.
+type field struct {
+	Name, Chosen string
+	Values       []facetValue
+	More         int
+}
+
+// searchFields are the conditions of a search, as flags.
+func searchFields() []string {
+	return []string{"kind", "agent", "tag", "tree", "session", "task", "run", "conversation", "status", "since", "until"}
+}
+
+// shownHits is how many hits a page has.
+const shownHits = 20
+
+func loadSearch(ctx context.Context, s *Site, r *http.Request) (any, error) {
+	v := &searchPage{Query: r.FormValue("q")}
+	conditions := []string{"search"}
+	for _, name := range searchFields() {
+		if chosen := r.FormValue(name); chosen != "" {
+			conditions = append(conditions, "--"+name+"="+flagValue(name, chosen))
+		}
+	}
+	conditions = append(conditions, fmt.Sprint("--limit=", shownHits))
+	if offset, _ := strconv.Atoi(r.FormValue("offset")); offset > 0 { // 0 if it is none
+		conditions = append(conditions, fmt.Sprint("--offset=", offset))
+		v.Previous = new(max(offset-shownHits, 0))
+	}
+	asked := append(slices.Clip(conditions), "--facets=kind,agent,tag,tree,session,time", "--no-git", "--", v.Query)
+	if err := s.Ask(ctx, &v.Found, asked...); err != nil {
+		return nil, err
+	}
+	if v.Command = slices.Concat(s.Flags, conditions); v.Query != "" {
+		v.Command = append(v.Command, "--", v.Query)
+	}
+	for _, name := range searchFields() {
+		facet := v.Found.Facets[name]
+		v.Fields = append(v.Fields, field{name, r.FormValue(name), facet.Values, facet.More})
+	}
+	if name := r.FormValue("name"); name != "" {
+		var err error
+		if v.Record, err = s.record(ctx, name, r); err != nil {
+			v.Refused = err.Error() // the hits are there all the same
+		}
+	}
+	return v, nil
+}
+
+// flagValue returns a text as a flag reads it that would take it apart at its commas.
+func flagValue(name, text string) string {
+	if name == "since" || name == "until" || !strings.ContainsAny(text, ",\"\r\n") {
+		return text
+	}
+	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+}
+
+// A bar is a column of the picture of times: a day, a month or a year.
+type bar struct {
+	Label, Since, Until string
+	Count               int
+	X, Y, Height        int // in units of the picture, where a bar has 10, and the highest 40
+}
+
+// Times returns the bars of the times of all hits, the first first, one also where there is none.
+func (v *searchPage) Times() (bars []bar) {
+	counts, most, values := map[string]int{}, 1, v.Found.Facets["time"].Values
+	for _, value := range values {
+		counts[value.Value], most = value.Count, max(most, value.Count)
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	last := values[0].Value
+	form := time.DateOnly[:min(len(last), len(time.DateOnly))]
+	step := [3]int{}
+	step[strings.Count(form, "-")] = 1
+	at, err := time.Parse(form, values[len(values)-1].Value)
+	for ; err == nil && at.Format(form) <= last; at = at.AddDate(step[0], step[1], step[2]) {
+		label := at.Format(form)
+		height := (40*counts[label] + most - 1) / most
+		next := at.AddDate(step[0], step[1], step[2]).Format(time.RFC3339)
+		bars = append(bars, bar{label, at.Format(time.RFC3339), next, counts[label], 10 * len(bars), 40 - height, height})
+	}
+	return bars
+}

@@ -1,0 +1,137 @@
+// Package web shows a store to people with a browser: pages over what the commands say.
+//
+// It owns requests, templates, pictures and the stream of events, and knows no store:
+// what a page shows it asks as a command line, whose JSON it reads. Nothing is kept
+// between two requests. What agents have written is data: it is escaped, or rendered by
+// [rendered], and no page has a script or a style in its text.
+package web
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// A Site is what is shown, and how it is asked.
+type Site struct {
+	Version, Workspace string
+	Flags              []string // that commands need to reach this store
+	// Ask runs a command, that only reads, and decodes its JSON. Its error is a *Refusal
+	// where the command has one to tell.
+	Ask func(ctx context.Context, into any, args ...string) error
+	// Print runs one whose output can be long, and passes that on as it is made.
+	Print func(ctx context.Context, out io.Writer, args ...string) error
+	// Change runs a command that writes; nil: the pages only read.
+	Change func(ctx context.Context, args ...string) error
+	// Follow calls back with each new entry of the log, as JSON, until the context ends.
+	Follow func(ctx context.Context, entry func(line []byte)) error
+	Now    func() time.Time
+}
+
+// A Refusal is what a command says in place of an answer.
+type Refusal struct{ Code, Message, Hint string }
+
+func (r *Refusal) Error() string { return r.Message }
+
+// A view is a page: what it is called, and how it is filled.
+type view struct {
+	pattern string // as of http.ServeMux
+	Title   string // in the navigation; "" where it has no place there
+	Page    string // the template
+	load    func(ctx context.Context, s *Site, r *http.Request) (any, error)
+}
+
+// InNavigation reports whether the view stands there.
+func (v view) InNavigation() bool { return v.Title != "" }
+
+// Path returns where the view is.
+func (v view) Path() string { return strings.TrimSuffix(v.pattern, "{$}") }
+
+// views returns the pages, those of the navigation in its order.
+func views() []view {
+	return []view{
+		{"/{$}", "Now", "now", loadNow},
+		{"/search", "Search", "search", loadSearch},
+		{"/record", "", "record", loadRecord},
+	}
+}
+
+// A page is what a template gets.
+type page struct {
+	*Site
+	View, Title string
+	URL         *url.URL
+	Views       []view
+	Data        any
+	Failure     *Refusal
+}
+
+// Query is what the search field has.
+func (p page) Query() string { return p.URL.Query().Get("q") }
+
+var (
+	//go:embed pages static
+	files embed.FS
+)
+
+// longest is how long a page may take.
+const longest = 10 * time.Second
+
+// handler returns all pages, without the guard.
+func (s *Site) handler(events http.Handler) (http.Handler, error) {
+	templates, err := template.New("").Funcs(s.functions()).ParseFS(files, "pages/*.html")
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	for _, v := range views() {
+		mux.HandleFunc("GET "+v.pattern, func(w http.ResponseWriter, r *http.Request) { s.show(w, r, v, templates) })
+	}
+	mux.HandleFunc("GET /static/{file}", serveStatic)
+	mux.Handle("GET /events", events)
+	mux.HandleFunc("GET /raw", s.raw)
+	mux.HandleFunc("POST /resolve", s.resolve)
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
+		missing := func(context.Context, *Site, *http.Request) (any, error) {
+			return nil, &Refusal{"not_found", "there is no such page", ""}
+		}
+		s.show(w, r, view{Page: "error", load: missing}, templates)
+	})
+	return mux, nil
+}
+
+// show answers with a page, or with one that says what is wrong.
+func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, templates *template.Template) {
+	ctx, cancel := context.WithTimeout(r.Context(), longest)
+	defer cancel()
+	p, answer := page{Site: s, View: v.Page, Title: v.Title, URL: r.URL, Views: views()}, http.StatusOK
+	data, err := v.load(ctx, s, r)
+	if err != nil {
+		p.View, answer = "error", status(err)
+		if p.Failure = new(Refusal); !errors.As(err, &p.Failure) {
+			p.Failure = &Refusal{Message: err.Error()}
+		}
+	}
+	p.Data = data
+	var out bytes.Buffer
+	if err := templates.ExecuteTemplate(&out, p.View, p); err != nil {
+		http.Error(w, "this page has failed by a mistake of the program: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(answer)
+	_, _ = out.WriteTo(w) // the browser may be gone
+}
+
+func serveStatic(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "max-age=3600")
+	http.ServeFileFS(w, r, files, "static/"+r.PathValue("file"))
+}
