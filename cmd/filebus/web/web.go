@@ -60,6 +60,11 @@ func views() []view {
 		{"/{$}", "Now", "now", loadNow},
 		{"/search", "Search", "search", loadSearch},
 		{"/record", "", "record", loadRecord},
+		{"/dialogues", "Dialogues", "dialogues", loadDialogues},
+		{"/dialogue", "", "dialogue", loadDialogue},
+		{"/sessions", "Sessions", "sessions", loadSessions},
+		{"/session", "", "session", loadSession},
+		{"/budget", "Budget", "budget", loadBudget},
 	}
 }
 
