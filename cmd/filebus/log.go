@@ -18,12 +18,16 @@ import (
 type logCommand struct {
 	Since string `flag:"since"`
 	filterFlags
+	ByDay  bool `flag:"by-day" not:"follow"`
 	Follow bool `flag:"follow"`
 	Limit  int  `flag:"limit" least:"0"`
 }
 
 func (o *logCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	l := logPrinter{workspace: w, kinds: o.filter.Kinds}
+	if o.ByDay {
+		return l.countDays(ctx, o.Since, o.Limit)
+	}
 	if err := l.begin(ctx, o.Since, o.Limit); err != nil {
 		return err
 	}
@@ -54,20 +58,13 @@ type logLine struct {
 	Status   string          `json:"status,omitempty"`
 	Conflict bool            `json:"conflict,omitempty"` // kept beside the head
 	Tokens   int             `json:"tokens,omitempty"`
+	size     int64
 }
 
 // begin prints the entries there are: the last limit of those since a time.
 func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
-	if since != "" {
-		at, err := parseTime(since, l.now())
-		if err != nil {
-			return err
-		}
-		before := at.Add(-time.Nanosecond)
-		l.position, err = query.View(ctx, l.Store, func(tx *store.Tx) (uint64, error) { return tx.AsOf(before) })
-		if err != nil {
-			return err
-		}
+	if err := l.startAt(ctx, since); err != nil {
+		return err
 	}
 	if limit == 0 {
 		return l.forward(ctx)
@@ -84,6 +81,20 @@ func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 		l.note("no entries")
 	}
 	return l.printLines(lines)
+}
+
+// startAt moves to before a time, if one is given.
+func (l *logPrinter) startAt(ctx context.Context, since string) error {
+	if since == "" {
+		return nil
+	}
+	at, err := parseTime(since, l.now())
+	if err != nil {
+		return err
+	}
+	before := at.Add(-time.Nanosecond)
+	l.position, err = query.View(ctx, l.Store, func(tx *store.Tx) (uint64, error) { return tx.AsOf(before) })
+	return err
 }
 
 // last returns the last entries behind a position, newest first, and how many are before
@@ -150,7 +161,7 @@ func (l *logPrinter) add(lines []logLine, tx *store.Tx, position uint64) ([]logL
 	case !dropped:
 		r := v.Record
 		line.Name, line.Path, line.Agent, line.Task, line.Status = r.Name.String(), r.Path, r.Agent, r.Task, r.Status
-		line.Conflict, line.Tokens = r.IsConflict(), record.EstimateTokens(r.Size)
+		line.Conflict, line.Tokens, line.size = r.IsConflict(), record.EstimateTokens(r.Size), r.Size
 	}
 	return append(lines, line), nil
 }

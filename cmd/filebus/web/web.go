@@ -58,6 +58,8 @@ func views() []view {
 		{"/{$}", "Now", "now", loadNow},
 		{"/search", "Search", "search", loadSearch},
 		{"/record", "", "record", loadRecord},
+		{"/knowledge", "Knowledge", "knowledge", loadKnowledge},
+		{"/health", "Health", "health", loadHealth},
 	}
 }
 
@@ -95,6 +97,7 @@ func (s *Site) handler(events http.Handler) (http.Handler, error) {
 	mux.HandleFunc("GET /static/{file}", serveStatic)
 	mux.Handle("GET /events", events)
 	mux.HandleFunc("GET /raw", s.raw)
+	mux.HandleFunc("GET /knowledge.json", s.serveGraph)
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		missing := func(context.Context, *Site, *http.Request) (any, error) {
 			return nil, &Refusal{"not_found", "there is no such page", ""}
