@@ -56,8 +56,11 @@ func (o *dialogueAssemble) elsewhere(ctx context.Context, w *workspace, slug str
 		return err
 	}
 	if o.Stdout {
-		w.printf("%s", layout.AppendDialogueDocument(nil, doc))
-		return nil
+		text := string(layout.AppendDialogueDocument(nil, doc))
+		return w.print(struct {
+			Dialogue dialogue.Key `json:"dialogue"`
+			Text     string       `json:"text"`
+		}{d.Key, text}, "%s", text)
 	}
 	file := w.abs(o.Out)
 	if info, err := os.Stat(file); err == nil && info.IsDir() {

@@ -24,10 +24,7 @@ type logCommand struct {
 }
 
 func (o *logCommand) run(ctx context.Context, w *workspace, _ []string) error {
-	l := logPrinter{workspace: w, kinds: o.filter.Kinds}
-	if o.ByDay {
-		return l.countDays(ctx, o.Since, o.Limit)
-	}
+	l := logPrinter{workspace: w, kinds: o.filter.Kinds, byDay: o.ByDay}
 	if err := l.begin(ctx, o.Since, o.Limit); err != nil {
 		return err
 	}
@@ -41,6 +38,7 @@ func (o *logCommand) run(ctx context.Context, w *workspace, _ []string) error {
 type logPrinter struct {
 	*workspace
 	kinds    []record.Kind
+	byDay    bool          // entries are counted, not printed
 	position uint64        // of the last entry that was looked at
 	told     func(logLine) // is called for each line that was printed; may be nil
 }
@@ -63,8 +61,19 @@ type logLine struct {
 
 // begin prints the entries there are: the last limit of those since a time.
 func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
-	if err := l.startAt(ctx, since); err != nil {
-		return err
+	if since != "" {
+		at, err := parseTime(since, l.now())
+		if err != nil {
+			return err
+		}
+		before := at.Add(-time.Nanosecond)
+		l.position, err = query.View(ctx, l.Store, func(tx *store.Tx) (uint64, error) { return tx.AsOf(before) })
+		if err != nil {
+			return err
+		}
+	}
+	if l.byDay {
+		return l.countDays(ctx, limit)
 	}
 	if limit == 0 {
 		return l.forward(ctx)
@@ -81,20 +90,6 @@ func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 		l.note("no entries")
 	}
 	return l.printLines(lines)
-}
-
-// startAt moves to before a time, if one is given.
-func (l *logPrinter) startAt(ctx context.Context, since string) error {
-	if since == "" {
-		return nil
-	}
-	at, err := parseTime(since, l.now())
-	if err != nil {
-		return err
-	}
-	before := at.Add(-time.Nanosecond)
-	l.position, err = query.View(ctx, l.Store, func(tx *store.Tx) (uint64, error) { return tx.AsOf(before) })
-	return err
 }
 
 // last returns the last entries behind a position, newest first, and how many are before

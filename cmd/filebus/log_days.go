@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"filebus/materialize/markdown"
 	"filebus/store"
 )
 
@@ -24,10 +25,7 @@ type logDaysJSON struct {
 }
 
 // countDays prints how many of the last entries are of which day.
-func (l *logPrinter) countDays(ctx context.Context, since string, limit int) error {
-	if err := l.startAt(ctx, since); err != nil {
-		return err
-	}
+func (l *logPrinter) countDays(ctx context.Context, limit int) error {
 	if limit == 0 {
 		limit = math.MaxInt - 1 // one more is looked for
 	}
@@ -36,7 +34,7 @@ func (l *logPrinter) countDays(ctx context.Context, since string, limit int) err
 		return err
 	}
 	slices.Reverse(lines)
-	days, rows := []logDay{}, [][]string{}
+	days := []logDay{}
 	for _, line := range lines {
 		day := line.Time.UTC().Format(time.DateOnly)
 		if len(days) == 0 || days[len(days)-1].Day != day { // a clock that went back begins a day again
@@ -48,10 +46,10 @@ func (l *logPrinter) countDays(ctx context.Context, since string, limit int) err
 			d.Bytes += line.size
 		}
 	}
-	for _, d := range days {
-		rows = append(rows, []string{d.Day, strconv.Itoa(d.Entries), strconv.Itoa(d.Puts), byteSize(d.Bytes)})
+	row := func(d logDay) []string {
+		return []string{d.Day, strconv.Itoa(d.Entries), strconv.Itoa(d.Puts), byteSize(d.Bytes)}
 	}
-	return l.presentTable(rows, presentation{
+	return l.presentTable(markdown.Each(days, row), presentation{
 		left: left, none: "no entries", rest: "--limit 0", json: func(int) any { return logDaysJSON{days, left} },
 	})
 }

@@ -205,10 +205,10 @@ func (b *Board) TensionRows() []layout.TensionRow {
 		status, by := t.At(last.Number)
 		row := layout.TensionRow{
 			ID: t.String(), Tension: markdown.Clip(t.Label, maxLabel), Status: string(status), Raised: b.who(t.Agent,
-				t.Round),
+				t.Round), RaisedRound: t.Round,
 		}
 		if by != nil && !status.isOpen() {
-			row.Resolved = b.who(by.Agent, by.Round)
+			row.Resolved, row.ResolvedRound = b.who(by.Agent, by.Round), &by.Round
 		}
 		if t.row != nil && t.mark == nil && (by == nil || by.Agent == "") { // no agent has done more since
 			row.Status, row.Resolved = cmp.Or(t.row.Status, row.Status), t.row.Resolved

@@ -14,9 +14,13 @@ type healthPage struct {
 		Time              time.Time
 	}
 	Growth struct {
-		Days []grownDay
+		Days []struct {
+			Day                  string
+			Entries, Puts, Bytes int
+		}
 		More int
 	}
+	Chart    chart // of the growth
 	Verified *verified
 	Refused  error // in place of it
 	Stale    bool  // the page was refreshed: verify is not run for that
@@ -34,13 +38,6 @@ type verified struct {
 
 // IsSound reports whether nothing is wrong.
 func (v *verified) IsSound() bool { return len(v.Faults) == 0 && v.Index == "ok" }
-
-// A grownDay is how much was stored on it.
-type grownDay struct {
-	Day           string
-	Entries, Puts int
-	Bytes         int
-}
 
 // The bounds of the page. Growth is counted anew with each entry of the log while somebody looks.
 const (
@@ -60,6 +57,11 @@ func loadHealth(ctx context.Context, s *Site, r *http.Request) (any, error) {
 		v.Conflicts = v.Conflicts[:len(v.Conflicts)-v.More]
 	}
 	_ = s.Ask(ctx, &v.Growth, "log", "--by-day", "--since="+grownDays, maxCounted) // likewise
+	v.Chart = chart{Title: "By day (UTC)", Legend: []string{"bytes of texts"}, Columns: []string{"day", "entries", "texts", "bytes"}}
+	for _, d := range v.Growth.Days {
+		v.Chart.bar(d.Day, "", []string{count(d.Entries), count(d.Puts), count(d.Bytes)}, d.Bytes)
+	}
+	v.Chart.measure()
 	if r.FormValue("verify") != "" {
 		v.verify(s, r)
 	}
@@ -83,33 +85,4 @@ func (v *healthPage) verify(s *Site, r *http.Request) {
 		said.More += left
 		*texts = (*texts)[:len(*texts)-left]
 	}
-}
-
-// A dayBar is a day of the chart.
-type dayBar struct {
-	grownDay
-	X, Y, Width, Height int
-	Labelled            bool // there is room for its date
-}
-
-// The size of the chart, without what is written around it.
-const (
-	growthWidth  = 600
-	growthHeight = 100
-)
-
-// Bars returns the days as bars of their bytes. A day without entries has none.
-func (v *healthPage) Bars() (bars []dayBar) {
-	most := 1
-	for _, d := range v.Growth.Days {
-		most = max(most, d.Bytes)
-	}
-	n := max(len(v.Growth.Days), 7)
-	for i, d := range v.Growth.Days {
-		h := int(float64(d.Bytes) / float64(most) * growthHeight)
-		b := dayBar{grownDay: d, X: i * growthWidth / n, Width: max(growthWidth/n-2, 1), Height: max(h, 1)}
-		b.Y, b.Labelled = growthHeight+20-b.Height, i%(n/7) == 0
-		bars = append(bars, b)
-	}
-	return bars
 }

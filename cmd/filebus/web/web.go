@@ -58,7 +58,12 @@ func views() []view {
 		{"/{$}", "Now", "now", loadNow},
 		{"/search", "Search", "search", loadSearch},
 		{"/record", "", "record", loadRecord},
+		{"/dialogues", "Dialogues", "dialogues", loadDialogues},
+		{"/dialogue", "", "dialogue", loadDialogue},
 		{"/knowledge", "Knowledge", "knowledge", loadKnowledge},
+		{"/sessions", "Sessions", "sessions", loadSessions},
+		{"/session", "", "session", loadSession},
+		{"/budget", "Budget", "budget", loadBudget},
 		{"/health", "Health", "health", loadHealth},
 	}
 }
