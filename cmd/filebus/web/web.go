@@ -62,9 +62,11 @@ func views() []view {
 		{"/record", "", "record", loadRecord},
 		{"/dialogues", "Dialogues", "dialogues", loadDialogues},
 		{"/dialogue", "", "dialogue", loadDialogue},
+		{"/knowledge", "Knowledge", "knowledge", loadKnowledge},
 		{"/sessions", "Sessions", "sessions", loadSessions},
 		{"/session", "", "session", loadSession},
 		{"/budget", "Budget", "budget", loadBudget},
+		{"/health", "Health", "health", loadHealth},
 	}
 }
 
@@ -103,6 +105,7 @@ func (s *Site) handler(events http.Handler) (http.Handler, error) {
 	mux.Handle("GET /events", events)
 	mux.HandleFunc("GET /raw", s.raw)
 	mux.HandleFunc("POST /resolve", s.resolve)
+	mux.HandleFunc("GET /knowledge.json", s.serveGraph)
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		missing := func(context.Context, *Site, *http.Request) (any, error) {
 			return nil, &Refusal{"not_found", "there is no such page", ""}
