@@ -120,8 +120,8 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, templates *t
 		if p.Failure = new(Refusal); !errors.As(err, &p.Failure) {
 			p.Failure = &Refusal{Message: err.Error()}
 		}
-		if p.Failure.Code == "not_found" {
-			status = http.StatusNotFound
+		if of := map[string]int{"not_found": http.StatusNotFound, "usage": http.StatusBadRequest}[p.Failure.Code]; of > 0 {
+			status = of
 		}
 	}
 	p.Data = data
