@@ -31,8 +31,13 @@ func (s *Site) raw(w http.ResponseWriter, r *http.Request) {
 
 // status returns the status of an answer that is an error.
 func status(err error) int {
-	if refused := new(Refusal); errors.As(err, &refused) && refused.Code == "not_found" {
-		return http.StatusNotFound
+	if refused := new(Refusal); errors.As(err, &refused) {
+		switch refused.Code {
+		case "not_found":
+			return http.StatusNotFound
+		case "usage":
+			return http.StatusBadRequest
+		}
 	}
 	return http.StatusInternalServerError
 }

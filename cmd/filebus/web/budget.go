@@ -149,7 +149,9 @@ func (v *budgetPage) conversation(ctx context.Context, s *Site, id, flag string)
 		numbers := []string{count(step.Calls), count(step.Inline), count(step.ByReference)}
 		v.Parts.bar(fmt.Sprint(i+1, " ", step.Agent), "", numbers, step.Inline, step.ByReference)
 	}
-	v.Curves = []curves{drawn(v.Parts.Title, labels, inline, references)}
+	if len(labels) > 1 {
+		v.Curves = []curves{drawn(v.Parts.Title, labels, inline, references)}
+	}
 	v.Parts.Rows, v.Parts.More = cut(v.Parts.Rows, mostShown)
 	return nil
 }

@@ -155,6 +155,11 @@ type curve struct {
 	Points []point
 }
 
+// isEmpty reports whether there is nothing to see.
+func (c curves) isEmpty() bool {
+	return !slices.ContainsFunc(c.Series, func(s curve) bool { return len(s.Points) > 0 })
+}
+
 // A point is a value of a series; where there is one before it, a line goes there.
 type point struct {
 	X, Y         float64

@@ -171,14 +171,14 @@ func (v *dialoguePage) Legend() []kindCount {
 func (v *dialoguePage) Tensions() chart {
 	c := chart{
 		Title:   "Tensions, from the round that raised them to the one that resolved them",
-		Columns: []string{"tension", "status"}, Legend: []string{"open", "resolved"},
+		Columns: []string{"tension", "status"}, Legend: []string{"open", "ended"},
 	}
 	if len(v.Score.Rounds) == 0 {
 		return c
 	}
 	low, high := v.Score.Rounds[0].Round, v.Score.Rounds[len(v.Score.Rounds)-1].Round
 	for _, t := range v.Score.Tensions {
-		low, high = min(low, t.From), max(high, t.From)
+		low, high = min(low, t.From), max(high, t.From, *cmp.Or(t.To, &t.From))
 	}
 	along := axis{float64(low), float64(high + 1), 1}
 	for r := low; r <= high; r += 1 + (high-low)/10 {
@@ -187,7 +187,7 @@ func (v *dialoguePage) Tensions() chart {
 	for _, t := range v.Score.Tensions {
 		end, class, title := high, "series0", fmt.Sprintf("%s, raised: %s", t.ID, cmp.Or(t.Raised, "not said by whom"))
 		if t.To != nil {
-			end, class, title = *t.To, "series1", title+", resolved: "+t.Resolved
+			end, class, title = *t.To, "series1", title+"; "+t.Status+": "+t.Resolved
 		}
 		c.Rows = append(c.Rows, chartRow{Label: t.ID + " " + t.Tension, Numbers: []string{t.Status}, Marks: []mark{
 			along.span(float64(t.From)+.2, float64(end)+.8, class, title),
@@ -214,7 +214,8 @@ func (v *dialoguePage) Curves() []curves {
 			all[i].Values = append(all[i].Values, value)
 		}
 	}
-	return []curves{drawn("Scores by round", labels, all[:2]...), drawn("Velocity by round", labels, all[2:]...)}
+	drawings := []curves{drawn("Scores by round", labels, all[:2]...), drawn("Velocity by round", labels, all[2:]...)}
+	return slices.DeleteFunc(drawings, curves.isEmpty)
 }
 
 // address returns that of a page with one value in its query.

@@ -85,7 +85,7 @@ func loadSession(ctx context.Context, s *Site, r *http.Request) (any, error) {
 		Events []event
 		More   int
 	}
-	if err := s.Ask(ctx, &log, "session", "log", "--limit=500", "--", id); err != nil {
+	if err := s.Ask(ctx, &log, "session", "log", "--limit=200", "--", id); err != nil {
 		return nil, err
 	}
 	v.Events, v.Earlier = log.Events, log.More
