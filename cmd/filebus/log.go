@@ -18,13 +18,12 @@ import (
 type logCommand struct {
 	Since string `flag:"since"`
 	filterFlags
-	ByDay  bool `flag:"by-day" not:"follow"`
 	Follow bool `flag:"follow"`
 	Limit  int  `flag:"limit" least:"0"`
 }
 
 func (o *logCommand) run(ctx context.Context, w *workspace, _ []string) error {
-	l := logPrinter{workspace: w, kinds: o.filter.Kinds, byDay: o.ByDay}
+	l := logPrinter{workspace: w, kinds: o.filter.Kinds}
 	if err := l.begin(ctx, o.Since, o.Limit); err != nil {
 		return err
 	}
@@ -38,7 +37,6 @@ func (o *logCommand) run(ctx context.Context, w *workspace, _ []string) error {
 type logPrinter struct {
 	*workspace
 	kinds    []record.Kind
-	byDay    bool          // entries are counted, not printed
 	position uint64        // of the last entry that was looked at
 	told     func(logLine) // is called for each line that was printed; may be nil
 }
@@ -56,7 +54,6 @@ type logLine struct {
 	Status   string          `json:"status,omitempty"`
 	Conflict bool            `json:"conflict,omitempty"` // kept beside the head
 	Tokens   int             `json:"tokens,omitempty"`
-	size     int64
 }
 
 // begin prints the entries there are: the last limit of those since a time.
@@ -71,9 +68,6 @@ func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 		if err != nil {
 			return err
 		}
-	}
-	if l.byDay {
-		return l.countDays(ctx, limit)
 	}
 	if limit == 0 {
 		return l.forward(ctx)
@@ -156,7 +150,7 @@ func (l *logPrinter) add(lines []logLine, tx *store.Tx, position uint64) ([]logL
 	case !dropped:
 		r := v.Record
 		line.Name, line.Path, line.Agent, line.Task, line.Status = r.Name.String(), r.Path, r.Agent, r.Task, r.Status
-		line.Conflict, line.Tokens, line.size = r.IsConflict(), record.EstimateTokens(r.Size), r.Size
+		line.Conflict, line.Tokens = r.IsConflict(), record.EstimateTokens(r.Size)
 	}
 	return append(lines, line), nil
 }

@@ -13,14 +13,7 @@ type healthPage struct {
 		Name, Store, File string
 		Time              time.Time
 	}
-	Growth struct {
-		Days []struct {
-			Day                  string
-			Entries, Puts, Bytes int
-		}
-		More int
-	}
-	Chart    chart // of the growth
+	Growth   *chart
 	Verified *verified
 	Refused  error // in place of it
 	Stale    bool  // the page was refreshed: verify is not run for that
@@ -39,11 +32,11 @@ type verified struct {
 // IsSound reports whether nothing is wrong.
 func (v *verified) IsSound() bool { return len(v.Faults) == 0 && v.Index == "ok" }
 
-// The bounds of the page. Growth is counted anew with each entry of the log while somebody looks.
+// The bounds of the page. Growth is counted anew with each entry of the log, while somebody looks.
 const (
 	verifyTime  = 2 * time.Minute
-	grownDays   = "60d"
-	maxCounted  = "--limit=20000"
+	maxCounted  = "--limit=5000" // records
+	maxDays     = 60
 	maxFindings = 100
 )
 
@@ -56,12 +49,7 @@ func loadHealth(ctx context.Context, s *Site, r *http.Request) (any, error) {
 		v.More = max(len(v.Conflicts)-maxFindings, 0)
 		v.Conflicts = v.Conflicts[:len(v.Conflicts)-v.More]
 	}
-	_ = s.Ask(ctx, &v.Growth, "log", "--by-day", "--since="+grownDays, maxCounted) // likewise
-	v.Chart = chart{Title: "By day (UTC)", Legend: []string{"bytes of texts"}, Columns: []string{"day", "entries", "texts", "bytes"}}
-	for _, d := range v.Growth.Days {
-		v.Chart.bar(d.Day, "", []string{count(d.Entries), count(d.Puts), count(d.Bytes)}, d.Bytes)
-	}
-	v.Chart.measure()
+	v.Growth = s.growth(ctx)
 	if r.FormValue("verify") != "" {
 		v.verify(s, r)
 	}
@@ -85,4 +73,31 @@ func (v *healthPage) verify(s *Site, r *http.Request) {
 		said.More += left
 		*texts = (*texts)[:len(*texts)-left]
 	}
+}
+
+// growth counts the last records by the day on which they were stored, the last day first.
+func (s *Site) growth(ctx context.Context) *chart {
+	var said struct {
+		Records []struct {
+			Time   time.Time
+			Tokens int
+		}
+		More int
+	}
+	c := &chart{Title: "Stored on each day (UTC)", Legend: []string{"tokens"}, Columns: []string{"day", "records", "tokens, about"}}
+	_ = s.Ask(ctx, &said, "list", maxCounted) // doctor says why
+	if said.More > 0 {
+		c.Title += ": the last " + count(len(said.Records)) + " records"
+	}
+	for left := said.Records; len(left) > 0; {
+		day, n, tokens := left[0].Time.UTC().Format(time.DateOnly), 0, 0
+		for ; n < len(left) && left[n].Time.UTC().Format(time.DateOnly) == day; n++ {
+			tokens += left[n].Tokens
+		}
+		c.bar(day, "", []string{count(n), count(tokens)}, tokens)
+		left = left[n:]
+	}
+	c.Rows, c.More = cut(c.Rows, maxDays)
+	c.measure()
+	return c
 }

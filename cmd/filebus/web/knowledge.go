@@ -44,6 +44,7 @@ type node struct {
 	X            float64  `json:"x"`
 	Y            float64  `json:"y"`
 	Links        []edge   `json:"-"` // that the entry states
+	in           int      // the cluster
 }
 
 // An edge says how one entry is connected with another.

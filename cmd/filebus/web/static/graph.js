@@ -103,9 +103,9 @@
     to.lineWidth = 3;
     const write = (text, x, y) => { to.strokeText(text, x, y); to.fillText(text, x, y); };
     for (const c of graph.clusters) {
-      if (c.r * view.k > 1.5 * px) write(`${c.tag.slice(0, 24) || "other"} ${c.count}`, c.x * view.k + view.x, (c.y - c.r) * view.k + view.y + px);
+      if (c.r * view.k > 1.5 * px) write(`${c.tag.slice(0, 24) || "other"} ${c.count}`, c.x * view.k + view.x, (c.y - c.r) * view.k + view.y + px / 2);
     }
-    if (view.k > 4) graph.nodes.forEach((n, i) => write(n.summary.slice(0, 14), at[i][0], at[i][1] + r + px));
+    if (view.k > 4) graph.nodes.forEach((n, i) => write(n.summary.slice(0, 18), at[i][0], at[i][1] + r + px));
     to.lineWidth = 1;
     if (found < 0) return;
     to.beginPath();
