@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"os"
@@ -13,19 +14,19 @@ import (
 )
 
 // A name that would end an attribute, begin elements that act, and turn the order of reading.
-const hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>` + "\u202e" + ` ' {{.}} ` + "`${alert(4)}`"
+const harmful = `"><script>alert(1)</script><img src=x onerror=alert(2)><svg onload=alert(3)>` + "\u202e" + ` ' {{.}} ` + "`${alert(4)}`"
 
-// hostileText is Markdown with what must not act.
-const hostileText = "---\ntitle: '" + `"><script>alert(5)</script>` + "'\ntags: ['<b onclick=alert(6)>']\n---\n# " + hostile + "\n\n" + `
+// harmfulText is Markdown with what must not act.
+const harmfulText = "---\ntitle: '" + `"><script>alert(5)</script>` + "'\ntags: ['<b onclick=alert(6)>']\n---\n# " + harmful + "\n\n" + `
 <script>alert(7)</script><iframe src="javascript:alert(8)"></iframe><object data="http://evil.example/o"></object>
 <style>@import url(http://evil.example/a.css); body{display:none}</style><base href="http://evil.example/">
 <meta http-equiv="refresh" content="0;url=http://evil.example/"><link rel=stylesheet href=//evil.example/b.css>
 ![i](http://evil.example/i.png) ![j](data:image/svg+xml,<svg/onload=alert(9)>) ![k](//evil.example/k.png)
 [l](javascript:alert(10)) [m]( JaVa	script:alert(11)) [n](data:text/html,<script>alert(12)</script>) <http://evil.example/p>
-[PERSPECTIVE P01: ` + hostile + `]
-[TENSION T01: ` + hostile + `]
+[PERSPECTIVE P01: ` + harmful + `]
+[TENSION T01: ` + harmful + `]
 
-| ` + hostile + ` | b |
+| ` + harmful + ` | b |
 |:-:|--:|
 | <img src=http://evil.example/t.png> | x |
 
@@ -39,7 +40,7 @@ func hostileWorkspace(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"m.md": hostileText, `src/q"><img src=x onerror=alert(15)>.md`: hostileText, "src/b\u202edi.md": "# x\n",
+		"m.md": harmfulText, `src/q"><img src=x onerror=alert(15)>.md`: harmfulText, "src/b\u202edi.md": "# x\n",
 		"src/x.svg":    `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(16)"><script>alert(17)</script><image href="http://evil.example/"/></svg>`,
 		"src/y.html":   `<html><script>alert(18)</script><img src=http://evil.example/>`,
 		"src/b<i>.dat": "\x89PNG\r\n\x1a\n\xff\x00<script>alert(19)</script>",
@@ -52,22 +53,24 @@ func hostileWorkspace(t *testing.T) string {
 	mustRun(t, dir, "init", "--yes")
 	for _, args := range [][]string{
 		{"capture", "src"},
-		{"put", "m.md", "--agent", hostile, "--conversation", "c<b>", "--status", "<b onclick=alert(20)>", "--tag", "<b onclick=alert(21)>", "--from", `note/src/y.html`},
-		{"put", "m.md", "--name", `note/a"><script>alert(22)<.md`, "--tag", `<img src=x onerror=alert(23)>`},
-		{"issue", "add", hostile, "--type", "bug", "--details", hostileText, "--criteria", hostile, "--agent", hostile, "--file", `a<b>.go`, "--rationale", hostile},
-		{"task", "start", "X7", "--title", hostile, "--agent", hostile, "--focus", hostile, "--run", "r<b>"},
-		{"task", "start", "X8", "--title", hostile, "--agent", hostile},
-		{"task", "done", "X7", "--summary", hostile, "--gotcha", hostile, "--next", hostile},
-		{"knowledge", "add", "--type", "gotcha", "--tag", `a<b>`, "--content", hostileText, "--title", hostile, "--source", "X7"},
-		{"dialogue", "new", hostile, "--agents", "anna,zoë", "--judge", "jim", "--question", hostile, "--role", "anna=" + hostile, "--slug", "streit"},
+		{"put", "m.md", "--agent", harmful, "--conversation", "c<b>", "--status", "<b onclick=alert(20)>", "--tag", "<b onclick=alert(21)>", "--from", `note/src/y.html`},
+		{"put", "m.md", "--name", `note/a"><script>alert(22)<.md`, "--tag", `<img src=x onerror=alert(23)>`, "--force"},
+		{"issue", "add", harmful, "--type", "bug", "--details", harmfulText, "--criteria", harmful, "--agent", harmful, "--file", `a<b>.go`, "--rationale", harmful},
+		{"task", "start", "X7", "--title", harmful, "--agent", harmful, "--focus", harmful, "--run", "r<b>"},
+		{"task", "start", "X8", "--title", harmful, "--agent", harmful},
+		{"task", "done", "X7", "--summary", harmful, "--gotcha", harmful, "--next", harmful},
+		{"knowledge", "add", "--type", "gotcha", "--tag", `a<b>`, "--content", harmfulText, "--title", harmful, "--source", "X7"},
+		{"dialogue", "new", harmful, "--agents", "anna,zoë", "--judge", "jim", "--question", harmful, "--role", "anna=" + harmful, "--slug", "streit"},
 		{"dialogue", "put", "streit", "0", "anna", "m.md"},
-		{"dialogue", "put", "streit", "0", "zoë", "--stub", hostile},
-		{"session", "start", "build", "--name", hostile},
+		{"dialogue", "put", "streit", "0", "zoë", "--stub", harmful},
+		{"session", "start", "build", "--name", harmful},
 	} {
 		mustRun(t, dir, args...)
 	}
-	session := strings.TrimSpace(mustRun(t, dir, "session", "list", "--format", "{{.session}}"))
-	mustRun(t, dir, "session", "put", session, "context", "m.md", "--summary", hostile, "--agent", hostile)
+	var listed struct{ Sessions []struct{ Session string } }
+	must(t, json.Unmarshal([]byte(mustRun(t, dir, "session", "list", "--json")), &listed))
+	session := listed.Sessions[0].Session
+	mustRun(t, dir, "session", "put", session, "context", "m.md", "--summary", harmful, "--agent", harmful)
 	return dir
 }
 
@@ -80,8 +83,8 @@ func TestHostilePages(t *testing.T) {
 	for _, path := range []string{"/", "/search", "/record", "/dialogue", "/knowledge", "/session", "/budget", "/health", "/nowhere"} {
 		all := url.Values{}
 		for _, key := range []string{"q", "name", "id", "at", "by", "tag", "type", "kind", "agent", "tree", "session", "since", "against", "view"} {
-			all.Set(key, hostile)
-			todo = append(todo, path+"?"+url.Values{key: {hostile}}.Encode())
+			all.Set(key, harmful)
+			todo = append(todo, path+"?"+url.Values{key: {harmful}}.Encode())
 		}
 		todo = append(todo, path+"?"+all.Encode())
 	}
@@ -100,8 +103,9 @@ func TestHostilePages(t *testing.T) {
 			`[onload], [onerror], [onclick], a[href^='javascript' i], a[href^='data' i]")].map((e) => e.outerHTML.slice(0, 200))`); len(found) > 0 {
 			t.Errorf("%s has elements of content: %q", path, found)
 		}
-		if shown := get[bool](b, `/[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText + document.title)`); shown {
-			t.Errorf("%s: characters turn the order of reading", path)
+		if turned := get[[]string](b, `[document.querySelector("title"), ...document.querySelectorAll("body *")].filter((e) => `+
+			`[...e.childNodes].some((n) => n.nodeType === 3 && /[\u202a-\u202e\u2066-\u2069]/.test(n.data))).map((e) => e.outerHTML.slice(0, 300))`); len(turned) > 0 {
+			t.Errorf("%s: characters turn the order of reading: %q", path, turned)
 		}
 		links := get[[]string](b, `[...document.querySelectorAll("a[href]")].filter((a) => a.origin === location.origin).map((a) => a.pathname + a.search)`)
 		for _, link := range links {
@@ -109,9 +113,7 @@ func TestHostilePages(t *testing.T) {
 				seen, todo = append(seen, link), append(todo, link)
 			}
 		}
-		if b.check(); t.Failed() {
-			t.Fatalf("that was %s", path)
-		}
+		b.check(path)
 	}
 	t.Logf("%d pages and files, %d links not followed", min(len(todo), 260), max(0, len(todo)-260))
 	if len(todo) < 170 || saved == 0 {
@@ -159,7 +161,7 @@ func TestWatchful(t *testing.T) {
 		t.Errorf("axe finds %d pictures without words, want one", n)
 	}
 	b.do(chromedp.EmulateViewport(360, 640))
-	get[any](b, `document.querySelector("main").insertAdjacentHTML("beforeend", "<pre><table width=900><tr><td>x</table></pre>"), 0`)
+	get[any](b, `document.querySelector("main").insertAdjacentHTML("beforeend", "<canvas width=900></canvas>"), 0`)
 	if width := get[int](b, `document.documentElement.scrollWidth`); width <= 360 {
 		t.Errorf("a wide page is %d wide", width)
 	}
