@@ -13,42 +13,32 @@ type healthPage struct {
 		Name, Store, File string
 		Time              time.Time
 	}
+	More     int // conflicts that are not shown
 	Growth   *chart
 	Verified *verified
 	Refused  error // in place of it
 	Stale    bool  // the page was refreshed: verify is not run for that
-	More     int   // conflicts that are not shown
 }
 
 // A verified is what verify says.
 type verified struct {
-	Records, Dropped, Bodies int
-	Bytes                    int
-	Faults, Remarks          []string
-	Index                    string
-	More                     int // faults and remarks that are not shown
+	Records, Dropped, Bodies, Bytes int
+	Faults, Remarks                 []string
+	Index                           string
+	Findings                        []string // faults and remarks that are shown
+	More                            int      // that are not
 }
 
-// IsSound reports whether nothing is wrong.
-func (v *verified) IsSound() bool { return len(v.Faults) == 0 && v.Index == "ok" }
-
-// The bounds of the page. Growth is counted anew with each entry of the log, while somebody looks.
-const (
-	verifyTime  = 2 * time.Minute
-	maxCounted  = "--limit=5000" // records
-	maxDays     = 60
-	maxFindings = 100
-)
+// verifyTime is how long verify may take for a page.
+const verifyTime = 2 * time.Minute
 
 func loadHealth(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	v := &healthPage{}
 	if err := s.Ask(ctx, v, "doctor"); err != nil { // of a store that cannot be read it says why
 		return nil, err
 	}
-	if s.Ask(ctx, v, "conflicts") == nil {
-		v.More = max(len(v.Conflicts)-maxFindings, 0)
-		v.Conflicts = v.Conflicts[:len(v.Conflicts)-v.More]
-	}
+	_ = s.Ask(ctx, v, "conflicts") // doctor says why there are none to tell, as of what follows
+	v.Conflicts, v.More = cut(v.Conflicts, mostShown)
 	v.Growth = s.growth(ctx)
 	if r.FormValue("verify") != "" {
 		v.verify(s, r)
@@ -68,11 +58,7 @@ func (v *healthPage) verify(s *Site, r *http.Request) {
 		return
 	}
 	v.Verified = said
-	for _, texts := range []*[]string{&said.Faults, &said.Remarks} {
-		left := max(len(*texts)-maxFindings, 0)
-		said.More += left
-		*texts = (*texts)[:len(*texts)-left]
-	}
+	said.Findings, said.More = cut(append(said.Faults, said.Remarks...), mostShown)
 }
 
 // growth counts the last records by the day on which they were stored, the last day first.
@@ -85,7 +71,7 @@ func (s *Site) growth(ctx context.Context) *chart {
 		More int
 	}
 	c := &chart{Title: "Stored on each day (UTC)", Legend: []string{"tokens"}, Columns: []string{"day", "records", "tokens, about"}}
-	_ = s.Ask(ctx, &said, "list", maxCounted) // doctor says why
+	_ = s.Ask(ctx, &said, "list", "--limit=5000") // it is counted anew with each change, while somebody looks
 	if said.More > 0 {
 		c.Title += ": the last " + count(len(said.Records)) + " records"
 	}
@@ -97,7 +83,7 @@ func (s *Site) growth(ctx context.Context) *chart {
 		c.bar(day, "", []string{count(n), count(tokens)}, tokens)
 		left = left[n:]
 	}
-	c.Rows, c.More = cut(c.Rows, maxDays)
+	c.Rows, c.More = cut(c.Rows, mostShown)
 	c.measure()
 	return c
 }

@@ -13,6 +13,7 @@ import (
 type knowledgePage struct {
 	graph
 	Total   int
+	Drawn   int
 	Rows    []*node // of the table
 	Next    int     // where the table goes on; 0: it does not
 	Fields  []field
@@ -49,14 +50,11 @@ type node struct {
 
 // An edge says how one entry is connected with another.
 type edge struct {
-	From     string `json:"from"`
-	To       string `json:"to"`
-	Type     string `json:"type"`
-	from, to *node
+	From string   `json:"from"`
+	To   string   `json:"to"`
+	Type string   `json:"type"`
+	Ends [2]*node `json:"-"`
 }
-
-// Target returns the entry at the other end.
-func (e edge) Target() *node { return e.to }
 
 // isStated tells links from what entries merely share.
 func (e edge) isStated() bool { return e.Type != "tags" && e.Type != "task" && e.Type != "files" }
@@ -77,9 +75,6 @@ func (s *Site) knowledge(ctx context.Context, r *http.Request) (g graph, command
 			command = append(command, "--"+name+"="+value)
 		}
 	}
-	if r.FormValue("links") != "" {
-		command = append(command, "--links-only")
-	}
 	command = append(command, maxNodes)
 	err = s.Ask(ctx, &g, command...)
 	byID := map[string]*node{}
@@ -88,8 +83,8 @@ func (s *Site) knowledge(ctx context.Context, r *http.Request) (g graph, command
 	}
 	for i := range g.Edges {
 		e := &g.Edges[i]
-		if e.from, e.to = byID[e.From], byID[e.To]; e.isStated() {
-			e.from.Links = append(e.from.Links, *e)
+		if e.Ends = [2]*node{byID[e.From], byID[e.To]}; e.isStated() {
+			e.Ends[0].Links = append(e.Ends[0].Links, *e)
 		}
 	}
 	return g, command, err
@@ -111,18 +106,14 @@ func loadKnowledge(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	if v.TooMany != nil {
 		return v, nil
 	}
-	v.Total = len(v.Nodes)
+	v.Total, v.Drawn = len(v.Nodes), min(len(v.Nodes), maxDrawn)
 	offset, _ := strconv.Atoi(r.FormValue("offset")) // 0 if it is none
 	offset = min(max(offset, 0), v.Total)
-	v.Rows = v.Nodes[offset:min(offset+tableRows, v.Total)]
-	if end := offset + len(v.Rows); end < v.Total {
-		v.Next = end
+	if v.Rows, v.Next = cut(v.Nodes[offset:], tableRows); v.Next > 0 {
+		v.Next = offset + tableRows
 	}
 	return v, s.Ask(ctx, &v.Map, "component", "show")
 }
-
-// Drawn returns how many entries the picture has.
-func (v *knowledgePage) Drawn() int { return min(v.Total, maxDrawn) }
 
 // chips returns the values of a condition, the most frequent first.
 func (g *graph) chips(r *http.Request, name string, of func(*node) []string) field {
@@ -137,8 +128,7 @@ func (g *graph) chips(r *http.Request, name string, of func(*node) []string) fie
 		f.Values = append(f.Values, facetValue{Value: value, Count: n})
 	}
 	slices.SortFunc(f.Values, func(a, b facetValue) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Value, b.Value)) })
-	f.More = max(len(f.Values)-maxChips, 0)
-	f.Values = f.Values[:len(f.Values)-f.More]
+	f.Values, f.More = cut(f.Values, maxChips)
 	return f
 }
 
@@ -156,7 +146,7 @@ func (s *Site) serveGraph(w http.ResponseWriter, r *http.Request) {
 	for _, n := range g.Nodes {
 		n.Summary, drawn[n] = visible(n.Summary), true
 	}
-	g.Edges = slices.DeleteFunc(g.Edges, func(e edge) bool { return !drawn[e.from] || !drawn[e.to] })
+	g.Edges = slices.DeleteFunc(g.Edges, func(e edge) bool { return !drawn[e.Ends[0]] || !drawn[e.Ends[1]] })
 	g.arrange()
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

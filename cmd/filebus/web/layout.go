@@ -36,7 +36,7 @@ func (g *graph) arrange() {
 	}
 	for range settling {
 		for _, e := range g.Edges { // the ends pull each other, within their cluster
-			if a, b := e.from, e.to; a.in == b.in {
+			if a, b := e.Ends[0], e.Ends[1]; a.in == b.in {
 				dx, dy := (b.X-a.X)/25, (b.Y-a.Y)/25
 				a.X, a.Y, b.X, b.Y = a.X+dx, a.Y+dy, b.X-dx, b.Y-dy
 			}

@@ -13,7 +13,7 @@ func knowledgeGraph(n int, tags func(i int) []string) *graph {
 	for i := range n {
 		g.Nodes = append(g.Nodes, &node{ID: fmt.Sprint("é", i), Tags: tags(i)})
 		for _, to := range []int{i / 2, i / 3, i - 1} {
-			g.Edges = append(g.Edges, edge{Type: "tags", from: g.Nodes[i], to: g.Nodes[max(to, 0)]})
+			g.Edges = append(g.Edges, edge{Type: "tags", Ends: [2]*node{g.Nodes[i], g.Nodes[max(to, 0)]}})
 		}
 	}
 	return g

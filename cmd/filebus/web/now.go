@@ -38,12 +38,9 @@ const (
 )
 
 func begin[T any](r *http.Request, key string, list []T, more int) part[T] {
-	n := few
-	if r.FormValue("all") == key {
-		n = all
-	}
-	n = min(n, len(list))
-	return part[T]{key, list[:n], more + len(list) - n}
+	most := map[bool]int{false: few, true: all}[r.FormValue("all") == key]
+	shown, left := cut(list, most)
+	return part[T]{key, shown, more + left}
 }
 
 // A doing is what goes on or was done: a task, an agent, a dialogue, a session or a result. Each has
@@ -68,7 +65,7 @@ type issue struct {
 type column struct {
 	Status string
 	Count  int
-	Issues part[issue]
+	part[issue]
 }
 
 func loadNow(ctx context.Context, s *Site, r *http.Request) (any, error) {
@@ -110,17 +107,12 @@ func loadNow(ctx context.Context, s *Site, r *http.Request) (any, error) {
 
 // board returns the issues by status, in each the most urgent first. What is not known stands last.
 func board(r *http.Request, issues []issue) (columns []column) {
-	place := func(order []string, word string) int {
-		if i := slices.Index(order, word); i >= 0 {
-			return i
-		}
-		return len(order)
-	}
-	states := []string{"pending", "accepted", "in_progress", "partial", "blocked", "complete", "rejected", "duplicate"}
+	states := []string{"pending", "accepted", "in_progress", "complete", "duplicate", "wont_fix"}
 	priorities := []string{"critical", "high", "medium", "low"}
+	place := func(order []string, word string) uint { return uint(slices.Index(order, word)) } // of -1 the largest
 	sorted := slices.SortedStableFunc(slices.Values(issues), func(a, b issue) int {
-		return cmp.Or(place(states, a.Status)-place(states, b.Status), cmp.Compare(a.Status, b.Status),
-			place(priorities, a.Priority)-place(priorities, b.Priority))
+		return cmp.Or(cmp.Compare(place(states, a.Status), place(states, b.Status)), cmp.Compare(a.Status, b.Status),
+			cmp.Compare(place(priorities, a.Priority), place(priorities, b.Priority)))
 	})
 	for len(sorted) > 0 {
 		status := sorted[0].Status

@@ -103,7 +103,7 @@
     to.lineWidth = 3;
     const write = (text, x, y) => { to.strokeText(text, x, y); to.fillText(text, x, y); };
     for (const c of graph.clusters) {
-      if (c.r * view.k > 1.5 * px) write(`${c.tag.slice(0, 24) || "other"} ${c.count}`, c.x * view.k + view.x, (c.y - c.r) * view.k + view.y + px / 2);
+      if (c.r * view.k > 1.5 * px && graph.clusters.length > 1) write(`${c.tag.slice(0, 24) || "other"} ${c.count}`, c.x * view.k + view.x, (c.y - c.r) * view.k + view.y + px / 2);
     }
     if (view.k > 4) graph.nodes.forEach((n, i) => write(n.summary.slice(0, 18), at[i][0], at[i][1] + r + px));
     to.lineWidth = 1;
@@ -179,8 +179,8 @@
     const name = graph && e.target.dataset?.node;
     if (name) choose(graph.nodes.findIndex((n) => n.name === name));
   });
-  window.addEventListener("resize", () => { if (graph) size(); });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (graph) size(); });
+  window.addEventListener("resize", () => { if (graph && canvas) size(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (graph && canvas) size(); });
   document.addEventListener("htmx:after:swap", load);
   load();
 })();
