@@ -216,7 +216,7 @@ func call[P, R any](b *tab, command cdp.Command[P, R], params P) {
 // sampleViews are the pages of the sample workspace, by the names of their pictures.
 func sampleViews() map[string]string {
 	return map[string]string{
-		"now": "/", "search": "/search?q=limiter&name=lesson/testing", "record": "/record?name=note/docs/notes/limiter-load-test.md",
+		"now": "/", "search": "/search?q=limiter&name=result/conv-limiter-0302/call-b207", "record": "/record?name=note/docs/notes/limiter-load-test.md",
 		"dialogues": "/dialogues", "dialogue": "/dialogue?name=retry-policy", "knowledge": "/knowledge",
 		"sessions": "/sessions", "session": "/session?id=k7m2p9", "budget": "/budget", "health": "/health",
 	}
@@ -250,8 +250,7 @@ func TestPages(t *testing.T) {
 				}
 				b.accessible(string(axe), path+" "+scheme)
 			}
-			b.prefer("prefers-color-scheme", "light")
-			b.picture(name)
+			b.picture(name, path)
 			b.narrow(path)
 			b.plain(path)
 		})
@@ -326,11 +325,14 @@ func (b *tab) plain(path string) {
 }
 
 // picture writes a picture of a page for the documents, if it is asked for: in few colours.
-func (b *tab) picture(name string) {
+func (b *tab) picture(name, path string) {
 	b.t.Helper()
+	b.prefer("prefers-color-scheme", "light")
 	if !*pictures {
 		return
 	}
+	b.show(path)
+	time.Sleep(time.Second) // until nothing moves, and what is drawn by script is there
 	shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	must(b.t, err)
 	full, err := png.Decode(bytes.NewReader(shot))
@@ -353,7 +355,7 @@ func palette(picture image.Image) color.Palette {
 	for y := picture.Bounds().Min.Y; y < picture.Bounds().Max.Y; y++ {
 		for x := picture.Bounds().Min.X; x < picture.Bounds().Max.X; x++ {
 			r, g, b, _ := picture.At(x, y).RGBA()
-			count[color.RGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 255}]++
+			count[color.RGBA{uint8(r>>8) | 3, uint8(g>>8) | 3, uint8(b>>8) | 3, 255}]++
 		}
 	}
 	all := make([]color.RGBA, 0, len(count))
@@ -362,7 +364,7 @@ func palette(picture image.Image) color.Palette {
 	}
 	slices.SortFunc(all, func(a, b color.RGBA) int { return count[b] - count[a] })
 	var most color.Palette
-	for _, c := range all[:min(len(all), 64)] {
+	for _, c := range all[:min(len(all), 256)] {
 		most = append(most, c)
 	}
 	return most

@@ -15,6 +15,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -60,13 +61,21 @@ func views() []view {
 		{"/{$}", "Now", "now", loadNow},
 		{"/search", "Search", "search", loadSearch},
 		{"/record", "", "record", loadRecord},
-		{"/dialogues", "Dialogues", "dialogues", loadDialogues},
+		{"/dialogues", "Dialogues", "dialogues", load[dialoguesPage]("dialogue", "list")},
 		{"/dialogue", "", "dialogue", loadDialogue},
 		{"/knowledge", "Knowledge", "knowledge", loadKnowledge},
-		{"/sessions", "Sessions", "sessions", loadSessions},
+		{"/sessions", "Sessions", "sessions", load[sessionsPage]("session", "list")},
 		{"/session", "", "session", loadSession},
 		{"/budget", "Budget", "budget", loadBudget},
 		{"/health", "Health", "health", loadHealth},
+	}
+}
+
+// load returns what fills a page with the beginning of a list.
+func load[T any](line ...string) func(context.Context, *Site, *http.Request) (any, error) {
+	return func(ctx context.Context, s *Site, _ *http.Request) (any, error) {
+		v := new(T)
+		return v, s.Ask(ctx, v, append(slices.Clone(line), fmt.Sprint("--limit=", mostShown))...)
 	}
 }
 
