@@ -31,13 +31,9 @@ func (s *Site) raw(w http.ResponseWriter, r *http.Request) {
 
 // status returns the status of an answer that is an error.
 func status(err error) int {
-	if refused := new(Refusal); errors.As(err, &refused) {
-		switch refused.Code {
-		case "not_found":
-			return http.StatusNotFound
-		case "usage":
-			return http.StatusBadRequest
-		}
+	refused, codes := new(Refusal), map[string]int{"not_found": http.StatusNotFound, "usage": http.StatusBadRequest}
+	if errors.As(err, &refused) && codes[refused.Code] != 0 {
+		return codes[refused.Code]
 	}
 	return http.StatusInternalServerError
 }

@@ -38,7 +38,9 @@ type recordPage struct {
 	Against string   // the version that it is compared with
 	Diff    []string // from that, in lines
 	Same    bool     // as that
-	More    int      // lines of the difference, or older versions, that are not shown
+	More    int      // older versions that are not shown
+
+	MoreSections int
 
 	Cited, Alike []hit
 	Conflicts    []conflict
@@ -71,10 +73,11 @@ type conflict struct {
 	Left  int // lines of it that are not shown
 }
 
-// The bounds of a page: tokens of a text, versions, and lines of a difference.
+// The bounds of a page: tokens of a text, its versions and sections, and lines of a difference.
 const (
 	shownTokens   = 100_000
 	shownVersions = 50
+	shownSections = 300
 	shownLines    = 2_000
 )
 
@@ -100,6 +103,9 @@ func (s *Site) record(ctx context.Context, name string, r *http.Request) (*recor
 	text, err := s.text(ctx, v.FullRef)
 	if err != nil {
 		return nil, err
+	}
+	if v.MoreSections = max(len(v.Outline)-shownSections, 0); v.MoreSections > 0 {
+		v.Outline = v.Outline[:shownSections]
 	}
 	v.Left, v.Picture = text.Left, pictureType(text.Base64) != ""
 	if v.Binary = text.Text == nil; !v.Binary {
