@@ -71,7 +71,7 @@ func (s *Site) growth(ctx context.Context) *chart {
 		More int
 	}
 	c := &chart{Title: "Stored on each day (UTC)", Legend: []string{"tokens"}, Columns: []string{"day", "records", "tokens, about"}}
-	_ = s.Ask(ctx, &said, "list", "--limit=5000") // it is counted anew with each change, while somebody looks
+	_ = s.Ask(ctx, &said, "list", "--limit=2000") // it is counted anew with each change, while somebody looks
 	if said.More > 0 {
 		c.Title += ": the last " + count(len(said.Records)) + " records"
 	}
