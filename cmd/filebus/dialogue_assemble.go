@@ -57,10 +57,7 @@ func (o *dialogueAssemble) elsewhere(ctx context.Context, w *workspace, slug str
 	}
 	if o.Stdout {
 		text := string(layout.AppendDialogueDocument(nil, doc))
-		return w.print(struct {
-			Dialogue dialogue.Key `json:"dialogue"`
-			Text     string       `json:"text"`
-		}{d.Key, text}, "%s", text)
+		return w.print(map[string]any{"dialogue": d.Key, "text": text}, "%s", text)
 	}
 	file := w.abs(o.Out)
 	if info, err := os.Stat(file); err == nil && info.IsDir() {

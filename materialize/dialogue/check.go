@@ -43,19 +43,18 @@ type TurnReport struct {
 
 // A Report is what a check has found.
 type Report struct {
-	Dialogue  Key       `json:"dialogue"`
-	Rounds    int       `json:"rounds"`
-	Launched  int       `json:"launched"` // turns that are owed, in all rounds
-	Given     int       `json:"given"`    // turns that hold something
-	Missing   int       `json:"missing"`
-	Empty     int       `json:"empty"`
-	Stubs     int       `json:"stubs"`
-	Markers   int       `json:"markers"`
-	Malformed int       `json:"malformed"`
-	Wanting   int       `json:"wanting"`  // findings that say that something is incomplete
-	Findings  []Finding `json:"findings"` // by round; in a round by agent and line
-
-	Turns []TurnReport `json:"turns,omitempty"` // by round
+	Dialogue  Key          `json:"dialogue"`
+	Rounds    int          `json:"rounds"`
+	Launched  int          `json:"launched"` // turns that are owed, in all rounds
+	Given     int          `json:"given"`    // turns that hold something
+	Missing   int          `json:"missing"`
+	Empty     int          `json:"empty"`
+	Stubs     int          `json:"stubs"`
+	Markers   int          `json:"markers"`
+	Malformed int          `json:"malformed"`
+	Wanting   int          `json:"wanting"`         // findings that say that something is incomplete
+	Findings  []Finding    `json:"findings"`        // by round; in a round by agent and line
+	Turns     []TurnReport `json:"turns,omitempty"` // by round
 }
 
 // Check looks at what was written in a round, or in all for a negative number. It
@@ -169,10 +168,8 @@ func (c *checker) wanting(kind string, t *Turn, line int, format string, args ..
 // turn checks one file.
 func (c *checker) turn(t *Turn) {
 	said := TurnReport{t.Round, t.Agent, t.state(), &t.Version.Record.Name, map[string]int{}}
-	if said.State == stateTurn {
-		for _, m := range t.Markers {
-			said.Markers[strings.ToLower(string(m.Kind))]++
-		}
+	for _, m := range t.Markers {
+		said.Markers[strings.ToLower(string(m.Kind))]++
 	}
 	c.report.Turns = append(c.report.Turns, said)
 	if state := t.state(); state != stateTurn {

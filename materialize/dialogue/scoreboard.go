@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -208,7 +209,10 @@ func (b *Board) TensionRows() []layout.TensionRow {
 				t.Round), RaisedRound: t.Round,
 		}
 		if by != nil && !status.isOpen() {
-			row.Resolved, row.ResolvedRound = b.who(by.Agent, by.Round), &by.Round
+			row.Resolved = b.who(by.Agent, by.Round)
+		}
+		if status, by := t.At(math.MaxInt); by != nil && !status.isOpen() { // the judge may name rounds to come
+			row.ResolvedRound = &by.Round
 		}
 		if t.row != nil && t.mark == nil && (by == nil || by.Agent == "") { // no agent has done more since
 			row.Status, row.Resolved = cmp.Or(t.row.Status, row.Status), t.row.Resolved

@@ -6,27 +6,20 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 )
-
-// A session is a line of the list of sessions.
-type session struct {
-	Session, Type, Name, Status, Archive string
-	Changed                              time.Time
-	Started, Ended                       *time.Time
-	Artifacts, Tokens                    int
-	Agents                               []string
-}
 
 type sessionsPage struct {
 	Sessions []session
 	More     int
 }
 
-func loadSessions(ctx context.Context, s *Site, _ *http.Request) (any, error) {
-	v := &sessionsPage{}
-	return v, s.Ask(ctx, v, "session", "list", "--limit=200")
+// A session is a line of the list of sessions.
+type session struct {
+	Session, Name, Status, Archive string
+	Changed, Started, Ended        *time.Time
+	Artifacts, Tokens              int
+	Agents                         []string
 }
 
 // A sessionPage is one session: what it has made, what its agents have noted, and how it came about.
@@ -36,212 +29,101 @@ type sessionPage struct {
 		Artifact, Ref, Agent, Title string
 		Tokens                      int
 	}
-	AtWork []struct {
-		Agent, Message string
-		Seconds        float64
-	} `json:"at_work"`
-	Others int
+	AtWork []event `json:"at_work"`
+	Log    struct {
+		Events []event
+		More   int
+	} `json:"-"`
+	Timeline map[string][]event // by agent
+	Ticks    []tick
 
-	MoreFiles int
-	Events    []event
-	Earlier   int // events that are not shown
-	Summaries map[string]string
-	Moments   []moment
-	At        int // the moment that is looked at, from 0; -1: none
-	State     []step
-	MoreState int
-	Steps     []step // the last ones, up to some after the moment that is looked at
-	Earliest  int    // earlier steps
+	Steps                           []step
+	At, Before, Next                *step  // what is looked at, and its neighbours
+	State                           []step // what there was then
+	MoreFiles, MoreSteps, MoreState int
 }
 
-// An event is a line of the log of a session.
+// An event is a line of the log. Its place on a line, and how long it lasts, are in hundredths.
 type event struct {
 	Time, Event, Agent, Message string
+	Place, Length               float64 `json:"-"`
+	at                          time.Time
 }
 
 // A step is a change of a record of the session.
 type step struct {
-	Position         uint64
-	Time             time.Time
-	Event, Name, Ref string
-	Agent            string
-	Destroyed        bool
-}
-
-// A moment is the steps of one transaction.
-type moment struct {
-	Place    int // from 1
-	Position uint64
-	Time     time.Time
-	Steps    []step
+	Position                uint64
+	Time                    time.Time
+	Event, Name, Ref, Agent string
+	Destroyed               bool
 }
 
 func loadSession(ctx context.Context, s *Site, r *http.Request) (any, error) {
-	v, id := &sessionPage{At: -1}, r.FormValue("id")
-	if err := s.Ask(ctx, v, "session", "show", "--max-tokens=0", "--", id); err != nil {
+	v, id, until := &sessionPage{}, r.FormValue("id"), r.FormValue("at")
+	var all, then struct{ Steps []step }
+	err := cmp.Or(s.Ask(ctx, v, "session", "show", "--max-tokens=0", "--", id),
+		s.Ask(ctx, &v.Log, "session", "log", fmt.Sprint("--limit=", mostShown), "--", id),
+		s.Ask(ctx, &all, "session", "replay", "--steps", "--limit=0", "--", id),
+		s.Ask(ctx, &then, "session", "replay", "--steps", "--limit=0", "--until="+cmp.Or(until, "0"), "--", id))
+	if err != nil {
 		return nil, err
 	}
-	var log struct {
-		Events []event
-		More   int
-	}
-	if err := s.Ask(ctx, &log, "session", "log", "--limit=500", "--", id); err != nil {
-		return nil, err
-	}
-	v.Events, v.Earlier = log.Events, log.More
-	if err := v.summarize(ctx, s, id); err != nil {
-		return nil, err
+	if v.place(); until != "" {
+		v.replay(all.Steps, len(then.Steps))
 	}
 	v.Files, v.MoreFiles = cut(v.Files, mostShown)
-	return v, v.replay(ctx, s, id, r.FormValue("at"))
+	v.MoreSteps = max(0, len(all.Steps)-mostShown)
+	v.Steps = all.Steps[v.MoreSteps:]
+	return v, nil
 }
 
-// summarize asks what the artifacts say.
-func (v *sessionPage) summarize(ctx context.Context, s *Site, id string) error {
-	var said struct {
-		Summaries []struct{ Artifact, Summary string }
+// replay shows a session as it was after n steps. Those of one transaction are seen together.
+func (v *sessionPage) replay(all []step, n int) {
+	v.At = &step{}
+	if n > 0 {
+		v.At = &all[n-1]
 	}
-	v.Summaries = map[string]string{}
-	err := s.Ask(ctx, &said, "session", "summary", "--", id)
-	for _, summary := range said.Summaries {
-		v.Summaries[summary.Artifact] = summary.Summary
-	}
-	return err
-}
-
-// replay asks for the steps of the session, and finds the moment of a position.
-func (v *sessionPage) replay(ctx context.Context, s *Site, id, position string) error {
-	var said struct{ Steps []step }
-	if err := s.Ask(ctx, &said, "session", "replay", "--steps", "--limit=0", "--", id); err != nil {
-		return err
-	}
-	for _, next := range said.Steps {
-		last := len(v.Moments) - 1
-		if last < 0 || !v.Moments[last].Time.Equal(next.Time) {
-			last++
-			v.Moments = append(v.Moments, moment{Place: last + 1, Time: next.Time})
+	for i, s := range all[:n] {
+		if !s.Time.Equal(v.At.Time) {
+			v.Before = &all[i]
 		}
-		m := &v.Moments[last]
-		m.Position, m.Steps = next.Position, append(m.Steps, next)
+		if s.Event == "put" || s.Event == "change" || s.Event == "retire" { // others leave what there is
+			v.State = slices.DeleteFunc(v.State, func(old step) bool { return old.Name == s.Name })
+		}
+		if s.Event != "retire" && s.Event != "drop" {
+			v.State = append(v.State, s)
+		}
 	}
-	v.Earliest = max(0, len(said.Steps)-mostShown)
-	v.Steps = said.Steps[v.Earliest:]
-	if position == "" {
-		return nil
+	if n < len(all) {
+		v.Next = &all[n]
 	}
-	at, err := strconv.ParseUint(position, 10, 64)
-	if err != nil {
-		return &Refusal{Code: "usage", Message: fmt.Sprintf("%q is no position of the log", position)}
-	}
-	i := slices.IndexFunc(v.Moments, func(m moment) bool { return m.Position >= at })
-	if v.At = i; i < 0 {
-		v.At = len(v.Moments) - 1
-	}
-	v.State, v.MoreState = cut(stateOf(v.Moments[:v.At+1]), mostShown)
-	if i := slices.IndexFunc(said.Steps, func(s step) bool { return s.Position > at }); i >= 0 {
-		v.Earliest = min(v.Earliest, max(0, i-mostShown/2))
-		v.Steps = said.Steps[v.Earliest:min(len(said.Steps), v.Earliest+mostShown)]
-	}
-	return nil
+	v.State, v.MoreState = cut(v.State, mostShown)
 }
 
-// Replay returns the command that lays the session out as it was.
-func (v *sessionPage) Replay() []string {
-	at := strconv.FormatUint(v.Moments[v.At].Position, 10)
-	return []string{"session", "replay", "--until=@" + at, "--to=FOLDER", "--", v.Session}
-}
-
-// stateOf returns what a session has after some moments: the last version of each name, and those
-// kept beside it.
-func stateOf(moments []moment) (state []step) {
-	for _, m := range moments {
-		for _, s := range m.Steps {
-			if s.Event == "drop" {
-				continue // the content went; its name did so in a step of its own
+// place puts the events that tell their time on lines; what has begun lasts until the agent's next one.
+func (v *sessionPage) place() {
+	var times []time.Time
+	v.Timeline = map[string][]event{}
+	for _, e := range v.Log.Events {
+		if t, err := time.Parse(time.RFC3339, e.Time); err == nil {
+			e.at, times = t, append(times, t)
+			v.Timeline[e.Agent] = append(v.Timeline[e.Agent], e)
+		}
+	}
+	if len(times) == 0 {
+		return
+	}
+	first, last := slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare)
+	for _, line := range v.Timeline {
+		for i := range line {
+			line[i].Place = 99 * line[i].at.Sub(first).Seconds() / max(last.Sub(first).Seconds(), 1)
+			if line[i].Length = 1; line[i].Event == "START" {
+				line[i].Length = 100 - line[i].Place
 			}
-			if s.Event != "conflict" {
-				state = slices.DeleteFunc(state, func(old step) bool { return old.Name == s.Name })
-			}
-			if s.Event != "retire" {
-				state = append(state, s)
+			if i > 0 && line[i-1].Event == "START" {
+				line[i-1].Length = max(line[i].Place-line[i-1].Place, 0)
 			}
 		}
 	}
-	slices.SortStableFunc(state, func(a, b step) int { return cmp.Compare(a.Name, b.Name) })
-	return state
-}
-
-// Moment returns the moment that is some after the one that is looked at, or nil.
-func (v *sessionPage) Moment(after int) *moment {
-	if i := v.At + after; v.At >= 0 && i >= 0 && i < len(v.Moments) {
-		return &v.Moments[i]
-	}
-	return nil
-}
-
-// A work is a time in which an agent was at work, by the log of the session.
-type work struct {
-	agent    string
-	from, to time.Time
-	class    string // as of the legend of [sessionPage.Work]
-	said     string
-}
-
-// works returns when agents were at work, and how many events tell no time.
-func (v *sessionPage) works() (all []work, from, to time.Time, untimed int) {
-	open := map[string]int{} // by agent
-	for _, e := range v.Events {
-		t, err := time.Parse(time.RFC3339, e.Time)
-		if err != nil {
-			untimed++
-			continue
-		}
-		if from.IsZero() || t.Before(from) {
-			from = t
-		}
-		if t.After(to) {
-			to = t
-		}
-		i, known := open[e.Agent]
-		if delete(open, e.Agent); e.Event == "START" || !known {
-			all = append(all, work{e.Agent, t, time.Time{}, "series0", e.Message})
-			i = len(all) - 1
-		}
-		switch e.Event {
-		case "START":
-			open[e.Agent] = i
-		case "SUCCESS":
-			all[i].to, all[i].class = t, "series1"
-		default:
-			all[i].to, all[i].class = t, "series2"
-		}
-		all[i].said = e.Message
-	}
-	return all, from, to, untimed
-}
-
-// Work draws when agents were at work.
-func (v *sessionPage) Work() chart {
-	c := chart{Columns: []string{"agent"}, Legend: []string{"at work", "done", "failed"}}
-	all, from, to, untimed := v.works()
-	c.Title = "Agents at work, by the log of the session (UTC)"
-	if untimed > 0 {
-		c.Title += fmt.Sprintf("; %d events tell no time", untimed)
-	}
-	along, ticks := timeAxis(from, to)
-	c.Ticks = ticks
-	for _, w := range all {
-		i := slices.IndexFunc(c.Rows, func(row chartRow) bool { return row.Label == w.agent })
-		if i < 0 {
-			i = len(c.Rows)
-			c.Rows = append(c.Rows, chartRow{Label: w.agent})
-		}
-		if w.to.IsZero() {
-			w.to = to
-		}
-		m := along.span(seconds(w.from), seconds(w.to), w.class, w.said)
-		c.Rows[i].Marks = append(c.Rows[i].Marks, m)
-	}
-	c.Rows, c.More = cut(c.Rows, mostShown)
-	return c
+	v.Ticks = []tick{{0, first.UTC().Format(time.DateTime)}, {100, last.UTC().Format(time.DateTime)}}
 }

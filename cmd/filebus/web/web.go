@@ -16,6 +16,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -58,13 +59,21 @@ func views() []view {
 		{"/{$}", "Now", "now", loadNow},
 		{"/search", "Search", "search", loadSearch},
 		{"/record", "", "record", loadRecord},
-		{"/dialogues", "Dialogues", "dialogues", loadDialogues},
+		{"/dialogues", "Dialogues", "dialogues", load[dialoguesPage]("dialogue", "list")},
 		{"/dialogue", "", "dialogue", loadDialogue},
 		{"/knowledge", "Knowledge", "knowledge", loadKnowledge},
-		{"/sessions", "Sessions", "sessions", loadSessions},
+		{"/sessions", "Sessions", "sessions", load[sessionsPage]("session", "list")},
 		{"/session", "", "session", loadSession},
 		{"/budget", "Budget", "budget", loadBudget},
 		{"/health", "Health", "health", loadHealth},
+	}
+}
+
+// load returns what fills a page with the beginning of a list.
+func load[T any](line ...string) func(context.Context, *Site, *http.Request) (any, error) {
+	return func(ctx context.Context, s *Site, _ *http.Request) (any, error) {
+		v := new(T)
+		return v, s.Ask(ctx, v, append(slices.Clone(line), fmt.Sprint("--limit=", mostShown))...)
 	}
 }
 
@@ -123,8 +132,8 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, templates *t
 		if p.Failure = new(Refusal); !errors.As(err, &p.Failure) {
 			p.Failure = &Refusal{Message: err.Error()}
 		}
-		if p.Failure.Code == "not_found" {
-			status = http.StatusNotFound
+		if of := map[string]int{"not_found": http.StatusNotFound, "usage": http.StatusBadRequest}[p.Failure.Code]; of > 0 {
+			status = of
 		}
 	}
 	p.Data = data
