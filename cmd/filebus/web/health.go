@@ -14,7 +14,7 @@ type healthPage struct {
 		Time              time.Time
 	}
 	More     int // conflicts that are not shown
-	Growth   *chart
+	Growth   growth
 	Verified *verified
 	Refused  error // in place of it
 	Stale    bool  // the page was refreshed: verify is not run for that
@@ -61,8 +61,21 @@ func (v *healthPage) verify(s *Site, r *http.Request) {
 	said.Findings, said.More = cut(append(said.Faults, said.Remarks...), mostShown)
 }
 
-// growth counts the last records by the day on which they were stored, the last day first.
-func (s *Site) growth(ctx context.Context) *chart {
+// A growth is how much was stored on which days, the last one first.
+type growth struct {
+	Of   int // records, the last ones
+	Days []grownDay
+	More int // records before these
+	Axis axis
+}
+
+type grownDay struct {
+	Day             string // in UTC
+	Records, Tokens int
+}
+
+// growth counts the last records: it is done anew with each change, while somebody looks.
+func (s *Site) growth(ctx context.Context) (g growth) {
 	var said struct {
 		Records []struct {
 			Time   time.Time
@@ -70,20 +83,17 @@ func (s *Site) growth(ctx context.Context) *chart {
 		}
 		More int
 	}
-	c := &chart{Title: "Stored on each day (UTC)", Legend: []string{"tokens"}, Columns: []string{"day", "records", "tokens, about"}}
-	_ = s.Ask(ctx, &said, "list", "--limit=5000") // it is counted anew with each change, while somebody looks
-	if said.More > 0 {
-		c.Title += ": the last " + count(len(said.Records)) + " records"
-	}
-	for left := said.Records; len(left) > 0; {
-		day, n, tokens := left[0].Time.UTC().Format(time.DateOnly), 0, 0
-		for ; n < len(left) && left[n].Time.UTC().Format(time.DateOnly) == day; n++ {
-			tokens += left[n].Tokens
+	_ = s.Ask(ctx, &said, "list", "--limit=2000")
+	most := 0
+	for _, r := range said.Records {
+		day := r.Time.UTC().Format(time.DateOnly)
+		if n := len(g.Days); n == 0 || g.Days[n-1].Day != day {
+			g.Days = append(g.Days, grownDay{Day: day})
 		}
-		c.bar(day, "", []string{count(n), count(tokens)}, tokens)
-		left = left[n:]
+		d := &g.Days[len(g.Days)-1]
+		d.Records, d.Tokens = d.Records+1, d.Tokens+r.Tokens
+		most = max(most, d.Tokens)
 	}
-	c.Rows, c.More = cut(c.Rows, mostShown)
-	c.measure()
-	return c
+	g.Of, g.Axis, g.More = len(said.Records), newAxis(0, most), said.More
+	return g
 }
