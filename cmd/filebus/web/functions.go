@@ -24,6 +24,8 @@ func (s *Site) functions() template.FuncMap {
 		"base":     func(name string) string { return name[strings.LastIndexByte(name, '/')+1:] },
 		"shell":    record.ShellWord,
 		"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"part":     func(p any, u *url.URL) map[string]any { return map[string]any{"Part": p, "URL": u} },
+		"words":    func(all ...string) []string { return all },
 		"readable": func(text string) readableText { return readable(text) },
 	}
 }

@@ -61,9 +61,11 @@ func views() []view {
 		{"/record", "", "record", loadRecord},
 		{"/dialogues", "Dialogues", "dialogues", load[dialoguesPage]("dialogue", "list")},
 		{"/dialogue", "", "dialogue", loadDialogue},
+		{"/knowledge", "Knowledge", "knowledge", loadKnowledge},
 		{"/sessions", "Sessions", "sessions", load[sessionsPage]("session", "list")},
 		{"/session", "", "session", loadSession},
 		{"/budget", "Budget", "budget", loadBudget},
+		{"/health", "Health", "health", loadHealth},
 	}
 }
 
@@ -109,6 +111,7 @@ func (s *Site) handler(events http.Handler) (http.Handler, error) {
 	mux.HandleFunc("GET /static/{file}", serveStatic)
 	mux.Handle("GET /events", events)
 	mux.HandleFunc("GET /raw", s.raw)
+	mux.HandleFunc("GET /knowledge.json", s.serveGraph)
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		missing := func(context.Context, *Site, *http.Request) (any, error) {
 			return nil, &Refusal{"not_found", "there is no such page", ""}
