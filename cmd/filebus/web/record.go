@@ -192,6 +192,11 @@ func (s *Site) compare(ctx context.Context, v *recordPage, against string) error
 	if v.Against = against; against == "" {
 		return nil
 	}
+	for _, of := range v.Versions {
+		if strings.HasPrefix(of.Ref, against) {
+			v.Against = of.Ref
+		}
+	}
 	was, err := s.text(ctx, against)
 	if err != nil || was.Text == nil || v.Binary {
 		return err
