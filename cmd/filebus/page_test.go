@@ -164,11 +164,17 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 // show goes to a page and returns its status.
 func (b *tab) show(path string) int {
 	b.t.Helper()
-	response, err := chromedp.Run(b.ctx, chromedp.NavigateResponse("http://"+b.first.Host+path))
-	if err != nil {
-		b.t.Fatalf("%s: %v", path, err)
+	for range 3 {
+		response, err := chromedp.Run(b.ctx, chromedp.NavigateResponse("http://"+b.first.Host+path))
+		if err != nil {
+			b.t.Fatalf("%s: %v", path, err)
+		}
+		if response != nil { // it is not told where the page refreshes itself at that moment
+			return int(response.Status)
+		}
 	}
-	return int(response.Status)
+	b.t.Fatalf("%s: no answer", path)
+	return 0
 }
 
 // get returns the value of an expression, whose promise it waits for.
