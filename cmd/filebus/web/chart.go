@@ -35,7 +35,7 @@ func newAxis(low, high int) axis {
 
 // At returns where a number is; one beyond an end is at that.
 func (a axis) At(value int) float64 {
-	return 100 * min(max((float64(value)-a.low)/(a.high-a.low), 0), 1)
+	return math.Round(10_000*min(max((float64(value)-a.low)/(a.high-a.low), 0), 1)) / 100
 }
 
 // Span returns how far it is from the beginning of one number to the end of another.
