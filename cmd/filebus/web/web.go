@@ -42,7 +42,8 @@ type Refusal struct{ Code, Message, Hint string }
 
 func (r *Refusal) Error() string { return r.Message }
 
-// A view is a page: what it is called, and how it is filled.
+// A view is a page: what it is called, and how it is filled. One that is filled with nil stays in the
+// browser as it is.
 type view struct {
 	pattern string // as of http.ServeMux
 	Title   string // in the navigation; "" where it has no place there
@@ -131,6 +132,10 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, templates *t
 	defer cancel()
 	p, answer := page{Site: s, View: v.Page, Title: v.Title, URL: r.URL, Views: views()}, http.StatusOK
 	data, err := v.load(ctx, s, r)
+	if data == nil && err == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	if err != nil {
 		p.View, answer = "error", status(err)
 		if p.Failure = new(Refusal); !errors.As(err, &p.Failure) {
