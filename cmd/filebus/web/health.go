@@ -14,33 +14,35 @@ type healthPage struct {
 		Time              time.Time
 	}
 	More     int // conflicts that are not shown
-	Growth   *growth
+	Growth   growth
 	Verified *verified
 	Refused  error // in place of it
-	Stale    bool  // the page was refreshed: verify is not run for that
 }
 
 // A verified is what verify says.
 type verified struct {
-	Records, Dropped, Bodies, Bytes int
-	Faults, Remarks                 []string
-	Index                           string
-	Findings                        []string // faults and remarks that are shown
-	More                            int      // that are not
+	Position, Records, Dropped, Bodies, Bytes int
+	Faults, Remarks                           []string
+	Index                                     string
+	Findings                                  []string // faults and remarks that are shown
+	More                                      int      // that are not
 }
 
 // verifyTime is how long verify may take for a page.
 const verifyTime = 2 * time.Minute
 
 func loadHealth(ctx context.Context, s *Site, r *http.Request) (any, error) {
-	v := &healthPage{}
+	v, verify := &healthPage{}, r.FormValue("verify") != ""
+	if verify && r.Header.Get("HX-Request") != "" {
+		return nil, nil // it is not verified again for each change: the page stays as it is
+	}
 	if err := s.Ask(ctx, v, "doctor"); err != nil { // of a store that cannot be read it says why
 		return nil, err
 	}
 	_ = s.Ask(ctx, v, "conflicts") // doctor says why there are none to tell, as of what follows
 	v.Conflicts, v.More = cut(v.Conflicts, mostShown)
 	v.Growth = s.growth(ctx)
-	if r.FormValue("verify") != "" {
+	if verify {
 		v.verify(s, r)
 	}
 	return v, nil
@@ -48,9 +50,6 @@ func loadHealth(ctx context.Context, s *Site, r *http.Request) (any, error) {
 
 // verify looks at every stored byte, which may take longer than pages do otherwise.
 func (v *healthPage) verify(s *Site, r *http.Request) {
-	if v.Stale = r.Header.Get("HX-Request") != ""; v.Stale {
-		return
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), verifyTime)
 	defer cancel()
 	said := &verified{}
@@ -61,39 +60,36 @@ func (v *healthPage) verify(s *Site, r *http.Request) {
 	said.Findings, said.More = cut(append(said.Faults, said.Remarks...), mostShown)
 }
 
-// A growth is what was stored on each of the last days.
+// A growth is how much was stored on which days, in UTC, the last one first.
 type growth struct {
-	Days          []day
-	Records, More int // that are counted, and that are not
-	Axis          axis
+	Of, More int // records that are counted, the last ones, and the others
+	Axis     axis
+	Days     []grownDay
 }
 
-type day struct {
-	Day       string
-	N, Tokens int
+type grownDay struct {
+	Day             string
+	Records, Tokens int
 }
 
-// growth counts the last records by the day on which they were stored, the last day first.
-func (s *Site) growth(ctx context.Context) *growth {
+// growth counts the last records: it is done anew with each change, while somebody looks.
+func (s *Site) growth(ctx context.Context) (g growth) {
 	var said struct {
-		Records []struct {
-			Time   time.Time
-			Tokens int
-		}
-		More int
+		Records []doing
+		More    int
 	}
-	_ = s.Ask(ctx, &said, "list", "--limit=5000") // it is counted anew with each change, while somebody looks
-	g, top := &growth{Records: len(said.Records), More: said.More}, 0
+	_ = s.Ask(ctx, &said, "list", "--limit=2000")
+	most := 0
 	for _, r := range said.Records {
-		on := r.Time.UTC().Format(time.DateOnly)
-		if n := len(g.Days); n == 0 || g.Days[n-1].Day != on {
-			g.Days = append(g.Days, day{Day: on})
+		day, last := r.Time.UTC().Format(time.DateOnly), len(g.Days)-1
+		if last < 0 || g.Days[last].Day != day {
+			last++
+			g.Days = append(g.Days, grownDay{Day: day})
 		}
-		last := &g.Days[len(g.Days)-1]
-		last.N, last.Tokens = last.N+1, last.Tokens+r.Tokens
-		top = max(top, last.Tokens)
+		g.Days[last].Records++
+		g.Days[last].Tokens += r.Tokens
+		most = max(most, g.Days[last].Tokens)
 	}
-	g.Days, _ = cut(g.Days, mostShown)
-	g.Axis = newAxis(0, top)
+	g.Of, g.More, g.Axis = len(said.Records), said.More, newAxis(0, most)
 	return g
 }
