@@ -75,18 +75,18 @@ func pictureType(head []byte) string {
 }
 
 // difference returns the lines in which one text differs from another, with those around them, up to
-// a bound, and how many are left.
-func difference(was, is string) (lines []string, left int) {
+// a bound.
+func difference(was, is string) []string {
 	text := string(diff.Diff("", []byte(was), "", []byte(is)))
 	_, text, _ = strings.Cut(text, "+++ \n") // which says their names
-	lines = slices.Collect(strings.Lines(visible(strings.ReplaceAll(text, "\r", "␍"))))
-	for i, line := range lines {
-		lines[i] = strings.TrimSuffix(line, "\n")
+	if text == "" {
+		return nil
 	}
-	if left = max(len(lines)-shownLines, 0); left > 0 {
-		lines = lines[:shownLines]
+	lines := sourceLines(strings.ReplaceAll(text, "\r", "␍"))
+	if left := len(lines) - shownLines; left > 0 {
+		lines = append(lines[:shownLines], fmt.Sprintf("… %d lines more", left))
 	}
-	return lines, left
+	return lines
 }
 
 // sourceLines returns a text as it stands, in lines.
@@ -96,13 +96,5 @@ func sourceLines(text string) []string {
 
 // lineKind says what a line of a difference is.
 func lineKind(line string) string {
-	switch {
-	case strings.HasPrefix(line, "@@"):
-		return "place"
-	case strings.HasPrefix(line, "+"):
-		return "added"
-	case strings.HasPrefix(line, "-"):
-		return "taken"
-	}
-	return "kept"
+	return map[byte]string{'@': "place", '+': "added", '-': "taken"}[(line + " ")[0]]
 }

@@ -32,9 +32,6 @@ func (s *Site) functions() template.FuncMap {
 		"lineKind": lineKind,
 		"cut":      func(text, sep string, part int) string { return strings.SplitN(text+sep, sep, 2)[part] },
 		"add":      func(a, b int) int { return a + b },
-		"choices": func() map[string]string {
-			return map[string]string{"store": "Keep the store's", "file": "Take the file's", "both": "Keep both"}
-		},
 	}
 }
 

@@ -3,48 +3,38 @@ package web
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
 
 // A recordPage is a text with where it comes from.
 type recordPage struct {
-	Name, Ref, Tree, Path, Title, Agent, Session, Task, Run, Conversation, Status string
-	Tokens, Size, Words                                                           int
-	Time                                                                          time.Time
-	Written                                                                       *time.Time
-	Tags                                                                          []string
-	Attributes                                                                    map[string]string
-	Current                                                                       bool
-	FullRef                                                                       string `json:"full_ref"`
-	Source                                                                        string
-	Links, From                                                                   []string // a link is its type and its target
-	Versions                                                                      []version
-	Outline                                                                       []heading
-	Entries                                                                       []struct{ Name, Ref, Title string }
+	Name, Ref, Tree, Path, Title, Agent, Session, Task, Run, Conversation, Status, Source string
+	Tokens, Size, Words                                                                   int
+	Time                                                                                  time.Time
+	Written                                                                               *time.Time
+	Tags                                                                                  []string
+	Attributes                                                                            map[string]string
+	FullRef                                                                               string   `json:"full_ref"`
+	Links, From                                                                           []string // a link is its type and its target
+	Versions                                                                              []version
+	Outline                                                                               []heading
+	Entries                                                                               []struct{ Name, Ref, Title string }
 
-	Text    string
-	Binary  bool
-	Picture bool
-	Left    int      // tokens that are not shown
-	Shown   bool     // as its source
-	Against string   // the version that it is compared with
-	Diff    []string // from that, in lines
-	Same    bool     // as that
-	More    int      // older versions that are not shown
-
-	MoreSections int
-
-	Cited, Alike []hit
-	Conflicts    []conflict
-	Writes       bool
+	Text, Against            string // the version that it is compared with
+	Current, Binary, Picture bool
+	Shown                    bool     // as its source
+	Left                     int      // tokens that are not shown
+	Diff                     []string // from the other version, in lines
+	Same                     bool     // as that
+	More, MoreSections       int      // older versions, and sections, that are not shown
+	Cited, Alike             []hit
+	Conflicts                []conflict
 }
 
 // A version is a state of a record.
@@ -70,7 +60,6 @@ type conflict struct {
 	Store *string // nil: the name was retired
 	File  string
 	Diff  []string
-	Left  int // lines of it that are not shown
 }
 
 // The bounds of a page: tokens of a text, its versions and sections, and lines of a difference.
@@ -86,7 +75,6 @@ func loadRecord(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Writes = s.Change != nil
 	err = cmp.Or(s.relate(ctx, v), s.compare(ctx, v, r.FormValue("against")), s.conflicts(ctx, v))
 	if more := len(v.Versions) - shownVersions; more > 0 {
 		v.Versions, v.More = v.Versions[more:], more
@@ -97,16 +85,21 @@ func loadRecord(ctx context.Context, s *Site, r *http.Request) (any, error) {
 
 func (s *Site) record(ctx context.Context, name string, r *http.Request) (*recordPage, error) {
 	v := &recordPage{}
-	if err := s.Ask(ctx, v, "show", "--max-tokens=0", "--", name); err != nil {
-		return v, s.version(ctx, name, r, v, err)
+	err := s.Ask(ctx, v, "show", "--max-tokens=0", "--", name)
+	if err != nil && status(err) == http.StatusNotFound { // an id that holds an @ itself comes first
+		if ref := s.version(ctx, name); ref != "" {
+			err = s.Ask(ctx, v, "show", "--max-tokens=0", "--", ref)
+		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	text, err := s.text(ctx, v.FullRef)
 	if err != nil {
 		return nil, err
 	}
-	if v.MoreSections = max(len(v.Outline)-shownSections, 0); v.MoreSections > 0 {
-		v.Outline = v.Outline[:shownSections]
-	}
+	v.MoreSections = max(len(v.Outline)-shownSections, 0)
+	v.Outline = v.Outline[:len(v.Outline)-v.MoreSections]
 	v.Left, v.Picture = text.Left, pictureType(text.Base64) != ""
 	if v.Binary = text.Text == nil; !v.Binary {
 		v.Text = *text.Text
@@ -116,29 +109,21 @@ func (s *Site) record(ctx context.Context, name string, r *http.Request) (*recor
 	return v, nil
 }
 
-// version fills v with the version that stands behind the "@" of a name which nothing has: a
-// position of the log, as history and log show it, or a reference.
-func (s *Site) version(ctx context.Context, name string, r *http.Request, v *recordPage, err error) error {
-	at := strings.LastIndexByte(name, '@')
-	refused := new(Refusal)
-	if at <= 0 || !errors.As(err, &refused) || refused.Code != "not_found" {
-		return err
-	}
+// version returns the reference that a position of the log, as show has it, or the beginning of a
+// reference means behind the "@" of a name; "" if there is none.
+func (s *Site) version(ctx context.Context, name string) string {
 	var of recordPage
-	if s.Ask(ctx, &of, "show", "--max-tokens=0", "--", name[:at]) != nil {
-		return err
+	at := strings.LastIndexByte(name, '@')
+	if at < 0 || s.Ask(ctx, &of, "show", "--max-tokens=0", "--", name[:at]) != nil {
+		return ""
 	}
-	position, _ := strconv.Atoi(name[at+1:])
 	for _, version := range of.Versions {
-		if version.Position == position || len(name)-at > 8 && strings.HasPrefix(version.Ref, name[at+1:]) {
-			found, err := s.record(ctx, version.Ref, r)
-			if err == nil {
-				*v = *found
-			}
-			return err
+		is := name[at+1:]
+		if is == fmt.Sprint(version.Position) || len(is) >= 8 && strings.HasPrefix(version.Ref, is) {
+			return version.Ref
 		}
 	}
-	return err
+	return ""
 }
 
 // A body is the beginning of a text, or of bytes that are none.
@@ -201,12 +186,8 @@ func (s *Site) compare(ctx context.Context, v *recordPage, against string) error
 	if err != nil || was.Text == nil || v.Binary {
 		return err
 	}
-	var left int
-	v.Diff, left = difference(*was.Text, v.Text)
+	v.Diff = difference(*was.Text, v.Text)
 	v.Same = len(v.Diff) == 0
-	if left > 0 {
-		v.Diff = append(v.Diff, fmt.Sprintf("… %d lines more", left))
-	}
 	return nil
 }
 
@@ -215,21 +196,16 @@ func (s *Site) conflicts(ctx context.Context, v *recordPage) error {
 	if !slices.ContainsFunc(v.Versions, func(v version) bool { return v.Change == "conflict" }) {
 		return nil
 	}
-	var open struct{ Conflicts []conflict }
-	refused := new(Refusal)
-	if err := s.Ask(ctx, &open, "conflicts", "show", "--", v.Name); err != nil {
-		if errors.As(err, &refused) && refused.Code == "not_found" {
-			return nil // all are resolved
-		}
-		return err
+	err := s.Ask(ctx, v, "conflicts", "show", "--", v.Name)
+	if err != nil && status(err) == http.StatusNotFound {
+		return nil // all are resolved
 	}
-	v.Conflicts = open.Conflicts
 	for i, c := range v.Conflicts {
 		if c.Store != nil {
-			v.Conflicts[i].Diff, v.Conflicts[i].Left = difference(*c.Store, c.File)
+			v.Conflicts[i].Diff = difference(*c.Store, c.File)
 		}
 	}
-	return nil
+	return err
 }
 
 // resolve decides a conflict, and shows the record that is left.

@@ -2,9 +2,7 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -75,7 +73,6 @@ func loadSearch(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	v := &searchPage{Query: r.FormValue("q")}
 	conditions := []string{"search"}
 	for _, name := range searchFields() {
-		v.Fields = append(v.Fields, field{Name: name, Chosen: r.FormValue(name)})
 		if chosen := r.FormValue(name); chosen != "" {
 			conditions = append(conditions, "--"+name+"="+flagValue(name, chosen))
 		}
@@ -89,38 +86,20 @@ func loadSearch(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	if err := s.Ask(ctx, &v.Found, asked...); err != nil {
 		return nil, err
 	}
-	v.Command = s.commandLine(conditions, v.Query)
-	for i, f := range v.Fields {
-		facet := v.Found.Facets[f.Name]
-		for j, value := range facet.Values {
-			if f.Name == "tree" && value.Value == "" {
-				facet.Values[j].Value = "." // as the flag has it
-			}
-		}
-		v.Fields[i].Values, v.Fields[i].More = facet.Values, facet.More
+	if v.Command = slices.Concat(s.Flags, conditions); v.Query != "" {
+		v.Command = append(v.Command, "--", v.Query)
+	}
+	for _, name := range searchFields() {
+		facet := v.Found.Facets[name]
+		v.Fields = append(v.Fields, field{name, r.FormValue(name), facet.Values, facet.More})
 	}
 	if name := r.FormValue("name"); name != "" {
 		var err error
-		v.Record, err = s.record(ctx, name, r)
-		if refused := new(Refusal); errors.As(err, &refused) {
-			v.Refused = refused.Message // the hits are there all the same
-		} else if err != nil {
-			return nil, err
+		if v.Record, err = s.record(ctx, name, r); err != nil {
+			v.Refused = err.Error() // the hits are there all the same
 		}
 	}
 	return v, nil
-}
-
-// commandLine returns words of a command, with a text behind them, as a shell takes them.
-func (s *Site) commandLine(words []string, text string) []string {
-	words = slices.Concat(s.Flags, words)
-	if strings.HasPrefix(text, "-") {
-		words = append(words, "--")
-	}
-	if text != "" {
-		words = append(words, text)
-	}
-	return words
 }
 
 // flagValue returns a text as a flag reads it that would take it apart at its commas.
@@ -135,16 +114,12 @@ func flagValue(name, text string) string {
 type bar struct {
 	Label, Since, Until string
 	Count               int
-	X, Y, Height        float64
+	X, Y, Height        int // in units of the picture, where a bar has 10, and the highest 40
 }
-
-// The size of the picture of times, in units of its own.
-const timesHeight, barWidth = 40.0, 10.0
 
 // Times returns the bars of the times of all hits, the first first, one also where there is none.
 func (v *searchPage) Times() (bars []bar) {
-	counts, most := map[string]int{}, 1
-	values := v.Found.Facets["time"].Values
+	counts, most, values := map[string]int{}, 1, v.Found.Facets["time"].Values
 	for _, value := range values {
 		counts[value.Value], most = value.Count, max(most, value.Count)
 	}
@@ -158,12 +133,9 @@ func (v *searchPage) Times() (bars []bar) {
 	at, err := time.Parse(form, values[len(values)-1].Value)
 	for ; err == nil && at.Format(form) <= last; at = at.AddDate(step[0], step[1], step[2]) {
 		label := at.Format(form)
-		height := math.Ceil(timesHeight * float64(counts[label]) / float64(most))
-		bars = append(bars, bar{
-			Label: label, Count: counts[label], Since: at.Format(time.RFC3339),
-			Until: at.AddDate(step[0], step[1], step[2]).Format(time.RFC3339),
-			X:     barWidth * float64(len(bars)), Y: timesHeight - height, Height: height,
-		})
+		height := (40*counts[label] + most - 1) / most
+		next := at.AddDate(step[0], step[1], step[2]).Format(time.RFC3339)
+		bars = append(bars, bar{label, at.Format(time.RFC3339), next, counts[label], 10 * len(bars), 40 - height, height})
 	}
 	return bars
 }

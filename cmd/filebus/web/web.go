@@ -108,15 +108,15 @@ func (s *Site) handler(events http.Handler) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	mux := http.NewServeMux()
+	mux, work := http.NewServeMux(), make(turns, mostAtOnce)
 	for _, v := range views() {
-		mux.HandleFunc("GET "+v.pattern, func(w http.ResponseWriter, r *http.Request) { s.show(w, r, v, templates) })
+		mux.HandleFunc("GET "+v.pattern, work.each(func(w http.ResponseWriter, r *http.Request) { s.show(w, r, v, templates) }))
 	}
 	mux.HandleFunc("GET /static/{file}", serveStatic)
 	mux.Handle("GET /events", events)
 	mux.HandleFunc("GET /raw", s.raw)
 	mux.HandleFunc("POST /resolve", s.resolve)
-	mux.HandleFunc("GET /knowledge.json", s.serveGraph)
+	mux.HandleFunc("GET /knowledge.json", work.each(s.serveGraph))
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		missing := func(context.Context, *Site, *http.Request) (any, error) {
 			return nil, &Refusal{"not_found", "there is no such page", ""}
@@ -124,6 +124,22 @@ func (s *Site) handler(events http.Handler) (http.Handler, error) {
 		s.show(w, r, view{Page: "error", load: missing}, templates)
 	})
 	return mux, nil
+}
+
+// Turns are what requests take that need memory for a moment: of all open pages, few are made at once.
+type turns chan struct{}
+
+const mostAtOnce = 2
+
+func (t turns) each(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case t <- struct{}{}:
+			defer func() { <-t }()
+			next(w, r)
+		case <-r.Context().Done(): // nobody waits for it any more
+		}
+	}
 }
 
 // show answers with a page, or with one that says what is wrong.
