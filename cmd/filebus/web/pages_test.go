@@ -61,15 +61,15 @@ func expect(t *testing.T, page string, texts ...string) {
 	}
 }
 
-const hostileText = `<script>alert(1)<\/script>\"'\u202e`
+const hostile = `<script>alert(1)<\/script>\"'\u202e`
 
 func TestKnowledge(t *testing.T) {
 	known := said{
 		"knowledge graph": `{"nodes": [
-			{"id": "` + hostileText + `", "name": "knowledge/` + hostileText + `", "type": "<i>", "summary": "` + hostileText + `", "tags": ["a&b=c", "日本"]},
-			{"id": "lib:x", "name": "lib:knowledge/x", "tags": ["日本"], "superseded_by": "` + hostileText + `", "source": "T-1"}],
-			"edges": [{"from": "` + hostileText + `", "to": "lib:x", "type": "supersedes"}, {"from": "lib:x", "to": "` + hostileText + `", "type": "tags"}]}`,
-		"component show": `{"components": [{"component": "` + hostileText + `", "task": "T-1"}], "more": 7}`,
+			{"id": "` + hostile + `", "name": "knowledge/` + hostile + `", "type": "<i>", "summary": "` + hostile + `", "tags": ["a&b=c", "日本"]},
+			{"id": "lib:x", "name": "lib:knowledge/x", "tags": ["日本"], "superseded_by": "` + hostile + `", "source": "T-1"}],
+			"edges": [{"from": "` + hostile + `", "to": "lib:x", "type": "supersedes"}, {"from": "lib:x", "to": "` + hostile + `", "type": "tags"}]}`,
+		"component show": `{"components": [{"component": "` + hostile + `", "task": "T-1"}], "more": 7}`,
 	}
 	page, ran := known.open(t, "/knowledge?type=%3Ci%3E&tag=--limit%3D0")
 	expect(t, page, "!<script>alert", "!\u202e<", "!<i>", `tag=a%26b%3Dc`, "/record?name=lib%3aknowledge%2fx", "superseded by", "supersedes <a",
@@ -107,12 +107,12 @@ func TestMuchKnowledge(t *testing.T) {
 func TestNow(t *testing.T) {
 	var tasks, issues []string
 	for i := range 600 {
-		tasks = append(tasks, fmt.Sprintf(`{"task":"sub/τ-%d","status":"%s","seconds":%d,"from":"journal"}`, i, hostileText, i*1000))
+		tasks = append(tasks, fmt.Sprintf(`{"task":"sub/τ-%d","status":"%s","seconds":%d,"from":"journal"}`, i, hostile, i*1000))
 		issues = append(issues, fmt.Sprintf(`{"id":"I%d","status":"%s","priority":"%s","summary":"%s"}`, i,
-			[]string{"weird <b>", "in_progress", "pending"}[i%3], []string{"odd", "low", "critical", ""}[i%4], hostileText))
+			[]string{"weird <b>", "in_progress", "pending"}[i%3], []string{"odd", "low", "critical", ""}[i%4], hostile))
 	}
 	work := said{
-		"status":        `{"run": "R\u0000", "working": 9, "late": 3, "tasks": [{"agent": "` + hostileText + `", "seconds": 7}]}`,
+		"status":        `{"run": "R\u0000", "working": 9, "late": 3, "tasks": [{"agent": "` + hostile + `", "seconds": 7}]}`,
 		"run show":      `{"history": ["one", "two"], "completed": [{"id": "x", "task": "t", "outcome": "failed"}]}`,
 		"task list":     `{"tasks": [` + strings.Join(tasks, ",") + `]}`,
 		"issue list":    `{"issues": [` + strings.Join(issues, ",") + `, {"id":"Z","status":"accepted","blocked_by":["I7"]}]}`,
@@ -154,10 +154,10 @@ func places(page string, texts []string) (at []int) {
 
 func TestHealth(t *testing.T) {
 	ill := said{
-		"doctor":    `{"checks": [{"check": "index", "state": "wrong", "detail": "` + hostileText + `", "try": "filebus reindex"}]}`,
+		"doctor":    `{"checks": [{"check": "index", "state": "wrong", "detail": "` + hostile + `", "try": "filebus reindex"}]}`,
 		"conflicts": `{"conflicts": [{"name": "note/<b>", "store": "abcdef0123456789", "file": "0123456789abcdef", "time": "2031-02-03T04:00:00Z"}]}`,
 		"list":      `{"records": [{"time": "2031-02-03T04:00:00Z", "tokens": 40}, {"time": "2031-02-03T00:30:00+01:00", "tokens": 2}], "more": 3}`,
-		"verify":    `{"position": 7, "records": 5, "faults": ["` + hostileText + `"` + strings.Repeat(`, "x"`, 500) + `], "index": "ok"}`,
+		"verify":    `{"position": 7, "records": 5, "faults": ["` + hostile + `"` + strings.Repeat(`, "x"`, 500) + `], "index": "ok"}`,
 	}
 	page, ran := ill.open(t, "/health")
 	expect(t, page, "!<script>alert", "!<b>", "filebus reindex", "note/&lt;b&gt;", "2031-02-03", "2031-02-02", "the last 2 records", "!Sound")
