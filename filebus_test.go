@@ -151,7 +151,7 @@ func house() map[string]pack {
 		"filebus/cmd/filebus/mcp":    {[]string{"filebus/materialize/likeness"}, []string{"github.com/modelcontextprotocol/go-sdk"}},
 		"filebus/cmd/filebus/finder": {[]string{"filebus/store/record", "filebus/query"}, []string{"github.com/gdamore/tcell", "github.com/clipperhouse/displaywidth"}},
 		"filebus/cmd/filebus/setup":  {[]string{"filebus/store/record"}, []string{"github.com/BurntSushi/toml", "github.com/rogpeppe/go-internal/diff", "github.com/tailscale/hujson"}},
-		"filebus/cmd/filebus/web":    {[]string{"filebus/store/record", "filebus/materialize/commonmark"}, []string{"github.com/yuin/goldmark"}},
+		"filebus/cmd/filebus/web":    {[]string{"filebus/store/record", "filebus/materialize/commonmark"}, []string{"github.com/rogpeppe/go-internal/diff", "github.com/yuin/goldmark"}},
 		"filebus/cmd/filebus/trust":  {ours: []string{"filebus/store/folder", "filebus/store/record", "filebus/materialize/mirror"}},
 		"filebus/cmd/filebus-bench": {
 			ours: []string{

@@ -37,6 +37,11 @@ require github.com/bmatcuk/doublestar/v4 v4.10.4
 require github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
 
 require (
+	github.com/chromedp/cdproto v0.159.0 // indirect
+	github.com/chromedp/chromedp v0.23.0 // indirect
+)
+
+require (
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/segmentio/asm v1.1.3 // indirect

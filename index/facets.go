@@ -9,8 +9,11 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 )
 
+// FacetTime counts by days, in UTC: 2026-03-02.
+const FacetTime Facet = "time"
+
 // Facets returns all fields whose values can be counted, as the filters call them.
-func Facets() []Facet { return []Facet{keyKind, keyAgent, keyTag, keySession, keyTree} }
+func Facets() []Facet { return []Facet{keyKind, keyAgent, keyTag, keySession, keyTree, FacetTime} }
 
 // checkFacets reports a facet that there is not.
 func checkFacets(facets []Facet) error {
@@ -29,7 +32,11 @@ func (s *search) countFacets(facets []Facet) (map[Facet][]FacetCount, error) {
 	}
 	matched, out := s.set(s.matched), make(map[Facet][]FacetCount)
 	for _, facet := range facets {
-		values, err := s.countValues(key(string(facet), ""), matched)
+		field := string(facet)
+		if facet == FacetTime {
+			field = keyDay
+		}
+		values, err := s.countValues(key(field, ""), matched)
 		if err != nil {
 			return nil, err
 		}

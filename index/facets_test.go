@@ -44,6 +44,9 @@ func TestFacets(t *testing.T) {
 			Facets: []Facet{keyKind}}, map[Facet][]FacetCount{
 			keyKind: {{"dialogue", 2}, {"marker", 1}},
 		}},
+		{"days", Request{Filter: record.Filter{Tags: []string{"auth"}}, Facets: []Facet{FacetTime}}, map[Facet][]FacetCount{
+			FacetTime: {{"2026-03-01", 2}},
+		}},
 		{"no match", Request{Query: "nowhere", Facets: []Facet{keyKind}}, map[Facet][]FacetCount{keyKind: {}}},
 		{"twice", Request{Facets: []Facet{keyAgent, keyAgent}}, map[Facet][]FacetCount{keyAgent: {{"alice", 2}, {"bob", 1}}}},
 	} {

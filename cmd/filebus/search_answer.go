@@ -86,9 +86,39 @@ func (p *hitPage) facets() map[index.Facet]facetJSON {
 	for _, field := range p.fields {
 		counts := p.answer.Facets[field]
 		shown := min(len(counts), maxFacetValues)
+		if field == index.FacetTime {
+			counts = periods(counts)
+			shown = min(len(counts), maxPeriods)
+		}
 		all[field] = facetJSON{append([]index.FacetCount{}, counts[:shown]...), len(counts) - shown}
 	}
 	return all
+}
+
+// maxPeriods is how many days, months or years stand for a time.
+const maxPeriods = 62
+
+// periods returns the counts of days in their order, latest first: of months, or of years, where so
+// many days lie between the first and the last that they would not be shown.
+func periods(days []index.FacetCount) []index.FacetCount {
+	if len(days) == 0 {
+		return nil
+	}
+	latest := func(a, b index.FacetCount) int { return strings.Compare(b.Value, a.Value) }
+	days = slices.SortedFunc(slices.Values(days), latest)
+	first, _ := time.Parse(time.DateOnly, days[len(days)-1].Value)
+	last, _ := time.Parse(time.DateOnly, days[0].Value)
+	cut := len("-01-02")
+	if months := 12*(last.Year()-first.Year()) + int(last.Month()-first.Month()); months < maxPeriods {
+		cut = len("-02")
+	}
+	if last.Before(first.AddDate(0, 0, maxPeriods)) {
+		cut = 0
+	}
+	for i := range days {
+		days[i].Value = days[i].Value[:len(days[i].Value)-cut]
+	}
+	return slices.SortedFunc(slices.Values(index.SumCounts(days, nil)), latest)
 }
 
 // facetLines returns a line for each field.
@@ -183,7 +213,7 @@ func parseFacets(texts []string) ([]index.Facet, error) {
 	for _, text := range texts {
 		facet := index.Facet(strings.TrimSpace(text))
 		if !slices.Contains(index.Facets(), facet) {
-			return nil, usageError("unknown facet %q: the facets are kind, agent, tag, session and tree", text)
+			return nil, usageError("unknown facet %q: the facets are kind, agent, tag, session, tree and time", text)
 		}
 		if !slices.Contains(facets, facet) {
 			facets = append(facets, facet)

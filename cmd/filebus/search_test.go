@@ -15,6 +15,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/index"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -305,5 +308,29 @@ func TestCommitsSince(t *testing.T) {
 	}
 	if out, _ := d.run("search", "heron", "--no-git"); strings.Contains(out, "since") {
 		t.Errorf("with --no-git: %s", out)
+	}
+}
+
+func TestPeriods(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		days []string
+		want []index.FacetCount
+	}{
+		{"none", nil, nil},
+		{"one day", []string{"2026-03-02"}, []index.FacetCount{{Value: "2026-03-02", Count: 1}}},
+		{"62 days", []string{"2026-01-31", "2026-04-02"}, []index.FacetCount{{Value: "2026-04-02", Count: 1}, {Value: "2026-01-31", Count: 1}}},
+		{"63 days", []string{"2026-04-03", "2026-01-31", "2026-04-01"}, []index.FacetCount{{Value: "2026-04", Count: 2}, {Value: "2026-01", Count: 1}}},
+		{"years", []string{"1999-12-31", "2026-03-02", "0001-01-01", "2026-01-01"}, []index.FacetCount{
+			{Value: "2026", Count: 2}, {Value: "1999", Count: 1}, {Value: "0001", Count: 1},
+		}},
+	} {
+		var days []index.FacetCount
+		for _, day := range test.days {
+			days = append(days, index.FacetCount{Value: day, Count: 1})
+		}
+		if diff := cmp.Diff(test.want, periods(days)); diff != "" {
+			t.Errorf("%s: -want +got\n%s", test.name, diff)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os/exec"
 	"runtime"
@@ -63,10 +64,11 @@ func (e *environ) site(writes bool) *web.Site {
 	inside.global.noSync = true // a page changes nothing
 	inside.getenv = e.asReader
 	s := &web.Site{
-		Version: versionView().Version, Workspace: e.dir, Now: e.now,
+		Version: versionView().Version, Workspace: e.dir, Flags: e.global.words(), Now: e.now,
 		Ask: func(ctx context.Context, into any, args ...string) error {
 			return inside.ask(ctx, into, append([]string{"--json"}, args...)...)
 		},
+		Print:  inside.printOf,
 		Follow: inside.followLog,
 	}
 	if writes {
@@ -91,11 +93,7 @@ func (e *environ) ask(ctx context.Context, into any, args ...string) error {
 	call := &toolCall{}
 	e.runCall(ctx, call, "", args...)
 	if call.exit != exitDone && call.out.Len() == 0 {
-		last := failure{Message: "the command has said nothing"}
-		if len(call.said) > 0 {
-			last = call.said[len(call.said)-1]
-		}
-		return &web.Refusal{Code: last.Code, Message: last.Message, Hint: last.Hint}
+		return call.refusal()
 	}
 	if into == nil {
 		return nil
@@ -106,12 +104,34 @@ func (e *environ) ask(ctx context.Context, into any, args ...string) error {
 	return nil
 }
 
+// refusal returns what a command has said at last.
+func (c *toolCall) refusal() error {
+	last := failure{Message: "the command has said nothing"}
+	if len(c.said) > 0 {
+		last = c.said[len(c.said)-1]
+	}
+	return &web.Refusal{Code: last.Code, Message: last.Message, Hint: last.Hint}
+}
+
+// printOf passes on what a command line prints.
+func (e *environ) printOf(ctx context.Context, out io.Writer, args ...string) error {
+	if call := e.pass(ctx, out, args...); call.exit != exitDone {
+		return call.refusal()
+	}
+	return nil
+}
+
+// pass runs a command line that prints as to a pipe.
+func (e *environ) pass(ctx context.Context, out io.Writer, args ...string) *toolCall {
+	inside := *e
+	inside.in, inside.out, inside.outTerminal, inside.call = strings.NewReader(""), out, false, &toolCall{}
+	inside.call.exit = run(ctx, &inside, append(e.global.words(), args...))
+	return inside.call
+}
+
 // followLog passes new entries of the log on.
 func (e *environ) followLog(ctx context.Context, entry func(line []byte)) error {
-	inside := *e
-	inside.in, inside.out, inside.call = strings.NewReader(""), &lineWriter{to: entry}, &toolCall{}
-	run(ctx, &inside, append([]string{"log", "--follow", "--limit=1", "--json"}, e.global.words()...))
-	if said := inside.call.said; len(said) > 0 {
+	if said := e.pass(ctx, &lineWriter{to: entry}, "log", "--follow", "--limit=1", "--json").said; len(said) > 0 {
 		return errors.New(said[len(said)-1].Message)
 	}
 	return ctx.Err()

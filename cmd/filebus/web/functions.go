@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,13 @@ func (s *Site) functions() template.FuncMap {
 		"part":     func(p any, u *url.URL) map[string]any { return map[string]any{"Part": p, "URL": u} },
 		"words":    func(all ...string) []string { return all },
 		"readable": func(text string) readableText { return readable(text) },
+		"lines":    sourceLines,
+		"lineKind": lineKind,
+		"cut":      func(text, sep string, part int) string { return strings.SplitN(text+sep, sep, 2)[part] },
+		"add":      func(a, b int) int { return a + b },
+		"choices": func() map[string]string {
+			return map[string]string{"store": "Keep the store's", "file": "Take the file's", "both": "Keep both"}
+		},
 	}
 }
 
@@ -88,13 +96,19 @@ func marked(text string, marks [][2]int) (spans []span) {
 	return append(spans, span{visible(text[at:]), false})
 }
 
-// to returns the address of a page with another value of its query; "" takes it away.
-func to(u *url.URL, key, value string) string {
+// to returns the address of a page with other values of its query, given as pairs; "" takes one
+// away, and so does the value that it has.
+func to(u *url.URL, pairs ...string) string {
 	query := u.Query()
-	if query.Del("offset"); value == "" || query.Get(key) == value {
-		query.Del(key)
-	} else {
-		query.Set(key, value)
+	if pairs[0] != "name" { // of what is beside the hits
+		query.Del("offset")
+	}
+	for pair := range slices.Chunk(pairs, 2) {
+		if pair[1] == "" || query.Get(pair[0]) == pair[1] {
+			query.Del(pair[0])
+		} else {
+			query.Set(pair[0], pair[1])
+		}
 	}
 	return (&url.URL{Path: u.Path, RawQuery: query.Encode()}).String()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
 
 	"filebus/materialize/commonmark"
 )
@@ -29,13 +30,15 @@ func rendered(text string) (out template.HTML, notes []string, ok bool) {
 	}
 	source := []byte(visible(text))
 	root := commonmark.Parse(source, func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) })
-	if err := ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	var all []ast.Node // before any is replaced, behind which a walk would end
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
-			tame(n, source)
+			all = append(all, n)
 		}
 		return ast.WalkContinue, nil
-	}); err != nil {
-		return "", nil, false
+	}) // which has no error
+	for _, n := range all {
+		tame(n, source)
 	}
 	markdown := goldmark.New(goldmark.WithRendererOptions(html.WithXHTML()), goldmark.WithExtensions(
 		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
@@ -45,7 +48,7 @@ func rendered(text string) (out template.HTML, notes []string, ok bool) {
 	if err := markdown.Renderer().Render(&b, source, root); err != nil {
 		return "", nil, false
 	}
-	return template.HTML(b.String()), notes, true // by goldmark, which escapes all text
+	return template.HTML(visible(b.String())), notes, true // by goldmark, which escapes all text, and knows entities
 }
 
 // tame takes from a node what could leave the page.
@@ -82,7 +85,8 @@ func tame(n ast.Node, source []byte) {
 // linkTo returns where a link of a text leads: to the web, to mail, within the text, or to the
 // record that has the path. Any other leads nowhere.
 func linkTo(destination string) string {
-	u, err := url.Parse(strings.TrimSpace(destination))
+	meant := util.ResolveEntityNames(util.ResolveNumericReferences([]byte(destination)))
+	u, err := url.Parse(strings.TrimSpace(string(meant)))
 	switch {
 	case err != nil:
 		return "#"

@@ -157,7 +157,7 @@ func TestHealth(t *testing.T) {
 		"doctor":    `{"checks": [{"check": "index", "state": "wrong", "detail": "` + hostile + `", "try": "filebus reindex"}]}`,
 		"conflicts": `{"conflicts": [{"name": "note/<b>", "store": "abcdef0123456789", "file": "0123456789abcdef", "time": "2031-02-03T04:00:00Z"}]}`,
 		"list":      `{"records": [{"time": "2031-02-03T04:00:00Z", "tokens": 40}, {"time": "2031-02-03T00:30:00+01:00", "tokens": 2}], "more": 3}`,
-		"verify":    `{"records": 5, "faults": ["` + hostile + `"` + strings.Repeat(`, "x"`, 500) + `], "index": "ok"}`,
+		"verify":    `{"position": 7, "records": 5, "faults": ["` + hostile + `"` + strings.Repeat(`, "x"`, 500) + `], "index": "ok"}`,
 	}
 	page, ran := ill.open(t, "/health")
 	expect(t, page, "!<script>alert", "!<b>", "filebus reindex", "note/&lt;b&gt;", "2031-02-03", "2031-02-02", "the last 2 records", "!Sound")
@@ -165,11 +165,10 @@ func TestHealth(t *testing.T) {
 		t.Error("verify was run unasked")
 	}
 	page, _ = ill.open(t, "/health?verify=1")
-	expect(t, page, "501 faults", "301 more", "!<script>alert", "!Sound")
+	expect(t, page, "501 faults", "301 more", "up to entry 7 of", "!<script>alert", "!Sound")
 	page, ran = ill.open(t, "/health?verify=1", "HX-Request")
-	expect(t, page, "The store has changed since", "!faults")
-	if slices.Contains(ran, "verify") {
-		t.Error("verify was run for a page that was refreshed")
+	if page != "" || len(ran) > 0 { // the browser keeps what it has
+		t.Errorf("a page that is refreshed verifies again: %q, %s", ran, page)
 	}
 	page, _ = said{"verify": "refused: busy", "conflicts": "refused: x", "list": "refused: x"}.open(t, "/health?verify=1")
 	expect(t, page, "busy", "None is open", "Nothing has been stored")

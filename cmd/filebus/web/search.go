@@ -2,8 +2,13 @@ package web
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -23,7 +28,9 @@ type searchPage struct {
 		Hits       []hit
 		Facets     map[string]facet
 	}
-	Record *recordPage // beside the hits
+	Previous *int        // offset of the page before
+	Record   *recordPage // beside the hits
+	Refused  string      // why it is not there
 }
 
 // A hit is a record that was found.
@@ -57,34 +64,106 @@ type field struct {
 }
 
 // searchFields are the conditions of a search, as flags.
-func searchFields() []string { return []string{"kind", "agent", "tag", "tree", "session"} }
+func searchFields() []string {
+	return []string{"kind", "agent", "tag", "tree", "session", "task", "run", "conversation", "status", "since", "until"}
+}
+
+// shownHits is how many hits a page has.
+const shownHits = 20
 
 func loadSearch(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	v := &searchPage{Query: r.FormValue("q")}
-	v.Command = []string{"search"}
-	for _, field := range append(searchFields(), "since", "until") {
-		if value := r.FormValue(field); value != "" {
-			v.Command = append(v.Command, "--"+field+"="+value)
+	conditions := []string{"search"}
+	for _, name := range searchFields() {
+		v.Fields = append(v.Fields, field{Name: name, Chosen: r.FormValue(name)})
+		if chosen := r.FormValue(name); chosen != "" {
+			conditions = append(conditions, "--"+name+"="+flagValue(name, chosen))
 		}
 	}
-	offset, _ := strconv.Atoi(r.FormValue("offset")) // 0 if it is none
-	v.Command = append(v.Command, "--limit=20", "--offset="+strconv.Itoa(max(offset, 0)))
-	asked := append([]string{}, v.Command...)
-	if err := s.Ask(ctx, &v.Found, append(asked, "--facets=kind,agent,tag,tree,session", "--no-git", "--", v.Query)...); err != nil {
+	conditions = append(conditions, fmt.Sprint("--limit=", shownHits))
+	if offset, _ := strconv.Atoi(r.FormValue("offset")); offset > 0 { // 0 if it is none
+		conditions = append(conditions, fmt.Sprint("--offset=", offset))
+		v.Previous = new(max(offset-shownHits, 0))
+	}
+	asked := append(slices.Clip(conditions), "--facets=kind,agent,tag,tree,session,time", "--no-git", "--", v.Query)
+	if err := s.Ask(ctx, &v.Found, asked...); err != nil {
 		return nil, err
 	}
-	if v.Query != "" {
-		v.Command = append(v.Command, "--", v.Query)
-	}
-	for _, name := range searchFields() {
-		facet := v.Found.Facets[name]
-		v.Fields = append(v.Fields, field{name, r.FormValue(name), facet.Values, facet.More})
+	v.Command = s.commandLine(conditions, v.Query)
+	for i, f := range v.Fields {
+		facet := v.Found.Facets[f.Name]
+		for j, value := range facet.Values {
+			if f.Name == "tree" && value.Value == "" {
+				facet.Values[j].Value = "." // as the flag has it
+			}
+		}
+		v.Fields[i].Values, v.Fields[i].More = facet.Values, facet.More
 	}
 	if name := r.FormValue("name"); name != "" {
 		var err error
-		if v.Record, err = s.record(ctx, name, r); err != nil {
+		v.Record, err = s.record(ctx, name, r)
+		if refused := new(Refusal); errors.As(err, &refused) {
+			v.Refused = refused.Message // the hits are there all the same
+		} else if err != nil {
 			return nil, err
 		}
 	}
 	return v, nil
+}
+
+// commandLine returns words of a command, with a text behind them, as a shell takes them.
+func (s *Site) commandLine(words []string, text string) []string {
+	words = slices.Concat(s.Flags, words)
+	if strings.HasPrefix(text, "-") {
+		words = append(words, "--")
+	}
+	if text != "" {
+		words = append(words, text)
+	}
+	return words
+}
+
+// flagValue returns a text as a flag reads it that would take it apart at its commas.
+func flagValue(name, text string) string {
+	if name == "since" || name == "until" || !strings.ContainsAny(text, ",\"\r\n") {
+		return text
+	}
+	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+}
+
+// A bar is a column of the picture of times: a day, a month or a year.
+type bar struct {
+	Label, Since, Until string
+	Count               int
+	X, Y, Height        float64
+}
+
+// The size of the picture of times, in units of its own.
+const timesHeight, barWidth = 40.0, 10.0
+
+// Times returns the bars of the times of all hits, the first first, one also where there is none.
+func (v *searchPage) Times() (bars []bar) {
+	counts, most := map[string]int{}, 1
+	values := v.Found.Facets["time"].Values
+	for _, value := range values {
+		counts[value.Value], most = value.Count, max(most, value.Count)
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	last := values[0].Value
+	form := time.DateOnly[:min(len(last), len(time.DateOnly))]
+	step := [3]int{}
+	step[strings.Count(form, "-")] = 1
+	at, err := time.Parse(form, values[len(values)-1].Value)
+	for ; err == nil && at.Format(form) <= last; at = at.AddDate(step[0], step[1], step[2]) {
+		label := at.Format(form)
+		height := math.Ceil(timesHeight * float64(counts[label]) / float64(most))
+		bars = append(bars, bar{
+			Label: label, Count: counts[label], Since: at.Format(time.RFC3339),
+			Until: at.AddDate(step[0], step[1], step[2]).Format(time.RFC3339),
+			X:     barWidth * float64(len(bars)), Y: timesHeight - height, Height: height,
+		})
+	}
+	return bars
 }

@@ -24,9 +24,12 @@ import (
 // A Site is what is shown, and how it is asked.
 type Site struct {
 	Version, Workspace string
+	Flags              []string // that commands need to reach this store
 	// Ask runs a command, that only reads, and decodes its JSON. Its error is a *Refusal
 	// where the command has one to tell.
 	Ask func(ctx context.Context, into any, args ...string) error
+	// Print runs one whose output can be long, and passes that on as it is made.
+	Print func(ctx context.Context, out io.Writer, args ...string) error
 	// Change runs a command that writes; nil: the pages only read.
 	Change func(ctx context.Context, args ...string) error
 	// Follow calls back with each new entry of the log, as JSON, until the context ends.
@@ -39,7 +42,8 @@ type Refusal struct{ Code, Message, Hint string }
 
 func (r *Refusal) Error() string { return r.Message }
 
-// A view is a page: what it is called, and how it is filled.
+// A view is a page: what it is called, and how it is filled. One that is filled with nil stays in the
+// browser as it is.
 type view struct {
 	pattern string // as of http.ServeMux
 	Title   string // in the navigation; "" where it has no place there
@@ -111,6 +115,7 @@ func (s *Site) handler(events http.Handler) (http.Handler, error) {
 	mux.HandleFunc("GET /static/{file}", serveStatic)
 	mux.Handle("GET /events", events)
 	mux.HandleFunc("GET /raw", s.raw)
+	mux.HandleFunc("POST /resolve", s.resolve)
 	mux.HandleFunc("GET /knowledge.json", s.serveGraph)
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		missing := func(context.Context, *Site, *http.Request) (any, error) {
@@ -125,15 +130,16 @@ func (s *Site) handler(events http.Handler) (http.Handler, error) {
 func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, templates *template.Template) {
 	ctx, cancel := context.WithTimeout(r.Context(), longest)
 	defer cancel()
-	p, status := page{Site: s, View: v.Page, Title: v.Title, URL: r.URL, Views: views()}, http.StatusOK
+	p, answer := page{Site: s, View: v.Page, Title: v.Title, URL: r.URL, Views: views()}, http.StatusOK
 	data, err := v.load(ctx, s, r)
+	if data == nil && err == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	if err != nil {
-		p.View, status = "error", http.StatusInternalServerError
+		p.View, answer = "error", status(err)
 		if p.Failure = new(Refusal); !errors.As(err, &p.Failure) {
 			p.Failure = &Refusal{Message: err.Error()}
-		}
-		if of := map[string]int{"not_found": http.StatusNotFound, "usage": http.StatusBadRequest}[p.Failure.Code]; of > 0 {
-			status = of
 		}
 	}
 	p.Data = data
@@ -144,24 +150,8 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, templates *t
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
+	w.WriteHeader(answer)
 	_, _ = out.WriteTo(w) // the browser may be gone
-}
-
-// raw answers with the bytes of a text, as a file to save: never as a page.
-func (s *Site) raw(w http.ResponseWriter, r *http.Request) {
-	var body struct {
-		Text   string
-		Base64 []byte
-	}
-	name := r.FormValue("name")
-	if err := s.Ask(r.Context(), &body, "get", "--", name); err != nil {
-		http.Error(w, err.Error(), http.StatusNotFound)
-		return
-	}
-	w.Header().Set("Content-Type", "application/octet-stream")
-	w.Header().Set("Content-Disposition", "attachment; filename="+url.PathEscape(fmt.Sprintf("%.100s", name)))
-	_, _ = io.WriteString(w, body.Text+string(body.Base64)) // one of the two is empty
 }
 
 func serveStatic(w http.ResponseWriter, r *http.Request) {

@@ -71,4 +71,4 @@ navigator.locks.request("filebus-events", () => new Promise(() => {
   stream.onmessage = () => tell("changed");
   stream.onerror = () => { lost = true; tell("The server does not answer"); };
   stream.onopen = () => { tell("Live"); if (lost) tell("changed"); lost = false; };
-}));
+})).catch(() => {}); // the page is left
