@@ -9,23 +9,18 @@ import (
 // A healthPage is what doctor says, and verify if it was asked for.
 type healthPage struct {
 	Checks    []struct{ Check, State, Detail, Try string }
-	Conflicts []struct {
-		Name, Store, File string
-		Time              time.Time
-	}
-	More     int // conflicts that are not shown
-	Growth   growth
-	Verified *verified
-	Refused  error // in place of it
+	Conflicts []struct{ Name, Store, File string }
+	More      int // conflicts that are not shown
+	Growth    growth
+	Verified  *verified
+	Refused   error // in place of it
 }
 
-// A verified is what verify says.
+// A verified is what verify says: of the findings, which are faults and remarks, More are not shown.
 type verified struct {
-	Position, Records, Dropped, Bodies, Bytes int
-	Faults, Remarks                           []string
-	Index                                     string
-	Findings                                  []string // faults and remarks that are shown
-	More                                      int      // that are not
+	Position, Records, Dropped, Bodies, Bytes, More int
+	Faults, Remarks, Findings                       []string
+	Index                                           string
 }
 
 // verifyTime is how long verify may take for a page.
@@ -42,22 +37,15 @@ func loadHealth(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	_ = s.Ask(ctx, v, "conflicts") // doctor says why there are none to tell, as of what follows
 	v.Conflicts, v.More = cut(v.Conflicts, mostShown)
 	v.Growth = s.growth(ctx)
-	if verify {
-		v.verify(s, r)
+	if verify { // which looks at every stored byte, and may take longer than pages do otherwise
+		ctx, cancel := context.WithTimeout(r.Context(), verifyTime)
+		defer cancel()
+		said := &verified{}
+		v.Verified = said
+		v.Refused = s.Ask(ctx, said, "verify")
+		said.Findings, said.More = cut(append(said.Faults, said.Remarks...), mostShown)
 	}
 	return v, nil
-}
-
-// verify looks at every stored byte, which may take longer than pages do otherwise.
-func (v *healthPage) verify(s *Site, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), verifyTime)
-	defer cancel()
-	said := &verified{}
-	if v.Refused = s.Ask(ctx, said, "verify"); v.Refused != nil {
-		return
-	}
-	v.Verified = said
-	said.Findings, said.More = cut(append(said.Faults, said.Remarks...), mostShown)
 }
 
 // A growth is how much was stored on which days, in UTC, the last one first.

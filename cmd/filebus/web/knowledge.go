@@ -12,14 +12,13 @@ import (
 // A knowledgePage is entries of knowledge as a table; their picture is fetched by script.
 type knowledgePage struct {
 	graph
-	Total   int
-	Drawn   int
-	Rows    []*node // of the table
-	Next    int     // where the table goes on; 0: it does not
-	Fields  []field
-	Command []string // that says the same
-	TooMany error    // to be read without a choice
-	Map     struct {
+	Total, Drawn int
+	Rows         []*node // of the table
+	Next         int     // where the table goes on; 0: it does not
+	Fields       []field
+	Command      []string // that says the same
+	TooMany      error    // to be read without a choice
+	Map          struct {
 		Components []struct{ Component, Location, Task, Notes string }
 		More       int
 	}
@@ -56,9 +55,6 @@ type edge struct {
 	Ends [2]*node `json:"-"`
 }
 
-// isStated tells links from what entries merely share.
-func (e edge) isStated() bool { return e.Type != "tags" && e.Type != "task" && e.Type != "files" }
-
 // The bounds of the page.
 const (
 	maxNodes  = "--limit=20000" // of more than these something must be chosen
@@ -77,13 +73,13 @@ func (s *Site) knowledge(ctx context.Context, r *http.Request) (g graph, command
 	}
 	command = append(command, maxNodes)
 	err = s.Ask(ctx, &g, command...)
-	byID := map[string]*node{}
+	byID, shared := map[string]*node{}, []string{"tags", "task", "files"} // other edges are stated by entries
 	for _, n := range g.Nodes {
 		byID[n.ID] = n
 	}
 	for i := range g.Edges {
 		e := &g.Edges[i]
-		if e.Ends = [2]*node{byID[e.From], byID[e.To]}; e.isStated() {
+		if e.Ends = [2]*node{byID[e.From], byID[e.To]}; !slices.Contains(shared, e.Type) {
 			e.Ends[0].Links = append(e.Ends[0].Links, *e)
 		}
 	}

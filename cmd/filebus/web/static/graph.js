@@ -4,7 +4,7 @@
 
 (() => {
   let canvas, graph, view, colours, found = -1, asked = false;
-  const many = 3000; // lines that are drawn at once
+  const many = 2000; // lines that are drawn at once
   const kinds = ["pattern", "gotcha", "decision", "insight"];
   const said = (text) => { document.getElementById("graph-said").textContent = text; };
 
