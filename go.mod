@@ -34,7 +34,11 @@ require (
 
 require github.com/bmatcuk/doublestar/v4 v4.10.4
 
-require github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
+require (
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
+	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
+)
 
 require (
 	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect

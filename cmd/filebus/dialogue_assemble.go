@@ -56,8 +56,8 @@ func (o *dialogueAssemble) elsewhere(ctx context.Context, w *workspace, slug str
 		return err
 	}
 	if o.Stdout {
-		w.printf("%s", layout.AppendDialogueDocument(nil, doc))
-		return nil
+		text := string(layout.AppendDialogueDocument(nil, doc))
+		return w.print(map[string]any{"dialogue": d.Key, "text": text}, "%s", text)
 	}
 	file := w.abs(o.Out)
 	if info, err := os.Stat(file); err == nil && info.IsDir() {

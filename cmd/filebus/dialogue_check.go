@@ -41,7 +41,7 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 	}
 	view := dialogueCheckJSON{Report: *report}
 	if !o.All {
-		view.Findings = folded(view.Findings)
+		view.Findings, view.Turns = folded(view.Findings), nil
 	}
 	order := []bool{true, false} // what is wanting comes first
 	slices.SortStableFunc(view.Findings, func(a, b dialogue.Finding) int {

@@ -224,5 +224,22 @@ func (d *doctor) hooks(context.Context) (string, error) {
 			}
 		}
 	}
+	if last := d.lastHook(); !last.IsZero() {
+		lines = append(lines, "last seen "+record.FormatTime(last))
+	}
 	return cmp.Or(strings.Join(lines, "  "), "none"), nil
+}
+
+// lastHook returns when a hook has last noted something, zero if none has.
+func (d *doctor) lastHook() (last time.Time) {
+	if d.Workspace == nil { // nothing of the store is read
+		return last
+	}
+	files, _ := folder.At(d.at.Store).Sub(hooksFolder).ReadDir(".") // there is none before the first note
+	for _, file := range files {
+		if info, err := file.Info(); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
 }

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,9 @@ type serveCommand struct {
 	Open  bool `flag:"open"`
 	Write bool `flag:"write"`
 }
+
+// servedMemory is what the garbage of pages may bring a server to. What a page needs it gets.
+const servedMemory = 32 << 20
 
 // usualPort is where pages are unless a port is given.
 const usualPort = 7337
@@ -44,6 +48,8 @@ func (o *serveCommand) run(ctx context.Context, w *workspace, _ []string) error 
 			w.note("no browser could be started: %v", err)
 		}
 	}
+	debug.SetGCPercent(usualPercent) // unlike a command that is about to end
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(servedMemory))
 	return w.site(o.Write).Serve(ctx, listener, token)
 }
 

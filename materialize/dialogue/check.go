@@ -32,19 +32,29 @@ type Finding struct {
 	Before record.ShortRef `json:"before,omitzero"` // the version that was the turn
 }
 
+// A TurnReport is what stands in the place of a turn that is owed, or was given.
+type TurnReport struct {
+	Round   int            `json:"round"`
+	Agent   string         `json:"agent"`
+	State   string         `json:"state"`             // turn, stub, empty, astray or missing
+	Name    *record.Name   `json:"name,omitempty"`    // of the record, if there is one
+	Markers map[string]int `json:"markers,omitempty"` // how many of each kind, in lower case
+}
+
 // A Report is what a check has found.
 type Report struct {
-	Dialogue  Key       `json:"dialogue"`
-	Rounds    int       `json:"rounds"`
-	Launched  int       `json:"launched"` // turns that are owed, in all rounds
-	Given     int       `json:"given"`    // turns that hold something
-	Missing   int       `json:"missing"`
-	Empty     int       `json:"empty"`
-	Stubs     int       `json:"stubs"`
-	Markers   int       `json:"markers"`
-	Malformed int       `json:"malformed"`
-	Wanting   int       `json:"wanting"`  // findings that say that something is incomplete
-	Findings  []Finding `json:"findings"` // by round; in a round by agent and line
+	Dialogue  Key          `json:"dialogue"`
+	Rounds    int          `json:"rounds"`
+	Launched  int          `json:"launched"` // turns that are owed, in all rounds
+	Given     int          `json:"given"`    // turns that hold something
+	Missing   int          `json:"missing"`
+	Empty     int          `json:"empty"`
+	Stubs     int          `json:"stubs"`
+	Markers   int          `json:"markers"`
+	Malformed int          `json:"malformed"`
+	Wanting   int          `json:"wanting"`         // findings that say that something is incomplete
+	Findings  []Finding    `json:"findings"`        // by round; in a round by agent and line
+	Turns     []TurnReport `json:"turns,omitempty"` // by round
 }
 
 // Check looks at what was written in a round, or in all for a negative number. It
@@ -110,6 +120,7 @@ func (c *checker) round(r *Round) {
 		if r.Turn(agent) == nil {
 			file := path.Join(c.d.folder(), roundFolder(r.Number), agent+".md") // where it would be
 			c.add(stateMissing, &r.Number, agent, file, 0, "no file")
+			c.report.Turns = append(c.report.Turns, TurnReport{Round: r.Number, Agent: agent, State: stateMissing})
 		}
 	}
 	for _, t := range r.Turns {
@@ -156,6 +167,11 @@ func (c *checker) wanting(kind string, t *Turn, line int, format string, args ..
 
 // turn checks one file.
 func (c *checker) turn(t *Turn) {
+	said := TurnReport{t.Round, t.Agent, t.state(), &t.Version.Record.Name, map[string]int{}}
+	for _, m := range t.Markers {
+		said.Markers[strings.ToLower(string(m.Kind))]++
+	}
+	c.report.Turns = append(c.report.Turns, said)
 	if state := t.state(); state != stateTurn {
 		c.wanting(state, t, 0, "%s", map[string]string{
 			stateStub: "a stub: " + t.Stub, stateEmpty: "the file is empty", stateAstray: "not counted: " + t.Astray,

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -205,10 +206,13 @@ func (b *Board) TensionRows() []layout.TensionRow {
 		status, by := t.At(last.Number)
 		row := layout.TensionRow{
 			ID: t.String(), Tension: markdown.Clip(t.Label, maxLabel), Status: string(status), Raised: b.who(t.Agent,
-				t.Round),
+				t.Round), RaisedRound: t.Round,
 		}
 		if by != nil && !status.isOpen() {
 			row.Resolved = b.who(by.Agent, by.Round)
+		}
+		if status, by := t.At(math.MaxInt); by != nil && !status.isOpen() { // the judge may name rounds to come
+			row.ResolvedRound = &by.Round
 		}
 		if t.row != nil && t.mark == nil && (by == nil || by.Agent == "") { // no agent has done more since
 			row.Status, row.Resolved = cmp.Or(t.row.Status, row.Status), t.row.Resolved

@@ -68,9 +68,10 @@ func TestBoard(t *testing.T) {
 	if diff := cmp.Diff(presence, board.Presence); diff != "" || board.Converged {
 		t.Errorf("converged %t, presence (-want +got):\n%s", board.Converged, diff)
 	}
+	one := 1
 	rows := []layout.TensionRow{
-		{ID: "MUFFIN R0-T01", Tension: "safety", Status: "Resolved", Raised: "Muffin R0", Resolved: "Sir Scone R1"},
-		{ID: "SCONE R0-T01", Tension: "who pays", Status: "Resolved", Raised: "Sir Scone R0", Resolved: "Muffin R1"},
+		{ID: "MUFFIN R0-T01", Tension: "safety", Status: "Resolved", Raised: "Muffin R0", Resolved: "Sir Scone R1", ResolvedRound: &one},
+		{ID: "SCONE R0-T01", Tension: "who pays", Status: "Resolved", Raised: "Sir Scone R0", Resolved: "Muffin R1", ResolvedRound: &one},
 	}
 	if diff := cmp.Diff(rows, board.TensionRows()); diff != "" {
 		t.Errorf("tensions (-want +got):\n%s", diff)

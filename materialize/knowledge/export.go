@@ -51,6 +51,8 @@ type drawnNode struct {
 	Confidence   string   `json:"confidence,omitempty"`
 	Source       string   `json:"source,omitempty"`
 	SupersededBy string   `json:"superseded_by,omitempty"`
+
+	Name record.Name `json:"name"`
 }
 
 type drawnEdge struct {
@@ -74,7 +76,7 @@ func drawingOf(part query.Part) drawing {
 		n := drawnNode{
 			ID: shortName(r.Name), Type: markdown.OneLine(k.Type), Tags: r.Tags,
 			Summary:    markdown.OneLine(cmp.Or(k.Description.Title, k.Description.Preview)),
-			Confidence: markdown.OneLine(k.Confidence), Source: markdown.OneLine(r.Task),
+			Confidence: markdown.OneLine(k.Confidence), Source: markdown.OneLine(r.Task), Name: r.Name,
 		}
 		if !k.SupersededBy.IsZero() {
 			n.SupersededBy = shortName(k.SupersededBy)

@@ -265,6 +265,9 @@ type TensionRow struct {
 	Raised   string `json:"raised"`             // by whom and when: Muffin R0
 	Resolved string `json:"resolved,omitempty"` // when and how: R1 — both; "" if it is not
 	Line     int    `json:"-"`                  // where it was read, counted from 1
+	// The rounds from which on it counts, and with which it ends; in a table that was read there are none.
+	RaisedRound   int  `json:"raised_round"`
+	ResolvedRound *int `json:"resolved_round,omitempty"`
 }
 
 // tensionStates are the words that the status of a tension begins with, and what they mean.

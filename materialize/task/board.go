@@ -190,19 +190,24 @@ func (b *Board) sourceOf(s query.Summary) string {
 // Records returns what a tree has of tasks, or of one of them: journals first, then
 // reports, each the newest first, then the entries of queues.
 func (b *Board) Records(ctx context.Context, tree record.Tree, id ID) ([]query.Summary, error) {
-	filter := record.Filter{Trees: []record.Tree{tree}, Kinds: []record.Kind{record.KindHandoff, record.KindTask}}
-	if id != "" {
-		filter.Tasks = layout.TaskForms(path.Base(string(id)))
-	}
-	all, err := b.read.List(ctx, query.ListRequest{Filter: filter})
 	of := map[string][]query.Summary{}
-	for _, s := range all.Entries {
-		if !strings.Contains(string(id), "/") || layout.TaskKey(s.TaskID()) == id.key() {
-			of[b.sourceOf(s)] = append(of[b.sourceOf(s)], s)
+	for _, kind := range []record.Kind{record.KindHandoff, record.KindTask} { // each has a look-up, both have none
+		filter := record.Filter{Trees: []record.Tree{tree}, Kinds: []record.Kind{kind}}
+		if id != "" {
+			filter.Tasks = layout.TaskForms(path.Base(string(id)))
+		}
+		all, err := b.read.List(ctx, query.ListRequest{Filter: filter})
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range all.Entries {
+			if !strings.Contains(string(id), "/") || layout.TaskKey(s.TaskID()) == id.key() {
+				of[b.sourceOf(s)] = append(of[b.sourceOf(s)], s)
+			}
 		}
 	}
 	slices.Reverse(of[fromQueue]) // as they stand in their file
-	return slices.Concat(of[FromJournal], of[fromReport], of[fromQueue]), err
+	return slices.Concat(of[FromJournal], of[fromReport], of[fromQueue]), nil
 }
 
 // List returns the tasks of a tree, the one that changed last first: those that have a

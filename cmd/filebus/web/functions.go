@@ -25,12 +25,13 @@ func (s *Site) functions() template.FuncMap {
 		"base":     func(name string) string { return name[strings.LastIndexByte(name, '/')+1:] },
 		"shell":    record.ShellWord,
 		"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"part":     func(p any, u *url.URL) map[string]any { return map[string]any{"Part": p, "URL": u} },
+		"words":    func(all ...string) []string { return all },
 		"readable": func(text string) readableText { return readable(text) },
 		"lines":    sourceLines,
 		"lineKind": lineKind,
 		"cut":      func(text, sep string, part int) string { return strings.SplitN(text+sep, sep, 2)[part] },
 		"add":      func(a, b int) int { return a + b },
-		"words":    func(words ...string) []string { return words },
 	}
 }
 

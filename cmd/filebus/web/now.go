@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -13,74 +14,114 @@ type nowPage struct {
 		Run, Focus, Ended          string
 		Loop, Loops                int
 		Completed, Failed, Working int
-		Late, Conflicts, Behind    int
-		Tasks                      []struct {
-			Agent, Task string
-			Seconds     float64
-			Late        bool
-		}
-		Dialogues struct {
-			Open               int
-			Last               string
-			Round, Turns, Owed int
-		}
-		Sessions struct {
-			InProgress int `json:"in_progress"`
-			Last       string
-		}
-		Results []struct {
-			Ref, Agent, Status, Title string
-			Tokens                    int
-		}
+		Late, Conflicts            int
+		Tasks                      []doing
 	}
-	Tasks struct {
-		Tasks []struct {
-			Task, Status, Agent, From, Title string
-			Seconds, Quiet                   float64
-			Marker, Late                     bool
-		}
-		More int
-	}
-	Issues struct {
-		Issues []issue
-		More   int
-	}
+	History part[string]
+	Waiting part[issue] // for other issues
+	Board   []column
+
+	Ended, Tasks, Dialogues, Sessions, Results part[doing]
+}
+
+// A part is the beginning of a list.
+type part[T any] struct {
+	Key   string // by which all of it is asked for
+	Shown []T
+	More  int
+}
+
+// How many entries of a list are shown, and if all of it is asked for.
+const (
+	few = 8
+	all = 500
+)
+
+func begin[T any](r *http.Request, key string, list []T, more int) part[T] {
+	most := map[bool]int{false: few, true: all}[r.FormValue("all") == key]
+	shown, left := cut(list, most)
+	return part[T]{key, shown, more + left}
+}
+
+// A doing is what goes on or was done: a task, an agent, a dialogue, a session or a result. Each has
+// those of the fields that its list has.
+type doing struct {
+	Task, ID, Dialogue, Session, Name             string
+	Title, Status, Agent, From, Outcome, Duration string
+	Seconds                                       float64
+	Late                                          bool
+	Last, Turns, Owed, Artifacts, Tokens          int
+	Time, Changed                                 time.Time
 }
 
 // An issue is a card of the board.
 type issue struct {
 	ID, Status, Priority, Type, Summary, Agent, Task string
-	LeaseUntil                                       *time.Time `json:"lease_until"`
 	Expired                                          bool
 	BlockedBy                                        []string `json:"blocked_by"`
-}
-
-func loadNow(ctx context.Context, s *Site, _ *http.Request) (any, error) {
-	v := &nowPage{}
-	if err := s.Ask(ctx, &v.Status, "status"); err != nil {
-		return nil, err
-	}
-	if err := s.Ask(ctx, &v.Tasks, "task", "list"); err != nil {
-		return nil, err
-	}
-	return v, s.Ask(ctx, &v.Issues, "issue", "list")
 }
 
 // A column is the issues of one status.
 type column struct {
 	Status string
-	Issues []issue
+	Count  int
+	part[issue]
 }
 
-// Board returns the issues by status, in the order in which they come.
-func (n *nowPage) Board() (board []column) {
-	for _, issue := range n.Issues.Issues {
-		i := slices.IndexFunc(board, func(c column) bool { return c.Status == issue.Status })
-		if i < 0 {
-			i = len(board)
-			board = append(board, column{Status: issue.Status})
-		}
-		board[i].Issues = append(board[i].Issues, issue)
+func loadNow(ctx context.Context, s *Site, r *http.Request) (any, error) {
+	v := &nowPage{}
+	var said struct {
+		History                                        []string
+		Completed, Tasks, Dialogues, Sessions, Records []doing
+		Issues                                         []issue
+		More                                           int
 	}
-	return board
+	if err := s.Ask(ctx, &v.Status, "status", "--max-tokens=0"); err != nil {
+		return nil, err
+	}
+	if v.Status.Run != "" {
+		if err := s.Ask(ctx, &said, "run", "show", "--max-tokens=0"); err != nil {
+			return nil, err
+		}
+	}
+	for _, command := range [][]string{
+		{"task", "list", "--max-tokens=0"}, {"dialogue", "list", "--limit=0"}, {"session", "list", "--limit=0"},
+		{"issue", "list", "--max-tokens=0"}, {"list", "--kind=result", "--limit=500"}, // the last one has More
+	} {
+		said.More = 0
+		if err := s.Ask(ctx, &said, command...); err != nil {
+			return nil, err
+		}
+	}
+	slices.Reverse(said.History) // the last ones first
+	slices.Reverse(said.Completed)
+	said.Dialogues = slices.DeleteFunc(said.Dialogues, func(d doing) bool { return d.Status == "converged" })
+	said.Sessions = slices.DeleteFunc(said.Sessions, func(s doing) bool { return s.Status != "in_progress" })
+	v.History, v.Ended = begin(r, "history", said.History, 0), begin(r, "ended", said.Completed, 0)
+	v.Tasks, v.Dialogues = begin(r, "tasks", said.Tasks, 0), begin(r, "dialogues", said.Dialogues, 0)
+	v.Sessions, v.Results = begin(r, "sessions", said.Sessions, 0), begin(r, "results", said.Records, said.More)
+	v.Board = board(r, said.Issues)
+	v.Waiting = begin(r, "waiting", slices.DeleteFunc(said.Issues, func(i issue) bool { return len(i.BlockedBy) == 0 }), 0)
+	return v, nil
+}
+
+// board returns the issues by status, in each the most urgent first. What is not known stands last.
+func board(r *http.Request, issues []issue) (columns []column) {
+	states := []string{"pending", "accepted", "in_progress", "complete", "duplicate", "wont_fix"}
+	priorities := []string{"critical", "high", "medium", "low"}
+	place := func(order []string, word string) uint { return uint(slices.Index(order, word)) } // of -1 the largest
+	sorted := slices.SortedStableFunc(slices.Values(issues), func(a, b issue) int {
+		return cmp.Or(cmp.Compare(place(states, a.Status), place(states, b.Status)), cmp.Compare(a.Status, b.Status),
+			cmp.Compare(place(priorities, a.Priority), place(priorities, b.Priority)))
+	})
+	for len(sorted) > 0 {
+		status := sorted[0].Status
+		n := slices.IndexFunc(sorted, func(i issue) bool { return i.Status != status })
+		if n < 0 {
+			n = len(sorted)
+		}
+		columns = append(columns, column{status, n, begin(r, "issues-"+status, sorted[:n], 0)})
+		sorted = sorted[n:]
+	}
+	return columns
 }

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// hostile is a name and a text as no page may take them over.
-const hostile = `note/"><script>alert(1)</script>` + "\u202e\x00,x"
+// hostileName is a name and a text as no page may take them over.
+const hostileName = `note/"><script>alert(1)</script>` + "\u202e\x00,x"
 
 // site returns pages of a store that answers each command with a JSON, by the command's words.
 func site(t *testing.T, answers map[string]string, asked *[]string) http.Handler {
@@ -58,7 +58,7 @@ func ask(pages http.Handler, address string) *httptest.ResponseRecorder {
 }
 
 func TestRecordPage(t *testing.T) {
-	name, _ := json.Marshal(hostile)
+	name, _ := json.Marshal(hostileName)
 	detail := fmt.Sprintf(`{"name":%[1]s,"ref":"abc","full_ref":"abc","title":%[1]s,"agent":%[1]s,"session":"s,1","current":false,
 "links":["supersedes %[2]s"],"from":["def"],"attributes":{%[1]s:%[1]s},"tags":[%[1]s],"size":1234567,
 "versions":[{"position":3,"ref":"0123456789","change":"put"},{"position":7,"ref":"abc","change":"put"}],
@@ -125,11 +125,11 @@ func TestSearchCommand(t *testing.T) {
 func TestRaw(t *testing.T) {
 	pages := site(t, map[string]string{
 		"png": "\x89PNG\r\n\x1a\n…", "svg": `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`,
-		"page": "<html><script>", "empty": "", hostile: "x",
+		"page": "<html><script>", "empty": "", hostileName: "x",
 	}, nil)
 	for _, test := range []struct{ name, kind, how string }{
 		{"png", "image/png", "inline"}, {"svg", "application/octet-stream", "attachment"}, {"page", "application/octet-stream", "attachment"},
-		{"empty", "application/octet-stream", "attachment"}, {hostile, "application/octet-stream", "attachment"},
+		{"empty", "application/octet-stream", "attachment"}, {hostileName, "application/octet-stream", "attachment"},
 	} {
 		w := ask(pages, "/raw?name="+url.QueryEscape(test.name))
 		if kind, how := w.Header().Get("Content-Type"), w.Header().Get("Content-Disposition"); kind != test.kind || !strings.HasPrefix(how, test.how+"; filename") {

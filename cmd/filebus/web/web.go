@@ -11,10 +11,12 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"fmt"
 	"html/template"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,7 +42,8 @@ type Refusal struct{ Code, Message, Hint string }
 
 func (r *Refusal) Error() string { return r.Message }
 
-// A view is a page: what it is called, and how it is filled.
+// A view is a page: what it is called, and how it is filled. One that is filled with nil stays in the
+// browser as it is.
 type view struct {
 	pattern string // as of http.ServeMux
 	Title   string // in the navigation; "" where it has no place there
@@ -60,6 +63,21 @@ func views() []view {
 		{"/{$}", "Now", "now", loadNow},
 		{"/search", "Search", "search", loadSearch},
 		{"/record", "", "record", loadRecord},
+		{"/dialogues", "Dialogues", "dialogues", load[dialoguesPage]("dialogue", "list")},
+		{"/dialogue", "", "dialogue", loadDialogue},
+		{"/knowledge", "Knowledge", "knowledge", loadKnowledge},
+		{"/sessions", "Sessions", "sessions", load[sessionsPage]("session", "list")},
+		{"/session", "", "session", loadSession},
+		{"/budget", "Budget", "budget", loadBudget},
+		{"/health", "Health", "health", loadHealth},
+	}
+}
+
+// load returns what fills a page with the beginning of a list.
+func load[T any](line ...string) func(context.Context, *Site, *http.Request) (any, error) {
+	return func(ctx context.Context, s *Site, _ *http.Request) (any, error) {
+		v := new(T)
+		return v, s.Ask(ctx, v, append(slices.Clone(line), fmt.Sprint("--limit=", mostShown))...)
 	}
 }
 
@@ -90,14 +108,15 @@ func (s *Site) handler(events http.Handler) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	mux := http.NewServeMux()
+	mux, work := http.NewServeMux(), make(turns, mostAtOnce)
 	for _, v := range views() {
-		mux.HandleFunc("GET "+v.pattern, func(w http.ResponseWriter, r *http.Request) { s.show(w, r, v, templates) })
+		mux.HandleFunc("GET "+v.pattern, work.each(func(w http.ResponseWriter, r *http.Request) { s.show(w, r, v, templates) }))
 	}
 	mux.HandleFunc("GET /static/{file}", serveStatic)
 	mux.Handle("GET /events", events)
 	mux.HandleFunc("GET /raw", s.raw)
 	mux.HandleFunc("POST /resolve", s.resolve)
+	mux.HandleFunc("GET /knowledge.json", work.each(s.serveGraph))
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		missing := func(context.Context, *Site, *http.Request) (any, error) {
 			return nil, &Refusal{"not_found", "there is no such page", ""}
@@ -107,12 +126,32 @@ func (s *Site) handler(events http.Handler) (http.Handler, error) {
 	return mux, nil
 }
 
+// Turns are what requests take that need memory for a moment: of all open pages, few are made at once.
+type turns chan struct{}
+
+const mostAtOnce = 2
+
+func (t turns) each(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case t <- struct{}{}:
+			defer func() { <-t }()
+			next(w, r)
+		case <-r.Context().Done(): // nobody waits for it any more
+		}
+	}
+}
+
 // show answers with a page, or with one that says what is wrong.
 func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, templates *template.Template) {
 	ctx, cancel := context.WithTimeout(r.Context(), longest)
 	defer cancel()
 	p, answer := page{Site: s, View: v.Page, Title: v.Title, URL: r.URL, Views: views()}, http.StatusOK
 	data, err := v.load(ctx, s, r)
+	if data == nil && err == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	if err != nil {
 		p.View, answer = "error", status(err)
 		if p.Failure = new(Refusal); !errors.As(err, &p.Failure) {

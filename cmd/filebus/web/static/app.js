@@ -19,7 +19,8 @@ function move(step) {
 }
 function go(letter) {
   const all = [...document.querySelectorAll("header nav a:not(.brand)")];
-  all.find((a) => a.textContent.trim().toLowerCase().startsWith(letter))?.click();
+  const named = all.filter((a) => a.textContent.trim().toLowerCase().startsWith(letter));
+  (named[named.findIndex((a) => a.ariaCurrent) + 1] ?? named[0])?.click(); // the next one, where it is on one
 }
 document.addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
@@ -70,4 +71,4 @@ navigator.locks.request("filebus-events", () => new Promise(() => {
   stream.onmessage = () => tell("changed");
   stream.onerror = () => { lost = true; tell("The server does not answer"); };
   stream.onopen = () => { tell("Live"); if (lost) tell("changed"); lost = false; };
-}));
+})).catch(() => {}); // the page is left
