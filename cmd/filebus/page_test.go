@@ -62,7 +62,14 @@ func browser(t *testing.T) context.Context {
 }
 
 // served starts "filebus serve" for the store of a folder, and returns its first address.
-func served(t *testing.T, dir string, args ...string) *url.URL {
+func served(t *testing.T, dir string) *url.URL {
+	t.Helper()
+	first, _ := servedBy(t, dir)
+	return first
+}
+
+// servedBy returns the process too.
+func servedBy(t *testing.T, dir string, args ...string) (*url.URL, *os.Process) {
 	t.Helper()
 	cmd := filebusCommand(t, dir, append([]string{"serve", "--port=0", "--json"}, args...)...)
 	out, err := cmd.StdoutPipe()
@@ -84,7 +91,7 @@ func served(t *testing.T, dir string, args ...string) *url.URL {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return u
+	return u, cmd.Process
 }
 
 // A tab is a page in a browser, and what went wrong there.

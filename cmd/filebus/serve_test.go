@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -266,5 +267,46 @@ func TestServedSize(t *testing.T) {
 	}
 	if t.Logf("the first page and what it loads: %d bytes", all); all > 150<<10 {
 		t.Errorf("the first page and what it loads have %d bytes", all)
+	}
+}
+
+// TestServedMemory opens ten pages, and goes through all views of a store of thousands of records.
+func TestServedMemory(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux says in /proc what a process has")
+	}
+	dir := sampleWorkspace(t)
+	for i := range 3000 {
+		name := filepath.Join(dir, "many", fmt.Sprint(i%30), fmt.Sprint(i, ".md"))
+		must(t, os.MkdirAll(filepath.Dir(name), 0o777))
+		must(t, os.WriteFile(name, fmt.Appendf(nil, "# Text %d\n\n%s\n", i, strings.Repeat(fmt.Sprintf("limiter word%d ", i), 100)), 0o666))
+	}
+	mustRun(t, dir, "capture", "many")
+	first, process := servedBy(t, dir)
+	v := visit(t, first)
+	for range 10 {
+		<-v.hears()
+	}
+	var slowest time.Duration
+	for range 3 {
+		for name, path := range sampleViews() {
+			start := time.Now()
+			if status, text := v.get(path); status != 200 {
+				t.Errorf("%s = %d %s", path, status, heading(text))
+			}
+			if name == "now" {
+				slowest = max(slowest, time.Since(start))
+			}
+		}
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", process.Pid))
+	must(t, err)
+	own := regexp.MustCompile(`RssAnon:\s+([0-9]+) kB`).FindSubmatch(status)
+	kilobytes, err := strconv.Atoi(string(own[1]))
+	must(t, err)
+	// The rest of the 60 MB is the program itself, which is smaller without its tests.
+	if t.Logf("%d KB of its own, the first page in %v", kilobytes, slowest); kilobytes > 32<<10 {
+		t.Errorf("with ten pages the server has %d KB of its own", kilobytes)
 	}
 }

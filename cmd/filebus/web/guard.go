@@ -79,7 +79,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // isOwn reports whether a host is this server's: a name that was pointed here from elsewhere is not.
 func (g *guard) isOwn(host string) bool {
 	for _, name := range []string{"127.0.0.1", "localhost", "[::1]"} {
-		if host == fmt.Sprintf("%s:%d", name, g.port) {
+		if host == fmt.Sprintf("%s:%d", name, g.port) || host == name && g.port == 80 { // browsers leave the usual port out
 			return true
 		}
 	}

@@ -65,10 +65,15 @@ function tell(what) {
   news.onmessage({ data: what });
 }
 document.addEventListener("visibilitychange", () => { if (!document.hidden && stale) changed(); });
-navigator.locks.request("filebus-events", () => new Promise(() => {
+let lost = false;
+function listen() {
   const stream = new EventSource("/events");
-  let lost = false;
   stream.onmessage = () => tell("changed");
-  stream.onerror = () => { lost = true; tell("The server does not answer"); };
+  stream.onerror = () => {
+    lost = true;
+    tell("The server does not answer");
+    if (stream.readyState === EventSource.CLOSED) setTimeout(listen, 5000); // it was refused: perhaps for now
+  };
   stream.onopen = () => { tell("Live"); if (lost) tell("changed"); lost = false; };
-})).catch(() => {}); // the page is left
+}
+navigator.locks.request("filebus-events", () => new Promise(listen)).catch(() => {}); // the page is left
