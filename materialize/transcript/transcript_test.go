@@ -144,7 +144,7 @@ func write(t testing.TB, file, text string) {
 }
 
 func TestFind(t *testing.T) {
-	config, project := t.TempDir(), t.TempDir()
+	config, project := filepath.Join(t.TempDir(), "[a-z]*"), t.TempDir() // no pattern
 	at := func(cwd string) string {
 		return rows(strings.Replace(prompted, `"/w"`, `"`+filepath.ToSlash(cwd)+`"`, 1), second)
 	}
@@ -155,6 +155,8 @@ func TestFind(t *testing.T) {
 	write(t, filepath.Join(mine, "s-1", "subagents", "workflows", "w", "agent-b2.jsonl"), at(project))
 	write(t, filepath.Join(mine, "s-1", "subagents", "agent-c3.jsonl"), at(project))
 	write(t, filepath.Join(mine, "s-1", "subagents", "agent-c3.meta.json"), `{"agentType":""}`)
+	// Of a link nobody knows where it leads.
+	_ = os.Symlink(filepath.Join(mine, "s-1", "subagents", "agent-c3.meta.json"), filepath.Join(mine, "s-1", "subagents", "workflows", "w", "agent-b2.meta.json"))
 	write(t, filepath.Join(mine, "s-2", "subagents", "agent-d4.jsonl"), at(filepath.Join(project, "sub")))
 	write(t, filepath.Join(mine+"-other", "s-3.jsonl"), at(project+"-other"))
 	write(t, filepath.Join(config, "sessions/2026/10/01/rollout-1.jsonl"), rows(strings.Replace(child, `"/w"`, `"`+filepath.ToSlash(project)+`"`, 1)))
