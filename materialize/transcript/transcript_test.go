@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -180,6 +181,19 @@ func TestFind(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"root-1 child-7 reviewer"}, got); diff != "" {
 		t.Errorf("Codex (-want +got):\n%s", diff)
+	}
+}
+
+// TestManyTexts takes no longer than their bytes ask for.
+func TestManyTexts(t *testing.T) {
+	const n = 300_000
+	content := "[" + strings.Repeat(`{"type":"text","text":"a"},`, n) + `{"type":"text","text":"b"}]`
+	began := time.Now()
+	if text := transcript.TextOf([]byte(content)); len(text) != 3*n+1 || !strings.HasSuffix(text, "a\n\nb") {
+		t.Errorf("TextOf = %d bytes", len(text))
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
 
