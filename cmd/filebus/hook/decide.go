@@ -95,6 +95,14 @@ func (e *Event) isInternal(notes Notes) bool {
 	return e.Name == SubagentStop && e.Type == notes.Last("", SessionStart).Type && notes.Last(e.Agent, NoteLaunched).What == ""
 }
 
+// Misquotes reports whether an agent that was asked for the line that stands for its report has said something else
+// as short: no report, and nothing to put in the place of one.
+func (e *Event) Misquotes(notes Notes) bool {
+	const longest = 400 // bytes, as those of the line
+	asked := notes.Last(e.Agent, NoteAsked, SubagentStart)
+	return e.Name == SubagentStop && e.Again && asked.What == NoteAsked && len(e.Report) <= longest && !strings.Contains(e.Report, asked.Text)
+}
+
 // replacement returns the way by which the parent can get a reference in place of the event's report.
 func (e *Event) replacement(notes Notes) Replacement {
 	isClaude := e.Client == Claude
@@ -190,6 +198,7 @@ const (
 	NoteLaunched = "launched" // the agent works in the background
 	NoteHanded   = "handed"   // it hands its report back by a tool
 	NoteStored   = "stored"   // its report is stored, or waits in the spool
+	NoteAsked    = "asked"    // it was asked for a line that stands for its report; the text is the reference in it
 )
 
 // Notes are those of a session, oldest first.
