@@ -105,8 +105,6 @@ func (h *hooked) handle(ctx context.Context) (hook.Answer, error) {
 		return h.context(ctx)
 	case !d.Report || h.event.Report == "":
 		return nil, nil
-	case h.event.Misquotes(notes):
-		return nil, fmt.Errorf("asked for the line that stands for its report, it has said: %s", h.event.Report)
 	}
 	return h.store(ctx, notes, d.Replace)
 }

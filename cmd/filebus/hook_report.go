@@ -114,7 +114,7 @@ func (h *hooked) refer(by hook.Replacement, stored *result.Stored) hook.Answer {
 	if answer != nil {
 		h.said.What = stored.Name.String()
 		if by == hook.Ask {
-			h.remember(hook.NoteAsked, hook.Note{Text: stored.Ref.Short()})
+			h.remember(hook.NoteAsked, hook.Note{})
 		}
 	}
 	return answer

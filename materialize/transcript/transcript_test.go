@@ -2,6 +2,7 @@ package transcript_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -181,6 +182,26 @@ func TestFind(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"root-1 child-7 reviewer"}, got); diff != "" {
 		t.Errorf("Codex (-want +got):\n%s", diff)
+	}
+}
+
+// TestAskedForLine leaves the report of an agent that was asked for a line, whatever it said then.
+func TestAskedForLine(t *testing.T) {
+	row := func(kind, id, text string) string {
+		return fmt.Sprintf(`{"type":%q,"isSidechain":true,"agentId":"a","sessionId":"s","cwd":"/w","message":{"id":%q,"role":%q,"content":[{"type":"text","text":%q}]}}`,
+			kind, id, kind, text)
+	}
+	asked := "Stop hook feedback:\nIt is stored. " + transcript.AskedForLine + "\nx 2w: Otters (filebus get 0123)"
+	for _, c := range []struct{ then, want string }{
+		{row("assistant", "m2", "It is stored."), "Otters swim."},
+		{row("assistant", "m2", strings.Repeat("More. ", 100)), strings.Repeat("More. ", 100)},
+		{row("assistant", "m2", "It is stored.") + "\n" + row("user", "", "And bears?") + "\n" + row("assistant", "m3", "They climb."), "They climb."},
+	} {
+		var r transcript.Run
+		text := rows(row("user", "", "Look"), row("assistant", "m1", "Otters swim."), row("user", "", asked), c.then)
+		if err := r.Read(t.Context(), strings.NewReader(text), transcript.MaxText); err != nil || r.Text != c.want {
+			t.Errorf("after %s\nthe report is %q, %v, not %q", c.then, r.Text, err, c.want)
+		}
 	}
 }
 

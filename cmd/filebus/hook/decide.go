@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/transcript"
 	"filebus/store/record"
 )
 
@@ -80,8 +81,9 @@ func Decide(e *Event, notes Notes, s Settings) (d Decision) {
 		if e.Handback && !notes.handed(e.Agent) {
 			d.Note = NoteHanded
 		}
-		// What an agent says after a hand-back is no report.
-		d.Report = e.Name != SubagentStop || !notes.handed(e.Agent)
+		// What an agent says after a hand-back is no report, nor what it says, in whatever words, when it was asked for a line.
+		isLine := e.Again && len(e.Report) <= 400 && notes.Last(e.Agent, NoteAsked, SubagentStart).What == NoteAsked
+		d.Report = e.Name != SubagentStop || !notes.handed(e.Agent) && !isLine
 		if d.Report && s.Refers() && e.Report != "" && utf8.RuneCountInString(e.Report) >= s.MinChars {
 			d.Replace = e.replacement(notes)
 		}
@@ -93,14 +95,6 @@ func Decide(e *Event, notes Notes, s Settings) (d Decision) {
 // itself has. One that somebody has launched is none.
 func (e *Event) isInternal(notes Notes) bool {
 	return e.Name == SubagentStop && e.Type == notes.Last("", SessionStart).Type && notes.Last(e.Agent, NoteLaunched).What == ""
-}
-
-// Misquotes reports whether an agent that was asked for the line that stands for its report has said something else
-// as short: no report, and nothing to put in the place of one.
-func (e *Event) Misquotes(notes Notes) bool {
-	const longest = 400 // bytes, as those of the line
-	asked := notes.Last(e.Agent, NoteAsked, SubagentStart)
-	return e.Name == SubagentStop && e.Again && asked.What == NoteAsked && len(e.Report) <= longest && !strings.Contains(e.Report, asked.Text)
 }
 
 // replacement returns the way by which the parent can get a reference in place of the event's report.
@@ -133,7 +127,7 @@ func (e *Event) Refer(by Replacement, reference string) Answer {
 	switch by {
 	case Ask:
 		return Answer{"decision": "block", "reason": "The report is stored whole, and the line below stands for it. " +
-			"The caller needs nothing but that line as the last answer:\n" + reference}
+			transcript.AskedForLine + "\n" + reference}
 	case Input:
 		_ = json.Unmarshal(e.Input, &fields) // it was read before
 	case Output:
@@ -198,7 +192,7 @@ const (
 	NoteLaunched = "launched" // the agent works in the background
 	NoteHanded   = "handed"   // it hands its report back by a tool
 	NoteStored   = "stored"   // its report is stored, or waits in the spool
-	NoteAsked    = "asked"    // it was asked for a line that stands for its report; the text is the reference in it
+	NoteAsked    = "asked"    // it was asked for a line that stands for its report
 )
 
 // Notes are those of a session, oldest first.
