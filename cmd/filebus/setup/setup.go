@@ -183,19 +183,15 @@ func readFile(path, top string) (*File, error) {
 
 // within reports a file to which links lead out of its top.
 func (f *File) within() error {
-	root, err := os.OpenRoot(f.top)
-	if err != nil {
-		return err
+	rel, _ := filepath.Rel(f.top, f.Path) // it is below
+	file, err := os.OpenInRoot(f.top, rel)
+	switch {
+	case err == nil:
+		return file.Close()
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
 	}
-	defer func() { _ = root.Close() }() // only looked at
-	rel, err := filepath.Rel(f.top, f.Path)
-	if err == nil {
-		_, err = root.Stat(rel)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("a link leads out of %s, or is absolute: %w", f.top, err)
-	}
-	return nil
+	return fmt.Errorf("a link leads out of %s, or is absolute: %w", f.top, err)
 }
 
 // at returns where the file is.
