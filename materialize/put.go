@@ -134,6 +134,8 @@ func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text 
 		why = "has changed since filebus wrote it"
 	case s.disk.Exists:
 		why = "was not written by filebus"
+	case put.Kind == record.KindNote && runsCommands().MatchString(p):
+		why = "would tell a client what to run"
 	case put.Kind != record.KindNote || r.w.isMirrored(p) && !strings.HasPrefix(path.Base(p), "."):
 	case strings.HasPrefix(below, ".") || strings.Contains(below, "/."):
 		why = "would be a hidden file"
@@ -145,6 +147,9 @@ func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text 
 	}
 	return err
 }
+
+// runsCommands matches files by which a client is told what to run, in the folder in which agents keep their own.
+var runsCommands = layout.Pattern(`(?i)^\.claude/(settings[^/]*\.json|(hooks|skills)/.*)$`)
 
 // mayStand refuses a new path below that of a record or a file, and one that is a folder.
 func (r *reconciler) mayStand(ctx context.Context, p string) error {

@@ -329,8 +329,8 @@ func validCut(text []byte) []byte {
 // finish writes the line that says what is missing.
 func (b *bodyWriter) finish(request BodyRequest) (BodyResult, error) {
 	if request.Lines.From > 1 && b.written == 0 && !b.cut {
-		return BodyResult{}, record.NotFound.Errorf("%s has no lines %d-%d: the last is %d",
-			b.name, request.Lines.From, request.Lines.To, b.line-b.part.line+1).Because(ErrNoPart, b.name.String())
+		return BodyResult{}, record.NotFound.Errorf("%s has no line %d: the last is %d",
+			b.name, request.Lines.From, b.line-b.part.line+1).Because(ErrNoPart, b.name.String())
 	}
 	result := BodyResult{
 		Bytes: b.written, Tokens: record.EstimateTokens(b.written), Left: record.EstimateTokens(b.kept),

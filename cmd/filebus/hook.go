@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,6 +44,7 @@ type hookCommand struct {
 func isHook(cmd *cobra.Command) bool { return cmd != nil && strings.HasPrefix(cmd.Use, "hook ") }
 
 func (o *hookCommand) run(ctx context.Context, w *workspace, args []string) error {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a client that no longer listens ends nothing
 	h := &hooked{environ: w.environ, event: hook.Event{Client: o.Client, Name: args[0]}}
 	h.global.noSync, h.global.wait = true, min(h.global.wait, hookWait)
 	done := make(chan hook.Answer, 1)

@@ -60,6 +60,28 @@ func TestHooksAtOnce(t *testing.T) {
 	}
 }
 
+// TestHookUnheard runs a hook for a client that no longer listens: the report is stored all the same.
+func TestHookUnheard(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustRun(t, dir, "init")
+	mustRun(t, dir, "config", "set", "hooks.mode", "reference")
+	r, w, err := os.Pipe()
+	must(t, err)
+	must(t, r.Close())
+	for _, odd := range []string{``, `,"cwd":[]`} { // of which it is told on stderr
+		cmd := filebusCommand(t, dir, "hook", "--client", "codex", "SubagentStop")
+		cmd.Stdin = strings.NewReader(`{"session_id":"s","agent_id":"a` + fmt.Sprint(len(odd)) + `","agent_type":"x","last_assistant_message":"R"` + odd + `}`)
+		cmd.Stdout, cmd.Stderr = w, w
+		if err := cmd.Run(); err != nil {
+			t.Errorf("hook: %v", err)
+		}
+	}
+	if out := mustRun(t, dir, "list"); strings.Count(out, "result/s/a") != 2 {
+		t.Errorf("of two reports there are\n%s", out)
+	}
+}
+
 // TestHookBusy runs hooks while somebody has the store: they do not wait, and the next
 // command stores what they brought, also after the last words of an agent that handed back.
 func TestHookBusy(t *testing.T) {

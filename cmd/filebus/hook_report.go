@@ -113,6 +113,9 @@ func (h *hooked) refer(by hook.Replacement, stored *result.Stored) hook.Answer {
 	answer := h.event.Refer(by, strings.TrimSpace(text.String()))
 	if answer != nil {
 		h.said.What = stored.Name.String()
+		if by == hook.Ask {
+			h.remember(hook.NoteAsked, hook.Note{})
+		}
 	}
 	return answer
 }

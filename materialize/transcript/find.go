@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -27,14 +28,15 @@ type File struct {
 // Claude lists the transcripts of Claude Code that are of a project or a folder below it: of each session of which one
 // is, and of its sub-agents, which may outlive it. config is the folder of its configuration.
 func Claude(ctx context.Context, config, project string) (files []File, err error) {
-	folders, err := filepath.Glob(filepath.Join(config, "projects", FolderName(project)+"*"))
-	for _, folder := range folders {
+	dirs, err := fs.Glob(os.DirFS(config), "projects/"+FolderName(project)+"*") // config is no pattern
+	for _, dir := range dirs {
+		dir = filepath.Join(config, dir)
 		sessions := map[string][]File{}
-		err := filepath.WalkDir(folder+string(filepath.Separator), func(file string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(dir+string(filepath.Separator), func(file string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil // it went meanwhile
 			}
-			if f := claudeFile(ctx, folder, file); f.Path != "" {
+			if f := claudeFile(ctx, dir, file); f.Path != "" {
 				sessions[f.Session] = append(sessions[f.Session], f)
 			}
 			return err
@@ -54,8 +56,8 @@ func Claude(ctx context.Context, config, project string) (files []File, err erro
 
 // claudeFile begins a file below the folder of a project: the transcript of a session or of one of its sub-agents. Any
 // other is the zero File.
-func claudeFile(ctx context.Context, folder, file string) (f File) {
-	text, isLines := strings.CutSuffix(strings.TrimPrefix(file, folder+string(filepath.Separator)), ".jsonl")
+func claudeFile(ctx context.Context, of, file string) (f File) {
+	text, isLines := strings.CutSuffix(strings.TrimPrefix(file, of+string(filepath.Separator)), ".jsonl")
 	parts := strings.Split(filepath.ToSlash(text), "/")
 	id, isAgent := strings.CutPrefix(parts[len(parts)-1], "agent-")
 	if !isLines || len(parts) > 1 && (parts[1] != "subagents" || !isAgent) {
@@ -64,8 +66,10 @@ func claudeFile(ctx context.Context, folder, file string) (f File) {
 	f = begin(ctx, file)
 	if f.Session, f.ID = parts[0], ""; len(parts) > 1 {
 		f.ID = id
+		const most = 1 << 20                 // bytes
 		var meta struct{ AgentType *string } // older versions say nothing
-		text, err := os.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".meta.json")
+		// What is no file may never end.
+		text, err := folder.At(filepath.Dir(file)).ReadUpTo("agent-"+id+".meta.json", most)
 		if err == nil && json.Unmarshal(text, &meta) == nil && meta.AgentType != nil {
 			f.Agent, f.IsForeign = *meta.AgentType, *meta.AgentType == ""
 		}
@@ -75,9 +79,9 @@ func claudeFile(ctx context.Context, folder, file string) (f File) {
 
 // Codex lists the transcripts of Codex, in the same way.
 func Codex(ctx context.Context, config, project string) (files []File, err error) {
-	found, err := filepath.Glob(filepath.Join(config, "sessions", "*", "*", "*", "rollout-*.jsonl"))
+	found, err := fs.Glob(os.DirFS(config), "sessions/*/*/*/rollout-*.jsonl")
 	for _, file := range found {
-		if f := begin(ctx, file); isBelow(f.Cwd, project) {
+		if f := begin(ctx, filepath.Join(config, file)); isBelow(f.Cwd, project) {
 			files = append(files, f)
 		}
 	}

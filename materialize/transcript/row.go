@@ -61,13 +61,14 @@ func (b *blocks) UnmarshalJSON(text []byte) error {
 
 // text returns the texts of blocks, with blank lines between; size, how long all are, in bytes.
 func (b blocks) text() (text string, size int64) {
+	var texts []string // there may be very many
 	for _, part := range b {
 		size += int64(len(part.Text))
 		if strings.HasSuffix(part.Type, "text") && strings.TrimSpace(part.Text) != "" {
-			text += "\n\n" + part.Text
+			texts = append(texts, part.Text)
 		}
 	}
-	return strings.TrimPrefix(text, "\n\n"), size
+	return strings.Join(texts, "\n\n"), size
 }
 
 // TextOf returns the text of a content: a string, or blocks.

@@ -20,6 +20,9 @@ import (
 // MaxText is the longest text of a transcript that is read, in bytes, unless a caller says otherwise.
 const MaxText = 16 << 20
 
+// AskedForLine ends what an agent is told whose report is stored: what it says then, if short, is no report.
+const AskedForLine = "The caller needs nothing but that line as the last answer:"
+
 // ErrTooLong says that a report has more bytes than are read.
 const ErrTooLong record.Reason = "the report is too long"
 
@@ -40,6 +43,7 @@ type Run struct {
 	ReceivedBytes int64
 
 	isHandback    bool
+	isAsked       bool              // for a line, by the last row of a user
 	reply, spoken string            // the id of the last reply that has one, and its text
 	settled       string            // the report before it
 	calls         map[string]string // the files of calls that read, by their ids; "" for calls of sub-agents
@@ -112,6 +116,7 @@ func (r *Run) take(w row) {
 // takeUser takes the first prompt, and what tools and sub-agents gave back.
 func (r *Run) takeUser(w row) {
 	text, size := w.Message.Content.text()
+	r.isAsked = strings.Contains(text, AskedForLine)
 	isMail := strings.HasPrefix(text, "<agent-message") || strings.HasPrefix(text, "<task-notification>")
 	switch {
 	case isMail || w.Origin.Kind == "peer" || w.Origin.Kind == "task-notification":
@@ -163,7 +168,7 @@ func (r *Run) takeReply(w row) {
 	}
 	switch {
 	case r.isHandback:
-	case called:
+	case called, r.isAsked && len(r.spoken) <= 400:
 		r.Text, r.Ended = r.settled, r.settled != ""
 	case text != "":
 		r.Text, r.Time, r.Ended = r.spoken, w.time(), w.Message.StopReason != ""

@@ -2,10 +2,12 @@ package transcript_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -144,7 +146,7 @@ func write(t testing.TB, file, text string) {
 }
 
 func TestFind(t *testing.T) {
-	config, project := t.TempDir(), t.TempDir()
+	config, project := filepath.Join(t.TempDir(), "[a-z]*"), t.TempDir() // no pattern
 	at := func(cwd string) string {
 		return rows(strings.Replace(prompted, `"/w"`, `"`+filepath.ToSlash(cwd)+`"`, 1), second)
 	}
@@ -155,6 +157,8 @@ func TestFind(t *testing.T) {
 	write(t, filepath.Join(mine, "s-1", "subagents", "workflows", "w", "agent-b2.jsonl"), at(project))
 	write(t, filepath.Join(mine, "s-1", "subagents", "agent-c3.jsonl"), at(project))
 	write(t, filepath.Join(mine, "s-1", "subagents", "agent-c3.meta.json"), `{"agentType":""}`)
+	// Of a link nobody knows where it leads.
+	_ = os.Symlink(filepath.Join(mine, "s-1", "subagents", "agent-c3.meta.json"), filepath.Join(mine, "s-1", "subagents", "workflows", "w", "agent-b2.meta.json"))
 	write(t, filepath.Join(mine, "s-2", "subagents", "agent-d4.jsonl"), at(filepath.Join(project, "sub")))
 	write(t, filepath.Join(mine+"-other", "s-3.jsonl"), at(project+"-other"))
 	write(t, filepath.Join(config, "sessions/2026/10/01/rollout-1.jsonl"), rows(strings.Replace(child, `"/w"`, `"`+filepath.ToSlash(project)+`"`, 1)))
@@ -178,6 +182,39 @@ func TestFind(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"root-1 child-7 reviewer"}, got); diff != "" {
 		t.Errorf("Codex (-want +got):\n%s", diff)
+	}
+}
+
+// TestAskedForLine leaves the report of an agent that was asked for a line, whatever it said then.
+func TestAskedForLine(t *testing.T) {
+	row := func(kind, id, text string) string {
+		return fmt.Sprintf(`{"type":%q,"isSidechain":true,"agentId":"a","sessionId":"s","cwd":"/w","message":{"id":%q,"role":%q,"content":[{"type":"text","text":%q}]}}`,
+			kind, id, kind, text)
+	}
+	asked := "Stop hook feedback:\nIt is stored. " + transcript.AskedForLine + "\nx 2w: Otters (filebus get 0123)"
+	for _, c := range []struct{ then, want string }{
+		{row("assistant", "m2", "It is stored."), "Otters swim."},
+		{row("assistant", "m2", strings.Repeat("More. ", 100)), strings.Repeat("More. ", 100)},
+		{row("assistant", "m2", "It is stored.") + "\n" + row("user", "", "And bears?") + "\n" + row("assistant", "m3", "They climb."), "They climb."},
+	} {
+		var r transcript.Run
+		text := rows(row("user", "", "Look"), row("assistant", "m1", "Otters swim."), row("user", "", asked), c.then)
+		if err := r.Read(t.Context(), strings.NewReader(text), transcript.MaxText); err != nil || r.Text != c.want {
+			t.Errorf("after %s\nthe report is %q, %v, not %q", c.then, r.Text, err, c.want)
+		}
+	}
+}
+
+// TestManyTexts takes no longer than their bytes ask for.
+func TestManyTexts(t *testing.T) {
+	const n = 300_000
+	content := "[" + strings.Repeat(`{"type":"text","text":"a"},`, n) + `{"type":"text","text":"b"}]`
+	began := time.Now()
+	if text := transcript.TextOf([]byte(content)); len(text) != 3*n+1 || !strings.HasSuffix(text, "a\n\nb") {
+		t.Errorf("TextOf = %d bytes", len(text))
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/transcript"
 	"filebus/store/record"
 )
 
@@ -80,8 +81,9 @@ func Decide(e *Event, notes Notes, s Settings) (d Decision) {
 		if e.Handback && !notes.handed(e.Agent) {
 			d.Note = NoteHanded
 		}
-		// What an agent says after a hand-back is no report.
-		d.Report = e.Name != SubagentStop || !notes.handed(e.Agent)
+		// What an agent says after a hand-back is no report, nor what it says, in whatever words, when it was asked for a line.
+		isLine := e.Again && len(e.Report) <= 400 && notes.Last(e.Agent, NoteAsked, SubagentStart).What == NoteAsked
+		d.Report = e.Name != SubagentStop || !notes.handed(e.Agent) && !isLine
 		if d.Report && s.Refers() && e.Report != "" && utf8.RuneCountInString(e.Report) >= s.MinChars {
 			d.Replace = e.replacement(notes)
 		}
@@ -125,7 +127,7 @@ func (e *Event) Refer(by Replacement, reference string) Answer {
 	switch by {
 	case Ask:
 		return Answer{"decision": "block", "reason": "The report is stored whole, and the line below stands for it. " +
-			"The caller needs nothing but that line as the last answer:\n" + reference}
+			transcript.AskedForLine + "\n" + reference}
 	case Input:
 		_ = json.Unmarshal(e.Input, &fields) // it was read before
 	case Output:
@@ -190,6 +192,7 @@ const (
 	NoteLaunched = "launched" // the agent works in the background
 	NoteHanded   = "handed"   // it hands its report back by a tool
 	NoteStored   = "stored"   // its report is stored, or waits in the spool
+	NoteAsked    = "asked"    // it was asked for a line that stands for its report
 )
 
 // Notes are those of a session, oldest first.

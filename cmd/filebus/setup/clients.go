@@ -160,10 +160,10 @@ func (o Options) edits(c client, p part, path string) (all []edit) {
 	case "markdown":
 		return []edit{block{name: p.Part, open: "<!-- ", close: " -->", body: text}}
 	}
-	was, _ := os.ReadFile(filepath.Join(path, sums)) // without it there is nothing to know
-	known := strings.Fields(string(was))
+	old, _ := readFile(filepath.Join(path, sums), "") // without it there is nothing to know
+	known := strings.Fields(string(old.was))
 	if p.File == sums {
-		known = []string{digestOf(string(was))} // nobody else writes it
+		known = []string{digestOf(string(old.was))} // nobody else writes it
 		for _, f := range c.Files {
 			if f.Form == p.Form && f.File != sums {
 				text += digestOf(o.render(f.Text)) + "  " + f.File + "\n"

@@ -76,7 +76,9 @@ func New(client string, o Options) (*Plan, error) {
 	for _, t := range targets {
 		f := files[t.path]
 		if f == nil {
-			f, err = readFile(t.path, t.top)
+			if f, err = readFile(t.path, t.top); o.Project && err == nil {
+				err = f.within() // it may be anybody's
+			}
 			files[t.path], p.Files = f, append(p.Files, f)
 		}
 		if err == nil {
@@ -177,6 +179,19 @@ func readFile(path, top string) (*File, error) {
 	}
 	f.is = f.was
 	return f, err
+}
+
+// within reports a file to which links lead out of its top.
+func (f *File) within() error {
+	rel, _ := filepath.Rel(f.top, f.Path) // it is below
+	file, err := os.OpenInRoot(f.top, rel)
+	switch {
+	case err == nil:
+		return file.Close()
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return fmt.Errorf("a link leads out of %s, or is absolute: %w", f.top, err)
 }
 
 // at returns where the file is.

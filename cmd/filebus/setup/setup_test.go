@@ -309,6 +309,47 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestOutside leaves what links of a project lead to outside of it: whoever has sent the project may have
+// chosen them, and the digests beside them.
+func TestOutside(t *testing.T) {
+	for name, from := range map[string]string{
+		"file": ".claude/skills/filebus/hooks/hooks.json", "settings": ".claude/settings.json", "folder": ".claude/skills",
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			put(t, root, map[string]string{
+				"outside/of/settings.json": "{}", "project/.claude/skills/filebus/filebus.sha256":
+				// of the file outside
+				"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a  hooks/hooks.json\n",
+			})
+			link, to := filepath.Join(root, "project", filepath.FromSlash(from)), filepath.Join(root, "outside", "of")
+			if name != "folder" {
+				to = filepath.Join(to, "settings.json")
+			} else if err := os.RemoveAll(link); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(to, link); err != nil {
+				t.Skip(err)
+			}
+			before := tree(t, filepath.Dir(to))
+			o := usual(root, "claude", partsOf("claude")...)
+			o.Project = true
+			if _, err := apply(o.plan()); err == nil || !strings.Contains(err.Error(), "leads out of") {
+				t.Errorf("Install says %v", err)
+			}
+			if _, err := apply(leave(o)); err == nil || !strings.Contains(err.Error(), "leads out of") {
+				t.Errorf("Uninstall says %v", err)
+			}
+			if diff := cmp.Diff(before, tree(t, filepath.Dir(to))); diff != "" {
+				t.Errorf("after both (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestReadOnly leaves files that nobody is to write.
 func TestReadOnly(t *testing.T) {
 	root := t.TempDir()
