@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"html/template"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,8 +11,8 @@ import (
 )
 
 // functions are what templates can do.
-func (s *Site) functions() template.FuncMap {
-	return template.FuncMap{
+func (s *Site) functions() map[string]any {
+	return map[string]any{
 		"ago":      func(t time.Time) string { return age(s.Now().Sub(t)) },
 		"age":      func(seconds float64) string { return age(time.Duration(seconds * float64(time.Second))) },
 		"count":    count,
@@ -32,6 +31,15 @@ func (s *Site) functions() template.FuncMap {
 		"lineKind": lineKind,
 		"cut":      func(text, sep string, part int) string { return strings.SplitN(text+sep, sep, 2)[part] },
 		"add":      func(a, b int) int { return a + b },
+		"query":    func(u *url.URL, key string) string { return u.Query().Get(key) },
+		"path":     view.Path,
+		"place":    axis.At,
+		"span":     axis.Span,
+		"ticks":    axis.Ticks,
+		"ratio":    saving.Ratio,
+		"rounds":   (*dialoguePage).Axis,
+		"curvesOf": (*dialoguePage).Curves,
+		"times":    (*searchPage).Times,
 	}
 }
 
@@ -61,7 +69,7 @@ func count(n int) string {
 
 // A readableText is a text as people read it: rendered, or as it stands.
 type readableText struct {
-	HTML   template.HTML
+	HTML   markup
 	Source string
 	Notes  []string
 }

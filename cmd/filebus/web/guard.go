@@ -18,10 +18,7 @@ import (
 // of this machine alone.
 func (s *Site) Serve(ctx context.Context, listener net.Listener, token string) error {
 	events := newEvents(ctx, s.Follow)
-	pages, err := s.handler(events)
-	if err != nil {
-		return err
-	}
+	pages := s.handler(events)
 	port := listener.Addr().(*net.TCPAddr).Port
 	g := guard{port: port, token: token, next: http.NewCrossOriginProtection().Handler(pages)}
 	server := &http.Server{

@@ -12,7 +12,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"net/http"
 	"net/url"
@@ -51,9 +50,6 @@ type view struct {
 	load    func(ctx context.Context, s *Site, r *http.Request) (any, error)
 }
 
-// InNavigation reports whether the view stands there.
-func (v view) InNavigation() bool { return v.Title != "" }
-
 // Path returns where the view is.
 func (v view) Path() string { return strings.TrimSuffix(v.pattern, "{$}") }
 
@@ -91,9 +87,6 @@ type page struct {
 	Failure     *Refusal
 }
 
-// Query is what the search field has.
-func (p page) Query() string { return p.URL.Query().Get("q") }
-
 var (
 	//go:embed pages static
 	files embed.FS
@@ -103,11 +96,8 @@ var (
 const longest = 10 * time.Second
 
 // handler returns all pages, without the guard.
-func (s *Site) handler(events http.Handler) (http.Handler, error) {
-	templates, err := template.New("").Funcs(s.functions()).ParseFS(files, "pages/*.html")
-	if err != nil {
-		return nil, err
-	}
+func (s *Site) handler(events http.Handler) http.Handler {
+	templates := parseTemplates(files, "pages/*.html", s.functions())
 	mux, work := http.NewServeMux(), make(turns, mostAtOnce)
 	for _, v := range views() {
 		mux.HandleFunc("GET "+v.pattern, work.each(func(w http.ResponseWriter, r *http.Request) { s.show(w, r, v, templates) }))
@@ -123,7 +113,7 @@ func (s *Site) handler(events http.Handler) (http.Handler, error) {
 		}
 		s.show(w, r, view{Page: "error", load: missing}, templates)
 	})
-	return mux, nil
+	return mux
 }
 
 // Turns are what requests take that need memory for a moment: of all open pages, few are made at once.
@@ -143,7 +133,7 @@ func (t turns) each(next http.HandlerFunc) http.HandlerFunc {
 }
 
 // show answers with a page, or with one that says what is wrong.
-func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, templates *template.Template) {
+func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, templates *templates) {
 	ctx, cancel := context.WithTimeout(r.Context(), longest)
 	defer cancel()
 	p, answer := page{Site: s, View: v.Page, Title: v.Title, URL: r.URL, Views: views()}, http.StatusOK
@@ -160,7 +150,7 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, templates *t
 	}
 	p.Data = data
 	var out bytes.Buffer
-	if err := templates.ExecuteTemplate(&out, p.View, p); err != nil {
+	if err := templates.execute(&out, p.View, p); err != nil {
 		http.Error(w, "this page has failed by a mistake of the program: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
