@@ -33,6 +33,7 @@ func (s *Site) functions() map[string]any {
 		"add":      func(a, b int) int { return a + b },
 		"query":    func(u *url.URL, key string) string { return u.Query().Get(key) },
 		"path":     view.Path,
+		"said":     error.Error,
 		"place":    axis.At,
 		"span":     axis.Span,
 		"ticks":    axis.Ticks,

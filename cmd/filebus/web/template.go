@@ -332,7 +332,7 @@ func (r *rendering) show(v reflect.Value) {
 	if !v.IsValid() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && v.IsNil() {
 		return
 	}
-	text := fmt.Sprint(v.Interface())
+	text := strings.ReplaceAll(fmt.Sprint(v.Interface()), "\x00", "\uFFFD")
 	switch {
 	case v.Type() == reflect.TypeFor[markup]():
 		r.out.WriteString(text)
