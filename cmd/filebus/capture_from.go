@@ -85,7 +85,7 @@ func (o *fromCommand) find(ctx context.Context, e *environ) ([]transcript.File, 
 	config, project := e.abs(cmp.Or(config, filepath.Join(e.home(), folder))), e.abs(cmp.Or(o.Project, at.Root))
 	files, err := find(ctx, config, project)
 	if err == nil && len(files) == 0 {
-		err = record.NotFound.Errorf("%s has no session of %s", config, project).
+		err = record.NotFound.Errorf("%s has no session of %s", config, oneLine(project)).
 			Try("filebus capture --from {1} --project DIR", o.From)
 	}
 	return files, err

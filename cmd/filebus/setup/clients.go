@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"embed"
 	"encoding/json"
 	"maps"
@@ -58,15 +59,40 @@ type target struct {
 	top        string // a folder that stays, even if it gets empty
 }
 
+func clients() []client {
+	var all struct{ Client []client }
+	_, _ = toml.DecodeFS(templates, "templates/clients.toml", &all) // it is in the program
+	return all.Client
+}
+
+// otherUser returns another client that reads the same instructions and has something of ours in its own settings, or "".
+func (o Options) otherUser(name, path string) string {
+	for _, c := range clients() {
+		all := o.places(c)
+		reads := func(t target) bool { return t.part == "instructions" && t.path == path }
+		uses := func(t target) bool {
+			f, err := readFile(t.path, t.top)
+			if t.part == "instructions" || err != nil {
+				return false
+			}
+			now, err := t.edit.remove(bytes.TrimPrefix(f.is, []byte(byteOrderMark)))
+			return err != nil || !isSame(now, bytes.TrimPrefix(f.is, []byte(byteOrderMark)))
+		}
+		if c.Name != name && slices.ContainsFunc(all, reads) && slices.ContainsFunc(all, uses) {
+			return c.Title
+		}
+	}
+	return ""
+}
+
 // clientOf returns a client by its name, and those of its parts that are asked for.
 func (o Options) clientOf(name string) (c client, parts []string, err error) {
-	var all struct{ Client []client }
-	_, err = toml.DecodeFS(templates, "templates/clients.toml", &all)
-	i := slices.IndexFunc(all.Client, func(c client) bool { return c.Name == name })
-	if err != nil || i < 0 {
+	all := clients()
+	i := slices.IndexFunc(all, func(c client) bool { return c.Name == name })
+	if i < 0 {
 		return c, nil, record.Usage.Errorf("%q is none of claude, codex, cursor, opencode", name)
 	}
-	c = all.Client[i]
+	c = all[i]
 	asked := map[string]bool{"hooks": o.Hooks, "mcp": o.MCP, "permissions": o.Permissions, "instructions": o.Instructions}
 	maps.DeleteFunc(asked, func(_ string, is bool) bool { return !is })
 	parts = slices.Sorted(maps.Keys(asked))

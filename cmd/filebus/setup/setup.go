@@ -74,6 +74,12 @@ func New(client string, o Options) (*Plan, error) {
 	}
 	files := map[string]*File{}
 	for _, t := range targets {
+		if o.Leave && t.part == "instructions" && !o.Instructions {
+			if other := o.otherUser(client, t.path); other != "" {
+				p.Next = append(p.Next, t.path+" stays, as "+other+" reads it too; with --instructions it goes")
+				continue
+			}
+		}
 		f := files[t.path]
 		if f == nil {
 			if f, err = readFile(t.path, t.top); o.Project && err == nil {
@@ -92,9 +98,10 @@ func New(client string, o Options) (*Plan, error) {
 	p.Files = slices.DeleteFunc(p.Files, func(f *File) bool { return f.was == nil && f.is == nil })
 	switch isChanged := func(f *File) bool { return f.Action != Unchanged }; {
 	case !slices.ContainsFunc(p.Files, isChanged):
-		p.Next = []string{"nothing is to be changed"}
+		p.Next = append([]string{"nothing is to be changed"}, p.Next[len(next):]...)
 	case o.DryRun:
-		p.Next, p.Patch = []string{"nothing was changed; without --dry-run it is"}, p.diff()
+		p.Next = append([]string{"nothing was changed; without --dry-run it is"}, p.Next[len(next):]...)
+		p.Patch = p.diff()
 	}
 	if i := slices.IndexFunc(targets, func(t target) bool { return filepath.Base(t.path) == sums }); i >= 0 && o.Leave {
 		p.Next = append(p.Next, p.others(filepath.Dir(targets[i].path))...)
