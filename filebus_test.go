@@ -133,9 +133,8 @@ func house() map[string]pack {
 		},
 		"filebus/materialize/commonmark": {modules: []string{"github.com/yuin/goldmark"}},
 		"filebus/materialize/pdf": {
-			ours: []string{"filebus/materialize/commonmark", "filebus/materialize/markdown"},
-			modules: []string{"github.com/go-pdf/fpdf", "github.com/yuin/goldmark", "codeberg.org/go-fonts/dejavu",
-				"golang.org/x/image"},
+			ours:    []string{"filebus/materialize/commonmark", "filebus/materialize/markdown"},
+			modules: []string{"github.com/go-pdf/fpdf", "github.com/yuin/goldmark", "golang.org/x/image"},
 		},
 		"filebus/cmd/filebus": {
 			ours: []string{
@@ -513,9 +512,8 @@ func isEmbedded(spec *ast.ValueSpec) bool {
 		func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
 }
 
-// TestSignatures finds other people's types in what a package exports. The
-// migrations work on the database itself, for the store alone; commonmark is the
-// parser of those who render its tree.
+// TestSignatures finds other people's types in what a package exports. Migrations work
+// on the database itself, commonmark is the parser of those who render its tree.
 func TestSignatures(t *testing.T) {
 	for _, f := range libraryFiles(t) {
 		if f.pack == "filebus/migrations" || f.pack == "filebus/materialize/commonmark" {
@@ -538,8 +536,7 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// foreignNames returns the names under which a file knows other people's
-// packages.
+// foreignNames returns the names under which a file knows other people's packages.
 func (f *goFile) foreignNames() map[string]bool {
 	names := map[string]bool{}
 	version := regexp.MustCompile(`^v[0-9]+$`)

@@ -2,19 +2,16 @@ package pdf
 
 import (
 	"bytes"
+	"compress/gzip"
+	"embed"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
 
-	"codeberg.org/go-fonts/dejavu/dejavusans"
-	"codeberg.org/go-fonts/dejavu/dejavusansbold"
-	"codeberg.org/go-fonts/dejavu/dejavusansboldoblique"
-	"codeberg.org/go-fonts/dejavu/dejavusansmono"
-	"codeberg.org/go-fonts/dejavu/dejavusansmonobold"
-	"codeberg.org/go-fonts/dejavu/dejavusansoblique"
 	"github.com/go-pdf/fpdf"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
@@ -38,19 +35,29 @@ func (f face) family() string {
 	return [...]string{"sans", "bold", "italic", "bolditalic", "mono", "monobold", "own"}[f]
 }
 
+var (
+	//go:embed faces/*.gz
+	faces embed.FS // half of what they are as files
+)
+
 // ttf returns the face's file.
-func (f face) ttf() []byte {
-	return [...][]byte{
-		dejavusans.TTF, dejavusansbold.TTF, dejavusansoblique.TTF, dejavusansboldoblique.TTF,
-		dejavusansmono.TTF, dejavusansmonobold.TTF,
-	}[f]
+func (f face) ttf() ([]byte, error) {
+	packed, err := faces.Open("faces/DejaVuSans" + [...]string{"", "-Bold", "-Oblique", "-BoldOblique", "Mono", "Mono-Bold"}[f] + ".ttf.gz")
+	if err != nil {
+		return nil, err
+	}
+	r, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
 }
 
 // fonts gives text its faces. A face is read when the first text needs it: most
 // documents use two or three.
 type fonts struct {
 	out     *fpdf.Fpdf
-	ownTTF  []byte // Options.Font, or nil
+	ttf     [faceCount][]byte // files that were needed, and Options.Font
 	read    [faceCount]*metrics
 	added   [faceCount]bool
 	missing map[rune]bool // characters that no face has
@@ -82,17 +89,21 @@ func newFonts(out *fpdf.Fpdf, own []byte) (*fonts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFont, err)
 	}
-	f.read[faceOwn], f.ownTTF = m, own
+	f.read[faceOwn], f.ttf[faceOwn] = m, own
 	return f, nil
 }
 
 func (f *fonts) metrics(name face) *metrics {
 	if f.read[name] == nil {
-		m, err := readMetrics(name.ttf())
+		ttf, err := name.ttf()
+		var m *metrics
+		if err == nil {
+			m, err = readMetrics(ttf)
+		}
 		if err != nil {
 			panic(stop{fmt.Errorf("reading the font %s: %w", name.family(), err)})
 		}
-		f.read[name] = m
+		f.read[name], f.ttf[name] = m, ttf
 	}
 	return f.read[name]
 }
@@ -104,11 +115,8 @@ func (f *fonts) add(name face) {
 		return
 	}
 	f.added[name] = true
-	ttf := f.ownTTF
-	if name != faceOwn {
-		ttf = name.ttf()
-	}
-	f.out.AddUTF8FontFromBytes(name.family(), "", bytes.Clone(ttf))
+	f.metrics(name) // reads it
+	f.out.AddUTF8FontFromBytes(name.family(), "", bytes.Clone(f.ttf[name]))
 }
 
 // faceOf returns the face that shows a character in a style, and the character:
@@ -128,13 +136,13 @@ func (f *fonts) faceOf(s style, r rune) (face, rune) {
 
 func (f *fonts) find(s style, r rune) (face, bool) {
 	name := s.face()
-	if name == faceSans && f.ownTTF != nil {
+	if name == faceSans && f.ttf[faceOwn] != nil {
 		name = faceOwn
 	}
 	if f.metrics(name).has(r) {
 		return name, true
 	}
-	if f.ownTTF != nil && f.metrics(faceOwn).has(r) {
+	if f.ttf[faceOwn] != nil && f.metrics(faceOwn).has(r) {
 		return faceOwn, true
 	}
 	return faceSans, f.metrics(faceSans).has(r)

@@ -2,13 +2,20 @@ package pdf_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"errors"
+	"io"
+	"os"
 	"strings"
 	"testing"
 
 	"codeberg.org/go-fonts/dejavu/dejavusans"
+	"codeberg.org/go-fonts/dejavu/dejavusansbold"
+	"codeberg.org/go-fonts/dejavu/dejavusansboldoblique"
 	"codeberg.org/go-fonts/dejavu/dejavusansmono"
+	"codeberg.org/go-fonts/dejavu/dejavusansmonobold"
+	"codeberg.org/go-fonts/dejavu/dejavusansoblique"
 	"codeberg.org/go-fonts/dejavu/dejavuserif"
 
 	"filebus/materialize/pdf"
@@ -91,6 +98,27 @@ func TestDamagedFonts(t *testing.T) {
 			readPDF(t, out.Bytes())
 		case !errors.Is(err, pdf.ErrFont):
 			t.Errorf("a font with byte %d changed: %v, want an ErrFont", i, err)
+		}
+	}
+}
+
+// TestFaces holds the packed faces against the module that they are from.
+func TestFaces(t *testing.T) {
+	for name, want := range map[string][]byte{
+		"": dejavusans.TTF, "-Bold": dejavusansbold.TTF, "-Oblique": dejavusansoblique.TTF, "-BoldOblique": dejavusansboldoblique.TTF,
+		"Mono": dejavusansmono.TTF, "Mono-Bold": dejavusansmonobold.TTF,
+	} {
+		packed, err := os.Open("faces/DejaVuSans" + name + ".ttf.gz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer packed.Close()
+		r, err := gzip.NewReader(packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("DejaVuSans%s is not the module's (%v)", name, err)
 		}
 	}
 }
