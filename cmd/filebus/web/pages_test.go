@@ -119,7 +119,7 @@ func TestNow(t *testing.T) {
 	}
 	page, ran := work.open(t, "/")
 	expect(t, page, "!<script>alert", "!<b>", "!\u202e<", "592 more", "9 in all", "two</li><li class=\"entry\">one", "name=e+f", "!name=d\"",
-		"id=%C3%BC%2F1", "!a/b", "waits for <a href=\"/record?name=issue%2FI7\"", "1\u202f234 more", "5 min ago", "all=issues-weird")
+		"id=%C3%BC%2F1", "!a/b", "waits for <a href=\"/record?name=issue/I7\"", "1\u202f234 more", "5 min ago", "all=issues-weird")
 	columns := []string{"<h3>pending", "<h3>accepted", "<h3>in_progress", "<h3>weird"}
 	if at := places(page, columns); !slices.IsSorted(at) || at[0] < 0 {
 		t.Errorf("columns %q are at %v", columns, at)

@@ -3,9 +3,8 @@ package web
 import (
 	"bytes"
 	"fmt"
-	"html"
 	"io/fs"
-	"net/url"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,8 +12,7 @@ import (
 )
 
 // Templates are pages with what they show, in the syntax of package text/template: fields, keys, variables, functions,
-// pipelines, if, with, range and template. No methods are called. What is shown is escaped for text and for values of
-// attributes in double quotes, which are the only places for it, and behind the ? of an address for that.
+// pipelines, if, with, range and template. No methods are called. What they show is escaped by [rendering.show].
 //
 // Package text/template itself calls methods by their names, for which the linker has to keep every method of the program:
 // 5 MB of it. Its parser does not.
@@ -23,18 +21,14 @@ type templates struct {
 	functions map[string]any
 }
 
-// A markup is HTML that is written as it is.
-type markup string
-
 // parseTemplates reads templates of the program.
 func parseTemplates(files fs.FS, pattern string, functions map[string]any) *templates {
 	t := &templates{map[string]*parse.Tree{}, functions}
-	for name, f := range basics() {
-		functions[name] = f
-	}
-	names, _ := fs.Glob(files, pattern) // the pattern is none of a user
+	maps.Copy(functions, basics)
+	names, err := fs.Glob(files, pattern)
 	for _, name := range names {
-		text, err := fs.ReadFile(files, name)
+		var text []byte
+		text, err = fs.ReadFile(files, name)
 		if err == nil {
 			_, err = parse.New(name).Parse(string(text), "", "", t.trees, functions)
 		}
@@ -45,21 +39,17 @@ func parseTemplates(files fs.FS, pattern string, functions map[string]any) *temp
 	return t
 }
 
-// basics are the functions that package text/template has, too, but for and and or.
-func basics() map[string]any {
-	return map[string]any{
-		"and": true, "or": true, // these are part of the language
-		"not": func(v any) bool { return !isTrue(reflect.ValueOf(v)) },
-		"eq": func(v any, others ...any) bool {
-			return slices.ContainsFunc(others, func(o any) bool { return fmt.Sprint(v) == fmt.Sprint(o) })
-		},
-		"ne":     func(v, other any) bool { return fmt.Sprint(v) != fmt.Sprint(other) },
-		"lt":     func(a, b float64) bool { return a < b },
-		"gt":     func(a, b float64) bool { return a > b },
-		"len":    func(v any) int { return reflect.ValueOf(v).Len() },
-		"index":  indexed,
-		"printf": fmt.Sprintf,
-	}
+// basics are the functions that package text/template has, too.
+var basics = map[string]any{
+	"and": true, "or": true, // these are part of the language
+	"not":    func(v any) bool { return !isTrue(reflect.ValueOf(v)) },
+	"eq":     func(v, other any) bool { return fmt.Sprint(v) == fmt.Sprint(other) },
+	"ne":     func(v, other any) bool { return fmt.Sprint(v) != fmt.Sprint(other) },
+	"lt":     func(a, b float64) bool { return a < b },
+	"gt":     func(a, b float64) bool { return a > b },
+	"len":    func(v any) int { return reflect.ValueOf(v).Len() },
+	"index":  indexed,
+	"printf": fmt.Sprintf,
 }
 
 // indexed returns an element of a list, or what a key stands for.
@@ -189,16 +179,16 @@ func (r *rendering) declare(p *parse.PipeNode, v reflect.Value) {
 	}
 }
 
-// pipe returns the value of a pipeline.
-func (r *rendering) pipe(dot reflect.Value, p *parse.PipeNode) (v reflect.Value) {
-	for i, c := range p.Cmds {
-		if name, isCall := c.Args[0].(*parse.IdentifierNode); isCall {
-			v = r.apply(dot, name.Ident, c.Args[1:], v, i > 0)
-		} else if v = r.value(dot, c.Args[0]); len(c.Args) > 1 || i > 0 {
-			panic(fmt.Sprintf("%s is no function", c.Args[0]))
-		}
+// pipe returns the value of what stands between brackets, which is one command.
+func (r *rendering) pipe(dot reflect.Value, p *parse.PipeNode) reflect.Value {
+	args := p.Cmds[0].Args
+	if name, isCall := args[0].(*parse.IdentifierNode); isCall {
+		return r.apply(dot, name.Ident, args[1:])
 	}
-	return v
+	if len(args) > 1 || len(p.Cmds) > 1 {
+		panic(fmt.Sprintf("%s is no function", args[0]))
+	}
+	return r.value(dot, args[0])
 }
 
 func (r *rendering) value(dot reflect.Value, node parse.Node) reflect.Value {
@@ -218,7 +208,7 @@ func (r *rendering) value(dot reflect.Value, node parse.Node) reflect.Value {
 	case *parse.PipeNode:
 		return r.pipe(dot, n)
 	case *parse.IdentifierNode:
-		return r.apply(dot, n.Ident, nil, reflect.Value{}, false)
+		return r.apply(dot, n.Ident, nil)
 	case *parse.StringNode:
 		return reflect.ValueOf(n.Text)
 	case *parse.NumberNode:
@@ -230,10 +220,9 @@ func (r *rendering) value(dot reflect.Value, node parse.Node) reflect.Value {
 	panic(fmt.Sprintf("%s is not understood", node))
 }
 
-// apply calls a function; the value of a pipeline so far is its last argument.
-func (r *rendering) apply(dot reflect.Value, name string, nodes []parse.Node, last reflect.Value, hasLast bool) reflect.Value {
+// apply calls a function.
+func (r *rendering) apply(dot reflect.Value, name string, nodes []parse.Node) (v reflect.Value) {
 	if name == "and" || name == "or" {
-		var v reflect.Value
 		for _, n := range nodes {
 			if v = r.value(dot, n); isTrue(v) == (name == "or") {
 				break
@@ -242,15 +231,9 @@ func (r *rendering) apply(dot reflect.Value, name string, nodes []parse.Node, la
 		return v
 	}
 	f := reflect.ValueOf(r.functions[name])
-	args := []reflect.Value{}
-	for _, n := range nodes {
-		args = append(args, r.value(dot, n))
-	}
-	if hasLast {
-		args = append(args, last)
-	}
-	for i, arg := range args {
-		args[i] = fit(arg, f.Type(), i)
+	args := make([]reflect.Value, len(nodes))
+	for i, n := range nodes {
+		args[i] = fit(r.value(dot, n), f.Type(), i)
 	}
 	return f.Call(args)[0]
 }
@@ -269,10 +252,8 @@ func fit(arg reflect.Value, f reflect.Type, i int) reflect.Value {
 		return reflect.Zero(t)
 	case arg.Type().AssignableTo(t):
 		return arg
-	case plainOf(arg).IsValid() && plainOf(arg).CanConvert(t):
-		return plainOf(arg).Convert(t)
 	}
-	panic(fmt.Sprintf("a %s is given for a %s", arg.Type(), t))
+	return plainOf(arg).Convert(t)
 }
 
 // fieldOf follows fields and keys. What is behind nothing is nothing.
@@ -312,33 +293,4 @@ func isTrue(v reflect.Value) bool {
 		return true
 	}
 	return v.IsValid() && !v.IsZero()
-}
-
-// markup writes HTML, and remembers the value of an attribute that it leaves open.
-func (r *rendering) markup(text string) {
-	r.out.WriteString(text)
-	if i := strings.LastIndex(text, `="`); i >= 0 {
-		text, r.open = text[i+2:], ""
-	} else if r.open == "" {
-		return
-	}
-	if r.open += " " + text; strings.Contains(text, `"`) {
-		r.open = ""
-	}
-}
-
-// show writes a value where text or the value of an attribute stands.
-func (r *rendering) show(v reflect.Value) {
-	if !v.IsValid() || (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && v.IsNil() {
-		return
-	}
-	text := strings.ReplaceAll(fmt.Sprint(v.Interface()), "\x00", "\uFFFD")
-	switch {
-	case v.Type() == reflect.TypeFor[markup]():
-		r.out.WriteString(text)
-	case strings.Contains(r.open, "?"):
-		r.out.WriteString(url.QueryEscape(text))
-	default:
-		r.out.WriteString(html.EscapeString(text))
-	}
 }
