@@ -27,8 +27,11 @@ func (r *rendering) markup(text string) {
 // show writes a value where text or the value of an attribute in double quotes stands, which are the only places for it; behind
 // the ? of an address as a part of that.
 func (r *rendering) show(v reflect.Value) {
-	if v = plainOf(v); !v.IsValid() {
+	if !plainOf(v).IsValid() {
 		return
+	}
+	if _, speaks := v.Interface().(fmt.Stringer); !speaks {
+		v = plainOf(v)
 	}
 	text := strings.ReplaceAll(fmt.Sprint(v.Interface()), "\x00", "\uFFFD")
 	switch {

@@ -70,7 +70,8 @@ func TestKnowledge(t *testing.T) {
 	}
 	page, ran := known.open(t, "/knowledge?type=%3Ci%3E&tag=--limit%3D0")
 	expect(t, page, "!<script>alert", "!\u202e<", "!<i>", `tag=a%26b%3Dc`, "/record?name=lib%3Aknowledge%2Fx", "superseded by", "supersedes <a",
-		"2 entries.", "7 more", `data-from="/knowledge.json?type=%3Ci%3E&amp;tag=--limit%3D0"`)
+		"2 entries.", "7 more", `data-from="/knowledge.json?type=%3Ci%3E&amp;tag=--limit%3D0"`,
+		`hx-get="/knowledge?type=%3Ci%3E&amp;tag=--limit%3D0"`)
 	if want := "knowledge graph --tag=--limit=0 --type=<i> --limit=20000"; ran[0] != want {
 		t.Errorf("ran %q, want %q", ran[0], want)
 	}
