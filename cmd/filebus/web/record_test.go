@@ -112,6 +112,11 @@ func TestSearchCommand(t *testing.T) {
 			t.Errorf("the page is without %q\n%s", want, out)
 		}
 	}
+	var again []string
+	ask(site(t, map[string]string{"search": `{"total":0}`}, &again), "/search?q=f%C3%BCr+retr")
+	if len(again) != 2 || !strings.HasSuffix(again[1], "-- für retr*") {
+		t.Errorf("asked %q for a word that is half typed", again)
+	}
 	ask(pages, "/search?q=x&name=y&offset=-3")
 	if strings.Contains(strings.Join(asked[1:], "\n"), "offset") {
 		t.Errorf("asked %q with an offset below 0", asked[1:])

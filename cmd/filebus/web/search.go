@@ -82,8 +82,13 @@ func loadSearch(ctx context.Context, s *Site, r *http.Request) (any, error) {
 		conditions = append(conditions, fmt.Sprint("--offset=", offset))
 		v.Previous = new(max(offset-shownHits, 0))
 	}
-	asked := append(slices.Clip(conditions), "--facets=kind,agent,tag,tree,session,time", "--no-git", "--", v.Query)
-	if err := s.Ask(ctx, &v.Found, asked...); err != nil {
+	asked := append(slices.Clip(conditions), "--facets=kind,agent,tag,tree,session,time", "--no-git", "--")
+	err := s.Ask(ctx, &v.Found, append(asked, v.Query)...)
+	if letters := strings.TrimRight(v.Query, `*"'/)`); err == nil && v.Found.Total == 0 && letters != "" && letters == strings.TrimSpace(v.Query) {
+		v.Query += "*" // the last word is half typed
+		err = s.Ask(ctx, &v.Found, append(asked, v.Query)...)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if v.Command = slices.Concat(s.Flags, conditions); v.Query != "" {
@@ -94,7 +99,6 @@ func loadSearch(ctx context.Context, s *Site, r *http.Request) (any, error) {
 		v.Fields = append(v.Fields, field{name, r.FormValue(name), facet.Values, facet.More})
 	}
 	if name := r.FormValue("name"); name != "" {
-		var err error
 		if v.Record, err = s.record(ctx, name, r); err != nil {
 			v.Refused = err.Error() // the hits are there all the same
 		}

@@ -18,9 +18,8 @@ function move(step) {
   entries[at].querySelector("a")?.focus({ preventScroll: true });
 }
 function go(letter) {
-  const all = [...document.querySelectorAll("header nav a:not(.brand)")];
-  const named = all.filter((a) => a.textContent.trim().toLowerCase().startsWith(letter));
-  (named[named.findIndex((a) => a.ariaCurrent) + 1] ?? named[0])?.click(); // the next one, where it is on one
+  const all = [...document.querySelectorAll('header nav a:not(.brand, [href="/search"])')]; // that one has a key
+  all.find((a) => a.textContent.trim().toLowerCase().startsWith(letter))?.click();
 }
 document.addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
