@@ -26,15 +26,14 @@ func parseTemplates(files fs.FS, pattern string, functions map[string]any) *temp
 	t := &templates{map[string]*parse.Tree{}, functions}
 	maps.Copy(functions, basics)
 	names, err := fs.Glob(files, pattern)
-	for _, name := range names {
+	for i := 0; err == nil && i < len(names); i++ {
 		var text []byte
-		text, err = fs.ReadFile(files, name)
-		if err == nil {
-			_, err = parse.New(name).Parse(string(text), "", "", t.trees, functions)
+		if text, err = fs.ReadFile(files, names[i]); err == nil {
+			_, err = parse.New(names[i]).Parse(string(text), "", "", t.trees, functions)
 		}
-		if err != nil {
-			panic(err)
-		}
+	}
+	if err != nil {
+		panic(err)
 	}
 	return t
 }
