@@ -368,7 +368,13 @@ func (w *Workspace) PutBack(ctx context.Context, out *Restored) error {
 				return nil
 			})
 		}
-		return out.each(func(file *os.File, _, _ bundle.Place) error { return w.play(ctx, file, out.Position, write) })
+		return out.each(func(file *os.File, _, _ bundle.Place) error {
+			r, err := bundle.NewReader(w.Store, file)
+			if err == nil {
+				err = w.play(ctx, r, out.Position, write)
+			}
+			return err
+		})
 	}
 	ready := func() error { return w.mirrors.PutAside(into) }
 	err = w.Store.Restore(ctx, out.origin, out.past, into, feed, ready)

@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -76,7 +77,10 @@ func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, er
 	a.report = &Applied{Origin: r.Origin, Before: r.Before, End: r.At, Records: map[store.Fate]int{}, Destroyed: []record.Ref{}}
 	// A memory that is made only later would begin behind what is taken in, and no sync would write that.
 	if err = w.withMirror(ctx, w.Root, func(*reconciler) error { return nil }); err == nil {
-		err = w.play(ctx, file, math.MaxUint64, a.write)
+		r, err = bundle.NewReader(w.Store, file)
+	}
+	if err == nil {
+		err = w.play(ctx, r, math.MaxUint64, a.write)
 	}
 	if err == nil {
 		err = w.Store.Update(ctx, func(tx *store.Tx) error { return tx.Hear(r.Origin, r.At.Position, r.At.Chain) })
@@ -119,48 +123,135 @@ func (w *Workspace) fill(tx *store.Tx, d *store.Draft) {
 	}
 }
 
+// Learn takes in a part of another store's log as Apply does, and what was destroyed there is destroyed
+// here. The part must follow what was heard of that log; what was heard before is passed over. Its entries
+// are kept, to be told to others. Of what is cut short, or not as it was written, nothing behind the
+// last sound transaction is taken in. The function apart opens bodies that travel by themselves.
+func (w *Workspace) Learn(
+	ctx context.Context, part []byte, apart func(context.Context, record.Digest) (io.ReadCloser, error),
+) (*Applied, error) {
+	r, err := bundle.NewReader(w.Store, bytes.NewReader(part))
+	if err != nil {
+		return nil, err
+	}
+	a := &applier{w: w, spare: map[record.Digest]store.Draft{}, told: &r.Past, at: r.Before}
+	a.report = &Applied{Origin: r.Origin, Before: r.Before, Records: map[store.Fate]int{}, Destroyed: []record.Ref{}}
+	err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		a.heard.Position, a.heard.Chain, err = tx.Heard(r.Origin)
+		return err
+	})
+	if err == nil && a.heard.Position < r.Before.Position {
+		err = record.Conflict.Errorf("log entries %d to %d of %s are missing", a.heard.Position+1, r.Before.Position, r.Origin).Because(ErrGap)
+	}
+	if err == nil && a.heard == (bundle.Place{Position: r.Before.Position}) && r.Before.Position == 0 {
+		a.heard = r.Before
+	}
+	if err == nil {
+		err = w.withMirror(ctx, w.Root, func(*reconciler) error { return nil }) // see Apply
+	}
+	if err == nil {
+		r.Apart = apart
+		err = w.play(ctx, r, math.MaxUint64, a.write)
+	}
+	a.report.End = a.at
+	return a.report, err
+}
+
+// ErrGap says that entries of a log are missing before those that are there.
+const ErrGap record.Reason = "a gap in a log"
+
 type applier struct {
 	w       *Workspace
-	retired map[record.Ref]bool
+	retired map[record.Ref]bool // of what the log retires, that which is to be retired here; nil: all
+	told    *string             // what is destroyed there is destroyed here, and all is kept to be told on; the log's earlier origins
+	heard   bundle.Place        // how far the log was
+	at      bundle.Place        // of the entry that was taken in last
 	spare   map[record.Digest]store.Draft // bodies of what is destroyed here
 	report  *Applied
 }
 
 func (a *applier) write(ctx context.Context, steps []store.Step) error {
+	steps, told, err := a.pass(steps)
+	if err != nil {
+		return err
+	}
 	was := *a.report
 	return a.w.Store.Update(ctx, func(tx *store.Tx) error {
 		a.report.Retired, a.report.Destroyed = was.Retired, was.Destroyed
-		files := plan.Files{}
+		files, names := plan.Files{}, map[record.Name]bool{}
 		for _, step := range steps {
+			for _, ref := range append(tx.Near(step.Ref), step.Ref) {
+				if v, err := tx.Get(ref); err == nil {
+					files.Add(v.Record)
+					names[v.Record.Name] = true
+				}
+			}
 			if err := a.one(tx, step); err != nil {
 				return err
 			}
 			if v, err := tx.Get(step.Ref); err == nil {
 				files.Add(v.Record)
+				names[v.Record.Name] = true
 			}
 		}
-		_, err := a.w.planner().Mend(ctx, tx, files, a.w.recognise)
-		return err
+		for name := range names {
+			if err := plan.Unite(tx, name); err != nil {
+				return err
+			}
+		}
+		if _, err := a.w.planner().Mend(ctx, tx, files, a.w.recognise); err != nil || a.told == nil {
+			return err
+		}
+		return tx.KeepTold(a.report.Origin, *a.told, told)
 	})
 }
 
+// pass leaves out what was heard of a log that is told, and returns the rest as it is to be kept.
+func (a *applier) pass(steps []store.Step) (rest []store.Step, told []store.Told, err error) {
+	if a.told == nil {
+		return steps, nil, nil
+	}
+	for _, step := range steps {
+		if a.at.Position == a.heard.Position && a.at.Chain != a.heard.Chain {
+			return nil, nil, otherLog(a.report.Origin, a.at.Position)
+		}
+		a.at = bundle.Place{Position: step.Position, Chain: store.NextChain(a.at.Chain, step.Entry)}
+		if step.Position <= a.heard.Position {
+			continue
+		}
+		trace := step.Trace
+		if step.Draft != nil {
+			of := store.TraceOf(&step.Draft.Record)
+			trace = &of
+		}
+		rest = append(rest, step)
+		told = append(told, store.Told{Entry: step.Entry, Chain: a.at.Chain, Trace: trace})
+	}
+	if a.at.Position == a.heard.Position && a.at.Chain != a.heard.Chain {
+		err = otherLog(a.report.Origin, a.at.Position)
+	}
+	return rest, told, err
+}
+
 func (a *applier) one(tx *store.Tx, step store.Step) error {
+	if step.Trace != nil && step.Draft == nil {
+		if err := tx.Tell(step.Ref, *step.Trace); err != nil {
+			return err
+		}
+	}
 	switch {
 	case step.Draft != nil:
-		if spare, found := a.spare[step.Draft.Body.Digest]; found {
-			step.Draft.Body, step.Draft.Description = spare.Body, spare.Description
-		}
-		a.w.fill(tx, step.Draft)
-		fate, err := tx.Adopt(*step.Draft)
-		if a.report.Records[fate]++; fate == store.FateDestroyed {
-			a.spare[step.Draft.Body.Digest] = *step.Draft
-			step.Draft.Body = store.Body{} // it stays
-		}
-		return err
-	case step.Op == store.OpRetire && a.retired[step.Ref]:
+		return a.adopt(tx, step)
+	case step.Op == store.OpRetire && (a.retired == nil || a.retired[step.Ref]):
 		did, err := tx.RetireAs(step.Ref)
 		if did {
 			a.report.Retired++
+		}
+		return err
+	case step.Op == store.OpDrop && a.told != nil:
+		did, err := tx.DropAs(step.Ref)
+		if did {
+			a.report.Destroyed = append(a.report.Destroyed, step.Ref)
 		}
 		return err
 	case step.Op == store.OpDrop:
@@ -171,15 +262,24 @@ func (a *applier) one(tx *store.Tx, step store.Step) error {
 	return nil
 }
 
+func (a *applier) adopt(tx *store.Tx, step store.Step) error {
+	if spare, found := a.spare[step.Draft.Body.Digest]; found {
+		step.Draft.Body, step.Draft.Description = spare.Body, spare.Description
+	}
+	a.w.fill(tx, step.Draft)
+	fate, err := tx.Adopt(*step.Draft)
+	if a.report.Records[fate]++; fate == store.FateDestroyed {
+		a.spare[step.Draft.Body.Digest] = *step.Draft
+		step.Draft.Body = store.Body{} // it stays
+	}
+	return err
+}
+
 // play gives the entries of a bundle up to a position to write, many at once, but never a part of a
 // transaction. They are read and described while others are written.
 func (w *Workspace) play(
-	ctx context.Context, file io.Reader, until uint64, write func(context.Context, []store.Step) error,
+	ctx context.Context, r *bundle.Reader, until uint64, write func(context.Context, []store.Step) error,
 ) error {
-	r, err := bundle.NewReader(w.Store, file)
-	if err != nil {
-		return err
-	}
 	r.Keep = true
 	var first []bundle.Item // that is read, and comes next
 	prepare := func(ctx context.Context, _ int) ([]store.Step, error) {
@@ -205,7 +305,7 @@ func (w *Workspace) play(
 		for yield(0) {
 		}
 	}
-	err = ahead(ctx, forever, prepare, func(ctx context.Context, steps []store.Step) error {
+	err := ahead(ctx, forever, prepare, func(ctx context.Context, steps []store.Step) error {
 		if len(steps) == 0 {
 			return io.EOF
 		}
@@ -228,7 +328,7 @@ func (w *Workspace) steps(items []bundle.Item) []store.Step {
 	steps := make([]store.Step, len(items))
 	parallel(len(items), func(i int) {
 		item := items[i]
-		if steps[i] = (store.Step{Entry: item.Entry, Name: item.Name}); item.Record == nil {
+		if steps[i] = (store.Step{Entry: item.Entry, Name: item.Name, Trace: item.Trace}); item.Record == nil {
 			return
 		}
 		draft := &store.Draft{Record: *item.Record, Body: item.Body}

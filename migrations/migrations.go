@@ -28,7 +28,7 @@ type Step struct {
 
 // Steps returns all steps in order. The first makes an empty file a store.
 func Steps() []Step {
-	return []Step{{1, toVersion1}, {2, toVersion2}, {3, toVersion3}, {4, toVersion4}}
+	return []Step{{1, toVersion1}, {2, toVersion2}, {3, toVersion3}, {4, toVersion4}, {5, toVersion5}}
 }
 
 // Version returns the schema version of a database, and 0 of one that has none

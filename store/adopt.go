@@ -17,75 +17,42 @@ type Fate string
 // The fates of records that are adopted.
 const (
 	FateHead      Fate = "head"      // it is the current version of its name
-	FateBelow     Fate = "below"     // it went into the history of its name, which has gone on from it
-	FateBeside    Fate = "beside"    // both sides went on: its text is kept as a conflict version
+	FateBelow     Fate = "below"     // it went into the history of its name
+	FateBeside    Fate = "beside"    // it is in conflict with the current version: neither goes on from the other
 	FateKnown     Fate = "known"     // it was here
 	FateDestroyed Fate = "destroyed" // it was here, and its content was destroyed: it stays so
 )
 
-// LinkAdopted is the type of the link from a conflict version to the record of another
-// store whose text it has.
-const LinkAdopted = "adopted"
-
 // Adopt stores a record that another store has made as it is, under its ref, with a new log
-// entry. It becomes the head of its name where there was none, or where it goes on from
-// the head. Its text is kept as a conflict version as well if neither goes on from the other,
-// or if it is older than the retirement of the name; later ones of the same line take its
-// place. Such a conflict version of another store is not stored where the record is whose
-// text it has: which side that is in conflict with is for each store to say.
+// entry. What is current then, and what is in conflict with that, follows from all versions of the
+// name, whatever the order in which they come: see lineage. A conflict version is kept as one.
 func (tx *Tx) Adopt(d Draft) (Fate, error) {
-	for _, ref := range append(adopted(&d.Record), d.Record.Ref()) {
-		if tx.dropped.Get(ref[:]) != nil {
-			return FateDestroyed, nil
+	ref := d.Record.Ref()
+	if tx.dropped.Get(ref[:]) != nil {
+		return FateDestroyed, nil
+	}
+	if tx.records.Get(ref[:]) != nil {
+		healed, err := tx.heal(d.Body)
+		if healed {
+			tx.healed = append(tx.healed, d.Record.Name)
 		}
-		if tx.records.Get(ref[:]) != nil {
-			healed, err := tx.heal(d.Body)
-			if healed {
-				tx.healed = append(tx.healed, d.Record.Name)
-			}
-			return FateKnown, err
-		}
+		return FateKnown, err
 	}
 	if d.Record.Time.Equal(tx.now()) { // else it would count as made here
 		tx.began = tx.began.Add(1)
 	}
-	last, _, err := tx.Last(d.Record.Name)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	v, _, err := tx.add(&d.Record, d)
+	if err != nil {
 		return "", err
 	}
-	v, _, err := tx.add(&d.Record, d)
-	if err != nil || v.Record.IsConflict() {
-		return FateBeside, errors.Join(err, tx.enter(v, nil))
-	}
-	leads, err := tx.place(v, tx.now())
-	if err == nil {
-		err = tx.SettleIf(v.Record.Name, func(beside Version) bool { // of the record that it goes on from, or with its text
-			of := adopted(beside.Record)
-			return slices.Contains(of, v.Record.Prev) || leads && len(of) > 0 && beside.Record.Body == v.Record.Body
-		})
-	}
-	if err != nil || leads {
-		return FateHead, err
-	}
-	if isBelow, err := tx.descends(last.Record, v.Ref); err != nil || isBelow || last.Record.Body == v.Record.Body {
-		return FateBelow, err
-	}
-	links := append(slices.Clone(v.Record.Links), record.Link{Type: LinkAdopted, Target: v.Ref.String()},
-		record.Link{Type: record.LinkConflict, Target: last.Ref.String()})
-	record.SortLinks(links)
-	d.Record.Links, d.Body = links, BodyOf(v.Record)
-	_, err = tx.Put(d)
-	return FateBeside, err
-}
-
-// adopted returns the record of another store whose text a conflict version has, if it is one of that.
-func adopted(r *record.Record) (of []record.Ref) {
-	for _, l := range r.Links {
-		if ref, err := record.ParseRef(l.Target); l.Type == LinkAdopted && r.IsConflict() && err == nil {
-			of = append(of, ref)
+	fate, err := tx.place(v, tx.now())
+	if value := tx.absentValue(ref[:]); err == nil && len(value) > 0 {
+		err = tx.absent.Delete(ref[:])
+		if value[0] == absentRetired && err == nil {
+			_, err = tx.RetireAs(ref)
 		}
 	}
-	return of
+	return fate, err
 }
 
 // SettleIf settles the open conflict versions of a name that are decided.
@@ -106,16 +73,15 @@ func (tx *Tx) SettleIf(name record.Name, isDecided func(Version) bool) (err erro
 	return err
 }
 
-// place does what follows from the entry of a put of v, at a time, and reports whether v
-// became the head of its name, or a conflict version. The log and the records alone decide, so
-// that playing the log again does the same.
-func (tx *Tx) place(v Version, at time.Time) (leads bool, err error) {
+// place does what follows from the entry of a put of v, at a time, and says what became of v. The log
+// and the records alone decide, so that playing the log again does the same.
+func (tx *Tx) place(v Version, at time.Time) (Fate, error) {
 	if v.Record.IsConflict() {
-		return true, tx.enter(v, nil)
+		return FateBeside, tx.enter(v, nil)
 	}
 	entry, known, err := tx.name(v.Record.Name)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	var head *Version
 	if known && entry.state == stateHead {
@@ -126,54 +92,95 @@ func (tx *Tx) place(v Version, at time.Time) (leads bool, err error) {
 		head = &of
 	}
 	_, stored := record.DateOf(tx.Encoding(v.Ref))
+	isOvershadowed, err := tx.gather(v)
+	if err != nil {
+		return "", err
+	}
+	isHere := stored == "" || stored == record.FormatTime(at) // made here, or lost
+	since, sinceErr := tx.Since(v.Record.Name)
+	if sinceErr != nil {
+		return "", sinceErr
+	}
+	isNext := since == 0 || head != nil && v.Record.Prev == entry.ref && !tx.hasRivals(v.Record.Name)
+	if isHere || isNext && !isOvershadowed && !v.Record.IsMerged() {
+		if err = tx.enter(v, head); isHere && err == nil && tx.hasRivals(v.Record.Name) {
+			err = tx.reweigh(v.Record.Name)
+		}
+		return FateHead, err
+	}
+	return tx.weigh(v, head, known)
+}
+
+// weigh finds out whether a version counts among others of its name.
+func (tx *Tx) weigh(v Version, head *Version, known bool) (fate Fate, err error) {
+	key := nameKey(v.Record.Name)
+	if err := tx.note(key, Event{v.Position, ChangeAdopt, v.Ref}); err != nil {
+		return "", err
+	}
+	l, err := tx.lineage(v.Record.Name)
+	if err != nil {
+		return "", err
+	}
+	first, rivals := l.decide()
+	fate = FateBelow
 	switch {
-	case !known || stored == "" || stored == record.FormatTime(at): // it was made here, or is lost
-		leads = true
-	case head != nil:
-		leads, err = tx.descends(v.Record, head.Ref)
-	default:
-		var retired Entry
-		retired, err = tx.Entry(entry.position)
-		leads = stored > record.FormatTime(retired.Time)
+	case first != nil && first.ref == v.Ref:
+		fate, err = FateHead, tx.enter(v, head)
+	case slices.ContainsFunc(rivals, func(n *node) bool { return n.ref == v.Ref }):
+		fate = FateBeside
 	}
-	if err != nil || !leads {
-		return false, errors.Join(err, tx.note(nameKey(v.Record.Name), Event{v.Position, ChangeAdopt, v.Ref}))
+	if fate != FateHead && !known { // what is destroyed has gone on from it
+		err = tx.names.Put(key, nameEntry{stateRetired, first.ref, l.end()}.encode())
 	}
-	return true, tx.enter(v, head)
+	return fate, errors.Join(err, l.list())
 }
 
-// descends reports whether a record goes on from the version with a ref, as far as the versions
-// between them are here.
-func (tx *Tx) descends(r *record.Record, from record.Ref) (bool, error) {
-	for r != nil && !r.Prev.IsZero() {
-		if r.Prev == from {
-			return true, nil
+// end returns the last position at which the name's head was set, or taken away.
+func (l *lineage) end() (position uint64) {
+	events, err := l.tx.History(l.name)
+	for _, e := range events {
+		if err == nil && e.isOfHead() {
+			position = e.Position
 		}
-		before, err := tx.Get(r.Prev)
-		if errors.Is(err, ErrDropped) || errors.Is(err, ErrNotFound) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		r = before.Record
 	}
-	return false, nil
+	return position
 }
 
-// RetireAs takes away what another store's log retires, and reports whether it was there: the
-// current version of a name, if it is that very ref, or an open conflict version.
+// RetireAs takes away what another store's log retires, and reports whether it was current, or in
+// conflict. What is not here yet is retired when it comes.
 func (tx *Tx) RetireAs(ref record.Ref) (bool, error) {
 	v, err := tx.Get(ref)
-	if err == nil && v.Record.IsConflict() {
-		err = tx.Settle(ref)
-	} else if err == nil {
-		err = tx.Retire(v.Record.Name, Current(ref))
-	}
-	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrDropped) || errors.Is(err, ErrConflict) {
+	switch {
+	case errors.Is(err, ErrDropped):
 		return false, nil
+	case errors.Is(err, ErrNotFound):
+		return false, tx.retireAbsent(ref)
+	case err != nil:
+		return false, err
+	case v.Record.IsConflict():
+		if err = tx.Settle(ref); errors.Is(err, ErrNotFound) {
+			return false, nil
+		}
+		return err == nil, err
 	}
-	return err == nil, err
+	head, err := tx.Head(v.Record.Name)
+	if err == nil && head.Ref == ref {
+		return true, tx.retire(head)
+	}
+	l, lineageErr := tx.lineage(v.Record.Name)
+	if lineageErr != nil || err != nil && !errors.Is(err, ErrNotFound) {
+		return false, errors.Join(err, lineageErr)
+	}
+	for i, n := range l.leaves() {
+		switch {
+		case n.ref != ref || n.gone:
+		case i == 0 && err == nil: // the head is what this store has made of it
+			return true, tx.retire(head)
+		default:
+			return true, tx.retire(v)
+		}
+	}
+	return false, nil
 }
 
 // Heard returns how far another store's log was heard here, and its chain there; of the own

@@ -25,7 +25,7 @@ func TestAdoptedStay(t *testing.T) {
 	put(t, here, "note/a", "of here")
 	put(t, here, "note/gone", "of here")
 	put(t, there, "note/a", "of there")
-	put(t, there, "note/gone", "older than the retire")
+	put(t, there, "note/gone", "without having seen the retire")
 	put(t, there, "note/new", "first")
 	put(t, there, "note/new", "second")
 	err = here.Update(t.Context(), func(tx *store.Tx) error { return tx.Retire(name(t, "note/gone"), store.Expect{}) })
@@ -57,7 +57,7 @@ func TestAdoptedStay(t *testing.T) {
 		}
 		return nil
 	})
-	want := []store.Fate{store.FateBeside, store.FateBeside, store.FateHead, store.FateBelow}
+	want := []store.Fate{store.FateHead, store.FateHead, store.FateHead, store.FateBelow}
 	if diff := cmp.Diff(want, fates); diff != "" || err != nil {
 		t.Fatalf("%v; fates (-want +got):\n%s", err, diff)
 	}

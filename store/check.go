@@ -308,11 +308,10 @@ func (c *checker) checkRetired(tx *Tx, e Entry) error {
 	if err != nil {
 		return nil // the log entry that put it says so
 	}
-	change := ChangeRetire
-	if v.Record.IsConflict() {
-		change = changeResolve
+	resolved := Event{e.Position, changeResolve, e.Ref}
+	if !bytes.Equal(tx.history.Get(historyKey(nameKey(v.Record.Name), e.Position)), resolved.encode()) {
+		c.checkEvent(tx, v.Record.Name, Event{e.Position, ChangeRetire, e.Ref})
 	}
-	c.checkEvent(tx, v.Record.Name, Event{e.Position, change, e.Ref})
 	return nil
 }
 
@@ -443,7 +442,7 @@ func (c *checker) checkName(tx *Tx, name record.Name, entry nameEntry) error {
 	if err != nil {
 		return err
 	}
-	ref, current := headAt(events, tx.position)
+	ref, current := tx.headAt(events, tx.position)
 	if current != (entry.state == stateHead) || current && ref != entry.ref {
 		c.fault("%s: the name does not agree with its history", name)
 	}
@@ -454,7 +453,7 @@ func (c *checker) checkName(tx *Tx, name record.Name, entry nameEntry) error {
 	}
 	last := uint64(0)
 	for _, e := range events {
-		if e.Change == ChangePut || e.Change == ChangeRetire || e.Change == ChangeDrop {
+		if e.isOfHead() {
 			last = e.Position
 		}
 	}
@@ -464,12 +463,26 @@ func (c *checker) checkName(tx *Tx, name record.Name, entry nameEntry) error {
 	if entry.state == stateHead {
 		c.checkKeys(tx, v)
 	}
+	if !slices.ContainsFunc(events, func(e Event) bool { return e.Change == ChangeAdopt }) {
+		return nil
+	}
+	l, err := tx.lineage(name)
+	if err != nil {
+		return err
+	}
+	_, rivals := l.decide()
+	for _, n := range rivals {
+		if !bytes.Equal(tx.lookups.Get(tx.rivalKey(n)), n.ref[:]) {
+			c.fault("%s: its version %s is in conflict, and not listed", name, n.ref.Short())
+		}
+	}
 	return nil
 }
 
 // opOf says which operation of the log a line of a history stands for.
 var opOf = map[Change]Op{
 	ChangePut: OpPut, ChangeAdopt: OpPut, changeConflict: OpPut, ChangeDrop: OpPut, ChangeRetire: OpRetire, changeResolve: OpRetire,
+	changeOver: OpDrop, changeUnder: OpDrop, changeHeir: OpDrop,
 }
 
 // checkHistory compares each line of a history with the log.
@@ -485,8 +498,8 @@ func (c *checker) checkHistory() error {
 		}
 		entry, err := tx.Entry(e.Position)
 		dropped := tx.dropped.Get(e.Ref[:]) != nil
-		if err != nil || entry.Ref != e.Ref || entry.Op != opOf[e.Change] ||
-			dropped && e.Change == ChangePut || !dropped && e.Change == ChangeDrop {
+		if err != nil || entry.Ref != e.Ref && e.Change != changeHeir || entry.Op != opOf[e.Change] ||
+			dropped && e.Change == ChangePut || !dropped && slices.Contains([]Change{ChangeDrop, changeOver, changeUnder}, e.Change) {
 			c.fault("%s: its history has the change %q at position %d, which the log has not", name, e.Change, e.Position)
 		}
 		return nil
@@ -508,6 +521,9 @@ func (c *checker) checkLookups() error {
 		if err != nil {
 			return err
 		}
+		if field, _, _, err := parseLookupKey(key); err == nil && field == FieldConflict && !found.Record.IsConflict() {
+			return c.checkRival(tx, found)
+		}
 		keys := lookupKeys(found.Record, found.Position)
 		expected := slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, key) })
 		if !expected || !found.Record.IsConflict() && (entry.ref != found.Ref || entry.state != stateHead) {
@@ -515,6 +531,19 @@ func (c *checker) checkLookups() error {
 		}
 		return nil
 	})
+}
+
+// checkRival looks at a version that is listed as in conflict with the current one.
+func (c *checker) checkRival(tx *Tx, v Version) error {
+	l, err := tx.lineage(v.Record.Name)
+	if err != nil {
+		return err
+	}
+	_, rivals := l.decide()
+	if !slices.ContainsFunc(rivals, func(n *node) bool { return n.ref == v.Ref }) {
+		c.fault("%s: its version %s is listed as in conflict, and is not", v.Record.Name, v.Ref.Short())
+	}
+	return nil
 }
 
 // checkBodies compares bodies, the counts of their uses, and what is listed as dropped

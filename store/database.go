@@ -32,6 +32,8 @@ var (
 	bucketLookups      = []byte("lookups")
 	bucketLog          = []byte("log")
 	bucketDropped      = []byte("dropped")
+	bucketAbsent       = []byte("absent")
+	bucketTold         = []byte("told")
 )
 
 // The keys of the meta bucket, besides the schema version.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"filebus/store/record"
 )
@@ -123,14 +124,23 @@ const (
 	changeConflict Change = 'c' // the ref was kept beside the head
 	changeResolve  Change = 's' // the conflict version was settled
 	ChangeDrop     Change = 'x' // the ref was put here; its content is destroyed
+	changeOver     Change = 'o' // the ref, which was never here, is destroyed; the name lost its head to it
+	changeUnder    Change = 'u' // the same, and it did not
+	changeHeir     Change = 'h' // the ref became the head since the one that was is destroyed
 )
 
 // String returns how the change is called to users.
 func (c Change) String() string {
 	words := map[Change]string{
 		ChangeAdopt: "adopt", ChangePut: "put", ChangeRetire: "retire", changeConflict: "conflict", changeResolve: "resolve", ChangeDrop: "drop",
+		changeOver: "drop", changeUnder: "drop", changeHeir: "put",
 	}
 	return cmp.Or(words[c], string(rune(c)))
+}
+
+// isOfHead reports whether the event gave the name a head, or took it away.
+func (e Event) isOfHead() bool {
+	return slices.Contains([]Change{ChangePut, ChangeRetire, ChangeDrop, changeOver, changeHeir}, e.Change)
 }
 
 // encode returns the value under a history key.

@@ -19,6 +19,9 @@ type Draft struct {
 	Description record.Description
 	Expect      Expect
 	Replaces    bool // it may follow another body under a write-once name
+	// Merged are the versions that the store has made this of by itself, without a user: see
+	// record.LinkMerged. The store sets the links.
+	Merged []record.Ref
 }
 
 // An Expect says which version a name must have for a write to happen. The zero
@@ -83,6 +86,7 @@ func (tx *Tx) Put(d Draft) (Outcome, error) {
 
 func (tx *Tx) put(d Draft) (Outcome, error) {
 	r := d.Record
+	r.Links = record.WithoutMerged(r.Links)
 	entry, known, err := tx.name(r.Name)
 	if err != nil {
 		return Outcome{}, err
@@ -118,11 +122,18 @@ func (tx *Tx) put(d Draft) (Outcome, error) {
 			return Outcome{*head, unchanged, healed}, err
 		}
 	}
+	for _, ref := range d.Merged {
+		r.Links = append(r.Links, record.Link{Type: record.LinkMerged, Target: ref.String()})
+	}
+	record.SortLinks(r.Links)
 	v, again, err := tx.insert(&r, d)
 	if err != nil {
 		return Outcome{}, err
 	}
-	return Outcome{Version: v, Healed: healed || again}, tx.enter(v, head)
+	if err = tx.enter(v, head); err == nil && tx.hasRivals(r.Name) {
+		err = tx.reweigh(r.Name) // it may settle some
+	}
+	return Outcome{Version: v, Healed: healed || again}, err
 }
 
 // Meets returns the *ConflictError that a Put of a name would end with, now, because
@@ -155,7 +166,7 @@ func (tx *Tx) follow(r *record.Record, head *Version, replaces bool) (unchanged 
 		if r.Body != head.Record.Body {
 			return false, &ConflictError{Name: r.Name, Actual: head.Ref, WriteOnce: true}
 		}
-		inherit(r, head.Record)
+		complete(r, head.Record)
 	}
 	return sameEnvelope(r, head.Record), nil
 }
@@ -177,9 +188,9 @@ func (tx *Tx) sealed(head *record.Record) bool {
 	return true
 }
 
-// inherit fills in what a put under a write-once name leaves unsaid, so that
+// complete fills in what a put under a write-once name leaves unsaid, so that
 // adding a tag does not take the agent away.
-func inherit(r *record.Record, head *record.Record) {
+func complete(r *record.Record, head *record.Record) {
 	for _, f := range []struct{ to, from *string }{
 		{&r.Agent, &head.Agent}, {&r.Conversation, &head.Conversation}, {&r.Session, &head.Session},
 		{&r.Run, &head.Run}, {&r.Loop, &head.Loop}, {&r.Task, &head.Task}, {&r.Status, &head.Status},
@@ -199,15 +210,16 @@ func inherit(r *record.Record, head *record.Record) {
 		r.From = head.From
 	}
 	r.AddTags(head.Tags)
-	links := append(slices.Clone(head.Links), r.Links...)
+	links := append(record.WithoutMerged(head.Links), r.Links...)
 	record.SortLinks(links)
 	r.Links = slices.Compact(links)
 }
 
 // sameEnvelope reports whether two records differ in nothing but when and how they
-// came in, and what is thought to be the date of the text.
+// came in, what a store has made them of, and what is thought to be the date of the text.
 func sameEnvelope(a, b *record.Record) bool {
 	x, y := *a, *b
+	x.Links, y.Links = record.WithoutMerged(x.Links), record.WithoutMerged(y.Links)
 	x.Origin, x.Prev, x.Time, x.Written, x.Source = y.Origin, y.Prev, y.Time, y.Written, y.Source
 	return string(x.Encode()) == string(y.Encode())
 }
@@ -272,14 +284,20 @@ func (tx *Tx) enter(v Version, head *Version) error {
 // leave does what follows from the entry of a retire of v, at a position.
 func (tx *Tx) leave(v Version, position uint64) error {
 	key := nameKey(v.Record.Name)
-	err := tx.removeLookups(v)
-	if v.Record.IsConflict() {
-		return errors.Join(err, tx.note(key, Event{position, changeResolve, v.Ref}))
+	entry, _, err := tx.name(v.Record.Name)
+	if v.Record.IsConflict() || entry.ref != v.Ref || entry.state != stateHead {
+		err = errors.Join(err, tx.note(key, Event{position, changeResolve, v.Ref}))
+		if v.Record.IsConflict() {
+			return errors.Join(err, tx.removeLookups(v))
+		}
+	} else {
+		err = errors.Join(err, tx.removeLookups(v), tx.note(key, Event{position, ChangeRetire, v.Ref}),
+			tx.names.Put(key, nameEntry{stateRetired, v.Ref, position}.encode()))
 	}
-	return errors.Join(err,
-		tx.names.Put(key, nameEntry{stateRetired, v.Ref, position}.encode()),
-		tx.note(key, Event{position, ChangeRetire, v.Ref}),
-	)
+	if err == nil && tx.hasRivals(v.Record.Name) {
+		err = tx.reweigh(v.Record.Name)
+	}
+	return err
 }
 
 func (tx *Tx) note(name []byte, e Event) error {
@@ -337,10 +355,23 @@ func (tx *Tx) Retire(name record.Name, expect Expect) error {
 
 func (tx *Tx) retire(v Version) error {
 	position, err := tx.append(OpRetire, v.Ref)
+	if err == nil {
+		err = tx.leave(v, position)
+	}
+	if err != nil || !v.Record.IsMerged() {
+		return err
+	}
+	l, err := tx.lineage(v.Record.Name) // other stores have what it was made of
 	if err != nil {
 		return err
 	}
-	return tx.leave(v, position)
+	leaves := l.leaves()
+	for _, n := range leaves {
+		if err == nil && n.record != nil && !n.gone && l.agree(leaves[0], n) {
+			err = tx.retire(l.version(n))
+		}
+	}
+	return err
 }
 
 // Settle takes a conflict version off the list of open conflicts.
@@ -349,8 +380,8 @@ func (tx *Tx) Settle(ref record.Ref) error {
 	if err != nil {
 		return err
 	}
-	key := lookupKeys(v.Record, v.Position)
-	if !v.Record.IsConflict() || len(key) == 0 || tx.lookups.Get(key[0]) == nil {
+	key := appendPosition(lookupPrefix(FieldConflict, v.Record.Name.String()), v.Position)
+	if tx.lookups.Get(key) == nil {
 		return fmt.Errorf("open conflict version %s: %w", ref.Short(), ErrNotFound)
 	}
 	return tx.retire(v)
@@ -381,6 +412,11 @@ func (tx *Tx) drop(v Version) error {
 	if err != nil {
 		return err
 	}
+	if r := tx.raw(v.Ref); r != nil { // else it is lost
+		if err = tx.absent.Put(v.Ref[:], append([]byte{absentKnown}, TraceOf(r).String()...)); err != nil {
+			return err
+		}
+	}
 	return tx.destroy(v, position)
 }
 
@@ -401,24 +437,34 @@ func (tx *Tx) destroy(v Version, position uint64) error {
 	if line := tx.history.Get(historyKey(key, v.Position)); len(line) == 0 || Change(line[0]) != ChangeAdopt {
 		err = tx.note(key, Event{v.Position, ChangeDrop, v.Ref}) // what never was the head takes none away
 	}
-	return errors.Join(err, tx.forget(v.Record.Name, v.Ref))
+	return errors.Join(err, tx.inherit(v, position))
 }
 
-// forget makes the newest version that is left the last one of a retired name,
-// or removes the name when none is left.
-func (tx *Tx) forget(name record.Name, ref record.Ref) error {
+// inherit gives a name whose last version was destroyed, by the entry at a position, what counts among
+// those that are left, or removes the name when none is.
+func (tx *Tx) inherit(gone Version, position uint64) error {
+	name := gone.Record.Name
 	entry, known, err := tx.name(name)
-	if err != nil || !known || entry.ref != ref {
+	isLast := known && entry.ref == gone.Ref
+	if err != nil || !isLast && !tx.isShared(name) {
 		return err
 	}
-	events, err := tx.History(name)
+	l, err := tx.lineage(name)
 	if err != nil {
 		return err
 	}
-	for _, e := range slices.Backward(events) {
-		if e.Change == ChangePut || e.Change == ChangeAdopt && tx.records.Get(e.Ref[:]) != nil {
-			return tx.names.Put(nameKey(name), nameEntry{stateRetired, e.Ref, entry.position}.encode())
-		}
+	if !isLast {
+		return l.list()
 	}
-	return tx.names.Delete(nameKey(name))
+	switch first, _ := l.decide(); {
+	case first == nil:
+		err = tx.names.Delete(nameKey(name))
+	case first.gone:
+		err = tx.names.Put(nameKey(name), nameEntry{stateRetired, first.ref, entry.position}.encode())
+	default:
+		v := l.version(first)
+		err = errors.Join(tx.addLookups(v.Record, v.Ref, v.Position), tx.note(nameKey(name), Event{position, changeHeir, v.Ref}),
+			tx.names.Put(nameKey(name), nameEntry{stateHead, v.Ref, position}.encode()))
+	}
+	return errors.Join(err, l.list())
 }

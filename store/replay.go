@@ -57,6 +57,8 @@ func (h *healer) play(tx *Tx, e Entry, puts map[record.Ref]uint64) error {
 	}
 	v := h.version(tx, e.Ref, puts[e.Ref])
 	switch {
+	case e.Op == OpDrop && puts[e.Ref] == 0 && len(tx.absentValue(e.Ref[:])) > 1:
+		return errors.Join(tx.dropped.Put(e.Ref[:], appendPosition(nil, e.Position)), tx.overshadow(e.Ref, e.Position))
 	case e.Op == OpDrop:
 		return tx.destroy(v, e.Position)
 	case v.Record.Name.IsZero():

@@ -17,6 +17,7 @@ type Step struct {
 	Entry
 	Draft *Draft      // of a put whose record is there
 	Name  record.Name // of one whose content is destroyed, if anybody knows it
+	Trace *Trace      // of what has no record, if anybody knows it
 }
 
 // A Replay is a database in which the log of a store is played again.
@@ -104,6 +105,11 @@ func (r *Replay) Update(fn func(tx *Tx) error) error {
 
 // Play does again what an entry of the log did.
 func (r *Replay) Play(tx *Tx, step Step) (err error) {
+	if step.Trace != nil && step.Draft == nil {
+		if err = tx.Tell(step.Ref, *step.Trace); err != nil {
+			return err
+		}
+	}
 	if d := step.Draft; d != nil {
 		if _, err = tx.keepBody(d.Body); err == nil {
 			err = tx.keep(d.Record.Encode(), step.Position, d.Description)

@@ -156,6 +156,10 @@ func (v *salvage) take(s *Store, bucket string, key, value []byte) (taken bool, 
 		}
 	case string(bucketMeta):
 		v.meta[string(key)] = string(value)
+	case string(bucketAbsent):
+		if len(key)%sha256.Size == 0 {
+			return true, v.put(bucket, key, value)
+		}
 	case string(bucketDropped):
 		if isDigest && len(value) == positionSize {
 			v.claim(fromDropped, readPosition(value), OpDrop, record.Ref(key), holder{})
@@ -205,7 +209,7 @@ func (v *salvage) takeName(bucket string, key, value []byte) (taken bool) {
 	}
 	name, err := parseNameKey(key[:len(key)-positionSize-1])
 	e, eventErr := decodeEvent(key, value)
-	if taken = err == nil && eventErr == nil; taken {
+	if taken = err == nil && eventErr == nil; taken && e.Change != changeHeir {
 		isConflict := e.Change == changeConflict || e.Change == changeResolve
 		v.claim(fromHistory, e.Position, opOf[e.Change], e.Ref, holder{name, isConflict})
 	}

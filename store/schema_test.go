@@ -54,6 +54,7 @@ func TestFreeze(t *testing.T) {
 	dropped := put(t, s, "result/c/1", "dropped text")
 	update(t, s, func(tx *store.Tx) error { return tx.Drop(dropped.Ref) })
 	put(t, s, "note/large", fixtureLarge)
+	update(t, s, func(tx *store.Tx) error { return foreign(t, s, tx) })
 	for _, dest := range []string{"store.db", filepath.Join("bodies", filepath.Base(filepath.Dir(bodyFile(t, s))), filepath.Base(bodyFile(t, s)))} {
 		data, err := os.ReadFile(filepath.Join(s.Dir(), dest))
 		if err == nil {
@@ -63,6 +64,34 @@ func TestFreeze(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// foreign is what another store has made: versions of two names, one in conflict, one that went on
+// from it and is destroyed, and what was heard of its log.
+func foreign(t *testing.T, s *store.Store, tx *store.Tx) error {
+	t.Helper()
+	const origin = "ff0102030405060708090a0b0c0d0e0f"
+	for _, id := range []string{"note/dated", "note/foreign"} {
+		d := draft(t, s, id, "text of another store")
+		d.Record.Origin, d.Record.Time, d.Record.Body, d.Record.Size = origin, fixtureDate, d.Body.Digest, d.Body.Size
+		if _, err := tx.Adopt(d); err != nil {
+			return err
+		}
+	}
+	head, err := tx.Head(name(t, "note/foreign"))
+	if err != nil {
+		return err
+	}
+	gone, unseen := record.RefOf([]byte("destroyed there")), record.RefOf([]byte("retired there"))
+	trace := store.Trace{Time: fixtureDate.Add(time.Hour), Follows: []record.Ref{head.Ref}}
+	told := store.Told{Entry: store.Entry{Position: 1, Time: fixtureDate, Op: store.OpPut, Ref: gone}, Trace: &trace}
+	told.Chain = store.NextChain(store.FirstChain(origin), told.Entry)
+	if err := tx.Tell(gone, trace); err != nil {
+		return err
+	}
+	_, dropErr := tx.DropAs(gone)
+	_, retireErr := tx.RetireAs(unseen)
+	return errors.Join(dropErr, retireErr, tx.KeepTold(origin, "", []store.Told{told}))
 }
 
 func described(title string) func(*store.Draft) {
@@ -89,6 +118,7 @@ func TestSchemas(t *testing.T) {
 	for version, want := range map[string]store.Report{
 		"1": {Position: 9, Records: 5, Dropped: 1}, "2": {Position: 10, Records: 6, Dropped: 1},
 		"3": {Position: 11, Records: 7, Dropped: 1}, "4": {Position: 11, Records: 7, Dropped: 1},
+		"5": {Position: 14, Records: 9, Dropped: 1},
 	} {
 		s := openFixture(t, version, store.Options{})
 		for _, migrated := range []bool{false, true} {
@@ -149,8 +179,8 @@ func TestMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tooNew *store.SchemaError
-	if _, err := read(t, copied, "knowledge/pattern-001"); !errors.As(err, &tooNew) || tooNew.Have != 4 || tooNew.Want != 5 {
-		t.Errorf("reading a newer store = %v, want a SchemaError 4, 5", err)
+	if _, err := read(t, copied, "knowledge/pattern-001"); !errors.As(err, &tooNew) || tooNew.Have != 5 || tooNew.Want != 6 {
+		t.Errorf("reading a newer store = %v, want a SchemaError 5, 6", err)
 	}
 	if _, err := copied.Put(t.Context(), draft(t, copied, "note/a", "x")); !errors.As(err, &tooNew) {
 		t.Errorf("writing a newer store = %v, want a SchemaError", err)

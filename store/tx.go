@@ -29,6 +29,7 @@ type Tx struct {
 	meta   *bbolt.Bucket
 
 	records, bodies, uses, descriptions, names, history, lookups, log, dropped *bbolt.Bucket
+	absent, told                                                               *bbolt.Bucket // nil in an older schema
 
 	position uint64
 	lastTime time.Time // of the last entry
@@ -65,8 +66,9 @@ func (s *Store) newTx(btx *bbolt.Tx) (*Tx, error) {
 		{bucketRecords, &tx.records}, {bucketBodies, &tx.bodies}, {bucketUses, &tx.uses},
 		{bucketDescriptions, &tx.descriptions}, {bucketNames, &tx.names}, {bucketHistory, &tx.history},
 		{bucketLookups, &tx.lookups}, {bucketLog, &tx.log}, {bucketDropped, &tx.dropped}, {bucketMeta, &tx.meta},
+		{bucketAbsent, &tx.absent}, {bucketTold, &tx.told},
 	} {
-		if *b.dst = btx.Bucket(b.name); *b.dst == nil {
+		if *b.dst = btx.Bucket(b.name); *b.dst == nil && (schema > 4 || b.dst != &tx.absent && b.dst != &tx.told) {
 			return nil, damaged("store %s has no bucket %s", s.dir, b.name)
 		}
 	}
@@ -266,7 +268,7 @@ func (tx *Tx) HeadAt(name record.Name, position uint64) (Version, error) {
 	if err != nil {
 		return Version{}, err
 	}
-	ref, current := headAt(events, position)
+	ref, current := tx.headAt(events, position)
 	if !current {
 		return Version{}, fmt.Errorf("%s at position %d: %w", name, position, ErrNotFound)
 	}
@@ -275,7 +277,7 @@ func (tx *Tx) HeadAt(name record.Name, position uint64) (Version, error) {
 
 // headAt plays a name's history up to a position. A dropped version leaves its
 // name without a head.
-func headAt(events []Event, position uint64) (ref record.Ref, current bool) {
+func (tx *Tx) headAt(events []Event, position uint64) (ref record.Ref, current bool) {
 	for _, e := range events {
 		if e.Position > position {
 			break
@@ -283,7 +285,9 @@ func headAt(events []Event, position uint64) (ref record.Ref, current bool) {
 		switch e.Change {
 		case ChangePut:
 			ref, current = e.Ref, true
-		case ChangeRetire, ChangeDrop:
+		case changeHeir:
+			ref, current = e.Ref, !tx.IsDropped(e.Ref)
+		case ChangeRetire, ChangeDrop, changeOver:
 			current = false
 		}
 	}
@@ -353,7 +357,7 @@ func (tx *Tx) NamesAt(from record.Name, position uint64) iter.Seq2[NamedRef, err
 			if err == nil {
 				events, err = tx.History(name)
 			}
-			ref, current := headAt(events, position)
+			ref, current := tx.headAt(events, position)
 			if err == nil && !current {
 				continue
 			}
@@ -381,7 +385,7 @@ func (tx *Tx) DroppedAt(from record.Name, position uint64) iter.Seq2[NamedRef, e
 			if err == nil {
 				events, err = tx.History(name)
 			}
-			ref, missing := droppedAt(events, position)
+			ref, missing := tx.droppedAt(events, position)
 			if (err != nil || missing) && (!yield(NamedRef{name, ref}, err) || err != nil) {
 				return
 			}
@@ -392,7 +396,7 @@ func (tx *Tx) DroppedAt(from record.Name, position uint64) iter.Seq2[NamedRef, e
 
 // droppedAt plays a name's history up to a position, and reports whether what
 // was current then is destroyed.
-func droppedAt(events []Event, position uint64) (ref record.Ref, dropped bool) {
+func (tx *Tx) droppedAt(events []Event, position uint64) (ref record.Ref, dropped bool) {
 	for _, e := range events {
 		if e.Position > position {
 			break
@@ -400,6 +404,8 @@ func droppedAt(events []Event, position uint64) (ref record.Ref, dropped bool) {
 		switch e.Change {
 		case ChangeDrop:
 			ref, dropped = e.Ref, true
+		case changeHeir:
+			ref, dropped = e.Ref, tx.IsDropped(e.Ref)
 		case ChangePut, ChangeRetire:
 			dropped = false
 		}

@@ -16,22 +16,6 @@ type Frame []record.Piece
 // Slots returns the names of the frame's entries in the order of the file.
 func (f Frame) Slots() []record.Name { return record.Frame(f).Slots() }
 
-// literal returns the words between the entries: blank space comes and goes with
-// entries, and so do the commas of a list, so they do not count as a change of
-// the text.
-func (f Frame) literal() []byte {
-	var words [][]byte
-	for i, p := range f {
-		found := bytes.Fields(p.Text)
-		between := i > 0 && i+1 < len(f) && f[i-1].IsSlot() && f[i+1].IsSlot()
-		if between && len(found) == 1 && string(found[0]) == "," {
-			continue
-		}
-		words = append(words, found...)
-	}
-	return bytes.Join(words, []byte(" "))
-}
-
 // addText returns f with literal text behind it.
 func (f Frame) addText(text []byte) Frame {
 	switch last := len(f) - 1; {

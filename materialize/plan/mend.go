@@ -1,10 +1,10 @@
 package plan
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"filebus/materialize/layout"
 	"filebus/store"
@@ -68,50 +68,75 @@ func (w Planner) MendFrames(ctx context.Context) (paths []string, err error) {
 }
 
 // Mend makes the frames of files agree with what is current, where entries have become or ceased to be
-// that without them: what is lost goes, what has no slot gets one, also where the frame itself is lost. A
-// frame in conflict that differs in nothing but slots is settled. It returns the paths of the files.
+// that without them: what is lost goes, what has no slot gets one, also where the frame itself is lost. It
+// begins with the frame that counts among those of several stores, so that all of them make the same
+// of it: see store.Tx.Leaves. It returns the paths of the files.
 func (w Planner) Mend(
 	ctx context.Context, tx *store.Tx, files Files, recognise func(string) layout.Location,
 ) (paths []string, err error) {
 	for name, entries := range files {
 		f := File{Tree: name.Tree, Path: name.ID, Location: recognise(name.ID), Source: record.SourceSync}
-		s, isHead, err := mended(tx, f, name, entries)
+		isNew, err := w.mendFrame(ctx, tx, f, name, entries)
 		if err != nil {
 			return paths, err
 		}
-		if !isHead && len(s.Frame.Slots()) == 0 {
-			continue
-		}
-		var done store.Outcome
-		if f.Body, err = w.Store.Prepare(ctx, record.Frame(s.Frame).Encode()); err == nil {
-			done, err = tx.Put(frameDraft(f))
-		}
-		if err == nil {
-			err = tx.SettleIf(name, func(v store.Version) bool {
-				theirs, err := frameOfBody(tx, v)
-				return err == nil && bytes.Equal(theirs.literal(), s.Frame.literal())
-			})
-		}
-		if err != nil {
-			return paths, err
-		}
-		if !done.Unchanged {
+		if isNew {
 			paths = append(paths, f.Path)
 		}
 	}
 	return paths, nil
 }
 
+func (w Planner) mendFrame(ctx context.Context, tx *store.Tx, f File, name record.Name, entries []record.Name) (isNew bool, err error) {
+	first, others, isHead, err := tx.Leaves(name)
+	if err != nil {
+		return false, err
+	}
+	last, _, err := tx.Last(name)
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	} else if err == nil && !isHead {
+		first = last
+	}
+	for _, v := range append(others, last) { // that have come and gone with the frames of other stores
+		if frame, frameErr := anyFrame(tx, v); frameErr == nil {
+			entries = append(entries, frame.Slots()...)
+		}
+	}
+	s, err := mended(tx, f, first, entries)
+	if err != nil || !isHead && len(s.Frame.Slots()) == 0 {
+		return false, err
+	}
+	if f.Body, err = w.Store.Prepare(ctx, record.Frame(s.Frame).Encode()); err != nil {
+		return false, err
+	}
+	if isHead && first.Ref == last.Ref && first.Record.Body == f.Body.Digest {
+		return false, nil
+	}
+	draft := frameDraft(f)
+	if isHead {
+		draft.Merged = []record.Ref{first.Ref}
+	}
+	done, err := tx.Put(draft)
+	return !done.Unchanged, err
+}
+
+// anyFrame reads the frame of a version, if it is one.
+func anyFrame(tx *store.Tx, v store.Version) (Frame, error) {
+	if v.Record == nil {
+		return nil, store.ErrNotFound
+	}
+	return frameOfBody(tx, v)
+}
+
 // mended returns a file without the entries that are gone, and with others that have its path.
-func mended(tx *store.Tx, f File, name record.Name, entries []record.Name) (s *State, isHead bool, err error) {
-	last, isHead, err := tx.Last(name)
-	if err == nil {
-		s, err = Read(tx, last, tx.Head, func(record.Name) (bool, error) { return true, nil })
+func mended(tx *store.Tx, f File, of store.Version, entries []record.Name) (s *State, err error) {
+	s = &State{Entries: map[record.Name]Entry{}} // of the entries alone
+	if of.Record != nil {
+		s, err = Read(tx, of, tx.Head, func(record.Name) (bool, error) { return true, nil })
 	}
-	if errors.Is(err, store.ErrNotFound) { // of the entries alone
-		s, err = &State{Entries: map[record.Name]Entry{}}, nil
-	}
-	for _, e := range entries {
+	slices.SortFunc(entries, func(a, b record.Name) int { return strings.Compare(a.String(), b.String()) })
+	for _, e := range slices.Compact(entries) {
 		v, headErr := tx.Head(e)
 		if err != nil || headErr != nil || v.Record.Path != f.Path || slices.Contains(s.Frame.Slots(), e) {
 			continue
@@ -121,7 +146,34 @@ func mended(tx *store.Tx, f File, name record.Name, entries []record.Name) (s *S
 		s.Entries[e] = Entry{v, text}
 		s.Frame = s.with(f, e)
 	}
-	return s, isHead, err
+	return s, err
+}
+
+// Unite gives the current version of a name the tags and links of others with the same text, which other
+// stores have made meanwhile: see store.Tx.Leaves.
+func Unite(tx *store.Tx, name record.Name) error {
+	first, others, isHead, err := tx.Leaves(name)
+	if err != nil || !isHead || name.Kind == record.KindFrame {
+		return err
+	}
+	r, merged := *first.Record, []record.Ref{first.Ref}
+	for _, v := range others {
+		if v.Record.Body == r.Body {
+			r.AddTags(v.Record.Tags)
+			r.Links = append(slices.Clone(r.Links), v.Record.Links...)
+			merged = append(merged, v.Ref)
+		}
+	}
+	record.SortLinks(r.Links)
+	r.Links = slices.Compact(r.Links)
+	head, err := tx.Head(name)
+	if err != nil || head.Ref == first.Ref && slices.Equal(r.Tags, head.Record.Tags) && slices.Equal(r.Links, head.Record.Links) {
+		return err
+	}
+	_, err = tx.Put(store.Draft{
+		Record: r, Body: store.BodyOf(&r), Description: tx.Description(first.Ref), Replaces: true, Merged: merged,
+	})
+	return err
 }
 
 // with returns the frame with a slot where the layout has a new entry, or at its end.

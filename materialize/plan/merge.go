@@ -142,19 +142,19 @@ func (m *merger) conflict(ctx context.Context, name record.Name, of *layout.Entr
 // did, the store's stays and the file's frame is kept as a conflict version.
 func (m *merger) frame(ctx context.Context, kept map[record.Name]bool) (Frame, error) {
 	main, other := m.now.Frame, m.disk.frame
-	stored, onDisk := main.literal(), other.literal()
-	collides := !bytes.Equal(stored, onDisk)
+	stored, onDisk := record.Frame(main).Words(), record.Frame(other).Words()
+	collides := stored != onDisk
 	if m.base.State != nil && !(m.keep && m.base.isLost()) {
-		switch before := m.base.Frame.literal(); {
-		case bytes.Equal(stored, before):
+		switch before := record.Frame(m.base.Frame).Words(); {
+		case stored == before:
 			main, other, collides = m.disk.frame, m.now.Frame, false
-		case bytes.Equal(onDisk, before):
+		case onDisk == before:
 			collides = false
 		}
 	}
 	merged := m.weave(main, other, kept)
 	if !m.canBeRead(merged) {
-		merged, collides = m.weave(other, main, kept), !bytes.Equal(stored, onDisk)
+		merged, collides = m.weave(other, main, kept), stored != onDisk
 	}
 	if !m.canBeRead(merged) {
 		return nil, errUnmergeable

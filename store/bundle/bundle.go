@@ -51,6 +51,7 @@ func ParsePlace(text string) (p Place, err error) {
 type Item struct {
 	store.Entry
 	Name   record.Name    // of a record whose content is destroyed
+	Trace  *store.Trace   // of one that does not travel, or is dropped; nil: not known
 	Record *record.Record // nil: the entry alone
 	Body   store.Body     // of the record
 	Head   []byte         // the beginning of the body's text, or all; nil: an earlier item had the body
@@ -64,6 +65,8 @@ type Reader struct {
 	Before Place
 	At     Place // of the entry that was read last
 	Keep   bool
+	// Apart opens the body of a record that travels by itself. Nil: none does.
+	Apart func(context.Context, record.Digest) (io.ReadCloser, error)
 
 	in    *bufio.Reader
 	s     *store.Store
@@ -187,6 +190,15 @@ func (r *Reader) item(ctx context.Context) (item Item, err error) {
 		return item, malformed("entry %d is followed by %.200q", r.At.Position, text)
 	}
 	r.At = Place{item.Position, store.NextChain(r.At.Chain, item.Entry)}
+	if r.key == "trace" && item.Op != store.OpRetire {
+		if err = r.value("trace", &text); err != nil {
+			return item, err
+		}
+		trace, err := store.ParseTrace(text)
+		if item.Trace = &trace; err != nil {
+			return item, malformed("entry %d: %v", item.Position, err)
+		}
+	}
 	switch {
 	case item.Op == store.OpPut && r.key == "name":
 		if err = r.value("name", &text); err == nil {
@@ -208,20 +220,26 @@ func (r *Reader) record(ctx context.Context, item *Item, encoding []byte) (err e
 	switch {
 	case err == nil && record.RefOf(encoding) != item.Ref:
 		err = errors.New("the record does not have its digest")
-	case err == nil && r.had[item.Record.Body] == (r.key == "body"):
+	case err == nil && r.had[item.Record.Body] == (r.key == "body" || r.key == "apart"):
 		err = errors.New("its body is missing, or comes twice")
 	}
 	if err != nil {
 		return malformed("entry %d: %v", item.Position, err)
 	}
-	if item.Body = store.BodyOf(item.Record); r.key != "body" {
+	item.Body = store.BodyOf(item.Record)
+	if r.key != "body" && r.key != "apart" {
 		return nil
 	}
-	var packed string
-	if err = r.value("body", &packed); err != nil {
-		return err
-	}
 	r.had[item.Record.Body] = true
+	var packed string
+	if r.key == "body" {
+		if err = r.value("body", &packed); err != nil {
+			return err
+		}
+	}
+	if r.key == "apart" {
+		return r.apart(ctx, item, packed)
+	}
 	var file io.Reader
 	if store.IsFile([]byte(packed)) {
 		if r.key != "file" {
@@ -229,16 +247,43 @@ func (r *Reader) record(ctx context.Context, item *Item, encoding []byte) (err e
 		}
 		file = io.LimitReader(r.in, r.size)
 	}
+	err = r.receive(ctx, item, packed, file)
+	if err == nil && file != nil {
+		var none string
+		r.key, r.size = "file", 0 // the line end is left of it
+		err = r.value("file", &none)
+	}
+	return err
+}
+
+// apart reads a body that travels by itself.
+func (r *Reader) apart(ctx context.Context, item *Item, packed string) error {
+	var none string
+	if err := r.value("apart", &none); err != nil || none != "" || r.Apart == nil {
+		return cmp.Or(err, malformed("entry %d: its body is not in it", item.Position))
+	}
+	body, err := r.Apart(ctx, item.Record.Body)
+	if err != nil {
+		return err
+	}
+	var file io.Reader = body
+	if !store.IsFile([]byte(packed)) {
+		text, readErr := io.ReadAll(io.LimitReader(body, maxValue+1))
+		packed, file, err = string(text), nil, readErr
+	}
+	if err == nil {
+		err = r.receive(ctx, item, packed, file)
+	}
+	return errors.Join(err, body.Close())
+}
+
+// receive verifies a body.
+func (r *Reader) receive(ctx context.Context, item *Item, packed string, file io.Reader) (err error) {
 	item.Body, item.Head, err = r.s.Receive(ctx, item.Record, []byte(packed), file, r.Keep)
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) { // the disk here is full, or the like
 		err = failed
 	} else if err != nil && errors.Is(err, record.Damaged) {
 		err = malformed("entry %d: %v", item.Position, err)
-	}
-	if err == nil && file != nil {
-		var none string
-		r.key, r.size = "file", 0 // the line end is left of it
-		err = r.value("file", &none)
 	}
 	if item.Head == nil {
 		item.Head = []byte{}

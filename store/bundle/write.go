@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -16,18 +17,22 @@ import (
 
 // A Request says what a bundle is made of.
 type Request struct {
-	After uint64 // the position before the first entry
+	Origin record.StoreID // whose log it is; "": the store's own
+	After  uint64         // the position before the first entry
 	// Picks says which records travel, with their bodies. Nil: all, and the names of those
 	// that are destroyed.
 	Picks func(*record.Record) bool
+	Most  int64 // the bundle ends before it has more bytes than this, but not before its first entry; 0: with the log
+	Large int64 // bodies that take more bytes than this travel by themselves; 0: none do
 }
 
 // A Written says what Write has written.
 type Written struct {
-	Origin  record.StoreID `json:"origin"`
-	Before  Place          `json:"before"`
-	End     Place          `json:"end"`
-	Records int            `json:"records"` // that travel
+	Origin  record.StoreID  `json:"origin"`
+	Before  Place           `json:"before"`
+	End     Place           `json:"end"`
+	Records int             `json:"records"` // that travel
+	Apart   []store.Content `json:"-"`       // bodies that travel by themselves
 }
 
 // slice is how long a read transaction takes, sliceBytes how much it takes in.
@@ -38,16 +43,17 @@ const (
 
 type writer struct {
 	Written
-	picks func(*record.Record) bool
+	Request
 	out   *bufio.Writer
 	had   map[record.Digest]bool
 	names map[uint64]record.Name // of what is destroyed
 	at    Place
+	size  int64 // of what is written
 }
 
 // An outgoing item is what was read of an entry.
 type outgoing struct {
-	store.Entry
+	store.Told
 	encoding []byte
 	content  store.Content
 	file     *os.File // of a large body
@@ -56,30 +62,20 @@ type outgoing struct {
 
 // Write writes a bundle of all entries behind a position up to the end that the log has by now.
 func Write(ctx context.Context, s *store.Store, to io.Writer, request Request) (Written, error) {
-	w := &writer{picks: request.Picks, out: bufio.NewWriterSize(to, 1<<16), had: map[record.Digest]bool{}}
-	past := ""
-	err := s.View(ctx, func(tx *store.Tx) (err error) {
-		w.Origin, w.End.Position, w.Before.Position, past = tx.Origin(), tx.Position(), request.After, tx.Past()
-		if w.End.Chain, err = tx.Chain(w.End.Position); err == nil {
-			w.Before.Chain, err = tx.Chain(w.Before.Position)
-		}
-		if err == nil && w.picks == nil {
-			w.names, err = tx.Destroyed()
-		}
-		return err
-	})
+	w := &writer{Request: request, out: bufio.NewWriterSize(to, 1<<16), had: map[record.Digest]bool{}}
+	past, err := w.begin(ctx, s)
 	if err != nil {
 		return w.Written, err
 	}
 	fmt.Fprintf(w.out, "%s%s\n", header, version)
-	w.field("origin", string(w.Origin))
+	w.field("origin", string(w.Written.Origin))
 	w.field("origins", past)
 	w.field("before", w.Before.String())
 	for w.at = w.Before; err == nil && w.at.Position < w.End.Position; {
 		var items []outgoing
 		items, err = w.read(ctx, s)
 		for _, o := range items {
-			if err == nil {
+			if err == nil && w.at.Position < w.End.Position {
 				err = cmp.Or(w.item(o), ctx.Err())
 			}
 			if o.file != nil {
@@ -94,33 +90,92 @@ func Write(ctx context.Context, s *store.Store, to io.Writer, request Request) (
 	return w.Written, cmp.Or(err, w.out.Flush())
 }
 
+// begin finds out where the bundle begins and ends.
+func (w *writer) begin(ctx context.Context, s *store.Store) (past string, err error) {
+	err = s.View(ctx, func(tx *store.Tx) (err error) {
+		w.Written.Origin, w.Before.Position = cmp.Or(w.Request.Origin, tx.Origin()), w.After
+		past = tx.PastOf(w.Written.Origin)
+		w.End.Position, w.End.Chain, err = tx.Heard(w.Written.Origin)
+		if err == nil {
+			w.Before.Chain, err = tx.ChainOf(w.Written.Origin, w.After)
+		}
+		if err == nil && w.Picks == nil {
+			w.names, err = tx.Destroyed()
+		}
+		return err
+	})
+	return past, err
+}
+
 func (w *writer) field(key, value string) { fmt.Fprintf(w.out, "%s %d %s\n", key, len(value), value) }
 
 // read reads the next entries, in one transaction. The files of large bodies are opened there: nobody
 // can remove them meanwhile.
 func (w *writer) read(ctx context.Context, s *store.Store) (items []outgoing, err error) {
-	end, size := time.Now().Add(slice), 0
-	err = s.EachEntry(ctx, w.at.Position+1, func(tx *store.Tx, e store.Entry) (done bool, err error) {
-		o := outgoing{Entry: e}
-		v, err := tx.Get(e.Ref)
-		switch {
-		case errors.Is(err, store.ErrDropped), e.Op != store.OpPut:
-			err = nil
-		case err == nil && (w.picks == nil || w.picks(v.Record)):
-			o.encoding = tx.Encoding(e.Ref)
-			if o.content, err = tx.Content(v.Record); err == nil && o.content.IsLarge() && !w.had[v.Record.Body] {
-				o.file, o.size, err = o.content.File()
+	end, size := time.Now().Add(slice), int64(0)
+	err = s.View(ctx, func(tx *store.Tx) error {
+		for told, err := range tx.LogOf(w.Written.Origin, w.at.Position) {
+			if err != nil || told.Position > w.End.Position {
+				return err
+			}
+			o, err := w.outgoing(tx, told)
+			items, size = append(items, o), size+o.length()
+			if err != nil || o.file != nil || size > sliceBytes || time.Now().After(end) {
+				return err
 			}
 		}
-		items, size = append(items, o), size+len(o.encoding)+len(o.content.Packed())
-		return e.Position == w.End.Position || o.file != nil || size > sliceBytes || time.Now().After(end), err
+		return nil
 	})
 	return items, err
 }
 
+// outgoing reads what travels of an entry.
+func (w *writer) outgoing(tx *store.Tx, told store.Told) (o outgoing, err error) {
+	o.Told = told
+	v, err := tx.Get(told.Ref)
+	switch {
+	case errors.Is(err, store.ErrDropped), errors.Is(err, store.ErrNotFound) && w.Request.Origin != "", told.Op != store.OpPut:
+		if told.Op == store.OpDrop {
+			if t, known := tx.Trace(told.Ref); known {
+				o.Trace = &t
+			}
+		}
+		return o, nil
+	case err != nil || w.Picks != nil && !w.Picks(v.Record):
+		return o, err
+	}
+	o.encoding = tx.Encoding(told.Ref)
+	if o.content, err = tx.Content(v.Record); err == nil && o.content.IsLarge() && !w.had[v.Record.Body] && w.Large == 0 {
+		o.file, o.size, err = o.content.File()
+	}
+	return o, err
+}
+
+// length is about how many bytes an item takes.
+func (o outgoing) length() int64 {
+	n := 200 + len(o.encoding) + len(o.content.Packed())
+	if o.encoding == nil && o.Trace != nil {
+		n += len(o.Trace.String())
+	}
+	return int64(n)
+}
+
 func (w *writer) item(o outgoing) error {
+	isApart := w.Large > 0 && (o.content.IsLarge() || int64(len(o.content.Packed())) > w.Large)
+	length := o.length()
+	if isApart && !o.content.IsLarge() {
+		length -= int64(len(o.content.Packed()))
+	}
+	if w.Most > 0 && w.size > 0 && w.size+length > w.Most {
+		w.End = w.at
+		return nil
+	}
+	w.size += length
 	w.field("entry", string(o.Encode()))
 	w.at = Place{o.Position, store.NextChain(w.at.Chain, o.Entry)}
+	if o.Trace != nil && o.encoding == nil {
+		w.field("trace", o.Trace.String())
+	}
 	if name, isKnown := w.names[o.Position]; isKnown && o.encoding == nil {
 		w.field("name", name.String())
 	}
@@ -132,7 +187,19 @@ func (w *writer) item(o outgoing) error {
 		return nil
 	}
 	w.had[o.content.Digest] = true
-	w.field("body", string(o.content.Packed()))
+	if !isApart || o.content.IsLarge() {
+		w.field("body", string(o.content.Packed()))
+	}
+	if isApart {
+		w.field("apart", "")
+		w.Apart = append(w.Apart, o.content)
+		return nil
+	}
+	return w.file(o)
+}
+
+// file writes the file of a large body.
+func (w *writer) file(o outgoing) error {
 	if o.file == nil {
 		return nil
 	}
@@ -142,4 +209,12 @@ func (w *writer) item(o outgoing) error {
 		err = io.ErrUnexpectedEOF
 	}
 	return cmp.Or(err, w.out.WriteByte('\n'))
+}
+
+// Apart opens a body as it travels by itself, and returns its length.
+func Apart(c store.Content) (io.ReadCloser, int64, error) {
+	if !c.IsLarge() {
+		return io.NopCloser(bytes.NewReader(c.Packed())), int64(len(c.Packed())), nil
+	}
+	return c.File()
 }

@@ -88,3 +88,19 @@ func (f Frame) Slots() []Name {
 	}
 	return names
 }
+
+// Words returns the words between the entries: blank space comes and goes with
+// entries, and so do the commas of a list, so they do not count as a change of
+// the text.
+func (f Frame) Words() string {
+	var words [][]byte
+	for i, p := range f {
+		found := bytes.Fields(p.Text)
+		between := i > 0 && i+1 < len(f) && f[i-1].IsSlot() && f[i+1].IsSlot()
+		if between && len(found) == 1 && string(found[0]) == "," {
+			continue
+		}
+		words = append(words, found...)
+	}
+	return string(bytes.Join(words, []byte(" ")))
+}

@@ -95,6 +95,33 @@ func (r *Record) IsConflict() bool {
 	return slices.ContainsFunc(r.Links, func(l Link) bool { return l.Type == LinkConflict })
 }
 
+// LinkMerged is the type of the links of a version that a store makes by itself of what several
+// stores have made: what it was made of.
+const LinkMerged = "merged"
+
+// IsMerged reports whether r is such a version, which each store makes anew.
+func (r *Record) IsMerged() bool {
+	return slices.ContainsFunc(r.Links, func(l Link) bool { return l.Type == LinkMerged })
+}
+
+// WithoutMerged returns the links but for those, as a copy.
+func WithoutMerged(links []Link) []Link {
+	return slices.DeleteFunc(slices.Clone(links), func(l Link) bool { return l.Type == LinkMerged })
+}
+
+// Follows returns the versions that r goes on from.
+func (r *Record) Follows() (refs []Ref) {
+	if !r.Prev.IsZero() {
+		refs = append(refs, r.Prev)
+	}
+	for _, l := range r.Links {
+		if ref, err := ParseRef(l.Target); err == nil && l.Type == LinkMerged && !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
 // Validate reports the first thing that keeps r from being encoded.
 func (r *Record) Validate() error {
 	if _, err := ParseStoreID(string(r.Origin)); err != nil {

@@ -1,0 +1,352 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"filebus/store/record"
+)
+
+// A Trace is what stays known of a version whose content is destroyed, or has never come here:
+// when it was made, and what it goes on from. It tells no name and no text.
+type Trace struct {
+	Time    time.Time
+	Merged  bool // a store has made it by itself
+	Follows []record.Ref
+}
+
+// String returns "time[ merged]{ SP ref}".
+func (t Trace) String() string {
+	var out strings.Builder
+	out.WriteString(record.FormatTime(t.Time))
+	if t.Merged {
+		out.WriteString(" " + record.LinkMerged)
+	}
+	for _, ref := range t.Follows {
+		out.WriteString(" " + ref.String())
+	}
+	return out.String()
+}
+
+// ParseTrace reads what String wrote, and nothing else.
+func ParseTrace(text string) (t Trace, err error) {
+	words := strings.Split(text, " ")
+	t.Time, err = record.ParseTime(words[0])
+	words = words[1:]
+	if t.Merged = len(words) > 0 && words[0] == record.LinkMerged; t.Merged {
+		words = words[1:]
+	}
+	for _, word := range words {
+		ref, refErr := record.ParseRef(word)
+		t.Follows, err = append(t.Follows, ref), errors.Join(err, refErr)
+	}
+	if err == nil && t.String() != text {
+		err = errors.New("not as it was written")
+	}
+	if err != nil {
+		return Trace{}, damaged("malformed trace %.200q: %w", text, err)
+	}
+	return t, nil
+}
+
+// TraceOf returns the trace of a record.
+func TraceOf(r *record.Record) Trace { return Trace{r.Time, r.IsMerged(), r.Follows()} }
+
+// raw returns a record as it was made; nil if it is not here.
+func (tx *Tx) raw(ref record.Ref) *record.Record {
+	value := tx.records.Get(ref[:])
+	r, err := record.Decode(value[min(len(value), positionSize):])
+	if err != nil {
+		return nil
+	}
+	return r
+}
+
+// Trace returns what is known of a version.
+func (tx *Tx) Trace(ref record.Ref) (Trace, bool) {
+	t, _, known := tx.trace(ref)
+	return t, known
+}
+
+// Near returns the versions that one goes on from.
+func (tx *Tx) Near(ref record.Ref) []record.Ref {
+	t, _ := tx.Trace(ref)
+	return t.Follows
+}
+
+func (tx *Tx) trace(ref record.Ref) (t Trace, r *record.Record, known bool) {
+	if r = tx.raw(ref); r != nil {
+		return TraceOf(r), r, true
+	}
+	if value := tx.absentValue(ref[:]); len(value) > 1 {
+		t, err := ParseTrace(string(value[1:]))
+		return t, nil, err == nil
+	}
+	return Trace{}, nil, false
+}
+
+func (tx *Tx) absentValue(key []byte) []byte {
+	if tx.absent == nil { // an older schema
+		return nil
+	}
+	return tx.absent.Get(key)
+}
+
+// The states of what is absent.
+const (
+	absentKnown   = 'k'
+	absentRetired = 'r' // whoever brings it shall retire it
+)
+
+// Tell notes a version that another store has put and whose record is not here.
+func (tx *Tx) Tell(ref record.Ref, t Trace) error {
+	if tx.records.Get(ref[:]) != nil || len(tx.absentValue(ref[:])) > 1 {
+		return nil
+	}
+	state := byte(absentKnown)
+	if value := tx.absentValue(ref[:]); len(value) == 1 {
+		state = value[0]
+	}
+	return tx.absent.Put(ref[:], append([]byte{state}, t.String()...))
+}
+
+// retireAbsent notes that a version is to be retired when it comes.
+func (tx *Tx) retireAbsent(ref record.Ref) error {
+	value := append([]byte{absentRetired}, tx.absentValue(ref[:])...)
+	if len(value) > 1 {
+		value = append(value[:1], value[2:]...)
+	}
+	return tx.absent.Put(ref[:], value)
+}
+
+// DropAs destroys a version that another store has destroyed, also one that has never come here. It
+// reports whether something was destroyed here.
+func (tx *Tx) DropAs(ref record.Ref) (bool, error) {
+	v, err := tx.Get(ref)
+	switch {
+	case errors.Is(err, ErrDropped):
+		return false, nil
+	case errors.Is(err, ErrNotFound):
+		position, err := tx.append(OpDrop, ref)
+		if err != nil {
+			return false, err
+		}
+		return false, errors.Join(tx.dropped.Put(ref[:], appendPosition(nil, position)), tx.overshadow(ref, position))
+	case err != nil:
+		return false, err
+	}
+	if !v.Record.IsConflict() && !v.Record.IsMerged() {
+		err = tx.dropMerged(v)
+	}
+	return true, errors.Join(err, tx.drop(v))
+}
+
+// dropMerged destroys what this store has made by itself of a version.
+func (tx *Tx) dropMerged(of Version) error {
+	events, err := tx.History(of.Record.Name)
+	for _, e := range events {
+		r := tx.raw(e.Ref)
+		if err != nil || r == nil || e.Change != ChangePut || !r.IsMerged() {
+			continue
+		}
+		for _, ref := range r.Follows() {
+			if ref == of.Ref && err == nil {
+				err = tx.drop(Version{e.Ref, e.Position, r})
+				break
+			}
+		}
+	}
+	return err
+}
+
+// overshadow notes under the names of what a destroyed version went on from that it did: see lineage.
+// What is not here either will hear of it when it comes.
+func (tx *Tx) overshadow(ref record.Ref, position uint64) (err error) {
+	t, _ := tx.Trace(ref)
+	if t.Merged { // what it was made of is destroyed by itself
+		return nil
+	}
+	for _, before := range t.Follows {
+		if r := tx.raw(before); r != nil {
+			err = errors.Join(err, tx.over(r.Name, ref, position))
+		} else {
+			err = errors.Join(err, tx.absent.Put(append(bytes.Clone(before[:]), ref[:]...), nil))
+		}
+	}
+	return err
+}
+
+// over notes in a history that a destroyed version, which was never here, belongs to it.
+func (tx *Tx) over(name record.Name, ref record.Ref, position uint64) error {
+	key := nameKey(name)
+	if err := tx.note(key, Event{position, changeUnder, ref}); err != nil {
+		return err
+	}
+	l, err := tx.lineage(name)
+	if err != nil {
+		return err
+	}
+	entry, known, err := tx.name(name)
+	if first, _ := l.decide(); err == nil && known && entry.state == stateHead && (first == nil || first.gone) {
+		err = tx.note(key, Event{position, changeOver, ref})
+		if head, getErr := tx.mustGet(name, entry.ref); err == nil && getErr == nil {
+			err = tx.removeLookups(head)
+		}
+		err = errors.Join(err, tx.names.Put(key, nameEntry{stateRetired, entry.ref, position}.encode()))
+	}
+	return errors.Join(err, l.list())
+}
+
+// gather notes under the name of a version the destroyed ones that went on from it and were told
+// before it came, and reports whether there are any.
+func (tx *Tx) gather(v Version) (any bool, err error) {
+	if tx.absent == nil {
+		return false, nil
+	}
+	c := tx.absent.Cursor()
+	for k, _ := c.Seek(v.Ref[:]); bytes.HasPrefix(k, v.Ref[:]); k, _ = c.Next() {
+		if len(k) != 2*len(v.Ref) {
+			continue
+		}
+		if position := tx.dropped.Get(k[len(v.Ref):]); len(position) == positionSize {
+			e := Event{readPosition(position), changeUnder, record.Ref(k[len(v.Ref):])}
+			any, err = true, errors.Join(err, tx.note(nameKey(v.Record.Name), e))
+		}
+	}
+	return any, err
+}
+
+// A Told is an entry of some store's log, with the trace of what it puts.
+type Told struct {
+	Entry
+	Chain record.Digest // after it
+	Trace *Trace        // of a put; nil: not known
+}
+
+// ChainOf returns the chain of a store's log after a position that was heard.
+func (tx *Tx) ChainOf(origin record.StoreID, position uint64) (record.Digest, error) {
+	if origin == tx.origin {
+		return tx.Chain(position)
+	}
+	if position == 0 {
+		first, err := FirstOrigin(origin, tx.PastOf(origin))
+		return FirstChain(first), err
+	}
+	for told, err := range tx.LogOf(origin, position-1) {
+		if err != nil || told.Position == position {
+			return told.Chain, err
+		}
+		break
+	}
+	return record.Digest{}, fmt.Errorf("log position %d of %s: %w", position, origin, ErrNotFound)
+}
+
+// PastOf returns the earlier origins of a store, as Past does.
+func (tx *Tx) PastOf(origin record.StoreID) string {
+	if origin == tx.origin {
+		return tx.Past()
+	}
+	if tx.told == nil {
+		return ""
+	}
+	return string(tx.told.Get(toldKey(origin, 0)))
+}
+
+// LogOf returns the entries of a store's log behind a position: of the own log, or of what was heard
+// of another one.
+func (tx *Tx) LogOf(origin record.StoreID, after uint64) iter.Seq2[Told, error] {
+	if origin == tx.origin {
+		return tx.ownLog(after)
+	}
+	return func(yield func(Told, error) bool) {
+		if tx.told == nil {
+			return
+		}
+		c := tx.told.Cursor()
+		for k, v := c.Seek(toldKey(origin, after+1)); bytes.HasPrefix(k, []byte(origin)); k, v = c.Next() {
+			told, err := readTold(readPosition(k[len(origin):]), v)
+			if !yield(told, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (tx *Tx) ownLog(after uint64) iter.Seq2[Told, error] {
+	return func(yield func(Told, error) bool) {
+		link, err := tx.Chain(after)
+		if err != nil {
+			yield(Told{}, err)
+			return
+		}
+		for e, err := range tx.Log(after + 1) {
+			told := Told{Entry: e}
+			link = NextChain(link, e)
+			told.Chain = link
+			if t, known := tx.Trace(e.Ref); known && e.Op == OpPut {
+				told.Trace = &t
+			}
+			if !yield(told, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func toldKey(origin record.StoreID, position uint64) []byte {
+	return appendPosition([]byte(origin), position)
+}
+
+func readTold(position uint64, value []byte) (t Told, err error) {
+	link, rest := chain{}, value
+	entry, trace, found := bytes.Cut(rest[min(len(rest), len(link)):], []byte("\n"))
+	if len(value) > len(link) && found {
+		link, t.Entry, err = readLink(position, append(bytes.Clone(value[:len(link)]), append(bytes.Clone(entry), '\n')...))
+	} else {
+		err = damaged("what was told of log entry %d is cut short", position)
+	}
+	if t.Chain = record.Digest(link); err == nil && len(trace) > 0 {
+		var parsed Trace
+		parsed, err = ParseTrace(string(trace))
+		t.Trace = &parsed
+	}
+	return t, err
+}
+
+// KeepTold keeps entries of another store's log, which follow one another, so that they can be told
+// to others, and remembers how far that log was heard. They must be verified.
+func (tx *Tx) KeepTold(origin record.StoreID, past string, all []Told) error {
+	if origin == tx.origin || len(all) == 0 {
+		return nil
+	}
+	err := tx.told.Put(toldKey(origin, 0), []byte(past))
+	for _, t := range all {
+		text := append(bytes.Clone(t.Chain[:]), t.Encode()...)
+		if t.Trace != nil {
+			text = fmt.Append(text, t.Trace)
+		}
+		err = errors.Join(err, tx.told.Put(toldKey(origin, t.Position), text))
+	}
+	last := all[len(all)-1]
+	return errors.Join(err, tx.Hear(origin, last.Position, last.Chain))
+}
+
+// Tellers returns the stores whose logs were heard entry by entry.
+func (tx *Tx) Tellers() (all []record.StoreID, err error) {
+	if tx.told == nil {
+		return nil, nil
+	}
+	c := tx.told.Cursor()
+	for k, _ := c.First(); len(k) == 32+positionSize; k, _ = c.Seek(append(bytes.Clone(k[:32]), 0xff)) {
+		id, err := record.ParseStoreID(string(k[:32]))
+		if err != nil {
+			return all, damaged("malformed key %.100q of a log that was told", k)
+		}
+		all = append(all, id)
+	}
+	return all, nil
+}
