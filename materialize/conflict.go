@@ -76,7 +76,13 @@ func (w *Workspace) Resolve(ctx context.Context, c Conflict, take string) (recor
 	if err != nil {
 		return kept, err
 	}
-	err = w.Store.Update(ctx, func(tx *store.Tx) error { return tx.Settle(c.File.Ref) })
+	err = w.Store.Update(ctx, func(tx *store.Tx) error {
+		err := tx.Settle(c.File.Ref)
+		if errors.Is(err, store.ErrNotFound) { // its text, which is current now, has settled it
+			return nil
+		}
+		return err
+	})
 	if err != nil || c.File.Record.Path == "" {
 		return kept, err
 	}
