@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 
@@ -20,24 +21,6 @@ const ErrForged record.Reason = "forged blob"
 
 // signedHeader begins a signed blob, and what is signed of it.
 const signedHeader = "filebus signed "
-
-// A Signed is a blob with a sound signature. Whose key that is remains to be asked.
-type Signed struct {
-	Name    Name
-	Key     PublicKey
-	content []byte
-}
-
-// Trusted returns what was signed if the teller is trusted with that key.
-func (s Signed) Trusted(trust *Trust) ([]byte, error) {
-	if err := trust.Check(s.Name.teller, s.Key); err != nil {
-		return nil, err
-	}
-	return s.content, nil
-}
-
-// Claimed returns what was signed, by whoever it was: to show it to those who are to trust it.
-func (s Signed) Claimed() []byte { return s.content }
 
 // message is what is signed. With the name in it no blob counts under another.
 func message(name Name, content string) []byte {
@@ -58,21 +41,22 @@ func Seal(key Key, name Name, content []byte) ([]byte, error) {
 }
 
 // Unseal reads what Seal has made for a name, and nothing else: what is cut or changed is
-// ErrMalformed or ErrForged.
-func Unseal(name Name, sealed []byte) (Signed, error) {
+// ErrMalformed or ErrForged. Whose key it is that has signed remains to be asked.
+func Unseal(name Name, sealed []byte) (content []byte, key PublicKey, err error) {
 	r := readFields("the blob "+name.String(), signedHeader, string(sealed))
 	kind, teller := field(r, "purpose", text), field(r, "teller", text)
 	key, signature := field(r, "key", ParsePublicKey), field(r, "signature", parseSignature)
-	content := field(r, "content", text)
-	switch err := r.end(); {
+	signed := field(r, "content", text)
+	switch err = r.end(); {
 	case err != nil:
-		return Signed{}, err
-	case len(content) > MaxContent:
-		return Signed{}, malformed(r.what, "it holds more than %d bytes", MaxContent)
-	case kind != string(name.kind) || teller != string(name.teller) || !ed25519.Verify(key[:], message(name, content), signature[:]):
-		return Signed{}, record.Damaged.Errorf("%s is forged: the key in it has not signed it under this name", r.what).Because(ErrForged)
+	case len(signed) > MaxContent:
+		err = malformed(r.what, "it holds more than %d bytes", MaxContent)
+	case kind != string(name.kind) || teller != string(name.teller) || !ed25519.Verify(key[:], message(name, signed), signature[:]):
+		err = record.Damaged.Errorf("%s is forged: the key in it has not signed it under this name", r.what).Because(ErrForged)
+	default:
+		return []byte(signed), key, nil
 	}
-	return Signed{name, key, []byte(content)}, nil
+	return nil, PublicKey{}, err
 }
 
 func parseSignature(text string) (signature [ed25519.SignatureSize]byte, err error) {
@@ -89,16 +73,23 @@ func Publish(ctx context.Context, t Transport, key Key, name Name, content []byt
 	return t.Put(ctx, name, int64(len(sealed)), bytes.NewReader(sealed))
 }
 
-// Fetch gets a signed blob, all of it in memory.
-func Fetch(ctx context.Context, t Transport, name Name) (Signed, error) {
+// Fetch gets what a trusted store has signed, all of it in memory. Without trust, which is nil, it
+// is what anybody has signed: to show it to those who are to trust the key.
+func Fetch(ctx context.Context, t Transport, name Name, trust *Trust) (content []byte, key PublicKey, err error) {
 	blob, err := t.Get(ctx, name)
 	if err != nil {
-		return Signed{}, err
+		return nil, key, err
 	}
-	defer func() { _ = blob.Close() }() // only read
 	sealed, err := io.ReadAll(io.LimitReader(blob, MaxContent+1<<10))
-	if err != nil {
-		return Signed{}, fmt.Errorf("reading the blob %s: %w", name, err)
+	if err = errors.Join(err, blob.Close()); err != nil {
+		return nil, key, fmt.Errorf("reading the blob %s: %w", name, err)
 	}
-	return Unseal(name, sealed)
+	content, key, err = Unseal(name, sealed)
+	if err == nil && trust != nil {
+		err = trust.Check(name.teller, key)
+	}
+	if err != nil {
+		return nil, key, err
+	}
+	return content, key, nil
 }

@@ -110,7 +110,7 @@ func (f *folderRemote) Put(ctx context.Context, name Name, size int64, from io.R
 		dir := path.Dir(file)
 		err := f.dir.Make(dir)
 		if err == nil {
-			err = f.write(file, size, contextReader{ctx, from})
+			err = f.write(file, size, from)
 		}
 		for ; err == nil && dir != "."; dir = path.Dir(dir) { // folders may be new
 			err = errors.Join(f.dir.Sync(dir), f.dir.Sync(path.Dir(dir)))
@@ -139,19 +139,6 @@ func (f *folderRemote) write(name string, size int64, from io.Reader) error {
 		return errors.Join(err, f.dir.Remove(tmp))
 	}
 	return nil
-}
-
-// A contextReader ends with its context.
-type contextReader struct {
-	ctx context.Context
-	in  io.Reader
-}
-
-func (r contextReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.in.Read(p)
 }
 
 func (f *folderRemote) Remove(ctx context.Context, name Name) error {

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,6 +18,8 @@ const (
 	KindSegment Kind = "segment" // log entries: TELLER/log/ORIGIN/FIRST-LAST
 	KindBody    Kind = "body"    // a large body: TELLER/bodies/ab/DIGEST
 )
+
+const bodiesFolder = "bodies" // the only one that is not listed
 
 // A Name names a blob. It is one that ParseName accepts, or the zero Name, which names none.
 type Name struct {
@@ -36,13 +39,14 @@ type Span struct {
 func (s Span) String() string { return fmt.Sprintf("%020d-%020d", s.First, s.Last) }
 
 // parseSpan reads what String wrote, and nothing else.
-func parseSpan(origin record.StoreID, text string) (Span, bool) {
+func parseSpan(origin, text string) (Span, bool) {
 	if len(text) != 41 || text[20] != '-' {
 		return Span{}, false
 	}
-	first, err := strconv.ParseUint(text[:20], 10, 64)
-	last, err2 := strconv.ParseUint(text[21:], 10, 64)
-	return Span{origin, first, last}, err == nil && err2 == nil && 0 < first && first <= last
+	id, err := record.ParseStoreID(origin)
+	first, err2 := strconv.ParseUint(text[:20], 10, 64)
+	last, err3 := strconv.ParseUint(text[21:], 10, 64)
+	return Span{id, first, last}, cmp.Or(err, err2, err3) == nil && 0 < first && first <= last
 }
 
 // StateName returns the name of the state of a store. Of an id that is none it is the zero
@@ -66,23 +70,20 @@ func proven(n Name) Name {
 
 // ParseName reads the form that String writes, and no other.
 func ParseName(text string) (Name, error) {
-	parts := append(strings.SplitN(text, "/", 5), "", "", "")
+	parts := strings.SplitN(text, "/", 5)
 	teller, err := record.ParseStoreID(parts[0])
-	n, ok := Name{teller: teller}, true
+	n, ok := Name{teller: teller}, false
 	switch {
-	case err != nil:
-	case parts[1] == "state":
-		n.kind = KindState
-	case parts[1] == "log":
+	case len(parts) == 2 && parts[1] == "state":
+		n.kind, ok = KindState, true
+	case len(parts) == 4 && parts[1] == "log":
 		n.kind = KindSegment
-		if n.span.Origin, err = record.ParseStoreID(parts[2]); err == nil {
-			n.span, ok = parseSpan(n.span.Origin, parts[3])
-		}
-	case parts[1] == "bodies":
-		n.kind = KindBody
-		n.digest, err = record.ParseDigest(parts[3])
+		n.span, ok = parseSpan(parts[2], parts[3])
+	case len(parts) == 4 && parts[1] == bodiesFolder:
+		digest, bad := record.ParseDigest(parts[3])
+		n.kind, n.digest, ok = KindBody, digest, bad == nil && parts[2] == parts[3][:2]
 	}
-	if err != nil || !ok || n.kind == "" || n.String() != text {
+	if err != nil || !ok {
 		return Name{}, record.Usage.Errorf("%.200q names no blob of a remote", text)
 	}
 	return n, nil

@@ -40,9 +40,6 @@ type Heard struct {
 	bundle.Place
 }
 
-// String returns the form that is stored.
-func (h Heard) String() string { return string(h.Origin) + " " + h.Place.String() }
-
 func parseHeard(text string) (h Heard, err error) {
 	origin, place, _ := strings.Cut(text, " ")
 	if h.Origin, err = record.ParseStoreID(origin); err == nil {
@@ -62,7 +59,7 @@ func (s *State) Encode() ([]byte, error) {
 		text = appendField(text, "left", "yes")
 	}
 	for _, h := range s.Heard {
-		text = appendField(text, "heard", h.String())
+		text = appendField(text, "heard", string(h.Origin)+" "+h.Place.String())
 	}
 	_, err := ParseState(text) // which knows the rules
 	return text, err

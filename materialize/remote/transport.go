@@ -84,23 +84,20 @@ func Open(_ context.Context, address string, options Options) (Transport, error)
 	return f, err
 }
 
+const schemeLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
+
 // folderOf returns the folder that an address means. A single letter before a colon is a drive.
 func folderOf(address string) (string, error) {
 	dir := address
-	if scheme, rest, found := strings.Cut(address, ":"); found && len(scheme) > 1 && !strings.ContainsAny(scheme, `/\.`) {
+	if scheme, _, found := strings.Cut(address, ":"); found && len(scheme) > 1 && strings.Trim(scheme, schemeLetters) == "" {
 		u, err := url.Parse(address)
 		switch {
 		case scheme != "file":
 			return "", record.Usage.Errorf("the address %q begins with %q; known are paths and file:", address, scheme+":")
-		case err != nil || u.Host != "" && u.Host != "localhost" || strings.ContainsAny(rest, "?#"):
-			return "", record.Usage.Errorf("the address %q names no file of this machine; write file:///path, with %%3F for ? and %%23 for #", address)
+		case err != nil || u.Host != "" || u.RawQuery != "" || u.Fragment != "" || u.Path == "":
+			return "", record.Usage.Errorf("the address %q names no folder of this machine; write file:///path, with %%3F for ? and %%23 for #", address)
 		}
-		if dir = u.Path; u.Opaque != "" {
-			dir, err = url.PathUnescape(u.Opaque)
-		}
-		if drive := strings.TrimPrefix(dir, "/"); err != nil || filepath.VolumeName(drive) != "" {
-			dir = drive
-		}
+		dir = u.Path
 	}
 	if dir == "" || strings.ContainsRune(dir, 0) {
 		return "", record.Usage.Errorf("the address %q names no folder", address)
