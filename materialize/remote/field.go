@@ -35,12 +35,15 @@ type fieldReader struct {
 func readFields(what, header, text string) *fieldReader {
 	r := &fieldReader{what: what}
 	rest, found := strings.CutPrefix(text, header)
-	line, _, _ := strings.Cut(rest, "\n")
-	if n, err := strconv.ParseUint(line, 10, 31); found && err == nil && n > 1 {
-		r.err = record.NewerStore.Errorf("%s is of version %d, which a newer filebus has made; upgrade this one", what, n)
-	} else if r.rest, found = strings.CutPrefix(rest, version); !found {
+	line, after, isWhole := strings.Cut(rest, "\n")
+	n, err := strconv.ParseUint(line, 10, 31)
+	switch {
+	case !found || !isWhole || err != nil || strconv.FormatUint(n, 10) != line || n == 0:
 		r.err = malformed(what, "it does not begin as one")
+	case n > 1:
+		r.err = record.NewerStore.Errorf("%s is of version %d, which a newer filebus has made; upgrade this one", what, n)
 	}
+	r.rest = after
 	return r
 }
 

@@ -94,7 +94,7 @@ func TestParseStateMalformed(t *testing.T) {
 	}
 	for label, edit := range map[string][2]string{
 		"erased 07": {"erased 1 7", "erased 2 07"}, "left no": {"left 3 yes", "left 2 no"}, "left twice": {"left 3 yes\n", "left 3 yes\nleft 3 yes\n"},
-		"unknown field": {"heard", "herd"}, "more behind": {"yes\n", "yes\nx"}, "time": {"10:00", "25:00"},
+		"header": {"filebus state ", ""}, "unknown field": {"heard", "herd"}, "more behind": {"yes\n", "yes\nx"}, "time": {"10:00", "25:00"},
 		"place": {"at 67 12", "at 67 +2"}, "order": {"label 12 laptop of ü\ntime 30 2026-03-02T10:00:00.000000001Z\n", "time 30 2026-03-02T10:00:00.000000001Z\nlabel 12 laptop of ü\n"},
 	} {
 		if !strings.Contains(text, edit[0]) {
