@@ -72,7 +72,14 @@ func house() map[string]pack {
 			ours:    []string{"filebus/store/folder", "filebus/store/record", "filebus/store/turnstile"},
 			modules: []string{"github.com/fsnotify/fsnotify", "github.com/bmatcuk/doublestar"},
 		},
-		"filebus/store/bundle": {ours: []string{"filebus/store", "filebus/store/record"}},
+		"filebus/materialize/remote": {
+			ours: []string{
+				"filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/materialize", "filebus/materialize/secrets",
+			},
+			modules: []string{"github.com/fsnotify/fsnotify"},
+		},
+		"filebus/materialize/remote/remotetest": {ours: []string{"filebus/store/record", "filebus/materialize/remote"}},
+		"filebus/store/bundle":                  {ours: []string{"filebus/store", "filebus/store/record"}},
 		"filebus/materialize": {
 			ours: []string{
 				"filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/mirror",

@@ -36,18 +36,23 @@ const ErrForeign record.Reason = "not of filebus"
 // A Folder is a folder of filebus. The names that it is asked for are paths below it,
 // slash-separated. It holds nothing open between calls.
 type Folder struct {
-	top   string // may be reached over links
-	below string // slash-separated, below top: no part of it may be a link
+	top    string      // may be reached over links
+	below  string      // slash-separated, below top: no part of it may be a link
+	others fs.FileMode // what others than the user may do with what is made
 }
 
 // At returns a folder that may be reached over links: that of a store.
-func At(dir string) Folder { return Folder{dir, "."} }
+func At(dir string) Folder { return Folder{dir, ".", 0} }
+
+// Shared returns the folder as one that others use too: what is made there has the modes
+// that the user's mask leaves, as with most programs.
+func (f Folder) Shared() Folder { return Folder{f.top, f.below, 0o077} }
 
 // Within returns a folder that must not be a link itself.
 func Within(dir string) Folder { return At(filepath.Dir(dir)).Sub(filepath.Base(dir)) }
 
 // Sub returns a folder below f.
-func (f Folder) Sub(name string) Folder { return Folder{f.top, path.Join(f.below, name)} }
+func (f Folder) Sub(name string) Folder { return Folder{f.top, path.Join(f.below, name), f.others} }
 
 // Path returns the path of what has a name, for messages and for programs that know
 // no other way.
@@ -183,7 +188,7 @@ func (f Folder) open(root *os.Root, at string, flag int) (*os.File, error) {
 	info, err := f.wantFile(root, at)
 	switch {
 	case flag&making == making, errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0:
-		file, err := root.OpenFile(at, flag|os.O_EXCL, fileMode)
+		file, err := root.OpenFile(at, flag|os.O_EXCL, fileMode|f.others&0o066)
 		if errors.Is(err, fs.ErrExist) && flag&os.O_EXCL == 0 {
 			err = errMoved
 		}
@@ -318,7 +323,7 @@ func (f Folder) RemoveAll(name string) error {
 // Make makes a folder, and those above it.
 func (f Folder) Make(name string) error {
 	if !exists(f.top) {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(f.top), 0o777), os.Mkdir(f.top, folderMode)); !exists(f.top) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(f.top), 0o777), os.Mkdir(f.top, folderMode|f.others)); !exists(f.top) {
 			return err
 		}
 	}
@@ -326,7 +331,7 @@ func (f Folder) Make(name string) error {
 	for i := range len(at) + 1 {
 		if err == nil && (i == len(at) || at[i] == '/') {
 			err = At(f.top).in(at[:i], func(root *os.Root, at string) error {
-				made := root.Mkdir(at, folderMode)
+				made := root.Mkdir(at, folderMode|f.others)
 				if err := f.wantFolder(root, at); !errors.Is(err, fs.ErrNotExist) {
 					return err
 				}
@@ -339,7 +344,7 @@ func (f Folder) Make(name string) error {
 
 // MakeNew makes a folder in one that is there; that it is there already is an error.
 func (f Folder) MakeNew(name string) error {
-	return f.in(name, func(root *os.Root, at string) error { return root.Mkdir(at, folderMode) })
+	return f.in(name, func(root *os.Root, at string) error { return root.Mkdir(at, folderMode|f.others) })
 }
 
 // ReadDir returns what is in a folder, in the order of the names.

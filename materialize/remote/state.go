@@ -1,0 +1,103 @@
+package remote
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"filebus/store/bundle"
+	"filebus/store/record"
+)
+
+// A Label is what people call a store, such as the name of its host: one line of 1 to 64 bytes
+// in which nothing is hidden.
+type Label string
+
+// ParseLabel reads a label.
+func ParseLabel(text string) (Label, error) {
+	if text == "" || len(text) > 64 || !utf8.ValidString(text) || strings.ContainsFunc(text, record.IsHidden) || strings.TrimSpace(text) != text {
+		return "", record.Usage.Errorf("%.80q is no label: it is one line of at most 64 bytes, without control characters", text)
+	}
+	return Label(text), nil
+}
+
+// A State is what a store says of itself in a remote.
+type State struct {
+	Origin record.StoreID
+	Label  Label
+	Time   time.Time    // by the store's own clock, which may be wrong
+	At     bundle.Place // the end of the store's log
+	Erased uint64       // what was destroyed up to this position of its log is in its blobs no more
+	Left   bool         // the store has left the remote and will do nothing more
+	Heard  []Heard      // of every other store that it knows, in the order of the ids
+}
+
+// A Heard is how far a store has the log of another one.
+type Heard struct {
+	Origin record.StoreID
+	bundle.Place
+}
+
+func parseHeard(text string) (h Heard, err error) {
+	origin, place, _ := strings.Cut(text, " ")
+	if h.Origin, err = record.ParseStoreID(origin); err == nil {
+		h.Place, err = bundle.ParsePlace(place)
+	}
+	return h, err
+}
+
+// Encode returns the canonical text: the content of a blob of KindState.
+func (s *State) Encode() ([]byte, error) {
+	text := appendField([]byte("filebus state "+version), "origin", string(s.Origin))
+	text = appendField(text, "label", string(s.Label))
+	text = appendField(text, "time", record.FormatTime(s.Time))
+	text = appendField(text, "at", s.At.String())
+	text = appendField(text, "erased", strconv.FormatUint(s.Erased, 10))
+	if s.Left {
+		text = appendField(text, "left", "yes")
+	}
+	for _, h := range s.Heard {
+		text = appendField(text, "heard", string(h.Origin)+" "+h.Place.String())
+	}
+	_, err := ParseState(text) // which knows the rules
+	return text, err
+}
+
+// ParseState reads what Encode wrote, and nothing else.
+func ParseState(state []byte) (*State, error) {
+	r := readFields("the state of a store", "filebus state ", string(state))
+	s := &State{
+		Origin: field(r, "origin", record.ParseStoreID),
+		Label:  field(r, "label", ParseLabel),
+		Time:   field(r, "time", record.ParseTime),
+		At:     field(r, "at", bundle.ParsePlace),
+		Erased: field(r, "erased", parsePosition),
+	}
+	isWrong := s.Erased > s.At.Position
+	if r.has("left") {
+		s.Left = true
+		isWrong = field(r, "left", text) != "yes" || isWrong
+	}
+	for r.has("heard") {
+		h := field(r, "heard", parseHeard)
+		isWrong = isWrong || h.Origin == s.Origin || len(s.Heard) > 0 && h.Origin <= s.Heard[len(s.Heard)-1].Origin
+		s.Heard = append(s.Heard, h)
+	}
+	if err := r.end(); err != nil {
+		return nil, err
+	}
+	if isWrong {
+		return nil, malformed(r.what, "its fields contradict each other, or are not in order")
+	}
+	return s, nil
+}
+
+func parsePosition(text string) (uint64, error) {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || strconv.FormatUint(n, 10) != text {
+		return 0, fmt.Errorf("malformed position %q", text)
+	}
+	return n, nil
+}

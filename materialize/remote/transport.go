@@ -1,0 +1,118 @@
+// Package remote is the place where stores meet: a remote keeps blobs under names. Each store
+// writes below its own id alone, so that two machines never collide, and all read everything. The
+// package moves blobs and says whose they are: it opens no store, and does not know what is in a log.
+//
+// A [Transport] moves blobs by their [Name]; [Open] finds that of an address. [Keys] are a user's own,
+// [Trust] is those of others; [Publish] and [Fetch] sign and verify with them. A [State] is what
+// a store says of itself. Others have made what a remote gives: nothing of it counts before its
+// signature or its digest was verified.
+package remote
+
+import (
+	"context"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"filebus/store/record"
+)
+
+// A Transport keeps blobs under names. Its methods may be called at once, by several goroutines
+// and from several machines. The zero Name is refused.
+type Transport interface {
+	// List returns what is there by now. A remote that cannot be reached is an error, ErrAway
+	// if it is not there at all, and never an empty list.
+	List(ctx context.Context) (*Listing, error)
+	// Get opens a blob; absence is fs.ErrNotExist. One that is replaced meanwhile is read as
+	// it was, or reading fails. The caller closes the reader.
+	Get(ctx context.Context, name Name) (io.ReadCloser, error)
+	// Put keeps a blob of exactly that size, in place of an older one of that name. Others see
+	// the old one or the new one, whole. After an error either may be there: put it again.
+	Put(ctx context.Context, name Name, size int64, from io.Reader) error
+	// Remove removes a blob. That it is absent is no error.
+	Remove(ctx context.Context, name Name) error
+	// Wait returns nil when something may have changed since this Transport's last List, at
+	// once if there was none. It may return too early, and does so now and then.
+	Wait(ctx context.Context) error
+	// Close gives up what the transport holds. Wait ends with its context before.
+	Close() error
+}
+
+// A Listing is what a remote holds. Bodies are not listed, for there can be many.
+type Listing struct {
+	Tellers map[record.StoreID]Offer
+	Strays  []Stray // in the order of their paths
+}
+
+// An Offer is what one store has put into a remote.
+type Offer struct {
+	HasState bool
+	Segments []Span // by origin, then first and last entry; they may overlap
+}
+
+// A Stray is something in a remote that is no blob, such as the "conflicted copy" of a program
+// that synchronises. It is never read.
+type Stray struct {
+	Path string // slash-separated, below the remote; raw bytes
+	Why  string // such as "is a symbolic link"
+}
+
+// ErrAway says that a remote is not there: its disk is not mounted, or not synchronised yet.
+const ErrAway record.Reason = "remote away"
+
+// Options are what a transport needs besides its address.
+type Options struct {
+	Base   string // where relative paths begin
+	Create bool   // make the remote if it is not there
+}
+
+// Open opens the remote at an address: a path or a file: URL. Unless it is to be made it need
+// not be there by now.
+func Open(_ context.Context, address string, options Options) (Transport, error) {
+	dir, err := folderOf(address)
+	if err != nil {
+		return nil, err
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(options.Base, dir)
+	}
+	f := newFolder(dir)
+	if options.Create {
+		err = f.create()
+	}
+	return f, err
+}
+
+const schemeLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
+
+// folderOf returns the folder that an address means. A single letter before a colon is a drive.
+func folderOf(address string) (string, error) {
+	dir := address
+	if scheme, _, found := strings.Cut(address, ":"); found && len(scheme) > 1 && strings.Trim(scheme, schemeLetters) == "" {
+		u, err := url.Parse(address)
+		switch {
+		case scheme != "file":
+			return "", record.Usage.Errorf("the address %q begins with %q; known are paths and file:", address, scheme+":")
+		case err != nil || u.Host != "" || u.RawQuery != "" || u.Fragment != "" || u.Path == "":
+			return "", record.Usage.Errorf("the address %q names no folder of this machine; write file:///path, with %%3F for ? and %%23 for #", address)
+		}
+		dir = u.Path
+	}
+	if dir == "" || strings.ContainsRune(dir, 0) {
+		return "", record.Usage.Errorf("the address %q names no folder", address)
+	}
+	return filepath.Clean(filepath.FromSlash(dir)), nil
+}
+
+// Has reports whether a blob is there.
+func Has(ctx context.Context, t Transport, name Name) (bool, error) {
+	blob, err := t.Get(ctx, name)
+	if isAbsent(err) {
+		return false, nil
+	}
+	if err == nil {
+		err = blob.Close()
+	}
+	return err == nil, err
+}

@@ -1,0 +1,127 @@
+package remote
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"filebus/store/folder"
+	"filebus/store/record"
+)
+
+// Why a key is not trusted. The error's Names are the store and the key.
+const (
+	ErrUnknownKey record.Reason = "unknown key" // nobody has trusted the store
+	ErrChangedKey record.Reason = "changed key" // the store is trusted with another key
+)
+
+// trustFile is where Trust keeps what it knows, a line each.
+const trustFile = "trusted"
+
+// A Trustee is a store that is trusted, with its key.
+type Trustee struct {
+	Teller record.StoreID
+	Key    PublicKey
+	Label  Label
+}
+
+// String returns the trustee as a line, without its end.
+func (t Trustee) String() string { return fmt.Sprintf("%s %s %s", t.Teller, t.Key, t.Label) }
+
+// parseTrustee reads what String wrote, and nothing else.
+func parseTrustee(line string) (t Trustee, err error) {
+	parts := append(strings.SplitN(line, " ", 3), "", "")
+	if t.Teller, err = record.ParseStoreID(parts[0]); err == nil {
+		t.Key, err = ParsePublicKey(parts[1])
+	}
+	if err == nil {
+		t.Label, err = ParseLabel(parts[2])
+	}
+	return t, err
+}
+
+// Trust is whom one store trusts. What another process has changed since LoadTrust is lost with
+// a Set: hold a lock from one to the other.
+type Trust struct {
+	dir  folder.Folder
+	list []Trustee // in the order of their ids
+}
+
+// LoadTrust reads the file "trusted" of a folder below that of the store. Without it nobody is.
+func LoadTrust(dir folder.Folder) (*Trust, error) {
+	text, err := dir.ReadUpTo(trustFile, 8<<20)
+	if err != nil && !isAbsent(err) {
+		return nil, err
+	}
+	list, err := parseTrusted("the file "+dir.Path(trustFile), string(text))
+	return &Trust{dir, list}, err
+}
+
+// parseTrusted reads what Set writes, and nothing else.
+func parseTrusted(what, text string) (list []Trustee, err error) {
+	for line := range strings.Lines(text) {
+		line, isWhole := strings.CutSuffix(line, "\n")
+		t, err := parseTrustee(line)
+		if err != nil || !isWhole || len(list) > 0 && t.Teller <= list[len(list)-1].Teller {
+			return nil, malformed(what, "line %d is not STORE KEY LABEL, or not in the order of the stores", len(list)+1)
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// All returns who is trusted, in the order of the ids.
+func (t *Trust) All() []Trustee { return slices.Clone(t.list) }
+
+func (t *Trust) find(teller record.StoreID) (int, bool) {
+	return slices.BinarySearchFunc(t.list, teller, func(t Trustee, id record.StoreID) int { return cmp.Compare(t.Teller, id) })
+}
+
+// Check returns an error of ErrUnknownKey or ErrChangedKey unless a store is trusted with a key.
+func (t *Trust) Check(teller record.StoreID, key PublicKey) error {
+	err := record.Untrusted.Errorf("the store %s is not trusted; its key is %s", teller, key.Fingerprint())
+	reason := ErrUnknownKey
+	if at, found := t.find(teller); found {
+		known := t.list[at]
+		if known.Key == key {
+			return nil
+		}
+		reason = ErrChangedKey
+		err = record.Untrusted.Errorf("the store %s (%s) is trusted with the key %s, and now signs with %s: ask its user why",
+			teller, known.Label, known.Key.Fingerprint(), key.Fingerprint())
+	}
+	return err.Because(reason, string(teller), key.String()).Try("filebus remote trust {1}", string(teller))
+}
+
+// Set trusts a store with a key, in place of its older one.
+func (t *Trust) Set(trustee Trustee) error {
+	if _, err := parseTrustee(trustee.String()); err != nil {
+		return record.Usage.Errorf("trusting the store %q: %w", trustee.Teller, err)
+	}
+	return t.write(trustee.Teller, trustee)
+}
+
+// Remove trusts a store no more. That it was not trusted is no error.
+func (t *Trust) Remove(teller record.StoreID) error { return t.write(teller) }
+
+// write puts at most one trustee in the place of that of a store.
+func (t *Trust) write(teller record.StoreID, now ...Trustee) error {
+	at, found := t.find(teller)
+	end := at
+	if found {
+		end++
+	}
+	list, text := slices.Replace(t.All(), at, end, now...), []byte(nil)
+	for _, trustee := range list {
+		text = fmt.Appendln(text, trustee)
+	}
+	err := t.dir.Make(".")
+	if err == nil {
+		err = t.dir.Replace(trustFile, text, true)
+	}
+	if err == nil {
+		t.list = list
+	}
+	return err
+}

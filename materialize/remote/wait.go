@@ -1,0 +1,95 @@
+package remote
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// How a folder is waited for. Events are a hint: they come from this machine alone, and some get
+// lost. Behind them stand looks at when folders were changed, and behind these, for disks that
+// do not say it, the end of each wait.
+const (
+	firstPause   = 250 * time.Millisecond
+	longestPause = 15 * time.Second
+	longestWait  = time.Minute
+)
+
+// coarse is how long two changes may have the same time, on the disks that are worst at it.
+const coarse = 2 * time.Second
+
+// modified returns when a folder was changed; the zero time if it is not there.
+func modified(dir string) time.Time {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// remember keeps what a listing has seen. One that was just changed is soon listed again.
+func (f *folderRemote) remember(seen map[string]time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seen, f.settled = seen, time.Time{}
+	now := time.Now()
+	for _, changed := range seen {
+		if now.Sub(changed).Abs() < coarse {
+			f.settled = now.Add(coarse)
+		}
+	}
+}
+
+// changed reports whether a folder is not as it was listed, or may not be.
+func (f *folderRemote) changed() bool {
+	f.mu.Lock()
+	seen, settled := f.seen, f.settled
+	f.mu.Unlock()
+	for dir, then := range seen {
+		if !modified(f.dir.Path(dir)).Equal(then) {
+			return true
+		}
+	}
+	return seen == nil || !settled.IsZero() && time.Now().After(settled)
+}
+
+// watch begins to watch the folders of the last listing. Where that would hold every file of them
+// open, or the user's watches are used up, no event comes.
+func (f *folderRemote) watch() *fsnotify.Watcher {
+	events, err := fsnotify.NewWatcher()
+	if err != nil || runtime.GOOS != "linux" && runtime.GOOS != "windows" {
+		return &fsnotify.Watcher{}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for dir := range f.seen {
+		_ = events.Add(f.dir.Path(dir)) // else looks find its changes
+	}
+	return events
+}
+
+func (f *folderRemote) Wait(ctx context.Context) error {
+	events, over := f.watch(), time.After(longestWait)
+	if events.Events != nil {
+		defer func() { _ = events.Close() }() // nothing was written
+	}
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		if err := f.present(); err != nil || f.changed() {
+			return err
+		}
+		select {
+		case <-events.Events:
+			return nil
+		case <-events.Errors: // an overflow: something was lost
+			return nil
+		case <-over:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
