@@ -128,9 +128,12 @@ func (w *Workspace) fill(tx *store.Tx, d *store.Draft) {
 // are kept, to be told to others. Of what is cut short, or not as it was written, nothing behind the
 // last sound transaction is taken in. The function apart opens bodies that travel by themselves.
 func (w *Workspace) Learn(
-	ctx context.Context, part []byte, apart func(context.Context, record.Digest) (io.ReadCloser, error),
+	ctx context.Context, part []byte, origin record.StoreID, apart func(context.Context, record.Digest) (io.ReadCloser, error),
 ) (*Applied, error) {
 	r, err := bundle.NewReader(w.Store, bytes.NewReader(part))
+	if err == nil && r.Origin != origin {
+		err = record.Damaged.Errorf("it is of the log of %s, not of %s", r.Origin, origin)
+	}
 	if err != nil {
 		return nil, err
 	}

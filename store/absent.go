@@ -114,6 +114,17 @@ func (tx *Tx) Tell(ref record.Ref, t Trace) error {
 	return tx.absent.Put(ref[:], append([]byte{state}, t.String()...))
 }
 
+// LastDrop returns the position of the last entry that destroys something, 0 if none does.
+func (tx *Tx) LastDrop() (last uint64, err error) {
+	err = tx.dropped.ForEach(func(_, value []byte) error {
+		if len(value) == positionSize {
+			last = max(last, readPosition(value))
+		}
+		return nil
+	})
+	return last, err
+}
+
 // retireAbsent notes that a version is to be retired when it comes.
 func (tx *Tx) retireAbsent(ref record.Ref) error {
 	value := append([]byte{absentRetired}, tx.absentValue(ref[:])...)

@@ -20,6 +20,9 @@ func (tx *Tx) Encoding(ref record.Ref) []byte {
 // IsDropped reports whether the content of a record was destroyed.
 func (tx *Tx) IsDropped(ref record.Ref) bool { return tx.dropped.Get(ref[:]) != nil }
 
+// HasBody reports whether a record has a body.
+func (tx *Tx) HasBody(digest record.Digest) bool { return tx.bodies.Get(digest[:]) != nil }
+
 // Packed returns the body as it stands in the database: codec byte and data.
 func (c Content) Packed() []byte { return c.packed }
 

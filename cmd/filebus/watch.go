@@ -49,7 +49,7 @@ func (o *watchCommand) check(*environ, []string) error {
 
 func (o *watchCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	x := watcher{watchCommand: o, environ: w.environ}
-	return mirror.Follow(ctx, o.Every, x.look, x.complain)
+	return mirror.Follow(ctx, o.Every, nil, x.look, x.complain)
 }
 
 // A watcher is a watch that goes on. Each look opens the store anew: nothing is held in between, and the store and its

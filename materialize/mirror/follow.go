@@ -44,8 +44,8 @@ const (
 // Follow looks, at once and whenever something may have changed, until ctx ends or a look fails. What happens during a
 // look wakes it again: events are asked for before. They can be lost, and folders appear with files in them: so it looks
 // once more where the folders are others, and every so often without an event. What keeps events from being given is
-// said, once; the looks then stand in for them.
-func Follow(ctx context.Context, every time.Duration, look FollowLook, say func(error)) error {
+// said, once; the looks then stand in for them. A value of more, which may be nil, is like an event.
+func Follow(ctx context.Context, every time.Duration, more <-chan struct{}, look FollowLook, say func(error)) error {
 	watched, told := Watched{}, false
 	for ctx.Err() == nil {
 		asked, cancel := context.WithCancel(ctx)
@@ -65,22 +65,23 @@ func Follow(ctx context.Context, every time.Duration, look FollowLook, say func(
 		}
 		rested := time.Now().Add(min(followRest*took, mostRest))
 		if err == nil && maps.Equal(now, watched) {
-			waitFor(ctx, wake, max(again, followScan*took))
+			waitFor(ctx, wake, more, max(again, followScan*took))
 		}
 		cancel() // ends the events
 		if err != nil {
 			return err
 		}
 		watched = now
-		waitFor(ctx, nil, max(followQuiet, time.Until(rested)))
+		waitFor(ctx, nil, nil, max(followQuiet, time.Until(rested)))
 	}
 	return ctx.Err()
 }
 
-func waitFor(ctx context.Context, wake <-chan struct{}, limit time.Duration) {
+func waitFor(ctx context.Context, wake, more <-chan struct{}, limit time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-wake:
+	case <-more:
 	case <-time.After(limit):
 	}
 }

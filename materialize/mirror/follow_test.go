@@ -154,7 +154,7 @@ func TestFollow(t *testing.T) {
 	dir, broken := t.TempDir(), errors.New("broken")
 	looks := 0
 	start := time.Now()
-	err := Follow(t.Context(), 50*time.Millisecond, func(context.Context) (Watched, time.Duration, error) {
+	err := Follow(t.Context(), 50*time.Millisecond, nil, func(context.Context) (Watched, time.Duration, error) {
 		switch looks++; looks {
 		case 1, 2, 4:
 			return Watched{dir: true}, time.Millisecond, nil
@@ -167,7 +167,7 @@ func TestFollow(t *testing.T) {
 		t.Errorf("%d looks in %v, %v; want 5 in 50 ms at least, broken", looks, time.Since(start), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	err = Follow(ctx, time.Hour, func(context.Context) (Watched, time.Duration, error) {
+	err = Follow(ctx, time.Hour, nil, func(context.Context) (Watched, time.Duration, error) {
 		time.AfterFunc(time.Millisecond, cancel)
 		return Watched{}, 0, nil
 	}, func(error) {})

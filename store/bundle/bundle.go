@@ -5,6 +5,7 @@ package bundle
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -289,4 +290,27 @@ func (r *Reader) receive(ctx context.Context, item *Item, packed string, file io
 		item.Head = []byte{}
 	}
 	return err
+}
+
+// Bodies returns the bodies of a bundle that travel by themselves, by the records that have them. Nothing
+// is verified.
+func Bodies(text []byte) map[record.Ref]record.Digest {
+	all, last := map[record.Ref]record.Digest{}, []byte(nil)
+	r := &Reader{in: bufio.NewReader(bytes.NewReader(text))}
+	_, err := r.word('\n', len(header)+20)
+	for err == nil && r.next() == nil {
+		value := make([]byte, min(r.size, maxValue)+1)
+		if _, err = io.ReadFull(r.in, value); err != nil {
+			break
+		}
+		switch value = value[:len(value)-1]; r.key {
+		case "record":
+			last = value
+		case "apart":
+			if made, decodeErr := record.Decode(last); decodeErr == nil {
+				all[record.RefOf(last)] = made.Body
+			}
+		}
+	}
+	return all
 }

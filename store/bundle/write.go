@@ -19,9 +19,10 @@ import (
 type Request struct {
 	Origin record.StoreID // whose log it is; "": the store's own
 	After  uint64         // the position before the first entry
+	Until  uint64         // that of the last entry; 0: the log's end
 	// Picks says which records travel, with their bodies. Nil: all, and the names of those
 	// that are destroyed.
-	Picks func(*record.Record) bool
+	Picks func(*record.Record, store.Content) bool
 	Most  int64 // the bundle ends before it has more bytes than this, but not before its first entry; 0: with the log
 	Large int64 // bodies that take more bytes than this travel by themselves; 0: none do
 }
@@ -96,6 +97,10 @@ func (w *writer) begin(ctx context.Context, s *store.Store) (past string, err er
 		w.Written.Origin, w.Before.Position = cmp.Or(w.Request.Origin, tx.Origin()), w.After
 		past = tx.PastOf(w.Written.Origin)
 		w.End.Position, w.End.Chain, err = tx.Heard(w.Written.Origin)
+		if err == nil && w.Until > 0 {
+			w.End.Position = w.Until
+			w.End.Chain, err = tx.ChainOf(w.Written.Origin, w.Until)
+		}
 		if err == nil {
 			w.Before.Chain, err = tx.ChainOf(w.Written.Origin, w.After)
 		}
@@ -141,11 +146,14 @@ func (w *writer) outgoing(tx *store.Tx, told store.Told) (o outgoing, err error)
 			}
 		}
 		return o, nil
-	case err != nil || w.Picks != nil && !w.Picks(v.Record):
+	case err != nil:
 		return o, err
 	}
-	o.encoding = tx.Encoding(told.Ref)
-	if o.content, err = tx.Content(v.Record); err == nil && o.content.IsLarge() && !w.had[v.Record.Body] && w.Large == 0 {
+	if o.content, err = tx.Content(v.Record); err != nil || w.Picks != nil && !w.Picks(v.Record, o.content) {
+		o.content = store.Content{}
+		return o, err
+	}
+	if o.encoding = tx.Encoding(told.Ref); o.content.IsLarge() && !w.had[v.Record.Body] && w.Large == 0 {
 		o.file, o.size, err = o.content.File()
 	}
 	return o, err

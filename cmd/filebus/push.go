@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"filebus/materialize/mirror"
+	"filebus/materialize/remote"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+func runPush(ctx context.Context, w *workspace, names []string) error {
+	all := map[string]*remote.Pushed{}
+	err := w.withSync(ctx, func() (bool, error) {
+		return false, w.eachRemote(ctx, names, func(s remote.Setting, r *remote.Replica) error {
+			out, err := r.Push(ctx)
+			all[s.Name] = out
+			return errors.Join(err, w.tellPushed(s.Name, out, false))
+		})
+	})
+	if w.global.json && len(all) > 0 {
+		err = errors.Join(w.printJSON(map[string]any{"remotes": all}), err)
+	}
+	return err
+}
+
+// tellPushed says what a push has done; if it is quiet, only what is news.
+func (w *workspace) tellPushed(name string, out *remote.Pushed, isQuiet bool) error {
+	for i, h := range out.Held {
+		if i < mostNoted {
+			of := record.ShellWord(h.Name.String())
+			w.noteTry(fmt.Sprintf("filebus tag add %s private, or public if it is none; filebus purge %s destroys it", of, of),
+				"%s: kept back %s: %s in line %d", name, oneLine(h.Name.String()), h.Rule, h.Line)
+		}
+	}
+	if more := len(out.Held) - mostNoted; more > 0 {
+		w.note("%s: kept back %d more", name, more)
+	}
+	if !w.global.json && (!isQuiet || out.Segments+out.Erased > 0) {
+		line := fmt.Sprintf("%s: pushed %s, %s", name, plural(out.Records, "record"), byteSize(out.Bytes))
+		if out.Retold > 0 {
+			line += fmt.Sprintf("; told again of %s what the remote had lost", count(out.Retold, "1 piece of another log", "%d pieces of other logs"))
+		}
+		if out.Erased > 0 {
+			line += fmt.Sprintf("; erased what was destroyed from %s", count(out.Erased, "1 piece", "%d pieces"))
+		}
+		w.printf("%s\n", line)
+	}
+	if len(out.Held) > 0 {
+		return silentError(record.Partly)
+	}
+	return nil
+}
+
+func runPull(ctx context.Context, w *workspace, names []string) error {
+	all := map[string]*remote.Pulled{}
+	err := w.withSync(ctx, func() (isNew bool, err error) {
+		err = w.eachRemote(ctx, names, func(s remote.Setting, r *remote.Replica) error {
+			out, err := r.Pull(ctx)
+			all[s.Name], isNew = out, isNew || out.Segments > 0
+			return errors.Join(err, w.tellPulled(s.Name, out, false))
+		})
+		return isNew, err
+	})
+	if w.global.json && len(all) > 0 {
+		err = errors.Join(w.printJSON(map[string]any{"remotes": all}), err)
+	}
+	open, conflictsErr := w.Conflicts(ctx)
+	if err == nil && conflictsErr == nil && len(open) > 0 {
+		w.note("%s: filebus conflicts shows both sides", plural(len(open), "conflict"))
+		err = silentError(record.Conflict)
+	}
+	return errors.Join(err, conflictsErr)
+}
+
+// tellPulled says what a pull has done; if it is quiet, only what is news.
+func (w *workspace) tellPulled(name string, out *remote.Pulled, isQuiet bool) error {
+	for i, r := range append(out.Refused, out.Waiting...) {
+		if f := explain(r.Error); i < mostNoted {
+			w.noteTry(f.Hint, "%s: %s", name, oneLine(strings.TrimSpace(string(r.Label)+" "+r.Reason)))
+		}
+	}
+	if more := len(out.Refused) + len(out.Waiting) - mostNoted; more > 0 {
+		w.note("%s: %d more", name, more)
+	}
+	n := out.Records
+	if !w.global.json && (!isQuiet || out.Segments > 0) {
+		w.printf("%s: %d new, %d older, %d in conflict, %d known, %d destroyed here; %d retired, %d destroyed\n", name, n[store.FateHead],
+			n[store.FateBelow], n[store.FateBeside], n[store.FateKnown], n[store.FateDestroyed], out.Retired, out.Destroyed)
+	}
+	if len(out.Refused)+len(out.Waiting) > 0 {
+		return silentError(record.Partly)
+	}
+	return nil
+}
+
+type replicateCommand struct {
+	Every time.Duration `flag:"every"`
+}
+
+func (o *replicateCommand) check(env *environ, args []string) error {
+	return (&watchCommand{Every: o.Every}).check(env, args)
+}
+
+// run keeps files, store and remotes in step until it is interrupted. Nothing is open or locked between two looks.
+func (o *replicateCommand) run(ctx context.Context, w *workspace, names []string) error {
+	r := &replicator{watcher: watcher{watchCommand: &watchCommand{Every: o.Every}, environ: w.environ}, names: names}
+	wake, err := r.listen(ctx, w)
+	if err != nil {
+		return err
+	}
+	return mirror.Follow(ctx, o.Every, wake, r.look, r.complain)
+}
+
+type replicator struct {
+	watcher
+	names []string
+	said  string // by the last look, of what did not go well
+}
+
+// listen returns a channel that has a value when a remote may have changed.
+func (r *replicator) listen(ctx context.Context, w *workspace) (<-chan struct{}, error) {
+	all, err := w.remotes(r.names)
+	if err == nil && len(all) == 0 {
+		err = w.eachRemote(ctx, nil, nil) // says so
+	}
+	wake := make(chan struct{}, 1)
+	for _, s := range all {
+		if err != nil {
+			break
+		}
+		var of *remote.Replica
+		if of, err = w.replica(ctx, s, false); err != nil {
+			break
+		}
+		go func() {
+			for ctx.Err() == nil {
+				_, listErr := of.Transport.List(ctx) // what follows counts
+				if waitErr := of.Transport.Wait(ctx); errors.Join(listErr, waitErr) != nil {
+					sleep(ctx, r.Every)
+				}
+				select {
+				case wake <- struct{}{}:
+				default:
+				}
+			}
+			_ = of.Transport.Close() // nothing was written by it
+		}()
+	}
+	return wake, err
+}
+
+// look is that of a watch, and then of the remotes.
+func (r *replicator) look(ctx context.Context) (mirror.Watched, time.Duration, error) {
+	watched, again, err := r.watcher.look(ctx)
+	if err != nil {
+		return watched, again, err
+	}
+	env := *r.environ
+	env.opened = nil
+	w, err := env.open(ctx)
+	if err != nil {
+		return watched, brokenScan, nil // the watch has said so
+	}
+	isNew := false
+	err = w.eachRemote(ctx, r.names, func(s remote.Setting, of *remote.Replica) error {
+		pulled, err := of.Pull(ctx)
+		if err != nil {
+			return err
+		}
+		isNew = isNew || pulled.Segments > 0
+		pushed, err := of.Push(ctx)
+		return errors.Join(err, r.tell(w, s.Name, pulled, pushed))
+	})
+	if ctx.Err() != nil {
+		return nil, 0, ctx.Err()
+	}
+	if err != nil && r.said != message(err) {
+		r.said = message(err)
+		r.complain(err)
+	} else if err == nil {
+		r.said = ""
+	}
+	if isNew { // the files follow
+		again = leastScan
+	}
+	return watched, again, w.outputError()
+}
+
+// tell says what is new.
+func (r *replicator) tell(w *workspace, name string, pulled *remote.Pulled, pushed *remote.Pushed) error {
+	quiet := *pulled
+	if key := fmt.Sprint(name, pulled.Refused, pulled.Waiting); !r.isNew(key) {
+		quiet.Refused, quiet.Waiting = nil, nil
+	}
+	_ = w.tellPulled(name, &quiet, true) // what it names is said, and ends nothing
+	_ = w.tellPushed(name, pushed, true)
+	if w.global.json && pulled.Segments+pushed.Segments+pushed.Erased > 0 {
+		return w.printJSON(map[string]any{"remote": name, "pulled": pulled, "pushed": pushed})
+	}
+	return nil
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

@@ -1,0 +1,354 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"filebus/materialize"
+	"filebus/materialize/remote"
+	"filebus/store"
+	"filebus/store/folder"
+	"filebus/store/record"
+)
+
+func remoteCommands() []command {
+	return []command{
+		creating("add NAME ADDRESS", &remoteAdd{filterFlags: picking("kind", "tree", "tag")}),
+		existing("list", runFunc(listRemotes)),
+		existing("rm NAME", runFunc(removeRemote)),
+		existing("status [NAME]...", runFunc(printRemoteStatus)),
+		existing("trust [STORE]...", &remoteTrust{}),
+	}
+}
+
+// keys returns where the user's keys are kept.
+func (e *environ) keys() (remote.Keys, error) {
+	state := e.stateDir()
+	if state == "" {
+		return remote.Keys{}, record.Failed.Errorf("keys cannot be kept: FILEBUS_STATE says so, or there is no home folder").
+			Try("run it again with FILEBUS_STATE=FOLDER, outside of the workspace")
+	}
+	return remote.Keys{Dir: filepath.Join(state, "keys")}, nil
+}
+
+// replica opens a remote of the store.
+func (w *workspace) replica(ctx context.Context, s remote.Setting, isNew bool) (*remote.Replica, error) {
+	keys, err := w.keys()
+	if err != nil {
+		return nil, err
+	}
+	trust, err := remote.LoadTrust(folder.At(w.Store.Dir()).Sub(remote.Folder))
+	if err != nil {
+		return nil, err
+	}
+	t, err := remote.Open(ctx, s.Address, remote.Options{Base: w.Main, Create: isNew})
+	if err != nil {
+		return nil, err
+	}
+	return &remote.Replica{
+		Workspace: w.Workspace, Transport: t, Keys: keys, Trust: trust, Label: s.Label, Filter: s.Filter, Now: w.now,
+	}, nil
+}
+
+// remotes returns the settings of the remotes of these names, or of all.
+func (w *workspace) remotes(names []string) (all []remote.Setting, err error) {
+	dir := folder.At(w.Store.Dir())
+	if len(names) == 0 {
+		names, err = remote.Names(dir)
+	}
+	for _, name := range names {
+		s, loadErr := remote.LoadSetting(dir, name)
+		all, err = append(all, s), errors.Join(err, loadErr)
+	}
+	return all, err
+}
+
+// eachRemote calls do with each of the remotes, of which there must be one. One that fails keeps none of the others.
+func (w *workspace) eachRemote(ctx context.Context, names []string, do func(remote.Setting, *remote.Replica) error) error {
+	all, err := w.remotes(names)
+	if err == nil && len(all) == 0 {
+		return record.NotFound.Errorf("the store has no remote").Try("filebus remote add NAME FOLDER")
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		r, openErr := w.replica(ctx, s, false)
+		if openErr == nil {
+			openErr = errors.Join(do(s, r), r.Transport.Close())
+		}
+		if openErr != nil && len(all) > 1 {
+			openErr = fmt.Errorf("%s: %w", s.Name, openErr)
+		}
+		err = errors.Join(err, openErr)
+	}
+	return err
+}
+
+type remoteAdd struct {
+	filterFlags
+	Label string `flag:"label"`
+}
+
+type remoteView struct {
+	Name    string              `json:"name"`
+	Address string              `json:"address"`
+	Label   remote.Label        `json:"label"`
+	Filter  map[string][]string `json:"filter"` // of what leaves; empty: everything
+}
+
+func viewRemote(s remote.Setting) remoteView {
+	v := remoteView{s.Name, s.Address, s.Label, map[string][]string{}}
+	for _, field := range []string{"kind", "tree", "tag"} {
+		if values := s.Filter.Values(field); len(values) > 0 {
+			v.Filter[field] = values
+		}
+	}
+	return v
+}
+
+func (v remoteView) row() []string {
+	row := []string{v.Name, v.Address, "as " + string(v.Label)}
+	for _, field := range []string{"kind", "tree", "tag"} {
+		for _, value := range v.Filter[field] {
+			row = append(row, field+" "+cmp.Or(value, "."))
+		}
+	}
+	return []string{row[0], row[1], strings.Join(row[2:], ", ")}
+}
+
+func (o *remoteAdd) run(ctx context.Context, w *workspace, args []string) error {
+	s := remote.Setting{Name: args[0], Address: args[1], Filter: o.filter}
+	if err := remote.CheckName(s.Name); err != nil {
+		return err
+	}
+	if _, err := remote.LoadSetting(folder.At(w.Store.Dir()), s.Name); err == nil {
+		return record.Conflict.Errorf("there is a remote %s", s.Name).Try("filebus remote rm {1}, or another name", s.Name)
+	}
+	if !strings.Contains(s.Address, ":") && !filepath.IsAbs(s.Address) {
+		s.Address = w.abs(s.Address)
+	}
+	host, _ := os.Hostname() // without one it is a store
+	label, err := remote.ParseLabel(cmp.Or(o.Label, host, "store"))
+	if s.Label = label; err != nil {
+		return err
+	}
+	r, err := w.replica(ctx, s, true)
+	if err != nil {
+		return err
+	}
+	status, err := r.Status(ctx)
+	if err = errors.Join(err, r.Transport.Close()); err == nil {
+		err = s.Save(folder.At(w.Store.Dir()))
+	}
+	if err != nil {
+		return err
+	}
+	w.noteStrangers(status)
+	return w.print(viewRemote(s), "%s", w.table([][]string{viewRemote(s).row()}))
+}
+
+// noteStrangers names the stores of a remote that are not trusted.
+func (w *workspace) noteStrangers(s *remote.Status) {
+	for _, p := range s.Peers {
+		if !p.IsOwn && !p.Trusted && p.Fingerprint != "" {
+			w.noteTry("filebus remote trust "+string(p.Store)+", if its user tells the same key", "%s %s is not trusted; its key is %s",
+				oneLine(string(p.Label)), p.Store, p.Fingerprint)
+		}
+	}
+}
+
+func listRemotes(_ context.Context, w *workspace, _ []string) error {
+	all, err := w.remotes(nil)
+	if err != nil {
+		return err
+	}
+	views, rows := []remoteView{}, [][]string(nil)
+	for _, s := range all {
+		views = append(views, viewRemote(s))
+		rows = append(rows, viewRemote(s).row())
+	}
+	return w.presentTable(rows, presentation{json: func(int) any { return map[string]any{"remotes": views} }})
+}
+
+// removeRemote forgets a remote, after it has said there that the store has left.
+func removeRemote(ctx context.Context, w *workspace, args []string) error {
+	s, err := remote.LoadSetting(folder.At(w.Store.Dir()), args[0])
+	if err != nil {
+		return err
+	}
+	r, err := w.replica(ctx, s, false)
+	if err == nil {
+		err = errors.Join(r.Leave(ctx), r.Transport.Close())
+	}
+	if err != nil {
+		w.note("the others will not know that the store has left: %s", message(err))
+	}
+	w.remark("what is in %s stays there", s.Address)
+	return s.Forget(folder.At(w.Store.Dir()))
+}
+
+func printRemoteStatus(ctx context.Context, w *workspace, names []string) error {
+	views, rows := map[string]*remote.Status{}, [][]string(nil)
+	err := w.eachRemote(ctx, names, func(s remote.Setting, r *remote.Replica) error {
+		status, err := r.Status(ctx)
+		if err != nil {
+			return err
+		}
+		views[s.Name] = status
+		for _, p := range status.Peers {
+			rows = append(rows, append([]string{s.Name}, w.peerRow(p, status)...))
+		}
+		for _, stray := range status.Strays {
+			w.note("%s: passed over %s: %s", s.Name, oneLine(stray.Path), stray.Why)
+		}
+		w.noteStrangers(status)
+		return nil
+	})
+	return errors.Join(w.presentTable(rows, presentation{json: func(int) any { return map[string]any{"remotes": views} }}), err)
+}
+
+func (w *workspace) peerRow(p remote.Peer, s *remote.Status) []string {
+	said, here := "-", fmt.Sprintf("heard %d of %d", p.Here, p.There)
+	if p.Said != nil {
+		said = w.minute(*p.Said)
+	}
+	var states []string
+	add := func(is bool, format string, args ...any) {
+		if is {
+			states = append(states, fmt.Sprintf(format, args...))
+		}
+	}
+	if p.IsOwn {
+		here = fmt.Sprintf("pushed %d of %d", p.There, s.Position)
+		add(true, "this store")
+	} else {
+		add(p.Behind > 0, "has not heard the last %s", count(int(p.Behind), "entry", "%d entries"))
+		add(s.Destroyed > 0 && !p.Destroys, "may still have what was destroyed here")
+	}
+	add(p.Left, "has left")
+	add(p.Problem != "", "%s", p.Problem)
+	return []string{string(p.Store[:8]), oneLine(string(p.Label)), said, here, strings.Join(states, "; ")}
+}
+
+type remoteTrust struct {
+	All    bool `flag:"all" not:"revoke"`
+	Revoke bool `flag:"revoke"`
+}
+
+func (o *remoteTrust) run(ctx context.Context, w *workspace, wanted []string) error {
+	peers := map[record.StoreID]remote.Peer{}
+	err := w.eachRemote(ctx, nil, func(_ remote.Setting, r *remote.Replica) error {
+		status, err := r.Status(ctx)
+		if err == nil {
+			for _, p := range status.Peers {
+				if !p.IsOwn && p.Fingerprint != "" {
+					peers[p.Store] = p
+				}
+			}
+		}
+		return err
+	})
+	if err != nil && !o.Revoke {
+		return err
+	}
+	if len(wanted) > 0 || o.All {
+		if err = o.change(ctx, w, wanted, peers); err != nil {
+			return err
+		}
+	}
+	trust, err := remote.LoadTrust(folder.At(w.Store.Dir()).Sub(remote.Folder))
+	if err != nil {
+		return err
+	}
+	return w.printTrustees(trust, peers)
+}
+
+// change trusts the stores that are wanted, or trusts them no more.
+func (o *remoteTrust) change(ctx context.Context, w *workspace, wanted []string, peers map[record.StoreID]remote.Peer) error {
+	return w.Store.Update(ctx, func(*store.Tx) error { // two at once would undo each other
+		trust, err := remote.LoadTrust(folder.At(w.Store.Dir()).Sub(remote.Folder))
+		if err != nil {
+			return err
+		}
+		known := map[record.StoreID]bool{}
+		for id := range peers {
+			known[id] = true
+		}
+		for _, t := range trust.All() {
+			known[t.Teller] = known[t.Teller] || o.Revoke
+		}
+		for id := range known {
+			is := func(begin string) bool { return len(begin) >= 8 && strings.HasPrefix(string(id), begin) }
+			if !o.All && !slices.ContainsFunc(wanted, is) {
+				continue
+			}
+			wanted = slices.DeleteFunc(wanted, is)
+			if o.Revoke {
+				err = trust.Remove(id)
+			} else {
+				err = trust.Set(remote.Trustee{Teller: id, Key: peers[id].Key, Label: peers[id].Label})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if len(wanted) > 0 {
+			return record.NotFound.Errorf("no remote has a store %s with a sound state", wanted[0]).Try("filebus remote status")
+		}
+		return nil
+	})
+}
+
+type trusteeView struct {
+	Store       record.StoreID `json:"store"`
+	Label       remote.Label   `json:"label"`
+	Fingerprint string         `json:"fingerprint"`
+	Trusted     bool           `json:"trusted"`
+}
+
+func (w *workspace) printTrustees(trust *remote.Trust, peers map[record.StoreID]remote.Peer) error {
+	views := []trusteeView{}
+	for _, t := range trust.All() {
+		views = append(views, trusteeView{t.Teller, t.Label, t.Key.Fingerprint(), true})
+	}
+	for _, p := range peers {
+		if !p.Trusted {
+			views = append(views, trusteeView{p.Store, p.Label, p.Fingerprint, false})
+		}
+	}
+	slices.SortFunc(views, func(a, b trusteeView) int { return cmp.Or(cmp.Compare(a.Store, b.Store), cmp.Compare(a.Fingerprint, b.Fingerprint)) })
+	var rows [][]string
+	for _, v := range views {
+		state := "trusted"
+		if !v.Trusted {
+			state = "not trusted"
+		}
+		rows = append(rows, []string{state, string(v.Store), oneLine(string(v.Label)), v.Fingerprint})
+	}
+	return w.presentTable(rows, presentation{json: func(int) any { return map[string]any{"stores": views} }})
+}
+
+// withSync takes in what stands in files before do, and writes those that it has changed.
+func (w *workspace) withSync(ctx context.Context, do func() (isNew bool, err error)) error {
+	if !w.global.noSync { // what stands in files would else seem to go on from what is taken in
+		if _, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true}); err != nil {
+			return err
+		}
+	}
+	isNew, err := do()
+	if w.global.noSync || !isNew {
+		return err
+	}
+	for _, root := range w.Roots() {
+		_, syncErr := w.Sync(ctx, root, materialize.SyncOptions{Announced: true})
+		err = errors.Join(err, syncErr)
+	}
+	return err
+}

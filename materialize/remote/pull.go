@@ -1,0 +1,174 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+
+	"filebus/materialize"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Refused is what was not taken in from a remote, or not yet.
+type Refused struct {
+	Teller record.StoreID `json:"store"` // that has put it there
+	Label  Label          `json:"label,omitempty"`
+	Error  error          `json:"-"`
+	Reason string         `json:"reason"`
+}
+
+// A Pulled says what Pull has done.
+type Pulled struct {
+	Segments  int                `json:"segments"`
+	Records   map[store.Fate]int `json:"records"`
+	Retired   int                `json:"retired"`
+	Destroyed int                `json:"destroyed"`
+	Refused   []Refused          `json:"refused"`
+	Waiting   []Refused          `json:"waiting"` // what has come in part
+	Strays    []Stray            `json:"strays"`
+}
+
+// Pull takes in what other stores have told in a remote and this one has not heard. What a store that is not
+// trusted has told, and what is forged, cut, or of another log, changes nothing, and is named.
+func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
+	out := &Pulled{Records: map[store.Fate]int{}, Refused: []Refused{}, Waiting: []Refused{}, Strays: []Stray{}}
+	if err := r.look(ctx); err != nil {
+		return out, err
+	}
+	out.Strays = append(out.Strays, r.listing.Strays...)
+	logs := map[record.StoreID][]Name{}
+	for teller, offer := range r.listing.Tellers {
+		if teller == r.own {
+			continue
+		}
+		if err := r.accept(ctx, teller, offer, out); err != nil {
+			return out, err
+		}
+		for _, s := range offer.Segments {
+			if r.isTrusted(teller) && s.Origin != r.own {
+				logs[s.Origin] = append(logs[s.Origin], SegmentName(teller, s))
+			}
+		}
+	}
+	for _, origin := range slices.Sorted(maps.Keys(logs)) {
+		if err := r.hear(ctx, origin, logs[origin], out); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// accept names a store that is not trusted, or signs with another key.
+func (r *Replica) accept(ctx context.Context, teller record.StoreID, offer Offer, out *Pulled) error {
+	if !offer.HasState && r.isTrusted(teller) {
+		return nil // its segments are signed, too
+	}
+	state, key, err := r.stateOf(ctx, teller, nil)
+	if err == nil {
+		if err = r.Trust.Check(teller, key); err == nil {
+			return nil
+		}
+	} else if ctx.Err() != nil || !isWrong(err) && !isAbsent(err) {
+		return err
+	}
+	refused := Refused{Teller: teller, Error: err, Reason: err.Error()}
+	if state != nil {
+		refused.Label = state.Label
+	}
+	out.Refused = append(out.Refused, refused)
+	return nil
+}
+
+// isWrong reports whether an error says that a blob is not to be taken in, as against one that cannot
+// be read just now.
+func isWrong(err error) bool {
+	return errors.Is(err, ErrForged) || errors.Is(err, ErrMalformed) || errors.Is(err, ErrUnknownKey) || errors.Is(err, ErrChangedKey) ||
+		errors.Is(err, record.Damaged) || errors.Is(err, record.NewerStore) || errors.Is(err, materialize.ErrOtherLog) || errors.Is(err, materialize.ErrGap)
+}
+
+// hear takes in what follows of one log, piece by piece.
+func (r *Replica) hear(ctx context.Context, origin record.StoreID, all []Name, out *Pulled) error {
+	slices.SortFunc(all, func(a, b Name) int { // its own word first, then what goes furthest
+		return cmp.Or(isNot(a.teller == origin)-isNot(b.teller == origin), -cmp.Compare(a.span.Last, b.span.Last), cmp.Compare(a.teller, b.teller))
+	})
+	var refused []Refused
+	for {
+		var heard uint64
+		err := r.Workspace.Store.View(ctx, func(tx *store.Tx) (err error) {
+			heard, _, err = tx.Heard(origin)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(all, func(n Name) bool { return n.span.First <= heard+1 && heard < n.span.Last })
+		if at < 0 {
+			r.wait(origin, heard, all, out)
+			out.Refused = append(out.Refused, refused...)
+			return nil
+		}
+		name := all[at]
+		all = slices.Delete(all, at, at+1)
+		err = r.learn(ctx, name, out)
+		switch {
+		case err == nil:
+			refused = nil // another one has told the same
+		case isAbsent(err) && ctx.Err() == nil:
+			out.Waiting = append(out.Waiting, Refused{Teller: name.teller, Error: err, Reason: "a part of it is not there yet: " + name.String()})
+		case isWrong(err) && ctx.Err() == nil:
+			refused = append(refused, Refused{Teller: name.teller, Error: err, Reason: err.Error()})
+		default:
+			return err
+		}
+	}
+}
+
+// isNot sorts what is true first.
+func isNot(b bool) int {
+	if b {
+		return 0
+	}
+	return 1
+}
+
+// wait names a log of which there is more, behind a gap.
+func (r *Replica) wait(origin record.StoreID, heard uint64, all []Name, out *Pulled) {
+	first := uint64(0)
+	for _, n := range all {
+		if n.span.First > heard+1 && (first == 0 || n.span.First < first) {
+			first = n.span.First
+		}
+	}
+	if first > 0 {
+		err := record.Partly.Errorf("entries %d to %d of the log of %s are not there yet", heard+1, first-1, origin)
+		out.Waiting = append(out.Waiting, Refused{Teller: origin, Error: err, Reason: err.Error()})
+	}
+}
+
+// learn takes in one segment.
+func (r *Replica) learn(ctx context.Context, name Name, out *Pulled) error {
+	content, _, err := Fetch(ctx, r.Transport, name, r.Trust)
+	if err != nil {
+		return err
+	}
+	apart := func(ctx context.Context, digest record.Digest) (io.ReadCloser, error) {
+		return r.Transport.Get(ctx, BodyName(name.teller, digest))
+	}
+	applied, err := r.Workspace.Learn(ctx, content, name.span.Origin, apart)
+	if applied == nil {
+		return err
+	}
+	for fate, n := range applied.Records {
+		out.Records[fate] += n
+	}
+	out.Retired += applied.Retired
+	out.Destroyed += len(applied.Destroyed)
+	if err == nil {
+		out.Segments++
+	}
+	return err
+}

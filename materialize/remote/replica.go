@@ -1,0 +1,438 @@
+package remote
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/secrets"
+	"filebus/store"
+	"filebus/store/bundle"
+	"filebus/store/record"
+)
+
+// The lengths of what travels, in bytes.
+const (
+	mostSegment = 1<<20 - 4<<10 // with its signature a segment is no longer than 1 MiB
+	mostInside  = 256 << 10     // a larger body travels by itself, so that it can be erased
+)
+
+// TagPrivate is the tag of what leaves no store.
+const TagPrivate = "private"
+
+// TagPublic is the tag of what leaves the store although it looks like having a secret.
+const TagPublic = "public"
+
+// orphaned is how long a store has said nothing when others tell what is missing of its log.
+const orphaned = time.Hour
+
+// A Replica is a store with one of its remotes.
+type Replica struct {
+	Workspace *materialize.Workspace
+	Transport Transport
+	Keys      Keys
+	Trust     *Trust
+	Label     Label         // what the store calls itself there
+	Filter    record.Filter // which records leave
+	Now       func() time.Time
+
+	own     record.StoreID
+	mine    map[record.StoreID]bool // that one, and the earlier ones
+	end     bundle.Place            // of the own log
+	heard   []Heard                 // of others, in the order of their ids
+	private map[record.Name]bool
+	listing *Listing
+}
+
+// look reads what the store and the remote have by now.
+func (r *Replica) look(ctx context.Context) (err error) {
+	if r.listing, err = r.Transport.List(ctx); err != nil {
+		return err
+	}
+	ids, err := r.Workspace.Store.Origins(ctx)
+	if err != nil {
+		return err
+	}
+	r.own, r.mine, r.heard, r.private = ids[0], map[record.StoreID]bool{}, nil, map[record.Name]bool{}
+	for _, id := range ids {
+		r.mine[id] = true
+	}
+	return r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
+		tellers, err := tx.Tellers()
+		for _, id := range tellers {
+			h, heardErr := r.heardOf(tx, id)
+			if r.heard = append(r.heard, h); heardErr != nil {
+				err = heardErr
+			}
+		}
+		for ref, lookupErr := range tx.Lookup(store.FieldTag, TagPrivate) {
+			v, getErr := tx.Get(ref)
+			if err = errors.Join(err, lookupErr, getErr); err != nil {
+				return err
+			}
+			r.private[v.Record.Name] = true
+		}
+		own, ownErr := r.heardOf(tx, r.own)
+		r.end = own.Place
+		return errors.Join(err, ownErr)
+	})
+}
+
+func (r *Replica) heardOf(tx *store.Tx, origin record.StoreID) (h Heard, err error) {
+	h.Origin = origin
+	h.Position, h.Chain, err = tx.Heard(origin)
+	return h, err
+}
+
+// covered returns up to where the log of a store lies there without a gap, told by those that count.
+func (r *Replica) covered(origin record.StoreID, counts func(teller record.StoreID) bool) uint64 {
+	var spans []Span
+	for teller, offer := range r.listing.Tellers {
+		for _, s := range offer.Segments {
+			if s.Origin == origin && counts(teller) {
+				spans = append(spans, s)
+			}
+		}
+	}
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.First, b.First) })
+	end := uint64(0)
+	for _, s := range spans {
+		if s.First <= end+1 {
+			end = max(end, s.Last)
+		}
+	}
+	return end
+}
+
+// A Held is a record that did not leave the store.
+type Held struct {
+	Name record.Name `json:"name"`
+	Rule string      `json:"rule"` // of the secret that it seems to have
+	Line int         `json:"line"`
+}
+
+// A Pushed says what Push has done.
+type Pushed struct {
+	Segments int    `json:"segments"`
+	Records  int    `json:"records"`
+	Bytes    int64  `json:"bytes"`   // that were written
+	Retold   int    `json:"retold"`  // of the segments, those of other stores' logs, which the remote has lost
+	Erased   int    `json:"erased"`  // segments that were written anew, without what was destroyed
+	Held     []Held `json:"held"`    // what was kept back, and why
+	Renewed  bool   `json:"renewed"` // another store writes there under the id that this one had
+}
+
+// Push puts into a remote what it lacks: the own log, and those of others that it has lost. What is
+// private, or passes no filter, or seems to have a secret, is told without its content. What was destroyed
+// since is taken out of what was put there before.
+func (r *Replica) Push(ctx context.Context) (*Pushed, error) {
+	out := &Pushed{Held: []Held{}}
+	if err := r.look(ctx); err != nil {
+		return out, err
+	}
+	if err := r.claim(ctx, out); err != nil {
+		return out, err
+	}
+	key, err := r.Keys.Of(r.own)
+	if err != nil {
+		return out, err
+	}
+	state := r.ownState(ctx)
+	isOwn := func(teller record.StoreID) bool { return teller == r.own }
+	if err = r.tell(ctx, key, r.own, r.covered(r.own, isOwn), r.end.Position, out); err == nil {
+		err = r.retell(ctx, key, out)
+	}
+	if err == nil {
+		err = r.erase(ctx, key, state.Erased, out)
+	}
+	if err != nil {
+		return out, err
+	}
+	return out, r.sayState(ctx, key, state)
+}
+
+// claim makes sure that nobody else writes under the id of this store: a copy of it, or the one that it
+// is a copy of. This one goes on under another id then.
+func (r *Replica) claim(ctx context.Context, out *Pushed) error {
+	var last Span
+	for _, s := range r.listing.Tellers[r.own].Segments {
+		if s.Origin == r.own && s.Last > last.Last {
+			last = s
+		}
+	}
+	if last.Last == 0 {
+		return nil
+	}
+	isOther := last.Last > r.end.Position
+	if !isOther {
+		content, _, err := Fetch(ctx, r.Transport, SegmentName(r.own, last), nil)
+		if errors.Is(err, ErrForged) || errors.Is(err, ErrMalformed) {
+			return nil // it says nothing, and is told anew below if it is missing
+		}
+		if err != nil {
+			return err
+		}
+		err = r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
+			link, err := tx.Chain(last.Last)
+			isOther = !bytes.HasSuffix(content, []byte(bundle.Place{Position: last.Last, Chain: link}.String()+"\n"))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !isOther {
+		return nil
+	}
+	out.Renewed = true
+	if err := r.Workspace.Store.Update(ctx, (*store.Tx).Renew); err != nil {
+		return err
+	}
+	return r.look(ctx)
+}
+
+// tell writes segments of a store's log.
+func (r *Replica) tell(ctx context.Context, key Key, origin record.StoreID, after, end uint64, out *Pushed) error {
+	for after < end {
+		written, err := r.segment(ctx, key, bundle.Request{Origin: origin, After: after, Until: end, Most: mostSegment}, out)
+		if err != nil {
+			return err
+		}
+		after = written.End.Position
+		out.Segments++
+		out.Records += written.Records
+	}
+	return nil
+}
+
+// segment writes one segment, after the bodies that travel by themselves.
+func (r *Replica) segment(ctx context.Context, key Key, request bundle.Request, out *Pushed) (bundle.Written, error) {
+	var text bytes.Buffer
+	request.Large = mostInside
+	request.Picks = func(of *record.Record, content store.Content) bool { return r.picks(of, content, request.Origin, out) }
+	written, err := bundle.Write(ctx, r.Workspace.Store, &text, request)
+	for _, body := range written.Apart {
+		if err == nil {
+			err = r.putBody(ctx, body, out)
+		}
+	}
+	if err != nil {
+		return written, err
+	}
+	span := Span{request.Origin, written.Before.Position + 1, written.End.Position}
+	out.Bytes += int64(text.Len())
+	return written, Publish(ctx, r.Transport, key, SegmentName(r.own, span), text.Bytes())
+}
+
+func (r *Replica) putBody(ctx context.Context, body store.Content, out *Pushed) error {
+	name := BodyName(r.own, body.Digest)
+	if isThere, err := Has(ctx, r.Transport, name); err != nil || isThere {
+		return err
+	}
+	from, size, err := bundle.Apart(body)
+	if err != nil {
+		return err
+	}
+	out.Bytes += size
+	return errors.Join(r.Transport.Put(ctx, name, size, from), from.Close())
+}
+
+// picks reports whether a record may leave the store within the log of an origin. What other stores have
+// told leaves in their logs.
+func (r *Replica) picks(of *record.Record, content store.Content, origin record.StoreID, out *Pushed) bool {
+	if of.IsMerged() || of.Origin != origin && r.isTold(of.Origin, origin) || !r.Filter.Accepts(of) || r.private[of.Name] || slices.Contains(of.Tags, TagPrivate) {
+		return false
+	}
+	if slices.Contains(of.Tags, TagPublic) {
+		return true
+	}
+	found, err := lookThrough(content, of)
+	if err == nil && len(found) == 0 {
+		return true
+	}
+	held := Held{Name: of.Name, Rule: "it cannot be read"}
+	if err == nil {
+		held.Rule, held.Line = found[0].Rule, found[0].Line
+	}
+	out.Held = append(out.Held, held)
+	return false
+}
+
+// isTold reports whether the records of a store leave in another log than that of an origin.
+func (r *Replica) isTold(by, origin record.StoreID) bool {
+	if r.mine[by] {
+		return origin != r.own
+	}
+	return slices.ContainsFunc(r.heard, func(h Heard) bool { return h.Origin == by })
+}
+
+// lookThrough looks for secrets in a text and in what is said of it.
+func lookThrough(content store.Content, of *record.Record) ([]secrets.Finding, error) {
+	said := fmt.Sprintln(of.Name.ID, of.Path, of.Tags, of.Agent, of.Conversation, of.Session, of.Task, of.Run, of.Status)
+	if found := secrets.Scan([]byte(said)); len(found) > 0 {
+		return found, nil
+	}
+	text, err := content.Open()
+	if err != nil {
+		return nil, err
+	}
+	looked := secrets.NewReader(text, false)
+	_, err = io.Copy(io.Discard, looked)
+	return looked.Found, errors.Join(err, text.Close())
+}
+
+// retell writes what a remote has lost of the logs of stores that say nothing any more.
+func (r *Replica) retell(ctx context.Context, key Key, out *Pushed) error {
+	for _, h := range r.heard {
+		if r.mine[h.Origin] && h.Origin != r.own || r.isAlive(ctx, h.Origin) {
+			continue
+		}
+		counts := func(teller record.StoreID) bool { return teller == r.own || r.isTrusted(teller) }
+		before := out.Segments
+		if err := r.tell(ctx, key, h.Origin, r.covered(h.Origin, counts), h.Position, out); err != nil {
+			return err
+		}
+		out.Retold += out.Segments - before
+	}
+	return nil
+}
+
+func (r *Replica) isTrusted(teller record.StoreID) bool {
+	_, found := r.Trust.find(teller)
+	return found
+}
+
+// isAlive reports whether a store has spoken there of late: it tells its log itself.
+func (r *Replica) isAlive(ctx context.Context, origin record.StoreID) bool {
+	state, _, err := r.stateOf(ctx, origin, r.Trust)
+	return err == nil && r.Now().Sub(state.Time) < orphaned
+}
+
+// stateOf reads what a store says of itself. Without trust it may be anybody's word.
+func (r *Replica) stateOf(ctx context.Context, teller record.StoreID, trust *Trust) (*State, PublicKey, error) {
+	content, key, err := Fetch(ctx, r.Transport, StateName(teller), trust)
+	if err != nil {
+		return nil, key, err
+	}
+	state, err := ParseState(content)
+	if err == nil && state.Origin != teller {
+		err = malformed("the state of "+string(teller), "it is of %s", state.Origin)
+	}
+	return state, key, err
+}
+
+// ownState returns what this store has said of itself there; if that is nothing, or cannot be read, nothing.
+func (r *Replica) ownState(ctx context.Context) *State {
+	if state, _, err := r.stateOf(ctx, r.own, nil); err == nil {
+		return state
+	}
+	return &State{}
+}
+
+// sayState says anew how far this store is, if that is something new.
+func (r *Replica) sayState(ctx context.Context, key Key, was *State) error {
+	now := &State{Origin: r.own, Label: r.Label, Time: r.Now(), At: r.end, Erased: r.end.Position}
+	for _, h := range r.heard {
+		if h.Origin != r.own {
+			now.Heard = append(now.Heard, h)
+		}
+	}
+	isSame := was.At == now.At && !was.Left && was.Label == now.Label && was.Erased == now.Erased && slices.Equal(was.Heard, now.Heard)
+	if isSame && now.Time.Sub(was.Time) < orphaned/2 && !now.Time.Before(was.Time) {
+		return nil
+	}
+	content, err := now.Encode()
+	if err != nil {
+		return err
+	}
+	return Publish(ctx, r.Transport, key, StateName(r.own), content)
+}
+
+// Leave says in a remote that this store will do nothing more there.
+func (r *Replica) Leave(ctx context.Context) error {
+	if err := r.look(ctx); err != nil {
+		return err
+	}
+	key, err := r.Keys.Of(r.own)
+	state := r.ownState(ctx)
+	if err != nil || state.Origin == "" {
+		return err
+	}
+	state.Time, state.Left = r.Now(), true
+	content, err := state.Encode()
+	if err != nil {
+		return err
+	}
+	return Publish(ctx, r.Transport, key, StateName(r.own), content)
+}
+
+// erase writes segments anew that have what was destroyed here behind a position of the own log.
+func (r *Replica) erase(ctx context.Context, key Key, after uint64, out *Pushed) error {
+	gone := map[record.Ref]bool{}
+	err := r.Workspace.Store.EachEntry(ctx, after+1, func(tx *store.Tx, e store.Entry) (bool, error) {
+		if e.Op == store.OpDrop {
+			gone[e.Ref] = true
+		}
+		return e.Position >= r.end.Position, nil
+	})
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	for _, span := range r.listing.Tellers[r.own].Segments {
+		hit, err := r.has(ctx, span, gone)
+		if err == nil && hit {
+			err = r.rewrite(ctx, key, span, gone, out)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// has reports whether a piece of a log puts one of the records.
+func (r *Replica) has(ctx context.Context, span Span, refs map[record.Ref]bool) (hit bool, err error) {
+	err = r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
+		for told, err := range tx.LogOf(span.Origin, span.First-1) {
+			if err != nil || told.Position > span.Last || hit {
+				return err
+			}
+			hit = told.Op == store.OpPut && refs[told.Ref]
+		}
+		return nil
+	})
+	return hit, err
+}
+
+func (r *Replica) rewrite(ctx context.Context, key Key, span Span, gone map[record.Ref]bool, out *Pushed) error {
+	old, _, err := Fetch(ctx, r.Transport, SegmentName(r.own, span), nil)
+	if err != nil && !errors.Is(err, ErrForged) && !errors.Is(err, ErrMalformed) {
+		return err
+	}
+	out.Erased++
+	if _, err = r.segment(ctx, key, bundle.Request{Origin: span.Origin, After: span.First - 1, Until: span.Last}, &Pushed{}); err != nil {
+		return err
+	}
+	for ref, digest := range bundle.Bodies(old) {
+		isUsed := true
+		if gone[ref] {
+			err = r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
+				isUsed = tx.HasBody(digest)
+				return nil
+			})
+		}
+		if err == nil && !isUsed {
+			err = r.Transport.Remove(ctx, BodyName(r.own, digest))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

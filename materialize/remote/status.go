@@ -1,0 +1,88 @@
+package remote
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// A Peer is what a remote has of one store.
+type Peer struct {
+	Store       record.StoreID `json:"store"`
+	Label       Label          `json:"label,omitempty"`
+	Fingerprint string         `json:"fingerprint,omitempty"`
+	IsOwn       bool           `json:"own"`
+	Trusted     bool           `json:"trusted"`
+	Problem     string         `json:"problem,omitempty"`
+	Said        *time.Time     `json:"said,omitempty"` // when it spoke last, by its own clock
+	There       uint64         `json:"there"`          // up to where its log lies there
+	Here        uint64         `json:"here"`           // and is here
+	Heard       uint64         `json:"heard"`          // how far it has heard the own log
+	Behind      uint64         `json:"behind"`         // entries of the own log that it has not heard
+	Destroys    bool           `json:"destroys"`       // it has heard of all that was destroyed here, and has it in the remote no more
+	Left        bool           `json:"left"`
+
+	Key PublicKey `json:"-"`
+}
+
+// A Status says how a store and a remote stand.
+type Status struct {
+	Position  uint64  `json:"position"`  // the end of the own log
+	Destroyed uint64  `json:"destroyed"` // the last entry of it that destroys something; 0: none does
+	Peers     []Peer  `json:"stores"`
+	Strays    []Stray `json:"strays"`
+}
+
+// Status looks at a remote.
+func (r *Replica) Status(ctx context.Context) (*Status, error) {
+	if err := r.look(ctx); err != nil {
+		return nil, err
+	}
+	out := &Status{Position: r.end.Position, Peers: []Peer{}, Strays: append([]Stray{}, r.listing.Strays...)}
+	err := r.Workspace.Store.View(ctx, func(tx *store.Tx) (err error) {
+		out.Destroyed, err = tx.LastDrop()
+		return err
+	})
+	for _, teller := range slices.Sorted(maps.Keys(r.listing.Tellers)) {
+		if err == nil {
+			out.Peers = append(out.Peers, r.peer(ctx, teller, out))
+			err = ctx.Err()
+		}
+	}
+	return out, err
+}
+
+func (r *Replica) peer(ctx context.Context, teller record.StoreID, s *Status) Peer {
+	p := Peer{Store: teller, IsOwn: r.mine[teller], There: r.covered(teller, func(id record.StoreID) bool { return id == teller })}
+	if i := slices.IndexFunc(r.heard, func(h Heard) bool { return h.Origin == teller }); i >= 0 {
+		p.Here = r.heard[i].Position
+	}
+	if teller == r.own {
+		p.Here = r.end.Position
+	}
+	state, key, err := r.stateOf(ctx, teller, nil)
+	if err != nil {
+		p.Problem = err.Error()
+		return p
+	}
+	p.Label, p.Key, p.Fingerprint, p.Said, p.Left = state.Label, key, key.Fingerprint(), &state.Time, state.Left
+	if err := r.Trust.Check(teller, key); err != nil && !p.IsOwn {
+		p.Problem = err.Error()
+	}
+	p.Trusted = p.Problem == "" && !p.IsOwn
+	for _, h := range state.Heard {
+		if h.Origin == r.own {
+			p.Heard = h.Position
+		}
+	}
+	if teller == r.own {
+		p.Heard = state.At.Position
+	}
+	p.Behind = s.Position - min(p.Heard, s.Position)
+	p.Destroys = p.Heard >= s.Destroyed && state.Erased == state.At.Position
+	return p
+}
