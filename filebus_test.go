@@ -67,17 +67,9 @@ func house() map[string]pack {
 				"filebus/store", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets",
 			},
 		},
-		"filebus/materialize/release": {ours: []string{"filebus/store", "filebus/store/record"}},
-		"filebus/materialize/mirror": {
-			ours:    []string{"filebus/store/folder", "filebus/store/record", "filebus/store/turnstile"},
-			modules: []string{"github.com/fsnotify/fsnotify", "github.com/bmatcuk/doublestar"},
-		},
-		"filebus/materialize/remote": {
-			ours: []string{
-				"filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/materialize", "filebus/materialize/secrets",
-			},
-			modules: []string{"github.com/fsnotify/fsnotify"},
-		},
+		"filebus/materialize/release":           {ours: []string{"filebus/store", "filebus/store/record"}},
+		"filebus/materialize/mirror":            {[]string{"filebus/store/folder", "filebus/store/record", "filebus/store/turnstile"}, []string{"github.com/fsnotify/fsnotify", "github.com/bmatcuk/doublestar"}},
+		"filebus/materialize/remote":            {[]string{"filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/materialize", "filebus/materialize/secrets"}, []string{"github.com/fsnotify/fsnotify"}},
 		"filebus/materialize/remote/remotetest": {ours: []string{"filebus/store/record", "filebus/materialize/remote"}},
 		"filebus/store/bundle":                  {ours: []string{"filebus/store", "filebus/store/record"}},
 		"filebus/materialize": {

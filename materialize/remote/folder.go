@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,10 +79,7 @@ func (f *folderRemote) explained(err error) error {
 
 // do calls act with the path of a blob below the folder, if all is well before.
 func (f *folderRemote) do(ctx context.Context, name Name, act func(file string) error) error {
-	err := ctx.Err()
-	if err == nil {
-		err = name.Check()
-	}
+	err := cmp.Or(ctx.Err(), name.Check())
 	if err == nil {
 		err = f.present()
 	}
@@ -107,13 +105,13 @@ func (f *folderRemote) Get(ctx context.Context, name Name) (blob io.ReadCloser, 
 
 func (f *folderRemote) Put(ctx context.Context, name Name, size int64, from io.Reader) error {
 	return f.do(ctx, name, func(file string) error {
-		dir := path.Dir(file)
-		err := f.dir.Make(dir)
-		if err == nil {
-			err = f.write(file, size, from)
+		if err := f.dir.Make(path.Dir(file)); err != nil {
+			return err
 		}
-		for ; err == nil && dir != "."; dir = path.Dir(dir) { // folders may be new
-			err = errors.Join(f.dir.Sync(dir), f.dir.Sync(path.Dir(dir)))
+		err := f.write(file, size, from)
+		for dir := file; err == nil && dir != "."; { // folders may be new
+			dir = path.Dir(dir)
+			err = f.dir.Sync(dir)
 		}
 		return err
 	})

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base32"
@@ -110,14 +111,11 @@ func loadKey(dir folder.Folder, teller record.StoreID) (Key, error) {
 // makeKey makes a key unless there is one: a second name for a file never takes another's.
 func makeKey(dir folder.Folder, teller record.StoreID) error {
 	_, private, err := ed25519.GenerateKey(nil)
-	if err == nil {
-		err = dir.Make(".")
+	if err != nil {
+		return err
 	}
 	tmp := folder.TemporaryName(".tmp")
-	if err == nil {
-		err = dir.Replace(tmp, Key{teller, private}.encode(), true)
-	}
-	if err != nil {
+	if err = cmp.Or(dir.Make("."), dir.Replace(tmp, Key{teller, private}.encode(), true)); err != nil {
 		return err
 	}
 	if err = dir.Link(tmp, string(teller)); errors.Is(err, fs.ErrExist) {

@@ -1,7 +1,7 @@
 package remote
 
 import (
-	"fmt"
+	"bytes"
 	"strconv"
 	"strings"
 	"time"
@@ -50,6 +50,12 @@ func parseHeard(text string) (h Heard, err error) {
 
 // Encode returns the canonical text: the content of a blob of KindState.
 func (s *State) Encode() ([]byte, error) {
+	text := s.encode()
+	_, err := ParseState(text) // which knows the rules
+	return text, err
+}
+
+func (s *State) encode() []byte {
 	text := appendField([]byte("filebus state "+version), "origin", string(s.Origin))
 	text = appendField(text, "label", string(s.Label))
 	text = appendField(text, "time", record.FormatTime(s.Time))
@@ -61,8 +67,7 @@ func (s *State) Encode() ([]byte, error) {
 	for _, h := range s.Heard {
 		text = appendField(text, "heard", string(h.Origin)+" "+h.Place.String())
 	}
-	_, err := ParseState(text) // which knows the rules
-	return text, err
+	return text
 }
 
 // ParseState reads what Encode wrote, and nothing else.
@@ -73,12 +78,11 @@ func ParseState(state []byte) (*State, error) {
 		Label:  field(r, "label", ParseLabel),
 		Time:   field(r, "time", record.ParseTime),
 		At:     field(r, "at", bundle.ParsePlace),
-		Erased: field(r, "erased", parsePosition),
+		Erased: field(r, "erased", func(digits string) (uint64, error) { return strconv.ParseUint(digits, 10, 64) }),
 	}
 	isWrong := s.Erased > s.At.Position
 	if r.has("left") {
-		s.Left = true
-		isWrong = field(r, "left", text) != "yes" || isWrong
+		s.Left = field(r, "left", text) != ""
 	}
 	for r.has("heard") {
 		h := field(r, "heard", parseHeard)
@@ -88,16 +92,8 @@ func ParseState(state []byte) (*State, error) {
 	if err := r.end(); err != nil {
 		return nil, err
 	}
-	if isWrong {
-		return nil, malformed(r.what, "its fields contradict each other, or are not in order")
+	if isWrong || !bytes.Equal(s.encode(), state) {
+		return nil, malformed(r.what, "its fields contradict each other, or are not as they are written")
 	}
 	return s, nil
-}
-
-func parsePosition(text string) (uint64, error) {
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || strconv.FormatUint(n, 10) != text {
-		return 0, fmt.Errorf("malformed position %q", text)
-	}
-	return n, nil
 }

@@ -32,13 +32,11 @@ func (t Trustee) String() string { return fmt.Sprintf("%s %s %s", t.Teller, t.Ke
 // parseTrustee reads what String wrote, and nothing else.
 func parseTrustee(line string) (t Trustee, err error) {
 	parts := append(strings.SplitN(line, " ", 3), "", "")
-	if t.Teller, err = record.ParseStoreID(parts[0]); err == nil {
-		t.Key, err = ParsePublicKey(parts[1])
-	}
-	if err == nil {
-		t.Label, err = ParseLabel(parts[2])
-	}
-	return t, err
+	var errs [3]error
+	t.Teller, errs[0] = record.ParseStoreID(parts[0])
+	t.Key, errs[1] = ParsePublicKey(parts[1])
+	t.Label, errs[2] = ParseLabel(parts[2])
+	return t, cmp.Or(errs[:]...)
 }
 
 // Trust is whom one store trusts. What another process has changed since LoadTrust is lost with
@@ -74,16 +72,14 @@ func parseTrusted(what, text string) (list []Trustee, err error) {
 // All returns who is trusted, in the order of the ids.
 func (t *Trust) All() []Trustee { return slices.Clone(t.list) }
 
-func (t *Trust) find(teller record.StoreID) (int, bool) {
-	return slices.BinarySearchFunc(t.list, teller, func(t Trustee, id record.StoreID) int { return cmp.Compare(t.Teller, id) })
-}
-
 // Check returns an error of ErrUnknownKey or ErrChangedKey unless a store is trusted with a key.
 func (t *Trust) Check(teller record.StoreID, key PublicKey) error {
 	err := record.Untrusted.Errorf("the store %s is not trusted; its key is %s", teller, key.Fingerprint())
 	reason := ErrUnknownKey
-	if at, found := t.find(teller); found {
-		known := t.list[at]
+	for _, known := range t.list {
+		if known.Teller != teller {
+			continue
+		}
 		if known.Key == key {
 			return nil
 		}
@@ -107,21 +103,16 @@ func (t *Trust) Remove(teller record.StoreID) error { return t.write(teller) }
 
 // write puts at most one trustee in the place of that of a store.
 func (t *Trust) write(teller record.StoreID, now ...Trustee) error {
-	at, found := t.find(teller)
-	end := at
-	if found {
-		end++
-	}
-	list, text := slices.Replace(t.All(), at, end, now...), []byte(nil)
+	list := slices.DeleteFunc(t.All(), func(known Trustee) bool { return known.Teller == teller })
+	list = append(list, now...)
+	slices.SortFunc(list, func(a, b Trustee) int { return cmp.Compare(a.Teller, b.Teller) })
+	var text []byte
 	for _, trustee := range list {
 		text = fmt.Appendln(text, trustee)
 	}
-	err := t.dir.Make(".")
-	if err == nil {
-		err = t.dir.Replace(trustFile, text, true)
+	if err := cmp.Or(t.dir.Make("."), t.dir.Replace(trustFile, text, true)); err != nil {
+		return err
 	}
-	if err == nil {
-		t.list = list
-	}
-	return err
+	t.list = list
+	return nil
 }
