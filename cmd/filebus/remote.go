@@ -134,8 +134,7 @@ func (o *remoteAdd) run(ctx context.Context, w *workspace, args []string) error 
 	if !strings.Contains(s.Address, ":") && !filepath.IsAbs(s.Address) {
 		s.Address = w.abs(s.Address)
 	}
-	host, _ := os.Hostname() // without one it is a store
-	label, err := remote.ParseLabel(cmp.Or(o.Label, host, "store"))
+	label, err := remote.ParseLabel(cmp.Or(o.Label, w.label()))
 	if s.Label = label; err != nil {
 		return err
 	}
@@ -152,6 +151,16 @@ func (o *remoteAdd) run(ctx context.Context, w *workspace, args []string) error 
 	}
 	w.noteStrangers(status)
 	return w.print(viewRemote(s), "%s", w.table([][]string{viewRemote(s).row()}))
+}
+
+// label returns what others know a store by: its host and the folder of its workspace.
+func (w *workspace) label() string {
+	host, _ := os.Hostname() // may be empty
+	text := strings.Trim(oneLine(host+":"+filepath.Base(w.Main)), ": ")
+	if _, err := remote.ParseLabel(text); err != nil {
+		return "store"
+	}
+	return text
 }
 
 // noteStrangers names the stores of a remote that are not trusted.
@@ -319,7 +328,7 @@ func (w *workspace) printTrustees(trust *remote.Trust, peers map[record.StoreID]
 		views = append(views, trusteeView{t.Teller, t.Label, t.Key.Fingerprint(), true})
 	}
 	for _, p := range peers {
-		if !p.Trusted {
+		if trust.Check(p.Store, p.Key) != nil {
 			views = append(views, trusteeView{p.Store, p.Label, p.Fingerprint, false})
 		}
 	}

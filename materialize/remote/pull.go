@@ -49,7 +49,7 @@ func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
 			return out, err
 		}
 		for _, s := range offer.Segments {
-			if r.isTrusted(teller) && s.Origin != r.own {
+			if r.Trust.Knows(teller) && s.Origin != r.own {
 				logs[s.Origin] = append(logs[s.Origin], SegmentName(teller, s))
 			}
 		}
@@ -64,7 +64,7 @@ func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
 
 // accept names a store that is not trusted, or signs with another key.
 func (r *Replica) accept(ctx context.Context, teller record.StoreID, offer Offer, out *Pulled) error {
-	if !offer.HasState && r.isTrusted(teller) {
+	if !offer.HasState && r.Trust.Knows(teller) {
 		return nil // its segments are signed, too
 	}
 	state, key, err := r.stateOf(ctx, teller, nil)

@@ -293,7 +293,7 @@ func (r *Replica) retell(ctx context.Context, key Key, out *Pushed) error {
 		if r.mine[h.Origin] && h.Origin != r.own || r.isAlive(ctx, h.Origin) {
 			continue
 		}
-		counts := func(teller record.StoreID) bool { return teller == r.own || r.isTrusted(teller) }
+		counts := func(teller record.StoreID) bool { return teller == r.own || r.Trust.Knows(teller) }
 		before := out.Segments
 		if err := r.tell(ctx, key, h.Origin, r.covered(h.Origin, counts), h.Position, out); err != nil {
 			return err
@@ -301,11 +301,6 @@ func (r *Replica) retell(ctx context.Context, key Key, out *Pushed) error {
 		out.Retold += out.Segments - before
 	}
 	return nil
-}
-
-func (r *Replica) isTrusted(teller record.StoreID) bool {
-	_, found := r.Trust.find(teller)
-	return found
 }
 
 // isAlive reports whether a store has spoken there of late: it tells its log itself.

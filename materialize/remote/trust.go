@@ -72,6 +72,11 @@ func parseTrusted(what, text string) (list []Trustee, err error) {
 // All returns who is trusted, in the order of the ids.
 func (t *Trust) All() []Trustee { return slices.Clone(t.list) }
 
+// Knows reports whether a store is trusted with some key.
+func (t *Trust) Knows(teller record.StoreID) bool {
+	return slices.ContainsFunc(t.list, func(known Trustee) bool { return known.Teller == teller })
+}
+
 // Check returns an error of ErrUnknownKey or ErrChangedKey unless a store is trusted with a key.
 func (t *Trust) Check(teller record.StoreID, key PublicKey) error {
 	err := record.Untrusted.Errorf("the store %s is not trusted; its key is %s", teller, key.Fingerprint())
@@ -87,7 +92,8 @@ func (t *Trust) Check(teller record.StoreID, key PublicKey) error {
 		err = record.Untrusted.Errorf("the store %s (%s) is trusted with the key %s, and now signs with %s: ask its user why",
 			teller, known.Label, known.Key.Fingerprint(), key.Fingerprint())
 	}
-	return err.Because(reason, string(teller), key.String()).Try("filebus remote trust {1}", string(teller))
+	return err.Because(reason, string(teller), key.String()).
+		Try("ask its user for the key; if it is this one, filebus remote trust {1}", string(teller))
 }
 
 // Set trusts a store with a key, in place of its older one.
