@@ -31,7 +31,7 @@ func TestReplay(t *testing.T) {
 		n    int
 		want []string
 	}{
-		"":     {0, []string{"Artifacts", ">plan</a>", "!As it was", "@16", "/session?id=a+b&amp;at=3"}},
+		"":     {0, []string{"Artifacts", ">plan</a>", "!As it was", "@16", "/session?id=a+b&amp;at=3", "When artifacts were stored", `at=12" tabindex="-1"><rect x="66%"`}},
 		"@2":   {0, []string{"It had nothing", "!before</a>", "id=a+b&amp;at=3\">after"}},
 		"3":    {2, []string{"As it was at position 4", "name=11\"", "name=22\"", "destroyed since", "!before</a>", "id=a+b&amp;at=9\">after"}},
 		"9":    {3, []string{"at position 9", "<mark>change</mark>", "id=a+b&amp;at=4\">← before", "id=a+b&amp;at=12\">after", "!<script>alert"}},
