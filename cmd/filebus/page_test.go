@@ -270,6 +270,13 @@ func TestPages(t *testing.T) {
 	}
 	t.Run("keys", func(t *testing.T) { openTab(t, chrome, address).keys() })
 	t.Run("typing", func(t *testing.T) { openTab(t, chrome, address).typing() })
+	t.Run("forms", func(t *testing.T) { // as that which resolves a conflict: with its own origin
+		b := openTab(t, chrome, address)
+		b.show("/sessions")
+		get[any](b, `document.body.insertAdjacentHTML("beforeend", '<form method="post" action="/resolve"><input name="name" value="x"></form>'); `+
+			`document.forms[document.forms.length - 1].submit()`)
+		b.until(`document.body.innerText.includes("these pages only read")`)
+	})
 	t.Run("beside", func(t *testing.T) { openTab(t, chrome, address).beside() })
 	t.Run("still", func(t *testing.T) {
 		b := openTab(t, chrome, address)
