@@ -270,6 +270,14 @@ func TestPages(t *testing.T) {
 	}
 	t.Run("keys", func(t *testing.T) { openTab(t, chrome, address).keys() })
 	t.Run("typing", func(t *testing.T) { openTab(t, chrome, address).typing() })
+	t.Run("forms", func(t *testing.T) { // as that which resolves a conflict: with its own origin
+		b := openTab(t, chrome, address)
+		b.show("/sessions")
+		get[any](b, `document.body.insertAdjacentHTML("beforeend", '<form method="post" action="/resolve"><input name="name" value="x"></form>'); `+
+			`document.forms[document.forms.length - 1].submit()`)
+		b.until(`document.body.innerText.includes("these pages only read")`)
+	})
+	t.Run("beside", func(t *testing.T) { openTab(t, chrome, address).beside() })
 	t.Run("still", func(t *testing.T) {
 		b := openTab(t, chrome, address)
 		moves := `[...document.querySelectorAll("*")].filter((e) => {const s = getComputedStyle(e); ` +
@@ -468,6 +476,22 @@ func (b *tab) typing() {
 	if got := get[string](b, `document.querySelector("#q").value`); got != "load test<script>alert(1)</script>" {
 		b.t.Errorf("the address keeps %q", got)
 	}
+}
+
+// beside opens a hit from far down a page: on any screen its record comes into view, and on a wide one the hit stays there.
+func (b *tab) beside() {
+	b.t.Helper()
+	seen := `(() => { const r = document.querySelector("#main .record h2")?.getBoundingClientRect(); return r && r.top >= 0 && r.bottom <= innerHeight })()`
+	for _, width := range []int64{1200, 360} {
+		b.do(chromedp.EmulateViewport(width, 640))
+		b.show("/search?q=limiter")
+		get[any](b, `window.far = [...document.querySelectorAll(".hits .name")].at(-1); far.scrollIntoView(); far.click()`)
+		b.until(`location.search.includes("name=") && ` + seen)
+		if width == 1200 && !get[bool](b, `far.getBoundingClientRect().bottom > 0 && far.getBoundingClientRect().top < innerHeight`) {
+			b.t.Error("the hit that was opened is out of sight")
+		}
+	}
+	b.do(chromedp.EmulateViewport(1200, 800))
 }
 
 // live starts and ends tasks at the command line, and sees them on the page.

@@ -12,7 +12,7 @@ import (
 type budgetPage struct {
 	By    string
 	Rows  []saving
-	More  int // that are not shown
+	More  int // that are not shown, those beyond the last ones of many conversations among them
 	Axis  axis
 	Notes []string // why some are not
 }
@@ -36,7 +36,8 @@ func loadBudget(ctx context.Context, s *Site, r *http.Request) (any, error) {
 		return nil, err
 	}
 	top := 0
-	ids, v.More = cut(ids, 20) // each is asked for
+	ids, more := cut(ids, 20) // each is asked for
+	v.More += more
 	for _, id := range ids {
 		one := saving{ID: id}
 		if err := s.Ask(ctx, &one, "budget", "--"+v.By+"="+id); err != nil {
@@ -63,14 +64,19 @@ func (v *budgetPage) list(ctx context.Context, s *Site) (ids []string, err error
 		Tree, Conversation, Session, Run string
 		Tokens                           int
 	}
-	var list struct{ Conversations, Sessions, Snapshots []item }
+	var list struct {
+		Conversations, Sessions, Snapshots []item
+		More                               int
+	}
 	what := map[string]string{"conversation": "conversation", "session": "session", "run": "snapshot"}[v.By]
 	if what == "" {
 		return nil, &Refusal{Code: "usage", Message: fmt.Sprintf("savings are not counted by %q", v.By)}
 	}
-	if err := s.Ask(ctx, &list, what, "list", "--limit=0"); err != nil {
+	most := map[bool]int{true: mostShown}[v.By == "conversation"] // all results of each are read
+	if err := s.Ask(ctx, &list, what, "list", fmt.Sprint("--limit=", most)); err != nil {
 		return nil, err
 	}
+	v.More = list.More
 	all := slices.Concat(list.Conversations, list.Sessions, list.Snapshots)
 	if v.By == "run" {
 		now := item{}

@@ -45,7 +45,14 @@ func (a axis) Span(from, to int) float64 { return max(a.At(to+1)-a.At(from), .5)
 func (a axis) Ticks() (ticks []tick) {
 	for i := range int(math.Round((a.high-a.low)/a.step)) + 1 {
 		value := int(a.low + float64(i)*a.step)
-		ticks = append(ticks, tick{a.At(value), count(value)})
+		label := count(value)
+		switch { // one that is long would touch the next
+		case value != 0 && value%1_000_000 == 0:
+			label = fmt.Sprintf("%d M", value/1_000_000)
+		case value/10_000 != 0 && value%1000 == 0:
+			label = fmt.Sprintf("%d k", value/1000)
+		}
+		ticks = append(ticks, tick{a.At(value), label})
 	}
 	return ticks
 }

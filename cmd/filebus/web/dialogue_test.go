@@ -20,7 +20,7 @@ func TestDialogues(t *testing.T) {
 
 func TestDialogue(t *testing.T) {
 	all := said{
-		"dialogue score --dry-run -- käse": `{"dialogue": "käse", "total": 97, "says": ["` + hostile + `"], "rounds": [
+		"dialogue score --dry-run -- käse": `{"dialogue": "käse", "total": 97, "says": ["` + hostile + `"], "agents": [{"agent": "` + hostile + `", "total": 33}, {"agent": "ぱん", "total": 64}], "rounds": [
 			{"round": 2, "score": 9, "cumulative": 9, "open_tensions": 1, "velocity": 3, "given": ["ぱん"]},
 			{"round": 4, "open_tensions": 1, "velocity": -2, "given": ["ぱん"], "unjudged": ["ぱん"]},
 			{"round": 5, "given": null}], "tensions": [
@@ -35,7 +35,7 @@ func TestDialogue(t *testing.T) {
 		"dialogue assemble --stdout -- käse": `{"dialogue": "käse", "text": "# Käse\n\n<script>alert(1)<\/script>\n"}`,
 	}
 	page, _ := all.open(t, "/dialogue?name=k%C3%A4se")
-	expect(t, page, "!<script>alert", "!\u202e<", "2 of 4 turns", "ten 2", "res 1", `class="stub">stub`, "#findings", "nobody is judged", "Scores by round",
+	expect(t, page, "!<script>alert", "!\u202e<", "2 of 4 turns", "ten 2", "res 1", `class="stub">stub`, "#findings", "nobody is judged", "Scores by round", " 33, ぱん 64.",
 		"-2", `width="75%" height="60%" rx="2" class="series1"/>`, "raised", "filebus x ")
 	page, _ = all.open(t, "/dialogue?name=k%C3%A4se&document=1")
 	expect(t, page, "Käse</h1>", "!<script>alert", "The rounds and numbers")
@@ -74,7 +74,7 @@ func TestAxes(t *testing.T) {
 		want      string
 	}{
 		{0, 0, "0 1"}, {0, 1, "0 1"}, {0, 3308, "0 1\u202f000 2\u202f000 3\u202f000 4\u202f000"}, {-3, 12, "-10 0 10 20"},
-		{0, 1_000_002, "0 1\u202f000\u202f000 2\u202f000\u202f000"}, {7, 7, "7 8"}, {0, 9, "0 2 4 6 8 10"},
+		{0, 1_000_002, "0 1 M 2 M"}, {0, 16_000, "0 10 k 20 k"}, {7, 7, "7 8"}, {0, 9, "0 2 4 6 8 10"},
 	} {
 		var got []string
 		for _, tick := range newAxis(test.low, test.high).Ticks() {

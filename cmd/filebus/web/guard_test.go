@@ -149,7 +149,7 @@ func TestGuard(t *testing.T) {
 		}
 		for header, want := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; ",
-			"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "no-referrer",
+			"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "same-origin",
 			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
 			"Access-Control-Allow-Origin": "",
 		} {

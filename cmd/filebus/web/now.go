@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -16,6 +17,9 @@ type nowPage struct {
 		Completed, Failed, Working int
 		Late, Conflicts            int
 		Tasks                      []doing
+		Sessions                   struct {
+			InProgress int `json:"in_progress"`
+		}
 	}
 	History part[string]
 	Waiting part[issue] // for other issues
@@ -37,9 +41,13 @@ const (
 	all = 500
 )
 
+// most returns how much of a list a request wants.
+func most(r *http.Request, key string) int {
+	return map[bool]int{false: few, true: all}[r.FormValue("all") == key]
+}
+
 func begin[T any](r *http.Request, key string, list []T, more int) part[T] {
-	most := map[bool]int{false: few, true: all}[r.FormValue("all") == key]
-	shown, left := cut(list, most)
+	shown, left := cut(list, most(r, key))
 	return part[T]{key, shown, more + left}
 }
 
@@ -84,10 +92,14 @@ func loadNow(ctx context.Context, s *Site, r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	for _, command := range [][]string{
-		{"task", "list", "--max-tokens=0"}, {"dialogue", "list", "--limit=0"}, {"session", "list", "--limit=0"},
-		{"issue", "list", "--max-tokens=0"}, {"list", "--kind=result", "--limit=500"}, // the last one has More
-	} {
+	commands := [][]string{
+		{"task", "list", "--max-tokens=0"}, {"dialogue", "list", "--limit=0"}, {"issue", "list", "--max-tokens=0"},
+		{"session", "list", "--limit=0"}, {"list", "--kind=result", fmt.Sprint("--limit=", most(r, "results"))}, // the last one has More
+	}
+	if v.Status.Sessions.InProgress == 0 { // each is looked at, to find out
+		commands = slices.Delete(commands, 3, 4)
+	}
+	for _, command := range commands {
 		said.More = 0
 		if err := s.Ask(ctx, &said, command...); err != nil {
 			return nil, err

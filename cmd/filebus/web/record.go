@@ -26,7 +26,7 @@ type recordPage struct {
 	Outline                                                                               []heading
 	Entries                                                                               []struct{ Name, Ref, Title string }
 
-	Text, Against            string // the version that it is compared with
+	Text, Against, Before    string // the version that it is compared with, and the last one before it
 	Current, Binary, Picture bool
 	Shown                    bool     // as its source
 	Left                     int      // tokens that are not shown
@@ -78,6 +78,11 @@ func loadRecord(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	err = cmp.Or(s.relate(ctx, v), s.compare(ctx, v, r.FormValue("against")), s.conflicts(ctx, v))
 	if more := len(v.Versions) - shownVersions; more > 0 {
 		v.Versions, v.More = v.Versions[more:], more
+	}
+	for i, of := range v.Versions {
+		if of.Ref == v.FullRef && i > 0 {
+			v.Before = v.Versions[i-1].Ref
+		}
 	}
 	slices.Reverse(v.Versions) // newest first
 	return v, err

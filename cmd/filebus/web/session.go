@@ -34,8 +34,7 @@ type sessionPage struct {
 		Events []event
 		More   int
 	} `json:"-"`
-	Timeline map[string][]event // by agent
-	Ticks    []tick
+	Work, Stored timeline // the log, and the changes
 
 	Steps                           []step
 	At, Before, Next                *step  // what is looked at, and its neighbours
@@ -43,9 +42,17 @@ type sessionPage struct {
 	MoreFiles, MoreSteps, MoreState int
 }
 
-// An event is a line of the log. Its place on a line, and how long it lasts, are in hundredths.
+// A timeline is events on lines, by agent.
+type timeline struct {
+	ID    string // of the session
+	Lines map[string][]event
+	Ticks []tick
+}
+
+// An event is a line of the log, or a step. Its place on a line, and how long it lasts, are in hundredths.
 type event struct {
 	Time, Event, Agent, Message string
+	Position                    uint64
 	Place, Length               float64 `json:"-"`
 	at                          time.Time
 }
@@ -68,12 +75,17 @@ func loadSession(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.place(); until != "" {
+	if until != "" {
 		v.replay(all.Steps, len(then.Steps))
 	}
 	v.Files, v.MoreFiles = cut(v.Files, mostShown)
 	v.MoreSteps = max(0, len(all.Steps)-mostShown)
 	v.Steps = all.Steps[v.MoreSteps:]
+	var steps []event
+	for _, s := range v.Steps {
+		steps = append(steps, event{s.Time.Format(time.RFC3339Nano), s.Event, s.Agent, s.Name, s.Position, 0, 0, s.Time})
+	}
+	v.Work, v.Stored = newTimeline(v.Session, v.Log.Events), newTimeline(v.Session, steps)
 	return v, nil
 }
 
@@ -100,21 +112,21 @@ func (v *sessionPage) replay(all []step, n int) {
 	v.State, v.MoreState = cut(v.State, mostShown)
 }
 
-// place puts the events that tell their time on lines; what has begun lasts until the agent's next one.
-func (v *sessionPage) place() {
+// newTimeline puts the events that tell their time on lines; what has begun lasts until the agent's next one.
+func newTimeline(id string, events []event) timeline {
 	var times []time.Time
-	v.Timeline = map[string][]event{}
-	for _, e := range v.Log.Events {
+	l := timeline{ID: id, Lines: map[string][]event{}}
+	for _, e := range events {
 		if t, err := time.Parse(time.RFC3339, e.Time); err == nil {
 			e.at, times = t, append(times, t)
-			v.Timeline[e.Agent] = append(v.Timeline[e.Agent], e)
+			l.Lines[e.Agent] = append(l.Lines[e.Agent], e)
 		}
 	}
 	if len(times) == 0 {
-		return
+		return l
 	}
 	first, last := slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare)
-	for _, line := range v.Timeline {
+	for _, line := range l.Lines {
 		for i := range line {
 			line[i].Place = 99 * line[i].at.Sub(first).Seconds() / max(last.Sub(first).Seconds(), 1)
 			if line[i].Length = 1; line[i].Event == "START" {
@@ -125,5 +137,6 @@ func (v *sessionPage) place() {
 			}
 		}
 	}
-	v.Ticks = []tick{{0, first.UTC().Format(time.DateTime)}, {100, last.UTC().Format(time.DateTime)}}
+	l.Ticks = []tick{{0, first.UTC().Format(time.DateTime)}, {100, last.UTC().Format(time.DateTime)}}
+	return l
 }

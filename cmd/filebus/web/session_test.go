@@ -31,7 +31,7 @@ func TestReplay(t *testing.T) {
 		n    int
 		want []string
 	}{
-		"":     {0, []string{"Artifacts", ">plan</a>", "!As it was", "@16", "/session?id=a+b&amp;at=3"}},
+		"":     {0, []string{"Artifacts", ">plan</a>", "!As it was", "@16", "/session?id=a+b&amp;at=3", "When artifacts were stored", `at=12" tabindex="-1"><rect x="66%"`}},
 		"@2":   {0, []string{"It had nothing", "!before</a>", "id=a+b&amp;at=3\">after"}},
 		"3":    {2, []string{"As it was at position 4", "name=11\"", "name=22\"", "destroyed since", "!before</a>", "id=a+b&amp;at=9\">after"}},
 		"9":    {3, []string{"at position 9", "<mark>change</mark>", "id=a+b&amp;at=4\">← before", "id=a+b&amp;at=12\">after", "!<script>alert"}},
@@ -77,7 +77,7 @@ func TestBudget(t *testing.T) {
 		list = append(list, fmt.Sprintf(`{"conversation": "c%d", "tree": "%s", "tokens": %d}`, i, map[bool]string{true: "lib"}[i == 29], i))
 	}
 	all := said{
-		"conversation list":      `{"conversations": [` + strings.Join(list, ",") + `]}`,
+		"conversation list":      `{"conversations": [` + strings.Join(list, ",") + `], "more": 500}`,
 		"budget --conversation=": `{"calls": 3, "tokens": 3308, "reference_tokens": 494}`,
 		"session list":           `{"sessions": [{"session": "` + hostile + `", "tokens": 5}]}`,
 		"budget --session=":      `{"artifacts": 0, "agents": [], "content": {"tokens": 0}, "files": {"tokens": 0}}`,
@@ -87,7 +87,7 @@ func TestBudget(t *testing.T) {
 		"budget --run=läuf 2":    `{"agents": {"count": 0}, "reads": 21, "tokens": 100, "inline": {"tokens": 250}}`,
 	}
 	page, ran := all.open(t, "/budget")
-	expect(t, page, "lib:c29", "10 more", "6.7×", "4\u202f000", "!>c9<", `width="82.7%"`)
+	expect(t, page, "lib:c29", "510 more", "6.7×", "4\u202f000", "!>c9<", `width="82.7%"`)
 	if len(ran) != 21 {
 		t.Errorf("asked: %q", ran)
 	}

@@ -70,6 +70,7 @@
     const at = graph.nodes.map((n) => [n.x * k + view.x, n.y * k + view.y]);
     const inside = ([x, y]) => x > -r && y > -r && x < canvas.width + r && y < canvas.height + r;
     to.clearRect(0, 0, canvas.width, canvas.height);
+    to.lineWidth = 1;
     const seen = graph.edges.filter((e) => inside(at[e.from]) || inside(at[e.to]));
     for (const stated of [false, true]) {
       if (!stated && seen.length > many) continue; // zoomed in there are fewer
@@ -101,19 +102,29 @@
     to.fillStyle = colours.text;
     to.strokeStyle = getComputedStyle(document.body).backgroundColor;
     to.lineWidth = 3;
-    const write = (text, x, y) => { to.strokeText(text, x, y); to.fillText(text, x, y); };
+    let taken = []; // where there is a label already
+    const write = (text, x, y) => {
+      const w = to.measureText(text).width / 2;
+      if (x < 0 || x > canvas.width || y < -px || y > canvas.height + px) return;
+      [x, y] = [Math.min(Math.max(x, w), canvas.width - w), Math.min(Math.max(y, px), canvas.height - 4)];
+      if (taken.some((o) => Math.abs(o.x - x) < o.w + w && Math.abs(o.y - y) < px)) return;
+      taken.push({ x, y, w });
+      to.strokeText(text, x, y);
+      to.fillText(text, x, y);
+    };
     for (const c of graph.clusters) {
       if (c.r * view.k > 1.5 * px && graph.clusters.length > 1) write(`${c.tag.slice(0, 24) || "other"} ${c.count}`, c.x * view.k + view.x, (c.y - c.r) * view.k + view.y + px / 2);
     }
-    if (view.k > 4) graph.nodes.forEach((n, i) => write(n.summary.slice(0, 18), at[i][0], at[i][1] + r + px));
-    to.lineWidth = 1;
+    if (view.k > 1) graph.nodes.forEach((n, i) => write(n.summary.slice(0, 24), at[i][0], at[i][1] + r + px));
     if (found < 0) return;
     to.beginPath();
     to.arc(...at[found], r + 4, 0, 7);
     to.lineWidth = 2;
     to.strokeStyle = colours.text;
     to.stroke();
-    to.lineWidth = 1;
+    to.lineWidth = 3;
+    to.strokeStyle = getComputedStyle(document.body).backgroundColor;
+    taken = [];
     write(graph.nodes[found].summary.slice(0, 60), at[found][0], at[found][1] - r - 6);
   }
 
