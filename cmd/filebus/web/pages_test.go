@@ -177,5 +177,5 @@ func TestHealth(t *testing.T) {
 		t.Errorf("a page that is refreshed verifies again: %q, %s", ran, page)
 	}
 	page, _ = said{"verify": "refused: busy", "conflicts": "refused: x", "list": "refused: x"}.open(t, "/health?verify=1")
-	expect(t, page, "busy", "None is open", "Nothing has been stored")
+	expect(t, page, "busy", "None is open", `<p class="bad">x</p>`, "!Nothing has been stored")
 }
