@@ -72,7 +72,7 @@ func (v *budgetPage) list(ctx context.Context, s *Site) (ids []string, err error
 	if what == "" {
 		return nil, &Refusal{Code: "usage", Message: fmt.Sprintf("savings are not counted by %q", v.By)}
 	}
-	most := map[bool]int{true: mostShown}[v.By == "conversation"] // all results of each are read
+	most := map[bool]int{true: 50}[v.By == "conversation"] // all results of each are read
 	if err := s.Ask(ctx, &list, what, "list", fmt.Sprint("--limit=", most)); err != nil {
 		return nil, err
 	}

@@ -53,6 +53,7 @@ type growth struct {
 	Of, More int // records that are counted, the last ones, and the others
 	Axis     axis
 	Days     []grownDay
+	Refused  error
 }
 
 type grownDay struct {
@@ -66,7 +67,7 @@ func (s *Site) growth(ctx context.Context) (g growth) {
 		Records []doing
 		More    int
 	}
-	_ = s.Ask(ctx, &said, "list", "--limit=2000")
+	g.Refused = s.Ask(ctx, &said, "list", "--limit=2000")
 	most := 0
 	for _, r := range said.Records {
 		day, last := r.Time.UTC().Format(time.DateOnly), len(g.Days)-1

@@ -16,7 +16,7 @@ type nowPage struct {
 		Loop, Loops                int
 		Completed, Failed, Working int
 		Late, Conflicts            int
-		Tasks                      []doing
+		Tasks, Results             []doing
 		Sessions                   struct {
 			InProgress int `json:"in_progress"`
 		}
@@ -35,10 +35,10 @@ type part[T any] struct {
 	More  int
 }
 
-// How many entries of a list are shown, and if all of it is asked for.
+// How many entries of a list are shown, and if all of it is asked for; and how long the last results may take.
 const (
-	few = 8
-	all = 500
+	few, all = 8, 500
+	quickly  = 500 * time.Millisecond
 )
 
 // most returns how much of a list a request wants.
@@ -54,7 +54,7 @@ func begin[T any](r *http.Request, key string, list []T, more int) part[T] {
 // A doing is what goes on or was done: a task, an agent, a dialogue, a session or a result. Each has
 // those of the fields that its list has.
 type doing struct {
-	Task, ID, Dialogue, Session, Name             string
+	Task, ID, Dialogue, Session, Name, Ref        string
 	Title, Status, Agent, From, Outcome, Duration string
 	Seconds                                       float64
 	Late                                          bool
@@ -94,16 +94,23 @@ func loadNow(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	}
 	commands := [][]string{
 		{"task", "list", "--max-tokens=0"}, {"dialogue", "list", "--limit=0"}, {"issue", "list", "--max-tokens=0"},
-		{"session", "list", "--limit=0"}, {"list", "--kind=result", fmt.Sprint("--limit=", most(r, "results"))}, // the last one has More
+		{"session", "list", "--limit=0"},
 	}
 	if v.Status.Sessions.InProgress == 0 { // each is looked at, to find out
-		commands = slices.Delete(commands, 3, 4)
+		commands = commands[:3]
 	}
 	for _, command := range commands {
-		said.More = 0
 		if err := s.Ask(ctx, &said, command...); err != nil {
 			return nil, err
 		}
+	}
+	quick, cancel := context.WithTimeout(ctx, map[bool]time.Duration{true: quickly, false: longest}[most(r, "results") == few])
+	defer cancel()
+	said.More = 0
+	if err := s.Ask(quick, &said, "list", "--kind=result", fmt.Sprint("--limit=", most(r, "results"))); quick.Err() != nil {
+		said.Records = v.Status.Results // very many that were stored at once are put in order only for those who ask
+	} else if err != nil {
+		return nil, err
 	}
 	slices.Reverse(said.History) // the last ones first
 	slices.Reverse(said.Completed)

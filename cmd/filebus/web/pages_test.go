@@ -20,12 +20,16 @@ type said map[string]string
 func (s said) open(t *testing.T, address string, header ...string) (page string, ran []string) {
 	t.Helper()
 	site := &Site{Now: func() time.Time { return time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC) }}
-	site.Ask = func(_ context.Context, into any, args ...string) error {
+	site.Ask = func(ctx context.Context, into any, args ...string) error {
 		line := strings.Join(args, " ")
 		ran = append(ran, line)
 		for begin, text := range s {
 			if !strings.HasPrefix(line, begin) {
 				continue
+			}
+			if text == "slow" {
+				<-ctx.Done()
+				return &Refusal{Message: "it took too long"}
 			}
 			if text, isRefused := strings.CutPrefix(text, "refused: "); isRefused {
 				return &Refusal{Code: "usage", Message: text}
@@ -136,6 +140,8 @@ func TestNow(t *testing.T) {
 	}
 	page, _ = work.open(t, "/?all=tasks")
 	expect(t, page, "sub/τ-499", "!sub/τ-500", "100 more are not shown", "Fewer")
+	page, _ = said{"list": "slow", "status": `{"results": [{"ref": "abc", "title": "` + hostile + `"}, {"ref": "def"}]}`}.open(t, "/")
+	expect(t, page, "name=abc", ">def</a>", "!took too long", "!<script>alert")
 	page, ran = said{}.open(t, "/")
 	expect(t, page, "No run is going on", "No task has been started", "Nobody is at work", "No result yet", "The queue is empty")
 	if slices.ContainsFunc(ran, func(line string) bool {
@@ -171,5 +177,5 @@ func TestHealth(t *testing.T) {
 		t.Errorf("a page that is refreshed verifies again: %q, %s", ran, page)
 	}
 	page, _ = said{"verify": "refused: busy", "conflicts": "refused: x", "list": "refused: x"}.open(t, "/health?verify=1")
-	expect(t, page, "busy", "None is open", "Nothing has been stored")
+	expect(t, page, "busy", "None is open", `<p class="bad">x</p>`, "!Nothing has been stored")
 }
