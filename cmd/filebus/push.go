@@ -19,7 +19,7 @@ func runPush(ctx context.Context, w *workspace, names []string) error {
 		return false, w.eachRemote(ctx, names, func(s remote.Setting, r *remote.Replica) error {
 			out, err := r.Push(ctx)
 			all[s.Name] = out
-			return errors.Join(err, w.tellPushed(s.Name, out, false))
+			return errors.Join(err, w.tellPushed(s.Name, out, err != nil))
 		})
 	})
 	if w.global.json && len(all) > 0 {
@@ -62,7 +62,7 @@ func runPull(ctx context.Context, w *workspace, names []string) error {
 		err = w.eachRemote(ctx, names, func(s remote.Setting, r *remote.Replica) error {
 			out, err := r.Pull(ctx)
 			all[s.Name], isNew = out, isNew || out.Segments > 0
-			return errors.Join(err, w.tellPulled(s.Name, out, false))
+			return errors.Join(err, w.tellPulled(s.Name, out, err != nil))
 		})
 		return isNew, err
 	})
