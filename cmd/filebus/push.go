@@ -191,6 +191,13 @@ func (r *replicator) look(ctx context.Context) (mirror.Watched, time.Duration, e
 	return watched, again, w.outputError()
 }
 
+// replicatedJSON is what replicate prints of a remote.
+type replicatedJSON struct {
+	Remote string         `json:"remote"`
+	Pulled *remote.Pulled `json:"pulled"`
+	Pushed *remote.Pushed `json:"pushed"`
+}
+
 // tell says what is new.
 func (r *replicator) tell(w *workspace, name string, pulled *remote.Pulled, pushed *remote.Pushed) error {
 	quiet := *pulled
@@ -200,7 +207,7 @@ func (r *replicator) tell(w *workspace, name string, pulled *remote.Pulled, push
 	_ = w.tellPulled(name, &quiet, true) // what it names is said, and ends nothing
 	_ = w.tellPushed(name, pushed, true)
 	if w.global.json && pulled.Segments+pushed.Segments+pushed.Erased > 0 {
-		return w.printJSON(map[string]any{"remote": name, "pulled": pulled, "pushed": pushed})
+		return w.printJSON(replicatedJSON{name, pulled, pushed})
 	}
 	return nil
 }

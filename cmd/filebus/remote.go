@@ -112,10 +112,15 @@ type remoteView struct {
 	Address string              `json:"address"`
 	Label   remote.Label        `json:"label"`
 	Filter  map[string][]string `json:"filter"` // of what leaves; empty: everything
+	Key     string              `json:"fingerprint,omitempty"`
+}
+
+type remotesJSON struct {
+	Remotes []remoteView `json:"remotes"`
 }
 
 func viewRemote(s remote.Setting) remoteView {
-	v := remoteView{s.Name, s.Address, s.Label, map[string][]string{}}
+	v := remoteView{Name: s.Name, Address: s.Address, Label: s.Label, Filter: map[string][]string{}}
 	for _, field := range []string{"kind", "tree", "tag"} {
 		if values := s.Filter.Values(field); len(values) > 0 {
 			v.Filter[field] = values
@@ -163,7 +168,9 @@ func (o *remoteAdd) run(ctx context.Context, w *workspace, args []string) error 
 	}
 	w.remark("this store is %s there; its key is %s", s.Label, key)
 	w.noteStrangers(status)
-	return w.print(viewRemote(s), "%s", w.table([][]string{viewRemote(s).row()}))
+	view := viewRemote(s)
+	view.Key = key.String()
+	return w.print(view, "%s", w.table([][]string{view.row()}))
 }
 
 // label returns what others know a store by: its host and the folder of its workspace.
@@ -196,7 +203,7 @@ func listRemotes(_ context.Context, w *workspace, _ []string) error {
 		views = append(views, viewRemote(s))
 		rows = append(rows, viewRemote(s).row())
 	}
-	return w.presentTable(rows, presentation{json: func(int) any { return map[string]any{"remotes": views} }})
+	return w.presentTable(rows, presentation{json: func(int) any { return remotesJSON{views} }})
 }
 
 // removeRemote forgets a remote, after it has said there that the store has left.

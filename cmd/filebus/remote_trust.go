@@ -95,6 +95,10 @@ type trusteeView struct {
 	Trusted     bool           `json:"trusted"`
 }
 
+type trusteesJSON struct {
+	Stores []trusteeView `json:"stores"`
+}
+
 func (w *workspace) printTrustees(trust *remote.Trust, peers map[record.StoreID]remote.Peer) error {
 	views := []trusteeView{}
 	for _, t := range trust.All() {
@@ -116,5 +120,5 @@ func (w *workspace) printTrustees(trust *remote.Trust, peers map[record.StoreID]
 		}
 		rows = append(rows, []string{state, string(v.Store), oneLine(string(v.Label)), v.Fingerprint})
 	}
-	return w.presentTable(rows, presentation{json: func(int) any { return map[string]any{"stores": views} }})
+	return w.presentTable(rows, presentation{json: func(int) any { return trusteesJSON{views} }})
 }
