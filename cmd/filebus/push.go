@@ -33,7 +33,7 @@ func (w *workspace) tellPushed(name string, out *remote.Pushed, isQuiet bool) er
 	for i, h := range out.Held {
 		if i < mostNoted {
 			of := record.ShellWord(h.Name.String())
-			w.noteTry(fmt.Sprintf("filebus tag add %s private, or public if it is none; filebus purge %s destroys it", of, of),
+			w.noteTry(fmt.Sprintf("filebus tag add %s private, or public if it is none; filebus purge %s --files destroys it", of, of),
 				"%s: kept back %s: %s in line %d", name, oneLine(h.Name.String()), h.Rule, h.Line)
 		}
 	}
