@@ -40,7 +40,7 @@ func (w *workspace) tellPushed(name string, out *remote.Pushed, isQuiet bool) er
 	if more := len(out.Held) - mostNoted; more > 0 {
 		w.note("%s: kept back %d more", name, more)
 	}
-	if !w.global.json && (!isQuiet || out.Segments+out.Erased > 0) {
+	if !w.global.json && (!isQuiet || out.Records+out.Retold+out.Erased > 0) {
 		line := fmt.Sprintf("%s: pushed %s, %s", name, plural(out.Records, "record"), byteSize(out.Bytes))
 		if out.Retold > 0 {
 			line += fmt.Sprintf("; told again of %s what the remote had lost", count(out.Retold, "1 piece of another log", "%d pieces of other logs"))
@@ -88,7 +88,8 @@ func (w *workspace) tellPulled(name string, out *remote.Pulled, isQuiet bool) er
 		w.note("%s: %d more", name, more)
 	}
 	n := out.Records
-	if !w.global.json && (!isQuiet || out.Segments > 0) {
+	isNews := n[store.FateHead]+n[store.FateBelow]+n[store.FateBeside]+out.Retired+out.Destroyed > 0
+	if !w.global.json && (!isQuiet || isNews) {
 		w.printf("%s: %d new, %d older, %d in conflict, %d known, %d destroyed here; %d retired, %d destroyed\n", name, n[store.FateHead],
 			n[store.FateBelow], n[store.FateBeside], n[store.FateKnown], n[store.FateDestroyed], out.Retired, out.Destroyed)
 	}

@@ -34,7 +34,7 @@ func TestReplicate(t *testing.T) {
 		run(name, "remote", "add", "team", shared)
 	}
 	for _, name := range both {
-		run(name, "put", "--name", "note/from-"+name, "../"+name+"/.filebus/config.toml")
+		writeIn(t, filepath.Join(top, name), "docs/from-"+name+".md", "Of "+name+".\n")
 		run(name, "push") // else there is nobody to trust
 	}
 	started := map[string]*watchProcess{}
@@ -53,10 +53,10 @@ func TestReplicate(t *testing.T) {
 		started[name] = p
 	}
 	writeIn(t, filepath.Join(top, "a"), "docs/one.md", "One.\n")
-	started["b"].waitFor(&started["b"].out, "note/from-a", "note/docs/one.md", "team: 1 new", "written")
+	started["b"].waitFor(&started["b"].out, "note/docs/from-a.md", "note/docs/one.md", "team: 1 new")
 	writeIn(t, filepath.Join(top, "b"), "docs/one.md", "One and two.\n")
 	a := started["a"]
-	a.waitFor(&a.out, "note/from-b")
+	a.waitFor(&a.out, "note/docs/from-b.md")
 	for !strings.Contains(run("a", "get", "note/docs/one.md"), "two") {
 	}
 	must(t, os.Rename(shared, shared+".away"))
