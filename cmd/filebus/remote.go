@@ -257,7 +257,7 @@ func (w *workspace) peerRow(p remote.Peer, s *remote.Status) []string {
 	if p.IsOwn {
 		here = fmt.Sprintf("pushed %d of %d", p.There, s.Position)
 		add(true, "this store, %s", cmp.Or(p.Fingerprint, "which has not pushed yet"))
-	} else {
+	} else if add(p.IsFormer, "an earlier id of this store"); !p.IsFormer {
 		add(p.Behind > 0, "has not heard the last %s", count(int(p.Behind), "entry", "%d entries"))
 		add(s.Destroyed > 0 && !p.Destroys, "may still have what was destroyed here")
 	}

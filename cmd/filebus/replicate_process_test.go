@@ -53,7 +53,7 @@ func TestReplicate(t *testing.T) {
 		started[name] = p
 	}
 	writeIn(t, filepath.Join(top, "a"), "docs/one.md", "One.\n")
-	started["b"].waitFor(&started["b"].out, "note/docs/from-a.md", "note/docs/one.md", "team: 1 new")
+	started["b"].waitFor(&started["b"].out, "note/docs/from-a.md", "note/docs/one.md", " new, 0 older")
 	writeIn(t, filepath.Join(top, "b"), "docs/one.md", "One and two.\n")
 	a := started["a"]
 	a.waitFor(&a.out, "note/docs/from-b.md")
