@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"filebus/materialize"
 	"filebus/materialize/mirror"
 	"filebus/materialize/remote"
 	"filebus/store"
+	"filebus/store/bundle"
 	"filebus/store/record"
 )
 
@@ -80,8 +82,8 @@ func runPull(ctx context.Context, w *workspace, names []string) error {
 // tellPulled says what a pull has done; if it is quiet, only what is news.
 func (w *workspace) tellPulled(name string, out *remote.Pulled, isQuiet bool) error {
 	for i, r := range append(out.Refused, out.Waiting...) {
-		if f := explain(r.Error); i < mostNoted {
-			w.noteTry(f.Hint, "%s: %s", name, oneLine(strings.TrimSpace(string(r.Label)+" "+r.Reason)))
+		if i < mostNoted {
+			w.noteTry(refusedHint(r.Error), "%s: %s", name, oneLine(strings.TrimSpace(string(r.Label)+" "+r.Reason)))
 		}
 	}
 	if more := len(out.Refused) + len(out.Waiting) - mostNoted; more > 0 {
@@ -97,6 +99,18 @@ func (w *workspace) tellPulled(name string, out *remote.Pulled, isQuiet bool) er
 		return silentError(record.Partly)
 	}
 	return nil
+}
+
+// refusedHint returns what helps with a blob that was refused.
+func refusedHint(err error) string {
+	is := func(reason error) bool { return errors.Is(err, reason) }
+	switch {
+	case is(materialize.ErrOtherLog):
+		return "one of them is a copy: put something there, then push, and it goes on under an id of its own"
+	case is(remote.ErrForged), is(remote.ErrMalformed), is(bundle.ErrMalformed):
+		return "remove it there: its store puts it there anew with its next push"
+	}
+	return explain(err).Hint
 }
 
 type replicateCommand struct {
