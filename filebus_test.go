@@ -139,7 +139,7 @@ func house() map[string]pack {
 			ours: []string{
 				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
 				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/transcript", "filebus/materialize/secrets",
-				"filebus/materialize/likeness", "filebus/cmd/filebus/finder", "filebus/cmd/filebus/hook", "filebus/cmd/filebus/mcp", "filebus/cmd/filebus/setup", "filebus/cmd/filebus/trust", "filebus/cmd/filebus/web", "filebus/materialize/mirror", "filebus/materialize/release",
+				"filebus/materialize/likeness", "filebus/cmd/filebus/finder", "filebus/cmd/filebus/hook", "filebus/cmd/filebus/mcp", "filebus/cmd/filebus/setup", "filebus/cmd/filebus/trust", "filebus/cmd/filebus/web", "filebus/materialize/mirror", "filebus/materialize/release", "filebus/materialize/remote",
 			},
 			modules: []string{
 				"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml",

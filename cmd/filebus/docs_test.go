@@ -26,6 +26,7 @@ import (
 	"filebus/materialize/dialogue"
 	"filebus/materialize/issue"
 	"filebus/materialize/layout"
+	"filebus/materialize/remote"
 	"filebus/materialize/result"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
@@ -286,6 +287,13 @@ func jsonShapes() map[string]any {
 		"filebus put":                    materialize.PutResult{},
 		"filebus bundle create":          bundle.Written{},
 		"filebus bundle apply":           materialize.Applied{},
+		"filebus remote add":             remoteView{},
+		"filebus remote list":            remotesJSON{},
+		"filebus remote status":          remote.Status{},
+		"filebus remote trust":           trusteesJSON{},
+		"filebus push":                   remote.Pushed{},
+		"filebus pull":                   remote.Pulled{},
+		"filebus replicate":              replicatedJSON{},
 		"filebus backup":                 materialize.Backup{},
 		"filebus restore":                materialize.Restored{},
 		"filebus tag":                    tags,

@@ -60,6 +60,7 @@ func runDoctor(ctx context.Context, without *workspace, _ []string) error {
 		d.look(ctx, "index", d.index)
 		d.look(ctx, "mirror", d.drift)
 		d.look(ctx, "conflicts", d.disputed)
+		d.look(ctx, "remotes", d.remote)
 	}
 	d.look(ctx, "hooks", d.hooks)
 	rows, isWrong := [][]string{}, false

@@ -8,6 +8,7 @@ import (
 	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/materialize/release"
+	"filebus/materialize/remote"
 	"filebus/query"
 	"filebus/store/bundle"
 	"filebus/store/record"
@@ -56,6 +57,7 @@ func hints() map[record.Reason]hint {
 		materialize.ErrBackupRot:     say("filebus backup --fresh {1}; or, without the store, filebus restore --partial {1}, up to what is damaged"),
 		materialize.ErrWouldLose:     say("run it again with --yes: what is there is kept"),
 		materialize.ErrOtherLog:      say("filebus bundle create there, after filebus put has given the copy an id of its own"),
+		remote.ErrAway:               say("mount it, or wait for it, and run it again; if it is lost, filebus remote rm and remote add make another of what is here"),
 		bundle.ErrMalformed:          say("have it made again: nothing of it was taken in"),
 		materialize.ErrTooLarge:      say("shorten the file and run it again; filebus get {1} prints all of it"),
 	}

@@ -43,6 +43,11 @@ func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	if w, err = w.create(ctx); err != nil {
 		return err
 	}
+	if _, off := w.keys(); off == nil { // else no key is kept
+		if _, err = w.key(ctx); err != nil {
+			w.note("the store has no key, which remotes need: %s", message(err))
+		}
+	}
 	c, err := w.config(w.Location)
 	if err != nil {
 		return err

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"filebus/materialize"
 	"filebus/materialize/mirror"
 	"filebus/materialize/remote"
 	"filebus/store"
+	"filebus/store/bundle"
 	"filebus/store/record"
 )
 
@@ -19,7 +21,7 @@ func runPush(ctx context.Context, w *workspace, names []string) error {
 		return false, w.eachRemote(ctx, names, func(s remote.Setting, r *remote.Replica) error {
 			out, err := r.Push(ctx)
 			all[s.Name] = out
-			return errors.Join(err, w.tellPushed(s.Name, out, false))
+			return errors.Join(err, w.tellPushed(s.Name, out, err != nil))
 		})
 	})
 	if w.global.json && len(all) > 0 {
@@ -33,14 +35,14 @@ func (w *workspace) tellPushed(name string, out *remote.Pushed, isQuiet bool) er
 	for i, h := range out.Held {
 		if i < mostNoted {
 			of := record.ShellWord(h.Name.String())
-			w.noteTry(fmt.Sprintf("filebus tag add %s private, or public if it is none; filebus purge %s destroys it", of, of),
+			w.noteTry(fmt.Sprintf("filebus tag add %s private, or public if it is none; filebus purge %s --files destroys it", of, of),
 				"%s: kept back %s: %s in line %d", name, oneLine(h.Name.String()), h.Rule, h.Line)
 		}
 	}
 	if more := len(out.Held) - mostNoted; more > 0 {
 		w.note("%s: kept back %d more", name, more)
 	}
-	if !w.global.json && (!isQuiet || out.Segments+out.Erased > 0) {
+	if !w.global.json && (!isQuiet || out.Records+out.Retold+out.Erased > 0) {
 		line := fmt.Sprintf("%s: pushed %s, %s", name, plural(out.Records, "record"), byteSize(out.Bytes))
 		if out.Retold > 0 {
 			line += fmt.Sprintf("; told again of %s what the remote had lost", count(out.Retold, "1 piece of another log", "%d pieces of other logs"))
@@ -62,7 +64,7 @@ func runPull(ctx context.Context, w *workspace, names []string) error {
 		err = w.eachRemote(ctx, names, func(s remote.Setting, r *remote.Replica) error {
 			out, err := r.Pull(ctx)
 			all[s.Name], isNew = out, isNew || out.Segments > 0
-			return errors.Join(err, w.tellPulled(s.Name, out, false))
+			return errors.Join(err, w.tellPulled(s.Name, out, err != nil))
 		})
 		return isNew, err
 	})
@@ -80,15 +82,16 @@ func runPull(ctx context.Context, w *workspace, names []string) error {
 // tellPulled says what a pull has done; if it is quiet, only what is news.
 func (w *workspace) tellPulled(name string, out *remote.Pulled, isQuiet bool) error {
 	for i, r := range append(out.Refused, out.Waiting...) {
-		if f := explain(r.Error); i < mostNoted {
-			w.noteTry(f.Hint, "%s: %s", name, oneLine(strings.TrimSpace(string(r.Label)+" "+r.Reason)))
+		if i < mostNoted {
+			w.noteTry(refusedHint(r.Error), "%s: %s", name, oneLine(strings.TrimSpace(string(r.Label)+" "+r.Reason)))
 		}
 	}
 	if more := len(out.Refused) + len(out.Waiting) - mostNoted; more > 0 {
 		w.note("%s: %d more", name, more)
 	}
 	n := out.Records
-	if !w.global.json && (!isQuiet || out.Segments > 0) {
+	isNews := n[store.FateHead]+n[store.FateBelow]+n[store.FateBeside]+out.Retired+out.Destroyed > 0
+	if !w.global.json && (!isQuiet || isNews) {
 		w.printf("%s: %d new, %d older, %d in conflict, %d known, %d destroyed here; %d retired, %d destroyed\n", name, n[store.FateHead],
 			n[store.FateBelow], n[store.FateBeside], n[store.FateKnown], n[store.FateDestroyed], out.Retired, out.Destroyed)
 	}
@@ -96,6 +99,18 @@ func (w *workspace) tellPulled(name string, out *remote.Pulled, isQuiet bool) er
 		return silentError(record.Partly)
 	}
 	return nil
+}
+
+// refusedHint returns what helps with a blob that was refused.
+func refusedHint(err error) string {
+	is := func(reason error) bool { return errors.Is(err, reason) }
+	switch {
+	case is(materialize.ErrOtherLog):
+		return "one of them is a copy: put something there, then push, and it goes on under an id of its own"
+	case is(remote.ErrForged), is(remote.ErrMalformed), is(bundle.ErrMalformed):
+		return "remove it there: its store puts it there anew with its next push"
+	}
+	return explain(err).Hint
 }
 
 type replicateCommand struct {
@@ -191,6 +206,13 @@ func (r *replicator) look(ctx context.Context) (mirror.Watched, time.Duration, e
 	return watched, again, w.outputError()
 }
 
+// replicatedJSON is what replicate prints of a remote.
+type replicatedJSON struct {
+	Remote string         `json:"remote"`
+	Pulled *remote.Pulled `json:"pulled"`
+	Pushed *remote.Pushed `json:"pushed"`
+}
+
 // tell says what is new.
 func (r *replicator) tell(w *workspace, name string, pulled *remote.Pulled, pushed *remote.Pushed) error {
 	quiet := *pulled
@@ -200,7 +222,7 @@ func (r *replicator) tell(w *workspace, name string, pulled *remote.Pulled, push
 	_ = w.tellPulled(name, &quiet, true) // what it names is said, and ends nothing
 	_ = w.tellPushed(name, pushed, true)
 	if w.global.json && pulled.Segments+pushed.Segments+pushed.Erased > 0 {
-		return w.printJSON(map[string]any{"remote": name, "pulled": pulled, "pushed": pushed})
+		return w.printJSON(replicatedJSON{name, pulled, pushed})
 	}
 	return nil
 }

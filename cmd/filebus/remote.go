@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"filebus/materialize"
 	"filebus/materialize/remote"
-	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
 )
@@ -35,6 +33,19 @@ func (e *environ) keys() (remote.Keys, error) {
 			Try("run it again with FILEBUS_STATE=FOLDER, outside of the workspace")
 	}
 	return remote.Keys{Dir: filepath.Join(state, "keys")}, nil
+}
+
+// key returns the key by which the store signs, which is made if there is none.
+func (w *workspace) key(ctx context.Context) (key remote.Key, err error) {
+	keys, err := w.keys()
+	if err != nil {
+		return key, err
+	}
+	ids, err := w.Store.Origins(ctx)
+	if err == nil {
+		key, err = keys.Of(ids[0])
+	}
+	return key, err
 }
 
 // replica opens a remote of the store.
@@ -101,10 +112,15 @@ type remoteView struct {
 	Address string              `json:"address"`
 	Label   remote.Label        `json:"label"`
 	Filter  map[string][]string `json:"filter"` // of what leaves; empty: everything
+	Key     string              `json:"fingerprint,omitempty"`
+}
+
+type remotesJSON struct {
+	Remotes []remoteView `json:"remotes"`
 }
 
 func viewRemote(s remote.Setting) remoteView {
-	v := remoteView{s.Name, s.Address, s.Label, map[string][]string{}}
+	v := remoteView{Name: s.Name, Address: s.Address, Label: s.Label, Filter: map[string][]string{}}
 	for _, field := range []string{"kind", "tree", "tag"} {
 		if values := s.Filter.Values(field); len(values) > 0 {
 			v.Filter[field] = values
@@ -142,15 +158,19 @@ func (o *remoteAdd) run(ctx context.Context, w *workspace, args []string) error 
 	if err != nil {
 		return err
 	}
+	key, keyErr := w.key(ctx)
 	status, err := r.Status(ctx)
-	if err = errors.Join(err, r.Transport.Close()); err == nil {
+	if err = errors.Join(err, keyErr, r.Transport.Close()); err == nil {
 		err = s.Save(folder.At(w.Store.Dir()))
 	}
 	if err != nil {
 		return err
 	}
+	w.remark("this store is %s there; its key is %s", s.Label, key)
 	w.noteStrangers(status)
-	return w.print(viewRemote(s), "%s", w.table([][]string{viewRemote(s).row()}))
+	view := viewRemote(s)
+	view.Key = key.String()
+	return w.print(view, "%s", w.table([][]string{view.row()}))
 }
 
 // label returns what others know a store by: its host and the folder of its workspace.
@@ -183,7 +203,7 @@ func listRemotes(_ context.Context, w *workspace, _ []string) error {
 		views = append(views, viewRemote(s))
 		rows = append(rows, viewRemote(s).row())
 	}
-	return w.presentTable(rows, presentation{json: func(int) any { return map[string]any{"remotes": views} }})
+	return w.presentTable(rows, presentation{json: func(int) any { return remotesJSON{views} }})
 }
 
 // removeRemote forgets a remote, after it has said there that the store has left.
@@ -236,112 +256,14 @@ func (w *workspace) peerRow(p remote.Peer, s *remote.Status) []string {
 	}
 	if p.IsOwn {
 		here = fmt.Sprintf("pushed %d of %d", p.There, s.Position)
-		add(true, "this store")
-	} else {
+		add(true, "this store, %s", cmp.Or(p.Fingerprint, "which has not pushed yet"))
+	} else if add(p.IsFormer, "an earlier id of this store"); !p.IsFormer {
 		add(p.Behind > 0, "has not heard the last %s", count(int(p.Behind), "entry", "%d entries"))
 		add(s.Destroyed > 0 && !p.Destroys, "may still have what was destroyed here")
 	}
 	add(p.Left, "has left")
 	add(p.Problem != "", "%s", p.Problem)
 	return []string{string(p.Store[:8]), oneLine(string(p.Label)), said, here, strings.Join(states, "; ")}
-}
-
-type remoteTrust struct {
-	All    bool `flag:"all" not:"revoke"`
-	Revoke bool `flag:"revoke"`
-}
-
-func (o *remoteTrust) run(ctx context.Context, w *workspace, wanted []string) error {
-	peers := map[record.StoreID]remote.Peer{}
-	err := w.eachRemote(ctx, nil, func(_ remote.Setting, r *remote.Replica) error {
-		status, err := r.Status(ctx)
-		if err == nil {
-			for _, p := range status.Peers {
-				if !p.IsOwn && p.Fingerprint != "" {
-					peers[p.Store] = p
-				}
-			}
-		}
-		return err
-	})
-	if err != nil && !o.Revoke {
-		return err
-	}
-	if len(wanted) > 0 || o.All {
-		if err = o.change(ctx, w, wanted, peers); err != nil {
-			return err
-		}
-	}
-	trust, err := remote.LoadTrust(folder.At(w.Store.Dir()).Sub(remote.Folder))
-	if err != nil {
-		return err
-	}
-	return w.printTrustees(trust, peers)
-}
-
-// change trusts the stores that are wanted, or trusts them no more.
-func (o *remoteTrust) change(ctx context.Context, w *workspace, wanted []string, peers map[record.StoreID]remote.Peer) error {
-	return w.Store.Update(ctx, func(*store.Tx) error { // two at once would undo each other
-		trust, err := remote.LoadTrust(folder.At(w.Store.Dir()).Sub(remote.Folder))
-		if err != nil {
-			return err
-		}
-		known := map[record.StoreID]bool{}
-		for id := range peers {
-			known[id] = true
-		}
-		for _, t := range trust.All() {
-			known[t.Teller] = known[t.Teller] || o.Revoke
-		}
-		for id := range known {
-			is := func(begin string) bool { return len(begin) >= 8 && strings.HasPrefix(string(id), begin) }
-			if !o.All && !slices.ContainsFunc(wanted, is) {
-				continue
-			}
-			wanted = slices.DeleteFunc(wanted, is)
-			if o.Revoke {
-				err = trust.Remove(id)
-			} else {
-				err = trust.Set(remote.Trustee{Teller: id, Key: peers[id].Key, Label: peers[id].Label})
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if len(wanted) > 0 {
-			return record.NotFound.Errorf("no remote has a store %s with a sound state", wanted[0]).Try("filebus remote status")
-		}
-		return nil
-	})
-}
-
-type trusteeView struct {
-	Store       record.StoreID `json:"store"`
-	Label       remote.Label   `json:"label"`
-	Fingerprint string         `json:"fingerprint"`
-	Trusted     bool           `json:"trusted"`
-}
-
-func (w *workspace) printTrustees(trust *remote.Trust, peers map[record.StoreID]remote.Peer) error {
-	views := []trusteeView{}
-	for _, t := range trust.All() {
-		views = append(views, trusteeView{t.Teller, t.Label, t.Key.Fingerprint(), true})
-	}
-	for _, p := range peers {
-		if trust.Check(p.Store, p.Key) != nil {
-			views = append(views, trusteeView{p.Store, p.Label, p.Fingerprint, false})
-		}
-	}
-	slices.SortFunc(views, func(a, b trusteeView) int { return cmp.Or(cmp.Compare(a.Store, b.Store), cmp.Compare(a.Fingerprint, b.Fingerprint)) })
-	var rows [][]string
-	for _, v := range views {
-		state := "trusted"
-		if !v.Trusted {
-			state = "not trusted"
-		}
-		rows = append(rows, []string{state, string(v.Store), oneLine(string(v.Label)), v.Fingerprint})
-	}
-	return w.presentTable(rows, presentation{json: func(int) any { return map[string]any{"stores": views} }})
 }
 
 // withSync takes in what stands in files before do, and writes those that it has changed.

@@ -46,7 +46,6 @@ type Replica struct {
 	mine    map[record.StoreID]bool // that one, and the earlier ones
 	end     bundle.Place            // of the own log
 	heard   []Heard                 // of others, in the order of their ids
-	private map[record.Name]bool
 	listing *Listing
 }
 
@@ -59,7 +58,7 @@ func (r *Replica) look(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.own, r.mine, r.heard, r.private = ids[0], map[record.StoreID]bool{}, nil, map[record.Name]bool{}
+	r.own, r.mine, r.heard = ids[0], map[record.StoreID]bool{}, nil
 	for _, id := range ids {
 		r.mine[id] = true
 	}
@@ -70,13 +69,6 @@ func (r *Replica) look(ctx context.Context) (err error) {
 			if r.heard = append(r.heard, h); heardErr != nil {
 				err = heardErr
 			}
-		}
-		for ref, lookupErr := range tx.Lookup(store.FieldTag, TagPrivate) {
-			v, getErr := tx.Get(ref)
-			if err = errors.Join(err, lookupErr, getErr); err != nil {
-				return err
-			}
-			r.private[v.Record.Name] = true
 		}
 		own, ownErr := r.heardOf(tx, r.own)
 		r.end = own.Place
@@ -215,7 +207,9 @@ func (r *Replica) tell(ctx context.Context, key Key, origin record.StoreID, afte
 func (r *Replica) segment(ctx context.Context, key Key, request bundle.Request, out *Pushed) (bundle.Written, error) {
 	var text bytes.Buffer
 	request.Large = mostInside
-	request.Picks = func(of *record.Record, content store.Content) bool { return r.picks(of, content, request.Origin, out) }
+	request.Picks = func(tx *store.Tx, of *record.Record, content store.Content) bool {
+		return !isPrivate(tx, of) && r.picks(of, content, request.Origin, out)
+	}
 	written, err := bundle.Write(ctx, r.Workspace.Store, &text, request)
 	for _, body := range written.Apart {
 		if err == nil {
@@ -246,7 +240,7 @@ func (r *Replica) putBody(ctx context.Context, body store.Content, out *Pushed) 
 // picks reports whether a record may leave the store within the log of an origin. What other stores have
 // told leaves in their logs.
 func (r *Replica) picks(of *record.Record, content store.Content, origin record.StoreID, out *Pushed) bool {
-	if of.IsMerged() || of.Origin != origin && r.isTold(of.Origin, origin) || !r.Filter.Accepts(of) || r.private[of.Name] || slices.Contains(of.Tags, TagPrivate) {
+	if of.IsMerged() || of.Origin != origin && r.isTold(of.Origin, origin) || !r.Filter.Accepts(of) {
 		return false
 	}
 	if slices.Contains(of.Tags, TagPublic) {
@@ -262,6 +256,12 @@ func (r *Replica) picks(of *record.Record, content store.Content, origin record.
 	}
 	out.Held = append(out.Held, held)
 	return false
+}
+
+// isPrivate reports whether a record, or the newest version of its name, be it hidden, is private.
+func isPrivate(tx *store.Tx, of *record.Record) bool {
+	last, _, err := tx.Last(of.Name)
+	return slices.Contains(of.Tags, TagPrivate) || err == nil && slices.Contains(last.Record.Tags, TagPrivate)
 }
 
 // isTold reports whether the records of a store leave in another log than that of an origin.

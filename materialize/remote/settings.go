@@ -64,7 +64,7 @@ func LoadSetting(dir folder.Folder, name string) (s Setting, err error) {
 	}
 	content, err := dir.Sub(Folder).ReadUpTo(name, 1<<16)
 	if isAbsent(err) {
-		return s, record.NotFound.Errorf("there is no remote %s", name).Because(ErrNoRemote, name)
+		return s, record.NotFound.Errorf("there is no remote %s", name).Because(ErrNoRemote, name).Try("filebus remote list")
 	}
 	if err != nil {
 		return s, err

@@ -16,6 +16,7 @@ type Peer struct {
 	Label       Label          `json:"label,omitempty"`
 	Fingerprint string         `json:"fingerprint,omitempty"`
 	IsOwn       bool           `json:"own"`
+	IsFormer    bool           `json:"former"` // an earlier id of this store, as of one that was restored; its log may tell more
 	Trusted     bool           `json:"trusted"`
 	Problem     string         `json:"problem,omitempty"`
 	Said        *time.Time     `json:"said,omitempty"` // when it spoke last, by its own clock
@@ -57,7 +58,7 @@ func (r *Replica) Status(ctx context.Context) (*Status, error) {
 }
 
 func (r *Replica) peer(ctx context.Context, teller record.StoreID, s *Status) Peer {
-	p := Peer{Store: teller, IsOwn: r.mine[teller], There: r.covered(teller, func(id record.StoreID) bool { return id == teller })}
+	p := Peer{Store: teller, IsOwn: teller == r.own, IsFormer: teller != r.own && r.mine[teller], There: r.covered(teller, func(id record.StoreID) bool { return id == teller })}
 	if i := slices.IndexFunc(r.heard, func(h Heard) bool { return h.Origin == teller }); i >= 0 {
 		p.Here = r.heard[i].Position
 	}

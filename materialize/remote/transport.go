@@ -54,8 +54,8 @@ type Offer struct {
 // A Stray is something in a remote that is no blob, such as the "conflicted copy" of a program
 // that synchronises. It is never read.
 type Stray struct {
-	Path string // slash-separated, below the remote; raw bytes
-	Why  string // such as "is a symbolic link"
+	Path string `json:"path"` // slash-separated, below the remote; raw bytes
+	Why  string `json:"why"`  // such as "is a symbolic link"
 }
 
 // ErrAway says that a remote is not there: its disk is not mounted, or not synchronised yet.

@@ -121,7 +121,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil || len(later) != 2 || later[0].Position != 7 {
 		t.Errorf("behind position 6: %+v, %v", later, err)
 	}
-	picked := write(t, s, bundle.Request{Picks: func(r *record.Record, _ store.Content) bool { return r.Name.ID == "same" }})
+	picked := write(t, s, bundle.Request{Picks: func(_ *store.Tx, r *record.Record, _ store.Content) bool { return r.Name.ID == "same" }})
 	if items, err = read(t, s, picked); err != nil || len(items) != 8 || items[0].Record != nil || string(items[2].Head) != "one\r\n" {
 		t.Errorf("picked: %+v, %v", items, err)
 	}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"filebus/materialize/remote"
+	"filebus/store/record"
+)
+
+// remote says how the store and its remotes stand.
+func (d *doctor) remote(ctx context.Context) (string, error) {
+	all, err := d.remotes(nil)
+	if err != nil || len(all) == 0 {
+		return "none", err
+	}
+	ids, err := d.Store.Origins(ctx)
+	var said []string
+	isWell := true
+	for _, s := range all {
+		r, openErr := d.replica(ctx, s, false)
+		if err != nil || openErr != nil {
+			return "", cmp.Or(err, openErr)
+		}
+		if isWell && !isThere(filepath.Join(r.Keys.Dir, string(ids[0]))) {
+			said, isWell = append(said, "the store has no key, the next push makes one, which others have to trust"), false
+		}
+		ended := make(chan string, 1) // a disk that does not answer is not waited for
+		go func() {
+			status, err := r.Status(ctx)
+			if err != nil {
+				ended <- message(err)
+			} else {
+				ended <- d.oneRemote(status)
+			}
+		}()
+		text := "it does not answer"
+		select {
+		case text = <-ended:
+		case <-time.After(time.Second):
+		}
+		said, isWell = append(said, s.Name+": "+text), isWell && strings.HasPrefix(text, inStep)
+	}
+	if text := strings.Join(said, "; "); !isWell {
+		return "", record.Partly.Errorf("%s", text)
+	}
+	return strings.Join(said, "; "), nil
+}
+
+const inStep = "in step"
+
+// oneRemote says what waits, who is not trusted, what does not belong there, and when another store spoke last.
+func (d *doctor) oneRemote(s *remote.Status) string {
+	push, pull, bad, last := s.Position, uint64(0), 0, time.Time{}
+	for _, p := range s.Peers {
+		switch {
+		case p.IsOwn:
+			push -= min(p.There, push)
+		case p.Problem != "":
+			bad++
+		default:
+			pull += p.There - min(p.Here, p.There)
+			if last.Before(*p.Said) {
+				last = *p.Said
+			}
+		}
+	}
+	text := inStep
+	if pull+push > 0 || bad+len(s.Strays) > 0 {
+		text = fmt.Sprintf("%d to push, %d to pull, %s not trusted or not sound, %s not belong there", push, pull,
+			plural(bad, "store"), count(len(s.Strays), "1 file does", "%d files do"))
+	}
+	if !last.IsZero() {
+		text += ", another store spoke last at " + d.minute(last)
+	}
+	return text
+}

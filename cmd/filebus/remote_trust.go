@@ -1,0 +1,124 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"filebus/materialize/remote"
+	"filebus/store"
+	"filebus/store/folder"
+	"filebus/store/record"
+)
+
+type remoteTrust struct {
+	All    bool `flag:"all" not:"revoke"`
+	Revoke bool `flag:"revoke"`
+}
+
+func (o *remoteTrust) run(ctx context.Context, w *workspace, wanted []string) error {
+	peers := map[record.StoreID]remote.Peer{}
+	err := w.eachRemote(ctx, nil, func(_ remote.Setting, r *remote.Replica) error {
+		status, err := r.Status(ctx)
+		if err == nil {
+			for _, p := range status.Peers {
+				if !p.IsOwn && p.Fingerprint != "" {
+					peers[p.Store] = p
+				}
+			}
+		}
+		return err
+	})
+	if err != nil && len(peers) == 0 && !o.Revoke {
+		return err
+	}
+	if err != nil { // the others are enough, if they have it
+		w.note("%s", message(err))
+	}
+	if len(wanted) > 0 || o.All {
+		if err = o.change(ctx, w, wanted, peers); err != nil {
+			return err
+		}
+	}
+	trust, err := remote.LoadTrust(folder.At(w.Store.Dir()).Sub(remote.Folder))
+	if err != nil {
+		return err
+	}
+	return w.printTrustees(trust, peers)
+}
+
+// change trusts the stores that are wanted, or trusts them no more.
+func (o *remoteTrust) change(ctx context.Context, w *workspace, wanted []string, peers map[record.StoreID]remote.Peer) error {
+	return w.Store.Update(ctx, func(*store.Tx) error { // two at once would undo each other
+		trust, err := remote.LoadTrust(folder.At(w.Store.Dir()).Sub(remote.Folder))
+		if err != nil {
+			return err
+		}
+		known := map[record.StoreID]bool{}
+		for id := range peers {
+			known[id] = true
+		}
+		for _, t := range trust.All() {
+			known[t.Teller] = known[t.Teller] || o.Revoke
+		}
+		for id := range known {
+			is := func(begin string) bool { return len(begin) >= 8 && strings.HasPrefix(string(id), begin) }
+			isNew := o.All && !trust.Knows(id) // another key is for those who name its store
+			if !isNew && !slices.ContainsFunc(wanted, is) {
+				continue
+			}
+			wanted = slices.DeleteFunc(wanted, is)
+			if o.Revoke {
+				err = trust.Remove(id)
+			} else {
+				err = trust.Set(remote.Trustee{Teller: id, Key: peers[id].Key, Label: peers[id].Label})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		switch {
+		case len(wanted) > 0 && o.Revoke:
+			return record.NotFound.Errorf("no store that is trusted has an id that begins with %s, or that is too short", wanted[0]).Try("filebus remote trust")
+		case len(wanted) > 0:
+			return record.NotFound.Errorf("no remote has a store %s with a sound state, or 8 digits of its id are wanted", wanted[0]).Try("filebus remote status")
+		}
+		return nil
+	})
+}
+
+type trusteeView struct {
+	Store       record.StoreID `json:"store"`
+	Label       remote.Label   `json:"label"`
+	Fingerprint string         `json:"fingerprint"`
+	Trusted     bool           `json:"trusted"`
+}
+
+type trusteesJSON struct {
+	Stores []trusteeView `json:"stores"`
+}
+
+func (w *workspace) printTrustees(trust *remote.Trust, peers map[record.StoreID]remote.Peer) error {
+	views := []trusteeView{}
+	for _, t := range trust.All() {
+		views = append(views, trusteeView{t.Teller, t.Label, t.Key.Fingerprint(), true})
+	}
+	for _, p := range peers {
+		if trust.Check(p.Store, p.Key) != nil {
+			views = append(views, trusteeView{p.Store, p.Label, p.Fingerprint, false})
+		}
+	}
+	slices.SortFunc(views, func(a, b trusteeView) int {
+		return cmp.Or(cmp.Compare(a.Store, b.Store), cmp.Compare(a.Fingerprint, b.Fingerprint))
+	})
+	var rows [][]string
+	for _, v := range views {
+		state := "trusted"
+		if !v.Trusted {
+			state = "not trusted"
+		}
+		rows = append(rows, []string{state, string(v.Store), oneLine(string(v.Label)), v.Fingerprint})
+	}
+	return w.presentTable(rows, presentation{json: func(int) any { return trusteesJSON{views} }})
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestReplicate lets two workspaces follow each other through a folder: what is written to a file here becomes a file
+// there. A folder that goes away is said once; an interrupt ends it, and leaves both sound.
+func TestReplicate(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("no interrupt can be sent there")
+	}
+	top := t.TempDir()
+	run := func(name string, args ...string) string {
+		t.Helper()
+		cmd := filebusCommand(t, filepath.Join(top, name), args...)
+		cmd.Env = append(cmd.Env, "FILEBUS_STATE="+filepath.Join(top, "state"))
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+		}
+		return string(out)
+	}
+	both, shared := []string{"a", "b"}, filepath.Join(top, "shared")
+	for _, name := range both {
+		must(t, os.Mkdir(filepath.Join(top, name), 0o777))
+		run(name, "init")
+		run(name, "config", "set", "notes", "docs")
+		run(name, "remote", "add", "team", shared)
+	}
+	for _, name := range both {
+		writeIn(t, filepath.Join(top, name), "docs/from-"+name+".md", "Of "+name+".\n")
+		run(name, "push") // else there is nobody to trust
+	}
+	started := map[string]*watchProcess{}
+	for _, name := range both {
+		run(name, "remote", "trust", "--all")
+		p := &watchProcess{t: t, cmd: filebusCommand(t, filepath.Join(top, name), "replicate", "--every", "1s")}
+		p.cmd.Env = append(p.cmd.Env, "FILEBUS_STATE="+filepath.Join(top, "state"))
+		out, err := p.cmd.StdoutPipe()
+		must(t, err)
+		errs, err := p.cmd.StderrPipe()
+		must(t, err)
+		must(t, p.cmd.Start())
+		t.Cleanup(func() { _ = p.cmd.Process.Kill() }) // it may have ended
+		p.collect(out, &p.out)
+		p.collect(errs, &p.errs)
+		started[name] = p
+	}
+	writeIn(t, filepath.Join(top, "a"), "docs/one.md", "One.\n")
+	started["b"].waitFor(&started["b"].out, "note/docs/from-a.md", "note/docs/one.md", " new, 0 older")
+	writeIn(t, filepath.Join(top, "b"), "docs/one.md", "One and two.\n")
+	a := started["a"]
+	a.waitFor(&a.out, "note/docs/from-b.md")
+	for !strings.Contains(run("a", "get", "note/docs/one.md"), "two") {
+	}
+	must(t, os.Rename(shared, shared+".away"))
+	a.waitFor(&a.errs, "no remote is at "+shared)
+	writeIn(t, filepath.Join(top, "a"), "docs/away.md", "Written meanwhile.\n")
+	a.waitFor(&a.out, "note/docs/away.md")
+	must(t, os.Rename(shared+".away", shared))
+	started["b"].waitFor(&started["b"].out, "note/docs/away.md")
+	for _, name := range both {
+		if code := started[name].end(); code != exitInterrupted {
+			_, errs := started[name].said()
+			t.Errorf("%s, interrupted: exit code %d\n%s", name, code, errs)
+		}
+		run(name, "verify")
+		if got := run(name, "get", "note/docs/away.md"); got != "Written meanwhile.\n" {
+			t.Errorf("%s has %q", name, got)
+		}
+	}
+	if out, errs := a.said(); strings.Count(errs, "no remote is at") != 1 || strings.Contains(out, "pushed 0 records") {
+		t.Errorf("it says too much:\n%s\n%s", out, errs)
+	}
+}
