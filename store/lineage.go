@@ -181,7 +181,7 @@ func (l *lineage) isSeen(first, n *node) bool {
 	l.above(first.ref, seen)
 	l.above(n.ref, own)
 	for ref := range seen {
-		if !own[ref] && l.agree(l.node(ref), n) {
+		if before := l.node(ref); !own[ref] && !before.Merged && l.agree(before, n) { // others have no merged one
 			return true
 		}
 	}

@@ -444,6 +444,41 @@ func TestConverge(t *testing.T) {
 	}
 }
 
+// What a store has made by itself is told without its text. It may say the same as another store's
+// version: that decides nothing, for the others cannot know it.
+func TestConvergeMerged(t *testing.T) {
+	a, b := side{newStore(t, 2)}, side{newStore(t, 1)} // the clock of a is ahead
+	first := put(t, a.Store, "n", "first")
+	body, err := a.Prepare(t.Context(), []byte("the same"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	update(t, a.Store, func(tx *store.Tx) error {
+		r := record.Record{Name: record.Name{Kind: record.KindNote, ID: "n"}, Source: record.SourceSync}
+		_, err := tx.Put(store.Draft{Record: r, Body: body, Merged: []record.Ref{first}})
+		return err
+	})
+	put(t, b.Store, "n", "the same")
+	put(t, a.Store, "n", "what goes on")
+	put(t, a.Store, "n", "what goes on from that")
+	picks := func(r *record.Record, _ store.Content) bool { return !r.IsMerged() }
+	for range 2 {
+		for from, to := range map[side]side{a: b, b: a} {
+			items, _ := read(t, to.Store, write(t, from.Store, bundle.Request{Picks: picks}))
+			update(t, to.Store, func(tx *store.Tx) (err error) {
+				for _, item := range items {
+					_, hearErr := hear(tx, item)
+					err = errors.Join(err, hearErr)
+				}
+				return err
+			})
+		}
+	}
+	if diff := cmp.Diff(a.refs(t, "n"), b.refs(t, "n")); diff != "" {
+		t.Errorf("head and conflicts (-a +b):\n%s", diff)
+	}
+}
+
 // hearMixed hears several logs, each in its order.
 func hearMixed(tx *store.Tx, random *rand.Rand, all [][]bundle.Item) error {
 	for at := make([]int, len(all)); ; {
