@@ -121,7 +121,13 @@ func (f *five) cut(through *flaky, cancel func()) string {
 		through.after = at
 		return " (fails after call)"
 	case 2:
-		through.hide = func(remote.Name) bool { return f.IntN(3) == 0 }
+		hidden := map[remote.Name]bool{}
+		through.hide = func(name remote.Name) bool {
+			if _, known := hidden[name]; !known {
+				hidden[name] = f.IntN(3) == 0
+			}
+			return hidden[name]
+		}
 		return " (half synchronised)"
 	case 3:
 		through.before = func() error {
