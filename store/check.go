@@ -482,7 +482,7 @@ func (c *checker) checkName(tx *Tx, name record.Name, entry nameEntry) error {
 // opOf says which operation of the log a line of a history stands for.
 var opOf = map[Change]Op{
 	ChangePut: OpPut, ChangeAdopt: OpPut, changeConflict: OpPut, ChangeDrop: OpPut, ChangeRetire: OpRetire, changeResolve: OpRetire,
-	changeOver: OpDrop, changeUnder: OpDrop, changeHeir: OpDrop,
+	changeOver: OpDrop, changeUnder: OpDrop, changeHeir: OpDrop, changeVoid: OpPut,
 }
 
 // checkHistory compares each line of a history with the log.

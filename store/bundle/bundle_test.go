@@ -479,6 +479,43 @@ func TestConvergeMerged(t *testing.T) {
 	}
 }
 
+// What was destroyed may be told before what it went on from comes: all decide alike.
+func TestConvergeDropped(t *testing.T) {
+	a, b, c, d := side{newStore(t, 1)}, side{newStore(t, 2)}, side{newStore(t, 3)}, side{newStore(t, 4)}
+	for _, id := range []string{"n", "m"} {
+		put(t, a.Store, id, "first")
+		ref := put(t, a.Store, id, "second")
+		update(t, a.Store, func(tx *store.Tx) error { return tx.Drop(ref) })
+	}
+	tell := func(from, to side) {
+		origin := ""
+		update(t, from.Store, func(tx *store.Tx) error { origin = string(tx.Origin()); return nil })
+		picks := func(r *record.Record, _ store.Content) bool { return string(r.Origin) == origin }
+		items, _ := read(t, to.Store, write(t, from.Store, bundle.Request{Picks: picks}))
+		update(t, to.Store, func(tx *store.Tx) (err error) {
+			for _, item := range items {
+				_, hearErr := hear(tx, item)
+				err = errors.Join(err, hearErr)
+			}
+			return err
+		})
+	}
+	e := side{newStore(t, 0)} // whose texts are older
+	put(t, e.Store, "m", "of e")
+	tell(a, b)
+	for _, from := range []side{e, b, a} {
+		tell(from, c)
+	}
+	for _, from := range []side{a, b, e} {
+		tell(from, d)
+	}
+	for _, id := range []string{"n", "m"} {
+		if diff := cmp.Diff(d.refs(t, id), c.refs(t, id)); diff != "" {
+			t.Errorf("%s, head and conflicts (-in order +out of it):\n%s", id, diff)
+		}
+	}
+}
+
 // hearMixed hears several logs, each in its order.
 func hearMixed(tx *store.Tx, random *rand.Rand, all [][]bundle.Item) error {
 	for at := make([]int, len(all)); ; {
