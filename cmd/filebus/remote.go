@@ -332,7 +332,9 @@ func (w *workspace) printTrustees(trust *remote.Trust, peers map[record.StoreID]
 			views = append(views, trusteeView{p.Store, p.Label, p.Fingerprint, false})
 		}
 	}
-	slices.SortFunc(views, func(a, b trusteeView) int { return cmp.Or(cmp.Compare(a.Store, b.Store), cmp.Compare(a.Fingerprint, b.Fingerprint)) })
+	slices.SortFunc(views, func(a, b trusteeView) int {
+		return cmp.Or(cmp.Compare(a.Store, b.Store), cmp.Compare(a.Fingerprint, b.Fingerprint))
+	})
 	var rows [][]string
 	for _, v := range views {
 		state := "trusted"
