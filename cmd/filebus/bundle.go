@@ -23,7 +23,7 @@ type bundleCreate struct {
 func (o *bundleCreate) run(ctx context.Context, w *workspace, args []string) error {
 	request := bundle.Request{After: uint64(o.After)}
 	if !o.filter.IsZero() {
-		request.Picks = func(r *record.Record, _ store.Content) bool { return o.filter.Accepts(r) }
+		request.Picks = func(_ *store.Tx, r *record.Record, _ store.Content) bool { return o.filter.Accepts(r) }
 	}
 	if args[0] == "-" {
 		_, err := bundle.Write(ctx, w.Store, w.out, request)

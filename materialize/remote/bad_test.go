@@ -16,6 +16,7 @@ import (
 	"filebus/materialize/remote/remotetest"
 	"filebus/store"
 	"filebus/store/bundle"
+	"filebus/store/record"
 )
 
 // A met is three machines over a remote in memory: a has told the notes one, two and three, each in a segment
@@ -466,6 +467,19 @@ func TestKeptHere(t *testing.T) {
 	}
 	m.a.put("diary", "an old swordfish", "shared")
 	m.a.put("diary", "a new swordfish", "private", "shared")
+	m.a.put("gone", "the older swordfish", "shared")
+	m.a.put("gone", "the newer swordfish", "private", "shared")
+	issue := record.Name{Kind: record.KindIssue, ID: "ISSUE-20260302-007"}
+	other := record.Name{Kind: record.KindIssue, ID: "ISSUE-20260302-008"}
+	f := &five{t: t}
+	if err := errors.Join(m.a.Remove(context.Background(), note("gone")), f.putIssue(m.a, issue.ID), f.putIssue(m.a, other.ID)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tag := range []string{"shared", "private"} {
+		if _, err := m.a.Tag(context.Background(), issue, []string{tag}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
 	m.a.put("filtered", "a plain swordfish")
 	m.a.put("token", "ghp_"+"A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8 swordfish\n", "shared")
 	m.a.put("open", "the text of open", "shared")
@@ -478,7 +492,7 @@ func TestKeptHere(t *testing.T) {
 		t.Error("what is open has not come")
 	}
 	for _, p := range m.Paths() {
-		for _, word := range []string{"swordfish", "diary", "filtered", "ghp_"} {
+		for _, word := range []string{"swordfish", "diary", "note/gone", "filtered", "ghp_", issue.ID} {
 			if bytes.Contains(m.Blob(p), []byte(word)) {
 				t.Errorf("%q is in %s", word, p)
 			}
@@ -486,6 +500,89 @@ func TestKeptHere(t *testing.T) {
 	}
 	if m.a.head("diary") == "" || m.a.head("token") == "" {
 		t.Error("something is lost here")
+	}
+}
+
+// A private entry of a file keeps neither the others from leaving nor its name in what is around them.
+func TestPrivateEntry(t *testing.T) {
+	m := newMet(t)
+	f := &five{t: t}
+	const secret, open = "ISSUE-20260302-007", "ISSUE-20260302-008"
+	err := errors.Join(f.putIssue(m.a, secret), f.putIssue(m.a, open))
+	if err == nil {
+		_, err = m.a.Tag(context.Background(), record.Name{Kind: record.KindIssue, ID: secret}, []string{remote.TagPrivate}, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	exchange(t, m.a, m.b, m.c)
+	for _, p := range m.Paths() {
+		if bytes.Contains(m.Blob(p), []byte(secret)) {
+			t.Errorf("%s is in %s", secret, p)
+		}
+	}
+	text, _ := os.ReadFile(filepath.Join(m.c.Root, queueFile)) // none is empty
+	if !bytes.Contains(text, []byte(open)) {
+		t.Errorf("the queue of c has not the other entry: %s", text)
+	}
+	if text, _ = os.ReadFile(filepath.Join(m.a.Root, queueFile)); !bytes.Contains(text, []byte(secret)) {
+		t.Errorf("the entry is lost: %s", text)
+	}
+}
+
+// Two logs under one id are told apart, whichever comes first, and the store that was there goes on.
+func TestOtherLog(t *testing.T) {
+	m := newMet(t)
+	m.b.pull()
+	other := remotetest.NewMemory()
+	twin := *m.a
+	twin.through, twin.label = other.Open(), "twin"
+	seeded := func(of *machine) {
+		of.seed = "the same for both of them, of which each takes what it needs"
+		of.openIn(filepath.Join(t.TempDir(), "seeded"))
+		trusts(of)
+	}
+	first := *m.a
+	seeded(&first)
+	seeded(&twin)
+	if first.id() != twin.id() {
+		t.Fatalf("the stores have the ids %s and %s", first.id(), twin.id())
+	}
+	first.put("one", "the text of one")
+	first.put("two", "the text of two")
+	first.push()
+	twin.put("other", "the text of the other")
+	twin.push()
+	twin.put("more", "more of the other")
+	twin.put("most", "most of the other")
+	twin.push()
+	trusts(&first, m.b, m.c)
+	m.c.pull()
+	for _, p := range other.Paths() { // as if that machine had written over it
+		m.Plant(p, other.Blob(p))
+	}
+	for _, of := range []*machine{m.b, m.c} {
+		if out := of.pull(); of == m.c && !strings.Contains(reasons(out), "two stores have the id") {
+			t.Errorf("%s: %q", of.label, reasons(out))
+		}
+		if of.head("of-b") == "" {
+			t.Errorf("%s has lost the note of b", of.label)
+		}
+	}
+	was := first.id()
+	if out := first.push(); !out.Renewed || first.id() == was {
+		t.Errorf("it goes on under its id")
+	}
+	trusts(&first, m.b, m.c)
+	m.c.pull()
+	if m.c.head("two") != "the text of two" {
+		t.Errorf("the note two is %q", m.c.head("two"))
+	}
+	first.put("three", "the text of three, and the first")
+	first.push()
+	m.c.pull()
+	if got := m.c.head("three"); got != "the text of three, and the first" && m.c.head("one") == "" {
+		t.Errorf("the note three is %q", got)
 	}
 }
 

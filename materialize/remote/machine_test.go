@@ -54,6 +54,7 @@ type machine struct {
 	keys    remote.Keys
 	through remote.Transport
 	filter  record.Filter
+	seed    string // of the store's id; "": a random one
 }
 
 // newMachine returns a machine whose clock is wrong by some time. Its store must be sound when the test ends.
@@ -75,10 +76,13 @@ func newMachine(t testing.TB, label string, through remote.Transport, wrong time
 func (m *machine) openIn(dir string) {
 	m.t.Helper()
 	at := materialize.Location{Store: filepath.Join(dir, ".filebus"), Main: dir, Root: dir}
+	options := store.Options{Now: m.clock.Now, Wait: time.Minute}
+	if m.seed != "" {
+		options.Random = strings.NewReader(m.seed)
+	}
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
-		m.Workspace, err = materialize.Create(context.Background(), at, materialize.Settings{Home: m.t.TempDir()},
-			store.Options{Now: m.clock.Now, Wait: time.Minute})
+		m.Workspace, err = materialize.Create(context.Background(), at, materialize.Settings{Home: m.t.TempDir()}, options)
 	}
 	if err != nil {
 		m.t.Fatal(err)

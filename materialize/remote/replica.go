@@ -47,7 +47,6 @@ type Replica struct {
 	mine    map[record.StoreID]bool // that one, and the earlier ones
 	end     bundle.Place            // of the own log
 	heard   []Heard                 // of others, in the order of their ids
-	private map[record.Name]bool
 	listing *Listing
 }
 
@@ -60,7 +59,7 @@ func (r *Replica) look(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.own, r.mine, r.heard, r.private = ids[0], map[record.StoreID]bool{}, nil, map[record.Name]bool{}
+	r.own, r.mine, r.heard = ids[0], map[record.StoreID]bool{}, nil
 	for _, id := range ids {
 		r.mine[id] = true
 	}
@@ -71,13 +70,6 @@ func (r *Replica) look(ctx context.Context) (err error) {
 			if r.heard = append(r.heard, h); heardErr != nil {
 				err = heardErr
 			}
-		}
-		for ref, lookupErr := range tx.Lookup(store.FieldTag, TagPrivate) {
-			v, getErr := tx.Get(ref)
-			if err = errors.Join(err, lookupErr, getErr); err != nil {
-				return err
-			}
-			r.private[v.Record.Name] = true
 		}
 		own, ownErr := r.heardOf(tx, r.own)
 		r.end = own.Place
@@ -230,7 +222,9 @@ func (r *Replica) tell(ctx context.Context, key Key, gaps []Span, out *Pushed) e
 func (r *Replica) segment(ctx context.Context, key Key, request bundle.Request, out *Pushed) (bundle.Written, error) {
 	var text bytes.Buffer
 	request.Large = mostInside
-	request.Picks = func(of *record.Record, content store.Content) bool { return r.picks(of, content, request.Origin, out) }
+	request.Picks = func(tx *store.Tx, of *record.Record, content store.Content) bool {
+		return !isPrivate(tx, of, content) && r.picks(of, content, request.Origin, out)
+	}
 	written, err := bundle.Write(ctx, r.Workspace.Store, &text, request)
 	for _, body := range written.Apart {
 		if err == nil {
@@ -261,7 +255,7 @@ func (r *Replica) putBody(ctx context.Context, body store.Content, out *Pushed) 
 // picks reports whether a record may leave the store within the log of an origin. What other stores have
 // told leaves in their logs.
 func (r *Replica) picks(of *record.Record, content store.Content, origin record.StoreID, out *Pushed) bool {
-	if of.IsMerged() || of.Origin != origin && r.isTold(of.Origin, origin) || !r.Filter.Accepts(of) || r.private[of.Name] || slices.Contains(of.Tags, TagPrivate) {
+	if of.IsMerged() || of.Origin != origin && r.isTold(of.Origin, origin) || !r.Filter.Accepts(of) {
 		return false
 	}
 	if slices.Contains(of.Tags, TagPublic) {
@@ -277,6 +271,28 @@ func (r *Replica) picks(of *record.Record, content store.Content, origin record.
 	}
 	out.Held = append(out.Held, held)
 	return false
+}
+
+// isPrivate reports whether a record is of a name that is private, or was that last, or tells one, as frames do.
+func isPrivate(tx *store.Tx, of *record.Record, content store.Content) bool {
+	names := []record.Name{of.Name}
+	if of.Name.Kind == record.KindFrame {
+		text, err := content.Bytes()
+		if err != nil {
+			return true
+		}
+		frame, err := record.DecodeFrame(of.Name.Tree, text)
+		names = append(names, frame.Slots()...)
+		for ref := range tx.Lookup(store.FieldTag, TagPrivate) {
+			if v, getErr := tx.Get(ref); err != nil && getErr == nil && v.Record.Path == of.Path { // it is a whole file, with its entries
+				return true
+			}
+		}
+	}
+	return slices.Contains(of.Tags, TagPrivate) || slices.ContainsFunc(names, func(n record.Name) bool {
+		last, _, err := tx.Last(n)
+		return err == nil && slices.Contains(last.Record.Tags, TagPrivate)
+	})
 }
 
 // isTold reports whether the records of a store leave in another log than that of an origin.

@@ -121,7 +121,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil || len(later) != 2 || later[0].Position != 7 {
 		t.Errorf("behind position 6: %+v, %v", later, err)
 	}
-	picked := write(t, s, bundle.Request{Picks: func(r *record.Record, _ store.Content) bool { return r.Name.ID == "same" }})
+	picked := write(t, s, bundle.Request{Picks: func(_ *store.Tx, r *record.Record, _ store.Content) bool { return r.Name.ID == "same" }})
 	if items, err = read(t, s, picked); err != nil || len(items) != 8 || items[0].Record != nil || string(items[2].Head) != "one\r\n" {
 		t.Errorf("picked: %+v, %v", items, err)
 	}
@@ -461,7 +461,7 @@ func TestConvergeMerged(t *testing.T) {
 	put(t, b.Store, "n", "the same")
 	put(t, a.Store, "n", "what goes on")
 	put(t, a.Store, "n", "what goes on from that")
-	picks := func(r *record.Record, _ store.Content) bool { return !r.IsMerged() }
+	picks := func(_ *store.Tx, r *record.Record, _ store.Content) bool { return !r.IsMerged() }
 	for range 2 {
 		for from, to := range map[side]side{a: b, b: a} {
 			items, _ := read(t, to.Store, write(t, from.Store, bundle.Request{Picks: picks}))
@@ -490,7 +490,7 @@ func TestConvergeDropped(t *testing.T) {
 	tell := func(from, to side) {
 		origin := ""
 		update(t, from.Store, func(tx *store.Tx) error { origin = string(tx.Origin()); return nil })
-		picks := func(r *record.Record, _ store.Content) bool { return string(r.Origin) == origin }
+		picks := func(_ *store.Tx, r *record.Record, _ store.Content) bool { return string(r.Origin) == origin }
 		items, _ := read(t, to.Store, write(t, from.Store, bundle.Request{Picks: picks}))
 		update(t, to.Store, func(tx *store.Tx) (err error) {
 			for _, item := range items {

@@ -22,7 +22,7 @@ type Request struct {
 	Until  uint64         // that of the last entry; 0: the log's end
 	// Picks says which records travel, with their bodies. Nil: all, and the names of those
 	// that are destroyed.
-	Picks func(*record.Record, store.Content) bool
+	Picks func(*store.Tx, *record.Record, store.Content) bool
 	Most  int64 // the bundle ends before it has more bytes than this, but not before its first entry; 0: with the log
 	Large int64 // bodies that take more bytes than this travel by themselves; 0: none do
 }
@@ -149,7 +149,7 @@ func (w *writer) outgoing(tx *store.Tx, told store.Told) (o outgoing, err error)
 	case err != nil:
 		return o, err
 	}
-	if o.content, err = tx.Content(v.Record); err != nil || w.Picks != nil && !w.Picks(v.Record, o.content) {
+	if o.content, err = tx.Content(v.Record); err != nil || w.Picks != nil && !w.Picks(tx, v.Record, o.content) {
 		o.content = store.Content{}
 		return o, err
 	}
