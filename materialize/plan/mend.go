@@ -116,6 +116,10 @@ func (w Planner) mendFrame(ctx context.Context, tx *store.Tx, f File, name recor
 	draft := frameDraft(f)
 	if isHead {
 		draft.Merged = []record.Ref{first.Ref}
+	} else if last.Record == nil || last.Record.IsMerged() { // that of a store whose log is not here yet counts when it comes
+		for _, e := range s.Entries {
+			draft.Merged = append(draft.Merged, e.Version.Ref)
+		}
 	}
 	done, err := tx.Put(draft)
 	return !done.Unchanged, err
