@@ -2,6 +2,7 @@ package bundle_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -29,8 +30,9 @@ func newStore(t testing.TB, seed byte) *store.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if report, err := s.Check(t.Context(), nil); err == nil && len(report.Faults) > 0 {
-			t.Errorf("Check: %q", report.Faults)
+		report, err := s.Check(context.Background(), nil) // that of the test is over
+		if err = errors.Join(err, report.Err()); err != nil {
+			t.Errorf("Check: %v", err)
 		}
 	})
 	return s
@@ -482,8 +484,9 @@ func TestConvergeMerged(t *testing.T) {
 // What was destroyed may be told before what it went on from comes: all decide alike.
 func TestConvergeDropped(t *testing.T) {
 	a, b, c, d := side{newStore(t, 1)}, side{newStore(t, 2)}, side{newStore(t, 3)}, side{newStore(t, 4)}
+	var first record.Ref
 	for _, id := range []string{"n", "m"} {
-		put(t, a.Store, id, "first")
+		first = put(t, a.Store, id, "first")
 		ref := put(t, a.Store, id, "second")
 		update(t, a.Store, func(tx *store.Tx) error { return tx.Drop(ref) })
 	}
@@ -509,10 +512,23 @@ func TestConvergeDropped(t *testing.T) {
 	for _, from := range []side{a, b, e} {
 		tell(from, d)
 	}
-	for _, id := range []string{"n", "m"} {
-		if diff := cmp.Diff(d.refs(t, id), c.refs(t, id)); diff != "" {
-			t.Errorf("%s, head and conflicts (-in order +out of it):\n%s", id, diff)
+	want := func() {
+		t.Helper()
+		for _, id := range []string{"n", "m"} {
+			if diff := cmp.Diff(d.refs(t, id), c.refs(t, id)); diff != "" {
+				t.Errorf("%s, head and conflicts (-in order +out of it):\n%s", id, diff)
+			}
 		}
+	}
+	want()
+	for _, s := range []side{c, d} { // what is left counts again
+		update(t, s.Store, func(tx *store.Tx) error {
+			_, err := tx.DropAs(first)
+			return err
+		})
+	}
+	if want(); c.refs(t, "m")[0][0] == "" {
+		t.Error("what is left is not current")
 	}
 }
 
