@@ -47,6 +47,20 @@ func (all Files) Add(r *record.Record) {
 	}
 }
 
+// Note is Add with what the file has by now, before that changes: a frame of another store may be without it.
+func (all Files) Note(tx *store.Tx, r *record.Record) {
+	frame := record.Name{Tree: r.Name.Tree, Kind: record.KindFrame, ID: r.Path}
+	if r.Name.Kind == record.KindFrame {
+		frame = r.Name
+	}
+	if head, err := tx.Head(frame); err == nil && all[frame] == nil {
+		if now, err := anyFrame(tx, head); err == nil {
+			all[frame] = append([]record.Name{}, now.Slots()...)
+		}
+	}
+	all.Add(r)
+}
+
 // MendFrames is Mend for all files.
 func (w Planner) MendFrames(ctx context.Context) (paths []string, err error) {
 	err = w.Store.Update(ctx, func(tx *store.Tx) error {
