@@ -65,6 +65,7 @@ func reasons(out *remote.Pulled) string {
 // What others, disks and programs do to a remote costs nothing but what they do it to: the rest is taken in, the
 // message names it, and what a machine has comes again.
 func TestBadRemote(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name  string
 		do    func(*testing.T, met)

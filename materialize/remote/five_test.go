@@ -28,11 +28,13 @@ var long = flag.Duration("long", 0, "how long TestFiveStores goes on; 0: a few s
 var errCut = errors.New("cut off")
 
 // TestFiveStores lets five stores with wrong clocks do random things, and exchange them over a folder,
-// cut off at random moments. Then all that was acknowledged is everywhere, or destroyed everywhere.
+// cut off at random moments. Then all that was acknowledged is everywhere, or destroyed everywhere. FILEBUS_SEED repeats
+// what a run has done, but for the moments.
 func TestFiveStores(t *testing.T) {
-	end := time.Now().Add(4 * time.Second)
+	t.Parallel()
+	end, steps := time.Now().Add(2*time.Second), 70
 	if *long > 0 {
-		end = time.Now().Add(*long)
+		end, steps = time.Now().Add(*long), 250
 	}
 	for seed := uint64(time.Now().UnixNano()); !t.Failed(); seed++ {
 		if given := os.Getenv("FILEBUS_SEED"); given != "" {
@@ -41,7 +43,7 @@ func TestFiveStores(t *testing.T) {
 		}
 		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			f := newFive(t, seed)
-			for range 120 {
+			for range steps {
 				f.step()
 			}
 			f.settle()

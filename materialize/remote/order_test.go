@@ -22,6 +22,7 @@ import (
 // hear these logs a piece at a time, in any interleaving, have the same heads, conflicts and files, in which all
 // edits stand.
 func TestAnyOrder(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			m := remotetest.NewMemory()
@@ -39,7 +40,7 @@ func TestAnyOrder(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for range 50 {
+			for range 40 {
 				f.work(f.machines[f.IntN(4)])
 			}
 			for _, w := range f.machines {
