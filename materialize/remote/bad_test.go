@@ -368,6 +368,7 @@ func TestGoneBack(t *testing.T) {
 
 // A machine that stops in mid-push leaves what others can use, and goes on there, whichever call was the last.
 func TestStoppedPush(t *testing.T) {
+	t.Parallel()
 	for n := 0; ; n++ {
 		m := newMet(t)
 		m.a.put("large", random(400<<10))

@@ -31,7 +31,7 @@ func TestAnyOrder(t *testing.T) {
 				f.machines = append(f.machines, newMachine(t, fmt.Sprint("writer", i), m.Open(), time.Duration(f.IntN(5)-2)*24*time.Hour))
 			}
 			var fresh []*machine
-			for i := range 3 {
+			for i := range 2 {
 				fresh = append(fresh, newMachine(t, fmt.Sprint("fresh", i), m.Open(), 0))
 			}
 			trusts(append(fresh, f.machines...)...)
@@ -40,7 +40,7 @@ func TestAnyOrder(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for range 40 {
+			for range 30 {
 				f.work(f.machines[f.IntN(4)])
 			}
 			for _, w := range f.machines {
@@ -122,8 +122,8 @@ func (f *five) hearBit(m *remotetest.Memory, late *machine) {
 		o.Segments = seen
 		return o
 	}
-	for range 25 {
-		until[f.machines[f.IntN(4)].id()] += uint64(f.IntN(30))
+	for range 12 {
+		until[f.machines[f.IntN(4)].id()] += uint64(f.IntN(40))
 		late.pull()
 		if f.IntN(3) == 0 {
 			if err := late.sync(context.Background()); err != nil {
