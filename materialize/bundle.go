@@ -185,9 +185,12 @@ func (a *applier) write(ctx context.Context, steps []store.Step) error {
 		for _, step := range steps {
 			for _, ref := range append(tx.Near(step.Ref), step.Ref) {
 				if v, err := tx.Get(ref); err == nil {
-					files.Add(v.Record)
+					files.Note(tx, v.Record)
 					names[v.Record.Name] = true
 				}
+			}
+			if step.Draft != nil {
+				files.Note(tx, &step.Draft.Record)
 			}
 			if err := a.one(tx, step); err != nil {
 				return err

@@ -360,7 +360,7 @@ func Versions(tx *store.Tx, name record.Name) iter.Seq2[store.Version, error] {
 			yield(store.Version{}, err)
 		}
 		for _, e := range events {
-			if e.Change != store.ChangePut && e.Change != store.ChangeAdopt {
+			if e.Change != store.ChangePut && e.Change != store.ChangeAdopt && e.Change != store.ChangeVoid {
 				continue
 			}
 			v, err := tx.Get(e.Ref)

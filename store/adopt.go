@@ -123,8 +123,11 @@ func (tx *Tx) weigh(v Version, head *Version, known bool) (fate Fate, err error)
 	}
 	first, rivals := l.decide()
 	fate = FateBelow
-	switch {
-	case first != nil && first.ref == v.Ref:
+	switch isFirst := first != nil && first.ref == v.Ref; {
+	case isFirst && first.gone && head != nil:
+		err = errors.Join(tx.note(key, Event{v.Position, ChangeVoid, v.Ref}), tx.removeLookups(*head),
+			tx.names.Put(key, nameEntry{stateRetired, v.Ref, v.Position}.encode()))
+	case isFirst && !first.gone:
 		fate, err = FateHead, tx.enter(v, head)
 	case slices.ContainsFunc(rivals, func(n *node) bool { return n.ref == v.Ref }):
 		fate = FateBeside

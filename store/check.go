@@ -351,8 +351,9 @@ func (c *checker) checkPlace(tx *Tx, e Entry, r *record.Record) {
 		c.conflicts[e.Ref] = true
 		return
 	}
-	adopted := Event{e.Position, ChangeAdopt, e.Ref}
-	if !bytes.Equal(tx.history.Get(historyKey(nameKey(r.Name), e.Position)), adopted.encode()) {
+	line := tx.history.Get(historyKey(nameKey(r.Name), e.Position))
+	isLine := func(c Change) bool { return bytes.Equal(line, Event{e.Position, c, e.Ref}.encode()) }
+	if !isLine(ChangeAdopt) && !isLine(ChangeVoid) {
 		c.checkEvent(tx, r.Name, Event{e.Position, ChangePut, e.Ref})
 	}
 	if tx.names.Get(nameKey(r.Name)) == nil {
@@ -482,7 +483,7 @@ func (c *checker) checkName(tx *Tx, name record.Name, entry nameEntry) error {
 // opOf says which operation of the log a line of a history stands for.
 var opOf = map[Change]Op{
 	ChangePut: OpPut, ChangeAdopt: OpPut, changeConflict: OpPut, ChangeDrop: OpPut, ChangeRetire: OpRetire, changeResolve: OpRetire,
-	changeOver: OpDrop, changeUnder: OpDrop, changeHeir: OpDrop,
+	changeOver: OpDrop, changeUnder: OpDrop, changeHeir: OpDrop, ChangeVoid: OpPut,
 }
 
 // checkHistory compares each line of a history with the log.

@@ -126,6 +126,7 @@ const (
 	ChangeDrop     Change = 'x' // the ref was put here; its content is destroyed
 	changeOver     Change = 'o' // the ref, which was never here, is destroyed; the name lost its head to it
 	changeUnder    Change = 'u' // the same, and it did not
+	ChangeVoid     Change = 'v' // the ref came from another store, after what went on from it and is destroyed; the name lost its head to that
 	changeHeir     Change = 'h' // the ref became the head since the one that was is destroyed
 )
 
@@ -133,14 +134,14 @@ const (
 func (c Change) String() string {
 	words := map[Change]string{
 		ChangeAdopt: "adopt", ChangePut: "put", ChangeRetire: "retire", changeConflict: "conflict", changeResolve: "resolve", ChangeDrop: "drop",
-		changeOver: "drop", changeUnder: "drop", changeHeir: "put",
+		changeOver: "drop", changeUnder: "drop", changeHeir: "put", ChangeVoid: "adopt",
 	}
 	return cmp.Or(words[c], string(rune(c)))
 }
 
 // isOfHead reports whether the event gave the name a head, or took it away.
 func (e Event) isOfHead() bool {
-	return slices.Contains([]Change{ChangePut, ChangeRetire, ChangeDrop, changeOver, changeHeir}, e.Change)
+	return slices.Contains([]Change{ChangePut, ChangeRetire, ChangeDrop, changeOver, ChangeVoid, changeHeir}, e.Change)
 }
 
 // encode returns the value under a history key.

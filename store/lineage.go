@@ -40,7 +40,7 @@ func (tx *Tx) lineage(name record.Name) (*lineage, error) {
 			if n := l.nodes[e.Ref]; n != nil {
 				n.gone = true
 			}
-		case ChangePut, ChangeAdopt, ChangeDrop, changeOver, changeUnder:
+		case ChangePut, ChangeAdopt, ChangeDrop, changeOver, changeUnder, ChangeVoid:
 			l.add(e.Ref)
 		}
 	}
@@ -181,7 +181,7 @@ func (l *lineage) isSeen(first, n *node) bool {
 	l.above(first.ref, seen)
 	l.above(n.ref, own)
 	for ref := range seen {
-		if !own[ref] && l.agree(l.node(ref), n) {
+		if before := l.node(ref); !own[ref] && !before.Merged && l.agree(before, n) { // others have no merged one
 			return true
 		}
 	}
@@ -265,7 +265,7 @@ func (tx *Tx) isShared(name record.Name) bool {
 	prefix := historyPrefix(nameKey(name))
 	c := tx.history.Cursor()
 	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
-		if len(v) > 0 && bytes.IndexByte([]byte{byte(ChangeAdopt), byte(changeOver), byte(changeUnder)}, v[0]) >= 0 {
+		if len(v) > 0 && bytes.IndexByte([]byte{byte(ChangeAdopt), byte(changeOver), byte(changeUnder), byte(ChangeVoid)}, v[0]) >= 0 {
 			return true
 		}
 	}

@@ -287,7 +287,7 @@ func (tx *Tx) headAt(events []Event, position uint64) (ref record.Ref, current b
 			ref, current = e.Ref, true
 		case changeHeir:
 			ref, current = e.Ref, !tx.IsDropped(e.Ref)
-		case ChangeRetire, ChangeDrop, changeOver:
+		case ChangeRetire, ChangeDrop, changeOver, ChangeVoid:
 			current = false
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -184,12 +185,9 @@ func (r *replicator) look(ctx context.Context) (mirror.Watched, time.Duration, e
 	isNew := false
 	err = w.eachRemote(ctx, r.names, func(s remote.Setting, of *remote.Replica) error {
 		pulled, err := of.Pull(ctx)
-		if err != nil {
-			return err
-		}
 		isNew = isNew || pulled.Segments > 0
-		pushed, err := of.Push(ctx)
-		return errors.Join(err, r.tell(w, s.Name, pulled, pushed))
+		pushed, pushErr := of.Push(ctx)
+		return errors.Join(cmp.Or(err, pushErr), r.tell(w, s.Name, pulled, pushed))
 	})
 	if ctx.Err() != nil {
 		return nil, 0, ctx.Err()

@@ -47,6 +47,20 @@ func (all Files) Add(r *record.Record) {
 	}
 }
 
+// Note is Add with what the file has by now, before that changes: a frame of another store may be without it.
+func (all Files) Note(tx *store.Tx, r *record.Record) {
+	frame := record.Name{Tree: r.Name.Tree, Kind: record.KindFrame, ID: r.Path}
+	if r.Name.Kind == record.KindFrame {
+		frame = r.Name
+	}
+	if head, err := tx.Head(frame); err == nil && all[frame] == nil {
+		if now, err := anyFrame(tx, head); err == nil {
+			all[frame] = append([]record.Name{}, now.Slots()...)
+		}
+	}
+	all.Add(r)
+}
+
 // MendFrames is Mend for all files.
 func (w Planner) MendFrames(ctx context.Context) (paths []string, err error) {
 	err = w.Store.Update(ctx, func(tx *store.Tx) error {
@@ -116,6 +130,10 @@ func (w Planner) mendFrame(ctx context.Context, tx *store.Tx, f File, name recor
 	draft := frameDraft(f)
 	if isHead {
 		draft.Merged = []record.Ref{first.Ref}
+	} else if last.Record == nil || last.Record.IsMerged() { // that of a store whose log is not here yet counts when it comes
+		for _, e := range s.Entries {
+			draft.Merged = append(draft.Merged, e.Version.Ref)
+		}
 	}
 	done, err := tx.Put(draft)
 	return !done.Unchanged, err

@@ -45,42 +45,40 @@ func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
 		if teller == r.own {
 			continue
 		}
-		if err := r.accept(ctx, teller, offer, out); err != nil {
-			return out, err
-		}
+		r.accept(ctx, teller, offer, out)
 		for _, s := range offer.Segments {
 			if r.Trust.Knows(teller) && s.Origin != r.own {
 				logs[s.Origin] = append(logs[s.Origin], SegmentName(teller, s))
 			}
 		}
 	}
+	var failed error
 	for _, origin := range slices.Sorted(maps.Keys(logs)) {
-		if err := r.hear(ctx, origin, logs[origin], out); err != nil {
-			return out, err
+		failed = errors.Join(failed, r.hear(ctx, origin, logs[origin], out)) // the other logs are heard all the same
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return out, nil
+	return out, failed
 }
 
 // accept names a store that is not trusted, or signs with another key.
-func (r *Replica) accept(ctx context.Context, teller record.StoreID, offer Offer, out *Pulled) error {
+func (r *Replica) accept(ctx context.Context, teller record.StoreID, offer Offer, out *Pulled) {
 	if !offer.HasState && r.Trust.Knows(teller) {
-		return nil // its segments are signed, too
+		return // its segments are signed, too
 	}
 	state, key, err := r.stateOf(ctx, teller, nil)
 	if err == nil {
-		if err = r.Trust.Check(teller, key); err == nil {
-			return nil
-		}
-	} else if ctx.Err() != nil || !isWrong(err) && !isAbsent(err) {
-		return err
+		err = r.Trust.Check(teller, key)
+	}
+	if err == nil {
+		return
 	}
 	refused := Refused{Teller: teller, Error: err, Reason: err.Error()}
 	if state != nil {
 		refused.Label = state.Label
 	}
 	out.Refused = append(out.Refused, refused)
-	return nil
 }
 
 // isWrong reports whether an error says that a blob is not to be taken in, as against one that cannot
@@ -96,6 +94,7 @@ func (r *Replica) hear(ctx context.Context, origin record.StoreID, all []Name, o
 		return cmp.Or(isNot(a.teller == origin)-isNot(b.teller == origin), -cmp.Compare(a.span.Last, b.span.Last), cmp.Compare(a.teller, b.teller))
 	})
 	var refused []Refused
+	var failed error
 	for {
 		var heard uint64
 		err := r.Workspace.Store.View(ctx, func(tx *store.Tx) (err error) {
@@ -109,18 +108,20 @@ func (r *Replica) hear(ctx context.Context, origin record.StoreID, all []Name, o
 		if at < 0 {
 			r.wait(origin, heard, all, out)
 			out.Refused = append(out.Refused, refused...)
-			return nil
+			return failed
 		}
 		name := all[at]
 		all = slices.Delete(all, at, at+1)
 		err = r.learn(ctx, name, out)
 		switch {
 		case err == nil:
-			refused = nil // another one has told the same
+			refused, failed = nil, nil // another one has told the same
 		case isAbsent(err) && ctx.Err() == nil:
 			out.Waiting = append(out.Waiting, Refused{Teller: name.teller, Error: err, Reason: "a part of it is not there yet: " + name.String()})
 		case isWrong(err) && ctx.Err() == nil:
 			refused = append(refused, Refused{Teller: name.teller, Error: err, Reason: err.Error()})
+		case ctx.Err() == nil:
+			failed = errors.Join(failed, err)
 		default:
 			return err
 		}

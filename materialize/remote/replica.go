@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -84,6 +85,11 @@ func (r *Replica) heardOf(tx *store.Tx, origin record.StoreID) (h Heard, err err
 
 // covered returns up to where the log of a store lies there without a gap, told by those that count.
 func (r *Replica) covered(origin record.StoreID, counts func(teller record.StoreID) bool) uint64 {
+	return r.gaps(origin, math.MaxUint64, counts)[0].First - 1
+}
+
+// gaps returns what is not there of a log up to its end, told by those that count.
+func (r *Replica) gaps(origin record.StoreID, end uint64, counts func(teller record.StoreID) bool) (all []Span) {
 	var spans []Span
 	for teller, offer := range r.listing.Tellers {
 		for _, s := range offer.Segments {
@@ -93,13 +99,17 @@ func (r *Replica) covered(origin record.StoreID, counts func(teller record.Store
 		}
 	}
 	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.First, b.First) })
-	end := uint64(0)
+	next := uint64(1)
 	for _, s := range spans {
-		if s.First <= end+1 {
-			end = max(end, s.Last)
+		if s.First > next && next <= end {
+			all = append(all, Span{origin, next, min(s.First-1, end)})
 		}
+		next = max(next, s.Last+1)
 	}
-	return end
+	if next <= end {
+		all = append(all, Span{origin, next, end})
+	}
+	return all
 }
 
 // A Held is a record that did not leave the store.
@@ -137,7 +147,13 @@ func (r *Replica) Push(ctx context.Context) (*Pushed, error) {
 	}
 	state := r.ownState(ctx)
 	isOwn := func(teller record.StoreID) bool { return teller == r.own }
-	if err = r.tell(ctx, key, r.own, r.covered(r.own, isOwn), r.end.Position, out); err == nil {
+	if err = r.tidy(ctx); err == nil {
+		err = r.doubt(ctx)
+	}
+	if err == nil {
+		err = r.tell(ctx, key, r.gaps(r.own, r.end.Position, isOwn), out)
+	}
+	if err == nil {
 		err = r.retell(ctx, key, out)
 	}
 	if err == nil {
@@ -161,26 +177,23 @@ func (r *Replica) claim(ctx context.Context, out *Pushed) error {
 	if last.Last == 0 {
 		return nil
 	}
+	content, _, err := Fetch(ctx, r.Transport, SegmentName(r.own, last), nil)
+	if errors.Is(err, ErrForged) || errors.Is(err, ErrMalformed) { // it says nothing, and is told anew if it is missing
+		if err = r.remove(ctx, last); err == nil {
+			err = r.claim(ctx, out)
+		}
+		return err
+	}
 	isOther := last.Last > r.end.Position
-	if !isOther {
-		content, _, err := Fetch(ctx, r.Transport, SegmentName(r.own, last), nil)
-		if errors.Is(err, ErrForged) || errors.Is(err, ErrMalformed) {
-			return nil // it says nothing, and is told anew below if it is missing
-		}
-		if err != nil {
-			return err
-		}
+	if err == nil && !isOther {
 		err = r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
 			link, err := tx.Chain(last.Last)
 			isOther = !bytes.HasSuffix(content, []byte(bundle.Place{Position: last.Last, Chain: link}.String()+"\n"))
 			return err
 		})
-		if err != nil {
-			return err
-		}
 	}
-	if !isOther {
-		return nil
+	if err != nil || !isOther {
+		return err
 	}
 	out.Renewed = true
 	if err := r.Workspace.Store.Update(ctx, (*store.Tx).Renew); err != nil {
@@ -189,16 +202,18 @@ func (r *Replica) claim(ctx context.Context, out *Pushed) error {
 	return r.look(ctx)
 }
 
-// tell writes segments of a store's log.
-func (r *Replica) tell(ctx context.Context, key Key, origin record.StoreID, after, end uint64, out *Pushed) error {
-	for after < end {
-		written, err := r.segment(ctx, key, bundle.Request{Origin: origin, After: after, Until: end, Most: mostSegment}, out)
-		if err != nil {
-			return err
+// tell writes segments of what is missing of a store's log.
+func (r *Replica) tell(ctx context.Context, key Key, gaps []Span, out *Pushed) error {
+	for _, gap := range gaps {
+		for after := gap.First - 1; after < gap.Last; {
+			written, err := r.segment(ctx, key, bundle.Request{Origin: gap.Origin, After: after, Until: gap.Last, Most: mostSegment}, out)
+			if err != nil {
+				return err
+			}
+			after = written.End.Position
+			out.Segments++
+			out.Records += written.Records
 		}
-		after = written.End.Position
-		out.Segments++
-		out.Records += written.Records
 	}
 	return nil
 }
@@ -208,7 +223,7 @@ func (r *Replica) segment(ctx context.Context, key Key, request bundle.Request, 
 	var text bytes.Buffer
 	request.Large = mostInside
 	request.Picks = func(tx *store.Tx, of *record.Record, content store.Content) bool {
-		return !isPrivate(tx, of) && r.picks(of, content, request.Origin, out)
+		return !isPrivate(tx, of, content) && r.picks(of, content, request.Origin, out)
 	}
 	written, err := bundle.Write(ctx, r.Workspace.Store, &text, request)
 	for _, body := range written.Apart {
@@ -258,10 +273,26 @@ func (r *Replica) picks(of *record.Record, content store.Content, origin record.
 	return false
 }
 
-// isPrivate reports whether a record, or the newest version of its name, be it hidden, is private.
-func isPrivate(tx *store.Tx, of *record.Record) bool {
-	last, _, err := tx.Last(of.Name)
-	return slices.Contains(of.Tags, TagPrivate) || err == nil && slices.Contains(last.Record.Tags, TagPrivate)
+// isPrivate reports whether a record is of a name that is private, or was that last, or tells one, as frames do.
+func isPrivate(tx *store.Tx, of *record.Record, content store.Content) bool {
+	names := []record.Name{of.Name}
+	if of.Name.Kind == record.KindFrame {
+		text, err := content.Bytes()
+		if err != nil {
+			return true
+		}
+		frame, err := record.DecodeFrame(of.Name.Tree, text)
+		names = append(names, frame.Slots()...)
+		for ref := range tx.Lookup(store.FieldTag, TagPrivate) {
+			if v, getErr := tx.Get(ref); err != nil && getErr == nil && v.Record.Path == of.Path { // it is a whole file, with its entries
+				return true
+			}
+		}
+	}
+	return slices.Contains(of.Tags, TagPrivate) || slices.ContainsFunc(names, func(n record.Name) bool {
+		last, _, err := tx.Last(n)
+		return err == nil && slices.Contains(last.Record.Tags, TagPrivate)
+	})
 }
 
 // isTold reports whether the records of a store leave in another log than that of an origin.
@@ -295,7 +326,7 @@ func (r *Replica) retell(ctx context.Context, key Key, out *Pushed) error {
 		}
 		counts := func(teller record.StoreID) bool { return teller == r.own || r.Trust.Knows(teller) }
 		before := out.Segments
-		if err := r.tell(ctx, key, h.Origin, r.covered(h.Origin, counts), h.Position, out); err != nil {
+		if err := r.tell(ctx, key, r.gaps(h.Origin, h.Position, counts), out); err != nil {
 			return err
 		}
 		out.Retold += out.Segments - before
@@ -382,7 +413,7 @@ func (r *Replica) erase(ctx context.Context, key Key, after uint64, out *Pushed)
 	for _, span := range r.listing.Tellers[r.own].Segments {
 		hit, err := r.has(ctx, span, gone)
 		if err == nil && hit {
-			err = r.rewrite(ctx, key, span, gone, out)
+			err = r.rewrite(ctx, key, span, out)
 		}
 		if err != nil {
 			return err
@@ -405,7 +436,7 @@ func (r *Replica) has(ctx context.Context, span Span, refs map[record.Ref]bool) 
 	return hit, err
 }
 
-func (r *Replica) rewrite(ctx context.Context, key Key, span Span, gone map[record.Ref]bool, out *Pushed) error {
+func (r *Replica) rewrite(ctx context.Context, key Key, span Span, out *Pushed) error {
 	old, _, err := Fetch(ctx, r.Transport, SegmentName(r.own, span), nil)
 	if err != nil && !errors.Is(err, ErrForged) && !errors.Is(err, ErrMalformed) {
 		return err
@@ -414,14 +445,17 @@ func (r *Replica) rewrite(ctx context.Context, key Key, span Span, gone map[reco
 	if _, err = r.segment(ctx, key, bundle.Request{Origin: span.Origin, After: span.First - 1, Until: span.Last}, &Pushed{}); err != nil {
 		return err
 	}
-	for ref, digest := range bundle.Bodies(old) {
+	return r.removeBodies(ctx, old)
+}
+
+// removeBodies removes the bodies of a segment that are destroyed here.
+func (r *Replica) removeBodies(ctx context.Context, segment []byte) error {
+	for _, digest := range bundle.Bodies(segment) {
 		isUsed := true
-		if gone[ref] {
-			err = r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
-				isUsed = tx.HasBody(digest)
-				return nil
-			})
-		}
+		err := r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
+			isUsed = tx.HasBody(digest)
+			return nil
+		})
 		if err == nil && !isUsed {
 			err = r.Transport.Remove(ctx, BodyName(r.own, digest))
 		}

@@ -2,6 +2,7 @@ package bundle_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -29,8 +30,9 @@ func newStore(t testing.TB, seed byte) *store.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if report, err := s.Check(t.Context(), nil); err == nil && len(report.Faults) > 0 {
-			t.Errorf("Check: %q", report.Faults)
+		report, err := s.Check(context.Background(), nil) // that of the test is over
+		if err = errors.Join(err, report.Err()); err != nil {
+			t.Errorf("Check: %v", err)
 		}
 	})
 	return s
@@ -441,6 +443,92 @@ func TestConverge(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What a store has made by itself is told without its text. It may say the same as another store's
+// version: that decides nothing, for the others cannot know it.
+func TestConvergeMerged(t *testing.T) {
+	a, b := side{newStore(t, 2)}, side{newStore(t, 1)} // the clock of a is ahead
+	first := put(t, a.Store, "n", "first")
+	body, err := a.Prepare(t.Context(), []byte("the same"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	update(t, a.Store, func(tx *store.Tx) error {
+		r := record.Record{Name: record.Name{Kind: record.KindNote, ID: "n"}, Source: record.SourceSync}
+		_, err := tx.Put(store.Draft{Record: r, Body: body, Merged: []record.Ref{first}})
+		return err
+	})
+	put(t, b.Store, "n", "the same")
+	put(t, a.Store, "n", "what goes on")
+	put(t, a.Store, "n", "what goes on from that")
+	picks := func(_ *store.Tx, r *record.Record, _ store.Content) bool { return !r.IsMerged() }
+	for range 2 {
+		for from, to := range map[side]side{a: b, b: a} {
+			items, _ := read(t, to.Store, write(t, from.Store, bundle.Request{Picks: picks}))
+			update(t, to.Store, func(tx *store.Tx) (err error) {
+				for _, item := range items {
+					_, hearErr := hear(tx, item)
+					err = errors.Join(err, hearErr)
+				}
+				return err
+			})
+		}
+	}
+	if diff := cmp.Diff(a.refs(t, "n"), b.refs(t, "n")); diff != "" {
+		t.Errorf("head and conflicts (-a +b):\n%s", diff)
+	}
+}
+
+// What was destroyed may be told before what it went on from comes: all decide alike.
+func TestConvergeDropped(t *testing.T) {
+	a, b, c, d := side{newStore(t, 1)}, side{newStore(t, 2)}, side{newStore(t, 3)}, side{newStore(t, 4)}
+	var first record.Ref
+	for _, id := range []string{"n", "m"} {
+		first = put(t, a.Store, id, "first")
+		ref := put(t, a.Store, id, "second")
+		update(t, a.Store, func(tx *store.Tx) error { return tx.Drop(ref) })
+	}
+	tell := func(from, to side) {
+		origin := ""
+		update(t, from.Store, func(tx *store.Tx) error { origin = string(tx.Origin()); return nil })
+		picks := func(_ *store.Tx, r *record.Record, _ store.Content) bool { return string(r.Origin) == origin }
+		items, _ := read(t, to.Store, write(t, from.Store, bundle.Request{Picks: picks}))
+		update(t, to.Store, func(tx *store.Tx) (err error) {
+			for _, item := range items {
+				_, hearErr := hear(tx, item)
+				err = errors.Join(err, hearErr)
+			}
+			return err
+		})
+	}
+	e := side{newStore(t, 0)} // whose texts are older
+	put(t, e.Store, "m", "of e")
+	tell(a, b)
+	for _, from := range []side{e, b, a} {
+		tell(from, c)
+	}
+	for _, from := range []side{a, b, e} {
+		tell(from, d)
+	}
+	want := func() {
+		t.Helper()
+		for _, id := range []string{"n", "m"} {
+			if diff := cmp.Diff(d.refs(t, id), c.refs(t, id)); diff != "" {
+				t.Errorf("%s, head and conflicts (-in order +out of it):\n%s", id, diff)
+			}
+		}
+	}
+	want()
+	for _, s := range []side{c, d} { // what is left counts again
+		update(t, s.Store, func(tx *store.Tx) error {
+			_, err := tx.DropAs(first)
+			return err
+		})
+	}
+	if want(); c.refs(t, "m")[0][0] == "" {
+		t.Error("what is left is not current")
 	}
 }
 

@@ -1,0 +1,139 @@
+package remote_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"filebus/materialize"
+	"filebus/materialize/remote"
+	"filebus/materialize/remote/remotetest"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// Four stores edit one issue queue, one knowledge graph and some notes, and tell of it in many segments. Fresh stores that
+// hear these logs a piece at a time, in any interleaving, have the same heads, conflicts and files, in which all
+// edits stand.
+func TestAnyOrder(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(2) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			m := remotetest.NewMemory()
+			f := &five{Rand: rand.New(rand.NewPCG(seed, 11)), t: t, acked: map[string][]record.Ref{}}
+			for i := range 4 {
+				f.machines = append(f.machines, newMachine(t, fmt.Sprint("writer", i), m.Open(), time.Duration(f.IntN(5)-2)*24*time.Hour))
+			}
+			var fresh []*machine
+			for i := range 2 {
+				fresh = append(fresh, newMachine(t, fmt.Sprint("fresh", i), m.Open(), 0))
+			}
+			trusts(append(fresh, f.machines...)...)
+			for i, w := range f.machines {
+				if err := f.putIssue(w, ownIssue(i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 30 {
+				f.work(f.machines[f.IntN(4)])
+			}
+			for _, w := range f.machines {
+				w.push()
+			}
+			for _, late := range fresh {
+				f.hearBit(m, late)
+			}
+			wantSame(t, fresh...)
+			text, err := os.ReadFile(filepath.Join(fresh[0].Root, queueFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 4 {
+				if id := ownIssue(i); !strings.Contains(string(text), id) {
+					t.Errorf("%s, which one store has put, is not in the file", id)
+				}
+			}
+		})
+	}
+}
+
+// putIssue puts an issue.
+func (f *five) putIssue(m *machine, id string) error {
+	_, err := m.Put(context.Background(), materialize.PutRequest{
+		Kind: record.KindIssue, ID: id, Text: strings.NewReader(entryText(id, "of "+m.label)), Source: record.SourcePut,
+	})
+	return err
+}
+
+// ownIssue returns the id of an issue that one writer has alone.
+func ownIssue(writer int) string { return fmt.Sprintf("ISSUE-20260302-%03d", 100+writer) }
+
+// work does something on a machine, and tells it.
+func (f *five) work(m *machine) {
+	f.t.Helper()
+	ctx, token := context.Background(), f.newToken()
+	var err error
+	switch f.IntN(9) {
+	case 0, 1:
+		err = f.put(ctx, m, token)
+	case 2, 3:
+		err = f.byHand(ctx, m, token)
+	case 4:
+		err = f.putEntry(ctx, m, token)
+	case 5:
+		err = f.knowledge(ctx, m, token)
+	case 6:
+		_, _, err = f.destroy(ctx, m)
+	case 7:
+		err = f.resolve(ctx, m)
+	default:
+		if err = m.sync(ctx); err == nil {
+			m.pull()
+			err = m.sync(ctx)
+		}
+	}
+	if err != nil && !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrNotFound) {
+		f.t.Fatalf("%s: %v", m.label, err)
+	}
+	if err = m.sync(ctx); err != nil {
+		f.t.Fatal(err)
+	}
+	m.push()
+}
+
+// hearBit lets a machine hear the logs a piece at a time.
+func (f *five) hearBit(m *remotetest.Memory, late *machine) {
+	f.t.Helper()
+	until := map[record.StoreID]uint64{}
+	defer func() { m.Hide = nil }()
+	m.Hide = func(teller record.StoreID, o remote.Offer) remote.Offer {
+		var seen []remote.Span
+		for _, s := range o.Segments {
+			if s.Last <= until[teller] {
+				seen = append(seen, s)
+			}
+		}
+		o.Segments = seen
+		return o
+	}
+	for range 12 {
+		until[f.machines[f.IntN(4)].id()] += uint64(f.IntN(40))
+		late.pull()
+		if f.IntN(3) == 0 {
+			if err := late.sync(context.Background()); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+	}
+	m.Hide = nil
+	late.pull()
+	if err := late.sync(context.Background()); err != nil {
+		f.t.Fatal(err)
+	}
+}
