@@ -165,6 +165,7 @@ type Entries struct {
 	whole  []byte                       // what Replace was given
 	expect map[record.Name]store.Expect // of entries of which a caller said what it read
 	used   func(record.Name) (bool, error)
+	lane   func() (string, error)
 	guard  func(of string, text []byte) ([]byte, error) // see guarded
 
 	isStored bool // the texts come from the store
@@ -222,12 +223,17 @@ func (e *Entries) isUsed(kind record.Kind, id string) (bool, error) {
 const maxNumber = 100_000
 
 // NextID returns the next id of a kind that begins with prefix, such as
-// pattern-012: the number after the highest in the file, in three digits at
-// least, or the first after it that was never used.
+// pattern-012: the number after the highest in the file, of any lane, in three
+// digits at least, or the first after it that was never used; see Workspace.Lane.
 func (e *Entries) NextID(kind record.Kind, prefix string) (string, error) {
+	lane, err := e.lane()
+	if err != nil {
+		return "", err
+	}
 	highest := 0
 	for _, entry := range e.List() {
-		digits, found := strings.CutPrefix(entry.Name.ID, prefix)
+		numbered, _ := layout.CutLane(entry.Name.ID)
+		digits, found := strings.CutPrefix(numbered, prefix)
 		if n, err := strconv.ParseUint(digits, 10, 31); found && err == nil && n <= maxNumber {
 			highest = max(highest, int(n))
 		}
@@ -235,6 +241,10 @@ func (e *Entries) NextID(kind record.Kind, prefix string) (string, error) {
 	for n := highest + 1; ; n++ {
 		id := fmt.Sprintf("%s%03d", prefix, n)
 		used, err := e.isUsed(kind, id)
+		if err == nil && !used && lane != "" {
+			id = layout.WithLane(id, lane)
+			used, err = e.isUsed(kind, id)
+		}
 		if err != nil || !used {
 			return id, err
 		}
@@ -323,6 +333,7 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 			e.guard = func(of string, text []byte) ([]byte, error) {
 				return w.guarded(of, w.secretMode(source), text, e.Text())
 			}
+			e.lane = func() (string, error) { return w.Lane(ctx) }
 			e.used = func(name record.Name) (bool, error) { return w.EverStored(ctx, name) }
 			if err = edit(e); err == nil {
 				err = e.apply(&f)

@@ -380,6 +380,13 @@ func (w *Workspace) NewID() string {
 	return string(id[:])
 }
 
+// NewConversation returns the id of a conversation that nobody has named: NewID in the lane of
+// the store, as what several machines give at random in one moment is not enough.
+func (w *Workspace) NewConversation(ctx context.Context) (string, error) {
+	lane, err := w.Lane(ctx)
+	return layout.WithLane(w.NewID(), lane), err
+}
+
 // Remove retires a name: it is found no more, its file goes, its versions stay
 // readable by ref.
 func (w *Workspace) Remove(ctx context.Context, name record.Name) error {

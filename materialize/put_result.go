@@ -34,7 +34,9 @@ func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, er
 	for {
 		id := r.ID
 		if id == "" {
-			r.newConversation = w.NewID()
+			if r.newConversation, err = w.NewConversation(ctx); err != nil {
+				return nil, err
+			}
 			conversation = r.newConversation
 		}
 		if made {

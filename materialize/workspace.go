@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -183,6 +184,28 @@ func newWorkspace(at Location, s *store.Store, settings Settings, opts store.Opt
 // logEnd returns the position of the last log entry.
 func (w *Workspace) logEnd(ctx context.Context) (uint64, error) {
 	return view(ctx, w.Store, func(tx *store.Tx) (uint64, error) { return tx.Position(), nil })
+}
+
+// remotesFolder is the folder of a store with a file for each remote, beside the one that
+// says which origins are trusted.
+const remotesFolder, trustedFile = "remotes", "trusted"
+
+// Lane returns what the ids that are allocated end in: "" for a store without remotes, else
+// the lane of its origin (layout.LaneOf), as other machines allocate the same numbers. A copy
+// of a store gets an origin of its own first.
+func (w *Workspace) Lane(ctx context.Context) (string, error) {
+	entries, err := folder.At(w.Location.Store).Sub(remotesFolder).ReadDir(".")
+	isRemote := func(e fs.DirEntry) bool {
+		return e.Type().IsRegular() && e.Name() != trustedFile && !strings.HasPrefix(e.Name(), ".")
+	}
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !slices.ContainsFunc(entries, isRemote) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("looking for remotes: %w", err)
+	}
+	origin, err := w.Store.Origin(ctx)
+	return layout.LaneOf(string(origin)), err
 }
 
 // view returns what a read transaction finds.

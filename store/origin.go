@@ -121,6 +121,24 @@ func (tx *Tx) claim() error {
 	return nil
 }
 
+// Origin returns the id under which the log's next entry will be written. A copy, and a store that
+// has gone back, gets its own now.
+func (s *Store) Origin(ctx context.Context) (id record.StoreID, err error) {
+	isDue := false
+	err = s.View(ctx, func(tx *Tx) error {
+		id, isDue = tx.origin, tx.wentBack || isOther(tx.noted, s.numberOf(databaseFile))
+		return nil
+	})
+	if err == nil && isDue {
+		err = s.Update(ctx, func(tx *Tx) error {
+			err := tx.claim()
+			id = tx.origin
+			return err
+		})
+	}
+	return id, err
+}
+
 // Renew lets the store go on under a new origin. What is stored stays as it is.
 func (tx *Tx) Renew() error {
 	id, err := tx.store.newID()

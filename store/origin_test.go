@@ -247,3 +247,24 @@ func TestRestored(t *testing.T) {
 		t.Error("it goes on as the one that was deleted")
 	}
 }
+
+// TestOrigin asks copies for the id that their next entry has: they get it at once.
+func TestOrigin(t *testing.T) {
+	s := unchecked(t)
+	put(t, s, "note/a", "one")
+	copied, told := copyStore(t, s)
+	was := origins(t, s)[0]
+	if got, err := s.Origin(t.Context()); got != was || err != nil {
+		t.Errorf("the origin is %s, %v; want %s", got, err, was)
+	}
+	first, err := copied.Origin(t.Context())
+	again, againErr := copied.Origin(t.Context())
+	if err != nil || againErr != nil || first == was || first != again || len(*told) != 1 {
+		t.Errorf("the copy's origin is %s, then %s, %v %v; told %q", first, again, err, againErr, *told)
+	}
+	put(t, copied, "note/b", "two")
+	if all := origins(t, copied); len(all) != 2 || all[0] != first || all[1] != was {
+		t.Errorf("the copy's origins are %s, want %s and %s", all, first, was)
+	}
+	mustCheck(t, copied)
+}

@@ -15,9 +15,15 @@ import (
 
 // An issueVerb is a command that takes an issue from one status to another.
 type issueVerb struct {
-	use    string   // its first word is the action
-	names  []string // of those of claimFlags that it has
+	use   string   // its first word is the action
+	names []string // of those of claimFlags that it has
+	claimOptions
+}
+
+// claimOptions are the flags of commands that change claims.
+type claimOptions struct {
 	change issue.Change
+	lease  *pflag.Flag
 }
 
 // issueVerbs returns the commands that docs/issues.md has a row for.
@@ -34,8 +40,8 @@ func issueVerbs() []issueVerb {
 }
 
 // claimFlags gives cmd the flags of these names.
-func claimFlags(cmd *cobra.Command, c *issue.Change, names []string) {
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+func (o *claimOptions) claimFlags(cmd *cobra.Command, names []string) {
+	flags, c := pflag.NewFlagSet("", pflag.ContinueOnError), &o.change
 	flags.StringVar(&c.Agent, "agent", "", "")
 	flags.DurationVar(&c.Lease, "lease", issue.DefaultLease, "")
 	flags.StringVar(&c.Task, "task", "", "")
@@ -44,22 +50,41 @@ func claimFlags(cmd *cobra.Command, c *issue.Change, names []string) {
 	for _, name := range names {
 		cmd.Flags().AddFlag(flags.Lookup(name))
 	}
+	o.lease = flags.Lookup("lease")
 }
 
-func (o *issueVerb) prepare(cmd *cobra.Command) { claimFlags(cmd, &o.change, o.names) }
+// asked returns what is asked of an issue.
+func (o *claimOptions) asked(e *environ) issue.Change {
+	c := o.change
+	c.Agent = e.actor(c.Agent)
+	if !o.lease.Changed {
+		c.Lease = 0 // what is usual here
+	}
+	return c
+}
+
+// remarkLocal says of something that was claimed or begun how far that holds.
+func (e *environ) remarkLocal(what string, isLocal bool) {
+	if isLocal {
+		e.remark("%s on this machine alone, until the others have heard of it", what)
+	}
+}
+
+func (o *issueVerb) prepare(cmd *cobra.Command) { o.claimFlags(cmd, o.names) }
 
 func (o *issueVerb) check(*environ, []string) error { return checkLease(o.change) }
 
 func (o *issueVerb) run(ctx context.Context, w *workspace, args []string) error {
-	o.change.Agent = w.actor(o.change.Agent)
+	change := o.asked(w.environ)
 	if len(args) > 1 {
-		o.change.Of = args[1]
+		change.Of = args[1]
 	}
 	action, _, _ := strings.Cut(o.use, " ")
-	i, err := w.queue().Do(ctx, issue.Action(action), args[0], o.change)
+	i, err := w.queue().Do(ctx, issue.Action(action), args[0], change)
 	if err != nil {
 		return err
 	}
+	w.remarkLocal(i.ID+" is claimed", i.Local)
 	return w.printIssueLine(i)
 }
 
@@ -73,13 +98,13 @@ func checkLease(c issue.Change) error {
 
 type issueNext struct {
 	factFlags[layout.Issue]
-	Claim  bool `flag:"claim"`
-	change issue.Change
+	Claim bool `flag:"claim"`
+	claimOptions
 }
 
 func (o *issueNext) prepare(cmd *cobra.Command) {
 	o.factFlags.prepare(cmd)
-	claimFlags(cmd, &o.change, []string{"agent", "lease", "task"})
+	o.claimFlags(cmd, []string{"agent", "lease", "task"})
 }
 
 func (o *issueNext) check(env *environ, args []string) error {
@@ -87,7 +112,7 @@ func (o *issueNext) check(env *environ, args []string) error {
 }
 
 func (o *issueNext) run(ctx context.Context, w *workspace, _ []string) error {
-	o.change.Agent = w.actor(o.change.Agent)
+	change := o.asked(w.environ)
 	q, err := w.freshQueue(ctx)
 	if err != nil {
 		return err
@@ -96,14 +121,15 @@ func (o *issueNext) run(ctx context.Context, w *workspace, _ []string) error {
 	var found bool
 	var i issue.Issue
 	if filter := (issue.Filter{Facts: o.facts}); o.Claim {
-		i, found, err = q.ClaimNext(ctx, filter, o.change)
+		i, found, err = q.ClaimNext(ctx, filter, change)
 	} else {
-		i, found, err = q.Next(ctx, filter, o.change.Agent)
+		i, found, err = q.Next(ctx, filter, change.Agent)
 	}
 	switch {
 	case err != nil:
 		return err
 	case found:
+		w.remarkLocal(i.ID+" is claimed", i.Local)
 		return printIssue(w, i, issueTokens)
 	}
 	w.note("no issue is waiting")

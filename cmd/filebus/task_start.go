@@ -43,6 +43,7 @@ func (o *taskStart) run(ctx context.Context, w *workspace, args []string) error 
 	if err != nil {
 		return err
 	}
+	w.remarkLocal(started.ID.String()+" is started", started.Local)
 	return w.print(started, "%s  %s\njournal  %s\nmarker   %s\n", started.Name, started.Ref,
 		oneLine(started.Journal), oneLine(started.Marker))
 }
@@ -88,6 +89,7 @@ func (w *workspace) tell(err error) {
 type taskBatchJSON struct {
 	Tasks      []task.Prompt `json:"tasks"`
 	NotStarted []task.ID     `json:"not_started,omitempty"`
+	Local      bool          `json:"local,omitempty"` // as of a Started
 }
 
 // startBatch starts the tasks of a file, and prints what their agents are told. One that
@@ -103,14 +105,17 @@ func (o *taskStart) startBatch(ctx context.Context, w *workspace) error {
 	view, text := taskBatchJSON{}, ""
 	for _, entry := range batch {
 		id := task.ID(entry.Facts.Task)
-		if _, failed := o.start(ctx, w, id, entry.Facts.Title); failed != nil {
+		started, failed := o.start(ctx, w, id, entry.Facts.Title)
+		if failed != nil {
 			w.noteTry(explain(failed).Hint, "%s", message(failed))
 			view.NotStarted, err = append(view.NotStarted, id), silentError(record.Partly)
 			continue
 		}
+		view.Local = started.Local
 		p := w.board().Prompt(id, entry.Facts.Title)
 		view.Tasks, text = append(view.Tasks, p), text+p.Text+"\n"
 	}
+	w.remarkLocal("the tasks are started", view.Local)
 	return cmp.Or(w.presentWhole("", view, text), err)
 }
 

@@ -58,8 +58,8 @@ const (
 )
 
 // New makes a dialogue: its expert pool, and the folder of round 0. Where the slug is
-// taken, it gets the first free number from 1 to 99; many processes may make the same
-// one at once. It returns mirror.ErrLink if somebody has put a symbolic link where the
+// taken, it gets the first free number from 1 to 99, and what is not as it was asked for
+// has the lane of the store behind it; many processes may make the same one at once. It returns mirror.ErrLink if somebody has put a symbolic link where the
 // dialogue's folder would be.
 func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 	pool, err := f.newPool(r)
@@ -81,11 +81,18 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 	if f.w.Settings.Profile.Name == "blue" { // as its other programs name them
 		folder = pool.Created.Format("2006-01-02T1504Z-") + slug
 	}
+	lane, err := f.w.Lane(ctx)
+	if err != nil {
+		return nil, err
+	}
 	const lastNumber = 99 // the highest that tells a slug from others
 	for n := range lastNumber + 1 {
 		made := &Made{Key: Key{ID: folder}, Agents: names(pool.Experts)}
 		if n > 0 {
 			made.Key.ID = fmt.Sprintf("%s-%d", folder, n)
+		}
+		if n > 0 || r.Slug == "" { // nobody has asked for it
+			made.Key.ID = layout.WithLane(made.Key.ID, lane)
 		}
 		claimed, err := f.claim(ctx, made, text)
 		if err != nil || claimed {

@@ -21,7 +21,7 @@ import (
 type Change struct {
 	Agent     string        // who acts; a claim needs one
 	Force     bool          // also where another agent holds the issue
-	Lease     time.Duration // of a claim; 0: DefaultLease
+	Lease     time.Duration // of a claim; 0: DefaultLease, or SharedLease in a store with remotes
 	Task      string        // the task that is made of the issue; empty: as it was
 	Rationale string        // why; added to what the issue says already
 	Of        string        // the issue that it is a duplicate of
@@ -40,7 +40,28 @@ func (q *Queue) Do(ctx context.Context, a Action, id string, c Change) (Issue, e
 		}
 		c.Of = of
 	}
-	return q.change(ctx, id, func(i Issue) ([]byte, error) { return q.apply(c, a, i) })
+	isLocal := false
+	if a == claim {
+		var err error
+		if c, isLocal, err = q.terms(ctx, c); err != nil {
+			return Issue{}, err
+		}
+	}
+	i, err := q.change(ctx, id, func(i Issue) ([]byte, error) { return q.apply(c, a, i) })
+	i.Local = isLocal && err == nil
+	return i, err
+}
+
+// terms returns a claim with its lease, and whether other machines have yet to hear of it.
+func (q *Queue) terms(ctx context.Context, c Change) (_ Change, isLocal bool, err error) {
+	lane, err := q.work.Lane(ctx)
+	if c.Lease == 0 {
+		c.Lease = DefaultLease
+		if lane != "" {
+			c.Lease = SharedLease
+		}
+	}
+	return c, lane != "", err
 }
 
 // original returns the id of the issue that an issue is a duplicate of in the
@@ -96,7 +117,7 @@ func (q *Queue) setHold(text []byte, c Change, a Action, i Issue) []byte {
 		}
 		text = q.fields.Set(text, "Claimed By", markdown.OneLine(c.Agent))
 		text = q.fields.Set(text, "Claimed At", formatTime(now))
-		return q.fields.Set(text, "Lease Until", formatTime(now.Add(cmp.Or(c.Lease, DefaultLease))))
+		return q.fields.Set(text, "Lease Until", formatTime(now.Add(c.Lease)))
 	case finish: // who did it stays
 		if i.hold.Agent != "" && c.Agent != "" && !sameAgent(i.hold.Agent, c.Agent) {
 			text = q.fields.Set(text, "Claimed By", markdown.OneLine(c.Agent))
@@ -183,12 +204,17 @@ func (q *Queue) ClaimNext(ctx context.Context, f Filter, c Change) (claimed Issu
 	if err != nil {
 		return Issue{}, false, err
 	}
+	c, isLocal, err := q.terms(ctx, c)
+	if err != nil {
+		return Issue{}, false, err
+	}
 	// One file at a time, the one with the most urgent issue first, and at last those that
 	// another program keeps.
 	foreign := slices.DeleteFunc(slices.Clone(all), func(i Issue) bool { return !i.isFree(c.Agent) || !q.isForeign(i) })
 	paths, err := q.pathsOf(slices.DeleteFunc(all, q.isForeign))
 	for _, path := range paths {
 		claimed, found, err = q.claimIn(ctx, path, f, c)
+		claimed.Local = found && isLocal
 		if found || err != nil {
 			return claimed, found, err
 		}

@@ -23,6 +23,7 @@ type Issue struct {
 	Summary  string `json:"summary"`        // one line; the title where there is no summary
 	hold
 	Expired      bool        `json:"expired,omitempty"` // somebody has claimed it and the lease is over
+	Local        bool        `json:"local,omitempty"`   // it was just claimed, and other machines have not heard of it
 	DuplicateOf  string      `json:"duplicate_of,omitempty"`
 	Task         string      `json:"task,omitempty"`
 	Created      time.Time   `json:"created,omitempty,omitzero"` // the date in the id where the field is missing
@@ -249,8 +250,12 @@ func urgency(priority string) int {
 	return len(all)
 }
 
-// DefaultLease is how long a claim holds unless it is made again.
-const DefaultLease = 30 * time.Minute
+// DefaultLease is how long a claim holds unless it is made again. SharedLease is that of a
+// store with remotes: other machines hear of a claim, and that it was made again, only in time.
+const (
+	DefaultLease = 30 * time.Minute
+	SharedLease  = 24 * time.Hour
+)
 
 // A hold is a claim as it stands in an issue.
 type hold struct {

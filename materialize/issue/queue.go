@@ -106,7 +106,8 @@ func (q *Queue) Get(ctx context.Context, id string) (i Issue, err error) {
 // idForms returns what a user's id can mean, the literal text first.
 func idForms(id string) []string {
 	id = strings.TrimPrefix(id, string(record.KindIssue)+"/")
-	return []string{id, strings.ToUpper(id), "ISSUE-" + id}
+	numbered, lane := layout.CutLane(strings.ToLower(id))
+	return []string{id, layout.WithLane(strings.ToUpper(numbered), lane), "ISSUE-" + id}
 }
 
 // errAbsent is the reason of an error that an issue is not there.

@@ -120,12 +120,13 @@ var knowledgeGraph = &headingFormat{
 }
 
 // cutKnowledgeID cuts a heading after an id that ends in a number, such as
-// pattern-001. More text must be set off by a colon or dash: "UTF-8 in names" is
+// pattern-001, or in a lane. More text must be set off by a colon or dash: "UTF-8 in names" is
 // a title.
 func cutKnowledgeID(heading string) (id, title string, ok bool) {
 	id, title = cutEntryID(heading)
-	word := strings.TrimRight(id, "0123456789")
-	if word == id || len(word) < 2 || word[len(word)-1] != '-' || !unicode.IsLetter(rune(word[0])) {
+	numbered, _ := CutLane(id)
+	word := strings.TrimRight(numbered, "0123456789")
+	if word == numbered || len(word) < 2 || word[len(word)-1] != '-' || !unicode.IsLetter(rune(word[0])) {
 		return id, title, false
 	}
 	after := strings.TrimLeft(strings.TrimLeft(heading, "[`*")[len(id):], "]`* ")

@@ -133,9 +133,10 @@ func meaning(table []struct{ status, words string }, word string) string {
 }
 
 // TaskID returns the id of a task as it is stored: digits alone, as in 003, are
-// short for task-003.
+// short for task-003, also with a lane: see CutLane.
 func TaskID(text string) string {
-	if dir, id := path.Split(text); isDigits(id) {
+	dir, id := path.Split(text)
+	if numbered, _ := CutLane(id); isDigits(numbered) {
 		return dir + "task-" + id
 	}
 	return word(text)

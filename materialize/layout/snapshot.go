@@ -131,6 +131,11 @@ func ParseCompletedIssues(text []byte) (issues []CompletedIssue) {
 		}
 		// An id goes on as long as capitals, digits and hyphens do.
 		word := leading(line, func(r rune) bool { return r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' })
+		if end := len(word) + laneLength; end <= len(line) && leading(line[end:], isWordRune) == "" {
+			if _, lane := CutLane(line[:end]); lane != "" {
+				word = line[:end]
+			}
+		}
 		id := strings.TrimRight(word, "-")
 		if id == "ISSUE" {
 			continue

@@ -68,7 +68,10 @@ var taskQueue = &headingFormat{
 	},
 	// A queue has a section for each series, under headings of any words: the
 	// series itself is the better guide to the place.
-	series: func(id string) string { return strings.TrimRight(id, "0123456789") },
+	series: func(id string) string {
+		numbered, _ := CutLane(id)
+		return strings.TrimRight(numbered, "0123456789")
+	},
 	isOther: func(l markdown.Line) bool {
 		return otherTask().Match(l.Text)
 	},
@@ -99,7 +102,8 @@ var otherTask = Pattern(`^\s*(\| *[A-Za-z]+-?[0-9]+ *\||-? *(id|task_id): )`)
 // isTaskID reports whether id is an upper-case word with a digit, and either has
 // a hyphen, as BUILD-001, or is followed by a colon, as "T1: title".
 func isTaskID(id, heading string) bool {
-	if id == "" || id != strings.ToUpper(id) || id[0] < 'A' || id[0] > 'Z' || !strings.ContainsAny(id, "0123456789") {
+	numbered, _ := CutLane(id)
+	if id == "" || numbered != strings.ToUpper(numbered) || id[0] < 'A' || id[0] > 'Z' || !strings.ContainsAny(id, "0123456789") {
 		return false
 	}
 	return strings.Contains(id, "-") || strings.Contains(heading, id+":")

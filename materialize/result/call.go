@@ -254,7 +254,13 @@ func PutDocument(ctx context.Context, w *materialize.Workspace, read *query.Read
 		return c.put(ctx, w, r)
 	}
 	for {
-		r.ID = cmp.Or(c.Conversation, w.NewID()) + "/" + w.NewID() + documentSuffix
+		conversation := c.Conversation
+		if conversation == "" {
+			if conversation, err = w.NewConversation(ctx); err != nil {
+				return nil, err
+			}
+		}
+		r.ID = conversation + "/" + w.NewID() + documentSuffix
 		r.Text, r.Expect = bytes.NewReader(d.PDF), store.Absent()
 		stored, err := c.store(ctx, w, r)
 		if _, taken := errors.AsType[*store.ConflictError](err); !taken { // else another process made the same id

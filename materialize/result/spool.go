@@ -72,6 +72,10 @@ func newSpool(ctx context.Context, w *materialize.Workspace, c Call, args []stri
 		ids, name := c, w.NewID() // unique among the commands that run
 		switch {
 		case c.Conversation == "":
+			var err error
+			if name, err = w.NewConversation(ctx); err != nil {
+				return nil, err
+			}
 			ids.Conversation, ids.ID = name, w.NewID()
 		case c.ID == "":
 			ids.ID = name

@@ -221,14 +221,33 @@ func (b *Book) wasUsed(ctx context.Context, id string) (bool, error) {
 	return slices.ContainsFunc(values, func(v store.Value) bool { return v.Text == id }), err
 }
 
-// freeID returns the first id of a day that no run has had: run-2025-12-12-001.
+// freeID returns the first id of a day whose number no run has had: run-2025-12-12-001, with the
+// lane of the store, see materialize.Workspace.Lane.
 func (b *Book) freeID(ctx context.Context, day time.Time) (string, error) {
-	for n := 1; ; n++ {
-		id := fmt.Sprintf("run-%s-%03d", day.Format(time.DateOnly), n)
-		if used, err := b.wasUsed(ctx, id); err != nil || !used {
-			return id, err
+	lane, err := b.w.Lane(ctx)
+	for n := 1; err == nil; n++ {
+		number := fmt.Sprintf("run-%s-%03d", day.Format(time.DateOnly), n)
+		id, used := layout.WithLane(number, lane), false
+		if used, err = b.wasUsed(ctx, number); err == nil && !used && id != number {
+			used, err = b.wasUsed(ctx, id)
+		}
+		if err == nil && !used {
+			used, err = b.isNumbered(ctx, number)
+		}
+		if err == nil && !used {
+			return id, nil
 		}
 	}
+	return "", err
+}
+
+// isNumbered reports whether a run of some lane has a number.
+func (b *Book) isNumbered(ctx context.Context, number string) (bool, error) {
+	values, err := b.read.Values(ctx, "run", number)
+	return slices.ContainsFunc(values, func(v store.Value) bool {
+		numbered, _ := layout.CutLane(v.Text)
+		return numbered == number
+	}), err
 }
 
 // checkID returns an error if a text cannot be the id of a run or of an agent: it is

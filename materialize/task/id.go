@@ -118,6 +118,9 @@ func looksLike(file string, id ID) bool {
 	if name == want || name == "task-"+want {
 		return true
 	}
+	if _, lane := layout.CutLane(name); lane != "" && !strings.HasSuffix(want, "-"+lane) {
+		return false // another machine's
+	}
 	parts, wanted := likeness.Pieces(name), likeness.Pieces(want)
 	switch {
 	case len(wanted) == 0 || len(parts) == 0:

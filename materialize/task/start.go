@@ -36,13 +36,18 @@ type Started struct {
 	Journal string          `json:"journal"`           // absolute
 	Marker  string          `json:"marker"`            // absolute: where it is expected when the task is complete
 	Cleared int             `json:"cleared,omitempty"` // markers that were taken away
+	Local   bool            `json:"local,omitempty"`   // other machines have not heard of it, and may start it as well
 }
 
 // Start takes an old marker away and opens the journal. A journal that has ended
 // at this place stays findable under its name, and the new one gets another. It
 // returns errIsRunning if the task is running.
 func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, error) {
-	s := &Started{ID: id, Journal: b.journalFile(id)}
+	lane, err := b.work.Lane(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Started{ID: id, Journal: b.journalFile(id), Local: lane != ""}
 	if err := b.Free(ctx, id, r.Restart); err != nil {
 		return nil, err
 	}
