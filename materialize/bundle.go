@@ -165,10 +165,10 @@ const ErrGap record.Reason = "a gap in a log"
 
 type applier struct {
 	w       *Workspace
-	retired map[record.Ref]bool // of what the log retires, that which is to be retired here; nil: all
-	told    *string             // what is destroyed there is destroyed here, and all is kept to be told on; the log's earlier origins
-	heard   bundle.Place        // how far the log was
-	at      bundle.Place        // of the entry that was taken in last
+	retired map[record.Ref]bool           // of what the log retires, that which is to be retired here; nil: all
+	told    *string                       // what is destroyed there is destroyed here, and all is kept to be told on; the log's earlier origins
+	heard   bundle.Place                  // how far the log was
+	at      bundle.Place                  // of the entry that was taken in last
 	spare   map[record.Digest]store.Draft // bodies of what is destroyed here
 	report  *Applied
 }
