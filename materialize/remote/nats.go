@@ -47,6 +47,10 @@ type natsAddress struct {
 // the monitoring page of a server, and how many replicas new streams get.
 var natsOptions = []string{"creds", "ca", "cert", "key", "inbox", "monitor", "replicas"}
 
+func isNATS(address string) bool {
+	return strings.HasPrefix(address, "nats://") || strings.HasPrefix(address, "tls://")
+}
+
 const usualPrefix = "filebus"
 
 func parseNATS(address, base string) (a natsAddress, err error) {

@@ -2,6 +2,8 @@ package remote_test
 
 import (
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 
 	"filebus/materialize/remote"
 	"filebus/materialize/remote/remotetest"
+	"filebus/store/record"
 )
 
 // newServer starts a server of JetStream in this process.
@@ -54,4 +57,57 @@ func TestNATS(t *testing.T) {
 		address := fmt.Sprintf("%s/place%d", s.ClientURL(), places)
 		return func() remote.Transport { return openRemote(t, address, true) }
 	})
+}
+
+// Five stores claim thirty issues at once: each is held by one. What is given up can be claimed by others,
+// and so can what was held until a time that is over.
+func TestHold(t *testing.T) {
+	s := newServer(t, nil)
+	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+	openRemote(t, s.ClientURL()+"/claims", true)
+	var mu sync.Mutex
+	holders, work := map[string][]record.StoreID{}, sync.WaitGroup{}
+	for i := range 5 {
+		store := record.StoreID(strings.Repeat(string(rune('a'+i)), 32))
+		r := openRemote(t, s.ClientURL()+"/claims", false).(remote.Decider)
+		work.Go(func() {
+			for n := range 30 {
+				of := fmt.Sprintf("issue/ISSUE-%03d", n)
+				held, err := r.Hold(t.Context(), remote.Hold{Of: of, Holder: store, Label: "x", Until: now.Add(time.Hour)}, now)
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				if held.Holder == store {
+					holders[of] = append(holders[of], store)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	work.Wait()
+	for of, by := range holders {
+		if len(by) != 1 {
+			t.Errorf("%s is held by %v", of, by)
+		}
+	}
+	if len(holders) != 30 {
+		t.Errorf("%d are held, want 30", len(holders))
+	}
+	r := openRemote(t, s.ClientURL()+"/claims", false).(remote.Decider)
+	of, other := "issue/ISSUE-000", record.StoreID(strings.Repeat("f", 32))
+	wanted := remote.Hold{Of: of, Holder: other, Label: "y", Until: now.Add(3 * time.Hour)}
+	if held, err := r.Hold(t.Context(), wanted, now); err != nil || held.Holder == other {
+		t.Errorf("what is held: %v, %v", held, err)
+	}
+	if held, err := r.Hold(t.Context(), wanted, now.Add(2*time.Hour)); err != nil || held.Holder != other {
+		t.Errorf("a lease that is over: %v, %v", held, err)
+	}
+	wanted.Until = now.Add(-time.Second)
+	if _, err := r.Hold(t.Context(), wanted, now); err != nil {
+		t.Error(err)
+	}
+	if held, err := r.Hold(t.Context(), remote.Hold{Of: of, Holder: holders[of][0], Label: "x", Until: now.Add(time.Hour)}, now); err != nil || held.Holder != holders[of][0] {
+		t.Errorf("what was given up: %v, %v", held, err)
+	}
 }

@@ -70,7 +70,7 @@ type Options struct {
 // Open opens the remote at an address: a path, a file: URL, or the server of a stream. Unless it is to be
 // made it need not be there by now.
 func Open(ctx context.Context, address string, options Options) (Transport, error) {
-	if strings.HasPrefix(address, "nats://") || strings.HasPrefix(address, "tls://") {
+	if isNATS(address) {
 		return openNATS(ctx, address, options)
 	}
 	dir, err := folderOf(address)
