@@ -69,7 +69,7 @@ func house() map[string]pack {
 		},
 		"filebus/materialize/release":           {ours: []string{"filebus/store", "filebus/store/record"}},
 		"filebus/materialize/mirror":            {[]string{"filebus/store/folder", "filebus/store/record", "filebus/store/turnstile"}, []string{"github.com/fsnotify/fsnotify", "github.com/bmatcuk/doublestar"}},
-		"filebus/materialize/remote":            {[]string{"filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/materialize", "filebus/materialize/secrets"}, []string{"github.com/fsnotify/fsnotify"}},
+		"filebus/materialize/remote":            {[]string{"filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/materialize", "filebus/materialize/secrets"}, []string{"github.com/fsnotify/fsnotify", "github.com/nats-io/nats.go"}},
 		"filebus/materialize/remote/remotetest": {ours: []string{"filebus/store/record", "filebus/materialize/remote"}},
 		"filebus/store/bundle":                  {ours: []string{"filebus/store", "filebus/store/record"}},
 		"filebus/materialize": {
@@ -143,7 +143,7 @@ func house() map[string]pack {
 			},
 			modules: []string{
 				"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml",
-				"github.com/schollz/progressbar", "golang.org/x/term",
+				"golang.org/x/term",
 			},
 		},
 		"filebus/cmd/filebus/hook": {ours: []string{"filebus/store/record", "filebus/materialize/layout", "filebus/materialize/transcript"}},

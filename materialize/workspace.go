@@ -125,6 +125,7 @@ type Workspace struct {
 	Location
 	Store    *store.Store
 	Settings Settings
+	Arbiter  Arbiter // may be nil
 
 	now     func() time.Time
 	mirrors *mirror.Mirrors

@@ -145,7 +145,11 @@ func (e *environ) newWorkspace(w *materialize.Workspace, err error) (*workspace,
 		return nil, err
 	}
 	e.opened = append(e.opened, w)
-	return &workspace{e, w, e.reader(w.Store, query.Options{})}, nil
+	opened := &workspace{e, w, e.reader(w.Store, query.Options{})}
+	if a := arbiterOf(opened); a != nil {
+		w.Arbiter = a
+	}
+	return opened, nil
 }
 
 // reader returns a reader of a store.

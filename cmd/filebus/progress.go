@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"strings"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
 )
 
 // progress returns a function that shows how far work is, how fast it goes and how
@@ -27,7 +27,7 @@ type meter struct {
 
 	began time.Time // the first call; zero: none yet
 	first uint64    // done by then
-	bar   *progressbar.ProgressBar
+	drawn time.Time // the bar; zero: not yet
 }
 
 func (m *meter) show(done, total uint64) {
@@ -39,13 +39,15 @@ func (m *meter) show(done, total uint64) {
 	if now.Sub(m.start) < progressDelay {
 		return
 	}
-	if m.bar == nil {
-		m.bar = progressbar.NewOptions64(int64(total), progressbar.OptionSetWriter(m.env.rawErr()), progressbar.OptionShowCount(),
-			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false), progressbar.OptionClearOnFinish(),
-			progressbar.OptionThrottle(100*time.Millisecond))
+	if now.Sub(m.drawn) < 100*time.Millisecond || total == 0 {
+		return
 	}
-	m.bar.Describe(m.what + m.speed(now, done, total))
-	_ = m.bar.Set64(int64(done)) // a bar that cannot be drawn is no reason to stop
+	m.drawn = now
+	const width = 30
+	full := int(min(done, total) * width / total)
+	bar := strings.Repeat("=", full) + strings.Repeat(" ", width-full)
+	// A bar that cannot be drawn is no reason to stop.
+	_, _ = fmt.Fprintf(m.env.rawErr(), "\r%s [%s] %d%% (%d/%d)\x1b[K", m.what+m.speed(now, done, total), bar, done*100/total, done, total)
 }
 
 // speed says how much is done in a second and how long the rest will take, once
@@ -68,8 +70,8 @@ func (m *meter) speed(now time.Time, done, total uint64) string {
 }
 
 func (m *meter) clear() {
-	if m.bar != nil {
-		_ = m.bar.Clear() // as above
+	if !m.drawn.IsZero() {
+		_, _ = io.WriteString(m.env.rawErr(), "\r\x1b[K") // as above
 	}
 }
 

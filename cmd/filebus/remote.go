@@ -104,7 +104,8 @@ func (w *workspace) eachRemote(ctx context.Context, names []string, do func(remo
 
 type remoteAdd struct {
 	filterFlags
-	Label string `flag:"label"`
+	Label  string `flag:"label"`
+	Create bool   `flag:"create"` // also what others may not make without being asked
 }
 
 type remoteView struct {
@@ -154,7 +155,7 @@ func (o *remoteAdd) run(ctx context.Context, w *workspace, args []string) error 
 	if s.Label = label; err != nil {
 		return err
 	}
-	r, err := w.replica(ctx, s, true)
+	r, err := w.replica(ctx, s, o.Create || !remote.Decides(s.Address))
 	if err != nil {
 		return err
 	}
@@ -233,6 +234,9 @@ func printRemoteStatus(ctx context.Context, w *workspace, names []string) error 
 		views[s.Name] = status
 		for _, p := range status.Peers {
 			rows = append(rows, append([]string{s.Name}, w.peerRow(p, status)...))
+		}
+		if d := status.Durability; d != nil {
+			w.remark("%s: %s; every store has all of it, so what the server loses is told again", s.Name, d)
 		}
 		for _, stray := range status.Strays {
 			w.note("%s: passed over %s: %s", s.Name, oneLine(stray.Path), stray.Why)

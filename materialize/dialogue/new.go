@@ -57,6 +57,9 @@ const (
 	trySlug = "run it again with --slug NAME, in lower-case letters, digits and hyphens"
 )
 
+// lease is how long a slug is its machine's, where somebody decides between machines.
+const lease = 365 * 24 * time.Hour
+
 // New makes a dialogue: its expert pool, and the folder of round 0. Where the slug is
 // taken, it gets the first free number from 1 to 99, and what is not as it was asked for
 // has the lane of the store behind it; many processes may make the same one at once. It returns mirror.ErrLink if somebody has put a symbolic link where the
@@ -93,6 +96,10 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 		}
 		if n > 0 || r.Slug == "" { // nobody has asked for it
 			made.Key.ID = layout.WithLane(made.Key.ID, lane)
+		} else if _, err := f.w.Claim(ctx, record.Name{Kind: record.KindDialogue, ID: made.Key.ID}, lease); errors.Is(err, materialize.ErrElsewhere) {
+			continue
+		} else if err != nil {
+			return nil, err
 		}
 		claimed, err := f.claim(ctx, made, text)
 		if err != nil || claimed {

@@ -40,20 +40,25 @@ func (q *Queue) Do(ctx context.Context, a Action, id string, c Change) (Issue, e
 		}
 		c.Of = of
 	}
-	isLocal := false
+	isLocal, name := false, record.Name{Kind: record.KindIssue, ID: id}
 	if a == claim {
 		var err error
-		if c, isLocal, err = q.terms(ctx, c); err != nil {
+		if c, err = q.terms(ctx, c); err == nil {
+			isLocal, err = q.work.Claim(ctx, name, c.Lease)
+		}
+		if err != nil && (!c.Force || !errors.Is(err, materialize.ErrElsewhere)) {
 			return Issue{}, err
 		}
 	}
 	i, err := q.change(ctx, id, func(i Issue) ([]byte, error) { return q.apply(c, a, i) })
-	i.Local = isLocal && err == nil
+	if i.Local = isLocal && err == nil; err == nil && a != claim {
+		q.work.GiveUp(ctx, name)
+	}
 	return i, err
 }
 
-// terms returns a claim with its lease, and whether other machines have yet to hear of it.
-func (q *Queue) terms(ctx context.Context, c Change) (_ Change, isLocal bool, err error) {
+// terms returns a claim with its lease.
+func (q *Queue) terms(ctx context.Context, c Change) (Change, error) {
 	lane, err := q.work.Lane(ctx)
 	if c.Lease == 0 {
 		c.Lease = DefaultLease
@@ -61,7 +66,7 @@ func (q *Queue) terms(ctx context.Context, c Change) (_ Change, isLocal bool, er
 			c.Lease = SharedLease
 		}
 	}
-	return c, lane != "", err
+	return c, err
 }
 
 // original returns the id of the issue that an issue is a duplicate of in the
@@ -204,9 +209,11 @@ func (q *Queue) ClaimNext(ctx context.Context, f Filter, c Change) (claimed Issu
 	if err != nil {
 		return Issue{}, false, err
 	}
-	c, isLocal, err := q.terms(ctx, c)
-	if err != nil {
+	if c, err = q.terms(ctx, c); err != nil {
 		return Issue{}, false, err
+	}
+	if q.work.Arbiter != nil {
+		return q.claimAmong(ctx, all, c)
 	}
 	// One file at a time, the one with the most urgent issue first, and at last those that
 	// another program keeps.
@@ -214,7 +221,6 @@ func (q *Queue) ClaimNext(ctx context.Context, f Filter, c Change) (claimed Issu
 	paths, err := q.pathsOf(slices.DeleteFunc(all, q.isForeign))
 	for _, path := range paths {
 		claimed, found, err = q.claimIn(ctx, path, f, c)
-		claimed.Local = found && isLocal
 		if found || err != nil {
 			return claimed, found, err
 		}
@@ -223,6 +229,27 @@ func (q *Queue) ClaimNext(ctx context.Context, f Filter, c Change) (claimed Issu
 		err = errForeign(foreign[0])
 	}
 	return claimed, found, err
+}
+
+// claimAmong claims the first of the issues that nobody else holds, on no machine.
+func (q *Queue) claimAmong(ctx context.Context, all []Issue, c Change) (claimed Issue, found bool, err error) {
+	for _, i := range all {
+		switch {
+		case !i.isFree(c.Agent):
+			continue
+		case q.isForeign(i):
+			err = cmp.Or(err, errForeign(i))
+			continue
+		}
+		claimed, claimErr := q.Do(ctx, claim, i.ID, c)
+		if claimErr == nil {
+			return claimed, true, nil
+		}
+		if !errors.Is(claimErr, record.Conflict) { // else another one was faster
+			return claimed, false, claimErr
+		}
+	}
+	return claimed, false, err
 }
 
 // claimIn claims the next issue of a file.

@@ -36,6 +36,8 @@ type Status struct {
 	Destroyed uint64  `json:"destroyed"` // the last entry of it that destroys something; 0: none does
 	Peers     []Peer  `json:"stores"`
 	Strays    []Stray `json:"strays"`
+
+	Durability *Durability `json:"durability,omitempty"` // of the engine, if it is one
 }
 
 // Status looks at a remote.
@@ -48,6 +50,11 @@ func (r *Replica) Status(ctx context.Context) (*Status, error) {
 		out.Destroyed, err = tx.LastDrop()
 		return err
 	})
+	if d, ok := r.Transport.(interface {
+		Durability(context.Context) (*Durability, error)
+	}); ok && err == nil {
+		out.Durability, err = d.Durability(ctx)
+	}
 	for _, teller := range slices.Sorted(maps.Keys(r.listing.Tellers)) {
 		if err == nil {
 			out.Peers = append(out.Peers, r.peer(ctx, teller, out))

@@ -67,9 +67,12 @@ type Options struct {
 	Create bool   // make the remote if it is not there
 }
 
-// Open opens the remote at an address: a path or a file: URL. Unless it is to be made it need
-// not be there by now.
-func Open(_ context.Context, address string, options Options) (Transport, error) {
+// Open opens the remote at an address: a path, a file: URL, or the server of a stream. Unless it is to be
+// made it need not be there by now.
+func Open(ctx context.Context, address string, options Options) (Transport, error) {
+	if isNATS(address) {
+		return openNATS(ctx, address, options)
+	}
 	dir, err := folderOf(address)
 	if err != nil {
 		return nil, err
@@ -93,7 +96,7 @@ func folderOf(address string) (string, error) {
 		u, err := url.Parse(address)
 		switch {
 		case scheme != "file":
-			return "", record.Usage.Errorf("the address %q begins with %q; known are paths and file:", address, scheme+":")
+			return "", record.Usage.Errorf("the address %q begins with %q; known are paths, file:, nats: and tls:", address, scheme+":")
 		case err != nil || u.Host != "" || u.RawQuery != "" || u.Fragment != "" || u.Path == "":
 			return "", record.Usage.Errorf("the address %q names no folder of this machine; write file:///path, with %%3F for ? and %%23 for #", address)
 		}

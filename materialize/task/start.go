@@ -39,18 +39,21 @@ type Started struct {
 	Local   bool            `json:"local,omitempty"`   // other machines have not heard of it, and may start it as well
 }
 
+// lease is how long a task is its machine's, where somebody decides between machines.
+const lease = 24 * time.Hour
+
 // Start takes an old marker away and opens the journal. A journal that has ended
 // at this place stays findable under its name, and the new one gets another. It
 // returns errIsRunning if the task is running.
 func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, error) {
-	lane, err := b.work.Lane(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s := &Started{ID: id, Journal: b.journalFile(id), Local: lane != ""}
 	if err := b.Free(ctx, id, r.Restart); err != nil {
 		return nil, err
 	}
+	isLocal, err := b.work.Claim(ctx, record.Name{Kind: record.KindTask, ID: id.String()}, lease)
+	if err != nil {
+		return nil, err
+	}
+	s := &Started{ID: id, Journal: b.journalFile(id), Local: isLocal}
 	// The marker goes first: with the new journal beside it, it would announce
 	// the new task.
 	cleared, err := b.clearMarkers(ctx, id, "")

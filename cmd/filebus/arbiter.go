@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"filebus/materialize/remote"
+	"filebus/store"
+	"filebus/store/record"
+)
+
+// An arbiter asks the remotes that can decide between machines.
+type arbiter struct {
+	*workspace
+	remotes []remote.Setting
+}
+
+// arbiterOf returns the arbiter of a workspace; nil: none of its remotes decides.
+func arbiterOf(w *workspace) *arbiter {
+	all, err := w.remotes(nil)
+	all = slices.DeleteFunc(all, func(s remote.Setting) bool { return !remote.Decides(s.Address) })
+	if err != nil || len(all) == 0 { // what cannot be read is said by the commands for remotes
+		return nil
+	}
+	return &arbiter{w, all}
+}
+
+// arbiterWait is how long a claim waits for a remote: then it is local.
+const arbiterWait = 2 * time.Second
+
+func (a *arbiter) Claim(ctx context.Context, of record.Name, until time.Time) (holder string, decided bool) {
+	own := record.StoreID("")
+	err := a.Store.View(ctx, func(tx *store.Tx) error {
+		own = tx.Origin()
+		return nil
+	})
+	if err != nil {
+		return "", false
+	}
+	for _, s := range a.remotes {
+		held, ok := a.hold(ctx, s, remote.Hold{Of: of.String(), Holder: own, Until: until.UTC()})
+		if ok && held.Holder != own {
+			return string(held.Label) + " until " + a.minute(held.Until), true
+		}
+		decided = decided || ok
+	}
+	return "", decided
+}
+
+// hold asks one remote.
+func (a *arbiter) hold(ctx context.Context, s remote.Setting, wanted remote.Hold) (remote.Hold, bool) {
+	t, err := remote.Open(ctx, s.Address, remote.Options{Base: a.Main})
+	if err != nil {
+		return wanted, false
+	}
+	defer func() { _ = t.Close() }() // the claim is made, or local
+	decider, ok := t.(remote.Decider)
+	if !ok {
+		return wanted, false
+	}
+	limit, cancel := context.WithTimeout(ctx, arbiterWait)
+	defer cancel()
+	wanted.Label = s.Label
+	held, err := decider.Hold(limit, wanted, a.now())
+	if err != nil && ctx.Err() == nil {
+		a.note("%s does not decide: %s", s.Name, message(err))
+	}
+	return held, err == nil
+}
+
+func (a *arbiter) Release(ctx context.Context, of record.Name) {
+	_, _ = a.Claim(ctx, of, a.now().Add(-time.Second)) // else it is over with its lease
+}

@@ -1,0 +1,100 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"filebus/store/record"
+)
+
+// A Durability says what is known of how an engine keeps what it has acknowledged.
+type Durability struct {
+	Replicas int    `json:"replicas"`
+	Sync     Known  `json:"sync"` // each message is on disk before it is acknowledged
+	Why      string `json:"why"`
+}
+
+// Known is whether something is so, as far as anybody can tell.
+type Known string
+
+// What can be known.
+const (
+	KnownGood Known = "good"
+	KnownBad  Known = "bad"
+	Unknown   Known = "unknown"
+)
+
+func (d *Durability) String() string {
+	replicas := "one replica, which is bad: what its disk loses is lost there"
+	if d.Replicas > 1 {
+		replicas = fmt.Sprintf("%d replicas, which is good", d.Replicas)
+	}
+	return fmt.Sprintf("%s; sync before an acknowledgement: %s, %s", replicas, d.Sync, d.Why)
+}
+
+// Durability asks the stream, and the server's monitoring page, if the address names it: an ordinary account
+// does not see how often the server syncs.
+func (n *natsRemote) Durability(ctx context.Context) (*Durability, error) {
+	var s natsStream
+	if err := n.call(ctx, "STREAM.INFO."+n.stream(false), struct{}{}, &s); err != nil {
+		return nil, n.explained(err)
+	}
+	d := &Durability{s.Config.Replicas, Unknown, "the option monitor=http://HOST:8222 of the address would tell"}
+	page := n.address.options.Get("monitor")
+	switch {
+	case s.Config.PersistMode == "async":
+		d.Sync, d.Why = KnownBad, "the stream persists asynchronously"
+	case page != "":
+		d.ask(ctx, page)
+	}
+	return d, nil
+}
+
+// ask reads a monitoring page.
+func (d *Durability) ask(ctx context.Context, page string) {
+	var said struct {
+		Config *struct {
+			SyncAlways   bool  `json:"sync_always"`
+			SyncInterval int64 `json:"sync_interval"` // in nanoseconds
+		} `json:"config"`
+	}
+	err := getJSON(ctx, strings.TrimSuffix(page, "/")+"/jsz?config=true", &said)
+	switch {
+	case err != nil:
+		d.Why = "its monitoring page does not tell: " + err.Error()
+	case said.Config == nil:
+		d.Why = "its monitoring page does not tell"
+	case said.Config.SyncAlways:
+		d.Sync, d.Why = KnownGood, "sync_interval is always"
+	default:
+		d.Sync, d.Why = KnownBad, "sync_interval is not always: set it in the server's configuration"
+	}
+}
+
+func getJSON(ctx context.Context, address string, to any) error {
+	limit, cancel := context.WithTimeout(ctx, natsConnect)
+	defer cancel()
+	request, err := http.NewRequestWithContext(limit, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
+	if closeErr := answer.Body.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = record.Failed.Errorf("it answers %s", answer.Status)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, to)
+	}
+	return err
+}

@@ -1,0 +1,585 @@
+package remote
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"filebus/store/record"
+)
+
+// A natsRemote keeps blobs as messages of JetStream: one subject a blob, which holds one message.
+// Segments and bodies are written once, in one stream; states and claims, of which the last one counts,
+// are in another. JetStream is never the only copy: what it loses is told again.
+type natsRemote struct {
+	address natsAddress
+	news    chan struct{} // has a value when something may have changed
+
+	mu     sync.Mutex
+	conn   *nats.Conn
+	denied error // the last thing that the server has said by itself
+	listed bool
+}
+
+// A natsAddress is nats://HOST[:PORT][,HOST…]/PREFIX?OPTIONS, or the same with tls:.
+type natsAddress struct {
+	servers string
+	prefix  string // of the subjects: a project's own
+	options url.Values
+	base    string // where relative paths of files begin
+}
+
+// natsOptions are those of an address: files with credentials and certificates, the prefix of answers,
+// the monitoring page of a server, and how many replicas new streams get.
+var natsOptions = []string{"creds", "ca", "cert", "key", "inbox", "monitor", "replicas"}
+
+func isNATS(address string) bool {
+	return strings.HasPrefix(address, "nats://") || strings.HasPrefix(address, "tls://")
+}
+
+const usualPrefix = "filebus"
+
+func parseNATS(address, base string) (a natsAddress, err error) {
+	scheme, rest, _ := strings.Cut(address, "://")
+	rest, query, _ := strings.Cut(rest, "?")
+	hosts, prefix, _ := strings.Cut(rest, "/")
+	a = natsAddress{prefix: cmp.Or(prefix, usualPrefix), base: base}
+	if a.options, err = url.ParseQuery(query); err != nil {
+		return a, record.Usage.Errorf("the address %q: %w", address, err)
+	}
+	for key := range a.options {
+		if !slices.Contains(natsOptions, key) {
+			return a, record.Usage.Errorf("the address %q has an option %q; known are %s", address, key, strings.Join(natsOptions, ", "))
+		}
+	}
+	if hosts == "" || len(a.prefix) > 40 || strings.Trim(a.prefix, letters+"-_") != "" {
+		return a, record.Usage.Errorf("the address %q is not %s://HOST:PORT/PREFIX, with letters, digits, - and _ in PREFIX", address, scheme)
+	}
+	for host := range strings.SplitSeq(hosts, ",") {
+		a.servers += "," + scheme + "://" + host
+	}
+	a.servers = a.servers[1:]
+	return a, nil
+}
+
+func openNATS(ctx context.Context, address string, options Options) (Transport, error) {
+	a, err := parseNATS(address, options.Base)
+	n := &natsRemote{address: a, news: make(chan struct{}, 1)}
+	if err == nil && options.Create {
+		err = n.make(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return n, nil
+}
+
+// file returns the path that an option names.
+func (a natsAddress) file(option string) string {
+	path := a.options.Get(option)
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(a.base, path)
+}
+
+const (
+	natsConnect = 5 * time.Second
+	natsAnswer  = 10 * time.Second // how long an answer is waited for
+	natsTries   = 5
+)
+
+// connection returns the connection, which is made when it is needed first. It is made again by itself.
+func (n *natsRemote) connection() (*nats.Conn, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.conn != nil && !n.conn.IsClosed() {
+		return n.conn, nil
+	}
+	changed := func(*nats.Conn) { n.tell() }
+	options := []nats.Option{
+		nats.Name("filebus"), nats.Timeout(natsConnect), nats.MaxReconnects(-1), nats.NoEcho(), nats.ReconnectHandler(changed),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			n.denied = err
+		}),
+	}
+	for _, o := range []struct {
+		name string
+		make func(file string) nats.Option
+	}{
+		{"creds", func(file string) nats.Option { return nats.UserCredentials(file) }},
+		{"ca", func(file string) nats.Option { return nats.RootCAs(file) }},
+		{"cert", func(file string) nats.Option { return nats.ClientCert(file, n.address.file("key")) }},
+	} {
+		if file := n.address.file(o.name); file != "" {
+			options = append(options, o.make(file))
+		}
+	}
+	if inbox := n.address.options.Get("inbox"); inbox != "" {
+		options = append(options, nats.CustomInboxPrefix(inbox))
+	}
+	conn, err := nats.Connect(n.address.servers, options...)
+	if err != nil {
+		return nil, record.Busy.Errorf("the remote %s cannot be reached: %w", n.address.servers, err).Because(ErrAway)
+	}
+	n.conn, n.denied, n.listed = conn, nil, false
+	return conn, nil
+}
+
+func (n *natsRemote) tell() {
+	select {
+	case n.news <- struct{}{}:
+	default:
+	}
+}
+
+// The subjects and streams.
+func (n *natsRemote) stream(isState bool) string {
+	if isState {
+		return "filebus_" + n.address.prefix + "_state"
+	}
+	return "filebus_" + n.address.prefix
+}
+
+func (n *natsRemote) subject(name Name) string {
+	if name.kind == KindState {
+		return n.address.prefix + ".state." + string(name.teller)
+	}
+	return n.address.prefix + ".blob." + strings.ReplaceAll(name.String(), "/", ".")
+}
+
+// name is the other way round; ok is false for what is no blob.
+func (n *natsRemote) name(subject string) (name Name, ok bool) {
+	if teller, isState := strings.CutPrefix(subject, n.address.prefix+".state."); isState {
+		subject = teller + "/state"
+	} else {
+		subject = strings.ReplaceAll(strings.TrimPrefix(subject, n.address.prefix+".blob."), ".", "/")
+	}
+	name, err := ParseName(subject)
+	return name, err == nil
+}
+
+// A natsFault is what JetStream answers instead of doing something.
+type natsFault struct {
+	Code        int    `json:"err_code"`
+	Description string `json:"description"`
+}
+
+func (f *natsFault) Error() string { return fmt.Sprintf("%s (%d)", f.Description, f.Code) }
+
+// The faults that mean something to us. Both of a lost race are met: the first of one server, the
+// second of several.
+const (
+	natsIsStored  = 10077 // the subject has its one message
+	natsLostRace  = 10071
+	natsLostRace2 = 10164
+	natsNoStream  = 10059
+	natsNoMessage = 10037
+)
+
+func isFault(err error, codes ...int) bool {
+	f := (*natsFault)(nil)
+	return errors.As(err, &f) && slices.Contains(codes, f.Code)
+}
+
+// ask sends a message and reads the answer, which is JSON. What the server has said by itself explains why
+// none has come.
+func (n *natsRemote) ask(ctx context.Context, m *nats.Msg, answer any) error {
+	conn, err := n.connection()
+	if err != nil {
+		return err
+	}
+	limit, cancel := context.WithTimeout(ctx, natsAnswer)
+	defer cancel()
+	got, err := conn.RequestMsgWithContext(limit, m)
+	if err != nil {
+		n.mu.Lock()
+		denied := n.denied
+		n.mu.Unlock()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(denied, nats.ErrPermissionViolation):
+			return record.Untrusted.Errorf("the server of %s refuses: %w", n.address.servers, denied)
+		case errors.Is(err, nats.ErrNoResponders):
+			return &natsFault{natsNoStream, "there is no such stream"}
+		case errors.Is(err, nats.ErrMaxPayload):
+			return record.Failed.Errorf("the server takes messages of at most %d bytes: %w", conn.MaxPayload(), err)
+		}
+		return record.Busy.Errorf("no answer of %s: %w", n.address.servers, err).Because(ErrAway)
+	}
+	var head struct {
+		Error *natsFault `json:"error"`
+	}
+	if err = json.Unmarshal(got.Data, &head); err == nil && head.Error == nil && answer != nil {
+		err = json.Unmarshal(got.Data, answer)
+	}
+	if err != nil {
+		return malformed("the answer of "+n.address.servers, "%v", err)
+	}
+	if head.Error != nil {
+		return head.Error
+	}
+	return nil
+}
+
+func (n *natsRemote) call(ctx context.Context, api string, request, answer any) error {
+	text, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	return n.ask(ctx, &nats.Msg{Subject: "$JS.API." + api, Data: text}, answer)
+}
+
+// A natsStream is what JetStream says of a stream.
+type natsStream struct {
+	Config natsConfig `json:"config"`
+	State  struct {
+		Subjects map[string]uint64 `json:"subjects"`
+	} `json:"state"`
+	Total  int `json:"total"`
+	Offset int `json:"offset"`
+	Limit  int `json:"limit"`
+}
+
+type natsConfig struct {
+	Name          string   `json:"name"`
+	Subjects      []string `json:"subjects"`
+	Retention     string   `json:"retention"`
+	Storage       string   `json:"storage"`
+	Replicas      int      `json:"num_replicas"`
+	MaxPerSubject int      `json:"max_msgs_per_subject"`
+	Discard       string   `json:"discard"`
+	DiscardNew    bool     `json:"discard_new_per_subject"`
+	PersistMode   string   `json:"persist_mode,omitempty"`
+}
+
+// make makes the streams that are not there. Those that are stay as they are.
+func (n *natsRemote) make(ctx context.Context) error {
+	replicas, err := strconv.Atoi(cmp.Or(n.address.options.Get("replicas"), "1"))
+	if err != nil || replicas < 1 || replicas > 5 {
+		return record.Usage.Errorf("%q is no number of replicas: it is 1, 3 or 5", n.address.options.Get("replicas"))
+	}
+	usual := natsConfig{Retention: "limits", Storage: "file", Replicas: replicas, MaxPerSubject: 1}
+	for _, isState := range []bool{false, true} {
+		c := usual
+		c.Name, c.Subjects, c.Discard, c.DiscardNew = n.stream(isState), []string{n.address.prefix + ".blob.>"}, "new", true
+		if isState {
+			c.Subjects, c.Discard, c.DiscardNew = []string{n.address.prefix + ".state.>", n.address.prefix + ".claim.>"}, "old", false
+		}
+		err := n.call(ctx, "STREAM.INFO."+c.Name, struct{}{}, nil)
+		if isFault(err, natsNoStream) {
+			err = n.call(ctx, "STREAM.CREATE."+c.Name, c, nil)
+		}
+		if err != nil {
+			return n.explained(err)
+		}
+	}
+	return nil
+}
+
+// explained says what helps.
+func (n *natsRemote) explained(err error) error {
+	fault := (*natsFault)(nil)
+	if !errors.As(err, &fault) {
+		return err
+	}
+	if fault.Code == natsNoStream {
+		return record.NotFound.Errorf("%s has no streams %s", n.address.servers, n.stream(false)).Because(ErrAway).
+			Try("filebus remote rm NAME, then filebus remote add --create NAME ADDRESS, by somebody who may make streams")
+	}
+	return record.Failed.Errorf("the server of %s refuses: %w", n.address.servers, fault)
+}
+
+func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
+	if err := n.listen(); err != nil {
+		return nil, err
+	}
+	l := &Listing{Tellers: map[record.StoreID]Offer{}}
+	for _, isState := range []bool{false, true} {
+		filter := n.address.prefix + ".blob.*.log.>"
+		if isState {
+			filter = n.address.prefix + ".state.*"
+		}
+		for offset, more := 0, true; more; {
+			var s natsStream
+			request := map[string]any{"subjects_filter": filter, "offset": offset}
+			if err := n.call(ctx, "STREAM.INFO."+n.stream(isState), request, &s); err != nil {
+				return nil, n.explained(err)
+			}
+			for subject := range s.State.Subjects {
+				n.take(l, subject)
+			}
+			offset += len(s.State.Subjects)
+			more = s.Total > offset && len(s.State.Subjects) > 0
+		}
+	}
+	for teller, offer := range l.Tellers {
+		slices.SortFunc(offer.Segments, func(a, b Span) int {
+			return cmp.Or(cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last))
+		})
+		l.Tellers[teller] = offer
+	}
+	return l, nil
+}
+
+func (n *natsRemote) take(l *Listing, subject string) {
+	name, ok := n.name(subject)
+	if !ok {
+		at := strings.LastIndexByte(subject, '.')
+		if _, isPart := n.name(subject[:max(at, 0)]); !isPart {
+			l.Strays = append(l.Strays, Stray{subject, "is no blob"})
+		}
+		return
+	}
+	offer := l.Tellers[name.teller]
+	if name.kind == KindState {
+		offer.HasState = true
+	} else {
+		offer.Segments = append(offer.Segments, name.span)
+	}
+	l.Tellers[name.teller] = offer
+}
+
+// listen subscribes to news, before a listing: nothing is missed then.
+func (n *natsRemote) listen() error {
+	conn, err := n.connection()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err != nil || n.listed {
+		return err
+	}
+	for _, subject := range []string{".blob.*.log.>", ".state.*"} {
+		if _, err := conn.Subscribe(n.address.prefix+subject, func(*nats.Msg) { n.tell() }); err != nil {
+			return err
+		}
+	}
+	n.listed = true
+	return conn.FlushTimeout(natsConnect)
+}
+
+// A natsMessage is one that is stored.
+type natsMessage struct {
+	Sequence uint64 `json:"seq"`
+	Header   []byte `json:"hdrs"`
+	Data     []byte `json:"data"`
+}
+
+const partsHeader = "Filebus-Parts"
+
+// parts returns in how many messages a blob is that is too long for one; 0: in this one.
+func (m *natsMessage) parts() int {
+	for line := range bytes.Lines(m.Header) {
+		if value, found := strings.CutPrefix(string(line), partsHeader+": "); found {
+			parts, _ := strconv.Atoi(strings.TrimSpace(value)) // 0 shows as a blob that is malformed
+			return parts
+		}
+	}
+	return 0
+}
+
+func (n *natsRemote) last(ctx context.Context, isState bool, subject string) (*natsMessage, error) {
+	var got struct {
+		Message natsMessage `json:"message"`
+	}
+	err := n.call(ctx, "STREAM.MSG.GET."+n.stream(isState), map[string]any{"last_by_subj": subject}, &got)
+	if isFault(err, natsNoMessage) {
+		return nil, &fs.PathError{Op: "get", Path: subject, Err: fs.ErrNotExist}
+	}
+	return &got.Message, err
+}
+
+func (n *natsRemote) Get(ctx context.Context, name Name) (io.ReadCloser, error) {
+	if err := name.Check(); err != nil {
+		return nil, err
+	}
+	m, err := n.last(ctx, name.kind == KindState, n.subject(name))
+	if err != nil {
+		return nil, n.explained(err)
+	}
+	if m.parts() == 0 {
+		return io.NopCloser(bytes.NewReader(m.Data)), nil
+	}
+	return &natsParts{ctx: ctx, of: n, subject: n.subject(name), parts: m.parts()}, nil
+}
+
+// A natsParts reads a blob of several messages.
+type natsParts struct {
+	ctx     context.Context
+	of      *natsRemote
+	subject string
+	at      int
+	parts   int
+	rest    []byte
+}
+
+func (p *natsParts) Read(to []byte) (int, error) {
+	for len(p.rest) == 0 {
+		if p.at == p.parts {
+			return 0, io.EOF
+		}
+		m, err := p.of.last(p.ctx, false, p.subject+"."+strconv.Itoa(p.at))
+		if err != nil {
+			return 0, p.of.explained(err)
+		}
+		p.at, p.rest = p.at+1, m.Data
+	}
+	n := copy(to, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+func (p *natsParts) Close() error { return nil }
+
+// mostPart is how long a message of ours is at most, if the server takes as much.
+const mostPart = 1 << 20
+
+func (n *natsRemote) Put(ctx context.Context, name Name, size int64, from io.Reader) error {
+	if err := name.Check(); err != nil {
+		return err
+	}
+	conn, err := n.connection()
+	if err != nil {
+		return err
+	}
+	most, subject := min(conn.MaxPayload(), mostPart)-512, n.subject(name) // without the headers
+	if size <= most {
+		text, err := readExactly(from, size)
+		if err != nil {
+			return err
+		}
+		return n.put(ctx, name.kind == KindState, subject, text, 0)
+	}
+	parts := 0
+	for left := size; left > 0; parts++ {
+		text, err := readExactly(io.LimitReader(from, min(left, most)), min(left, most))
+		if err == nil {
+			err = n.put(ctx, false, subject+"."+strconv.Itoa(parts), text, 0)
+		}
+		if err != nil {
+			return err
+		}
+		left -= int64(len(text))
+	}
+	if _, err := readExactly(from, 0); err != nil {
+		return err
+	}
+	return n.put(ctx, false, subject, nil, parts)
+}
+
+// readExactly reads all there is, which must be so much.
+func readExactly(from io.Reader, size int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(from, size+1))
+	if err == nil && int64(len(text)) != size {
+		err = record.Usage.Errorf("a blob is not of its %d bytes", size)
+	}
+	return text, err
+}
+
+// put keeps a message under a subject, and reads it back. Whether one was kept that nobody has answered for
+// is looked up, and done again if it was not.
+func (n *natsRemote) put(ctx context.Context, isState bool, subject string, text []byte, parts int) (err error) {
+	m := &nats.Msg{Subject: subject, Data: text}
+	if parts > 0 {
+		m.Header = nats.Header{partsHeader: {strconv.Itoa(parts)}}
+	}
+	for try := range natsTries {
+		if try > 0 {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Duration(try) * 200 * time.Millisecond):
+			}
+		}
+		err = n.ask(ctx, m, nil)
+		if err != nil && !isFault(err, natsIsStored) && !errors.Is(err, ErrAway) || ctx.Err() != nil {
+			return n.explained(err)
+		}
+		there, getErr := n.last(ctx, isState, subject)
+		switch {
+		case getErr == nil && bytes.Equal(there.Data, text) && there.parts() == parts:
+			return nil
+		case getErr == nil && isFault(err, natsIsStored): // it is another one
+			err = n.remove(ctx, isState, there.Sequence)
+		default:
+			err = cmp.Or(err, getErr)
+		}
+	}
+	return n.explained(cmp.Or(err, error(record.Busy.Errorf("what was put as %s is another message there", subject).Because(ErrAway))))
+}
+
+// remove overwrites a message.
+func (n *natsRemote) remove(ctx context.Context, isState bool, sequence uint64) error {
+	err := n.call(ctx, "STREAM.MSG.DELETE."+n.stream(isState), map[string]any{"seq": sequence}, nil)
+	if isFault(err, natsNoMessage, 10043, 10057) { // it is gone since
+		return nil
+	}
+	return err
+}
+
+func (n *natsRemote) Remove(ctx context.Context, name Name) error {
+	if err := name.Check(); err != nil {
+		return err
+	}
+	isState, subject := name.kind == KindState, n.subject(name)
+	m, err := n.last(ctx, isState, subject)
+	if isAbsent(err) {
+		return nil
+	}
+	if err != nil {
+		return n.explained(err)
+	}
+	err = n.remove(ctx, isState, m.Sequence)
+	for i := range m.parts() {
+		part, getErr := n.last(ctx, isState, subject+"."+strconv.Itoa(i))
+		if getErr == nil {
+			getErr = n.remove(ctx, isState, part.Sequence)
+		}
+		if !isAbsent(getErr) {
+			err = errors.Join(err, getErr)
+		}
+	}
+	return n.explained(err)
+}
+
+func (n *natsRemote) Wait(ctx context.Context) error {
+	n.mu.Lock()
+	isListed := n.listed
+	n.mu.Unlock()
+	if !isListed {
+		return ctx.Err()
+	}
+	select {
+	case <-n.news:
+		return nil
+	case <-time.After(longestWait):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (n *natsRemote) Close() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.conn != nil {
+		n.conn.Close()
+	}
+	return nil
+}
