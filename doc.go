@@ -7,7 +7,10 @@
 package filebus
 
 import (
+	"bytes"
+	"compress/gzip"
 	"embed"
+	"io"
 	"io/fs"
 )
 
@@ -15,11 +18,22 @@ var (
 	//go:embed all:testdata/workspace
 	sample embed.FS
 
-	// CommandLine is docs/cli.md: what there is to say of each command and flag.
-	//
-	//go:embed docs/cli.md
-	CommandLine string
+	//go:embed docs/cli.md.gz
+	commandLine []byte
 )
+
+//go:generate gzip -9 -k -n -f docs/cli.md
+
+// CommandLine returns docs/cli.md: what there is to say of each command and flag. It is packed in the
+// binary: after a change of it, "go generate" packs it anew.
+func CommandLine() (string, error) {
+	r, err := gzip.NewReader(bytes.NewReader(commandLine))
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(r)
+	return string(text), err
+}
 
 // Sample returns testdata/workspace, a small project whose agents left files of every
 // kind.

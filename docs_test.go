@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"filebus"
 )
 
 // The tests in this file hold the rules for documents and other texts.
@@ -48,6 +50,14 @@ func TestText(t *testing.T) {
 		if !utf8.Valid(text) {
 			t.Errorf("%s: not UTF-8", name)
 		}
+	}
+}
+
+// TestPacked holds what help reads against the document.
+func TestPacked(t *testing.T) {
+	packed, err := filebus.CommandLine()
+	if err != nil || packed != string(read(t, "docs/cli.md")) {
+		t.Errorf("docs/cli.md.gz is not docs/cli.md as it is now: run \"go generate\" (%v)", err)
 	}
 }
 

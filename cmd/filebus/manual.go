@@ -34,7 +34,8 @@ type flagRow struct{ name, value, meaning string }
 func readManual() *manual {
 	m := &manual{sections: map[string]*section{}, groups: map[string]string{}}
 	inGeneral, group := true, ""
-	for _, text := range splitOutsideFences(filebus.CommandLine, func(line string) bool {
+	page, _ := filebus.CommandLine() // a test unpacks it
+	for _, text := range splitOutsideFences(page, func(line string) bool {
 		return strings.HasPrefix(line,
 			"#")
 	}) {

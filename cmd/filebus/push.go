@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -129,6 +130,7 @@ func (o *replicateCommand) run(ctx context.Context, w *workspace, names []string
 	if err != nil {
 		return err
 	}
+	debug.SetGCPercent(usualPercent / 2) // it stays, and is idle nearly always
 	return mirror.Follow(ctx, o.Every, wake, r.look, r.complain)
 }
 
@@ -201,6 +203,7 @@ func (r *replicator) look(ctx context.Context) (mirror.Watched, time.Duration, e
 	if isNew { // the files follow
 		again = leastScan
 	}
+	debug.FreeOSMemory()
 	return watched, again, w.outputError()
 }
 
