@@ -16,14 +16,13 @@ type arbiter struct {
 	remotes []remote.Setting
 }
 
-// arbiterOf returns the arbiter of a workspace; nil: none of its remotes decides.
-func arbiterOf(w *workspace) *arbiter {
+// arbitrate gives a workspace its arbiter, if one of its remotes decides.
+func (w *workspace) arbitrate() {
 	all, err := w.remotes(nil)
 	all = slices.DeleteFunc(all, func(s remote.Setting) bool { return !remote.Decides(s.Address) })
-	if err != nil || len(all) == 0 { // what cannot be read is said by the commands for remotes
-		return nil
+	if err == nil && len(all) > 0 { // what cannot be read is said by the commands for remotes
+		w.Arbiter = &arbiter{w, all}
 	}
-	return &arbiter{w, all}
 }
 
 // arbiterWait is how long a claim waits for a remote: then it is local.

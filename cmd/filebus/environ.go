@@ -145,11 +145,7 @@ func (e *environ) newWorkspace(w *materialize.Workspace, err error) (*workspace,
 		return nil, err
 	}
 	e.opened = append(e.opened, w)
-	opened := &workspace{e, w, e.reader(w.Store, query.Options{})}
-	if a := arbiterOf(opened); a != nil {
-		w.Arbiter = a
-	}
-	return opened, nil
+	return &workspace{e, w, e.reader(w.Store, query.Options{})}, nil
 }
 
 // reader returns a reader of a store.
@@ -176,6 +172,7 @@ func (e *environ) open(ctx context.Context) (*workspace, error) {
 		}
 		e.rememberStore(at.Store)
 		e.recoverOutputs(s.Workspace)
+		s.arbitrate()
 	}
 	return s, err
 }
