@@ -356,7 +356,6 @@ func TestNATSStores(t *testing.T) {
 			t.Fatalf("FILEBUS_NATS=%s is no positive number", text)
 		}
 	}
-
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -366,7 +365,6 @@ func TestNATSStores(t *testing.T) {
 	if err := c.make(ready); err != nil {
 		t.Fatal(err)
 	}
-
 	var all []*natsStore
 	for range 5 {
 		all = append(all, newNATSStore(t, c.address()))
@@ -391,11 +389,8 @@ func TestNATSStores(t *testing.T) {
 	for _, s := range all {
 		s.through.apart.Store(false)
 	}
-
 	c.heal()
-
 	settle(t, all)
-
 	c0 := all[0].content(t)
 	t.Logf("%d records, %d heads, %d conflicts; done: %v", len(c0.Records), len(c0.Heads), len(c0.Conflicts), did)
 }
