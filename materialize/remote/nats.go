@@ -107,16 +107,14 @@ const (
 
 // connection returns the connection, which is made when it is needed first. It is made again by itself.
 func (n *natsRemote) connection(ctx context.Context) (*nats.Conn, error) {
-	var conn *nats.Conn
-	var err error
-	done := make(chan struct{})
+	made := make(chan func() (*nats.Conn, error), 1)
 	go func() {
-		defer close(done)
-		conn, err = n.connect()
+		conn, err := n.connect()
+		made <- func() (*nats.Conn, error) { return conn, err }
 	}()
 	select {
-	case <-done:
-		return conn, err
+	case get := <-made:
+		return get()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -132,11 +130,9 @@ func (n *natsRemote) connect() (*nats.Conn, error) {
 		nats.Name("filebus"), nats.Timeout(natsConnect), nats.MaxReconnects(-1), nats.ReconnectWait(natsTries * 100 * time.Millisecond), nats.NoEcho(),
 		nats.ReconnectHandler(func(*nats.Conn) { n.tell() }), nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { n.end(err) }),
 		nats.ErrorHandler(func(conn *nats.Conn, _ *nats.Subscription, err error) {
-			if isDeaf := strings.Contains(err.Error(), "Subscription to"); !isDeaf {
+			if !strings.Contains(err.Error(), `Subscription to "`+n.address.prefix+".") { // those are news, which Wait does without
 				n.end(err)
-			} else if !strings.Contains(err.Error(), `"`+n.address.prefix+".") { // those are news, which Wait does without
-				n.end(err)
-				go conn.Close() // the next one asks again
+				go conn.Close() // with the next one the server says it again
 			}
 		}),
 	}
@@ -249,7 +245,7 @@ const (
 // natsPasses are the faults of a cluster that looks for a leader.
 var natsPasses = []int{10008, 10009, 10118}
 
-// isStored reports whether a subject has its one message. A stream that is full has the same number.
+// isStored tells a subject that has its one message from a stream that is full.
 func isStored(err error) bool {
 	return isFault(err, natsNotStored) && strings.Contains(err.Error(), "per subject")
 }
@@ -374,30 +370,28 @@ func (n *natsRemote) check(c natsConfig, isState bool) error {
 		c.Name, n.address.shown).Try("another PREFIX in the address; or remove the stream, if nobody needs it, and add the remote again")
 }
 
-// natsHelp says what helps, by the number of a fault.
-var natsHelp = map[int]string{
-	natsNotStored: natsRoom, 10047: natsRoom, 10002: natsRoom, 10023: natsRoom, 10028: natsRoom, 10027: natsMake, 10113: natsMake, 10122: natsMake, 10005: natsMake,
-	10074: "ADDRESS?replicas=1: the server is alone", 10065: "another PREFIX in the address: some stream has its subjects",
-	10039: natsOff, 10076: natsOff,
-}
-
-const (
-	natsRoom = "it again when the server's owner has given the stream or the account more room; nothing is lost meanwhile"
-	natsMake = "the server's owner, who raises the limits of the account, or makes the streams"
-	natsOff  = "the server's owner, who runs JetStream (-js) for this account"
-)
-
 // explained says what helps.
 func (n *natsRemote) explained(err error) error {
-	fault := (*natsFault)(nil)
+	fault, hint := (*natsFault)(nil), ""
 	if !errors.As(err, &fault) || errors.Is(err, ErrAway) {
 		return err
 	}
-	if fault.Code == natsNoStream {
+	switch fault.Code {
+	case natsNoStream:
 		return record.NotFound.Errorf("%s has no streams %s", n.address.shown, n.stream(false)).Because(ErrAway).
 			Try("filebus remote rm NAME, then filebus remote add NAME ADDRESS, by somebody who may make streams")
+	case natsNotStored, 10002, 10023, 10028, 10047:
+		hint = "it again when the server's owner has given the stream or the account more room; nothing is lost meanwhile"
+	case 10005, 10027, 10113, 10122:
+		hint = "the server's owner, who raises the limits of the account, or makes the streams"
+	case 10074:
+		hint = "ADDRESS?replicas=1: the server is alone"
+	case 10065:
+		hint = "another PREFIX in the address: some stream has its subjects"
+	case 10039, 10076:
+		hint = "the server's owner, who runs JetStream (-js) for this account"
 	}
-	return record.Failed.Errorf("the server of %s refuses: %w", n.address.shown, fault).Try(natsHelp[fault.Code])
+	return record.Failed.Errorf("the server of %s refuses: %w", n.address.shown, fault).Try(hint)
 }
 
 func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
@@ -426,11 +420,10 @@ func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
 			more = s.Total > offset && len(s.State.Subjects) > 0
 		}
 	}
-	for teller, offer := range l.Tellers {
+	for _, offer := range l.Tellers {
 		slices.SortFunc(offer.Segments, func(a, b Span) int {
 			return cmp.Or(cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last))
 		})
-		l.Tellers[teller] = offer
 	}
 	slices.SortFunc(l.Strays, func(a, b Stray) int { return strings.Compare(a.Path, b.Path) })
 	return l, nil

@@ -387,13 +387,13 @@ type gate struct {
 	conns []net.Conn
 }
 
-func newGate(t *testing.T, s *server.Server) *gate {
+func newGate(t *testing.T, s *server.Server, slow time.Duration) *gate {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &gate{Listener: l, to: s.Addr().String()}
+	g := &gate{Listener: l, to: s.Addr().String(), slow: slow}
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -436,7 +436,7 @@ func TestNATSCut(t *testing.T) {
 	list(t, openRemote(t, s.ClientURL(), true))
 	t.Run("cut", func(t *testing.T) {
 		t.Parallel()
-		g := newGate(t, s)
+		g := newGate(t, s, 0)
 		r := openRemote(t, "nats://"+g.Addr().String(), false)
 		list(t, r)
 		text := strings.Repeat("x", 300_000)
@@ -457,8 +457,7 @@ func TestNATSCut(t *testing.T) {
 	})
 	t.Run("slow", func(t *testing.T) {
 		t.Parallel()
-		g := newGate(t, s)
-		g.slow = 5 * time.Millisecond
+		g := newGate(t, s, 5*time.Millisecond)
 		r := openRemote(t, "nats://"+g.Addr().String(), false)
 		put(t, r, segmentOfA(10), strings.Repeat("x", 100_000))
 		list(t, r)

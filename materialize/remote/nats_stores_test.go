@@ -243,7 +243,7 @@ func (s *natsStore) keep(t testing.TB, id, text string) {
 
 // exchange pulls and pushes.
 func (s *natsStore) exchange(ctx context.Context, t testing.TB) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	_, err := s.replica(t).Pull(ctx)
 	if err == nil {
@@ -319,7 +319,7 @@ func (s *natsStore) content(t testing.TB) content {
 // settle exchanges until no store has anything new, and compares them.
 func settle(t testing.TB, all []*natsStore) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	for range 3 { // to tell, to hear, and to say so
 		for i, s := range all {
