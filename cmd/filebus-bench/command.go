@@ -24,6 +24,7 @@ type command struct {
 	args   []string // the program first
 	stdin  io.Reader
 	stdout io.Writer // nil: kept in the outcome
+	env    []string  // besides the usual
 	peak   bool      // its memory is measured: see measureCommand
 }
 
@@ -55,7 +56,7 @@ func (b *bench) execute(ctx context.Context, c command) (outcome, error) {
 	}
 	var stdout, stderr bytes.Buffer
 	cmd := newProcess(ctx, args)
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.dir, b.environment(), c.stdin, c.stdout, &stderr
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.dir, append(b.environment(), c.env...), c.stdin, c.stdout, &stderr
 	if c.stdout == nil {
 		cmd.Stdout = &stdout
 	}

@@ -33,6 +33,7 @@ type options struct {
 	filebus, against, ir, dir string
 	corpus, questions         string
 	runs, docs, growthMax     int
+	origins, each             int
 	largeSize, rgSize         int64
 	seed                      uint64
 	small, keep, json         bool
@@ -67,6 +68,8 @@ func flagsOf(opts *options) *flag.FlagSet {
 	flags.Uint64Var(&opts.seed, "seed", 1, "make the texts from this `number`")
 	flags.Int64Var(&opts.largeSize, "large-size", 1<<30, "the size of the large body in `bytes`")
 	flags.IntVar(&opts.growthMax, "growth-max", 10000, "grow up to `n` records: 1000, 10000, 100000, 1000000")
+	flags.IntVar(&opts.origins, "origins", 10, "replicate `n` stores")
+	flags.IntVar(&opts.each, "each", 500, "with `n` records each")
 	flags.BoolVar(&opts.small, "small", false, "grow with records of 300 bytes in place of the usual ones")
 	flags.Int64Var(&opts.rgSize, "rg-size", ripgrepSize, "search `bytes` of text with ripgrep; "+
 		"less is faster, but its limit is for that many")
@@ -81,8 +84,8 @@ func parse(args []string) (opts options, chosen []suite, err error) {
 	if err := flags.Parse(args); err != nil {
 		return opts, nil, err
 	}
-	if opts.runs < 1 || opts.docs < 1 || opts.largeSize < 1 || opts.rgSize < 1 {
-		return opts, nil, errors.New("-runs, -docs, -large-size and -rg-size are at least 1")
+	if opts.runs < 1 || opts.docs < 1 || opts.largeSize < 1 || opts.rgSize < 1 || opts.origins < 1 || opts.each < 1 {
+		return opts, nil, errors.New("-runs, -docs, -large-size, -rg-size, -origins and -each are at least 1")
 	}
 	chosen, err = choose(suites(), flags.Args())
 	return opts, chosen, err

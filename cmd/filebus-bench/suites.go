@@ -35,6 +35,7 @@ func suites() []suite {
 		{"large", "one large body: the memory of put, exec and get", planLarge},
 		{"ripgrep", "searches of 500 MB of text against ripgrep", planRipgrep},
 		{"growth", "what everything takes as the store grows", planGrowth},
+		{"replicate", "many stores over a folder and over NATS JetStream", planReplicate},
 		{"relevance", "retrieval on a judged collection (-ir)", planRelevance},
 		{"verbatim", "what stands in one text alone, found by its words (-corpus)", planVerbatim},
 		{"questions", "questions about texts (-corpus, -questions)", planQuestions},

@@ -88,9 +88,13 @@ func TestOpen(t *testing.T) {
 		{"file:///x%zz", false, "names no folder"},
 		{"file:///x%00", false, "names no folder"},
 		{"a\x00b", false, "names no folder"},
-		{"nats://host", false, "known are paths and file:"},
-		{"s3:bucket", false, "known are paths and file:"},
-		{"host:dir", false, "known are paths and file:"},
+		{"nats://host/a.b", false, "is not nats://HOST:PORT/PREFIX"},
+		{"nats:///a", false, "is not nats://HOST:PORT/PREFIX"},
+		{"tls://host?credentials=x", false, `has an option "credentials"; known are creds, ca,`},
+		{"nats://host?%zz", false, "invalid URL escape"},
+		{"nats:host", false, "known are paths, file:, nats: and tls:"},
+		{"s3:bucket", false, "known are paths, file:, nats: and tls:"},
+		{"host:dir", false, "known are paths, file:, nats: and tls:"},
 	} {
 		r, err := remote.Open(t.Context(), test.address, remote.Options{Base: dir})
 		if test.usage != "" {

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,15 +32,17 @@ type natsRemote struct {
 	address natsAddress
 	news    chan struct{} // has a value when something may have changed
 
+	asking sync.Map // *nats.Msg → context.CancelCauseFunc, with why no answer will come
+
 	mu     sync.Mutex
 	conn   *nats.Conn
-	denied error // the last thing that the server has said by itself
 	listed bool
 }
 
 // A natsAddress is nats://HOST[:PORT][,HOST…]/PREFIX?OPTIONS, or the same with tls:.
 type natsAddress struct {
 	servers string
+	shown   string // without passwords
 	prefix  string // of the subjects: a project's own
 	options url.Values
 	base    string // where relative paths of files begin
@@ -71,8 +76,9 @@ func parseNATS(address, base string) (a natsAddress, err error) {
 	}
 	for host := range strings.SplitSeq(hosts, ",") {
 		a.servers += "," + scheme + "://" + host
+		a.shown += "," + scheme + "://" + host[strings.LastIndexByte(host, '@')+1:]
 	}
-	a.servers = a.servers[1:]
+	a.servers, a.shown = a.servers[1:], a.shown[1:]
 	return a, nil
 }
 
@@ -104,19 +110,34 @@ const (
 )
 
 // connection returns the connection, which is made when it is needed first. It is made again by itself.
-func (n *natsRemote) connection() (*nats.Conn, error) {
+func (n *natsRemote) connection(ctx context.Context) (*nats.Conn, error) {
+	made := make(chan func() (*nats.Conn, error), 1)
+	go func() {
+		conn, err := n.connect()
+		made <- func() (*nats.Conn, error) { return conn, err }
+	}()
+	select {
+	case get := <-made:
+		return get()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (n *natsRemote) connect() (*nats.Conn, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.conn != nil && !n.conn.IsClosed() {
 		return n.conn, nil
 	}
-	changed := func(*nats.Conn) { n.tell() }
 	options := []nats.Option{
-		nats.Name("filebus"), nats.Timeout(natsConnect), nats.MaxReconnects(-1), nats.NoEcho(), nats.ReconnectHandler(changed),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			n.mu.Lock()
-			defer n.mu.Unlock()
-			n.denied = err
+		nats.Name("filebus"), nats.Timeout(natsConnect), nats.MaxReconnects(-1), nats.ReconnectWait(natsTries * 100 * time.Millisecond), nats.NoEcho(),
+		nats.ReconnectHandler(func(*nats.Conn) { n.tell() }), nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { n.end(err) }),
+		nats.ErrorHandler(func(conn *nats.Conn, _ *nats.Subscription, err error) {
+			if !strings.Contains(err.Error(), `Subscription to "`+n.address.prefix+".") { // those are news, which Wait does without
+				n.end(err)
+				go conn.Close() // with the next one the server says it again
+			}
 		}),
 	}
 	for _, o := range []struct {
@@ -128,6 +149,9 @@ func (n *natsRemote) connection() (*nats.Conn, error) {
 		{"cert", func(file string) nats.Option { return nats.ClientCert(file, n.address.file("key")) }},
 	} {
 		if file := n.address.file(o.name); file != "" {
+			if _, err := os.Stat(file); err != nil {
+				return nil, record.NotFound.Errorf("%s=FILE in the address of %s: %w", o.name, n.address.shown, err)
+			}
 			options = append(options, o.make(file))
 		}
 	}
@@ -136,10 +160,39 @@ func (n *natsRemote) connection() (*nats.Conn, error) {
 	}
 	conn, err := nats.Connect(n.address.servers, options...)
 	if err != nil {
-		return nil, record.Busy.Errorf("the remote %s cannot be reached: %w", n.address.servers, err).Because(ErrAway)
+		return nil, n.unconnected(err)
 	}
-	n.conn, n.denied, n.listed = conn, nil, false
+	n.conn, n.listed = conn, false
 	return conn, nil
+}
+
+// unconnected says why there is no connection. What time does not mend is told apart.
+func (n *natsRemote) unconnected(err error) error {
+	hint, isNet, unverified := "", net.Error(nil), (*tls.CertificateVerificationError)(nil)
+	switch {
+	case errors.As(err, &unverified):
+		hint = "ADDRESS?ca=FILE, if the certificate of its authority is in FILE"
+	case errors.Is(err, nats.ErrSecureConnWanted):
+		hint = "nats:// in the address, if nobody else reads what passes"
+	case errors.Is(err, nats.ErrAuthorization):
+		hint = "ADDRESS?creds=FILE, with what the server's owner gives out"
+	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrTimeout), errors.As(err, &isNet), errors.Is(err, io.EOF):
+		return n.away("cannot be reached: %w", err)
+	}
+	return record.Untrusted.Errorf("connecting to %s: %w", n.address.shown, err).Try(hint)
+}
+
+// away says that something may go well later.
+func (n *natsRemote) away(format string, args ...any) error {
+	return record.Busy.Errorf("the remote %s %w", n.address.shown, fmt.Errorf(format, args...)).Because(ErrAway).Try("it again later; nothing is lost meanwhile")
+}
+
+// end ends what waits for an answer that will not come.
+func (n *natsRemote) end(why error) {
+	n.asking.Range(func(_, end any) bool {
+		end.(context.CancelCauseFunc)(why)
+		return true
+	})
 }
 
 func (n *natsRemote) tell() {
@@ -166,13 +219,12 @@ func (n *natsRemote) subject(name Name) string {
 
 // name is the other way round; ok is false for what is no blob.
 func (n *natsRemote) name(subject string) (name Name, ok bool) {
+	path := strings.ReplaceAll(strings.TrimPrefix(subject, n.address.prefix+".blob."), ".", "/")
 	if teller, isState := strings.CutPrefix(subject, n.address.prefix+".state."); isState {
-		subject = teller + "/state"
-	} else {
-		subject = strings.ReplaceAll(strings.TrimPrefix(subject, n.address.prefix+".blob."), ".", "/")
+		path = teller + "/state"
 	}
-	name, err := ParseName(subject)
-	return name, err == nil
+	name, err := ParseName(path)
+	return name, err == nil && n.subject(name) == subject
 }
 
 // A natsFault is what JetStream answers instead of doing something.
@@ -186,43 +238,54 @@ func (f *natsFault) Error() string { return fmt.Sprintf("%s (%d)", f.Description
 // The faults that mean something to us. Both of a lost race are met: the first of one server, the
 // second of several.
 const (
-	natsIsStored  = 10077 // the subject has its one message
+	natsNotStored = 10077 // see isStored; else the stream is full
 	natsLostRace  = 10071
 	natsLostRace2 = 10164
 	natsNoStream  = 10059
 	natsNoMessage = 10037
+	natsIsMade    = 10058 // with other settings
 )
+
+// natsPasses are the faults of a cluster that looks for a leader.
+var natsPasses = []int{10008, 10009, 10118}
+
+// isStored tells a subject that has its one message from a stream that is full.
+func isStored(err error) bool {
+	return isFault(err, natsNotStored) && strings.Contains(err.Error(), "per subject")
+}
 
 func isFault(err error, codes ...int) bool {
 	f := (*natsFault)(nil)
 	return errors.As(err, &f) && slices.Contains(codes, f.Code)
 }
 
-// ask sends a message and reads the answer, which is JSON. What the server has said by itself explains why
-// none has come.
+// ask sends a message and reads the answer, which is JSON.
 func (n *natsRemote) ask(ctx context.Context, m *nats.Msg, answer any) error {
-	conn, err := n.connection()
+	conn, err := n.connection(ctx)
 	if err != nil {
 		return err
 	}
 	limit, cancel := context.WithTimeout(ctx, natsAnswer)
 	defer cancel()
+	limit, end := context.WithCancelCause(limit)
+	defer end(nil)
+	n.asking.Store(m, end)
+	defer n.asking.Delete(m)
 	got, err := conn.RequestMsgWithContext(limit, m)
 	if err != nil {
-		n.mu.Lock()
-		denied := n.denied
-		n.mu.Unlock()
-		switch {
+		switch said := context.Cause(limit); {
+		case errors.Is(said, nats.ErrPermissionViolation):
+			return record.Untrusted.Errorf("the server of %s refuses: %w", n.address.shown, said).
+				Try("its owner, who gives the rights to " + n.address.prefix + ".>, $JS.API.> and answers; or ADDRESS?inbox=PREFIX, where answers have another one")
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(denied, nats.ErrPermissionViolation):
-			return record.Untrusted.Errorf("the server of %s refuses: %w", n.address.servers, denied)
 		case errors.Is(err, nats.ErrNoResponders):
-			return &natsFault{natsNoStream, "there is no such stream"}
+			return n.away("has no stream for %s by now, or no leader of it, or no JetStream", m.Subject)
 		case errors.Is(err, nats.ErrMaxPayload):
 			return record.Failed.Errorf("the server takes messages of at most %d bytes: %w", conn.MaxPayload(), err)
+		default:
+			return n.away("gives no answer: %w", cmp.Or(said, err))
 		}
-		return record.Busy.Errorf("no answer of %s: %w", n.address.servers, err).Because(ErrAway)
 	}
 	var head struct {
 		Error *natsFault `json:"error"`
@@ -230,13 +293,15 @@ func (n *natsRemote) ask(ctx context.Context, m *nats.Msg, answer any) error {
 	if err = json.Unmarshal(got.Data, &head); err == nil && head.Error == nil && answer != nil {
 		err = json.Unmarshal(got.Data, answer)
 	}
-	if err != nil {
-		return malformed("the answer of "+n.address.servers, "%v", err)
+	switch {
+	case err != nil:
+		return malformed("the answer of "+n.address.shown, "%v", err)
+	case head.Error == nil:
+		return nil
+	case slices.Contains(natsPasses, head.Error.Code):
+		return n.away("has no leader by now: %w", head.Error)
 	}
-	if head.Error != nil {
-		return head.Error
-	}
-	return nil
+	return head.Error
 }
 
 func (n *natsRemote) call(ctx context.Context, api string, request, answer any) error {
@@ -268,6 +333,8 @@ type natsConfig struct {
 	Discard       string   `json:"discard"`
 	DiscardNew    bool     `json:"discard_new_per_subject"`
 	PersistMode   string   `json:"persist_mode,omitempty"`
+	NoAck         bool     `json:"no_ack,omitempty"`
+	DenyDelete    bool     `json:"deny_delete,omitempty"`
 }
 
 // make makes the streams that are not there. Those that are stay as they are.
@@ -283,32 +350,56 @@ func (n *natsRemote) make(ctx context.Context) error {
 		if isState {
 			c.Subjects, c.Discard, c.DiscardNew = []string{n.address.prefix + ".state.>", n.address.prefix + ".claim.>"}, "old", false
 		}
-		err := n.call(ctx, "STREAM.INFO."+c.Name, struct{}{}, nil)
+		var there natsStream
+		err := n.call(ctx, "STREAM.INFO."+c.Name, struct{}{}, &there)
 		if isFault(err, natsNoStream) {
-			err = n.call(ctx, "STREAM.CREATE."+c.Name, c, nil)
+			if err = n.call(ctx, "STREAM.CREATE."+c.Name, c, &there); isFault(err, natsIsMade) { // by another machine, at once
+				err = n.call(ctx, "STREAM.INFO."+c.Name, struct{}{}, &there)
+			}
 		}
-		if err != nil {
+		if err = cmp.Or(err, n.check(there.Config, isState)); err != nil {
 			return n.explained(err)
 		}
 	}
 	return nil
 }
 
+// check refuses a stream that somebody has made otherwise: one that keeps older messages has what is
+// destroyed, and one that is a queue forgets.
+func (n *natsRemote) check(c natsConfig, isState bool) error {
+	if c.Retention == "limits" && c.MaxPerSubject == 1 && !c.NoAck && !c.DenyDelete && (isState || c.Discard == "new" && c.DiscardNew) {
+		return nil
+	}
+	return record.Conflict.Errorf("the stream %s at %s was made for something else: it does not keep one message a subject, which can be deleted",
+		c.Name, n.address.shown).Try("another PREFIX in the address; or remove the stream, if nobody needs it, and add the remote again")
+}
+
 // explained says what helps.
 func (n *natsRemote) explained(err error) error {
-	fault := (*natsFault)(nil)
-	if !errors.As(err, &fault) {
+	fault, hint := (*natsFault)(nil), ""
+	if !errors.As(err, &fault) || errors.Is(err, ErrAway) {
 		return err
 	}
-	if fault.Code == natsNoStream {
-		return record.NotFound.Errorf("%s has no streams %s", n.address.servers, n.stream(false)).Because(ErrAway).
-			Try("filebus remote rm NAME, then filebus remote add --create NAME ADDRESS, by somebody who may make streams")
+	switch fault.Code {
+	case natsNoStream:
+		return record.NotFound.Errorf("%s has no streams %s", n.address.shown, n.stream(false)).Because(ErrAway).
+			Try("filebus remote rm NAME, then filebus remote add NAME ADDRESS, by somebody who may make streams")
+	case natsNotStored, 10002, 10023, 10028, 10047:
+		hint = "it again when the server's owner has given the stream or the account more room; nothing is lost meanwhile"
+	case 10005, 10027, 10113, 10122:
+		hint = "the server's owner, who raises the limits of the account, or makes the streams"
+	case 10074:
+		hint = "ADDRESS?replicas=1: the server is alone"
+	case 10065:
+		hint = "another PREFIX in the address: some stream has its subjects"
+	case 10039, 10076:
+		hint = "the server's owner, who runs JetStream (-js) for this account"
 	}
-	return record.Failed.Errorf("the server of %s refuses: %w", n.address.servers, fault)
+	return record.Failed.Errorf("the server of %s refuses: %w", n.address.shown, fault).Try(hint)
 }
 
 func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
-	if err := n.listen(); err != nil {
+	if err := n.listen(ctx); err != nil {
 		return nil, err
 	}
 	l := &Listing{Tellers: map[record.StoreID]Offer{}}
@@ -323,6 +414,9 @@ func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
 			if err := n.call(ctx, "STREAM.INFO."+n.stream(isState), request, &s); err != nil {
 				return nil, n.explained(err)
 			}
+			if err := n.check(s.Config, isState); err != nil {
+				return nil, err
+			}
 			for subject := range s.State.Subjects {
 				n.take(l, subject)
 			}
@@ -330,12 +424,12 @@ func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
 			more = s.Total > offset && len(s.State.Subjects) > 0
 		}
 	}
-	for teller, offer := range l.Tellers {
+	for _, offer := range l.Tellers {
 		slices.SortFunc(offer.Segments, func(a, b Span) int {
 			return cmp.Or(cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last))
 		})
-		l.Tellers[teller] = offer
 	}
+	slices.SortFunc(l.Strays, func(a, b Stray) int { return strings.Compare(a.Path, b.Path) })
 	return l, nil
 }
 
@@ -358,8 +452,8 @@ func (n *natsRemote) take(l *Listing, subject string) {
 }
 
 // listen subscribes to news, before a listing: nothing is missed then.
-func (n *natsRemote) listen() error {
-	conn, err := n.connection()
+func (n *natsRemote) listen(ctx context.Context) error {
+	conn, err := n.connection(ctx)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if err != nil || n.listed {
@@ -416,13 +510,14 @@ func (n *natsRemote) Get(ctx context.Context, name Name) (io.ReadCloser, error) 
 	if m.parts() == 0 {
 		return io.NopCloser(bytes.NewReader(m.Data)), nil
 	}
-	return &natsParts{ctx: ctx, of: n, subject: n.subject(name), parts: m.parts()}, nil
+	return &natsParts{ctx: ctx, of: n, isState: name.kind == KindState, subject: n.subject(name), parts: m.parts()}, nil
 }
 
 // A natsParts reads a blob of several messages.
 type natsParts struct {
 	ctx     context.Context
 	of      *natsRemote
+	isState bool
 	subject string
 	at      int
 	parts   int
@@ -434,7 +529,7 @@ func (p *natsParts) Read(to []byte) (int, error) {
 		if p.at == p.parts {
 			return 0, io.EOF
 		}
-		m, err := p.of.last(p.ctx, false, p.subject+"."+strconv.Itoa(p.at))
+		m, err := p.of.last(p.ctx, p.isState, p.subject+"."+strconv.Itoa(p.at))
 		if err != nil {
 			return 0, p.of.explained(err)
 		}
@@ -454,23 +549,24 @@ func (n *natsRemote) Put(ctx context.Context, name Name, size int64, from io.Rea
 	if err := name.Check(); err != nil {
 		return err
 	}
-	conn, err := n.connection()
+	conn, err := n.connection(ctx)
 	if err != nil {
 		return err
 	}
-	most, subject := min(conn.MaxPayload(), mostPart)-512, n.subject(name) // without the headers
+	most, isState, subject := min(conn.MaxPayload(), mostPart), name.kind == KindState, n.subject(name)
+	most -= min(512, most/2) // for the headers
 	if size <= most {
 		text, err := readExactly(from, size)
 		if err != nil {
 			return err
 		}
-		return n.put(ctx, name.kind == KindState, subject, text, 0)
+		return n.put(ctx, isState, subject, text, 0)
 	}
 	parts := 0
 	for left := size; left > 0; parts++ {
 		text, err := readExactly(io.LimitReader(from, min(left, most)), min(left, most))
 		if err == nil {
-			err = n.put(ctx, false, subject+"."+strconv.Itoa(parts), text, 0)
+			err = n.put(ctx, isState, subject+"."+strconv.Itoa(parts), text, 0)
 		}
 		if err != nil {
 			return err
@@ -480,7 +576,7 @@ func (n *natsRemote) Put(ctx context.Context, name Name, size int64, from io.Rea
 	if _, err := readExactly(from, 0); err != nil {
 		return err
 	}
-	return n.put(ctx, false, subject, nil, parts)
+	return n.put(ctx, isState, subject, nil, parts)
 }
 
 // readExactly reads all there is, which must be so much.
@@ -499,8 +595,9 @@ func (n *natsRemote) put(ctx context.Context, isState bool, subject string, text
 	if parts > 0 {
 		m.Header = nats.Header{partsHeader: {strconv.Itoa(parts)}}
 	}
-	for try := range natsTries {
-		if try > 0 {
+	begin := time.Now()
+	for try := 0; try < natsTries && time.Since(begin) < natsAnswer; try++ {
+		if err != nil {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
@@ -508,20 +605,24 @@ func (n *natsRemote) put(ctx context.Context, isState bool, subject string, text
 			}
 		}
 		err = n.ask(ctx, m, nil)
-		if err != nil && !isFault(err, natsIsStored) && !errors.Is(err, ErrAway) || ctx.Err() != nil {
+		if err != nil && !isStored(err) && !errors.Is(err, ErrAway) || ctx.Err() != nil {
 			return n.explained(err)
 		}
 		there, getErr := n.last(ctx, isState, subject)
 		switch {
 		case getErr == nil && bytes.Equal(there.Data, text) && there.parts() == parts:
 			return nil
-		case getErr == nil && isFault(err, natsIsStored): // it is another one
-			err = n.remove(ctx, isState, there.Sequence)
+		case getErr == nil && isStored(err): // it is another one
+			if err = n.remove(ctx, isState, there.Sequence); err == nil {
+				err = n.removeParts(ctx, isState, subject, parts, there.parts())
+			}
+		case isFault(getErr, natsNoStream):
+			return n.explained(getErr)
 		default:
 			err = cmp.Or(err, getErr)
 		}
 	}
-	return n.explained(cmp.Or(err, error(record.Busy.Errorf("what was put as %s is another message there", subject).Because(ErrAway))))
+	return n.explained(cmp.Or(err, n.away("has another message than what was put as %s", subject)))
 }
 
 // remove overwrites a message.
@@ -546,7 +647,12 @@ func (n *natsRemote) Remove(ctx context.Context, name Name) error {
 		return n.explained(err)
 	}
 	err = n.remove(ctx, isState, m.Sequence)
-	for i := range m.parts() {
+	return n.explained(errors.Join(err, n.removeParts(ctx, isState, subject, 0, m.parts())))
+}
+
+// removeParts overwrites the parts of a blob from one to before another.
+func (n *natsRemote) removeParts(ctx context.Context, isState bool, subject string, from, to int) (err error) {
+	for i := from; i < to; i++ {
 		part, getErr := n.last(ctx, isState, subject+"."+strconv.Itoa(i))
 		if getErr == nil {
 			getErr = n.remove(ctx, isState, part.Sequence)
@@ -555,7 +661,7 @@ func (n *natsRemote) Remove(ctx context.Context, name Name) error {
 			err = errors.Join(err, getErr)
 		}
 	}
-	return n.explained(err)
+	return err
 }
 
 func (n *natsRemote) Wait(ctx context.Context) error {
@@ -575,11 +681,14 @@ func (n *natsRemote) Wait(ctx context.Context) error {
 	}
 }
 
+// Close does not wait for a connection that is being made.
 func (n *natsRemote) Close() error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.conn != nil {
-		n.conn.Close()
-	}
+	go func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.conn != nil {
+			n.conn.Close()
+		}
+	}()
 	return nil
 }

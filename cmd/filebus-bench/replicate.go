@@ -1,0 +1,198 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// planReplicate has stores tell all they have in a remote, and a new one hear all of it: over a folder, and over
+// a server of NATS JetStream within this process.
+func planReplicate(a *attempt) []comparison {
+	t := a.team()
+	all := comparison{sides: []side{
+		{name: "a folder", unit: "s", run: func(a *attempt) figures { return t.meet(a, "folder", a.folder("remote"), nil) }},
+		{name: "JetStream", unit: "s", run: func(a *attempt) figures {
+			s := a.jetStream()
+			if s == nil {
+				return nil
+			}
+			defer s.Shutdown()
+			return t.meet(a, "JetStream", s.ClientURL()+"/bench", s)
+		}},
+	}}
+	for i := range all.sides {
+		all.sides[i].name = fmt.Sprintf("%d stores with %d records each push into %s", a.origins, a.each, all.sides[i].name)
+	}
+	for _, over := range []string{"folder", "JetStream"} {
+		for _, m := range meetings {
+			all.lines = append(all.lines, line{figure: over + ": " + m.what, unit: m.unit})
+		}
+	}
+	return []comparison{all}
+}
+
+// meetings are the figures of a remote, besides the time of all pushes.
+var meetings = []struct{ what, unit string }{
+	{"a new store pulls all", "s"}, {"peak memory of that", "MB"}, {"the remote on disk", "× the texts"},
+	{"bytes to the server", "× the texts"}, {"bytes from the server while a store pulls", "× the texts"}, {"memory of the server for what it keeps", "KB/segment"},
+	{"processor time of an idle replicate in 30 s", "ms"}, {"its resident memory", "MB"},
+}
+
+// A team is stores that have not met yet.
+type team struct {
+	stores []*workspace
+	bytes  float64
+}
+
+func (a *attempt) team() *team {
+	t, texts := &team{}, newGenerator(a.seed)
+	for range a.origins {
+		c := a.corpusOf(texts.next, upTo(a.each))
+		w := a.workspace(a.program)
+		a.run(w.command("capture", "--tree", "made", c.dir))
+		t.stores, t.bytes = append(t.stores, w), t.bytes+float64(c.bytes)
+	}
+	return t
+}
+
+// replicating returns a command that has keys.
+func (a *attempt) replicating(w *workspace, args ...string) command {
+	c := w.command(args...)
+	c.env = []string{"FILEBUS_STATE=" + filepath.Join(a.temp, "state")}
+	return c
+}
+
+// meet lets all stores push and a new one pull, and then waits with nothing to do.
+func (t *team) meet(a *attempt, over, address string, s *server.Server) figures {
+	found, kept := figures{}, memoryInUse()
+	note := func(what string, value float64) { found[over+": "+what] = sample{value} }
+	begin := time.Now()
+	for i, w := range t.stores {
+		a.run(a.replicating(w, "remote", "add", over, address, "--label", fmt.Sprint("store ", i)))
+		a.run(a.replicating(w, "push", over))
+	}
+	found[""] = sample{time.Since(begin).Seconds()}
+	if s == nil {
+		note("the remote on disk", float64(a.sizeOf(address))/t.bytes)
+	} else {
+		note("memory of the server for what it keeps", (memoryInUse()-kept)/1e3/a.messages(s))
+		note("the remote on disk", float64(a.sizeOf(s.StoreDir()))/t.bytes)
+	}
+	in, before := a.traffic(s)
+	w := a.workspace(a.program)
+	a.run(a.replicating(w, "remote", "add", over, address, "--label", "new"))
+	a.run(a.replicating(w, "remote", "trust", "--all"))
+	begin = time.Now()
+	c := a.replicating(w, "pull", over)
+	pulled := a.runForPeak(c)
+	note("a new store pulls all", pulled.Elapsed.Seconds())
+	found[over+": peak memory of that"] = pulled.megabytes()
+	if _, after := a.traffic(s); s != nil {
+		note("bytes to the server", in/t.bytes)
+		note("bytes from the server while a store pulls", (after-before)/t.bytes)
+	}
+	a.idle(a.replicating(w, "replicate", over), note)
+	return found
+}
+
+// jetStream starts a server.
+func (a *attempt) jetStream() (s *server.Server) {
+	dir := a.folder("jetstream")
+	a.step(func() (err error) {
+		s, err = server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: dir, SyncAlways: true, NoSigs: true, NoLog: true})
+		if err != nil {
+			return err
+		}
+		if s.Start(); !s.ReadyForConnections(10 * time.Second) {
+			return fmt.Errorf("the server of JetStream does not start")
+		}
+		return nil
+	})
+	return s
+}
+
+// messages returns how many a server keeps, at least one.
+func (a *attempt) messages(s *server.Server) (n float64) {
+	a.step(func() error {
+		js, err := s.Jsz(nil)
+		if err == nil {
+			n = float64(js.Messages)
+		}
+		return err
+	})
+	return max(n, 1)
+}
+
+// traffic returns the bytes that a server was sent, and has sent.
+func (a *attempt) traffic(s *server.Server) (in, out float64) {
+	if s == nil {
+		return 0, 0
+	}
+	a.step(func() error {
+		v, err := s.Varz(nil)
+		if err == nil {
+			in, out = float64(v.InBytes), float64(v.OutBytes)
+		}
+		return err
+	})
+	return in, out
+}
+
+func memoryInUse() float64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// idle runs a process for half a minute in which nothing happens. Only Linux tells what it takes meanwhile.
+func (a *attempt) idle(c command, note func(what string, value float64)) {
+	if runtime.GOOS != "linux" {
+		return
+	}
+	a.step(func() error {
+		cmd := newProcess(a.ctx, c.args)
+		cmd.Dir, cmd.Env = c.dir, append(a.environment(), c.env...)
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		defer func() {
+			_ = cmd.Cancel() // it may have ended
+			_ = cmd.Wait()   // by a signal
+		}()
+		time.Sleep(10 * time.Second)
+		before, _, err := usage(cmd.Process.Pid)
+		if err != nil {
+			return err
+		}
+		time.Sleep(30 * time.Second)
+		after, resident, err := usage(cmd.Process.Pid)
+		note("processor time of an idle replicate in 30 s", after-before)
+		note("its resident memory", resident)
+		return err
+	})
+}
+
+// usage returns the milliseconds of the processor that a process has had, and its resident megabytes.
+func usage(pid int) (processor, resident float64, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, 0, err
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	if len(fields) < 22 {
+		return 0, 0, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields))
+	}
+	number := func(i int) float64 {
+		n, _ := strconv.ParseFloat(fields[i], 64) // the system writes numbers
+		return n
+	}
+	return (number(11) + number(12)) * 10, number(21) * float64(os.Getpagesize()) / 1e6, nil // a tick is 10 ms
+}
