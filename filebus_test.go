@@ -160,7 +160,7 @@ func house() map[string]pack {
 				"filebus", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
 				"filebus/query", "filebus/materialize", "filebus/materialize/layout",
 			},
-			modules: []string{"github.com/spf13/cobra"},
+			modules: []string{"github.com/spf13/cobra", "github.com/nats-io/nats-server/v2"},
 		},
 	}
 }
