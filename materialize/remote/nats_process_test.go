@@ -13,6 +13,7 @@ import (
 
 // TestNATSProcess kills a real server between what two stores say to each other, and in the end restores an old backup of it.
 func TestNATSProcess(t *testing.T) {
+	t.Parallel()
 	goTool, err := exec.LookPath("go")
 	if err != nil || testing.Short() {
 		t.Skip("building nats-server needs go, and a while")
