@@ -134,7 +134,8 @@ func (n *natsRemote) connect() (*nats.Conn, error) {
 		nats.Name("filebus"), nats.Timeout(natsConnect), nats.MaxReconnects(-1), nats.ReconnectWait(natsTries * 100 * time.Millisecond), nats.NoEcho(),
 		nats.ReconnectHandler(func(*nats.Conn) { n.tell() }), nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { n.end(err) }),
 		nats.ErrorHandler(func(conn *nats.Conn, _ *nats.Subscription, err error) {
-			if !strings.Contains(err.Error(), `Subscription to "`+n.address.prefix+".") { // those are news, which Wait does without
+			isNews := strings.Contains(err.Error(), `Subscription to "`+n.address.prefix+".") // which Wait does without
+			if errors.Is(err, nats.ErrPermissionViolation) && !isNews {
 				n.end(err)
 				go conn.Close() // with the next one the server says it again
 			}

@@ -1,21 +1,25 @@
 package remote_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 )
 
-// TestNATSProcess kills a real server between what two stores say to each other.
+// TestNATSProcess kills a real server between what two stores say to each other, and in the end restores an old backup of it.
 func TestNATSProcess(t *testing.T) {
+	t.Parallel()
 	goTool, err := exec.LookPath("go")
 	if err != nil || testing.Short() {
 		t.Skip("building nats-server needs go, and a while")
 	}
-	program, dir, port := filepath.Join(t.TempDir(), "nats-server"), t.TempDir(), freePorts(t, 1)[0]
+	program, port := filepath.Join(t.TempDir(), "nats-server"), freePorts(t, 1)[0]
+	dir, backup := filepath.Join(t.TempDir(), "kept"), filepath.Join(t.TempDir(), "backup")
 	if said, err := exec.CommandContext(t.Context(), goTool, "build", "-o", program, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
 		t.Fatalf("building nats-server: %v\n%s", err, said)
 	}
@@ -52,6 +56,14 @@ func TestNATSProcess(t *testing.T) {
 			}
 		}
 		kill()
+		if n == 0 {
+			err = os.CopyFS(backup, os.DirFS(dir))
+		} else if n == 2 {
+			err = errors.Join(os.RemoveAll(dir), os.Rename(backup, dir))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 		within(t, time.Second, func() { all[0].keep(t, fmt.Sprint("away-", n), "put while no server runs") })
 		kill = start()
 		openRemote(t, address, true)

@@ -350,6 +350,7 @@ func settle(t testing.TB, all []*natsStore) {
 // TestNATSStores has five stores work over three servers, all of which are disturbed. FILEBUS_NATS=600 does so
 // for ten minutes.
 func TestNATSStores(t *testing.T) {
+	t.Parallel()
 	seconds := 3
 	if text := os.Getenv("FILEBUS_NATS"); text != "" {
 		if _, err := fmt.Sscan(text, &seconds); err != nil || seconds < 1 {
@@ -475,12 +476,12 @@ func TestNATSLost(t *testing.T) {
 	// What was changed there is not taken in, and keeps nobody else from being heard.
 	late, id := newNATSStore(t, address), string(all[0].id(t))
 	trustEachOther(t, append(all, late)...)
-	l := list(t, all[0].through)
-	span := l.Tellers[all[0].id(t)].Segments[0]
-	subject := "filebus.blob." + id + ".log." + string(span.Origin) + "." + span.String()
-	purge("filebus_filebus", subject)
-	if _, err := admin.Request(subject, []byte("something else"), 10*time.Second); err != nil {
-		t.Fatal(err)
+	for _, span := range list(t, all[0].through).Tellers[all[0].id(t)].Segments {
+		subject := "filebus.blob." + id + ".log." + string(span.Origin) + "." + span.String()
+		purge("filebus_filebus", subject)
+		if _, err := admin.Request(subject, []byte("something else"), 10*time.Second); err != nil {
+			t.Fatal(err)
+		}
 	}
 	out, err := late.replica(t).Pull(t.Context())
 	isNamed := func(r remote.Refused) bool { return errors.Is(r.Error, remote.ErrMalformed) }
