@@ -221,6 +221,9 @@ func (q *Queue) ClaimNext(ctx context.Context, f Filter, c Change) (claimed Issu
 	paths, err := q.pathsOf(slices.DeleteFunc(all, q.isForeign))
 	for _, path := range paths {
 		claimed, found, err = q.claimIn(ctx, path, f, c)
+		if found && err == nil { // nobody decides: it says how far that holds
+			claimed.Local, err = q.work.Claim(ctx, record.Name{Kind: record.KindIssue, ID: claimed.ID}, c.Lease)
+		}
 		if found || err != nil {
 			return claimed, found, err
 		}
