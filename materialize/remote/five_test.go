@@ -61,7 +61,6 @@ type five struct {
 	dir      string
 	machines []*machine
 	token    int
-	entry    int
 	acked    map[string][]record.Ref // tokens, and the records that had them then
 	did      []string
 }

@@ -377,11 +377,9 @@ func messages(t *testing.T, s *server.Server, stream string) uint64 {
 // A gate stands between a client and a server.
 type gate struct {
 	net.Listener
-	to    string
-	cuts  atomic.Int64  // the connection is cut behind so many bytes of the client's more; 0: never
-	slow  time.Duration // before each piece
-	mu    sync.Mutex
-	conns []net.Conn
+	to   string
+	cuts atomic.Int64  // the connection is cut behind so many bytes of the client's more; 0: never
+	slow time.Duration // before each piece
 }
 
 func newGate(t *testing.T, s *server.Server, slow time.Duration) *gate {
