@@ -27,6 +27,7 @@ type node struct {
 	record *record.Record // nil: it is not here
 	gone   bool           // retired, settled or destroyed, or one that went on from it is
 	isLost bool           // destroyed
+	said   string         // see says; "": not known yet
 	after  time.Time      // its time, but later than those that it goes on from; zero: not known yet
 }
 
@@ -137,8 +138,15 @@ func (l *lineage) decide() (first *node, rivals []*node) {
 		return nil, nil
 	}
 	first = leaves[0]
+	var seen map[string][]record.Ref
 	for _, n := range leaves[1:] {
-		if n.record != nil && !n.gone && !l.agree(first, n) && !l.isSeen(first, n) {
+		if n.record == nil || n.gone || l.agree(first, n) {
+			continue
+		}
+		if seen == nil {
+			seen = l.seenBy(first)
+		}
+		if !l.isBack(n, seen[l.says(n)]) {
 			rivals = append(rivals, n)
 		}
 	}
@@ -148,17 +156,21 @@ func (l *lineage) decide() (first *node, rivals []*node) {
 // agree reports whether two versions say the same: entries of a file come and go by themselves,
 // so of its frame the words count.
 func (l *lineage) agree(a, b *node) bool {
-	switch {
-	case a.record == nil || b.record == nil:
-		return false
-	case a.record.Body == b.record.Body:
-		return true
-	case l.name.Kind != record.KindFrame:
-		return false
+	return a.record != nil && b.record != nil && (a.record.Body == b.record.Body || l.says(a) == l.says(b))
+}
+
+// says returns what is the same for two versions that agree.
+func (l *lineage) says(n *node) string {
+	if n.said != "" {
+		return n.said
 	}
-	x, errX := l.words(a)
-	y, errY := l.words(b)
-	return errX == nil && errY == nil && x == y
+	n.said = n.record.Body.String()
+	if l.name.Kind == record.KindFrame {
+		if words, err := l.words(n); err == nil {
+			n.said = "words " + words
+		}
+	}
+	return n.said
 }
 
 func (l *lineage) words(n *node) (string, error) {
@@ -174,18 +186,28 @@ func (l *lineage) words(n *node) (string, error) {
 	return frame.Words(), err
 }
 
-// isSeen reports whether the version that counts goes on from a text like that of another one,
-// which has not come back to it: then the other one has changed nothing.
-func (l *lineage) isSeen(first, n *node) bool {
-	seen, own := map[record.Ref]bool{}, map[record.Ref]bool{}
-	l.above(first.ref, seen)
-	l.above(n.ref, own)
-	for ref := range seen {
-		if before := l.node(ref); !own[ref] && !before.Merged && l.agree(before, n) { // others have no merged one
-			return true
+// seenBy returns the versions that one goes on from, by what they say. Others have none of those that
+// a store has made by itself.
+func (l *lineage) seenBy(first *node) map[string][]record.Ref {
+	above, seen := map[record.Ref]bool{}, map[string][]record.Ref{}
+	l.above(first.ref, above)
+	for ref := range above {
+		if n := l.node(ref); !n.Merged && n.record != nil {
+			seen[l.says(n)] = append(seen[l.says(n)], ref)
 		}
 	}
-	return false
+	return seen
+}
+
+// isBack reports whether a version says what one of these has said, which the version that counts goes on
+// from, without having come back to it: then it has changed nothing.
+func (l *lineage) isBack(n *node, like []record.Ref) bool {
+	if len(like) == 0 {
+		return false
+	}
+	own := map[record.Ref]bool{}
+	l.above(n.ref, own)
+	return slices.ContainsFunc(like, func(ref record.Ref) bool { return !own[ref] })
 }
 
 // Leaves returns the version of a name that counts, also if it was retired, whatever this store has
