@@ -91,6 +91,10 @@ func (w *workspace) tellPulled(name string, out *remote.Pulled, isQuiet bool) er
 	if more := len(out.Refused) + len(out.Waiting) - mostNoted; more > 0 {
 		w.note("%s: %d more", name, more)
 	}
+	if out.Destroyed > 0 {
+		w.noteTry("filebus compact && filebus reindex", "%s: %s destroyed here too; the bytes stay on unused pages until the store is compacted",
+			name, count(out.Destroyed, "1 version that others have destroyed is", "%d versions that others have destroyed are"))
+	}
 	n := out.Records
 	isNews := n[store.FateHead]+n[store.FateBelow]+n[store.FateBeside]+out.Retired+out.Destroyed > 0
 	if !w.global.json && (!isQuiet || isNews) {
