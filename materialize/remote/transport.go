@@ -1,8 +1,8 @@
 // Package remote is the place where stores meet: a remote keeps blobs under names. Each store
-// writes below its own id alone, so that two machines never collide, and all read everything. The
-// package moves blobs and says whose they are: it opens no store, and does not know what is in a log.
+// writes below its own id alone, so that two machines never collide, and all read everything.
 //
-// A [Transport] moves blobs by their [Name]; [Open] finds that of an address. [Keys] are a user's own,
+// A [Replica] is a store with one of its remotes: Push tells the store's log there, Pull takes in those of
+// others, Status says how far each is. What a log does to a store is not decided here: see package materialize. A [Transport] moves blobs by their [Name]; [Open] finds that of an address. [Keys] are a user's own,
 // [Trust] is those of others; [Publish] and [Fetch] sign and verify with them. A [State] is what
 // a store says of itself. Others have made what a remote gives: nothing of it counts before its
 // signature or its digest was verified.
