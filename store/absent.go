@@ -111,7 +111,13 @@ func (tx *Tx) Tell(ref record.Ref, t Trace) error {
 	if value := tx.absentValue(ref[:]); len(value) == 1 {
 		state = value[0]
 	}
-	return tx.absent.Put(ref[:], append([]byte{state}, t.String()...))
+	err := tx.absent.Put(ref[:], append([]byte{state}, t.String()...))
+	for _, l := range tx.lineages {
+		if n := l.nodes[ref]; n != nil {
+			l.look(n)
+		}
+	}
+	return err
 }
 
 // LastDrop returns the position of the last entry that destroys something, 0 if none does.

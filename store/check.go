@@ -473,7 +473,7 @@ func (c *checker) checkName(tx *Tx, name record.Name, entry nameEntry) error {
 	}
 	_, rivals := l.decide()
 	for _, n := range rivals {
-		if !bytes.Equal(tx.lookups.Get(tx.rivalKey(n)), n.ref[:]) {
+		if !bytes.Equal(tx.lookups.Get(l.rivalKey(n)), n.ref[:]) {
 			c.fault("%s: its version %s is in conflict, and not listed", name, n.ref.Short())
 		}
 	}

@@ -143,10 +143,16 @@ func (s *Store) update(db *database, fn func(*Tx) error) (*Tx, error) {
 	}
 	s.compare(db, tx)
 	tx.file = s.numberOf(databaseFile)
+	tx.goOn(s.kept.Swap(nil))
 	if err := fn(tx); err != nil {
 		return nil, err
 	}
-	return tx, btx.Commit()
+	next := btx.ID() + 1
+	err = btx.Commit()
+	if err == nil && len(tx.lineages) > 0 {
+		s.kept.Store(&keptLineages{next, tx.file, tx.chain, tx.lineages})
+	}
+	return tx, err
 }
 
 // lookAgain answers whether a transaction whose commit failed has happened all

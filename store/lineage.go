@@ -17,100 +17,185 @@ type lineage struct {
 	tx    *Tx
 	name  record.Name
 	nodes map[record.Ref]*node
-	order []record.Ref // as they came
+	last  Event
+	tips  []*node // no other one is known to go on from these
+
+	isDecided bool
+	first     *node
+	rivals    []*node
+	seenBy    *node // what it goes on from is in above and seen; nil: they are empty
+	above     map[*node]bool
+	seen      map[record.Digest][]*node // by what they say
 }
 
 // A node is one version, or what is known of one that is not here.
 type node struct {
 	Trace
-	ref    record.Ref
-	record *record.Record // nil: it is not here
-	gone   bool           // retired, settled or destroyed, or one that went on from it is
-	isLost bool           // destroyed
-	said   string         // see says; "": not known yet
-	after  time.Time      // its time, but later than those that it goes on from; zero: not known yet
+	ref      record.Ref
+	body     record.Digest // of one that is here
+	said     record.Digest // see says; zero: not known yet
+	after    time.Time     // its time, but later than those that it goes on from; zero: not known yet
+	isHere   bool
+	isNamed  bool // the history of the name has it
+	gone     bool // retired, settled or destroyed, or one that went on from it is
+	isLost   bool // destroyed
+	followed bool // one that is not destroyed goes on from it
+	under    bool // one that is destroyed does
 }
 
-// lineage reads what is known of a name.
+// Lineages of fewer versions than lineageLeast are read anew each time, and no more versions than
+// lineageMost are kept.
+const (
+	lineageLeast = 16
+	lineageMost  = 1 << 16
+)
+
+// lineage returns what is known of a name. It is read once, and follows what is noted: see note.
 func (tx *Tx) lineage(name record.Name) (*lineage, error) {
+	key := string(nameKey(name))
+	if l := tx.lineages[key]; l != nil {
+		return l, nil
+	}
 	l := &lineage{tx: tx, name: name, nodes: map[record.Ref]*node{}}
 	events, err := tx.History(name)
 	for _, e := range events {
-		switch e.Change {
-		case ChangeRetire, changeResolve:
-			if n := l.nodes[e.Ref]; n != nil {
-				n.gone = true
-			}
-		case ChangePut, ChangeAdopt, ChangeDrop, changeOver, changeUnder, ChangeVoid:
-			l.add(e.Ref)
-		}
+		l.play(e)
 	}
-	return l, err
+	if err != nil || len(l.nodes) < lineageLeast {
+		return l, err
+	}
+	kept := len(l.nodes)
+	for _, other := range tx.lineages {
+		kept += len(other.nodes)
+	}
+	if kept > lineageMost || tx.lineages == nil {
+		tx.lineages = map[string]*lineage{}
+	}
+	tx.lineages[key] = l
+	return l, nil
 }
 
-func (l *lineage) add(ref record.Ref) {
-	n := &node{ref: ref, isLost: l.tx.IsDropped(ref)}
-	n.Trace, n.record, _ = l.tx.trace(ref)
-	if n.Time.IsZero() && len(l.order) > 0 { // destroyed before traces were kept
-		n.Follows = l.order[len(l.order)-1:]
+// play adds what has happened to the name. It reports false if it must be read anew instead.
+func (l *lineage) play(e Event) bool {
+	l.isDecided = false
+	switch e.Change {
+	case ChangeRetire, changeResolve:
+		if n := l.nodes[e.Ref]; n != nil {
+			n.gone = true
+		}
+	case ChangePut, ChangeAdopt, ChangeDrop, changeOver, changeUnder, ChangeVoid:
+		return l.add(e)
 	}
-	if l.nodes[ref] == nil {
-		l.order = append(l.order, ref)
+	return true
+}
+
+func (l *lineage) add(e Event) bool {
+	n := l.nodes[e.Ref]
+	switch {
+	case n != nil && n.isNamed:
+		return n.isLost == l.tx.IsDropped(e.Ref) && n.isHere == (l.tx.raw(e.Ref) != nil)
+	case e.Position < l.last.Position:
+		return false
+	case n != nil:
+		l.look(n)
+	default:
+		n = l.node(e.Ref)
 	}
-	l.nodes[ref] = n
+	n.isNamed, n.isLost = true, l.tx.IsDropped(e.Ref)
+	if n.Time.IsZero() && l.last.Position > 0 { // destroyed before traces were kept
+		n.Follows = []record.Ref{l.last.Ref}
+	}
+	l.last = e
+	if !n.Merged && !n.isLost {
+		l.tips = append(l.tips, n)
+	}
+	l.pass(n, n.followed || !n.Merged && !n.isLost, n.under || !n.Merged && n.isLost)
+	return true
 }
 
 // node returns a version of the name, or one on the way to it that is not here.
 func (l *lineage) node(ref record.Ref) *node {
 	n := l.nodes[ref]
 	if n == nil {
-		n = &node{ref: ref, isLost: true}
-		n.Trace, n.record, _ = l.tx.trace(ref)
+		n = &node{ref: ref}
 		l.nodes[ref] = n
+		l.read(n)
 	}
 	return n
 }
 
-// above adds all that a version goes on from to a set.
-func (l *lineage) above(ref record.Ref, set map[record.Ref]bool) {
-	todo := slices.Clone(l.node(ref).Follows)
-	for len(todo) > 0 {
-		next := todo[len(todo)-1]
+func (l *lineage) read(n *node) {
+	t, r, _ := l.tx.trace(n.ref)
+	if n.Trace = t; r != nil {
+		n.isHere, n.body = true, r.Body
+	}
+}
+
+// look reads again what is known of a version that others were known to go on from.
+func (l *lineage) look(n *node) {
+	wasKnown := !n.Time.IsZero()
+	l.read(n)
+	if !wasKnown {
+		for _, other := range l.nodes {
+			other.after = time.Time{}
+		}
+	}
+	l.seenBy, l.isDecided = nil, false
+	l.pass(n, n.followed, n.under)
+}
+
+// lose notes that a version is destroyed. It reports false if the name must be read anew.
+func (l *lineage) lose(ref record.Ref) bool {
+	n := l.nodes[ref]
+	if n == nil || !n.isNamed || !n.followed || n.Time.IsZero() {
+		return n == nil
+	}
+	n.isLost, n.isHere, n.body, n.said = true, false, record.Digest{}, record.Digest{}
+	l.seenBy, l.isDecided = nil, false
+	l.pass(n, true, n.under || !n.Merged)
+	return true
+}
+
+// visit calls each with what a version goes on from, and so on behind those for which it says so.
+func (l *lineage) visit(n *node, each func(*node) bool) {
+	for todo := []*node{n}; len(todo) > 0; {
+		last := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if !set[next] {
-			set[next] = true
-			todo = append(todo, l.node(next).Follows...)
+		for _, ref := range last.Follows {
+			if before := l.node(ref); each(before) {
+				todo = append(todo, before)
+			}
 		}
 	}
 }
 
+// pass marks all that a version goes on from.
+func (l *lineage) pass(n *node, followed, under bool) {
+	l.visit(n, func(n *node) bool {
+		isNew := followed && !n.followed || under && !n.under
+		n.followed, n.under = n.followed || followed, n.under || under
+		return isNew
+	})
+}
+
 // leaves returns the versions that no other one goes on from, the last one first. What is destroyed
 // is none, since no other store may know its name; but what it went on from is gone with it.
-func (l *lineage) leaves() (all []*node) {
-	followed, gone := map[record.Ref]bool{}, map[record.Ref]bool{}
-	for _, ref := range l.order {
-		switch n := l.nodes[ref]; {
-		case n.Merged:
-		case n.isLost:
-			l.above(ref, gone)
-		case !followed[ref]:
-			l.above(ref, followed)
-		}
+func (l *lineage) leaves() []*node {
+	l.tips = slices.DeleteFunc(l.tips, func(n *node) bool { return n.followed })
+	for _, n := range l.tips {
+		n.gone = n.gone || n.under
+		l.date(n)
 	}
-	for _, ref := range l.order {
-		if n := l.nodes[ref]; !n.Merged && !n.isLost && !followed[ref] {
-			n.gone = n.gone || gone[ref]
-			l.date(n)
-			all = append(all, n)
-		}
-	}
-	slices.SortFunc(all, func(a, b *node) int { return cmp.Or(b.after.Compare(a.after), bytes.Compare(b.ref[:], a.ref[:])) })
-	return all
+	slices.SortFunc(l.tips, func(a, b *node) int { return cmp.Or(b.after.Compare(a.after), bytes.Compare(b.ref[:], a.ref[:])) })
+	return slices.Clone(l.tips)
 }
 
 // date gives a version a time that is later than those of all that it goes on from: who goes on
 // from a text has seen it, whatever the clocks say.
 func (l *lineage) date(n *node) {
+	if !n.after.IsZero() {
+		return
+	}
 	todo := []*node{n}
 	for len(todo) > 0 {
 		n, ready := todo[len(todo)-1], true
@@ -133,48 +218,41 @@ func (l *lineage) date(n *node) {
 // with it. Where the one that counts was retired the name has no head, and others are in conflict
 // with that.
 func (l *lineage) decide() (first *node, rivals []*node) {
-	leaves := l.leaves()
-	if len(leaves) == 0 {
-		return nil, nil
+	if l.isDecided {
+		return l.first, l.rivals
 	}
-	first = leaves[0]
-	var seen map[string][]record.Ref
-	for _, n := range leaves[1:] {
-		if n.record == nil || n.gone || l.agree(first, n) {
-			continue
-		}
-		if seen == nil {
-			seen = l.seenBy(first)
-		}
-		if !l.isBack(n, seen[l.says(n)]) {
-			rivals = append(rivals, n)
+	l.isDecided, l.first, l.rivals = true, nil, nil
+	for i, n := range l.leaves() {
+		if i == 0 {
+			l.first = n
+		} else if n.isHere && !n.gone && !l.agree(l.first, n) && !l.isBack(n) {
+			l.rivals = append(l.rivals, n)
 		}
 	}
-	return first, rivals
+	return l.first, l.rivals
 }
 
 // agree reports whether two versions say the same: entries of a file come and go by themselves,
 // so of its frame the words count.
 func (l *lineage) agree(a, b *node) bool {
-	return a.record != nil && b.record != nil && (a.record.Body == b.record.Body || l.says(a) == l.says(b))
+	return a.isHere && b.isHere && (a.body == b.body || l.says(a) == l.says(b))
 }
 
 // says returns what is the same for two versions that agree.
-func (l *lineage) says(n *node) string {
-	if n.said != "" {
-		return n.said
-	}
-	n.said = n.record.Body.String()
-	if l.name.Kind == record.KindFrame {
-		if words, err := l.words(n); err == nil {
-			n.said = "words " + words
+func (l *lineage) says(n *node) record.Digest {
+	if n.said == (record.Digest{}) {
+		n.said = n.body
+		if l.name.Kind == record.KindFrame {
+			if words, err := l.words(n); err == nil {
+				n.said = record.DigestOf([]byte("words " + words))
+			}
 		}
 	}
 	return n.said
 }
 
 func (l *lineage) words(n *node) (string, error) {
-	content, err := l.tx.Content(n.record)
+	content, err := l.tx.Content(l.tx.raw(n.ref))
 	if err != nil {
 		return "", err
 	}
@@ -186,28 +264,36 @@ func (l *lineage) words(n *node) (string, error) {
 	return frame.Words(), err
 }
 
-// seenBy returns the versions that one goes on from, by what they say. Others have none of those that
-// a store has made by itself.
-func (l *lineage) seenBy(first *node) map[string][]record.Ref {
-	above, seen := map[record.Ref]bool{}, map[string][]record.Ref{}
-	l.above(first.ref, above)
-	for ref := range above {
-		if n := l.node(ref); !n.Merged && n.record != nil {
-			seen[l.says(n)] = append(seen[l.says(n)], ref)
-		}
+// isBack reports whether a version says what one has said that the version which counts goes on from,
+// without having come back to it: then it has changed nothing. What a store has made by itself says
+// nothing.
+func (l *lineage) isBack(n *node) bool {
+	if l.seenBy == nil || l.seenBy != l.first && !slices.Contains(l.first.Follows, l.seenBy.ref) {
+		l.above, l.seen = map[*node]bool{}, map[record.Digest][]*node{}
 	}
-	return seen
-}
-
-// isBack reports whether a version says what one of these has said, which the version that counts goes on
-// from, without having come back to it: then it has changed nothing.
-func (l *lineage) isBack(n *node, like []record.Ref) bool {
+	if l.seenBy != l.first {
+		l.seenBy = l.first
+		l.visit(l.first, func(n *node) bool {
+			if l.above[n] {
+				return false
+			}
+			if l.above[n] = true; !n.Merged && n.isHere {
+				l.seen[l.says(n)] = append(l.seen[l.says(n)], n)
+			}
+			return true
+		})
+	}
+	like := l.seen[l.says(n)]
 	if len(like) == 0 {
 		return false
 	}
-	own := map[record.Ref]bool{}
-	l.above(n.ref, own)
-	return slices.ContainsFunc(like, func(ref record.Ref) bool { return !own[ref] })
+	own := map[*node]bool{}
+	l.visit(n, func(n *node) bool {
+		isNew := !own[n]
+		own[n] = true
+		return isNew
+	})
+	return slices.ContainsFunc(like, func(n *node) bool { return !own[n] })
 }
 
 // Leaves returns the version of a name that counts, also if it was retired, whatever this store has
@@ -218,9 +304,9 @@ func (tx *Tx) Leaves(name record.Name) (first Version, others []Version, ok bool
 		return first, nil, false, err
 	}
 	for i, n := range l.leaves() {
-		if i == 0 && n.record != nil && !n.gone {
+		if i == 0 && n.isHere && !n.gone {
 			first, ok = l.version(n), true
-		} else if i > 0 && n.record != nil && !n.gone {
+		} else if i > 0 && n.isHere && !n.gone {
 			others = append(others, l.version(n))
 		}
 	}
@@ -230,7 +316,7 @@ func (tx *Tx) Leaves(name record.Name) (first Version, others []Version, ok bool
 func (l *lineage) version(n *node) Version {
 	v, err := l.tx.Get(n.ref)
 	if err != nil { // its digest was right a moment ago
-		v = Version{n.ref, 0, n.record}
+		v = Version{n.ref, 0, l.tx.raw(n.ref)}
 	}
 	return v
 }
@@ -244,32 +330,36 @@ func (tx *Tx) reweigh(name record.Name) error {
 	return l.list()
 }
 
-func (l *lineage) list() error {
-	prefix := lookupPrefix(FieldConflict, l.name.String())
+func (l *lineage) list() (err error) {
+	_, rivals := l.decide()
+	missing := make(map[record.Ref]bool, len(rivals))
+	for _, n := range rivals {
+		missing[n.ref] = true
+	}
 	var stale [][]byte
-	for k, v := l.tx.lookups.Cursor().Seek(prefix); bytes.HasPrefix(k, prefix) && len(k) == len(prefix)+positionSize; {
-		if r := l.tx.raw(record.Ref(v)); r == nil || !r.IsConflict() { // listed anew below
+	prefix := lookupPrefix(FieldConflict, l.name.String())
+	c := l.tx.lookups.Cursor()
+	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix) && len(k) == len(prefix)+positionSize; k, v = c.Next() {
+		if ref := record.Ref(v); missing[ref] {
+			delete(missing, ref)
+		} else if r := l.tx.raw(ref); r == nil || !r.IsConflict() {
 			stale = append(stale, bytes.Clone(k))
 		}
-		c := l.tx.lookups.Cursor()
-		c.Seek(k)
-		k, v = c.Next()
 	}
-	var err error
 	for _, k := range stale {
 		err = errors.Join(err, l.tx.lookups.Delete(k))
 	}
-	_, rivals := l.decide()
 	for _, n := range rivals {
-		err = errors.Join(err, l.tx.lookups.Put(l.tx.rivalKey(n), n.ref[:]))
+		if missing[n.ref] {
+			err = errors.Join(err, l.tx.lookups.Put(l.rivalKey(n), n.ref[:]))
+		}
 	}
 	return err
 }
 
 // rivalKey is where a version is listed that is in conflict with the one that counts.
-func (tx *Tx) rivalKey(n *node) []byte {
-	position := readPosition(tx.records.Get(n.ref[:]))
-	return appendPosition(lookupPrefix(FieldConflict, n.record.Name.String()), position)
+func (l *lineage) rivalKey(n *node) []byte {
+	return appendPosition(lookupPrefix(FieldConflict, l.name.String()), readPosition(l.tx.records.Get(n.ref[:])))
 }
 
 // hasRivals reports whether a name has open conflicts.
@@ -279,17 +369,27 @@ func (tx *Tx) hasRivals(name record.Name) bool {
 	return bytes.HasPrefix(k, prefix)
 }
 
-// isShared reports whether versions of a name have come from other stores.
+// isShared reports whether a version of a name may have come from another store.
 func (tx *Tx) isShared(name record.Name) bool {
-	if k, _ := tx.meta.Cursor().Seek(metaHeard("")); !bytes.HasPrefix(k, metaHeard("")) {
-		return false
+	k, _ := tx.meta.Cursor().Seek(metaHeard(""))
+	return bytes.HasPrefix(k, metaHeard("")) || tx.hasRivals(name)
+}
+
+// Kept lineages are those of the last transaction that this process has written.
+type keptLineages struct {
+	next     int // the number of the one that may go on from them
+	file     string
+	chain    chain
+	lineages map[string]*lineage
+}
+
+// goOn gives the lineages of the last transaction to the one that comes next, if nobody has written between.
+func (tx *Tx) goOn(kept *keptLineages) {
+	if kept == nil || kept.next != tx.meta.Tx().ID() || kept.file != tx.file || kept.chain != tx.chain {
+		return
 	}
-	prefix := historyPrefix(nameKey(name))
-	c := tx.history.Cursor()
-	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
-		if len(v) > 0 && bytes.IndexByte([]byte{byte(ChangeAdopt), byte(changeOver), byte(changeUnder), byte(ChangeVoid)}, v[0]) >= 0 {
-			return true
-		}
+	tx.lineages = kept.lineages
+	for _, l := range tx.lineages {
+		l.tx = tx
 	}
-	return tx.hasRivals(name)
 }

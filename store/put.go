@@ -301,6 +301,9 @@ func (tx *Tx) leave(v Version, position uint64) error {
 }
 
 func (tx *Tx) note(name []byte, e Event) error {
+	if l := tx.lineages[string(name)]; l != nil && !l.play(e) {
+		delete(tx.lineages, string(name))
+	}
 	return tx.history.Put(historyKey(name, e.Position), e.encode())
 }
 
@@ -367,7 +370,7 @@ func (tx *Tx) retire(v Version) error {
 	}
 	leaves := l.leaves()
 	for _, n := range leaves {
-		if err == nil && n.record != nil && !n.gone && l.agree(leaves[0], n) {
+		if err == nil && n.isHere && !n.gone && l.agree(leaves[0], n) {
 			err = tx.retire(l.version(n))
 		}
 	}
@@ -430,10 +433,13 @@ func (tx *Tx) destroy(v Version, position uint64) error {
 		tx.dropped.Put(v.Ref[:], appendPosition(nil, position)),
 		tx.releaseBody(v.Record.Body),
 	)
+	key := nameKey(v.Record.Name)
+	if l := tx.lineages[string(key)]; l != nil && !l.lose(v.Ref) {
+		delete(tx.lineages, string(key))
+	}
 	if err != nil || v.Record.IsConflict() || v.Record.Name.IsZero() {
 		return err
 	}
-	key := nameKey(v.Record.Name)
 	if line := tx.history.Get(historyKey(key, v.Position)); len(line) == 0 || Change(line[0]) != ChangeAdopt {
 		err = tx.note(key, Event{v.Position, ChangeDrop, v.Ref}) // what never was the head takes none away
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -62,6 +63,7 @@ type Store struct {
 	turn *turnstile.Turnstile
 	made bool
 	told sync.Once // Options.Notify
+	kept atomic.Pointer[keptLineages]
 
 	encoders sync.Pool // of *zstd.Encoder
 	decoder  sync.Once

@@ -44,6 +44,7 @@ type Tx struct {
 	wentBack bool     // the log lacks that, and nothing was written since
 	renewed  string   // why the store has a new origin; "": it has none
 	healed   []record.Name
+	lineages map[string]*lineage // by the keys of names
 }
 
 // A Version is a record as it stands under its name.

@@ -411,7 +411,10 @@ func (s side) current(t *testing.T, id string) [][]string {
 // and then, have the same heads and conflicts when each has heard all, in whatever order; and no text that
 // nobody has gone on from, retired or destroyed is out of sight.
 func TestConverge(t *testing.T) {
-	for seed := range uint64(24) {
+	for seed := range uint64(25) {
+		if seed == 24 {
+			seed = 191 // the words of a version that was gone on from are destroyed: others have not come back to them
+		}
 		random := rand.New(rand.NewPCG(seed, 7))
 		var sides []side
 		for i := range 4 {
