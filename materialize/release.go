@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"filebus/materialize/mirror"
+	"filebus/materialize/plan"
 	"filebus/materialize/release"
 	"filebus/store"
 	"filebus/store/folder"
@@ -36,6 +37,12 @@ func (w *Workspace) Release(ctx context.Context, request release.Request) (*rele
 			inTrees = append(inTrees, files...)
 		}
 		return files
+	}
+	request.Heir = func(tx *store.Tx, v store.Version) error {
+		files := plan.Files{}
+		files.Add(v.Record)
+		_, err := w.planner().Mend(ctx, tx, files, w.recognise)
+		return err
 	}
 	run, err := release.Choose(ctx, w.Store, request)
 	for i := 0; i < len(inTrees) && err == nil && !request.DryRun; i++ {

@@ -156,7 +156,9 @@ func (m *merger) frame(ctx context.Context, kept map[record.Name]bool) (Frame, e
 	if !m.canBeRead(merged) {
 		merged, collides = m.weave(other, main, kept), stored != onDisk
 	}
-	if !m.canBeRead(merged) {
+	if problems := m.out.Problems; !m.canBeRead(merged) && len(problems) > 0 {
+		return nil, fmt.Errorf("%w: %w", errUnmergeable, problems[0])
+	} else if !m.canBeRead(merged) {
 		return nil, errUnmergeable
 	}
 	if collides && !m.keep { // else git has the file's text, or it is kept whole

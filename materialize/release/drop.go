@@ -158,6 +158,11 @@ func (r *Run) dropIn(ctx context.Context, batch []*Candidate, which func(c *Cand
 				}
 				c.dropped++
 			}
+			if v, err := tx.Head(c.Name); err == nil && r.request.Heir != nil {
+				if err = r.request.Heir(tx, v); err != nil {
+					return err
+				}
+			}
 		}
 		return nil
 	})

@@ -28,6 +28,9 @@ type Request struct {
 	Versions          []record.Ref
 	Everywhere, Files bool
 	FilesOf           func(v store.Version) []string // of v's record: name, path and body
+	// Heir, if not nil, is told, in the transaction that does it, of a name which has another store's
+	// version in the place of one that was dropped.
+	Heir func(tx *store.Tx, v store.Version) error
 	// Scanned and Dropped, if not nil, are told how far looking for references and
 	// giving up are.
 	Scanned, Dropped func(done, total int)

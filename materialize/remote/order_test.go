@@ -137,3 +137,42 @@ func (f *five) hearBit(m *remotetest.Memory, late *machine) {
 		f.t.Fatal(err)
 	}
 }
+
+// Whose version of an entry is purged may have that of another store in its place: it stands in the file then.
+func TestPurgeOfRival(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "shared")
+	a, b := newMachine(t, "a", openFolder(t, dir), 0), newMachine(t, "b", openFolder(t, dir), time.Hour)
+	trusts(a, b)
+	const id = "ISSUE-20260302-001"
+	issue := record.Name{Kind: record.KindIssue, ID: id}
+	edit := func(m *machine, token string) {
+		t.Helper()
+		_, err := m.Put(t.Context(), materialize.PutRequest{
+			Kind: issue.Kind, ID: id, Text: strings.NewReader(entryText(id, token)), Source: record.SourcePut,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit(a, "as it was")
+	exchange(t, a, b)
+	edit(a, "of a")
+	edit(b, "of b")
+	exchange(t, a, b)
+	var head record.Ref
+	a.view(func(tx *store.Tx) error {
+		v, err := tx.Head(issue)
+		head = v.Ref
+		return err
+	})
+	a.purge(head)
+	if err := a.sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(a.Root, queueFile))
+	if err != nil || !strings.Contains(string(text), "of a") {
+		t.Errorf("what is current is not in the file: %q, %v", text, err)
+	}
+	exchange(t, a, b)
+	wantSame(t, a, b)
+}
