@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net"
 	"net/url"
 	"os"
@@ -641,26 +642,33 @@ func (n *natsRemote) Remove(ctx context.Context, name Name) error {
 	}
 	isState, subject := name.kind == KindState, n.subject(name)
 	m, err := n.last(ctx, isState, subject)
-	if isAbsent(err) {
-		return nil
+	if err == nil {
+		err = n.remove(ctx, isState, m.Sequence)
 	}
-	if err != nil {
+	if err != nil && !isAbsent(err) {
 		return n.explained(err)
 	}
-	err = n.remove(ctx, isState, m.Sequence)
-	return n.explained(errors.Join(err, n.removeParts(ctx, isState, subject, 0, m.parts())))
+	return n.explained(n.removeParts(ctx, isState, subject, 0, math.MaxInt)) // also those of a put that was cut short
 }
 
-// removeParts overwrites the parts of a blob from one to before another.
+// removeParts overwrites the parts of a blob from one to before another, or to where there are no more:
+// the last one first, so that what is cut short leaves none behind a gap.
 func (n *natsRemote) removeParts(ctx context.Context, isState bool, subject string, from, to int) (err error) {
-	for i := from; i < to; i++ {
-		part, getErr := n.last(ctx, isState, subject+"."+strconv.Itoa(i))
-		if getErr == nil {
-			getErr = n.remove(ctx, isState, part.Sequence)
+	part := func(i int) (*natsMessage, error) { return n.last(ctx, isState, subject+"."+strconv.Itoa(i)) }
+	if to == math.MaxInt {
+		for to = from; err == nil; to++ {
+			_, err = part(to)
 		}
-		if !isAbsent(getErr) {
-			err = errors.Join(err, getErr)
+		to--
+	}
+	for i := to - 1; i >= from && (err == nil || isAbsent(err)); i-- {
+		var m *natsMessage
+		if m, err = part(i); err == nil {
+			err = n.remove(ctx, isState, m.Sequence)
 		}
+	}
+	if isAbsent(err) {
+		return nil
 	}
 	return err
 }

@@ -344,6 +344,13 @@ func TestNATSPayload(t *testing.T) {
 		if err := r.Remove(t.Context(), name); err != nil {
 			t.Error(err)
 		}
+		short := strings.NewReader(strings.Repeat("x", 150_000))
+		if err := r.Put(t.Context(), name, 200_000, short); err == nil {
+			t.Errorf("a blob of %s that is too short was put", name)
+		}
+		if err := r.Remove(t.Context(), name); err != nil {
+			t.Error(err)
+		}
 	}
 	if l := list(t, r); len(l.Tellers)+len(l.Strays) > 0 {
 		t.Errorf("List = %+v, want nothing", l)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -175,4 +176,42 @@ func TestPurgeOfRival(t *testing.T) {
 	}
 	exchange(t, a, b)
 	wantSame(t, a, b)
+}
+
+// deaf is a transport that takes no segments.
+type deaf struct{ remote.Transport }
+
+func (d deaf) Put(ctx context.Context, name remote.Name, size int64, from io.Reader) error {
+	if strings.Contains(name.String(), "/log/") {
+		return errCut
+	}
+	return d.Transport.Put(ctx, name, size, from)
+}
+
+// A push may be cut short after a body that travels by itself, which is destroyed before the next push.
+func TestPurgeOfBody(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "shared")
+	a := newMachine(t, "a", openFolder(t, dir), 0)
+	secret := random(400<<10)
+	ref := a.put("large", secret)
+	through := a.through
+	a.through = deaf{through}
+	if _, err := a.replica().Push(t.Context()); !errors.Is(err, errCut) {
+		t.Fatalf("Push = %v, want %v", err, errCut)
+	}
+	bodies := func() (n int) {
+		files, err := filepath.Glob(filepath.Join(dir, "*", "bodies", "*", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(files)
+	}
+	if n := bodies(); n != 1 {
+		t.Fatalf("%d bodies were put, want 1", n)
+	}
+	a.purge(ref)
+	a.through = through
+	if a.push(); bodies() > 0 {
+		t.Error("a body that is destroyed is still there")
+	}
 }

@@ -7,14 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"filebus/materialize"
 	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/bundle"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -62,6 +66,9 @@ func (r *Replica) look(ctx context.Context) (err error) {
 	r.own, r.mine, r.heard = ids[0], map[record.StoreID]bool{}, nil
 	for _, id := range ids {
 		r.mine[id] = true
+		if key, err := loadKey(folder.At(r.Keys.Dir), id); err == nil && id != r.own { // what it told before it was restored, or copied
+			r.Trust.vouch(Trustee{id, key.Public(), r.Label})
+		}
 	}
 	return r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
 		tellers, err := tx.Tellers()
@@ -249,8 +256,16 @@ func (r *Replica) putBody(ctx context.Context, body store.Content, out *Pushed) 
 		return err
 	}
 	out.Bytes += size
-	return errors.Join(r.Transport.Put(ctx, name, size, from), from.Close())
+	own := folder.At(r.Workspace.Store.Dir()).Sub(Folder)
+	if err = cmp.Or(own.Make("."), own.Append(apartFile, []byte(body.Digest.String()+"\n"))); err == nil {
+		err = r.Transport.Put(ctx, name, size, from)
+	}
+	return errors.Join(err, from.Close())
 }
+
+// apartFile lists the bodies that were put into some remote, a line each, before they are: no segment may
+// ever name one whose push was cut short, and what is destroyed later must be found.
+const apartFile = "apart"
 
 // picks reports whether a record may leave the store within the log of an origin. What other stores have
 // told leaves in their logs.
@@ -410,6 +425,9 @@ func (r *Replica) erase(ctx context.Context, key Key, after uint64, out *Pushed)
 	if err != nil || len(gone) == 0 {
 		return err
 	}
+	if err = r.eraseApart(ctx); err != nil {
+		return err
+	}
 	for _, span := range r.listing.Tellers[r.own].Segments {
 		hit, err := r.has(ctx, span, gone)
 		if err == nil && hit {
@@ -445,12 +463,27 @@ func (r *Replica) rewrite(ctx context.Context, key Key, span Span, out *Pushed) 
 	if _, err = r.segment(ctx, key, bundle.Request{Origin: span.Origin, After: span.First - 1, Until: span.Last}, &Pushed{}); err != nil {
 		return err
 	}
-	return r.removeBodies(ctx, old)
+	return r.removeBodies(ctx, maps.Values(bundle.Bodies(old)))
 }
 
-// removeBodies removes the bodies of a segment that are destroyed here.
-func (r *Replica) removeBodies(ctx context.Context, segment []byte) error {
-	for _, digest := range bundle.Bodies(segment) {
+// eraseApart removes the bodies that were put there and are destroyed here.
+func (r *Replica) eraseApart(ctx context.Context) error {
+	text, err := folder.At(r.Workspace.Store.Dir()).Sub(Folder).ReadFile(apartFile)
+	if err != nil && !isAbsent(err) {
+		return err
+	}
+	var put []record.Digest
+	for line := range strings.Lines(string(text)) {
+		if digest, err := record.ParseDigest(strings.TrimSuffix(line, "\n")); err == nil { // else it was cut short, and nothing was put
+			put = append(put, digest)
+		}
+	}
+	return r.removeBodies(ctx, slices.Values(put))
+}
+
+// removeBodies removes those of some bodies that are destroyed here.
+func (r *Replica) removeBodies(ctx context.Context, digests iter.Seq[record.Digest]) error {
+	for digest := range digests {
 		isUsed := true
 		err := r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
 			isUsed = tx.HasBody(digest)
