@@ -319,7 +319,7 @@ func (s *natsStore) content(t testing.TB) content {
 // settle exchanges until no store has anything new, and compares them.
 func settle(t testing.TB, all []*natsStore) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Minute)
 	defer cancel()
 	for range 3 { // to tell, to hear, and to say so
 		for i, s := range all {
