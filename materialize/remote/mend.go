@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"slices"
 
 	"filebus/store"
@@ -24,7 +23,7 @@ func (r *Replica) remove(ctx context.Context, span Span) error {
 		return err
 	}
 	r.forget(name)
-	return errors.Join(r.removeBodies(ctx, maps.Values(bundle.Bodies(old))), r.Transport.Remove(ctx, name))
+	return errors.Join(r.removeBodies(ctx, r.own, old), r.Transport.Remove(ctx, name))
 }
 
 // forget passes over a segment as if it was not there.

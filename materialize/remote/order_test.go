@@ -192,7 +192,7 @@ func (d deaf) Put(ctx context.Context, name remote.Name, size int64, from io.Rea
 func TestPurgeOfBody(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "shared")
 	a := newMachine(t, "a", openFolder(t, dir), 0)
-	secret := random(400<<10)
+	secret := random(400 << 10)
 	ref := a.put("large", secret)
 	through := a.through
 	a.through = deaf{through}
@@ -213,5 +213,32 @@ func TestPurgeOfBody(t *testing.T) {
 	a.through = through
 	if a.push(); bodies() > 0 {
 		t.Error("a body that is destroyed is still there")
+	}
+}
+
+// What a store has retold of another one's log may be out of sight when it is destroyed.
+func TestPurgeOutOfSight(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "shared")
+	a, b := newMachine(t, "a", openFolder(t, dir), 0), newMachine(t, "b", &flaky{Transport: openFolder(t, dir)}, 0)
+	trusts(a, b)
+	ref := a.put("n", "token0001x")
+	a.push()
+	b.pull()
+	if err := os.RemoveAll(filepath.Join(dir, string(a.id()))); err != nil {
+		t.Fatal(err)
+	}
+	if b.push(); len(blobs(t, dir, "token0001x")) != 1 {
+		t.Fatal("what the remote has lost was not told again")
+	}
+	a.push()
+	a.purge(ref)
+	a.push()
+	b.pull()
+	b.through.(*flaky).hide = func(name remote.Name) bool { return name.Teller() == b.id() && name.Span().Origin == a.id() }
+	b.push()
+	b.through.(*flaky).hide = nil
+	b.push()
+	if files := blobs(t, dir, "token0001x"); len(files) > 0 {
+		t.Errorf("what is destroyed is still in %q", files)
 	}
 }

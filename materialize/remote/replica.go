@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -164,7 +162,7 @@ func (r *Replica) Push(ctx context.Context) (*Pushed, error) {
 		err = r.retell(ctx, key, out)
 	}
 	if err == nil {
-		err = r.erase(ctx, key, state.Erased, out)
+		err = r.erase(ctx, state.Erased, out)
 	}
 	if err != nil {
 		return out, err
@@ -235,19 +233,23 @@ func (r *Replica) segment(ctx context.Context, key Key, request bundle.Request, 
 	written, err := bundle.Write(ctx, r.Workspace.Store, &text, request)
 	for _, body := range written.Apart {
 		if err == nil {
-			err = r.putBody(ctx, body, out)
+			err = r.putBody(ctx, BodyName(key.teller, body.Digest), body, out)
 		}
 	}
 	if err != nil {
 		return written, err
 	}
-	span := Span{request.Origin, written.Before.Position + 1, written.End.Position}
-	out.Bytes += int64(text.Len())
-	return written, Publish(ctx, r.Transport, key, SegmentName(r.own, span), text.Bytes())
+	name := SegmentName(key.teller, Span{request.Origin, written.Before.Position + 1, written.End.Position})
+	if !slices.Contains(r.listing.Tellers[key.teller].Segments, name.span) {
+		err = r.note(name)
+	}
+	if out.Bytes += int64(text.Len()); err == nil {
+		err = Publish(ctx, r.Transport, key, name, text.Bytes())
+	}
+	return written, err
 }
 
-func (r *Replica) putBody(ctx context.Context, body store.Content, out *Pushed) error {
-	name := BodyName(r.own, body.Digest)
+func (r *Replica) putBody(ctx context.Context, name Name, body store.Content, out *Pushed) error {
 	if isThere, err := Has(ctx, r.Transport, name); err != nil || isThere {
 		return err
 	}
@@ -256,16 +258,41 @@ func (r *Replica) putBody(ctx context.Context, body store.Content, out *Pushed) 
 		return err
 	}
 	out.Bytes += size
-	own := folder.At(r.Workspace.Store.Dir()).Sub(Folder)
-	if err = cmp.Or(own.Make("."), own.Append(apartFile, []byte(body.Digest.String()+"\n"))); err == nil {
+	if err = r.note(name); err == nil {
 		err = r.Transport.Put(ctx, name, size, from)
 	}
 	return errors.Join(err, from.Close())
 }
 
-// apartFile lists the bodies that were put into some remote, a line each, before they are: no segment may
-// ever name one whose push was cut short, and what is destroyed later must be found.
-const apartFile = "apart"
+// putFile lists the segments and bodies that the store has put into its remotes, a name a line, each before it
+// is: what is out of sight, as in a folder that is synchronised in part, or was left by a push that was cut
+// short, has to be found when it is destroyed.
+const putFile = ".put" // no name of a remote
+
+func (r *Replica) note(name Name) error {
+	own := folder.At(r.Workspace.Store.Dir()).Sub(Folder)
+	return cmp.Or(own.Make("."), own.Append(putFile, []byte(name.String()+"\n")))
+}
+
+// noted returns what the store may have in the remote, under whatever id it has had.
+func (r *Replica) noted() (map[Name]bool, error) {
+	text, err := folder.At(r.Workspace.Store.Dir()).Sub(Folder).ReadFile(putFile)
+	if err != nil && !isAbsent(err) {
+		return nil, err
+	}
+	all := map[Name]bool{}
+	for line := range strings.Lines(string(text)) {
+		if name, err := ParseName(strings.TrimSuffix(line, "\n")); err == nil && r.mine[name.teller] { // else it was cut short, and nothing was put
+			all[name] = true
+		}
+	}
+	for teller := range r.mine {
+		for _, s := range r.listing.Tellers[teller].Segments {
+			all[SegmentName(teller, s)] = true
+		}
+	}
+	return all, nil
+}
 
 // picks reports whether a record may leave the store within the log of an origin. What other stores have
 // told leaves in their logs.
@@ -413,8 +440,9 @@ func (r *Replica) Leave(ctx context.Context) error {
 	return Publish(ctx, r.Transport, key, StateName(r.own), content)
 }
 
-// erase writes segments anew that have what was destroyed here behind a position of the own log.
-func (r *Replica) erase(ctx context.Context, key Key, after uint64, out *Pushed) error {
+// erase writes segments anew that have what was destroyed here behind a position of the own log, and removes
+// bodies that are.
+func (r *Replica) erase(ctx context.Context, after uint64, out *Pushed) error {
 	gone := map[record.Ref]bool{}
 	err := r.Workspace.Store.EachEntry(ctx, after+1, func(tx *store.Tx, e store.Entry) (bool, error) {
 		if e.Op == store.OpDrop {
@@ -425,76 +453,72 @@ func (r *Replica) erase(ctx context.Context, key Key, after uint64, out *Pushed)
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	if err = r.eraseApart(ctx); err != nil {
-		return err
-	}
-	for _, span := range r.listing.Tellers[r.own].Segments {
-		hit, err := r.has(ctx, span, gone)
-		if err == nil && hit {
-			err = r.rewrite(ctx, key, span, out)
-		}
-		if err != nil {
-			return err
+	all, err := r.noted()
+	for name := range all {
+		if err == nil && name.kind == KindBody {
+			err = r.removeBody(ctx, name)
+		} else if err == nil {
+			err = r.rewrite(ctx, name, gone, out)
 		}
 	}
-	return nil
+	return err
 }
 
-// has reports whether a piece of a log puts one of the records.
-func (r *Replica) has(ctx context.Context, span Span, refs map[record.Ref]bool) (hit bool, err error) {
-	err = r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
+// rewrite writes a segment anew if it puts one of the records.
+func (r *Replica) rewrite(ctx context.Context, name Name, gone map[record.Ref]bool, out *Pushed) error {
+	hit, span := false, name.span
+	err := r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
+		heard, _, err := tx.Heard(span.Origin)
+		if err != nil || heard < span.Last { // of an earlier id, which another store has gone on with
+			return err
+		}
 		for told, err := range tx.LogOf(span.Origin, span.First-1) {
 			if err != nil || told.Position > span.Last || hit {
 				return err
 			}
-			hit = told.Op == store.OpPut && refs[told.Ref]
+			hit = told.Op == store.OpPut && gone[told.Ref]
 		}
 		return nil
 	})
-	return hit, err
-}
-
-func (r *Replica) rewrite(ctx context.Context, key Key, span Span, out *Pushed) error {
-	old, _, err := Fetch(ctx, r.Transport, SegmentName(r.own, span), nil)
-	if err != nil && !errors.Is(err, ErrForged) && !errors.Is(err, ErrMalformed) {
+	if err != nil || !hit {
+		return err
+	}
+	key, err := loadKey(folder.At(r.Keys.Dir), name.teller)
+	if isAbsent(err) { // an earlier id that somebody else had
+		return nil
+	}
+	var old []byte
+	if err == nil {
+		old, _, err = Fetch(ctx, r.Transport, name, nil)
+	}
+	if err != nil && !isAbsent(err) && !errors.Is(err, ErrForged) && !errors.Is(err, ErrMalformed) {
 		return err
 	}
 	out.Erased++
 	if _, err = r.segment(ctx, key, bundle.Request{Origin: span.Origin, After: span.First - 1, Until: span.Last}, &Pushed{}); err != nil {
 		return err
 	}
-	return r.removeBodies(ctx, maps.Values(bundle.Bodies(old)))
+	return r.removeBodies(ctx, name.teller, old)
 }
 
-// eraseApart removes the bodies that were put there and are destroyed here.
-func (r *Replica) eraseApart(ctx context.Context) error {
-	text, err := folder.At(r.Workspace.Store.Dir()).Sub(Folder).ReadFile(apartFile)
-	if err != nil && !isAbsent(err) {
+// removeBodies removes the bodies of a segment that are destroyed here.
+func (r *Replica) removeBodies(ctx context.Context, teller record.StoreID, segment []byte) (err error) {
+	for _, digest := range bundle.Bodies(segment) {
+		if err == nil {
+			err = r.removeBody(ctx, BodyName(teller, digest))
+		}
+	}
+	return err
+}
+
+func (r *Replica) removeBody(ctx context.Context, name Name) error {
+	isUsed := true
+	err := r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
+		isUsed = tx.HasBody(name.digest)
+		return nil
+	})
+	if err != nil || isUsed {
 		return err
 	}
-	var put []record.Digest
-	for line := range strings.Lines(string(text)) {
-		if digest, err := record.ParseDigest(strings.TrimSuffix(line, "\n")); err == nil { // else it was cut short, and nothing was put
-			put = append(put, digest)
-		}
-	}
-	return r.removeBodies(ctx, slices.Values(put))
-}
-
-// removeBodies removes those of some bodies that are destroyed here.
-func (r *Replica) removeBodies(ctx context.Context, digests iter.Seq[record.Digest]) error {
-	for digest := range digests {
-		isUsed := true
-		err := r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
-			isUsed = tx.HasBody(digest)
-			return nil
-		})
-		if err == nil && !isUsed {
-			err = r.Transport.Remove(ctx, BodyName(r.own, digest))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.Transport.Remove(ctx, name)
 }
