@@ -143,7 +143,7 @@ func (tx *Tx) retireAbsent(ref record.Ref) error {
 // DropAs destroys a version that another store has destroyed, also one that has never come here. It
 // reports whether something was destroyed here.
 func (tx *Tx) DropAs(ref record.Ref) (bool, error) {
-	v, err := tx.Get(ref)
+	_, err := tx.Get(ref)
 	switch {
 	case errors.Is(err, ErrDropped):
 		return false, nil
@@ -153,13 +153,8 @@ func (tx *Tx) DropAs(ref record.Ref) (bool, error) {
 			return false, err
 		}
 		return false, errors.Join(tx.dropped.Put(ref[:], appendPosition(nil, position)), tx.overshadow(ref, position))
-	case err != nil:
-		return false, err
 	}
-	if !v.Record.IsConflict() && !v.Record.IsMerged() {
-		err = tx.dropMerged(v)
-	}
-	return true, errors.Join(err, tx.drop(v))
+	return err == nil, errors.Join(err, tx.Drop(ref))
 }
 
 // dropMerged destroys what this store has made by itself of a version.

@@ -392,13 +392,16 @@ func (tx *Tx) Settle(ref record.Ref) error {
 
 // Drop destroys the content of a record: its envelope, its description, and its
 // body if no other record has it. The ref stays in the log for ever. A head is
-// retired first.
+// retired first. What this store has made by itself of the record goes with it.
 func (tx *Tx) Drop(ref record.Ref) error {
 	v, err := tx.Get(ref)
 	if err != nil {
 		return err
 	}
-	return tx.drop(v)
+	if !v.Record.IsConflict() && !v.Record.IsMerged() {
+		err = tx.dropMerged(v)
+	}
+	return errors.Join(err, tx.drop(v))
 }
 
 func (tx *Tx) drop(v Version) error {

@@ -233,7 +233,7 @@ func textOf(tx *store.Tx, r *record.Record) (string, error) {
 // A known is what a store knows, in a form that is the same on all machines.
 type known struct {
 	Records   []string          // that users have made
-	Heads     map[string]string // by name: the ref, or text and tags where stores make them anew
+	Heads     map[string]string // by name: the ref of the version that counts, and text and tags of what each store has made of it
 	Conflicts []string          // names and refs
 	Dropped   []string
 }
@@ -264,15 +264,12 @@ func (m *machine) known() known {
 			if err != nil {
 				return err
 			}
-			head := v.Ref.Short()
-			if v.Record.IsMerged() || v.Record.Name.Kind == record.KindFrame {
-				text, err := textOf(tx, v.Record)
-				if err != nil {
-					return err
-				}
-				head = fmt.Sprintf("%q %q", text, v.Record.Tags)
+			first, _, _, err := tx.Leaves(v.Record.Name)
+			text, textErr := textOf(tx, v.Record)
+			if err = errors.Join(err, textErr); err != nil {
+				return err
 			}
-			k.Heads[v.Record.Name.String()] = head
+			k.Heads[v.Record.Name.String()] = fmt.Sprintf("%s %q %q", first.Ref.Short(), text, v.Record.Tags)
 		}
 		return nil
 	})
