@@ -75,7 +75,7 @@ func (t *team) meet(a *attempt, over, address string, s *server.Server) figures 
 	note := func(what string, value float64) { found[over+": "+what] = sample{value} }
 	begin := time.Now()
 	for i, w := range t.stores {
-		a.run(a.replicating(w, "remote", "add", over, address, "--label", fmt.Sprint("store ", i)))
+		a.run(a.replicating(w, "remote", "add", over, address, "--create", "--label", fmt.Sprint("store ", i)))
 		a.run(a.replicating(w, "push", over))
 	}
 	found[""] = sample{time.Since(begin).Seconds()}
@@ -97,6 +97,7 @@ func (t *team) meet(a *attempt, over, address string, s *server.Server) figures 
 		note("bytes to the server", in/t.bytes)
 		note("bytes from the server while a store pulls", (after-before)/t.bytes)
 	}
+	a.run(w.command("search", "nothing")) // which indexes what has come
 	a.idle(a.replicating(w, "replicate", over), note)
 	return found
 }

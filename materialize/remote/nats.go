@@ -385,7 +385,7 @@ func (n *natsRemote) explained(err error) error {
 	switch fault.Code {
 	case natsNoStream:
 		return record.NotFound.Errorf("%s has no streams %s", n.address.shown, n.stream(false)).Because(ErrAway).
-			Try("filebus remote rm NAME, then filebus remote add NAME ADDRESS, by somebody who may make streams")
+			Try("filebus remote add NAME ADDRESS --create, by somebody who may make streams; first filebus remote rm NAME, if it is known")
 	case natsNotStored, 10002, 10023, 10028, 10047:
 		hint = "it again when the server's owner has given the stream or the account more room; nothing is lost meanwhile"
 	case 10005, 10027, 10113, 10122:
