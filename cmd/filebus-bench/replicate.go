@@ -98,6 +98,7 @@ func (t *team) meet(a *attempt, over, address string, s *server.Server) figures 
 		note("bytes from the server while a store pulls", (after-before)/t.bytes)
 	}
 	a.run(w.command("search", "nothing")) // which indexes what has come
+	a.run(a.replicating(w, "push", over)) // and the own log has an entry for each record
 	a.idle(a.replicating(w, "replicate", over), note)
 	return found
 }
