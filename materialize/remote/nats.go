@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"net"
 	"net/url"
 	"os"
@@ -616,7 +615,7 @@ func (n *natsRemote) put(ctx context.Context, isState bool, subject string, text
 			return nil
 		case getErr == nil && isStored(err): // it is another one
 			if err = n.remove(ctx, isState, there.Sequence); err == nil {
-				err = n.removeParts(ctx, isState, subject, parts, there.parts())
+				err = n.removeParts(ctx, isState, subject, parts)
 			}
 		case isFault(getErr, natsNoStream):
 			return n.explained(getErr)
@@ -648,29 +647,29 @@ func (n *natsRemote) Remove(ctx context.Context, name Name) error {
 	if err != nil && !isAbsent(err) {
 		return n.explained(err)
 	}
-	return n.explained(n.removeParts(ctx, isState, subject, 0, math.MaxInt)) // also those of a put that was cut short
+	return n.explained(n.removeParts(ctx, isState, subject, 0)) // also those of a put that was cut short
 }
 
-// removeParts overwrites the parts of a blob from one to before another, or to where there are no more:
-// the last one first, so that what is cut short leaves none behind a gap.
-func (n *natsRemote) removeParts(ctx context.Context, isState bool, subject string, from, to int) (err error) {
-	part := func(i int) (*natsMessage, error) { return n.last(ctx, isState, subject+"."+strconv.Itoa(i)) }
-	if to == math.MaxInt {
-		for to = from; err == nil; to++ {
-			_, err = part(to)
+// removeParts overwrites the parts of a blob from one on: the last one first, so that what is cut short leaves
+// none behind a gap.
+func (n *natsRemote) removeParts(ctx context.Context, isState bool, subject string, from int) error {
+	var all []uint64
+	for {
+		part, err := n.last(ctx, isState, subject+"."+strconv.Itoa(from+len(all)))
+		if isAbsent(err) {
+			break
 		}
-		to--
+		if err != nil {
+			return err
+		}
+		all = append(all, part.Sequence)
 	}
-	for i := to - 1; i >= from && (err == nil || isAbsent(err)); i-- {
-		var m *natsMessage
-		if m, err = part(i); err == nil {
-			err = n.remove(ctx, isState, m.Sequence)
+	for _, sequence := range slices.Backward(all) {
+		if err := n.remove(ctx, isState, sequence); err != nil {
+			return err
 		}
 	}
-	if isAbsent(err) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 func (n *natsRemote) Wait(ctx context.Context) error {
