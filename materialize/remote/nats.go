@@ -654,22 +654,18 @@ func (n *natsRemote) Remove(ctx context.Context, name Name) error {
 // none behind a gap.
 func (n *natsRemote) removeParts(ctx context.Context, isState bool, subject string, from int) error {
 	var all []uint64
-	for {
-		part, err := n.last(ctx, isState, subject+"."+strconv.Itoa(from+len(all)))
-		if isAbsent(err) {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	next := func() (*natsMessage, error) { return n.last(ctx, isState, subject+"."+strconv.Itoa(from+len(all))) }
+	part, err := next()
+	for ; err == nil; part, err = next() {
 		all = append(all, part.Sequence)
 	}
-	for _, sequence := range slices.Backward(all) {
-		if err := n.remove(ctx, isState, sequence); err != nil {
-			return err
-		}
+	for i := len(all) - 1; i >= 0 && isAbsent(err); i-- {
+		err = cmp.Or(n.remove(ctx, isState, all[i]), err)
 	}
-	return nil
+	if isAbsent(err) {
+		return nil
+	}
+	return err
 }
 
 func (n *natsRemote) Wait(ctx context.Context) error {
