@@ -462,11 +462,13 @@ func (n *natsRemote) listen(ctx context.Context) error {
 	}
 	for _, subject := range []string{".blob.*.log.>", ".state.*"} {
 		if _, err := conn.Subscribe(n.address.prefix+subject, func(*nats.Msg) { n.tell() }); err != nil {
-			return err
+			return n.away("cannot be listened to: %w", err)
 		}
 	}
-	n.listed = true
-	return conn.FlushTimeout(natsConnect)
+	if n.listed = true; conn.FlushTimeout(natsConnect) != nil {
+		return n.away("does not answer")
+	}
+	return nil
 }
 
 // A natsMessage is one that is stored.
