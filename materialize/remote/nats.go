@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -33,6 +34,8 @@ type natsRemote struct {
 	news    chan struct{} // has a value when something may have changed
 
 	asking sync.Map // *nats.Msg → context.CancelCauseFunc, with why no answer will come
+
+	refusal atomic.Pointer[error] // why the server has ended the last connection
 
 	mu     sync.Mutex
 	conn   *nats.Conn
@@ -136,6 +139,7 @@ func (n *natsRemote) connect() (*nats.Conn, error) {
 		nats.ErrorHandler(func(conn *nats.Conn, _ *nats.Subscription, err error) {
 			isNews := strings.Contains(err.Error(), `Subscription to "`+n.address.prefix+".") // which Wait does without
 			if errors.Is(err, nats.ErrPermissionViolation) && !isNews {
+				n.refusal.Store(&err)
 				n.end(err)
 				go conn.Close() // with the next one the server says it again
 			}
@@ -163,6 +167,7 @@ func (n *natsRemote) connect() (*nats.Conn, error) {
 	if err != nil {
 		return nil, n.unconnected(err)
 	}
+	n.refusal.Store(nil)
 	n.conn, n.listed = conn, false
 	return conn, nil
 }
@@ -228,38 +233,6 @@ func (n *natsRemote) name(subject string) (name Name, ok bool) {
 	return name, err == nil && n.subject(name) == subject
 }
 
-// A natsFault is what JetStream answers instead of doing something.
-type natsFault struct {
-	Code        int    `json:"err_code"`
-	Description string `json:"description"`
-}
-
-func (f *natsFault) Error() string { return fmt.Sprintf("%s (%d)", f.Description, f.Code) }
-
-// The faults that mean something to us. Both of a lost race are met: the first of one server, the
-// second of several.
-const (
-	natsNotStored = 10077 // see isStored; else the stream is full
-	natsLostRace  = 10071
-	natsLostRace2 = 10164
-	natsNoStream  = 10059
-	natsNoMessage = 10037
-	natsIsMade    = 10058 // with other settings
-)
-
-// natsPasses are the faults of a cluster that looks for a leader.
-var natsPasses = []int{10008, 10009, 10118}
-
-// isStored tells a subject that has its one message from a stream that is full.
-func isStored(err error) bool {
-	return isFault(err, natsNotStored) && strings.Contains(err.Error(), "per subject")
-}
-
-func isFault(err error, codes ...int) bool {
-	f := (*natsFault)(nil)
-	return errors.As(err, &f) && slices.Contains(codes, f.Code)
-}
-
 // ask sends a message and reads the answer, which is JSON.
 func (n *natsRemote) ask(ctx context.Context, m *nats.Msg, answer any) error {
 	conn, err := n.connection(ctx)
@@ -274,7 +247,11 @@ func (n *natsRemote) ask(ctx context.Context, m *nats.Msg, answer any) error {
 	defer n.asking.Delete(m)
 	got, err := conn.RequestMsgWithContext(limit, m)
 	if err != nil {
-		switch said := context.Cause(limit); {
+		said := context.Cause(limit)
+		if why := n.refusal.Load(); why != nil && errors.Is(err, nats.ErrConnectionClosed) { // after what was asked before
+			said = *why
+		}
+		switch {
 		case errors.Is(said, nats.ErrPermissionViolation):
 			return record.Untrusted.Errorf("the server of %s refuses: %w", n.address.shown, said).
 				Try("its owner, who gives the rights to " + n.address.prefix + ".>, $JS.API.> and answers; or ADDRESS?inbox=PREFIX, where answers have another one")
