@@ -82,6 +82,14 @@ func (k Keys) Of(teller record.StoreID) (Key, error) {
 	return key, err
 }
 
+// known returns the key of a store if it is here.
+func (k Keys) known(teller record.StoreID) (Key, error) {
+	if k.Dir == "" {
+		return Key{}, fs.ErrNotExist
+	}
+	return loadKey(folder.At(k.Dir), teller)
+}
+
 func loadKey(dir folder.Folder, teller record.StoreID) (Key, error) {
 	file := dir.Path(string(teller))
 	info, err := dir.Stat(string(teller))

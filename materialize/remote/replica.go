@@ -64,7 +64,7 @@ func (r *Replica) look(ctx context.Context) (err error) {
 	r.own, r.mine, r.heard = ids[0], map[record.StoreID]bool{}, nil
 	for _, id := range ids {
 		r.mine[id] = true
-		if key, err := loadKey(folder.At(r.Keys.Dir), id); err == nil && id != r.own { // what it told before it was restored, or copied
+		if key, err := r.Keys.known(id); err == nil && id != r.own { // what it told before it was restored, or copied
 			r.Trust.vouch(Trustee{id, key.Public(), r.Label})
 		}
 	}
@@ -483,7 +483,7 @@ func (r *Replica) rewrite(ctx context.Context, name Name, gone map[record.Ref]bo
 	if err != nil || !hit {
 		return err
 	}
-	key, err := loadKey(folder.At(r.Keys.Dir), name.teller)
+	key, err := r.Keys.known(name.teller)
 	if isAbsent(err) { // an earlier id that somebody else had
 		return nil
 	}
