@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,6 +33,7 @@ const (
 	hookWait   = 20 * time.Millisecond // for the store; then the spool
 	hookLimit  = 3 * time.Second       // for all of it
 	hookSpare  = time.Second / 2       // of it, for the end
+	hookKeep   = 20 * time.Second      // more, until a report that has come in is kept
 	hookDrain  = time.Second           // for what waits in the spool
 	maxPayload = 64 << 20              // in bytes
 )
@@ -49,15 +51,23 @@ func (o *hookCommand) run(ctx context.Context, w *workspace, args []string) erro
 	h.global.noSync, h.global.wait = true, min(h.global.wait, hookWait)
 	done := make(chan hook.Answer, 1)
 	go func() { done <- h.answer(ctx) }()
-	select {
-	case answer := <-done:
-		if answer != nil {
-			return writeJSON(h.out, answer)
+	end := time.After(hookLimit)
+	for late := false; ; late = true {
+		select {
+		case answer := <-done:
+			if answer != nil {
+				return writeJSON(h.out, answer)
+			}
+			return nil
+		case <-end:
+			if h.keeping.Load() && !late {
+				end = time.After(hookKeep)
+				continue
+			}
+			h.logIf(errors.New("standard input, or something else, did not end in time"))
+			return nil
 		}
-	case <-time.After(hookLimit):
-		h.logIf(errors.New("standard input, or something else, did not end in time"))
 	}
-	return nil
 }
 
 // A hooked is one run of a hook.
@@ -67,7 +77,8 @@ type hooked struct {
 	at       materialize.Location
 	settings materialize.Settings
 	mode     hook.Settings
-	trusted  bool // the store is the user's: it may be written to
+	trusted  bool        // the store is the user's: it may be written to
+	keeping  atomic.Bool // a report has come in: an end would lose it
 }
 
 // answer handles the event and returns what the client is told. An error, or a panic, is only noted.
@@ -82,6 +93,7 @@ func (h *hooked) answer(ctx context.Context) (answer hook.Answer) {
 	text, err := io.ReadAll(io.LimitReader(h.in, maxPayload)) // what is longer is no object, and said to be none
 	if err == nil {
 		err = h.event.Read(text)
+		h.keeping.Store(h.event.Report != "")
 		h.logIf(h.event.Odd)
 	}
 	if err == nil && h.event.Concerns() {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -271,5 +272,26 @@ func TestHookLong(t *testing.T) {
 	defer func() { _ = in.Close() }()
 	if out, err := cmd.Output(); err != nil || len(out) > 0 {
 		t.Errorf("an input without an end: %v, %q", err, out)
+	}
+}
+
+// TestHookLate takes longer over a report than a hook may: the report is kept.
+func TestHookLate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustRun(t, dir, "init")
+	var calls atomic.Int32
+	hook := &hookCommand{}
+	env := docEnviron(dir, &bytes.Buffer{})
+	env.in = bytes.NewReader(stopOf("s", "late", "Report."))
+	env.now = func() time.Time {
+		if calls.Add(1) == 1 {
+			time.Sleep(hookLimit + hookSpare)
+		}
+		return time.Now()
+	}
+	must(t, hook.run(t.Context(), &workspace{environ: env}, []string{"SubagentStop"}))
+	if out := mustRun(t, dir, "get", "result/s/late"); out != "Report." {
+		t.Errorf("kept is %q", out)
 	}
 }

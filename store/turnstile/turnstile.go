@@ -100,12 +100,10 @@ func (t *Turnstile) Acquire(ctx context.Context, mode Mode, wait time.Duration) 
 	start := time.Now()
 	waiting, cancel := context.WithTimeoutCause(ctx, wait, ErrBusy)
 	defer cancel()
-	select {
-	case t.turn <- struct{}{}:
-		defer func() { <-t.turn }()
-	case <-waiting.Done():
+	if err := t.takeTurn(waiting); err != nil {
 		return nil, t.gaveUp(waiting, start)
 	}
+	defer func() { <-t.turn }()
 	gate, err := t.passGate(waiting, start)
 	if err != nil {
 		return nil, err
@@ -114,6 +112,22 @@ func (t *Turnstile) Acquire(ctx context.Context, mode Mode, wait time.Duration) 
 		_ = gate.Close() // closing an unchanged file, which also releases it
 	}()
 	return t.takeLock(waiting, mode, start)
+}
+
+// takeTurn waits until the turn is free. One that is free is taken also when the time
+// is up already, as a process that waits for its processor finds it.
+func (t *Turnstile) takeTurn(ctx context.Context) error {
+	select {
+	case t.turn <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case t.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // passGate returns the gate, held exclusively. A waiter that gives up leaves its

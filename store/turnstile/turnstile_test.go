@@ -215,6 +215,18 @@ func openFiles() int {
 	return len(entries)
 }
 
+// TestNoWait passes a free turnstile although the time is up before it is looked at.
+func TestNoWait(t *testing.T) {
+	all := New(folder.At(t.TempDir()), "put")
+	for range 50 {
+		hold, err := all.Acquire(t.Context(), Exclusive, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release(t, hold)
+	}
+}
+
 func TestContext(t *testing.T) {
 	reason := errors.New("the user has left")
 	for _, test := range []struct {
