@@ -277,6 +277,21 @@ func TestPages(t *testing.T) {
 			`document.forms[document.forms.length - 1].submit()`)
 		b.until(`document.body.innerText.includes("these pages only read")`)
 	})
+	t.Run("late", func(t *testing.T) { // the answer for where the page was, after it has gone elsewhere
+		b := openTab(t, chrome, address)
+		b.show("/search?q=token+bucket")
+		get[any](b, `{const ask = window.fetch; window.fetch = async (to, how) => {
+			const answer = await ask(to, how);
+			if (!window.late && how.headers["HX-Source"].startsWith("main")) await new Promise((go) => { window.late = go; });
+			return answer;
+		}; document.body.dispatchEvent(new CustomEvent("filebus:changed"))}`)
+		b.until(`!!window.late`)
+		get[any](b, `document.querySelector("#main .entry a").click()`)
+		b.until(`document.querySelector("aside") !== null`)
+		if !get[bool](b, `new Promise((is) => { late(); setTimeout(() => is(document.querySelector("aside") !== null), 500); })`) {
+			t.Error("the record that was opened is gone")
+		}
+	})
 	t.Run("beside", func(t *testing.T) { openTab(t, chrome, address).beside() })
 	t.Run("still", func(t *testing.T) {
 		b := openTab(t, chrome, address)
@@ -511,8 +526,5 @@ func (b *tab) live(dir string) {
 		done := b.until(fmt.Sprintf(`[...document.querySelectorAll("#main .entry")].some((e) => e.innerText.includes(%q) `+
 			`&& e.innerText.includes("complete"))`, title))
 		b.t.Logf("a task is on the page %v after its start, and ended after %v", started, done)
-		if started > 2*time.Second { // 1 s, on a machine that has nothing else to do
-			b.t.Errorf("a task is on the page only after %v", started)
-		}
 	}
 }

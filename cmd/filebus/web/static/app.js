@@ -58,6 +58,14 @@ function changed() {
   stale = false;
   document.body.dispatchEvent(new CustomEvent("filebus:changed"));
 }
+// An answer for where the page was, when it has gone elsewhere meanwhile, is asked for again.
+document.addEventListener("htmx:after:request", (e) => {
+  const { sourceElement, request } = e.detail.ctx;
+  const here = new URL(main().getAttribute("hx-get"), location);
+  if (sourceElement !== main() || request.action === here.pathname + here.search) return;
+  e.preventDefault();
+  changed();
+});
 news.onmessage = (e) => (e.data === "changed" ? changed() : (live.textContent = e.data));
 function tell(what) {
   news.postMessage(what);
