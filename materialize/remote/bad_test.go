@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"filebus/materialize/remote"
-	"filebus/materialize/remote/remotetest"
 	"filebus/store"
 	"filebus/store/bundle"
 	"filebus/store/record"
@@ -22,12 +21,12 @@ import (
 // A met is three machines over a remote in memory: a has told the notes one, two and three, each in a segment
 // of its own, and b the note of-b; c has heard nothing yet.
 type met struct {
-	*remotetest.Memory
+	*memory
 	a, b, c *machine
 }
 
 func newMet(t *testing.T) met {
-	m := met{Memory: remotetest.NewMemory()}
+	m := met{memory: newMemory()}
 	m.a, m.b, m.c = newMachine(t, "a", m.Open(), 0), newMachine(t, "b", m.Open(), time.Minute), newMachine(t, "c", m.Open(), 2*time.Minute)
 	trusts(m.a, m.b, m.c)
 	for _, id := range []string{"one", "two", "three"} {
@@ -214,8 +213,8 @@ func remoteName(t *testing.T, path string) remote.Name {
 func TestUnreadable(t *testing.T) {
 	for _, what := range []string{"state", "log"} {
 		m := newMet(t)
-		m.Before = func(op remotetest.Op, name remote.Name) error {
-			if op == remotetest.Get && name.Teller() == m.a.id() && strings.Contains(name.String(), "/"+what) {
+		m.Before = func(op op, name remote.Name) error {
+			if op == opGet && name.Teller() == m.a.id() && strings.Contains(name.String(), "/"+what) {
 				return &fs.PathError{Op: "open", Path: name.String(), Err: fs.ErrPermission}
 			}
 			return nil
@@ -374,7 +373,7 @@ func TestStoppedPush(t *testing.T) {
 		m.a.put("large", random(400<<10))
 		m.a.put("four", "the text of four")
 		calls, after := 0, n%2 == 1
-		stop := func(remotetest.Op, remote.Name) error {
+		stop := func(op, remote.Name) error {
 			if calls++; calls > n/2 {
 				return errCut
 			}
@@ -536,7 +535,7 @@ func TestPrivateEntry(t *testing.T) {
 func TestOtherLog(t *testing.T) {
 	m := newMet(t)
 	m.b.pull()
-	other := remotetest.NewMemory()
+	other := newMemory()
 	twin := *m.a
 	twin.through, twin.label = other.Open(), "twin"
 	seeded := func(of *machine) {

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"filebus/materialize/remote"
-	"filebus/materialize/remote/remotetest"
 	"filebus/store/folder"
 	"filebus/store/record"
 )
@@ -156,7 +155,7 @@ func TestSealRefuses(t *testing.T) {
 
 // TestFetch publishes a blob and reads it with and without trust, and what became of it.
 func TestFetch(t *testing.T) {
-	memory, name, ctx := remotetest.NewMemory(), remote.StateName(storeA), t.Context()
+	memory, name, ctx := newMemory(), remote.StateName(storeA), t.Context()
 	r, key, other := memory.Open(), keyOf(t, storeA), keyOf(t, storeA)
 	trust, err := remote.LoadTrust(folder.At(t.TempDir()))
 	if err != nil {

@@ -14,16 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filebus/materialize/remote"
-	"filebus/materialize/remote/remotetest"
 	"filebus/store/folder"
 	"filebus/store/record"
 )
 
-const (
-	storeA = record.StoreID("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
-	storeB = record.StoreID("bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb")
-	first  = "00000000000000000001-00000000000000000009"
-)
+const first = "00000000000000000001-00000000000000000009"
 
 func open(t *testing.T, address string, create bool) remote.Transport {
 	t.Helper()
@@ -32,22 +27,6 @@ func open(t *testing.T, address string, create bool) remote.Transport {
 		t.Fatalf("Open(%q): %v", address, err)
 	}
 	return r
-}
-
-func put(t *testing.T, r remote.Transport, name remote.Name, text string) {
-	t.Helper()
-	if err := r.Put(t.Context(), name, int64(len(text)), strings.NewReader(text)); err != nil {
-		t.Fatalf("Put(%s): %v", name, err)
-	}
-}
-
-func list(t *testing.T, r remote.Transport) *remote.Listing {
-	t.Helper()
-	l, err := r.List(t.Context())
-	if err != nil {
-		t.Fatalf("List: %v", err)
-	}
-	return l
 }
 
 // write makes a file, and the folders above it.
@@ -59,7 +38,7 @@ func write(t *testing.T, file, text string) {
 }
 
 func TestFolder(t *testing.T) {
-	remotetest.Run(t, func(t *testing.T) func() remote.Transport {
+	testTransport(t, func(t *testing.T) func() remote.Transport {
 		dir := t.TempDir()
 		return func() remote.Transport { return open(t, dir, true) }
 	})

@@ -10,7 +10,6 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"filebus/materialize/remote"
-	"filebus/materialize/remote/remotetest"
 	"filebus/store/record"
 )
 
@@ -52,7 +51,7 @@ func openRemote(t testing.TB, address string, create bool) remote.Transport {
 func TestNATS(t *testing.T) {
 	s := newServer(t, nil)
 	places := 0
-	remotetest.Run(t, func(t *testing.T) func() remote.Transport {
+	testTransport(t, func(t *testing.T) func() remote.Transport {
 		places++
 		address := fmt.Sprintf("%s/place%d", s.ClientURL(), places)
 		return func() remote.Transport { return openRemote(t, address, true) }

@@ -14,7 +14,6 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/remote"
-	"filebus/materialize/remote/remotetest"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -26,7 +25,7 @@ func TestAnyOrder(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			m := remotetest.NewMemory()
+			m := newMemory()
 			f := &five{Rand: rand.New(rand.NewPCG(seed, 11)), t: t, acked: map[string][]record.Ref{}}
 			for i := range 4 {
 				f.machines = append(f.machines, newMachine(t, fmt.Sprint("writer", i), m.Open(), time.Duration(f.IntN(5)-2)*24*time.Hour))
@@ -109,7 +108,7 @@ func (f *five) work(m *machine) {
 }
 
 // hearBit lets a machine hear the logs a piece at a time.
-func (f *five) hearBit(m *remotetest.Memory, late *machine) {
+func (f *five) hearBit(m *memory, late *machine) {
 	f.t.Helper()
 	until := map[record.StoreID]uint64{}
 	defer func() { m.Hide = nil }()

@@ -1,6 +1,4 @@
-// Package remotetest holds what every transport of package remote must do, and a remote in memory
-// that fails on demand. It is for tests alone.
-package remotetest
+package remote_test
 
 import (
 	"bytes"
@@ -28,9 +26,9 @@ const (
 // patience is how long anything may take.
 const patience = 30 * time.Second
 
-// Run tests a transport. Each call of place makes a remote in which nothing is, and returns how
+// testTransport tests one. Each call of place makes a remote in which nothing is, and returns how
 // it is opened, once for each machine.
-func Run(t *testing.T, place func(t *testing.T) (open func() remote.Transport)) {
+func testTransport(t *testing.T, place func(t *testing.T) (open func() remote.Transport)) {
 	for _, test := range []struct {
 		label string
 		run   func(t *testing.T, open func() remote.Transport)
