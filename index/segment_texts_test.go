@@ -62,7 +62,7 @@ func hostile() map[string][]*Document {
 		}
 		return string(text)
 	}
-	for round := range 40 {
+	for round := range 16 {
 		var documents []*Document
 		for i := range 1 + random.IntN(60) {
 			d := note(fmt.Sprintf("%d-%s", i, strings.Repeat("i", random.IntN(90))), noise(random.IntN(3000)))

@@ -200,6 +200,9 @@ func (r *gitRun) words(t testing.TB, w *materialize.Workspace) (words []string) 
 // TestGitSequences does random things with git beside filebus. FILEBUS_STEPS is how many
 // to do, a hundred or so if it is not set.
 func TestGitSequences(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}

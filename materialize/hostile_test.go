@@ -58,6 +58,9 @@ func plant(t *testing.T, w *materialize.Workspace, p string) {
 // none comes out, but those of the note folder. Laid out they come out, in the folder
 // that was named and but for those of git and filebus.
 func TestHostileNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	root := t.TempDir()
 	w := workspaceIn(t, root, materialize.Settings{Home: t.TempDir(), NoteFolders: []string{"notes"}})
 	writeTree(t, root, map[string]string{".git/config": "git's own", ".envrc": "mine", "docs/Makefile": "mine"})

@@ -436,6 +436,9 @@ func TestReleaseMeanwhile(t *testing.T) {
 // TestReleaseManyVersions gives a name up that has more versions than one
 // transaction drops.
 func TestReleaseManyVersions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	w := newWorkspace(t)
 	const versions = 1100
 	for from := 0; from < versions; from += 100 {

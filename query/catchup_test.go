@@ -40,6 +40,9 @@ func birds(i int) string {
 // TestFarBehind catches up with more than a slice's worth of entries, and wants
 // the scores that catching up in small steps gives.
 func TestFarBehind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	b := newBench(t)
 	request := query.SearchRequest{Request: index.Request{Query: "heron ibis", Limit: 50}}

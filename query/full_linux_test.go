@@ -34,6 +34,9 @@ func fill(t *testing.T, file string, room int) {
 // is not there at all: every answer is complete and says why it was scanned, and when
 // there is room again the index of before goes on.
 func TestSearchOnFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=6m"); err != nil {
 		t.Skipf("mounting a small tmpfs: %v", err)

@@ -67,6 +67,9 @@ func TestNearness(t *testing.T) {
 // TestNearnessOfNothing wants no reward where there are no two words that follow
 // each other.
 func TestNearnessOfNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	b := newBench(t)
 	b.put("note/a", "heron egret heron")
 	b.put("note/b", "\x00\x01\x02heron egret")
@@ -160,6 +163,9 @@ func TestNearInLongTexts(t *testing.T) {
 // TestVerbatimPages wants pages to be pieces of one order where many records have the
 // query word by word, and these first, also of two frequent words.
 func TestVerbatimPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	b := newBench(t)
 	random := rand.New(rand.NewPCG(3, 3))

@@ -70,6 +70,9 @@ func marked(s query.Snippet) []string {
 // TestSearchHistories changes names in every way, searching at every step or
 // only at the end, and wants what a new index would answer.
 func TestSearchHistories(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	var first record.Ref
 	steps := []struct {

@@ -41,6 +41,9 @@ func (b *bench) supersededFile() string { return filepath.Join(b.store.Dir(), "i
 // TestSupersededFollowsTheLog changes entries at random. What is kept of them is
 // now used, now written, and now lost.
 func TestSupersededFollowsTheLog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	b := newBench(t)

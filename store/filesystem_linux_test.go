@@ -102,6 +102,9 @@ func wantSound(t *testing.T, s *Store, records int) {
 // that writing fails at different points. Whatever was acknowledged is there,
 // and the store goes on when there is room again.
 func TestDiskFull(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	for _, size := range []int{1000, 20000, 300000, InlineLimit + 1} {
 		t.Run(fmt.Sprint(size, " bytes"), func(t *testing.T) {
 			s := smallDisk(t)

@@ -433,6 +433,9 @@ func (m *model) compareLookups(t *testing.T, tx *store.Tx) {
 
 // TestModel does the same random things to a store and to a model of it.
 func TestModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -96,6 +96,9 @@ func TestWalkPages(t *testing.T) {
 // TestWalkDamagedPages damages one page at a time. The walk ends, tells of each damage
 // that loses a pair or makes one up (what stands in keys and values has digests of its own), and still finds most of what is on other pages.
 func TestWalkDamagedPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	sound, want := databaseWithEverything(t)
 	random := rand.New(rand.NewPCG(3, 4))
 	runs, told := 0, 0

@@ -254,7 +254,7 @@ func TestExecuteForPeak(t *testing.T) {
 		t.Skip("there is no shell")
 	}
 	b := testBench(t, options{})
-	ballast := bytes.Repeat([]byte("x"), 300<<20) // which the child must not be charged with
+	ballast := bytes.Repeat([]byte("x"), 64<<20) // which the child must not be charged with
 	script := "cat; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.05"
 	c := command{args: []string{"sh", "-c", script}, stdin: strings.NewReader("in"), peak: true}
 	done, err := b.execute(t.Context(), c)

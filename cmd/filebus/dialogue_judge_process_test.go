@@ -14,7 +14,7 @@ import (
 // compute the scoreboard: no number is lost, and the last scoreboard has them all.
 func TestManyJudges(t *testing.T) {
 	t.Parallel()
-	const agents, scorers = 20, 5
+	const agents, scorers = 11, 3
 	dir := t.TempDir()
 	round := filepath.Join(dir, ".claude", "dialogues", "many", "round-0")
 	if err := os.MkdirAll(round, 0o777); err != nil {

@@ -100,7 +100,7 @@ func TestStress(t *testing.T) {
 	for _, name := range counters {
 		mustProcess(t, c.dir, "0\n", "put", "--name", name, "-")
 	}
-	end := time.Now().Add(time.Duration(effort(t, "FILEBUS_STRESS", 2)) * time.Second)
+	end := time.Now().Add(time.Duration(effort(t, "FILEBUS_STRESS", 1)) * time.Second)
 	var wg sync.WaitGroup
 	loop := func(n int, do func(t testing.TB)) {
 		for range n {

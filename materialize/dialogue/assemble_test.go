@@ -230,6 +230,9 @@ func TestAssembleByHand(t *testing.T) {
 // TestAssembleLong splits a document that is too long to be read at once, and keeps a
 // turn that is too long to be read for its markers.
 func TestAssembleLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	h := newScoreHall(t, layout.Claude())
 	long := "[PERSPECTIVE P01: x]\n" + strings.Repeat("line of text\n", MaxTurn/10)
 	h.write(t, map[string]string{"round-0/muffin.md": long, "round-0/scone.md": "[PERSPECTIVE P01: y]\n"})

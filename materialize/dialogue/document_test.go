@@ -91,6 +91,9 @@ func shapes() map[string]shape {
 // TestDocumentPassesLint makes sure that whatever is assembled passes the lint, has the
 // bytes of each turn and of what the judge wrote by hand, and names what is wrong with it.
 func TestDocumentPassesLint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	for name, s := range shapes() {
 		t.Run(name, func(t *testing.T) {
 			h := newScoreHall(t, layout.Claude())

@@ -20,6 +20,9 @@ const turnText = "[PERSPECTIVE P01: One]\nThe caller retries.\n"
 
 // TestPut stores turns one after another in the same place.
 func TestPut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	stub := string(layout.StubText("no file", ""))
 	tests := []struct {
 		what  string

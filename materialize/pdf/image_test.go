@@ -99,7 +99,7 @@ func TestDamagedImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := 0; i < len(whole); i += 1 + len(whole)/20 {
+		for i := 0; i < len(whole); i += 1 + len(whole)/8 {
 			changed := bytes.Clone(whole)
 			changed[i] ^= 0x41
 			for _, data := range [][]byte{whole[:i], changed} {

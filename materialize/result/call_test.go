@@ -78,6 +78,9 @@ func TestPutAgain(t *testing.T) {
 // TestMadeIDs checks the ids that calls get which have none: safe, unique, and in
 // the order of time.
 func TestMadeIDs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 	d := deskIn(t, materialize.Settings{}, func() time.Time { return now })

@@ -73,6 +73,9 @@ func largeStream(rows int) io.Reader {
 // TestLargeStream takes an envelope off that does not fit in memory: of a file. Nobody gives
 // the beginning of a pipe again, so what is long there stays as it is.
 func TestLargeStream(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
 	w := newWorkspace(t)
 	file := filepath.Join(t.TempDir(), "stream.jsonl")
 	f, err := os.Create(file)
