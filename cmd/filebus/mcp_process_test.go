@@ -432,15 +432,24 @@ func TestMCPParent(t *testing.T) {
 	must(t, err)
 	program := filepath.Join(t.TempDir(), "filebus")
 	must(t, os.Symlink(self, program))
-	parent := exec.Command("sh", "-c", `"$0" mcp <&3 & echo $!; sleep 0.3`, program)
+	parent := exec.Command("sh", "-c", `"$0" mcp <&3 & read line`, program)
 	parent.Dir, parent.ExtraFiles = dir, []*os.File{in}
+	end, err := parent.StdinPipe()
+	must(t, err)
 	out, err := parent.StdoutPipe() // that the server holds open too, until it ends
 	must(t, err)
 	must(t, parent.Start())
 	defer func() { _ = parent.Wait() }()
+	_, err = fmt.Fprintln(held, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	must(t, err)
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() {
+		t.Errorf("the server does not answer: %v", lines.Err())
+	}
+	must(t, end.Close())
 	ended := make(chan bool)
 	go func() {
-		for lines := bufio.NewScanner(out); lines.Scan(); {
+		for lines.Scan() {
 		}
 		close(ended)
 	}()

@@ -220,7 +220,7 @@ func TestManyPatterns(t *testing.T) {
 			t.Fatal("something matches")
 		}
 	}
-	if took := time.Since(begin); took > 2*time.Second {
+	if took := time.Since(begin); took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }

@@ -213,7 +213,7 @@ func TestManyTexts(t *testing.T) {
 	if text := transcript.TextOf([]byte(content)); len(text) != 3*n+1 || !strings.HasSuffix(text, "a\n\nb") {
 		t.Errorf("TextOf = %d bytes", len(text))
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }
