@@ -380,7 +380,7 @@ func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
 	if err := n.listen(ctx); err != nil {
 		return nil, err
 	}
-	l := &Listing{Tellers: map[record.StoreID]Offer{}}
+	l := &Listing{}
 	for _, isState := range []bool{false, true} {
 		filter := n.address.prefix + ".blob.*.log.>"
 		if isState {
@@ -402,31 +402,15 @@ func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
 			more = s.Total > offset && len(s.State.Subjects) > 0
 		}
 	}
-	for _, offer := range l.Tellers {
-		slices.SortFunc(offer.Segments, func(a, b Span) int {
-			return cmp.Or(cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last))
-		})
-	}
-	slices.SortFunc(l.Strays, func(a, b Stray) int { return strings.Compare(a.Path, b.Path) })
-	return l, nil
+	return l.sort(), nil
 }
 
 func (n *natsRemote) take(l *Listing, subject string) {
-	name, ok := n.name(subject)
-	if !ok {
-		at := strings.LastIndexByte(subject, '.')
-		if _, isPart := n.name(subject[:max(at, 0)]); !isPart {
-			l.Strays = append(l.Strays, Stray{subject, "is no blob"})
-		}
-		return
+	if name, ok := n.name(subject); ok {
+		l.Blobs = append(l.Blobs, name)
+	} else if _, isPart := n.name(subject[:max(strings.LastIndexByte(subject, '.'), 0)]); !isPart {
+		l.Strays = append(l.Strays, Stray{subject, "is no blob"})
 	}
-	offer := l.Tellers[name.teller]
-	if name.kind == KindState {
-		offer.HasState = true
-	} else {
-		offer.Segments = append(offer.Segments, name.span)
-	}
-	l.Tellers[name.teller] = offer
 }
 
 // listen subscribes to news, before a listing: nothing is missed then.

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +39,15 @@ type State struct {
 type Heard struct {
 	Origin record.StoreID
 	bundle.Place
+}
+
+// position returns how far the log of a store was heard; 0: not at all.
+func position(all []Heard, origin record.StoreID) uint64 {
+	at := slices.IndexFunc(all, func(h Heard) bool { return h.Origin == origin })
+	if at < 0 {
+		return 0
+	}
+	return all[at].Position
 }
 
 func parseHeard(text string) (h Heard, err error) {
@@ -89,11 +99,12 @@ func ParseState(state []byte) (*State, error) {
 		isWrong = isWrong || h.Origin == s.Origin || len(s.Heard) > 0 && h.Origin <= s.Heard[len(s.Heard)-1].Origin
 		s.Heard = append(s.Heard, h)
 	}
-	if err := r.end(); err != nil {
-		return nil, err
+	err := r.end()
+	if err == nil && (isWrong || !bytes.Equal(s.encode(), state)) {
+		err = malformed(r.what, "its fields contradict each other, or are not as they are written")
 	}
-	if isWrong || !bytes.Equal(s.encode(), state) {
-		return nil, malformed(r.what, "its fields contradict each other, or are not as they are written")
+	if err != nil {
+		return &State{}, err
 	}
 	return s, nil
 }
