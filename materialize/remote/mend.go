@@ -34,7 +34,7 @@ func (r *Replica) forget(name Name) {
 // tidy removes own segments that lie within another one: they were told again while they were out of sight, and may
 // have what was destroyed meanwhile.
 func (r *Replica) tidy(ctx context.Context) (err error) {
-	own := slices.DeleteFunc(slices.Clone(r.listing.Blobs), func(n Name) bool { return n.teller != r.own || n.kind != KindSegment })
+	own := r.segments(func(n Name) bool { return n.teller == r.own })
 	for _, name := range own {
 		s := name.span
 		isWithin := func(o Name) bool {
@@ -82,48 +82,38 @@ func (r *Replica) doubt(ctx context.Context) error {
 }
 
 // isSound reads a segment with its bodies, and reports whether it is of a log as it is here. Unsound bodies of an own
-// one are removed.
-func (r *Replica) isSound(ctx context.Context, name Name) (bool, error) {
+// one are removed. An error says nothing of the blob.
+func (r *Replica) isSound(ctx context.Context, name Name) (isSound bool, err error) {
 	content, _, err := Fetch(ctx, r.Transport, name, nil)
-	if err != nil {
-		return r.unless(ctx, err)
+	last, b := record.Digest{}, (*bundle.Reader)(nil)
+	if err == nil {
+		b, err = bundle.NewReader(r.Workspace.Store, bytes.NewReader(content))
 	}
-	b, err := bundle.NewReader(r.Workspace.Store, bytes.NewReader(content))
-	if err != nil {
-		return r.unless(ctx, err)
-	}
-	last := record.Digest{}
-	b.Apart = func(ctx context.Context, digest record.Digest) (io.ReadCloser, error) {
-		last = digest
-		return r.Transport.Get(ctx, BodyName(name.teller, digest))
+	if err == nil {
+		b.Apart = func(ctx context.Context, digest record.Digest) (io.ReadCloser, error) {
+			last = digest
+			return r.Transport.Get(ctx, BodyName(name.teller, digest))
+		}
 	}
 	for err == nil {
 		last = record.Digest{}
 		_, err = b.Next(ctx)
 	}
-	if !errors.Is(err, io.EOF) {
-		isSound, err := r.unless(ctx, err)
-		if err == nil && !isSound && last != (record.Digest{}) && name.teller == r.own {
-			err = r.Transport.Remove(ctx, BodyName(r.own, last))
-		}
-		return isSound, err
+	switch isUnsound := (isWrong(err) || isAbsent(err)) && ctx.Err() == nil; {
+	case isUnsound && last != (record.Digest{}) && name.teller == r.own:
+		return false, r.Transport.Remove(ctx, BodyName(r.own, last))
+	case isUnsound:
+		return false, nil
+	case !errors.Is(err, io.EOF):
+		return false, err
 	}
-	var link record.Digest
-	err = r.Workspace.Store.View(ctx, func(tx *store.Tx) (err error) {
-		link, err = tx.ChainOf(name.span.Origin, name.span.Last)
+	isSound = b.Origin == name.span.Origin && b.Before.Position+1 == name.span.First && b.At.Position == name.span.Last
+	err = r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
+		link, err := tx.ChainOf(name.span.Origin, name.span.Last)
+		if isSound = isSound && b.At.Chain == link; errors.Is(err, store.ErrNotFound) { // it goes on behind what was heard here
+			isSound, err = true, nil
+		}
 		return err
 	})
-	if errors.Is(err, store.ErrNotFound) { // it goes on behind what was heard here
-		return true, nil
-	}
-	isSame := b.Origin == name.span.Origin && b.Before.Position+1 == name.span.First && b.At == bundle.Place{Position: name.span.Last, Chain: link}
-	return isSame, err
-}
-
-// unless returns the errors that say nothing of a blob.
-func (r *Replica) unless(ctx context.Context, err error) (bool, error) {
-	if (isWrong(err) || isAbsent(err)) && ctx.Err() == nil {
-		return false, nil
-	}
-	return false, err
+	return isSound, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"math"
 	"slices"
 
 	"filebus/materialize"
@@ -48,10 +49,9 @@ func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
 	for _, teller := range r.listing.tellers() {
 		r.accept(ctx, teller, out)
 	}
-	for _, name := range r.listing.Blobs {
-		if of := name.span.Origin; name.kind == KindSegment && of != r.own && name.teller != r.own && r.Trust.Knows(name.teller) {
-			logs[of] = append(logs[of], name)
-		}
+	counts := func(n Name) bool { return n.span.Origin != r.own && n.teller != r.own && r.Trust.Knows(n.teller) }
+	for _, name := range r.segments(counts) {
+		logs[name.span.Origin] = append(logs[name.span.Origin], name)
 	}
 	var failed error
 	for _, origin := range slices.Sorted(maps.Keys(logs)) {
@@ -88,8 +88,14 @@ func isWrong(err error) bool {
 
 // hear takes in what follows of one log, piece by piece.
 func (r *Replica) hear(ctx context.Context, origin record.StoreID, all []Name, out *Pulled) error {
-	slices.SortFunc(all, func(a, b Name) int { // its own word first, then what goes furthest
-		return cmp.Or(isNot(a.teller == origin)-isNot(b.teller == origin), -cmp.Compare(a.span.Last, b.span.Last), cmp.Compare(a.teller, b.teller))
+	reach := func(n Name) uint64 { // its own word is first, then what goes furthest
+		if n.teller == origin {
+			return math.MaxUint64
+		}
+		return n.span.Last
+	}
+	slices.SortFunc(all, func(a, b Name) int {
+		return cmp.Or(cmp.Compare(reach(b), reach(a)), cmp.Compare(b.span.Last, a.span.Last), cmp.Compare(a.teller, b.teller))
 	})
 	var refused []Refused
 	var failed error
@@ -124,14 +130,6 @@ func (r *Replica) hear(ctx context.Context, origin record.StoreID, all []Name, o
 			return err
 		}
 	}
-}
-
-// isNot sorts what is true first.
-func isNot(b bool) int {
-	if b {
-		return 0
-	}
-	return 1
 }
 
 // wait names a log of which there is more, behind a gap.

@@ -78,17 +78,23 @@ func (r *Replica) look(ctx context.Context) (err error) {
 	})
 }
 
-// gaps returns what is not there of a log up to its end, told by those that count.
-func (r *Replica) gaps(origin record.StoreID, end uint64, counts func(teller record.StoreID) bool) (all []Span) {
-	var spans []Span
+// segments returns those that are there.
+func (r *Replica) segments(are func(Name) bool) (all []Name) {
 	for _, name := range r.listing.Blobs {
-		if name.span.Origin == origin && counts(name.teller) {
-			spans = append(spans, name.span)
+		if name.kind == KindSegment && are(name) {
+			all = append(all, name)
 		}
 	}
-	slices.SortFunc(spans, Span.compare)
+	return all
+}
+
+// gaps returns what is not there of a log up to its end, told by those that count.
+func (r *Replica) gaps(origin record.StoreID, end uint64, counts func(teller record.StoreID) bool) (all []Span) {
+	there := r.segments(func(n Name) bool { return n.span.Origin == origin && counts(n.teller) })
+	slices.SortFunc(there, func(a, b Name) int { return a.span.compare(b.span) })
 	next := uint64(1)
-	for _, s := range spans {
+	for _, name := range there {
+		s := name.span
 		if s.First > next && next <= end {
 			all = append(all, Span{origin, next, min(s.First-1, end)})
 		}
@@ -135,37 +141,30 @@ func (r *Replica) Push(ctx context.Context) (*Pushed, error) {
 	}
 	state, _, _ := r.stateOf(ctx, r.own, nil) // what cannot be read is said anew
 	isOwn := func(teller record.StoreID) bool { return teller == r.own }
-	if err = r.tidy(ctx); err == nil {
-		err = r.doubt(ctx)
+	for _, step := range []func() error{
+		func() error { return r.tidy(ctx) },
+		func() error { return r.doubt(ctx) },
+		func() error { return r.tell(ctx, key, r.gaps(r.own, r.end.Position, isOwn), out) },
+		func() error { return r.retell(ctx, key, out) },
+		func() error { return r.erase(ctx, state.Erased, out) },
+		func() error { return r.sayState(ctx, key, state) },
+	} {
+		if err := step(); err != nil {
+			return out, err
+		}
 	}
-	if err == nil {
-		err = r.tell(ctx, key, r.gaps(r.own, r.end.Position, isOwn), out)
-	}
-	if err == nil {
-		err = r.retell(ctx, key, out)
-	}
-	if err == nil {
-		err = r.erase(ctx, state.Erased, out)
-	}
-	if err != nil {
-		return out, err
-	}
-	return out, r.sayState(ctx, key, state)
+	return out, nil
 }
 
 // claim makes sure that nobody else writes under the id of this store: a copy of it, or the one that it
 // is a copy of. This one goes on under another id then.
 func (r *Replica) claim(ctx context.Context, out *Pushed) error {
-	var name Name
-	for _, n := range r.listing.Blobs {
-		if n.teller == r.own && n.span.Origin == r.own && n.span.Last > name.span.Last {
-			name = n
-		}
-	}
-	last := name.span.Last
-	if last == 0 {
+	own := r.segments(func(n Name) bool { return n.teller == r.own && n.span.Origin == r.own })
+	if len(own) == 0 {
 		return nil
 	}
+	name := slices.MaxFunc(own, func(a, b Name) int { return cmp.Compare(a.span.Last, b.span.Last) })
+	last := name.span.Last
 	content, _, err := Fetch(ctx, r.Transport, name, nil)
 	if errors.Is(err, record.Damaged) { // it says nothing, and is told anew if it is missing
 		if err = r.remove(ctx, name); err == nil {
@@ -272,10 +271,8 @@ func (r *Replica) noted() (map[Name]bool, error) {
 			all[name] = true
 		}
 	}
-	for _, name := range r.listing.Blobs {
-		if name.kind == KindSegment && r.mine[name.teller] {
-			all[name] = true
-		}
+	for _, name := range r.segments(func(n Name) bool { return r.mine[n.teller] }) {
+		all[name] = true
 	}
 	return all, nil
 }
