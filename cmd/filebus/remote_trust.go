@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -52,14 +53,13 @@ func (o *remoteTrust) change(ctx context.Context, w *workspace, wanted []string,
 		if err != nil {
 			return err
 		}
-		known := map[record.StoreID]bool{}
-		for id := range peers {
-			known[id] = true
-		}
+		known := slices.Collect(maps.Keys(peers))
 		for _, t := range trust.All() {
-			known[t.Teller] = known[t.Teller] || o.Revoke
+			if o.Revoke {
+				known = append(known, t.Teller)
+			}
 		}
-		for id := range known {
+		for _, id := range known {
 			is := func(begin string) bool { return len(begin) >= 8 && strings.HasPrefix(string(id), begin) }
 			isNew := o.All && !trust.Knows(id) // another key is for those who name its store
 			if !isNew && !slices.ContainsFunc(wanted, is) {

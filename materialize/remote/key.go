@@ -56,9 +56,8 @@ func (k Key) String() string { return k.Public().Fingerprint() }
 
 // encode returns the text of a key's file. The public key is there to find what is damaged.
 func (k Key) encode() []byte {
-	text := appendField([]byte("filebus key "+version), "origin", string(k.teller))
-	text = appendField(text, "seed", hex.EncodeToString(k.private.Seed()))
-	return appendField(text, "public", k.Public().String())
+	return appendFields([]byte("filebus key "+version),
+		"origin", string(k.teller), "seed", hex.EncodeToString(k.private.Seed()), "public", k.Public().String())
 }
 
 // Keys are the keys of a user's stores, a file each.

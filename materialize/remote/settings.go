@@ -38,11 +38,10 @@ func CheckName(name string) error {
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 func (s *Setting) encode() []byte {
-	text := appendField([]byte("filebus remote of a store "+version), "address", s.Address)
-	text = appendField(text, "label", string(s.Label))
+	text := appendFields([]byte("filebus remote of a store "+version), "address", s.Address, "label", string(s.Label))
 	for _, key := range filtered {
 		for _, value := range s.Filter.Values(key) {
-			text = appendField(text, key, cmp.Or(value, ".")) // the own tree, as filters read it
+			text = appendFields(text, key, cmp.Or(value, ".")) // the own tree, as filters read it
 		}
 	}
 	return text

@@ -66,16 +66,13 @@ func (s *State) Encode() ([]byte, error) {
 }
 
 func (s *State) encode() []byte {
-	text := appendField([]byte("filebus state "+version), "origin", string(s.Origin))
-	text = appendField(text, "label", string(s.Label))
-	text = appendField(text, "time", record.FormatTime(s.Time))
-	text = appendField(text, "at", s.At.String())
-	text = appendField(text, "erased", strconv.FormatUint(s.Erased, 10))
+	text := appendFields([]byte("filebus state "+version), "origin", string(s.Origin), "label", string(s.Label),
+		"time", record.FormatTime(s.Time), "at", s.At.String(), "erased", strconv.FormatUint(s.Erased, 10))
 	if s.Left {
-		text = appendField(text, "left", "yes")
+		text = appendFields(text, "left", "yes")
 	}
 	for _, h := range s.Heard {
-		text = appendField(text, "heard", string(h.Origin)+" "+h.Place.String())
+		text = appendFields(text, "heard", string(h.Origin)+" "+h.Place.String())
 	}
 	return text
 }
