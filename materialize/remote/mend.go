@@ -104,7 +104,7 @@ func (r *Replica) isSound(ctx context.Context, name Name) (isSound bool, err err
 		return false, r.Transport.Remove(ctx, BodyName(r.own, last))
 	case isUnsound:
 		return false, nil
-	case !errors.Is(err, io.EOF):
+	case b == nil || !errors.Is(err, io.EOF):
 		return false, err
 	}
 	isSound = b.Origin == name.span.Origin && b.Before.Position+1 == name.span.First && b.At.Position == name.span.Last

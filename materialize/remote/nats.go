@@ -183,14 +183,15 @@ func (n *natsRemote) unconnected(err error) error {
 	case errors.Is(err, nats.ErrAuthorization):
 		hint = "ADDRESS?creds=FILE, with what the server's owner gives out"
 	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrTimeout), errors.As(err, &isNet), errors.Is(err, io.EOF):
-		return n.away("cannot be reached: %w", err)
+		return n.away("cannot be reached: %v", err)
 	}
 	return record.Untrusted.Errorf("connecting to %s: %w", n.address.shown, err).Try(hint)
 }
 
-// away says that something may go well later.
+// away says that something may go well later. A cause is not wrapped: io.EOF, as of a server that ends, is no end of a blob.
 func (n *natsRemote) away(format string, args ...any) error {
-	return record.Busy.Errorf("the remote %s %w", n.address.shown, fmt.Errorf(format, args...)).Because(ErrAway).Try("it again later; nothing is lost meanwhile")
+	why := fmt.Sprintf(format, args...)
+	return record.Busy.Errorf("the remote %s %s", n.address.shown, why).Because(ErrAway).Try("it again later; nothing is lost meanwhile")
 }
 
 // end ends what waits for an answer that will not come.
@@ -264,7 +265,7 @@ func (n *natsRemote) ask(ctx context.Context, m *nats.Msg, answer any) error {
 		case errors.Is(err, nats.ErrMaxPayload):
 			return record.Failed.Errorf("the server takes messages of at most %d bytes: %w", conn.MaxPayload(), err)
 		default:
-			return n.away("gives no answer: %w", cmp.Or(said, err))
+			return n.away("gives no answer: %v", cmp.Or(said, err))
 		}
 	}
 	var head struct {
@@ -279,7 +280,7 @@ func (n *natsRemote) ask(ctx context.Context, m *nats.Msg, answer any) error {
 	case head.Error == nil:
 		return nil
 	case slices.Contains(natsPasses, head.Error.Code):
-		return n.away("has no leader by now: %w", head.Error)
+		return n.away("has no leader by now: %v", head.Error)
 	}
 	return head.Error
 }
@@ -406,7 +407,7 @@ func (n *natsRemote) listen(ctx context.Context) error {
 	}
 	for _, subject := range n.listed() {
 		if _, err := conn.Subscribe(subject, func(*nats.Msg) { n.tell() }); err != nil {
-			return n.away("cannot be listened to: %w", err)
+			return n.away("cannot be listened to: %v", err)
 		}
 	}
 	if n.isListening = true; conn.FlushTimeout(natsConnect) != nil {

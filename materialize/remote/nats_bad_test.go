@@ -449,6 +449,9 @@ func TestNATSCut(t *testing.T) {
 		})
 		l, err := r.List(t.Context())
 		for n := 0; n < 50 && errors.Is(err, remote.ErrAway); n++ { // the last cut meets it, or the next
+			if errors.Is(err, io.EOF) {
+				t.Errorf("List = %v, which looks like the end of a blob", err)
+			}
 			time.Sleep(100 * time.Millisecond)
 			l, err = r.List(t.Context())
 		}
