@@ -140,8 +140,13 @@ func (n *natsRemote) connect() (*nats.Conn, error) {
 			isNews := strings.Contains(err.Error(), `Subscription to "`+n.address.prefix+".") // which Wait does without
 			if errors.Is(err, nats.ErrPermissionViolation) && !isNews {
 				n.refusal.Store(&err)
+				n.mu.Lock()
+				if n.conn == conn {
+					n.conn = nil // with the next one the server says it again
+				}
+				n.mu.Unlock()
 				n.end(err)
-				go conn.Close() // with the next one the server says it again
+				go conn.Close()
 			}
 		}),
 	}
@@ -194,10 +199,12 @@ func (n *natsRemote) away(format string, args ...any) error {
 	return record.Busy.Errorf("the remote %s %s", n.address.shown, why).Because(ErrAway).Try("it again later; nothing is lost meanwhile")
 }
 
-// end ends what waits for an answer that will not come.
+// end ends what waits for an answer that will not come. Without a reason it was the user who closed a connection.
 func (n *natsRemote) end(why error) {
 	n.asking.Range(func(_, end any) bool {
-		end.(context.CancelCauseFunc)(why)
+		if why != nil {
+			end.(context.CancelCauseFunc)(why)
+		}
 		return true
 	})
 }
