@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,9 +17,10 @@ import (
 // a server of NATS JetStream within this process.
 func planReplicate(a *attempt) []comparison {
 	t := a.team()
+	pushing := fmt.Sprintf("%d stores with %d records each push into ", a.origins, a.each)
 	all := comparison{sides: []side{
-		{name: "a folder", unit: "s", run: func(a *attempt) figures { return t.meet(a, "folder", a.folder("remote"), nil) }},
-		{name: "JetStream", unit: "s", run: func(a *attempt) figures {
+		{name: pushing + "a folder", unit: "s", run: func(a *attempt) figures { return t.meet(a, "folder", a.folder("remote"), nil) }},
+		{name: pushing + "JetStream", unit: "s", run: func(a *attempt) figures {
 			s := a.jetStream()
 			if s == nil {
 				return nil
@@ -27,9 +29,6 @@ func planReplicate(a *attempt) []comparison {
 			return t.meet(a, "JetStream", s.ClientURL()+"/bench", s)
 		}},
 	}}
-	for i := range all.sides {
-		all.sides[i].name = fmt.Sprintf("%d stores with %d records each push into %s", a.origins, a.each, all.sides[i].name)
-	}
 	for _, over := range []string{"folder", "JetStream"} {
 		for _, m := range meetings {
 			all.lines = append(all.lines, line{figure: over + ": " + m.what, unit: m.unit})
@@ -79,23 +78,22 @@ func (t *team) meet(a *attempt, over, address string, s *server.Server) figures 
 		a.run(a.replicating(w, "push", over))
 	}
 	found[""] = sample{time.Since(begin).Seconds()}
-	if s == nil {
-		note("the remote on disk", float64(a.sizeOf(address))/t.bytes)
-	} else {
+	disk, pushed := address, a.counted(s)
+	if s != nil {
+		disk = s.StoreDir()
 		note("memory of the server, with its caches", (memoryInUse()-kept)/1e6)
-		note("messages in the streams", a.messages(s))
-		note("the remote on disk", float64(a.sizeOf(s.StoreDir()))/t.bytes)
+		note("messages in the streams", pushed.messages)
 	}
-	in, before := a.traffic(s)
+	note("the remote on disk", float64(a.sizeOf(disk))/t.bytes)
 	w := a.workspace(a.program)
 	a.run(a.replicating(w, "remote", "add", over, address, "--label", "new"))
 	a.run(a.replicating(w, "remote", "trust", "--all"))
 	pulled := a.runForPeak(a.replicating(w, "pull", over))
 	note("a new store pulls all", pulled.Elapsed.Seconds())
 	found[over+": peak memory of that"] = pulled.megabytes()
-	if _, after := a.traffic(s); s != nil {
-		note("bytes to the server", in/t.bytes)
-		note("bytes from the server while a store pulls", (after-before)/t.bytes)
+	if s != nil {
+		note("bytes to the server", pushed.in/t.bytes)
+		note("bytes from the server while a store pulls", (a.counted(s).out-pushed.out)/t.bytes)
 	}
 	a.run(w.command("search", "nothing")) // which indexes what has come
 	a.run(a.replicating(w, "push", over)) // and the own log has an entry for each record
@@ -119,31 +117,22 @@ func (a *attempt) jetStream() (s *server.Server) {
 	return s
 }
 
-// messages returns how many a server keeps.
-func (a *attempt) messages(s *server.Server) (n float64) {
-	a.step(func() error {
-		js, err := s.Jsz(nil)
-		if err == nil {
-			n = float64(js.Messages)
-		}
-		return err
-	})
-	return n
-}
+// A traffic is how many messages a server keeps, and the bytes that it was sent, and has sent.
+type traffic struct{ messages, in, out float64 }
 
-// traffic returns the bytes that a server was sent, and has sent.
-func (a *attempt) traffic(s *server.Server) (in, out float64) {
-	if s == nil {
-		return 0, 0
-	}
+func (a *attempt) counted(s *server.Server) (t traffic) {
 	a.step(func() error {
-		v, err := s.Varz(nil)
-		if err == nil {
-			in, out = float64(v.InBytes), float64(v.OutBytes)
+		if s == nil {
+			return nil
+		}
+		js, err := s.Jsz(nil)
+		v, varzErr := s.Varz(nil)
+		if err = cmp.Or(err, varzErr); err == nil {
+			t = traffic{float64(js.Messages), float64(v.InBytes), float64(v.OutBytes)}
 		}
 		return err
 	})
-	return in, out
+	return t
 }
 
 func memoryInUse() float64 {
@@ -169,15 +158,12 @@ func (a *attempt) idle(c command, note func(what string, value float64)) {
 			_ = cmd.Wait()   // by a signal
 		}()
 		time.Sleep(10 * time.Second)
-		before, _, err := usage(cmd.Process.Pid)
-		if err != nil {
-			return err
-		}
+		before, _, beforeErr := usage(cmd.Process.Pid)
 		time.Sleep(30 * time.Second)
 		after, resident, err := usage(cmd.Process.Pid)
 		note("processor time of an idle replicate in 30 s", after-before)
 		note("its resident memory", resident)
-		return err
+		return cmp.Or(beforeErr, err)
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"filebus/materialize/remote"
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -29,17 +28,13 @@ func (w *workspace) arbitrate() {
 const arbiterWait = 2 * time.Second
 
 func (a *arbiter) Claim(ctx context.Context, of record.Name, until time.Time) (holder string, decided bool) {
-	own := record.StoreID("")
-	err := a.Store.View(ctx, func(tx *store.Tx) error {
-		own = tx.Origin()
-		return nil
-	})
+	ids, err := a.Store.Origins(ctx)
 	if err != nil {
 		return "", false
 	}
 	for _, s := range a.remotes {
-		held, ok := a.hold(ctx, s, remote.Hold{Of: of.String(), Holder: own, Until: until.UTC()})
-		if ok && held.Holder != own {
+		held, ok := a.hold(ctx, s, remote.Hold{Of: of.String(), Holder: ids[0], Label: s.Label, Until: until.UTC()})
+		if ok && held.Holder != ids[0] {
 			return string(held.Label) + " until " + a.minute(held.Until), true
 		}
 		decided = decided || ok
@@ -54,14 +49,9 @@ func (a *arbiter) hold(ctx context.Context, s remote.Setting, wanted remote.Hold
 		return wanted, false
 	}
 	defer func() { _ = t.Close() }() // the claim is made, or local
-	decider, ok := t.(remote.Decider)
-	if !ok {
-		return wanted, false
-	}
 	limit, cancel := context.WithTimeout(ctx, arbiterWait)
 	defer cancel()
-	wanted.Label = s.Label
-	held, err := decider.Hold(limit, wanted, a.now())
+	held, err := t.(remote.Decider).Hold(limit, wanted, a.now())
 	if err != nil && ctx.Err() == nil {
 		a.note("%s does not decide: %s", s.Name, message(err))
 	}

@@ -17,19 +17,37 @@ import (
 	"filebus/store/record"
 )
 
-func runPush(ctx context.Context, w *workspace, names []string) error {
-	all := map[string]*remote.Pushed{}
-	err := w.withSync(ctx, func() (bool, error) {
-		return false, w.eachRemote(ctx, names, func(s remote.Setting, r *remote.Replica) error {
-			out, err := r.Push(ctx)
-			all[s.Name] = out
-			return errors.Join(err, w.tellPushed(s.Name, out, err != nil))
-		})
+// exchange takes in what stands in files, exchanges something with each remote, and writes the files that this has
+// changed. What came of each is an object of JSON.
+func (w *workspace) exchange(ctx context.Context, names []string, do func(string, *remote.Replica) (out any, isNew bool, err error)) error {
+	if !w.global.noSync { // what stands in files would else seem to go on from what is taken in
+		if _, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true}); err != nil {
+			return err
+		}
+	}
+	all, isChanged := map[string]any{}, false
+	err := w.eachRemote(ctx, names, func(s remote.Setting, r *remote.Replica) error {
+		out, isNew, err := do(s.Name, r)
+		all[s.Name], isChanged = out, isChanged || isNew
+		return err
 	})
+	for _, root := range w.Roots() {
+		if isChanged && !w.global.noSync {
+			_, syncErr := w.Sync(ctx, root, materialize.SyncOptions{Announced: true})
+			err = errors.Join(err, syncErr)
+		}
+	}
 	if w.global.json && len(all) > 0 {
 		err = errors.Join(w.printJSON(map[string]any{"remotes": all}), err)
 	}
 	return err
+}
+
+func runPush(ctx context.Context, w *workspace, names []string) error {
+	return w.exchange(ctx, names, func(name string, r *remote.Replica) (any, bool, error) {
+		out, err := r.Push(ctx)
+		return out, false, errors.Join(err, w.tellPushed(name, out, err != nil))
+	})
 }
 
 // tellPushed says what a push has done; if it is quiet, only what is news.
@@ -61,18 +79,10 @@ func (w *workspace) tellPushed(name string, out *remote.Pushed, isQuiet bool) er
 }
 
 func runPull(ctx context.Context, w *workspace, names []string) error {
-	all := map[string]*remote.Pulled{}
-	err := w.withSync(ctx, func() (isNew bool, err error) {
-		err = w.eachRemote(ctx, names, func(s remote.Setting, r *remote.Replica) error {
-			out, err := r.Pull(ctx)
-			all[s.Name], isNew = out, isNew || out.Segments > 0
-			return errors.Join(err, w.tellPulled(s.Name, out, err != nil))
-		})
-		return isNew, err
+	err := w.exchange(ctx, names, func(name string, r *remote.Replica) (any, bool, error) {
+		out, err := r.Pull(ctx)
+		return out, out.Segments > 0, errors.Join(err, w.tellPulled(name, out, err != nil))
 	})
-	if w.global.json && len(all) > 0 {
-		err = errors.Join(w.printJSON(map[string]any{"remotes": all}), err)
-	}
 	open, conflictsErr := w.Conflicts(ctx)
 	if err == nil && conflictsErr == nil && len(open) > 0 {
 		w.note("%s: filebus conflicts shows both sides", plural(len(open), "conflict"))
@@ -152,11 +162,8 @@ func (r *replicator) listen(ctx context.Context, w *workspace) (<-chan struct{},
 	}
 	wake := make(chan struct{}, 1)
 	for _, s := range all {
-		if err != nil {
-			break
-		}
-		var of *remote.Replica
-		if of, err = w.replica(ctx, s, false); err != nil {
+		of, openErr := w.replica(ctx, s, false)
+		if err = cmp.Or(err, openErr); err != nil {
 			break
 		}
 		go func() {

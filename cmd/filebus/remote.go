@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"filebus/materialize"
 	"filebus/materialize/remote"
 	"filebus/store/folder"
 	"filebus/store/record"
@@ -38,11 +37,8 @@ func (e *environ) keys() (remote.Keys, error) {
 // key returns the key by which the store signs, which is made if there is none.
 func (w *workspace) key(ctx context.Context) (key remote.Key, err error) {
 	keys, err := w.keys()
-	if err != nil {
-		return key, err
-	}
-	ids, err := w.Store.Origins(ctx)
-	if err == nil {
+	ids, idsErr := w.Store.Origins(ctx)
+	if err = cmp.Or(err, idsErr); err == nil {
 		key, err = keys.Of(ids[0])
 	}
 	return key, err
@@ -51,11 +47,8 @@ func (w *workspace) key(ctx context.Context) (key remote.Key, err error) {
 // replica opens a remote of the store.
 func (w *workspace) replica(ctx context.Context, s remote.Setting, isNew bool) (*remote.Replica, error) {
 	keys, err := w.keys()
-	if err != nil {
-		return nil, err
-	}
-	trust, err := remote.LoadTrust(folder.At(w.Store.Dir()).Sub(remote.Folder))
-	if err != nil {
+	trust, trustErr := w.trust()
+	if err = cmp.Or(err, trustErr); err != nil {
 		return nil, err
 	}
 	t, err := remote.Open(ctx, s.Address, remote.Options{Base: w.Main, Create: isNew})
@@ -67,14 +60,19 @@ func (w *workspace) replica(ctx context.Context, s remote.Setting, isNew bool) (
 	}, nil
 }
 
+func (w *workspace) trust() (*remote.Trust, error) {
+	return remote.LoadTrust(w.storeFolder().Sub(remote.Folder))
+}
+
+func (w *workspace) storeFolder() folder.Folder { return folder.At(w.Store.Dir()) }
+
 // remotes returns the settings of the remotes of these names, or of all.
 func (w *workspace) remotes(names []string) (all []remote.Setting, err error) {
-	dir := folder.At(w.Store.Dir())
 	if len(names) == 0 {
-		names, err = remote.Names(dir)
+		names, err = remote.Names(w.storeFolder())
 	}
 	for _, name := range names {
-		s, loadErr := remote.LoadSetting(dir, name)
+		s, loadErr := remote.LoadSetting(w.storeFolder(), name)
 		all, err = append(all, s), errors.Join(err, loadErr)
 	}
 	return all, err
@@ -131,13 +129,13 @@ func viewRemote(s remote.Setting) remoteView {
 }
 
 func (v remoteView) row() []string {
-	row := []string{v.Name, v.Address, "as " + string(v.Label)}
+	how := "as " + string(v.Label)
 	for _, field := range []string{"kind", "tree", "tag"} {
 		for _, value := range v.Filter[field] {
-			row = append(row, field+" "+cmp.Or(value, "."))
+			how += ", " + field + " " + cmp.Or(value, ".")
 		}
 	}
-	return []string{row[0], row[1], strings.Join(row[2:], ", ")}
+	return []string{v.Name, v.Address, how}
 }
 
 func (o *remoteAdd) run(ctx context.Context, w *workspace, args []string) error {
@@ -145,7 +143,7 @@ func (o *remoteAdd) run(ctx context.Context, w *workspace, args []string) error 
 	if err := remote.CheckName(s.Name); err != nil {
 		return err
 	}
-	if _, err := remote.LoadSetting(folder.At(w.Store.Dir()), s.Name); err == nil {
+	if _, err := remote.LoadSetting(w.storeFolder(), s.Name); err == nil {
 		return record.Conflict.Errorf("there is a remote %s", s.Name).Try("filebus remote rm {1}, or another name", s.Name)
 	}
 	if !strings.Contains(s.Address, ":") && !filepath.IsAbs(s.Address) {
@@ -162,7 +160,7 @@ func (o *remoteAdd) run(ctx context.Context, w *workspace, args []string) error 
 	key, keyErr := w.key(ctx)
 	status, err := r.Status(ctx)
 	if err = errors.Join(err, keyErr, r.Transport.Close()); err == nil {
-		err = s.Save(folder.At(w.Store.Dir()))
+		err = s.Save(w.storeFolder())
 	}
 	if err != nil {
 		return err
@@ -209,7 +207,7 @@ func listRemotes(_ context.Context, w *workspace, _ []string) error {
 
 // removeRemote forgets a remote, after it has said there that the store has left.
 func removeRemote(ctx context.Context, w *workspace, args []string) error {
-	s, err := remote.LoadSetting(folder.At(w.Store.Dir()), args[0])
+	s, err := remote.LoadSetting(w.storeFolder(), args[0])
 	if err != nil {
 		return err
 	}
@@ -221,7 +219,7 @@ func removeRemote(ctx context.Context, w *workspace, args []string) error {
 		w.note("the others will not know that the store has left: %s", message(err))
 	}
 	w.remark("what is in %s stays there", s.Address)
-	return s.Forget(folder.At(w.Store.Dir()))
+	return s.Forget(w.storeFolder())
 }
 
 func printRemoteStatus(ctx context.Context, w *workspace, names []string) error {
@@ -268,22 +266,4 @@ func (w *workspace) peerRow(p remote.Peer, s *remote.Status) []string {
 	add(p.Left, "has left")
 	add(p.Problem != "", "%s", p.Problem)
 	return []string{string(p.Store[:8]), oneLine(string(p.Label)), said, here, strings.Join(states, "; ")}
-}
-
-// withSync takes in what stands in files before do, and writes those that it has changed.
-func (w *workspace) withSync(ctx context.Context, do func() (isNew bool, err error)) error {
-	if !w.global.noSync { // what stands in files would else seem to go on from what is taken in
-		if _, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true}); err != nil {
-			return err
-		}
-	}
-	isNew, err := do()
-	if w.global.noSync || !isNew {
-		return err
-	}
-	for _, root := range w.Roots() {
-		_, syncErr := w.Sync(ctx, root, materialize.SyncOptions{Announced: true})
-		err = errors.Join(err, syncErr)
-	}
-	return err
 }

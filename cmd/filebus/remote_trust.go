@@ -3,12 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
 	"filebus/materialize/remote"
 	"filebus/store"
-	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -36,13 +36,11 @@ func (o *remoteTrust) run(ctx context.Context, w *workspace, wanted []string) er
 	if err != nil { // the others are enough, if they have it
 		w.note("%s", message(err))
 	}
-	if len(wanted) > 0 || o.All {
-		if err = o.change(ctx, w, wanted, peers); err != nil {
-			return err
-		}
+	if err = nil; len(wanted) > 0 || o.All {
+		err = o.change(ctx, w, wanted, peers)
 	}
-	trust, err := remote.LoadTrust(folder.At(w.Store.Dir()).Sub(remote.Folder))
-	if err != nil {
+	trust, trustErr := w.trust()
+	if err = cmp.Or(err, trustErr); err != nil {
 		return err
 	}
 	return w.printTrustees(trust, peers)
@@ -51,18 +49,17 @@ func (o *remoteTrust) run(ctx context.Context, w *workspace, wanted []string) er
 // change trusts the stores that are wanted, or trusts them no more.
 func (o *remoteTrust) change(ctx context.Context, w *workspace, wanted []string, peers map[record.StoreID]remote.Peer) error {
 	return w.Store.Update(ctx, func(*store.Tx) error { // two at once would undo each other
-		trust, err := remote.LoadTrust(folder.At(w.Store.Dir()).Sub(remote.Folder))
+		trust, err := w.trust()
 		if err != nil {
 			return err
 		}
-		known := map[record.StoreID]bool{}
-		for id := range peers {
-			known[id] = true
-		}
+		known := slices.Collect(maps.Keys(peers))
 		for _, t := range trust.All() {
-			known[t.Teller] = known[t.Teller] || o.Revoke
+			if o.Revoke {
+				known = append(known, t.Teller)
+			}
 		}
-		for id := range known {
+		for _, id := range known {
 			is := func(begin string) bool { return len(begin) >= 8 && strings.HasPrefix(string(id), begin) }
 			isNew := o.All && !trust.Knows(id) // another key is for those who name its store
 			if !isNew && !slices.ContainsFunc(wanted, is) {
@@ -100,7 +97,7 @@ type trusteesJSON struct {
 }
 
 func (w *workspace) printTrustees(trust *remote.Trust, peers map[record.StoreID]remote.Peer) error {
-	views := []trusteeView{}
+	views, rows := []trusteeView{}, [][]string(nil)
 	for _, t := range trust.All() {
 		views = append(views, trusteeView{t.Teller, t.Label, t.Key.Fingerprint(), true})
 	}
@@ -112,12 +109,8 @@ func (w *workspace) printTrustees(trust *remote.Trust, peers map[record.StoreID]
 	slices.SortFunc(views, func(a, b trusteeView) int {
 		return cmp.Or(cmp.Compare(a.Store, b.Store), cmp.Compare(a.Fingerprint, b.Fingerprint))
 	})
-	var rows [][]string
 	for _, v := range views {
-		state := "trusted"
-		if !v.Trusted {
-			state = "not trusted"
-		}
+		state := map[bool]string{true: "trusted", false: "not trusted"}[v.Trusted]
 		rows = append(rows, []string{state, string(v.Store), oneLine(string(v.Label)), v.Fingerprint})
 	}
 	return w.presentTable(rows, presentation{json: func(int) any { return trusteesJSON{views} }})

@@ -43,23 +43,21 @@ func (n *natsRemote) Hold(ctx context.Context, wanted Hold, now time.Time) (Hold
 			return Hold{}, err
 		}
 		var there Hold
-		m, getErr := n.last(ctx, true, subject)
+		m, getErr := n.last(ctx, subject)
 		switch {
 		case isAbsent(getErr):
 			m = &natsMessage{}
 		case getErr != nil:
 			return Hold{}, n.explained(getErr)
-		case json.Unmarshal(m.Data, &there) == nil && there.Holder != wanted.Holder && there.Until.After(now):
-			return there, nil
-		case wanted.Until.Before(now) && there.Holder != wanted.Holder: // there is nothing to give up
+		case json.Unmarshal(m.Data, &there) == nil && there.Holder != wanted.Holder && there.Until.After(now),
+			wanted.Until.Before(now) && there.Holder != wanted.Holder: // there is nothing to give up
 			return there, nil
 		}
 		claim := &nats.Msg{Subject: subject, Data: text, Header: nats.Header{}}
 		claim.Header.Set("Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(m.Sequence, 10))
 		if err = n.ask(ctx, claim, nil); err == nil {
 			return wanted, nil
-		}
-		if isFault(err, natsLostRace, natsLostRace2) {
+		} else if isFault(err, natsLostRace, natsLostRace2) {
 			err = nil // who was faster is read
 		}
 	}

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -39,14 +40,19 @@ func (d *Durability) String() string {
 // Durability asks the stream, and the server's monitoring page, if the address names it: an ordinary account
 // does not see how often the server syncs.
 func (n *natsRemote) Durability(ctx context.Context) (*Durability, error) {
-	var s natsStream
-	if err := n.call(ctx, "STREAM.INFO."+n.stream(false), struct{}{}, &s); err != nil {
+	var s struct {
+		Config struct {
+			Replicas int    `json:"num_replicas"`
+			Persist  string `json:"persist_mode"`
+		} `json:"config"`
+	}
+	if err := n.call(ctx, "STREAM.INFO."+n.stream(n.subjects(".blob.")), struct{}{}, &s); err != nil {
 		return nil, n.explained(err)
 	}
 	d := &Durability{s.Config.Replicas, Unknown, "the option monitor=http://HOST:8222 of the address would tell"}
 	page := n.address.options.Get("monitor")
 	switch {
-	case s.Config.PersistMode == "async":
+	case s.Config.Persist == "async":
 		d.Sync, d.Why = KnownBad, "the stream persists asynchronously"
 	case page != "":
 		d.ask(ctx, page)
@@ -76,25 +82,18 @@ func (d *Durability) ask(ctx context.Context, page string) {
 }
 
 func getJSON(ctx context.Context, address string, to any) error {
-	limit, cancel := context.WithTimeout(ctx, natsConnect)
-	defer cancel()
-	request, err := http.NewRequestWithContext(limit, http.MethodGet, address, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
 	}
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := (&http.Client{Timeout: natsConnect}).Do(request)
 	if err != nil {
 		return err
 	}
-	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
-	if closeErr := answer.Body.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil && answer.StatusCode != http.StatusOK {
+	if answer.StatusCode != http.StatusOK {
 		err = record.Failed.Errorf("it answers %s", answer.Status)
+	} else {
+		err = json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(to)
 	}
-	if err == nil {
-		err = json.Unmarshal(text, to)
-	}
-	return err
+	return errors.Join(err, answer.Body.Close())
 }

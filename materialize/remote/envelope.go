@@ -33,11 +33,8 @@ func Seal(key Key, name Name, content []byte) ([]byte, error) {
 		return nil, record.Usage.Errorf("the key of the store %q does not sign %d bytes as %q", key.teller, len(content), name)
 	}
 	signature := ed25519.Sign(key.private, message(name, string(content)))
-	text := appendField([]byte(signedHeader+version), "purpose", string(name.kind))
-	text = appendField(text, "teller", string(name.teller))
-	text = appendField(text, "key", key.Public().String())
-	text = appendField(text, "signature", hex.EncodeToString(signature))
-	return appendField(text, "content", string(content)), nil
+	return appendFields([]byte(signedHeader+version), "purpose", string(name.kind), "teller", string(name.teller), "key", key.Public().String(),
+		"signature", hex.EncodeToString(signature), "content", string(content)), nil
 }
 
 // Unseal reads what Seal has made for a name, and nothing else: what is cut or changed is

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,15 +16,18 @@ func malformed(what, format string, args ...any) error {
 	return record.Damaged.Errorf("%s is malformed: %s", what, fmt.Sprintf(format, args...)).Because(ErrMalformed)
 }
 
-// appendField adds a field as "key SP length SP value LF".
-func appendField(dst []byte, key, value string) []byte {
-	return fmt.Appendf(dst, "%s %d %s\n", key, len(value), value)
+// appendFields adds fields, keys with their values, each as "key SP length SP value LF".
+func appendFields(dst []byte, pairs ...string) []byte {
+	for pair := range slices.Chunk(pairs, 2) {
+		dst = fmt.Appendf(dst, "%s %d %s\n", pair[0], len(pair[1]), pair[1])
+	}
+	return dst
 }
 
 // version ends the first line of every text here: the newest that is known.
 const version = "1\n"
 
-// A fieldReader takes a text of fields apart, in the one form that appendField writes. It keeps
+// A fieldReader takes a text of fields apart, in the one form that appendFields writes. It keeps
 // its first error and returns nothing from then on.
 type fieldReader struct {
 	what string // is read, for messages

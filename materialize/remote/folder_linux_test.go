@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -62,7 +63,7 @@ func TestForeign(t *testing.T) {
 				t.Fatal(err)
 			}
 			l := list(t, r)
-			if len(l.Strays) != 1 || l.Strays[0] != (remote.Stray{Path: test.path, Why: "is " + test.kind}) || len(l.Tellers[storeA].Segments) != 0 || l.Tellers[storeA].HasState {
+			if len(l.Strays) != 1 || l.Strays[0] != (remote.Stray{Path: test.path, Why: "is " + test.kind}) || len(l.Blobs) != 0 {
 				t.Errorf("List = %+v, want one stray", l)
 			}
 			name, err := remote.ParseName(test.blob)
@@ -103,7 +104,7 @@ func TestTopIsLink(t *testing.T) {
 	}
 	r := open(t, link, true)
 	put(t, r, remote.StateName(storeA), "x")
-	if l := list(t, r); !l.Tellers[storeA].HasState {
+	if l := list(t, r); !slices.Contains(l.Blobs, remote.StateName(storeA)) {
 		t.Errorf("List = %+v", l)
 	}
 }
@@ -132,7 +133,7 @@ func TestNoRights(t *testing.T) {
 			}
 		}
 		l := list(t, r) // one store's closed folder does not keep the others from being heard
-		if !l.Tellers[storeA].HasState || len(l.Strays) != 1 || l.Strays[0].Path != string(storeB) {
+		if !slices.Contains(l.Blobs, remote.StateName(storeA)) || len(l.Strays) != 1 || l.Strays[0].Path != string(storeB) {
 			t.Errorf("List = %+v, want the state of one store, and the other's folder as a stray", l)
 		}
 	})

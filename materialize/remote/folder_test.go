@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,9 +109,8 @@ func TestAway(t *testing.T) {
 		ctx, name := t.Context(), remote.StateName(storeA)
 		_, listing := r.List(ctx)
 		_, getting := r.Get(ctx, name)
-		_, has := remote.Has(ctx, r, name)
 		for method, err := range map[string]error{
-			"List": listing, "Get": getting, "Has": has, "Put": r.Put(ctx, name, 0, strings.NewReader("")), "Remove": r.Remove(ctx, name), "Wait": r.Wait(ctx),
+			"List": listing, "Get": getting, "Put": r.Put(ctx, name, 0, strings.NewReader("")), "Remove": r.Remove(ctx, name), "Wait": r.Wait(ctx),
 		} {
 			if !errors.Is(err, remote.ErrAway) || errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s, %s = %v, want that the remote is away", label, method, err)
@@ -197,9 +197,8 @@ func TestStrays(t *testing.T) {
 	if diff := cmp.Diff(want, l.Strays, sorted); diff != "" {
 		t.Errorf("strays (-want +got):\n%s", diff)
 	}
-	offer := remote.Offer{HasState: true, Segments: []remote.Span{good.Span()}}
-	if diff := cmp.Diff(map[record.StoreID]remote.Offer{storeA: offer}, l.Tellers); diff != "" {
-		t.Errorf("tellers (-want +got):\n%s", diff)
+	if want := []remote.Name{remote.StateName(storeA), good}; !slices.Equal(l.Blobs, want) {
+		t.Errorf("the blobs are %v, want %v", l.Blobs, want)
 	}
 }
 

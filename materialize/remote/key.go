@@ -56,9 +56,8 @@ func (k Key) String() string { return k.Public().Fingerprint() }
 
 // encode returns the text of a key's file. The public key is there to find what is damaged.
 func (k Key) encode() []byte {
-	text := appendField([]byte("filebus key "+version), "origin", string(k.teller))
-	text = appendField(text, "seed", hex.EncodeToString(k.private.Seed()))
-	return appendField(text, "public", k.Public().String())
+	return appendFields([]byte("filebus key "+version),
+		"origin", string(k.teller), "seed", hex.EncodeToString(k.private.Seed()), "public", k.Public().String())
 }
 
 // Keys are the keys of a user's stores, a file each.
@@ -72,39 +71,35 @@ func (k Keys) Of(teller record.StoreID) (Key, error) {
 	if _, err := record.ParseStoreID(string(teller)); err != nil || k.Dir == "" {
 		return Key{}, record.Usage.Errorf("no key is kept for the store %q in the folder %q", teller, k.Dir)
 	}
-	dir := folder.At(k.Dir)
-	key, err := loadKey(dir, teller)
+	key, err := k.known(teller)
 	if isAbsent(err) {
-		if err = makeKey(dir, teller); err == nil {
-			key, err = loadKey(dir, teller)
+		if err = makeKey(folder.At(k.Dir), teller); err == nil {
+			key, err = k.known(teller)
 		}
 	}
 	return key, err
 }
 
 // known returns the key of a store if it is here.
-func (k Keys) known(teller record.StoreID) (Key, error) {
+func (k Keys) known(teller record.StoreID) (key Key, err error) {
 	if k.Dir == "" {
-		return Key{}, fs.ErrNotExist
+		return key, fs.ErrNotExist
 	}
-	return loadKey(folder.At(k.Dir), teller)
-}
-
-func loadKey(dir folder.Folder, teller record.StoreID) (Key, error) {
+	dir := folder.At(k.Dir)
 	file := dir.Path(string(teller))
 	info, err := dir.Stat(string(teller))
 	if err == nil && info.Mode()&0o077 != 0 && runtime.GOOS != "windows" {
 		err = record.Untrusted.Errorf("others can get at the key %s (mode %04o)", file, info.Mode().Perm()).Try("chmod 600 {1}", file)
 	}
 	if err != nil {
-		return Key{}, err
+		return key, err
 	}
 	text, err := dir.ReadUpTo(string(teller), 1<<10)
 	if err != nil {
-		return Key{}, err
+		return key, err
 	}
 	r := readFields("the key "+file, "filebus key ", string(text))
-	key := Key{teller: field(r, "origin", record.ParseStoreID)}
+	key.teller = field(r, "origin", record.ParseStoreID)
 	seed, public := field(r, "seed", ParsePublicKey), field(r, "public", ParsePublicKey) // they look alike
 	key.private = ed25519.NewKeyFromSeed(seed[:])
 	if err = r.end(); err == nil && (key.Public() != public || key.teller != teller) {

@@ -6,11 +6,9 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"filebus/store/folder"
-	"filebus/store/record"
 )
 
 // isExpected reports whether something that is no blob belongs in a shared folder: the marker,
@@ -43,16 +41,15 @@ func (f *folderRemote) List(ctx context.Context) (*Listing, error) {
 	if err := f.present(); err != nil {
 		return nil, err
 	}
-	l := &lister{Listing{Tellers: map[record.StoreID]Offer{}}, f.dir, map[string]time.Time{}}
+	l := &lister{dir: f.dir, seen: map[string]time.Time{}}
 	if err := l.walk(ctx, "."); err != nil {
 		return nil, f.explained(err)
 	}
 	f.remember(l.seen)
-	slices.SortFunc(l.Strays, func(a, b Stray) int { return strings.Compare(a.Path, b.Path) })
-	return &l.Listing, nil
+	return l.sort(), nil
 }
 
-// walk takes in what is below a folder. Names sort there as they do in an Offer.
+// walk takes in what is below a folder.
 func (l *lister) walk(ctx context.Context, dir string) error {
 	l.seen[dir] = modified(l.dir.Path(dir)) // before it is read
 	entries, err := l.dir.ReadDir(dir)
@@ -84,17 +81,8 @@ func (l *lister) take(ctx context.Context, at string, e fs.DirEntry) error {
 	case isDir != e.IsDir() || !isDir && !e.Type().IsRegular():
 		l.stray(at, "is "+folder.TypeName(e.Type()))
 	case !isDir:
-		offer := l.Tellers[name.teller]
-		if name.kind == KindState {
-			offer.HasState = true
-		} else {
-			offer.Segments = append(offer.Segments, name.span)
-		}
-		l.Tellers[name.teller] = offer
+		l.Blobs = append(l.Blobs, name)
 	case path.Base(at) != bodiesFolder:
-		if path.Dir(at) == "." {
-			l.Tellers[record.StoreID(at)] = Offer{}
-		}
 		return l.walk(ctx, at)
 	}
 	return nil

@@ -361,11 +361,7 @@ func (f *flaky) List(ctx context.Context) (l *remote.Listing, err error) {
 		if l, err = f.Transport.List(ctx); err != nil || f.hide == nil {
 			return err
 		}
-		for teller, offer := range l.Tellers {
-			offer.HasState = offer.HasState && !f.hide(remote.StateName(teller))
-			offer.Segments = slices.DeleteFunc(slices.Clone(offer.Segments), func(s remote.Span) bool { return f.hide(remote.SegmentName(teller, s)) })
-			l.Tellers[teller] = offer
-		}
+		l.Blobs = slices.DeleteFunc(l.Blobs, f.hide)
 		return nil
 	})
 	return l, err

@@ -16,7 +16,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"filebus/materialize/remote"
-	"filebus/store/record"
 )
 
 // An op is a method of a transport, for the hooks.
@@ -33,10 +32,10 @@ const (
 
 // A memory is a remote in memory. Set its hooks before it is used; they may be called at once.
 type memory struct {
-	Before func(op, remote.Name) error                              // what it returns is the method's error, and nothing is done
-	After  func(op, remote.Name) error                              // the same, once it is done: its outcome is unknown to the caller
-	Damage func(name remote.Name, text []byte) []byte               // what Get reads instead of text, which it must not change
-	Hide   func(teller record.StoreID, o remote.Offer) remote.Offer // what List says of a store
+	Before func(op, remote.Name) error                // what it returns is the method's error, and nothing is done
+	After  func(op, remote.Name) error                // the same, once it is done: its outcome is unknown to the caller
+	Damage func(name remote.Name, text []byte) []byte // what Get reads instead of text, which it must not change
+	Hide   func(remote.Name) bool                     // what List does not say
 
 	mu      sync.Mutex
 	blobs   map[string][]byte
@@ -106,7 +105,7 @@ func (t *memoryTransport) do(ctx context.Context, what op, name remote.Name, act
 }
 
 func (t *memoryTransport) List(ctx context.Context) (l *remote.Listing, err error) {
-	l = &remote.Listing{Tellers: map[record.StoreID]remote.Offer{}}
+	l = &remote.Listing{}
 	err = t.do(ctx, opList, remote.Name{}, func() error {
 		t.m.mu.Lock()
 		version := t.m.version
@@ -117,10 +116,8 @@ func (t *memoryTransport) List(ctx context.Context) (l *remote.Listing, err erro
 		for _, path := range t.m.Paths() {
 			add(l, path)
 		}
-		for teller, offer := range l.Tellers {
-			if t.m.Hide != nil {
-				l.Tellers[teller] = t.m.Hide(teller, offer)
-			}
+		if t.m.Hide != nil {
+			l.Blobs = slices.DeleteFunc(l.Blobs, t.m.Hide)
 		}
 		return nil
 	})
@@ -136,14 +133,16 @@ func add(l *remote.Listing, path string) {
 		l.Strays = append(l.Strays, remote.Stray{Path: path, Why: "has no name of a blob"})
 		return
 	}
-	offer := l.Tellers[name.Teller()]
-	switch name.Kind() {
-	case remote.KindState:
-		offer.HasState = true
-	case remote.KindSegment:
-		offer.Segments = append(offer.Segments, name.Span())
+	switch {
+	case name.Kind() == remote.KindState: // it is before the segments
+		at := slices.IndexFunc(l.Blobs, func(n remote.Name) bool { return n.Teller() == name.Teller() })
+		if at < 0 {
+			at = len(l.Blobs)
+		}
+		l.Blobs = slices.Insert(l.Blobs, at, name)
+	case name.Kind() == remote.KindSegment:
+		l.Blobs = append(l.Blobs, name)
 	}
-	l.Tellers[name.Teller()] = offer
 }
 
 func (t *memoryTransport) Get(ctx context.Context, name remote.Name) (blob io.ReadCloser, err error) {
@@ -209,9 +208,9 @@ func (t *memoryTransport) Close() error { return nil }
 // Spans returns the segments of a listing as texts, "TELLER ORIGIN FIRST-LAST", sorted.
 func Spans(l *remote.Listing) []string {
 	var all []string
-	for teller, offer := range l.Tellers {
-		for _, s := range offer.Segments {
-			all = append(all, strings.Join([]string{string(teller), string(s.Origin), s.String()}, " "))
+	for _, n := range l.Blobs {
+		if s := n.Span(); n.Kind() == remote.KindSegment {
+			all = append(all, strings.Join([]string{string(n.Teller()), string(s.Origin), s.String()}, " "))
 		}
 	}
 	slices.SortFunc(all, cmp.Compare[string])
@@ -244,7 +243,7 @@ func TestHooks(t *testing.T) {
 	}
 	m.After = nil
 	m.Damage = func(_ remote.Name, text []byte) []byte { return bytes.ToUpper(text[:2]) }
-	m.Hide = func(record.StoreID, remote.Offer) remote.Offer { return remote.Offer{} }
+	m.Hide = func(remote.Name) bool { return true }
 	blob, err := r.Get(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
@@ -255,8 +254,8 @@ func TestHooks(t *testing.T) {
 	}
 	m.Plant("x (conflicted copy)", []byte("x"))
 	want := &remote.Listing{
-		Tellers: map[record.StoreID]remote.Offer{storeA: {}},
-		Strays:  []remote.Stray{{Path: "x (conflicted copy)", Why: "has no name of a blob"}},
+		Blobs:  []remote.Name{},
+		Strays: []remote.Stray{{Path: "x (conflicted copy)", Why: "has no name of a blob"}},
 	}
 	if l, err := r.List(t.Context()); err != nil || !gocmp.Equal(l, want) {
 		t.Errorf("List = %+v, %v; want %+v", l, err, want)

@@ -16,8 +16,7 @@ import (
 // stores that have written there: each mends its own blobs, and no others.
 
 // remove removes an own segment, with what is destroyed of its bodies.
-func (r *Replica) remove(ctx context.Context, span Span) error {
-	name := SegmentName(r.own, span)
+func (r *Replica) remove(ctx context.Context, name Name) error {
 	old, _, err := Fetch(ctx, r.Transport, name, nil)
 	if err != nil && !isWrong(err) && !isAbsent(err) {
 		return err
@@ -28,111 +27,93 @@ func (r *Replica) remove(ctx context.Context, span Span) error {
 
 // forget passes over a segment as if it was not there.
 func (r *Replica) forget(name Name) {
-	offer := r.listing.Tellers[name.teller]
-	offer.Segments = slices.DeleteFunc(slices.Clone(offer.Segments), func(s Span) bool { return s == name.span })
-	r.listing.Tellers[name.teller] = offer
+	isIt := func(n Name) bool { return n == name }
+	r.listing.Blobs = slices.DeleteFunc(slices.Clone(r.listing.Blobs), isIt)
 }
 
 // tidy removes own segments that lie within another one: they were told again while they were out of sight, and may
 // have what was destroyed meanwhile.
-func (r *Replica) tidy(ctx context.Context) error {
-	for _, s := range r.listing.Tellers[r.own].Segments {
-		isWithin := func(o Span) bool { return o != s && o.Origin == s.Origin && o.First <= s.First && s.Last <= o.Last }
-		if !slices.ContainsFunc(r.listing.Tellers[r.own].Segments, isWithin) {
-			continue
+func (r *Replica) tidy(ctx context.Context) (err error) {
+	own := r.segments(func(n Name) bool { return n.teller == r.own })
+	for _, name := range own {
+		s := name.span
+		isWithin := func(o Name) bool {
+			return o != name && o.span.Origin == s.Origin && o.span.First <= s.First && s.Last <= o.span.Last
 		}
-		if err := r.remove(ctx, s); err != nil {
-			return err
+		if err == nil && slices.ContainsFunc(own, isWithin) {
+			err = r.remove(ctx, name)
 		}
 	}
-	return nil
+	return err
 }
 
 // doubt passes over segments that others do not get past, if they are not as they were written: what was in them is
 // told anew. Own ones are removed.
 func (r *Replica) doubt(ctx context.Context) error {
 	stuck := map[record.StoreID][]uint64{} // how far others have heard each log
-	for teller := range r.listing.Tellers {
+	for _, teller := range r.listing.tellers() {
 		state, _, err := r.stateOf(ctx, teller, r.Trust)
 		if err != nil || state.Left || r.mine[teller] {
 			continue
 		}
-		for _, h := range append(slices.Clone(r.heard), Heard{Origin: r.own}) {
-			at := slices.IndexFunc(state.Heard, func(o Heard) bool { return o.Origin == h.Origin })
-			if h.Position = 0; at >= 0 {
-				h = state.Heard[at]
-			}
+		for _, h := range r.heard {
 			if h.Origin != teller {
-				stuck[h.Origin] = append(stuck[h.Origin], h.Position)
+				stuck[h.Origin] = append(stuck[h.Origin], position(state.Heard, h.Origin))
 			}
 		}
 	}
-	for teller, offer := range r.listing.Tellers {
-		for _, s := range offer.Segments {
-			isNext := func(heard uint64) bool { return s.First <= heard+1 && heard < s.Last }
-			if !slices.ContainsFunc(stuck[s.Origin], isNext) || teller != r.own && r.isAlive(ctx, s.Origin) {
-				continue
-			}
-			name := SegmentName(teller, s)
-			isSound, err := r.isSound(ctx, name)
-			switch {
-			case err != nil:
-			case !isSound && teller == r.own:
-				err = r.remove(ctx, s)
-			case !isSound:
-				r.forget(name)
-			}
-			if err != nil {
-				return err
-			}
+	for _, name := range r.listing.Blobs {
+		isNext := func(heard uint64) bool { return name.span.First <= heard+1 && heard < name.span.Last }
+		if !slices.ContainsFunc(stuck[name.span.Origin], isNext) || name.teller != r.own && r.isAlive(ctx, name.span.Origin) {
+			continue
+		}
+		isSound, err := r.isSound(ctx, name)
+		if err == nil && !isSound && name.teller == r.own {
+			err = r.remove(ctx, name)
+		}
+		if err != nil {
+			return err
+		}
+		if !isSound {
+			r.forget(name)
 		}
 	}
 	return nil
 }
 
 // isSound reads a segment with its bodies, and reports whether it is of a log as it is here. Unsound bodies of an own
-// one are removed.
-func (r *Replica) isSound(ctx context.Context, name Name) (bool, error) {
+// one are removed. An error says nothing of the blob.
+func (r *Replica) isSound(ctx context.Context, name Name) (isSound bool, err error) {
 	content, _, err := Fetch(ctx, r.Transport, name, nil)
-	if err != nil {
-		return r.unless(ctx, err)
+	last, b := record.Digest{}, (*bundle.Reader)(nil)
+	if err == nil {
+		b, err = bundle.NewReader(r.Workspace.Store, bytes.NewReader(content))
 	}
-	b, err := bundle.NewReader(r.Workspace.Store, bytes.NewReader(content))
-	if err != nil {
-		return r.unless(ctx, err)
-	}
-	last := record.Digest{}
-	b.Apart = func(ctx context.Context, digest record.Digest) (io.ReadCloser, error) {
-		last = digest
-		return r.Transport.Get(ctx, BodyName(name.teller, digest))
+	if err == nil {
+		b.Apart = func(ctx context.Context, digest record.Digest) (io.ReadCloser, error) {
+			last = digest
+			return r.Transport.Get(ctx, BodyName(name.teller, digest))
+		}
 	}
 	for err == nil {
 		last = record.Digest{}
 		_, err = b.Next(ctx)
 	}
-	if !errors.Is(err, io.EOF) {
-		isSound, err := r.unless(ctx, err)
-		if err == nil && !isSound && last != (record.Digest{}) && name.teller == r.own {
-			err = r.Transport.Remove(ctx, BodyName(r.own, last))
-		}
-		return isSound, err
+	switch isUnsound := (isWrong(err) || isAbsent(err)) && ctx.Err() == nil; {
+	case isUnsound && last != (record.Digest{}) && name.teller == r.own:
+		return false, r.Transport.Remove(ctx, BodyName(r.own, last))
+	case isUnsound:
+		return false, nil
+	case b == nil || !errors.Is(err, io.EOF):
+		return false, err
 	}
-	var link record.Digest
-	err = r.Workspace.Store.View(ctx, func(tx *store.Tx) (err error) {
-		link, err = tx.ChainOf(name.span.Origin, name.span.Last)
+	isSound = b.Origin == name.span.Origin && b.Before.Position+1 == name.span.First && b.At.Position == name.span.Last
+	err = r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
+		link, err := tx.ChainOf(name.span.Origin, name.span.Last)
+		if isSound = isSound && b.At.Chain == link; errors.Is(err, store.ErrNotFound) { // it goes on behind what was heard here
+			isSound, err = true, nil
+		}
 		return err
 	})
-	if errors.Is(err, store.ErrNotFound) { // it goes on behind what was heard here
-		return true, nil
-	}
-	isSame := b.Origin == name.span.Origin && b.Before.Position+1 == name.span.First && b.At == bundle.Place{Position: name.span.Last, Chain: link}
-	return isSame, err
-}
-
-// unless returns the errors that say nothing of a blob.
-func (r *Replica) unless(ctx context.Context, err error) (bool, error) {
-	if (isWrong(err) || isAbsent(err)) && ctx.Err() == nil {
-		return false, nil
-	}
-	return false, err
+	return isSound, err
 }

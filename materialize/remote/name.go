@@ -38,6 +38,10 @@ type Span struct {
 // String returns the positions with 20 digits each, so that texts sort as numbers do.
 func (s Span) String() string { return fmt.Sprintf("%020d-%020d", s.First, s.Last) }
 
+func (s Span) compare(o Span) int {
+	return cmp.Or(cmp.Compare(s.First, o.First), cmp.Compare(s.Last, o.Last))
+}
+
 // parseSpan reads what String wrote, and nothing else.
 func parseSpan(origin, text string) (Span, bool) {
 	if len(text) != 41 || text[20] != '-' {
@@ -109,12 +113,3 @@ func (n Name) Check() error {
 	}
 	return nil
 }
-
-// Kind returns what the blob is.
-func (n Name) Kind() Kind { return n.kind }
-
-// Teller returns the store that writes the blob.
-func (n Name) Teller() record.StoreID { return n.teller }
-
-// Span returns the entries of a segment.
-func (n Name) Span() Span { return n.span }

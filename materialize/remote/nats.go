@@ -37,9 +37,9 @@ type natsRemote struct {
 
 	refusal atomic.Pointer[error] // why the server has ended the last connection
 
-	mu     sync.Mutex
-	conn   *nats.Conn
-	listed bool
+	mu          sync.Mutex
+	conn        *nats.Conn
+	isListening bool // to news, since a listing
 }
 
 // A natsAddress is nats://HOST[:PORT][,HOST…]/PREFIX?OPTIONS, or the same with tls:.
@@ -140,25 +140,30 @@ func (n *natsRemote) connect() (*nats.Conn, error) {
 			isNews := strings.Contains(err.Error(), `Subscription to "`+n.address.prefix+".") // which Wait does without
 			if errors.Is(err, nats.ErrPermissionViolation) && !isNews {
 				n.refusal.Store(&err)
+				n.mu.Lock()
+				if n.conn == conn {
+					n.conn = nil // with the next one the server says it again
+				}
+				n.mu.Unlock()
 				n.end(err)
-				go conn.Close() // with the next one the server says it again
+				go conn.Close()
 			}
 		}),
 	}
+	creds, ca, cert := n.address.file("creds"), n.address.file("ca"), n.address.file("cert")
 	for _, o := range []struct {
-		name string
-		make func(file string) nats.Option
+		name, file string
+		option     nats.Option
 	}{
-		{"creds", func(file string) nats.Option { return nats.UserCredentials(file) }},
-		{"ca", func(file string) nats.Option { return nats.RootCAs(file) }},
-		{"cert", func(file string) nats.Option { return nats.ClientCert(file, n.address.file("key")) }},
+		{"creds", creds, nats.UserCredentials(creds)}, {"ca", ca, nats.RootCAs(ca)}, {"cert", cert, nats.ClientCert(cert, n.address.file("key"))},
 	} {
-		if file := n.address.file(o.name); file != "" {
-			if _, err := os.Stat(file); err != nil {
-				return nil, record.NotFound.Errorf("%s=FILE in the address of %s: %w", o.name, n.address.shown, err)
-			}
-			options = append(options, o.make(file))
+		if o.file == "" {
+			continue
 		}
+		if _, err := os.Stat(o.file); err != nil {
+			return nil, record.NotFound.Errorf("%s=FILE in the address of %s: %w", o.name, n.address.shown, err)
+		}
+		options = append(options, o.option)
 	}
 	if inbox := n.address.options.Get("inbox"); inbox != "" {
 		options = append(options, nats.CustomInboxPrefix(inbox))
@@ -168,7 +173,7 @@ func (n *natsRemote) connect() (*nats.Conn, error) {
 		return nil, n.unconnected(err)
 	}
 	n.refusal.Store(nil)
-	n.conn, n.listed = conn, false
+	n.conn, n.isListening = conn, false
 	return conn, nil
 }
 
@@ -183,20 +188,23 @@ func (n *natsRemote) unconnected(err error) error {
 	case errors.Is(err, nats.ErrAuthorization):
 		hint = "ADDRESS?creds=FILE, with what the server's owner gives out"
 	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrTimeout), errors.As(err, &isNet), errors.Is(err, io.EOF):
-		return n.away("cannot be reached: %w", err)
+		return n.away("cannot be reached: %v", err)
 	}
 	return record.Untrusted.Errorf("connecting to %s: %w", n.address.shown, err).Try(hint)
 }
 
-// away says that something may go well later.
+// away says that something may go well later. A cause is not wrapped: io.EOF, as of a server that ends, is no end of a blob.
 func (n *natsRemote) away(format string, args ...any) error {
-	return record.Busy.Errorf("the remote %s %w", n.address.shown, fmt.Errorf(format, args...)).Because(ErrAway).Try("it again later; nothing is lost meanwhile")
+	why := fmt.Sprintf(format, args...)
+	return record.Busy.Errorf("the remote %s %s", n.address.shown, why).Because(ErrAway).Try("it again later; nothing is lost meanwhile")
 }
 
-// end ends what waits for an answer that will not come.
+// end ends what waits for an answer that will not come. Without a reason it was the user who closed a connection.
 func (n *natsRemote) end(why error) {
 	n.asking.Range(func(_, end any) bool {
-		end.(context.CancelCauseFunc)(why)
+		if why != nil {
+			end.(context.CancelCauseFunc)(why)
+		}
 		return true
 	})
 }
@@ -208,25 +216,27 @@ func (n *natsRemote) tell() {
 	}
 }
 
-// The subjects and streams.
-func (n *natsRemote) stream(isState bool) string {
-	if isState {
-		return "filebus_" + n.address.prefix + "_state"
+func (n *natsRemote) subjects(below string) string { return n.address.prefix + below }
+
+// stream returns the name of that which keeps a subject.
+func (n *natsRemote) stream(subject string) string {
+	if strings.HasPrefix(subject, n.subjects(".blob.")) {
+		return "filebus_" + n.address.prefix
 	}
-	return "filebus_" + n.address.prefix
+	return "filebus_" + n.address.prefix + "_state"
 }
 
 func (n *natsRemote) subject(name Name) string {
 	if name.kind == KindState {
-		return n.address.prefix + ".state." + string(name.teller)
+		return n.subjects(".state." + string(name.teller))
 	}
-	return n.address.prefix + ".blob." + strings.ReplaceAll(name.String(), "/", ".")
+	return n.subjects(".blob." + strings.ReplaceAll(name.String(), "/", "."))
 }
 
 // name is the other way round; ok is false for what is no blob.
 func (n *natsRemote) name(subject string) (name Name, ok bool) {
-	path := strings.ReplaceAll(strings.TrimPrefix(subject, n.address.prefix+".blob."), ".", "/")
-	if teller, isState := strings.CutPrefix(subject, n.address.prefix+".state."); isState {
+	path := strings.ReplaceAll(strings.TrimPrefix(subject, n.subjects(".blob.")), ".", "/")
+	if teller, isState := strings.CutPrefix(subject, n.subjects(".state.")); isState {
 		path = teller + "/state"
 	}
 	name, err := ParseName(path)
@@ -262,7 +272,7 @@ func (n *natsRemote) ask(ctx context.Context, m *nats.Msg, answer any) error {
 		case errors.Is(err, nats.ErrMaxPayload):
 			return record.Failed.Errorf("the server takes messages of at most %d bytes: %w", conn.MaxPayload(), err)
 		default:
-			return n.away("gives no answer: %w", cmp.Or(said, err))
+			return n.away("gives no answer: %v", cmp.Or(said, err))
 		}
 	}
 	var head struct {
@@ -277,7 +287,7 @@ func (n *natsRemote) ask(ctx context.Context, m *nats.Msg, answer any) error {
 	case head.Error == nil:
 		return nil
 	case slices.Contains(natsPasses, head.Error.Code):
-		return n.away("has no leader by now: %w", head.Error)
+		return n.away("has no leader by now: %v", head.Error)
 	}
 	return head.Error
 }
@@ -292,27 +302,8 @@ func (n *natsRemote) call(ctx context.Context, api string, request, answer any) 
 
 // A natsStream is what JetStream says of a stream.
 type natsStream struct {
-	Config natsConfig `json:"config"`
-	State  struct {
-		Subjects map[string]uint64 `json:"subjects"`
-	} `json:"state"`
-	Total  int `json:"total"`
-	Offset int `json:"offset"`
-	Limit  int `json:"limit"`
-}
-
-type natsConfig struct {
-	Name          string   `json:"name"`
-	Subjects      []string `json:"subjects"`
-	Retention     string   `json:"retention"`
-	Storage       string   `json:"storage"`
-	Replicas      int      `json:"num_replicas"`
-	MaxPerSubject int      `json:"max_msgs_per_subject"`
-	Discard       string   `json:"discard"`
-	DiscardNew    bool     `json:"discard_new_per_subject"`
-	PersistMode   string   `json:"persist_mode,omitempty"`
-	NoAck         bool     `json:"no_ack,omitempty"`
-	DenyDelete    bool     `json:"deny_delete,omitempty"`
+	nats.StreamInfo
+	Total int `json:"total"` // of the subjects, of which an answer has a part
 }
 
 // make makes the streams that are not there. Those that are stay as they are.
@@ -321,13 +312,11 @@ func (n *natsRemote) make(ctx context.Context) error {
 	if err != nil || replicas < 1 || replicas > 5 {
 		return record.Usage.Errorf("%q is no number of replicas: it is 1, 3 or 5", n.address.options.Get("replicas"))
 	}
-	usual := natsConfig{Retention: "limits", Storage: "file", Replicas: replicas, MaxPerSubject: 1}
-	for _, isState := range []bool{false, true} {
-		c := usual
-		c.Name, c.Subjects, c.Discard, c.DiscardNew = n.stream(isState), []string{n.address.prefix + ".blob.>"}, "new", true
-		if isState {
-			c.Subjects, c.Discard, c.DiscardNew = []string{n.address.prefix + ".state.>", n.address.prefix + ".claim.>"}, "old", false
-		}
+	for _, c := range []nats.StreamConfig{
+		{Subjects: []string{n.subjects(".blob.>")}, Discard: nats.DiscardNew, DiscardNewPerSubject: true},
+		{Subjects: []string{n.subjects(".state.>"), n.subjects(".claim.>")}, Discard: nats.DiscardOld},
+	} {
+		c.Name, c.Replicas, c.MaxMsgsPerSubject = n.stream(c.Subjects[0]), replicas, 1
 		var there natsStream
 		err := n.call(ctx, "STREAM.INFO."+c.Name, struct{}{}, &there)
 		if isFault(err, natsNoStream) {
@@ -335,7 +324,7 @@ func (n *natsRemote) make(ctx context.Context) error {
 				err = n.call(ctx, "STREAM.INFO."+c.Name, struct{}{}, &there)
 			}
 		}
-		if err = cmp.Or(err, n.check(there.Config, isState)); err != nil {
+		if err = cmp.Or(err, n.check(there.Config)); err != nil {
 			return n.explained(err)
 		}
 	}
@@ -344,8 +333,9 @@ func (n *natsRemote) make(ctx context.Context) error {
 
 // check refuses a stream that somebody has made otherwise: one that keeps older messages has what is
 // destroyed, and one that is a queue forgets.
-func (n *natsRemote) check(c natsConfig, isState bool) error {
-	if c.Retention == "limits" && c.MaxPerSubject == 1 && !c.NoAck && !c.DenyDelete && (isState || c.Discard == "new" && c.DiscardNew) {
+func (n *natsRemote) check(c nats.StreamConfig) error {
+	isRight := c.Name != n.stream(n.subjects(".blob.")) || c.Discard == nats.DiscardNew && c.DiscardNewPerSubject
+	if isRight && c.Retention == nats.LimitsPolicy && c.MaxMsgsPerSubject == 1 && !c.NoAck && !c.DenyDelete {
 		return nil
 	}
 	return record.Conflict.Errorf("the stream %s at %s was made for something else: it does not keep one message a subject, which can be deleted",
@@ -360,7 +350,7 @@ func (n *natsRemote) explained(err error) error {
 	}
 	switch fault.Code {
 	case natsNoStream:
-		return record.NotFound.Errorf("%s has no streams %s", n.address.shown, n.stream(false)).Because(ErrAway).
+		return record.NotFound.Errorf("%s has no streams %s", n.address.shown, n.stream(n.subjects(".blob."))).Because(ErrAway).
 			Try("filebus remote add NAME ADDRESS --create, by somebody who may make streams; first filebus remote rm NAME, if it is known")
 	case natsNotStored, 10002, 10023, 10028, 10047:
 		hint = "it again when the server's owner has given the stream or the account more room; nothing is lost meanwhile"
@@ -380,19 +370,15 @@ func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
 	if err := n.listen(ctx); err != nil {
 		return nil, err
 	}
-	l := &Listing{Tellers: map[record.StoreID]Offer{}}
-	for _, isState := range []bool{false, true} {
-		filter := n.address.prefix + ".blob.*.log.>"
-		if isState {
-			filter = n.address.prefix + ".state.*"
-		}
+	l := &Listing{}
+	for _, filter := range n.listed() {
 		for offset, more := 0, true; more; {
 			var s natsStream
 			request := map[string]any{"subjects_filter": filter, "offset": offset}
-			if err := n.call(ctx, "STREAM.INFO."+n.stream(isState), request, &s); err != nil {
+			if err := n.call(ctx, "STREAM.INFO."+n.stream(filter), request, &s); err != nil {
 				return nil, n.explained(err)
 			}
-			if err := n.check(s.Config, isState); err != nil {
+			if err := n.check(s.Config); err != nil {
 				return nil, err
 			}
 			for subject := range s.State.Subjects {
@@ -402,31 +388,20 @@ func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
 			more = s.Total > offset && len(s.State.Subjects) > 0
 		}
 	}
-	for _, offer := range l.Tellers {
-		slices.SortFunc(offer.Segments, func(a, b Span) int {
-			return cmp.Or(cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last))
-		})
-	}
-	slices.SortFunc(l.Strays, func(a, b Stray) int { return strings.Compare(a.Path, b.Path) })
-	return l, nil
+	return l.sort(), nil
 }
 
 func (n *natsRemote) take(l *Listing, subject string) {
-	name, ok := n.name(subject)
-	if !ok {
-		at := strings.LastIndexByte(subject, '.')
-		if _, isPart := n.name(subject[:max(at, 0)]); !isPart {
-			l.Strays = append(l.Strays, Stray{subject, "is no blob"})
-		}
-		return
+	if name, ok := n.name(subject); ok {
+		l.Blobs = append(l.Blobs, name)
+	} else if _, isPart := n.name(subject[:max(strings.LastIndexByte(subject, '.'), 0)]); !isPart {
+		l.Strays = append(l.Strays, Stray{subject, "is no blob"})
 	}
-	offer := l.Tellers[name.teller]
-	if name.kind == KindState {
-		offer.HasState = true
-	} else {
-		offer.Segments = append(offer.Segments, name.span)
-	}
-	l.Tellers[name.teller] = offer
+}
+
+// listed returns the subjects of what a listing has.
+func (n *natsRemote) listed() []string {
+	return []string{n.subjects(".blob.*.log.>"), n.subjects(".state.*")}
 }
 
 // listen subscribes to news, before a listing: nothing is missed then.
@@ -434,15 +409,15 @@ func (n *natsRemote) listen(ctx context.Context) error {
 	conn, err := n.connection(ctx)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err != nil || n.listed {
+	if err != nil || n.isListening {
 		return err
 	}
-	for _, subject := range []string{".blob.*.log.>", ".state.*"} {
-		if _, err := conn.Subscribe(n.address.prefix+subject, func(*nats.Msg) { n.tell() }); err != nil {
-			return n.away("cannot be listened to: %w", err)
+	for _, subject := range n.listed() {
+		if _, err := conn.Subscribe(subject, func(*nats.Msg) { n.tell() }); err != nil {
+			return n.away("cannot be listened to: %v", err)
 		}
 	}
-	if n.listed = true; conn.FlushTimeout(natsConnect) != nil {
+	if n.isListening = true; conn.FlushTimeout(natsConnect) != nil {
 		return n.away("does not answer")
 	}
 	return nil
@@ -459,20 +434,16 @@ const partsHeader = "Filebus-Parts"
 
 // parts returns in how many messages a blob is that is too long for one; 0: in this one.
 func (m *natsMessage) parts() int {
-	for line := range bytes.Lines(m.Header) {
-		if value, found := strings.CutPrefix(string(line), partsHeader+": "); found {
-			parts, _ := strconv.Atoi(strings.TrimSpace(value)) // 0 shows as a blob that is malformed
-			return parts
-		}
-	}
-	return 0
+	header, _ := nats.DecodeHeadersMsg(m.Header)
+	parts, _ := strconv.Atoi(header.Get(partsHeader)) // 0, if it is wrong, shows as a blob that is malformed
+	return parts
 }
 
-func (n *natsRemote) last(ctx context.Context, isState bool, subject string) (*natsMessage, error) {
+func (n *natsRemote) last(ctx context.Context, subject string) (*natsMessage, error) {
 	var got struct {
 		Message natsMessage `json:"message"`
 	}
-	err := n.call(ctx, "STREAM.MSG.GET."+n.stream(isState), map[string]any{"last_by_subj": subject}, &got)
+	err := n.call(ctx, "STREAM.MSG.GET."+n.stream(subject), map[string]any{"last_by_subj": subject}, &got)
 	if isFault(err, natsNoMessage) {
 		return nil, &fs.PathError{Op: "get", Path: subject, Err: fs.ErrNotExist}
 	}
@@ -483,44 +454,28 @@ func (n *natsRemote) Get(ctx context.Context, name Name) (io.ReadCloser, error) 
 	if err := name.Check(); err != nil {
 		return nil, err
 	}
-	m, err := n.last(ctx, name.kind == KindState, n.subject(name))
+	m, err := n.last(ctx, n.subject(name))
 	if err != nil {
 		return nil, n.explained(err)
 	}
-	if m.parts() == 0 {
+	parts := m.parts()
+	if parts == 0 {
 		return io.NopCloser(bytes.NewReader(m.Data)), nil
 	}
-	return &natsParts{ctx: ctx, of: n, isState: name.kind == KindState, subject: n.subject(name), parts: m.parts()}, nil
-}
-
-// A natsParts reads a blob of several messages.
-type natsParts struct {
-	ctx     context.Context
-	of      *natsRemote
-	isState bool
-	subject string
-	at      int
-	parts   int
-	rest    []byte
-}
-
-func (p *natsParts) Read(to []byte) (int, error) {
-	for len(p.rest) == 0 {
-		if p.at == p.parts {
-			return 0, io.EOF
+	from, to := io.Pipe()
+	go func() {
+		for at := 0; at < parts && err == nil; at++ {
+			if m, err = n.last(ctx, part(n.subject(name), at)); err == nil {
+				_, err = to.Write(m.Data)
+			}
 		}
-		m, err := p.of.last(p.ctx, p.isState, p.subject+"."+strconv.Itoa(p.at))
-		if err != nil {
-			return 0, p.of.explained(err)
-		}
-		p.at, p.rest = p.at+1, m.Data
-	}
-	n := copy(to, p.rest)
-	p.rest = p.rest[n:]
-	return n, nil
+		_ = to.CloseWithError(n.explained(err)) // without one it is the end
+	}()
+	return from, nil
 }
 
-func (p *natsParts) Close() error { return nil }
+// part returns the subject of a part of a blob.
+func part(subject string, at int) string { return subject + "." + strconv.Itoa(at) }
 
 // mostPart is how long a message of ours is at most, if the server takes as much.
 const mostPart = 1 << 20
@@ -533,20 +488,20 @@ func (n *natsRemote) Put(ctx context.Context, name Name, size int64, from io.Rea
 	if err != nil {
 		return err
 	}
-	most, isState, subject := min(conn.MaxPayload(), mostPart), name.kind == KindState, n.subject(name)
+	most, subject := min(conn.MaxPayload(), mostPart), n.subject(name)
 	most -= min(512, most/2) // for the headers
 	if size <= most {
 		text, err := readExactly(from, size)
 		if err != nil {
 			return err
 		}
-		return n.put(ctx, isState, subject, text, 0)
+		return n.put(ctx, subject, text, 0)
 	}
 	parts := 0
 	for left := size; left > 0; parts++ {
 		text, err := readExactly(io.LimitReader(from, min(left, most)), min(left, most))
 		if err == nil {
-			err = n.put(ctx, isState, subject+"."+strconv.Itoa(parts), text, 0)
+			err = n.put(ctx, part(subject, parts), text, 0)
 		}
 		if err != nil {
 			return err
@@ -556,7 +511,7 @@ func (n *natsRemote) Put(ctx context.Context, name Name, size int64, from io.Rea
 	if _, err := readExactly(from, 0); err != nil {
 		return err
 	}
-	return n.put(ctx, isState, subject, nil, parts)
+	return n.put(ctx, subject, nil, parts)
 }
 
 // readExactly reads all there is, which must be so much.
@@ -570,7 +525,7 @@ func readExactly(from io.Reader, size int64) ([]byte, error) {
 
 // put keeps a message under a subject, and reads it back. Whether one was kept that nobody has answered for
 // is looked up, and done again if it was not.
-func (n *natsRemote) put(ctx context.Context, isState bool, subject string, text []byte, parts int) (err error) {
+func (n *natsRemote) put(ctx context.Context, subject string, text []byte, parts int) (err error) {
 	m := &nats.Msg{Subject: subject, Data: text}
 	if parts > 0 {
 		m.Header = nats.Header{partsHeader: {strconv.Itoa(parts)}}
@@ -588,13 +543,13 @@ func (n *natsRemote) put(ctx context.Context, isState bool, subject string, text
 		if err != nil && !isStored(err) && !errors.Is(err, ErrAway) || ctx.Err() != nil {
 			return n.explained(err)
 		}
-		there, getErr := n.last(ctx, isState, subject)
+		there, getErr := n.last(ctx, subject)
 		switch {
 		case getErr == nil && bytes.Equal(there.Data, text) && there.parts() == parts:
 			return nil
 		case getErr == nil && isStored(err): // it is another one
-			if err = n.remove(ctx, isState, there.Sequence); err == nil {
-				err = n.removeParts(ctx, isState, subject, parts)
+			if err = n.remove(ctx, subject, there.Sequence); err == nil {
+				err = n.removeParts(ctx, subject, parts)
 			}
 		case isFault(getErr, natsNoStream):
 			return n.explained(getErr)
@@ -606,8 +561,8 @@ func (n *natsRemote) put(ctx context.Context, isState bool, subject string, text
 }
 
 // remove overwrites a message.
-func (n *natsRemote) remove(ctx context.Context, isState bool, sequence uint64) error {
-	err := n.call(ctx, "STREAM.MSG.DELETE."+n.stream(isState), map[string]any{"seq": sequence}, nil)
+func (n *natsRemote) remove(ctx context.Context, subject string, sequence uint64) error {
+	err := n.call(ctx, "STREAM.MSG.DELETE."+n.stream(subject), map[string]any{"seq": sequence}, nil)
 	if isFault(err, natsNoMessage, 10043, 10057) { // it is gone since
 		return nil
 	}
@@ -618,28 +573,27 @@ func (n *natsRemote) Remove(ctx context.Context, name Name) error {
 	if err := name.Check(); err != nil {
 		return err
 	}
-	isState, subject := name.kind == KindState, n.subject(name)
-	m, err := n.last(ctx, isState, subject)
+	subject := n.subject(name)
+	m, err := n.last(ctx, subject)
 	if err == nil {
-		err = n.remove(ctx, isState, m.Sequence)
+		err = n.remove(ctx, subject, m.Sequence)
 	}
 	if err != nil && !isAbsent(err) {
 		return n.explained(err)
 	}
-	return n.explained(n.removeParts(ctx, isState, subject, 0)) // also those of a put that was cut short
+	return n.explained(n.removeParts(ctx, subject, 0)) // also those of a put that was cut short
 }
 
 // removeParts overwrites the parts of a blob from one on: the last one first, so that what is cut short leaves
 // none behind a gap.
-func (n *natsRemote) removeParts(ctx context.Context, isState bool, subject string, from int) error {
+func (n *natsRemote) removeParts(ctx context.Context, subject string, from int) error {
 	var all []uint64
-	next := func() (*natsMessage, error) { return n.last(ctx, isState, subject+"."+strconv.Itoa(from+len(all))) }
-	part, err := next()
-	for ; err == nil; part, err = next() {
-		all = append(all, part.Sequence)
+	m, err := n.last(ctx, part(subject, from))
+	for ; err == nil; m, err = n.last(ctx, part(subject, from+len(all))) {
+		all = append(all, m.Sequence)
 	}
 	for i := len(all) - 1; i >= 0 && isAbsent(err); i-- {
-		err = cmp.Or(n.remove(ctx, isState, all[i]), err)
+		err = cmp.Or(n.remove(ctx, subject, all[i]), err)
 	}
 	if isAbsent(err) {
 		return nil
@@ -649,19 +603,16 @@ func (n *natsRemote) removeParts(ctx context.Context, isState bool, subject stri
 
 func (n *natsRemote) Wait(ctx context.Context) error {
 	n.mu.Lock()
-	isListed := n.listed
+	isListening := n.isListening
 	n.mu.Unlock()
-	if !isListed {
-		return ctx.Err()
+	if isListening {
+		select {
+		case <-n.news:
+		case <-time.After(longestWait):
+		case <-ctx.Done():
+		}
 	}
-	select {
-	case <-n.news:
-		return nil
-	case <-time.After(longestWait):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return ctx.Err()
 }
 
 // Close does not wait for a connection that is being made.

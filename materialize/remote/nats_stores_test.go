@@ -476,7 +476,11 @@ func TestNATSLost(t *testing.T) {
 	// What was changed there is not taken in, and keeps nobody else from being heard.
 	late, id := newNATSStore(t, address), string(all[0].id(t))
 	trustEachOther(t, append(all, late)...)
-	for _, span := range list(t, all[0].through).Tellers[all[0].id(t)].Segments {
+	for _, name := range list(t, all[0].through).Blobs {
+		span := name.Span()
+		if name.Teller() != all[0].id(t) || name.Kind() != remote.KindSegment {
+			continue
+		}
 		subject := "filebus.blob." + id + ".log." + string(span.Origin) + "." + span.String()
 		purge("filebus_filebus", subject)
 		if _, err := admin.Request(subject, []byte("something else"), 10*time.Second); err != nil {

@@ -112,16 +112,7 @@ func (f *five) hearBit(m *memory, late *machine) {
 	f.t.Helper()
 	until := map[record.StoreID]uint64{}
 	defer func() { m.Hide = nil }()
-	m.Hide = func(teller record.StoreID, o remote.Offer) remote.Offer {
-		var seen []remote.Span
-		for _, s := range o.Segments {
-			if s.Last <= until[teller] {
-				seen = append(seen, s)
-			}
-		}
-		o.Segments = seen
-		return o
-	}
+	m.Hide = func(n remote.Name) bool { return n.Span().Last > until[n.Teller()] }
 	for range 12 {
 		until[f.machines[f.IntN(4)].id()] += uint64(f.IntN(40))
 		late.pull()

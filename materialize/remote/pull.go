@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"math"
 	"slices"
 
 	"filebus/materialize"
@@ -32,6 +33,10 @@ type Pulled struct {
 	Strays    []Stray            `json:"strays"`
 }
 
+func refuse(teller record.StoreID, err error) Refused {
+	return Refused{Teller: teller, Error: err, Reason: err.Error()}
+}
+
 // Pull takes in what other stores have told in a remote and this one has not heard. What a store that is not
 // trusted has told, and what is forged, cut, or of another log, changes nothing, and is named.
 func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
@@ -41,16 +46,12 @@ func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
 	}
 	out.Strays = append(out.Strays, r.listing.Strays...)
 	logs := map[record.StoreID][]Name{}
-	for teller, offer := range r.listing.Tellers {
-		if teller == r.own {
-			continue
-		}
-		r.accept(ctx, teller, offer, out)
-		for _, s := range offer.Segments {
-			if r.Trust.Knows(teller) && s.Origin != r.own {
-				logs[s.Origin] = append(logs[s.Origin], SegmentName(teller, s))
-			}
-		}
+	for _, teller := range r.listing.tellers() {
+		r.accept(ctx, teller, out)
+	}
+	counts := func(n Name) bool { return n.span.Origin != r.own && n.teller != r.own && r.Trust.Knows(n.teller) }
+	for _, name := range r.segments(counts) {
+		logs[name.span.Origin] = append(logs[name.span.Origin], name)
 	}
 	var failed error
 	for _, origin := range slices.Sorted(maps.Keys(logs)) {
@@ -63,35 +64,38 @@ func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
 }
 
 // accept names a store that is not trusted, or signs with another key.
-func (r *Replica) accept(ctx context.Context, teller record.StoreID, offer Offer, out *Pulled) {
-	if !offer.HasState && r.Trust.Knows(teller) {
+func (r *Replica) accept(ctx context.Context, teller record.StoreID, out *Pulled) {
+	if teller == r.own || r.Trust.Knows(teller) && !slices.Contains(r.listing.Blobs, StateName(teller)) {
 		return // its segments are signed, too
 	}
 	state, key, err := r.stateOf(ctx, teller, nil)
 	if err == nil {
 		err = r.Trust.Check(teller, key)
 	}
-	if err == nil {
-		return
-	}
-	refused := Refused{Teller: teller, Error: err, Reason: err.Error()}
-	if state != nil {
+	if err != nil {
+		refused := refuse(teller, err)
 		refused.Label = state.Label
+		out.Refused = append(out.Refused, refused)
 	}
-	out.Refused = append(out.Refused, refused)
 }
 
 // isWrong reports whether an error says that a blob is not to be taken in, as against one that cannot
 // be read just now.
 func isWrong(err error) bool {
-	return errors.Is(err, ErrForged) || errors.Is(err, ErrMalformed) || errors.Is(err, ErrUnknownKey) || errors.Is(err, ErrChangedKey) ||
-		errors.Is(err, record.Damaged) || errors.Is(err, record.NewerStore) || errors.Is(err, materialize.ErrOtherLog) || errors.Is(err, materialize.ErrGap)
+	return errors.Is(err, record.Damaged) || errors.Is(err, record.NewerStore) || errors.Is(err, ErrUnknownKey) || errors.Is(err, ErrChangedKey) ||
+		errors.Is(err, materialize.ErrOtherLog) || errors.Is(err, materialize.ErrGap)
 }
 
 // hear takes in what follows of one log, piece by piece.
 func (r *Replica) hear(ctx context.Context, origin record.StoreID, all []Name, out *Pulled) error {
-	slices.SortFunc(all, func(a, b Name) int { // its own word first, then what goes furthest
-		return cmp.Or(isNot(a.teller == origin)-isNot(b.teller == origin), -cmp.Compare(a.span.Last, b.span.Last), cmp.Compare(a.teller, b.teller))
+	reach := func(n Name) uint64 { // its own word is first, then what goes furthest
+		if n.teller == origin {
+			return math.MaxUint64
+		}
+		return n.span.Last
+	}
+	slices.SortFunc(all, func(a, b Name) int {
+		return cmp.Or(cmp.Compare(reach(b), reach(a)), cmp.Compare(b.span.Last, a.span.Last), cmp.Compare(a.teller, b.teller))
 	})
 	var refused []Refused
 	var failed error
@@ -119,7 +123,7 @@ func (r *Replica) hear(ctx context.Context, origin record.StoreID, all []Name, o
 		case isAbsent(err) && ctx.Err() == nil:
 			out.Waiting = append(out.Waiting, Refused{Teller: name.teller, Error: err, Reason: "a part of it is not there yet: " + name.String()})
 		case isWrong(err) && ctx.Err() == nil:
-			refused = append(refused, Refused{Teller: name.teller, Error: err, Reason: err.Error()})
+			refused = append(refused, refuse(name.teller, err))
 		case ctx.Err() == nil:
 			failed = errors.Join(failed, err)
 		default:
@@ -128,25 +132,13 @@ func (r *Replica) hear(ctx context.Context, origin record.StoreID, all []Name, o
 	}
 }
 
-// isNot sorts what is true first.
-func isNot(b bool) int {
-	if b {
-		return 0
-	}
-	return 1
-}
-
 // wait names a log of which there is more, behind a gap.
 func (r *Replica) wait(origin record.StoreID, heard uint64, all []Name, out *Pulled) {
-	first := uint64(0)
-	for _, n := range all {
-		if n.span.First > heard+1 && (first == 0 || n.span.First < first) {
-			first = n.span.First
-		}
-	}
-	if first > 0 {
-		err := record.Partly.Errorf("entries %d to %d of the log of %s are not there yet", heard+1, first-1, origin)
-		out.Waiting = append(out.Waiting, Refused{Teller: origin, Error: err, Reason: err.Error()})
+	all = slices.DeleteFunc(all, func(n Name) bool { return n.span.First <= heard+1 })
+	if len(all) > 0 {
+		first := slices.MinFunc(all, func(a, b Name) int { return a.span.compare(b.span) }).span.First
+		out.Waiting = append(out.Waiting,
+			refuse(origin, record.Partly.Errorf("entries %d to %d of the log of %s are not there yet", heard+1, first-1, origin)))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +47,7 @@ type Replica struct {
 	own     record.StoreID
 	mine    map[record.StoreID]bool // that one, and the earlier ones
 	end     bundle.Place            // of the own log
-	heard   []Heard                 // of others, in the order of their ids
+	heard   []Heard                 // of others, in the order of their ids, and then of this one
 	listing *Listing
 }
 
@@ -70,42 +69,32 @@ func (r *Replica) look(ctx context.Context) (err error) {
 	}
 	return r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
 		tellers, err := tx.Tellers()
-		for _, id := range tellers {
-			h, heardErr := r.heardOf(tx, id)
-			if r.heard = append(r.heard, h); heardErr != nil {
-				err = heardErr
-			}
+		for _, id := range append(tellers, r.own) {
+			place, heardErr := bundle.Place{}, error(nil)
+			place.Position, place.Chain, heardErr = tx.Heard(id)
+			r.end, r.heard, err = place, append(r.heard, Heard{id, place}), cmp.Or(err, heardErr)
 		}
-		own, ownErr := r.heardOf(tx, r.own)
-		r.end = own.Place
-		return errors.Join(err, ownErr)
+		return err
 	})
 }
 
-func (r *Replica) heardOf(tx *store.Tx, origin record.StoreID) (h Heard, err error) {
-	h.Origin = origin
-	h.Position, h.Chain, err = tx.Heard(origin)
-	return h, err
-}
-
-// covered returns up to where the log of a store lies there without a gap, told by those that count.
-func (r *Replica) covered(origin record.StoreID, counts func(teller record.StoreID) bool) uint64 {
-	return r.gaps(origin, math.MaxUint64, counts)[0].First - 1
+// segments returns those that are there.
+func (r *Replica) segments(are func(Name) bool) (all []Name) {
+	for _, name := range r.listing.Blobs {
+		if name.kind == KindSegment && are(name) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // gaps returns what is not there of a log up to its end, told by those that count.
 func (r *Replica) gaps(origin record.StoreID, end uint64, counts func(teller record.StoreID) bool) (all []Span) {
-	var spans []Span
-	for teller, offer := range r.listing.Tellers {
-		for _, s := range offer.Segments {
-			if s.Origin == origin && counts(teller) {
-				spans = append(spans, s)
-			}
-		}
-	}
-	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.First, b.First) })
+	there := r.segments(func(n Name) bool { return n.span.Origin == origin && counts(n.teller) })
+	slices.SortFunc(there, func(a, b Name) int { return a.span.compare(b.span) })
 	next := uint64(1)
-	for _, s := range spans {
+	for _, name := range there {
+		s := name.span
 		if s.First > next && next <= end {
 			all = append(all, Span{origin, next, min(s.First-1, end)})
 		}
@@ -150,50 +139,44 @@ func (r *Replica) Push(ctx context.Context) (*Pushed, error) {
 	if err != nil {
 		return out, err
 	}
-	state := r.ownState(ctx)
+	state, _, _ := r.stateOf(ctx, r.own, nil) // what cannot be read is said anew
 	isOwn := func(teller record.StoreID) bool { return teller == r.own }
-	if err = r.tidy(ctx); err == nil {
-		err = r.doubt(ctx)
+	for _, step := range []func() error{
+		func() error { return r.tidy(ctx) },
+		func() error { return r.doubt(ctx) },
+		func() error { return r.tell(ctx, key, r.gaps(r.own, r.end.Position, isOwn), out) },
+		func() error { return r.retell(ctx, key, out) },
+		func() error { return r.erase(ctx, state.Erased, out) },
+		func() error { return r.sayState(ctx, key, state) },
+	} {
+		if err := step(); err != nil {
+			return out, err
+		}
 	}
-	if err == nil {
-		err = r.tell(ctx, key, r.gaps(r.own, r.end.Position, isOwn), out)
-	}
-	if err == nil {
-		err = r.retell(ctx, key, out)
-	}
-	if err == nil {
-		err = r.erase(ctx, state.Erased, out)
-	}
-	if err != nil {
-		return out, err
-	}
-	return out, r.sayState(ctx, key, state)
+	return out, nil
 }
 
 // claim makes sure that nobody else writes under the id of this store: a copy of it, or the one that it
 // is a copy of. This one goes on under another id then.
 func (r *Replica) claim(ctx context.Context, out *Pushed) error {
-	var last Span
-	for _, s := range r.listing.Tellers[r.own].Segments {
-		if s.Origin == r.own && s.Last > last.Last {
-			last = s
-		}
-	}
-	if last.Last == 0 {
+	own := r.segments(func(n Name) bool { return n.teller == r.own && n.span.Origin == r.own })
+	if len(own) == 0 {
 		return nil
 	}
-	content, _, err := Fetch(ctx, r.Transport, SegmentName(r.own, last), nil)
-	if errors.Is(err, ErrForged) || errors.Is(err, ErrMalformed) { // it says nothing, and is told anew if it is missing
-		if err = r.remove(ctx, last); err == nil {
+	name := slices.MaxFunc(own, func(a, b Name) int { return cmp.Compare(a.span.Last, b.span.Last) })
+	last := name.span.Last
+	content, _, err := Fetch(ctx, r.Transport, name, nil)
+	if errors.Is(err, record.Damaged) { // it says nothing, and is told anew if it is missing
+		if err = r.remove(ctx, name); err == nil {
 			err = r.claim(ctx, out)
 		}
 		return err
 	}
-	isOther := last.Last > r.end.Position
+	isOther := last > r.end.Position
 	if err == nil && !isOther {
 		err = r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
-			link, err := tx.Chain(last.Last)
-			isOther = !bytes.HasSuffix(content, []byte(bundle.Place{Position: last.Last, Chain: link}.String()+"\n"))
+			link, err := tx.Chain(last)
+			isOther = !bytes.HasSuffix(content, []byte(bundle.Place{Position: last, Chain: link}.String()+"\n"))
 			return err
 		})
 	}
@@ -240,7 +223,7 @@ func (r *Replica) segment(ctx context.Context, key Key, request bundle.Request, 
 		return written, err
 	}
 	name := SegmentName(key.teller, Span{request.Origin, written.Before.Position + 1, written.End.Position})
-	if !slices.Contains(r.listing.Tellers[key.teller].Segments, name.span) {
+	if !slices.Contains(r.listing.Blobs, name) {
 		err = r.note(name)
 	}
 	if out.Bytes += int64(text.Len()); err == nil {
@@ -250,7 +233,9 @@ func (r *Replica) segment(ctx context.Context, key Key, request bundle.Request, 
 }
 
 func (r *Replica) putBody(ctx context.Context, name Name, body store.Content, out *Pushed) error {
-	if isThere, err := Has(ctx, r.Transport, name); err != nil || isThere {
+	if there, err := r.Transport.Get(ctx, name); err == nil {
+		return there.Close()
+	} else if !isAbsent(err) {
 		return err
 	}
 	from, size, err := bundle.Apart(body)
@@ -286,10 +271,8 @@ func (r *Replica) noted() (map[Name]bool, error) {
 			all[name] = true
 		}
 	}
-	for teller := range r.mine {
-		for _, s := range r.listing.Tellers[teller].Segments {
-			all[SegmentName(teller, s)] = true
-		}
+	for _, name := range r.segments(func(n Name) bool { return r.mine[n.teller] }) {
+		all[name] = true
 	}
 	return all, nil
 }
@@ -363,7 +346,7 @@ func lookThrough(content store.Content, of *record.Record) ([]secrets.Finding, e
 // retell writes what a remote has lost of the logs of stores that say nothing any more.
 func (r *Replica) retell(ctx context.Context, key Key, out *Pushed) error {
 	for _, h := range r.heard {
-		if r.mine[h.Origin] && h.Origin != r.own || r.isAlive(ctx, h.Origin) {
+		if r.mine[h.Origin] || r.isAlive(ctx, h.Origin) {
 			continue
 		}
 		counts := func(teller record.StoreID) bool { return teller == r.own || r.Trust.Knows(teller) }
@@ -382,40 +365,32 @@ func (r *Replica) isAlive(ctx context.Context, origin record.StoreID) bool {
 	return err == nil && r.Now().Sub(state.Time) < orphaned
 }
 
-// stateOf reads what a store says of itself. Without trust it may be anybody's word.
+// stateOf reads what a store says of itself; beside an error that is nothing. Without trust it may be anybody's word.
 func (r *Replica) stateOf(ctx context.Context, teller record.StoreID, trust *Trust) (*State, PublicKey, error) {
 	content, key, err := Fetch(ctx, r.Transport, StateName(teller), trust)
 	if err != nil {
-		return nil, key, err
+		return &State{}, key, err
 	}
 	state, err := ParseState(content)
 	if err == nil && state.Origin != teller {
-		err = malformed("the state of "+string(teller), "it is of %s", state.Origin)
+		state, err = &State{}, malformed("the state of "+string(teller), "it is of %s", state.Origin)
 	}
 	return state, key, err
 }
 
-// ownState returns what this store has said of itself there; if that is nothing, or cannot be read, nothing.
-func (r *Replica) ownState(ctx context.Context) *State {
-	if state, _, err := r.stateOf(ctx, r.own, nil); err == nil {
-		return state
-	}
-	return &State{}
-}
-
 // sayState says anew how far this store is, if that is something new.
 func (r *Replica) sayState(ctx context.Context, key Key, was *State) error {
-	now := &State{Origin: r.own, Label: r.Label, Time: r.Now(), At: r.end, Erased: r.end.Position}
-	for _, h := range r.heard {
-		if h.Origin != r.own {
-			now.Heard = append(now.Heard, h)
-		}
-	}
+	others := slices.DeleteFunc(slices.Clone(r.heard), func(h Heard) bool { return h.Origin == r.own })
+	now := &State{Origin: r.own, Label: r.Label, Time: r.Now(), At: r.end, Erased: r.end.Position, Heard: others}
 	isSame := was.At == now.At && !was.Left && was.Label == now.Label && was.Erased == now.Erased && slices.Equal(was.Heard, now.Heard)
 	if isSame && now.Time.Sub(was.Time) < orphaned/2 && !now.Time.Before(was.Time) {
 		return nil
 	}
-	content, err := now.Encode()
+	return r.say(ctx, key, now)
+}
+
+func (r *Replica) say(ctx context.Context, key Key, state *State) error {
+	content, err := state.Encode()
 	if err != nil {
 		return err
 	}
@@ -428,16 +403,12 @@ func (r *Replica) Leave(ctx context.Context) error {
 		return err
 	}
 	key, err := r.Keys.Of(r.own)
-	state := r.ownState(ctx)
-	if err != nil || state.Origin == "" {
+	state, _, stateErr := r.stateOf(ctx, r.own, nil)
+	if err != nil || stateErr != nil { // then it has not said that it is there
 		return err
 	}
 	state.Time, state.Left = r.Now(), true
-	content, err := state.Encode()
-	if err != nil {
-		return err
-	}
-	return Publish(ctx, r.Transport, key, StateName(r.own), content)
+	return r.say(ctx, key, state)
 }
 
 // erase writes segments anew that have what was destroyed here behind a position of the own log, and removes
@@ -491,7 +462,7 @@ func (r *Replica) rewrite(ctx context.Context, name Name, gone map[record.Ref]bo
 	if err == nil {
 		old, _, err = Fetch(ctx, r.Transport, name, nil)
 	}
-	if err != nil && !isAbsent(err) && !errors.Is(err, ErrForged) && !errors.Is(err, ErrMalformed) {
+	if err != nil && !isAbsent(err) && !errors.Is(err, record.Damaged) {
 		return err
 	}
 	out.Erased++

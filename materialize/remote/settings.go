@@ -1,8 +1,7 @@
 package remote
 
 import (
-	"io/fs"
-	"slices"
+	"cmp"
 	"strings"
 
 	"filebus/store/folder"
@@ -39,22 +38,13 @@ func CheckName(name string) error {
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 func (s *Setting) encode() []byte {
-	text := appendField([]byte("filebus remote of a store "+version), "address", s.Address)
-	text = appendField(text, "label", string(s.Label))
+	text := appendFields([]byte("filebus remote of a store "+version), "address", s.Address, "label", string(s.Label))
 	for _, key := range filtered {
 		for _, value := range s.Filter.Values(key) {
-			text = appendField(text, key, dotted(key, value))
+			text = appendFields(text, key, cmp.Or(value, ".")) // the own tree, as filters read it
 		}
 	}
 	return text
-}
-
-// dotted writes the own tree as filters read it.
-func dotted(key, value string) string {
-	if key == "tree" && value == "" {
-		return "."
-	}
-	return value
 }
 
 // LoadSetting reads what a store, whose folder is given, keeps of a remote.
@@ -99,10 +89,11 @@ func Names(dir folder.Folder) ([]string, error) {
 	if isAbsent(err) {
 		return nil, nil
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.Type().IsRegular() || CheckName(e.Name()) != nil })
 	var names []string
 	for _, e := range entries {
-		names = append(names, e.Name())
+		if e.Type().IsRegular() && CheckName(e.Name()) == nil {
+			names = append(names, e.Name())
+		}
 	}
 	return names, err
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,6 +41,15 @@ type Heard struct {
 	bundle.Place
 }
 
+// position returns how far the log of a store was heard; 0: not at all.
+func position(all []Heard, origin record.StoreID) uint64 {
+	at := slices.IndexFunc(all, func(h Heard) bool { return h.Origin == origin })
+	if at < 0 {
+		return 0
+	}
+	return all[at].Position
+}
+
 func parseHeard(text string) (h Heard, err error) {
 	origin, place, _ := strings.Cut(text, " ")
 	if h.Origin, err = record.ParseStoreID(origin); err == nil {
@@ -56,16 +66,13 @@ func (s *State) Encode() ([]byte, error) {
 }
 
 func (s *State) encode() []byte {
-	text := appendField([]byte("filebus state "+version), "origin", string(s.Origin))
-	text = appendField(text, "label", string(s.Label))
-	text = appendField(text, "time", record.FormatTime(s.Time))
-	text = appendField(text, "at", s.At.String())
-	text = appendField(text, "erased", strconv.FormatUint(s.Erased, 10))
+	text := appendFields([]byte("filebus state "+version), "origin", string(s.Origin), "label", string(s.Label),
+		"time", record.FormatTime(s.Time), "at", s.At.String(), "erased", strconv.FormatUint(s.Erased, 10))
 	if s.Left {
-		text = appendField(text, "left", "yes")
+		text = appendFields(text, "left", "yes")
 	}
 	for _, h := range s.Heard {
-		text = appendField(text, "heard", string(h.Origin)+" "+h.Place.String())
+		text = appendFields(text, "heard", string(h.Origin)+" "+h.Place.String())
 	}
 	return text
 }
@@ -89,11 +96,12 @@ func ParseState(state []byte) (*State, error) {
 		isWrong = isWrong || h.Origin == s.Origin || len(s.Heard) > 0 && h.Origin <= s.Heard[len(s.Heard)-1].Origin
 		s.Heard = append(s.Heard, h)
 	}
-	if err := r.end(); err != nil {
-		return nil, err
+	err := r.end()
+	if err == nil && (isWrong || !bytes.Equal(s.encode(), state)) {
+		err = malformed(r.what, "its fields contradict each other, or are not as they are written")
 	}
-	if isWrong || !bytes.Equal(s.encode(), state) {
-		return nil, malformed(r.what, "its fields contradict each other, or are not as they are written")
+	if err != nil {
+		return &State{}, err
 	}
 	return s, nil
 }

@@ -2,8 +2,7 @@ package remote
 
 import (
 	"context"
-	"maps"
-	"slices"
+	"math"
 	"time"
 
 	"filebus/store"
@@ -50,12 +49,10 @@ func (r *Replica) Status(ctx context.Context) (*Status, error) {
 		out.Destroyed, err = tx.LastDrop()
 		return err
 	})
-	if d, ok := r.Transport.(interface {
-		Durability(context.Context) (*Durability, error)
-	}); ok && err == nil {
+	if d, ok := r.Transport.(*natsRemote); ok && err == nil {
 		out.Durability, err = d.Durability(ctx)
 	}
-	for _, teller := range slices.Sorted(maps.Keys(r.listing.Tellers)) {
+	for _, teller := range r.listing.tellers() {
 		if err == nil {
 			out.Peers = append(out.Peers, r.peer(ctx, teller, out))
 			err = ctx.Err()
@@ -65,13 +62,8 @@ func (r *Replica) Status(ctx context.Context) (*Status, error) {
 }
 
 func (r *Replica) peer(ctx context.Context, teller record.StoreID, s *Status) Peer {
-	p := Peer{Store: teller, IsOwn: teller == r.own, IsFormer: teller != r.own && r.mine[teller], There: r.covered(teller, func(id record.StoreID) bool { return id == teller })}
-	if i := slices.IndexFunc(r.heard, func(h Heard) bool { return h.Origin == teller }); i >= 0 {
-		p.Here = r.heard[i].Position
-	}
-	if teller == r.own {
-		p.Here = r.end.Position
-	}
+	p := Peer{Store: teller, IsOwn: teller == r.own, IsFormer: teller != r.own && r.mine[teller], Here: position(r.heard, teller)}
+	p.There = r.gaps(teller, math.MaxUint64, func(id record.StoreID) bool { return id == teller })[0].First - 1
 	state, key, err := r.stateOf(ctx, teller, nil)
 	if err != nil {
 		p.Problem = err.Error()
@@ -82,12 +74,8 @@ func (r *Replica) peer(ctx context.Context, teller record.StoreID, s *Status) Pe
 		p.Problem = err.Error()
 	}
 	p.Trusted = p.Problem == "" && !p.IsOwn
-	for _, h := range state.Heard {
-		if h.Origin == r.own {
-			p.Heard = h.Position
-		}
-	}
-	if teller == r.own {
+	p.Heard = position(state.Heard, r.own)
+	if p.IsOwn {
 		p.Heard = state.At.Position
 	}
 	p.Behind = s.Position - min(p.Heard, s.Position)

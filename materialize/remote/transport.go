@@ -9,10 +9,12 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"filebus/store/record"
@@ -41,14 +43,25 @@ type Transport interface {
 
 // A Listing is what a remote holds. Bodies are not listed, for there can be many.
 type Listing struct {
-	Tellers map[record.StoreID]Offer
-	Strays  []Stray // in the order of their paths
+	Blobs  []Name  // the states and segments, in the order of their texts; segments may overlap
+	Strays []Stray // in the order of their paths
 }
 
-// An Offer is what one store has put into a remote.
-type Offer struct {
-	HasState bool
-	Segments []Span // by origin, then first and last entry; they may overlap
+// tellers returns the stores that have put something there.
+func (l *Listing) tellers() (all []record.StoreID) {
+	for _, name := range l.Blobs {
+		all = append(all, name.teller)
+	}
+	return slices.Compact(all)
+}
+
+// sort puts a listing in order.
+func (l *Listing) sort() *Listing {
+	slices.SortFunc(l.Blobs, func(a, b Name) int {
+		return cmp.Or(cmp.Compare(a.teller, b.teller), cmp.Compare(a.span.Origin, b.span.Origin), a.span.compare(b.span))
+	})
+	slices.SortFunc(l.Strays, func(a, b Stray) int { return cmp.Compare(a.Path, b.Path) })
+	return l
 }
 
 // A Stray is something in a remote that is no blob, such as the "conflicted copy" of a program
@@ -87,12 +100,10 @@ func Open(ctx context.Context, address string, options Options) (Transport, erro
 	return f, err
 }
 
-const schemeLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
-
 // folderOf returns the folder that an address means. A single letter before a colon is a drive.
 func folderOf(address string) (string, error) {
 	dir := address
-	if scheme, _, found := strings.Cut(address, ":"); found && len(scheme) > 1 && strings.Trim(scheme, schemeLetters) == "" {
+	if scheme, _, found := strings.Cut(address, ":"); found && len(scheme) > 1 && strings.Trim(scheme, letters+"+-") == "" {
 		u, err := url.Parse(address)
 		switch {
 		case scheme != "file":
@@ -106,16 +117,4 @@ func folderOf(address string) (string, error) {
 		return "", record.Usage.Errorf("the address %q names no folder", address)
 	}
 	return filepath.Clean(filepath.FromSlash(dir)), nil
-}
-
-// Has reports whether a blob is there.
-func Has(ctx context.Context, t Transport, name Name) (bool, error) {
-	blob, err := t.Get(ctx, name)
-	if isAbsent(err) {
-		return false, nil
-	}
-	if err == nil {
-		err = blob.Close()
-	}
-	return err == nil, err
 }

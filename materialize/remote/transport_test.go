@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -77,9 +78,6 @@ func wants(t *testing.T, r remote.Transport, name remote.Name, want string) {
 	} else if want != "" && (err != nil || got != want) {
 		t.Errorf("Get of %s = %d bytes %.40q, %v; want %d bytes %.40q", name, len(got), got, err, len(want), want)
 	}
-	if has, err := remote.Has(t.Context(), r, name); err != nil || has != (want != "") {
-		t.Errorf("Has of %s = %t, %v", name, has, err)
-	}
 }
 
 func list(t *testing.T, r remote.Transport) *remote.Listing {
@@ -120,7 +118,7 @@ func testBlobs(t *testing.T, open func() remote.Transport) {
 
 func testList(t *testing.T, open func() remote.Transport) {
 	here, there := open(), open()
-	if l := list(t, here); len(l.Tellers) != 0 || len(l.Strays) != 0 {
+	if l := list(t, here); len(l.Blobs) != 0 || len(l.Strays) != 0 {
 		t.Errorf("List of nothing = %+v", l)
 	}
 	other := remote.Span{Origin: storeB, First: 1, Last: 1}
@@ -131,11 +129,12 @@ func testList(t *testing.T, open func() remote.Transport) {
 	put(t, here, remote.StateName(storeB), "x")
 	put(t, here, remote.BodyName(storeA, record.DigestOf(nil)), "x")
 	l := list(t, there)
-	if got, want := fmt.Sprint(l.Tellers[storeA]), fmt.Sprint(remote.Offer{Segments: spans}); got != want {
-		t.Errorf("the first store has %s, want %s", got, want)
+	var want []remote.Name
+	for _, s := range spans {
+		want = append(want, remote.SegmentName(storeA, s))
 	}
-	if b := l.Tellers[storeB]; !b.HasState || len(b.Segments) != 0 || len(l.Tellers) != 2 || len(l.Strays) != 0 {
-		t.Errorf("List = %+v, want a state of %s and no strays", l, storeB)
+	if want = append(want, remote.StateName(storeB)); !slices.Equal(l.Blobs, want) || len(l.Strays) != 0 {
+		t.Errorf("List = %+v, want %v and no strays", l, want)
 	}
 	if err := here.Remove(t.Context(), remote.SegmentName(storeA, span(3, 9))); err != nil {
 		t.Fatal(err)
@@ -173,7 +172,7 @@ func testFailingReader(t *testing.T, open func() remote.Transport) {
 		t.Errorf("Put = %v, want that of the reader", err)
 	}
 	wants(t, r, name, "")
-	if l := list(t, r); l.Tellers[storeA].HasState || len(l.Strays) != 0 {
+	if l := list(t, r); len(l.Blobs) != 0 || len(l.Strays) != 0 {
 		t.Errorf("List = %+v, want nothing", l)
 	}
 }
@@ -225,8 +224,8 @@ func testManyStores(t *testing.T, open func() remote.Transport) {
 	if got := len(Spans(l)); got != stores*segments || len(l.Strays) != 0 {
 		t.Errorf("%d segments and the strays %v, want %d and none", got, l.Strays, stores*segments)
 	}
-	for teller, offer := range l.Tellers {
-		wants(t, r, remote.SegmentName(teller, offer.Segments[0]), string(teller))
+	for _, name := range l.Blobs {
+		wants(t, r, name, string(name.Teller()))
 	}
 }
 
@@ -280,7 +279,7 @@ func testWait(t *testing.T, open func() remote.Transport) {
 	}
 	list(t, there)
 	put(t, here, remote.StateName(storeA), "between the list and the wait")
-	for !list(t, there).Tellers[storeA].HasState {
+	for !slices.Contains(list(t, there).Blobs, remote.StateName(storeA)) {
 		if err := there.Wait(ctx); err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package remote
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,8 +43,8 @@ func parseTrustee(line string) (t Trustee, err error) {
 // Trust is whom one store trusts. What another process has changed since LoadTrust is lost with
 // a Set: hold a lock from one to the other.
 type Trust struct {
-	dir  folder.Folder
-	list []Trustee // in the order of their ids
+	dir   folder.Folder
+	known map[record.StoreID]Trustee
 }
 
 // LoadTrust reads the file "trusted" of a folder below that of the store. Without it nobody is.
@@ -52,8 +53,12 @@ func LoadTrust(dir folder.Folder) (*Trust, error) {
 	if err != nil && !isAbsent(err) {
 		return nil, err
 	}
+	t := &Trust{dir, map[record.StoreID]Trustee{}}
 	list, err := parseTrusted("the file "+dir.Path(trustFile), string(text))
-	return &Trust{dir, list}, err
+	for _, trustee := range list {
+		t.known[trustee.Teller] = trustee
+	}
+	return t, err
 }
 
 // parseTrusted reads what Set writes, and nothing else.
@@ -70,26 +75,23 @@ func parseTrusted(what, text string) (list []Trustee, err error) {
 }
 
 // All returns who is trusted, in the order of the ids.
-func (t *Trust) All() []Trustee { return slices.Clone(t.list) }
+func (t *Trust) All() []Trustee {
+	return slices.SortedFunc(maps.Values(t.known), func(a, b Trustee) int { return cmp.Compare(a.Teller, b.Teller) })
+}
 
 // Knows reports whether a store is trusted with some key.
-func (t *Trust) Knows(teller record.StoreID) bool {
-	return slices.ContainsFunc(t.list, func(known Trustee) bool { return known.Teller == teller })
-}
+func (t *Trust) Knows(teller record.StoreID) bool { return t.known[teller] != Trustee{} }
 
 // Check returns an error of ErrUnknownKey or ErrChangedKey unless a store is trusted with a key.
 func (t *Trust) Check(teller record.StoreID, key PublicKey) error {
-	err := record.Untrusted.Errorf("the store %s is not trusted; its key is %s", teller, key.Fingerprint())
-	reason := ErrUnknownKey
-	for _, known := range t.list {
-		if known.Teller != teller {
-			continue
-		}
-		if known.Key == key {
-			return nil
-		}
-		reason = ErrChangedKey
-		err = record.Untrusted.Errorf("the store %s (%s) is trusted with the key %s, and now signs with %s: ask its user why",
+	known := t.known[teller]
+	reason, err := ErrUnknownKey, record.Untrusted.Errorf("the store %s is not trusted; its key is %s", teller, key.Fingerprint())
+	switch {
+	case !t.Knows(teller):
+	case known.Key == key:
+		return nil
+	default:
+		reason, err = ErrChangedKey, record.Untrusted.Errorf("the store %s (%s) is trusted with the key %s, and now signs with %s: ask its user why",
 			teller, known.Label, known.Key.Fingerprint(), key.Fingerprint())
 	}
 	return err.Because(reason, string(teller), key.String()).
@@ -101,31 +103,27 @@ func (t *Trust) Set(trustee Trustee) error {
 	if _, err := parseTrustee(trustee.String()); err != nil {
 		return record.Usage.Errorf("trusting the store %q: %w", trustee.Teller, err)
 	}
-	return t.write(trustee.Teller, trustee)
+	t.known[trustee.Teller] = trustee
+	return t.write()
 }
 
 // Remove trusts a store no more. That it was not trusted is no error.
-func (t *Trust) Remove(teller record.StoreID) error { return t.write(teller) }
+func (t *Trust) Remove(teller record.StoreID) error {
+	delete(t.known, teller)
+	return t.write()
+}
 
 // vouch trusts a store that nobody has trusted yet, as long as t is used.
 func (t *Trust) vouch(trustee Trustee) {
 	if !t.Knows(trustee.Teller) {
-		t.list = append(t.list, trustee)
+		t.known[trustee.Teller] = trustee
 	}
 }
 
-// write puts at most one trustee in the place of that of a store.
-func (t *Trust) write(teller record.StoreID, now ...Trustee) error {
-	list := slices.DeleteFunc(t.All(), func(known Trustee) bool { return known.Teller == teller })
-	list = append(list, now...)
-	slices.SortFunc(list, func(a, b Trustee) int { return cmp.Compare(a.Teller, b.Teller) })
+func (t *Trust) write() error {
 	var text []byte
-	for _, trustee := range list {
+	for _, trustee := range t.All() {
 		text = fmt.Appendln(text, trustee)
 	}
-	if err := cmp.Or(t.dir.Make("."), t.dir.Replace(trustFile, text, true)); err != nil {
-		return err
-	}
-	t.list = list
-	return nil
+	return cmp.Or(t.dir.Make("."), t.dir.Replace(trustFile, text, true))
 }
