@@ -183,7 +183,8 @@ func (a *applier) write(ctx context.Context, steps []store.Step) error {
 		a.report.Retired, a.report.Destroyed = was.Retired, was.Destroyed
 		files, names := plan.Files{}, map[record.Name]bool{}
 		for _, step := range steps {
-			for _, ref := range append(tx.Near(step.Ref), step.Ref) {
+			known, _ := tx.Trace(step.Ref)
+			for _, ref := range append(known.Follows, step.Ref) {
 				if v, err := tx.Get(ref); err == nil {
 					files.Note(tx, v.Record)
 					names[v.Record.Name] = true

@@ -46,31 +46,11 @@ func (tx *Tx) Adopt(d Draft) (Fate, error) {
 		return "", err
 	}
 	fate, err := tx.place(v, tx.now())
-	if value := tx.absentValue(ref[:]); err == nil && len(value) > 0 {
-		err = tx.absent.Delete(ref[:])
-		if value[0] == absentRetired && err == nil {
-			_, err = tx.RetireAs(ref)
-		}
+	state, _ := tx.notHere(ref)
+	if err = errors.Join(err, tx.absent.Delete(ref[:])); state == absentRetired && err == nil {
+		_, err = tx.RetireAs(ref)
 	}
 	return fate, err
-}
-
-// SettleIf settles the open conflict versions of a name that are decided.
-func (tx *Tx) SettleIf(name record.Name, isDecided func(Version) bool) (err error) {
-	var decided []record.Ref
-	for ref, err := range tx.Lookup(FieldConflict, name.String()) {
-		v, getErr := tx.Get(ref)
-		if err = errors.Join(err, getErr); err != nil {
-			return err
-		}
-		if isDecided(v) {
-			decided = append(decided, ref)
-		}
-	}
-	for _, ref := range decided {
-		err = errors.Join(err, tx.Settle(ref))
-	}
-	return err
 }
 
 // place does what follows from the entry of a put of v, at a time, and says what became of v. The log
@@ -133,20 +113,10 @@ func (tx *Tx) weigh(v Version, head *Version, known bool) (fate Fate, err error)
 		fate = FateBeside
 	}
 	if fate != FateHead && !known { // what is destroyed has gone on from it
-		err = tx.names.Put(key, nameEntry{stateRetired, first.ref, l.end()}.encode())
+		events, historyErr := tx.History(v.Record.Name)
+		err = errors.Join(historyErr, tx.names.Put(key, nameEntry{stateRetired, first.ref, endOf(events)}.encode()))
 	}
 	return fate, errors.Join(err, l.list())
-}
-
-// end returns the last position at which the name's head was set, or taken away.
-func (l *lineage) end() (position uint64) {
-	events, err := l.tx.History(l.name)
-	for _, e := range events {
-		if err == nil && e.isOfHead() {
-			position = e.Position
-		}
-	}
-	return position
 }
 
 // RetireAs takes away what another store's log retires, and reports whether it was current, or in
@@ -157,7 +127,8 @@ func (tx *Tx) RetireAs(ref record.Ref) (bool, error) {
 	case errors.Is(err, ErrDropped):
 		return false, nil
 	case errors.Is(err, ErrNotFound):
-		return false, tx.retireAbsent(ref)
+		_, trace := tx.notHere(ref)
+		return false, tx.putAbsent(ref, absentRetired, trace)
 	case err != nil:
 		return false, err
 	case v.Record.IsConflict():

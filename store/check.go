@@ -443,7 +443,7 @@ func (c *checker) checkName(tx *Tx, name record.Name, entry nameEntry) error {
 	if err != nil {
 		return err
 	}
-	ref, current := tx.headAt(events, tx.position)
+	ref, current, _ := tx.StateAt(events, tx.position)
 	if current != (entry.state == stateHead) || current && ref != entry.ref {
 		c.fault("%s: the name does not agree with its history", name)
 	}
@@ -452,13 +452,7 @@ func (c *checker) checkName(tx *Tx, name record.Name, entry nameEntry) error {
 		c.fault("%s: its version %s is missing or of another name", name, entry.ref.Short())
 		return nil
 	}
-	last := uint64(0)
-	for _, e := range events {
-		if e.isOfHead() {
-			last = e.Position
-		}
-	}
-	if entry.position != last {
+	if last := endOf(events); entry.position != last {
 		c.fault("%s: the name stands at position %d, its history ends at %d", name, entry.position, last)
 	}
 	if entry.state == stateHead {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"filebus/store/record"
 )
@@ -139,9 +138,15 @@ func (c Change) String() string {
 	return cmp.Or(words[c], string(rune(c)))
 }
 
-// isOfHead reports whether the event gave the name a head, or took it away.
-func (e Event) isOfHead() bool {
-	return slices.Contains([]Change{ChangePut, ChangeRetire, ChangeDrop, changeOver, ChangeVoid, changeHeir}, e.Change)
+// endOf returns the last position at which a name got a head, or lost it.
+func endOf(events []Event) (position uint64) {
+	for _, e := range events {
+		switch e.Change {
+		case ChangePut, ChangeRetire, ChangeDrop, changeOver, ChangeVoid, changeHeir:
+			position = e.Position
+		}
+	}
+	return position
 }
 
 // encode returns the value under a history key.

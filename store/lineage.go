@@ -125,8 +125,8 @@ func (l *lineage) node(ref record.Ref) *node {
 }
 
 func (l *lineage) read(n *node) {
-	t, r, _ := l.tx.trace(n.ref)
-	if n.Trace = t; r != nil {
+	n.Trace, _ = l.tx.Trace(n.ref)
+	if r := l.tx.raw(n.ref); r != nil {
 		n.isHere, n.body = true, r.Body
 	}
 }

@@ -72,14 +72,7 @@ func ParseEntry(text []byte) (e Entry, err error) {
 
 // Chain returns the chain after the entry at a position, or before the first one.
 func (tx *Tx) Chain(position uint64) (record.Digest, error) {
-	switch {
-	case position == 0:
-		return FirstChain(tx.first()), nil
-	case position > tx.position:
-		return record.Digest{}, fmt.Errorf("log position %d: %w", position, ErrNotFound)
-	}
-	link, _, err := readLink(position, tx.log.Get(appendPosition(nil, position)))
-	return record.Digest(link), err
+	return tx.ChainOf(tx.origin, position)
 }
 
 // FirstChain returns the chain before the first entry of a store.

@@ -418,18 +418,16 @@ func (tx *Tx) drop(v Version) error {
 	if err != nil {
 		return err
 	}
-	if r := tx.raw(v.Ref); r != nil { // else it is lost
-		if err = tx.absent.Put(v.Ref[:], append([]byte{absentKnown}, TraceOf(r).String()...)); err != nil {
-			return err
-		}
-	}
 	return tx.destroy(v, position)
 }
 
 // destroy does what follows from the entry of a drop of v, at a position. A repair may not
 // know v's name.
-func (tx *Tx) destroy(v Version, position uint64) error {
-	err := errors.Join(
+func (tx *Tx) destroy(v Version, position uint64) (err error) {
+	if r := tx.raw(v.Ref); r != nil { // else it is lost
+		err = tx.putAbsent(v.Ref, absentKnown, TraceOf(r).String())
+	}
+	err = errors.Join(err,
 		tx.removeLookups(v), // of an open conflict version
 		tx.records.Delete(v.Ref[:]),
 		tx.descriptions.Delete(v.Ref[:]),

@@ -576,8 +576,17 @@ func (s side) act(t *testing.T, random *rand.Rand, sides []side) {
 			return err
 		})
 	case 6:
-		update(t, s.Store, func(tx *store.Tx) error {
-			return tx.SettleIf(n, func(store.Version) bool { return random.IntN(2) == 0 })
+		update(t, s.Store, func(tx *store.Tx) (err error) {
+			var decided []record.Ref
+			for ref := range tx.Lookup(store.FieldConflict, n.String()) {
+				if random.IntN(2) == 0 {
+					decided = append(decided, ref)
+				}
+			}
+			for _, ref := range decided {
+				err = errors.Join(err, tx.Settle(ref))
+			}
+			return err
 		})
 	default:
 		s.tell(t, sides[random.IntN(len(sides))])
