@@ -177,21 +177,16 @@ func (tx *Tx) overshadow(ref record.Ref, position uint64) (err error) {
 
 // over notes in a history that a destroyed version, which was never here, belongs to it.
 func (tx *Tx) over(name record.Name, ref record.Ref, position uint64) error {
-	key := nameKey(name)
-	if err := tx.note(key, Event{position, changeUnder, ref}); err != nil {
+	if err := tx.note(nameKey(name), Event{position, changeUnder, ref}); err != nil {
 		return err
 	}
 	l, err := tx.lineage(name)
 	if err != nil {
 		return err
 	}
-	entry, known, err := tx.name(name)
-	if first, _ := l.decide(); err == nil && known && entry.state == stateHead && (first == nil || first.gone) {
-		err = tx.note(key, Event{position, changeOver, ref})
-		if head, getErr := tx.mustGet(name, entry.ref); err == nil && getErr == nil {
-			err = tx.removeLookups(head)
-		}
-		err = errors.Join(err, tx.names.Put(key, nameEntry{stateRetired, entry.ref, position}.encode()))
+	_, head, err := tx.current(name)
+	if first, _ := l.decide(); head != nil && (first == nil || first.gone) { // it may be lost itself
+		err = tx.behead(*head, head.Ref, Event{position, changeOver, ref})
 	}
 	return errors.Join(err, l.list())
 }

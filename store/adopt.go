@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,36 +58,25 @@ func (tx *Tx) place(v Version, at time.Time) (Fate, error) {
 	if v.Record.IsConflict() {
 		return FateBeside, tx.enter(v, nil)
 	}
-	entry, known, err := tx.name(v.Record.Name)
-	if err != nil {
+	entry, head, err := tx.current(v.Record.Name)
+	if err != nil && head == nil {
 		return "", err
 	}
-	var head *Version
-	if known && entry.state == stateHead {
-		of := Version{entry.ref, entry.position, &record.Record{Size: -1, Name: v.Record.Name}} // of one that is lost
-		if found, err := tx.Get(entry.ref); err == nil {
-			of = found
-		}
-		head = &of
-	}
 	_, stored := record.DateOf(tx.Encoding(v.Ref))
-	isOvershadowed, err := tx.gather(v)
-	if err != nil {
+	isOvershadowed, gatherErr := tx.gather(v)
+	since, err := tx.Since(v.Record.Name)
+	if err = errors.Join(err, gatherErr); err != nil {
 		return "", err
 	}
 	isHere := stored == "" || stored == record.FormatTime(at) // made here, or lost
-	since, sinceErr := tx.Since(v.Record.Name)
-	if sinceErr != nil {
-		return "", sinceErr
-	}
-	isNext := since == 0 || head != nil && v.Record.Prev == entry.ref && !tx.hasRivals(v.Record.Name)
+	isNext := since == 0 || head != nil && v.Record.Prev == head.Ref && !tx.hasRivals(v.Record.Name)
 	if isHere || isNext && !isOvershadowed && !v.Record.IsMerged() {
-		if err = tx.enter(v, head); isHere && err == nil && tx.hasRivals(v.Record.Name) {
+		if err = tx.enter(v, head); isHere && err == nil {
 			err = tx.reweigh(v.Record.Name)
 		}
 		return FateHead, err
 	}
-	return tx.weigh(v, head, known)
+	return tx.weigh(v, head, entry.state != 0)
 }
 
 // weigh finds out whether a version counts among others of its name.
@@ -101,15 +89,14 @@ func (tx *Tx) weigh(v Version, head *Version, known bool) (fate Fate, err error)
 	if err != nil {
 		return "", err
 	}
-	first, rivals := l.decide()
+	first, _ := l.decide()
 	fate = FateBelow
 	switch isFirst := first != nil && first.ref == v.Ref; {
 	case isFirst && first.gone && head != nil:
-		err = errors.Join(tx.note(key, Event{v.Position, ChangeVoid, v.Ref}), tx.removeLookups(*head),
-			tx.names.Put(key, nameEntry{stateRetired, v.Ref, v.Position}.encode()))
+		err = tx.behead(*head, v.Ref, Event{v.Position, ChangeVoid, v.Ref})
 	case isFirst && !first.gone:
 		fate, err = FateHead, tx.enter(v, head)
-	case slices.ContainsFunc(rivals, func(n *node) bool { return n.ref == v.Ref }):
+	case l.isRival(v.Ref):
 		fate = FateBeside
 	}
 	if fate != FateHead && !known { // what is destroyed has gone on from it

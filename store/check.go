@@ -512,7 +512,7 @@ func (c *checker) checkLookups() error {
 			c.fault("look-up %.100q: %v", key, err)
 			return nil
 		}
-		entry, _, err := tx.name(found.Record.Name)
+		isHead, err := tx.isHead(found)
 		if err != nil {
 			return err
 		}
@@ -521,7 +521,7 @@ func (c *checker) checkLookups() error {
 		}
 		keys := lookupKeys(found.Record, found.Position)
 		expected := slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, key) })
-		if !expected || !found.Record.IsConflict() && (entry.ref != found.Ref || entry.state != stateHead) {
+		if !expected || !found.Record.IsConflict() && !isHead {
 			c.fault("look-up %.100q leads to %s, which is not current", key, found.Ref.Short())
 		}
 		return nil
@@ -534,8 +534,7 @@ func (c *checker) checkRival(tx *Tx, v Version) error {
 	if err != nil {
 		return err
 	}
-	_, rivals := l.decide()
-	if !slices.ContainsFunc(rivals, func(n *node) bool { return n.ref == v.Ref }) {
+	if !l.isRival(v.Ref) {
 		c.fault("%s: its version %s is listed as in conflict, and is not", v.Record.Name, v.Ref.Short())
 	}
 	return nil

@@ -169,6 +169,18 @@ func (l *lineage) visit(n *node, each func(*node) bool) {
 	}
 }
 
+// collect adds what a version goes on from to a set, and returns what was not in it.
+func (l *lineage) collect(n *node, all map[*node]bool) (added []*node) {
+	l.visit(n, func(n *node) bool {
+		if all[n] {
+			return false
+		}
+		all[n], added = true, append(added, n)
+		return true
+	})
+	return added
+}
+
 // pass marks all that a version goes on from.
 func (l *lineage) pass(n *node, followed, under bool) {
 	l.visit(n, func(n *node) bool {
@@ -232,6 +244,11 @@ func (l *lineage) decide() (first *node, rivals []*node) {
 	return l.first, l.rivals
 }
 
+func (l *lineage) isRival(ref record.Ref) bool {
+	_, rivals := l.decide()
+	return slices.ContainsFunc(rivals, func(n *node) bool { return n.ref == ref })
+}
+
 // agree reports whether two versions say the same: entries of a file come and go by themselves,
 // so of its frame the words count.
 func (l *lineage) agree(a, b *node) bool {
@@ -273,26 +290,18 @@ func (l *lineage) isBack(n *node) bool {
 	}
 	if l.seenBy != l.first {
 		l.seenBy = l.first
-		l.visit(l.first, func(n *node) bool {
-			if l.above[n] {
-				return false
-			}
-			if l.above[n] = true; !n.Merged && n.isHere {
+		for _, n := range l.collect(l.first, l.above) {
+			if !n.Merged && n.isHere {
 				l.seen[l.says(n)] = append(l.seen[l.says(n)], n)
 			}
-			return true
-		})
+		}
 	}
 	like := l.seen[l.says(n)]
 	if len(like) == 0 {
 		return false
 	}
 	own := map[*node]bool{}
-	l.visit(n, func(n *node) bool {
-		isNew := !own[n]
-		own[n] = true
-		return isNew
-	})
+	l.collect(n, own)
 	return slices.ContainsFunc(like, func(n *node) bool { return !own[n] })
 }
 
@@ -321,8 +330,11 @@ func (l *lineage) version(n *node) Version {
 	return v
 }
 
-// reweigh lists the conflicts of a name anew.
+// reweigh lists the conflicts of a name anew, if it has some.
 func (tx *Tx) reweigh(name record.Name) error {
+	if !tx.hasRivals(name) {
+		return nil
+	}
 	l, err := tx.lineage(name)
 	if err != nil {
 		return err
@@ -332,15 +344,15 @@ func (tx *Tx) reweigh(name record.Name) error {
 
 func (l *lineage) list() (err error) {
 	_, rivals := l.decide()
-	missing := make(map[record.Ref]bool, len(rivals))
+	missing := make(map[record.Ref]*node, len(rivals))
 	for _, n := range rivals {
-		missing[n.ref] = true
+		missing[n.ref] = n
 	}
 	var stale [][]byte
 	prefix := lookupPrefix(FieldConflict, l.name.String())
 	c := l.tx.lookups.Cursor()
 	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix) && len(k) == len(prefix)+positionSize; k, v = c.Next() {
-		if ref := record.Ref(v); missing[ref] {
+		if ref := record.Ref(v); missing[ref] != nil {
 			delete(missing, ref)
 		} else if r := l.tx.raw(ref); r == nil || !r.IsConflict() {
 			stale = append(stale, bytes.Clone(k))
@@ -349,10 +361,8 @@ func (l *lineage) list() (err error) {
 	for _, k := range stale {
 		err = errors.Join(err, l.tx.lookups.Delete(k))
 	}
-	for _, n := range rivals {
-		if missing[n.ref] {
-			err = errors.Join(err, l.tx.lookups.Put(l.rivalKey(n), n.ref[:]))
-		}
+	for ref, n := range missing {
+		err = errors.Join(err, l.tx.lookups.Put(l.rivalKey(n), ref[:]))
 	}
 	return err
 }

@@ -221,14 +221,27 @@ func refsWith(b *bbolt.Bucket, prefix record.Prefix) []record.Ref {
 
 // Head returns the current version of a name, or ErrNotFound.
 func (tx *Tx) Head(name record.Name) (Version, error) {
-	entry, known, err := tx.name(name)
+	_, head, err := tx.current(name)
+	if head == nil && err == nil {
+		err = fmt.Errorf("%s: %w", name, ErrNotFound)
+	}
 	if err != nil {
 		return Version{}, err
 	}
-	if !known || entry.state != stateHead {
-		return Version{}, fmt.Errorf("%s: %w", name, ErrNotFound)
+	return *head, nil
+}
+
+// current returns what a name has, and its current version; nil: there is none. Of one that is lost it
+// returns, beside the error, what is known.
+func (tx *Tx) current(name record.Name) (entry nameEntry, head *Version, err error) {
+	if entry, err = tx.name(name); err != nil || entry.state != stateHead {
+		return entry, nil, err
 	}
-	return tx.mustGet(name, entry.ref)
+	v, err := tx.mustGet(name, entry.ref)
+	if err != nil {
+		v = Version{entry.ref, entry.position, &record.Record{Size: -1, Name: name}}
+	}
+	return entry, &v, err
 }
 
 // mustGet returns a version that a name leads to. That it is missing is damage.
@@ -243,24 +256,24 @@ func (tx *Tx) mustGet(name record.Name, ref record.Ref) (Version, error) {
 // Last returns the newest version of a name, also of one that was retired, and
 // whether it is the head.
 func (tx *Tx) Last(name record.Name) (v Version, head bool, err error) {
-	entry, known, err := tx.name(name)
+	entry, err := tx.name(name)
+	if err == nil && entry.state == 0 {
+		err = fmt.Errorf("%s: %w", name, ErrNotFound)
+	}
 	if err != nil {
 		return Version{}, false, err
-	}
-	if !known {
-		return Version{}, false, fmt.Errorf("%s: %w", name, ErrNotFound)
 	}
 	v, err = tx.mustGet(name, entry.ref)
 	return v, entry.state == stateHead, err
 }
 
-func (tx *Tx) name(name record.Name) (entry nameEntry, known bool, err error) {
+// name returns what a name has; the zero entry if it never was.
+func (tx *Tx) name(name record.Name) (nameEntry, error) {
 	value := tx.names.Get(nameKey(name))
 	if value == nil {
-		return nameEntry{}, false, nil
+		return nameEntry{}, nil
 	}
-	entry, err = decodeNameEntry(value)
-	return entry, true, err
+	return decodeNameEntry(value)
 }
 
 // HeadAt returns the version that was current at a position, or ErrNotFound.
