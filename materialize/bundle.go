@@ -183,22 +183,22 @@ func (a *applier) write(ctx context.Context, steps []store.Step) error {
 		a.report.Retired, a.report.Destroyed = was.Retired, was.Destroyed
 		files, names := plan.Files{}, map[record.Name]bool{}
 		for _, step := range steps {
+			var touched []*record.Record
 			known, _ := tx.Trace(step.Ref)
 			for _, ref := range append(known.Follows, step.Ref) {
 				if v, err := tx.Get(ref); err == nil {
-					files.Note(tx, v.Record)
-					names[v.Record.Name] = true
+					touched = append(touched, v.Record)
 				}
 			}
 			if step.Draft != nil {
-				files.Note(tx, &step.Draft.Record)
+				touched = append(touched, &step.Draft.Record)
+			}
+			for _, r := range touched {
+				files.Add(tx, r)
+				names[r.Name] = true
 			}
 			if err := a.one(tx, step); err != nil {
 				return err
-			}
-			if v, err := tx.Get(step.Ref); err == nil {
-				files.Add(v.Record)
-				names[v.Record.Name] = true
 			}
 		}
 		for name := range names {

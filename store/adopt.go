@@ -124,24 +124,23 @@ func (tx *Tx) RetireAs(ref record.Ref) (bool, error) {
 		}
 		return err == nil, err
 	}
-	head, err := tx.Head(v.Record.Name)
-	if err == nil && head.Ref == ref {
-		return true, tx.retire(head)
-	}
+	_, head, err := tx.current(v.Record.Name)
 	l, lineageErr := tx.lineage(v.Record.Name)
-	if lineageErr != nil || err != nil && !errors.Is(err, ErrNotFound) {
-		return false, errors.Join(err, lineageErr)
+	if err = errors.Join(err, lineageErr); err != nil {
+		return false, err
 	}
+	isOpen := head != nil && head.Ref == ref
 	for i, n := range l.leaves() {
-		switch {
-		case n.ref != ref || n.gone:
-		case i == 0 && err == nil: // the head is what this store has made of it
-			return true, tx.retire(head)
-		default:
-			return true, tx.retire(v)
+		if isLeaf := n.ref == ref && !n.gone; isLeaf && i == 0 && head != nil { // that is what this store has made of it
+			v, isOpen = *head, true
+		} else if isLeaf {
+			isOpen = true
 		}
 	}
-	return false, nil
+	if !isOpen {
+		return false, nil
+	}
+	return true, tx.retire(v)
 }
 
 // Heard returns how far another store's log was heard here, and its chain there; of the own

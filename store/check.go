@@ -483,11 +483,7 @@ var opOf = map[Change]Op{
 // checkHistory compares each line of a history with the log.
 func (c *checker) checkHistory() error {
 	return c.inKeys(func(tx *Tx) *bbolt.Bucket { return tx.history }, func(tx *Tx, key, value []byte) error {
-		e, err := decodeEvent(key, value)
-		if err != nil {
-			return err
-		}
-		name, err := parseNameKey(key[:max(len(key)-positionSize-1, 0)])
+		name, e, err := decodeHistory(key, value)
 		if err != nil {
 			return err
 		}

@@ -152,6 +152,17 @@ func endOf(events []Event) (position uint64) {
 // encode returns the value under a history key.
 func (e Event) encode() []byte { return append([]byte{byte(e.Change)}, e.Ref[:]...) }
 
+// decodeHistory reads a line of a history whose name is not known.
+func decodeHistory(key, value []byte) (name record.Name, e Event, err error) {
+	prefix, found := bytes.CutSuffix(key[:max(len(key)-positionSize, 0)], []byte{0})
+	if !found {
+		return name, e, damaged("malformed history key %.100q", key)
+	}
+	name, err = parseNameKey(prefix)
+	e, eventErr := decodeEvent(key, value)
+	return name, e, errors.Join(err, eventErr)
+}
+
 func decodeEvent(key, value []byte) (Event, error) {
 	if len(key) < positionSize || len(value) != 1+len(record.Ref{}) {
 		return Event{}, errors.Join(ErrDamaged, errors.New("malformed history entry"))
