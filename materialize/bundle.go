@@ -54,8 +54,8 @@ func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, er
 			})
 		}
 		isOther = isOther || r.At.Position == heard && r.At.Chain != link && link != (record.Digest{})
-		if item.Record != nil && retired[item.Record.Prev] {
-			retired[item.Record.Prev] = false // Tx.Adopt goes on from the head
+		if item.Draft != nil && retired[item.Draft.Record.Prev] {
+			retired[item.Draft.Record.Prev] = false // Tx.Adopt goes on from the head
 		} else if item.Op == store.OpRetire {
 			retired[item.Ref] = true
 		}
@@ -334,13 +334,9 @@ func (w *Workspace) play(
 func (w *Workspace) steps(items []bundle.Item) []store.Step {
 	steps := make([]store.Step, len(items))
 	parallel(len(items), func(i int) {
-		item := items[i]
-		if steps[i] = (store.Step{Entry: item.Entry, Name: item.Name, Trace: item.Trace}); item.Record == nil {
-			return
-		}
-		draft := &store.Draft{Record: *item.Record, Body: item.Body}
-		if steps[i].Draft = draft; item.Head != nil {
-			draft.Description = w.describe(item.Record, item.Head)
+		steps[i] = items[i].Step
+		if d := steps[i].Draft; d != nil && items[i].Head != nil {
+			d.Description = w.describe(&d.Record, items[i].Head)
 		}
 	})
 	return steps

@@ -194,9 +194,6 @@ func (tx *Tx) over(name record.Name, ref record.Ref, position uint64) error {
 // gather notes under the name of a version the destroyed ones that went on from it and were told
 // before it came, and reports whether there are any.
 func (tx *Tx) gather(v Version) (any bool, err error) {
-	if tx.absent == nil {
-		return false, nil
-	}
 	c := tx.absent.Cursor()
 	for k, _ := c.Seek(v.Ref[:]); bytes.HasPrefix(k, v.Ref[:]); k, _ = c.Next() {
 		if len(k) != 2*len(v.Ref) {

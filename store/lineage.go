@@ -125,9 +125,10 @@ func (l *lineage) node(ref record.Ref) *node {
 }
 
 func (l *lineage) read(n *node) {
-	n.Trace, _ = l.tx.Trace(n.ref)
 	if r := l.tx.raw(n.ref); r != nil {
-		n.isHere, n.body = true, r.Body
+		n.Trace, n.isHere, n.body = TraceOf(r), true, r.Body
+	} else {
+		n.Trace, _ = l.tx.Trace(n.ref)
 	}
 }
 

@@ -254,7 +254,7 @@ func (tx *Tx) keep(encoding []byte, position uint64, d record.Description) error
 // place of another one, which may be nil, or a conflict version of it.
 func (tx *Tx) enter(v Version, head *Version) error {
 	key := nameKey(v.Record.Name)
-	err := tx.addLookups(v.Record, v.Ref, v.Position)
+	err := tx.addLookups(v)
 	if v.Record.IsConflict() {
 		return errors.Join(err, tx.note(key, Event{v.Position, changeConflict, v.Ref}))
 	}
@@ -344,10 +344,10 @@ func (tx *Tx) putConflict(r record.Record, d Draft, head *Version) (Outcome, err
 // more, while its versions stay readable by ref.
 func (tx *Tx) Retire(name record.Name, expect Expect) error {
 	head, err := tx.Head(name)
-	if err != nil {
-		return err
+	if err == nil {
+		err = expected(expect, name, &head)
 	}
-	if err := expected(expect, name, &head); err != nil {
+	if err != nil {
 		return err
 	}
 	return tx.retire(head)
@@ -465,7 +465,7 @@ func (tx *Tx) inherit(gone Version, position uint64) error {
 		err = tx.names.Put(nameKey(name), nameEntry{stateRetired, first.ref, entry.position}.encode())
 	default:
 		v := l.version(first)
-		err = errors.Join(tx.addLookups(v.Record, v.Ref, v.Position), tx.note(nameKey(name), Event{position, changeHeir, v.Ref}),
+		err = errors.Join(tx.addLookups(v), tx.note(nameKey(name), Event{position, changeHeir, v.Ref}),
 			tx.names.Put(nameKey(name), nameEntry{stateHead, v.Ref, position}.encode()))
 	}
 	return errors.Join(err, l.list())

@@ -64,7 +64,8 @@ func (s *Store) Receive(ctx context.Context, r *record.Record, packed []byte, fi
 		return errors.Join(err, text.Close())
 	}
 	if !keep {
-		return b, head, read(file)
+		err = read(file)
+		return b, head, err
 	}
 	body, err := s.inFile(ctx, func(tmp *os.File) (Body, error) {
 		return b, errors.Join(read(io.TeeReader(file, tmp)), tmp.Sync())

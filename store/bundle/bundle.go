@@ -48,14 +48,10 @@ func ParsePlace(text string) (p Place, err error) {
 	return p, err
 }
 
-// An Item is a log entry with what travels of it.
+// An Item is a log entry with what travels of it. A draft has no description.
 type Item struct {
-	store.Entry
-	Name   record.Name    // of a record whose content is destroyed
-	Trace  *store.Trace   // of one that does not travel, or is dropped; nil: not known
-	Record *record.Record // nil: the entry alone
-	Body   store.Body     // of the record
-	Head   []byte         // the beginning of the body's text, or all; nil: an earlier item had the body
+	store.Step
+	Head []byte // the beginning of the body's text, or all; nil: an earlier item had the body
 }
 
 // A Reader reads a bundle and verifies all of it on the way. Large bodies are kept, to be put, if
@@ -218,7 +214,7 @@ func (r *Reader) record(ctx context.Context, item *Item) {
 	if r.check(*item, err); r.err != nil {
 		return
 	}
-	item.Record, item.Body = made, store.BodyOf(made)
+	item.Draft = &store.Draft{Record: *made, Body: store.BodyOf(made)}
 	if r.had[made.Body] = true; hasBody {
 		r.body(ctx, item)
 	}
@@ -251,7 +247,7 @@ func (r *Reader) apart(ctx context.Context, item *Item, packed string) {
 	if r.err != nil {
 		return
 	}
-	body, err := r.Apart(ctx, item.Record.Body)
+	body, err := r.Apart(ctx, item.Draft.Record.Body)
 	if err != nil {
 		r.err = err
 		return
@@ -270,7 +266,8 @@ func (r *Reader) receive(ctx context.Context, item *Item, packed string, file io
 	if r.err != nil {
 		return
 	}
-	item.Body, item.Head, r.err = r.s.Receive(ctx, item.Record, []byte(packed), file, r.Keep)
+	d := item.Draft
+	d.Body, item.Head, r.err = r.s.Receive(ctx, &d.Record, []byte(packed), file, r.Keep)
 	if failed := (*fs.PathError)(nil); errors.As(r.err, &failed) { // the disk here is full, or the like
 		r.err = failed
 	} else if errors.Is(r.err, record.Damaged) {
