@@ -178,9 +178,7 @@ func (a *applier) write(ctx context.Context, steps []store.Step) error {
 	if err != nil {
 		return err
 	}
-	was := *a.report
 	return a.w.Store.Update(ctx, func(tx *store.Tx) error {
-		a.report.Retired, a.report.Destroyed = was.Retired, was.Destroyed
 		files, names := plan.Files{}, map[record.Name]bool{}
 		for _, step := range steps {
 			var touched []*record.Record

@@ -276,10 +276,10 @@ func toldKey(origin record.StoreID, position uint64) []byte {
 }
 
 func readTold(position uint64, value []byte) (t Told, err error) {
-	end := min(len(value), len(chain{}))
+	end := min(len(value), len(record.Digest{}))
 	end += bytes.IndexByte(value[end:], '\n') + 1
 	link, e, err := readLink(position, value[:end])
-	t = Told{Entry: e, Chain: record.Digest(link)}
+	t = Told{Entry: e, Chain: link}
 	if err == nil && end < len(value) {
 		var trace Trace
 		trace, err = ParseTrace(string(value[end:]))

@@ -147,7 +147,7 @@ func (tx *Tx) RetireAs(ref record.Ref) (bool, error) {
 // log, its end.
 func (tx *Tx) Heard(origin record.StoreID) (position uint64, link record.Digest, err error) {
 	if origin == tx.origin {
-		return tx.position, record.Digest(tx.chain), nil
+		return tx.position, tx.chain, nil
 	}
 	text := string(tx.meta.Get(metaHeard(origin)))
 	number, digits, _ := strings.Cut(text, " ")

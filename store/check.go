@@ -82,7 +82,7 @@ type checker struct {
 	progress func(done, total uint64)
 	slice    time.Duration
 
-	chain     chain
+	chain     record.Digest
 	last      Entry
 	drops     int
 	bodies    map[record.Digest]uint32 // how many records have each
@@ -235,7 +235,7 @@ func (c *checker) begin() error {
 		if n := len(tx.past); n > 0 && tx.past[n-1].end > tx.position {
 			c.fault("meta: an earlier origin wrote up to position %d, the log ends at %d", tx.past[n-1].end, tx.position)
 		}
-		c.report.Position, c.chain = tx.position, firstChain(tx.first())
+		c.report.Position, c.chain = tx.position, FirstChain(tx.first())
 		if tx.before != nil {
 			c.report.GoneBack = true
 			c.fault("%v", c.store.GoneBack(tx.before.position, tx.position))
@@ -279,7 +279,7 @@ func (c *checker) checkEntry(tx *Tx, position uint64, value []byte) error {
 	if err != nil {
 		return err
 	}
-	c.chain = c.chain.next(value[len(link):])
+	c.chain = NextChain(c.chain, e)
 	if link != c.chain {
 		c.fault("log entry %d: the chain is broken", position)
 		c.chain = link

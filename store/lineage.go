@@ -77,21 +77,15 @@ func (tx *Tx) lineage(name record.Name) (*lineage, error) {
 
 // play adds what has happened to the name. It reports false if it must be read anew instead.
 func (l *lineage) play(e Event) bool {
-	l.isDecided = false
-	switch e.Change {
-	case ChangeRetire, changeResolve:
-		if n := l.nodes[e.Ref]; n != nil {
+	n := l.nodes[e.Ref]
+	switch l.isDecided = false; {
+	case e.Change == ChangeRetire, e.Change == changeResolve:
+		if n != nil {
 			n.gone = true
 		}
-	case ChangePut, ChangeAdopt, ChangeDrop, changeOver, changeUnder, ChangeVoid:
-		return l.add(e)
-	}
-	return true
-}
-
-func (l *lineage) add(e Event) bool {
-	n := l.nodes[e.Ref]
-	switch {
+		return true
+	case e.Change == changeConflict, e.Change == changeHeir:
+		return true
 	case n != nil && n.isNamed:
 		return n.isLost == l.tx.IsDropped(e.Ref) && n.isHere == (l.tx.raw(e.Ref) != nil)
 	case e.Position < l.last.Position:
@@ -390,7 +384,7 @@ func (tx *Tx) isShared(name record.Name) bool {
 type keptLineages struct {
 	next     int // the number of the one that may go on from them
 	file     string
-	chain    chain
+	chain    record.Digest
 	lineages map[string]*lineage
 }
 

@@ -13,7 +13,7 @@ import (
 // replay makes the buckets that follow from records and log, then heals bodies, and drops what
 // is lost.
 func (v *salvage) replay(tx *Tx, h *healer) error {
-	entries := v.entries(firstChain(v.first), tx.store.opts.Now().UTC(), h)
+	entries := v.entries(FirstChain(v.first), tx.store.opts.Now().UTC(), h)
 	for _, c := range slices.Backward(v.claims) { // the most trustworthy comes last
 		at := c.position - 1
 		isTrue := c.source == fromRecord || at < uint64(len(entries)) && entries[at].Ref == c.act.ref

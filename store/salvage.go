@@ -32,7 +32,7 @@ type salvage struct {
 }
 
 type logLine struct {
-	chain chain
+	chain record.Digest
 	entry Entry
 }
 
@@ -111,7 +111,7 @@ func (v *salvage) whose() (origin string, past []past) {
 		inMeta = past[0].origin
 	}
 	proven := func(id record.StoreID) bool {
-		return firstChain(id).next(v.log[1].entry.Encode()) == v.log[1].chain
+		return NextChain(FirstChain(id), v.log[1].entry) == v.log[1].chain
 	}
 	all := append([]record.StoreID{inMeta}, v.named...)
 	i := slices.IndexFunc(all, proven)
@@ -216,7 +216,7 @@ func (v *salvage) claim(from source, position uint64, op Op, ref record.Ref, of 
 // entries returns the entries of the log, without gaps. Positions never change: mirror and
 // index know them. Of all that speaks of a position the most trustworthy counts, and no
 // ref is put, retired or dropped twice.
-func (v *salvage) entries(first chain, now time.Time, h *healer) []Entry {
+func (v *salvage) entries(first record.Digest, now time.Time, h *healer) []Entry {
 	end := v.prove(first)
 	limit := end + v.seen
 	if least := h.signed.position; least < limit+1<<20 { // else it is none of ours
@@ -256,12 +256,12 @@ func (v *salvage) entries(first chain, now time.Time, h *healer) []Entry {
 }
 
 // prove makes claims of the log's entries, and returns how far it is proven.
-func (v *salvage) prove(first chain) (end uint64) {
+func (v *salvage) prove(first record.Digest) (end uint64) {
 	v.log[0] = logLine{chain: first}
 	for position, line := range v.log {
 		before, known := v.log[position-1]
 		from := fromLog
-		if known && before.chain.next(line.entry.Encode()) == line.chain {
+		if known && NextChain(before.chain, line.entry) == line.chain {
 			from, end = fromChain, max(end, position)
 		}
 		v.claim(from, position, line.entry.Op, line.entry.Ref, holder{})

@@ -35,7 +35,7 @@ type Tx struct {
 	lastTime time.Time // of the last entry
 	steps    []step    // where the time goes back, in the order of the log
 	wasAhead time.Time // the last entry's, before a step back of this transaction
-	chain    chain
+	chain    record.Digest
 	began    time.Time // the time of all entries of this transaction
 	wrote    bool
 	released []string // body files to remove after the commit
@@ -95,7 +95,7 @@ func (tx *Tx) setFill() {
 func (tx *Tx) readEnd() error {
 	key, value := tx.log.Cursor().Last()
 	if key == nil {
-		tx.chain = firstChain(tx.first())
+		tx.chain = FirstChain(tx.first())
 		return nil
 	}
 	link, last, err := readLink(readPosition(key), value)
