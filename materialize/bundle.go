@@ -289,22 +289,21 @@ func (w *Workspace) play(
 	var first []bundle.Item // that is read, and comes next
 	prepare := func(ctx context.Context, _ int) ([]store.Step, error) {
 		items, size := first, int64(0)
-		for first = nil; ; {
-			if r.At.Position >= until { // what comes behind may be damaged
-				return w.steps(items), nil
-			}
+		for first = nil; r.At.Position < until; { // what comes behind may be damaged
 			item, err := r.Next(ctx)
-			switch {
-			case errors.Is(err, io.EOF):
-				return w.steps(items), nil
-			case err != nil:
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
 				return nil, err
-			case (len(items) >= batchFiles || size > batchBytes) && !item.Time.Equal(items[len(items)-1].Time):
+			}
+			if (len(items) >= batchFiles || size > batchBytes) && !item.Time.Equal(items[len(items)-1].Time) {
 				first = []bundle.Item{item}
-				return w.steps(items), nil
+				break
 			}
 			items, size = append(items, item), size+int64(len(item.Head))
 		}
+		return w.steps(items), nil
 	}
 	forever := func(yield func(int) bool) {
 		for yield(0) {

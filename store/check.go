@@ -513,7 +513,11 @@ func (c *checker) checkLookups() error {
 			return err
 		}
 		if field, _, _, err := parseLookupKey(key); err == nil && field == FieldConflict && !found.Record.IsConflict() {
-			return c.checkRival(tx, found)
+			l, err := tx.lineage(found.Record.Name)
+			if err == nil && !l.isRival(found.Ref) {
+				c.fault("%s: its version %s is listed as in conflict, and is not", found.Record.Name, found.Ref.Short())
+			}
+			return err
 		}
 		keys := lookupKeys(found.Record, found.Position)
 		expected := slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, key) })
@@ -522,18 +526,6 @@ func (c *checker) checkLookups() error {
 		}
 		return nil
 	})
-}
-
-// checkRival looks at a version that is listed as in conflict with the current one.
-func (c *checker) checkRival(tx *Tx, v Version) error {
-	l, err := tx.lineage(v.Record.Name)
-	if err != nil {
-		return err
-	}
-	if !l.isRival(v.Ref) {
-		c.fault("%s: its version %s is listed as in conflict, and is not", v.Record.Name, v.Ref.Short())
-	}
-	return nil
 }
 
 // checkBodies compares bodies, the counts of their uses, and what is listed as dropped
