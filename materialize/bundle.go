@@ -54,8 +54,8 @@ func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, er
 			})
 		}
 		isOther = isOther || r.At.Position == heard && r.At.Chain != link && link != (record.Digest{})
-		if item.Record != nil && retired[item.Record.Prev] {
-			retired[item.Record.Prev] = false // Tx.Adopt goes on from the head
+		if item.Draft != nil && retired[item.Draft.Record.Prev] {
+			retired[item.Draft.Record.Prev] = false // Tx.Adopt goes on from the head
 		} else if item.Op == store.OpRetire {
 			retired[item.Ref] = true
 		}
@@ -178,26 +178,25 @@ func (a *applier) write(ctx context.Context, steps []store.Step) error {
 	if err != nil {
 		return err
 	}
-	was := *a.report
 	return a.w.Store.Update(ctx, func(tx *store.Tx) error {
-		a.report.Retired, a.report.Destroyed = was.Retired, was.Destroyed
 		files, names := plan.Files{}, map[record.Name]bool{}
 		for _, step := range steps {
-			for _, ref := range append(tx.Near(step.Ref), step.Ref) {
+			var touched []*record.Record
+			known, _ := tx.Trace(step.Ref)
+			for _, ref := range append(known.Follows, step.Ref) {
 				if v, err := tx.Get(ref); err == nil {
-					files.Note(tx, v.Record)
-					names[v.Record.Name] = true
+					touched = append(touched, v.Record)
 				}
 			}
 			if step.Draft != nil {
-				files.Note(tx, &step.Draft.Record)
+				touched = append(touched, &step.Draft.Record)
+			}
+			for _, r := range touched {
+				files.Add(tx, r)
+				names[r.Name] = true
 			}
 			if err := a.one(tx, step); err != nil {
 				return err
-			}
-			if v, err := tx.Get(step.Ref); err == nil {
-				files.Add(v.Record)
-				names[v.Record.Name] = true
 			}
 		}
 		for name := range names {
@@ -290,22 +289,21 @@ func (w *Workspace) play(
 	var first []bundle.Item // that is read, and comes next
 	prepare := func(ctx context.Context, _ int) ([]store.Step, error) {
 		items, size := first, int64(0)
-		for first = nil; ; {
-			if r.At.Position >= until { // what comes behind may be damaged
-				return w.steps(items), nil
-			}
+		for first = nil; r.At.Position < until; { // what comes behind may be damaged
 			item, err := r.Next(ctx)
-			switch {
-			case errors.Is(err, io.EOF):
-				return w.steps(items), nil
-			case err != nil:
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
 				return nil, err
-			case (len(items) >= batchFiles || size > batchBytes) && !item.Time.Equal(items[len(items)-1].Time):
+			}
+			if (len(items) >= batchFiles || size > batchBytes) && !item.Time.Equal(items[len(items)-1].Time) {
 				first = []bundle.Item{item}
-				return w.steps(items), nil
+				break
 			}
 			items, size = append(items, item), size+int64(len(item.Head))
 		}
+		return w.steps(items), nil
 	}
 	forever := func(yield func(int) bool) {
 		for yield(0) {
@@ -333,13 +331,9 @@ func (w *Workspace) play(
 func (w *Workspace) steps(items []bundle.Item) []store.Step {
 	steps := make([]store.Step, len(items))
 	parallel(len(items), func(i int) {
-		item := items[i]
-		if steps[i] = (store.Step{Entry: item.Entry, Name: item.Name, Trace: item.Trace}); item.Record == nil {
-			return
-		}
-		draft := &store.Draft{Record: *item.Record, Body: item.Body}
-		if steps[i].Draft = draft; item.Head != nil {
-			draft.Description = w.describe(item.Record, item.Head)
+		steps[i] = items[i].Step
+		if d := steps[i].Draft; d != nil && items[i].Head != nil {
+			d.Description = w.describe(&d.Record, items[i].Head)
 		}
 	})
 	return steps

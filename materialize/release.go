@@ -40,7 +40,7 @@ func (w *Workspace) Release(ctx context.Context, request release.Request) (*rele
 	}
 	request.Heir = func(tx *store.Tx, v store.Version) error {
 		files := plan.Files{}
-		files.Add(v.Record)
+		files.Add(tx, v.Record)
 		_, err := w.planner().Mend(ctx, tx, files, w.recognise)
 		return err
 	}

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
+
+	"go.etcd.io/bbolt"
 
 	"filebus/store/record"
 )
@@ -68,32 +71,28 @@ func (tx *Tx) raw(ref record.Ref) *record.Record {
 
 // Trace returns what is known of a version.
 func (tx *Tx) Trace(ref record.Ref) (Trace, bool) {
-	t, _, known := tx.trace(ref)
-	return t, known
-}
-
-// Near returns the versions that one goes on from.
-func (tx *Tx) Near(ref record.Ref) []record.Ref {
-	t, _ := tx.Trace(ref)
-	return t.Follows
-}
-
-func (tx *Tx) trace(ref record.Ref) (t Trace, r *record.Record, known bool) {
-	if r = tx.raw(ref); r != nil {
-		return TraceOf(r), r, true
+	if r := tx.raw(ref); r != nil {
+		return TraceOf(r), true
 	}
-	if value := tx.absentValue(ref[:]); len(value) > 1 {
-		t, err := ParseTrace(string(value[1:]))
-		return t, nil, err == nil
-	}
-	return Trace{}, nil, false
+	_, text := tx.notHere(ref)
+	t, err := ParseTrace(text)
+	return t, err == nil
 }
 
-func (tx *Tx) absentValue(key []byte) []byte {
+// notHere returns the state of what is absent, and its trace; "": that is not known.
+func (tx *Tx) notHere(ref record.Ref) (state byte, trace string) {
 	if tx.absent == nil { // an older schema
-		return nil
+		return absentKnown, ""
 	}
-	return tx.absent.Get(key)
+	value := string(tx.absent.Get(ref[:]))
+	if value == "" {
+		return absentKnown, ""
+	}
+	return value[0], value[1:]
+}
+
+func (tx *Tx) putAbsent(ref record.Ref, state byte, trace string) error {
+	return tx.absent.Put(ref[:], append([]byte{state}, trace...))
 }
 
 // The states of what is absent.
@@ -104,14 +103,11 @@ const (
 
 // Tell notes a version that another store has put and whose record is not here.
 func (tx *Tx) Tell(ref record.Ref, t Trace) error {
-	if tx.records.Get(ref[:]) != nil || len(tx.absentValue(ref[:])) > 1 {
+	state, trace := tx.notHere(ref)
+	if tx.records.Get(ref[:]) != nil || trace != "" {
 		return nil
 	}
-	state := byte(absentKnown)
-	if value := tx.absentValue(ref[:]); len(value) == 1 {
-		state = value[0]
-	}
-	err := tx.absent.Put(ref[:], append([]byte{state}, t.String()...))
+	err := tx.putAbsent(ref, state, t.String())
 	for _, l := range tx.lineages {
 		if n := l.nodes[ref]; n != nil {
 			l.look(n)
@@ -129,15 +125,6 @@ func (tx *Tx) LastDrop() (last uint64, err error) {
 		return nil
 	})
 	return last, err
-}
-
-// retireAbsent notes that a version is to be retired when it comes.
-func (tx *Tx) retireAbsent(ref record.Ref) error {
-	value := append([]byte{absentRetired}, tx.absentValue(ref[:])...)
-	if len(value) > 1 {
-		value = append(value[:1], value[2:]...)
-	}
-	return tx.absent.Put(ref[:], value)
 }
 
 // DropAs destroys a version that another store has destroyed, also one that has never come here. It
@@ -161,15 +148,11 @@ func (tx *Tx) DropAs(ref record.Ref) (bool, error) {
 func (tx *Tx) dropMerged(of Version) error {
 	events, err := tx.History(of.Record.Name)
 	for _, e := range events {
-		r := tx.raw(e.Ref)
-		if err != nil || r == nil || e.Change != ChangePut || !r.IsMerged() {
+		if e.Change != ChangePut || err != nil {
 			continue
 		}
-		for _, ref := range r.Follows() {
-			if ref == of.Ref && err == nil {
-				err = tx.drop(Version{e.Ref, e.Position, r})
-				break
-			}
+		if r := tx.raw(e.Ref); r != nil && r.IsMerged() && slices.Contains(r.Follows(), of.Ref) {
+			err = tx.drop(Version{e.Ref, e.Position, r})
 		}
 	}
 	return err
@@ -194,21 +177,16 @@ func (tx *Tx) overshadow(ref record.Ref, position uint64) (err error) {
 
 // over notes in a history that a destroyed version, which was never here, belongs to it.
 func (tx *Tx) over(name record.Name, ref record.Ref, position uint64) error {
-	key := nameKey(name)
-	if err := tx.note(key, Event{position, changeUnder, ref}); err != nil {
+	if err := tx.note(nameKey(name), Event{position, changeUnder, ref}); err != nil {
 		return err
 	}
 	l, err := tx.lineage(name)
 	if err != nil {
 		return err
 	}
-	entry, known, err := tx.name(name)
-	if first, _ := l.decide(); err == nil && known && entry.state == stateHead && (first == nil || first.gone) {
-		err = tx.note(key, Event{position, changeOver, ref})
-		if head, getErr := tx.mustGet(name, entry.ref); err == nil && getErr == nil {
-			err = tx.removeLookups(head)
-		}
-		err = errors.Join(err, tx.names.Put(key, nameEntry{stateRetired, entry.ref, position}.encode()))
+	_, head, err := tx.current(name)
+	if first, _ := l.decide(); head != nil && (first == nil || first.gone) { // it may be lost itself
+		err = tx.behead(*head, head.Ref, Event{position, changeOver, ref})
 	}
 	return errors.Join(err, l.list())
 }
@@ -216,9 +194,6 @@ func (tx *Tx) over(name record.Name, ref record.Ref, position uint64) error {
 // gather notes under the name of a version the destroyed ones that went on from it and were told
 // before it came, and reports whether there are any.
 func (tx *Tx) gather(v Version) (any bool, err error) {
-	if tx.absent == nil {
-		return false, nil
-	}
 	c := tx.absent.Cursor()
 	for k, _ := c.Seek(v.Ref[:]); bytes.HasPrefix(k, v.Ref[:]); k, _ = c.Next() {
 		if len(k) != 2*len(v.Ref) {
@@ -241,20 +216,27 @@ type Told struct {
 
 // ChainOf returns the chain of a store's log after a position that was heard.
 func (tx *Tx) ChainOf(origin record.StoreID, position uint64) (record.Digest, error) {
-	if origin == tx.origin {
-		return tx.Chain(position)
-	}
 	if position == 0 {
 		first, err := FirstOrigin(origin, tx.PastOf(origin))
 		return FirstChain(first), err
 	}
-	for told, err := range tx.LogOf(origin, position-1) {
-		if err != nil || told.Position == position {
-			return told.Chain, err
-		}
-		break
+	var value []byte
+	if b, prefix := tx.logBucket(origin); b != nil {
+		value = b.Get(appendPosition(prefix, position))
 	}
-	return record.Digest{}, fmt.Errorf("log position %d of %s: %w", position, origin, ErrNotFound)
+	if value == nil && (origin != tx.origin || position > tx.position) {
+		return record.Digest{}, fmt.Errorf("log position %d of %s: %w", position, origin, ErrNotFound)
+	}
+	told, err := readTold(position, value)
+	return told.Chain, err
+}
+
+// logBucket returns where a store's log is, and what its keys begin with.
+func (tx *Tx) logBucket(origin record.StoreID) (b *bbolt.Bucket, prefix []byte) {
+	if origin == tx.origin {
+		return tx.log, nil
+	}
+	return tx.told, []byte(origin)
 }
 
 // PastOf returns the earlier origins of a store, as Past does.
@@ -271,35 +253,15 @@ func (tx *Tx) PastOf(origin record.StoreID) string {
 // LogOf returns the entries of a store's log behind a position: of the own log, or of what was heard
 // of another one.
 func (tx *Tx) LogOf(origin record.StoreID, after uint64) iter.Seq2[Told, error] {
-	if origin == tx.origin {
-		return tx.ownLog(after)
-	}
 	return func(yield func(Told, error) bool) {
-		if tx.told == nil {
+		b, prefix := tx.logBucket(origin)
+		if b == nil { // an older schema
 			return
 		}
-		c := tx.told.Cursor()
-		for k, v := c.Seek(toldKey(origin, after+1)); bytes.HasPrefix(k, []byte(origin)); k, v = c.Next() {
-			told, err := readTold(readPosition(k[len(origin):]), v)
-			if !yield(told, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func (tx *Tx) ownLog(after uint64) iter.Seq2[Told, error] {
-	return func(yield func(Told, error) bool) {
-		link, err := tx.Chain(after)
-		if err != nil {
-			yield(Told{}, err)
-			return
-		}
-		for e, err := range tx.Log(after + 1) {
-			told := Told{Entry: e}
-			link = NextChain(link, e)
-			told.Chain = link
-			if t, known := tx.Trace(e.Ref); known && e.Op == OpPut {
+		c := b.Cursor()
+		for k, v := c.Seek(appendPosition(prefix, after+1)); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
+			told, err := readTold(readPosition(k[len(prefix):]), v)
+			if t, known := tx.Trace(told.Ref); known && origin == tx.origin && told.Op == OpPut {
 				told.Trace = &t
 			}
 			if !yield(told, err) || err != nil {
@@ -314,17 +276,14 @@ func toldKey(origin record.StoreID, position uint64) []byte {
 }
 
 func readTold(position uint64, value []byte) (t Told, err error) {
-	link, rest := chain{}, value
-	entry, trace, found := bytes.Cut(rest[min(len(rest), len(link)):], []byte("\n"))
-	if len(value) > len(link) && found {
-		link, t.Entry, err = readLink(position, append(bytes.Clone(value[:len(link)]), append(bytes.Clone(entry), '\n')...))
-	} else {
-		err = damaged("what was told of log entry %d is cut short", position)
-	}
-	if t.Chain = record.Digest(link); err == nil && len(trace) > 0 {
-		var parsed Trace
-		parsed, err = ParseTrace(string(trace))
-		t.Trace = &parsed
+	end := min(len(value), len(record.Digest{}))
+	end += bytes.IndexByte(value[end:], '\n') + 1
+	link, e, err := readLink(position, value[:end])
+	t = Told{Entry: e, Chain: link}
+	if err == nil && end < len(value) {
+		var trace Trace
+		trace, err = ParseTrace(string(value[end:]))
+		t.Trace = &trace
 	}
 	return t, err
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,31 +45,11 @@ func (tx *Tx) Adopt(d Draft) (Fate, error) {
 		return "", err
 	}
 	fate, err := tx.place(v, tx.now())
-	if value := tx.absentValue(ref[:]); err == nil && len(value) > 0 {
-		err = tx.absent.Delete(ref[:])
-		if value[0] == absentRetired && err == nil {
-			_, err = tx.RetireAs(ref)
-		}
+	state, _ := tx.notHere(ref)
+	if err = errors.Join(err, tx.absent.Delete(ref[:])); state == absentRetired && err == nil {
+		_, err = tx.RetireAs(ref)
 	}
 	return fate, err
-}
-
-// SettleIf settles the open conflict versions of a name that are decided.
-func (tx *Tx) SettleIf(name record.Name, isDecided func(Version) bool) (err error) {
-	var decided []record.Ref
-	for ref, err := range tx.Lookup(FieldConflict, name.String()) {
-		v, getErr := tx.Get(ref)
-		if err = errors.Join(err, getErr); err != nil {
-			return err
-		}
-		if isDecided(v) {
-			decided = append(decided, ref)
-		}
-	}
-	for _, ref := range decided {
-		err = errors.Join(err, tx.Settle(ref))
-	}
-	return err
 }
 
 // place does what follows from the entry of a put of v, at a time, and says what became of v. The log
@@ -79,36 +58,25 @@ func (tx *Tx) place(v Version, at time.Time) (Fate, error) {
 	if v.Record.IsConflict() {
 		return FateBeside, tx.enter(v, nil)
 	}
-	entry, known, err := tx.name(v.Record.Name)
-	if err != nil {
+	entry, head, err := tx.current(v.Record.Name)
+	if err != nil && head == nil {
 		return "", err
 	}
-	var head *Version
-	if known && entry.state == stateHead {
-		of := Version{entry.ref, entry.position, &record.Record{Size: -1, Name: v.Record.Name}} // of one that is lost
-		if found, err := tx.Get(entry.ref); err == nil {
-			of = found
-		}
-		head = &of
-	}
 	_, stored := record.DateOf(tx.Encoding(v.Ref))
-	isOvershadowed, err := tx.gather(v)
-	if err != nil {
+	isOvershadowed, gatherErr := tx.gather(v)
+	since, err := tx.Since(v.Record.Name)
+	if err = errors.Join(err, gatherErr); err != nil {
 		return "", err
 	}
 	isHere := stored == "" || stored == record.FormatTime(at) // made here, or lost
-	since, sinceErr := tx.Since(v.Record.Name)
-	if sinceErr != nil {
-		return "", sinceErr
-	}
-	isNext := since == 0 || head != nil && v.Record.Prev == entry.ref && !tx.hasRivals(v.Record.Name)
+	isNext := since == 0 || head != nil && v.Record.Prev == head.Ref && !tx.hasRivals(v.Record.Name)
 	if isHere || isNext && !isOvershadowed && !v.Record.IsMerged() {
-		if err = tx.enter(v, head); isHere && err == nil && tx.hasRivals(v.Record.Name) {
+		if err = tx.enter(v, head); isHere && err == nil {
 			err = tx.reweigh(v.Record.Name)
 		}
 		return FateHead, err
 	}
-	return tx.weigh(v, head, known)
+	return tx.weigh(v, head, entry.state != 0)
 }
 
 // weigh finds out whether a version counts among others of its name.
@@ -121,32 +89,21 @@ func (tx *Tx) weigh(v Version, head *Version, known bool) (fate Fate, err error)
 	if err != nil {
 		return "", err
 	}
-	first, rivals := l.decide()
+	first, _ := l.decide()
 	fate = FateBelow
 	switch isFirst := first != nil && first.ref == v.Ref; {
 	case isFirst && first.gone && head != nil:
-		err = errors.Join(tx.note(key, Event{v.Position, ChangeVoid, v.Ref}), tx.removeLookups(*head),
-			tx.names.Put(key, nameEntry{stateRetired, v.Ref, v.Position}.encode()))
+		err = tx.behead(*head, v.Ref, Event{v.Position, ChangeVoid, v.Ref})
 	case isFirst && !first.gone:
 		fate, err = FateHead, tx.enter(v, head)
-	case slices.ContainsFunc(rivals, func(n *node) bool { return n.ref == v.Ref }):
+	case l.isRival(v.Ref):
 		fate = FateBeside
 	}
 	if fate != FateHead && !known { // what is destroyed has gone on from it
-		err = tx.names.Put(key, nameEntry{stateRetired, first.ref, l.end()}.encode())
+		events, historyErr := tx.History(v.Record.Name)
+		err = errors.Join(historyErr, tx.names.Put(key, nameEntry{stateRetired, first.ref, endOf(events)}.encode()))
 	}
 	return fate, errors.Join(err, l.list())
-}
-
-// end returns the last position at which the name's head was set, or taken away.
-func (l *lineage) end() (position uint64) {
-	events, err := l.tx.History(l.name)
-	for _, e := range events {
-		if err == nil && e.isOfHead() {
-			position = e.Position
-		}
-	}
-	return position
 }
 
 // RetireAs takes away what another store's log retires, and reports whether it was current, or in
@@ -157,7 +114,8 @@ func (tx *Tx) RetireAs(ref record.Ref) (bool, error) {
 	case errors.Is(err, ErrDropped):
 		return false, nil
 	case errors.Is(err, ErrNotFound):
-		return false, tx.retireAbsent(ref)
+		_, trace := tx.notHere(ref)
+		return false, tx.putAbsent(ref, absentRetired, trace)
 	case err != nil:
 		return false, err
 	case v.Record.IsConflict():
@@ -166,31 +124,30 @@ func (tx *Tx) RetireAs(ref record.Ref) (bool, error) {
 		}
 		return err == nil, err
 	}
-	head, err := tx.Head(v.Record.Name)
-	if err == nil && head.Ref == ref {
-		return true, tx.retire(head)
-	}
+	_, head, err := tx.current(v.Record.Name)
 	l, lineageErr := tx.lineage(v.Record.Name)
-	if lineageErr != nil || err != nil && !errors.Is(err, ErrNotFound) {
-		return false, errors.Join(err, lineageErr)
+	if err = errors.Join(err, lineageErr); err != nil {
+		return false, err
 	}
+	isOpen := head != nil && head.Ref == ref
 	for i, n := range l.leaves() {
-		switch {
-		case n.ref != ref || n.gone:
-		case i == 0 && err == nil: // the head is what this store has made of it
-			return true, tx.retire(head)
-		default:
-			return true, tx.retire(v)
+		if isLeaf := n.ref == ref && !n.gone; isLeaf && i == 0 && head != nil { // that is what this store has made of it
+			v, isOpen = *head, true
+		} else if isLeaf {
+			isOpen = true
 		}
 	}
-	return false, nil
+	if !isOpen {
+		return false, nil
+	}
+	return true, tx.retire(v)
 }
 
 // Heard returns how far another store's log was heard here, and its chain there; of the own
 // log, its end.
 func (tx *Tx) Heard(origin record.StoreID) (position uint64, link record.Digest, err error) {
 	if origin == tx.origin {
-		return tx.position, record.Digest(tx.chain), nil
+		return tx.position, tx.chain, nil
 	}
 	text := string(tx.meta.Get(metaHeard(origin)))
 	number, digits, _ := strings.Cut(text, " ")

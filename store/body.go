@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"slices"
@@ -152,10 +153,7 @@ func (b Body) Discard() error {
 	if b.file == "" {
 		return nil
 	}
-	if err := b.own.Remove(b.file); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return b.own.RemoveAll(b.file)
 }
 
 // sweepTemporary removes what killed processes left a day ago.
@@ -263,12 +261,7 @@ func isFile(packed []byte) bool {
 // Bytes returns the whole body, or ErrDamaged.
 func (c Content) Bytes() ([]byte, error) {
 	if c.IsLarge() {
-		r, err := c.Open()
-		if err != nil {
-			return nil, err
-		}
-		text, err := io.ReadAll(r)
-		return text, errors.Join(err, r.Close())
+		return c.Head(math.MaxInt64)
 	}
 	text, err := c.store.unpack(c.packed)
 	if err != nil {

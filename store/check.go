@@ -82,7 +82,7 @@ type checker struct {
 	progress func(done, total uint64)
 	slice    time.Duration
 
-	chain     chain
+	chain     record.Digest
 	last      Entry
 	drops     int
 	bodies    map[record.Digest]uint32 // how many records have each
@@ -235,7 +235,7 @@ func (c *checker) begin() error {
 		if n := len(tx.past); n > 0 && tx.past[n-1].end > tx.position {
 			c.fault("meta: an earlier origin wrote up to position %d, the log ends at %d", tx.past[n-1].end, tx.position)
 		}
-		c.report.Position, c.chain = tx.position, firstChain(tx.first())
+		c.report.Position, c.chain = tx.position, FirstChain(tx.first())
 		if tx.before != nil {
 			c.report.GoneBack = true
 			c.fault("%v", c.store.GoneBack(tx.before.position, tx.position))
@@ -279,7 +279,7 @@ func (c *checker) checkEntry(tx *Tx, position uint64, value []byte) error {
 	if err != nil {
 		return err
 	}
-	c.chain = c.chain.next(value[len(link):])
+	c.chain = NextChain(c.chain, e)
 	if link != c.chain {
 		c.fault("log entry %d: the chain is broken", position)
 		c.chain = link
@@ -443,7 +443,7 @@ func (c *checker) checkName(tx *Tx, name record.Name, entry nameEntry) error {
 	if err != nil {
 		return err
 	}
-	ref, current := tx.headAt(events, tx.position)
+	ref, current, _ := tx.StateAt(events, tx.position)
 	if current != (entry.state == stateHead) || current && ref != entry.ref {
 		c.fault("%s: the name does not agree with its history", name)
 	}
@@ -452,13 +452,7 @@ func (c *checker) checkName(tx *Tx, name record.Name, entry nameEntry) error {
 		c.fault("%s: its version %s is missing or of another name", name, entry.ref.Short())
 		return nil
 	}
-	last := uint64(0)
-	for _, e := range events {
-		if e.isOfHead() {
-			last = e.Position
-		}
-	}
-	if entry.position != last {
+	if last := endOf(events); entry.position != last {
 		c.fault("%s: the name stands at position %d, its history ends at %d", name, entry.position, last)
 	}
 	if entry.state == stateHead {
@@ -489,11 +483,7 @@ var opOf = map[Change]Op{
 // checkHistory compares each line of a history with the log.
 func (c *checker) checkHistory() error {
 	return c.inKeys(func(tx *Tx) *bbolt.Bucket { return tx.history }, func(tx *Tx, key, value []byte) error {
-		e, err := decodeEvent(key, value)
-		if err != nil {
-			return err
-		}
-		name, err := parseNameKey(key[:max(len(key)-positionSize-1, 0)])
+		name, e, err := decodeHistory(key, value)
 		if err != nil {
 			return err
 		}
@@ -518,33 +508,24 @@ func (c *checker) checkLookups() error {
 			c.fault("look-up %.100q: %v", key, err)
 			return nil
 		}
-		entry, _, err := tx.name(found.Record.Name)
+		isHead, err := tx.isHead(found)
 		if err != nil {
 			return err
 		}
 		if field, _, _, err := parseLookupKey(key); err == nil && field == FieldConflict && !found.Record.IsConflict() {
-			return c.checkRival(tx, found)
+			l, err := tx.lineage(found.Record.Name)
+			if err == nil && !l.isRival(found.Ref) {
+				c.fault("%s: its version %s is listed as in conflict, and is not", found.Record.Name, found.Ref.Short())
+			}
+			return err
 		}
 		keys := lookupKeys(found.Record, found.Position)
 		expected := slices.ContainsFunc(keys, func(k []byte) bool { return bytes.Equal(k, key) })
-		if !expected || !found.Record.IsConflict() && (entry.ref != found.Ref || entry.state != stateHead) {
+		if !expected || !found.Record.IsConflict() && !isHead {
 			c.fault("look-up %.100q leads to %s, which is not current", key, found.Ref.Short())
 		}
 		return nil
 	})
-}
-
-// checkRival looks at a version that is listed as in conflict with the current one.
-func (c *checker) checkRival(tx *Tx, v Version) error {
-	l, err := tx.lineage(v.Record.Name)
-	if err != nil {
-		return err
-	}
-	_, rivals := l.decide()
-	if !slices.ContainsFunc(rivals, func(n *node) bool { return n.ref == v.Ref }) {
-		c.fault("%s: its version %s is listed as in conflict, and is not", v.Record.Name, v.Ref.Short())
-	}
-	return nil
 }
 
 // checkBodies compares bodies, the counts of their uses, and what is listed as dropped

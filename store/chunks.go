@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"os"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -71,14 +72,19 @@ func (c Content) readThrough(ctx context.Context) (*largeReader, error) {
 
 // reader returns a reader that compares these marks, if there are any.
 func (c Content) reader(marks []byte) (*largeReader, error) {
-	file, err := c.store.own.Open(bodyFile(c.Digest))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, bodyDamaged("body %s: its file is missing", c.Digest)
-	}
+	file, err := c.openFile()
 	if err != nil {
 		return nil, err
 	}
 	return c.readerOf(file, marks)
+}
+
+func (c Content) openFile() (*os.File, error) {
+	file, err := c.store.own.Open(bodyFile(c.Digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = bodyDamaged("body %s: its file is missing", c.Digest)
+	}
+	return file, err
 }
 
 // readerOf returns a reader of a large body whose file has been opened.

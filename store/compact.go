@@ -123,30 +123,50 @@ func (s *Store) is(name string, file fs.FileInfo) bool {
 
 // copyPages copies every pair of a database.
 func copyPages(ctx context.Context, from *os.File, size int64, to *bbolt.DB) error {
-	var pairs [][3][]byte // bucket, key, value
-	bytesOf := 0
-	flush := func() error {
-		err := to.Update(func(tx *bbolt.Tx) (err error) {
-			for i := 0; i < len(pairs) && err == nil; i++ {
-				b := tx.Bucket(pairs[i][0])
-				b.FillPercent = 1
-				err = b.Put(pairs[i][1], pairs[i][2])
-			}
-			return err
-		})
-		pairs, bytesOf = pairs[:0], 0
-		return errors.Join(err, ctx.Err())
-	}
+	f := filler{ctx: ctx, db: to, fill: 1, most: copyBatch}
 	var fault error
 	err := walkPages(from, size, func(bucket string, key, value []byte) error {
-		pairs = append(pairs, [3][]byte{[]byte(bucket), bytes.Clone(key), bytes.Clone(value)})
-		if bytesOf += len(key) + len(value); bytesOf < copyBatch || fault != nil {
+		if fault != nil { // what comes now may be of no bucket
 			return fault
 		}
-		return flush()
+		return f.put(bucket, key, value)
 	}, func(page uint64, why string) { fault = damaged("page %d: %s", page, why) })
-	if err == nil && fault == nil {
-		err = flush()
+	return cmp.Or(fault, errors.Join(err, f.flush()))
+}
+
+// A filler writes pairs to a new database, in transactions that fit into memory.
+type filler struct {
+	ctx  context.Context
+	db   *bbolt.DB
+	fill float64   // how full the pages get
+	most int       // bytes of one transaction, about
+	btx  *bbolt.Tx // what was put of late; nil: nothing
+	size int       // of that, in bytes
+}
+
+func (f *filler) put(bucket string, key, value []byte) (err error) {
+	if f.btx == nil {
+		if f.btx, err = f.db.Begin(true); err != nil {
+			return err
+		}
 	}
-	return cmp.Or(fault, err)
+	b := f.btx.Bucket([]byte(bucket))
+	b.FillPercent = f.fill
+	if err := errors.Join(f.ctx.Err(), b.Put(bytes.Clone(key), bytes.Clone(value))); err != nil {
+		return err
+	}
+	if f.size += len(key) + len(value); f.size > f.most {
+		return f.flush()
+	}
+	return nil
+}
+
+// flush must be called at the end, also after an error.
+func (f *filler) flush() error {
+	if f.btx == nil {
+		return nil
+	}
+	btx := f.btx
+	f.btx, f.size = nil, 0
+	return btx.Commit()
 }

@@ -70,10 +70,6 @@ func databaseOptions(a access) *bbolt.Options {
 // should take at most 50 ms and do no I/O. The Tx and the slices it returns are
 // valid only inside fn; Records and Contents remain valid.
 func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
-	return s.view(ctx, fn)
-}
-
-func (s *Store) view(ctx context.Context, fn func(*Tx) error) error {
 	return s.locked(ctx, turnstile.Shared, func() error {
 		db, err := s.openDatabase(forReading)
 		if err != nil {

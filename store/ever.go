@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"iter"
 
 	"filebus/store/record"
@@ -14,17 +13,12 @@ import (
 func (tx *Tx) NamesEver(from record.Name) iter.Seq2[record.Name, error] {
 	return func(yield func(record.Name, error) bool) {
 		c := tx.history.Cursor()
-		for k, _ := c.Seek(nameKey(from)); k != nil; {
-			if len(k) <= positionSize {
-				yield(record.Name{}, damaged("malformed history key %.100q", k))
-				return
-			}
-			key := bytes.Clone(k[:len(k)-positionSize-1])
-			name, err := parseNameKey(key)
+		for k, v := c.Seek(nameKey(from)); k != nil; {
+			name, _, err := decodeHistory(k, v)
 			if !yield(name, err) || err != nil {
 				return
 			}
-			k, _ = c.Seek(after(historyPrefix(key)))
+			k, v = c.Seek(after(historyPrefix(nameKey(name))))
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"filebus/store/record"
 )
@@ -139,13 +138,30 @@ func (c Change) String() string {
 	return cmp.Or(words[c], string(rune(c)))
 }
 
-// isOfHead reports whether the event gave the name a head, or took it away.
-func (e Event) isOfHead() bool {
-	return slices.Contains([]Change{ChangePut, ChangeRetire, ChangeDrop, changeOver, ChangeVoid, changeHeir}, e.Change)
+// endOf returns the last position at which a name got a head, or lost it.
+func endOf(events []Event) (position uint64) {
+	for _, e := range events {
+		switch e.Change {
+		case ChangePut, ChangeRetire, ChangeDrop, changeOver, ChangeVoid, changeHeir:
+			position = e.Position
+		}
+	}
+	return position
 }
 
 // encode returns the value under a history key.
 func (e Event) encode() []byte { return append([]byte{byte(e.Change)}, e.Ref[:]...) }
+
+// decodeHistory reads a line of a history whose name is not known.
+func decodeHistory(key, value []byte) (name record.Name, e Event, err error) {
+	prefix, found := bytes.CutSuffix(key[:max(len(key)-positionSize, 0)], []byte{0})
+	if !found {
+		return name, e, damaged("malformed history key %.100q", key)
+	}
+	name, err = parseNameKey(prefix)
+	e, eventErr := decodeEvent(key, value)
+	return name, e, errors.Join(err, eventErr)
+}
 
 func decodeEvent(key, value []byte) (Event, error) {
 	if len(key) < positionSize || len(value) != 1+len(record.Ref{}) {

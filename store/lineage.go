@@ -77,21 +77,15 @@ func (tx *Tx) lineage(name record.Name) (*lineage, error) {
 
 // play adds what has happened to the name. It reports false if it must be read anew instead.
 func (l *lineage) play(e Event) bool {
-	l.isDecided = false
-	switch e.Change {
-	case ChangeRetire, changeResolve:
-		if n := l.nodes[e.Ref]; n != nil {
+	n := l.nodes[e.Ref]
+	switch l.isDecided = false; {
+	case e.Change == ChangeRetire, e.Change == changeResolve:
+		if n != nil {
 			n.gone = true
 		}
-	case ChangePut, ChangeAdopt, ChangeDrop, changeOver, changeUnder, ChangeVoid:
-		return l.add(e)
-	}
-	return true
-}
-
-func (l *lineage) add(e Event) bool {
-	n := l.nodes[e.Ref]
-	switch {
+		return true
+	case e.Change == changeConflict, e.Change == changeHeir:
+		return true
 	case n != nil && n.isNamed:
 		return n.isLost == l.tx.IsDropped(e.Ref) && n.isHere == (l.tx.raw(e.Ref) != nil)
 	case e.Position < l.last.Position:
@@ -125,9 +119,10 @@ func (l *lineage) node(ref record.Ref) *node {
 }
 
 func (l *lineage) read(n *node) {
-	t, r, _ := l.tx.trace(n.ref)
-	if n.Trace = t; r != nil {
-		n.isHere, n.body = true, r.Body
+	if r := l.tx.raw(n.ref); r != nil {
+		n.Trace, n.isHere, n.body = TraceOf(r), true, r.Body
+	} else {
+		n.Trace, _ = l.tx.Trace(n.ref)
 	}
 }
 
@@ -167,6 +162,18 @@ func (l *lineage) visit(n *node, each func(*node) bool) {
 			}
 		}
 	}
+}
+
+// collect adds what a version goes on from to a set, and returns what was not in it.
+func (l *lineage) collect(n *node, all map[*node]bool) (added []*node) {
+	l.visit(n, func(n *node) bool {
+		if all[n] {
+			return false
+		}
+		all[n], added = true, append(added, n)
+		return true
+	})
+	return added
 }
 
 // pass marks all that a version goes on from.
@@ -232,6 +239,11 @@ func (l *lineage) decide() (first *node, rivals []*node) {
 	return l.first, l.rivals
 }
 
+func (l *lineage) isRival(ref record.Ref) bool {
+	_, rivals := l.decide()
+	return slices.ContainsFunc(rivals, func(n *node) bool { return n.ref == ref })
+}
+
 // agree reports whether two versions say the same: entries of a file come and go by themselves,
 // so of its frame the words count.
 func (l *lineage) agree(a, b *node) bool {
@@ -273,26 +285,18 @@ func (l *lineage) isBack(n *node) bool {
 	}
 	if l.seenBy != l.first {
 		l.seenBy = l.first
-		l.visit(l.first, func(n *node) bool {
-			if l.above[n] {
-				return false
-			}
-			if l.above[n] = true; !n.Merged && n.isHere {
+		for _, n := range l.collect(l.first, l.above) {
+			if !n.Merged && n.isHere {
 				l.seen[l.says(n)] = append(l.seen[l.says(n)], n)
 			}
-			return true
-		})
+		}
 	}
 	like := l.seen[l.says(n)]
 	if len(like) == 0 {
 		return false
 	}
 	own := map[*node]bool{}
-	l.visit(n, func(n *node) bool {
-		isNew := !own[n]
-		own[n] = true
-		return isNew
-	})
+	l.collect(n, own)
 	return slices.ContainsFunc(like, func(n *node) bool { return !own[n] })
 }
 
@@ -321,8 +325,11 @@ func (l *lineage) version(n *node) Version {
 	return v
 }
 
-// reweigh lists the conflicts of a name anew.
+// reweigh lists the conflicts of a name anew, if it has some.
 func (tx *Tx) reweigh(name record.Name) error {
+	if !tx.hasRivals(name) {
+		return nil
+	}
 	l, err := tx.lineage(name)
 	if err != nil {
 		return err
@@ -332,15 +339,15 @@ func (tx *Tx) reweigh(name record.Name) error {
 
 func (l *lineage) list() (err error) {
 	_, rivals := l.decide()
-	missing := make(map[record.Ref]bool, len(rivals))
+	missing := make(map[record.Ref]*node, len(rivals))
 	for _, n := range rivals {
-		missing[n.ref] = true
+		missing[n.ref] = n
 	}
 	var stale [][]byte
 	prefix := lookupPrefix(FieldConflict, l.name.String())
 	c := l.tx.lookups.Cursor()
 	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix) && len(k) == len(prefix)+positionSize; k, v = c.Next() {
-		if ref := record.Ref(v); missing[ref] {
+		if ref := record.Ref(v); missing[ref] != nil {
 			delete(missing, ref)
 		} else if r := l.tx.raw(ref); r == nil || !r.IsConflict() {
 			stale = append(stale, bytes.Clone(k))
@@ -349,10 +356,8 @@ func (l *lineage) list() (err error) {
 	for _, k := range stale {
 		err = errors.Join(err, l.tx.lookups.Delete(k))
 	}
-	for _, n := range rivals {
-		if missing[n.ref] {
-			err = errors.Join(err, l.tx.lookups.Put(l.rivalKey(n), n.ref[:]))
-		}
+	for ref, n := range missing {
+		err = errors.Join(err, l.tx.lookups.Put(l.rivalKey(n), ref[:]))
 	}
 	return err
 }
@@ -379,7 +384,7 @@ func (tx *Tx) isShared(name record.Name) bool {
 type keptLineages struct {
 	next     int // the number of the one that may go on from them
 	file     string
-	chain    chain
+	chain    record.Digest
 	lineages map[string]*lineage
 }
 

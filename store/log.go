@@ -32,19 +32,6 @@ type Entry struct {
 	Ref      record.Ref
 }
 
-// A chain is the digest of the log up to an entry: the digest of the chain
-// before it and the entry's text.
-type chain [sha256.Size]byte
-
-// firstChain is the chain before the first entry.
-func firstChain(origin record.StoreID) chain {
-	return sha256.Sum256([]byte("filebus log 1\n" + string(origin)))
-}
-
-func (c chain) next(entry []byte) chain {
-	return sha256.Sum256(append(bytes.Clone(c[:]), entry...))
-}
-
 // Encode returns "position SP time SP op SP ref LF".
 func (e Entry) Encode() []byte {
 	return fmt.Appendf(nil, "%d %s %s %s\n", e.Position, record.FormatTime(e.Time), e.Op, e.Ref)
@@ -72,35 +59,31 @@ func ParseEntry(text []byte) (e Entry, err error) {
 
 // Chain returns the chain after the entry at a position, or before the first one.
 func (tx *Tx) Chain(position uint64) (record.Digest, error) {
-	switch {
-	case position == 0:
-		return FirstChain(tx.first()), nil
-	case position > tx.position:
-		return record.Digest{}, fmt.Errorf("log position %d: %w", position, ErrNotFound)
-	}
-	link, _, err := readLink(position, tx.log.Get(appendPosition(nil, position)))
-	return record.Digest(link), err
+	return tx.ChainOf(tx.origin, position)
 }
 
-// FirstChain returns the chain before the first entry of a store.
-func FirstChain(origin record.StoreID) record.Digest { return record.Digest(firstChain(origin)) }
+// FirstChain returns the chain before the first entry of a store. A chain is the digest of the log
+// up to an entry.
+func FirstChain(origin record.StoreID) record.Digest {
+	return record.DigestOf([]byte("filebus log 1\n" + string(origin)))
+}
 
-// NextChain returns the chain after an entry, of that before it.
+// NextChain returns the chain after an entry: the digest of that before it and the entry's text.
 func NextChain(before record.Digest, e Entry) record.Digest {
-	return record.Digest(chain(before).next(e.Encode()))
+	return record.DigestOf(append(before[:], e.Encode()...))
 }
 
 // readLink reads the value of a log key: the chain after the entry, and the
 // entry.
-func readLink(position uint64, value []byte) (chain, Entry, error) {
+func readLink(position uint64, value []byte) (record.Digest, Entry, error) {
 	if len(value) < sha256.Size {
-		return chain{}, Entry{}, damaged("log entry %d is cut short", position)
+		return record.Digest{}, Entry{}, damaged("log entry %d is cut short", position)
 	}
 	e, err := ParseEntry(value[sha256.Size:])
 	if err == nil && e.Position != position {
 		err = damaged("log entry %d says that it is %d", position, e.Position)
 	}
-	return chain(value[:sha256.Size]), e, err
+	return record.Digest(value[:sha256.Size]), e, err
 }
 
 // Position returns the position of the last log entry, and 0 in an empty store.
@@ -188,8 +171,7 @@ func (tx *Tx) appendEntry(e Entry) error {
 	if err := tx.stepBack(e); err != nil {
 		return err
 	}
-	text := e.Encode()
-	tx.chain = tx.chain.next(text)
+	tx.chain = NextChain(tx.chain, e)
 	tx.position, tx.lastTime, tx.wrote = e.Position, e.Time, true
-	return tx.log.Put(appendPosition(nil, e.Position), append(bytes.Clone(tx.chain[:]), text...))
+	return tx.log.Put(appendPosition(nil, e.Position), append(bytes.Clone(tx.chain[:]), e.Encode()...))
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"iter"
 
 	"filebus/store/record"
@@ -127,20 +128,16 @@ type Value struct {
 	Newest uint64 // the position at which the newest of them was put
 }
 
-func (tx *Tx) addLookups(r *record.Record, ref record.Ref, position uint64) error {
-	for _, key := range lookupKeys(r, position) {
-		if err := tx.lookups.Put(key, ref[:]); err != nil {
-			return err
-		}
+func (tx *Tx) addLookups(v Version) (err error) {
+	for _, key := range lookupKeys(v.Record, v.Position) {
+		err = errors.Join(err, tx.lookups.Put(key, v.Ref[:]))
 	}
-	return nil
+	return err
 }
 
-func (tx *Tx) removeLookups(v Version) error {
+func (tx *Tx) removeLookups(v Version) (err error) {
 	for _, key := range lookupKeys(v.Record, v.Position) {
-		if err := tx.lookups.Delete(key); err != nil {
-			return err
-		}
+		err = errors.Join(err, tx.lookups.Delete(key))
 	}
-	return nil
+	return err
 }

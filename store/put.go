@@ -87,25 +87,14 @@ func (tx *Tx) Put(d Draft) (Outcome, error) {
 func (tx *Tx) put(d Draft) (Outcome, error) {
 	r := d.Record
 	r.Links = record.WithoutMerged(r.Links)
-	entry, known, err := tx.name(r.Name)
+	entry, head, err := tx.current(r.Name)
+	if err == nil {
+		err = expected(d.Expect, r.Name, head)
+	}
 	if err != nil {
 		return Outcome{}, err
 	}
-	var head *Version
-	if known && entry.state == stateHead {
-		v, err := tx.Get(entry.ref)
-		if err != nil {
-			return Outcome{}, err
-		}
-		head = &v
-	}
-	if err := expected(d.Expect, r.Name, head); err != nil {
-		return Outcome{}, err
-	}
-	r.Body, r.Size, r.Time = d.Body.Digest, d.Body.Size, tx.now()
-	if known {
-		r.Prev = entry.ref
-	}
+	r.Body, r.Size, r.Time, r.Prev = d.Body.Digest, d.Body.Size, tx.now(), entry.ref
 	if r.IsConflict() {
 		return tx.putConflict(r, d, head)
 	}
@@ -130,7 +119,7 @@ func (tx *Tx) put(d Draft) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if err = tx.enter(v, head); err == nil && tx.hasRivals(r.Name) {
+	if err = tx.enter(v, head); err == nil {
 		err = tx.reweigh(r.Name) // it may settle some
 	}
 	return Outcome{Version: v, Healed: healed || again}, err
@@ -139,14 +128,11 @@ func (tx *Tx) put(d Draft) (Outcome, error) {
 // Meets returns the *ConflictError that a Put of a name would end with, now, because
 // its version is not the expected one, or nil.
 func (tx *Tx) Meets(name record.Name, expect Expect) error {
-	head, err := tx.Head(name)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return expected(expect, name, nil)
-	case err != nil:
+	_, head, err := tx.current(name)
+	if err != nil {
 		return err
 	}
-	return expected(expect, name, &head)
+	return expected(expect, name, head)
 }
 
 func expected(e Expect, name record.Name, head *Version) error {
@@ -268,7 +254,7 @@ func (tx *Tx) keep(encoding []byte, position uint64, d record.Description) error
 // place of another one, which may be nil, or a conflict version of it.
 func (tx *Tx) enter(v Version, head *Version) error {
 	key := nameKey(v.Record.Name)
-	err := tx.addLookups(v.Record, v.Ref, v.Position)
+	err := tx.addLookups(v)
 	if v.Record.IsConflict() {
 		return errors.Join(err, tx.note(key, Event{v.Position, changeConflict, v.Ref}))
 	}
@@ -283,21 +269,32 @@ func (tx *Tx) enter(v Version, head *Version) error {
 
 // leave does what follows from the entry of a retire of v, at a position.
 func (tx *Tx) leave(v Version, position uint64) error {
-	key := nameKey(v.Record.Name)
-	entry, _, err := tx.name(v.Record.Name)
-	if v.Record.IsConflict() || entry.ref != v.Ref || entry.state != stateHead {
-		err = errors.Join(err, tx.note(key, Event{position, changeResolve, v.Ref}))
-		if v.Record.IsConflict() {
-			return errors.Join(err, tx.removeLookups(v))
-		}
-	} else {
-		err = errors.Join(err, tx.removeLookups(v), tx.note(key, Event{position, ChangeRetire, v.Ref}),
-			tx.names.Put(key, nameEntry{stateRetired, v.Ref, position}.encode()))
+	isHead, err := tx.isHead(v)
+	switch {
+	case err != nil:
+	case isHead:
+		err = tx.behead(v, v.Ref, Event{position, ChangeRetire, v.Ref})
+	default:
+		err = tx.note(nameKey(v.Record.Name), Event{position, changeResolve, v.Ref})
 	}
-	if err == nil && tx.hasRivals(v.Record.Name) {
-		err = tx.reweigh(v.Record.Name)
+	if v.Record.IsConflict() {
+		return errors.Join(err, tx.removeLookups(v))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return tx.reweigh(v.Record.Name)
+}
+
+func (tx *Tx) isHead(v Version) (bool, error) {
+	entry, err := tx.name(v.Record.Name)
+	return entry.ref == v.Ref && entry.state == stateHead, err
+}
+
+// behead takes a head away, by an event; last is what the name had last.
+func (tx *Tx) behead(head Version, last record.Ref, e Event) error {
+	key := nameKey(head.Record.Name)
+	return errors.Join(tx.removeLookups(head), tx.note(key, e), tx.names.Put(key, nameEntry{stateRetired, last, e.Position}.encode()))
 }
 
 func (tx *Tx) note(name []byte, e Event) error {
@@ -347,10 +344,10 @@ func (tx *Tx) putConflict(r record.Record, d Draft, head *Version) (Outcome, err
 // more, while its versions stay readable by ref.
 func (tx *Tx) Retire(name record.Name, expect Expect) error {
 	head, err := tx.Head(name)
-	if err != nil {
-		return err
+	if err == nil {
+		err = expected(expect, name, &head)
 	}
-	if err := expected(expect, name, &head); err != nil {
+	if err != nil {
 		return err
 	}
 	return tx.retire(head)
@@ -405,31 +402,27 @@ func (tx *Tx) Drop(ref record.Ref) error {
 }
 
 func (tx *Tx) drop(v Version) error {
-	entry, _, err := tx.name(v.Record.Name)
+	isHead, err := tx.isHead(v)
+	if isHead && err == nil {
+		err = tx.retire(v)
+	}
 	if err != nil {
 		return err
-	}
-	if entry.ref == v.Ref && entry.state == stateHead {
-		if err := tx.retire(v); err != nil {
-			return err
-		}
 	}
 	position, err := tx.append(OpDrop, v.Ref)
 	if err != nil {
 		return err
-	}
-	if r := tx.raw(v.Ref); r != nil { // else it is lost
-		if err = tx.absent.Put(v.Ref[:], append([]byte{absentKnown}, TraceOf(r).String()...)); err != nil {
-			return err
-		}
 	}
 	return tx.destroy(v, position)
 }
 
 // destroy does what follows from the entry of a drop of v, at a position. A repair may not
 // know v's name.
-func (tx *Tx) destroy(v Version, position uint64) error {
-	err := errors.Join(
+func (tx *Tx) destroy(v Version, position uint64) (err error) {
+	if r := tx.raw(v.Ref); r != nil { // else it is lost
+		err = tx.putAbsent(v.Ref, absentKnown, TraceOf(r).String())
+	}
+	err = errors.Join(err,
 		tx.removeLookups(v), // of an open conflict version
 		tx.records.Delete(v.Ref[:]),
 		tx.descriptions.Delete(v.Ref[:]),
@@ -453,8 +446,8 @@ func (tx *Tx) destroy(v Version, position uint64) error {
 // those that are left, or removes the name when none is.
 func (tx *Tx) inherit(gone Version, position uint64) error {
 	name := gone.Record.Name
-	entry, known, err := tx.name(name)
-	isLast := known && entry.ref == gone.Ref
+	entry, err := tx.name(name)
+	isLast := entry.ref == gone.Ref
 	if err != nil || !isLast && !tx.isShared(name) {
 		return err
 	}
@@ -472,7 +465,7 @@ func (tx *Tx) inherit(gone Version, position uint64) error {
 		err = tx.names.Put(nameKey(name), nameEntry{stateRetired, first.ref, entry.position}.encode())
 	default:
 		v := l.version(first)
-		err = errors.Join(tx.addLookups(v.Record, v.Ref, v.Position), tx.note(nameKey(name), Event{position, changeHeir, v.Ref}),
+		err = errors.Join(tx.addLookups(v), tx.note(nameKey(name), Event{position, changeHeir, v.Ref}),
 			tx.names.Put(nameKey(name), nameEntry{stateHead, v.Ref, position}.encode()))
 	}
 	return errors.Join(err, l.list())

@@ -13,7 +13,7 @@ import (
 // replay makes the buckets that follow from records and log, then heals bodies, and drops what
 // is lost.
 func (v *salvage) replay(tx *Tx, h *healer) error {
-	entries := v.entries(firstChain(v.first), tx.store.opts.Now().UTC(), h)
+	entries := v.entries(FirstChain(v.first), tx.store.opts.Now().UTC(), h)
 	for _, c := range slices.Backward(v.claims) { // the most trustworthy comes last
 		at := c.position - 1
 		isTrue := c.source == fromRecord || at < uint64(len(entries)) && entries[at].Ref == c.act.ref
@@ -56,8 +56,8 @@ func (h *healer) play(tx *Tx, e Entry, puts map[record.Ref]uint64) error {
 		return err
 	}
 	v := h.version(tx, e.Ref, puts[e.Ref])
-	switch {
-	case e.Op == OpDrop && puts[e.Ref] == 0 && len(tx.absentValue(e.Ref[:])) > 1:
+	switch _, trace := tx.notHere(e.Ref); {
+	case e.Op == OpDrop && puts[e.Ref] == 0 && trace != "":
 		return errors.Join(tx.dropped.Put(e.Ref[:], appendPosition(nil, e.Position)), tx.overshadow(e.Ref, e.Position))
 	case e.Op == OpDrop:
 		return tx.destroy(v, e.Position)

@@ -18,10 +18,7 @@ import (
 // A salvage gathers what is whole in a damaged database. Records, bodies and descriptions
 // go straight into the new database; what the log can be made of is held in memory.
 type salvage struct {
-	ctx  context.Context
-	db   *bbolt.DB // the new one
-	btx  *bbolt.Tx // what was gathered of late; nil: nothing
-	size int       // of that, in bytes
+	filler // of the new one
 
 	meta   map[string]string
 	log    map[uint64]logLine
@@ -35,7 +32,7 @@ type salvage struct {
 }
 
 type logLine struct {
-	chain chain
+	chain record.Digest
 	entry Entry
 }
 
@@ -72,7 +69,7 @@ const (
 
 func newSalvage(ctx context.Context, db *bbolt.DB) *salvage {
 	return &salvage{
-		ctx: ctx, db: db, meta: map[string]string{}, log: map[uint64]logLine{},
+		filler: filler{ctx: ctx, db: db, fill: 0.9, most: 8 << 20}, meta: map[string]string{}, log: map[uint64]logLine{},
 		times: map[record.Ref]time.Time{},
 	}
 }
@@ -114,7 +111,7 @@ func (v *salvage) whose() (origin string, past []past) {
 		inMeta = past[0].origin
 	}
 	proven := func(id record.StoreID) bool {
-		return firstChain(id).next(v.log[1].entry.Encode()) == v.log[1].chain
+		return NextChain(FirstChain(id), v.log[1].entry) == v.log[1].chain
 	}
 	all := append([]record.StoreID{inMeta}, v.named...)
 	i := slices.IndexFunc(all, proven)
@@ -204,12 +201,8 @@ func (v *salvage) takeName(bucket string, key, value []byte) (taken bool) {
 		}
 		return taken
 	}
-	if len(key) <= positionSize || key[len(key)-positionSize-1] != 0 {
-		return false
-	}
-	name, err := parseNameKey(key[:len(key)-positionSize-1])
-	e, eventErr := decodeEvent(key, value)
-	if taken = err == nil && eventErr == nil; taken && e.Change != changeHeir {
+	name, e, err := decodeHistory(key, value)
+	if taken = err == nil; taken && e.Change != changeHeir {
 		isConflict := e.Change == changeConflict || e.Change == changeResolve
 		v.claim(fromHistory, e.Position, opOf[e.Change], e.Ref, holder{name, isConflict})
 	}
@@ -220,37 +213,10 @@ func (v *salvage) claim(from source, position uint64, op Op, ref record.Ref, of 
 	v.claims = append(v.claims, claim{from, position, act{op, ref}, of})
 }
 
-// put adds to the new database, in transactions that fit into memory.
-func (v *salvage) put(bucket string, key, value []byte) (err error) {
-	if v.btx == nil {
-		if v.btx, err = v.db.Begin(true); err != nil {
-			return err
-		}
-	}
-	b := v.btx.Bucket([]byte(bucket))
-	b.FillPercent = 0.9
-	if err := errors.Join(v.ctx.Err(), b.Put(bytes.Clone(key), bytes.Clone(value))); err != nil {
-		return err
-	}
-	if v.size += len(key) + len(value); v.size > 8<<20 {
-		return v.flush()
-	}
-	return nil
-}
-
-func (v *salvage) flush() error {
-	if v.btx == nil {
-		return nil
-	}
-	btx := v.btx
-	v.btx, v.size = nil, 0
-	return btx.Commit()
-}
-
 // entries returns the entries of the log, without gaps. Positions never change: mirror and
 // index know them. Of all that speaks of a position the most trustworthy counts, and no
 // ref is put, retired or dropped twice.
-func (v *salvage) entries(first chain, now time.Time, h *healer) []Entry {
+func (v *salvage) entries(first record.Digest, now time.Time, h *healer) []Entry {
 	end := v.prove(first)
 	limit := end + v.seen
 	if least := h.signed.position; least < limit+1<<20 { // else it is none of ours
@@ -290,12 +256,12 @@ func (v *salvage) entries(first chain, now time.Time, h *healer) []Entry {
 }
 
 // prove makes claims of the log's entries, and returns how far it is proven.
-func (v *salvage) prove(first chain) (end uint64) {
+func (v *salvage) prove(first record.Digest) (end uint64) {
 	v.log[0] = logLine{chain: first}
 	for position, line := range v.log {
 		before, known := v.log[position-1]
 		from := fromLog
-		if known && before.chain.next(line.entry.Encode()) == line.chain {
+		if known && NextChain(before.chain, line.entry) == line.chain {
 			from, end = fromChain, max(end, position)
 		}
 		v.claim(from, position, line.entry.Op, line.entry.Ref, holder{})

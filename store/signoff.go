@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"filebus/store/folder"
+	"filebus/store/record"
 )
 
 // signoffFile says in what state the database was left. It lies beside it.
@@ -32,7 +33,7 @@ type signoff struct {
 // A mark is a position of the log, and the chain there.
 type mark struct {
 	position uint64
-	chain    chain
+	chain    record.Digest
 }
 
 // signoffForm is the line without its digest, as it is read.
@@ -190,7 +191,7 @@ func (tx *Tx) lacks(o mark) bool {
 	case o == mark{} || o.position == tx.position && o.chain == tx.chain:
 		return false
 	case o.position == 0:
-		return o.chain != firstChain(tx.first())
+		return o.chain != FirstChain(tx.first())
 	case o.position >= tx.position:
 		return true
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 
 	"filebus/store/record"
@@ -28,10 +27,7 @@ func (c Content) Packed() []byte { return c.packed }
 
 // File opens the file of a large body as it is, and returns its size. Nothing is verified.
 func (c Content) File() (*os.File, int64, error) {
-	file, err := c.store.own.Open(bodyFile(c.Digest))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = bodyDamaged("body %s: its file is missing", c.Digest)
-	}
+	file, err := c.openFile()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -68,7 +64,8 @@ func (s *Store) Receive(ctx context.Context, r *record.Record, packed []byte, fi
 		return errors.Join(err, text.Close())
 	}
 	if !keep {
-		return b, head, read(file)
+		err = read(file)
+		return b, head, err
 	}
 	body, err := s.inFile(ctx, func(tmp *os.File) (Body, error) {
 		return b, errors.Join(read(io.TeeReader(file, tmp)), tmp.Sync())
@@ -80,11 +77,10 @@ func (s *Store) Receive(ctx context.Context, r *record.Record, packed []byte, fi
 func (tx *Tx) Destroyed() (map[uint64]record.Name, error) {
 	names := map[uint64]record.Name{}
 	err := tx.history.ForEach(func(key, value []byte) error {
-		if len(value) == 0 || Change(value[0]) != ChangeDrop || len(key) <= positionSize {
-			return nil
+		name, e, err := decodeHistory(key, value)
+		if e.Change == ChangeDrop {
+			names[e.Position] = name
 		}
-		name, err := parseNameKey(key[:len(key)-positionSize-1])
-		names[readPosition(key[len(key)-positionSize:])] = name
 		return err
 	})
 	return names, err

@@ -35,7 +35,7 @@ type Tx struct {
 	lastTime time.Time // of the last entry
 	steps    []step    // where the time goes back, in the order of the log
 	wasAhead time.Time // the last entry's, before a step back of this transaction
-	chain    chain
+	chain    record.Digest
 	began    time.Time // the time of all entries of this transaction
 	wrote    bool
 	released []string // body files to remove after the commit
@@ -95,7 +95,7 @@ func (tx *Tx) setFill() {
 func (tx *Tx) readEnd() error {
 	key, value := tx.log.Cursor().Last()
 	if key == nil {
-		tx.chain = firstChain(tx.first())
+		tx.chain = FirstChain(tx.first())
 		return nil
 	}
 	link, last, err := readLink(readPosition(key), value)
@@ -221,14 +221,27 @@ func refsWith(b *bbolt.Bucket, prefix record.Prefix) []record.Ref {
 
 // Head returns the current version of a name, or ErrNotFound.
 func (tx *Tx) Head(name record.Name) (Version, error) {
-	entry, known, err := tx.name(name)
+	_, head, err := tx.current(name)
+	if head == nil && err == nil {
+		err = fmt.Errorf("%s: %w", name, ErrNotFound)
+	}
 	if err != nil {
 		return Version{}, err
 	}
-	if !known || entry.state != stateHead {
-		return Version{}, fmt.Errorf("%s: %w", name, ErrNotFound)
+	return *head, nil
+}
+
+// current returns what a name has, and its current version; nil: there is none. Of one that is lost it
+// returns, beside the error, what is known.
+func (tx *Tx) current(name record.Name) (entry nameEntry, head *Version, err error) {
+	if entry, err = tx.name(name); err != nil || entry.state != stateHead {
+		return entry, nil, err
 	}
-	return tx.mustGet(name, entry.ref)
+	v, err := tx.mustGet(name, entry.ref)
+	if err != nil {
+		v = Version{entry.ref, entry.position, &record.Record{Size: -1, Name: name}}
+	}
+	return entry, &v, err
 }
 
 // mustGet returns a version that a name leads to. That it is missing is damage.
@@ -243,24 +256,24 @@ func (tx *Tx) mustGet(name record.Name, ref record.Ref) (Version, error) {
 // Last returns the newest version of a name, also of one that was retired, and
 // whether it is the head.
 func (tx *Tx) Last(name record.Name) (v Version, head bool, err error) {
-	entry, known, err := tx.name(name)
+	entry, err := tx.name(name)
+	if err == nil && entry.state == 0 {
+		err = fmt.Errorf("%s: %w", name, ErrNotFound)
+	}
 	if err != nil {
 		return Version{}, false, err
-	}
-	if !known {
-		return Version{}, false, fmt.Errorf("%s: %w", name, ErrNotFound)
 	}
 	v, err = tx.mustGet(name, entry.ref)
 	return v, entry.state == stateHead, err
 }
 
-func (tx *Tx) name(name record.Name) (entry nameEntry, known bool, err error) {
+// name returns what a name has; the zero entry if it never was.
+func (tx *Tx) name(name record.Name) (nameEntry, error) {
 	value := tx.names.Get(nameKey(name))
 	if value == nil {
-		return nameEntry{}, false, nil
+		return nameEntry{}, nil
 	}
-	entry, err = decodeNameEntry(value)
-	return entry, true, err
+	return decodeNameEntry(value)
 }
 
 // HeadAt returns the version that was current at a position, or ErrNotFound.
@@ -269,30 +282,31 @@ func (tx *Tx) HeadAt(name record.Name, position uint64) (Version, error) {
 	if err != nil {
 		return Version{}, err
 	}
-	ref, current := tx.headAt(events, position)
+	ref, current, _ := tx.StateAt(events, position)
 	if !current {
 		return Version{}, fmt.Errorf("%s at position %d: %w", name, position, ErrNotFound)
 	}
 	return tx.mustGet(name, ref)
 }
 
-// headAt plays a name's history up to a position. A dropped version leaves its
-// name without a head.
-func (tx *Tx) headAt(events []Event, position uint64) (ref record.Ref, current bool) {
+// StateAt plays a name's history up to a position. It returns the version that was current then, and
+// whether it is still there, or destroyed since; neither of them if there was none.
+func (tx *Tx) StateAt(events []Event, position uint64) (ref record.Ref, current, isDropped bool) {
 	for _, e := range events {
 		if e.Position > position {
 			break
 		}
 		switch e.Change {
-		case ChangePut:
-			ref, current = e.Ref, true
-		case changeHeir:
-			ref, current = e.Ref, !tx.IsDropped(e.Ref)
-		case ChangeRetire, ChangeDrop, changeOver, ChangeVoid:
+		case ChangePut, ChangeDrop, changeHeir:
+			isDropped = tx.IsDropped(e.Ref)
+			ref, current = e.Ref, !isDropped
+		case ChangeRetire:
+			current, isDropped = false, false
+		case changeOver, ChangeVoid:
 			current = false
 		}
 	}
-	return ref, current
+	return ref, current, isDropped
 }
 
 // History returns what happened to a name, oldest first; empty for a name that
@@ -350,19 +364,19 @@ type NamedRef struct {
 // NamesAt returns the names from the given one on that had a current version at
 // a position, with the ref of that version.
 func (tx *Tx) NamesAt(from record.Name, position uint64) iter.Seq2[NamedRef, error] {
+	return tx.statesAt(from, position, func(current, _ bool) bool { return current })
+}
+
+// statesAt returns the names whose state at a position is wanted.
+func (tx *Tx) statesAt(from record.Name, position uint64, wants func(current, isDropped bool) bool) iter.Seq2[NamedRef, error] {
 	return func(yield func(NamedRef, error) bool) {
-		c := tx.names.Cursor()
-		for k, _ := c.Seek(nameKey(from)); k != nil; k, _ = c.Next() {
-			name, err := parseNameKey(k)
+		for name, err := range tx.NamesEver(from) {
 			var events []Event
 			if err == nil {
 				events, err = tx.History(name)
 			}
-			ref, current := tx.headAt(events, position)
-			if err == nil && !current {
-				continue
-			}
-			if !yield(NamedRef{name, ref}, err) || err != nil {
+			ref, current, isDropped := tx.StateAt(events, position)
+			if (err != nil || wants(current, isDropped)) && (!yield(NamedRef{name, ref}, err) || err != nil) {
 				return
 			}
 		}
@@ -373,45 +387,7 @@ func (tx *Tx) NamesAt(from record.Name, position uint64) iter.Seq2[NamedRef, err
 // was destroyed since, with the ref that it had: what NamesAt would return too
 // if nothing were ever dropped. It ends after the first error.
 func (tx *Tx) DroppedAt(from record.Name, position uint64) iter.Seq2[NamedRef, error] {
-	return func(yield func(NamedRef, error) bool) {
-		c := tx.history.Cursor()
-		for k, _ := c.Seek(nameKey(from)); k != nil; {
-			if len(k) <= positionSize {
-				yield(NamedRef{}, damaged("malformed history key %.100q", k))
-				return
-			}
-			key := bytes.Clone(k[:len(k)-positionSize-1])
-			name, err := parseNameKey(key)
-			var events []Event
-			if err == nil {
-				events, err = tx.History(name)
-			}
-			ref, missing := tx.droppedAt(events, position)
-			if (err != nil || missing) && (!yield(NamedRef{name, ref}, err) || err != nil) {
-				return
-			}
-			k, _ = c.Seek(after(historyPrefix(key)))
-		}
-	}
-}
-
-// droppedAt plays a name's history up to a position, and reports whether what
-// was current then is destroyed.
-func (tx *Tx) droppedAt(events []Event, position uint64) (ref record.Ref, dropped bool) {
-	for _, e := range events {
-		if e.Position > position {
-			break
-		}
-		switch e.Change {
-		case ChangeDrop:
-			ref, dropped = e.Ref, true
-		case changeHeir:
-			ref, dropped = e.Ref, tx.IsDropped(e.Ref)
-		case ChangePut, ChangeRetire:
-			dropped = false
-		}
-	}
-	return ref, dropped
+	return tx.statesAt(from, position, func(_, isDropped bool) bool { return isDropped })
 }
 
 // Date returns the date and the time of a record, as record.DateOf gives them: without

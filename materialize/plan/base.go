@@ -366,17 +366,8 @@ func (p *past) at(name record.Name, position uint64) (store.Version, error) {
 	if err != nil {
 		return store.Version{}, err
 	}
-	var ref record.Ref
-	for _, e := range events {
-		switch {
-		case e.Position > position:
-		case e.Change == store.ChangePut:
-			ref = e.Ref
-		case e.Change == store.ChangeRetire, e.Change == store.ChangeDrop:
-			ref = record.Ref{}
-		}
-	}
-	if ref.IsZero() {
+	ref, current, _ := p.tx.StateAt(events, position)
+	if !current {
 		return store.Version{}, fmt.Errorf("%s at position %d: %w", name, position, store.ErrNotFound)
 	}
 	if v, known := p.versions[ref]; known {

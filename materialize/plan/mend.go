@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -37,28 +36,20 @@ func (w Planner) Describe(name record.Name, f File) store.Draft {
 // Files are files of entries: their frames, with entries that each has, or had.
 type Files map[record.Name][]record.Name
 
-// Add adds the file of a record, if it is an entry or a frame.
-func (all Files) Add(r *record.Record) {
-	switch frame := (record.Name{Tree: r.Name.Tree, Kind: record.KindFrame, ID: r.Path}); {
-	case r.Name.Kind == record.KindFrame:
-		all[r.Name] = append(all[r.Name], []record.Name{}...)
-	case r.Name.IsEntry() && r.Path != "":
-		all[frame] = append(all[frame], r.Name)
+// Add adds the file of a record, if it is an entry or a frame, with what it has by now, before that
+// changes: a frame of another store may be without it.
+func (all Files) Add(tx *store.Tx, r *record.Record) {
+	frame, entries := r.Name, []record.Name(nil)
+	if r.Name.IsEntry() && r.Path != "" {
+		frame, entries = record.Name{Tree: r.Name.Tree, Kind: record.KindFrame, ID: r.Path}, []record.Name{r.Name}
 	}
-}
-
-// Note is Add with what the file has by now, before that changes: a frame of another store may be without it.
-func (all Files) Note(tx *store.Tx, r *record.Record) {
-	frame := record.Name{Tree: r.Name.Tree, Kind: record.KindFrame, ID: r.Path}
-	if r.Name.Kind == record.KindFrame {
-		frame = r.Name
+	if frame.Kind != record.KindFrame {
+		return
 	}
 	if head, err := tx.Head(frame); err == nil && all[frame] == nil {
-		if now, err := anyFrame(tx, head); err == nil {
-			all[frame] = append([]record.Name{}, now.Slots()...)
-		}
+		entries = append(entries, slotsOf(tx, head)...)
 	}
-	all.Add(r)
+	all[frame] = append(all[frame], entries...)
 }
 
 // MendFrames is Mend for all files.
@@ -73,7 +64,7 @@ func (w Planner) MendFrames(ctx context.Context) (paths []string, err error) {
 			if err != nil {
 				return err
 			}
-			all.Add(v.Record)
+			all.Add(tx, v.Record)
 		}
 		paths, err = w.Mend(ctx, tx, all, layout.Recognize)
 		return err
@@ -107,15 +98,14 @@ func (w Planner) mendFrame(ctx context.Context, tx *store.Tx, f File, name recor
 		return false, err
 	}
 	last, _, err := tx.Last(name)
-	if errors.Is(err, store.ErrNotFound) {
-		err = nil
-	} else if err == nil && !isHead {
+	if err == nil { // else it never was, or is lost
+		others = append(others, last)
+	}
+	if !isHead {
 		first = last
 	}
-	for _, v := range append(others, last) { // that have come and gone with the frames of other stores
-		if frame, frameErr := anyFrame(tx, v); frameErr == nil {
-			entries = append(entries, frame.Slots()...)
-		}
+	for _, v := range others { // that have come and gone with the frames of other stores
+		entries = append(entries, slotsOf(tx, v)...)
 	}
 	s, err := mended(tx, f, first, entries)
 	if err != nil || !isHead && len(s.Frame.Slots()) == 0 {
@@ -139,12 +129,10 @@ func (w Planner) mendFrame(ctx context.Context, tx *store.Tx, f File, name recor
 	return !done.Unchanged, err
 }
 
-// anyFrame reads the frame of a version, if it is one.
-func anyFrame(tx *store.Tx, v store.Version) (Frame, error) {
-	if v.Record == nil {
-		return nil, store.ErrNotFound
-	}
-	return frameOfBody(tx, v)
+// slotsOf returns the entries of the frame that a version is, if that can be read.
+func slotsOf(tx *store.Tx, v store.Version) []record.Name {
+	frame, _ := frameOfBody(tx, v)
+	return frame.Slots()
 }
 
 // mended returns a file without the entries that are gone, and with others that have its path.

@@ -88,14 +88,10 @@ func Choose(ctx context.Context, s *store.Store, request Request) (*Run, error) 
 		store: s, request: request, going: map[record.Name]*Candidate{}, gone: map[record.Name]bool{},
 		before: map[record.Name]record.Name{}, uses: map[record.Name][]*Candidate{}, report: &Report{Released: []ReleasedName{}, Kept: []Kept{}},
 	}
-	if err := r.addBefore(ctx); err != nil {
-		return r, err
-	}
-	if err := r.read(ctx); err != nil {
-		return r, err
-	}
-	if err := r.pick(ctx); err != nil {
-		return r, err
+	for _, step := range [...]func(context.Context) error{r.addBefore, r.read, r.pick} {
+		if err := step(ctx); err != nil {
+			return r, err
+		}
 	}
 	r.closeOver()
 	if err := r.refused(); err != nil {

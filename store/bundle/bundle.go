@@ -48,14 +48,10 @@ func ParsePlace(text string) (p Place, err error) {
 	return p, err
 }
 
-// An Item is a log entry with what travels of it.
+// An Item is a log entry with what travels of it. A draft has no description.
 type Item struct {
-	store.Entry
-	Name   record.Name    // of a record whose content is destroyed
-	Trace  *store.Trace   // of one that does not travel, or is dropped; nil: not known
-	Record *record.Record // nil: the entry alone
-	Body   store.Body     // of the record
-	Head   []byte         // the beginning of the body's text, or all; nil: an earlier item had the body
+	store.Step
+	Head []byte // the beginning of the body's text, or all; nil: an earlier item had the body
 }
 
 // A Reader reads a bundle and verifies all of it on the way. Large bodies are kept, to be put, if
@@ -69,12 +65,12 @@ type Reader struct {
 	// Apart opens the body of a record that travels by itself. Nil: none does.
 	Apart func(context.Context, record.Digest) (io.ReadCloser, error)
 
-	in    *bufio.Reader
-	s     *store.Store
-	had   map[record.Digest]bool
-	key   string // of the field that comes next, and the length of its value
-	size  int64
-	state error // io.EOF behind the end
+	in   *bufio.Reader
+	s    *store.Store
+	had  map[record.Digest]bool
+	key  string // of the field that comes next, and the length of its value
+	size int64
+	err  error // the first one; io.EOF behind the end
 }
 
 // NewReader reads the beginning of a bundle. The store lends its means to unpack bodies.
@@ -88,24 +84,26 @@ func NewReader(s *store.Store, in io.Reader) (*Reader, error) {
 	case number != version:
 		return nil, record.NewerStore.Errorf("the bundle is of version %.20q; this filebus knows %s", number, version)
 	}
-	var origin, before string
-	err = cmp.Or(r.next(), r.value("origin", &origin), r.value("origins", &r.Past), r.value("before", &before))
-	if err != nil {
-		return nil, err
+	r.next()
+	r.Origin, r.Past = record.StoreID(r.value("origin")), r.value("origins")
+	r.Before, err = ParsePlace(r.value("before"))
+	r.At = r.Before
+	first, pastErr := store.FirstOrigin(r.Origin, r.Past)
+	_, originErr := record.ParseStoreID(string(r.Origin))
+	if r.Before.Position == 0 && r.Before.Chain != store.FirstChain(first) || cmp.Or(err, pastErr, originErr) != nil {
+		r.fail("its origins or the place before it are wrong")
 	}
-	r.Before, err = ParsePlace(before)
-	first, pastErr := store.FirstOrigin(record.StoreID(origin), r.Past)
-	if r.Origin, r.At = record.StoreID(origin), r.Before; err == nil && pastErr == nil {
-		_, err = record.ParseStoreID(origin)
-	}
-	if r.Before.Position == 0 && r.Before.Chain != store.FirstChain(first) || err != nil || pastErr != nil {
-		return nil, malformed("its origins or the place before it are wrong")
-	}
-	return r, nil
+	return r, r.err
 }
 
 func malformed(format string, args ...any) error {
 	return record.Damaged.Errorf("the bundle is malformed: %s", fmt.Sprintf(format, args...)).Because(ErrMalformed)
+}
+
+func (r *Reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = malformed(format, args...)
+	}
 }
 
 // word reads up to a delimiter, which is taken away.
@@ -122,174 +120,162 @@ func (r *Reader) word(end byte, most int) (string, error) {
 }
 
 // next reads the key and the length of the next field.
-func (r *Reader) next() (err error) {
-	r.key, err = r.word(' ', 16)
-	if err != nil {
-		return malformed("it ends without an end, or: %v", err)
+func (r *Reader) next() {
+	var err error
+	if r.key, err = r.word(' ', 16); err != nil {
+		r.fail("it ends without an end, or: %v", err)
+		return
 	}
 	digits, err := r.word(' ', 19)
 	if err == nil {
 		r.size, err = strconv.ParseInt(digits, 10, 64)
 	}
 	if err != nil || r.size < 0 || strconv.FormatInt(r.size, 10) != digits {
-		return malformed("the field %q has a wrong length", r.key)
+		r.fail("the field %q has a wrong length", r.key)
 	}
-	return nil
 }
 
 // maxValue bounds the values that are held in memory, but for the digests of large bodies.
 const maxValue = 2 << 20
 
 // value reads the value of a field that must come now, and the head of the next one, if there is one.
-func (r *Reader) value(key string, value *string) error {
-	if r.key != key || r.size < 0 || r.size > maxValue {
-		return malformed("a field %q of %d bytes where %q is expected", r.key, r.size, key)
+func (r *Reader) value(key string) string {
+	if r.err != nil || r.key != key || r.size > maxValue {
+		r.fail("a field %q of %d bytes where %q is expected", r.key, r.size, key)
+		return ""
 	}
 	text := make([]byte, r.size+1)
 	if _, err := io.ReadFull(r.in, text); err != nil || text[r.size] != '\n' {
-		return malformed("the field %q is cut short or runs on", key)
+		r.fail("the field %q is cut short or runs on", key)
+	} else if text = text[:r.size]; key != "end" {
+		r.next()
 	}
-	*value = string(text[:r.size])
-	if key == "end" {
-		return nil
-	}
-	return r.next()
+	return string(text)
 }
 
 // Next returns the next item. The error is io.EOF behind the last one, if all is right.
-func (r *Reader) Next(ctx context.Context) (Item, error) {
-	item, err := Item{}, r.state
-	if err == nil {
-		err = ctx.Err()
+func (r *Reader) Next(ctx context.Context) (item Item, err error) {
+	if r.err == nil {
+		r.err = ctx.Err()
 	}
-	if err == nil && r.key == "end" {
-		err = r.end()
-	} else if err == nil {
-		item, err = r.item(ctx)
+	switch {
+	case r.err != nil:
+	case r.key == "end":
+		text := r.value("end")
+		if _, err := r.in.ReadByte(); text != r.At.String() || !errors.Is(err, io.EOF) {
+			r.fail("it does not end with the chain of its entries")
+		}
+		r.err = cmp.Or(r.err, io.EOF)
+	default:
+		item = r.item(ctx)
 	}
-	r.state = err
-	return item, err
+	return item, r.err
 }
 
-func (r *Reader) end() error {
-	var text string
-	if err := r.value("end", &text); err != nil {
-		return err
-	}
-	if _, err := r.in.ReadByte(); text != r.At.String() || !errors.Is(err, io.EOF) {
-		return malformed("it does not end with the chain of its entries")
-	}
-	return io.EOF
-}
-
-func (r *Reader) item(ctx context.Context) (item Item, err error) {
-	var text string
-	if err = r.value("entry", &text); err != nil {
-		return item, err
-	}
+func (r *Reader) item(ctx context.Context) (item Item) {
+	var err error
+	text := r.value("entry")
 	if item.Entry, err = store.ParseEntry([]byte(text)); err != nil || item.Position != r.At.Position+1 {
-		return item, malformed("entry %d is followed by %.200q", r.At.Position, text)
+		r.fail("entry %d is followed by %.200q", r.At.Position, text)
+		return item
 	}
 	r.At = Place{item.Position, store.NextChain(r.At.Chain, item.Entry)}
 	if r.key == "trace" && item.Op != store.OpRetire {
-		if err = r.value("trace", &text); err != nil {
-			return item, err
-		}
-		trace, err := store.ParseTrace(text)
-		if item.Trace = &trace; err != nil {
-			return item, malformed("entry %d: %v", item.Position, err)
-		}
+		trace, err := store.ParseTrace(r.value("trace"))
+		item.Trace = &trace
+		r.check(item, err)
 	}
 	switch {
 	case item.Op == store.OpPut && r.key == "name":
-		if err = r.value("name", &text); err == nil {
-			if item.Name, err = record.ParseName(text); err != nil {
-				err = malformed("entry %d: %v", item.Position, err)
-			}
-		}
+		item.Name, err = record.ParseName(r.value("name"))
+		r.check(item, err)
 	case item.Op == store.OpPut && r.key == "record":
-		if err = r.value("record", &text); err == nil {
-			err = r.record(ctx, &item, []byte(text))
-		}
+		r.record(ctx, &item)
 	}
-	return item, err
+	return item
 }
 
-// record reads a record's body, if it travels.
-func (r *Reader) record(ctx context.Context, item *Item, encoding []byte) (err error) {
-	item.Record, err = record.Decode(encoding)
-	switch {
-	case err == nil && record.RefOf(encoding) != item.Ref:
+func (r *Reader) check(item Item, err error) {
+	if err != nil {
+		r.fail("entry %d: %v", item.Position, err)
+	}
+}
+
+// record reads a record, and its body, if that travels.
+func (r *Reader) record(ctx context.Context, item *Item) {
+	encoding := []byte(r.value("record"))
+	made, err := record.Decode(encoding)
+	hasBody := r.key == "body" || r.key == "apart"
+	if err == nil && record.RefOf(encoding) != item.Ref {
 		err = errors.New("the record does not have its digest")
-	case err == nil && r.had[item.Record.Body] == (r.key == "body" || r.key == "apart"):
+	} else if err == nil && r.had[made.Body] == hasBody {
 		err = errors.New("its body is missing, or comes twice")
 	}
-	if err != nil {
-		return malformed("entry %d: %v", item.Position, err)
+	if r.check(*item, err); r.err != nil {
+		return
 	}
-	item.Body = store.BodyOf(item.Record)
-	if r.key != "body" && r.key != "apart" {
-		return nil
+	item.Draft = &store.Draft{Record: *made, Body: store.BodyOf(made)}
+	if r.had[made.Body] = true; hasBody {
+		r.body(ctx, item)
 	}
-	r.had[item.Record.Body] = true
+}
+
+func (r *Reader) body(ctx context.Context, item *Item) {
 	var packed string
 	if r.key == "body" {
-		if err = r.value("body", &packed); err != nil {
-			return err
-		}
+		packed = r.value("body")
 	}
-	if r.key == "apart" {
-		return r.apart(ctx, item, packed)
+	switch {
+	case r.key == "apart":
+		r.apart(ctx, item, packed)
+	case !store.IsFile([]byte(packed)):
+		r.receive(ctx, item, packed, nil)
+	case r.key != "file":
+		r.fail("entry %d: its body has no file", item.Position)
+	default:
+		r.receive(ctx, item, packed, io.LimitReader(r.in, r.size))
+		r.size = 0 // the line end is left of it
+		r.value("file")
 	}
-	var file io.Reader
-	if store.IsFile([]byte(packed)) {
-		if r.key != "file" {
-			return malformed("entry %d: its body has no file", item.Position)
-		}
-		file = io.LimitReader(r.in, r.size)
-	}
-	err = r.receive(ctx, item, packed, file)
-	if err == nil && file != nil {
-		var none string
-		r.key, r.size = "file", 0 // the line end is left of it
-		err = r.value("file", &none)
-	}
-	return err
 }
 
 // apart reads a body that travels by itself.
-func (r *Reader) apart(ctx context.Context, item *Item, packed string) error {
-	var none string
-	if err := r.value("apart", &none); err != nil || none != "" || r.Apart == nil {
-		return cmp.Or(err, malformed("entry %d: its body is not in it", item.Position))
+func (r *Reader) apart(ctx context.Context, item *Item, packed string) {
+	if none := r.value("apart"); none != "" || r.Apart == nil {
+		r.fail("entry %d: its body is not in it", item.Position)
 	}
-	body, err := r.Apart(ctx, item.Record.Body)
+	if r.err != nil {
+		return
+	}
+	body, err := r.Apart(ctx, item.Draft.Record.Body)
 	if err != nil {
-		return err
+		r.err = err
+		return
 	}
 	var file io.Reader = body
 	if !store.IsFile([]byte(packed)) {
 		text, readErr := io.ReadAll(io.LimitReader(body, maxValue+1))
-		packed, file, err = string(text), nil, readErr
+		packed, file, r.err = string(text), nil, readErr
 	}
-	if err == nil {
-		err = r.receive(ctx, item, packed, file)
-	}
-	return errors.Join(err, body.Close())
+	r.receive(ctx, item, packed, file)
+	r.err = errors.Join(r.err, body.Close())
 }
 
 // receive verifies a body.
-func (r *Reader) receive(ctx context.Context, item *Item, packed string, file io.Reader) (err error) {
-	item.Body, item.Head, err = r.s.Receive(ctx, item.Record, []byte(packed), file, r.Keep)
-	if failed := (*fs.PathError)(nil); errors.As(err, &failed) { // the disk here is full, or the like
-		err = failed
-	} else if err != nil && errors.Is(err, record.Damaged) {
-		err = malformed("entry %d: %v", item.Position, err)
+func (r *Reader) receive(ctx context.Context, item *Item, packed string, file io.Reader) {
+	if r.err != nil {
+		return
+	}
+	d := item.Draft
+	d.Body, item.Head, r.err = r.s.Receive(ctx, &d.Record, []byte(packed), file, r.Keep)
+	if failed := (*fs.PathError)(nil); errors.As(r.err, &failed) { // the disk here is full, or the like
+		r.err = failed
+	} else if errors.Is(r.err, record.Damaged) {
+		r.err = malformed("entry %d: %v", item.Position, r.err)
 	}
 	if item.Head == nil {
 		item.Head = []byte{}
 	}
-	return err
 }
 
 // Bodies returns the bodies of a bundle that travel by themselves, by the records that have them. Nothing
@@ -297,19 +283,14 @@ func (r *Reader) receive(ctx context.Context, item *Item, packed string, file io
 func Bodies(text []byte) map[record.Ref]record.Digest {
 	all, last := map[record.Ref]record.Digest{}, []byte(nil)
 	r := &Reader{in: bufio.NewReader(bytes.NewReader(text))}
-	_, err := r.word('\n', len(header)+20)
-	for err == nil && r.next() == nil {
-		value := make([]byte, min(r.size, maxValue)+1)
-		if _, err = io.ReadFull(r.in, value); err != nil {
-			break
-		}
-		switch value = value[:len(value)-1]; r.key {
-		case "record":
-			last = value
-		case "apart":
-			if made, decodeErr := record.Decode(last); decodeErr == nil {
-				all[record.RefOf(last)] = made.Body
-			}
+	_, r.err = r.word('\n', len(header)+20)
+	for r.next(); r.err == nil && r.key != "end"; {
+		key := r.key
+		value := r.value(key)
+		if key == "record" {
+			last = []byte(value)
+		} else if made, err := record.Decode(last); key == "apart" && err == nil {
+			all[record.RefOf(last)] = made.Body
 		}
 	}
 	return all

@@ -93,9 +93,9 @@ func read(t testing.TB, s *store.Store, text []byte) (items []bundle.Item, err e
 			break
 		}
 		if item.Head != nil {
-			bodies[item.Body.Digest] = item.Body
-		} else if item.Record != nil {
-			item.Body = bodies[item.Body.Digest] // what had it may be destroyed where it is taken in
+			bodies[item.Draft.Body.Digest] = item.Draft.Body
+		} else if item.Draft != nil {
+			item.Draft.Body = bodies[item.Draft.Body.Digest] // what had it may be destroyed where it is taken in
 		}
 		items = append(items, item)
 	}
@@ -112,7 +112,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil || len(items) != 8 {
 		t.Fatalf("%d items, %v, want 8", len(items), err)
 	}
-	if string(items[0].Head) != "one\r\n" || items[2].Head != nil || items[3].Head == nil || items[4].Record != nil ||
+	if string(items[0].Head) != "one\r\n" || items[2].Head != nil || items[3].Head == nil || items[4].Draft != nil ||
 		items[4].Name.String() != "note/gone" || bytes.Contains(text, []byte("a secret")) {
 		t.Errorf("got %+v", items)
 	}
@@ -124,7 +124,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("behind position 6: %+v, %v", later, err)
 	}
 	picked := write(t, s, bundle.Request{Picks: func(_ *store.Tx, r *record.Record, _ store.Content) bool { return r.Name.ID == "same" }})
-	if items, err = read(t, s, picked); err != nil || len(items) != 8 || items[0].Record != nil || string(items[2].Head) != "one\r\n" {
+	if items, err = read(t, s, picked); err != nil || len(items) != 8 || items[0].Draft != nil || string(items[2].Head) != "one\r\n" {
 		t.Errorf("picked: %+v, %v", items, err)
 	}
 	if _, err := bundle.Write(t.Context(), s, io.Discard, bundle.Request{After: 9}); !errors.Is(err, store.ErrNotFound) {
@@ -186,13 +186,13 @@ func TestLargeBody(t *testing.T) {
 		var item bundle.Item
 		if item, err = r.Next(t.Context()); err == nil {
 			update(t, other, func(tx *store.Tx) error {
-				fate, err := tx.Adopt(store.Draft{Record: *item.Record, Body: item.Body})
+				fate, err := tx.Adopt(*item.Draft)
 				if fate != store.FateHead {
-					t.Errorf("%s: %s", item.Record.Name, fate)
+					t.Errorf("%s: %s", item.Draft.Record.Name, fate)
 				}
 				return err
 			})
-			err = item.Body.Discard()
+			err = item.Draft.Body.Discard()
 		}
 	}
 	if !errors.Is(err, io.EOF) {
@@ -240,8 +240,8 @@ func hear(tx *store.Tx, item bundle.Item) (did string, err error) {
 	case item.Op == store.OpDrop:
 		did = "dropped"
 		isDone, err = tx.DropAs(item.Ref)
-	case item.Record != nil:
-		fate, err := tx.Adopt(store.Draft{Record: *item.Record, Body: item.Body})
+	case item.Draft != nil:
+		fate, err := tx.Adopt(*item.Draft)
 		return string(fate), err
 	}
 	if !isDone {
@@ -576,8 +576,17 @@ func (s side) act(t *testing.T, random *rand.Rand, sides []side) {
 			return err
 		})
 	case 6:
-		update(t, s.Store, func(tx *store.Tx) error {
-			return tx.SettleIf(n, func(store.Version) bool { return random.IntN(2) == 0 })
+		update(t, s.Store, func(tx *store.Tx) (err error) {
+			var decided []record.Ref
+			for ref := range tx.Lookup(store.FieldConflict, n.String()) {
+				if random.IntN(2) == 0 {
+					decided = append(decided, ref)
+				}
+			}
+			for _, ref := range decided {
+				err = errors.Join(err, tx.Settle(ref))
+			}
+			return err
 		})
 	default:
 		s.tell(t, sides[random.IntN(len(sides))])
