@@ -185,7 +185,10 @@ func (tx *Tx) over(name record.Name, ref record.Ref, position uint64) error {
 		return err
 	}
 	_, head, err := tx.current(name)
-	if first, _ := l.decide(); head != nil && (first == nil || first.gone) { // it may be lost itself
+	if head != nil { // it may be lost itself
+		err = nil
+	}
+	if first, _ := l.decide(); head != nil && (first == nil || first.gone) {
 		err = tx.behead(*head, head.Ref, Event{position, changeOver, ref})
 	}
 	return errors.Join(err, l.list())
