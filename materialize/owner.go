@@ -83,6 +83,8 @@ func (r *reconciler) toDisk(ctx context.Context, s sides, action string, detail 
 	}
 	if s.disk.Exists {
 		r.report.Kept++
+	} else if r.w.isMirrored(s.path) && !r.repository().Tracks(ctx, s.path) {
+		r.report.Unmade++
 	}
 	return SyncedFile{}, nil
 }

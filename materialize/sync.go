@@ -67,6 +67,7 @@ type SyncReport struct {
 	News      []mirror.LeftOut      `json:"-"`                  // of that, what no sync has told before
 	Skipped   []mirror.Skipped      `json:"skipped"`
 	Kept      int                   `json:"kept,omitempty"` // files left as they are, as git tracks them
+	Unmade    int                   `json:"-"`              // files that are not made, as git does not ignore them
 	Git       string                `json:"git,omitempty"`  // why git could not be asked
 	Problems  []*layout.SyntaxError `json:"-"`
 	Unlooked  int                   `json:"unlooked"` // changed files that the budget left no time for

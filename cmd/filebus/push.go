@@ -33,8 +33,11 @@ func (w *workspace) exchange(ctx context.Context, names []string, do func(string
 	})
 	for _, root := range w.Roots() {
 		if isChanged && !w.global.noSync {
-			_, syncErr := w.Sync(ctx, root, materialize.SyncOptions{Announced: true})
-			err = errors.Join(err, syncErr)
+			report, syncErr := w.Sync(ctx, root, materialize.SyncOptions{Announced: true})
+			if err = errors.Join(err, syncErr); report != nil && report.Unmade > 0 {
+				w.noteTry("filebus materialize --to "+record.ShellWord(root+"-files"),
+					"left to git: %s of what came, which it does not ignore; filebus get reads them", plural(report.Unmade, "file"))
+			}
 		}
 	}
 	if w.global.json && len(all) > 0 {
@@ -95,7 +98,7 @@ func runPull(ctx context.Context, w *workspace, names []string) error {
 func (w *workspace) tellPulled(name string, out *remote.Pulled, isQuiet bool) error {
 	for i, r := range append(out.Refused, out.Waiting...) {
 		if i < mostNoted {
-			w.noteTry(refusedHint(r.Error), "%s: %s", name, oneLine(strings.TrimSpace(string(r.Label)+" "+r.Reason)))
+			w.noteTry(refusedHint(r.Error), "%s: %s", name, oneLine(strings.TrimPrefix(string(r.Label)+": "+r.Reason, ": ")))
 		}
 	}
 	if more := len(out.Refused) + len(out.Waiting) - mostNoted; more > 0 {
