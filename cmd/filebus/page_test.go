@@ -196,18 +196,23 @@ func get[T any](b *tab, expression string) T {
 	return v
 }
 
-// until waits until an expression is true, and returns how long that took.
+// until waits until an expression is true, and returns how long that took. While the page is
+// going elsewhere it is not.
 func (b *tab) until(expression string) time.Duration {
 	b.t.Helper()
+	var err error
 	start := time.Now()
 	for time.Since(start) < 15*time.Second {
-		if get[bool](b, expression) {
+		ctx, cancel := context.WithTimeout(b.ctx, 15*time.Second)
+		var isTrue bool
+		isTrue, err = chromedp.Run(ctx, chromedp.Evaluate[bool](expression, chromedp.EvalAwaitPromise))
+		if cancel(); isTrue {
 			return time.Since(start)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	b.t.Fatalf("never true: %s at %s, with the focus on %s", expression, get[string](b, "location.href"),
-		get[string](b, "document.activeElement.outerHTML.slice(0, 300)"))
+	b.t.Fatalf("never true: %s at %s, with the focus on %s (%v)", expression, get[string](b, "location.href"),
+		get[string](b, "document.activeElement.outerHTML.slice(0, 300)"), err)
 	return 0
 }
 

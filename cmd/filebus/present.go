@@ -218,7 +218,7 @@ func (e *environ) logRead(printed int64) {
 	e.reader(e.opened[0].Store, query.Options{}).NoteRead(query.Read{
 		Op: op, What: e.said.What, Tokens: record.EstimateTokens(printed), Seconds: e.said.Seconds,
 		Agent: e.or("", "FILEBUS_AGENT"), Session: e.or("", sessionVariables()...),
-		Task: e.or("", "FILEBUS_TASK"), Run: e.or("", "FILEBUS_RUN"),
+		Task: e.or("", "FILEBUS_TASK"), Run: e.or(e.said.Run, "FILEBUS_RUN"),
 	})
 }
 

@@ -110,6 +110,7 @@ func (w *workspace) printRun(out *runs.Outcome, err error, text outcomeText) err
 		}
 		w.note("the loop's changes will not include %s", left)
 	}
+	w.said.Run = out.Run // of one that has ended, too, although this is printed after its end
 	json, line := text(out)
 	return w.print(json, "%s\n", oneLine(line))
 }
