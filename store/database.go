@@ -75,8 +75,15 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = db.Close() }() // nothing was written
-		return db.View(func(btx *bbolt.Tx) error {
+		isWhole := false
+		defer func() {
+			if isWhole {
+				s.keep(db)
+			} else { // a panic went through it
+				_ = db.Close() // nothing was written
+			}
+		}()
+		err = db.View(func(btx *bbolt.Tx) error {
 			tx, err := s.newTx(btx)
 			if err != nil {
 				return err
@@ -84,6 +91,8 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 			s.compare(db, tx)
 			return fn(tx)
 		})
+		isWhole = true
+		return err
 	})
 }
 
@@ -192,16 +201,24 @@ func (s *Store) locked(ctx context.Context, mode turnstile.Mode, fn func() error
 // openDatabase opens the database, once it is known that bbolt will find no page there
 // that keeps it busy or makes it fail: see look.
 func (s *Store) openDatabase(a access) (*database, error) {
-	flag := os.O_RDONLY
-	if a == forWriting {
-		flag = os.O_RDWR
+	d := &database{}
+	d.signed, _ = s.readSignoff()
+	flag := os.O_RDWR
+	if a == forReading {
+		if m := s.takeMapping(); m != nil {
+			d.DB, d.file = m.db, m.file
+			if err := d.look(a); err != nil {
+				return nil, errors.Join(s.openError(err), d.Close())
+			}
+			return d, nil
+		}
+		flag = os.O_RDONLY
 	}
 	file, err := s.own.OpenFile(databaseFile, flag)
 	if err != nil {
 		return nil, s.openError(err)
 	}
-	d := &database{file: file}
-	d.signed, _ = s.readSignoff()
+	d.file = file
 	if err := d.look(a); err != nil {
 		return nil, errors.Join(s.openError(err), file.Close())
 	}

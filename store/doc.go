@@ -2,9 +2,10 @@
 // content-addressed set of versions under names, with a chained log of every
 // change, in one bbolt database, and large bodies as files beside it.
 //
-// A Store keeps no file open. Every View and Update passes the turnstile, opens
-// the database, runs one transaction and closes it, so any number of processes
-// use a store at once without a daemon. Work that takes time, such as hashing,
+// Every View and Update passes the turnstile and runs one transaction, so any number of
+// processes use a store at once without a daemon. Nothing is locked between them; a View
+// leaves its mapping of the database to the next one for a second, which takes it if the
+// file is still the same. Work that takes time, such as hashing,
 // compressing and parsing, belongs before the Update: see Prepare. Inside a
 // transaction there is no I/O and no unbounded work.
 //

@@ -34,3 +34,6 @@ var WalkPages = walkPages
 
 // Orphaned stands for the bucket of leaves that no tree leads to.
 const Orphaned = orphaned
+
+// HasMapping reports whether the database is mapped for the next reader.
+func (s *Store) HasMapping() bool { return s.mapped.Load() != nil }

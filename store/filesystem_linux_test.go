@@ -53,7 +53,7 @@ func smallDisk(t *testing.T) *Store {
 		t.Skipf("mounting a small tmpfs: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
 			t.Errorf("unmounting %s: %v", dir, err)
 		}
 	})

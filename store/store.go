@@ -55,7 +55,7 @@ type Options struct {
 }
 
 // A Store is the handle of one store's directory. It is safe for use by several
-// goroutines, and holds no file open between calls.
+// goroutines, and holds no lock between calls.
 type Store struct {
 	dir  string
 	own  folder.Folder
@@ -64,6 +64,8 @@ type Store struct {
 	made bool
 	told sync.Once // Options.Notify
 	kept atomic.Pointer[keptLineages]
+
+	mapped atomic.Pointer[mapping] // for the next reader; nil: there is none
 
 	encoders sync.Pool // of *zstd.Encoder
 	decoder  sync.Once
