@@ -369,20 +369,6 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-func TestVet(t *testing.T) {
-	if testing.Short() {
-		t.Skip("vet compiles everything")
-	}
-	tool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("there is no go tool")
-	}
-	out, err := exec.CommandContext(t.Context(), tool, "vet", "./...").CombinedOutput()
-	if err != nil {
-		t.Errorf("go vet ./...: %v\n%s", err, out)
-	}
-}
-
 func TestSizes(t *testing.T) {
 	library, long := 0, 0
 	for _, f := range goFiles(t) {
