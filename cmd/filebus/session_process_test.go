@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -66,5 +67,52 @@ func TestManyEvents(t *testing.T) {
 	}
 	if n := strings.Count(string(text), "\n"); n != processes+2 || !strings.Contains(string(text), "| no line end\n") {
 		t.Errorf("%d lines, want %d:\n%s", n, processes+2, text)
+	}
+}
+
+// TestSessionIDs has sessions that somebody else's tool has made go by their ids, whatever these
+// are, in every command.
+func TestSessionIDs(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("a file cannot have such a name there")
+	}
+	dir := t.TempDir()
+	mustRun(t, dir, "init")
+	text := filepath.Join(dir, "context.md")
+	writeFile(t, text, []byte("# Context\n"))
+	ids := []string{
+		"会话-审查-1", "my session", "550e8400-e29b-41d4-a716-446655440000", "2025-11-06T09:00:00", "feat.login", "ISSUE-20251212-001",
+	}
+	for _, id := range ids {
+		folder := filepath.Join(".claude", "sessions", "workflow", id)
+		must(t, os.MkdirAll(filepath.Join(dir, folder, "notes"), 0o777))
+		writeFile(t, filepath.Join(dir, folder, "context.md"), []byte("# "+id+"\n"))
+		writeFile(t, filepath.Join(dir, folder, "notes", "01_a.md"), []byte("text\n"))
+		said := ""
+		for _, args := range [][]string{
+			{"session", "check", id, "context", "notes/01_a"},
+			{"session", "put", id, "report", "--agent", "Fact-Checker", text},
+			{"session", "log", "workflow/" + id, "START", "fact_checker"},
+			{"session", "log", id, "SUCCESS", "FactChecker"},
+			{"session", "summary", id},
+			{"session", "show", id},
+			{"session", "path", id, "report"},
+			{"session", "end", id},
+			{"session", "put", "workflow/" + id, "plan", text},
+			{"session", "replay", id, "--steps"},
+			{"materialize", "--session", id, "--closure", "--to", filepath.Join(dir, "out-"+id)},
+		} {
+			_, errText, code := ranIn(t, dir, args...)
+			if said += errText; code != exitDone {
+				t.Errorf("filebus %s: exit code %d\n%s", strings.Join(args, " "), code, errText)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(dir, "out-"+id, folder, "notes", "01_a.md")); err != nil {
+			t.Errorf("%s is not laid out: %v", id, err)
+		}
+		if !strings.Contains(said, "in progress again") {
+			t.Errorf("%s is not open again:\n%s", id, said)
+		}
 	}
 }
