@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	debug.SetGCPercent(400) // tests leave much garbage, and little of it at a time
 	os.Exit(m.Run())
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +48,7 @@ func TestMain(m *testing.M) {
 	case behaviour != "":
 		err = fakeMain(behaviour, os.Args[1:])
 	default:
+		debug.SetGCPercent(400) // tests leave much garbage, and little of it at a time
 		os.Exit(m.Run())
 	}
 	if err != nil {

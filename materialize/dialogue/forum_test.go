@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,11 @@ import (
 	"filebus/store"
 	"filebus/store/record"
 )
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // tests leave much garbage, and little of it at a time
+	m.Run()
+}
 
 // newForum makes a workspace whose dialogues lie where a profile says, and checks its
 // store when the test ends. The clocks are those of the store and of the forum.

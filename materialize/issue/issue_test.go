@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,11 @@ import (
 	"filebus/store"
 	"filebus/store/record"
 )
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // tests leave much garbage, and little of it at a time
+	m.Run()
+}
 
 // A fixture is a queue in a workspace of its own, with a clock that tests set.
 type fixture struct {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,11 @@ import (
 
 	"filebus/store/record"
 )
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // tests leave much garbage, and little of it at a time
+	m.Run()
+}
 
 // TestSingleGolden reads every file of the tree testdata/single at its place
 // and compares what was found, and what was reported, with the file of the same

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,11 @@ import (
 
 	"filebus/materialize/pdf"
 )
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // tests leave much garbage, and little of it at a time
+	m.Run()
+}
 
 // TestText renders small sources and looks for texts in the order of the page.
 func TestText(t *testing.T) {

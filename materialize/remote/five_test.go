@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +22,11 @@ import (
 	"filebus/store"
 	"filebus/store/record"
 )
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // tests leave much garbage, and little of it at a time
+	m.Run()
+}
 
 var long = flag.Duration("long", 0, "how long TestFiveStores goes on; 0: a few seconds")
 

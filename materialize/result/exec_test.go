@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +35,7 @@ func TestMain(m *testing.M) {
 	if job := os.Getenv(agentEnv); job != "" {
 		os.Exit(playAgent(strings.Fields(job)))
 	}
+	debug.SetGCPercent(400) // tests leave much garbage, and little of it at a time
 	os.Exit(m.Run())
 }
 
