@@ -34,9 +34,8 @@ func (w *workspace) exchange(ctx context.Context, names []string, do func(string
 	for _, root := range w.Roots() {
 		if isChanged && !w.global.noSync {
 			report, syncErr := w.Sync(ctx, root, materialize.SyncOptions{Announced: true})
-			if err = errors.Join(err, syncErr); report != nil && report.Unmade > 0 {
-				w.noteTry("filebus materialize --to "+record.ShellWord(root+"-files"),
-					"left to git: %s of what came, which it does not ignore; filebus get reads them", plural(report.Unmade, "file"))
+			if err = errors.Join(err, syncErr); report != nil {
+				w.noteUnmade(report)
 			}
 		}
 	}
@@ -44,6 +43,14 @@ func (w *workspace) exchange(ctx context.Context, names []string, do func(string
 		err = errors.Join(w.printJSON(map[string]any{"remotes": all}), err)
 	}
 	return err
+}
+
+// noteUnmade says how many files are not made, as git does not ignore them, and what makes them elsewhere.
+func (w *workspace) noteUnmade(r *materialize.SyncReport) {
+	if r.Unmade > 0 {
+		w.noteTry("filebus materialize --to "+record.ShellWord(r.Root+"-files"),
+			"left to git: %s of what came, which it does not ignore; filebus get reads them", plural(r.Unmade, "file"))
+	}
 }
 
 func runPush(ctx context.Context, w *workspace, names []string) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -37,8 +38,7 @@ func TestReplicate(t *testing.T) {
 		writeIn(t, filepath.Join(top, name), "docs/from-"+name+".md", "Of "+name+".\n")
 		run(name, "push") // else there is nobody to trust
 	}
-	started := map[string]*watchProcess{}
-	for _, name := range both {
+	start := func(name string) *watchProcess {
 		run(name, "remote", "trust", "--all")
 		p := &watchProcess{t: t, cmd: filebusCommand(t, filepath.Join(top, name), "replicate", "--every", "1s")}
 		p.cmd.Env = append(p.cmd.Env, "FILEBUS_STATE="+filepath.Join(top, "state"))
@@ -50,8 +50,9 @@ func TestReplicate(t *testing.T) {
 		t.Cleanup(func() { _ = p.cmd.Process.Kill() }) // it may have ended
 		p.collect(out, &p.out)
 		p.collect(errs, &p.errs)
-		started[name] = p
+		return p
 	}
+	started := map[string]*watchProcess{"a": start("a"), "b": start("b")}
 	writeIn(t, filepath.Join(top, "a"), "docs/one.md", "One.\n")
 	started["b"].waitFor(&started["b"].out, "note/docs/from-a.md", "note/docs/one.md", " new, 0 older")
 	writeIn(t, filepath.Join(top, "b"), "docs/one.md", "One and two.\n")
@@ -74,6 +75,17 @@ func TestReplicate(t *testing.T) {
 		if got := run(name, "get", "note/docs/away.md"); got != "Written meanwhile.\n" {
 			t.Errorf("%s has %q", name, got)
 		}
+	}
+	if _, err := exec.LookPath("git"); err == nil { // files that git would take for work are not made, which is said
+		dir := filepath.Join(top, "c")
+		must(t, exec.Command("git", "init", "--quiet", dir).Run())
+		run("a", "issue", "add", "Of a", "--type", "bug")
+		run("a", "push")
+		run("c", "init")
+		run("c", "remote", "add", "team", shared)
+		c := start("c")
+		c.waitFor(&c.errs, "left to git: ", "filebus materialize --to ")
+		c.end()
 	}
 	if out, errs := a.said(); strings.Count(errs, "no remote is at") != 1 || strings.Contains(out, "pushed 0 records") {
 		t.Errorf("it says too much:\n%s\n%s", out, errs)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -145,6 +146,9 @@ func (x *watcher) tell(ctx context.Context, w *workspace, reports []*materialize
 	}
 	x.before, x.seen = x.seen, map[string]bool{}
 	for _, r := range reports {
+		if x.isNew(r.Root, strconv.Itoa(r.Unmade)) {
+			w.noteUnmade(r)
+		}
 		for _, s := range r.Skipped {
 			if !s.Harmless && x.isNew(r.Root, s.Path, s.Reason) {
 				w.note("left out %s: %s", s.Path, s.Reason)
