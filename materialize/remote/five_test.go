@@ -75,7 +75,8 @@ func newFive(t testing.TB, seed uint64) *five {
 	f := &five{Rand: rand.New(rand.NewPCG(seed, 5)), t: t, dir: filepath.Join(t.TempDir(), "shared"), acked: map[string][]record.Ref{}}
 	for i := range 5 {
 		wrong := time.Duration(i-2) * 3 * 365 * 24 * time.Hour
-		f.machines = append(f.machines, newMachine(t, fmt.Sprintf("m%d", i), &flaky{Transport: openFolder(t, f.dir)}, wrong))
+		id := fmt.Sprintf("%016x%016x", f.Uint64(), f.Uint64()) // that of its store decides between versions
+		f.machines = append(f.machines, newMachineOf(t, id, fmt.Sprintf("m%d", i), &flaky{Transport: openFolder(t, f.dir)}, wrong))
 	}
 	trusts(f.machines...)
 	t.Cleanup(func() {

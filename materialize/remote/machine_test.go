@@ -60,7 +60,13 @@ type machine struct {
 // newMachine returns a machine whose clock is wrong by some time. Its store must be sound when the test ends.
 func newMachine(t testing.TB, label string, through remote.Transport, wrong time.Duration) *machine {
 	t.Helper()
-	m := &machine{t: t, label: label, clock: &clock{now: time.Now().Add(time.Hour + wrong)}, through: through}
+	return newMachineOf(t, "", label, through, wrong)
+}
+
+// newMachineOf returns a machine whose store has an id by a seed, if there is one.
+func newMachineOf(t testing.TB, seed, label string, through remote.Transport, wrong time.Duration) *machine {
+	t.Helper()
+	m := &machine{t: t, label: label, clock: &clock{now: time.Now().Add(time.Hour + wrong)}, through: through, seed: seed}
 	m.keys = remote.Keys{Dir: filepath.Join(t.TempDir(), "keys")}
 	m.openIn(filepath.Join(t.TempDir(), label))
 	t.Cleanup(func() {
