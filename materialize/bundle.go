@@ -182,6 +182,18 @@ func (a *applier) write(ctx context.Context, steps []store.Step) error {
 		files, names := plan.Files{}, map[record.Name]bool{}
 		for _, step := range steps {
 			var touched []*record.Record
+			if step.Trace != nil && step.Draft == nil {
+				awaiting, err := tx.Tell(step.Ref, *step.Trace)
+				if err != nil {
+					return err
+				}
+				for _, name := range awaiting {
+					names[name] = true
+					if v, _, err := tx.Last(name); err == nil {
+						touched = append(touched, v.Record)
+					}
+				}
+			}
 			known, _ := tx.Trace(step.Ref)
 			for _, ref := range append(known.Follows, step.Ref) {
 				if v, err := tx.Get(ref); err == nil {
@@ -239,11 +251,6 @@ func (a *applier) pass(steps []store.Step) (rest []store.Step, told []store.Told
 }
 
 func (a *applier) one(tx *store.Tx, step store.Step) error {
-	if step.Trace != nil && step.Draft == nil {
-		if err := tx.Tell(step.Ref, *step.Trace); err != nil {
-			return err
-		}
-	}
 	switch {
 	case step.Draft != nil:
 		return a.adopt(tx, step)

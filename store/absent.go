@@ -101,19 +101,54 @@ const (
 	absentRetired = 'r' // whoever brings it shall retire it
 )
 
-// Tell notes a version that another store has put and whose record is not here.
-func (tx *Tx) Tell(ref record.Ref, t Trace) error {
+// Tell notes a version that another store has put and whose record is not here. It returns the names for
+// which that may have decided something.
+func (tx *Tx) Tell(ref record.Ref, t Trace) (names []record.Name, err error) {
+	names, err = tx.tell(ref, t)
+	for _, name := range names {
+		if err == nil {
+			err = tx.conclude(name)
+		}
+	}
+	return names, err
+}
+
+func (tx *Tx) tell(ref record.Ref, t Trace) (names []record.Name, err error) {
 	state, trace := tx.notHere(ref)
 	if tx.records.Get(ref[:]) != nil || trace != "" {
-		return nil
+		return nil, nil
 	}
-	err := tx.putAbsent(ref, state, t.String())
+	err = tx.putAbsent(ref, state, t.String())
 	for _, l := range tx.lineages {
 		if n := l.nodes[ref]; n != nil {
 			l.look(n)
 		}
 	}
-	return err
+	names, awaitErr := tx.awaiting(ref)
+	err = errors.Join(err, awaitErr, tx.link(ref, t))
+	for _, lost := range append(tx.lostAbove(ref), ref) {
+		if position := tx.dropped.Get(lost[:]); len(position) == positionSize && err == nil {
+			var more []record.Name
+			more, err = tx.overshadow(t, lost, readPosition(position))
+			names = append(names, more...)
+		}
+	}
+	return names, err
+}
+
+// isAwaited is the value under a ref of which nothing is known and the key of a name whose versions go on from it.
+var isAwaited = []byte{'n'}
+
+// awaiting returns the names that await a ref.
+func (tx *Tx) awaiting(ref record.Ref) (names []record.Name, err error) {
+	c := tx.absent.Cursor()
+	for k, v := c.Seek(ref[:]); bytes.HasPrefix(k, ref[:]); k, v = c.Next() {
+		if len(k) > len(ref) && bytes.Equal(v, isAwaited) {
+			name, nameErr := parseNameKey(k[len(ref):])
+			names, err = append(names, name), errors.Join(err, nameErr)
+		}
+	}
+	return names, err
 }
 
 // LastDrop returns the position of the last entry that destroys something, 0 if none does.
@@ -139,7 +174,7 @@ func (tx *Tx) DropAs(ref record.Ref) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		return false, errors.Join(tx.dropped.Put(ref[:], appendPosition(nil, position)), tx.overshadow(ref, position))
+		return false, errors.Join(tx.dropped.Put(ref[:], appendPosition(nil, position)), tx.shade(ref, position))
 	}
 	return err == nil, errors.Join(err, tx.Drop(ref))
 }
@@ -158,26 +193,86 @@ func (tx *Tx) dropMerged(of Version) error {
 	return err
 }
 
-// overshadow notes under the names of what a destroyed version went on from that it did: see lineage.
-// What is not here either will hear of it when it comes.
-func (tx *Tx) overshadow(ref record.Ref, position uint64) (err error) {
-	t, _ := tx.Trace(ref)
-	if t.Merged { // what it was made of is destroyed by itself
-		return nil
-	}
+// link notes of what a version goes on from, and is not here, that it does.
+func (tx *Tx) link(ref record.Ref, t Trace) (err error) {
 	for _, before := range t.Follows {
-		if r := tx.raw(before); r != nil {
-			err = errors.Join(err, tx.over(r.Name, ref, position))
-		} else {
-			err = errors.Join(err, tx.absent.Put(append(bytes.Clone(before[:]), ref[:]...), nil))
+		if key := append(bytes.Clone(before[:]), ref[:]...); tx.records.Get(before[:]) == nil {
+			err = errors.Join(err, tx.absent.Put(key, nil))
 		}
 	}
 	return err
 }
 
+// unlink forgets what was noted of a version that is here now.
+func (tx *Tx) unlink(r *record.Record) (err error) {
+	ref, gone := r.Ref(), [][]byte(nil)
+	for _, before := range r.Follows() {
+		gone = append(gone, append(before[:], ref[:]...))
+	}
+	c := tx.absent.Cursor()
+	for k, _ := c.Seek(ref[:]); bytes.HasPrefix(k, ref[:]); k, _ = c.Next() {
+		gone = append(gone, bytes.Clone(k))
+	}
+	for _, key := range gone {
+		err = errors.Join(err, tx.absent.Delete(key))
+	}
+	return err
+}
+
+// lostAbove returns the destroyed versions that are known to go on from one, over others that are not here.
+func (tx *Tx) lostAbove(ref record.Ref) (lost []record.Ref) {
+	seen := map[record.Ref]bool{}
+	for todo := []record.Ref{ref}; len(todo) > 0; {
+		last := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		c := tx.absent.Cursor()
+		for k, v := c.Seek(last[:]); bytes.HasPrefix(k, last[:]); k, v = c.Next() {
+			if len(k) != 2*len(ref) || len(v) > 0 || seen[record.Ref(k[len(ref):])] {
+				continue
+			}
+			above := record.Ref(k[len(ref):])
+			seen[above] = true
+			if t, _ := tx.Trace(above); tx.IsDropped(above) && !t.Merged {
+				lost = append(lost, above)
+			} else if tx.records.Get(above[:]) == nil {
+				todo = append(todo, above)
+			}
+		}
+	}
+	return lost
+}
+
+// overshadow notes under the names of what a version with a trace goes on from that a destroyed one does: see
+// lineage. It returns these names. What is not here either will hear of it when it comes.
+func (tx *Tx) overshadow(t Trace, lost record.Ref, position uint64) (names []record.Name, err error) {
+	for todo := []Trace{t}; len(todo) > 0 && err == nil; {
+		t, todo = todo[len(todo)-1], todo[:len(todo)-1]
+		for _, before := range t.Follows {
+			t, known := tx.Trace(before)
+			if r := tx.raw(before); r != nil {
+				names = append(names, r.Name)
+				err = errors.Join(err, tx.over(r.Name, lost, position))
+			} else if known && (!tx.IsDropped(before) || t.Merged) {
+				todo = append(todo, t)
+			}
+		}
+	}
+	return names, err
+}
+
+// shade is overshadow by a version that was never here, and is destroyed by the entry at a position.
+func (tx *Tx) shade(ref record.Ref, position uint64) error {
+	t, _ := tx.Trace(ref)
+	if t.Merged {
+		return nil
+	}
+	_, err := tx.overshadow(t, ref, position)
+	return errors.Join(err, tx.link(ref, t))
+}
+
 // over notes in a history that a destroyed version, which was never here, belongs to it.
 func (tx *Tx) over(name record.Name, ref record.Ref, position uint64) error {
-	if err := tx.note(nameKey(name), Event{position, changeUnder, ref}); err != nil {
+	if err := tx.noteLost(name, ref, position); err != nil {
 		return err
 	}
 	l, err := tx.lineage(name)
@@ -188,23 +283,27 @@ func (tx *Tx) over(name record.Name, ref record.Ref, position uint64) error {
 	if head != nil { // it may be lost itself
 		err = nil
 	}
-	if first, _ := l.decide(); head != nil && (first == nil || first.gone) {
+	if first, _ := l.decide(); head != nil && (first == nil || first.gone) && position == tx.position {
 		err = tx.behead(*head, head.Ref, Event{position, changeOver, ref})
 	}
 	return errors.Join(err, l.list())
 }
 
+// noteLost notes a destroyed version in a history that does not have it.
+func (tx *Tx) noteLost(name record.Name, ref record.Ref, position uint64) error {
+	l, err := tx.lineage(name)
+	if n := l.nodes[ref]; err != nil || n != nil && n.isNamed {
+		return err
+	}
+	return tx.note(nameKey(name), Event{position, changeUnder, ref})
+}
+
 // gather notes under the name of a version the destroyed ones that went on from it and were told
 // before it came, and reports whether there are any.
 func (tx *Tx) gather(v Version) (any bool, err error) {
-	c := tx.absent.Cursor()
-	for k, _ := c.Seek(v.Ref[:]); bytes.HasPrefix(k, v.Ref[:]); k, _ = c.Next() {
-		if len(k) != 2*len(v.Ref) {
-			continue
-		}
-		if position := tx.dropped.Get(k[len(v.Ref):]); len(position) == positionSize {
-			e := Event{readPosition(position), changeUnder, record.Ref(k[len(v.Ref):])}
-			any, err = true, errors.Join(err, tx.note(nameKey(v.Record.Name), e))
+	for _, lost := range tx.lostAbove(v.Ref) {
+		if position := tx.dropped.Get(lost[:]); len(position) == positionSize {
+			any, err = true, errors.Join(err, tx.noteLost(v.Record.Name, lost, readPosition(position)))
 		}
 	}
 	return any, err

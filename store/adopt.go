@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,8 +47,11 @@ func (tx *Tx) Adopt(d Draft) (Fate, error) {
 	}
 	fate, err := tx.place(v, tx.now())
 	state, _ := tx.notHere(ref)
-	if err = errors.Join(err, tx.absent.Delete(ref[:])); state == absentRetired && err == nil {
+	if err = errors.Join(err, tx.unlink(&d.Record)); state == absentRetired && err == nil {
 		_, err = tx.RetireAs(ref)
+	}
+	if fate != FateHead && err == nil {
+		err = tx.conclude(d.Record.Name)
 	}
 	return fate, err
 }
@@ -63,6 +67,9 @@ func (tx *Tx) place(v Version, at time.Time) (Fate, error) {
 		return "", err
 	}
 	_, stored := record.DateOf(tx.Encoding(v.Ref))
+	if t, known := tx.Trace(v.Ref); stored == "" && known {
+		stored = record.FormatTime(t.Time)
+	}
 	isOvershadowed, gatherErr := tx.gather(v)
 	since, err := tx.Since(v.Record.Name)
 	if err = errors.Join(err, gatherErr); err != nil {
@@ -106,6 +113,27 @@ func (tx *Tx) weigh(v Version, head *Version, known bool) (fate Fate, err error)
 	return fate, errors.Join(err, l.list())
 }
 
+// conclude lets a name have as head what this store makes of the version that counts, or none if that is gone: what was
+// told of others, on the way to it, may have decided so. The log has it as a put of what this store has made, or as a
+// retire of that version, which others know.
+func (tx *Tx) conclude(name record.Name) error {
+	l, err := tx.lineage(name)
+	_, head, headErr := tx.current(name)
+	if err = errors.Join(err, headErr); err != nil {
+		return err
+	}
+	switch first, _ := l.decide(); {
+	case first == nil || !first.isHere:
+	case head != nil && first.gone:
+		position, appendErr := tx.append(OpRetire, first.ref)
+		err = errors.Join(appendErr, tx.leave(l.version(first), position))
+	case !first.gone && (head == nil || head.Ref != first.ref && !slices.Contains(head.Record.Follows(), first.ref)):
+		r := *l.tx.raw(first.ref)
+		_, err = tx.Put(Draft{Record: r, Body: BodyOf(&r), Description: tx.Description(first.ref), Replaces: true, Merged: []record.Ref{first.ref}})
+	}
+	return errors.Join(err, l.list())
+}
+
 // RetireAs takes away what another store's log retires, and reports whether it was current, or in
 // conflict. What is not here yet is retired when it comes.
 func (tx *Tx) RetireAs(ref record.Ref) (bool, error) {
@@ -131,10 +159,11 @@ func (tx *Tx) RetireAs(ref record.Ref) (bool, error) {
 	}
 	isOpen := head != nil && head.Ref == ref
 	for i, n := range l.leaves() {
-		if isLeaf := n.ref == ref && !n.gone; isLeaf && i == 0 && head != nil { // that is what this store has made of it
-			v, isOpen = *head, true
-		} else if isLeaf {
-			isOpen = true
+		if n.ref != ref || n.gone {
+			continue
+		}
+		if isOpen = true; i == 0 && head != nil && head.Record.IsMerged() { // that is what this store has made of it
+			v = *head
 		}
 	}
 	if !isOpen {

@@ -20,6 +20,8 @@ type lineage struct {
 	last  Event
 	tips  []*node // no other one is known to go on from these
 
+	unknown []*node // of these nothing was known when they were met
+
 	isDecided bool
 	first     *node
 	rivals    []*node
@@ -113,7 +115,9 @@ func (l *lineage) node(ref record.Ref) *node {
 	if n == nil {
 		n = &node{ref: ref}
 		l.nodes[ref] = n
-		l.read(n)
+		if l.read(n); n.Time.IsZero() {
+			l.unknown = append(l.unknown, n)
+		}
 	}
 	return n
 }
@@ -239,6 +243,16 @@ func (l *lineage) decide() (first *node, rivals []*node) {
 	return l.first, l.rivals
 }
 
+// isFirst reports whether a version is the one that counts, be it gone or not.
+func (tx *Tx) isFirst(v Version) (bool, error) {
+	l, err := tx.lineage(v.Record.Name)
+	if err != nil {
+		return false, err
+	}
+	first, _ := l.decide()
+	return first != nil && first.ref == v.Ref, nil
+}
+
 func (l *lineage) isRival(ref record.Ref) bool {
 	_, rivals := l.decide()
 	return slices.ContainsFunc(rivals, func(n *node) bool { return n.ref == ref })
@@ -337,8 +351,13 @@ func (tx *Tx) reweigh(name record.Name) error {
 	return l.list()
 }
 
-func (l *lineage) list() (err error) {
-	_, rivals := l.decide()
+// list lists the conflicts of a name. If it has no head, what is put next goes on from the version that counts.
+func (l *lineage) list() error {
+	first, rivals := l.decide()
+	entry, err := l.tx.name(l.name)
+	if first != nil && first.gone && entry.state == stateRetired && entry.ref != first.ref {
+		err = errors.Join(err, l.tx.names.Put(nameKey(l.name), nameEntry{stateRetired, first.ref, entry.position}.encode()))
+	}
 	missing := make(map[record.Ref]*node, len(rivals))
 	for _, n := range rivals {
 		missing[n.ref] = n
@@ -359,6 +378,12 @@ func (l *lineage) list() (err error) {
 	for ref, n := range missing {
 		err = errors.Join(err, l.tx.lookups.Put(l.rivalKey(n), ref[:]))
 	}
+	for _, n := range l.unknown { // what will be told of them may decide otherwise
+		if n.Time.IsZero() {
+			err = errors.Join(err, l.tx.absent.Put(append(bytes.Clone(n.ref[:]), nameKey(l.name)...), isAwaited))
+		}
+	}
+	l.unknown = nil
 	return err
 }
 

@@ -269,11 +269,18 @@ func (tx *Tx) enter(v Version, head *Version) error {
 
 // leave does what follows from the entry of a retire of v, at a position.
 func (tx *Tx) leave(v Version, position uint64) error {
-	isHead, err := tx.isHead(v)
+	_, head, err := tx.current(v.Record.Name)
+	isHead := head != nil && head.Ref == v.Ref
+	if head != nil { // it may be lost itself
+		err = nil
+	}
+	if head != nil && !isHead && !v.Record.IsConflict() {
+		isHead, err = tx.isFirst(v) // see conclude
+	}
 	switch {
 	case err != nil:
 	case isHead:
-		err = tx.behead(v, v.Ref, Event{position, ChangeRetire, v.Ref})
+		err = tx.behead(*head, v.Ref, Event{position, ChangeRetire, v.Ref})
 	default:
 		err = tx.note(nameKey(v.Record.Name), Event{position, changeResolve, v.Ref})
 	}
@@ -464,9 +471,11 @@ func (tx *Tx) inherit(gone Version, position uint64) error {
 	case first.gone:
 		err = tx.names.Put(nameKey(name), nameEntry{stateRetired, first.ref, entry.position}.encode())
 	default:
-		v := l.version(first)
-		err = errors.Join(tx.addLookups(v), tx.note(nameKey(name), Event{position, changeHeir, v.Ref}),
-			tx.names.Put(nameKey(name), nameEntry{stateHead, v.Ref, position}.encode()))
+		err = errors.Join(tx.note(nameKey(name), Event{position, changeHeir, first.ref}),
+			tx.names.Put(nameKey(name), nameEntry{stateHead, first.ref, position}.encode()))
+		if first.isHere { // else a replay comes to its drop later
+			err = errors.Join(err, tx.addLookups(l.version(first)))
+		}
 	}
 	return errors.Join(err, l.list())
 }

@@ -58,7 +58,7 @@ func (h *healer) play(tx *Tx, e Entry, puts map[record.Ref]uint64) error {
 	v := h.version(tx, e.Ref, puts[e.Ref])
 	switch _, trace := tx.notHere(e.Ref); {
 	case e.Op == OpDrop && puts[e.Ref] == 0 && trace != "":
-		return errors.Join(tx.dropped.Put(e.Ref[:], appendPosition(nil, e.Position)), tx.overshadow(e.Ref, e.Position))
+		return errors.Join(tx.dropped.Put(e.Ref[:], appendPosition(nil, e.Position)), tx.shade(e.Ref, e.Position))
 	case e.Op == OpDrop:
 		return tx.destroy(v, e.Position)
 	case v.Record.Name.IsZero():

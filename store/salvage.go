@@ -154,7 +154,7 @@ func (v *salvage) take(s *Store, bucket string, key, value []byte) (taken bool, 
 	case string(bucketMeta):
 		v.meta[string(key)] = string(value)
 	case string(bucketAbsent):
-		if len(key)%sha256.Size == 0 {
+		if len(key)%sha256.Size == 0 || bytes.Equal(value, isAwaited) {
 			return true, v.put(bucket, key, value)
 		}
 	case string(bucketDropped):
@@ -214,8 +214,8 @@ func (v *salvage) claim(from source, position uint64, op Op, ref record.Ref, of 
 }
 
 // entries returns the entries of the log, without gaps. Positions never change: mirror and
-// index know them. Of all that speaks of a position the most trustworthy counts, and no
-// ref is put, retired or dropped twice.
+// index know them. Of all that speaks of a position the most trustworthy counts, and but for
+// what is proven no ref is put, retired or dropped twice.
 func (v *salvage) entries(first record.Digest, now time.Time, h *healer) []Entry {
 	end := v.prove(first)
 	limit := end + v.seen
@@ -227,7 +227,7 @@ func (v *salvage) entries(first record.Digest, now time.Time, h *healer) []Entry
 	chosen, placed := map[uint64]Entry{}, map[act]bool{}
 	for _, c := range v.claims {
 		_, taken := chosen[c.position]
-		if taken || placed[c.act] || c.position == 0 || c.position > limit {
+		if taken || placed[c.act] && c.source != fromChain || c.position == 0 || c.position > limit {
 			continue
 		}
 		e := Entry{Position: c.position, Op: c.act.op, Ref: c.act.ref}

@@ -86,7 +86,7 @@ func foreign(t *testing.T, s *store.Store, tx *store.Tx) error {
 	trace := store.Trace{Time: fixtureDate.Add(time.Hour), Follows: []record.Ref{head.Ref}}
 	told := store.Told{Entry: store.Entry{Position: 1, Time: fixtureDate, Op: store.OpPut, Ref: gone}, Trace: &trace}
 	told.Chain = store.NextChain(store.FirstChain(origin), told.Entry)
-	if err := tx.Tell(gone, trace); err != nil {
+	if _, err := tx.Tell(gone, trace); err != nil {
 		return err
 	}
 	_, dropErr := tx.DropAs(gone)

@@ -237,7 +237,7 @@ func hear(tx *store.Tx, item bundle.Item) (did string, err error) {
 		return "", err
 	}
 	if item.Trace != nil {
-		err = tx.Tell(item.Ref, *item.Trace)
+		_, err = tx.Tell(item.Ref, *item.Trace)
 	}
 	switch {
 	case item.Op == store.OpRetire:
