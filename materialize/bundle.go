@@ -80,7 +80,7 @@ func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, er
 		r, err = bundle.NewReader(w.Store, file)
 	}
 	if err == nil {
-		err = w.play(ctx, r, math.MaxUint64, a.write)
+		err = errors.Join(w.play(ctx, r, math.MaxUint64, a.write), a.discard())
 	}
 	if err == nil {
 		err = w.Store.Update(ctx, func(tx *store.Tx) error { return tx.Hear(r.Origin, r.At.Position, r.At.Chain) })
@@ -154,7 +154,7 @@ func (w *Workspace) Learn(
 	}
 	if err == nil {
 		r.Apart = apart
-		err = w.play(ctx, r, math.MaxUint64, a.write)
+		err = errors.Join(w.play(ctx, r, math.MaxUint64, a.write), a.discard())
 	}
 	a.report.End = a.at
 	return a.report, err
@@ -169,7 +169,7 @@ type applier struct {
 	told    *string                       // what is destroyed there is destroyed here, and all is kept to be told on; the log's earlier origins
 	heard   bundle.Place                  // how far the log was
 	at      bundle.Place                  // of the entry that was taken in last
-	spare   map[record.Digest]store.Draft // bodies of what is destroyed here
+	spare   map[record.Digest]store.Draft // bodies of what is destroyed here, or was heard before
 	report  *Applied
 }
 
@@ -234,6 +234,9 @@ func (a *applier) pass(steps []store.Step) (rest []store.Step, told []store.Told
 		}
 		a.at = bundle.Place{Position: step.Position, Chain: store.NextChain(a.at.Chain, step.Entry)}
 		if step.Position <= a.heard.Position {
+			if step.Draft != nil {
+				a.keepSpare(step.Draft)
+			}
 			continue
 		}
 		trace := step.Trace
@@ -281,8 +284,22 @@ func (a *applier) adopt(tx *store.Tx, step store.Step) error {
 	a.w.fill(tx, step.Draft)
 	fate, err := tx.Adopt(*step.Draft)
 	if a.report.Records[fate]++; fate == store.FateDestroyed {
-		a.spare[step.Draft.Body.Digest] = *step.Draft
-		step.Draft.Body = store.Body{} // it stays
+		a.keepSpare(step.Draft)
+	}
+	return err
+}
+
+// keepSpare keeps a body that is not put: a later record may have the same one, which comes once.
+func (a *applier) keepSpare(d *store.Draft) {
+	if _, known := a.spare[d.Body.Digest]; !known {
+		a.spare[d.Body.Digest] = *d
+	}
+	d.Body = store.Body{} // it is discarded at the end
+}
+
+func (a *applier) discard() (err error) {
+	for _, d := range a.spare {
+		err = errors.Join(err, d.Body.Discard())
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ var errCut = errors.New("cut off")
 
 // TestFiveStores lets five stores with wrong clocks do random things, and exchange them over a folder,
 // cut off at random moments. Then all that was acknowledged is everywhere, or destroyed everywhere. FILEBUS_SEED repeats
-// what a run has done, but for the moments.
+// a run.
 func TestFiveStores(t *testing.T) {
 	t.Parallel()
 	end, steps := time.Now().Add(2*time.Second), 70
@@ -73,10 +74,10 @@ type five struct {
 
 func newFive(t testing.TB, seed uint64) *five {
 	f := &five{Rand: rand.New(rand.NewPCG(seed, 5)), t: t, dir: filepath.Join(t.TempDir(), "shared"), acked: map[string][]record.Ref{}}
-	for i := range 5 {
-		wrong := time.Duration(i-2) * 3 * 365 * 24 * time.Hour
-		id := fmt.Sprintf("%016x%016x", f.Uint64(), f.Uint64()) // that of its store decides between versions
-		f.machines = append(f.machines, newMachineOf(t, id, fmt.Sprintf("m%d", i), &flaky{Transport: openFolder(t, f.dir)}, wrong))
+	for i := range 5 { // ids and times decide between versions
+		id := fmt.Sprintf("%016x%016x", f.Uint64(), f.Uint64())
+		now := time.Unix(0, int64(seed)).Add(time.Duration(i-2) * 3 * 365 * 24 * time.Hour)
+		f.machines = append(f.machines, newMachineOf(t, id, fmt.Sprintf("m%d", i), &flaky{Transport: openFolder(t, f.dir)}, now))
 	}
 	trusts(f.machines...)
 	t.Cleanup(func() {
@@ -97,8 +98,9 @@ func (f *five) step() {
 	*through = flaky{Transport: through.Transport}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	how := f.cut(through, cancel)
-	what, token, err := f.act(ctx, m)
+	watched := &impatient{Context: ctx, cancel: cancel}
+	how := f.cut(through, watched)
+	what, token, err := f.act(watched, m)
 	*through = flaky{Transport: through.Transport}
 	f.did = append(f.did, fmt.Sprintf("%s: %s%s %s: %v", m.label, what, how, token, err))
 	expected := errors.Is(err, errCut) || errors.Is(err, context.Canceled) || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound)
@@ -112,8 +114,25 @@ func (f *five) step() {
 	}
 }
 
+// An impatient context is cancelled when it was looked at so often.
+type impatient struct {
+	context.Context
+	cancel func()
+	looks  atomic.Int64 // that are left; 0: any number
+}
+
+func (c *impatient) look() {
+	if c.looks.Add(-1) == 0 {
+		c.cancel()
+	}
+}
+
+func (c *impatient) Err() error { c.look(); return c.Context.Err() }
+
+func (c *impatient) Done() <-chan struct{} { c.look(); return c.Context.Done() }
+
 // cut lets the next operation be cut off, or not.
-func (f *five) cut(through *flaky, cancel func()) string {
+func (f *five) cut(through *flaky, ctx *impatient) string {
 	n := f.IntN(8)
 	at := func() error {
 		if n--; n < 0 {
@@ -140,13 +159,13 @@ func (f *five) cut(through *flaky, cancel func()) string {
 	case 3:
 		through.before = func() error {
 			if n--; n < 0 {
-				cancel()
+				ctx.cancel()
 			}
 			return nil
 		}
 		return " (cancelled at call)"
 	case 4:
-		time.AfterFunc(time.Duration(f.IntN(20))*time.Millisecond, cancel)
+		ctx.looks.Store(int64(1 + f.IntN(60)))
 		return " (cancelled)"
 	}
 	return ""

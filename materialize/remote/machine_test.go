@@ -60,13 +60,13 @@ type machine struct {
 // newMachine returns a machine whose clock is wrong by some time. Its store must be sound when the test ends.
 func newMachine(t testing.TB, label string, through remote.Transport, wrong time.Duration) *machine {
 	t.Helper()
-	return newMachineOf(t, "", label, through, wrong)
+	return newMachineOf(t, "", label, through, time.Now().Add(time.Hour+wrong))
 }
 
-// newMachineOf returns a machine whose store has an id by a seed, if there is one.
-func newMachineOf(t testing.TB, seed, label string, through remote.Transport, wrong time.Duration) *machine {
+// newMachineOf returns a machine at some time, whose store has an id by a seed, if there is one.
+func newMachineOf(t testing.TB, seed, label string, through remote.Transport, now time.Time) *machine {
 	t.Helper()
-	m := &machine{t: t, label: label, clock: &clock{now: time.Now().Add(time.Hour + wrong)}, through: through, seed: seed}
+	m := &machine{t: t, label: label, clock: &clock{now: now}, through: through, seed: seed}
 	m.keys = remote.Keys{Dir: filepath.Join(t.TempDir(), "keys")}
 	m.openIn(filepath.Join(t.TempDir(), label))
 	t.Cleanup(func() {
@@ -276,6 +276,15 @@ func (m *machine) known() known {
 				return err
 			}
 			k.Heads[v.Record.Name.String()] = fmt.Sprintf("%s %q %q", first.Ref.Short(), text, v.Record.Tags)
+		}
+		for n, err := range tx.NamesEver(record.Name{}) {
+			_, _, isLive, leavesErr := tx.Leaves(n)
+			if err = errors.Join(err, leavesErr); err != nil {
+				return err
+			}
+			if _, isThere := k.Heads[n.String()]; isLive != isThere {
+				m.t.Errorf("%s of %s is current: %v, and has a version that counts: %v", n, m.label, isThere, isLive)
+			}
 		}
 		return nil
 	})
