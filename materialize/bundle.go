@@ -183,11 +183,11 @@ func (a *applier) write(ctx context.Context, steps []store.Step) error {
 		for _, step := range steps {
 			var touched []*record.Record
 			if step.Trace != nil && step.Draft == nil {
-				awaiting, err := tx.Tell(step.Ref, *step.Trace)
+				told, err := tx.Tell(step.Ref, *step.Trace)
 				if err != nil {
 					return err
 				}
-				for _, name := range awaiting {
+				for _, name := range told {
 					names[name] = true
 					if v, _, err := tx.Last(name); err == nil {
 						touched = append(touched, v.Record)
@@ -212,7 +212,7 @@ func (a *applier) write(ctx context.Context, steps []store.Step) error {
 			}
 		}
 		for name := range names {
-			if err := plan.Unite(tx, name); err != nil {
+			if err := errors.Join(tx.Conclude(name), plan.Unite(tx, name)); err != nil {
 				return err
 			}
 		}

@@ -102,18 +102,8 @@ const (
 )
 
 // Tell notes a version that another store has put and whose record is not here. It returns the names for
-// which that may have decided something.
+// which that may decide something: see Conclude.
 func (tx *Tx) Tell(ref record.Ref, t Trace) (names []record.Name, err error) {
-	names, err = tx.tell(ref, t)
-	for _, name := range names {
-		if err == nil {
-			err = tx.conclude(name)
-		}
-	}
-	return names, err
-}
-
-func (tx *Tx) tell(ref record.Ref, t Trace) (names []record.Name, err error) {
 	state, trace := tx.notHere(ref)
 	if tx.records.Get(ref[:]) != nil || trace != "" {
 		return nil, nil
@@ -124,9 +114,12 @@ func (tx *Tx) tell(ref record.Ref, t Trace) (names []record.Name, err error) {
 			l.look(n)
 		}
 	}
-	names, awaitErr := tx.awaiting(ref)
-	err = errors.Join(err, awaitErr, tx.link(ref, t))
-	for _, lost := range append(tx.lostAbove(ref), ref) {
+	names, err = tx.awaiting(ref), errors.Join(err, tx.link(ref, t))
+	lost := tx.lostAbove(ref)
+	if !t.Merged { // what that was made of is destroyed by itself
+		lost = append(lost, ref)
+	}
+	for _, lost := range lost {
 		if position := tx.dropped.Get(lost[:]); len(position) == positionSize && err == nil {
 			var more []record.Name
 			more, err = tx.overshadow(t, lost, readPosition(position))
@@ -140,15 +133,14 @@ func (tx *Tx) tell(ref record.Ref, t Trace) (names []record.Name, err error) {
 var isAwaited = []byte{'n'}
 
 // awaiting returns the names that await a ref.
-func (tx *Tx) awaiting(ref record.Ref) (names []record.Name, err error) {
+func (tx *Tx) awaiting(ref record.Ref) (names []record.Name) {
 	c := tx.absent.Cursor()
 	for k, v := c.Seek(ref[:]); bytes.HasPrefix(k, ref[:]); k, v = c.Next() {
-		if len(k) > len(ref) && bytes.Equal(v, isAwaited) {
-			name, nameErr := parseNameKey(k[len(ref):])
-			names, err = append(names, name), errors.Join(err, nameErr)
+		if name, err := parseNameKey(k[len(ref):]); err == nil && bytes.Equal(v, isAwaited) {
+			names = append(names, name)
 		}
 	}
-	return names, err
+	return names
 }
 
 // LastDrop returns the position of the last entry that destroys something, 0 if none does.

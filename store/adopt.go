@@ -25,11 +25,12 @@ const (
 
 // Adopt stores a record that another store has made as it is, under its ref, with a new log
 // entry. What is current then, and what is in conflict with that, follows from all versions of the
-// name, whatever the order in which they come: see lineage. A conflict version is kept as one.
+// name, whatever the order in which they come: see lineage and Conclude. A conflict version is kept as one.
 func (tx *Tx) Adopt(d Draft) (Fate, error) {
 	ref := d.Record.Ref()
 	if tx.dropped.Get(ref[:]) != nil {
-		return FateDestroyed, nil
+		_, err := tx.Tell(ref, TraceOf(&d.Record)) // the names that await it are this one
+		return FateDestroyed, err
 	}
 	if tx.records.Get(ref[:]) != nil {
 		healed, err := tx.heal(d.Body)
@@ -50,9 +51,6 @@ func (tx *Tx) Adopt(d Draft) (Fate, error) {
 	if err = errors.Join(err, tx.unlink(&d.Record)); state == absentRetired && err == nil {
 		_, err = tx.RetireAs(ref)
 	}
-	if fate != FateHead && err == nil {
-		err = tx.conclude(d.Record.Name)
-	}
 	return fate, err
 }
 
@@ -67,8 +65,10 @@ func (tx *Tx) place(v Version, at time.Time) (Fate, error) {
 		return "", err
 	}
 	_, stored := record.DateOf(tx.Encoding(v.Ref))
-	if t, known := tx.Trace(v.Ref); stored == "" && known {
-		stored = record.FormatTime(t.Time)
+	if stored == "" {
+		if t, known := tx.Trace(v.Ref); known {
+			stored = record.FormatTime(t.Time)
+		}
 	}
 	isOvershadowed, gatherErr := tx.gather(v)
 	since, err := tx.Since(v.Record.Name)
@@ -79,7 +79,7 @@ func (tx *Tx) place(v Version, at time.Time) (Fate, error) {
 	isNext := since == 0 || head != nil && v.Record.Prev == head.Ref && !tx.hasRivals(v.Record.Name)
 	if isHere || isNext && !isOvershadowed && !v.Record.IsMerged() {
 		if err = tx.enter(v, head); isHere && err == nil {
-			err = tx.reweigh(v.Record.Name)
+			err = tx.reweigh(v.Record.Name, v.Record.IsMerged())
 		}
 		return FateHead, err
 	}
@@ -99,8 +99,8 @@ func (tx *Tx) weigh(v Version, head *Version, known bool) (fate Fate, err error)
 	first, _ := l.decide()
 	fate = FateBelow
 	switch isFirst := first != nil && first.ref == v.Ref; {
-	case isFirst && first.gone && head != nil:
-		err = tx.behead(*head, v.Ref, Event{v.Position, ChangeVoid, v.Ref})
+	case first != nil && first.gone && head != nil:
+		err = tx.behead(*head, first.ref, Event{v.Position, ChangeVoid, v.Ref})
 	case isFirst && !first.gone:
 		fate, err = FateHead, tx.enter(v, head)
 	case l.isRival(v.Ref):
@@ -113,13 +113,16 @@ func (tx *Tx) weigh(v Version, head *Version, known bool) (fate Fate, err error)
 	return fate, errors.Join(err, l.list())
 }
 
-// conclude lets a name have as head what this store makes of the version that counts, or none if that is gone: what was
+// Conclude lets a name have as head what this store makes of the version that counts, or none if that is gone: what was
 // told of others, on the way to it, may have decided so. The log has it as a put of what this store has made, or as a
-// retire of that version, which others know.
-func (tx *Tx) conclude(name record.Name) error {
+// retire of that version, which others know. It belongs behind all that a transaction adopts, tells, retires and drops.
+func (tx *Tx) Conclude(name record.Name) error {
 	l, err := tx.lineage(name)
-	_, head, headErr := tx.current(name)
-	if err = errors.Join(err, headErr); err != nil {
+	entry, head, headErr := tx.current(name)
+	if head == nil { // else it may be lost itself
+		err = errors.Join(err, headErr)
+	}
+	if err != nil {
 		return err
 	}
 	switch first, _ := l.decide(); {
@@ -128,10 +131,33 @@ func (tx *Tx) conclude(name record.Name) error {
 		position, appendErr := tx.append(OpRetire, first.ref)
 		err = errors.Join(appendErr, tx.leave(l.version(first), position))
 	case !first.gone && (head == nil || head.Ref != first.ref && !slices.Contains(head.Record.Follows(), first.ref)):
+		if head != nil { // it may be a rival, on which nothing that is put next shall go on
+			err = tx.removeLookups(*head)
+		}
+		err = errors.Join(err, tx.names.Put(nameKey(name), nameEntry{stateRetired, first.ref, entry.position}.encode()))
 		r := *l.tx.raw(first.ref)
-		_, err = tx.Put(Draft{Record: r, Body: BodyOf(&r), Description: tx.Description(first.ref), Replaces: true, Merged: []record.Ref{first.ref}})
+		if err == nil {
+			_, err = tx.Put(Draft{Record: r, Body: BodyOf(&r), Description: tx.Description(first.ref), Replaces: true, Merged: []record.Ref{first.ref}})
+		}
 	}
 	return errors.Join(err, l.list())
+}
+
+// concludeAll concludes all names of which other stores have made versions, when the log was played again: what was told of
+// others is known from the beginning then, or not at all.
+func (tx *Tx) concludeAll() error {
+	adopted := map[record.Name]bool{}
+	err := tx.history.ForEach(func(key, value []byte) error {
+		name, e, err := decodeHistory(key, value)
+		if e.Change == ChangeAdopt || e.Change == ChangeVoid {
+			adopted[name] = true
+		}
+		return err
+	})
+	for name := range adopted {
+		err = errors.Join(err, tx.Conclude(name))
+	}
+	return err
 }
 
 // RetireAs takes away what another store's log retires, and reports whether it was current, or in
@@ -162,8 +188,8 @@ func (tx *Tx) RetireAs(ref record.Ref) (bool, error) {
 		if n.ref != ref || n.gone {
 			continue
 		}
-		if isOpen = true; i == 0 && head != nil && head.Record.IsMerged() { // that is what this store has made of it
-			v = *head
+		if isOpen = true; i == 0 && head != nil && head.Record.IsMerged() && slices.Contains(head.Record.Follows(), ref) {
+			v = *head // that is what this store has made of it
 		}
 	}
 	if !isOpen {

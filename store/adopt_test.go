@@ -154,7 +154,10 @@ func TestAnyOrder(t *testing.T) {
 					case "come":
 						_, err = tx.Adopt(d)
 					case "tell":
-						_, err = tx.Tell(d.Record.Ref(), store.TraceOf(&d.Record))
+						var names []record.Name
+						if names, err = tx.Tell(d.Record.Ref(), store.TraceOf(&d.Record)); slices.ContainsFunc(names, func(of record.Name) bool { return of != n }) {
+							err = fmt.Errorf("it is of %s", names)
+						}
 					case "retire":
 						_, err = tx.RetireAs(d.Record.Ref())
 					case "drop":
@@ -164,7 +167,7 @@ func TestAnyOrder(t *testing.T) {
 						return fmt.Errorf("%v: %w", some, err)
 					}
 				}
-				return nil
+				return tx.Conclude(n)
 			})
 		}
 		alike = append(alike, all)

@@ -43,6 +43,7 @@ type node struct {
 	isLost   bool // destroyed
 	followed bool // one that is not destroyed goes on from it
 	under    bool // one that is destroyed does
+	isOpen   bool // while it is dated
 }
 
 // Lineages of fewer versions than lineageLeast are read anew each time, and no more versions than
@@ -207,20 +208,20 @@ func (l *lineage) date(n *node) {
 	if !n.after.IsZero() {
 		return
 	}
-	todo := []*node{n}
-	for len(todo) > 0 {
-		n, ready := todo[len(todo)-1], true
-		after := n.Time
+	for todo := []*node{n}; len(todo) > 0; {
+		n := todo[len(todo)-1]
+		after, isAgain := n.Time, n.isOpen
+		n.isOpen = true
 		for _, ref := range n.Follows {
-			before := l.node(ref)
-			if before.after.IsZero() && before != n {
-				todo, ready = append(todo, before), false
-			} else if !before.after.Before(after) {
+			switch before := l.node(ref); {
+			case !before.after.IsZero() && !before.after.Before(after):
 				after = before.after.Add(1)
+			case before.after.IsZero() && !before.isOpen && !isAgain: // an open one is a circle, which no digest allows
+				todo = append(todo, before)
 			}
 		}
-		if ready || len(todo) > len(l.nodes)+1 { // that is a circle, which no digest allows
-			n.after, todo = cmp.Or(after, time.Unix(0, 0)), todo[:len(todo)-1]
+		if todo[len(todo)-1] == n {
+			n.after, n.isOpen, todo = cmp.Or(n.after, after, time.Unix(0, 0)), false, todo[:len(todo)-1]
 		}
 	}
 }
@@ -339,9 +340,9 @@ func (l *lineage) version(n *node) Version {
 	return v
 }
 
-// reweigh lists the conflicts of a name anew, if it has some.
-func (tx *Tx) reweigh(name record.Name) error {
-	if !tx.hasRivals(name) {
+// reweigh lists the conflicts of a name anew, if it has some, or may have.
+func (tx *Tx) reweigh(name record.Name, mayHave bool) error {
+	if !mayHave && !tx.hasRivals(name) {
 		return nil
 	}
 	l, err := tx.lineage(name)

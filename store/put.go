@@ -120,7 +120,7 @@ func (tx *Tx) put(d Draft) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if err = tx.enter(v, head); err == nil {
-		err = tx.reweigh(r.Name) // it may settle some
+		err = tx.reweigh(r.Name, false) // it may settle some
 	}
 	return Outcome{Version: v, Healed: healed || again}, err
 }
@@ -270,16 +270,16 @@ func (tx *Tx) enter(v Version, head *Version) error {
 // leave does what follows from the entry of a retire of v, at a position.
 func (tx *Tx) leave(v Version, position uint64) error {
 	_, head, err := tx.current(v.Record.Name)
-	isHead := head != nil && head.Ref == v.Ref
+	isHead, isFirst := head != nil && head.Ref == v.Ref, false
 	if head != nil { // it may be lost itself
 		err = nil
 	}
 	if head != nil && !isHead && !v.Record.IsConflict() {
-		isHead, err = tx.isFirst(v) // see conclude
+		isFirst, err = tx.isFirst(v) // see Conclude
 	}
 	switch {
 	case err != nil:
-	case isHead:
+	case isHead || isFirst:
 		err = tx.behead(*head, v.Ref, Event{position, ChangeRetire, v.Ref})
 	default:
 		err = tx.note(nameKey(v.Record.Name), Event{position, changeResolve, v.Ref})
@@ -290,7 +290,7 @@ func (tx *Tx) leave(v Version, position uint64) error {
 	if err != nil {
 		return err
 	}
-	return tx.reweigh(v.Record.Name)
+	return tx.reweigh(v.Record.Name, isFirst)
 }
 
 func (tx *Tx) isHead(v Version) (bool, error) {
@@ -373,9 +373,11 @@ func (tx *Tx) retire(v Version) error {
 		return err
 	}
 	leaves := l.leaves()
-	for _, n := range leaves {
-		if err == nil && n.isHere && !n.gone && l.agree(leaves[0], n) {
-			err = tx.retire(l.version(n))
+	if i := slices.IndexFunc(leaves, func(n *node) bool { return slices.Contains(v.Record.Follows(), n.ref) }); i >= 0 {
+		for _, n := range leaves {
+			if err == nil && n.isHere && !n.gone && l.agree(leaves[i], n) {
+				err = tx.retire(l.version(n))
+			}
 		}
 	}
 	return err
@@ -410,8 +412,11 @@ func (tx *Tx) Drop(ref record.Ref) error {
 
 func (tx *Tx) drop(v Version) error {
 	isHead, err := tx.isHead(v)
-	if isHead && err == nil {
-		err = tx.retire(v)
+	if isHead && err == nil { // not by retire: what it was made of stays
+		position, appendErr := tx.append(OpRetire, v.Ref)
+		if err = appendErr; err == nil {
+			err = tx.leave(v, position)
+		}
 	}
 	if err != nil {
 		return err

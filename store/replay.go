@@ -47,7 +47,7 @@ func (v *salvage) replay(tx *Tx, h *healer) error {
 	if err != nil {
 		return err
 	}
-	return h.drop(tx, lost)
+	return errors.Join(h.drop(tx, lost), tx.concludeAll())
 }
 
 // play does again what an entry of the log did, in a database that has all records.

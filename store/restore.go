@@ -106,7 +106,7 @@ func (r *Replay) Update(fn func(tx *Tx) error) error {
 // Play does again what an entry of the log did.
 func (r *Replay) Play(tx *Tx, step Step) (err error) {
 	if step.Trace != nil && step.Draft == nil {
-		if _, err = tx.tell(step.Ref, *step.Trace); err != nil {
+		if _, err = tx.Tell(step.Ref, *step.Trace); err != nil {
 			return err
 		}
 	}
@@ -135,5 +135,5 @@ func (r *Replay) finish(tx *Tx) error {
 			}
 		}
 	}
-	return nil
+	return tx.concludeAll()
 }

@@ -154,7 +154,7 @@ func (v *salvage) take(s *Store, bucket string, key, value []byte) (taken bool, 
 	case string(bucketMeta):
 		v.meta[string(key)] = string(value)
 	case string(bucketAbsent):
-		if len(key)%sha256.Size == 0 || bytes.Equal(value, isAwaited) {
+		if len(key)%sha256.Size == 0 || len(key) > sha256.Size && bytes.Equal(value, isAwaited) {
 			return true, v.put(bucket, key, value)
 		}
 	case string(bucketDropped):

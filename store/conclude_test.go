@@ -1,0 +1,241 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"filebus/store"
+	"filebus/store/record"
+)
+
+const elsewhere = record.StoreID("ff0102030405060708090a0b0c0d0e0f")
+
+// adopted returns what another store has made of a name in some year, which goes on from another version.
+func adopted(t *testing.T, s *store.Store, of, text string, year int, prev ...store.Draft) store.Draft {
+	t.Helper()
+	d := draft(t, s, of, text)
+	d.Record.Origin, d.Record.Time = elsewhere, time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+	d.Record.Body, d.Record.Size = d.Body.Digest, d.Body.Size
+	for _, p := range prev {
+		d.Record.Prev = p.Record.Ref()
+	}
+	return d
+}
+
+// hear is a transaction that takes in what another store tells of some names.
+func hear(t *testing.T, s *store.Store, fn func(*store.Tx) error, names ...string) {
+	t.Helper()
+	update(t, s, func(tx *store.Tx) error {
+		err := errors.Join(tx.Hear(elsewhere, tx.Position()+1, record.Digest{}), fn(tx))
+		for _, n := range names {
+			err = errors.Join(err, tx.Conclude(name(t, n)))
+		}
+		return err
+	})
+}
+
+func come(t *testing.T, s *store.Store, all ...store.Draft) {
+	t.Helper()
+	hear(t, s, func(tx *store.Tx) (err error) {
+		for _, d := range all {
+			_, adoptErr := tx.Adopt(d)
+			err = errors.Join(err, adoptErr)
+		}
+		return err
+	}, "note/n")
+}
+
+func tell(t *testing.T, s *store.Store, d store.Draft) {
+	t.Helper()
+	hear(t, s, func(tx *store.Tx) error {
+		_, err := tx.Tell(d.Record.Ref(), store.TraceOf(&d.Record))
+		return err
+	}, "note/n")
+}
+
+func dropAs(t *testing.T, s *store.Store, d store.Draft) {
+	t.Helper()
+	hear(t, s, func(tx *store.Tx) error {
+		_, err := tx.DropAs(d.Record.Ref())
+		return err
+	}, "note/n")
+}
+
+// standing returns, for each name, the version that counts, whether it is current, and the conflicts.
+func standing(t *testing.T, s *store.Store, names ...string) (all []string) {
+	t.Helper()
+	view(t, s, func(tx *store.Tx) {
+		for _, n := range names {
+			first, _, isLive, err := tx.Leaves(name(t, n))
+			head, headErr := tx.Head(name(t, n))
+			switch isThere := headErr == nil; {
+			case err != nil || isThere != isLive:
+				t.Errorf("%s is there: %v, and has a version that counts: %v, %v", n, isThere, isLive, err)
+			case isThere && head.Record.Body != first.Record.Body:
+				t.Errorf("%s has the text of %s, and %s counts", n, head.Ref.Short(), first.Ref.Short())
+			}
+			var open []string
+			for ref, err := range tx.Lookup(store.FieldConflict, n) {
+				if open = append(open, ref.Short()); err != nil {
+					t.Error(err)
+				}
+			}
+			slices.Sort(open)
+			all = append(all, fmt.Sprint(n, " ", first.Ref.Short(), open))
+		}
+	})
+	return all
+}
+
+// What was told later has decided for another version: users go on from that one, and nothing is settled, retired or there
+// again that nobody has.
+func TestConclude(t *testing.T) {
+	for _, text := range []string{"b", "the same"} {
+		s, _ := testStore(t)
+		root := adopted(t, s, "note/n", "root", 2040)
+		a, b := adopted(t, s, "note/n", "the same", 2030), adopted(t, s, "note/n", text, 2029, root)
+		come(t, s, a, b)
+		tell(t, s, root)
+		if text == "b" {
+			put(t, s, "note/n", "of the user")
+			if got := standing(t, s, "note/n"); len(got) != 1 || got[0][len(got[0])-14:] != "["+a.Record.Ref().Short()+"]" {
+				t.Errorf("after a put there is %s, want the conflict with %s", got, a.Record.Ref().Short())
+			}
+		}
+		update(t, s, func(tx *store.Tx) error { return tx.Retire(name(t, "note/n"), store.Expect{}) })
+		standing(t, s, "note/n")
+	}
+}
+
+// It is decided once, then the other way, and then as before.
+func TestConcludeAgain(t *testing.T) {
+	s, _ := testStore(t)
+	x, y := adopted(t, s, "note/n", "x", 2040), adopted(t, s, "note/n", "y", 2050)
+	come(t, s, adopted(t, s, "note/n", "a", 2030, y), adopted(t, s, "note/n", "b", 2029, x))
+	for _, d := range []store.Draft{x, y} {
+		tell(t, s, d)
+		standing(t, s, "note/n")
+	}
+}
+
+// What a destroyed version went on from is gone, whichever came first; what it agreed with is not.
+func TestConcludeDropped(t *testing.T) {
+	for _, order := range []string{"come drop", "drop come", "between"} {
+		s, _ := testStore(t)
+		before := adopted(t, s, "note/n", "before", 2030)
+		between := adopted(t, s, "note/n", "between", 2031, before)
+		last := adopted(t, s, "note/n", "last", 2032, between)
+		come(t, s, before)
+		switch order {
+		case "come drop":
+			come(t, s, between, last)
+			dropAs(t, s, last)
+		case "drop come":
+			come(t, s, between)
+			dropAs(t, s, last)
+			come(t, s, last)
+		case "between":
+			come(t, s, last)
+			dropAs(t, s, last)
+			come(t, s, between)
+		}
+		standing(t, s, "note/n")
+		if _, err := read(t, s, "note/n"); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: %v, want not found", order, err)
+		}
+	}
+	s, _ := testStore(t)
+	a, b := adopted(t, s, "note/n", "the same", 2030), adopted(t, s, "note/n", "the same", 2031)
+	come(t, s, a, b)
+	update(t, s, func(tx *store.Tx) error {
+		of := []record.Ref{b.Record.Ref(), a.Record.Ref()}
+		d := store.Draft{Record: b.Record, Body: store.BodyOf(&b.Record), Replaces: true, Merged: of}
+		d.Record.Tags = record.NormalizeTags([]string{"of both"})
+		_, err := tx.Put(d)
+		return err
+	})
+	dropAs(t, s, b)
+	wantText(t, s, "note/n", "the same")
+}
+
+// Versions of many names come, are told, retired and destroyed in any order, users put, retire, settle and drop between, and
+// the log is played again: what counts is current, and stays what it is.
+func TestConcludeAtRandom(t *testing.T) {
+	for _, seed := range []uint64{100, 106, 111} {
+		s, _ := testStore(t)
+		random := rand.New(rand.NewPCG(seed, 99))
+		var names []string
+		var all []store.Draft
+		for i := range 60 {
+			names = append(names, fmt.Sprint("note/", i))
+		}
+		for i := range 600 {
+			d := adopted(t, s, names[i%60], fmt.Sprint("text", random.IntN(4)), 2000+random.IntN(60))
+			d.Record.Time = d.Record.Time.Add(time.Duration(i) * time.Hour)
+			if same := i % 60; i >= 60 && random.IntN(4) > 0 {
+				d.Record.Prev = all[same+60*random.IntN(i/60)].Record.Ref()
+				if random.IntN(4) == 0 {
+					target := all[same+60*random.IntN(i/60)].Record.Ref()
+					d.Record.Links = []record.Link{{Type: record.LinkMerged, Target: target.String()}}
+				}
+			}
+			all = append(all, d)
+		}
+		for range 16 {
+			hear(t, s, func(tx *store.Tx) error {
+				for range 60 {
+					if err := somewhat(tx, random, all[random.IntN(len(all))]); err != nil &&
+						!errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrDropped) {
+						return err
+					}
+				}
+				return nil
+			}, names...)
+			for range 4 {
+				put(t, s, names[random.IntN(60)], fmt.Sprint("text", random.IntN(4)))
+			}
+			before := standing(t, s, names...)
+			if random.IntN(4) == 0 {
+				if _, err := s.Rebuild(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(before, standing(t, s, names...)); diff != "" {
+					t.Fatalf("seed %d, played again (-before +after):\n%s", seed, diff)
+				}
+			}
+		}
+	}
+}
+
+// somewhat does something with a version.
+func somewhat(tx *store.Tx, random *rand.Rand, d store.Draft) (err error) {
+	ref := d.Record.Ref()
+	switch op := random.IntN(40); {
+	case op < 16 && !d.Record.IsMerged():
+		_, err = tx.Adopt(d)
+	case op < 33:
+		_, err = tx.Tell(ref, store.TraceOf(&d.Record))
+	case op == 33:
+		_, err = tx.DropAs(ref)
+	case op == 34:
+		_, err = tx.RetireAs(ref)
+	case op == 35:
+		err = tx.Retire(d.Record.Name, store.Expect{})
+	case op == 36:
+		for open := range tx.Lookup(store.FieldConflict, d.Record.Name.String()) {
+			return tx.Settle(open)
+		}
+	case op == 37:
+		v, _, lastErr := tx.Last(d.Record.Name)
+		if err = lastErr; err == nil {
+			err = tx.Drop(v.Ref)
+		}
+	}
+	return err
+}
