@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -117,6 +118,12 @@ func (tx *Tx) weigh(v Version, head *Version, known bool) (fate Fate, err error)
 // told of others, on the way to it, may have decided so. The log has it as a put of what this store has made, or as a
 // retire of that version, which others know. It belongs behind all that a transaction adopts, tells, retires and drops.
 func (tx *Tx) Conclude(name record.Name) error {
+	prefix := historyPrefix(nameKey(name))
+	c := tx.history.Cursor()
+	_, line := c.Seek(prefix)
+	if k, _ := c.Next(); !bytes.HasPrefix(k, prefix) && len(line) > 0 && Change(line[0]) == ChangePut { // most names have one version
+		return nil
+	}
 	l, err := tx.lineage(name)
 	entry, head, headErr := tx.current(name)
 	if head == nil { // else it may be lost itself
