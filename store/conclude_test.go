@@ -239,3 +239,101 @@ func somewhat(tx *store.Tx, random *rand.Rand, d store.Draft) (err error) {
 	}
 	return err
 }
+
+// Of versions that go on from each other, some are told before those that they go on from, some come as records, are retired or
+// destroyed, before or after they come, and some never come. Whatever the order, what counts and what is in conflict is the
+// same, also when the log was played again.
+func TestAnyOrder(t *testing.T) {
+	type event struct{ op, of string }
+	versions := []struct {
+		id, follows string
+		year        int
+	}{
+		{"root", "", 2032}, {"reply", "root", 2020}, {"hidden", "reply", 2029}, {"lost", "hidden", 2021}, {"next", "hidden", 2019},
+		{"late", "", 2027}, {"other", "", 2025}, {"above", "other", 2030},
+	}
+	events := []event{
+		{"come", "reply"}, {"come", "late"}, {"come", "other"}, {"tell", "root"}, {"tell", "hidden"}, {"drop", "lost"}, {"tell", "lost"},
+		{"retire", "reply"}, {"retire", "other"}, {"come", "next"}, {"drop", "above"}, {"tell", "above"}, {"come", "root"},
+	}
+	s, _ := testStore(t)
+	random := rand.New(rand.NewPCG(3, 3))
+	var alike [][]record.Name
+	ids := map[record.Ref]string{}
+	for of := range 30 { // other events each
+		some := slices.DeleteFunc(slices.Clone(events), func(event) bool { return random.IntN(3) == 0 })
+		var all []record.Name
+		for order := range 8 {
+			n := name(t, fmt.Sprintf("note/%d.%d", of, order))
+			all = append(all, n)
+			drafts := map[string]store.Draft{}
+			for _, v := range versions {
+				var prev []store.Draft
+				if before, known := drafts[v.follows]; known {
+					prev = append(prev, before)
+				}
+				d := adopted(t, s, n.String(), v.id, v.year, prev...)
+				drafts[v.id], ids[d.Record.Ref()] = d, v.id
+			}
+			random.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+			hear(t, s, func(tx *store.Tx) error {
+				for _, e := range some {
+					d := drafts[e.of]
+					var err error
+					switch e.op {
+					case "come":
+						_, err = tx.Adopt(d)
+					case "tell":
+						var names []record.Name
+						if names, err = tx.Tell(d.Record.Ref(), store.TraceOf(&d.Record)); slices.ContainsFunc(names, func(of record.Name) bool { return of != n }) {
+							err = fmt.Errorf("it is of %s", names)
+						}
+					case "retire":
+						_, err = tx.RetireAs(d.Record.Ref())
+					case "drop":
+						_, err = tx.DropAs(d.Record.Ref())
+					}
+					if err != nil {
+						return fmt.Errorf("%v: %w", some, err)
+					}
+				}
+				return nil
+			}, n.String())
+		}
+		alike = append(alike, all)
+	}
+	look := func(when string) {
+		t.Helper()
+		view(t, s, func(tx *store.Tx) {
+			for i, all := range alike {
+				want := ""
+				for _, n := range all {
+					first, _, isLive, err := tx.Leaves(n)
+					got := "gone"
+					if isLive {
+						got = ids[first.Ref]
+					} else if _, headErr := tx.Head(n); !errors.Is(headErr, store.ErrNotFound) {
+						got = "gone, and there"
+					}
+					var open []string
+					for ref, lookErr := range tx.Lookup(store.FieldConflict, n.String()) {
+						open, err = append(open, ids[ref]), errors.Join(err, lookErr)
+					}
+					slices.Sort(open)
+					got += fmt.Sprint(open)
+					if want == "" {
+						want = got
+					}
+					if got != want || err != nil {
+						t.Errorf("%s: %s of case %d has %s, another order %s, %v", when, n, i, got, want, err)
+					}
+				}
+			}
+		})
+	}
+	look("as told")
+	if _, err := s.Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	look("played again")
+}
