@@ -48,7 +48,7 @@ func (o *remoteTrust) run(ctx context.Context, w *workspace, wanted []string) er
 
 // change trusts the stores that are wanted, or trusts them no more.
 func (o *remoteTrust) change(ctx context.Context, w *workspace, wanted []string, peers map[record.StoreID]remote.Peer) error {
-	return w.Store.Update(ctx, func(*store.Tx) error { // two at once would undo each other
+	return w.Store.Update(ctx, func(tx *store.Tx) error { // two at once would undo each other
 		trust, err := w.trust()
 		if err != nil {
 			return err
@@ -78,6 +78,8 @@ func (o *remoteTrust) change(ctx context.Context, w *workspace, wanted []string,
 		switch {
 		case len(wanted) > 0 && o.Revoke:
 			return record.NotFound.Errorf("no store that is trusted has an id that begins with %s, or that is too short", wanted[0]).Try("filebus remote trust")
+		case len(wanted) > 0 && len(wanted[0]) >= 8 && strings.HasPrefix(string(tx.Origin()), wanted[0]):
+			return record.NotFound.Errorf("%s is this store itself", tx.Origin()).Try("filebus remote trust")
 		case len(wanted) > 0:
 			return record.NotFound.Errorf("no remote has a store %s with a sound state, or 8 digits of its id are wanted", wanted[0]).Try("filebus remote status")
 		}
