@@ -6,6 +6,7 @@ import (
 )
 
 func TestShared(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		a, b, want string
 	}{

@@ -19,6 +19,7 @@ func termsOf(text string) []string {
 }
 
 func TestAnalyzeTerms(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, text, want string }{
 		{"empty", "", ""},
 		{"space", " \n\t", ""},
@@ -92,6 +93,7 @@ func TestAnalyzeTerms(t *testing.T) {
 }
 
 func TestAnalyzeTokens(t *testing.T) {
+	t.Parallel()
 	text := "Call parseHTTP in src/a.go, not C++: 検索語"
 	var got []string
 	for token := range Analyze([]byte(text)) {
@@ -111,6 +113,7 @@ func TestAnalyzeTokens(t *testing.T) {
 
 // Every spelling of a name must be found by every other.
 func TestAnalyzeSpellings(t *testing.T) {
+	t.Parallel()
 	for _, group := range [][]string{
 		{"parseHTTPHeader", "parse_http_header", "parse-http-header", "ParseHttpHeader", "parse.http.header"},
 		{"sub-agent", "subAgent", "sub_agents"},
@@ -125,6 +128,7 @@ func TestAnalyzeSpellings(t *testing.T) {
 }
 
 func TestAnalyzeBounds(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, text string }{
 		{"one long word", strings.Repeat("x", 1<<20)},
 		{"long word of two-byte letters", strings.Repeat("é", 1<<19)},
@@ -155,6 +159,7 @@ func TestAnalyzeBounds(t *testing.T) {
 
 // The parts of an identifier can be any number of bytes apart.
 func TestAnalyzeFarApart(t *testing.T) {
+	t.Parallel()
 	for _, gap := range []int{1, 300, 1 << 16, 1 << 17} {
 		text := "a1" + strings.Repeat("_", gap) + "b2 end"
 		want := []Token{{"a1b2", 0, gap + 4, 0}, {"a1", 0, 2, 0}, {"b2", gap + 2, gap + 4, 1}, {"end", gap + 5, gap + 8, 2}}
@@ -166,6 +171,7 @@ func TestAnalyzeFarApart(t *testing.T) {
 }
 
 func TestAnalyzerRemembers(t *testing.T) {
+	t.Parallel()
 	a := NewAnalyzer()
 	text := []byte("parseHTTPHeader 検索 words " + strings.Repeat("long", 40))
 	first := slices.Collect(a.tokens(text, nil))
@@ -187,6 +193,7 @@ func TestAnalyzerRemembers(t *testing.T) {
 }
 
 func TestAnalyzeStops(t *testing.T) {
+	t.Parallel()
 	for token := range Analyze([]byte("alpha beta gamma")) {
 		if token.Term != "alpha" {
 			t.Errorf("got %q after the loop had ended", token.Term)
@@ -196,6 +203,7 @@ func TestAnalyzeStops(t *testing.T) {
 }
 
 func TestFrequencies(t *testing.T) {
+	t.Parallel()
 	a := NewAnalyzer()
 	for range 2 { // the counts must be clean after the first time
 		counts, length := a.frequencies([]byte("error errors jwt.go the error" + strings.Repeat(" many", 300)))
@@ -213,6 +221,7 @@ func TestFrequencies(t *testing.T) {
 // A change of the analysis must come with a new analysisVersion; this is what
 // version 3 gives.
 func TestAnalysisVersion(t *testing.T) {
+	t.Parallel()
 	text := "Running getUserIDs in src/api/v2.1/User-Service.test.ts; état 検索 C++ don't .env x86_64 re-run 2026-01-05 ✅"
 	want := "3: run getuserid get user id src api v2.1 2.1 userservicetestt user servic test ts etat 検索 c++ dont .env env x8664 x86 64 rerun re run 20260105 2026 01 05 ✅"
 	if got := fmt.Sprintf("%d: %s", analysisVersion, strings.Join(termsOf(text), " ")); got != want {

@@ -20,6 +20,7 @@ func segmentFiles(t *testing.T, dir string) int {
 }
 
 func TestCompact(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	documents := generate(120, 7)
 	for i := range 6 {
@@ -62,6 +63,7 @@ func TestCompact(t *testing.T) {
 }
 
 func TestCompactEmpty(t *testing.T) {
+	t.Parallel()
 	w := openWriter(t, t.TempDir())
 	if err := w.Compact(context.Background()); err != nil {
 		t.Errorf("Compact of an empty index: %v", err)
@@ -69,6 +71,7 @@ func TestCompactEmpty(t *testing.T) {
 }
 
 func TestCompactCancelled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for i, d := range generate(4, 3) {
 		apply(t, dir, puts(d), uint64(i+1))
@@ -89,6 +92,7 @@ func TestCompactCancelled(t *testing.T) {
 
 // What a killed writer leaves beside the segments in use is no damage.
 func TestVerifyLeftovers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	apply(t, dir, puts(generate(20, 5)...), 1)
 	left := filepath.Join(filepath.Dir(only(t, dir, filepath.Join("*", engineFolder, "*"+segmentSuffix))), "0000000000ff"+segmentSuffix)

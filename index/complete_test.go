@@ -28,6 +28,7 @@ func completions(t *testing.T, x *Index, query string, limit int) (terms []strin
 }
 
 func TestCompletions(t *testing.T) {
+	t.Parallel()
 	titled := note("docs/ledger.md", "filler")
 	titled.Title, titled.Tags = "Orchestrator", []string{"urgent"}
 	x := build(t,
@@ -95,6 +96,7 @@ func TestCompletions(t *testing.T) {
 
 // Where documents have the word as it is, all its completions count for less.
 func TestCompletionWeights(t *testing.T) {
+	t.Parallel()
 	documents := []*Document{note("whole", "cat"), note("again", "a cat")}
 	for i := range 20 {
 		documents = append(documents, note(fmt.Sprint(i), fmt.Sprintf("cat%02d and dog%02[1]d", i)))
@@ -116,6 +118,7 @@ func TestCompletionWeights(t *testing.T) {
 }
 
 func TestCompletionsOfAnything(t *testing.T) {
+	t.Parallel()
 	x := build(t, generate(60, 1)...)
 	for _, query := range []string{
 		strings.Repeat("token ", 10000) + "tok", strings.Repeat("x", 1<<21), strings.Repeat("é", 1<<12), strings.Repeat("tok-", 1<<12) + "tok",

@@ -14,6 +14,7 @@ import (
 )
 
 func TestHeadings(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, text, want string }{
 		{"none", "text\nmore", ""},
 		{"levels", "# One\ntext\n###### Six\n####### Seven", "One|Six"},
@@ -43,6 +44,7 @@ func TestHeadings(t *testing.T) {
 }
 
 func TestIsBinary(t *testing.T) {
+	t.Parallel()
 	random := make([]byte, 4096)
 	generator := rand.New(rand.NewPCG(1, 2))
 	for i := range random {
@@ -71,6 +73,7 @@ func TestIsBinary(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	document := &Document{
 		Record: record.Record{
 			Name: record.Name{Tree: "other", Kind: record.KindMarker, ID: "task-003"},
@@ -89,6 +92,7 @@ func TestKeys(t *testing.T) {
 }
 
 func TestQuietKinds(t *testing.T) {
+	t.Parallel()
 	quiet := []record.Kind{record.KindMarker, record.KindState, record.KindSnapshot, record.KindFrame}
 	for _, kind := range record.Kinds() {
 		if got, want := IsQuiet(kind), slices.Contains(quiet, kind); got != want {
@@ -98,6 +102,7 @@ func TestQuietKinds(t *testing.T) {
 }
 
 func TestEntryFields(t *testing.T) {
+	t.Parallel()
 	document := &Document{
 		Record: record.Record{
 			Name: record.Name{Kind: record.KindNote, ID: "docs/setup.md"}, Agent: "web_researcher", Time: time.Unix(5, 6),

@@ -98,6 +98,7 @@ func TestNearDuplicates(t *testing.T) {
 
 // What has no body has nothing that could be alike.
 func TestNoBodyNoDuplicate(t *testing.T) {
+	t.Parallel()
 	var documents []*Document
 	for i := range 5 {
 		d := note(fmt.Sprint("n", i), "")
@@ -212,6 +213,7 @@ func TestExactDuplicates(t *testing.T) {
 
 // collapse finds by bands what comparing all with all finds.
 func TestBands(t *testing.T) {
+	t.Parallel()
 	generator := rand.New(rand.NewPCG(5, 6))
 	var prints []fingerprint
 	for range 300 {
@@ -257,6 +259,7 @@ func TestBands(t *testing.T) {
 // A change of what facts hold must come with a new factsVersion; this is what
 // version 3 gives.
 func TestFactsVersion(t *testing.T) {
+	t.Parallel()
 	a := NewAnalyzer()
 	var got []string
 	for _, text := range []string{
@@ -279,6 +282,7 @@ func TestFactsVersion(t *testing.T) {
 
 // TestCollapser puts together what a search has not: the same hits come out.
 func TestCollapser(t *testing.T) {
+	t.Parallel()
 	words := prose(400, 1)
 	x := build(t, note("a", "common "+strings.Join(words, " ")),
 		note("b", "common "+strings.Join(changed(words, 2), " ")),

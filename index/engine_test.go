@@ -14,6 +14,7 @@ import (
 )
 
 func TestClassify(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		err  error
 		want error // nil: neither damaged nor busy
@@ -40,6 +41,7 @@ func TestClassify(t *testing.T) {
 }
 
 func TestGuard(t *testing.T) {
+	t.Parallel()
 	boom := errors.New("boom")
 	for _, test := range []struct {
 		name string
@@ -58,6 +60,7 @@ func TestGuard(t *testing.T) {
 }
 
 func TestCondemn(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		err  error
 		want bool
@@ -81,6 +84,7 @@ func TestCondemn(t *testing.T) {
 // A failure of the machine says nothing about the index, also when the engine
 // passes on its text alone.
 func TestMachineErrorByItsText(t *testing.T) {
+	t.Parallel()
 	full := &os.PathError{Op: "write", Path: "x.zap", Err: syscall.ENOSPC}
 	for _, err := range []error{full, fmt.Errorf("segment: %w", full), fmt.Errorf("segment: %s persist err: %v", "x.zap", full)} {
 		if got := classify(err); !errors.Is(got, syscall.ENOSPC) || errors.Is(got, ErrDamaged) || got.Error() != err.Error() {
@@ -92,6 +96,7 @@ func TestMachineErrorByItsText(t *testing.T) {
 // What the machine could not do condemns no generation, and is no damage, even where
 // the engine has made it so.
 func TestCondemnNotForTheMachine(t *testing.T) {
+	t.Parallel()
 	for _, cause := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENOMEM, syscall.EIO} {
 		for _, err := range []error{
 			fmt.Errorf("%w: replacing x: %w", ErrDamaged, cause),

@@ -97,6 +97,7 @@ func TestExactScores(t *testing.T) {
 
 // The score is BM25 over the weighted sum of the fields, computed here by hand.
 func TestScoreFormula(t *testing.T) {
+	t.Parallel()
 	titled := note("one", "marker alpha alpha beta")
 	titled.Title = "alpha"
 	x := build(t, titled, note("two", "alpha gamma"), note("three", "delta epsilon zeta"))
@@ -123,6 +124,7 @@ func TestScoreFormula(t *testing.T) {
 
 // A call larger than a chunk is several batches at once, with the same result.
 func TestLargeApply(t *testing.T) {
+	t.Parallel()
 	var documents []*Document
 	for i := range chunkDocuments + 900 {
 		documents = append(documents, note(fmt.Sprint(i), fmt.Sprintf("word%d common", i%10)))

@@ -15,6 +15,7 @@ import (
 )
 
 func TestFacets(t *testing.T) {
+	t.Parallel()
 	x := build(t, filterDocuments()...)
 	all := []Facet{keyKind, keyAgent, keyTag, keySession}
 	for _, test := range []struct {
@@ -67,6 +68,7 @@ func TestFacets(t *testing.T) {
 // The counts must be those of the documents that are there, whatever the
 // segments that hold them.
 func TestFacetsOfSegments(t *testing.T) {
+	t.Parallel()
 	documents := generate(200, 1)
 	want := make(map[string]uint64)
 	for i, d := range documents {
@@ -138,6 +140,7 @@ func BenchmarkFacets(b *testing.B) {
 }
 
 func TestSumCounts(t *testing.T) {
+	t.Parallel()
 	a := []FacetCount{{"note", 3}, {"issue", 1}}
 	b := []FacetCount{{"issue", 4}, {"turn", 1}, {"handoff", 1}}
 	want := []FacetCount{{"issue", 5}, {"note", 3}, {"handoff", 1}, {"turn", 1}}

@@ -30,6 +30,7 @@ func wantFound(t *testing.T, text, query string) {
 }
 
 func TestFind(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"", "a", "x y z", "Dying, lying and tying: they die, lie, tie.", "skies skis sky", "aed aing eed ies us s",
 		"Rotate ROTATE rotates rotating rotation the rotations", "parseHTTPHeader parse_http_header jwt.go src/auth/jwt.go",
@@ -44,6 +45,7 @@ func TestFind(t *testing.T) {
 // TestFindEveryWord looks for each word of the sample workspace among all words
 // that begin with the same letter.
 func TestFindEveryWord(t *testing.T) {
+	t.Parallel()
 	words := make(map[byte][]string)
 	seen := make(map[string]bool)
 	err := filepath.WalkDir("../testdata/workspace", func(path string, entry os.DirEntry, err error) error {

@@ -56,6 +56,7 @@ func editManifest(t *testing.T, dir string, edit func(*manifest)) {
 
 // Whatever is wrong with an index: Open tells it, and OpenWriter begins anew.
 func TestUnusableIndex(t *testing.T) {
+	t.Parallel()
 	const segment, root = "g*/bleve/*.zap", "g*/bleve/root.bolt"
 	change := func(pattern string, edit func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
@@ -127,6 +128,7 @@ func TestUnusableIndex(t *testing.T) {
 }
 
 func TestReopen(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	w := openWriter(t, dir)
 	if !errors.Is(w.replaced, errNotExist) {
@@ -150,6 +152,7 @@ func TestReopen(t *testing.T) {
 
 // A name is never used twice, so that a reader cannot mix two generations.
 func TestGenerationNames(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, want := range []string{"g000001\n", "g000002\n", "g000003\n"} {
 		apply(t, dir, nil, 1)
@@ -167,6 +170,7 @@ func TestGenerationNames(t *testing.T) {
 
 // What is not about the index must not cost it.
 func TestMachineErrors(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	apply(t, dir, puts(note("a", "alpha")), 5)
 	current := filepath.Join(dir, currentFile)
@@ -212,6 +216,7 @@ func TestBusy(t *testing.T) {
 }
 
 func TestRemove(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")
 	if err := Remove(dir); err != nil {
 		t.Errorf("Remove of nothing: %v", err)
@@ -232,6 +237,7 @@ func TestRemove(t *testing.T) {
 }
 
 func TestVerify(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	apply(t, dir, puts(generate(30, 1)...), 7)
 	if err := Verify(dir, testStore); err != nil {

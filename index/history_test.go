@@ -95,6 +95,7 @@ func compare(t *testing.T, dir string, texts map[string]string) {
 // Writers and readers that take turns, as the caller's lock makes them, must see
 // each state whole: as many documents as its position says.
 func TestReadersAndWriters(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	apply(t, dir, puts(note("0", "alpha")), 1)
 	var lock sync.RWMutex
@@ -150,6 +151,7 @@ func countMatches(t *testing.T, dir string) error {
 }
 
 func TestSet(t *testing.T) {
+	t.Parallel()
 	const places = 130
 	generator := rand.New(rand.NewPCG(5, 5))
 	s := newSet(places)
@@ -180,6 +182,7 @@ func TestSet(t *testing.T) {
 
 // Filters compare values, whatever they hold.
 func TestFilterValues(t *testing.T) {
+	t.Parallel()
 	values := []string{"plain", "with space", "a\x00b", "ÄÖ", "\xff\xfe", "A", "a", "x/y:z"}
 	var documents []*Document
 	for i, value := range values {

@@ -9,6 +9,7 @@ import (
 
 // A memo must be a map, whatever the runs are.
 func TestMemoIsAMap(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	m, want := newMemo(), make(map[string][]piece)
 	for range 50_000 {

@@ -35,6 +35,7 @@ func requireDocuments() []*Document {
 }
 
 func TestMust(t *testing.T) {
+	t.Parallel()
 	x := build(t, requireDocuments()...)
 	for _, test := range []struct {
 		must []string
@@ -75,6 +76,7 @@ func TestMust(t *testing.T) {
 }
 
 func TestWithout(t *testing.T) {
+	t.Parallel()
 	x := build(t, requireDocuments()...)
 	all := "whole apart titled tagged path names version number compound han"
 	for _, test := range []struct{ without, left string }{
@@ -106,6 +108,7 @@ func TestWithout(t *testing.T) {
 
 // A bound on the distinct terms bounds the time.
 func TestManyRequired(t *testing.T) {
+	t.Parallel()
 	var text strings.Builder
 	for i := range 10000 {
 		text.WriteString("w" + strings.Repeat("x", i%50) + strings.Repeat("y", i/50%50) + " ")
@@ -120,6 +123,7 @@ func TestManyRequired(t *testing.T) {
 }
 
 func TestMore(t *testing.T) {
+	t.Parallel()
 	x := build(t, generate(120, 2)...)
 	scores := func(request Request) map[record.Name]float64 {
 		request.Limit, request.Duplicates = 1000, true
@@ -162,6 +166,7 @@ func TestMore(t *testing.T) {
 }
 
 func TestHalfLife(t *testing.T) {
+	t.Parallel()
 	day := 24 * time.Hour
 	var documents []*Document
 	for i, id := range []string{"new", "day", "week", "old"} {

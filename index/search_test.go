@@ -48,6 +48,7 @@ func filterDocuments() []*Document {
 }
 
 func TestFilters(t *testing.T) {
+	t.Parallel()
 	x := build(t, filterDocuments()...)
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
@@ -112,6 +113,7 @@ func TestFilters(t *testing.T) {
 }
 
 func TestRanking(t *testing.T) {
+	t.Parallel()
 	long := note("long", "parser "+strings.Repeat("unrelated filler ", 60))
 	often := note("often", "parser parser parser lexer")
 	once := note("once", "the parser reads tokens")
@@ -144,6 +146,7 @@ func TestRanking(t *testing.T) {
 
 // No text is a syntax error, and operators of query languages mean nothing.
 func TestAnyQuery(t *testing.T) {
+	t.Parallel()
 	x := build(t, note("a", "alpha beta"), note("b", "beta"))
 	for _, query := range []string{
 		`"alpha`, `+alpha -beta`, `alpha AND (`, `body:alpha`, `alpha~2^9`, `/alpha/`, `alpha*`, "alpha\x00", "\xffalpha", `{"alpha":1}`,
@@ -164,6 +167,7 @@ func TestAnyQuery(t *testing.T) {
 
 // Of a long query the rarest words are looked for, and what has all of them is said to.
 func TestLongQuery(t *testing.T) {
+	t.Parallel()
 	var frequent, rare, other strings.Builder
 	for i := range 3 * maxScored {
 		fmt.Fprintf(&frequent, "common%d ", i)
@@ -188,6 +192,7 @@ func TestLongQuery(t *testing.T) {
 }
 
 func TestEmptyQuery(t *testing.T) {
+	t.Parallel()
 	x := build(t, filterDocuments()...)
 	for _, query := range []string{"", " ", "the of and", "...", "\xff"} {
 		got := find(t, x, Request{Query: query, Filter: record.Filter{Kinds: []record.Kind{record.KindResult}}})
@@ -201,6 +206,7 @@ func TestEmptyQuery(t *testing.T) {
 }
 
 func TestHitFields(t *testing.T) {
+	t.Parallel()
 	d := note("dir/Some file é\xff.md", "alpha")
 	d.Name.Tree, d.Position = "tree", 42
 	got := find(t, build(t, d), Request{Query: "alpha"})
@@ -211,6 +217,7 @@ func TestHitFields(t *testing.T) {
 
 // Pages must fit together whatever ties: every document once, in one order.
 func TestPaging(t *testing.T) {
+	t.Parallel()
 	var documents []*Document
 	generator := rand.New(rand.NewPCG(3, 4))
 	for i := range 97 {
@@ -258,6 +265,7 @@ func cmpOr(a, b int) int {
 }
 
 func TestUnusualTexts(t *testing.T) {
+	t.Parallel()
 	big := strings.Repeat("filler words ", maxText/13+1)
 	binary := note("binary", "alpha\x00beta")
 	binary.Title, binary.Preview = "Title", "gamma"
@@ -276,6 +284,7 @@ func TestUnusualTexts(t *testing.T) {
 }
 
 func TestEmptyIndex(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	apply(t, dir, nil, 9)
 	x := open(t, dir)
@@ -291,6 +300,7 @@ func TestEmptyIndex(t *testing.T) {
 }
 
 func TestCancelledSearch(t *testing.T) {
+	t.Parallel()
 	x := build(t, note("a", "alpha"))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -302,6 +312,7 @@ func TestCancelledSearch(t *testing.T) {
 }
 
 func TestConcurrentSearches(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	apply(t, dir, puts(generate(120, 1)...), 1)
 	indexes := []*Index{open(t, dir), open(t, dir)} // read-only openers share

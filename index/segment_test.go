@@ -73,6 +73,7 @@ func plain(e *entry) *plainEntry {
 // Segments are those that the engine would write, byte for byte. Only the order
 // of a field's sections differs: the engine's changes from run to run.
 func TestSegmentIsTheEngines(t *testing.T) {
+	t.Parallel()
 	many := generate(3000, 2)
 	for i, d := range many {
 		d.Text = append(d.Text, fmt.Sprintf(" everywhere rare%d", i)...)
@@ -133,6 +134,7 @@ func compareSegments(t *testing.T, name string, ours newSegment, theirs *zap.Seg
 
 // A document of another kind is refused.
 func TestForeignDocument(t *testing.T) {
+	t.Parallel()
 	e := NewAnalyzer().entry(note("a", "alpha"))
 	if _, _, err := new(segmentPlugin).New([]api.Document{plain(e)}); err == nil {
 		t.Error("got no error")

@@ -12,6 +12,7 @@ import (
 )
 
 func TestSerial(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, noted string
 		serial      uint64
@@ -37,6 +38,7 @@ func TestSerial(t *testing.T) {
 // A damaged segment must be noticed before the engine opens it, which would ask
 // for any amount of memory.
 func TestDamagedSegments(t *testing.T) {
+	t.Parallel()
 	generator := rand.New(rand.NewPCG(7, 7))
 	dir := t.TempDir()
 	apply(t, dir, puts(generate(60, 1)...), 7)
@@ -68,6 +70,7 @@ func pardon(t *testing.T, dir string) {
 
 // A segment that was found right is not read again until it changes.
 func TestCheckedSegments(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	apply(t, dir, puts(note("a", "alpha")), 1)
 	generation := only(t, dir, "g*")
@@ -108,6 +111,7 @@ func TestCheckedSegments(t *testing.T) {
 }
 
 func TestReadNoted(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		text     string
 		serial   uint64

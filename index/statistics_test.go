@@ -27,6 +27,7 @@ func scoresOf(t *testing.T, x *Index, request Request) map[record.Name]float64 {
 // Two indexes searched with the sum of their statistics give each document the
 // score, to the last bit, that it has in one index of all.
 func TestSummedStatistics(t *testing.T) {
+	t.Parallel()
 	documents := generate(200, 1)
 	documents[0].Text = append(documents[0].Text, " lonely"...)
 	for _, cut := range []int{0, 1, 60, 199} {
@@ -64,6 +65,7 @@ func TestSummedStatistics(t *testing.T) {
 
 // Statistics of another request, or of nothing, give no nonsense.
 func TestForeignStatistics(t *testing.T) {
+	t.Parallel()
 	x := build(t, generate(50, 1)...)
 	other, err := build(t, note("a", "token")).Statistics(context.Background(), Request{Query: "other"})
 	if err != nil {
@@ -83,6 +85,7 @@ func TestForeignStatistics(t *testing.T) {
 
 // The points of a hit are its score.
 func TestExplain(t *testing.T) {
+	t.Parallel()
 	x := build(t, generate(120, 3)...)
 	for _, request := range []Request{
 		{Query: "token budget src/auth/jwt.go", Limit: 30},
@@ -120,6 +123,7 @@ func TestExplain(t *testing.T) {
 }
 
 func TestExplainedFields(t *testing.T) {
+	t.Parallel()
 	d := note("alpha", "# Alpha\n\nalpha and beta, alpha again")
 	d.Title, d.Tags = "Beta", []string{"gamma"}
 	x := build(t, d, note("other", "gamma"))

@@ -10,6 +10,7 @@ import (
 )
 
 func TestFactsRoundTrip(t *testing.T) {
+	t.Parallel()
 	for _, want := range []facts{
 		{time: time.Unix(0, 0).UTC()},
 		{position: 7, time: time.Date(2026, 1, 2, 3, 4, 5, 999999999, time.UTC), lengths: [scoredFields]uint64{1, 2, 3, 4, 1 << 20}},
@@ -26,6 +27,7 @@ func TestFactsRoundTrip(t *testing.T) {
 }
 
 func TestMalformedFacts(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"", " ", "1", "1 2 3 4 5 6 7", "1 2 3 4 5 6 7 ", "1 2 3 4 5 6 7 8 9", "1  2 3 4 5 6 7", "-1 2 3 4 5 6 7 8",
 		"1 2 3 4 5 6 7 8#", "1 2 3 4 5 6 7 8#0123456789abcdefABCDE", "1 2 3 4 5 6 7 8#0123456789abcdefABCDEFG",
@@ -39,6 +41,7 @@ func TestMalformedFacts(t *testing.T) {
 }
 
 func TestTotals(t *testing.T) {
+	t.Parallel()
 	var got totals
 	one := facts{lengths: [scoredFields]uint64{1, 2, 3, 4, 5}}
 	two := facts{lengths: [scoredFields]uint64{10, 0, 0, 0, 50}}
@@ -60,6 +63,7 @@ func TestTotals(t *testing.T) {
 }
 
 func TestTotalsRoundTrip(t *testing.T) {
+	t.Parallel()
 	want := totals{Position: math.MaxUint64, Documents: 3, Lengths: [scoredFields]uint64{1, 2, 3, 4, 5}, Unfinished: true}
 	text, err := json.Marshal(want)
 	if err != nil {
@@ -76,6 +80,7 @@ func TestTotalsRoundTrip(t *testing.T) {
 }
 
 func TestAverage(t *testing.T) {
+	t.Parallel()
 	filled := totals{Documents: 9, Having: [scoredFields]uint64{fieldBody: 4}, Lengths: [scoredFields]uint64{fieldBody: 6}}
 	for _, test := range []struct {
 		totals totals

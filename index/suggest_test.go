@@ -32,6 +32,7 @@ func suggestions(t *testing.T, x *Index, query string) []string {
 }
 
 func TestSuggest(t *testing.T) {
+	t.Parallel()
 	titled := note("titled", "filler")
 	titled.Title = "Orchestrator"
 	x := build(t,
@@ -90,6 +91,7 @@ func TestSuggest(t *testing.T) {
 
 // The most frequent of the closest come first, five at most.
 func TestSuggestOrder(t *testing.T) {
+	t.Parallel()
 	var documents []*Document
 	for i, word := range strings.Fields("tokenA tokenA tokenA tokenb tokenb tokenc tokend token tokenf tokenfg") {
 		documents = append(documents, note(fmt.Sprint(i), strings.ToLower(word)))
@@ -103,6 +105,7 @@ func TestSuggestOrder(t *testing.T) {
 
 // Terms of documents that are gone are no help, in whatever segments they stay.
 func TestSuggestWhatIsThere(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	apply(t, dir, puts(note("a", "tokens"), note("b", "taken"), note("c", "tokyo")), 1)
 	apply(t, dir, []Change{remove("a")}, 2)

@@ -11,6 +11,7 @@ import (
 
 // The words of a query that no document has are named.
 func TestUnknown(t *testing.T) {
+	t.Parallel()
 	titled := note("titled", "filler")
 	titled.Title, titled.Tags = "Orchestrator", []string{"auth"}
 	x := build(t, titled, note("a", "the token of parseHTTPHeader, 検索"))

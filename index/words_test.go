@@ -19,6 +19,7 @@ func wordsOf(text string) []string {
 }
 
 func TestWords(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		text string
 		want []string
@@ -45,6 +46,7 @@ func TestWords(t *testing.T) {
 }
 
 func TestFindable(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]bool{
 		"": false, "the of": false, "-> ...": false, "索": false, "the 索": false, "索引": true, "the token": true, "APIs": true,
 		"doIt": true, "C++": true, ".env": true, "x\x00": true, "\xff": false,

@@ -13,6 +13,7 @@ import (
 )
 
 func TestApply(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	w := openWriter(t, dir)
 	for i, step := range []struct {
@@ -46,6 +47,7 @@ func TestApply(t *testing.T) {
 
 // Names of different trees and kinds are different documents.
 func TestApplyNames(t *testing.T) {
+	t.Parallel()
 	var documents []*Document
 	for _, name := range []record.Name{
 		{Kind: "note", ID: "a"}, {Kind: "result", ID: "a"}, {Tree: "t", Kind: "note", ID: "a"}, {Kind: "note", ID: "a/a"}, {Kind: "note", ID: "\xff\xfe"},
@@ -61,6 +63,7 @@ func TestApplyNames(t *testing.T) {
 }
 
 func TestApplyMistakes(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	w := openWriter(t, dir)
 	if err := w.Apply(t.Context(), puts(note("a", "alpha")), 5); err != nil {
@@ -86,6 +89,7 @@ func TestApplyMistakes(t *testing.T) {
 
 // A failing batch must end the writer, and leave the index at the last position.
 func TestApplyFails(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	w := openWriter(t, dir)
 	if err := w.Apply(t.Context(), puts(note("a", "alpha")), 5); err != nil {
@@ -114,6 +118,7 @@ func TestApplyFails(t *testing.T) {
 // A call of several batches that ends in between leaves the old position and
 // statistics that are counted anew; the same call again completes it.
 func TestCrashBetweenBatches(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	old := generate(80, 3)
 	apply(t, dir, puts(old...), 5)
@@ -164,6 +169,7 @@ func TestCrashBetweenBatches(t *testing.T) {
 
 // A name that came up behind what the index has seen is not looked for; any other is.
 func TestNewNames(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	step := func(position, since uint64, first int, texts ...string) {
 		t.Helper()
@@ -193,6 +199,7 @@ func TestNewNames(t *testing.T) {
 
 // A document that is damaged in the index must not be counted out wrongly.
 func TestMalformedFactsInIndex(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	w := openWriter(t, dir)
 	bad := w.analyzers[0].entry(note("a", "alpha"))
@@ -232,6 +239,7 @@ func TestSingleDocuments(t *testing.T) {
 }
 
 func TestChunk(t *testing.T) {
+	t.Parallel()
 	text := make([]byte, maxText+1)
 	big := func(n int) (changes []Change) {
 		for i := range n {

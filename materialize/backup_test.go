@@ -12,6 +12,7 @@ import (
 // TestRestoredTrace restores a version that one backup brought and a later one destroyed: what it went
 // on from stays known, as other stores decide by that.
 func TestRestoredTrace(t *testing.T) {
+	t.Parallel()
 	w, dir := newWorkspace(t), filepath.Join(t.TempDir(), "backup")
 	put(t, w, "note/a.md", "first")
 	put(t, w, "note/a.md", "second")

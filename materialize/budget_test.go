@@ -11,6 +11,7 @@ import (
 // A reading command stops looking when its time is over, says so, and has looked
 // at the shared files first.
 func TestSyncBudget(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{issueFile: issueQueue}
 	for i := range 300 {
 		files[fmt.Sprintf(".claude/agent_tool_results/c%d/deep/call.md", i)] = "# Finding\n"

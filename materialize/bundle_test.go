@@ -11,6 +11,7 @@ import (
 
 // TestApplyDamaged applies a bundle again of which a digit has changed: nobody else's log is to blame.
 func TestApplyDamaged(t *testing.T) {
+	t.Parallel()
 	there, here := newWorkspace(t), newWorkspace(t)
 	put(t, there, "note/a.md", "text")
 	var out bytes.Buffer

@@ -98,6 +98,7 @@ func sampleTree() map[string]string {
 }
 
 func TestCaptureComesBack(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	files := sampleTree()
 	files["docs/large.bin"] = strings.Repeat("0123456789abcdef", 1<<17)
@@ -115,6 +116,7 @@ func TestCaptureComesBack(t *testing.T) {
 }
 
 func TestCaptureRecognises(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir := t.TempDir()
 	writeTree(t, dir, sampleTree())
@@ -138,6 +140,7 @@ func TestCaptureRecognises(t *testing.T) {
 }
 
 func TestCaptureChanges(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir := t.TempDir()
 	files := sampleTree()
@@ -162,6 +165,7 @@ func TestCaptureChanges(t *testing.T) {
 }
 
 func TestCaptureTreeTaken(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	a, b := t.TempDir(), t.TempDir()
 	writeTree(t, a, map[string]string{"x.md": "a"})
@@ -175,6 +179,7 @@ func TestCaptureTreeTaken(t *testing.T) {
 }
 
 func TestCaptureSkips(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir := t.TempDir()
 	writeTree(t, dir, map[string]string{"a.md": "a", ".git/config": "x", "node_modules/x.js": "x", ".filebus/store.db": "x", "sub/.git/HEAD": "x"})
@@ -189,6 +194,7 @@ func TestCaptureSkips(t *testing.T) {
 }
 
 func TestCaptureDryRun(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir := t.TempDir()
 	writeTree(t, dir, sampleTree())
@@ -250,6 +256,7 @@ func textOf(t testing.TB, w *materialize.Workspace, name string) string {
 // A folder captured under another profile: what was a queue is a note now, and
 // the other way round.
 func TestCaptureKindChanges(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir := t.TempDir()
 	files := map[string]string{"issue_queue.md": issueQueue, "journal/task-001.md": "# Task: x\n"}

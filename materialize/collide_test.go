@@ -57,6 +57,7 @@ func heads(t testing.TB, w *materialize.Workspace, kind record.Kind) (n int) {
 
 // A file that a slip made unreadable must not retire what it held.
 func TestSyncUnreadableAggregate(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{graphFile: graph})
 	writeTree(t, w.Root, map[string]string{graphFile: strings.TrimSuffix(graph, "}\n")})
 	for range 2 {
@@ -84,6 +85,7 @@ func TestSyncUnreadableAggregate(t *testing.T) {
 }
 
 func TestRemoveNodes(t *testing.T) {
+	t.Parallel()
 	for _, order := range [][]string{{"pattern-001", "pattern-002"}, {"pattern-002", "pattern-001"}} {
 		w := syncedWorkspace(t, map[string]string{graphFile: graph})
 		for i, id := range order {
@@ -108,6 +110,7 @@ func TestRemoveNodes(t *testing.T) {
 // The first sync of a second folder, in which another version lies already: what
 // either side has more stays, and what stands there is imported.
 func TestSyncUnknownFolder(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue, stateFile: "run_id: a\n"})
 	there := secondRoot(t, w)
 	at := strings.Index(issueQueue, "### ISSUE-20260302-002")
@@ -131,6 +134,7 @@ func TestSyncUnknownFolder(t *testing.T) {
 
 // A journal's place is taken by a new task, and then git puts the old one back.
 func TestSyncTaskBackAndForth(t *testing.T) {
+	t.Parallel()
 	journal := ".claude/journal/task-001.md"
 	first := "# Task: Login\n\n## Metadata\n- Status: completed\n- Started: 2026-03-02T10:00:00Z\n"
 	second := edited(first, "Login", "Logout", "2026-03-02", "2026-03-09")
@@ -149,6 +153,7 @@ func TestSyncTaskBackAndForth(t *testing.T) {
 // git puts an old queue back, and then a command changes an entry: nothing that
 // the old file lacks may be taken for deleted.
 func TestPutAfterRollback(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 	put(t, w, "issue/ISSUE-20260302-003", "### ISSUE-20260302-003\n\n- **Status**: pending\n")
 	writeTree(t, w.Root, map[string]string{issueFile: issueQueue})
@@ -161,6 +166,7 @@ func TestPutAfterRollback(t *testing.T) {
 // An entry is put, resolved and removed in the file that holds it, wherever that
 // is.
 func TestEntriesOfOtherFiles(t *testing.T) {
+	t.Parallel()
 	nested := "sub/.claude/issue_queue.md"
 	w := newWorkspace(t)
 	w.Settings.NoteFolders = []string{"sub"}
@@ -188,6 +194,7 @@ func TestEntriesOfOtherFiles(t *testing.T) {
 
 // What was appended after a conflict was kept must survive its resolution.
 func TestResolveRetiredAfterFurtherChanges(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{stateFile: "run_id: a\n"})
 	err := w.Store.Update(t.Context(), func(tx *store.Tx) error {
 		return tx.Retire(record.Name{Kind: record.KindState, ID: "session_state"}, store.Expect{})
@@ -216,6 +223,7 @@ func TestResolveRetiredAfterFurtherChanges(t *testing.T) {
 
 // An aggregate file that was changed while the store retired all of it.
 func TestResolveRetiredAggregate(t *testing.T) {
+	t.Parallel()
 	for _, take := range []string{"file", "store"} {
 		w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 		err := w.Store.Update(t.Context(), func(tx *store.Tx) error {
@@ -255,6 +263,7 @@ func TestResolveRetiredAggregate(t *testing.T) {
 
 // Two conflicts of one entry are resolved one after the other.
 func TestResolveSeveral(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 	name := "issue/ISSUE-20260302-001"
 	for i, side := range []string{"one", "two"} {
@@ -285,6 +294,7 @@ func TestResolveSeveral(t *testing.T) {
 
 // A put that says which version it read fails when that is not the current one.
 func TestPutEntryExpects(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 	name := "issue/ISSUE-20260302-001"
 	first := put(t, w, name, entryText(t, w, name, "pending", "accepted"))
@@ -309,6 +319,7 @@ func TestPutEntryExpects(t *testing.T) {
 // Two folders change the text around the entries: the store's stays until somebody
 // decides, and the file's then stands around all entries that there are.
 func TestSyncAroundEntries(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 	there := secondRoot(t, w)
 	writeTree(t, there.Root, map[string]string{issueFile: issueQueue})

@@ -14,6 +14,7 @@ import (
 // What a put imports first must be remembered on disk before the put is stored:
 // else the file looks rolled back to a process that comes after a crash.
 func TestImportIsRememberedAtOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	at := Location{Store: filepath.Join(dir, StoreFolder), Main: dir, Root: dir}
 	w, err := Create(t.Context(), at, Settings{}, store.Options{})

@@ -21,6 +21,7 @@ import (
 // TestEditText appends lines to one journal from many goroutines, while an agent
 // writes to the file by hand.
 func TestEditText(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	journal := layout.AppendJournal(nil, layout.Journal{Task: "Whole cents", Status: layout.StatusInProgress, Started: "2026-03-02T10:00:00Z"})
 	start, err := w.EditText(t.Context(), record.KindHandoff, "task-001", record.SourcePut, func(old []byte, head *store.Version) ([]byte, error) {
@@ -63,6 +64,7 @@ func TestEditText(t *testing.T) {
 // TestEditTextMeanwhile has an agent write to the file while a command edits it,
 // once or again and again: both lines are there, each once.
 func TestEditTextMeanwhile(t *testing.T) {
+	t.Parallel()
 	for _, times := range []int{1, 3} {
 		w := newWorkspace(t)
 		journal := layout.AppendJournal(nil, layout.Journal{Task: "A", Status: layout.StatusInProgress, Started: "2026-03-02T10:00:00Z"})
@@ -113,6 +115,7 @@ func appendFile(t *testing.T, name, text string) {
 }
 
 func TestEditTextNewTask(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	for i, want := range []string{"handoff/task-001", "handoff/task-001~2"} {
 		made, err := w.EditText(t.Context(), record.KindHandoff, "task-001", record.SourcePut, func([]byte, *store.Version) ([]byte, error) {
@@ -127,6 +130,7 @@ func TestEditTextNewTask(t *testing.T) {
 
 // TestEditEntries has many goroutines allocate ids in one queue.
 func TestEditEntries(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	add := func(summary string) error {
 		return w.EditEntries(t.Context(), record.KindIssue, "", record.SourcePut, func(e *materialize.Entries) error {
@@ -187,6 +191,7 @@ func TestEditEntries(t *testing.T) {
 }
 
 func TestEditNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	idle := func(*materialize.Entries) error { return nil }
 	if err := w.EditEntries(t.Context(), record.KindIssue, "", record.SourcePut, idle); err != nil {
@@ -208,6 +213,7 @@ func TestEditNothing(t *testing.T) {
 
 // TestImport imports one file, and nothing where nothing stands.
 func TestImport(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	writeTree(t, w.Root, map[string]string{
 		".claude/agent_complete/task-001.done": "done", ".claude/agent_complete/task-002.done": "done",
@@ -237,6 +243,7 @@ func TestImport(t *testing.T) {
 // TestEditTextNewMeanwhile has an agent make the file while a command makes it: the
 // command's edit is made again, of the agent's text.
 func TestEditTextNewMeanwhile(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	name := record.Name{Kind: record.KindTurn, ID: "x/round-0/muffin"}
 	file, err := w.PathOf(name)
@@ -268,6 +275,7 @@ func TestEditTextNewMeanwhile(t *testing.T) {
 
 // TestEditTextAs stores what a text was made from and who it belongs to.
 func TestEditTextAs(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	from := put(t, w, "result/c1/k1", "text\n").Ref
 	origin := materialize.Origin{Source: record.SourceExec, From: []record.Ref{from}, Facts: layout.Facts{Session: "s1"}}
@@ -285,6 +293,7 @@ func TestEditTextAs(t *testing.T) {
 
 // TestImportStill leaves a file alone that was changed just now.
 func TestImportStill(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	const p = ".claude/dialogues/x/round-0/muffin.md"
 	w, err := materialize.Open(w.Location, w.Settings, store.Options{}) // by the clock that files have
@@ -325,6 +334,7 @@ func TestImportStill(t *testing.T) {
 // TestRemoveVersion removes a name only in the version that the caller has seen, be it
 // in the store or on disk.
 func TestRemoveVersion(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	name := record.Name{Kind: record.KindNote, ID: "docs/idea.md"}
 	put := func(text string) *materialize.PutResult {

@@ -14,6 +14,7 @@ import (
 )
 
 func TestMakeFolder(t *testing.T) {
+	t.Parallel()
 	w := workspaceIn(t, t.TempDir(), materialize.Settings{})
 	name := record.Name{Kind: record.KindDialogue, ID: "x/round-0/panel.json"}
 	want := filepath.Join(w.Root, ".claude", "dialogues", "x", "round-0")
@@ -38,6 +39,7 @@ func TestMakeFolder(t *testing.T) {
 
 // TestMakeFolderLinks follows a link that stays in the workspace, and no other.
 func TestMakeFolderLinks(t *testing.T) {
+	t.Parallel()
 	w := workspaceIn(t, t.TempDir(), materialize.Settings{})
 	elsewhere := t.TempDir()
 	for from, to := range map[string]string{"in": "real", "out": elsewhere, "nowhere": "gone"} {
@@ -64,6 +66,7 @@ func TestMakeFolderLinks(t *testing.T) {
 // TestOutsideRootLink puts a link where an outside root would be, as anybody can do in
 // a folder that is everybody's. One in the home folder is the user's own.
 func TestOutsideRootLink(t *testing.T) {
+	t.Parallel()
 	home, elsewhere := t.TempDir(), t.TempDir()
 	profile := profileOf("seed")
 	dialogues := filepath.Join(t.TempDir(), "blue-dialogue")

@@ -10,6 +10,7 @@ import (
 
 // TestDocumentedFrame holds the frame in docs/format.md against what is stored.
 func TestDocumentedFrame(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../docs/format.md")
 	if err != nil {
 		t.Fatal(err)

@@ -58,6 +58,7 @@ func plant(t *testing.T, w *materialize.Workspace, p string) {
 // none comes out, but those of the note folder. Laid out they come out, in the folder
 // that was named and but for those of git and filebus.
 func TestHostileNames(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
@@ -107,6 +108,7 @@ func TestHostileNames(t *testing.T) {
 }
 
 func TestIsProtected(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"git", ".gitignore", ".github", "a.git", "git~", "git~x", "first~1", "filebus", ".filebus-notes", "", "."} {
 		if materialize.IsProtected(name) {
 			t.Errorf("%q is protected", name)
@@ -117,6 +119,7 @@ func TestIsProtected(t *testing.T) {
 // TestSwappedFolders swaps folders of the workspace for links while it is synced:
 // nothing is written where they lead.
 func TestSwappedFolders(t *testing.T) {
+	t.Parallel()
 	for _, swapped := range []string{"notes", "notes/a", ".filebus/tmp"} {
 		root, elsewhere := t.TempDir(), t.TempDir()
 		w := workspaceIn(t, root, materialize.Settings{NoteFolders: []string{"notes"}})
@@ -156,6 +159,7 @@ func TestSwappedFolders(t *testing.T) {
 // TestModesOfFiles rewrites files whose owner has given them modes: they keep them.
 // New ones are as the umask says.
 func TestModesOfFiles(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	w := workspaceIn(t, root, materialize.Settings{NoteFolders: []string{"notes"}})
 	own := filepath.Join(root, "own")

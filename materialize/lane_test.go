@@ -49,6 +49,7 @@ func nextIDs(t *testing.T, w *materialize.Workspace, n int) (ids []string) {
 // TestLane allocates ids before and after a store has a remote, and beside those of another
 // machine.
 func TestLane(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	lane := func() string {
 		lane, err := w.Lane(t.Context())

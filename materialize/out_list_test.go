@@ -11,6 +11,7 @@ import (
 // TestLayOutPickedNodes lays out some nodes of a JSON knowledge graph: the file
 // stays JSON, whichever are picked.
 func TestLayOutPickedNodes(t *testing.T) {
+	t.Parallel()
 	const file = ".claude/knowledge_graph.json"
 	w := syncedWorkspace(t, map[string]string{file: `{
   "nodes": [

@@ -17,6 +17,7 @@ import (
 
 // TestLayOutAfterRelease lays out a time before things were destroyed.
 func TestLayOutAfterRelease(t *testing.T) {
+	t.Parallel()
 	const other = "# Notes\n"
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue, ".claude/agent_tool_results/c/a.md": "a", ".claude/agent_tool_results/c/b.md": other})
 	var before time.Time

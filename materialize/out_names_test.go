@@ -23,6 +23,7 @@ func namesOf(t testing.TB, texts ...string) []record.Name {
 }
 
 func TestLayOutNames(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir := t.TempDir()
 	writeTree(t, dir, map[string]string{issueFile: issueQueue, "docs/a.md": "one", "docs/b.md": "b"})
@@ -68,6 +69,7 @@ func TestLayOutNames(t *testing.T) {
 }
 
 func TestLayOutIndexed(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	put(t, w, "note/a.md", "a")
 	out := filepath.Join(t.TempDir(), "out")
@@ -126,6 +128,7 @@ func TestLayOutIndexed(t *testing.T) {
 // TestLayOutIndexedNames stores files that take the names of the index, in any case
 // and as folders.
 func TestLayOutIndexedNames(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		stored []string
 		want   string

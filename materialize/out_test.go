@@ -39,6 +39,7 @@ func wantPaths(t testing.TB, label string, files map[string]string, want ...stri
 }
 
 func TestLayOutFilters(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir := t.TempDir()
 	writeTree(t, dir, sampleTree())
@@ -72,6 +73,7 @@ func TestLayOutFilters(t *testing.T) {
 }
 
 func TestLayOutPickedEntries(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir := t.TempDir()
 	writeTree(t, dir, map[string]string{".claude/knowledge_graph.md": knowledgeGraph})
@@ -84,6 +86,7 @@ func TestLayOutPickedEntries(t *testing.T) {
 }
 
 func TestLayOutAsOf(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir := t.TempDir()
 	before := map[string]string{".claude/issue_queue.md": issueQueue, "docs/a.md": "one", "docs/b.md": "b"}
@@ -111,6 +114,7 @@ func TestLayOutAsOf(t *testing.T) {
 }
 
 func TestLayOutForeignFolder(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir, out := t.TempDir(), t.TempDir()
 	writeTree(t, dir, map[string]string{"a.md": "a", "b.md": "b"})
@@ -139,6 +143,7 @@ func TestLayOutForeignFolder(t *testing.T) {
 }
 
 func TestLayOutSymlinkEscape(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir, out, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
 	writeTree(t, dir, map[string]string{"sub/a.md": "a"})
@@ -156,6 +161,7 @@ func TestLayOutSymlinkEscape(t *testing.T) {
 }
 
 func TestTwoForOnePath(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	for _, id := range []string{"one", "two"} {
 		body, err := w.Store.Prepare(t.Context(), []byte(id))
@@ -175,6 +181,7 @@ func TestTwoForOnePath(t *testing.T) {
 }
 
 func TestOneIDInManyPlaces(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir := t.TempDir()
 	files := map[string]string{}
@@ -199,6 +206,7 @@ func TestOneIDInManyPlaces(t *testing.T) {
 }
 
 func TestLargeFiles(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir := t.TempDir()
 	words := strings.Repeat("alpha beta\n", 200_000)
@@ -224,6 +232,7 @@ func TestLargeFiles(t *testing.T) {
 
 // A killed process leaves files that end early; the same command finishes them.
 func TestLayOutCutShort(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir, out := t.TempDir(), t.TempDir()
 	files := map[string]string{"a.md": strings.Repeat("line of text\n", 20000), "b.md": "b", "c.md": "whole"}

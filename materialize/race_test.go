@@ -33,6 +33,7 @@ func appendTo(t testing.TB, file, text string, later time.Duration) {
 // Agents append to a file all the time while commands put other entries of it: no
 // line is ever lost.
 func TestAppenderNeverLosesALine(t *testing.T) {
+	t.Parallel()
 	w := impatient(t, syncedWorkspace(t, map[string]string{issueFile: issueQueue}))
 	file := filepath.Join(w.Root, issueFile)
 	stop := make(chan struct{})
@@ -141,6 +142,7 @@ func existing(w *materialize.Workspace, name string) []string {
 // A line that is written while the file is being replaced, by a program that
 // opened it before, is merged.
 func TestLateLine(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 	for i := range 5 {
 		storeOnly(t, w, "issue/ISSUE-20260302-002", fmt.Sprintf("### ISSUE-20260302-002\n\n- **Status**: round_%d\n", i))

@@ -16,6 +16,7 @@ import (
 // TestReleaseInterrupted interrupts a release of more than one batch again and
 // again; the store is sound after each, and the last one finishes.
 func TestReleaseInterrupted(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
@@ -60,6 +61,7 @@ func fill(t testing.TB, w *materialize.Workspace, names int) {
 // TestReleaseCrash lets a process die at each step of a release: the next sync
 // brings no file back and finds no conflict, and the release is finished later.
 func TestReleaseCrash(t *testing.T) {
+	t.Parallel()
 	pick := release.Retention{Kind: record.KindResult}
 	t.Run("before the files go", func(t *testing.T) {
 		w := newWorkspace(t)

@@ -271,6 +271,7 @@ func wantNothingOf(t testing.TB, w *materialize.Workspace, of string) {
 
 // TestReleaseNames gives names up that are named: all of them or none.
 func TestReleaseNames(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 	putFrom(t, w, "result/c/a", "shared", nil)
 	putFrom(t, w, "result/c/b", "shared", []string{"result/c/a"})
@@ -314,6 +315,7 @@ func TestReleaseNames(t *testing.T) {
 // TestReleaseOfPlaces gives up tasks whose journals had one place, one after the
 // other.
 func TestReleaseOfPlaces(t *testing.T) {
+	t.Parallel()
 	const file = ".claude/journal/task-003.md"
 	journal := func(day int) string {
 		return fmt.Sprintf("# Task: t\n\n## Metadata\n\n- Status: complete\n- Started: 2026-03-0%d 10:00\n", day)
@@ -436,6 +438,7 @@ func TestReleaseMeanwhile(t *testing.T) {
 // TestReleaseManyVersions gives a name up that has more versions than one
 // transaction drops.
 func TestReleaseManyVersions(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
@@ -469,6 +472,7 @@ func TestReleaseManyVersions(t *testing.T) {
 
 // TestReleaseLarge drops a body that is a file of its own, once nothing has it.
 func TestReleaseLarge(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	text := strings.Repeat("many words\n", 200_000)
 	putFrom(t, w, "result/c/a", text, nil)
@@ -484,6 +488,7 @@ func TestReleaseLarge(t *testing.T) {
 
 // TestReleaseThenFileAgain writes a file again that was given up: it is a new one.
 func TestReleaseThenFileAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	file := ".claude/agent_tool_results/c/a.md"
 	putFrom(t, w, "result/c/a", "a", nil)
@@ -498,6 +503,7 @@ func TestReleaseThenFileAgain(t *testing.T) {
 
 // TestReleaseInWorktrees gives up what has files in a linked worktree too.
 func TestReleaseInWorktrees(t *testing.T) {
+	t.Parallel()
 	main, linked := linkedWorktree(t)
 	w := workspaceIn(t, main, materialize.Settings{})
 	there := openAt(t, materialize.Location{Store: w.Location.Store, Main: main, Root: linked})

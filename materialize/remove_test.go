@@ -11,6 +11,7 @@ import (
 // TestRemoveAltered hides a result whose file was changed by hand: that text is
 // kept as a note, and the file goes all the same.
 func TestRemoveAltered(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	putFrom(t, w, "result/c/a", "a", nil)
 	writeTree(t, w.Root, map[string]string{".claude/agent_tool_results/c/a.md": "mine"})
@@ -29,6 +30,7 @@ func TestRemoveAltered(t *testing.T) {
 // TestRemoveRolledBack hides a record whose file holds an older version, as after
 // a git checkout: the store has that text, so nothing is kept beside.
 func TestRemoveRolledBack(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{stateFile: "run_id: a\n"})
 	for _, text := range []string{"run_id: b\n", "run_id: a\n"} {
 		writeTree(t, w.Root, map[string]string{stateFile: text})
@@ -46,6 +48,7 @@ func TestRemoveRolledBack(t *testing.T) {
 // TestRemoveFolder looks at what is left of a conversation's folder when its
 // results are hidden.
 func TestRemoveFolder(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	folder := filepath.Join(w.Root, ".claude", "agent_tool_results", "c")
 	there := func() bool { _, err := os.Lstat(folder); return err == nil }

@@ -60,6 +60,7 @@ func TestReleaseRetention(t *testing.T) {
 }
 
 func TestReleaseRefuses(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	for _, pick := range []release.Retention{
 		{Kind: record.KindIssue}, {Kind: record.KindKnowledge}, {Kind: record.KindFrame}, {Kind: record.KindResult, Keep: -1},

@@ -16,6 +16,7 @@ import (
 )
 
 func TestOutsideRoots(t *testing.T) {
+	t.Parallel()
 	home, dialogues := t.TempDir(), filepath.Join(t.TempDir(), "blue-dialogue")
 	profile := profileOf("seed")
 	profile.Dialogues = filepath.ToSlash(dialogues)
@@ -61,6 +62,7 @@ func TestOutsideRoots(t *testing.T) {
 
 // TestTakeOver has a store that was made anew take the folders of the one that was deleted, and of no other.
 func TestTakeOver(t *testing.T) {
+	t.Parallel()
 	home, profile := t.TempDir(), profileOf("seed")
 	dialogues := filepath.Join(t.TempDir(), "blue-dialogue")
 	profile.Dialogues = filepath.ToSlash(dialogues)
@@ -96,6 +98,7 @@ func TestTakeOver(t *testing.T) {
 }
 
 func TestLocate(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	project := filepath.Join(home, "project")
 	deep := filepath.Join(project, "src", "deep")
@@ -133,6 +136,7 @@ func TestLocate(t *testing.T) {
 }
 
 func TestWorktree(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}

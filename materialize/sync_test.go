@@ -72,6 +72,7 @@ func entryText(t testing.TB, w *materialize.Workspace, name string, pairs ...str
 }
 
 func TestSyncTakesOnlyWhatLayoutsKnow(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	writeTree(t, w.Root, map[string]string{
 		issueFile: issueQueue, ".claude/settings.json": `{"key": "secret"}`, ".claude/commands/x.md": "command",
@@ -87,6 +88,7 @@ func TestSyncTakesOnlyWhatLayoutsKnow(t *testing.T) {
 }
 
 func TestSyncDiskChanged(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 	before := position(t, w)
 	writeTree(t, w.Root, map[string]string{issueFile: edited(issueQueue, firstPending, "| Status | accepted |")})
@@ -105,6 +107,7 @@ func TestSyncDiskChanged(t *testing.T) {
 }
 
 func TestSyncStoreChanged(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 	changed := entryText(t, w, "issue/ISSUE-20260302-002", "accepted", "in_progress")
 	put(t, w, "issue/ISSUE-20260302-002", changed)
@@ -136,6 +139,7 @@ func storeOnly(t testing.TB, w *materialize.Workspace, name, text string) {
 }
 
 func TestSyncBothChanged(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 	storeOnly(t, w, "issue/ISSUE-20260302-002", entryText(t, w, "issue/ISSUE-20260302-002", "accepted", "in_progress"))
 	writeTree(t, w.Root, map[string]string{
@@ -149,6 +153,7 @@ func TestSyncBothChanged(t *testing.T) {
 }
 
 func TestSyncBothAdded(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 	put(t, w, "issue/ISSUE-20260302-003", "### ISSUE-20260302-003\n\n- **Status**: pending\n")
 	if err := os.WriteFile(filepath.Join(w.Root, issueFile), []byte(issueQueue+"\n### ISSUE-20260302-004\n\n- **Status**: pending"), 0o666); err != nil {
@@ -167,6 +172,7 @@ func TestSyncBothAdded(t *testing.T) {
 }
 
 func TestSyncEntryConflict(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 	storeOnly(t, w, "issue/ISSUE-20260302-001", entryText(t, w, "issue/ISSUE-20260302-001", "pending", "accepted"))
 	writeTree(t, w.Root, map[string]string{issueFile: edited(issueQueue, firstPending, "| Status | wont_fix |")})
@@ -193,6 +199,7 @@ func TestSyncEntryConflict(t *testing.T) {
 }
 
 func TestSyncTakeBoth(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue, stateFile: "run_id: a\n"})
 	storeOnly(t, w, "issue/ISSUE-20260302-001", entryText(t, w, "issue/ISSUE-20260302-001", "pending", "accepted"))
 	storeOnly(t, w, "state/session_state", "run_id: b\n")
@@ -223,6 +230,7 @@ func TestSyncTakeBoth(t *testing.T) {
 // What was deleted stays deleted: issues and markers are retired, a journal stays in
 // the store, and comes back when it is asked for.
 func TestSyncDeleted(t *testing.T) {
+	t.Parallel()
 	marker, journal := ".claude/agent_complete/task-001.done", ".claude/journal/task-001.md"
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue, marker: "done", journal: "# Task: a\n"})
 	for _, path := range []string{issueFile, marker, journal} {
@@ -252,6 +260,7 @@ func TestSyncDeleted(t *testing.T) {
 }
 
 func TestSyncRetired(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{stateFile: "run_id: a\n"})
 	retire := func() {
 		err := w.Store.Update(t.Context(), func(tx *store.Tx) error {
@@ -284,6 +293,7 @@ func TestSyncRetired(t *testing.T) {
 }
 
 func TestSyncRolledBack(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue, stateFile: "run_id: a\n"})
 	newer := edited(issueQueue, firstPending, "| Status | accepted |")
 	writeTree(t, w.Root, map[string]string{issueFile: newer, stateFile: "run_id: b\n"})
@@ -303,6 +313,7 @@ func TestSyncRolledBack(t *testing.T) {
 }
 
 func TestSyncAlteredResult(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	result := put(t, w, "result/c1/call1", "# Finding\n\nThe text.\n")
 	path := ".claude/agent_tool_results/c1/call1.md"
@@ -321,6 +332,7 @@ func TestSyncAlteredResult(t *testing.T) {
 }
 
 func TestSyncNewTask(t *testing.T) {
+	t.Parallel()
 	journal := ".claude/journal/task-001.md"
 	text := "# Task: Login\n\n## Metadata\n- Status: completed\n- Started: 2026-03-02T10:00:00Z\n"
 	w := syncedWorkspace(t, map[string]string{journal: text})
@@ -338,6 +350,7 @@ func TestSyncNewTask(t *testing.T) {
 }
 
 func TestSyncGitConflict(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 	writeTree(t, w.Root, map[string]string{
 		issueFile: edited(issueQueue, firstPending, "<<<<<<< HEAD\n| Status | a |\n=======\n| Status | b |\n>>>>>>> other"),
@@ -350,6 +363,7 @@ func TestSyncGitConflict(t *testing.T) {
 }
 
 func TestSyncLostMemory(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue, stateFile: "run_id: a\n"})
 	if err := os.RemoveAll(filepath.Join(w.Location.Store, "mirror")); err != nil {
 		t.Fatal(err)
@@ -378,6 +392,7 @@ func TestSyncLostMemory(t *testing.T) {
 }
 
 func TestRemoveAndRestore(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue, stateFile: "run_id: a\n"})
 	first := record.Name{Kind: record.KindIssue, ID: "ISSUE-20260302-001"}
 	if err := w.Remove(t.Context(), first); err != nil {
@@ -406,6 +421,7 @@ func TestRemoveAndRestore(t *testing.T) {
 }
 
 func TestPutEntries(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	put(t, w, "issue/ISSUE-20260302-001", "### ISSUE-20260302-001\n\n- **Status**: pending\n")
 	put(t, w, "issue/ISSUE-20260302-002", "### ISSUE-20260302-002\n\n- **Status**: pending\n")
@@ -426,6 +442,7 @@ func TestPutEntries(t *testing.T) {
 }
 
 func TestManyWritersOneFile(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	var wg sync.WaitGroup
 	for i := range 24 {
@@ -463,6 +480,7 @@ func TestManyWritersOneFile(t *testing.T) {
 // An agent appends by hand, as agents do, while commands change other entries of
 // the same file.
 func TestHandAndCommandAtOnce(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: issueQueue})
 	file := filepath.Join(w.Root, issueFile)
 	for i := range 15 {
@@ -488,6 +506,7 @@ func TestHandAndCommandAtOnce(t *testing.T) {
 }
 
 func TestSyncSweepsTemporaryFiles(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	stale, fresh := ".claude/.filebus-abcdefghijklmnopqrstuvwxy2.new", ".claude/journal/.filebus-abcdefghijklmnopqrstuvwxy3.new"
 	writeTree(t, w.Root, map[string]string{stale: "half", fresh: "half"})
@@ -505,6 +524,7 @@ func TestSyncSweepsTemporaryFiles(t *testing.T) {
 
 // A file can have the size and the time that are remembered, and other bytes.
 func TestSameSizeSameTime(t *testing.T) {
+	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{stateFile: "run_id: a\n"})
 	file := filepath.Join(w.Root, filepath.FromSlash(stateFile))
 	info, err := os.Stat(file)
@@ -542,6 +562,7 @@ func TestSameSizeSameTime(t *testing.T) {
 
 // A body that is lost keeps no other file from being reconciled.
 func TestSyncGoesOnAfterDamage(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	large := strings.Repeat("0123456789abcdef\n", 80_000)
 	writeTree(t, w.Root, map[string]string{".claude/journal/task-001.md": "# Task: a\n" + large, stateFile: "run_id: a\n"})

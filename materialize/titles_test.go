@@ -24,6 +24,7 @@ func lessons(list ...string) string {
 // Entries with equal titles have ids that depend on the order of the file; their
 // names must not.
 func TestEntriesWithEqualTitles(t *testing.T) {
+	t.Parallel()
 	a, b, c := lesson("2026-03-01", "first"), lesson("2026-03-02", "second"), lesson("2026-03-03", "third")
 	first, second := "knowledge/"+lessonFile+"#run-all-tests", "knowledge/"+lessonFile+"#run-all-tests-2"
 	for _, test := range []struct {
@@ -54,6 +55,7 @@ func TestEntriesWithEqualTitles(t *testing.T) {
 // The store changed the first of two equal titles while a third was put before
 // them on disk.
 func TestMergeEntriesWithEqualTitles(t *testing.T) {
+	t.Parallel()
 	a, b, c := lesson("2026-03-01", "first"), lesson("2026-03-02", "second"), lesson("2026-03-03", "third")
 	changed := lesson("2026-03-01", "changed")
 	w := syncedWorkspace(t, map[string]string{lessonFile: lessons(a, b)})

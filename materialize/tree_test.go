@@ -32,6 +32,7 @@ func refresh(t testing.TB, w *materialize.Workspace, tree string) [4]int {
 }
 
 func TestRefreshBySizeAndTime(t *testing.T) {
+	t.Parallel()
 	w, dir := newWorkspace(t), t.TempDir()
 	at := time.Now().Add(-time.Hour)
 	put := func(text string, at time.Time) {
@@ -101,6 +102,7 @@ func TestRefreshBySizeAndTime(t *testing.T) {
 
 // Refreshes and captures beside each other lose nothing, and leave the tree as the folder.
 func TestRefreshAtOnce(t *testing.T) {
+	t.Parallel()
 	w, dir := newWorkspace(t), t.TempDir()
 	files := map[string]string{}
 	for i := range 40 {
@@ -129,6 +131,7 @@ func TestRefreshAtOnce(t *testing.T) {
 
 // A rename that was cut short at any point is finished by the same call.
 func TestRenameCutShort(t *testing.T) {
+	t.Parallel()
 	w, dir := newWorkspace(t), t.TempDir()
 	files := sampleTree()
 	for i := range 600 {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestAwaitNoFolder(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	if err := os.WriteFile(filepath.Join(w.Root, ".claude"), nil, 0o666); err != nil {
 		t.Fatal(err)
@@ -22,6 +23,7 @@ func TestAwaitNoFolder(t *testing.T) {
 
 // TestAwait ends waits in each of the ways in which one ends.
 func TestAwait(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("broken")
 	tests := []struct {
 		name  string

@@ -76,6 +76,7 @@ func good(to int) migrations.Step {
 }
 
 func TestSteps(t *testing.T) {
+	t.Parallel()
 	for i, step := range migrations.Steps() {
 		if step.Version != i+1 || step.Apply == nil {
 			t.Errorf("step %d leads to schema %d, want %d", i, step.Version, i+1)
@@ -84,6 +85,7 @@ func TestSteps(t *testing.T) {
 }
 
 func TestVersion1(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	if n, err := version(t, db); n != 0 || err != nil {
 		t.Errorf("Version of an empty database = %d, %v; want 0", n, err)
@@ -106,6 +108,7 @@ func TestVersion1(t *testing.T) {
 
 // TestVersion2 gives many descriptions their digest, each once, whatever they hold.
 func TestVersion2(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	if _, err := apply(db, migrations.Steps()[:1]); err != nil {
 		t.Fatal(err)
@@ -140,6 +143,7 @@ func TestVersion2(t *testing.T) {
 }
 
 func TestApply(t *testing.T) {
+	t.Parallel()
 	stop := errors.New("stop")
 	bad := migrations.Step{Version: 2, Apply: func(tx *bbolt.Tx) error {
 		_, err := tx.CreateBucket([]byte("half"))
@@ -179,6 +183,7 @@ func TestApply(t *testing.T) {
 
 // TestApplyFromEach begins at every version on the way.
 func TestApplyFromEach(t *testing.T) {
+	t.Parallel()
 	all := []migrations.Step{migrations.Steps()[0], good(2), good(3), good(4)}
 	for from := range len(all) + 1 {
 		db := database(t)
@@ -197,6 +202,7 @@ func TestApplyFromEach(t *testing.T) {
 // TestNewer shows that steps below a database's version change nothing: whoever
 // opens a newer store looks at Version first.
 func TestNewer(t *testing.T) {
+	t.Parallel()
 	db := database(t)
 	if _, err := apply(db, []migrations.Step{migrations.Steps()[0], good(2)}); err != nil {
 		t.Fatal(err)
@@ -210,6 +216,7 @@ func TestNewer(t *testing.T) {
 }
 
 func TestMalformedVersion(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"", "0", "-1", "one", "1.0", " 1", "99999999999999999999"} {
 		db := database(t)
 		err := db.Update(func(tx *bbolt.Tx) error {
@@ -231,6 +238,7 @@ func TestMalformedVersion(t *testing.T) {
 // TestFixtures demands a frozen database of every schema, and brings each to the
 // newest one.
 func TestFixtures(t *testing.T) {
+	t.Parallel()
 	root := filepath.Join("..", "testdata", "schema")
 	entries, err := os.ReadDir(root)
 	if err != nil {

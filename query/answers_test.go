@@ -13,6 +13,7 @@ import (
 // TestTotals counts hits, and those that have all words, in the index, by a scan of what
 // is not indexed, and in several stores.
 func TestTotals(t *testing.T) {
+	t.Parallel()
 	b, other, behind := newBench(t), newBench(t), newBench(t)
 	behind.put("note/z", "nothing")
 	behind.search(query.SearchRequest{})
@@ -66,6 +67,7 @@ func TestTotals(t *testing.T) {
 // TestVerbatimPassage finds the lines and the marks of what stands in a record word by
 // word, though other parts of it have its words more often.
 func TestVerbatimPassage(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	noise := "# Noise\n\n" + strings.Repeat("The heron sees a token, the token sees no heron at dawn.\n", 60)
 	for i, test := range []struct{ query, text, marked string }{
@@ -91,6 +93,7 @@ func TestVerbatimPassage(t *testing.T) {
 
 // TestFoldPassages puts hits with the lines of others behind them.
 func TestFoldPassages(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	log := "## Log\n\nERROR heron: the lake is dry, and nothing lives in it any more today.\n\n"
 	filler := func(word string) string {
@@ -114,6 +117,7 @@ func TestFoldPassages(t *testing.T) {
 
 // TestNarrow offers what splits the best hits, of fields without a filter, once.
 func TestNarrow(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range 18 {
 		tags := []string{"all"}
@@ -142,6 +146,7 @@ func TestNarrow(t *testing.T) {
 
 // TestMarksOfBeginnings marks the words that a beginning has found.
 func TestMarksOfBeginnings(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ query, text, want string }{
 		{"loc*", "lock, unlock, Locker and log", "[lock Locker]"},
 		{"9f8e7d see", "I see 9f8e7d6c5b4a there", "[see 9f8e7d6c5b4a]"},
@@ -162,6 +167,7 @@ func TestMarksOfBeginnings(t *testing.T) {
 // TestSectionOfLongLines cuts lines around the words, and says what of them is left out
 // also where the section is cut.
 func TestSectionOfLongLines(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for of, line := range map[string]string{
 		"note/spaces": strings.Repeat("über alpha ", 3000) + "heron " + strings.Repeat("beta ", 3000),

@@ -9,6 +9,7 @@ import (
 
 // TestBehind puts, searches and puts: the index lacks what came after the search.
 func TestBehind(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	want := func(when string, n uint64) {
 		t.Helper()

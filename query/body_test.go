@@ -26,6 +26,7 @@ func (b *bench) body(v store.Version, request query.BodyRequest) (string, query.
 }
 
 func TestWriteBody(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	v := b.put("handoff/t", journal)
 	for _, c := range []struct {
@@ -56,6 +57,7 @@ func TestWriteBody(t *testing.T) {
 }
 
 func TestWriteBodyNotThere(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	v := b.put("handoff/t", journal)
 	_, _, err := b.body(v, query.BodyRequest{Section: "Handofs"})
@@ -83,6 +85,7 @@ func TestWriteBodyNotThere(t *testing.T) {
 }
 
 func TestWriteBodyMaxTokens(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	lines := strings.Repeat("A line of twenty-four b.\n", 100)
 	for _, c := range []struct {
@@ -107,6 +110,7 @@ func TestWriteBodyMaxTokens(t *testing.T) {
 }
 
 func TestWriteBodyLarge(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	binary := make([]byte, 3<<20)
 	random := rand.NewChaCha8([32]byte{7})
@@ -125,6 +129,7 @@ func TestWriteBodyLarge(t *testing.T) {
 }
 
 func TestWriteBodyDamaged(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	v := b.put("note/large", strings.Repeat("large body\n", 200000))
 	paths, err := filepath.Glob(filepath.Join(b.store.Dir(), "bodies", "*", "*.zst"))
@@ -149,6 +154,7 @@ func TestWriteBodyDamaged(t *testing.T) {
 }
 
 func TestWriteBodyFrame(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.putFile("q.md", "# Queue\n", "slot issue/A", "### A\n", "slot issue/B", "### B\n", "end")
 	old, err := b.Resolve(t.Context(), "q.md", query.ResolveOptions{})
@@ -183,6 +189,7 @@ func TestWriteBodyFrame(t *testing.T) {
 }
 
 func TestReads(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	if got, err := b.Reads(time.Time{}); err != nil || len(got) != 0 {
 		t.Errorf("reads of a new store: %v, %v", got, err)

@@ -14,6 +14,7 @@ import (
 // was fixed and the one at which its entry is read: the name must be found all
 // the same.
 func TestUpdateMeanwhile(t *testing.T) {
+	t.Parallel()
 	s, err := store.Create(t.Context(), filepath.Join(t.TempDir(), ".filebus"), store.Options{})
 	if err != nil {
 		t.Fatal(err)

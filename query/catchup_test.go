@@ -73,6 +73,7 @@ func TestFarBehind(t *testing.T) {
 // TestCatchUpInterrupted ends catching up at every point where it looks at its
 // context, and wants the next search to make up for it.
 func TestCatchUpInterrupted(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	request := query.SearchRequest{Request: index.Request{Query: "heron ibis", Limit: 50}}
 	for round := range 8 {
@@ -96,6 +97,7 @@ func TestCatchUpInterrupted(t *testing.T) {
 // TestSweepLeavesOthers drops an indexed record among many, and one that was
 // never indexed.
 func TestSweepLeavesOthers(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.putMany("", 50, birds)
 	v := b.put("note/victim", "wryneck")
@@ -120,6 +122,7 @@ func TestSweepLeavesOthers(t *testing.T) {
 // TestDamagedBody finds the other records, and the damaged one by what was
 // stored beside its body.
 func TestDamagedBody(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/large", "# Waders\n\n"+strings.Repeat("a whimbrel calls\n", 100_000))
 	b.put("note/small", "a whimbrel")

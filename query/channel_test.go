@@ -7,6 +7,7 @@ import (
 )
 
 func TestChannel(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		op, what string
 		want     string

@@ -14,6 +14,7 @@ import (
 
 // TestPrefix types words letter by letter.
 func TestPrefix(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/one", "# Report\n\nText.\n\n## Findings\n\nA vulnerability of the parser.\n")
 	b.put("note/two", "The vulture sleeps.", tagged("birds"))
@@ -66,6 +67,7 @@ func TestPrefix(t *testing.T) {
 // TestPrefixOrder wants what has the word as it was typed first, however rare the
 // longer words are, and other words of the query to count as ever.
 func TestPrefixOrder(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range 12 {
 		b.put(fmt.Sprintf("note/whole%02d", i), fmt.Sprintf("The cat number%d sleeps in the garden.", i))
@@ -96,6 +98,7 @@ func TestPrefixOrder(t *testing.T) {
 // TestPrefixWithOthers wants Prefix beside More, several stores, what is not
 // indexed, and any text.
 func TestPrefixWithOthers(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}

@@ -53,6 +53,7 @@ func itemNames(answer query.ContextAnswer) []string {
 
 // TestContextFindsTheLesson asks with the story behind each lesson.
 func TestContextFindsTheLesson(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i, l := range lessons() {
 		b.put(fmt.Sprintf("knowledge/lesson-%02d", i), fmt.Sprintf("### Lesson %d\n\n**Context:** %s\n**Lesson:** %s\n", i, l.context, l.lesson),
@@ -68,6 +69,7 @@ func TestContextFindsTheLesson(t *testing.T) {
 
 // TestContextSections puts one of each kind in and wants them in their sections.
 func TestContextSections(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("knowledge/pattern-001", "Sign tokens with one key per tenant.\n", attributes(record.AttributeType, "pattern", record.AttributeConfidence, "high"))
 	b.put("knowledge/gotcha-001", "Refreshing tokens needs src/auth/refresh.go too.\n", attributes(record.AttributeType, "gotcha"))
@@ -121,6 +123,7 @@ func TestContextSections(t *testing.T) {
 // TestContextFits asks for contexts of many sizes: none may be larger, and each
 // must be the same when it is asked for again.
 func TestContextFits(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range 40 {
 		kind := []string{"pattern", "gotcha"}[i%2]
@@ -151,6 +154,7 @@ func TestContextFits(t *testing.T) {
 }
 
 func TestContextTwins(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	text := "Retry with full jitter and a budget of one retry for ten first attempts of each client.\n"
 	b.put("knowledge/pattern-001", text, attributes(record.AttributeType, "pattern", record.AttributeConfidence, "high"))
@@ -163,6 +167,7 @@ func TestContextTwins(t *testing.T) {
 }
 
 func TestContextOfTags(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("knowledge/pattern-001", "Unrelated words.\n", attributes(record.AttributeType, "pattern"), tagged("auth", "jwt"))
 	b.put("knowledge/pattern-002", "Other words.\n", attributes(record.AttributeType, "pattern"), tagged("auth"))
@@ -177,6 +182,7 @@ func TestContextOfTags(t *testing.T) {
 }
 
 func TestParseComplexity(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{"": "normal", "easy": "easy", "hard": ""} {
 		if got, err := query.ParseComplexity(text); string(got) != want || (err == nil) == (want == "") {
 			t.Errorf("ParseComplexity(%q) = %q, %v; want %q", text, got, err, want)

@@ -44,6 +44,7 @@ func loseRecord(t testing.TB, s *store.Store, ref record.Ref) {
 // TestListDamaged lists where the store leads to a missing record: that is damage,
 // not a name that was not found.
 func TestListDamaged(t *testing.T) {
+	t.Parallel()
 	s, err := store.Create(t.Context(), filepath.Join(t.TempDir(), ".filebus"), store.Options{})
 	if err != nil {
 		t.Fatal(err)

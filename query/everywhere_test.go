@@ -107,6 +107,7 @@ func scores(hits []query.Hit) []string {
 }
 
 func TestSearchEverywhereNamesStores(t *testing.T) {
+	t.Parallel()
 	a, b := newBench(t), newBench(t)
 	a.put("note/x.md", "The pelican of a sleeps.\n", at("x.md"))
 	b.put("note/x.md", "The pelican of b sleeps.\n", at("x.md"))
@@ -123,6 +124,7 @@ func TestSearchEverywhereNamesStores(t *testing.T) {
 
 // TestSearchEverywhereDamaged searches beside a store that cannot be read.
 func TestSearchEverywhereDamaged(t *testing.T) {
+	t.Parallel()
 	good := newBench(t)
 	good.put("note/x.md", "The pelican sleeps.\n", at("x.md"))
 	dir := filepath.Join(t.TempDir(), ".filebus")
@@ -152,6 +154,7 @@ func TestSearchEverywhereDamaged(t *testing.T) {
 // TestSearchEverywhereUnindexed gives no time to catch up: what is not indexed is
 // scanned, and comes behind what is.
 func TestSearchEverywhereUnindexed(t *testing.T) {
+	t.Parallel()
 	a, b := newBench(t), newBench(t)
 	a.put("note/old.md", "The pelican sleeps.\n", at("old.md"))
 	if err := a.CatchUp(t.Context()); err != nil {
@@ -180,6 +183,7 @@ func TestSearchEverywhereUnindexed(t *testing.T) {
 }
 
 func TestSearchEverywhereInterrupted(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	b := newBench(t)
@@ -189,6 +193,7 @@ func TestSearchEverywhereInterrupted(t *testing.T) {
 }
 
 func TestSearchIndexedOnly(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/x.md", "The pelican sleeps.\n", at("x.md"))
 	request := query.SearchRequest{Request: index.Request{Query: "pelican"}, IndexedOnly: true}
@@ -204,6 +209,7 @@ func TestSearchIndexedOnly(t *testing.T) {
 }
 
 func TestMarks(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		request query.SearchRequest
 		text    string

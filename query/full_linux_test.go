@@ -34,6 +34,7 @@ func fill(t *testing.T, file string, room int) {
 // is not there at all: every answer is complete and says why it was scanned, and when
 // there is room again the index of before goes on.
 func TestSearchOnFullDisk(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}

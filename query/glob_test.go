@@ -13,6 +13,7 @@ import (
 )
 
 func TestGlob(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, of := range []string{
 		"result/c1/b", "result/c1/a", "result/c1/a.pdf", "result/c10/a", "result/c2/[x]", "note/c1/a", "note/a.md", "lib:result/c1/a",
@@ -58,6 +59,7 @@ func TestGlob(t *testing.T) {
 }
 
 func TestResolveAll(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	one, two := b.put("result/c1/k1", "one"), b.put("result/c1/k2", "two")
 	b.put("note/gone", "gone")
@@ -85,6 +87,7 @@ func TestResolveAll(t *testing.T) {
 }
 
 func TestEach(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range 5 {
 		b.put(fmt.Sprintf("result/c1/k%d", i), fmt.Sprint(i))
@@ -105,6 +108,7 @@ func TestEach(t *testing.T) {
 }
 
 func TestFirstOf(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	first := b.put("note/a", "one")
 	second := b.put("note/a", "two")

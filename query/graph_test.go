@@ -61,6 +61,7 @@ func (b *bench) related(g *query.Graph, of string, depth, limit int) (list []str
 }
 
 func TestRelated(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("knowledge/a", "A", tagged("go", "rare"), fromTask("task-1"))
 	b.put("knowledge/b", "B", tagged("go"), linked("contradicts", "knowledge/a", "relates-to", "knowledge/gone"))
@@ -105,6 +106,7 @@ func TestRelated(t *testing.T) {
 }
 
 func TestSuperseded(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("knowledge/old", "old", tagged("x"), attributes("confidence", "high"))
 	b.put("knowledge/new", "new", tagged("x"), linked("supersedes", "knowledge/old"))
@@ -144,6 +146,7 @@ func TestSuperseded(t *testing.T) {
 }
 
 func TestGraphPart(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range 6 {
 		b.put(fmt.Sprintf("knowledge/n%d", i), "text", tagged("all", fmt.Sprintf("t%d", i/2)), attributes("type", []string{"pattern", "gotcha"}[i%2]))
@@ -186,6 +189,7 @@ func TestGraphPart(t *testing.T) {
 // TestRelatedCommonTags holds that a tag which nearly all entries have leads
 // nowhere, and that a rare one does.
 func TestRelatedCommonTags(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var drafts []store.Draft
 	for i := range 300 {

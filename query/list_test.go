@@ -32,6 +32,7 @@ func (b *bench) list(request query.ListRequest) query.Listing {
 }
 
 func TestList(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "1", tagged("x"))
 	b.put("result/c/1", "2", tagged("x", "y"), with(func(r *record.Record) { r.Conversation, r.Agent = "c", "web" }))
@@ -69,6 +70,7 @@ func TestList(t *testing.T) {
 }
 
 func TestListPages(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var want []string
 	for i := range 9 {
@@ -99,6 +101,7 @@ func TestListPages(t *testing.T) {
 }
 
 func TestKnowledge(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	entry := func(id, kind, confidence string, tags ...string) {
 		b.put(id, "### "+id, tagged(tags...), attributes("type", kind, "confidence", confidence))
@@ -154,6 +157,7 @@ func TestKnowledge(t *testing.T) {
 }
 
 func TestTagCounts(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("knowledge/a", "1", tagged("auth", "api"))
 	b.put("note/b", "2", tagged("auth", "web"))
@@ -178,6 +182,7 @@ func TestTagCounts(t *testing.T) {
 }
 
 func TestShow(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	first := b.put("note/a", "one")
 	b.put("note/a", "side", func(d *store.Draft) {
@@ -210,6 +215,7 @@ func TestShow(t *testing.T) {
 }
 
 func TestShowFrame(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.putFile("q.md", "# Queue\n\n", "slot issue/A", "### A\n\ntext\n", "slot issue/B", "### B\n")
 	v, err := b.Resolve(t.Context(), "q.md", query.ResolveOptions{})
@@ -230,6 +236,7 @@ func TestShowFrame(t *testing.T) {
 }
 
 func TestListPeriod(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/first", "1")
 	b.clock.advance(24 * time.Hour)
@@ -258,6 +265,7 @@ func TestListPeriod(t *testing.T) {
 }
 
 func TestOutline(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for _, c := range []struct {
 		name, text string
@@ -278,6 +286,7 @@ func TestOutline(t *testing.T) {
 
 // TestShowOfGone shows a version that is current no more, by its ref.
 func TestShowOfGone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	old := b.put("note/a", "one")
 	b.put("note/a", "two")

@@ -158,6 +158,7 @@ func TestRandomHistories(t *testing.T) {
 // TestListsAgree asks for the same records through look-ups, through the log
 // and through the names' histories.
 func TestListsAgree(t *testing.T) {
+	t.Parallel()
 	m := newModel(t, 42)
 	for range 80 {
 		m.step()
@@ -183,6 +184,7 @@ func TestListsAgree(t *testing.T) {
 // TestLinesAgree compares ranges of lines, read from bodies of any shape, with
 // what cutting the text gives.
 func TestLinesAgree(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	random := rand.New(rand.NewPCG(3, 3))
 	for range 40 {

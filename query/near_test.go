@@ -11,6 +11,7 @@ import (
 )
 
 func TestNearIsBounded(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range 30 {
 		b.put(fmt.Sprintf("note/%02d/readme.md", i), fmt.Sprint(i))
@@ -27,6 +28,7 @@ func TestNearIsBounded(t *testing.T) {
 }
 
 func TestComplete(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a.md", "1")
 	b.put("note/b.md", "2")

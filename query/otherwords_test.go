@@ -18,6 +18,7 @@ func (b *bench) order(asked string) []string {
 // TestPassages wants a short text that answers before a long one that has every word of
 // a question somewhere, and the part of a long one under the heading that is meant.
 func TestPassages(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	far := strings.Repeat("Something else is told in this line, at length. ", 40)
 	b.put("note/dump", "# Comments\n\nThe budget, the budget.\n\n"+far+"A replica lags, a replica is new.\n\n"+far+
@@ -38,6 +39,7 @@ func TestPassages(t *testing.T) {
 
 // TestQuestionWords wants no text first for the words that only ask.
 func TestQuestionWords(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/asks", "Look and find, look and find, keep it, keep it: leases are many and more than many.")
 	b.put("note/answers", "The heron retires leases after nine minutes, and nothing else is said of it here.")
@@ -51,6 +53,7 @@ func TestQuestionWords(t *testing.T) {
 
 // TestOtherWords finds texts by words that the asker did not use.
 func TestOtherWords(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/1", "Old entries are deleted each night.")
 	b.put("note/2", "The logfile of the gateway.")

@@ -123,6 +123,7 @@ func TestPagesBehindTheEnd(t *testing.T) {
 // TestSearchOfAnUnreadableIndex makes sure that who may read the store and not its
 // index gets an answer.
 func TestSearchOfAnUnreadableIndex(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() <= 0 {
 		t.Skip("files cannot be made unreadable for this user")
 	}

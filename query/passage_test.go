@@ -29,6 +29,7 @@ func findPassage(analyzer *index.Analyzer, text []byte, wanted terms, phrases *p
 }
 
 func TestFindPassage(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("filler words go here\n", 100)
 	for _, c := range []struct {
 		name, text, query string
@@ -62,6 +63,7 @@ func TestFindPassage(t *testing.T) {
 }
 
 func TestSnippetLength(t *testing.T) {
+	t.Parallel()
 	words := strings.Repeat("some ordinary words ", 200)
 	for _, text := range []string{
 		words + "heron and egret " + words, "heron " + words, words + "heron", strings.Repeat("é", 500) + " heron " + strings.Repeat("日本", 300),
@@ -78,6 +80,7 @@ func TestSnippetLength(t *testing.T) {
 
 // TestSnippetCutsAtWords begins and ends a snippet at the edges of words.
 func TestSnippetCutsAtWords(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("abcdefghijk ", 40) + "heron " + strings.Repeat("lmnopqrstuv ", 40)
 	p := findPassage(index.NewAnalyzer(), []byte(text), queryTerms("heron"), nil)
 	for _, word := range strings.Fields(strings.TrimSuffix(p.snippet.Text, "…")) {
@@ -88,6 +91,7 @@ func TestSnippetCutsAtWords(t *testing.T) {
 }
 
 func TestPassageWords(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		text, query string
 		want        Span
@@ -106,6 +110,7 @@ func TestPassageWords(t *testing.T) {
 
 // TestSnippetWithoutSpaces has what is around a match also where no space is near.
 func TestSnippetWithoutSpaces(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ text, query string }{
 		{strings.Repeat("昨日の夜", 40) + "寿司屋" + strings.Repeat("へ行きました", 40), "寿司屋"},
 		{"é " + strings.Repeat("x/", 300) + "heron" + strings.Repeat("/yé", 300), "heron"},
@@ -119,6 +124,7 @@ func TestSnippetWithoutSpaces(t *testing.T) {
 }
 
 func TestBestWindow(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		matches []match
 		want    window

@@ -148,6 +148,7 @@ func TestSearchPhrasePages(t *testing.T) {
 // The best of near-duplicates may be one without the phrase, and far before the one
 // that has it.
 func TestSearchPhraseOfDuplicate(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var same strings.Builder
 	for i := range 200 {
@@ -181,6 +182,7 @@ func TestSearchPhraseOfDuplicate(t *testing.T) {
 }
 
 func TestSearchPhraseHistory(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "the blue heron")
 	b.put("note/a", "the heron is blue")
@@ -203,6 +205,7 @@ func TestSearchPhraseHistory(t *testing.T) {
 // TestSearchPhrasePlace wants the section, the lines and the marks of a phrase, and
 // not those of a place where its words stand more often.
 func TestSearchPhrasePlace(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "# Birds\n\nheron blue heron heron blue\n\n## Two\n\nthe  blue\nheron stands\n\n## Blue heron\n\nheron\n")
 	b.put("note/long", "one "+strings.Repeat("egret and ", 200)+"two")
@@ -236,6 +239,7 @@ func TestSearchPhrasePlace(t *testing.T) {
 // TestSearchPhraseOfCurrentText changes a record behind the index: what is verified
 // is what is shown.
 func TestSearchPhraseOfCurrentText(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "grey crane")
 	b.search(query.SearchRequest{})

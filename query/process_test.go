@@ -112,6 +112,7 @@ func TestConcurrentSearchers(t *testing.T) {
 
 // TestReadOnlyStore searches where the index cannot be made.
 func TestReadOnlyStore(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() == 0 {
 		t.Skip("the superuser can write everywhere")
 	}

@@ -30,6 +30,7 @@ func padded(n int, words ...string) string {
 
 // TestNearness orders texts that have the same words by how they stand.
 func TestNearness(t *testing.T) {
+	t.Parallel()
 	gap := func(words ...string) []string { return words }
 	for _, test := range []struct {
 		name, query string
@@ -67,6 +68,7 @@ func TestNearness(t *testing.T) {
 // TestNearnessOfNothing wants no reward where there are no two words that follow
 // each other.
 func TestNearnessOfNothing(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
@@ -142,6 +144,7 @@ func compare(a, b float64) int {
 // TestNearInLongTexts wants the reward for what stands at the beginning of a long
 // text, and its passage from anywhere in it.
 func TestNearInLongTexts(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	filler := strings.Repeat("nothing of interest stands here\n", 5000) // 160 KB
 	b.put("note/near", "heron egret\n"+filler+"\n## Last\n\nheron egret heron egret\n")

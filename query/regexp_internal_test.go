@@ -6,6 +6,7 @@ import (
 )
 
 func TestExpressionWords(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ text, want string }{
 		{`connection to db-\w+ refused after \d+s`, "to db\nrefused after"},
 		{`timeout`, ""},

@@ -16,6 +16,7 @@ import (
 )
 
 func TestResolve(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	first := b.put("note/docs/a b.md", "one", at("docs/a b.md"))
 	b.put("note/docs/a b.md", "two", at("docs/a b.md"))
@@ -81,6 +82,7 @@ func TestResolve(t *testing.T) {
 }
 
 func TestResolveNotFound(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("lib:note/guide.md", "x")
 	b.put("handoff/task-007", "x")
@@ -124,6 +126,7 @@ func TestResolveNotFound(t *testing.T) {
 }
 
 func TestResolveAmbiguous(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("issue/both", "i")
 	b.put("knowledge/both", "k")
@@ -141,6 +144,7 @@ func TestResolveAmbiguous(t *testing.T) {
 }
 
 func TestResolveDropped(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	v := b.put("note/a", "x")
 	b.drop(v.Ref)
@@ -150,6 +154,7 @@ func TestResolveDropped(t *testing.T) {
 }
 
 func TestResolveShortRefs(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range 20 {
 		ref := b.put(fmt.Sprintf("note/%d", i), fmt.Sprint(i)).Ref

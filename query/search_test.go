@@ -36,6 +36,7 @@ A second line about cookies.
 `
 
 func TestSearchFindsTheSection(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a.md", report, at("a.md"), with(func(r *record.Record) { r.Agent = "scout" }))
 	b.put("note/b.md", "# Other\n\nNothing to see.\n", at("b.md"))
@@ -199,6 +200,7 @@ func TestSearchFilters(t *testing.T) {
 }
 
 func TestSearchPages(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range 25 {
 		b.put(fmt.Sprintf("note/%02d", i), fmt.Sprintf("heron number %d", i))
@@ -224,6 +226,7 @@ func TestSearchPages(t *testing.T) {
 }
 
 func TestSearchUnindexed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/old", "kestrel kestrel")
 	b.search(query.SearchRequest{})
@@ -249,6 +252,7 @@ func TestSearchUnindexed(t *testing.T) {
 }
 
 func TestSearchHistory(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	old := b.put("note/a", "the pelican was here")
 	b.put("note/a", "the stork is here")
@@ -271,6 +275,7 @@ func TestSearchHistory(t *testing.T) {
 }
 
 func TestSearchEntries(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.putFile(".claude/issue_queue.md",
 		"# Issue Queue\n\n", "slot issue/ISSUE-1", "### ISSUE-1\n\nThe lapwing.\n\n",
@@ -285,6 +290,7 @@ func TestSearchEntries(t *testing.T) {
 }
 
 func TestSearchBodies(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	filler := strings.Repeat("Some filler line of no interest.\n", 40000) // 1.3 MB
 	b.put("note/large", "# Big\n\nThe avocet at the start.\n"+filler+"The bittern at the end.\n")
@@ -311,6 +317,7 @@ func TestSearchBodies(t *testing.T) {
 }
 
 func TestSearchDamagedIndex(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range 30 {
 		b.put(fmt.Sprintf("note/%d", i), strings.Repeat(fmt.Sprintf("curlew number %d. ", i), 20))
@@ -347,6 +354,7 @@ func TestSearchDamagedIndex(t *testing.T) {
 
 // TestSearchAhead puts an older store back under a newer index.
 func TestSearchAhead(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "godwit")
 	database := filepath.Join(b.store.Dir(), "store.db")
@@ -370,6 +378,7 @@ func TestSearchAhead(t *testing.T) {
 }
 
 func TestSearchBusy(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "snipe")
 	b.search(query.SearchRequest{})
@@ -390,6 +399,7 @@ func TestSearchBusy(t *testing.T) {
 }
 
 func TestReindex(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for i := range 5 {
 		b.put(fmt.Sprintf("note/%d", i), fmt.Sprintf("dunlin %d", i))
@@ -409,6 +419,7 @@ func TestReindex(t *testing.T) {
 }
 
 func TestVerifyIndex(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", strings.Repeat("a ruff among the reeds. ", 50))
 	if err := b.VerifyIndex(t.Context()); err != nil {
@@ -439,6 +450,7 @@ func TestVerifyIndex(t *testing.T) {
 // TestSearchDamagedSegment overwrites the inside of a segment, which opening it
 // does not notice.
 func TestSearchDamagedSegment(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.putMany("", 200, birds)
 	request := query.SearchRequest{Request: index.Request{Query: "heron ibis curlew", Limit: 50}}
@@ -468,6 +480,7 @@ func TestSearchDamagedSegment(t *testing.T) {
 
 // A page may begin and end anywhere, in what is ranked and in what is scanned.
 func TestSearchFarPage(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "heron")
 	b.put("note/b", "heron")

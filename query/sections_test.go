@@ -15,6 +15,7 @@ import (
 // TestSection reads the lines of hits, whole and cut, also after another version
 // has followed.
 func TestSection(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	text := "# Birds\n\nMany.\n\n## Heron\n\nThe heron stands.\r\nIt is grey é.\n\nEnd of it"
 	b.put("note/a", text)
@@ -45,6 +46,7 @@ func TestSection(t *testing.T) {
 
 // TestClip cuts snippets of random words to all sizes: marks stay on their words.
 func TestClip(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		var s query.Snippet
@@ -79,6 +81,7 @@ func TestClip(t *testing.T) {
 // TestHistoryPages pages through ranked and scanned hits with near-duplicates: each
 // is found once.
 func TestHistoryPages(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	same := strings.Repeat("The same long text about a heron and many other birds of the lake. ", 30)
 	for i := range 5 {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestFilesOfAHit(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, text string
 		want       []string
@@ -37,6 +38,7 @@ func TestFilesOfAHit(t *testing.T) {
 // TestFilesOfTheSection takes those of the lines to read, and where they name none
 // those that the text begins with.
 func TestFilesOfTheSection(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "# Report\n\nAbout one.go.\n\n## Heron\n\nThe heron of two.go.\n\n## Stork\n\nNo file here, stork.\n")
 	for word, want := range map[string][]string{"heron": {"two.go"}, "stork": {"one.go", "two.go"}} {
@@ -47,6 +49,7 @@ func TestFilesOfTheSection(t *testing.T) {
 }
 
 func TestCountCommits(t *testing.T) {
+	t.Parallel()
 	at := func(minute int) time.Time { return time.Date(2026, 3, 2, 10, minute, 0, 0, time.UTC) }
 	hits := []*query.Hit{
 		{Name: record.Name{Kind: record.KindNote, ID: "a"}, Time: at(5), Files: []string{"x.go", "y.go"}},

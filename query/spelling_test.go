@@ -15,6 +15,7 @@ import (
 )
 
 func TestSearchDidYouMean(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "# Refreshing tokens\n\nThe scheduler refreshes tokens with parseHTTPHeader.\n", tagged("auth"))
 	b.put("note/b", "Kubernetes deployment of the PostgreSQL database")
@@ -61,6 +62,7 @@ func TestSearchDidYouMean(t *testing.T) {
 
 // A word that nothing has is named where others are found.
 func TestSearchUnknown(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "# Refreshing tokens\n\nThe scheduler refreshes tokens with parseHTTPHeader.\n", tagged("auth"))
 	b.put("issue/b", "a webhook of the limiter")
@@ -110,6 +112,7 @@ func TestSearchUnknown(t *testing.T) {
 
 // A word of several stores is unknown if none has it; the others are not respelled.
 func TestSearchEverywhereUnknown(t *testing.T) {
+	t.Parallel()
 	a, b := newBench(t), newBench(t)
 	a.put("note/a", "the token of a heron, and a stork")
 	b.put("note/b", "the scheduler of a heron, and storks in the strok")
@@ -134,6 +137,7 @@ func TestSearchEverywhereUnknown(t *testing.T) {
 }
 
 func TestSearchHidden(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/a", "heron and egret", tagged("x"), with(func(r *record.Record) { r.Session, r.Agent = "s1", "scout" }))
 	b.put("note/b", "heron alone")
@@ -172,6 +176,7 @@ func TestSearchHidden(t *testing.T) {
 
 // TestCorrectedVerbatim wants first what has a query word by word once it is spelled right, however long it is.
 func TestCorrectedVerbatim(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("note/log", strings.Repeat("GET /items 200\n", 20000)+"upstream prematurely closed connection\n")
 	for i := range 5 {

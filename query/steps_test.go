@@ -12,6 +12,7 @@ import (
 // TestSearchAfterStepBack indexes records that a clock far ahead has made, and goes on
 // with the right one: a search for what is new does not find them for ever.
 func TestSearchAfterStepBack(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	right := b.clock.now
 	b.put("note/old", "an ortolan of before")

@@ -95,6 +95,7 @@ func TestSupersededFollowsTheLog(t *testing.T) {
 
 // What is kept may be damaged, of another store, or of another history.
 func TestSupersededKeptIsWrong(t *testing.T) {
+	t.Parallel()
 	other := newBench(t)
 	b := newBench(t)
 	for _, c := range []*bench{b, other} {

@@ -27,6 +27,7 @@ func parse(text string) reading {
 }
 
 func TestParse(t *testing.T) {
+	t.Parallel()
 	type request = query.SearchRequest
 	for _, test := range []struct {
 		text string
@@ -102,6 +103,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseAddsToFilters(t *testing.T) {
+	t.Parallel()
 	r := query.SearchRequest{Request: index.Request{Filter: record.Filter{Tags: []string{"a"}, Kinds: []record.Kind{"note"}}}}
 	r.Parse("tag:b kind:issue")
 	want := query.SearchRequest{Request: index.Request{Query: strings.Repeat(" ", 16), Filter: record.Filter{Tags: []string{"a", "b"}, Kinds: []record.Kind{"note", "issue"}}}, Text: "tag:b kind:issue"}

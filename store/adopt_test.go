@@ -15,6 +15,7 @@ import (
 
 // A repair, and playing the log again, leave records of another store where Adopt put them.
 func TestAdoptedStay(t *testing.T) {
+	t.Parallel()
 	here, c := testStore(t)
 	there, err := store.Create(t.Context(), filepath.Join(t.TempDir(), ".filebus"), store.Options{
 		Now: c.Now, Random: rand.NewChaCha8([32]byte{2}),

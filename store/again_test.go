@@ -18,6 +18,7 @@ import (
 // move, and under one that was set back: every transaction gets a time of its
 // own, so that no record comes out with the ref of a dropped one.
 func TestClockStandsStill(t *testing.T) {
+	t.Parallel()
 	for label, back := range map[string]time.Duration{"still": 0, "an hour back": time.Hour} {
 		t.Run(label, func(t *testing.T) {
 			stopped := newClock().Now()
@@ -51,6 +52,7 @@ func TestClockStandsStill(t *testing.T) {
 // TestDropAndPutInOneTransaction takes the same steps where no time can pass: a
 // ref that was dropped never comes back.
 func TestDropAndPutInOneTransaction(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	d := draft(t, s, "note/a", "text")
 	err := s.Update(t.Context(), func(tx *store.Tx) error {
@@ -75,6 +77,7 @@ func TestDropAndPutInOneTransaction(t *testing.T) {
 // TestMoveLargeBody drops the only record of a large body and puts the body
 // under another name, in one transaction: its file must stay.
 func TestMoveLargeBody(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	text := randomText(store.InlineLimit + 1)
 	first := put(t, s, "note/old", text)
@@ -105,6 +108,7 @@ func TestMoveLargeBody(t *testing.T) {
 
 // TestFailedTransactionKeepsFiles drops a large body in a transaction that fails.
 func TestFailedTransactionKeepsFiles(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	text := randomText(store.InlineLimit + 1)
 	first := put(t, s, "note/a", text)
@@ -119,6 +123,7 @@ func TestFailedTransactionKeepsFiles(t *testing.T) {
 // TestPutTwice puts one prepared body under two names, and again after the
 // first transaction failed.
 func TestPutTwice(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	for _, size := range []int{10, 5000, store.InlineLimit + 1} {
 		text := randomText(size)
@@ -146,6 +151,7 @@ func TestPutTwice(t *testing.T) {
 // TestCommitErrorThoughCommitted looks at the store after a commit whose last
 // sync failed, and after one that did not happen.
 func TestCommitErrorThoughCommitted(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	failed := errors.New("sync: input/output error")
 	d := draft(t, s, "note/a", "text")
@@ -185,6 +191,7 @@ func TestCommitErrorThoughCommitted(t *testing.T) {
 // TestWriteOnceInherits adds a tag and a link to a sealed result. What the put
 // does not say stays as it was.
 func TestWriteOnceInherits(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	exit, source := 1, record.RefOf([]byte("x"))
 	first := put(t, s, "result/c/1", "text", tagged("a"), func(d *store.Draft) {
@@ -211,6 +218,7 @@ func TestWriteOnceInherits(t *testing.T) {
 
 // TestSealed shows which heads take another body.
 func TestSealed(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		of     string
 		source record.Source
@@ -243,6 +251,7 @@ func TestSealed(t *testing.T) {
 // TestContentOfDropped reads the text of a version that was destroyed since the
 // version was read: nothing is damaged.
 func TestContentOfDropped(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	for _, text := range []string{"short", randomText(store.InlineLimit + 1)} {
 		stored := put(t, s, "note/a", text)

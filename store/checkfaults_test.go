@@ -98,6 +98,7 @@ func checkFinds(t *testing.T, damages map[string]damage) {
 }
 
 func TestCheckFindsLookups(t *testing.T) {
+	t.Parallel()
 	checkFinds(t, map[string]damage{
 		"a removed look-up":      {"is missing", removeKey("lookups", key("tag", "red", ""))},
 		"a removed path look-up": {"is missing", removeKey("lookups", key("path", ":a.md", ""))},
@@ -114,6 +115,7 @@ func TestCheckFindsLookups(t *testing.T) {
 }
 
 func TestCheckFindsBodies(t *testing.T) {
+	t.Parallel()
 	checkFinds(t, map[string]damage{
 		"a use count too high":        {"use count is 3", addKey("uses", sharedBody(), position(3))},
 		"a use count removed":         {"use count is 1", removeKey("uses", sharedBody())},
@@ -130,6 +132,7 @@ func TestCheckFindsBodies(t *testing.T) {
 }
 
 func TestCheckFindsLog(t *testing.T) {
+	t.Parallel()
 	checkFinds(t, map[string]damage{
 		"a broken chain":       {"chain is broken", changeValue("log", position(2), func(v []byte) { v[0] ^= 1 })},
 		"an altered log entry": {"chain is broken", changeValue("log", position(2), func(v []byte) { v[bytes.Index(v, []byte("Z put"))-1] = '1' })},
@@ -215,6 +218,7 @@ func conflictWith(head record.Ref) func(*store.Draft) {
 }
 
 func TestCheckRemarksStrayFile(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	put(t, s, "note/large", randomText(store.InlineLimit+1))
 	stray := filepath.Join(s.Dir(), "bodies", "ab", strings.Repeat("ab", 32)+".zst")
@@ -235,6 +239,7 @@ func TestCheckRemarksStrayFile(t *testing.T) {
 // TestCheckBesideWriters drops and puts large bodies while a check goes on. What
 // is sound at every moment must not be reported.
 func TestCheckBesideWriters(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	var drops []record.Ref
 	for i := range 6 {
@@ -268,6 +273,7 @@ func TestCheckBesideWriters(t *testing.T) {
 }
 
 func TestCheckCancelled(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	put(t, s, "note/a", "text")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -280,6 +286,7 @@ func TestCheckCancelled(t *testing.T) {
 
 // TestFaultsAreBounded checks a store in which everything is wrong.
 func TestFaultsAreBounded(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	var drafts []store.Draft
 	for range 150 {

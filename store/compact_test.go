@@ -31,6 +31,7 @@ func dropMost(t testing.TB, s *store.Store) {
 
 // TestCompact compares all buckets of a store before and after.
 func TestCompact(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	large := randomText(store.InlineLimit + 7)
 	put(t, s, "note/large", large)
@@ -62,6 +63,7 @@ func TestCompact(t *testing.T) {
 
 // TestCompactUnlessSparse asks for more free space than there is, and for as much.
 func TestCompactUnlessSparse(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	dropMost(t, s)
 	if before, after, err := s.Compact(t.Context(), 1<<30); err != nil || before != after {
@@ -123,6 +125,7 @@ func TestCompactBeside(t *testing.T) {
 // TestCompactCopy compacts a copy of a store, which goes on under an origin of its own all
 // the same, and a store that has gone back.
 func TestCompactCopy(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	populated(t, s)
 	was, err := s.Origins(t.Context())
@@ -150,6 +153,7 @@ func TestCompactCopy(t *testing.T) {
 
 // TestCompactDamaged leaves a damaged database as it is.
 func TestCompactDamaged(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	populated(t, s)
 	database := filepath.Join(s.Dir(), "store.db")

@@ -96,6 +96,7 @@ func standing(t *testing.T, s *store.Store, names ...string) (all []string) {
 // What was told later has decided for another version: users go on from that one, and nothing is settled, retired or there
 // again that nobody has.
 func TestConclude(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"b", "the same"} {
 		s, _ := testStore(t)
 		root := adopted(t, s, "note/n", "root", 2040)
@@ -115,6 +116,7 @@ func TestConclude(t *testing.T) {
 
 // It is decided once, then the other way, and then as before.
 func TestConcludeAgain(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	x, y := adopted(t, s, "note/n", "x", 2040), adopted(t, s, "note/n", "y", 2050)
 	come(t, s, adopted(t, s, "note/n", "a", 2030, y), adopted(t, s, "note/n", "b", 2029, x))
@@ -126,6 +128,7 @@ func TestConcludeAgain(t *testing.T) {
 
 // What a destroyed version went on from is gone, whichever came first; what it agreed with is not.
 func TestConcludeDropped(t *testing.T) {
+	t.Parallel()
 	for _, order := range []string{"come drop", "drop come", "between"} {
 		s, _ := testStore(t)
 		before := adopted(t, s, "note/n", "before", 2030)
@@ -167,6 +170,7 @@ func TestConcludeDropped(t *testing.T) {
 // Versions of many names come, are told, retired and destroyed in any order, users put, retire, settle and drop between, and
 // the log is played again: what counts is current, and stays what it is.
 func TestConcludeAtRandom(t *testing.T) {
+	t.Parallel()
 	for _, seed := range []uint64{100, 106, 111} {
 		s, _ := testStore(t)
 		random := rand.New(rand.NewPCG(seed, 99))
@@ -244,6 +248,7 @@ func somewhat(tx *store.Tx, random *rand.Rand, d store.Draft) (err error) {
 // destroyed, before or after they come, and some never come. Whatever the order, what counts and what is in conflict is the
 // same, also when the log was played again.
 func TestAnyOrder(t *testing.T) {
+	t.Parallel()
 	type event struct{ op, of string }
 	versions := []struct {
 		id, follows string

@@ -42,6 +42,7 @@ func unchecked(t *testing.T) *store.Store {
 }
 
 func TestDamagedBytes(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	text := randomText(20000)
 	put(t, s, "note/a", text)
@@ -65,6 +66,7 @@ func TestDamagedBytes(t *testing.T) {
 }
 
 func TestDamagedEnvelope(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	put(t, s, "note/some-long-name", "text", func(d *store.Draft) { d.Record.Agent = "uncommon-agent" })
 	database := filepath.Join(s.Dir(), "store.db")
@@ -83,6 +85,7 @@ func TestDamagedEnvelope(t *testing.T) {
 }
 
 func TestDamagedFile(t *testing.T) {
+	t.Parallel()
 	for label, damage := range map[string]func(path string) error{
 		"empty":     func(path string) error { return os.Truncate(path, 0) },
 		"100 bytes": func(path string) error { return os.Truncate(path, 100) },
@@ -111,6 +114,7 @@ func TestDamagedFile(t *testing.T) {
 }
 
 func TestNoStore(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if _, err := store.Open(dir, store.Options{}); !errors.Is(err, store.ErrNoStore) {
 		t.Errorf("Open of an empty folder = %v, want ErrNoStore", err)
@@ -133,6 +137,7 @@ func TestNoStore(t *testing.T) {
 // TestDamagedSource prepares a body from the stream of one whose file was cut
 // short: that is an error, and never the end of a shorter text.
 func TestDamagedSource(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	text := randomText(3 << 20)
 	put(t, s, "note/large", text)

@@ -11,6 +11,7 @@ import (
 
 // TestNamesEver wants every name, whatever became of it, once and in order.
 func TestNamesEver(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	put(t, s, "note/a b", "one")
 	put(t, s, "note/a b", "two")

@@ -14,6 +14,7 @@ import (
 )
 
 func TestUnsafeFileSystem(t *testing.T) {
+	t.Parallel()
 	smb2 := uint32(0xFE534D42)
 	for _, test := range []struct {
 		magic int64
@@ -36,6 +37,7 @@ func TestUnsafeFileSystem(t *testing.T) {
 }
 
 func TestCheckFS(t *testing.T) {
+	t.Parallel()
 	if err := checkFS(t.TempDir()); err != nil && !errors.Is(err, errUnsafeFS) {
 		t.Errorf("checkFS of a temporary folder = %v", err)
 	}
@@ -102,6 +104,7 @@ func wantSound(t *testing.T, s *Store, records int) {
 // that writing fails at different points. Whatever was acknowledged is there,
 // and the store goes on when there is room again.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
@@ -142,6 +145,7 @@ func TestDiskFull(t *testing.T) {
 // TestDiskFullAtMigration leaves less and less room for a migration: it happens or
 // not, the store is read all the same, and migrated when there is room again.
 func TestDiskFullAtMigration(t *testing.T) {
+	t.Parallel()
 	for _, room := range []int{0, 4, 32, 64, 72, 100, 132, 200} { // in KiB; the database has 64
 		s := smallDisk(t)
 		dir := s.Dir()
@@ -184,6 +188,7 @@ func TestDiskFullAtMigration(t *testing.T) {
 
 // TestDiskFullAtCreation has no room for an empty store.
 func TestDiskFullAtCreation(t *testing.T) {
+	t.Parallel()
 	s := smallDisk(t)
 	filler := filepath.Join(filepath.Dir(s.Dir()), "filler")
 	if err := os.WriteFile(filler, make([]byte, 3<<20), 0o666); !errors.Is(err, syscall.ENOSPC) {
@@ -206,6 +211,7 @@ func TestDiskFullAtCreation(t *testing.T) {
 
 // TestReadOnlyFileSystem reads a store that cannot be written.
 func TestReadOnlyFileSystem(t *testing.T) {
+	t.Parallel()
 	s := smallDisk(t)
 	if err := putNote(t, s, "a", []byte("text")); err != nil {
 		t.Fatal(err)

@@ -57,6 +57,7 @@ func documented(t *testing.T) *store.Store {
 // TestDocumentedStore holds the bytes of a database against the examples of
 // docs/format.md, read with the database library alone.
 func TestDocumentedStore(t *testing.T) {
+	t.Parallel()
 	db := openBolt(t, documented(t), true)
 	t.Cleanup(func() { closeBolt(t, db) })
 	example := section(t, "```record\n", "```")
@@ -90,6 +91,7 @@ func TestDocumentedStore(t *testing.T) {
 
 // TestDocumentedLog compares the worked example of the log with what is stored.
 func TestDocumentedLog(t *testing.T) {
+	t.Parallel()
 	s := documented(t)
 	ids, err := s.Origins(t.Context())
 	if err != nil {
@@ -118,6 +120,7 @@ func TestDocumentedLog(t *testing.T) {
 // TestDocumentedBuckets holds the table of buckets and the list of look-up
 // fields against the database.
 func TestDocumentedBuckets(t *testing.T) {
+	t.Parallel()
 	var documentedBuckets []string
 	for _, line := range strings.Split(section(t, "## 2. Buckets", "## 3. Records"), "\n") {
 		if rest, found := strings.CutPrefix(line, "| `"); found {

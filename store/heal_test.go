@@ -127,6 +127,7 @@ func reads(c store.Content) map[string]func() (got []byte, at int, err error) {
 // TestRangesOfDamaged flips bits all over the file and the value of a large body, and
 // reads parts of it: right bytes, or none with ErrDamaged.
 func TestRangesOfDamaged(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
@@ -181,6 +182,7 @@ func TestRangesOfDamaged(t *testing.T) {
 
 // TestDamagedChunkDigests damages the value of a large body, whose file is sound.
 func TestDamagedChunkDigests(t *testing.T) {
+	t.Parallel()
 	text := largeText(2<<20 + 500_000)
 	digest := record.DigestOf([]byte(text))
 	for label, change := range map[string]func([]byte) []byte{
@@ -210,6 +212,7 @@ func TestDamagedChunkDigests(t *testing.T) {
 
 // TestHeal damages bodies and puts the same text again, in several ways.
 func TestHeal(t *testing.T) {
+	t.Parallel()
 	bodies := map[string]string{
 		"raw": "short text", "packed": strings.Repeat("a line that is packed\n", 100), "large": largeText(1<<20 + 5000), "empty": "",
 	}
@@ -275,6 +278,7 @@ func TestHeal(t *testing.T) {
 
 // TestHealConflict heals the body of an open conflict version.
 func TestHealConflict(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	head := put(t, s, "note/a", "mine")
 	conflict := func(d *store.Draft) {
@@ -291,6 +295,7 @@ func TestHealConflict(t *testing.T) {
 
 // TestNotHealed puts what is sound: nothing is said to be healed.
 func TestNotHealed(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	for _, text := range []string{"", "short", strings.Repeat("packed ", 1000), largeText(1<<20 + 5000)} {
 		body, err := s.Prepare(t.Context(), []byte(text))
@@ -314,6 +319,7 @@ func TestNotHealed(t *testing.T) {
 
 // TestOldBodyRenewed puts the text of a body that schema 1 wrote: it gets chunk digests.
 func TestOldBodyRenewed(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	text := largeText(1<<20 + 5000)
 	digest := record.DigestOf([]byte(text))

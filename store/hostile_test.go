@@ -113,6 +113,7 @@ func damageSeen(t *testing.T, s *store.Store, texts map[string]string, where str
 // TestCutShort cuts a database at every page. A store that has lost its end is
 // damaged, for reading, writing and checking alike.
 func TestCutShort(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	populated(t, s)
 	database := filepath.Join(s.Dir(), "store.db")
@@ -148,6 +149,7 @@ func TestCutShort(t *testing.T) {
 // TestPanic shows that a panic in a transaction changes nothing and leaves
 // nothing locked.
 func TestPanic(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	put(t, s, "note/a", "text")
 	for label, run := range map[string]func() error{
@@ -214,6 +216,7 @@ func TestForeignProgram(t *testing.T) {
 
 // TestForeignDatabase opens databases that are none of ours.
 func TestForeignDatabase(t *testing.T) {
+	t.Parallel()
 	meta := func(key, value string) func(tx *bbolt.Tx) error {
 		return func(tx *bbolt.Tx) error { return tx.Bucket([]byte("meta")).Put([]byte(key), []byte(value)) }
 	}
@@ -263,6 +266,7 @@ func tamper(t *testing.T, s *store.Store, change func(tx *bbolt.Tx) error) {
 }
 
 func TestStoreFolderNotWritable(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o555); err != nil {
 		t.Fatal(err)
@@ -279,6 +283,7 @@ func TestStoreFolderNotWritable(t *testing.T) {
 // TestBodyFolderIsAFile makes the rename of a large body fail: the put must fail
 // as a whole.
 func TestBodyFolderIsAFile(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	text := randomText(store.InlineLimit + 10)
 	folder := filepath.Join(s.Dir(), "bodies", record.DigestOf([]byte(text)).String()[:2])
@@ -305,6 +310,7 @@ func TestBodyFolderIsAFile(t *testing.T) {
 // TestDamagedFreelist flips a bit in the list of free pages, which reading never
 // looks at: only the database's own check can tell.
 func TestDamagedFreelist(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	texts := populated(t, s)
 	database := filepath.Join(s.Dir(), "store.db")

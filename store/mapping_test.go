@@ -19,6 +19,7 @@ import (
 // TestMapping reads with a handle what another one changes in between, in every way in which the file
 // under the mapping that it keeps can become another.
 func TestMapping(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("nothing is kept mapped there")
 	}

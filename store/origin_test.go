@@ -58,6 +58,7 @@ func wantOrigins(t *testing.T, what string, s *store.Store, want int) {
 // TestCopies copies a store twice: who reads a copy, or puts what is there, changes nothing; the
 // first write goes on under an origin of its own, and the others with it. The original stays.
 func TestCopies(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	put(t, s, "note/a", "one")
 	put(t, s, "note/b", "two")
@@ -96,6 +97,7 @@ func TestCopies(t *testing.T) {
 
 // TestMoved renames the folder of a store: it is the same file.
 func TestMoved(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	put(t, s, "note/a", "one")
 	dir := s.Dir() + "-moved"
@@ -112,6 +114,7 @@ func TestMoved(t *testing.T) {
 // TestRolledBack puts an older database back, twice: each time the next write, and only that,
 // goes on under another origin. A repair does so too, before it forgets that there was more.
 func TestRolledBack(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	database := filepath.Join(s.Dir(), "store.db")
 	put(t, s, "note/a", "one")
@@ -140,6 +143,7 @@ func TestRolledBack(t *testing.T) {
 
 // TestRepairedCopy repairs a damaged copy, and one whose damage hides that it is one.
 func TestRepairedCopy(t *testing.T) {
+	t.Parallel()
 	for bucketName, key := range map[string]string{"names": "\x00note\x00a", "meta": "origin", "log": "\x00\x00\x00\x00\x00\x00\x00\x01"} {
 		s := unchecked(t)
 		put(t, s, "note/a", "one")
@@ -157,6 +161,7 @@ func TestRepairedCopy(t *testing.T) {
 // the size, the time and the sign-off of one. Each is used, with the texts that were written, or
 // is damaged, and a repair makes it sound.
 func TestTornCopies(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	random := rand.New(rand.NewPCG(7, 7))
 	database, signoff := filepath.Join(s.Dir(), "store.db"), filepath.Join(s.Dir(), "signoff")
@@ -235,6 +240,7 @@ func fileInfo(t *testing.T, path string) os.FileInfo {
 // TestRestored deletes a store and puts a backup in its place, whose files may get the same
 // numbers again.
 func TestRestored(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	put(t, s, "note/a", "one")
 	backup, _ := copyStore(t, s)
@@ -250,6 +256,7 @@ func TestRestored(t *testing.T) {
 
 // TestOrigin asks copies for the id that their next entry has: they get it at once.
 func TestOrigin(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	put(t, s, "note/a", "one")
 	copied, told := copyStore(t, s)

@@ -11,6 +11,7 @@ import (
 
 // A flipped bit in the page count of any page must not keep Check busy.
 func TestCheckRunawayPages(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	for i := range 12 {
 		put(t, s, "note/"+string(rune('a'+i)), randomText(9000+i))

@@ -86,6 +86,7 @@ func databaseWithEverything(t testing.TB) (data []byte, pairs []pair) {
 }
 
 func TestWalkPages(t *testing.T) {
+	t.Parallel()
 	data, want := databaseWithEverything(t)
 	got, faults := walked(t, data)
 	if len(faults) > 0 || !slices.Equal(got, want) {
@@ -96,6 +97,7 @@ func TestWalkPages(t *testing.T) {
 // TestWalkDamagedPages damages one page at a time. The walk ends, tells of each damage
 // that loses a pair or makes one up (what stands in keys and values has digests of its own), and still finds most of what is on other pages.
 func TestWalkDamagedPages(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
@@ -133,6 +135,7 @@ func TestWalkDamagedPages(t *testing.T) {
 
 // TestWalkCutShort cuts a database at every page: what is left is found.
 func TestWalkCutShort(t *testing.T) {
+	t.Parallel()
 	sound, want := databaseWithEverything(t)
 	for size := 0; size < len(sound); size += 4096 {
 		if got, faults := walked(t, sound[:size]); len(faults) == 0 && !slices.Equal(got, want) {
@@ -162,6 +165,7 @@ func FuzzWalkPages(f *testing.F) {
 // TestWalkBoastfulPage lets a page claim that it runs on over pages that are sound: those
 // are found all the same.
 func TestWalkBoastfulPage(t *testing.T) {
+	t.Parallel()
 	sound, want := databaseWithEverything(t)
 	told := 0
 	for page := 2 * 4096; page < len(sound)-4*4096; page += 4096 {

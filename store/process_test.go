@@ -181,6 +181,7 @@ func TestKill(t *testing.T) {
 }
 
 func TestBusy(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	holder := turnstile.New(folder.At(s.Dir()), "a long import")
 	hold, err := holder.Acquire(t.Context(), turnstile.Exclusive, time.Second)

@@ -47,6 +47,7 @@ func contents(t *testing.T, s *store.Store) map[string]map[string]string {
 // TestRebuildSame makes databases with random histories again, of records and log alone:
 // every key must be as it was.
 func TestRebuildSame(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			s, _ := testStore(t)
@@ -81,6 +82,7 @@ func repair(t *testing.T, s *store.Store, source func(*record.Record, func(strin
 }
 
 func TestRepairSound(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	damageable(t, s)
 	database := filepath.Join(s.Dir(), "store.db")
@@ -98,6 +100,7 @@ func TestRepairSound(t *testing.T) {
 // TestRepairEveryKey damages one key of the database at a time, in several ways. After the
 // repair it holds what it held, but for what nothing else tells of: that is named.
 func TestRepairEveryKey(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
@@ -221,6 +224,7 @@ func errOr(errs ...error) error {
 // TestRepairPages damages pages of a database with a long history. Each version that is left
 // has its bytes and its position, each that is not is dropped and named, and the store is sound.
 func TestRepairPages(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
@@ -314,6 +318,7 @@ func remaining(t *testing.T, where string, before, after map[string]map[string]s
 // TestRepairKilled kills repairs at any moment. Whatever was done by then: another one makes the
 // store sound, and it has every version that the first damage has left.
 func TestRepairKilled(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	texts := populated(t, s)
 	database := filepath.Join(s.Dir(), "store.db")

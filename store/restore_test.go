@@ -12,6 +12,7 @@ import (
 // TestRestoreCutShort holds that a restore that fails, or was killed, leaves no second name of the
 // database in use: what was done to that would be done to this store.
 func TestRestoreCutShort(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	put(t, s, "note/large", randomText(store.InlineLimit+7))
 	origins, err := s.Origins(t.Context())

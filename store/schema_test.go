@@ -32,6 +32,7 @@ var fixtureDate = time.Date(2025, 2, 19, 0, 0, 0, 0, time.UTC)
 
 // TestFreeze writes the fixture of the newest schema: every kind of change once.
 func TestFreeze(t *testing.T) {
+	t.Parallel()
 	if !*freeze {
 		t.Skip("only with -freeze, when a schema is released")
 	}
@@ -115,6 +116,7 @@ func openFixture(t *testing.T, version string, opts store.Options) *store.Store 
 // TestSchemas holds the frozen stores against what this program reads, before
 // they are migrated and after: the format is a promise.
 func TestSchemas(t *testing.T) {
+	t.Parallel()
 	for version, want := range map[string]store.Report{
 		"1": {Position: 9, Records: 5, Dropped: 1}, "2": {Position: 10, Records: 6, Dropped: 1},
 		"3": {Position: 11, Records: 7, Dropped: 1}, "4": {Position: 11, Records: 7, Dropped: 1},
@@ -168,6 +170,7 @@ func noted(apply func(tx *bbolt.Tx) error) []migrations.Step {
 }
 
 func TestMigration(t *testing.T) {
+	t.Parallel()
 	mark := []byte("migrated")
 	newer := store.WithSteps(store.Options{}, noted(func(tx *bbolt.Tx) error { return tx.Bucket([]byte("meta")).Put(mark, mark) }))
 	s := openFixture(t, "1", newer)
@@ -224,6 +227,7 @@ func wantCopy(t *testing.T, s *store.Store) {
 // TestMigrationFails lets a later step fail: nothing has happened, and the store is
 // read and then migrated by a program whose steps work.
 func TestMigrationFails(t *testing.T) {
+	t.Parallel()
 	stop := errors.New("stop")
 	for label, fail := range map[string]func(*bbolt.Tx) error{
 		"an error": func(*bbolt.Tx) error { return stop },
@@ -253,6 +257,7 @@ func TestMigrationFails(t *testing.T) {
 // TestMigrationKilled kills a process in its migration: before the step, after it,
 // and while the copy is written, of which a part is left.
 func TestMigrationKilled(t *testing.T) {
+	t.Parallel()
 	for label, kill := range map[string]func(s *store.Store) error{
 		"in a step":             func(s *store.Store) error { return runChild(t, "0 step "+s.Dir()) },
 		"after the first bytes": func(s *store.Store) error { return os.WriteFile(s.Dir()+"/tmp/body-123", make([]byte, 5000), 0o600) },
@@ -279,6 +284,7 @@ func TestMigrationKilled(t *testing.T) {
 // TestMigrationCopyName has something else where the copy goes. A file gives way to
 // it; all else is refused, and the way out leads to a copy.
 func TestMigrationCopyName(t *testing.T) {
+	t.Parallel()
 	victim := filepath.Join(t.TempDir(), "victim")
 	if err := os.WriteFile(victim, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
@@ -319,6 +325,7 @@ func TestMigrationCopyName(t *testing.T) {
 // TestDamagedDescription damages descriptions: they count as absent, Check says so,
 // and a put of the same text makes them again.
 func TestDamagedDescription(t *testing.T) {
+	t.Parallel()
 	for label, change := range map[string]func([]byte) []byte{
 		"the sum": flipIn(0), "the text": flipIn(0.6), "the end": flipIn(1), "empty": func([]byte) []byte { return []byte{} },
 		"cut":  func(v []byte) []byte { return v[:len(v)-1] },

@@ -75,6 +75,7 @@ func notes(t *testing.T, dir string) (told []string) {
 // TestGoneBack puts an older copy of the database in place: that is told once by each
 // handle, is a fault, hinders nobody, and is not forgotten when the log grows again.
 func TestGoneBack(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	database := filepath.Join(s.Dir(), "store.db")
 	put(t, s, "note/a", "one")
@@ -116,6 +117,7 @@ func TestGoneBack(t *testing.T) {
 // TestTornMeta tears the newest meta page. That of a commit that nobody was told of is
 // as if it had not been; that of one that was acknowledged is told.
 func TestTornMeta(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	database, signoff := filepath.Join(s.Dir(), "store.db"), filepath.Join(s.Dir(), "signoff")
 	put(t, s, "note/a", "one")
@@ -139,6 +141,7 @@ func TestTornMeta(t *testing.T) {
 // TestFalseFreeList lists a page in use as free, which a write would destroy, in a file
 // that seems to be untouched.
 func TestFalseFreeList(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	populated(t, s)
 	database := filepath.Join(s.Dir(), "store.db")
@@ -165,6 +168,7 @@ func TestFalseFreeList(t *testing.T) {
 // TestBoastfulMeta makes a database whose meta page, with a right checksum, claims 2^40
 // pages, and whose list of free pages as many numbers: nobody takes memory for them.
 func TestBoastfulMeta(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	populated(t, s)
 	database := filepath.Join(s.Dir(), "store.db")
@@ -191,6 +195,7 @@ func TestBoastfulMeta(t *testing.T) {
 // TestCheckCycle lets the database's pages lead back to their parents, in a file that
 // seems to be untouched. Once Check has found that, nobody else meets it.
 func TestCheckCycle(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	for i := range 40 {
 		put(t, s, fmt.Sprint("note/", i), randomText(3000))
@@ -220,6 +225,7 @@ func TestCheckCycle(t *testing.T) {
 // TestSignoffLost shows that a store does without its sign-off, and writes through
 // nothing that stands in its place.
 func TestSignoffLost(t *testing.T) {
+	t.Parallel()
 	for label, replace := range map[string]func(path, victim string) error{
 		"missing": func(string, string) error { return nil },
 		"empty":   func(path, _ string) error { return os.WriteFile(path, nil, 0o600) },
@@ -297,6 +303,7 @@ func TestDamageMatrix(t *testing.T) {
 // TestCheckInTinySlices checks page by page and key by key, alone and beside a writer:
 // what is sound at every moment is no fault, and no page is left out.
 func TestCheckInTinySlices(t *testing.T) {
+	t.Parallel()
 	s := unchecked(t)
 	populated(t, s)
 	if report, err := s.CheckIn(t.Context(), 1); err != nil || len(report.Faults)+len(report.Remarks) > 0 {

@@ -15,6 +15,7 @@ import (
 // TestNoFile puts what is no file in the place of each file of a store: nobody waits for
 // the other end of a FIFO.
 func TestNoFile(t *testing.T) {
+	t.Parallel()
 	for label, replace := range map[string]func(path string) error{
 		"FIFO":            func(path string) error { return syscall.Mkfifo(path, 0o600) },
 		"folder":          func(path string) error { return os.Mkdir(path, 0o700) },

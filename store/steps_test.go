@@ -84,6 +84,7 @@ func (w *wandering) wantSound(remarks int) {
 // A clock that was far ahead freezes nothing: the next entry has the right time, and
 // what lies ahead counts as of then.
 func TestStepBack(t *testing.T) {
+	t.Parallel()
 	w := newWandering(t)
 	far := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
 	w.putAt(day(1), "a")                  // 1
@@ -130,6 +131,7 @@ func TestStepBack(t *testing.T) {
 
 // Steps may follow each other, and then each counts as of the earliest behind it.
 func TestStepsBack(t *testing.T) {
+	t.Parallel()
 	w := newWandering(t)
 	first := w.putAt(day(20), "a")[0]
 	second := w.putAt(day(10), "b")[0]
@@ -148,6 +150,7 @@ func TestStepsBack(t *testing.T) {
 
 // A clock that is a little behind, or has lost the time, makes no step.
 func TestNoStepBack(t *testing.T) {
+	t.Parallel()
 	w := newWandering(t)
 	w.putAt(day(2), "a")
 	for i, at := range []time.Time{day(2), day(2).Add(-time.Second), day(2).Add(-time.Hour), time.Unix(5, 0), day(2)} {

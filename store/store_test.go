@@ -164,6 +164,7 @@ func collect[T any](t testing.TB, seq func(func(T, error) bool)) []T {
 }
 
 func TestPutGet(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	for _, text := range []string{"", "x", strings.Repeat("a long line of text\n", 500), "\xff\x00\r\n\ufeff", randomText(2000)} {
 		of := fmt.Sprintf("note/dir/%d bytes.md", len(text))
@@ -192,6 +193,7 @@ func randomText(n int) string {
 }
 
 func TestVersions(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	first := put(t, s, "issue/ISSUE-20260302-001", "pending")
 	second := put(t, s, "issue/ISSUE-20260302-001", "accepted")
@@ -219,6 +221,7 @@ func TestVersions(t *testing.T) {
 }
 
 func TestCompareAndSet(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	const of = "state/session_state"
 	first := put(t, s, of, "loop 1", expect(store.Absent()))
@@ -236,6 +239,7 @@ func TestCompareAndSet(t *testing.T) {
 }
 
 func TestPutIsAllOrNothing(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	put(t, s, "note/b", "old")
 	_, err := s.Put(t.Context(), draft(t, s, "note/a", "new"), draft(t, s, "note/b", "new", expect(store.Absent())))
@@ -248,6 +252,7 @@ func TestPutIsAllOrNothing(t *testing.T) {
 }
 
 func TestWriteOnce(t *testing.T) {
+	t.Parallel()
 	s, c := testStore(t)
 	const of = "result/conv-1/call-1"
 	first := put(t, s, of, "the finding", func(d *store.Draft) { d.Record.Agent = "researcher" })
@@ -298,6 +303,7 @@ func appendTo(ctx context.Context, s *store.Store, of record.Name, more string) 
 }
 
 func TestAppendAtOnce(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	var wg sync.WaitGroup
 	for i := range 20 {
@@ -317,6 +323,7 @@ func TestAppendAtOnce(t *testing.T) {
 }
 
 func TestRetire(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	of := name(t, "marker/task-003")
 	first := put(t, s, "marker/task-003", "done", func(d *store.Draft) { d.Record.Task = "task-003" })
@@ -344,6 +351,7 @@ func TestRetire(t *testing.T) {
 }
 
 func TestDrop(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	a := put(t, s, "result/c/1", "shared body")
 	b := put(t, s, "result/c/2", "shared body")
@@ -382,6 +390,7 @@ func TestDrop(t *testing.T) {
 }
 
 func TestConflictVersions(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	head := put(t, s, "issue/I-1", "from the store")
 	asConflict := func(d *store.Draft) {
@@ -462,6 +471,7 @@ func commonPrefix(refs []record.Ref) string {
 }
 
 func TestLookups(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	put(t, s, "knowledge/pattern-001", "a", tagged("React", "state"))
 	put(t, s, "knowledge/gotcha-001", "b", tagged("react", "react-native"))
@@ -499,6 +509,7 @@ func TestLookups(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	all := []string{"note/a", "note/a/b", "note/b", "result/c/1", "lib:note/a"}
 	for _, of := range all {
@@ -528,6 +539,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestAsOf(t *testing.T) {
+	t.Parallel()
 	s, c := testStore(t)
 	start := c.Now()
 	var at []time.Time
@@ -558,6 +570,7 @@ func TestAsOf(t *testing.T) {
 }
 
 func TestLargeBody(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	for _, text := range []string{randomText(store.InlineLimit), randomText(store.InlineLimit + 1), strings.Repeat("line\n", 1<<20)} {
 		body, err := s.PrepareReader(t.Context(), strings.NewReader(text))
@@ -590,6 +603,7 @@ func TestLargeBody(t *testing.T) {
 }
 
 func TestLargeBodyDamaged(t *testing.T) {
+	t.Parallel()
 	c := newClock()
 	s, err := store.Create(t.Context(), t.TempDir(), store.Options{Now: c.Now})
 	if err != nil {
@@ -618,6 +632,7 @@ func TestLargeBodyDamaged(t *testing.T) {
 }
 
 func TestPrepareCancelled(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -630,6 +645,7 @@ func TestPrepareCancelled(t *testing.T) {
 }
 
 func TestDescription(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	want := record.Description{Version: 1, Title: "Title", Preview: strings.Repeat("words ", 80), Words: 80, Tokens: 120,
 		Attributes: map[string]string{record.AttributeType: "pattern"}}
@@ -642,6 +658,7 @@ func TestDescription(t *testing.T) {
 }
 
 func TestBadDrafts(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	for label, edit := range map[string]func(*record.Record){
 		"no source":   func(r *record.Record) { r.Source = "" },
@@ -662,6 +679,7 @@ func TestBadDrafts(t *testing.T) {
 // TestViewEach looks at more things than one transaction takes, and ends with what goes
 // wrong at one of them.
 func TestViewEach(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	numbers := make([]int, 5000)
 	for i := range numbers {

@@ -16,6 +16,7 @@ import (
 // TestSweep finds what a killed process leaves: a body file whose record was
 // dropped, one that never had a record, and old temporary files.
 func TestSweep(t *testing.T) {
+	t.Parallel()
 	s, clock := testStore(t)
 	kept := put(t, s, "note/kept", randomText(store.InlineLimit+1))
 	stray := record.DigestOf([]byte("stray")).String()
@@ -58,6 +59,7 @@ func TestSweep(t *testing.T) {
 }
 
 func TestUses(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	uses := func(text string) (n uint64) {
 		t.Helper()
@@ -82,6 +84,7 @@ func TestUses(t *testing.T) {
 }
 
 func TestResolveDropped(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	v := put(t, s, "note/a", "one")
 	update(t, s, func(tx *store.Tx) error { return tx.Drop(v.Ref) })
@@ -98,6 +101,7 @@ func TestResolveDropped(t *testing.T) {
 // TestDroppedAt compares the names whose version at each position was destroyed
 // since with those that had one there before.
 func TestDroppedAt(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	a1 := put(t, s, "note/a", "one")
 	put(t, s, "note/a b", "other")

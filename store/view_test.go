@@ -10,6 +10,7 @@ import (
 
 // TestViewAll looks at all that several transactions list, and ends with what goes wrong.
 func TestViewAll(t *testing.T) {
+	t.Parallel()
 	s, _ := testStore(t)
 	stop := errors.New("stop")
 	for _, test := range []struct{ most, bad int }{{0, -1}, {1, -1}, {2000, -1}, {2001, -1}, {6000, -1}, {6000, 0}, {6000, 2000}, {6000, 5999}} {

@@ -8,6 +8,7 @@ import (
 )
 
 func TestAgentLogExample(t *testing.T) {
+	t.Parallel()
 	text := docExample(t, "sessions", ".agent_log")
 	got, problems := ParseAgentLog(text)
 	want := []AgentEvent{
@@ -33,6 +34,7 @@ func TestAgentLogExample(t *testing.T) {
 }
 
 func TestAgentLogProblems(t *testing.T) {
+	t.Parallel()
 	text := "\ufeffnow|START|a\r\n\r\nnow | DONE | a | x\r\njust text\nnow | SUCCESS | a |\n| | |\n"
 	events, _ := ParseAgentLog([]byte(text))
 	if diff := cmp.Diff([]AgentEvent{{"now", "START", "a", ""}, {"now", "SUCCESS", "a", ""}}, events); diff != "" {

@@ -121,6 +121,7 @@ func goldenFormats() map[string]Aggregate {
 // TestAggregateGolden reads every file in testdata/aggregates and compares what
 // was found, and what was reported, with the file of the same name and ".golden".
 func TestAggregateGolden(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "aggregates", "*.*"))
 	if err != nil {
 		t.Fatal(err)
@@ -173,6 +174,7 @@ func hardTexts() []string {
 
 // TestAggregateBytes parses texts that are hard on a cutter of lines.
 func TestAggregateBytes(t *testing.T) {
+	t.Parallel()
 	for _, format := range goldenFormats() {
 		for _, text := range hardTexts() {
 			checkAggregate(t, format, "a/b.md", []byte(text))
@@ -181,6 +183,7 @@ func TestAggregateBytes(t *testing.T) {
 }
 
 func TestAggregateEntryBytes(t *testing.T) {
+	t.Parallel()
 	text := "# Queue\n\nIntro\n\n### ISSUE-1\none\n#### part\n\n### ISSUE-2: b\ntwo\n\n## Notes\nn\n### ISSUE-3\nthree\n# End\n"
 	f, _ := checkAggregate(t, issueQueue, "q.md", []byte(text))
 	var got []string
@@ -196,6 +199,7 @@ func TestAggregateEntryBytes(t *testing.T) {
 // TestAggregateLarge reads files of ten thousand entries. It is here for its
 // time: anything quadratic takes minutes.
 func TestAggregateLarge(t *testing.T) {
+	t.Parallel()
 	const n = 10_000
 	nodes := make([]string, n)
 	var issues, tasks, knowledge, learned, rows bytes.Buffer
@@ -223,6 +227,7 @@ func TestAggregateLarge(t *testing.T) {
 
 // TestAggregateHostile reads files made to be slow to read.
 func TestAggregateHostile(t *testing.T) {
+	t.Parallel()
 	const n = 30_000
 	texts := []string{
 		strings.Repeat("```x\n", n), strings.Repeat("<!--\n", n), strings.Repeat("### A\n", n),
@@ -239,6 +244,7 @@ func TestAggregateHostile(t *testing.T) {
 }
 
 func TestTitleSlug(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ title, want string }{
 		{"Clear timeouts in finally blocks", "clear-timeouts-in-finally-blocks"},
 		{"`existsSync` follows symlinks — use lstat", "existssync-follows-symlinks-use-lstat"},

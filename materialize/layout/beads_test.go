@@ -25,6 +25,7 @@ func parseIssues(t testing.TB, text string) (entries []*Entry, problems []string
 }
 
 func TestBeadsExample(t *testing.T) {
+	t.Parallel()
 	entries, problems := parseIssues(t, string(docExample(t, "beads", "issues.jsonl")))
 	if len(problems) > 0 || len(entries) != 3 {
 		t.Fatalf("%d issues, %v", len(entries), problems)
@@ -52,6 +53,7 @@ func TestBeadsExample(t *testing.T) {
 
 // TestBeadsOdd reads lines as other programs and broken merges leave them.
 func TestBeadsOdd(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, text string
 		want       []string // ids with their lines
@@ -98,6 +100,7 @@ func TestBeadsOdd(t *testing.T) {
 }
 
 func TestBeadLink(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"": "", "blocks": "blocked-by", "parent-child": "parent", "related": "relates-to", "discovered-from": "discovered-from",
 	} {
@@ -108,6 +111,7 @@ func TestBeadLink(t *testing.T) {
 }
 
 func TestIsForeign(t *testing.T) {
+	t.Parallel()
 	for path, want := range map[string]bool{
 		".beads/issues.jsonl": true, "sub/.beads/beads.jsonl": true, ".beads/interactions.jsonl": false,
 		".beads/backup/issues.jsonl": false, "beads/issues.jsonl": false, "issues.jsonl": false, ".claude/issue_queue.md": false,
@@ -119,6 +123,7 @@ func TestIsForeign(t *testing.T) {
 }
 
 func TestReadable(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ path, text, want string }{
 		{"a.md", "{\"a\":1}\n", "{\"a\":1}\n"},
 		{"a.JSONL", "\ufeff{\"b\":\"x\\ny\\u00e9\",\"a\":[1,null,{\"c\":true,\"d\":\"\"}],\"e\":null}\r\n\nnot json\n[]\n{\"cut\": \n\"s\"",

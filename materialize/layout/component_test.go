@@ -8,6 +8,7 @@ import (
 )
 
 func TestComponentRoundTrip(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		columns   []string
 		component Component
@@ -33,6 +34,7 @@ func TestComponentRoundTrip(t *testing.T) {
 }
 
 func TestParseComponentErrors(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ row, name, err string }{
 		{"| a | b | c |", "a", ""},
 		{"a | b | c", "", "line is not a table row"},
@@ -54,6 +56,7 @@ func TestParseComponentErrors(t *testing.T) {
 }
 
 func TestComponentID(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, want string }{
 		{"src/auth/", "src/auth"}, {"`src/auth/`", "src/auth"}, {" ` a b ` ", "a b"}, {"Form", "Form"},
 		{"/etc/app", ""}, {"a//b", ""}, {"../x", ""}, {"", ""}, {"/", ""},
@@ -66,6 +69,7 @@ func TestComponentID(t *testing.T) {
 }
 
 func TestSetComponentField(t *testing.T) {
+	t.Parallel()
 	set := func(text []byte, field, value string) []byte {
 		var c Component
 		if f := componentField(field); f.text != nil {
@@ -86,6 +90,7 @@ func TestSetComponentField(t *testing.T) {
 }
 
 func TestContextMapInsert(t *testing.T) {
+	t.Parallel()
 	const header = "| Component | Last Modified | Notes |\n|-----------|---------------|-------|\n"
 	row := "| b | task-2 | n |\n"
 	crlf := strings.ReplaceAll("## Context Map\n\n"+header+row, "\n", "\r\n")
@@ -105,6 +110,7 @@ func TestContextMapInsert(t *testing.T) {
 }
 
 func TestContextMapColumns(t *testing.T) {
+	t.Parallel()
 	text := []byte("# Context Map\n|**Component**|Location|\n|-|-|\n|a|b|\n")
 	if diff := cmp.Diff([]string{"Component", "Location"}, findContextTable(text).columns); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
@@ -115,6 +121,7 @@ func TestContextMapColumns(t *testing.T) {
 }
 
 func TestContextMapDocument(t *testing.T) {
+	t.Parallel()
 	f, errs := checkAggregate(t, contextMap{}, "journal/index.md", docExample(t, "context-map", "journal/index.md"))
 	var got []string
 	for _, e := range f.Entries() {
@@ -129,6 +136,7 @@ func TestContextMapDocument(t *testing.T) {
 func FuzzContextMap(f *testing.F) { fuzzAggregate(f, contextMap{}, "*-index.md") }
 
 func TestUpdateComponent(t *testing.T) {
+	t.Parallel()
 	columns := []string{"Component", "Location", "Notes"}
 	for _, test := range []struct {
 		label, row string
@@ -148,6 +156,7 @@ func TestUpdateComponent(t *testing.T) {
 }
 
 func TestComponentUnknownColumn(t *testing.T) {
+	t.Parallel()
 	row := appendComponent(nil, Component{Name: "a", Extra: []Property{{"Owner", "x"}}},
 		[]string{"Component", "Risk", "Owner"})
 	if string(row) != "| a | | x |\n" {

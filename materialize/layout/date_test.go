@@ -16,6 +16,7 @@ func dateText(date time.Time, ok bool) string {
 }
 
 func TestParseDate(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"2026-02-19": "2026-02-19T00:00:00Z", " 2026-02-19\r": "2026-02-19T00:00:00Z", "2026-2-9": "2026-02-09T00:00:00Z",
 		"20260219": "2026-02-19T00:00:00Z", "2026/02/19": "2026-02-19T00:00:00Z",
@@ -36,6 +37,7 @@ func TestParseDate(t *testing.T) {
 }
 
 func TestPathDate(t *testing.T) {
+	t.Parallel()
 	for path, want := range map[string]string{
 		"2026-02-19-x.md": "2026-02-19T00:00:00Z", "a/x-20260212.md": "2026-02-12T00:00:00Z", "20260219": "2026-02-19T00:00:00Z",
 		"n/2026/02/19/x.md": "2026-02-19T00:00:00Z", "task-2026-03-04T10-30.md": "2026-03-04T00:00:00Z",

@@ -64,6 +64,7 @@ func retryPolicy() DialogueDocument {
 }
 
 func TestDialogueDocumentGolden(t *testing.T) {
+	t.Parallel()
 	name := filepath.Join("testdata", "document", "retry-policy.dialogue.draft.md")
 	want, err := os.ReadFile(name)
 	if err != nil {
@@ -94,6 +95,7 @@ func TestDialogueDocumentGolden(t *testing.T) {
 }
 
 func TestDialogueDocumentExample(t *testing.T) {
+	t.Parallel()
 	text := docExample(t, "dialogue", "turns.dialogue.md")
 	got, found := ParseDialogueDocument(text)
 	want := DialogueDocument{Head: DialogueHead{Title: "Retry policy", Status: "In Progress"}, Rounds: []DocumentRound{{Label: "Opening Arguments", Turns: []DocumentTurn{
@@ -109,6 +111,7 @@ func TestDialogueDocumentExample(t *testing.T) {
 
 // TestDialogueDocumentEdited reads documents that were changed by hand.
 func TestDialogueDocumentEdited(t *testing.T) {
+	t.Parallel()
 	text := string(AppendDialogueDocument(nil, retryPolicy()))
 	tests := []struct {
 		old, new string
@@ -142,6 +145,7 @@ func TestDialogueDocumentEdited(t *testing.T) {
 }
 
 func TestDialogueDocumentForms(t *testing.T) {
+	t.Parallel()
 	turn := func(label, emoji, note, text string) DocumentTurn {
 		return DocumentTurn{Name: strings.ToLower(label), Label: label, Emoji: emoji, Note: note, Text: text}
 	}
@@ -179,6 +183,7 @@ func TestDialogueDocumentForms(t *testing.T) {
 }
 
 func TestDialogueRoundFile(t *testing.T) {
+	t.Parallel()
 	d := retryPolicy()
 	file := "a b--c.round-0.md"
 	text := AppendDialogueRound(nil, d.Head.Title, "index.md", d.Rounds[0])
@@ -197,6 +202,7 @@ func TestDialogueRoundFile(t *testing.T) {
 // TestRealDocuments reads documents that agents have written, writes what was read,
 // and reads it again.
 func TestRealDocuments(t *testing.T) {
+	t.Parallel()
 	corpus := os.Getenv("FILEBUS_CORPUS")
 	if corpus == "" {
 		t.Skip("FILEBUS_CORPUS names no folder with real documents")

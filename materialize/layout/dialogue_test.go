@@ -7,6 +7,7 @@ import (
 )
 
 func TestDialogueExample(t *testing.T) {
+	t.Parallel()
 	text := docExample(t, "dialogue", "retry-policy.dialogue.md")
 	got, found := parseDialogueHead(text)
 	want := DialogueHead{
@@ -26,6 +27,7 @@ func TestDialogueExample(t *testing.T) {
 }
 
 func TestDialogueHeads(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text  string
 		want  DialogueHead
@@ -48,6 +50,7 @@ func TestDialogueHeads(t *testing.T) {
 }
 
 func TestDialogueProblems(t *testing.T) {
+	t.Parallel()
 	_, problems := parseOne(t, dialogues, "s/expert-pool.json",
 		[]byte("{\n  \"experts\": [\n    {\"name\": \"Muffin\"\n  ]\n}\n"))
 	want := []string{"s/expert-pool.json:4: invalid character ']' after object key:value pair"}

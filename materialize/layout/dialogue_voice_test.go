@@ -9,6 +9,7 @@ import (
 )
 
 func TestTurnVoice(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		path  string
 		want  voice
@@ -45,6 +46,7 @@ func spokenLines(path string, text []byte) []string {
 }
 
 func TestSpokenDocument(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("testdata/turns/exports.dialogue.md")
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +64,7 @@ func TestSpokenDocument(t *testing.T) {
 }
 
 func TestSpoken(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		path, text string
 		want       []string

@@ -54,6 +54,7 @@ func hasWord(text, word string) bool {
 }
 
 func TestCutExample(t *testing.T) {
+	t.Parallel()
 	page := "# Page\n\n````markdown file=a.md\n# A\n\n```\ncode\n```\n````\n\n````json file=b.json\n{}\n"
 	tests := []struct {
 		file, want string

@@ -12,6 +12,7 @@ import (
 )
 
 func TestFactWord(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ value, want string }{
 		{"high", "high"}, {"**High**", "high"}, {"must_have", "must_have"}, {"In Progress", "in_progress"},
 		{"medium (was high)", "medium"}, {"low\nmore", "low"}, {"🔴 critical!", "critical"}, {"größer", "größer"},
@@ -25,6 +26,7 @@ func TestFactWord(t *testing.T) {
 }
 
 func TestFactLine(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ value, want string }{
 		{" a  b ", "a b"}, {"`agent-1`", "agent-1"}, {"a\nb", "a"}, {"a\tb\x00c", "a b c"}, {"a\xffb", "a\ufffdb"}, {"", ""},
 		{strings.Repeat("é", 60), strings.Repeat("é", 50)},
@@ -37,6 +39,7 @@ func TestFactLine(t *testing.T) {
 }
 
 func TestFactTask(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ value, want string }{
 		{"task-003", "task-003"}, {"`TASK-V01`", "TASK-V01"}, {"BUILD-001", "BUILD-001"}, {"", ""}, {"none", ""},
 		{"2026-01-01", ""}, {"review of task-3", ""}, {"task-1, task-2", ""}, {"003", ""},
@@ -49,6 +52,7 @@ func TestFactTask(t *testing.T) {
 }
 
 func TestFactText(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		value string
 		max   int
@@ -69,6 +73,7 @@ func TestFactText(t *testing.T) {
 }
 
 func TestParseList(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		value string
 		want  []string
@@ -95,6 +100,7 @@ func TestParseList(t *testing.T) {
 }
 
 func TestFormatList(t *testing.T) {
+	t.Parallel()
 	tests := [][]string{nil, {"a"}, {"a", "b c"}, {"a, b", "c"}, {"{a,b}", "c"}}
 	for _, items := range tests {
 		text := "[" + markdown.FormatList(items) + "]"
@@ -105,6 +111,7 @@ func TestFormatList(t *testing.T) {
 }
 
 func TestParseItems(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		value  string
 		want   []string
@@ -128,6 +135,7 @@ func TestParseItems(t *testing.T) {
 }
 
 func TestFactsOfTypedViews(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name      string
 		got, want Facts

@@ -30,6 +30,7 @@ func namesOfFields[T any](fields []Field[T]) string {
 }
 
 func TestFieldSelections(t *testing.T) {
+	t.Parallel()
 	issues := IssueFields()
 	for _, test := range []struct{ what, got, want string }{
 		{"inputs of an issue", namesOfFields(issues.Inputs()),
@@ -49,6 +50,7 @@ func TestFieldSelections(t *testing.T) {
 }
 
 func TestFieldIsList(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name           string
 		isList, commas bool
@@ -66,6 +68,7 @@ func TestFieldIsList(t *testing.T) {
 
 // TestFieldPut puts values into all kinds of fields and gets them back.
 func TestFieldPut(t *testing.T) {
+	t.Parallel()
 	var k Knowledge
 	put := func(name string, values ...string) {
 		f := KnowledgeFields().field(name)
@@ -94,6 +97,7 @@ func TestFieldPut(t *testing.T) {
 // TestFieldWith gives issues one more field, which must be read, written, and be
 // unknown to the table that it was made from.
 func TestFieldWith(t *testing.T) {
+	t.Parallel()
 	var noun string
 	with := IssueFields().With(Field[Issue]{Name: "Noun", text: func(*Issue) *string { return &noun },
 		Flag: "noun"})
@@ -110,6 +114,7 @@ func TestFieldWith(t *testing.T) {
 }
 
 func TestFieldComplete(t *testing.T) {
+	t.Parallel()
 	i := Issue{Priority: "low"}
 	IssueFields().Complete(&i)
 	if diff := cmp.Diff(Issue{Priority: "low", Source: "generated", Complexity: "normal"}, i); diff != "" {
@@ -118,6 +123,7 @@ func TestFieldComplete(t *testing.T) {
 }
 
 func TestFieldClean(t *testing.T) {
+	t.Parallel()
 	i := Issue{
 		Type: " Dark Mode\n", Priority: "HIGH", Summary: "two\n lines", Details: "one\r\n\r\ntwo  \n\n",
 		Criteria: []string{" a\nb ", " "}, TaskRef: " 003 ", Status: " as it is ",
@@ -142,6 +148,7 @@ func TestFieldClean(t *testing.T) {
 }
 
 func TestFieldWrong(t *testing.T) {
+	t.Parallel()
 	right := Issue{Type: "dark-mode_2", Priority: "low", Loop: "12", Source: "user"}
 	for _, test := range []struct {
 		label             string
@@ -169,6 +176,7 @@ func TestFieldWrong(t *testing.T) {
 }
 
 func TestFieldMissing(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		issue Issue
 		want  string
@@ -184,6 +192,7 @@ func TestFieldMissing(t *testing.T) {
 }
 
 func TestFieldSet(t *testing.T) {
+	t.Parallel()
 	issue := "### ISSUE-1\n\n| Field | Value |\n|-------|-------|\n| Status | pending |\n\n**Criteria**:\n- a\n- b\n\n**Details**:\nd\n"
 	for _, test := range []struct {
 		label string
@@ -209,6 +218,7 @@ func TestFieldSet(t *testing.T) {
 
 // A field that is set twice takes no text away that stands below the heading.
 func TestSetKeepsIntroduction(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"## L\n\nIntro text.\n\n**Lesson:** x\n", "## L\nIntro text.\n**Lesson:** x\n", "## L\n\nIntro text.\n",
 		"## L\r\n\r\nIntro text.\r\n\r\n**Context:** y\r\n**Lesson:** x\r\n",
@@ -226,6 +236,7 @@ func TestSetKeepsIntroduction(t *testing.T) {
 }
 
 func TestExtraValue(t *testing.T) {
+	t.Parallel()
 	extra := []Property{{"Assignee", "muffin"}, {"assignee", "scone"}}
 	for name, want := range map[string]string{"ASSIGNEE": "muffin", "Reporter": ""} {
 		if got := ExtraValue(extra, name); got != want {

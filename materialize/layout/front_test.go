@@ -12,6 +12,7 @@ import (
 )
 
 func TestFrontFacts(t *testing.T) {
+	t.Parallel()
 	many := strings.Repeat("x, ", 10_000)
 	for front, want := range map[string]layout.Facts{
 		"---\ntitle: A stuck lock\ntags: [Locks, '#bbolt', two words]\nseverity: HIGH\ntype: Gotcha\nproject: filebus\nstatus: Open\nrelated:\n  - docs/a.md\n  - note/b\n---\n": {

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 // and compares what was found, and what was reported, with the file of the same
 // name and ".golden". A new golden file is written when GOLDEN is set; review it.
 func TestSingleGolden(t *testing.T) {
+	t.Parallel()
 	root := filepath.Join("testdata", "single")
 	kinds := make(map[record.Kind]int)
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestParseHandoffJSON(t *testing.T) {
+	t.Parallel()
 	full := layout.Handoff{
 		Outcome: "partial", Summary: "Half",
 		Files: []layout.HandoffFile{
@@ -51,6 +52,7 @@ func TestParseHandoffJSON(t *testing.T) {
 }
 
 func TestFailedMarkers(t *testing.T) {
+	t.Parallel()
 	for _, p := range append(layout.Profiles(), layout.ProfileBelow("work")) {
 		if got, want := p.FailedMarkers(), p.Name == "orchestrator"; got != want {
 			t.Errorf("%s: FailedMarkers() = %t, want %t", p.Name, got, want)

@@ -30,6 +30,7 @@ func fullHandoff() Handoff {
 }
 
 func TestHandoffYAMLKeepsEverything(t *testing.T) {
+	t.Parallel()
 	want := fullHandoff()
 	text := appendHandoffYAML([]byte("before\n"), want)
 	section, _ := strings.CutPrefix(string(text), "before\n")
@@ -41,6 +42,7 @@ func TestHandoffYAMLKeepsEverything(t *testing.T) {
 }
 
 func TestHandoffTableKeepsItsFields(t *testing.T) {
+	t.Parallel()
 	full := fullHandoff()
 	got, problems := ParseHandoff(appendHandoff(nil, full))
 	want := Handoff{
@@ -58,6 +60,7 @@ func TestHandoffTableKeepsItsFields(t *testing.T) {
 }
 
 func TestAppendHandoffKeepsItsArgument(t *testing.T) {
+	t.Parallel()
 	h := Handoff{Blockers: []string{"a<br>b", "c"}, Files: []HandoffFile{{Path: "x<br>y"}}}
 	appendHandoff(nil, h)
 	if want := []string{"a<br>b", "c"}; !cmp.Equal(h.Blockers, want) || h.Files[0].Path != "x<br>y" {
@@ -66,6 +69,7 @@ func TestAppendHandoffKeepsItsArgument(t *testing.T) {
 }
 
 func TestEmptyHandoffs(t *testing.T) {
+	t.Parallel()
 	const table = "## Handoff\n\n| Field | Value |\n|-------|-------|\n| Outcome | None |\n| Summary | None |\n" +
 		"| Files Changed | None |\n| Blockers | None |\n| Patterns Discovered | None |\n| Gotchas | None |\n"
 	if got := string(appendHandoff(nil, Handoff{})); got != table {
@@ -83,6 +87,7 @@ func TestEmptyHandoffs(t *testing.T) {
 }
 
 func TestHandoffForms(t *testing.T) {
+	t.Parallel()
 	files := func(paths ...string) (list []HandoffFile) {
 		for _, path := range paths {
 			list = append(list, HandoffFile{Path: path})
@@ -128,6 +133,7 @@ func TestHandoffForms(t *testing.T) {
 }
 
 func TestHandoffProblemLines(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text string
 		line int
@@ -148,6 +154,7 @@ func TestHandoffProblemLines(t *testing.T) {
 }
 
 func TestHandoffCheck(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		handoff Handoff
 		want    []string
@@ -168,6 +175,7 @@ func TestHandoffCheck(t *testing.T) {
 }
 
 func TestCutYAMLFence(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text, inside, info string
 		before             int

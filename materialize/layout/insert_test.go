@@ -39,6 +39,7 @@ func newEntry(format Aggregate, n int) Entry {
 // TestInsertMany grows a file of each format from nothing, reading it back after
 // each entry: none is lost, all read without errors, and no blank lines pile up.
 func TestInsertMany(t *testing.T) {
+	t.Parallel()
 	const n = 40
 	for name, format := range goldenFormats() {
 		t.Run(name, func(t *testing.T) {
@@ -62,6 +63,7 @@ func TestInsertMany(t *testing.T) {
 // TestInsertKeepsGolden puts an entry into each golden file: the entries there
 // keep their bytes, and only whole lines are added.
 func TestInsertKeepsGolden(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{
 		"good-issue_queue.md", "malformed-issue_queue.md", "crlf-issue_queue.md", "good-task_queue.md", "malformed-task_queue.md",
 		"good-knowledge_graph.md", "malformed-knowledge_graph.md", "good-lessons.md", "malformed-lessons.md",
@@ -113,6 +115,7 @@ func lostLines(text, after string) string {
 // TestSettersChangeOneLine sets a field in every entry of the golden files: one
 // line differs or is added; in JSON a comma may change one more.
 func TestSettersChangeOneLine(t *testing.T) {
+	t.Parallel()
 	setters := map[string]func(text []byte, field, value string) []byte{
 		"good-issue_queue.md": setOf(issueFields), "crlf-issue_queue.md": setOf(issueFields),
 		"good-knowledge_graph.md": setOf(knowledgeFields), "good-lessons.md": setOf(lessonFields),
@@ -149,6 +152,7 @@ func changedLines(before, after []byte) int {
 }
 
 func TestSpliceEntry(t *testing.T) {
+	t.Parallel()
 	entry := func(text string) Part {
 		return Part{Entry: &Entry{Kind: record.KindIssue, ID: text, Text: []byte(text)}}
 	}
@@ -184,6 +188,7 @@ func TestSpliceEntry(t *testing.T) {
 }
 
 func TestIsSectionTitle(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		heading string
 		want    bool

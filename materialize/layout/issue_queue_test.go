@@ -7,6 +7,7 @@ import (
 )
 
 func TestIssueQueueInsert(t *testing.T) {
+	t.Parallel()
 	entry := "### ISSUE-9\n\n**Summary:** new\n\n---\n"
 	runInserts(t, issueQueue, []insertCase{
 		{"empty file", "", "ISSUE-9", entry, "# Issue Queue\n\n" + entry, []string{"ISSUE-9"}},
@@ -29,6 +30,7 @@ func TestIssueQueueInsert(t *testing.T) {
 }
 
 func TestIssueQueueDocument(t *testing.T) {
+	t.Parallel()
 	f, errs := checkAggregate(t, issueQueue, "issue_queue.md", docExample(t, "issue-queue", "issue_queue.md"))
 	var got []string
 	for _, e := range f.Entries() {
@@ -53,6 +55,7 @@ func TestIssueQueueDocument(t *testing.T) {
 // TestIssueQueueCanonical holds the writer to the form that the file-based
 // communication document shows.
 func TestIssueQueueCanonical(t *testing.T) {
+	t.Parallel()
 	want := `### ISSUE-20251212-001
 
 | Field | Value |
@@ -87,6 +90,7 @@ Forms lack CSRF tokens, vulnerable to cross-site attacks.
 }
 
 func TestCutEntryID(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ heading, id, title string }{
 		{"ISSUE-20260114-001", "ISSUE-20260114-001", ""},
 		{"ISSUE-1: Title", "ISSUE-1", "Title"},

@@ -24,6 +24,7 @@ func fullIssue() Issue {
 }
 
 func TestIssueRoundTrip(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		change func(*Issue)
@@ -57,6 +58,7 @@ func TestIssueRoundTrip(t *testing.T) {
 }
 
 func TestAppendIssue(t *testing.T) {
+	t.Parallel()
 	got := string(issueFields.Append([]byte("before\n"), Issue{
 		ID: "ISSUE-20260114-001", Status: "pending", Type: "bug", Priority: "low", Summary: "One\n two",
 		Details: "Text.\r\n\r\n## More", Criteria: []string{"works", ""}, Files: []string{"a.go"},
@@ -90,6 +92,7 @@ Text.
 }
 
 func TestParseIssueEmpty(t *testing.T) {
+	t.Parallel()
 	issue, errs := parseEntry(issueFields, nil)
 	if diff := cmp.Diff(Issue{}, issue); diff != "" || len(errs) != 1 {
 		t.Errorf("parseEntry(issueFields, nil) = %+v with errors %v, want none and one", issue, errs)
@@ -97,6 +100,7 @@ func TestParseIssueEmpty(t *testing.T) {
 }
 
 func TestIssueStatus(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ text, want string }{
 		{"pending", "pending"}, {"Completed", "complete"}, {"**done**", "complete"}, {"In Progress", "in_progress"},
 		{"in-progress (since Monday)", "in_progress"}, {"Won't Fix", "wont_fix"}, {"wontfix", "wont_fix"},
@@ -116,6 +120,7 @@ func TestIssueStatus(t *testing.T) {
 }
 
 func TestPriorities(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"P1": "high", "🔴 High": "high", "**p0**": "critical", "urgent": "critical", "P4": "backlog", "7": "7", "🔴": "🔴",
 		"not high": "not_high", "": "",
@@ -127,6 +132,7 @@ func TestPriorities(t *testing.T) {
 }
 
 func TestSetIssueField(t *testing.T) {
+	t.Parallel()
 	table := "### ISSUE-1\n\n| Field  | Value   |\n|--------|---------|\n|Status|pending|\n| Priority  |  low  | \n| Loop |  |\n\n**Summary:** s\n"
 	bullets := "### ISSUE-1\r\n\r\n- **Status**: pending\r\n- **Type**: bug\r\n\r\n**Summary:** s\r\n**Files:**\r\n- a\r\n- b\r\n"
 	runSets(t, setOf(issueFields), []setCase{
@@ -157,6 +163,7 @@ func TestSetIssueField(t *testing.T) {
 }
 
 func TestSetIssueBlock(t *testing.T) {
+	t.Parallel()
 	head := "### ISSUE-1\n\n| Status | a |\n\n**Summary:** s\n"
 	details := func(text []byte, _, value string) []byte { return issueFields.Set(text, "Details", value) }
 	runSets(t, details, []setCase{
@@ -186,6 +193,7 @@ func TestSetIssueBlock(t *testing.T) {
 }
 
 func TestDropIssueField(t *testing.T) {
+	t.Parallel()
 	drop := func(text []byte, field, _ string) []byte { return issueFields.Set(text, field) }
 	runSets(t, drop, []setCase{
 		{"row", "### ISSUE-1\n| Status | a |\n| Claimed By | b |\n| Loop | 1 |\n", "claimed by", "", "### ISSUE-1\n| Status | a |\n| Loop | 1 |\n"},

@@ -8,6 +8,7 @@ import (
 )
 
 func TestSetJournalField(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ text, key, value, want string }{
 		{"# Task: A\n\n## Metadata\n- Status: in_progress\n- Started: x\n\n## Notes\n", "Status", "completed",
 			"# Task: A\n\n## Metadata\n- Status: completed\n- Started: x\n\n## Notes\n"},
@@ -40,6 +41,7 @@ func TestSetJournalField(t *testing.T) {
 }
 
 func TestSetHandoff(t *testing.T) {
+	t.Parallel()
 	section := []byte("## Handoff\n\nnew\n")
 	tests := []struct{ text, want string }{
 		{"# Task: A\n", "# Task: A\n\n## Handoff\n\nnew\n"},
@@ -60,6 +62,7 @@ func TestSetHandoff(t *testing.T) {
 }
 
 func TestJournalID(t *testing.T) {
+	t.Parallel()
 	for task, want := range map[string]string{"003": "task-003", "task-003": "task-003", "TASK-V01": "task-TASK-V01"} {
 		if got := JournalID(task); got != want {
 			t.Errorf("JournalID(%q) = %q, want %q", task, got, want)
@@ -94,6 +97,7 @@ func FuzzJournalEdit(f *testing.F) {
 // TestHandoffText writes handoffs as a table where that holds all they say, and else
 // as YAML; either is read back as it was.
 func TestHandoffText(t *testing.T) {
+	t.Parallel()
 	plain := Handoff{
 		Outcome: "complete", Summary: "Done.", Files: []HandoffFile{{Path: "a.go"}},
 		Patterns: []HandoffPattern{{Pattern: "p"}}, Gotchas: []HandoffGotcha{{Issue: "g"}},
@@ -125,6 +129,7 @@ func TestHandoffText(t *testing.T) {
 
 // TestSetHandoffSubsections replaces a handoff, and leaves the sections below it.
 func TestSetHandoffSubsections(t *testing.T) {
+	t.Parallel()
 	const text = "# Task: A\n\n## Handoff\n\nold\n\n### Own notes\nn\n"
 	got := string(SetHandoff([]byte(text), []byte("## Handoff\n\nnew\n")))
 	if want := "# Task: A\n\n## Handoff\n\nnew\n\n### Own notes\nn\n"; got != want {

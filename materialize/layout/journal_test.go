@@ -13,6 +13,7 @@ import (
 )
 
 func TestJournalExample(t *testing.T) {
+	t.Parallel()
 	text := docExample(t, "journal", "task-003.md")
 	got, problems := ParseJournal(text)
 	if len(problems) > 0 {
@@ -46,6 +47,7 @@ func TestJournalExample(t *testing.T) {
 }
 
 func TestJournalYAMLExample(t *testing.T) {
+	t.Parallel()
 	text := docExample(t, "journal", "task-004.md")
 	j, problems := ParseJournal(text)
 	if len(problems) > 0 || j.Handoff == nil {
@@ -75,6 +77,7 @@ func TestJournalYAMLExample(t *testing.T) {
 }
 
 func TestJournalFacts(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, text string
 		want       Facts
@@ -108,6 +111,7 @@ func TestJournalFacts(t *testing.T) {
 }
 
 func TestJournalProblems(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text string
 		want []string
@@ -134,6 +138,7 @@ func TestJournalProblems(t *testing.T) {
 }
 
 func TestAppendProgress(t *testing.T) {
+	t.Parallel()
 	entry := Progress{"10:00", "Ran\nthe tests"}
 	const line = "- [10:00] Ran the tests"
 	tests := []struct{ name, text, want string }{
@@ -164,6 +169,7 @@ func TestAppendProgress(t *testing.T) {
 }
 
 func TestHandoffSection(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text, want string
 		ok         bool
@@ -183,6 +189,7 @@ func TestHandoffSection(t *testing.T) {
 }
 
 func TestProgressForms(t *testing.T) {
+	t.Parallel()
 	text := "## Progress Log\n\n- [09:00] a\n* b\n  more\n- [x](y.md) link\n-\n\nstray\n"
 	j, _ := ParseJournal([]byte(text))
 	want := []Progress{{"09:00", "a"}, {"", "b more"}, {"", "[x](y.md) link stray"}}

@@ -8,6 +8,7 @@ import (
 )
 
 func TestKnowledgeForms(t *testing.T) {
+	t.Parallel()
 	k := Knowledge{ID: "gotcha-001", Type: "gotcha", Tags: []string{"a"}, Content: "Keep it short", Created: "2026-03-02"}
 	for path, isLesson := range map[string]bool{
 		".claude/knowledge_graph.md": false, ".claude/knowledge_graph.json": false, ".claude/lessons/x.md": true,
@@ -31,6 +32,7 @@ func TestKnowledgeForms(t *testing.T) {
 }
 
 func TestNodeSet(t *testing.T) {
+	t.Parallel()
 	long := strings.TrimSpace(strings.Repeat("many words ", 12))
 	short := strings.TrimSpace(strings.Repeat("many words ", 9)) + "…"
 	for _, test := range []struct{ label, text, field, value, want string }{
@@ -59,6 +61,7 @@ func TestNodeSet(t *testing.T) {
 }
 
 func TestSetComponent(t *testing.T) {
+	t.Parallel()
 	const table = "## Context Map\n\n| Component | Notes |\n|---|---|\n| src/a/ | n |\n"
 	for _, test := range []struct {
 		label, text string

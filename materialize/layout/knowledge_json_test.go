@@ -21,6 +21,7 @@ func setNode(text []byte, key, value string) []byte {
 }
 
 func TestKnowledgeNodeRoundTrip(t *testing.T) {
+	t.Parallel()
 	tests := []knowledgeNode{
 		{ID: "task-003", Type: "task", Tags: []string{"http", "a,b"}, Summary: "A <b> & \"c\"\nd", File: "journal/task-003.md",
 			Created: "2026-02-03", Connections: []string{"gotcha-001"}},
@@ -39,6 +40,7 @@ func TestKnowledgeNodeRoundTrip(t *testing.T) {
 }
 
 func TestAppendKnowledgeNode(t *testing.T) {
+	t.Parallel()
 	got := string(nodeFields.Append([]byte("before"), Knowledge{ID: "a-1", Type: "task", Content: "a & b"}))
 	want := "before{\n  \"id\": \"a-1\",\n  \"type\": \"task\",\n  \"tags\": [],\n  \"summary\": \"a & b\"\n}"
 	if got != want {
@@ -47,6 +49,7 @@ func TestAppendKnowledgeNode(t *testing.T) {
 }
 
 func TestParseKnowledgeNode(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ text, id, err string }{
 		{`{"id": "a"}`, "a", ""},
 		{`{"id": "a", "tags": [1]}`, "a", `node "a": tags is an array of other things`},
@@ -71,6 +74,7 @@ func TestParseKnowledgeNode(t *testing.T) {
 }
 
 func TestKnowledgeJSONErrors(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ text, want string }{
 		{"", ""},
 		{" \n", ""},
@@ -94,6 +98,7 @@ func TestKnowledgeJSONErrors(t *testing.T) {
 }
 
 func TestKnowledgeJSONInsert(t *testing.T) {
+	t.Parallel()
 	node := "{\n  \"id\": \"n\",\n  \"tags\": [\n    \"a\"\n  ]\n}"
 	indented := "    {\n      \"id\": \"n\",\n      \"tags\": [\n        \"a\"\n      ]\n    }"
 	const compact = `{"id":"n","tags":["a"]}`
@@ -121,6 +126,7 @@ func TestKnowledgeJSONInsert(t *testing.T) {
 }
 
 func TestKnowledgeJSONInsertBroken(t *testing.T) {
+	t.Parallel()
 	f, _ := knowledgeJSON{}.Parse("g.json", []byte("{broken"))
 	out := knowledgeJSON{}.Insert(f, Entry{ID: "n", Text: []byte(`{"id": "n"}`)})
 	if got, want := string(out.Append(nil)), "{broken\n\n{\"id\": \"n\"}\n"; got != want || len(out.Entries()) != 1 {
@@ -129,6 +135,7 @@ func TestKnowledgeJSONInsertBroken(t *testing.T) {
 }
 
 func TestSetKnowledgeNodeField(t *testing.T) {
+	t.Parallel()
 	node := "{\n  \"id\": \"a\",\n  \"tags\": [\"x\"],\n  \"weight\": 1.50\n}"
 	runSets(t, setNode, []setCase{
 		{"string", node, "id", "b \"c\"", strings.Replace(node, `"a"`, `"b \"c\""`, 1)},
@@ -143,6 +150,7 @@ func TestSetKnowledgeNodeField(t *testing.T) {
 }
 
 func TestKnowledgeJSONDocument(t *testing.T) {
+	t.Parallel()
 	text := docExample(t, "knowledge-graph", "knowledge_graph.json")
 	f, errs := checkAggregate(t, knowledgeJSON{}, "knowledge_graph.json", text)
 	var got []string
@@ -183,6 +191,7 @@ func FuzzKnowledgeJSONInsert(f *testing.F) {
 // TestScanGraphDeep checks that depth costs neither stack nor a panic, and that
 // what encoding/json refuses is an error.
 func TestScanGraphDeep(t *testing.T) {
+	t.Parallel()
 	for _, depth := range []int{100, 9_000, 20_000} {
 		text := `{"nodes": [{"id": "a", "x": ` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `}]}`
 		graph, err := scanGraph([]byte(text))

@@ -9,6 +9,7 @@ import (
 )
 
 func TestKnowledgeLinks(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, fields string
 		want         []record.Link
@@ -40,6 +41,7 @@ func TestKnowledgeLinks(t *testing.T) {
 }
 
 func TestAddAndDropKnowledgeLink(t *testing.T) {
+	t.Parallel()
 	supersedes := record.Link{Type: LinkSupersedes, Target: "knowledge/pattern-001"}
 	tests := []struct{ name, text, added, dropped string }{
 		{"none yet", "### p-1\n- Content: c\n", "### p-1\n- Content: c\n- Links: supersedes pattern-001\n", "### p-1\n- Content: c\n- Links:\n"},
@@ -64,6 +66,7 @@ func TestAddAndDropKnowledgeLink(t *testing.T) {
 }
 
 func TestLessonLink(t *testing.T) {
+	t.Parallel()
 	l := record.Link{Type: LinkSupersedes, Target: "knowledge/lessons/a.md#b"}
 	for _, text := range []string{
 		"### T\n**Lesson:** Two\nlines.\n**Tags:** a\n", "### T\n**Date:** 2026-01-01\n**Lesson:** x\n**Contradicts:** gotcha-2\n**Links:** gotcha-1\n",
@@ -84,6 +87,7 @@ func TestLessonLink(t *testing.T) {
 var linked = knowledgeTable{knowledgeFields}
 
 func TestKnowledgeNodeLinks(t *testing.T) {
+	t.Parallel()
 	text := []byte(`{"id": "a", "connections": ["b", "c"], "links": [{"type": "contradicts", "target": "c"}, {"type": "odd", "target": "d"}]}`)
 	node, err := parseNode(text)
 	if err != nil {
@@ -112,6 +116,7 @@ func TestKnowledgeNodeLinks(t *testing.T) {
 }
 
 func TestAddComponentColumn(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, text, want string }{
 		{"table", "## Context Map\n\n| Component | Notes |\n|---|---|\n| a | n |\n| b\n\nText\n",
 			"## Context Map\n\n| Component | Notes | Location |\n|---|---|----------|\n| a | n | |\n| b |  | |\n\nText\n"},
@@ -131,6 +136,7 @@ func TestAddComponentColumn(t *testing.T) {
 }
 
 func TestParseLinkType(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"Supersede": LinkSupersedes, "replaces": LinkSupersedes, "contradict": "contradicts", "See also": LinkRelatesTo,
 		"derived": "derived-from", "Derives_From": "derived-from", "replaced by": LinkSupersededBy, "superseded-by": LinkSupersededBy,
@@ -146,6 +152,7 @@ func TestParseLinkType(t *testing.T) {
 
 // TestDropLinkOfSeveral leaves the other items of a list as they were written.
 func TestDropLinkOfSeveral(t *testing.T) {
+	t.Parallel()
 	const text = "### p-1\n- Links:\n  - gotcha-1\n  - see the wiki\n  - supersedes pattern-001\n"
 	l := record.Link{Type: LinkSupersedes, Target: "knowledge/pattern-001"}
 	want := "### p-1\n- Links:\n  - gotcha-1\n  - see the wiki\n"
@@ -161,6 +168,7 @@ func TestDropLinkOfSeveral(t *testing.T) {
 // TestNodeLinkUnchanged adds and drops links where there is nothing to do, and adds
 // one whose target is connected already.
 func TestNodeLinkUnchanged(t *testing.T) {
+	t.Parallel()
 	related := record.Link{Type: LinkRelatesTo, Target: "knowledge/b"}
 	superseded := record.Link{Type: LinkSupersededBy, Target: "knowledge/b"}
 	for _, test := range []struct {

@@ -7,6 +7,7 @@ import (
 )
 
 func TestKnowledgeRoundTrip(t *testing.T) {
+	t.Parallel()
 	tests := []Knowledge{
 		{ID: "pattern-001", Type: "pattern", Tags: []string{"go", "two words", "a, b"}, Content: "One line: with colon",
 			Source: "task-003", Confidence: "high"},
@@ -32,6 +33,7 @@ func TestKnowledgeRoundTrip(t *testing.T) {
 // TestAppendKnowledge holds the writer to the form that the file-based
 // communication document shows.
 func TestAppendKnowledge(t *testing.T) {
+	t.Parallel()
 	want := `### pattern-001
 - Type: pattern
 - Tags: [react, state, hooks]
@@ -50,6 +52,7 @@ func TestAppendKnowledge(t *testing.T) {
 }
 
 func TestCutKnowledgeID(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		heading, id, title string
 		ok                 bool
@@ -74,6 +77,7 @@ func TestCutKnowledgeID(t *testing.T) {
 }
 
 func TestSetKnowledgeField(t *testing.T) {
+	t.Parallel()
 	text := "### pattern-1\n- Type: pattern\n- Content: a\n  b\n\n  c\n- Confidence: low\n"
 	runSets(t, setOf(knowledgeFields), []setCase{
 		{"word", text, "Confidence", "high", "### pattern-1\n- Type: pattern\n- Content: a\n  b\n\n  c\n- Confidence: high\n"},
@@ -87,6 +91,7 @@ func TestSetKnowledgeField(t *testing.T) {
 }
 
 func TestKnowledgeGraphInsert(t *testing.T) {
+	t.Parallel()
 	text := "# Knowledge Graph\n\n## Patterns\n\n### pattern-001\n- Type: pattern\n\n## Gotchas\n\n### gotcha-001\n- Type: gotcha\n"
 	pattern, gotcha := "### pattern-002\n- Type: pattern\n", "### gotcha-002\n- Type: Gotcha\n"
 	runInserts(t, knowledgeGraph, []insertCase{
@@ -107,6 +112,7 @@ func TestKnowledgeGraphInsert(t *testing.T) {
 }
 
 func TestKnowledgeGraphDocument(t *testing.T) {
+	t.Parallel()
 	f, errs := checkAggregate(t, knowledgeGraph, "knowledge_graph.md", docExample(t, "knowledge-graph", "knowledge_graph.md"))
 	var got []string
 	for _, e := range f.Entries() {

@@ -8,6 +8,7 @@ import (
 )
 
 func TestLaneOf(t *testing.T) {
+	t.Parallel()
 	for origin, want := range map[string]string{
 		"a1b2c3d4e5f60718293a4b5c6d7e8f90": "a1b2c",
 		"0123456789abcdef0123456789abcdef": "cdef0", // abcde and bcdef are words
@@ -23,6 +24,7 @@ func TestLaneOf(t *testing.T) {
 }
 
 func TestCutLane(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ id, numbered, lane string }{
 		{"ISSUE-20261124-003-a1b2c", "ISSUE-20261124-003", "a1b2c"},
 		{"run-2026-11-24-001-f0000", "run-2026-11-24-001", "f0000"},
@@ -47,6 +49,7 @@ func TestCutLane(t *testing.T) {
 
 // TestLanes reads ids with a lane where layouts tell ids from other text.
 func TestLanes(t *testing.T) {
+	t.Parallel()
 	for given, want := range map[string]string{"003-a1b2c": "task-003-a1b2c", "sub/3-a1b2c": "sub/task-3-a1b2c", "003-added": "003-added"} {
 		if got := layout.TaskID(given); got != want {
 			t.Errorf("TaskID(%q) = %q, want %q", given, got, want)

@@ -7,6 +7,7 @@ import (
 )
 
 func TestLessonRoundTrip(t *testing.T) {
+	t.Parallel()
 	tests := []Knowledge{
 		{Title: "Rename after sync", Type: "lesson", Created: "2026-03-01", Context: "A crash test", Content: "Sync first.",
 			Tags: []string{"files", "fsync"}},
@@ -28,6 +29,7 @@ func TestLessonRoundTrip(t *testing.T) {
 }
 
 func TestAppendLesson(t *testing.T) {
+	t.Parallel()
 	want := `### Rename after sync
 **Date:** 2026-03-01
 **Context:** A crash test
@@ -45,6 +47,7 @@ func TestAppendLesson(t *testing.T) {
 }
 
 func TestSetLessonField(t *testing.T) {
+	t.Parallel()
 	text := "### A\n**Date:** 2026-03-01\n**Lesson:** a\nb\n**Tags:** x, y\n\n"
 	runSets(t, setOf(lessonFields), []setCase{
 		{"tags", text, "Tags", "z", "### A\n**Date:** 2026-03-01\n**Lesson:** a\nb\n**Tags:** z\n\n"},
@@ -54,6 +57,7 @@ func TestSetLessonField(t *testing.T) {
 }
 
 func TestLessonsInsert(t *testing.T) {
+	t.Parallel()
 	entry := "### B\n**Lesson:** b\n"
 	runInserts(t, lessons, []insertCase{
 		{"empty file", "", "", entry, "# Lessons\n\n" + entry, []string{"file.md#b"}},
@@ -65,6 +69,7 @@ func TestLessonsInsert(t *testing.T) {
 }
 
 func TestLessonsDocument(t *testing.T) {
+	t.Parallel()
 	const path = "lessons/storage/entries.md"
 	f, errs := checkAggregate(t, lessons, path, docExample(t, "lessons", path))
 	var got []string
@@ -81,6 +86,7 @@ func TestLessonsDocument(t *testing.T) {
 }
 
 func TestLessonsBadPath(t *testing.T) {
+	t.Parallel()
 	for _, path := range []string{"/abs.md", "a//b.md", "a\x00.md"} {
 		f, errs := lessons.Parse(path, []byte("### A\n**Lesson:** a\n"))
 		if len(f.Entries()) != 0 || len(errs) != 1 {

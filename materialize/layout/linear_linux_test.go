@@ -168,6 +168,7 @@ func tooFast(read func(text []byte), text func(n int) string, length int) (bool,
 
 // TestWorkIsMeasured holds that the measure tells a square from a line.
 func TestWorkIsMeasured(t *testing.T) {
+	t.Parallel()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	sum := 0

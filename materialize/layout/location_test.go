@@ -11,6 +11,7 @@ import (
 )
 
 func TestRecognize(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		path string
 		kind record.Kind
@@ -127,6 +128,7 @@ func TestRecognize(t *testing.T) {
 }
 
 func TestRecognizeFacts(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		path string
 		want Facts
@@ -155,6 +157,7 @@ func TestRecognizeFacts(t *testing.T) {
 }
 
 func TestPlaceParse(t *testing.T) {
+	t.Parallel()
 	path := ".claude/journal/task-003.md"
 	file, problems := Recognize(path).Parse(path, []byte("# Task: Fix login\n\n## Metadata\n- Status: completed\n"))
 	if len(problems) != 0 || len(file.Entries()) != 1 {
@@ -167,6 +170,7 @@ func TestPlaceParse(t *testing.T) {
 }
 
 func TestFactsOr(t *testing.T) {
+	t.Parallel()
 	a := Facts{Task: "a", Tags: []string{"x"}, Attributes: map[string]string{"k": "a"}}
 	b := Facts{Task: "b", Run: "r", Tags: []string{"y"}, Attributes: map[string]string{"k": "b", "l": "b"}}
 	want := Facts{Task: "a", Run: "r", Tags: []string{"x", "y"}, Attributes: map[string]string{"k": "a", "l": "b"}}
@@ -217,6 +221,7 @@ func testProfiles() []Profile {
 // TestNamesAreUnique holds that no two paths have one name, and that a name
 // leads back to its path, for every profile.
 func TestNamesAreUnique(t *testing.T) {
+	t.Parallel()
 	for _, p := range testProfiles() {
 		t.Run(p.Name, func(t *testing.T) {
 			byName := make(map[string]string)
@@ -243,6 +248,7 @@ func TestNamesAreUnique(t *testing.T) {
 }
 
 func TestWithinNamesAreUnique(t *testing.T) {
+	t.Parallel()
 	for _, p := range testProfiles() {
 		byName := make(map[string]string)
 		for _, path := range pathsOf(p) {
@@ -260,6 +266,7 @@ func TestWithinNamesAreUnique(t *testing.T) {
 }
 
 func TestRecognizeIsBounded(t *testing.T) {
+	t.Parallel()
 	for _, unit := range []string{"a/", "claude/", ".claude/journal/", "agent_tool_results/", "dialogues/", "loop-1/"} {
 		path := strings.Repeat(unit, 4000/len(unit)) + "x.md"
 		if place := Recognize(path); place.Kind == "" {

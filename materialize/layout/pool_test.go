@@ -11,6 +11,7 @@ import (
 
 // TestPoolPage reads the pool and the panel of the page and writes them again.
 func TestPoolPage(t *testing.T) {
+	t.Parallel()
 	text := docExample(t, "dialogue", "expert-pool.json")
 	pool, problem := ParsePool(text)
 	want := Pool{
@@ -35,6 +36,7 @@ func TestPoolPage(t *testing.T) {
 
 // TestForeignPool reads a pool with keys and a form that others use.
 func TestForeignPool(t *testing.T) {
+	t.Parallel()
 	pool, problem := ParsePool([]byte(`{"domain":"APIs","moderator":{"x":1},"experts":[{"role":"Architect","tier":"core","relevance":0.95}]}`))
 	want := Pool{Domain: "APIs", Experts: []Expert{{Role: "Architect", Tier: "core", Relevance: 0.95}}}
 	if diff := cmp.Diff(want, pool); diff != "" || problem != nil {
@@ -49,6 +51,7 @@ func TestForeignPool(t *testing.T) {
 
 // TestPanelShapes reads members in the forms of others, and finds what is none.
 func TestPanelShapes(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		`{"round": "round-1", "PANEL": [{"Name": "Anna 🥐", "tier": "Core", "relevance": "95%", "emoji": "🍞"}]}`: "anna/Anna//Core/0.95/🍞;",
 		"\ufeff{\"agents\":\r\n[\"Muffin (Site, eu)\", \"scone: Ops\", \"b1 - Vert\"]}":                         "muffin/Muffin/Site, eu//0/;scone//Ops//0/;b1//Vert//0/;",
@@ -83,6 +86,7 @@ func TestPanelShapes(t *testing.T) {
 
 // TestPanelEdit edits a panel, of which all else stays.
 func TestPanelEdit(t *testing.T) {
+	t.Parallel()
 	edit := PanelEdit{
 		Add: []Expert{{Name: "a"}, {Name: "new", Role: `"x" & y`}}, Retire: []string{"b", "nobody"}, Focus: "F",
 		Launched: time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC),

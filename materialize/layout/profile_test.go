@@ -8,6 +8,7 @@ import (
 )
 
 func TestParseProfile(t *testing.T) {
+	t.Parallel()
 	for _, p := range Profiles() {
 		if got, err := ParseProfile(p.Name); err != nil || got != p {
 			t.Errorf("ParseProfile(%q) = %+v, %v", p.Name, got, err)
@@ -20,6 +21,7 @@ func TestParseProfile(t *testing.T) {
 }
 
 func TestProfilePath(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		profile Profile
 		kind    record.Kind
@@ -73,6 +75,7 @@ func TestProfilePath(t *testing.T) {
 }
 
 func TestProfilePathErrors(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		profile  Profile
 		kind     record.Kind
@@ -103,6 +106,7 @@ func TestProfilePathErrors(t *testing.T) {
 // TestProfilesKnowTheirOwn holds that the plain names of a profile are those
 // of its own roots.
 func TestProfilesKnowTheirOwn(t *testing.T) {
+	t.Parallel()
 	names := map[record.Kind]string{
 		"marker": "t", "handoff": "task-1", "state": "session_state", "snapshot": "r/loop-1/f", "turn": "s/round-0/a",
 		"dialogue": "s/verdict.md", "artifact": "build/k/plan", "result": "c/x",
@@ -122,6 +126,7 @@ func TestProfilesKnowTheirOwn(t *testing.T) {
 }
 
 func TestWithin(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		profile Profile
 		path    string

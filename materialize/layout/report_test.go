@@ -7,6 +7,7 @@ import (
 )
 
 func TestReportExample(t *testing.T) {
+	t.Parallel()
 	text := docExample(t, "reports", "BUILD-007-loop-002.json")
 	got, problems := reportFacts("", text)
 	want := Facts{
@@ -20,6 +21,7 @@ func TestReportExample(t *testing.T) {
 }
 
 func TestReportShapes(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text string
 		want Facts
@@ -43,6 +45,7 @@ func TestReportShapes(t *testing.T) {
 }
 
 func TestReportProblems(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ text, want string }{
 		{"", "r.json:1: unexpected end of JSON input"},
 		{"{\n  \"a\": 1,\n  \"b\": oops\n}\n", "r.json:3: invalid character 'o' looking for beginning of value"},
@@ -62,6 +65,7 @@ func TestReportProblems(t *testing.T) {
 }
 
 func TestReportFacts(t *testing.T) {
+	t.Parallel()
 	path := ".orchestrator/reports/BUILD-007-loop-002.json"
 	file, problems := Recognize(path).Parse(path, []byte(`{"task_id": "other", "loop_number": 9, "status": "Success", "run_id": "r1", "model": "m", "summary": "Did\nit"}`))
 	want := Facts{Title: "Report on other", Task: "BUILD-007", Loop: "2", Run: "r1", Status: "complete", Summary: "Did it", Attributes: map[string]string{"model": "m"}}

@@ -17,6 +17,7 @@ func ignoreLines() cmp.Option {
 }
 
 func TestScoreboardExample(t *testing.T) {
+	t.Parallel()
 	text := docExample(t, "dialogue", "scoreboard.md")
 	got, found := ParseScoreboard(text)
 	want := Scoreboard{
@@ -40,6 +41,7 @@ func TestScoreboardExample(t *testing.T) {
 }
 
 func TestScoreboardForms(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text string
 		want Scoreboard
@@ -78,6 +80,7 @@ func TestScoreboardForms(t *testing.T) {
 }
 
 func TestAgentMarks(t *testing.T) {
+	t.Parallel()
 	b := Scoreboard{Agents: []AgentScore{{Agent: "🧁 A | B", Marks: Marks{1, 2, 3, 4}, Total: 10}}, Total: 10, HasTotal: true}
 	text := appendTotal(appendAgentMarks(nil, b.Agents), b.Total)
 	want := "| Agent | Wisdom | Consistency | Truth | Relationships | **Total** |\n|---|---|---|---|---|---|\n" +
@@ -91,6 +94,7 @@ func TestAgentMarks(t *testing.T) {
 }
 
 func TestTensionsExample(t *testing.T) {
+	t.Parallel()
 	text := docExample(t, "dialogue", "tensions.md")
 	got := ParseTensions(text)
 	want := []TensionRow{
@@ -106,6 +110,7 @@ func TestTensionsExample(t *testing.T) {
 }
 
 func TestTensionForms(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text string
 		want []TensionRow
@@ -142,6 +147,7 @@ func TestTensionForms(t *testing.T) {
 }
 
 func TestScores(t *testing.T) {
+	t.Parallel()
 	text := docExample(t, "dialogue", "scores.json")
 	got, problem := ParseScores(text)
 	want := Scores{Round: 0, Agents: []JudgedTurn{
@@ -207,6 +213,7 @@ func FuzzScores(f *testing.F) {
 }
 
 func TestMarks(t *testing.T) {
+	t.Parallel()
 	j := JudgedTurn{Agent: "muffin", Marks: Marks{1, 2, 3, 4}}
 	if got := j.Plus(Marks{Wisdom: 10, Consistency: 20, Truth: 30, Relationships: 40}); got != (Marks{11, 22,
 		33, 44}) || got.Sum() != 110 {
@@ -222,6 +229,7 @@ func TestMarks(t *testing.T) {
 }
 
 func TestTensionState(t *testing.T) {
+	t.Parallel()
 	for status, want := range map[string]string{
 		"Open": "open", "": "open", "—": "open", "OPEN": "open", "**CONDITIONAL**": "open", "🔴 Open": "open", "Reopened in R2": "open",
 		"Unresolved": "open", "ADDRESSED in R2": "addressed", "Refined": "addressed", "partially resolved": "addressed",
@@ -237,6 +245,7 @@ func TestTensionState(t *testing.T) {
 }
 
 func TestTensionID(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{"T1": "T01", "T01": "T01", "T001": "T01", "T123": "T123", "P01": "",
 		"T": "", "tension": ""} {
 		if got, ok := TensionID(text); got != want && ok || ok != (want != "") {
@@ -247,6 +256,7 @@ func TestTensionID(t *testing.T) {
 
 // TestScoreboardAbsence writes an agent that had no turn in a round.
 func TestScoreboardAbsence(t *testing.T) {
+	t.Parallel()
 	b := Scoreboard{
 		Rounds: []RoundScore{{Round: 0}, {Round: 1}},
 		Agents: []AgentScore{

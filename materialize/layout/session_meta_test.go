@@ -8,6 +8,7 @@ import (
 )
 
 func TestSessionMeta(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 3, 6, 9, 0, 0, 0, time.UTC)
 	tests := []struct {
 		text   string
@@ -72,6 +73,7 @@ func FuzzSessionMeta(f *testing.F) {
 }
 
 func TestArtifactNames(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		workflow, session, file string
 		id, path, name          string

@@ -15,6 +15,7 @@ import (
 // TestExamplesAtTheirPlaces reads the examples of the pages as the files that
 // they stand for: each is recognised, and nothing in it is reported.
 func TestExamplesAtTheirPlaces(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		page, file, path string
 		name             string
@@ -80,6 +81,7 @@ func pageRows(t *testing.T, page string) (rows [][]string) {
 
 // TestSessionTable holds the table of the page on sessions against Recognize.
 func TestSessionTable(t *testing.T) {
+	t.Parallel()
 	checked := 0
 	for _, row := range pageRows(t, "sessions")[1:] {
 		id, session := row[1], row[2]
@@ -102,6 +104,7 @@ func TestSessionTable(t *testing.T) {
 
 // TestDialogueTable holds the table of the page on dialogues against Recognize.
 func TestDialogueTable(t *testing.T) {
+	t.Parallel()
 	fill := strings.NewReplacer("{slug}", "retry", "{n}", "2", "{name}", "muffin", "{file}", "summary")
 	checked := 0
 	for _, row := range pageRows(t, "dialogue")[1:] {
@@ -122,6 +125,7 @@ func TestDialogueTable(t *testing.T) {
 
 // TestSnapshotTable holds the table of the page on snapshots against Parse.
 func TestSnapshotTable(t *testing.T) {
+	t.Parallel()
 	checked := 0
 	for _, row := range pageRows(t, "snapshots")[1:] {
 		parts := strings.Split(row[1], ", ")
@@ -140,6 +144,7 @@ func TestSnapshotTable(t *testing.T) {
 
 // TestReportKeys holds that every key that the page on reports names is read.
 func TestReportKeys(t *testing.T) {
+	t.Parallel()
 	keys := map[string]func(Facts) string{
 		"task_id": func(r Facts) string { return r.Task }, "task": func(r Facts) string { return r.Task }, "id": func(r Facts) string { return r.Task },
 		"loop_number": func(r Facts) string { return r.Loop }, "loop": func(r Facts) string { return r.Loop },

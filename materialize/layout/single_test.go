@@ -11,6 +11,7 @@ import (
 )
 
 func TestNormalizeStatus(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ text, want string }{
 		{"completed", "complete"}, {"Complete", "complete"}, {"DONE", "complete"}, {"done ✅", "complete"}, {"**done**", "complete"},
 		{"success", "complete"}, {"Completed with caveats", "complete"}, {"complete (12 tests)", "complete"},
@@ -27,6 +28,7 @@ func TestNormalizeStatus(t *testing.T) {
 }
 
 func TestTaskID(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ text, want string }{
 		{"003", "task-003"}, {"task-003", "task-003"}, {"BUILD-001", "BUILD-001"}, {" x ", "x"}, {"", ""}, {"a\nb", ""},
 		{"+1", "+1"}, {"1234567890123456789", "1234567890123456789"},
@@ -39,6 +41,7 @@ func TestTaskID(t *testing.T) {
 }
 
 func TestSlug(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ text, want string }{
 		{"Web Researcher", "web_researcher"}, {"@Web-Researcher", "web_researcher"}, {"web_researcher", "web_researcher"},
 		{"  Source   Deep Diver (v2)", "source_deep_diver_v2"}, {"Éclair", "éclair"}, {"研究者", "研究者"}, {"!!", ""}, {"", ""}, {"a\xffb", "a_b"},
@@ -51,6 +54,7 @@ func TestSlug(t *testing.T) {
 }
 
 func TestCutProperty(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		line, key, value string
 		ok               bool
@@ -87,6 +91,7 @@ func singleLayouts() map[string]Layout {
 }
 
 func TestAwkwardTexts(t *testing.T) {
+	t.Parallel()
 	texts := []string{
 		"", "\n", "\r\n", "\ufeff", "\x00", "\xff\xfe\xfd", "a", "# ", "---", "---\n", "---\nid: x", "|", "| a", "[", "]", "[RESOLVED", "{", "}", "null", "[]",
 		"\ufeff# Task: x\r\n", strings.Repeat("[TENSION ", 100), strings.Repeat("#\n", 100), "@@ -1,9 +1,9 @@\n", "`", "```", "<!--",
@@ -144,6 +149,7 @@ func parseOne(t *testing.T, layout Layout, path string, text []byte) (facts Fact
 }
 
 func TestFileFacts(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		path     string
 		layout   Layout
@@ -182,6 +188,7 @@ func TestFileFacts(t *testing.T) {
 }
 
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text string
 		want Completion
@@ -204,6 +211,7 @@ func TestCompletion(t *testing.T) {
 }
 
 func TestEveryPlaceParses(t *testing.T) {
+	t.Parallel()
 	for _, path := range pathsOf(Claude()) {
 		place := Recognize(path)
 		if place.Kind == record.KindFrame {
@@ -217,6 +225,7 @@ func TestEveryPlaceParses(t *testing.T) {
 }
 
 func TestHasEnded(t *testing.T) {
+	t.Parallel()
 	for status, want := range map[string]bool{
 		StatusComplete: true, StatusPartial: true, StatusBlocked: true, StatusFailed: true,
 		StatusPending: false, StatusInProgress: false, "": false,

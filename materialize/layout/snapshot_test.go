@@ -8,6 +8,7 @@ import (
 )
 
 func TestSnapshotExamples(t *testing.T) {
+	t.Parallel()
 	text := docExample(t, "snapshots", "issues_completed.md")
 	issues := ParseCompletedIssues(text)
 	want := []CompletedIssue{
@@ -26,6 +27,7 @@ func TestSnapshotExamples(t *testing.T) {
 }
 
 func TestSnapshotFacts(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		file, text string
 		want       Facts
@@ -53,6 +55,7 @@ func TestSnapshotFacts(t *testing.T) {
 }
 
 func TestParseDiff(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, text string
 		want       DiffStat
@@ -74,6 +77,7 @@ func TestParseDiff(t *testing.T) {
 }
 
 func TestParseCompletedIssues(t *testing.T) {
+	t.Parallel()
 	text := strings.Join([]string{
 		"# Issues", "- [x] **ISSUE-20260302-001** — Fix login", "### ISSUE-20260302-002", "| ISSUE-3 | Slow query | done |",
 		"* `ISSUE-4`: a: b", "Mentions ISSUE-5 only", "ISSUE-", "- ISSUE-6-",
@@ -102,6 +106,7 @@ func FuzzSnapshot(f *testing.F) {
 
 // TestSnapshotManifests writes start.json and manifest.json and reads them again.
 func TestSnapshotManifests(t *testing.T) {
+	t.Parallel()
 	start := LoopStart{Run: "r", Loop: 2, SnapshotPoint: SnapshotPoint{Position: 7, Commit: "c"},
 		LeftOut: []string{"big: too large"}}
 	text := AppendLoopStart([]byte("before"), start)
@@ -123,6 +128,7 @@ func TestSnapshotManifests(t *testing.T) {
 }
 
 func TestSnapshotManifestsOfOthers(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ text, run, want string }{
 		{`{"version": 2, "run": "r"}`, "r", "version 2 instead of 1"},
 		{`{"run": "r", "files": [], "unknown": 1}`, "r", "version 0 instead of 1"},
@@ -141,6 +147,7 @@ func TestSnapshotManifestsOfOthers(t *testing.T) {
 }
 
 func TestParseDiffWithoutNumbers(t *testing.T) {
+	t.Parallel()
 	const text = "--- a/x\n+++ b/x\n@@ -1\n+a\n"
 	if got, want := parseDiff([]byte(text)), (DiffStat{Files: 1}); got != want {
 		t.Errorf("a hunk without its numbers counts as %v, want %v", got, want)

@@ -52,6 +52,7 @@ func (s State) with(c StateChange) State {
 // TestStateChanges changes the three forms of the page, step by step: each step
 // must say what it should, in the canonical form.
 func TestStateChanges(t *testing.T) {
+	t.Parallel()
 	for _, file := range []string{"session_state.md", "lists.md", "plain.md"} {
 		for _, eol := range []string{"\n", "\r\n"} {
 			text := []byte(strings.ReplaceAll(string(docExample(t, "session-state", file)), "\n", eol))
@@ -74,6 +75,7 @@ func TestStateChanges(t *testing.T) {
 }
 
 func TestStateChangeTexts(t *testing.T) {
+	t.Parallel()
 	start := StateChange{Start: []Agent{{ID: "a2", Task: "t2", Model: "m", Started: "10:00:00"}}}
 	done := StateChange{Done: []Agent{{ID: "a1", Task: "t1", Outcome: "completed", Duration: "5s"}}}
 	loop := StateChange{Set: []Property{{"Loop", "2 of 3"}}, History: []string{"Loop 1: 1/1 tasks completed"}}
@@ -150,6 +152,7 @@ func TestStateChangeTexts(t *testing.T) {
 // TestStateOfAnotherForm changes a text that a section cannot follow: it stands
 // as it was behind a new state, and is no part of it.
 func TestStateOfAnotherForm(t *testing.T) {
+	t.Parallel()
 	text := "run_id: r\n```\nopen\n"
 	change := StateChange{Start: []Agent{{ID: "a9"}}}
 	edited, kept := change.Apply([]byte(text))
@@ -162,6 +165,7 @@ func TestStateOfAnotherForm(t *testing.T) {
 }
 
 func TestLoopNumber(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		loop          string
 		want, planned int
@@ -195,6 +199,7 @@ var statePieces = []string{
 // one piece has must be there after it, each line that is not understood as it
 // was, and a second change must leave all but its own as it is.
 func TestStatesLoseNothing(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 4_000 {
 		text, number := "", 1000
@@ -271,6 +276,7 @@ func FuzzStateChange(f *testing.F) {
 // What a text says twice, or in a form that no property has, is not lost when a command
 // writes the state.
 func TestChangeKeepsWhatIsSaidTwice(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{
 		"a key again":     "# S\n\n## Current Run\n- Run ID: r1\n- Loop: 1\n- Focus: alpha\n- Focus: second\n",
 		"front matter":    "---\nrun_id: front\nloop: 3\n---\n# S\n\n## Current Run\n- Run ID: r1\n- Loop: 1\n- Focus: alpha\n",

@@ -9,6 +9,7 @@ import (
 )
 
 func TestStateExamples(t *testing.T) {
+	t.Parallel()
 	const run = "run-2026-03-02-1"
 	tests := []struct {
 		file string
@@ -49,6 +50,7 @@ func TestStateExamples(t *testing.T) {
 }
 
 func TestStateForms(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, text string
 		want       State
@@ -81,6 +83,7 @@ func TestStateForms(t *testing.T) {
 }
 
 func TestStateProblems(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text string
 		want []string

@@ -10,6 +10,7 @@ import (
 )
 
 func TestParseQueuedTask(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, text string
 		want       queuedTask
@@ -35,6 +36,7 @@ func TestParseQueuedTask(t *testing.T) {
 }
 
 func TestTaskQueueInsert(t *testing.T) {
+	t.Parallel()
 	text := "# Task Queue\n\n## Build\n\n### BUILD-001: a\nx\n\n### BUILD-002: b\ny\n\n---\n\n## Tests\n\n### Unit\n\n#### TEST-001: c\nz\n"
 	runInserts(t, taskQueue, []insertCase{
 		{"empty file", "", "BUILD-001", "### BUILD-001: a\n", "# Task Queue\n\n### BUILD-001: a\n", []string{"BUILD-001"}},
@@ -47,6 +49,7 @@ func TestTaskQueueInsert(t *testing.T) {
 }
 
 func TestTaskQueueDocument(t *testing.T) {
+	t.Parallel()
 	f, errs := checkAggregate(t, taskQueue, "task_queue.md", docExample(t, "task-queue", "task_queue.md"))
 	var got []string
 	for _, e := range f.Entries() {
@@ -62,6 +65,7 @@ func FuzzTaskQueue(f *testing.F) { fuzzAggregate(f, taskQueue, "*-task_queue.md"
 
 // TestTaskQueueOtherForms names a queue in a form that is not read, and no other text.
 func TestTaskQueueOtherForms(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]int{
 		"| ID | Title |\n|---|---|\r\n| T-1 | one |\r\n": 1,
 		"tasks:\n  - id: T1\n":                           1,
@@ -78,6 +82,7 @@ func TestTaskQueueOtherForms(t *testing.T) {
 
 // TestTaskQueueCheckList reads the items of check lists that stand in no task.
 func TestTaskQueueCheckList(t *testing.T) {
+	t.Parallel()
 	text := "\ufeff# Liste\r\n\r\n- [x] T1: Größe prüfen\r\n  mehr dazu\r\n\r\n  - [ ] kein eigener\r\n* [ ] ohne Namen\r\nText\r\n" +
 		"+ [~] **API-7** – später\r\n- [ ] T1: again\r\n- [ ]\r\n- [link](x)\r\n\r\n### BUILD-1: b\r\n**Status:** done\r\n- [ ] a step\r\n" +
 		"## Rest\r\n```\r\n- [ ] T9: code\r\n```\r\n- [X] T2\r\n"

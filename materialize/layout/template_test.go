@@ -9,6 +9,7 @@ import (
 )
 
 func TestNumber(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text, word, want string
 		ok               bool
@@ -26,6 +27,7 @@ func TestNumber(t *testing.T) {
 }
 
 func TestReportPaths(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		id, task, loop string
 		ok             bool
@@ -45,6 +47,7 @@ func TestReportPaths(t *testing.T) {
 // TestArtifactIDs holds that the last segment of an artifact's id and the name
 // of its file determine each other.
 func TestArtifactIDs(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ file, id string }{
 		{"plan.md", "plan"}, {"plan", "plan~"}, {"plan~", "plan~~"}, {"plan~.md", "plan~.md"}, {"plan.json", "plan.json"}, {"plan.json.md", "plan.json.md"},
 		{".md", ".md"}, {".agent_log", ".agent_log"}, {"v1.2.md", "v1.2.md"}, {"~", "~~"}, {"~.md", "~.md"}, {"plan.MD", "plan.MD"}, {"plan.", "plan."},
@@ -64,6 +67,7 @@ func TestArtifactIDs(t *testing.T) {
 }
 
 func TestDialogueParts(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ file, part, round string }{
 		{"s/scoreboard.md", "scoreboard", ""}, {"s/tensions.md", "tensions", ""}, {"s/verdict.md", "verdict", ""},
 		{"s/expert-pool.json", "expert-pool", ""}, {"s/round-2/panel.json", "panel", "2"}, {"s/round-10.summary.md", "summary", "10"},
@@ -80,6 +84,7 @@ func TestDialogueParts(t *testing.T) {
 }
 
 func TestReviewSessions(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ file, session, agent string }{
 		{"pr_reviews/pr_7_context.md", "pr_7", ""},
 		{"pr_reviews/pr_7/context.md", "pr_7", ""},
@@ -100,6 +105,7 @@ func TestReviewSessions(t *testing.T) {
 }
 
 func TestLayoutsOfPlaces(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		path string
 		want Layout
@@ -126,6 +132,7 @@ func TestLayoutsOfPlaces(t *testing.T) {
 }
 
 func TestCutSegments(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		head, root, prefix string
 		ok                 bool
@@ -152,6 +159,7 @@ func TestCutSegments(t *testing.T) {
 // TestTemplates holds that the patterns of a template have the same variables, which
 // are known, in the same order.
 func TestTemplates(t *testing.T) {
+	t.Parallel()
 	names := func(p pattern) (out []string) {
 		for _, rest := range strings.Split(string(p), "{")[1:] {
 			name, _, _ := strings.Cut(rest, "}")

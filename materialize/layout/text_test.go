@@ -3,6 +3,7 @@ package layout
 import "testing"
 
 func TestPlainPath(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"": "", " ` `": "", "`src/auth/`": "src/auth", "./src//a.go": "src/a.go", "src/x/../a.go\n": "src/a.go", "/": "",
 	} {
@@ -13,6 +14,7 @@ func TestPlainPath(t *testing.T) {
 }
 
 func TestCovers(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		place, file string
 		want        bool

@@ -177,6 +177,7 @@ func (c census) String() string {
 
 // TestMarkerCensus counts what testdata/turns marks, by hand in this table.
 func TestMarkerCensus(t *testing.T) {
+	t.Parallel()
 	want := map[string]census{
 		"opening.md": {"PERSPECTIVE id: text": 2, "TENSION id: text": 2, "REFINEMENT : text": 1},
 		"answers.md": {
@@ -242,6 +243,7 @@ func compareMarkers(t *testing.T, file string) census {
 // FILEBUS_CORPUS names, in both ways. Run it with -v to see the census: of turns,
 // of prompts, of all other files.
 func TestRealMarkers(t *testing.T) {
+	t.Parallel()
 	root := os.Getenv("FILEBUS_CORPUS")
 	if root == "" {
 		t.Skip("FILEBUS_CORPUS names no folder with dialogues")

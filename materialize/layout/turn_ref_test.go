@@ -7,6 +7,7 @@ import (
 )
 
 func TestMarkerRefs(t *testing.T) {
+	t.Parallel()
 	ref := func(agent string, round int, id string) MarkerRef {
 		return MarkerRef{Agent: agent, Round: round, ID: id}
 	}

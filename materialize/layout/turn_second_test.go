@@ -10,6 +10,7 @@ import (
 )
 
 func TestSecondGeneration(t *testing.T) {
+	t.Parallel()
 	ref := func(verb, agent string, round int, id string) MarkerRef { return MarkerRef{agent, round, id, verb} }
 	mark := func(kind MarkerKind, id, agent string, round int, label string) Marker {
 		return Marker{Kind: kind, ID: id, Agent: agent, Round: round, Label: label, Exact: true}
@@ -106,6 +107,7 @@ func TestSecondGeneration(t *testing.T) {
 }
 
 func TestMove(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"[MOVE:CONVERGE]": "CONVERGE", "[MOVE: CONVERGE]": "CONVERGE", "[MOVE:CHALLENGE SCONE-C0001]": "CHALLENGE",
 		"[MOVE:FOLLOW-UP: why]": "FOLLOW-UP", "[VERDICT:CONVERGE]": "",
@@ -118,6 +120,7 @@ func TestMove(t *testing.T) {
 }
 
 func TestStubTurns(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text  string
 		title string

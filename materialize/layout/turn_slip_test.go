@@ -9,6 +9,7 @@ import (
 )
 
 func TestMarkerSlips(t *testing.T) {
+	t.Parallel()
 	const sure = "[PERSPECTIVE P01: so be it]\n\n"
 	tests := []struct{ text, meant string }{
 		{"[PERSPECTVE P02: a]", "PERSPECTIVE"},
@@ -56,6 +57,7 @@ func TestMarkerSlips(t *testing.T) {
 
 // TestWholeTurns reads turns that stand in one fence, or are in another case, as a whole.
 func TestWholeTurns(t *testing.T) {
+	t.Parallel()
 	const (
 		turn   = "[PERSPECTIVE P01: a [see t1]]\nBecause.\n\n[RESOLVED MUFFIN R0-T01]\n[RE:SUPPORT SCONE-P0001: yes]\n"
 		code   = "[PERSPECTIVE P01: a [see t1]]\nBecause.\n\n~~~go\n[TENSION T09: b]\n~~~\n\n[RESOLVED MUFFIN R0-T01]\n[RE:SUPPORT SCONE-P0001: yes]\n"
@@ -110,6 +112,7 @@ func TestWholeTurns(t *testing.T) {
 }
 
 func TestBentInFence(t *testing.T) {
+	t.Parallel()
 	markers := ParseMarkers([]byte("~~~text\n[CONCESSION to Strudel on T01]\n~~~\n"))
 	if len(markers) != 1 || markers[0].Kind != MarkerConcession || markers[0].Line != 2 {
 		t.Errorf("ParseMarkers = %+v, want a concession in line 2", markers)
@@ -118,6 +121,7 @@ func TestBentInFence(t *testing.T) {
 
 // TestFencesAmongText holds that a fence stays one where there is more than it.
 func TestFencesAmongText(t *testing.T) {
+	t.Parallel()
 	const fence = "```markdown\n[TENSION T01: an example]\n```\n"
 	for _, text := range []string{
 		fence + "\n[MOVE:CONVERGE]\n",
@@ -135,6 +139,7 @@ func TestFencesAmongText(t *testing.T) {
 }
 
 func TestConvergence(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"[CONVERGENCE CONFIRMED] Sound.": "CONVERGE", "[CONVERGENCE CONFIRMED: all of it]": "CONVERGE", "[MOVE:CONVERGENCE CONFIRMED]": "CONVERGE",
 		"[CONVERGENCE PROPOSAL] Both.": "CONVERGENCE", "[CONVERGENCE CONFIRMED but for T02]": "CONVERGENCE",

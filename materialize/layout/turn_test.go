@@ -8,6 +8,7 @@ import (
 )
 
 func TestTurnExample(t *testing.T) {
+	t.Parallel()
 	text := docExample(t, "dialogue", "muffin.md")
 	got := ParseMarkers(text)
 	want := []Marker{
@@ -38,6 +39,7 @@ func TestTurnExample(t *testing.T) {
 }
 
 func TestMarkerForms(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text, id, label string
 		exact           bool
@@ -92,6 +94,7 @@ func TestMarkerForms(t *testing.T) {
 }
 
 func TestNoMarkers(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"", "[perspective P01]", "[PERSPECTIVES P01: a]", "PERSPECTIVE P01: a", "[CONCESSION|REFINEMENT|RESOLVED]", "[RESOLVEDT01]",
 		"[PERSPECTIVE", "[", "a\n```go\n[TENSION T01: a]\n```\n", "~~~~\n```\n[TENSION T01: a]\n```\n~~~~\n", "`[TENSION T01: a]`", "see `x [TENSION T01: a]` here",
@@ -108,6 +111,7 @@ func TestNoMarkers(t *testing.T) {
 }
 
 func TestMarkerBodies(t *testing.T) {
+	t.Parallel()
 	type body struct {
 		Line int
 		Body string
@@ -141,6 +145,7 @@ func TestMarkerBodies(t *testing.T) {
 }
 
 func TestTurnProblems(t *testing.T) {
+	t.Parallel()
 	text := "[PERSPECTIVE P01: a]\n\n[RESOLVED on T02 -- adopting the adapter]\n[REFINEMENT]\n[RESOLVED MUFFIN R0-T01]\n"
 	facts, problems := parseOne(t, turns, "s/round-1/scone.md", []byte(text))
 	want := []string{

@@ -33,6 +33,7 @@ func under(root, markers string, files map[string]string) map[string]string {
 }
 
 func TestTasks(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		files map[string]string
@@ -80,6 +81,7 @@ func TestTasks(t *testing.T) {
 }
 
 func TestState(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("word ", 120)
 	head := "# Session State\n\n## Current Run\n- Run ID: run-1\n- Loop: 1 of 2\n"
 	table := "\n## Completed Agents\n| ID | Task | Outcome | Duration |\n|----|------|---------|----------|\n"
@@ -115,6 +117,7 @@ func TestState(t *testing.T) {
 }
 
 func TestEntries(t *testing.T) {
+	t.Parallel()
 	issue := func(id string) string { return "### " + id + "\n\n**Summary:** It is slow\n\n---\n" }
 	dir := write(t, map[string]string{
 		".claude/issue_queue.md":             "# Issue Queue\n\n" + issue("ISSUE-20260301-001") + issue("ISSUE-20260301-001"),
@@ -149,6 +152,7 @@ func TestEntries(t *testing.T) {
 }
 
 func TestOwnRoot(t *testing.T) {
+	t.Parallel()
 	dir := write(t, map[string]string{".agents/state/journal/task-003.md": journal("completed", complete())})
 	got := found(t, dir, lint.Options{Profile: layout.ProfileBelow(".agents/state")})
 	if diff := cmp.Diff([]string{".agents/state/journal/task-003.md:4 journal-marker"}, got); diff != "" {
@@ -157,6 +161,7 @@ func TestOwnRoot(t *testing.T) {
 }
 
 func TestLayout(t *testing.T) {
+	t.Parallel()
 	dir := write(t, map[string]string{
 		".claude/journal/task-001.md": "no heading\n",
 		".claude/knowledge_graph.md":  "### gotcha-001\n- Type: gotcha\n- Confidence: high\n",
@@ -183,6 +188,7 @@ func TestLayout(t *testing.T) {
 
 // TestOdd gives Check what it cannot read.
 func TestOdd(t *testing.T) {
+	t.Parallel()
 	dir := write(t, map[string]string{
 		".claude/session_state.md": "\x00\x01binary\x00", "CLAUDE.md": "", "AGENTS.md": strings.Repeat("```\n> - | # Never:\n", 20000),
 	})
@@ -217,6 +223,7 @@ func TestOdd(t *testing.T) {
 
 // TestRulesPage compares the rules with docs/lint.md.
 func TestRulesPage(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.FromSlash("../../docs/lint.md"))
 	if err != nil {
 		t.Fatal(err)

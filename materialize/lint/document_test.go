@@ -14,6 +14,7 @@ import (
 // should be used and quotes what is forbidden: it is without findings. The same
 // text with its prohibitions taken away has all of them.
 func TestChannelsDocument(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		file string
 		want []string

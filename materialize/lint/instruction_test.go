@@ -46,6 +46,7 @@ func found(t *testing.T, dir string, opts lint.Options) []string {
 }
 
 func TestInstructions(t *testing.T) {
+	t.Parallel()
 	const marker = ".claude/agent_complete/{task}.done"
 	tests := []struct {
 		name, text string
@@ -168,6 +169,7 @@ func TestInstructions(t *testing.T) {
 
 // TestInstructionFiles tells which files are read as instructions.
 func TestInstructionFiles(t *testing.T) {
+	t.Parallel()
 	const text = "Use TaskOutput.\n"
 	all := []string{
 		"CLAUDE.md", "sub/AGENTS.md", "GEMINI.md", ".claude/commands/x/go.md", ".claude/orchestrate.md", ".orchestrator/prompts/a.md",

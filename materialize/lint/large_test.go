@@ -10,6 +10,7 @@ import (
 // TestHugeInstructions checks texts for which work that grows with the square of
 // their size would take many minutes.
 func TestHugeInstructions(t *testing.T) {
+	t.Parallel()
 	dir := write(t, map[string]string{
 		"CLAUDE.md":       strings.Repeat("TaskOutput check poll ", 10_000),
 		"AGENTS.md":       strings.Repeat("Never poll, sleep or read every 10 seconds a marker;\n", 5_000),

@@ -12,6 +12,7 @@ import (
 func formName(form fieldForm) string { return [...]string{"row", "bullet", "label"}[form] }
 
 func TestReadFields(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, text string
 		rules      Rules
@@ -66,6 +67,7 @@ func TestReadFields(t *testing.T) {
 }
 
 func TestCutName(t *testing.T) {
+	t.Parallel()
 	rules := Rules{Plain: PlainAny}
 	tests := []struct {
 		line, name, rest string
@@ -102,6 +104,7 @@ func TestCutName(t *testing.T) {
 }
 
 func TestFieldKey(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"Task Ref", "task_ref", "TASK-REF", " Task  Ref "} {
 		if got := Key(name); got != "task ref" {
 			t.Errorf("Key(%q) = %q, want %q", name, got, "task ref")
@@ -112,6 +115,7 @@ func TestFieldKey(t *testing.T) {
 // TestEscapeLine checks that a line is escaped only where it must be, and that
 // it comes back.
 func TestEscapeLine(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ line, want string }{
 		{"text", "text"},
 		{"# a", `\# a`},
@@ -149,6 +153,7 @@ func TestEscapeLine(t *testing.T) {
 }
 
 func TestBulletLike(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ lead, name, want string }{
 		{"- Status:", "Type", "- Type:"}, {"- **Status:**", "Type", "- **Type:**"}, {"- **Status**:", "Type", "- **Type**:"},
 		{"- Status:", "Assignee 2", "- **Assignee 2**:"}, // plain, it would be no field

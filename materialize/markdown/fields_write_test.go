@@ -15,6 +15,7 @@ const (
 // TestSet sets fields that are written in all forms. The bytes around the value stay,
 // the value is read back, and setting it again changes nothing.
 func TestSet(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		label, text       string
 		rules             Rules
@@ -80,6 +81,7 @@ func TestSet(t *testing.T) {
 }
 
 func TestSetItems(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		label, text, name string
 		rules             Rules
@@ -106,6 +108,7 @@ func TestSetItems(t *testing.T) {
 }
 
 func TestDrop(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		label, text, name string
 		rules             Rules
@@ -127,6 +130,7 @@ func TestDrop(t *testing.T) {
 }
 
 func TestAddBlock(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"":                      "",
 		"### I":                 "### I\n\n**Note:** n",
@@ -142,6 +146,7 @@ func TestAddBlock(t *testing.T) {
 }
 
 func TestAppendHeading(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		level           int
 		id, title, want string
@@ -156,6 +161,7 @@ func TestAppendHeading(t *testing.T) {
 
 // TestExtraFields tells the fields that a format does not define, and stops when asked.
 func TestExtraFields(t *testing.T) {
+	t.Parallel()
 	v, _ := ReadFields(Lines([]byte("### p\n- Type: a\n- Owner: b\n- See: c\n")), knowledgeRules())
 	var got []string
 	for name, value := range v.Extra(knowledgeRules().Known) {
@@ -179,6 +185,7 @@ func TestExtraFields(t *testing.T) {
 }
 
 func TestHasKnownField(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]bool{
 		"### H\n\n- Content: a\n": true, "### H\n**content**: a\n": true, "### H\n- Other: a\n": false, "### H\n": false,
 		"### H\n```\n- Content: a\n```\n": false, "### H\n#### I\n- Content: a\n": false,

@@ -8,6 +8,7 @@ import (
 )
 
 func TestFrontMatter(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, text string
 		fields     map[string][]string

@@ -10,6 +10,7 @@ import (
 )
 
 func TestParseObject(t *testing.T) {
+	t.Parallel()
 	text := []byte("\ufeff \n{ \"a\" : 1.5e3,\"b\\u0062\":[\"]\",{}] , \"\":{\"x\":\"\\\"}\"},\"n\":null }\n")
 	object, err := ParseObject(text)
 	if err != nil {
@@ -30,6 +31,7 @@ func TestParseObject(t *testing.T) {
 
 // TestParseValue checks the places of all values, and what they are.
 func TestParseValue(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text string
 		want []string
@@ -89,6 +91,7 @@ func FuzzParseObject(f *testing.F) {
 }
 
 func TestMember(t *testing.T) {
+	t.Parallel()
 	object, err := ParseObject([]byte("\ufeff{\r\n \"a\": 1,\r\n \"ä\": {\"b\": [true]},\r\n \"a\": 2\r\n}"))
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +112,7 @@ func TestMember(t *testing.T) {
 
 // TestParseObjectErrors locates what is wrong with a text, whatever its line ends.
 func TestParseObjectErrors(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		text, want string
 		line       int
@@ -125,6 +129,7 @@ func TestParseObjectErrors(t *testing.T) {
 }
 
 func TestDecodeJSONMismatch(t *testing.T) {
+	t.Parallel()
 	var v struct{ A map[string]int }
 	err := DecodeJSON([]byte("[\n1]"), &v)
 	if err == nil || err.Line != 1 || err.Err.Error() != "JSON array instead of an object" {
@@ -137,6 +142,7 @@ func TestDecodeJSONMismatch(t *testing.T) {
 
 // TestParseValueCheck ends reading at what a check refuses, however deep.
 func TestParseValueCheck(t *testing.T) {
+	t.Parallel()
 	tooDeep := fmt.Errorf("too deep")
 	check := func(depth int, _ json.Token) error {
 		if depth > 2 {
@@ -153,6 +159,7 @@ func TestParseValueCheck(t *testing.T) {
 }
 
 func TestReadMembers(t *testing.T) {
+	t.Parallel()
 	members := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte(`{"name": "n", "loop": "no number", "own": [1]}`), &members); err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ func scanMarks(text string) string {
 }
 
 func TestLinesMarks(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, text, want string }{
 		{"empty", "", ""},
 		{"headings", "# a\n###### b\n####### c\n#d\n#\n   ## e\n    # f\n", "1 6 text text 1 2 text"},
@@ -62,6 +63,7 @@ func TestLinesMarks(t *testing.T) {
 }
 
 func TestScanLinesPlaces(t *testing.T) {
+	t.Parallel()
 	const text = "\ufeffa\r\n\nb\rc\n\r\nd"
 	var got []string
 	for _, l := range Lines([]byte(text)) {
@@ -76,6 +78,7 @@ func TestScanLinesPlaces(t *testing.T) {
 }
 
 func TestScanHeading(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text  string
 		level int
@@ -93,6 +96,7 @@ func TestScanHeading(t *testing.T) {
 }
 
 func TestIsScanRule(t *testing.T) {
+	t.Parallel()
 	tests := map[string]bool{
 		"---": true, "***": true, "_____": true, "- - -": true, "  ---  ": true, "-\t-\t-": true,
 		"--": false, "": false, "--- a": false, "-*-": false, "    ---": false, "- --": true, "===": false, "   ": false,
@@ -105,6 +109,7 @@ func TestIsScanRule(t *testing.T) {
 }
 
 func TestScanRow(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		line string
 		want []string // nil: no row
@@ -136,6 +141,7 @@ func TestScanRow(t *testing.T) {
 }
 
 func TestIsTableDelimiter(t *testing.T) {
+	t.Parallel()
 	tests := map[string]bool{
 		"|---|---|": true, "| :-- | --: |": true, "|:-:|": true, "|-|": true,
 		"| a |---|": false, "|  |---|": false, "|:|": false, "|--- ---|": false,
@@ -149,6 +155,7 @@ func TestIsTableDelimiter(t *testing.T) {
 }
 
 func TestEscapeCell(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ value, cell string }{
 		{"a", "a"}, {"a | b", `a \| b`}, {`a\|b`, `a\\|b`}, {`\`, `\`}, {"||", `\|\|`}, {"", ""},
 	}
@@ -168,6 +175,7 @@ func TestEscapeCell(t *testing.T) {
 }
 
 func TestLineEnding(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ text, want string }{
 		{"", "\n"}, {"a", "\n"}, {"a\nb\r\n", "\n"}, {"a\r\nb\n", "\r\n"}, {"\n", "\n"}, {"\r\n", "\r\n"}, {"a\rb", "\n"},
 	}

@@ -8,6 +8,7 @@ import (
 )
 
 func TestParseList(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		text string
 		want []string
@@ -26,6 +27,7 @@ func TestParseList(t *testing.T) {
 }
 
 func TestFormatList(t *testing.T) {
+	t.Parallel()
 	items := []string{"a", "b,  c", "two\nlines"}
 	text := FormatList(items)
 	if want := `a, "b, c", two lines`; text != want {
@@ -37,6 +39,7 @@ func TestFormatList(t *testing.T) {
 }
 
 func TestParseItems(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		text   string
 		want   []string

@@ -8,6 +8,7 @@ import (
 // TestMarkNested marks code in lists and quotations: an x below a text's line says
 // that the line is code.
 func TestMarkNested(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ label, text, want string }{
 		{"item", "- a\n  ```\n  # b\n  ```\n- c\n", ".xxx."},
 		{"behind the mark", "1. ```go\n   x\n   ```\ntext\n", "xxx."},

@@ -11,6 +11,7 @@ import (
 // TestNodeLoose takes values as agents write them: one instead of a list, a word for
 // nothing, a text where a map is meant.
 func TestNodeLoose(t *testing.T) {
+	t.Parallel()
 	const text = "files:\n  - a.go\n  - Path: b.go\n    why: new\n  - path: none\nsteps: only one\nblockers: None\n" +
 		"task-id: 7\nnested:\n  k: [x, y]\n"
 	node, problems := ParseYAML(text, 1)
@@ -40,6 +41,7 @@ func TestNodeLoose(t *testing.T) {
 
 // TestParseYAMLOdd reads what no library takes for YAML, or takes for something else.
 func TestParseYAMLOdd(t *testing.T) {
+	t.Parallel()
 	deep := strings.Repeat("- ", maxYAMLDepth+1) + "x\n"
 	for _, test := range []struct{ label, text, want, problem string }{
 		{"anchors are text", "a: &x 1\nb: *x\n", `{a: "&x 1", b: "*x"}`, ""},
@@ -74,6 +76,7 @@ func TestParseYAMLOdd(t *testing.T) {
 // TestNodePlaces tells on which lines the items and the pairs stand, as the library
 // has read them or the loose reader.
 func TestNodePlaces(t *testing.T) {
+	t.Parallel()
 	for _, first := range []string{"a: 1", "a: *x"} {
 		node, _ := ParseYAML(first+"\nb:\n  - c: 1\n    d: 2\n  -\n    e\nf: |\n  g\n", 1)
 		list := node.Get("b").List
@@ -91,6 +94,7 @@ func TestNodePlaces(t *testing.T) {
 }
 
 func TestYAMLFence(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		label, text, info, inside string
 		before                    int
@@ -112,6 +116,7 @@ func TestYAMLFence(t *testing.T) {
 }
 
 func TestYAMLComment(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"a: 1 # one": "# one", "- a: # two": "# two", `a: "x # y" # z`: "# z", "a: 'x # y'": "", "a: b#c": "",
 		"- x # y": "# y", "# all": "# all", "a:": "", "": "", `a: "open # x`: "# x",
@@ -123,6 +128,7 @@ func TestYAMLComment(t *testing.T) {
 }
 
 func TestDecodeJSONNode(t *testing.T) {
+	t.Parallel()
 	decode := func(text string) (Node, error) {
 		d := json.NewDecoder(strings.NewReader(text))
 		d.UseNumber()

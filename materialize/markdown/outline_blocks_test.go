@@ -14,6 +14,7 @@ func (k lineKind) name() string {
 }
 
 func TestBlockScanner(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		text string
@@ -70,6 +71,7 @@ func describeLines(text string) []string {
 }
 
 func TestBlockScannerKeepsItsDepth(t *testing.T) {
+	t.Parallel()
 	var b blockScanner
 	for _, line := range []string{strings.Repeat("> ", 1000) + "a", strings.Repeat("- ", 1000) + "a", strings.Repeat(">", 1000)} {
 		b.next([]byte(line))
@@ -80,6 +82,7 @@ func TestBlockScannerKeepsItsDepth(t *testing.T) {
 }
 
 func TestMarkerSize(t *testing.T) {
+	t.Parallel()
 	tests := map[string]int{
 		"": 0, "-": 1, "- a": 1, "-\ta": 1, "-a": 0, "* a": 1, "+ a": 1, "_ a": 0,
 		"1. a": 2, "1) a": 2, "12.": 3, "1.a": 0, "1": 0, ". a": 0, "1: a": 0,
@@ -93,6 +96,7 @@ func TestMarkerSize(t *testing.T) {
 }
 
 func TestLineCursor(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		line        string
 		skip        int
@@ -117,6 +121,7 @@ func TestLineCursor(t *testing.T) {
 }
 
 func TestDelimiterRows(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text    string
 		isRow   bool
@@ -146,6 +151,7 @@ func TestDelimiterRows(t *testing.T) {
 }
 
 func TestIsReference(t *testing.T) {
+	t.Parallel()
 	tests := map[string]bool{
 		"[a]: b":                true,
 		"[a b]: <b> \"c d\"":    true,
@@ -166,6 +172,7 @@ func TestIsReference(t *testing.T) {
 }
 
 func TestHTMLStart(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text        string
 		inParagraph bool
@@ -208,6 +215,7 @@ func TestHTMLStart(t *testing.T) {
 }
 
 func TestContainsFold(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text, want string
 		found      bool

@@ -25,6 +25,7 @@ const findText = `# Review
 `
 
 func TestFindSection(t *testing.T) {
+	t.Parallel()
 	sections := Outline([]byte(findText))
 	tests := []struct {
 		want       string
@@ -74,12 +75,14 @@ func TestFindSection(t *testing.T) {
 }
 
 func TestFindSectionWithoutSections(t *testing.T) {
+	t.Parallel()
 	if found, candidates, ok := FindSection(nil, "a"); ok || candidates != nil || found != (Section{}) {
 		t.Errorf("FindSection(nil, \"a\") = %+v, %q, %v; want nothing", found, candidates, ok)
 	}
 }
 
 func TestCandidatesFindTheirSections(t *testing.T) {
+	t.Parallel()
 	sections := Outline([]byte(findText))
 	f := sectionFinder{sections: sections}
 	for _, s := range sections {
@@ -94,6 +97,7 @@ func TestCandidatesFindTheirSections(t *testing.T) {
 }
 
 func TestFindSectionTakesLittleTime(t *testing.T) {
+	t.Parallel()
 	var text strings.Builder
 	for i := range maxSections {
 		fmt.Fprintf(&text, "%s a\n", "######"[:1+i%6])

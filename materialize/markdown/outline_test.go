@@ -18,6 +18,7 @@ import (
 )
 
 func TestOutline(t *testing.T) {
+	t.Parallel()
 	src := "intro\n\n# One\ntext\n\n## Sub **bold** ##\nmore\n\nSetext\ntwo lines\n---\nend\n# Two"
 	got := Outline([]byte(src))
 	want := []Section{
@@ -113,6 +114,7 @@ var outlineTexts = []struct {
 }
 
 func TestOutlineTexts(t *testing.T) {
+	t.Parallel()
 	for _, test := range outlineTexts {
 		t.Run(test.name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, titles(Outline([]byte(test.text)))); diff != "" {
@@ -131,6 +133,7 @@ func titles(sections []Section) []string {
 }
 
 func TestOutlineAgreesWithGoldmark(t *testing.T) {
+	t.Parallel()
 	for _, test := range outlineTexts {
 		want, got := goldmarkHeadings([]byte(test.text)), headingPlaces(Outline([]byte(test.text)))
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -142,6 +145,7 @@ func TestOutlineAgreesWithGoldmark(t *testing.T) {
 // TestOutlineAgreesOnRandomTexts puts texts together from pieces that begin and
 // end blocks, the same ones in every run.
 func TestOutlineAgreesOnRandomTexts(t *testing.T) {
+	t.Parallel()
 	pieces := []string{
 		"# a", "## b", "#", "a", "b c", "===", "---", "==", "--", "***", "- ", "* ", "+ x", "1. ", "2) ", "10. y", "> ",
 		"```", "~~~", "````", "    ", "  ", " ", "\t", "\n", "\n", "\n", "\n\n", "<!--", "-->", "<div>", "</div>",
@@ -184,6 +188,7 @@ func goldmarkHeadings(src []byte) []headingPlace {
 }
 
 func TestOutlineSkipsFrontMatter(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, text string
 		want       []Section
@@ -203,6 +208,7 @@ func TestOutlineSkipsFrontMatter(t *testing.T) {
 }
 
 func TestOutlineReader(t *testing.T) {
+	t.Parallel()
 	texts := []string{
 		"---\na: b\n---\n" + strings.Repeat("# a\n\ntext\n\nb\n===\n```\n# c\n```\n", 10_000),
 		"---\n" + strings.Repeat("text: long\n", 10_000) + "# a\n",
@@ -239,6 +245,7 @@ func (r *pieceReader) Read(p []byte) (int, error) {
 }
 
 func TestOutlineReaderError(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("broken disk")
 	got, err := OutlineReader(io.MultiReader(strings.NewReader("# a\n"), iotest.ErrReader(broken)))
 	if !errors.Is(err, broken) {
@@ -250,6 +257,7 @@ func TestOutlineReaderError(t *testing.T) {
 }
 
 func TestOutlineIsBounded(t *testing.T) {
+	t.Parallel()
 	got := Outline([]byte("# first\n" + strings.Repeat("## a\n", maxSections+10) + "# last\n"))
 	if len(got) != maxSections {
 		t.Fatalf("got %d sections, want %d", len(got), maxSections)
@@ -285,6 +293,7 @@ var slowTexts = map[string]string{
 }
 
 func TestSlowTextsHaveShortPreviews(t *testing.T) {
+	t.Parallel()
 	for name, src := range slowTexts {
 		preview, title := Preview([]byte(src), 500), Title([]byte(src))
 		if len([]rune(preview)) > 500 || len([]rune(title)) > maxTitleRunes {

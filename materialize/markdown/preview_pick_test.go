@@ -12,6 +12,7 @@ import (
 )
 
 func TestCutMetadata(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		line, key, value string
 		ok               bool
@@ -43,6 +44,7 @@ func TestCutMetadata(t *testing.T) {
 }
 
 func TestIsSentence(t *testing.T) {
+	t.Parallel()
 	tests := map[string]bool{
 		"":                                  false,
 		"done":                              false,
@@ -63,6 +65,7 @@ func TestIsSentence(t *testing.T) {
 }
 
 func TestPlainInline(t *testing.T) {
+	t.Parallel()
 	tests := map[string]string{
 		"plain":                            "plain",
 		"- not a list":                     "- not a list",
@@ -94,6 +97,7 @@ func TestPlainInline(t *testing.T) {
 }
 
 func TestCollapseSpace(t *testing.T) {
+	t.Parallel()
 	tests := map[string]string{
 		"":                             "",
 		" \t\r\n ":                     "",
@@ -113,6 +117,7 @@ func TestCollapseSpace(t *testing.T) {
 }
 
 func TestHeadOf(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text string
 		n    int
@@ -137,6 +142,7 @@ func TestHeadOf(t *testing.T) {
 const workspace = "../../testdata/workspace"
 
 func TestWorkspacePreviews(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ path, title, preview string }{
 		{".claude/agent_tool_results/conv-limiter-0302/call-a1f4.md", "Rate limiting algorithms for the public API",
 			"For Ferrywire's public routes a generic cell rate algorithm (GCRA) kept in Redis fits best: it…"},
@@ -172,6 +178,7 @@ func TestWorkspacePreviews(t *testing.T) {
 }
 
 func TestWorkspaceOutlines(t *testing.T) {
+	t.Parallel()
 	files := 0
 	err := fs.WalkDir(os.DirFS(workspace), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(name, ".md") {

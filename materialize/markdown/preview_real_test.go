@@ -13,6 +13,7 @@ import (
 // TestPreviewsOfOutputs reads testdata/preview: each file has the rule, the line and
 // the preview that an output should get, then a line of "=", then the output.
 func TestPreviewsOfOutputs(t *testing.T) {
+	t.Parallel()
 	names, err := filepath.Glob("testdata/preview/*.txt")
 	if err != nil || len(names) < 150 {
 		t.Fatalf("testdata/preview: %d files, %v; want at least 150", len(names), err)

@@ -98,6 +98,7 @@ var previewTexts = []struct {
 }
 
 func TestPreviewAndTitle(t *testing.T) {
+	t.Parallel()
 	for _, test := range previewTexts {
 		if got := Preview([]byte(test.text), 500); got != test.preview {
 			t.Errorf("%s: Preview(%q)\n got %q\nwant %q", test.name, test.text, got, test.preview)
@@ -109,6 +110,7 @@ func TestPreviewAndTitle(t *testing.T) {
 }
 
 func TestPreviewIsCut(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, text string
 		max        int
@@ -140,6 +142,7 @@ func TestPreviewIsCut(t *testing.T) {
 }
 
 func TestPreviewReadsTheBeginningOfAParagraph(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("x", maxProse-1) + "ä" + strings.Repeat(" more", 1000)
 	if got, want := Preview([]byte(text), 10_000), strings.Repeat("x", maxProse-1); got != want {
 		t.Errorf("a paragraph of %d bytes gives a preview of %d, want %d", len(text), len(got), len(want))
@@ -147,6 +150,7 @@ func TestPreviewReadsTheBeginningOfAParagraph(t *testing.T) {
 }
 
 func TestPreviewGivesUpOnImages(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("![a](b.png)\n\n", maxParsed+1) + "Text.\n"
 	if got, want := Preview([]byte(text), 100), "![a](b.png)"; got != want {
 		t.Errorf("Preview of %d images = %q, want %q", maxParsed+1, got, want)
@@ -157,6 +161,7 @@ func TestPreviewGivesUpOnImages(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
+	t.Parallel()
 	texts := []string{
 		"", " ", "a", " a b ", "a\tb\nc\r\nd\ve\ff", "a\u0085b\u00a0c", "a\u1680b\u2000c\u200ad\u2028e\u2029f\u202fg\u205fh\u3000i",
 		"a\u200bb\u2060c\u180ed", "漢字 かな", "é è", "\xff \xfe", "\xc2", "a\xe2\x80", "\xe1\xc2\x85x", "\xe2\x80\x8a", "a\xe3\x80\x80b\xf0\x9f\xa7\x81c",
@@ -201,6 +206,7 @@ func wordsOf(text string) int {
 }
 
 func TestWordsOfScripts(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]int{
 		"这是一个测试。": 6, "Python3を使う": 4, "한국어 문장을 쓴다": 3, "日本 語 —": 4, "don't stop": 2, "コーヒー": 4, "ไทยไม่มีช่องว่าง": 1,
 	} {
@@ -211,6 +217,7 @@ func TestWordsOfScripts(t *testing.T) {
 }
 
 func TestIsBinary(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, text string
 		want       bool

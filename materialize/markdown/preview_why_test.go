@@ -9,6 +9,7 @@ import (
 )
 
 func TestExplainPreview(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, text string
 		max        int
@@ -49,6 +50,7 @@ func TestExplainPreview(t *testing.T) {
 }
 
 func TestExplainPreviewListsTheFirst(t *testing.T) {
+	t.Parallel()
 	choice := ExplainPreview([]byte(strings.Repeat("# A\n- b\n", 1000)), 500)
 	if len(choice.Skipped) != maxSkipped || choice.Text != "b" {
 		t.Errorf("1000 headings and lists: %d pieces skipped, preview %q; want %d, %q", len(choice.Skipped), choice.Text, maxSkipped, "b")
@@ -57,6 +59,7 @@ func TestExplainPreviewListsTheFirst(t *testing.T) {
 
 // TestPreviewOfBytes has outputs that an editor would not keep as they are.
 func TestPreviewOfBytes(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, text, want string }{
 		{"CRLF", "---\r\nid: 7\r\n---\r\n# T\r\n\r\nStatus: done\r\nOwner: api\r\n\r\nThe first\r\nparagraph.\r\n", "The first paragraph."},
 		{"CR alone", "one\rtwo\r", "one two"},

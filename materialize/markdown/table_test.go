@@ -10,6 +10,7 @@ import (
 
 // TestTables reads tables that are written in many ways.
 func TestTables(t *testing.T) {
+	t.Parallel()
 	const text = "\ufeff| **Agent Name** | `R0`|Total |\r\n|:--|:-:|--:|\r\n| 🧁 Muffin | 5 | **12** pts |\r\n" +
 		"|short|\r\n  | a \\| b | 1 | 2 | more\r\n\r\n" +
 		"| no | table |\r\n| a | b |\r\n```\r\n| x |\r\n|---|\r\n```\r\n<!-- | y |\r\n|---|\r\n-->\r\n" +
@@ -28,6 +29,7 @@ func TestTables(t *testing.T) {
 }
 
 func TestTableCells(t *testing.T) {
+	t.Parallel()
 	tables := Tables([]byte("| ID | Score | Round |\n|---|---|---|\n| T1 | 94% | R2 |\n| T2 | none |\n"))
 	if len(tables) != 1 || len(tables[0].Rows) != 2 {
 		t.Fatalf("read %+v, want one table of two rows", tables)
@@ -56,6 +58,7 @@ func TestTableCells(t *testing.T) {
 }
 
 func TestCellNumber(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]int{
 		"12": 12, "**12**": 12, "r 3": 3, "92 points": 92, "1000000000": maxNumber,
 		"1000000001": -1, "99999999999999999999": -1, "-3": -1, "x1": -1, "": -1,
@@ -68,6 +71,7 @@ func TestCellNumber(t *testing.T) {
 
 // TestAppendTable writes tables and reads them again.
 func TestAppendTable(t *testing.T) {
+	t.Parallel()
 	head, wide := AppendHead(nil, "A|B", "Größe"), AppendWideHead(nil, "A|B", "Größe")
 	if want := "| A\\|B | Größe |\n|---|---|\n"; string(head) != want {
 		t.Errorf("AppendHead = %q, want %q", head, want)
@@ -89,6 +93,7 @@ func TestAppendTable(t *testing.T) {
 }
 
 func TestNoCell(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]bool{"": true, " — ": true, "-": true, "–": true, "0": false, "- a": false} {
 		if got := IsNoCell(text); got != want {
 			t.Errorf("IsNoCell(%q) = %t, want %t", text, got, want)
@@ -97,6 +102,7 @@ func TestNoCell(t *testing.T) {
 }
 
 func TestClosedRow(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]bool{"| a |": true, "| a": false, `| a \|`: false, "": false} {
 		if got := IsClosedRow([]byte(text)); got != want {
 			t.Errorf("IsClosedRow(%q) = %t, want %t", text, got, want)
@@ -105,6 +111,7 @@ func TestClosedRow(t *testing.T) {
 }
 
 func TestHasRow(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]bool{"a\n  | b |": true, "a | b": false, "~~~\n| a |\n~~~\n": false,
 		"~~~\n| a |\n": true, "": false} {
 		if got := HasRow(text); got != want {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestOneLineAndCleanText(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ text, line, clean string }{
 		{" a\r\n\tb\x1b[0m \n", "a b [0m", "a\n\tb[0m"},
 		{"\ufeffa\rb\x00c\xff", "\ufeffa b c\ufffd", "a\nbc\ufffd"},
@@ -28,6 +29,7 @@ func TestOneLineAndCleanText(t *testing.T) {
 // TestUnclosed closes what a text leaves open: with the lines that it is told, a
 // heading at the end is one again.
 func TestUnclosed(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"a\n": "", "": "", "```\na\n```\n": "", "- ```\n  a\n": "",
 		"````go\n```\n": "````", "  ~~~\r\na\r\n": "~~~", "<!-- a\n\nb": "-->", "\ufeff```\na": "```", "a\n<script>\nb\n": "</script>",
@@ -45,6 +47,7 @@ func TestUnclosed(t *testing.T) {
 }
 
 func TestOpenEnds(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string][]string{
 		"# a\n": nil, "```\na\n```\n": nil, "a\n````go\nb\n<!-- c\n": {"````"}, "<!-- a\n```\nb\n```\n": {"-->"}, "~~~\r\n": {"~~~"},
 	} {
@@ -56,6 +59,7 @@ func TestOpenEnds(t *testing.T) {
 
 // TestSectionBody cuts the heading off sections however it is written.
 func TestSectionBody(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"# A\nb\n": "b\n", "# A": "", "\ufeff# A\r\nb": "b", "   ## A ##\nb\n### C\nd\n": "b\n### C\nd\n",
 		"A\n===\nb\n": "b\n", "A\n---": "", "Über\r\n---\r\n\r\nb": "\r\nb",
@@ -74,6 +78,7 @@ func TestSectionBody(t *testing.T) {
 // TestUnlikeTexts reads one text in all its spellings: line ends, a byte order mark,
 // marks of other kinds, and no line end at the end change neither outline nor preview.
 func TestUnlikeTexts(t *testing.T) {
+	t.Parallel()
 	const text = "# Überblick\n\nDie Suche findet 大きな Dateien nicht.\n\n## Gründe\n\n* erstens\n* zweitens\n\n```go\n# no heading\n```\n\n## Ende\n\nFertig.\n"
 	outline := func(text string) (titles []string) {
 		for _, s := range Outline([]byte(text)) {
@@ -105,6 +110,7 @@ func TestUnlikeTexts(t *testing.T) {
 }
 
 func TestSyntaxError(t *testing.T) {
+	t.Parallel()
 	inner := errors.New("no title")
 	err := error(&SyntaxError{File: "a/b.md", Line: 7, Err: inner})
 	if got, want := err.Error(), "a/b.md:7: no title"; got != want || !errors.Is(err, inner) {
@@ -114,6 +120,7 @@ func TestSyntaxError(t *testing.T) {
 
 // TestCodeSpans finds where each run of backticks, or the span that it begins, ends.
 func TestCodeSpans(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string]string{
 		"a `b` c": "`b`", "``a ` b`` `c`": "``a ` b``|`c`", "`a ``b": "`|``", "```": "```", "`a` `b": "`a`|`", "none": "",
 	} {
@@ -135,6 +142,7 @@ func TestCodeSpans(t *testing.T) {
 }
 
 func TestFirstWords(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ text, want string }{
 		{"short\n text", "short text"}, {"one two three", "one two…"}, {"one, twothree", "one, twot…"}, {"", ""},
 	} {

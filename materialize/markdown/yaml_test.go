@@ -27,6 +27,7 @@ func (n Node) show() string {
 }
 
 func TestParseYAML(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, text, want string }{
 		{"empty", "", `""`},
 		{"pairs", "a: 1\nb: two words\n", `{a: "1", b: "two words"}`},
@@ -59,6 +60,7 @@ func TestParseYAML(t *testing.T) {
 }
 
 func TestParseYAMLProblems(t *testing.T) {
+	t.Parallel()
 	text := "a: 1\n    b: 2\nplain\nc: 3\n"
 	node, problems := ParseYAML(text, 11)
 	var got []string
@@ -72,6 +74,7 @@ func TestParseYAMLProblems(t *testing.T) {
 }
 
 func TestYAMLScalars(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"", "a", "a b", "a: b", "a:", "a #b", "#a", "- a", "-1", "'a'", `"a"`, "[a]", "a\nb", "\ta", "a ", "|", "> x", "*a", "&a", "!a", "%a", "@a", "`a`",
 		"null", "none", "true", "2026-03-02T09:00:00Z", "é 💙", "\x7f", "\u0085", "\ufeffa", `a\b`, `a"b`, "{a: b}", "?", ", a",

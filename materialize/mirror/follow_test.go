@@ -21,6 +21,7 @@ import (
 // TestFollowerLimits has a system that gives events of three folders only, or has no
 // handles left: the one goes on with these, the other gives all of them up.
 func TestFollowerLimits(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	watched := Watched{}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -63,6 +64,7 @@ func TestFollowerLimits(t *testing.T) {
 // TestFollowerCounts makes changes that count and others, between two of which a folder
 // is put in the place of another.
 func TestFollowerCounts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
 	write := func(name string) func() error {
@@ -125,6 +127,7 @@ func TestFollowerCounts(t *testing.T) {
 // TestForwardLost loses events, and then all of them: neither may go unnoticed, nor
 // keep a processor busy.
 func TestForwardLost(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		events := &fsnotify.Watcher{Events: make(chan fsnotify.Event), Errors: make(chan error)}
@@ -151,6 +154,7 @@ func TestForwardLost(t *testing.T) {
 // TestFollow counts the looks: at once, again where folders are new, at the time that a
 // look asks for, and at the usual one. A look that fails ends it.
 func TestFollow(t *testing.T) {
+	t.Parallel()
 	dir, broken := t.TempDir(), errors.New("broken")
 	looks := 0
 	start := time.Now()
@@ -178,6 +182,7 @@ func TestFollow(t *testing.T) {
 
 // TestWithoutEvents names a setting only where that is what is used up.
 func TestWithoutEvents(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		cause error
 		want  string // of the hint, on Linux

@@ -33,6 +33,7 @@ func writeAll(t testing.TB, dir string, files map[string]string) {
 // TestRepository asks about files that git tracks, has changed, ignores, had once and has
 // never seen, some of them in a repository within the first.
 func TestRepository(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git program")
 	}
@@ -109,6 +110,7 @@ func TestRepositoryOfLiar(t *testing.T) {
 // TestAuthored asks for the dates of files in a repository with another within it: of a
 // change, a rename, a merge, of what is not committed, and of what git does not have.
 func TestAuthored(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git program")
 	}

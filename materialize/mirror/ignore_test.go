@@ -45,6 +45,7 @@ func lay(t *testing.T, dir string, names ...string) {
 // TestPatterns compares what patterns leave out with what git ignores by the same ones:
 // those that went wrong in other programs, and random ones.
 func TestPatterns(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git program")
 	}
@@ -110,6 +111,7 @@ func texts(random *rand.Rand) []string {
 
 // TestLeftOut holds which names hold secrets and which folders can be made again.
 func TestLeftOut(t *testing.T) {
+	t.Parallel()
 	const venv, tag = "pyvenv.cfg", "CACHEDIR.TAG=Signature: 8a477f597d28d172789f06886806bc55\n"
 	tests := map[string][]string{
 		RuleSecret: {
@@ -168,6 +170,7 @@ func TestLeftOut(t *testing.T) {
 
 // TestRootIsSecret captures a folder of secrets, and a part of one.
 func TestRootIsSecret(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	lay(t, dir, ".ssh/config", ".kube/config", ".kube/cache/x", ".ssh/keys/deep/a", ".config/gcloud/b", ".aws/sso/c", "node_modules/x.js")
 	if err := os.Symlink(".ssh", filepath.Join(dir, "keys")); err != nil {
@@ -184,6 +187,7 @@ func TestRootIsSecret(t *testing.T) {
 // TestIgnoreFiles holds that the nearest file counts, that what is written takes in what
 // would be left out, and that nothing is taken in where one cannot be understood.
 func TestIgnoreFiles(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	lay(t, dir, ".filebusignore=*.log\n!node_modules/\n/a/only.txt\n", "x.log", "a/.filebusignore=!keep.log\r\n!.env", "a/keep.log", "a/x.log",
 		"a/only.txt", "a/.env", ".env", "node_modules/y.js", "node_modules/.npmrc", "b/only.txt", "bad/.filebusignore=[abc\n", "bad/x.md", "bad/below/y.md",
@@ -208,6 +212,7 @@ func TestIgnoreFiles(t *testing.T) {
 
 // TestManyPatterns holds that many patterns, and such as others take for ever, cost little.
 func TestManyPatterns(t *testing.T) {
+	t.Parallel()
 	var text strings.Builder
 	for i := range 10000 {
 		fmt.Fprintf(&text, "%s%d.*x\n", []string{"name", "/pkg/**/", "**/a", "*.e"}[i%4], i)

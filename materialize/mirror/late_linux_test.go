@@ -15,6 +15,7 @@ import (
 // removed, at all times from before that to long after. The line is lost at none: it
 // stands in the file, or in the one that a LateError names.
 func TestLateWriter(t *testing.T) {
+	t.Parallel()
 	for label, change := range map[string]func(m *Mirror, seen File) error{
 		"replaced": func(m *Mirror, seen File) error {
 			return m.Write(t.Context(), "f.md", strings.NewReader("new\n"), 2, seen)
@@ -63,6 +64,7 @@ func TestLateWriter(t *testing.T) {
 
 // TestWalkTree lists a folder with all that can stand in one.
 func TestWalkTree(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{
 		"a/b.md", "a.md", "a/.filebus-abcdefghijklmnopqrstuvwxyz.new", ".filebus-x.md", "node_modules/c.md", "d/node_modules", ".filebus/e.md", ".git", "raw\xff.md",

@@ -54,6 +54,7 @@ func wantMemory(t testing.TB, got *memory, settled uint64, want map[string]Memo)
 }
 
 func TestMemoryComesBack(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	m := reload(t, folder)
 	odd := "a b\n\"c\" \xff/über.md"
@@ -77,6 +78,7 @@ func TestMemoryComesBack(t *testing.T) {
 // A process that was killed while it wrote leaves half a line; the lines after it
 // must not be taken for its end.
 func TestMemoryCutShort(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	m := reload(t, folder)
 	m.set("a.md", memoNumber(1))
@@ -104,6 +106,7 @@ func TestMemoryCutShort(t *testing.T) {
 }
 
 func TestMemoryIsWrittenAnew(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	first := reload(t, folder)
 	first.set("a.md", memoNumber(1))
@@ -122,6 +125,7 @@ func TestMemoryIsWrittenAnew(t *testing.T) {
 
 // A line that is not one that set wrote says nothing, whatever of it is wrong.
 func TestMemoryIgnoresOtherLines(t *testing.T) {
+	t.Parallel()
 	digest := memoNumber(1).Digest.String()
 	for _, line := range []string{
 		"", "file", "file ", "other 1 1 1 " + digest + ` "a.md"`,
@@ -154,6 +158,7 @@ func TestMemoryIgnoresOtherLines(t *testing.T) {
 
 // A line about a path that is not whole leaves what the line before it said.
 func TestMemoryKeepsWhatABrokenLineIsAbout(t *testing.T) {
+	t.Parallel()
 	digest := memoNumber(9).Digest.String()
 	for _, line := range []string{
 		`file "b.md"`, `file x 1 1 ` + digest + ` "b.md"`, `file 1 1 1 ` + digest[1:] + ` "b.md"`, `gone x "b.md"`,
@@ -179,6 +184,7 @@ func TestMemoryKeepsWhatABrokenLineIsAbout(t *testing.T) {
 // TestMemoryAgainstMap changes a memory at random, with other processes' lines
 // and saves between, beside a map.
 func TestMemoryAgainstMap(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	folder := t.TempDir()
 	m, want := reload(t, folder), map[string]Memo{}

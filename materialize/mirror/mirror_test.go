@@ -50,6 +50,7 @@ func look(t testing.TB, m *Mirror, p string) File {
 }
 
 func TestWriteAndRemove(t *testing.T) {
+	t.Parallel()
 	m := open(t, "a")
 	const p = "a/b.md"
 	file := filepath.Join(m.Dir, "a", "b.md")
@@ -94,6 +95,7 @@ func TestWriteAndRemove(t *testing.T) {
 
 // TestScan lists what belongs to a mirror, and takes away what a killed process left.
 func TestScan(t *testing.T) {
+	t.Parallel()
 	shared := filepath.Join(t.TempDir(), "shared")
 	m := open(t, "a", Outside{Prefix: "file:/shared/", Dir: shared, Shared: true})
 	for _, name := range []string{"x/in.md", "x/other.txt", "x/" + folder.TemporaryName(".new"), "y/in.md"} {

@@ -13,6 +13,7 @@ import (
 // TestWatchWakes has only one of a watch's two means at a time: file events, which
 // need a system that gives them, and the scan behind them.
 func TestWatchWakes(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name     string
 		interval time.Duration
@@ -44,6 +45,7 @@ func TestWatchWakes(t *testing.T) {
 
 // TestWatch waits for files that appear in a folder, one after the other.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -77,6 +77,7 @@ func TestBaseOf(t *testing.T) {
 // TestOnto makes a command's changes in the text of another branch, which has other
 // entries: none of the store's come into it, and none of its own go.
 func TestOnto(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, graphFile)
 	b.saveBy(record.SourcePut, graph("G", "1=a", "2=b", "3=c"))
 	before := b.now()
@@ -95,6 +96,7 @@ func TestOnto(t *testing.T) {
 
 // TestChangedByCommand tells what a command has changed from what was captured.
 func TestChangedByCommand(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, graphFile)
 	first := b.saveBy(record.SourcePut, graph("G", "1=a"))
 	second := b.save(graph("G", "1=a", "2=b"))

@@ -45,6 +45,7 @@ func nodesOf(text []byte) (nodes []string) {
 }
 
 func TestWithoutNodes(t *testing.T) {
+	t.Parallel()
 	const lines = "{\n  \"nodes\": [\n    {\"id\": \"a\"},\n    {\"id\": \"b\"},\n    {\"id\": \"c\"}\n  ],\n  \"x\": 1\n}\n"
 	for _, test := range []struct {
 		label, text string
@@ -74,6 +75,7 @@ func TestWithoutNodes(t *testing.T) {
 // TestWithoutNodesRandom takes random nodes of random graphs away: what is left is
 // JSON with the other nodes byte for byte, and the text around the array as it was.
 func TestWithoutNodesRandom(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(500) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		pick := func(list ...string) string { return list[random.IntN(len(list))] }

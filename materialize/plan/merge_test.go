@@ -252,6 +252,7 @@ func TestMerge(t *testing.T) {
 // TestMergeFrames changes the text around the entries on both sides: the store's stays,
 // and the file's is kept beside it.
 func TestMergeFrames(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, graphFile)
 	since := b.save(graph("G", "1=a"))
 	b.save(graph("Stored", "1=a"))
@@ -274,6 +275,7 @@ func TestMergeFrames(t *testing.T) {
 // TestMergeUnreadable merges nothing from a file in which no entry can be told from
 // another: what the store has stays.
 func TestMergeUnreadable(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, graphFile)
 	since := b.save(graph("G", "1=a", "2=b"))
 	stored := graph("G", "1=stored", "2=b")
@@ -290,6 +292,7 @@ func TestMergeUnreadable(t *testing.T) {
 
 // TestMergeRaced refuses a plan when an entry has changed since it was made.
 func TestMergeRaced(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, graphFile)
 	since := b.save(graph("G", "1=a", "2=b"))
 	b.save(graph("G", "1=a", "2=stored"))
@@ -308,6 +311,7 @@ func TestMergeRaced(t *testing.T) {
 }
 
 func TestMergeMarker(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]int{
 		"": 0, "<<<<<<< a\n=======\n>>>>>>> b\n": 1, "a\r\nb\r\n<<<<<<< a\r\n>>>>>>> b": 3, "a\n<<<<<<< b\n": 0, ">>>>>>> a\n<<<<<<< b\n": 0,
 		"a <<<<<<< b\n>>>>>>> c\n": 0, "<<<<<<<\n>>>>>>>\n": 0,

@@ -47,6 +47,7 @@ func (b *bench) had(text string) (had bool) {
 // file was is known again; one of the same size and of entries that were all there, but
 // never together, is not.
 func TestPastRandom(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(8) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		b := newBench(t, graphFile)
@@ -87,6 +88,7 @@ func TestPastRandom(t *testing.T) {
 // TestPastOfPlace knows what stood at the place of a journal before a new task took it,
 // and what came back to an older text.
 func TestPastOfPlace(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, ".claude/journal/task-001.md")
 	journal := func(status, started, more string) string {
 		return "# Task: Login\n\n## Metadata\n- Status: " + status + "\n- Started: " + started + "\n" + more

@@ -199,6 +199,7 @@ func TestRetention(t *testing.T) {
 }
 
 func TestRetentionCheck(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		keep release.Retention
 		want string
@@ -217,6 +218,7 @@ func TestRetentionCheck(t *testing.T) {
 
 // TestReferencesProtect keeps what is referred to, and all that this refers to.
 func TestReferencesProtect(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	first := b.put("dialogue/c/1", "one")
 	second := b.put("dialogue/c/2", "two", from(first))
@@ -238,6 +240,7 @@ func TestReferencesProtect(t *testing.T) {
 
 // TestNamesTogether releases names that go together or not at all.
 func TestNamesTogether(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	first := b.put("dialogue/c/1", "one")
 	b.put("dialogue/c/2", "two", from(first))
@@ -268,6 +271,7 @@ func TestNamesTogether(t *testing.T) {
 
 // TestSharedText frees the bytes of a text only with the last record that has it.
 func TestSharedText(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("dialogue/c/1", "the same")
 	b.put("dialogue/c/2", "the same")
@@ -284,6 +288,7 @@ func TestSharedText(t *testing.T) {
 // TestMeanwhile changes the store between the choice and the end of a release: what
 // has changed stays, and what is needed by now.
 func TestMeanwhile(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("dialogue/c/1", "one")
 	second := b.put("dialogue/c/2", "two")
@@ -302,6 +307,7 @@ func TestMeanwhile(t *testing.T) {
 
 // TestOpenConflict keeps a name until its conflict is decided.
 func TestOpenConflict(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.put("dialogue/c/1", "one")
 	side := b.put("dialogue/c/1", "side", func(r *record.Record) {
@@ -318,6 +324,7 @@ func TestOpenConflict(t *testing.T) {
 // TestManyVersions drops a name that has more versions than one transaction takes,
 // and says how far it is.
 func TestManyVersions(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var drafts []store.Draft
 	for i := range 600 {

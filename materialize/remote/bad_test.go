@@ -211,6 +211,7 @@ func remoteName(t *testing.T, path string) remote.Name {
 
 // A blob that cannot be read keeps none of the others.
 func TestUnreadable(t *testing.T) {
+	t.Parallel()
 	for _, what := range []string{"state", "log"} {
 		m := newMet(t)
 		m.Before = func(op op, name remote.Name) error {
@@ -232,6 +233,7 @@ func TestUnreadable(t *testing.T) {
 
 // An older segment or state in the place of a newer one takes nothing back.
 func TestReplayed(t *testing.T) {
+	t.Parallel()
 	m := newMet(t)
 	m.c.pull()
 	state := m.Blob(string(m.a.id()) + "/state")
@@ -266,6 +268,7 @@ func (m met) view(of *machine, read func(*store.Tx) error) { of.view(read) }
 
 // A large body that has not come keeps what is behind it, and no other log; it comes with the next pull.
 func TestBodyMissing(t *testing.T) {
+	t.Parallel()
 	m := newMet(t)
 	large := strings.Repeat("a large text, which travels apart; ", 10) + random(400<<10)
 	ref := m.a.put("large", large)
@@ -309,6 +312,7 @@ func random(n int) string {
 
 // Of two copies of a store both go on, one of them under another id, and neither loses anything.
 func TestCopied(t *testing.T) {
+	t.Parallel()
 	m := newMet(t)
 	twin := m.a.copyTo("twin")
 	twin.put("twin", "the text of the twin")
@@ -330,6 +334,7 @@ func TestCopied(t *testing.T) {
 
 // A store that was put back from an older copy goes on under another id, and gets back what it had told.
 func TestGoneBack(t *testing.T) {
+	t.Parallel()
 	m := newMet(t)
 	old := filepath.Join(t.TempDir(), "old")
 	if err := os.CopyFS(old, os.DirFS(m.a.Store.Dir())); err != nil {
@@ -401,6 +406,7 @@ func TestStoppedPush(t *testing.T) {
 // What was destroyed while a machine was away, which had changed it meanwhile, is destroyed there when it
 // returns, and does not come back with it.
 func TestPurgedWhileAway(t *testing.T) {
+	t.Parallel()
 	m := newMet(t)
 	ref := m.a.put("secret", "the swordfish")
 	m.a.push()
@@ -443,6 +449,7 @@ func destroys(s *remote.Status, m *machine) bool {
 
 // What was destroyed before anybody heard it leaves no text, and all agree.
 func TestPurgedBefore(t *testing.T) {
+	t.Parallel()
 	m := newMet(t)
 	m.a.purge(m.a.put("secret", "the swordfish"))
 	ref := m.a.put("one", "the text of one, the swordfish") // over something that all have
@@ -462,6 +469,7 @@ func TestPurgedBefore(t *testing.T) {
 // What is private never leaves, nor an older version of it, nor its name; nor what looks like a secret, or passes no
 // filter. The others verify what they have all the same.
 func TestKeptHere(t *testing.T) {
+	t.Parallel()
 	m := newMet(t)
 	if err := m.a.filter.Add("tag", "shared"); err != nil {
 		t.Fatal(err)
@@ -506,6 +514,7 @@ func TestKeptHere(t *testing.T) {
 
 // A private entry of a file keeps neither the others from leaving nor its name in what is around them.
 func TestPrivateEntry(t *testing.T) {
+	t.Parallel()
 	m := newMet(t)
 	f := &five{t: t}
 	const secret, open = "ISSUE-20260302-007", "ISSUE-20260302-008"
@@ -533,6 +542,7 @@ func TestPrivateEntry(t *testing.T) {
 
 // Two logs under one id are told apart, whichever comes first, and the store that was there goes on.
 func TestOtherLog(t *testing.T) {
+	t.Parallel()
 	m := newMet(t)
 	m.b.pull()
 	other := newMemory()
@@ -589,6 +599,7 @@ func TestOtherLog(t *testing.T) {
 
 // Who tells another's log tells nothing that is private here.
 func TestRetoldPrivate(t *testing.T) {
+	t.Parallel()
 	m := newMet(t)
 	m.b.pull()
 	if _, err := m.b.Tag(context.Background(), note("two"), []string{remote.TagPrivate}, nil); err != nil {
@@ -608,6 +619,7 @@ func TestRetoldPrivate(t *testing.T) {
 
 // A folder without rights is named, and so is what to look at.
 func TestPushWithoutRights(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() == 0 {
 		t.Skip("root may do everything")
 	}

@@ -30,6 +30,7 @@ func segment(teller record.StoreID, from, to uint64) remote.Name {
 
 // TestSealGolden makes a signature with nothing but what is documented.
 func TestSealGolden(t *testing.T) {
+	t.Parallel()
 	key, name := keyOf(t, storeA), segment(storeA, 1, 9)
 	sealed := string(seal(t, key, name, "abc\n"))
 	lines := strings.SplitAfter(sealed, "\n")
@@ -47,6 +48,7 @@ func TestSealGolden(t *testing.T) {
 }
 
 func TestUnseal(t *testing.T) {
+	t.Parallel()
 	key := keyOf(t, storeA)
 	for _, name := range []remote.Name{remote.StateName(storeA), segment(storeA, 1, 9)} {
 		for _, content := range []string{"", "abc", "\n", "content 3 abc\n", strings.Repeat("\x00", remote.MaxContent)} {
@@ -60,6 +62,7 @@ func TestUnseal(t *testing.T) {
 
 // TestUnsealElsewhere offers a blob under every name that is not its own.
 func TestUnsealElsewhere(t *testing.T) {
+	t.Parallel()
 	names := []remote.Name{
 		remote.StateName(storeA), remote.StateName(storeB), segment(storeA, 1, 9), segment(storeA, 1, 8), segment(storeB, 1, 9), {},
 		remote.BodyName(storeA, record.DigestOf(nil)), remote.SegmentName(storeA, remote.Span{Origin: storeB, First: 1, Last: 9}),
@@ -76,6 +79,7 @@ func TestUnsealElsewhere(t *testing.T) {
 
 // TestUnsealDamaged cuts a blob everywhere, and changes every byte of it to several others.
 func TestUnsealDamaged(t *testing.T) {
+	t.Parallel()
 	name := remote.StateName(storeA)
 	sealed := seal(t, keyOf(t, storeA), name, "content")
 	refuses := func(text []byte) {
@@ -101,6 +105,7 @@ func TestUnsealDamaged(t *testing.T) {
 }
 
 func TestUnsealMalformed(t *testing.T) {
+	t.Parallel()
 	name := remote.StateName(storeA)
 	sealed := string(seal(t, keyOf(t, storeA), name, "abc"))
 	keyLine, signatureLine := strings.SplitAfter(sealed, "\n")[3], strings.SplitAfter(sealed, "\n")[4]
@@ -139,6 +144,7 @@ func TestUnsealMalformed(t *testing.T) {
 }
 
 func TestSealRefuses(t *testing.T) {
+	t.Parallel()
 	key := keyOf(t, storeA)
 	for _, name := range []remote.Name{{}, remote.StateName(storeB), segment(storeB, 1, 9), remote.BodyName(storeA, record.DigestOf(nil))} {
 		if _, err := remote.Seal(key, name, nil); !errors.Is(err, record.Usage) {
@@ -155,6 +161,7 @@ func TestSealRefuses(t *testing.T) {
 
 // TestFetch publishes a blob and reads it with and without trust, and what became of it.
 func TestFetch(t *testing.T) {
+	t.Parallel()
 	memory, name, ctx := newMemory(), remote.StateName(storeA), t.Context()
 	r, key, other := memory.Open(), keyOf(t, storeA), keyOf(t, storeA)
 	trust, err := remote.LoadTrust(folder.At(t.TempDir()))

@@ -34,6 +34,7 @@ func asNobody(t *testing.T, run func()) {
 // TestForeign puts links, pipes and folders where blobs are. None is followed, opened or
 // waited for, nothing outside is changed, and all are named.
 func TestForeign(t *testing.T) {
+	t.Parallel()
 	state, segment := string(storeA)+"/state", string(storeA)+"/log/"+string(storeA)+"/"+first
 	for _, test := range []struct {
 		path string
@@ -86,6 +87,7 @@ func TestForeign(t *testing.T) {
 }
 
 func TestTopIsPipe(t *testing.T) {
+	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "remote")
 	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
 		t.Fatal(err)
@@ -97,6 +99,7 @@ func TestTopIsPipe(t *testing.T) {
 
 // TestTopIsLink: the user may have a link to the shared folder.
 func TestTopIsLink(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link")
 	if err := os.Symlink(t.TempDir(), link); err != nil {
@@ -110,6 +113,7 @@ func TestTopIsLink(t *testing.T) {
 }
 
 func TestNoRights(t *testing.T) {
+	t.Parallel()
 	dir, name := t.TempDir(), remote.StateName(storeA)
 	r := open(t, dir, true)
 	put(t, r, name, "old")
@@ -162,6 +166,7 @@ func TestModes(t *testing.T) {
 }
 
 func TestKeyOpenToOthers(t *testing.T) {
+	t.Parallel()
 	keys := remote.Keys{Dir: t.TempDir()}
 	if _, err := keys.Of(storeA); err != nil {
 		t.Fatal(err)
@@ -183,6 +188,7 @@ func TestKeyOpenToOthers(t *testing.T) {
 
 // TestIdle waits where nothing happens: it must cost next to no time of the processor.
 func TestIdle(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := open(t, dir, true)
 	for n := range 50 {

@@ -39,6 +39,7 @@ func write(t *testing.T, file, text string) {
 }
 
 func TestFolder(t *testing.T) {
+	t.Parallel()
 	testTransport(t, func(t *testing.T) func() remote.Transport {
 		dir := t.TempDir()
 		return func() remote.Transport { return open(t, dir, true) }
@@ -46,6 +47,7 @@ func TestFolder(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	odd := filepath.Join(dir, "100% ü:x")
 	open(t, odd, true)
@@ -96,6 +98,7 @@ func TestOpen(t *testing.T) {
 // TestAway takes the folder away, or leaves what an unmounted disk leaves. Nothing must look
 // as if the remote were empty, and nothing be written there.
 func TestAway(t *testing.T) {
+	t.Parallel()
 	for label, spoil := range map[string]func(dir string) error{
 		"gone":      os.RemoveAll,
 		"unmounted": func(dir string) error { return errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o777)) },
@@ -123,6 +126,7 @@ func TestAway(t *testing.T) {
 }
 
 func TestNoRemote(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "file"), "x")
 	write(t, filepath.Join(dir, "newer", "filebus-remote"), "filebus remote 2\n")
@@ -154,6 +158,7 @@ func TestNoRemote(t *testing.T) {
 
 // TestStrays puts everything into a remote that other programs leave there.
 func TestStrays(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := open(t, dir, true)
 	good := remote.SegmentName(storeA, remote.Span{Origin: storeA, First: 1, Last: 9})
@@ -204,6 +209,7 @@ func TestStrays(t *testing.T) {
 
 // TestGone lists while folders come and go.
 func TestGone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := open(t, dir, true)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

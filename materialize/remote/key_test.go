@@ -25,6 +25,7 @@ func keyOf(t *testing.T, teller record.StoreID) remote.Key {
 }
 
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	keys := remote.Keys{Dir: filepath.Join(t.TempDir(), "state", "keys")}
 	made, err := keys.Of(storeA)
 	if err != nil {
@@ -58,6 +59,7 @@ func TestKeys(t *testing.T) {
 
 // TestKeysAtOnce has many ask for a key that is not there yet.
 func TestKeysAtOnce(t *testing.T) {
+	t.Parallel()
 	keys := remote.Keys{Dir: t.TempDir()}
 	var group sync.WaitGroup
 	var got [16]remote.PublicKey
@@ -82,6 +84,7 @@ func TestKeysAtOnce(t *testing.T) {
 // TestKeyDamaged cuts the file of a key everywhere and turns a bit of every byte. Never must
 // there be a new key.
 func TestKeyDamaged(t *testing.T) {
+	t.Parallel()
 	keys := remote.Keys{Dir: t.TempDir()}
 	if _, err := keys.Of(storeA); err != nil {
 		t.Fatal(err)
@@ -111,6 +114,7 @@ func TestKeyDamaged(t *testing.T) {
 }
 
 func TestKeyRefused(t *testing.T) {
+	t.Parallel()
 	for label, test := range map[string]struct {
 		keys   remote.Keys
 		teller record.StoreID

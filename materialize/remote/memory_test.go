@@ -218,11 +218,13 @@ func Spans(l *remote.Listing) []string {
 }
 
 func TestMemory(t *testing.T) {
+	t.Parallel()
 	testTransport(t, func(*testing.T) func() remote.Transport { return newMemory().Open })
 }
 
 // TestHooks fails each method before and after it is done.
 func TestHooks(t *testing.T) {
+	t.Parallel()
 	m, broken, name := newMemory(), errors.New("broken"), remote.StateName(storeA)
 	fails := func(op, remote.Name) error { return broken }
 	r := m.Open()

@@ -10,6 +10,7 @@ import (
 )
 
 func TestNames(t *testing.T) {
+	t.Parallel()
 	digest := record.DigestOf(nil)
 	for _, test := range []struct {
 		name remote.Name
@@ -60,6 +61,7 @@ func hostile() []string {
 }
 
 func TestParseNameHostile(t *testing.T) {
+	t.Parallel()
 	for _, text := range hostile() {
 		if n, err := remote.ParseName(text); !errors.Is(err, record.Usage) || n != (remote.Name{}) || len(err.Error()) > 1000 {
 			t.Errorf("ParseName(%.200q) = %q, %v; want a usage error", text, n, err)

@@ -195,6 +195,7 @@ func authority(t *testing.T) (ca string, certificate tls.Certificate) {
 
 // TestNATSRights uses servers that let users do less than all, or give them little room.
 func TestNATSRights(t *testing.T) {
+	t.Parallel()
 	s := configured(t, `accounts {
 		team { jetstream: enabled, users: [
 			{user: maker, password: secret}
@@ -264,6 +265,7 @@ func TestNATSRights(t *testing.T) {
 
 // TestNATSStreams finds streams that are not as filebus makes them.
 func TestNATSStreams(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, nil)
 	other := client(t, s.ClientURL())
 	for prefix, change := range map[string]map[string]any{
@@ -327,6 +329,7 @@ func TestNATSStreams(t *testing.T) {
 
 // TestNATSPayload uses a server that takes short messages.
 func TestNATSPayload(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, func(o *server.Options) { o.MaxPayload = 64 << 10 })
 	r := openRemote(t, s.ClientURL(), true)
 	for _, name := range []remote.Name{segmentOfA(1), remote.StateName(storeA), remote.BodyName(storeA, record.DigestOf([]byte("x")))} {

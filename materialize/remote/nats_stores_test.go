@@ -443,6 +443,7 @@ func (c *cluster) heal() {
 
 // TestNATSLost resets and restores what a server keeps, and damages it. A push tells again what is missing.
 func TestNATSLost(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, nil)
 	admin, address := client(t, s.ClientURL()), s.ClientURL()
 	openRemote(t, address, true)

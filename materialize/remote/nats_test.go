@@ -49,6 +49,7 @@ func openRemote(t testing.TB, address string, create bool) remote.Transport {
 }
 
 func TestNATS(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, nil)
 	places := 0
 	testTransport(t, func(t *testing.T) func() remote.Transport {
@@ -61,6 +62,7 @@ func TestNATS(t *testing.T) {
 // Five stores claim thirty issues at once: each is held by one. What is given up can be claimed by others,
 // and so can what was held until a time that is over.
 func TestHold(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, nil)
 	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 	openRemote(t, s.ClientURL()+"/claims", true)

@@ -195,6 +195,7 @@ func (f *five) hearBit(m *memory, late *machine, most int) {
 
 // Whose version of an entry is purged may have that of another store in its place: it stands in the file then.
 func TestPurgeOfRival(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "shared")
 	a, b := newMachine(t, "a", openFolder(t, dir), 0), newMachine(t, "b", openFolder(t, dir), time.Hour)
 	trusts(a, b)
@@ -244,6 +245,7 @@ func (d deaf) Put(ctx context.Context, name remote.Name, size int64, from io.Rea
 
 // A push may be cut short after a body that travels by itself, which is destroyed before the next push.
 func TestPurgeOfBody(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "shared")
 	a := newMachine(t, "a", openFolder(t, dir), 0)
 	secret := random(400 << 10)
@@ -273,6 +275,7 @@ func TestPurgeOfBody(t *testing.T) {
 // Who pushes into a folder that is synchronised in part tells again what others have heard, and have destroyed since. The same
 // text may be that of a later version.
 func TestPurgeOfHeard(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "shared")
 	out := &flaky{Transport: openFolder(t, dir)}
 	a, b := newMachine(t, "a", out, 0), newMachine(t, "b", openFolder(t, dir), 0)
@@ -296,6 +299,7 @@ func TestPurgeOfHeard(t *testing.T) {
 
 // What a store has retold of another one's log may be out of sight when it is destroyed.
 func TestPurgeOutOfSight(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "shared")
 	a, b := newMachine(t, "a", openFolder(t, dir), 0), newMachine(t, "b", &flaky{Transport: openFolder(t, dir)}, 0)
 	trusts(a, b)

@@ -32,6 +32,7 @@ func stateText() string {
 }
 
 func TestState(t *testing.T) {
+	t.Parallel()
 	for label, edit := range map[string]func(*remote.State){
 		"all":             func(*remote.State) {},
 		"nothing heard":   func(s *remote.State) { s.Heard, s.Left = nil, false },
@@ -60,6 +61,7 @@ func TestState(t *testing.T) {
 }
 
 func TestStateRefuses(t *testing.T) {
+	t.Parallel()
 	for label, edit := range map[string]func(*remote.State){
 		"no origin":      func(s *remote.State) { s.Origin = "" },
 		"no label":       func(s *remote.State) { s.Label = "" },
@@ -85,6 +87,7 @@ func TestStateRefuses(t *testing.T) {
 }
 
 func TestParseStateMalformed(t *testing.T) {
+	t.Parallel()
 	text := stateText()
 	for n := range len(text) {
 		// Cut behind the erased position or one of the stores it is a whole state.

@@ -30,6 +30,7 @@ func loadTrust(t *testing.T, dir string) *Trust {
 }
 
 func TestTrust(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	trust := loadTrust(t, dir)
 	for _, trustee := range []Trustee{{idB, PublicKey{2}, "b"}, {idC, PublicKey{3}, "the label of c"}, {idA, PublicKey{1}, "ä"}, {idB, PublicKey{9}, "new"}} {
@@ -65,6 +66,7 @@ func TestTrust(t *testing.T) {
 }
 
 func TestTrustRefuses(t *testing.T) {
+	t.Parallel()
 	trust := loadTrust(t, t.TempDir())
 	for _, trustee := range []Trustee{{"", PublicKey{}, "a"}, {idA, PublicKey{}, ""}, {idA, PublicKey{}, "two\nlines"}, {idA, PublicKey{}, " a"}, {"x y", PublicKey{}, "a"}} {
 		if err := trust.Set(trustee); !errors.Is(err, record.Usage) {
@@ -78,6 +80,7 @@ func TestTrustRefuses(t *testing.T) {
 
 // TestTrustDamaged wants the line in the error; nobody is trusted from such a file.
 func TestTrustDamaged(t *testing.T) {
+	t.Parallel()
 	good := Trustee{idB, PublicKey{2}, "b"}.String() + "\n"
 	for label, text := range map[string]string{
 		"cut": good + good[:40], "without its end": good + Trustee{idC, PublicKey{}, "c"}.String(), "twice": good + good,

@@ -33,6 +33,7 @@ func listed(t *testing.T) (*folderRemote, string) {
 
 // TestChanged finds changes by looks alone, as where the system gives no events.
 func TestChanged(t *testing.T) {
+	t.Parallel()
 	for label, change := range map[string]func(f *folderRemote, dir string) error{
 		"another store": func(f *folderRemote, _ string) error {
 			return f.Put(context.Background(), StateName(idB), 1, strings.NewReader("x"))
@@ -59,6 +60,7 @@ func TestChanged(t *testing.T) {
 // TestChangedAtOnce lists what was changed just now: a change right behind it may leave the
 // time of its folder, so that it must be looked at once more.
 func TestChangedAtOnce(t *testing.T) {
+	t.Parallel()
 	f, dir := listed(t)
 	now := time.Now()
 	if err := os.Chtimes(filepath.Join(dir, string(idA)), now, now); err != nil {
@@ -78,6 +80,7 @@ func TestChangedAtOnce(t *testing.T) {
 
 // TestEvents wakes a wait long before the next look.
 func TestEvents(t *testing.T) {
+	t.Parallel()
 	f, dir := listed(t)
 	events := f.watch()
 	if events.Events == nil {

@@ -56,6 +56,7 @@ func read(t testing.TB, text string) *transcript.Run {
 }
 
 func TestReport(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, text, want string
 		ended            bool
@@ -83,6 +84,7 @@ func TestReport(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
+	t.Parallel()
 	got := read(t, rows(prompted, reading, answered, "{oops", handed)+first[:40])
 	want := &transcript.Run{Session: "s-1", ID: "a1", Cwd: "/w", Prompt: "\n# Look into the *cache*\nand tell.",
 		Text: "# Findings\nÄ 😀", Ended: true, Rows: 4}
@@ -102,6 +104,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestCodexRun(t *testing.T) {
+	t.Parallel()
 	got := read(t, rows(child, context_, begun, asked, completed))
 	if got.Session != "root-1" || got.ID != "child-7" || got.Agent != "reviewer" || got.Title() != "Review it" {
 		t.Errorf("child = %+v", got)
@@ -113,6 +116,7 @@ func TestCodexRun(t *testing.T) {
 }
 
 func TestReadFile(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "agent-a1.jsonl")
 	write(t, file, rows(prompted, strings.Replace(second, "So mend it.", strings.Repeat("é", 600), 1)))
 	if err := new(transcript.Run).ReadFile(t.Context(), file, 1000); !errors.Is(err, transcript.ErrTooLong) {
@@ -124,6 +128,7 @@ func TestReadFile(t *testing.T) {
 }
 
 func TestFolderName(t *testing.T) {
+	t.Parallel()
 	for project, want := range map[string]string{
 		"/w/my_app.v2":                  "-w-my-app-v2",
 		"/é😀/x":                         "-----x",
@@ -146,6 +151,7 @@ func write(t testing.TB, file, text string) {
 }
 
 func TestFind(t *testing.T) {
+	t.Parallel()
 	config, project := filepath.Join(t.TempDir(), "[a-z]*"), t.TempDir() // no pattern
 	at := func(cwd string) string {
 		return rows(strings.Replace(prompted, `"/w"`, `"`+filepath.ToSlash(cwd)+`"`, 1), second)
@@ -187,6 +193,7 @@ func TestFind(t *testing.T) {
 
 // TestAskedForLine leaves the report of an agent that was asked for a line, whatever it said then.
 func TestAskedForLine(t *testing.T) {
+	t.Parallel()
 	row := func(kind, id, text string) string {
 		return fmt.Sprintf(`{"type":%q,"isSidechain":true,"agentId":"a","sessionId":"s","cwd":"/w","message":{"id":%q,"role":%q,"content":[{"type":"text","text":%q}]}}`,
 			kind, id, kind, text)
@@ -207,6 +214,7 @@ func TestAskedForLine(t *testing.T) {
 
 // TestManyTexts takes no longer than their bytes ask for.
 func TestManyTexts(t *testing.T) {
+	t.Parallel()
 	const n = 300_000
 	content := "[" + strings.Repeat(`{"type":"text","text":"a"},`, n) + `{"type":"text","text":"b"}]`
 	began := time.Now()
@@ -237,6 +245,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func TestGrown(t *testing.T) {
+	t.Parallel()
 	text := rows(prompted, reading, answered, first, second, looking, reading, answered, handed)
 	for cut := range len(text) {
 		begun := read(t, text[:cut])

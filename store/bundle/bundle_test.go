@@ -112,6 +112,7 @@ func read(t testing.TB, s *store.Store, text []byte) (items []bundle.Item, err e
 }
 
 func TestRoundTrip(t *testing.T) {
+	t.Parallel()
 	s := filled(t, 1)
 	text := write(t, s, bundle.Request{})
 	items, err := read(t, newStore(t, 2), text)
@@ -140,6 +141,7 @@ func TestRoundTrip(t *testing.T) {
 
 // A bundle that is cut anywhere, or has another byte anywhere, is refused.
 func TestDamage(t *testing.T) {
+	t.Parallel()
 	s := filled(t, 1)
 	text := write(t, s, bundle.Request{})
 	sound, _ := read(t, s, text)
@@ -170,6 +172,7 @@ func TestDamage(t *testing.T) {
 }
 
 func TestLargeBody(t *testing.T) {
+	t.Parallel()
 	s, other := newStore(t, 1), newStore(t, 2)
 	random := make([]byte, 3<<20)
 	_, _ = rand.NewChaCha8([32]byte{3}).Read(random)
@@ -281,6 +284,7 @@ func (s side) state(t *testing.T, id string) (head string, changes []string, ope
 }
 
 func TestAdopt(t *testing.T) {
+	t.Parallel()
 	a, b := side{newStore(t, 1)}, side{newStore(t, 2)}
 	first := put(t, a.Store, "n", "first")
 	want := func(what, got, want string) {
@@ -319,6 +323,7 @@ func TestAdopt(t *testing.T) {
 
 // What is retired is there again by what has not seen that, if it is newer.
 func TestAdoptRetired(t *testing.T) {
+	t.Parallel()
 	a, b := side{newStore(t, 1)}, side{newStore(t, 2)}
 	n := record.Name{Kind: record.KindNote, ID: "n"}
 	put(t, a.Store, "n", "first")
@@ -348,6 +353,7 @@ func TestAdoptRetired(t *testing.T) {
 // Three stores that each have a text under one name tell each other all until nothing is new: all of
 // them have the last one, and the other two in conflict.
 func TestAdoptAmongThree(t *testing.T) {
+	t.Parallel()
 	texts := []string{"of a", "of b", "of c"}
 	var sides []side
 	for i, text := range texts {
@@ -417,6 +423,7 @@ func (s side) current(t *testing.T, id string) [][]string {
 // and then, have the same heads and conflicts when each has heard all, in whatever order; and no text that
 // nobody has gone on from, retired or destroyed is out of sight.
 func TestConverge(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(25) {
 		if seed == 24 {
 			seed = 191 // the words of a version that was gone on from are destroyed: others have not come back to them
@@ -458,6 +465,7 @@ func TestConverge(t *testing.T) {
 // What a store has made by itself is told without its text. It may say the same as another store's
 // version: that decides nothing, for the others cannot know it.
 func TestConvergeMerged(t *testing.T) {
+	t.Parallel()
 	a, b := side{newStore(t, 2)}, side{newStore(t, 1)} // the clock of a is ahead
 	first := put(t, a.Store, "n", "first")
 	body, err := a.Prepare(t.Context(), []byte("the same"))
@@ -492,6 +500,7 @@ func TestConvergeMerged(t *testing.T) {
 
 // What was destroyed may be told before what it went on from comes: all decide alike.
 func TestConvergeDropped(t *testing.T) {
+	t.Parallel()
 	a, b, c, d := side{newStore(t, 1)}, side{newStore(t, 2)}, side{newStore(t, 3)}, side{newStore(t, 4)}
 	var first record.Ref
 	for _, id := range []string{"n", "m"} {

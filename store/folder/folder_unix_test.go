@@ -149,6 +149,7 @@ func within(t *testing.T, do func() error) error {
 
 // TestPlantedFolders puts a link in place of each folder on the way to a file.
 func TestPlantedFolders(t *testing.T) {
+	t.Parallel()
 	victims, check := outside(t)
 	must(t, os.Mkdir(filepath.Join(victims, "b"), 0o777))
 	for _, at := range []string{"a", "a/b"} {
@@ -184,6 +185,7 @@ func TestPlantedFolders(t *testing.T) {
 
 // TestSwapped swaps a file for a link, and a folder for one, while files are written.
 func TestSwapped(t *testing.T) {
+	t.Parallel()
 	victims, check := outside(t)
 	for _, swapped := range []string{"a", "a/file"} {
 		dir := t.TempDir()
@@ -226,6 +228,7 @@ func TestSwapped(t *testing.T) {
 // TestModes makes files and folders under a wide umask, and tightens what was made
 // with wide modes before.
 func TestModes(t *testing.T) {
+	t.Parallel()
 	top := filepath.Join(t.TempDir(), "x", "store")
 	f := folder.At(top)
 	must(t, f.Make("a/b"))
@@ -271,6 +274,7 @@ func wantModes(t *testing.T, top string) {
 }
 
 func TestReplace(t *testing.T) {
+	t.Parallel()
 	f := folder.At(t.TempDir())
 	for _, text := range []string{"first", "", "a longer text than before"} {
 		must(t, f.Replace("file", []byte(text), text == ""))
@@ -288,6 +292,7 @@ func TestReplace(t *testing.T) {
 
 // TestReplacedMeanwhile reads and appends to a file that others replace.
 func TestReplacedMeanwhile(t *testing.T) {
+	t.Parallel()
 	f := folder.At(t.TempDir())
 	must(t, f.Replace("file", []byte("whole"), false))
 	var all sync.WaitGroup
@@ -309,6 +314,7 @@ func TestReplacedMeanwhile(t *testing.T) {
 // TestTemporaryNames takes many names in one moment: processes that write at once
 // must not meet in one file. What is like such a name is not one.
 func TestTemporaryNames(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for range 10_000 {
 		name := folder.TemporaryName(".new")
@@ -330,6 +336,7 @@ func TestTemporaryNames(t *testing.T) {
 
 // TestTooLong reads files that have grown far beyond what filebus writes.
 func TestTooLong(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	own := folder.At(dir)
 	if err := own.WriteFile("a", []byte("12345")); err != nil {

@@ -106,6 +106,7 @@ func kill(t *testing.T, cmd *exec.Cmd) {
 }
 
 func TestKilledHolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	cmd, out := start(t, "hold", 1, dir)
 	if !out.Scan() || out.Text() != "held" {
@@ -126,6 +127,7 @@ func TestKilledHolder(t *testing.T) {
 
 // TestKilledWaiter kills a process that holds the gate while it waits.
 func TestKilledWaiter(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	hold := acquire(t, New(folder.At(dir), "holder"), Exclusive)
 	cmd, _ := start(t, "count", 1, dir)
@@ -155,6 +157,7 @@ func TestKilledWaiter(t *testing.T) {
 }
 
 func TestNoStarvationByProcesses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var wg sync.WaitGroup
 	for range 4 {
@@ -172,6 +175,7 @@ func TestNoStarvationByProcesses(t *testing.T) {
 }
 
 func TestManyProcesses(t *testing.T) {
+	t.Parallel()
 	const processes, times = 20, 20
 	dir := t.TempDir()
 	var mu sync.Mutex

@@ -47,6 +47,7 @@ func wantBusy(t *testing.T, of *Turnstile, mode Mode) *BusyError {
 }
 
 func TestModes(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		label         string
 		first, second Mode
@@ -79,6 +80,7 @@ func TestModes(t *testing.T) {
 }
 
 func TestHolderIsNamed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	host, err := os.Hostname()
 	if err != nil {
@@ -106,6 +108,7 @@ func TestHolderIsNamed(t *testing.T) {
 // TestStaleNote leaves the note of a writer that was killed: who comes next must
 // not be taken for it.
 func TestStaleNote(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, note := range []string{"pid 1 on host: killed\n", "pid 1 on host: no line feed", "pid 1 on host: two\nlines", "\x00\x00\x00",
 		"p", "pid ", "pid 1", "pid 1 o", "pid 1 on host"} { // the last ones were cut short by a full disk
@@ -131,6 +134,7 @@ func TestStaleNote(t *testing.T) {
 // TestForeignText leaves a text in a lock file that no filebus has written: it is
 // somebody's, and stays.
 func TestForeignText(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"no line feed", "\n", strings.Repeat("x", 10000), "\xff\x00", "pid x on host: put\n", "pid 1 at", "pidgin",
 		"pid 1 on host: put" + strings.Repeat("x", 10000),
@@ -217,6 +221,7 @@ func openFiles() int {
 
 // TestNoWait passes a free turnstile although the time is up before it is looked at.
 func TestNoWait(t *testing.T) {
+	t.Parallel()
 	all := New(folder.At(t.TempDir()), "put")
 	for range 50 {
 		hold, err := all.Acquire(t.Context(), Exclusive, 0)
@@ -228,6 +233,7 @@ func TestNoWait(t *testing.T) {
 }
 
 func TestContext(t *testing.T) {
+	t.Parallel()
 	reason := errors.New("the user has left")
 	for _, test := range []struct {
 		label string
@@ -271,6 +277,7 @@ func TestContext(t *testing.T) {
 }
 
 func TestManyGoroutines(t *testing.T) {
+	t.Parallel()
 	const goroutines, rounds = 40, 10
 	of := New(folder.At(t.TempDir()), "test")
 	var writers, readers, together atomic.Int32
@@ -305,6 +312,7 @@ func TestManyGoroutines(t *testing.T) {
 // TestNoStarvation keeps the lock held by readers without a gap and lets a
 // writer in between.
 func TestNoStarvation(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var wg sync.WaitGroup
 	var stop atomic.Bool
@@ -349,6 +357,7 @@ func worstWait(t *testing.T, of *Turnstile, times int) (worst time.Duration) {
 }
 
 func TestMissingFolder(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "gone")
 	if _, err := New(folder.At(dir), "test").Acquire(t.Context(), Shared, long); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("Acquire in a folder that does not exist = %v, want an error that names it", err)
