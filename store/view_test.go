@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"iter"
+	"slices"
 	"testing"
 
 	"filebus/store"
@@ -40,5 +42,41 @@ func TestViewAll(t *testing.T) {
 		if seen != want || errors.Is(err, stop) != (test.bad >= 0) || test.bad < 0 && err != nil || len(views) != max(1, (min(want+1, test.most)+1999)/2000) {
 			t.Errorf("of %d up to %d: looked at %d in %d transactions, %v", test.most, test.bad, seen, len(views), err)
 		}
+	}
+}
+
+// TestViewEach looks at more things than one transaction takes, and ends with what goes
+// wrong at one of them.
+func TestViewEach(t *testing.T) {
+	t.Parallel()
+	s, _ := testStore(t)
+	numbers := make([]int, 5000)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	stop := errors.New("stop")
+	for _, last := range []int{0, 1999, 2000, 4999, 5000} {
+		var seen []int
+		views := map[*store.Tx]int{}
+		err := store.ViewEach(t.Context(), s, numbers, func(tx *store.Tx, n int) error {
+			seen = append(seen, n)
+			views[tx]++
+			if n == last {
+				return stop
+			}
+			return nil
+		})
+		want := numbers[:min(last+1, len(numbers))]
+		if !slices.Equal(seen, want) || errors.Is(err, stop) != (last < len(numbers)) {
+			t.Errorf("up to %d: looked at %d of them, %v, want %d", last, len(seen), err, len(want))
+		}
+		if last == len(numbers) && len(views) < 2 {
+			t.Errorf("all were looked at in %d transactions", len(views))
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := store.ViewEach(ended, s, numbers, func(*store.Tx, int) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("in a context that has ended: %v", err)
 	}
 }
