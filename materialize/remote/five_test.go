@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-var long = flag.Duration("long", 0, "how long TestFiveStores goes on; 0: a few seconds")
+var long = flag.Duration("long", 0, "how long TestFiveStores goes on, with random seeds; 0: two seeds, always the same")
 
 // errCut is what happens to a call of a transport that is cut off.
 var errCut = errors.New("cut off")
@@ -39,15 +40,17 @@ var errCut = errors.New("cut off")
 // a run.
 func TestFiveStores(t *testing.T) {
 	t.Parallel()
-	end, steps := time.Now().Add(2*time.Second), 70
+	first, runs, steps := uint64(1), uint64(2), 70
+	end := time.Now().Add(*long)
 	if *long > 0 {
-		end, steps = time.Now().Add(*long), 250
+		first, runs, steps = uint64(time.Now().UnixNano()), math.MaxUint64, 250
 	}
-	for seed := uint64(time.Now().UnixNano()); !t.Failed(); seed++ {
-		if given := os.Getenv("FILEBUS_SEED"); given != "" {
-			_, _ = fmt.Sscan(given, &seed)
-			end = time.Time{}
-		}
+	if given := os.Getenv("FILEBUS_SEED"); given != "" {
+		_, _ = fmt.Sscan(given, &first)
+		runs = 1
+	}
+	for seed := range runs {
+		seed += first
 		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			f := newFive(t, seed)
 			for range steps {
@@ -55,7 +58,7 @@ func TestFiveStores(t *testing.T) {
 			}
 			f.settle()
 		})
-		if !ok || time.Now().After(end) {
+		if !ok || *long > 0 && time.Now().After(end) {
 			return
 		}
 	}

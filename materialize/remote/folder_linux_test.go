@@ -187,8 +187,7 @@ func TestKeyOpenToOthers(t *testing.T) {
 }
 
 // TestIdle waits where nothing happens: it must cost next to no time of the processor.
-func TestIdle(t *testing.T) {
-	t.Parallel()
+func TestIdle(t *testing.T) { // alone, as it measures the process
 	dir := t.TempDir()
 	r := open(t, dir, true)
 	for n := range 50 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -252,9 +253,9 @@ func (s *natsStore) exchange(ctx context.Context, t testing.TB) error {
 	return err
 }
 
-// act does something at random until the context is over. What goes wrong with the remote is expected.
-func (s *natsStore) act(ctx context.Context, t testing.TB, number int, random *rand.Rand) {
-	for n := 0; ctx.Err() == nil; n++ {
+// act does something at random, some times or until the context is over. What goes wrong with the remote is expected.
+func (s *natsStore) act(ctx context.Context, t testing.TB, number, times int, random *rand.Rand) {
+	for n := len(s.acked); times > 0 && ctx.Err() == nil; n, times = n+1, times-1 {
 		text := fmt.Sprintf("text %d of %d", n, number)
 		if random.IntN(40) == 0 {
 			text += strings.Repeat(" and more", 40_000) // which travels apart
@@ -347,17 +348,17 @@ func settle(t testing.TB, all []*natsStore) {
 	}
 }
 
-// TestNATSStores has five stores work over three servers, all of which are disturbed. FILEBUS_NATS=600 does so
-// for ten minutes.
+// TestNATSStores has five stores work over three servers, all of which are disturbed: in a given order, between
+// a few things that each store does. FILEBUS_NATS=600 does so for ten minutes, at random and at any moment.
 func TestNATSStores(t *testing.T) {
 	t.Parallel()
-	seconds := 3
+	seconds, seed := 0, uint64(1)
 	if text := os.Getenv("FILEBUS_NATS"); text != "" {
 		if _, err := fmt.Sscan(text, &seconds); err != nil || seconds < 1 {
 			t.Fatalf("FILEBUS_NATS=%s is no positive number", text)
 		}
+		seed = rand.Uint64()
 	}
-	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	c := newCluster(t)
@@ -367,55 +368,65 @@ func TestNATSStores(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all []*natsStore
-	for range 5 {
-		all = append(all, newNATSStore(t, c.address()))
+	var own []*rand.Rand
+	for i := range 5 {
+		all, own = append(all, newNATSStore(t, c.address())), append(own, rand.New(rand.NewPCG(seed, uint64(i+1))))
 	}
 	trustEachOther(t, all...)
-	ctx, stop := context.WithTimeout(t.Context(), time.Duration(seconds)*time.Second)
-	defer stop()
-	var group sync.WaitGroup
-	for i, s := range all {
-		own := rand.New(rand.NewPCG(seed, uint64(i+1)))
-		group.Go(func() { s.act(ctx, t, i, own) })
-	}
-	did := map[string]int{}
-	for ctx.Err() == nil {
-		did[c.disturb(ctx, all, random)]++
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Duration(random.IntN(600)) * time.Millisecond):
+	for _, event := range []string{"part", "stop", "part", "start", "wipe", "wipe all"} {
+		var group sync.WaitGroup
+		for i, s := range all {
+			group.Go(func() { s.act(t.Context(), t, i, 2, own[i]) })
 		}
+		group.Wait()
+		c.disturb(ready, all, event, random)
 	}
-	group.Wait()
+	if seconds > 0 {
+		c.disturbAtRandom(t, time.Duration(seconds)*time.Second, all, random, own)
+	}
 	for _, s := range all {
 		s.through.apart.Store(false)
 	}
 	c.heal()
 	settle(t, all)
 	c0 := all[0].content(t)
-	t.Logf("%d records, %d heads, %d conflicts; done: %v", len(c0.Records), len(c0.Heads), len(c0.Conflicts), did)
+	t.Logf("%d records, %d heads, %d conflicts", len(c0.Records), len(c0.Heads), len(c0.Conflicts))
+}
+
+// disturbAtRandom disturbs stores at work for some time.
+func (c *cluster) disturbAtRandom(t *testing.T, how time.Duration, all []*natsStore, random *rand.Rand, own []*rand.Rand) {
+	ctx, stop := context.WithTimeout(t.Context(), how)
+	defer stop()
+	var group sync.WaitGroup
+	for i, s := range all {
+		group.Go(func() { s.act(ctx, t, i, math.MaxInt, own[i]) })
+	}
+	events := []string{"stop", "stop", "stop", "start", "start", "start", "wipe", "wipe all", "part", "part"}
+	for ctx.Err() == nil {
+		c.disturb(ctx, all, events[random.IntN(len(events))], random)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(random.IntN(600)) * time.Millisecond):
+		}
+	}
+	group.Wait()
 }
 
 // disturb does something to servers or stores.
-func (c *cluster) disturb(ctx context.Context, all []*natsStore, random *rand.Rand) string {
-	i := random.IntN(3)
-	switch random.IntN(10) {
-	case 0, 1, 2:
+func (c *cluster) disturb(ctx context.Context, all []*natsStore, event string, random *rand.Rand) {
+	switch i := random.IntN(3); event {
+	case "stop":
 		c.stop(i)
-		return "stop"
-	case 3, 4, 5:
+	case "start":
 		c.each((*cluster).start)
-		return "start"
-	case 6:
+	case "wipe":
 		c.wipe(i)
-		return "wipe"
-	case 7:
+	case "wipe all":
 		_ = c.wipeAll(ctx) // heal does so again
-		return "wipe all"
+	case "part":
+		s := all[random.IntN(len(all))]
+		s.through.apart.Store(!s.through.apart.Load())
 	}
-	s := all[random.IntN(len(all))]
-	s.through.apart.Store(!s.through.apart.Load())
-	return "part"
 }
 
 // wipeAll takes the streams away, and makes them again.
