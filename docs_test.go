@@ -238,12 +238,12 @@ var budgetColumns = []struct {
 
 const budgetSum = "sum"
 
-// column says what a number of a row is.
-func (b *budget) column(i int) string {
+// say names a number of a row.
+func (b *budget) say(i, n int) string {
 	if len(b.numbers) == 1 {
-		return b.name
+		return fmt.Sprintf("%s: %d", b.name, n)
 	}
-	return budgetColumns[i].name
+	return fmt.Sprintf("%s: %d %s", b.name, n, budgetColumns[i].name)
 }
 
 // budgets is a table of rows.
@@ -433,17 +433,16 @@ func (all budgets) held(measured budgets) (complaints []string) {
 		for i, n := range m.numbers {
 			switch bound := all.number(m.name, i); {
 			case n > bound:
-				complaints = append(complaints, fmt.Sprintf("%s has %d %s, more than %d: take as much away, here or elsewhere; if no sum rose, run "+
-					"\"go test . -run TestBudgets -house\"; if an open issue allows it, write the number with the issue's title behind it", m.name, n, m.column(i), bound))
+				complaints = append(complaints, fmt.Sprintf("%s, more than %d: take as much away, here or elsewhere; if no sum rose, run "+
+					"\"go test . -run TestBudgets -house\"; if an open issue allows it, write the number with the issue's title behind it", m.say(i, n), bound))
 			case bound-n > min(bound/20, 100):
-				complaints = append(complaints, fmt.Sprintf("%s has %d %s, fewer than %d: run \"go test . -run TestBudgets -house\", so that it stays so",
-					m.name, n, m.column(i), bound))
+				complaints = append(complaints, fmt.Sprintf("%s, fewer than %d: run \"go test . -run TestBudgets -house\", so that it stays so", m.say(i, n), bound))
 			}
 		}
 	}
 	for _, b := range all {
 		if len(measured.row(b.name).numbers) != len(b.numbers) {
-			complaints = append(complaints, fmt.Sprintf("%s has %d numbers, want %d", b.name, len(b.numbers), len(measured.row(b.name).numbers)))
+			complaints = append(complaints, fmt.Sprintf("%s: the row has %d numbers, want %d", b.name, len(b.numbers), len(measured.row(b.name).numbers)))
 		}
 	}
 	return complaints
@@ -476,8 +475,8 @@ func (all budgets) risen(before, now budgets) (complaints []string) {
 		}
 		for i, n := range b.numbers {
 			if was := before.number(b.name, i); n > was && now.number(b.name, i) > was {
-				complaints = append(complaints, fmt.Sprintf("%s rose from %d to %d %s without a reason, though a sum rose: take as much away, "+
-					"or write the title of the open issue that allows it behind the row", b.name, was, n, b.column(i)))
+				complaints = append(complaints, fmt.Sprintf("%s, %d before: it rose without a reason, though a sum rose: take as much away, "+
+					"or write the title of the open issue that allows it behind the row", b.say(i, n), was))
 			}
 		}
 	}
