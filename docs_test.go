@@ -470,7 +470,7 @@ func TestBudgetsRise(t *testing.T) {
 // put right since.
 func (all budgets) risen(before, now budgets) (complaints []string) {
 	for _, b := range all {
-		if !all.isAbove(before) || b.reason != "" || now.row(b.name).reason != "" {
+		if !all.isAbove(before) || !now.isAbove(before) || b.reason != "" || now.row(b.name).reason != "" {
 			continue
 		}
 		for i, n := range b.numbers {
