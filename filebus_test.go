@@ -650,7 +650,7 @@ func TestGate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no permission to be run")
 	}
-	for _, script := range []string{".ci/run", ".ci/release"} {
+	for _, script := range []string{".ci/run", ".ci/release", ".ci/same"} {
 		info, err := os.Stat(script)
 		if err != nil {
 			t.Fatal(err)
