@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"filebus"
@@ -218,26 +219,33 @@ func files(t *testing.T) []string {
 // anything.
 func isData(name string) bool { return slices.Contains(strings.Split(name, "/"), "testdata") }
 
+// parsed holds what goFiles returns, once the first test has asked for it.
+var parsed struct {
+	once sync.Once
+	all  []*goFile
+}
+
 // goFiles returns all Go files.
 func goFiles(t *testing.T) []*goFile {
 	t.Helper()
-	var all []*goFile
-	for _, name := range files(t) {
-		if path.Ext(name) != ".go" || isData(name) {
-			continue
+	parsed.once.Do(func() {
+		for _, name := range files(t) {
+			if path.Ext(name) != ".go" || isData(name) {
+				continue
+			}
+			f := &goFile{path: name, pack: path.Join("filebus", path.Dir(name)), text: read(t, name), fset: token.NewFileSet()}
+			var err error
+			if f.tree, err = parser.ParseFile(f.fset, name, f.text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+				t.Errorf("parsing: %v", err)
+				continue
+			}
+			parsed.all = append(parsed.all, f)
 		}
-		f := &goFile{path: name, pack: path.Join("filebus", path.Dir(name)), text: read(t, name), fset: token.NewFileSet()}
-		var err error
-		if f.tree, err = parser.ParseFile(f.fset, name, f.text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
-			t.Errorf("parsing: %v", err)
-			continue
-		}
-		all = append(all, f)
+	})
+	if len(parsed.all) < 100 {
+		t.Fatalf("found %d Go files; is the working directory the repository?", len(parsed.all))
 	}
-	if len(all) < 100 {
-		t.Fatalf("found %d Go files; is the working directory the repository?", len(all))
-	}
-	return all
+	return slices.Clone(parsed.all)
 }
 
 // libraryFiles returns the Go files that are not tests.
@@ -340,22 +348,28 @@ func TestTopLevel(t *testing.T) {
 	}
 }
 
-// tracked returns the files that git knows; without git there is nothing to
-// tell the repository's files from the user's.
+// tracked returns the files that git knows.
 func tracked(t *testing.T) []string {
 	t.Helper()
-	git, err := exec.LookPath("git")
+	return strings.FieldsFunc(git(t, "ls-files", "-z"), func(r rune) bool { return r == 0 })
+}
+
+// git runs git on the repository. Without it the test is skipped: there is nothing to tell
+// the repository's files from the user's, or how they were before.
+func git(t *testing.T, args ...string) string {
+	t.Helper()
+	program, err := exec.LookPath("git")
 	if err != nil {
 		t.Skip("there is no git program")
 	}
 	if _, err := os.Stat(".git"); err != nil {
 		t.Skip("the sources are no git repository")
 	}
-	out, err := exec.CommandContext(t.Context(), git, "-c", "safe.directory=*", "ls-files", "-z").Output()
+	out, err := exec.CommandContext(t.Context(), program, append([]string{"-c", "safe.directory=*"}, args...)...).Output()
 	if err != nil {
-		t.Fatalf("git ls-files: %v", err)
+		t.Fatalf("git %s: %v", strings.Join(args, " "), err)
 	}
-	return strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 })
+	return string(out)
 }
 
 func TestFormat(t *testing.T) {
@@ -631,12 +645,19 @@ func isSelfEvident(name string) bool {
 	return slices.Contains([]string{"Error", "Unwrap", "String"}, name)
 }
 
-// TestGate makes sure that the gate, and what makes a release, can be run in a fresh clone.
+// TestGate makes sure that the gate and the scripts beside it can be run in a fresh clone.
 func TestGate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no permission to be run")
 	}
-	for _, script := range []string{".ci/run", ".ci/long", ".ci/release"} {
+	scripts, err := filepath.Glob(".ci/*")
+	if err != nil || len(scripts) < 4 {
+		t.Fatalf("the scripts of .ci are %q, %v", scripts, err)
+	}
+	for _, script := range scripts {
+		if path.Ext(script) == ".go" {
+			continue
+		}
 		info, err := os.Stat(script)
 		if err != nil {
 			t.Fatal(err)
