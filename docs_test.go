@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -512,5 +513,37 @@ func TestBudgetRules(t *testing.T) {
 		if got := strings.Join(strings.Fields(before.rewritten(after).text()), " "); got != test.rewritten {
 			t.Errorf("%s: rewritten is %s, want %s", test.about, got, test.rewritten)
 		}
+	}
+}
+
+// TestSample makes sure that the embedded sample is what lies on disk,
+// dot folders included.
+func TestSample(t *testing.T) {
+	embedded, onDisk := map[string]bool{}, 0
+	sample, err := filebus.Sample()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = fs.WalkDir(sample, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			embedded[name] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatalf("walking the sample: %v", err)
+	}
+	for _, name := range files(t) {
+		inside, isSample := strings.CutPrefix(name, "testdata/workspace/")
+		if !isSample {
+			continue
+		}
+		onDisk++
+		if !embedded[inside] {
+			t.Errorf("%s is not embedded", name)
+		}
+	}
+	if onDisk != len(embedded) || onDisk < 40 {
+		t.Errorf("the sample has %d files on disk and %d embedded, want the same and at least 40", onDisk, len(embedded))
 	}
 }

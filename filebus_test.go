@@ -20,8 +20,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"filebus"
 )
 
 // The tests in this file hold the rules of the house: who may import whom, how
@@ -669,37 +667,5 @@ func TestGate(t *testing.T) {
 		if err != nil && !errors.Is(err, exec.ErrNotFound) {
 			t.Errorf("bash -n %s: %v\n%s", script, err, out)
 		}
-	}
-}
-
-// TestSample makes sure that the embedded sample is what lies on disk,
-// dot folders included.
-func TestSample(t *testing.T) {
-	embedded, onDisk := map[string]bool{}, 0
-	sample, err := filebus.Sample()
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = fs.WalkDir(sample, ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			embedded[name] = true
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatalf("walking the sample: %v", err)
-	}
-	for _, name := range files(t) {
-		inside, isSample := strings.CutPrefix(name, "testdata/workspace/")
-		if !isSample {
-			continue
-		}
-		onDisk++
-		if !embedded[inside] {
-			t.Errorf("%s is not embedded", name)
-		}
-	}
-	if onDisk != len(embedded) || onDisk < 40 {
-		t.Errorf("the sample has %d files on disk and %d embedded, want the same and at least 40", onDisk, len(embedded))
 	}
 }
