@@ -15,14 +15,16 @@ const sqlite = "sqlite3"
 // An fts5 is a database of texts, or of an index of them.
 type fts5 struct{ db string }
 
-// fts5Docs loads the texts of a corpus into a table, from which FTS5 indexes them
-// as filebus does from its store. Without the tool there is none.
-func (a *attempt) fts5Docs(texts *corpus) fts5 {
-	docs := fts5{filepath.Join(a.folder("fts5"), "docs.db")}
+// fts5Docs loads the texts below some folders of a folder into a table, from which FTS5
+// indexes them as filebus does from its store. Without the tool there is none.
+func (a *attempt) fts5Docs(dir string, folders ...string) fts5 {
+	docs, script := fts5{filepath.Join(a.folder("fts5"), "docs.db")}, "create table docs(path text, body text);\n"
+	for _, folder := range folders {
+		script += fmt.Sprintf("insert into docs select name, cast(data as text) from fsdir(%s) where data is not null;\n",
+			quoteSQL(filepath.Join(dir, folder)))
+	}
 	if hasTool(sqlite) {
-		a.run(docs.shell(fmt.Sprintf(`create table docs(path text, body text);
-insert into docs select name, cast(data as text) from fsdir(%s) where data is not null;
-`, quoteSQL(texts.dir))))
+		a.run(docs.shell(script))
 	}
 	return docs
 }

@@ -7,19 +7,25 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"filebus/materialize"
 	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
 )
 
-// A knownItem is a query of which it is known which files answer it.
+// A knownItem is a query of which it is known which files answer it. Its folder, which is
+// captured as a tree, and its files are slash-separated paths below -corpus.
 type knownItem struct {
-	kind, query string
-	files       []string // slash-separated, below the folder
+	kind, folder, query string
+	files               []string
 }
 
 // itemsOfKind is how many queries of each kind are drawn.
@@ -28,55 +34,66 @@ const itemsOfKind = 300
 // planVerbatim quotes lines, runs of content words and identifiers from random files of
 // a folder, each from the only file that has it, and looks at which place that file is.
 func planVerbatim(a *attempt) []comparison {
-	texts := a.readTexts()
-	return a.known(drawItems(texts, rand.New(rand.NewPCG(a.seed, 2))), map[string]string{
-		"line @1": "≥ 0.98", "line @3": "≥ 0.995", "words @1": "≥ 0.95", "words @3": "≥ 0.98",
-		"identifier @1": "≥ 0.95", "identifier @3": "≥ 0.98",
-	})
+	a.needs(a.corpus, "a folder of texts (-corpus)")
+	items := drawItems(a.readTexts("."), itemsOfKind, rand.New(rand.NewPCG(a.seed, 2)))
+	return a.known(items, map[string]string{
+		"line@1": "≥ 0.98", "line@3": "≥ 0.995", "words@1": "≥ 0.95", "words@3": "≥ 0.98",
+		"identifier@1": "≥ 0.95", "identifier@3": "≥ 0.98",
+	}, allTrees)
 }
 
-// planQuestions asks the questions of a file, each line of which has a kind, a question
-// and the files that answer it, with | between them, separated by tabs.
+// planQuestions asks the questions of a file, each within the tree that answers it and in all trees.
 func planQuestions(a *attempt) []comparison {
-	if a.questions == "" {
-		a.check(missing("a file of questions (-questions)"))
-		return nil
-	}
-	a.readTexts()
-	var items []knownItem
+	a.needs(a.corpus, "a folder of texts (-corpus)")
+	a.needs(a.questions, "a file of questions (-questions)")
+	return a.known(a.readQuestions(), map[string]string{"all@1": "≥ 0.80", "paraphrase@3": "≥ 0.60"}, ownTree, allTrees)
+}
+
+// readQuestions reads the questions of -questions: a header, and lines of style, folder,
+// question and the files that answer it, which must be there.
+func (a *attempt) readQuestions() (items []knownItem) {
 	a.step(func() error {
 		text, err := os.ReadFile(a.questions)
-		for line := range strings.Lines(string(text)) {
-			fields := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
-			if len(fields) != 3 {
-				return fmt.Errorf("%s: %q has %d fields in place of 3", a.questions, line, len(fields))
+		lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+		if header := "style\trepo\tquery\tanswers"; err == nil && lines[0] != header {
+			err = fmt.Errorf("%s begins with %q in place of %q", a.questions, lines[0], header)
+		}
+		for i := 1; i < len(lines) && err == nil; i++ {
+			fields := strings.Split(lines[i], "\t")
+			if len(fields) != 4 {
+				return fmt.Errorf("%s:%d has %d fields in place of 4", a.questions, i+1, len(fields))
 			}
-			items = append(items, knownItem{fields[0], fields[1], strings.Split(fields[2], "|")})
+			item := knownItem{kind: fields[0], folder: fields[1], query: fields[2]}
+			for _, file := range strings.Split(fields[3], ";") {
+				item.files = append(item.files, path.Join(item.folder, file))
+				if info, err := os.Stat(filepath.Join(a.corpus, item.folder, file)); err != nil || !info.Mode().IsRegular() {
+					return fmt.Errorf("%s:%d: %s is no file of %s", a.questions, i+1, path.Join(item.folder, file), a.corpus)
+				}
+			}
+			items = append(items, item)
 		}
 		return err
 	})
-	return a.known(items, map[string]string{"all @1": "≥ 0.80", "paraphrase @3": "≥ 0.60"})
+	return items
 }
 
-// readTexts returns the texts of the folder that is searched, by their paths.
-func (a *attempt) readTexts() map[string][]byte {
-	if a.corpus == "" {
-		a.check(missing("a folder of texts (-corpus)"))
-		return nil
-	}
+// readTexts returns the texts below some folders of -corpus, by their paths below that.
+func (a *attempt) readTexts(folders ...string) map[string][]byte {
 	texts := map[string][]byte{}
-	a.step(func() error {
-		return filepath.WalkDir(a.corpus, func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || !entry.Type().IsRegular() {
+	for _, folder := range folders {
+		a.step(func() error {
+			return fs.WalkDir(os.DirFS(a.corpus), folder, func(path string, entry fs.DirEntry, err error) error {
+				if err != nil || !entry.Type().IsRegular() {
+					return err
+				}
+				text, err := os.ReadFile(filepath.Join(a.corpus, path))
+				if utf8.Valid(text) {
+					texts[path] = text
+				}
 				return err
-			}
-			text, err := os.ReadFile(path)
-			if rel, relErr := filepath.Rel(a.corpus, path); relErr == nil && utf8.Valid(text) {
-				texts[filepath.ToSlash(rel)] = text
-			}
-			return err
+			})
 		})
-	})
+	}
 	return texts
 }
 
@@ -85,8 +102,8 @@ var (
 	identifier  = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9]*(?:[_./-][A-Za-z0-9]+)+|[A-Za-z]+[a-z0-9][A-Z][A-Za-z0-9]+`)
 )
 
-// drawItems draws queries from texts.
-func drawItems(texts map[string][]byte, random *rand.Rand) []knownItem {
+// drawItems draws n queries of each kind from texts.
+func drawItems(texts map[string][]byte, n int, random *rand.Rand) []knownItem {
 	var all []byte // of every text, to see that a quotation stands in one alone
 	paths := slices.Sorted(maps.Keys(texts))
 	for _, path := range paths {
@@ -94,11 +111,11 @@ func drawItems(texts map[string][]byte, random *rand.Rand) []knownItem {
 	}
 	var items []knownItem
 	for _, kind := range []string{"line", "words", "identifier"} {
-		for tries, drawn := 0, 0; len(paths) > 0 && tries < 20*itemsOfKind && drawn < itemsOfKind; tries++ {
+		for tries, drawn := 0, 0; len(paths) > 0 && tries < 20*n && drawn < n; tries++ {
 			path := pick(random, paths)
 			quoted, asked := quotation(kind, string(texts[path]), random)
 			if quoted != "" && bytes.Count(all, []byte(quoted)) == 1 {
-				items, drawn = append(items, knownItem{kind, asked, []string{path}}), drawn+1
+				items, drawn = append(items, knownItem{kind, ".", asked, []string{path}}), drawn+1
 			}
 		}
 	}
@@ -124,61 +141,90 @@ func quotation(kind, text string, random *rand.Rand) (quoted, asked string) {
 	return line, line
 }
 
-// known asks for items, each side in its way, and measures the share of them whose file
-// is the first, among the first three, and among the first ten.
-func (a *attempt) known(items []knownItem, limits map[string]string) []comparison {
+// A scope says where a known item is looked for: in the tree that has it, or in all.
+type scope string
+
+const (
+	ownTree  scope = "own-tree"
+	allTrees scope = "all-trees"
+)
+
+// known asks for items, each side in its way, and measures the share of them of which a
+// file is the first hit, among the first three, and among the first ten. The limits are
+// those of the first scope.
+func (a *attempt) known(items []knownItem, limits map[string]string, scopes ...scope) []comparison {
+	folders := foldersOf(items)
+	reader := a.shelve(folders)
+	docs := a.fts5Docs(a.corpus, folders...)
+	fts5, _ := a.index(docs, "")
+	var all comparison
+	for _, in := range scopes {
+		all.sides = append(all.sides, side{name: string(in), run: placing(string(in), items, in.asking(reader, folders))})
+	}
+	all.sides = append(all.sides,
+		side{name: "FTS5", tool: sqlite, run: placing("FTS5", items, func(a *attempt, item knownItem) []string {
+			return fts5.found(a, docs, item.query)
+		})},
+		side{name: "rg -lF", tool: ripgrep, run: placing("rg -lF", items, func(a *attempt, item knownItem) []string {
+			return a.grepped(item.query, folders)
+		})})
+	for i, s := range all.sides {
+		for _, name := range placesOf(items) {
+			l := line{figure: s.name + "/" + name}
+			if i == 0 {
+				l.limit = limits[name]
+			}
+			all.lines = append(all.lines, l)
+		}
+	}
 	if a.err != nil {
 		return nil
 	}
-	w := a.filled(a.program, a.corpus)
-	_, reader := a.open(w)
-	texts := &corpus{dir: a.corpus}
-	docs := a.fts5Docs(texts)
-	fts5, _ := a.index(docs, "")
-	sides := []side{
-		{name: "filebus", run: placing("", items, func(a *attempt, q string) []string { return a.searched(reader, q) })},
-		{name: "FTS5", tool: sqlite, run: placing("FTS5: ", items, func(a *attempt, q string) []string {
-			return fts5.found(a, docs, q)
-		})},
-		{name: "ripgrep", tool: ripgrep, run: placing("rg -lF: ", items, func(a *attempt, q string) []string {
-			return a.grepped(q)
-		})},
+	return []comparison{all}
+}
+
+// foldersOf returns the folders that the answers are in.
+func foldersOf(items []knownItem) (folders []string) {
+	for _, item := range items {
+		if !slices.Contains(folders, item.folder) {
+			folders = append(folders, item.folder)
+		}
 	}
-	all := comparison{sides: sides}
+	return folders
+}
+
+// placesOf names the figures of items: of all and of each kind, at each place.
+func placesOf(items []knownItem) (names []string) {
 	kinds := []string{"all"}
 	for _, item := range items {
 		if !slices.Contains(kinds, item.kind) {
 			kinds = append(kinds, item.kind)
 		}
 	}
-	for _, tool := range []string{"", "FTS5: ", "rg -lF: "} {
-		for _, kind := range kinds {
-			for _, place := range places {
-				name := fmt.Sprintf("%s @%d", kind, place)
-				all.lines = append(all.lines, line{figure: tool + name, limit: limits[tool+name]})
-			}
+	for _, kind := range kinds {
+		for _, place := range places {
+			names = append(names, fmt.Sprintf("%s@%d", kind, place))
 		}
 	}
-	return []comparison{all}
+	return names
 }
 
 // places are the ranks that are looked at.
 var places = []int{1, 3, 10}
 
 // placing measures how often a file that answers is among the first that are found.
-func placing(tool string, items []knownItem, find func(a *attempt, query string) []string) measurement {
+func placing(tool string, items []knownItem, find func(a *attempt, item knownItem) []string) measurement {
 	return func(a *attempt) figures {
 		got := figures{}
 		for _, item := range items {
-			found := find(a, item.query)
-			at := slices.IndexFunc(found, func(path string) bool { return slices.Contains(item.files, path) })
+			at := slices.IndexFunc(find(a, item), func(file string) bool { return slices.Contains(item.files, file) })
 			for _, place := range places {
 				hit := 0.0
 				if at >= 0 && at < place {
 					hit = 1
 				}
 				for _, kind := range []string{"all", item.kind} {
-					name := fmt.Sprintf("%s%s @%d", tool, kind, place)
+					name := fmt.Sprintf("%s/%s@%d", tool, kind, place)
 					got[name] = append(got[name], hit)
 				}
 			}
@@ -187,18 +233,50 @@ func placing(tool string, items []knownItem, find func(a *attempt, query string)
 	}
 }
 
-// searched returns the files of the hits of a search, as the search command finds them.
-func (a *attempt) searched(reader *query.Reader, text string) (files []string) {
+// treeOf returns the name of the tree of a folder below -corpus.
+func treeOf(folder string) record.Tree {
+	return record.Tree(strings.ToLower(path.Base(path.Join("texts", folder))))
+}
+
+// shelve captures folders of -corpus, each as a tree, and indexes all of them. The clock
+// stands still, so that the same files always make the same store.
+func (a *attempt) shelve(folders []string) (reader *query.Reader) {
+	at := materialize.Location{Main: a.folder("workspace")}
+	at.Root, at.Store = at.Main, filepath.Join(at.Main, ".filebus")
 	a.step(func() error {
-		request := query.SearchRequest{}
-		request.Parse(text)
-		answer, err := reader.Search(a.ctx, request)
-		for i := range answer.Hits {
-			files = append(files, answer.Hits[i].Path)
+		now := func() time.Time { return time.Unix(1_700_000_000, 0) }
+		w, err := materialize.Create(a.ctx, at, materialize.Settings{}, store.Options{Now: now})
+		for i := 0; i < len(folders) && err == nil; i++ {
+			_, err = w.Capture(a.ctx, filepath.Join(a.corpus, folders[i]), materialize.CaptureOptions{Tree: treeOf(folders[i])})
+		}
+		if err == nil {
+			reader = query.New(w.Store, query.Options{})
+			err = reader.Reindex(a.ctx)
 		}
 		return err
 	})
-	return files
+	return reader
+}
+
+// asking returns the files of the hits of an item, as the search command finds them, for as
+// long as that takes.
+func (in scope) asking(reader *query.Reader, folders []string) func(a *attempt, item knownItem) []string {
+	return func(a *attempt, item knownItem) (files []string) {
+		a.step(func() error {
+			request := query.SearchRequest{All: true}
+			if request.Parse(item.query); in == ownTree {
+				request.Trees = []record.Tree{treeOf(item.folder)}
+			}
+			answer, err := reader.Search(a.ctx, request)
+			for i := range answer.Hits {
+				hit := &answer.Hits[i]
+				folder := slices.IndexFunc(folders, func(folder string) bool { return treeOf(folder) == hit.Tree })
+				files = append(files, path.Join(folders[folder], hit.Path))
+			}
+			return err
+		})
+		return files
+	}
 }
 
 // found returns the files that FTS5 ranks first for the words of a text.
@@ -214,10 +292,10 @@ select path from (select rowid as n from fts where fts match %s order by rank li
 	return below(a.corpus, string(done.stdout))
 }
 
-// grepped returns the files that have a text word by word.
-func (a *attempt) grepped(text string) []string {
-	args := []string{ripgrep, "--no-config", "--no-ignore", "--hidden", "-lF", "--sort", "path", "-e", text, "."}
-	done, err := a.execute(a.ctx, command{dir: a.corpus, args: args})
+// grepped returns the files of some folders that have a text word by word.
+func (a *attempt) grepped(text string, folders []string) []string {
+	args := []string{ripgrep, "--no-config", "--no-ignore", "--hidden", "-lF", "--sort", "path", "-e", text}
+	done, err := a.execute(a.ctx, command{dir: a.corpus, args: append(args, folders...)})
 	if err != nil {
 		return nil // no file has it
 	}

@@ -16,10 +16,7 @@ import (
 // they stand, by the default settings, and scores the rankings. It asks as the
 // search command does.
 func planRelevance(a *attempt) []comparison {
-	if a.ir == "" {
-		a.check(missing("a collection (-ir)"))
-		return nil
-	}
+	a.needs(a.ir, "a collection (-ir)")
 	var topics []topic
 	var relevance judgements
 	a.step(func() (err error) { topics, relevance, err = readCollection(a.ir); return err })

@@ -31,7 +31,7 @@ func planSearch(a *attempt) []comparison {
 		}
 		return err
 	})
-	fts5, _ := a.index(a.fts5Docs(texts), "")
+	fts5, _ := a.index(a.fts5Docs(texts.dir, "."), "")
 	rank := func(ctx context.Context, words string) error {
 		_, err := x.Search(ctx, index.Request{Query: words})
 		return err
@@ -91,7 +91,7 @@ func planIndex(a *attempt) []comparison {
 		mergedSize, optSize = "index on disk / texts, merged by reindex", "index of FTS5 / texts, optimized"
 	)
 	texts, w := a.texts(), a.stock(a.program)
-	docs := a.fts5Docs(texts)
+	docs := a.fts5Docs(texts.dir, ".")
 	rate := func(done outcome) sample { return sample{texts.megabytes() / done.Elapsed.Seconds()} }
 	ours := func(size string, args ...string) measurement {
 		return func(a *attempt) figures {
