@@ -20,11 +20,11 @@ type fts5 struct{ db string }
 func (a *attempt) fts5Docs(dir string, folders ...string) fts5 {
 	docs, script := fts5{filepath.Join(a.folder("fts5"), "docs.db")}, "create table docs(path text, body text);\n"
 	for _, folder := range folders {
-		script += fmt.Sprintf("insert into docs select name, cast(data as text) from fsdir(%s) where data is not null;\n",
-			quoteSQL(filepath.Join(dir, folder)))
+		script += fmt.Sprintf("insert into docs select name, cast(data as text) from fsdir(%s) where data is not null;\n", quoteSQL(folder))
 	}
-	if hasTool(sqlite) {
-		a.run(docs.shell(script))
+	if load := docs.shell(script); hasTool(sqlite) {
+		load.dir = dir
+		a.run(load)
 	}
 	return docs
 }

@@ -36,7 +36,7 @@ const itemsOfKind = 300
 func planVerbatim(a *attempt) []comparison {
 	a.needs(a.corpus, "a folder of texts (-corpus)")
 	items := drawItems(a.readTexts("."), itemsOfKind, rand.New(rand.NewPCG(a.seed, 2)))
-	return a.known(items, map[string]string{
+	return a.known(items, quotedKinds(), map[string]string{
 		"line@1": "≥ 0.98", "line@3": "≥ 0.995", "words@1": "≥ 0.95", "words@3": "≥ 0.98",
 		"identifier@1": "≥ 0.95", "identifier@3": "≥ 0.98",
 	}, allTrees)
@@ -46,8 +46,12 @@ func planVerbatim(a *attempt) []comparison {
 func planQuestions(a *attempt) []comparison {
 	a.needs(a.corpus, "a folder of texts (-corpus)")
 	a.needs(a.questions, "a file of questions (-questions)")
-	return a.known(a.readQuestions(), map[string]string{"all@1": "≥ 0.80", "paraphrase@3": "≥ 0.60"}, ownTree, allTrees)
+	return a.known(a.readQuestions(), styles(), map[string]string{"all@1": "≥ 0.80", "paraphrase@3": "≥ 0.60"}, ownTree, allTrees)
 }
+
+// quotedKinds are what is quoted, and styles how people ask.
+func quotedKinds() []string { return []string{"line", "words", "identifier"} }
+func styles() []string      { return []string{"keywords", "question", "paraphrase"} }
 
 // readQuestions reads the questions of -questions: a header, and lines of style, folder,
 // question and the files that answer it, which must be there.
@@ -60,8 +64,8 @@ func (a *attempt) readQuestions() (items []knownItem) {
 		}
 		for i := 1; i < len(lines) && err == nil; i++ {
 			fields := strings.Split(lines[i], "\t")
-			if len(fields) != 4 {
-				return fmt.Errorf("%s:%d has %d fields in place of 4", a.questions, i+1, len(fields))
+			if len(fields) != 4 || !slices.Contains(styles(), fields[0]) {
+				return fmt.Errorf("%s:%d: %q is not a style of %q and three fields more", a.questions, i+1, lines[i], styles())
 			}
 			item := knownItem{kind: fields[0], folder: fields[1], query: fields[2]}
 			for _, file := range strings.Split(fields[3], ";") {
@@ -110,7 +114,7 @@ func drawItems(texts map[string][]byte, n int, random *rand.Rand) []knownItem {
 		all = append(append(all, texts[path]...), 0)
 	}
 	var items []knownItem
-	for _, kind := range []string{"line", "words", "identifier"} {
+	for _, kind := range quotedKinds() {
 		for tries, drawn := 0, 0; len(paths) > 0 && tries < 20*n && drawn < n; tries++ {
 			path := pick(random, paths)
 			quoted, asked := quotation(kind, string(texts[path]), random)
@@ -149,82 +153,58 @@ const (
 	allTrees scope = "all-trees"
 )
 
-// known asks for items, each side in its way, and measures the share of them of which a
-// file is the first hit, among the first three, and among the first ten. The limits are
-// those of the first scope.
-func (a *attempt) known(items []knownItem, limits map[string]string, scopes ...scope) []comparison {
-	folders := foldersOf(items)
-	reader := a.shelve(folders)
-	docs := a.fts5Docs(a.corpus, folders...)
+// known asks for items of some kinds, each side in its way, and measures the share of them of
+// which a file is the first hit, among the first three, and among the first ten. The limits
+// are those of the first scope.
+func (a *attempt) known(items []knownItem, kinds []string, limits map[string]string, scopes ...scope) []comparison {
+	s := a.shelve(items)
+	docs := a.fts5Docs(a.corpus, s.folders()...)
 	fts5, _ := a.index(docs, "")
+	finders := []finder{
+		{name: "FTS5", tool: sqlite, find: func(a *attempt, item knownItem) []string { return fts5.found(a, docs, item.query) }},
+		{name: "rg -lF", tool: ripgrep, find: func(a *attempt, item knownItem) []string { return a.grepped(item.query, s.folders()) }},
+	}
+	for i, in := range scopes {
+		finders = slices.Insert(finders, i, s.finder(in))
+	}
 	var all comparison
-	for _, in := range scopes {
-		all.sides = append(all.sides, side{name: string(in), run: placing(string(in), items, in.asking(reader, folders))})
-	}
-	all.sides = append(all.sides,
-		side{name: "FTS5", tool: sqlite, run: placing("FTS5", items, func(a *attempt, item knownItem) []string {
-			return fts5.found(a, docs, item.query)
-		})},
-		side{name: "rg -lF", tool: ripgrep, run: placing("rg -lF", items, func(a *attempt, item knownItem) []string {
-			return a.grepped(item.query, folders)
-		})})
-	for i, s := range all.sides {
-		for _, name := range placesOf(items) {
-			l := line{figure: s.name + "/" + name}
-			if i == 0 {
-				l.limit = limits[name]
+	for i, f := range finders {
+		all.sides = append(all.sides, side{name: f.name, tool: f.tool, run: f.shares(items)})
+		for _, kind := range append(kinds, "all") {
+			for _, place := range places {
+				l := line{figure: fmt.Sprintf("%s/%s@%d", f.name, kind, place)}
+				if i == 0 {
+					l.limit = limits[fmt.Sprintf("%s@%d", kind, place)]
+				}
+				all.lines = append(all.lines, l)
 			}
-			all.lines = append(all.lines, l)
 		}
-	}
-	if a.err != nil {
-		return nil
 	}
 	return []comparison{all}
-}
-
-// foldersOf returns the folders that the answers are in.
-func foldersOf(items []knownItem) (folders []string) {
-	for _, item := range items {
-		if !slices.Contains(folders, item.folder) {
-			folders = append(folders, item.folder)
-		}
-	}
-	return folders
-}
-
-// placesOf names the figures of items: of all and of each kind, at each place.
-func placesOf(items []knownItem) (names []string) {
-	kinds := []string{"all"}
-	for _, item := range items {
-		if !slices.Contains(kinds, item.kind) {
-			kinds = append(kinds, item.kind)
-		}
-	}
-	for _, kind := range kinds {
-		for _, place := range places {
-			names = append(names, fmt.Sprintf("%s@%d", kind, place))
-		}
-	}
-	return names
 }
 
 // places are the ranks that are looked at.
 var places = []int{1, 3, 10}
 
-// placing measures how often a file that answers is among the first that are found.
-func placing(tool string, items []knownItem, find func(a *attempt, item knownItem) []string) measurement {
+// A finder returns the files that something finds for an item, best first.
+type finder struct {
+	name, tool string
+	find       func(a *attempt, item knownItem) []string
+}
+
+// shares measures how often a file of an item is among the first that are found.
+func (f finder) shares(items []knownItem) measurement {
 	return func(a *attempt) figures {
 		got := figures{}
 		for _, item := range items {
-			at := slices.IndexFunc(find(a, item), func(file string) bool { return slices.Contains(item.files, file) })
+			at := slices.IndexFunc(f.find(a, item), func(file string) bool { return slices.Contains(item.files, file) })
 			for _, place := range places {
 				hit := 0.0
 				if at >= 0 && at < place {
 					hit = 1
 				}
 				for _, kind := range []string{"all", item.kind} {
-					name := fmt.Sprintf("%s/%s@%d", tool, kind, place)
+					name := fmt.Sprintf("%s/%s@%d", f.name, kind, place)
 					got[name] = append(got[name], hit)
 				}
 			}
@@ -233,50 +213,60 @@ func placing(tool string, items []knownItem, find func(a *attempt, item knownIte
 	}
 }
 
-// treeOf returns the name of the tree of a folder below -corpus.
+// A shelf is a store of folders of -corpus, each of which is a tree.
+type shelf struct {
+	reader *query.Reader
+	trees  map[record.Tree]string // their folders
+}
+
+// treeOf returns the name of the tree of a folder: the folder's in small letters.
 func treeOf(folder string) record.Tree {
 	return record.Tree(strings.ToLower(path.Base(path.Join("texts", folder))))
 }
 
-// shelve captures folders of -corpus, each as a tree, and indexes all of them. The clock
-// stands still, so that the same files always make the same store.
-func (a *attempt) shelve(folders []string) (reader *query.Reader) {
-	at := materialize.Location{Main: a.folder("workspace")}
+func (s shelf) folders() []string { return slices.Sorted(maps.Values(s.trees)) }
+
+// shelve captures and indexes the folders of items. The clock stands still, so that the same
+// files always make the same store.
+func (a *attempt) shelve(items []knownItem) shelf {
+	s, at := shelf{trees: map[record.Tree]string{}}, materialize.Location{Main: a.folder("workspace")}
 	at.Root, at.Store = at.Main, filepath.Join(at.Main, ".filebus")
+	for _, item := range items {
+		s.trees[treeOf(item.folder)] = item.folder
+	}
 	a.step(func() error {
 		now := func() time.Time { return time.Unix(1_700_000_000, 0) }
 		w, err := materialize.Create(a.ctx, at, materialize.Settings{}, store.Options{Now: now})
-		for i := 0; i < len(folders) && err == nil; i++ {
-			_, err = w.Capture(a.ctx, filepath.Join(a.corpus, folders[i]), materialize.CaptureOptions{Tree: treeOf(folders[i])})
+		for _, folder := range s.folders() {
+			if err == nil {
+				_, err = w.Capture(a.ctx, filepath.Join(a.corpus, folder), materialize.CaptureOptions{Tree: treeOf(folder)})
+			}
 		}
 		if err == nil {
-			reader = query.New(w.Store, query.Options{})
-			err = reader.Reindex(a.ctx)
+			s.reader = query.New(w.Store, query.Options{})
+			err = s.reader.Reindex(a.ctx)
 		}
 		return err
 	})
-	return reader
+	return s
 }
 
-// asking returns the files of the hits of an item, as the search command finds them, for as
-// long as that takes.
-func (in scope) asking(reader *query.Reader, folders []string) func(a *attempt, item knownItem) []string {
-	return func(a *attempt, item knownItem) (files []string) {
+// finder searches as the search command does, for as long as that takes.
+func (s shelf) finder(in scope) finder {
+	return finder{name: string(in), find: func(a *attempt, item knownItem) (files []string) {
 		a.step(func() error {
 			request := query.SearchRequest{All: true}
 			if request.Parse(item.query); in == ownTree {
 				request.Trees = []record.Tree{treeOf(item.folder)}
 			}
-			answer, err := reader.Search(a.ctx, request)
+			answer, err := s.reader.Search(a.ctx, request)
 			for i := range answer.Hits {
-				hit := &answer.Hits[i]
-				folder := slices.IndexFunc(folders, func(folder string) bool { return treeOf(folder) == hit.Tree })
-				files = append(files, path.Join(folders[folder], hit.Path))
+				files = append(files, path.Join(s.trees[answer.Hits[i].Tree], answer.Hits[i].Path))
 			}
 			return err
 		})
 		return files
-	}
+	}}
 }
 
 // found returns the files that FTS5 ranks first for the words of a text.
@@ -289,7 +279,7 @@ func (f fts5) found(a *attempt, docs fts5, text string) []string {
 	done := a.run(f.shell(fmt.Sprintf(`attach %s as source;
 select path from (select rowid as n from fts where fts match %s order by rank limit 10) join source.docs on docs.rowid = n;
 `, quoteSQL(docs.db), quoteSQL(match))))
-	return below(a.corpus, string(done.stdout))
+	return paths(done)
 }
 
 // grepped returns the files of some folders that have a text word by word.
@@ -299,15 +289,14 @@ func (a *attempt) grepped(text string, folders []string) []string {
 	if err != nil {
 		return nil // no file has it
 	}
-	return below(".", string(done.stdout))
+	return paths(done)
 }
 
-// below returns the lines of a list of files, relative to a folder.
-func below(dir, list string) (files []string) {
-	for _, path := range strings.Fields(list) {
-		if rel, err := filepath.Rel(dir, path); err == nil {
-			files = append(files, filepath.ToSlash(rel))
-		}
+// paths returns the files that a tool has printed, a line each.
+func paths(done outcome) []string {
+	files := strings.Split(strings.TrimSpace(string(done.stdout)), "\n")
+	for i, file := range files {
+		files[i] = path.Clean(file)
 	}
 	return files
 }

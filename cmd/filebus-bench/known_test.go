@@ -77,13 +77,12 @@ func rightShares(t *testing.T, set, corpus, file string) map[string]float64 {
 	const quotedOfKind = 100
 	a := testAttempt(t, options{corpus: corpus, questions: file})
 	asked := a.readQuestions()
-	folders := foldersOf(asked)
-	a.corpus = copyDated(t, corpus, folders)
-	quoted := drawItems(a.readTexts(folders...), quotedOfKind, rand.New(rand.NewPCG(1, 2)))
-	reader := a.shelve(folders)
+	a.corpus = copyDated(t, corpus, asked)
+	kept := a.shelve(asked)
+	quoted := drawItems(a.readTexts(kept.folders()...), quotedOfKind, rand.New(rand.NewPCG(1, 2)))
 	shares := map[string]float64{}
 	measure := func(suite string, in scope, items []knownItem) {
-		for name, share := range placing(string(in), items, in.asking(reader, folders))(a) {
+		for name, share := range kept.finder(in).shares(items)(a) {
 			if !strings.HasSuffix(name, "@10") {
 				shares[suite+"/"+set+"/"+name] = share.median()
 			}
@@ -100,14 +99,17 @@ func rightShares(t *testing.T, set, corpus, file string) map[string]float64 {
 	return shares
 }
 
-// copyDated copies folders, with one time for all files: that of a clone's files differs from
+// copyDated copies the folders of items, with one time for all files: that of a clone's files differs from
 // clone to clone, and decides between hits of the same score.
-func copyDated(t *testing.T, dir string, folders []string) string {
+func copyDated(t *testing.T, dir string, items []knownItem) string {
 	t.Helper()
 	made := t.TempDir()
-	for _, folder := range folders {
-		to := filepath.Join(made, folder)
-		err := os.CopyFS(to, os.DirFS(filepath.Join(dir, folder)))
+	for _, item := range items {
+		to := filepath.Join(made, item.folder)
+		if _, err := os.Stat(to); err == nil {
+			continue
+		}
+		err := os.CopyFS(to, os.DirFS(filepath.Join(dir, item.folder)))
 		if err == nil {
 			err = filepath.WalkDir(to, func(path string, entry fs.DirEntry, err error) error {
 				return cmp.Or(err, os.Chtimes(path, time.Time{}, time.Unix(1_700_000_000, 0)))
@@ -154,11 +156,12 @@ func TestReadQuestions(t *testing.T) {
 		{header, ""},
 		{"", `begins with "" in place of "style\trepo\tquery\tanswers"`},
 		{"keywords\ta b\ta.md|b/c.md\n", `begins with "keywords\ta b\ta.md|b/c.md" in place of`},
-		{header + "keywords\tAx\ta b\n", ":2 has 3 fields in place of 4"},
-		{header + "keywords\tAx\ta\ta.md\nkeywords\tAx\ta\ta.md\t\n", ":3 has 5 fields in place of 4"},
+		{header + "keywords\tAx\ta b\n", ":2: \"keywords\\tAx\\ta b\" is not a style of [\"keywords\" \"question\" \"paraphrase\"] and three fields more"},
+		{header + "keywords\tAx\ta\ta.md\nkeywords\tAx\ta\ta.md\t\n", ":3: "},
+		{header + "riddle\tAx\ta\ta.md\n", ":2: "},
 		{header + "keywords\tAx\ta\ta.md;d.md\n", ":2: Ax/d.md is no file of " + corpus},
 		{header + "keywords\tAx\ta\tb\n", ":2: Ax/b is no file of " + corpus},
-		{header + "\n", ":2 has 1 fields in place of 4"},
+		{header + "\n", `:2: "" is not a style`},
 	} {
 		file := filepath.Join(writeFiles(t, map[string]string{"q.tsv": test.text}), "q.tsv")
 		a := testAttempt(t, options{corpus: corpus, questions: file})
@@ -183,11 +186,10 @@ func TestScopes(t *testing.T) {
 	})
 	items := []knownItem{{"k", "Ax", "fair lock", []string{"Ax/lock.md"}}, {"l", "blue", "fair lock", []string{"blue/a.md"}}}
 	a := testAttempt(t, options{corpus: corpus})
-	folders := foldersOf(items)
-	reader := a.shelve(folders)
-	own := placing("own", items, ownTree.asking(reader, folders))(a)
-	all := placing("all", items, allTrees.asking(reader, folders))(a)
-	if a.err != nil || own["own/all@1"].median() != 1 || all["all/all@1"].median() != 0.5 || all["all/all@3"].median() != 1 {
+	kept := a.shelve(items)
+	own, all := kept.finder(ownTree).shares(items)(a), kept.finder(allTrees).shares(items)(a)
+	first, three := all["all-trees/all@1"].median(), all["all-trees/all@3"].median()
+	if a.err != nil || own["own-tree/all@1"].median() != 1 || first != 0.5 || three != 1 {
 		t.Errorf("got %v and %v (%v), want 1 in each tree alone, and one of both first in all", own, all, a.err)
 	}
 }
