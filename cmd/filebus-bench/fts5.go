@@ -43,13 +43,13 @@ insert into fts(rowid, path, body) select rowid, path, body from source.docs;
 
 // search returns the command line of a query for the ten best of the texts that
 // have any of the words.
-func (f fts5) search(words []string) command { return f.shell(fts5Query(words)) }
+func (f fts5) search(words []string) command { return f.shell(fts5Query(words) + ";") }
 
 // times measures the milliseconds of each query, all in one process.
 func (f fts5) times(queries [][]string) measurement {
 	script := "pragma mmap_size = 1000000000;\n.timer on\n"
 	for _, words := range queries {
-		script += fts5Query(words)
+		script += fts5Query(words) + ";\n"
 	}
 	return func(a *attempt) figures {
 		times := shellTimes(string(a.run(f.shell(script)).stdout))
@@ -62,7 +62,7 @@ func (f fts5) times(queries [][]string) measurement {
 
 func fts5Query(words []string) string {
 	match := `"` + strings.Join(words, `" OR "`) + `"`
-	return fmt.Sprintf("select rowid from fts where fts match %s order by rank limit 10;\n", quoteSQL(match))
+	return fmt.Sprintf("select rowid from fts where fts match %s order by rank limit 10", quoteSQL(match))
 }
 
 // shell returns the command line that runs SQL on the database.

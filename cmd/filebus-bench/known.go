@@ -37,8 +37,8 @@ func planVerbatim(a *attempt) []comparison {
 	a.needs(a.corpus, "a folder of texts (-corpus)")
 	items := drawItems(a.readTexts("."), itemsOfKind, rand.New(rand.NewPCG(a.seed, 2)))
 	return a.known(items, quotedKinds(), map[string]string{
-		"line@1": "≥ 0.98", "line@3": "≥ 0.995", "words@1": "≥ 0.95", "words@3": "≥ 0.98",
-		"identifier@1": "≥ 0.95", "identifier@3": "≥ 0.98",
+		"all-trees/line@1": "≥ 0.98", "all-trees/words@1": "≥ 0.95", "all-trees/identifier@1": "≥ 0.95",
+		"all-trees/line@3": "≥ 0.995", "all-trees/words@3": "≥ 0.98", "all-trees/identifier@3": "≥ 0.98",
 	}, allTrees)
 }
 
@@ -46,7 +46,8 @@ func planVerbatim(a *attempt) []comparison {
 func planQuestions(a *attempt) []comparison {
 	a.needs(a.corpus, "a folder of texts (-corpus)")
 	a.needs(a.questions, "a file of questions (-questions)")
-	return a.known(a.readQuestions(), styles(), map[string]string{"all@1": "≥ 0.80", "paraphrase@3": "≥ 0.60"}, ownTree, allTrees)
+	limits := map[string]string{"own-tree/all@1": "≥ 0.80", "own-tree/paraphrase@3": "≥ 0.60"}
+	return a.known(a.readQuestions(), styles(), limits, ownTree, allTrees)
 }
 
 // quotedKinds are what is quoted, and styles how people ask.
@@ -145,18 +146,12 @@ func quotation(kind, text string, random *rand.Rand) (quoted, asked string) {
 	return line, line
 }
 
-// A scope says where a known item is looked for: in the tree that has it, or in all.
-type scope string
-
-const (
-	ownTree  scope = "own-tree"
-	allTrees scope = "all-trees"
-)
+// Where a known item is looked for: in the tree that has it, or in all.
+const ownTree, allTrees = "own-tree", "all-trees"
 
 // known asks for items of some kinds, each side in its way, and measures the share of them of
-// which a file is the first hit, among the first three, and among the first ten. The limits
-// are those of the first scope.
-func (a *attempt) known(items []knownItem, kinds []string, limits map[string]string, scopes ...scope) []comparison {
+// which a file is the first hit, among the first three, and among the first ten.
+func (a *attempt) known(items []knownItem, kinds []string, limits map[string]string, scopes ...string) []comparison {
 	s := a.shelve(items)
 	docs := a.fts5Docs(a.corpus, s.folders()...)
 	fts5, _ := a.index(docs, "")
@@ -164,19 +159,16 @@ func (a *attempt) known(items []knownItem, kinds []string, limits map[string]str
 		{name: "FTS5", tool: sqlite, find: func(a *attempt, item knownItem) []string { return fts5.found(a, docs, item.query) }},
 		{name: "rg -lF", tool: ripgrep, find: func(a *attempt, item knownItem) []string { return a.grepped(item.query, s.folders()) }},
 	}
-	for i, in := range scopes {
-		finders = slices.Insert(finders, i, s.finder(in))
+	for i, scope := range scopes {
+		finders = slices.Insert(finders, i, s.finder(scope))
 	}
 	var all comparison
-	for i, f := range finders {
+	for _, f := range finders {
 		all.sides = append(all.sides, side{name: f.name, tool: f.tool, run: f.shares(items)})
 		for _, kind := range append(kinds, "all") {
 			for _, place := range places {
-				l := line{figure: fmt.Sprintf("%s/%s@%d", f.name, kind, place)}
-				if i == 0 {
-					l.limit = limits[fmt.Sprintf("%s@%d", kind, place)]
-				}
-				all.lines = append(all.lines, l)
+				name := fmt.Sprintf("%s/%s@%d", f.name, kind, place)
+				all.lines = append(all.lines, line{figure: name, limit: limits[name]})
 			}
 		}
 	}
@@ -252,11 +244,11 @@ func (a *attempt) shelve(items []knownItem) shelf {
 }
 
 // finder searches as the search command does, for as long as that takes.
-func (s shelf) finder(in scope) finder {
-	return finder{name: string(in), find: func(a *attempt, item knownItem) (files []string) {
+func (s shelf) finder(scope string) finder {
+	return finder{name: scope, find: func(a *attempt, item knownItem) (files []string) {
 		a.step(func() error {
 			request := query.SearchRequest{All: true}
-			if request.Parse(item.query); in == ownTree {
+			if request.Parse(item.query); scope == ownTree {
 				request.Trees = []record.Tree{treeOf(item.folder)}
 			}
 			answer, err := s.reader.Search(a.ctx, request)
@@ -271,24 +263,15 @@ func (s shelf) finder(in scope) finder {
 
 // found returns the files that FTS5 ranks first for the words of a text.
 func (f fts5) found(a *attempt, docs fts5, text string) []string {
-	words := contentWord.FindAllString(text, -1)
-	if len(words) == 0 {
-		return nil
-	}
-	match := `"` + strings.Join(words, `" OR "`) + `"`
-	done := a.run(f.shell(fmt.Sprintf(`attach %s as source;
-select path from (select rowid as n from fts where fts match %s order by rank limit 10) join source.docs on docs.rowid = n;
-`, quoteSQL(docs.db), quoteSQL(match))))
-	return paths(done)
+	query := "select path from (%s) as best join source.docs on docs.rowid = best.rowid;"
+	query = fmt.Sprintf(query, fts5Query(contentWord.FindAllString(text, -1)))
+	return paths(a.run(f.shell("attach " + quoteSQL(docs.db) + " as source;\n" + query)))
 }
 
 // grepped returns the files of some folders that have a text word by word.
 func (a *attempt) grepped(text string, folders []string) []string {
 	args := []string{ripgrep, "--no-config", "--no-ignore", "--hidden", "-lF", "--sort", "path", "-e", text}
-	done, err := a.execute(a.ctx, command{dir: a.corpus, args: append(args, folders...)})
-	if err != nil {
-		return nil // no file has it
-	}
+	done, _ := a.execute(a.ctx, command{dir: a.corpus, args: append(args, folders...)}) // an error if no file has it
 	return paths(done)
 }
 

@@ -81,8 +81,8 @@ func rightShares(t *testing.T, set, corpus, file string) map[string]float64 {
 	kept := a.shelve(asked)
 	quoted := drawItems(a.readTexts(kept.folders()...), quotedOfKind, rand.New(rand.NewPCG(1, 2)))
 	shares := map[string]float64{}
-	measure := func(suite string, in scope, items []knownItem) {
-		for name, share := range kept.finder(in).shares(items)(a) {
+	measure := func(suite, scope string, items []knownItem) {
+		for name, share := range kept.finder(scope).shares(items)(a) {
 			if !strings.HasSuffix(name, "@10") {
 				shares[suite+"/"+set+"/"+name] = share.median()
 			}

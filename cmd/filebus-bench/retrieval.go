@@ -58,21 +58,12 @@ func ask(reader *query.Reader, topics []topic, relevance judgements) measurement
 func (a *attempt) documents() string {
 	dir, err := filepath.Abs(a.ir)
 	a.check(err)
-	archive, docs := filepath.Join(dir, "docs.tar.gz"), filepath.Join(dir, "docs")
-	if exists(docs) {
-		return docs
+	docs := filepath.Join(dir, "docs")
+	if _, err := os.Stat(docs); err != nil {
+		docs = a.folder("documents")
+		a.run(command{dir: docs, args: []string{"tar", "-xzf", filepath.Join(dir, "docs.tar.gz")}})
 	}
-	if !exists(archive) {
-		a.check(missing(docs + " or docs.tar.gz"))
-	}
-	docs = a.folder("documents")
-	a.run(command{dir: docs, args: []string{"tar", "-xzf", archive}})
 	return docs
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // ranked returns the numbers of the documents of hits, in the order of trec_eval. A
