@@ -215,13 +215,12 @@ func capitalized(word string) string { return strings.ToUpper(word[:1]) + word[1
 // numbers and digests are made on the spot and come on top.
 const vocabularySize = 24000
 
-// frequentWords are the first ranks of the vocabulary: as in any English text,
-// most of them say little.
-//
-//go:embed frequent.txt
-var frequentWords string
-
 var (
+	// frequentWords are the first ranks of the vocabulary: as in any English text,
+	// most of them say little.
+	//go:embed frequent.txt
+	frequentWords string
+
 	onsets = strings.Fields("b br c ch cl cr d dr f fl fr g gl gr h j k l m n p pl pr qu r s sc sh " +
 		"sl sp st str t th tr v w")
 	nuclei = strings.Fields("a e i o u a e i o ai ea ee ia io oa ou")

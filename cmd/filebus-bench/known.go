@@ -28,14 +28,12 @@ type knownItem struct {
 	files               []string
 }
 
-// itemsOfKind is how many queries of each kind are drawn.
-const itemsOfKind = 300
-
 // planVerbatim quotes lines, runs of content words and identifiers from random files of
 // a folder, each from the only file that has it, and looks at which place that file is.
 func planVerbatim(a *attempt) []comparison {
 	a.needs(a.corpus, "a folder of texts (-corpus)")
-	items := drawItems(a.readTexts("."), itemsOfKind, rand.New(rand.NewPCG(a.seed, 2)))
+	const ofKind = 300
+	items := drawItems(a.readTexts("."), ofKind, rand.New(rand.NewPCG(a.seed, 2)))
 	return a.known(items, quotedKinds(), map[string]string{
 		"all-trees/line@1": "≥ 0.98", "all-trees/words@1": "≥ 0.95", "all-trees/identifier@1": "≥ 0.95",
 		"all-trees/line@3": "≥ 0.995", "all-trees/words@3": "≥ 0.98", "all-trees/identifier@3": "≥ 0.98",
@@ -155,23 +153,21 @@ func (a *attempt) known(items []knownItem, kinds []string, limits map[string]str
 	s := a.shelve(items)
 	docs := a.fts5Docs(a.corpus, s.folders()...)
 	fts5, _ := a.index(docs, "")
-	finders := []finder{
-		{name: "FTS5", tool: sqlite, find: func(a *attempt, item knownItem) []string { return fts5.found(a, docs, item.query) }},
-		{name: "rg -lF", tool: ripgrep, find: func(a *attempt, item knownItem) []string { return a.grepped(item.query, s.folders()) }},
-	}
-	for i, scope := range scopes {
-		finders = slices.Insert(finders, i, s.finder(scope))
-	}
 	var all comparison
-	for _, f := range finders {
-		all.sides = append(all.sides, side{name: f.name, tool: f.tool, run: f.shares(items)})
+	compare := func(name, tool string, find finder) {
+		all.sides = append(all.sides, side{name: name, tool: tool, run: placing(name, items, find)})
 		for _, kind := range append(kinds, "all") {
 			for _, place := range places {
-				name := fmt.Sprintf("%s/%s@%d", f.name, kind, place)
-				all.lines = append(all.lines, line{figure: name, limit: limits[name]})
+				figure := fmt.Sprintf("%s/%s@%d", name, kind, place)
+				all.lines = append(all.lines, line{figure: figure, limit: limits[figure]})
 			}
 		}
 	}
+	for _, scope := range scopes {
+		compare(scope, "", s.finder(scope))
+	}
+	compare("FTS5", sqlite, func(a *attempt, item knownItem) []string { return fts5.found(a, docs, item.query) })
+	compare("rg -lF", ripgrep, func(a *attempt, item knownItem) []string { return a.grepped(item.query, s.folders()) })
 	return []comparison{all}
 }
 
@@ -179,24 +175,21 @@ func (a *attempt) known(items []knownItem, kinds []string, limits map[string]str
 var places = []int{1, 3, 10}
 
 // A finder returns the files that something finds for an item, best first.
-type finder struct {
-	name, tool string
-	find       func(a *attempt, item knownItem) []string
-}
+type finder func(a *attempt, item knownItem) []string
 
-// shares measures how often a file of an item is among the first that are found.
-func (f finder) shares(items []knownItem) measurement {
+// placing measures how often a file of an item is among the first that are found.
+func placing(tool string, items []knownItem, find finder) measurement {
 	return func(a *attempt) figures {
 		got := figures{}
 		for _, item := range items {
-			at := slices.IndexFunc(f.find(a, item), func(file string) bool { return slices.Contains(item.files, file) })
+			at := slices.IndexFunc(find(a, item), func(file string) bool { return slices.Contains(item.files, file) })
 			for _, place := range places {
 				hit := 0.0
 				if at >= 0 && at < place {
 					hit = 1
 				}
 				for _, kind := range []string{"all", item.kind} {
-					name := fmt.Sprintf("%s/%s@%d", f.name, kind, place)
+					name := fmt.Sprintf("%s/%s@%d", tool, kind, place)
 					got[name] = append(got[name], hit)
 				}
 			}
@@ -245,7 +238,7 @@ func (a *attempt) shelve(items []knownItem) shelf {
 
 // finder searches as the search command does, for as long as that takes.
 func (s shelf) finder(scope string) finder {
-	return finder{name: scope, find: func(a *attempt, item knownItem) (files []string) {
+	return func(a *attempt, item knownItem) (files []string) {
 		a.step(func() error {
 			request := query.SearchRequest{All: true}
 			if request.Parse(item.query); scope == ownTree {
@@ -258,7 +251,7 @@ func (s shelf) finder(scope string) finder {
 			return err
 		})
 		return files
-	}}
+	}
 }
 
 // found returns the files that FTS5 ranks first for the words of a text.

@@ -82,7 +82,7 @@ func rightShares(t *testing.T, set, corpus, file string) map[string]float64 {
 	quoted := drawItems(a.readTexts(kept.folders()...), quotedOfKind, rand.New(rand.NewPCG(1, 2)))
 	shares := map[string]float64{}
 	measure := func(suite, scope string, items []knownItem) {
-		for name, share := range kept.finder(scope).shares(items)(a) {
+		for name, share := range placing(scope, items, kept.finder(scope))(a) {
 			if !strings.HasSuffix(name, "@10") {
 				shares[suite+"/"+set+"/"+name] = share.median()
 			}
@@ -187,7 +187,8 @@ func TestScopes(t *testing.T) {
 	items := []knownItem{{"k", "Ax", "fair lock", []string{"Ax/lock.md"}}, {"l", "blue", "fair lock", []string{"blue/a.md"}}}
 	a := testAttempt(t, options{corpus: corpus})
 	kept := a.shelve(items)
-	own, all := kept.finder(ownTree).shares(items)(a), kept.finder(allTrees).shares(items)(a)
+	own := placing(ownTree, items, kept.finder(ownTree))(a)
+	all := placing(allTrees, items, kept.finder(allTrees))(a)
 	first, three := all["all-trees/all@1"].median(), all["all-trees/all@3"].median()
 	if a.err != nil || own["own-tree/all@1"].median() != 1 || first != 0.5 || three != 1 {
 		t.Errorf("got %v and %v (%v), want 1 in each tree alone, and one of both first in all", own, all, a.err)

@@ -42,7 +42,7 @@ func ask(reader *query.Reader, topics []topic, relevance judgements) measurement
 				if err != nil {
 					return fmt.Errorf("topic %s: %w", t.id, err)
 				}
-				found.with(evaluate(ranked(answer.Hits, relevance[t.id]), relevance[t.id]).figures(), "")
+				found.with(evaluate(ranked(answer.Hits, relevance[t.id]), relevance[t.id]), "")
 				return nil
 			})
 		}

@@ -36,6 +36,10 @@ func planSearch(a *attempt) []comparison {
 		_, err := x.Search(ctx, index.Request{Query: words})
 		return err
 	}
+	search := func(ctx context.Context, words string) error { // as the search command does it
+		_, err := reader.Search(ctx, query.SearchRequest{Request: index.Request{Query: words}})
+		return err
+	}
 	const hits, theirs = "ten hits of a search", "FTS5 in C, the same queries"
 	next := eachTurn(queries, w.search)
 	process := func(a *attempt) figures {
@@ -53,16 +57,8 @@ func planSearch(a *attempt) []comparison {
 			{name: "query part (index.Search)", run: eachTimed(queries, rank), over: theirs,
 				limit: "≤ 0.125 × FTS5"},
 			{name: theirs, tool: sqlite, run: fts5.times(queries)},
-			{name: "query.Search: with store, sections and snippets", run: eachTimed(queries, asking(reader))},
+			{name: "query.Search: with store, sections and snippets", run: eachTimed(queries, search)},
 		}, nil},
-	}
-}
-
-// asking returns a search as the search command does it, within this process.
-func asking(reader *query.Reader) func(ctx context.Context, words string) error {
-	return func(ctx context.Context, words string) error {
-		_, err := reader.Search(ctx, query.SearchRequest{Request: index.Request{Query: words}})
-		return err
 	}
 }
 
