@@ -32,8 +32,7 @@ type knownItem struct {
 // a folder, each from the only file that has it, and looks at which place that file is.
 func planVerbatim(a *attempt) []comparison {
 	a.needs(a.corpus, "a folder of texts (-corpus)")
-	const ofKind = 300
-	items := drawItems(a.readTexts("."), ofKind, rand.New(rand.NewPCG(a.seed, 2)))
+	items := drawItems(a.readTexts("."), 300, rand.New(rand.NewPCG(a.seed, 2)))
 	return a.known(items, quotedKinds(), map[string]string{
 		"all-trees/line@1": "≥ 0.98", "all-trees/words@1": "≥ 0.95", "all-trees/identifier@1": "≥ 0.95",
 		"all-trees/line@3": "≥ 0.995", "all-trees/words@3": "≥ 0.98", "all-trees/identifier@3": "≥ 0.98",
@@ -184,10 +183,7 @@ func placing(tool string, items []knownItem, find finder) measurement {
 		for _, item := range items {
 			at := slices.IndexFunc(find(a, item), func(file string) bool { return slices.Contains(item.files, file) })
 			for _, place := range places {
-				hit := 0.0
-				if at >= 0 && at < place {
-					hit = 1
-				}
+				hit := map[bool]float64{true: 1}[at >= 0 && at < place]
 				for _, kind := range []string{"all", item.kind} {
 					name := fmt.Sprintf("%s/%s@%d", tool, kind, place)
 					got[name] = append(got[name], hit)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -89,21 +90,21 @@ func ranked(hits []query.Hit, relevance map[string]int) []string {
 
 // readCollection reads the topics and judgements in a folder.
 func readCollection(dir string) (topics []topic, relevance judgements, err error) {
-	texts := map[string]string{}
-	for _, pattern := range []string{"topics*", "qrels*"} {
-		files, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil || len(files) != 1 {
-			return nil, nil, missing("one file " + filepath.Join(dir, pattern))
+	read := func(pattern string) (text []byte) {
+		files, _ := filepath.Glob(filepath.Join(dir, pattern)) // none for a bad pattern
+		if len(files) != 1 {
+			err = cmp.Or(err, missing("one file "+filepath.Join(dir, pattern)))
+		} else if err == nil {
+			text, err = os.ReadFile(files[0])
 		}
-		text, err := os.ReadFile(files[0])
-		if err != nil {
-			return nil, nil, err
-		}
-		texts[pattern] = string(text)
+		return text
 	}
-	if topics, err = parseTopics(texts["topics*"]); err != nil {
-		return nil, nil, err
+	asked, judged := read("topics*"), read("qrels*")
+	if err == nil {
+		topics, err = parseTopics(string(asked))
 	}
-	relevance, err = parseJudgements(texts["qrels*"])
+	if err == nil {
+		relevance, err = parseJudgements(string(judged))
+	}
 	return topics, relevance, err
 }

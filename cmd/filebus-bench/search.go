@@ -153,7 +153,6 @@ const (
 func planRipgrep(a *attempt) []comparison {
 	if !hasTool(ripgrep) {
 		a.check(missing(ripgrep))
-		return nil
 	}
 	texts := a.corpusOf(newGenerator(a.seed).next, func(c *corpus) bool { return c.bytes < a.rgSize })
 	w := a.filled(a.program, texts.dir)

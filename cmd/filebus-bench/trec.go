@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -100,12 +101,7 @@ func parseJudgements(source string) (judgements, error) {
 // first, against the relevance of documents; each is in it once.
 func evaluate(ranking []string, relevance map[string]int) figures {
 	s := figures{"MAP": {0}, "P@10": {0}, "P@30": {0}, "nDCG@10": {0}, "MRR": {0}}
-	var gains []int
-	for _, r := range relevance {
-		if r > 0 {
-			gains = append(gains, r)
-		}
-	}
+	gains := slices.DeleteFunc(slices.Collect(maps.Values(relevance)), func(gain int) bool { return gain <= 0 })
 	slices.SortFunc(gains, func(a, b int) int { return b - a })
 	best := 0.0 // the discounted gain of the best ranking's first ten
 	for i, gain := range gains[:min(len(gains), 10)] {
