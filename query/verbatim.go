@@ -219,6 +219,9 @@ func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchReq
 	ask.Query, ask.Phrases, ask.Facets, ask.Duplicates, ask.Quiet, ask.Explain = q.text, []string{q.text}, nil, true, true, false
 	ask.Offset, ask.Limit, ask.Few = 0, verbatimBodies, firstSift/4
 	until := time.Now().Add(verbatimTime)
+	if request.All {
+		until = until.Add(never)
+	}
 	lifted, err := c.graded(ctx, x, ask, q, least, until)
 	if err == nil && len(lifted) == 0 && q.cut != nil {
 		ask.Phrases = []string{q.cut.inside}

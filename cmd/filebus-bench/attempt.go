@@ -30,6 +30,13 @@ func (a *attempt) check(err error) bool {
 // step does something unless a step before it has failed.
 func (a *attempt) step(do func() error) bool { return a.err == nil && a.check(do()) }
 
+// needs notes that an option is missing which a suite cannot do without.
+func (a *attempt) needs(option, what string) {
+	if option == "" {
+		a.check(missing(what))
+	}
+}
+
 // folder makes a new folder in the temporary one.
 func (a *attempt) folder(name string) (dir string) {
 	a.step(func() (err error) { dir, err = os.MkdirTemp(a.temp, name+"-"); return err })

@@ -11,10 +11,6 @@ import (
 	"time"
 )
 
-// planProcesses compares the throughput of one process that puts a thousand texts
-// with that of up to fifty that share them.
-func planProcesses(a *attempt) []comparison { return a.putAtOnce(1000, 1, 2, 5, 10, 20, 50) }
-
 // putAtOnce lets several processes share so many puts, all at once, and looks for
 // losses. The first number of processes is what the others are compared with. While
 // more than one work, single puts are timed: the longest of them is the longest wait.

@@ -22,9 +22,7 @@ func planCapture(a *attempt) []comparison {
 	newRepository := func(a *attempt) { repository = a.repository() }
 	capture := whole(func() command { return w.command("capture", "--tree", "made", texts.dir) })
 	add := whole(func() command {
-		return command{dir: texts.dir, args: []string{
-			"git", "--git-dir", repository, "--work-tree", texts.dir, "add", "-A", ".",
-		}}
+		return command{dir: texts.dir, args: []string{"git", "--git-dir", repository, "--work-tree", texts.dir, "add", "-A", "."}}
 	})
 	return []comparison{
 		pair(a.runs,

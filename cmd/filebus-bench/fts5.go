@@ -15,14 +15,16 @@ const sqlite = "sqlite3"
 // An fts5 is a database of texts, or of an index of them.
 type fts5 struct{ db string }
 
-// fts5Docs loads the texts of a corpus into a table, from which FTS5 indexes them
-// as filebus does from its store. Without the tool there is none.
-func (a *attempt) fts5Docs(texts *corpus) fts5 {
-	docs := fts5{filepath.Join(a.folder("fts5"), "docs.db")}
-	if hasTool(sqlite) {
-		a.run(docs.shell(fmt.Sprintf(`create table docs(path text, body text);
-insert into docs select name, cast(data as text) from fsdir(%s) where data is not null;
-`, quoteSQL(texts.dir))))
+// fts5Docs loads the texts below some folders of a folder into a table, from which FTS5
+// indexes them as filebus does from its store. Without the tool there is none.
+func (a *attempt) fts5Docs(dir string, folders ...string) fts5 {
+	docs, script := fts5{filepath.Join(a.folder("fts5"), "docs.db")}, "create table docs(path text, body text);\n"
+	for _, folder := range folders {
+		script += fmt.Sprintf("insert into docs select name, cast(data as text) from fsdir(%s) where data is not null;\n", quoteSQL(folder))
+	}
+	if load := docs.shell(script); hasTool(sqlite) {
+		load.dir = dir
+		a.run(load)
 	}
 	return docs
 }
@@ -41,13 +43,13 @@ insert into fts(rowid, path, body) select rowid, path, body from source.docs;
 
 // search returns the command line of a query for the ten best of the texts that
 // have any of the words.
-func (f fts5) search(words []string) command { return f.shell(fts5Query(words)) }
+func (f fts5) search(words []string) command { return f.shell(fts5Query(words) + ";") }
 
 // times measures the milliseconds of each query, all in one process.
 func (f fts5) times(queries [][]string) measurement {
 	script := "pragma mmap_size = 1000000000;\n.timer on\n"
 	for _, words := range queries {
-		script += fts5Query(words)
+		script += fts5Query(words) + ";\n"
 	}
 	return func(a *attempt) figures {
 		times := shellTimes(string(a.run(f.shell(script)).stdout))
@@ -60,7 +62,7 @@ func (f fts5) times(queries [][]string) measurement {
 
 func fts5Query(words []string) string {
 	match := `"` + strings.Join(words, `" OR "`) + `"`
-	return fmt.Sprintf("select rowid from fts where fts match %s order by rank limit 10;\n", quoteSQL(match))
+	return fmt.Sprintf("select rowid from fts where fts match %s order by rank limit 10", quoteSQL(match))
 }
 
 // shell returns the command line that runs SQL on the database.

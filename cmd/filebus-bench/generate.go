@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -214,26 +215,12 @@ func capitalized(word string) string { return strings.ToUpper(word[:1]) + word[1
 // numbers and digests are made on the spot and come on top.
 const vocabularySize = 24000
 
-// frequentWords are the first ranks of the vocabulary: as in any English text,
-// most of them say little.
-const frequentWords = `the to of and a in is it that for was on with as be by this not are from or an
-at which but has have when one all if can no there so we they its more into only out then than them
-were after before each other will would should must may does did been being also any some same new
-file test code value error type call read write string list name path line set run build state key
-token session request response cache index store record task agent report result change version
-config server client user data table row query search lock retry timeout limit budget queue worker
-function method return package module import interface handler context cancel deadline buffer parse
-format encode decode verify check commit merge branch review issue fix bug feature release deploy
-rollback migration schema column order page cursor stream chunk batch event message topic schedule
-latency throughput memory disk network socket header body status code reason cause effect summary
-finding risk decision pattern open close start stop wait signal process thread pool pair map tree
-node edge root leaf depth graph section heading paragraph fence quote link image anchor number count
-total mean median ratio percent second minute hour day week small large fast slow cheap safe broken
-missing stale fresh empty full first last next previous old current because however although while
-since until between under over through during without within against about again still already never
-always often rarely once twice here where how why what who`
-
 var (
+	// frequentWords are the first ranks of the vocabulary: as in any English text,
+	// most of them say little.
+	//go:embed frequent.txt
+	frequentWords string
+
 	onsets = strings.Fields("b br c ch cl cr d dr f fl fr g gl gr h j k l m n p pl pr qu r s sc sh " +
 		"sl sp st str t th tr v w")
 	nuclei = strings.Fields("a e i o u a e i o ai ea ee ia io oa ou")

@@ -7,76 +7,95 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"filebus/materialize"
 	"filebus/query"
+	"filebus/store"
+	"filebus/store/record"
 )
 
-// A knownItem is a query of which it is known which files answer it.
+// A knownItem is a query of which it is known which files answer it. Its folder, which is
+// captured as a tree, and its files are slash-separated paths below -corpus.
 type knownItem struct {
-	kind, query string
-	files       []string // slash-separated, below the folder
+	kind, folder, query string
+	files               []string
 }
-
-// itemsOfKind is how many queries of each kind are drawn.
-const itemsOfKind = 300
 
 // planVerbatim quotes lines, runs of content words and identifiers from random files of
 // a folder, each from the only file that has it, and looks at which place that file is.
 func planVerbatim(a *attempt) []comparison {
-	texts := a.readTexts()
-	return a.known(drawItems(texts, rand.New(rand.NewPCG(a.seed, 2))), map[string]string{
-		"line @1": "≥ 0.98", "line @3": "≥ 0.995", "words @1": "≥ 0.95", "words @3": "≥ 0.98",
-		"identifier @1": "≥ 0.95", "identifier @3": "≥ 0.98",
-	})
+	a.needs(a.corpus, "a folder of texts (-corpus)")
+	items := drawItems(a.readTexts("."), 300, rand.New(rand.NewPCG(a.seed, 2)))
+	return a.known(items, quotedKinds(), map[string]string{
+		"all-trees/line@1": "≥ 0.98", "all-trees/words@1": "≥ 0.95", "all-trees/identifier@1": "≥ 0.95",
+		"all-trees/line@3": "≥ 0.995", "all-trees/words@3": "≥ 0.98", "all-trees/identifier@3": "≥ 0.98",
+	}, allTrees)
 }
 
-// planQuestions asks the questions of a file, each line of which has a kind, a question
-// and the files that answer it, with | between them, separated by tabs.
+// planQuestions asks the questions of a file, each within the tree that answers it and in all trees.
 func planQuestions(a *attempt) []comparison {
-	if a.questions == "" {
-		a.check(missing("a file of questions (-questions)"))
-		return nil
-	}
-	a.readTexts()
-	var items []knownItem
+	a.needs(a.corpus, "a folder of texts (-corpus)")
+	a.needs(a.questions, "a file of questions (-questions)")
+	limits := map[string]string{"own-tree/all@1": "≥ 0.80", "own-tree/paraphrase@3": "≥ 0.60"}
+	return a.known(a.readQuestions(), styles(), limits, ownTree, allTrees)
+}
+
+// quotedKinds are what is quoted, and styles how people ask.
+func quotedKinds() []string { return []string{"line", "words", "identifier"} }
+func styles() []string      { return []string{"keywords", "question", "paraphrase"} }
+
+// readQuestions reads the questions of -questions: a header, and lines of style, folder,
+// question and the files that answer it, which must be there.
+func (a *attempt) readQuestions() (items []knownItem) {
 	a.step(func() error {
 		text, err := os.ReadFile(a.questions)
-		for line := range strings.Lines(string(text)) {
-			fields := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
-			if len(fields) != 3 {
-				return fmt.Errorf("%s: %q has %d fields in place of 3", a.questions, line, len(fields))
+		lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+		if header := "style\trepo\tquery\tanswers"; err == nil && lines[0] != header {
+			err = fmt.Errorf("%s begins with %q in place of %q", a.questions, lines[0], header)
+		}
+		for i := 1; i < len(lines) && err == nil; i++ {
+			fields := strings.Split(lines[i], "\t")
+			if len(fields) != 4 || !slices.Contains(styles(), fields[0]) {
+				return fmt.Errorf("%s:%d: %q is not a style of %q and three fields more", a.questions, i+1, lines[i], styles())
 			}
-			items = append(items, knownItem{fields[0], fields[1], strings.Split(fields[2], "|")})
+			item := knownItem{kind: fields[0], folder: fields[1], query: fields[2]}
+			for _, file := range strings.Split(fields[3], ";") {
+				item.files = append(item.files, path.Join(item.folder, file))
+				if info, err := os.Stat(filepath.Join(a.corpus, item.folder, file)); err != nil || !info.Mode().IsRegular() {
+					return fmt.Errorf("%s:%d: %s is no file of %s", a.questions, i+1, path.Join(item.folder, file), a.corpus)
+				}
+			}
+			items = append(items, item)
 		}
 		return err
 	})
-	return a.known(items, map[string]string{"all @1": "≥ 0.80", "paraphrase @3": "≥ 0.60"})
+	return items
 }
 
-// readTexts returns the texts of the folder that is searched, by their paths.
-func (a *attempt) readTexts() map[string][]byte {
-	if a.corpus == "" {
-		a.check(missing("a folder of texts (-corpus)"))
-		return nil
-	}
+// readTexts returns the texts below some folders of -corpus, by their paths below that.
+func (a *attempt) readTexts(folders ...string) map[string][]byte {
 	texts := map[string][]byte{}
-	a.step(func() error {
-		return filepath.WalkDir(a.corpus, func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || !entry.Type().IsRegular() {
+	for _, folder := range folders {
+		a.step(func() error {
+			return fs.WalkDir(os.DirFS(a.corpus), folder, func(path string, entry fs.DirEntry, err error) error {
+				if err != nil || !entry.Type().IsRegular() {
+					return err
+				}
+				text, err := os.ReadFile(filepath.Join(a.corpus, path))
+				if utf8.Valid(text) {
+					texts[path] = text
+				}
 				return err
-			}
-			text, err := os.ReadFile(path)
-			if rel, relErr := filepath.Rel(a.corpus, path); relErr == nil && utf8.Valid(text) {
-				texts[filepath.ToSlash(rel)] = text
-			}
-			return err
+			})
 		})
-	})
+	}
 	return texts
 }
 
@@ -85,20 +104,20 @@ var (
 	identifier  = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9]*(?:[_./-][A-Za-z0-9]+)+|[A-Za-z]+[a-z0-9][A-Z][A-Za-z0-9]+`)
 )
 
-// drawItems draws queries from texts.
-func drawItems(texts map[string][]byte, random *rand.Rand) []knownItem {
+// drawItems draws n queries of each kind from texts.
+func drawItems(texts map[string][]byte, n int, random *rand.Rand) []knownItem {
 	var all []byte // of every text, to see that a quotation stands in one alone
 	paths := slices.Sorted(maps.Keys(texts))
 	for _, path := range paths {
 		all = append(append(all, texts[path]...), 0)
 	}
 	var items []knownItem
-	for _, kind := range []string{"line", "words", "identifier"} {
-		for tries, drawn := 0, 0; len(paths) > 0 && tries < 20*itemsOfKind && drawn < itemsOfKind; tries++ {
+	for _, kind := range quotedKinds() {
+		for tries, drawn := 0, 0; len(paths) > 0 && tries < 20*n && drawn < n; tries++ {
 			path := pick(random, paths)
 			quoted, asked := quotation(kind, string(texts[path]), random)
 			if quoted != "" && bytes.Count(all, []byte(quoted)) == 1 {
-				items, drawn = append(items, knownItem{kind, asked, []string{path}}), drawn+1
+				items, drawn = append(items, knownItem{kind, ".", asked, []string{path}}), drawn+1
 			}
 		}
 	}
@@ -124,61 +143,49 @@ func quotation(kind, text string, random *rand.Rand) (quoted, asked string) {
 	return line, line
 }
 
-// known asks for items, each side in its way, and measures the share of them whose file
-// is the first, among the first three, and among the first ten.
-func (a *attempt) known(items []knownItem, limits map[string]string) []comparison {
-	if a.err != nil {
-		return nil
-	}
-	w := a.filled(a.program, a.corpus)
-	_, reader := a.open(w)
-	texts := &corpus{dir: a.corpus}
-	docs := a.fts5Docs(texts)
+// Where a known item is looked for: in the tree that has it, or in all.
+const ownTree, allTrees = "own-tree", "all-trees"
+
+// known asks for items of some kinds, each side in its way, and measures the share of them of
+// which a file is the first hit, among the first three, and among the first ten.
+func (a *attempt) known(items []knownItem, kinds []string, limits map[string]string, scopes ...string) []comparison {
+	s := a.shelve(items)
+	docs := a.fts5Docs(a.corpus, s.folders()...)
 	fts5, _ := a.index(docs, "")
-	sides := []side{
-		{name: "filebus", run: placing("", items, func(a *attempt, q string) []string { return a.searched(reader, q) })},
-		{name: "FTS5", tool: sqlite, run: placing("FTS5: ", items, func(a *attempt, q string) []string {
-			return fts5.found(a, docs, q)
-		})},
-		{name: "ripgrep", tool: ripgrep, run: placing("rg -lF: ", items, func(a *attempt, q string) []string {
-			return a.grepped(q)
-		})},
-	}
-	all := comparison{sides: sides}
-	kinds := []string{"all"}
-	for _, item := range items {
-		if !slices.Contains(kinds, item.kind) {
-			kinds = append(kinds, item.kind)
-		}
-	}
-	for _, tool := range []string{"", "FTS5: ", "rg -lF: "} {
-		for _, kind := range kinds {
+	var all comparison
+	compare := func(name, tool string, find finder) {
+		all.sides = append(all.sides, side{name: name, tool: tool, run: placing(name, items, find)})
+		for _, kind := range append(kinds, "all") {
 			for _, place := range places {
-				name := fmt.Sprintf("%s @%d", kind, place)
-				all.lines = append(all.lines, line{figure: tool + name, limit: limits[tool+name]})
+				figure := fmt.Sprintf("%s/%s@%d", name, kind, place)
+				all.lines = append(all.lines, line{figure: figure, limit: limits[figure]})
 			}
 		}
 	}
+	for _, scope := range scopes {
+		compare(scope, "", s.finder(scope))
+	}
+	compare("FTS5", sqlite, func(a *attempt, item knownItem) []string { return fts5.found(a, docs, item.query) })
+	compare("rg -lF", ripgrep, func(a *attempt, item knownItem) []string { return a.grepped(item.query, s.folders()) })
 	return []comparison{all}
 }
 
 // places are the ranks that are looked at.
 var places = []int{1, 3, 10}
 
-// placing measures how often a file that answers is among the first that are found.
-func placing(tool string, items []knownItem, find func(a *attempt, query string) []string) measurement {
+// A finder returns the files that something finds for an item, best first.
+type finder func(a *attempt, item knownItem) []string
+
+// placing measures how often a file of an item is among the first that are found.
+func placing(tool string, items []knownItem, find finder) measurement {
 	return func(a *attempt) figures {
 		got := figures{}
 		for _, item := range items {
-			found := find(a, item.query)
-			at := slices.IndexFunc(found, func(path string) bool { return slices.Contains(item.files, path) })
+			at := slices.IndexFunc(find(a, item), func(file string) bool { return slices.Contains(item.files, file) })
 			for _, place := range places {
-				hit := 0.0
-				if at >= 0 && at < place {
-					hit = 1
-				}
+				hit := map[bool]float64{true: 1}[at >= 0 && at < place]
 				for _, kind := range []string{"all", item.kind} {
-					name := fmt.Sprintf("%s%s @%d", tool, kind, place)
+					name := fmt.Sprintf("%s/%s@%d", tool, kind, place)
 					got[name] = append(got[name], hit)
 				}
 			}
@@ -187,49 +194,81 @@ func placing(tool string, items []knownItem, find func(a *attempt, query string)
 	}
 }
 
-// searched returns the files of the hits of a search, as the search command finds them.
-func (a *attempt) searched(reader *query.Reader, text string) (files []string) {
+// A shelf is a store of folders of -corpus, each of which is a tree.
+type shelf struct {
+	reader *query.Reader
+	trees  map[record.Tree]string // their folders
+}
+
+// treeOf returns the name of the tree of a folder: the folder's in small letters.
+func treeOf(folder string) record.Tree {
+	return record.Tree(strings.ToLower(path.Base(path.Join("texts", folder))))
+}
+
+func (s shelf) folders() []string { return slices.Sorted(maps.Values(s.trees)) }
+
+// shelve captures and indexes the folders of items. The clock stands still, so that the same
+// files always make the same store.
+func (a *attempt) shelve(items []knownItem) shelf {
+	s, at := shelf{trees: map[record.Tree]string{}}, materialize.Location{Main: a.folder("workspace")}
+	at.Root, at.Store = at.Main, filepath.Join(at.Main, ".filebus")
+	for _, item := range items {
+		s.trees[treeOf(item.folder)] = item.folder
+	}
 	a.step(func() error {
-		request := query.SearchRequest{}
-		request.Parse(text)
-		answer, err := reader.Search(a.ctx, request)
-		for i := range answer.Hits {
-			files = append(files, answer.Hits[i].Path)
+		now := func() time.Time { return time.Unix(1_700_000_000, 0) }
+		w, err := materialize.Create(a.ctx, at, materialize.Settings{}, store.Options{Now: now})
+		for _, folder := range s.folders() {
+			if err == nil {
+				_, err = w.Capture(a.ctx, filepath.Join(a.corpus, folder), materialize.CaptureOptions{Tree: treeOf(folder)})
+			}
+		}
+		if err == nil {
+			s.reader = query.New(w.Store, query.Options{})
+			err = s.reader.Reindex(a.ctx)
 		}
 		return err
 	})
-	return files
+	return s
+}
+
+// finder searches as the search command does, for as long as that takes.
+func (s shelf) finder(scope string) finder {
+	return func(a *attempt, item knownItem) (files []string) {
+		a.step(func() error {
+			request := query.SearchRequest{All: true}
+			if request.Parse(item.query); scope == ownTree {
+				request.Trees = []record.Tree{treeOf(item.folder)}
+			}
+			answer, err := s.reader.Search(a.ctx, request)
+			for i := range answer.Hits {
+				files = append(files, path.Join(s.trees[answer.Hits[i].Tree], answer.Hits[i].Path))
+			}
+			return err
+		})
+		return files
+	}
 }
 
 // found returns the files that FTS5 ranks first for the words of a text.
 func (f fts5) found(a *attempt, docs fts5, text string) []string {
-	words := contentWord.FindAllString(text, -1)
-	if len(words) == 0 {
-		return nil
-	}
-	match := `"` + strings.Join(words, `" OR "`) + `"`
-	done := a.run(f.shell(fmt.Sprintf(`attach %s as source;
-select path from (select rowid as n from fts where fts match %s order by rank limit 10) join source.docs on docs.rowid = n;
-`, quoteSQL(docs.db), quoteSQL(match))))
-	return below(a.corpus, string(done.stdout))
+	query := "select path from (%s) as best join source.docs on docs.rowid = best.rowid;"
+	query = fmt.Sprintf(query, fts5Query(contentWord.FindAllString(text, -1)))
+	return paths(a.run(f.shell("attach " + quoteSQL(docs.db) + " as source;\n" + query)))
 }
 
-// grepped returns the files that have a text word by word.
-func (a *attempt) grepped(text string) []string {
-	args := []string{ripgrep, "--no-config", "--no-ignore", "--hidden", "-lF", "--sort", "path", "-e", text, "."}
-	done, err := a.execute(a.ctx, command{dir: a.corpus, args: args})
-	if err != nil {
-		return nil // no file has it
-	}
-	return below(".", string(done.stdout))
+// grepped returns the files of some folders that have a text word by word.
+func (a *attempt) grepped(text string, folders []string) []string {
+	args := []string{ripgrep, "--no-config", "--no-ignore", "--hidden", "-lF", "--sort", "path", "-e", text}
+	done, _ := a.execute(a.ctx, command{dir: a.corpus, args: append(args, folders...)}) // an error if no file has it
+	return paths(done)
 }
 
-// below returns the lines of a list of files, relative to a folder.
-func below(dir, list string) (files []string) {
-	for _, path := range strings.Fields(list) {
-		if rel, err := filepath.Rel(dir, path); err == nil {
-			files = append(files, filepath.ToSlash(rel))
-		}
+// paths returns the files that a tool has printed, a line each.
+func paths(done outcome) []string {
+	files := strings.Split(strings.TrimSpace(string(done.stdout)), "\n")
+	for i, file := range files {
+		files[i] = path.Clean(file)
 	}
 	return files
 }

@@ -61,7 +61,7 @@ func flagsOf(opts *options) *flag.FlagSet {
 	text(&opts.against, "against", "compare start-up with that of the filebus `program` at this path")
 	text(&opts.ir, "ir", "measure retrieval on the collection in `folder`: docs/ or docs.tar.gz, topics*, qrels*")
 	text(&opts.corpus, "corpus", "quote from and search the texts of `folder`")
-	text(&opts.questions, "questions", "ask the questions of `file` about -corpus: kind, question and files, separated by tabs")
+	text(&opts.questions, "questions", "ask the questions of `file` about folders of -corpus: a header, then style, repo, query, answers")
 	text(&opts.dir, "dir", "make the temporary folder in `folder`, whose disk is then measured")
 	flags.IntVar(&opts.runs, "runs", 5, "measure each side `n` times")
 	flags.IntVar(&opts.docs, "docs", 10000, "work on `n` files")

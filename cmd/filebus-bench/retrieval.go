@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -16,10 +17,7 @@ import (
 // they stand, by the default settings, and scores the rankings. It asks as the
 // search command does.
 func planRelevance(a *attempt) []comparison {
-	if a.ir == "" {
-		a.check(missing("a collection (-ir)"))
-		return nil
-	}
+	a.needs(a.ir, "a collection (-ir)")
 	var topics []topic
 	var relevance judgements
 	a.step(func() (err error) { topics, relevance, err = readCollection(a.ir); return err })
@@ -45,7 +43,7 @@ func ask(reader *query.Reader, topics []topic, relevance judgements) measurement
 				if err != nil {
 					return fmt.Errorf("topic %s: %w", t.id, err)
 				}
-				found.with(evaluate(ranked(answer.Hits, relevance[t.id]), relevance[t.id]).figures(), "")
+				found.with(evaluate(ranked(answer.Hits, relevance[t.id]), relevance[t.id]), "")
 				return nil
 			})
 		}
@@ -61,21 +59,12 @@ func ask(reader *query.Reader, topics []topic, relevance judgements) measurement
 func (a *attempt) documents() string {
 	dir, err := filepath.Abs(a.ir)
 	a.check(err)
-	archive, docs := filepath.Join(dir, "docs.tar.gz"), filepath.Join(dir, "docs")
-	if exists(docs) {
-		return docs
+	docs := filepath.Join(dir, "docs")
+	if _, err := os.Stat(docs); err != nil {
+		docs = a.folder("documents")
+		a.run(command{dir: docs, args: []string{"tar", "-xzf", filepath.Join(dir, "docs.tar.gz")}})
 	}
-	if !exists(archive) {
-		a.check(missing(docs + " or docs.tar.gz"))
-	}
-	docs = a.folder("documents")
-	a.run(command{dir: docs, args: []string{"tar", "-xzf", archive}})
 	return docs
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // ranked returns the numbers of the documents of hits, in the order of trec_eval. A
@@ -101,21 +90,21 @@ func ranked(hits []query.Hit, relevance map[string]int) []string {
 
 // readCollection reads the topics and judgements in a folder.
 func readCollection(dir string) (topics []topic, relevance judgements, err error) {
-	texts := map[string]string{}
-	for _, pattern := range []string{"topics*", "qrels*"} {
-		files, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil || len(files) != 1 {
-			return nil, nil, missing("one file " + filepath.Join(dir, pattern))
+	read := func(pattern string) (text []byte) {
+		files, _ := filepath.Glob(filepath.Join(dir, pattern)) // none for a bad pattern
+		if len(files) != 1 {
+			err = cmp.Or(err, missing("one file "+filepath.Join(dir, pattern)))
+		} else if err == nil {
+			text, err = os.ReadFile(files[0])
 		}
-		text, err := os.ReadFile(files[0])
-		if err != nil {
-			return nil, nil, err
-		}
-		texts[pattern] = string(text)
+		return text
 	}
-	if topics, err = parseTopics(texts["topics*"]); err != nil {
-		return nil, nil, err
+	asked, judged := read("topics*"), read("qrels*")
+	if err == nil {
+		topics, err = parseTopics(string(asked))
 	}
-	relevance, err = parseJudgements(texts["qrels*"])
+	if err == nil {
+		relevance, err = parseJudgements(string(judged))
+	}
 	return topics, relevance, err
 }

@@ -31,9 +31,13 @@ func planSearch(a *attempt) []comparison {
 		}
 		return err
 	})
-	fts5, _ := a.index(a.fts5Docs(texts), "")
+	fts5, _ := a.index(a.fts5Docs(texts.dir, "."), "")
 	rank := func(ctx context.Context, words string) error {
 		_, err := x.Search(ctx, index.Request{Query: words})
+		return err
+	}
+	search := func(ctx context.Context, words string) error { // as the search command does it
+		_, err := reader.Search(ctx, query.SearchRequest{Request: index.Request{Query: words}})
 		return err
 	}
 	const hits, theirs = "ten hits of a search", "FTS5 in C, the same queries"
@@ -53,16 +57,8 @@ func planSearch(a *attempt) []comparison {
 			{name: "query part (index.Search)", run: eachTimed(queries, rank), over: theirs,
 				limit: "≤ 0.125 × FTS5"},
 			{name: theirs, tool: sqlite, run: fts5.times(queries)},
-			{name: "query.Search: with store, sections and snippets", run: eachTimed(queries, asking(reader))},
+			{name: "query.Search: with store, sections and snippets", run: eachTimed(queries, search)},
 		}, nil},
-	}
-}
-
-// asking returns a search as the search command does it, within this process.
-func asking(reader *query.Reader) func(ctx context.Context, words string) error {
-	return func(ctx context.Context, words string) error {
-		_, err := reader.Search(ctx, query.SearchRequest{Request: index.Request{Query: words}})
-		return err
 	}
 }
 
@@ -91,7 +87,7 @@ func planIndex(a *attempt) []comparison {
 		mergedSize, optSize = "index on disk / texts, merged by reindex", "index of FTS5 / texts, optimized"
 	)
 	texts, w := a.texts(), a.stock(a.program)
-	docs := a.fts5Docs(texts)
+	docs := a.fts5Docs(texts.dir, ".")
 	rate := func(done outcome) sample { return sample{texts.megabytes() / done.Elapsed.Seconds()} }
 	ours := func(size string, args ...string) measurement {
 		return func(a *attempt) figures {
@@ -157,7 +153,6 @@ const (
 func planRipgrep(a *attempt) []comparison {
 	if !hasTool(ripgrep) {
 		a.check(missing(ripgrep))
-		return nil
 	}
 	texts := a.corpusOf(newGenerator(a.seed).next, func(c *corpus) bool { return c.bytes < a.rgSize })
 	w := a.filled(a.program, texts.dir)

@@ -26,7 +26,7 @@ func suites() []suite {
 		{"startup", "the start of common commands, against another filebus (-against), and its size", planStartup},
 		{"put", "one durable put of 20 KB against writing the file", planPut},
 		{"agents", "exec, context and wait, as an orchestrator meets them", planAgents},
-		{"processes", "1 to 50 processes that put at once", planProcesses},
+		{"processes", "1 to 50 processes that put at once", func(a *attempt) []comparison { return a.putAtOnce(1000, 1, 2, 5, 10, 20, 50) }},
 		{"capture", "taking in a folder of new files against git add", planCapture},
 		{"sync", "an idle sync against git status", planSync},
 		{"materialize", "laying files out against cp -r", planMaterialize},

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -76,19 +77,17 @@ func inTrecOrder(run []retrieved) []string {
 // parseJudgements reads qrels: lines of topic, iteration, document, relevance.
 func parseJudgements(source string) (judgements, error) {
 	all := judgements{}
-	number := 0
-	for line := range strings.Lines(source) {
-		number++
+	for i, line := range strings.Split(source, "\n") {
 		fields := strings.Fields(line)
 		if len(fields) == 0 {
 			continue
 		}
 		if len(fields) != 4 {
-			return nil, fmt.Errorf("line %d has %d fields in place of 4", number, len(fields))
+			return nil, fmt.Errorf("line %d has %d fields in place of 4", i+1, len(fields))
 		}
 		relevance, err := strconv.Atoi(fields[3])
 		if err != nil {
-			return nil, fmt.Errorf("line %d: relevance %q is no number", number, fields[3])
+			return nil, fmt.Errorf("line %d: relevance %q is no number", i+1, fields[3])
 		}
 		if all[fields[0]] == nil {
 			all[fields[0]] = map[string]int{}
@@ -98,26 +97,11 @@ func parseJudgements(source string) (judgements, error) {
 	return all, nil
 }
 
-// A score is how well one topic was answered, as trec_eval defines it.
-type score struct{ ap, p10, p30, ndcg10, rr float64 }
-
-// figures are those of one topic. Success is for topics that have one answer.
-func (s score) figures() figures {
-	return figures{
-		"MAP": {s.ap}, "P@10": {s.p10}, "P@30": {s.p30}, "nDCG@10": {s.ndcg10},
-		"MRR": {s.rr},
-	}
-}
-
-// evaluate scores a ranking, best first, against the relevance of documents; each is
-// in it once.
-func evaluate(ranking []string, relevance map[string]int) (s score) {
-	var gains []int
-	for _, r := range relevance {
-		if r > 0 {
-			gains = append(gains, r)
-		}
-	}
+// evaluate scores how well one topic was answered, as trec_eval defines it: a ranking, best
+// first, against the relevance of documents; each is in it once.
+func evaluate(ranking []string, relevance map[string]int) figures {
+	s := figures{"MAP": {0}, "P@10": {0}, "P@30": {0}, "nDCG@10": {0}, "MRR": {0}}
+	gains := slices.DeleteFunc(slices.Collect(maps.Values(relevance)), func(gain int) bool { return gain <= 0 })
 	slices.SortFunc(gains, func(a, b int) int { return b - a })
 	best := 0.0 // the discounted gain of the best ranking's first ten
 	for i, gain := range gains[:min(len(gains), 10)] {
@@ -130,14 +114,14 @@ func evaluate(ranking []string, relevance map[string]int) (s score) {
 			continue
 		}
 		found++
-		s.ap += found / float64(rank) / float64(len(gains))
-		s.rr = max(s.rr, 1/float64(rank))
+		s["MAP"][0] += found / float64(rank) / float64(len(gains))
+		s["MRR"][0] = max(s["MRR"][0], 1/float64(rank))
 		if rank <= 10 {
-			s.p10 += 0.1
-			s.ndcg10 += discounted(gain, rank) / best
+			s["P@10"][0] += 0.1
+			s["nDCG@10"][0] += discounted(gain, rank) / best
 		}
 		if rank <= 30 {
-			s.p30 += 1.0 / 30
+			s["P@30"][0] += 1.0 / 30
 		}
 	}
 	return s
