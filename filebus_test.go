@@ -636,7 +636,7 @@ func TestGate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no permission to be run")
 	}
-	for _, script := range []string{".ci/run", ".ci/release"} {
+	for _, script := range []string{".ci/run", ".ci/release", ".ci/stress"} {
 		info, err := os.Stat(script)
 		if err != nil {
 			t.Fatal(err)
