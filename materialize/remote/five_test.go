@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -39,15 +40,15 @@ var errCut = errors.New("cut off")
 // a run.
 func TestFiveStores(t *testing.T) {
 	t.Parallel()
-	end, steps := time.Now().Add(2*time.Second), 70
+	seed, seeds, steps := uint64(1), uint64(3), 70
 	if *long > 0 {
-		end, steps = time.Now().Add(*long), 250
+		seed, seeds, steps = uint64(time.Now().UnixNano()), math.MaxUint64, 250
 	}
-	for seed := uint64(time.Now().UnixNano()); !t.Failed(); seed++ {
-		if given := os.Getenv("FILEBUS_SEED"); given != "" {
-			_, _ = fmt.Sscan(given, &seed)
-			end = time.Time{}
-		}
+	if given := os.Getenv("FILEBUS_SEED"); given != "" {
+		_, _ = fmt.Sscan(given, &seed)
+		seeds = 1
+	}
+	for end := time.Now().Add(*long); seeds > 0; seed, seeds = seed+1, seeds-1 {
 		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			f := newFive(t, seed)
 			for range steps {
@@ -55,7 +56,7 @@ func TestFiveStores(t *testing.T) {
 			}
 			f.settle()
 		})
-		if !ok || time.Now().After(end) {
+		if !ok || *long > 0 && time.Now().After(end) {
 			return
 		}
 	}
