@@ -27,7 +27,7 @@ type LayOutReport struct {
 	Bytes     int64    `json:"bytes"`
 	Unchanged int      `json:"unchanged"` // files that were there already, with the same bytes
 	Displaced []string `json:"displaced"` // names whose place was taken by a newer thing
-	Missing   []string `json:"missing"`   // names whose version of that time was destroyed since
+	Missing   []string `json:"missing"`   // names whose version was destroyed since that time, or since it was picked
 	Protected []string `json:"protected"` // names whose paths lead into .git, .filebus or another file
 
 	Damaged []string `json:"damaged,omitempty"` // names that are left out, as something of them is damaged
@@ -84,15 +84,20 @@ func (w *Workspace) layOut(ctx context.Context, to string, pick Selection, index
 	if err == nil {
 		err = s.write(ctx, w, root, files, report, progress)
 	}
-	slices.Sort(s.damaged)
-	report.Damaged = slices.Compact(s.damaged)
+	report.Damaged = distinct(s.damaged)
 	if err == nil {
 		report.Missing, err = w.missingAt(ctx, pick, s.position)
+		report.Missing = distinct(append(report.Missing, s.missing...))
 	}
 	if err == nil {
 		err = index.write(root, report)
 	}
 	return report, errors.Join(err, store.SyncFolder(to))
+}
+
+func distinct(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // files returns the places in the order of their paths in the output folder.

@@ -106,14 +106,19 @@ type selector struct {
 
 	protected []string // names whose paths lead where nothing is written
 	damaged   []string // names that are left out
+	missing   []string // that were destroyed after they were picked
 }
 
-// leaveOut returns nil for damage, if the selection leaves it out.
+// leaveOut returns nil for what was destroyed meanwhile, and for damage, if the selection leaves it out.
 func (s *selector) leaveOut(name record.Name, err error) error {
-	if !s.pick.Partial || !errors.Is(err, store.ErrDamaged) {
+	switch {
+	case errors.Is(err, store.ErrDropped):
+		s.missing = append(s.missing, name.String())
+	case s.pick.Partial && errors.Is(err, store.ErrDamaged):
+		s.damaged = append(s.damaged, name.String())
+	default:
 		return err
 	}
-	s.damaged = append(s.damaged, name.String())
 	return nil
 }
 
@@ -141,9 +146,6 @@ func (s *selector) takeWhole(tx *store.Tx, n store.NamedRef) error {
 		return nil
 	}
 	v, err := tx.Get(n.Ref)
-	if errors.Is(err, store.ErrDropped) {
-		return nil
-	}
 	if err != nil || v.Record.Path == "" {
 		return err
 	}

@@ -56,10 +56,10 @@ func (e editMade) meets(now *plan.State, known mirror.Memo) bool {
 // try lost means that another process got its change in.
 const raceTries = 20
 
-// IsRace reports whether somebody else was faster, so that the same can succeed when
-// it is tried again. A link in the way stays there.
+// IsRace reports whether somebody else was faster, also in destroying what was read, so that the
+// same can succeed when it is tried again. A link in the way stays there.
 func IsRace(err error) bool {
-	return errors.Is(err, store.ErrConflict) && !errors.Is(err, mirror.ErrLink)
+	return errors.Is(err, store.ErrConflict) && !errors.Is(err, mirror.ErrLink) || errors.Is(err, store.ErrDropped)
 }
 
 // importFile stores what stands on disk at a path, if it is not stored yet, so that a

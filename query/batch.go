@@ -89,11 +89,11 @@ func contentOf(tx *store.Tx, v store.Version) (store.Content, error) {
 
 // headOf reads the part of a body that is searched, as its path says that people read it. A damaged body is no reason
 // to answer nothing about all others: its record is found by its title, preview
-// and tags, and verify reports it.
+// and tags, and verify reports it. Nor is one that was destroyed meanwhile.
 func headOf(content store.Content, path string) (text []byte, damaged bool, err error) {
 	text, err = content.Head(indexedText)
-	if errors.Is(err, store.ErrDamaged) {
-		return nil, true, nil
+	if damaged = errors.Is(err, store.ErrDamaged); damaged || errors.Is(err, store.ErrDropped) {
+		return nil, damaged, nil
 	}
 	return layout.Readable(path, text), false, err
 }

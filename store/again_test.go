@@ -257,11 +257,19 @@ func TestContentOfDropped(t *testing.T) {
 		stored := put(t, s, "note/a", text)
 		var v store.Version
 		view(t, s, func(tx *store.Tx) { v, _ = tx.Get(stored.Ref) })
+		content := contentOf(t, s, "note/a")
 		update(t, s, func(tx *store.Tx) error { return tx.Drop(stored.Ref) })
 		view(t, s, func(tx *store.Tx) {
 			if _, err := tx.Content(v.Record); !errors.Is(err, store.ErrDropped) {
 				t.Errorf("the text of %d bytes, destroyed meanwhile: %v; want dropped", len(text), err)
 			}
 		})
+		if got, err := content.Bytes(); string(got) != text && !(content.IsLarge() && errors.Is(err, store.ErrDropped)) {
+			t.Errorf("the text of %d bytes, destroyed before it was opened: %d bytes, %v", len(text), len(got), err)
+		}
+		put(t, s, "note/b", text)
+		if got, err := content.Bytes(); string(got) != text || err != nil {
+			t.Errorf("the text of %d bytes, stored again: %d bytes, %v", len(text), len(got), err)
+		}
 	}
 }

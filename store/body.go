@@ -106,7 +106,7 @@ func (s *Store) inFile(ctx context.Context, write func(tmp *os.File) (Body, erro
 		return Body{}, fmt.Errorf("storing body: %w", errors.Join(err, s.own.Remove(name)))
 	}
 	body.own, body.file = s.own, name
-	stored := Content{body.Digest, body.Size, s, body.packed}
+	stored := Content{body.Digest, body.Size, s, body.packed, nil}
 	found, err := stored.hasFile()
 	body.broken = err == nil && found && errors.Is(stored.Verify(ctx), ErrDamaged)
 	return body, nil
@@ -227,14 +227,15 @@ func bodyFile(digest record.Digest) string {
 	return path.Join(bodiesDir, hex[:2], hex+bodySuffix)
 }
 
-// A Content gives the bytes of a stored body. It remains valid after its
-// transaction.
+// A Content gives the bytes of a stored body. It remains valid after its transaction: a large
+// body that is destroyed before it is opened is ErrDropped then.
 type Content struct {
 	Digest record.Digest
 	Size   int64
 
 	store  *Store
 	packed []byte
+	from   *Tx // that it was read in; nil: in none, or in one that writes
 }
 
 // Content returns the body of a record, or ErrDropped if it was destroyed since the
@@ -248,7 +249,7 @@ func (tx *Tx) Content(r *record.Record) (Content, error) {
 		}
 		return Content{}, bodyDamaged("the body %s of %s is missing", r.Body, r.Name)
 	}
-	return Content{r.Body, r.Size, tx.store, bytes.Clone(packed)}, nil
+	return Content{r.Body, r.Size, tx.store, bytes.Clone(packed), tx}, nil
 }
 
 // IsLarge reports whether the body is a file of its own, to be streamed.
@@ -331,7 +332,7 @@ func (tx *Tx) heal(b Body) (bool, error) {
 	if b.isKept {
 		return false, nil
 	}
-	stored := Content{b.Digest, b.Size, tx.store, tx.bodies.Get(b.Digest[:])}
+	stored := Content{b.Digest, b.Size, tx.store, tx.bodies.Get(b.Digest[:]), nil}
 	same := bytes.Equal(stored.packed, b.packed)
 	if b.file == "" {
 		// That is dear, and rare: another compressor may have made it.

@@ -387,16 +387,13 @@ func (c *checker) checkBody(tx *Tx, r *record.Record) error {
 
 // checkLarge reads a body that is a file, without the lock.
 func (c *checker) checkLarge(l largeBody) error {
-	err := l.content.Verify(c.ctx)
-	if !errors.Is(err, ErrDamaged) {
+	switch err := l.content.Verify(c.ctx); {
+	case errors.Is(err, ErrDamaged):
+		c.bodyFault("%s: %v", l.name, err)
+	case !errors.Is(err, ErrDropped): // meanwhile
 		return err
 	}
-	return c.store.View(c.ctx, func(tx *Tx) error {
-		if tx.bodies.Get(l.content.Digest[:]) != nil { // else it was dropped meanwhile
-			c.bodyFault("%s: %v", l.name, err)
-		}
-		return nil
-	})
+	return nil
 }
 
 // checkConflicts looks for the look-ups of the conflict versions that are open, if

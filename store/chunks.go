@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
 	"io/fs"
@@ -79,11 +80,22 @@ func (c Content) reader(marks []byte) (*largeReader, error) {
 	return c.readerOf(file, marks)
 }
 
-func (c Content) openFile() (*os.File, error) {
-	file, err := c.store.own.Open(bodyFile(c.Digest))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = bodyDamaged("body %s: its file is missing", c.Digest)
+// openFile opens the file of a large body. Inside a transaction nobody can remove it.
+func (c Content) openFile() (file *os.File, err error) {
+	file, err = c.store.own.Open(bodyFile(c.Digest))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return file, err
 	}
+	if c.from == nil || !c.from.isOver.Load() {
+		return nil, bodyDamaged("body %s: its file is missing", c.Digest)
+	}
+	err = c.store.View(context.Background(), func(tx *Tx) error {
+		if c.from = tx; tx.bodies.Get(c.Digest[:]) == nil {
+			return fmt.Errorf("body %s: %w", c.Digest, ErrDropped)
+		}
+		file, err = c.openFile()
+		return err
+	})
 	return file, err
 }
 

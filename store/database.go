@@ -89,6 +89,7 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 				return err
 			}
 			s.compare(db, tx)
+			defer tx.isOver.Store(true)
 			return fn(tx)
 		})
 		isWhole = true

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -226,6 +227,53 @@ func useTorn(t *testing.T, dir string, first record.StoreID, texts map[string]st
 		t.Errorf("a torn copy of %s goes on as %v", first, got)
 	}
 	return damaged
+}
+
+// TestMisled lets the root of all trees, and each page that leads to others, be another such page,
+// as where a copy took the pages of two commits: all that is whole is found, and whose it is.
+func TestMisled(t *testing.T) {
+	t.Parallel()
+	s, texts := unchecked(t), map[string]string{}
+	var drafts []store.Draft
+	for n := range 300 { // else few buckets have a branch
+		id := fmt.Sprint("note/", n)
+		texts[id] = fmt.Sprint("text ", n, randomText(50))
+		drafts = append(drafts, draft(t, s, id, texts[id]))
+	}
+	if _, err := s.Put(t.Context(), drafts...); err != nil {
+		t.Fatal(err)
+	}
+	database := filepath.Join(s.Dir(), "store.db")
+	sound, first := readFile(t, database), origins(t, s)[0]
+	_, root, _, _ := newestMeta(sound)
+	page := func(data []byte, n uint64) []byte { return data[n*4096 : (n+1)*4096] }
+	leading := []uint64{root}
+	for n := uint64(2); n < uint64(len(sound)/4096); n++ {
+		if page(sound, n)[8] == 1 { // a branch, maybe of before
+			leading = append(leading, n)
+		}
+	}
+	if len(leading) < 5 {
+		t.Fatalf("%d pages lead to others", len(leading))
+	}
+	for i, at := range leading {
+		for _, of := range [][]uint64{leading, {leading[(i+1)%len(leading)]}}[min(i, 1)] {
+			data := bytes.Clone(sound)
+			copy(page(data, at)[8:], page(sound, of)[8:]) // each page has its own number
+			writeFile(t, database, data)
+			repair(t, s, nil)
+			got := origins(t, s)
+			if got[len(got)-1] != first {
+				t.Errorf("page %d of %d as page %d: the store of %s goes on as %v", at, len(sound)/4096, of, first, got)
+			}
+			for id, want := range texts {
+				if text, err := read(t, s, id); text != want || err != nil {
+					t.Errorf("page %d as page %d: %s = %.40q, %v", at, of, id, text, err)
+					break
+				}
+			}
+		}
+	}
 }
 
 func fileInfo(t *testing.T, path string) os.FileInfo {

@@ -349,11 +349,16 @@ func (w *walker) passed(high []byte) error {
 // pairs reads what a leaf holds: buckets, or keys with their values.
 func (w *walker) pairs(s *sheet, all []element, depth int) error {
 	for _, e := range all {
-		if w.bucket == "" {
+		bucket := w.bucket
+		if bucket == "" && e.flags == 1 {
 			if err := w.walkBucket(s, e, depth); err != nil {
 				return err
 			}
 			continue
+		}
+		if bucket == "" {
+			w.fault(s.id, "%.40q is no bucket", e.key)
+			bucket = orphaned
 		}
 		if e.flags != 0 {
 			w.fault(s.id, "the key %.40q has the flags %x", e.key, e.flags)
@@ -367,7 +372,7 @@ func (w *walker) pairs(s *sheet, all []element, depth int) error {
 			w.fault(s.id, "%v", err)
 			continue
 		}
-		if err := w.leaf(w.bucket, e.key, value); err != nil {
+		if err := w.leaf(bucket, e.key, value); err != nil {
 			return err
 		}
 	}
@@ -382,7 +387,7 @@ func (w *walker) walkBucket(s *sheet, e element, depth int) error {
 		return nil
 	}
 	value, err := s.read(e.value, min(e.valueBytes, pageSize))
-	if err != nil || e.flags != 1 || len(value) < header {
+	if err != nil || len(value) < header {
 		w.fault(s.id, "%.40q is no bucket", name)
 		return nil
 	}

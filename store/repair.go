@@ -264,7 +264,7 @@ func (h *healer) heal(tx *Tx, v Version) (healed bool, err error) {
 		return healed || err != nil || h.ctx.Err() != nil
 	}
 	// The file of a large body may have lost no more than its entry in the database.
-	own := Content{v.Record.Body, v.Record.Size, tx.store, []byte{codecFile}}
+	own := Content{v.Record.Body, v.Record.Size, tx.store, []byte{codecFile}, nil}
 	if r, openErr := own.Open(); openErr == nil {
 		taken := try(tx.store.own.Path(bodyFile(own.Digest)), r)
 		if err = errors.Join(err, r.Close()); taken || err != nil {

@@ -78,7 +78,10 @@ func newSalvage(ctx context.Context, db *bbolt.DB) *salvage {
 func (v *salvage) read(s *Store) error {
 	err := errors.Join(s.eachPair(func(bucket string, key, value []byte) error {
 		v.seen++
-		_, err := v.take(s, bucket, key, value)
+		taken, err := v.take(s, bucket, key, value)
+		if err == nil && !taken { // a damaged tree may lead to the leaves of another one
+			_, err = v.take(s, orphaned, key, value)
+		}
 		return err
 	}), v.flush())
 	origin, past := v.whose()

@@ -45,7 +45,7 @@ func IsFile(packed []byte) bool { return isFile(packed) }
 // and the bytes of its file, if it is large. It returns the body, to be put if keep is set, with
 // the beginning of its text.
 func (s *Store) Receive(ctx context.Context, r *record.Record, packed []byte, file io.Reader, keep bool) (b Body, head []byte, err error) {
-	c := Content{r.Body, r.Size, s, packed}
+	c := Content{r.Body, r.Size, s, packed, nil}
 	b = Body{Digest: r.Body, Size: r.Size, packed: packed}
 	if !c.IsLarge() {
 		if head, err = c.Bytes(); err == nil && int64(len(head)) != r.Size {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -45,6 +46,7 @@ type Tx struct {
 	renewed  string   // why the store has a new origin; "": it has none
 	healed   []record.Name
 	lineages map[string]*lineage // by the keys of names
+	isOver   atomic.Bool         // of one that reads: others may write again
 }
 
 // A Version is a record as it stands under its name.

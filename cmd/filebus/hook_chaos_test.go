@@ -92,7 +92,6 @@ func TestHookBusy(t *testing.T) {
 	hold, err := turnstile.New(folder.At(filepath.Join(dir, ".filebus")), "a test").Acquire(t.Context(), turnstile.Exclusive, time.Second)
 	must(t, err)
 	handback := `{"session_id":"s","agent_id":"a","agent_type":"x","tool_name":"SubagentHandback","tool_input":{"message":"The report."}}`
-	begun := time.Now()
 	for _, event := range []string{"PreToolUse", "PostToolUse"} {
 		if out := runHook(t, dir, []byte(handback), event); out != "" {
 			t.Errorf("%s answers %s", event, out)
@@ -101,10 +100,7 @@ func TestHookBusy(t *testing.T) {
 	runHook(t, dir, stopOf("s", "a", "Report sent."), "SubagentStop")
 	runHook(t, dir, stopOf("s", "b", "Another."), "SubagentStop")
 	runHook(t, dir, stopOf("s", "b", "Another."), "SubagentStop")
-	if took := time.Since(begun); took > 4*hookLimit {
-		t.Errorf("five hooks took %v", took)
-	}
-	must(t, hold.Release())
+	must(t, hold.Release()) // all have ended while it was held
 	if out := mustRun(t, dir, "get", "result/s/a"); out != "The report." {
 		t.Errorf("stored is %q", out)
 	}

@@ -35,7 +35,7 @@ func TestInterruptedRead(t *testing.T) {
 		if err := cmd.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
-		tooLate := time.AfterFunc(5*grace, func() { _ = cmd.Process.Kill() })
+		tooLate := time.AfterFunc(bound, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait() // the exit code tells
 		tooLate.Stop()
 		if got := cmd.ProcessState.ExitCode(); got != exitInterrupted {
@@ -76,7 +76,7 @@ func TestInterruptedIndexing(t *testing.T) {
 		waitForFile(t, filepath.Join(dir, ".filebus", "index", "lock"))
 		time.Sleep(time.Duration(40*i) * time.Millisecond)
 		_ = cmd.Process.Signal(os.Interrupt) // it may be done already
-		tooLate := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+		tooLate := time.AfterFunc(bound, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait() // the exit code tells
 		inTime := tooLate.Stop()
 		switch code := cmd.ProcessState.ExitCode(); {

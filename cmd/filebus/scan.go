@@ -93,15 +93,21 @@ func (o *scanCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	report := scanJSON{Records: len(refs), Secrets: []storedSecret{}, known: map[record.Digest]*secrets.Reader{}}
 	var damage error
 	for i, ref := range refs {
-		err := report.scan(ctx, w, ref)
-		if err != nil && (!errors.Is(err, store.ErrDamaged) || ctx.Err() != nil) {
+		switch err := report.scan(ctx, w, ref); {
+		case errors.Is(err, store.ErrDropped): // meanwhile
+			report.Records--
+		case errors.Is(err, store.ErrDamaged) && ctx.Err() == nil:
+			damage = errors.Join(damage, err)
+		case err != nil:
 			clear()
 			return err
 		}
-		damage = errors.Join(damage, err)
 		show(uint64(i+1), uint64(len(refs)))
 	}
 	clear()
+	if gone := len(refs) - report.Records; gone > 0 {
+		w.note("%s destroyed meanwhile", plural(gone, "record"))
+	}
 	for _, s := range report.Secrets {
 		if !w.global.json {
 			w.printf("%s  %s  %s  line %d\n", s.Ref, oneLine(s.Name.String()), s.Rule, s.Line)
@@ -112,7 +118,7 @@ func (o *scanCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	}
 	if err = errors.Join(err, damage); err == nil && report.Count > 0 {
 		err = coded(record.Wanting, "filebus purge "+report.Secrets[0].Ref.String(),
-			fmt.Errorf("%s in %s", plural(report.Count, "secret"), plural(len(refs), "record")))
+			fmt.Errorf("%s in %s", plural(report.Count, "secret"), plural(report.Records, "record")))
 	}
 	return err
 }
@@ -120,9 +126,6 @@ func (o *scanCommand) run(ctx context.Context, w *workspace, _ []string) error {
 // scan looks at one version: its text, and what is said of it, which is line 0.
 func (r *scanJSON) scan(ctx context.Context, w *workspace, ref record.Ref) error {
 	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(ref) })
-	if errors.Is(err, store.ErrDropped) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}

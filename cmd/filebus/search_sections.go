@@ -47,7 +47,7 @@ func (p *hitPage) readSections(ctx context.Context, set *storeSet) (*sectionPage
 		h := &p.answer.Hits[s.read]
 		section, err := set.reader(h).Section(ctx, h, maxSection)
 		switch {
-		case err != nil && !errors.Is(err, store.ErrDamaged): // it was said which one is
+		case err != nil && !errors.Is(err, store.ErrDamaged) && !errors.Is(err, store.ErrDropped): // it was said which one is damaged
 			return nil, err
 		case len(section.Text) == 0:
 			s.noText = append(s.noText, s.read)

@@ -29,11 +29,12 @@ const (
 	waitOwnThread        = 0x20000000 // __WNOTHREAD: what other threads have started is theirs
 )
 
-// A fileCall is one call that changes files.
+// A fileCall is one call that changes files, or asks for the turn at a store or index.
 type fileCall struct {
 	name string
-	fd   int // of a call with a file, else -1
-	size int // how many bytes are to be written, else 0
+	file string // of a lock
+	fd   int    // of a call with a file, else -1
+	size int    // how many bytes are to be written, else 0
 }
 
 // A verdict says what happens at a call.
@@ -58,6 +59,7 @@ type tracee struct {
 type tracer struct {
 	pid     int
 	root    string // below it lie the files that count
+	locks   bool   // calls for locks count, and no others
 	judge   func(n int, c fileCall) verdict
 	threads map[int]*tracee
 	traced  traced
@@ -65,6 +67,11 @@ type tracer struct {
 
 // trace runs a command line; judge is asked at the n-th call, counted from 1.
 func trace(t testing.TB, dir, input string, args []string, judge func(n int, c fileCall) verdict) traced {
+	t.Helper()
+	return (&tracer{judge: judge}).start(t, dir, input, args)
+}
+
+func (tr *tracer) start(t testing.TB, dir, input string, args []string) traced {
 	t.Helper()
 	cmd := filebusCommand(t, dir, args...)
 	// Preemption interrupts calls by signals, which would only take time here.
@@ -89,7 +96,7 @@ func trace(t testing.TB, dir, input string, args []string, judge func(n int, c f
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &tracer{root: root + "/", judge: judge, threads: map[int]*tracee{}}
+	tr.root, tr.threads = root+"/", map[int]*tracee{}
 	fds := []uintptr{files[0].Fd(), files[1].Fd(), files[2].Fd()}
 	err = tr.run(t, cmd.Path, cmd.Args, &syscall.ProcAttr{Dir: dir, Env: env, Files: fds, Sys: &syscall.SysProcAttr{Ptrace: true}})
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) {
@@ -245,6 +252,13 @@ func (tr *tracer) atCall(tid int, thread *tracee) {
 // output, and neither do pipes.
 func (tr *tracer) fileCall(word func(i int) uint64) (c fileCall, changes bool) {
 	c.fd = -1
+	if tr.locks {
+		if word(0) != syscall.SYS_FLOCK || int(word(2)) != syscall.LOCK_EX|syscall.LOCK_NB {
+			return c, false
+		}
+		c.file, _ = os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", tr.pid, word(1))) // "" is no lock's
+		return c, strings.HasPrefix(c.file, tr.root)
+	}
 	switch word(0) {
 	case syscall.SYS_OPENAT:
 		c.name = "open"

@@ -28,7 +28,7 @@ import (
 
 // bound is when a command counts as hung. It is far beyond what a busy machine
 // needs, since nothing here is measured.
-const bound = time.Minute
+const bound = 2 * time.Minute
 
 // A finished command is one that ran as a process of its own.
 type finished struct {

@@ -40,17 +40,15 @@ var errCut = errors.New("cut off")
 // a run.
 func TestFiveStores(t *testing.T) {
 	t.Parallel()
-	first, runs, steps := uint64(1), uint64(2), 70
-	end := time.Now().Add(*long)
+	seed, seeds, steps := uint64(1), uint64(3), 70
 	if *long > 0 {
-		first, runs, steps = uint64(time.Now().UnixNano()), math.MaxUint64, 250
+		seed, seeds, steps = uint64(time.Now().UnixNano()), math.MaxUint64, 250
 	}
 	if given := os.Getenv("FILEBUS_SEED"); given != "" {
-		_, _ = fmt.Sscan(given, &first)
-		runs = 1
+		_, _ = fmt.Sscan(given, &seed)
+		seeds = 1
 	}
-	for seed := range runs {
-		seed += first
+	for end := time.Now().Add(*long); seeds > 0; seed, seeds = seed+1, seeds-1 {
 		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			f := newFive(t, seed)
 			for range steps {

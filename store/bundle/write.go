@@ -74,7 +74,9 @@ func Write(ctx context.Context, s *store.Store, to io.Writer, request Request) (
 	w.field("before", w.Before.String())
 	for w.at = w.Before; err == nil && w.at.Position < w.End.Position; {
 		var items []outgoing
-		items, err = w.read(ctx, s)
+		if items, err = w.read(ctx, s); len(items) == 0 {
+			break
+		}
 		for _, o := range items {
 			if err == nil && w.at.Position < w.End.Position {
 				err = cmp.Or(w.item(o), ctx.Err())
@@ -119,6 +121,9 @@ func (w *writer) field(key, value string) { fmt.Fprintf(w.out, "%s %d %s\n", key
 func (w *writer) read(ctx context.Context, s *store.Store) (items []outgoing, err error) {
 	end, size := time.Now().Add(slice), int64(0)
 	err = s.View(ctx, func(tx *store.Tx) error {
+		if w.Request.Origin == "" && tx.Origin() != w.Written.Origin {
+			return record.Conflict.Errorf("the store goes on under another origin since (%s): run it again", tx.Origin())
+		}
 		for told, err := range tx.LogOf(w.Written.Origin, w.at.Position) {
 			if err != nil || told.Position > w.End.Position {
 				return err

@@ -142,7 +142,7 @@ func (d *desk) screen() string {
 // waitFor waits until the screen satisfies a condition.
 func (d *desk) waitFor(what string, ok func(screen string) bool) string {
 	d.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if screen := d.screen(); ok(screen) {
 			return screen
 		} else if time.Now().After(end) {
@@ -163,7 +163,7 @@ func (d *desk) end() (Choice, error) {
 	d.Helper()
 	select {
 	case <-d.done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		d.Fatalf("the finder does not end:\n%s", d.screen())
 	}
 	return d.choice, d.err

@@ -100,7 +100,7 @@ func (w *wire) ask(line string) string {
 	select {
 	case answer := <-answered:
 		return answer
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		w.t.Fatalf("%.100q has no answer", line)
 	}
 	return ""
@@ -165,7 +165,7 @@ func TestEnd(t *testing.T) {
 			if err != nil {
 				t.Errorf("after %q: %v", last, err)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("after %q the server goes on", last)
 		}
 	}
