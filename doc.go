@@ -7,10 +7,7 @@
 package filebus
 
 import (
-	"bytes"
-	"compress/gzip"
 	"embed"
-	"io"
 	"io/fs"
 )
 
@@ -18,22 +15,12 @@ var (
 	//go:embed all:testdata/workspace
 	sample embed.FS
 
-	//go:embed docs/cli.md.gz
-	commandLine []byte
+	//go:embed docs/cli.md
+	commandLine string
 )
 
-//go:generate gzip -9 -k -n -f docs/cli.md
-
-// CommandLine returns docs/cli.md: what there is to say of each command and flag. It is packed in the
-// binary: after a change of it, "go generate" packs it anew.
-func CommandLine() (string, error) {
-	r, err := gzip.NewReader(bytes.NewReader(commandLine))
-	if err != nil {
-		return "", err
-	}
-	text, err := io.ReadAll(r)
-	return string(text), err
-}
+// CommandLine returns docs/cli.md: what there is to say of each command and flag.
+func CommandLine() string { return commandLine }
 
 // Sample returns testdata/workspace, a small project whose agents left files of every
 // kind.

@@ -58,14 +58,6 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestPacked holds what help reads against the document.
-func TestPacked(t *testing.T) {
-	packed, err := filebus.CommandLine()
-	if err != nil || packed != string(read(t, "docs/cli.md")) {
-		t.Errorf("docs/cli.md.gz is not docs/cli.md as it is now: run \"go generate\" (%v)", err)
-	}
-}
-
 // TestDecisions holds the numbering: no number is missing or used twice, and the
 // title has the file's.
 func TestDecisions(t *testing.T) {

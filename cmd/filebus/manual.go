@@ -34,7 +34,7 @@ type flagRow struct{ name, value, meaning string }
 func readManual() *manual {
 	m := &manual{sections: map[string]*section{}, groups: map[string]string{}}
 	inGeneral, group := true, ""
-	page, _ := filebus.CommandLine() // a test unpacks it
+	page := filebus.CommandLine()
 	for _, text := range splitOutsideFences(page, func(line string) bool {
 		return strings.HasPrefix(line,
 			"#")
