@@ -69,9 +69,9 @@ func playAgent(job []string) int {
 		}
 		schema, err := os.ReadFile(os.Getenv("FILEBUS_SCHEMA"))
 		fmt.Printf("%s%v\n", schema, err == nil)
-	case "wait": // until a file is there
+	case "wait": // until a file is there, or its test is over
 		fmt.Println("first")
-		for !exists(job[1]) {
+		for !exists(job[1]) && exists(filepath.Dir(job[1])) {
 			time.Sleep(time.Millisecond)
 		}
 		fmt.Println("last")
