@@ -84,25 +84,20 @@ func (w *Workspace) layOut(ctx context.Context, to string, pick Selection, index
 	if err == nil {
 		err = s.write(ctx, w, root, files, report, progress)
 	}
-	report.Damaged = distinct(s.damaged)
 	if err == nil {
-		report.Missing, err = w.missingAt(ctx, pick, s.position)
-		report.Missing = distinct(append(report.Missing, s.missing...))
+		err = s.addMissing(ctx, w.Store)
 	}
+	report.Damaged = slices.Compact(slices.Sorted(slices.Values(s.damaged)))
+	report.Missing = append(report.Missing, slices.Compact(slices.Sorted(slices.Values(s.missing)))...)
 	if err == nil {
 		err = index.write(root, report)
 	}
 	return report, errors.Join(err, store.SyncFolder(to))
 }
 
-func distinct(names []string) []string {
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // files returns the places in the order of their paths in the output folder.
 func (s *selector) files() ([]laidFile, *LayOutReport, error) {
-	report := &LayOutReport{Displaced: []string{}, Protected: append([]string{}, s.protected...)}
+	report := &LayOutReport{Displaced: []string{}, Missing: []string{}, Protected: append([]string{}, s.protected...)}
 	alone := len(s.pick.Trees) == 1
 	files := make([]laidFile, 0, len(s.claims))
 	for _, at := range s.claims {

@@ -234,11 +234,18 @@ func (s *selector) picks(tx *store.Tx, v store.Version, of record.Name) bool {
 // takeNamed takes the file of a name, once: several entries may share one.
 func (s *selector) takeNamed(tx *store.Tx, name record.Name) error {
 	v, err := tx.HeadAt(name, s.position)
+	if errors.Is(err, store.ErrNotFound) {
+		dropped, err := wasDropped(tx, name)
+		if dropped && err == nil {
+			s.missing = append(s.missing, name.String())
+		}
+		return err
+	}
 	if err == nil && name.IsEntry() {
 		name = record.Name{Tree: name.Tree, Kind: record.KindFrame, ID: v.Record.Path}
 		v, err = tx.HeadAt(name, s.position)
 	}
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -257,36 +264,20 @@ func wasDropped(tx *store.Tx, name record.Name) (bool, error) {
 	return slices.ContainsFunc(events, func(e store.Event) bool { return e.Change == store.ChangeDrop }), err
 }
 
-// missingAt returns the names that a selection of an earlier position would have
+// addMissing adds the names that a selection of an earlier position, without names, would have
 // had too, if their content were not destroyed. What else they were is not known
 // any more, so only their trees and kinds are looked at.
-func (w *Workspace) missingAt(ctx context.Context, pick Selection, position uint64) ([]string, error) {
-	missing := []string{}
-	if pick.At == 0 && pick.AsOf.IsZero() {
-		return missing, nil
-	}
-	if pick.Names != nil { // those of them that have no version then, as it was destroyed
-		err := store.ViewEach(ctx, w.Store, pick.Names, func(tx *store.Tx, name record.Name) error {
-			_, err := tx.HeadAt(name, position)
-			if !errors.Is(err, store.ErrNotFound) {
-				return err
-			}
-			dropped, err := wasDropped(tx, name)
-			if dropped && err == nil {
-				missing = append(missing, name.String())
-			}
-			return err
-		})
-		return missing, err
+func (s *selector) addMissing(ctx context.Context, of *store.Store) error {
+	if s.pick.At == 0 && s.pick.AsOf.IsZero() || s.pick.Names != nil {
+		return nil
 	}
 	list := func(tx *store.Tx, from store.NamedRef) iter.Seq2[store.NamedRef, error] {
-		return tx.DroppedAt(from.Name, position)
+		return tx.DroppedAt(from.Name, s.position)
 	}
-	err := store.ViewAll(ctx, w.Store, list, func(_ *store.Tx, n store.NamedRef) error {
-		if pick.picksTree(n.Name.Tree) && (len(pick.Kinds) == 0 || slices.Contains(pick.Kinds, n.Name.Kind)) {
-			missing = append(missing, n.Name.String())
+	return store.ViewAll(ctx, of, list, func(_ *store.Tx, n store.NamedRef) error {
+		if s.pick.picksTree(n.Name.Tree) && (len(s.pick.Kinds) == 0 || slices.Contains(s.pick.Kinds, n.Name.Kind)) {
+			s.missing = append(s.missing, n.Name.String())
 		}
 		return nil
 	})
-	return missing, err
 }

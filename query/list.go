@@ -380,24 +380,14 @@ func Position(ctx context.Context, s *store.Store) (uint64, error) {
 // still stored, also those kept beside the head.
 func (r *Reader) Refs(ctx context.Context, f record.Filter, all bool) (refs []record.Ref, err error) {
 	seen, next := map[record.Ref]bool{}, uint64(math.MaxUint64)
-	err = r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if next = min(next, tx.Position()); next == 0 {
-			return true, nil
-		}
-		e, err := tx.Entry(next)
-		if next--; err != nil || e.Op != store.OpPut || seen[e.Ref] {
-			return false, err
-		}
-		v, err := mustFind(tx.Get(e.Ref))
-		if errors.Is(err, store.ErrDropped) {
-			return false, nil
-		}
+	err = r.eachPut(ctx, &next, 0, func(tx *store.Tx, _ store.Entry, v store.Version) (_ bool, err error) {
 		isPicked := all
-		if err == nil && !all {
+		if !all {
 			head, isHead, lastErr := tx.Last(v.Record.Name)
 			isPicked, err = isHead && head.Ref == v.Ref, lastErr
 		}
-		if seen[e.Ref] = true; err == nil && isPicked && f.Accepts(v.Record) {
+		if err == nil && isPicked && !seen[v.Ref] && f.Accepts(v.Record) {
+			seen[v.Ref] = true
 			refs = append(refs, v.Ref)
 		}
 		return false, err

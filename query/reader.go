@@ -134,7 +134,7 @@ func eachFrom[T any](
 
 // eachPut calls visit with the versions that log entries put, in slices, from position
 // next, or the log's end, back to behind another one, until it says that it is done.
-// What was dropped and conflict versions are left out.
+// What was dropped is left out.
 func (r *Reader) eachPut(
 	ctx context.Context, next *uint64, stop uint64, visit func(tx *store.Tx, e store.Entry, v store.Version) (done bool, err error),
 ) error {
@@ -152,10 +152,10 @@ func (r *Reader) eachPut(
 			return false, nil
 		}
 		v, err := mustFind(tx.Get(e.Ref))
-		if errors.Is(err, store.ErrDropped) {
+		switch {
+		case errors.Is(err, store.ErrDropped):
 			return false, nil
-		}
-		if err != nil || v.Record.IsConflict() {
+		case err != nil:
 			return false, err
 		}
 		return visit(tx, e, v)

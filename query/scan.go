@@ -103,7 +103,7 @@ func (s *scan) gather(ctx context.Context) (found []scanned, err error) {
 
 // candidate returns what an entry put, and whether it can be a hit.
 func (s *scan) candidate(tx *store.Tx, e store.Entry, v store.Version) (c scanned, wanted bool, err error) {
-	if !s.request.accepts(v.Record) {
+	if v.Record.IsConflict() || !s.request.accepts(v.Record) {
 		return c, false, nil
 	}
 	last, isHead, err := tx.Last(v.Record.Name)

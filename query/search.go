@@ -32,7 +32,7 @@ type SearchRequest struct {
 	WithoutPhrases []string
 	// Pattern is what the body of a hit matches; nil: any. The words of Query only rank then.
 	Pattern *Expression
-	// All reads all texts that phrases, Query word by word or Pattern may be in, however long that takes.
+	// All reads all texts that phrases or Pattern may be in, however long that takes.
 	All bool
 	// Prefix takes the last word of Query, if nothing stands behind it, for the
 	// beginning of a word that is still typed: longer words are found as well, behind

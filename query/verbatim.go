@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"strings"
-	"time"
 
 	"filebus/index"
 	"filebus/store/record"
@@ -12,10 +11,10 @@ import (
 
 // How much is read to find what has a query word by word.
 const (
-	verbatimBodies = 256 // of the texts that have all its words, best first, at most
-	frequentBodies = 128 // where more have several words, most of which say little
-	verbatimTime   = 120 * time.Millisecond
-	maxVerbatim    = 64 // texts that are lifted
+	verbatimBodies = 256      // of the texts that have all its words, best first, at most
+	frequentBodies = 128      // where more have several words, most of which say little
+	verbatimText   = 32 << 20 // bytes of all of them: a bound in time would answer otherwise on a busy machine
+	maxVerbatim    = 64       // texts that are lifted
 	// How many words of a query count when others stand between them: fewer are found so by chance.
 	leastTogether, mostTogether = 4, 64
 )
@@ -218,21 +217,18 @@ func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchReq
 	ask := request.forIndex()
 	ask.Query, ask.Phrases, ask.Facets, ask.Duplicates, ask.Quiet, ask.Explain = q.text, []string{q.text}, nil, true, true, false
 	ask.Offset, ask.Limit, ask.Few = 0, verbatimBodies, firstSift/4
-	until := time.Now().Add(verbatimTime)
-	if request.All {
-		until = until.Add(never)
-	}
-	lifted, err := c.graded(ctx, x, ask, q, least, until)
+	room := int64(verbatimText)
+	lifted, err := c.graded(ctx, x, ask, q, least, &room)
 	if err == nil && len(lifted) == 0 && q.cut != nil {
 		ask.Phrases = []string{q.cut.inside}
-		return c.graded(ctx, x, ask, q, folded, until)
+		return c.graded(ctx, x, ask, q, folded, &room)
 	}
 	return lifted, err
 }
 
-// graded reads what an index has for a request, best first, and returns what has a quote so well.
+// graded reads what an index has for a request, best first, as far as there is room, and returns what has a quote so well.
 func (c *catchUp) graded(
-	ctx context.Context, x *index.Index, ask index.Request, q *quote, least int, until time.Time,
+	ctx context.Context, x *index.Index, ask index.Request, q *quote, least int, room *int64,
 ) (map[record.Name]int, error) {
 	result, err := x.Search(ctx, ask)
 	if err != nil {
@@ -243,9 +239,9 @@ func (c *catchUp) graded(
 		result.Hits = result.Hits[:frequentBodies]
 	}
 	hits, exact := result.Hits, 0
-	for len(hits) > 0 && len(lifted) < maxVerbatim && exact < nearWindow && time.Now().Before(until) {
+	for len(hits) > 0 && len(lifted) < maxVerbatim && exact < nearWindow && *room > 0 {
 		n := min(len(hits), max(firstSift/4, len(result.Hits)-len(hits)))
-		grades, err := c.grades(ctx, hits[:n], q)
+		grades, err := c.grades(ctx, hits[:n], q, room)
 		if err != nil {
 			return nil, err
 		}
@@ -264,12 +260,15 @@ func (c *catchUp) graded(
 
 // grades returns how the bodies and the names of hits have a quote. What has changed since
 // it was indexed is left to the scan.
-func (c *catchUp) grades(ctx context.Context, hits []index.Hit, q *quote) ([]int, error) {
+func (c *catchUp) grades(ctx context.Context, hits []index.Hit, q *quote, room *int64) ([]int, error) {
 	found, err := c.findings(ctx, hits, false)
 	if err != nil {
 		return nil, err
 	}
 	grades := make([]int, len(hits))
+	for _, f := range found {
+		*room -= min(f.content.Size, indexedText)
+	}
 	return grades, parallel(len(hits), func(i int) error {
 		f := &found[i]
 		if f.gone || c.behind() > 0 && f.Version.Position > c.position || f.content.Size == 0 {

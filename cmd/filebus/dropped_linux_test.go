@@ -34,15 +34,25 @@ func listings() map[string][]int {
 func TestDroppedMeanwhile(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, populate)
+	says := map[string]string{ // at one of its looks at least
+		"materialize --to out --json": `"missing":["note/large","result/waste/k"]`, "scan": "2 records destroyed meanwhile",
+		"search large --sections": "1 hit without text left out",
+	}
 	for line, codes := range listings() {
+		said := ""
 		for k, looks := 0, 0; k <= looks; k++ {
-			looks = max(looks, dropAt(t, st, line, codes, k))
+			more, text := dropAt(t, st, line, codes, k)
+			looks, said = max(looks, more), said+text
+		}
+		if !strings.Contains(said, says[line]) {
+			t.Errorf("filebus %s never says %q: %s", line, says[line], said)
 		}
 	}
 }
 
-// dropAt runs a command, destroys records at its k-th look, and returns how many there were.
-func dropAt(t *testing.T, st *stage, line string, codes []int, k int) (looks int) {
+// dropAt runs a command, destroys records at its k-th look, and returns how many there were, and
+// what it said.
+func dropAt(t *testing.T, st *stage, line string, codes []int, k int) (looks int, said string) {
 	t.Helper()
 	st.set(t)
 	if err := os.RemoveAll(filepath.Join(st.dir, "..", "to")); err != nil {
@@ -64,7 +74,7 @@ func dropAt(t *testing.T, st *stage, line string, codes []int, k int) (looks int
 	if looks == 0 || dropped != nil || !slices.Contains(codes, end.code) {
 		t.Errorf("filebus %s, records destroyed before look %d: %v; exit code %d, want one of %v: %s", line, k, dropped, end.code, codes, end.err)
 	}
-	return looks
+	return looks, end.out + end.err
 }
 
 // dropBoth destroys a small and a large record, unless the command has.

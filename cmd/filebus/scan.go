@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -125,13 +124,19 @@ func (o *scanCommand) run(ctx context.Context, w *workspace, _ []string) error {
 
 // scan looks at one version: its text, and what is said of it, which is line 0.
 func (r *scanJSON) scan(ctx context.Context, w *workspace, ref record.Ref) error {
-	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Get(ref) })
+	var content store.Content
+	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (v store.Version, err error) {
+		if v, err = tx.Get(ref); err == nil {
+			content, err = tx.Content(v.Record)
+		}
+		return v, err
+	})
 	if err != nil {
 		return err
 	}
 	looked := r.known[v.Record.Body]
 	if looked == nil {
-		if looked, err = lookThrough(ctx, w.Workspace, v); err != nil {
+		if looked, err = secrets.ReadThrough(content.Open); err != nil {
 			return fmt.Errorf("%s: %w", v.Record.Name, err)
 		}
 		r.known[v.Record.Body] = &secrets.Reader{Found: looked.Found, Count: looked.Count}
@@ -145,19 +150,4 @@ func (r *scanJSON) scan(ctx context.Context, w *workspace, ref record.Ref) error
 		r.Secrets = append(r.Secrets, storedSecret{record.ShortRef(ref), v.Record.Name, f})
 	}
 	return nil
-}
-
-// lookThrough reads the text of a version.
-func lookThrough(ctx context.Context, w *materialize.Workspace, v store.Version) (*secrets.Reader, error) {
-	content, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Content, error) { return tx.Content(v.Record) })
-	if err != nil {
-		return nil, err
-	}
-	text, err := content.Open()
-	if err != nil {
-		return nil, err
-	}
-	looked := secrets.NewReader(text, false)
-	_, err = io.Copy(io.Discard, looked)
-	return looked, errors.Join(err, text.Close())
 }

@@ -42,7 +42,7 @@ func runFilebus(ts *testscript.TestScript, args []string) int {
 // scriptEnviron returns what a command line of a script runs in.
 func scriptEnviron(ts *testscript.TestScript) *environ {
 	env := &environ{
-		syncBudget: time.Second, // a busy machine must not change what is said
+		syncBudget: time.Minute, // a busy machine must not change what is said
 		gitBudget:  usualGitBudget,
 		out:        ts.Stdout(),
 		err:        ts.Stderr(),

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -334,13 +333,11 @@ func lookThrough(content store.Content, of *record.Record) ([]secrets.Finding, e
 	if found := secrets.Scan([]byte(said)); len(found) > 0 {
 		return found, nil
 	}
-	text, err := content.Open()
+	looked, err := secrets.ReadThrough(content.Open)
 	if err != nil {
 		return nil, err
 	}
-	looked := secrets.NewReader(text, false)
-	_, err = io.Copy(io.Discard, looked)
-	return looked.Found, errors.Join(err, text.Close())
+	return looked.Found, nil
 }
 
 // retell writes what a remote has lost of the logs of stores that say nothing any more.

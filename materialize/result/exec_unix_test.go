@@ -54,7 +54,11 @@ func playUnixAgent(job []string) int {
 func TestExecSignals(t *testing.T) {
 	t.Parallel()
 	heard := make(chan os.Signal, 1)
-	signal.Notify(heard, syscall.SIGHUP) // or what nohup starts would start agents that hear of none
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(s) { // by nohup, or a shell's background: what agents would inherit
+			signal.Notify(heard, s)
+		}
+	}
 	defer signal.Stop(heard)
 	w := newWorkspace(t)
 	tests := []struct {

@@ -9,6 +9,7 @@ package secrets
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -138,6 +139,17 @@ type Reader struct {
 // NewReader returns a Reader.
 func NewReader(source io.Reader, take bool) *Reader {
 	return &Reader{source: source, take: take}
+}
+
+// ReadThrough looks at all of a text that is to be opened.
+func ReadThrough(open func() (io.ReadCloser, error)) (*Reader, error) {
+	text, err := open()
+	if err != nil {
+		return nil, err
+	}
+	looked := NewReader(text, false)
+	_, err = io.Copy(io.Discard, looked)
+	return looked, errors.Join(err, text.Close())
 }
 
 // A stream is looked at in parts. What is at the end of one is looked at with the next,
