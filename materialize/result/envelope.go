@@ -3,14 +3,15 @@ package result
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/unicode"
@@ -37,7 +38,8 @@ type envelope struct {
 		End, Why     string            // conditions under which the run ended well, and paths of why it did not
 	}
 
-	text    []byte // nil: there is none
+	keys    []string // that its paths begin with
+	text    []byte   // nil: there is none
 	isEnded bool
 	failure string
 	facts   map[string]string
@@ -48,50 +50,140 @@ var (
 	envelopesJSON string
 )
 
-// envelopeWith returns the first envelope that is one.
-func envelopeWith(is func(envelope) bool) *envelope {
-	var all []envelope
-	_ = json.Unmarshal([]byte(envelopesJSON), &all) // it is part of the program
-	for _, e := range all {
-		if is(e) {
-			e.facts = map[string]string{"envelope": e.Client}
-			return &e
+// envelopes returns those that are known, behind one that has the keys of all.
+var envelopes = sync.OnceValue(func() []envelope {
+	all := make([]envelope, 1)
+	var known []envelope
+	_ = json.Unmarshal([]byte(envelopesJSON), &known) // it is part of the program
+	for _, e := range known {
+		paths := e.First
+		for _, r := range e.Rows {
+			paths = append(slices.AppendSeq(paths, maps.Values(r.Facts)), r.When, r.Text, r.End, r.Why)
 		}
+		for path := range strings.FieldsSeq(strings.Join(paths, " ")) {
+			e.keys = append(e.keys, strings.FieldsFunc(path, func(c rune) bool { return c == '.' || c == '=' })[0])
+		}
+		all[0].keys = append(all[0].keys, e.keys...)
+		all = append(all, e)
 	}
-	return nil
+	return all
+})
+
+// maxTaken is the most that is held of an object of an envelope, and of its text, in bytes.
+const maxTaken = 4 << 20
+
+// A rowReader reads JSON objects, one after the other or in a list. Of a member that no path leads
+// to it gives the key, with a 0: what tools have said, which may be long, is never held.
+type rowReader struct {
+	source                     *bufio.Reader
+	keys                       []string // that paths begin with
+	depth, top                 int      // how many brackets are open, and how many are around an object
+	isString, isEscaped, isKey bool
+	key                        []byte
+	leftOut                    int // how many bytes of a member are, and of the colon before it
 }
 
-// maxTaken is the most that is held of an output, or of one object of an envelope, in bytes.
-const maxTaken = 32 << 20
+// Read reads no further than to the end of an object: it may say with which keys to go on.
+func (r *rowReader) Read(p []byte) (n int, err error) {
+	for isWithin := true; n < len(p) && isWithin; {
+		c, err := r.source.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		before := r.depth
+		r.see(c)
+		isWithin = before <= r.depth || r.depth > r.top
+		if r.leftOut == 2 {
+			c = '0'
+		}
+		if r.leftOut <= 2 {
+			p[n] = c
+			n++
+		}
+	}
+	return n, nil
+}
+
+// see follows where a byte stands.
+func (r *rowReader) see(c byte) {
+	isMember := r.depth == r.top+1
+	if r.leftOut > 0 {
+		r.leftOut++
+	}
+	switch {
+	case r.isEscaped:
+		r.isEscaped = false
+	case r.isString && c == '\\':
+		r.isEscaped = true
+	case c == '"':
+		r.isString = !r.isString
+	case r.isString && r.isKey:
+		r.key = append(r.key, c)
+	case r.isString:
+	case c == '{' || c == '[':
+		r.depth++
+		r.begin(r.depth == r.top+1)
+	case c == '}' || c == ']':
+		r.depth--
+		r.begin(isMember)
+	case c == ',':
+		r.begin(isMember)
+	case c == ':' && r.isKey:
+		r.isKey = false
+		if !slices.Contains(r.keys, string(r.key)) {
+			r.leftOut = 1
+		}
+	}
+}
+
+// begin begins a member, if one may begin here.
+func (r *rowReader) begin(may bool) {
+	if may {
+		r.key, r.leftOut, r.isKey = r.key[:0], 0, true
+	}
+}
 
 // unwrap reads an envelope, or a list of its objects. It returns nil of a text that does not
 // begin as one; the error is what comes in place of the next object.
 func unwrap(text io.Reader) (e *envelope, err error) {
-	buffer := bufio.NewReader(text)
-	head, _ := buffer.Peek(64) // an error comes again
+	rows := &rowReader{source: bufio.NewReader(text), keys: envelopes()[0].keys}
+	head, _ := rows.source.Peek(64) // an error comes again
 	begin := strings.Join(strings.Fields(string(head)), "")
-	limited := &io.LimitedReader{R: buffer, N: maxTaken}
+	limited := &io.LimitedReader{R: rows, N: maxTaken}
 	decoder := json.NewDecoder(limited)
 	decoder.UseNumber()
 	if strings.HasPrefix(begin, "[") {
+		rows.top = 1
 		_, _ = decoder.Token()
 	}
 	for decoder.More() {
 		var row any
 		err = decoder.Decode(&row)
 		if e == nil {
-			e = envelopeWith(func(e envelope) bool {
-				return slices.ContainsFunc(e.First, func(all string) bool { return meets(row, all) }) ||
-					err != nil && e.Begin != "" && strings.HasPrefix(begin, e.Begin)
-			})
+			e = envelopeOf(row, begin, err)
 		}
 		if err != nil || e == nil {
 			return e, err
 		}
 		e.take(row)
-		limited.N = maxTaken
+		limited.N, rows.keys = maxTaken, e.keys
 	}
 	return e, nil
+}
+
+// envelopeOf returns the envelope that a row begins, or a text that breaks in its first row.
+func envelopeOf(row any, begin string, broken error) *envelope {
+	all := envelopes()[1:]
+	i := slices.IndexFunc(all, func(e envelope) bool {
+		return slices.ContainsFunc(e.First, func(all string) bool { return meets(row, all) }) ||
+			broken != nil && e.Begin != "" && strings.HasPrefix(begin, e.Begin)
+	})
+	if i < 0 {
+		return nil
+	}
+	e := all[i]
+	e.facts = map[string]string{"envelope": e.Client}
+	return &e
 }
 
 // take reads an object. One that no row knows says nothing.
@@ -108,7 +200,9 @@ func (e *envelope) take(row any) {
 				if !r.Joins {
 					e.text = nil
 				}
-				e.text = append(e.text, found[0]...)
+				if len(e.text) <= maxTaken {
+					e.text = append(e.text, found[0]...)
+				}
 				break
 			}
 		}
@@ -178,58 +272,60 @@ func (e *envelope) wanting(broken error, text []byte) (why, status string) {
 		return "has no end", materialize.StatusInterrupted
 	case e.failure != "":
 		return e.failure, materialize.StatusFailed
-	case broken != nil || e.text == nil:
+	case broken != nil || e.text == nil || len(e.text) > maxTaken:
 		return "has no text, or is not all of it", materialize.StatusInvalid
 	}
 	return "", ""
 }
 
-// takeIn makes the text of a request of what was received, and returns that: out of the
-// envelope of a client, or without what only a terminal understands. An envelope that tells
-// of no good end stays as it is, which is a problem.
-func (c Call) takeIn(r *materialize.PutRequest) (received io.Reader, problems []string, err error) {
+// takeIn returns what gives the text of a request, if that is another than what was received:
+// out of the envelope of a client, or without what only a terminal understands. An envelope that
+// tells of no good end stays as it is, which is a problem.
+func (c Call) takeIn(r *materialize.PutRequest, received *io.SectionReader) (text func() io.Reader, problems []string) {
 	if c.Raw || r.Source != record.SourcePut && r.Source != record.SourceExec {
-		return nil, nil, nil
+		return nil, nil
 	}
-	head, err := io.ReadAll(io.LimitReader(r.Text, maxTaken+1))
-	rest, isLong := r.Text, len(head) > maxTaken
-	r.Text = io.MultiReader(bytes.NewReader(head), rest)
-	whole := func() io.Reader { return bytes.NewReader(head) }
-	if isLong {
-		file, isFile := rest.(io.ReaderAt)
-		if isFile {
-			_, err = file.ReadAt(head[:1], 0) // a pipe has no places
+	e, broken := unwrap(inUTF8(received))
+	if e == nil || broken != nil {
+		text = plainText(received)
+		whole := inUTF8(received)
+		if text != nil {
+			whole = text()
 		}
-		if !isFile || err != nil {
-			return nil, nil, nil
+		behind, at := bufio.NewReaderSize(whole, maxMessages), 0
+		head, _ := behind.Peek(maxMessages) // an error comes again
+		if found := messages().FindSubmatchIndex(head); found != nil {
+			at, _ = behind.Discard(found[2])
 		}
-		whole = func() io.Reader { return io.NewSectionReader(file, 0, math.MaxInt64) }
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	e, broken := unwrap(transform.NewReader(whole(), unicode.BOMOverride(transform.Nop)))
-	text := head
-	if !isLong && (e == nil || broken != nil) {
-		text = plainText(head)
-		behind := messages().ReplaceAll(text, []byte("$1"))
-		if e, broken = unwrap(bytes.NewReader(behind)); broken != nil && len(behind) < len(text) {
+		if text != nil || at > 0 {
+			e, broken = unwrap(behind)
+		}
+		if broken != nil && at > 0 {
 			e = nil // a text with an example
 		}
 	}
-	if e != nil {
-		if why, status := e.wanting(broken, head); why != "" {
-			r.Facts.Status = worse(r.Facts.Status, status)
-			return nil, []string{"stored as it is: the envelope of " + e.Client + " " + why}, nil
-		}
-		text, r.Facts.Attributes = e.text, e.facts
+	if e == nil {
+		return text, nil
 	}
-	if bytes.Equal(text, head) {
-		return nil, nil, nil
+	end := make([]byte, min(received.Size(), 4<<10))
+	_, _ = received.ReadAt(end, received.Size()-int64(len(end))) // an error comes again
+	if why, status := e.wanting(broken, end); why != "" {
+		r.Facts.Status = worse(r.Facts.Status, status)
+		return nil, []string{"stored as it is: the envelope of " + e.Client + " " + why}
 	}
-	r.Text = bytes.NewReader(text)
-	return whole(), nil, nil
+	r.Facts.Attributes = e.facts
+	return func() io.Reader { return bytes.NewReader(e.text) }, nil
 }
+
+// again reads a text from its beginning.
+func again(text *io.SectionReader) io.Reader { return io.NewSectionReader(text, 0, text.Size()) }
+
+func inUTF8(text *io.SectionReader) io.Reader {
+	return transform.NewReader(again(text), unicode.BOMOverride(transform.Nop))
+}
+
+// maxMessages is how much of a text is looked at for what a client says before an object, in bytes.
+const maxMessages = 64 << 10
 
 var (
 	// Lines in which a client speaks of itself before an object: "Loaded cached credentials."
@@ -239,15 +335,67 @@ var (
 	redrawn  = layout.Pattern(`(?m)^[^\n]*\r([^\r\n]+\r*)$`)
 )
 
-// plainText returns in UTF-8 what is to be read when a terminal has shown a text.
-func plainText(text []byte) []byte {
-	plain, _, err := transform.Bytes(unicode.BOMOverride(transform.Nop), text)
-	if err != nil || bytes.IndexByte(plain, 0) >= 0 || markdown.IsBinary(plain) {
-		return text
+// plainText returns what gives in UTF-8 what is to be read when a terminal has shown a text; nil
+// if that is the text.
+func plainText(text *io.SectionReader) func() io.Reader {
+	size, changed, p := 0, false, newPlainReader(text)
+	for ; p.Scan(); size += len(p.Bytes()) {
+		if bytes.IndexByte(p.Bytes(), 0) >= 0 || size == 0 && markdown.IsBinary(p.Bytes()) {
+			return nil
+		}
+		changed = changed || !bytes.Equal(p.plain(), p.Bytes())
 	}
-	hasLines := bytes.ContainsAny(plain, "\n\x1b") // else carriage returns are line ends
+	if !changed && int64(size) == text.Size() {
+		return nil
+	}
+	return func() io.Reader { return newPlainReader(text) }
+}
+
+// A plainReader reads a text in parts that end with a line, and gives what is to be read of them.
+type plainReader struct {
+	*bufio.Scanner
+	ready    []byte
+	hasLines bool // else carriage returns are line ends
+}
+
+func newPlainReader(text *io.SectionReader) *plainReader {
+	const partSize = 1 << 20 // a line that is longer counts as several
+	p := &plainReader{Scanner: bufio.NewScanner(inUTF8(text))}
+	p.Buffer(make([]byte, partSize), partSize)
+	p.Split(func(data []byte, isAll bool) (int, []byte, error) {
+		end := len(data)
+		switch {
+		case end == 0 || end < partSize && !isAll:
+			return 0, nil, nil
+		case !isAll:
+			end = cmp.Or(bytes.LastIndexByte(data, '\n')+1, max(bytes.LastIndexAny(data, "\r\x1b"), 0), end)
+		}
+		return end, data[:end], nil
+	})
+	return p
+}
+
+func (p *plainReader) Read(to []byte) (n int, err error) {
+	for len(p.ready) == 0 {
+		if !p.Scan() {
+			return 0, cmp.Or(p.Err(), io.EOF)
+		}
+		p.ready = p.plain()
+	}
+	n = copy(to, p.ready)
+	p.ready = p.ready[n:]
+	return n, nil
+}
+
+// plain returns what is to be read of a part.
+func (p *plainReader) plain() []byte {
+	plain := p.Bytes()
+	p.hasLines = p.hasLines || bytes.ContainsAny(plain, "\n\x1b")
+	if !bytes.ContainsAny(plain, "\b\r\x1b") {
+		return plain
+	}
 	plain = controls().ReplaceAll(toBegin().ReplaceAll(plain, []byte("\r")), nil)
-	if hasLines && bytes.IndexByte(plain, '\r') >= 0 {
+	if p.hasLines && bytes.Count(plain, []byte("\r")) > bytes.Count(plain, []byte("\r\n")) {
 		plain = redrawn().ReplaceAll(plain, []byte("$1"))
 	}
 	parts := bytes.Split(plain, []byte("\b"))
