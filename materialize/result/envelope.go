@@ -332,7 +332,6 @@ var (
 	messages = layout.Pattern(`^(?:[^{[\s].*[^:\s]\r?\n){1,20}([{[])`)
 	toBegin  = layout.Pattern(`\x1b\[(?:2K|[01]?G)`) // the line is written anew
 	controls = layout.Pattern(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-OQ-WYZ\\` + "`" + `a-~])`)
-	redrawn  = layout.Pattern(`(?m)^[^\n]*\r([^\r\n]+\r*)$`)
 )
 
 // plainText returns what gives in UTF-8 what is to be read when a terminal has shown a text; nil
@@ -359,7 +358,7 @@ type plainReader struct {
 }
 
 func newPlainReader(text *io.SectionReader) *plainReader {
-	const partSize = 1 << 20 // a line that is longer counts as several
+	const partSize = 256 << 10 // a line that is longer counts as several
 	p := &plainReader{Scanner: bufio.NewScanner(inUTF8(text))}
 	p.Buffer(make([]byte, partSize), partSize)
 	p.Split(func(data []byte, isAll bool) (int, []byte, error) {
@@ -396,7 +395,7 @@ func (p *plainReader) plain() []byte {
 	}
 	plain = controls().ReplaceAll(toBegin().ReplaceAll(plain, []byte("\r")), nil)
 	if p.hasLines && bytes.Count(plain, []byte("\r")) > bytes.Count(plain, []byte("\r\n")) {
-		plain = redrawn().ReplaceAll(plain, []byte("$1"))
+		plain = redrawn(plain)
 	}
 	parts := bytes.Split(plain, []byte("\b"))
 	plain = parts[0]
@@ -408,4 +407,14 @@ func (p *plainReader) plain() []byte {
 		plain = append(plain, part...)
 	}
 	return plain
+}
+
+// redrawn returns of each line what was drawn last.
+func redrawn(text []byte) []byte {
+	last := text[:0] // which is no longer
+	for line := range bytes.Lines(text) {
+		drawn := bytes.TrimRight(line, "\r\n")
+		last = append(last, line[bytes.LastIndexByte(drawn, '\r')+1:]...)
+	}
+	return last
 }
