@@ -176,41 +176,32 @@ func (c Call) isThere(ctx context.Context, w *materialize.Workspace, r materiali
 func (c Call) store(ctx context.Context, w *materialize.Workspace, r materialize.PutRequest) (*Stored, error) {
 	received, release, err := w.Store.Hold(ctx, r.Text)
 	defer release()
-	var problems []string
-	var text func() io.Reader
-	if err == nil {
-		text, problems = c.takeIn(&r, received)
-	}
-	isPlain := text == nil
-	if isPlain {
-		text = func() io.Reader { return again(received) }
-	}
-	if err == nil && problems == nil {
-		problems, err = c.examine(&r, text())
-	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the output: %w", err)
 	}
-	r.Text = text()
-	var put *materialize.PutResult
-	if isPlain {
-		put, err = w.Put(ctx, r)
-	} else {
-		put, err = c.putBoth(ctx, w, r, received, text)
+	text, same, problems := c.takeIn(&r, received)
+	if problems == nil {
+		if problems, err = c.examine(&r, text()); err != nil {
+			return nil, fmt.Errorf("reading the output: %w", err)
+		}
 	}
+	put, err := c.putBoth(ctx, w, r, again(received), text, same)
 	if err != nil {
 		return nil, err
 	}
 	return &Stored{put, problems}, nil
 }
 
-// putBoth puts a text, and before it, if the name is new, what was received: as the version
-// before, so that nothing is lost.
+// putBoth puts a text, and before it, if the name is new, what was received, unless it is the
+// same: as the version before, so that nothing is lost.
 func (c Call) putBoth(
-	ctx context.Context, w *materialize.Workspace, r materialize.PutRequest, received *io.SectionReader, text func() io.Reader,
+	ctx context.Context, w *materialize.Workspace, r materialize.PutRequest, received, text func() io.Reader, same bool,
 ) (*materialize.PutResult, error) {
+	if r.Text = text(); same {
+		return w.Put(ctx, r)
+	}
 	whole := r
-	whole.Text, whole.Facts.Attributes = again(received), nil
+	whole.Text, whole.Facts.Attributes = received(), nil
 	r.Keep = false // rather the whole is kept
 	isThere, err := c.isThere(ctx, w, r)
 	if err != nil {

@@ -38,7 +38,7 @@ type envelope struct {
 		End, Why     string            // conditions under which the run ended well, and paths of why it did not
 	}
 
-	keys    []string // that its paths begin with
+	keys    []string // see keysIn
 	text    []byte   // nil: there is none
 	isEnded bool
 	failure string
@@ -50,24 +50,22 @@ var (
 	envelopesJSON string
 )
 
-// envelopes returns those that are known, behind one that has the keys of all.
-var envelopes = sync.OnceValue(func() []envelope {
-	all := make([]envelope, 1)
-	var known []envelope
-	_ = json.Unmarshal([]byte(envelopesJSON), &known) // it is part of the program
-	for _, e := range known {
-		paths := e.First
-		for _, r := range e.Rows {
-			paths = append(slices.AppendSeq(paths, maps.Values(r.Facts)), r.When, r.Text, r.End, r.Why)
-		}
-		for path := range strings.FieldsSeq(strings.Join(paths, " ")) {
-			e.keys = append(e.keys, strings.FieldsFunc(path, func(c rune) bool { return c == '.' || c == '=' })[0])
-		}
-		all[0].keys = append(all[0].keys, e.keys...)
+// envelopes returns those of the table.
+var envelopes = sync.OnceValue(func() (all []envelope) {
+	var table []json.RawMessage
+	_ = json.Unmarshal([]byte(envelopesJSON), &table) // it is part of the program
+	for _, text := range table {
+		e := envelope{keys: keysIn(string(text))}
+		_ = json.Unmarshal(text, &e) // as before
 		all = append(all, e)
 	}
 	return all
 })
+
+// keysIn returns the words of a part of the table: the keys of its paths are among them.
+func keysIn(table string) []string {
+	return strings.FieldsFunc(table, func(c rune) bool { return c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') })
+}
 
 // maxTaken is the most that is held of an object of an envelope, and of its text, in bytes.
 const maxTaken = 4 << 20
@@ -76,7 +74,7 @@ const maxTaken = 4 << 20
 // to it gives the key, with a 0: what tools have said, which may be long, is never held.
 type rowReader struct {
 	source                     *bufio.Reader
-	keys                       []string // that paths begin with
+	keys                       []string // that paths may begin with
 	depth, top                 int      // how many brackets are open, and how many are around an object
 	isString, isEscaped, isKey bool
 	key                        []byte
@@ -91,6 +89,9 @@ func (r *rowReader) Read(p []byte) (n int, err error) {
 			return n, err
 		}
 		before := r.depth
+		if r.leftOut > 0 {
+			r.leftOut++
+		}
 		r.see(c)
 		isWithin = before <= r.depth || r.depth > r.top
 		if r.leftOut == 2 {
@@ -106,10 +107,7 @@ func (r *rowReader) Read(p []byte) (n int, err error) {
 
 // see follows where a byte stands.
 func (r *rowReader) see(c byte) {
-	isMember := r.depth == r.top+1
-	if r.leftOut > 0 {
-		r.leftOut++
-	}
+	before := r.depth
 	switch {
 	case r.isEscaped:
 		r.isEscaped = false
@@ -120,25 +118,16 @@ func (r *rowReader) see(c byte) {
 	case r.isString && r.isKey:
 		r.key = append(r.key, c)
 	case r.isString:
-	case c == '{' || c == '[':
-		r.depth++
-		r.begin(r.depth == r.top+1)
-	case c == '}' || c == ']':
-		r.depth--
-		r.begin(isMember)
-	case c == ',':
-		r.begin(isMember)
 	case c == ':' && r.isKey:
-		r.isKey = false
-		if !slices.Contains(r.keys, string(r.key)) {
+		if r.isKey = false; !slices.Contains(r.keys, string(r.key)) {
 			r.leftOut = 1
 		}
+	case c == '{' || c == '[':
+		r.depth++
+	case c == '}' || c == ']':
+		r.depth--
 	}
-}
-
-// begin begins a member, if one may begin here.
-func (r *rowReader) begin(may bool) {
-	if may {
+	if isNext := c == ',' && !r.isString && before == r.top+1; isNext || before != r.depth && min(before, r.depth) == r.top {
 		r.key, r.leftOut, r.isKey = r.key[:0], 0, true
 	}
 }
@@ -146,7 +135,7 @@ func (r *rowReader) begin(may bool) {
 // unwrap reads an envelope, or a list of its objects. It returns nil of a text that does not
 // begin as one; the error is what comes in place of the next object.
 func unwrap(text io.Reader) (e *envelope, err error) {
-	rows := &rowReader{source: bufio.NewReader(text), keys: envelopes()[0].keys}
+	rows := &rowReader{source: bufio.NewReader(text), keys: keysIn(envelopesJSON)}
 	head, _ := rows.source.Peek(64) // an error comes again
 	begin := strings.Join(strings.Fields(string(head)), "")
 	limited := &io.LimitedReader{R: rows, N: maxTaken}
@@ -173,15 +162,14 @@ func unwrap(text io.Reader) (e *envelope, err error) {
 
 // envelopeOf returns the envelope that a row begins, or a text that breaks in its first row.
 func envelopeOf(row any, begin string, broken error) *envelope {
-	all := envelopes()[1:]
-	i := slices.IndexFunc(all, func(e envelope) bool {
+	i := slices.IndexFunc(envelopes(), func(e envelope) bool {
 		return slices.ContainsFunc(e.First, func(all string) bool { return meets(row, all) }) ||
 			broken != nil && e.Begin != "" && strings.HasPrefix(begin, e.Begin)
 	})
 	if i < 0 {
 		return nil
 	}
-	e := all[i]
+	e := envelopes()[i]
 	e.facts = map[string]string{"envelope": e.Client}
 	return &e
 }
@@ -278,26 +266,22 @@ func (e *envelope) wanting(broken error, text []byte) (why, status string) {
 	return "", ""
 }
 
-// takeIn returns what gives the text of a request, if that is another than what was received:
-// out of the envelope of a client, or without what only a terminal understands. An envelope that
+// takeIn returns what gives the text of a request, and whether that is what was received: else it
+// is out of the envelope of a client, or without what only a terminal understands. An envelope that
 // tells of no good end stays as it is, which is a problem.
-func (c Call) takeIn(r *materialize.PutRequest, received *io.SectionReader) (text func() io.Reader, problems []string) {
+func (c Call) takeIn(r *materialize.PutRequest, received *io.SectionReader) (text func() io.Reader, same bool, problems []string) {
 	if c.Raw || r.Source != record.SourcePut && r.Source != record.SourceExec {
-		return nil, nil
+		return again(received), true, nil
 	}
 	e, broken := unwrap(inUTF8(received))
-	if e == nil || broken != nil {
-		text = plainText(received)
-		whole := inUTF8(received)
-		if text != nil {
-			whole = text()
-		}
-		behind, at := bufio.NewReaderSize(whole, maxMessages), 0
+	if text, same = again(received), true; e == nil || broken != nil {
+		text, same = plainText(received)
+		behind, at := bufio.NewReaderSize(text(), maxMessages), 0
 		head, _ := behind.Peek(maxMessages) // an error comes again
 		if found := messages().FindSubmatchIndex(head); found != nil {
 			at, _ = behind.Discard(found[2])
 		}
-		if text != nil || at > 0 {
+		if !same || at > 0 {
 			e, broken = unwrap(behind)
 		}
 		if broken != nil && at > 0 {
@@ -305,23 +289,25 @@ func (c Call) takeIn(r *materialize.PutRequest, received *io.SectionReader) (tex
 		}
 	}
 	if e == nil {
-		return text, nil
+		return text, same, nil
 	}
 	end := make([]byte, min(received.Size(), 4<<10))
-	_, _ = received.ReadAt(end, received.Size()-int64(len(end))) // an error comes again
+	_, _ = received.ReadAt(end, received.Size()-int64(len(end))) // as before
 	if why, status := e.wanting(broken, end); why != "" {
 		r.Facts.Status = worse(r.Facts.Status, status)
-		return nil, []string{"stored as it is: the envelope of " + e.Client + " " + why}
+		return again(received), true, []string{"stored as it is: the envelope of " + e.Client + " " + why}
 	}
 	r.Facts.Attributes = e.facts
-	return func() io.Reader { return bytes.NewReader(e.text) }, nil
+	return func() io.Reader { return bytes.NewReader(e.text) }, false, nil
 }
 
-// again reads a text from its beginning.
-func again(text *io.SectionReader) io.Reader { return io.NewSectionReader(text, 0, text.Size()) }
+// again returns what gives a text from its beginning.
+func again(text *io.SectionReader) func() io.Reader {
+	return func() io.Reader { return io.NewSectionReader(text, 0, text.Size()) }
+}
 
 func inUTF8(text *io.SectionReader) io.Reader {
-	return transform.NewReader(again(text), unicode.BOMOverride(transform.Nop))
+	return transform.NewReader(again(text)(), unicode.BOMOverride(transform.Nop))
 }
 
 // maxMessages is how much of a text is looked at for what a client says before an object, in bytes.
@@ -334,20 +320,20 @@ var (
 	controls = layout.Pattern(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-OQ-WYZ\\` + "`" + `a-~])`)
 )
 
-// plainText returns what gives in UTF-8 what is to be read when a terminal has shown a text; nil
-// if that is the text.
-func plainText(text *io.SectionReader) func() io.Reader {
-	size, changed, p := 0, false, newPlainReader(text)
-	for ; p.Scan(); size += len(p.Bytes()) {
+// plainText returns what gives in UTF-8 what is to be read when a terminal has shown a text, and
+// whether that is the text.
+func plainText(text *io.SectionReader) (plain func() io.Reader, same bool) {
+	size, p := 0, newPlainReader(text)
+	for same = true; p.Scan(); size += len(p.Bytes()) {
 		if bytes.IndexByte(p.Bytes(), 0) >= 0 || size == 0 && markdown.IsBinary(p.Bytes()) {
-			return nil
+			return again(text), true
 		}
-		changed = changed || !bytes.Equal(p.plain(), p.Bytes())
+		same = same && bytes.Equal(p.plain(), p.Bytes())
 	}
-	if !changed && int64(size) == text.Size() {
-		return nil
+	if same && int64(size) == text.Size() {
+		return again(text), true
 	}
-	return func() io.Reader { return newPlainReader(text) }
+	return func() io.Reader { return newPlainReader(text) }, false
 }
 
 // A plainReader reads a text in parts that end with a line, and gives what is to be read of them.
