@@ -379,25 +379,27 @@ func (p *plainReader) plain() []byte {
 	if !bytes.ContainsAny(plain, "\b\r\x1b") {
 		return plain
 	}
-	plain = controls().ReplaceAll(toBegin().ReplaceAll(plain, []byte("\r")), nil)
+	if toBegin().Match(plain) {
+		plain = toBegin().ReplaceAll(plain, []byte("\r"))
+	}
+	plain = controls().ReplaceAll(plain, nil)
 	if p.hasLines && bytes.Count(plain, []byte("\r")) > bytes.Count(plain, []byte("\r\n")) {
 		plain = redrawn(plain)
 	}
-	parts := bytes.Split(plain, []byte("\b"))
-	plain = parts[0]
-	for _, part := range parts[1:] {
-		if n := len(plain); n > 0 && plain[n-1] != '\n' {
-			_, size := utf8.DecodeLastRune(plain)
-			plain = plain[:n-size]
+	kept := plain[:0] // which is no longer
+	for part := range bytes.SplitSeq(plain, []byte("\b")) {
+		if n := len(kept); n > 0 && kept[n-1] != '\n' {
+			_, size := utf8.DecodeLastRune(kept)
+			kept = kept[:n-size]
 		}
-		plain = append(plain, part...)
+		kept = append(kept, part...)
 	}
-	return plain
+	return kept
 }
 
 // redrawn returns of each line what was drawn last.
 func redrawn(text []byte) []byte {
-	last := text[:0] // which is no longer
+	last := text[:0] // as before
 	for line := range bytes.Lines(text) {
 		drawn := bytes.TrimRight(line, "\r\n")
 		last = append(last, line[bytes.LastIndexByte(drawn, '\r')+1:]...)
