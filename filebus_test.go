@@ -167,7 +167,7 @@ func house() map[string]pack {
 func topLevel() []string {
 	return []string{
 		".ci", ".gitattributes", ".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "cmd", "doc.go", "docs", "docs_test.go",
-		"filebus_test.go", "go.mod", "go.sum", "index", "materialize", "migrations", "query", "store", "testdata",
+		"filebus_test.go", "go.mod", "go.sum", "index", "materialize", "migrations", "promises_test.go", "query", "store", "testdata",
 	}
 }
 

@@ -95,6 +95,31 @@ func (s *Store) PrepareReader(ctx context.Context, r io.Reader) (Body, error) {
 	})
 }
 
+// Hold returns a text that can be read again, until release is called: a file as it is, and
+// what is too long for memory from a temporary one.
+func (s *Store) Hold(ctx context.Context, r io.Reader) (text *io.SectionReader, release func(), err error) {
+	release = func() {}
+	switch r := r.(type) {
+	case *io.SectionReader:
+		return r, release, nil
+	case *os.File:
+		if info, err := r.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 { // else the system makes it up
+			return io.NewSectionReader(r, 0, info.Size()), release, nil
+		}
+	}
+	head, err := io.ReadAll(io.LimitReader(contextReader{ctx, r}, InlineLimit+1))
+	if err != nil || len(head) <= InlineLimit {
+		return io.NewSectionReader(bytes.NewReader(head), 0, int64(len(head))), release, err
+	}
+	tmp, name, err := s.temporary()
+	if err != nil {
+		return nil, release, err
+	}
+	release = func() { _ = errors.Join(tmp.Close(), s.own.Remove(name)) } // else it is swept later
+	n, err := io.Copy(tmp, io.MultiReader(bytes.NewReader(head), contextReader{ctx, r}))
+	return io.NewSectionReader(tmp, 0, n), release, err
+}
+
 // inFile makes a large body of a temporary file that write has written.
 func (s *Store) inFile(ctx context.Context, write func(tmp *os.File) (Body, error)) (Body, error) {
 	tmp, name, err := s.temporary()

@@ -106,7 +106,7 @@ func planLarge(a *attempt) []comparison {
 			return figures{memory: done.megabytes(), elapsed: {milliseconds(done.Elapsed)}}
 		}})
 		all.lines = append(all.lines,
-			line{figure: memory, unit: "MB", limit: "≤ 100 MB"}, line{figure: elapsed, unit: "ms"})
+			line{figure: memory, unit: "MB", limit: "≤ 64 MB"}, line{figure: elapsed, unit: "ms"})
 	}
 	get := w.command("get", "--no-sync", "result/large/body")
 	get.stdout = got

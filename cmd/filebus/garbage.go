@@ -11,7 +11,7 @@ import (
 const (
 	latePercent  = 400
 	usualPercent = 100
-	smallHeap    = 16 << 20 // bytes in use after a collection
+	smallHeap    = 4 << 20 // bytes in use after a collection
 )
 
 // collectLate sets this up.

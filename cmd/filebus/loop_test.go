@@ -12,14 +12,11 @@ import (
 	"testing"
 )
 
-// loopTokens is what a whole loop of five tasks may cost its orchestrator; the
-// document that defines the channels reckons with twice as much.
-const loopTokens = 3000
-
 // TestLoop plays one loop of the file-based communication document: five tasks are
 // started, agents write by command and by hand while the orchestrator waits,
 // handoffs are read, knowledge is harvested, the next issues are looked at, a
-// snapshot is taken.
+// snapshot is taken. What it may cost its orchestrator is promised; the document
+// that defines the channels reckons with twice as much.
 func TestLoop(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -159,8 +156,9 @@ func checkLoopBudget(t *testing.T, dir string) {
 	if err := json.Unmarshal([]byte(out), &budget); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
-	if budget.Reads < 10 || budget.Tokens == 0 || budget.Tokens > loopTokens {
-		t.Errorf("the loop has cost ≈%d tokens in %d reads, want at most %d:\n%s", budget.Tokens, budget.Reads, loopTokens, out)
+	most := promised(t, "tokens/loop")
+	if budget.Reads < 10 || budget.Tokens == 0 || float64(budget.Tokens) > most {
+		t.Errorf("the loop has cost ≈%d tokens in %d reads, want at most %v:\n%s", budget.Tokens, budget.Reads, most, out)
 	}
 	if budget.Inline.Tokens <= budget.Tokens {
 		t.Errorf("inline the loop would have cost ≈%d tokens, by reference ≈%d", budget.Inline.Tokens, budget.Tokens)

@@ -181,14 +181,14 @@ func TestMCPBounds(t *testing.T) {
 	}
 	tools, err := session.ListTools(t.Context(), nil)
 	must(t, err)
-	if size := len(jsonText(tools)); size > 4*1500 || len(tools.Tools) != 7 {
+	if size := len(jsonText(tools)); float64(size) > 4*promised(t, "tokens/tools") || len(tools.Tools) != 7 {
 		t.Errorf("%d tools have %d bytes, about %d tokens", len(tools.Tools), size, size/4)
 	}
 	again := regexp.MustCompile(`\[truncated: .*call again with (\w+) ([0-9-]+)\]`)
 	seen, offset := map[string]bool{}, any(0)
 	for offset != nil {
 		hits := mustAsk(t, session, "search", arguments{"query": "Puffer", "limit": 10, "offset": offset})
-		if len(hits) > 4*900 || strings.Count(hits, "note/docs/") > 10 {
+		if float64(len(hits)) > 4*promised(t, "tokens/hits") || strings.Count(hits, "note/docs/") > 10 {
 			t.Errorf("hits have %d bytes: %s", len(hits), hits)
 		}
 		for _, m := range regexp.MustCompile(`note/docs/a long/folder \d+/`).FindAllString(hits, -1) {

@@ -17,7 +17,9 @@ import (
 func TestMain(m *testing.M) {
 	switch strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") {
 	case "filebus":
-		os.Exit(runMain())
+		code := runMain()
+		tellPeak()
+		os.Exit(code)
 	case "speaker":
 		speak()
 		return

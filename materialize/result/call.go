@@ -174,34 +174,37 @@ func (c Call) isThere(ctx context.Context, w *materialize.Workspace, r materiali
 
 // store examines the text of a request, if the call asks for it, and puts it.
 func (c Call) store(ctx context.Context, w *materialize.Workspace, r materialize.PutRequest) (*Stored, error) {
-	received, problems, err := c.takeIn(&r)
-	if err == nil && problems == nil {
-		problems, err = c.examine(&r)
-	}
+	received, release, err := w.Store.Hold(ctx, r.Text)
+	defer release()
 	if err != nil {
 		return nil, fmt.Errorf("reading the output: %w", err)
 	}
-	put, err := c.putBoth(ctx, w, r, received)
+	text, same, problems := c.takeIn(&r, received)
+	if problems == nil {
+		if problems, err = c.examine(&r, text()); err != nil {
+			return nil, fmt.Errorf("reading the output: %w", err)
+		}
+	}
+	put, err := c.putBoth(ctx, w, r, again(received), text, same)
 	if err != nil {
 		return nil, err
 	}
 	return &Stored{put, problems}, nil
 }
 
-// putBoth puts a text, and before it, if the name is new, what was received, if it is
-// another: as the version before, so that nothing is lost.
+// putBoth puts a text, and before it, if the name is new, what was received, unless it is the
+// same: as the version before, so that nothing is lost.
 func (c Call) putBoth(
-	ctx context.Context, w *materialize.Workspace, r materialize.PutRequest, received io.Reader,
+	ctx context.Context, w *materialize.Workspace, r materialize.PutRequest, received, text func() io.Reader, same bool,
 ) (*materialize.PutResult, error) {
-	if received == nil {
+	if r.Text = text(); same {
 		return w.Put(ctx, r)
 	}
 	whole := r
-	whole.Text, whole.Facts.Attributes = received, nil
-	text, err := io.ReadAll(r.Text)               // that takeIn holds
-	r.Text, r.Keep = bytes.NewReader(text), false // rather the whole is kept
-	isThere, thereErr := c.isThere(ctx, w, r)
-	if err = cmp.Or(err, thereErr); err != nil {
+	whole.Text, whole.Facts.Attributes = received(), nil
+	r.Keep = false // rather the whole is kept
+	isThere, err := c.isThere(ctx, w, r)
+	if err != nil {
 		return nil, err
 	}
 	if isThere && !r.Replaces {
@@ -213,7 +216,7 @@ func (c Call) putBoth(
 	if err != nil {
 		return nil, err
 	}
-	r.Text, r.ID, r.Expect, r.Replaces = bytes.NewReader(text), first.Name.ID, store.Current(first.Ref), true
+	r.Text, r.ID, r.Expect, r.Replaces = text(), first.Name.ID, store.Current(first.Ref), true
 	return w.Put(ctx, r)
 }
 
@@ -297,19 +300,17 @@ const (
 // MaxStructured is how much of an output is read for its JSON object, in bytes.
 const MaxStructured = 8 << 20
 
-// examine reads the text of a request if the call wants it structured, takes the
-// summary for the preview from it, and returns where it does not fit the schema.
-// The request's Text gives all of it again. A request with problems has the status
-// invalid, unless its command has ended worse.
-func (c Call) examine(r *materialize.PutRequest) (problems []string, err error) {
+// examine reads the output if the call wants it structured, takes the summary of the request
+// for the preview from it, and returns where it does not fit the schema. A request with
+// problems has the status invalid, unless its command has ended worse.
+func (c Call) examine(r *materialize.PutRequest, output io.Reader) (problems []string, err error) {
 	if !c.Structured && c.Schema == nil {
 		return nil, nil
 	}
-	text, err := io.ReadAll(io.LimitReader(r.Text, MaxStructured+1))
+	text, err := io.ReadAll(io.LimitReader(output, MaxStructured+1))
 	if err != nil {
 		return nil, err
 	}
-	r.Text = io.MultiReader(bytes.NewReader(text), r.Text)
 	summary, found := c.judge(text)
 	r.Facts.Summary = cmp.Or(summary, r.Facts.Summary)
 	problems = markdown.Each(found, func(p Problem) string { return p.Error() })

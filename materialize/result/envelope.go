@@ -3,14 +3,15 @@ package result
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/unicode"
@@ -37,7 +38,8 @@ type envelope struct {
 		End, Why     string            // conditions under which the run ended well, and paths of why it did not
 	}
 
-	text    []byte // nil: there is none
+	keys    []string // see keysIn
+	text    []byte   // nil: there is none
 	isEnded bool
 	failure string
 	facts   map[string]string
@@ -48,50 +50,128 @@ var (
 	envelopesJSON string
 )
 
-// envelopeWith returns the first envelope that is one.
-func envelopeWith(is func(envelope) bool) *envelope {
-	var all []envelope
-	_ = json.Unmarshal([]byte(envelopesJSON), &all) // it is part of the program
-	for _, e := range all {
-		if is(e) {
-			e.facts = map[string]string{"envelope": e.Client}
-			return &e
-		}
+// envelopes returns those of the table.
+var envelopes = sync.OnceValue(func() (all []envelope) {
+	var table []json.RawMessage
+	_ = json.Unmarshal([]byte(envelopesJSON), &table) // it is part of the program
+	for _, text := range table {
+		e := envelope{keys: keysIn(string(text))}
+		_ = json.Unmarshal(text, &e) // as before
+		all = append(all, e)
 	}
-	return nil
+	return all
+})
+
+// keysIn returns the words of a part of the table: the keys of its paths are among them.
+func keysIn(table string) []string {
+	return strings.FieldsFunc(table, func(c rune) bool { return c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') })
 }
 
-// maxTaken is the most that is held of an output, or of one object of an envelope, in bytes.
-const maxTaken = 32 << 20
+// maxTaken is the most that is held of an object of an envelope, and of its text, in bytes.
+const maxTaken = 4 << 20
+
+// A rowReader reads JSON objects, one after the other or in a list. Of a member that no path leads
+// to it gives the key, with a 0: what tools have said, which may be long, is never held.
+type rowReader struct {
+	source                     *bufio.Reader
+	keys                       []string // that paths may begin with
+	depth, top                 int      // how many brackets are open, and how many are around an object
+	isString, isEscaped, isKey bool
+	key                        []byte
+	leftOut                    int // how many bytes of a member are, and of the colon before it
+}
+
+// Read reads no further than to the end of an object: it may say with which keys to go on.
+func (r *rowReader) Read(p []byte) (n int, err error) {
+	for isWithin := true; n < len(p) && isWithin; {
+		c, err := r.source.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		before := r.depth
+		if r.leftOut > 0 {
+			r.leftOut++
+		}
+		r.see(c)
+		isWithin = before <= r.depth || r.depth > r.top
+		if r.leftOut == 2 {
+			c = '0'
+		}
+		if r.leftOut <= 2 {
+			p[n] = c
+			n++
+		}
+	}
+	return n, nil
+}
+
+// see follows where a byte stands.
+func (r *rowReader) see(c byte) {
+	before := r.depth
+	switch {
+	case r.isEscaped:
+		r.isEscaped = false
+	case r.isString && c == '\\':
+		r.isEscaped = true
+	case c == '"':
+		r.isString = !r.isString
+	case r.isString && r.isKey:
+		r.key = append(r.key, c)
+	case r.isString:
+	case c == ':' && r.isKey:
+		if r.isKey = false; !slices.Contains(r.keys, string(r.key)) {
+			r.leftOut = 1
+		}
+	case c == '{' || c == '[':
+		r.depth++
+	case c == '}' || c == ']':
+		r.depth--
+	}
+	if isNext := c == ',' && !r.isString && before == r.top+1; isNext || before != r.depth && min(before, r.depth) == r.top {
+		r.key, r.leftOut, r.isKey = r.key[:0], 0, true
+	}
+}
 
 // unwrap reads an envelope, or a list of its objects. It returns nil of a text that does not
 // begin as one; the error is what comes in place of the next object.
 func unwrap(text io.Reader) (e *envelope, err error) {
-	buffer := bufio.NewReader(text)
-	head, _ := buffer.Peek(64) // an error comes again
+	rows := &rowReader{source: bufio.NewReader(text), keys: keysIn(envelopesJSON)}
+	head, _ := rows.source.Peek(64) // an error comes again
 	begin := strings.Join(strings.Fields(string(head)), "")
-	limited := &io.LimitedReader{R: buffer, N: maxTaken}
+	limited := &io.LimitedReader{R: rows, N: maxTaken}
 	decoder := json.NewDecoder(limited)
 	decoder.UseNumber()
 	if strings.HasPrefix(begin, "[") {
+		rows.top = 1
 		_, _ = decoder.Token()
 	}
 	for decoder.More() {
 		var row any
 		err = decoder.Decode(&row)
 		if e == nil {
-			e = envelopeWith(func(e envelope) bool {
-				return slices.ContainsFunc(e.First, func(all string) bool { return meets(row, all) }) ||
-					err != nil && e.Begin != "" && strings.HasPrefix(begin, e.Begin)
-			})
+			e = envelopeOf(row, begin, err)
 		}
 		if err != nil || e == nil {
 			return e, err
 		}
 		e.take(row)
-		limited.N = maxTaken
+		limited.N, rows.keys = maxTaken, e.keys
 	}
 	return e, nil
+}
+
+// envelopeOf returns the envelope that a row begins, or a text that breaks in its first row.
+func envelopeOf(row any, begin string, broken error) *envelope {
+	i := slices.IndexFunc(envelopes(), func(e envelope) bool {
+		return slices.ContainsFunc(e.First, func(all string) bool { return meets(row, all) }) ||
+			broken != nil && e.Begin != "" && strings.HasPrefix(begin, e.Begin)
+	})
+	if i < 0 {
+		return nil
+	}
+	e := envelopes()[i]
+	e.facts = map[string]string{"envelope": e.Client}
+	return &e
 }
 
 // take reads an object. One that no row knows says nothing.
@@ -108,7 +188,9 @@ func (e *envelope) take(row any) {
 				if !r.Joins {
 					e.text = nil
 				}
-				e.text = append(e.text, found[0]...)
+				if len(e.text) <= maxTaken {
+					e.text = append(e.text, found[0]...)
+				}
 				break
 			}
 		}
@@ -178,86 +260,149 @@ func (e *envelope) wanting(broken error, text []byte) (why, status string) {
 		return "has no end", materialize.StatusInterrupted
 	case e.failure != "":
 		return e.failure, materialize.StatusFailed
-	case broken != nil || e.text == nil:
+	case broken != nil || e.text == nil || len(e.text) > maxTaken:
 		return "has no text, or is not all of it", materialize.StatusInvalid
 	}
 	return "", ""
 }
 
-// takeIn makes the text of a request of what was received, and returns that: out of the
-// envelope of a client, or without what only a terminal understands. An envelope that tells
-// of no good end stays as it is, which is a problem.
-func (c Call) takeIn(r *materialize.PutRequest) (received io.Reader, problems []string, err error) {
+// takeIn returns what gives the text of a request, and whether that is what was received: else it
+// is out of the envelope of a client, or without what only a terminal understands. An envelope that
+// tells of no good end stays as it is, which is a problem.
+func (c Call) takeIn(r *materialize.PutRequest, received *io.SectionReader) (text func() io.Reader, same bool, problems []string) {
 	if c.Raw || r.Source != record.SourcePut && r.Source != record.SourceExec {
-		return nil, nil, nil
+		return again(received), true, nil
 	}
-	head, err := io.ReadAll(io.LimitReader(r.Text, maxTaken+1))
-	rest, isLong := r.Text, len(head) > maxTaken
-	r.Text = io.MultiReader(bytes.NewReader(head), rest)
-	whole := func() io.Reader { return bytes.NewReader(head) }
-	if isLong {
-		file, isFile := rest.(io.ReaderAt)
-		if isFile {
-			_, err = file.ReadAt(head[:1], 0) // a pipe has no places
+	e, broken := unwrap(inUTF8(received))
+	if text, same = again(received), true; e == nil || broken != nil {
+		text, same = plainText(received)
+		behind, at := bufio.NewReaderSize(text(), maxMessages), 0
+		head, _ := behind.Peek(maxMessages) // an error comes again
+		if found := messages().FindSubmatchIndex(head); found != nil {
+			at, _ = behind.Discard(found[2])
 		}
-		if !isFile || err != nil {
-			return nil, nil, nil
+		if !same || at > 0 {
+			e, broken = unwrap(behind)
 		}
-		whole = func() io.Reader { return io.NewSectionReader(file, 0, math.MaxInt64) }
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	e, broken := unwrap(transform.NewReader(whole(), unicode.BOMOverride(transform.Nop)))
-	text := head
-	if !isLong && (e == nil || broken != nil) {
-		text = plainText(head)
-		behind := messages().ReplaceAll(text, []byte("$1"))
-		if e, broken = unwrap(bytes.NewReader(behind)); broken != nil && len(behind) < len(text) {
+		if broken != nil && at > 0 {
 			e = nil // a text with an example
 		}
 	}
-	if e != nil {
-		if why, status := e.wanting(broken, head); why != "" {
-			r.Facts.Status = worse(r.Facts.Status, status)
-			return nil, []string{"stored as it is: the envelope of " + e.Client + " " + why}, nil
-		}
-		text, r.Facts.Attributes = e.text, e.facts
+	if e == nil {
+		return text, same, nil
 	}
-	if bytes.Equal(text, head) {
-		return nil, nil, nil
+	end := make([]byte, min(received.Size(), 4<<10))
+	_, _ = received.ReadAt(end, received.Size()-int64(len(end))) // as before
+	if why, status := e.wanting(broken, end); why != "" {
+		r.Facts.Status = worse(r.Facts.Status, status)
+		return again(received), true, []string{"stored as it is: the envelope of " + e.Client + " " + why}
 	}
-	r.Text = bytes.NewReader(text)
-	return whole(), nil, nil
+	r.Facts.Attributes = e.facts
+	return func() io.Reader { return bytes.NewReader(e.text) }, false, nil
 }
+
+// again returns what gives a text from its beginning.
+func again(text *io.SectionReader) func() io.Reader {
+	return func() io.Reader { return io.NewSectionReader(text, 0, text.Size()) }
+}
+
+func inUTF8(text *io.SectionReader) io.Reader {
+	return transform.NewReader(again(text)(), unicode.BOMOverride(transform.Nop))
+}
+
+// maxMessages is how much of a text is looked at for what a client says before an object, in bytes.
+const maxMessages = 64 << 10
 
 var (
 	// Lines in which a client speaks of itself before an object: "Loaded cached credentials."
 	messages = layout.Pattern(`^(?:[^{[\s].*[^:\s]\r?\n){1,20}([{[])`)
 	toBegin  = layout.Pattern(`\x1b\[(?:2K|[01]?G)`) // the line is written anew
 	controls = layout.Pattern(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-OQ-WYZ\\` + "`" + `a-~])`)
-	redrawn  = layout.Pattern(`(?m)^[^\n]*\r([^\r\n]+\r*)$`)
 )
 
-// plainText returns in UTF-8 what is to be read when a terminal has shown a text.
-func plainText(text []byte) []byte {
-	plain, _, err := transform.Bytes(unicode.BOMOverride(transform.Nop), text)
-	if err != nil || bytes.IndexByte(plain, 0) >= 0 || markdown.IsBinary(plain) {
-		return text
-	}
-	hasLines := bytes.ContainsAny(plain, "\n\x1b") // else carriage returns are line ends
-	plain = controls().ReplaceAll(toBegin().ReplaceAll(plain, []byte("\r")), nil)
-	if hasLines && bytes.IndexByte(plain, '\r') >= 0 {
-		plain = redrawn().ReplaceAll(plain, []byte("$1"))
-	}
-	parts := bytes.Split(plain, []byte("\b"))
-	plain = parts[0]
-	for _, part := range parts[1:] {
-		if n := len(plain); n > 0 && plain[n-1] != '\n' {
-			_, size := utf8.DecodeLastRune(plain)
-			plain = plain[:n-size]
+// plainText returns what gives in UTF-8 what is to be read when a terminal has shown a text, and
+// whether that is the text.
+func plainText(text *io.SectionReader) (plain func() io.Reader, same bool) {
+	size, p := 0, newPlainReader(text)
+	for same = true; p.Scan(); size += len(p.Bytes()) {
+		if bytes.IndexByte(p.Bytes(), 0) >= 0 || size == 0 && markdown.IsBinary(p.Bytes()) {
+			return again(text), true
 		}
-		plain = append(plain, part...)
+		same = same && bytes.Equal(p.plain(), p.Bytes())
 	}
-	return plain
+	if same && int64(size) == text.Size() {
+		return again(text), true
+	}
+	return func() io.Reader { return newPlainReader(text) }, false
+}
+
+// A plainReader reads a text in parts that end with a line, and gives what is to be read of them.
+type plainReader struct {
+	*bufio.Scanner
+	ready    []byte
+	hasLines bool // else carriage returns are line ends
+}
+
+func newPlainReader(text *io.SectionReader) *plainReader {
+	const partSize = 256 << 10 // a line that is longer counts as several
+	p := &plainReader{Scanner: bufio.NewScanner(inUTF8(text))}
+	p.Buffer(make([]byte, partSize), partSize)
+	p.Split(func(data []byte, isAll bool) (int, []byte, error) {
+		end := len(data)
+		switch {
+		case end == 0 || end < partSize && !isAll:
+			return 0, nil, nil
+		case !isAll:
+			end = cmp.Or(bytes.LastIndexByte(data, '\n')+1, max(bytes.LastIndexAny(data, "\r\x1b"), 0), end)
+		}
+		return end, data[:end], nil
+	})
+	return p
+}
+
+func (p *plainReader) Read(to []byte) (n int, err error) {
+	for len(p.ready) == 0 {
+		if !p.Scan() {
+			return 0, cmp.Or(p.Err(), io.EOF)
+		}
+		p.ready = p.plain()
+	}
+	n = copy(to, p.ready)
+	p.ready = p.ready[n:]
+	return n, nil
+}
+
+// plain returns what is to be read of a part.
+func (p *plainReader) plain() []byte {
+	plain := p.Bytes()
+	p.hasLines = p.hasLines || bytes.ContainsAny(plain, "\n\x1b")
+	if !bytes.ContainsAny(plain, "\b\r\x1b") {
+		return plain
+	}
+	if toBegin().Match(plain) {
+		plain = toBegin().ReplaceAll(plain, []byte("\r"))
+	}
+	plain = controls().ReplaceAll(plain, nil)
+	if p.hasLines && bytes.Count(plain, []byte("\r")) > bytes.Count(plain, []byte("\r\n")) {
+		plain = redrawn(plain)
+	}
+	kept := plain[:0] // which is no longer
+	for part := range bytes.SplitSeq(plain, []byte("\b")) {
+		if n := len(kept); n > 0 && kept[n-1] != '\n' {
+			_, size := utf8.DecodeLastRune(kept)
+			kept = kept[:n-size]
+		}
+		kept = append(kept, part...)
+	}
+	return kept
+}
+
+// redrawn returns of each line what was drawn last.
+func redrawn(text []byte) []byte {
+	last := text[:0] // as before
+	for line := range bytes.Lines(text) {
+		drawn := bytes.TrimRight(line, "\r\n")
+		last = append(last, line[bytes.LastIndexByte(drawn, '\r')+1:]...)
+	}
+	return last
 }

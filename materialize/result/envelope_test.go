@@ -60,43 +60,68 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// largeStream gives an envelope of so many rows of 1 MiB.
-func largeStream(rows int) io.Reader {
-	parts := []io.Reader{strings.NewReader(`{"type":"system","subtype":"init","session_id":"a","model":"m"}` + "\n")}
-	row := `{"type":"user","message":"` + strings.Repeat("x", 1<<20) + "\"}\n"
-	for range rows {
-		parts = append(parts, strings.NewReader(row))
+// largeStream gives an envelope of a session in which a tool has said much, in one row and in many.
+func largeStream() io.Reader {
+	parts := []io.Reader{strings.NewReader(`{"type":"system","subtype":"init","session_id":"a","model":"m","tools":["x",{"y":"]"}]}` + "\n")}
+	for _, said := range []string{strings.Repeat(`a \"word\" \\`, 1<<20), "{", "x", strings.Repeat("}", 5<<20)} {
+		parts = append(parts, strings.NewReader(`{"type":"user","message":["`+said+`",{"result":"no"}],"session_id":"a"}`+"\r\n"))
 	}
-	return io.MultiReader(append(parts, strings.NewReader(`{"type":"result","subtype":"success","is_error":false,"result":"Done.","session_id":"a"}`))...)
+	return io.MultiReader(append(parts, strings.NewReader(`{"type":"result","subtype":"success","is_error":false,"result":"Done.","session_id":"a","modelUsage":{"m":{}}}`))...)
 }
 
-// TestLargeStream takes an envelope off that does not fit in memory: of a file. Nobody gives
-// the beginning of a pipe again, so what is long there stays as it is.
-func TestLargeStream(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine, much work")
-	}
+// largeText gives lines of a terminal, some of which were redrawn, and what is to be read of them.
+func largeText() (text, plain string) {
+	line := "\x1b[32m12345678\x1b[0m" + strings.Repeat("é, ", 4_000) + "\r\n"
+	return strings.Repeat(line+"10%\r100%\n", 100) + "a\rb",
+		strings.Repeat(strings.ReplaceAll(strings.ReplaceAll(line, "\x1b[32m", ""), "\x1b[0m", "")+"100%\n", 100) + "b"
+}
+
+// TestLarge takes envelopes off, and what only a terminal understands, that are never in memory:
+// of a file, and of a pipe.
+func TestLarge(t *testing.T) {
 	w := newWorkspace(t)
+	stream, err := io.ReadAll(largeStream())
+	if err != nil {
+		t.Fatal(err)
+	}
 	file := filepath.Join(t.TempDir(), "stream.jsonl")
-	f, err := os.Create(file)
+	if err := os.WriteFile(file, stream, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.Close() })
-	size, err := io.Copy(f, largeStream(34))
-	if err != nil {
-		t.Fatal(err)
+	terminal, plain := largeText()
+	answer := func(text string) string {
+		return `{"type":"result","subtype":"success","is_error":false,"session_id":"a","result":"` + text + `"}`
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		t.Fatal(err)
+	some, much := strings.Repeat("word ", 100_000), answer(strings.Repeat("word ", 1<<20))
+	for _, test := range []struct {
+		name     string
+		text     io.Reader
+		want     string
+		problems int
+	}{
+		{"file", f, "Done.", 0},
+		{"pipe", io.MultiReader(bytes.NewReader(stream)), "Done.", 0},
+		{"behind messages", io.MultiReader(strings.NewReader("Loaded cached credentials.\n"), bytes.NewReader(stream)), "Done.", 0},
+		{"answer", strings.NewReader(answer(some)), some, 0},
+		{"answer that is too long", strings.NewReader(much), much, 1},
+		{"terminal", io.MultiReader(strings.NewReader(terminal)), plain, 0},
+	} {
+		stored, err := result.Put(t.Context(), w, result.Call{Conversation: "c"}, store.Expect{}, test.text)
+		if err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		if got := textOf(t, stored); got != test.want || len(stored.Problems) != test.problems {
+			t.Errorf("%s: stored %d bytes, %.40q, with %q; want %d bytes, %.40q", test.name, len(got), got, stored.Problems, len(test.want), test.want)
+		}
 	}
-	stored, err := result.Put(t.Context(), w, result.Call{Conversation: "c", ID: "file"}, store.Expect{}, f)
-	if err != nil || textOf(t, stored) != "Done." || len(stored.Problems) > 0 {
-		t.Errorf("Put of a file of %d bytes = %v, %v; want its text", size, stored, err)
-	}
-	stored, err = result.Put(t.Context(), w, result.Call{Conversation: "c", ID: "pipe"}, store.Expect{}, largeStream(34))
-	if err != nil || stored.Record.Size != size {
-		t.Errorf("Put of a pipe of %d bytes = %v, %v; want all of it", size, stored, err)
+	left, err := filepath.Glob(filepath.Join(w.Location.Store, "tmp", "*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %q, %v", left, err)
 	}
 }
 
@@ -105,6 +130,7 @@ func FuzzTakeIn(f *testing.F) {
 	for _, text := range []string{
 		`{"type":"result","subtype":"success","is_error":false,"result":"x","session_id":"s"}`, "[", "[{}", `[{"type":"system","subtype":"i","session_id":"a"}`,
 		"\x1b[0ma\r\nb\rc\n\b\b", "\xff\xfea\x00", "\xef\xbb\xbf[1,", `{"response":"","stats":{"models":{}}}`,
+		`{"a":,"b" :[{"c":"}\""}],"response":"\u00e9","stats":{"models":{}}}`, "\xff\xfe{\x00", "x\r\x1b",
 	} {
 		f.Add([]byte(text))
 	}

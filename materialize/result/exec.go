@@ -239,7 +239,7 @@ func (c *Call) Reuse(ctx context.Context, w *materialize.Workspace, command Comm
 	if text, err = w.TextOf(ctx, head); err != nil {
 		return nil, err
 	}
-	problems, err := c.examine(&materialize.PutRequest{Text: bytes.NewReader(text)})
+	problems, err := c.examine(&materialize.PutRequest{}, bytes.NewReader(text))
 	if err != nil || len(problems) > 0 || head.Record.Status != materialize.StatusDone {
 		c.Replaces = head.Ref
 		return nil, err

@@ -1,7 +1,6 @@
 package secrets
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
 	"math"
@@ -46,12 +45,16 @@ type ruleSet struct {
 }
 
 // fold makes letters small, and some signs others.
-func fold(text []byte) []byte {
-	folded := make([]byte, len(text))
-	for i, c := range text {
-		folded[i] = c | 0x20
+func fold(c byte) byte { return c | 0x20 }
+
+// begins reports whether a text begins with a keyword, in capitals or not.
+func (k *keyword) begins(text []byte) bool {
+	for i, c := range k.text {
+		if i == len(text) || fold(text[i]) != c {
+			return false
+		}
 	}
-	return folded
+	return true
 }
 
 func hash(three uint32) uint32 { return three * 2654435761 >> 16 }
@@ -81,7 +84,10 @@ var rules = sync.OnceValue(func() *ruleSet {
 })
 
 func (s *ruleSet) add(word string, r *rule) {
-	folded := fold([]byte(word))
+	folded := []byte(word)
+	for i, c := range folded {
+		folded[i] = fold(c)
+	}
 	three := uint32(folded[0])<<16 | uint32(folded[1])<<8 | uint32(folded[2])
 	s.keywords[three] = append(s.keywords[three], keyword{folded, r})
 	s.maybe[hash(three)>>6] |= 1 << (hash(three) & 63)
@@ -106,14 +112,14 @@ func (r *rule) expression(keywords, text string) string {
 
 // each calls visit with each place at which a keyword stands, and its rule.
 func (s *ruleSet) each(text []byte, visit func(at int, r *rule)) {
-	last, folded := uint32(0), fold(text)
-	for i, c := range folded {
-		last = (last<<8 | uint32(c)) & 0xffffff
+	last := uint32(0)
+	for i, c := range text {
+		last = (last<<8 | uint32(fold(c))) & 0xffffff
 		if at := hash(last); s.maybe[at>>6]&(1<<(at&63)) == 0 || i < 2 {
 			continue
 		}
 		for _, k := range s.keywords[last] {
-			if bytes.HasPrefix(folded[i-2:], k.text) {
+			if k.begins(text[i-2:]) {
 				visit(i-2, k.rule)
 			}
 		}

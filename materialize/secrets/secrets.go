@@ -132,7 +132,8 @@ type Reader struct {
 	from     int    // where it begins
 	line     int
 	isBinary bool
-	ready    []byte // to be read by others
+	made     []byte // what the part has become
+	ready    []byte // of that, to be read by others
 	err      error
 }
 
@@ -202,9 +203,11 @@ func (r *Reader) advance() {
 	r.line += bytes.Count(r.part[r.from:to], []byte("\n"))
 	r.Count += len(found)
 	r.Found = append(r.Found, found[:min(len(found), mostKept-len(r.Found))]...)
-	if r.ready = append(r.ready[:0], r.part[r.from:to]...); r.take {
-		r.ready = taken(r.ready[:0], r.part[:to], found, r.from)
+	if !r.take {
+		found = nil
 	}
+	r.made = taken(r.made[:0], r.part[:to], found, r.from)
+	r.ready = r.made
 	keep := max(0, to-partBehind)
 	r.part, r.from = append(r.part[:0], r.part[keep:]...), to-keep
 }
