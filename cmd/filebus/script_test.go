@@ -17,6 +17,7 @@ import (
 func TestMain(m *testing.M) {
 	switch strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") {
 	case "filebus":
+		collectLate() // as main does
 		os.Exit(runMain())
 	case "speaker":
 		speak()
@@ -27,8 +28,10 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("FILEBUS_STATE", "off"); err != nil {
 		panic(err)
 	}
-	debug.SetGCPercent(400) // many short commands leave garbage, and little of it at a time
-	time.Local = time.UTC   // as TZ says to the programs of scripts
+	// Many short commands leave much garbage and keep little of it.
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(1 << 29)
+	time.Local = time.UTC // as TZ says to the programs of scripts
 	// Programs that scripts find by their plain names. As keys, these would hide
 	// the script command filebus.
 	testscript.Main(m, map[string]func(){"./filebus": nil, "./speaker": nil})
