@@ -40,6 +40,7 @@ func lines(all []Standing) []string {
 
 // TestWait waits for turns that come one after the other, by command and by hand.
 func TestWait(t *testing.T) {
+	t.Parallel()
 	for _, profile := range profiles() {
 		t.Run(profile.Name, func(t *testing.T) {
 			h := newDebate(t, profile)
@@ -97,6 +98,7 @@ func TestWaitForWorktree(t *testing.T) {
 
 // TestWaitEnds lets the time of a wait pass.
 func TestWaitEnds(t *testing.T) {
+	t.Parallel()
 	for _, profile := range profiles() {
 		h := newDebate(t, profile)
 		h.put(t, 0, "muffin", "one\n")
@@ -181,6 +183,7 @@ func TestWaitForWriter(t *testing.T) {
 
 // TestWaitAgents waits for some, and refuses whom nobody has launched.
 func TestWaitAgents(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	h.put(t, 0, "scone", "one\n")
 	r := WaitRequest{Agents: []string{"Scone", "scone"}, Limit: time.Minute}
@@ -199,6 +202,7 @@ func TestWaitAgents(t *testing.T) {
 
 // TestWaitNobody waits in a dialogue without a pool, of which only files are known.
 func TestWaitNobody(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	key := Key{ID: "y"}
 	h.write(t, "../y/round-0/muffin.md", "[MOVE:CONVERGE]\n", old)
@@ -221,6 +225,7 @@ func TestWaitNobody(t *testing.T) {
 
 // TestWaitRestores writes a turn again that the store has and somebody has deleted.
 func TestWaitRestores(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	h.put(t, 0, "muffin", turnText)
 	slot := h.slot(t, 0, "muffin")
@@ -237,6 +242,7 @@ func TestWaitRestores(t *testing.T) {
 }
 
 func TestWaitCanceled(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -251,6 +257,7 @@ func TestWaitCanceled(t *testing.T) {
 
 // TestAlike says which files are taken for a turn that is missing.
 func TestAlike(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		file  string
 		alike bool
@@ -306,6 +313,7 @@ func TestAlike(t *testing.T) {
 // TestAlikeElsewhere finds a turn below the root of another profile, and an old
 // round's file that was changed in this one; not one that is as it was.
 func TestAlikeElsewhere(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	h.write(t, "round-0/muffin.md", turnText, old)
 	h.write(t, "round-0/scone.md", turnText, old)
@@ -337,6 +345,7 @@ func TestAlikeElsewhere(t *testing.T) {
 
 // TestStrangers names files of agents that nobody has launched.
 func TestStrangers(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	file := h.write(t, "round-0/croissant.md", turnText, old)
 	h.write(t, "round-0/scone.md", turnText, old)

@@ -16,6 +16,7 @@ import (
 
 // TestPlain puts what terminals, editors and shells have made of a text.
 func TestPlain(t *testing.T) {
+	t.Parallel()
 	osc := "\x1b]8;;https://example.org\x1b\\the page\x1b]8;;\x1b\\"
 	tests := []struct{ name, text, want string }{
 		{"colours", "\x1b[32;1mok\x1b[0m  see " + osc + "\r\nb\r\n", "ok  see the page\r\nb\r\n"},
@@ -76,6 +77,7 @@ func TestLargeStream(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
+	t.Parallel()
 	w := newWorkspace(t)
 	file := filepath.Join(t.TempDir(), "stream.jsonl")
 	f, err := os.Create(file)
