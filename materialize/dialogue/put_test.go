@@ -25,6 +25,7 @@ func TestPut(t *testing.T) {
 	}
 	t.Parallel()
 	stub := string(layout.StubText("no file", ""))
+	long := strings.Repeat(strings.Repeat("x", 63)+"\n", MaxTurn/64+1)
 	tests := []struct {
 		what  string
 		hand  string // stands on disk before
@@ -47,10 +48,10 @@ func TestPut(t *testing.T) {
 		{"empty", "", " \n\t\n", false, ""},
 		{"bytes", "", "\x00\xff", false, "\x00\xff"},
 		// The long ones come last, since each round reads those before it.
-		{"too long", "", strings.Repeat("x", MaxTurn+1), false, ""},
-		{"as long as it may be", "", strings.Repeat("x", MaxTurn), false, strings.Repeat("x", MaxTurn)},
-		{"over a long one by force", strings.Repeat("x", MaxTurn+1), turnText, true, turnText},
-		{"over a long one", strings.Repeat("x", MaxTurn+1), turnText, false, ""},
+		{"too long", "", long[:MaxTurn+1], false, ""},
+		{"as long as it may be", "", long[:MaxTurn], false, long[:MaxTurn]},
+		{"over a long one by force", long[:MaxTurn+1], turnText, true, turnText},
+		{"over a long one", long[:MaxTurn+1], turnText, false, ""},
 	}
 	for _, profile := range profiles() {
 		h := newDebate(t, profile)
