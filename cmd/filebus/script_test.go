@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +28,9 @@ func TestMain(m *testing.M) {
 	}
 	// The stores of tests are not remembered among the user's: only a script may
 	// say where.
-	if err := os.Setenv("FILEBUS_STATE", "off"); err != nil {
+	err := os.Setenv("FILEBUS_STATE", "off")
+	// Some tests wait for clocks and processes, which others may use. A flag -parallel comes later.
+	if err = errors.Join(err, flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))); err != nil {
 		panic(err)
 	}
 	// Many short commands leave much garbage and keep little of it.
