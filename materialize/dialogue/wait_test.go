@@ -135,9 +135,10 @@ func TestWaitEnds(t *testing.T) {
 // up: what is half written is neither read nor replaced.
 func TestWaitForWriter(t *testing.T) {
 	t.Parallel()
-	h := newDebate(t, layout.Claude())
+	var c clock
+	h := newDebateAt(t, layout.Claude(), &c)
 	slot := h.slot(t, 0, "muffin")
-	begun, done := make(chan struct{}), make(chan struct{})
+	begun, enough, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	written := 0
 	go func() {
 		defer close(done)
@@ -155,18 +156,16 @@ func TestWaitForWriter(t *testing.T) {
 				close(begun)
 			}
 			select {
-			case <-t.Context().Done():
+			case <-enough:
 				return
 			case <-time.After(100 * time.Millisecond):
-			}
-			if written == 34 {
-				return
 			}
 		}
 	}()
 	<-begun
 	r := WaitRequest{Agents: []string{"muffin"}, Limit: time.Millisecond}
 	got, err := h.Wait(t.Context(), h.key, r)
+	close(enough)
 	if diff := cmp.Diff([]string{"muffin writing 0"}, lines(got)); diff != "" || !errors.Is(err, ErrLate) {
 		t.Errorf("while it is written: %v (-want +got):\n%s", err, diff)
 	}
@@ -174,6 +173,7 @@ func TestWaitForWriter(t *testing.T) {
 		t.Errorf("half a turn is stored: %+v, %v", d.Round(0).Turn("muffin"), err)
 	}
 	<-done
+	c.pass(materialize.StillFor)
 	r.Limit = time.Minute
 	got, err = h.Wait(t.Context(), h.key, r)
 	if diff := cmp.Diff([]string{fmt.Sprintf("muffin turn %d", 2*written)}, lines(got)); diff != "" || err != nil {
@@ -363,11 +363,20 @@ func TestStrangers(t *testing.T) {
 // when it was seen the same for 2 s.
 func TestFutureFile(t *testing.T) {
 	t.Parallel()
-	h := newDebate(t, layout.Claude())
+	var c clock
+	h := newDebateAt(t, layout.Claude(), &c)
 	h.write(t, "round-0/muffin.md", turnText, -time.Hour)
-	begun := time.Now()
-	got, err := h.Wait(t.Context(), h.key, WaitRequest{Agents: []string{"muffin"}, Limit: time.Minute})
-	if err != nil || len(got) != 1 || got[0].State != stateTurn || time.Since(begun) < materialize.StillFor {
-		t.Errorf("after %v: %+v, %v", time.Since(begun), got, err)
+	h.write(t, "round-0/muffin.txt", "what looks like the turn shows that the wait has looked\n", old)
+	isSeen := false
+	got, err := h.Wait(t.Context(), h.key, WaitRequest{
+		Agents: []string{"muffin"}, Limit: time.Minute, Alike: func(Slot,
+			string) {
+			isSeen = true
+			c.pass(materialize.StillFor)
+			h.write(t, "round-0/scone.md", "wakes the wait\n", old)
+		},
+	})
+	if err != nil || len(got) != 1 || got[0].State != stateTurn || !isSeen {
+		t.Errorf("looked at before: %t; %+v, %v", isSeen, got, err)
 	}
 }
