@@ -13,6 +13,7 @@ import (
 // TestDocumented compares the suites, the flags and the fields of JSON with
 // docs/benchmarks.md.
 func TestDocumented(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "benchmarks.md"))
 	if err != nil {
 		t.Fatal(err)

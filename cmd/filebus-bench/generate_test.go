@@ -20,6 +20,7 @@ func sampleTexts(seed uint64, n int) []text {
 }
 
 func TestGeneratorIsDeterministic(t *testing.T) {
+	t.Parallel()
 	first, again, other := sampleTexts(7, 5), sampleTexts(7, 5), sampleTexts(8, 5)
 	for i := range first {
 		if first[i].path != again[i].path || !bytes.Equal(first[i].body, again[i].body) {
@@ -32,6 +33,7 @@ func TestGeneratorIsDeterministic(t *testing.T) {
 }
 
 func TestGeneratorSizes(t *testing.T) {
+	t.Parallel()
 	total := 0
 	texts := sampleTexts(1, 2000)
 	for _, text := range texts {
@@ -46,6 +48,7 @@ func TestGeneratorSizes(t *testing.T) {
 }
 
 func TestGeneratorPathsAreDistinct(t *testing.T) {
+	t.Parallel()
 	valid := regexp.MustCompile(`^area-\d{3}/[a-z-]+-\d{6}\.md$`)
 	seen := map[string]bool{}
 	for _, text := range sampleTexts(1, 300) {
@@ -57,6 +60,7 @@ func TestGeneratorPathsAreDistinct(t *testing.T) {
 }
 
 func TestGeneratorMakesMarkdown(t *testing.T) {
+	t.Parallel()
 	var all []byte
 	for _, text := range sampleTexts(1, 100) {
 		all = append(all, text.body...)
@@ -79,6 +83,7 @@ func TestGeneratorMakesMarkdown(t *testing.T) {
 }
 
 func TestVocabulary(t *testing.T) {
+	t.Parallel()
 	words := newGenerator(3).words
 	if len(words) != vocabularySize {
 		t.Errorf("vocabulary: got %d words, want %d", len(words), vocabularySize)
@@ -94,6 +99,7 @@ func TestVocabulary(t *testing.T) {
 // Zipf's law: the rank-frequency curve is straight in logarithms, with a slope
 // of about -1, and most of the vocabulary is used.
 func TestGeneratorFollowsZipf(t *testing.T) {
+	t.Parallel()
 	counts := map[string]int{}
 	total := 0
 	for _, text := range sampleTexts(1, 1500) {

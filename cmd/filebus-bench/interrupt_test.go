@@ -15,6 +15,7 @@ import (
 // TestInterrupt ends the benchmark while it waits for a process that another
 // stands before: nothing must be left, neither files nor processes.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("a process cannot be sent an interrupt there")
 	}

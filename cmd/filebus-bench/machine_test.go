@@ -6,6 +6,7 @@ import (
 )
 
 func TestMachine(t *testing.T) {
+	t.Parallel()
 	got := thisMachine()
 	git := strings.Contains(got, ", git ")
 	if !strings.HasPrefix(got, "go") || !strings.Contains(got, " cores") || git != hasTool("git") {
@@ -14,6 +15,7 @@ func TestMachine(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"git version 2.39.5\n":                  "2.39.5",
 		"ripgrep 14.1.0 (rev abc)\n-SIMD":       "14.1.0",
@@ -27,6 +29,7 @@ func TestVersion(t *testing.T) {
 }
 
 func TestCPUName(t *testing.T) {
+	t.Parallel()
 	info := "processor\t: 0\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7763\nflags\t: a b\n\nprocessor\t: 1\nmodel name\t: Other\n"
 	if got, want := first(cpuName, []byte(info)), "AMD EPYC 7763"; got != want {
 		t.Errorf("got %q, want %q", got, want)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestVerdicts(t *testing.T) {
+	t.Parallel()
 	found := figures{"x": {9, 10, 20}, "five": {5}, "twenty": {20}, "fsync alone": {2}}
 	for _, test := range []struct {
 		over, limit string
@@ -50,6 +51,7 @@ func TestVerdicts(t *testing.T) {
 
 // TestLimitsCanBeRead makes sure that every limit of a suite is one that judge reads.
 func TestLimitsCanBeRead(t *testing.T) {
+	t.Parallel()
 	for _, m := range growthMeasures() {
 		if m.limit != "" && !limitForm.MatchString(m.limit) {
 			t.Errorf("growth, %s: %q is no limit", m.what, m.limit)
@@ -80,6 +82,7 @@ func TestLimitsCanBeRead(t *testing.T) {
 }
 
 func TestFigure(t *testing.T) {
+	t.Parallel()
 	for value, want := range map[float64]string{
 		0: "0", 7: "7", 0.35892: "0.359", 1.2345: "1.23", 24.56: "24.6", 123.4: "123", 10366.2: "10366", 0.00123: "0.00123",
 	} {
@@ -90,6 +93,7 @@ func TestFigure(t *testing.T) {
 }
 
 func TestWriteTable(t *testing.T) {
+	t.Parallel()
 	rows := []row{
 		{Suite: "put", What: "whole", Unit: "ms", Runs: 3, Median: 15.25, Min: 13, Max: 19.5, Ratio: 1.5, Limit: "≤ 25 ms", Verdict: met},
 		{Suite: "large", What: "peak", Unit: "MB", Runs: 1, Median: 122, Min: 122, Max: 122, Limit: "< 100 MB", Verdict: notMet},
@@ -123,6 +127,7 @@ func TestWriteTable(t *testing.T) {
 }
 
 func TestWriteJSON(t *testing.T) {
+	t.Parallel()
 	rows := []row{{Suite: "put", What: "a < b", Unit: "ms", Runs: 1, Median: 1.5, Min: 1.5, Max: 1.5, Verdict: met}}
 	var out bytes.Buffer
 	if err := write(&out, rows, true); err != nil {
@@ -145,6 +150,7 @@ func TestWriteJSON(t *testing.T) {
 
 // Figures of retrieval stand above the table, each in a line of its own.
 func TestRetrievalFigures(t *testing.T) {
+	t.Parallel()
 	rows := []row{
 		{Suite: "relevance", What: "MAP", Runs: 1, Median: 0.31234},
 		{Suite: "relevance", What: "P@10", Runs: 1, Median: 1},
@@ -161,6 +167,7 @@ func TestRetrievalFigures(t *testing.T) {
 }
 
 func TestWriteReportsFailures(t *testing.T) {
+	t.Parallel()
 	err := write(io.Discard, []row{{Verdict: failed}, {Verdict: notMet}}, true)
 	if err == nil || err.Error() != "1 measurements failed" {
 		t.Errorf("got %v, want one failure", err)

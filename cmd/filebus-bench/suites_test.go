@@ -43,6 +43,7 @@ func writeFiles(t *testing.T, files map[string]string) string {
 }
 
 func TestParse(t *testing.T) {
+	t.Parallel()
 	opts, chosen, err := parse([]string{"-runs", "3", "-json", "-seed", "9", "put", "sync"})
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +58,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestExitCode(t *testing.T) {
+	t.Parallel()
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, test := range []struct {
@@ -86,6 +88,7 @@ func TestExitCode(t *testing.T) {
 }
 
 func TestHelpNamesEverySuite(t *testing.T) {
+	t.Parallel()
 	var said bytes.Buffer
 	help(&said)
 	for _, s := range suites() {
@@ -96,6 +99,7 @@ func TestHelpNamesEverySuite(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
+	t.Parallel()
 	all := []suite{{name: "a"}, {name: "b"}, {name: "c"}}
 	for _, test := range []struct{ names, want string }{
 		{"", "a b c"}, {"b", "b"}, {"c a", "a c"}, {"a a", "a"},
@@ -116,6 +120,7 @@ func TestChoose(t *testing.T) {
 }
 
 func TestRunSuites(t *testing.T) {
+	t.Parallel()
 	b := testBench(t, options{})
 	works := side{name: "x", run: func(*attempt) figures { return one(1) }}
 	fails := func(err error) side {
@@ -149,6 +154,7 @@ func TestRunSuites(t *testing.T) {
 }
 
 func TestBenchRemovesItsFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	b, err := newBench(t.Context(), options{dir: dir, filebus: os.Args[0], docs: 1}, io.Discard)
 	if err != nil {
@@ -174,6 +180,7 @@ func TestBenchRemovesItsFolder(t *testing.T) {
 }
 
 func TestTexts(t *testing.T) {
+	t.Parallel()
 	a := testAttempt(t, options{seed: 1, docs: 12})
 	c := a.texts()
 	size := int64(0)
@@ -202,6 +209,7 @@ func TestTexts(t *testing.T) {
 }
 
 func TestQueriesNeedWords(t *testing.T) {
+	t.Parallel()
 	a := testAttempt(t, options{})
 	c := a.corpusOf(func() text { return text{"a.md", []byte("1 2 3")} }, upTo(1))
 	if got := a.queries(c, 3); a.err == nil {
@@ -210,6 +218,7 @@ func TestQueriesNeedWords(t *testing.T) {
 }
 
 func TestCorpusOfSize(t *testing.T) {
+	t.Parallel()
 	a := testAttempt(t, options{seed: 1})
 	c := a.corpusOf(newGenerator(a.seed).next, func(c *corpus) bool { return c.bytes < 60_000 })
 	if a.err != nil || c.bytes < 60_000 || c.bytes > 60_000+mostSize+mostSize/4 || len(c.files) < 2 {
@@ -218,6 +227,7 @@ func TestCorpusOfSize(t *testing.T) {
 }
 
 func TestSizeOnDisk(t *testing.T) {
+	t.Parallel()
 	dir := writeFiles(t, map[string]string{"a/b": strings.Repeat("x", 10_000)})
 	a := testAttempt(t, options{})
 	if got := a.sizeOf(dir); a.err != nil || got < 10_000 || got > 1<<16 {
@@ -250,6 +260,7 @@ func TestExecute(t *testing.T) {
 }
 
 func TestExecuteForPeak(t *testing.T) {
+	t.Parallel()
 	if !hasTool("sh") {
 		t.Skip("there is no shell")
 	}
@@ -276,6 +287,7 @@ func TestExecuteForPeak(t *testing.T) {
 }
 
 func TestShellTimes(t *testing.T) {
+	t.Parallel()
 	output := "3\nRun Time: real 0.005 user 0.004321 sys 0.000100\n7\n8\n" +
 		"Run Time: real 0.000 user 0.000050 sys 0.000000\nRun Time: real - user x sys y\n"
 	got := shellTimes(output)
@@ -285,6 +297,7 @@ func TestShellTimes(t *testing.T) {
 }
 
 func TestQuoteSQL(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{"a": "'a'", "it's": "'it''s'", "": "''"} {
 		if got := quoteSQL(in); got != want {
 			t.Errorf("quoteSQL(%q): got %s, want %s", in, got, want)
@@ -293,6 +306,7 @@ func TestQuoteSQL(t *testing.T) {
 }
 
 func TestBeyondPreview(t *testing.T) {
+	t.Parallel()
 	line := `{"agent":"a","result_file":"/f.md","word_count":3,"preview":"some \"words\""}`
 	want := record.EstimateTokens(int64(len(`{"agent":"a","result_file":"/f.md","word_count":3,"preview":""}`)))
 	if got, err := beyondPreview([]byte(line)); err != nil || got != float64(want) {
@@ -306,6 +320,7 @@ func TestBeyondPreview(t *testing.T) {
 }
 
 func TestWriteRandom(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "random")
 	digest, err := writeRandom(file, 100_000, 5)
 	if err != nil {
@@ -321,6 +336,7 @@ func TestWriteRandom(t *testing.T) {
 }
 
 func TestReplaceFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, body := range []string{"first", "second"} {
 		fsync, err := replaceFile(dir, []byte(body))
@@ -340,6 +356,7 @@ func TestReplaceFile(t *testing.T) {
 }
 
 func TestGrowthSizes(t *testing.T) {
+	t.Parallel()
 	for most, want := range map[int][]int{
 		1: {1000}, 1000: {1000}, 9999: {1000}, 10000: {1000, 10000}, 100000: {1000, 10000, 100000},
 	} {
@@ -352,6 +369,7 @@ func TestGrowthSizes(t *testing.T) {
 // TestRipgrepFindsFiles makes sure that it reads what lies there, hidden files
 // included, and takes no word for an option.
 func TestRipgrepFindsFiles(t *testing.T) {
+	t.Parallel()
 	if !hasTool(ripgrep) {
 		t.Skip("there is no rg")
 	}
@@ -378,6 +396,7 @@ func TestSmallRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs the program")
 	}
+	t.Parallel()
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("there is no Go tool to build the program")
 	}

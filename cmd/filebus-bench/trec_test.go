@@ -14,6 +14,7 @@ import (
 )
 
 func TestParseTopics(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, source string
 		want         []topic
@@ -40,6 +41,7 @@ func TestParseTopics(t *testing.T) {
 // Ties are broken by the number, the greatest first, as trec_eval does, whose
 // scores are in single precision.
 func TestInTrecOrder(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		run  []retrieved
 		want string
@@ -65,6 +67,7 @@ func TestInTrecOrder(t *testing.T) {
 }
 
 func TestParseJudgements(t *testing.T) {
+	t.Parallel()
 	got, err := parseJudgements(("1 Q0 CACM-1410 1\n\n1 Q0 CACM-1572 0\n2\tQ0\tD9\t3\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -82,6 +85,7 @@ func TestParseJudgements(t *testing.T) {
 
 // The figures are computed by hand from the definitions of trec_eval.
 func TestEvaluate(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name      string
 		ranking   string
@@ -115,6 +119,7 @@ func TestEvaluate(t *testing.T) {
 // The ideal ranking has ten places: what is relevant beyond them does not lower
 // the measure.
 func TestEvaluateBeyondTen(t *testing.T) {
+	t.Parallel()
 	relevance := map[string]int{}
 	var ranking []string
 	for _, name := range strings.Fields("a b c d e f g h i j k l m") {
@@ -130,6 +135,7 @@ func TestEvaluateBeyondTen(t *testing.T) {
 }
 
 func TestReadCollection(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if _, _, err := readCollection(dir); !errors.Is(err, errMissing) {
 		t.Errorf("empty folder: got %v, want %v", err, errMissing)
@@ -150,6 +156,7 @@ func TestReadCollection(t *testing.T) {
 }
 
 func TestRanked(t *testing.T) {
+	t.Parallel()
 	hits := []query.Hit{{Path: "docs/D1.html", Score: 3}, {Path: "D2.txt", Score: 2}, {Path: "D3", Score: 1}}
 	hits[0].Like = []record.Name{{ID: "docs/D9.html"}}
 	got := strings.Join(ranked(hits, map[string]int{"D2.txt": 0}), " ")

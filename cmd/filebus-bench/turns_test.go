@@ -10,6 +10,7 @@ import (
 )
 
 func TestMedian(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		in     sample
 		median float64
@@ -39,6 +40,7 @@ func taken(t *testing.T, turns int, sides ...side) (figures, error) {
 }
 
 func TestTurns(t *testing.T) {
+	t.Parallel()
 	var order []string
 	step := func(name string, value float64) side {
 		return side{
@@ -70,6 +72,7 @@ func TestTurns(t *testing.T) {
 }
 
 func TestOnceCounts(t *testing.T) {
+	t.Parallel()
 	got, err := taken(t, 0, side{name: "x", run: func(*attempt) figures { return one(7) }})
 	if diff := cmp.Diff(figures{"x": {7}}, got); diff != "" || err != nil {
 		t.Errorf("%v, -want +got\n%s", err, diff)
@@ -78,6 +81,7 @@ func TestOnceCounts(t *testing.T) {
 
 // TestTurnsGoOn makes one side fail in its second run, and one in its preparation.
 func TestTurnsGoOn(t *testing.T) {
+	t.Parallel()
 	broken, runs := errors.New("broken"), 0
 	got, err := taken(t, 3,
 		side{name: "cp -r", run: func(a *attempt) figures {
@@ -98,6 +102,7 @@ func TestTurnsGoOn(t *testing.T) {
 }
 
 func TestTurnsEndWithAnInterrupt(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	runs := 0
 	figures{}.take(&attempt{ctx: ctx}, comparison{turns: 3, sides: []side{{name: "x", run: func(*attempt) figures {
@@ -111,6 +116,7 @@ func TestTurnsEndWithAnInterrupt(t *testing.T) {
 }
 
 func TestTimed(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("broken")
 	a := &attempt{}
 	if got := timed(func(*attempt) error { return broken })(a)[""]; len(got) != 1 || !errors.Is(a.err, broken) {
@@ -119,6 +125,7 @@ func TestTimed(t *testing.T) {
 }
 
 func TestAttemptStopsAtTheFirstError(t *testing.T) {
+	t.Parallel()
 	a := testAttempt(t, options{})
 	first, steps := errors.New("first"), 0
 	a.check(first)
@@ -131,6 +138,7 @@ func TestAttemptStopsAtTheFirstError(t *testing.T) {
 }
 
 func TestMeans(t *testing.T) {
+	t.Parallel()
 	got := figures{"a": {1, 2, 6}, "b": {4}}.means()
 	if diff := cmp.Diff(figures{"a": {3}, "b": {4}}, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

@@ -119,8 +119,8 @@ func (c command) cobra(env *environ) *cobra.Command {
 			p.prepare(cmd)
 		}
 	}
-	for _, field := range []string{"tree", "kind", "tag"} {
-		if cmd.Flags().Lookup(field) != nil {
+	for _, field := range []string{"tree", "kind", "tag"} { // cobra never drops a registered function, nor the store behind it
+		if strings.HasPrefix(strings.Join(env.args, " "), cobra.ShellCompRequestCmd) && cmd.Flags().Lookup(field) != nil {
 			_ = cmd.RegisterFlagCompletionFunc(field, completeFlag(env, field)) // the flag is there
 		}
 	}

@@ -27,6 +27,17 @@ func TestPrintTable(t *testing.T) {
 	}
 }
 
+func TestByteSize(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{
+		0: "0 B", 9_999: "9999 B", 10_000: "10 KB", 9_999_499: "9999 KB", 10_000_000: "10 MB", 10_000_000_000: "10.0 GB",
+	} {
+		if got := byteSize(n); got != want {
+			t.Errorf("byteSize(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestBold(t *testing.T) {
 	snippet := query.Snippet{Text: "the heron stands", Marks: []query.ByteRun{{Start: 4, End: 9}}}
 	for _, c := range []struct {

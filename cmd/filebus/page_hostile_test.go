@@ -75,11 +75,10 @@ func hostileWorkspace(t *testing.T) string {
 	return dir
 }
 
-// TestHostilePages goes through the pages of hostile texts, from link to link: none of them may do
+// hostile goes through the pages of hostile texts, from link to link: none of them may do
 // anything, or ask another server.
-func TestHostilePages(t *testing.T) {
-	t.Parallel()
-	b := openTab(t, browser(t), served(t, hostileWorkspace(t)))
+func (b *tab) hostile() {
+	b.t.Helper()
 	todo := []string{"/", "/search?q=alert", "/dialogues", "/knowledge", "/sessions", "/budget", "/health", "/health?verify=1"}
 	for path, keys := range map[string]string{
 		"/search": "q kind agent tag tree session since until name offset", "/record": "name against source", "/dialogue": "name text",
@@ -102,20 +101,20 @@ func TestHostilePages(t *testing.T) {
 			continue
 		}
 		if status := b.show(path); status >= 500 && status != 503 {
-			t.Errorf("%s: status %d: %.300s", path, status, get[string](b, `document.body.innerText`))
+			b.t.Errorf("%s: status %d: %.300s", path, status, get[string](b, `document.body.innerText`))
 		}
 		if found := get[[]string](b, `[...document.querySelectorAll("main :is(script, iframe, style, object, embed, base, meta, link), [style], `+
 			`[onload], [onerror], [onclick], a[href^='javascript' i], a[href^='data' i]")].map((e) => e.outerHTML.slice(0, 200))`); len(found) > 0 {
-			t.Errorf("%s has elements of content: %q", path, found)
+			b.t.Errorf("%s has elements of content: %q", path, found)
 		}
 		if turned := get[[]string](b, `[document.querySelector("title"), ...document.querySelectorAll("body *")].filter((e) => `+
 			`[...e.childNodes].some((n) => n.nodeType === 3 && /[\u202a-\u202e\u2066-\u2069]/.test(n.data))).map((e) => e.outerHTML.slice(0, 300))`); len(turned) > 0 {
-			t.Errorf("%s: characters turn the order of reading: %q", path, turned)
+			b.t.Errorf("%s: characters turn the order of reading: %q", path, turned)
 		}
 		links := get[[]string](b, `[...document.querySelectorAll("a[href]")].filter((a) => a.origin === location.origin).map((a) => a.pathname + a.search)`)
 		for _, link := range links {
 			u, err := url.Parse(link)
-			must(t, err)
+			must(b.t, err)
 			shape := fmt.Sprint(u.Path, slices.Sorted(maps.Keys(u.Query())))
 			if slices.Contains(seen, link) || shapes[shape] >= 3 || shapes[u.Path] >= 15 {
 				continue
@@ -126,9 +125,9 @@ func TestHostilePages(t *testing.T) {
 		}
 		b.check(path)
 	}
-	t.Logf("%d pages and files", len(todo))
+	b.t.Logf("%d pages and files", len(todo))
 	if len(todo) < 80 || saved == 0 {
-		t.Errorf("there are %d pages, and %d files to save: links are missing", len(todo), saved)
+		b.t.Errorf("there are %d pages, and %d files to save: links are missing", len(todo), saved)
 	}
 }
 
@@ -146,13 +145,9 @@ func (b *tab) inert(path string) {
 	}
 }
 
-// TestWatchful makes sure that these tests would notice: a page that does what none may do.
-func TestWatchful(t *testing.T) {
-	t.Parallel()
-	chrome := browser(t)
-	dir := t.TempDir()
-	mustRun(t, dir, "init", "--yes")
-	b := openTab(t, chrome, served(t, dir))
+// watchful makes sure that these tests would notice: a page that does what none may do.
+func (b *tab) watchful(axe string) {
+	b.t.Helper()
 	get[any](b, `alert("x"), fetch("http://evil.example/").catch(() => 0), `+
 		`document.body.insertAdjacentHTML("beforeend", "<p style='color:red'>x</p>"), setTimeout(() => { throw Error("y") }), 0`)
 	var said string
@@ -162,18 +157,16 @@ func TestWatchful(t *testing.T) {
 	b.mu.Unlock()
 	for _, want := range []string{"a dialog: x", "evil.example", "Content Security Policy", "an exception"} {
 		if !strings.Contains(said, want) {
-			t.Errorf("not noticed: %s, but\n%s", want, said)
+			b.t.Errorf("not noticed: %s, but\n%s", want, said)
 		}
 	}
-	axe, err := os.ReadFile("web/testdata/axe-core-4.14.1/axe.min.js")
-	must(t, err)
-	get[any](b, string(axe)+`;document.querySelector("main").insertAdjacentHTML("beforeend", "<img src='/static/icon.svg'>"), 0`)
+	get[any](b, axe+`;document.querySelector("main").insertAdjacentHTML("beforeend", "<img src='/static/icon.svg'>"), 0`)
 	if n := get[int](b, `axe.run(document).then((r) => r.violations.filter((v) => v.id === "image-alt").length)`); n != 1 {
-		t.Errorf("axe finds %d pictures without words, want one", n)
+		b.t.Errorf("axe finds %d pictures without words, want one", n)
 	}
 	b.do(chromedp.EmulateViewport(360, 640))
 	get[any](b, `document.querySelector("main").insertAdjacentHTML("beforeend", "<canvas width=900></canvas>"), 0`)
 	if width := get[int](b, `document.documentElement.scrollWidth`); width <= 360 {
-		t.Errorf("a wide page is %d wide", width)
+		b.t.Errorf("a wide page is %d wide", width)
 	}
 }

@@ -47,8 +47,8 @@ func browser(t *testing.T) context.Context {
 		if err != nil {
 			continue
 		}
-		ctx, end := chromedp.NewExecAllocator(t.Context(), chromedp.ExecPath(path), chromedp.NoSandbox,
-			chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1200, 800))
+		ctx, end := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+			chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1200, 800))...)
 		t.Cleanup(end)
 		ctx, end = chromedp.NewContext(ctx)
 		t.Cleanup(end)
@@ -216,11 +216,11 @@ func (b *tab) until(expression string) time.Duration {
 	return 0
 }
 
-// prefer sets what the user's system prefers, as in "prefers-color-scheme", "dark".
-func (b *tab) prefer(feature, value string) {
+// prefer sets what the user's system prefers: its colours, as "dark", and motion, as "reduce".
+func (b *tab) prefer(scheme, motion string) {
 	b.t.Helper()
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: feature, Value: value}},
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion}},
 	})
 }
 
@@ -250,7 +250,7 @@ func sampleWorkspace(t *testing.T) string {
 	return dir
 }
 
-// TestPages looks at each view of the sample workspace.
+// TestPages looks at all pages with one browser.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	chrome := browser(t)
@@ -258,21 +258,22 @@ func TestPages(t *testing.T) {
 	address := served(t, dir)
 	axe, err := os.ReadFile("web/testdata/axe-core-4.14.1/axe.min.js")
 	must(t, err)
-	for name, path := range sampleViews() {
-		t.Run(name, func(t *testing.T) {
-			b := openTab(t, chrome, address)
-			for _, scheme := range []string{"light", "dark"} {
-				b.prefer("prefers-color-scheme", scheme)
-				if status := b.show(path); status != 200 {
-					t.Errorf("%s: status %d: %s", path, status, get[string](b, `document.body.innerText`))
-				}
-				b.accessible(string(axe), path+" "+scheme)
-			}
-			b.picture(name, path)
-			b.narrow(path)
-			b.plain(path)
+	t.Run("beside each other", func(t *testing.T) {
+		for name, path := range sampleViews() {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				openTab(t, chrome, address).view(name, path, string(axe))
+			})
+		}
+		t.Run("hostile", func(t *testing.T) {
+			t.Parallel()
+			openTab(t, chrome, served(t, hostileWorkspace(t))).hostile()
 		})
-	}
+		t.Run("watchful", func(t *testing.T) {
+			t.Parallel()
+			openTab(t, chrome, address).watchful(string(axe))
+		})
+	})
 	t.Run("keys", func(t *testing.T) { openTab(t, chrome, address).keys() })
 	t.Run("typing", func(t *testing.T) { openTab(t, chrome, address).typing() })
 	t.Run("forms", func(t *testing.T) { // as that which resolves a conflict: with its own origin
@@ -298,27 +299,44 @@ func TestPages(t *testing.T) {
 		}
 	})
 	t.Run("beside", func(t *testing.T) { openTab(t, chrome, address).beside() })
-	t.Run("still", func(t *testing.T) {
-		b := openTab(t, chrome, address)
-		moves := `[...document.querySelectorAll("*")].filter((e) => {const s = getComputedStyle(e); ` +
-			`return parseFloat(s.transitionDuration) > 0 || s.animationName !== "none"}).length`
-		if n := get[int](b, moves); n == 0 {
-			t.Error("nothing moves where motion is welcome: the test finds nothing")
-		}
-		b.prefer("prefers-reduced-motion", "reduce")
-		for _, path := range sampleViews() {
-			if b.show(path); get[int](b, moves) != 0 {
-				t.Errorf("%s: something moves where motion is to be reduced", path)
-			}
-		}
-	})
 	t.Run("live", func(t *testing.T) { openTab(t, chrome, address).live(dir) })
 }
 
-// accessible asks axe for what keeps people out.
-func (b *tab) accessible(axe, where string) {
+// view looks at a page of the sample workspace.
+func (b *tab) view(name, path, axe string) {
 	b.t.Helper()
+	if status := b.show(path); status != 200 {
+		b.t.Errorf("%s: status %d: %s", path, status, get[string](b, `document.body.innerText`))
+	}
 	get[any](b, axe+";0")
+	for _, scheme := range []string{"light", "dark"} {
+		b.prefer(scheme, "reduce") // else colours change slowly
+		b.accessible(path + " " + scheme)
+	}
+	b.still(path)
+	b.picture(name, path)
+	b.narrow(path)
+	b.plain(path)
+}
+
+// still holds that nothing on a page moves where motion is to be reduced.
+func (b *tab) still(path string) {
+	b.t.Helper()
+	moves := `[...document.querySelectorAll("*")].filter((e) => {const s = getComputedStyle(e); ` +
+		`return parseFloat(s.transitionDuration) > 0 || s.animationName !== "none"}).length`
+	b.prefer("light", "no-preference")
+	if n := get[int](b, moves); n == 0 && path == "/" {
+		b.t.Error("nothing moves where motion is welcome: the test finds nothing")
+	}
+	b.prefer("light", "reduce")
+	if get[int](b, moves) != 0 {
+		b.t.Errorf("%s: something moves where motion is to be reduced", path)
+	}
+}
+
+// accessible asks axe, which the page has, for what keeps people out.
+func (b *tab) accessible(where string) {
+	b.t.Helper()
 	found := get[[]struct {
 		ID, Impact, Help string
 		Nodes            []struct{ HTML string }
@@ -368,7 +386,7 @@ func (b *tab) plain(path string) {
 // picture writes a picture of a page for the documents, if it is asked for: in few colours.
 func (b *tab) picture(name, path string) {
 	b.t.Helper()
-	b.prefer("prefers-color-scheme", "light")
+	b.prefer("light", "no-preference")
 	if !*pictures {
 		return
 	}

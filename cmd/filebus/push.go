@@ -154,7 +154,7 @@ func (o *replicateCommand) run(ctx context.Context, w *workspace, names []string
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(usualPercent / 2) // it stays, and is idle nearly always
+	defer debug.SetGCPercent(debug.SetGCPercent(usualPercent / 2)) // it stays, and is idle nearly always
 	return mirror.Follow(ctx, o.Every, wake, r.look, r.complain)
 }
 

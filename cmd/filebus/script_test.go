@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +20,7 @@ import (
 func TestMain(m *testing.M) {
 	switch strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") {
 	case "filebus":
+		collectLate() // as main does
 		code := runMain()
 		tellPeak()
 		os.Exit(code)
@@ -26,11 +30,15 @@ func TestMain(m *testing.M) {
 	}
 	// The stores of tests are not remembered among the user's: only a script may
 	// say where.
-	if err := os.Setenv("FILEBUS_STATE", "off"); err != nil {
+	err := os.Setenv("FILEBUS_STATE", "off")
+	// Some tests wait for clocks and processes, which others may use. A flag -parallel comes later.
+	if err = errors.Join(err, flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))); err != nil {
 		panic(err)
 	}
-	debug.SetGCPercent(400) // many short commands leave garbage, and little of it at a time
-	time.Local = time.UTC   // as TZ says to the programs of scripts
+	// Many short commands leave much garbage and keep little of it.
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(1 << 29)
+	time.Local = time.UTC // as TZ says to the programs of scripts
 	// Programs that scripts find by their plain names. As keys, these would hide
 	// the script command filebus.
 	testscript.Main(m, map[string]func(){"./filebus": nil, "./speaker": nil})

@@ -48,7 +48,7 @@ func (o *serveCommand) run(ctx context.Context, w *workspace, _ []string) error 
 			w.note("no browser could be started: %v", err)
 		}
 	}
-	debug.SetGCPercent(usualPercent / 2) // a server stays: unlike a command it leaves no garbage to its end
+	defer debug.SetGCPercent(debug.SetGCPercent(usualPercent / 2)) // a server stays: unlike a command it leaves no garbage to its end
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(servedMemory))
 	return w.site(o.Write).Serve(ctx, listener, token)
 }

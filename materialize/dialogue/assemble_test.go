@@ -88,6 +88,7 @@ func readBack(t *testing.T, done *Assembled) layout.DialogueDocument {
 }
 
 func TestAssemble(t *testing.T) {
+	t.Parallel()
 	profiles := map[string]func() layout.Profile{
 		"claude": layout.Claude, "blue": func() layout.Profile { return profileOf("blue") }, "outside": func() layout.Profile { return outside(t) },
 	}
@@ -147,6 +148,7 @@ func TestAssemble(t *testing.T) {
 
 // TestAssembleStatus renames a document, splits it, and makes it one again.
 func TestAssembleStatus(t *testing.T) {
+	t.Parallel()
 	h := newScoreHall(t, profileOf("blue"))
 	h.write(t, mixed())
 	folder := filepath.Join(h.work.Root, ".blue", "docs", "dialogues")
@@ -193,6 +195,7 @@ func filesIn(t *testing.T, folder string) []string {
 
 // TestAssembleByHand makes sure that what somebody has changed is not lost.
 func TestAssembleByHand(t *testing.T) {
+	t.Parallel()
 	for _, status := range []string{"", "accepted"} {
 		h := newScoreHall(t, layout.Claude())
 		h.write(t, mixed())
@@ -233,6 +236,7 @@ func TestAssembleLong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
+	t.Parallel()
 	h := newScoreHall(t, layout.Claude())
 	long := "[PERSPECTIVE P01: x]\n" + strings.Repeat("line of text\n", MaxTurn/10)
 	h.write(t, map[string]string{"round-0/muffin.md": long, "round-0/scone.md": "[PERSPECTIVE P01: y]\n"})
@@ -254,6 +258,7 @@ func TestAssembleLong(t *testing.T) {
 
 // TestAssembleAtOnce assembles one dialogue many times at the same time.
 func TestAssembleAtOnce(t *testing.T) {
+	t.Parallel()
 	h := newScoreHall(t, layout.Claude())
 	h.write(t, mixed())
 	var wait sync.WaitGroup
@@ -270,6 +275,7 @@ func TestAssembleAtOnce(t *testing.T) {
 // TestAssembleWritten takes the scores that a judge has written by hand where none
 // were recorded, and invents none.
 func TestAssembleWritten(t *testing.T) {
+	t.Parallel()
 	board := "# Scoreboard\n\n| Round | W | C | T | R | Score | S | Open T | New P | Velocity | Converge % |\n|--|--|--|--|--|--|--|--|--|--|--|\n" +
 		"| 0 | 1 | 2 | 3 | 4 | 10 | 10 | 0 | 1 | 1 | 0% |\n\n| Agent | R0 | Total |\n|--|--|--|\n| Muffin | 10 | **10** |\n\n**Total ALIGNMENT**: 10\n"
 	tests := []struct {
@@ -305,6 +311,7 @@ func TestAssembleWritten(t *testing.T) {
 }
 
 func TestReadDocumentErrors(t *testing.T) {
+	t.Parallel()
 	index := func(file string) []byte {
 		return layout.AppendDialogueDocument(nil, layout.DialogueDocument{
 			Head: layout.DialogueHead{Title: "A"}, Rounds: []layout.DocumentRound{{Number: 0, File: file}},
@@ -329,6 +336,7 @@ func TestReadDocumentErrors(t *testing.T) {
 // TestWriteDocument writes a document in parts, each once, the document last; one that
 // somebody has changed is replaced by force alone.
 func TestWriteDocument(t *testing.T) {
+	t.Parallel()
 	h := newScoreHall(t, layout.Claude())
 	h.write(t, mixed())
 	d, err := h.Read(t.Context(), Key{ID: "x"})
@@ -372,6 +380,7 @@ func TestWriteDocument(t *testing.T) {
 
 // TestAssembleReal assembles dialogues that agents have held, and reads them back.
 func TestAssembleReal(t *testing.T) {
+	t.Parallel()
 	corpus := os.Getenv("FILEBUS_CORPUS")
 	if corpus == "" {
 		t.Skip("FILEBUS_CORPUS names no folder with real dialogues")

@@ -9,6 +9,7 @@ import (
 
 // TestConfirmation tells a text that says only that a file was written from a turn.
 func TestConfirmation(t *testing.T) {
+	t.Parallel()
 	prose := "The cache is the wrong place for this: a request that fails twice has failed, and whoever sent it must hear of that."
 	tests := []struct {
 		text string
@@ -38,6 +39,7 @@ func TestConfirmation(t *testing.T) {
 // TestAstray finds copies between rounds, and none where agents say the same again or in
 // one round, or a command was told whose a text is.
 func TestAstray(t *testing.T) {
+	t.Parallel()
 	const raises = "[PERSPECTIVE P01: One]\n"
 	tests := []struct {
 		name  string

@@ -32,6 +32,7 @@ func found(t *testing.T, d *Dialogue, round int) []string {
 }
 
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		texts map[string]string
@@ -72,6 +73,7 @@ func TestCheck(t *testing.T) {
 
 // TestLaunchedOnce has an agent write two files where nothing else says who takes part.
 func TestLaunchedOnce(t *testing.T) {
+	t.Parallel()
 	d := talk(map[string]string{"0/Muffin": "x", "0/muffin": "x", "0/scone": "x"})
 	if got := d.Launched(d.Round(0)); len(got) != 2 {
 		t.Errorf("launched are %v, want muffin and scone", got)
@@ -80,6 +82,7 @@ func TestLaunchedOnce(t *testing.T) {
 
 // TestCheckLaunched checks a dialogue with a pool and panels, in a workspace.
 func TestCheckLaunched(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), outside(t)} {
 		t.Run(profile.Name, func(t *testing.T) {
 			h := newScoreHall(t, profile)
@@ -139,6 +142,7 @@ func TestCheckLaunched(t *testing.T) {
 // TestCheckSameSecond puts a turn and launches the next round within one second, to
 // which the panel's time is cut: the turn is not late.
 func TestCheckSameSecond(t *testing.T) {
+	t.Parallel()
 	h := newScoreHall(t, layout.Claude())
 	h.now = h.now.Add(300 * time.Millisecond)
 	h.write(t, map[string]string{"round-0/muffin.md": "[PERSPECTIVE P01: x]"})
@@ -155,6 +159,7 @@ func TestCheckSameSecond(t *testing.T) {
 // TestCheckLate finds a turn that came after the next round began, and imports one
 // that was written a moment ago.
 func TestCheckLate(t *testing.T) {
+	t.Parallel()
 	h := newScoreHall(t, layout.Claude())
 	h.write(t, map[string]string{
 		"round-0/muffin.md":  "[PERSPECTIVE P01: x]",

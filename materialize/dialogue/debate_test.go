@@ -1,10 +1,12 @@
 package dialogue
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,11 +26,25 @@ type debate struct {
 // they say, by the clock of the system.
 func newDebate(t testing.TB, profile layout.Profile) *debate {
 	t.Helper()
+	return newDebateAt(t, profile, nil)
+}
+
+// A clock goes as the real one does, and may be ahead of it.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) pass(d time.Duration) { c.ahead.Add(int64(d)) }
+
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+// newDebateAt makes a debate by a clock, nil: the real one.
+func newDebateAt(t testing.TB, profile layout.Profile, c *clock) *debate {
+	t.Helper()
+	c = cmp.Or(c, &clock{})
 	if strings.HasPrefix(profile.Dialogues, "/") {
 		profile = outside(t)
 		profile.Results = "results"
 	}
-	forum, w := newForum(t, profile, nil, time.Now)
+	forum, w := newForum(t, profile, c.now, c.now)
 	h := &debate{forum, w, Key{ID: "x"}}
 	pool := layout.Pool{Title: "X", Question: "Who retries?"}
 	for _, name := range []string{"muffin", "scone", "eclair", "donut", "cannoli"} {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestDefinition(t *testing.T) {
+	t.Parallel()
 	h := newParlour(t, layout.Claude())
 	dir := filepath.Join(h.work.Root, ".claude", "agents")
 	if err := os.MkdirAll(filepath.Join(dir, "folder.md"), 0o777); err != nil {

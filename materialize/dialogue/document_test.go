@@ -94,6 +94,7 @@ func TestDocumentPassesLint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
+	t.Parallel()
 	for name, s := range shapes() {
 		t.Run(name, func(t *testing.T) {
 			h := newScoreHall(t, layout.Claude())

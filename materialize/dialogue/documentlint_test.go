@@ -109,6 +109,7 @@ func lineOf(t *testing.T, text, start string) int {
 }
 
 func TestLintSound(t *testing.T) {
+	t.Parallel()
 	r := lint(sound)
 	if len(r.Findings) > 0 || r.Score != 100 || len(r.Checks) != 12 {
 		t.Errorf("a sound document has %d of 100, %d checks, findings %q", r.Score, len(r.Checks), findingLines(r))
@@ -128,6 +129,7 @@ func TestLintSound(t *testing.T) {
 // TestLint breaks the sound document in one place each. The line of a finding is that
 // of the text behind the "@".
 func TestLint(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		old, new string
 		at       string
@@ -187,6 +189,7 @@ func TestLint(t *testing.T) {
 }
 
 func TestLintNothing(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string][]string{
 		"":                              {"must header:1 the document has no title"},
 		"## Round 0: A\n\n### Muffin\n": {"must header:1 the document has no title"},
@@ -211,6 +214,7 @@ func TestLintNothing(t *testing.T) {
 // TestLintAssembled makes sure that what is assembled is in the form that it is
 // checked against, with what agents lack as the only findings.
 func TestLintAssembled(t *testing.T) {
+	t.Parallel()
 	for _, split := range []bool{false, true} {
 		h := newScoreHall(t, layout.Claude())
 		h.write(t, mixed())
@@ -234,6 +238,7 @@ func TestLintAssembled(t *testing.T) {
 // TestLintRealDocuments checks documents that agents have written: none makes it
 // fail, and those that are known to contradict themselves are found.
 func TestLintRealDocuments(t *testing.T) {
+	t.Parallel()
 	corpus := os.Getenv("FILEBUS_CORPUS")
 	if corpus == "" {
 		t.Skip("FILEBUS_CORPUS names no folder with real documents")

@@ -10,6 +10,7 @@ import (
 // TestFind looks for dialogues of the workspace and of a captured tree whose names are
 // alike.
 func TestFind(t *testing.T) {
+	t.Parallel()
 	other := newParlour(t, layout.Claude())
 	for _, slug := range []string{"2026-03-02T0930Z-retry", "cache", "2026-03-02-queue", "2026-03-03-queue"} {
 		other.put(t, "turn/"+slug+"/round-0/muffin", "[PERSPECTIVE P01: One]\n")

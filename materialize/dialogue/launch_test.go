@@ -17,6 +17,7 @@ import (
 )
 
 func TestLaunch(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("blue")} {
 		h := newParlour(t, profile)
 		made, err := h.New(t.Context(), NewRequest{
@@ -48,6 +49,7 @@ func TestLaunch(t *testing.T) {
 }
 
 func TestLaunchRefused(t *testing.T) {
+	t.Parallel()
 	h := newParlour(t, layout.Claude())
 	key := h.make(t, "Retry", "muffin", "scone").Key
 	_, err := h.launched(t.Context(), key, 2, "muffin")
@@ -85,6 +87,7 @@ func TestLaunchRefused(t *testing.T) {
 // TestLaunchForeign launches in a dialogue whose pool others wrote: with names in
 // capitals, or with roles and no names.
 func TestLaunchForeign(t *testing.T) {
+	t.Parallel()
 	h := newParlour(t, layout.Claude())
 	h.put(t, "dialogue/a/expert-pool.json", `{"experts":[{"name":"Muffin","role":"Caller"}]}`)
 	h.put(t, "dialogue/b/expert-pool.json", `{"experts":[{"role":"Caller"}]}`)
@@ -100,6 +103,7 @@ func TestLaunchForeign(t *testing.T) {
 
 // TestLaunchAtOnce launches agents of one round at once, while one writes.
 func TestLaunchAtOnce(t *testing.T) {
+	t.Parallel()
 	h := newParlour(t, layout.Claude())
 	var agents []string
 	for c := 'a'; c < 'a'+15; c++ {
@@ -123,6 +127,7 @@ func TestLaunchAtOnce(t *testing.T) {
 // TestRoundOfHand launches in a round that agents have begun without being launched:
 // they owe a file like the others. The next round can begin.
 func TestRoundOfHand(t *testing.T) {
+	t.Parallel()
 	h := newParlour(t, layout.Claude())
 	key := h.make(t, "Retry", "muffin", "scone").Key
 	h.put(t, "turn/retry/round-0/muffin", "[PERSPECTIVE P01: One]\n")

@@ -14,6 +14,7 @@ func boardAfter(velocity int) string {
 }
 
 func TestList(t *testing.T) {
+	t.Parallel()
 	h := newParlour(t, layout.Claude())
 	h.make(t, "First", "muffin", "scone")
 	second := h.make(t, "Second", "muffin")

@@ -20,6 +20,7 @@ import (
 )
 
 func TestNew(t *testing.T) {
+	t.Parallel()
 	h := newParlour(t, layout.Claude())
 	made, err := h.New(t.Context(), NewRequest{
 		Title: "Retry\n policy", Question: " Who retries?\n", Judge: "Donut", Agents: []string{"Muffin", "scone"},
@@ -49,6 +50,7 @@ func TestNew(t *testing.T) {
 }
 
 func TestNewRefused(t *testing.T) {
+	t.Parallel()
 	h := newParlour(t, layout.Claude())
 	one := []string{"muffin"}
 	for why, r := range map[string]NewRequest{
@@ -79,6 +81,7 @@ func TestNewRefused(t *testing.T) {
 // TestNewNumbers makes dialogues with a title that is taken: by another dialogue, or
 // by a folder that nobody knows.
 func TestNewNumbers(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("blue")} {
 		h, same := newParlour(t, profile), "same"
 		if profile.Name == "blue" {
@@ -107,6 +110,7 @@ func TestNewNumbers(t *testing.T) {
 }
 
 func TestNewAtOnce(t *testing.T) {
+	t.Parallel()
 	h := newParlour(t, layout.Claude())
 	const n = 20
 	slugs := make([]string, n)
@@ -131,6 +135,7 @@ func TestNewAtOnce(t *testing.T) {
 // TestPlantedLinks has somebody put links where the files of a dialogue would be, in a
 // folder that everybody may write to.
 func TestPlantedLinks(t *testing.T) {
+	t.Parallel()
 	request := NewRequest{Title: "Retry", Agents: []string{"muffin"}}
 	wantLink := func(what string, err error, path string) {
 		t.Helper()
@@ -180,6 +185,7 @@ func TestPlantedLinks(t *testing.T) {
 
 // TestSharedRoot has two projects keep their dialogues in one folder outside: each has its own, and their documents.
 func TestSharedRoot(t *testing.T) {
+	t.Parallel()
 	profile := outside(t)
 	ours, theirs := newParlour(t, profile), newParlour(t, profile)
 	first, second := ours.make(t, "Retry", "muffin"), theirs.make(t, "Retry", "scone")

@@ -25,6 +25,7 @@ func (h *parlour) promptFor(t testing.TB, key Key, round int, agent string) Prom
 // TestExample reads the example as a turn is read: each marker must follow the
 // grammar, and each kind must be shown.
 func TestExample(t *testing.T) {
+	t.Parallel()
 	kinds := map[layout.MarkerKind]int{}
 	for _, m := range layout.ParseMarkers([]byte(exampleTurn)) {
 		kinds[m.Kind]++
@@ -42,6 +43,7 @@ func TestExample(t *testing.T) {
 }
 
 func TestPrompt(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("blue")} {
 		h := newParlour(t, profile)
 		made, err := h.New(t.Context(), NewRequest{
@@ -78,6 +80,7 @@ func TestPrompt(t *testing.T) {
 
 // TestPromptSize gives the longest texts that a dialogue may have.
 func TestPromptSize(t *testing.T) {
+	t.Parallel()
 	h := newParlour(t, layout.Claude())
 	agents := []string{"muffin"}
 	for c := 'a'; c <= 'z'; c++ {
@@ -102,6 +105,7 @@ func TestPromptSize(t *testing.T) {
 // TestPromptReads has agents told to read what there is of the round before, and
 // nothing else.
 func TestPromptReads(t *testing.T) {
+	t.Parallel()
 	h := newParlour(t, layout.Claude())
 	made := h.make(t, "Retry", "muffin", "scone", "eclair", "donut", "late")
 	for _, name := range []string{"muffin", "scone", "late"} {
@@ -135,6 +139,7 @@ func TestPromptReads(t *testing.T) {
 }
 
 func TestPromptAll(t *testing.T) {
+	t.Parallel()
 	h := newParlour(t, layout.Claude())
 	made := h.make(t, "Retry", "muffin", "scone")
 	var first []Prompt

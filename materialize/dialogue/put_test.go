@@ -23,7 +23,9 @@ func TestPut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
+	t.Parallel()
 	stub := string(layout.StubText("no file", ""))
+	long := strings.Repeat(strings.Repeat("x", 63)+"\n", MaxTurn/64+1)
 	tests := []struct {
 		what  string
 		hand  string // stands on disk before
@@ -46,10 +48,10 @@ func TestPut(t *testing.T) {
 		{"empty", "", " \n\t\n", false, ""},
 		{"bytes", "", "\x00\xff", false, "\x00\xff"},
 		// The long ones come last, since each round reads those before it.
-		{"too long", "", strings.Repeat("x", MaxTurn+1), false, ""},
-		{"as long as it may be", "", strings.Repeat("x", MaxTurn), false, strings.Repeat("x", MaxTurn)},
-		{"over a long one by force", strings.Repeat("x", MaxTurn+1), turnText, true, turnText},
-		{"over a long one", strings.Repeat("x", MaxTurn+1), turnText, false, ""},
+		{"too long", "", long[:MaxTurn+1], false, ""},
+		{"as long as it may be", "", long[:MaxTurn], false, long[:MaxTurn]},
+		{"over a long one by force", long[:MaxTurn+1], turnText, true, turnText},
+		{"over a long one", long[:MaxTurn+1], turnText, false, ""},
 	}
 	for _, profile := range profiles() {
 		h := newDebate(t, profile)
@@ -83,6 +85,7 @@ func TestPut(t *testing.T) {
 
 // TestSlots says whose turn may be put, and whose not.
 func TestSlots(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	h.put(t, 0, "muffin", turnText)
 	h.launch(t, 1, "muffin", "scone")
@@ -124,6 +127,7 @@ func TestSlots(t *testing.T) {
 
 // TestSkippedRound refuses a turn of a round that was left out.
 func TestSkippedRound(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	h.put(t, 0, "muffin", turnText)
 	h.write(t, "round-2/muffin.md", turnText, time.Minute)
@@ -139,6 +143,7 @@ func TestSkippedRound(t *testing.T) {
 // TestPutThroughLink refuses links that somebody has put in the way, also below an
 // outside root, where a folder that leads to another is one too.
 func TestPutThroughLink(t *testing.T) {
+	t.Parallel()
 	for _, profile := range profiles() {
 		h := newDebate(t, profile)
 		slot := h.slot(t, 0, "muffin")
@@ -172,6 +177,7 @@ func TestPutThroughLink(t *testing.T) {
 
 // TestPutAtOnce has many put a text of their own as the same turn: one wins.
 func TestPutAtOnce(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	slot := h.slot(t, 0, "muffin")
 	var wg sync.WaitGroup
@@ -200,6 +206,7 @@ func TestPutAtOnce(t *testing.T) {
 
 // TestPutStub writes a stub only where there is no text.
 func TestPutStub(t *testing.T) {
+	t.Parallel()
 	for hand, want := range map[string]string{
 		"":                      "[ERROR: it died]\n\nOf hunger.\n",
 		" \n":                   "[ERROR: it died]\n\nOf hunger.\n",
@@ -223,6 +230,7 @@ func TestPutStub(t *testing.T) {
 
 // TestUpperCase reads a dialogue in which an agent's file stands in two writings.
 func TestUpperCase(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	h.write(t, "round-0/Scone.md", "of Scone\n", time.Minute)
 	upper := h.write(t, "round-0/Muffin.md", "of Muffin\n", time.Minute)

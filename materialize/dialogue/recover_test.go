@@ -28,6 +28,7 @@ func (h *parlour) recover(t testing.TB, key Key, transcript io.Reader, force boo
 }
 
 func TestRecover(t *testing.T) {
+	t.Parallel()
 	text := says(t, "1", "[TENSION T01: Two]", "no line end")
 	for _, test := range []struct {
 		was, stored string
@@ -73,6 +74,7 @@ func TestRecover(t *testing.T) {
 }
 
 func TestRecoverRefused(t *testing.T) {
+	t.Parallel()
 	h := newParlour(t, layout.Claude())
 	key := h.make(t, "Retry", "muffin").Key
 	_, err := h.recover(t, key, strings.NewReader(says(t, "", "[TENSION T01: A]")), false)
@@ -129,6 +131,7 @@ func TestRecoverRefused(t *testing.T) {
 
 // TestRecoverLink has somebody put a link where the turn would be.
 func TestRecoverLink(t *testing.T) {
+	t.Parallel()
 	h, root := outsideParlour(t)
 	key := h.make(t, "Retry", "muffin").Key
 	if _, err := h.launched(t.Context(), key, 0, "muffin"); err != nil {
@@ -162,6 +165,7 @@ func (w *writer) Read(p []byte) (int, error) {
 // TestRecoverMeanwhile has the agent write its turn while its transcript is read: the
 // turn stays.
 func TestRecoverMeanwhile(t *testing.T) {
+	t.Parallel()
 	h := newParlour(t, layout.Claude())
 	key := h.make(t, "Retry", "muffin").Key
 	if _, err := h.launched(t.Context(), key, 0, "muffin"); err != nil {

@@ -37,6 +37,7 @@ func retries() map[string]string {
 }
 
 func TestBoard(t *testing.T) {
+	t.Parallel()
 	h := newScoreHall(t, layout.Claude())
 	board := NewBoard(h.write(t, retries()))
 	want := layout.Scoreboard{
@@ -79,6 +80,7 @@ func TestBoard(t *testing.T) {
 }
 
 func TestConverged(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		texts map[string]string
 		want  bool
@@ -133,6 +135,7 @@ func (h *scoreHall) file(t testing.TB, p string) string {
 }
 
 func TestDerive(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("blue"), outside(t)} {
 		t.Run(profile.Name, func(t *testing.T) {
 			h := newScoreHall(t, profile)
@@ -173,6 +176,7 @@ func TestDerive(t *testing.T) {
 // TestDeriveByHand writes beside a judge who writes files by hand: those stay as they
 // are, on disk alone too, but for force.
 func TestDeriveByHand(t *testing.T) {
+	t.Parallel()
 	h := newScoreHall(t, layout.Claude())
 	files := retries()
 	files["round-0.summary.md"] = "# Mine\n"
@@ -215,6 +219,7 @@ func TestDeriveByHand(t *testing.T) {
 
 // TestDeriveCaptured scores a dialogue of a captured tree, to which nothing is written.
 func TestDeriveCaptured(t *testing.T) {
+	t.Parallel()
 	h := newScoreHall(t, layout.Claude())
 	other := newScoreHall(t, profileOf("blue"))
 	other.write(t, retries())
@@ -240,6 +245,7 @@ func TestDeriveCaptured(t *testing.T) {
 
 // TestDerivedExamples writes over the examples of the document: they are derived files.
 func TestDerivedExamples(t *testing.T) {
+	t.Parallel()
 	document, err := os.ReadFile(filepath.Join("..", "..", "docs", "layouts", "dialogue.md"))
 	if err != nil {
 		t.Fatal(err)

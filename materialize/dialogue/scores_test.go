@@ -50,6 +50,7 @@ func marks(agent string, w, c, truth, r int) layout.JudgedTurn {
 }
 
 func TestJudge(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("blue"), outside(t)} {
 		h := newScoreHall(t, profile)
 		key := Key{ID: "x"}
@@ -79,6 +80,7 @@ func TestJudge(t *testing.T) {
 }
 
 func TestJudgeRefuses(t *testing.T) {
+	t.Parallel()
 	h := newScoreHall(t, layout.Claude())
 	h.write(t, map[string]string{
 		"expert-pool.json":   `{"experts": [{"name": "muffin"}, {"name": "scone"}, {"name": "donut"}, {"name": "eclair"}]}`,
@@ -126,6 +128,7 @@ func TestJudgeRefuses(t *testing.T) {
 
 // TestJudgeBroken judges where the scores were spoiled by hand: they stay as they are.
 func TestJudgeBroken(t *testing.T) {
+	t.Parallel()
 	h := newScoreHall(t, layout.Claude())
 	d := h.write(t, map[string]string{"round-0/muffin.md": "[PERSPECTIVE P01: a]\n", "round-0/scores.json": "{\"round\": 0,\n\"agents\": [}"})
 	_, err := h.Judge(t.Context(), d.Key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1)})

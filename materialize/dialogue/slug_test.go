@@ -6,6 +6,7 @@ import (
 )
 
 func TestSlugOf(t *testing.T) {
+	t.Parallel()
 	for title, want := range map[string]string{
 		"Retry policy":                     "retry-policy",
 		"  Retry -- policy!  ":             "retry-policy",
@@ -36,6 +37,7 @@ func TestSlugOf(t *testing.T) {
 }
 
 func TestCheckSlug(t *testing.T) {
+	t.Parallel()
 	for slug, why := range map[string]string{
 		"retry-policy-2": "", "": "empty", "..": `".."`, "../x": `".."`, "a/b": "slash", `a\b`: "slash", "Retry": "capital letters",
 		"é": "only letters", "a b": "only letters", "-a": "hyphen", "a-": "hyphen", "docs": "documents", strings.Repeat("a", 81): "80 bytes",
@@ -48,6 +50,7 @@ func TestCheckSlug(t *testing.T) {
 }
 
 func TestFoldName(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"Muffin": "muffin", " scone ": "scone", "agent_2.b-1": "agent_2.b-1", "ÉCLAIR": "éclair", "prompt": "prompt",
 		"": "", " ": "", ".": "", "..": "", "a/b": "", `a\b`: "", "a b": "", "-a": "", ".a": "", "a.": "", "a.prompt": "", "A.Prompt": "",
@@ -64,6 +67,7 @@ func TestFoldName(t *testing.T) {
 }
 
 func TestLabel(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{"muffin": "Muffin", "éclair": "Éclair", "": ""} {
 		if got := labelOf(name); got != want {
 			t.Errorf("labelOf(%q) = %q, want %q", name, got, want)

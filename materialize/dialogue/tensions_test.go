@@ -76,6 +76,7 @@ func tracked(d *Dialogue, round int) []string {
 }
 
 func TestTrack(t *testing.T) {
+	t.Parallel()
 	one := "[TENSION T01: one]\n"
 	tests := []struct {
 		name  string
@@ -150,6 +151,7 @@ func TestTrack(t *testing.T) {
 // TestTrackListed follows tensions that the judge has merged into a list by hand: its
 // rows stand for all that was raised in the rounds that it covers.
 func TestTrackListed(t *testing.T) {
+	t.Parallel()
 	head := "| ID | Tension | Status | Raised | Resolved |\n|---|---|---|---|---|\n"
 	one := "[TENSION T01: one]\n"
 	tests := []struct {

@@ -39,6 +39,7 @@ func wantedUpTo(limit int) wanted { return wanted{"retry/round-0/", "muffin", fa
 const asked = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"no"}]},{"type":"text","text":"no"}]}}` + "\n"
 
 func TestReadTranscript(t *testing.T) {
+	t.Parallel()
 	type seen = testimony
 	for _, test := range []struct {
 		name, text string
@@ -81,6 +82,7 @@ func TestReadTranscript(t *testing.T) {
 // TestLongText has texts at the limit and above it. One that is too long is an error
 // only if it is the last.
 func TestLongText(t *testing.T) {
+	t.Parallel()
 	const limit = 100
 	long, fits := strings.Repeat("x", limit+1), strings.Repeat("\x01", limit)
 	for name, text := range map[string]string{

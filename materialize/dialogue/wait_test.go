@@ -40,6 +40,7 @@ func lines(all []Standing) []string {
 
 // TestWait waits for turns that come one after the other, by command and by hand.
 func TestWait(t *testing.T) {
+	t.Parallel()
 	for _, profile := range profiles() {
 		t.Run(profile.Name, func(t *testing.T) {
 			h := newDebate(t, profile)
@@ -97,6 +98,7 @@ func TestWaitForWorktree(t *testing.T) {
 
 // TestWaitEnds lets the time of a wait pass.
 func TestWaitEnds(t *testing.T) {
+	t.Parallel()
 	for _, profile := range profiles() {
 		h := newDebate(t, profile)
 		h.put(t, 0, "muffin", "one\n")
@@ -133,9 +135,10 @@ func TestWaitEnds(t *testing.T) {
 // up: what is half written is neither read nor replaced.
 func TestWaitForWriter(t *testing.T) {
 	t.Parallel()
-	h := newDebate(t, layout.Claude())
+	var c clock
+	h := newDebateAt(t, layout.Claude(), &c)
 	slot := h.slot(t, 0, "muffin")
-	begun, done := make(chan struct{}), make(chan struct{})
+	begun, enough, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	written := 0
 	go func() {
 		defer close(done)
@@ -153,18 +156,16 @@ func TestWaitForWriter(t *testing.T) {
 				close(begun)
 			}
 			select {
-			case <-t.Context().Done():
+			case <-enough:
 				return
 			case <-time.After(100 * time.Millisecond):
-			}
-			if written == 34 {
-				return
 			}
 		}
 	}()
 	<-begun
 	r := WaitRequest{Agents: []string{"muffin"}, Limit: time.Millisecond}
 	got, err := h.Wait(t.Context(), h.key, r)
+	close(enough)
 	if diff := cmp.Diff([]string{"muffin writing 0"}, lines(got)); diff != "" || !errors.Is(err, ErrLate) {
 		t.Errorf("while it is written: %v (-want +got):\n%s", err, diff)
 	}
@@ -172,6 +173,7 @@ func TestWaitForWriter(t *testing.T) {
 		t.Errorf("half a turn is stored: %+v, %v", d.Round(0).Turn("muffin"), err)
 	}
 	<-done
+	c.pass(materialize.StillFor)
 	r.Limit = time.Minute
 	got, err = h.Wait(t.Context(), h.key, r)
 	if diff := cmp.Diff([]string{fmt.Sprintf("muffin turn %d", 2*written)}, lines(got)); diff != "" || err != nil {
@@ -181,6 +183,7 @@ func TestWaitForWriter(t *testing.T) {
 
 // TestWaitAgents waits for some, and refuses whom nobody has launched.
 func TestWaitAgents(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	h.put(t, 0, "scone", "one\n")
 	r := WaitRequest{Agents: []string{"Scone", "scone"}, Limit: time.Minute}
@@ -199,6 +202,7 @@ func TestWaitAgents(t *testing.T) {
 
 // TestWaitNobody waits in a dialogue without a pool, of which only files are known.
 func TestWaitNobody(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	key := Key{ID: "y"}
 	h.write(t, "../y/round-0/muffin.md", "[MOVE:CONVERGE]\n", old)
@@ -221,6 +225,7 @@ func TestWaitNobody(t *testing.T) {
 
 // TestWaitRestores writes a turn again that the store has and somebody has deleted.
 func TestWaitRestores(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	h.put(t, 0, "muffin", turnText)
 	slot := h.slot(t, 0, "muffin")
@@ -237,6 +242,7 @@ func TestWaitRestores(t *testing.T) {
 }
 
 func TestWaitCanceled(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -251,6 +257,7 @@ func TestWaitCanceled(t *testing.T) {
 
 // TestAlike says which files are taken for a turn that is missing.
 func TestAlike(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		file  string
 		alike bool
@@ -306,6 +313,7 @@ func TestAlike(t *testing.T) {
 // TestAlikeElsewhere finds a turn below the root of another profile, and an old
 // round's file that was changed in this one; not one that is as it was.
 func TestAlikeElsewhere(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	h.write(t, "round-0/muffin.md", turnText, old)
 	h.write(t, "round-0/scone.md", turnText, old)
@@ -337,6 +345,7 @@ func TestAlikeElsewhere(t *testing.T) {
 
 // TestStrangers names files of agents that nobody has launched.
 func TestStrangers(t *testing.T) {
+	t.Parallel()
 	h := newDebate(t, layout.Claude())
 	file := h.write(t, "round-0/croissant.md", turnText, old)
 	h.write(t, "round-0/scone.md", turnText, old)
@@ -354,11 +363,20 @@ func TestStrangers(t *testing.T) {
 // when it was seen the same for 2 s.
 func TestFutureFile(t *testing.T) {
 	t.Parallel()
-	h := newDebate(t, layout.Claude())
+	var c clock
+	h := newDebateAt(t, layout.Claude(), &c)
 	h.write(t, "round-0/muffin.md", turnText, -time.Hour)
-	begun := time.Now()
-	got, err := h.Wait(t.Context(), h.key, WaitRequest{Agents: []string{"muffin"}, Limit: time.Minute})
-	if err != nil || len(got) != 1 || got[0].State != stateTurn || time.Since(begun) < materialize.StillFor {
-		t.Errorf("after %v: %+v, %v", time.Since(begun), got, err)
+	h.write(t, "round-0/muffin.txt", "what looks like the turn shows that the wait has looked\n", old)
+	isSeen := false
+	got, err := h.Wait(t.Context(), h.key, WaitRequest{
+		Agents: []string{"muffin"}, Limit: time.Minute, Alike: func(Slot,
+			string) {
+			isSeen = true
+			c.pass(materialize.StillFor)
+			h.write(t, "round-0/scone.md", "wakes the wait\n", old)
+		},
+	})
+	if err != nil || len(got) != 1 || got[0].State != stateTurn || !isSeen {
+		t.Errorf("looked at before: %t; %+v, %v", isSeen, got, err)
 	}
 }

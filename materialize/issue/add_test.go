@@ -15,6 +15,7 @@ import (
 )
 
 func TestAdd(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	got := f.mustAdd(t, Draft{
 		Summary: "Limit\nuploads", Type: "Security", Priority: "HIGH", Source: "user", Loop: "2", Complexity: "easy",
@@ -41,6 +42,7 @@ func TestAdd(t *testing.T) {
 }
 
 func TestAddRefused(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	for _, c := range []struct {
 		draft Draft
@@ -68,6 +70,7 @@ func TestAddRefused(t *testing.T) {
 
 // TestIDs makes ids beside those that there are, were, or are in another file.
 func TestIDs(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	f.write(t, "# Issue Queue\n\n"+entry("ISSUE-20260302-007", "Status=pending")+entry("ISSUE-20260302-99999999999", "Status=pending")+
 		entry("ISSUE-20260301-050", "Status=pending"))
@@ -88,6 +91,7 @@ func TestIDs(t *testing.T) {
 
 // TestAddAtOnce has many goroutines add the same: with strict, one of them does.
 func TestAddAtOnce(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	var group sync.WaitGroup
 	var mu sync.Mutex
@@ -114,6 +118,7 @@ func TestAddAtOnce(t *testing.T) {
 }
 
 func TestMerge(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	id := f.mustAdd(t, Draft{Summary: "Limit uploads", Type: "bug", Priority: "low", Details: "First.", Criteria: []string{"a"}, Files: []string{"x.go"}}).ID
 	more := Draft{
@@ -145,6 +150,7 @@ func TestMerge(t *testing.T) {
 }
 
 func TestEdit(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	hand := "# Issue Queue\r\n\r\n### ISSUE-1\r\n\r\n- **Status**: pending\r\n- **Type**:   bug\r\n- **Priority**: low\r\n- **Odd**: kept\r\n\r\n**Summary:** s\r\n\r\nfree text\r\n"
 	f.write(t, hand)
@@ -163,6 +169,7 @@ func TestEdit(t *testing.T) {
 }
 
 func TestDraftCheck(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	if err := (Draft{Summary: "s", Type: "bug"}).Check(f.fields); err != nil {
 		t.Errorf("a whole draft: %v", err)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestClaimRows(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("orchestrator")} {
 		f := queueOf(t, profile)
 		id := f.mustAdd(t, Draft{Summary: "s", Type: "bug"}).ID
@@ -31,6 +32,7 @@ func TestClaimRows(t *testing.T) {
 }
 
 func TestClaimHolds(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		action Action
@@ -73,6 +75,7 @@ func TestClaimHolds(t *testing.T) {
 // TestLeaseNeverLonger claims again after the clock has gone back: the lease
 // counts from the new time.
 func TestLeaseNeverLonger(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	id := f.mustAdd(t, Draft{Summary: "s", Type: "bug"}).ID
 	f.mustDo(t, claim, id, Change{Agent: "a"})
@@ -84,6 +87,7 @@ func TestLeaseNeverLonger(t *testing.T) {
 }
 
 func TestHandClaims(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	f.write(t, "# Issue Queue\n\n"+
 		entry("ISSUE-20260301-001", "Status=pending", "Type=bug", "Assignee=agent-7")+
@@ -112,6 +116,7 @@ func TestHandClaims(t *testing.T) {
 }
 
 func TestClaimNeedsAgent(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	id := f.mustAdd(t, Draft{Summary: "s", Type: "bug"}).ID
 	_, err := f.Do(t.Context(), claim, id, Change{})

@@ -11,6 +11,7 @@ import (
 // TestNewField adds a line to a copy of the table of an issue's fields: the field is
 // written, read, set, checked, and lists are filtered by it.
 func TestNewField(t *testing.T) {
+	t.Parallel()
 	fields := layout.IssueFields().With(layout.Field[layout.Issue]{
 		Name: "Severity", Values: []string{"minor", "major"}, Fact: "severity", Filter: true,
 		Flag: "severity", Default: "minor",

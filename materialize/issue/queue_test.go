@@ -41,6 +41,7 @@ func numbers(all []Issue) string {
 }
 
 func TestListOrder(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	f.write(t, mixed())
 	f.sync(t)
@@ -65,6 +66,7 @@ func TestListOrder(t *testing.T) {
 
 // TestNextClaims takes all issues, one after another.
 func TestNextClaims(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	f.write(t, mixed())
 	var got []Issue
@@ -95,6 +97,7 @@ func TestNextClaims(t *testing.T) {
 }
 
 func TestClaimAtOnce(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	for n := range 8 {
 		f.mustAdd(t, Draft{Summary: fmt.Sprint("issue ", n), Type: "bug"})
@@ -124,6 +127,7 @@ func TestClaimAtOnce(t *testing.T) {
 
 // TestTwoFiles has queues of two profiles in one workspace.
 func TestTwoFiles(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	other := filepath.Join(f.work.Root, ".orchestrator", "issue_queue.md")
 	if err := os.MkdirAll(filepath.Dir(other), 0o777); err != nil {
@@ -155,6 +159,7 @@ func TestTwoFiles(t *testing.T) {
 // TestBrokenFile keeps every byte of a file that has hardly a sound line, and says
 // what is wrong.
 func TestBrokenFile(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	broken := "intro\n\n" + entry("ISSUE-20260301-001", "Status=pending|x|y", "Type=bug") +
 		"### ISSUE-20260301-001\n\nagain, with a used id\n\n### ISSUE-20260301-002\n| Status\n|-\nno table\n```\nnever closed\n\n### ISSUE-20260301-003\n"
@@ -185,6 +190,7 @@ func TestBrokenFile(t *testing.T) {
 }
 
 func TestNotFound(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	f.mustAdd(t, Draft{Summary: "s", Type: "bug"})
 	for _, id := range []string{"", "x", "ISSUE-20260302-002", "issue/", "../x", "a\nb", "~"} {
@@ -204,6 +210,7 @@ func TestNotFound(t *testing.T) {
 // TestHandEdits has an agent append by hand while commands run: the appended
 // entries and all changes must be there.
 func TestHandEdits(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	f.mustAdd(t, Draft{Summary: "first", Type: "bug"})
 	var group sync.WaitGroup

@@ -18,6 +18,7 @@ func shares(like []Likeness) string {
 }
 
 func TestLikely(t *testing.T) {
+	t.Parallel()
 	old := Draft{Summary: "The upload handler has no size limit", Type: "security", Files: []string{"src/upload/handler.go", "docs/"}}
 	for _, c := range []struct {
 		name  string

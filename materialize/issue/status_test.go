@@ -15,6 +15,7 @@ import (
 
 // TestTransitionTable compares docs/issues.md with the code.
 func TestTransitionTable(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "issues.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +41,7 @@ func TestTransitionTable(t *testing.T) {
 
 // TestTransitions tries each action from each status.
 func TestTransitions(t *testing.T) {
+	t.Parallel()
 	for _, tr := range transitions() {
 		for _, from := range append(statuses(), "blocked") {
 			t.Run(fmt.Sprintf("%s from %s", tr.Action, from), func(t *testing.T) {
@@ -67,6 +69,7 @@ func TestTransitions(t *testing.T) {
 }
 
 func TestDuplicateOf(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	var ids []string
 	for range 3 {

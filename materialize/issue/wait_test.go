@@ -25,6 +25,7 @@ func waitFor(t *testing.T, f *fixture, from uint64, do func()) ([]Issue, error) 
 }
 
 func TestWait(t *testing.T) {
+	t.Parallel()
 	add := func(t *testing.T, f *fixture, _ string) { f.mustAdd(t, Draft{Summary: "new", Type: "bug"}) }
 	for _, c := range []struct {
 		name string
@@ -61,6 +62,7 @@ func TestWait(t *testing.T) {
 }
 
 func TestWaitEnds(t *testing.T) {
+	t.Parallel()
 	f := newQueue(t)
 	f.mustAdd(t, Draft{Summary: "old", Type: "bug"})
 	from, err := query.Position(t.Context(), f.work.Store)

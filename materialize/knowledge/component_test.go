@@ -15,6 +15,7 @@ import (
 )
 
 func TestTouch(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("orchestrator")} {
 		f := newFixture(t, profile, nil)
 		for _, c := range []struct {
@@ -49,6 +50,7 @@ func TestTouch(t *testing.T) {
 }
 
 func TestTouchRefused(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, layout.Claude(), nil)
 	for _, touch := range []knowledge.Touch{{Name: " ` "}, {Name: "/"}, {Name: "a", Notes: strings.Repeat("n", 2000)}} {
 		if _, err := f.Touch(t.Context(), touch); err == nil {
@@ -60,6 +62,7 @@ func TestTouchRefused(t *testing.T) {
 // TestTouchAllRefused touches a component beside one that cannot be touched:
 // neither is.
 func TestTouchAllRefused(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, layout.Claude(), nil)
 	rows, err := f.Touch(t.Context(), knowledge.Touch{Name: "a", Modified: "001"}, knowledge.Touch{Name: ""})
 	if err == nil || len(rows) > 0 {
@@ -71,6 +74,7 @@ func TestTouchAllRefused(t *testing.T) {
 }
 
 func TestTouchAtOnce(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, layout.Claude(), nil)
 	var group sync.WaitGroup
 	for i := range 10 {
@@ -94,6 +98,7 @@ func TestTouchAtOnce(t *testing.T) {
 }
 
 func TestRankRows(t *testing.T) {
+	t.Parallel()
 	var rows []knowledge.Row
 	for _, c := range []layout.Component{
 		{Name: "src/auth/", Notes: "JWT middleware"}, {Name: "src/api/*.go", Notes: "user endpoints"}, {Name: "web/**", Notes: "forms"},

@@ -41,6 +41,7 @@ func (f *fixture) part(t testing.TB, request query.PartRequest) query.Part {
 }
 
 func TestWriteGraph(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, layout.Claude(), map[string]string{".claude/knowledge_graph.md": hostileGraph})
 	part := f.part(t, query.PartRequest{})
 	for _, format := range knowledge.Formats() {

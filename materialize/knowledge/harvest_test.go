@@ -61,6 +61,7 @@ func (f *fixture) harvest(t *testing.T, task string) (h *knowledge.Harvest, line
 }
 
 func TestHarvest(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("orchestrator")} {
 		f := newFixture(t, profile, map[string]string{
 			profile.Root + "/journal/task-003.md": tableJournal,
@@ -98,6 +99,7 @@ func TestHarvest(t *testing.T) {
 // TestHarvestAgain holds that what was harvested stays known though it was edited,
 // superseded or touched since.
 func TestHarvestAgain(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, layout.Claude(), map[string]string{".claude/journal/task-003.md": yamlJournal})
 	h, got := f.harvest(t, "task-003")
 	want := []string{
@@ -134,6 +136,7 @@ func TestHarvestAgain(t *testing.T) {
 }
 
 func TestHarvestNothing(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, layout.Claude(), map[string]string{
 		".claude/journal/task-001.md": "# Task: x\n\n## Metadata\n- Status: in_progress\n",
 		".claude/journal/task-002.md": "# Task: x\n\n## Handoff\n\n| Field | Value |\n|---|---|\n| Outcome | completed |\n| Patterns Discovered | None |\n",

@@ -85,6 +85,7 @@ func (f *fixture) text(t testing.TB, file string) string {
 func nameOf(id string) record.Name { return record.Name{Kind: record.KindKnowledge, ID: id} }
 
 func TestAdd(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("orchestrator")} {
 		f := newFixture(t, profile, nil)
 		f.mustAdd(t, knowledge.Draft{
@@ -102,6 +103,7 @@ func TestAdd(t *testing.T) {
 }
 
 func TestAddRefused(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, layout.Claude(), nil)
 	for _, c := range []struct {
 		draft knowledge.Draft
@@ -127,6 +129,7 @@ func TestAddRefused(t *testing.T) {
 
 // TestAddBroken holds that nothing is added to a file that cannot be read.
 func TestAddBroken(t *testing.T) {
+	t.Parallel()
 	for file, text := range map[string]string{
 		".claude/lessons/broken.md":    "<<<<<<< a\n### x\n**Lesson:** y\n=======\n>>>>>>> b\n",
 		".claude/knowledge_graph.json": "{broken",
@@ -142,6 +145,7 @@ func TestAddBroken(t *testing.T) {
 // TestForms adds to, edits and links entries in each form, and reads back what it
 // wrote.
 func TestForms(t *testing.T) {
+	t.Parallel()
 	for _, into := range []string{".claude/knowledge_graph.md", ".claude/knowledge_graph.json", ".claude/lessons/go.md"} {
 		f := newFixture(t, layout.Claude(), nil)
 		long := "A sentence that goes on and on, so that no summary of a hundred characters holds all that it has to say of it."
@@ -187,6 +191,7 @@ func TestForms(t *testing.T) {
 }
 
 func TestLink(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, layout.Claude(), nil)
 	for range 3 {
 		f.mustAdd(t, knowledge.Draft{Type: "pattern", Content: "c"})
@@ -238,6 +243,7 @@ func TestLink(t *testing.T) {
 }
 
 func TestSimilar(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, layout.Claude(), nil)
 	f.mustAdd(t, knowledge.Draft{Type: "pattern", Tags: []string{"redis"}, Content: "Set MaxRetries to -1 on clients of Redis with a deadline"})
 	f.mustAdd(t, knowledge.Draft{Type: "pattern", Content: "Rename files after they were synced"})
@@ -259,6 +265,7 @@ func TestSimilar(t *testing.T) {
 // TestAddAtOnce adds from many goroutines to a file that an agent has begun by
 // hand; an id that was removed is not given again.
 func TestAddAtOnce(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, layout.Claude(), map[string]string{".claude/knowledge_graph.md": "# K\n\n## Patterns\n\n### pattern-007\n- Type: pattern\n- Content: by hand\n"})
 	var group sync.WaitGroup
 	ids := make([]string, 10)
@@ -290,6 +297,7 @@ func TestAddAtOnce(t *testing.T) {
 // TestProblems reads what is wrong with a file: nothing is with one that is not
 // there, or holds no entries.
 func TestProblems(t *testing.T) {
+	t.Parallel()
 	const entry = "### pattern-001\n- Type: pattern\n- Content: c\n"
 	f := newFixture(t, layout.Claude(), map[string]string{".claude/knowledge_graph.md": entry + "\n" + entry, "a.md": entry})
 	problems := f.Problems(".claude/knowledge_graph.md")

@@ -23,6 +23,7 @@ import (
 
 // TestOwnFont sets plain text in the user's font, and what that lacks in DejaVu.
 func TestOwnFont(t *testing.T) {
+	t.Parallel()
 	f, report := render(t, "plain **bold** `code` ☑", pdf.Options{Font: dejavuserif.TTF})
 	got := map[string]string{}
 	for _, r := range f.pages[0].runs {
@@ -41,6 +42,7 @@ func TestOwnFont(t *testing.T) {
 }
 
 func TestUnusableFonts(t *testing.T) {
+	t.Parallel()
 	without := func(table string) []byte {
 		data := bytes.Clone(dejavusansmono.TTF)
 		at := bytes.Index(data, []byte(table))
@@ -104,6 +106,7 @@ func TestDamagedFonts(t *testing.T) {
 
 // TestFaces holds the packed faces against the module that they are from.
 func TestFaces(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string][]byte{
 		"": dejavusans.TTF, "-Bold": dejavusansbold.TTF, "-Oblique": dejavusansoblique.TTF, "-BoldOblique": dejavusansboldoblique.TTF,
 		"Mono": dejavusansmono.TTF, "Mono-Bold": dejavusansmonobold.TTF,

@@ -69,6 +69,7 @@ func TestHostile(t *testing.T) {
 // TestShownAsItStands makes sure that a block that is not parsed loses nothing, and
 // that what surrounds it is.
 func TestShownAsItStands(t *testing.T) {
+	t.Parallel()
 	f, _ := render(t, "*before*\n\n"+strings.Repeat("[a](", 8_000)+"the end\n\n*after*", pdf.Options{})
 	text := words(f.text(0))
 	if n := strings.Count(strings.ReplaceAll(text, " ", ""), "[a]("); n < 7_900 || !strings.HasPrefix(text, "before") || !strings.Contains(text, "theend after") && !strings.Contains(text, "the end after") {

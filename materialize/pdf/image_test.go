@@ -116,6 +116,7 @@ func TestDamagedImages(t *testing.T) {
 
 // TestHugeImage claims more pixels than memory has.
 func TestHugeImage(t *testing.T) {
+	t.Parallel()
 	data, err := testImage("test.png")
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ func TestMain(m *testing.M) {
 
 // TestText renders small sources and looks for texts in the order of the page.
 func TestText(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, source, want string
 	}{
@@ -65,6 +66,7 @@ func TestText(t *testing.T) {
 }
 
 func TestTitleBlock(t *testing.T) {
+	t.Parallel()
 	matter := "---\ntitle: \"Front: Matter\"\nauthors:\n  - name: Ada\n  - Bob\ndate: 2026-03-02\n---\n"
 	tests := []struct {
 		name, source string
@@ -122,6 +124,7 @@ func TestSameBytes(t *testing.T) {
 }
 
 func TestMetadata(t *testing.T) {
+	t.Parallel()
 	f, _ := render(t, "---\ntitle: Ünï (x)\nauthor: Ada\n---\nx", pdf.Options{Date: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)})
 	info := f.dict(len(f.objects) - 1)
 	if !strings.Contains(info, "/CreationDate (D:20260302000000)") || !strings.Contains(info, "/ModDate (D:20260302000000)") {
@@ -135,6 +138,7 @@ func TestMetadata(t *testing.T) {
 
 // TestFonts makes sure that all faces are embedded, and only as subsets.
 func TestFonts(t *testing.T) {
+	t.Parallel()
 	f, _ := render(t, "a *b* **c** ***d*** `e` **`f`**", pdf.Options{})
 	if len(f.fonts) != 6 {
 		t.Errorf("%d fonts, want 6", len(f.fonts))
@@ -150,6 +154,7 @@ func TestFonts(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name   string
 		source []byte
@@ -168,6 +173,7 @@ func TestLimits(t *testing.T) {
 
 // TestPages lets long blocks run over many pages.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, source string
 		pages        int // at least
@@ -197,6 +203,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
+	t.Parallel()
 	source := "![a](http://example.org/x.png) ![b](data:image/png;base64,xx) ![c](gone.png) ![d](broken.png) ![e](x.svg) 日🚀 [9]\n\n" +
 		"## References\n\n[1] x\n"
 	_, report := render(t, source, pdf.Options{Image: testImage})

@@ -13,6 +13,7 @@ import (
 )
 
 func TestNumbering(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, source string
 		want         []string
@@ -57,6 +58,7 @@ func TestNumbering(t *testing.T) {
 // TestContents compares the numbers of the table of contents with the pages, and
 // follows its links.
 func TestContents(t *testing.T) {
+	t.Parallel()
 	var source strings.Builder
 	source.WriteString("# T\n\n")
 	for i := range 30 {
@@ -105,6 +107,7 @@ func TestContents(t *testing.T) {
 }
 
 func TestNoContents(t *testing.T) {
+	t.Parallel()
 	f, _ := render(t, "# T\n\n## A\n\n## B\n", pdf.Options{})
 	if text := f.text(0); strings.Contains(text, "Contents") {
 		t.Errorf("two headings have a table of contents: %q", text)
@@ -140,6 +143,7 @@ func linked(f *readFile) map[string]string {
 }
 
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, source string
 		want         map[string]string // from text to address, or to the first text there
@@ -175,6 +179,7 @@ func TestLinks(t *testing.T) {
 
 // TestSeveralLists joins two documents, each with its own references.
 func TestSeveralLists(t *testing.T) {
+	t.Parallel()
 	part := "# Part %[1]s\n\ncites [1]\n\n" + strings.Repeat("word ", 900) + "\n\n## References\n\n[1] entry %[1]s\n\n"
 	f, _ := render(t, fmt.Sprintf(part, "A")+fmt.Sprintf(part, "B"), pdf.Options{Title: "T"})
 	var leads []string
@@ -193,6 +198,7 @@ func TestSeveralLists(t *testing.T) {
 }
 
 func TestFootnotes(t *testing.T) {
+	t.Parallel()
 	f, _ := render(t, "a[^x] b[^y] c[^x]\n\n[^x]: first\n[^y]: second\n", pdf.Options{})
 	if got, want := words(f.text(0)), "a 1 b 2 c 1 1 first 2 second 1 / 1"; got != want {
 		t.Errorf("footnotes show %q, want %q", got, want)
@@ -204,6 +210,7 @@ func TestFootnotes(t *testing.T) {
 
 // TestTables lays out tables of every kind within the page.
 func TestTables(t *testing.T) {
+	t.Parallel()
 	row := func(n int, text string) string { return "|" + strings.Repeat(text+"|", n) + "\n" }
 	tests := []struct{ name, source string }{
 		{"wide", row(3, "h") + row(3, "-") + row(3, strings.Repeat("word ", 60))},
@@ -225,6 +232,7 @@ func TestTables(t *testing.T) {
 }
 
 func TestTableAlignment(t *testing.T) {
+	t.Parallel()
 	f, _ := render(t, "|Left heading|Right heading|Middle heading|\n|:--|--:|:-:|\n|a|b|c|\n", pdf.Options{})
 	at := map[string]run{}
 	for _, r := range f.pages[0].runs {
@@ -243,6 +251,7 @@ func TestTableAlignment(t *testing.T) {
 }
 
 func TestTableHeaderOnEachPage(t *testing.T) {
+	t.Parallel()
 	var source strings.Builder
 	source.WriteString("|Heading one|Heading two|\n|-|-|\n")
 	for i := range 200 {

@@ -19,6 +19,7 @@ import (
 // TestBudget counts the seed's steps: parallel calls of one agent are one, a
 // combine returns a path.
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	d := deskIn(t, materialize.Settings{Home: t.TempDir()}, ticking())
 	reference := 0 // tokens
 	put := func(call, agent string, words int) {
@@ -95,6 +96,7 @@ func promised(t *testing.T, name string) float64 {
 // TestReferenceSize holds what a reference costs beyond its preview, while the path
 // is no longer than 150 bytes.
 func TestReferenceSize(t *testing.T) {
+	t.Parallel()
 	for _, length := range []int{60, 150} {
 		file := filepath.Join("/", strings.Repeat("d", length-len("/.md/0123456789abcdef.md")), "0123456789abcdef.md")
 		for len(file) < length {

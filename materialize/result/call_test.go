@@ -24,6 +24,7 @@ func isMalformed(err error) bool {
 
 // TestPutAgain makes the same call again: the reference stays the same.
 func TestPutAgain(t *testing.T) {
+	t.Parallel()
 	text := "# Title\n\nThe first paragraph of the result.\n"
 	tests := []struct {
 		what    string
@@ -128,6 +129,7 @@ func (b *brokenReader) Read(p []byte) (int, error) {
 var _ io.Reader = (*brokenReader)(nil)
 
 func TestPutBroken(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int{0, 10, 3 << 20} {
 		d := newDesk(t)
 		c := result.Call{Conversation: "c1", ID: "k1", Tags: []string{"a"}}
@@ -139,6 +141,7 @@ func TestPutBroken(t *testing.T) {
 }
 
 func TestMalformedCalls(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	for _, c := range []result.Call{
 		{ID: "k1"}, {Conversation: "a/b"}, {Conversation: "c1", ID: "a/b"}, {Conversation: `a\b`, ID: "k"},
@@ -160,6 +163,7 @@ func TestMalformedCalls(t *testing.T) {
 // TestPutWithoutText previews what has nothing to read by what it is, whatever its
 // size.
 func TestPutWithoutText(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		what, text, want string
 	}{
@@ -184,6 +188,7 @@ func TestPutWithoutText(t *testing.T) {
 // TestPutIDs refuses ids that would be lost from the record or wrong in the
 // reference, and takes all others.
 func TestPutIDs(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		call result.Call
 		want string // of the error; "": none
@@ -222,6 +227,7 @@ func TestPutIDs(t *testing.T) {
 // TestPutAgainAtOnce makes the same call many times at once, each with a tag of its
 // own: none is lost.
 func TestPutAgainAtOnce(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	put := func(tags ...string) error {
 		c := result.Call{Conversation: "c1", ID: "k1", Tags: tags}

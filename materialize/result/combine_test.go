@@ -128,6 +128,7 @@ func filledDesk(t testing.TB) (d *desk, refs map[string]record.Ref) {
 }
 
 func TestCombine(t *testing.T) {
+	t.Parallel()
 	d, refs := filledDesk(t)
 	mirrored := ".claude/agent_tool_results/c1/a.md"
 	tests := []struct {
@@ -175,6 +176,7 @@ func TestCombine(t *testing.T) {
 
 // TestCombineConversation checks whose result a combined text is.
 func TestCombineConversation(t *testing.T) {
+	t.Parallel()
 	d, _ := filledDesk(t)
 	tests := []struct {
 		call   result.Call
@@ -200,6 +202,7 @@ func TestCombineConversation(t *testing.T) {
 // TestCombineAgain checks that the same texts give the same result, and others
 // another.
 func TestCombineAgain(t *testing.T) {
+	t.Parallel()
 	d, _ := filledDesk(t)
 	base := result.CombineRequest{Inputs: []string{"result/c1/a", "in/2.txt"}, Separator: "\n"}
 	first := d.mustCombine(base)
@@ -237,6 +240,7 @@ func TestCombineAgain(t *testing.T) {
 }
 
 func TestCombineUnreadable(t *testing.T) {
+	t.Parallel()
 	d, _ := filledDesk(t)
 	before := d.results()
 	unreadable := []string{"missing.txt", "in", "in/*.gz", "result/c1/zzz", "in/2.txt/below", "note/[", "thing/x", ""}
@@ -285,6 +289,7 @@ func TestCombineUnreadable(t *testing.T) {
 
 // TestCombineDiffering combines a result whose file was changed: the stored text counts.
 func TestCombineDiffering(t *testing.T) {
+	t.Parallel()
 	d, _ := filledDesk(t)
 	d.file(".claude/agent_tool_results/c1/a.md", "altered")
 	combined := d.mustCombine(result.CombineRequest{Inputs: []string{".claude/agent_tool_results/c1/a.md", "result/c1/a"}, Separator: "|"})
@@ -294,6 +299,7 @@ func TestCombineDiffering(t *testing.T) {
 }
 
 func TestCombineOutsideRoot(t *testing.T) {
+	t.Parallel()
 	d := deskIn(t, materialize.Settings{Home: t.TempDir(), Profile: profileOf("seed")}, time.Now)
 	stored := d.put("c1/a", "scout", "outside")
 	combined := d.mustCombine(result.CombineRequest{Inputs: []string{stored.File}})
@@ -303,6 +309,7 @@ func TestCombineOutsideRoot(t *testing.T) {
 }
 
 func TestCombineAggregate(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	queue := "# Issues\n\n### ISSUE-20260302-001\n\n- **Status**: pending\n\n**Summary:** Something\n\n---\n"
 	d.file(".claude/issue_queue.md", queue)
@@ -318,6 +325,7 @@ func TestCombineAggregate(t *testing.T) {
 }
 
 func TestCombineOutput(t *testing.T) {
+	t.Parallel()
 	d, _ := filledDesk(t)
 	d.file("out/same.txt", "c1/a.")
 	d.file("out/other.txt", "other")
@@ -385,6 +393,7 @@ func TestCombineOutput(t *testing.T) {
 // TestCombineDamaged makes sure that nothing is stored if an input is not what it
 // was when it is its turn.
 func TestCombineDamaged(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	at := materialize.Location{Store: filepath.Join(dir, ".filebus"), Main: dir, Root: dir}
 	w, err := materialize.Create(t.Context(), at, materialize.Settings{}, store.Options{})
@@ -422,6 +431,7 @@ func large() string {
 }
 
 func TestCombineCancelled(t *testing.T) {
+	t.Parallel()
 	d, _ := filledDesk(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -458,6 +468,7 @@ func TestCombineMany(t *testing.T) {
 }
 
 func TestParseSeparator(t *testing.T) {
+	t.Parallel()
 	for typed, want := range map[string]string{
 		``: "", `\n\n`: "\n\n", `\n---\n`: "\n---\n", `\t`: "\t", `\r\n`: "\r\n", `\\n`: `\n`, `\\\n`: "\\\n", `\d`: `\d`, `\`: `\`, "\n": "\n",
 	} {
@@ -481,6 +492,7 @@ func (c watchedContext) Err() error {
 // TestCombineChanging changes a file after it was looked at: once there is a
 // temporary file to write to.
 func TestCombineChanging(t *testing.T) {
+	t.Parallel()
 	for _, change := range []string{"longer text", "t", "", "txet"} {
 		d := newDesk(t)
 		file := d.file("a.txt", "text")

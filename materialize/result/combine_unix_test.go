@@ -13,6 +13,7 @@ import (
 
 // TestCombineNoFile gives a combine what would make it wait, or cannot be read.
 func TestCombineNoFile(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.file("a.txt", "a")
 	if err := syscall.Mkfifo(filepath.Join(d.Root, "pipe"), 0o666); err != nil {

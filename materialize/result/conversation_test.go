@@ -60,6 +60,7 @@ func names(page []result.Conversation) []string {
 }
 
 func TestConversations(t *testing.T) {
+	t.Parallel()
 	d := talkingDesk(t)
 	_, calls, err := result.Calls(t.Context(), d.Workspace, d.read, "c2")
 	if err != nil || len(calls) != 1 {
@@ -104,6 +105,7 @@ func TestConversations(t *testing.T) {
 }
 
 func TestCalls(t *testing.T) {
+	t.Parallel()
 	d := talkingDesk(t)
 	first := record.Name{Kind: record.KindResult, ID: "c1/first"}
 	if _, err := d.Tag(t.Context(), first, []string{"read"}, nil); err != nil { // it stays the first
@@ -142,6 +144,7 @@ func TestCalls(t *testing.T) {
 // TestConversationTimes tells the same times of a conversation whether it is listed
 // or shown, also after a tag has made a new version.
 func TestConversationTimes(t *testing.T) {
+	t.Parallel()
 	d := talkingDesk(t)
 	if _, err := d.Tag(t.Context(), record.Name{Kind: record.KindResult, ID: "c1/first"}, []string{"read"}, nil); err != nil {
 		t.Fatal(err)
@@ -161,6 +164,7 @@ func TestConversationTimes(t *testing.T) {
 }
 
 func TestUnknownConversation(t *testing.T) {
+	t.Parallel()
 	d := talkingDesk(t)
 	d.put("review-article/k1", "editor", "x")
 	tests := []struct {

@@ -35,6 +35,7 @@ func sourceVersion(t *testing.T, w *materialize.Workspace, text string) *store.V
 }
 
 func TestPutDocument(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	source := sourceVersion(t, w, "# Of caches\n\nThey keep things.\n")
 	d := result.Document{Source: source, Markdown: []byte("# Of caches\n\nThey keep things.\n"), Title: "Caches", PDF: []byte("%PDF-1.3 x")}
@@ -60,6 +61,7 @@ func TestPutDocument(t *testing.T) {
 
 // TestPutDocumentAgain tells what is the same document from what is another.
 func TestPutDocumentAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	source, other := sourceVersion(t, w, "one"), sourceVersion(t, w, "two")
 	d := result.Document{Source: source, Markdown: []byte("one"), PDF: []byte("%PDF one")}
@@ -95,6 +97,7 @@ func TestPutDocumentAgain(t *testing.T) {
 // TestPutDocumentTagged makes a document again that has got tags: it is the same
 // result, with its preview.
 func TestPutDocumentTagged(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	d := result.Document{Source: sourceVersion(t, w, "one"), Markdown: []byte("one"), PDF: []byte("%PDF one")}
 	first := mustPutDocument(t, w, result.Call{}, d)
@@ -115,6 +118,7 @@ func TestPutDocumentTagged(t *testing.T) {
 // TestPutDocumentConversation takes a new conversation where the source's cannot
 // be that of a result.
 func TestPutDocumentConversation(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	source := sourceVersion(t, w, "one")
 	for _, conversation := range []string{"a/b", ".git", strings.Repeat("x", 250)} {
@@ -129,6 +133,7 @@ func TestPutDocumentConversation(t *testing.T) {
 }
 
 func TestPutDocumentRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	for _, c := range []result.Call{{ID: "x"}, {Conversation: "a/b"}, {Conversation: "c", ID: "a/b"}, {Conversation: ".git", ID: "x"}} {
 		if stored, err := result.PutDocument(t.Context(), w, query.New(w.Store, query.Options{}), c, result.Document{PDF: []byte("%PDF")}); err == nil {

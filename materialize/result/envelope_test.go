@@ -16,6 +16,7 @@ import (
 
 // TestPlain puts what terminals, editors and shells have made of a text.
 func TestPlain(t *testing.T) {
+	t.Parallel()
 	osc := "\x1b]8;;https://example.org\x1b\\the page\x1b]8;;\x1b\\"
 	tests := []struct{ name, text, want string }{
 		{"colours", "\x1b[32;1mok\x1b[0m  see " + osc + "\r\nb\r\n", "ok  see the page\r\nb\r\n"},
@@ -79,6 +80,10 @@ func largeText() (text, plain string) {
 // TestLarge takes envelopes off, and what only a terminal understands, that are never in memory:
 // of a file, and of a pipe.
 func TestLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, much work")
+	}
+	t.Parallel()
 	w := newWorkspace(t)
 	stream, err := io.ReadAll(largeStream())
 	if err != nil {

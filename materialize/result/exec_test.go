@@ -295,6 +295,7 @@ func TestExecEnvironment(t *testing.T) {
 
 // TestExecSchema checks an output against a schema that it does not fit.
 func TestExecSchema(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	schema, err := result.ParseSchema("s.json", []byte(`{"type":"object","properties":{"a":{"type":"string"}}}`))
 	if err != nil {
@@ -319,6 +320,7 @@ func TestExecSchema(t *testing.T) {
 
 // TestExecRefused runs nothing and leaves nothing.
 func TestExecRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	mustExec(t, w, result.Call{Conversation: "c1", ID: "taken"}, command("print", "x", "0"))
 	plain := filepath.Join(t.TempDir(), "plain")
@@ -362,6 +364,7 @@ func TestExecRefused(t *testing.T) {
 }
 
 func TestStartError(t *testing.T) {
+	t.Parallel()
 	plain := filepath.Join(t.TempDir(), "plain")
 	if err := os.WriteFile(plain, []byte("no program"), 0o666); err != nil {
 		t.Fatal(err)
@@ -410,6 +413,7 @@ func resultNames(t testing.TB, w *materialize.Workspace) []string {
 }
 
 func TestExecTee(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	var seen bytes.Buffer
 	c := command("bytes", "300000")
@@ -430,6 +434,7 @@ type failingWriter struct{}
 func (failingWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 func TestExecTimeout(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	never := filepath.Join(t.TempDir(), "never")
 	c := command("wait", never)
@@ -481,6 +486,7 @@ func TestExecParallel(t *testing.T) {
 // TestExecLateCollision stores another text under the ids of a command while it
 // runs: both are kept.
 func TestExecLateCollision(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"first\nlast\n", "another"} {
 		w := newWorkspace(t)
 		whileRunning(t, w, func() {
@@ -544,6 +550,7 @@ func waitForOutput(t *testing.T, w *materialize.Workspace, text string) {
 
 // TestExecBusyStore cannot store an output, which must wait until it can be.
 func TestExecBusyStore(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	hasty, err := materialize.Open(w.Location, w.Settings, store.Options{Wait: 50 * time.Millisecond})
 	if err != nil {
@@ -586,6 +593,7 @@ func mustRecover(t *testing.T, w *materialize.Workspace) *result.Stored {
 
 // TestExecCancelled ends the context while a command runs: nothing stops.
 func TestExecCancelled(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -101,6 +101,7 @@ func TestExecSignals(t *testing.T) {
 
 // TestExecForeground passes on only what a terminal does not send by itself.
 func TestExecForeground(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	signals := make(chan os.Signal, 2)
 	c := command("catch")
@@ -122,6 +123,7 @@ func TestExecForeground(t *testing.T) {
 
 // TestExecKill ends a command that does not hear that its time is over.
 func TestExecKill(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	c := command("stubborn")
 	c.Timeout, c.KillAfter = 300*time.Millisecond, 100*time.Millisecond
@@ -134,6 +136,7 @@ func TestExecKill(t *testing.T) {
 // TestExecFullDisk runs a command that cannot write all of its output: what it
 // wrote is stored.
 func TestExecFullDisk(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	run := mustExec(t, w, result.Call{}, command("limited"))
 	if got := len(textOf(t, run.Stored)); run.Status != "failed" || run.Exit != 1 || got != 4096 {
@@ -143,6 +146,7 @@ func TestExecFullDisk(t *testing.T) {
 
 // TestExecBackground leaves a process behind that keeps the output open.
 func TestExecBackground(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	file := filepath.Join(t.TempDir(), "go")
 	touch(t, file+".started")
@@ -170,6 +174,7 @@ func startExec(t *testing.T, w *materialize.Workspace, job ...string) *exec.Cmd 
 // TestRecoverKilled kills a process while its command runs. The command goes on,
 // and what it wrote is stored when it has ended.
 func TestRecoverKilled(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	file := filepath.Join(t.TempDir(), "go")
 	cmd := startExec(t, w, "wait", file)

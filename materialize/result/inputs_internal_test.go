@@ -17,6 +17,7 @@ import (
 // TestInputDestroyed destroys an input after it was found and before it is read:
 // the store is sound, so nobody may call it damaged.
 func TestInputDestroyed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	at := materialize.Location{Store: filepath.Join(dir, ".filebus"), Main: dir, Root: dir}
 	w, err := materialize.Create(t.Context(), at, materialize.Settings{}, store.Options{})

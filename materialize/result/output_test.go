@@ -15,6 +15,7 @@ import (
 )
 
 func TestWriteFile(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.file("out/same", "text")
 	d.file("out/other", "other")
@@ -49,6 +50,7 @@ func TestWriteFile(t *testing.T) {
 // TestWriteFileAtOnce writes one text to one file several times at once: nobody is
 // told that the file has another.
 func TestWriteFileAtOnce(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	for i := range 20 {
 		file := filepath.Join(d.Root, fmt.Sprintf("new-%d", i))
@@ -68,6 +70,7 @@ func TestWriteFileAtOnce(t *testing.T) {
 }
 
 func TestCheckPlace(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	d.file("docs/a.md", "text")
 	if err := os.Symlink(d.Location.Store, filepath.Join(d.Root, "link")); err != nil && runtime.GOOS != "windows" {

@@ -19,6 +19,7 @@ import (
 // TestOutsideRootTaken gives nothing to a store in a conversation whose folder is another
 // store's, and runs nothing for it.
 func TestOutsideRootTaken(t *testing.T) {
+	t.Parallel()
 	settings := materialize.Settings{Profile: profileOf("seed"), Home: t.TempDir()}
 	first, second := deskIn(t, settings, time.Now), deskIn(t, settings, time.Now)
 	first.put("c1/a", "scout", "first")
@@ -56,6 +57,7 @@ func TestOutsideRootTaken(t *testing.T) {
 
 // TestLongIDs refuses ids that no file can have before anything is stored.
 func TestLongIDs(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t)
 	long := strings.Repeat("x", 253)
 	for _, c := range []result.Call{

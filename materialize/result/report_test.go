@@ -14,6 +14,7 @@ import (
 // TestPutReport stores reports of one agent: what is new is a version, and what says the
 // same, or stands for it, is none.
 func TestPutReport(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	call := result.Call{Conversation: "s1", ID: "агент", Agent: "plan:Reviewer"}
 	var last *result.Stored
@@ -58,6 +59,7 @@ func TestPutReport(t *testing.T) {
 // TestSpooledReport leaves reports in the spool, beside files that are none: Recover stores
 // the first once, and leaves the others where they are.
 func TestSpooledReport(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	dir := w.Location.Store
 	call := result.Call{Conversation: "s1", ID: "a1", Attributes: map[string]string{"duration": "2s"}}

@@ -24,6 +24,7 @@ func parse(t testing.TB, text string) *result.Schema {
 const described = `a concise 2-3 sentence summary of the key findings and conclusions`
 
 func TestInject(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, schema, want string }{
 		{"list of fields", `[{"name": "path", "type": "string", "description": "of the file"}]`,
 			`[{"name": "path", "type": "string", "description": "of the file"}, {"name": "summary", "type": "string", "required": true, "description": "` + described + `"}]`},
@@ -96,6 +97,7 @@ func TestInject(t *testing.T) {
 }
 
 func TestParseSchemaErrors(t *testing.T) {
+	t.Parallel()
 	deep := strings.Repeat(`{"properties":{"a":`, 150) + "true" + strings.Repeat("}}", 150)
 	tests := []struct{ schema, want string }{
 		{"", "the text is empty"},
@@ -182,6 +184,7 @@ const (
 )
 
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, schema, output string
 		want                 []string
@@ -292,6 +295,7 @@ func mustJSON(v any) []byte {
 
 // TestPaths holds that the paths of problems are JSON pointers.
 func TestPaths(t *testing.T) {
+	t.Parallel()
 	s := parse(t, `{"properties": {"a/b": {"properties": {"c~d": {"type": "string"}}}}}`)
 	got := s.Check([]byte(`{"summary": "x", "a/b": {"c~d": 1}}`))
 	want := []result.Problem{{Path: "/a~1b/c~0d", Message: "Value is integer but should be string"}}
@@ -415,6 +419,7 @@ func TestSchemaWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
+	t.Parallel()
 	values, keys := []string{}, []string{}
 	for i := range 20_000 {
 		values, keys = append(values, fmt.Sprint(i)), append(keys, fmt.Sprintf(`"k%d": 1`, i))

@@ -17,6 +17,7 @@ func TestFindObject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, much work")
 	}
+	t.Parallel()
 	fence := "```"
 	tests := []struct{ name, output, object, problem string }{
 		{"whole", " {\"a\": 1}\n", `{"a": 1}`, ""},
@@ -52,6 +53,7 @@ func TestFindObject(t *testing.T) {
 }
 
 func TestPutStructured(t *testing.T) {
+	t.Parallel()
 	schema := parse(t, `[{"name": "path", "type": "string"}]`)
 	large := `{"path": "a", "summary": "Large.", "data": "` + strings.Repeat("x", 9<<20) + `"}`
 	tests := []struct {
@@ -102,6 +104,7 @@ func TestPutStructured(t *testing.T) {
 // TestPutStructuredFailedRead makes sure that an output which cannot be read to
 // its end is an error, and nothing is stored.
 func TestPutStructuredFailedRead(t *testing.T) {
+	t.Parallel()
 	w := newWorkspace(t)
 	broken := errors.New("the pipe broke")
 	call := result.Call{Structured: true, Conversation: "c", ID: "k"}

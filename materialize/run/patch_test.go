@@ -35,6 +35,7 @@ index 0..3
 
 // TestPatchLimit cuts a patch that is too large: its files stay named and counted.
 func TestPatchLimit(t *testing.T) {
+	t.Parallel()
 	whole := []layout.SnapshotChange{{Path: "a.txt", Status: "changed", Added: 1, Removed: 1}, {Path: "b c", Status: "added", Added: 3}}
 	cut := []layout.SnapshotChange{whole[0], whole[1]}
 	cut[1].Cut = true
@@ -63,6 +64,7 @@ func TestPatchLimit(t *testing.T) {
 
 // TestPatchOfManyFiles stays within its limit however many files there are.
 func TestPatchOfManyFiles(t *testing.T) {
+	t.Parallel()
 	p := &patch{limit: 10_000}
 	for i := range 2000 {
 		text := fmt.Sprintf("diff --git a/f%d b/f%d\nindex 1..2\n--- a/f%d\n+++ b/f%d\n@@ -1 +1 @@\n-a\n+%s\n", i, i, i, i, strings.Repeat("b", 200_000*(i%2)))
@@ -77,6 +79,7 @@ func TestPatchOfManyFiles(t *testing.T) {
 }
 
 func TestUnifiedDiff(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, a, b, want string }{
 		{"the same", "a\n", "a\n", ""},
 		{"from nothing", "", "a\n", "--- old\n+++ new\n@@ -0,0 +1,1 @@\n+a\n"},
@@ -96,6 +99,7 @@ func TestUnifiedDiff(t *testing.T) {
 // TestUnifiedDiffApplies gives differences of texts made at random to git, which
 // must make the second text of the first.
 func TestUnifiedDiffApplies(t *testing.T) {
+	t.Parallel()
 	git, err := exec.LookPath("git")
 	if err != nil {
 		t.Skip("there is no git program")

@@ -129,6 +129,7 @@ const wholeRun = `# Session State
 
 // TestRun plays a run in each profile.
 func TestRun(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("orchestrator"), layout.ProfileBelow("agents")} {
 		x := newBench(t, profile)
 		x.start(StartRequest{Focus: "security | speed", Loops: 3})
@@ -149,6 +150,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunRefusals(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	ctx := t.Context()
 	long := strings.Repeat("x", MaxField+1)
@@ -208,6 +210,7 @@ func wantTry(t *testing.T, what string, err error, hint string) {
 
 // TestSecondRun begins a run while another goes on, in both ways.
 func TestSecondRun(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	x.start(StartRequest{Focus: "speed", Loops: 4})
 	x.agent("a1", "", "completed", time.Second)
@@ -228,6 +231,7 @@ func TestSecondRun(t *testing.T) {
 // TestStatesByHand changes states that were written by hand, and finds what was
 // not asked about where it was.
 func TestStatesByHand(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	x.write(".claude/session_state.md", "\ufeffrun_id: r7 # mine\r\nloop: 1\r\nnote: keep me\r\nrunning_agents:\r\n  - id: b1\r\n    task: task-001\r\n    started: 08:59:00\r\n")
 	out, err := x.b.AgentDone(t.Context(), "b1", "completed")
@@ -246,6 +250,7 @@ func TestStatesByHand(t *testing.T) {
 }
 
 func TestLargeStates(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int{150_000, 10 << 20} {
 		x := newBench(t, layout.Claude())
 		x.start(StartRequest{})
@@ -261,6 +266,7 @@ func TestLargeStates(t *testing.T) {
 // TestRestoreState takes a state back from a loop and begins anew: the loops
 // that there were keep their snapshots.
 func TestRestoreState(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	x.start(StartRequest{Loops: 9})
 	x.agent("a1", "task-001", "completed", time.Second)
@@ -299,6 +305,7 @@ func TestRestoreState(t *testing.T) {
 }
 
 func TestSince(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 3, 2, 0, 10, 0, 0, time.UTC)
 	tests := []struct {
 		started string
@@ -322,6 +329,7 @@ func TestSince(t *testing.T) {
 // TestBudgetOfUnknownRun holds that the run that goes on is named in place of one that
 // nothing is stored of.
 func TestBudgetOfUnknownRun(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	_, err := x.b.BudgetOf(t.Context(), "nope")
 	wantTry(t, "a budget without any run", err, "filebus run show")

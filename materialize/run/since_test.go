@@ -73,6 +73,7 @@ func TestCommits(t *testing.T) {
 
 // TestCommitsWithoutRepository asks in folders that git knows nothing of.
 func TestCommitsWithoutRepository(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if got := Commits(t.Context(), dir, time.Time{}, []string{"a.go"}, os.Environ()); got != nil {
 		t.Errorf("Commits without a repository = %v; want none", got)

@@ -71,6 +71,7 @@ func statuses(m *layout.Manifest) (list []string) {
 // TestSnapshotGit takes snapshots of two loops of a repository with committed,
 // uncommitted and untracked files, and leaves the repository as it was.
 func TestSnapshotGit(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	x.git("init", "-q")
 	x.write("kept.txt", "1\n2\n3\n")
@@ -129,6 +130,7 @@ func TestSnapshotGit(t *testing.T) {
 // TestPatchApplies makes the files of a loop's end from those of its beginning,
 // by its patch.
 func TestPatchApplies(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	x.git("init", "-q")
 	x.write("a.txt", strings.Repeat("line\n", 40)+"no end")
@@ -159,6 +161,7 @@ func TestPatchApplies(t *testing.T) {
 
 // TestSnapshotOddRepositories takes snapshots where git makes it hard.
 func TestSnapshotOddRepositories(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name   string
 		before func(x *bench)
@@ -223,6 +226,7 @@ func TestSnapshotOddRepositories(t *testing.T) {
 
 // TestSnapshotFiles takes snapshots without a repository: what differs is listed.
 func TestSnapshotFiles(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	if _, err := exec.LookPath("git"); err == nil {
 		if out, _ := exec.CommandContext(t.Context(), "git", "-C", x.dir, "rev-parse", "--is-inside-work-tree").Output(); len(out) > 0 {
@@ -253,6 +257,7 @@ func TestSnapshotFiles(t *testing.T) {
 // TestCutShort takes a snapshot again that was cut short, and one beside files
 // that an agent has put there.
 func TestCutShort(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	x.start(StartRequest{})
 	x.write(".claude/loop_snapshots/run-2026-03-02-001/loop-1/issues_completed.md", "- ISSUE-7: by hand\n")
@@ -271,6 +276,7 @@ func TestCutShort(t *testing.T) {
 // TestTakesAtOnce takes the snapshot of a loop many times at once: who comes too
 // late is told so, and the manifest says what is kept.
 func TestTakesAtOnce(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	x.start(StartRequest{})
 	var takings sync.WaitGroup
@@ -304,6 +310,7 @@ func TestTakesAtOnce(t *testing.T) {
 }
 
 func TestSnapshotNames(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	x.start(StartRequest{})
 	x.take(0)
@@ -332,6 +339,7 @@ func TestSnapshotNames(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	x.git("init", "-q")
 	x.start(StartRequest{Loops: 3})

@@ -17,6 +17,7 @@ import (
 // TestStatus looks at a workspace before a run and in it: with an agent that has ended,
 // one that is late, a journal of a task, issues and a result.
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	got, err := x.b.Status(t.Context(), time.Hour)
 	x.must(err)
@@ -66,6 +67,7 @@ func (x *bench) put(kind record.Kind, id, text string) {
 
 // TestView reads the state of a run, with fewer entries where there is less room.
 func TestView(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	_, err := x.b.View(t.Context())
 	wantTry(t, "a view without a run", err, "filebus run start")
@@ -91,6 +93,7 @@ func TestView(t *testing.T) {
 
 // TestOldRuns lists the runs whose snapshots may go: never the one of the state.
 func TestOldRuns(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	for range 3 {
 		x.start(StartRequest{End: true})
@@ -125,6 +128,7 @@ func TestOldRuns(t *testing.T) {
 // TestSettleStale holds that what lies there of an attempt that ended before an agent
 // began is not that agent's end, also when a day has passed since it ended.
 func TestSettleStale(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	var stand layout.Standing
 	x.b.opts.Standing = func(context.Context, string) (layout.Standing, error) { return stand, nil }

@@ -18,6 +18,7 @@ import (
 
 // TestCheck leaves files in all the states in which an agent may find them.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	const long = "# Plan\n\nOne.\n\nTwo.\n"
 	tests := []struct {
 		name  string
@@ -129,6 +130,7 @@ func (x *bench) note(key Key, event, agent string) {
 }
 
 func TestCheckLink(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	key := x.start("build", "")
 	target := x.file("secret.txt", "secret\n")
@@ -148,6 +150,7 @@ func TestCheckLink(t *testing.T) {
 
 // TestPlantedLink starts a session where a link leads out of the workspace.
 func TestPlantedLink(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	outside := t.TempDir()
 	x.file(".claude/sessions/build/k7/plan.md", "text\n")
@@ -181,6 +184,7 @@ func TestPlantedLink(t *testing.T) {
 }
 
 func TestCheckUnreadable(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	key := x.start("build", "")
 	file := x.file(".claude/sessions/build/"+key.ID+"/plan.md", "text\n")
@@ -199,6 +203,7 @@ func TestCheckUnreadable(t *testing.T) {
 // TestCheckBeside checks a file while it is written, replaced and deleted: each look
 // finds it in one state or another, and none fails.
 func TestCheckBeside(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	key := x.start("build", "")
 	file := x.file(".claude/sessions/build/"+key.ID+"/plan.md", "text\n")
@@ -238,6 +243,7 @@ func TestCheckBeside(t *testing.T) {
 
 // TestCheckOddNames checks what agents have left under names that no command takes.
 func TestCheckOddNames(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	key := x.start("build", "")
 	folder := ".claude/sessions/build/" + key.ID + "/"
@@ -272,6 +278,7 @@ func TestCheckOddNames(t *testing.T) {
 }
 
 func TestUnsetIn(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		path string
 		want bool
@@ -291,6 +298,7 @@ func TestUnsetIn(t *testing.T) {
 }
 
 func TestCheckAlone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.md")
 	if err := os.WriteFile(file, []byte("```\n"), 0o666); err != nil {

@@ -17,6 +17,7 @@ func citedTexts(found []citation) []string {
 }
 
 func TestCitations(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text string
 		want []string
@@ -59,6 +60,7 @@ func TestCitations(t *testing.T) {
 }
 
 func TestCitationsLinesAndLinks(t *testing.T) {
+	t.Parallel()
 	found, _ := citations([]byte("a/b.md\n\nc/d.md [x](a/b.md)\n{\"result_file\":\"e/f\"}\n"), 100)
 	want := []citation{{"a/b.md", 1, true, false}, {"c/d.md", 3, false, false}, {"e/f", 4, true, false}}
 	for i := range want {
@@ -69,6 +71,7 @@ func TestCitationsLinesAndLinks(t *testing.T) {
 }
 
 func TestCitationsAreBounded(t *testing.T) {
+	t.Parallel()
 	found, more := citations([]byte("a/1 a/2 a/3 a/1 a/4"), 3)
 	if diff := cmp.Diff([]string{"a/1", "a/2", "a/3"}, citedTexts(found)); diff != "" || !more {
 		t.Errorf("more %t, citations (-want +got):\n%s", more, diff)
@@ -82,6 +85,7 @@ func TestCitationsAreBounded(t *testing.T) {
 // TestCitationsOfHugeLines gives lines of up to 10 MB to the reader, made of what it looks
 // for: if any of it took time by the square, the test would not end.
 func TestCitationsOfHugeLines(t *testing.T) {
+	t.Parallel()
 	for i, part := range []string{"](", `"`, "a/b.md ", "](<", "`a", "'", "[[[(((", "a/", ":1", "#", "a.b ", "](a ", `"result_file":`, "\xff\xfe/", "。", "~/", "...", "\\/"} {
 		size := 10 << 20
 		if i > 2 {

@@ -109,6 +109,7 @@ func (b *scene) layOut(bundle *Bundle, trees []record.Tree, maxTokens int) map[s
 // TestClosure puts one text that cites something in some way, and looks what is
 // gathered.
 func TestClosure(t *testing.T) {
+	t.Parallel()
 	b := newScene(t, materialize.Settings{Home: t.TempDir()})
 	result := b.put("result/c1/call 1", "A result.")
 	b.put("note/docs/a.md", "A note.")
@@ -176,6 +177,7 @@ func TestClosure(t *testing.T) {
 }
 
 func TestClosureOfEnvelopes(t *testing.T) {
+	t.Parallel()
 	b := newScene(t, materialize.Settings{})
 	source := b.put("note/source.md", "The source, which cites artifact/build/k7/plan again.")
 	b.put("artifact/build/k7/plan", "# Plan\n", source)
@@ -194,6 +196,7 @@ func TestClosureOfEnvelopes(t *testing.T) {
 
 // TestCircles lets three records cite each other, and one itself.
 func TestCircles(t *testing.T) {
+	t.Parallel()
 	b := newScene(t, materialize.Settings{})
 	b.put("artifact/build/k7/a", "b.md and a.md")
 	b.put("artifact/build/k7/b", "docs/c.md")
@@ -207,6 +210,7 @@ func TestCircles(t *testing.T) {
 }
 
 func TestClosureIsBounded(t *testing.T) {
+	t.Parallel()
 	b := newScene(t, materialize.Settings{})
 	b.put("artifact/build/k7/a", "docs/0.md")
 	for i := range 10 {
@@ -229,6 +233,7 @@ func TestClosureIsBounded(t *testing.T) {
 // TestClosureOfManyThings gathers a session of 1,000 artifacts, each of which cites
 // the next and something else.
 func TestClosureOfManyThings(t *testing.T) {
+	t.Parallel()
 	b := newScene(t, materialize.Settings{})
 	dir := t.TempDir()
 	const artifacts = 400
@@ -273,6 +278,7 @@ func TestClosureOfManyThings(t *testing.T) {
 }
 
 func TestUnknownSession(t *testing.T) {
+	t.Parallel()
 	b := newScene(t, materialize.Settings{})
 	b.put("artifact/build/k7m2p9/plan", "# Plan\n")
 	for id, near := range map[string][]string{"k7m2p8": {"k7m2p9"}, "K7M2P9": {"k7m2p9"}, "7m2": {"k7m2p9"}, "xyz": nil, "": nil, "7km2p9": {"k7m2p9"}, "k7m2p99": {"k7m2p9"}} {
@@ -294,6 +300,7 @@ func TestUnknownSession(t *testing.T) {
 
 // TestOutsideRoot gathers what lies outside the workspace, by its absolute path.
 func TestOutsideRoot(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	for _, test := range []struct {
 		profile layout.Profile
@@ -318,6 +325,7 @@ func TestOutsideRoot(t *testing.T) {
 // TestDestroyedMeanwhile destroys a record between gathering and laying out: it is
 // named as left out, and no line of the index promises it.
 func TestDestroyedMeanwhile(t *testing.T) {
+	t.Parallel()
 	b := newScene(t, materialize.Settings{})
 	b.put("artifact/build/k7/plan", "# Plan\n")
 	b.put("artifact/build/k7/report", "# Report\n")
@@ -335,6 +343,7 @@ func TestDestroyedMeanwhile(t *testing.T) {
 // TestWholeFile cites a queue as a file and one of its entries by name: the file is
 // laid out whole, with one line of the index, and its entries are not followed.
 func TestWholeFile(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{".claude/issue_queue.md", "issue/ISSUE-1 and .claude/issue_queue.md", ".claude/issue_queue.md and issue/ISSUE-1"} {
 		b := newScene(t, materialize.Settings{})
 		b.put("note/docs/a.md", "A note.")

@@ -17,6 +17,7 @@ import (
 // TestReplay lays a session out as of each step of its history and compares that
 // with what stood there then.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	for _, settings := range []materialize.Settings{{}, {Profile: blueProfile()}} {
 		b := newScene(t, settings)
 		type moment struct {
@@ -72,6 +73,7 @@ func (b *scene) position() (position uint64) {
 // TestMoment makes sure that no transaction is seen in part: an issue and the file
 // around it change at once.
 func TestMoment(t *testing.T) {
+	t.Parallel()
 	b := newScene(t, materialize.Settings{})
 	b.put("artifact/build/k7/plan", "Plan, see issue/ISSUE-1.")
 	before := b.position()
@@ -95,6 +97,7 @@ func TestMoment(t *testing.T) {
 }
 
 func TestReplayTooEarly(t *testing.T) {
+	t.Parallel()
 	b := newScene(t, materialize.Settings{})
 	b.put("note/first.md", "First.")
 	b.put("artifact/build/k7/plan", "Plan.")
@@ -127,6 +130,7 @@ func TestReplayTooEarly(t *testing.T) {
 // TestStepsOfDestroyed destroys a version between others: what put it is a step still, and
 // so is the end of it.
 func TestStepsOfDestroyed(t *testing.T) {
+	t.Parallel()
 	b := newScene(t, materialize.Settings{})
 	b.put("artifact/build/k7/plan", "# Plan\n")
 	b.put("artifact/build/k7/report", "# Report\n")

@@ -30,6 +30,7 @@ func (b *scene) savings(id string, assume Assumption) *Savings {
 }
 
 func TestSavings(t *testing.T) {
+	t.Parallel()
 	b := newScene(t, materialize.Settings{})
 	b.put("artifact/build/k7/context", strings.Repeat("c", 1000))
 	b.put("artifact/build/k7/plan", strings.Repeat("p", 2000))
@@ -78,6 +79,7 @@ func TestSavings(t *testing.T) {
 // TestSavingsOfTheDecision has the figures of the decision on file passing: one
 // context of 10 KB and six readers.
 func TestSavingsOfTheDecision(t *testing.T) {
+	t.Parallel()
 	b := newScene(t, materialize.Settings{Profile: blueProfile()})
 	b.put("artifact/pr_reviews/pr_789/context", strings.Repeat("0123456789", 1000))
 	b.put("artifact/pr_reviews/pr_789/metadata.json", "{}")
@@ -104,6 +106,7 @@ func TestSavingsOfTheDecision(t *testing.T) {
 // TestSavingsWithoutContext assumes readers of a session that has no context: they
 // read all but the log, the metadata and the summaries.
 func TestSavingsWithoutContext(t *testing.T) {
+	t.Parallel()
 	b := newScene(t, materialize.Settings{})
 	for _, name := range []string{"plan", "report", "metadata.json", ".agent_log", "plan.summary.md"} {
 		b.put("artifact/build/k7/"+name, strings.Repeat("{", 100))

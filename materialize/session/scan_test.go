@@ -6,6 +6,7 @@ import (
 )
 
 func TestEndsEarly(t *testing.T) {
+	t.Parallel()
 	const code, character = "it ends within a block of code", "it ends within a character"
 	tests := []struct{ text, want string }{
 		{"", ""},

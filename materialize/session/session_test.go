@@ -109,6 +109,7 @@ func (x *bench) sync() {
 // TestStart starts sessions in one second: ids are safe, sort by time, and their
 // folders are there.
 func TestStart(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("blue")} {
 		t.Run(profile.Name, func(t *testing.T) {
 			x := newBench(t, profile)
@@ -137,6 +138,7 @@ func TestStart(t *testing.T) {
 }
 
 func TestStartRefused(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	x.start("pr_reviews", "pr_7")
 	tests := []struct {
@@ -163,6 +165,7 @@ func TestStartRefused(t *testing.T) {
 
 // TestTakenID starts a session whose id is that of another type's already.
 func TestTakenID(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	x.file(".claude/sessions/other/pr_8/notes.md", "text\n")
 	x.sync()
@@ -173,6 +176,7 @@ func TestTakenID(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	a, b := x.start("build", "one"), x.start("build", "two")
 	c := x.start("review", "two")
@@ -225,6 +229,7 @@ func TestFind(t *testing.T) {
 
 // TestPut stores artifacts and their summaries as versions, in folders and flat.
 func TestPut(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("orchestrator")} {
 		t.Run(profile.Name, func(t *testing.T) {
 			x := newBench(t, profile)
@@ -263,6 +268,7 @@ func TestPut(t *testing.T) {
 }
 
 func TestPutRefused(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	key := x.start("build", "")
 	words := func(n int) string { return strings.Repeat("word ", n) }
@@ -297,6 +303,7 @@ func TestPutRefused(t *testing.T) {
 
 // TestSummaryOfVersion keeps the summary of one version from standing for another.
 func TestSummaryOfVersion(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	key := x.start("build", "")
 	check := func(step, want string, given bool) {
@@ -339,6 +346,7 @@ func TestSummaryOfVersion(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	const hour = time.Hour
 	tests := []struct {
 		name  string
@@ -384,6 +392,7 @@ func TestStatus(t *testing.T) {
 }
 
 func TestEnd(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	x.file(".claude/sessions/build/k7/metadata.json", `{"started": "yesterday", "mode": [1, 2], "id": "k7"}`)
 	x.file(".claude/sessions/build/k7/plan.md", "# Plan\n")
@@ -450,6 +459,7 @@ func (x *bench) before(v store.Version) string {
 
 // TestOld finds the sessions that are kept no longer.
 func TestOld(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	var keys []Key
 	for i := range 5 {
@@ -508,6 +518,7 @@ func TestOld(t *testing.T) {
 // TestOldAtWork keeps sessions that nobody has ended while something changes, in the
 // store or on disk, whatever their artifacts say.
 func TestOldAtWork(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, layout.Claude())
 	key := x.start("review", "")
 	x.put(key, "security_report", "# Report\n", "")
@@ -543,6 +554,7 @@ func TestOldAtWork(t *testing.T) {
 
 // TestArchive packs a session twice, with the same bytes, and takes its files away.
 func TestArchive(t *testing.T) {
+	t.Parallel()
 	x := newBench(t, profileOf("blue"))
 	key := x.start("build", "")
 	large := strings.Repeat("a line of a large text\n", 100_000)

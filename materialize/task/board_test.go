@@ -96,6 +96,7 @@ func readText(t testing.TB, file string) string {
 // each journal keeps its name, and the marker of the first never counts for the
 // second.
 func TestClockJumpsBack(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, layout.Claude())
 	first := d.start(t, "task-1", task.StartRequest{})
 	if _, err := d.Finish(t.Context(), "task-1", layout.Handoff{Summary: "one"}); err != nil {
@@ -123,6 +124,7 @@ func TestClockJumpsBack(t *testing.T) {
 
 // TestSameSecond starts a task twice in one second: the journals are two.
 func TestSameSecond(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, layout.Claude())
 	first := d.start(t, "T1", task.StartRequest{})
 	second := d.start(t, "T1", task.StartRequest{Restart: true})
@@ -136,6 +138,7 @@ func TestSameSecond(t *testing.T) {
 
 // TestStartsAtOnce starts one task from many goroutines: one succeeds.
 func TestStartsAtOnce(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, layout.Claude())
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -161,6 +164,7 @@ func TestStartsAtOnce(t *testing.T) {
 
 // TestNotes appends lines from many goroutines while an agent does so by hand.
 func TestNotes(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, profileOf("orchestrator"))
 	s := d.start(t, "T1", task.StartRequest{})
 	var wg sync.WaitGroup
@@ -184,6 +188,7 @@ func TestNotes(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, layout.Claude())
 	d.write(t, ".claude/journal/task-hand.md", "# Task: By hand\n\n## Metadata\n- Status: in_progress\n")
 	if err := d.work.Import(t.Context(), ".claude/journal/task-hand.md"); err != nil {
@@ -215,6 +220,7 @@ func TestList(t *testing.T) {
 
 // TestPromptSize holds what an agent is told within 250 tokens beside the paths.
 func TestPromptSize(t *testing.T) {
+	t.Parallel()
 	for _, profile := range layout.Profiles() {
 		d := newDesk(t, profile)
 		text := d.Prompt("task-003", "Limit the requests of each client").Text
@@ -228,6 +234,7 @@ func TestPromptSize(t *testing.T) {
 // TestLargeJournal starts a task anew whose journal somebody has filled with
 // megabytes: it can be read, waited for and replaced, and nothing of it is lost.
 func TestLargeJournal(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, layout.Claude())
 	s := d.start(t, "T1", task.StartRequest{})
 	text := readText(t, s.Journal) + strings.Repeat("- [10:00] a line of output\n", 100_000)

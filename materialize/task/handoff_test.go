@@ -14,6 +14,7 @@ import (
 )
 
 func TestFinishGaps(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		given layout.Handoff
@@ -51,6 +52,7 @@ func TestFinishGaps(t *testing.T) {
 }
 
 func TestMerge(t *testing.T) {
+	t.Parallel()
 	own := layout.Handoff{Outcome: "partial", Summary: "s", Blockers: []string{"b"}, Gotchas: []layout.HandoffGotcha{{Issue: "g"}}}
 	over := layout.Handoff{Summary: "t", Blockers: []string{"c"}, Files: []layout.HandoffFile{{Path: "f"}}}
 	want := layout.Handoff{Outcome: "partial", Summary: "t", Blockers: []string{"c"}, Gotchas: own.Gotchas, Files: over.Files}
@@ -62,6 +64,7 @@ func TestMerge(t *testing.T) {
 // TestEnd ends the task of a command: what the agent has written stands, what is
 // missing is added.
 func TestEnd(t *testing.T) {
+	t.Parallel()
 	failed := task.Run{Outcome: layout.StatusFailed, Summary: "out", Problem: "exit code 3", NextStep: "look"}
 	tests := []struct {
 		name    string
@@ -112,6 +115,7 @@ func TestEnd(t *testing.T) {
 // TestHandKeeps makes sure that a command's handoff leaves what an agent has
 // written beside it.
 func TestHandKeeps(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, layout.Claude())
 	s := d.start(t, "T1", task.StartRequest{Title: "One"})
 	text := strings.Replace(readText(t, s.Journal), "## Progress Log\n", "## Progress Log\r\n- [10:00] mine\r\n\r\n## Notes\r\nKept.\r\n", 1)
@@ -129,6 +133,7 @@ func TestHandKeeps(t *testing.T) {
 
 // TestFinishSaysHow holds what a task without a handoff is told to say.
 func TestFinishSaysHow(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, layout.Claude())
 	d.start(t, "T1", task.StartRequest{})
 	for outcome, want := range map[string]string{

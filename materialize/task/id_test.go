@@ -11,6 +11,7 @@ import (
 )
 
 func TestParseID(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text, want string // "": an error
 		journal    string

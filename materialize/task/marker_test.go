@@ -14,6 +14,7 @@ import (
 // round, after another text was seen: that is no older version, and the task can
 // be started again.
 func TestMarkerAgain(t *testing.T) {
+	t.Parallel()
 	for _, texts := range [][]string{
 		{"done", "", "done"}, // an agent that writes slowly: it was empty when it was read
 		{"done", "failed", "done"},

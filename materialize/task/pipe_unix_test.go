@@ -16,6 +16,7 @@ import (
 // TestPipeForJournal waits for a task whose journal is a pipe that nobody writes
 // to: its marker counts, and nobody waits for the pipe.
 func TestPipeForJournal(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, layout.Claude())
 	journal := d.work.FilePath(".claude/journal/task-T1.md")
 	if err := os.MkdirAll(filepath.Dir(journal), 0o777); err != nil {

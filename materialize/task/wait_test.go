@@ -23,6 +23,7 @@ import (
 // TestWaitMany waits for tasks that end one after the other, by hand and by
 // command, in a folder that is missing at first.
 func TestWaitMany(t *testing.T) {
+	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("orchestrator")} {
 		t.Run(profile.Name, func(t *testing.T) {
 			d := newDesk(t, profile)
@@ -57,6 +58,7 @@ func TestWaitMany(t *testing.T) {
 }
 
 func TestWaitCanceled(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, layout.Claude())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -69,6 +71,7 @@ func TestWaitCanceled(t *testing.T) {
 // TestWaitBusy waits for a task while another process has the store for itself: the
 // wait goes on, and says at its end what it waited for.
 func TestWaitBusy(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, layout.Claude())
 	d.start(t, "T1", task.StartRequest{})
 	d.write(t, ".claude/agent_complete/T1.done", "done\n")
@@ -97,6 +100,7 @@ func TestWaitBusy(t *testing.T) {
 
 // TestWorstCounts gives marker and journal two opinions.
 func TestWorstCounts(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		file, marker, outcome string
 		want                  string
@@ -169,6 +173,7 @@ func TestLookAlikes(t *testing.T) {
 
 // TestOthersMarker names no marker of a task that has a journal of its own.
 func TestOthersMarker(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, layout.Claude())
 	d.start(t, "auth", task.StartRequest{})
 	d.start(t, "auth-tests", task.StartRequest{})
@@ -192,6 +197,7 @@ func TestOthersMarker(t *testing.T) {
 // TestForgottenMarker tells of a journal that is complete while its marker is
 // missing.
 func TestForgottenMarker(t *testing.T) {
+	t.Parallel()
 	d := newDesk(t, layout.Claude())
 	d.start(t, "T1", task.StartRequest{})
 	if _, err := d.HandOver(t.Context(), "T1", layout.Handoff{Outcome: "completed", Summary: "s"}); err != nil {

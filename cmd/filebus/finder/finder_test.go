@@ -203,6 +203,7 @@ func zoo() *fakeSource {
 }
 
 func TestHeadingOf(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ title, section, want string }{
 		{"", "", "text"},
 		{"Birds", "", "Birds"},
@@ -238,6 +239,7 @@ func testTypeAndChoose(t *testing.T) {
 }
 
 func TestLeave(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, keys string
 		want       error

@@ -28,6 +28,7 @@ func rows(all [][]cell) []string {
 }
 
 func TestWrap(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text  string
 		marks []query.ByteRun
@@ -56,6 +57,7 @@ func TestWrap(t *testing.T) {
 
 // TestLongLine shows the word in a line that is longer than the screen.
 func TestLongLine(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("é filler", 5000) + " needle " + strings.Repeat("more ", 5000)
 	at := strings.Index(text, "needle")
 	p := newPage(Text{Body: []byte(text), Marks: []query.ByteRun{{Start: at, End: at + 6}}, Line: 1})
@@ -66,6 +68,7 @@ func TestLongLine(t *testing.T) {
 }
 
 func TestLines(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		text string
 		want []string
@@ -89,6 +92,7 @@ func TestLines(t *testing.T) {
 }
 
 func TestPrompt(t *testing.T) {
+	t.Parallel()
 	press := func(k tcell.Key) *tcell.EventKey { return tcell.NewEventKey(k, "", tcell.ModNone) }
 	tests := []struct {
 		name string

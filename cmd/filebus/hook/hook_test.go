@@ -10,6 +10,7 @@ import (
 )
 
 func TestFilesIn(t *testing.T) {
+	t.Parallel()
 	prompt := "Read docs/plan.md and `.claude/issue_queue.md`, then write ./.claude/journal/task-017.md.\r\n" +
 		"At the end: touch \"/src/shop/.claude/agent_complete/017.done\"; see https://example.org/a.md (or .claude/sessions/audit/s1/api.md)"
 	want := []string{
@@ -22,6 +23,7 @@ func TestFilesIn(t *testing.T) {
 
 // TestNotes reads notes of which some lines are none.
 func TestNotes(t *testing.T) {
+	t.Parallel()
 	text := `{"what":"handed","agent":"a"}` + "\nhalf a li\n\n[]\n{\"what\":\"\"}\n" + `{"what":"launched","agent":"b"}` + "\n" + `{"what":"sto`
 	notes := hook.ReadNotes([]byte(text))
 	if len(notes) != 2 || notes[0].Agent != "a" || notes[1].What != hook.NoteLaunched {

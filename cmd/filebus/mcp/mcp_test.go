@@ -115,6 +115,7 @@ func call(id int, tool, arguments string) string {
 
 // TestHostileLines sends what is no message: each line is answered, and the server goes on.
 func TestHostileLines(t *testing.T) {
+	t.Parallel()
 	w := newWire(t, io.Discard)
 	for _, line := range []string{
 		"hello", "{", `{"jsonrpc":"2.0","id":1,"method":"pi`, "\xff\xfe", "[]", "[" + hello + "]", "null", "7", `"x"`, "{}",
@@ -154,6 +155,7 @@ func TestHostileLines(t *testing.T) {
 
 // TestEnd ends the input, in mid-call and in mid-line.
 func TestEnd(t *testing.T) {
+	t.Parallel()
 	for _, last := range []string{"", `{"jsonrpc":"2.0","id":1,"meth`, call(4, "wait", "{}") + "\n"} {
 		w := newWire(t, io.Discard)
 		w.ask(hello)
@@ -173,6 +175,7 @@ func TestEnd(t *testing.T) {
 
 // TestPanics calls what panics: it is said, and the server goes on.
 func TestPanics(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	w := newWire(t, &log)
 	w.ask(hello)
@@ -220,6 +223,7 @@ var revisions = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26",
 
 // TestArguments gives arguments in the forms that models find.
 func TestArguments(t *testing.T) {
+	t.Parallel()
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	go func() { _ = newFace(io.Discard).Serve(t.Context(), in, out) }()
@@ -257,6 +261,7 @@ func TestArguments(t *testing.T) {
 
 // TestBounds asks for answers that are cut, and for what a cut answer says.
 func TestBounds(t *testing.T) {
+	t.Parallel()
 	w := newWire(t, io.Discard)
 	w.ask(hello)
 	ask := func(arguments string) (text string) {
@@ -282,6 +287,7 @@ func TestBounds(t *testing.T) {
 
 // TestResources reads resources of each form.
 func TestResources(t *testing.T) {
+	t.Parallel()
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	go func() { _ = newFace(io.Discard).Serve(t.Context(), in, out) }()
@@ -339,6 +345,7 @@ func serveHTTP(t *testing.T, token string) string {
 
 // TestRevisions speaks each revision of the protocol, over both transports.
 func TestRevisions(t *testing.T) {
+	t.Parallel()
 	at := serveHTTP(t, "open sesame")
 	for _, revision := range revisions {
 		in, toServer := io.Pipe()
@@ -365,6 +372,7 @@ func TestRevisions(t *testing.T) {
 
 // TestHTTPRefusals asks over HTTP without what is needed.
 func TestHTTPRefusals(t *testing.T) {
+	t.Parallel()
 	at := serveHTTP(t, "s")
 	for _, test := range []struct {
 		bearer
@@ -397,6 +405,7 @@ func TestHTTPRefusals(t *testing.T) {
 
 // TestListen refuses what other machines reach.
 func TestListen(t *testing.T) {
+	t.Parallel()
 	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:0", "127.0.0.1", "x", "", "127.0.0.1:-1", "[::ffff:192.0.2.1]:0"} {
 		if l, err := mcp.Listen(address); err == nil {
 			t.Errorf("Listen(%q) listens at %s", address, l.Addr())
@@ -415,6 +424,7 @@ func TestListen(t *testing.T) {
 
 // TestLarge sends a message of 10 MB.
 func TestLarge(t *testing.T) {
+	t.Parallel()
 	w := newWire(t, io.Discard)
 	w.ask(hello)
 	text := strings.Repeat("ä ", 10<<20/3)

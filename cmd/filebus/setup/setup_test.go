@@ -126,6 +126,7 @@ func shapes() map[string]struct {
 // TestUndone holds that uninstalling leaves what install found, byte for byte, and that
 // a second time changes nothing.
 func TestUndone(t *testing.T) {
+	t.Parallel()
 	for name, shape := range shapes() {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
@@ -155,6 +156,7 @@ func TestUndone(t *testing.T) {
 
 // TestPartByPart installs in another order than it uninstalls.
 func TestPartByPart(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	for _, part := range []string{"mcp", "hooks", "instructions"} {
 		if _, err := apply(usual(root, "codex", part).plan()); err != nil {
@@ -173,6 +175,7 @@ func TestPartByPart(t *testing.T) {
 
 // TestRefused holds that what is not understood is named, and not touched.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct{ client, path, text, want string }{
 		"half":             {"cursor", "home/.cursor/mcp.json", "{\n \"mcpServers\": {\n", "mcp.json: line 3"},
 		"empty":            {"cursor", "home/.cursor/mcp.json", "", "unexpected EOF"},
@@ -212,6 +215,7 @@ func TestRefused(t *testing.T) {
 
 // TestKept holds that what the user has changed of ours stays.
 func TestKept(t *testing.T) {
+	t.Parallel()
 	const config, skill, instructions = "home/.codex/config.toml", "home/.claude/skills/filebus/skills/filebus/SKILL.md", "home/.codex/AGENTS.md"
 	edit := func(t *testing.T, root, name, from, to string) {
 		t.Helper()
@@ -256,6 +260,7 @@ func TestKept(t *testing.T) {
 
 // TestBetween holds that what others write after install stays.
 func TestBetween(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	const config = "home/.codex/config.toml"
 	put(t, root, map[string]string{config: "a = 1"})
@@ -281,6 +286,7 @@ func TestBetween(t *testing.T) {
 
 // TestLinks follows links to where settings are kept, and leaves those that lead nowhere.
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	put(t, root, map[string]string{"dotfiles/mcp.json": "{}", "home/.cursor/x": ""})
 	link := filepath.Join(root, "home", ".cursor", "mcp.json")
@@ -312,6 +318,7 @@ func TestLinks(t *testing.T) {
 // TestOutside leaves what links of a project lead to outside of it: whoever has sent the project may have
 // chosen them, and the digests beside them.
 func TestOutside(t *testing.T) {
+	t.Parallel()
 	for name, from := range map[string]string{
 		"file": ".claude/skills/filebus/hooks/hooks.json", "settings": ".claude/settings.json", "folder": ".claude/skills",
 	} {
@@ -352,6 +359,7 @@ func TestOutside(t *testing.T) {
 
 // TestReadOnly leaves files that nobody is to write.
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	put(t, root, map[string]string{"home/.cursor/mcp.json": "{}"})
 	if err := os.Chmod(filepath.Join(root, "home", ".cursor", "mcp.json"), 0o444); err != nil {
@@ -364,6 +372,7 @@ func TestReadOnly(t *testing.T) {
 
 // TestUnread takes a plugin out beside settings that cannot be read and have nothing of ours.
 func TestUnread(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"", "// none", "{", "[]", `{"permissions": null}`, "\xff\xfe{\x00"} {
 		root := t.TempDir()
 		want := map[string]string{"home/.claude/settings.json": text}
@@ -383,6 +392,7 @@ func TestUnread(t *testing.T) {
 
 // TestRaced applies a plan to a file that was changed since.
 func TestRaced(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	p, err := usual(root, "cursor").plan()
 	if err != nil {
@@ -399,6 +409,7 @@ func TestRaced(t *testing.T) {
 
 // TestUpgrade replaces what an earlier version has written, and nothing else.
 func TestUpgrade(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	old := usual(root, "claude", "hooks", "mcp", "instructions")
 	if _, err := apply(old.plan()); err != nil {

@@ -30,6 +30,7 @@ func newStore(t *testing.T, dir string) string {
 
 // TestOwner gives files of a store to another user.
 func TestOwner(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" || os.Geteuid() != 0 {
 		t.Skip("only root can give files away")
 	}
@@ -65,6 +66,7 @@ func TestOwner(t *testing.T) {
 
 // TestGroup lets groups write a store.
 func TestGroup(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" || os.Geteuid() != 0 {
 		t.Skip("only root can give files to any group")
 	}
@@ -103,6 +105,7 @@ func git(t *testing.T, dir string, args ...string) {
 // TestIndexes has git keep its index in every form that it has, with and without the
 // store, and names that look like the store's.
 func TestIndexes(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git program")
 	}
@@ -152,6 +155,7 @@ func TestIndexes(t *testing.T) {
 // TestRepositories finds the index of linked work trees and of submodules, and what
 // tracks a store as a whole.
 func TestRepositories(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git program")
 	}
@@ -198,6 +202,7 @@ func TestRepositories(t *testing.T) {
 
 // TestIndexDamaged decides without git's word.
 func TestIndexDamaged(t *testing.T) {
+	t.Parallel()
 	for text, refused := range map[string]bool{
 		"":                               false,
 		"no index at all":                false,
@@ -222,6 +227,7 @@ func TestIndexDamaged(t *testing.T) {
 
 // TestConsentDamaged reads what is remembered strictly.
 func TestConsentDamaged(t *testing.T) {
+	t.Parallel()
 	user := &trust.User{State: t.TempDir()}
 	folder := newStore(t, t.TempDir())
 	if err := user.Consent(folder); err != nil {
@@ -303,6 +309,7 @@ func TestRemembered(t *testing.T) {
 
 // TestConsents trusts by the environment what another user has made, as in a container.
 func TestConsents(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	folder := newStore(t, dir)
 	link := filepath.Join(t.TempDir(), "link")
@@ -321,6 +328,7 @@ func TestConsents(t *testing.T) {
 
 // TestBirth makes another folder at the path of a trusted one, often with its number.
 func TestBirth(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("the system does not say when a folder was made")
 	}

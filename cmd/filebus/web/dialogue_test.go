@@ -7,6 +7,7 @@ import (
 )
 
 func TestDialogues(t *testing.T) {
+	t.Parallel()
 	page, ran := said{}.open(t, "/dialogues")
 	expect(t, page, "There is no dialogue")
 	if len(ran) != 1 || ran[0] != "dialogue list --limit=200" {
@@ -19,6 +20,7 @@ func TestDialogues(t *testing.T) {
 }
 
 func TestDialogue(t *testing.T) {
+	t.Parallel()
 	all := said{
 		"dialogue score --dry-run -- käse": `{"dialogue": "käse", "total": 97, "says": ["` + hostile + `"], "agents": [{"agent": "` + hostile + `", "total": 33}, {"agent": "ぱん", "total": 64}], "rounds": [
 			{"round": 2, "score": 9, "cumulative": 9, "open_tensions": 1, "velocity": 3, "given": ["ぱん"]},
@@ -52,6 +54,7 @@ func TestDialogue(t *testing.T) {
 
 // Twenty agents in thirty rounds are one page, in which each turn is a link.
 func TestLargeDialogue(t *testing.T) {
+	t.Parallel()
 	var rounds, turns []string
 	for r := range 30 {
 		rounds = append(rounds, fmt.Sprintf(`{"round": %d, "score": %d, "cumulative": %d, "given": ["a"]}`, r, r, r*r))
@@ -69,6 +72,7 @@ func TestLargeDialogue(t *testing.T) {
 }
 
 func TestAxes(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		low, high int
 		want      string

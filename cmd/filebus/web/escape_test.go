@@ -10,6 +10,7 @@ import (
 // TestPlaces holds that templates show values only where they are escaped: in text, and in attributes in double quotes that
 // run no code; and that an address begins in the template, or with a function that makes one.
 func TestPlaces(t *testing.T) {
+	t.Parallel()
 	wrong := regexp.MustCompile(`\s[\w-]+=\s*\{\{|='[^']*\{\{|<!--|<style|<script[^>]*>[^<]|<script[^>]*\{\{|\s(?:on\w+|hx-on\S*|hx-vals|style|srcdoc)=`)
 	address := regexp.MustCompile(`(?:href|src|action|hx-get|hx-post)="\{\{\s*(\S+?)[\s}]`)
 	names, _ := fs.Glob(files, "pages/*.html")

@@ -20,6 +20,7 @@ func knowledgeGraph(n int, tags func(i int) []string) *graph {
 }
 
 func TestArrange(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		about    string
 		n        int

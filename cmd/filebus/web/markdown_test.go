@@ -55,6 +55,7 @@ func checkRendered(t *testing.T, source, out string) {
 }
 
 func TestRendered(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ name, source, want string }{ // want: a part of it
 		{"text", "plain *text*", "<em>text</em>"},
 		{"tag", "<script>alert(1)</script>", "raw HTML omitted"},

@@ -65,6 +65,7 @@ func expect(t *testing.T, page string, texts ...string) {
 const hostile = `<script>alert(1)<\/script>\"'\u202e`
 
 func TestKnowledge(t *testing.T) {
+	t.Parallel()
 	known := said{
 		"knowledge graph": `{"nodes": [
 			{"id": "` + hostile + `", "name": "knowledge/` + hostile + `", "type": "<i>", "summary": "` + hostile + `", "tags": ["a&b=c", "日本"]},
@@ -87,6 +88,7 @@ func TestKnowledge(t *testing.T) {
 }
 
 func TestMuchKnowledge(t *testing.T) {
+	t.Parallel()
 	var nodes []string
 	for i := range maxDrawn + 300 {
 		nodes = append(nodes, fmt.Sprintf(`{"id":"n%d","name":"knowledge/n%d","tags":["t%d"]}`, i, i, i%40))
@@ -107,6 +109,7 @@ func TestMuchKnowledge(t *testing.T) {
 }
 
 func TestNow(t *testing.T) {
+	t.Parallel()
 	var tasks, issues []string
 	for i := range 600 {
 		tasks = append(tasks, fmt.Sprintf(`{"task":"sub/τ-%d","status":"%s","seconds":%d,"from":"journal"}`, i, hostile, i*1000))
@@ -159,6 +162,7 @@ func places(page string, texts []string) (at []int) {
 }
 
 func TestHealth(t *testing.T) {
+	t.Parallel()
 	ill := said{
 		"doctor":    `{"checks": [{"check": "index", "state": "wrong", "detail": "` + hostile + `", "try": "filebus reindex"}]}`,
 		"conflicts": `{"conflicts": [{"name": "note/<b>", "store": "abcdef0123456789", "file": "0123456789abcdef", "time": "2031-02-03T04:00:00Z"}]}`,

@@ -54,6 +54,7 @@ func ask(pages http.Handler, address string) *httptest.ResponseRecorder {
 }
 
 func TestRecordPage(t *testing.T) {
+	t.Parallel()
 	name, _ := json.Marshal(hostileName)
 	detail := fmt.Sprintf(`{"name":%[1]s,"ref":"abc","full_ref":"abc","title":%[1]s,"agent":%[1]s,"session":"s,1","current":false,
 "links":["supersedes %[2]s"],"from":["def"],"attributes":{%[1]s:%[1]s},"tags":[%[1]s],"size":1234567,
@@ -96,6 +97,7 @@ func TestRecordPage(t *testing.T) {
 }
 
 func TestSearchCommand(t *testing.T) {
+	t.Parallel()
 	var asked []string
 	pages := site(t, map[string]string{"search": `{"total":3,"next":40,"hits":[],"facets":{"tree":{"values":[{"value":"","count":2}]},
 "time":{"values":[{"value":"2026-03","count":1},{"value":"2026-01","count":4}]}}}`}, &asked)
@@ -124,6 +126,7 @@ func TestSearchCommand(t *testing.T) {
 }
 
 func TestRaw(t *testing.T) {
+	t.Parallel()
 	pages := site(t, map[string]string{
 		"png": "\x89PNG\r\n\x1a\n…", "svg": `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`,
 		"page": "<html><script>", "empty": "", hostileName: "x",
@@ -146,6 +149,7 @@ func TestRaw(t *testing.T) {
 }
 
 func TestResolveOnlyWithWrite(t *testing.T) {
+	t.Parallel()
 	w := httptest.NewRecorder()
 	site(t, nil, nil).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/resolve", strings.NewReader("name=a&take=file")))
 	if w.Code != http.StatusForbidden {

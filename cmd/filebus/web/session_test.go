@@ -8,6 +8,7 @@ import (
 )
 
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	page, _ := said{}.open(t, "/sessions")
 	expect(t, page, "There is no session")
 	page, _ = said{"session list": `{"sessions": [{"session": "` + hostile + `", "name": "` + hostile + `", "status": "x\" y", "agents": ["` + hostile + `"],
@@ -17,6 +18,7 @@ func TestSessions(t *testing.T) {
 
 // A replay shows what there was: changed, kept beside, retired and destroyed.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	steps := []string{
 		`{"position": 3, "time": "2026-03-05T13:00:00Z", "event": "put", "name": "artifact/a b/plan", "ref": "11"}`,
 		`{"position": 4, "time": "2026-03-05T13:00:00Z", "event": "put", "name": "artifact/a b/note", "ref": "22", "destroyed": true}`,
@@ -57,6 +59,7 @@ func TestReplay(t *testing.T) {
 
 // Events that tell no time are in the table alone, and what has begun lasts until its end.
 func TestTimeline(t *testing.T) {
+	t.Parallel()
 	page, _ := said{
 		"session show": `{"session": "x", "at_work": [{"agent": "` + hostile + `", "seconds": 1.5}]}`,
 		"session log": `{"more": 77, "events": [{"time": "yesterday", "event": "START", "agent": "<i>"},
@@ -72,6 +75,7 @@ func TestTimeline(t *testing.T) {
 
 // The largest are shown, also where one of them is refused.
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	var list []string
 	for i := range 30 {
 		list = append(list, fmt.Sprintf(`{"conversation": "c%d", "tree": "%s", "tokens": %d}`, i, map[bool]string{true: "lib"}[i == 29], i))
