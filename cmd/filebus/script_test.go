@@ -17,6 +17,7 @@ import (
 func TestMain(m *testing.M) {
 	switch strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") {
 	case "filebus":
+		collectLate()
 		code := runMain()
 		tellPeak()
 		os.Exit(code)
