@@ -87,7 +87,7 @@ func long(before, text string, megabytes int64, behind string) io.Reader {
 	return io.MultiReader(strings.NewReader(before), io.LimitReader(&repeated{text: many}, megabytes<<20), strings.NewReader(behind))
 }
 
-// TestPromisedMemory gives put and exec texts of many shapes, and gets one. A reader that holds what it reads is caught by 72 MB
+// TestPromisedMemory gives put and exec texts of many shapes, and gets two. A reader that holds what it reads is caught by 72 MB
 // as by 256: these are for the promise.
 func TestPromisedMemory(t *testing.T) {
 	t.Parallel()
@@ -117,8 +117,9 @@ func TestPromisedMemory(t *testing.T) {
 		{"a terminal", "memory/exec", func() io.Reader {
 			return long("\x1b[1mx\x1b[m\n", "1%\r\x1b[32m2%\x1b[0m done\b and "+strings.Repeat("what is said of it ", 100)+"\n", 72, "")
 		}, 0},
-		{"zeros", "memory/exec", func() io.Reader { return long("", "\x00", 72, "") }, 0},
-		{"bytes", "memory/put", func() io.Reader { return io.LimitReader(rand.NewChaCha8([32]byte{1}), 72<<20) }, 0},
+		{"bytes", "memory/put", func() io.Reader {
+			return io.MultiReader(long("", "\x00", 36, ""), io.LimitReader(rand.NewChaCha8([32]byte{1}), 36<<20))
+		}, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -136,8 +137,8 @@ func TestPromisedMemory(t *testing.T) {
 				}
 				return nil
 			})
-			if strings.HasPrefix(test.name, "a terminal") {
-				return // what is to be read is another text
+			if !strings.HasSuffix(test.name, "line") {
+				return
 			}
 			got := record.NewDigester()
 			cmd = filebusCommand(t, dir, "get", "--no-sync", "result/c/x")

@@ -381,9 +381,9 @@ func TestWriteDocument(t *testing.T) {
 // TestAssembleReal assembles dialogues that agents have held, and reads them back.
 func TestAssembleReal(t *testing.T) {
 	t.Parallel()
-	corpus := os.Getenv("FILEBUS_CORPUS")
+	corpus := os.Getenv("FILEBUS_REAL")
 	if corpus == "" {
-		t.Skip("FILEBUS_CORPUS names no folder with real dialogues")
+		t.Skip("FILEBUS_REAL names no folder with real dialogues")
 	}
 	h := newScoreHall(t, layout.Claude())
 	if _, err := h.work.Capture(t.Context(), corpus, materialize.CaptureOptions{Tree: "blue"}); err != nil {

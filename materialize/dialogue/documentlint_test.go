@@ -239,9 +239,9 @@ func TestLintAssembled(t *testing.T) {
 // fail, and those that are known to contradict themselves are found.
 func TestLintRealDocuments(t *testing.T) {
 	t.Parallel()
-	corpus := os.Getenv("FILEBUS_CORPUS")
+	corpus := os.Getenv("FILEBUS_REAL")
 	if corpus == "" {
-		t.Skip("FILEBUS_CORPUS names no folder with real documents")
+		t.Skip("FILEBUS_REAL names no folder with real documents")
 	}
 	files, err := filepath.Glob(filepath.Join(corpus, ".blue", "docs", "dialogues", "*.md"))
 	if err != nil || len(files) == 0 {

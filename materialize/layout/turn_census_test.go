@@ -240,13 +240,13 @@ func compareMarkers(t *testing.T, file string) census {
 }
 
 // TestRealMarkers counts the markers of the Markdown files below the folder that
-// FILEBUS_CORPUS names, in both ways. Run it with -v to see the census: of turns,
+// FILEBUS_REAL names, in both ways. Run it with -v to see the census: of turns,
 // of prompts, of all other files.
 func TestRealMarkers(t *testing.T) {
 	t.Parallel()
-	root := os.Getenv("FILEBUS_CORPUS")
+	root := os.Getenv("FILEBUS_REAL")
 	if root == "" {
-		t.Skip("FILEBUS_CORPUS names no folder with dialogues")
+		t.Skip("FILEBUS_REAL names no folder with dialogues")
 	}
 	files, sums := 0, map[string]census{"turns": {}, "prompts": {}, "others": {}}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
