@@ -412,11 +412,11 @@ func (r *Replica) Leave(ctx context.Context) error {
 // bodies that are.
 func (r *Replica) erase(ctx context.Context, after uint64, out *Pushed) error {
 	gone := map[record.Ref]bool{}
-	err := r.Workspace.Store.EachEntry(ctx, after+1, func(tx *store.Tx, e store.Entry) (bool, error) {
-		if e.Op == store.OpDrop {
+	err := r.Workspace.Store.EachEntry(ctx, after+1, func(_ *store.Tx, e store.Entry) error {
+		if e.Op == store.OpDrop && e.Position <= r.end.Position {
 			gone[e.Ref] = true
 		}
-		return e.Position >= r.end.Position, nil
+		return nil
 	})
 	if err != nil || len(gone) == 0 {
 		return err
