@@ -218,7 +218,10 @@ func (r *Replica) segment(ctx context.Context, key Key, request bundle.Request, 
 			err = r.putBody(ctx, BodyName(key.teller, body.Digest), body, out)
 		}
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrDropped): // a body that was to travel by itself
+		return r.segment(ctx, key, request, out)
+	case err != nil:
 		return written, err
 	}
 	name := SegmentName(key.teller, Span{request.Origin, written.Before.Position + 1, written.End.Position})
