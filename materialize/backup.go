@@ -258,14 +258,14 @@ func copyConfig(from, to folder.Folder, anew bool) error {
 // but those that are destroyed by an entry up to a position.
 func (b *Backup) stillHas(ctx context.Context, s *store.Store, until uint64) (n int, err error) {
 	ends := map[record.Ref]uint64{} // of the bundle that has it
-	err = s.EachEntry(ctx, 1, func(tx *store.Tx, e store.Entry) (bool, error) {
+	err = s.EachEntry(ctx, 1, func(tx *store.Tx, e store.Entry) error {
 		if e.Op == store.OpPut && e.Position <= b.End.Position && tx.IsDropped(e.Ref) {
 			i := slices.IndexFunc(b.segments, func(s segment) bool { return e.Position <= s.end.Position })
 			ends[e.Ref] = b.segments[i].end.Position
 		} else if in, found := ends[e.Ref]; found && e.Op == store.OpDrop && e.Position > max(in, until) {
 			n++
 		}
-		return false, nil
+		return nil
 	})
 	return n, err
 }

@@ -34,15 +34,15 @@ func TestAdoptedStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	var drafts []store.Draft
-	err = there.EachEntry(t.Context(), 1, func(tx *store.Tx, e store.Entry) (bool, error) {
+	err = there.EachEntry(t.Context(), 1, func(tx *store.Tx, e store.Entry) error {
 		r, err := record.Decode(tx.Encoding(e.Ref))
 		if err != nil {
-			return true, err
+			return err
 		}
 		content, err := tx.Content(r)
 		body, _, receiveErr := here.Receive(t.Context(), r, content.Packed(), nil, true)
 		drafts = append(drafts, store.Draft{Record: *r, Body: body})
-		return false, errors.Join(err, receiveErr)
+		return errors.Join(err, receiveErr)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"iter"
 	"strconv"
@@ -103,28 +102,9 @@ func (tx *Tx) Log(from uint64) iter.Seq2[Entry, error] {
 	}
 }
 
-// EachEntry calls visit with the log entries from a position on, in read transactions that are
-// short, until it says that it is done.
-func (s *Store) EachEntry(ctx context.Context, from uint64, visit func(*Tx, Entry) (done bool, err error)) error {
-	for isOver := false; !isOver; {
-		err := s.View(ctx, func(tx *Tx) error {
-			end := time.Now().Add(slice)
-			for e, err := range tx.Log(from) {
-				if err == nil {
-					isOver, err = visit(tx, e)
-				}
-				if from = e.Position + 1; err != nil || isOver || time.Now().After(end) {
-					return err
-				}
-			}
-			isOver = true
-			return nil
-		})
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return err
-		}
-	}
-	return nil
+// EachEntry calls visit with the log entries from a position on, in read transactions that are short.
+func (s *Store) EachEntry(ctx context.Context, from uint64, visit func(*Tx, Entry) error) error {
+	return ViewAll(ctx, s, func(tx *Tx, at Entry) iter.Seq2[Entry, error] { return tx.Log(max(from, at.Position)) }, visit)
 }
 
 // Entry returns the log entry at a position.

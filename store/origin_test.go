@@ -160,7 +160,8 @@ func TestRepairedCopy(t *testing.T) {
 
 // TestTornCopies makes copies of a database that is written meanwhile: the pages of two commits,
 // the size, the time and the sign-off of one. Each is used, with the texts that were written, or
-// is damaged, and a repair makes it sound.
+// is damaged, and a repair makes it sound. bbolt takes free pages as a map has them, so no two runs
+// tear the same ones; TestMisled has what a repair must find in any of them.
 func TestTornCopies(t *testing.T) {
 	t.Parallel()
 	s, _ := testStore(t)

@@ -134,7 +134,7 @@ func ViewAll[T any](
 	var from T
 	for more := true; more && err == nil; {
 		more = false
-		err = s.View(ctx, func(tx *Tx) error {
+		err = cmp.Or(s.View(ctx, func(tx *Tx) error {
 			seen := 0
 			for each, err := range list(tx, from) {
 				if seen++; seen > viewMost {
@@ -149,7 +149,7 @@ func ViewAll[T any](
 				}
 			}
 			return nil
-		})
+		}), ctx.Err())
 	}
 	return err
 }

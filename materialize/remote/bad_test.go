@@ -447,6 +447,26 @@ func destroys(s *remote.Status, m *machine) bool {
 	return slices.ContainsFunc(s.Peers, func(p remote.Peer) bool { return p.Store == m.id() && p.Destroys })
 }
 
+// TestPurgedMeanwhile purges a large text before each call that a push makes of its remote.
+func TestPurgedMeanwhile(t *testing.T) {
+	for k := 1; ; k++ {
+		m := newMet(t)
+		ref, calls := m.a.put("large", strings.Repeat("the swordfish ", 100_000)), 0
+		m.a.through = &flaky{Transport: m.Open(), before: func() error {
+			if calls++; calls == k {
+				m.a.purge(ref)
+			}
+			return nil
+		}}
+		m.a.push()
+		if calls < k {
+			return
+		}
+		exchange(t, m.a, m.b, m.c)
+		wantSame(t, m.a, m.b, m.c)
+	}
+}
+
 // What was destroyed before anybody heard it leaves no text, and all agree.
 func TestPurgedBefore(t *testing.T) {
 	t.Parallel()

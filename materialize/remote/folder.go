@@ -87,7 +87,7 @@ func (f *folderRemote) do(ctx context.Context, name Name, act func(file string) 
 		return err
 	}
 	if err = act(name.String()); err != nil {
-		return f.explained(err)
+		return cmp.Or(f.present(), f.explained(err)) // it may have gone meanwhile
 	}
 	return nil
 }

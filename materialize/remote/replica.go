@@ -218,7 +218,10 @@ func (r *Replica) segment(ctx context.Context, key Key, request bundle.Request, 
 			err = r.putBody(ctx, BodyName(key.teller, body.Digest), body, out)
 		}
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrDropped): // a body that was to travel by itself
+		return r.segment(ctx, key, request, out)
+	case err != nil:
 		return written, err
 	}
 	name := SegmentName(key.teller, Span{request.Origin, written.Before.Position + 1, written.End.Position})
@@ -412,11 +415,11 @@ func (r *Replica) Leave(ctx context.Context) error {
 // bodies that are.
 func (r *Replica) erase(ctx context.Context, after uint64, out *Pushed) error {
 	gone := map[record.Ref]bool{}
-	err := r.Workspace.Store.EachEntry(ctx, after+1, func(tx *store.Tx, e store.Entry) (bool, error) {
-		if e.Op == store.OpDrop {
+	err := r.Workspace.Store.EachEntry(ctx, after+1, func(_ *store.Tx, e store.Entry) error {
+		if e.Op == store.OpDrop && e.Position <= r.end.Position {
 			gone[e.Ref] = true
 		}
-		return e.Position >= r.end.Position, nil
+		return nil
 	})
 	if err != nil || len(gone) == 0 {
 		return err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,10 +74,7 @@ func (r *Registry) Moment(ctx context.Context, position uint64) (moment uint64, 
 // A session of which nothing was ever stored is a record.NotFound.
 func (r *Registry) Steps(ctx context.Context, id string) ([]Step, error) {
 	s := &stepper{id: id, names: map[record.Name]bool{}, lost: map[record.Ref]record.Name{}}
-	log := func(tx *store.Tx, from store.Entry) iter.Seq2[store.Entry, error] {
-		return tx.Log(max(from.Position, 1))
-	}
-	err := store.ViewAll(ctx, r.w.Store, log, s.read)
+	err := r.w.Store.EachEntry(ctx, 1, s.read)
 	if err == nil && len(s.dropped) > 0 {
 		// Only the histories of names know contents that were destroyed.
 		err = store.ViewAll(ctx, r.w.Store, (*store.Tx).NamesEver, s.takeLost)

@@ -320,9 +320,9 @@ func (f Folder) RemoveAll(name string) error {
 	return nil
 }
 
-// Make makes a folder, and those above it.
+// Make makes a folder, and those above it; a shared one only below its top, which may be away with its disk.
 func (f Folder) Make(name string) error {
-	if !exists(f.top) {
+	if f.others == 0 && !exists(f.top) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(f.top), 0o777), os.Mkdir(f.top, folderMode|f.others)); !exists(f.top) {
 			return err
 		}
