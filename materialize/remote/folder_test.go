@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -229,6 +230,27 @@ func TestGone(t *testing.T) {
 		}
 	}
 }
+
+// TestGoneMeanwhile takes the folder away while a blob is put: it is not made anew in its place.
+func TestGoneMeanwhile(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "shared")
+	r := open(t, dir, true)
+	takeAway := readerFunc(func([]byte) (int, error) { return 0, errors.Join(io.EOF, os.Rename(dir, dir+".away")) })
+	if err := r.Put(t.Context(), remote.StateName(storeA), 1, takeAway); !errors.Is(err, remote.ErrAway) {
+		t.Errorf("put while it goes: %v", err)
+	}
+	if err := folder.At(dir).Shared().Make("sub"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder in one that is away: %v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it was made anew: %v", err)
+	}
+}
+
+type readerFunc func(into []byte) (int, error)
+
+func (f readerFunc) Read(into []byte) (int, error) { return f(into) }
 
 // BenchmarkList lists a remote of 50 stores with 700 segments each.
 func BenchmarkList(b *testing.B) {
