@@ -150,9 +150,9 @@ func TestRangesOfDamaged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		served, refused := 0, 0
+		served, refused, random := 0, 0, rand.New(rand.NewPCG(1, 14))
 		for step := range 14 {
-			data := flipIn((float64(step) + rand.Float64()) / 14)(bytes.Clone(sound))
+			data := flipIn((float64(step) + random.Float64()) / 14)(bytes.Clone(sound))
 			if err := os.WriteFile(path, data, 0o666); err != nil {
 				t.Fatal(err)
 			}

@@ -151,9 +151,10 @@ func TestKill(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), ".filebus")
 	var acknowledged []string
+	random := rand.New(rand.NewPCG(1, 8))
 	for round := range 8 {
 		cmd, out := startChild(t, 100000, fmt.Sprintf("r%d", round), dir)
-		for range 1 + rand.IntN(15) {
+		for range 1 + random.IntN(15) {
 			if out.Scan() {
 				acknowledged = append(acknowledged, out.Text())
 			}

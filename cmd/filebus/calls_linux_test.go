@@ -113,7 +113,7 @@ func loseBodies(t testing.TB, st *stage) {
 	}
 	for _, g := range targets(t, folder) {
 		if g.kind == "freelist" {
-			if err := pageDamages()["zeroed"](filepath.Join(folder, g.file), "", g.page); err != nil {
+			if err := pageDamages(chance(t))["zeroed"](filepath.Join(folder, g.file), "", g.page); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -247,7 +247,7 @@ func TestEveryCall(t *testing.T) {
 					all = append(all, fault{way, k + 1})
 				}
 			}
-			all = sample(all, most)
+			all = sample(chance(t), all, most)
 			for _, f := range all {
 				t.Run(fmt.Sprintf("%s at %d", f.way, f.k), func(t *testing.T) {
 					judge, at := ways()[f.way], fileCall{}

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,7 +105,7 @@ func TestKilledPuts(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(rand.Int64N(2 * took)))
+		time.Sleep(time.Duration(chance(t).Int64N(2 * took)))
 		_ = cmd.Process.Kill() // it may be done already
 		_ = cmd.Wait()         // it was killed
 		if strings.HasSuffix(out.String(), "\n") {

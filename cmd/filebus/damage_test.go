@@ -86,8 +86,8 @@ func TestReadsOfDamaged(t *testing.T) {
 	codes := map[int]int{}
 	for range 8 {
 		data := bytes.Clone(sound)
-		at := rand.IntN(len(data))
-		data[at] ^= 1 << rand.IntN(8)
+		at := chance(t).IntN(len(data))
+		data[at] ^= 1 << chance(t).IntN(8)
 		if err := os.WriteFile(file, data, 0o666); err != nil {
 			t.Fatal(err)
 		}

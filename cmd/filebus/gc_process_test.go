@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,7 +130,7 @@ func TestKilledGc(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(20+rand.IntN(120)) * time.Millisecond)
+		time.Sleep(time.Duration(20+chance(t).IntN(120)) * time.Millisecond)
 		_ = cmd.Process.Kill() // it may be done already
 		_ = cmd.Wait()         // it was killed
 		if out := mustRun(t, dir, "verify"); !strings.Contains(out, "sound") {

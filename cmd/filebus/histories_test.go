@@ -65,6 +65,7 @@ func atOnce(state, input, output any) (bool, any) {
 // A client runs commands inside the test, with a handle of the store for each, as
 // processes have.
 type client struct {
+	*rand.Rand
 	dir, who string
 	seen     map[string]string // the ref of each note that it has met last
 }
@@ -102,12 +103,12 @@ func (c *client) run(t testing.TB, a act) reply {
 
 // next picks what to do, mostly with what it has seen before.
 func (c *client) next(notes, issues []string) act {
-	if rand.IntN(3) == 0 {
+	if c.IntN(3) == 0 {
 		verbs := []string{"claim", "release"}
-		return act{name: issues[rand.IntN(len(issues))], verb: verbs[rand.IntN(len(verbs))], who: c.who}
+		return act{name: issues[c.IntN(len(issues))], verb: verbs[c.IntN(len(verbs))], who: c.who}
 	}
-	a := act{name: notes[rand.IntN(len(notes))], who: c.who, text: fmt.Sprintf("Text %d", rand.IntN(4))}
-	switch rand.IntN(8) {
+	a := act{name: notes[c.IntN(len(notes))], who: c.who, text: fmt.Sprintf("Text %d", c.IntN(4))}
+	switch c.IntN(8) {
 	case 0:
 		a.verb = "rm"
 	case 1, 2:
@@ -151,7 +152,7 @@ func history(t *testing.T) {
 	began := time.Now()
 	var wg sync.WaitGroup
 	for id := range clients {
-		c := &client{dir, fmt.Sprint("agent-", id), map[string]string{}}
+		c := &client{rand.New(chance(t)), dir, fmt.Sprint("agent-", id), map[string]string{}}
 		wg.Go(func() {
 			for range acts {
 				a := c.next(notes, issues)

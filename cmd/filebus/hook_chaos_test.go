@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -175,7 +174,7 @@ func TestHookKilled(t *testing.T) {
 		cmd := filebusCommand(t, dir, "hook", "SubagentStop")
 		cmd.Stdin = bytes.NewReader(stopOf("s", "a", report))
 		must(t, cmd.Start())
-		time.Sleep(time.Duration(rand.IntN(40)) * time.Millisecond)
+		time.Sleep(time.Duration(chance(t).IntN(40)) * time.Millisecond)
 		_ = cmd.Process.Kill() // it may be done already
 		_ = cmd.Wait()         // it was killed
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -28,9 +27,9 @@ func TestKills(t *testing.T) {
 		killed := [3]bool{}
 		var wg sync.WaitGroup
 		for worker := range killed {
-			j, after := randomJob(dir, l, worker), time.Duration(0)
+			j, after := randomJob(chance(t), dir, l, worker), time.Duration(0)
 			if worker == 0 {
-				after = time.Duration(1+rand.IntN(120)) * time.Millisecond
+				after = time.Duration(1+chance(t).IntN(120)) * time.Millisecond
 			}
 			wg.Go(func() { killed[worker] = j.run(t, dir, l, after) })
 		}

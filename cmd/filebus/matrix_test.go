@@ -40,8 +40,8 @@ func (g target) String() string {
 type damage func(file, older string, page int64) error
 
 // damages are what happens to a file, or to a page of it.
-func damages() map[string]damage {
-	all := maps.Clone(pageDamages())
+func damages(random *rand.Rand) map[string]damage {
+	all := maps.Clone(pageDamages(random))
 	maps.Copy(all, map[string]damage{
 		"truncated": func(file, _ string, _ int64) error {
 			info, err := os.Stat(file)
@@ -84,20 +84,20 @@ func folderDamages() map[string]damage {
 var errUntouched = errors.New("this damage changes nothing here")
 
 // pageDamages change some bytes: of a page, or anywhere in a file.
-func pageDamages() map[string]damage {
+func pageDamages(random *rand.Rand) map[string]damage {
 	return map[string]damage{
-		"bit": patch(func(all []byte, at, end int) { all[at+rand.IntN(end-at)] ^= 1 << rand.IntN(8) }),
-		"header bit": patch(func(all []byte, at, end int) {
-			all[at+rand.IntN(min(end-at, 64))] ^= 1 << rand.IntN(8)
+		"bit": patch(random, func(all []byte, at, end int) { all[at+random.IntN(end-at)] ^= 1 << random.IntN(8) }),
+		"header bit": patch(random, func(all []byte, at, end int) {
+			all[at+random.IntN(min(end-at, 64))] ^= 1 << random.IntN(8)
 		}),
-		"bytes": patch(func(all []byte, at, end int) {
-			from := at + rand.IntN(end-at)
+		"bytes": patch(random, func(all []byte, at, end int) {
+			from := at + random.IntN(end-at)
 			for i := from; i < min(from+16, end); i++ {
-				all[i] = byte(rand.IntN(256))
+				all[i] = byte(random.IntN(256))
 			}
 		}),
-		"zeroed": patch(func(all []byte, at, end int) { clear(all[at:end]) }),
-		"swapped": patch(func(all []byte, at, end int) {
+		"zeroed": patch(random, func(all []byte, at, end int) { clear(all[at:end]) }),
+		"swapped": patch(random, func(all []byte, at, end int) {
 			next := (at + pageSize) % max(len(all)/pageSize*pageSize, 1)
 			if next+end-at > len(all) {
 				slices.Reverse(all[at:end])
@@ -107,7 +107,7 @@ func pageDamages() map[string]damage {
 			copy(all[at:end], all[next:next+end-at])
 			copy(all[next:next+end-at], page)
 		}),
-		"leads to itself": patch(func(all []byte, at, end int) {
+		"leads to itself": patch(random, func(all []byte, at, end int) {
 			const flags, branch, header, child = 8, 1, 16, 8 // of a page, and of a branch's first element
 			if binary.LittleEndian.Uint16(all[at+flags:]) == branch && end-at == pageSize {
 				copy(all[at+header+child:], all[at:at+8])
@@ -117,7 +117,7 @@ func pageDamages() map[string]damage {
 }
 
 // patch makes a damage of a change to the bytes of a page.
-func patch(change func(all []byte, at, end int)) damage {
+func patch(random *rand.Rand, change func(all []byte, at, end int)) damage {
 	return func(file, _ string, page int64) error {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -125,7 +125,7 @@ func patch(change func(all []byte, at, end int)) damage {
 		}
 		at := max(page, 0) * pageSize
 		if page < 0 && len(text) > pageSize {
-			at = int64(rand.IntN(len(text)/pageSize)) * pageSize
+			at = int64(random.IntN(len(text)/pageSize)) * pageSize
 		}
 		if len(text) < 64 {
 			return errUntouched
@@ -197,10 +197,10 @@ func TestDamage(t *testing.T) {
 	m.expect(t)
 	var all []breakage
 	for _, g := range targets(t, filepath.Join(m.dir, ".filebus")) {
-		ways := damages()
+		ways := damages(chance(t))
 		switch {
 		case g.page >= 0:
-			ways = pageDamages()
+			ways = pageDamages(chance(t))
 		case g.kind == fs.ModeDir.String():
 			ways = folderDamages()
 		}
@@ -208,7 +208,7 @@ func TestDamage(t *testing.T) {
 			all = append(all, breakage{g, how})
 		}
 	}
-	for _, b := range sample(all, effort(t, "FILEBUS_DAMAGE", 6)) {
+	for _, b := range sample(chance(t), all, effort(t, "FILEBUS_DAMAGE", 6)) {
 		t.Run(b.String()+" "+b.how, func(t *testing.T) { m.damaged(t, b) })
 	}
 	t.Logf("of %d cells", len(all))
@@ -279,7 +279,7 @@ func tree(t testing.TB, dir string) map[string]string {
 // damaged does one cell.
 func (m *matrix) damaged(t *testing.T, b breakage) {
 	m.set(t)
-	err := damages()[b.how](filepath.Join(m.dir, ".filebus", b.file), filepath.Join(m.older, b.file), b.page)
+	err := damages(chance(t))[b.how](filepath.Join(m.dir, ".filebus", b.file), filepath.Join(m.older, b.file), b.page)
 	if errors.Is(err, errUntouched) {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,7 +66,7 @@ func TestKilledCapture(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(10+rand.IntN(90)) * time.Millisecond)
+		time.Sleep(time.Duration(10+chance(t).IntN(90)) * time.Millisecond)
 		_ = cmd.Process.Kill() // it may be done already
 		_ = cmd.Wait()         // it was killed
 	}

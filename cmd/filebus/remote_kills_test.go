@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +22,7 @@ import (
 func TestRemoteKills(t *testing.T) {
 	t.Parallel()
 	want, kills, commands := effort(t, "FILEBUS_KILLS", 8), 0, 0
+	random := chance(t)
 	top := t.TempDir()
 	var sites []*site
 	for _, label := range []string{"a", "b", "c"} {
@@ -40,18 +40,18 @@ func TestRemoteKills(t *testing.T) {
 	acked := map[string]string{}
 	for kills < want && !t.Failed() {
 		commands++
-		s, n := sites[rand.IntN(3)], fmt.Sprint("n", commands)
-		text := fmt.Sprintf("text %d of %s\n%s", commands, s.dir, strings.Repeat("more ", rand.IntN(50)))
-		if rand.IntN(6) == 0 { // one that travels apart
-			text = strings.Repeat(fmt.Sprint(rand.Uint64(), rand.Uint64()), 20_000)
+		s, n := sites[random.IntN(3)], fmt.Sprint("n", commands)
+		text := fmt.Sprintf("text %d of %s\n%s", commands, s.dir, strings.Repeat("more ", random.IntN(50)))
+		if random.IntN(6) == 0 { // one that travels apart
+			text = strings.Repeat(fmt.Sprint(random.Uint64(), random.Uint64()), 20_000)
 		}
-		name, args := "", [][]string{{"push"}, {"pull"}, {"issue", "add", "Summary " + n, "--type", "bug"}}[rand.IntN(3)]
-		if rand.IntN(3) == 0 {
+		name, args := "", [][]string{{"push"}, {"pull"}, {"issue", "add", "Summary " + n, "--type", "bug"}}[random.IntN(3)]
+		if random.IntN(3) == 0 {
 			name, args = "note/"+n, []string{"put", "--name", "note/" + n, "-"}
 		}
 		after := time.Duration(0)
-		if rand.IntN(3) > 0 {
-			after = time.Duration(1+rand.IntN(120)) * time.Millisecond
+		if random.IntN(3) > 0 {
+			after = time.Duration(1+random.IntN(120)) * time.Millisecond
 		}
 		switch f := s.run(after, text, args...); {
 		case f.code == -1:

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,7 +64,7 @@ func (c *crowd) increment(t testing.TB, name string) {
 func (c *crowd) write(t testing.TB) {
 	id := fmt.Sprint("k", c.ledger.next())
 	text := "# Result " + id + "\n\nA text with a zebra.\n"
-	switch rand.IntN(4) {
+	switch chance(t).IntN(4) {
 	case 0:
 		c.run(t, text, done, "put", "--agent", "a", "--conversation", "kept", "--call", id)
 		c.ledger.mu.Lock()
@@ -74,7 +73,7 @@ func (c *crowd) write(t testing.TB) {
 	case 1:
 		c.run(t, text, done, "put", "--agent", "a", "--conversation", "waste", "--call", id)
 	default:
-		c.increment(t, counters[rand.IntN(len(counters))])
+		c.increment(t, counters[chance(t).IntN(len(counters))])
 	}
 }
 
@@ -83,7 +82,7 @@ var counters = []string{"note/one", "note/two", "note/three"}
 // read does one thing that a reader does.
 func (c *crowd) read(t testing.TB) {
 	reads := [][]string{{"search", "zebra"}, {"list", "--limit", "50"}, {"get", counters[0]}, {"log", "--limit", "20"}, {"status"}}
-	c.run(t, "", done, reads[rand.IntN(len(reads))]...)
+	c.run(t, "", done, reads[chance(t).IntN(len(reads))]...)
 }
 
 // TestStress lets 24 writers, 24 readers, a loop of syncs and one of collections

@@ -204,9 +204,9 @@ func contains(kind, part string) func(l *ledger, out string) {
 
 // randomJob picks a command of the workload: everything that writes, and some that
 // read. Worker has names that no other writes to.
-func randomJob(dir string, l *ledger, worker int) job {
+func randomJob(random *rand.Rand, dir string, l *ledger, worker int) job {
 	n := l.next()
-	text := fmt.Sprintf("# Text %d\n\n%s\n", n, strings.Repeat(fmt.Sprintf("word%d ", n), 1+rand.IntN(300)))
+	text := fmt.Sprintf("# Text %d\n\n%s\n", n, strings.Repeat(fmt.Sprintf("word%d ", n), 1+random.IntN(300)))
 	id, mine := fmt.Sprintf("k%d", n), fmt.Sprintf("note/of/%d.md", worker)
 	read := func(args ...string) job { return job{args: args, acknowledged: func(*ledger, string) {}} }
 	jobs := []func() job{
@@ -245,7 +245,7 @@ func randomJob(dir string, l *ledger, worker int) job {
 		},
 		func() job { return read("sync") },
 		func() job { return read("materialize", "--to", filepath.Join(dir, "out", id)) },
-		func() job { return read("search", fmt.Sprintf("word%d", 1+rand.IntN(n))) },
+		func() job { return read("search", fmt.Sprintf("word%d", 1+random.IntN(n))) },
 		func() job { return read("gc", "--kind", "result", "--conversation", "waste", "--older-than", "0d") },
 		func() job {
 			return job{args: []string{"put", "--agent", "a", "--conversation", "waste", "--call", id}, input: text,
@@ -255,7 +255,7 @@ func randomJob(dir string, l *ledger, worker int) job {
 		func() job { return read("compact") },
 		func() job { return read("verify", "--repair") },
 	}
-	return jobs[rand.IntN(len(jobs))]()
+	return jobs[random.IntN(len(jobs))]()
 }
 
 var anIssue = regexp.MustCompile(`ISSUE-\d{8}-\d{3}`)
@@ -368,6 +368,27 @@ func copyTree(t testing.TB, from, to string) {
 	}
 }
 
+// chance is where a test draws at random: the same each time, unless FILEBUS_CHANCE is another number than 1.
+// Several goroutines may draw from it.
+func chance(t testing.TB) *rand.Rand {
+	source, _ := chances.LoadOrStore(t.Name(), &shared{from: rand.NewPCG(uint64(effort(t, "FILEBUS_CHANCE", 1)), 0)})
+	return rand.New(source.(*shared))
+}
+
+var chances = new(sync.Map) // by the names of tests
+
+// A shared source gives each number once.
+type shared struct {
+	mu   sync.Mutex
+	from rand.Source
+}
+
+func (s *shared) Uint64() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.from.Uint64()
+}
+
 // effort reads how much a harness is to do from the environment; short is what it
 // does in the usual tests.
 func effort(t testing.TB, variable string, short int) int {
@@ -388,13 +409,13 @@ func effort(t testing.TB, variable string, short int) int {
 func manyProcesses(t testing.TB) int { return effort(t, "FILEBUS_PROCESSES", 12) }
 
 // sample returns some of all, in their order, without the same ones each time.
-func sample[T any](all []T, n int) []T {
+func sample[T any](random *rand.Rand, all []T, n int) []T {
 	if n >= len(all) {
 		return all
 	}
 	picked := map[int]bool{}
 	for len(picked) < n {
-		picked[rand.IntN(len(all))] = true
+		picked[random.IntN(len(all))] = true
 	}
 	var some []T
 	for i := range all {

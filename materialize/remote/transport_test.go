@@ -123,7 +123,7 @@ func testList(t *testing.T, open func() remote.Transport) {
 	}
 	other := remote.Span{Origin: storeB, First: 1, Last: 1}
 	spans := []remote.Span{span(1, 2), span(1, 10), span(3, 9), span(10, 1<<63), span(1<<63, 1<<64-1), other}
-	for _, i := range rand.Perm(len(spans)) {
+	for _, i := range rand.New(rand.NewPCG(1, 6)).Perm(len(spans)) {
 		put(t, here, remote.SegmentName(storeA, spans[i]), "x")
 	}
 	put(t, here, remote.StateName(storeB), "x")
