@@ -199,8 +199,7 @@ func (o Options) edits(c client, p part, path string) (all []edit) {
 	return []edit{whole{text, known}}
 }
 
-// render returns a file that is made. Package text/template would make the linker keep every
-// method of the program, 5 MB.
+// render returns a file that is made: two values need no language of templates.
 func (o Options) render(name string) string {
 	text, _ := templates.ReadFile("templates/" + name) // a test renders each
 	return strings.NewReplacer("{{.Guide}}\n", o.Guide, "{{.Version}}", strconv.Quote(o.Version)).Replace(string(text))

@@ -16,7 +16,7 @@ func TestDialogues(t *testing.T) {
 	page, _ = said{"dialogue list": `{"dialogues": [
 		{"dialogue": "` + hostile + `", "title": "` + hostile + `", "agents": ["` + hostile + `"], "status": "<i>", "turns": 3, "owed": 4, "last": 0},
 		{"dialogue": "lib:größe & co", "title": "Größe"}], "more": 1234}`}.open(t, "/dialogues")
-	expect(t, page, "!<script>alert", "!\u202e", "!<i>", "/dialogue?name=lib%3Agr%C3%B6%C3%9Fe+%26+co", "round 0: 3 turns of 4", "1\u202f234 more")
+	expect(t, page, "!<script>alert", "!\u202e", "!<i>", "/dialogue?name=lib%3agr%c3%b6%c3%9fe%20%26%20co", "round 0: 3 turns of 4", "1\u202f234 more")
 }
 
 func TestDialogue(t *testing.T) {
@@ -66,7 +66,7 @@ func TestLargeDialogue(t *testing.T) {
 		"dialogue score": `{"dialogue": "x", "rounds": [` + strings.Join(rounds, ",") + `]}`,
 		"dialogue check": `{"turns": [` + strings.Join(turns, ",") + `]}`,
 	}.open(t, "/dialogue?name=x")
-	if n := strings.Count(page, "/record?name=turn%2Fx%2F"); n != 600 || len(page) > 200_000 {
+	if n := strings.Count(page, "/record?name=turn%2fx%2f"); n != 600 || len(page) > 200_000 {
 		t.Errorf("%d turns in %d bytes", n, len(page))
 	}
 }

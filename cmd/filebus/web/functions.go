@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"html/template"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,9 +11,9 @@ import (
 	"filebus/store/record"
 )
 
-// functions are what templates can do.
-func (s *Site) functions() map[string]any {
-	return map[string]any{
+// functions are what templates can do, beside the methods of what they show.
+func (s *Site) functions() template.FuncMap {
+	return template.FuncMap{
 		"ago":      func(t time.Time) string { return age(s.Now().Sub(t)) },
 		"age":      func(seconds float64) string { return age(time.Duration(seconds * float64(time.Second))) },
 		"count":    count,
@@ -32,15 +33,6 @@ func (s *Site) functions() map[string]any {
 		"cut":      func(text, sep string, part int) string { return strings.SplitN(text+sep, sep, 2)[part] },
 		"add":      func(a, b int) int { return a + b },
 		"query":    func(u *url.URL, key string) string { return u.Query().Get(key) },
-		"path":     view.Path,
-		"said":     error.Error,
-		"place":    axis.At,
-		"span":     axis.Span,
-		"ticks":    axis.Ticks,
-		"ratio":    saving.Ratio,
-		"rounds":   (*dialoguePage).Axis,
-		"curvesOf": (*dialoguePage).Curves,
-		"times":    (*searchPage).Times,
 	}
 }
 
@@ -70,7 +62,7 @@ func count(n int) string {
 
 // A readableText is a text as people read it: rendered, or as it stands.
 type readableText struct {
-	HTML   markup
+	HTML   template.HTML
 	Source string
 	Notes  []string
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"fmt"
+	"html/template"
 	"net/url"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ const maxRendered = 512 << 10
 // rendered returns Markdown as HTML that can do nothing: without raw HTML, with links to the web,
 // to mail and to records, with images of the store alone, which are links here. The ids of
 // headings are h-LINE, as outlines count.
-func rendered(text string) (out markup, notes []string, ok bool) {
+func rendered(text string) (out template.HTML, notes []string, ok bool) {
 	if len(text) > maxRendered {
 		return "", nil, false
 	}
@@ -47,7 +48,7 @@ func rendered(text string) (out markup, notes []string, ok bool) {
 	if err := markdown.Renderer().Render(&b, source, root); err != nil {
 		return "", nil, false
 	}
-	return markup(visible(b.String())), notes, true // by goldmark, which escapes all text, and knows entities
+	return template.HTML(visible(b.String())), notes, true // by goldmark, which escapes all text, and knows entities
 }
 
 // tame takes from a node what could leave the page.

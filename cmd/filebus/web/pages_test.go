@@ -74,7 +74,7 @@ func TestKnowledge(t *testing.T) {
 		"component show": `{"components": [{"component": "` + hostile + `", "task": "T-1"}], "more": 7}`,
 	}
 	page, ran := known.open(t, "/knowledge?type=%3Ci%3E&tag=--limit%3D0")
-	expect(t, page, "!<script>alert", "!\u202e<", "!<i>", `tag=a%26b%3Dc`, "/record?name=lib%3Aknowledge%2Fx", "superseded by", "supersedes <a",
+	expect(t, page, "!<script>alert", "!\u202e<", "!<i>", `tag=a%26b%3Dc`, "/record?name=lib%3aknowledge%2fx", "superseded by", "supersedes <a",
 		"2 entries.", "7 more", `data-from="/knowledge.json?type=%3Ci%3E&amp;tag=--limit%3D0"`,
 		`hx-get="/knowledge?type=%3Ci%3E&amp;tag=--limit%3D0"`)
 	if want := "knowledge graph --tag=--limit=0 --type=<i> --limit=20000"; ran[0] != want {
@@ -126,8 +126,8 @@ func TestNow(t *testing.T) {
 		"list":          `{"records": [{"name": "result/q", "time": "2031-02-03T04:00:00Z"}], "more": 1234}`,
 	}
 	page, ran := work.open(t, "/")
-	expect(t, page, "!<script>alert", "!<b>", "!\u202e<", "592 more", "9 in all", "two</li><li class=\"entry\">one", "name=e+f", "!name=d\"",
-		"id=%C3%BC%2F1", "!a/b", "<small>open, round 0", "<small>round 3, 1 turns<", "waits for <a href=\"/record?name=issue/I7\"", "1\u202f234 more", "5 min ago", "all=issues-weird")
+	expect(t, page, "!<script>alert", "!<b>", "!\u202e<", "592 more", "9 in all", "two</li><li class=\"entry\">one", "name=e%20f", "!name=d\"",
+		"id=%c3%bc%2f1", "!a/b", "<small>open, round 0", "<small>round 3, 1 turns<", "waits for <a href=\"/record?name=issue/I7\"", "1\u202f234 more", "5 min ago", "all=issues-weird")
 	columns := []string{"<h3>pending", "<h3>accepted", "<h3>in_progress", "<h3>weird"}
 	if at := places(page, columns); !slices.IsSorted(at) || at[0] < 0 {
 		t.Errorf("columns %q are at %v", columns, at)

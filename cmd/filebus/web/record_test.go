@@ -69,11 +69,11 @@ func TestRecordPage(t *testing.T) {
 	pages := site(t, answers, nil)
 	for address, wants := range map[string][]string{
 		"/record?name=known": {
-			`href="#h-3"`, `<h1 id="h-3">`, `/record?name=note%2F%22%3E%3Cscript%3E`, "~7 tokens more", "note/citing", "note/twin",
-			"not current", `<option value="0123456789" selected>`, `href="/search?session=s%2C1"`, "1\u202f234\u202f567 bytes", `href="/record?name=def"`,
+			`href="#h-3"`, `<h1 id="h-3">`, `/record?name=note%2f%22%3e%3cscript%3e`, "~7 tokens more", "note/citing", "note/twin",
+			"not current", `<option value="0123456789" selected>`, `href="/search?session=s%2c1"`, "1\u202f234\u202f567 bytes", `href="/record?name=def"`,
 		},
 		"/record?name=known&source=1":         {`href="#l-3"`, `<span id="l-3"># &lt;b&gt;`, `source=0">Rendered`},
-		"/record?name=known&against=01234":    {"-a␍", "+# &lt;b&gt;", `class="added"`, `<option value="0123456789" selected>`},
+		"/record?name=known&against=01234":    {"-a␍", "&#43;# &lt;b&gt;", `class="added"`, `<option value="0123456789" selected>`},
 		"/record?name=known@3":                {"<h1"},
 		"/record?name=known@01234567":         {"<h1"},
 		"/record?name=known@0123456":          {"404"},

@@ -13,7 +13,7 @@ func TestSessions(t *testing.T) {
 	expect(t, page, "There is no session")
 	page, _ = said{"session list": `{"sessions": [{"session": "` + hostile + `", "name": "` + hostile + `", "status": "x\" y", "agents": ["` + hostile + `"],
 		"changed": "1999-12-31T23:59:59Z", "artifacts": 7, "tokens": 12345}, {"session": "a b/ü", "changed": "2040-01-01T00:00:00Z", "archive": "x.tgz"}], "more": 1}`}.open(t, "/sessions")
-	expect(t, page, "!<script>alert", "!\u202e", "/session?id=a+b%2F%C3%BC", "~12\u202f345", "archived", "1 more", "!x\" y")
+	expect(t, page, "!<script>alert", "!\u202e", "/session?id=a%20b%2f%c3%bc", "~12\u202f345", "archived", "1 more", "!x\" y")
 }
 
 // A replay shows what there was: changed, kept beside, retired and destroyed.
@@ -33,12 +33,12 @@ func TestReplay(t *testing.T) {
 		n    int
 		want []string
 	}{
-		"":     {0, []string{"Artifacts", ">plan</a>", "!As it was", "@16", "/session?id=a+b&amp;at=3", "When artifacts were stored", `at=12" tabindex="-1"><rect x="66%"`}},
-		"@2":   {0, []string{"It had nothing", "!before</a>", "id=a+b&amp;at=3\">after"}},
-		"3":    {2, []string{"As it was at position 4", "name=11\"", "name=22\"", "destroyed since", "!before</a>", "id=a+b&amp;at=9\">after"}},
-		"9":    {3, []string{"at position 9", "<mark>change</mark>", "id=a+b&amp;at=4\">← before", "id=a+b&amp;at=12\">after", "!<script>alert"}},
-		"2d":   {4, []string{"<mark>conflict</mark>", "id=a+b&amp;at=9\">← before", "name=44\"", "name=33\""}},
-		"1000": {6, []string{"at position 16", "id=a+b&amp;at=12\">← before", "!after →"}},
+		"":     {0, []string{"Artifacts", ">plan</a>", "!As it was", "@16", "/session?id=a%20b&amp;at=3", "When artifacts were stored", `at=12" tabindex="-1"><rect x="66%"`}},
+		"@2":   {0, []string{"It had nothing", "!before</a>", "id=a%20b&amp;at=3\">after"}},
+		"3":    {2, []string{"As it was at position 4", "name=11\"", "name=22\"", "destroyed since", "!before</a>", "id=a%20b&amp;at=9\">after"}},
+		"9":    {3, []string{"at position 9", "<mark>change</mark>", "id=a%20b&amp;at=4\">← before", "id=a%20b&amp;at=12\">after", "!<script>alert"}},
+		"2d":   {4, []string{"<mark>conflict</mark>", "id=a%20b&amp;at=9\">← before", "name=44\"", "name=33\""}},
+		"1000": {6, []string{"at position 16", "id=a%20b&amp;at=12\">← before", "!after →"}},
 	} {
 		page, ran := said{
 			"session show": show, "session replay --steps --limit=0 -- a b": until(6),

@@ -12,6 +12,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"html/template"
 	"io"
 	"net/http"
 	"net/url"
@@ -97,10 +98,10 @@ const longest = 10 * time.Second
 
 // handler returns all pages, without the guard.
 func (s *Site) handler(events http.Handler) http.Handler {
-	templates := parseTemplates(files, "pages/*.html", s.functions())
+	pages := template.Must(template.New("").Funcs(s.functions()).ParseFS(files, "pages/*.html"))
 	mux, work := http.NewServeMux(), make(turns, mostAtOnce)
 	for _, v := range views() {
-		mux.HandleFunc("GET "+v.pattern, work.each(func(w http.ResponseWriter, r *http.Request) { s.show(w, r, v, templates) }))
+		mux.HandleFunc("GET "+v.pattern, work.each(func(w http.ResponseWriter, r *http.Request) { s.show(w, r, v, pages) }))
 	}
 	mux.HandleFunc("GET /static/{file}", serveStatic)
 	mux.Handle("GET /events", events)
@@ -111,7 +112,7 @@ func (s *Site) handler(events http.Handler) http.Handler {
 		missing := func(context.Context, *Site, *http.Request) (any, error) {
 			return nil, &Refusal{"not_found", "there is no such page", ""}
 		}
-		s.show(w, r, view{Page: "error", load: missing}, templates)
+		s.show(w, r, view{Page: "error", load: missing}, pages)
 	})
 	return mux
 }
@@ -133,7 +134,7 @@ func (t turns) each(next http.HandlerFunc) http.HandlerFunc {
 }
 
 // show answers with a page, or with one that says what is wrong.
-func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, templates *templates) {
+func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, pages *template.Template) {
 	ctx, cancel := context.WithTimeout(r.Context(), longest)
 	defer cancel()
 	p, answer := page{Site: s, View: v.Page, Title: v.Title, URL: r.URL, Views: views()}, http.StatusOK
@@ -150,7 +151,7 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, templates *t
 	}
 	p.Data = data
 	var out bytes.Buffer
-	if err := templates.execute(&out, p.View, p); err != nil {
+	if err := pages.ExecuteTemplate(&out, p.View, p); err != nil {
 		http.Error(w, "this page has failed by a mistake of the program: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
