@@ -127,16 +127,9 @@ func notObject(value any) error {
 	}
 	if t, ok := schema["type"]; ok {
 		text, _ := json.Marshal(t) // what was decoded can be encoded
-		return fmt.Errorf("its type is %s; structured output is one object", cut(string(text), 60))
+		return fmt.Errorf("its type is %s; structured output is one object", markdown.Clip(string(text), 60))
 	}
 	return errors.New(`no keyword of JSON Schema at its top, such as "type" or "properties"`)
-}
-
-func cut(text string, n int) string {
-	if runes := []rune(text); len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return text
 }
 
 // decodeJSON reads one JSON value. It refuses what would take a validator too much
@@ -157,7 +150,7 @@ func decodeJSON(text []byte) (*markdown.Value, *Problem) {
 		case values > maxValues:
 			return fmt.Errorf("more than %d values", maxValues)
 		case isNumber && !isSmall(string(number)): // to compare two takes time that grows with their exponents
-			return fmt.Errorf("a number beyond all bounds: %s", cut(string(number), 40))
+			return fmt.Errorf("a number beyond all bounds: %s", markdown.Clip(string(number), 40))
 		case isOpen && depth == maxDepth:
 			return fmt.Errorf("nested deeper than %d", maxDepth)
 		}

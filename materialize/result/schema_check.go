@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"github.com/kaptinlin/jsonschema"
+
+	"filebus/materialize/markdown"
 )
 
 // A Problem is a place where an output is not what it should be.
@@ -56,7 +58,7 @@ func (s *Schema) checkObject(object []byte) []Problem {
 	}
 	var problems []Problem
 	for _, f := range all[:min(len(all), maxProblems)] {
-		problems = append(problems, Problem{pointer(f.path), cut(strings.Join(strings.Fields(f.message), " "),
+		problems = append(problems, Problem{pointer(f.path), markdown.Clip(strings.Join(strings.Fields(f.message), " "),
 			maxMessage)})
 	}
 	if more := len(all) - len(problems); more > 0 {
