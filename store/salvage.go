@@ -146,7 +146,7 @@ func (v *salvage) take(s *Store, bucket string, key, value []byte) (taken bool, 
 		return v.takeRecord(key, value)
 	case string(bucketBodies):
 		text, err := s.unpack(value)
-		if isDigest && (isFile(value) || err == nil && record.DigestOf(text) == record.Digest(key)) {
+		if isDigest && (isFile(value) && len(value)%markSize == 1 || err == nil && record.DigestOf(text) == record.Digest(key)) {
 			return true, v.put(bucket, key, value)
 		}
 	case string(bucketDescriptions):
@@ -156,6 +156,7 @@ func (v *salvage) take(s *Store, bucket string, key, value []byte) (taken bool, 
 		}
 	case string(bucketMeta):
 		v.meta[string(key)] = string(value)
+		return true, nil
 	case string(bucketAbsent):
 		if len(key)%sha256.Size == 0 || len(key) > sha256.Size && bytes.Equal(value, isAwaited) {
 			return true, v.put(bucket, key, value)
@@ -163,6 +164,7 @@ func (v *salvage) take(s *Store, bucket string, key, value []byte) (taken bool, 
 	case string(bucketDropped):
 		if isDigest && len(value) == positionSize {
 			v.claim(fromDropped, readPosition(value), OpDrop, record.Ref(key), holder{})
+			return true, nil
 		}
 	case string(bucketLog):
 		if len(key) == positionSize {
