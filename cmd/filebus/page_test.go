@@ -480,6 +480,9 @@ func (b *tab) keys() {
 	if all := get[int](b, `document.querySelectorAll("#main .entry").length`); last < 1 || all < 2 {
 		b.t.Errorf("j leads to entry %d of %d", last, all)
 	}
+	get[bool](b, `addEventListener("htmx:after:swap", () => { window.swapped = true; }) === undefined`)
+	get[bool](b, `document.body.dispatchEvent(new CustomEvent("filebus:changed"))`)
+	b.until(`window.swapped && [...document.querySelectorAll("#main .entry")].at(-1).classList.contains("at")`)
 	b.do(press("k"))
 	if got := get[int](b, `[...document.querySelectorAll("#main .entry")].findIndex((e) => e.classList.contains("at"))`); got != last-1 {
 		b.t.Errorf("k leads from entry %d to %d", last, got)

@@ -17,6 +17,8 @@ function move(step) {
   entries[at].scrollIntoView({ block: "nearest" });
   entries[at].querySelector("a")?.focus({ preventScroll: true });
 }
+// What has changed comes in place of what was there: the mark stays where it was.
+document.addEventListener("htmx:after:swap", () => main().querySelectorAll(".entry")[at]?.classList.add("at"));
 function go(letter) {
   const all = [...document.querySelectorAll('header nav a:not(.brand, [href="/search"])')]; // that one has a key
   all.find((a) => a.textContent.trim().toLowerCase().startsWith(letter))?.click();
