@@ -36,7 +36,7 @@ func smallDisk(t *testing.T, size string) (dir string, grow func(size string)) {
 // TestExecNoRoom lets an output fill the disk: what fitted waits, with how the
 // command has ended, until there is room.
 func TestExecNoRoom(t *testing.T) {
-	t.Parallel()
+	// Alone: a process that another test starts has its locks, too, until it runs its program.
 	dir, grow := smallDisk(t, "1m")
 	at := materialize.Location{Store: filepath.Join(dir, ".filebus"), Main: dir, Root: dir}
 	w, err := materialize.Create(t.Context(), at, materialize.Settings{Home: t.TempDir()}, store.Options{Wait: time.Minute})

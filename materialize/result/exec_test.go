@@ -550,7 +550,7 @@ func waitForOutput(t *testing.T, w *materialize.Workspace, text string) {
 
 // TestExecBusyStore cannot store an output, which must wait until it can be.
 func TestExecBusyStore(t *testing.T) {
-	t.Parallel()
+	// Alone: a process that another test starts has its locks, too, until it runs its program.
 	w := newWorkspace(t)
 	hasty, err := materialize.Open(w.Location, w.Settings, store.Options{Wait: 50 * time.Millisecond})
 	if err != nil {

@@ -174,7 +174,7 @@ func startExec(t *testing.T, w *materialize.Workspace, job ...string) *exec.Cmd 
 // TestRecoverKilled kills a process while its command runs. The command goes on,
 // and what it wrote is stored when it has ended.
 func TestRecoverKilled(t *testing.T) {
-	t.Parallel()
+	// Alone: a process that another test starts has its locks, too, until it runs its program.
 	w := newWorkspace(t)
 	file := filepath.Join(t.TempDir(), "go")
 	cmd := startExec(t, w, "wait", file)

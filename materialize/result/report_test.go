@@ -59,7 +59,7 @@ func TestPutReport(t *testing.T) {
 // TestSpooledReport leaves reports in the spool, beside files that are none: Recover stores
 // the first once, and leaves the others where they are.
 func TestSpooledReport(t *testing.T) {
-	t.Parallel()
+	// Alone: a process that another test starts has its locks, too, until it runs its program.
 	w := newWorkspace(t)
 	dir := w.Location.Store
 	call := result.Call{Conversation: "s1", ID: "a1", Attributes: map[string]string{"duration": "2s"}}

@@ -32,7 +32,7 @@ func spoolOf(t *testing.T, storeFolder string, files map[string]string) string {
 
 // TestRecover finds a folder as each way of being cut off leaves it.
 func TestRecover(t *testing.T) {
-	t.Parallel()
+	// Alone: a process that another test starts has its locks, too, until it runs its program.
 	done := `{"status":"done","exit":0}`
 	tests := []struct {
 		name         string
@@ -80,7 +80,7 @@ func TestRecover(t *testing.T) {
 // TestRecoverForeign leaves alone what is not, or not wholly, the output of a
 // command, and names it.
 func TestRecoverForeign(t *testing.T) {
-	t.Parallel()
+	// Alone: a process that another test starts has its locks, too, until it runs its program.
 	tests := []struct {
 		name  string
 		files map[string]string
@@ -117,7 +117,7 @@ func TestRecoverForeign(t *testing.T) {
 // TestRecoverUnfinished removes what a process has left that was ended while it wrote
 // down what it is about to run.
 func TestRecoverUnfinished(t *testing.T) {
-	t.Parallel()
+	// Alone: a process that another test starts has its locks, too, until it runs its program.
 	temporary := folder.TemporaryName(".tmp")
 	for name, files := range map[string]map[string]string{
 		"locked": {"lock": "", "output": "", "end.json.new": "", temporary: aCall[:20]},
@@ -139,7 +139,7 @@ func TestRecoverUnfinished(t *testing.T) {
 
 // TestRecoverOddFiles meets what is no folder, and a link out of the spool.
 func TestRecoverOddFiles(t *testing.T) {
-	t.Parallel()
+	// Alone: a process that another test starts has its locks, too, until it runs its program.
 	w := newWorkspace(t)
 	spool := filepath.Join(w.Location.Store, "spool")
 	dir := spoolOf(t, w.Location.Store, map[string]string{"lock": "", "call.json": aCall})
@@ -168,7 +168,7 @@ func TestRecoverOddFiles(t *testing.T) {
 // TestRecoverStored finds an output that was stored when its process was ended,
 // and one whose ids another text has by now.
 func TestRecoverStored(t *testing.T) {
-	t.Parallel()
+	// Alone: a process that another test starts has its locks, too, until it runs its program.
 	tests := []struct {
 		name, there string
 		end         string
@@ -207,7 +207,7 @@ func TestRecoverStored(t *testing.T) {
 // TestRecoverBesideOthers recovers again and again while commands begin and end:
 // what is being made or removed is nobody's leftover.
 func TestRecoverBesideOthers(t *testing.T) {
-	t.Parallel()
+	// Alone: a process that another test starts has its locks, too, until it runs its program.
 	w := newWorkspace(t)
 	spoolOf(t, w.Location.Store, map[string]string{"stored": aCall}) // a process died in its last step
 	folder := filepath.Join(w.Location.Store, "spool")
