@@ -125,6 +125,7 @@ func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 // spanOf returns the time in which the session state was that of a run.
 func (b *Book) spanOf(ctx context.Context, id string) (span, error) {
 	var at span
+	var before time.Time // the last state of another run
 	var last *store.Version
 	all, err := b.states(ctx)
 	for i, v := range all {
@@ -134,20 +135,22 @@ func (b *Book) spanOf(ctx context.Context, id string) (span, error) {
 				at.from = v.Record.Time
 			}
 			at.until, last = time.Time{}, &all[i]
-		case at.isKnown() && at.until.IsZero():
+		case !at.isKnown():
+			before = v.Record.Time
+		case at.until.IsZero():
 			at.until = v.Record.Time
 		}
 	}
 	if err != nil || last == nil {
 		return at, err
 	}
-	return b.sharpen(ctx, at, *last)
+	return b.sharpen(ctx, at, before, *last)
 }
 
 // sharpen takes the times that a state itself gives its run, if they say more than
 // when its versions were stored, as for a state that was written by hand. They are
-// whole seconds.
-func (b *Book) sharpen(ctx context.Context, at span, v store.Version) (span, error) {
+// whole seconds. No run begins before the last state of another one.
+func (b *Book) sharpen(ctx context.Context, at span, before time.Time, v store.Version) (span, error) {
 	text, err := b.text(ctx, v)
 	if errors.Is(err, store.ErrDropped) {
 		return at, nil
@@ -157,7 +160,7 @@ func (b *Book) sharpen(ctx context.Context, at span, v store.Version) (span, err
 	}
 	s, _ := layout.ParseState(text)
 	if t, err := time.Parse(time.RFC3339, s.Started); err == nil && t.Add(time.Second).Before(at.from) {
-		at.from = t
+		at.from = slices.MaxFunc([]time.Time{t, before}, time.Time.Compare)
 	}
 	if t, err := time.Parse(time.RFC3339, s.Ended); err == nil {
 		if t = t.Add(time.Second); at.until.IsZero() || t.Before(at.until) {
@@ -315,10 +318,7 @@ func (b *Book) workOf(ctx context.Context, texts []query.Summary) (work []span, 
 			continue
 		}
 		j, err := b.read.Journal(ctx, v)
-		if errors.Is(err, store.ErrDropped) {
-			continue
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, store.ErrDropped) {
 			return nil, err
 		}
 		ended, err := time.Parse(time.RFC3339, j.Completed)

@@ -341,6 +341,27 @@ func TestBudgetOfUnknownRun(t *testing.T) {
 	}
 }
 
+// TestBudgetsDoNotOverlap holds that a run has nothing of the one before it, though a
+// state gives its start in whole seconds and was stored some seconds later.
+func TestBudgetsDoNotOverlap(t *testing.T) {
+	t.Parallel()
+	x := newBench(t, layout.Claude())
+	x.start(StartRequest{})
+	x.now = x.now.Add(700 * time.Millisecond)
+	ended := x.now
+	_, err := x.b.End(t.Context())
+	x.must(err)
+	x.write(".claude/session_state.md", "# Session State\n\n## Current Run\n- Run ID: second\n- Started: 2026-03-02T09:00:00Z\n- Loop: 1\n")
+	x.now = x.now.Add(5 * time.Second)
+	_, err = x.b.AgentStart(t.Context(), layout.Agent{ID: "a1"})
+	x.must(err)
+	budget, err := x.b.BudgetOf(t.Context(), "second")
+	x.must(err)
+	if !budget.Started.Equal(ended) {
+		t.Errorf("the second run began at %v, want %v, where the first one had ended", budget.Started, ended)
+	}
+}
+
 // profileOf returns the predefined profile of a name.
 func profileOf(name string) layout.Profile {
 	p, err := layout.ParseProfile(name)
