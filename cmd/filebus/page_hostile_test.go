@@ -160,12 +160,12 @@ func (b *tab) watchful(axe string) {
 			b.t.Errorf("not noticed: %s, but\n%s", want, said)
 		}
 	}
-	get[any](b, axe+`;document.querySelector("main").insertAdjacentHTML("beforeend", "<img src='/static/icon.svg'>"), 0`)
+	get[any](b, axe+`;document.body.insertAdjacentHTML("beforeend", "<img src='/static/icon.svg'>"), 0`)
 	if n := get[int](b, `axe.run(document).then((r) => r.violations.filter((v) => v.id === "image-alt").length)`); n != 1 {
 		b.t.Errorf("axe finds %d pictures without words, want one", n)
 	}
 	b.do(chromedp.EmulateViewport(360, 640))
-	get[any](b, `document.querySelector("main").insertAdjacentHTML("beforeend", "<canvas width=900></canvas>"), 0`)
+	get[any](b, `document.body.insertAdjacentHTML("beforeend", "<canvas width=900></canvas>"), 0`) // main may change meanwhile
 	if width := get[int](b, `document.documentElement.scrollWidth`); width <= 360 {
 		b.t.Errorf("a wide page is %d wide", width)
 	}
