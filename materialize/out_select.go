@@ -160,7 +160,8 @@ func (s *selector) takeWhole(tx *store.Tx, n store.NamedRef) error {
 	if err != nil || !picked {
 		return err
 	}
-	if checkWritable(v.Record.Path) != nil {
+	isOthers := n.Name.Tree == "" && !tx.IsOwn(v.Record.Origin)
+	if checkWritable(v.Record.Path) != nil || isOthers && layout.IsObeyed(v.Record.Path) {
 		s.protected = append(s.protected, n.Name.String())
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
 	"filebus/materialize/plan"
 	"filebus/store"
@@ -18,6 +19,35 @@ import (
 
 // The disk belongs to its owner and to git. This file says what sync may do to it:
 // which files it may write, and what a file means that is not there.
+
+// isPlace reports whether a path is the place of a record that stands there, so that the file belongs to it. A name that
+// came from another store gets no file of its user's, but for one with the same bytes: the user's word are
+// layouts, note folders, and what this store has written or taken in.
+func (r *reconciler) isPlace(tx *store.Tx, now *plan.State, s sides) (bool, error) {
+	at, name := r.w.recognise(s.path), now.Name()
+	own := record.Name{Kind: at.Kind, ID: at.ID}
+	if at.Kind == record.KindFrame {
+		own.ID = s.path
+	}
+	usual, _ := r.w.RecordPath(name.Kind, name.ID) // else it has none
+	isKnown := s.remembered || s.disk.Exists && s.disk.Digest == now.Digest()
+	switch {
+	case r.w.checkOwn(s.path) != nil && !at.IsForeign():
+		return false, nil
+	case name != own && usual != s.path:
+	case r.w.isMirrored(s.path), isKnown && !layout.IsObeyed(s.path):
+		return true, nil
+	}
+	events, err := tx.History(name)
+	return err == nil && slices.ContainsFunc(events, func(e store.Event) bool {
+		v, err := tx.Get(e.Ref)
+		if err != nil || e.Change != store.ChangePut || v.Record.Path != s.path || v.Record.IsMerged() || !tx.IsOwn(v.Record.Origin) {
+			return false
+		}
+		before, err := tx.Get(v.Record.Prev) // with the same text only tags are its own
+		return err != nil || before.Record.Body != v.Record.Body
+	}), err
+}
 
 // repository returns what git knows of the files of the root.
 func (r *reconciler) repository() *mirror.Repository {
@@ -59,7 +89,8 @@ func (r *reconciler) mayWrite(ctx context.Context, s sides) bool {
 	if r.w.recognise(s.path).IsForeign() || !r.command && !r.w.isMirrored(s.path) { // the store may be one that came with a repository
 		return false
 	}
-	if !r.command && s.disk.Exists && !isOutside(s.path) && r.rules().Find(s.path) != "" {
+	if !r.command && (layout.IsObeyed(s.path) && !r.isRestored(s.path, !s.disk.Exists) ||
+		s.disk.Exists && !isOutside(s.path) && r.rules().Find(s.path) != "") {
 		return false
 	}
 	if r.isAsked(s.path, !s.disk.Exists) || isOutside(s.path) {

@@ -46,6 +46,7 @@ type PutRequest struct {
 	// its own, which the error names, so that a text which nobody else has is not lost.
 	Keep    bool
 	Careful bool // refuses a path at which filebus has nothing to write unasked: see mayPut
+	Listed  bool // and also one that no layout and no note folder has, as an agent names it
 	// NewSession is a session that nothing may belong to yet: else store.ErrConflict.
 	NewSession string
 	// Secrets is what is done about secrets in the text; "": what the settings say.
@@ -128,14 +129,16 @@ func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text 
 	}
 	why, below := "", strings.TrimPrefix(p, r.w.Settings.Profile.Root+"/")
 	switch {
+	case put.Kind == record.KindNote && layout.IsObeyed(p):
+		why = "is a file that clients or builds obey"
+	case put.Listed && !r.w.isMirrored(p):
+		why = "is in no folder for notes, which filebus config set notes FOLDER names"
 	case s.disk.Exists && (s.disk.Digest == text || put.Expect != store.Expect{}):
 	case s.disk.Exists && s.now != nil && r.hasWritten(ctx, s.now.Version, s.disk.Digest):
 	case s.disk.Exists && s.now != nil && r.hasWritten(ctx, s.now.Version, record.Digest{}):
 		why = "has changed since filebus wrote it"
 	case s.disk.Exists:
 		why = "was not written by filebus"
-	case put.Kind == record.KindNote && runsCommands().MatchString(p):
-		why = "would tell a client what to run"
 	case put.Kind != record.KindNote || r.w.isMirrored(p) && !strings.HasPrefix(path.Base(p), "."):
 	case strings.HasPrefix(below, ".") || strings.Contains(below, "/."):
 		why = "would be a hidden file"
@@ -147,9 +150,6 @@ func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text 
 	}
 	return err
 }
-
-// runsCommands matches files by which a client is told what to run, in the folder in which agents keep their own.
-var runsCommands = layout.Pattern(`(?i)^\.claude/(settings[^/]*\.json|(hooks|skills)/.*)$`)
 
 // mayStand refuses a new path below that of a record or a file, and one that is a folder.
 func (r *reconciler) mayStand(ctx context.Context, p string) error {
@@ -518,13 +518,51 @@ func (w *Workspace) putAgain(ctx context.Context, v store.Version, change func(*
 	return err
 }
 
+// IsTaggedHere reports whether a record has a tag that somebody has given its name in this store: what other stores
+// say of a name, and what a version took over from one of theirs, does not count.
+func IsTaggedHere(tx *store.Tx, of *record.Record, tag string) bool {
+	has := func(ref record.Ref) bool { // as what is destroyed may have had
+		v, err := tx.Get(ref)
+		return err != nil || slices.Contains(v.Record.Tags, tag)
+	}
+	events, _ := tx.History(of.Name) // else nobody has
+	return slices.Contains(of.Tags, tag) && slices.ContainsFunc(events, func(e store.Event) bool {
+		v, err := tx.Get(e.Ref)
+		if err != nil || e.Change != store.ChangePut {
+			return false
+		}
+		r := v.Record
+		return tx.IsOwn(r.Origin) && !r.IsMerged() && slices.Contains(r.Tags, tag) &&
+			(r.Prev.IsZero() || !has(r.Prev)) && !slices.ContainsFunc(r.From, has)
+	})
+}
+
+// The tags that count only where somebody has given them in this store: of what leaves no store, and of what leaves it although it
+// looks like having a secret.
+const (
+	TagPrivate = "private"
+	TagPublic  = "public"
+)
+
 // maxTagTries bounds how often tags are set anew because another process was faster. Tags
 // do not get in each other's way, so nobody has to decide.
 const maxTagTries = 100
 
 // Tag adds and removes tags of a name: a new version with the same body.
 func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []string) (put *PutResult, err error) {
-	for try := 0; try == 0 || errors.Is(err, store.ErrConflict) && try < maxTagTries; try++ {
+	theirs, err := view(ctx, w.Store, func(tx *store.Tx) (tags []string, err error) {
+		head, err := tx.Head(name)
+		for _, tag := range []string{TagPrivate, TagPublic} {
+			if err == nil && slices.Contains(add, tag) && slices.Contains(head.Record.Tags, tag) && !IsTaggedHere(tx, head.Record, tag) {
+				tags = append(tags, tag)
+			}
+		}
+		return tags, err
+	})
+	if len(theirs) > 0 { // it is this store's word from now on
+		_, err = w.tag(ctx, name, nil, theirs)
+	}
+	for try := 0; err == nil && try == 0 || errors.Is(err, store.ErrConflict) && try < maxTagTries; try++ {
 		put, err = w.tag(ctx, name, add, remove)
 	}
 	return put, err

@@ -119,7 +119,7 @@ func (r *reconciler) insist(ctx context.Context, p string) (SyncedFile, error) {
 
 // conflictOr returns err, or the error of a file that is in conflict.
 func conflictOr(p string, done SyncedFile, err error) error {
-	if err == nil && done.Action == actionConflict {
+	if err == nil && (done.Action == actionConflict || done.Action == actionApart) {
 		err = fmt.Errorf("%s: %w: %s; see filebus conflicts", p, store.ErrConflict, done.Detail)
 	}
 	return err
@@ -161,6 +161,7 @@ type sides struct {
 	known      mirror.Memo
 	remembered bool
 	storeSame  bool // nothing changed in the store since the two were compared
+	apart      bool // what the store has there came from another one, and the file is none of it
 }
 
 // agreed reports whether disk and store had the same bytes when they were compared.
@@ -190,7 +191,12 @@ func (r *reconciler) compare(ctx context.Context, p string) (s sides, err error)
 		if tx.HasGoneBack() || s.known.Position > s.position { // what the store has is not newer
 			s.known, s.remembered = mirror.Memo{}, false
 		}
-		s.now, err = plan.At(tx, "", p)
+		s.now, err = plan.AtPlace(tx, "", p, func(now *plan.State) (bool, error) { return r.isPlace(tx, now, s) })
+		if err == nil && s.now == nil && s.disk.Exists && !r.w.isMirrored(p) {
+			var there *plan.State
+			there, err = plan.At(tx, "", p)
+			s.apart = there != nil
+		}
 		return err
 	})
 	s.storeSame = s.remembered && s.now != nil && (s.now.Changed() <= s.known.Position ||
@@ -210,6 +216,8 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 		rule = r.rules().Find(p)
 	}
 	switch {
+	case s.apart:
+		return SyncedFile{Action: actionApart, Detail: "another store has a record of this name; the file is yours alone"}, nil
 	case rule == mirror.RuleBroken, rule != "" && s.now == nil && !s.remembered:
 		return SyncedFile{}, nil
 	case rule != "" && r.isHidden(s):

@@ -49,6 +49,7 @@ const (
 	actionAltered    = "altered"     // a write-once file was changed: kept as a note
 	actionRestored   = "restored"    // the store's text was put back
 	actionWaiting    = "waiting"     // the file is still being written
+	actionApart      = "apart"       // the file has the place of a record of another store, and is none of it
 	actionLeftOut    = "left out"    // the file had been captured, and a rule leaves it out by now
 )
 
@@ -502,7 +503,7 @@ func (w *Workspace) noteFolders() []string {
 // isMirrored reports whether sync may look at a file of the workspace.
 func (w *Workspace) isMirrored(p string) bool {
 	below := func(folder string) bool { return strings.HasPrefix(p, folder+"/") }
-	return w.recognise(p).Kind != record.KindNote || slices.ContainsFunc(w.noteFolders(), below)
+	return !w.isAway(p) && (w.recognise(p).Kind != record.KindNote || slices.ContainsFunc(w.noteFolders(), below))
 }
 
 // foldersBelow returns the first folders of the paths below a prefix that the store

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
@@ -224,6 +223,11 @@ const outside = "file:"
 
 func isOutside(p string) bool { return strings.HasPrefix(p, "~/") || strings.HasPrefix(p, outside) }
 
+// isAway reports whether a path leads out of the workspace, and below none of the roots of the profile that lie there.
+func (w *Workspace) isAway(p string) bool {
+	return isOutside(p) && !slices.ContainsFunc(w.outside(), func(o mirror.Outside) bool { return strings.HasPrefix(p, o.Prefix) })
+}
+
 // outside returns the roots of the profile that lie outside of the workspace.
 func (w *Workspace) outside() []mirror.Outside {
 	var roots []mirror.Outside
@@ -301,6 +305,9 @@ func (w *Workspace) checkOwn(p string) error {
 		err := record.Conflict.Errorf("%s belongs to the program bd: filebus reads it and never writes it", p)
 		return err.Try("bd update ID, bd close ID or bd create TITLE").Because(ErrForeign, p)
 	}
+	if w.isAway(p) {
+		return record.Usage.Errorf("%s is below no folder that the settings name outside of the workspace: %w", p, ErrProtected)
+	}
 	return checkWritable(p)
 }
 
@@ -308,14 +315,7 @@ func (w *Workspace) checkOwn(p string) error {
 // may not tell letter cases apart, give long names short ones, or leave out characters
 // that nobody sees and what stands at the end.
 func IsProtected(segment string) bool {
-	segment = strings.Map(func(c rune) rune {
-		if unicode.Is(unicode.Cf, c) {
-			return -1
-		}
-		return c
-	}, segment)
-	segment, _, _ = strings.Cut(segment, ":") // a stream of a file
-	segment = strings.TrimRight(segment, " .")
+	segment = layout.Visible(segment)
 	short, number, _ := strings.Cut(strings.ToLower(segment), "~")
 	isShort := number != "" && strings.Trim(number, "0123456789") == "" && (short == "git" || short == "filebu")
 	return isShort || strings.EqualFold(segment, ".git") || strings.EqualFold(segment, StoreFolder)

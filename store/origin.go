@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,6 +120,11 @@ func (tx *Tx) claim() error {
 		return tx.meta.Put([]byte(metaFile), []byte(tx.file))
 	}
 	return nil
+}
+
+// IsOwn reports whether an id is the store's, or was.
+func (tx *Tx) IsOwn(id record.StoreID) bool {
+	return id == tx.origin || slices.ContainsFunc(tx.past, func(p past) bool { return p.origin == id })
 }
 
 // Origin returns the id under which the log's next entry will be written. A copy, and a store that

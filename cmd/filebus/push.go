@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,8 +46,13 @@ func (w *workspace) exchange(ctx context.Context, names []string, do func(string
 	return err
 }
 
-// noteUnmade says how many files are not made, as git does not ignore them, and what makes them elsewhere.
+// noteUnmade names files whose names others have given to records, and says how many files are not made, as git does not ignore them, and what makes them elsewhere.
 func (w *workspace) noteUnmade(r *materialize.SyncReport) {
+	for i, f := range slices.DeleteFunc(slices.Clone(r.Files), func(f materialize.SyncedFile) bool { return f.Action != "apart" }) {
+		if i < mostNoted {
+			w.note("%s: %s", oneLine(f.Path), f.Detail)
+		}
+	}
 	if r.Unmade > 0 {
 		w.noteTry("filebus materialize --to "+record.ShellWord(r.Root+"-files"),
 			"left to git: %s of what came, which it does not ignore; filebus get reads them", plural(r.Unmade, "file"))

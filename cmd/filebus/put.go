@@ -124,7 +124,7 @@ func (o *putCommand) put(ctx context.Context, w *workspace, expect store.Expect,
 	}
 	put, err := w.Put(ctx, materialize.PutRequest{
 		Kind: name.Kind, ID: name.ID, Text: text, Facts: call.Facts(), From: call.From, Preview: call.Preview,
-		Source: record.SourcePut, Expect: expect, Careful: !o.Force,
+		Source: record.SourcePut, Expect: expect, Careful: !o.Force, Listed: w.call != nil,
 	})
 	if err != nil {
 		return err

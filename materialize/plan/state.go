@@ -91,6 +91,11 @@ func (s *State) Text(f Frame) []byte {
 // At reads what stands at a path: the newest head that has it. A place may have been
 // taken over from an older name, which then is found only by its name.
 func At(tx *store.Tx, tree record.Tree, path string) (*State, error) {
+	return AtPlace(tx, tree, path, func(*State) (bool, error) { return true, nil })
+}
+
+// AtPlace is At for the newest of those heads whose place the path is, as isPlace says.
+func AtPlace(tx *store.Tx, tree record.Tree, path string, isPlace func(*State) (bool, error)) (*State, error) {
 	for ref, err := range tx.Lookup(store.FieldPath, store.PathValue(tree, path)) {
 		if err != nil {
 			return nil, err
@@ -104,7 +109,12 @@ func At(tx *store.Tx, tree record.Tree, path string) (*State, error) {
 			// A frame and its entries change in one transaction.
 			err = fmt.Errorf("%w: %s: %w", store.ErrDamaged, v.Record.Name, err)
 		}
-		return s, err
+		if err != nil {
+			return nil, err
+		}
+		if is, err := isPlace(s); is || err != nil {
+			return s, err
+		}
 	}
 	return nil, nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"filebus/materialize"
 	"filebus/materialize/remote"
 	"filebus/store"
 	"filebus/store/bundle"
@@ -540,7 +541,7 @@ func TestPrivateEntry(t *testing.T) {
 	const secret, open = "ISSUE-20260302-007", "ISSUE-20260302-008"
 	err := errors.Join(f.putIssue(m.a, secret), f.putIssue(m.a, open))
 	if err == nil {
-		_, err = m.a.Tag(context.Background(), record.Name{Kind: record.KindIssue, ID: secret}, []string{remote.TagPrivate}, nil)
+		_, err = m.a.Tag(context.Background(), record.Name{Kind: record.KindIssue, ID: secret}, []string{materialize.TagPrivate}, nil)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -622,7 +623,7 @@ func TestRetoldPrivate(t *testing.T) {
 	t.Parallel()
 	m := newMet(t)
 	m.b.pull()
-	if _, err := m.b.Tag(context.Background(), note("two"), []string{remote.TagPrivate}, nil); err != nil {
+	if _, err := m.b.Tag(context.Background(), note("two"), []string{materialize.TagPrivate}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range m.Paths() { // what a has told is lost

@@ -112,7 +112,7 @@ func (f *five) version(m *machine) {
 	case 0, 1:
 		m.put(n.ID, fmt.Sprint("text", f.IntN(6)))
 	case 2:
-		m.put(n.ID, fmt.Sprint("text", f.IntN(6)), remote.TagPrivate)
+		m.put(n.ID, fmt.Sprint("text", f.IntN(6)), materialize.TagPrivate)
 	case 3:
 		err = m.Remove(context.Background(), n)
 	case 4:

@@ -24,12 +24,6 @@ const (
 	mostInside  = 256 << 10     // a larger body travels by itself, so that it can be erased
 )
 
-// TagPrivate is the tag of what leaves no store.
-const TagPrivate = "private"
-
-// TagPublic is the tag of what leaves the store although it looks like having a secret.
-const TagPublic = "public"
-
 // orphaned is how long a store has said nothing when others tell what is missing of its log.
 const orphaned = time.Hour
 
@@ -210,7 +204,7 @@ func (r *Replica) segment(ctx context.Context, key Key, request bundle.Request, 
 	var text bytes.Buffer
 	request.Large = mostInside
 	request.Picks = func(tx *store.Tx, of *record.Record, content store.Content) bool {
-		return !isPrivate(tx, of, content) && r.picks(of, content, request.Origin, out)
+		return !isPrivate(tx, of, content) && r.picks(tx, of, content, request.Origin, out)
 	}
 	written, err := bundle.Write(ctx, r.Workspace.Store, &text, request)
 	for _, body := range written.Apart {
@@ -281,11 +275,11 @@ func (r *Replica) noted() (map[Name]bool, error) {
 
 // picks reports whether a record may leave the store within the log of an origin. What other stores have
 // told leaves in their logs.
-func (r *Replica) picks(of *record.Record, content store.Content, origin record.StoreID, out *Pushed) bool {
+func (r *Replica) picks(tx *store.Tx, of *record.Record, content store.Content, origin record.StoreID, out *Pushed) bool {
 	if of.IsMerged() || of.Origin != origin && r.isTold(of.Origin, origin) || !r.Filter.Accepts(of) {
 		return false
 	}
-	if slices.Contains(of.Tags, TagPublic) {
+	if materialize.IsTaggedHere(tx, of, materialize.TagPublic) {
 		return true
 	}
 	found, err := lookThrough(content, of)
@@ -310,15 +304,15 @@ func isPrivate(tx *store.Tx, of *record.Record, content store.Content) bool {
 		}
 		frame, err := record.DecodeFrame(of.Name.Tree, text)
 		names = append(names, frame.Slots()...)
-		for ref := range tx.Lookup(store.FieldTag, TagPrivate) {
-			if v, getErr := tx.Get(ref); err != nil && getErr == nil && v.Record.Path == of.Path { // it is a whole file, with its entries
+		for ref := range tx.Lookup(store.FieldTag, materialize.TagPrivate) {
+			if v, getErr := tx.Get(ref); err != nil && getErr == nil && v.Record.Path == of.Path && materialize.IsTaggedHere(tx, v.Record, materialize.TagPrivate) { // it is a whole file, with its entries
 				return true
 			}
 		}
 	}
-	return slices.Contains(of.Tags, TagPrivate) || slices.ContainsFunc(names, func(n record.Name) bool {
+	return materialize.IsTaggedHere(tx, of, materialize.TagPrivate) || slices.ContainsFunc(names, func(n record.Name) bool {
 		last, _, err := tx.Last(n)
-		return err == nil && slices.Contains(last.Record.Tags, TagPrivate)
+		return err == nil && materialize.IsTaggedHere(tx, last.Record, materialize.TagPrivate)
 	})
 }
 
