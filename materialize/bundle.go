@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"math"
 
 	"filebus/materialize/plan"
@@ -173,11 +174,46 @@ type applier struct {
 	report  *Applied
 }
 
+// write takes in entries, at once or, where something is wrong with one, transaction by transaction up to it.
 func (a *applier) write(ctx context.Context, steps []store.Step) error {
+	start := a.at
 	steps, told, err := a.pass(steps)
-	if err != nil {
+	if err == nil {
+		err = a.commit(ctx, steps, told)
+	}
+	if len(steps) == 0 || err == nil || a.told == nil || ctx.Err() != nil || !errors.Is(err, record.Damaged) && !errors.Is(err, record.Usage) {
 		return err
 	}
+	for first, end := 0, 0; first < len(steps); first = end {
+		end = first + 1
+		for end < len(steps) && steps[end].Time.Equal(steps[first].Time) {
+			end++
+		}
+		if err = a.commit(ctx, steps[first:end], told[first:end]); err != nil {
+			a.at = start
+			return record.Damaged.Errorf("stuck at entry %d of the log of %s, behind which nothing is taken in: %w", steps[first].Position, a.report.Origin, err).
+				Try("update filebus here; if it stays so, what wrote that is no filebus: remote trust --revoke {1}", string(a.report.Origin)).Because(ErrStuck)
+		}
+		start = bundle.Place{Position: steps[end-1].Position, Chain: told[end-1].Chain}
+	}
+	return nil
+}
+
+// ErrStuck says that an entry of a log cannot be taken in.
+const ErrStuck record.Reason = "a stuck log"
+
+// commit takes in some entries in one transaction. What the report counts is what was committed.
+func (a *applier) commit(ctx context.Context, steps []store.Step, told []store.Told) error {
+	before := *a.report
+	before.Records = maps.Clone(before.Records)
+	err := a.take(ctx, steps, told)
+	if err != nil {
+		*a.report = before
+	}
+	return err
+}
+
+func (a *applier) take(ctx context.Context, steps []store.Step, told []store.Told) error {
 	return a.w.Store.Update(ctx, func(tx *store.Tx) error {
 		files, names := plan.Files{}, map[record.Name]bool{}
 		for _, step := range steps {

@@ -129,16 +129,18 @@ func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text 
 	}
 	why, below := "", strings.TrimPrefix(p, r.w.Settings.Profile.Root+"/")
 	switch {
-	case put.Kind == record.KindNote && layout.IsObeyed(p):
+	case put.Listed && put.Kind == record.KindNote && layout.IsObeyed(p):
 		why = "is a file that clients or builds obey"
 	case put.Listed && !r.w.isMirrored(p):
-		why = "is in no folder for notes, which filebus config set notes FOLDER names"
+		why = "is in no folder for notes; filebus config set notes FOLDER names one"
 	case s.disk.Exists && (s.disk.Digest == text || put.Expect != store.Expect{}):
 	case s.disk.Exists && s.now != nil && r.hasWritten(ctx, s.now.Version, s.disk.Digest):
 	case s.disk.Exists && s.now != nil && r.hasWritten(ctx, s.now.Version, record.Digest{}):
 		why = "has changed since filebus wrote it"
 	case s.disk.Exists:
 		why = "was not written by filebus"
+	case put.Kind == record.KindNote && layout.IsObeyed(p):
+		why = "is a file that clients or builds obey"
 	case put.Kind != record.KindNote || r.w.isMirrored(p) && !strings.HasPrefix(path.Base(p), "."):
 	case strings.HasPrefix(below, ".") || strings.Contains(below, "/."):
 		why = "would be a hidden file"

@@ -92,7 +92,7 @@ func refuses(t testing.TB, session *mcp.ClientSession, tool string, args argumen
 // process on its standard input and over HTTP.
 func TestMCPTransports(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := noteDir(t)
 	web := filebusCommand(t, dir, "mcp", "--http", "127.0.0.1:0")
 	web.Env = append(web.Env, "FILEBUS_MCP_TOKEN=geheim")
 	said, err := web.StderrPipe()
@@ -168,7 +168,7 @@ func TestMCPTools(t *testing.T) {
 // truncated is got as the answer says.
 func TestMCPBounds(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := noteDir(t)
 	session := mcpServer(t, dir)
 	var texts []string
 	for i := range 30 {
@@ -219,17 +219,17 @@ func TestMCPBounds(t *testing.T) {
 		}
 	}
 	one := "x" + strings.Repeat("ÿ", 20_000)
-	mustAsk(t, session, "put", arguments{"name": "note/one.md", "text": one})
-	mustAsk(t, session, "get", arguments{"name": "note/one.md"}, "a greater max_tokens, up to 20000, gives more of it, from lines 1-]")
-	if got := mustAsk(t, session, "get", arguments{"name": "note/one.md", "lines": "1-", "max_tokens": 20000}); got != one {
+	mustAsk(t, session, "put", arguments{"name": "note/docs/one.md", "text": one})
+	mustAsk(t, session, "get", arguments{"name": "note/docs/one.md"}, "a greater max_tokens, up to 20000, gives more of it, from lines 1-]")
+	if got := mustAsk(t, session, "get", arguments{"name": "note/docs/one.md", "lines": "1-", "max_tokens": 20000}); got != one {
 		t.Errorf("a long line comes back as %d bytes, want %d", len(got), len(one))
 	}
 	big := strings.Repeat("fünf Megabyte\r\n", 5<<20/16)
-	mustAsk(t, session, "put", arguments{"name": "note/big.txt", "text": big})
-	if got := mustRun(t, dir, "get", "note/big.txt"); got != big {
+	mustAsk(t, session, "put", arguments{"name": "note/docs/big.txt", "text": big})
+	if got := mustRun(t, dir, "get", "note/docs/big.txt"); got != big {
 		t.Errorf("5 MB come back as %d bytes, want %d", len(got), len(big))
 	}
-	if _, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "filebus://record/note/big.txt"}); err == nil ||
+	if _, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "filebus://record/note/docs/big.txt"}); err == nil ||
 		!strings.Contains(err.Error(), "the tool get reads it by its lines") {
 		t.Errorf("a resource of 5 MB: %v", err)
 	}
@@ -238,7 +238,7 @@ func TestMCPBounds(t *testing.T) {
 // TestMCPWork does an agent's work by tools, with texts that look like flags.
 func TestMCPWork(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := noteDir(t)
 	session := mcpServer(t, dir, "CLAUDE_SESSION_ID=stale-0001")
 	refuses(t, session, "search", arguments{"query": "x"}, "no store", "no_store", "filebus init")
 	mustAsk(t, session, "knowledge", arguments{
@@ -290,7 +290,7 @@ func TestMCPWork(t *testing.T) {
 // they are idle: what needs the store alone gets it at once.
 func TestMCPClients(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := noteDir(t)
 	mustRun(t, dir, "init")
 	const each = 4
 	sessions := make([]*mcp.ClientSession, 8)
@@ -317,7 +317,7 @@ func TestMCPClients(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for _, args := range [][]string{{"compact"}, {"reindex"}, {"verify"}, {"put", "-", "--name", "note/last.md"}} {
+	for _, args := range [][]string{{"compact"}, {"reindex"}, {"verify"}, {"put", "-", "--name", "note/docs/last.md"}} {
 		cmd := filebusCommand(t, dir, append(args, "--wait", "1ms")...)
 		cmd.Stdin = strings.NewReader("allein")
 		if _, err := cmd.Output(); err != nil {
@@ -327,27 +327,36 @@ func TestMCPClients(t *testing.T) {
 	if out := mustRun(t, dir, "list", "--kind", "result", "--limit", "0"); strings.Count(out, "\n") != len(sessions)*each {
 		t.Errorf("%d results were stored, want %d", strings.Count(out, "\n"), len(sessions)*each)
 	}
-	mustAsk(t, sessions[3], "get", arguments{"name": "note/last.md"}, "allein")
+	mustAsk(t, sessions[3], "get", arguments{"name": "note/docs/last.md"}, "allein")
+}
+
+// noteDir returns a new folder in which agents may write notes below docs.
+func noteDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, ".filebus"), 0o700))
+	must(t, os.WriteFile(filepath.Join(dir, ".filebus", configFile), []byte("notes = [\"docs\"]\n"), 0o600))
+	return dir
 }
 
 // TestMCPStores asks for stores that cannot be used: each answer says why.
 func TestMCPStores(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := noteDir(t)
 	session := mcpServer(t, dir)
-	mustAsk(t, session, "put", arguments{"text": "x", "name": "note/x.md"})
+	mustAsk(t, session, "put", arguments{"text": "x", "name": "note/docs/x.md"})
 	must(t, os.WriteFile(filepath.Join(dir, ".filebus", configFile), []byte("rot = 1\n"), 0o600))
-	refuses(t, session, "get", arguments{"name": "note/x.md"}, "rot")
+	refuses(t, session, "get", arguments{"name": "note/docs/x.md"}, "rot")
 	must(t, os.Remove(filepath.Join(dir, ".filebus", configFile)))
-	mustAsk(t, session, "get", arguments{"name": "note/x.md"}, "x")
+	mustAsk(t, session, "get", arguments{"name": "note/docs/x.md"}, "x")
 	whole, err := os.ReadFile(filepath.Join(dir, ".filebus", storeFile))
 	must(t, err)
 	newer := regexp.MustCompile("schema[0-9]").ReplaceAll(whole, []byte("schema9")) // as the key stands before its value
 	must(t, os.WriteFile(filepath.Join(dir, ".filebus", storeFile), newer, 0o600))
-	refuses(t, session, "get", arguments{"name": "note/x.md"}, "(newer_store)", "install a newer filebus")
+	refuses(t, session, "get", arguments{"name": "note/docs/x.md"}, "(newer_store)", "install a newer filebus")
 	refuses(t, session, "put", arguments{"text": "y"}, "(newer_store)")
 	must(t, os.Truncate(filepath.Join(dir, ".filebus", storeFile), 5000))
-	refuses(t, session, "get", arguments{"name": "note/x.md"}, "(damaged)")
+	refuses(t, session, "get", arguments{"name": "note/docs/x.md"}, "(damaged)")
 	must(t, os.RemoveAll(filepath.Join(dir, ".filebus")))
 	refuses(t, session, "task", arguments{"action": "list"}, "no store")
 }
@@ -359,8 +368,8 @@ func TestMCPUntrusted(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	dir, home := t.TempDir(), t.TempDir()
-	mustRun(t, dir, "put", "-", "--allow-empty", "--name", "note/x.md")
+	dir, home := noteDir(t), t.TempDir()
+	mustRun(t, dir, "put", "-", "--allow-empty", "--name", "note/docs/x.md")
 	must(t, os.Remove(filepath.Join(dir, ".filebus", ".gitignore")))
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-f", "."}} {
 		cmd := exec.Command(git, args...)
@@ -382,7 +391,7 @@ func TestMCPUntrusted(t *testing.T) {
 // TestMCPDisconnect ends a client in mid-call: the server ends, and the store is sound.
 func TestMCPDisconnect(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := noteDir(t)
 	mustRun(t, dir, "init")
 	for i := range 4 {
 		cmd := filebusCommand(t, dir, "mcp")
@@ -424,7 +433,7 @@ func TestMCPParent(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a process there does not know that its parent has ended")
 	}
-	dir := t.TempDir()
+	dir := noteDir(t)
 	in, held, err := os.Pipe()
 	must(t, err)
 	defer held.Close()

@@ -110,7 +110,9 @@ func (r *Replica) hear(ctx context.Context, origin record.StoreID, all []Name, o
 		}
 		at := slices.IndexFunc(all, func(n Name) bool { return n.span.First <= heard+1 && heard < n.span.Last })
 		if at < 0 {
-			r.wait(origin, heard, all, out)
+			if len(refused) == 0 {
+				r.wait(origin, heard, all, out)
+			}
 			out.Refused = append(out.Refused, refused...)
 			return failed
 		}
@@ -160,7 +162,7 @@ func (r *Replica) learn(ctx context.Context, name Name, out *Pulled) error {
 	}
 	out.Retired += applied.Retired
 	out.Destroyed += len(applied.Destroyed)
-	if err == nil {
+	if err == nil || len(applied.Records) > 0 {
 		out.Segments++
 	}
 	return err
