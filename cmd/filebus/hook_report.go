@@ -87,11 +87,7 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 		err = fmt.Errorf("the report of %s waits in the spool: %w", e.Agent, err)
 	}
 	if !known {
-		rank := e.Rank
-		if call.Weak {
-			rank = max(rank, notes.Last(e.Agent, hook.NoteStored).Rank)
-		}
-		h.remember(hook.NoteStored, hook.Note{Text: hook.KeyOf(e.Report), Rank: rank})
+		h.remember(hook.NoteStored, hook.Note{Text: hook.KeyOf(e.Report)})
 	}
 	if err != nil {
 		return nil, err
@@ -128,9 +124,7 @@ func (h *hooked) refer(by hook.Replacement, stored *result.Stored) hook.Answer {
 func (h *hooked) call(notes hook.Notes) result.Call {
 	e := &h.event
 	session := fit(e.Session)
-	c := result.Call{
-		Conversation: session, ID: fit(e.Agent), Agent: e.Type, Session: session, Status: materialize.StatusDone, Weak: notes.Outranks(e),
-	}
+	c := result.Call{Conversation: session, ID: fit(e.Agent), Agent: e.Type, Session: session, Status: materialize.StatusDone}
 	took := e.Duration
 	if started := notes.Last(e.Agent, hook.SubagentStart).Time; !started.IsZero() {
 		took = cmp.Or(took, h.now().Sub(started))

@@ -60,7 +60,6 @@ type Call struct {
 	Program  string     `json:"program,omitempty"`        // that Exec runs: the agent, if none is given
 	Command  string     `json:"command_digest,omitempty"` // the same for the same program and arguments
 	Replaces record.Ref `json:"replaces,omitzero"`        // the version that ended badly, which this one follows
-	Weak     bool       `json:"weak,omitempty"`           // a report is stored only where there is none: see PutReport
 }
 
 // id returns the id of the result, with an empty part for what is to be made.

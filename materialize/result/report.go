@@ -18,8 +18,7 @@ import (
 )
 
 // PutReport stores the final report of an agent that a client has run, once: what the store knows already (see knows)
-// is not stored again, nor anything in place of a report by a call that is weak. Another text, as of an agent that was
-// resumed, is a new version, so that none is lost.
+// is not stored again. Another text, as of an agent that was resumed, is a new version, so that none is lost.
 func PutReport(ctx context.Context, w *materialize.Workspace, c Call, source record.Source, text []byte) (*Stored, error) {
 	if c.Secrets == secrets.Refuse || c.Secrets == "" && w.Settings.Secrets == secrets.Refuse {
 		c.Secrets = secrets.Redact // nobody is there to be told so
@@ -35,7 +34,7 @@ func PutReport(ctx context.Context, w *materialize.Workspace, c Call, source rec
 		switch {
 		case err != nil && !errors.Is(err, record.Damaged): // what is damaged is put again, and whole then
 			return nil, err
-		case (known || c.Weak && seen != store.Absent()) && err == nil:
+		case known && err == nil:
 			p, _ := w.RecordPath(name.Kind, name.ID) // it has one
 			if put, err = w.PutResultOf(ctx, name, p); err == nil {
 				put.Unchanged = true

@@ -131,10 +131,8 @@ func (e *Event) Refer(by Replacement, reference string) Answer {
 	case Input:
 		_ = json.Unmarshal(e.Input, &fields) // it was read before
 	case Output:
-		var out output
-		_, _ = unmarshal(e.Response, &fields) // as was this
-		_, _ = unmarshal(e.Response, &out)
-		key, value = "content", out.replaced(reference)
+		_ = json.Unmarshal(e.Response, &fields) // as was this
+		key, value = "content", replaced(fields["content"], reference)
 	}
 	if fields[key] == nil {
 		return nil
@@ -143,18 +141,20 @@ func (e *Event) Refer(by Replacement, reference string) Answer {
 	return e.Tell(string(by), fields)
 }
 
-// replaced returns the content with a reference in place of the report's texts. What the client has added stays.
-func (t output) replaced(reference string) any {
-	before, report, behind := t.parts()
+// replaced returns a content with a reference in place of its texts.
+func replaced(content json.RawMessage, reference string) any {
 	var blocks []json.RawMessage
-	if json.Unmarshal(report, &blocks) != nil { // it is one text
+	if json.Unmarshal(content, &blocks) != nil { // it is one text
 		return reference
 	}
-	text, _ := json.Marshal(map[string]string{"type": "text", "text": reference}) // two texts
-	return slices.Concat(before, []json.RawMessage{text}, slices.DeleteFunc(blocks, func(raw json.RawMessage) bool {
+	kept := []any{map[string]string{"type": "text", "text": reference}}
+	for _, raw := range blocks {
 		var b struct{ Type string }
-		return json.Unmarshal(raw, &b) == nil && b.Type == "text"
-	}), behind)
+		if _ = json.Unmarshal(raw, &b); b.Type != "text" {
+			kept = append(kept, raw)
+		}
+	}
+	return kept
 }
 
 // FilesIn returns the files that a prompt names in which agents leave what they have found: handoffs, turns,
@@ -184,7 +184,6 @@ type Note struct {
 	Agent string    `json:"agent,omitempty"`
 	Type  string    `json:"type,omitempty"`
 	Text  string    `json:"text,omitempty"`  // what the report is known by: see KeyOf
-	Rank  int       `json:"rank,omitempty"`  // of the event that had it
 	Files []string  `json:"files,omitempty"` // that the agent's prompt named
 }
 
@@ -229,13 +228,6 @@ func (all Notes) Last(agent string, words ...string) Note {
 func (all Notes) Kept(agent, text string) bool {
 	key := KeyOf(text)
 	return slices.ContainsFunc(all, func(n Note) bool { return n.Agent == agent && n.Text == key })
-}
-
-// Outranks reports whether a stronger source than an event's has told the report that its agent ends with.
-// Of a report that nobody has noted, what a tool tells is the weakest.
-func (all Notes) Outranks(e *Event) bool {
-	last := all.Last(e.Agent, NoteStored, SubagentStart)
-	return last.What == "" && e.Rank == Told || last.What == NoteStored && last.Rank > e.Rank
 }
 
 // handed reports whether an agent has handed its report back since it began.

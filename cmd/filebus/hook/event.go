@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +41,6 @@ type Event struct {
 	Name, Client string
 	payload
 	Report   string // what the agent has to say in the end, as far as the event says it
-	Rank     int    // how near to the agent that was: what a tool tells of it, what its caller got, its own words
 	Duration time.Duration
 
 	Handback bool // the report is on its way by a tool of its own
@@ -96,7 +94,7 @@ func (e *Event) Read(text []byte) (err error) {
 	case PreToolUse, PostToolUse:
 		err = e.readTool()
 	case SubagentStop:
-		e.Report, e.Rank, e.Ended = e.Message, Own, true
+		e.Report, e.Ended = e.Message, true
 	case SessionStart, SessionEnd, UserPromptSubmit, SubagentStart:
 	default:
 		err = fmt.Errorf("the event %q is none of %s", e.Name, strings.Join(Names(), ", "))
@@ -107,26 +105,13 @@ func (e *Event) Read(text []byte) (err error) {
 	return err
 }
 
-// What Event.Rank can be, the weakest first: a weaker source never replaces a stronger one.
-const (
-	Told = iota
-	Given
-	Own
-)
-
-// An input is what the tools by which agents come back are called with. It is never read into one value
-// with what they give, as both may have fields of the same names.
-type input struct {
+// A tool is what the tools by which agents come back are called with, and give.
+type tool struct {
 	Message, Prompt string
 	Kind            string `json:"subagent_type"`
-}
 
-// An output is what these tools give.
-type output struct {
 	Status, AgentID, AgentType string
 	Content                    json.RawMessage
-	HarnessNoteCount           int // blocks of Content before the report, which the client has added
-	HarnessTailCount           int // such blocks behind it
 	TotalDurationMs            float64
 	Success, Handback          any
 	HandbackReport             struct{ Text string }
@@ -142,17 +127,16 @@ func (e *Event) isCall() bool { return e.Tool == "Agent" || e.Tool == "Task" }
 
 // readTool reads what an event says of one of these tools; others do not concern an agent.
 func (e *Event) readTool() error {
-	var in input
-	var out output
-	_, _ = unmarshal(e.Input, &in)            // which only says more, but for a message
-	_, unknown := unmarshal(e.Response, &out) // there is none before the call
+	var t tool
+	_, _ = unmarshal(e.Input, &t)           // which only says more, but for a message
+	_, unknown := unmarshal(e.Response, &t) // there is none before the call
 	isOutput := e.Tool == "TaskOutput" || e.Tool == "AgentOutputTool"
 	switch {
-	case e.Tool == "SubagentHandback" && in.Message == "":
+	case e.Tool == "SubagentHandback" && t.Message == "":
 		return errors.New("a hand-back without a message")
 	case e.Tool == "SubagentHandback":
-		if e.Handback, e.Refused = true, out.Success == false; !e.Refused {
-			e.Report, e.Rank, e.Ended = in.Message, Own, e.Name == PostToolUse
+		if e.Handback, e.Refused = true, t.Success == false; !e.Refused {
+			e.Report, e.Ended = t.Message, e.Name == PostToolUse
 		}
 		return nil
 	}
@@ -163,15 +147,15 @@ func (e *Event) readTool() error {
 	case unknown != nil:
 		return fmt.Errorf("the result of %s is no object: %w", e.Tool, unknown)
 	case isOutput:
-		e.readOutput(out)
+		e.readOutput(t)
 		return nil
 	}
-	return e.readCall(in, out)
+	return e.readCall(t)
 }
 
 // readCall reads what the call of an agent gave its caller.
-func (e *Event) readCall(in input, t output) error {
-	e.Agent, e.Type, e.Prompt = t.AgentID, cmp.Or(t.AgentType, in.Kind, "agent"), in.Prompt // a type that is usual is left out
+func (e *Event) readCall(t tool) error {
+	e.Agent, e.Type, e.Prompt = t.AgentID, cmp.Or(t.AgentType, t.Kind, "agent"), t.Prompt // a type that is usual is left out
 	switch t.Status {
 	case "async_launched", "remote_launched":
 		e.Launched = true
@@ -183,27 +167,13 @@ func (e *Event) readCall(in input, t output) error {
 	if e.Agent, e.Ended = cmp.Or(e.Agent, e.Use), true; t.TotalDurationMs > 0 && t.TotalDurationMs < 1e12 {
 		e.Duration = time.Duration(t.TotalDurationMs) * time.Millisecond
 	}
-	_, report, _ := t.parts()
-	e.Report, e.Rank = transcript.TextOf(report), Given
+	e.Report = transcript.TextOf(t.Content)
 	if e.Handback = isNote(e.Report) || t.Handback != nil; e.Handback { // the report came by another way
-		e.Report, e.Rank = t.HandbackReport.Text, Own
+		e.Report = t.HandbackReport.Text
 	} else if e.Report == "" {
 		return fmt.Errorf("the result of %s has no text of a shape that is known", e.Tool)
 	}
 	return nil
-}
-
-// parts returns the content by the client's counts of what it has added: before the report, the report, and behind
-// it. Where the counts do not fit all is the report.
-func (t output) parts() (before []json.RawMessage, report json.RawMessage, behind []json.RawMessage) {
-	var all []json.RawMessage
-	_ = json.Unmarshal(t.Content, &all) // else it is one text
-	first, end := t.HarnessNoteCount, len(all)-t.HarnessTailCount
-	if first < 0 || first >= end || end > len(all) {
-		return nil, t.Content, nil
-	}
-	report, _ = json.Marshal(all[first:end]) // it was JSON before
-	return all[:first], report, all[end:]
 }
 
 // isNote reports whether a text stands in place of a report that was handed back.
@@ -214,14 +184,11 @@ func isNote(text string) bool {
 
 // readOutput reads what a tool tells of an agent in the background. Commands in the background are none, and
 // what an agent has put out until now, or rows of its transcript, are no report.
-func (e *Event) readOutput(t output) {
+func (e *Event) readOutput(t tool) {
 	text := cmp.Or(t.Task.Result, t.Task.Output)
-	isRow := func(line string) bool { // the text may begin and end within one
-		var row struct{ Type, Message json.RawMessage }
-		return json.Unmarshal([]byte(line), &row) == nil && row.Type != nil && row.Message != nil
-	}
-	if strings.HasSuffix(t.Task.Kind, "_agent") && t.Task.Status == "completed" && !isNote(text) &&
-		!slices.ContainsFunc(strings.Split(text, "\n"), isRow) {
+	line, _, _ := strings.Cut(text, "\n")
+	isRows := strings.HasPrefix(line, "{") && json.Valid([]byte(line))
+	if strings.HasSuffix(t.Task.Kind, "_agent") && t.Task.Status == "completed" && !isNote(text) && !isRows {
 		e.Agent, e.Type, e.Prompt, e.Report, e.Ended = t.Task.ID, "agent", t.Task.Prompt, text, true
 	}
 }

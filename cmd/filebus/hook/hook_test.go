@@ -39,7 +39,6 @@ func FuzzRead(f *testing.F) {
 		`{"session_id":"s","agent_id":"a","agent_type":"x","tool_name":"SubagentHandback","tool_input":{"message":"Report","more":1}}`,
 		`{"session_id":"s","tool_name":"Agent","tool_response":{"status":"completed","agentId":"a","content":[{"type":"text","text":"R"},{"type":"image"},{"type":"text","text":"agentId: a"}]}}`,
 		`{"session_id":"s","tool_name":"Task","tool_response":{"status":"completed","agentId":"a","content":"R","handbackReport":{"text":"T"}}}`,
-		`{"session_id":"s","tool_name":"Agent","tool_response":{"status":"completed","agentId":"a","content":[{"type":"text","text":"R"}],"harnessNoteCount":-1,"harnessTailCount":1e9}}`,
 		`{"session_id":"s","agent_id":"a","agent_type":"x","last_assistant_message":"R","stop_hook_active":true,"duration_ms":1e400}`,
 		`{"session_id":"s","prompt":"What is known?","source":"user"}`,
 	} {
