@@ -145,7 +145,7 @@ func (h *hooked) find() (found bool, err error) {
 		h.settings, err = h.environ.settings(h.at)
 	}
 	if err != nil && h.trusted && h.event.Report != "" { // it waits until that is mended
-		return false, errors.Join(err, result.SpoolReport(h.at.Store, h.call(nil), record.SourceHook, h.event.Report))
+		return false, errors.Join(err, result.SpoolReport(h.at.Store, h.call(h.notes()), record.SourceHook, h.event.Report))
 	}
 	return err == nil, err
 }

@@ -105,7 +105,7 @@ func (s *standIn) handBack(id, report string) {
 		}
 		input = updated
 	}
-	s.fire(hook.PostToolUse, agent(object{"tool_name": "SubagentHandback", "tool_input": input, "tool_response": object{"success": true}}))
+	s.fire(hook.PostToolUse, agent(object{"tool_name": "SubagentHandback", "tool_input": input, "tool_response": object{"success": true, "message": "Report delivered."}}))
 	s.parent = append(s.parent, fmt.Sprint(input["message"]))
 	answer = s.fire(hook.SubagentStop, agent(object{"last_assistant_message": "Report sent.", "stop_hook_active": false}))
 	if answer != nil {
@@ -122,7 +122,7 @@ func (s *standIn) foreground(id, report string) {
 	}
 	response := object{
 		"status": "completed", "agentId": id, "prompt": "Look", "totalDurationMs": 1234, "usage": object{"input_tokens": 3},
-		"content": []object{{"type": "text", "text": report}},
+		"harnessNoteCount": 1, "content": []object{{"type": "text", "text": "<note>Read</note>"}, {"type": "text", "text": report}},
 	}
 	answer := s.fire(hook.PostToolUse, object{
 		"tool_name": "Agent", "tool_input": object{"prompt": "Look", "subagent_type": "Explore"}, "tool_response": response,
@@ -131,7 +131,7 @@ func (s *standIn) foreground(id, report string) {
 		if updated["status"] != "completed" || updated["totalDurationMs"] != 1234.0 || len(updated) != len(response) {
 			s.t.Errorf("the result has another shape: %v", updated)
 		}
-		report = fmt.Sprint(updated["content"].([]any)[0].(object)["text"])
+		report = fmt.Sprint(updated["content"].([]any)[1].(object)["text"])
 	}
 	s.parent = append(s.parent, report)
 }

@@ -87,7 +87,11 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 		err = fmt.Errorf("the report of %s waits in the spool: %w", e.Agent, err)
 	}
 	if !known {
-		h.remember(hook.NoteStored, hook.Note{Text: hook.KeyOf(e.Report)})
+		what := hook.NoteStored
+		if e.Told || isCut(e.Report) {
+			what = hook.NoteTold
+		}
+		h.remember(what, hook.Note{Text: hook.KeyOf(e.Report)})
 	}
 	if err != nil {
 		return nil, err
@@ -123,11 +127,11 @@ func (h *hooked) refer(by hook.Replacement, stored *result.Stored) hook.Answer {
 // call returns whose report it is.
 func (h *hooked) call(notes hook.Notes) result.Call {
 	e := &h.event
-	session := fit(e.Session)
-	c := result.Call{Conversation: session, ID: fit(e.Agent), Agent: e.Type, Session: session, Status: materialize.StatusDone}
-	took := e.Duration
-	if started := notes.Last(e.Agent, hook.SubagentStart).Time; !started.IsZero() {
-		took = cmp.Or(took, h.now().Sub(started))
+	session, took, started := fit(e.Session), e.Duration, notes.Last(e.Agent, hook.SubagentStart)
+	c := result.Call{Conversation: session, ID: fit(e.Agent), Session: session, Status: materialize.StatusDone}
+	c.Agent, c.Told, c.Yields = cmp.Or(started.Type, e.Type), e.Told, e.Yields(notes)
+	if !started.Time.IsZero() {
+		took = cmp.Or(took, h.now().Sub(started.Time))
 	}
 	if took > 0 {
 		c.Attributes = map[string]string{"duration": took.Round(time.Millisecond).String()}

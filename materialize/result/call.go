@@ -55,6 +55,8 @@ type Call struct {
 	Attributes map[string]string `json:"attributes,omitempty"` // further facts, such as how long it took
 	Title      string            `json:"title,omitempty"`      // "": that of the output
 	Written    time.Time         `json:"written,omitzero"`     // when, if anything tells
+	Told       bool              `json:"told,omitempty"`       // a client tells the report, perhaps with words around it
+	Yields     bool              `json:"yields,omitempty"`     // a report that is there stays as it is
 
 	Raw      bool       `json:"raw,omitempty"`            // the text is stored as it is: see takeIn
 	Program  string     `json:"program,omitempty"`        // that Exec runs: the agent, if none is given

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -185,9 +184,9 @@ func knew(ctx context.Context, w *materialize.Workspace, name record.Name, f tra
 }
 
 // knows reports whether what is stored under a name has the words of a text, or is what the text refers to: a hook has
-// given the reference in its place.
+// given the reference in its place. What only a client told is known where one has the other, or it yields.
 // It returns the version that it has seen, for who stores another one.
-func knows(
+func (c Call) knows(
 	ctx context.Context, w *materialize.Workspace, name record.Name, text string,
 ) (known bool, seen store.Expect, err error) {
 	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
@@ -200,11 +199,13 @@ func knows(
 	const longest = 400 // of a line that stands for it, with some words around, in bytes
 	var r record.Reference
 	isFile := json.Unmarshal([]byte(text), &r) == nil && strings.HasSuffix(filepath.ToSlash(r.ResultFile), "/"+path.Base(name.ID)+".md")
-	if isFile || len(strings.TrimSpace(text)) <= longest && strings.Contains(text, v.Ref.Short()) {
+	if c.Yields || isFile || len(strings.TrimSpace(text)) <= longest && strings.Contains(text, v.Ref.Short()) {
 		return true, store.Current(v.Ref), nil
 	}
+	words := func(text string) string { return " " + strings.Join(strings.Fields(text), " ") + " " } // so only whole ones are alike
 	old, err := w.TextOf(ctx, v)
-	return slices.Equal(strings.Fields(string(old)), strings.Fields(text)), store.Current(v.Ref), err
+	a, b := words(string(old)), words(text)
+	return a == b || c.Told && (strings.Contains(a, b) || strings.Contains(b, a)), store.Current(v.Ref), err
 }
 
 // noteReads notes which stored files an agent has read after a time, of the session that the first of a session's is of.

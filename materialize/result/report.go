@@ -30,7 +30,7 @@ func PutReport(ctx context.Context, w *materialize.Workspace, c Call, source rec
 		}
 		var put *materialize.PutResult
 		name := record.Name{Kind: record.KindResult, ID: r.ID}
-		known, seen, err := knows(ctx, w, name, string(text))
+		known, seen, err := c.knows(ctx, w, name, string(text))
 		switch {
 		case err != nil && !errors.Is(err, record.Damaged): // what is damaged is put again, and whole then
 			return nil, err

@@ -48,6 +48,18 @@ func TestPutReport(t *testing.T) {
 	if !put("Beside what is in " + last.Ref.Short() + strings.Repeat(" there is more", 40)) {
 		t.Error("a report that names the one before it is not stored")
 	}
+	call.ID = "told"
+	for _, step := range []struct {
+		text                string
+		told, yields, isNew bool
+	}{
+		{"Otters swim well.", false, false, true}, {"Note: Otters  swim well. End.", true, false, false}, {"swim well.", true, false, false},
+		{"wim well", true, false, true}, {"Otters swim well.", false, false, true}, {"Bears", true, true, false}, {"swim", false, false, true},
+	} {
+		if call.Told, call.Yields = step.told, step.yields; put(step.text) != step.isNew {
+			t.Errorf("%+v: it is new: %v", step, !step.isNew)
+		}
+	}
 	for _, id := range []string{"", "a/b", "..", "a\nb", strings.Repeat("x", 300)} {
 		call.ID = id
 		if _, err := result.PutReport(t.Context(), w, call, record.SourceHook, []byte("x")); err == nil && id != "" {

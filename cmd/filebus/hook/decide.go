@@ -132,7 +132,7 @@ func (e *Event) Refer(by Replacement, reference string) Answer {
 		_ = json.Unmarshal(e.Input, &fields) // it was read before
 	case Output:
 		_ = json.Unmarshal(e.Response, &fields) // as was this
-		key, value = "content", replaced(fields["content"], reference)
+		key, value = "content", e.replaced(fields["content"], reference)
 	}
 	if fields[key] == nil {
 		return nil
@@ -141,20 +141,21 @@ func (e *Event) Refer(by Replacement, reference string) Answer {
 	return e.Tell(string(by), fields)
 }
 
-// replaced returns a content with a reference in place of its texts.
-func replaced(content json.RawMessage, reference string) any {
+// replaced returns a content with a reference in place of the report's texts: what the client counts as its own stays.
+func (e *Event) replaced(content json.RawMessage, reference string) any {
 	var blocks []json.RawMessage
 	if json.Unmarshal(content, &blocks) != nil { // it is one text
 		return reference
 	}
-	kept := []any{map[string]string{"type": "text", "text": reference}}
-	for _, raw := range blocks {
+	text, _ := json.Marshal(map[string]string{"type": "text", "text": reference})
+	kept := append(slices.Clone(blocks[:e.from]), text)
+	for _, raw := range blocks[e.from:e.to] {
 		var b struct{ Type string }
 		if _ = json.Unmarshal(raw, &b); b.Type != "text" {
 			kept = append(kept, raw)
 		}
 	}
-	return kept
+	return append(kept, blocks[e.to:]...)
 }
 
 // FilesIn returns the files that a prompt names in which agents leave what they have found: handoffs, turns,
@@ -192,6 +193,7 @@ const (
 	NoteLaunched = "launched" // the agent works in the background
 	NoteHanded   = "handed"   // it hands its report back by a tool
 	NoteStored   = "stored"   // its report is stored, or waits in the spool
+	NoteTold     = "told"     // as stored, but what the agent itself says is stronger
 	NoteAsked    = "asked"    // it was asked for a line that stands for its report
 )
 
@@ -228,6 +230,12 @@ func (all Notes) Last(agent string, words ...string) Note {
 func (all Notes) Kept(agent, text string) bool {
 	key := KeyOf(text)
 	return slices.ContainsFunc(all, func(n Note) bool { return n.Agent == agent && n.Text == key })
+}
+
+// Yields reports whether what an event tells of a report stands back behind one that is there: an output of a task always,
+// the result of a call when the agent's own words have come since it began.
+func (e *Event) Yields(notes Notes) bool {
+	return e.Told && (!e.isCall() || notes.Last(e.Agent, NoteStored, SubagentStart).What == NoteStored)
 }
 
 // handed reports whether an agent has handed its report back since it began.

@@ -47,6 +47,8 @@ type Event struct {
 	Launched bool // the agent works on in the background
 	Refused  bool // the hand-back did not come through
 	Ended    bool // the agent has ended well
+	Told     bool // the report is in the client's words: what the agent itself said is stronger
+	from, to int  // the blocks of the response between those that the client counts as its own
 
 	Odd error // the first field of another type than expected
 }
@@ -105,17 +107,20 @@ func (e *Event) Read(text []byte) (err error) {
 	return err
 }
 
-// A tool is what the tools by which agents come back are called with, and give.
+// A tool is what the tools by which agents come back give, and, as in, what they are called with: another document,
+// with fields of the same names.
 type tool struct {
-	Message, Prompt string
-	Kind            string `json:"subagent_type"`
-
-	Status, AgentID, AgentType string
-	Content                    json.RawMessage
-	TotalDurationMs            float64
-	Success, Handback          any
-	HandbackReport             struct{ Text string }
-	Task                       struct {
+	in struct {
+		Message, Prompt string
+		Kind            string `json:"subagent_type"`
+	}
+	Status, AgentID, AgentType, Prompt string
+	Content                            json.RawMessage
+	HarnessNoteCount, HarnessTailCount int
+	TotalDurationMs                    float64
+	Success, Handback                  any
+	HandbackReport                     struct{ Text string }
+	Task                               struct {
 		ID                             string `json:"task_id"`
 		Kind                           string `json:"task_type"`
 		Status, Result, Output, Prompt string
@@ -128,15 +133,15 @@ func (e *Event) isCall() bool { return e.Tool == "Agent" || e.Tool == "Task" }
 // readTool reads what an event says of one of these tools; others do not concern an agent.
 func (e *Event) readTool() error {
 	var t tool
-	_, _ = unmarshal(e.Input, &t)           // which only says more, but for a message
+	_, _ = unmarshal(e.Input, &t.in)        // which only says more, but for a message
 	_, unknown := unmarshal(e.Response, &t) // there is none before the call
 	isOutput := e.Tool == "TaskOutput" || e.Tool == "AgentOutputTool"
 	switch {
-	case e.Tool == "SubagentHandback" && t.Message == "":
+	case e.Tool == "SubagentHandback" && t.in.Message == "":
 		return errors.New("a hand-back without a message")
 	case e.Tool == "SubagentHandback":
 		if e.Handback, e.Refused = true, t.Success == false; !e.Refused {
-			e.Report, e.Ended = t.Message, e.Name == PostToolUse
+			e.Report, e.Ended = t.in.Message, e.Name == PostToolUse
 		}
 		return nil
 	}
@@ -155,7 +160,7 @@ func (e *Event) readTool() error {
 
 // readCall reads what the call of an agent gave its caller.
 func (e *Event) readCall(t tool) error {
-	e.Agent, e.Type, e.Prompt = t.AgentID, cmp.Or(t.AgentType, t.Kind, "agent"), t.Prompt // a type that is usual is left out
+	e.Agent, e.Type, e.Prompt = t.AgentID, cmp.Or(t.AgentType, t.in.Kind, "agent"), cmp.Or(t.in.Prompt, t.Prompt)
 	switch t.Status {
 	case "async_launched", "remote_launched":
 		e.Launched = true
@@ -164,16 +169,34 @@ func (e *Event) readCall(t tool) error {
 	default:
 		return fmt.Errorf("the result of %s has the unknown status %q", e.Tool, t.Status)
 	}
-	if e.Agent, e.Ended = cmp.Or(e.Agent, e.Use), true; t.TotalDurationMs > 0 && t.TotalDurationMs < 1e12 {
+	if e.Agent, e.Ended, e.Told = cmp.Or(e.Agent, e.Use), true, true; t.TotalDurationMs > 0 && t.TotalDurationMs < 1e12 {
 		e.Duration = time.Duration(t.TotalDurationMs) * time.Millisecond
 	}
-	e.Report = transcript.TextOf(t.Content)
+	e.readContent(t)
 	if e.Handback = isNote(e.Report) || t.Handback != nil; e.Handback { // the report came by another way
 		e.Report = t.HandbackReport.Text
 	} else if e.Report == "" {
 		return fmt.Errorf("the result of %s has no text of a shape that is known", e.Tool)
 	}
 	return nil
+}
+
+// readContent reads a report without what the client has put around it, by its counts of blocks or, for a note that is
+// known, without them. Counts that leave no text are wrong.
+func (e *Event) readContent(t tool) {
+	var blocks []json.RawMessage
+	_ = json.Unmarshal(t.Content, &blocks) // one text has none
+	if e.from, e.to = max(0, t.HarnessNoteCount), len(blocks)-max(0, t.HarnessTailCount); e.from < e.to {
+		own, _ := json.Marshal(blocks[e.from:e.to]) // it was JSON before
+		e.Report = transcript.TextOf(own)
+	}
+	if e.Report == "" {
+		e.from, e.to, e.Report = 0, len(blocks), transcript.TextOf(t.Content)
+	}
+	note, rest, found := strings.Cut(e.Report, "</tools-used-before-summary>")
+	if found && strings.HasPrefix(note, "<tools-used-before-summary>") {
+		e.Report = strings.TrimLeft(rest, "\r\n")
+	}
 }
 
 // isNote reports whether a text stands in place of a report that was handed back.
@@ -186,9 +209,21 @@ func isNote(text string) bool {
 // what an agent has put out until now, or rows of its transcript, are no report.
 func (e *Event) readOutput(t tool) {
 	text := cmp.Or(t.Task.Result, t.Task.Output)
-	line, _, _ := strings.Cut(text, "\n")
-	isRows := strings.HasPrefix(line, "{") && json.Valid([]byte(line))
-	if strings.HasSuffix(t.Task.Kind, "_agent") && t.Task.Status == "completed" && !isNote(text) && !isRows {
-		e.Agent, e.Type, e.Prompt, e.Report, e.Ended = t.Task.ID, "agent", t.Task.Prompt, text, true
+	if strings.HasSuffix(t.Task.Kind, "_agent") && t.Task.Status == "completed" && !isNote(text) && !isRows(text) {
+		e.Agent, e.Type, e.Prompt, e.Report, e.Ended, e.Told = t.Task.ID, "agent", t.Task.Prompt, text, true, true
 	}
+}
+
+// isRows reports whether a text is of rows of a transcript, with no more other lines: the first and the last may be
+// cut, and the client may say so.
+func isRows(text string) bool {
+	rows, others := 0, 0
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "{") && (strings.Contains(line, `"type":`) || json.Valid([]byte(line))) {
+			rows++
+		} else if strings.TrimSpace(line) != "" {
+			others++
+		}
+	}
+	return rows > 0 && rows >= others
 }
