@@ -219,9 +219,12 @@ func (e *Event) readOutput(t tool) {
 func isRows(text string) bool {
 	rows, others := 0, 0
 	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "{") && (strings.Contains(line, `"type":`) || json.Valid([]byte(line))) {
+		line = strings.TrimSpace(line)
+		begins, ends := strings.HasPrefix(line, "{"), strings.HasSuffix(line, "}")
+		switch {
+		case begins && strings.Contains(line, `"type":`) && strings.Contains(line, `"message":`):
 			rows++
-		} else if strings.TrimSpace(line) != "" {
+		case !begins && !ends && line != "":
 			others++
 		}
 	}
