@@ -3,6 +3,7 @@ package remote_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -209,5 +210,36 @@ func TestTagsOfOthers(t *testing.T) {
 	a.pull()
 	if got := a.head("docs/open.md"); !strings.Contains(got, "VICTIM") {
 		t.Errorf("what its user calls public has not left: %q", got)
+	}
+}
+
+// An entry that cannot be taken in stops the log behind it alone: what stands before it is there, what is counted is what
+// has come, and the entry is named, each time.
+func TestStuckLog(t *testing.T) {
+	t.Parallel()
+	m := newMet(t)
+	m.a.put("before", "the text before")
+	if !m.a.plant(record.Name{Kind: record.KindFrame, ID: ".claude/issue_queue.md"}, ".claude/issue_queue.md", "no frame") {
+		t.Fatal("nothing was planted")
+	}
+	m.a.put("behind", "the text behind")
+	m.a.push()
+	m.b.put("of-b-too", "another text of b")
+	m.b.push()
+	for range 2 {
+		out := m.c.pull()
+		if len(out.Refused) != 1 || !errors.Is(out.Refused[0].Error, materialize.ErrStuck) || !strings.Contains(out.Refused[0].Reason, "entry 5 of the log of "+string(m.a.id())) {
+			t.Fatalf("refused: %+v, waiting: %+v", out.Refused, out.Waiting)
+		}
+		n := 0
+		m.c.view(func(tx *store.Tx) error { n = int(tx.Position()); return nil })
+		if got := out.Records[store.FateHead]; got != 0 && got != n {
+			t.Errorf("%d records are told, and the log has %d entries", got, n)
+		}
+		for id, want := range map[string]string{"one": "the text of one", "before": "the text before", "behind": "", "of-b-too": "another text of b"} {
+			if got := m.c.head(id); got != want {
+				t.Errorf("%s: %q, want %q", id, got, want)
+			}
+		}
 	}
 }
