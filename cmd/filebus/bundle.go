@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -42,8 +43,16 @@ func (o *bundleCreate) run(ctx context.Context, w *workspace, args []string) err
 }
 
 func applyBundle(ctx context.Context, without *workspace, args []string) error {
-	if _, err := os.Stat(without.abs(args[0])); args[0] != "-" && err != nil {
+	switch info, err := os.Stat(without.abs(args[0])); {
+	case args[0] == "-":
+	case err != nil:
 		return err
+	case info.IsDir():
+		return record.Usage.Errorf("%s is a folder, not a bundle", args[0])
+	case info.Mode()&fs.ModeNamedPipe != 0:
+		return record.Usage.Errorf("%s is a pipe, which is not read twice", args[0]).Try("filebus bundle apply - < {1}", args[0])
+	case !info.Mode().IsRegular():
+		return record.Usage.Errorf("%s is a device or a socket, not a bundle", args[0])
 	}
 	w, err := without.create(ctx)
 	if err == nil && !w.global.noSync { // what stands in files would else seem to go on from what is taken in

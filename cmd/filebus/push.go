@@ -36,9 +36,13 @@ func (w *workspace) exchange(ctx context.Context, names []string, do func(string
 			report, syncErr := w.Sync(ctx, root, materialize.SyncOptions{Announced: true})
 			if err = errors.Join(err, syncErr); report != nil {
 				w.noteUnmade(report)
+				for _, file := range report.Left {
+					w.noteTry("rm "+record.ShellWord(file)+", and take it out of git", "%s stays; the store has it no more", file)
+				}
 			}
 		}
 	}
+	err = errors.Join(err, w.compactDestroyed(ctx))
 	if w.global.json && len(all) > 0 {
 		err = errors.Join(w.printJSON(map[string]any{"remotes": all}), err)
 	}
@@ -112,7 +116,7 @@ func (w *workspace) tellPulled(name string, out *remote.Pulled, isQuiet bool) er
 		w.note("%s: %d more", name, more)
 	}
 	if out.Destroyed > 0 {
-		w.noteTry("filebus compact && filebus reindex", "%s: %s destroyed here too; the bytes stay on unused pages until the store is compacted",
+		w.note("%s: %s destroyed here too",
 			name, count(out.Destroyed, "1 version that others have destroyed is", "%d versions that others have destroyed are"))
 	}
 	n := out.Records
@@ -212,7 +216,7 @@ func (r *replicator) look(ctx context.Context) (mirror.Watched, time.Duration, e
 		pushed, pushErr := of.Push(ctx)
 		return errors.Join(cmp.Or(err, pushErr), r.tell(w, s.Name, pulled, pushed))
 	})
-	if ctx.Err() != nil {
+	if err = errors.Join(err, w.compactDestroyed(ctx)); ctx.Err() != nil {
 		return nil, 0, ctx.Err()
 	}
 	if err != nil && r.said != message(err) {
