@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -43,16 +44,12 @@ func (o *bundleCreate) run(ctx context.Context, w *workspace, args []string) err
 }
 
 func applyBundle(ctx context.Context, without *workspace, args []string) error {
-	switch info, err := os.Stat(without.abs(args[0])); {
-	case args[0] == "-":
-	case err != nil:
+	if info, err := os.Stat(without.abs(args[0])); args[0] != "-" && err != nil {
 		return err
-	case info.IsDir():
-		return record.Usage.Errorf("%s is a folder, not a bundle", args[0])
-	case info.Mode()&fs.ModeNamedPipe != 0:
-		return record.Usage.Errorf("%s is a pipe, which is not read twice", args[0]).Try("filebus bundle apply - < {1}", args[0])
-	case !info.Mode().IsRegular():
-		return record.Usage.Errorf("%s is a device or a socket, not a bundle", args[0])
+	} else if args[0] != "-" && !info.Mode().IsRegular() {
+		kinds := map[fs.FileMode]string{fs.ModeDir: "a folder", fs.ModeNamedPipe: "a pipe", fs.ModeSocket: "a socket"}
+		return record.Usage.Errorf("%s is %s, and no file to be read twice", args[0], cmp.Or(kinds[info.Mode().Type()], "a device")).
+			Try("filebus bundle apply FILE, or filebus bundle apply -, which reads standard input")
 	}
 	w, err := without.create(ctx)
 	if err == nil && !w.global.noSync { // what stands in files would else seem to go on from what is taken in

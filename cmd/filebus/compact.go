@@ -76,7 +76,7 @@ func (w *workspace) compactDestroyed(ctx context.Context) error {
 		w.noteTry("filebus compact; the next pull or push does it too", waitingText+": %s", plural(n, "version"), message(err))
 		return ctx.Err()
 	}
-	w.remark("nothing is left on disk of %s that others have destroyed", plural(n, "version"))
+	w.remark("nothing is left in the store of %s that others have destroyed", plural(n, "version"))
 	return nil
 }
 

@@ -36,9 +36,6 @@ func (w *workspace) exchange(ctx context.Context, names []string, do func(string
 			report, syncErr := w.Sync(ctx, root, materialize.SyncOptions{Announced: true})
 			if err = errors.Join(err, syncErr); report != nil {
 				w.noteUnmade(report)
-				for _, file := range report.Left {
-					w.noteTry("rm "+record.ShellWord(file)+", and take it out of git", "%s stays; the store has it no more", file)
-				}
 			}
 		}
 	}
@@ -49,8 +46,12 @@ func (w *workspace) exchange(ctx context.Context, names []string, do func(string
 	return err
 }
 
-// noteUnmade says how many files are not made, as git does not ignore them, and what makes them elsewhere.
+// noteUnmade names the files that git tracks and the store has no more, and says how many are not made, as git does not
+// ignore them, and what makes them elsewhere.
 func (w *workspace) noteUnmade(r *materialize.SyncReport) {
+	for _, file := range r.Left {
+		w.noteTry("rm "+record.ShellWord(file)+", and take it out of git", "%s stays; the store has it no more", file)
+	}
 	if r.Unmade > 0 {
 		w.noteTry("filebus materialize --to "+record.ShellWord(r.Root+"-files"),
 			"left to git: %s of what came, which it does not ignore; filebus get reads them", plural(r.Unmade, "file"))
