@@ -113,7 +113,9 @@ func (r *reconciler) toDisk(ctx context.Context, s sides, action string, detail 
 		r.Memory.Keep(s.disk, s.position)
 	}
 	if s.disk.Exists {
-		r.report.Kept++
+		if r.report.Kept++; s.now == nil {
+			r.report.Left = append(r.report.Left, filepath.Join(r.Dir, filepath.FromSlash(s.path)))
+		}
 	} else if r.w.isMirrored(s.path) && !r.repository().Tracks(ctx, s.path) {
 		r.report.Unmade++
 	}

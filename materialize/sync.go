@@ -14,6 +14,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
+	"filebus/materialize/plan"
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
@@ -68,6 +69,7 @@ type SyncReport struct {
 	News      []mirror.LeftOut      `json:"-"`                  // of that, what no sync has told before
 	Skipped   []mirror.Skipped      `json:"skipped"`
 	Kept      int                   `json:"kept,omitempty"` // files left as they are, as git tracks them
+	Left      []string              `json:"-"`              // of those, absolute, what the store has no more
 	Unmade    int                   `json:"-"`              // files that are not made, as git does not ignore them
 	Git       string                `json:"git,omitempty"`  // why git could not be asked
 	Problems  []*layout.SyntaxError `json:"-"`
@@ -214,6 +216,7 @@ func (r *reconciler) findFiles(ctx context.Context) (found *mirror.Walk, deadlin
 // was last reconciled, and the position of the log's end.
 func (r *reconciler) touched(ctx context.Context) (paths map[string]bool, position uint64, err error) {
 	paths = map[string]bool{}
+	isDropped := false
 	known := func(of *record.Record, position uint64) bool { // disk and store agreed after this change
 		f, remembered := r.Memory.Get(of.Path)
 		return remembered && f.Position >= position
@@ -236,10 +239,19 @@ func (r *reconciler) touched(ctx context.Context) (paths map[string]bool, positi
 				next = e.Position + 1
 				if v, err := tx.Get(e.Ref); err == nil && v.Record.Name.Tree == "" && v.Record.Path != "" && !known(v.Record, e.Position) {
 					paths[v.Record.Path] = true
-				} else if err != nil && !errors.Is(err, store.ErrDropped) {
+				} else if isDropped = isDropped || errors.Is(err, store.ErrDropped); err != nil && !errors.Is(err, store.ErrDropped) {
 					return err
 				}
 			}
+			for p, f := range r.Memory.All() { // what was dropped does not say where it stood
+				if isDropped && f.State == mirror.Agreed && !paths[p] {
+					now, err := plan.At(tx, "", p)
+					if paths[p] = now == nil; err != nil {
+						return err
+					}
+				}
+			}
+			maps.DeleteFunc(paths, func(_ string, is bool) bool { return !is })
 			return nil
 		})
 		if err != nil || !more {

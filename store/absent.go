@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -168,8 +169,21 @@ func (tx *Tx) DropAs(ref record.Ref) (bool, error) {
 		}
 		return false, errors.Join(tx.dropped.Put(ref[:], appendPosition(nil, position)), tx.shade(ref, position))
 	}
-	return err == nil, errors.Join(err, tx.Drop(ref))
+	return err == nil, errors.Join(err, tx.Drop(ref), tx.SetWaiting(tx.Waiting()+1))
 }
+
+// Waiting returns how many versions that others have destroyed may have bytes yet on unused pages and in the index.
+func (tx *Tx) Waiting() int {
+	n, _ := strconv.Atoi(string(tx.meta.Get([]byte(metaWaiting)))) // none, if there is no such number
+	return n
+}
+
+// SetWaiting notes how many versions Waiting tells of.
+func (tx *Tx) SetWaiting(n int) error {
+	return tx.meta.Put([]byte(metaWaiting), strconv.AppendInt(nil, int64(n), 10))
+}
+
+const metaWaiting = "waiting"
 
 // dropMerged destroys what this store has made by itself of a version.
 func (tx *Tx) dropMerged(of Version) error {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -42,8 +44,12 @@ func (o *bundleCreate) run(ctx context.Context, w *workspace, args []string) err
 }
 
 func applyBundle(ctx context.Context, without *workspace, args []string) error {
-	if _, err := os.Stat(without.abs(args[0])); args[0] != "-" && err != nil {
+	if info, err := os.Stat(without.abs(args[0])); args[0] != "-" && err != nil {
 		return err
+	} else if args[0] != "-" && !info.Mode().IsRegular() {
+		kinds := map[fs.FileMode]string{fs.ModeDir: "a folder", fs.ModeNamedPipe: "a pipe", fs.ModeSocket: "a socket"}
+		return record.Usage.Errorf("%s is %s, and no file to be read twice", args[0], cmp.Or(kinds[info.Mode().Type()], "a device")).
+			Try("filebus bundle apply FILE, or filebus bundle apply -, which reads standard input")
 	}
 	w, err := without.create(ctx)
 	if err == nil && !w.global.noSync { // what stands in files would else seem to go on from what is taken in

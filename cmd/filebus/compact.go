@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"filebus/store"
 	"filebus/store/folder"
 )
 
@@ -38,14 +39,45 @@ func runCompact(ctx context.Context, w *workspace, _ []string) error {
 // compact makes all of the store as small as it gets: nothing is left in it of what was
 // destroyed.
 func (w *workspace) compact(ctx context.Context) (swept int, err error) {
-	swept, err = w.Store.Sweep(ctx)
+	waiting, err := w.waiting(ctx)
+	if err == nil {
+		swept, err = w.Store.Sweep(ctx)
+	}
 	if err == nil {
 		_, _, err = w.Store.Compact(ctx, 0)
 	}
 	if err == nil && w.size()["index"] > 0 {
 		_, err = w.reindex(ctx)
 	}
+	if err == nil && waiting > 0 {
+		err = w.Store.Update(ctx, func(tx *store.Tx) error { return tx.SetWaiting(max(0, tx.Waiting()-waiting)) })
+	}
 	return swept, err
+}
+
+// waiting returns how many versions that others have destroyed may have bytes yet in the store's files.
+func (w *workspace) waiting(ctx context.Context) (n int, err error) {
+	err = w.Store.View(ctx, func(tx *store.Tx) error { n = tx.Waiting(); return nil })
+	return n, err
+}
+
+const waitingText = "%s that others have destroyed may have bytes yet on unused pages and in the index"
+
+// compactDestroyed leaves nothing of what others have destroyed. What somebody else is in the way of waits.
+func (w *workspace) compactDestroyed(ctx context.Context) error {
+	n, err := w.waiting(ctx)
+	if n == 0 || err != nil {
+		return err
+	}
+	if err = w.read.ForgetReads(); err == nil {
+		_, err = w.compact(ctx)
+	}
+	if err != nil {
+		w.noteTry("filebus compact; the next pull or push does it too", waitingText+": %s", plural(n, "version"), message(err))
+		return ctx.Err()
+	}
+	w.remark("nothing is left in the store of %s that others have destroyed", plural(n, "version"))
+	return nil
 }
 
 // compactIfSparse compacts the database after something was destroyed, if much of it is free.

@@ -150,6 +150,9 @@ func (d *doctor) stored(ctx context.Context) (detail string, err error) {
 		if tx.HasGoneBack() {
 			return record.Damaged.Errorf("%s has gone back", d.at.Store).Try(repairHint)
 		}
+		if n := tx.Waiting(); n > 0 {
+			return record.Partly.Errorf(waitingText+"; filebus compact removes them", plural(n, "version"))
+		}
 		return nil
 	})
 	return detail, err

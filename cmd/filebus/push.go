@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -40,18 +39,23 @@ func (w *workspace) exchange(ctx context.Context, names []string, do func(string
 			}
 		}
 	}
+	err = errors.Join(err, w.compactDestroyed(ctx))
 	if w.global.json && len(all) > 0 {
 		err = errors.Join(w.printJSON(map[string]any{"remotes": all}), err)
 	}
 	return err
 }
 
-// noteUnmade names files whose names others have given to records, and says how many files are not made, as git does not ignore them, and what makes them elsewhere.
+// noteUnmade names the files that are no part of a record of their name, and those that git tracks and the store has no
+// more. It says how many are not made, as git does not ignore them, and what makes them elsewhere.
 func (w *workspace) noteUnmade(r *materialize.SyncReport) {
-	for i, f := range slices.DeleteFunc(slices.Clone(r.Files), func(f materialize.SyncedFile) bool { return f.Action != "apart" }) {
-		if i < mostNoted {
+	for _, f := range r.Files {
+		if f.Action == "apart" {
 			w.note("%s: %s", oneLine(f.Path), f.Detail)
 		}
+	}
+	for _, file := range r.Left {
+		w.noteTry("rm "+record.ShellWord(file)+", and take it out of git", "%s stays; the store has it no more", file)
 	}
 	if r.Unmade > 0 {
 		w.noteTry("filebus materialize --to "+record.ShellWord(r.Root+"-files"),
@@ -118,7 +122,7 @@ func (w *workspace) tellPulled(name string, out *remote.Pulled, isQuiet bool) er
 		w.note("%s: %d more", name, more)
 	}
 	if out.Destroyed > 0 {
-		w.noteTry("filebus compact && filebus reindex", "%s: %s destroyed here too; the bytes stay on unused pages until the store is compacted",
+		w.note("%s: %s destroyed here too",
 			name, count(out.Destroyed, "1 version that others have destroyed is", "%d versions that others have destroyed are"))
 	}
 	n := out.Records
@@ -218,7 +222,7 @@ func (r *replicator) look(ctx context.Context) (mirror.Watched, time.Duration, e
 		pushed, pushErr := of.Push(ctx)
 		return errors.Join(cmp.Or(err, pushErr), r.tell(w, s.Name, pulled, pushed))
 	})
-	if ctx.Err() != nil {
+	if err = errors.Join(err, w.compactDestroyed(ctx)); ctx.Err() != nil {
 		return nil, 0, ctx.Err()
 	}
 	if err != nil && r.said != message(err) {

@@ -119,7 +119,7 @@ type remotesJSON struct {
 }
 
 func viewRemote(s remote.Setting) remoteView {
-	v := remoteView{Name: s.Name, Address: s.Address, Label: s.Label, Filter: map[string][]string{}}
+	v := remoteView{Name: s.Name, Address: remote.Shown(s.Address), Label: s.Label, Filter: map[string][]string{}}
 	for _, field := range []string{"kind", "tree", "tag"} {
 		if values := s.Filter.Values(field); len(values) > 0 {
 			v.Filter[field] = values
@@ -218,7 +218,7 @@ func removeRemote(ctx context.Context, w *workspace, args []string) error {
 	if err != nil {
 		w.note("the others will not know that the store has left: %s", message(err))
 	}
-	w.remark("what is in %s stays there", s.Address)
+	w.remark("what is in %s stays there", remote.Shown(s.Address))
 	return s.Forget(w.storeFolder())
 }
 
@@ -246,7 +246,7 @@ func printRemoteStatus(ctx context.Context, w *workspace, names []string) error 
 }
 
 func (w *workspace) peerRow(p remote.Peer, s *remote.Status) []string {
-	said, here := "-", fmt.Sprintf("heard %d of %d", p.Here, p.There)
+	said, here := "unknown", fmt.Sprintf("heard %d of %d", p.Here, p.There)
 	if p.Said != nil {
 		said = w.minute(*p.Said)
 	}
@@ -265,5 +265,7 @@ func (w *workspace) peerRow(p remote.Peer, s *remote.Status) []string {
 	}
 	add(p.Left, "has left")
 	add(p.Problem != "", "%s", p.Problem)
-	return []string{string(p.Store[:8]), oneLine(string(p.Label)), said, here, strings.Join(states, "; ")}
+	add(len(states) == 0 && s.Destroyed == 0, "has heard all")
+	add(len(states) == 0 && s.Destroyed > 0, "has heard all; says that it has destroyed what was destroyed here")
+	return []string{string(p.Store[:8]), cmp.Or(oneLine(string(p.Label)), "unknown"), said, here, strings.Join(states, "; ")}
 }

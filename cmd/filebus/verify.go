@@ -64,6 +64,9 @@ func (o *verifyCommand) verify(ctx context.Context, w *workspace) error {
 			report.Remarks = append(report.Remarks, fmt.Sprintf(alteredText, file))
 		}
 	}
+	if n, _ := w.waiting(ctx); n > 0 { // what cannot be read is a fault
+		report.Remarks = append(report.Remarks, fmt.Sprintf(waitingText+"; filebus compact removes them", plural(n, "version")))
+	}
 	indexErr := w.read.VerifyIndex(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()

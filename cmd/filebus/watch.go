@@ -146,7 +146,7 @@ func (x *watcher) tell(ctx context.Context, w *workspace, reports []*materialize
 	}
 	x.before, x.seen = x.seen, map[string]bool{}
 	for _, r := range reports {
-		if x.isNew(r.Root, strconv.Itoa(r.Unmade)) {
+		if x.isNew(append(r.Left, r.Root, strconv.Itoa(r.Unmade))...) {
 			w.noteUnmade(r)
 		}
 		for _, s := range r.Skipped {

@@ -67,15 +67,15 @@ func parseNATS(address, base string) (a natsAddress, err error) {
 	hosts, prefix, _ := strings.Cut(rest, "/")
 	a = natsAddress{prefix: cmp.Or(prefix, usualPrefix), base: base}
 	if a.options, err = url.ParseQuery(query); err != nil {
-		return a, record.Usage.Errorf("the address %q: %w", address, err)
+		return a, record.Usage.Errorf("the address %q: %w", Shown(address), err)
 	}
 	for key := range a.options {
 		if !slices.Contains(natsOptions, key) {
-			return a, record.Usage.Errorf("the address %q has an option %q; known are %s", address, key, strings.Join(natsOptions, ", "))
+			return a, record.Usage.Errorf("the address %q has an option %q; known are %s", Shown(address), key, strings.Join(natsOptions, ", "))
 		}
 	}
 	if hosts == "" || len(a.prefix) > 40 || strings.Trim(a.prefix, letters+"-_") != "" {
-		return a, record.Usage.Errorf("the address %q is not %s://HOST:PORT/PREFIX, with letters, digits, - and _ in PREFIX", address, scheme)
+		return a, record.Usage.Errorf("the address %q is not %s://HOST:PORT/PREFIX, with letters, digits, - and _ in PREFIX", Shown(address), scheme)
 	}
 	for host := range strings.SplitSeq(hosts, ",") {
 		a.servers += "," + scheme + "://" + host
@@ -169,6 +169,9 @@ func (n *natsRemote) connect() (*nats.Conn, error) {
 		options = append(options, nats.CustomInboxPrefix(inbox))
 	}
 	conn, err := nats.Connect(n.address.servers, options...)
+	if of := (*url.Error)(nil); errors.As(err, &of) {
+		err = of.Err // it would name the address with its password
+	}
 	if err != nil {
 		return nil, n.unconnected(err)
 	}

@@ -100,6 +100,21 @@ func Open(ctx context.Context, address string, options Options) (Transport, erro
 	return f, err
 }
 
+// Shown returns an address without the users, passwords and tokens that it has.
+func Shown(address string) string {
+	scheme, rest, found := strings.Cut(address, "://")
+	if !found || scheme == "file" {
+		return address
+	}
+	var hosts []string
+	for parts := strings.Split(rest, ","); len(parts) > 0; parts = parts[1:] { // a password may have a comma
+		if at := strings.LastIndexByte(parts[0], '@'); at >= 0 || !strings.Contains(strings.Join(parts, ","), "@") {
+			hosts = append(hosts, parts[0][at+1:])
+		}
+	}
+	return scheme + "://" + strings.Join(hosts, ",")
+}
+
 // folderOf returns the folder that an address means. A single letter before a colon is a drive.
 func folderOf(address string) (string, error) {
 	dir := address
@@ -107,7 +122,7 @@ func folderOf(address string) (string, error) {
 		u, err := url.Parse(address)
 		switch {
 		case scheme != "file":
-			return "", record.Usage.Errorf("the address %q begins with %q; known are paths, file:, nats: and tls:", address, scheme+":")
+			return "", record.Usage.Errorf("the address %q begins with %q; known are paths, file:, nats: and tls:", Shown(address), scheme+":")
 		case err != nil || u.Host != "" || u.RawQuery != "" || u.Fragment != "" || u.Path == "":
 			return "", record.Usage.Errorf("the address %q names no folder of this machine; write file:///path, with %%3F for ? and %%23 for #", address)
 		}
