@@ -9,6 +9,8 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -118,7 +120,11 @@ func (f *Face) guard(log *slog.Logger) mcp.Middleware {
 			if call, is := r.(*mcp.CallToolRequest); is && !slices.Contains(names, call.Params.Name) {
 				return failed(f.unknown("tool", call.Params.Name, f.Name, names)), nil
 			}
-			return next(ctx, method, r)
+			result, err = next(ctx, method, r)
+			if e, is := errors.AsType[*jsonrpc.Error](err); is && len(e.Data) > 0 && !json.Valid(e.Data) {
+				err = fault(e.Code, "%s", e.Message) // the SDK writes what it names by hand: it would end with that
+			}
+			return result, err
 		}
 	}
 }

@@ -143,6 +143,24 @@ func TestHostileLines(t *testing.T) {
 			t.Errorf("%s is answered by %s", line, answer)
 		}
 	}
+	for c := range rune(0x20) { // what JSON has to quote in ways of its own, and what nobody sees
+		for _, odd := range []string{string(c), "\u007f", string(0xe0001 + c), string(0x200b + c), "\ufffd", "\u2028"} {
+			text, _ := json.Marshal("x://many/" + odd) // a text has a form
+			name, _ := json.Marshal(odd)
+			for _, params := range []string{
+				`"resources/read","params":{"uri":` + string(text) + `}`, `"resources/read","params":{"uri":` + string(name) + `}`,
+				`"resources/subscribe","params":{"uri":` + string(text) + `}`, `"prompts/get","params":{"name":` + string(name) + `}`,
+				`"tools/call","params":{"name":` + string(name) + `}`, `"tools/list","params":{"cursor":` + string(name) + `}`,
+				`"logging/setLevel","params":{"level":` + string(name) + `}`, string(name),
+				`"completion/complete","params":{"ref":{"type":"ref/resource","uri":` + string(text) + `},"argument":{"name":"a","value":"b"}}`,
+			} {
+				line := `{"jsonrpc":"2.0","id":4,"method":` + params + `}`
+				if answer := w.ask(line); !json.Valid([]byte(answer)) || !strings.Contains(answer, `"id":4`) {
+					t.Fatalf("%s is answered by %q", line, answer)
+				}
+			}
+		}
+	}
 	for _, line := range []string{ // that are not answered
 		`{"jsonrpc":"2.0","id":99,"result":{}}`, `{"jsonrpc":"2.0","id":1}`, `{"jsonrpc":"2.0","method":"notifications/unknown"}`,
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}`,
