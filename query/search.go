@@ -115,6 +115,7 @@ type Hit struct {
 	Score    float64        `json:"score"`                   // 0 for scanned hits
 	Scanned  bool           `json:"scanned,omitempty"`       // found by a scan, not by rank
 	Older    bool           `json:"older,omitempty"`         // current no more
+	By       record.Name    `json:"superseded_by,omitzero"`  // the entry at the end of the chain that supersedes it
 	Damaged  bool           `json:"damaged,omitempty"`       // its body cannot be read
 	Like     []record.Name  `json:"like,omitempty"`          // near-duplicates that stand behind it, best first
 	Commits  int            `json:"commits_since,omitempty"` // that changed one of Files since; see CountCommits
@@ -166,7 +167,7 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 		return SearchAnswer{}, err
 	}
 	c.missed.tell(&answer)
-	return answer, nil
+	return answer, r.markSuperseded(ctx, answer.Hits)
 }
 
 // maxPage bounds the limit and the offset of a request, so that they can be added.

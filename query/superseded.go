@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path"
+	"slices"
 	"strconv"
 
 	"filebus/materialize/layout"
@@ -262,4 +263,21 @@ func (r *Reader) writeClaims(c *claims) {
 	if err == nil && r.own.Make(indexFolder) == nil {
 		_ = r.own.Replace(path.Join(indexFolder, supersededFile), text, false) // see above
 	}
+}
+
+// markSuperseded names in hits what supersedes them in the end, and puts that before them.
+func (r *Reader) markSuperseded(ctx context.Context, hits []Hit) error {
+	by, err := r.Superseded(ctx)
+	for i := len(hits) - 1; i >= 0 && len(by) > 0; i-- {
+		seen := map[record.Name]bool{hits[i].Name: true}
+		for next := by[hits[i].Name]; !next.IsZero() && !seen[next]; next = by[next] {
+			seen[next], hits[i].By = true, next
+		}
+		if at := slices.IndexFunc(hits, func(h Hit) bool { return h.Name == hits[i].By }); at > i {
+			old := hits[i]
+			copy(hits[i:at], hits[i+1:at+1])
+			hits[at] = old
+		}
+	}
+	return err
 }

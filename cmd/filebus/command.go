@@ -108,7 +108,7 @@ func (c command) cobra(env *environ) *cobra.Command {
 		if c.do == nil {
 			return cmd.Help()
 		}
-		if err := checkGiven(cmd.Flags(), "since", "until", "as-of", "at", "search"); err != nil {
+		if err := cmp.Or(checkGiven(cmd.Flags(), "since", "until", "as-of", "at", "search"), checkWords(cmd.Flags())); err != nil {
 			return err
 		}
 		return c.run(cmd.Context(), env, args)

@@ -82,8 +82,9 @@ func execError(err error) error {
 
 func (o *execCommand) exec(ctx context.Context, w *workspace, args []string) (err error) {
 	command := o.command(w.environ, args)
-	if err := command.Find(); err != nil && o.Task+o.Dialogue == "" { // else task or turn are told so too
-		return err
+	missing := command.Find()
+	if missing != nil && o.Task+o.Dialogue == "" { // else task or turn are told so too
+		return missing
 	}
 	open := w.create
 	if o.Dialogue != "" { // it is there, perhaps as files only
@@ -112,11 +113,14 @@ func (o *execCommand) exec(ctx context.Context, w *workspace, args []string) (er
 			return errors.Join(o.endReused(ctx, w, stored), o.printReference(env, stored))
 		}
 	}
+	if err := o.call.CheckFree(ctx, w.Workspace); err != nil {
+		return err
+	}
 	turn, err := o.beginTurn(ctx, w)
 	if err != nil {
 		return err
 	}
-	job, err := o.beginTask(ctx, w)
+	job, err := o.beginTask(ctx, w, missing)
 	if err != nil {
 		return err
 	}

@@ -24,8 +24,9 @@ type execTask struct {
 
 // beginTask opens the journal of the task that --task names, unless it is open.
 // FILEBUS_TASK alone says only whose output it is: whoever set it ends the task.
-func (o *execCommand) beginTask(ctx context.Context, w *workspace) (job execTask, err error) {
-	if o.Task == "" {
+// A command that is missing leaves a task that has ended as it is.
+func (o *execCommand) beginTask(ctx context.Context, w *workspace, missing error) (job execTask, err error) {
+	if o.Task == "" || missing != nil && o.taskEnded(ctx, w) {
 		return job, nil
 	}
 	job.board, job.id = w.board(), task.ID(o.call.Task)
@@ -61,15 +62,19 @@ func (j execTask) end(ctx context.Context, w *workspace, run *result.Execution, 
 
 // endReused ends the task of a call that is there, unless it has ended.
 func (o *execCommand) endReused(ctx context.Context, w *workspace, there *result.Stored) error {
-	j, err := w.board().Look(ctx, task.ID(o.call.Task))
-	if o.Task == "" || err == nil && layout.HasEnded(j.State()) {
+	if o.Task == "" || o.taskEnded(ctx, w) {
 		return nil
 	}
-	job, err := o.beginTask(ctx, w)
+	job, err := o.beginTask(ctx, w, nil)
 	if err == nil {
 		err = job.end(ctx, w, &result.Execution{Stored: there, Status: materialize.StatusDone}, nil)
 	}
 	return err
+}
+
+func (o *execCommand) taskEnded(ctx context.Context, w *workspace) bool {
+	j, err := w.board().Look(ctx, task.ID(o.call.Task))
+	return err == nil && layout.HasEnded(j.State())
 }
 
 // exitTemporary is what sysexits(3) calls EX_TEMPFAIL: the command could do

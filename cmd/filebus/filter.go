@@ -51,6 +51,23 @@ func checkGiven(flags *pflag.FlagSet, fields ...string) (err error) {
 	return err
 }
 
+// checkWords refuses what hints have in the place of an agent's own words.
+func checkWords(flags *pflag.FlagSet) (err error) {
+	places := []string{"SUMMARY", "NEXT", "BLOCKER", "CONTENT", "WHAT WAS DONE", "WHAT STANDS IN THE WAY", "HOW TO RESOLVE IT"}
+	flags.Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, isList := f.Value.(pflag.SliceValue); isList {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			if slices.Contains(places, strings.TrimSpace(value)) && slices.Contains([]string{"summary", "next", "blocker", "content"}, f.Name) {
+				err = usageError("--%s %s: put your own words in the place of %[2]s", f.Name, value)
+			}
+		}
+	})
+	return err
+}
+
 // prepare gives a command the flags for the fields.
 func (f *filterFlags) prepare(cmd *cobra.Command) {
 	f.flags, f.values = cmd.Flags(), map[string]*[]string{}

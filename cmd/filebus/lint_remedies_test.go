@@ -24,11 +24,12 @@ type remedyCase struct {
 	remedy string
 	words  map[string]string // for the words in capitals
 	edit   [3]string         // a file, and what is written there in place of what
+	add    [2]string         // a file that is made by hand, and its text
 }
 
 const (
-	anEnd  = "# Task: Log out\n\n## Metadata\n- Status: completed\n- Started: 2026-03-01T10:00:00Z\n\nkeep this\n"
-	aFail  = "# Task: Log out\n\n## Metadata\n- Status: failed\n- Started: 2026-03-01T10:00:00Z\n\nkeep this\n"
+	anEnd  = "# Task: Log out\n\n## Metadata\n- Status: completed\n- Started: 2026-03-01T10:00:00Z\n- Completed: 2026-03-01T11:00:00Z\n\nkeep this\n"
+	aFail  = "# Task: Log out\n\n## Metadata\n- Status: failed\n- Started: 2026-03-01T10:00:00Z\n- Completed: 2026-03-01T11:00:00Z\n\nkeep this\n"
 	goesOn = "# Task: Log out\n\n## Metadata\n- Status: in_progress\n- Started: 2026-03-01T10:00:00Z\n\nkeep this\n"
 	aHand  = "\n## Handoff\n\n| Field | Value |\n|-------|-------|\n| Outcome | completed |\n| Summary | All done |\n"
 	anItem = "### ISSUE-20260301-001\n\n| Field | Value |\n|-------|-------|\n| Status | pending |\n| Type | bug |\n| Priority | high |\n" +
@@ -58,30 +59,35 @@ func remedyCases() []remedyCase {
 		{rule: "journal-handoff", files: map[string]string{journals + "task-007.md": strings.Replace(aFail, "failed", "blocked", 1), markers + "007.done": ""},
 			remedy: "filebus task handoff task-007 --summary SUMMARY --outcome blocked --blocker BLOCKER", words: summary},
 		{rule: "handoff-incomplete", files: map[string]string{journals + "task-V01.md": anEnd + strings.Replace(aHand, "All done", "", 1), markers + "V01.done": "done"},
-			remedy: "filebus task handoff task-V01 --summary SUMMARY --outcome completed", words: summary},
+			remedy: "by hand: status and Handoff in .claude/journal/task-V01.md", edit: [3]string{journals + "task-V01.md", "| Summary |", "| Summary | It works"}},
+		{rule: "handoff-incomplete", files: map[string]string{journals + "task-7.md": aFail + strings.Replace(aHand, "completed", "failed", 1), markers + "7.done": "FAILED"},
+			remedy: "by hand: status and Handoff in .claude/journal/task-7.md", edit: [3]string{journals + "task-7.md", "All done |\n", "All done |\n| Blockers | disk |\n"}},
 		{rule: "journal-marker", files: map[string]string{journals + "task-V01.md": anEnd + aHand}, remedy: "filebus task done V01"},
 		{rule: "journal-marker", files: map[string]string{journals + "task-V02.md": anEnd}, remedy: "filebus task done V02 --summary SUMMARY", words: summary},
 		{rule: "journal-marker", files: map[string]string{journals + "task-V03.md": aFail}, remedy: "filebus task fail V03 --summary SUMMARY --next NEXT",
 			words: summary},
+		{rule: "journal-marker", files: map[string]string{journals + "task-V05.md": strings.Replace(anEnd, "completed", "partial", 1)},
+			remedy: "filebus task done V05 --summary SUMMARY --outcome partial --blocker BLOCKER", words: summary},
 		{rule: "journal-marker", files: map[string]string{journals + "task-4.md": "# 修复\r\n\r\n**Status**: Blocked\r\n"},
 			remedy: "filebus task block 4 --summary SUMMARY --blocker BLOCKER", words: summary},
 		{rule: "journal-name", files: map[string]string{journals + "修-login.md": "keep this\n\n" + goesOn},
 			remedy: "mv -n '.claude/journal/修-login.md' '.claude/journal/task-修-login.md'"},
-		{rule: "marker-journal", files: map[string]string{markers + "lonely.done": "keep this"},
-			remedy: "filebus task start lonely, then filebus task done lonely --summary SUMMARY", words: summary},
+		{rule: "marker-journal", files: map[string]string{markers + "lonely.done": "FAILED: keep this"},
+			remedy: "by hand: a journal for lonely that says what stands in .claude/agent_complete/lonely.done", add: [2]string{journals + "task-lonely.md", aFail}},
 		{rule: "marker-name", files: map[string]string{journals + "task-V01.md": anEnd + aHand, markers + "analysis-V01.done": "keep this"},
 			remedy: "mv -n .claude/agent_complete/analysis-V01.done .claude/agent_complete/V01.done"},
-		{rule: "marker-name", files: map[string]string{journals + "task-V01.md": anEnd + aHand, markers + "V01.txt": "keep this"}, remedy: "filebus task done V01"},
-		{rule: "marker-name", files: map[string]string{journals + "task-V01.md": anEnd, ".claude/ended/V01.done": "keep this"},
-			remedy: "filebus task done V01 --summary SUMMARY", words: summary},
+		{rule: "marker-name", files: map[string]string{journals + "task-V01.md": goesOn, markers + "analysis-V01.done": "keep this"},
+			remedy: "by hand: the marker of V01 in .claude/agent_complete/analysis-V01.done", add: [2]string{markers + "V01.done", "keep this"}},
+		{rule: "marker-name", files: map[string]string{journals + "task-V01.md": anEnd + aHand, markers + "V01.txt": "keep this"},
+			remedy: "by hand: the marker of V01 in .claude/agent_complete/V01.txt", add: [2]string{markers + "V01.done", "keep this"}},
+		{rule: "marker-name", files: map[string]string{journals + "task-V01.md": anEnd, ".claude/ended/V01.done": "FAILED: keep this"},
+			remedy: "by hand: the marker of V01 in .claude/ended/V01.done", add: [2]string{markers + "V01.done", "FAILED: keep this"}},
 		{rule: "marker-file", files: map[string]string{markers + "V01.done/notes.md": "keep this"},
 			remedy: "mv -n .claude/agent_complete/V01.done .claude/agent_complete/V01.done.old"},
 		{rule: "marker-file", files: map[string]string{"a file.txt": "keep this"}, links: map[string]string{markers + "a b.done": "../../a file.txt"},
 			remedy: "mv -n '.claude/agent_complete/a b.done' '.claude/agent_complete/a b.done.old'"},
-		{rule: "marker-status", files: map[string]string{journals + "task-V01.md": goesOn, markers + "V01.done": "done"},
-			remedy: "filebus task show V01; if it has ended, filebus task done V01 --summary SUMMARY", words: summary},
-		{rule: "marker-status", files: map[string]string{journals + "task-V02.md": "\ufeff" + strings.ReplaceAll(goesOn, "\n", "\r\n"), markers + "V02.failed": "failed"},
-			remedy: "filebus task show V02; if it has ended, filebus task fail V02 --summary SUMMARY --next NEXT", words: summary},
+		{rule: "marker-status", files: map[string]string{journals + "task-V01.md": goesOn, markers + "V01.done": "FAILED: done"},
+			remedy: "by hand: the status, once filebus wait V01 was read, in .claude/journal/task-V01.md", edit: [3]string{journals + "task-V01.md", "in_progress", "failed"}},
 		{rule: "large-file", files: map[string]string{".claude/agents/a.md": "# One\n\nkeep this\n" + strings.Repeat("A line of it.\n", 8000) + "# Two\n"},
 			remedy: "by hand: several smaller files for what is in .claude/agents/a.md",
 			edit:   [3]string{".claude/agents/a.md", strings.Repeat("A line of it.\n", 8000), "See b.txt.\n"}},
@@ -97,7 +103,7 @@ func remedyCases() []remedyCase {
 			remedy: "by hand: the line in .claude/knowledge_graph.md",
 			edit:   [3]string{".claude/knowledge_graph.md", "- Content: and", "- Note: and"}},
 		{rule: "layout", files: map[string]string{".claude/issue_queue.md": "# Issue Queue\n\n" + strings.Replace(anItem, "pending", "odd", 1)},
-			remedy: "filebus issue accept ISSUE-20260301-001, or filebus issue done ISSUE-20260301-001"},
+			remedy: "by hand: the line in .claude/issue_queue.md", edit: [3]string{".claude/issue_queue.md", "odd", "pending"}},
 		{rule: "layout", files: map[string]string{journals + "task-9.md": "keep this\n"},
 			remedy: "by hand: the line in .claude/journal/task-9.md", edit: [3]string{journals + "task-9.md", "keep", goesOn + "keep"}},
 		{rule: "agent-output", files: with("CLAUDE.md", "keep this\n\nUse TaskOutput.\n"), remedy: "filebus wait TASK, then filebus task show TASK",
@@ -147,15 +153,18 @@ func (test remedyCase) run(t *testing.T) {
 	if diff := cmp.Diff([]string{test.remedy}, test.remedies(t, dir)); diff != "" {
 		t.Fatalf("remedies (-want +got):\n%s", diff)
 	}
-	for _, line := range regexp.MustCompile(`, then |, or |, and |; |if it has ended, `).Split(test.remedy, -1) {
+	for _, line := range regexp.MustCompile(`, then |, and |; `).Split(test.remedy, -1) {
 		line = strings.TrimSuffix(line, " has all of them")
+		if strings.Contains(line, " --") && len(test.words) > 0 && test.edit[0] == "" {
+			test.refused(t, dir, line)
+		}
 		for word, text := range test.words {
 			line = regexp.MustCompile(`\b`+word+`\b`).ReplaceAllString(line, text)
 		}
-		if strings.HasPrefix(line, "filebus issue done") { // the other one
-			continue
-		}
 		test.follow(t, dir, line)
+	}
+	if test.add[0] != "" {
+		test.write(t, filepath.Join(dir, test.add[0]), test.add[1])
 	}
 	if name := filepath.Join(dir, test.edit[0]); test.edit[0] != "" {
 		text, err := os.ReadFile(name)
@@ -194,12 +203,67 @@ func (test remedyCase) remedies(t *testing.T, dir string) []string {
 	return remedies
 }
 
-// follow runs a command line of a remedy as a shell does.
+// refused runs a line as it is printed, words in capitals and all: nothing changes.
+func (test remedyCase) refused(t *testing.T, dir, line string) {
+	t.Helper()
+	before := filesOf(t, dir)
+	if out, err := test.shell(t, dir, line).CombinedOutput(); err == nil {
+		t.Errorf("%s was taken as it is:\n%s", line, out)
+	}
+	if diff := cmp.Diff(before, filesOf(t, dir)); diff != "" {
+		t.Errorf("files after %s (-before +after):\n%s", line, diff)
+	}
+}
+
+// filesOf returns the text of each file below a folder, but for those of the store.
+func filesOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == ".filebus":
+			return filepath.SkipDir
+		case d.Type().IsRegular():
+			text, err := os.ReadFile(name)
+			files[name] = string(text)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// follow runs a command line of a remedy as a shell does. A line that it keeps of a journal
+// is each that the agent wrote.
 func (test remedyCase) follow(t *testing.T, dir, line string) {
 	t.Helper()
 	if !strings.HasPrefix(line, "filebus ") && !strings.HasPrefix(line, "mv -n ") {
 		return // by hand
 	}
+	before := filesOf(t, dir)
+	if out, err := test.shell(t, dir, line).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	after := filesOf(t, dir)
+	for name, text := range before {
+		if !strings.Contains(line, " task ") {
+			break
+		}
+		for kept := range strings.Lines(text) {
+			if !strings.Contains(after[name], kept) {
+				t.Errorf("%s: %s lost %q of %s", test.rule, line, kept, name)
+			}
+		}
+	}
+}
+
+func (test remedyCase) shell(t *testing.T, dir, line string) *exec.Cmd {
+	t.Helper()
 	bin := t.TempDir()
 	if err := os.Symlink(os.Args[0], filepath.Join(bin, "filebus")); err != nil {
 		t.Fatal(err)
@@ -208,9 +272,7 @@ func (test remedyCase) follow(t *testing.T, dir, line string) {
 	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", line}
 	cmd.Env = append(cmd.Env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	cmd.Stdin = strings.NewReader("keep this")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", line, err, out)
-	}
+	return cmd
 }
 
 // keeps checks that what the user wrote is in a file or in the store.

@@ -169,6 +169,9 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 	if h.Commits > 0 {
 		facts = append(facts, plural(h.Commits, "commit")+" since")
 	}
+	if !h.By.IsZero() {
+		facts = append(facts, "superseded by "+linkEnd(h.By))
+	}
 	if h.Older {
 		facts = append(facts, "(older version)")
 	}

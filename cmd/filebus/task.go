@@ -134,10 +134,27 @@ func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
 	})
 	switch {
 	case err != nil, j.Handoff != nil, o.Full, w.global.json:
-	case layout.HasEnded(j.State()): // no marker may ever come
-		w.note("%s has ended without a handoff: filebus task show %[1]s --full", record.ShellWord(id.String()))
 	default:
-		w.note("%s has not handed over yet: filebus wait %s", id, record.ShellWord(id.String()))
+		err = w.noteNoHandoff(ctx, j)
+	}
+	return err
+}
+
+// noteNoHandoff says of a task without a handoff whether it has ended, as wait does, and
+// what in its journal looks like one.
+func (w *workspace) noteNoHandoff(ctx context.Context, j *task.Journal) error {
+	id := record.ShellWord(j.ID.String())
+	s, err := w.board().Standing(ctx, j.ID.String())
+	switch line, heading := layout.NearHandoff(j.Text); {
+	case err != nil:
+	case line > 0:
+		w.note("line %d of the journal of %s, %q, heads no handoff: that is called \"## Handoff\"", line, id, oneLine(heading))
+	case s.Outcome != "" && !layout.HasEnded(j.State()):
+		w.note("%s has ended without a handoff by its marker, but its journal does not say so: filebus task show %[1]s --full", id)
+	case s.Outcome != "": // no marker may ever come
+		w.note("%s has ended without a handoff: filebus task show %[1]s --full", id)
+	default:
+		w.note("%s has not handed over yet: filebus wait %[1]s", id)
 	}
 	return err
 }

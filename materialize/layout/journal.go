@@ -282,3 +282,17 @@ func HandoffSection(text []byte) (start, end int, ok bool) {
 	}
 	return 0, 0, false
 }
+
+// NearHandoff returns the line, from 1, and the text of what seems to head a handoff that
+// HandoffSection does not find, such as "## 3. Handoff"; 0 if nothing does.
+func NearHandoff(text []byte) (line int, heading string) {
+	for raw := range strings.Lines(string(text)) {
+		line++
+		heading = strings.TrimSpace(raw)
+		if len(heading) < 80 && (heading[:min(1, len(heading))] == "#" || strings.HasPrefix(heading, "**")) &&
+			strings.Contains(strings.ToLower(heading), "handoff") {
+			return line, heading
+		}
+	}
+	return 0, ""
+}

@@ -67,8 +67,7 @@ func brokenRemedy(name string, file layout.File, p *layout.SyntaxError) string {
 		if isEntry && e.Line <= line && line <= e.Line+below {
 			id, isValue := record.ShellWord(e.ID), errors.As(p.Err, &value) && value.Reason == layout.ErrValue
 			switch {
-			case isValue && value.Names[1] == "status" && e.Kind == record.KindIssue:
-				return "filebus issue accept " + id + ", or filebus issue done " + id
+			case isValue && value.Names[1] == "status": // no command knows which it was
 			case isValue && value.Names[0] != "":
 				return fmt.Sprintf("filebus %s edit %s --%s %s", e.Kind, id, value.Names[0], strings.ToUpper(value.Names[0]))
 			}

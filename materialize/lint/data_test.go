@@ -179,7 +179,7 @@ func TestLayout(t *testing.T) {
 	want := map[string]string{
 		".claude/journal/task-001.md": "by hand: the line in .claude/journal/task-001.md",
 		".claude/knowledge_graph.md":  "filebus knowledge edit gotcha-001 --content CONTENT",
-		".claude/issue_queue.md":      "filebus issue accept ISSUE-20260301-002, or filebus issue done ISSUE-20260301-002", // the entry that the line is in
+		".claude/issue_queue.md":      "by hand: the line in .claude/issue_queue.md",
 	}
 	if diff := cmp.Diff(want, remedies); diff != "" {
 		t.Errorf("remedies (-want +got):\n%s", diff)

@@ -34,7 +34,7 @@ type task struct {
 	journal string // its file or that of its report, "" without one
 	line    int    // of its status
 	status  string // of its journal
-	handoff bool   // the journal has one with an outcome
+	end     string // what gives an ended journal its marker
 	report  bool   // a report stands for the journal: it needs no marker
 	markers []string
 	known   bool // something else names it
@@ -62,7 +62,7 @@ func (t *tasks) expect(base string, text []byte) {
 func (t *tasks) addJournal(base, name string, location layout.Location, text []byte, j layout.Journal) {
 	of := t.of(base, location.Facts.Task)
 	of.journal, of.line, of.status, of.report = name, statusLine(text), j.State(), false
-	of.handoff = j.Handoff != nil && layout.HasEnded(layout.NormalizeStatus(j.Handoff.Outcome))
+	of.end = endRemedy(name, "", path.Join(base, layout.TaskKey(location.Facts.Task)), j)
 }
 
 // addReport takes the report of a task in, which says how it ended: it needs no marker.
@@ -87,7 +87,7 @@ func statusLine(text []byte) int {
 // handoff reports what the handoff of an ended journal lacks.
 func (c *checker) handoff(name, base string, location layout.Location, text []byte, j layout.Journal) {
 	ended := layout.HasEnded(layout.NormalizeStatus(j.Status))
-	f := finding{name, 1, journalHandoff, "", handoffRemedy(path.Join(base, location.Facts.Task), j)}
+	f := finding{name, 1, journalHandoff, "", endRemedy(name, "handoff", path.Join(base, location.Facts.Task), j)}
 	switch {
 	case j.Handoff == nil && ended:
 		f.Line, f.Message = statusLine(text), "the task is "+oneLine(j.Status)+", but there is no Handoff section"
@@ -102,13 +102,27 @@ func (c *checker) handoff(name, base string, location layout.Location, text []by
 	}
 }
 
-// handoffRemedy writes a handoff that lacks nothing.
-func handoffRemedy(task string, j layout.Journal) string {
-	outcome := map[string]string{
+// endRemedy ends a task as its journal says with a command, that of the state if none is
+// given. A handoff that is there is its agent's, and so is what it lacks.
+func endRemedy(name, verb, task string, j layout.Journal) string {
+	state := j.State()
+	verbs := map[string]string{layout.StatusComplete: "done", layout.StatusFailed: "fail", layout.StatusBlocked: "block"}
+	flags, known := map[string]string{
 		layout.StatusComplete: "completed", layout.StatusFailed: "failed --next NEXT",
 		layout.StatusPartial: "partial --blocker BLOCKER", layout.StatusBlocked: "blocked --blocker BLOCKER",
-	}[j.State()]
-	return "filebus task handoff " + record.ShellWord(task) + " --summary SUMMARY --outcome " + cmp.Or(outcome, "OUTCOME")
+	}[state]
+	switch h := j.Handoff; {
+	case !known, h != nil && (len(h.Check()) > 0 || state == layout.StatusFailed && len(h.NextSteps) == 0),
+		h != nil && layout.NormalizeStatus(j.Status) != layout.NormalizeStatus(h.Outcome):
+		return byHand(name, "status and Handoff")
+	case h != nil:
+		return "filebus task done " + record.ShellWord(task)
+	case verb == "" && verbs[state] != "":
+		verb, flags = verbs[state], strings.TrimLeft(flags, "abcdefghijklmnopqrstuvwxyz")
+	default:
+		flags = " --outcome " + flags
+	}
+	return "filebus task " + cmp.Or(verb, "done") + " " + record.ShellWord(task) + " --summary SUMMARY" + flags
 }
 
 // stray reads a file that looks like a marker, but lies or is named where
@@ -161,7 +175,8 @@ func (t *tasks) report(c *checker) {
 			continue // nobody waits for it: it may be any file
 		}
 		taken[near] = true
-		c.add(finding{s.file, 1, markerName, s.why + "; task " + near.id + " has no marker", endRemedy(near, t.at[near])})
+		c.add(finding{s.file, 1, markerName, s.why + "; task " + near.id + " has no marker",
+			byHand(s.file, "the marker of "+near.word())})
 	}
 	keys := slices.SortedFunc(maps.Keys(t.at), func(a, b taskKey) int {
 		return cmp.Or(strings.Compare(a.base, b.base), strings.Compare(a.id, b.id))
@@ -175,9 +190,9 @@ func (t *tasks) report(c *checker) {
 		switch of := t.at[key]; {
 		case !layout.HasEnded(of.status) && of.status != "" && len(of.markers) > 0:
 			c.add(finding{of.journal, of.line, markerStatus, fmt.Sprintf("the task is %s, but its marker %s is there", of.status, path.Base(of.markers[0])),
-				"filebus task show " + key.word() + "; if it has ended, " + endRemedy(key, of)})
+				byHand(of.journal, "the status, once filebus wait "+key.word()+" was read,")})
 		case layout.HasEnded(of.status) && len(of.markers) == 0 && !taken[key]:
-			c.add(finding{of.journal, of.line, journalMarker, fmt.Sprintf("the task is %s, but has no marker", of.status), endRemedy(key, of)})
+			c.add(finding{of.journal, of.line, journalMarker, fmt.Sprintf("the task is %s, but has no marker", of.status), of.end})
 		}
 	}
 }
@@ -187,33 +202,18 @@ func (t *tasks) report(c *checker) {
 func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool) {
 	near, found := t.near(key.base, key.id)
 	for _, marker := range of.markers {
-		if found && !of.known {
-			taken[near] = true
-			c.add(finding{marker, 1, markerName, fmt.Sprintf("no task is called %s; task %s has no marker", key.id,
-				near.id), "mv -n " + record.ShellWord(marker) + " " +
-				record.ShellWord(path.Join(path.Dir(marker), near.id+path.Ext(marker)))})
+		if !found || of.known {
+			c.add(finding{marker, 1, markerJournal, "the task " + key.id + " has neither journal nor report",
+				byHand(marker, "a journal for "+key.word()+" that says what stands")})
 			continue
 		}
-		remedy := "filebus task start " + key.word() + ", then " + endRemedy(key, of)
-		if key.base != "" { // tasks of nested roots are started there
-			remedy = "by hand: write a journal for " + key.word()
+		taken[near] = true
+		remedy := byHand(marker, "the marker of "+near.word())
+		if layout.HasEnded(t.at[near].status) {
+			remedy = "mv -n " + record.ShellWord(marker) + " " + record.ShellWord(path.Join(path.Dir(marker), near.id+path.Ext(marker)))
 		}
-		c.add(finding{marker, 1, markerJournal, "the task " + key.id + " has neither journal nor report", remedy})
+		c.add(finding{marker, 1, markerName, fmt.Sprintf("no task is called %s; task %s has no marker", key.id, near.id), remedy})
 	}
-}
-
-// endRemedy ends a task.
-func endRemedy(key taskKey, of *task) string {
-	switch {
-	case of.handoff:
-		return "filebus task done " + key.word()
-	case of.status == layout.StatusFailed,
-		slices.ContainsFunc(of.markers, func(m string) bool { return strings.HasSuffix(m, ".failed") }):
-		return "filebus task fail " + key.word() + " --summary SUMMARY --next NEXT"
-	case of.status == layout.StatusBlocked:
-		return "filebus task block " + key.word() + " --summary SUMMARY --blocker BLOCKER"
-	}
-	return "filebus task done " + key.word() + " --summary SUMMARY"
 }
 
 // near returns the task without a marker whose id looks most like a name: the

@@ -399,6 +399,16 @@ func resultName(conversation, call string) (record.Name, error) {
 	return name, nil
 }
 
+// CheckFree returns the error with which Exec refuses the ids of a call, such as those
+// of a result that is there. Whoever prepares for a command asks it first.
+func (c Call) CheckFree(ctx context.Context, w *materialize.Workspace) error {
+	if c.Conversation == "" || c.ID == "" {
+		_, err := c.id()
+		return err
+	}
+	return mayStore(ctx, w, c, false)
+}
+
 // mayStore finds out before a command runs whether its result can have its ids.
 func mayStore(ctx context.Context, w *materialize.Workspace, c Call, newConversation bool) error {
 	name, err := resultName(c.Conversation, c.ID)

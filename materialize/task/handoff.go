@@ -157,9 +157,10 @@ func (b *Board) handedOver(text []byte, f *Finished, given layout.Handoff, outco
 	}
 	if layout.NormalizeStatus(j.Status) != f.Status {
 		text = layout.SetJournalField(text, "Status", h.Outcome)
-		changed = true
+	} else if j.Handoff == nil && j.Completed != "" {
+		return text, nil // it had ended then already, and only said nothing of it
 	}
-	if changed || j.Completed == "" {
+	if changed || j.Completed == "" || layout.NormalizeStatus(j.Status) != f.Status {
 		text = layout.SetJournalField(text, "Completed", b.stamp())
 	}
 	return text, nil
