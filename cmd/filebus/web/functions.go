@@ -1,11 +1,13 @@
 package web
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"html/template"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"filebus/store/record"
@@ -13,6 +15,7 @@ import (
 
 // functions are what templates can do, beside the methods of what they show.
 func (s *Site) functions() template.FuncMap {
+	texts := keptTexts{all: map[[sha256.Size]byte]func() readableText{}}
 	return template.FuncMap{
 		"ago":      func(t time.Time) string { return age(s.Now().Sub(t)) },
 		"age":      func(seconds float64) string { return age(time.Duration(seconds * float64(time.Second))) },
@@ -27,7 +30,7 @@ func (s *Site) functions() template.FuncMap {
 		"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"part":     func(p any, u *url.URL) map[string]any { return map[string]any{"Part": p, "URL": u} },
 		"words":    func(all ...string) []string { return all },
-		"readable": func(text string) readableText { return readable(text) },
+		"readable": texts.readable,
 		"lines":    sourceLines,
 		"lineKind": lineKind,
 		"cut":      func(text, sep string, part int) string { return strings.SplitN(text+sep, sep, 2)[part] },
@@ -65,6 +68,32 @@ type readableText struct {
 	HTML   template.HTML
 	Source string
 	Notes  []string
+}
+
+// keptTexts are the texts that were rendered last, by their digests: each is rendered once, however many wait for it.
+type keptTexts struct {
+	mu   sync.Mutex
+	all  map[[sha256.Size]byte]func() readableText
+	size int // of their sources, in bytes
+}
+
+// mostKept bounds the sources of what is kept: what is rendered has a few times as much.
+const mostKept = 4 << 20
+
+func (k *keptTexts) readable(text string) readableText {
+	digest := sha256.Sum256([]byte(text))
+	k.mu.Lock()
+	render, found := k.all[digest]
+	if !found {
+		if k.size += len(text); k.size > mostKept {
+			clear(k.all) // what is looked at now comes again
+			k.size = len(text)
+		}
+		render = sync.OnceValue(func() readableText { return readable(text) })
+		k.all[digest] = render
+	}
+	k.mu.Unlock()
+	return render()
 }
 
 func readable(text string) readableText {

@@ -99,9 +99,13 @@ const longest = 10 * time.Second
 // handler returns all pages, without the guard.
 func (s *Site) handler(events http.Handler) http.Handler {
 	pages := template.Must(template.New("").Funcs(s.functions()).ParseFS(files, "pages/*.html"))
-	mux, work := http.NewServeMux(), make(turns, mostAtOnce)
+	mux, work, texts := http.NewServeMux(), make(turns, mostAtOnce), make(turns, 1)
 	for _, v := range views() {
-		mux.HandleFunc("GET "+v.pattern, work.each(func(w http.ResponseWriter, r *http.Request) { s.show(w, r, v, pages) }))
+		turn := work
+		if v.Title == "" { // what is in no navigation shows a text, which may be long
+			turn = texts
+		}
+		mux.HandleFunc("GET "+v.pattern, turn.each(func(w http.ResponseWriter, r *http.Request) { s.show(w, r, v, pages) }))
 	}
 	mux.HandleFunc("GET /static/{file}", serveStatic)
 	mux.Handle("GET /events", events)
