@@ -142,7 +142,8 @@ func (r *reconciler) missing(ctx context.Context, s sides) (SyncedFile, error) {
 		return r.act("", "", func() error { return r.forgetDeleted(s) })
 	case s.now == nil:
 		return SyncedFile{}, nil
-	case r.isAsked(s.path, true), !s.remembered, s.now.ChangedByCommand(s.known.Position):
+	case r.command, r.isRestored(s.path, true), !s.remembered, s.now.ChangedByCommand(s.known.Position) && s.now.Digest() != s.known.Digest,
+		r.opts.Repair && !r.isRetiredWith(ctx, s):
 		detail := ""
 		if s.remembered {
 			detail = "it had been deleted"
@@ -202,18 +203,21 @@ func (r *reconciler) forgetDeleted(s sides) error {
 	return nil
 }
 
-// isRetiredWith reports whether a record goes when its file is deleted: a note, and
-// the entries of an aggregate that git did not take away, if no other root has it.
-// Results, handoffs and all else stay findable.
+// isRetiredWith reports whether a record goes when its file is deleted: a note or an entry that is
+// a whole file, whoever has changed it last, and the entries of an aggregate that git did not take
+// away, if no other root has it. Results, handoffs and all else stay findable.
 func (r *reconciler) isRetiredWith(ctx context.Context, s sides) bool {
 	switch {
 	case s.now.IsFrame() && r.repository().Had(ctx, s.path):
 		return false
-	case !s.now.IsFrame() && s.now.Name().Kind != record.KindNote:
+	case !s.now.IsFrame() && !isText(s.now.Name().Kind):
 		return false
 	}
 	return !r.isElsewhere(s.path)
 }
+
+// isText reports whether a record of a kind, with a file of its own, is what its file is: it goes, and moves, with that.
+func isText(kind record.Kind) bool { return kind == record.KindNote || kind == record.KindKnowledge }
 
 // movedTo returns the path of the one new file that has the bytes of an aggregate file
 // which is gone from all roots, or "".
@@ -264,7 +268,7 @@ func (r *reconciler) retire(ctx context.Context, s sides) error {
 		return err
 	}
 	r.Memory.Delete(s.path, position)
-	if s.now.Name().Kind == record.KindNote {
+	if isText(s.now.Name().Kind) {
 		body := s.now.Version.Record.Body
 		r.retired[body] = append(r.retired[body], s.now.Version)
 	}
@@ -275,7 +279,7 @@ func (r *reconciler) retire(ctx context.Context, s sides) error {
 // the one that was retired in this sync: it was moved, and its history goes on.
 func (r *reconciler) movedFrom(f plan.File) (from store.Version, moved bool) {
 	gone := r.retired[f.Digest()]
-	if len(gone) != 1 || f.Location.Kind != record.KindNote {
+	if len(gone) != 1 || !isText(f.Location.Kind) {
 		return from, false
 	}
 	delete(r.retired, f.Digest())
