@@ -265,13 +265,18 @@ func (r *Reader) writeClaims(c *claims) {
 	}
 }
 
-// markSuperseded names in hits what supersedes them in the end, and puts that before them.
+// markSuperseded names in hits what supersedes them in the end, and puts that before them. Of entries that supersede
+// each other none does.
 func (r *Reader) markSuperseded(ctx context.Context, hits []Hit) error {
 	by, err := r.Superseded(ctx)
 	for i := len(hits) - 1; i >= 0 && len(by) > 0; i-- {
-		seen := map[record.Name]bool{hits[i].Name: true}
-		for next := by[hits[i].Name]; !next.IsZero() && !seen[next]; next = by[next] {
-			seen[next], hits[i].By = true, next
+		steps := 0
+		for next := by[hits[i].Name]; !next.IsZero() && steps <= len(by); next = by[next] {
+			hits[i].By = next
+			steps++
+		}
+		if steps > len(by) {
+			hits[i].By = record.Name{}
 		}
 		if at := slices.IndexFunc(hits, func(h Hit) bool { return h.Name == hits[i].By }); at > i {
 			old := hits[i]

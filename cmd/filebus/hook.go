@@ -271,6 +271,9 @@ func (w *workspace) promptLines(ctx context.Context, prompt string) (lines []str
 		if hit.Lines != (query.Span{}) {
 			place += " --lines " + hit.Lines.String()
 		}
+		if !hit.By.IsZero() {
+			place += " (superseded by " + linkEnd(hit.By) + ")"
+		}
 		lines = append(lines, shortened(fmt.Sprintf("filebus get %s: %s", place, oneLine(hit.Title)), 240))
 	}
 	return lines, err

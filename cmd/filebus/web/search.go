@@ -41,6 +41,7 @@ type hit struct {
 	Time                                                 time.Time
 	Written                                              *time.Time
 	Like                                                 []string
+	By                                                   string `json:"superseded_by"`
 }
 
 type facet struct {
