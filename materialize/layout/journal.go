@@ -289,7 +289,7 @@ func NearHandoff(text []byte) (line int, heading string) {
 	for raw := range strings.Lines(string(text)) {
 		line++
 		heading = strings.TrimSpace(raw)
-		if len(heading) < 80 && (heading[:min(1, len(heading))] == "#" || strings.HasPrefix(heading, "**")) &&
+		if len(heading) < 80 && (strings.HasPrefix(heading, "##") || strings.HasPrefix(heading, "**")) &&
 			strings.Contains(strings.ToLower(heading), "handoff") {
 			return line, heading
 		}
