@@ -25,6 +25,7 @@ type Applied struct {
 	Records   map[store.Fate]int `json:"records"`
 	Retired   int                `json:"retired"`
 	Destroyed []record.Ref       `json:"destroyed"` // there; not here
+	Asked     int                `json:"asked"`     // versions of this store that are destroyed there: hidden until somebody here destroys them
 }
 
 // scan verifies all of a bundle, and calls each with its items.
@@ -299,6 +300,9 @@ func (a *applier) one(tx *store.Tx, step store.Step) error {
 			a.report.Retired++
 		}
 		return err
+	case step.Op == store.OpDrop && a.told != nil && isOwn(tx, step.Ref):
+		a.report.Asked++
+		return tx.Ask(step.Ref)
 	case step.Op == store.OpDrop && a.told != nil:
 		did, err := tx.DropAs(step.Ref)
 		if did {
@@ -311,6 +315,12 @@ func (a *applier) one(tx *store.Tx, step store.Step) error {
 		}
 	}
 	return nil
+}
+
+// isOwn reports whether a version is one that a user of this store has put.
+func isOwn(tx *store.Tx, ref record.Ref) bool {
+	v, err := tx.Get(ref)
+	return err == nil && tx.IsOwn(v.Record.Origin) && !v.Record.IsMerged()
 }
 
 func (a *applier) adopt(tx *store.Tx, step store.Step) error {

@@ -183,7 +183,34 @@ func (tx *Tx) SetWaiting(n int) error {
 	return tx.meta.Put([]byte(metaWaiting), strconv.AppendInt(nil, int64(n), 10))
 }
 
-const metaWaiting = "waiting"
+const (
+	metaWaiting = "waiting"
+	metaAsked   = "asked" // refs, one behind the other
+)
+
+// Ask hides a version that this store has made, and that another one has destroyed, until somebody here destroys it.
+func (tx *Tx) Ask(ref record.Ref) error {
+	_, err := tx.RetireAs(ref)
+	var value []byte
+	for _, asked := range tx.Asked() {
+		if asked != ref {
+			value = append(value, asked[:]...)
+		}
+	}
+	return errors.Join(err, tx.meta.Put([]byte(metaAsked), append(value, ref[:]...)))
+}
+
+// Asked returns the versions that Ask has hidden and that are still here.
+func (tx *Tx) Asked() (refs []record.Ref) {
+	for value := range slices.Chunk(tx.meta.Get([]byte(metaAsked)), len(record.Ref{})) {
+		var ref record.Ref
+		copy(ref[:], value)
+		if _, err := tx.Get(ref); err == nil {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
 
 // dropMerged destroys what this store has made by itself of a version.
 func (tx *Tx) dropMerged(of Version) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"strings"
 
@@ -63,8 +64,37 @@ func (w *workspace) waiting(ctx context.Context) (n int, err error) {
 
 const waitingText = "%s that others have destroyed may have bytes yet on unused pages and in the index"
 
-// compactDestroyed leaves nothing of what others have destroyed. What somebody else is in the way of waits.
+const askedText = "%s put here and destroyed by others, so hidden, but its bytes are here: %s"
+
+// asked returns what others have destroyed of what was put here, in words, and the command that destroys it here too.
+func (w *workspace) asked(ctx context.Context) (text, hint string, err error) {
+	var names, refs []string
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		for _, ref := range tx.Asked() {
+			v, err := tx.Get(ref)
+			if err != nil {
+				return err
+			}
+			name := v.Record.Name.String()
+			if file := w.FilePath(v.Record.Path); v.Record.Path != "" {
+				name += " (" + file + ")"
+			}
+			names, refs = append(names, oneLine(name)), append(refs, ref.Short())
+		}
+		return nil
+	})
+	if len(names) == 0 {
+		return "", "", err
+	}
+	return fmt.Sprintf(askedText, count(len(names), "1 version was", "%d versions were"), strings.Join(names, ", ")), "filebus purge --files " + strings.Join(refs, " "), err
+}
+
+// compactDestroyed leaves nothing of what others have destroyed. What somebody else is in the way of waits, and so
+// does what was put here.
 func (w *workspace) compactDestroyed(ctx context.Context) error {
+	if text, hint, err := w.asked(ctx); err == nil && text != "" {
+		w.noteTry(hint, "%s", text)
+	}
 	n, err := w.waiting(ctx)
 	if n == 0 || err != nil {
 		return err

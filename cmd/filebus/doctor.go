@@ -155,6 +155,11 @@ func (d *doctor) stored(ctx context.Context) (detail string, err error) {
 		}
 		return nil
 	})
+	if text, hint, askErr := w.asked(ctx); text != "" && err == nil {
+		return detail, record.Partly.Errorf("%s", text).Try(hint)
+	} else if err == nil {
+		err = askErr
+	}
 	return detail, err
 }
 

@@ -55,7 +55,7 @@ func (w *workspace) noteUnmade(r *materialize.SyncReport) {
 		}
 	}
 	for _, file := range r.Left {
-		w.noteTry("rm "+record.ShellWord(file)+", and take it out of git", "%s stays; the store has it no more", file)
+		w.noteTry("rm "+record.ShellWord(file), "%s stays, where filebus writes nothing; the store has it no more", file)
 	}
 	if r.Unmade > 0 {
 		w.noteTry("filebus materialize --to "+record.ShellWord(r.Root+"-files"),

@@ -67,6 +67,9 @@ func (o *verifyCommand) verify(ctx context.Context, w *workspace) error {
 	if n, _ := w.waiting(ctx); n > 0 { // what cannot be read is a fault
 		report.Remarks = append(report.Remarks, fmt.Sprintf(waitingText+"; filebus compact removes them", plural(n, "version")))
 	}
+	if text, hint, _ := w.asked(ctx); text != "" { // as above
+		report.Remarks = append(report.Remarks, text+"; "+hint+" destroys it")
+	}
 	indexErr := w.read.VerifyIndex(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()

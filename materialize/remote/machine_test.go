@@ -170,7 +170,18 @@ func (m *machine) pull() *remote.Pulled {
 	if err != nil {
 		m.t.Fatalf("pull of %s: %v", m.label, err)
 	}
+	m.obey()
 	return out
+}
+
+// obey destroys what others have destroyed of its own, as its user does.
+func (m *machine) obey() {
+	m.t.Helper()
+	var asked []record.Ref
+	m.view(func(tx *store.Tx) error { asked = tx.Asked(); return nil })
+	if len(asked) > 0 {
+		m.purge(asked...)
+	}
 }
 
 // sync brings files and store in step.

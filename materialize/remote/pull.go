@@ -28,6 +28,7 @@ type Pulled struct {
 	Records   map[store.Fate]int `json:"records"`
 	Retired   int                `json:"retired"`
 	Destroyed int                `json:"destroyed"`
+	Asked     int                `json:"asked,omitempty"` // of this store's own, which are hidden until somebody here destroys them
 	Refused   []Refused          `json:"refused"`
 	Waiting   []Refused          `json:"waiting"` // what has come in part
 	Strays    []Stray            `json:"strays"`
@@ -162,6 +163,7 @@ func (r *Replica) learn(ctx context.Context, name Name, out *Pulled) error {
 	}
 	out.Retired += applied.Retired
 	out.Destroyed += len(applied.Destroyed)
+	out.Asked += applied.Asked
 	if err == nil || len(applied.Records) > 0 {
 		out.Segments++
 	}
