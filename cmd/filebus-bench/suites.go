@@ -100,7 +100,7 @@ func (b *bench) build(ctx context.Context) (string, error) {
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "filebus/cmd/filebus")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building filebus: %w\n%s\n  run this in the repository of filebus, "+
+		return "", fmt.Errorf("building filebus: %w\n%s\n  run this in cmd/filebus-bench of the repository, "+
 			"or name a program with -filebus", err, bytes.TrimSpace(out))
 	}
 	return path, nil

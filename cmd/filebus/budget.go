@@ -17,20 +17,12 @@ import (
 )
 
 type budgetCommand struct {
-	Conversation string   `flag:"conversation" not:"run session"`
-	Run          string   `flag:"run" not:"session"`
-	Session      string   `flag:"session"`
-	Readers      int      `flag:"readers" least:"0"`
-	Assume       []string `flag:"assume"`
+	Conversation string `flag:"conversation" not:"run session"`
+	Run          string `flag:"run" not:"session"`
+	Session      string `flag:"session"`
 }
 
 func (o *budgetCommand) check(env *environ, _ []string) error {
-	if len(o.Assume) > 0 || o.Readers > 0 {
-		o.Session = env.or(o.Session, "FILEBUS_SESSION")
-		if o.Session == "" || o.Conversation+o.Run != "" {
-			return usageError("--assume and --readers need a session: give --session ID")
-		}
-	}
 	for _, of := range []struct {
 		id       *string
 		variable string
@@ -140,16 +132,7 @@ func (e *environ) printRunBudget(b *runs.Budget) error {
 		inline += " (" + ratioText(b.Ratio) + ")"
 	}
 	e.printf("%s\n", inline)
-	of := "work, by the journals"
-	if b.Polling.Logged {
-		of = "waits"
-	}
-	e.printf("waiting by Glob: ≈%d tokens, %s min of %s × %d/min × %d calls\n", b.Polling.Tokens,
-		strconv.FormatFloat(b.Polling.Minutes, 'f', -1, 64), of, runs.PollsPerMinute, runs.CallsPerPoll)
-	e.printf("waiting by filebus wait: ≈%d tokens, %s × 1 call, with what it printed\n",
-		b.Blocking.Tokens, plural(b.Blocking.Count, "wait"))
-	e.printf("≈tokens: bytes / 4 of all that filebus printed, notes too; of texts the same; a call while waiting ≈%.0f\n",
-		runs.TokensPerCall)
+	e.printf("≈tokens: bytes / 4 of all that filebus printed, notes too; of texts the same\n")
 	if b.Reads == 0 {
 		e.note("no reads of this run are in the log of reads")
 	}
@@ -164,7 +147,7 @@ func (o *budgetCommand) ofSession(ctx context.Context, w *workspace) error {
 	if err := w.registry().Discover(ctx, o.Session); err != nil {
 		return err
 	}
-	saved, err := w.registry().SavingsOf(ctx, id, sessions.Assumption{Readers: o.Readers, Agents: o.Assume}, trees...)
+	saved, err := w.registry().SavingsOf(ctx, id, trees...)
 	if err != nil {
 		return err
 	}
@@ -174,8 +157,7 @@ func (o *budgetCommand) ofSession(ctx context.Context, w *workspace) error {
 		w.printSessionBudget(saved)
 	}
 	if saved.Artifacts == 0 {
-		w.note("no agent's reads of this session were logged; " +
-			"--assume AGENT,AGENT or --readers N show what reading would save")
+		w.note("no agent's reads of this session were logged")
 	}
 	if saved.Anonymous > 0 {
 		w.note("%s not counted, as no FILEBUS_AGENT was set", plural(saved.Anonymous, "read"))

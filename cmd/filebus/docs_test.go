@@ -355,7 +355,6 @@ func jsonShapes() map[string]any {
 		"filebus snapshot take":          runs.Snapshot{},
 		"filebus snapshot list":          snapshotListJSON{},
 		"filebus snapshot show":          runs.Snapshot{},
-		"filebus snapshot diff":          runs.Comparison{},
 		"filebus snapshot restore-state": runs.Restored{},
 		"filebus session start":          sessions.Started{},
 		"filebus session put":            record.Reference{},

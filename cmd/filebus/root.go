@@ -156,7 +156,6 @@ func workCommands() []command {
 			existing("take", &snapshotTake{}),
 			fresh("list", &snapshotList{Limit: 20}),
 			fresh("show RUN/LOOP [FILE]", &snapshotShow{MaxTokens: snapshotTokens}),
-			fresh("diff RUN/LOOP RUN/LOOP", &snapshotDiff{MaxTokens: snapshotTokens}),
 			existing("restore-state RUN/LOOP", runFunc(restoreState)),
 		),
 		dialogueCommands(),

@@ -35,8 +35,15 @@ func Preview(text []byte, max int) string {
 	if max < 1 {
 		return ""
 	}
-	_, whole := choosePreview(text, false)
+	whole, _ := choosePreview(text)
 	return Clip(whole, max)
+}
+
+// SummaryPreview returns the preview of a JSON object that says something of itself, such as by
+// a "summary", as Preview does; ok is false for any other text.
+func SummaryPreview(text []byte, max int) (preview string, ok bool) {
+	whole, ok := choosePreview(text)
+	return Clip(whole, max), ok
 }
 
 // Title returns a name for a text, in one line of at most 120 runes: the "title",
@@ -108,7 +115,7 @@ func Words(text []byte) int {
 // jsonFields are what a structured result says about itself.
 type jsonFields struct {
 	title, name string // "" where it has something else or nothing
-	key, said   string // the first member that says something
+	said        string // by the first member that says something
 	text        []byte // of the object
 }
 
@@ -130,7 +137,7 @@ func parseSummary(text []byte) (jsonFields, bool) {
 	}
 	members, whole := membersOf(text)
 	f := jsonFields{title: StringIn(members["title"]), name: StringIn(members["name"]), text: text}
-	f.key, f.said = saidBy(members, 0)
+	f.said = saidBy(members, 0)
 	return f, whole || f.said != ""
 }
 
@@ -175,14 +182,14 @@ const maxNested = 20 // objects and lists in each other that are looked into, an
 
 // saidBy returns the first of the members that says something, in more than words such as
 // "pass" or "f-028".
-func saidBy(members map[string]json.RawMessage, depth int) (key, text string) {
+func saidBy(members map[string]json.RawMessage, depth int) string {
 	for key := range strings.FieldsSeq(saidKeys) {
 		text := saidIn(members[key], depth+1)
 		if strings.Contains(strings.ReplaceAll(text, "; ", ""), " ") || strings.ContainsFunc(text, isWide) || text != "" && key == "summary" {
-			return key, text
+			return text
 		}
 	}
-	return "", ""
+	return ""
 }
 
 // saidIn returns what a value says: the preview of a string, the items of a list.
@@ -191,11 +198,11 @@ func saidIn(raw json.RawMessage, depth int) (text string) {
 	switch {
 	case len(raw) == 0 || depth > maxNested:
 	case raw[0] == '"':
-		_, text = choosePreview([]byte(StringIn(raw)), false)
+		text, _ = choosePreview([]byte(StringIn(raw)))
 		text = cmp.Or(text, CollapseSpace(StringIn(raw))) // what is no text elsewhere
 	case raw[0] == '{':
 		members, _ := membersOf(raw)
-		_, text = saidBy(members, depth)
+		text = saidBy(members, depth)
 	case json.Unmarshal(raw, &list) == nil:
 		for _, item := range list[:min(len(list), maxNested)] {
 			if item := saidIn(item, depth+1); item != "" {
@@ -285,7 +292,7 @@ func firstLine(text []byte) string {
 			return title
 		}
 	}
-	_, said := choosePreview(text, false)
+	said, _ := choosePreview(text)
 	return said
 }
 

@@ -26,17 +26,10 @@ const (
 	ranks         // how many there are
 )
 
-// rule returns the rule that a rank stands for.
-func (r previewRank) rule() string {
-	return [ranks]string{
-		"lead-in", ruleSentence, "list item", "quote", "table row", "line of code", "field", "heading", "lead-in", "status",
-	}[r]
-}
-
 // maxParsed is how many pieces of a text are read for their plain text.
 const maxParsed = 200
 
-// A prosePicker looks for the first paragraph of a text, and remembers what stands
+// A prosePicker looks for the first paragraph of a text, and remembers the best that stands
 // before it.
 type prosePicker struct {
 	blocks  blockScanner
@@ -47,20 +40,11 @@ type prosePicker struct {
 	parsed  int      // pieces read for their plain text so far
 	instead [ranks]string
 	lead    leadIn
-
-	line    int // that is being read, from 1
-	first   int // of the paragraph
-	at      [ranks]int
-	tell    bool // what is skipped
-	skipped []skippedLines
-	rule    string // of what was picked
-	chosen  int    // its line
 }
 
 // A leadIn is a sentence that ends in a colon, with the list that follows it.
 type leadIn struct {
 	text  string
-	line  int
 	rank  previewRank // for which it stands if no list follows
 	items []string
 	size  int // of items, in bytes
@@ -72,7 +56,6 @@ func (p *prosePicker) pick(text []byte) string {
 	for len(text) > 0 {
 		line, rest := cutTextLine(text)
 		text = rest
-		p.line++
 		line = stripEscapes(line)
 		if p.blocks.leaf < leafFence && len(line) > 0 && p.size < maxProse {
 			line = p.withoutNoise(line)
@@ -81,20 +64,13 @@ func (p *prosePicker) pick(text []byte) string {
 			return prose
 		}
 	}
-	p.line++
 	if prose := p.flush(); prose != "" {
 		return prose
 	}
 	if prose := p.endLead(); prose != "" {
 		return prose
 	}
-	for rank, piece := range p.instead {
-		if piece != "" {
-			p.rule, p.chosen = previewRank(rank).rule(), p.at[rank]
-			return piece
-		}
-	}
-	return ""
+	return cmp.Or(p.instead[:]...)
 }
 
 // withoutNoise returns a line, or nothing of one that is a tag or tells how a program gets
@@ -102,11 +78,8 @@ func (p *prosePicker) pick(text []byte) string {
 func (p *prosePicker) withoutNoise(line []byte) []byte {
 	switch {
 	case line[0] == '<' && isWrapper(line):
-		p.skip("tag", p.line, p.line)
 	case isNoise(line):
-		p.skip("status", p.line, p.line)
 		if hasLetter(line) && len(p.instead[rankNoise]) < maxHeading {
-			p.at[rankNoise] = cmp.Or(p.at[rankNoise], p.line)
 			p.instead[rankNoise] = CollapseSpace(p.instead[rankNoise] + " " + strings.Trim(string(headOf(line, maxProse)), "│┃║|╭╰ "))
 		}
 	default:
@@ -122,11 +95,10 @@ func (p *prosePicker) take(info lineInfo) string {
 	if info.kind != lineText || info.opens || info.enter {
 		if info.kind == lineUnderline {
 			p.propose(rankHeading, bytes.Join(p.lines, []byte(" ")))
-			p.skip("heading", p.first, p.line)
 			p.lines = nil
 		}
 		prose = p.flush()
-		p.lines, p.size, p.isTable, p.outer, p.first = p.lines[:0], 0, false, info.outer, p.line
+		p.lines, p.size, p.isTable, p.outer = p.lines[:0], 0, false, info.outer
 	}
 	if prose == "" && p.lead.text != "" && info.kind != lineBlank && info.outer != '-' {
 		prose = p.endLead()
@@ -134,15 +106,12 @@ func (p *prosePicker) take(info lineInfo) string {
 	if prose != "" {
 		return prose
 	}
-	if p.tell {
-		p.skipLine(info)
-	}
 	switch info.kind {
 	case lineText:
 		if info.delim {
 			prose = p.startTable()
 		} else if p.isTable {
-			p.proposeRow(info.text, p.line)
+			p.proposeRow(info.text)
 		} else {
 			p.add(info.text)
 		}
@@ -150,7 +119,7 @@ func (p *prosePicker) take(info lineInfo) string {
 		p.propose(rankHeading, info.text)
 	case lineCode:
 		if p.instead[rankCode] == "" && hasLetter(info.text) {
-			p.instead[rankCode], p.at[rankCode] = CollapseSpace(string(headOf(info.text, maxProse))), p.line
+			p.instead[rankCode] = CollapseSpace(string(headOf(info.text, maxProse)))
 		}
 	}
 	return prose
@@ -177,7 +146,7 @@ func (p *prosePicker) startTable() string {
 	if prose == "" {
 		prose = p.endLead()
 	}
-	p.lines, p.isTable, p.first = p.lines[:0], true, p.line-1
+	p.lines, p.isTable = p.lines[:0], true
 	p.add(header)
 	return prose
 }
@@ -193,36 +162,23 @@ func (p *prosePicker) flush() string {
 	if p.outer == 0 && !p.isTable && p.parsed < maxParsed {
 		lines = p.withoutLeadIns(lines)
 	}
-	what := ""
 	switch {
 	case len(lines) == 0: // it only leads in
 	case p.isTable:
-		what = "table"
-		p.proposeRow(lines[0], p.first)
+		p.proposeRow(lines[0])
 	case p.outer == '-':
 		p.flushItem(lines)
 	case p.outer == '>':
 		p.propose(rankQuote, bytes.Join(lines, []byte("\n")))
 	case isMetadata(lines):
-		what = "fields"
 		p.proposeFields(lines)
 	case isLabel(lines):
-		what = "label"
 		p.propose(rankHeading, lines[0])
 	case isFootnote(lines):
-		what = "footnote"
 	case isLeadIn(lines):
-		what = "lead-in"
 		p.startLead(rankLeadIn, bytes.Join(lines, []byte("\n")))
 	default: // nothing speaks against it
-		if prose := p.plain(dropFootnoteMarks(bytes.Join(lines, []byte("\n")))); prose != "" {
-			p.rule, p.chosen = ruleParagraph, p.first
-			return prose
-		}
-		what = "image"
-	}
-	if what != "" {
-		p.skip(what, p.first, p.line-1)
+		return p.plain(dropFootnoteMarks(bytes.Join(lines, []byte("\n"))))
 	}
 	return ""
 }
@@ -235,8 +191,7 @@ func (p *prosePicker) withoutLeadIns(lines [][]byte) [][]byte {
 		return bytes.Split(said, []byte("\n"))
 	}
 	p.propose(rankAnnounced, text)
-	p.parsed, p.lead = p.parsed+1, leadIn{text: " ", line: p.first, rank: rankAnnounced} // a list may follow
-	p.skip("lead-in", p.first, p.line-1)
+	p.parsed, p.lead = p.parsed+1, leadIn{text: " ", rank: rankAnnounced} // a list may follow
 	return nil
 }
 
@@ -259,7 +214,7 @@ func (p *prosePicker) flushItem(lines [][]byte) {
 // startLead remembers a sentence that ends in a colon, until it is known what
 // follows it.
 func (p *prosePicker) startLead(rank previewRank, text []byte) {
-	p.lead = leadIn{text: p.plain(text), line: p.first, rank: rank}
+	p.lead = leadIn{text: p.plain(text), rank: rank}
 }
 
 // endLead returns the sentence that ends in a colon with the list that has
@@ -268,11 +223,10 @@ func (p *prosePicker) endLead() string {
 	lead := p.lead
 	p.lead = leadIn{}
 	if len(lead.items) > 0 {
-		p.rule, p.chosen = ruleList, lead.line
 		return strings.TrimSpace(lead.text + " " + strings.Join(lead.items, "; "))
 	}
 	if lead.text != "" && p.instead[lead.rank] == "" {
-		p.instead[lead.rank], p.at[lead.rank] = lead.text, lead.line
+		p.instead[lead.rank] = lead.text
 	}
 	return ""
 }
@@ -289,7 +243,7 @@ func (p *prosePicker) plain(text []byte) string {
 // propose remembers the first text of each rank that says something.
 func (p *prosePicker) propose(r previewRank, text []byte) {
 	if p.instead[r] == "" && len(text) > 0 {
-		p.instead[r], p.at[r] = p.plain(headOf(text, maxProse)), p.first
+		p.instead[r] = p.plain(headOf(text, maxProse))
 	}
 }
 
@@ -300,23 +254,22 @@ func (p *prosePicker) proposeFields(lines [][]byte) {
 		return
 	}
 	p.propose(rankField, bytes.Join(lines, []byte("\n")))
-	for i, line := range lines {
-		if _, value, ok := cutMetadata(line); ok && isSentence(value) && p.instead[rankSentence] == "" {
+	for _, line := range lines {
+		if _, value, ok := cutMetadata(line); ok && isSentence(value) {
 			p.propose(rankSentence, value)
-			p.at[rankSentence] += i
 		}
 	}
 }
 
 // proposeRow remembers a row of a table, its cells separated by bars. The rows
 // come before the header.
-func (p *prosePicker) proposeRow(line []byte, at int) {
+func (p *prosePicker) proposeRow(line []byte) {
 	if p.instead[rankRow] != "" || !hasLetter(line) {
 		return
 	}
 	line = bytes.Trim(bytes.TrimSpace(headOf(line, maxProse)), "|")
 	cells := strings.ReplaceAll(string(line), "|", " | ")
-	p.instead[rankRow], p.at[rankRow] = PlainInline([]byte(cells)), at
+	p.instead[rankRow] = PlainInline([]byte(cells))
 }
 
 // isMetadata reports whether every line is a field. A single one whose value

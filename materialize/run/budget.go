@@ -13,14 +13,6 @@ import (
 	"filebus/store/record"
 )
 
-// The figures of the file-based communication document: a loop that polls looks
-// twelve times a minute with two calls, and 240 calls cost about 20,000 tokens.
-const (
-	PollsPerMinute = 12
-	CallsPerPoll   = 2
-	TokensPerCall  = 20_000.0 / 240
-)
-
 // A Budget is what a run has cost the context of its orchestrator, and what it
 // would have cost otherwise. All tokens are estimates.
 type Budget struct {
@@ -36,9 +28,7 @@ type Budget struct {
 	Agents   cost          `json:"agents"`        // what agents read in their own contexts: reads that name a task or an agent
 	Inline   cost          `json:"inline"`        // what tasks and calls gave back, as outputs
 	Nested   cost          `json:"agents_inline"` // of calls that agents made
-	Polling  pollCost      `json:"polling"`
-	Blocking cost          `json:"blocking"` // the waits, as they were, at the price of polling
-	Ratio    float64       `json:"ratio"`    // of inline to tokens; 0: nothing was read
+	Ratio    float64       `json:"ratio"`         // of inline to tokens; 0: nothing was read
 
 	nested map[string]bool // results whose references agents were handed
 }
@@ -59,14 +49,6 @@ type channelCost struct {
 	Tokens        int     `json:"tokens"`
 	Stored        int     `json:"stored"`
 	StoredTokens  int     `json:"stored_tokens"`
-}
-
-// A pollCost is what waiting by Glob would have cost.
-type pollCost struct {
-	Minutes float64 `json:"minutes"` // in which something was waited for, however much
-	Logged  bool    `json:"logged"`  // in waits; else in which tasks were at work by their journals
-	Calls   int     `json:"calls"`
-	Tokens  int     `json:"tokens"`
 }
 
 // A span is the time of a run. A zero end is open.
@@ -111,14 +93,9 @@ func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 	if err != nil {
 		return nil, err
 	}
-	waited := budget.countReads(reads, at)
+	budget.countReads(reads, at)
 	budget.countTexts(texts)
-	if !budget.Polling.Logged {
-		if waited, err = b.workOf(ctx, texts); err != nil {
-			return nil, err
-		}
-	}
-	budget.finish(together(waited))
+	budget.finish()
 	return budget, nil
 }
 
@@ -261,8 +238,8 @@ func (b *Budget) row(c string) *channelCost {
 }
 
 // countReads counts the reads of a run: those of the orchestrator by channel,
-// those of agents together. It returns when was waited.
-func (b *Budget) countReads(reads []query.Read, at span) (waited []span) {
+// those of agents together.
+func (b *Budget) countReads(reads []query.Read, at span) {
 	// By these an agent tells of its own task.
 	own := []string{"task note", "task handoff", "task done", "task fail", "task block"}
 	for _, r := range reads {
@@ -279,29 +256,7 @@ func (b *Budget) countReads(reads []query.Read, at span) (waited []span) {
 		of.Tokens += r.Tokens
 		b.Reads++
 		b.Tokens += r.Tokens
-		if r.Seconds > 0 || r.Op == "wait" {
-			b.Blocking.add(r.Tokens)
-			waited = append(waited, span{r.Time.Add(-time.Duration(r.Seconds * float64(time.Second))), r.Time})
-			b.Polling.Logged = true
-		}
 	}
-	return waited
-}
-
-// together returns how much time some spans cover: who waits for five tasks at once
-// waits once.
-func together(spans []span) (sum time.Duration) {
-	slices.SortFunc(spans, func(a, b span) int { return a.from.Compare(b.from) })
-	var end time.Time
-	for _, s := range spans {
-		if s.from.Before(end) {
-			s.from = end
-		}
-		if s.until.After(s.from) {
-			sum, end = sum+s.until.Sub(s.from), s.until
-		}
-	}
-	return sum
 }
 
 func (c *cost) add(tokens int) {
@@ -309,45 +264,15 @@ func (c *cost) add(tokens int) {
 	c.Tokens += tokens
 }
 
-// workOf returns when the tasks of some journals were at work, as far as the journals
-// say when they were started and completed.
-func (b *Book) workOf(ctx context.Context, texts []query.Summary) (work []span, err error) {
-	for _, t := range texts {
-		v := t.Version
-		if v.Record.Name.Kind != record.KindHandoff || v.Record.Size > store.InlineLimit {
-			continue
-		}
-		j, err := b.read.Journal(ctx, v)
-		if err != nil && !errors.Is(err, store.ErrDropped) {
-			return nil, err
-		}
-		ended, err := time.Parse(time.RFC3339, j.Completed)
-		if err != nil {
-			continue
-		}
-		if took, known := Since(j.Started, ended); known {
-			work = append(work, span{ended.Add(-took), ended})
-		}
-	}
-	return work, nil
-}
-
-// finish finds what follows from the counts: what each loop and read cost, and what
-// polling would have. A task that ended before the first look still has one.
-func (b *Budget) finish(waited time.Duration) {
+// finish finds what follows from the counts: what each loop and read cost.
+func (b *Budget) finish() {
 	b.PerLoop = int(math.Round(per(b.Tokens, b.Loops)))
 	b.Ratio = oneDecimal(per(b.Inline.Tokens, b.Tokens))
 	for i := range b.Channels {
 		c := &b.Channels[i]
 		c.ReadsPerLoop, c.TokensPerRead = oneDecimal(per(c.Reads, b.Loops)), int(math.Round(per(c.Tokens, c.Reads)))
 	}
-	p := &b.Polling
-	p.Minutes, p.Calls = oneDecimal(waited.Minutes()), CallsPerPoll*int(math.Ceil(waited.Minutes()*PollsPerMinute))
-	p.Tokens = callTokens(p.Calls)
-	b.Blocking.Tokens += callTokens(b.Blocking.Count)
 }
-
-func callTokens(calls int) int { return int(math.Round(float64(calls) * TokensPerCall)) }
 
 // per divides; anything divided by nothing is 0.
 func per(sum, n int) float64 {

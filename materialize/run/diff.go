@@ -54,7 +54,7 @@ func (t *taking) diffTrees(ctx context.Context, g *gitTree) ([]byte, error) {
 		return nil, err
 	}
 	p := &patch{limit: maxPatch}
-	if err := g.diff(ctx, from, m.To.Tree, nil, p.write); err != nil {
+	if err := g.diff(ctx, from, m.To.Tree, p.write); err != nil {
 		return nil, err
 	}
 	p.end()

@@ -181,17 +181,11 @@ func (g *gitTree) objectsToRead() []string {
 }
 
 // diff writes the difference of two trees, as a patch, without what is excluded.
-func (g *gitTree) diff(ctx context.Context, from, to string, only []string, write func(line []byte) error) error {
+func (g *gitTree) diff(ctx context.Context, from, to string, write func(line []byte) error) error {
 	args := []string{
 		"diff-tree", "-r", "-p", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
 		"--src-prefix=a/", "--dst-prefix=b/", "--full-index", "--unified=3",
-		"--inter-hunk-context=0", "--diff-algorithm=myers", "--submodule=short", from, to, "--",
-	}
-	if len(only) == 0 {
-		only = []string{"."}
-	}
-	for _, path := range only {
-		args = append(args, ":(literal)"+path)
+		"--inter-hunk-context=0", "--diff-algorithm=myers", "--submodule=short", from, to, "--", ":(literal).",
 	}
 	for _, path := range g.exclude {
 		args = append(args, ":(exclude,literal)"+path)

@@ -2,10 +2,6 @@ package run
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -75,62 +71,5 @@ func TestPatchOfManyFiles(t *testing.T) {
 	p.end()
 	if p.total != 2000 || p.added != 2000 || len(p.changes) != maxChanges || len(p.text) > 12_000 || p.unnamed == 0 {
 		t.Errorf("%d files, %d lines added, %d named changes, %d bytes, %d unnamed", p.total, p.added, len(p.changes), len(p.text), p.unnamed)
-	}
-}
-
-func TestUnifiedDiff(t *testing.T) {
-	t.Parallel()
-	tests := []struct{ name, a, b, want string }{
-		{"the same", "a\n", "a\n", ""},
-		{"from nothing", "", "a\n", "--- old\n+++ new\n@@ -0,0 +1,1 @@\n+a\n"},
-		{"no end", "a", "a\n", "--- old\n+++ new\n@@ -1,1 +1,1 @@\n-a\n\\ No newline at end of file\n+a\n"},
-		{"two hunks", "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "x\n2\n3\n4\n5\n6\n7\n8\ny\n",
-			"--- old\n+++ new\n@@ -1,4 +1,4 @@\n-1\n+x\n 2\n 3\n 4\n@@ -6,4 +6,4 @@\n 6\n 7\n 8\n-9\n+y\n"},
-		{"one hunk", "1\n2\n3\n4\n5\n", "x\n2\n3\n4\ny\n", "--- old\n+++ new\n@@ -1,5 +1,5 @@\n-1\n+x\n 2\n 3\n 4\n-5\n+y\n"},
-	}
-	for _, test := range tests {
-		got := string(unifiedDiff("old", "new", []byte(test.a), []byte(test.b)))
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("%s: %q and %q (-want +got):\n%s", test.name, test.a, test.b, diff)
-		}
-	}
-}
-
-// TestUnifiedDiffApplies gives differences of texts made at random to git, which
-// must make the second text of the first.
-func TestUnifiedDiffApplies(t *testing.T) {
-	t.Parallel()
-	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Skip("there is no git program")
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	text := func() []byte {
-		var out []byte
-		for range random.IntN(40) {
-			out = fmt.Appendf(out, "%d\n", random.IntN(6))
-		}
-		return append(out, "end"[:random.IntN(4)]...)
-	}
-	for range 40 {
-		a, b := text(), text()
-		diff := unifiedDiff("a/f", "b/f", a, b)
-		if len(diff) == 0 || len(a) == 0 || len(b) == 0 {
-			continue
-		}
-		dir := t.TempDir()
-		for name, text := range map[string][]byte{"f": a, "p": diff} {
-			if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		cmd := exec.CommandContext(t.Context(), git, "apply", "p")
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%q to %q: %v\n%s\n%s", a, b, err, out, diff)
-		}
-		if got, err := os.ReadFile(filepath.Join(dir, "f")); err != nil || string(got) != string(b) {
-			t.Fatalf("%q to %q by\n%s\ngives %q, %v", a, b, diff, got, err)
-		}
 	}
 }

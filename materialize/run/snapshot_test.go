@@ -337,38 +337,3 @@ func TestSnapshotNames(t *testing.T) {
 		t.Errorf("a run that never was is a missing file: %v", err)
 	}
 }
-
-func TestCompare(t *testing.T) {
-	t.Parallel()
-	x := newBench(t, layout.Claude())
-	x.git("init", "-q")
-	x.start(StartRequest{Loops: 3})
-	x.agent("a1", "task-001", "", 0)
-	x.take(0)
-	_, err := x.b.Loop(t.Context(), 0)
-	x.must(err)
-	_, err = x.b.AgentDone(t.Context(), "a1", "completed")
-	x.must(err)
-	x.write("a.txt", "new\n")
-	x.putIssue("ISSUE-20260302-001", "complete")
-	x.take(0)
-	c, err := x.b.Compare(t.Context(), "1", "2")
-	x.must(err)
-	want := &Comparison{
-		From: "run-2026-03-02-001/loop-1", To: "run-2026-03-02-001/loop-2",
-		Issues:       []layout.CompletedIssue{{ID: "ISSUE-20260302-001", Summary: "About ISSUE-20260302-001"}},
-		FilesChanged: 1, Files: []string{"added a.txt +1 -0"},
-		State: []string{
-			"loop: 1 of 3 -> 2 of 3", "- at work: a1 task-001", "+ ended: a1 task-001 completed 0s", "+ history: Loop 1: 0/1 tasks completed",
-		},
-	}
-	if diff := cmp.Diff(want, c); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	x.must(os.RemoveAll(filepath.Join(x.w.Location.Store, "loops")))
-	c, err = x.b.Compare(t.Context(), "1", "2")
-	x.must(err)
-	if len(c.Files) != 1 || c.Files[0] != "added a.txt +1 -0" || c.FilesChanged != 1 {
-		t.Errorf("without the trees: %+v", c)
-	}
-}

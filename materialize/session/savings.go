@@ -7,12 +7,10 @@ import (
 	"math"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"filebus/materialize/layout"
-	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -33,15 +31,14 @@ type Savings struct {
 	Started    time.Time      `json:"started"`
 	Ended      time.Time      `json:"ended"`
 	Seconds    float64        `json:"seconds"`
-	Logged     bool           `json:"logged"`            // the times are those of the session's log, not of records
-	AuditFiles int            `json:"audit_files"`       // the files of the session
-	Assumed    bool           `json:"assumed,omitempty"` // the readers are not from the log of reads
+	Logged     bool           `json:"logged"`      // the times are those of the session's log, not of records
+	AuditFiles int            `json:"audit_files"` // the files of the session
 
 	Anonymous int `json:"-"` // reads that name no agent; they are not counted
 	Unsized   int `json:"-"` // artifacts that were read and whose size is not known any more
 }
 
-// agentSavings are those of one agent, or of several that are assumed.
+// agentSavings are those of one agent.
 type agentSavings struct {
 	Agent      string   `json:"agent"`
 	Artifacts  int      `json:"artifacts"`   // that it was given to read, all readers together
@@ -50,8 +47,7 @@ type agentSavings struct {
 	Saved      textSize `json:"saved"`       // of its prompt
 	Read       int      `json:"tokens_read"` // by the log of reads
 
-	readers int // 1, or how many such agents are assumed
-	first   time.Time
+	first time.Time
 }
 
 // A textSize is that of texts.
@@ -68,17 +64,10 @@ func (s *textSize) add(n int64) {
 	}
 }
 
-// An Assumption says who reads a session's context, in place of the log of reads:
-// its artifact called context, or all artifacts if there is none.
-type Assumption struct {
-	Readers int      // that many agents without a name
-	Agents  []string // these agents
-}
-
 // SavingsOf returns the savings of a session from its artifacts and the log of
 // reads. An agent counts an artifact once, and none that it wrote itself. Of trees,
 // if any are given, others are left out. An unknown session is a record.NotFound.
-func (r *Registry) SavingsOf(ctx context.Context, id string, assume Assumption, trees ...record.Tree) (*Savings, error) {
+func (r *Registry) SavingsOf(ctx context.Context, id string, trees ...record.Tree) (*Savings, error) {
 	m := &meter{
 		Savings: &Savings{Session: id}, registry: r,
 		pick:      record.Filter{Kinds: []record.Kind{record.KindArtifact}, Trees: trees, Sessions: []string{id}},
@@ -92,7 +81,7 @@ func (r *Registry) SavingsOf(ctx context.Context, id string, assume Assumption, 
 	}
 	reads, err := r.read.Reads(time.Time{})
 	if err == nil {
-		err = m.countReads(ctx, reads, assume)
+		err = m.countReads(ctx, reads)
 	}
 	if err != nil {
 		return nil, err
@@ -202,7 +191,7 @@ func (m *meter) row(agent string, at time.Time) *agentSavings {
 	key := layout.Slug(agent)
 	row := m.rows[key]
 	if row == nil {
-		row = &agentSavings{Agent: agent, readers: 1, first: at}
+		row = &agentSavings{Agent: agent, first: at}
 		m.rows[key] = row
 	}
 	if at.Before(row.first) {
@@ -211,12 +200,8 @@ func (m *meter) row(agent string, at time.Time) *agentSavings {
 	return row
 }
 
-// countReads counts who was given what: as it is assumed, or by the log.
-func (m *meter) countReads(ctx context.Context, reads []query.Read, assume Assumption) error {
-	if assume.Readers > 0 || len(assume.Agents) > 0 {
-		m.assume(assume)
-		return nil
-	}
+// countReads counts by the log who was given what.
+func (m *meter) countReads(ctx context.Context, reads []query.Read) error {
 	for _, read := range reads {
 		a, err := m.artifactOf(ctx, read.What)
 		if err != nil {
@@ -255,15 +240,14 @@ func (m *meter) give(a *artifact, row *agentSavings, reader string) {
 		m.Files.add(a.size)
 	}
 	a.readers[reader] = true
-	content, references := a.size*int64(row.readers), a.reference*int64(row.readers)
-	row.Artifacts += row.readers
-	row.Content.add(content)
-	row.References.add(references)
-	row.Saved.add(content - references)
-	m.Passed += row.readers
-	m.Content.add(content)
-	m.References.add(references)
-	m.Files.add(references)
+	row.Artifacts++
+	row.Content.add(a.size)
+	row.References.add(a.reference)
+	row.Saved.add(a.size - a.reference)
+	m.Passed++
+	m.Content.add(a.size)
+	m.References.add(a.reference)
+	m.Files.add(a.reference)
 }
 
 // artifactOf returns the artifact of the session that a read names, or nil. It may
@@ -289,43 +273,4 @@ func (m *meter) artifactOf(ctx context.Context, what string) (*artifact, error) 
 		return err
 	})
 	return m.artifacts[what], err
-}
-
-// assume gives the context to readers that nobody has noted.
-func (m *meter) assume(assume Assumption) {
-	m.Assumed = true
-	last := m.span.until.Add(1)
-	rows := markdown.Each(assume.Agents, func(agent string) *agentSavings { return m.row(agent, last) })
-	if assume.Readers > 0 {
-		row := m.row("reader ×"+strconv.Itoa(assume.Readers), last)
-		row.readers = assume.Readers
-		rows = append(rows, row)
-	}
-	for _, a := range m.context() {
-		for _, row := range rows {
-			if reader := layout.Slug(row.Agent); reader != a.agent {
-				m.give(a, row, reader)
-			}
-		}
-	}
-}
-
-// context returns the artifacts called context; without any, all. The log, the
-// metadata and the summaries are none.
-func (m *meter) context() []*artifact {
-	var context, all []*artifact
-	for name, a := range m.artifacts {
-		base := path.Base(name)
-		if _, isSummary := layout.IsSummary(base); isSummary || isOwnFile(base) {
-			continue
-		}
-		if stem(base) == "context" {
-			context = append(context, a)
-		}
-		all = append(all, a)
-	}
-	if len(context) > 0 {
-		return context
-	}
-	return all
 }

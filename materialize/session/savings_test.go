@@ -20,11 +20,11 @@ func (b *scene) read(op, what, agent, id string) {
 	query.New(b.Store, query.Options{}).NoteRead(query.Read{Op: op, What: what, Agent: agent, Session: id, Tokens: 7})
 }
 
-func (b *scene) savings(id string, assume Assumption) *Savings {
+func (b *scene) savings(id string) *Savings {
 	b.t.Helper()
-	s, err := b.SavingsOf(b.t.Context(), id, assume)
+	s, err := b.SavingsOf(b.t.Context(), id)
 	if err != nil {
-		b.t.Fatalf("SavingsOf(%q, %+v): %v", id, assume, err)
+		b.t.Fatalf("SavingsOf(%q): %v", id, err)
 	}
 	return s
 }
@@ -57,7 +57,7 @@ func TestSavings(t *testing.T) {
 	if err := b.Workspace.Remove(t.Context(), record.Name{Kind: record.KindArtifact, ID: "build/k7/gone"}); err != nil {
 		t.Fatal(err)
 	}
-	s := b.savings("k7", Assumption{})
+	s := b.savings("k7")
 	var rows []string
 	for _, a := range s.Agents {
 		rows = append(rows, fmt.Sprintf("%s %d %d", a.Agent, a.Artifacts, a.Content.Bytes))
@@ -73,45 +73,5 @@ func TestSavings(t *testing.T) {
 	if s.Content.Bytes != 6500 || s.Written.Bytes != 3500 || number != 5 || s.Files.Bytes != 3500+references ||
 		s.Artifacts != 3 || s.AuditFiles != 2 || s.Anonymous != 1 || s.Unsized == 0 {
 		t.Errorf("savings = %+v, want 6500 bytes of content, 3500 written, 5 references, 3 artifacts read, 2 audit files", s)
-	}
-}
-
-// TestSavingsOfTheDecision has the figures of the decision on file passing: one
-// context of 10 KB and six readers.
-func TestSavingsOfTheDecision(t *testing.T) {
-	t.Parallel()
-	b := newScene(t, materialize.Settings{Profile: blueProfile()})
-	b.put("artifact/pr_reviews/pr_789/context", strings.Repeat("0123456789", 1000))
-	b.put("artifact/pr_reviews/pr_789/metadata.json", "{}")
-	for _, assume := range []Assumption{{Readers: 6}, {Agents: []string{"a", "b", "c", "d", "e", "f", "f"}}} {
-		s := b.savings("pr_789", assume)
-		references, number := s.References.Bytes, s.Passed
-		// 60 KB against 10 KB and six paths: by hand, (60,000 - 10,000 - references) / 60,000.
-		want := int((100*(50_000-references) + 30_000) / 60_000)
-		if s.Content.Bytes != 60_000 || number != 6 || s.Written.Bytes != 10_000 || s.Reduction != want ||
-			references < 6*80 || references > 6*400 || !s.Assumed {
-			t.Errorf("%+v: content %d, %d references of %d bytes, written %d, %d %% less, want %d %%",
-				assume, s.Content.Bytes, number, references, s.Written.Bytes, s.Reduction, want)
-		}
-	}
-	// One reader costs more than its prompt did.
-	if s := b.savings("pr_789", Assumption{Readers: 1}); s.Reduction > 0 || s.Files.Bytes <= s.Content.Bytes {
-		t.Errorf("one reader: %d bytes against %d, %d %% less", s.Files.Bytes, s.Content.Bytes, s.Reduction)
-	}
-	if s := b.savings("pr_789", Assumption{}); s.Reduction != 0 || s.Artifacts != 0 || s.AuditFiles != 2 {
-		t.Errorf("nobody has read: %+v", s)
-	}
-}
-
-// TestSavingsWithoutContext assumes readers of a session that has no context: they
-// read all but the log, the metadata and the summaries.
-func TestSavingsWithoutContext(t *testing.T) {
-	t.Parallel()
-	b := newScene(t, materialize.Settings{})
-	for _, name := range []string{"plan", "report", "metadata.json", ".agent_log", "plan.summary.md"} {
-		b.put("artifact/build/k7/"+name, strings.Repeat("{", 100))
-	}
-	if s := b.savings("k7", Assumption{Readers: 3}); s.Content.Bytes != 600 || s.Artifacts != 2 {
-		t.Errorf("content %d of %d artifacts, want 600 of 2", s.Content.Bytes, s.Artifacts)
 	}
 }
