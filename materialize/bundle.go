@@ -24,8 +24,8 @@ type Applied struct {
 	End       bundle.Place       `json:"end"`
 	Records   map[store.Fate]int `json:"records"`
 	Retired   int                `json:"retired"`
-	Destroyed []record.Ref       `json:"destroyed"` // there; not here
-	Asked     int                `json:"asked"`     // versions of this store that are destroyed there: hidden until somebody here destroys them
+	Destroyed []record.Ref       `json:"destroyed"`       // there; not here
+	Asked     int                `json:"asked,omitempty"` // versions of this store that are destroyed there: hidden until somebody here destroys them
 }
 
 // scan verifies all of a bundle, and calls each with its items.
