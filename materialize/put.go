@@ -114,6 +114,8 @@ func (w *Workspace) Put(ctx context.Context, r PutRequest) (*PutResult, error) {
 // ErrForeignFile says that a file is not for filebus to write, unless somebody insists.
 const ErrForeignFile record.Reason = "not filebus's file"
 
+const whyObeyed = "is a file that clients or builds obey"
+
 // mayPut refuses a careful put where somebody else's file stands, unless it has the
 // same text, or the caller says which version it takes the place of; and a new note
 // where nobody expects one: as a hidden file, or outside of the note folders, if the
@@ -127,11 +129,11 @@ func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text 
 	if err != nil || !put.Careful {
 		return err
 	}
-	why, below := "", strings.TrimPrefix(p, r.w.Settings.Profile.Root+"/")
+	why, at, below := "", r.w.realPath(p), strings.TrimPrefix(p, r.w.Settings.Profile.Root+"/")
 	switch {
-	case put.Listed && put.Kind == record.KindNote && layout.IsObeyed(p):
-		why = "is a file that clients or builds obey"
-	case put.Listed && !r.w.isMirrored(p):
+	case put.Listed && put.Kind == record.KindNote && (layout.IsObeyed(p) || layout.IsObeyed(at)):
+		why = whyObeyed
+	case put.Listed && !(r.w.isMirrored(p) && r.w.isMirrored(at)):
 		why = "is in no folder for notes; filebus config set notes FOLDER names one"
 	case s.disk.Exists && (s.disk.Digest == text || put.Expect != store.Expect{}):
 	case s.disk.Exists && s.now != nil && r.hasWritten(ctx, s.now.Version, s.disk.Digest):
@@ -139,8 +141,8 @@ func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text 
 		why = "has changed since filebus wrote it"
 	case s.disk.Exists:
 		why = "was not written by filebus"
-	case put.Kind == record.KindNote && layout.IsObeyed(p):
-		why = "is a file that clients or builds obey"
+	case put.Kind == record.KindNote && (layout.IsObeyed(p) || layout.IsObeyed(at)):
+		why = whyObeyed
 	case put.Kind != record.KindNote || r.w.isMirrored(p) && !strings.HasPrefix(path.Base(p), "."):
 	case strings.HasPrefix(below, ".") || strings.Contains(below, "/."):
 		why = "would be a hidden file"
@@ -206,7 +208,10 @@ func (w *Workspace) locationOf(kind record.Kind, id string) (record.Name, string
 	if kind == record.KindResult && slices.ContainsFunc(strings.Split(p, "/"), isLong) {
 		return name, "", fmt.Errorf("the id of a result becomes the names of its folder and file, which have at most %d bytes", maxName)
 	}
-	return name, p, checkWritable(p)
+	if kind != record.KindNote && layout.IsObeyed(path.Join(path.Dir(p), "x")) || kind == record.KindKnowledge && layout.IsObeyed(p) {
+		return name, "", record.Usage.Errorf("%s %s, and no place of a %s", p, whyObeyed, kind)
+	}
+	return name, p, w.checkPlace(p)
 }
 
 // entryLocation returns the name of an entry, and the path of the file that holds it

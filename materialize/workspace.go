@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -273,6 +274,18 @@ func (w *Workspace) FilePath(recordPath string) string {
 	return filepath.Join(w.Root, filepath.FromSlash(recordPath))
 }
 
+// realPath returns the path that a file of the workspace has without the links on its way.
+func (w *Workspace) realPath(p string) string {
+	root, err := filepath.EvalSymlinks(w.Root)
+	for dir, rest := p, ""; err == nil && dir != "."; dir, rest = path.Dir(dir), path.Join(path.Base(dir), rest) {
+		if real, gone := filepath.EvalSymlinks(w.FilePath(dir)); gone == nil {
+			real, err = filepath.Rel(root, filepath.Join(real, rest))
+			return filepath.ToSlash(real)
+		}
+	}
+	return p
+}
+
 // recognise returns what the file at a record's path is in this workspace.
 func (w *Workspace) recognise(p string) layout.Location {
 	if rest, found := strings.CutPrefix(p, outside); found && strings.HasPrefix(rest, "/") {
@@ -285,10 +298,11 @@ func (w *Workspace) recognise(p string) layout.Location {
 // where nothing is ever written for a record.
 const ErrProtected record.Reason = "a folder that filebus does not write to"
 
-// checkWritable refuses paths into .git and .filebus.
+// checkWritable refuses paths into .git and .filebus, and into a folder called "~", which everybody
+// takes for the home folder.
 func checkWritable(p string) error {
-	for segment := range strings.SplitSeq(p, "/") {
-		if IsProtected(segment) {
+	for segment := range strings.SplitSeq(strings.TrimPrefix(p, "~/"), "/") { // see isAway
+		if segment == "~" || IsProtected(segment) {
 			return record.Usage.Errorf("%s leads into %s: %w", p, segment, ErrProtected)
 		}
 	}
@@ -305,6 +319,11 @@ func (w *Workspace) checkOwn(p string) error {
 		err := record.Conflict.Errorf("%s belongs to the program bd: filebus reads it and never writes it", p)
 		return err.Try("bd update ID, bd close ID or bd create TITLE").Because(ErrForeign, p)
 	}
+	return w.checkPlace(p)
+}
+
+// checkPlace is checkWritable, and refuses paths out of the workspace where the profile has no root.
+func (w *Workspace) checkPlace(p string) error {
 	if w.isAway(p) {
 		return record.Usage.Errorf("%s is below no folder that the settings name outside of the workspace: %w", p, ErrProtected)
 	}

