@@ -22,7 +22,7 @@ import (
 
 // isPlace reports whether a path is the place of a record that stands there, so that the file belongs to it. A name that
 // came from another store gets no file of its user's, but for one with the same bytes: the user's word are
-// layouts, note folders, and what this store has written or taken in.
+// layouts, note folders without what a rule leaves out, and what this store has written or taken in.
 func (r *reconciler) isPlace(tx *store.Tx, now *plan.State, s sides) (bool, error) {
 	at, name := r.w.recognise(s.path), now.Name()
 	own := record.Name{Kind: at.Kind, ID: at.ID}
@@ -30,12 +30,12 @@ func (r *reconciler) isPlace(tx *store.Tx, now *plan.State, s sides) (bool, erro
 		own.ID = s.path
 	}
 	usual, _ := r.w.RecordPath(name.Kind, name.ID) // else it has none
-	isKnown := s.remembered || s.disk.Exists && s.disk.Digest == now.Digest()
+	isKnown := s.remembered && (!s.disk.Exists || s.known.State != mirror.Deleted) || s.disk.Exists && s.disk.Digest == now.Digest()
 	switch {
 	case r.w.checkOwn(s.path) != nil && !at.IsForeign():
 		return false, nil
 	case name != own && usual != s.path:
-	case r.w.isMirrored(s.path), isKnown && !layout.IsObeyed(s.path):
+	case r.w.isMirrored(s.path) && (isKnown || r.ruleOf(s) == ""), isKnown && !layout.IsObeyed(s.path):
 		return true, nil
 	}
 	events, err := tx.History(name)
@@ -47,6 +47,14 @@ func (r *reconciler) isPlace(tx *store.Tx, now *plan.State, s sides) (bool, erro
 		before, err := tx.Get(v.Record.Prev) // with the same text only tags are its own
 		return err != nil || before.Record.Body != v.Record.Body
 	}), err
+}
+
+// ruleOf returns the rule that leaves out a file that is there, or "".
+func (r *reconciler) ruleOf(s sides) string {
+	if s.disk.Exists && !r.takesAll && !isOutside(s.path) {
+		return r.rules().Find(s.path)
+	}
+	return ""
 }
 
 // repository returns what git knows of the files of the root.

@@ -526,11 +526,13 @@ func (w *Workspace) putAgain(ctx context.Context, v store.Version, change func(*
 }
 
 // IsTaggedHere reports whether a record has a tag that somebody has given its name in this store: what other stores
-// say of a name, and what a version took over from one of theirs, does not count.
+// say of a name, and what a version took over from one of theirs, does not count. A text that follows one of theirs
+// may still say what that said of itself: TagPublic counts only once it is given to the text as it stands.
 func IsTaggedHere(tx *store.Tx, of *record.Record, tag string) bool {
-	has := func(ref record.Ref) bool { // as what is destroyed may have had
+	has := func(ref record.Ref, body record.Digest) bool { // as what is destroyed may have had
 		v, err := tx.Get(ref)
-		return err != nil || slices.Contains(v.Record.Tags, tag)
+		return err != nil || slices.Contains(v.Record.Tags, tag) ||
+			tag == TagPublic && v.Record.Body != body && (v.Record.IsMerged() || !tx.IsOwn(v.Record.Origin))
 	}
 	events, _ := tx.History(of.Name) // else nobody has
 	return slices.Contains(of.Tags, tag) && slices.ContainsFunc(events, func(e store.Event) bool {
@@ -540,7 +542,7 @@ func IsTaggedHere(tx *store.Tx, of *record.Record, tag string) bool {
 		}
 		r := v.Record
 		return tx.IsOwn(r.Origin) && !r.IsMerged() && slices.Contains(r.Tags, tag) &&
-			(r.Prev.IsZero() || !has(r.Prev)) && !slices.ContainsFunc(r.From, has)
+			(r.Prev.IsZero() || !has(r.Prev, r.Body)) && !slices.ContainsFunc(r.From, func(from record.Ref) bool { return has(from, record.Digest{}) })
 	})
 }
 

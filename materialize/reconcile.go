@@ -211,10 +211,7 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 	if err != nil {
 		return SyncedFile{}, err
 	}
-	rule := ""
-	if s.disk.Exists && !r.takesAll && !isOutside(p) {
-		rule = r.rules().Find(p)
-	}
+	rule := r.ruleOf(s)
 	switch {
 	case s.apart:
 		return SyncedFile{Action: actionApart, Detail: "another store has a record of this name; the file is yours alone"}, nil
