@@ -279,8 +279,9 @@ func (w *Workspace) realPath(p string) string {
 	root, err := filepath.EvalSymlinks(w.Root)
 	for dir, rest := p, ""; err == nil && dir != "."; dir, rest = path.Dir(dir), path.Join(path.Base(dir), rest) {
 		if real, gone := filepath.EvalSymlinks(w.FilePath(dir)); gone == nil {
-			real, err = filepath.Rel(root, filepath.Join(real, rest))
-			return filepath.ToSlash(real)
+			if real, err = filepath.Rel(root, filepath.Join(real, rest)); err == nil {
+				return filepath.ToSlash(real)
+			}
 		}
 	}
 	return p
