@@ -43,6 +43,9 @@ func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, er
 			id = conversation + "/" + w.NewID()
 		}
 		name, p, err := w.locationOf(record.KindResult, id)
+		if err == nil && r.Listed && layout.IsObeyed(p) {
+			err = record.Conflict.Errorf("%s %s; nothing was stored", p, whyObeyed).Because(ErrForeignFile)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -20,6 +20,7 @@ import (
 
 	"filebus/cmd/filebus/hook"
 	"filebus/materialize"
+	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/materialize/result"
 	"filebus/query"
@@ -282,7 +283,7 @@ func (w *workspace) promptLines(ctx context.Context, prompt string) (lines []str
 // fit returns an id that can be a part of a path: the client's own, as a rule.
 func fit(id string) string {
 	const longest, letters = 100, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
-	if id == "" || len(id) > longest || strings.Trim(id, letters) != "" {
+	if id == "" || len(id) > longest || strings.Trim(id, letters) != "" || layout.IsObeyed(id+".md") {
 		return "id-" + record.DigestOf([]byte(id)).String()[:24]
 	}
 	return id

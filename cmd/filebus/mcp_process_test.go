@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -359,6 +361,65 @@ func TestMCPStores(t *testing.T) {
 	refuses(t, session, "get", arguments{"name": "note/docs/x.md"}, "(damaged)")
 	must(t, os.RemoveAll(filepath.Join(dir, ".filebus")))
 	refuses(t, session, "task", arguments{"action": "list"}, "no store")
+}
+
+// TestMCPPlaces names places by put in which nothing is to be written for a tool: there is no file
+// more, and no record.
+func TestMCPPlaces(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustRun(t, dir, "config", "set", "notes", "docs", ".claude", "sub")
+	for _, folder := range []string{"docs", ".claude/agents"} {
+		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o755))
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "docs", "kept.md"), []byte("kept"), 0o600))
+	must(t, os.Symlink("../.claude/agents", filepath.Join(dir, "docs", "link")))
+	mustRun(t, dir, "sync")
+	session := mcpServer(t, dir)
+	places := func() (all []string) {
+		for _, at := range []string{".", "docs", ".claude", "sub", "~"} {
+			must(t, filepath.WalkDir(filepath.Join(dir, at), func(p string, d fs.DirEntry, err error) error {
+				if err != nil && !os.IsNotExist(err) || err == nil && d.Name() == ".filebus" {
+					return cmp.Or(err, fs.SkipDir)
+				}
+				all = append(all, p)
+				return nil
+			}))
+		}
+		return append(all, mustRun(t, dir, "list"))
+	}
+	before := places()
+	var names []string
+	for _, file := range []string{
+		"CLAUDE.md", "claude.MD", "CLAUDE.local.md", "AGENTS.md", "AGENTS.md.", "AGENT\u017f.md", "AGEN\u200bTS.md", "AGEN\ufe0fTS.md",
+		"GEMINI.md", "opencode.json", ".mcp.json", "package.json", "Makefile", "conftest.py", "sitecustomize.py", ".github/workflows/a.yml",
+		".github/copilot-instructions.md", ".cursor/rules/a.mdc", ".claude/CLAUDE.md", ".claude/agents/a.md", ".claude/Agents/b/a.md",
+		".\u212alaude/../.claude/agents/a.md", ".CLAUDE/commands/a.md", ".claude/rules/a.md", ".claude/skills/a/SKILL.md", ".claude/output-styles/a.md",
+		".claude/plugins/x/plugin.json", ".claude/workflows/x.js", ".claude/hooks/a.sh", ".claude/settings.json", ".claude/settings.local.json",
+		".claude\\agents\\a.md", "CLAUDE~1/agents/a.md", ".git/hooks/pre-commit", ".GIT/config", ".filebus/config.toml", "AGENTS.md:$DATA",
+		"~/a.md", "../AGENTS.md",
+	} {
+		names = append(names, "note/"+file, "note/docs/"+file, "note/.claude/"+file, "note/sub/docs/"+file, "knowledge/~/docs/"+file)
+		if call, is := strings.CutSuffix(file, ".md"); is && !strings.Contains(call, "/") {
+			names = append(names, "result/c/"+call)
+		}
+	}
+	names = append(names, "note/main.go", "note/src/a.md", "note/docs/link/a.md", "note/docs/link/b/a.md", "note/docs.md", "note/docs", "note/Docs/a.md", "note/kept/../src/a.md", "note//etc/x", "note/~/a.md",
+		"result/c/CLAUDE", "result/.claude/agents/x/a", "handoff/.claude/agents/task-1", "handoff/~/task-1", "handoff/sub/~/task-1", "turn/d/0/claude",
+		"knowledge/~/src/a.md", "frame/docs/a.md", "issue/docs/AGENTS.md", "marker/.claude/commands/a", "artifact/.claude/rules/a", "session/.claude/rules/a")
+	for _, name := range names {
+		for _, args := range []arguments{{"text": "x", "name": name}, {"text": "x", "name": name, "expect": "absent"}} {
+			if answer, isError := ask(t, session, "put", args); !isError {
+				t.Errorf("put %q is answered by %s", name, answer)
+			}
+		}
+	}
+	if after := places(); !slices.Equal(after, before) {
+		t.Errorf("there is %q, and was %q", after, before)
+	}
+	mustAsk(t, session, "put", arguments{"text": "x", "name": "note/docs/new/a.md"}, "note/docs/new/a.md")
+	mustAsk(t, session, "put", arguments{"text": "x", "name": "result/c/a"}, "result_file")
+	mustAsk(t, session, "put", arguments{"text": "# Task: T\n\n## Status: running\n", "name": "handoff/task-7"}, "task-7")
 }
 
 // TestMCPUntrusted asks for a store that has come with a clone.

@@ -109,6 +109,7 @@ func (o *putCommand) put(ctx context.Context, w *workspace, expect store.Expect,
 	name, call := o.name, o.call
 	if name.Kind == record.KindResult {
 		call.Name = name.ID
+		call.Listed = w.call != nil
 		call.Keep = arg == "-" // what came from a pipe cannot be given again
 		stored, err := result.Put(ctx, w.Workspace, call, expect, text)
 		if err != nil {

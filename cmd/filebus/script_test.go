@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,6 +22,9 @@ func TestMain(m *testing.M) {
 	switch strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") {
 	case "filebus":
 		collectLate() // as main does
+		if slices.Contains(os.Args, "serve") || slices.Contains(os.Args, "mcp") {
+			go endAlone(os.Getppid())
+		}
 		code := runMain()
 		tellPeak()
 		os.Exit(code)
@@ -42,6 +46,14 @@ func TestMain(m *testing.M) {
 	// Programs that scripts find by their plain names. As keys, these would hide
 	// the script command filebus.
 	testscript.Main(m, map[string]func(){"./filebus": nil, "./speaker": nil})
+}
+
+// endAlone ends a server that a test has left alone, as a test run that is killed does.
+func endAlone(parent int) {
+	for os.Getppid() == parent {
+		time.Sleep(time.Second)
+	}
+	os.Exit(1)
 }
 
 // speak is a program that says its arguments, and ends when its input does.

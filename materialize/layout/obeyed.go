@@ -24,6 +24,7 @@ var obeyed = Pattern(`(^|/)(` + strings.Join([]string{
 	`(conftest|sitecustomize|usercustomize|setup|noxfile|tasks|fabfile|dodo|manage)\.py`, `(wscript|sconstruct)`, `(tox|setup|pytest)\.(ini|cfg)`,
 	`(rakefile|gemfile|guardfile|capfile|podfile|fastfile|brewfile|vagrantfile|procfile|jenkinsfile|tiltfile|earthfile)`, `(dockerfile|containerfile)(\.[^/]*)?`,
 	`(docker-)?compose[^/]*\.ya?ml`, `azure-pipelines[^/]*\.ya?ml`, `cmakelists\.txt`, `meson\.build`, `(build|workspace|module)\.bazel`, `build\.(rs|xml|zig|sbt|sh)`, `pom\.xml`, `flake\.nix`,
+	`[^/.]{1,6}~[0-9](\.[^/.]{0,3})?(/.*)?`, // what another name is called in short
 	`[^/]*\.config\.(js|cjs|mjs|ts|mts|cts)`, `(gulpfile|gruntfile|webpack\.[^/]*)\.(js|ts|mjs|cjs)`, `mix\.exs`, `rebar\.config`, `configure(\.ac)?`,
 }, "|") + `)$`)
 
@@ -31,7 +32,7 @@ var obeyed = Pattern(`(^|/)(` + strings.Join([]string{
 // disk: it may not tell letter cases or forms of Unicode apart, or may leave out what nobody sees and what stands at the end.
 // Nothing that came from another store or was named by an agent is ever written there.
 func IsObeyed(path string) bool {
-	parts := strings.Split(path, "/")
+	parts := strings.Split(strings.ReplaceAll(path, `\`, "/"), "/")
 	for i, part := range parts {
 		parts[i] = strings.ToLower(Visible(part))
 	}
@@ -42,7 +43,7 @@ func IsObeyed(path string) bool {
 // they leave out at the end.
 func Visible(segment string) string {
 	segment = strings.Map(func(c rune) rune {
-		if unicode.Is(unicode.Cf, c) {
+		if unicode.In(c, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
 			return -1
 		}
 		return c

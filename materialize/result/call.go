@@ -49,6 +49,7 @@ type Call struct {
 	Secrets      secrets.Mode `json:"secrets,omitempty"`    // what is done about them; "": what the settings say
 	Status       string       `json:"-"`
 	Name         string       `json:"-"` // the whole id of the result, in place of conversation and call
+	Listed       bool         `json:"-"` // an agent names it: see materialize.PutRequest
 	Keep         bool         `json:"-"` // a text that the name refuses is kept under another, which the error names
 	Schema       *Schema      `json:"-"` // that the output must fit; nil: any
 
@@ -120,7 +121,7 @@ func (c Call) request(source record.Source, output io.Reader) (materialize.PutRe
 	id, err := c.id()
 	return materialize.PutRequest{
 		Kind: record.KindResult, ID: id, Text: output, Facts: c.Facts(), From: c.From, Preview: c.Preview, Source: source,
-		Keep: c.Keep, Secrets: c.Secrets,
+		Keep: c.Keep, Listed: c.Listed, Secrets: c.Secrets,
 	}, err
 }
 

@@ -171,6 +171,64 @@ func TestHostileLines(t *testing.T) {
 	}
 }
 
+// TestHostileTexts puts every text that is hard to encode into each text of each method: all are
+// answered by JSON, over both transports, and the server goes on.
+func TestHostileTexts(t *testing.T) {
+	t.Parallel()
+	lines, at := newWire(t, io.Discard), serveHTTP(t, "s")
+	lines.ask(hello)
+	texts := []string{`\u007f`, `\u0085`, `\u00ad`, `\u2028`, `\ufeff`, `\uffff`, `\udb40\udc01`, `\udbff\udfff`, `\ud83d\udca9`,
+		`\ud800`, `\udc00x`, `\udc00\ud800`, `%`, `%zz`, `%00`, `%ff`, `\"\\`, "\xff", "\xed\xa0\x80", "\xc0\xaf", "\u007f", "\U000e0001"}
+	for i := range 0x20 {
+		texts = append(texts, fmt.Sprintf(`\u%04x`, i))
+	}
+	for _, form := range []string{
+		`"resources/read","params":{"uri":"a@"}`, `"resources/read","params":{"uri":"@"}`, `"resources/read","params":{"uri":"x://one@"}`,
+		`"resources/read","params":{"uri":"x://many/@"}`, `"resources/read","params":{"uri":"x://many/none","@":"@"}`,
+		`"resources/subscribe","params":{"uri":"@"}`, `"resources/unsubscribe","params":{"uri":"@"}`,
+		`"resources/list","params":{"cursor":"@"}`, `"resources/templates/list","params":{"cursor":"@"}`,
+		`"tools/list","params":{"cursor":"@"}`, `"prompts/list","params":{"cursor":"@"}`,
+		`"tools/call","params":{"name":"@"}`, `"tools/call","params":{"name":"say","arguments":{"what":"@"}}`,
+		`"tools/call","params":{"name":"say","arguments":{"@":"a"}}`, `"tools/call","params":{"name":"say","arguments":"@"}`,
+		`"tools/call","params":{"name":"say","arguments":{"what":"a","how":"@"}}`,
+		`"tools/call","params":{"name":"long","arguments":{"max_tokens":"@"}}`, `"tools/call","params":{"name":"say","_meta":{"progressToken":"@"}}`,
+		`"prompts/get","params":{"name":"@"}`, `"prompts/get","params":{"name":"begin","arguments":{"@":"@"}}`,
+		`"completion/complete","params":{"ref":{"type":"ref/prompt","name":"@"},"argument":{"name":"@","value":"@"}}`,
+		`"completion/complete","params":{"ref":{"type":"ref/resource","uri":"@"},"argument":{"name":"@","value":"@"}}`,
+		`"completion/complete","params":{"ref":{"type":"@"},"argument":{"name":"a","value":"a"}}`,
+		`"logging/setLevel","params":{"level":"@"}`, `"@"`, `"ping","params":{"_meta":{"@":"@"}}`,
+		`"initialize","params":{"protocolVersion":"@","capabilities":{},"clientInfo":{"name":"@","version":"@"}}`,
+	} {
+		for _, text := range texts {
+			line := `{"jsonrpc":"2.0","id":"7` + text + `","method":` + strings.ReplaceAll(form, "@", text) + "}"
+			if answer := lines.ask(line); !isAnswer(answer) {
+				t.Fatalf("%q is answered by %.200q", line, answer)
+			}
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at, strings.NewReader(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", "application/json, text/event-stream")
+			response, err := bearer{"Bearer s", ""}.RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := io.ReadAll(response.Body)
+			_ = response.Body.Close() // it was read
+			if err != nil || response.StatusCode == http.StatusOK && !isAnswer(string(answer)) || len(answer) == 0 {
+				t.Errorf("over HTTP %q is answered by %d, %.200q, %v", line, response.StatusCode, answer, err)
+			}
+		}
+	}
+}
+
+// isAnswer reports whether a line is a message that answers a request.
+func isAnswer(line string) bool {
+	var message struct{ Result, Error json.RawMessage }
+	return json.Unmarshal([]byte(line), &message) == nil && (message.Result == nil) != (message.Error == nil)
+}
+
 // TestEnd ends the input, in mid-call and in mid-line.
 func TestEnd(t *testing.T) {
 	t.Parallel()
