@@ -103,10 +103,16 @@ func house() map[string]pack {
 				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror",
 			},
 		},
+		"filebus/materialize/noun": {
+			ours: []string{
+				"filebus/store", "filebus/store/record", "filebus/index", "filebus/query",
+				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness",
+			},
+		},
 		"filebus/materialize/issue": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index", "filebus/query",
-				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness",
+				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/noun",
 			},
 		},
 		"filebus/materialize/lint": {
@@ -125,7 +131,7 @@ func house() map[string]pack {
 		"filebus/materialize/knowledge": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/index", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/noun",
 			},
 		},
 		"filebus/materialize/commonmark": {modules: []string{"github.com/yuin/goldmark"}},
@@ -135,7 +141,7 @@ func house() map[string]pack {
 		},
 		"filebus/cmd/filebus": {
 			ours: []string{
-				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
+				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/noun", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
 				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/transcript", "filebus/materialize/secrets",
 				"filebus/materialize/likeness", "filebus/cmd/filebus/finder", "filebus/cmd/filebus/hook", "filebus/cmd/filebus/mcp", "filebus/cmd/filebus/setup", "filebus/cmd/filebus/trust", "filebus/cmd/filebus/web", "filebus/materialize/mirror", "filebus/materialize/release", "filebus/materialize/remote",
 			},

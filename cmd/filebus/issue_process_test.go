@@ -109,7 +109,7 @@ func checkQueue(t *testing.T, dir, queue string, claimed, byHand int) {
 	if _, same, err := sameFile(queue, filepath.Join(dir, "copy", ".claude", "issue_queue.md")); err != nil || !same {
 		t.Errorf("the file is that of the store: %t, %v", same, err)
 	}
-	var listing issueListJSON
+	var listing struct{ Issues []issue.Issue }
 	if err := json.Unmarshal([]byte(mustRun(t, dir, "issue", "list", "--max-tokens", "0", "--json")), &listing); err != nil || len(listing.Issues) != claimed+byHand {
 		t.Errorf("%d issues are listed, %v; want %d", len(listing.Issues), err, claimed+byHand)
 	}

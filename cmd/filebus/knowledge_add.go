@@ -14,6 +14,7 @@ import (
 	"filebus/materialize/knowledge"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/noun"
 	"filebus/store/record"
 )
 
@@ -24,7 +25,7 @@ func (w *workspace) base() *knowledge.Base {
 
 // readContent sets the content of a draft from the argument, a file or "-", or
 // from standard input if the flag says so.
-func (e *environ) readContent(d *knowledge.Draft, args []string) error {
+func (e *environ) readContent(d *layout.Knowledge, args []string) error {
 	file := "-"
 	switch {
 	case len(args) > 0 && d.Content != "":
@@ -34,7 +35,7 @@ func (e *environ) readContent(d *knowledge.Draft, args []string) error {
 	case d.Content != "-":
 		return checkUTF8("content", d.Content)
 	}
-	in, err := e.readFile(file, maxContentInput)
+	in, err := e.readFile(file, maxDetails)
 	if err != nil {
 		return contentHint(file, err)
 	}
@@ -51,12 +52,8 @@ func contentHint(arg string, err error) error {
 		return err
 	}
 	return coded(record.Usage, "run it again with --content "+record.ShellWord(arg),
-		fmt.Errorf("%q is not a file", markdown.Clip(arg, issueSummary)))
+		fmt.Errorf("%q is not a file", markdown.Clip(arg, maxSummaryCell)))
 }
-
-// maxContentInput is how much of an input is read, in bytes: an entry that has as
-// much is refused.
-const maxContentInput = 1 << 20
 
 type knowledgeAdd struct {
 	entryFlags[layout.Knowledge]
@@ -66,13 +63,13 @@ type knowledgeAdd struct {
 
 type knowledgeChangeJSON struct {
 	knowledge.Entry
-	Supersedes string               `json:"supersedes,omitempty"`
-	Duplicates []knowledge.Likeness `json:"duplicates,omitempty"`
+	Supersedes string          `json:"supersedes,omitempty"`
+	Duplicates []noun.Likeness `json:"duplicates,omitempty"`
 }
 
 func (o *knowledgeAdd) run(ctx context.Context, w *workspace, args []string) error {
-	var d knowledge.Draft
-	o.read((*layout.Knowledge)(&d))
+	var d layout.Knowledge
+	o.read(&d)
 	if err := w.readContent(&d, args); err != nil {
 		return err
 	}
@@ -96,24 +93,20 @@ func (o *knowledgeAdd) run(ctx context.Context, w *workspace, args []string) err
 		w.note("not looked at for duplicates: %v", err)
 	}
 	added, err := b.Add(ctx, d, into, o.NoDuplicates, like...)
-	if known, is := record.Detail[[]knowledge.Likeness](err); is {
-		w.noteLike(known)
-	}
+	like = w.noteLike(like, added.ID, err)
 	if err != nil {
 		return err
 	}
-	like = slices.DeleteFunc(like, func(l knowledge.Likeness) bool { return l.ID == added.ID })
-	w.noteLike(like)
 	if len(like) > 0 {
 		id := record.ShellWord(like[0].ID)
 		w.note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, record.ShellWord(added.ID))
 	}
-	return w.printKnowledgeChange(added, "", like)
+	return w.printKnowledgeChange(ctx, added, "", like)
 }
 
 // takeFrontMatter makes fields of the front matter that a content begins with, where flags
 // have not given them, and names what is no field.
-func (e *environ) takeFrontMatter(d *knowledge.Draft) error {
+func (e *environ) takeFrontMatter(d *layout.Knowledge) error {
 	front, start := markdown.FrontMatter([]byte(d.Content))
 	if start == 0 {
 		return nil
@@ -154,42 +147,20 @@ func (w *workspace) intoPath(file string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-func (e *environ) noteLike(like []knowledge.Likeness) {
-	for _, l := range like[:min(shownDuplicates, len(like))] {
-		e.note("%s says much the same: %s", l.ID, likeText(l))
-	}
-}
-
-// likeText says how much an entry is like another, and what it says.
-func likeText(l knowledge.Likeness) string {
-	tags := ""
-	if len(l.Tags) > 0 {
-		tags = ", tags " + strings.Join(l.Tags, " ")
-	}
-	return oneLine(fmt.Sprintf("%.0f %% of the words%s: %s", 100*l.Shared, tags, l.Summary))
-}
-
-func (w *workspace) printKnowledgeChange(e knowledge.Entry, supersedes string, like []knowledge.Likeness) error {
-	switch problems := w.base().Problems(e.Path); len(problems) {
-	case 0:
-	case 1: // what may be meant as an entry
-		w.note("%v; nothing is lost: edit the file", problems[0])
-	default:
-		w.note("%v, and %s; nothing is lost: edit the file", problems[0], plural(len(problems)-1, "more problem"))
-	}
+func (w *workspace) printKnowledgeChange(ctx context.Context, e knowledge.Entry, supersedes string, like []noun.Likeness) error {
+	w.noteProblems(w.base().Problems(ctx, e.Path))
 	line := e.ID
 	if supersedes != "" {
 		line += " supersedes " + supersedes
 	}
-	like = like[:min(shownDuplicates, len(like))]
 	return w.print(knowledgeChangeJSON{e, supersedes, like}, "%s\n", oneLine(line))
 }
 
 type knowledgeEdit struct{ entryFlags[layout.Knowledge] }
 
 func (o *knowledgeEdit) run(ctx context.Context, w *workspace, args []string) error {
-	var d knowledge.Draft
-	fields := o.read((*layout.Knowledge)(&d))
+	var d layout.Knowledge
+	fields := o.read(&d)
 	if len(args) > 1 {
 		fields = append(fields, "content")
 	}
@@ -212,7 +183,7 @@ func (o *knowledgeEdit) run(ctx context.Context, w *workspace, args []string) er
 	if err != nil {
 		return err
 	}
-	return w.printKnowledgeChange(e, "", nil)
+	return w.printKnowledgeChange(ctx, e, "", nil)
 }
 
 func (w *workspace) knowledgeName(ctx context.Context, text string) (record.Name, error) {
@@ -238,8 +209,8 @@ func (w *workspace) changeableName(ctx context.Context, text string) (record.Nam
 type knowledgeSupersede struct{ entryFlags[layout.Knowledge] }
 
 func (o *knowledgeSupersede) run(ctx context.Context, w *workspace, args []string) error {
-	var d knowledge.Draft
-	o.read((*layout.Knowledge)(&d))
+	var d layout.Knowledge
+	o.read(&d)
 	if (len(args) == 2) == (d.Content != "") {
 		return coded(record.Usage, "filebus knowledge supersede "+record.ShellWord(args[0])+" --content TEXT",
 			errors.New("name the entry that takes its place as NEW, or give its text with --content"))
@@ -262,7 +233,7 @@ func (o *knowledgeSupersede) run(ctx context.Context, w *workspace, args []strin
 		if err != nil {
 			return err
 		}
-		return w.printKnowledgeChange(made, old.ID, nil)
+		return w.printKnowledgeChange(ctx, made, old.ID, nil)
 	}
 	by, err := w.changeableName(ctx, args[1])
 	if err != nil {
@@ -275,7 +246,7 @@ func (o *knowledgeSupersede) run(ctx context.Context, w *workspace, args []strin
 	if err != nil {
 		return err
 	}
-	return w.printKnowledgeChange(made, old.ID, nil)
+	return w.printKnowledgeChange(ctx, made, old.ID, nil)
 }
 
 // noteSuperseded says of an entry that was shown what to read in its place.

@@ -100,7 +100,7 @@ func proposalText(p knowledge.Proposal) string {
 	const maxProposal = 240 // how many characters of a proposal are shown
 	switch {
 	case p.Known != "":
-		line += "known as " + p.Known + "  " + markdown.Clip(oneLine(p.Text), issueSummary)
+		line += "known as " + p.Known + "  " + markdown.Clip(oneLine(p.Text), maxSummaryCell)
 	case p.IsRow() && p.Text == "":
 		line += p.Type + "  " + p.Component + "  (its row gets the task)"
 	case p.IsRow():
@@ -110,7 +110,7 @@ func proposalText(p knowledge.Proposal) string {
 	}
 	line = strings.TrimRight(oneLine(line), " ") + "\n"
 	for _, l := range p.Like {
-		line += "   like " + oneLine(l.ID) + ", " + likeText(l) + "\n"
+		line += "   like " + oneLine(l.ID) + ", " + likeText(l) + ": " + oneLine(l.Summary) + "\n"
 	}
 	return line
 }

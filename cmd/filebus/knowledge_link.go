@@ -126,7 +126,7 @@ const (
 func relatedView(r query.Related) relatedJSON {
 	j := relatedJSON{
 		ID: linkEnd(r.Version.Record.Name), Type: r.Type, Confidence: r.Confidence,
-		Summary: markdown.Clip(oneLine(r.Description.Preview), issueSummary), Depth: r.Depth,
+		Summary: markdown.Clip(oneLine(r.Description.Preview), maxSummaryCell), Depth: r.Depth,
 		SupersededBy: supersededText(r.SupersededBy, ""),
 	}
 	if r.Depth > 1 {

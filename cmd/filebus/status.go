@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"filebus/materialize/issue"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/materialize/noun"
 	runs "filebus/materialize/run"
 	"filebus/store/record"
 )
@@ -36,6 +40,9 @@ func (o *statusCommand) run(ctx context.Context, w *workspace, _ []string) error
 		return err
 	}
 	going, err := w.goingOn(ctx, status)
+	if err == nil {
+		status.Issues, err = w.countIssues(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -56,7 +63,7 @@ func statusLines(s *runs.Status, going []string) []string {
 			lines[0] += ", ended " + s.Ended
 		}
 	}
-	lines = append(append(append(lines, workLines(s)...), issueLine(s.Issues)), going...)
+	lines = append(append(append(lines, workLines(s)...), countLine(s.Issues)), going...)
 	for i, r := range s.Results {
 		lead := "           "
 		if i == 0 {
@@ -107,11 +114,35 @@ func workLines(s *runs.Status) []string {
 	return lines
 }
 
-// issueLine counts the open issues.
-func issueLine(c runs.IssueCount) string {
+// countIssues counts the open issues, and finds the one that issue next gives out.
+func (w *workspace) countIssues(ctx context.Context) (runs.IssueCount, error) {
+	c := runs.IssueCount{Priority: map[string]int{}}
+	all, err := w.queue().List(ctx, issue.Filter{Filter: noun.Filter{Open: true}})
+	for _, i := range all {
+		if i.Status == "in_progress" {
+			c.Working++
+		}
+		if c.Next == "" && i.IsFree("") {
+			c.Next, c.Title = i.ID, markdown.Clip(i.Summary, maxSummaryCell)
+		}
+		priority := i.Priority
+		if !slices.Contains(priorities(), priority) {
+			priority = "other"
+		}
+		c.Open++
+		c.Priority[priority]++
+	}
+	return c, err
+}
+
+// priorities returns the priorities of issues, the most urgent first.
+func priorities() []string { return layout.IssueFields().Input("priority").Values }
+
+// countLine counts the open issues in one line.
+func countLine(c runs.IssueCount) string {
 	line := fmt.Sprintf("issues     %d open", c.Open)
 	lead := ": "
-	for _, p := range runs.Priorities() {
+	for _, p := range append(priorities(), "other") {
 		if n := c.Priority[p]; n > 0 {
 			line += fmt.Sprintf("%s%d %s", lead, n, p)
 			lead = ", "

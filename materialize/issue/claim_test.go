@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/noun"
 )
 
 func TestClaimRows(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("orchestrator")} {
 		f := queueOf(t, profile)
-		id := f.mustAdd(t, Draft{Summary: "s", Type: "bug"}).ID
-		f.mustDo(t, claim, id, Change{Agent: "agent-7", Lease: time.Hour, Task: "task-003"})
+		id := f.mustAdd(t, layout.Issue{Summary: "s", Type: "bug"}).ID
+		f.mustDo(t, "claim", id, noun.Act{Agent: "agent-7", Lease: time.Hour, Task: "task-003"})
 		for _, row := range []string{
 			"| Status | in_progress |", "| Claimed By | agent-7 |", "| Claimed At | 2026-03-02T10:00:00Z |", "| Lease Until | 2026-03-02T11:00:00Z |",
 		} {
@@ -24,7 +25,7 @@ func TestClaimRows(t *testing.T) {
 		if !strings.Contains(f.file(t), profile.Root) || !strings.Contains(f.text(t), "task-003") {
 			t.Errorf("profile %s: %s\n%s", profile.Name, f.file(t), f.text(t))
 		}
-		f.mustDo(t, release, id, Change{Agent: "agent-7"})
+		f.mustDo(t, "release", id, noun.Act{Agent: "agent-7"})
 		if text := f.text(t); strings.Contains(text, "Claimed") || strings.Contains(text, "Lease") || !strings.Contains(text, "| accepted |") {
 			t.Errorf("released:\n%s", text)
 		}
@@ -35,32 +36,32 @@ func TestClaimHolds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		action Action
-		change Change
+		action string
+		change noun.Act
 		after  time.Duration
 		ok     bool
 	}{
-		{"the holder again", claim, Change{Agent: "QA Agent"}, time.Minute, true},
-		{"another", claim, Change{Agent: "b"}, time.Minute, false},
-		{"another with force", claim, Change{Agent: "b", Force: true}, time.Minute, true},
-		{"another, late", claim, Change{Agent: "b"}, 30 * time.Minute, true},
-		{"the last moment", claim, Change{Agent: "b"}, 30*time.Minute - time.Second, false},
-		{"clock a little back", claim, Change{Agent: "b"}, -30 * time.Second, false},
-		{"clock back", claim, Change{Agent: "b"}, -2 * time.Hour, true},
-		{"done by another", finish, Change{Agent: "b"}, time.Minute, false},
-		{"done by nobody", finish, Change{}, time.Minute, false},
-		{"done by another, late", finish, Change{Agent: "b"}, time.Hour, true},
-		{"done by the holder, late", finish, Change{Agent: "qa_agent"}, time.Hour, true},
-		{"released by another", release, Change{Agent: "b"}, time.Minute, false},
-		{"released with force", release, Change{Agent: "b", Force: true}, time.Minute, true},
-		{"rejected by another", reject, Change{Agent: "b"}, time.Minute, false},
-		{"duplicate by another", markDuplicate, Change{Agent: "b", Of: "ISSUE-20260302-002"}, time.Minute, false},
+		{"the holder again", "claim", noun.Act{Agent: "QA Agent"}, time.Minute, true},
+		{"another", "claim", noun.Act{Agent: "b"}, time.Minute, false},
+		{"another with force", "claim", noun.Act{Agent: "b", Force: true}, time.Minute, true},
+		{"another, late", "claim", noun.Act{Agent: "b"}, 30 * time.Minute, true},
+		{"the last moment", "claim", noun.Act{Agent: "b"}, 30*time.Minute - time.Second, false},
+		{"clock a little back", "claim", noun.Act{Agent: "b"}, -30 * time.Second, false},
+		{"clock back", "claim", noun.Act{Agent: "b"}, -2 * time.Hour, true},
+		{"done by another", "done", noun.Act{Agent: "b"}, time.Minute, false},
+		{"done by nobody", "done", noun.Act{}, time.Minute, false},
+		{"done by another, late", "done", noun.Act{Agent: "b"}, time.Hour, true},
+		{"done by the holder, late", "done", noun.Act{Agent: "qa_agent"}, time.Hour, true},
+		{"released by another", "release", noun.Act{Agent: "b"}, time.Minute, false},
+		{"released with force", "release", noun.Act{Agent: "b", Force: true}, time.Minute, true},
+		{"rejected by another", "reject", noun.Act{Agent: "b"}, time.Minute, false},
+		{"duplicate by another", "duplicate", noun.Act{Agent: "b", Of: "ISSUE-20260302-002"}, time.Minute, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newQueue(t)
-			id := f.mustAdd(t, Draft{Summary: "s", Type: "bug"}).ID
-			f.mustAdd(t, Draft{Summary: "t", Type: "bug"})
-			f.mustDo(t, claim, id, Change{Agent: "QA Agent"})
+			id := f.mustAdd(t, layout.Issue{Summary: "s", Type: "bug"}).ID
+			f.mustAdd(t, layout.Issue{Summary: "t", Type: "bug"})
+			f.mustDo(t, "claim", id, noun.Act{Agent: "QA Agent"})
 			f.now = f.now.Add(c.after)
 			_, err := f.Do(t.Context(), c.action, id, c.change)
 			held := tries(err, "run it again with --") || tries(err, "filebus issue next --claim, or")
@@ -77,10 +78,10 @@ func TestClaimHolds(t *testing.T) {
 func TestLeaseNeverLonger(t *testing.T) {
 	t.Parallel()
 	f := newQueue(t)
-	id := f.mustAdd(t, Draft{Summary: "s", Type: "bug"}).ID
-	f.mustDo(t, claim, id, Change{Agent: "a"})
+	id := f.mustAdd(t, layout.Issue{Summary: "s", Type: "bug"}).ID
+	f.mustDo(t, "claim", id, noun.Act{Agent: "a"})
 	f.now = f.now.Add(-3 * time.Hour)
-	got := f.mustDo(t, claim, id, Change{Agent: "a"})
+	got := f.mustDo(t, "claim", id, noun.Act{Agent: "a"})
 	if want := f.now.Add(DefaultLease); !got.hold.Until.Equal(want) || !got.hold.At.Equal(f.now) {
 		t.Errorf("the lease is from %v until %v, want until %v", got.hold.At, got.hold.Until, want)
 	}
@@ -99,18 +100,18 @@ func TestHandClaims(t *testing.T) {
 	if i, found, err := f.Next(t.Context(), Filter{}, "b"); found || err != nil {
 		t.Errorf("next of b is %s, %v; want none", i.ID, err)
 	}
-	i, found, err := f.ClaimNext(t.Context(), Filter{}, Change{Agent: "agent-7"})
+	i, found, err := f.ClaimNext(t.Context(), Filter{}, noun.Act{Agent: "agent-7"})
 	if !found || err != nil || i.ID != "ISSUE-20260301-001" {
 		t.Errorf("next of agent-7 is %s, %v; want the one it is assigned", i.ID, err)
 	}
-	i = f.mustDo(t, claim, "ISSUE-20260301-002", Change{Agent: "b"})
+	i = f.mustDo(t, "claim", "ISSUE-20260301-002", noun.Act{Agent: "b"})
 	if i.hold.Agent != "b" {
 		t.Errorf("what nobody holds is claimed by %q", i.hold.Agent)
 	}
-	if i = f.mustDo(t, claim, "ISSUE-20260301-001", Change{Agent: "b", Force: true}); strings.Contains(string(i.Text), "agent-7") {
+	if i = f.mustDo(t, "claim", "ISSUE-20260301-001", noun.Act{Agent: "b", Force: true}); strings.Contains(string(i.Text), "agent-7") {
 		t.Errorf("the old holder is still there:\n%s", i.Text)
 	}
-	if i = f.mustDo(t, finish, "ISSUE-20260301-001", Change{Agent: "b"}); !strings.Contains(string(i.Text), "| Claimed By | b |") || strings.Contains(string(i.Text), "Lease") {
+	if i = f.mustDo(t, "done", "ISSUE-20260301-001", noun.Act{Agent: "b"}); !strings.Contains(string(i.Text), "| Claimed By | b |") || strings.Contains(string(i.Text), "Lease") {
 		t.Errorf("who did it is not there, or the lease still is:\n%s", i.Text)
 	}
 }
@@ -118,9 +119,9 @@ func TestHandClaims(t *testing.T) {
 func TestClaimNeedsAgent(t *testing.T) {
 	t.Parallel()
 	f := newQueue(t)
-	id := f.mustAdd(t, Draft{Summary: "s", Type: "bug"}).ID
-	_, err := f.Do(t.Context(), claim, id, Change{})
-	_, _, nextErr := f.ClaimNext(t.Context(), Filter{}, Change{})
+	id := f.mustAdd(t, layout.Issue{Summary: "s", Type: "bug"}).ID
+	_, err := f.Do(t.Context(), "claim", id, noun.Act{})
+	_, _, nextErr := f.ClaimNext(t.Context(), Filter{}, noun.Act{})
 	if !tries(err, "run it again with --agent NAME, or") || !tries(nextErr, "run it again with --agent NAME, or") {
 		t.Errorf("claims without an agent: %v, %v", err, nextErr)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/noun"
 )
 
 // TestNewField adds a line to a copy of the table of an issue's fields: the field is
@@ -17,11 +18,11 @@ func TestNewField(t *testing.T) {
 		Flag: "severity", Default: "minor",
 	})
 	f := newQueue(t)
-	f.fields = fields
+	f.Type = typeOf(fields)
 	severity := fields.Input("severity")
-	draft := Draft{Summary: "Limit uploads", Type: "bug"}
+	draft := layout.Issue{Summary: "Limit uploads", Type: "bug"}
 	minor := f.mustAdd(t, draft)
-	severity.Put((*layout.Issue)(&draft), "major")
+	severity.Put(&draft, "major")
 	major := f.mustAdd(t, draft)
 	if got := severity.Get(&major.Issue); !slices.Equal(got, []string{"major"}) ||
 		!strings.Contains(string(major.Text), "| Severity | major |\n") {
@@ -35,7 +36,7 @@ func TestNewField(t *testing.T) {
 		t.Errorf("the attribute is %q, want major", got)
 	}
 	for value, want := range map[string]string{"minor": minor.ID, "major": major.ID} {
-		found, err := f.List(t.Context(), Filter{Facts: map[string][]string{"severity": {value}}})
+		found, err := f.List(t.Context(), Filter{Filter: noun.Filter{Facts: map[string][]string{"severity": {value}}}})
 		if err != nil || len(found) != 1 || found[0].ID != want {
 			t.Errorf("%s issues: %v, %v, want %s", value, found, err, want)
 		}
@@ -44,11 +45,11 @@ func TestNewField(t *testing.T) {
 	if got := severity.Get(&set.Issue); err != nil || !slices.Equal(got, []string{"major"}) {
 		t.Errorf("set to %q: %v", got, err)
 	}
-	set, err = f.Edit(t.Context(), minor.ID, Draft{}, []string{"severity"})
+	set, err = f.Edit(t.Context(), minor.ID, layout.Issue{}, []string{"severity"})
 	if err != nil || strings.Contains(string(set.Text), "Severity") {
 		t.Errorf("taken away: %v in\n%s", err, set.Text)
 	}
-	severity.Put((*layout.Issue)(&draft), "huge")
+	severity.Put(&draft, "huge")
 	if _, err := f.Add(t.Context(), draft, false); !tries(err, "run it again with --{1} {2}") {
 		t.Errorf("huge: %v, want field", err)
 	}

@@ -1,3 +1,9 @@
+// Package issue has the rules of the issue queue: what may follow what, who works on an issue
+// and for how long, which one comes next, and which new one is likely to be known already.
+// docs/issues.md has the table of transitions; package noun reads and changes the entries.
+//
+// The package keeps no state of its own: a claim is rows of its issue, which file readers see
+// too.
 package issue
 
 import (
@@ -6,16 +12,17 @@ import (
 	"strings"
 	"time"
 
-	"filebus/materialize"
+	"filebus/index"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/noun"
 	"filebus/store/record"
 )
 
 // An Issue is an entry of the queue with what the rules make of its fields.
 type Issue struct {
 	ID     string `json:"id"`
-	Status Status `json:"status"` // pending where the entry has none
+	Status string `json:"status"` // pending where the entry has none
 	// Priority is critical, high, medium or low, or another word that somebody
 	// has written.
 	Priority string `json:"priority,omitempty"`
@@ -34,31 +41,35 @@ type Issue struct {
 	Name         record.Name `json:"-"`
 	// BlockedBy are the open issues that it waits for, of those that List has seen.
 	BlockedBy []string `json:"blocked_by,omitempty"`
+	Open      bool     `json:"-"` // there is still something to be done
+	// More are the fields that an issue has besides, as they are written.
+	More map[string]string `json:"fields,omitempty"`
 
-	attributes map[string]string
+	entry noun.Entry[layout.Issue]
 }
 
 // Brief returns the issue without what is long, for lists.
 func (i Issue) Brief() Issue {
-	i.Issue, i.Created, i.File = layout.Issue{}, time.Time{}, ""
+	i.Issue, i.Created, i.File, i.More = layout.Issue{}, time.Time{}, "", nil
 	return i
 }
 
-// issue reads an entry.
-func (q *Queue) issue(name record.Name, path string, text []byte) Issue {
-	fields := layout.ReadIssue(text) // what is missing of it shows
-	facts := q.fields.Facts(fields)
+// Issue returns what the rules make of an entry.
+func (q *Queue) Issue(e noun.Entry[layout.Issue]) Issue {
 	i := Issue{
-		ID: name.ID, Name: name, Path: path, File: q.work.FilePath(path), Issue: fields, Text: text,
-		Status:      cmp.Or(Status(facts.Status), pending),
-		Type:        facts.Attributes[record.AttributeType],
-		Priority:    facts.Attributes[record.AttributePriority],
-		Summary:     markdown.OneLine(cmp.Or(fields.Summary, fields.Title)),
-		DuplicateOf: fields.DuplicateOf, Task: fields.TaskRef,
-		Created: parseTime(fields.Created),
-		hold:    holdOf(fields), attributes: facts.Attributes,
+		ID: e.Name.ID, Name: e.Name, Path: e.Path, File: q.Work.FilePath(e.Path), Issue: e.Fields, Text: e.Text,
+		Status: q.State(e), Open: q.IsOpen(q.State(e)),
+		Type:        e.Facts.Attributes[record.AttributeType],
+		Priority:    e.Facts.Attributes[record.AttributePriority],
+		Summary:     summaryOf(&e.Fields),
+		DuplicateOf: e.Fields.DuplicateOf, Task: e.Fields.TaskRef,
+		Created: parseTime(e.Fields.Created),
+		hold:    holdOf(e.Fields), entry: e,
 	}
-	i.Expired = i.Status.IsOpen() && i.hold.isOver(q.now())
+	i.Expired = i.Open && i.hold.isOver(q.Now())
+	for _, p := range e.Fields.Extra {
+		i.More = with(i.More, p.Key, p.Value)
+	}
 	if i.Created.IsZero() { // ISSUE-20251212-001
 		for part := range strings.SplitSeq(i.ID, "-") {
 			if t, err := time.Parse("20060102", part); err == nil && i.Created.IsZero() {
@@ -69,45 +80,42 @@ func (q *Queue) issue(name record.Name, path string, text []byte) Issue {
 	return i
 }
 
-// isKeptFrom reports whether a claim keeps an agent from the issue.
-func (i Issue) isKeptFrom(agent string) bool {
-	return i.hold.Agent != "" && !i.Expired && !sameAgent(i.hold.Agent, agent)
+// Entry returns the entry of the queue's file that the issue is.
+func (i Issue) Entry() noun.Entry[layout.Issue] { return i.entry }
+
+// with returns a map with one more value.
+func with(m map[string]string, key, value string) map[string]string {
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[key] = value
+	return m
 }
 
-// isFree reports whether the issue waits for somebody to work on it, and an agent
-// may be the one.
-func (i Issue) isFree(agent string) bool {
+// summaryOf returns the summary of an issue as one line; the title where there is none.
+func summaryOf(i *layout.Issue) string { return markdown.OneLine(cmp.Or(i.Summary, i.Title)) }
+
+// IsFree reports whether the issue waits for somebody to work on it, and an agent may be the one.
+func (i Issue) IsFree(agent string) bool {
 	switch i.Status {
 	case pending, accepted:
-		return len(i.BlockedBy) == 0 && !i.isKeptFrom(agent)
+		return len(i.BlockedBy) == 0 && (i.Expired || !i.hold.keepsFrom(agent))
 	case inProgress:
 		return i.Expired
 	}
 	return false
 }
 
-// A Filter picks issues. Of several values of one field any is enough; different
-// fields must all match. The zero Filter picks all.
+// A Filter picks issues: see [noun.Filter].
 type Filter struct {
-	Facts  map[string][]string // "status", or attributes
-	Agents []string            // who has claimed it
-	Open   bool                // only those with something to be done
+	noun.Filter
+	Agents []string // who has claimed it; nil: anybody or nobody
 }
 
 // accepts reports whether an issue passes.
-func (f Filter) accepts(i Issue) bool {
-	for name, wanted := range f.Facts {
-		value := i.attributes[name]
-		if name == "status" {
-			value = string(i.Status)
-		}
-		if len(wanted) > 0 && !slices.Contains(wanted, value) {
-			return false
-		}
-	}
+func (q *Queue) accepts(f Filter, i Issue) bool {
 	isHolder := func(agent string) bool { return sameAgent(agent, i.hold.Agent) }
-	return (len(f.Agents) == 0 || i.hold.Agent != "" && slices.ContainsFunc(f.Agents, isHolder)) &&
-		(!f.Open || i.Status.IsOpen())
+	return q.Picks(f.Filter, i.entry) && (len(f.Agents) == 0 || i.hold.Agent != "" && slices.ContainsFunc(f.Agents, isHolder))
 }
 
 // setBlocked says of each issue what it waits for: open issues that it depends on, or that
@@ -122,24 +130,12 @@ func setBlocked(all []Issue) {
 		for of := i; !seen[of]; of = at[of.Parent] {
 			seen[of] = true
 			for _, on := range of.DependsOn {
-				if other := at[on]; other != nil && other != i && other.Status.IsOpen() {
+				if other := at[on]; other != nil && other != i && other.Open {
 					i.BlockedBy = append(i.BlockedBy, on)
 				}
 			}
 		}
 	}
-}
-
-// isForeign reports whether another program keeps the issue: filebus only reads it.
-func (q *Queue) isForeign(i Issue) bool {
-	return q.work.Settings.Profile.Recognize(i.Path).IsForeign()
-}
-
-// errForeign says so.
-func errForeign(i Issue) error {
-	err := record.Conflict.Errorf("%s stands in %s, which the program bd keeps: filebus reads it and never writes it",
-		i.ID, i.Path)
-	return err.Try("bd update {1}, or bd close {1}", i.ID).Because(materialize.ErrForeign, i.ID)
 }
 
 // sortIssues puts the issue to be done next first: accepted ones and those whose
@@ -167,78 +163,10 @@ func (i Issue) rank() int {
 		return 0
 	case i.Status == pending:
 		return 1
-	case i.Status.IsOpen():
+	case i.Open:
 		return 3
 	}
 	return 4
-}
-
-// A Status says how far an issue is. Its text is stored.
-type Status string
-
-// The statuses. Agents write others too, which no rule knows: such an issue is
-// open, is never handed out, and may be changed to any status.
-const (
-	pending    Status = "pending"     // found, nobody has decided about it
-	accepted   Status = "accepted"    // to be done
-	inProgress Status = "in_progress" // somebody works on it
-	complete   Status = "complete"
-	duplicate  Status = "duplicate" // of another issue
-	wontFix    Status = "wont_fix"
-)
-
-// statuses returns the statuses in the order of an issue's life.
-func statuses() []Status {
-	return []Status{pending, accepted, inProgress, complete, duplicate, wontFix}
-}
-
-// IsOpen reports whether there is still something to be done.
-func (s Status) IsOpen() bool { return s != complete && s != duplicate && s != wontFix }
-
-// An Action is what a command does to an issue.
-type Action string
-
-// The actions.
-const (
-	accept        Action = "accept"
-	claim         Action = "claim"
-	release       Action = "release"
-	finish        Action = "done"
-	reject        Action = "reject"
-	markDuplicate Action = "duplicate"
-	reopen        Action = "reopen"
-)
-
-// A transition says from which statuses an action leads to which one.
-type transition struct {
-	Action Action
-	From   []Status
-	To     Status
-}
-
-// transitions returns all of them. An action that leads to the status which the
-// issue has already changes nothing, but for a claim, which is made longer.
-func transitions() []transition {
-	return []transition{
-		{accept, []Status{pending}, accepted},
-		{claim, []Status{pending, accepted, inProgress}, inProgress},
-		{release, []Status{accepted, inProgress}, accepted},
-		{finish, []Status{pending, accepted, inProgress}, complete},
-		{reject, []Status{pending, accepted, inProgress}, wontFix},
-		{markDuplicate, []Status{pending, accepted, inProgress}, duplicate},
-		{reopen, []Status{complete, duplicate, wontFix}, pending},
-	}
-}
-
-// transitionOf returns the one of an action.
-func transitionOf(a Action) transition {
-	all := transitions()
-	return all[slices.IndexFunc(all, func(t transition) bool { return t.Action == a })]
-}
-
-// allows reports whether an issue may go from a status that any rule knows.
-func (t transition) allows(from Status) bool {
-	return slices.Contains(t.From, from) || !slices.Contains(statuses(), from)
 }
 
 // urgency gives a priority its place, the most urgent first; an unknown one is the last.
@@ -248,6 +176,142 @@ func urgency(priority string) int {
 		return i
 	}
 	return len(all)
+}
+
+// The statuses. Agents write others too, which no rule knows: such an issue is
+// open, is never handed out, and may be changed to any status.
+const (
+	pending    = "pending"     // found, nobody has decided about it
+	accepted   = "accepted"    // to be done
+	inProgress = "in_progress" // somebody works on it
+	complete   = "complete"
+	duplicate  = "duplicate" // of another issue
+	wontFix    = "wont_fix"
+)
+
+// Verbs returns what may be done with an issue: how a command is called, from which statuses
+// it leads, and to which one.
+func Verbs() []noun.Verb {
+	open := []string{pending, accepted, inProgress}
+	return []noun.Verb{
+		{Name: "accept", Args: "ID", Flags: []string{"task"}, From: []string{pending}, To: accepted},
+		{Name: "claim", Args: "ID", Flags: []string{"agent", "lease", "task", "force"}, From: open, To: inProgress, Again: true},
+		{Name: "release", Args: "ID", Flags: []string{"agent", "force"}, From: []string{accepted, inProgress}, To: accepted, Again: true},
+		{Name: "done", Args: "ID", Flags: []string{"agent", "force", "task"}, From: open, To: complete},
+		{Name: "reject", Args: "ID", Flags: []string{"agent", "force", "rationale"}, From: open, To: wontFix},
+		{Name: "duplicate", Args: "ID OF", Flags: []string{"agent", "force"}, From: open, To: duplicate, Again: true},
+		{Name: "reopen", Args: "ID", Flags: []string{"rationale"}, From: []string{complete, duplicate, wontFix}, To: pending},
+	}
+}
+
+// Type returns what an issue is.
+func Type() noun.Type[layout.Issue] { return typeOf(layout.IssueFields()) }
+
+// typeOf is Type for other fields.
+func typeOf(fields *layout.FieldTable[layout.Issue]) (t noun.Type[layout.Issue]) {
+	t = noun.Type[layout.Issue]{
+		Kind: record.KindIssue, Word: "issue", Group: "issue", Place: "the queue", Homes: "issue_queue.md",
+		Max:    16 << 10, // about 4,000 tokens, twenty times what one usually has
+		Known:  "run it again with --merge {1}, or filebus issue show {1}",
+		Fields: fields,
+		Form:   func(at layout.Location) layout.EntryForm[layout.Issue] { return at.IssueForm(fields) },
+		IDs: func(id string) []string { // also without ISSUE-, and with issue/ before it
+			id = strings.TrimPrefix(id, "issue/")
+			numbered, lane := layout.CutLane(strings.ToLower(id))
+			return []string{id, layout.WithLane(strings.ToUpper(numbered), lane), "ISSUE-" + id}
+		},
+		New: func(_ layout.EntryForm[layout.Issue], i *layout.Issue, now time.Time) string {
+			i.Status, i.Created = pending, formatTime(now)
+			return "ISSUE-" + now.UTC().Format("20060102") + "-"
+		},
+		Words: summaryOf, Alike: alike,
+		States: []string{pending, accepted, inProgress, complete, duplicate, wontFix},
+		Open:   []string{pending, accepted, inProgress},
+		Verbs:  Verbs(), Set: setHold,
+	}
+	t.May = func(e noun.Entry[layout.Issue], v noun.Verb, a noun.Act) error {
+		h, isDuplicate := holdOf(e.Fields), v.To == duplicate
+		switch {
+		case isDuplicate && a.Of == e.Name.ID:
+			return record.Usage.Errorf("%s cannot be a duplicate of itself", a.Of).Try("filebus issue show {1}", a.Of)
+		case isDuplicate && t.State(e) == duplicate && plain(e.Fields.DuplicateOf) != a.Of:
+			return t.ErrState(e, v)
+		case slices.Contains(v.Flags, "force") && !a.Force && t.IsOpen(t.State(e)) && h.keepsFrom(a.Agent) && !h.isOver(a.Now):
+			return errHeld(e.Name.ID, h, v, a.Agent)
+		}
+		return nil
+	}
+	return t
+}
+
+// setHold returns the fields that an action sets: what it is told, and the rows of the claim.
+func setHold(e noun.Entry[layout.Issue], v noun.Verb, a noun.Act) (set [][2]string) {
+	if a.Task != "" {
+		set = append(set, [2]string{"Task Ref", layout.TaskID(markdown.OneLine(a.Task))})
+	}
+	if a.Reason != "" {
+		set = append(set, [2]string{"Rationale", paragraphs(e.Fields.Rationale, markdown.CleanText(a.Reason))})
+	}
+	agent := markdown.OneLine(a.Agent)
+	free := [][2]string{{"Claimed By"}, {"Claimed At"}, {"Lease Until"}, {"Assignee"}}
+	switch v.Name {
+	case "accept":
+		return set
+	case "claim":
+		if !sameAgent(assigneeOf(e.Fields), a.Agent) {
+			set = append(set, free[3])
+		}
+		until := formatTime(a.Now.Add(a.Lease))
+		return append(set, [2]string{"Claimed By", agent}, [2]string{"Claimed At", formatTime(a.Now)}, [2]string{"Lease Until", until})
+	case "done": // who did it stays
+		if h := holdOf(e.Fields); h.Agent != "" && agent != "" && !sameAgent(h.Agent, agent) {
+			set = append(set, [2]string{"Claimed By", agent})
+		}
+		return append(set, free[2])
+	case "duplicate", "reopen":
+		set = append(set, [2]string{"Duplicate Of", a.Of})
+	}
+	return append(set, free...)
+}
+
+// The shares of words from which on two issues of one type are likely to be the
+// same: of any two, of two that name the same file, and of two that name files and
+// none in common.
+const (
+	likelyShare    = 0.6
+	likelyWithFile = 0.3
+	likelyApart    = 0.8
+)
+
+// alike says of an issue whether it may be the same as a new one.
+func alike(draft *layout.Issue, e noun.Entry[layout.Issue]) (l noun.Likeness, need index.Share) {
+	l = noun.Likeness{Summary: summaryOf(&e.Fields), Files: filesOverlap(draft.Files, e.Fields.Files)}
+	switch status := e.Facts.Status; {
+	case status == complete, status == duplicate, status == wontFix, e.Facts.Attributes[record.AttributeType] != draft.Type:
+		return l, 0
+	case l.Files:
+		return l, likelyWithFile
+	case len(draft.Files) > 0 && len(e.Fields.Files) > 0:
+		return l, likelyApart
+	}
+	return l, likelyShare
+}
+
+// filesOverlap reports whether a file, pattern or folder of one list has something
+// in common with one of the other.
+func filesOverlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(one string) bool {
+		return slices.ContainsFunc(b, func(other string) bool {
+			one, other := plainFile(one), plainFile(other)
+			return layout.Covers(one, other) || layout.Covers(other, one)
+		})
+	})
+}
+
+// plainFile returns a path without the lines that may follow it.
+func plainFile(file string) string {
+	file, _, _ = strings.Cut(layout.PlainPath(file), ":")
+	return file
 }
 
 // DefaultLease is how long a claim holds unless it is made again. SharedLease is that of a
@@ -270,6 +334,9 @@ func holdOf(i layout.Issue) hold {
 	agent := cmp.Or(plain(i.ClaimedBy), assigneeOf(i))
 	return hold{Agent: agent, At: parseTime(i.ClaimedAt), Until: parseTime(i.LeaseUntil)}
 }
+
+// keepsFrom reports whether the claim is another agent's.
+func (h hold) keepsFrom(agent string) bool { return h.Agent != "" && !sameAgent(h.Agent, agent) }
 
 // assigneeOf returns who an issue was assigned to, or "".
 func assigneeOf(i layout.Issue) string { return plain(layout.ExtraValue(i.Extra, "Assignee")) }
@@ -307,4 +374,28 @@ func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 func parseTime(text string) time.Time {
 	t, _ := layout.ParseDate(strings.Trim(markdown.OneLine(text), "`* "))
 	return t.UTC()
+}
+
+// paragraphs joins two texts with a blank line between.
+func paragraphs(first, second string) string {
+	if first == "" || second == "" {
+		return first + second
+	}
+	return first + "\n\n" + second
+}
+
+// errHeld says that another agent holds an issue; who asks may be "".
+func errHeld(id string, h hold, v noun.Verb, agent string) error {
+	until := ""
+	if !h.Until.IsZero() {
+		until = " until " + formatTime(h.Until)
+	}
+	err := record.Conflict.Errorf("%s is claimed by %s%s", id, h.Agent, until)
+	switch {
+	case v.Name == "claim":
+		return err.Try("filebus issue next --claim, or run it again with --force")
+	case agent == "":
+		return err.Try("run it again with --agent {1} if that is you, else with --force", h.Agent)
+	}
+	return err.Try("run it again with --force")
 }

@@ -12,6 +12,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/noun"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -99,7 +100,7 @@ func (f *fixture) sync(t testing.TB) {
 	}
 }
 
-func (f *fixture) mustAdd(t testing.TB, d Draft) Issue {
+func (f *fixture) mustAdd(t testing.TB, d layout.Issue) Issue {
 	t.Helper()
 	added, err := f.Add(t.Context(), d, false)
 	if err != nil {
@@ -108,7 +109,7 @@ func (f *fixture) mustAdd(t testing.TB, d Draft) Issue {
 	return added
 }
 
-func (f *fixture) mustDo(t testing.TB, a Action, id string, c Change) Issue {
+func (f *fixture) mustDo(t testing.TB, a string, id string, c noun.Act) Issue {
 	t.Helper()
 	i, err := f.Do(t.Context(), a, id, c)
 	if err != nil {

@@ -1,215 +1,243 @@
-// Package issue has the rules of the issue queue: what may follow what, who works
-// on an issue and for how long, which one comes next, and which new one is likely
-// to be known already. docs/issues.md has the table of transitions.
-//
-// A Queue reads the issues of a workspace's own tree and changes them in their
-// file, one change at a time: what an agent has written there by hand is imported
-// first, and only the fields that change get other bytes. Ids are allocated, and
-// claims are made, within such a change, so that no two processes get the same.
-//
-// The package keeps no state of its own: a claim is rows of its issue, which file
-// readers see too.
 package issue
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/materialize/noun"
 	"filebus/query"
-	"filebus/store"
 	"filebus/store/record"
 )
 
 // A Queue is the issues of a workspace's own tree.
-type Queue struct {
-	work *materialize.Workspace
-	read *query.Reader
-	now  func() time.Time
-	// fields are those that issues have.
-	fields *layout.FieldTable[layout.Issue]
-}
+type Queue struct{ noun.Collection[layout.Issue] }
 
 // New returns the queue of a workspace. The reader, of the same store, looks for
 // duplicates; now is the clock of ids, dates and leases.
 func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Queue {
-	return &Queue{w, r, now, layout.IssueFields()}
+	return &Queue{noun.Collection[layout.Issue]{Type: typeOf(layout.IssueFields()), Work: w, Read: r, Now: now}}
 }
 
-// Import imports the file that new issues go to, if it was changed just now.
-func (q *Queue) Import(ctx context.Context) error {
-	return q.work.ImportNew(ctx, record.KindIssue, "new")
+// made returns the issue that an entry is.
+func (q *Queue) made(e noun.Entry[layout.Issue], err error) (Issue, error) {
+	if err != nil {
+		return Issue{}, err
+	}
+	return q.Issue(e), nil
+}
+
+// Get returns the issue that a user's id means.
+func (q *Queue) Get(ctx context.Context, id string) (Issue, error) {
+	return q.made(q.Collection.Get(ctx, id))
+}
+
+// Edit sets fields of the issue with an id: see [noun.Collection.Edit].
+func (q *Queue) Edit(ctx context.Context, id string, draft layout.Issue, flags []string) (Issue, error) {
+	return q.made(q.Collection.Edit(ctx, id, draft, flags))
+}
+
+// Add adds an issue to the queue, pending: see [noun.Collection.Add].
+func (q *Queue) Add(ctx context.Context, draft layout.Issue, strict bool, known ...noun.Likeness) (Issue, error) {
+	return q.made(q.Collection.Add(ctx, "", draft, strict, known...))
 }
 
 // List returns the issues that pass a filter, the one to be done next first.
-func (q *Queue) List(ctx context.Context, f Filter) (all []Issue, err error) {
-	var unread error
-	err = q.read.Each(ctx, store.FieldKind, string(record.KindIssue),
-		func(tx *store.Tx, v store.Version) (enough bool) {
-			if v.Record.Name.Tree != "" {
-				return false
-			}
-			var i Issue
-			if i, unread = q.readIssue(tx, v); unread == nil {
-				all = append(all, i)
-			}
-			return unread != nil
-		})
+func (q *Queue) List(ctx context.Context, f Filter) ([]Issue, error) {
+	entries, err := q.Collection.List(ctx)
+	all := markdown.Each(entries, q.Issue)
 	setBlocked(all)
-	all = slices.DeleteFunc(all, func(i Issue) bool { return !f.accepts(i) })
+	all = slices.DeleteFunc(all, func(i Issue) bool { return !q.accepts(f, i) })
 	sortIssues(all)
-	return all, errors.Join(err, unread)
+	return all, err
 }
 
-// readIssue reads the text of an issue.
-func (q *Queue) readIssue(tx *store.Tx, v store.Version) (Issue, error) {
-	content, err := tx.Content(v.Record)
-	if err != nil {
-		return Issue{}, err
-	}
-	text, err := content.Bytes()
-	if err != nil {
-		return Issue{}, fmt.Errorf("reading %s: %w", v.Record.Name, err)
-	}
-	return q.issue(v.Record.Name, v.Record.Path, text), nil
-}
-
-// Get returns the issue with an id. The id may be written without "ISSUE-", and
-// with "issue/" before it.
-func (q *Queue) Get(ctx context.Context, id string) (i Issue, err error) {
-	err = q.work.Store.View(ctx, func(tx *store.Tx) error {
-		for _, try := range idForms(id) {
-			name, err := record.NewName("", record.KindIssue, try)
-			if err != nil {
-				continue // of a form that no issue has
-			}
-			v, err := tx.Head(name)
-			if errors.Is(err, store.ErrNotFound) {
-				continue
-			}
-			if err == nil {
-				i, err = q.readIssue(tx, v)
-			}
-			return err
+// Do applies an action to the issue with an id and returns the issue as it is
+// then. What an action may not do is an error, and changes nothing.
+func (q *Queue) Do(ctx context.Context, action, id string, a noun.Act) (i Issue, err error) {
+	v, isLocal, name := q.Verb(action), false, record.Name{Kind: record.KindIssue, ID: id}
+	switch v.Name {
+	case "claim":
+		if a, err = q.terms(ctx, a); err == nil {
+			isLocal, err = q.Work.Claim(ctx, name, a.Lease)
 		}
-		return errNoIssue(id)
-	})
+		if a.Force && errors.Is(err, materialize.ErrElsewhere) {
+			err = nil
+		}
+	case "duplicate":
+		a.Of, err = q.original(ctx, a.Of)
+	}
+	if err != nil {
+		return i, err
+	}
+	if i, err = q.made(q.Collection.Do(ctx, v, id, a)); err == nil && v.Name != "claim" {
+		q.Work.GiveUp(ctx, name)
+	}
+	i.Local = isLocal && err == nil
 	return i, err
 }
 
-// idForms returns what a user's id can mean, the literal text first.
-func idForms(id string) []string {
-	id = strings.TrimPrefix(id, string(record.KindIssue)+"/")
-	numbered, lane := layout.CutLane(strings.ToLower(id))
-	return []string{id, layout.WithLane(strings.ToUpper(numbered), lane), "ISSUE-" + id}
-}
-
-// errAbsent is the reason of an error that an issue is not there.
-const errAbsent record.Reason = "no such issue"
-
-func errNoIssue(id string) error {
-	return record.NotFound.Errorf("there is no issue %s", id).Try("filebus issue list --open").Because(errAbsent)
-}
-
-// issuesIn reads the entries of a file that is being edited.
-func (q *Queue) issuesIn(e *materialize.Entries) (all []Issue) {
-	for _, entry := range e.List() {
-		all = append(all, q.issue(entry.Name, e.Path, entry.Text))
+// terms returns a claim with its lease. It needs an agent.
+func (q *Queue) terms(ctx context.Context, a noun.Act) (noun.Act, error) {
+	if a.Agent == "" {
+		return a, record.Usage.Errorf("a claim needs an agent").Try("run it again with --agent NAME, or with FILEBUS_AGENT set")
 	}
-	return all
+	lane, err := q.Work.Lane(ctx)
+	if a.Lease == 0 {
+		a.Lease = DefaultLease
+		if lane != "" {
+			a.Lease = SharedLease
+		}
+	}
+	return a, err
 }
 
-// change replaces the text of one issue by what a rule makes of it, and returns
-// the issue as it is then.
-func (q *Queue) change(ctx context.Context, id string, rule func(Issue) ([]byte, error)) (changed Issue, err error) {
-	at, err := q.Get(ctx, id)
-	if errors.Is(err, errAbsent) {
-		at.ID = "" // it may have been written by hand just now
-	} else if err != nil {
-		return Issue{}, err
-	} else if q.isForeign(at) {
-		return Issue{}, errForeign(at)
+// original returns the id of the issue that an issue is a duplicate of in the
+// end, or its own.
+func (q *Queue) original(ctx context.Context, id string) (string, error) {
+	i, err := q.Get(ctx, id)
+	const maxChain = 100 // bounds how many duplicates of duplicates are followed
+	for n := 0; err == nil && i.Status == duplicate && i.DuplicateOf != "" && n < maxChain; n++ {
+		next, nextErr := q.Get(ctx, plain(i.DuplicateOf))
+		if errors.Is(nextErr, noun.ErrAbsent) {
+			break
+		}
+		i, err = next, nextErr
 	}
-	err = q.work.EditEntries(ctx, record.KindIssue, at.ID, record.SourcePut, func(e *materialize.Entries) error {
-		entry, found := find(e, id)
-		if !found {
-			return errNoIssue(id)
+	return i.ID, err
+}
+
+// Next returns the issue to work on next of those that pass a filter: the first
+// in the order of List that nobody holds, or that was assigned to the agent. It
+// reports whether there is one.
+func (q *Queue) Next(ctx context.Context, f Filter, agent string) (Issue, bool, error) {
+	f.Open = true
+	all, err := q.List(ctx, f)
+	if at := slices.IndexFunc(all, func(i Issue) bool { return i.IsFree(agent) }); at >= 0 {
+		return all[at], err == nil, err
+	}
+	return Issue{}, false, err
+}
+
+// ClaimNext claims the issue that Next returns. However many agents do so at
+// once, each gets another one.
+func (q *Queue) ClaimNext(ctx context.Context, f Filter, a noun.Act) (claimed Issue, found bool, err error) {
+	a, err = q.terms(ctx, a)
+	if err != nil {
+		return claimed, false, err
+	}
+	f.Open = true
+	all, err := q.List(ctx, f)
+	if err != nil {
+		return claimed, false, err
+	}
+	free := slices.DeleteFunc(slices.Clone(all), func(i Issue) bool { return !i.IsFree(a.Agent) })
+	isForeign := func(i Issue) bool { return q.Work.Settings.Profile.Recognize(i.Path).IsForeign() }
+	if q.Work.Arbiter != nil {
+		claimed, found, err = q.claimAmong(ctx, slices.DeleteFunc(slices.Clone(free), isForeign), a)
+	} else {
+		claimed, found, err = q.claimHere(ctx, slices.DeleteFunc(all, isForeign), f, a)
+	}
+	if at := slices.IndexFunc(free, isForeign); at >= 0 && !found && err == nil {
+		err = q.ErrForeign(free[at].ID, free[at].Path)
+	}
+	return claimed, found, err
+}
+
+// claimAmong claims the first of the issues that nobody else holds, on no machine.
+func (q *Queue) claimAmong(ctx context.Context, free []Issue, a noun.Act) (claimed Issue, found bool, err error) {
+	for _, i := range free {
+		claimed, err = q.Do(ctx, "claim", i.ID, a)
+		if !errors.Is(err, record.Conflict) { // else another one was faster
+			return claimed, err == nil, err
 		}
-		i := q.issue(entry.Name, e.Path, entry.Text)
-		text, err := rule(i)
-		if err != nil {
-			return err
+	}
+	return Issue{}, false, nil
+}
+
+// claimHere claims an issue where nobody decides for other machines: one file at a time, the one with
+// the most urgent issue first, and at last the one that new issues go to.
+func (q *Queue) claimHere(ctx context.Context, all []Issue, f Filter, a noun.Act) (claimed Issue, found bool, err error) {
+	own, err := q.Work.Settings.Profile.Path(record.KindIssue, "new")
+	paths := noun.With(nil, append(markdown.Each(all, func(i Issue) string { return i.Path }), own)...)
+	for n := 0; n < len(paths) && !found && err == nil; n++ {
+		claimed, found, err = q.claimIn(ctx, paths[n], f, a)
+	}
+	if found && err == nil { // it says how far that holds
+		claimed.Local, err = q.Work.Claim(ctx, claimed.Name, a.Lease)
+	}
+	return claimed, found, err
+}
+
+// claimIn claims the next issue of a file.
+func (q *Queue) claimIn(ctx context.Context, path string, f Filter, a noun.Act) (claimed Issue, found bool, err error) {
+	err = q.Work.EditEntriesIn(ctx, path, record.SourcePut, func(file *materialize.Entries) error {
+		found = false
+		free := slices.DeleteFunc(markdown.Each(q.In(file), q.Issue), func(i Issue) bool { return !q.accepts(f, i) || !i.IsFree(a.Agent) })
+		if len(free) == 0 {
+			return nil
 		}
-		if string(text) != string(i.Text) {
-			e.Set(i.Name, text)
-		}
-		changed = q.issue(i.Name, e.Path, text)
-		return nil
+		sortIssues(free)
+		claimed, err = q.made(q.DoIn(file, q.Verb("claim"), free[0].ID, a))
+		found = err == nil
+		return err
 	})
-	return changed, err
+	return claimed, found && err == nil, err
 }
 
-// find returns the entry of a file with a user's id.
-func find(e *materialize.Entries, id string) (entry materialize.StoredEntry, found bool) {
-	for _, try := range idForms(id) {
-		if entry, found = e.Find(try); found && entry.Name.Kind == record.KindIssue {
-			return entry, true
+// Merge adds what a draft says to the issue with an id, in place of a new one: the
+// priority is raised to the higher one, criteria and files are joined, and the
+// draft's text becomes an additional report below the details. The issue must be
+// open.
+func (q *Queue) Merge(ctx context.Context, id string, d layout.Issue) (Issue, error) {
+	return q.made(q.Change(ctx, id, func(f layout.EntryForm[layout.Issue], e noun.Entry[layout.Issue]) ([]byte, error) {
+		if err := q.Check(f, &d); err != nil {
+			return nil, err
 		}
-	}
-	return materialize.StoredEntry{}, false
+		if i := q.Issue(e); !i.Open {
+			err := record.Conflict.Errorf("%s is %s: a report is added to an open issue only", i.ID, i.Status)
+			return nil, err.Try("filebus issue {1} {2}", "reopen", i.ID)
+		}
+		text, now := e.Text, e.Fields
+		if d.Priority != "" && urgency(d.Priority) < urgency(e.Facts.Attributes[record.AttributePriority]) {
+			text = f.Set(text, "Priority", d.Priority)
+		}
+		by := formatTime(q.Now())
+		if agent := layout.ExtraValue(d.Extra, reporter); agent != "" {
+			by += ", " + agent
+		}
+		report := paragraphs(fmt.Sprintf("**Additional report** (%s): %s", by, d.Summary), d.Details)
+		text = f.Set(text, "Details", paragraphs(now.Details, report))
+		text = setMore(f, text, "Acceptance Criteria", now.Criteria, d.Criteria)
+		text = setMore(f, text, "Files", now.Files, d.Files)
+		if len(text) > 4*q.Max {
+			return nil, q.ErrTooLong(len(text))
+		}
+		return text, nil
+	}))
 }
 
-// Problems returns what is wrong with the files of the queue, such as an id that
-// is used twice, as far as it keeps an issue from being seen as one. What an
-// issue itself lacks is left out: it shows in its fields.
-func (q *Queue) Problems(ctx context.Context) ([]*layout.SyntaxError, error) {
-	paths, err := q.paths(ctx)
-	if err != nil {
-		return nil, err
+// setMore adds the items to a field that it lacks.
+func setMore(f layout.EntryForm[layout.Issue], text []byte, field string, have, more []string) []byte {
+	all := noun.With(have, more...)
+	if len(all) == len(have) {
+		return text
 	}
-	var problems []*layout.SyntaxError
-	for _, p := range paths {
-		text, err := os.ReadFile(q.work.FilePath(p))
-		if err != nil {
-			continue // the store has the issues all the same
-		}
-		_, errs := q.work.Settings.Profile.Recognize(p).Parse(p, text)
-		isOfValue := func(problem *layout.SyntaxError) bool { return errors.Is(problem, layout.ErrValue) }
-		problems = append(problems, slices.DeleteFunc(errs, isOfValue)...)
-	}
-	return problems, nil
+	return f.Set(text, field, all...)
 }
 
-// paths returns the files that hold issues, and the one that new issues go to.
-func (q *Queue) paths(ctx context.Context) ([]string, error) {
-	frames, err := q.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindFrame}})
-	if err != nil {
-		return nil, err
-	}
-	var in []Issue
-	for _, f := range frames {
-		if q.work.Settings.Profile.Recognize(f.Path).Entries == record.KindIssue {
-			in = append(in, Issue{Path: f.Path})
-		}
-	}
-	return q.pathsOf(in)
-}
+// reporter is the further field that says who has reported an issue.
+const reporter = "Reported By"
 
-// pathsOf returns the files of issues in the order of the issues, and at last the
-// one that new issues go to.
-func (q *Queue) pathsOf(all []Issue) ([]string, error) {
-	own, err := q.work.Settings.Profile.Path(record.KindIssue, "new")
-	var paths []string
-	for _, i := range append(all, Issue{Path: own}) {
-		if i.Path != "" && !slices.Contains(paths, i.Path) {
-			paths = append(paths, i.Path)
-		}
+// Reported returns a draft as one that an agent reports.
+func Reported(d layout.Issue, agent string) layout.Issue {
+	if agent = markdown.OneLine(agent); agent != "" {
+		d.Extra = append(slices.Clone(d.Extra), layout.Property{Key: reporter, Value: agent})
 	}
-	return paths, err
+	return d
 }

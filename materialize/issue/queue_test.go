@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"filebus/materialize/layout"
+	"filebus/materialize/noun"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -51,11 +54,11 @@ func TestListOrder(t *testing.T) {
 		want   string
 	}{
 		{"all", Filter{}, "6 5 3 2 1 10 4 7 8 9"},
-		{"open", Filter{Open: true}, "6 5 3 2 1 10 4 7 8"},
-		{"status", Filter{Facts: map[string][]string{"status": []string{"pending", "complete"}}}, "3 2 1 10 4 9"},
-		{"priority", Filter{Facts: map[string][]string{"priority": []string{"critical"}}}, "4 8 9"},
+		{"open", Filter{Filter: noun.Filter{Open: true}}, "6 5 3 2 1 10 4 7 8"},
+		{"status", Filter{Filter: noun.Filter{Facts: map[string][]string{"status": []string{"pending", "complete"}}}}, "3 2 1 10 4 9"},
+		{"priority", Filter{Filter: noun.Filter{Facts: map[string][]string{"priority": []string{"critical"}}}}, "4 8 9"},
 		{"agent", Filter{Agents: []string{"B", "Agent 7"}}, "4 7"},
-		{"type", Filter{Facts: map[string][]string{"type": []string{"ux"}}}, ""},
+		{"type", Filter{Filter: noun.Filter{Facts: map[string][]string{"type": []string{"ux"}}}}, ""},
 	} {
 		all, err := f.List(t.Context(), c.filter)
 		if got := numbers(all); got != c.want || err != nil {
@@ -72,7 +75,7 @@ func TestNextClaims(t *testing.T) {
 	var got []Issue
 	for n := 0; ; n++ {
 		next, isNext, err := f.Next(t.Context(), Filter{}, "agent")
-		i, found, claimErr := f.ClaimNext(t.Context(), Filter{}, Change{Agent: fmt.Sprintf("agent-%d", n+100)})
+		i, found, claimErr := f.ClaimNext(t.Context(), Filter{}, noun.Act{Agent: fmt.Sprintf("agent-%d", n+100)})
 		if err != nil || claimErr != nil || isNext && found && next.ID != i.ID {
 			t.Fatalf("next is %s, %v, and %s was claimed, %v", next.ID, err, i.ID, claimErr)
 		}
@@ -85,12 +88,12 @@ func TestNextClaims(t *testing.T) {
 		t.Errorf("claimed one after another (-want +got):\n%s", diff)
 	}
 	f.now = f.now.Add(29 * time.Minute)
-	if _, found, err := f.ClaimNext(t.Context(), Filter{}, Change{Agent: "late"}); found || err != nil {
+	if _, found, err := f.ClaimNext(t.Context(), Filter{}, noun.Act{Agent: "late"}); found || err != nil {
 		t.Errorf("claimed before a lease was over: %v", err)
 	}
 	f.now = f.now.Add(time.Minute)
-	i, found, err := f.ClaimNext(t.Context(), Filter{Facts: map[string][]string{"priority": []string{"high"}}},
-		Change{Agent: "late"})
+	i, found, err := f.ClaimNext(t.Context(), Filter{Filter: noun.Filter{Facts: map[string][]string{"priority": []string{"high"}}}},
+		noun.Act{Agent: "late"})
 	if !found || err != nil || numbers([]Issue{i}) != "3" {
 		t.Errorf("after the leases were over %s was claimed, %v; want 3", i.ID, err)
 	}
@@ -100,7 +103,7 @@ func TestClaimAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newQueue(t)
 	for n := range 8 {
-		f.mustAdd(t, Draft{Summary: fmt.Sprint("issue ", n), Type: "bug"})
+		f.mustAdd(t, layout.Issue{Summary: fmt.Sprint("issue ", n), Type: "bug"})
 	}
 	var group sync.WaitGroup
 	var mu sync.Mutex
@@ -108,7 +111,7 @@ func TestClaimAtOnce(t *testing.T) {
 	for n := range 10 {
 		group.Go(func() {
 			agent := fmt.Sprint("agent-", n)
-			i, found, err := f.ClaimNext(t.Context(), Filter{}, Change{Agent: agent})
+			i, found, err := f.ClaimNext(t.Context(), Filter{}, noun.Act{Agent: agent})
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil || found && holders[i.ID] != "" {
@@ -138,10 +141,10 @@ func TestTwoFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.sync(t)
-	own := f.mustAdd(t, Draft{Summary: "s", Type: "bug"})
+	own := f.mustAdd(t, layout.Issue{Summary: "s", Type: "bug"})
 	var got []string
 	for range 3 {
-		i, _, err := f.ClaimNext(t.Context(), Filter{}, Change{Agent: "a"})
+		i, _, err := f.ClaimNext(t.Context(), Filter{}, noun.Act{Agent: "a"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +153,7 @@ func TestTwoFiles(t *testing.T) {
 	if diff := cmp.Diff([]string{".orchestrator/issue_queue.md", own.Path, ""}, got); diff != "" {
 		t.Errorf("files of the claimed issues (-want +got):\n%s", diff)
 	}
-	f.mustDo(t, finish, "ISSUE-20260301-001", Change{Agent: "a"})
+	f.mustDo(t, "done", "ISSUE-20260301-001", noun.Act{Agent: "a"})
 	if text, err := os.ReadFile(other); err != nil || !strings.Contains(string(text), "| complete |") {
 		t.Errorf("%s: %v\n%s", other, err, text)
 	}
@@ -164,9 +167,9 @@ func TestBrokenFile(t *testing.T) {
 	broken := "intro\n\n" + entry("ISSUE-20260301-001", "Status=pending|x|y", "Type=bug") +
 		"### ISSUE-20260301-001\n\nagain, with a used id\n\n### ISSUE-20260301-002\n| Status\n|-\nno table\n```\nnever closed\n\n### ISSUE-20260301-003\n"
 	f.write(t, broken)
-	added := f.mustAdd(t, Draft{Summary: "s", Type: "bug"})
-	f.mustDo(t, claim, "ISSUE-20260301-002", Change{Agent: "a"})
-	f.mustDo(t, finish, "ISSUE-20260301-003", Change{Agent: "a"})
+	added := f.mustAdd(t, layout.Issue{Summary: "s", Type: "bug"})
+	f.mustDo(t, "claim", "ISSUE-20260301-002", noun.Act{Agent: "a"})
+	f.mustDo(t, "done", "ISSUE-20260301-003", noun.Act{Agent: "a"})
 	got := f.text(t)
 	for _, line := range strings.Split(broken, "\n") {
 		if !strings.Contains(got, line+"\n") {
@@ -177,7 +180,7 @@ func TestBrokenFile(t *testing.T) {
 	if err != nil || len(all) != 4 {
 		t.Errorf("%d issues, %v; want 4", len(all), err)
 	}
-	problems, err := f.Problems(t.Context())
+	problems := f.Problems(t.Context())
 	var messages []string
 	for _, p := range problems {
 		messages = append(messages, p.Error())
@@ -192,11 +195,11 @@ func TestBrokenFile(t *testing.T) {
 func TestNotFound(t *testing.T) {
 	t.Parallel()
 	f := newQueue(t)
-	f.mustAdd(t, Draft{Summary: "s", Type: "bug"})
+	f.mustAdd(t, layout.Issue{Summary: "s", Type: "bug"})
 	for _, id := range []string{"", "x", "ISSUE-20260302-002", "issue/", "../x", "a\nb", "~"} {
 		_, err := f.Get(t.Context(), id)
-		_, doErr := f.Do(t.Context(), accept, id, Change{})
-		if !errors.Is(err, errAbsent) || !errors.Is(doErr, errAbsent) {
+		_, doErr := f.Do(t.Context(), "accept", id, noun.Act{})
+		if !errors.Is(err, noun.ErrAbsent) || !errors.Is(doErr, noun.ErrAbsent) {
 			t.Errorf("issue %q: %v and %v, want no issue twice", id, err, doErr)
 		}
 	}
@@ -212,7 +215,7 @@ func TestNotFound(t *testing.T) {
 func TestHandEdits(t *testing.T) {
 	t.Parallel()
 	f := newQueue(t)
-	f.mustAdd(t, Draft{Summary: "first", Type: "bug"})
+	f.mustAdd(t, layout.Issue{Summary: "first", Type: "bug"})
 	var group sync.WaitGroup
 	group.Go(func() {
 		for n := range 10 {
@@ -228,12 +231,12 @@ func TestHandEdits(t *testing.T) {
 		}
 	})
 	for n := range 10 {
-		added := f.mustAdd(t, Draft{Summary: fmt.Sprint("by command ", n), Type: "bug"})
-		f.mustDo(t, accept, added.ID, Change{})
+		added := f.mustAdd(t, layout.Issue{Summary: fmt.Sprint("by command ", n), Type: "bug"})
+		f.mustDo(t, "accept", added.ID, noun.Act{})
 	}
 	group.Wait()
 	f.sync(t)
-	all, err := f.List(t.Context(), Filter{Open: true})
+	all, err := f.List(t.Context(), Filter{Filter: noun.Filter{Open: true}})
 	if err != nil || len(all) != 21 {
 		t.Errorf("%d issues, %v; want 21\n%s", len(all), err, f.text(t))
 	}

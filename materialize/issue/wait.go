@@ -39,7 +39,7 @@ func (q *Queue) Wait(ctx context.Context, opts WaitOptions) ([]Issue, error) {
 	if err != nil {
 		return nil, err
 	}
-	over, err := q.work.Await(ctx, opts.Limit, w.look, folders...)
+	over, err := q.Work.Await(ctx, opts.Limit, w.look, folders...)
 	if err == nil && !over {
 		return nil, record.Timeout.Errorf("no new issue in %v", opts.Limit).Try("filebus issue wait --since @{1}",
 			strconv.FormatUint(opts.From, 10))
@@ -62,7 +62,7 @@ type waiter struct {
 // where queues are or may be, which agents write too. It watches the folders of
 // those that are; what changes elsewhere is found by the watch's slow scan.
 func (w *waiter) follow(ctx context.Context) (folders []string, err error) {
-	paths, err := w.paths(ctx)
+	paths, err := w.Files(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -72,9 +72,9 @@ func (w *waiter) follow(ctx context.Context) (folders []string, err error) {
 			paths = append(paths, p)
 		}
 	}
-	w.files = []string{filepath.Join(w.work.Location.Store, "store.db")}
+	w.files = []string{filepath.Join(w.Work.Location.Store, "store.db")}
 	for _, p := range paths {
-		w.files = append(w.files, w.work.FilePath(p))
+		w.files = append(w.files, w.Work.FilePath(p))
 	}
 	return folders, nil
 }
@@ -83,7 +83,7 @@ func (w *waiter) follow(ctx context.Context) (folders []string, err error) {
 // has lately.
 func (w *waiter) look(ctx context.Context) (over bool, again time.Duration, err error) {
 	now := stamps(w.files) // what changes while it looks is found by the next look
-	settling := slices.ContainsFunc(now[1:], func(s stamp) bool { return w.now().Sub(s.time) < settles })
+	settling := slices.ContainsFunc(now[1:], func(s stamp) bool { return w.Now().Sub(s.time) < settles })
 	if slices.Equal(w.before, now) && !(w.opts.Taking && settling) {
 		return false, 0, nil
 	}
@@ -98,13 +98,13 @@ func (w *waiter) look(ctx context.Context) (over bool, again time.Duration, err 
 // findNew imports changed files, and returns the issues that are new.
 func (w *waiter) findNew(ctx context.Context) ([]Issue, error) {
 	if w.opts.Taking {
-		_, err := w.work.Sync(ctx, w.work.Root, materialize.SyncOptions{CaptureOnly: true, Budget: takeBudget})
+		_, err := w.Work.Sync(ctx, w.Work.Root, materialize.SyncOptions{CaptureOnly: true, Budget: takeBudget})
 		if err != nil && !errors.Is(err, fs.ErrPermission) {
 			return nil, fmt.Errorf("taking in changed files: %w", err)
 		}
 	}
 	var found []Issue
-	err := w.work.Store.View(ctx, func(tx *store.Tx) error {
+	err := w.Work.Store.View(ctx, func(tx *store.Tx) error {
 		for e, err := range tx.Log(w.seen + 1) {
 			if err != nil {
 				return err
@@ -133,21 +133,18 @@ func (w *waiter) findNew(ctx context.Context) ([]Issue, error) {
 // isNew reads an issue and reports whether it is to be done and was not at the
 // start.
 func (w *waiter) isNew(tx *store.Tx, name record.Name) (i Issue, isNew bool, err error) {
-	v, err := tx.Head(name)
-	if err == nil {
-		i, err = w.readIssue(tx, v)
-	}
+	i, err = w.made(w.Head(tx, name))
 	if query.IsAbsent(err) {
 		return i, false, nil
 	}
-	if err != nil || !i.isFree("") {
+	if err != nil || !i.IsFree("") {
 		return i, false, err
 	}
 	old, err := tx.HeadAt(name, w.opts.From)
 	if query.IsAbsent(err) {
 		return i, true, nil
 	}
-	return i, err == nil && !Status(old.Record.Status).IsOpen(), err
+	return i, err == nil && !w.IsOpen(old.Record.Status), err
 }
 
 const (

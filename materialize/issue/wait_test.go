@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"filebus/materialize/layout"
+	"filebus/materialize/noun"
+
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -26,19 +29,19 @@ func waitFor(t *testing.T, f *fixture, from uint64, do func()) ([]Issue, error) 
 
 func TestWait(t *testing.T) {
 	t.Parallel()
-	add := func(t *testing.T, f *fixture, _ string) { f.mustAdd(t, Draft{Summary: "new", Type: "bug"}) }
+	add := func(t *testing.T, f *fixture, _ string) { f.mustAdd(t, layout.Issue{Summary: "new", Type: "bug"}) }
 	for _, c := range []struct {
 		name string
 		do   func(t *testing.T, f *fixture, old string)
 		want string
 	}{
 		{"added", add, "ISSUE-21000302-002"},
-		{"reopened", func(t *testing.T, f *fixture, old string) { f.mustDo(t, reopen, old, Change{}) }, "ISSUE-21000302-001"},
+		{"reopened", func(t *testing.T, f *fixture, old string) { f.mustDo(t, "reopen", old, noun.Act{}) }, "ISSUE-21000302-001"},
 		{"by hand", func(t *testing.T, f *fixture, _ string) {
 			f.write(t, f.text(t)+"\n"+entry("ISSUE-21000302-050", "Status=pending", "Type=bug"))
 		}, "ISSUE-21000302-050"},
 		{"after what is not new", func(t *testing.T, f *fixture, old string) {
-			if _, err := f.Edit(t.Context(), old, Draft{Loop: "2"}, []string{"loop"}); err != nil {
+			if _, err := f.Edit(t.Context(), old, layout.Issue{Loop: "2"}, []string{"loop"}); err != nil {
 				t.Error(err)
 			}
 			add(t, f, old)
@@ -47,8 +50,8 @@ func TestWait(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := newQueue(t)
 			f.now = time.Date(2100, 3, 2, 10, 0, 0, 0, time.UTC) // files count as still
-			old := f.mustAdd(t, Draft{Summary: "old", Type: "bug"}).ID
-			f.mustDo(t, finish, old, Change{})
+			old := f.mustAdd(t, layout.Issue{Summary: "old", Type: "bug"}).ID
+			f.mustDo(t, "done", old, noun.Act{})
 			from, err := query.Position(t.Context(), f.work.Store)
 			if err != nil {
 				t.Fatal(err)
@@ -64,7 +67,7 @@ func TestWait(t *testing.T) {
 func TestWaitEnds(t *testing.T) {
 	t.Parallel()
 	f := newQueue(t)
-	f.mustAdd(t, Draft{Summary: "old", Type: "bug"})
+	f.mustAdd(t, layout.Issue{Summary: "old", Type: "bug"})
 	from, err := query.Position(t.Context(), f.work.Store)
 	if err != nil {
 		t.Fatal(err)

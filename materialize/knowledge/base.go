@@ -2,8 +2,7 @@
 // knowledge graph, the links between them, and the rows of the context map.
 //
 // A Base adds and changes entries in the file that holds them, in the form that
-// the file has: Markdown, JSON or lessons. Ids are allocated within the change, so
-// that no two processes get the same, and none is given twice. What connects
+// the file has: Markdown, JSON or lessons; package noun does so. What connects
 // entries is read by package query; WriteGraph writes a part of that graph for
 // other programs, and as a picture.
 //
@@ -17,16 +16,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"filebus/index"
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/noun"
 	"filebus/materialize/secrets"
 	"filebus/query"
 	"filebus/store"
@@ -36,15 +36,52 @@ import (
 // A Base is the knowledge of a workspace, and the context map of its own tree. It
 // reads the knowledge of all trees and changes that of its own.
 type Base struct {
-	work *materialize.Workspace
-	read *query.Reader
-	now  func() time.Time
+	noun.Collection[layout.Knowledge]
 }
 
 // New returns the knowledge of a workspace. The reader is of the same store; now
 // is the clock of the dates in entries.
 func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Base {
-	return &Base{w, r, now}
+	redacts := w.Settings.Secrets == secrets.Redact
+	return &Base{noun.Collection[layout.Knowledge]{Type: typeOf(redacts), Work: w, Read: r, Now: now}}
+}
+
+// typeOf returns what an entry of knowledge is. What a title has of secrets is taken out
+// before an id is made of it if redacts is set.
+func typeOf(redacts bool) noun.Type[layout.Knowledge] {
+	return noun.Type[layout.Knowledge]{
+		Kind: record.KindKnowledge, Word: "entry", Group: "knowledge", Place: "the knowledge graph",
+		Homes:  "knowledge_graph.md, knowledge_graph.json and lessons/NAME.md",
+		Max:    8 << 10, // about 2,000 tokens, twenty times what one usually has
+		Fields: layout.KnowledgeFields(),
+		Form: func(at layout.Location) layout.EntryForm[layout.Knowledge] {
+			if f := at.KnowledgeForm(); f != nil {
+				return f
+			}
+			return nil
+		},
+		IDs: func(id string) []string { return []string{id} },
+		New: func(f layout.EntryForm[layout.Knowledge], k *layout.Knowledge, now time.Time) string {
+			k.Created = now.UTC().Format(time.DateOnly)
+			if !isLesson(f) {
+				k.Confidence = cmp.Or(k.Confidence, "medium")
+				return k.Type + "-"
+			}
+			if k.Title = cmp.Or(k.Title, markdown.FirstWords(k.Content, layout.MaxKnowledgeTitle)); redacts {
+				k.Title = secrets.Text(k.Title)
+			}
+			return ""
+		},
+		Words:  func(k *layout.Knowledge) string { return k.Title + " " + k.Content },
+		Alike:  alike,
+		States: []string{""},
+	}
+}
+
+// isLesson reports whether a file makes the ids of its entries from their titles.
+func isLesson(f layout.EntryForm[layout.Knowledge]) bool {
+	k, is := f.(layout.KnowledgeForm)
+	return is && k.IsLesson()
 }
 
 // An Entry is a pattern, gotcha, decision, insight, task or lesson.
@@ -59,167 +96,118 @@ type Entry struct {
 	Text   []byte           `json:"-"`
 }
 
-// entry reads the text of an entry.
-func (b *Base) entry(f form, name record.Name, path string, text []byte) Entry {
-	e := Entry{ID: name.ID, Name: name, Path: path, File: b.work.FilePath(path), Fields: f.Read(text), Text: text}
-	e.Type = word(e.Fields.Type)
-	if first, _, _ := strings.Cut(name.ID, "-"); e.Type == "" && slices.Contains(types(), first) {
-		e.Type = first
+// made returns what an entry of a file is.
+func (b *Base) made(e noun.Entry[layout.Knowledge], err error) (Entry, error) {
+	if err != nil {
+		return Entry{}, err
 	}
-	return e
-}
-
-// entriesIn reads the entries of a file that is being edited.
-func (b *Base) entriesIn(f form, e *materialize.Entries) (all []Entry) {
-	for _, stored := range e.List() {
-		all = append(all, b.entry(f, stored.Name, e.Path, stored.Text))
-	}
-	return all
+	return Entry{
+		ID: e.Name.ID, Type: e.Facts.Attributes[record.AttributeType], Ref: e.Ref, File: b.Work.FilePath(e.Path), Path: e.Path,
+		Name: e.Name, Fields: e.Fields, Text: e.Text,
+	}, nil
 }
 
 // Get returns the entry with a name. It returns query.ErrNoKnowledge if
 // there is none.
-func (b *Base) Get(ctx context.Context, name record.Name) (e Entry, err error) {
+func (b *Base) Get(ctx context.Context, name record.Name) (Entry, error) {
 	if name.Kind != record.KindKnowledge {
-		return e, query.NoKnowledge(name)
+		return Entry{}, query.NoKnowledge(name)
 	}
-	head, err := b.read.Head(ctx, name)
+	e, err := query.View(ctx, b.Work.Store, func(tx *store.Tx) (noun.Entry[layout.Knowledge], error) { return b.Head(tx, name) })
 	if errors.Is(err, store.ErrNotFound) {
-		return e, query.NoKnowledge(name)
+		err = query.NoKnowledge(name)
 	}
-	if err != nil {
-		return e, err
-	}
-	text, err := b.work.TextOf(ctx, head.Version)
-	if err != nil {
-		return e, fmt.Errorf("reading %s: %w", name, err)
-	}
-	f, err := b.formOf(head.Path)
-	if err != nil {
-		return e, err
-	}
-	e = b.entry(f, name, head.Path, text)
-	e.Ref = head.Version.Ref
-	return e, nil
+	return b.made(e, err)
 }
 
-// file returns the path and form of the file that a new entry goes to.
-func (b *Base) file(into string) (string, form, error) {
-	if into == "" {
-		p, err := b.work.Settings.Profile.Path(record.KindKnowledge, "new")
-		if err != nil {
-			return "", nil, err
-		}
-		into = p
-		sibling := strings.TrimSuffix(p, path.Ext(p)) + ".json"
-		if !b.isFile(p) && b.isFile(sibling) {
-			into = sibling
-		}
+// own reports what keeps an entry from being changed: that it is in a captured tree, or not there.
+func (b *Base) own(ctx context.Context, name record.Name) error {
+	if name.Tree != "" {
+		err := record.Usage.Errorf("%s is in a captured tree: change its file and capture that again", name)
+		return err.Try("filebus show {1}", name.String())
 	}
-	f, err := b.formOf(into)
-	return into, f, err
+	_, err := b.Get(ctx, name)
+	return err
+}
+
+// file returns the path of the file that a new entry goes to: a path below the workspace,
+// or "" for the knowledge graph of the profile.
+func (b *Base) file(into string) (string, error) {
+	if into != "" {
+		return into, nil
+	}
+	p, err := b.Work.Settings.Profile.Path(record.KindKnowledge, "new")
+	if sibling := strings.TrimSuffix(p, path.Ext(p)) + ".json"; err == nil && !b.isFile(p) && b.isFile(sibling) {
+		p = sibling
+	}
+	return p, err
 }
 
 func (b *Base) isFile(p string) bool {
-	info, err := os.Stat(b.work.FilePath(p))
+	info, err := os.Stat(b.Work.FilePath(p))
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Problems returns what keeps parts of a file from being read as entries, such as
-// an id that is used twice, in the order of its lines. The path is slash-separated,
-// below the workspace. A file that is not there has none.
-func (b *Base) Problems(path string) []*layout.SyntaxError {
-	text, err := os.ReadFile(b.work.FilePath(path))
-	format, isAggregate := b.work.Settings.Profile.Recognize(path).Layout.(layout.Aggregate)
-	if err != nil || !isAggregate {
-		return nil // the store has the entries all the same
-	}
-	_, problems := format.Parse(path, text)
-	return problems
-}
-
 // Add adds an entry with an id that none has or had, such as pattern-012, to a file:
-// a path below the workspace, or "" for the knowledge graph of the profile. With
-// strict set one that is likely to be known is refused: as one of those
-// that Similar has found, or by what is in the file by now.
-func (b *Base) Add(ctx context.Context, d Draft, into string, strict bool, known ...Likeness) (Entry, error) {
-	if strict && len(known) > 0 {
-		return Entry{}, errKnown(known)
-	}
-	p, f, err := b.file(into)
+// see file and [noun.Collection.Add].
+func (b *Base) Add(ctx context.Context, draft layout.Knowledge, into string, strict bool, known ...noun.Likeness) (Entry, error) {
+	p, err := b.file(into)
 	if err != nil {
 		return Entry{}, err
 	}
-	d = d.clean()
-	if d.Confidence == "" && !f.IsLesson() {
-		d.Confidence = "medium"
-	}
-	if err := d.checkNew(f); err != nil {
-		return Entry{}, err
-	}
-	var name record.Name
-	err = b.work.EditEntriesIn(ctx, p, record.SourcePut, func(e *materialize.Entries) (err error) {
-		if like := d.among(b.entriesIn(f, e)); strict && len(like) > 0 {
-			return errKnown(like)
-		}
-		name, err = b.insert(e, f, d)
-		return err
-	})
-	if err != nil {
-		return Entry{}, err
-	}
-	return b.added(ctx, name, p)
+	return b.made(b.Collection.Add(ctx, p, draft, strict, known...))
 }
 
-// added reads an entry that was just added. If it is not there, the file has taken
-// its text as no entry.
-func (b *Base) added(ctx context.Context, name record.Name, p string) (Entry, error) {
+// Edit sets fields of an entry to what a draft says: see [noun.Collection.Edit].
+func (b *Base) Edit(ctx context.Context, name record.Name, draft layout.Knowledge, flags []string) (Entry, error) {
+	if err := b.own(ctx, name); err != nil {
+		return Entry{}, err
+	}
 	e, err := b.Get(ctx, name)
-	if errors.Is(err, query.ErrNoKnowledge) {
-		err = errBroken(p)
+	if err == nil && e.Fields.ID == "" && slices.Contains(flags, "title") {
+		err = record.Usage.Errorf("the title of %s cannot be changed: its id is made from it", name.ID)
 	}
-	return e, err
+	if err == nil {
+		_, err = b.Collection.Edit(ctx, name.ID, draft, flags)
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return b.Get(ctx, name)
 }
 
-// insert adds an entry to a file that is being edited, and returns its name.
-func (b *Base) insert(e *materialize.Entries, f form, d Draft) (name record.Name, err error) {
-	id := ""
-	if !f.IsLesson() {
-		if id, err = e.NextID(record.KindKnowledge, d.Type+"-"); err != nil {
-			return name, err
-		}
+// The shares of words from which on two entries of one type are likely to say the
+// same: of any two, and of two that share half of their tags.
+const (
+	likelyShare    = 0.6
+	likelyWithTags = 0.4
+)
+
+// alike says of an entry whether it may say the same as a new one.
+func alike(draft *layout.Knowledge, e noun.Entry[layout.Knowledge]) (l noun.Likeness, need index.Share) {
+	const maxSummary = 100 // bounds the summary of a likeness, in characters
+	l.Summary = markdown.Clip(markdown.OneLine(e.Fields.Content), maxSummary)
+	if e.Facts.Attributes[record.AttributeType] != draft.Type {
+		return l, 0
 	}
-	k := layout.Knowledge(d)
-	k.ID, k.Created = id, b.now().UTC().Format(time.DateOnly)
-	if f.IsLesson() {
-		k.Title = cmp.Or(k.Title, markdown.FirstWords(k.Content, layout.MaxKnowledgeTitle))
+	have := record.NormalizeTags(e.Fields.Tags)
+	l.Tags = slices.DeleteFunc(slices.Clone(draft.Tags), func(tag string) bool { return !slices.Contains(have, tag) })
+	if len(l.Tags) > 0 && 2*len(l.Tags) >= min(len(draft.Tags), len(have)) {
+		return l, likelyWithTags
 	}
-	if f.IsLesson() && b.work.Settings.Secrets == secrets.Redact { // its id is made from it
-		k.Title = secrets.Text(k.Title)
-	}
-	text := f.Append(nil, k)
-	if id, err = b.idIn(e, id, text); err != nil {
-		return name, err
-	}
-	e.Add(record.KindKnowledge, id, text)
-	return record.Name{Kind: record.KindKnowledge, ID: id}, nil
+	return l, likelyShare
 }
 
-// idIn returns the id that a new entry has in its file; a lesson gets it from its
-// title.
-func (b *Base) idIn(e *materialize.Entries, id string, text []byte) (string, error) {
-	format, _ := b.work.Settings.Profile.Recognize(e.Path).Layout.(layout.Aggregate) // formOf has seen it
-	file, _ := format.Parse(e.Path, e.Text())
-	known := map[string]bool{}
-	for _, old := range file.Entries() {
-		known[old.ID] = true
+// Similar returns the entries of the workspace's own tree that a draft is likely
+// to say the same as, the most alike first. Entries that others supersede are left out.
+func (b *Base) Similar(ctx context.Context, draft layout.Knowledge) ([]noun.Likeness, error) {
+	like, err := b.Likely(ctx, draft)
+	if err != nil || len(like) == 0 {
+		return nil, err
 	}
-	file = format.Insert(file, layout.Entry{Kind: record.KindKnowledge, ID: id, Text: text})
-	file, _ = format.Parse(e.Path, file.Append(nil))
-	for _, entry := range file.Entries() {
-		if !known[entry.ID] && (id == "" || entry.ID == id) {
-			return entry.ID, nil
-		}
-	}
-	return "", errBroken(e.Path)
+	superseded, err := b.Read.Superseded(ctx)
+	return slices.DeleteFunc(like, func(l noun.Likeness) bool {
+		by := superseded[record.Name{Kind: record.KindKnowledge, ID: l.ID}]
+		return !by.IsZero()
+	}), err
 }

@@ -15,6 +15,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/noun"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -32,7 +33,7 @@ type Row struct {
 
 // Rows returns all rows, in the order of their files.
 func (b *Base) Rows(ctx context.Context) ([]Row, error) {
-	stored, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindComponent}})
+	stored, err := b.Read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindComponent}})
 	if err != nil {
 		return nil, err
 	}
@@ -42,13 +43,13 @@ func (b *Base) Rows(ctx context.Context) ([]Row, error) {
 	}
 	var rows []Row
 	for _, p := range slices.Sorted(maps.Keys(paths)) {
-		frame, err := b.read.Head(ctx, record.Name{Kind: record.KindFrame, ID: p})
+		frame, err := b.Read.Head(ctx, record.Name{Kind: record.KindFrame, ID: p})
 		if errors.Is(err, store.ErrNotFound) {
 			continue // it went away a moment ago
 		}
 		var text bytes.Buffer
 		if err == nil {
-			_, err = b.read.WriteBody(ctx, &text, frame.Version, query.BodyRequest{})
+			_, err = b.Read.WriteBody(ctx, &text, frame.Version, query.BodyRequest{})
 		}
 		if err != nil {
 			return nil, err
@@ -110,7 +111,7 @@ func (b *Base) Touch(ctx context.Context, touches ...Touch) (rows []Row, err err
 	for _, t := range touches {
 		var row Row
 		id := layout.Component{Name: t.Name}.ID()
-		err = b.work.EditEntries(ctx, record.KindComponent, id, record.SourcePut,
+		err = b.Work.EditEntries(ctx, record.KindComponent, id, record.SourcePut,
 			func(e *materialize.Entries) (err error) {
 				row, err = t.apply(e)
 				return err
@@ -127,7 +128,7 @@ func (b *Base) Touch(ctx context.Context, touches ...Touch) (rows []Row, err err
 func (t Touch) apply(e *materialize.Entries) (Row, error) {
 	text, c, id, isNew := layout.SetComponent(e.Path, e.Text(), layout.Component(t))
 	if id == "" {
-		return Row{}, errBroken(e.Path)
+		return Row{}, noun.ErrBroken(e.Path)
 	}
 	if !bytes.Equal(text, e.Text()) {
 		e.Replace(text)

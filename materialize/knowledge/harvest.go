@@ -13,6 +13,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/noun"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -27,15 +28,15 @@ type Harvest struct {
 
 // A Proposal is one entry or one row that a handoff suggests.
 type Proposal struct {
-	Number    int        `json:"number"` // from 1
-	Type      string     `json:"type"`   // of the entry; "component": a row
-	Text      string     `json:"text"`
-	Tags      []string   `json:"tags,omitempty"`
-	Component string     `json:"component,omitempty"` // of a row
-	Known     string     `json:"known,omitempty"`     // the id of the entry or row that has it already
-	Like      []Likeness `json:"like,omitempty"`      // three at most
-	Draft     Draft      `json:"-"`                   // of an entry
-	Touch     Touch      `json:"-"`                   // of a row
+	Number    int              `json:"number"` // from 1
+	Type      string           `json:"type"`   // of the entry; "component": a row
+	Text      string           `json:"text"`
+	Tags      []string         `json:"tags,omitempty"`
+	Component string           `json:"component,omitempty"` // of a row
+	Known     string           `json:"known,omitempty"`     // the id of the entry or row that has it already
+	Like      []noun.Likeness  `json:"like,omitempty"`      // three at most
+	Draft     layout.Knowledge `json:"-"`                   // of an entry
+	Touch     Touch            `json:"-"`                   // of a row
 }
 
 // IsRow reports whether the proposal is a row of the context map.
@@ -67,9 +68,9 @@ func (b *Base) Harvest(ctx context.Context, v store.Version, tags []string) (*Ha
 	const maxLike = 3 // how many entries are named that a proposal is like
 	for _, d := range drafts(handoff, h.Task) {
 		d.Tags = fittingTags(tags, d)
-		d = d.clean()
+		layout.KnowledgeFields().Clean(&d)
 		p := Proposal{Type: d.Type, Text: d.Content, Tags: d.Tags, Draft: d}
-		if i := slices.IndexFunc(known, p.Draft.saysAs); i >= 0 {
+		if i := slices.IndexFunc(known, func(e Entry) bool { return saysAs(d, e) }); i >= 0 {
 			p.Known = known[i].ID
 		} else if p.Like, err = b.Similar(ctx, p.Draft); err != nil {
 			return nil, err
@@ -98,7 +99,7 @@ func (b *Base) handedOver(ctx context.Context, v store.Version) (*layout.Journal
 	if v.Record.Name.Kind != record.KindHandoff {
 		return nil, errNoHandoff(v.Record.Name)
 	}
-	journal, err := b.read.Journal(ctx, v)
+	journal, err := b.Read.Journal(ctx, v)
 	if err == nil && journal.Handoff == nil {
 		err = errNoHandoff(v.Record.Name)
 	}
@@ -107,7 +108,7 @@ func (b *Base) handedOver(ctx context.Context, v store.Version) (*layout.Journal
 
 // saysAs reports whether an entry says what a draft does, and was learned in the
 // same task.
-func (d Draft) saysAs(e Entry) bool {
+func saysAs(d layout.Knowledge, e Entry) bool {
 	return e.Type == d.Type && layout.TaskKey(e.Fields.Source) == layout.TaskKey(d.Source) &&
 		markdown.OneLine(e.Fields.Content) == markdown.OneLine(d.Content)
 }
@@ -115,15 +116,11 @@ func (d Draft) saysAs(e Entry) bool {
 // learnedIn returns the entries of the own tree that come from a task, as they are
 // and as they once were: what was harvested and then changed is known.
 func (b *Base) learnedIn(ctx context.Context, task string) (entries []Entry, err error) {
-	learned, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindKnowledge}, Tasks: layout.TaskForms(task)})
+	learned, err := b.Read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindKnowledge}, Tasks: layout.TaskForms(task)})
 	if err != nil {
 		return nil, err
 	}
-	err = query.EachOf(ctx, b.read, learned, func(tx *store.Tx, s query.Summary) error {
-		f, err := b.formOf(s.Path)
-		if err != nil {
-			return nil // it is in no file of knowledge
-		}
+	err = query.EachOf(ctx, b.Read, learned, func(tx *store.Tx, s query.Summary) error {
 		for old, err := range query.Versions(tx, s.Name) {
 			if err != nil {
 				return err
@@ -136,7 +133,9 @@ func (b *Base) learnedIn(ctx context.Context, task string) (entries []Entry, err
 			if err != nil {
 				return fmt.Errorf("reading %s: %w", s.Name, err)
 			}
-			entries = append(entries, b.entry(f, s.Name, old.Record.Path, text))
+			if e, err := b.made(b.Entry(s.Name, old.Record.Path, text)); err == nil { // else it is in no file of knowledge
+				entries = append(entries, e)
+			}
 		}
 		return nil
 	})
@@ -144,12 +143,12 @@ func (b *Base) learnedIn(ctx context.Context, task string) (entries []Entry, err
 }
 
 // drafts returns the entries that a handoff suggests.
-func drafts(h layout.Handoff, task string) []Draft {
-	var all []Draft
+func drafts(h layout.Handoff, task string) []layout.Knowledge {
+	var all []layout.Knowledge
 	add := func(kind, text, lead1, clause1, lead2, clause2 string) {
 		for _, text := range sentences(text, clause1+clause2 == "") {
 			text = appendClause(appendClause(text, lead1, clause1), lead2, clause2)
-			all = append(all, Draft{Type: kind, Content: text, Source: task, Confidence: "medium"})
+			all = append(all, layout.Knowledge{Type: kind, Content: text, Source: task, Confidence: "medium"})
 		}
 	}
 	for _, p := range h.Patterns {
@@ -158,7 +157,7 @@ func drafts(h layout.Handoff, task string) []Draft {
 	for _, g := range h.Gotchas {
 		add("gotcha", g.Issue, "mitigation: ", g.Mitigation, "severity: ", g.Severity)
 	}
-	return slices.DeleteFunc(all, func(d Draft) bool { return d.Content == "" })
+	return slices.DeleteFunc(all, func(d layout.Knowledge) bool { return d.Content == "" })
 }
 
 func appendClause(text, lead, clause string) string {
@@ -186,7 +185,7 @@ func sentences(text string, isCell bool) []string {
 // vocabulary returns the tags to choose from: those given, then those that the
 // knowledge of the store has, most used first.
 func (b *Base) vocabulary(ctx context.Context, given []string) ([]string, error) {
-	counts, err := b.read.TagCounts(ctx, "", record.KindKnowledge)
+	counts, err := b.Read.TagCounts(ctx, "", record.KindKnowledge)
 	slices.SortStableFunc(counts, func(x, y query.TagCount) int { return y.Count - x.Count })
 	tags := append(record.NormalizeTags(given), "") // what follows must fit
 	return append(tags, markdown.Each(counts, func(c query.TagCount) string { return c.Tag })...), err
@@ -194,10 +193,10 @@ func (b *Base) vocabulary(ctx context.Context, given []string) ([]string, error)
 
 // fittingTags returns the tags of a vocabulary that were given, and those whose
 // words a draft has.
-func fittingTags(vocabulary []string, d Draft) []string {
+func fittingTags(vocabulary []string, d layout.Knowledge) []string {
 	given := slices.Index(vocabulary, "")
 	tags := slices.Clone(vocabulary[:given])
-	words := d.words()
+	words := index.Terms(d.Title + " " + d.Content)
 	const maxHarvestTags = 5 // how many tags a proposal gets from its words
 	for _, tag := range vocabulary[given+1:] {
 		of := index.Terms(tag)
@@ -246,7 +245,7 @@ func (b *Base) touchedBy(ctx context.Context, t Touch, journal record.Name, star
 	if err != nil {
 		return "", nil // a name that is no id: its row is touched again
 	}
-	err = b.work.Store.View(ctx, func(tx *store.Tx) error {
+	err = b.Work.Store.View(ctx, func(tx *store.Tx) error {
 		begun, err := tx.History(journal)
 		if err != nil {
 			return err
@@ -289,7 +288,7 @@ func deepest(rows []Row, file string) (best Row, found bool) {
 // another process has added meanwhile, are left out. It returns the ids of what
 // was added: of entries as they are, of rows their components.
 func (b *Base) Take(ctx context.Context, h *Harvest, numbers []int) (added []string, err error) {
-	var drafts []Draft
+	var drafts []layout.Knowledge
 	var touches []Touch
 	for _, n := range numbers {
 		if n < 1 || n > len(h.Proposals) {
@@ -316,27 +315,30 @@ func (b *Base) Take(ctx context.Context, h *Harvest, numbers []int) (added []str
 
 // addNew adds entries to the knowledge graph in one change, without those that
 // stand there already.
-func (b *Base) addNew(ctx context.Context, drafts []Draft) (names []record.Name, err error) {
+func (b *Base) addNew(ctx context.Context, drafts []layout.Knowledge) (names []record.Name, err error) {
 	if len(drafts) == 0 {
 		return nil, nil
 	}
-	p, f, err := b.file("")
+	p, err := b.file("")
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range drafts {
-		if err := d.checkNew(f); err != nil {
-			return nil, err
-		}
-	}
-	err = b.work.EditEntriesIn(ctx, p, record.SourcePut, func(e *materialize.Entries) error {
+	err = b.Work.EditEntriesIn(ctx, p, record.SourcePut, func(file *materialize.Entries) error {
 		names = nil
-		there := b.entriesIn(f, e)
+		there := b.In(file)
 		for _, d := range drafts {
-			if slices.ContainsFunc(there, d.saysAs) {
+			isThere := func(e noun.Entry[layout.Knowledge]) bool {
+				made, err := b.made(e, nil)
+				return err == nil && saysAs(d, made)
+			}
+			if slices.ContainsFunc(there, isThere) {
 				continue
 			}
-			name, err := b.insert(e, f, d)
+			err := b.CheckFor(p, &d)
+			if err != nil {
+				return err
+			}
+			name, err := b.Insert(file, d)
 			if err != nil {
 				return err
 			}
@@ -347,6 +349,6 @@ func (b *Base) addNew(ctx context.Context, drafts []Draft) (names []record.Name,
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	_, err = b.added(ctx, names[0], p)
+	_, err = b.Added(ctx, p, names[0])
 	return names, err
 }

@@ -113,10 +113,10 @@ func TestHarvestAgain(t *testing.T) {
 	if _, err := f.Take(t.Context(), h, []int{1, 2, 3}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Edit(t.Context(), nameOf("pattern-001"), knowledge.Draft{Content: "Sign"}, []string{"content"}); err != nil {
+	if _, err := f.Edit(t.Context(), nameOf("pattern-001"), layout.Knowledge{Content: "Sign"}, []string{"content"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.SupersedeWith(t.Context(), nameOf("gotcha-001"), knowledge.Draft{Content: "Clocks jump"}); err != nil {
+	if _, err := f.SupersedeWith(t.Context(), nameOf("gotcha-001"), layout.Knowledge{Content: "Clocks jump"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Touch(t.Context(), knowledge.Touch{Name: "src/auth", Modified: "task-004"}); err != nil {

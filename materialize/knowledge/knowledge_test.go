@@ -59,12 +59,12 @@ func newFixture(t testing.TB, profile layout.Profile, files map[string]string) *
 	return &fixture{knowledge.New(w, r, now), w, r}
 }
 
-func (f *fixture) mustAdd(t testing.TB, d knowledge.Draft) knowledge.Entry {
+func (f *fixture) mustAdd(t testing.TB, d layout.Knowledge) knowledge.Entry {
 	t.Helper()
 	return f.mustAddTo(t, "", d)
 }
 
-func (f *fixture) mustAddTo(t testing.TB, into string, d knowledge.Draft) knowledge.Entry {
+func (f *fixture) mustAddTo(t testing.TB, into string, d layout.Knowledge) knowledge.Entry {
 	t.Helper()
 	e, err := f.Add(t.Context(), d, into, false)
 	if err != nil {
@@ -88,11 +88,11 @@ func TestAdd(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []layout.Profile{layout.Claude(), profileOf("orchestrator")} {
 		f := newFixture(t, profile, nil)
-		f.mustAdd(t, knowledge.Draft{
+		f.mustAdd(t, layout.Knowledge{
 			Type: "Pattern", Title: "A\ntitle", Tags: []string{"Go ",
 				"io"}, Content: "One.\r\n\r\n# Two\x1b[2J\xff", Source: "003", Extra: []layout.Property{{Key: "File", Value: "a.md"}},
 		})
-		e := f.mustAdd(t, knowledge.Draft{Type: "gotcha", Content: "c", Confidence: "low"})
+		e := f.mustAdd(t, layout.Knowledge{Type: "gotcha", Content: "c", Confidence: "low"})
 		want := "# Knowledge Graph\n\n## Patterns\n\n### pattern-001: A title\n- Type: pattern\n- Tags: [go, io]\n- Content:\n  One.\n\n" +
 			"  \\# Two[2J\ufffd\n- Source: task-003\n- Confidence: medium\n- Created: 2026-03-02\n- File: a.md\n\n" +
 			"## Gotchas\n\n### gotcha-001\n- Type: gotcha\n- Tags: []\n- Content: c\n- Confidence: low\n- Created: 2026-03-02\n"
@@ -106,18 +106,18 @@ func TestAddRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, layout.Claude(), nil)
 	for _, c := range []struct {
-		draft knowledge.Draft
+		draft layout.Knowledge
 		want  string
 		field string
 		into  string
 	}{
-		{knowledge.Draft{Content: "c"}, "run it again with --{1} {2}", "type", ""},
-		{knowledge.Draft{Type: "trick", Content: "c"}, "run it again with --{1} {2}", "type", ""},
-		{knowledge.Draft{Type: "pattern", Content: " \n"}, "run it again with --{1} {2}", "content", ""},
-		{knowledge.Draft{Type: "pattern", Content: "c", Confidence: "sure"}, "run it again with --{1} {2}", "confidence", ""},
-		{knowledge.Draft{Type: "pattern", Content: "c", Tags: []string{"a]"}}, "run it again with --{1} {2}", "tag", ""},
-		{knowledge.Draft{Type: "pattern", Content: strings.Repeat("word ", 2000)}, "filebus put FILE", "", ""},
-		{knowledge.Draft{Type: "pattern", Content: "c"}, "run it again without --into", "", "docs/notes.md"},
+		{layout.Knowledge{Content: "c"}, "run it again with --{1} {2}", "type", ""},
+		{layout.Knowledge{Type: "trick", Content: "c"}, "run it again with --{1} {2}", "type", ""},
+		{layout.Knowledge{Type: "pattern", Content: " \n"}, "run it again with --{1} {2}", "content", ""},
+		{layout.Knowledge{Type: "pattern", Content: "c", Confidence: "sure"}, "run it again with --{1} {2}", "confidence", ""},
+		{layout.Knowledge{Type: "pattern", Content: "c", Tags: []string{"a]"}}, "run it again with --{1} {2}", "tag", ""},
+		{layout.Knowledge{Type: "pattern", Content: strings.Repeat("word ", 2000)}, "filebus put FILE", "", ""},
+		{layout.Knowledge{Type: "pattern", Content: "c"}, "run it again without --into", "", "docs/notes.md"},
 	} {
 		_, err := f.Add(t.Context(), c.draft, c.into, false)
 		wrong := (*record.Error)(nil)
@@ -135,7 +135,7 @@ func TestAddBroken(t *testing.T) {
 		".claude/knowledge_graph.json": "{broken",
 	} {
 		f := newFixture(t, layout.Claude(), map[string]string{file: text})
-		e, err := f.Add(t.Context(), knowledge.Draft{Type: "pattern", Content: "c"}, file, false)
+		e, err := f.Add(t.Context(), layout.Knowledge{Type: "pattern", Content: "c"}, file, false)
 		if got := f.text(t, file); err == nil || got != text {
 			t.Errorf("adding to %q in %s made %v, and %q of it", text, file, e.Name, got)
 		}
@@ -149,10 +149,10 @@ func TestForms(t *testing.T) {
 	for _, into := range []string{".claude/knowledge_graph.md", ".claude/knowledge_graph.json", ".claude/lessons/go.md"} {
 		f := newFixture(t, layout.Claude(), nil)
 		long := "A sentence that goes on and on, so that no summary of a hundred characters holds all that it has to say of it."
-		first := f.mustAddTo(t, into, knowledge.Draft{Type: "insight", Title: "First", Content: long,
+		first := f.mustAddTo(t, into, layout.Knowledge{Type: "insight", Title: "First", Content: long,
 			Tags: []string{"a"}})
-		second := f.mustAddTo(t, into, knowledge.Draft{Type: "insight", Content: "Second"})
-		edited, err := f.Edit(t.Context(), second.Name, knowledge.Draft{Content: "Two\nlines", Tags: []string{"x", "y"}, Confidence: "high", Source: "7"},
+		second := f.mustAddTo(t, into, layout.Knowledge{Type: "insight", Content: "Second"})
+		edited, err := f.Edit(t.Context(), second.Name, layout.Knowledge{Content: "Two\nlines", Tags: []string{"x", "y"}, Confidence: "high", Source: "7"},
 			[]string{"content", "tag", "confidence", "source"})
 		if err != nil {
 			t.Fatalf("%s: %v", into, err)
@@ -168,7 +168,7 @@ func TestForms(t *testing.T) {
 		if changed, err := f.Supersede(t.Context(), first.Name, second.Name); err != nil || changed {
 			t.Errorf("%s: supersede again: %t, %v", into, changed, err)
 		}
-		third, err := f.SupersedeWith(t.Context(), second.Name, knowledge.Draft{Content: "Third"})
+		third, err := f.SupersedeWith(t.Context(), second.Name, layout.Knowledge{Content: "Third"})
 		if err != nil {
 			t.Fatalf("%s: %v", into, err)
 		}
@@ -183,7 +183,7 @@ func TestForms(t *testing.T) {
 		if before, err := f.Get(t.Context(), first.Name); err != nil || before.Fields.Content != long {
 			t.Errorf("%s: the first is %+v: %v", into, before.Fields, err)
 		}
-		if _, err := f.SupersedeWith(t.Context(), first.Name, knowledge.Draft{Content: "Fourth"}); !errors.Is(err,
+		if _, err := f.SupersedeWith(t.Context(), first.Name, layout.Knowledge{Content: "Fourth"}); !errors.Is(err,
 			record.Conflict) || !strings.Contains(err.Error(), " by "+second.Name.ID) {
 			t.Errorf("%s: superseding the first again: %v", into, err)
 		}
@@ -194,7 +194,7 @@ func TestLink(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, layout.Claude(), nil)
 	for range 3 {
-		f.mustAdd(t, knowledge.Draft{Type: "pattern", Content: "c"})
+		f.mustAdd(t, layout.Knowledge{Type: "pattern", Content: "c"})
 	}
 	one, two, three := nameOf("pattern-001"), nameOf("pattern-002"), nameOf("pattern-003")
 	before := f.text(t, ".claude/knowledge_graph.md")
@@ -245,11 +245,11 @@ func TestLink(t *testing.T) {
 func TestSimilar(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, layout.Claude(), nil)
-	f.mustAdd(t, knowledge.Draft{Type: "pattern", Tags: []string{"redis"}, Content: "Set MaxRetries to -1 on clients of Redis with a deadline"})
-	f.mustAdd(t, knowledge.Draft{Type: "pattern", Content: "Rename files after they were synced"})
-	draft := knowledge.Draft{Type: "pattern", Tags: []string{"redis"}, Content: "Clients with a deadline set MaxRetries to -1 for Redis"}
+	f.mustAdd(t, layout.Knowledge{Type: "pattern", Tags: []string{"redis"}, Content: "Set MaxRetries to -1 on clients of Redis with a deadline"})
+	f.mustAdd(t, layout.Knowledge{Type: "pattern", Content: "Rename files after they were synced"})
+	draft := layout.Knowledge{Type: "pattern", Tags: []string{"redis"}, Content: "Clients with a deadline set MaxRetries to -1 for Redis"}
 	like, err := f.Similar(t.Context(), draft)
-	if err != nil || len(like) != 1 || like[0].Entry.Name != nameOf("pattern-001") || !slices.Equal(like[0].Tags, []string{"redis"}) {
+	if err != nil || len(like) != 1 || like[0].ID != "pattern-001" || !slices.Equal(like[0].Tags, []string{"redis"}) {
 		t.Errorf("Similar(%+v) = %+v, %v", draft, like, err)
 	}
 	_, err = f.Add(t.Context(), draft, "", true)
@@ -271,7 +271,7 @@ func TestAddAtOnce(t *testing.T) {
 	ids := make([]string, 10)
 	for i := range ids {
 		group.Go(func() {
-			e, err := f.Add(t.Context(), knowledge.Draft{Type: "pattern", Content: fmt.Sprint("content ", i)}, "",
+			e, err := f.Add(t.Context(), layout.Knowledge{Type: "pattern", Content: fmt.Sprint("content ", i)}, "",
 				false)
 			if err != nil {
 				t.Errorf("adding %d: %v", i, err)
@@ -289,7 +289,7 @@ func TestAddAtOnce(t *testing.T) {
 	if err := f.work.Remove(t.Context(), nameOf("pattern-017")); err != nil {
 		t.Fatal(err)
 	}
-	if e := f.mustAdd(t, knowledge.Draft{Type: "pattern", Content: "later"}); e.Name.ID != "pattern-018" {
+	if e := f.mustAdd(t, layout.Knowledge{Type: "pattern", Content: "later"}); e.Name.ID != "pattern-018" {
 		t.Errorf("after removing pattern-017 a new entry is %s", e.Name.ID)
 	}
 }
@@ -300,12 +300,12 @@ func TestProblems(t *testing.T) {
 	t.Parallel()
 	const entry = "### pattern-001\n- Type: pattern\n- Content: c\n"
 	f := newFixture(t, layout.Claude(), map[string]string{".claude/knowledge_graph.md": entry + "\n" + entry, "a.md": entry})
-	problems := f.Problems(".claude/knowledge_graph.md")
+	problems := f.Problems(t.Context(), ".claude/knowledge_graph.md")
 	if len(problems) != 1 || problems[0].Line != 5 || !errors.Is(problems[0], layout.ErrRepeatedID) {
 		t.Errorf("problems of a graph with an id that is used twice: %v", problems)
 	}
 	for _, path := range []string{"a.md", ".claude/lessons/none.md"} {
-		if problems := f.Problems(path); problems != nil {
+		if problems := f.Problems(t.Context(), path); problems != nil {
 			t.Errorf("problems of %s: %v", path, problems)
 		}
 	}

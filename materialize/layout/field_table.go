@@ -22,6 +22,23 @@ type FieldTable[T any] struct {
 	fields []Field[T]
 }
 
+// An EntryForm is a way to write the entries of a file. A FieldTable is one.
+type EntryForm[T any] interface {
+	Read(text []byte) T
+	Append(dst []byte, v T) []byte
+	Set(text []byte, field string, values ...string) []byte
+	SetID(v *T, id string)
+	Facts(v T) Facts
+	Fields() []Field[T]
+	More(v *T) []Property
+	Inputs() []Field[T]
+	Input(flag string) Field[T]
+	Complete(v *T)
+	Clean(v *T)
+	Wrong(v *T) (f Field[T], value, want string)
+	Missing(v *T) (f Field[T], is bool)
+}
+
 // A Field is one line of the table: what is written under a name. A T has it in text
 // or list; without either it is one of the further fields.
 type Field[T any] struct {
@@ -92,6 +109,24 @@ func (t *FieldTable[T]) With(f Field[T]) *FieldTable[T] {
 	return newFieldTable(more)
 }
 
+// SetID gives an entry its id.
+func (t *FieldTable[T]) SetID(v *T, id string) {
+	at, _ := t.head(v)
+	*at = id
+}
+
+// Fields returns the fields that have names, in the order of the table.
+func (t *FieldTable[T]) Fields() []Field[T] {
+	return slices.DeleteFunc(slices.Clone(t.fields), func(f Field[T]) bool { return f.Name == "" })
+}
+
+// More returns the fields of an entry that the table does not have.
+func (t *FieldTable[T]) More(v *T) []Property {
+	return slices.DeleteFunc(slices.Clone(*t.extra(v)), func(p Property) bool {
+		return slices.ContainsFunc(t.fields, func(f Field[T]) bool { return slices.Contains(f.keys(), markdown.Key(p.Key)) })
+	})
+}
+
 // Inputs returns the fields that a user can give, in the order of the table.
 func (t *FieldTable[T]) Inputs() []Field[T] {
 	return slices.DeleteFunc(slices.Clone(t.fields), func(f Field[T]) bool { return f.Flag == "" })
@@ -129,6 +164,11 @@ func (f *Field[T]) Filters() []string { return append(slices.Clone(f.Values), f.
 // IsList reports whether a field can have several values, and whether they stand
 // between commas.
 func (f *Field[T]) IsList() (isList, commas bool) { return f.list != nil, f.form == tagsForm }
+
+// IsBlock reports whether the value of a field may have lines of its own.
+func (f *Field[T]) IsBlock() bool {
+	return f.form == textForm || f.form == belowForm || f.form == itemsForm
+}
 
 // Get returns the values of a field that are not empty.
 func (f *Field[T]) Get(v *T) []string {
@@ -446,6 +486,9 @@ func (t *FieldTable[T]) Clean(v *T) {
 		clean := f.clean
 		switch {
 		case clean != nil:
+		case f.form == tagsForm:
+			f.Put(v, record.NormalizeTags(f.Get(v))...)
+			continue
 		case f.form == textForm, f.form == belowForm:
 			clean = markdown.CleanText
 		default:

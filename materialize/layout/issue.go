@@ -97,6 +97,21 @@ var issueFields = newFieldTable(FieldTable[Issue]{
 // IssueFields returns the table of the fields of an issue.
 func IssueFields() *FieldTable[Issue] { return issueFields }
 
+// An issueForm reads issues in whichever form they stand, and writes them in Markdown.
+type issueForm struct{ *FieldTable[Issue] }
+
+// Read reads the text of an issue.
+func (issueForm) Read(text []byte) Issue { return ReadIssue(text) }
+
+// IssueForm returns the form of the entries of a file, with the fields of a table; nil if they
+// are no issues.
+func (pl Location) IssueForm(fields *FieldTable[Issue]) EntryForm[Issue] {
+	if pl.Entries != record.KindIssue {
+		return nil
+	}
+	return issueForm{fields}
+}
+
 // snakeWord returns a value of one word as issues have it: "In Progress" is
 // in_progress.
 func snakeWord(value string) string {

@@ -36,16 +36,19 @@ var knowledgeFields = newFieldTable(FieldTable[Knowledge]{
 	fields: []Field[Knowledge]{
 		{Name: "Type", text: func(k *Knowledge) *string { return &k.Type }, Needed: true,
 			Fact: record.AttributeType, fold: factWord,
-			Flag: "type", clean: lowerWord},
+			Flag: "type", Example: "gotcha", Ask: "one of " + knowledgeWords,
+			Want: "one of " + knowledgeWords, valid: isKnowledgeType, clean: lowerWord},
 		{Name: "Tags", form: tagsForm, list: func(k *Knowledge) *[]string { return &k.Tags },
-			Fact: "tags", Flag: "tag"},
+			Fact: "tags", Flag: "tag", Want: "a word or two without quotes and brackets", valid: isTag},
 		{Name: "Content", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, Needed: true,
-			Fact: "summary", fold: factSummary, Flag: "content"},
+			Fact: "summary", fold: factSummary, Flag: "content", Ask: "what was learned, in a sentence or two"},
 		{Name: "Source", text: func(k *Knowledge) *string { return &k.Source },
-			Fact: attributeSource, Flag: "source", clean: SourceTask},
+			Fact: attributeSource, Flag: "source", Example: "003",
+			Want: "the id of a task", valid: func(id string) bool { return len(id) <= 100 }, clean: SourceTask},
 		{Name: "Confidence", text: func(k *Knowledge) *string { return &k.Confidence },
 			Fact: record.AttributeConfidence, fold: confidenceFact,
-			Flag: "confidence", clean: lowerWord},
+			Flag: "confidence", Example: "medium", Want: "one of high, medium, low",
+			valid: func(word string) bool { return slices.Contains(Confidences(), word) }, clean: lowerWord},
 		{Name: "Created", also: []string{"date"}, text: func(k *Knowledge) *string { return &k.Created },
 			Fact: record.AttributeCreated},
 		{form: extraForm},
@@ -54,6 +57,19 @@ var knowledgeFields = newFieldTable(FieldTable[Knowledge]{
 		{Name: "Title", form: titleForm, text: func(k *Knowledge) *string { return &k.Title }, Flag: "title"},
 	},
 })
+
+// knowledgeWords are the types of entries that are not lessons.
+const knowledgeWords = "pattern, gotcha, decision, insight, task"
+
+// isKnowledgeType reports whether a user may give an entry that is no lesson a type.
+func isKnowledgeType(word string) bool {
+	return word != "lesson" && slices.Contains(knowledgeTypes(), word)
+}
+
+// Confidences returns the words for how sure an entry of knowledge is, the surest first.
+func Confidences() []string { return []string{"high", "medium", "low"} }
+
+func isTag(tag string) bool { return len(tag) <= 60 && !strings.ContainsAny(tag, "[]\"`") }
 
 // confidenceFact returns a confidence, which may be a number, as a fact.
 func confidenceFact(text string) string {
@@ -68,12 +84,9 @@ func KnowledgeFields() *FieldTable[Knowledge] { return knowledgeFields }
 
 // A KnowledgeForm is a way to write entries of knowledge.
 type KnowledgeForm interface {
-	Read(text []byte) Knowledge
-	Append(dst []byte, k Knowledge) []byte
-	Set(text []byte, field string, values ...string) []byte
+	EntryForm[Knowledge]
 	AddLink(text []byte, l record.Link) []byte
 	DropLink(text []byte, l record.Link) []byte
-	Input(flag string) Field[Knowledge]
 	IsLesson() bool // the entries have no ids of their own
 }
 
@@ -166,7 +179,7 @@ func typeOfID(id string) string {
 
 // knowledgeTypes returns the types that ids are named for.
 func knowledgeTypes() []string {
-	return []string{"pattern", "gotcha", "decision", "insight", "task", "lesson"}
+	return append(strings.Split(knowledgeWords, ", "), "lesson")
 }
 
 // knowledgeSection returns the title of the section for a type.
@@ -215,12 +228,13 @@ var lessonFields = newFieldTable(FieldTable[Knowledge]{
 	fields: []Field[Knowledge]{
 		{Name: "Date", text: func(k *Knowledge) *string { return &k.Created }, Fact: record.AttributeCreated},
 		{Name: "Type", text: func(k *Knowledge) *string { return &k.Type }, implied: "lesson",
-			Fact: record.AttributeType, fold: factWord, Flag: "type", clean: lowerWord},
+			Fact: record.AttributeType, fold: factWord, Flag: "type", Want: "lesson, or one of " + knowledgeWords,
+			valid: func(word string) bool { return word == "lesson" || isKnowledgeType(word) }, clean: lowerWord},
 		knowledgeFields.field("Source"), knowledgeFields.field("Confidence"),
 		{form: extraForm},
 		{Name: "Context", form: textForm, text: func(k *Knowledge) *string { return &k.Context }},
 		{Name: "Lesson", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, Needed: true,
-			Fact: "summary", fold: factSummary, Flag: "content"},
+			Fact: "summary", fold: factSummary, Flag: "content", Ask: "what was learned, in a sentence or two"},
 		knowledgeFields.field("Tags"), knowledgeFields.field("File"), knowledgeFields.field("Status"), knowledgeFields.field("Title"),
 	},
 })

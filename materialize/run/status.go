@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"filebus/index"
@@ -30,8 +29,8 @@ type Status struct {
 	Working   int           `json:"working"`   // agents and tasks at work
 	Late      int           `json:"late"`
 	Tasks     []work        `json:"tasks"` // of those at work the oldest
-	Issues    IssueCount    `json:"issues"`
-	Dialogues dialogueCount `json:"dialogues"` // for others to fill in, as Sessions
+	Issues    IssueCount    `json:"issues"` // for others to fill in, as Dialogues and Sessions
+	Dialogues dialogueCount `json:"dialogues"`
 	Sessions  sessionCount  `json:"sessions"`
 	Results   []lastResult  `json:"results"`
 	Conflicts int           `json:"conflicts"`
@@ -61,7 +60,7 @@ type IssueCount struct {
 	Open     int            `json:"open"`
 	Working  int            `json:"working"` // of the open ones: in progress
 	Priority map[string]int `json:"priority,omitempty"`
-	// Next is accepted or pending: the most urgent, the oldest of these.
+	// Next is the one that issue next gives out.
 	Next  string `json:"next,omitempty"`
 	Title string `json:"-"` // of the next
 }
@@ -95,7 +94,7 @@ type lastResult struct {
 const (
 	statusTasks   = 5
 	statusResults = 3
-	statusTitle   = 60 // characters
+	statusTitle   = 60 // characters of a result
 )
 
 // Status returns the status. Work is late when it began longer ago than late; a
@@ -113,9 +112,6 @@ func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) 
 		return nil, err
 	}
 	if err := b.work(ctx, s, late); err != nil {
-		return nil, err
-	}
-	if err := b.countIssues(ctx, &s.Issues); err != nil {
 		return nil, err
 	}
 	results, err := b.read.List(ctx, query.ListRequest{
@@ -209,37 +205,3 @@ func (b *Book) addJournal(s *Status, j query.Summary) {
 	}
 	s.Tasks = append(s.Tasks, w)
 }
-
-// countIssues counts the open issues of the own tree.
-func (b *Book) countIssues(ctx context.Context, c *IssueCount) error {
-	issues, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindIssue}})
-	best := 0
-	c.Priority = map[string]int{}
-	for _, issue := range issues {
-		rank := slices.Index(Priorities(), strings.ToLower(issue.Attributes[record.AttributePriority]))
-		if rank < 0 {
-			rank = len(Priorities()) - 1
-		}
-		priority := Priorities()[rank]
-		switch issue.Status {
-		case "complete", "duplicate", "wont_fix":
-			continue
-		case "in_progress":
-			c.Working++
-		case "pending", "":
-			rank += len(Priorities()) // after those that were accepted
-			fallthrough
-		case "accepted":
-			if c.Next == "" || rank < best || rank == best && issue.Name.ID < c.Next { // lower ids are older
-				best, c.Next, c.Title = rank, issue.Name.ID, markdown.Clip(issue.Description.Preview, statusTitle)
-			}
-		}
-		c.Open++
-		c.Priority[priority]++
-	}
-	return err
-}
-
-// Priorities returns the priorities of issues, the most urgent first; the last one
-// stands for what is none of them.
-func Priorities() []string { return []string{"critical", "high", "medium", "low", "other"} }

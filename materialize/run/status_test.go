@@ -29,10 +29,6 @@ func TestStatus(t *testing.T) {
 	x.agent("a2", "ISSUE-20260302-001", "", 90*time.Minute)
 	x.put(record.KindHandoff, "task-002",
 		"# Task: Measure\n\n## Metadata\n- Status: in_progress\n- Started: 2026-03-02T10:30:00Z\n")
-	x.putIssue("ISSUE-20260302-001", "in_progress")
-	x.putIssue("ISSUE-20260302-002", "pending")
-	x.putIssue("ISSUE-20260302-003", "accepted")
-	x.putIssue("ISSUE-20260302-004", "complete")
 	x.put(record.KindResult, "c1/call-1", "# Found\n\nTwo of five.\n")
 	if got, err = x.b.Status(t.Context(), time.Hour); err != nil {
 		t.Fatal(err)
@@ -43,16 +39,13 @@ func TestStatus(t *testing.T) {
 			{Agent: "a2", Task: "ISSUE-20260302-001", Seconds: 5400, Late: true, Model: "small", Known: true},
 			{Task: "task-002", Seconds: 60, Known: true, Journal: true},
 		},
-		Issues: IssueCount{
-			Open: 3, Working: 1, Priority: map[string]int{"high": 3}, Next: "ISSUE-20260302-003", Title: got.Issues.Title,
-		},
 		Results: []lastResult{{Ref: got.Results[0].Ref, Tokens: 6, Title: "Found"}},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Status{}, "State", "Ends", "Behind")); diff != "" {
 		t.Errorf("in a run (-want +got):\n%s", diff)
 	}
-	if got.Behind == nil || *got.Behind == 0 || !strings.Contains(got.Issues.Title, "ISSUE-20260302-003") {
-		t.Errorf("the index is behind by %v, the next issue is %q", got.Behind, got.Issues.Title)
+	if got.Behind == nil || *got.Behind == 0 {
+		t.Errorf("the index is behind by %v", got.Behind)
 	}
 }
 

@@ -1,0 +1,70 @@
+package noun
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"filebus/index"
+	"filebus/materialize/likeness"
+	"filebus/materialize/markdown"
+	"filebus/store/record"
+)
+
+// A Likeness is an entry that a new one may say the same as.
+type Likeness struct {
+	ID      string      `json:"id"`
+	Summary string      `json:"summary"`
+	Shared  index.Share `json:"shared"`         // of the words of both, as the index has them
+	Files   bool        `json:"files"`          // both name some file
+	Tags    []string    `json:"tags,omitempty"` // that both have
+	Status  string      `json:"-"`
+
+	over index.Share // how much more they share than they need to
+}
+
+// among returns those of some entries that a checked draft is likely to say the same as, the most
+// alike first.
+func (c *Collection[T]) among(draft *T, entries []Entry[T]) []Likeness {
+	text := c.Words(draft)
+	words := index.Terms(text)
+	compare := func(e Entry[T]) (Likeness, bool) {
+		l, need := c.Alike(draft, e)
+		other := c.Words(&e.Fields)
+		terms := index.Terms(other)
+		if l.Shared = index.Shared(words, terms); len(words)+len(terms) == 0 && strings.EqualFold(text, other) {
+			l.Shared = 1
+		}
+		l.ID, l.Status, l.over = e.Name.ID, c.State(e), l.Shared-need
+		return l, need > 0 && l.over >= 0
+	}
+	return likeness.Likely(entries, compare, func(l Likeness) (index.Share, string) { return l.over, l.ID })
+}
+
+// Likely returns the entries of the own tree that a draft is likely to say the same as, the most
+// alike first. Candidates come from a search for its words.
+func (c *Collection[T]) Likely(ctx context.Context, draft T) ([]Likeness, error) {
+	c.Fields.Clean(&draft)
+	const maxQuery = 1000 // bounds the text that candidates are searched for by, in bytes
+	text := markdown.OneLine(c.Words(&draft))
+	if text = strings.ToValidUTF8(text[:min(maxQuery, len(text))], ""); text == "" {
+		return nil, nil
+	}
+	filter := record.Filter{Kinds: []record.Kind{c.Kind}, Statuses: c.Open}
+	get := func(ctx context.Context, name record.Name) (Entry[T], error) { return c.Get(ctx, name.ID) }
+	found, err := likeness.Candidates(ctx, c.Read, text, filter, get)
+	return c.among(&draft, found), err
+}
+
+// IsOpen reports whether something is to be done in a state; in one that the Type does not
+// know there is.
+func (t *Type[T]) IsOpen(state string) bool {
+	return t.Open == nil || slices.Contains(t.Open, state) || !slices.Contains(t.States, state)
+}
+
+// errKnown says that an entry is not added, as it is likely to say the same as others.
+func (t *Type[T]) errKnown(like []Likeness) error {
+	err := record.Conflict.Errorf("not added: %s is likely to be the same: %s", like[0].ID, like[0].Summary)
+	return err.Try(cmp.Or(t.Known, "filebus "+t.Group+" show {1}"), like[0].ID).With(like)
+}
