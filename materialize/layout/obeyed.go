@@ -24,7 +24,7 @@ var obeyed = Pattern(`(^|/)(` + strings.Join([]string{
 	`(conftest|sitecustomize|usercustomize|setup|noxfile|tasks|fabfile|dodo|manage)\.py`, `(wscript|sconstruct)`, `(tox|setup|pytest)\.(ini|cfg)`,
 	`(rakefile|gemfile|guardfile|capfile|podfile|fastfile|brewfile|vagrantfile|procfile|jenkinsfile|tiltfile|earthfile)`, `(dockerfile|containerfile)(\.[^/]*)?`,
 	`(docker-)?compose[^/]*\.ya?ml`, `azure-pipelines[^/]*\.ya?ml`, `cmakelists\.txt`, `meson\.build`, `(build|workspace|module)\.bazel`, `build\.(rs|xml|zig|sbt|sh)`, `pom\.xml`, `flake\.nix`,
-	`[^/.]{1,6}~[0-9](\.[^/.]{0,3})?(/.*)?`, // what another name is called in short
+	`[^/. ]{1,6}~[0-9](\.[^/.]{0,3})?(/.*)?`, // what another name is called in short
 	`[^/]*\.config\.(js|cjs|mjs|ts|mts|cts)`, `(gulpfile|gruntfile|webpack\.[^/]*)\.(js|ts|mjs|cjs)`, `mix\.exs`, `rebar\.config`, `configure(\.ac)?`,
 }, "|") + `)$`)
 
