@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +17,8 @@ type manual struct {
 	general  string              // what comes before the commands
 	paths    []string            // of the commands, in the order of the page
 	groups   map[string]string   // by the path of a command that is below no other
+	first    []string            // the paths of the commands that one needs first
+	purposes map[string]string   // what one needs them for, by path
 	sections map[string]*section // by heading; that of a command is its path
 }
 
@@ -22,17 +26,18 @@ type manual struct {
 type section struct {
 	text     string    // with the heading, as it stands
 	short    string    // what the command does, without the full stop
-	long     []string  // the blocks up to the first table, fence or JSON, as Markdown
+	long     []string  // the blocks up to the first flag, table, fence or JSON, as Markdown
 	flags    []flagRow // as they stand: see manual.flags
 	examples []string  // command lines
 }
 
-// A flagRow is what a table says of a flag: "--name VALUE" and what it means.
-type flagRow struct{ name, value, meaning string }
+// A flagRow is what a line of a list says of a flag: "--name VALUE", its default in
+// parentheses, and what it means.
+type flagRow struct{ name, value, usual, meaning string }
 
 // readManual takes the page apart. Only help, completion and guides need it.
 func readManual() *manual {
-	m := &manual{sections: map[string]*section{}, groups: map[string]string{}}
+	m := &manual{sections: map[string]*section{}, groups: map[string]string{}, purposes: map[string]string{}}
 	inGeneral, group := true, ""
 	page := filebus.CommandLine()
 	for _, text := range splitOutsideFences(page, func(line string) bool {
@@ -57,8 +62,16 @@ func readManual() *manual {
 		}
 		m.sections[heading] = parseSection(text)
 	}
+	for _, line := range purposeLine().FindAllStringSubmatch(m.sections["Which command"].text, -1) {
+		for _, name := range strings.Split(plainText(line[2]), ", ") {
+			m.first = append(m.first, "filebus "+name)
+			m.purposes["filebus "+name] = line[1]
+		}
+	}
 	return m
 }
+
+var purposeLine = layout.Pattern("(?m)^- ([A-Z][a-z ]+): (.+)$")
 
 // splitOutsideFences cuts a text before each line that begins a part, but not within
 // blocks of code.
@@ -85,9 +98,9 @@ func parseSection(text string) *section {
 	for _, block := range blocks[1:] {
 		switch block = strings.Trim(block, "\n"); {
 		case block == "":
-		case strings.HasPrefix(block, "|"), strings.HasPrefix(block, "```"), strings.HasPrefix(block, "JSON"):
+		case strings.HasPrefix(block, flagItem), strings.HasPrefix(block, "|"), strings.HasPrefix(block, "```"), strings.HasPrefix(block, "JSON"):
 			inLong = false
-			s.addRows(block)
+			s.addFlags(block)
 			s.addExamples(block)
 		case s.short != "" && inLong:
 			s.long = append(s.long, block)
@@ -98,15 +111,24 @@ func parseSection(text string) *section {
 	return s
 }
 
-var flagWord = layout.Pattern("`--([a-z-]+)( [^`]+|\\[=[A-Z]+\\])?`")
+// flagItem is how an item about flags begins.
+const flagItem = "- `--"
 
-// addRows reads the rows of a table that are about flags: one flag, or several.
-func (s *section) addRows(block string) {
+var flagWord = layout.Pattern("`--([a-z-]+)( [^`]+|\\[=[A-Z]+\\])?`(?: \\(([^)]+)\\))?")
+
+// addFlags reads the items of a list that are about flags: one flag, or several with one
+// meaning, or with one for each and semicolons between.
+func (s *section) addFlags(block string) {
 	for line := range strings.Lines(block) {
-		names, meaning, _ := strings.Cut(strings.Trim(line, "|\n"), " |")
-		if strings.HasPrefix(names, " `--") {
-			for _, m := range flagWord().FindAllStringSubmatch(names, -1) {
-				s.flags = append(s.flags, flagRow{m[1], plainText(m[2]), strings.TrimSpace(meaning)})
+		names, meaning, _ := strings.Cut(line, ": ")
+		if strings.HasPrefix(names, flagItem) {
+			found := flagWord().FindAllStringSubmatch(names, -1)
+			meanings := strings.Split(strings.TrimSpace(meaning), "; ")
+			if len(meanings) != len(found) {
+				meanings = slices.Repeat([]string{strings.TrimSpace(meaning)}, len(found))
+			}
+			for i, m := range found {
+				s.flags = append(s.flags, flagRow{m[1], plainText(m[2]), m[3], meanings[i]})
 			}
 		}
 	}
@@ -121,7 +143,20 @@ func (s *section) addExamples(block string) {
 	}
 }
 
-var asFor = layout.Pattern("^as for `([a-z ]+)`")
+var asFor = layout.Pattern("^(?:as for `([a-z ]+)`|\\[shared\\]\\(#shared-flags\\))")
+
+// explained returns the heading below which another meaning of a flag stands, which a
+// meaning refers to in its first words, and these words. It returns "" if there is none.
+func explained(meaning string) (heading, words string) {
+	found := asFor().FindStringSubmatch(meaning)
+	switch {
+	case found == nil:
+		return "", ""
+	case found[1] == "":
+		return sharedFlags, found[0]
+	}
+	return "filebus " + found[1], found[0]
+}
 
 // flags returns what the section of a command, or another heading, says of flags. A
 // meaning "as for `put`" is replaced by the one that the flag has there.
@@ -131,29 +166,20 @@ func (m *manual) flags(heading string) []flagRow {
 		return nil
 	}
 	for _, row := range m.sections[heading].flags {
-		if other := asFor().FindStringSubmatch(row.meaning); other != nil {
-			for _, there := range m.flags("filebus " + other[1]) {
+		if other, words := explained(row.meaning); other != "" {
+			for _, there := range m.flags(other) {
 				if there.name == row.name {
-					row.meaning = there.meaning + strings.TrimPrefix(row.meaning, other[0])
+					row.value, row.meaning = cmp.Or(row.value, there.value), there.meaning+strings.TrimPrefix(row.meaning, words)
 				}
 			}
+		}
+		if row.usual != "" {
+			row.meaning += " (default " + row.usual + ")"
 		}
 		row.meaning = plainText(row.meaning)
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// otherWord returns what to run in place of a word that is no command, as the page has
-// it, or "".
-func (m *manual) otherWord(below *cobra.Command, word string) string {
-	_, word, _ = strings.Cut(below.CommandPath()+" "+word, " ")
-	for line := range strings.Lines(m.sections["Other words"].text) {
-		if words, meant, _ := strings.Cut(line, " | "); strings.Contains(words, "`"+word+"`") {
-			return plainText(strings.Trim(meant, " |\n"))
-		}
-	}
-	return ""
 }
 
 // describe gives a command and those below it the texts that a shell shows when it
@@ -174,8 +200,11 @@ func (m *manual) describe(cmd *cobra.Command) {
 	}
 }
 
-// globalFlags is the heading below which the flags of all commands stand.
-const globalFlags = "Global flags"
+// The headings below which the flags of all commands stand, and those of several.
+const (
+	globalFlags = "Global flags"
+	sharedFlags = "Shared flags"
+)
 
 var link = layout.Pattern(`\[([^\]]*)\]\([^)]*\)`)
 
