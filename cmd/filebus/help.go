@@ -117,10 +117,7 @@ func printHelp(env *environ, usual func(*cobra.Command, []string)) func(*cobra.C
 // helpColumns returns how wide help is.
 func (e *environ) helpColumns() int {
 	const most = 100 // also where nobody knows the width of a terminal
-	if e.columns > 0 {
-		return min(most, e.columns)
-	}
-	return most
+	return min(most, cmp.Or(e.columns, most))
 }
 
 // help writes what --help prints. That of the program has only the commands that one
@@ -169,15 +166,9 @@ func (m *manual) help(cmd *cobra.Command, columns int, all bool) string {
 // names of the others.
 func (m *manual) parted(subs []*cobra.Command) (first []*cobra.Command, others []string) {
 	place := func(sub *cobra.Command) int { return slices.Index(m.first, sub.CommandPath()) }
-	for _, sub := range subs {
-		if place(sub) < 0 {
-			others = append(others, sub.Name())
-		} else {
-			first = append(first, sub)
-		}
-	}
-	slices.SortFunc(first, func(a, b *cobra.Command) int { return place(a) - place(b) })
-	return first, others
+	slices.SortStableFunc(subs, func(a, b *cobra.Command) int { return place(a) - place(b) })
+	count, _ := slices.BinarySearchFunc(subs, 0, func(sub *cobra.Command, _ int) int { return min(place(sub), 0) })
+	return subs[count:], markdown.Each(subs[:count], (*cobra.Command).Name)
 }
 
 // listed writes a line for each command, below a line for each group of them.

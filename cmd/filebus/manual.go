@@ -31,9 +31,8 @@ type section struct {
 	examples []string  // command lines
 }
 
-// A flagRow is what a line of a list says of a flag: "--name VALUE", its default in
-// parentheses, and what it means.
-type flagRow struct{ name, value, usual, meaning string }
+// A flagRow is what a line of a list says of a flag: "--name VALUE" and what it means.
+type flagRow struct{ name, value, meaning string }
 
 // readManual takes the page apart. Only help, completion and guides need it.
 func readManual() *manual {
@@ -114,10 +113,11 @@ func parseSection(text string) *section {
 // flagItem is how an item about flags begins.
 const flagItem = "- `--"
 
-var flagWord = layout.Pattern("`--([a-z-]+)( [^`]+|\\[=[A-Z]+\\])?`(?: \\(([^)]+)\\))?")
+var flagWord = layout.Pattern("`--([a-z-]+)( [^`]+|\\[=[A-Z]+\\])?`( \\([^)]+\\))?")
 
 // addFlags reads the items of a list that are about flags: one flag, or several with one
-// meaning, or with one for each and semicolons between.
+// meaning, or with one for each and semicolons between. A default in parentheses becomes
+// the end of the meaning.
 func (s *section) addFlags(block string) {
 	for line := range strings.Lines(block) {
 		names, meaning, _ := strings.Cut(line, ": ")
@@ -128,7 +128,8 @@ func (s *section) addFlags(block string) {
 				meanings = slices.Repeat([]string{strings.TrimSpace(meaning)}, len(found))
 			}
 			for i, m := range found {
-				s.flags = append(s.flags, flagRow{m[1], plainText(m[2]), m[3], meanings[i]})
+				usual := strings.Replace(m[3], "(", "(default ", 1)
+				s.flags = append(s.flags, flagRow{m[1], plainText(m[2]), meanings[i] + usual})
 			}
 		}
 	}
@@ -172,9 +173,6 @@ func (m *manual) flags(heading string) []flagRow {
 					row.value, row.meaning = cmp.Or(row.value, there.value), there.meaning+strings.TrimPrefix(row.meaning, words)
 				}
 			}
-		}
-		if row.usual != "" {
-			row.meaning += " (default " + row.usual + ")"
 		}
 		row.meaning = plainText(row.meaning)
 		rows = append(rows, row)
