@@ -202,8 +202,9 @@ func TestManualReferences(t *testing.T) {
 	m := readManual()
 	for _, path := range m.paths {
 		for _, row := range m.sections[path].flags {
-			if other, _ := explained(row.meaning); other != "" && !slices.Contains(documentedFlags(m, other), row.name) {
-				t.Errorf("docs/cli.md, %s: %s has no flag --%s", path, other, row.name)
+			if other := asFor().FindStringSubmatch(row.meaning); other != nil &&
+				!slices.Contains(documentedFlags(m, "filebus "+other[1]+other[2]), row.name) {
+				t.Errorf("docs/cli.md, %s: %s has no flag --%s", path, other[0], row.name)
 			}
 		}
 	}

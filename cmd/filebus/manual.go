@@ -48,6 +48,8 @@ func readManual() *manual {
 		switch {
 		case strings.HasPrefix(line, "# "):
 			heading = "filebus"
+		case heading == "Shared flags":
+			heading = "filebus shared" // as those of a command
 		case strings.HasPrefix(line, "## Commands "):
 			inGeneral, group = false, heading
 		case strings.HasPrefix(heading, "filebus "):
@@ -144,20 +146,9 @@ func (s *section) addExamples(block string) {
 	}
 }
 
-var asFor = layout.Pattern("^(?:as for `([a-z ]+)`|\\[shared\\]\\(#shared-flags\\))")
-
-// explained returns the heading below which another meaning of a flag stands, which a
-// meaning refers to in its first words, and these words. It returns "" if there is none.
-func explained(meaning string) (heading, words string) {
-	found := asFor().FindStringSubmatch(meaning)
-	switch {
-	case found == nil:
-		return "", ""
-	case found[1] == "":
-		return sharedFlags, found[0]
-	}
-	return "filebus " + found[1], found[0]
-}
+// asFor finds the command below which another meaning of a flag stands, or that the flag
+// is a shared one.
+var asFor = layout.Pattern("^(?:as for `([a-z ]+)`|\\[(shared)\\]\\(#shared-flags\\))")
 
 // flags returns what the section of a command, or another heading, says of flags. A
 // meaning "as for `put`" is replaced by the one that the flag has there.
@@ -167,10 +158,10 @@ func (m *manual) flags(heading string) []flagRow {
 		return nil
 	}
 	for _, row := range m.sections[heading].flags {
-		if other, words := explained(row.meaning); other != "" {
-			for _, there := range m.flags(other) {
+		if other := asFor().FindStringSubmatch(row.meaning); other != nil {
+			for _, there := range m.flags("filebus " + other[1] + other[2]) {
 				if there.name == row.name {
-					row.value, row.meaning = cmp.Or(row.value, there.value), there.meaning+strings.TrimPrefix(row.meaning, words)
+					row.value, row.meaning = cmp.Or(row.value, there.value), there.meaning+strings.TrimPrefix(row.meaning, other[0])
 				}
 			}
 		}
@@ -198,11 +189,8 @@ func (m *manual) describe(cmd *cobra.Command) {
 	}
 }
 
-// The headings below which the flags of all commands stand, and those of several.
-const (
-	globalFlags = "Global flags"
-	sharedFlags = "Shared flags"
-)
+// globalFlags is the heading below which the flags of all commands stand.
+const globalFlags = "Global flags"
 
 var link = layout.Pattern(`\[([^\]]*)\]\([^)]*\)`)
 
