@@ -19,6 +19,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"filebus"
 	"filebus/cmd/filebus/setup"
@@ -142,7 +143,7 @@ func TestDocumentedCommands(t *testing.T) {
 			t.Errorf("docs/cli.md has no heading ### %s", path)
 			continue
 		}
-		if usage := usageOf(cmd); path != "filebus" && !strings.Contains(s.text, "    "+usage+"\n") {
+		if usage := usageOf(cmd); usage != path && path != "filebus" && !strings.Contains(s.text, "    "+usage+"\n") {
 			t.Errorf("docs/cli.md, %s: no line %q", path, "    "+usage)
 		}
 		if s.short == "" || len(s.short) > 100 || !strings.Contains(s.text, "\n\n"+s.short+".\n") {
@@ -160,18 +161,21 @@ func TestDocumentedCommands(t *testing.T) {
 			checkRow(t, path, cmd, row)
 		}
 	}
-	for _, path := range m.paths {
+	for _, path := range append(m.paths, m.first...) {
 		if commands[path] == nil {
 			t.Errorf("docs/cli.md describes %s, which is no command", path)
 		}
 	}
+	if n := len(m.first); n < 12 || n > 18 {
+		t.Errorf("docs/cli.md, Which command: %d commands, want some fifteen", n)
+	}
 }
 
-// checkRow holds that a row of a table says what a flag means, what its value is
-// called, and what it is if it is not given.
+// checkRow holds that an item says what a flag means, what its value is called, whether
+// it may be repeated, and what it is if it is not given.
 func checkRow(t *testing.T, path string, cmd *cobra.Command, row flagRow) {
 	t.Helper()
-	if row.meaning == "" || asFor().MatchString(row.meaning) || strings.HasPrefix(row.meaning, "as for ") {
+	if row.meaning == "" || row.meaning == "shared" || strings.HasPrefix(row.meaning, "as for ") {
 		t.Errorf("docs/cli.md, %s: the meaning of --%s is %q", path, row.name, row.meaning)
 	}
 	flag := cmd.Flag(row.name)
@@ -180,6 +184,9 @@ func checkRow(t *testing.T, path string, cmd *cobra.Command, row flagRow) {
 	}
 	if isSwitch := flag.Value.Type() == "bool"; isSwitch != (row.value == "") {
 		t.Errorf("docs/cli.md, %s: the value of --%s is called %q", path, row.name, row.value)
+	}
+	if _, isList := flag.Value.(pflag.SliceValue); isList != strings.HasSuffix(row.value, "...") {
+		t.Errorf("docs/cli.md, %s: the value of --%s is called %q; that it may be repeated is %t", path, row.name, row.value, isList)
 	}
 	usual := strings.Replace(flag.DefValue, "m0s", "m", 1)
 	if slices.Contains([]string{"", "0", "0s", "-1", "false", "[]"}, usual) {
@@ -190,14 +197,14 @@ func checkRow(t *testing.T, path string, cmd *cobra.Command, row flagRow) {
 	}
 }
 
-// TestManualReferences follows each "as for" of a table: that command has the flag.
+// TestManualReferences follows each "as for" of a flag: that command has the flag.
 func TestManualReferences(t *testing.T) {
 	m := readManual()
 	for _, path := range m.paths {
 		for _, row := range m.sections[path].flags {
 			if other := asFor().FindStringSubmatch(row.meaning); other != nil &&
-				!slices.Contains(documentedFlags(m, "filebus "+other[1]), row.name) {
-				t.Errorf("docs/cli.md, %s: %s has no flag --%s", path, other[1], row.name)
+				!slices.Contains(documentedFlags(m, "filebus "+other[1]+other[2]), row.name) {
+				t.Errorf("docs/cli.md, %s: %s has no flag --%s", path, other[0], row.name)
 			}
 		}
 	}
@@ -206,12 +213,12 @@ func TestManualReferences(t *testing.T) {
 // TestOtherWords follows what is said of each word that is no command: these commands
 // there are.
 func TestOtherWords(t *testing.T) {
-	m, commands := readManual(), commandTree(t)
-	rows := strings.Split(m.sections["Other words"].text, "\n| `")[1:]
+	commands := commandTree(t)
+	rows := strings.Split(strings.TrimSpace(otherWords), "\n")
 	for _, row := range rows {
-		words, meant, _ := strings.Cut("`"+row, " | ")
+		words, meant, _ := strings.Cut(row, " | ")
 		for _, word := range strings.Split(words, ", ") {
-			if commands["filebus "+strings.Trim(word, "`")] != nil {
+			if commands["filebus "+word] != nil {
 				t.Errorf("%s is a command", word)
 			}
 		}
@@ -382,12 +389,36 @@ func jsonShapes() map[string]any {
 	}
 }
 
+// namedShapes are the objects that the page shows once: the word that stands for each
+// where another one holds it.
+func namedShapes() map[reflect.Type]string {
+	return map[reflect.Type]string{
+		reflect.TypeFor[query.Summary]():         "record",
+		reflect.TypeFor[materialize.PutResult](): "stored",
+		reflect.TypeFor[materialize.Backup]():    "backup",
+		reflect.TypeFor[configView]():            "config",
+		reflect.TypeFor[issue.Issue]():           "issue",
+		reflect.TypeFor[layout.Agent]():          "agent",
+		reflect.TypeFor[remoteView]():            "remote",
+		reflect.TypeFor[remote.Pulled]():         "pulled",
+		reflect.TypeFor[remote.Pushed]():         "pushed",
+		reflect.TypeFor[result.Conversation]():   "conversation",
+		reflect.TypeFor[runs.Snapshot]():         "snapshot",
+		reflect.TypeFor[sessions.Session]():      "session",
+	}
+}
+
 func TestDocumentedJSON(t *testing.T) {
 	text := readDocument(t, "docs/cli.md")
+	for named, name := range namedShapes() {
+		if shape := wholeShape(named); !strings.Contains(strings.Join(strings.Fields(text), " "), "`"+shape+"`") {
+			t.Errorf("docs/cli.md: does not have what %s is:\n`%s`", name, shape)
+		}
+	}
 	documented := sectionsOf(text, 3)
 	maps.Copy(documented, sectionsOf(text, 2))
 	for place, value := range jsonShapes() {
-		want := jsonShape(reflect.TypeOf(value))
+		want := wholeShape(reflect.TypeOf(value))
 		switch m := value.(type) {
 		case map[string]failure:
 			want = "{error: " + jsonShape(reflect.TypeOf(m["error"])) + "}"
@@ -397,10 +428,6 @@ func TestDocumentedJSON(t *testing.T) {
 		if !strings.Contains(jsonOf(documented, place), "`"+want+"`") {
 			t.Errorf("docs/cli.md, %s: does not have\n`%s`", place, want)
 		}
-	}
-	stored := "{" + strings.Join(jsonKeys(reflect.TypeFor[query.Summary]()), ", ") + "}"
-	if !strings.Contains(documented["Output"], "`"+stored+"`") {
-		t.Errorf("docs/cli.md, Output: does not have\n`%s`", stored)
 	}
 	reference := jsonShape(reflect.TypeFor[record.Reference]())
 	if !strings.Contains(documented["filebus put"], "`"+reference+"`") {
@@ -418,16 +445,15 @@ func jsonOf(documented map[string]string, place string) string {
 }
 
 // jsonShape writes what a type looks like in JSON: the keys of objects, those that
-// may be missing with a question mark, and [ ] around what lists hold. What all
-// commands print of a record is shown once, and called record elsewhere.
+// may be missing with a question mark, and [ ] around what lists hold.
 func jsonShape(t reflect.Type) string {
 	textual := reflect.TypeFor[encoding.TextMarshaler]()
 	switch {
 	case t.Implements(textual) || reflect.PointerTo(t).Implements(textual) ||
 		t.Implements(reflect.TypeFor[json.Marshaler]()):
 		return ""
-	case t == reflect.TypeFor[query.Summary]():
-		return "record"
+	case namedShapes()[t] != "":
+		return namedShapes()[t]
 	case t.Kind() == reflect.Pointer:
 		return jsonShape(t.Elem())
 	case t.Kind() == reflect.Slice:
@@ -435,9 +461,17 @@ func jsonShape(t reflect.Type) string {
 	case t.Kind() == reflect.Map:
 		return "{}"
 	case t.Kind() == reflect.Struct:
-		return "{" + strings.Join(jsonKeys(t), ", ") + "}"
+		return wholeShape(t)
 	}
 	return ""
+}
+
+// wholeShape writes a type that has a name, too.
+func wholeShape(t reflect.Type) string {
+	if t.Kind() != reflect.Struct {
+		return jsonShape(t)
+	}
+	return "{" + strings.Join(jsonKeys(t), ", ") + "}"
 }
 
 func jsonKeys(t reflect.Type) []string {
@@ -448,8 +482,8 @@ func jsonKeys(t reflect.Type) []string {
 		switch {
 		case name == "-" || !f.IsExported() && !f.Anonymous:
 			continue
-		case f.Type == reflect.TypeFor[query.Summary]():
-			all = append(all, "...record")
+		case f.Anonymous && namedShapes()[f.Type] != "":
+			all = append(all, "..."+namedShapes()[f.Type])
 			continue
 		case f.Anonymous && name == "":
 			all = append(all, jsonKeys(f.Type)...)

@@ -14,6 +14,7 @@ import (
 )
 
 type helpCommand struct {
+	All      bool `flag:"all" not:"markdown"`
 	Markdown bool `flag:"markdown"`
 
 	cmd *cobra.Command
@@ -50,6 +51,9 @@ func (o *helpCommand) run(_ context.Context, w *workspace, path []string) error 
 		return asUsage(cmd, err)
 	case o.Markdown:
 		w.printf("%s", readManual().markdown(cmd))
+		return nil
+	case o.All:
+		w.printf("%s", readManual().help(cmd, w.helpColumns(), true))
 		return nil
 	}
 	return cmd.Help()
@@ -98,7 +102,6 @@ func (m *manual) short(cmd *cobra.Command) string {
 // printHelp returns the function that prints the help of a command from the page;
 // usual prints that of the commands that cobra brings along.
 func printHelp(env *environ, usual func(*cobra.Command, []string)) func(*cobra.Command, []string) {
-	const helpColumns = 100 // how wide help is where nobody knows the width of a terminal
 	return func(cmd *cobra.Command, args []string) {
 		m := readManual()
 		env.page(&cobra.Command{Use: "help"})
@@ -107,16 +110,19 @@ func printHelp(env *environ, usual func(*cobra.Command, []string)) func(*cobra.C
 			usual(cmd, args)
 			return
 		}
-		columns := helpColumns
-		if env.columns > 0 {
-			columns = min(columns, env.columns)
-		}
-		env.printf("%s", m.help(cmd, columns))
+		env.printf("%s", m.help(cmd, env.helpColumns(), false))
 	}
 }
 
-// help writes what --help prints.
-func (m *manual) help(cmd *cobra.Command, columns int) string {
+// helpColumns returns how wide help is.
+func (e *environ) helpColumns() int {
+	const most = 100 // also where nobody knows the width of a terminal
+	return min(most, cmp.Or(e.columns, most))
+}
+
+// help writes what --help prints. That of the program has only the commands that one
+// needs first, and the names of the others, unless all are asked for.
+func (m *manual) help(cmd *cobra.Command, columns int, all bool) string {
 	s := m.sections[cmd.CommandPath()]
 	var out strings.Builder
 	out.WriteString(wrapped("", s.short+".", columns))
@@ -134,16 +140,14 @@ func (m *manual) help(cmd *cobra.Command, columns int) string {
 	if examples := s.examplesOf(cmd); len(examples) > 0 {
 		out.WriteString("\nExamples:\n  " + strings.Join(examples, "\n  ") + "\n")
 	}
-	if len(subs) > 0 {
-		group := ""
-		long := slices.MaxFunc(subs, func(a, b *cobra.Command) int { return len(a.Name()) - len(b.Name()) })
-		for _, sub := range subs {
-			if own := cmp.Or(m.groups[sub.CommandPath()], "Available Commands"); own != group {
-				group = own
-				out.WriteString("\n" + group + ":\n")
-			}
-			out.WriteString(fmt.Sprintf("  %-*s %s\n", len(long.Name()), sub.Name(), m.short(sub)))
-		}
+	groups, others := m.groups, []string(nil)
+	if !cmd.HasParent() && !all {
+		groups = m.purposes
+		subs, others = m.parted(subs)
+	}
+	out.WriteString(m.listed(subs, groups))
+	if others != nil {
+		out.WriteString("\n" + wrapped("Others: ", strings.Join(others, ", "), columns))
 	}
 	out.WriteString(m.flagTable("\nFlags:\n", cmd, cmd.CommandPath(), columns))
 	out.WriteString(m.flagTable("\nGlobal Flags:\n", cmd.Root(), globalFlags, columns))
@@ -152,7 +156,35 @@ func (m *manual) help(cmd *cobra.Command, columns int) string {
 	if len(subs) > 0 {
 		more = fmt.Sprintf("Use \"%s [command] --help\" for more information about a command.", cmd.CommandPath())
 	}
+	if others != nil {
+		more += "\nUse \"filebus help --all\" for what each command does."
+	}
 	return out.String() + "\n" + more + "\n"
+}
+
+// parted returns the commands that one needs first, in the order of the page, and the
+// names of the others.
+func (m *manual) parted(subs []*cobra.Command) (first []*cobra.Command, others []string) {
+	place := func(sub *cobra.Command) int { return slices.Index(m.first, sub.CommandPath()) }
+	slices.SortStableFunc(subs, func(a, b *cobra.Command) int { return place(a) - place(b) })
+	count, _ := slices.BinarySearchFunc(subs, 0, func(sub *cobra.Command, _ int) int { return min(place(sub), 0) })
+	return subs[count:], markdown.Each(subs[:count], (*cobra.Command).Name)
+}
+
+// listed writes a line for each command, below a line for each group of them.
+func (m *manual) listed(subs []*cobra.Command, groups map[string]string) string {
+	text, group, longest := "", "", 0
+	for _, sub := range subs {
+		longest = max(longest, len(sub.Name()))
+	}
+	for _, sub := range subs {
+		if own := cmp.Or(groups[sub.CommandPath()], "Available Commands"); own != group {
+			group = own
+			text += "\n" + group + ":\n"
+		}
+		text += fmt.Sprintf("  %-*s %s\n", longest, sub.Name(), m.short(sub))
+	}
+	return text
 }
 
 // examplesOf returns the command lines of a section that call its command.

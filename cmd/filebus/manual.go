@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +17,8 @@ type manual struct {
 	general  string              // what comes before the commands
 	paths    []string            // of the commands, in the order of the page
 	groups   map[string]string   // by the path of a command that is below no other
+	first    []string            // the paths of the commands that one needs first
+	purposes map[string]string   // what one needs them for, by path
 	sections map[string]*section // by heading; that of a command is its path
 }
 
@@ -22,17 +26,17 @@ type manual struct {
 type section struct {
 	text     string    // with the heading, as it stands
 	short    string    // what the command does, without the full stop
-	long     []string  // the blocks up to the first table, fence or JSON, as Markdown
+	long     []string  // the blocks up to the first flag, table, fence or JSON, as Markdown
 	flags    []flagRow // as they stand: see manual.flags
 	examples []string  // command lines
 }
 
-// A flagRow is what a table says of a flag: "--name VALUE" and what it means.
+// A flagRow is what a line of a list says of a flag: "--name VALUE" and what it means.
 type flagRow struct{ name, value, meaning string }
 
 // readManual takes the page apart. Only help, completion and guides need it.
 func readManual() *manual {
-	m := &manual{sections: map[string]*section{}, groups: map[string]string{}}
+	m := &manual{sections: map[string]*section{}, groups: map[string]string{}, purposes: map[string]string{}}
 	inGeneral, group := true, ""
 	page := filebus.CommandLine()
 	for _, text := range splitOutsideFences(page, func(line string) bool {
@@ -44,6 +48,8 @@ func readManual() *manual {
 		switch {
 		case strings.HasPrefix(line, "# "):
 			heading = "filebus"
+		case heading == "Shared flags":
+			heading = "filebus shared" // as those of a command
 		case strings.HasPrefix(line, "## Commands "):
 			inGeneral, group = false, heading
 		case strings.HasPrefix(heading, "filebus "):
@@ -57,8 +63,16 @@ func readManual() *manual {
 		}
 		m.sections[heading] = parseSection(text)
 	}
+	for _, line := range purposeLine().FindAllStringSubmatch(m.sections["Which command"].text, -1) {
+		for _, name := range strings.Split(plainText(line[2]), ", ") {
+			m.first = append(m.first, "filebus "+name)
+			m.purposes["filebus "+name] = line[1]
+		}
+	}
 	return m
 }
+
+var purposeLine = layout.Pattern("(?m)^- ([A-Z][a-z ]+): (.+)$")
 
 // splitOutsideFences cuts a text before each line that begins a part, but not within
 // blocks of code.
@@ -85,9 +99,9 @@ func parseSection(text string) *section {
 	for _, block := range blocks[1:] {
 		switch block = strings.Trim(block, "\n"); {
 		case block == "":
-		case strings.HasPrefix(block, "|"), strings.HasPrefix(block, "```"), strings.HasPrefix(block, "JSON"):
+		case strings.HasPrefix(block, flagItem), strings.HasPrefix(block, "|"), strings.HasPrefix(block, "```"), strings.HasPrefix(block, "JSON"):
 			inLong = false
-			s.addRows(block)
+			s.addFlags(block)
 			s.addExamples(block)
 		case s.short != "" && inLong:
 			s.long = append(s.long, block)
@@ -98,15 +112,26 @@ func parseSection(text string) *section {
 	return s
 }
 
-var flagWord = layout.Pattern("`--([a-z-]+)( [^`]+|\\[=[A-Z]+\\])?`")
+// flagItem is how an item about flags begins.
+const flagItem = "- `--"
 
-// addRows reads the rows of a table that are about flags: one flag, or several.
-func (s *section) addRows(block string) {
+var flagWord = layout.Pattern("`--([a-z-]+)( [^`]+|\\[=[A-Z]+\\])?`( \\([^)]+\\))?")
+
+// addFlags reads the items of a list that are about flags: one flag, or several with one
+// meaning, or with one for each and semicolons between. A default in parentheses becomes
+// the end of the meaning.
+func (s *section) addFlags(block string) {
 	for line := range strings.Lines(block) {
-		names, meaning, _ := strings.Cut(strings.Trim(line, "|\n"), " |")
-		if strings.HasPrefix(names, " `--") {
-			for _, m := range flagWord().FindAllStringSubmatch(names, -1) {
-				s.flags = append(s.flags, flagRow{m[1], plainText(m[2]), strings.TrimSpace(meaning)})
+		names, meaning, _ := strings.Cut(line, ": ")
+		if strings.HasPrefix(names, flagItem) {
+			found := flagWord().FindAllStringSubmatch(names, -1)
+			meanings := strings.Split(strings.TrimSpace(meaning), "; ")
+			if len(meanings) != len(found) {
+				meanings = slices.Repeat([]string{strings.TrimSpace(meaning)}, len(found))
+			}
+			for i, m := range found {
+				usual := strings.Replace(m[3], "(", "(default ", 1)
+				s.flags = append(s.flags, flagRow{m[1], plainText(m[2]), meanings[i] + usual})
 			}
 		}
 	}
@@ -121,7 +146,9 @@ func (s *section) addExamples(block string) {
 	}
 }
 
-var asFor = layout.Pattern("^as for `([a-z ]+)`")
+// asFor finds the command below which another meaning of a flag stands, or that the flag
+// is a shared one.
+var asFor = layout.Pattern("^(?:as for `([a-z ]+)`|\\[(shared)\\]\\(#shared-flags\\))")
 
 // flags returns what the section of a command, or another heading, says of flags. A
 // meaning "as for `put`" is replaced by the one that the flag has there.
@@ -132,9 +159,9 @@ func (m *manual) flags(heading string) []flagRow {
 	}
 	for _, row := range m.sections[heading].flags {
 		if other := asFor().FindStringSubmatch(row.meaning); other != nil {
-			for _, there := range m.flags("filebus " + other[1]) {
+			for _, there := range m.flags("filebus " + other[1] + other[2]) {
 				if there.name == row.name {
-					row.meaning = there.meaning + strings.TrimPrefix(row.meaning, other[0])
+					row.value, row.meaning = cmp.Or(row.value, there.value), there.meaning+strings.TrimPrefix(row.meaning, other[0])
 				}
 			}
 		}
@@ -142,18 +169,6 @@ func (m *manual) flags(heading string) []flagRow {
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// otherWord returns what to run in place of a word that is no command, as the page has
-// it, or "".
-func (m *manual) otherWord(below *cobra.Command, word string) string {
-	_, word, _ = strings.Cut(below.CommandPath()+" "+word, " ")
-	for line := range strings.Lines(m.sections["Other words"].text) {
-		if words, meant, _ := strings.Cut(line, " | "); strings.Contains(words, "`"+word+"`") {
-			return plainText(strings.Trim(meant, " |\n"))
-		}
-	}
-	return ""
 }
 
 // describe gives a command and those below it the texts that a shell shows when it

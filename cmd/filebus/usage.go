@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,7 +64,24 @@ func unknownCommand(cmd *cobra.Command, text, help string) (say, hint string) {
 	}
 	_, word, _ := strings.Cut(say, `"`)
 	word, _, _ = strings.Cut(word, `"`)
-	return say, cmp.Or(readManual().otherWord(cmd, word), strings.Join(nearCommands(cmd, word), "\n       "), help)
+	return say, cmp.Or(otherWord(cmd, word), strings.Join(nearCommands(cmd, word), "\n       "), help)
+}
+
+// otherWords are words that are no commands, and what to run in their place: words with
+// commas between them, a bar, command lines.
+//
+//go:embed words.txt
+var otherWords string
+
+// otherWord returns what to run in place of a word that is no command, or "".
+func otherWord(below *cobra.Command, word string) string {
+	_, word, _ = strings.Cut(below.CommandPath()+" "+word, " ")
+	for line := range strings.Lines(otherWords) {
+		if words, meant, _ := strings.Cut(line, " | "); slices.Contains(strings.Split(words, ", "), word) {
+			return strings.TrimSpace(meant)
+		}
+	}
+	return ""
 }
 
 // nearCommands returns the commands below one that are spelled most like a word, of
