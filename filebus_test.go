@@ -44,7 +44,7 @@ func house() map[string]pack {
 		"filebus/materialize/markdown":   {modules: []string{"github.com/yuin/goldmark", "go.yaml.in/yaml/v3"}},
 		"filebus/materialize/secrets":    {},
 		"filebus/materialize/transcript": {ours: []string{"filebus/store/record", "filebus/store/folder"}},
-		"filebus/materialize/layout":     {[]string{"filebus/store/record", "filebus/materialize/markdown"}, []string{"golang.org/x/text"}},
+		"filebus/materialize/layout":     {[]string{"filebus/store/record", "filebus/materialize/markdown"}, []string{"golang.org/x/text", "github.com/BurntSushi/toml"}},
 		"filebus/index": {
 			ours:    []string{"filebus/store/folder", "filebus/store/record"},
 			modules: []string{"github.com/blevesearch", "github.com/RoaringBitmap/roaring"},

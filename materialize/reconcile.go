@@ -227,7 +227,7 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 			return err
 		})
 	case s.disk.Exists && s.now != nil && s.disk.Digest == s.now.Digest():
-		if isWhole := s.now.Name().Kind == record.KindKnowledge; r.syncs && !r.opts.CaptureOnly && isWhole != isWholeEntry(r.w.recognise(p)) {
+		if r.syncs && !r.opts.CaptureOnly && isMisnamed(s.now.Name().Kind, r.w.recognise(p)) {
 			return r.rename(ctx, s)
 		}
 		if err := r.heal(ctx, s); err != nil {

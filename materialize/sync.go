@@ -301,10 +301,19 @@ func (r *reconciler) addMisnamed(ctx context.Context, paths map[string]bool) err
 		from := record.Name{Kind: record.KindKnowledge, ID: record.WholeFile}
 		for n, err := range tx.Names(from) {
 			p, isWhole := strings.CutPrefix(n.Name.ID, record.WholeFile)
-			if err != nil || n.Name.Kind != from.Kind || n.Name.Tree != "" || !isWhole {
+			if err != nil {
 				return err
 			}
+			if n.Name.Kind != from.Kind || n.Name.Tree != "" || !isWhole {
+				break
+			}
 			whole[p] = true
+		}
+		for _, f := range r.found { // what was a note before its convention was known
+			if at := r.w.recognise(f.Path); isMisnamed(record.KindNote, at) && at.Declared != "" {
+				_, err := tx.Head(record.Name{Kind: record.KindNote, ID: f.Path})
+				paths[f.Path] = err == nil
+			}
 		}
 		return nil
 	})
@@ -318,6 +327,12 @@ func (r *reconciler) addMisnamed(ctx context.Context, paths map[string]bool) err
 	}
 	maps.DeleteFunc(paths, func(_ string, misnamed bool) bool { return !misnamed })
 	return err
+}
+
+// isMisnamed reports whether a file whose record is of a kind is to be one of another.
+func isMisnamed(kind record.Kind, at layout.Location) bool {
+	isNote := at.Declared != "" && kind == record.KindNote && at.Kind != record.KindNote
+	return isNote || (kind == record.KindKnowledge) != isWholeEntry(at)
 }
 
 func isWholeEntry(at layout.Location) bool { return at.Kind == record.KindKnowledge }
@@ -470,7 +485,7 @@ func AgentFolders() []string {
 // store has.
 func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk, error) {
 	p := r.w.Settings.Profile
-	folders := AgentFolders()
+	folders := append(AgentFolders(), layout.DeclaredFolders()...)
 	for _, root := range []string{p.Root, p.Markers, p.Results, p.Dialogues, p.Sessions} {
 		if root != "" && !strings.HasPrefix(root, "/") && !strings.HasPrefix(root, "~/") {
 			folders = append(folders, root)
@@ -515,7 +530,8 @@ func (w *Workspace) noteFolders() []string {
 // isMirrored reports whether sync may look at a file of the workspace.
 func (w *Workspace) isMirrored(p string) bool {
 	below := func(folder string) bool { return strings.HasPrefix(p, folder+"/") }
-	return !w.isAway(p) && (w.recognise(p).Kind != record.KindNote || slices.ContainsFunc(w.noteFolders(), below))
+	at := w.recognise(p)
+	return !w.isAway(p) && (at.Kind != record.KindNote || at.Declared != "" || slices.ContainsFunc(w.noteFolders(), below))
 }
 
 // foldersBelow returns the first folders of the paths below a prefix that the store

@@ -316,11 +316,18 @@ const ErrForeign record.Reason = "a file of another program"
 // checkOwn is checkWritable for a file of the workspace: one that another program keeps is
 // only read.
 func (w *Workspace) checkOwn(p string) error {
-	if w.recognise(p).IsForeign() {
-		err := record.Conflict.Errorf("%s belongs to the program bd: filebus reads it and never writes it", p)
-		return err.Try("bd update ID, bd close ID or bd create TITLE").Because(ErrForeign, p)
+	if owner := w.recognise(p).Owner(); owner != "" {
+		return record.Conflict.Errorf("%s belongs to %s: filebus reads it and never writes it", p, owner).Try(byOwner(owner)).Because(ErrForeign, p)
 	}
 	return w.checkPlace(p)
+}
+
+// byOwner says how a file of another program is changed.
+func byOwner(owner string) string {
+	if owner == layout.ProgramBD {
+		return "bd update ID, bd close ID or bd create TITLE"
+	}
+	return "change the file, or let " + owner + " do so"
 }
 
 // checkPlace is checkWritable, and refuses paths out of the workspace where the profile has no root.

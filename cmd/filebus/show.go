@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"filebus/materialize/layout"
 	"filebus/query"
 )
 
@@ -43,6 +44,7 @@ func (e *environ) detailLines(d *query.Detail) []string {
 	}
 	add("title", d.Description.Title)
 	add("path", r.Path)
+	add("layout", layout.Recognize(r.Path).Declared)
 	add("size", fmt.Sprintf("%d bytes, ~%d tokens, %s", r.Size, d.Tokens, plural(d.Description.Words, "word")))
 	if !r.Written.IsZero() {
 		add("written", e.writtenText(r.Written, e.minute))

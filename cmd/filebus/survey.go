@@ -99,7 +99,7 @@ func (s *survey) read(dir string) (folders []string, isWhole bool) {
 			return folders, false
 		} else if oneLine(name) != name {
 			continue // no command can name it
-		} else if agentFolder(name) != "" || e.Name()[0] != '.' && !strings.Contains(copies, "/"+e.Name()+"/") {
+		} else if agentFolder(name) != "" || declaredFolder(name) != "" || e.Name()[0] != '.' && !strings.Contains(copies, "/"+e.Name()+"/") {
 			folders = append(folders, name)
 		}
 	}
@@ -113,11 +113,22 @@ func agentFolder(name string) string {
 	return strings.Join(parts[:slices.IndexFunc(parts, isOne)+1], "/")
 }
 
+// declaredFolder returns the folder of a convention that a path leads into, or that lies below it.
+func declaredFolder(name string) string {
+	all := layout.DeclaredFolders()
+	if i := slices.IndexFunc(all, func(f string) bool { return isBelow(name, f) || isBelow(f, name) }); i >= 0 {
+		return all[i]
+	}
+	return ""
+}
+
 func (s *survey) count(name string, e fs.DirEntry) {
-	top := agentFolder(name)
+	top, at := agentFolder(name), layout.Recognize(name)
 	switch info, err := e.Info(); {
 	case err != nil || !info.Mode().IsRegular():
-	case top != "" && layout.Recognize(name).Kind != record.KindNote:
+	case at.Declared != "":
+		s.agents[cmp.Or(declaredFolder(name), top, path.Dir(name))]++
+	case top != "" && at.Kind != record.KindNote:
 		s.agents[top]++
 	case top == "" && strings.EqualFold(path.Ext(name), ".md"):
 		s.add(path.Dir(name), tally{1, 1, 0})
@@ -188,7 +199,7 @@ func isBelow(dir, top string) bool { return strings.HasPrefix(dir+"/", strings.T
 
 // without leaves out the folders that sync looks at by itself, or by the configuration.
 func (c config) without(found []foundFolder) []foundFolder {
-	known := slices.Concat(materialize.AgentFolders(), c.Notes, c.Agents, []string{cmp.Or(c.Root, ".")})
+	known := slices.Concat(materialize.AgentFolders(), layout.DeclaredFolders(), c.Notes, c.Agents, []string{cmp.Or(c.Root, ".")})
 	return slices.DeleteFunc(slices.Clone(found), func(f foundFolder) bool {
 		return slices.ContainsFunc(known, func(dir string) bool { return isBelow(f.Folder, dir) })
 	})

@@ -20,8 +20,24 @@ func (beads) kindOf() record.Kind { return record.KindIssue }
 
 // IsForeign reports whether another program keeps the file: it is read, and never written.
 func (pl Location) IsForeign() bool {
-	_, is := pl.Layout.(beads)
-	return is
+	return pl.Owner() != ""
+}
+
+// ProgramBD is the owner of the files in .beads.
+const ProgramBD = "the program bd"
+
+// Owner returns what keeps a file that filebus only reads, "" of others.
+func (pl Location) Owner() string {
+	if d, is := pl.Layout.(*declared); is {
+		if d.layout.Owner != "" {
+			return "the program " + d.layout.Owner
+		}
+		return "whoever writes " + pl.Declared
+	}
+	if _, is := pl.Layout.(beads); is {
+		return ProgramBD
+	}
+	return ""
 }
 
 // A bead is an issue of bd.

@@ -19,6 +19,8 @@ type Location struct {
 	Facts  Facts  // what the path says: task, session, round, ...
 	Root   string // the folders before a nested root
 
+	Declared string // the convention that declares the file, which filebus only reads; "": none
+
 	Entries record.Kind // what the file holds: Kind, or those of an aggregate file's entries
 }
 
@@ -45,6 +47,9 @@ const literal = "~/"
 // lay out at another path has "~/" and its whole path as id.
 func (p Profile) Recognize(path string) Location {
 	place, root, found := p.find(path)
+	if place, isDeclared := declaredAt(path); !found && isDeclared && record.CheckID(place.ID) == nil {
+		return place
+	}
 	if !found {
 		return Note(path)
 	}
@@ -179,7 +184,7 @@ func (p Profile) Path(kind record.Kind, id string) (string, error) {
 	if err := record.CheckID(id); err != nil {
 		return "", fmt.Errorf("finding a path for %s/%s: %w", kind, id, err)
 	}
-	if rest, isWhole := strings.CutPrefix(id, record.WholeFile); isWhole && kind == record.KindKnowledge {
+	if rest, isWhole := strings.CutPrefix(id, record.WholeFile); isWhole && kind.IsEntry() {
 		return rest, nil
 	}
 	for i := range templates {

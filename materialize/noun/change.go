@@ -126,9 +126,13 @@ func (t *Type[T]) ErrState(e Entry[T], v Verb) error {
 }
 
 // ErrForeign says that another program keeps an entry: filebus only reads it.
-func (t *Type[T]) ErrForeign(id, path string) error {
-	err := record.Conflict.Errorf("%s stands in %s, which the program bd keeps: filebus reads it and never writes it", id, path)
-	return err.Try("bd update {1}, or bd close {1}", id).Because(materialize.ErrForeign, id)
+func (c *Collection[T]) ErrForeign(id, path string) error {
+	owner := c.Work.Settings.Profile.Recognize(path).Owner()
+	err := record.Conflict.Errorf("%s stands in %s, which %s keeps: filebus reads it and never writes it", id, path, owner)
+	if owner == layout.ProgramBD {
+		err = err.Try("bd update {1}, or bd close {1}", id)
+	}
+	return err.Because(materialize.ErrForeign, id)
 }
 
 // Add adds an entry with an id that none has or had to a file, "": the one that new entries go

@@ -1,0 +1,504 @@
+package layout
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/BurntSushi/toml"
+
+	"filebus/materialize/markdown"
+	"filebus/store/record"
+)
+
+// A Declaration says as data where a convention keeps its files, and what stands in them:
+// docs/layouts/declarations.md describes the format. filebus reads these files, and never writes
+// them.
+type Declaration struct {
+	Layout string // its name: spec-kit
+	Owner  string // the command that keeps the files; "": agents write them by hand
+	File   []*FileRule
+	Map    map[string]map[string]string // the words of a field, by what they mean here
+}
+
+// A FileRule is a sort of file of a convention.
+type FileRule struct {
+	Path    []string // templates: {x} is a part of a name, {x...} several folders, {x:re} what a pattern fits
+	Not     []string // patterns of paths that are left out
+	Kind    record.Kind
+	Type    string            // the attribute "type"
+	Entries string            // "": the file is one record; items, sections, lines, json, yaml
+	At      []string          // levels of headings, or pointers to what is an entry: /tasks/*
+	Inside  string            // pointer to the entries in an entry: /subtasks/*
+	Match   string            // of the text of an item, a heading, a line or a key
+	Find    map[string]string // patterns that are looked for in an item, by the capture
+	Need    string            // "id": an entry has one; "id?": if any of the file has
+	Nest    string            // of items: "part" belongs to the entry above
+	Skip    []string          // headings whose items are none
+	Above   map[string]string // patterns of the headings above, by the capture
+	ID      string
+	Parent  string
+	Fields  map[string]any // facts by where they stand: see source
+	layout  *Declaration
+	said    []int    // how much of a path each template says, in bytes
+	paths   []string // the patterns of the templates
+}
+
+//go:embed declared/*.toml
+var declarationFiles embed.FS
+
+// conventions are the declarations, with the folders at the top of a workspace in which their files lie,
+// and what all paths of these have. A declaration is read when the first such path is met.
+var conventions = []*convention{
+	{file: "agent-os", marks: []string{"agent-os/"}, folders: "agent-os .agent-os"},
+	{file: "backlog", marks: []string{"backlog/"}, folders: "backlog .backlog"},
+	{file: "bmad", marks: []string{"_bmad-output/", "docs/stories/", "sprint-artifacts/", "docs/qa/gates/"},
+		folders: "_bmad-output docs/stories docs/sprint-artifacts docs/qa/gates"},
+	{file: "conductor", marks: []string{"conductor/"}, folders: "conductor"},
+	{file: "decisions", marks: []string{"adr/", "adrs/", "decisions/", "architecture/"},
+		folders: "docs/adr docs/adrs doc/adr docs/decisions docs/architecture/decisions adr .agents/architecture"},
+	{file: "gsd", marks: []string{".planning/"}, folders: ".planning"},
+	{file: "handoff", marks: []string{"handoff", "HANDOFF"}, folders: "handoffs"},
+	{file: "kiro", marks: []string{".kiro/"}, folders: ".kiro"},
+	{file: "memory-bank", marks: []string{"memory-bank/"}, folders: "memory-bank"},
+	{file: "openspec", marks: []string{"openspec/"}, folders: "openspec"},
+	{file: "progress", marks: []string{"PROGRESS.md", "progress.md"}},
+	{file: "serena", marks: []string{".serena/memories/"}, folders: ".serena"},
+	{file: "spec-kit", marks: []string{"specs/", ".specify/"}, folders: "specs .specify"},
+	{file: "taskmaster", marks: []string{"tasks.json", ".taskmaster/"}, folders: ".taskmaster"},
+	{file: "tasks-folder", marks: []string{"tasks/"}, folders: "tasks"},
+}
+
+// A convention is a declaration that is read when it is needed.
+type convention struct {
+	file, folders string
+	marks         []string
+	once          sync.Once
+	rules         []*FileRule
+}
+
+func (c *convention) read() []*FileRule {
+	c.once.Do(func() {
+		text, err := declarationFiles.ReadFile("declared/" + c.file + ".toml")
+		d := &Declaration{}
+		if err == nil {
+			d, err = ParseDeclaration(text)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("declared/%s.toml: %v", c.file, err)) // a test reads them all
+		}
+		c.rules = d.File
+	})
+	return c.rules
+}
+
+// ParseDeclaration reads a declaration. What it does not know, and a pattern that is none, is an error.
+func ParseDeclaration(text []byte) (*Declaration, error) {
+	d := &Declaration{}
+	known, err := toml.Decode(string(text), d)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range known.Undecoded() {
+		if len(key) <= 2 { // the others are captures, and facts
+			return nil, record.Usage.Errorf("%s is no key of a declaration", key)
+		}
+	}
+	for _, r := range d.File {
+		r.layout = d
+		if err := r.check(); err != nil {
+			return nil, record.Usage.Errorf("%s: %w", strings.Join(r.Path, ", "), err)
+		}
+	}
+	return d, nil
+}
+
+// check reports a pattern that is none, and a form of entries that there is not.
+func (r *FileRule) check() error {
+	patterns := slices.Concat(r.Skip, []string{r.Match})
+	for _, more := range []map[string]string{r.Above, r.Find} {
+		for _, p := range more {
+			patterns = append(patterns, p)
+		}
+	}
+	for _, p := range r.Path {
+		r.said = append(r.said, len(templateVariable().ReplaceAllString(p, "")))
+		r.paths = append(r.paths, templatePattern(p))
+	}
+	patterns = append(patterns, r.paths...)
+	for _, s := range r.Fields {
+		patterns = append(patterns, sourceOf(s).Find)
+	}
+	for _, p := range patterns {
+		if _, err := regexp.Compile(p); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains([]string{"", "items", "sections", "lines", "json", "yaml"}, r.Entries) {
+		return fmt.Errorf("entries %q is none of items, sections, lines, json, yaml", r.Entries)
+	}
+	return nil
+}
+
+// patternsOf keeps the patterns of declarations once they are compiled.
+var patternsOf sync.Map
+
+func compiled(pattern string) *regexp.Regexp {
+	if p, found := patternsOf.Load(pattern); found {
+		return p.(*regexp.Regexp)
+	}
+	p := regexp.MustCompile(pattern) // it was checked
+	patternsOf.Store(pattern, p)
+	return p
+}
+
+var templateVariable = Pattern(`\{(\w+)(\.\.\.)?(?::((?:[^{}]|\{[^{}]*\})*))?\}`)
+
+// templatePattern returns the pattern of a template's paths, with what stands before as "prefix".
+func templatePattern(template string) string {
+	pattern, at := `^(?:(?P<prefix>.+)/)?`, 0
+	for _, m := range templateVariable().FindAllStringSubmatchIndex(template, -1) {
+		is := `[^/]+?`
+		switch {
+		case m[6] >= 0:
+			is = template[m[6]:m[7]]
+		case m[4] >= 0:
+			is = `.+?`
+		}
+		pattern += regexp.QuoteMeta(template[at:m[0]]) + `(?P<` + template[m[2]:m[3]] + `>` + is + `)`
+		at = m[1]
+	}
+	return pattern + regexp.QuoteMeta(template[at:]) + `$`
+}
+
+// captures returns what the named groups of a pattern have taken, "" of those that took nothing; nil if it does not fit.
+func captures(pattern, text string) map[string]string {
+	p := compiled(pattern)
+	m := p.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	found := map[string]string{}
+	for i, name := range p.SubexpNames() {
+		if name != "" && (m[i] != "" || found[name] == "") {
+			found[name] = m[i]
+		}
+	}
+	return found
+}
+
+// declaredAt returns what a convention says of the file at a path. Of several rules the one counts whose
+// template says most of the path.
+func declaredAt(path string) (place Location, found bool) {
+	best := 0
+	for _, c := range conventions {
+		if !slices.ContainsFunc(c.marks, func(mark string) bool { return strings.Contains(path, mark) }) {
+			continue
+		}
+		for _, r := range c.read() {
+			for i, said := range r.said {
+				if said <= best {
+					continue
+				}
+				vars := captures(r.paths[i], path)
+				isOut := func(not string) bool { return compiled(not).MatchString(path) }
+				if vars != nil && !slices.ContainsFunc(r.Not, isOut) {
+					best, place, found = said, r.place(path, vars), r.Kind != "none"
+				}
+			}
+		}
+	}
+	return place, found
+}
+
+// place returns what the file at a path is, with what its template took from the path.
+func (r *FileRule) place(path string, vars map[string]string) Location {
+	at := Location{Kind: r.Kind, ID: path, Layout: &declared{r, vars}, Root: vars["prefix"], Entries: r.Kind, Declared: r.layout.Layout}
+	switch {
+	case r.Entries != "":
+		at.Kind = record.KindFrame
+	case r.Kind != record.KindNote:
+		at.ID = record.WholeFile + path
+	}
+	return at
+}
+
+// DeclaredFolders returns the folders at the top of a workspace in which files of conventions may lie.
+func DeclaredFolders() (all []string) {
+	for _, c := range conventions {
+		all = append(all, strings.Fields(c.folders)...)
+	}
+	return all
+}
+
+// A declared is the layout of a file by its rule.
+type declared struct {
+	*FileRule
+	vars map[string]string // of its path
+}
+
+func (d *declared) kindOf() record.Kind { return d.Kind }
+
+// A span is a part of a file, and what was captured of it.
+type span struct {
+	start, end, line int
+	vars             map[string]string
+	text             string          // without its mark
+	value            *markdown.Value // of JSON
+}
+
+// Parse cuts a file into its entries, or makes it one record. A file that is broken is one record too, by
+// its path, and that is reported.
+func (d *declared) Parse(path string, text []byte) (File, []*SyntaxError) {
+	if d.Entries == "" {
+		facts := d.facts(text, span{vars: d.vars, text: string(text)})
+		facts.Task = "" // it is about more than one
+		entry := &Entry{Kind: d.Kind, Text: text, Line: 1, Facts: facts}
+		return File{Path: path, Parts: []Part{{Entry: entry}}}, nil
+	}
+	c := newFileCutter(path, text)
+	spans, err := d.spans(text)
+	if err != nil {
+		c.errorf(err.Line, "%w", err.Err)
+	}
+	hasID := slices.ContainsFunc(spans, func(s span) bool { return s.vars["id"] != "" })
+	for _, s := range spans {
+		if s.vars["id"] == "" && (d.Need == "id" || d.Need == "id?" && hasID) {
+			continue
+		}
+		facts := d.facts(text[s.start:s.end], s)
+		id := d.fill(d.ID, s.vars)
+		if line, taken := c.used[id]; taken && id != "" {
+			c.repeated(s.line, id, line)
+			id = ""
+		}
+		if id, ok := c.claim(id, cmp.Or(facts.Title, s.text), s.line); ok {
+			if d.Kind == record.KindTask {
+				facts.Task = id
+			}
+			c.add(&Entry{Kind: d.Kind, ID: id, Line: s.line, Facts: facts}, s.start, s.end)
+		}
+	}
+	return c.finish()
+}
+
+// fill puts captures into a template: "" if one of them is missing. {id-1} is an id without its last part.
+func (d *declared) fill(template string, vars map[string]string) string {
+	whole := true
+	filled := compiled(`\{[\w-]+\}`).ReplaceAllStringFunc(template, func(name string) string {
+		name, up := strings.CutSuffix(strings.Trim(name, "{}"), "-1")
+		value := vars[name]
+		if up {
+			value = value[:max(strings.LastIndexByte(value, '.'), 0)]
+		}
+		whole = whole && value != ""
+		return value
+	})
+	if !whole || template == "" {
+		return ""
+	}
+	return join(vars["prefix"], filled)
+}
+
+// A source says where a fact stands: one or several places, the first that says something counts.
+type source struct {
+	From []string
+	Map  string // the words of it that mean another
+	Find string // a pattern; its group is the value
+	List string // what stands between the items of a list
+	Link string // the type of the links that the value names
+	To   string // what a link leads to, where it is not the name: task/{feature}/{}
+	Date bool
+}
+
+// sourceOf reads a source as declarations have it: a text, a list, or a table.
+func sourceOf(value any) (s source) {
+	texts := func(value any) (all []string) {
+		switch value := value.(type) {
+		case string:
+			return []string{value}
+		case []any:
+			for _, v := range value {
+				all = append(all, fmt.Sprint(v))
+			}
+		}
+		return all
+	}
+	table, is := value.(map[string]any)
+	if !is {
+		return source{From: texts(value)}
+	}
+	word := func(key string) string { text, _ := table[key].(string); return text }
+	s = source{From: texts(table["from"]), Map: word("map"), Find: word("find"), List: word("list"), Link: word("link"), To: word("to")}
+	s.Date, _ = table["date"].(bool)
+	return s
+}
+
+// facts returns what an entry says about itself.
+func (d *declared) facts(text []byte, s span) (f Facts) {
+	if d.Entries == "" {
+		f = FrontFacts(text)
+	}
+	if d.Type != "" {
+		f.setFact(record.AttributeType, d.Type)
+	}
+	front, _ := markdown.FrontMatter(text)
+	for fact, said := range d.Fields {
+		src := sourceOf(said)
+		for name, value := range s.vars {
+			src.To = strings.ReplaceAll(src.To, "{"+name+"}", value)
+		}
+		var values []string
+		for _, from := range src.From {
+			if values = d.valuesAt(from, text, s, front); len(values) > 0 {
+				break
+			}
+		}
+		f.take(fact, src, d.clean(src, values))
+		if own := factLine(cmp.Or(values...)); fact == "status" && !slices.Contains(src.From, "box") && !strings.EqualFold(own, f.Status) {
+			f.setFact("state", own) // in its own words
+		}
+	}
+	if parent := d.fill(d.Parent, s.vars); parent != "" && record.CheckID(parent) == nil {
+		f.Links = appendLink(f.Links, "parent", string(d.Kind)+"/"+parent)
+	}
+	if f.Attributes["archived"] != "" && f.Status != StatusComplete {
+		f.setFact("state", f.Status)
+		f.Status = "archived"
+	}
+	return f
+}
+
+// clean returns the values of a source as facts have them.
+func (d *declared) clean(src source, values []string) []string {
+	if src.List != "" && len(values) == 1 {
+		values = strings.Split(strings.Trim(values[0], "[]"), src.List)
+	}
+	if src.Find != "" {
+		var found []string
+		for _, v := range values {
+			for _, m := range compiled(src.Find).FindAllStringSubmatch(v, -1) {
+				found = append(found, m[len(m)-1])
+			}
+		}
+		values = found
+	}
+	words := d.layout.Map[src.Map]
+	return factList(values, func(v string) string {
+		v = strings.TrimSpace(v)
+		first := append(compiled(`^[^\p{L}]*([\p{L}-]+)`).FindStringSubmatch(strings.ToLower(v)), "", "")
+		return cmp.Or(words[strings.ToLower(v)], words[first[1]], v)
+	})
+}
+
+// take sets a fact to what was found of it.
+func (f *Facts) take(fact string, src source, values []string) {
+	value := cmp.Or(values...)
+	switch {
+	case value == "":
+	case src.Link != "":
+		for _, v := range values {
+			for _, id := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' }) {
+				if to := strings.ReplaceAll(cmp.Or(src.To, "{}"), "{}", id); record.CheckID(id) == nil {
+					f.Links = appendLink(f.Links, src.Link, to)
+				}
+			}
+		}
+	case fact == "title":
+		f.Title = factText(value, maxFactTitle)
+	case fact == "summary":
+		f.Summary = factSummary(value)
+	case fact == "tags":
+		f.Tags = factList(values, factLine)
+	case fact == "status":
+		f.Status = statusFact(value)
+	case fact == "agent":
+		f.Agent = Slug(value)
+	case fact == record.AttributePriority:
+		f.setFact(fact, priorityFact(value))
+	case src.Date:
+		f.setFact(fact, factLine(value))
+		if date, ok := ParseDate(value); ok {
+			f.Dates = append(f.Dates, date)
+		}
+	default:
+		f.setFact(fact, factLine(strings.Join(values, ", ")))
+	}
+}
+
+// valuesAt returns what stands at a place: box, heading, match.x, path.x, above.x, front.key,
+// label.Name, section.Title, json./pointer, key, value, bold, text, or =word.
+func (d *declared) valuesAt(from string, text []byte, s span, front map[string][]string) []string {
+	of, name, _ := strings.Cut(from, ".")
+	one := func(value string) []string {
+		if value == "" {
+			return nil
+		}
+		return []string{value}
+	}
+	switch of {
+	case "match", "path", "above":
+		return one(s.vars[name])
+	case "box":
+		return one(cmp.Or(d.layout.Map["box"][s.vars["$box"]], boxWord(s.vars["$box"])))
+	case "key", "value":
+		return one(s.vars["$"+of])
+	case "front":
+		return front[strings.ToLower(name)]
+	case "text":
+		return one(string(text))
+	case "json":
+		return jsonTexts(pointed(s.value, strings.Split(strings.Trim(name, "/"), "/")))
+	case "heading":
+		return one(firstHeading(text))
+	case "label":
+		label := `(?mi)^[ \t]*(?:[-*+>|][ \t]*)?(?:\*\*|__)?` + regexp.QuoteMeta(name) + `(?:\*\*|__)?[ \t]*[:|](?:\*\*)?[ \t]*(\S[^\n|]*)`
+		if m := compiled(label).FindSubmatch(text); m != nil {
+			return one(strings.TrimSpace(string(m[1])))
+		}
+	case "section":
+		return one(sectionText(text, name))
+	case "bold":
+		if m := compiled(`(?m)^\*\*(.+?)\*\*`).FindSubmatch(text); m != nil {
+			return one(string(m[1]))
+		}
+	}
+	if constant, is := strings.CutPrefix(from, "="); is {
+		return one(constant)
+	}
+	return nil
+}
+
+// firstHeading returns the text of the first heading.
+func firstHeading(text []byte) string {
+	for _, l := range markdown.Lines(text) {
+		if l.Level > 0 {
+			_, title := markdown.Heading(l.Text)
+			return title
+		}
+	}
+	return ""
+}
+
+// sectionText returns the first line below a heading that begins with a title.
+func sectionText(text []byte, title string) string {
+	inside := false
+	for _, l := range markdown.Lines(text) {
+		line := string(bytes.TrimSpace(l.Text))
+		if l.Level > 0 {
+			_, heading := markdown.Heading(l.Text)
+			if inside {
+				return ""
+			}
+			inside = strings.HasPrefix(strings.ToLower(heading), strings.ToLower(title))
+		} else if inside && line != "" && !l.Quiet {
+			return line
+		}
+	}
+	return ""
+}

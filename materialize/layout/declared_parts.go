@@ -1,0 +1,251 @@
+package layout
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"filebus/materialize/markdown"
+)
+
+// spans cuts a text into what may be entries, in its order.
+func (d *declared) spans(text []byte) ([]span, *SyntaxError) {
+	switch d.Entries {
+	case "json":
+		return d.jsonSpans(text)
+	case "yaml":
+		return d.yamlSpans(text), nil
+	}
+	return d.lineSpans(text), nil
+}
+
+// boxed is an item of a check list, or a heading with a box.
+var boxed = Pattern(`^(\s*)(?:[-*+]|\d+[.)]|#{1,6})[ \t]+\[([^\]\n]?)\](.*)$`)
+
+// lineSpans cuts Markdown at its items, headings or lines. An entry goes on as far as lines are
+// indented deeper than its item, or to the next heading of its level.
+func (d *declared) lineSpans(text []byte) (all []span) {
+	lines := markdown.Lines(text)
+	var above []markdown.Line
+	open, indent := -1, 0 // the entry that goes on, and how far its item is indented
+	end := func(at int) {
+		if open >= 0 {
+			all[open].end = len(bytes.TrimRight(text[:at], " \t\r\n"))
+			all[open].end += len(lineEnd(text[all[open].end:]))
+		}
+		open = -1
+	}
+	for _, l := range lines {
+		if l.Level > 0 {
+			above = slices.DeleteFunc(above, func(h markdown.Line) bool { return h.Level >= l.Level })
+		}
+		part, deep, is := d.begins(l)
+		isPart := open >= 0 && d.Nest == "part" && deep > indent && l.Level == 0
+		switch {
+		case is && !isPart && d.takes(&part, above):
+			end(l.Start)
+			part.start, part.line = l.Start, l.Number
+			all = append(all, part)
+			open, indent = len(all)-1, deep
+		case l.Level > 0 && !(d.Entries == "sections" && open >= 0 && l.Level > levelOf(text[all[open].start:])):
+			end(l.Start)
+		case open >= 0 && d.Entries == "items" && len(bytes.TrimSpace(l.Text)) > 0 && !l.Quiet && depth(l.Text) <= indent:
+			end(l.Start)
+		case open >= 0 && d.Entries == "lines":
+			end(l.Start)
+		}
+		if l.Level > 0 {
+			above = append(above, l)
+		}
+	}
+	end(len(text))
+	return all
+}
+
+// lineEnd returns the line ending that a text begins with.
+func lineEnd(text []byte) []byte {
+	if i := bytes.IndexByte(text, '\n'); i >= 0 && len(bytes.TrimSpace(text[:i])) == 0 {
+		return text[:i+1]
+	}
+	return nil
+}
+
+func levelOf(text []byte) int {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	level, _ := markdown.Heading(line)
+	return level
+}
+
+func depth(line []byte) int { return len(line) - len(bytes.TrimLeft(line, " \t")) }
+
+// begins reports whether a line may begin an entry, and returns its text without the mark.
+func (d *declared) begins(l markdown.Line) (s span, deep int, is bool) {
+	s.vars = maps.Clone(d.vars)
+	switch d.Entries {
+	case "items":
+		m := boxed().FindSubmatch(l.Text)
+		if m == nil || l.Quiet {
+			return s, 0, false
+		}
+		box := string(m[2])
+		if box == "" {
+			box = " "
+		}
+		s.vars["$box"] = strings.ToLower(box)
+		s.text = strings.TrimSpace(string(m[3]))
+		return s, len(m[1]), true
+	case "sections":
+		_, s.text = markdown.Heading(l.Text)
+		return s, 0, l.Level > 0 && slices.Contains(d.At, strconv.Itoa(l.Level))
+	}
+	s.text = string(bytes.TrimSpace(l.Text))
+	return s, 0, s.text != "" && l.Level == 0 && !l.Quiet
+}
+
+// takes reports whether a part is an entry, below some headings, and takes what there is to capture.
+func (d *declared) takes(s *span, above []markdown.Line) bool {
+	for _, h := range slices.Backward(above) {
+		_, heading := markdown.Heading(h.Text)
+		for _, skip := range d.Skip {
+			if compiled(skip).MatchString(heading) {
+				return false
+			}
+		}
+		for name, pattern := range d.Above {
+			if found := captures(pattern, heading); s.vars[name] == "" && found != nil {
+				s.vars[name] = found[name]
+			}
+		}
+	}
+	for name, pattern := range d.Find {
+		if found := captures(pattern, s.text); found != nil {
+			s.vars[name] = found[name]
+		}
+	}
+	if d.Match == "" {
+		s.vars["title"] = s.text
+		return true
+	}
+	found := captures(d.Match, s.text)
+	maps.Copy(s.vars, found)
+	return found != nil
+}
+
+// boxWords are what boxes mean where a declaration has no words of its own.
+func boxWord(box string) string {
+	switch box {
+	case " ":
+		return StatusPending
+	case "x":
+		return StatusComplete
+	case "-":
+		return StatusInProgress
+	}
+	return "[" + box + "]"
+}
+
+// jsonSpans cuts a JSON text at the values that pointers name; entries in an entry cut it.
+func (d *declared) jsonSpans(text []byte) (all []span, err *SyntaxError) {
+	root, err := markdown.ParseObject(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range d.At {
+		if all = d.jsonAt(root, splitPointer(at), maps.Clone(d.vars), ""); len(all) > 0 {
+			break
+		}
+	}
+	slices.SortFunc(all, func(a, b span) int { return a.start - b.start })
+	for i := range all[:max(len(all)-1, 0)] {
+		all[i].end = min(all[i].end, all[i+1].start)
+	}
+	return all, nil
+}
+
+func splitPointer(pointer string) []string { return strings.Split(strings.Trim(pointer, "/"), "/") }
+
+// jsonAt returns the values at a pointer, with those in them.
+func (d *declared) jsonAt(v *markdown.Value, pointer []string, vars map[string]string, parent string) (all []span) {
+	if len(pointer) == 0 {
+		vars = maps.Clone(vars)
+		if vars["id"] = strings.Join(jsonTexts(v.Member("id")), ""); vars["id"] == "" {
+			return nil
+		}
+		if parent != "" {
+			vars["id"] = parent + "." + vars["id"]
+		}
+		all = []span{{start: v.Start, end: v.End, line: v.Line, vars: vars, value: v}}
+		if d.Inside != "" {
+			all = append(all, d.jsonAt(v, splitPointer(d.Inside), vars, vars["id"])...)
+		}
+		return all
+	}
+	step := pointer[0]
+	name, isVariable := strings.CutPrefix(step, "{")
+	if step != "*" && !isVariable {
+		if m := v.Member(step); m.IsObject() || m.IsArray() {
+			return d.jsonAt(m, pointer[1:], vars, parent)
+		}
+		return nil
+	}
+	for _, inner := range v.Inner {
+		if !inner.IsObject() && !inner.IsArray() {
+			continue
+		}
+		if isVariable {
+			vars = maps.Clone(vars)
+			vars[strings.TrimSuffix(name, "}")] = inner.Key
+		}
+		all = append(all, d.jsonAt(inner, pointer[1:], vars, parent)...)
+	}
+	return all
+}
+
+// pointed returns the value at a pointer; nil: there is none.
+func pointed(v *markdown.Value, pointer []string) *markdown.Value {
+	for _, step := range pointer {
+		if v == nil {
+			return nil
+		}
+		v = v.Member(step)
+	}
+	return v
+}
+
+// jsonTexts returns the texts and numbers that a value is or has.
+func jsonTexts(v *markdown.Value) (all []string) {
+	if v == nil {
+		return nil
+	}
+	switch data := v.Data().(type) {
+	case nil, map[string]any:
+	case []any:
+		for _, inner := range v.Inner {
+			all = append(all, jsonTexts(inner)...)
+		}
+	default:
+		all = append(all, fmt.Sprint(data))
+	}
+	return all
+}
+
+// yamlSpans returns the lines of a map of YAML, by the key that the pointer names.
+func (d *declared) yamlSpans(text []byte) (all []span) {
+	inside := false
+	for _, l := range markdown.Lines(text) {
+		if line := string(l.Text); depth(l.Text) == 0 && len(bytes.TrimSpace(l.Text)) > 0 && line[0] != '#' {
+			inside = slices.Contains(d.At, "/"+strings.TrimSuffix(strings.TrimSpace(line), ":"))
+		} else if m := compiled(`^\s+([\w.-]+):\s*([^#\n]*)`).FindStringSubmatch(line); inside && m != nil {
+			s := span{start: l.Start, end: l.End, line: l.Number, vars: maps.Clone(d.vars), text: m[1]}
+			s.vars["$key"], s.vars["$value"], s.vars["key"] = m[1], strings.TrimSpace(m[2]), m[1]
+			if found := captures(d.Match, m[1]); found != nil {
+				maps.Copy(s.vars, found)
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,179 @@
+package layout
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// declaredCase is a file of a convention, and what its entries are: id, status, title and further facts.
+type declaredCase struct {
+	path, text string
+	want       []string
+}
+
+func declaredCases() []declaredCase {
+	return []declaredCase{
+		{"specs/007-login/tasks.md", "# Tasks\n\n## Phase 2: Base (Priority: P1)\n\n- [ ] T001 [P] [US1] Make `__init__.py` in\n  src (depends on T000)\n- [X] **T002-TEST** Second\n- [ ] a step without an id\n\n## Notes\n\n- [ ] T009 is none\n", []string{
+			"task 007-login/T001|pending|Make __init__.py in|parallel=P phase=2 priority=high story=US1 blocked-by=task/007-login/T000",
+			"task 007-login/T002-TEST|complete|Second|phase=2 priority=high",
+		}},
+		{"specs/008-small/tasks.md", "- [ ] no ids here\r\n- [x] at all\r\n", []string{
+			"task specs/008-small/tasks.md#no-ids-here|pending|no ids here|", "task specs/008-small/tasks.md#at-all|complete|at all|",
+		}},
+		{"web/specs/007-login/tasks.md", "- [ ] T001 Nested", []string{"task web/007-login/T001|pending|Nested|"}},
+		{".kiro/specs/cart/tasks.md", "# 計画\n\n- [-] 1. 準備\n  - [x] 1.1 First\n    - detail\n    - _Requirements: 1.1, 2.3_\n  - [ ]* 1.2 Optional tests\n- [~] 2. Queued\n- [ ] 1.1 Twice\n", []string{
+			"task cart/1|in_progress|準備|", "task cart/1.1|complete|First|requirements=1.1, 2.3 parent=task/cart/1",
+			"task cart/1.2|pending|Optional tests|optional=yes parent=task/cart/1", "task cart/2|pending|Queued|",
+			"task .kiro/specs/cart/tasks.md#twice|pending|Twice|parent=task/cart/1",
+		}},
+		{".kiro/specs/_archived/old/tasks.md", "- [ ] 1 Left\n", []string{"task old/1|archived|Left|archived=_archived/ state=pending"}},
+		{".kiro/steering/product.md", "---\ninclusion: always\n---\n# Product\n", []string{"knowledge |||inclusion=always type=steering"}},
+		{"openspec/changes/add-x/tasks.md", "## 1. Build\n\n- [x] 1.1 One\n- [ ] 1.2 Two\n", []string{
+			"task add-x/1.1|complete|One|section=Build", "task add-x/1.2|pending|Two|section=Build",
+		}},
+		{"openspec/changes/archive/2026-01-02-add-y/tasks.md", "- [ ] 1 Left\n", []string{"task 2026-01-02-add-y/1|archived|Left|archived=2026-01-02 state=pending"}},
+		{"openspec/specs/auth/login/spec.md", "# Auth\n\n## Requirements\n\n### Requirement: Log in\nThe system SHALL.\n#### Scenario: a\n- **WHEN** b\n### Requirement: Log out\nIt too.\n## Other\n", []string{
+			"knowledge openspec/specs/auth/login/spec.md#log-in||Log in|capability=auth/login type=requirement",
+			"knowledge openspec/specs/auth/login/spec.md#log-out||Log out|capability=auth/login type=requirement",
+		}},
+		{".serena/memories/ci/build.md", "Use make, see `mem:ci/cache`.\n", []string{"knowledge ||ci/build|type=memory relates-to=knowledge/~/.serena/memories/ci/cache.md"}},
+		{"docs/adr/0012-cache.md", "# 12. Cache reads\n\n- **Status:** `Superseded` by 14\n- Date: 2026-01-03\n", []string{"knowledge |superseded|Cache reads|created=2026-01-03 number=0012 state=Superseded` by 14 type=decision"}},
+		{"docs/adr/ADR-003-x.md", "---\nstatus: approved\n---\n# ADR-003 — Use X\n", []string{"knowledge |accepted|Use X|number=003 state=approved type=decision"}},
+		{"memory-bank/decisionLog.md", "# Log\n\n[2026-01-02 10:00:00] - Use Go\nmore\n", []string{"knowledge memory-bank/decisionLog.md#use-go||Use Go|created=2026-01-02 10:00:00 type=decision"}},
+		{"tasks/todo.md", "# Now\n\n- [ ] **P0.8**: Ship it\n  - [ ] a part of it\n- [x] Done\n\n## Review\n- [ ] none\n", []string{
+			"task P0.8|pending|Ship it|section=Now", "task tasks/todo.md#done|complete|Done|section=Now",
+		}},
+		{"tasks/lessons.md", "# Lessons\n\n## Pattern: Mock less\n\nText.\n\n## 2026-01-02\n- a\n", []string{
+			"knowledge tasks/lessons.md#mock-less||Mock less|type=lesson", "knowledge tasks/lessons.md#2026-01-02||2026-01-02|type=lesson",
+		}},
+		{".taskmaster/tasks/tasks.json", `{"master": {"tasks": [{"id": 5, "title": "Five", "status": "done", "priority": "high",
+			"subtasks": [{"id": 1, "title": "Part", "status": "in-progress"}]}, {"id": "6", "title": "Six", "status": "deferred"}]}}`, []string{
+			"task master/5|complete|Five|priority=high state=done", "task master/5.1|in_progress|Part|state=in-progress", "task master/6|deferred|Six|",
+		}},
+		{"tasks/tasks.json", `{"tasks": [{"id": 1, "title": "Old form", "status": "pending"}]}`, []string{"task tasks/tasks.json#old-form|pending|Old form|"}},
+		{".taskmaster/tasks/tasks.json", "\ufeff{broken", nil},
+		{"conductor/tracks/a_20260101/plan.md", "## Phase 1: Go\n\n- [x] Task: Write it 0e8e8db\n    - [~] Sub-task\n", []string{
+			"task conductor/tracks/a_20260101/plan.md#write-it|complete|Write it|commit=0e8e8db phase=1",
+			"task conductor/tracks/a_20260101/plan.md#sub-task|in_progress|Sub-task|phase=1",
+		}},
+		{"conductor/tracks.md", "## [~] Track: Search\n*Link: [./tracks/search](x)*\n\n---\n\n- [ ] **Track: Next**\n", []string{
+			"task conductor/tracks.md#search|in_progress|Search|type=track", "task conductor/tracks.md#next|pending|Next|type=track",
+		}},
+		{"backlog/tasks/back-7 - Fix.md", "---\nid: BACK-7\ntitle: 'Fix it'\nstatus: To Do\nassignee: ['@codex']\nlabels: [web]\n---\n", []string{"task |pending|Fix it|assignee=@codex id=BACK-7 state=To Do"}},
+		{"backlog/completed/back-8 - Done.md", "# Task 8: Done\n\n**Status:** ✅ Completed\n", []string{"task |complete|Task 8: Done|archived=completed state=✅ Completed"}},
+		{".planning/ROADMAP.md", "- [x] **Phase 2.1: Search** - text\n- [ ] no phase\n", []string{"task phase-2.1|complete|Search|type=phase"}},
+		{".planning/todos/done/a.md", "---\ntitle: A\n---\n", []string{"task |complete|A|type=todo"}},
+		{".agent-os/specs/2026-01-01-x/tasks.md", "- [x] 1. Main\n  - [ ] 1.1 Sub\n", []string{"task 2026-01-01-x/1|complete|Main|", "task 2026-01-01-x/1.1|pending|Sub|parent=task/2026-01-01-x/1"}},
+		{"_bmad-output/implementation-artifacts/sprint-status.yaml", "# s\ndevelopment_status:\n  epic-1: in-progress\n  1-2-log-in: review # x\n  epic-1-retrospective: optional\nother:\n  1-3-no: done\n", []string{
+			"task sprint/epic-1|in_progress|epic-1|state=in-progress type=sprint", "task sprint/1-2-log-in|in_progress|log-in|state=review type=sprint",
+			"task sprint/epic-1-retrospective|pending|epic-1-retrospective|state=optional type=sprint",
+		}},
+		{"docs/stories/1.5.login.md", "# Story 1.5: Log in\n\n## Status\n\nReady for Review\n", []string{"task |in_progress|Log in|epic=1 state=Ready for Review type=story"}},
+	}
+}
+
+func TestDeclared(t *testing.T) {
+	t.Parallel()
+	for _, c := range declaredCases() {
+		place := Recognize(c.path)
+		file, _ := place.Parse(c.path, []byte(c.text))
+		if back := string(file.Append(nil)); back != c.text {
+			t.Errorf("%s: %q comes back as %q", c.path, c.text, back)
+		}
+		var got []string
+		for _, e := range file.Entries() {
+			f := e.Facts
+			more := ""
+			for _, key := range []string{"archived", "assignee", "capability", "commit", "created", "epic", "id", "inclusion", "number", "optional", "parallel", "phase", "priority", "requirements", "section", "state", "story", "type"} {
+				if v := f.Attributes[key]; v != "" {
+					more += " " + key + "=" + v
+				}
+			}
+			for _, l := range f.Links {
+				more += " " + l.Type + "=" + l.Target
+			}
+			got = append(got, fmt.Sprintf("%s %s|%s|%s|%s", e.Kind, e.ID, f.Status, f.Title, strings.TrimSpace(more)))
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" || !place.IsForeign() {
+			t.Errorf("%s, of %q (-want +got):\n%s", c.path, place.Declared, diff)
+		}
+		if p, err := Claude().Path(place.Kind, place.ID); err != nil || p != c.path {
+			t.Errorf("%s lies at %s, %v", c.path, p, err)
+		}
+	}
+}
+
+// TestConventions reads all declarations: each has a file and a row.
+func TestConventions(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("declared/*.toml")
+	if err != nil || len(files) != len(conventions) {
+		t.Errorf("%d declarations, %v, and %d rows", len(files), err, len(conventions))
+	}
+	for _, c := range conventions {
+		for _, r := range c.read() {
+			if r.layout.Layout != c.file {
+				t.Errorf("declared/%s.toml is of %s", c.file, r.layout.Layout)
+			}
+		}
+	}
+	for _, bad := range []string{"layuot = 'x'", "[[file]]\npath=['a']\nmatch='('", "[[file]]\npath=['a']\nentries='rows'", "[[file]]\npath=['{a:(}']"} {
+		if d, err := ParseDeclaration([]byte(bad)); err == nil {
+			t.Errorf("%q is read as %+v", bad, d)
+		}
+	}
+	for _, path := range []string{"specs/tasks.md", "specs/web/tasks.md", "docs/adr/README.md", "src/backlog.md", ".kiro/x.md", "a/tasks/other.md", "docs/adr/0001-TEMPLATE.md"} {
+		if at := Recognize(path); at.Declared != "" {
+			t.Errorf("%s is of %s", path, at.Declared)
+		}
+	}
+}
+
+// FuzzDeclared cuts any bytes by every declaration: they come back.
+func FuzzDeclared(f *testing.F) {
+	for i, c := range declaredCases() {
+		f.Add(i, []byte(c.text))
+	}
+	f.Add(0, []byte("- [ ]\n  - [x] \n\n#\n- [ ] a\n```\n- [ ] b\n"))
+	f.Fuzz(func(t *testing.T, i int, text []byte) {
+		all := declaredCases()
+		path := all[max(i, -i)%len(all)].path
+		file, _ := Recognize(path).Parse(path, text)
+		if back := file.Append(nil); string(back) != string(text) {
+			t.Errorf("%s: %q comes back as %q", path, text, back)
+		}
+	})
+}
+
+// TestRealConventions prints what real files hold: see docs/architecture.md.
+func TestRealConventions(t *testing.T) {
+	root := os.Getenv("FILEBUS_REAL")
+	if root == "" {
+		t.Skip("FILEBUS_REAL names no folder of real files")
+	}
+	err := filepath.WalkDir(root, func(file string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, _ := filepath.Rel(root, file)
+		text, err := os.ReadFile(file)
+		place := Recognize(filepath.ToSlash(rel))
+		if err != nil || place.Declared == "" {
+			return err
+		}
+		parsed, problems := place.Parse(rel, text)
+		if string(parsed.Append(nil)) != string(text) {
+			t.Errorf("%s does not come back", rel)
+		}
+		t.Logf("%s: %d entries, %d problems", rel, len(parsed.Entries()), len(problems))
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
