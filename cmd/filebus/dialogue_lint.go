@@ -12,7 +12,6 @@ import (
 )
 
 type dialogueLint struct {
-	Min int  `flag:"min"`
 	All bool `flag:"all"`
 }
 
@@ -27,9 +26,6 @@ const (
 )
 
 func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) error {
-	if o.Min < 0 || o.Min > 100 {
-		return usageError("--min %d is not 0 to 100", o.Min)
-	}
 	args, err := w.slugNames(ctx, args, documentNames)
 	if err != nil {
 		return err
@@ -47,7 +43,7 @@ func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) err
 			continue
 		}
 		reports = append(reports, report)
-		wanting = wanting || report.Count("must") > 0 || report.Incomplete || report.Score < o.Min
+		wanting = wanting || report.Count("must") > 0 || report.Incomplete
 	}
 	err = w.presentWhole("", lintJSON{reports}, w.lintText(reports, o.All))
 	if err == nil && unread == nil && wanting {
@@ -83,16 +79,16 @@ func (e *environ) lintDocument(ctx context.Context, arg string) (*dialogue.LintR
 func (e *environ) lintText(reports []*dialogue.LintReport, all bool) string {
 	var texts []string
 	for _, r := range reports {
-		text := fmt.Sprintf("%s: %d of 100", oneLine(r.File), r.Score)
+		var said []string
 		if r.Incomplete {
-			text += ", incomplete: no turn of an agent was found"
+			said = append(said, "incomplete: no turn of an agent was found")
 		}
 		for _, level := range dialogue.LintLevels() {
 			if n := r.Count(level); n > 0 {
-				text += fmt.Sprintf(", %d %s", n, level)
+				said = append(said, fmt.Sprintf("%d %s", n, level))
 			}
 		}
-		text += "\n"
+		text := oneLine(r.File) + ": " + cmp.Or(strings.Join(said, ", "), "sound") + "\n"
 		for i, f := range r.Findings {
 			if i == maxLintFindings && !all {
 				text += e.rest(len(r.Findings)-i, "--all") + "\n"

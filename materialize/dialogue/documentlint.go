@@ -13,11 +13,11 @@ import (
 	"filebus/materialize/markdown"
 )
 
-// The levels of findings, which say how much one takes of the points of its check.
+// The levels of findings.
 const (
-	lintMust   = "must"   // all: what the document says is wrong, or not there at all
-	lintShould = "should" // half: something is missing or does not agree
-	lintNote   = "note"   // a quarter: another form, such as that of older documents
+	lintMust   = "must"   // what the document says is wrong, or not there at all
+	lintShould = "should" // something is missing or does not agree
+	lintNote   = "note"   // another form, such as that of older documents
 )
 
 // LintLevels returns the levels of findings, the gravest first.
@@ -34,20 +34,11 @@ type lintFinding struct {
 	More    int    `json:"more,omitempty"` // how often the same is to be said of the file besides
 }
 
-// A lintCheck is what a document got for one check.
-type lintCheck struct {
-	Name   string `json:"name"`
-	Weight int    `json:"weight"` // the weights of all add up to 100
-	Points int    `json:"points"`
-}
-
 // A LintReport is what was found in one document.
 type LintReport struct {
 	File       string        `json:"file"`
-	Score      int           `json:"score"`                // 0 to 100: the points of all checks
 	Incomplete bool          `json:"incomplete,omitempty"` // no turn of an agent was found
-	Checks     []lintCheck   `json:"checks"`
-	Findings   []lintFinding `json:"findings"` // the gravest first, then by line
+	Findings   []lintFinding `json:"findings"`             // the gravest first, then by line
 }
 
 // Count returns how many findings have a level.
@@ -63,28 +54,26 @@ func (r *LintReport) Count(level string) int {
 
 // lintRule is one check.
 type lintRule struct {
-	name   string
-	weight int
-	run    func(*linter)
-	turns  bool // looks at turns: where there are none, it gives no points
-	whole  bool // not of the file of one round, which has neither tables nor metadata of its own
+	name  string
+	run   func(*linter)
+	whole bool // not of the file of one round, which has neither tables nor metadata of its own
 }
 
 // lintRules returns the twelve checks, in the order of a document.
 func lintRules() []lintRule {
 	return []lintRule{
-		{"header", 8, (*linter).header, false, true},
-		{"panel", 8, (*linter).panel, false, true},
-		{"emoji", 4, (*linter).emoji, false, false},
-		{"scoreboard", 8, (*linter).scoreboard, false, true},
-		{"arithmetic", 12, (*linter).arithmetic, false, false},
-		{"inventories", 8, (*linter).inventories, true, true},
-		{"gate", 12, (*linter).gate, false, false},
-		{"rounds", 12, (*linter).rounds, true, false},
-		{"sequence", 8, (*linter).sequence, true, false},
-		{"markers", 8, (*linter).markers, true, false},
-		{"ids", 8, (*linter).ids, true, false},
-		{"numbering", 4, (*linter).numbering, true, false},
+		{"header", (*linter).header, true},
+		{"panel", (*linter).panel, true},
+		{"emoji", (*linter).emoji, false},
+		{"scoreboard", (*linter).scoreboard, true},
+		{"arithmetic", (*linter).arithmetic, false},
+		{"inventories", (*linter).inventories, true},
+		{"gate", (*linter).gate, false},
+		{"rounds", (*linter).rounds, false},
+		{"sequence", (*linter).sequence, false},
+		{"markers", (*linter).markers, false},
+		{"ids", (*linter).ids, false},
+		{"numbering", (*linter).numbering, false},
 	}
 }
 
@@ -133,7 +122,6 @@ func readRound(r layout.DocumentRound, open func(name string) ([]byte, error)) (
 func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintReport {
 	l := &linter{file: file, doc: doc, found: found}
 	l.readTurns()
-	left := map[string]int{lintMust: 0, lintShould: 2, lintNote: 3} // quarters of the points
 	report := &LintReport{File: file, Findings: []lintFinding{}}
 	report.Incomplete = found && !slices.ContainsFunc(l.agents, (*lintTurn).given)
 	named := layout.ExtraValue(doc.Head.Extra, layout.PropertyFindings)
@@ -142,22 +130,16 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 		if (found || rule.name == "header") && !(rule.whole && l.isPart()) { // without a title nothing else is read
 			rule.run(l)
 		}
-		points := rule.weight
-		if !found || rule.turns && report.Incomplete {
-			points = 0
-		}
 		for _, f := range l.findings {
 			if f.Level != lintNote && strings.Contains(named, oneSpaced(f.Message)) {
 				f.Level, f.Remedy = lintNote, "the head names it: it is so in the dialogue"
 			}
-			points = min(points, rule.weight*left[f.Level]/4)
 			report.Findings = append(report.Findings, f)
 		}
-		report.Checks = append(report.Checks, lintCheck{rule.name, rule.weight, points})
-		report.Score += points
 	}
+	levels := LintLevels()
 	slices.SortStableFunc(report.Findings, func(a, b lintFinding) int {
-		return cmp.Or(left[a.Level]-left[b.Level], strings.Compare(a.File, b.File), a.Line-b.Line)
+		return cmp.Or(slices.Index(levels, a.Level)-slices.Index(levels, b.Level), strings.Compare(a.File, b.File), a.Line-b.Line)
 	})
 	return report
 }
