@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"filebus/materialize/dialogue"
+	"filebus/materialize/rule"
 	"filebus/store/record"
 )
 
@@ -19,11 +20,8 @@ type lintJSON struct {
 	Documents []*dialogue.LintReport `json:"documents"`
 }
 
-// What bounds the input and the output of the lint.
-const (
-	maxLintedDocument = 64 << 20
-	maxLintFindings   = 20 // of a document, without --all
-)
+// maxLintedDocument is how many bytes of a document are read.
+const maxLintedDocument = 64 << 20
 
 func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) error {
 	args, err := w.slugNames(ctx, args, documentNames)
@@ -42,8 +40,11 @@ func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) err
 			unread = silentError(record.Partly)
 			continue
 		}
+		for i, f := range report.Findings {
+			report.Findings[i].Check = f.Rule
+		}
 		reports = append(reports, report)
-		wanting = wanting || report.Count("must") > 0 || report.Incomplete
+		wanting = wanting || rule.Count(report.Findings, rule.Must) > 0 || report.Incomplete
 	}
 	err = w.presentWhole("", lintJSON{reports}, w.lintText(reports, o.All))
 	if err == nil && unread == nil && wanting {
@@ -83,24 +84,13 @@ func (e *environ) lintText(reports []*dialogue.LintReport, all bool) string {
 		if r.Incomplete {
 			said = append(said, "incomplete: no turn of an agent was found")
 		}
-		for _, level := range dialogue.LintLevels() {
-			if n := r.Count(level); n > 0 {
+		for _, level := range rule.Levels() {
+			if n := rule.Count(r.Findings, level); n > 0 {
 				said = append(said, fmt.Sprintf("%d %s", n, level))
 			}
 		}
 		text := oneLine(r.File) + ": " + cmp.Or(strings.Join(said, ", "), "sound") + "\n"
-		for i, f := range r.Findings {
-			if i == maxLintFindings && !all {
-				text += e.rest(len(r.Findings)-i, "--all") + "\n"
-				break
-			}
-			what := oneLine(f.Message + "; " + f.Remedy)
-			if f.More > 0 {
-				what += fmt.Sprintf(" (and %d more)", f.More)
-			}
-			text += fmt.Sprintf("%s:%d: %s, %s: %s\n", oneLine(f.File), f.Line, f.Level, f.Check, what)
-		}
-		texts = append(texts, text)
+		texts = append(texts, text+e.firstFindings(r.Findings, all))
 	}
 	return strings.Join(texts, "\n")
 }

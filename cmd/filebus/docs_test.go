@@ -28,6 +28,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/remote"
 	"filebus/materialize/result"
+	"filebus/materialize/rule"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
 	"filebus/materialize/task"
@@ -395,9 +396,11 @@ func TestDocumentedJSON(t *testing.T) {
 			t.Errorf("docs/cli.md, %s: does not have\n`%s`", place, want)
 		}
 	}
-	stored := "{" + strings.Join(jsonKeys(reflect.TypeFor[query.Summary]()), ", ") + "}"
-	if !strings.Contains(documented["Output"], "`"+stored+"`") {
-		t.Errorf("docs/cli.md, Output: does not have\n`%s`", stored)
+	for shared, name := range sharedShapes() {
+		shape := "{" + strings.Join(jsonKeys(shared), ", ") + "}"
+		if !strings.Contains(documented["Output"], "`"+shape+"`") {
+			t.Errorf("docs/cli.md, Output: does not have of a %s\n`%s`", name, shape)
+		}
 	}
 	reference := jsonShape(reflect.TypeFor[record.Reference]())
 	if !strings.Contains(documented["filebus put"], "`"+reference+"`") {
@@ -414,17 +417,24 @@ func jsonOf(documented map[string]string, place string) string {
 	return strings.Join(strings.Fields(documented[place]), " ")
 }
 
+// sharedShapes returns the names of what several commands print in the same way.
+func sharedShapes() map[reflect.Type]string {
+	return map[reflect.Type]string{
+		reflect.TypeFor[query.Summary](): "record", reflect.TypeFor[rule.Finding](): "finding",
+	}
+}
+
 // jsonShape writes what a type looks like in JSON: the keys of objects, those that
-// may be missing with a question mark, and [ ] around what lists hold. What all
-// commands print of a record is shown once, and called record elsewhere.
+// may be missing with a question mark, and [ ] around what lists hold. What
+// sharedShapes has is shown once, and called by its name elsewhere.
 func jsonShape(t reflect.Type) string {
 	textual := reflect.TypeFor[encoding.TextMarshaler]()
 	switch {
 	case t.Implements(textual) || reflect.PointerTo(t).Implements(textual) ||
 		t.Implements(reflect.TypeFor[json.Marshaler]()):
 		return ""
-	case t == reflect.TypeFor[query.Summary]():
-		return "record"
+	case sharedShapes()[t] != "":
+		return sharedShapes()[t]
 	case t.Kind() == reflect.Pointer:
 		return jsonShape(t.Elem())
 	case t.Kind() == reflect.Slice:
@@ -445,8 +455,8 @@ func jsonKeys(t reflect.Type) []string {
 		switch {
 		case name == "-" || !f.IsExported() && !f.Anonymous:
 			continue
-		case f.Type == reflect.TypeFor[query.Summary]():
-			all = append(all, "...record")
+		case sharedShapes()[f.Type] != "":
+			all = append(all, "..."+sharedShapes()[f.Type])
 			continue
 		case f.Anonymous && name == "":
 			all = append(all, jsonKeys(f.Type)...)

@@ -10,6 +10,8 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/lint"
+	"filebus/materialize/markdown"
+	"filebus/materialize/rule"
 	"filebus/store/record"
 )
 
@@ -73,13 +75,10 @@ func (e *environ) lintFolder(dir string) (string, layout.Profile, error) {
 }
 
 func (e *environ) printLint(report *lint.Report) {
-	for i, f := range report.Findings {
-		e.printf("%s:%d  %s  %s\n", oneLine(e.seenFrom(report.Dir, f.File)), f.Line, f.Rule, oneLine(f.Message))
-		// Remedies are said once for all findings that one command mends.
-		if i+1 == len(report.Findings) || report.Findings[i+1].Remedy != f.Remedy {
-			e.printf("  %s\n", oneLine(f.Remedy))
-		}
-	}
+	e.printf("%s", e.findingsText(markdown.Each(report.Findings, func(f rule.Finding) rule.Finding {
+		f.File = e.seenFrom(report.Dir, f.File)
+		return f
+	})))
 	for _, name := range report.Unread {
 		e.note("not read: %s", oneLine(name))
 	}

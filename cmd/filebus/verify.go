@@ -112,9 +112,7 @@ func (e *environ) printVerify(v *verifyJSON) error {
 		e.printRepair(v.Repair)
 	}
 	e.printEach("fault: ", v.Faults)
-	for _, remark := range v.Remarks {
-		e.printf("remark: %s\n", oneLine(remark))
-	}
+	e.printEach("remark: ", v.Remarks)
 	soundness := "sound"
 	if n := len(v.Faults); n > 0 {
 		soundness = plural(n, "fault")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/rule"
 )
 
 // shape is a dialogue, and what its document says of itself.
@@ -108,7 +109,7 @@ func TestDocumentPassesLint(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := LintDocument("d.md", &read, found)
-			if r.Incomplete || r.Count(lintMust)+r.Count(lintShould) > 0 {
+			if r.Incomplete || rule.Count(r.Findings, rule.Must)+rule.Count(r.Findings, rule.Should) > 0 {
 				t.Errorf("incomplete: %t, findings %q", r.Incomplete, findingLines(r))
 			}
 			text := string(slices.Concat(files[0].Text, bytesOf(files[1:])))

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/rule"
 )
 
 // sound is a document, by hand, in which nothing is wrong.
@@ -91,7 +92,7 @@ func lint(text string) *LintReport {
 func findingLines(r *LintReport) []string {
 	lines := []string{}
 	for _, f := range r.Findings {
-		lines = append(lines, fmt.Sprintf("%s %s:%d %s", f.Level, f.Check, f.Line, f.Message))
+		lines = append(lines, fmt.Sprintf("%s %s:%d %s", f.Level, f.Rule, f.Line, f.Message))
 	}
 	return lines
 }
@@ -166,7 +167,7 @@ func TestLint(t *testing.T) {
 		r := lint(text)
 		var got []string
 		for i, f := range r.Findings {
-			got = append(got, fmt.Sprintf("%s %s %s", f.Level, f.Check, f.Message))
+			got = append(got, fmt.Sprintf("%s %s %s", f.Level, f.Rule, f.Message))
 			if i == 0 && test.at != "" && f.Line != lineOf(t, text, test.at) {
 				t.Errorf("%q: the finding is in line %d, want %d", test.new, f.Line, lineOf(t, text, test.at))
 			}
@@ -213,11 +214,11 @@ func TestLintAssembled(t *testing.T) {
 		}
 		doc := readBack(t, done)
 		r := LintDocument("d.md", &doc, true)
-		if r.Count(lintMust) > 0 || r.Incomplete {
+		if rule.Count(r.Findings, rule.Must) > 0 || r.Incomplete {
 			t.Errorf("split %t: findings %q", split, findingLines(r))
 		}
 		for _, f := range r.Findings {
-			if f.Check == "inventories" || f.Check == "arithmetic" || f.Check == "header" || f.Check == "panel" {
+			if f.Rule == "inventories" || f.Rule == "arithmetic" || f.Rule == "header" || f.Rule == "panel" {
 				t.Errorf("split %t: %s", split, f.Message)
 			}
 		}

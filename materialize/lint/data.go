@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,7 +18,7 @@ import (
 // data checks a file that a layout knows.
 func (c *checker) data(name, full string, location layout.Location, text []byte) {
 	if markdown.IsBinary(text) && location.Kind != record.KindMarker {
-		c.add(finding{name, 1, badLayout, "the file is not text", "filebus show " + record.ShellWord(name)})
+		c.add(name, 1, badLayout, "the file is not text", "filebus show "+record.ShellWord(name))
 		return
 	}
 	file, problems := location.Parse(full, text)
@@ -52,10 +53,10 @@ func (c *checker) data(name, full string, location layout.Location, text []byte)
 func (c *checker) syntax(name string, location layout.Location, file layout.File, p *layout.SyntaxError) {
 	if again := (*record.Error)(nil); errors.As(p.Err, &again) && again.Reason == layout.ErrRepeatedID {
 		message := fmt.Sprintf("%s is used again, first in line %s", again.Names[0], again.Names[1])
-		c.add(finding{name, p.Line, duplicateID, message, byHand(name, "another id for the second entry")})
+		c.add(name, p.Line, duplicateID, message, byHand(name, "another id for the second entry"))
 		return
 	}
-	c.add(finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, file, p)})
+	c.add(name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, file, p))
 }
 
 // brokenRemedy returns the command that shows or mends the entry at a line.
@@ -83,21 +84,18 @@ func byHand(name, what string) string {
 
 // partsOf returns the command that reads a part of a large file.
 func partsOf(name string, location layout.Location) string {
-	switch {
-	case location.Entries == record.KindIssue:
-		return "filebus issue list --open --max-tokens 1000"
-	case location.Entries == record.KindKnowledge:
-		return "filebus knowledge list TAG"
-	case location.Entries == record.KindComponent:
-		return "filebus component for FILE"
-	case location.Entries == record.KindHandoff && !strings.HasSuffix(name, ".json"): // reports have no command
-		return "filebus task show " + record.ShellWord(location.Facts.Task)
-	case location.Entries == record.KindState:
-		return "filebus run show"
-	case location.Kind == record.KindNote:
-		return byHand(name, "several smaller files for what is")
+	section := "filebus get " + record.ShellWord(name) + " --section HEADING"
+	if strings.HasSuffix(name, ".json") && location.Entries == record.KindHandoff { // reports have no command
+		return section
 	}
-	return "filebus get " + record.ShellWord(name) + " --section HEADING"
+	return cmp.Or(map[record.Kind]string{
+		record.KindIssue:     "filebus issue list --open --max-tokens 1000",
+		record.KindKnowledge: "filebus knowledge list TAG",
+		record.KindComponent: "filebus component for FILE",
+		record.KindHandoff:   "filebus task show " + record.ShellWord(location.Facts.Task),
+		record.KindState:     "filebus run show",
+		record.KindNote:      byHand(name, "several smaller files for what is"),
+	}[location.Entries], section)
 }
 
 // repeated reports entries whose ids stand in another file of the same base.
@@ -108,8 +106,8 @@ func (c *checker) repeated(name, base string, file layout.File) {
 		}
 		key := base + "\x00" + string(e.Kind) + "\x00" + e.ID
 		if first, used := c.ids[key]; used {
-			c.add(finding{name, e.Line, duplicateID, fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file,
-				first.line), byHand(name, "another id for the second entry")})
+			c.add(name, e.Line, duplicateID, fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file,
+				first.line), byHand(name, "another id for the second entry"))
 			continue
 		}
 		c.ids[key] = place{name, e.Line}
@@ -125,17 +123,15 @@ func (c *checker) oddMarker(name string, location layout.Location, mode fs.FileM
 	case mode&fs.ModeSymlink != 0:
 		what = "a symbolic link"
 	}
-	c.add(finding{name, 1, markerFile, "the marker is " + what + ", not a file", "mv -n " + record.ShellWord(name) + " " + record.ShellWord(name+".old")})
+	c.add(name, 1, markerFile, "the marker is "+what+", not a file",
+		"mv -n "+record.ShellWord(name)+" "+record.ShellWord(name+".old"))
 }
-
-// putRemedy stores what does not belong into a state.
-const putRemedy = "filebus put FILE --agent NAME, and its reference in place of the text"
 
 // state reports what does not belong into a session state: long lines and
 // sections of prose, blocks of code, and transcripts.
 func (c *checker) state(name string, text []byte) {
 	report := func(line int, format string, args ...any) {
-		c.add(finding{name, line, stateOutput, fmt.Sprintf(format, args...), putRemedy})
+		c.add(name, line, stateOutput, fmt.Sprintf(format, args...), "")
 	}
 	s := stateScan{report: report}
 	for i, line := range strings.Split(string(text), "\n") {
@@ -158,7 +154,7 @@ func (s *stateScan) line(number int, line string) {
 	trimmed := strings.TrimSpace(line)
 	mark, info := fenceOf(trimmed)
 	switch {
-	case s.fence != "" && mark != "" && strings.HasPrefix(mark, s.fence) && info == "":
+	case s.fence != "" && strings.HasPrefix(mark, s.fence) && info == "":
 		s.fence = ""
 	case s.fence != "":
 		s.fenced(number, trimmed)
