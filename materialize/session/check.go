@@ -307,11 +307,14 @@ func (l *looker) growing(detail string) {
 func (l *looker) missing(detail string) {
 	if l.head == nil && !l.retired && l.of != nil && len(l.of.AtWork) > 0 {
 		agent := l.of.AtWork[0].Agent
-		l.set("missing", "check again when "+agent+" has ended", "%s; %s is still at work", detail, agent)
+		l.set("missing", untilEnd(agent), "%s; %s is still at work", detail, agent)
 		return
 	}
 	l.set("missing", l.again(), "%s", detail)
 }
+
+// untilEnd is what to do while an agent is at work: how it ended is its own to say.
+func untilEnd(agent string) string { return "check again when " + agent + " has ended" }
 
 // again returns the command line that lays the file out where nothing stands.
 func (l *looker) again() string {
@@ -401,8 +404,7 @@ func (l *looker) agent() {
 	}
 	for _, open := range l.of.AtWork {
 		if agent != "" && layout.Slug(open.Agent) == layout.Slug(agent) {
-			l.set("open", "filebus session log "+record.ShellWord(l.of.Key.String())+" SUCCESS "+record.ShellWord(open.Agent),
-				"%s has begun and not ended, and may still be writing", open.Agent)
+			l.set("open", untilEnd(open.Agent), "%s has begun and not ended, and may still be writing", open.Agent)
 			return
 		}
 	}

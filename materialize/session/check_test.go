@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 			x.file(file, "---\nagent: web-tester\n---\nText.\n")
 			x.sync()
 			x.note(key, "START", "Web Tester")
-		}, "open", "filebus session log "},
+		}, "open", "check again when Web Tester"},
 		{"another agent at work", func(x *bench, key Key, file string) {
 			x.file(file, "---\nagent: other\n---\nText.\n")
 			x.sync()
