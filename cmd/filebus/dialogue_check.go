@@ -71,11 +71,11 @@ func folded(findings []dialogue.Finding) []dialogue.Finding {
 	lines := map[string][]string{} // by file
 	isForm := func(f dialogue.Finding) bool { return f.Rule == "malformed" && !f.Wanting }
 	for _, f := range findings {
-		if !isForm(f) || lines[f.File] == nil {
-			out = append(out, f)
-		}
 		if isForm(f) {
 			lines[f.File] = append(lines[f.File], strconv.Itoa(f.Line))
+		}
+		if !isForm(f) || len(lines[f.File]) == 1 {
+			out = append(out, f)
 		}
 	}
 	for i, f := range out {

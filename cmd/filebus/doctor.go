@@ -137,15 +137,14 @@ func (d *doctor) stored(ctx context.Context) (detail string, err error) {
 		if tx.HasGoneBack() {
 			return record.Damaged.Errorf("%s has gone back", d.at.Store).Try(repairHint)
 		}
-		if n := tx.Waiting(); n > 0 {
-			return record.Partly.Errorf(waitingText+"; filebus compact removes them", plural(n, "version"))
-		}
 		return nil
 	})
-	if text, hint, askErr := w.asked(ctx); text != "" && err == nil {
-		return detail, record.Partly.Errorf("%s", text).Try(hint)
-	} else if err == nil {
-		err = askErr
+	if err != nil {
+		return detail, err
+	}
+	left, err := w.undestroyed(ctx)
+	if len(left) > 0 {
+		err = record.Partly.Errorf("%s", strings.Join(left, "; "))
 	}
 	return detail, err
 }

@@ -369,17 +369,17 @@ func (l *linter) scoreboard() {
 	if len(b.Agents) == 0 {
 		return
 	}
+	spoke := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool { return !t.given() })
 	var missing []string
-	for _, t := range l.agents {
+	for _, t := range spoke {
 		isScored := slices.ContainsFunc(b.Agents, func(a layout.AgentScore) bool { return plainName(a.Agent) == plainName(t.Label) })
-		if !isScored && t.given() && !slices.Contains(missing, t.Label) {
+		if !isScored && !slices.Contains(missing, t.Label) {
 			missing = append(missing, t.Label)
 		}
 	}
 	if len(missing) > 0 {
 		l.add(rule.Should, l.doc.Found.Scores, mend, "no row in the scoreboard for %s", shownFirst(missing))
 	}
-	spoke := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool { return !t.given() })
 	for _, a := range b.Agents {
 		if a.Total == 0 || len(spoke) == 0 || hasTurn(spoke, a.Agent) {
 			continue

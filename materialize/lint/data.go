@@ -61,17 +61,16 @@ func (c *checker) syntax(name string, location layout.Location, file layout.File
 
 // brokenRemedy returns the command that shows or mends the entry at a line.
 func brokenRemedy(name string, file layout.File, p *layout.SyntaxError) string {
-	line, value := p.Line, (*record.Error)(nil)
+	value := (*record.Error)(nil)
+	if !errors.As(p.Err, &value) || value.Reason != layout.ErrValue || value.Names[0] == "" || value.Names[1] == "status" {
+		return byHand(name, "the line") // no command knows which status it was
+	}
 	for _, e := range file.Entries() {
-		isEntry := e.Kind == record.KindIssue || e.Kind == record.KindKnowledge
 		below := strings.Count(strings.TrimSuffix(string(e.Text), "\n"), "\n") // its heading
-		if isEntry && e.Line <= line && line <= e.Line+below {
-			id, isValue := record.ShellWord(e.ID), errors.As(p.Err, &value) && value.Reason == layout.ErrValue
-			switch {
-			case isValue && value.Names[1] == "status": // no command knows which it was
-			case isValue && value.Names[0] != "":
-				return fmt.Sprintf("filebus %s edit %s --%s %s", e.Kind, id, value.Names[0], strings.ToUpper(value.Names[0]))
-			}
+		isEntry := e.Kind == record.KindIssue || e.Kind == record.KindKnowledge
+		if isEntry && e.Line <= p.Line && p.Line <= e.Line+below {
+			flag := value.Names[0]
+			return fmt.Sprintf("filebus %s edit %s --%s %s", e.Kind, record.ShellWord(e.ID), flag, strings.ToUpper(flag))
 		}
 	}
 	return byHand(name, "the line")
