@@ -112,7 +112,7 @@ func house() map[string]pack {
 		"filebus/materialize/rule": {},
 		"filebus/materialize/lint": {
 			ours: []string{
-				"filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/rule", "filebus/materialize/run",
+				"filebus/store/folder", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/rule", "filebus/materialize/run",
 			},
 		},
 		"filebus/materialize/run": {

@@ -50,10 +50,15 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 	}
 	if d.Key.IsOwn() {
 		forum.FindAlike(ctx, d, view.Findings)
-		view.Mend = w.mends(d.Key, view.Findings)
 	}
-	for i, f := range view.Findings {
-		view.Findings[i].Kind, view.Findings[i].Text = f.Rule, f.Message
+	mended := map[string]bool{} // files, by one command each
+	for i := range view.Findings {
+		f := &view.Findings[i]
+		f.Kind, f.Text = f.Rule, f.Message
+		if line := w.mend(d.Key, *f); line != "" && f.Wanting && d.Key.IsOwn() && !mended[f.File] {
+			f.Remedy, mended[f.File] = line, true
+			view.Mend = append(view.Mend, line)
+		}
 	}
 	if err := w.presentWhole(d.Key.String(), view, view.text(w)); err != nil {
 		return err
@@ -116,18 +121,6 @@ func (w *workspace) mend(key dialogue.Key, f dialogue.Finding) string {
 		return "filebus dialogue judge " + of + " --wisdom N --consistency N --truth N --relationships N"
 	}
 	return ""
-}
-
-// mends adds to findings what helps, one command a file, and returns all.
-func (w *workspace) mends(key dialogue.Key, findings []dialogue.Finding) (all []string) {
-	seen := map[string]bool{}
-	for i, f := range findings {
-		if line := w.mend(key, f); line != "" && f.Wanting && !seen[f.File] {
-			all, seen[f.File] = append(all, line), true
-			findings[i].Remedy = line
-		}
-	}
-	return all
 }
 
 // text returns what people are shown.

@@ -36,7 +36,7 @@ func (o *sessionCheck) run(ctx context.Context, w *workspace, args []string) err
 	var shown []rule.Finding
 	for i, f := range view.Files {
 		view.Files[i].State, view.Files[i].Detail, view.Files[i].Do = f.Rule, f.Message, f.Remedy
-		if !f.IsOK() {
+		if f.Rule != "ok" {
 			view.Wanting++
 		}
 		f.File, f.Message = cmp.Or(f.Artifact, f.File), cmp.Or(f.Message, tokenText(f.Tokens))

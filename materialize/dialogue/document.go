@@ -121,7 +121,7 @@ func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
 			} else {
 				b.after[round] = append(b.after[round], s)
 			}
-		case m != nil && plainName(string(m[1])) == plainName(agent):
+		case m != nil && layout.Slug(string(m[1])) == layout.Slug(agent):
 			b.roles[agent] = string(m[2])
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -187,35 +186,11 @@ func isPlaceholder(text string) bool {
 	return text == "" || placeholder().MatchString(text)
 }
 
-// plainName returns the letters and digits of a name, in lower case, by which
-// names are compared.
-func plainName(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, text)
-}
-
 // hasName reports whether a cell such as "Muffin, Scone R0" names an agent, or all.
 func hasName(cell, agent string) bool {
-	words := strings.FieldsFunc(cell, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
-	name := plainName(agent)
-	for i := range words {
-		joined := ""
-		for _, word := range words[i:] {
-			joined += plainName(word)
-			if joined == name {
-				return true
-			}
-			if len(joined) > len(name) {
-				break
-			}
-		}
-	}
-	return slices.ContainsFunc(words, func(word string) bool {
-		return slices.Contains([]string{"all", "multiple", "panel"}, strings.ToLower(word)) // it means every agent
+	cell = "_" + layout.Slug(cell) + "_"
+	return slices.ContainsFunc([]string{layout.Slug(agent), "all", "multiple", "panel"}, func(name string) bool {
+		return strings.Contains(cell, "_"+name+"_")
 	})
 }
 
@@ -271,7 +246,7 @@ func (l *linter) isPart() bool { return layout.ExtraValue(l.doc.Head.Extra, layo
 
 // isJudgeRow reports whether a row of the panel is the judge's.
 func isJudgeRow(e layout.DocumentExpert) bool {
-	return e.Emoji == layout.JudgeEmoji || plainName(e.Label) == "judge"
+	return e.Emoji == layout.JudgeEmoji || layout.Slug(e.Label) == "judge"
 }
 
 // panel checks the table of the experts against the rounds.
@@ -283,7 +258,7 @@ func (l *linter) panel() {
 	}
 	seen := map[string]int{}
 	for i, e := range l.doc.Panel {
-		name := plainName(e.Label)
+		name := layout.Slug(e.Label)
 		if seen[name] > 0 {
 			l.add(rule.Should, e.Line, "give each its own name, or join rows that say the same",
 				"%s is in the panel twice", e.Label)
@@ -302,7 +277,7 @@ func (l *linter) panel() {
 		l.add(rule.Note, l.doc.Found.Panel, `add "| 💙 Judge | Orchestrator | — | — | 💙 |"`, "the panel has no judge")
 	}
 	for _, t := range l.agents {
-		if name := plainName(t.Label); seen[name] == 0 {
+		if name := layout.Slug(t.Label); seen[name] == 0 {
 			seen[name] = t.Line
 			l.addIn(t.file, rule.Should, t.Line, "add a row to the panel",
 				"%s has a turn in round %d and is not in the panel", t.Label, t.round)
@@ -312,7 +287,7 @@ func (l *linter) panel() {
 
 // hasTurn reports whether an agent has a block in some round.
 func hasTurn(turns []*lintTurn, label string) bool {
-	return slices.ContainsFunc(turns, func(t *lintTurn) bool { return plainName(t.Label) == plainName(label) })
+	return slices.ContainsFunc(turns, func(t *lintTurn) bool { return layout.Slug(t.Label) == layout.Slug(label) })
 }
 
 // emoji checks that all have one, and the judge alone has the judge's.
@@ -320,8 +295,8 @@ func (l *linter) emoji() {
 	shown := map[string]string{}
 	isShown := slices.ContainsFunc(l.doc.Panel, func(e layout.DocumentExpert) bool { return e.Emoji != "" })
 	for _, e := range l.doc.Panel {
-		shown[plainName(e.Label)] = e.Emoji
-		switch isJudge := plainName(e.Label) == "judge"; {
+		shown[layout.Slug(e.Label)] = e.Emoji
+		switch isJudge := layout.Slug(e.Label) == "judge"; {
 		case isJudge && e.Emoji != layout.JudgeEmoji:
 			l.add(rule.Should, e.Line, "give the judge "+layout.JudgeEmoji, "the judge has the emoji %q", e.Emoji)
 		case e.Emoji == "" && isShown:
@@ -329,7 +304,7 @@ func (l *linter) emoji() {
 		}
 	}
 	for _, t := range l.turns {
-		switch panel := shown[plainName(t.Label)]; {
+		switch panel := shown[layout.Slug(t.Label)]; {
 		case t.Emoji == "":
 			l.addIn(t.file, rule.Note, t.Line, "write it before or behind the name",
 				"a turn has no emoji in its heading")
@@ -372,7 +347,7 @@ func (l *linter) scoreboard() {
 	spoke := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool { return !t.given() })
 	var missing []string
 	for _, t := range spoke {
-		isScored := slices.ContainsFunc(b.Agents, func(a layout.AgentScore) bool { return plainName(a.Agent) == plainName(t.Label) })
+		isScored := slices.ContainsFunc(b.Agents, func(a layout.AgentScore) bool { return layout.Slug(a.Agent) == layout.Slug(t.Label) })
 		if !isScored && !slices.Contains(missing, t.Label) {
 			missing = append(missing, t.Label)
 		}
@@ -443,7 +418,7 @@ func (l *linter) gate() {
 	}
 	for _, t := range l.doc.Tensions {
 		level := rule.Should // what else the document says may settle it
-		if slices.Contains([]string{"open", "unresolved", "reopened"}, plainName(t.Status)) {
+		if slices.Contains([]string{"open", "unresolved", "reopened"}, layout.Slug(t.Status)) {
 			level = rule.Must
 		}
 		if t.IsOpen() && !markdown.IsNoCell(t.Status) {

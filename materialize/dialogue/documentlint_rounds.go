@@ -96,7 +96,7 @@ func (l *linter) ids() {
 		return was
 	}
 	for _, t := range l.agents {
-		agent := plainName(t.Label)
+		agent := layout.Slug(t.Label)
 		if isTwice(listedID{agent: agent, round: t.round}) {
 			l.addIn(t.file, rule.Should, t.Line, "give each agent its own name, or join blocks that are one turn",
 				"%s has two blocks in round %d", t.Label, t.round)
@@ -113,7 +113,7 @@ func (l *linter) ids() {
 	}
 	clear(seen)
 	for _, p := range l.doc.Perspectives {
-		if p.ID != "" && isTwice(listedID{id: p.ID, agent: plainName(p.Agent), round: roundInCells(p.Round)}) {
+		if p.ID != "" && isTwice(listedID{id: p.ID, agent: layout.Slug(p.Agent), round: roundInCells(p.Round)}) {
 			l.add(rule.Should, p.Line, "give it the next number", "the inventory has %s of %s twice", p.ID, p.Agent)
 		}
 	}

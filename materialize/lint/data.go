@@ -12,6 +12,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/materialize/run"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -114,16 +115,10 @@ func (c *checker) repeated(name, base string, file layout.File) {
 }
 
 // oddMarker reports a marker that is no regular file.
-func (c *checker) oddMarker(name string, location layout.Location, mode fs.FileMode) {
-	what := "a thing that is no file"
-	switch {
-	case mode.IsDir():
-		what = "a folder"
-	case mode&fs.ModeSymlink != 0:
-		what = "a symbolic link"
-	}
-	c.add(name, 1, markerFile, "the marker is "+what+", not a file",
-		"mv -n "+record.ShellWord(name)+" "+record.ShellWord(name+".old"))
+func (c *checker) oddMarker(name string, mode fs.FileMode) {
+	file := record.ShellWord(name)
+	message := "the marker is " + folder.TypeName(mode) + ", not a file"
+	c.add(name, 1, markerFile, message, "mv -n "+file+" "+record.ShellWord(name+".old"))
 }
 
 // state reports what does not belong into a session state: long lines and

@@ -168,7 +168,7 @@ func (c *checker) visit(name string, d fs.DirEntry, err error) error {
 	case d.IsDir() && strings.Contains(leftOut, "/"+d.Name()+"/"):
 		return fs.SkipDir
 	case location.Kind == record.KindMarker && !d.Type().IsRegular():
-		c.oddMarker(name, location, d.Type())
+		c.oddMarker(name, d.Type())
 	case d.Type().IsRegular():
 		c.file(name, full, location, d)
 	}

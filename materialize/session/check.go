@@ -38,9 +38,6 @@ type Checked struct {
 	Readers      int      `json:"readers,omitempty"` // agents that have read it, by the log of reads
 }
 
-// IsOK reports whether there is nothing to say of a file.
-func (c Checked) IsOK() bool { return c.Rule == "ok" }
-
 // Check looks at artifacts of a session as an agent would that was told to read
 // them; without any, at all that the store or the folder has. It writes nothing.
 func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Checked, error) {
@@ -202,7 +199,7 @@ func lookAt(ctx context.Context, r *Registry, files []string, targetOf func(stri
 		if err := l.disk(ctx); err != nil {
 			return nil, err
 		}
-		if l.IsOK() && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
+		if l.Rule == "ok" && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
 			l.agent()
 		}
 		all = append(all, l.Checked)
@@ -459,12 +456,11 @@ func (r *Registry) beginsWith(ctx context.Context, file *record.Record, size int
 // endsEarly says how a text seems to end too early, within a character or within a code
 // fence of Markdown, or "".
 func endsEarly(text []byte, isMarkdown bool) string {
-	isOpen := func(l markdown.Line) bool { return l.Open && !markdown.StartsComment(l.Text) }
 	switch {
 	case bytes.IndexByte(text, 0) >= 0: // it is no text
 	case endsInRune(text[max(0, len(text)-utf8.UTFMax):]):
 		return "it ends within a character"
-	case isMarkdown && slices.ContainsFunc(markdown.Lines(text), isOpen):
+	case isMarkdown && strings.Trim(strings.Join(markdown.OpenEnds(text), ""), "->") != "": // a comment may stay open
 		return "it ends within a block of code"
 	}
 	return ""
