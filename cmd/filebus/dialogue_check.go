@@ -127,10 +127,7 @@ func (w *workspace) mend(key dialogue.Key, f dialogue.Finding) string {
 func (view *dialogueCheckJSON) text(w *workspace) string {
 	var out strings.Builder
 	shown := markdown.Each(view.Findings, func(f dialogue.Finding) rule.Finding { return f.Finding })
-	out.WriteString(w.findingsText(shown))
-	if view.More > 0 {
-		out.WriteString(w.rest(view.More, "--all") + "\n")
-	}
+	out.WriteString(w.findingsText(shown, view.More))
 	fmt.Fprintf(&out, "%s: %d of %s in %s, %s", view.Dialogue, view.Given, plural(view.Launched, "turn"),
 		plural(view.Rounds, "round"), plural(view.Markers, "marker"))
 	for i, n := range []int{view.Missing, view.Empty, view.Stubs, view.Malformed, view.Wanting} {

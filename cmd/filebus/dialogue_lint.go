@@ -90,7 +90,11 @@ func (e *environ) lintText(reports []*dialogue.LintReport, all bool) string {
 			}
 		}
 		text := oneLine(r.File) + ": " + cmp.Or(strings.Join(said, ", "), "sound") + "\n"
-		texts = append(texts, text+e.firstFindings(r.Findings, all))
+		shown := r.Findings
+		if len(shown) > findingsShown && !all {
+			shown = shown[:findingsShown]
+		}
+		texts = append(texts, text+e.findingsText(shown, len(r.Findings)-len(shown)))
 	}
 	return strings.Join(texts, "\n")
 }

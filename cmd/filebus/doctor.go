@@ -56,7 +56,7 @@ func runDoctor(ctx context.Context, without *workspace, _ []string) error {
 		d.look(ctx, "remotes", d.remote)
 	}
 	d.look(ctx, "hooks", d.hooks)
-	err := d.presentWhole("", doctorJSON{d.found}, d.findingsText(d.found))
+	err := d.presentWhole("", doctorJSON{d.found}, d.findingsText(d.found, 0))
 	if err == nil && rule.Count(d.found, rule.Wrong) > 0 {
 		err = silentError(record.Wanting)
 	}

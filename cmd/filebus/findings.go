@@ -13,8 +13,8 @@ import (
 const findingsShown = 20
 
 // findingsText returns what a check has found as a table. Below each finding stands what mends
-// it, once for those in a row that the same mends.
-func (e *environ) findingsText(all []rule.Finding) string {
+// it, once for those in a row that the same mends. Of those that were left out it says how many.
+func (e *environ) findingsText(all []rule.Finding, more int) string {
 	rows := markdown.Each(all, func(f rule.Finding) []string {
 		if f.More > 0 {
 			f.Message += fmt.Sprintf(" (and %d more)", f.More)
@@ -29,14 +29,8 @@ func (e *environ) findingsText(all []rule.Finding) string {
 			out.WriteString("  " + oneLine(remedy) + "\n")
 		}
 	}
-	return out.String()
-}
-
-// firstFindings returns the findings that are printed, with the line that says how many more
-// there are.
-func (e *environ) firstFindings(all []rule.Finding, isAll bool) string {
-	if more := len(all) - findingsShown; more > 0 && !isAll {
-		return e.findingsText(all[:findingsShown]) + e.rest(more, "--all") + "\n"
+	if more > 0 {
+		out.WriteString(e.rest(more, "--all") + "\n")
 	}
-	return e.findingsText(all)
+	return out.String()
 }

@@ -10,8 +10,6 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/lint"
-	"filebus/materialize/markdown"
-	"filebus/materialize/rule"
 	"filebus/store/record"
 )
 
@@ -75,10 +73,11 @@ func (e *environ) lintFolder(dir string) (string, layout.Profile, error) {
 }
 
 func (e *environ) printLint(report *lint.Report) {
-	e.printf("%s", e.findingsText(markdown.Each(report.Findings, func(f rule.Finding) rule.Finding {
-		f.File = e.seenFrom(report.Dir, f.File)
-		return f
-	})))
+	shown := slices.Clone(report.Findings)
+	for i, f := range shown {
+		shown[i].File = e.seenFrom(report.Dir, f.File)
+	}
+	e.printf("%s", e.findingsText(shown, 0))
 	for _, name := range report.Unread {
 		e.note("not read: %s", oneLine(name))
 	}

@@ -45,7 +45,7 @@ func (o *sessionCheck) run(ctx context.Context, w *workspace, args []string) err
 		}
 		shown = append(shown, f.Finding)
 	}
-	switch err := w.print(view, "%s", w.findingsText(shown)); {
+	switch err := w.print(view, "%s", w.findingsText(shown, 0)); {
 	case err != nil:
 		return err
 	case len(view.Files) == 0:

@@ -256,15 +256,14 @@ func (l *linter) panel() {
 			"there is no table of the expert panel")
 		return
 	}
-	seen := map[string]int{}
+	seen := map[string]bool{}
 	for i, e := range l.doc.Panel {
 		name := layout.Slug(e.Label)
-		if seen[name] > 0 {
+		if seen[name] {
 			l.add(rule.Should, e.Line, "give each its own name, or join rows that say the same",
 				"%s is in the panel twice", e.Label)
-		} else {
-			seen[name] = e.Line
 		}
+		seen[name] = true
 		if i > 0 && isJudgeRow(e) {
 			l.add(rule.Note, e.Line, "put the judge first", "the judge is not the first row of the panel")
 		}
@@ -277,8 +276,8 @@ func (l *linter) panel() {
 		l.add(rule.Note, l.doc.Found.Panel, `add "| 💙 Judge | Orchestrator | — | — | 💙 |"`, "the panel has no judge")
 	}
 	for _, t := range l.agents {
-		if name := layout.Slug(t.Label); seen[name] == 0 {
-			seen[name] = t.Line
+		if name := layout.Slug(t.Label); !seen[name] {
+			seen[name] = true
 			l.addIn(t.file, rule.Should, t.Line, "add a row to the panel",
 				"%s has a turn in round %d and is not in the panel", t.Label, t.round)
 		}
