@@ -22,20 +22,20 @@ type sign struct {
 func signs() []sign {
 	const each = "each look is a call of its own"
 	return []sign{
-		{agentOutput, outputTool, "", (*document).isCalled,
+		{"agent-output", outputTool, "", (*document).isCalled,
 			"{} brings the whole conversation of an agent into the context", maxHits, false},
-		{polling, loopStart, "", (*document).isEndless,
+		{"polling", loopStart, "", (*document).isEndless,
 			"a loop that sleeps and looks again, without an end of its own", 1, false},
-		{polling, bashSleep, "", (*document).isPause, "a sleep between two looks; " + each, 1, false},
-		{polling, globCall, "", (*document).isRepeated, "Glob in a loop: " + each + ", ~80 tokens", 1, false},
-		{polling, everySeconds, "every each", (*document).isOfAgents, "looks again every so often: " + each, 1, true},
-		{polling, pollsFor, "poll keep repeatedly check glob look sleep", (*document).isOrdered,
+		{"polling", bashSleep, "", (*document).isPause, "a sleep between two looks; " + each, 1, false},
+		{"polling", globCall, "", (*document).isRepeated, "Glob in a loop: " + each + ", ~80 tokens", 1, false},
+		{"polling", everySeconds, "every each", (*document).isOfAgents, "looks again every so often: " + each, 1, true},
+		{"polling", pollsFor, "poll keep repeatedly check glob look sleep", (*document).isOrdered,
 			"polls for what one blocking wait returns", 1, false},
-		{wholeJournal, journalAll, "journal", nil,
+		{"whole-journal", journalAll, "journal", nil,
 			"the whole journal is read; ~500 tokens of it are the handoff", 1, false},
-		{wholeJournal, journalsAll, "journal", (*document).isUncut,
+		{"whole-journal", journalsAll, "journal", (*document).isUncut,
 			"all journals are read; ~500 tokens of each are its handoff", 1, true},
-		{wholeJournal, journalPath, "journal", (*document).isWhole,
+		{"whole-journal", journalPath, "journal", (*document).isWhole,
 			"{} is read as a whole; ~500 tokens of it are the handoff", maxHits, false},
 	}
 }

@@ -19,7 +19,7 @@ import (
 // data checks a file that a layout knows.
 func (c *checker) data(name, full string, location layout.Location, text []byte) {
 	if markdown.IsBinary(text) && location.Kind != record.KindMarker {
-		c.add(name, 1, badLayout, "the file is not text", "filebus show "+record.ShellWord(name))
+		c.add(name, 1, "layout", "the file is not text", "filebus show "+record.ShellWord(name))
 		return
 	}
 	file, problems := location.Parse(full, text)
@@ -54,10 +54,10 @@ func (c *checker) data(name, full string, location layout.Location, text []byte)
 func (c *checker) syntax(name string, location layout.Location, file layout.File, p *layout.SyntaxError) {
 	if again := (*record.Error)(nil); errors.As(p.Err, &again) && again.Reason == layout.ErrRepeatedID {
 		message := fmt.Sprintf("%s is used again, first in line %s", again.Names[0], again.Names[1])
-		c.add(name, p.Line, duplicateID, message, byHand(name, "another id for the second entry"))
+		c.add(name, p.Line, "duplicate-id", message, byHand(name, "another id for the second entry"))
 		return
 	}
-	c.add(name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, file, p))
+	c.add(name, p.Line, "layout", p.Err.Error(), brokenRemedy(name, file, p))
 }
 
 // brokenRemedy returns the command that shows or mends the entry at a line.
@@ -106,7 +106,7 @@ func (c *checker) repeated(name, base string, file layout.File) {
 		}
 		key := base + "\x00" + string(e.Kind) + "\x00" + e.ID
 		if first, used := c.ids[key]; used {
-			c.add(name, e.Line, duplicateID, fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file,
+			c.add(name, e.Line, "duplicate-id", fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file,
 				first.line), byHand(name, "another id for the second entry"))
 			continue
 		}
@@ -118,14 +118,14 @@ func (c *checker) repeated(name, base string, file layout.File) {
 func (c *checker) oddMarker(name string, mode fs.FileMode) {
 	file := record.ShellWord(name)
 	message := "the marker is " + folder.TypeName(mode) + ", not a file"
-	c.add(name, 1, markerFile, message, "mv -n "+file+" "+record.ShellWord(name+".old"))
+	c.add(name, 1, "marker-file", message, "mv -n "+file+" "+record.ShellWord(name+".old"))
 }
 
 // state reports what does not belong into a session state: long lines and
 // sections of prose, blocks of code, and transcripts.
 func (c *checker) state(name string, text []byte) {
 	report := func(line int, format string, args ...any) {
-		c.add(name, line, stateOutput, fmt.Sprintf(format, args...), "")
+		c.add(name, line, "state-output", fmt.Sprintf(format, args...), "")
 	}
 	s := stateScan{report: report}
 	for i, line := range strings.Split(string(text), "\n") {

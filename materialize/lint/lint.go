@@ -13,6 +13,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,11 +117,9 @@ func (c *checker) add(file string, line int, id, message, remedy string) {
 	if len(c.opts.Rules) > 0 && !slices.Contains(c.opts.Rules, id) {
 		return
 	}
-	if remedy == "" {
-		rules := Rules()
-		remedy = rules[slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id })].remedy
-	}
-	f := rule.Finding{Rule: id, File: file, Line: line, Message: message, Remedy: remedy}
+	rules := Rules()
+	known := rules[slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id })]
+	f := rule.Finding{Rule: id, File: file, Line: line, Message: message, Remedy: cmp.Or(remedy, known.remedy)}
 	c.report.Findings = append(c.report.Findings, f)
 }
 
@@ -194,7 +193,7 @@ func (c *checker) file(name, full string, location layout.Location, d fs.DirEntr
 	}
 	if tokens := record.EstimateTokens(info.Size()); tokens > maxTokens && location.Kind != record.KindSnapshot {
 		message := fmt.Sprintf("~%d tokens, more than %d", tokens, maxTokens)
-		c.add(name, 1, largeFile, message, partsOf(name, location))
+		c.add(name, 1, "large-file", message, partsOf(name, location))
 	}
 	isRead := []record.Kind{record.KindNote, record.KindFrame, record.KindHandoff, record.KindMarker, record.KindState}
 	if !slices.Contains(isRead, location.Kind) || info.Size() > maxRead {
@@ -232,46 +231,28 @@ type Rule struct {
 	remedy string // what mends it, "" where that depends on the file
 }
 
-// The ids of the rules. They are printed, and taken by --rule: add, never rename.
-const (
-	stateOutput       = "state-output"
-	journalHandoff    = "journal-handoff"
-	handoffIncomplete = "handoff-incomplete"
-	journalMarker     = "journal-marker"
-	journalName       = "journal-name"
-	markerJournal     = "marker-journal"
-	markerName        = "marker-name"
-	markerFile        = "marker-file"
-	markerStatus      = "marker-status"
-	largeFile         = "large-file"
-	duplicateID       = "duplicate-id"
-	badLayout         = "layout"
-	agentOutput       = "agent-output"
-	polling           = "polling"
-	wholeJournal      = "whole-journal"
-)
-
-// Rules returns all rules, those of data first.
+// Rules returns all rules, those of data first. Their ids are printed, and taken by --rule: add,
+// never rename.
 func Rules() []Rule {
 	return []Rule{
-		{stateOutput, "what an agent wrote stands in the session state",
+		{"state-output", "what an agent wrote stands in the session state",
 			"filebus put FILE --agent NAME, and its reference in place of the text"},
-		{journalHandoff, "a journal whose task has ended has no Handoff section", ""},
-		{handoffIncomplete, "a handoff lacks its outcome, summary, blockers or next steps", ""},
-		{journalMarker, "a journal's task has ended without a marker", ""},
-		{journalName, "a journal has a name that no command looks at", ""},
-		{markerJournal, "a marker's task has neither journal nor report", ""},
-		{markerName, "a marker has a name or place that no wait looks at", ""},
-		{markerFile, "a marker is a folder, a link or another thing that is no file", ""},
-		{markerStatus, "a journal says that its task goes on, but its marker is there", ""},
-		{largeFile, fmt.Sprintf("a file has more than %d tokens", maxTokens), ""},
-		{duplicateID, "an issue, a knowledge entry or a queued task has the id of another one", ""},
-		{badLayout, "a line departs from the layout of its file", ""},
-		{agentOutput, "an instruction calls AgentOutputTool or TaskOutput",
+		{"journal-handoff", "a journal whose task has ended has no Handoff section", ""},
+		{"handoff-incomplete", "a handoff lacks its outcome, summary, blockers or next steps", ""},
+		{"journal-marker", "a journal's task has ended without a marker", ""},
+		{"journal-name", "a journal has a name that no command looks at", ""},
+		{"marker-journal", "a marker's task has neither journal nor report", ""},
+		{"marker-name", "a marker has a name or place that no wait looks at", ""},
+		{"marker-file", "a marker is a folder, a link or another thing that is no file", ""},
+		{"marker-status", "a journal says that its task goes on, but its marker is there", ""},
+		{"large-file", fmt.Sprintf("a file has more than %d tokens", maxTokens), ""},
+		{"duplicate-id", "an issue, a knowledge entry or a queued task has the id of another one", ""},
+		{"layout", "a line departs from the layout of its file", ""},
+		{"agent-output", "an instruction calls AgentOutputTool or TaskOutput",
 			"filebus wait TASK, then filebus task show TASK"},
-		{polling, "an instruction polls in place of one blocking wait",
+		{"polling", "an instruction polls in place of one blocking wait",
 			"filebus wait TASK; for the issue queue filebus issue wait"},
-		{wholeJournal, "an instruction reads a whole journal in place of its Handoff section",
+		{"whole-journal", "an instruction reads a whole journal in place of its Handoff section",
 			"filebus task show TASK; filebus list --kind handoff has all of them"},
 	}
 }

@@ -90,13 +90,13 @@ func (c *checker) handoff(name, base string, location layout.Location, text []by
 	remedy := endRemedy(name, "handoff", path.Join(base, location.Facts.Task), j)
 	switch {
 	case j.Handoff == nil && ended:
-		c.add(name, statusLine(text), journalHandoff,
+		c.add(name, statusLine(text), "journal-handoff",
 			"the task is "+oneLine(j.Status)+", but there is no Handoff section", remedy)
 	case j.Handoff == nil, !ended && layout.NormalizeStatus(j.Handoff.Outcome) == "": // a form still to be filled in
 	case len(j.Handoff.Check()) > 0:
 		start, _, _ := layout.HandoffSection(text)
 		line := 1 + bytes.Count(text[:start], []byte("\n"))
-		c.add(name, line, handoffIncomplete, oneLine(strings.Join(j.Handoff.Check(), "; ")), remedy)
+		c.add(name, line, "handoff-incomplete", oneLine(strings.Join(j.Handoff.Check(), "; ")), remedy)
 	}
 }
 
@@ -159,7 +159,7 @@ func (c *checker) oddJournal(name, full string) {
 	}
 	if j, _ := layout.ParseJournal(text); j.State() != "" {
 		right = path.Join(path.Dir(name), path.Base(right))
-		c.add(name, statusLine(text), journalName, "the file would be a journal if it were called "+path.Base(right),
+		c.add(name, statusLine(text), "journal-name", "the file would be a journal if it were called "+path.Base(right),
 			"mv -n "+record.ShellWord(name)+" "+record.ShellWord(right))
 	}
 }
@@ -173,7 +173,7 @@ func (t *tasks) report(c *checker) {
 			continue // nobody waits for it: it may be any file
 		}
 		taken[near] = true
-		c.add(s.file, 1, markerName, s.why+"; task "+near.id+" has no marker",
+		c.add(s.file, 1, "marker-name", s.why+"; task "+near.id+" has no marker",
 			byHand(s.file, "the marker of "+near.word()))
 	}
 	keys := slices.SortedFunc(maps.Keys(t.at), func(a, b taskKey) int {
@@ -187,11 +187,11 @@ func (t *tasks) report(c *checker) {
 	for _, key := range keys {
 		switch of := t.at[key]; {
 		case !layout.HasEnded(of.status) && of.status != "" && len(of.markers) > 0:
-			c.add(of.journal, of.line, markerStatus,
+			c.add(of.journal, of.line, "marker-status",
 				fmt.Sprintf("the task is %s, but its marker %s is there", of.status, path.Base(of.markers[0])),
 				byHand(of.journal, "the status, once filebus wait "+key.word()+" was read,"))
 		case layout.HasEnded(of.status) && len(of.markers) == 0 && !taken[key]:
-			c.add(of.journal, of.line, journalMarker, fmt.Sprintf("the task is %s, but has no marker", of.status),
+			c.add(of.journal, of.line, "journal-marker", fmt.Sprintf("the task is %s, but has no marker", of.status),
 				of.end)
 		}
 	}
@@ -203,7 +203,7 @@ func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool
 	near, found := t.near(key.base, key.id)
 	for _, marker := range of.markers {
 		if !found || of.known {
-			c.add(marker, 1, markerJournal, "the task "+key.id+" has neither journal nor report",
+			c.add(marker, 1, "marker-journal", "the task "+key.id+" has neither journal nor report",
 				byHand(marker, "a journal for "+key.word()+" that says what stands"))
 			continue
 		}
@@ -212,7 +212,7 @@ func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool
 		if layout.HasEnded(t.at[near].status) {
 			remedy = "mv -n " + record.ShellWord(marker) + " " + record.ShellWord(path.Join(path.Dir(marker), near.id+path.Ext(marker)))
 		}
-		c.add(marker, 1, markerName, fmt.Sprintf("no task is called %s; task %s has no marker", key.id, near.id),
+		c.add(marker, 1, "marker-name", fmt.Sprintf("no task is called %s; task %s has no marker", key.id, near.id),
 			remedy)
 	}
 }
