@@ -102,25 +102,19 @@ func (w *workspace) mend(key dialogue.Key, f dialogue.Finding) string {
 		return map[string]string{"stranger": "filebus dialogue put " + slug + " ROUND AGENT " + file}[f.Rule]
 	}
 	of := fmt.Sprintf("%s %d %s", slug, *f.Round, record.ShellWord(f.Agent))
-	recover := "filebus dialogue recover " + of
-	put := "filebus dialogue put " + of
+	put, recover, show := "filebus dialogue put "+of, "filebus dialogue recover "+of, "filebus show "+file
 	if f.Before != (record.ShortRef{}) {
 		return "filebus get " + f.Before.String() + " | " + put + map[bool]string{true: " --force"}[f.Rule == "astray"]
 	}
-	switch f.Rule {
-	case "missing", "empty", "stub":
-		if len(f.Alike) > 0 {
-			return put + " " + record.ShellWord(w.near(f.Alike[0]))
-		}
-		return recover + ", or " + put + " FILE"
-	case "astray", "no_markers":
-		return recover
-	case "stranger", "twice":
-		return "filebus show " + file
-	case "changed":
-		return "filebus dialogue judge " + of + " --wisdom N --consistency N --truth N --relationships N"
+	give := recover + ", or " + put + " FILE"
+	if len(f.Alike) > 0 {
+		give = put + " " + record.ShellWord(w.near(f.Alike[0]))
 	}
-	return ""
+	return map[string]string{
+		"missing": give, "empty": give, "stub": give, "astray": recover, "no_markers": recover,
+		"stranger": show, "twice": show,
+		"changed": "filebus dialogue judge " + of + " --wisdom N --consistency N --truth N --relationships N",
+	}[f.Rule]
 }
 
 // text returns what people are shown.

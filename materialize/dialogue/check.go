@@ -229,11 +229,8 @@ func (c *checker) markers(t *Turn) {
 // needsID reports whether a marker cannot be taken for what it is meant to be: it
 // raises something that has no id, or resolves nothing that has one.
 func needsID(m layout.Marker) bool {
-	switch m.Kind {
-	case layout.MarkerPerspective, layout.MarkerTension, layout.MarkerResolved:
-		return m.ID == "" && len(m.Refs) == 0
-	}
-	return false
+	need := []layout.MarkerKind{layout.MarkerPerspective, layout.MarkerTension, layout.MarkerResolved}
+	return m.ID == "" && len(m.Refs) == 0 && slices.Contains(need, m.Kind)
 }
 
 // references adds the references of a round that mean no tension, or several.
