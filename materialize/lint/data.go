@@ -124,12 +124,11 @@ func (c *checker) oddMarker(name string, mode fs.FileMode) {
 // state reports what does not belong into a session state: long lines and
 // sections of prose, blocks of code, and transcripts.
 func (c *checker) state(name string, text []byte) {
-	report := func(line int, format string, args ...any) {
+	s := stateScan{report: func(line int, format string, args ...any) {
 		c.add(name, line, "state-output", fmt.Sprintf(format, args...), "")
-	}
-	s := stateScan{report: report}
+	}}
 	for i, line := range strings.Split(string(text), "\n") {
-		s.line(i+1, strings.TrimRight(line, "\r"))
+		s.line(i+1, strings.TrimSpace(line))
 	}
 	s.endProse()
 }
@@ -145,13 +144,12 @@ type stateScan struct {
 }
 
 func (s *stateScan) line(number int, line string) {
-	trimmed := strings.TrimSpace(line)
-	mark, info := fenceOf(trimmed)
+	mark, info := fenceOf(line)
 	switch {
 	case s.fence != "" && strings.HasPrefix(mark, s.fence) && info == "":
 		s.fence = ""
 	case s.fence != "":
-		s.fenced(number, trimmed)
+		s.fenced(number, line)
 	case mark != "":
 		s.fence, s.fenceLine = mark, number
 		if info = strings.ToLower(info); info != "" && info != "yaml" && info != "yml" {
@@ -159,7 +157,7 @@ func (s *stateScan) line(number int, line string) {
 			s.fenceLine = 0
 		}
 	default:
-		s.plain(number, trimmed)
+		s.plain(number, line)
 	}
 }
 
@@ -194,25 +192,21 @@ func (s *stateScan) plain(number int, line string) {
 	case strings.HasPrefix(line, "#"):
 		s.endProse()
 		s.transcript = false
-		return
 	case transcriptLine().MatchString(line):
 		if !s.transcript {
 			s.report(number, "a transcript in the session state")
 		}
 		s.transcript = true
-		return
 	case outputKey().MatchString(line):
 		s.report(number, "a field for an agent's output in the session state")
-		return
+	case s.long(number, line), line == "", yamlLine().MatchString(line):
+	case strings.HasPrefix(line, "|"), strings.HasPrefix(line, "* "):
+	default:
+		if s.prose == 0 {
+			s.proseLine = number
+		}
+		s.prose += utf8.RuneCountInString(line)
 	}
-	if s.long(number, line) || line == "" || strings.HasPrefix(line, "|") || yamlLine().MatchString(line) ||
-		strings.HasPrefix(line, "* ") {
-		return
-	}
-	if s.prose == 0 {
-		s.proseLine = number
-	}
-	s.prose += utf8.RuneCountInString(line)
 }
 
 // long reports a line or a cell with more than a field has.
