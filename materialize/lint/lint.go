@@ -118,7 +118,7 @@ func (c *checker) add(file string, line int, id, message, remedy string) {
 		return
 	}
 	rules := Rules()
-	known := rules[slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id })]
+	known := rules[slices.IndexFunc(rules, func(r row) bool { return r.ID == id })]
 	f := rule.Finding{Rule: id, File: file, Line: line, Message: message, Remedy: cmp.Or(remedy, known.remedy)}
 	c.report.Findings = append(c.report.Findings, f)
 }
@@ -224,8 +224,8 @@ func (c *checker) read(name string) ([]byte, error) {
 // pattern returns an expression that is compiled when it is first used.
 func pattern(text string) func() *regexp.Regexp { return layout.Pattern(text) }
 
-// A Rule is something that Check looks for.
-type Rule struct {
+// A row is a rule: something that Check looks for.
+type row struct {
 	ID     string
 	About  string // what is found, in a sentence
 	remedy string // what mends it, "" where that depends on the file
@@ -233,8 +233,8 @@ type Rule struct {
 
 // Rules returns all rules, those of data first. Their ids are printed, and taken by --rule: add,
 // never rename.
-func Rules() []Rule {
-	return []Rule{
+func Rules() []row {
+	return []row{
 		{"state-output", "what an agent wrote stands in the session state",
 			"filebus put FILE --agent NAME, and its reference in place of the text"},
 		{"journal-handoff", "a journal whose task has ended has no Handoff section", ""},
