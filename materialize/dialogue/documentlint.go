@@ -346,8 +346,8 @@ func (l *linter) scoreboard() {
 	spoke := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool { return !t.given() })
 	var missing []string
 	for _, t := range spoke {
-		isScored := slices.ContainsFunc(b.Agents, func(a layout.AgentScore) bool { return layout.Slug(a.Agent) == layout.Slug(t.Label) })
-		if !isScored && !slices.Contains(missing, t.Label) {
+		isIts := func(a layout.AgentScore) bool { return layout.Slug(a.Agent) == layout.Slug(t.Label) }
+		if !slices.ContainsFunc(b.Agents, isIts) && !slices.Contains(missing, t.Label) {
 			missing = append(missing, t.Label)
 		}
 	}

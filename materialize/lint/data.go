@@ -63,7 +63,8 @@ func (c *checker) syntax(name string, location layout.Location, file layout.File
 // brokenRemedy returns the command that shows or mends the entry at a line.
 func brokenRemedy(name string, file layout.File, p *layout.SyntaxError) string {
 	value := (*record.Error)(nil)
-	if !errors.As(p.Err, &value) || value.Reason != layout.ErrValue || value.Names[0] == "" || value.Names[1] == "status" {
+	isValue := errors.As(p.Err, &value) && value.Reason == layout.ErrValue
+	if !isValue || value.Names[0] == "" || value.Names[1] == "status" {
 		return byHand(name, "the line") // no command knows which status it was
 	}
 	for _, e := range file.Entries() {
@@ -71,7 +72,8 @@ func brokenRemedy(name string, file layout.File, p *layout.SyntaxError) string {
 		isEntry := e.Kind == record.KindIssue || e.Kind == record.KindKnowledge
 		if isEntry && e.Line <= p.Line && p.Line <= e.Line+below {
 			flag := value.Names[0]
-			return fmt.Sprintf("filebus %s edit %s --%s %s", e.Kind, record.ShellWord(e.ID), flag, strings.ToUpper(flag))
+			const edit = "filebus %s edit %s --%s %s"
+			return fmt.Sprintf(edit, e.Kind, record.ShellWord(e.ID), flag, strings.ToUpper(flag))
 		}
 	}
 	return byHand(name, "the line")

@@ -181,7 +181,9 @@ type looker struct {
 }
 
 // lookAt returns what is found at files.
-func lookAt(ctx context.Context, r *Registry, files []string, targetOf func(string) (target, error)) (all []Checked, err error) {
+func lookAt(
+	ctx context.Context, r *Registry, files []string, targetOf func(string) (target, error),
+) (all []Checked, err error) {
 	readers := r.readers()
 	for _, file := range files {
 		t, err := targetOf(file)
