@@ -93,14 +93,14 @@ func house() map[string]pack {
 		"filebus/materialize/dialogue": {
 			ours: []string{
 				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror", "filebus/materialize/transcript",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/rule", "filebus/materialize/likeness", "filebus/materialize/mirror", "filebus/materialize/transcript",
 			},
 			modules: []string{"golang.org/x/text"},
 		},
 		"filebus/materialize/session": {
 			ours: []string{
 				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/rule", "filebus/materialize/likeness", "filebus/materialize/mirror",
 			},
 		},
 		"filebus/materialize/noun": {
@@ -115,9 +115,10 @@ func house() map[string]pack {
 				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/noun",
 			},
 		},
+		"filebus/materialize/rule": {},
 		"filebus/materialize/lint": {
 			ours: []string{
-				"filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/run",
+				"filebus/materialize/rule", "filebus/store/folder", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/run",
 			},
 		},
 		"filebus/materialize/run": {
@@ -141,7 +142,7 @@ func house() map[string]pack {
 		},
 		"filebus/cmd/filebus": {
 			ours: []string{
-				"filebus", "filebus/materialize/lint", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/noun", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
+				"filebus", "filebus/materialize/lint", "filebus/materialize/rule", "filebus/materialize/knowledge", "filebus/materialize/result", "filebus/materialize/issue", "filebus/materialize/noun", "filebus/materialize/run", "filebus/materialize/task", "filebus/materialize/dialogue", "filebus/materialize/session", "filebus/materialize/pdf", "filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
 				"filebus/query", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/transcript", "filebus/materialize/secrets",
 				"filebus/materialize/likeness", "filebus/cmd/filebus/finder", "filebus/cmd/filebus/hook", "filebus/cmd/filebus/mcp", "filebus/cmd/filebus/setup", "filebus/cmd/filebus/trust", "filebus/cmd/filebus/web", "filebus/materialize/mirror", "filebus/materialize/release", "filebus/materialize/remote",
 			},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -87,6 +88,19 @@ func (w *workspace) asked(ctx context.Context) (text, hint string, err error) {
 		return "", "", err
 	}
 	return fmt.Sprintf(askedText, count(len(names), "1 version was", "%d versions were"), strings.Join(names, ", ")), "filebus purge --files " + strings.Join(refs, " "), err
+}
+
+// undestroyed says what others have destroyed and is here yet, and what destroys it here too.
+func (w *workspace) undestroyed(ctx context.Context) (remarks []string, err error) {
+	n, err := w.waiting(ctx)
+	if n > 0 {
+		remarks = append(remarks, fmt.Sprintf(waitingText+"; filebus compact removes them", plural(n, "version")))
+	}
+	text, hint, askErr := w.asked(ctx)
+	if text != "" {
+		remarks = append(remarks, text+"; "+hint+" destroys it")
+	}
+	return remarks, cmp.Or(err, askErr)
 }
 
 // compactDestroyed leaves nothing of what others have destroyed. What somebody else is in the way of waits, and so

@@ -209,7 +209,7 @@ func adviceIn(t *testing.T, dir string, d disturbance) (all []advised) {
 	}
 	for _, line := range commands {
 		out := runAdvised(t, dir, strings.Fields(line)...)
-		for _, m := range regexp.MustCompile(`(?m)(?:try|to mend it): (.*)$|; (filebus .*)$`).FindAllStringSubmatch(out, -1) {
+		for _, m := range regexp.MustCompile(`(?m)try: (.*)$|(?:^  |; )(filebus .*)$`).FindAllStringSubmatch(out, -1) {
 			if advice := m[1] + m[2]; !seen[advice] {
 				seen[advice] = true
 				all = append(all, advised{line, advice})

@@ -8,11 +8,10 @@ import (
 	"strings"
 
 	"filebus/materialize/dialogue"
+	"filebus/materialize/markdown"
+	"filebus/materialize/rule"
 	"filebus/store/record"
 )
-
-// findingsShown is how many findings of a check are printed.
-const findingsShown = 20
 
 type dialogueCheck struct {
 	All bool `flag:"all"`
@@ -43,22 +42,26 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 	if !o.All {
 		view.Findings, view.Turns = folded(view.Findings), nil
 	}
-	order := []bool{true, false} // what is wanting comes first
-	slices.SortStableFunc(view.Findings, func(a, b dialogue.Finding) int {
-		return slices.Index(order, a.Wanting) - slices.Index(order, b.Wanting)
+	slices.SortStableFunc(view.Findings, func(a, b dialogue.Finding) int { // what is wanting comes first
+		return rule.Compare(rule.Finding{Level: a.Level}, rule.Finding{Level: b.Level})
 	})
 	if more := len(view.Findings) - findingsShown; more > 0 && !o.All {
 		view.Findings, view.More = view.Findings[:findingsShown], more
 	}
 	if d.Key.IsOwn() {
 		forum.FindAlike(ctx, d, view.Findings)
-		view.Mend = w.mends(d.Key, view.Findings)
 	}
-	if err := w.presentWhole(d.Key.String(), view, view.text(w.rest(view.More, "--all"))); err != nil {
+	mended := map[string]bool{} // files, by one command each
+	for i := range view.Findings {
+		f := &view.Findings[i]
+		f.Kind, f.Text = f.Rule, f.Message
+		if line := w.mend(d.Key, *f); line != "" && f.Wanting && d.Key.IsOwn() && !mended[f.File] {
+			f.Remedy, mended[f.File] = line, true
+			view.Mend = append(view.Mend, line)
+		}
+	}
+	if err := w.presentWhole(d.Key.String(), view, view.text(w)); err != nil {
 		return err
-	}
-	for _, line := range view.Mend[:min(len(view.Mend), 5)] {
-		w.remark("to mend it: %s", line)
 	}
 	if view.Wanting > 0 {
 		return silentError(record.Wanting)
@@ -71,22 +74,22 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 func folded(findings []dialogue.Finding) []dialogue.Finding {
 	var out []dialogue.Finding
 	lines := map[string][]string{} // by file
-	isForm := func(f dialogue.Finding) bool { return f.Kind == "malformed" && !f.Wanting }
+	isForm := func(f dialogue.Finding) bool { return f.Rule == "malformed" && !f.Wanting }
 	for _, f := range findings {
-		if !isForm(f) || lines[f.File] == nil {
-			out = append(out, f)
-		}
 		if isForm(f) {
 			lines[f.File] = append(lines[f.File], strconv.Itoa(f.Line))
+		}
+		if !isForm(f) || len(lines[f.File]) == 1 {
+			out = append(out, f)
 		}
 	}
 	for i, f := range out {
 		if all := lines[f.File]; isForm(f) && len(all) > 1 {
-			out[i].Line, out[i].Text = 0, fmt.Sprintf("malformed: %d markers, in lines ", len(all))
+			out[i].Line, out[i].Message = 0, fmt.Sprintf("malformed: %d markers, in lines ", len(all))
 			if len(all) > 10 {
 				all = append(all[:10], "…")
 			}
-			out[i].Text += strings.Join(all, ", ")
+			out[i].Message += strings.Join(all, ", ")
 		}
 	}
 	return out
@@ -96,64 +99,34 @@ func folded(findings []dialogue.Finding) []dialogue.Finding {
 func (w *workspace) mend(key dialogue.Key, f dialogue.Finding) string {
 	slug, file := record.ShellWord(key.String()), record.ShellWord(f.File)
 	if f.Round == nil {
-		return map[string]string{"stranger": "filebus dialogue put " + slug + " ROUND AGENT " + file}[f.Kind]
+		return map[string]string{"stranger": "filebus dialogue put " + slug + " ROUND AGENT " + file}[f.Rule]
 	}
 	of := fmt.Sprintf("%s %d %s", slug, *f.Round, record.ShellWord(f.Agent))
-	recover := "filebus dialogue recover " + of
-	put := "filebus dialogue put " + of
+	put, recover, show := "filebus dialogue put "+of, "filebus dialogue recover "+of, "filebus show "+file
 	if f.Before != (record.ShortRef{}) {
-		return "filebus get " + f.Before.String() + " | " + put + map[bool]string{true: " --force"}[f.Kind == "astray"]
+		return "filebus get " + f.Before.String() + " | " + put + map[bool]string{true: " --force"}[f.Rule == "astray"]
 	}
-	switch f.Kind {
-	case "missing", "empty", "stub":
-		if len(f.Alike) > 0 {
-			return put + " " + record.ShellWord(w.near(f.Alike[0]))
-		}
-		return recover + ", or " + put + " FILE"
-	case "astray", "no_markers":
-		return recover
-	case "stranger", "twice":
-		return "filebus show " + file
-	case "changed":
-		return "filebus dialogue judge " + of + " --wisdom N --consistency N --truth N --relationships N"
+	give := recover + ", or " + put + " FILE"
+	if len(f.Alike) > 0 {
+		give = put + " " + record.ShellWord(w.near(f.Alike[0]))
 	}
-	return ""
-}
-
-// mends returns what helps with findings, one command a file.
-func (w *workspace) mends(key dialogue.Key, findings []dialogue.Finding) (all []string) {
-	seen := map[string]bool{}
-	for _, f := range findings {
-		if line := w.mend(key, f); line != "" && f.Wanting && !seen[f.File] {
-			all, seen[f.File] = append(all, line), true
-		}
-	}
-	return all
+	return map[string]string{
+		"missing": give, "empty": give, "stub": give, "astray": recover, "no_markers": recover,
+		"stranger": show, "twice": show,
+		"changed": "filebus dialogue judge " + of + " --wisdom N --consistency N --truth N --relationships N",
+	}[f.Rule]
 }
 
 // text returns what people are shown.
-func (view *dialogueCheckJSON) text(rest string) string {
+func (view *dialogueCheckJSON) text(w *workspace) string {
 	var out strings.Builder
-	for _, f := range view.Findings {
-		place := f.File
-		if f.Line > 0 {
-			place += ":" + strconv.Itoa(f.Line)
-		}
-		out.WriteString(oneLine(place+": "+f.Text) + "\n")
-	}
-	if view.More > 0 {
-		out.WriteString(rest + "\n")
-	}
+	shown := markdown.Each(view.Findings, func(f dialogue.Finding) rule.Finding { return f.Finding })
+	out.WriteString(w.findingsText(shown, view.More))
 	fmt.Fprintf(&out, "%s: %d of %s in %s, %s", view.Dialogue, view.Given, plural(view.Launched, "turn"),
 		plural(view.Rounds, "round"), plural(view.Markers, "marker"))
-	for _, count := range []struct {
-		n    int
-		what string
-	}{
-		{view.Missing, "missing"}, {view.Empty, "empty"}, {view.Stubs, "stubbed"}, {view.Malformed, "malformed"}, {view.Wanting, "wanting"},
-	} {
-		if count.n > 0 {
-			fmt.Fprintf(&out, ", %d %s", count.n, count.what)
+	for i, n := range []int{view.Missing, view.Empty, view.Stubs, view.Malformed, view.Wanting} {
+		if n > 0 {
+			fmt.Fprintf(&out, ", %d %s", n, []string{"missing", "empty", "stubbed", "malformed", "wanting"}[i])
 		}
 	}
 	out.WriteString("\n")

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"filebus/materialize/dialogue"
+	"filebus/materialize/rule"
 	"filebus/store/record"
 )
 
 type dialogueLint struct {
-	Min int  `flag:"min"`
 	All bool `flag:"all"`
 }
 
@@ -20,16 +20,10 @@ type lintJSON struct {
 	Documents []*dialogue.LintReport `json:"documents"`
 }
 
-// What bounds the input and the output of the lint.
-const (
-	maxLintedDocument = 64 << 20
-	maxLintFindings   = 20 // of a document, without --all
-)
+// maxLintedDocument is how many bytes of a document are read.
+const maxLintedDocument = 64 << 20
 
 func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) error {
-	if o.Min < 0 || o.Min > 100 {
-		return usageError("--min %d is not 0 to 100", o.Min)
-	}
 	args, err := w.slugNames(ctx, args, documentNames)
 	if err != nil {
 		return err
@@ -46,8 +40,11 @@ func (o *dialogueLint) run(ctx context.Context, w *workspace, args []string) err
 			unread = silentError(record.Partly)
 			continue
 		}
+		for i, f := range report.Findings {
+			report.Findings[i].Check = f.Rule
+		}
 		reports = append(reports, report)
-		wanting = wanting || report.Count("must") > 0 || report.Incomplete || report.Score < o.Min
+		wanting = wanting || rule.Count(report.Findings, rule.Must) > 0 || report.Incomplete
 	}
 	err = w.presentWhole("", lintJSON{reports}, w.lintText(reports, o.All))
 	if err == nil && unread == nil && wanting {
@@ -83,28 +80,21 @@ func (e *environ) lintDocument(ctx context.Context, arg string) (*dialogue.LintR
 func (e *environ) lintText(reports []*dialogue.LintReport, all bool) string {
 	var texts []string
 	for _, r := range reports {
-		text := fmt.Sprintf("%s: %d of 100", oneLine(r.File), r.Score)
+		var said []string
 		if r.Incomplete {
-			text += ", incomplete: no turn of an agent was found"
+			said = append(said, "incomplete: no turn of an agent was found")
 		}
-		for _, level := range dialogue.LintLevels() {
-			if n := r.Count(level); n > 0 {
-				text += fmt.Sprintf(", %d %s", n, level)
+		for _, level := range rule.Levels() {
+			if n := rule.Count(r.Findings, level); n > 0 {
+				said = append(said, fmt.Sprintf("%d %s", n, level))
 			}
 		}
-		text += "\n"
-		for i, f := range r.Findings {
-			if i == maxLintFindings && !all {
-				text += e.rest(len(r.Findings)-i, "--all") + "\n"
-				break
-			}
-			what := oneLine(f.Message + "; " + f.Remedy)
-			if f.More > 0 {
-				what += fmt.Sprintf(" (and %d more)", f.More)
-			}
-			text += fmt.Sprintf("%s:%d: %s, %s: %s\n", oneLine(f.File), f.Line, f.Level, f.Check, what)
+		text := oneLine(r.File) + ": " + cmp.Or(strings.Join(said, ", "), "sound") + "\n"
+		shown := r.Findings
+		if len(shown) > findingsShown && !all {
+			shown = shown[:findingsShown]
 		}
-		texts = append(texts, text)
+		texts = append(texts, text+e.findingsText(shown, len(r.Findings)-len(shown)))
 	}
 	return strings.Join(texts, "\n")
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"filebus/materialize/dialogue"
+	"filebus/materialize/rule"
 	"filebus/store/record"
 )
 
@@ -80,7 +81,10 @@ func (view *dialogueRound) wanting(w *workspace) (none []string, hint string) {
 		}
 		if a.State == "stub" || a.State == "astray" {
 			none = append(none, a.Agent)
-			hint = cmp.Or(hint, w.mend(view.Dialogue, dialogue.Finding{Kind: a.State, Round: &view.Round, Agent: a.Agent, Alike: a.Alike, Before: a.Before}))
+			hint = cmp.Or(hint, w.mend(view.Dialogue, dialogue.Finding{
+				Finding: rule.Finding{Rule: a.State}, Round: &view.Round, Agent: a.Agent,
+				Alike: a.Alike, Before: a.Before,
+			}))
 		}
 	}
 	return none, hint
@@ -92,7 +96,9 @@ func (w *workspace) noteAlike(slot dialogue.Slot, file string) {
 	if err != nil || !filepath.IsLocal(shown) {
 		shown = file
 	}
-	found := dialogue.Finding{Kind: "missing", Round: &slot.Round, Agent: slot.Agent, Alike: []string{file}}
+	found := dialogue.Finding{
+		Finding: rule.Finding{Rule: "missing"}, Round: &slot.Round, Agent: slot.Agent, Alike: []string{file},
+	}
 	w.noteTry(w.mend(slot.Key, found), "%s: no turn yet, but there is %s", slot.Agent, oneLine(shown))
 }
 

@@ -29,6 +29,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/remote"
 	"filebus/materialize/result"
+	"filebus/materialize/rule"
 	runs "filebus/materialize/run"
 	sessions "filebus/materialize/session"
 	"filebus/materialize/task"
@@ -394,6 +395,7 @@ func jsonShapes() map[string]any {
 func namedShapes() map[reflect.Type]string {
 	return map[reflect.Type]string{
 		reflect.TypeFor[query.Summary]():         "record",
+		reflect.TypeFor[rule.Finding]():          "finding",
 		reflect.TypeFor[materialize.PutResult](): "stored",
 		reflect.TypeFor[materialize.Backup]():    "backup",
 		reflect.TypeFor[configView]():            "config",

@@ -13,22 +13,15 @@ import (
 	"time"
 
 	"filebus/materialize"
+	"filebus/materialize/rule"
 	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
 )
 
-// A finding is what doctor says of one thing.
-type finding struct {
-	Check  string `json:"check"`
-	State  string `json:"state"` // ok; note: good to know; wrong
-	Detail string `json:"detail"`
-	Try    string `json:"try,omitempty"` // the command that mends it
-}
-
 type doctorJSON struct {
-	Checks []finding `json:"checks"`
+	Checks []rule.Finding `json:"checks"` // one for each thing, its state being the level
 }
 
 // A doctor looks at an installation. It changes nothing, and waits for nobody.
@@ -36,7 +29,7 @@ type doctor struct {
 	*workspace // of no store, where that cannot be opened
 	at         materialize.Location
 	located    error // why there is no store
-	found      []finding
+	found      []rule.Finding
 }
 
 func runDoctor(ctx context.Context, without *workspace, _ []string) error {
@@ -63,15 +56,8 @@ func runDoctor(ctx context.Context, without *workspace, _ []string) error {
 		d.look(ctx, "remotes", d.remote)
 	}
 	d.look(ctx, "hooks", d.hooks)
-	rows, isWrong := [][]string{}, false
-	for _, f := range d.found {
-		if isWrong = isWrong || f.State == "wrong"; f.Try != "" {
-			f.Detail += "; try: " + f.Try
-		}
-		rows = append(rows, []string{f.Check, f.State, oneLine(f.Detail)})
-	}
-	err := d.presentTable(rows, presentation{json: func(int) any { return doctorJSON{d.found} }})
-	if err == nil && isWrong {
+	err := d.presentWhole("", doctorJSON{d.found}, d.findingsText(d.found, 0))
+	if err == nil && rule.Count(d.found, rule.Wrong) > 0 {
 		err = silentError(record.Wanting)
 	}
 	return err
@@ -81,14 +67,15 @@ func runDoctor(ctx context.Context, without *workspace, _ []string) error {
 // is wrong.
 func (d *doctor) look(ctx context.Context, check string, at func(context.Context) (string, error)) {
 	detail, err := at(ctx)
-	f := finding{Check: check, State: "ok", Detail: detail}
+	f := rule.Finding{Rule: check, Level: rule.OK, Message: detail}
 	if err != nil {
 		said := explain(err)
-		f.State, f.Detail, f.Try = "wrong", d.atStore(said.Message), d.atStore(said.Hint)
+		f.Level, f.Message, f.Remedy = rule.Wrong, d.atStore(said.Message), d.atStore(said.Hint)
 		if said.Exit == exitBusy || said.Exit == exitPartly {
-			f.State, f.Try = "note", ""
+			f.Level, f.Remedy = rule.Note, ""
 		}
 	}
+	f.Check, f.State, f.Detail, f.Try = f.Rule, string(f.Level), f.Message, f.Remedy
 	d.found = append(d.found, f)
 }
 
@@ -150,15 +137,14 @@ func (d *doctor) stored(ctx context.Context) (detail string, err error) {
 		if tx.HasGoneBack() {
 			return record.Damaged.Errorf("%s has gone back", d.at.Store).Try(repairHint)
 		}
-		if n := tx.Waiting(); n > 0 {
-			return record.Partly.Errorf(waitingText+"; filebus compact removes them", plural(n, "version"))
-		}
 		return nil
 	})
-	if text, hint, askErr := w.asked(ctx); text != "" && err == nil {
-		return detail, record.Partly.Errorf("%s", text).Try(hint)
-	} else if err == nil {
-		err = askErr
+	if err != nil {
+		return detail, err
+	}
+	left, err := w.undestroyed(ctx)
+	if len(left) > 0 {
+		err = record.Partly.Errorf("%s", strings.Join(left, "; "))
 	}
 	return detail, err
 }

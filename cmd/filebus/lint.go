@@ -73,13 +73,11 @@ func (e *environ) lintFolder(dir string) (string, layout.Profile, error) {
 }
 
 func (e *environ) printLint(report *lint.Report) {
-	for i, f := range report.Findings {
-		e.printf("%s:%d  %s  %s\n", oneLine(e.seenFrom(report.Dir, f.File)), f.Line, f.Rule, oneLine(f.Message))
-		// Remedies are said once for all findings that one command mends.
-		if i+1 == len(report.Findings) || report.Findings[i+1].Remedy != f.Remedy {
-			e.printf("  %s\n", oneLine(f.Remedy))
-		}
+	shown := slices.Clone(report.Findings)
+	for i, f := range shown {
+		shown[i].File = e.seenFrom(report.Dir, f.File)
 	}
+	e.printf("%s", e.findingsText(shown, 0))
 	for _, name := range report.Unread {
 		e.note("not read: %s", oneLine(name))
 	}

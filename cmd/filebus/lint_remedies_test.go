@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,11 +15,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filebus/materialize/lint"
+	"filebus/materialize/rule"
 )
 
 // A remedyCase is a workspace with one finding of a rule. What is printed to mend it is
 // followed, with words in the place of those in capitals, and edits where it says so.
 type remedyCase struct {
+	check  string // what finds it; "": lint
+	setup  string // what a shell runs before
+	stays  bool   // nobody but an agent can mend it
 	rule   string
 	files  map[string]string
 	links  map[string]string
@@ -138,6 +144,41 @@ func TestRemediesOfLint(t *testing.T) {
 	}
 }
 
+// thePlan tells a shell where the plan of the session of TestRemediesOfSessions is.
+const thePlan = "plan=$(echo .claude/sessions/build/*-one)/plan.md; "
+
+// TestRemediesOfSessions follows the remedies of session check in the same way.
+func TestRemediesOfSessions(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("mv")
+	}
+	const file, put = ".claude/sessions/build/ID-one/plan.md", "filebus session put build/ID-one plan"
+	for _, test := range []remedyCase{
+		{rule: "missing", remedy: put + " FILE", words: map[string]string{"FILE": "-"}},
+		{rule: "deleted", setup: "filebus session put one plan - && rm $plan", remedy: "filebus sync --restore " + file},
+		{rule: "retired", setup: "filebus session put one plan - && filebus rm $plan",
+			remedy: "filebus rm --restore artifact/build/ID-one/plan"},
+		{rule: "irregular", setup: "filebus session put one plan - && rm $plan && mkdir $plan",
+			remedy: "mv -n " + file + " " + file + ".old && filebus sync --restore " + file},
+		{rule: "empty", setup: "filebus session put one plan - && : >$plan", remedy: "filebus get ID | " + put},
+		{rule: "truncated", setup: "filebus session put one plan - && printf keep >$plan", remedy: "filebus get ID | " + put},
+		{rule: "cut", setup: "printf 'keep this\n```go\nx' >$plan", remedy: put + " FILE", words: map[string]string{"FILE": "-"}},
+		{rule: "changed", check: "session check --no-sync --files $plan",
+			setup:  "filebus session put one plan - && echo other >$plan && touch -t 202001010000 $plan",
+			remedy: "filebus sync"},
+		{rule: "awaited", setup: "filebus session log one START builder", remedy: "check again when builder has ended", stays: true},
+		{rule: "open", setup: "printf -- '---\nagent: builder\n---\nkeep this\n' >$plan && filebus sync && " +
+			"filebus session log one START builder", remedy: "check again when builder has ended", stays: true},
+	} {
+		test.setup = "filebus session start build --name one && " + thePlan + test.setup
+		if test.check == "" {
+			test.check = "session check one plan"
+		}
+		t.Run(test.rule, func(t *testing.T) { test.run(t) })
+	}
+}
+
 func (test remedyCase) run(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range test.files {
@@ -150,10 +191,16 @@ func (test remedyCase) run(t *testing.T) {
 		}
 	}
 	mustRun(t, dir, "init")
-	if diff := cmp.Diff([]string{test.remedy}, test.remedies(t, dir)); diff != "" {
+	if out, err := test.shell(t, dir, test.setup).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", test.setup, err, out)
+	}
+	remedies := test.remedies(t, dir)
+	ids := regexp.MustCompile(`\b[0-9a-f]{12}\b|\d{8}-\d{6}-[a-z0-9]{4}`)
+	got := ids.ReplaceAllString(strings.ReplaceAll(strings.Join(remedies, "\n"), dir+"/", ""), "ID")
+	if diff := cmp.Diff(test.remedy, got); diff != "" {
 		t.Fatalf("remedies (-want +got):\n%s", diff)
 	}
-	for _, line := range regexp.MustCompile(`, then |, and |; `).Split(test.remedy, -1) {
+	for _, line := range regexp.MustCompile(`, then |, and |; `).Split(remedies[0], -1) {
 		line = strings.TrimSuffix(line, " has all of them")
 		if strings.Contains(line, " --") && len(test.words) > 0 && test.edit[0] == "" {
 			test.refused(t, dir, line)
@@ -174,7 +221,7 @@ func (test remedyCase) run(t *testing.T) {
 		at := strings.LastIndex(string(text), test.edit[1])
 		test.write(t, name, string(text[:at])+test.edit[2]+string(text[at+len(test.edit[1]):]))
 	}
-	if left := test.remedies(t, dir); len(left) > 0 {
+	if left := test.remedies(t, dir); (len(left) > 0) != test.stays {
 		t.Errorf("after %q there is still %q", test.remedy, left)
 	}
 	test.keeps(t, dir)
@@ -190,15 +237,30 @@ func (test remedyCase) write(t *testing.T, name, text string) {
 	}
 }
 
-func (test remedyCase) remedies(t *testing.T, dir string) []string {
+func (test remedyCase) remedies(t *testing.T, dir string) (remedies []string) {
 	t.Helper()
-	report, err := lint.Check(t.Context(), dir, lint.Options{Rules: []string{test.rule}})
-	if err != nil {
-		t.Fatal(err)
+	check := test.check
+	if check == "" {
+		check = "lint --rule " + test.rule
 	}
-	var remedies []string
-	for _, f := range report.Findings {
-		remedies = append(remedies, f.Remedy)
+	out, err := test.shell(t, dir, thePlan+"filebus --json "+check).Output()
+	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 8) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var said map[string]json.RawMessage
+	var found []rule.Finding
+	list := "findings"
+	if test.check != "" {
+		list = "files"
+	}
+	err = json.Unmarshal(out, &said)
+	if err = errors.Join(err, json.Unmarshal(said[list], &found)); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, f := range found {
+		if f.Remedy != "" {
+			remedies = append(remedies, f.Remedy)
+		}
 	}
 	return remedies
 }
@@ -242,7 +304,7 @@ func filesOf(t *testing.T, dir string) map[string]string {
 // is each that the agent wrote.
 func (test remedyCase) follow(t *testing.T, dir, line string) {
 	t.Helper()
-	if !strings.HasPrefix(line, "filebus ") && !strings.HasPrefix(line, "mv -n ") {
+	if !regexp.MustCompile(`^(filebus|mv -n) `).MatchString(line) {
 		return // by hand
 	}
 	before := filesOf(t, dir)

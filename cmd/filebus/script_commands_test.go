@@ -60,9 +60,8 @@ func scriptEnviron(ts *testscript.TestScript) *environ {
 // cmdMended is the script command "mended": it does what the command before has advised, where
 // one command's output is the other's input.
 func cmdMended(ts *testscript.TestScript, neg bool, args []string) {
-	for line := range strings.Lines(ts.ReadFile("stderr")) {
-		_, advice, _ := strings.Cut(strings.TrimSpace(line), "to mend it: ")
-		from, to, isPipe := strings.Cut(advice, " | ")
+	for line := range strings.Lines(ts.ReadFile("stdout")) {
+		from, to, isPipe := strings.Cut(strings.TrimSpace(line), " | ")
 		if !isPipe {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"filebus/materialize/rule"
 	sessions "filebus/materialize/session"
 	"filebus/store"
 	"filebus/store/record"
@@ -17,7 +18,7 @@ type sessionCheck struct {
 
 type sessionCheckJSON struct {
 	Session string             `json:"session,omitempty"`
-	Files   []sessions.Finding `json:"files"`
+	Files   []sessions.Checked `json:"files"`
 	Wanting int                `json:"wanting"`
 }
 
@@ -32,19 +33,19 @@ func (o *sessionCheck) run(ctx context.Context, w *workspace, args []string) err
 	if err != nil {
 		return err
 	}
-	var rows [][]string
-	for _, f := range view.Files {
-		row := []string{f.State, cmp.Or(f.Artifact, f.File), tokenText(f.Tokens)}
-		if f.State != "ok" {
-			row[2] = f.Detail + "; try: " + f.Do
+	var shown []rule.Finding
+	for i, f := range view.Files {
+		view.Files[i].State, view.Files[i].Detail, view.Files[i].Do = f.Rule, f.Message, f.Remedy
+		if f.Rule != "ok" {
 			view.Wanting++
 		}
+		f.File, f.Message = cmp.Or(f.Artifact, f.File), cmp.Or(f.Message, tokenText(f.Tokens))
 		if len(f.Also) > 0 {
-			row = append(row, "beside "+strings.Join(f.Also, ", "))
+			f.Message += ", beside " + strings.Join(f.Also, ", ")
 		}
-		rows = append(rows, row)
+		shown = append(shown, f.Finding)
 	}
-	switch err := w.print(view, "%s", w.table(rows)); {
+	switch err := w.print(view, "%s", w.findingsText(shown, 0)); {
 	case err != nil:
 		return err
 	case len(view.Files) == 0:
@@ -56,7 +57,7 @@ func (o *sessionCheck) run(ctx context.Context, w *workspace, args []string) err
 	return nil
 }
 
-func (e *environ) checkArtifacts(ctx context.Context, args []string) (string, []sessions.Finding, error) {
+func (e *environ) checkArtifacts(ctx context.Context, args []string) (string, []sessions.Checked, error) {
 	text, artifacts := e.sessionArg(args)
 	f, _, err := e.findKnown(ctx, []string{text})
 	if set := e.or("", "FILEBUS_SESSION"); set != "" && len(args) > 0 && errors.Is(err, sessions.ErrNoSession) {
@@ -71,7 +72,7 @@ func (e *environ) checkArtifacts(ctx context.Context, args []string) (string, []
 }
 
 // checkFiles checks files by their paths, also where there is no store.
-func (e *environ) checkFiles(ctx context.Context, args []string) ([]sessions.Finding, error) {
+func (e *environ) checkFiles(ctx context.Context, args []string) ([]sessions.Checked, error) {
 	if len(args) == 0 {
 		return nil, usageError("--files needs at least one path")
 	}

@@ -64,12 +64,8 @@ func (o *verifyCommand) verify(ctx context.Context, w *workspace) error {
 			report.Remarks = append(report.Remarks, fmt.Sprintf(alteredText, file))
 		}
 	}
-	if n, _ := w.waiting(ctx); n > 0 { // what cannot be read is a fault
-		report.Remarks = append(report.Remarks, fmt.Sprintf(waitingText+"; filebus compact removes them", plural(n, "version")))
-	}
-	if text, hint, _ := w.asked(ctx); text != "" { // as above
-		report.Remarks = append(report.Remarks, text+"; "+hint+" destroys it")
-	}
+	left, _ := w.undestroyed(ctx) // as above
+	report.Remarks = append(report.Remarks, left...)
 	indexErr := w.read.VerifyIndex(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -112,9 +108,7 @@ func (e *environ) printVerify(v *verifyJSON) error {
 		e.printRepair(v.Repair)
 	}
 	e.printEach("fault: ", v.Faults)
-	for _, remark := range v.Remarks {
-		e.printf("remark: %s\n", oneLine(remark))
-	}
+	e.printEach("remark: ", v.Remarks)
 	soundness := "sound"
 	if n := len(v.Faults); n > 0 {
 		soundness = plural(n, "fault")

@@ -16,6 +16,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/rule"
 )
 
 // mixed is a dialogue with turns of every kind: one with headings and an open fence,
@@ -410,7 +411,7 @@ func TestAssembleReal(t *testing.T) {
 		if diff := cmp.Diff(roundLines(doc), roundLines(again)); diff != "" || !found || err != nil {
 			t.Errorf("%s: found %t, %v, read back (-want +got):\n%s", key, found, err, diff)
 		}
-		if r := LintDocument("d.md", &again, found); r.Count(lintMust) > 0 {
+		if r := LintDocument("d.md", &again, found); rule.Count(r.Findings, rule.Must) > 0 {
 			t.Errorf("%s: findings %q", key, findingLines(r))
 		}
 		turns := 0

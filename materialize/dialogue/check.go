@@ -10,23 +10,21 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/rule"
 	"filebus/store/record"
 )
 
-// A Finding is one thing that a check has found. Its kinds are those of files: missing,
+// A Finding is one thing that a check has found. Its rules are those of files: missing,
 // empty, stub, astray (it is not counted as this turn), no_markers, long, late, stranger (of an agent that was not launched),
 // twice (two of one agent), broken (of JSON that cannot be read), changed (after it was judged); those of markers and
 // ids: malformed, repeated (in one turn), foreign (it names another agent or round),
 // unknown and ambiguous (it means no tension, or several); skipped, of a round that never
 // was before one that is; and scored, of scores for an agent that gave no turn.
 type Finding struct {
-	Kind    string `json:"kind"`
-	Round   *int   `json:"round,omitempty"` // nil: of the dialogue
-	Agent   string `json:"agent,omitempty"` // "" if it is not about one
-	File    string `json:"file"`            // below the workspace or its tree; where it would be, if it is missing
-	Line    int    `json:"line,omitempty"`  // counted from 1; 0: the whole file
-	Text    string `json:"text"`            // what is found
-	Wanting bool   `json:"wanting"`         // it is incomplete or cannot be told; else it departs in form alone
+	rule.Finding        // its file is below the workspace or its tree; where it would be, if it is missing
+	Wanting      bool   `json:"wanting"`         // it is incomplete or cannot be told; else it is a note on form
+	Round        *int   `json:"round,omitempty"` // nil: of the dialogue
+	Agent        string `json:"agent,omitempty"` // "" if it is not about one
 
 	Alike  []string        `json:"alike,omitempty"` // files, absolute, that may be meant as the turn: see FindAlike
 	Before record.ShortRef `json:"before,omitzero"` // the version that was the turn
@@ -83,8 +81,10 @@ func Check(d *Dialogue, round int) (*Report, error) {
 		}
 	}
 	c.broken(round)
-	for _, f := range c.report.Findings {
-		if f.Wanting {
+	for i := range c.report.Findings {
+		f := &c.report.Findings[i]
+		if f.Level = rule.Note; f.Wanting {
+			f.Level = rule.Must
 			c.report.Wanting++
 		}
 	}
@@ -106,8 +106,8 @@ type checker struct {
 // add adds that something is incomplete, or cannot be told, unless that is taken back.
 func (c *checker) add(kind string, round *int, agent, file string, line int, format string, args ...any) *Finding {
 	c.counts[kind]++
-	f := Finding{kind, round, agent, file, line, fmt.Sprintf(format, args...), true, nil, record.ShortRef{}}
-	c.report.Findings = append(c.report.Findings, f)
+	f := rule.Finding{Rule: kind, File: file, Line: line, Message: fmt.Sprintf(format, args...)}
+	c.report.Findings = append(c.report.Findings, Finding{Finding: f, Wanting: true, Round: round, Agent: agent})
 	return &c.report.Findings[len(c.report.Findings)-1]
 }
 
@@ -143,7 +143,7 @@ func (c *checker) round(r *Round) {
 			const text = "%s is nobody who takes part; if this is a turn: filebus dialogue panel %s %d --add %s"
 			found := c.wanting("stranger", t, 0, text, t.Agent, c.d.Key, r.Number, layout.AgentName(t.Agent))
 			if found.Wanting = t.hasForm() || r.Panel == nil; !c.d.Key.IsOwn() {
-				found.Text, _, _ = strings.Cut(found.Text, ";") // it is only read
+				found.Message, _, _ = strings.Cut(found.Message, ";") // it is only read
 			}
 		}
 	}
@@ -229,11 +229,8 @@ func (c *checker) markers(t *Turn) {
 // needsID reports whether a marker cannot be taken for what it is meant to be: it
 // raises something that has no id, or resolves nothing that has one.
 func needsID(m layout.Marker) bool {
-	switch m.Kind {
-	case layout.MarkerPerspective, layout.MarkerTension, layout.MarkerResolved:
-		return m.ID == "" && len(m.Refs) == 0
-	}
-	return false
+	need := []layout.MarkerKind{layout.MarkerPerspective, layout.MarkerTension, layout.MarkerResolved}
+	return m.ID == "" && len(m.Refs) == 0 && slices.Contains(need, m.Kind)
 }
 
 // references adds the references of a round that mean no tension, or several.

@@ -22,7 +22,7 @@ func found(t *testing.T, d *Dialogue, round int) []string {
 	}
 	var lines []string
 	for _, f := range report.Findings {
-		line := fmt.Sprintf("%s %s:%d %s", f.Kind, strings.TrimPrefix(f.File, ".claude/dialogues/x/"), f.Line, f.Text)
+		line := fmt.Sprintf("%s %s:%d %s", f.Rule, strings.TrimPrefix(f.File, ".claude/dialogues/x/"), f.Line, f.Message)
 		if !f.Wanting {
 			line = "~" + line
 		}
@@ -110,7 +110,7 @@ func TestCheckLaunched(t *testing.T) {
 				if f.Round == nil {
 					f.Round = new(-1)
 				}
-				got = append(got, fmt.Sprintf("%s %d %s %s:%d", f.Kind, *f.Round, f.Agent,
+				got = append(got, fmt.Sprintf("%s %d %s %s:%d", f.Rule, *f.Round, f.Agent,
 					strings.TrimPrefix(f.File, folder+"/"), f.Line))
 			}
 			want := []string{

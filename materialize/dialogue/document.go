@@ -12,6 +12,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/rule"
 	"filebus/store"
 )
 
@@ -52,7 +53,7 @@ func (b *documentBuilder) findings(doc layout.DialogueDocument) string {
 	all := append(markdown.Each(b.board.Differences, Difference.String), b.board.Notes...)
 	read, found := layout.ParseDialogueDocument(layout.AppendDialogueDocument(nil, doc))
 	for _, finding := range LintDocument("", &read, found).Findings {
-		if finding.Level != lintNote {
+		if finding.Level != rule.Note {
 			all = append(all, finding.Message)
 		}
 	}
@@ -120,7 +121,7 @@ func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
 			} else {
 				b.after[round] = append(b.after[round], s)
 			}
-		case m != nil && plainName(string(m[1])) == plainName(agent):
+		case m != nil && layout.Slug(string(m[1])) == layout.Slug(agent):
 			b.roles[agent] = string(m[2])
 		}
 	}

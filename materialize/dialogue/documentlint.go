@@ -1,90 +1,46 @@
 package dialogue
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/rule"
 )
-
-// The levels of findings, which say how much one takes of the points of its check.
-const (
-	lintMust   = "must"   // all: what the document says is wrong, or not there at all
-	lintShould = "should" // half: something is missing or does not agree
-	lintNote   = "note"   // a quarter: another form, such as that of older documents
-)
-
-// LintLevels returns the levels of findings, the gravest first.
-func LintLevels() []string { return []string{lintMust, lintShould, lintNote} }
-
-// A lintFinding is one thing that departs from the form of a document.
-type lintFinding struct {
-	Check   string `json:"check"`
-	Level   string `json:"level"`
-	File    string `json:"file"`
-	Line    int    `json:"line"` // counted from 1
-	Message string `json:"message"`
-	Remedy  string `json:"remedy"`
-	More    int    `json:"more,omitempty"` // how often the same is to be said of the file besides
-}
-
-// A lintCheck is what a document got for one check.
-type lintCheck struct {
-	Name   string `json:"name"`
-	Weight int    `json:"weight"` // the weights of all add up to 100
-	Points int    `json:"points"`
-}
 
 // A LintReport is what was found in one document.
 type LintReport struct {
-	File       string        `json:"file"`
-	Score      int           `json:"score"`                // 0 to 100: the points of all checks
-	Incomplete bool          `json:"incomplete,omitempty"` // no turn of an agent was found
-	Checks     []lintCheck   `json:"checks"`
-	Findings   []lintFinding `json:"findings"` // the gravest first, then by line
-}
-
-// Count returns how many findings have a level.
-func (r *LintReport) Count(level string) int {
-	n := 0
-	for _, f := range r.Findings {
-		if f.Level == level {
-			n++
-		}
-	}
-	return n
+	File       string         `json:"file"`
+	Incomplete bool           `json:"incomplete,omitempty"` // no turn of an agent was found
+	Findings   []rule.Finding `json:"findings"`             // the gravest first, then by line
 }
 
 // lintRule is one check.
 type lintRule struct {
-	name   string
-	weight int
-	run    func(*linter)
-	turns  bool // looks at turns: where there are none, it gives no points
-	whole  bool // not of the file of one round, which has neither tables nor metadata of its own
+	name  string
+	run   func(*linter)
+	whole bool // not of the file of one round, which has neither tables nor metadata of its own
 }
 
 // lintRules returns the twelve checks, in the order of a document.
 func lintRules() []lintRule {
 	return []lintRule{
-		{"header", 8, (*linter).header, false, true},
-		{"panel", 8, (*linter).panel, false, true},
-		{"emoji", 4, (*linter).emoji, false, false},
-		{"scoreboard", 8, (*linter).scoreboard, false, true},
-		{"arithmetic", 12, (*linter).arithmetic, false, false},
-		{"inventories", 8, (*linter).inventories, true, true},
-		{"gate", 12, (*linter).gate, false, false},
-		{"rounds", 12, (*linter).rounds, true, false},
-		{"sequence", 8, (*linter).sequence, true, false},
-		{"markers", 8, (*linter).markers, true, false},
-		{"ids", 8, (*linter).ids, true, false},
-		{"numbering", 4, (*linter).numbering, true, false},
+		{"header", (*linter).header, true},
+		{"panel", (*linter).panel, true},
+		{"emoji", (*linter).emoji, false},
+		{"scoreboard", (*linter).scoreboard, true},
+		{"arithmetic", (*linter).arithmetic, false},
+		{"inventories", (*linter).inventories, true},
+		{"gate", (*linter).gate, false},
+		{"rounds", (*linter).rounds, false},
+		{"sequence", (*linter).sequence, false},
+		{"markers", (*linter).markers, false},
+		{"ids", (*linter).ids, false},
+		{"numbering", (*linter).numbering, false},
 	}
 }
 
@@ -133,32 +89,22 @@ func readRound(r layout.DocumentRound, open func(name string) ([]byte, error)) (
 func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintReport {
 	l := &linter{file: file, doc: doc, found: found}
 	l.readTurns()
-	left := map[string]int{lintMust: 0, lintShould: 2, lintNote: 3} // quarters of the points
-	report := &LintReport{File: file, Findings: []lintFinding{}}
+	report := &LintReport{File: file}
 	report.Incomplete = found && !slices.ContainsFunc(l.agents, (*lintTurn).given)
 	named := layout.ExtraValue(doc.Head.Extra, layout.PropertyFindings)
-	for _, rule := range lintRules() {
-		l.check, l.findings = rule.name, nil
-		if (found || rule.name == "header") && !(rule.whole && l.isPart()) { // without a title nothing else is read
-			rule.run(l)
+	for _, check := range lintRules() {
+		if (found || check.name == "header") && !(check.whole && l.isPart()) { // without a title nothing else is read
+			l.check = check.name
+			check.run(l)
 		}
-		points := rule.weight
-		if !found || rule.turns && report.Incomplete {
-			points = 0
-		}
-		for _, f := range l.findings {
-			if f.Level != lintNote && strings.Contains(named, oneSpaced(f.Message)) {
-				f.Level, f.Remedy = lintNote, "the head names it: it is so in the dialogue"
-			}
-			points = min(points, rule.weight*left[f.Level]/4)
-			report.Findings = append(report.Findings, f)
-		}
-		report.Checks = append(report.Checks, lintCheck{rule.name, rule.weight, points})
-		report.Score += points
 	}
-	slices.SortStableFunc(report.Findings, func(a, b lintFinding) int {
-		return cmp.Or(left[a.Level]-left[b.Level], strings.Compare(a.File, b.File), a.Line-b.Line)
-	})
+	for i := range l.findings {
+		if f := &l.findings[i]; f.Level != rule.Note && strings.Contains(named, oneSpaced(f.Message)) {
+			f.Level, f.Remedy = rule.Note, "the head names it: it is so in the dialogue"
+		}
+	}
+	slices.SortStableFunc(l.findings, rule.Compare)
+	report.Findings = l.findings
 	return report
 }
 
@@ -170,7 +116,7 @@ type linter struct {
 	turns    []*lintTurn
 	agents   []*lintTurn // those of turns that are not the judge's, of absent agents too
 	check    string      // that is running
-	findings []lintFinding
+	findings []rule.Finding
 }
 
 // A lintTurn is a block of a round, with its markers; their lines are those of the
@@ -183,21 +129,23 @@ type lintTurn struct {
 }
 
 // add adds a finding at a line of the document.
-func (l *linter) add(level string, line int, remedy, format string, args ...any) {
+func (l *linter) add(level rule.Level, line int, remedy, format string, args ...any) {
 	l.addIn(l.file, level, line, remedy, format, args...)
 }
 
 // addIn adds a finding at a line of a file, or counts what is said of the file already.
-func (l *linter) addIn(file string, level string, line int, remedy, format string, args ...any) {
-	for i, f := range l.findings {
-		if f.File == file && f.Level == level && f.Message == fmt.Sprintf(format, args...) {
-			l.findings[i].More++
-			return
-		}
+func (l *linter) addIn(file string, level rule.Level, line int, remedy, format string, args ...any) {
+	f := rule.Finding{Rule: l.check, Level: level, File: file, Message: fmt.Sprintf(format, args...)}
+	isSame := func(o rule.Finding) bool {
+		o.Line, o.Remedy, o.More = 0, "", 0
+		return o == f
 	}
-	l.findings = append(l.findings, lintFinding{
-		Check: l.check, Level: level, File: file, Line: max(line, 1), Message: fmt.Sprintf(format, args...), Remedy: remedy,
-	})
+	if i := slices.IndexFunc(l.findings, isSame); i >= 0 {
+		l.findings[i].More++
+		return
+	}
+	f.Line, f.Remedy = max(line, 1), remedy
+	l.findings = append(l.findings, f)
 }
 
 // readTurns collects the blocks of all rounds.
@@ -238,35 +186,11 @@ func isPlaceholder(text string) bool {
 	return text == "" || placeholder().MatchString(text)
 }
 
-// plainName returns the letters and digits of a name, in lower case, by which
-// names are compared.
-func plainName(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, text)
-}
-
 // hasName reports whether a cell such as "Muffin, Scone R0" names an agent, or all.
 func hasName(cell, agent string) bool {
-	words := strings.FieldsFunc(cell, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
-	name := plainName(agent)
-	for i := range words {
-		joined := ""
-		for _, word := range words[i:] {
-			joined += plainName(word)
-			if joined == name {
-				return true
-			}
-			if len(joined) > len(name) {
-				break
-			}
-		}
-	}
-	return slices.ContainsFunc(words, func(word string) bool {
-		return slices.Contains([]string{"all", "multiple", "panel"}, strings.ToLower(word)) // it means every agent
+	cell = "_" + layout.Slug(cell) + "_"
+	return slices.ContainsFunc([]string{layout.Slug(agent), "all", "multiple", "panel"}, func(name string) bool {
+		return strings.Contains(cell, "_"+name+"_")
 	})
 }
 
@@ -296,20 +220,20 @@ func roundInCells(cells ...string) int { return firstRound(lintRound(), cells...
 func (l *linter) header() {
 	h, line := l.doc.Head, max(l.doc.HeadLine, 1)
 	if !l.found {
-		l.add(lintMust, 1, `begin with "# Alignment Dialogue: TITLE"`, "the document has no title")
+		l.add(rule.Must, 1, `begin with "# Alignment Dialogue: TITLE"`, "the document has no title")
 		return
 	}
 	if strings.TrimSpace(h.Title) == "" {
-		l.add(lintShould, line, "write what the dialogue is about", "the title is empty")
+		l.add(rule.Should, line, "write what the dialogue is about", "the title is empty")
 	}
 	for _, field := range []struct {
 		key, value, example string
-		level               string
+		level               rule.Level
 	}{
-		{"Status", h.Status, "**Status**: Converged", lintShould},
-		{"Date", h.Date, "**Date**: 2026-03-02 09:30Z", lintNote},
-		{"Participants", strings.Join(h.Participants, ""), "**Participants**: 💙 Judge, 🧁 Muffin", lintNote},
-		{"Draft", h.Draft, "**Draft**: Dialogue 2047", lintNote},
+		{"Status", h.Status, "**Status**: Converged", rule.Should},
+		{"Date", h.Date, "**Date**: 2026-03-02 09:30Z", rule.Note},
+		{"Participants", strings.Join(h.Participants, ""), "**Participants**: 💙 Judge, 🧁 Muffin", rule.Note},
+		{"Draft", h.Draft, "**Draft**: Dialogue 2047", rule.Note},
 	} {
 		if field.value == "" {
 			l.add(field.level, line, `add a line such as "`+field.example+`"`, "the head does not say %s", field.key)
@@ -322,44 +246,47 @@ func (l *linter) isPart() bool { return layout.ExtraValue(l.doc.Head.Extra, layo
 
 // isJudgeRow reports whether a row of the panel is the judge's.
 func isJudgeRow(e layout.DocumentExpert) bool {
-	return e.Emoji == layout.JudgeEmoji || plainName(e.Label) == "judge"
+	return e.Emoji == layout.JudgeEmoji || layout.Slug(e.Label) == "judge"
 }
 
 // panel checks the table of the experts against the rounds.
 func (l *linter) panel() {
 	if len(l.doc.Panel) == 0 {
-		l.add(lintNote, max(l.doc.Found.Panel, 1), `add "## Expert Panel" with a row for each agent`, "there is no table of the expert panel")
+		l.add(rule.Note, max(l.doc.Found.Panel, 1), `add "## Expert Panel" with a row for each agent`,
+			"there is no table of the expert panel")
 		return
 	}
-	seen := map[string]int{}
+	seen := map[string]bool{}
 	for i, e := range l.doc.Panel {
-		name := plainName(e.Label)
-		if seen[name] > 0 {
-			l.add(lintShould, e.Line, "give each its own name, or join rows that say the same", "%s is in the panel twice", e.Label)
-		} else {
-			seen[name] = e.Line
+		name := layout.Slug(e.Label)
+		if seen[name] {
+			l.add(rule.Should, e.Line, "give each its own name, or join rows that say the same",
+				"%s is in the panel twice", e.Label)
 		}
+		seen[name] = true
 		if i > 0 && isJudgeRow(e) {
-			l.add(lintNote, e.Line, "put the judge first", "the judge is not the first row of the panel")
+			l.add(rule.Note, e.Line, "put the judge first", "the judge is not the first row of the panel")
 		}
 		if len(l.agents) > 0 && !isJudgeRow(e) && !hasTurn(l.agents, e.Label) {
-			l.add(lintShould, e.Line, "add the turns, or write in the row why there are none", "%s is in the panel and in no round", e.Label)
+			l.add(rule.Should, e.Line, "add the turns, or write in the row why there are none",
+				"%s is in the panel and in no round", e.Label)
 		}
 	}
 	if !slices.ContainsFunc(l.doc.Panel, isJudgeRow) {
-		l.add(lintNote, l.doc.Found.Panel, `add "| 💙 Judge | Orchestrator | — | — | 💙 |"`, "the panel has no judge")
+		l.add(rule.Note, l.doc.Found.Panel, `add "| 💙 Judge | Orchestrator | — | — | 💙 |"`, "the panel has no judge")
 	}
 	for _, t := range l.agents {
-		if name := plainName(t.Label); seen[name] == 0 {
-			seen[name] = t.Line
-			l.addIn(t.file, lintShould, t.Line, "add a row to the panel", "%s has a turn in round %d and is not in the panel", t.Label, t.round)
+		if name := layout.Slug(t.Label); !seen[name] {
+			seen[name] = true
+			l.addIn(t.file, rule.Should, t.Line, "add a row to the panel",
+				"%s has a turn in round %d and is not in the panel", t.Label, t.round)
 		}
 	}
 }
 
 // hasTurn reports whether an agent has a block in some round.
 func hasTurn(turns []*lintTurn, label string) bool {
-	return slices.ContainsFunc(turns, func(t *lintTurn) bool { return plainName(t.Label) == plainName(label) })
+	return slices.ContainsFunc(turns, func(t *lintTurn) bool { return layout.Slug(t.Label) == layout.Slug(label) })
 }
 
 // emoji checks that all have one, and the judge alone has the judge's.
@@ -367,29 +294,30 @@ func (l *linter) emoji() {
 	shown := map[string]string{}
 	isShown := slices.ContainsFunc(l.doc.Panel, func(e layout.DocumentExpert) bool { return e.Emoji != "" })
 	for _, e := range l.doc.Panel {
-		shown[plainName(e.Label)] = e.Emoji
-		switch isJudge := plainName(e.Label) == "judge"; {
+		shown[layout.Slug(e.Label)] = e.Emoji
+		switch isJudge := layout.Slug(e.Label) == "judge"; {
 		case isJudge && e.Emoji != layout.JudgeEmoji:
-			l.add(lintShould, e.Line, "give the judge "+layout.JudgeEmoji, "the judge has the emoji %q", e.Emoji)
+			l.add(rule.Should, e.Line, "give the judge "+layout.JudgeEmoji, "the judge has the emoji %q", e.Emoji)
 		case e.Emoji == "" && isShown:
-			l.add(lintNote, e.Line, "give it one, such as "+layout.AgentEmoji, "%s has no emoji in the panel", e.Label)
+			l.add(rule.Note, e.Line, "give it one, such as "+layout.AgentEmoji, "%s has no emoji in the panel", e.Label)
 		}
 	}
 	for _, t := range l.turns {
-		switch panel := shown[plainName(t.Label)]; {
+		switch panel := shown[layout.Slug(t.Label)]; {
 		case t.Emoji == "":
-			l.addIn(t.file, lintNote, t.Line, "write it before or behind the name", "a turn has no emoji in its heading")
+			l.addIn(t.file, rule.Note, t.Line, "write it before or behind the name",
+				"a turn has no emoji in its heading")
 		case panel != "" && panel != t.Emoji:
-			level := lintNote
+			level := rule.Note
 			if t.IsJudge() || panel == layout.JudgeEmoji {
-				level = lintShould
+				level = rule.Should
 			}
 			const text = "%s has %s here and %s in the panel"
 			l.addIn(t.file, level, t.Line, "give it the emoji of the panel", text, t.Label, t.Emoji, panel)
 		}
 	}
 	if !isShown && len(l.doc.Panel) > 0 {
-		l.add(lintNote, l.doc.Found.Panel, "give each one, such as "+layout.AgentEmoji, "the panel has no emojis")
+		l.add(rule.Note, l.doc.Found.Panel, "give each one, such as "+layout.AgentEmoji, "the panel has no emojis")
 	}
 }
 
@@ -404,35 +332,35 @@ func (l *linter) scoreboard() {
 	b := l.doc.Scores
 	switch {
 	case l.doc.Found.Scores == 0:
-		l.add(lintNote, 1, mend, `there is no section "## Alignment Scoreboard"`)
+		l.add(rule.Note, 1, mend, `there is no section "## Alignment Scoreboard"`)
 		return
 	case len(b.Agents)+len(b.Rounds) == 0:
-		l.add(lintShould, l.doc.Found.Scores, mend, "the scoreboard has no table with scores")
+		l.add(rule.Should, l.doc.Found.Scores, mend, "the scoreboard has no table with scores")
 		return
 	case !b.HasTotal && hasScores(b):
-		l.add(lintNote, l.doc.Found.Scores, `add "**Total ALIGNMENT**: N"`, "the scoreboard does not say the total")
+		l.add(rule.Note, l.doc.Found.Scores, `add "**Total ALIGNMENT**: N"`, "the scoreboard does not say the total")
 	}
 	if len(b.Agents) == 0 {
 		return
 	}
+	spoke := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool { return !t.given() })
 	var missing []string
-	for _, t := range l.agents {
-		isScored := slices.ContainsFunc(b.Agents, func(a layout.AgentScore) bool { return plainName(a.Agent) == plainName(t.Label) })
-		if !isScored && t.given() && !slices.Contains(missing, t.Label) {
+	for _, t := range spoke {
+		isIts := func(a layout.AgentScore) bool { return layout.Slug(a.Agent) == layout.Slug(t.Label) }
+		if !slices.ContainsFunc(b.Agents, isIts) && !slices.Contains(missing, t.Label) {
 			missing = append(missing, t.Label)
 		}
 	}
 	if len(missing) > 0 {
-		l.add(lintShould, l.doc.Found.Scores, mend, "no row in the scoreboard for %s", shownFirst(missing))
+		l.add(rule.Should, l.doc.Found.Scores, mend, "no row in the scoreboard for %s", shownFirst(missing))
 	}
-	spoke := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool { return !t.given() })
 	for _, a := range b.Agents {
 		if a.Total == 0 || len(spoke) == 0 || hasTurn(spoke, a.Agent) {
 			continue
 		}
-		level := lintShould // of one that never spoke, where others did
+		level := rule.Should // of one that never spoke, where others did
 		if hasTurn(l.agents, a.Agent) {
-			level = lintMust
+			level = rule.Must
 		}
 		l.add(level, a.Line, "add its turn; an absent agent is never scored", "%s has %d points and gave no turn", a.Agent, a.Total)
 	}
@@ -443,7 +371,7 @@ func (l *linter) arithmetic() {
 	const mend = "look which of the numbers is wrong"
 	check := func(line, sum, said int, what string, args ...any) {
 		if sum != said {
-			l.add(lintMust, line, mend, "%s add up to %d, not %d", fmt.Sprintf(what, args...), sum, said)
+			l.add(rule.Must, line, mend, "%s add up to %d, not %d", fmt.Sprintf(what, args...), sum, said)
 		}
 	}
 	b := l.doc.Scores
@@ -488,9 +416,9 @@ func (l *linter) gate() {
 		return
 	}
 	for _, t := range l.doc.Tensions {
-		level := lintShould // what else the document says may settle it
-		if slices.Contains([]string{"open", "unresolved", "reopened"}, plainName(t.Status)) {
-			level = lintMust
+		level := rule.Should // what else the document says may settle it
+		if slices.Contains([]string{"open", "unresolved", "reopened"}, layout.Slug(t.Status)) {
+			level = rule.Must
 		}
 		if t.IsOpen() && !markdown.IsNoCell(t.Status) {
 			l.add(level, t.Line, "write what became of it, or another status of the document",
@@ -501,14 +429,14 @@ func (l *linter) gate() {
 		last := l.doc.Scores.Rounds[n-1]
 		const mend = "hold another round, or write another status"
 		if last.Velocity != 0 {
-			level := lintShould // new perspectives alone are no quarrel
+			level := rule.Should // new perspectives alone are no quarrel
 			if last.OpenTensions > 0 {
-				level = lintMust
+				level = rule.Must
 			}
 			l.add(level, last.Line, mend, "the document has converged, and round %d has a velocity of %d", last.Round, last.Velocity)
 		}
 		if last.Converge < 100 {
-			l.add(lintShould, last.Line, mend, "the document has converged, and in round %d %d%% of the agents have",
+			l.add(rule.Should, last.Line, mend, "the document has converged, and in round %d %d%% of the agents have",
 				last.Round, last.Converge)
 		}
 	}

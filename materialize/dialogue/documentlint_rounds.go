@@ -9,13 +9,14 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/rule"
 )
 
 // rounds checks that there are rounds with turns.
 func (l *linter) rounds() {
 	const mend = "filebus dialogue assemble SLUG writes every turn of a dialogue"
 	if len(l.doc.Rounds) == 0 {
-		l.add(lintNote, 1, mend, `there is no round: no heading "## Round N: LABEL"`)
+		l.add(rule.Note, 1, mend, `there is no round: no heading "## Round N: LABEL"`)
 	}
 	for _, r := range l.doc.Rounds {
 		var awaited []string
@@ -25,7 +26,8 @@ func (l *linter) rounds() {
 				continue
 			}
 			if agents++; t.Edited {
-				l.addIn(t.file, lintNote, t.Line, mend, "the turn of %s in round %d was changed after it was assembled", t.Label, t.round)
+				l.addIn(t.file, rule.Note, t.Line, mend,
+					"the turn of %s in round %d was changed after it was assembled", t.Label, t.round)
 			}
 			if t.Absent == "" && isPlaceholder(t.Text) {
 				awaited, first = append(awaited, t.Label), cmp.Or(first, t.Line)
@@ -33,12 +35,14 @@ func (l *linter) rounds() {
 		}
 		switch {
 		case r.File != "" && len(r.Turns) == 0:
-			l.add(lintMust, r.Line, mend, "the file %s, which has the turns of round %d, is not there or has none", r.File, r.Number)
+			l.add(rule.Must, r.Line, mend, "the file %s, which has the turns of round %d, is not there or has none",
+				r.File, r.Number)
 		case agents == 0:
-			l.add(lintNote, r.Line, `put each turn below a heading "### NAME 🧁"`, "round %d has no turn of an agent", r.Number)
+			l.add(rule.Note, r.Line, `put each turn below a heading "### NAME 🧁"`,
+				"round %d has no turn of an agent", r.Number)
 		case len(awaited) > 0:
 			const wait = "write them below their headings; filebus dialogue wait SLUG %d waits for those of a dialogue"
-			l.addIn(l.fileOf(r), lintShould, first, fmt.Sprintf(wait, r.Number),
+			l.addIn(l.fileOf(r), rule.Should, first, fmt.Sprintf(wait, r.Number),
 				"round %d has no text of %s", r.Number, strings.Join(awaited, ", "))
 		}
 	}
@@ -51,14 +55,14 @@ func (l *linter) sequence() {
 		before := l.doc.Rounds[max(0, i-1)].Number
 		switch {
 		case i == 0 && r.Number > 1 && !l.isPart():
-			l.add(lintShould, r.Line, mend, "the first round is round %d", r.Number)
+			l.add(rule.Should, r.Line, mend, "the first round is round %d", r.Number)
 		case i == 0:
 		case r.Number == before:
-			l.add(lintShould, r.Line, mend, "round %d is there twice", r.Number)
+			l.add(rule.Should, r.Line, mend, "round %d is there twice", r.Number)
 		case r.Number < before:
-			l.add(lintShould, r.Line, mend, "round %d stands behind round %d", r.Number, before)
+			l.add(rule.Should, r.Line, mend, "round %d stands behind round %d", r.Number, before)
 		case r.Number > before+1:
-			l.add(lintShould, r.Line, mend, "round %d follows round %d", r.Number, before)
+			l.add(rule.Should, r.Line, mend, "round %d follows round %d", r.Number, before)
 		}
 	}
 }
@@ -69,13 +73,13 @@ func (l *linter) sequence() {
 func (l *linter) markers() {
 	for _, t := range l.turns {
 		for _, m := range t.markers {
-			level := lintShould
+			level := rule.Should
 			isPart := func(r layout.MarkerRef) bool { return r.Agent == "" || r.Round < 0 }
 			switch {
 			case m.Exact, len(m.Refs) > 0 && !slices.ContainsFunc(m.Refs, isPart):
 				continue
 			case len(m.Refs) > 0, t.Exact, t.Edited:
-				level = lintNote
+				level = rule.Note
 			}
 			mend := "leave the turn as it is, and ask for [TENSION T01: label], [RESOLVED T01: text], not "
 			l.addIn(t.file, level, m.Line, mend+markdown.Clip(oneSpaced(m.Raw), 60), "a marker departs from the grammar")
@@ -92,14 +96,14 @@ func (l *linter) ids() {
 		return was
 	}
 	for _, t := range l.agents {
-		agent := plainName(t.Label)
+		agent := layout.Slug(t.Label)
 		if isTwice(listedID{agent: agent, round: t.round}) {
-			l.addIn(t.file, lintShould, t.Line, "give each agent its own name, or join blocks that are one turn",
+			l.addIn(t.file, rule.Should, t.Line, "give each agent its own name, or join blocks that are one turn",
 				"%s has two blocks in round %d", t.Label, t.round)
 		}
-		level, mend := lintShould, "give it the next number"
+		level, mend := rule.Should, "give it the next number"
 		if t.Exact {
-			level, mend = lintNote, "leave the turn as it is, and ask for ids that are used once"
+			level, mend = rule.Note, "leave the turn as it is, and ask for ids that are used once"
 		}
 		for _, m := range t.markers {
 			if m.ID != "" && m.Kind != layout.MarkerResolved && m.Exact && isTwice(listedID{id: m.ID, agent: agent, round: t.round}) {
@@ -109,8 +113,8 @@ func (l *linter) ids() {
 	}
 	clear(seen)
 	for _, p := range l.doc.Perspectives {
-		if p.ID != "" && isTwice(listedID{id: p.ID, agent: plainName(p.Agent), round: roundInCells(p.Round)}) {
-			l.add(lintShould, p.Line, "give it the next number", "the inventory has %s of %s twice", p.ID, p.Agent)
+		if p.ID != "" && isTwice(listedID{id: p.ID, agent: layout.Slug(p.Agent), round: roundInCells(p.Round)}) {
+			l.add(rule.Should, p.Line, "give it the next number", "the inventory has %s of %s twice", p.ID, p.Agent)
 		}
 	}
 }
@@ -127,11 +131,12 @@ func (l *linter) numbering() {
 			n, _ := strconv.Atoi(id[1:]) // digits alone
 			before := last[m.Kind]
 			if before > 0 && n != before+1 && n != before {
-				l.addIn(t.file, lintNote, m.Line, "count on without gaps", "in the turn of %s in round %d, %s follows %s%02d", t.Label, t.round, id, id[:1], before)
+				l.addIn(t.file, rule.Note, m.Line, "count on without gaps",
+					"in the turn of %s in round %d, %s follows %s%02d", t.Label, t.round, id, id[:1], before)
 			}
 			last[m.Kind] = n
 			if !strings.Contains(m.Raw, id) {
-				l.addIn(t.file, lintNote, m.Line, "write ids with two digits: T01", "an id has not two digits")
+				l.addIn(t.file, rule.Note, m.Line, "write ids with two digits: T01", "an id has not two digits")
 			}
 		}
 	}
@@ -153,12 +158,12 @@ func (l *linter) inventories() {
 		marked := l.marked(table.kind)
 		switch {
 		case table.line == 0:
-			l.add(lintNote, 1, "filebus dialogue assemble writes one", "there is no section %q", "## "+table.title)
+			l.add(rule.Note, 1, "filebus dialogue assemble writes one", "there is no section %q", "## "+table.title)
 		case len(marked) == 0 && len(table.rows) > 0:
-			l.add(lintNote, table.line, "look whether the turns are all there",
+			l.add(rule.Note, table.line, "look whether the turns are all there",
 				"%s has %d rows, and the rounds have no marker of the kind", table.title, len(table.rows))
 		case isRenumbered(table.rows, marked):
-			l.add(lintNote, table.line, "its rows cannot be told by their ids: compare them with the turns by hand",
+			l.add(rule.Note, table.line, "its rows cannot be told by their ids: compare them with the turns by hand",
 				"%s has ids of its own: it counts its %d rows through, while agents count for themselves", table.title, len(table.rows))
 		default:
 			l.compare(table.title, table.rows, marked)
@@ -274,11 +279,12 @@ func (l *linter) compare(title string, rows []listedID, marked []listedID) {
 	missing, own := slices.DeleteFunc(slices.Clone(marked), isListed), slices.DeleteFunc(slices.Clone(rows), isMarked)
 	if len(missing) > 0 {
 		names := markdown.Each(missing, func(m listedID) string { return fmt.Sprintf("%s of %s in round %d", m.id, m.agent, m.round) })
-		l.addIn(missing[0].file, lintShould, missing[0].line, "add rows", "%s: no row in %s", shownFirst(names), title)
+		l.addIn(missing[0].file, rule.Should, missing[0].line, "add rows", "%s: no row in %s", shownFirst(names), title)
 	}
 	if len(own) > 0 {
 		names := markdown.Each(own, func(r listedID) string { return r.id + r.whose() })
-		l.add(lintNote, own[0].line, "look whether the turns are all there", "%s: no marker in the turns", shownFirst(names))
+		l.add(rule.Note, own[0].line, "look whether the turns are all there", "%s: no marker in the turns",
+			shownFirst(names))
 	}
 }
 

@@ -136,7 +136,7 @@ func TestJudgeBroken(t *testing.T) {
 		t.Errorf("judging with broken scores: %v", err)
 	}
 	report, err := Check(d, 0)
-	if err != nil || len(report.Findings) != 1 || report.Findings[0].Kind != "broken" || report.Findings[0].Line != 2 {
+	if err != nil || len(report.Findings) != 1 || report.Findings[0].Rule != "broken" || report.Findings[0].Line != 2 {
 		t.Errorf("check: %+v, %v; want one broken file, line 2", report, err)
 	}
 }

@@ -158,7 +158,7 @@ func (f *Forum) around(d *Dialogue, slots []Slot, r WaitRequest) *waiter {
 // the version that was it.
 func (f *Forum) FindAlike(ctx context.Context, d *Dialogue, all []Finding) {
 	for i, found := range all {
-		if !slices.Contains([]string{stateMissing, stateEmpty, stateStub, stateAstray, "changed"}, found.Kind) {
+		if !slices.Contains([]string{stateMissing, stateEmpty, stateStub, stateAstray, "changed"}, found.Rule) {
 			continue
 		}
 		s := Slot{Key: d.Key, Round: *found.Round, Agent: found.Agent}
@@ -166,10 +166,10 @@ func (f *Forum) FindAlike(ctx context.Context, d *Dialogue, all []Finding) {
 			s.File = file
 			w := f.around(d, []Slot{s}, WaitRequest{Round: s.Round})
 			before := w.before(ctx, w.turns[0])
-			if found.Kind != "changed" {
+			if found.Rule != "changed" {
 				all[i].Alike, all[i].Before = w.alikes(ctx, w.turns[0]), before
 			} else if before != (record.ShortRef{}) {
-				all[i].Text += "; what was judged is " + before.String()
+				all[i].Message += "; what was judged is " + before.String()
 			}
 		}
 	}

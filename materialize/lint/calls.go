@@ -2,23 +2,42 @@ package lint
 
 import (
 	_ "embed"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// A card says what one rule finds in a block of an instruction, and what mends it.
-type card struct {
-	rule   string
-	find   func(d *document, i int) []hit // in the block with an index
-	remedy string
+// A sign is a text in a block of an instruction by which a rule is broken.
+type sign struct {
+	rule    string
+	match   func() *regexp.Regexp
+	words   string                                  // one of them is in the block: saves most of the work
+	isMeant func(d *document, i int, at []int) bool // of what matches in the block with an index; nil: always
+	message string                                  // {} is what matches
+	most    int                                     // how many places of a block are looked at
+	isLast  bool                                    // where it is meant, the signs of its rule below are not
 }
 
-// A hit is a place in the text of a block.
-type hit struct {
-	start, end int
-	message    string
+// signs returns what instructions are looked through for, those of a rule together.
+func signs() []sign {
+	const each = "each look is a call of its own"
+	return []sign{
+		{"agent-output", outputTool, "", (*document).isCalled,
+			"{} brings the whole conversation of an agent into the context", maxHits, false},
+		{"polling", loopStart, "", (*document).isEndless,
+			"a loop that sleeps and looks again, without an end of its own", 1, false},
+		{"polling", bashSleep, "", (*document).isPause, "a sleep between two looks; " + each, 1, false},
+		{"polling", globCall, "", (*document).isRepeated, "Glob in a loop: " + each + ", ~80 tokens", 1, false},
+		{"polling", everySeconds, "every each", (*document).isOfAgents, "looks again every so often: " + each, 1, true},
+		{"polling", pollsFor, "poll keep repeatedly check glob look sleep", (*document).isOrdered,
+			"polls for what one blocking wait returns", 1, false},
+		{"whole-journal", journalAll, "journal", nil,
+			"the whole journal is read; ~500 tokens of it are the handoff", 1, false},
+		{"whole-journal", journalsAll, "journal", (*document).isUncut,
+			"all journals are read; ~500 tokens of each are its handoff", 1, true},
+		{"whole-journal", journalPath, "journal", (*document).isWhole,
+			"{} is read as a whole; ~500 tokens of it are the handoff", maxHits, false},
+	}
 }
 
 // A document is an instruction file, cut into blocks.
@@ -40,31 +59,36 @@ func newDocument(blocks []block) *document {
 // maxHits is how many places of one block are looked at.
 const maxHits = 20
 
-func cards() []card {
-	return []card{
-		{agentOutput, findAgentOutput, "filebus wait TASK, then filebus task show TASK"},
-		{polling, findPolling, "filebus wait TASK; for the issue queue filebus issue wait"},
-		{wholeJournal, findWholeJournal, "filebus task show TASK; filebus list --kind handoff has all of them"},
-	}
-}
-
 // instruction checks a file that tells agents what to do.
 func (c *checker) instruction(name string, text []byte) {
 	d := newDocument(splitBlocks(string(text)))
 	allowed := allowances(string(text))
 	for i := range d.blocks {
-		b := &d.blocks[i]
+		b, over := &d.blocks[i], "" // the rule that is done with: one finding a block is enough
 		if b.negated {
 			continue
 		}
-		for _, card := range c.cards {
-			for _, h := range card.find(d, i) {
-				line := b.at(h.start)
-				if slices.Contains(allowed[line], card.rule) || b.code && isForbiddenCode(b.text, h.start) || !b.code && isForbidden(b.text, h.start, h.end) {
+		lower := strings.ToLower(b.text)
+		isIn := func(word string) bool { return strings.Contains(lower, word) }
+		for _, s := range c.signs {
+			if s.rule == over || s.words != "" && !slices.ContainsFunc(strings.Fields(s.words), isIn) {
+				continue
+			}
+			for _, at := range s.match().FindAllStringIndex(b.text, s.most) {
+				if s.isMeant != nil && !s.isMeant(d, i, at) {
 					continue
 				}
-				c.add(finding{name, line, card.rule, h.message, card.remedy})
-				break // one a block is enough
+				line := b.at(at[0])
+				isAllowed := slices.Contains(allowed[line], s.rule) || b.isForbidden(at[0], at[1])
+				if !isAllowed {
+					found := b.text[at[0]:at[1]]
+					found = oneLine(found[max(strings.Index(found, "journal/"), 0):])
+					c.add(name, line, s.rule, strings.Replace(s.message, "{}", found, 1), "")
+				}
+				if s.isLast || !isAllowed {
+					over = s.rule
+					break
+				}
 			}
 		}
 	}
@@ -108,41 +132,23 @@ var (
 	order    = pattern(`(?i)\b(use|call|invoke|run|poll|wait|check|retrieve|get|read|fetch|collect)\b`)
 )
 
-// findAgentOutput finds calls of the tools that return what an agent has said: in
-// code and in prose that asks for them, and in the lists of tools of an agent.
-func findAgentOutput(d *document, i int) []hit {
+// isCalled reports whether a tool that returns what an agent has said is called: in code, in
+// prose that asks for it, or in the list of an agent's tools.
+func (d *document) isCalled(i int, at []int) bool {
 	b := &d.blocks[i]
-	if b.heading {
-		return nil
+	before, after := b.text[:at[0]], b.text[at[1]:]
+	switch {
+	case b.heading:
+		return false
+	case toolCall().MatchString(after) && !definition().MatchString(before):
+		return true
+	case toolList().MatchString(b.text), d.inToolList(i):
+		return true
+	case b.code && commentOf(b.text) == "" && !useName().MatchString(before):
+		return false
 	}
-	var hits []hit
-	for _, m := range outputTool().FindAllStringIndex(b.text, maxHits) {
-		before, after := b.text[:m[0]], b.text[m[1]:]
-		called := toolCall().MatchString(after) && !definition().MatchString(before)
-		switch {
-		case called, toolList().MatchString(b.text), d.inToolList(i):
-		case b.code && commentOf(b.text) == "" && !useName().MatchString(before):
-			continue
-		case !useVerb().MatchString(lastClause(before, after)):
-			continue
-		case cost().MatchString(b.text) && !order().MatchString(before):
-			continue // what it costs is told, not that it be called
-		}
-		hits = append(hits, hit{m[0], m[1], b.text[m[0]:m[1]] + " brings the whole conversation of an agent into the context"})
-	}
-	return hits
-}
-
-// findWith returns the first match in a text that has one of some words, in any
-// case; looking for words first saves most of the work.
-func findWith(pattern *regexp.Regexp, text string, words ...string) []int {
-	lower := strings.ToLower(text)
-	for _, word := range words {
-		if strings.Contains(lower, word) {
-			return pattern.FindStringIndex(text)
-		}
-	}
-	return nil
+	isTold := cost().MatchString(b.text) && !order().MatchString(before) // what it costs, not that it be called
+	return useVerb().MatchString(lastClause(before, after)) && !isTold
 }
 
 // inToolList reports whether a block is an item of a list below "tools:" in the
@@ -169,30 +175,20 @@ var (
 	handsOff    = pattern(`(?i)handoff`)
 )
 
-// findWholeJournal finds journals that are read without their section being taken.
-func findWholeJournal(d *document, i int) []hit {
-	b := &d.blocks[i]
-	var hits []hit
-	if !strings.Contains(strings.ToLower(b.text), "journal") {
-		return nil
+// isUncut reports whether no part of what is read is taken.
+func (d *document) isUncut(i int, _ []int) bool {
+	if d.blocks[i].code {
+		return !narrowed().MatchString(d.near(i, 0, 4))
 	}
-	if m := journalAll().FindStringIndex(b.text); m != nil {
-		hits = append(hits, hit{m[0], m[1], "the whole journal is read; ~500 tokens of it are the handoff"})
+	return !narrowed().MatchString(d.blocks[i].text)
+}
+
+// isWhole reports whether a journal is read without its section being taken, also below it.
+func (d *document) isWhole(i int, _ []int) bool {
+	if d.blocks[i].code {
+		return d.isUncut(i, nil)
 	}
-	after, itself := 2, b.text
-	if b.code {
-		after, itself = 4, d.near(i, 0, 4)
-	}
-	if m := journalsAll().FindStringIndex(b.text); m != nil && !narrowed().MatchString(itself) {
-		return append(hits, hit{m[0], m[1], "all journals are read; ~500 tokens of each are its handoff"})
-	}
-	if narrowed().MatchString(d.near(i, 0, after)) || !b.code && handsOff().MatchString(d.near(i, 1, after)) {
-		return hits
-	}
-	for _, m := range journalPath().FindAllStringIndex(b.text, maxHits) {
-		hits = append(hits, hit{m[0], m[1], fmt.Sprintf("%s is read as a whole; ~500 tokens of it are the handoff", oneLine(b.text[strings.Index(b.text[m[0]:m[1]], "journal/")+m[0]:m[1]]))})
-	}
-	return hits
+	return !narrowed().MatchString(d.near(i, 0, 2)) && !handsOff().MatchString(d.near(i, 1, 2))
 }
 
 var (
@@ -215,47 +211,30 @@ var (
 	blockingWait = pattern(`filebus wait\b|(while|until)\s+(!\s+)?(\[\[?|test)\s[^\n]*-[fes]\s[^\n]*\bsleep\b`)
 )
 
-// findPolling finds loops that sleep and look again, and prose that asks for such.
-// The one line that blocks until a marker is there, as the document of the
-// channels has it, is none.
-func findPolling(d *document, i int) []hit {
+// isEndless reports whether a loop looks for agents' files and has no end: it is neither one line
+// that tests for a file, nor has a bound. The one line that blocks until a marker is there, as
+// the document of the channels has it, is none. Prose is not looked at: see everySeconds.
+func (d *document) isEndless(i int, at []int) bool {
 	b := &d.blocks[i]
-	if b.heading {
-		return nil
-	}
-	hits := append(findSleepLoop(d, i), findGlobLoop(d, i)...)
-	if b.code && commentOf(b.text) == "" {
-		return hits
-	}
-	return append(hits, findPollProse(d, i)...)
-}
-
-// findSleepLoop finds "while … sleep" for agents' files, unless it is one line
-// that tests for a file, or has a bound and tests for a file.
-func findSleepLoop(d *document, i int) []hit {
-	b := &d.blocks[i]
-	start := loopStart().FindStringIndex(b.text)
-	if start == nil {
-		if m := bashSleep().FindStringIndex(b.text); m != nil && !loopStart().MatchString(d.near(i, 3, 0)) && waitFor().MatchString(d.near(i, 3, 3)) {
-			return []hit{{m[0], m[1], "a sleep between two looks; each look is a call of its own"}}
-		}
-		return nil
-	}
-	oneLiner := sleeps().MatchString(b.text[start[0]:])
-	region := b.text[start[0]:]
+	region := b.text[at[0]:]
+	oneLiner := sleeps().MatchString(region)
 	if !oneLiner && b.code {
 		region = d.loopBody(i)
 	}
 	switch {
+	case b.heading, !b.code && !strings.Contains(region, ";"):
+		return false
 	case !sleeps().MatchString(region), !agentWork().MatchString(d.near(i, 1, 4)):
-	case !b.code && !strings.Contains(region, ";"): // prose: see findPollProse
-		return nil
+		return false
 	case fileTest().MatchString(region) && (oneLiner || bounded().MatchString(d.near(i, 3, 8))):
-	case bounded().MatchString(region) && !globCall().MatchString(region) && !strings.Contains(region, "while true"):
-	default:
-		return []hit{{start[0], start[1], "a loop that sleeps and looks again, without an end of its own"}}
+		return false
 	}
-	return nil
+	return !bounded().MatchString(region) || globCall().MatchString(region) || strings.Contains(region, "while true")
+}
+
+// isPause reports whether a sleep stands between two looks, outside of a loop.
+func (d *document) isPause(i int, _ []int) bool {
+	return !d.blocks[i].heading && !loopStart().MatchString(d.near(i, 3, 0)) && waitFor().MatchString(d.near(i, 3, 3))
 }
 
 // loopBody returns the lines of the loop that begins in a block of code.
@@ -271,39 +250,34 @@ func (d *document) loopBody(i int) string {
 	return strings.Join(lines, "\n")
 }
 
-// findGlobLoop finds Glob called in a loop to see whether agents are done.
-func findGlobLoop(d *document, i int) []hit {
+// isRepeated reports whether a call stands in a loop that looks whether agents are done.
+func (d *document) isRepeated(i int, _ []int) bool {
 	b := &d.blocks[i]
-	m := globCall().FindStringIndex(b.text)
-	if m == nil {
-		return nil
-	}
 	near := d.near(i, 4, 4)
 	if !b.code {
 		near = b.text
 	}
-	if waitFor().MatchString(near) && (loopStart().MatchString(near) || sleeps().MatchString(near)) {
-		return []hit{{m[0], m[1], "Glob in a loop: each look is a call of its own, ~80 tokens"}}
-	}
-	return nil
+	isLoop := loopStart().MatchString(near) || sleeps().MatchString(near)
+	return !b.heading && isLoop && waitFor().MatchString(near)
 }
 
-// findPollProse finds sentences that ask to look again and again.
-func findPollProse(d *document, i int) []hit {
+// isProse reports whether a block asks an agent for something in words.
+func (b *block) isProse() bool { return !b.heading && (!b.code || commentOf(b.text) != "") }
+
+// isOfAgents reports whether it is agents that prose is about.
+func (d *document) isOfAgents(i int, _ []int) bool {
 	b := &d.blocks[i]
-	if m := findWith(everySeconds(), b.text, "every", "each"); m != nil && agentWork().MatchString(b.text) &&
-		(waitFor().MatchString(b.text) || !otherWork().MatchString(b.text)) {
-		return []hit{{m[0], m[1], "looks again every so often: each look is a call of its own"}}
-	}
-	m := findWith(pollsFor(), b.text, "poll", "keep", "repeatedly", "check", "glob", "look", "sleep")
-	if m == nil || !pollTarget().MatchString(restOfSentence(b.text[m[0]:])) {
-		return nil
-	}
-	if cost().MatchString(b.text) && !order().MatchString(b.text[:m[0]]) && !strings.HasPrefix(strings.ToLower(strings.TrimLeft(b.text, "-*0123456789.) ")), "poll") {
-		return nil // what it costs is told, not that it be done
-	}
-	if d.waits[b.section] {
-		return nil // the section says how to wait
-	}
-	return []hit{{m[0], m[1], "polls for what one blocking wait returns"}}
+	isOther := otherWork().MatchString(b.text) && !waitFor().MatchString(b.text)
+	return b.isProse() && agentWork().MatchString(b.text) && !isOther
+}
+
+// isOrdered reports whether prose asks to look again for what agents leave, and does not say
+// how to wait, or what looking costs.
+func (d *document) isOrdered(i int, at []int) bool {
+	b := &d.blocks[i]
+	begins := strings.ToLower(strings.TrimLeft(b.text, "-*0123456789.) "))
+	isTold := cost().MatchString(b.text) && !order().MatchString(b.text[:at[0]])
+	isTold = isTold && !strings.HasPrefix(begins, "poll")
+	isMeant := pollTarget().MatchString(restOfSentence(b.text[at[0]:]))
+	return b.isProse() && isMeant && !isTold && !d.waits[b.section]
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,13 +12,14 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/materialize/run"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
 // data checks a file that a layout knows.
 func (c *checker) data(name, full string, location layout.Location, text []byte) {
 	if markdown.IsBinary(text) && location.Kind != record.KindMarker {
-		c.add(finding{name, 1, badLayout, "the file is not text", "filebus show " + record.ShellWord(name)})
+		c.add(name, 1, "layout", "the file is not text", "filebus show "+record.ShellWord(name))
 		return
 	}
 	file, problems := location.Parse(full, text)
@@ -52,25 +54,26 @@ func (c *checker) data(name, full string, location layout.Location, text []byte)
 func (c *checker) syntax(name string, location layout.Location, file layout.File, p *layout.SyntaxError) {
 	if again := (*record.Error)(nil); errors.As(p.Err, &again) && again.Reason == layout.ErrRepeatedID {
 		message := fmt.Sprintf("%s is used again, first in line %s", again.Names[0], again.Names[1])
-		c.add(finding{name, p.Line, duplicateID, message, byHand(name, "another id for the second entry")})
+		c.add(name, p.Line, "duplicate-id", message, byHand(name, "another id for the second entry"))
 		return
 	}
-	c.add(finding{name, p.Line, badLayout, p.Err.Error(), brokenRemedy(name, file, p)})
+	c.add(name, p.Line, "layout", p.Err.Error(), brokenRemedy(name, file, p))
 }
 
 // brokenRemedy returns the command that shows or mends the entry at a line.
 func brokenRemedy(name string, file layout.File, p *layout.SyntaxError) string {
-	line, value := p.Line, (*record.Error)(nil)
+	value := (*record.Error)(nil)
+	isValue := errors.As(p.Err, &value) && value.Reason == layout.ErrValue
+	if !isValue || value.Names[0] == "" || value.Names[1] == "status" {
+		return byHand(name, "the line") // no command knows which status it was
+	}
 	for _, e := range file.Entries() {
-		isEntry := e.Kind == record.KindIssue || e.Kind == record.KindKnowledge
 		below := strings.Count(strings.TrimSuffix(string(e.Text), "\n"), "\n") // its heading
-		if isEntry && e.Line <= line && line <= e.Line+below {
-			id, isValue := record.ShellWord(e.ID), errors.As(p.Err, &value) && value.Reason == layout.ErrValue
-			switch {
-			case isValue && value.Names[1] == "status": // no command knows which it was
-			case isValue && value.Names[0] != "":
-				return fmt.Sprintf("filebus %s edit %s --%s %s", e.Kind, id, value.Names[0], strings.ToUpper(value.Names[0]))
-			}
+		isEntry := e.Kind == record.KindIssue || e.Kind == record.KindKnowledge
+		if isEntry && e.Line <= p.Line && p.Line <= e.Line+below {
+			flag := value.Names[0]
+			const edit = "filebus %s edit %s --%s %s"
+			return fmt.Sprintf(edit, e.Kind, record.ShellWord(e.ID), flag, strings.ToUpper(flag))
 		}
 	}
 	return byHand(name, "the line")
@@ -83,21 +86,18 @@ func byHand(name, what string) string {
 
 // partsOf returns the command that reads a part of a large file.
 func partsOf(name string, location layout.Location) string {
-	switch {
-	case location.Entries == record.KindIssue:
-		return "filebus issue list --open --max-tokens 1000"
-	case location.Entries == record.KindKnowledge:
-		return "filebus knowledge list TAG"
-	case location.Entries == record.KindComponent:
-		return "filebus component for FILE"
-	case location.Entries == record.KindHandoff && !strings.HasSuffix(name, ".json"): // reports have no command
-		return "filebus task show " + record.ShellWord(location.Facts.Task)
-	case location.Entries == record.KindState:
-		return "filebus run show"
-	case location.Kind == record.KindNote:
-		return byHand(name, "several smaller files for what is")
+	section := "filebus get " + record.ShellWord(name) + " --section HEADING"
+	if strings.HasSuffix(name, ".json") && location.Entries == record.KindHandoff { // reports have no command
+		return section
 	}
-	return "filebus get " + record.ShellWord(name) + " --section HEADING"
+	return cmp.Or(map[record.Kind]string{
+		record.KindIssue:     "filebus issue list --open --max-tokens 1000",
+		record.KindKnowledge: "filebus knowledge list TAG",
+		record.KindComponent: "filebus component for FILE",
+		record.KindHandoff:   "filebus task show " + record.ShellWord(location.Facts.Task),
+		record.KindState:     "filebus run show",
+		record.KindNote:      byHand(name, "several smaller files for what is"),
+	}[location.Entries], section)
 }
 
 // repeated reports entries whose ids stand in another file of the same base.
@@ -108,8 +108,8 @@ func (c *checker) repeated(name, base string, file layout.File) {
 		}
 		key := base + "\x00" + string(e.Kind) + "\x00" + e.ID
 		if first, used := c.ids[key]; used {
-			c.add(finding{name, e.Line, duplicateID, fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file,
-				first.line), byHand(name, "another id for the second entry")})
+			c.add(name, e.Line, "duplicate-id", fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file,
+				first.line), byHand(name, "another id for the second entry"))
 			continue
 		}
 		c.ids[key] = place{name, e.Line}
@@ -117,29 +117,20 @@ func (c *checker) repeated(name, base string, file layout.File) {
 }
 
 // oddMarker reports a marker that is no regular file.
-func (c *checker) oddMarker(name string, location layout.Location, mode fs.FileMode) {
-	what := "a thing that is no file"
-	switch {
-	case mode.IsDir():
-		what = "a folder"
-	case mode&fs.ModeSymlink != 0:
-		what = "a symbolic link"
-	}
-	c.add(finding{name, 1, markerFile, "the marker is " + what + ", not a file", "mv -n " + record.ShellWord(name) + " " + record.ShellWord(name+".old")})
+func (c *checker) oddMarker(name string, mode fs.FileMode) {
+	file := record.ShellWord(name)
+	message := "the marker is " + folder.TypeName(mode) + ", not a file"
+	c.add(name, 1, "marker-file", message, "mv -n "+file+" "+record.ShellWord(name+".old"))
 }
-
-// putRemedy stores what does not belong into a state.
-const putRemedy = "filebus put FILE --agent NAME, and its reference in place of the text"
 
 // state reports what does not belong into a session state: long lines and
 // sections of prose, blocks of code, and transcripts.
 func (c *checker) state(name string, text []byte) {
-	report := func(line int, format string, args ...any) {
-		c.add(finding{name, line, stateOutput, fmt.Sprintf(format, args...), putRemedy})
-	}
-	s := stateScan{report: report}
+	s := stateScan{report: func(line int, format string, args ...any) {
+		c.add(name, line, "state-output", fmt.Sprintf(format, args...), "")
+	}}
 	for i, line := range strings.Split(string(text), "\n") {
-		s.line(i+1, strings.TrimRight(line, "\r"))
+		s.line(i+1, strings.TrimSpace(line))
 	}
 	s.endProse()
 }
@@ -155,13 +146,12 @@ type stateScan struct {
 }
 
 func (s *stateScan) line(number int, line string) {
-	trimmed := strings.TrimSpace(line)
-	mark, info := fenceOf(trimmed)
+	mark, info := fenceOf(line)
 	switch {
-	case s.fence != "" && mark != "" && strings.HasPrefix(mark, s.fence) && info == "":
+	case s.fence != "" && strings.HasPrefix(mark, s.fence) && info == "":
 		s.fence = ""
 	case s.fence != "":
-		s.fenced(number, trimmed)
+		s.fenced(number, line)
 	case mark != "":
 		s.fence, s.fenceLine = mark, number
 		if info = strings.ToLower(info); info != "" && info != "yaml" && info != "yml" {
@@ -169,7 +159,7 @@ func (s *stateScan) line(number int, line string) {
 			s.fenceLine = 0
 		}
 	default:
-		s.plain(number, trimmed)
+		s.plain(number, line)
 	}
 }
 
@@ -204,25 +194,21 @@ func (s *stateScan) plain(number int, line string) {
 	case strings.HasPrefix(line, "#"):
 		s.endProse()
 		s.transcript = false
-		return
 	case transcriptLine().MatchString(line):
 		if !s.transcript {
 			s.report(number, "a transcript in the session state")
 		}
 		s.transcript = true
-		return
 	case outputKey().MatchString(line):
 		s.report(number, "a field for an agent's output in the session state")
-		return
+	case s.long(number, line), line == "", yamlLine().MatchString(line):
+	case strings.HasPrefix(line, "|"), strings.HasPrefix(line, "* "):
+	default:
+		if s.prose == 0 {
+			s.proseLine = number
+		}
+		s.prose += utf8.RuneCountInString(line)
 	}
-	if s.long(number, line) || line == "" || strings.HasPrefix(line, "|") || yamlLine().MatchString(line) ||
-		strings.HasPrefix(line, "* ") {
-		return
-	}
-	if s.prose == 0 {
-		s.proseLine = number
-	}
-	s.prose += utf8.RuneCountInString(line)
 }
 
 // long reports a line or a cell with more than a field has.

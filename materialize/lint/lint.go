@@ -3,7 +3,7 @@
 // belong together, ids used twice, files too large to be read, and instructions
 // that make an orchestrator read what it should not.
 //
-// [Check] walks a folder and returns a [Report] of [finding] values. It reads
+// [Check] walks a folder and returns a [Report] of [rule.Finding] values. It reads
 // files alone, neither store nor index, and writes nothing; no symbolic link is
 // followed and no more is read than its limits say.
 //
@@ -27,6 +27,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/rule"
 	"filebus/store/record"
 )
 
@@ -37,23 +38,14 @@ const (
 	maxRead   = 4 << 20 // bytes of a file that is parsed; more is only called large
 )
 
-// A finding is a place that breaks a rule.
-type finding struct {
-	File    string `json:"file"` // slash-separated, below the folder
-	Line    int    `json:"line"` // counted from 1; 1 where the whole file is meant
-	Rule    string `json:"rule"`
-	Message string `json:"message"`
-	Remedy  string `json:"remedy"` // commands, or what to do by hand
-}
-
 // A Report is what Check found.
 type Report struct {
-	Dir      string    `json:"dir"`              // absolute
-	Files    int       `json:"files"`            // that were read
-	Findings []finding `json:"findings"`         // by file, line and rule
-	More     int       `json:"more,omitempty"`   // findings beyond the limit
-	Unread   []string  `json:"unread,omitempty"` // what could not be read, with the reason
-	Cut      bool      `json:"-"`                // MaxFiles was reached: the rest was not looked at
+	Dir      string         `json:"dir"`              // absolute
+	Files    int            `json:"files"`            // that were read
+	Findings []rule.Finding `json:"findings"`         // by file, slash-separated below the folder, line and rule
+	More     int            `json:"more,omitempty"`   // findings beyond the limit
+	Unread   []string       `json:"unread,omitempty"` // what could not be read, with the reason
+	Cut      bool           `json:"-"`                // MaxFiles was reached: the rest was not looked at
 }
 
 // Options say how files are recognised, and what is looked for.
@@ -83,7 +75,7 @@ func Check(ctx context.Context, dir string, opts Options) (*Report, error) {
 	defer func() { _ = root.Close() }() // only read
 	c := &checker{
 		root: root, opts: opts, report: Report{Dir: dir}, ids: map[string]place{},
-		tasks: &tasks{at: map[taskKey]*task{}}, cards: cards(),
+		tasks: &tasks{at: map[taskKey]*task{}}, signs: signs(),
 	}
 	if name := filepath.Base(dir); isRoot(name) || name == opts.Profile.Root {
 		c.within = name
@@ -110,7 +102,7 @@ type checker struct {
 	entries int
 	ids     map[string]place // of entries, by base, kind and id
 	tasks   *tasks
-	cards   []card
+	signs   []sign
 }
 
 // A place is a line of a file.
@@ -119,11 +111,16 @@ type place struct {
 	line int
 }
 
-// add adds a finding, unless its rule was not asked for.
-func (c *checker) add(f finding) {
-	if len(c.opts.Rules) == 0 || slices.Contains(c.opts.Rules, f.Rule) {
-		c.report.Findings = append(c.report.Findings, f)
+// add adds a finding in a line of a file, the first where all of it is meant, unless its rule
+// was not asked for. Without a remedy it is that of the rule.
+func (c *checker) add(file string, line int, id, message, remedy string) {
+	if len(c.opts.Rules) > 0 && !slices.Contains(c.opts.Rules, id) {
+		return
 	}
+	rules := Rules()
+	known := rules[slices.IndexFunc(rules, func(r row) bool { return r.ID == id })]
+	f := rule.Finding{Rule: id, File: file, Line: line, Message: message, Remedy: cmp.Or(remedy, known.remedy)}
+	c.report.Findings = append(c.report.Findings, f)
 }
 
 func (c *checker) unread(name string, err error) {
@@ -135,18 +132,15 @@ func (c *checker) unread(name string, err error) {
 
 // finish returns the report in order, each finding once.
 func (c *checker) finish() *Report {
-	slices.SortStableFunc(c.report.Findings, func(a, b finding) int {
-		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Rule, b.Rule))
+	slices.SortStableFunc(c.report.Findings, rule.Compare)
+	all := slices.CompactFunc(c.report.Findings, func(a, b rule.Finding) bool {
+		return rule.Compare(a, b) == 0 && a.Message == b.Message
 	})
-	all := slices.CompactFunc(c.report.Findings, func(a, b finding) bool {
-		a.Remedy = b.Remedy
-		return a == b
-	})
-	c.report.Findings = all
+	shown := len(all)
 	if c.opts.Limit > 0 {
-		c.report.Findings = all[:min(len(all), c.opts.Limit)]
+		shown = min(shown, c.opts.Limit)
 	}
-	c.report.More = len(all) - len(c.report.Findings)
+	c.report.Findings, c.report.More = all[:shown], len(all)-shown
 	return &c.report
 }
 
@@ -173,7 +167,7 @@ func (c *checker) visit(name string, d fs.DirEntry, err error) error {
 	case d.IsDir() && strings.Contains(leftOut, "/"+d.Name()+"/"):
 		return fs.SkipDir
 	case location.Kind == record.KindMarker && !d.Type().IsRegular():
-		c.oddMarker(name, location, d.Type())
+		c.oddMarker(name, d.Type())
 	case d.Type().IsRegular():
 		c.file(name, full, location, d)
 	}
@@ -199,7 +193,7 @@ func (c *checker) file(name, full string, location layout.Location, d fs.DirEntr
 	}
 	if tokens := record.EstimateTokens(info.Size()); tokens > maxTokens && location.Kind != record.KindSnapshot {
 		message := fmt.Sprintf("~%d tokens, more than %d", tokens, maxTokens)
-		c.add(finding{name, 1, largeFile, message, partsOf(name, location)})
+		c.add(name, 1, "large-file", message, partsOf(name, location))
 	}
 	isRead := []record.Kind{record.KindNote, record.KindFrame, record.KindHandoff, record.KindMarker, record.KindState}
 	if !slices.Contains(isRead, location.Kind) || info.Size() > maxRead {
@@ -230,49 +224,36 @@ func (c *checker) read(name string) ([]byte, error) {
 // pattern returns an expression that is compiled when it is first used.
 func pattern(text string) func() *regexp.Regexp { return layout.Pattern(text) }
 
-// A rule is something that Check looks for.
-type rule struct {
-	ID    string
-	About string // what is found, in a sentence
+// A row is a rule: something that Check looks for.
+type row struct {
+	ID     string
+	About  string // what is found, in a sentence
+	remedy string // what mends it, "" where that depends on the file
 }
 
-// The ids of the rules. They are printed, and taken by --rule: add, never rename.
-const (
-	stateOutput       = "state-output"
-	journalHandoff    = "journal-handoff"
-	handoffIncomplete = "handoff-incomplete"
-	journalMarker     = "journal-marker"
-	journalName       = "journal-name"
-	markerJournal     = "marker-journal"
-	markerName        = "marker-name"
-	markerFile        = "marker-file"
-	markerStatus      = "marker-status"
-	largeFile         = "large-file"
-	duplicateID       = "duplicate-id"
-	badLayout         = "layout"
-	agentOutput       = "agent-output"
-	polling           = "polling"
-	wholeJournal      = "whole-journal"
-)
-
-// Rules returns all rules, those of data first.
-func Rules() []rule {
-	return []rule{
-		{stateOutput, "what an agent wrote stands in the session state"},
-		{journalHandoff, "a journal whose task has ended has no Handoff section"},
-		{handoffIncomplete, "a handoff lacks its outcome, summary, blockers or next steps"},
-		{journalMarker, "a journal's task has ended without a marker"},
-		{journalName, "a journal has a name that no command looks at"},
-		{markerJournal, "a marker's task has neither journal nor report"},
-		{markerName, "a marker has a name or place that no wait looks at"},
-		{markerFile, "a marker is a folder, a link or another thing that is no file"},
-		{markerStatus, "a journal says that its task goes on, but its marker is there"},
-		{largeFile, fmt.Sprintf("a file has more than %d tokens", maxTokens)},
-		{duplicateID, "an issue, a knowledge entry or a queued task has the id of another one"},
-		{badLayout, "a line departs from the layout of its file"},
-		{agentOutput, "an instruction calls AgentOutputTool or TaskOutput"},
-		{polling, "an instruction polls in place of one blocking wait"},
-		{wholeJournal, "an instruction reads a whole journal in place of its Handoff section"},
+// Rules returns all rules, those of data first. Their ids are printed, and taken by --rule: add,
+// never rename.
+func Rules() []row {
+	return []row{
+		{"state-output", "what an agent wrote stands in the session state",
+			"filebus put FILE --agent NAME, and its reference in place of the text"},
+		{"journal-handoff", "a journal whose task has ended has no Handoff section", ""},
+		{"handoff-incomplete", "a handoff lacks its outcome, summary, blockers or next steps", ""},
+		{"journal-marker", "a journal's task has ended without a marker", ""},
+		{"journal-name", "a journal has a name that no command looks at", ""},
+		{"marker-journal", "a marker's task has neither journal nor report", ""},
+		{"marker-name", "a marker has a name or place that no wait looks at", ""},
+		{"marker-file", "a marker is a folder, a link or another thing that is no file", ""},
+		{"marker-status", "a journal says that its task goes on, but its marker is there", ""},
+		{"large-file", fmt.Sprintf("a file has more than %d tokens", maxTokens), ""},
+		{"duplicate-id", "an issue, a knowledge entry or a queued task has the id of another one", ""},
+		{"layout", "a line departs from the layout of its file", ""},
+		{"agent-output", "an instruction calls AgentOutputTool or TaskOutput",
+			"filebus wait TASK, then filebus task show TASK"},
+		{"polling", "an instruction polls in place of one blocking wait",
+			"filebus wait TASK; for the issue queue filebus issue wait"},
+		{"whole-journal", "an instruction reads a whole journal in place of its Handoff section",
+			"filebus task show TASK; filebus list --kind handoff has all of them"},
 	}
 }
 

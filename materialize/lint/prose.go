@@ -86,7 +86,7 @@ func (s *splitter) line(number int, line string) {
 		s.open = false
 	case s.mark == "" && strings.HasPrefix(trimmed, ">"): // a quotation
 		s.open = false
-	case s.mark != "" && mark != "" && strings.HasPrefix(mark, s.mark) && info == "":
+	case s.mark != "" && strings.HasPrefix(mark, s.mark) && info == "":
 		s.mark, s.open, s.mute = "", false, false
 		s.lead = lead{list: s.lead.list && s.inList}
 	case s.mark != "":
@@ -357,27 +357,23 @@ func restOfSentence(text string) string {
 	return text
 }
 
-// isForbidden reports whether the clause around text[start:end] forbids what
-// stands there.
-func isForbidden(text string, start, end int) bool {
-	text = strings.NewReplacer("e.g.", "e,g,", "i.e.", "i,e,", "etc.", "etc,", "vs.", "vs,").Replace(text)
-	clause := lastClause(text[:start], text[end:])
-	if cancelled().MatchString(clause) {
-		return false
-	}
-	return badBefore().MatchString(clause) || badAfter().MatchString(restOfSentence(text[end:]))
-}
-
-// isForbiddenCode reports the same of a line of code: it may say so in a comment
-// or in a text that it holds.
-func isForbiddenCode(line string, start int) bool {
-	if commentOf(line) != "" {
-		return isForbidden(line, start, start)
-	}
-	for _, mark := range []string{" #", " //", " --", "\t#"} {
-		if at := strings.LastIndex(line, mark); at >= start && startsBad(strings.TrimLeft(line[at:], "#/ \t-")) {
-			return true
+// isForbidden reports whether the clause around text[start:end] of a block forbids what stands
+// there. A line of code may say so in a comment or in a text that it holds.
+func (b *block) isForbidden(start, end int) bool {
+	if b.code && commentOf(b.text) == "" {
+		for _, mark := range []string{" #", " //", " --", "\t#"} {
+			at := strings.LastIndex(b.text, mark)
+			if at >= start && startsBad(strings.TrimLeft(b.text[at:], "#/ \t-")) {
+				return true
+			}
 		}
+		return strong().MatchString(b.text[:start]) && !cancelled().MatchString(b.text[:start])
 	}
-	return strong().MatchString(line[:start]) && !cancelled().MatchString(line[:start])
+	if b.code {
+		end = start
+	}
+	text := strings.NewReplacer("e.g.", "e,g,", "i.e.", "i,e,", "etc.", "etc,", "vs.", "vs,").Replace(b.text)
+	clause := lastClause(text[:start], text[end:])
+	isBad := badBefore().MatchString(clause) || badAfter().MatchString(restOfSentence(text[end:]))
+	return isBad && !cancelled().MatchString(clause)
 }

@@ -87,18 +87,16 @@ func statusLine(text []byte) int {
 // handoff reports what the handoff of an ended journal lacks.
 func (c *checker) handoff(name, base string, location layout.Location, text []byte, j layout.Journal) {
 	ended := layout.HasEnded(layout.NormalizeStatus(j.Status))
-	f := finding{name, 1, journalHandoff, "", endRemedy(name, "handoff", path.Join(base, location.Facts.Task), j)}
+	remedy := endRemedy(name, "handoff", path.Join(base, location.Facts.Task), j)
 	switch {
 	case j.Handoff == nil && ended:
-		f.Line, f.Message = statusLine(text), "the task is "+oneLine(j.Status)+", but there is no Handoff section"
+		c.add(name, statusLine(text), "journal-handoff",
+			"the task is "+oneLine(j.Status)+", but there is no Handoff section", remedy)
 	case j.Handoff == nil, !ended && layout.NormalizeStatus(j.Handoff.Outcome) == "": // a form still to be filled in
-	default:
+	case len(j.Handoff.Check()) > 0:
 		start, _, _ := layout.HandoffSection(text)
-		f.Line, f.Rule = 1+bytes.Count(text[:start], []byte("\n")), handoffIncomplete
-		f.Message = oneLine(strings.Join(j.Handoff.Check(), "; "))
-	}
-	if f.Message != "" {
-		c.add(f)
+		line := 1 + bytes.Count(text[:start], []byte("\n"))
+		c.add(name, line, "handoff-incomplete", oneLine(strings.Join(j.Handoff.Check(), "; ")), remedy)
 	}
 }
 
@@ -161,8 +159,8 @@ func (c *checker) oddJournal(name, full string) {
 	}
 	if j, _ := layout.ParseJournal(text); j.State() != "" {
 		right = path.Join(path.Dir(name), path.Base(right))
-		c.add(finding{name, statusLine(text), journalName, "the file would be a journal if it were called " + path.Base(right),
-			"mv -n " + record.ShellWord(name) + " " + record.ShellWord(right)})
+		c.add(name, statusLine(text), "journal-name", "the file would be a journal if it were called "+path.Base(right),
+			"mv -n "+record.ShellWord(name)+" "+record.ShellWord(right))
 	}
 }
 
@@ -175,8 +173,8 @@ func (t *tasks) report(c *checker) {
 			continue // nobody waits for it: it may be any file
 		}
 		taken[near] = true
-		c.add(finding{s.file, 1, markerName, s.why + "; task " + near.id + " has no marker",
-			byHand(s.file, "the marker of "+near.word())})
+		c.add(s.file, 1, "marker-name", s.why+"; task "+near.id+" has no marker",
+			byHand(s.file, "the marker of "+near.word()))
 	}
 	keys := slices.SortedFunc(maps.Keys(t.at), func(a, b taskKey) int {
 		return cmp.Or(strings.Compare(a.base, b.base), strings.Compare(a.id, b.id))
@@ -189,10 +187,12 @@ func (t *tasks) report(c *checker) {
 	for _, key := range keys {
 		switch of := t.at[key]; {
 		case !layout.HasEnded(of.status) && of.status != "" && len(of.markers) > 0:
-			c.add(finding{of.journal, of.line, markerStatus, fmt.Sprintf("the task is %s, but its marker %s is there", of.status, path.Base(of.markers[0])),
-				byHand(of.journal, "the status, once filebus wait "+key.word()+" was read,")})
+			c.add(of.journal, of.line, "marker-status",
+				fmt.Sprintf("the task is %s, but its marker %s is there", of.status, path.Base(of.markers[0])),
+				byHand(of.journal, "the status, once filebus wait "+key.word()+" was read,"))
 		case layout.HasEnded(of.status) && len(of.markers) == 0 && !taken[key]:
-			c.add(finding{of.journal, of.line, journalMarker, fmt.Sprintf("the task is %s, but has no marker", of.status), of.end})
+			c.add(of.journal, of.line, "journal-marker", fmt.Sprintf("the task is %s, but has no marker", of.status),
+				of.end)
 		}
 	}
 }
@@ -203,8 +203,8 @@ func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool
 	near, found := t.near(key.base, key.id)
 	for _, marker := range of.markers {
 		if !found || of.known {
-			c.add(finding{marker, 1, markerJournal, "the task " + key.id + " has neither journal nor report",
-				byHand(marker, "a journal for "+key.word()+" that says what stands")})
+			c.add(marker, 1, "marker-journal", "the task "+key.id+" has neither journal nor report",
+				byHand(marker, "a journal for "+key.word()+" that says what stands"))
 			continue
 		}
 		taken[near] = true
@@ -212,7 +212,8 @@ func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool
 		if layout.HasEnded(t.at[near].status) {
 			remedy = "mv -n " + record.ShellWord(marker) + " " + record.ShellWord(path.Join(path.Dir(marker), near.id+path.Ext(marker)))
 		}
-		c.add(finding{marker, 1, markerName, fmt.Sprintf("no task is called %s; task %s has no marker", key.id, near.id), remedy})
+		c.add(marker, 1, "marker-name", fmt.Sprintf("no task is called %s; task %s has no marker", key.id, near.id),
+			remedy)
 	}
 }
 

@@ -19,30 +19,28 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/rule"
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
 )
 
-// A Finding says how an agent finds a file that it was told to read: ok, missing,
+// A Checked says how an agent finds a file that it was told to read, by its rule: ok, missing,
 // unreadable, irregular (a link, a folder, a pipe), empty, truncated, growing (or just
 // written by nobody's command), changed (it is not what the store has) or open (its agent
 // has not ended).
-type Finding struct {
-	Artifact string   `json:"artifact,omitempty"` // "" for a file of no session
-	File     string   `json:"file"`               // absolute
-	State    string   `json:"state"`
-	Detail   string   `json:"detail,omitempty"`
-	Do       string   `json:"do,omitempty"`      // the command line that helps
-	Tokens   int      `json:"tokens"`            // about
-	Stored   bool     `json:"stored"`            // the store has these bytes
-	Also     []string `json:"also,omitempty"`    // artifacts that another spelling of its name has
-	Readers  int      `json:"readers,omitempty"` // agents that have read it, by the log of reads
+type Checked struct {
+	Artifact     string   `json:"artifact,omitempty"` // "" for a file of no session
+	rule.Finding          // its file is absolute
+	Tokens       int      `json:"tokens"`            // about
+	Stored       bool     `json:"stored"`            // the store has these bytes
+	Also         []string `json:"also,omitempty"`    // artifacts that another spelling of its name has
+	Readers      int      `json:"readers,omitempty"` // agents that have read it, by the log of reads
 }
 
 // Check looks at artifacts of a session as an agent would that was told to read
 // them; without any, at all that the store or the folder has. It writes nothing.
-func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Finding, error) {
+func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Checked, error) {
 	if err := key.checkOwn(); err != nil {
 		return nil, err
 	}
@@ -62,7 +60,7 @@ type target struct {
 	file     string
 	name     record.Name
 	of       *Session // nil for a file of no session
-	also     []string // see Finding
+	also     []string // see Checked
 }
 
 // known returns a session, of which there may be but a folder, and its artifacts that the
@@ -144,7 +142,7 @@ var withoutSession = layout.Pattern(`(^|/)sessions/([^/]+/)?/`)
 
 // CheckFiles looks at files, absolute, whatever they belong to, in the same way. The
 // Registry of no workspace has nothing to compare them with.
-func (r *Registry) CheckFiles(ctx context.Context, files []string) ([]Finding, error) {
+func (r *Registry) CheckFiles(ctx context.Context, files []string) ([]Checked, error) {
 	return lookAt(ctx, r, files, func(file string) (target, error) { return r.targetOf(ctx, file) })
 }
 
@@ -175,7 +173,7 @@ func (r *Registry) targetOf(ctx context.Context, file string) (target, error) {
 // A looker looks at one file.
 type looker struct {
 	*Registry
-	Finding
+	Checked
 	target
 	head    *store.Version // nil if the store has nothing
 	prev    *store.Version // that a sync or capture has replaced
@@ -183,14 +181,17 @@ type looker struct {
 }
 
 // lookAt returns what is found at files.
-func lookAt(ctx context.Context, r *Registry, files []string, targetOf func(string) (target, error)) (all []Finding, err error) {
+func lookAt(
+	ctx context.Context, r *Registry, files []string, targetOf func(string) (target, error),
+) (all []Checked, err error) {
 	readers := r.readers()
 	for _, file := range files {
 		t, err := targetOf(file)
 		if err != nil {
 			return nil, err
 		}
-		l := &looker{Registry: r, target: t, Finding: Finding{Artifact: t.artifact, File: t.file, State: "ok", Also: t.also}}
+		l := &looker{Registry: r, target: t, Checked: Checked{Artifact: t.artifact, Also: t.also}}
+		l.File, l.Rule = t.file, "ok"
 		if r.w != nil {
 			l.Readers = readers[t.name.String()]
 			if err := r.w.Store.View(ctx, l.stored); err != nil {
@@ -200,10 +201,10 @@ func lookAt(ctx context.Context, r *Registry, files []string, targetOf func(stri
 		if err := l.disk(ctx); err != nil {
 			return nil, err
 		}
-		if l.State == "ok" && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
+		if l.Rule == "ok" && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
 			l.agent()
 		}
-		all = append(all, l.Finding)
+		all = append(all, l.Checked)
 	}
 	return all, nil
 }
@@ -250,7 +251,7 @@ func (l *looker) stored(tx *store.Tx) error {
 }
 
 func (l *looker) set(state, do, format string, args ...any) {
-	l.State, l.Do, l.Detail = state, do, fmt.Sprintf(format, args...)
+	l.Rule, l.Remedy, l.Message = state, do, fmt.Sprintf(format, args...)
 }
 
 // disk looks at the file itself.
@@ -305,11 +306,14 @@ func (l *looker) growing(detail string) {
 func (l *looker) missing(detail string) {
 	if l.head == nil && !l.retired && l.of != nil && len(l.of.AtWork) > 0 {
 		agent := l.of.AtWork[0].Agent
-		l.set("missing", "check again when "+agent+" has ended", "%s; %s is still at work", detail, agent)
+		l.set("missing", untilEnd(agent), "%s; %s is still at work", detail, agent)
 		return
 	}
 	l.set("missing", l.again(), "%s", detail)
 }
+
+// untilEnd is what to do while an agent is at work: how it ended is its own to say.
+func untilEnd(agent string) string { return "check again when " + agent + " has ended" }
 
 // again returns the command line that lays the file out where nothing stands.
 func (l *looker) again() string {
@@ -399,8 +403,7 @@ func (l *looker) agent() {
 	}
 	for _, open := range l.of.AtWork {
 		if agent != "" && layout.Slug(open.Agent) == layout.Slug(agent) {
-			l.set("open", "filebus session log "+record.ShellWord(l.of.Key.String())+" SUCCESS "+record.ShellWord(open.Agent),
-				"%s has begun and not ended, and may still be writing", open.Agent)
+			l.set("open", untilEnd(open.Agent), "%s has begun and not ended, and may still be writing", open.Agent)
 			return
 		}
 	}
@@ -455,12 +458,11 @@ func (r *Registry) beginsWith(ctx context.Context, file *record.Record, size int
 // endsEarly says how a text seems to end too early, within a character or within a code
 // fence of Markdown, or "".
 func endsEarly(text []byte, isMarkdown bool) string {
-	isOpen := func(l markdown.Line) bool { return l.Open && !markdown.StartsComment(l.Text) }
 	switch {
 	case bytes.IndexByte(text, 0) >= 0: // it is no text
 	case endsInRune(text[max(0, len(text)-utf8.UTFMax):]):
 		return "it ends within a character"
-	case isMarkdown && slices.ContainsFunc(markdown.Lines(text), isOpen):
+	case isMarkdown && strings.Trim(strings.Join(markdown.OpenEnds(text), ""), "->") != "": // a comment may stay open
 		return "it ends within a block of code"
 	}
 	return ""

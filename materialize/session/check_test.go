@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 			x.file(file, "---\nagent: web-tester\n---\nText.\n")
 			x.sync()
 			x.note(key, "START", "Web Tester")
-		}, "open", "filebus session log "},
+		}, "open", "check again when Web Tester"},
 		{"another agent at work", func(x *bench, key Key, file string) {
 			x.file(file, "---\nagent: other\n---\nText.\n")
 			x.sync()
@@ -97,7 +97,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %+v, %v", test.name, got, err)
 			continue
 		}
-		if f := got[0]; f.State != test.state || !strings.HasPrefix(f.Do, test.do) || (f.State == "ok") != (f.Do == "") || f.Artifact != "plan" {
+		if f := got[0]; f.Rule != test.state || !strings.HasPrefix(f.Remedy, test.do) || (f.Rule == "ok") != (f.Remedy == "") || f.Artifact != "plan" {
 			t.Errorf("%s: %+v; want %s, %s…", test.name, f, test.state, test.do)
 		}
 		byPath, err := x.CheckFiles(t.Context(), []string{got[0].File})
@@ -139,8 +139,8 @@ func TestCheckLink(t *testing.T) {
 		t.Skipf("there are no symbolic links here: %v", err)
 	}
 	got, err := x.Check(t.Context(), key, nil)
-	if err != nil || len(got) != 1 || got[0].State != "irregular" || !strings.Contains(got[0].Detail, "symbolic link") ||
-		!strings.HasPrefix(got[0].Do, "mv -n "+link+" "+link+".old && filebus ") {
+	if err != nil || len(got) != 1 || got[0].Rule != "irregular" || !strings.Contains(got[0].Message, "symbolic link") ||
+		!strings.HasPrefix(got[0].Remedy, "mv -n "+link+" "+link+".old && filebus ") {
 		t.Errorf("a link: %+v, %v; want it named, and moved away", got, err)
 	}
 	if _, err := x.Archive(t.Context(), key, filepath.Join(x.dir, "a.tgz"), false); err != nil {
@@ -195,7 +195,7 @@ func TestCheckUnreadable(t *testing.T) {
 		t.Skip("whoever runs this may read everything")
 	}
 	got, err := x.Check(t.Context(), key, []string{"plan"})
-	if err != nil || len(got) != 1 || got[0].State != "unreadable" || !strings.HasPrefix(got[0].Do, "chmod u+r ") {
+	if err != nil || len(got) != 1 || got[0].Rule != "unreadable" || !strings.HasPrefix(got[0].Remedy, "chmod u+r ") {
 		t.Errorf("an unreadable file: %+v, %v", got, err)
 	}
 }
@@ -231,7 +231,7 @@ func TestCheckBeside(t *testing.T) {
 			t.Errorf("beside a writer: %+v, %v", got, err)
 			break
 		}
-		switch f := got[0]; f.State {
+		switch f := got[0]; f.Rule {
 		case "ok", "missing", "growing", "empty":
 		default:
 			t.Errorf("beside a writer: %+v", f)
@@ -254,25 +254,25 @@ func TestCheckOddNames(t *testing.T) {
 		got, err := x.Check(t.Context(), key, nil)
 		var names []string
 		for _, f := range got {
-			names = append(names, f.Artifact+" "+f.State)
+			names = append(names, f.Artifact+" "+f.Rule)
 		}
 		if want := "LICENSE~ ok, my plan ok, plan ok, sub/plan ok"; strings.Join(names, ", ") != want || err != nil {
 			t.Errorf("%s: %q, %v; want %s", step, names, err, want)
 		}
 		x.sync()
 	}
-	if got, err := x.Check(t.Context(), key, []string{"my plan", "sub/plan"}); err != nil || len(got) != 2 || got[1].State != "ok" {
+	if got, err := x.Check(t.Context(), key, []string{"my plan", "sub/plan"}); err != nil || len(got) != 2 || got[1].Rule != "ok" {
 		t.Errorf("by their names: %+v, %v", got, err)
 	}
 	for _, name := range []string{"LICENSE", "my plan.md", "sub/plan.md"} { // which put does not take
 		file := x.file(folder+name, "")
 		got, err := x.CheckFiles(t.Context(), []string{file})
-		if err != nil || len(got) != 1 || got[0].State != "empty" || !strings.HasPrefix(got[0].Do, "filebus get ") || strings.Contains(got[0].Do, "put") {
+		if err != nil || len(got) != 1 || got[0].Rule != "empty" || !strings.HasPrefix(got[0].Remedy, "filebus get ") || strings.Contains(got[0].Remedy, "put") {
 			t.Errorf("emptied: %+v, %v; want the stored text back by filebus get", got, err)
 		}
 	}
 	file := x.file(folder+"sub/new.md", "")
-	if got, err := x.CheckFiles(t.Context(), []string{file}); err != nil || len(got) != 1 || got[0].Do != "cp FILE "+file {
+	if got, err := x.CheckFiles(t.Context(), []string{file}); err != nil || len(got) != 1 || got[0].Remedy != "cp FILE "+file {
 		t.Errorf("never stored: %+v, %v; want cp", got, err)
 	}
 }
@@ -311,7 +311,7 @@ func TestCheckAlone(t *testing.T) {
 	}
 	want := []string{"truncated", "irregular", "missing"}
 	for i, f := range got {
-		if f.State != want[i] || f.Do == "" {
+		if f.Rule != want[i] || f.Remedy == "" {
 			t.Errorf("%s: %+v, want %s", f.File, f, want[i])
 		}
 	}
