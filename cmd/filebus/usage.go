@@ -67,11 +67,12 @@ func unknownCommand(cmd *cobra.Command, text, help string) (say, hint string) {
 	return say, cmp.Or(otherWord(cmd, word), strings.Join(nearCommands(cmd, word), "\n       "), help)
 }
 
-// otherWords are words that are no commands, and what to run in their place: words with
-// commas between them, a bar, command lines.
-//
-//go:embed words.txt
-var otherWords string
+var (
+	// otherWords are words that are no commands, and what to run in their place: words with
+	// commas between them, a bar, command lines.
+	//go:embed words.txt
+	otherWords string
+)
 
 // otherWord returns what to run in place of a word that is no command, or "".
 func otherWord(below *cobra.Command, word string) string {

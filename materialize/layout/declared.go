@@ -49,8 +49,10 @@ type FileRule struct {
 	paths   []string // the patterns of the templates
 }
 
-//go:embed declared/*.toml
-var declarationFiles embed.FS
+var (
+	//go:embed declared/*.toml
+	declarationFiles embed.FS
+)
 
 // conventions are the declarations, with the folders at the top of a workspace in which their files lie,
 // and what all paths of these have. A declaration is read when the first such path is met.
@@ -145,17 +147,18 @@ func (r *FileRule) check() error {
 	return nil
 }
 
-// patternsOf keeps the patterns of declarations once they are compiled.
-var patternsOf sync.Map
-
-func compiled(pattern string) *regexp.Regexp {
-	if p, found := patternsOf.Load(pattern); found {
-		return p.(*regexp.Regexp)
+// compiled returns a pattern of a declaration, which was checked; it is compiled once.
+var compiled = func() func(string) *regexp.Regexp {
+	patterns := &sync.Map{}
+	return func(text string) *regexp.Regexp {
+		if p, found := patterns.Load(text); found {
+			return p.(*regexp.Regexp)
+		}
+		p := regexp.MustCompile(text)
+		patterns.Store(text, p)
+		return p
 	}
-	p := regexp.MustCompile(pattern) // it was checked
-	patternsOf.Store(pattern, p)
-	return p
-}
+}()
 
 var templateVariable = Pattern(`\{(\w+)(\.\.\.)?(?::((?:[^{}]|\{[^{}]*\})*))?\}`)
 

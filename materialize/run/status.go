@@ -28,7 +28,7 @@ type Status struct {
 	Failed    int           `json:"failed"`    // or blocked
 	Working   int           `json:"working"`   // agents and tasks at work
 	Late      int           `json:"late"`
-	Tasks     []work        `json:"tasks"` // of those at work the oldest
+	Tasks     []work        `json:"tasks"`  // of those at work the oldest
 	Issues    IssueCount    `json:"issues"` // for others to fill in, as Dialogues and Sessions
 	Dialogues dialogueCount `json:"dialogues"`
 	Sessions  sessionCount  `json:"sessions"`

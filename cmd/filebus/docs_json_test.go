@@ -1,0 +1,266 @@
+package main
+
+import (
+	"cmp"
+	"encoding"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"filebus/cmd/filebus/setup"
+	"filebus/materialize"
+	"filebus/materialize/dialogue"
+	"filebus/materialize/issue"
+	"filebus/materialize/layout"
+	"filebus/materialize/remote"
+	"filebus/materialize/result"
+	"filebus/materialize/rule"
+	runs "filebus/materialize/run"
+	sessions "filebus/materialize/session"
+	"filebus/materialize/task"
+	"filebus/query"
+	"filebus/store/bundle"
+	"filebus/store/record"
+)
+
+// jsonShapes lists what each command prints with --json.
+func jsonShapes() map[string]any {
+	tags := tagsJSON{}
+	return map[string]any{
+		"filebus init":                initView{},
+		"filebus config":              configView{},
+		"filebus config get":          settingView{},
+		"filebus trust":               trustView{},
+		"filebus install":             setup.Plan{},
+		"filebus uninstall":           setup.Plan{},
+		"filebus put":                 materialize.PutResult{},
+		"filebus bundle create":       bundle.Written{},
+		"filebus bundle apply":        materialize.Applied{},
+		"filebus remote add":          remoteView{},
+		"filebus remote list":         remotesJSON{},
+		"filebus remote status":       remote.Status{},
+		"filebus remote trust":        trusteesJSON{},
+		"filebus push":                remote.Pushed{},
+		"filebus pull":                remote.Pulled{},
+		"filebus replicate":           replicatedJSON{},
+		"filebus backup":              materialize.Backup{},
+		"filebus restore":             materialize.Restored{},
+		"filebus tag":                 tags,
+		"filebus tag list":            tags,
+		"filebus tag add":             materialize.PutResult{},
+		"filebus rm":                  removedJSON{},
+		"filebus tag remove":          materialize.PutResult{},
+		"filebus capture":             materialize.CaptureReport{},
+		"filebus sync":                syncJSON{},
+		"filebus scan":                scanJSON{},
+		"filebus materialize":         materialize.LayOutReport{},
+		"filebus conflicts":           conflictsJSON[conflictView]{},
+		"filebus get":                 bodyJSON{},
+		"filebus show":                query.Detail{},
+		"filebus list":                query.Listing{},
+		"filebus conversation list":   conversationsJSON{},
+		"filebus conversation show":   callsJSON{},
+		"filebus budget":              result.Budget{},
+		"filebus search":              searchJSON{},
+		"filebus knowledge list":      knowledgeListJSON{},
+		"filebus knowledge show":      bodyJSON{},
+		"filebus knowledge tags":      tags,
+		"filebus knowledge add":       knowledgeChangeJSON{},
+		"filebus knowledge edit":      knowledgeChangeJSON{},
+		"filebus knowledge supersede": knowledgeChangeJSON{},
+		"filebus knowledge link":      linkJSON{},
+		"filebus knowledge related":   relatedListJSON{},
+		"filebus knowledge harvest":   harvestJSON{},
+		"filebus component touch":     touchedJSON{},
+		"filebus component show":      componentListJSON{},
+		"filebus component for":       componentForJSON{},
+		"filebus task start":          task.Started{},
+		"filebus task prompt":         task.Prompt{},
+		"filebus task note":           taskNoteJSON{},
+		"filebus task handoff":        task.Finished{},
+		"filebus task done":           task.Finished{},
+		"filebus task fail":           task.Finished{},
+		"filebus task block":          task.Finished{},
+		"filebus task show":           taskShowJSON{},
+		"filebus task list":           taskListJSON{},
+		"filebus wait":                waitJSON{},
+		"filebus dialogue new":        dialogue.Made{},
+		"filebus dialogue list":       dialogueListJSON{},
+		"filebus dialogue prompt":     dialoguePrompts{},
+		"filebus dialogue wait":       dialogueRound{},
+		"filebus issue add":           issueAddedJSON{},
+		"filebus issue list": struct {
+			Issues []issue.Issue `json:"issues"`
+			More   int           `json:"more,omitempty"`
+		}{},
+		"filebus issue show":             issue.Issue{},
+		"filebus dialogue check":         dialogueCheckJSON{},
+		"filebus dialogue score":         dialogueScoreJSON{},
+		"filebus dialogue judge":         dialogue.Judgement{},
+		"filebus status":                 runs.Status{},
+		"filebus run start":              runs.Outcome{},
+		"filebus run loop":               runs.Outcome{},
+		"filebus run end":                runs.Outcome{},
+		"filebus run agent start":        layout.Agent{},
+		"filebus run agent done":         layout.Agent{},
+		"filebus run show":               runs.View{},
+		"filebus snapshot take":          runs.Snapshot{},
+		"filebus snapshot list":          snapshotListJSON{},
+		"filebus snapshot show":          runs.Snapshot{},
+		"filebus snapshot restore-state": runs.Restored{},
+		"filebus session start":          sessions.Started{},
+		"filebus session put":            record.Reference{},
+		"filebus session list":           sessionListJSON{},
+		"filebus session show":           sessionShowJSON{},
+		"filebus session path":           sessionPathJSON{},
+		"filebus session check":          sessionCheckJSON{},
+		"filebus session summary":        sessionSummaryJSON{},
+		"filebus session log":            sessionLogJSON{},
+		"filebus session end":            sessionEndJSON{},
+		"filebus session archive":        sessions.Archived{},
+		"filebus preview":                previewJSON{},
+		"filebus dialogue markers":       markersJSON{},
+		"filebus dialogue assemble":      dialogue.Assembled{},
+		"filebus dialogue lint":          lintJSON{},
+		"filebus schema check":           checkJSON{},
+		"filebus log":                    logLine{},
+		"filebus verify":                 verifyJSON{},
+		"filebus version":                buildJSON{},
+		"Output":                         map[string]notice{"notice": {}},
+		"Errors":                         map[string]failure{"error": {}},
+	}
+}
+
+// namedShapes are the objects that the page shows once: the word that stands for each
+// where another one holds it.
+func namedShapes() map[reflect.Type]string {
+	return map[reflect.Type]string{
+		reflect.TypeFor[query.Summary]():         "record",
+		reflect.TypeFor[rule.Finding]():          "finding",
+		reflect.TypeFor[materialize.PutResult](): "stored",
+		reflect.TypeFor[materialize.Backup]():    "backup",
+		reflect.TypeFor[configView]():            "config",
+		reflect.TypeFor[issue.Issue]():           "issue",
+		reflect.TypeFor[layout.Agent]():          "agent",
+		reflect.TypeFor[remoteView]():            "remote",
+		reflect.TypeFor[remote.Pulled]():         "pulled",
+		reflect.TypeFor[remote.Pushed]():         "pushed",
+		reflect.TypeFor[result.Conversation]():   "conversation",
+		reflect.TypeFor[runs.Snapshot]():         "snapshot",
+		reflect.TypeFor[sessions.Session]():      "session",
+	}
+}
+
+func TestDocumentedJSON(t *testing.T) {
+	text := readDocument(t, "docs/cli.md")
+	for named, name := range namedShapes() {
+		if shape := wholeShape(named); !strings.Contains(strings.Join(strings.Fields(text), " "), "`"+shape+"`") {
+			t.Errorf("docs/cli.md: does not have what %s is:\n`%s`", name, shape)
+		}
+	}
+	documented := sectionsOf(text, 3)
+	maps.Copy(documented, sectionsOf(text, 2))
+	for place, value := range jsonShapes() {
+		want := wholeShape(reflect.TypeOf(value))
+		switch m := value.(type) {
+		case map[string]failure:
+			want = "{error: " + jsonShape(reflect.TypeOf(m["error"])) + "}"
+		case map[string]notice:
+			want = "{notice: " + jsonShape(reflect.TypeOf(m["notice"])) + "}"
+		}
+		if !strings.Contains(jsonOf(documented, place), "`"+want+"`") {
+			t.Errorf("docs/cli.md, %s: does not have\n`%s`", place, want)
+		}
+	}
+	reference := jsonShape(reflect.TypeFor[record.Reference]())
+	if !strings.Contains(documented["filebus put"], "`"+reference+"`") {
+		t.Errorf("docs/cli.md, filebus put: does not have `%s`", reference)
+	}
+}
+
+// jsonOf returns the section of a command in one line, or the one that it refers to for
+// its JSON.
+func jsonOf(documented map[string]string, place string) string {
+	if other := regexp.MustCompile("(?m)^JSON: as for `([a-z ]+)`").FindStringSubmatch(documented[place]); other != nil {
+		place = "filebus " + other[1]
+	}
+	return strings.Join(strings.Fields(documented[place]), " ")
+}
+
+// jsonShape writes what a type looks like in JSON: the keys of objects, those that
+// may be missing with a question mark, and [ ] around what lists hold.
+func jsonShape(t reflect.Type) string {
+	textual := reflect.TypeFor[encoding.TextMarshaler]()
+	switch {
+	case t.Implements(textual) || reflect.PointerTo(t).Implements(textual) ||
+		t.Implements(reflect.TypeFor[json.Marshaler]()):
+		return ""
+	case namedShapes()[t] != "":
+		return namedShapes()[t]
+	case t.Kind() == reflect.Pointer:
+		return jsonShape(t.Elem())
+	case t.Kind() == reflect.Slice:
+		return "[" + jsonShape(t.Elem()) + "]"
+	case t.Kind() == reflect.Map:
+		return "{}"
+	case t.Kind() == reflect.Struct:
+		return wholeShape(t)
+	}
+	return ""
+}
+
+// wholeShape writes a type that has a name, too.
+func wholeShape(t reflect.Type) string {
+	if t.Kind() != reflect.Struct {
+		return jsonShape(t)
+	}
+	return "{" + strings.Join(jsonKeys(t), ", ") + "}"
+}
+
+func jsonKeys(t reflect.Type) []string {
+	var all []string
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-" || !f.IsExported() && !f.Anonymous:
+			continue
+		case f.Anonymous && namedShapes()[f.Type] != "":
+			all = append(all, "..."+namedShapes()[f.Type])
+			continue
+		case f.Anonymous && name == "":
+			all = append(all, jsonKeys(f.Type)...)
+			continue
+		}
+		key := cmp.Or(name, f.Name)
+		if strings.HasPrefix(option, "omitempty") || option == "omitzero" {
+			key += "?"
+		}
+		if inner := jsonShape(f.Type); inner != "" && inner != "[]" && inner != "{}" {
+			key += ": " + inner
+		}
+		all = append(all, key)
+	}
+	return all
+}
+
+func TestJSONShape(t *testing.T) {
+	type inner struct {
+		A string `json:"a"`
+	}
+	type outer struct {
+		inner
+		B    []inner           `json:"b,omitempty"`
+		C    *inner            `json:"c"`
+		D    map[string]string `json:"d"`
+		Time time.Time         `json:"time"`
+		E    int               `json:"-"`
+	}
+	if got, want := jsonShape(reflect.TypeFor[[]outer]()), "[{a, b?: [{a}], c: {a}, d, time}]"; got != want {
+		t.Errorf("jsonShape([]outer) = %s, want %s", got, want)
+	}
+}
