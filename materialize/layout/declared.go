@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -351,8 +352,8 @@ func (d *declared) facts(text []byte, s span) (f Facts) {
 		f.setFact(record.AttributeType, d.Type)
 	}
 	front, _ := markdown.FrontMatter(text)
-	for fact, said := range d.Fields {
-		src := sourceOf(said)
+	for _, fact := range slices.Backward(slices.Sorted(maps.Keys(d.Fields))) { // of two dates "updated" comes first
+		src := sourceOf(d.Fields[fact])
 		for name, value := range s.vars {
 			src.To = strings.ReplaceAll(src.To, "{"+name+"}", value)
 		}
