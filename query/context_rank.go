@@ -21,22 +21,6 @@ func IsAbsent(err error) bool {
 	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped)
 }
 
-// What a candidate scores beside the text, of which the best hit has 1. They are
-// set so that an entry that shares two tags or a file overtakes a middling hit,
-// and that confidence and age decide only between near equals.
-const (
-	scoreTag      = 0.25 // each, up to four
-	scoreFile     = 0.5
-	scoreBase     = 0.25 // only the file's base name
-	scoreHigh     = 0.1
-	scoreMedium   = 0.05
-	scoreNewest   = 0.1
-	recencyWeeks  = 8.0 // after which the score for age has fallen to a third
-	hoursOfAWeek  = 7 * 24
-	scoreRelevant = 0.1 // without confidence and age; below it nothing connects a candidate with the task
-	maxSharedTags = 4
-)
-
 // judge scores a candidate and says why.
 func (k *candidate) judge(q *ContextRequest, newest time.Time) {
 	if k.fixed > 0 {
@@ -286,7 +270,6 @@ func (c *contextBuilder) size(a *ContextAnswer) int {
 
 // twin returns the name of a chosen item that says nearly the same, or "".
 func (c *contextBuilder) twin(chosen []candidate, k candidate) string {
-	const sameText = 0.8 // the share of runs of three words above which two texts say the same
 	for _, other := range chosen {
 		if other.Version.Record.Body == k.Version.Record.Body || similarity(other.Text, k.Text) > sameText {
 			return other.Version.Record.Name.String()
