@@ -389,30 +389,3 @@ func (s *speller) fuzzy(field, term string, slips int, found map[string]int) err
 	}
 	return s.ctx.Err()
 }
-
-// Slips returns how many letters have to be put in, left out or exchanged, or swapped
-// with their neighbour, to make one word of another.
-func Slips(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	rows := make([][]int, len(x)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(y)+1)
-		rows[i][0] = i
-	}
-	for k := range rows[0] {
-		rows[0][k] = k
-	}
-	for i := 1; i <= len(x); i++ {
-		for k := 1; k <= len(y); k++ {
-			same := rows[i-1][k-1]
-			if x[i-1] != y[k-1] {
-				same++
-			}
-			rows[i][k] = min(rows[i-1][k]+1, rows[i][k-1]+1, same)
-			if i > 1 && k > 1 && x[i-1] == y[k-2] && x[i-2] == y[k-1] {
-				rows[i][k] = min(rows[i][k], rows[i-2][k-2]+1)
-			}
-		}
-	}
-	return rows[len(x)][len(y)]
-}

@@ -14,6 +14,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
 	"filebus/materialize/markdown"
+	"filebus/query"
 	"filebus/store/record"
 )
 
@@ -518,7 +519,7 @@ func (q *Queue) Likely(ctx context.Context, d Draft) ([]Likeness, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := likeness.Candidates(ctx, q.read, d.Summary, record.Filter{
+	found, err := query.Candidates(ctx, q.read, d.Summary, record.Filter{
 		Kinds:    []record.Kind{record.KindIssue},
 		Statuses: []string{string(pending), string(accepted), string(inProgress)},
 	}, func(ctx context.Context, name record.Name) (Issue, error) { return q.Get(ctx, name.ID) })

@@ -10,6 +10,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
 	"filebus/materialize/markdown"
+	"filebus/query"
 	"filebus/store/record"
 )
 
@@ -138,7 +139,7 @@ func (b *Base) Similar(ctx context.Context, d Draft) ([]Likeness, error) {
 	if text == "" {
 		return nil, nil
 	}
-	found, err := likeness.Candidates(ctx, b.read, text, record.Filter{Kinds: []record.Kind{record.KindKnowledge}},
+	found, err := query.Candidates(ctx, b.read, text, record.Filter{Kinds: []record.Kind{record.KindKnowledge}},
 		b.Get)
 	if err != nil || len(found) == 0 {
 		return nil, err
