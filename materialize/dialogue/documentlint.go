@@ -147,7 +147,7 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 			points = 0
 		}
 		for _, f := range l.findings {
-			if f.Level != lintNote && strings.Contains(named, oneSpaced(f.Message)) {
+			if f.Level != lintNote && strings.Contains(named, markdown.OneLine(f.Message)) {
 				f.Level, f.Remedy = lintNote, "the head names it: it is so in the dialogue"
 			}
 			points = min(points, rule.weight*left[f.Level]/4)
@@ -494,7 +494,7 @@ func (l *linter) gate() {
 		}
 		if t.IsOpen() && !markdown.IsNoCell(t.Status) {
 			l.add(level, t.Line, "write what became of it, or another status of the document",
-				"the document has converged, and %s is %s", t.ID, oneSpaced(t.Status))
+				"the document has converged, and %s is %s", t.ID, markdown.OneLine(t.Status))
 		}
 	}
 	if n := len(l.doc.Scores.Rounds); n > 0 {
