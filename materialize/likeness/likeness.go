@@ -74,11 +74,10 @@ func IsSlip(a, b string) bool {
 }
 
 // IsNear reports whether somebody who wrote one name may have meant another: in any case, one
-// is a part of the other or, with three letters or more, a slip of the pen away from it.
+// is a part of the other, or a slip of the pen away from it.
 func IsNear(a, b string) bool {
 	a, b = strings.ToLower(a), strings.ToLower(b)
-	isSlip := min(len(a), len(b)) >= 3 && IsSlip(a, b)
-	return a != "" && b != "" && (strings.Contains(a, b) || strings.Contains(b, a) || isSlip)
+	return a != "" && b != "" && (strings.Contains(a, b) || strings.Contains(b, a) || IsSlip(a, b))
 }
 
 // Nearest returns those of some values that are spelled most like a word, in any case. A

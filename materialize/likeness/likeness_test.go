@@ -53,7 +53,7 @@ func TestIsNear(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"Build-1", "build-1", true}, {"build", "build-1", true}, {"biuld", "Build", true}, {"c1", "c2", false}, {"", "a", false},
+		{"Build-1", "build-1", true}, {"build", "build-1", true}, {"biuld", "Build", true}, {"c1", "c2", true}, {"", "a", false},
 		{"build", "review", false},
 	} {
 		if got := likeness.IsNear(c.a, c.b); got != c.want || likeness.IsNear(c.b, c.a) != c.want {
