@@ -1,12 +1,8 @@
 package layout
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -363,23 +359,13 @@ func (w *yamlWriter) files(key string, all []HandoffFile, change string) {
 
 // ParseHandoffJSON reads a handoff from a JSON object with the keys of the YAML
 // form. Any value may be a scalar in place of a list or object, as there.
-func ParseHandoffJSON(text []byte) (Handoff, error) {
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))))
-	d.UseNumber()
-	node, err := markdown.DecodeJSONNode(d, 0)
-	if err == nil {
-		if _, end := d.Token(); !errors.Is(end, io.EOF) {
-			err = errors.New("something follows the object")
-		}
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("it ends too early")
-	}
+func ParseHandoffJSON(text []byte) (Handoff, []*SyntaxError) {
+	node, err := markdown.ParseJSONNode(text)
 	if err == nil && len(node.Pairs) == 0 {
-		err = errors.New("it is no object with keys such as outcome and summary")
+		err = wrong(1, "it has no keys such as outcome and summary")
 	}
 	if err != nil {
-		return Handoff{}, fmt.Errorf("reading the handoff as JSON: %w", err)
+		return Handoff{}, []*SyntaxError{err}
 	}
 	return handoffOf(node), nil
 }

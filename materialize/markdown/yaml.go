@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -258,45 +257,28 @@ func (n Node) First(keys ...string) string {
 	return n.Text()
 }
 
-// DecodeJSONNode reads one value as the YAML reader would have it.
-func DecodeJSONNode(d *json.Decoder, depth int) (n Node, err error) {
-	if depth > maxYAMLDepth {
-		return n, fmt.Errorf("nested more than %d levels deep", maxYAMLDepth)
-	}
-	token, err := d.Token()
+// ParseJSONNode reads an object of JSON as ParseYAML reads one of YAML.
+func ParseJSONNode(text []byte) (Node, *SyntaxError) {
+	object, err := ParseObject(text)
 	if err != nil {
-		return n, err
+		return Node{}, err
 	}
-	switch token {
-	case nil:
-		return n, nil
-	case json.Delim('['):
-		for d.More() {
-			item, err := DecodeJSONNode(d, depth+1)
-			if err != nil {
-				return n, err
-			}
-			n.List = append(n.List, item)
+	return object.node(), nil
+}
+
+// node returns v as the YAML reader would have it.
+func (v *Value) node() (n Node) {
+	for _, inner := range v.Inner {
+		if v.IsObject() {
+			n.Pairs = append(n.Pairs, Pair{inner.Key, inner.node()})
+		} else {
+			n.List = append(n.List, inner.node())
 		}
-		_, err = d.Token()
-		return n, err
-	case json.Delim('{'):
-		for d.More() {
-			key, err := d.Token()
-			if err != nil {
-				return n, err
-			}
-			value, err := DecodeJSONNode(d, depth+1)
-			if err != nil {
-				return n, err
-			}
-			n.Pairs = append(n.Pairs, Pair{fmt.Sprint(key), value})
-		}
-		_, err = d.Token()
-		return n, err
 	}
-	n.scalar = fmt.Sprint(token)
-	return n, nil
+	if isScalar := !v.IsObject() && !v.IsArray(); isScalar && v.token != nil {
+		n.scalar = fmt.Sprint(v.token)
+	}
+	return n
 }
 
 // YAMLComment returns what the readers drop behind the value of a line.
