@@ -241,9 +241,6 @@ func (q *SearchRequest) withText(text string) SearchRequest {
 
 // spellings returns what a part of a query may be written as, the likeliest first.
 func (c *catchUp) spellings(ctx context.Context, x *index.Index, request *SearchRequest, s index.Suggestion) (words []string, err error) {
-	if s.Apart > s.Start && s.Apart < s.End {
-		words = append(words, request.Query[s.Start:s.Apart]+" "+request.Query[s.Apart:s.End])
-	}
 	for _, term := range s.Terms {
 		word, err := c.written(ctx, x, request, term, s.Word)
 		if err != nil {
