@@ -22,12 +22,6 @@ type Node struct {
 	From, To int
 }
 
-// at returns n as what stands on some lines.
-func (n Node) at(from, to int) Node {
-	n.From, n.To = from, to
-	return n
-}
-
 // A Pair is one key of a map. Pairs keep their order and may repeat a key.
 type Pair struct {
 	Key   string
@@ -100,16 +94,16 @@ const (
 // reported and skipped.
 func ParseYAML(text string, line int) (Node, []*SyntaxError) {
 	isProse := strings.HasPrefix(strings.TrimSpace(text), "[")
-	if node, ok := readYAML(text); ok && !isProse {
+	if node, ok := readYAML(text, 0); ok && !isProse {
 		return node, nil
 	}
 	r := looseReader{first: line}
 	return r.read(text), r.problems
 }
 
-// readYAML reads a text that is one YAML document. It refuses what stands for
-// something else: anchors, aliases and tags, which agents do not mean.
-func readYAML(text string) (node Node, ok bool) {
+// readYAML reads a text that is one YAML document, or a part of one so many levels deep. It
+// refuses what stands for something else: anchors, aliases and tags, which agents do not mean.
+func readYAML(text string, depth int) (node Node, ok bool) {
 	if len(text) > maxYAML || hasMarks(text) {
 		return Node{}, false
 	}
@@ -120,7 +114,7 @@ func readYAML(text string) (node Node, ok bool) {
 	}
 	root := document.Content[0]
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	return yamlTree{lines}.node(root, len(lines), 0)
+	return yamlTree{lines}.node(root, len(lines), depth)
 }
 
 // hasMarks reports whether a text has the marks of documents, or line breaks that are
