@@ -134,29 +134,10 @@ func commonWords() []string {
 	}
 }
 
-// filesNamed returns the words of a text that look like files, each once: with a
-// slash, or with an extension of letters.
+// filesNamed returns the first files that a text names.
 func filesNamed(text string) []string {
-	var files []string
-	const maxNamedFiles = 8 // bounds how many files of one item are looked at
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_./@*-:", r)
-	}) {
-		word = strings.Trim(word, "./:*-")
-		if len(files) < maxNamedFiles && looksLikeFile(word) && !slices.Contains(files, word) {
-			files = append(files, word)
-		}
-	}
-	return files
-}
-
-func looksLikeFile(word string) bool {
-	if strings.Contains(word, ":") { // an address, or a place within a file
-		return false
-	}
-	extension := strings.TrimPrefix(path.Ext(word), ".")
-	letters := strings.Trim(strings.ToLower(extension), "abcdefghijklmnopqrstuvwxyz") == ""
-	return strings.Contains(word, "/") || extension != "" && letters && len(extension) <= 5 && len(word) > len(extension)+2
+	files := mentions([]byte(text), "")
+	return files[:min(len(files), 8)]
 }
 
 // warn finds out which files of the candidates changed after they were written.
