@@ -135,7 +135,7 @@ func (b *Base) Similar(ctx context.Context, d Draft) ([]Likeness, error) {
 	d = d.clean()
 	text := markdown.OneLine(d.Title + " " + d.Content)
 	const maxQuery = 1000 // bounds the text that candidates are searched for by, in bytes
-	text = strings.ToValidUTF8(text[:min(maxQuery, len(text))], "")
+	text = markdown.Head(text, maxQuery)
 	if text == "" {
 		return nil, nil
 	}

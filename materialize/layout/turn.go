@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"filebus/materialize/markdown"
 	"filebus/store/record"
@@ -145,7 +144,7 @@ func (r *markerReader) scan(i int) {
 func (r *markerReader) take(i, at int) int {
 	l := r.lines[i]
 	margin := markerMargin(r.text, l.At, at)
-	start := validStart(r.text[at:], 1+maxMarkerHead)
+	start := string(markdown.Head(r.text[at:], 1+maxMarkerHead))
 	head, found := cutMarkerHead(r.raised(start)[1:], margin == l.At && !r.loud)
 	if !found {
 		if meant := meantBy(start[1:]); meant != "" {
@@ -162,15 +161,6 @@ func (r *markerReader) take(i, at int) int {
 	r.markers = append(r.markers, m)
 	r.body, r.ended, r.stop = end, false, end
 	return end
-}
-
-// validStart returns the first size bytes of text, without half a character.
-func validStart(text []byte, size int) string {
-	end := min(size, len(text))
-	for end < len(text) && end > size-utf8.UTFMax && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return string(text[:end])
 }
 
 // skipComment returns the offset behind the HTML comment that begins at an
