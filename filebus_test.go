@@ -44,7 +44,9 @@ func house() map[string]pack {
 		"filebus/materialize/markdown":   {modules: []string{"github.com/yuin/goldmark", "go.yaml.in/yaml/v3"}},
 		"filebus/materialize/secrets":    {},
 		"filebus/materialize/transcript": {ours: []string{"filebus/store/record", "filebus/store/folder"}},
-		"filebus/materialize/layout":     {[]string{"filebus/store/record", "filebus/materialize/markdown"}, []string{"golang.org/x/text", "github.com/BurntSushi/toml"}},
+		"filebus/materialize/layout": {
+			[]string{"filebus/store/record", "filebus/materialize/likeness", "filebus/materialize/markdown"}, []string{"golang.org/x/text", "github.com/BurntSushi/toml"},
+		},
 		"filebus/index": {
 			ours:    []string{"filebus/store/folder", "filebus/store/record"},
 			modules: []string{"github.com/blevesearch", "github.com/RoaringBitmap/roaring"},
@@ -58,7 +60,7 @@ func house() map[string]pack {
 		"filebus/query": {
 			ours: []string{
 				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile",
-				"filebus/index", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets",
+				"filebus/index", "filebus/materialize/layout", "filebus/materialize/likeness", "filebus/materialize/markdown", "filebus/materialize/secrets",
 			},
 		},
 		"filebus/materialize/plan": {
@@ -83,7 +85,7 @@ func house() map[string]pack {
 			},
 			modules: []string{"github.com/kaptinlin/jsonschema", "golang.org/x/sys", "golang.org/x/text"},
 		},
-		"filebus/materialize/likeness": {ours: []string{"filebus/store/record", "filebus/index", "filebus/query"}},
+		"filebus/materialize/likeness": {},
 		"filebus/materialize/task": {
 			ours: []string{
 				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",

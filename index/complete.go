@@ -10,10 +10,9 @@ import (
 )
 
 const (
-	leastBegun       = 2    // letters of a word that is completed
-	leastBegunStem   = 4    // letters of one that may be longer than its stem
-	maxWalked        = 4000 // terms of a field that are looked at
-	completionWeight = 0.5  // of a completion, against a term of the query
+	leastBegun     = 2    // letters of a word that is completed
+	leastBegunStem = 4    // letters of one that may be longer than its stem
+	maxWalked      = 4000 // terms of a field that are looked at
 )
 
 // suffixes end English words and are not in their stems, or not whole.

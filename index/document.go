@@ -55,15 +55,6 @@ const (
 	scoredFields
 )
 
-// scored describes the scored fields: how they are called in the index, and
-// what an occurrence in them is worth against one in the body.
-var scored = [scoredFields]struct {
-	name   string
-	weight float64
-}{
-	{"title", 3}, {"headings", 1.5}, {"tags", 3}, {"path", 1.5}, {"body", 1},
-}
-
 // The other fields.
 const (
 	fieldKeys  = "keys"  // exact values to filter by; see key

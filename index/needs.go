@@ -18,12 +18,6 @@ type queryTerm struct {
 	rarity float64 // likewise
 }
 
-// The bounds of a WeightedTerm: a score stays a number above 0.
-const (
-	minWeight = 1e-9
-	maxWeight = 1e9
-)
-
 // requestTerms returns the distinct terms to score by, of which there is a bounded
 // number: those of the query in the order of its text, then the others.
 func requestTerms(request *Request) []queryTerm {
@@ -47,10 +41,6 @@ func requestTerms(request *Request) []queryTerm {
 	}
 	return terms
 }
-
-// maxScored bounds the terms that are scored. Of a longer query, as a pasted text is, they are the
-// rarest: the others take most of the time, and say least.
-const maxScored = 48
 
 // leaveFrequent makes all but the rarest terms count for nothing.
 func (s *search) leaveFrequent(terms []queryTerm) (err error) {

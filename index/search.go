@@ -11,13 +11,6 @@ import (
 	"filebus/store/record"
 )
 
-// The constants of BM25: how soon further occurrences stop counting, and how
-// much longer texts are held against them.
-const (
-	saturation = 1.5
-	lengthBias = 0.4
-)
-
 const (
 	// maxQueryTerms bounds the distinct terms of a query that are looked for: each
 	// costs a look-up in every field of every segment.
@@ -265,9 +258,6 @@ func (s *search) run(request *Request) (Result, error) {
 	}
 	return result, err
 }
-
-// liftBy is more than any score.
-const liftBy = 1 << 20
 
 // lift makes documents rank before all others.
 func (s *search) lift(lifted map[record.Name]int) error {

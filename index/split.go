@@ -229,8 +229,6 @@ ask even find get give go just keep know like look mani make much need new old o
 want way
 `)
 
-const lightWeight = 0.3
-
 // weightOf returns what a term of a query counts.
 func weightOf(term string) float64 {
 	if lightWords[term] {

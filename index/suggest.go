@@ -15,7 +15,6 @@ const (
 	maxSuggestions = 8 // words of a query that help is given for
 	maxSuggested   = 5 // terms of each
 	leastSpelled   = 4 // letters of a word that can be misspelled; shorter ones are like too many
-	leastApart     = 3 // letters of each of two words that were run together
 )
 
 // A Suggestion is a word of a query that no document has, with terms that some
@@ -25,9 +24,6 @@ type Suggestion struct {
 	Word       string   // as the query has it
 	Start, End int      // bytes of the query
 	Terms      []string // at most five, analysed, as a Token has them
-	// Apart is the byte of the query before which a space would make two words of
-	// it that documents have. 0: there is none, or Terms has better.
-	Apart int
 }
 
 // Suggest returns a Suggestion for each word of a query that no document has and
@@ -197,63 +193,24 @@ func (s *speller) part(query string, start, end int, word string) ([]Suggestion,
 	if letters < leastSpelled || len(word) > maxTerm || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		return nil, nil
 	}
-	terms, closest, err := s.like(word)
-	if err != nil {
+	terms, err := s.like(word)
+	if err != nil || len(terms) == 0 {
 		return nil, err
 	}
-	out := Suggestion{Word: query[start:end], Start: start, End: end, Terms: terms}
-	if closest != 1 && len(word) == end-start {
-		cut, err := s.apart(word)
-		if err != nil {
-			return nil, err
-		}
-		if cut > 0 {
-			out.Apart = start + cut
-		}
-	}
-	if out.Terms == nil && out.Apart == 0 {
-		return nil, nil
-	}
-	return []Suggestion{out}, nil
+	return []Suggestion{{Word: query[start:end], Start: start, End: end, Terms: terms}}, nil
 }
 
-// apart returns where to cut a word into two that documents have, the rarer of
-// which is as frequent as can be; 0 for nowhere.
-func (s *speller) apart(word string) (cut int, err error) {
-	most := uint64(0)
-	for i := leastApart; i <= len(word)-leastApart; i++ {
-		if !utf8.RuneStart(word[i]) || stopWords[word[:i]] || stopWords[word[i:]] {
-			continue
-		}
-		rarest := ^uint64(0)
-		for _, part := range []string{word[:i], word[i:]} {
-			n, err := s.frequency(stem(part))
-			if err != nil {
-				return 0, err
-			}
-			if rarest = min(rarest, n); n == 0 {
-				break
-			}
-		}
-		if rarest > most {
-			most, cut = rarest, i
-		}
-	}
-	return cut, nil
-}
-
-// like returns the terms that are spelled like a word, and how many slips the
-// closest is away; 0 if there is none. The fewest slips come first, then what begins
+// like returns the terms that are spelled like a word. The fewest slips come first, then what begins
 // with the same letter, where slips are rare, then the most frequent.
-func (s *speller) like(word string) (terms []string, closest int, err error) {
+func (s *speller) like(word string) (terms []string, err error) {
 	slips, err := s.near(word)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	for term := range slips {
 		n, err := s.frequency(term)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if n > 0 {
 			terms = append(terms, term)
@@ -269,10 +226,7 @@ func (s *speller) like(word string) (terms []string, closest int, err error) {
 	slices.SortFunc(terms, func(a, b string) int {
 		return cmp.Or(cmp.Compare(slips[a], slips[b]), other(a)-other(b), cmp.Compare(s.frequencies[b], s.frequencies[a]), strings.Compare(a, b))
 	})
-	if len(terms) == 0 {
-		return nil, 0, nil
-	}
-	return terms[:min(len(terms), maxSuggested)], slips[terms[0]], nil
+	return terms[:min(len(terms), maxSuggested)], nil
 }
 
 const (
@@ -388,31 +342,4 @@ func (s *speller) fuzzy(field, term string, slips int, found map[string]int) err
 		}
 	}
 	return s.ctx.Err()
-}
-
-// Slips returns how many letters have to be put in, left out or exchanged, or swapped
-// with their neighbour, to make one word of another.
-func Slips(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	rows := make([][]int, len(x)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(y)+1)
-		rows[i][0] = i
-	}
-	for k := range rows[0] {
-		rows[0][k] = k
-	}
-	for i := 1; i <= len(x); i++ {
-		for k := 1; k <= len(y); k++ {
-			same := rows[i-1][k-1]
-			if x[i-1] != y[k-1] {
-				same++
-			}
-			rows[i][k] = min(rows[i-1][k]+1, rows[i][k-1]+1, same)
-			if i > 1 && k > 1 && x[i-1] == y[k-2] && x[i-2] == y[k-1] {
-				rows[i][k] = min(rows[i][k], rows[i-2][k-2]+1)
-			}
-		}
-	}
-	return rows[len(x)][len(y)]
 }

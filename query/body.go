@@ -11,7 +11,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"filebus/materialize/markdown"
 	"filebus/store"
@@ -275,7 +274,7 @@ func (b *bodyWriter) short(piece []byte) []byte {
 	if b.longest == 0 || len(piece)-len(end) <= room {
 		return piece
 	}
-	kept := validCut(piece[:room])
+	kept := markdown.Head(piece, room)
 	if n := len(b.long); n == 0 || b.long[n-1].Line != b.line {
 		b.long = append(b.long, LongLine{Line: b.line})
 	}
@@ -297,7 +296,7 @@ func (b *bodyWriter) write(text []byte) error {
 			return nil
 		}
 		b.kept += int64(len(text)) - b.left
-		text = validCut(text[:b.left])
+		text = markdown.Head(text, int(b.left))
 	}
 	if len(text) == 0 {
 		return nil
@@ -311,19 +310,6 @@ func (b *bodyWriter) write(text []byte) error {
 	b.written += int64(len(text))
 	_, err := b.w.Write(text)
 	return err
-}
-
-// validCut drops the beginning of a rune that was cut in two from the end.
-func validCut(text []byte) []byte {
-	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
-		if utf8.RuneStart(text[i]) {
-			if !utf8.FullRune(text[i:]) {
-				return text[:i]
-			}
-			break
-		}
-	}
-	return text
 }
 
 // finish writes the line that says what is missing.

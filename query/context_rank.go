@@ -21,22 +21,6 @@ func IsAbsent(err error) bool {
 	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDropped)
 }
 
-// What a candidate scores beside the text, of which the best hit has 1. They are
-// set so that an entry that shares two tags or a file overtakes a middling hit,
-// and that confidence and age decide only between near equals.
-const (
-	scoreTag      = 0.25 // each, up to four
-	scoreFile     = 0.5
-	scoreBase     = 0.25 // only the file's base name
-	scoreHigh     = 0.1
-	scoreMedium   = 0.05
-	scoreNewest   = 0.1
-	recencyWeeks  = 8.0 // after which the score for age has fallen to a third
-	hoursOfAWeek  = 7 * 24
-	scoreRelevant = 0.1 // without confidence and age; below it nothing connects a candidate with the task
-	maxSharedTags = 4
-)
-
 // judge scores a candidate and says why.
 func (k *candidate) judge(q *ContextRequest, newest time.Time) {
 	if k.fixed > 0 {
@@ -150,29 +134,10 @@ func commonWords() []string {
 	}
 }
 
-// filesNamed returns the words of a text that look like files, each once: with a
-// slash, or with an extension of letters.
+// filesNamed returns the first files that a text names.
 func filesNamed(text string) []string {
-	var files []string
-	const maxNamedFiles = 8 // bounds how many files of one item are looked at
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_./@*-:", r)
-	}) {
-		word = strings.Trim(word, "./:*-")
-		if len(files) < maxNamedFiles && looksLikeFile(word) && !slices.Contains(files, word) {
-			files = append(files, word)
-		}
-	}
-	return files
-}
-
-func looksLikeFile(word string) bool {
-	if strings.Contains(word, ":") { // an address, or a place within a file
-		return false
-	}
-	extension := strings.TrimPrefix(path.Ext(word), ".")
-	letters := strings.Trim(strings.ToLower(extension), "abcdefghijklmnopqrstuvwxyz") == ""
-	return strings.Contains(word, "/") || extension != "" && letters && len(extension) <= 5 && len(word) > len(extension)+2
+	files := mentions([]byte(text), "")
+	return files[:min(len(files), 8)]
 }
 
 // warn finds out which files of the candidates changed after they were written.
@@ -286,7 +251,6 @@ func (c *contextBuilder) size(a *ContextAnswer) int {
 
 // twin returns the name of a chosen item that says nearly the same, or "".
 func (c *contextBuilder) twin(chosen []candidate, k candidate) string {
-	const sameText = 0.8 // the share of runs of three words above which two texts say the same
 	for _, other := range chosen {
 		if other.Version.Record.Body == k.Version.Record.Body || similarity(other.Text, k.Text) > sameText {
 			return other.Version.Record.Name.String()

@@ -168,18 +168,6 @@ func compareEdges(a, b Edge) int {
 	return cmp.Or(strings.Compare(a.Type, b.Type), compareNames(a.From, b.From), compareNames(a.To, b.To))
 }
 
-// The strength of edges. That of shared things is the sum over them of their
-// rarity, which is 1/2 at most for each.
-const (
-	statedStrength  = 3
-	relatedStrength = 2.5 // of "relates-to", which says least
-	taskStrength    = 1
-)
-
-// maxSharing is how many entries may share a tag, a task or a file so that it
-// leads from one to the others. What more of them share says little of any two.
-const maxSharing = 200
-
 // rarity is what it says of two entries that they share something which n have.
 func rarity(n int) float64 { return 1 / (1 + math.Log2(float64(max(n, 2)))) }
 

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"filebus/index"
+	"filebus/materialize/likeness"
 	"filebus/store/record"
 )
 
@@ -203,7 +204,7 @@ func corrections(text string, replacements []replacement) map[string]string {
 	sure := map[string]string{}
 	for _, r := range replacements {
 		word, as := text[r.start:r.end], r.words[0]
-		isAlike := len(r.words) > 1 && slipsBetween(as, word) == slipsBetween(r.words[1], word)
+		isAlike := len(r.words) > 1 && likeness.Slips(as, word) == likeness.Slips(r.words[1], word)
 		if !isAlike && !strings.ContainsFunc(word+as, func(c rune) bool { return !unicode.IsLetter(c) }) {
 			sure[word] = as
 		}
@@ -240,9 +241,6 @@ func (q *SearchRequest) withText(text string) SearchRequest {
 
 // spellings returns what a part of a query may be written as, the likeliest first.
 func (c *catchUp) spellings(ctx context.Context, x *index.Index, request *SearchRequest, s index.Suggestion) (words []string, err error) {
-	if s.Apart > s.Start && s.Apart < s.End {
-		words = append(words, request.Query[s.Start:s.Apart]+" "+request.Query[s.Apart:s.End])
-	}
 	for _, term := range s.Terms {
 		word, err := c.written(ctx, x, request, term, s.Word)
 		if err != nil {
@@ -253,7 +251,7 @@ func (c *catchUp) spellings(ctx context.Context, x *index.Index, request *Search
 		}
 	}
 	slices.SortStableFunc(words, func(a, b string) int {
-		return slipsBetween(a, s.Word) - slipsBetween(b, s.Word)
+		return likeness.Slips(a, s.Word) - likeness.Slips(b, s.Word)
 	})
 	return words, nil
 }
@@ -287,7 +285,7 @@ func (c *catchUp) written(ctx context.Context, x *index.Index, request *SearchRe
 	}
 	best, least := "", 0
 	for form, n := range counts {
-		slips := slipsBetween(form, typed)
+		slips := likeness.Slips(form, typed)
 		if best == "" || cmp.Or(cmp.Compare(slips, least), cmp.Compare(counts[best], n), strings.Compare(form, best)) < 0 {
 			best, least = form, slips
 		}
@@ -312,6 +310,3 @@ func countForms(counts map[string]int, text []byte, term, typed string) {
 		}
 	}
 }
-
-// slipsBetween returns how many slips make one word of another, in any case.
-func slipsBetween(a, b string) int { return index.Slips(strings.ToLower(a), strings.ToLower(b)) }

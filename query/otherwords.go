@@ -9,15 +9,12 @@ import (
 )
 
 const (
-	leastAsked    = 3   // words of a query that is a question, whose words may not be the writer's
-	synonymWeight = 0.2 // of a word that means the same, against a word of the query; by docs/decisions/0034-other-words.md
-	maxJoined     = 8   // neighbours of a query that may be one word
+	leastAsked = 3 // words of a query that is a question, whose words may not be the writer's
+	maxJoined  = 8 // neighbours of a query that may be one word
 )
 
-var (
-	//go:embed synonyms.txt
-	synonymList string
-)
+//go:embed synonyms.txt
+var synonymList string
 
 // synonyms returns the words that mean the same as a term, in the analysed form.
 var synonyms = sync.OnceValue(func() map[string][]string {

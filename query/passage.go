@@ -228,7 +228,7 @@ func bestPart(parts []part, matches []match, wanted terms) int {
 		for term := range len(wanted) {
 			if n := counts[i][term]; n > 0 {
 				rarity := math.Log(1 + (float64(len(parts))-frequency[term]+0.5)/(frequency[term]+0.5))
-				score += rarity * n * 2.2 / (n + 1.2*(0.6+0.4*length))
+				score += rarity * n * (sectionHalf + 1) / (n + sectionHalf*(1-sectionBias+sectionBias*length))
 			}
 		}
 		if score > top {

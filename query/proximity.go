@@ -11,19 +11,6 @@ import (
 	"filebus/materialize/markdown"
 )
 
-// How nearness counts. Measured on judged sets and known-item sets of other texts:
-// see docs/decisions/0017-ranking.md.
-const (
-	nearWindow = 20       // of the best hits by BM25 are ordered by passages and nearness too
-	nearText   = 64 << 10 // bytes of a body in which nearness is looked for
-	nearHalf   = 0.5      // how soon further places stop counting, as BM25's k1
-
-	passageText  = 256 << 10 // bytes of a body in which it is looked for
-	passageWords = 60        // of a passage, besides those of its heading
-	passageShare = 2         // its weight against the whole
-	passageHalf  = 1.2       // as nearHalf
-)
-
 // A neighbour is two terms that follow each other in a query.
 type neighbour struct {
 	first, second int // numbers of terms

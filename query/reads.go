@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/materialize/markdown"
 	"filebus/materialize/secrets"
 	"filebus/store/record"
 )
@@ -43,7 +44,7 @@ func (r *Reader) NoteRead(read Read) {
 	}
 	read.Time = read.Time.UTC()
 	read.What = secrets.Text(read.What)
-	read.What = string(validCut([]byte(read.What[:min(len(read.What), maxWhat)])))
+	read.What = markdown.Head(read.What, maxWhat)
 	line, err := json.Marshal(read)
 	if err != nil {
 		return // as with any other failure: the line is lost

@@ -234,7 +234,7 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 	}
 	for _, word := range slices.Sorted(maps.Keys(c.missed.corrected)) {
 		term := termOf(c.missed.corrected[word])
-		ask.More, c.completed[term] = append(ask.More, index.WeightedTerm{Term: term, Weight: 0.8}), termOf(word)
+		ask.More, c.completed[term] = append(ask.More, index.WeightedTerm{Term: term, Weight: correctedWeight}), termOf(word)
 	}
 	if err == nil && len(c.missed.corrected) > 0 {
 		c.quote = request.withText(c.missed.didYouMean).Query

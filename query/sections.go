@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -48,11 +49,11 @@ func (s SectionText) Cut(size int) SectionText {
 	if size >= len(s.Text) {
 		return s
 	}
-	text := s.Text[:max(size, 0)]
+	text := markdown.Head(s.Text, size)
 	if end := bytes.LastIndexByte(text, '\n'); end >= 0 {
 		text = text[:end+1]
 	}
-	cut := SectionText{Text: validCut(text), First: s.First, Left: s.Left + s.short + int64(len(s.Text))}
+	cut := SectionText{Text: text, First: s.First, Left: s.Left + s.short + int64(len(s.Text))}
 	if len(cut.Text) > 0 {
 		cut.Left -= int64(len(cut.Text))
 		cut.Last = cut.First + bytes.Count(cut.Text[:len(cut.Text)-1], []byte("\n"))

@@ -1,12 +1,12 @@
 package query
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"filebus/store/record"
 )
@@ -84,45 +84,22 @@ func (h *Hit) countCommits(commits []Commit) (n int) {
 // The record's own path is none.
 func mentions(text []byte, own string) []string {
 	var files []string
-	for len(text) > 0 && len(files) < maxMentions {
-		end, divided := pathEnd(text)
-		if end == 0 {
-			_, size := utf8.DecodeRune(text)
-			text = text[size:]
+	isOutside := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("./_-@+~", r)
+	}
+	for piece := range bytes.FieldsFuncSeq(text, isOutside) {
+		if !bytes.ContainsAny(piece, "./") {
 			continue
 		}
-		if divided {
-			word := strings.TrimRight(strings.TrimPrefix(string(text[:end]), "./"), "./-+")
-			if len(word) <= maxMention && mayBeFile(word) && word != own && !slices.Contains(files, word) {
-				files = append(files, word)
-			}
+		word := strings.TrimRight(strings.TrimPrefix(string(piece), "./"), "./-+")
+		if len(word) <= maxMention && mayBeFile(word) && word != own && !slices.Contains(files, word) {
+			files = append(files, word)
 		}
-		text = text[end:]
+		if len(files) == maxMentions {
+			break
+		}
 	}
 	return files
-}
-
-// pathEnd returns the end of the path, as texts write it, that text begins with,
-// and whether it has a dot or a slash, as all files have that are looked for.
-func pathEnd(text []byte) (end int, divided bool) {
-	for end < len(text) {
-		switch c := text[end]; {
-		case c == '.', c == '/':
-			divided = true
-			end++
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("_-@+~", c) >= 0:
-			end++
-		case c < utf8.RuneSelf:
-			return end, divided
-		default:
-			r, size := utf8.DecodeRune(text[end:])
-			if r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-				return end, divided
-			}
-			end += size
-		}
-	}
-	return end, divided
 }
 
 // mayBeFile reports whether a word looks like a file below the workspace.

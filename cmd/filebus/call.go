@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"filebus/materialize"
+	"filebus/materialize/markdown"
 	"filebus/materialize/result"
 	"filebus/materialize/secrets"
 	sessions "filebus/materialize/session"
@@ -141,10 +141,7 @@ func shortened(text string, n int) string {
 	if n < len("…") {
 		return ""
 	}
-	end := n - len("…")
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
+	end := len(markdown.Head(text, n-len("…")))
 	if space := strings.LastIndexByte(text[:end+1], ' '); space > end/2 {
 		end = space
 	}

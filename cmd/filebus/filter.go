@@ -200,15 +200,9 @@ func (w *workspace) meant(ctx context.Context, err error, text string) error {
 
 // near says which of the known values a text is a slip of the pen for.
 func near[T ~string](text string, known []T) string {
-	var like []string
-	for _, value := range known {
-		slips := likeness.Slips(strings.ToLower(text), strings.ToLower(string(value)))
-		if slips <= min(2, max(1, len(text)/4)) && value != "." {
-			like = append(like, string(value))
-		}
-	}
+	like := slices.DeleteFunc(likeness.Nearest(text, known), func(value T) bool { return value == "." })
 	if len(like) == 0 {
 		return ""
 	}
-	return "; did you mean " + firstNames(like) + "?"
+	return "; did you mean " + firstNames(markdown.Each(like, func(value T) string { return string(value) })) + "?"
 }

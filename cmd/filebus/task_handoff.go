@@ -44,28 +44,20 @@ func (o *handoffFlags) read(env *environ, outcome string) (layout.Handoff, error
 		if err != nil {
 			return h, err
 		}
+		parse := layout.ParseHandoff
 		if o.JSONInput != "" {
-			h, err = layout.ParseHandoffJSON(text)
-		} else {
-			h, err = parseHandoffText(name, text)
+			parse = layout.ParseHandoffJSON
 		}
-		if err != nil {
-			return h, coded(record.Usage, "", err)
+		read, problems := parse(text)
+		if h = read; len(problems) > 0 {
+			problems[0].File = name
+			return h, coded(record.Usage, "", fmt.Errorf("reading the handoff: %w", problems[0]))
 		}
 		for _, extra := range h.Extra {
 			env.note("%s: %q is not a field of a handoff: it is kept, but nothing reads it", name, extra.Key)
 		}
 	}
 	return task.Merge(h, o.fields(outcome)), nil
-}
-
-func parseHandoffText(name string, text []byte) (layout.Handoff, error) {
-	h, problems := layout.ParseHandoff(text)
-	if len(problems) > 0 {
-		problems[0].File = name
-		return h, fmt.Errorf("reading the handoff: %w", problems[0])
-	}
-	return h, nil
 }
 
 // fields returns what the flags say that are no files.

@@ -13,6 +13,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -87,19 +88,14 @@ func otherWord(below *cobra.Command, word string) string {
 
 // nearCommands returns the commands below one that are spelled most like a word, of
 // which a third of the letters may be wrong. None of them destroys anything.
-func nearCommands(cmd *cobra.Command, word string) (near []string) {
-	least := max(1, len(word)/3)
+func nearCommands(cmd *cobra.Command, word string) []string {
+	var names []string
 	for _, sub := range cmd.Commands() {
-		slips := likeness.Slips(sub.Name(), word)
-		if slips > least || strings.Contains(" rm gc purge remove ", " "+sub.Name()+" ") || !sub.IsAvailableCommand() {
-			continue
+		if !strings.Contains(" rm gc purge remove ", " "+sub.Name()+" ") && sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
 		}
-		if slips < least {
-			least, near = slips, nil
-		}
-		near = append(near, cmd.CommandPath()+" "+sub.Name())
 	}
-	return near
+	return markdown.Each(likeness.Nearest(word, names), func(name string) string { return cmd.CommandPath() + " " + name })
 }
 
 // nearFlag returns the flag of a command that begins as name does, that name begins
@@ -110,7 +106,7 @@ func nearFlag(cmd *cobra.Command, name string) string {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		isBold := flag.Name == "force" || flag.Name == "drop" || strings.HasPrefix(flag.Name, "allow-")
 		isNear := strings.HasPrefix(flag.Name, name) || strings.HasPrefix(name, flag.Name) ||
-			likeness.Slips(flag.Name, name) == 1
+			likeness.IsSlip(flag.Name, name)
 		if len(name) > 2 && isNear && !isBold {
 			near = append(near, flag.Name)
 		}

@@ -206,7 +206,7 @@ func (c *checker) markers(t *Turn) {
 	first := map[string]int{} // the line of each id
 	for _, m := range t.Markers {
 		if !m.Exact && !m.NamesWhole() {
-			text := "malformed: " + markdown.Clip(oneSpaced(m.Raw), 60)
+			text := "malformed: " + markdown.Clip(markdown.OneLine(m.Raw), 60)
 			if needsID(m) {
 				text += ", which has no id"
 			}

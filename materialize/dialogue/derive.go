@@ -104,7 +104,7 @@ func derivedDigest(body []byte) string {
 // would have in numbers and names.
 func (b *Board) summaryText(i int) []byte {
 	r, p := b.Rounds[i], b.Presence[i]
-	head := fmt.Sprintf("# Round %d summary — %s\n\n", r.Round, markdown.Clip(oneSpaced(b.Dialogue.Pool.Title),
+	head := fmt.Sprintf("# Round %d summary — %s\n\n", r.Round, markdown.Clip(markdown.OneLine(b.Dialogue.Pool.Title),
 		maxLabel))
 	head += fmt.Sprintf("Open tensions: %d | New perspectives: %d | **Velocity: %d** | Converge: %d%%",
 		r.OpenTensions, r.NewPerspectives, r.Velocity, r.Converge)
@@ -181,7 +181,7 @@ func (b *Board) summaryLines(round int) map[string][]string {
 	return lines
 }
 
-func clipLabel(label string) string { return markdown.Clip(oneSpaced(label), 90) }
+func clipLabel(label string) string { return markdown.Clip(markdown.OneLine(label), 90) }
 
 // fitParts writes the sections that there are, a line each in turn until the room in
 // bytes is used up, so that none takes it all. Each says how many lines it lacks.

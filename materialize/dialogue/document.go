@@ -338,7 +338,7 @@ func (b *documentBuilder) tensions() []layout.TensionRow {
 // plainCell returns a label as a table can hold it: without emphasis, and not one
 // that looks like a cell without a value.
 func plainCell(label string) string {
-	label = oneSpaced(strings.ReplaceAll(label, "**", ""))
+	label = markdown.OneLine(strings.ReplaceAll(label, "**", ""))
 	if strings.Trim(label, "—–- ") == "" {
 		return ""
 	}

@@ -99,7 +99,7 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 		}
 	}
 	for i := range l.findings {
-		if f := &l.findings[i]; f.Level != rule.Note && strings.Contains(named, oneSpaced(f.Message)) {
+		if f := &l.findings[i]; f.Level != rule.Note && strings.Contains(named, markdown.OneLine(f.Message)) {
 			f.Level, f.Remedy = rule.Note, "the head names it: it is so in the dialogue"
 		}
 	}
@@ -422,7 +422,7 @@ func (l *linter) gate() {
 		}
 		if t.IsOpen() && !markdown.IsNoCell(t.Status) {
 			l.add(level, t.Line, "write what became of it, or another status of the document",
-				"the document has converged, and %s is %s", t.ID, oneSpaced(t.Status))
+				"the document has converged, and %s is %s", t.ID, markdown.OneLine(t.Status))
 		}
 	}
 	if n := len(l.doc.Scores.Rounds); n > 0 {

@@ -82,7 +82,7 @@ func (l *linter) markers() {
 				level = rule.Note
 			}
 			mend := "leave the turn as it is, and ask for [TENSION T01: label], [RESOLVED T01: text], not "
-			l.addIn(t.file, level, m.Line, mend+markdown.Clip(oneSpaced(m.Raw), 60), "a marker departs from the grammar")
+			l.addIn(t.file, level, m.Line, mend+markdown.Clip(markdown.OneLine(m.Raw), 60), "a marker departs from the grammar")
 		}
 	}
 }
@@ -301,7 +301,7 @@ func shownFirst(names []string) string {
 func (r listedID) whose() string {
 	text := ""
 	if r.agent != "" {
-		text = " of " + oneSpaced(r.agent)
+		text = " of " + markdown.OneLine(r.agent)
 	}
 	if r.round >= 0 && roundInCells(r.agent) < 0 {
 		text += " in round " + strconv.Itoa(r.round)

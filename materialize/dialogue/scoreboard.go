@@ -236,7 +236,7 @@ func (b *Board) who(agent string, round int) string {
 
 // titled returns the heading of a file that is computed.
 func (b *Board) titled(what string) []byte {
-	return fmt.Appendf(nil, "# %s — %s\n\n", what, oneSpaced(b.Dialogue.Pool.Title))
+	return fmt.Appendf(nil, "# %s — %s\n\n", what, markdown.OneLine(b.Dialogue.Pool.Title))
 }
 
 // tensionsText returns tensions.md.
@@ -339,7 +339,7 @@ func (d *Dialogue) judged(r *Round, given []layout.JudgedTurn) ([]layout.JudgedT
 		if a, isAbsent := r.absence(name); isAbsent {
 			return nil, d.absent(r, a)
 		}
-		j.Agent, j.Note, j.Judge, j.Turn = name, oneSpaced(j.Note), oneSpaced(j.Judge), r.Turn(name).digest()
+		j.Agent, j.Note, j.Judge, j.Turn = name, markdown.OneLine(j.Note), markdown.OneLine(j.Judge), r.Turn(name).digest()
 		seen[name] = true
 		turns = append(turns, j)
 	}
@@ -363,11 +363,6 @@ func (d *Dialogue) absent(r *Round, a absentAgent) error {
 	const text = "%s gave no turn in round %d of %s%s; an absent agent is never scored"
 	err := record.Conflict.Errorf(text, a.Agent, r.Number, d.Key, why)
 	return err.Try("filebus dialogue check {1} {2}", d.Key.String(), strconv.Itoa(r.Number))
-}
-
-// oneSpaced returns text as one line of valid UTF-8.
-func oneSpaced(text string) string {
-	return markdown.SingleSpaced(strings.ToValidUTF8(text, "\ufffd"))
 }
 
 // judgeEdit returns the edit that puts judged turns and marks into the text of scores.

@@ -129,7 +129,7 @@ var verdictLine = layout.Pattern(`(?m)^(?:#{1,6} |\*\*).*(?:(?i:\bconverged[ .!,
 func (d *Dialogue) says() (lines []string) {
 	for _, w := range d.words {
 		for _, line := range verdictLine().FindAllString(string(w.text), -1) {
-			if line = oneSpaced(strings.Trim(strings.ReplaceAll(line, "**", ""), "# \r")); w.round < 0 {
+			if line = markdown.OneLine(strings.Trim(strings.ReplaceAll(line, "**", ""), "# \r")); w.round < 0 {
 				lines = append(lines, markdown.Clip(line, maxLabel)+" ("+w.path+")")
 			}
 		}

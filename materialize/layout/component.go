@@ -250,10 +250,7 @@ func SetComponent(path string, text []byte, c Component) (edited []byte, row Com
 		file, _ := contextMap{}.Parse(path, text)
 		text = contextMap{}.Insert(file, Entry{Text: appendComponent(nil, c, columns)}).Append(nil)
 	}
-	hasLocation := slices.ContainsFunc(columns, func(column string) bool {
-		return strings.EqualFold(column, "location") || strings.EqualFold(column, "path")
-	})
-	if c.Location != "" && !hasLocation {
+	if c.Location != "" && columnOf(columns, "Location") < 0 {
 		text = addComponentColumn(text, "Location")
 	}
 	e := find()

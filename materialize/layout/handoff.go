@@ -1,12 +1,8 @@
 package layout
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -284,102 +280,73 @@ func (h *Handoff) addFiles(change string, value markdown.Node) {
 // block, from its heading to the end of the fence. Empty keys are left out,
 // except outcome and summary.
 func appendHandoffYAML(dst []byte, h Handoff) []byte {
-	w := yamlWriter{append(dst, "## Handoff\n\n```yaml\n"...)}
-	w.pair("", "outcome", h.Outcome)
-	w.pair("", "summary", h.Summary)
-	w.files("files_created", h.Files, changeCreated)
-	w.files("files_modified", h.Files, changeModified)
-	w.files("files_changed", h.Files, "")
-	w.records("patterns_discovered", len(h.Patterns), func(i int) []Property {
-		p := h.Patterns[i]
+	dst = append(dst, "## Handoff\n\n```yaml\n"...)
+	dst = appendPair(appendPair(dst, "outcome", h.Outcome), "summary", h.Summary)
+	for _, change := range []struct{ key, name string }{
+		{"files_created", changeCreated}, {"files_modified", changeModified}, {"files_changed", ""},
+	} {
+		files := slices.DeleteFunc(slices.Clone(h.Files), func(f HandoffFile) bool { return f.Change != change.name })
+		dst = appendItems(dst, change.key, files, func(f HandoffFile) []Property {
+			return []Property{{"path", f.Path}, {"lines", f.Lines}, {"change_type", f.Type}, {"description", f.Description}}
+		})
+	}
+	dst = appendItems(dst, "patterns_discovered", h.Patterns, func(p HandoffPattern) []Property {
 		return []Property{{"pattern", p.Pattern}, {"location", p.Location}, {"applies_to", p.AppliesTo}}
 	})
-	w.records("gotchas", len(h.Gotchas), func(i int) []Property {
-		g := h.Gotchas[i]
+	dst = appendItems(dst, "gotchas", h.Gotchas, func(g HandoffGotcha) []Property {
 		return []Property{{"issue", g.Issue}, {"mitigation", g.Mitigation}, {"severity", g.Severity}}
 	})
-	w.texts("dependencies_for_next", h.Dependencies)
-	w.records("open_questions", len(h.Questions), func(i int) []Property {
-		q := h.Questions[i]
+	text := func(item string) []Property { return []Property{{"", item}} }
+	dst = appendItems(dst, "dependencies_for_next", h.Dependencies, text)
+	dst = appendItems(dst, "open_questions", h.Questions, func(q HandoffQuestion) []Property {
 		return []Property{{"question", q.Question}, {"blocking", strconv.FormatBool(q.Blocking)}}
 	})
-	w.texts("suggested_next_steps", h.NextSteps)
-	w.texts("blockers", h.Blockers)
+	dst = appendItems(dst, "suggested_next_steps", h.NextSteps, text)
+	dst = appendItems(dst, "blockers", h.Blockers, text)
 	for _, p := range h.Extra {
 		key := markdown.SingleSpaced(strings.ToValidUTF8(p.Key, "\ufffd"))
 		if read, _, isKey := markdown.CutYAMLKey(key + ": x"); isKey && read == key {
-			w.pair("", key, p.Value)
+			dst = appendPair(dst, key, p.Value)
 		}
 	}
-	return append(w.dst, "```\n"...)
+	return append(dst, "```\n"...)
 }
 
-// A yamlWriter appends the YAML of a handoff: maps of scalars, and lists of
-// scalars and of maps, two levels deep at most.
-type yamlWriter struct{ dst []byte }
-
-// pair writes "key: value"; indent may hold the dash of an item.
-func (w *yamlWriter) pair(indent, key, value string) {
-	w.dst = append(append(append(w.dst, indent...), markdown.SingleSpaced(key)...), ": "...)
-	w.dst = append(markdown.AppendYAML(w.dst, value), '\n')
-}
-
-// texts writes a list of scalars, or nothing for an empty one.
-func (w *yamlWriter) texts(key string, items []string) {
-	if len(items) == 0 {
-		return
+// appendPair appends "key: value" of YAML, or a value without a key.
+func appendPair(dst []byte, key, value string) []byte {
+	if key != "" {
+		dst = append(append(dst, key...), ": "...)
 	}
-	w.dst = append(append(w.dst, key...), ":\n"...)
+	return append(markdown.AppendYAML(dst, value), '\n')
+}
+
+// appendItems appends a list of YAML, or nothing for an empty one. The first value of
+// each item is always written.
+func appendItems[T any](dst []byte, key string, items []T, of func(T) []Property) []byte {
+	if len(items) > 0 {
+		dst = append(append(dst, key...), ":\n"...)
+	}
 	for _, item := range items {
-		w.dst = append(markdown.AppendYAML(append(w.dst, "  - "...), item), '\n')
-	}
-}
-
-// records writes a list of maps; the first key of each is always written.
-func (w *yamlWriter) records(key string, n int, record func(i int) []Property) {
-	if n == 0 {
-		return
-	}
-	w.dst = append(append(w.dst, key...), ":\n"...)
-	for i := range n {
 		indent := "  - "
-		for k, p := range record(i) {
-			if k == 0 || p.Value != "" {
-				w.pair(indent, p.Key, p.Value)
+		for i, p := range of(item) {
+			if i == 0 || p.Value != "" {
+				dst = appendPair(append(dst, indent...), p.Key, p.Value)
 				indent = "    "
 			}
 		}
 	}
-}
-
-// files writes the files with one kind of change.
-func (w *yamlWriter) files(key string, all []HandoffFile, change string) {
-	files := slices.DeleteFunc(slices.Clone(all), func(f HandoffFile) bool { return f.Change != change })
-	w.records(key, len(files), func(i int) []Property {
-		f := files[i]
-		return []Property{{"path", f.Path}, {"lines", f.Lines}, {"change_type", f.Type}, {"description", f.Description}}
-	})
+	return dst
 }
 
 // ParseHandoffJSON reads a handoff from a JSON object with the keys of the YAML
 // form. Any value may be a scalar in place of a list or object, as there.
-func ParseHandoffJSON(text []byte) (Handoff, error) {
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))))
-	d.UseNumber()
-	node, err := markdown.DecodeJSONNode(d, 0)
-	if err == nil {
-		if _, end := d.Token(); !errors.Is(end, io.EOF) {
-			err = errors.New("something follows the object")
-		}
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("it ends too early")
-	}
+func ParseHandoffJSON(text []byte) (Handoff, []*SyntaxError) {
+	node, err := markdown.ParseJSONNode(text)
 	if err == nil && len(node.Pairs) == 0 {
-		err = errors.New("it is no object with keys such as outcome and summary")
+		err = wrong(1, "it has no keys such as outcome and summary")
 	}
 	if err != nil {
-		return Handoff{}, fmt.Errorf("reading the handoff as JSON: %w", err)
+		return Handoff{}, []*SyntaxError{err}
 	}
 	return handoffOf(node), nil
 }

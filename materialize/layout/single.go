@@ -161,10 +161,10 @@ func word(text string) string {
 }
 
 // summaryOf returns text as the summary of a Facts: one line, bounded.
-func summaryOf(text string) string { return markdown.Clip(markdown.CollapseSpace(text), maxSummary) }
+func summaryOf(text string) string { return markdown.Clip(markdown.OneLine(text), maxSummary) }
 
 // titleOf returns text as the title of a Facts: one line, bounded.
-func titleOf(text string) string { return markdown.Clip(markdown.CollapseSpace(text), maxFactTitle) }
+func titleOf(text string) string { return markdown.Clip(markdown.OneLine(text), maxFactTitle) }
 
 // setFact adds an attribute, which may be empty, to facts.
 func (f *Facts) setFact(key, value string) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"filebus/materialize/markdown"
 	"filebus/store/record"
@@ -113,9 +112,6 @@ type markerReader struct {
 	stop    int  // no marker begins before this offset
 	body    int  // where the body of the last marker begins
 	ended   bool // the body of the last marker
-
-	comment   int // where the next HTML comment ends: behind the "-->", len(text)+1 if none does
-	paragraph int // where the paragraph ends that was looked at last
 }
 
 // scan reads the markers that begin on the line with index i.
@@ -131,7 +127,7 @@ func (r *markerReader) scan(i int) {
 		case c == '`':
 			at = l.At + spans.Skip(at-l.At) - 1
 		case c == '<':
-			at = r.skipComment(i, at) - 1
+			at = r.skipComment(at) - 1
 		case c == '[':
 			if end := r.take(i, at); end > at {
 				at = end - 1 // a marker inside a label is part of the label
@@ -145,7 +141,7 @@ func (r *markerReader) scan(i int) {
 func (r *markerReader) take(i, at int) int {
 	l := r.lines[i]
 	margin := markerMargin(r.text, l.At, at)
-	start := validStart(r.text[at:], 1+maxMarkerHead)
+	start := string(markdown.Head(r.text[at:], 1+maxMarkerHead))
 	head, found := cutMarkerHead(r.raised(start)[1:], margin == l.At && !r.loud)
 	if !found {
 		if meant := meantBy(start[1:]); meant != "" {
@@ -164,39 +160,26 @@ func (r *markerReader) take(i, at int) int {
 	return end
 }
 
-// validStart returns the first size bytes of text, without half a character.
-func validStart(text []byte, size int) string {
-	end := min(size, len(text))
-	for end < len(text) && end > size-utf8.UTFMax && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return string(text[:end])
-}
-
-// skipComment returns the offset behind the HTML comment that begins at an
-// offset of line i, or the next one if none does. One that does not end in its
-// paragraph is text.
-func (r *markerReader) skipComment(i, at int) int {
-	if !bytes.HasPrefix(r.text[at:], []byte("<!--")) {
+// skipComment returns the offset behind the HTML comment that begins at an offset, or
+// the next one if none does. One that does not end in its paragraph, or is longer than a
+// marker, is text.
+func (r *markerReader) skipComment(at int) int {
+	rest := r.text[at:min(len(r.text), at+maxMarker)]
+	if !bytes.HasPrefix(rest, []byte("<!--")) {
 		return at + 1
 	}
-	if r.comment < at+len("<!---->") {
-		r.comment = len(r.text) + 1
-		if size := bytes.Index(r.text[at+len("<!--"):], []byte("-->")); size >= 0 {
-			r.comment = at + len("<!--") + size + len("-->")
-		}
-	}
-	if r.paragraph <= at {
-		for i+1 < len(r.lines) && len(bytes.TrimSpace(r.lines[i+1].Text)) > 0 {
-			i++
-		}
-		r.paragraph = r.lines[i].End
-	}
-	if r.comment > r.paragraph {
+	size := bytes.Index(rest, []byte("-->"))
+	if size < len("<!--") {
 		return at + 1
 	}
-	r.stop = max(r.stop, r.comment)
-	return r.comment
+	for i, c := range rest[:size] {
+		if c == '\n' && blankAfter(rest[i+1:]) {
+			return at + 1
+		}
+	}
+	end := at + size + len("-->")
+	r.stop = max(r.stop, end)
+	return end
 }
 
 // closing returns the offset behind the bracket that closes the one at the

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"filebus/materialize/likeness"
 )
 
 // meantBy returns what kind of marker the text behind a bracket is probably meant for,
@@ -18,7 +20,7 @@ func meantBy(text string) MarkerKind {
 	behind := strings.ToUpper(strings.TrimLeft(rest, " -#"))
 	hasID, hasLabel := beginsID(behind) != "", strings.Contains(behind, ":")
 	for _, rule := range markerRules {
-		if rule.isWord && isNear(strings.ToUpper(word), string(rule.kind)) &&
+		if rule.isWord && likeness.IsSlip(word, string(rule.kind)) &&
 			(hasID && (hasLabel || rule.kind == MarkerResolved) || rule.first == 0 && strings.HasPrefix(behind, ":")) {
 			return rule.kind
 		}
@@ -32,18 +34,6 @@ func meantBy(text string) MarkerKind {
 		return MarkerKind(refWord(rest))
 	}
 	return ""
-}
-
-// isNear reports whether two words are the same but for a letter that is missing, too
-// many or another, or for two that have changed places.
-func isNear(a, b string) bool {
-	for a != "" && b != "" && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	return max(len(a), len(b)) <= 1 || len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
 }
 
 // isSure reports whether there is a marker that nothing else looks like.

@@ -1,20 +1,14 @@
-// Package likeness tells how much two names or two texts are alike: whether the name of
-// a file may be a slip of the pen, or what somebody says is known already. It owns what
-// the nouns compare by, how candidates are found and in which order they are named; from
-// when on two things count as alike is for the nouns to say. It writes nothing.
+// Package likeness tells how much two words, names or texts are alike: whether one may be a
+// slip of the pen for the other, or what somebody says is known already. It owns what all
+// others compare by, and in which order they name what is alike. It reads and writes nothing.
 package likeness
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"slices"
 	"strings"
 	"unicode"
-
-	"filebus/index"
-	"filebus/query"
-	"filebus/store/record"
+	"unicode/utf8"
 )
 
 // Words cuts a name at what is neither letter nor digit.
@@ -47,35 +41,65 @@ func Contains(all, part []string) bool {
 	return len(part) > 0 && strings.Contains(" "+strings.Join(all, " ")+" ", " "+strings.Join(part, " ")+" ")
 }
 
-// Slips returns how many slips of the pen make one word of another: see index.Slips.
-func Slips(a, b string) int { return index.Slips(a, b) }
-
-// Candidates returns the entries of the own tree that a search for a text finds and a
-// filter picks. Get reads one; those that are gone since are left out.
-func Candidates[T any](
-	ctx context.Context, read *query.Reader, text string, f record.Filter,
-	get func(ctx context.Context, name record.Name) (T, error),
-) (found []T, err error) {
-	f.Trees = []record.Tree{""}
-	const maxCandidates = 20 // how many entries the index is asked for
-	request := index.Request{Query: text, Limit: maxCandidates, Duplicates: true, Filter: f}
-	answer, err := read.Search(ctx, query.SearchRequest{Request: request})
-	for _, hit := range answer.Hits {
-		entry, getErr := get(ctx, hit.Name)
-		switch {
-		case getErr == nil:
-			found = append(found, entry)
-		case !errors.Is(getErr, record.NotFound):
-			return nil, getErr
+// Slips returns how many letters have to be put in, left out or exchanged, or swapped
+// with their neighbour, to make one word of another, in any case.
+func Slips(a, b string) int {
+	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	rows := make([][]int, len(x)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(y)+1)
+		rows[i][0] = i
+	}
+	for k := range rows[0] {
+		rows[0][k] = k
+	}
+	for i := 1; i <= len(x); i++ {
+		for k := 1; k <= len(y); k++ {
+			same := rows[i-1][k-1]
+			if x[i-1] != y[k-1] {
+				same++
+			}
+			rows[i][k] = min(rows[i-1][k]+1, rows[i][k-1]+1, same)
+			if i > 1 && k > 1 && x[i-1] == y[k-2] && x[i-2] == y[k-1] {
+				rows[i][k] = min(rows[i][k], rows[i-2][k-2]+1)
+			}
 		}
 	}
-	return found, err
+	return rows[len(x)][len(y)]
+}
+
+// IsSlip reports whether one slip of the pen at most makes one word of another.
+func IsSlip(a, b string) bool {
+	return max(len(a)-len(b), len(b)-len(a)) <= utf8.UTFMax && Slips(a, b) <= 1
+}
+
+// IsNear reports whether somebody who wrote one name may have meant another: in any case, one
+// is a part of the other, or a slip of the pen away from it.
+func IsNear(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	return a != "" && b != "" && (strings.Contains(a, b) || strings.Contains(b, a) || IsSlip(a, b))
+}
+
+// Nearest returns those of some values that are spelled most like a word, in any case. A
+// third of its letters may be wrong, one at least and two at most.
+func Nearest[T ~string](word string, values []T) (near []T) {
+	least := min(2, max(1, len(word)/3))
+	for _, value := range values {
+		slips := Slips(word, string(value))
+		if slips < least {
+			least, near = slips, nil
+		}
+		if slips == least {
+			near = append(near, value)
+		}
+	}
+	return near
 }
 
 // Likely returns what compare says of the entries that are likely to be the same, the
 // most alike first, of equal scores by their ids.
-func Likely[T, L any](
-	entries []T, compare func(T) (l L, likely bool), score func(L) (s index.Share, id string),
+func Likely[T, L any, S cmp.Ordered](
+	entries []T, compare func(T) (l L, likely bool), score func(L) (s S, id string),
 ) []L {
 	var like []L
 	for _, entry := range entries {

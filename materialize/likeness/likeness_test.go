@@ -48,6 +48,31 @@ func TestSlips(t *testing.T) {
 	}
 }
 
+func TestIsNear(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"Build-1", "build-1", true}, {"build", "build-1", true}, {"biuld", "Build", true}, {"c1", "c2", true}, {"", "a", false},
+		{"build", "review", false},
+	} {
+		if got := likeness.IsNear(c.a, c.b); got != c.want || likeness.IsNear(c.b, c.a) != c.want {
+			t.Errorf("IsNear(%q, %q) = %t", c.a, c.b, got)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	for word, want := range map[string]string{
+		"handof": "handoff", "NOTE": "note", "knowlegde": "knowledge", "nothing like it": "", "tuen": "turn",
+	} {
+		got := likeness.Nearest(word, []string{"handoff", "note", "knowledge", "turn", "result"})
+		if strings.Join(got, " ") != want {
+			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
+
 func TestLikely(t *testing.T) {
 	short := func(word string) (string, bool) { return word, len(word) < 4 }
 	score := func(word string) (index.Share, string) { return index.Share(len(word)), word }

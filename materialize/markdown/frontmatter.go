@@ -28,7 +28,7 @@ func FrontMatter(text []byte) (fields map[string][]string, bodyStart int) {
 	if bytes.HasPrefix(bytes.TrimPrefix(text, []byte(ByteOrderMark)), []byte("+")) {
 		source = yamlOfTOML(source)
 	}
-	node, ok := readYAML(source)
+	node, ok := readYAML(source, 0)
 	if !ok {
 		r := looseReader{prose: true}
 		node = r.read(source)

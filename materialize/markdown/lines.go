@@ -211,9 +211,6 @@ func EscapeCell(value string) string { return strings.ReplaceAll(SingleSpaced(va
 // UnescapeCell returns the value that EscapeCell was given.
 func UnescapeCell(text string) string { return strings.ReplaceAll(text, `\|`, "|") }
 
-// SingleSpaced returns text with each run of white space made one space.
-func SingleSpaced(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 // LineEnding returns the ending of text's first line, LF when it has none.
 func LineEnding(text []byte) string {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {

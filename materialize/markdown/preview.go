@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // What bounds the work of Preview and Title.
@@ -56,7 +55,7 @@ func Title(text []byte) string {
 	}
 	if fields, ok := parseSummary(text); ok {
 		for _, field := range []string{fields.title, fields.name, fields.said} {
-			if field = CollapseSpace(field); field != "" {
+			if field = OneLine(field); field != "" {
 				return Clip(field, maxTitleRunes)
 			}
 		}
@@ -67,7 +66,7 @@ func Title(text []byte) string {
 		return Clip(heading, maxTitleRunes)
 	}
 	fields, _ := FrontMatter(text)
-	title := CollapseSpace(strings.Join(fields["title"], ", "))
+	title := OneLine(strings.Join(fields["title"], ", "))
 	return Clip(cmp.Or(title, heading, firstLine(body)), maxTitleRunes)
 }
 
@@ -199,7 +198,7 @@ func saidIn(raw json.RawMessage, depth int) (text string) {
 	case len(raw) == 0 || depth > maxNested:
 	case raw[0] == '"':
 		text, _ = choosePreview([]byte(StringIn(raw)))
-		text = cmp.Or(text, CollapseSpace(StringIn(raw))) // what is no text elsewhere
+		text = cmp.Or(text, OneLine(StringIn(raw))) // what is no text elsewhere
 	case raw[0] == '{':
 		members, _ := membersOf(raw)
 		text = saidBy(members, depth)
@@ -257,13 +256,13 @@ func firstHeading(text []byte) (title string, level int8) {
 				paragraph = nil
 			}
 			if len(paragraph) < maxHeading {
-				paragraph = append(append(paragraph, headOf(info.text, maxHeading)...), ' ')
+				paragraph = append(append(paragraph, Head(info.text, maxHeading)...), ' ')
 			}
 		case info.kind == lineHeading, info.kind == lineUnderline:
 			if info.kind == lineHeading {
 				paragraph = info.text
 			}
-			if title = PlainInline(headOf(paragraph, maxHeading)); title != "" {
+			if title = PlainInline(Head(paragraph, maxHeading)); title != "" {
 				return title, info.level
 			}
 		}
@@ -277,16 +276,16 @@ func firstLine(text []byte) string {
 	// A fence's mark and HTML say nothing about the text; neither do rules and
 	// delimiter rows, which hold no letter.
 	var b blockScanner
-	for rest := headOf(text, 4*maxProse); len(rest) > 0; {
+	for rest := Head(text, 4*maxProse); len(rest) > 0; {
 		var line []byte
 		line, rest = cutTextLine(rest)
 		info := b.next(line)
 		if info.kind == lineFence || info.kind == lineHTML || !hasLetter(info.text) {
 			continue
 		}
-		title := CollapseSpace(string(headOf(info.text, maxHeading)))
+		title := OneLine(string(Head(info.text, maxHeading)))
 		if info.kind == lineText {
-			title = PlainInline(afterLeadIns(headOf(info.text, maxHeading)))
+			title = PlainInline(afterLeadIns(Head(info.text, maxHeading)))
 		}
 		if title = strings.Trim(title, "| "); title != "" {
 			return title
@@ -294,17 +293,4 @@ func firstLine(text []byte) string {
 	}
 	said, _ := choosePreview(text)
 	return said
-}
-
-// headOf returns the first n bytes of text, or fewer so that no rune is cut.
-func headOf(text []byte, n int) []byte {
-	if len(text) <= n {
-		return text
-	}
-	for cut := n; cut > n-utf8.UTFMax; cut-- {
-		if utf8.RuneStart(text[cut]) {
-			return text[:cut]
-		}
-	}
-	return text[:n]
 }

@@ -13,14 +13,14 @@ func choosePreview(text []byte) (whole string, isSummary bool) {
 		return "", false
 	}
 	if fields, ok := parseSummary(text); ok {
-		return cmp.Or(fields.said, CollapseSpace(string(headOf(fields.text, maxProse)))), fields.said != ""
+		return cmp.Or(fields.said, OneLine(string(Head(fields.text, maxProse)))), fields.said != ""
 	}
 	var p prosePicker
 	if whole = p.pick(markdownBody(text)); whole != "" {
 		return whole, false
 	}
 	block, _ := cutFrontMatter(text)
-	return cmp.Or(CollapseSpace(string(headOf(block, maxProse))), CollapseSpace(string(headOf(text, maxProse)))), false
+	return cmp.Or(OneLine(string(Head(block, maxProse))), OneLine(string(Head(text, maxProse)))), false
 }
 
 // Agents think aloud, wrap what they say into tags of their own, and lead in to

@@ -80,7 +80,7 @@ func (p *prosePicker) withoutNoise(line []byte) []byte {
 	case line[0] == '<' && isWrapper(line):
 	case isNoise(line):
 		if hasLetter(line) && len(p.instead[rankNoise]) < maxHeading {
-			p.instead[rankNoise] = CollapseSpace(p.instead[rankNoise] + " " + strings.Trim(string(headOf(line, maxProse)), "│┃║|╭╰ "))
+			p.instead[rankNoise] = OneLine(p.instead[rankNoise] + " " + strings.Trim(string(Head(line, maxProse)), "│┃║|╭╰ "))
 		}
 	default:
 		return bytes.TrimPrefix(line, []byte("⏺ "))
@@ -119,7 +119,7 @@ func (p *prosePicker) take(info lineInfo) string {
 		p.propose(rankHeading, info.text)
 	case lineCode:
 		if p.instead[rankCode] == "" && hasLetter(info.text) {
-			p.instead[rankCode] = CollapseSpace(string(headOf(info.text, maxProse)))
+			p.instead[rankCode] = OneLine(string(Head(info.text, maxProse)))
 		}
 	}
 	return prose
@@ -128,7 +128,7 @@ func (p *prosePicker) take(info lineInfo) string {
 // add keeps a line of the paragraph, up to maxProse bytes in all.
 func (p *prosePicker) add(line []byte) {
 	if p.size < maxProse {
-		line = headOf(line, maxProse-p.size)
+		line = Head(line, maxProse-p.size)
 		p.lines = append(p.lines, line)
 		p.size += len(line) + 1
 	}
@@ -235,7 +235,7 @@ func (p *prosePicker) endLead() string {
 // such as images, it takes the next as it stands: reading each may be slow.
 func (p *prosePicker) plain(text []byte) string {
 	if p.parsed++; p.parsed > maxParsed {
-		return CollapseSpace(string(text))
+		return OneLine(string(text))
 	}
 	return PlainInline(text)
 }
@@ -243,7 +243,7 @@ func (p *prosePicker) plain(text []byte) string {
 // propose remembers the first text of each rank that says something.
 func (p *prosePicker) propose(r previewRank, text []byte) {
 	if p.instead[r] == "" && len(text) > 0 {
-		p.instead[r] = p.plain(headOf(text, maxProse))
+		p.instead[r] = p.plain(Head(text, maxProse))
 	}
 }
 
@@ -267,7 +267,7 @@ func (p *prosePicker) proposeRow(line []byte) {
 	if p.instead[rankRow] != "" || !hasLetter(line) {
 		return
 	}
-	line = bytes.Trim(bytes.TrimSpace(headOf(line, maxProse)), "|")
+	line = bytes.Trim(bytes.TrimSpace(Head(line, maxProse)), "|")
 	cells := strings.ReplaceAll(string(line), "|", " | ")
 	p.instead[rankRow] = PlainInline([]byte(cells))
 }

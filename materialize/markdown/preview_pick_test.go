@@ -110,7 +110,7 @@ func TestCollapseSpace(t *testing.T) {
 		"\x1b[12":                      "12",
 	}
 	for text, want := range tests {
-		if got := CollapseSpace(text); got != want {
+		if got := OneLine(text); got != want {
 			t.Errorf("collapseSpace(%q) = %q, want %q", text, got, want)
 		}
 	}
@@ -132,8 +132,8 @@ func TestHeadOf(t *testing.T) {
 		{"\x80\x80\x80\x80\x80\x80", 5, "\x80\x80\x80\x80\x80"},
 	}
 	for _, test := range tests {
-		if got := headOf([]byte(test.text), test.n); string(got) != test.want {
-			t.Errorf("headOf(%q, %d) = %q, want %q", test.text, test.n, got, test.want)
+		if got := Head([]byte(test.text), test.n); string(got) != test.want {
+			t.Errorf("Head(%q, %d) = %q, want %q", test.text, test.n, got, test.want)
 		}
 	}
 }

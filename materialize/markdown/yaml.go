@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,12 +20,6 @@ type Node struct {
 	// The lines of an item or of a pair with its value, counted from 0; comments and
 	// blank lines may be among the last.
 	From, To int
-}
-
-// at returns n as what stands on some lines.
-func (n Node) at(from, to int) Node {
-	n.From, n.To = from, to
-	return n
 }
 
 // A Pair is one key of a map. Pairs keep their order and may repeat a key.
@@ -101,16 +94,16 @@ const (
 // reported and skipped.
 func ParseYAML(text string, line int) (Node, []*SyntaxError) {
 	isProse := strings.HasPrefix(strings.TrimSpace(text), "[")
-	if node, ok := readYAML(text); ok && !isProse {
+	if node, ok := readYAML(text, 0); ok && !isProse {
 		return node, nil
 	}
 	r := looseReader{first: line}
 	return r.read(text), r.problems
 }
 
-// readYAML reads a text that is one YAML document. It refuses what stands for
-// something else: anchors, aliases and tags, which agents do not mean.
-func readYAML(text string) (node Node, ok bool) {
+// readYAML reads a text that is one YAML document, or a part of one so many levels deep. It
+// refuses what stands for something else: anchors, aliases and tags, which agents do not mean.
+func readYAML(text string, depth int) (node Node, ok bool) {
 	if len(text) > maxYAML || hasMarks(text) {
 		return Node{}, false
 	}
@@ -121,7 +114,7 @@ func readYAML(text string) (node Node, ok bool) {
 	}
 	root := document.Content[0]
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	return yamlTree{lines}.node(root, len(lines), 0)
+	return yamlTree{lines}.node(root, len(lines), depth)
 }
 
 // hasMarks reports whether a text has the marks of documents, or line breaks that are
@@ -258,45 +251,28 @@ func (n Node) First(keys ...string) string {
 	return n.Text()
 }
 
-// DecodeJSONNode reads one value as the YAML reader would have it.
-func DecodeJSONNode(d *json.Decoder, depth int) (n Node, err error) {
-	if depth > maxYAMLDepth {
-		return n, fmt.Errorf("nested more than %d levels deep", maxYAMLDepth)
-	}
-	token, err := d.Token()
+// ParseJSONNode reads an object of JSON as ParseYAML reads one of YAML.
+func ParseJSONNode(text []byte) (Node, *SyntaxError) {
+	object, err := ParseObject(text)
 	if err != nil {
-		return n, err
+		return Node{}, err
 	}
-	switch token {
-	case nil:
-		return n, nil
-	case json.Delim('['):
-		for d.More() {
-			item, err := DecodeJSONNode(d, depth+1)
-			if err != nil {
-				return n, err
-			}
-			n.List = append(n.List, item)
+	return object.node(), nil
+}
+
+// node returns v as the YAML reader would have it.
+func (v *Value) node() (n Node) {
+	for _, inner := range v.Inner {
+		if v.IsObject() {
+			n.Pairs = append(n.Pairs, Pair{inner.Key, inner.node()})
+		} else {
+			n.List = append(n.List, inner.node())
 		}
-		_, err = d.Token()
-		return n, err
-	case json.Delim('{'):
-		for d.More() {
-			key, err := d.Token()
-			if err != nil {
-				return n, err
-			}
-			value, err := DecodeJSONNode(d, depth+1)
-			if err != nil {
-				return n, err
-			}
-			n.Pairs = append(n.Pairs, Pair{fmt.Sprint(key), value})
-		}
-		_, err = d.Token()
-		return n, err
 	}
-	n.scalar = fmt.Sprint(token)
-	return n, nil
+	if isScalar := !v.IsObject() && !v.IsArray(); isScalar && v.token != nil {
+		n.scalar = fmt.Sprint(v.token)
+	}
+	return n
 }
 
 // YAMLComment returns what the readers drop behind the value of a line.

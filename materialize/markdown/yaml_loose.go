@@ -3,42 +3,44 @@ package markdown
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// A looseLine is a line of the text. The reader moves its beginning past a dash,
-// so that what stands behind the dash is read like a line of its own.
+// A looseLine is a line of a text.
 type looseLine struct {
+	at     int    // its index
 	indent int    // columns; a tab counts as one
 	text   string // without indentation and line ending
 }
 
-// A looseReader reads what is not quite YAML: it follows the indentation, and leaves
-// quotes, lists in brackets and block scalars to the library. Every step consumes a line or returns to a
-// shallower level, so its work is linear in the text, times the depth.
+// isEmpty reports whether nothing or a comment stands on the line.
+func (l looseLine) isEmpty() bool { return l.text == "" || l.text[0] == '#' }
+
+// A looseReader reads what is not quite YAML: it cuts the text into items and pairs by
+// their indentation, and gives each to the library. What that does not take is cut in
+// turn, or a text. The work is linear in the text, times the depth.
 type looseReader struct {
-	lines    []looseLine
-	at       int
 	first    int  // the number of the first line
 	prose    bool // what is indented below a text belongs to it, whatever it looks like
 	problems []*SyntaxError
 }
 
-// read reads a text. What it cannot place is
-// reported and skipped.
-func (r *looseReader) read(text string) Node {
+// read reads a text. What it cannot place is reported and skipped.
+func (r *looseReader) read(text string) (root Node) {
+	var lines []looseLine
 	for raw := range strings.Lines(text) {
 		raw = strings.TrimRight(raw, "\r\n")
 		content := strings.TrimLeft(raw, " \t")
-		r.lines = append(r.lines, looseLine{len(raw) - len(content), strings.TrimRight(content, " \t")})
+		lines = append(lines, looseLine{len(lines), len(raw) - len(content), strings.TrimRight(content, " \t")})
 	}
-	var root Node
-	for r.skip() {
-		if r.lines[r.at].text == "---" {
-			r.at++
+	for len(lines) > 0 {
+		if lines[0].isEmpty() || lines[0].text == "---" {
+			lines = lines[1:]
 			continue
 		}
-		node := r.block(r.lines[r.at].indent, 0)
+		var node Node
+		node, lines = r.block(lines, 0)
 		root.List = append(root.List, node.List...)
 		root.Pairs = append(root.Pairs, node.Pairs...)
 		root.scalar = cmp.Or(root.scalar, node.scalar)
@@ -46,175 +48,147 @@ func (r *looseReader) read(text string) Node {
 	return root
 }
 
-// skip moves to the next line with content and reports whether there is one.
-func (r *looseReader) skip() bool {
-	for r.at < len(r.lines) {
-		if text := r.lines[r.at].text; text != "" && text[0] != '#' {
-			return true
+// report notes lines that have no place.
+func (r *looseReader) report(lines []looseLine) {
+	for _, l := range lines {
+		if !l.isEmpty() {
+			r.problem(l, "unexpected %q", Clip(l.text, 40))
 		}
-		r.at++
 	}
-	return false
 }
 
-// report notes a problem with the current line.
-func (r *looseReader) report(format string, args ...any) {
-	r.problems = append(r.problems, &SyntaxError{Line: r.first + r.at, Err: fmt.Errorf(format, args...)})
+func (r *looseReader) problem(l looseLine, format string, args ...any) {
+	r.problems = append(r.problems, &SyntaxError{Line: r.first + l.at, Err: fmt.Errorf(format, args...)})
 }
 
-// block reads the lines at indent as a list, a map or a scalar.
-func (r *looseReader) block(indent, depth int) Node {
-	text := r.lines[r.at].text
-	switch _, _, isPair := CutYAMLKey(text); {
-	case depth >= maxYAMLDepth:
-		r.report("more than %d levels", maxYAMLDepth)
-		r.at++
-		return Node{scalar: text}
-	case isDash(text):
-		return r.list(indent, depth)
-	case isPair:
-		return r.pairs(indent, depth)
+// block reads the lines at the indentation of the first, with those below them, as a
+// list, a map or a text. It returns the lines from the first on that is none of it.
+func (r *looseReader) block(all []looseLine, depth int) (node Node, rest []looseLine) {
+	base, isList := all[0].indent, isDash(all[0].text)
+	_, _, isMap := CutYAMLKey(all[0].text)
+	switch {
+	case depth == maxYAMLDepth:
+		r.problem(all[0], "more than %d levels", maxYAMLDepth)
+		return Node{scalar: all[0].text}, all[1:]
+	case !isList && !isMap:
+		text, used := r.scalar(all[0].text, base, all[1:])
+		return Node{scalar: text}, all[1+used:]
 	}
-	return r.scalar(text, indent-1)
-}
-
-// list reads the items that begin at indent. An item's own content stands
-// behind its dash as if that were indentation.
-func (r *looseReader) list(indent, depth int) Node {
-	var node Node
-	for r.skip() && r.lines[r.at].indent == indent && isDash(r.lines[r.at].text) {
-		from := r.at
-		item := r.item(indent, depth)
-		node.List = append(node.List, item.at(from, r.at))
-	}
-	return node
-}
-
-// item reads the item whose dash stands at indent on the current line.
-func (r *looseReader) item(indent, depth int) Node {
-	line := &r.lines[r.at]
-	rest := strings.TrimLeft(line.text[1:], " \t")
-	if rest == "" || rest[0] == '#' {
-		r.at++
-		return r.child(indent, depth)
-	}
-	// The lines of a block scalar are measured against the dash; a block that
-	// begins behind the dash, against its own first line.
-	if rest[0] == '|' || rest[0] == '>' || strings.IndexByte("[{\"'", rest[0]) >= 0 {
-		return r.value(rest, indent)
-	}
-	line.indent += len(line.text) - len(rest)
-	line.text = rest
-	return r.block(line.indent, depth+1)
-}
-
-// pairs reads the keys that begin at indent and their values.
-func (r *looseReader) pairs(indent, depth int) Node {
-	var node Node
-	for r.skip() && r.lines[r.at].indent >= indent {
-		line := r.lines[r.at]
-		key, value, isPair := CutYAMLKey(line.text)
-		if line.indent == indent && (isDash(line.text) || line.text == "---") {
-			break // the list goes on that this map is an item of, or the document ends
-		}
-		if line.indent > indent || !isPair {
-			// Deeper than its map, or no key at all. The keys after it still count.
-			r.report("unexpected %q", Clip(line.text, 40))
-			r.at++
+	used := 0
+	for used < len(all) && all[used].indent == base && all[used].text != "---" && isDash(all[used].text) == isList {
+		part := all[used : used+partSize(all[used:])]
+		used += len(part)
+		key, _, isPair := CutYAMLKey(part[0].text)
+		if !isList && !isPair {
+			r.report(part)
 			continue
 		}
-		from := r.at
-		var inner Node
-		if value == "" || value[0] == '#' {
-			r.at++
-			inner = r.childOf(indent, depth)
-		} else {
-			inner = r.value(value, indent)
+		inner, ok := readPart(part, depth)
+		if !ok {
+			inner = r.part(part, depth)
 		}
-		node.Pairs = append(node.Pairs, Pair{key, inner.at(from, r.at)})
+		if inner.From, inner.To = part[0].at, part[len(part)-1].at+1; isList {
+			node.List = append(node.List, inner)
+		} else {
+			node.Pairs = append(node.Pairs, Pair{key, inner})
+		}
+	}
+	return node, all[used:]
+}
+
+// partSize returns how many lines the item or pair has that begins with the first: up to
+// the next one at its indentation. A list may stand at that of its key.
+func partSize(lines []looseLine) int {
+	_, value, _ := CutYAMLKey(lines[0].text)
+	hasList := !isDash(lines[0].text) && (value == "" || value[0] == '#')
+	next := slices.IndexFunc(lines[1:], func(l looseLine) bool {
+		return !l.isEmpty() && l.indent <= lines[0].indent && !(hasList && isDash(l.text))
+	})
+	if next < 0 {
+		return len(lines)
+	}
+	return 1 + next
+}
+
+// maxPart bounds the parts that are given to the library, in bytes, as maxYAML does whole texts.
+const maxPart = 8 << 10
+
+// readPart reads the value of an item or pair that is YAML.
+func readPart(lines []looseLine, depth int) (node Node, ok bool) {
+	var text strings.Builder
+	for _, l := range lines {
+		indent := min(max(0, l.indent-lines[0].indent), maxPart)
+		if text.Len()+indent+len(l.text) > maxPart {
+			return Node{}, false
+		}
+		text.WriteString(strings.Repeat(" ", indent) + l.text + "\n")
+	}
+	whole, ok := readYAML(text.String(), depth)
+	switch {
+	case len(whole.List) == 1:
+		node = whole.List[0]
+	case len(whole.Pairs) == 1:
+		node = whole.Pairs[0].Value
+	default:
+		return Node{}, false
+	}
+	return node.moved(lines[0].at), ok
+}
+
+// moved returns n as it stands some lines further down.
+func (n Node) moved(by int) Node {
+	n.From, n.To = n.From+by, n.To+by
+	n.List = Each(n.List, func(item Node) Node { return item.moved(by) })
+	n.Pairs = Each(n.Pairs, func(p Pair) Pair { return Pair{p.Key, p.Value.moved(by)} })
+	return n
+}
+
+// part reads the value of an item or pair that is no YAML.
+func (r *looseReader) part(lines []looseLine, depth int) (node Node) {
+	first, below := lines[0], lines[1:]
+	if isDash(first.text) { // what stands behind a dash is read like a line of its own
+		behind := strings.TrimLeft(first.text[1:], " \t")
+		first.indent += len(first.text) - len(behind)
+		first.text = behind
+		below = append([]looseLine{first}, below...)
+	} else if _, value, _ := CutYAMLKey(first.text); value != "" && value[0] != '#' {
+		text, used := r.scalar(value, first.indent, below)
+		r.report(below[used:])
+		return Node{scalar: text}
+	}
+	if begin := slices.IndexFunc(below, func(l looseLine) bool { return !l.isEmpty() }); begin >= 0 {
+		node, below = r.block(below[begin:], depth+1)
+		r.report(below)
 	}
 	return node
 }
 
-// child reads the value below a dash or key at indent, if it is indented.
-func (r *looseReader) child(indent, depth int) Node {
-	if !r.skip() || r.lines[r.at].indent <= indent {
-		return Node{}
-	}
-	return r.block(r.lines[r.at].indent, depth+1)
-}
-
-// childOf reads the value below a key, where a list may stand at the key's own
-// indentation.
-func (r *looseReader) childOf(indent, depth int) Node {
-	if r.skip() && r.lines[r.at].indent == indent && isDash(r.lines[r.at].text) {
-		return r.list(indent, depth+1)
-	}
-	return r.child(indent, depth)
-}
-
-// value reads what stands behind a key or dash at indent on the current line.
-func (r *looseReader) value(text string, indent int) Node {
-	begin := r.at
-	kind := strings.IndexByte("[{\"'", text[0])
-	isYAML := true // it may be
+// scalar reads a text at an indentation, and how many of the lines below continue it.
+func (r *looseReader) scalar(text string, indent int, below []looseLine) (whole string, used int) {
+	quote, inner := text[0], text[1:]
 	switch {
-	case isBlockHeader(text):
-		all := []string{text}
-		for r.at++; r.at < len(r.lines) && (r.lines[r.at].text == "" || r.lines[r.at].indent > indent); r.at++ {
-			all = append(all, strings.Repeat(" ", r.lines[r.at].indent)+r.lines[r.at].text)
-		}
-		if r.at == begin+1 {
-			return Node{}
-		}
-		text = strings.Join(all, "\n") + "\n"
-	case kind < 0:
-		return r.scalar(text, indent)
-	default:
-		r.at++
-		isYAML = strings.IndexByte(text[1:], "]}\"'"[kind]) >= 0
-	}
-	var node Node
-	ok := false
-	if isYAML {
-		node, ok = readYAML(text)
-	}
-	switch quote := text[0]; {
-	case ok:
-		return node
-	case quote == '"' || quote == '\'':
-		if inner := text[1:]; inner != "" && strings.IndexByte(inner, quote) == len(inner)-1 {
-			text = inner[:len(inner)-1]
-		}
-		return Node{scalar: text}
-	case quote == '|' || quote == '>': // its first line is indented deeper than another
-		_, text, _ = strings.Cut(text, "\n")
+	case isBlockHeader(text): // its first line is indented deeper than another
+		lines := Each(below, func(l looseLine) string { return l.text })
 		if quote == '>' {
-			return Node{scalar: SingleSpaced(text)}
+			return SingleSpaced(strings.Join(lines, " ")), len(below)
 		}
-		return Node{scalar: strings.Trim(dedent(text), " \n")}
+		return strings.Trim(strings.Join(lines, "\n"), "\n"), len(below)
+	case quote != '"' && quote != '\'':
+	case inner != "" && strings.IndexByte(inner, quote) == len(inner)-1:
+		return inner[:len(inner)-1], 0
+	default:
+		return text, 0
 	}
-	r.at = begin
-	joined := r.scalar(text, indent) // a list over several lines
-	if node, ok = readYAML(joined.scalar); ok {
-		return node
-	}
-	return joined
-}
-
-// dedent returns a text without the indentation that all its lines have.
-func dedent(text string) string {
-	lines := strings.Split(text, "\n")
-	least := len(text)
-	for _, line := range lines {
-		if bare := strings.TrimLeft(line, " "); bare != "" {
-			least = min(least, len(line)-len(bare))
+	parts := []string{bareScalar(text)}
+	for _, l := range below {
+		_, _, isPair := CutYAMLKey(l.text)
+		isProse := r.prose && l.indent > indent
+		if l.text == "" || l.indent < indent || !isProse && (isPair || isDash(l.text)) {
+			break
 		}
+		parts = append(parts, bareScalar(l.text))
 	}
-	for i, line := range lines {
-		lines[i] = line[min(least, len(line)):]
-	}
-	return strings.Join(lines, "\n")
+	return strings.TrimSpace(strings.Join(parts, " ")), len(parts) - 1
 }
 
 // bareScalar returns a text without the comment behind it.
@@ -224,24 +198,6 @@ func bareScalar(text string) string {
 	}
 	text, _, _ = strings.Cut(text, " #")
 	return strings.TrimSpace(text)
-}
-
-// scalar reads a text without quotes, and the lines that continue it, which are
-// indented deeper than indent.
-func (r *looseReader) scalar(text string, indent int) Node {
-	r.at++
-	parts := []string{bareScalar(text)}
-	for r.at < len(r.lines) {
-		next := r.lines[r.at]
-		_, _, isPair := CutYAMLKey(next.text)
-		isProse := r.prose && next.indent > indent+1
-		if next.text == "" || next.indent <= indent || !isProse && (isPair || isDash(next.text)) {
-			break
-		}
-		parts = append(parts, bareScalar(next.text))
-		r.at++
-	}
-	return Node{scalar: strings.TrimSpace(strings.Join(parts, " "))}
 }
 
 // isBlockHeader reports whether text announces a block scalar: "|", ">", with

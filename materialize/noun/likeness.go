@@ -9,6 +9,7 @@ import (
 	"filebus/index"
 	"filebus/materialize/likeness"
 	"filebus/materialize/markdown"
+	"filebus/query"
 	"filebus/store/record"
 )
 
@@ -48,12 +49,12 @@ func (c *Collection[T]) Likely(ctx context.Context, draft T) ([]Likeness, error)
 	c.Fields.Clean(&draft)
 	const maxQuery = 1000 // bounds the text that candidates are searched for by, in bytes
 	text := markdown.OneLine(c.Words(&draft))
-	if text = strings.ToValidUTF8(text[:min(maxQuery, len(text))], ""); text == "" {
+	if text = markdown.Head(text, maxQuery); text == "" {
 		return nil, nil
 	}
 	filter := record.Filter{Kinds: []record.Kind{c.Kind}, Statuses: c.Open}
 	get := func(ctx context.Context, name record.Name) (Entry[T], error) { return c.Get(ctx, name.ID) }
-	found, err := likeness.Candidates(ctx, c.Read, text, filter, get)
+	found, err := query.Candidates(ctx, c.Read, text, filter, get)
 	return c.among(&draft, found), err
 }
 

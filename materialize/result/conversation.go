@@ -211,7 +211,7 @@ func nearConversations(ctx context.Context, read *query.Reader, text string) ([]
 	}
 	var near []string
 	for _, value := range values {
-		if !isNear(value.Text, text) {
+		if !likeness.IsNear(value.Text, text) {
 			continue
 		}
 		trees := map[record.Tree]bool{}
@@ -227,14 +227,6 @@ func nearConversations(ctx context.Context, read *query.Reader, text string) ([]
 		}
 	}
 	return near, nil
-}
-
-// isNear reports whether two ids are alike but for letter case, one is the beginning
-// of the other, or one place of it is a slip.
-func isNear(a, b string) bool {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	isSlip := len(a) == len(b) && len(a) >= 3 && likeness.Slips(a, b) == 1
-	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a) || isSlip)
 }
 
 // A Step is a run of consecutive calls of one agent, with what they returned: in

@@ -171,9 +171,9 @@ func TestUnknownConversation(t *testing.T) {
 		text string
 		near []string
 	}{
-		{"C1", []string{"lib:c1", "c1"}},
+		{"C1", []string{"lib:c1", "c1", "c2"}},
 		{"c11", []string{"lib:c1", "c1"}},
-		{"lib:c2", []string{"c2"}},
+		{"lib:c2", []string{"lib:c1", "c1", "c2"}},
 		{"review-aritcle", []string{"review-article"}},
 		{"review", []string{"review-article"}},
 		{"nothing", nil},

@@ -256,10 +256,7 @@ func checkID(what, text string) error {
 	if regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`).MatchString(text) {
 		return nil
 	}
-	if len(text) > 120 {
-		text = text[:120] + "…"
-	}
-	return malformed(what, text, "letters, digits, '.', '_' and '-', at most 100")
+	return malformed(what, clip(text), "letters, digits, '.', '_' and '-', at most 100")
 }
 
 // A View is the session state as it is now, each value cut where it is too long.

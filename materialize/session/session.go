@@ -272,11 +272,8 @@ func noSession(text string, near []Key) error {
 func (r *Registry) nothing(ctx context.Context, id string) error {
 	values, err := r.read.Values(ctx, store.FieldSession, "")
 	var near []string
-	wanted := strings.ToLower(id)
 	for _, v := range values {
-		have := strings.ToLower(v.Text)
-		isNear := strings.Contains(have, wanted) || strings.Contains(wanted, have) || likeness.Slips(wanted, have) <= 1
-		if isNear && id != "" && v.Text != id && len(near) < 5 {
+		if likeness.IsNear(id, v.Text) && v.Text != id && len(near) < 5 {
 			near = append(near, v.Text)
 		}
 	}
@@ -333,8 +330,7 @@ func nearest(keys []Key, text string) []Key {
 		id = text
 	}
 	keys = slices.DeleteFunc(slices.Clone(keys), func(k Key) bool {
-		return !(found && k.Type == kind) && !strings.Contains(k.String(), id) && !strings.Contains(text, k.ID) &&
-			likeness.Slips(k.ID, id) > 1
+		return !(found && k.Type == kind) && !strings.Contains(k.String(), id) && !likeness.IsNear(k.ID, id)
 	})
 	return keys[:min(len(keys), 5)]
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"filebus/materialize/markdown"
 )
@@ -57,7 +56,7 @@ func (f *Face) input(t *Tool, arguments []byte) (in Input, err error) {
 	}
 	if asked := in.Values["max_tokens"]; asked != nil {
 		if in.Tokens, err = strconv.Atoi(asked[0]); err != nil {
-			return in, fmt.Errorf("max_tokens takes a whole number, not %q", clip(asked[0], 100))
+			return in, fmt.Errorf("max_tokens takes a whole number, not %q", markdown.Head(asked[0], 100))
 		}
 		in.Tokens = min(max(in.Tokens, minTokens), maxTokens)
 		delete(in.Values, "max_tokens")
@@ -109,7 +108,7 @@ func texts(value any) (all []string, err error) {
 
 // unknown returns the error of a word that something does not know, with those that it does.
 func (f *Face) unknown(what, word, of string, known []string) error {
-	word = clip(word, 100)
+	word = markdown.Head(word, 100)
 	return fmt.Errorf("unknown %s %q of %s: it takes %s%s", what, word, of, strings.Join(known, ", "), f.Near(word, known))
 }
 
@@ -117,12 +116,12 @@ func (f *Face) unknown(what, word, of string, known []string) error {
 // so, and how to get the rest.
 func (a *Answer) within(tokens int) string {
 	room := tokens * bytesPerToken
-	notes := clip(strings.Join(a.Notes, "\n"), room/2)
+	notes := markdown.Head(strings.Join(a.Notes, "\n"), room/2)
 	text := strings.ToValidUTF8(a.Text, "\uFFFD")
 	const cutNote = 160 // bytes that the line has which says that it was cut
 	if room -= len(notes); len(text) > room {
 		whole := (len(text)+len(notes))/bytesPerToken + 1
-		text = clip(text, room-cutNote)
+		text = markdown.Head(text, room-cutNote)
 		if line := strings.LastIndexByte(text, '\n'); line > len(text)/2 {
 			text = text[:line]
 		}
@@ -136,14 +135,4 @@ func (a *Answer) within(tokens int) string {
 		text += "\n"
 	}
 	return text + notes
-}
-
-// clip returns the beginning of a text, of so many bytes at most.
-func clip(text string, size int) string {
-	if len(text) <= size {
-		return text
-	}
-	for size = max(size, 0); size > 0 && !utf8.RuneStart(text[size]); size-- {
-	}
-	return text[:size]
 }

@@ -1,0 +1,131 @@
+package markdown
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// SingleSpaced returns text with each run of white space made one space.
+func SingleSpaced(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// OneLine returns text as one line of valid UTF-8: white space as single
+// spaces, control characters and the colour codes of terminals left out.
+func OneLine(text string) string {
+	text = strings.ToValidUTF8(text, "\ufffd")
+	var out strings.Builder
+	out.Grow(len(text))
+	space := false
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case unicode.IsSpace(r):
+			space = out.Len() > 0
+		case r == 0x1b:
+			size = escapeSize(text[i:])
+		case unicode.IsControl(r) || r == '\ufeff':
+		default:
+			if space {
+				out.WriteByte(' ')
+				space = false
+			}
+			out.WriteString(text[i : i+size])
+		}
+		i += size
+	}
+	return out.String()
+}
+
+// escapeSize returns the length of the terminal escape sequence that text
+// begins with: ESC "[", parameters, a final byte. Of any other, one byte.
+func escapeSize(text string) int {
+	if len(text) < 2 || text[1] != '[' {
+		return 1
+	}
+	for i := 2; i < len(text) && i < 32; i++ {
+		if c := text[i]; c >= 0x40 && c <= 0x7e {
+			return i + 1
+		} else if c < 0x20 || c > 0x7e {
+			break
+		}
+	}
+	return 2
+}
+
+// Clip returns line cut to at most max runes, the "…" that marks the cut
+// included. It cuts between words; in Chinese and Japanese, and where a word is longer
+// than half of max, between runes.
+func Clip(line string, max int) string {
+	// Runes are counted only when there are enough bytes for too many of them.
+	if len(line) <= max || utf8.RuneCountInString(line) <= max {
+		return line
+	}
+	// cut is the last place between words so far, byRune the last between runes.
+	count, cut, byRune := 0, 0, 0
+	previous := ' '
+	for i, r := range line {
+		if i > 0 && !isMark(r) {
+			byRune = i
+			if r == ' ' || isWide(r) || isWide(previous) {
+				cut = i
+			}
+		}
+		if count == max-1 {
+			break
+		}
+		count++
+		previous = r
+	}
+	if utf8.RuneCountInString(line[:cut]) < max/2 {
+		cut = byRune
+	}
+	return strings.TrimRight(line[:cut], " ,;:-–—(，、；：（") + "…"
+}
+
+// isWide reports whether r belongs to a script that is written without spaces.
+func isWide(r rune) bool {
+	return r >= 0x2e80 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) ||
+		r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xffef)
+}
+
+// isMark reports whether r belongs to the rune before it.
+func isMark(r rune) bool {
+	return r >= 0x300 && (unicode.Is(unicode.M, r) || r == 0x200d || r >= 0x1f3fb && r <= 0x1f3ff)
+}
+
+// Head returns the first n bytes of text, or fewer so that no rune is cut.
+func Head[T string | []byte](text T, n int) T {
+	if n = max(n, 0); len(text) <= n {
+		return text
+	}
+	for cut := n; cut >= 0 && cut > n-utf8.UTFMax; cut-- {
+		if utf8.RuneStart(text[cut]) {
+			return text[:cut]
+		}
+	}
+	return text[:n]
+}
+
+// CleanText returns Markdown without what is no text: bytes that are not UTF-8, and
+// control characters but for tabs and line ends.
+func CleanText(text string) string {
+	text = strings.NewReplacer("\ufeff", "", "\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(text, "\ufffd"))
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text))
+}
+
+// FirstWords returns the beginning of a text in one line, of at most some
+// characters, cut between words.
+func FirstWords(text string, limit int) string { return Clip(OneLine(text), limit) }
+
+// Each returns what a function makes of each of a list.
+func Each[T, S any](list []T, of func(T) S) (all []S) {
+	for _, one := range list {
+		all = append(all, of(one))
+	}
+	return all
+}
