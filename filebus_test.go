@@ -86,8 +86,8 @@ func house() map[string]pack {
 		"filebus/materialize/likeness": {ours: []string{"filebus/store/record", "filebus/index", "filebus/query"}},
 		"filebus/materialize/task": {
 			ours: []string{
-				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness",
+				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/query", "filebus/materialize",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/mirror",
 			},
 		},
 		"filebus/materialize/dialogue": {
@@ -105,8 +105,8 @@ func house() map[string]pack {
 		},
 		"filebus/materialize/issue": {
 			ours: []string{
-				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index", "filebus/query",
-				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness",
+				"filebus/store", "filebus/store/record", "filebus/index", "filebus/query",
+				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/mirror",
 			},
 		},
 		"filebus/materialize/lint": {

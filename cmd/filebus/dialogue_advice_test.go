@@ -204,7 +204,7 @@ func adviceIn(t *testing.T, dir string, d disturbance) (all []advised) {
 	seen := map[string]bool{}
 	commands := []string{"dialogue check oats", "dialogue score oats", "dialogue assemble oats", "dialogue lint oats"}
 	if slot := regexp.MustCompile(`^round-(.)/([a-z]*)\.md$`).FindStringSubmatch(d.file); slot != nil {
-		commands = []string{"dialogue check oats", "dialogue wait oats " + slot[1] + " --for 30ms",
+		commands = []string{"dialogue check oats", "dialogue wait oats " + slot[1] + " --timeout 30ms",
 			"dialogue recover oats " + slot[1] + " " + slot[2] + " --transcript " + slot[2] + ".jsonl"}
 	}
 	for _, line := range commands {

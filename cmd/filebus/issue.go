@@ -23,7 +23,7 @@ func issueCommands() []command {
 		fresh("list", &issueList{factFlags: filters, MaxTokens: 1000}),
 		fresh("show ID", &issueShow{MaxTokens: issueTokens}).completed(completeNames),
 		fresh("next", &issueNext{factFlags: filters}),
-		fresh("wait", &issueWait{Limit: defaultWait}),
+		fresh("wait", &issueWait{waitFlags: usualWait()}),
 	}
 	for _, v := range issueVerbs() {
 		all = append(all, existing(v.use, &v).completed(completeNames))

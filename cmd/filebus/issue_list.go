@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"filebus/materialize/issue"
 	"filebus/materialize/layout"
@@ -78,8 +77,8 @@ func (o *issueShow) run(ctx context.Context, w *workspace, args []string) error 
 }
 
 type issueWait struct {
-	Since string        `flag:"since"`
-	Limit time.Duration `flag:"limit" least:"0"`
+	waitFlags
+	Since string `flag:"since"`
 }
 
 func (o *issueWait) run(ctx context.Context, w *workspace, _ []string) error {
@@ -87,7 +86,7 @@ func (o *issueWait) run(ctx context.Context, w *workspace, _ []string) error {
 	if err != nil {
 		return err
 	}
-	request := issue.WaitOptions{Limit: o.Limit, Taking: !w.global.noSync}
+	request := issue.WaitOptions{Waiter: o.waiter(w), Taking: !w.global.noSync}
 	if o.Since != "" {
 		request.From, err = w.position(ctx, o.Since)
 	} else {
