@@ -83,9 +83,7 @@ func (r *looseReader) block(indent, depth int) Node {
 func (r *looseReader) list(indent, depth int) Node {
 	var node Node
 	for r.skip() && r.lines[r.at].indent == indent && isDash(r.lines[r.at].text) {
-		from := r.at
-		item := r.item(indent, depth)
-		node.List = append(node.List, item.at(from, r.at))
+		node.List = append(node.List, r.item(indent, depth))
 	}
 	return node
 }
@@ -123,7 +121,6 @@ func (r *looseReader) pairs(indent, depth int) Node {
 			r.at++
 			continue
 		}
-		from := r.at
 		var inner Node
 		if value == "" || value[0] == '#' {
 			r.at++
@@ -131,7 +128,7 @@ func (r *looseReader) pairs(indent, depth int) Node {
 		} else {
 			inner = r.value(value, indent)
 		}
-		node.Pairs = append(node.Pairs, Pair{key, inner.at(from, r.at)})
+		node.Pairs = append(node.Pairs, Pair{key, inner})
 	}
 	return node
 }
