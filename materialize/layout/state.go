@@ -204,7 +204,9 @@ func (c StateChange) of(s State) State {
 	}
 	for _, a := range c.Start {
 		a = a.singleSpaced()
-		s.Running = slices.DeleteFunc(s.Running, func(r Agent) bool { return r.ID == r.Task && r.Task != "" && isSameTask(r, a) })
+		s.Running = slices.DeleteFunc(s.Running, func(r Agent) bool {
+			return r.ID == r.Task && r.Task != "" && isSameTask(r, a)
+		})
 		s.Running = append(s.Running, Agent{ID: a.ID, Task: a.Task, Model: a.Model, Started: a.Started})
 	}
 	for _, line := range c.History {

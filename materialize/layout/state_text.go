@@ -223,7 +223,9 @@ func writeAgents(text []byte, t *rowTable[Agent], agents []Agent) []byte {
 	if p.header >= 0 {
 		at = p.lines[p.end-1].End
 	}
-	return writeItems(text, old, agents, at, func(a Agent) []byte { return markdown.AppendRow(nil, t.cells(a, p.columns)...) })
+	return writeItems(text, old, agents, at, func(a Agent) []byte {
+		return markdown.AppendRow(nil, t.cells(a, p.columns)...)
+	})
 }
 
 // writeItems returns text without the lines that say what is not wanted. What is wanted besides

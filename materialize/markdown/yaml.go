@@ -25,6 +25,11 @@ type Pair struct {
 	Value Node
 }
 
+// TextNode returns a list of texts.
+func TextNode(texts ...string) Node {
+	return Node{List: Each(texts, func(text string) Node { return Node{scalar: text} })}
+}
+
 // Get returns the value of the first pair with one of the keys, folded.
 func (n Node) Get(keys ...string) Node {
 	for _, key := range keys {
