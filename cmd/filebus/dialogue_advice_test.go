@@ -25,7 +25,7 @@ func adviceTurns() map[string]string {
 		"round-0/emmer.md": "\ufeff[TENSION T01: Wasser]\r\nZu wenig davon.\r\n",
 		"round-0/rye.md":   "I have a word. [REFINEMENT: less salt] ",
 		"round-1/spelt.md": "[RESOLVED EMMER R0-T01]\n[MOVE:CONVERGE]\n",
-		"round-1/emmer.md": "```markdown\n[CONCESSION to Spelt on T01]\n```\n",
+		"round-1/emmer.md": "[CONCESSION to Spelt on T01]\n",
 	}
 	for file, text := range turns {
 		turns[file] = text + adviceWord(file) + "\n"
