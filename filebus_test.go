@@ -68,7 +68,7 @@ func house() map[string]pack {
 		},
 		"filebus/materialize/release": {ours: []string{"filebus/store", "filebus/store/record"}},
 		"filebus/materialize/mirror":  {[]string{"filebus/store/folder", "filebus/store/record", "filebus/store/turnstile"}, []string{"github.com/fsnotify/fsnotify", "github.com/bmatcuk/doublestar"}},
-		"filebus/materialize/remote":  {[]string{"filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/materialize", "filebus/materialize/secrets"}, []string{"github.com/fsnotify/fsnotify", "github.com/nats-io/nats.go"}},
+		"filebus/materialize/remote":  {[]string{"filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/materialize", "filebus/materialize/mirror", "filebus/materialize/secrets"}, []string{"github.com/nats-io/nats.go"}},
 		"filebus/store/bundle":        {ours: []string{"filebus/store", "filebus/store/record"}},
 		"filebus/materialize": {
 			ours: []string{
