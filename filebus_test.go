@@ -70,7 +70,7 @@ func house() map[string]pack {
 		},
 		"filebus/materialize/release": {ours: []string{"filebus/store", "filebus/store/record"}},
 		"filebus/materialize/mirror":  {[]string{"filebus/store/folder", "filebus/store/record", "filebus/store/turnstile"}, []string{"github.com/fsnotify/fsnotify", "github.com/bmatcuk/doublestar"}},
-		"filebus/materialize/remote":  {[]string{"filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/materialize", "filebus/materialize/secrets"}, []string{"github.com/fsnotify/fsnotify", "github.com/nats-io/nats.go"}},
+		"filebus/materialize/remote":  {[]string{"filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/materialize", "filebus/materialize/mirror", "filebus/materialize/secrets"}, []string{"github.com/nats-io/nats.go"}},
 		"filebus/store/bundle":        {ours: []string{"filebus/store", "filebus/store/record"}},
 		"filebus/materialize": {
 			ours: []string{
@@ -88,8 +88,8 @@ func house() map[string]pack {
 		"filebus/materialize/likeness": {},
 		"filebus/materialize/task": {
 			ours: []string{
-				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
-				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness",
+				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/query", "filebus/materialize",
+				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/mirror",
 			},
 		},
 		"filebus/materialize/dialogue": {
@@ -113,8 +113,8 @@ func house() map[string]pack {
 		},
 		"filebus/materialize/issue": {
 			ours: []string{
-				"filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index", "filebus/query",
-				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/noun",
+				"filebus/store", "filebus/store/record", "filebus/index", "filebus/query",
+				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/noun", "filebus/materialize/mirror",
 			},
 		},
 		"filebus/materialize/rule": {},

@@ -408,7 +408,7 @@ func (r *reconciler) importNew(ctx context.Context, found *mirror.Walk, paths []
 
 // StillFor is how long a file must not have changed before a command that only
 // reads takes it in.
-const StillFor = 2 * time.Second
+const StillFor = mirror.StillFor
 
 // isStill reports whether a file was left alone for long enough to be whole.
 func isStill(stat mirror.Stat, now time.Time) bool { return now.Sub(stat.ModTime) >= StillFor }

@@ -361,11 +361,11 @@ func (w *Workspace) MakeFolder(ctx context.Context, name record.Name) (string, e
 	return filepath.Dir(w.FilePath(p)), err
 }
 
-// Await waits as mirror.Await does for what happens in folders, which are paths as
-// records have them and are made if they are missing.
+// Await waits for all that is looked at, as Waiter.Await does, and for what happens in folders, which are paths as records
+// have them and are made if they are missing.
 func (w *Workspace) Await(
-	ctx context.Context, limit time.Duration, look mirror.Look, folders ...string,
-) (over bool, err error) {
+	ctx context.Context, wait *mirror.Waiter, folders []string, looks ...mirror.Look,
+) (late bool, err error) {
 	var dirs []string
 	for _, folder := range folders {
 		dir := w.FilePath(folder)
@@ -374,7 +374,7 @@ func (w *Workspace) Await(
 		}
 		dirs = append(dirs, dir)
 	}
-	return mirror.Await(ctx, limit, look, dirs...)
+	return wait.Await(ctx, dirs, looks...)
 }
 
 // Roots returns the folders whose files mirror the store: the workspace and the

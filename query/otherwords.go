@@ -13,8 +13,10 @@ const (
 	maxJoined  = 8 // neighbours of a query that may be one word
 )
 
-//go:embed synonyms.txt
-var synonymList string
+var (
+	//go:embed synonyms.txt
+	synonymList string
+)
 
 // synonyms returns the words that mean the same as a term, in the analysed form.
 var synonyms = sync.OnceValue(func() map[string][]string {

@@ -91,7 +91,7 @@ func wakeTime(w *workspace) measurement {
 		a.run(w.command("task", "start", "001", "--restart"))
 		ended := make(chan error, 1)
 		go func() {
-			_, err := a.execute(a.ctx, w.command("wait", "001", "--limit", "1m"))
+			_, err := a.execute(a.ctx, w.command("wait", "001", "--timeout", "1m"))
 			ended <- err
 		}()
 		time.Sleep(wakePause)

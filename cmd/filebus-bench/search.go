@@ -121,7 +121,7 @@ func planIndex(a *attempt) []comparison {
 }
 
 // firstSearch returns the arguments of a search that indexes all there is.
-func firstSearch() []string { return []string{"search", "--max-wait", "10h", "the", "first"} }
+func firstSearch() []string { return []string{"search", "--timeout", "10h", "the", "first"} }
 
 // onDisk compares what store and index take on disk with the texts.
 func onDisk(texts *corpus, w *workspace) comparison {

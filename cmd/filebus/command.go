@@ -42,6 +42,7 @@ type completer func(*environ) cobra.CompletionFunc
 //	of     the values that it takes, with a space between two
 //	not    flags that exclude it, with a space between two
 //	need   it must be given
+//	was    the names that it had before, with a space between two: see newNames
 type runner interface {
 	run(ctx context.Context, w *workspace, args []string) error
 }
@@ -108,12 +109,14 @@ func (c command) cobra(env *environ) *cobra.Command {
 		if c.do == nil {
 			return cmd.Help()
 		}
+		env.noteOldNames()
 		if err := cmp.Or(checkGiven(cmd.Flags(), "since", "until", "as-of", "at", "search"), checkWords(cmd.Flags())); err != nil {
 			return err
 		}
 		return c.run(cmd.Context(), env, args)
 	}
 	if c.do != nil {
+		cmd.Flags().SetNormalizeFunc(env.newNames(c.flags()))
 		addFlags(cmd, c.flags())
 		if p, ok := c.do.(preparer); ok {
 			p.prepare(cmd)

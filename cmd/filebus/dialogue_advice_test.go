@@ -25,7 +25,7 @@ func adviceTurns() map[string]string {
 		"round-0/emmer.md": "\ufeff[TENSION T01: Wasser]\r\nZu wenig davon.\r\n",
 		"round-0/rye.md":   "I have a word. [REFINEMENT: less salt] ",
 		"round-1/spelt.md": "[RESOLVED EMMER R0-T01]\n[MOVE:CONVERGE]\n",
-		"round-1/emmer.md": "```markdown\n[CONCESSION to Spelt on T01]\n```\n",
+		"round-1/emmer.md": "[CONCESSION to Spelt on T01]\n",
 	}
 	for file, text := range turns {
 		turns[file] = text + adviceWord(file) + "\n"
@@ -204,7 +204,7 @@ func adviceIn(t *testing.T, dir string, d disturbance) (all []advised) {
 	seen := map[string]bool{}
 	commands := []string{"dialogue check oats", "dialogue score oats", "dialogue assemble oats", "dialogue lint oats"}
 	if slot := regexp.MustCompile(`^round-(.)/([a-z]*)\.md$`).FindStringSubmatch(d.file); slot != nil {
-		commands = []string{"dialogue check oats", "dialogue wait oats " + slot[1] + " --for 30ms",
+		commands = []string{"dialogue check oats", "dialogue wait oats " + slot[1] + " --timeout 30ms",
 			"dialogue recover oats " + slot[1] + " " + slot[2] + " --transcript " + slot[2] + ".jsonl"}
 	}
 	for _, line := range commands {

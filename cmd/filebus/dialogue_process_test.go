@@ -134,12 +134,12 @@ type roundView struct{ Agents []dialogue.Standing }
 func (d *debate) wait(t *testing.T, round int, writers ...string) (view roundView, exit int) {
 	t.Helper()
 	if len(writers) > 0 {
-		args := []string{"dialogue", "wait", "retry", fmt.Sprint(round), "--for", "5m", "--no-stubs", "--agents", strings.Join(writers, ",")}
+		args := []string{"dialogue", "wait", "retry", fmt.Sprint(round), "--timeout", "5m", "--no-stubs", "--agents", strings.Join(writers, ",")}
 		if out, err := filebusCommand(t, d.dir, args...).CombinedOutput(); err != nil && !strings.Contains(string(out), "no opinion") {
 			t.Errorf("waiting for %q: %v: %s", writers, err, out)
 		}
 	}
-	cmd := filebusCommand(t, d.dir, "dialogue", "wait", "retry", fmt.Sprint(round), "--for", "1s", "--json")
+	cmd := filebusCommand(t, d.dir, "dialogue", "wait", "retry", fmt.Sprint(round), "--timeout", "1s", "--json")
 	out, err := cmd.Output()
 	var code *exec.ExitError
 	if err != nil && !errors.As(err, &code) {
@@ -299,7 +299,7 @@ func TestManyTurns(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 5 {
 		wg.Go(func() {
-			cmd := filebusCommand(t, dir, "dialogue", "put", "many", "0", "last", agents[i]+".txt", "--wait", "3m")
+			cmd := filebusCommand(t, dir, "dialogue", "put", "many", "0", "last", agents[i]+".txt", "--lock-wait", "3m")
 			_ = cmd.Run() // the exit code tells
 			mu.Lock()
 			defer mu.Unlock()

@@ -8,20 +8,19 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"filebus/materialize/dialogue"
+	"filebus/materialize/mirror"
 	"filebus/materialize/rule"
 	"filebus/store/record"
 )
 
 type dialogueWait struct {
-	given
+	waitFlags
 	roundArg
-	For     time.Duration `flag:"for"`
-	Agents  []string      `flag:"agents"`
-	NoStubs bool          `flag:"no-stubs"`
-	Done    string        `flag:"done-marker"`
+	Agents  []string `flag:"agents"`
+	NoStubs bool     `flag:"no-stubs"`
+	Done    string   `flag:"done-marker"`
 }
 
 // A dialogueRound is what stands in the places of a round's turns.
@@ -34,8 +33,8 @@ type dialogueRound struct {
 }
 
 func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) error {
-	if o.For <= 0 {
-		return usageError("--for %v: a wait for turns takes some time, and has an end", o.For)
+	if o.Timeout <= 0 {
+		return usageError("--timeout %v: a wait for turns takes some time, and has an end", o.Timeout)
 	}
 	w, forum, key, err := w.findDialogue(ctx, args[0])
 	if err != nil {
@@ -43,18 +42,15 @@ func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) err
 	}
 	defer w.waited(args[0], w.now())
 	all, err := forum.Wait(ctx, key, dialogue.WaitRequest{
-		Round: o.round, Agents: o.Agents, Limit: o.For, NoStubs: o.NoStubs, Done: o.Done,
-		Alike: func(slot dialogue.Slot, file string) { w.noteAlike(slot, file) },
-		Say:   func(line string) { w.note("%s", oneLine(line)) },
+		Waiter: o.waiter(w), Round: o.round, Agents: o.Agents, NoStubs: o.NoStubs, Done: o.Done, Alike: w.noteAlike,
 	})
-	isLate := errors.Is(err, dialogue.ErrLate)
+	isLate := errors.Is(err, mirror.ErrLate)
 	if err != nil && !isLate {
 		return err
 	}
 	view := dialogueRound{Dialogue: key, Round: o.round, Agents: all}
 	if isLate {
-		view.Resume = strings.Join(append([]string{"filebus dialogue wait", record.ShellWord(key.String()),
-			strconv.Itoa(o.round)}, o.words("json")...), " ")
+		view.Resume = o.resume("filebus dialogue wait", key.String(), strconv.Itoa(o.round))
 	}
 	none, hint := view.wanting(w)
 	_, printErr := w.present(presentation{

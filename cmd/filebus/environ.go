@@ -40,8 +40,7 @@ type environ struct {
 	gitBudget  time.Duration // how long a search looks at the history of git
 
 	variables []string // the environment for commands that are run, as of os.Environ
-	// takeSignals hands the process's signals over to a command that deals with
-	// them itself, until its end. Nil: there are none.
+	// takeSignals hands the process's signals over to a command, until its end; nil: there are none.
 	takeSignals func(which []os.Signal) <-chan os.Signal
 
 	global  globalOptions
@@ -62,6 +61,7 @@ type globalOptions struct {
 	unsafeFS bool
 	wait     time.Duration
 	secrets  string
+	oldNames []string // of flags that the command line has: see newNames
 }
 
 // or returns the flag's value, or the first variable of the environment that is

@@ -69,8 +69,8 @@ func TestExplain(t *testing.T) {
 		{store.ErrNoStore, 3, "no_store", "filebus init, or --store FOLDER/.filebus", false},
 		{store.ErrDropped, 3, "dropped", "", false},
 		{&store.ConflictError{Name: name}, 4, "conflict", "filebus show 'note/a b.md'", false},
-		{&turnstile.BusyError{}, 5, "busy", "run it again with a longer --wait", true},
-		{index.ErrBusy, 5, "busy", "run it again with a longer --wait", true},
+		{&turnstile.BusyError{}, 5, "busy", "run it again with a longer --lock-wait", true},
+		{index.ErrBusy, 5, "busy", "run it again with a longer --lock-wait", true},
 		{context.DeadlineExceeded, 5, "timeout", "", true},
 		{store.ErrDamaged, 7, "damaged", "filebus verify --repair", false},
 		{index.ErrDamaged, 7, "damaged", "filebus reindex", false},
@@ -158,7 +158,7 @@ func TestBusyStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	stderr.Reset()
-	code := run(t.Context(), env, []string{"list", "--no-sync", "--json", "--wait", "20ms"})
+	code := run(t.Context(), env, []string{"list", "--no-sync", "--json", "--lock-wait", "20ms"})
 	if code != exitBusy || !strings.Contains(stderr.String(), `"code":"busy"`) || !strings.Contains(stderr.String(), `"retryable":true`) {
 		t.Errorf("list of a busy store: code %d, %s; want %d and a retryable error", code, stderr, exitBusy)
 	}

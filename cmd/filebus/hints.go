@@ -21,7 +21,7 @@ type hint func(e *record.Error) string
 // it has none, by its code.
 func hints() map[record.Reason]hint {
 	return map[record.Reason]hint{
-		record.Reason(record.Busy):       say("run it again with a longer --wait"),
+		record.Reason(record.Busy):       say("run it again with a longer --lock-wait"),
 		record.Reason(record.Conflict):   say("filebus conflicts"),
 		record.Reason(record.Damaged):    say(repairHint),
 		record.Reason(record.NoStore):    say("filebus init, or --store FOLDER/" + materialize.StoreFolder),

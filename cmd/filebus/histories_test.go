@@ -89,7 +89,7 @@ func (c *client) run(t testing.TB, a act) reply {
 	env.getenv = func(name string) string {
 		return map[string]string{"FILEBUS_STORE": filepath.Join(c.dir, ".filebus"), "FILEBUS_STATE": "off"}[name]
 	}
-	code := run(t.Context(), env, append([]string{"--json", "--wait", "50s"}, args...))
+	code := run(t.Context(), env, append([]string{"--json", "--lock-wait", "50s"}, args...))
 	if code != exitDone && code != exitNotFound && code != exitConflict {
 		t.Errorf("filebus %s: exit code %d\n%s%s", strings.Join(args, " "), code, out.String(), errText.String())
 	}

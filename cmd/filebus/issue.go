@@ -19,7 +19,7 @@ import (
 func issueCommands() []command {
 	f := issueFace()
 	next := &issueNext{factFlags: factFlags[layout.Issue]{fields: f.of.Fields.Filters()}}
-	return append(f.commands(), fresh("next", next), fresh("wait", &issueWait{Limit: defaultWait}))
+	return append(f.commands(), fresh("next", next), fresh("wait", &issueWait{waitFlags: usualWait()}))
 }
 
 // issueFace is how issues are shown.
@@ -209,8 +209,8 @@ func (o *issueNext) run(ctx context.Context, w *workspace, _ []string) error {
 }
 
 type issueWait struct {
-	Since string        `flag:"since"`
-	Limit time.Duration `flag:"limit" least:"0"`
+	waitFlags
+	Since string `flag:"since"`
 }
 
 func (o *issueWait) run(ctx context.Context, w *workspace, _ []string) error {
@@ -218,7 +218,7 @@ func (o *issueWait) run(ctx context.Context, w *workspace, _ []string) error {
 	if err != nil {
 		return err
 	}
-	request := issue.WaitOptions{Limit: o.Limit, Taking: !w.global.noSync}
+	request := issue.WaitOptions{Waiter: o.waiter(w), Taking: !w.global.noSync}
 	if o.Since != "" {
 		request.From, err = w.position(ctx, o.Since)
 	} else {

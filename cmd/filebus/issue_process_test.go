@@ -21,7 +21,7 @@ func inProcesses(t *testing.T, dir string, n int, args func(i int) []string) []s
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Go(func() {
-			cmd := filebusCommand(t, dir, append(args(i), "--wait", "3m")...)
+			cmd := filebusCommand(t, dir, append(args(i), "--lock-wait", "3m")...)
 			var errors strings.Builder
 			cmd.Stderr = &errors
 			out, err := cmd.Output()

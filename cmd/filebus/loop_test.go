@@ -118,7 +118,7 @@ func workByHand(t *testing.T, dir, task string) {
 
 // waitFor waits for tasks and returns what is printed.
 func waitFor(t *testing.T, dir string, tasks ...string) string {
-	out, err := filebusCommand(t, dir, append([]string{"wait", "--limit", "1m"}, tasks...)...).CombinedOutput()
+	out, err := filebusCommand(t, dir, append([]string{"wait", "--timeout", "1m"}, tasks...)...).CombinedOutput()
 	if err != nil {
 		t.Errorf("wait: %v\n%s", err, out)
 	}

@@ -320,7 +320,7 @@ func TestMCPClients(t *testing.T) {
 	}
 	wg.Wait()
 	for _, args := range [][]string{{"compact"}, {"reindex"}, {"verify"}, {"put", "-", "--name", "note/docs/last.md"}} {
-		cmd := filebusCommand(t, dir, append(args, "--wait", "1ms")...)
+		cmd := filebusCommand(t, dir, append(args, "--lock-wait", "1ms")...)
 		cmd.Stdin = strings.NewReader("allein")
 		if _, err := cmd.Output(); err != nil {
 			t.Errorf("%s beside idle servers: %v: %s", args, err, exitText(err))

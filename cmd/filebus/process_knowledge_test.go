@@ -20,7 +20,7 @@ func TestManyLearn(t *testing.T) {
 	var wg sync.WaitGroup
 	run := func(args ...string) {
 		wg.Go(func() {
-			if out, err := filebusCommand(t, dir, append(args, "--wait", "2m")...).CombinedOutput(); err != nil {
+			if out, err := filebusCommand(t, dir, append(args, "--lock-wait", "2m")...).CombinedOutput(); err != nil {
 				t.Errorf("filebus %s: %v: %s", strings.Join(args, " "), err, out)
 			}
 		})

@@ -39,6 +39,7 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 	root.SetIn(env.in)
 	root.SetOut(env.out)
 	root.SetErr(env.err)
+	root.Flags().SetNormalizeFunc(env.newNames(nil))
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	flags := root.PersistentFlags()
 	usual := globalOptions{wait: store.DefaultWait}
@@ -49,7 +50,7 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 	flags.BoolVar(&env.global.json, "json", false, "")
 	flags.BoolVar(&env.global.noSync, "no-sync", usual.noSync, "")
 	flags.BoolVar(&env.global.unsafeFS, "allow-unsafe-fs", usual.unsafeFS, "")
-	flags.DurationVar(&env.global.wait, "wait", usual.wait, "")
+	flags.DurationVar(&env.global.wait, "lock-wait", usual.wait, "")
 	flags.StringVar(&env.global.secrets, "secrets", usual.secrets, "")
 	help := plain("help [COMMAND]...", &helpCommand{}).cobra(env)
 	root.SetHelpCommand(help)
@@ -140,7 +141,7 @@ func writingCommands() []command {
 func workCommands() []command {
 	return []command{
 		taskCommands(),
-		creating("wait TASK...", &waitCommand{Limit: defaultWait}),
+		creating("wait TASK...", &waitCommand{waitFlags: usualWait()}),
 		group("issue", issueCommands()...),
 		group("run",
 			creating("start", &runStart{}),
@@ -185,7 +186,7 @@ func dialogueCommands() command {
 		plain("panel SLUG ROUND", &dialoguePanel{}),
 		plain("recover SLUG ROUND AGENT", &dialogueRecover{}),
 		plain("put SLUG ROUND AGENT [FILE|-]", &dialoguePut{}),
-		plain("wait SLUG ROUND", &dialogueWait{For: defaultWait}),
+		plain("wait SLUG ROUND", &dialogueWait{waitFlags: usualWait()}),
 		plain("assemble SLUG", &dialogueAssemble{}),
 		plain("lint FILE|NAME|SLUG...", &dialogueLint{}),
 		plain("check SLUG [ROUND]", &dialogueCheck{}),
@@ -225,7 +226,7 @@ func readingCommands() []command {
 		fresh("status", &statusCommand{Late: defaultLate, MaxTokens: stateTokens}),
 		fresh("list [flags] [KIND...]", &listCommand{page: page{Limit: 50}}),
 		plain("search [flags] [WORD...]", &searchCommand{
-			page: page{Limit: query.DefaultLimit}, MaxWait: query.DefaultMaxWait,
+			page: page{Limit: query.DefaultLimit}, Timeout: query.DefaultMaxWait,
 		}),
 		group("knowledge", knowledgeCommands()...),
 		fresh("context [TEXT|-]...", &contextCommand{MaxTokens: query.DefaultContextTokens}),

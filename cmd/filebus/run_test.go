@@ -33,7 +33,7 @@ func TestManyAgents(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range agents {
 		wg.Go(func() {
-			if out, err := filebusCommand(t, dir, "run", "agent", "done", fmt.Sprintf("a%d", i), "--wait", "2m").CombinedOutput(); err != nil {
+			if out, err := filebusCommand(t, dir, "run", "agent", "done", fmt.Sprintf("a%d", i), "--lock-wait", "2m").CombinedOutput(); err != nil {
 				t.Errorf("run agent done a%d: %v: %s", i, err, out)
 			}
 		})
@@ -77,7 +77,7 @@ func TestManyTasks(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range tasks {
 			wg.Go(func() {
-				line := append([]string{"task", args[0], fmt.Sprintf("T-%d", i), "--wait", "2m"}, args[1:]...)
+				line := append([]string{"task", args[0], fmt.Sprintf("T-%d", i), "--lock-wait", "2m"}, args[1:]...)
 				if args[0] == "start" {
 					line = append(line, "--agent", "one")
 				}

@@ -26,7 +26,7 @@ type searchCommand struct {
 	ExitCode    bool          `flag:"exit-code" not:"interactive"`
 	Interactive bool          `flag:"interactive,i"`
 	Refresh     bool          `flag:"refresh"`
-	MaxWait     time.Duration `flag:"max-wait"`
+	Timeout     time.Duration `flag:"timeout" was:"max-wait"`
 
 	given
 	flagWords, operators []string // flags, and what of the text was read as such
@@ -80,7 +80,7 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 		return o.find(ctx, env, text)
 	}
 	show, clear := env.progress("indexing")
-	wait := max(o.MaxWait, 1)
+	wait := max(o.Timeout, 1)
 	set, err := env.openStores(ctx, o.Everywhere, query.Options{MaxWait: wait, Progress: show})
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type crowd struct {
 
 // run runs a command, which must end with one of the codes.
 func (c *crowd) run(t testing.TB, input string, codes []int, args ...string) finished {
-	f := runProcess(t, c.dir, input, append([]string{"--wait", "50s"}, args...)...)
+	f := runProcess(t, c.dir, input, append([]string{"--lock-wait", "50s"}, args...)...)
 	if !slices.Contains(codes, f.code) {
 		t.Errorf("filebus %s: exit code %d\n%s%s", strings.Join(args, " "), f.code, f.out, f.err)
 	}

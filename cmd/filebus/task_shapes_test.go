@@ -20,7 +20,7 @@ exec --agent worker --task ID -- echo output
 task start ID --restart
 put f.txt --agent putter --task ID
 task done ID --summary Second_run --pattern Tokens_of_ID_expire_after_a_quarter_of_an_hour --files src/auth.go → agent_complete/ID.done
-wait ID --limit 5s
+wait ID --timeout 5s
 task show ID → Second run
 get ID → Second run
 show ID → ~2

@@ -116,3 +116,30 @@ func nearFlag(cmd *cobra.Command, name string) string {
 	}
 	return near[0]
 }
+
+// newNames returns the names of flags for those that they had before, which are read for one release more.
+func (e *environ) newNames(fields []flagField) func(*pflag.FlagSet, string) pflag.NormalizedName {
+	names := map[string]string{"wait": "lock-wait"} // of all commands
+	for _, f := range fields {
+		for _, old := range strings.Fields(f.tag.Get("was")) {
+			names[old] = f.name
+		}
+	}
+	return func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		said := fmt.Sprintf("--%s is now --%s", name, names[name])
+		switch {
+		case names[name] == "":
+			return pflag.NormalizedName(name)
+		case !slices.Contains(e.global.oldNames, said):
+			e.global.oldNames = append(e.global.oldNames, said)
+		}
+		return pflag.NormalizedName(names[name])
+	}
+}
+
+// noteOldNames says which flags of the command line have another name now.
+func (e *environ) noteOldNames() {
+	if len(e.global.oldNames) > 0 {
+		e.note("%s: the next release has no other name", strings.Join(e.global.oldNames, ", "))
+	}
+}

@@ -10,32 +10,52 @@ import (
 	"time"
 
 	"filebus/materialize/markdown"
+	"filebus/materialize/mirror"
 	"filebus/materialize/task"
 	"filebus/store/record"
 )
 
-type waitCommand struct {
+// waitFlags are the flags of every wait.
+type waitFlags struct {
 	given
+	Timeout time.Duration `flag:"timeout" least:"0" was:"limit for"`
+}
+
+// usualWait is short enough for the ten minutes that most agents give a command.
+func usualWait() waitFlags { return waitFlags{Timeout: 570 * time.Second} }
+
+// waiter returns the wait that the flags ask for.
+func (o *waitFlags) waiter(w *workspace) mirror.Waiter {
+	return mirror.Waiter{Limit: o.Timeout, Say: func(line string) { w.note("%s", oneLine(line)) }}
+}
+
+// resume returns the command that goes on with a wait.
+func (o *waitFlags) resume(command string, args ...string) string {
+	return strings.Join(slices.Concat([]string{command}, markdown.Each(args, record.ShellWord), o.words("json")), " ")
+}
+
+type waitCommand struct {
+	waitFlags
 	All    bool          `flag:"all" not:"any"`
 	Any    bool          `flag:"any"`
-	Limit  time.Duration `flag:"limit" least:"0"`
 	MaxAge time.Duration `flag:"max-age" least:"0"`
 }
 
-// defaultWait is short enough for the ten minutes that most agents give a command.
-const defaultWait = 570 * time.Second
-
 type waitJSON struct {
-	Tasks   []task.Ending  `json:"tasks"`
-	Waiting []task.Pending `json:"waiting,omitempty"`
-	Resume  string         `json:"resume,omitempty"` // the command that goes on
+	Tasks   []task.Ending `json:"tasks"`
+	Waiting []pendingJSON `json:"waiting,omitempty"`
+	Resume  string        `json:"resume,omitempty"` // the command that goes on
+}
+
+// A pendingJSON is a task that was waited for and has not ended.
+type pendingJSON struct {
+	Name string `json:"task"`
+	Say  string `json:"say"` // how far it is, such as "in_progress, journal changed 3m ago"
 }
 
 func (o *waitCommand) run(ctx context.Context, w *workspace, args []string) error {
-	r := task.WaitRequest{
-		Any: o.Any, Limit: o.Limit, MaxAge: o.MaxAge,
-		Say: func(line string) { w.note("%s", oneLine(line)) },
-	}
+	r := task.WaitRequest{Waiter: o.waiter(w), MaxAge: o.MaxAge}
+	r.Any = o.Any
 	for _, text := range args {
 		_, id, err := w.findTask(text)
 		if err != nil {
@@ -51,7 +71,7 @@ func (o *waitCommand) run(ctx context.Context, w *workspace, args []string) erro
 	}
 	endings, err := w.board().Wait(ctx, r)
 	w.tell(w.book().Settle(context.WithoutCancel(ctx)))
-	if err != nil && !errors.Is(err, task.ErrLate) {
+	if err != nil && !errors.Is(err, mirror.ErrLate) {
 		return err
 	}
 	return o.report(w.environ, endings, err)
@@ -68,9 +88,9 @@ func (o *waitCommand) report(env *environ, endings []task.Ending, late error) er
 		view.Tasks = append(view.Tasks, e)
 	}
 	if late != nil {
-		view.Waiting, _ = record.Detail[[]task.Pending](late)
-		view.Resume = strings.Join(slices.Concat([]string{"filebus wait"}, markdown.Each(view.Waiting,
-			func(p task.Pending) string { return record.ShellWord(p.ID.String()) }), o.words("json")), " ")
+		missing, _ := record.Detail[[]mirror.Missing](late)
+		view.Waiting = markdown.Each(missing, func(m mirror.Missing) pendingJSON { return pendingJSON(m) })
+		view.Resume = o.resume("filebus wait", markdown.Each(missing, func(m mirror.Missing) string { return m.Name })...)
 	}
 	if env.global.json {
 		if err := env.printJSON(view); err != nil {

@@ -19,6 +19,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/mirror"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -93,11 +94,11 @@ type Turn struct {
 // What stands in the place of a turn. A turn and a stub are complete.
 const (
 	stateTurn    = "turn"
-	stateStub    = "stub"    // why there is no turn
-	stateEmpty   = "empty"   // a file without text
-	stateAstray  = "astray"  // a text that is not counted as this turn
-	stateWriting = "writing" // a file that changed in the last 2 s
-	stateMissing = "missing" // no file
+	stateStub    = "stub"         // why there is no turn
+	stateEmpty   = "empty"        // a file without text
+	stateAstray  = "astray"       // a text that is not counted as this turn
+	stateWriting = mirror.Writing // a file that changed in the last 2 s
+	stateMissing = "missing"      // no file
 )
 
 // state returns the state of a turn, which is nil if it is missing.
@@ -275,7 +276,6 @@ func (t *Turn) perspectives() (all []*tension) {
 const (
 	ErrNoDialogue record.Reason = "no such dialogue"        // names those that are called alike, at most five
 	ErrCaptured   record.Reason = "a captured dialogue"     // which is only read
-	ErrLate       record.Reason = "turns are late"          // names who has none
 	ErrOccupied   record.Reason = "another turn is there"   // nothing was changed; names its ref
 	errEdited     record.Reason = "document edited by hand" // or not one that was assembled; names its file
 )

@@ -161,7 +161,7 @@ func TestPutThroughLink(t *testing.T) {
 			if !errors.As(err, &link) || link.Reason != mirror.ErrLink || link.Names[0] != test.link {
 				t.Errorf("%s: putting over the link %s: %v", profile.Name, test.link, err)
 			}
-			_, err = h.Wait(t.Context(), h.key, WaitRequest{Limit: time.Millisecond})
+			_, err = h.Wait(t.Context(), h.key, WaitRequest{Waiter: mirror.Waiter{Limit: time.Millisecond}})
 			if !errors.As(err, &link) || link.Reason != mirror.ErrLink || link.Names[0] != test.link {
 				t.Errorf("%s: waiting for the link %s: %v", profile.Name, test.link, err)
 			}

@@ -11,10 +11,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
@@ -23,7 +21,6 @@ import (
 	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
-	"filebus/store/turnstile"
 )
 
 // A Standing is what stands in the place of an agent's turn.
@@ -46,17 +43,14 @@ func (a *awaited) isComplete() bool {
 
 // A WaitRequest says for whose turns to wait, and who hears of it.
 type WaitRequest struct {
+	mirror.Waiter
 	Round   int
-	Agents  []string      // nil: all who were launched
-	Limit   time.Duration // 0: none
-	NoStubs bool          // write none when the time is up
-	Done    string        // the last line of a file that is whole, beside the sentinel's; "": none
+	Agents  []string // nil: all who were launched
+	NoStubs bool     // write none when the time is up
+	Done    string   // the last line of a file that is whole, beside the sentinel's; "": none
 	// Alike is called once for a file that may be meant as the turn of an agent,
 	// though it has another name or place; nil: nobody listens.
 	Alike func(s Slot, file string)
-	// Say is called with a line about what else keeps a wait from ending, each once;
-	// nil: nobody listens.
-	Say func(line string)
 }
 
 // Wait blocks until every agent that was launched in a round has one complete file,
@@ -65,13 +59,13 @@ type WaitRequest struct {
 // agent's task says so, or when it has not changed for 2 s; no other is read. When the
 // time is up, stubs are written for those who were launched and have nothing; a file that
 // is being written by then gets its 2 s. With NoStubs, and for a file that goes on
-// changing or is astray, the standings come with ErrLate. A round that nobody has
+// changing or is astray, the standings come with mirror.ErrLate. A round that nobody has
 // launched is not waited for, unless the agents are named.
 //
 // The end of ctx ends the wait, and no stubs are written. A symbolic link in the
 // place of a turn is mirror.ErrLink.
 func (f *Forum) Wait(ctx context.Context, key Key, r WaitRequest) ([]Standing, error) {
-	w, err := f.newWaiter(ctx, key, r)
+	w, err := f.await(ctx, key, r)
 	if err != nil {
 		return nil, err
 	}
@@ -79,32 +73,29 @@ func (f *Forum) Wait(ctx context.Context, key Key, r WaitRequest) ([]Standing, e
 	if err != nil {
 		return nil, err
 	}
-	over, err := f.w.Await(ctx, r.Limit, func(ctx context.Context) (bool, time.Duration, error) {
-		again, err := w.look(ctx)
-		if err == nil && !w.isOver() {
-			w.lookAround(ctx, false)
-		}
-		return w.isOver(), again, err
-	}, path.Dir(p), path.Dir(w.marker(w.turns[0])))
+	looks := markdown.Each(w.turns, func(a *awaited) mirror.Look {
+		return func(ctx context.Context) (string, time.Duration, error) { return w.lookAt(ctx, a) }
+	})
+	w.Around = func(ctx context.Context) { w.lookAround(ctx, false) }
+	late, err := f.w.Await(ctx, &w.Waiter, []string{path.Dir(p), path.Dir(w.marker(w.turns[0]))}, looks...)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case err == nil && over:
-		w.lookAround(ctx, true)
 	case err == nil:
-		return w.end(ctx)
+		w.lookAround(ctx, true)
+	}
+	if late {
+		err = w.end(ctx)
 	}
 	return w.standings(), err
 }
 
-// A waiter is a wait that goes on.
-type waiter struct {
+// An awaiting is a wait for the turns of a round that goes on.
+type awaiting struct {
 	*Forum
 	WaitRequest
 	dialogue *Dialogue
 	turns    []*awaited
-	said     map[string]bool
-	since    time.Time // the round, or else the wait, had begun by then
 	around   time.Time // when lookAround looked last
 }
 
@@ -113,17 +104,13 @@ type awaited struct {
 	Standing
 	slot   Slot
 	as     string // the agent, as its file is spelled
+	size   int64  // of its file, as it was seen last
 	looked bool   // once at least
+	judged bool   // the text, as the file is
 	early  bool   // the text is from before the launch
-	// The state of the file on disk in which it was seen last, since when, and
-	// whether its text was judged in that state.
-	size   int64
-	time   time.Time
-	first  time.Time
-	judged bool
 }
 
-func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter, error) {
+func (f *Forum) await(ctx context.Context, key Key, r WaitRequest) (*awaiting, error) {
 	d, slots, err := f.slots(ctx, key, r.Round, r.Agents)
 	if err != nil {
 		return nil, err
@@ -132,24 +119,20 @@ func (f *Forum) newWaiter(ctx context.Context, key Key, r WaitRequest) (*waiter,
 		err := record.NotFound.Errorf("nobody is known to owe a file in round %d of %s", r.Round, key)
 		return nil, err.Try("run it again with --agents NAME,NAME")
 	}
-	w := f.around(d, slots, r)
 	isShown := func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") } // any file begins a round
 	hasFile := slices.ContainsFunc(entriesOf(filepath.Dir(slots[0].File)), isShown)
 	if len(r.Agents) == 0 && !d.Round(r.Round).hasBegun() && !hasFile {
 		return nil, d.noRound(r.Round)
 	}
-	return w, f.clear(ctx, slots[0])
+	return f.awaitingOf(d, slots, r), f.clear(ctx, slots[0])
 }
 
-// around returns a waiter for some places of one round.
-func (f *Forum) around(d *Dialogue, slots []Slot, r WaitRequest) *waiter {
-	w := &waiter{Forum: f, WaitRequest: r, dialogue: d, said: map[string]bool{}, since: f.now()}
-	if begun, known := d.Round(r.Round).begunBy(); known {
-		w.since = begun
-	}
+// awaitingOf returns a wait for some places of one round.
+func (f *Forum) awaitingOf(d *Dialogue, slots []Slot, r WaitRequest) *awaiting {
+	w := &awaiting{Forum: f, WaitRequest: r, dialogue: d}
+	w.Now = f.now
 	for _, s := range slots {
-		w.turns = append(w.turns, &awaited{Standing: Standing{Agent: s.Agent, State: stateMissing, File: s.File},
-			slot: s})
+		w.turns = append(w.turns, &awaited{Standing: Standing{Agent: s.Agent, State: stateMissing, File: s.File}, slot: s})
 	}
 	return w
 }
@@ -164,10 +147,10 @@ func (f *Forum) FindAlike(ctx context.Context, d *Dialogue, all []Finding) {
 		s := Slot{Key: d.Key, Round: *found.Round, Agent: found.Agent}
 		if file, err := f.w.PathOf(s.name()); err == nil { // else it has no place
 			s.File = file
-			w := f.around(d, []Slot{s}, WaitRequest{Round: s.Round})
+			w := f.awaitingOf(d, []Slot{s}, WaitRequest{Round: s.Round})
 			before := w.before(ctx, w.turns[0])
 			if found.Rule != "changed" {
-				all[i].Alike, all[i].Before = w.alikes(ctx, w.turns[0]), before
+				all[i].Alike, all[i].Before = w.alikes(w.turns[0]), before
 			} else if before != (record.ShortRef{}) {
 				all[i].Message += "; what was judged is " + before.String()
 			}
@@ -177,7 +160,7 @@ func (f *Forum) FindAlike(ctx context.Context, d *Dialogue, all []Finding) {
 
 // before returns the version that was the turn of an agent: the one that was judged, else the
 // newest of the round that stands nowhere now; zero: none is known.
-func (w *waiter) before(ctx context.Context, a *awaited) record.ShortRef {
+func (w *awaiting) before(ctx context.Context, a *awaited) record.ShortRef {
 	r, stands := w.round(), map[record.Digest]bool{}
 	for _, other := range w.dialogue.Rounds {
 		for _, t := range other.Turns {
@@ -192,55 +175,29 @@ func (w *waiter) before(ctx context.Context, a *awaited) record.ShortRef {
 }
 
 // round returns the round, empty if there is none yet.
-func (w *waiter) round() *Round { return cmp.Or(w.dialogue.Round(w.Round), &Round{}) }
+func (w *awaiting) round() *Round { return cmp.Or(w.dialogue.Round(w.Round), &Round{}) }
 
 // isLaunched reports whether an agent was told to write, by a panel or a prompt.
-func (w *waiter) isLaunched(a *awaited) bool {
+func (w *awaiting) isLaunched(a *awaited) bool {
 	_, err := os.Lstat(strings.TrimSuffix(a.slot.File, ".md") + ".prompt.md")
 	return err == nil || isAmong(w.round().members(), a.Agent)
 }
 
-// say tells the listener a line once.
-func (w *waiter) say(format string, args ...any) {
-	line := fmt.Sprintf(format, args...)
-	if w.Say != nil && !w.said[line] {
-		w.said[line] = true
-		w.Say(line)
-	}
-}
-
-func (w *waiter) isOver() bool {
-	return !slices.ContainsFunc(w.turns, func(a *awaited) bool { return !a.isComplete() })
-}
-
-func (w *waiter) standings() []Standing {
+func (w *awaiting) standings() []Standing {
 	return markdown.Each(w.turns, func(a *awaited) Standing { return a.Standing })
 }
 
-// look looks at all turns that are not complete. It returns when to look again if
-// nothing happens; 0: never.
-func (w *waiter) look(ctx context.Context) (again time.Duration, err error) {
-	const busyPause = time.Second // the pause after waiting for a lock in vain
-	for _, a := range w.turns {
-		if a.isComplete() {
-			continue
-		}
-		pause, err := w.lookAt(ctx, a)
-		if errors.Is(err, turnstile.ErrBusy) && ctx.Err() == nil {
-			pause, err = busyPause, nil // others are at it: it is looked at again
-		}
-		if err != nil {
-			return 0, err
-		}
-		if pause > 0 && (again == 0 || pause < again) {
-			again = pause
-		}
+// lookAt looks at the file of a turn, and says of one that is not complete how it is.
+func (w *awaiting) lookAt(ctx context.Context, a *awaited) (missing string, again time.Duration, err error) {
+	again, err = w.stand(ctx, a)
+	if a.isComplete() {
+		return "", 0, err
 	}
-	return again, nil
+	return a.State, again, err
 }
 
-// lookAt looks at the file of a turn.
-func (w *waiter) lookAt(ctx context.Context, a *awaited) (again time.Duration, err error) {
+// stand finds what stands in the place of a turn.
+func (w *awaiting) stand(ctx context.Context, a *awaited) (again time.Duration, err error) {
 	first := !a.looked
 	a.looked = true
 	w.spell(a)
@@ -248,7 +205,7 @@ func (w *waiter) lookAt(ctx context.Context, a *awaited) (again time.Duration, e
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		a.State, a.judged = stateMissing, false
-		return w.restore(ctx, a, first)
+		return 0, w.restore(ctx, a, first)
 	case err != nil:
 		return 0, fmt.Errorf("looking at the turn of %s: %w", a.Agent, err)
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -259,35 +216,31 @@ func (w *waiter) lookAt(ctx context.Context, a *awaited) (again time.Duration, e
 		a.State, a.judged = stateEmpty, false
 		return 0, nil
 	}
-	now := w.now()
-	if a.size != info.Size() || !a.time.Equal(info.ModTime()) {
-		a.size, a.time, a.first, a.judged = info.Size(), info.ModTime(), now, false
-	}
-	if a.judged {
+	isNew, age := w.Seen(a.File, info)
+	if a.judged = a.judged && !isNew; a.judged {
 		return 0, nil
 	}
-	return w.take(ctx, a, now)
+	a.size = info.Size()
+	return w.take(ctx, a, info.ModTime(), age)
 }
 
 // take reads a file if it is complete, and judges it.
-func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again time.Duration, err error) {
+func (w *awaiting) take(
+	ctx context.Context, a *awaited, changed time.Time, age time.Duration,
+) (again time.Duration, err error) {
 	h, err := w.read.Head(ctx, a.name())
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return 0, err
 	}
 	announced := err == nil && h.Version.Record.Size == a.size && isCommand(h.Version.Record.Source) // as a command wrote it
-	isDone := !announced && w.isDone(a)
-	still := now.Sub(a.time)
-	if still < 0 { // by another clock: what counts is how long it was seen so
-		still = now.Sub(a.first)
-	}
-	if !announced && !isDone && still < materialize.StillFor {
+	isDone := !announced && w.isDone(a, changed)
+	if !announced && !isDone && age < materialize.StillFor {
 		a.State = stateWriting
-		return materialize.StillFor - still, nil
+		return materialize.StillFor - age, nil
 	}
 	name := a.name()
 	done, err := w.w.ImportStill(ctx, name.Kind, name.ID)
-	if err == nil && done.Action == "waiting" && (isDone || a.time.After(now)) {
+	if err == nil && done.Action == "waiting" && (isDone || changed.After(w.now())) {
 		p, pathErr := w.w.RecordPath(name.Kind, name.ID)
 		done, err = materialize.SyncedFile{}, errors.Join(pathErr, w.w.Import(ctx, p))
 	}
@@ -298,7 +251,7 @@ func (w *waiter) take(ctx context.Context, a *awaited, now time.Time) (again tim
 		a.State = stateWriting
 		return materialize.StillFor / 10, nil
 	case done.Action == "conflict", done.Action == "rolled back":
-		w.say("%s: %s: %s; the store's text counts", a.File, done.Action, done.Detail)
+		w.Tell(a.File+done.Action, "%s: %s: %s; the store's text counts", a.File, done.Action, done.Detail)
 	}
 	return 0, w.judge(ctx, a)
 }
@@ -310,7 +263,7 @@ func isCommand(source record.Source) bool {
 }
 
 // judge tells by what is stored of a turn what it is.
-func (w *waiter) judge(ctx context.Context, a *awaited) (err error) {
+func (w *awaiting) judge(ctx context.Context, a *awaited) (err error) {
 	a.judged = true
 	h, err := w.read.Head(ctx, a.name())
 	if err != nil {
@@ -329,36 +282,36 @@ func (w *waiter) judge(ctx context.Context, a *awaited) (err error) {
 	}
 	if a.State == stateAstray {
 		a.early = w.dialogue.Round(w.Round).isEarly(t)
-		w.say("%s: %s is not counted: %s", a.Agent, a.File, a.Reason)
+		w.Tell(a.File+a.Reason, "%s: %s is not counted: %s", a.Agent, a.File, a.Reason)
 	}
 	return err
 }
 
 // restore writes the file of a turn that the store has and the disk lacks: at first any,
 // later what a command has stored meanwhile, in another worktree.
-func (w *waiter) restore(ctx context.Context, a *awaited, first bool) (again time.Duration, err error) {
+func (w *awaiting) restore(ctx context.Context, a *awaited, first bool) error {
 	h, err := w.read.Head(ctx, a.slot.name())
 	if errors.Is(err, store.ErrNotFound) || err == nil && !first && !isCommand(h.Version.Record.Source) {
-		return 0, nil
+		return nil
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
 	name := a.slot.name()
 	_, err = w.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		return old, nil
 	})
 	if err != nil && !errors.Is(err, materialize.ErrTooLarge) { // a sync writes what is too large
-		return 0, err
+		return err
 	}
-	return 0, w.judge(ctx, a)
+	return w.judge(ctx, a)
 }
 
 // name returns the name of the file that is taken for a turn.
 func (a *awaited) name() record.Name { return turnName(a.slot.Key, a.slot.Round, a.as) }
 
 // spell finds the file of a turn: that of the agent's name, else B1.md for b1.
-func (w *waiter) spell(a *awaited) {
+func (w *awaiting) spell(a *awaited) {
 	a.File, a.as = a.slot.File, cmp.Or(a.slot.stem, a.Agent)
 	dir := filepath.Dir(a.File)
 	for _, entry := range entriesOf(dir) {
@@ -382,14 +335,14 @@ func (s Slot) isVoiced(file string) bool {
 }
 
 // marker returns where the marker of an agent's task would be, as records have it.
-func (w *waiter) marker(a *awaited) string {
+func (w *awaiting) marker(a *awaited) string {
 	id := fmt.Sprintf("%s-%s-%s", a.slot.Key.Slug(), roundFolder(a.slot.Round), a.Agent)
 	p, _ := w.w.Settings.Profile.Path(record.KindMarker, id) // "" for one that no task can have: a folder
 	return p
 }
 
 // isDone reports whether a file's last line says that it is whole, or a marker no older.
-func (w *waiter) isDone(a *awaited) bool {
+func (w *awaiting) isDone(a *awaited, changed time.Time) bool {
 	if a.size <= MaxTurn {
 		text, _ := os.ReadFile(a.File) // what cannot be read says nothing
 		text = bytes.TrimSpace(text)
@@ -399,42 +352,30 @@ func (w *waiter) isDone(a *awaited) bool {
 		}
 	}
 	info, err := os.Stat(w.w.FilePath(w.marker(a)))
-	return err == nil && info.Mode().IsRegular() && !info.ModTime().Before(a.time)
+	return err == nil && info.Mode().IsRegular() && !info.ModTime().Before(changed)
 }
 
 // end ends a wait whose time is up, and no file is being written, or not for long.
-func (w *waiter) end(ctx context.Context) ([]Standing, error) {
-	const pause = time.Second // how much longer than a file needs to be still it is waited for
-	_, err := w.w.Await(ctx, materialize.StillFor+pause, func(ctx context.Context) (bool, time.Duration, error) {
-		again, err := w.look(ctx)
-		isWriting := func(a *awaited) bool { return a.State == stateWriting }
-		return !slices.ContainsFunc(w.turns, isWriting), max(again, pause/100), err
-	})
-	if err != nil {
-		return nil, err
-	}
-	w.lookAround(ctx, true)
+func (w *awaiting) end(ctx context.Context) error {
 	if !w.NoStubs {
 		if err := w.stubs(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	var late, names []string
+	var late []mirror.Missing
 	for _, a := range w.turns {
 		if !a.isComplete() {
-			late, names = append(late, fmt.Sprintf("%s (%s)", a.Agent, a.State)), append(names, a.Agent)
+			late = append(late, mirror.Missing{Name: a.Agent, Say: a.State})
 		}
 	}
 	if len(late) == 0 {
-		return w.standings(), nil
+		return nil
 	}
-	const text = "after %v, round %d of %s still waits for %s"
-	timeout := record.Timeout.Errorf(text, w.Limit, w.Round, w.dialogue.Key, strings.Join(late, ", "))
-	return w.standings(), timeout.Because(ErrLate, names...)
+	return w.Late(fmt.Sprintf("no turn in round %d of %s", w.Round, w.dialogue.Key), late...)
 }
 
 // stubs writes stubs for those who have nothing.
-func (w *waiter) stubs(ctx context.Context) error {
+func (w *awaiting) stubs(ctx context.Context) error {
 	for _, a := range w.turns {
 		if a.State != stateMissing && a.State != stateEmpty || !w.isLaunched(a) {
 			continue
@@ -446,7 +387,7 @@ func (w *waiter) stubs(ctx context.Context) error {
 		if _, err := w.putStub(ctx, a.slot, layout.StubText(reason, w.details(a))); err != nil {
 			return fmt.Errorf("writing a stub for %s: %w", a.Agent, err)
 		}
-		if _, err := w.lookAt(ctx, a); err != nil {
+		if _, err := w.stand(ctx, a); err != nil {
 			return err
 		}
 	}
@@ -454,7 +395,7 @@ func (w *waiter) stubs(ctx context.Context) error {
 }
 
 // details says below a stub's reason what may be meant as the turn.
-func (w *waiter) details(a *awaited) string {
+func (w *awaiting) details(a *awaited) string {
 	var lines []string
 	top := filepath.Dir(filepath.Dir(a.File))
 	for _, file := range a.Alike {
@@ -469,7 +410,7 @@ func (w *waiter) details(a *awaited) string {
 // lookAround looks for what agents whose turns are missing may have left under
 // another name or in another place. At the end of a wait it also names the files of
 // the round that are nobody's.
-func (w *waiter) lookAround(ctx context.Context, atEnd bool) {
+func (w *awaiting) lookAround(ctx context.Context, atEnd bool) {
 	now := w.now()
 	const aroundPause = 2 * time.Second // how long a wait goes on before it looks around again
 	if !atEnd && now.Sub(w.around) < aroundPause {
@@ -480,14 +421,13 @@ func (w *waiter) lookAround(ctx context.Context, atEnd bool) {
 		if a.State == stateTurn {
 			continue
 		}
-		a.Alike, a.Before = w.alikes(ctx, a), w.before(ctx, a)
+		a.Alike, a.Before = w.alikes(a), w.before(ctx, a)
 		for _, file := range a.Alike {
 			info, err := os.Lstat(file)
-			if err != nil || !atEnd && now.Sub(info.ModTime()) < materialize.StillFor || w.said[file] {
+			if err != nil || !atEnd && now.Sub(info.ModTime()) < materialize.StillFor {
 				continue // gone, or perhaps about to be renamed
 			}
-			w.said[file] = true
-			if w.Alike != nil {
+			if w.IsNew(file) && w.Alike != nil {
 				w.Alike(a.slot, file)
 			}
 		}
@@ -496,100 +436,37 @@ func (w *waiter) lookAround(ctx context.Context, atEnd bool) {
 	for _, entry := range entriesOf(dir) {
 		stem, isMarkdown := strings.CutSuffix(strings.ToLower(entry.Name()), ".md")
 		file := filepath.Join(dir, entry.Name())
-		if !atEnd || !isMarkdown || entry.IsDir() || w.isKnown(stem) || isJudges(stem) || w.said[file] {
-			continue
+		if atEnd && isMarkdown && !entry.IsDir() && !w.isKnown(stem) && !isJudges(stem) && w.IsNew(file) {
+			w.Tell(file, "%s is of nobody who owes a file in round %d", file, w.Round)
 		}
-		w.say("%s is of nobody who owes a file in round %d", file, w.Round)
 	}
 }
 
 // isKnown reports whether a name is that of an agent who owes a file in the round
 // or takes part in the dialogue.
-func (w *waiter) isKnown(name string) bool {
+func (w *awaiting) isKnown(name string) bool {
 	return slices.ContainsFunc(w.members(), func(e layout.Expert) bool { return foldFile(e.Name) == foldFile(name) })
 }
 
 // members returns who owes a file in the round or takes part in the dialogue.
-func (w *waiter) members() []layout.Expert {
+func (w *awaiting) members() []layout.Expert {
 	awaited := markdown.Each(w.turns, func(a *awaited) layout.Expert { return layout.Expert{Name: a.Agent} })
 	return slices.Concat(awaited, w.dialogue.Pool.Experts, w.round().members())
 }
 
-// alikes returns the files, absolute, that may be meant as the turn of an agent: in
-// the folder of the round or beside it, in that of another round if they are new
-// there, and below the roots of other profiles and worktrees.
-func (w *waiter) alikes(ctx context.Context, a *awaited) []string {
-	round := filepath.Dir(a.File)
-	top := filepath.Dir(round)
-	found := append(w.alikesIn(round, a), w.alikesIn(top, a)...)
-	for _, entry := range entriesOf(top) {
-		dir := filepath.Join(top, entry.Name())
-		isNoDigit := func(r rune) bool { return r < '0' || r > '9' }
-		n, err := strconv.Atoi(strings.TrimFunc(entry.Name(), isNoDigit))
-		switch file := filepath.Join(dir, filepath.Base(a.File)); {
-		case dir == round || !entry.IsDir() || err != nil:
-		case roundFolder(n) != entry.Name() && n == a.slot.Round: // the round in another spelling
-			found = append(found, w.alikesIn(dir, a)...)
-		case roundFolder(n) == entry.Name() && w.isMisplaced(ctx, a, n, file):
-			found = append(found, file)
-		}
+// alikes returns the files, absolute, that may be meant as the turn of an agent: in the folder
+// of the round, beside it, or in the next round if that has not begun for the agent.
+func (w *awaiting) alikes(a *awaited) (found []string) {
+	round, top := filepath.Dir(a.File), filepath.Dir(filepath.Dir(a.File))
+	dirs := []string{round, top}
+	next := cmp.Or(w.dialogue.Round(a.slot.Round+1), &Round{})
+	if next.Panel == nil || next.Turn(a.Agent).state() == stateAstray {
+		dirs = append(dirs, filepath.Join(top, roundFolder(a.slot.Round+1)))
 	}
-	return append(found, w.elsewhere(a)...)
-}
-
-// isMisplaced reports whether the file of an agent in another round may be meant for
-// this one: the round has not begun, or it had a turn already, which was changed by
-// hand since this round began.
-func (w *waiter) isMisplaced(ctx context.Context, a *awaited, round int, file string) bool {
-	info, err := os.Lstat(file)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	r := cmp.Or(w.dialogue.Round(round), &Round{})
-	t := r.Turn(a.Agent)
-	switch {
-	case round > a.slot.Round:
-		return r.Panel == nil || t.state() == stateAstray
-	case t == nil || t.IsStub || !info.ModTime().After(w.since): // a copy of the workspace has later times, too
-		return false
-	}
-	h, err := w.read.Head(ctx, turnName(a.slot.Key, round, a.Agent))
-	isFirst := h.Version.Record.Prev == record.Ref{}
-	if err != nil || (isFirst || isCommand(h.Version.Record.Source)) && h.Version.Record.Size == info.Size() {
-		return false
-	}
-	isLate, err := w.isLate(ctx, h.Version)
-	return err == nil && !isLate
-}
-
-// alikesIn returns the files of a folder that may be meant as a turn.
-func (w *waiter) alikesIn(dir string, a *awaited) []string {
-	var found []string
-	for _, entry := range entriesOf(dir) {
-		file := filepath.Join(dir, entry.Name())
-		if file != a.File && entry.Type().IsRegular() && w.isAlike(entry.Name(), a.Agent) {
-			found = append(found, file)
-		}
-	}
-	return found
-}
-
-// elsewhere returns the files that would be the turn in another profile, or in
-// another worktree of the project.
-func (w *waiter) elsewhere(a *awaited) []string {
-	var found []string
-	for _, profile := range layout.Profiles() {
-		p, err := profile.Path(record.KindTurn, a.slot.name().ID)
-		if err != nil || strings.HasPrefix(p, "~/") {
-			continue
-		}
-		for _, root := range append(w.w.Roots(), w.w.Root) {
-			file := filepath.FromSlash(p)
-			if !strings.HasPrefix(p, "/") {
-				file = filepath.Join(root, file)
-			}
-			info, err := os.Lstat(file)
-			if err == nil && info.Mode().IsRegular() && info.Size() > 0 && file != a.File && !slices.Contains(found, file) {
+	for _, dir := range dirs {
+		for _, entry := range entriesOf(dir) {
+			file := filepath.Join(dir, entry.Name())
+			if file != a.File && entry.Type().IsRegular() && w.isAlike(entry.Name(), a.Agent) {
 				found = append(found, file)
 			}
 		}
@@ -604,25 +481,12 @@ func entriesOf(dir string) []fs.DirEntry {
 	return entries[:min(most, len(entries))]
 }
 
-// isAlike reports whether a file's name may be meant as that of an agent's turn: in
-// another case, with another ending, with more words or numbers, or with a slip of
-// the pen. The files of other agents are their own.
-func (w *waiter) isAlike(file, agent string) bool {
+// isAlike reports whether a file's name may be meant as that of an agent's turn. The files of
+// other agents are their own.
+func (w *awaiting) isAlike(file, agent string) bool {
 	name := strings.ToLower(file)
-	stem, endings := name, []string{".md", ".markdown", ".mdx", ".txt", ".text", ".tmp", ".part", ".new", ".bak"}
-	for slices.Contains(endings, filepath.Ext(stem)) {
-		stem = strings.TrimSuffix(stem, filepath.Ext(stem))
-	}
-	switch {
-	case strings.HasPrefix(name, "."), strings.HasSuffix(name, ".prompt.md"), strings.HasSuffix(name, ".summary.md"):
-		return false
-	case stem == agent:
-		return true
-	case name == stem+".md" && w.isKnown(stem):
-		return false
-	}
-	const leastSlip = 5 // the shortest name, in letters, in which one letter more or less is a slip and no other name
-	isSlip := utf8.RuneCountInString(agent) >= leastSlip && likeness.Slips(stem, agent) <= 1
-	return likeness.Contains(likeness.Words(stem), likeness.Words(agent)) ||
-		strings.TrimRight(stem, "0123456789") == agent || isSlip
+	stem := strings.TrimSuffix(name, filepath.Ext(name))
+	isOthers := name == stem+".md" && stem != agent && w.isKnown(stem)
+	isPrompt := strings.HasSuffix(stem, ".prompt") || strings.HasSuffix(stem, ".summary")
+	return !isOthers && !isPrompt && !strings.HasPrefix(name, ".") && likeness.IsMeant(stem, agent)
 }

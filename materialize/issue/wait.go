@@ -15,17 +15,17 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/mirror"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
-	"filebus/store/turnstile"
 )
 
-// WaitOptions say for which issues to wait, and for how long.
+// WaitOptions say for which issues to wait.
 type WaitOptions struct {
+	mirror.Waiter
 	// From is the log position after which an issue counts as new. See query.Position.
-	From  uint64
-	Limit time.Duration // 0: none
+	From uint64
 	// Taking says that files which agents change by hand are imported.
 	Taking bool
 }
@@ -34,25 +34,25 @@ type WaitOptions struct {
 // one that was added, by a command or by hand, or that was reopened. It returns
 // all of them, the one to be done next first, or an error when the time is up.
 func (q *Queue) Wait(ctx context.Context, opts WaitOptions) ([]Issue, error) {
-	w := waiter{Queue: q, opts: opts, seen: opts.From, touched: map[record.Name]bool{}}
+	w := awaiting{Queue: q, WaitOptions: opts, seen: opts.From, touched: map[record.Name]bool{}}
+	w.Waiter.Now = q.Now
 	folders, err := w.follow(ctx)
 	if err != nil {
 		return nil, err
 	}
-	over, err := q.Work.Await(ctx, opts.Limit, w.look, folders...)
-	if err == nil && !over {
-		return nil, record.Timeout.Errorf("no new issue in %v", opts.Limit).Try("filebus issue wait --since @{1}",
-			strconv.FormatUint(opts.From, 10))
+	late, err := q.Work.Await(ctx, &w.Waiter, folders, w.look)
+	if late {
+		return nil, w.Late("no new issue").Try("filebus issue wait --since @{1}", strconv.FormatUint(opts.From, 10))
 	}
 	return w.found, err
 }
 
-// A waiter follows the log, and the files of the queue.
-type waiter struct {
+// An awaiting follows the log, and the files of the queue.
+type awaiting struct {
 	*Queue
-	opts    WaitOptions
+	WaitOptions
 	files   []string             // the store's first
-	before  []stamp              // of the files, when they were looked at last
+	isDue   bool                 // something has changed since it looked last
 	seen    uint64               // the log was looked at up to here
 	touched map[record.Name]bool // the issues that the log names since the start
 	found   []Issue
@@ -61,7 +61,7 @@ type waiter struct {
 // follow lists the files that change when an issue is added: the store, and those
 // where queues are or may be, which agents write too. It watches the folders of
 // those that are; what changes elsewhere is found by the watch's slow scan.
-func (w *waiter) follow(ctx context.Context) (folders []string, err error) {
+func (w *awaiting) follow(ctx context.Context) (folders []string, err error) {
 	paths, err := w.Files(ctx)
 	if err != nil {
 		return nil, err
@@ -72,6 +72,7 @@ func (w *waiter) follow(ctx context.Context) (folders []string, err error) {
 			paths = append(paths, p)
 		}
 	}
+	w.isDue = true
 	w.files = []string{filepath.Join(w.Work.Location.Store, "store.db")}
 	for _, p := range paths {
 		w.files = append(w.files, w.Work.FilePath(p))
@@ -81,23 +82,26 @@ func (w *waiter) follow(ctx context.Context) (folders []string, err error) {
 
 // look looks for new issues if one of the files has changed since it did so last, or
 // has lately.
-func (w *waiter) look(ctx context.Context) (over bool, again time.Duration, err error) {
-	now := stamps(w.files) // what changes while it looks is found by the next look
-	settling := slices.ContainsFunc(now[1:], func(s stamp) bool { return w.Now().Sub(s.time) < settles })
-	if slices.Equal(w.before, now) && !(w.opts.Taking && settling) {
-		return false, 0, nil
+func (w *awaiting) look(ctx context.Context) (missing string, again time.Duration, err error) {
+	const none = "a new issue"
+	for i, file := range w.files { // what changes while it looks is found by the next look
+		info, _ := os.Stat(file) // nil: there is none yet
+		isNew, age := w.Seen(file, info)
+		w.isDue = w.isDue || isNew || i > 0 && w.Taking && age < settles
 	}
-	w.before = now
-	w.found, err = w.findNew(ctx)
-	if errors.Is(err, turnstile.ErrBusy) && ctx.Err() == nil {
-		w.before, err = nil, nil // others are at it: look again
+	if !w.isDue {
+		return none, 0, nil
 	}
-	return len(w.found) > 0, 0, err
+	if w.found, err = w.findNew(ctx); err != nil || len(w.found) == 0 {
+		w.isDue = err != nil
+		return none, 0, err
+	}
+	return "", 0, nil
 }
 
 // findNew imports changed files, and returns the issues that are new.
-func (w *waiter) findNew(ctx context.Context) ([]Issue, error) {
-	if w.opts.Taking {
+func (w *awaiting) findNew(ctx context.Context) ([]Issue, error) {
+	if w.Taking {
 		_, err := w.Work.Sync(ctx, w.Work.Root, materialize.SyncOptions{CaptureOnly: true, Budget: takeBudget})
 		if err != nil && !errors.Is(err, fs.ErrPermission) {
 			return nil, fmt.Errorf("taking in changed files: %w", err)
@@ -132,7 +136,7 @@ func (w *waiter) findNew(ctx context.Context) ([]Issue, error) {
 
 // isNew reads an issue and reports whether it is to be done and was not at the
 // start.
-func (w *waiter) isNew(tx *store.Tx, name record.Name) (i Issue, isNew bool, err error) {
+func (w *awaiting) isNew(tx *store.Tx, name record.Name) (i Issue, isNew bool, err error) {
 	i, err = w.made(w.Head(tx, name))
 	if query.IsAbsent(err) {
 		return i, false, nil
@@ -140,7 +144,7 @@ func (w *waiter) isNew(tx *store.Tx, name record.Name) (i Issue, isNew bool, err
 	if err != nil || !i.IsFree("") {
 		return i, false, err
 	}
-	old, err := tx.HeadAt(name, w.opts.From)
+	old, err := tx.HeadAt(name, w.From)
 	if query.IsAbsent(err) {
 		return i, true, nil
 	}
@@ -154,20 +158,3 @@ const (
 	// somebody may be writing to it: see materialize.SyncOptions.
 	settles = 5 * time.Second
 )
-
-// A stamp changes with its file.
-type stamp struct {
-	size int64
-	time time.Time
-}
-
-// stamps returns the stamps of files; that of a file that is not there is zero.
-func stamps(files []string) []stamp {
-	all := make([]stamp, len(files))
-	for i, file := range files {
-		if info, err := os.Stat(file); err == nil {
-			all[i] = stamp{info.Size(), info.ModTime()}
-		}
-	}
-	return all
-}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/materialize/noun"
-
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -22,7 +22,7 @@ func waitFor(t *testing.T, f *fixture, from uint64, do func()) ([]Issue, error) 
 		defer close(done)
 		do()
 	}()
-	found, err := f.Wait(t.Context(), WaitOptions{From: from, Limit: time.Minute, Taking: true})
+	found, err := f.Wait(t.Context(), WaitOptions{From: from, Waiter: mirror.Waiter{Limit: time.Minute}, Taking: true})
 	<-done
 	return found, err
 }
@@ -72,17 +72,17 @@ func TestWaitEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Wait(t.Context(), WaitOptions{From: from, Limit: time.Millisecond})
+	_, err = f.Wait(t.Context(), WaitOptions{From: from, Waiter: mirror.Waiter{Limit: time.Millisecond}})
 	if late := (*record.Error)(nil); !errors.As(err, &late) || late.Hint != "filebus issue wait --since @{1}" ||
 		late.Names[0] != fmt.Sprint(from) {
 		t.Errorf("after its time: %v, want no new from %d", err, from)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = f.Wait(ctx, WaitOptions{From: from, Limit: time.Minute}); !errors.Is(err, context.Canceled) {
+	if _, err = f.Wait(ctx, WaitOptions{From: from, Waiter: mirror.Waiter{Limit: time.Minute}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if found, err := f.Wait(t.Context(), WaitOptions{From: 0, Limit: time.Minute}); err != nil || len(found) != 1 {
+	if found, err := f.Wait(t.Context(), WaitOptions{From: 0, Waiter: mirror.Waiter{Limit: time.Minute}}); err != nil || len(found) != 1 {
 		t.Errorf("from the beginning: %+v, %v; want the one that there is", found, err)
 	}
 }

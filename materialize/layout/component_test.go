@@ -14,9 +14,9 @@ func TestComponentRoundTrip(t *testing.T) {
 		component Component
 		row       string
 	}{
-		{componentColumns(), Component{Name: "src/auth/", Modified: "task-003", Notes: "JWT | tokens"},
+		{components.columns(), Component{Name: "src/auth/", Modified: "task-003", Notes: "JWT | tokens"},
 			"| src/auth/ | task-003 | JWT \\| tokens |\n"},
-		{componentColumns(), Component{Name: "src/a"}, "| src/a | | |\n"},
+		{components.columns(), Component{Name: "src/a"}, "| src/a | | |\n"},
 		{[]string{"Notes", "Owner", "component", "Location"},
 			Component{Name: "Form", Location: "src/Form.tsx", Notes: `\`, Extra: []Property{{"Owner", "agent-1"}}},
 			"| \\ | agent-1 | Form | src/Form.tsx |\n"},
@@ -44,7 +44,7 @@ func TestParseComponentErrors(t *testing.T) {
 		{"", "", "line is not a table row"},
 	}
 	for _, test := range tests {
-		got, err := parseComponent([]byte(test.row), componentColumns())
+		got, err := parseComponent([]byte(test.row), components.columns())
 		message := ""
 		if err != nil {
 			message = err.Error()
@@ -72,10 +72,10 @@ func TestSetComponentField(t *testing.T) {
 	t.Parallel()
 	set := func(text []byte, field, value string) []byte {
 		var c Component
-		if f := componentField(field); f.text != nil {
+		if f := components.field(field); f.text != nil {
 			*f.text(&c) = value
 		}
-		return updateComponent(text, componentColumns(), c)
+		return components.update(text, components.columns(), c)
 	}
 	runSets(t, set, []setCase{
 		{"cell", "| src/a/  | task-1 | n |\r\n", "Last Modified", "task-2", "| src/a/  | task-2 | n |\r\n"},
@@ -112,10 +112,10 @@ func TestContextMapInsert(t *testing.T) {
 func TestContextMapColumns(t *testing.T) {
 	t.Parallel()
 	text := []byte("# Context Map\n|**Component**|Location|\n|-|-|\n|a|b|\n")
-	if diff := cmp.Diff([]string{"Component", "Location"}, findContextTable(text).columns); diff != "" {
+	if diff := cmp.Diff([]string{"Component", "Location"}, components.find(text).columns); diff != "" {
 		t.Errorf("columns (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(componentColumns(), findContextTable(nil).columns); diff != "" {
+	if diff := cmp.Diff(components.columns(), components.find(nil).columns); diff != "" {
 		t.Errorf("columns of an empty file (-want +got):\n%s", diff)
 	}
 }
@@ -149,8 +149,8 @@ func TestUpdateComponent(t *testing.T) {
 		{"the name stays", "| a | x | n |\n", Component{Name: "b"}, "| a | x | n |\n"},
 		{"nothing", "| a | x | n |\n", Component{}, "| a | x | n |\n"},
 	} {
-		if got := string(updateComponent([]byte(test.row), columns, test.update)); got != test.want {
-			t.Errorf("%s: updateComponent(%q, %+v) = %q, want %q", test.label, test.row, test.update, got, test.want)
+		if got := string(components.update([]byte(test.row), columns, test.update)); got != test.want {
+			t.Errorf("%s: components.update(%q, %+v) = %q, want %q", test.label, test.row, test.update, got, test.want)
 		}
 	}
 }

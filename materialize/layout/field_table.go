@@ -397,23 +397,31 @@ func (t *FieldTable[T]) Set(text []byte, name string, values ...string) []byte {
 		return f.setList(text, t.rules, values)
 	case f.form == tagsForm:
 		return t.rules.Set(text, name, tagsText(t.rules, strings.Join(values, ", ")))
-	case len(values) == 0:
+	case f.Name != "":
+		name = f.nameIn(text, t.rules)
+	}
+	if len(values) == 0 {
 		return t.rules.Drop(text, name)
 	}
 	return setText(text, t.rules, name, values[0])
 }
 
+// nameIn returns the name that an entry has a field by.
+func (f *Field[T]) nameIn(text []byte, r markdown.Rules) string {
+	if i := slices.IndexFunc(f.also, func(key string) bool { return r.Has(text, key) }); i >= 0 && !r.Has(text, f.Name) {
+		return f.also[i]
+	}
+	return f.Name
+}
+
 // setList sets a field that is a list, under the name that the entry has it by.
 func (f *Field[T]) setList(text []byte, r markdown.Rules, items []string) []byte {
-	name := f.Name
+	name := f.nameIn(text, r)
 	if len(items) == 0 {
 		for _, key := range f.keys() {
 			text = r.Drop(text, key)
 		}
 		return text
-	}
-	if i := slices.IndexFunc(f.also, func(key string) bool { return r.Has(text, key) }); i >= 0 && !r.Has(text, name) {
-		name = f.also[i]
 	}
 	if line := pathsLine(items); f.form == pathsForm && line != "" {
 		return setText(text, r, name, line)

@@ -179,39 +179,20 @@ func parseHandoffRows(text string, line int) (h Handoff, problems []*SyntaxError
 	return h, problems
 }
 
-// setRow reads one row of the table form. Agents rename rows; what they mean
-// is clear for these names, and any other is kept as it is.
+// setRow reads one row of the table form: a cell has the value of the key of YAML, and may
+// hold several items. Prose is not cut at commas.
 func (h *Handoff) setRow(key, value string) {
 	key = strings.Trim(key, "*` ")
+	items := []string{value}
 	switch markdown.Fold(key) {
 	case "field":
-	case "outcome", "status", "result":
-		h.Outcome = value
-	case "summary":
-		if !markdown.IsNothing(value) {
-			h.Summary = value
-		}
-	case "files_changed", "files", "files_modified", "changed_files":
-		for _, file := range splitCell(value, ",") {
-			h.Files = append(h.Files, HandoffFile{Path: strings.Trim(file, "`")})
-		}
-	case "files_created":
-		for _, file := range splitCell(value, ",") {
-			h.Files = append(h.Files, HandoffFile{Path: strings.Trim(file, "`"), Change: changeCreated})
-		}
-	case "blockers", "blocker":
-		h.Blockers = append(h.Blockers, splitCell(value, "")...)
-	case "patterns_discovered", "patterns":
-		for _, item := range splitCell(value, "") {
-			h.Patterns = append(h.Patterns, HandoffPattern{Pattern: item})
-		}
-	case "gotchas", "gotcha":
-		for _, item := range splitCell(value, "") {
-			h.Gotchas = append(h.Gotchas, HandoffGotcha{Issue: item})
-		}
-	default:
-		h.Extra = append(h.Extra, Property{key, value})
+		return
+	case "files_changed", "files", "files_created", "files_modified":
+		items = markdown.Each(splitCell(value, ","), func(file string) string { return strings.Trim(file, "`") })
+	case "blockers", "blocker", "patterns_discovered", "patterns", "gotchas", "gotcha":
+		items = splitCell(value, "")
 	}
+	h.setKey(markdown.Fold(key), key, markdown.TextNode(items...))
 }
 
 // handoffOf takes a handoff out of its YAML form, which may lie below a key
@@ -226,14 +207,17 @@ func handoffOf(node markdown.Node) (h Handoff) {
 	return h
 }
 
-// setKey reads one key of the YAML form, where any value may be a scalar in
-// place of a list or map.
+// setKey reads one key, where any value may be a scalar in place of a list or map.
+// Agents rename keys; what they mean is clear for these names, and any other is kept
+// as it is.
 func (h *Handoff) setKey(folded, key string, value markdown.Node) {
 	switch folded {
 	case "outcome", "status", "result":
 		h.Outcome = value.Text()
 	case "summary":
-		h.Summary = value.Text()
+		if text := value.Text(); !markdown.IsNothing(text) {
+			h.Summary = text
+		}
 	case "files_created":
 		h.addFiles(changeCreated, value)
 	case "files_modified":

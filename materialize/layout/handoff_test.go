@@ -101,7 +101,7 @@ func TestHandoffForms(t *testing.T) {
 		{"rows without a heading", "| Outcome | done |\n", Handoff{Outcome: "done"}},
 		{"bold keys", "| **Outcome** | done |\n| **Blockers** | n/a |\n", Handoff{Outcome: "done"}},
 		{"other names", "| Status | done |\n| Files Modified | a.go |\n| Patterns | p |\n| Gotcha | g |\n",
-			Handoff{Outcome: "done", Files: files("a.go"), Patterns: []HandoffPattern{{Pattern: "p"}}, Gotchas: []HandoffGotcha{{Issue: "g"}}}},
+			Handoff{Outcome: "done", Files: []HandoffFile{{Path: "a.go", Change: "modified"}}, Patterns: []HandoffPattern{{Pattern: "p"}}, Gotchas: []HandoffGotcha{{Issue: "g"}}}},
 		{"files by breaks", "| Files Changed | a.go<BR/>b, c.go<br> |\n", Handoff{Files: files("a.go", "b, c.go")}},
 		{"files created", "| Files Created | a.go,, `b.go` |\n", Handoff{Files: []HandoffFile{{Path: "a.go", Change: "created"}, {Path: "b.go", Change: "created"}}}},
 		{"rows twice", "| Blockers | a |\n| Blockers | b |\n", Handoff{Blockers: []string{"a", "b"}}},

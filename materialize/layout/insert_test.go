@@ -32,7 +32,7 @@ func newEntry(format Aggregate, n int) Entry {
 		return Entry{Text: lessonFields.Append(nil, Knowledge{Title: fmt.Sprint("Lesson ", n), Content: "c"})}
 	default:
 		id := fmt.Sprintf("src/%03d", n)
-		return Entry{ID: id, Text: appendComponent(nil, Component{Name: id, Notes: "n"}, componentColumns())}
+		return Entry{ID: id, Text: appendComponent(nil, Component{Name: id, Notes: "n"}, components.columns())}
 	}
 }
 

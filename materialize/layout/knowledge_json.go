@@ -46,113 +46,50 @@ func (knowledgeJSON) Parse(path string, text []byte) (File, []*SyntaxError) {
 	return c.finish()
 }
 
-// Insert returns f with a new node at the end of the array "nodes", indented as
-// the others; the array is made when the file has none. The tag index stays as
-// it is. In a file that is not JSON the node is put at the end, where it waits
-// for whoever mends the file.
+// Insert returns f with a new node at the end of the array "nodes", on lines of its
+// own; the array is made when the file has none. The tag index stays as it is. In a
+// file that is not JSON the node is put at the end, where it waits for whoever mends
+// the file.
 func (knowledgeJSON) Insert(f File, e Entry) File {
 	e.Kind = cmp.Or(e.Kind, record.KindKnowledge)
 	text := f.Append(nil)
+	eol := markdown.LineEnding(text)
+	splice := func(at int, before, after string) File {
+		e.Text = markdown.WithEnding(indentNode(e.Text, "    "), text)
+		return spliceEntry(f, at, strings.ReplaceAll(before, "\n", eol), e, strings.ReplaceAll(after, "\n", eol))
+	}
 	graph, err := scanGraph(text)
+	nodes := graph.nodes.Inner
 	switch {
 	case isBlankText(text):
-		e.Text = indentNode(e.Text, "    ", "  ")
-		return spliceEntry(f, len(text), "{\n  \"nodes\": [\n    ", e, "\n  ],\n  \"tag_index\": {}\n}\n")
+		return splice(len(text), "{\n  \"nodes\": [\n    ", "\n  ],\n  \"tag_index\": {}\n}\n")
 	case err != nil && graph.object.End == 0: // no object to put it in
-		return spliceEntry(f, len(text), blankBefore(text, markdown.LineEnding(text)), e, markdown.LineEnding(text))
+		return spliceEntry(f, len(text), blankBefore(text, eol), e, eol)
 	case graph.nodes.End == 0:
-		return insertNodes(f, text, graph, e)
-	case len(graph.nodes.Inner) == 0:
-		return insertFirst(f, text, graph, e)
+		at, comma, after := graph.object.Start+1, "", "\n  ]"
+		if members := graph.object.Inner; len(members) > 0 {
+			at, comma = members[len(members)-1].End, ","
+		}
+		if !bytes.Contains(text[at:graph.object.End], []byte("\n")) {
+			after += "\n"
+		}
+		return splice(at, comma+"\n  \"nodes\": [\n    ", after)
+	case len(nodes) > 0:
+		return splice(nodes[len(nodes)-1].End, ",\n    ", "")
+	case bytes.Contains(text[graph.nodes.Start:graph.nodes.End], []byte("\n")):
+		return splice(graph.nodes.Start+1, "\n    ", "")
 	}
-	// The new node stands off from the last one as that does from what is before
-	// it: on a line of its own, or on the same line.
-	last := graph.nodes.Inner[len(graph.nodes.Inner)-1]
-	space := spaceBefore(text, last.Start)
-	multiline := strings.Contains(space, "\n")
-	unit := indentUnit(text[last.Start:last.End], multiline)
-	e.Text = markdown.WithEnding(indentNode(e.Text, space[strings.LastIndexByte(space, '\n')+1:], unit), text)
-	if !multiline && space == "" && len(graph.nodes.Inner) > 1 {
-		return spliceEntry(f, last.End, ",", e, "")
-	}
-	if !multiline && len(graph.nodes.Inner) == 1 {
-		space = " "
-	}
-	return spliceEntry(f, last.End, ","+space, e, "")
+	return splice(graph.nodes.Start+1, "\n    ", "\n  ")
 }
 
-// insertFirst puts a node into an empty array.
-func insertFirst(f File, text []byte, graph graphTree, e Entry) File {
-	at := graph.nodes.Start + 1
-	eol := markdown.LineEnding(text)
-	inside := string(text[at : graph.nodes.End-1])
-	if !bytes.Contains(text[graph.object.Start:graph.object.End], []byte("\n")) {
-		e.Text = indentNode(e.Text, "", "")
-		return spliceEntry(f, at, "", e, "")
-	}
-	base := leadingSpace(text[bytes.LastIndexByte(text[:graph.nodes.Start], '\n')+1 : graph.nodes.Start])
-	unit := "  "
-	if strings.HasPrefix(base, "\t") {
-		unit = "\t"
-	}
-	e.Text = markdown.WithEnding(indentNode(e.Text, base+unit, unit), text)
-	after := eol + base
-	if strings.Contains(inside, "\n") {
-		after = ""
-	}
-	return spliceEntry(f, at, eol+base+unit, e, after)
-}
-
-// insertNodes adds the member "nodes" with one node to an object without it.
-func insertNodes(f File, text []byte, graph graphTree, e Entry) File {
-	at, comma := graph.object.Start+1, ""
-	eol := markdown.LineEnding(text)
-	if n := len(graph.object.Inner); n > 0 {
-		at, comma = graph.object.Inner[n-1].End, ","
-	}
-	e.Text = markdown.WithEnding(indentNode(e.Text, "    ", "  "), text)
-	before := comma + strings.ReplaceAll("\n  \"nodes\": [\n    ", "\n", eol)
-	after := eol + "  ]"
-	if !bytes.Contains(text[at:graph.object.End], []byte("\n")) {
-		after += eol
-	}
-	return spliceEntry(f, at, before, e, after)
-}
-
-// indentNode writes a JSON value anew: on one line when unit is empty, else with
-// that indent for each level below the prefix. What is no JSON stays as it is.
-func indentNode(node []byte, prefix, unit string) []byte {
+// indentNode writes a JSON value with two spaces for each level below a prefix. What is no
+// JSON stays as it is.
+func indentNode(node []byte, prefix string) []byte {
 	var out bytes.Buffer
-	var err error
-	if unit == "" {
-		err = json.Compact(&out, node)
-	} else {
-		err = json.Indent(&out, bytes.TrimSpace(node), prefix, unit)
-	}
-	if err != nil {
+	if json.Indent(&out, bytes.TrimSpace(node), prefix, "  ") != nil {
 		return node
 	}
 	return out.Bytes()
-}
-
-// indentUnit returns the indent of one level inside a node, "" for a node on one
-// line.
-func indentUnit(node []byte, multiline bool) string {
-	_, rest, found := bytes.Cut(node, []byte("\n"))
-	if !found || !multiline {
-		return ""
-	}
-	inner := leadingSpace(rest)
-	closing := leadingSpace(node[bytes.LastIndexByte(node, '\n')+1:])
-	if unit, ok := strings.CutPrefix(inner, closing); ok && unit != "" {
-		return unit
-	}
-	return "  "
-}
-
-// leadingSpace returns the spaces and tabs that text begins with.
-func leadingSpace(text []byte) string {
-	return string(text[:len(text)-len(bytes.TrimLeft(text, " \t"))])
 }
 
 // spaceBefore returns the white space that ends at an offset.

@@ -124,9 +124,9 @@ func TestAddComponentColumn(t *testing.T) {
 		{"no table", "# Context Map\n", "# Context Map\n"},
 	}
 	for _, test := range tests {
-		got := addComponentColumn([]byte(test.text), "Location")
+		got := components.addColumn([]byte(test.text), "Location")
 		if diff := cmp.Diff(test.want, string(got)); diff != "" {
-			t.Errorf("%s: addComponentColumn(%q) (-want +got):\n%s", test.name, test.text, diff)
+			t.Errorf("%s: addColumn(%q) (-want +got):\n%s", test.name, test.text, diff)
 		}
 		file, errs := contextMap{}.Parse("i.md", got)
 		if len(errs) > 0 {

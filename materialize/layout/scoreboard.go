@@ -229,7 +229,7 @@ func AppendScores(dst []byte, s Scores) []byte {
 		dst = append(dst, "\n  "...)
 	}
 	if dst = append(dst, ']'); len(s.Marks) > 0 {
-		dst = fmt.Appendf(dst, ",\n  \"marks\": %s", indentNode(encodeJSON(s.Marks, ""), "  ", "  "))
+		dst = fmt.Appendf(dst, ",\n  \"marks\": %s", indentNode(encodeJSON(s.Marks, ""), "  "))
 	}
 	return append(dst, "\n}\n"...)
 }

@@ -28,7 +28,7 @@ func TestExamplesAtTheirPlaces(t *testing.T) {
 		{"journal", "task-003.md", ".claude/journal/task-003.md", "handoff/task-003", "complete"},
 		{"journal", "task-004.md", ".claude/journal/task-004.md", "handoff/task-004", "partial"},
 		{"session-state", "session_state.md", ".claude/session_state.md", "state/session_state", ""},
-		{"session-state", "lists.md", "p/.claude/session_state.md", "state/p/session_state", ""},
+		{"session-state", "plain.md", "p/.claude/session_state.md", "state/p/session_state", ""},
 		{"session-state", "plain.md", ".orchestrator/session_state.md", "state/.orchestrator/session_state", ""},
 		{"snapshots", "diff.patch", ".claude/loop_snapshots/r/loop-1/diff.patch", "snapshot/r/loop-1/diff.patch", ""},
 		{"snapshots", "issues_completed.md", ".claude/loop_snapshots/r/loop-1/issues_completed.md", "snapshot/r/loop-1/issues_completed.md", ""},

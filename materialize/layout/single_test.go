@@ -119,7 +119,7 @@ func TestAwkwardTexts(t *testing.T) {
 // file and its facts can be stored.
 func FuzzSingle(f *testing.F) {
 	for _, page := range [][2]string{
-		{"results", "call_8f2c.md"}, {"reports", "BUILD-007-loop-002.json"}, {"session-state", "lists.md"}, {"snapshots", "diff.patch"},
+		{"results", "call_8f2c.md"}, {"reports", "BUILD-007-loop-002.json"}, {"session-state", "plain.md"}, {"snapshots", "diff.patch"},
 		{"dialogue", "muffin.md"}, {"sessions", ".agent_log"}, {"notes", "2026-03-02-handover.md"},
 	} {
 		f.Add(docExample(f, page[0], page[1]))

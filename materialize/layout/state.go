@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,25 +134,6 @@ func leadingNumber(text string) int {
 	return n
 }
 
-// ParseState reads the three forms in which states are written: Markdown
-// sections with a list and tables, the same sections with YAML lists, and
-// plain "key: value" lines. The errors have lines and no file.
-func ParseState(text []byte) (State, []*SyntaxError) {
-	t := readState(text)
-	return t.state(), t.problems
-}
-
-// appendState appends s in the form of the file-based communication document.
-func appendState(dst []byte, s State) []byte {
-	t := readState([]byte(emptyState))
-	for i, value := range []string{s.RunID, s.Started, s.Loop, s.Focus, s.Ended} {
-		t.fields[i] = markdown.SingleSpaced(value)
-	}
-	t.change(StateChange{Done: s.Completed, History: s.History})
-	t.change(StateChange{Start: s.Running}) // last: who has ended before may be at work again
-	return append(dst, t.bytes()...)
-}
-
 // emptyState is the state before the first run.
 const emptyState = "# Session State\n\n## Current Run\n\n## Running Agents\n\n## Completed Agents\n\n## Loop History\n"
 
@@ -174,20 +154,25 @@ type StateChange struct {
 	History []string
 }
 
-// Apply returns the text with the change made. What is understood of it, in any
-// form, is written in the one of appendState; all other bytes stay where they are.
-// A text in which the result would not be read as it should stands as it was behind
-// a new state; kept is false then.
+// Apply returns the text with the change made; all that it says besides stays as it is. A text in
+// which the result would not be read as it should stands as it was behind a new state; kept is false
+// then.
 func (c StateChange) Apply(text []byte) (edited []byte, kept bool) {
-	if len(bytes.TrimSpace(text)) == 0 {
+	eol := markdown.LineEnding(text)
+	switch {
+	case isBlankText(text):
 		text = []byte(emptyState)
+	case text[len(text)-1] != '\n':
+		text = append(slices.Clip(text), eol...)
 	}
-	t := readState(text)
-	t.change(c)
-	want := t.state()
-	edited = t.bytes()
-	again := readState(edited)
-	if reflect.DeepEqual(again.state(), want) && bytes.Equal(again.bytes(), edited) {
+	mark, rest := []byte(nil), text
+	if cut, marked := bytes.CutPrefix(text, []byte(markdown.ByteOrderMark)); marked {
+		mark, rest = []byte(markdown.ByteOrderMark), cut
+	}
+	s, _ := ParseState(rest)
+	s = c.of(s)
+	edited = slices.Concat(mark, writeState(rest, s))
+	if again, _ := ParseState(edited); fmt.Sprintf("%q", again) == fmt.Sprintf("%q", s) {
 		return edited, true
 	}
 	fence := "```"
@@ -195,40 +180,47 @@ func (c StateChange) Apply(text []byte) (edited []byte, kept bool) {
 		fence += "`"
 	}
 	text = bytes.TrimSuffix(text, []byte("\n"))
-	return fmt.Appendf(appendState(nil, want), "\n## Earlier Text\n\n%stext\n%s\n%s\n", fence, text, fence), false
+	edited = writeState([]byte(emptyState), s)
+	return fmt.Appendf(edited, "\n## Earlier Text\n\n%stext\n%s\n%s\n", fence, text, fence), false
 }
 
-func (t *stateText) change(c StateChange) {
+// of returns the state that a change makes of another one.
+func (c StateChange) of(s State) State {
 	if c.Clear {
-		t.running.rows, t.completed.rows, t.loops, t.standing = nil, nil, nil, nil
-		for i := range t.parts {
-			if p := &t.parts[i]; p.kind == partHistory {
-				p.before, p.after = "", p.cleared+p.after
-			}
-		}
+		s.Running, s.Completed, s.History = nil, nil, nil
 	}
 	for _, p := range c.Set {
-		if i := stateFieldOf(p.Key); i >= 0 {
-			t.fields[i] = markdown.SingleSpaced(p.Value)
-		}
+		f := stateRun.field(p.Key)
+		f.Put(&s, markdown.SingleSpaced(p.Value))
 	}
+	s.Running, s.Completed = slices.Clone(s.Running), slices.Clip(s.Completed)
+	isSameTask := func(a, b Agent) bool { return JournalID(a.Task) == JournalID(b.Task) }
 	for _, a := range c.Done {
-		id, task := markdown.SingleSpaced(a.ID), markdown.SingleSpaced(a.Task)
-		t.running.rows = slices.DeleteFunc(t.running.rows, func(r agentRow) bool {
-			return r["id"] == id && (task == "" || r["task"] == "" || JournalID(r["task"]) == JournalID(task))
+		a = a.singleSpaced()
+		s.Running = slices.DeleteFunc(s.Running, func(r Agent) bool {
+			return r.ID == a.ID && (a.Task == "" || r.Task == "" || isSameTask(r, a))
 		})
-		row := []Property{{"ID", a.ID}, {"Task", a.Task}, {"Outcome", a.Outcome}, {"Duration", a.Duration}}
-		t.completed.add(row)
+		s.Completed = append(s.Completed, Agent{ID: a.ID, Task: a.Task, Outcome: a.Outcome, Duration: a.Duration})
 	}
 	for _, a := range c.Start {
-		t.running.rows = slices.DeleteFunc(t.running.rows, func(r agentRow) bool {
-			return r["id"] == r["task"] && r["task"] != "" && JournalID(r["task"]) == JournalID(markdown.SingleSpaced(a.Task))
+		a = a.singleSpaced()
+		s.Running = slices.DeleteFunc(s.Running, func(r Agent) bool {
+			return r.ID == r.Task && r.Task != "" && isSameTask(r, a)
 		})
-		t.running.add([]Property{{"ID", a.ID}, {"Task", a.Task}, {"Model", a.Model}, {"Started", a.Started}})
+		s.Running = append(s.Running, Agent{ID: a.ID, Task: a.Task, Model: a.Model, Started: a.Started})
 	}
 	for _, line := range c.History {
-		if line = loopOf(line); !markdown.IsNothing(line) {
-			t.loops = append(t.loops, line)
+		if line = markdown.SingleSpaced(line); !markdown.IsNothing(line) {
+			s.History = append(slices.Clip(s.History), line)
 		}
 	}
+	return s
+}
+
+// singleSpaced returns an agent with values of one line each, as cells have them.
+func (a Agent) singleSpaced() Agent {
+	for _, p := range []*string{&a.ID, &a.Task, &a.Model, &a.Started, &a.Outcome, &a.Duration} {
+		*p = markdown.SingleSpaced(*p)
+	}
+	return a
 }

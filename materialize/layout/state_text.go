@@ -1,378 +1,258 @@
 package layout
 
 import (
-	"bytes"
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"filebus/materialize/markdown"
 )
 
-// A stateText is a session state as it stands in a file: what is understood of
-// it, and in its parts the bytes of all the rest.
-type stateText struct {
-	mark, eol          string
-	parts              []statePart
-	fields             [len(stateFields)]string // of the run
-	sources            [len(stateFields)]stateSource
-	elsewhere          [len(stateFields)]string // the same, as sections of no known title say it
-	running, completed agentTable
-	standing           []string // the loops that stay where they stand
-	loops              []string // the other ones
-	problems           []*SyntaxError
-}
+// stateRun are the properties of the run: bullets below "Current Run" or, in a state without that
+// section, the lines "key: value" that a file begins with.
+var stateRun = newFieldTable(FieldTable[State]{
+	noun:  "run %s",
+	head:  func(*State) (id, title *string) { return new(string), new(string) },
+	cutID: func(heading string) (id, title string) { return "", heading },
+	extra: func(*State) *[]Property { return new([]Property) },
+	rules: markdown.Rules{Plain: markdown.PlainLines, Form: markdown.BulletForm},
+	fields: []Field[State]{
+		{Name: "Run ID", text: func(s *State) *string { return &s.RunID }},
+		{Name: "Started", text: func(s *State) *string { return &s.Started }},
+		{Name: "Loop", also: []string{"loop count"}, text: func(s *State) *string { return &s.Loop }},
+		{Name: "Focus", text: func(s *State) *string { return &s.Focus }},
+		{Name: "Ended", text: func(s *State) *string { return &s.Ended }},
+	},
+})
 
-// A statePart is a section without its subsections, or what stands before the
-// first heading.
-type statePart struct {
-	kind          statePartKind
-	heading       string // with its line ending
-	before, after string // what stays before and behind what filebus writes
-	cleared       string // before, without the loops
-	body          *stateBody
-	isNew         bool // the text does not have it yet
-}
-
-// A statePartKind says what a part is about.
-type statePartKind int
-
-const (
-	partOther statePartKind = iota
-	partTitle               // what a state begins with; it may hold all the others as "key: value"
-	partRun
-	partRunning
-	partCompleted
-	partHistory
+// The tables of agents, and the titles of the other sections.
+var (
+	runningAgents   = agentTable("Running Agents", "Model", "Started")
+	completedAgents = agentTable("Completed Agents", "Outcome", "Duration")
 )
 
-// partTitles are the headings or keys that the parts can have, the usual one first.
-var partTitles = [...][]string{
-	partRun:       {"Current Run", "Run"},
-	partRunning:   {"Running Agents", "Running", "Active Agents"},
-	partCompleted: {"Completed Agents", "Completed"},
-	partHistory:   {"Loop History", "History"},
-}
+const (
+	runTitle  = "Current Run"
+	loopTitle = "Loop History"
+)
 
-func statePartOf(title string) statePartKind {
-	i := slices.IndexFunc(partTitles[:], func(names []string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return markdown.Fold(name) == title })
-	})
-	return statePartKind(max(0, i))
-}
-
-// A stateField is a property of the run: its usual key, and the ways to write it,
-// folded.
-type stateField struct {
-	name string
-	keys []string
-}
-
-var stateFields = [...]stateField{
-	{"Run ID", []string{"run_id", "run"}},
-	{"Started", []string{"started", "started_at", "start_time"}},
-	{"Loop", []string{"loop", "current_loop", "loop_number", "loop_count"}},
-	{"Focus", []string{"focus"}},
-	{"Ended", []string{"ended"}},
-}
-
-// stateFieldOf returns the index of the field with a key, or -1.
-func stateFieldOf(key string) int {
-	return slices.IndexFunc(stateFields[:],
-		func(f stateField) bool { return slices.Contains(f.keys, markdown.Fold(key)) })
-}
-
-// readState reads a state, and takes it apart so that no byte is lost.
-func readState(text []byte) *stateText {
-	t := &stateText{eol: markdown.LineEnding(text)}
-	t.running.own = []string{"ID", "Task", "Model", "Started"}
-	t.completed.own = []string{"ID", "Task", "Outcome", "Duration"}
-	if rest, marked := bytes.CutPrefix(text, []byte(markdown.ByteOrderMark)); marked {
-		t.mark, text = markdown.ByteOrderMark, rest
+// agentTable returns a table of agents with two columns behind ID and Task.
+func agentTable(title string, columns ...string) *rowTable[Agent] {
+	all := map[string]func(*Agent) *string{
+		"ID": func(a *Agent) *string { return &a.ID }, "Task": func(a *Agent) *string { return &a.Task },
+		"Model": func(a *Agent) *string { return &a.Model }, "Started": func(a *Agent) *string { return &a.Started },
+		"Outcome": func(a *Agent) *string { return &a.Outcome }, "Duration": func(a *Agent) *string { return &a.Duration },
 	}
-	sections := markdown.Outline(text)
-	// In a state of "key: value" lines, comments look like headings of the first level.
-	plain := !slices.ContainsFunc(sections, func(s markdown.Section) bool { return s.Level > 1 })
-	head := len(text)
-	if len(sections) > 0 {
-		head = sections[0].Start
-	}
-	t.readPart(statePart{kind: partTitle}, text[:head], 1)
-	for i, s := range sections {
-		s.End = len(text)
-		if i+1 < len(sections) {
-			s.End = sections[i+1].Start
-		}
-		body := markdown.SectionBody(text, s)
-		heading := text[s.Start : s.End-len(body)]
-		p := statePart{kind: statePartOf(markdown.Fold(s.Title)), heading: string(heading)}
-		if p.kind == partOther && s.Level == 1 && (i == 0 || plain) {
-			p.kind = partTitle
-		}
-		t.readPart(p, body, s.Line+bytes.Count(heading, []byte("\n")))
-	}
-	for i := range t.parts { // only now is it known which lines count
-		if p := &t.parts[i]; p.body != nil {
-			p.before, p.after = p.body.rest(t.eol)
-		}
+	t := &rowTable[Agent]{title: title, width: 4}
+	for _, column := range append([]string{"ID", "Task"}, columns...) {
+		t.fields = append(t.fields, Field[Agent]{Name: column, text: all[column]})
 	}
 	return t
 }
 
-// readPart reads a part whose text begins at line.
-func (t *stateText) readPart(p statePart, text []byte, line int) {
-	b := newStateBody(text, line)
-	switch p.kind {
-	case partRunning:
-		b.readAgents(&t.running)
-	case partCompleted:
-		b.readAgents(&t.completed)
-	case partHistory:
-		p.before, p.cleared, p.after = b.readLoops(t)
-		t.parts = append(t.parts, p)
-		return
-	default:
-		t.readRun(b, p.kind)
-	}
-	t.problems = append(t.problems, b.problems...)
-	p.body = b
-	t.parts = append(t.parts, p)
+// A stateItem is a line of a state that says something: a row or a loop.
+type stateItem[T comparable] struct {
+	value      T
+	start, end int
 }
 
-// state returns what the text says.
-func (t *stateText) state() State {
-	value := func(i int) string {
-		if t.fields[i] != "" {
-			return t.fields[i]
-		}
-		return t.elsewhere[i]
+// ParseState reads a state. What it does not understand says nothing; rows and properties among that
+// are reported. The errors have lines and no file.
+func ParseState(text []byte) (State, []*SyntaxError) {
+	lines := markdown.Lines(text)
+	s, problems := State{}, []*SyntaxError(nil)
+	if from, to, _ := runLines(lines); to > from {
+		s, problems = readRun(lines[from:to])
 	}
-	s := State{RunID: value(0), Started: value(1), Loop: value(2), Focus: value(3), Ended: t.fields[4]}
-	s.History = slices.Concat(t.standing, t.loops)
-	for _, r := range t.running.rows {
-		s.Running = append(s.Running, Agent{ID: r["id"], Task: r["task"], Model: r["model"], Started: r["started"]})
+	running, wrongRunning := agentsIn(runningAgents, text)
+	completed, wrongCompleted := agentsIn(completedAgents, text)
+	for _, a := range running {
+		s.Running = append(s.Running, a.value)
 	}
-	for _, r := range t.completed.rows {
-		s.Completed = append(s.Completed, Agent{ID: r["id"], Task: r["task"], Outcome: r["outcome"], Duration: r["duration"]})
+	for _, a := range completed {
+		s.Completed = append(s.Completed, a.value)
 	}
-	return s
+	loops, _ := loopsIn(lines)
+	for _, l := range loops {
+		s.History = append(s.History, l.value)
+	}
+	return s, slices.Concat(problems, wrongRunning, wrongCompleted)
 }
 
-// bytes returns the text: what is understood in its canonical form, all else as
-// it was.
-func (t *stateText) bytes() []byte {
-	out := stateWriter{[]byte(t.mark), t.eol}
-	isOpen := false // what comes next would belong to a list or table
-	parts := t.withMissing()
-	at := places(parts)
-	for i, p := range parts {
-		if isOpen || p.isNew {
-			out.apart(p.heading)
-		}
-		out.text = append(append(out.text, p.heading...), p.before...)
-		if at[p.kind] == i {
-			if lines := t.canonical(p.kind); len(lines) > 0 {
-				out.lines(lines)
-				out.apart(p.after)
-				isOpen = true
-			}
-		}
-		isOpen = isOpen && p.after == ""
-		out.text = append(out.text, p.after...)
+// runLines returns the lines of the run's section with its heading, else those before the first
+// heading.
+func runLines(lines []markdown.Line) (from, to int, isSection bool) {
+	if section, next := sectionOf(lines, runTitle); section >= 0 {
+		return section, next, true
 	}
-	return out.text
+	to = slices.IndexFunc(lines, func(l markdown.Line) bool { return l.Level > 0 })
+	if to < 0 {
+		to = len(lines)
+	}
+	return 0, to, false
 }
 
-// places returns which part filebus writes in, of each kind: the first. New loops
-// follow those of the last.
-func places(parts []statePart) (at [len(partTitles)]int) {
-	for i, p := range slices.Backward(parts) {
-		if p.kind != partHistory || at[partHistory] == 0 {
-			at[p.kind] = i
-		}
+// readRun reads the properties of the run in one line each.
+func readRun(lines []markdown.Line) (State, []*SyntaxError) {
+	if lines[0].Level == 0 {
+		lines = append([]markdown.Line{{Number: 1}}, lines...) // an entry begins with its heading
 	}
-	return at
+	s, problems := stateRun.parse(lines)
+	for _, f := range stateRun.fields {
+		*f.text(&s) = markdown.SingleSpaced(*f.text(&s))
+	}
+	return s, problems
 }
 
-// withMissing returns the parts, with those that the text has no heading for and
-// that have something to say.
-func (t *stateText) withMissing() []statePart {
-	parts := slices.Clone(t.parts)
-	add := func(at int, heading string) {
-		kind := statePartOf(markdown.Fold(strings.TrimLeft(heading, "# ")))
-		parts = slices.Insert(parts, at, statePart{kind: kind, heading: heading + t.eol, isNew: true})
+// agentsIn reads the rows of a table. Words for nothing alone say that there is no agent.
+func agentsIn(t *rowTable[Agent], text []byte) (all []stateItem[Agent], problems []*SyntaxError) {
+	p := t.find(text)
+	for _, l := range p.rows() {
+		a, cells := t.read(l.Text, p.columns)
+		switch {
+		case cells != len(p.columns):
+			row := markdown.Clip(strings.TrimSpace(string(l.Text)), 60)
+			problems = append(problems, wrong(l.Number, "agent row %q has %d cells instead of %d", row, cells, len(p.columns)))
+		case !markdown.IsNothing(cmp.Or(a.ID, a.Task)):
+			all = append(all, stateItem[Agent]{a, l.Start, l.End})
+		}
 	}
-	if len(parts) == 1 {
-		add(1, "# Session State")
+	isText := func(l markdown.Line) bool { return !markdown.IsNothing(string(l.Text)) }
+	if p.section >= 0 && p.header < 0 && slices.ContainsFunc(p.lines[p.section+1:p.next], isText) {
+		problems = append(problems, wrong(p.lines[p.section].Number, "%s has no table with a column ID", t.title))
 	}
-	said := [...]int{
-		partRun: len(t.canonical(partRun)), partRunning: len(t.running.rows), partCompleted: len(t.completed.rows),
-		partHistory: len(t.loops),
+	return all, problems
+}
+
+// loopsIn reads the items of the loop history, and returns where the next one belongs: -1 without the
+// section.
+func loopsIn(lines []markdown.Line) (all []stateItem[string], next int) {
+	section, end := sectionOf(lines, loopTitle)
+	if section < 0 {
+		return nil, -1
 	}
-	for kind := partRun; kind <= partHistory; kind++ {
-		is := func(p statePart) bool { return p.kind == kind }
-		if slices.ContainsFunc(parts, is) || said[kind] == 0 {
+	next = lines[section].End
+	for _, l := range lines[section+1 : end] {
+		item, isItem := strings.CutPrefix(string(l.Text), "- ")
+		if item = markdown.SingleSpaced(item); isItem && !l.Quiet && !markdown.IsNothing(item) {
+			all, next = append(all, stateItem[string]{item, l.Start, l.End}), l.End
+		}
+	}
+	return all, next
+}
+
+// writeState returns text with what a state says in the place of what it says now; all other bytes
+// stay. The text ends its last line.
+func writeState(text []byte, s State) []byte {
+	text = writeRun(text, s)
+	text = writeAgents(text, runningAgents, s.Running)
+	text = writeAgents(text, completedAgents, s.Completed)
+	loops, next := loopsIn(markdown.Lines(text))
+	if next < 0 && len(s.History) > 0 {
+		text = appendSection(text, loopTitle)
+		next = len(text)
+	}
+	return writeItems(text, loops, s.History, next, func(loop string) []byte { return []byte("- " + loop + "\n") })
+}
+
+// writeRun sets the properties of the run that are others.
+func writeRun(text []byte, s State) []byte {
+	lines := markdown.Lines(text)
+	from, to, isSection := runLines(lines)
+	old := State{}
+	if to > from {
+		old, _ = readRun(lines[from:to])
+	}
+	isOther := func(f Field[State]) bool { return *f.text(&old) != *f.text(&s) }
+	if !slices.ContainsFunc(stateRun.fields, isOther) {
+		return text
+	}
+	isSaid := func(f Field[State]) bool { return *f.text(&old) != "" }
+	if !isSection && !slices.ContainsFunc(stateRun.fields, isSaid) {
+		text = appendSection(text, runTitle)
+		lines = markdown.Lines(text)
+		from, to, isSection = len(lines)-1, len(lines), true
+	}
+	start, end := 0, len(text)
+	if from < len(lines) {
+		start = lines[from].Start
+	}
+	if to < len(lines) {
+		end = lines[to].Start
+	}
+	entry, eol := text[start:end], markdown.LineEnding(text)
+	if !isSection {
+		entry = append([]byte(eol), entry...)
+	}
+	for _, f := range stateRun.fields {
+		if isOther(f) {
+			entry = stateRun.Set(entry, f.Name, f.Get(&s)...)
+		}
+	}
+	if !isSection {
+		entry = entry[len(eol):]
+	}
+	return slices.Concat(text[:start], entry, text[end:])
+}
+
+// writeAgents makes the rows of a table those of some agents.
+func writeAgents(text []byte, t *rowTable[Agent], agents []Agent) []byte {
+	p := t.find(text)
+	if p.section < 0 && len(agents) > 0 {
+		text = appendSection(text, t.title)
+		p = t.find(text)
+	}
+	if p.header < 0 && len(agents) > 0 {
+		at, head := p.lines[p.section].End, markdown.AppendWideHead(nil, t.columns()...)
+		if at < len(text) && !isBlankText(p.lines[p.section+1].Text) {
+			head = append(head, '\n') // else the text would belong to the table
+		}
+		text = slices.Concat(text[:at], markdown.WithEnding(head, text), text[at:])
+		p = t.find(text)
+	}
+	for _, f := range t.fields {
+		isSaid := func(a Agent) bool { return *f.text(&a) != "" }
+		if t.column(p.columns, f.Name) < 0 && slices.ContainsFunc(agents, isSaid) {
+			text = t.addColumn(text, f.Name)
+			p = t.find(text)
+		}
+	}
+	old, _ := agentsIn(t, text)
+	at := len(text)
+	if p.header >= 0 {
+		at = p.lines[p.end-1].End
+	}
+	return writeItems(text, old, agents, at, func(a Agent) []byte {
+		return markdown.AppendRow(nil, t.cells(a, p.columns)...)
+	})
+}
+
+// writeItems returns text without the lines that say what is not wanted. What is wanted besides
+// follows at an offset behind them all.
+func writeItems[T comparable](text []byte, old []stateItem[T], want []T, next int, line func(T) []byte) []byte {
+	var out []byte
+	at := 0
+	for _, item := range old {
+		if len(want) > 0 && item.value == want[0] {
+			want = want[1:]
 			continue
 		}
-		at := len(parts)
-		first := slices.IndexFunc(parts, func(p statePart) bool { return p.kind > partRun })
-		if kind == partRun && first > 0 {
-			at = first
-		}
-		add(at, "## "+partTitles[kind][0])
+		out = append(out, text[at:item.start]...)
+		at = item.end
 	}
-	return parts
+	if len(want) == 0 {
+		return append(out, text[at:]...)
+	}
+	out = append(out, text[at:next]...)
+	for _, value := range want {
+		out = append(out, markdown.WithEnding(line(value), text)...)
+	}
+	return append(out, text[next:]...)
 }
 
-// canonical returns the lines that filebus writes in a part.
-func (t *stateText) canonical(kind statePartKind) (lines []string) {
-	switch kind {
-	case partRun:
-		for i, f := range stateFields {
-			if t.fields[i] != "" {
-				lines = append(lines, "- "+f.name+": "+t.fields[i])
-			}
-		}
-	case partRunning:
-		return t.running.lines()
-	case partCompleted:
-		return t.completed.lines()
-	case partHistory:
-		return markdown.Each(t.loops, func(loop string) string { return "- " + loop })
-	}
-	return lines
-}
-
-// A stateWriter holds a text that grows by lines.
-type stateWriter struct {
-	text []byte
-	eol  string
-}
-
-// lines appends lines; a last one without an ending gets it.
-func (w *stateWriter) lines(lines []string) {
-	if n := len(w.text); n > 0 && w.text[n-1] != '\n' && string(w.text) != markdown.ByteOrderMark {
-		w.text = append(w.text, w.eol...)
-	}
-	for _, line := range lines {
-		w.text = append(append(w.text, line...), w.eol...)
-	}
-}
-
-// apart appends a blank line if else what comes next, which begins with a line of
-// text, would belong to the list or table above.
-func (w *stateWriter) apart(next string) {
-	first, _, _ := strings.Cut(next, "\n")
-	last := w.text[bytes.LastIndexByte(bytes.TrimSuffix(w.text, []byte("\n")), '\n')+1:]
-	if strings.TrimSpace(first) == "" || len(bytes.TrimSpace(last)) == 0 || string(last) == markdown.ByteOrderMark {
-		return
-	}
-	w.lines([]string{""})
-	if _, isRow := markdown.Row([]byte(strings.TrimSpace(strings.TrimRight(next, "\r\n")))); isRow {
-		w.lines([]string{tableEnd})
-	}
-}
-
-// tableEnd is a line that ends the tables of a part: rows below it are text.
-const tableEnd = "<!-- not understood: -->"
-
-// An agentTable is a list of agents.
-type agentTable struct {
-	own    []string // the columns that filebus knows
-	others []string // those of the file, as they are written there
-	rows   []agentRow
-}
-
-// An agentRow has the values of one agent by their folded column.
-type agentRow map[string]string
-
-// agentKeys returns the ways, folded, to write a column that filebus knows.
-func agentKeys(column string) []string {
-	others := map[string]string{
-		"ID": "agent_id agent", "Task": "task_id issue", "Outcome": "status result",
-		"Duration": "time", "Started": "started_at",
-	}
-	return append([]string{markdown.Fold(column)}, strings.Fields(others[column])...)
-}
-
-// knows reports whether a column is one of filebus, under any of its names.
-func (a *agentTable) knows(name string) bool {
-	return slices.ContainsFunc(a.own,
-		func(own string) bool { return slices.Contains(agentKeys(own), markdown.Fold(name)) })
-}
-
-// head reads the columns of a table's header; nil if filebus knows none of them.
-func (a *agentTable) head(cells []markdown.Cell) (columns []string) {
-	if !slices.ContainsFunc(cells, func(c markdown.Cell) bool { return a.knows(markdown.UnescapeCell(c.Text)) }) {
-		return nil
-	}
-	for _, cell := range cells {
-		columns = append(columns, markdown.UnescapeCell(cell.Text))
-		if !a.knows(columns[len(columns)-1]) {
-			a.other(columns[len(columns)-1], nil)
-		}
-	}
-	return columns
-}
-
-// second returns a name if it is another one of a column that filebus knows.
-func (a *agentTable) second(name string) string {
-	if a.knows(name) {
-		return name
-	}
-	return ""
-}
-
-// add reads an agent, with the values that filebus does not know. It reports
-// whether the values are understood: words for nothing alone say that there is no
-// agent.
-func (a *agentTable) add(values []Property) bool {
-	row := agentRow{}
-	used := make([]bool, len(values))
-	for _, column := range a.own {
-		for _, key := range agentKeys(column) {
-			i := slices.IndexFunc(values, func(p Property) bool {
-				return markdown.Fold(p.Key) == key && strings.TrimSpace(p.Value) != ""
-			})
-			if i >= 0 && row[markdown.Fold(column)] == "" {
-				row[markdown.Fold(column)], used[i] = markdown.SingleSpaced(values[i].Value), true
-			}
-		}
-	}
-	said := slices.ContainsFunc(values, func(p Property) bool { return !markdown.IsNothing(p.Value) })
-	if id := row["id"]; !said || len(row) == 0 || id != "" && markdown.IsNothing(id) {
-		return !said
-	}
-	for i, p := range values {
-		if !used[i] && (strings.TrimSpace(p.Value) != "" || !a.knows(p.Key)) {
-			row[a.other(p.Key, row)] = markdown.SingleSpaced(p.Value)
-		}
-	}
-	a.rows = append(a.rows, row)
-	return true
-}
-
-// other returns the key of a column that filebus does not know. One that a row
-// has already is another one.
-func (a *agentTable) other(name string, row agentRow) string {
-	name = markdown.SingleSpaced(name)
-	for _, has := row[markdown.Fold(name)]; has; _, has = row[markdown.Fold(name)] {
-		name += "_"
-	}
-	if !slices.ContainsFunc(a.others, func(other string) bool { return markdown.Fold(other) == markdown.Fold(name) }) {
-		a.others = append(a.others, name)
-	}
-	return markdown.Fold(name)
-}
-
-// lines returns the table.
-func (a *agentTable) lines() []string {
-	// Second names of columns that filebus knows come last: rows decide which they are.
-	slices.SortStableFunc(a.others, func(x, y string) int { return strings.Compare(a.second(x), a.second(y)) })
-	columns := slices.Concat(a.own, a.others)
-	text := markdown.AppendWideHead(nil, columns...)
-	for _, row := range a.rows {
-		cell := func(column string) string { return row[markdown.Fold(column)] }
-		text = markdown.AppendRow(text, markdown.Each(columns, cell)...)
-	}
-	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+// appendSection returns text with a section that has nothing yet at its end.
+func appendSection(text []byte, title string) []byte {
+	eol := markdown.LineEnding(text)
+	return fmt.Appendf(slices.Clip(text), "%s## %s%s", blankBefore(text, eol), title, eol)
 }

@@ -56,32 +56,16 @@ func turnFacts(_ string, text []byte) (f Facts, problems []*SyntaxError) {
 // bracket outside of code fences, HTML comments and code spans, on any place of
 // a line: several may stand on one, in bold or in a list. A label may hold
 // brackets in pairs and run over several lines of a paragraph, up to 2 KiB; one
-// that is not closed ends with its line. A text that stands in one fence as a whole,
-// or has all its markers in another case, is read as if it had not. Any bytes are
-// accepted. The time is linear in the text.
+// that is not closed ends with its line. Any bytes are accepted. The time is linear in
+// the text.
 func ParseMarkers(text []byte) []Marker { return readMarkers(text).markers }
 
 // MarkerSlips returns what looks like markers and is none, in order.
 func MarkerSlips(text []byte) []*SyntaxError { return readMarkers(text).slips }
 
-// readMarkers reads a text as it should be read.
-func readMarkers(text []byte) (r *markerReader) {
-	for _, view := range [][]byte{insideFence(text), text} {
-		if r = scanMarkers(view, false); len(r.markers) == 0 {
-			if loud := scanMarkers(view, true); loud.isSure() {
-				return loud
-			}
-		}
-		if len(r.markers) > 0 {
-			break
-		}
-	}
-	return r
-}
-
-// scanMarkers reads a text as it is, or as if the heads of its markers were in capitals.
-func scanMarkers(text []byte, loud bool) *markerReader {
-	r := &markerReader{text: text, lines: markdown.Lines(text), loud: loud}
+// readMarkers reads the markers of a text, and what looks like one.
+func readMarkers(text []byte) *markerReader {
+	r := &markerReader{text: text, lines: markdown.Lines(text)}
 	markdown.MarkNested(r.lines)
 	for i := range r.lines {
 		switch l := &r.lines[i]; {
@@ -106,7 +90,6 @@ const maxMarker = 2 << 10
 type markerReader struct {
 	text    []byte
 	lines   []markdown.Line
-	loud    bool
 	markers []Marker
 	slips   []*SyntaxError
 	stop    int  // no marker begins before this offset
@@ -142,7 +125,7 @@ func (r *markerReader) take(i, at int) int {
 	l := r.lines[i]
 	margin := markerMargin(r.text, l.At, at)
 	start := string(markdown.Head(r.text[at:], 1+maxMarkerHead))
-	head, found := cutMarkerHead(r.raised(start)[1:], margin == l.At && !r.loud)
+	head, found := cutMarkerHead(start[1:], margin == l.At)
 	if !found {
 		if meant := meantBy(start[1:]); meant != "" {
 			const text = "%q is no marker and counts as nothing; is it meant for %s?"
@@ -153,7 +136,7 @@ func (r *markerReader) take(i, at int) int {
 	r.endBody(margin)
 	end := r.closing(i, at)
 	raw := string(r.text[at:end])
-	m := head.read(r.raised(raw), l.Number)
+	m := head.read(raw, l.Number)
 	m.Raw = raw
 	r.markers = append(r.markers, m)
 	r.body, r.ended, r.stop = end, false, end

@@ -169,8 +169,7 @@ func FuzzTurn(f *testing.F) {
 	f.Add([]byte("[RESOLVED\n| T"))
 	f.Add([]byte("**[TENSION T1: a [b]** c\n```\n[RESOLVED T01]\n```\n[REFINEMENT on T01] `[RESOLVED"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		r := readMarkers(text)
-		markers := r.markers
+		markers := ParseMarkers(text)
 		lines := strings.Split(string(text), "\n")
 		for i, m := range markers {
 			if i > 0 && m.Line < markers[i-1].Line || m.Line < 1 || m.Line > len(lines) {
@@ -180,9 +179,7 @@ func FuzzTurn(f *testing.F) {
 			if !strings.Contains(lines[m.Line-1], first) {
 				t.Fatalf("line %d of %q does not hold %q", m.Line, text, m.Raw)
 			}
-			if !r.loud {
-				checkAlone(t, m)
-			}
+			checkAlone(t, m)
 		}
 	})
 }

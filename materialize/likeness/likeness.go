@@ -41,6 +41,30 @@ func Contains(all, part []string) bool {
 	return len(part) > 0 && strings.Contains(" "+strings.Join(all, " ")+" ", " "+strings.Join(part, " ")+" ")
 }
 
+// IsMeant reports whether a name may be meant as another one: it has the same words among others,
+// or it is a slip of the pen or two away. The numbers of both are the same, since they tell things
+// apart: L001 is not 001. Case is for the caller.
+func IsMeant(name, want string) bool {
+	parts, wanted := Pieces(name), Pieces(want)
+	switch {
+	case len(wanted) == 0 || len(parts) == 0:
+		return false
+	case len(wanted) == 1 && numbers(wanted) != "":
+		isWanted := func(word string) bool { return slices.Equal(Pieces(word), wanted) }
+		return slices.ContainsFunc(Words(name), isWanted)
+	case Contains(parts, wanted):
+		return true
+	}
+	whole := strings.Join(wanted, "")
+	return numbers(parts) == numbers(wanted) && Slips(strings.Join(parts, ""), whole) <= min(2, len(whole)/4)
+}
+
+// numbers returns the numbers among pieces, joined.
+func numbers(parts []string) string {
+	isWord := func(p string) bool { return p[0] < '0' || p[0] > '9' }
+	return strings.Join(slices.DeleteFunc(slices.Clone(parts), isWord), " ")
+}
+
 // Slips returns how many letters have to be put in, left out or exchanged, or swapped
 // with their neighbour, to make one word of another, in any case.
 func Slips(a, b string) int {
@@ -94,23 +118,4 @@ func Nearest[T ~string](word string, values []T) (near []T) {
 		}
 	}
 	return near
-}
-
-// Likely returns what compare says of the entries that are likely to be the same, the
-// most alike first, of equal scores by their ids.
-func Likely[T, L any, S cmp.Ordered](
-	entries []T, compare func(T) (l L, likely bool), score func(L) (s S, id string),
-) []L {
-	var like []L
-	for _, entry := range entries {
-		if l, likely := compare(entry); likely {
-			like = append(like, l)
-		}
-	}
-	slices.SortStableFunc(like, func(a, b L) int {
-		scoreA, idA := score(a)
-		scoreB, idB := score(b)
-		return cmp.Or(cmp.Compare(scoreB, scoreA), strings.Compare(idA, idB))
-	})
-	return like
 }

@@ -1,12 +1,9 @@
 package likeness_test
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"testing"
 
-	"filebus/index"
 	"filebus/materialize/likeness"
 )
 
@@ -70,14 +67,5 @@ func TestNearest(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
 		}
-	}
-}
-
-func TestLikely(t *testing.T) {
-	short := func(word string) (string, bool) { return word, len(word) < 4 }
-	score := func(word string) (index.Share, string) { return index.Share(len(word)), word }
-	got := likeness.Likely([]string{"b", "long", "abc", "a"}, short, score)
-	if want := []string{"abc", "a", "b"}; slices.Compare(got, want) != 0 {
-		t.Errorf("Likely = %s, want %s", cmp.Or(strings.Join(got, " "), "nothing"), want)
 	}
 }

@@ -42,6 +42,7 @@ type plainBullets int
 const (
 	PlainKnown plainBullets = iota + 1 // those with names that the format defines
 	PlainAny                           // all that have a name
+	PlainLines                         // as PlainKnown, and lines without a bullet too, among others "name: value"
 )
 
 // An entryField is a field as it stands in an entry. It holds places rather than
@@ -108,7 +109,15 @@ func (s *fieldScanner) line(i int) {
 		s.add(i, name, lead, form)
 		return
 	}
-	if name, lead, ok := cutPlainName(l.Text); ok && s.below && s.head && slices.Contains(s.rules.Known, Key(name)) {
+	name, lead, ok := cutPlainName(l.Text)
+	isKnown := ok && slices.Contains(s.rules.Known, Key(name))
+	if s.rules.Plain == PlainLines && ok {
+		if s.open = -1; isKnown {
+			s.add(i, name, lead, BulletForm)
+		}
+		return
+	}
+	if isKnown && s.below && s.head {
 		if s.below = s.seen[Key(name)] == 0; s.below {
 			s.add(i, name, lead, BulletForm)
 			return
@@ -229,7 +238,7 @@ func (r Rules) cutNameAt(line []byte, head bool) (name string, lead int, form fi
 	name, lead, ok = cutBoldName(line[skip:])
 	if !ok {
 		name, lead, ok = cutPlainName(line[skip:])
-		ok = ok && (r.Plain == PlainAny || r.Plain == PlainKnown && slices.Contains(r.Known, Key(name)))
+		ok = ok && (r.Plain == PlainAny || r.Plain != 0 && slices.Contains(r.Known, Key(name)))
 	}
 	return name, lead + skip, BulletForm, ok
 }

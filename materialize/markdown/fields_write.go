@@ -200,6 +200,8 @@ func (r Rules) addField(text []byte, lines []Line, name, value string) []byte {
 // that of another field is, or where it is read as a field only so.
 func (r Rules) bulletLike(lead []byte, name string) []byte {
 	switch {
+	case !isBulletLine(lead) && r.Plain == PlainLines:
+		return []byte(name + ":")
 	case bytes.HasSuffix(lead, []byte("**:")), r.Plain != PlainAny && !slices.Contains(r.Known, Key(name)):
 		return []byte("- **" + name + "**:")
 	case bytes.HasSuffix(lead, []byte("**")):

@@ -72,26 +72,6 @@ func TestParseYAMLOdd(t *testing.T) {
 	}
 }
 
-// TestNodePlaces tells on which lines the items and the pairs stand, as the library
-// has read them or the loose reader.
-func TestNodePlaces(t *testing.T) {
-	t.Parallel()
-	for _, first := range []string{"a: 1", "a: *x"} {
-		node, _ := ParseYAML(first+"\nb:\n  - c: 1\n    d: 2\n  -\n    e\nf: |\n  g\n", 1)
-		list := node.Get("b").List
-		if len(node.Pairs) != 3 || len(list) != 2 {
-			t.Fatalf("%s: read %s", first, node.show())
-		}
-		var got [][2]int
-		for _, n := range []Node{node.Pairs[0].Value, node.Pairs[1].Value, node.Pairs[2].Value, list[0], list[1]} {
-			got = append(got, [2]int{n.From, n.To})
-		}
-		if diff := cmp.Diff([][2]int{{0, 1}, {1, 6}, {6, 8}, {2, 4}, {4, 6}}, got); diff != "" {
-			t.Errorf("%s: lines of a, b, f and of the items of b (-want +got):\n%s", first, diff)
-		}
-	}
-}
-
 func TestYAMLFence(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -110,18 +90,6 @@ func TestYAMLFence(t *testing.T) {
 		want := yamlFence{Info: test.info, Inside: test.inside, Before: test.before}
 		if got != want || found != test.found {
 			t.Errorf("%s: YAMLFence(%q) = %+v, %t, want %+v, %t", test.label, test.text, got, found, want, test.found)
-		}
-	}
-}
-
-func TestYAMLComment(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"a: 1 # one": "# one", "- a: # two": "# two", `a: "x # y" # z`: "# z", "a: 'x # y'": "", "a: b#c": "",
-		"- x # y": "# y", "# all": "# all", "a:": "", "": "", `a: "open # x`: "# x",
-	} {
-		if got := YAMLComment(text); got != want {
-			t.Errorf("YAMLComment(%q) = %q, want %q", text, got, want)
 		}
 	}
 }

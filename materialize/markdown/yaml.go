@@ -4,28 +4,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// A Node is a value of YAML or JSON as agents write them in handoffs and states. All
+// A Node is a value of YAML or JSON as agents write them in handoffs. All
 // scalars are texts. Exactly one of the fields is set; an empty value has none.
 type Node struct {
 	scalar string
 	List   []Node
 	Pairs  []Pair
-	// The lines of an item or of a pair with its value, counted from 0; comments and
-	// blank lines may be among the last.
-	From, To int
 }
 
 // A Pair is one key of a map. Pairs keep their order and may repeat a key.
 type Pair struct {
 	Key   string
 	Value Node
+}
+
+// TextNode returns a list of texts.
+func TextNode(texts ...string) Node {
+	return Node{List: Each(texts, func(text string) Node { return Node{scalar: text} })}
 }
 
 // Get returns the value of the first pair with one of the keys, folded.
@@ -113,8 +114,7 @@ func readYAML(text string, depth int) (node Node, ok bool) {
 		return Node{}, false
 	}
 	root := document.Content[0]
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	return yamlTree{lines}.node(root, len(lines), depth)
+	return yamlTree{strings.Split(strings.TrimSuffix(text, "\n"), "\n")}.node(root, depth)
 }
 
 // hasMarks reports whether a text has the marks of documents, or line breaks that are
@@ -124,11 +124,11 @@ func hasMarks(text string) bool {
 		strings.Contains("\n"+text, "\n---") || strings.Contains("\n"+text, "\n...")
 }
 
-// A yamlTree turns the tree of the library into ours. Positions are those of the text.
+// A yamlTree turns the tree of the library into ours.
 type yamlTree struct{ lines []string }
 
-// node returns n, whose lines end before the index end.
-func (t yamlTree) node(n *yaml.Node, end, depth int) (node Node, ok bool) {
+// node returns n.
+func (t yamlTree) node(n *yaml.Node, depth int) (node Node, ok bool) {
 	if depth > maxYAMLDepth || n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 {
 		return Node{}, false
 	}
@@ -154,37 +154,19 @@ func (t yamlTree) node(n *yaml.Node, end, depth int) (node Node, ok bool) {
 	if n.Kind == yaml.MappingNode {
 		step = 2
 	}
-	for i := len(n.Content) - step; i >= 0; i -= step {
+	for i := 0; i < len(n.Content); i += step {
 		key, value := n.Content[i], n.Content[i+step-1]
-		from := t.start(n, key)
-		child, ok := t.node(value, end, depth+1)
+		child, ok := t.node(value, depth+1)
 		if !ok || step == 2 && (key.Kind != yaml.ScalarNode || key.Anchor != "" || key.Style&yaml.TaggedStyle != 0) {
 			return Node{}, false
 		}
-		child.From, child.To = from, end
 		if step == 2 {
 			node.Pairs = append(node.Pairs, Pair{strings.TrimSpace(key.Value), child})
 		} else {
 			node.List = append(node.List, child)
 		}
-		end = from
 	}
-	slices.Reverse(node.List)
-	slices.Reverse(node.Pairs)
 	return node, true
-}
-
-// start returns the index of the line on which an item of n begins, or a key. An item
-// may stand below its dash.
-func (t yamlTree) start(n, item *yaml.Node) int {
-	at := item.Line - 1
-	if n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle == 0 {
-		isDash := func(line string) bool { return len(line) >= n.Column && line[n.Column-1] == '-' }
-		for at > n.Line-1 && !isDash(t.lines[at]) {
-			at--
-		}
-	}
-	return at
 }
 
 // AppendYAML appends a text so that ParseYAML reads it back: bare where
@@ -273,22 +255,4 @@ func (v *Value) node() (n Node) {
 		n.scalar = fmt.Sprint(v.token)
 	}
 	return n
-}
-
-// YAMLComment returns what the readers drop behind the value of a line.
-func YAMLComment(text string) string {
-	text = strings.TrimLeft(text, "- \t")
-	if _, value, found := CutYAMLKey(text); found {
-		text = value
-	}
-	if text != "" && (text[0] == '"' || text[0] == '\'') {
-		text = text[1+max(0, strings.IndexByte(text[1:], text[0])):]
-	}
-	if strings.HasPrefix(text, "#") {
-		return text
-	}
-	if i := strings.Index(text, " #"); i >= 0 {
-		return text[i+1:]
-	}
-	return ""
 }

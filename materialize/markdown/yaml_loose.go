@@ -87,7 +87,7 @@ func (r *looseReader) block(all []looseLine, depth int) (node Node, rest []loose
 		if !ok {
 			inner = r.part(part, depth)
 		}
-		if inner.From, inner.To = part[0].at, part[len(part)-1].at+1; isList {
+		if isList {
 			node.List = append(node.List, inner)
 		} else {
 			node.Pairs = append(node.Pairs, Pair{key, inner})
@@ -132,15 +132,7 @@ func readPart(lines []looseLine, depth int) (node Node, ok bool) {
 	default:
 		return Node{}, false
 	}
-	return node.moved(lines[0].at), ok
-}
-
-// moved returns n as it stands some lines further down.
-func (n Node) moved(by int) Node {
-	n.From, n.To = n.From+by, n.To+by
-	n.List = Each(n.List, func(item Node) Node { return item.moved(by) })
-	n.Pairs = Each(n.Pairs, func(p Pair) Pair { return Pair{p.Key, p.Value.moved(by)} })
-	return n
+	return node, ok
 }
 
 // part reads the value of an item or pair that is no YAML.

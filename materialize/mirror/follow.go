@@ -86,6 +86,13 @@ func waitFor(ctx context.Context, wake, more <-chan struct{}, limit time.Duratio
 	}
 }
 
+// Events returns a channel that has a value when something has happened in folders, until ctx ends; nil where the system
+// gives no events.
+func (w Watched) Events(ctx context.Context) <-chan struct{} {
+	wake, _ := w.events(ctx, (*fsnotify.Watcher).Add) // of some of the folders is better than of none
+	return wake
+}
+
 // events returns a channel that has a value when something has happened in folders, until ctx ends. Those of which the
 // system gives no events are counted in the error.
 func (w Watched) events(ctx context.Context, add func(*fsnotify.Watcher, string) error) (<-chan struct{}, error) {

@@ -46,14 +46,14 @@ func forwarded(ctx context.Context, events *fsnotify.Watcher, interval time.Dura
 	return wake
 }
 
-// A Look looks at what is waited for. It says whether the wait is over, and after what
-// time it wants to look again though nothing has happened; 0: it need not.
-type Look func(ctx context.Context) (over bool, again time.Duration, err error)
-
-// Await looks, at once and whenever something may have changed in folders,
-// until the wait is over. It returns false when the limit has passed before; 0
-// is no limit. It ends with the error of a look, or of ctx.
-func Await(ctx context.Context, limit time.Duration, look Look, folders ...string) (over bool, err error) {
+// await looks, at once and whenever something may have changed in folders, until a look
+// says that the wait is over; it says too after what time it wants to look again though
+// nothing has happened, 0 if it need not. Await returns false when the limit has passed
+// before; 0 is no limit. It ends with the error of a look, or of ctx.
+func await(
+	ctx context.Context, limit time.Duration,
+	look func(ctx context.Context) (over bool, again time.Duration, err error), folders []string,
+) (over bool, err error) {
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the watch
 	if limit > 0 {

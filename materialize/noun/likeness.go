@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"filebus/index"
-	"filebus/materialize/likeness"
 	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
@@ -30,7 +29,8 @@ type Likeness struct {
 func (c *Collection[T]) among(draft *T, entries []Entry[T]) []Likeness {
 	text := c.Words(draft)
 	words := index.Terms(text)
-	compare := func(e Entry[T]) (Likeness, bool) {
+	var like []Likeness
+	for _, e := range entries {
 		l, need := c.Alike(draft, e)
 		other := c.Words(&e.Fields)
 		terms := index.Terms(other)
@@ -38,9 +38,12 @@ func (c *Collection[T]) among(draft *T, entries []Entry[T]) []Likeness {
 			l.Shared = 1
 		}
 		l.ID, l.Status, l.over = e.Name.ID, c.State(e), l.Shared-need
-		return l, need > 0 && l.over >= 0
+		if need > 0 && l.over >= 0 {
+			like = append(like, l)
+		}
 	}
-	return likeness.Likely(entries, compare, func(l Likeness) (index.Share, string) { return l.over, l.ID })
+	slices.SortStableFunc(like, func(a, b Likeness) int { return cmp.Or(cmp.Compare(b.over, a.over), strings.Compare(a.ID, b.ID)) })
+	return like
 }
 
 // Likely returns the entries of the own tree that a draft is likely to say the same as, the most

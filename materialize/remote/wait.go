@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
+	"filebus/materialize/mirror"
 )
 
 // How a folder is waited for. Events are a hint: they come from this machine alone, and some get
@@ -56,38 +56,33 @@ func (f *folderRemote) changed() bool {
 	return seen == nil || !settled.IsZero() && time.Now().After(settled)
 }
 
-// watch begins to watch the folders of the last listing. Where that would hold every file of them
-// open, or the user's watches are used up, no event comes.
-func (f *folderRemote) watch() *fsnotify.Watcher {
-	events, err := fsnotify.NewWatcher()
-	if err != nil || runtime.GOOS != "linux" && runtime.GOOS != "windows" {
-		return &fsnotify.Watcher{}
+// events has a value when something has happened in the folders of the last listing. Where that
+// would hold every file of them open, or the user's watches are used up, no event comes.
+func (f *folderRemote) events(ctx context.Context) <-chan struct{} {
+	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
+		return nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	folders := mirror.Watched{}
 	for dir := range f.seen {
-		_ = events.Add(f.dir.Path(dir)) // else looks find its changes
+		folders.Add(f.dir.Path(dir), true)
 	}
-	return events
+	return folders.Events(ctx) // else looks find changes
 }
 
 func (f *folderRemote) Wait(ctx context.Context) error {
-	events, over := f.watch(), time.After(longestWait)
-	if events.Events != nil {
-		defer func() { _ = events.Close() }() // nothing was written
-	}
+	limited, cancel := context.WithTimeout(ctx, longestWait)
+	defer cancel() // ends the events
+	events := f.events(limited)
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		if err := f.present(); err != nil || f.changed() {
 			return err
 		}
 		select {
-		case <-events.Events:
-			return nil
-		case <-events.Errors: // an overflow: something was lost
-			return nil
-		case <-over:
-			return nil
-		case <-ctx.Done():
+		case <-events:
+			return ctx.Err()
+		case <-limited.Done():
 			return ctx.Err()
 		case <-time.After(pause):
 		}

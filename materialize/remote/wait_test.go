@@ -82,16 +82,15 @@ func TestChangedAtOnce(t *testing.T) {
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	f, dir := listed(t)
-	events := f.watch()
-	if events.Events == nil {
+	events := f.events(t.Context())
+	if events == nil {
 		t.Skip("this system gives no events")
 	}
-	defer func() { _ = events.Close() }()
 	if err := os.WriteFile(filepath.Join(dir, string(idA), "state"), []byte("in place"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	select {
-	case <-events.Events:
+	case <-events:
 	case <-time.After(10 * time.Second):
 		t.Error("no event came")
 	}

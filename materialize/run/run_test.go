@@ -233,7 +233,8 @@ func TestSecondRun(t *testing.T) {
 func TestStatesByHand(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, layout.Claude())
-	x.write(".claude/session_state.md", "\ufeffrun_id: r7 # mine\r\nloop: 1\r\nnote: keep me\r\nrunning_agents:\r\n  - id: b1\r\n    task: task-001\r\n    started: 08:59:00\r\n")
+	x.write(".claude/session_state.md", "\ufeffrun_id: r7\r\nloop: 1\r\nnote: keep me\r\n\r\n## Running Agents\r\n"+
+		"| ID | Task | Started |\r\n|--|--|--|\r\n| b1 | task-001 | 08:59:00 |\r\n")
 	out, err := x.b.AgentDone(t.Context(), "b1", "completed")
 	x.must(err)
 	if done := out.Agent; done.Duration != "1m" || done.Task != "task-001" {
@@ -241,7 +242,7 @@ func TestStatesByHand(t *testing.T) {
 	}
 	_, err = x.b.Loop(t.Context(), 0)
 	x.must(err)
-	want := strings.ReplaceAll("\ufeff    # mine\n\nnote: keep me\n\n# Session State\n\n## Current Run\n- Run ID: r7\n- Loop: 2\n\n## Completed Agents\n"+
+	want := strings.ReplaceAll("\ufeffrun_id: r7\nloop: 2\nnote: keep me\n\n## Running Agents\n| ID | Task | Started |\n|--|--|--|\n\n## Completed Agents\n"+
 		"| ID | Task | Outcome | Duration |\n|----|------|---------|----------|\n| b1 | task-001 | completed | 1m |\n\n"+
 		"## Loop History\n- Loop 1: 1/1 tasks completed\n", "\n", "\r\n")
 	if diff := cmp.Diff(want, x.state()); diff != "" {

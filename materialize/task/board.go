@@ -271,7 +271,6 @@ func (b *Board) item(s query.Summary, opts ListOptions) Item {
 const (
 	ErrNotStarted record.Reason = "not started"
 	errIsRunning  record.Reason = "task running"
-	ErrLate       record.Reason = "no marker in time" // names the tasks; has the []Pending
 )
 
 func errNotStarted(id ID) error {
@@ -315,27 +314,4 @@ func agentOf(j *layout.Journal) string {
 		return ""
 	}
 	return j.Extra[i].Value
-}
-
-// A Pending is a task that was waited for and has not ended.
-type Pending struct {
-	ID  ID     `json:"task"`
-	Say string `json:"say"` // how far it is, such as "in_progress, journal changed 3m ago"
-}
-
-// maxNamed is how many tasks are named that have not ended.
-const maxNamed = 5
-
-// errLate says that tasks have left no marker in the time of a wait.
-func errLate(limit fmt.Stringer, waiting []Pending) error {
-	var list, ids []string
-	for _, p := range waiting {
-		ids = append(ids, p.ID.String())
-		list = append(list, fmt.Sprintf("%s (%s)", p.ID, p.Say))
-	}
-	if more := len(list) - maxNamed; more > 0 {
-		list = append(list[:maxNamed], fmt.Sprintf("and %d more", more))
-	}
-	err := record.Timeout.Errorf("no marker after %v: %s", limit, strings.Join(list, ", "))
-	return err.Because(ErrLate, ids...).With(waiting)
 }

@@ -12,6 +12,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/materialize/task"
 	"filebus/query"
 	"filebus/store"
@@ -107,16 +108,16 @@ func TestClockJumpsBack(t *testing.T) {
 	if first.Name == second.Name || second.Cleared != 1 {
 		t.Errorf("the second start has the name %s after %s and cleared %d markers", second.Name, first.Name, second.Cleared)
 	}
-	_, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"task-1"}, Limit: time.Millisecond})
-	if !errors.Is(err, task.ErrLate) {
-		t.Errorf("waiting for the second task: %v, want ErrLate", err)
+	_, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"task-1"}, Waiter: mirror.Waiter{Limit: time.Millisecond}})
+	if !errors.Is(err, mirror.ErrLate) {
+		t.Errorf("waiting for the second task: %v, want mirror.ErrLate", err)
 	}
 	file := d.write(t, ".claude/agent_complete/task-1.done", "done")
 	old := time.Now().Add(-24 * time.Hour)
 	if err := os.Chtimes(file, old, old); err != nil {
 		t.Fatal(err)
 	}
-	got, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"task-1"}, Limit: time.Minute})
+	got, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"task-1"}, Waiter: mirror.Waiter{Limit: time.Minute}})
 	if err != nil || len(got) != 1 || got[0].Seconds != nil {
 		t.Errorf("waiting with a marker that came after the start: %+v, %v", got, err)
 	}

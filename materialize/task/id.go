@@ -121,20 +121,7 @@ func looksLike(file string, id ID) bool {
 	if _, lane := layout.CutLane(name); lane != "" && !strings.HasSuffix(want, "-"+lane) {
 		return false // another machine's
 	}
-	parts, wanted := likeness.Pieces(name), likeness.Pieces(want)
-	switch {
-	case len(wanted) == 0 || len(parts) == 0:
-		return false
-	case len(wanted) == 1 && digits(wanted) != "":
-		isWanted := func(word string) bool { return slices.Equal(likeness.Pieces(word), wanted) }
-		return slices.ContainsFunc(likeness.Words(name), isWanted) // L001 is not 001
-	case likeness.Contains(parts, wanted):
-		return true
-	case wanted[0] != "task" && parts[0] == "task":
-		parts = parts[1:]
-	}
-	whole := strings.Join(wanted, "")
-	return digits(parts) == digits(wanted) && likeness.Slips(strings.Join(parts, ""), whole) <= min(2, len(whole)/4)
+	return likeness.IsMeant(name, want) || likeness.IsMeant(strings.TrimPrefix(name, "task-"), want)
 }
 
 // stem returns the name of a file without what may be taken for its ending.
@@ -149,12 +136,6 @@ func stem(file string) string {
 		}
 	}
 	return file
-}
-
-// digits returns the numbers among pieces, joined.
-func digits(parts []string) string {
-	isWord := func(p string) bool { return p[0] < '0' || p[0] > '9' }
-	return strings.Join(slices.DeleteFunc(slices.Clone(parts), isWord), " ")
 }
 
 // A place is a folder of markers, absolute, with the profile that keeps them there.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/materialize/task"
 )
 
@@ -31,7 +32,7 @@ func TestMarkerAgain(t *testing.T) {
 			if err := os.Chtimes(file, in, in); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Limit: time.Minute}); err != nil {
+			if _, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Waiter: mirror.Waiter{Limit: time.Minute}}); err != nil {
 				t.Fatalf("%q: %v", texts, err)
 			}
 		}

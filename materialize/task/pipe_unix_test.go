@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/materialize/task"
 )
 
@@ -26,7 +27,7 @@ func TestPipeForJournal(t *testing.T) {
 		t.Skip("no pipes here: ", err)
 	}
 	d.write(t, ".claude/agent_complete/T1.done", "done\n")
-	ended, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Limit: time.Minute})
+	ended, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Waiter: mirror.Waiter{Limit: time.Minute}})
 	if err != nil || len(ended) != 1 || ended[0].Journal != "" {
 		t.Errorf("waiting for a task with a pipe for its journal: %+v, %v", ended, err)
 	}

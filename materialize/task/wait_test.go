@@ -12,6 +12,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/materialize/task"
 	"filebus/query"
 	"filebus/store"
@@ -43,7 +44,7 @@ func TestWaitMany(t *testing.T) {
 					<-next // the next one only then
 				}
 			}()
-			got, err := d.Wait(t.Context(), task.WaitRequest{IDs: ids, Limit: 2 * time.Minute, Ended: func(e task.Ending) { next <- e }})
+			got, err := d.Wait(t.Context(), task.WaitRequest{IDs: ids, Waiter: mirror.Waiter{Limit: 2 * time.Minute}, Ended: func(e task.Ending) { next <- e }})
 			if err != nil || len(got) != len(ids) {
 				t.Fatalf("waiting: %+v, %v", got, err)
 			}
@@ -62,7 +63,7 @@ func TestWaitCanceled(t *testing.T) {
 	d := newDesk(t, layout.Claude())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := d.Wait(ctx, task.WaitRequest{IDs: []task.ID{"T1"}, Limit: time.Minute})
+	_, err := d.Wait(ctx, task.WaitRequest{IDs: []task.ID{"T1"}, Waiter: mirror.Waiter{Limit: time.Minute}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting without time: %v, want canceled", err)
 	}
@@ -84,15 +85,15 @@ func TestWaitBusy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended, err := impatient.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Limit: 50 * time.Millisecond})
-	waiting, _ := record.Detail[[]task.Pending](err)
-	if !errors.Is(err, task.ErrLate) || len(ended) > 0 || len(waiting) != 1 {
-		t.Errorf("waiting beside an import: %+v, %v; want ErrLate with one task", ended, err)
+	ended, err := impatient.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Waiter: mirror.Waiter{Limit: 50 * time.Millisecond}})
+	waiting, _ := record.Detail[[]mirror.Missing](err)
+	if !errors.Is(err, mirror.ErrLate) || len(ended) > 0 || len(waiting) != 1 {
+		t.Errorf("waiting beside an import: %+v, %v; want mirror.ErrLate with one task", ended, err)
 	}
 	if err := hold.Release(); err != nil {
 		t.Fatal(err)
 	}
-	ended, err = impatient.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Limit: time.Minute})
+	ended, err = impatient.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Waiter: mirror.Waiter{Limit: time.Minute}})
 	if err != nil || len(ended) != 1 {
 		t.Errorf("waiting after the import: %+v, %v; want one task", ended, err)
 	}
@@ -123,7 +124,7 @@ func TestWorstCounts(t *testing.T) {
 		}
 		d.write(t, ".orchestrator/journal/task-T1.md", text)
 		d.write(t, ".orchestrator/complete/"+test.file, test.marker)
-		got, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Limit: time.Minute})
+		got, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Waiter: mirror.Waiter{Limit: time.Minute}})
 		if err != nil || len(got) != 1 || got[0].Status != test.want || got[0].HasHandoff != (test.outcome != "") {
 			t.Errorf("%+v: got %+v, %v", test, got, err)
 		}
@@ -163,9 +164,9 @@ func TestLookAlikes(t *testing.T) {
 		d := newDesk(t, layout.Claude())
 		d.write(t, ".claude/agent_complete/"+test.file, "done")
 		var said []string
-		_, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{test.id}, Limit: time.Millisecond, Say: func(line string) { said = append(said, line) }})
+		_, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{test.id}, Waiter: mirror.Waiter{Limit: time.Millisecond, Say: func(line string) { said = append(said, line) }}})
 		alike := slices.ContainsFunc(said, func(line string) bool { return strings.Contains(line, "looks like the marker") })
-		if !errors.Is(err, task.ErrLate) || alike != test.alike {
+		if !errors.Is(err, mirror.ErrLate) || alike != test.alike {
 			t.Errorf("%s for %s: said %q, %v; want it named: %t", test.file, test.id, said, err, test.alike)
 		}
 	}
@@ -181,14 +182,14 @@ func TestOthersMarker(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said []string
-	_, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"auth"}, Limit: time.Millisecond, Say: func(line string) { said = append(said, line) }})
+	_, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"auth"}, Waiter: mirror.Waiter{Limit: time.Millisecond, Say: func(line string) { said = append(said, line) }}})
 	if len(said) > 0 {
 		t.Errorf("said %q, %v", said, err)
 	}
 	d.write(t, ".orchestrator/complete/auth-docs.done", "done")
 	d.write(t, ".orchestrator/journal/task-auth-docs.md", "# Task: Docs\n")
 	d.write(t, ".orchestrator/complete/auth-more.done", "done")
-	_, err = d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"auth"}, Limit: time.Millisecond, Say: func(line string) { said = append(said, line) }})
+	_, err = d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"auth"}, Waiter: mirror.Waiter{Limit: time.Millisecond, Say: func(line string) { said = append(said, line) }}})
 	if len(said) != 1 || !strings.Contains(said[0], "auth-more.done") {
 		t.Errorf("with another profile's markers: said %q, %v; want auth-more named", said, err)
 	}
@@ -205,7 +206,7 @@ func TestForgottenMarker(t *testing.T) {
 	}
 	d.clock.add(time.Minute)
 	var said []string
-	_, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Limit: time.Millisecond, Say: func(line string) { said = append(said, line) }})
+	_, err := d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Waiter: mirror.Waiter{Limit: time.Millisecond, Say: func(line string) { said = append(said, line) }}})
 	want := "the journal of T1 has a handoff (complete), but there is no marker: filebus task done T1 writes it"
 	if !slices.Equal(said, []string{want}) {
 		t.Errorf("said %q, %v; want %q", said, err, want)
@@ -222,7 +223,7 @@ func TestFolderGone(t *testing.T) {
 	waiting := make(chan string, 1)
 	d.write(t, ".claude/agent_complete/t1.DONE", "")
 	go func() {
-		_, err := d.Wait(context.Background(), task.WaitRequest{IDs: []task.ID{"T1"}, Limit: time.Minute, Say: func(line string) { waiting <- line }})
+		_, err := d.Wait(context.Background(), task.WaitRequest{IDs: []task.ID{"T1"}, Waiter: mirror.Waiter{Limit: time.Minute, Say: func(line string) { waiting <- line }}})
 		done <- err
 	}()
 	<-waiting
