@@ -23,7 +23,6 @@ type face[T any] struct {
 	hide  []string                                                                          // fields that lines do not name
 	view  func(w *workspace, e noun.Entry[T]) any                                           // in JSON
 	brief func(w *workspace, e noun.Entry[T]) any                                           // in JSON, in a list or when it was changed
-	row   func(w *workspace, e noun.Entry[T]) []string                                      // of a table
 	line  func(w *workspace, e noun.Entry[T]) string                                        // when it was changed
 	lines func(w *workspace, e noun.Entry[T]) []string                                      // what stands before the fields
 	do    func(ctx context.Context, w *workspace, v noun.Verb, id string, a noun.Act) error // nil: Collection.Do
