@@ -101,7 +101,7 @@ type taskShowJSON struct {
 func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
 	b, id, err := w.findTask(args[0])
 	if err != nil {
-		return err
+		return o.showEntry(ctx, w, args[0], err)
 	}
 	read := b.Look // as it is on disk
 	if w.global.noSync {
@@ -167,7 +167,7 @@ func (o *taskShow) showRecords(ctx context.Context, w *workspace, id task.ID, no
 			Try("filebus task list --tree {1}", o.Tree)
 	}
 	if len(records) == 0 || err != nil {
-		return cmp.Or(err, notStarted)
+		return o.showEntry(ctx, w, string(id), cmp.Or(err, notStarted))
 	}
 	var lines []string
 	for _, s := range records {
@@ -178,6 +178,19 @@ func (o *taskShow) showRecords(ctx context.Context, w *workspace, id task.ID, no
 	return w.presentLines(lines, presentation{
 		maxTokens: o.MaxTokens, what: id.String(), json: func(int) any { return taskRecordsJSON{id, records} },
 	})
+}
+
+// showEntry shows the entry of a file that an id means which is no journal's, or returns why there is none.
+func (o *taskShow) showEntry(ctx context.Context, w *workspace, id string, none error) error {
+	found, err := w.board().Entries(ctx, id)
+	switch {
+	case err != nil || len(found) == 0 || o.Tree != "":
+		return cmp.Or(err, none)
+	case len(found) > 1:
+		names := markdown.Each(found, func(s query.Summary) string { return s.Name.ID })
+		return coded(record.Usage, "filebus task show "+record.ShellWord(names[0]), usageError("%s may be %s", id, firstNames(names)))
+	}
+	return (&showCommand{o.MaxTokens}).run(ctx, w, []string{found[0].Name.String()})
 }
 
 type taskRecordsJSON struct {

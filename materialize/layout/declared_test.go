@@ -31,6 +31,7 @@ func declaredCases() []declaredCase {
 			"task cart/1.2|pending|Optional tests|optional=yes parent=task/cart/1", "task cart/2|pending|Queued|",
 			"task .kiro/specs/cart/tasks.md#twice|pending|Twice|parent=task/cart/1",
 		}},
+		{".kiro/specs/b/tasks.md", "- [ ] 1.1 (P) Beside\n- [ ] 2. Too (P)\n", []string{"task b/1.1|pending|Beside|parent=task/b/1", "task b/2|pending|Too|"}},
 		{".kiro/specs/_archived/old/tasks.md", "- [ ] 1 Left\n", []string{"task old/1|archived|Left|archived=_archived/ state=pending"}},
 		{".kiro/steering/product.md", "---\ninclusion: always\n---\n# Product\n", []string{"knowledge |||inclusion=always type=steering"}},
 		{"openspec/changes/add-x/tasks.md", "## 1. Build\n\n- [x] 1.1 One\n- [ ] 1.2 Two\n", []string{

@@ -210,6 +210,21 @@ func (b *Board) Records(ctx context.Context, tree record.Tree, id ID) ([]query.S
 	return slices.Concat(of[FromJournal], of[fromReport], of[fromQueue]), nil
 }
 
+// Entries returns the entries of files, such as specs of other tools, that a user's id means: it is
+// their own, what stands behind its last slash, or what their file calls them.
+func (b *Board) Entries(ctx context.Context, id string) ([]query.Summary, error) {
+	all, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindTask}})
+	id = strings.TrimPrefix(id, "task/")
+	all = slices.DeleteFunc(all, func(s query.Summary) bool {
+		return s.Name.ID != id && !strings.HasSuffix(s.Name.ID, "/"+id) && !strings.EqualFold(s.Attributes["id"], id)
+	})
+	if at := slices.IndexFunc(all, func(s query.Summary) bool { return s.Name.ID == id }); at >= 0 {
+		all = all[at : at+1]
+	}
+	slices.SortFunc(all, func(a, b query.Summary) int { return strings.Compare(a.Name.ID, b.Name.ID) })
+	return all, err
+}
+
 // List returns the tasks of a tree, the one that changed last first: those that have a
 // journal, then those that reports and queues name. Of several tasks that had one id, the
 // last is listed.
