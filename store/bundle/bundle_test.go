@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -145,7 +146,10 @@ func TestDamage(t *testing.T) {
 	s := filled(t, 1)
 	text := write(t, s, bundle.Request{})
 	sound, _ := read(t, s, text)
-	isSame := func(a, b bundle.Item) bool { return a.Entry == b.Entry && bytes.Equal(a.Head, b.Head) }
+	isSame := func(a, b bundle.Item) bool {
+		return a.Entry == b.Entry && bytes.Equal(a.Head, b.Head) && (a.Draft == nil) == (b.Draft == nil) &&
+			(a.Draft == nil || reflect.DeepEqual(a.Draft.Record, b.Draft.Record))
+	}
 	for i := range text {
 		if _, err := read(t, s, text[:i]); err == nil {
 			t.Errorf("cut at byte %d of %d: no error", i, len(text))
