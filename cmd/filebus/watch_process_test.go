@@ -196,6 +196,7 @@ func TestWatchExec(t *testing.T) {
 		w.waitFor(&w.errs, "put|result/c/"+name+"|", filepath.Join(dir, ".claude/agent_tool_results/c", name+".md")+"|"+filepath.Join(dir, ".filebus"))
 	}
 	w.waitFor(&w.errs, "filebus: --exec: exit status 1, after put result/c/bad")
+	w.waitFor(&w.out, "result/c/Good") // which the watch may say after it has run the command
 	if out, _ := w.said(); strings.Contains(out, "|") || strings.Count(out, "\n") != 2 {
 		t.Errorf("stdout has what is not the watch's:\n%s", out)
 	}
