@@ -222,7 +222,11 @@ func (o *knowledgeSupersede) run(ctx context.Context, w *workspace, args []strin
 	if err != nil {
 		return err
 	}
-	old, err := w.changeableName(ctx, args[0])
+	named := w.knowledgeName // one that is only read need not be told
+	if len(args) == 1 {
+		named = w.changeableName
+	}
+	old, err := named(ctx, args[0])
 	if err != nil {
 		return err
 	}

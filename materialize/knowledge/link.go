@@ -44,10 +44,16 @@ func (b *Base) relink(ctx context.Context, from record.Name, kind string, to rec
 		return err
 	}
 	err = set(from, record.Link{Type: kind, Target: to.String()})
-	if err == nil && kind == layout.LinkSupersedes && to.Tree == "" && to.Kind == record.KindKnowledge {
+	if err == nil && kind == layout.LinkSupersedes && b.isWritten(ctx, to) {
 		err = set(to, record.Link{Type: layout.LinkSupersededBy, Target: from.String()})
 	}
 	return changed, err
+}
+
+// isWritten reports whether an entry stands in a file that filebus writes, and so is told what supersedes it.
+func (b *Base) isWritten(ctx context.Context, name record.Name) bool {
+	e, err := b.Get(ctx, name)
+	return name.Tree == "" && name.IsEntry() && (err != nil || !b.Work.Settings.Profile.Recognize(e.Path).IsForeign())
 }
 
 // checkLink reports what keeps two entries from being linked.

@@ -101,7 +101,26 @@ func (pl Location) KnowledgeForm() KnowledgeForm {
 	case Layout(knowledgeJSON{}):
 		return nodeForm{knowledgeFields}
 	}
+	if pl.Entries == record.KindKnowledge {
+		return knowledgeText{knowledgeTable{knowledgeFields}, pl.Layout}
+	}
 	return nil
+}
+
+// A knowledgeText is the form of texts that are knowledge as a whole, or by a declaration: they are read, and
+// their fields are not written.
+type knowledgeText struct {
+	knowledgeTable
+	layout Layout
+}
+
+// Read reads a text as the content of an entry.
+func (t knowledgeText) Read(text []byte) Knowledge {
+	k := Knowledge{Type: FrontFacts(text).Attributes[record.AttributeType], Content: string(text)}
+	if d, is := t.layout.(*declared); is {
+		k.Type = cmp.Or(d.Type, k.Type)
+	}
+	return k
 }
 
 // A knowledgeTable is the form of entries in Markdown.
