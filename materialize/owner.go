@@ -213,9 +213,10 @@ func (r *reconciler) forgetDeleted(s sides) error {
 
 // isRetiredWith reports whether a record goes when its file is deleted: a note or an entry that is
 // a whole file, whoever has changed it last, and the entries of an aggregate that git did not take
-// away, if no other root has it. Results, handoffs and all else stay findable.
+// away, if no other root has it, and whatever another program keeps. Results, handoffs and all else stay findable.
 func (r *reconciler) isRetiredWith(ctx context.Context, s sides) bool {
 	switch {
+	case r.w.recognise(s.path).IsForeign(): // it is what its file is
 	case s.now.IsFrame() && r.repository().Had(ctx, s.path):
 		return false
 	case !s.now.IsFrame() && !isText(s.now.Name().Kind):

@@ -211,7 +211,7 @@ func (w *Workspace) locationOf(kind record.Kind, id string) (record.Name, string
 	if kind != record.KindNote && layout.IsObeyed(path.Join(path.Dir(p), "x")) || kind == record.KindKnowledge && layout.IsObeyed(p) {
 		return name, "", record.Usage.Errorf("%s %s, and no place of a %s", p, whyObeyed, kind)
 	}
-	return name, p, w.checkPlace(p)
+	return name, p, w.checkOwn(p)
 }
 
 // entryLocation returns the name of an entry, and the path of the file that holds it

@@ -28,10 +28,10 @@ const ProgramBD = "the program bd"
 
 // Owner returns what keeps a file that filebus only reads, "" of others.
 func (pl Location) Owner() string {
-	if d, is := pl.Layout.(*declared); is {
-		if d.layout.Owner != "" {
-			return "the program " + d.layout.Owner
-		}
+	switch d, is := pl.Layout.(*declared); {
+	case is && d.layout.Owner != "":
+		return "the program " + d.layout.Owner
+	case is && d.Kind != record.KindNote: // notes are anybody's
 		return "whoever writes " + pl.Declared
 	}
 	if _, is := pl.Layout.(beads); is {
