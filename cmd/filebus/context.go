@@ -59,7 +59,7 @@ func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) erro
 		return runs.LastChanged(ctx, w.Root, files, w.variables)
 	}
 	if r.Task != "" {
-		_, id, err := w.findTask(r.Task)
+		_, id, err := w.findTask(ctx, r.Task)
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ type knowledgeHarvest struct {
 
 func (o *knowledgeHarvest) run(ctx context.Context, w *workspace, args []string) error {
 	text := args[0]
-	if _, id, err := w.findTask(text); err == nil && !strings.HasPrefix(text, string(record.KindHandoff)+"/") {
+	if _, id, err := w.findTask(ctx, text); err == nil && !strings.HasPrefix(text, string(record.KindHandoff)+"/") {
 		text = nameOfKind(layout.TaskKey(string(id)), record.KindHandoff) // no journal is called so: the newest counts
 	}
 	v, err := w.resolve(ctx, text)

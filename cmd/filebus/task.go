@@ -20,9 +20,16 @@ import (
 func (w *workspace) board() *task.Board { return task.New(w.Workspace, w.read, w.now) }
 
 // findTask returns the tasks, and reads the id of one to look it up or to change it.
-func (w *workspace) findTask(text string) (*task.Board, task.ID, error) {
+func (w *workspace) findTask(ctx context.Context, text string) (*task.Board, task.ID, error) {
 	b := w.board()
 	id, err := b.Find(text, w.paths())
+	if err == nil {
+		return b, id, nil
+	}
+	if found, _ := b.Entries(ctx, text); len(found) == 1 { // else the first error says it
+		err = record.Conflict.Errorf("%s is an entry of %s, which is only read", found[0].Name.ID, found[0].Path).
+			Try("filebus task show {1}", found[0].Name.ID)
+	}
 	return b, id, err
 }
 
@@ -35,7 +42,7 @@ func (e *environ) task(flag string) (id task.ID, err error) {
 }
 
 func printTaskPrompt(ctx context.Context, w *workspace, args []string) error {
-	b, id, err := w.findTask(args[0])
+	b, id, err := w.findTask(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -58,7 +65,7 @@ func noteTask(ctx context.Context, w *workspace, args []string) error {
 	if strings.TrimSpace(line) == "" {
 		return usageError("there is nothing to note")
 	}
-	b, id, err := w.findTask(args[0])
+	b, id, err := w.findTask(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -99,7 +106,7 @@ type taskShowJSON struct {
 }
 
 func (o *taskShow) run(ctx context.Context, w *workspace, args []string) error {
-	b, id, err := w.findTask(args[0])
+	b, id, err := w.findTask(ctx, args[0])
 	if err != nil {
 		return o.showEntry(ctx, w, args[0], err)
 	}

@@ -137,7 +137,7 @@ func (o *handoffFlags) end(ctx context.Context, w *workspace, outcome, text stri
 	if err != nil {
 		return err
 	}
-	b, id, err := w.findTask(text)
+	b, id, err := w.findTask(ctx, text)
 	if err != nil {
 		return err
 	}

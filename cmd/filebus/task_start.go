@@ -55,7 +55,7 @@ func (o *taskStart) start(ctx context.Context, w *workspace, id task.ID, title s
 		Focus: o.Focus, Restart: o.Restart,
 	}
 	for _, text := range o.Depends {
-		b, on, err := w.findTask(strings.TrimSpace(text))
+		b, on, err := w.findTask(ctx, strings.TrimSpace(text))
 		if err != nil {
 			return nil, err
 		}

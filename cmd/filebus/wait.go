@@ -57,7 +57,7 @@ func (o *waitCommand) run(ctx context.Context, w *workspace, args []string) erro
 	r := task.WaitRequest{Waiter: o.waiter(w), MaxAge: o.MaxAge}
 	r.Any = o.Any
 	for _, text := range args {
-		_, id, err := w.findTask(text)
+		_, id, err := w.findTask(ctx, text)
 		if err != nil {
 			return err
 		}
