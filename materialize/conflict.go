@@ -111,7 +111,8 @@ func (w *Workspace) keep(ctx context.Context, c Conflict, take string) (record.N
 		}
 		return c.Name, w.keepFrame(ctx, c)
 	}
-	if c.Name.IsEntry() {
+	isOthers := w.recognise(c.File.Record.Path).IsForeign() // its file, which is only read, has the text
+	if c.Name.IsEntry() && !(isOthers && take == takeFile) {
 		return w.keepEntry(ctx, c, take)
 	}
 	return w.keepWhole(ctx, c, take)
