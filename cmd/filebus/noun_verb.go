@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"filebus/materialize/issue"
 	"filebus/materialize/noun"
 )
 
@@ -42,7 +41,7 @@ type actFlags struct {
 func (o *actFlags) prepareSome(cmd *cobra.Command, names []string) {
 	flags, a := pflag.NewFlagSet("", pflag.ContinueOnError), &o.act
 	flags.StringVar(&a.Agent, "agent", "", "")
-	flags.DurationVar(&a.Lease, "lease", issue.DefaultLease, "")
+	flags.DurationVar(&a.Lease, "lease", noun.DefaultLease, "")
 	flags.StringVar(&a.Task, "task", "", "")
 	flags.BoolVar(&a.Force, "force", false, "")
 	flags.StringVar(&a.Reason, "rationale", "", "")

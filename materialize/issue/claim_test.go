@@ -82,7 +82,7 @@ func TestLeaseNeverLonger(t *testing.T) {
 	f.mustDo(t, "claim", id, noun.Act{Agent: "a"})
 	f.now = f.now.Add(-3 * time.Hour)
 	got := f.mustDo(t, "claim", id, noun.Act{Agent: "a"})
-	if want := f.now.Add(DefaultLease); !got.hold.Until.Equal(want) || !got.hold.At.Equal(f.now) {
+	if want := f.now.Add(noun.DefaultLease); !got.hold.Until.Equal(want) || !got.hold.At.Equal(f.now) {
 		t.Errorf("the lease is from %v until %v, want until %v", got.hold.At, got.hold.Until, want)
 	}
 }

@@ -314,12 +314,9 @@ func plainFile(file string) string {
 	return file
 }
 
-// DefaultLease is how long a claim holds unless it is made again. SharedLease is that of a
-// store with remotes: other machines hear of a claim, and that it was made again, only in time.
-const (
-	DefaultLease = 30 * time.Minute
-	SharedLease  = 24 * time.Hour
-)
+// sharedLease is how long a claim holds in a store with remotes: other machines hear of it,
+// and that it was made again, only in time.
+const sharedLease = 24 * time.Hour
 
 // A hold is a claim as it stands in an issue.
 type hold struct {

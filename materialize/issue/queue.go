@@ -89,9 +89,9 @@ func (q *Queue) terms(ctx context.Context, a noun.Act) (noun.Act, error) {
 	}
 	lane, err := q.Work.Lane(ctx)
 	if a.Lease == 0 {
-		a.Lease = DefaultLease
+		a.Lease = noun.DefaultLease
 		if lane != "" {
-			a.Lease = SharedLease
+			a.Lease = sharedLease
 		}
 	}
 	return a, err

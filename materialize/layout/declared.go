@@ -18,8 +18,8 @@ import (
 )
 
 // A Declaration says as data where a convention keeps its files, and what stands in them:
-// docs/layouts/declarations.md describes the format. filebus reads these files, and never writes
-// them.
+// docs/layouts/conventions.md describes the format. filebus reads these files; of them it writes
+// only notes that no program keeps.
 type Declaration struct {
 	Layout string // its name: spec-kit
 	Owner  string // the command that keeps the files; "": agents write them by hand
@@ -42,9 +42,9 @@ type FileRule struct {
 	Nest    string            // of items: "part" belongs to the entry above
 	Skip    []string          // headings whose items are none
 	Above   map[string]string // patterns of the headings above, by the capture
-	ID      string
-	Parent  string
-	Fields  map[string]any // facts by where they stand: see source
+	ID      string            // a template of captures; "": made of path and title
+	Parent  string            // the same, of the entry above
+	Fields  map[string]any    // facts by where they stand: see source
 	layout  *Declaration
 	said    []int    // how much of a path each template says, in bytes
 	paths   []string // the patterns of the templates

@@ -27,7 +27,7 @@ const StillFor = 2 * time.Second
 // ErrLate says that the time of a wait is over, and names what it has waited for in vain.
 const ErrLate record.Reason = "what was waited for is late"
 
-// A Waiter waits for what other processes do to files or to a store. It is the only wait of filebus: it looks at once,
+// A Waiter waits for what other processes do to files or to a store, as all commands that wait do: it looks at once,
 // when something changes in folders, and by the clock, until nothing is missing or the time is up.
 type Waiter struct {
 	Limit time.Duration     // 0: none

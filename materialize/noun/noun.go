@@ -82,6 +82,9 @@ type Act struct {
 	Now    time.Time
 }
 
+// DefaultLease is how long a claim holds unless it is made again.
+const DefaultLease = 30 * time.Minute
+
 // An Entry is one of a noun's, with its fields as they are written.
 type Entry[T any] struct {
 	Name   record.Name
