@@ -197,6 +197,6 @@ func (o *initCommand) say(w *workspace, v *initView, isEmpty bool) {
 	case o.Yes || o.TakeOver:
 		w.remark("took in %s", plural(v.Taken, "file"))
 	case text != "" && (isEmpty || len(v.Proposed) > 0):
-		w.remark("filebus init --yes does that, and takes the files in")
+		w.remark("filebus init --yes takes the files in, and does what was proposed")
 	}
 }
