@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"filebus/materialize/result"
-	runs "filebus/materialize/run"
-	sessions "filebus/materialize/session"
+	"filebus/cmd/filebus/result"
+	runs "filebus/cmd/filebus/run"
+	sessions "filebus/cmd/filebus/session"
 	"filebus/materialize/transcript"
 	"filebus/store/record"
 )

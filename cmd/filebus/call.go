@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"filebus/cmd/filebus/result"
+	sessions "filebus/cmd/filebus/session"
 	"filebus/materialize"
 	"filebus/materialize/markdown"
-	"filebus/materialize/result"
 	"filebus/materialize/secrets"
-	sessions "filebus/materialize/session"
 	"filebus/store/record"
 )
 

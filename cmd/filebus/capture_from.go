@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"filebus/materialize/result"
+	"filebus/cmd/filebus/result"
 	"filebus/materialize/transcript"
 	"filebus/store"
 	"filebus/store/record"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"filebus/materialize/result"
+	"filebus/cmd/filebus/result"
 	"filebus/store/record"
 )
 

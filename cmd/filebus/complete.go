@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/cmd/filebus/dialogue"
 	"filebus/materialize"
-	"filebus/materialize/dialogue"
 	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"

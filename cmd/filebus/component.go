@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize/knowledge"
+	"filebus/cmd/filebus/knowledge"
 	"filebus/materialize/markdown"
 	"filebus/store/record"
 )

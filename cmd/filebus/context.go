@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	runs "filebus/cmd/filebus/run"
 	"filebus/materialize/markdown"
-	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store/record"
 )

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"filebus/materialize/result"
+	"filebus/cmd/filebus/result"
 )
 
 type conversationList struct {

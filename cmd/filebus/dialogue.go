@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"filebus/materialize/dialogue"
+	"filebus/cmd/filebus/dialogue"
 	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"

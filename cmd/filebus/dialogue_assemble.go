@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"filebus/materialize/dialogue"
+	"filebus/cmd/filebus/dialogue"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )

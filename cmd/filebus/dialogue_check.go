@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"filebus/materialize/dialogue"
+	"filebus/cmd/filebus/dialogue"
+	"filebus/cmd/filebus/rule"
 	"filebus/materialize/markdown"
-	"filebus/materialize/rule"
 	"filebus/store/record"
 )
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"filebus/materialize/dialogue"
+	"filebus/cmd/filebus/dialogue"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 )

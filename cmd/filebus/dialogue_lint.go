@@ -7,8 +7,8 @@ import (
 	"path"
 	"strings"
 
-	"filebus/materialize/dialogue"
-	"filebus/materialize/rule"
+	"filebus/cmd/filebus/dialogue"
+	"filebus/cmd/filebus/rule"
 	"filebus/store/record"
 )
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 
-	"filebus/materialize/dialogue"
+	"filebus/cmd/filebus/dialogue"
 	"filebus/materialize/layout"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"filebus/materialize/dialogue"
+	"filebus/cmd/filebus/dialogue"
 )
 
 type dialoguePrompt struct {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/dialogue"
 	"filebus/materialize"
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )

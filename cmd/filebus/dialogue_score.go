@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"filebus/materialize/dialogue"
+	"filebus/cmd/filebus/dialogue"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/store/record"

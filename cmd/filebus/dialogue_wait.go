@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"filebus/materialize/dialogue"
+	"filebus/cmd/filebus/dialogue"
+	"filebus/cmd/filebus/rule"
 	"filebus/materialize/mirror"
-	"filebus/materialize/rule"
 	"filebus/store/record"
 )
 

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/rule"
 	"filebus/materialize"
-	"filebus/materialize/rule"
 	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/folder"

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/cmd/filebus/dialogue"
+	"filebus/cmd/filebus/result"
 	"filebus/materialize"
-	"filebus/materialize/dialogue"
-	"filebus/materialize/result"
 	"filebus/store/record"
 )
 

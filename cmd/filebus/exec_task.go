@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
+	"filebus/cmd/filebus/dialogue"
+	"filebus/cmd/filebus/result"
+	"filebus/cmd/filebus/task"
 	"filebus/materialize"
-	"filebus/materialize/dialogue"
 	"filebus/materialize/layout"
-	"filebus/materialize/result"
-	"filebus/materialize/task"
 	"filebus/store"
 	"filebus/store/record"
 )

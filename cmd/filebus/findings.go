@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/cmd/filebus/rule"
 	"filebus/materialize/markdown"
-	"filebus/materialize/rule"
 )
 
 // findingsShown is how many findings are printed where --all prints the others.

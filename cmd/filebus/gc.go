@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	runs "filebus/cmd/filebus/run"
+	sessions "filebus/cmd/filebus/session"
 	"filebus/materialize/release"
-	runs "filebus/materialize/run"
-	sessions "filebus/materialize/session"
 	"filebus/store"
 	"filebus/store/record"
 )

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"filebus/materialize/lint"
-	runs "filebus/materialize/run"
+	"filebus/cmd/filebus/lint"
+	runs "filebus/cmd/filebus/run"
 	"filebus/query"
 	"filebus/store/record"
 )

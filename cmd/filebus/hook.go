@@ -19,10 +19,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/cmd/filebus/hook"
+	"filebus/cmd/filebus/result"
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/materialize/result"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/folder"

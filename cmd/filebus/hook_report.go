@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"filebus/cmd/filebus/hook"
+	"filebus/cmd/filebus/result"
 	"filebus/materialize"
-	"filebus/materialize/result"
 	transcripts "filebus/materialize/transcript"
 	"filebus/store"
 	"filebus/store/folder"

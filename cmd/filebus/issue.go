@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"filebus/materialize/issue"
+	"filebus/cmd/filebus/issue"
+	"filebus/cmd/filebus/noun"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/materialize/noun"
 	"filebus/query"
 )
 

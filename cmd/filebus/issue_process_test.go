@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"filebus/materialize/issue"
+	"filebus/cmd/filebus/issue"
 )
 
 // inProcesses runs the program n times at once and returns what each has printed.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"filebus/materialize/knowledge"
+	"filebus/cmd/filebus/knowledge"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/query"

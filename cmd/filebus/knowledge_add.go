@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"filebus/materialize/knowledge"
+	"filebus/cmd/filebus/knowledge"
+	"filebus/cmd/filebus/noun"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/materialize/noun"
 	"filebus/store/record"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"filebus/materialize/knowledge"
+	"filebus/cmd/filebus/knowledge"
 	"filebus/query"
 )
 

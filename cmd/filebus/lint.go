@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/cmd/filebus/lint"
 	"filebus/materialize/layout"
-	"filebus/materialize/lint"
 	"filebus/store/record"
 )
 

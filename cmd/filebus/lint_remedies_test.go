@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"filebus/materialize/lint"
-	"filebus/materialize/rule"
+	"filebus/cmd/filebus/lint"
+	"filebus/cmd/filebus/rule"
 )
 
 // A remedyCase is a workspace with one finding of a rule. What is printed to mend it is

@@ -6,9 +6,9 @@ import (
 	"math"
 	"strings"
 
+	sessions "filebus/cmd/filebus/session"
 	"filebus/materialize"
 	"filebus/materialize/markdown"
-	sessions "filebus/materialize/session"
 	"filebus/query"
 	"filebus/store/record"
 )

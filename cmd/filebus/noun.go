@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/cmd/filebus/noun"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/materialize/noun"
 	"filebus/store/record"
 )
 

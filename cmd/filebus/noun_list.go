@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/cmd/filebus/noun"
 	"filebus/materialize/markdown"
-	"filebus/materialize/noun"
 )
 
 type nounList[T any] struct {

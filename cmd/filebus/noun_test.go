@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"filebus/cmd/filebus/noun"
 	"filebus/index"
 	"filebus/materialize/layout"
-	"filebus/materialize/noun"
 	"filebus/store/record"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"filebus/materialize/noun"
+	"filebus/cmd/filebus/noun"
 )
 
 // A nounVerb is a command that takes an entry from one state to another.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/result"
 	"filebus/materialize/markdown"
 	"filebus/materialize/pdf"
-	"filebus/materialize/result"
 	"filebus/store"
 	"filebus/store/record"
 )

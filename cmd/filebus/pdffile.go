@@ -16,8 +16,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"filebus/cmd/filebus/result"
 	"filebus/materialize/layout"
-	"filebus/materialize/result"
 	"filebus/store"
 	"filebus/store/record"
 )

@@ -5,9 +5,9 @@ import (
 	"context"
 	"strconv"
 
+	"filebus/cmd/filebus/result"
 	"filebus/materialize"
 	"filebus/materialize/markdown"
-	"filebus/materialize/result"
 	"filebus/store/record"
 )
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/cmd/filebus/result"
 	"filebus/materialize"
-	"filebus/materialize/result"
 	"filebus/store"
 	"filebus/store/record"
 )

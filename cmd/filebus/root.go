@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"filebus/cmd/filebus/hook"
+	sessions "filebus/cmd/filebus/session"
 	"filebus/cmd/filebus/setup"
 	"filebus/materialize/layout"
-	sessions "filebus/materialize/session"
 	"filebus/query"
 	"filebus/store"
 )

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
+	runs "filebus/cmd/filebus/run"
+	"filebus/cmd/filebus/task"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	runs "filebus/materialize/run"
-	"filebus/materialize/task"
 	"filebus/store/record"
 )
 

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"filebus/materialize/result"
+	"filebus/cmd/filebus/result"
 	"filebus/store/record"
 )
 

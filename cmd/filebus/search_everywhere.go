@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	runs "filebus/cmd/filebus/run"
 	"filebus/cmd/filebus/trust"
-	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"

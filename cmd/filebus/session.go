@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
+	runs "filebus/cmd/filebus/run"
+	sessions "filebus/cmd/filebus/session"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	runs "filebus/materialize/run"
-	sessions "filebus/materialize/session"
 	"filebus/store/record"
 )
 

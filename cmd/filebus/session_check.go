@@ -6,8 +6,8 @@ import (
 	"errors"
 	"strings"
 
-	"filebus/materialize/rule"
-	sessions "filebus/materialize/session"
+	"filebus/cmd/filebus/rule"
+	sessions "filebus/cmd/filebus/session"
 	"filebus/store"
 	"filebus/store/record"
 )

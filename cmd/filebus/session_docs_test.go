@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	sessions "filebus/materialize/session"
+	sessions "filebus/cmd/filebus/session"
 )
 
 // TestDocumentedSessionJSON compares the JSON of commands that have another one for

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	runs "filebus/materialize/run"
-	sessions "filebus/materialize/session"
+	runs "filebus/cmd/filebus/run"
+	sessions "filebus/cmd/filebus/session"
 	"filebus/store/record"
 )
 

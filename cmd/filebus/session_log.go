@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
+	sessions "filebus/cmd/filebus/session"
 	"filebus/materialize/layout"
-	sessions "filebus/materialize/session"
 	"filebus/store/record"
 )
 

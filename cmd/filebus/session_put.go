@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	sessions "filebus/cmd/filebus/session"
 	"filebus/materialize/markdown"
-	sessions "filebus/materialize/session"
 	"filebus/store/record"
 )
 

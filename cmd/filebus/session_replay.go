@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	sessions "filebus/materialize/session"
+	sessions "filebus/cmd/filebus/session"
 	"filebus/store"
 	"filebus/store/record"
 )

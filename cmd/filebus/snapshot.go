@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	runs "filebus/cmd/filebus/run"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	runs "filebus/materialize/run"
 	"filebus/query"
 	"filebus/store/record"
 )

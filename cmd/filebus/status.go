@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"filebus/materialize/issue"
+	"filebus/cmd/filebus/issue"
+	"filebus/cmd/filebus/noun"
+	runs "filebus/cmd/filebus/run"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/materialize/noun"
-	runs "filebus/materialize/run"
 	"filebus/store/record"
 )
 

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/cmd/filebus/task"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/materialize/task"
 	"filebus/store/record"
 )
 

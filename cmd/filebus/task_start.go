@@ -8,9 +8,9 @@ import (
 	"regexp"
 	"strings"
 
+	"filebus/cmd/filebus/task"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/materialize/task"
 	"filebus/store/record"
 )
 

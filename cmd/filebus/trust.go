@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"filebus/cmd/filebus/result"
 	"filebus/cmd/filebus/trust"
 	"filebus/materialize"
-	"filebus/materialize/result"
 	"filebus/store/record"
 )
 

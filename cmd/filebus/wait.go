@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/task"
 	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
-	"filebus/materialize/task"
 	"filebus/store/record"
 )
 

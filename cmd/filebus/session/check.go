@@ -1,0 +1,479 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"filebus/cmd/filebus/rule"
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/store"
+	"filebus/store/folder"
+	"filebus/store/record"
+)
+
+// A Checked says how an agent finds a file that it was told to read, by its rule: ok, missing,
+// unreadable, irregular (a link, a folder, a pipe), empty, truncated, growing (or just
+// written by nobody's command), changed (it is not what the store has) or open (its agent
+// has not ended).
+type Checked struct {
+	Artifact     string   `json:"artifact,omitempty"` // "" for a file of no session
+	rule.Finding          // its file is absolute
+	Tokens       int      `json:"tokens"`            // about
+	Stored       bool     `json:"stored"`            // the store has these bytes
+	Also         []string `json:"also,omitempty"`    // artifacts that another spelling of its name has
+	Readers      int      `json:"readers,omitempty"` // agents that have read it, by the log of reads
+}
+
+// Check looks at artifacts of a session as an agent would that was told to read
+// them; without any, at all that the store or the folder has. It writes nothing.
+func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Checked, error) {
+	if err := key.checkOwn(); err != nil {
+		return nil, err
+	}
+	s, known, err := r.known(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if len(artifacts) == 0 {
+		artifacts = slices.Sorted(maps.Keys(known))
+	}
+	return lookAt(ctx, r, artifacts, func(artifact string) (target, error) { return r.targetNamed(s, known, artifact) })
+}
+
+// A target is a file to be checked.
+type target struct {
+	artifact string
+	file     string
+	name     record.Name
+	of       *Session // nil for a file of no session
+	also     []string // see Checked
+}
+
+// known returns a session, of which there may be but a folder, and its artifacts that the
+// store or the disk has, by name.
+func (r *Registry) known(ctx context.Context, key Key) (s *Session, known map[string]target, err error) {
+	if s, err = r.Read(ctx, key); errors.Is(err, ErrNoSession) {
+		s, err = &Session{Key: key}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	known = map[string]target{}
+	for _, a := range s.Artifacts {
+		known[a.Name] = target{artifact: a.Name, file: r.w.FilePath(a.Path), name: a.Version.Record.Name, of: s}
+	}
+	paths, err := r.paths(key)
+	for _, p := range paths {
+		artifact := layout.ArtifactName(p, key.Type, key.ID)
+		_, isSummary := layout.IsSummary(artifact)
+		if _, found := known[artifact]; !found && !isSummary && !isOwnFile(artifact) {
+			name := record.Name{Kind: record.KindArtifact, ID: r.w.Settings.Profile.Recognize(p).ID}
+			known[artifact] = target{artifact: artifact, file: r.w.FilePath(p), name: name, of: s}
+		}
+	}
+	return s, known, err
+}
+
+// isOwnFile reports whether a file of a session is no agent's.
+func isOwnFile(name string) bool {
+	return name == layout.SessionMetaFile || name == layout.SessionLogFile
+}
+
+// paths returns what lies on disk of a session, as records have it: the files of its
+// folder and, of a review, those beside the folder.
+func (r *Registry) paths(key Key) (paths []string, err error) {
+	file, err := r.w.PathOf(key.file(layout.SessionMetaFile))
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Dir(file)
+	top := folder
+	if layout.IsReviewSession(key.Type, key.ID) {
+		top = filepath.Dir(folder)
+	}
+	err = filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // it went meanwhile
+		case err != nil:
+			return err
+		case d.IsDir() && filepath.Dir(file) == top && top != folder && file != folder:
+			return fs.SkipDir // of another session
+		case d.IsDir():
+			return nil
+		}
+		p, err := filepath.Rel(r.w.Root, file)
+		place := r.w.Settings.Profile.Recognize(filepath.ToSlash(p))
+		if err == nil && place.Kind == record.KindArtifact && place.Facts.Session == key.ID {
+			paths = append(paths, filepath.ToSlash(p))
+		}
+		return nil // it is below the root
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing %s: %w", folder, err)
+	}
+	return paths, nil
+}
+
+// UnsetIn returns what is wrong with a path whose session was left out, as in
+// sessions/build//context.md, or nil.
+func UnsetIn(file string) error {
+	if withoutSession().MatchString(filepath.ToSlash(file)) {
+		return Unset(file)
+	}
+	return nil
+}
+
+var withoutSession = layout.Pattern(`(^|/)sessions/([^/]+/)?/`)
+
+// CheckFiles looks at files, absolute, whatever they belong to, in the same way. The
+// Registry of no workspace has nothing to compare them with.
+func (r *Registry) CheckFiles(ctx context.Context, files []string) ([]Checked, error) {
+	return lookAt(ctx, r, files, func(file string) (target, error) { return r.targetOf(ctx, file) })
+}
+
+// targetOf finds out what a file belongs to.
+func (r *Registry) targetOf(ctx context.Context, file string) (target, error) {
+	if r.w == nil {
+		return target{file: file}, nil
+	}
+	p, err := filepath.Rel(r.w.Root, file)
+	if err != nil {
+		p = ""
+	}
+	p = filepath.ToSlash(p)
+	place := r.w.Settings.Profile.Recognize(p)
+	t := target{file: file, name: record.Name{Kind: place.Kind, ID: place.ID}}
+	key, isFile := keyIn(t.name, place.Facts.Session, place.Facts.Attributes)
+	if !isFile {
+		return t, nil
+	}
+	s, err := r.current(ctx, key)
+	if errors.Is(err, ErrNoSession) {
+		return t, nil
+	}
+	t.artifact, t.of = layout.ArtifactName(p, key.Type, key.ID), s
+	return t, err
+}
+
+// A looker looks at one file.
+type looker struct {
+	*Registry
+	Checked
+	target
+	head    *store.Version // nil if the store has nothing
+	prev    *store.Version // that a sync or capture has replaced
+	retired bool
+}
+
+// lookAt returns what is found at files.
+func lookAt(
+	ctx context.Context, r *Registry, files []string, targetOf func(string) (target, error),
+) (all []Checked, err error) {
+	readers := r.readers()
+	for _, file := range files {
+		t, err := targetOf(file)
+		if err != nil {
+			return nil, err
+		}
+		l := &looker{Registry: r, target: t, Checked: Checked{Artifact: t.artifact, Also: t.also}}
+		l.File, l.Rule = t.file, "ok"
+		if r.w != nil {
+			l.Readers = readers[t.name.String()]
+			if err := r.w.Store.View(ctx, l.stored); err != nil {
+				return nil, err
+			}
+		}
+		if err := l.disk(ctx); err != nil {
+			return nil, err
+		}
+		if l.Rule == "ok" && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
+			l.agent()
+		}
+		all = append(all, l.Checked)
+	}
+	return all, nil
+}
+
+// readers returns how many agents have read what has a name, as far as the log of reads tells.
+func (r *Registry) readers() map[string]int {
+	readers, seen := map[string]int{}, map[[2]string]bool{}
+	if r.w == nil {
+		return readers
+	}
+	reads, _ := r.read.Reads(time.Time{}) // as far as it can be read
+	for _, read := range reads {
+		if who := [2]string{read.What, layout.Slug(read.Agent)}; read.Agent != "" && !seen[who] {
+			seen[who] = true
+			readers[read.What]++
+		}
+	}
+	return readers
+}
+
+// stored reads what the store has.
+func (l *looker) stored(tx *store.Tx) error {
+	if record.CheckID(l.name.ID) != nil {
+		return nil // a path outside of the workspace
+	}
+	v, current, err := tx.Last(l.name)
+	switch {
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDropped):
+		return nil
+	case err != nil:
+		return err
+	case !current:
+		l.retired = true
+		return nil
+	}
+	l.head = &v
+	if !v.Record.Prev.IsZero() && v.Record.Source != record.SourcePut {
+		prev, err := tx.Get(v.Record.Prev)
+		if err == nil && prev.Record.Size > v.Record.Size { // else there is nothing to compare with
+			l.prev = &prev
+		}
+	}
+	return nil
+}
+
+func (l *looker) set(state, do, format string, args ...any) {
+	l.Rule, l.Remedy, l.Message = state, do, fmt.Sprintf(format, args...)
+}
+
+// disk looks at the file itself.
+func (l *looker) disk(ctx context.Context) error {
+	info, err := os.Lstat(l.File)
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		l.missing("it is not there")
+	case err != nil:
+		l.set("unreadable", "ls -la "+record.ShellWord(filepath.Dir(l.File)), "%v", errors.Unwrap(err))
+	case !info.Mode().IsRegular():
+		l.set("irregular", l.aside(), "it is %s, not a regular file", folder.TypeName(info.Mode()))
+	default:
+		return l.text(ctx, info)
+	}
+	return nil
+}
+
+// text reads the file to its end.
+func (l *looker) text(ctx context.Context, info os.FileInfo) error {
+	l.Tokens = record.EstimateTokens(info.Size())
+	scan, now, err := readFile(l.File)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		l.missing("it was deleted while it was read")
+	case err != nil:
+		l.set("unreadable", "chmod u+r "+record.ShellWord(l.File), "%v", errors.Unwrap(err)) // its path is said beside it
+	case now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()):
+		l.growing("it changed while it was read")
+	case info.Size() == 0:
+		l.empty()
+	default:
+		return l.compare(ctx, scan, info)
+	}
+	return nil
+}
+
+// aside returns the command line that makes room for a file of a session. What stands
+// there may be somebody's.
+func (l *looker) aside() string {
+	if l.of == nil {
+		return "ls -lad " + record.ShellWord(l.File)
+	}
+	return "mv -n " + record.ShellWord(l.File) + " " + record.ShellWord(l.File+".old") + " && " + l.again()
+}
+
+func (l *looker) growing(detail string) {
+	l.set("growing", "sleep 2 && filebus session check --files "+record.ShellWord(l.File), "%s", detail)
+}
+
+// missing says what to do about a file that is not there.
+func (l *looker) missing(detail string) {
+	if l.head == nil && !l.retired && l.of != nil && len(l.of.AtWork) > 0 {
+		agent := l.of.AtWork[0].Agent
+		l.set("missing", untilEnd(agent), "%s; %s is still at work", detail, agent)
+		return
+	}
+	l.set("missing", l.again(), "%s", detail)
+}
+
+// untilEnd is what to do while an agent is at work: how it ended is its own to say.
+func untilEnd(agent string) string { return "check again when " + agent + " has ended" }
+
+// again returns the command line that lays the file out where nothing stands.
+func (l *looker) again() string {
+	switch {
+	case l.head == nil && !l.retired && len(l.Also) > 0:
+		words := markdown.Each(append([]string{l.of.Key.String()}, l.Also...), record.ShellWord)
+		return "filebus session check " + strings.Join(words, " ")
+	case l.head != nil:
+		return "filebus sync --restore " + record.ShellWord(l.File)
+	case l.retired:
+		return "filebus rm --restore " + record.ShellWord(l.name.String())
+	}
+	return l.write()
+}
+
+// from returns the command line that puts a stored text in the place of what stands
+// in the file.
+func (l *looker) from(v *store.Version) string {
+	if l.of == nil || checkArtifact(l.artifact) != nil {
+		return "filebus get " + v.Ref.Short() + " > " + record.ShellWord(l.File)
+	}
+	return "filebus get " + v.Ref.Short() + " | " + strings.TrimSuffix(l.write(), " FILE")
+}
+
+// empty says what to do about a file without text.
+func (l *looker) empty() {
+	do := l.write()
+	for _, v := range []*store.Version{l.prev, l.head} {
+		if v != nil && v.Record.Size > 0 {
+			do = l.from(v)
+		}
+	}
+	l.set("empty", do, "it has no byte")
+}
+
+// write returns the command line that stores the text for the first time.
+func (l *looker) write() string {
+	if l.of == nil {
+		return "ls -la " + record.ShellWord(filepath.Dir(l.File))
+	}
+	if checkArtifact(l.artifact) != nil { // a name that only a hand gives
+		return "cp FILE " + record.ShellWord(l.File)
+	}
+	return "filebus session put " + record.ShellWord(l.of.Key.String()) + " " + record.ShellWord(l.artifact) + " FILE"
+}
+
+// compare looks whether a text is whole, and that which the store has.
+func (l *looker) compare(ctx context.Context, scan scan, info os.FileInfo) error {
+	l.Stored = l.head != nil && l.head.Record.Body == scan.digest
+	longer := l.head
+	if l.Stored {
+		longer = l.prev
+	}
+	if longer != nil && longer.Record.Size > scan.size {
+		begins, err := l.beginsWith(ctx, longer.Record, scan.size, scan.digest)
+		if err != nil {
+			return err
+		}
+		if begins {
+			l.set("truncated", l.from(longer), "it ends after %d of the %d bytes that the store has", scan.size,
+				longer.Record.Size)
+			return nil
+		}
+	}
+	age := l.now().Sub(info.ModTime())
+	cut := endsEarly(scan.text, strings.HasSuffix(l.File, ".md"))
+	switch {
+	case !l.Stored && age >= 0 && age < materialize.StillFor:
+		l.growing("it was written to just now")
+	case cut != "":
+		l.set("truncated", l.write(), "%s", cut)
+	case !l.Stored && l.head != nil:
+		l.set("changed", "filebus sync", "it is not what the store has, %s", l.head.Ref.Short())
+	}
+	return nil
+}
+
+// agent looks whether who wrote the file by hand may still be at it.
+func (l *looker) agent() {
+	agent := ""
+	if v, found := l.of.files[l.artifact]; found {
+		agent = v.Record.Agent
+	}
+	if agent == "" {
+		p, _ := filepath.Rel(l.w.Root, l.File) // the file of a session is below the root
+		agent = l.w.Settings.Profile.Recognize(filepath.ToSlash(p)).Facts.Agent
+	}
+	for _, open := range l.of.AtWork {
+		if agent != "" && layout.Slug(open.Agent) == layout.Slug(agent) {
+			l.set("open", untilEnd(open.Agent), "%s has begun and not ended, and may still be writing", open.Agent)
+			return
+		}
+	}
+}
+
+// A scan is what was read of a file.
+type scan struct {
+	text   []byte // nil if it is longer than maxScan
+	size   int64
+	digest record.Digest
+}
+
+// maxScan is the longest text, in bytes, of which it is told whether it ends too early.
+const maxScan = 16 << 20
+
+// readFile reads a file to its end, and returns its state after that. A file that lost
+// its name meanwhile is an error, even where its text can still be read.
+func readFile(file string) (s scan, after os.FileInfo, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return s, nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	digest := record.NewDigester()
+	in := io.TeeReader(f, digest)
+	if s.text, err = io.ReadAll(io.LimitReader(in, maxScan)); err != nil {
+		return s, nil, err
+	}
+	rest, err := io.Copy(io.Discard, in)
+	if err != nil {
+		return s, nil, err
+	}
+	s.size, s.digest = int64(len(s.text))+rest, digest.Digest()
+	if rest > 0 {
+		s.text = nil
+	}
+	after, err = os.Lstat(file)
+	return s, after, err
+}
+
+// beginsWith reports whether the first size bytes of a body have a digest.
+func (r *Registry) beginsWith(ctx context.Context, file *record.Record, size int64, head record.Digest) (bool, error) {
+	body, err := r.open(ctx, file)
+	if err != nil {
+		return false, err
+	}
+	digest := record.NewDigester()
+	_, err = io.Copy(digest, io.LimitReader(body, size))
+	return digest.Digest() == head, errors.Join(err, body.Close())
+}
+
+// endsEarly says how a text seems to end too early, within a character or within a code
+// fence of Markdown, or "".
+func endsEarly(text []byte, isMarkdown bool) string {
+	switch {
+	case bytes.IndexByte(text, 0) >= 0: // it is no text
+	case endsInRune(text[max(0, len(text)-utf8.UTFMax):]):
+		return "it ends within a character"
+	case isMarkdown && strings.Trim(strings.Join(markdown.OpenEnds(text), ""), "->") != "": // a comment may stay open
+		return "it ends within a block of code"
+	}
+	return ""
+}
+
+// endsInRune reports whether the last character of a text is not whole.
+func endsInRune(tail []byte) bool {
+	for i := len(tail) - 1; i >= 0; i-- {
+		if utf8.RuneStart(tail[i]) {
+			return !utf8.FullRune(tail[i:])
+		}
+	}
+	return false
+}
