@@ -395,13 +395,5 @@ func HasKnownField(lines []Line, i int, rules Rules) bool {
 	return false
 }
 
-// Fold returns a key in the form in which keys are compared: lower case, "_"
-// for spaces and hyphens.
-func Fold(key string) string {
-	return strings.Map(func(r rune) rune {
-		if r == ' ' || r == '-' {
-			return '_'
-		}
-		return r
-	}, strings.ToLower(strings.TrimSpace(key)))
-}
+// Fold returns a key in the form in which keys are compared: as Key does, with "_" for spaces.
+func Fold(key string) string { return strings.ReplaceAll(Key(key), " ", "_") }

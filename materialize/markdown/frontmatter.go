@@ -28,13 +28,8 @@ func FrontMatter(text []byte) (fields map[string][]string, bodyStart int) {
 	if bytes.HasPrefix(bytes.TrimPrefix(text, []byte(ByteOrderMark)), []byte("+")) {
 		source = yamlOfTOML(source)
 	}
-	node, ok := readYAML(source, 0)
-	if !ok {
-		r := looseReader{prose: true}
-		node = r.read(source)
-	}
-	f := frontFields{}
-	f.add("", node.Pairs)
+	r, f := yamlReader{prose: true}, frontFields{}
+	f.add("", r.read(source).Pairs)
 	return f, bodyStart
 }
 

@@ -1,258 +1,305 @@
 package markdown
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"io"
+	"slices"
 	"strconv"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
-// A Node is a value of YAML or JSON as agents write them in handoffs. All
-// scalars are texts. Exactly one of the fields is set; an empty value has none.
-type Node struct {
-	scalar string
-	List   []Node
-	Pairs  []Pair
-}
+// maxYAMLDepth bounds the nesting that is followed.
+const maxYAMLDepth = 32
 
-// A Pair is one key of a map. Pairs keep their order and may repeat a key.
-type Pair struct {
-	Key   string
-	Value Node
-}
-
-// TextNode returns a list of texts.
-func TextNode(texts ...string) Node {
-	return Node{List: Each(texts, func(text string) Node { return Node{scalar: text} })}
-}
-
-// Get returns the value of the first pair with one of the keys, folded.
-func (n Node) Get(keys ...string) Node {
-	for _, key := range keys {
-		for _, p := range n.Pairs {
-			if Fold(p.Key) == key {
-				return p.Value
-			}
-		}
-	}
-	return Node{}
-}
-
-// isEmpty reports whether n holds nothing, or a word for nothing.
-func (n Node) isEmpty() bool {
-	return len(n.List) == 0 && len(n.Pairs) == 0 && IsNothing(n.scalar)
-}
-
-// IsNothing reports whether text is one of the words that stand for nothing.
-func IsNothing(text string) bool {
-	switch strings.Trim(Fold(text), ".*") {
-	case "", "none", "null", "~", "n/a", "na", "nil", "[]", "{}", "_", "—", "–":
-		return true
-	}
-	return false
-}
-
-// Text returns n as one text: a scalar, or the values of a list or map joined.
-func (n Node) Text() string {
-	parts := append(Each(n.List, Node.Text), Each(n.Pairs, func(p Pair) string { return p.Key + ": " + p.Value.Text() })...)
-	if len(parts) == 0 {
-		return n.scalar
-	}
-	return strings.Join(parts, ", ")
-}
-
-// Items returns the elements of a list, or a single value as a list of one.
-func (n Node) Items() []Node {
-	if len(n.List) > 0 || n.isEmpty() {
-		return n.List
-	}
-	return []Node{n}
-}
-
-// Texts returns the elements of a list as texts.
-func (n Node) Texts() []string {
-	var out []string
-	for _, item := range n.Items() {
-		if !item.isEmpty() {
-			out = append(out, item.Text())
-		}
-	}
-	return out
-}
-
-// maxYAMLDepth bounds the nesting that is followed, and maxYAML the text that is given
-// to the library, in bytes: what it takes for some texts grows with their square.
-const (
-	maxYAMLDepth = 32
-	maxYAML      = 64 << 10
-)
-
-// ParseYAML reads text, whose first line has the number line. What is YAML is read
-// by the library; else a looseReader takes what it can. What that cannot place is
-// reported and skipped.
+// ParseYAML reads text, whose first line has the number line: maps and lists by their
+// indentation, lists and maps in brackets, quotes and blocks of text. Anchors, aliases and
+// tags, which agents do not mean, are text. What has no place is reported and skipped. The
+// time is linear in the text, times the depth.
 func ParseYAML(text string, line int) (Node, []*SyntaxError) {
-	isProse := strings.HasPrefix(strings.TrimSpace(text), "[")
-	if node, ok := readYAML(text, 0); ok && !isProse {
-		return node, nil
-	}
-	r := looseReader{first: line}
+	r := yamlReader{first: line}
 	return r.read(text), r.problems
 }
 
-// readYAML reads a text that is one YAML document, or a part of one so many levels deep. It
-// refuses what stands for something else: anchors, aliases and tags, which agents do not mean.
-func readYAML(text string, depth int) (node Node, ok bool) {
-	if len(text) > maxYAML || hasMarks(text) {
-		return Node{}, false
-	}
-	var document, more yaml.Node // what is indented less than its beginning is no YAML, and said only then
-	decoder := yaml.NewDecoder(strings.NewReader(text))
-	if decoder.Decode(&document) != nil || len(document.Content) != 1 || !errors.Is(decoder.Decode(&more), io.EOF) {
-		return Node{}, false
-	}
-	root := document.Content[0]
-	return yamlTree{strings.Split(strings.TrimSuffix(text, "\n"), "\n")}.node(root, depth)
+// A yamlLine is a line of a text.
+type yamlLine struct {
+	at     int    // its index
+	indent int    // columns; a tab counts as one
+	text   string // without indentation and line ending
 }
 
-// hasMarks reports whether a text has the marks of documents, or line breaks that are
-// none elsewhere: its lines would not be those of the library.
-func hasMarks(text string) bool {
-	return strings.ContainsAny(text, "\u0085\u2028\u2029") || strings.Count(text, "\r") > strings.Count(text, "\r\n") ||
-		strings.Contains("\n"+text, "\n---") || strings.Contains("\n"+text, "\n...")
+// isEmpty reports whether nothing or a comment stands on the line.
+func (l yamlLine) isEmpty() bool { return l.text == "" || l.text[0] == '#' }
+
+// A yamlReader cuts a text into items and pairs by their indentation.
+type yamlReader struct {
+	first    int  // the number of the first line
+	prose    bool // what is indented below a text belongs to it, whatever it looks like
+	problems []*SyntaxError
 }
 
-// A yamlTree turns the tree of the library into ours.
-type yamlTree struct{ lines []string }
-
-// node returns n.
-func (t yamlTree) node(n *yaml.Node, depth int) (node Node, ok bool) {
-	if depth > maxYAMLDepth || n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 {
-		return Node{}, false
+// read reads a text.
+func (r *yamlReader) read(text string) (root Node) {
+	var lines []yamlLine
+	for raw := range strings.Lines(text) {
+		raw = strings.TrimRight(raw, "\r\n")
+		content := strings.TrimLeft(raw, " \t")
+		lines = append(lines, yamlLine{len(lines), len(raw) - len(content), strings.TrimRight(content, " \t")})
 	}
-	switch n.Kind {
-	case yaml.ScalarNode:
-		switch n.Style {
-		case yaml.LiteralStyle:
-			return Node{scalar: strings.Trim(n.Value, " \n")}, true
-		case yaml.FoldedStyle: // agents use it for prose: all of it is one paragraph
-			return Node{scalar: SingleSpaced(n.Value)}, true
+	for len(lines) > 0 {
+		if lines[0].isEmpty() || lines[0].text == "---" {
+			lines = lines[1:]
+			continue
 		}
-		if n.Style != 0 {
-			return Node{scalar: n.Value}, true
+		var node Node
+		node, lines = r.block(lines, 0)
+		root.List = append(root.List, node.List...)
+		root.Pairs = append(root.Pairs, node.Pairs...)
+		root.scalar = cmp.Or(root.scalar, node.scalar)
+	}
+	return root
+}
+
+// report notes lines that have no place.
+func (r *yamlReader) report(lines []yamlLine) {
+	for _, l := range lines {
+		if !l.isEmpty() {
+			r.problem(l, "unexpected %q", Clip(l.text, 40))
 		}
-		// A text that goes on below is often something else: "- item", "key : value".
-		isWhole := n.Line <= len(t.lines) && strings.Contains(t.lines[n.Line-1], n.Value)
-		return Node{scalar: strings.TrimSpace(n.Value)}, isWhole
-	case yaml.SequenceNode, yaml.MappingNode:
+	}
+}
+
+func (r *yamlReader) problem(l yamlLine, format string, args ...any) {
+	r.problems = append(r.problems, &SyntaxError{Line: r.first + l.at, Err: fmt.Errorf(format, args...)})
+}
+
+// block reads the lines at the indentation of the first, with those below them, as a
+// list, a map or a value. It returns the lines from the first on that is none of it.
+func (r *yamlReader) block(all []yamlLine, depth int) (node Node, rest []yamlLine) {
+	base, isList := all[0].indent, isDash(all[0].text)
+	_, _, isMap := CutYAMLKey(all[0].text)
+	switch {
+	case depth == maxYAMLDepth:
+		r.problem(all[0], "more than %d levels", maxYAMLDepth)
+		return Node{scalar: all[0].text}, all[1:]
+	case !isList && !isMap:
+		node, used := r.value(all[0].text, base, all[1:])
+		return node, all[1+used:]
+	}
+	used := 0
+	for used < len(all) && all[used].indent == base && all[used].text != "---" && isDash(all[used].text) == isList {
+		part := all[used : used+partSize(all[used:])]
+		used += len(part)
+		key, _, isPair := CutYAMLKey(part[0].text)
+		switch {
+		case isList:
+			node.List = append(node.List, r.part(part, depth))
+		case isPair:
+			node.Pairs = append(node.Pairs, Pair{key, r.part(part, depth)})
+		default:
+			r.report(part)
+		}
+	}
+	return node, all[used:]
+}
+
+// partSize returns how many lines the item or pair has that begins with the first: up to
+// the next one at its indentation. A list may stand at that of its key.
+func partSize(lines []yamlLine) int {
+	_, value, _ := CutYAMLKey(lines[0].text)
+	goesOn := "]}" // what may stand at the indentation of the first line
+	if bareScalar(value) == "" && !isDash(lines[0].text) {
+		goesOn = "-"
+	}
+	next := slices.IndexFunc(lines[1:], func(l yamlLine) bool {
+		return !l.isEmpty() && l.indent <= lines[0].indent && !strings.ContainsAny(l.text[:1], goesOn)
+	})
+	if next < 0 {
+		return len(lines)
+	}
+	return 1 + next
+}
+
+// part reads the value of an item or pair.
+func (r *yamlReader) part(lines []yamlLine, depth int) (node Node) {
+	first, below := lines[0], lines[1:]
+	_, value, isPair := CutYAMLKey(first.text)
+	if isDash(first.text) {
+		value = strings.TrimLeft(first.text[1:], " \t")
+		first.indent += len(first.text) - len(value)
+		first.text = value
+		if _, _, isPair = CutYAMLKey(value); isPair || isDash(value) { // it is read like a line of its own
+			below, value = append([]yamlLine{first}, below...), ""
+		}
+	}
+	if value != "" && value[0] != '#' {
+		node, used := r.value(value, lines[0].indent, below)
+		r.report(below[used:])
+		return node
+	}
+	if begin := slices.IndexFunc(below, func(l yamlLine) bool { return !l.isEmpty() }); begin >= 0 {
+		node, below = r.block(below[begin:], depth+1)
+		r.report(below)
+	}
+	return node
+}
+
+// value reads a value that begins with text, and how many of the lines below belong to it.
+func (r *yamlReader) value(text string, indent int, below []yamlLine) (node Node, used int) {
+	switch {
+	case strings.ContainsAny(text[:1], "|>") && len(text) <= 3 && strings.Trim(text[1:], "+-0123456789") == "":
+		return readBlock(text[0], indent, below)
+	case strings.ContainsAny(text[:1], "[{\"'"):
+		whole := text
+		for used = range min(len(below)+1, maxFlowLines) {
+			if used > 0 {
+				whole += " " + bareScalar(below[used-1].text)
+			}
+			if node, rest, ok := readFlow(strings.TrimSpace(whole), 0); ok && bareScalar(rest) == "" {
+				return node, used
+			} else if ok { // something follows it: all is text
+				break
+			}
+		}
+	}
+	parts := []string{bareScalar(text)}
+	for _, l := range below {
+		_, _, isPair := CutYAMLKey(l.text)
+		isProse := r.prose && l.indent > indent
+		if l.text == "" || l.indent < indent || !isProse && (isPair || isDash(l.text)) {
+			break
+		}
+		parts = append(parts, bareScalar(l.text))
+	}
+	return Node{scalar: strings.TrimSpace(strings.Join(parts, " "))}, len(parts) - 1
+}
+
+// maxFlowLines bounds the lines of a list in brackets, each of which is tried as the last.
+const maxFlowLines = 64
+
+// readBlock reads the lines of a text below its header. A folded one is prose: all of it is
+// one paragraph.
+func readBlock(header byte, indent int, below []yamlLine) (node Node, used int) {
+	least := -1 // the indentation that all lines have
+	for used < len(below) && (below[used].text == "" || below[used].indent > indent) {
+		if l := below[used]; l.text != "" && (least < 0 || l.indent < least) {
+			least = l.indent
+		}
+		used++
+	}
+	var text strings.Builder
+	for _, l := range below[:used] {
+		text.WriteString(strings.Repeat(" ", max(0, l.indent-max(least, 0))) + l.text + "\n")
+	}
+	if header == '>' {
+		return Node{scalar: SingleSpaced(text.String())}, used
+	}
+	return Node{scalar: strings.Trim(text.String(), " \n")}, used
+}
+
+// readFlow reads the value that a text in brackets begins with, and returns what follows it.
+func readFlow(text string, depth int) (node Node, rest string, ok bool) {
+	if text == "" || depth > maxYAMLDepth {
+		return Node{}, text, false
+	}
+	open := text[0]
+	switch open {
+	case '"', '\'':
+		scalar, rest, ok := cutQuoted(text)
+		return Node{scalar: scalar}, rest, ok
+	case '[', '{':
 	default:
-		return Node{}, false
-	}
-	step := 1 // of the content: a mapping has keys and values in turn
-	if n.Kind == yaml.MappingNode {
-		step = 2
-	}
-	for i := 0; i < len(n.Content); i += step {
-		key, value := n.Content[i], n.Content[i+step-1]
-		child, ok := t.node(value, depth+1)
-		if !ok || step == 2 && (key.Kind != yaml.ScalarNode || key.Anchor != "" || key.Style&yaml.TaggedStyle != 0) {
-			return Node{}, false
+		end := strings.IndexFunc(text, func(r rune) bool { return strings.ContainsRune(",[]{}", r) })
+		if end < 0 {
+			end = len(text)
 		}
-		if step == 2 {
-			node.Pairs = append(node.Pairs, Pair{strings.TrimSpace(key.Value), child})
-		} else {
-			node.List = append(node.List, child)
+		if colon := strings.Index(text[:end]+" ", ": "); colon >= 0 {
+			end = colon
+		}
+		return Node{scalar: strings.TrimSpace(text[:end])}, text[end:], true
+	}
+	for text = text[1:]; ; text = rest {
+		text = strings.TrimLeft(text, " \t,")
+		if rest, ok = strings.CutPrefix(text, string(open+2)); ok { // "]" or "}"
+			return node, rest, true
+		}
+		var item, value Node
+		if item, rest, ok = readFlow(text, depth+1); !ok || len(rest) == len(text) {
+			return Node{}, text, false
+		}
+		rest = strings.TrimLeft(rest, " \t")
+		after, isPair := strings.CutPrefix(rest, ":")
+		if isPair {
+			if value, rest, ok = readFlow(strings.TrimLeft(after, " \t"), depth+1); !ok {
+				return Node{}, text, false
+			}
+		}
+		pairs := []Pair{{item.scalar, value}}
+		switch {
+		case open == '{':
+			node.Pairs = append(node.Pairs, pairs...)
+		case isPair:
+			node.List = append(node.List, Node{Pairs: pairs})
+		default:
+			node.List = append(node.List, item)
 		}
 	}
-	return node, true
+}
+
+// cutQuoted cuts the quoted text that another one begins with. What is escaped in another
+// way than in Go stays as it is.
+func cutQuoted(text string) (inside, rest string, ok bool) {
+	for end := 1; end < len(text); end++ {
+		switch {
+		case text[end] == '\\' && text[0] == '"', strings.HasPrefix(text[end:], "''") && text[0] == '\'':
+			end++
+		case text[end] == text[0]:
+			inside, rest = text[1:end], text[end+1:]
+			if whole, err := strconv.Unquote(text[:end+1]); err == nil && text[0] == '"' {
+				return whole, rest, true
+			}
+			return strings.ReplaceAll(inside, "''", "'"), rest, true
+		}
+	}
+	return "", text, false
+}
+
+// bareScalar returns a text without the comment behind it.
+func bareScalar(text string) string {
+	text, _, _ = strings.Cut(" "+text, " #")
+	return strings.TrimSpace(text)
+}
+
+// isDash reports whether a line begins an item of a list.
+func isDash(text string) bool {
+	return text == "-" || strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "-\t")
+}
+
+// CutYAMLKey cuts "key: value" at the first colon that is followed by white
+// space or the end. A key has at most 100 bytes; it may be quoted.
+func CutYAMLKey(text string) (key, value string, found bool) {
+	if text == "" || strings.IndexByte("[{#|>&!%@`", text[0]) >= 0 {
+		return "", "", false
+	}
+	at := strings.Index(strings.ReplaceAll(text[:min(len(text), 101)]+" ", "\t", " "), ": ")
+	if at < 0 || at >= 100 {
+		return "", "", false
+	}
+	key = strings.TrimSpace(text[:at])
+	// A colon inside quotes belongs to a scalar.
+	if key != "" && strings.ContainsAny(key[:1], `"'`) && (len(key) < 2 || key[len(key)-1] != key[0]) {
+		return "", "", false
+	}
+	return strings.Trim(key, `"'`), strings.TrimSpace(text[at+1:]), key != ""
 }
 
 // AppendYAML appends a text so that ParseYAML reads it back: bare where
 // that is safe, else in double quotes, invalid UTF-8 replaced.
 func AppendYAML(dst []byte, text string) []byte {
 	text = strings.ToValidUTF8(text, "\ufffd")
-	if isBareScalar(text) {
-		return append(dst, text...)
+	isOdd := func(r rune) bool { return r < 0x20 || r == 0x7f || r == '\u0085' || r == '\ufeff' }
+	if IsNothing(text) || strings.TrimSpace(text) != text || strings.ContainsAny(text[:1], "-?:,[]{}#&*!|>'\"%@`") ||
+		strings.Contains(text+" ", ": ") || strings.Contains(text, " #") || strings.ContainsFunc(text, isOdd) {
+		return strconv.AppendQuote(dst, text)
 	}
-	return strconv.AppendQuote(dst, text)
-}
-
-// isBareScalar reports whether text means itself without quotes.
-func isBareScalar(text string) bool {
-	if text == "" || strings.TrimSpace(text) != text || strings.Contains(text, ": ") || strings.Contains(text, " #") {
-		return false
-	}
-	if strings.HasSuffix(text, ":") || strings.IndexByte("-?:,[]{}#&*!|>'\"%@`", text[0]) >= 0 {
-		return false
-	}
-	return !IsNothing(text) && !strings.ContainsFunc(text, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '\u0085' || r == '\ufeff' })
-}
-
-// A yamlFence is a code fence that holds YAML, or may.
-type yamlFence struct {
-	Info   string // "yaml", "yml" or ""
-	Inside string
-	Before int // lines up to inside
-}
-
-// YAMLFence returns the first fence of text that is marked as YAML, else the
-// first that is not marked at all. One that is never closed runs to the end.
-func YAMLFence(text string) (fence yamlFence, found bool) {
-	lines := Lines([]byte(text))
-	for i := 0; i < len(lines); i++ {
-		mark, size, _ := scanFence(lines[i].Text)
-		if mark == 0 {
-			continue
-		}
-		info := strings.ToLower(strings.Trim(string(lines[i].Text), string(mark)+" \t\r"))
-		begin, end := i, len(text)
-		for i++; i < len(lines) && !closesFence(lines[i].Text, mark, size); i++ {
-		}
-		if i < len(lines) {
-			end = lines[i].Start
-		}
-		isYAML := info == "yaml" || info == "yml"
-		if isYAML || info == "" && !found {
-			fence, found = yamlFence{Info: info, Inside: text[lines[begin].End:end], Before: begin + 1}, true
-		}
-		if isYAML {
-			break
-		}
-	}
-	return fence, found
-}
-
-// First returns the value of one of the keys, or all of n as text when n has
-// none of them: agents write "- a.go" where the form has "- path: a.go".
-func (n Node) First(keys ...string) string {
-	if value := n.Get(keys...); !value.isEmpty() {
-		return value.Text()
-	}
-	return n.Text()
-}
-
-// ParseJSONNode reads an object of JSON as ParseYAML reads one of YAML.
-func ParseJSONNode(text []byte) (Node, *SyntaxError) {
-	object, err := ParseObject(text)
-	if err != nil {
-		return Node{}, err
-	}
-	return object.node(), nil
-}
-
-// node returns v as the YAML reader would have it.
-func (v *Value) node() (n Node) {
-	for _, inner := range v.Inner {
-		if v.IsObject() {
-			n.Pairs = append(n.Pairs, Pair{inner.Key, inner.node()})
-		} else {
-			n.List = append(n.List, inner.node())
-		}
-	}
-	if isScalar := !v.IsObject() && !v.IsArray(); isScalar && v.token != nil {
-		n.scalar = fmt.Sprint(v.token)
-	}
-	return n
+	return append(dst, text...)
 }
