@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -38,33 +39,55 @@ const ByteOrderMark = "\ufeff"
 // comments, and not in YAML or TOML front matter. Lines end in LF or CRLF; any
 // bytes are accepted. It takes time in proportion to the text.
 func Outline(text []byte) []Section {
-	var o outliner
-	o.lines(text[o.begin(text):])
-	return o.finish()
+	_, start := cutFrontMatter(text)
+	if start == 0 && bytes.HasPrefix(text, []byte(ByteOrderMark)) {
+		start = len(ByteOrderMark)
+	}
+	o := outliner{offset: start, line: bytes.Count(text[:start], []byte("\n"))}
+	for rest := text[start:]; len(rest) > 0; {
+		var line []byte
+		size := len(rest)
+		line, rest = cutTextLine(rest)
+		o.take(line, size-len(rest))
+	}
+	o.end(1, o.offset, o.line)
+	return o.sections
 }
 
 // OutlineReader returns what Outline returns for all that r holds, in bounded memory:
-// one line and, to know front matter, the first 64 KiB. With an error of r come the
-// sections found before it.
-func OutlineReader(r io.Reader) (sections []Section, err error) {
-	buffer := make([]byte, maxFrontMatter)
-	size := 0
-	for n := 0; err == nil && size < len(buffer); size += n {
-		n, err = r.Read(buffer[size:])
+// the beginning of one line and, to know front matter, the first 64 KiB. With an error of
+// r come the sections found before it.
+func OutlineReader(r io.Reader) ([]Section, error) {
+	in := bufio.NewReaderSize(r, maxFrontMatter)
+	head, _ := in.Peek(maxFrontMatter) // the error comes again
+	_, start := cutFrontMatter(head)
+	if start == 0 && bytes.HasPrefix(head, []byte(ByteOrderMark)) {
+		start = len(ByteOrderMark)
 	}
-	var o outliner
-	o.lines(buffer[o.begin(buffer[:size]):size])
+	o := outliner{offset: start, line: bytes.Count(head[:start], []byte("\n"))}
+	_, err := in.Discard(start)
 	for err == nil {
-		size, err = r.Read(buffer)
-		o.lines(buffer[:size])
+		var line, more []byte
+		line, err = in.ReadSlice('\n')
+		size := len(line)
+		for errors.Is(err, bufio.ErrBufferFull) { // what is past maxScanLine is counted and forgotten
+			line = bytes.Clone(line)
+			more, err = in.ReadSlice('\n')
+			size += len(more)
+		}
+		if size > 0 {
+			line, _ = cutTextLine(line)
+			o.take(line, size)
+		}
 	}
+	o.end(1, o.offset, o.line)
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	return o.finish(), err
+	return o.sections, err
 }
 
-// An outliner finds the sections of a text that it is given in pieces of any size.
+// An outliner finds the sections of a text that it is given line by line.
 type outliner struct {
 	blocks   blockScanner // knows what each line is
 	sections []Section
@@ -73,69 +96,24 @@ type outliner struct {
 	offset int // of the next line, in bytes
 	line   int // lines seen so far
 
-	rest     []byte // the beginning of an unfinished line, at most maxScanLine bytes
-	restSize int    // the bytes of that line so far
-
 	title      []byte // of the open paragraph, in case it becomes a heading
 	titleStart int
 	titleLine  int
 }
 
-// begin returns how many bytes of a text's head come before its Markdown: a
-// byte order mark and front matter.
-func (o *outliner) begin(head []byte) int {
-	_, skip := cutFrontMatter(head)
-	if skip == 0 && bytes.HasPrefix(head, []byte(ByteOrderMark)) {
-		skip = len(ByteOrderMark)
-	}
-	o.offset = skip
-	o.line = bytes.Count(head[:skip], []byte("\n"))
-	return skip
-}
-
-// lines takes each whole line of p and keeps what follows the last of them.
-func (o *outliner) lines(p []byte) {
-	for {
-		i := bytes.IndexByte(p, '\n')
-		if i < 0 {
-			break
-		}
-		if o.restSize > 0 {
-			o.keep(p[:i])
-			o.take(o.rest, o.restSize+1)
-			o.rest, o.restSize = o.rest[:0], 0
-		} else {
-			o.take(p[:i], i+1)
-		}
-		p = p[i+1:]
-	}
-	o.keep(p)
-}
-
-// keep adds to the unfinished line. What is past maxScanLine is counted, so that
-// places stay right, and forgotten.
-func (o *outliner) keep(p []byte) {
-	o.restSize += len(p)
-	o.rest = append(o.rest, p[:min(len(p), maxScanLine-len(o.rest))]...)
-}
-
 // take handles one line, which takes size bytes of the text.
 func (o *outliner) take(line []byte, size int) {
-	line = bytes.TrimSuffix(line[:min(len(line), maxScanLine)], []byte("\r"))
 	info := o.blocks.next(line)
 	switch {
 	case info.outer != 0: // headings in quotes and lists structure those, not the text
-	case info.kind == lineText:
-		if info.opens {
+	case info.kind == lineText || info.kind == lineHeading:
+		if info.opens || info.kind == lineHeading {
 			o.title, o.titleStart, o.titleLine = o.title[:0], o.offset, o.line+1
 		}
 		o.addTitle(info.text)
-	case info.kind == lineHeading:
-		o.title = o.title[:0]
-		o.addTitle(info.text)
-		o.add(int(info.level), o.offset, o.line+1)
-	case info.kind == lineUnderline:
-		o.add(int(info.level), o.titleStart, o.titleLine)
+	}
+	if info.outer == 0 && info.level > 0 {
+		o.add(int(info.level))
 	}
 	o.offset += size
 	o.line++
@@ -150,14 +128,14 @@ func (o *outliner) addTitle(text []byte) {
 }
 
 // add begins a section with the title read last, and ends those it follows.
-func (o *outliner) add(level, start, line int) {
-	o.end(level, start, line-1)
+func (o *outliner) add(level int) {
+	o.end(level, o.titleStart, o.titleLine-1)
 	if len(o.sections) == maxSections {
 		return
 	}
 	o.within = append(o.within, len(o.sections))
 	title := strings.ToValidUTF8(string(o.title), "\ufffd")
-	o.sections = append(o.sections, Section{Title: title, Level: level, Start: start, Line: line})
+	o.sections = append(o.sections, Section{Title: title, Level: level, Start: o.titleStart, Line: o.titleLine})
 }
 
 // end ends the open sections of at least this level.
@@ -172,32 +150,12 @@ func (o *outliner) end(level, offset, line int) {
 	}
 }
 
-// finish takes the last line, if nothing ended it, and ends all sections.
-func (o *outliner) finish() []Section {
-	if o.restSize > 0 {
-		o.take(o.rest, o.restSize)
-		o.rest, o.restSize = nil, 0
-	}
-	o.end(1, o.offset, o.line)
-	return o.sections
-}
-
 // SectionBody returns what stands below a section's heading, its subsections
 // included.
 func SectionBody(text []byte, s Section) []byte {
-	body := text[s.Start:s.End]
-	heading := body
-	if end := bytes.IndexByte(body, '\n'); end >= 0 {
-		heading, body = body[:end], body[end+1:]
-	} else {
-		body = nil
-	}
-	// A heading that is underlined has one line more.
-	if !bytes.HasPrefix(bytes.TrimLeft(heading, " \ufeff"), []byte("#")) { // underlined
-		if end := bytes.IndexByte(body, '\n'); end >= 0 {
-			return body[end+1:]
-		}
-		return nil
+	heading, body, _ := bytes.Cut(text[s.Start:s.End], []byte("\n"))
+	if !bytes.HasPrefix(bytes.TrimLeft(heading, " \ufeff"), []byte("#")) { // it has one line more, of = or -
+		_, body, _ = bytes.Cut(body, []byte("\n"))
 	}
 	return body
 }

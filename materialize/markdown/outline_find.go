@@ -17,141 +17,91 @@ import (
 //
 // It takes time in proportion to the number of sections, however deep the path.
 func FindSection(sections []Section, want string) (found Section, candidates []string, ok bool) {
-	f := sectionFinder{sections: sections, want: headingKey(want)}
-	f.keys = Each(sections, func(s Section) string { return headingKey(s.Title) })
-	hits := f.find()
-	const maxCandidates = 10 // how many similar sections are offered for one not found
-	if len(hits) == 0 {
-		return Section{}, f.addresses(f.similar(maxCandidates)), false
+	f := sectionFinder{sections, Each(sections, func(s Section) string { return headingKey(s.Title) })}
+	want = headingKey(want)
+	hits, counted := f.find(0, len(sections), want)
+	if len(hits) == 0 { // a heading that is itself spelled "Notes#2" goes before the second Notes
+		hits = counted
 	}
+	if len(hits) == 0 {
+		return Section{}, f.addresses(f.similar(want)), false
+	}
+	slices.Sort(hits)
+	hits = slices.Compact(hits)
 	return sections[hits[0]], f.addresses(hits), true
 }
 
 // headingKey returns what two spellings of a heading have in common.
 func headingKey(title string) string {
-	title = strings.Map(func(r rune) rune {
-		if r == '`' || r == '*' {
-			return -1
-		}
-		return r
-	}, title)
-	title = strings.TrimLeft(strings.TrimSpace(title), "#")
-	return strings.Join(strings.Fields(strings.ToLower(title)), " ")
+	title = strings.TrimLeft(strings.TrimSpace(strings.NewReplacer("`", "", "*", "").Replace(title)), "#")
+	return SingleSpaced(strings.ToLower(title))
 }
 
-// A sectionFinder walks the sections in order. The places in want that a section's
-// heading path has reached are the places where the headings below it go on.
+// A sectionFinder knows sections and their keys.
 type sectionFinder struct {
 	sections []Section
 	keys     []string
-	want     string
-	within   []reachedPlaces
-	seen     map[int]int // by place in want: the headings met there, for "#2"
 }
 
-// reachedPlaces are the places in want that the headings down to this one have
-// reached; the first is always 0, since a path may begin at any heading.
-type reachedPlaces struct {
-	level  int
-	places []int
-}
-
-// find returns the sections that want names, in order: those whose heading or
-// path is want itself or, if there are none, those that it reaches by ordinals.
-func (f *sectionFinder) find() []int {
-	var exact, counted []int
-	f.seen = make(map[int]int)
-	for i, s := range f.sections {
-		for len(f.within) > 0 && f.within[len(f.within)-1].level >= s.Level {
-			f.within = f.within[:len(f.within)-1]
+// find returns which of the sections from one up to another have a heading or path that is
+// want itself, and which it reaches by ordinals. Headings have six levels, so no section is
+// looked at more often than there are ways through them.
+func (f sectionFinder) find(from, to int, want string) (exact, counted []int) {
+	seen := map[string]int{}
+	for i := from; i < to; i++ {
+		rest, found := strings.CutPrefix(want, f.keys[i])
+		ordinal, path, _ := strings.Cut(rest, "/")
+		if !found || f.keys[i] == "" || ordinal != "" && ordinal[0] != '#' {
+			continue
 		}
-		start := []int{0}
-		if len(f.within) > 0 {
-			start = f.within[len(f.within)-1].places
-		}
-		places := start
-		for _, place := range start {
-			end, ordinal := f.advance(place, f.keys[i])
-			switch {
-			case end == len(f.want) && end > 0 && ordinal:
-				counted = append(counted, i)
-			case end == len(f.want) && end > 0:
-				exact = append(exact, i)
-			case end > place && !slices.Contains(places, end):
-				places = append(places[:len(places):len(places)], end)
+		hits, numbered := []int{i}, []int(nil)
+		if path = strings.TrimLeft(path, "# "); path != "" {
+			below := func(s Section) bool { return s.Start >= f.sections[i].End }
+			end := slices.IndexFunc(f.sections[i+1:to], below)
+			if end < 0 {
+				end = to - i - 1
 			}
+			hits, numbered = f.find(i+1, i+1+end, path)
 		}
-		f.within = append(f.within, reachedPlaces{s.Level, places})
+		if ordinal == "" {
+			exact, counted = append(exact, hits...), append(counted, numbered...)
+		} else if seen[f.keys[i]]++; "#"+strconv.Itoa(seen[f.keys[i]]) == ordinal {
+			counted = append(append(counted, hits...), numbered...)
+		}
 	}
-	// A heading that is itself spelled "Notes#2" goes before the second Notes.
-	if len(exact) > 0 {
-		return exact
-	}
-	return counted
+	return exact, counted
 }
 
-// advance returns the place in want after a heading key that stands there, past
-// an ordinal and the slash that follow it, or the place itself when it does not
-// stand there or is not yet the one the ordinal counts to.
-func (f *sectionFinder) advance(place int, key string) (end int, ordinal bool) {
-	rest, found := strings.CutPrefix(f.want[place:], key)
-	if !found || key == "" {
-		return place, false
-	}
-	if digits, isOrdinal := strings.CutPrefix(rest, "#"); isOrdinal {
-		name, _, _ := strings.Cut(digits, "/")
-		n, err := strconv.Atoi(name)
-		if err != nil {
-			return place, false
-		}
-		if f.seen[place]++; f.seen[place] != n {
-			return place, false
-		}
-		rest, ordinal = digits[len(name):], true
-	}
-	if rest == "" {
-		return len(f.want), ordinal
-	}
-	rest, found = strings.CutPrefix(rest, "/")
-	if !found {
-		return place, false
-	}
-	return len(f.want) - len(strings.TrimLeft(rest, "# ")), ordinal
-}
-
-// similar returns up to limit sections whose headings resemble the last part of
-// want, the best first: one holds the other, or they share words. Without any,
-// the first sections are returned.
-func (f *sectionFinder) similar(limit int) []int {
-	last := f.want[strings.LastIndexByte(f.want, '/')+1:]
-	last, _, _ = strings.Cut(last, "#")
+// similar returns up to ten sections whose headings resemble the last part of want: one
+// holds the other, or they share a word. Without any, the first sections are returned.
+func (f sectionFinder) similar(want string) (all []int) {
+	const limit = 10
+	last, _, _ := strings.Cut(want[strings.LastIndexByte(want, '/')+1:], "#")
 	words := strings.Fields(last)
-	words = words[:min(len(words), 10)]
-	// By rank: one holds the other, they share a word, anything else.
-	ranks := make([][]int, 3)
+	words = words[:min(len(words), limit)]
+	var shared, others []int
 	for i, key := range f.keys {
 		// Only words of some length mean something.
 		isShared := func(word string) bool { return len(word) > 3 && strings.Contains(key, word) }
 		switch {
 		case key == "":
 		case last != "" && (strings.Contains(key, last) || strings.Contains(last, key)):
-			ranks[0] = append(ranks[0], i)
+			all = append(all, i)
 		case slices.ContainsFunc(words, isShared):
-			ranks[1] = append(ranks[1], i)
+			shared = append(shared, i)
 		default:
-			ranks[2] = append(ranks[2], i)
+			others = append(others, i)
 		}
 	}
-	best := append(ranks[0], ranks[1]...)
-	if len(best) == 0 {
-		best = ranks[2]
+	if all = append(all, shared...); len(all) == 0 {
+		all = others
 	}
-	return best[:min(len(best), limit)]
+	return all[:min(len(all), limit)]
 }
 
 // addresses returns for each section what finds it: its title, with an ordinal
 // from the second of that title on.
-func (f *sectionFinder) addresses(indexes []int) []string {
+func (f sectionFinder) addresses(indexes []int) []string {
 	count := make(map[string]int)
 	ordinals := make([]int, len(f.sections))
 	for i, key := range f.keys {

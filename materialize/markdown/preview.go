@@ -242,29 +242,10 @@ func cutTextLine(text []byte) (line, rest []byte) {
 
 // firstHeading returns the plain text and the level of the first heading that
 // has any text.
-func firstHeading(text []byte) (title string, level int8) {
-	var b blockScanner
-	var paragraph []byte // in case it becomes a heading
-	for len(text) > 0 {
-		line, rest := cutTextLine(text)
-		text = rest
-		info := b.next(line)
-		switch {
-		case info.outer != 0:
-		case info.kind == lineText: // a later underline may make it a heading
-			if info.opens {
-				paragraph = nil
-			}
-			if len(paragraph) < maxHeading {
-				paragraph = append(append(paragraph, Head(info.text, maxHeading)...), ' ')
-			}
-		case info.kind == lineHeading, info.kind == lineUnderline:
-			if info.kind == lineHeading {
-				paragraph = info.text
-			}
-			if title = PlainInline(Head(paragraph, maxHeading)); title != "" {
-				return title, info.level
-			}
+func firstHeading(text []byte) (title string, level int) {
+	for _, s := range Outline(text) {
+		if title = PlainInline([]byte(s.Title)); title != "" {
+			return title, s.Level
 		}
 	}
 	return "", 0

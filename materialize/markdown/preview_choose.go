@@ -3,7 +3,6 @@ package markdown
 import (
 	"bytes"
 	"cmp"
-	"strings"
 )
 
 // choosePreview returns what a text is previewed by, before it is cut, and whether a JSON
@@ -40,29 +39,6 @@ func cutThinking(text []byte) []byte {
 		}
 	}
 	return text
-}
-
-// isWrapper reports whether a line is one tag that no HTML has, such as
-// "<answer>" or "</final_report>", or a "<summary>" without details.
-func isWrapper(line []byte) bool {
-	line = bytes.TrimSpace(line)
-	if len(line) < 3 || len(line) > 100 || line[0] != '<' || line[len(line)-1] != '>' {
-		return false
-	}
-	inside := bytes.TrimPrefix(line[1:len(line)-1], []byte("/"))
-	if bytes.ContainsAny(inside, "<>@:") || len(inside) == 0 || !isASCIILetter(inside[0]) {
-		return false
-	}
-	name, _, _ := bytes.Cut(inside, []byte(" "))
-	lower := strings.ToLower(string(name))
-	return lower == "summary" || !isBlockTag(lower) && !isVerbatimTag(lower) && !isInlineTag(lower)
-}
-
-// isInlineTag reports whether a tag is one of HTML that stands alone on a line in
-// some documents.
-func isInlineTag(name string) bool {
-	return strings.Contains(" a abbr audio b br button canvas code em embed font i img input kbd label object path picture rect s select "+
-		"small source span strong sub sup svg u video ", " "+strings.TrimSuffix(name, "/")+" ")
 }
 
 // stripEscapes returns a line without the colour codes of terminals.

@@ -2,7 +2,9 @@ package markdown
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // A lineKind says which kind of Markdown block a line belongs to.
@@ -79,17 +81,14 @@ func (b *blockScanner) next(line []byte) lineInfo {
 	if matched < len(b.open) && b.leaf != leafText {
 		b.close(matched)
 	}
-	if matched == len(b.open) {
-		switch b.leaf {
-		case leafFence:
-			return b.inFence(&c)
-		case leafHTML:
-			return b.inHTML(&c)
-		}
+	var info lineInfo
+	if matched == len(b.open) && b.leaf > leafText {
+		info = b.goOn(&c)
+	} else {
+		entered := b.enter(&c, &matched)
+		info = b.start(&c, matched)
+		info.enter = entered
 	}
-	entered := b.enter(&c, &matched)
-	info := b.start(&c, matched)
-	info.enter = entered
 	if len(b.open) > 0 {
 		info.outer = b.open[0].kind
 	}
@@ -191,23 +190,15 @@ func (b *blockScanner) enterItem(c *lineCursor, matched int) bool {
 
 // markerSize returns the length of the list marker that text begins with, or 0.
 func markerSize(text []byte) int {
-	n := 0
-	for n < len(text) && n < 9 && text[n] >= '0' && text[n] <= '9' {
-		n++
+	rest := bytes.TrimLeft(text, "0123456789")
+	n, marks := len(text)-len(rest), "-*+"
+	if n > 0 {
+		marks = ".)"
 	}
-	if n == len(text) {
+	if n > 9 || len(rest) == 0 || strings.IndexByte(marks, rest[0]) < 0 || len(rest) > 1 && rest[1] != ' ' && rest[1] != '\t' {
 		return 0
 	}
-	switch c := text[n]; {
-	case n == 0 && (c == '-' || c == '*' || c == '+'), n > 0 && (c == '.' || c == ')'):
-		n++
-	default:
-		return 0
-	}
-	if n < len(text) && text[n] != ' ' && text[n] != '\t' {
-		return 0
-	}
-	return n
+	return n + 1
 }
 
 // start classes what is left of a line after its containers. Of the open
@@ -258,8 +249,12 @@ func (b *blockScanner) startLeaf(rest []byte, matched int) (lineInfo, leafKind) 
 		}
 	case '=', '-':
 		// Below a table or definitions there is no text to be a heading.
-		level := underlineLevel(rest)
-		if level > 0 && b.leaf == leafText && matched == len(b.open) && !b.refs && !b.table {
+		level := int8(1)
+		if rest[0] == '-' {
+			level = 2
+		}
+		isLine := isBlankLine(rest[runOf(rest, rest[0]):])
+		if isLine && b.leaf == leafText && matched == len(b.open) && !b.refs && !b.table {
 			return lineInfo{kind: lineUnderline, level: level, text: rest}, leafNone
 		}
 	}
@@ -285,37 +280,24 @@ func (b *blockScanner) textLine(rest []byte, matched int) lineInfo {
 	isRef := (info.opens || b.refs) && isReference(rest)
 	info.opens = info.opens || b.refs && !isRef
 	b.refs = isRef
-	if len(b.open) > 0 {
-		info.outer = b.open[0].kind
-	}
 	return info
 }
 
-// inFence takes a line of an open code fence, or the one that closes it.
-func (b *blockScanner) inFence(c *lineCursor) lineInfo {
+// goOn takes a line of an open code fence or HTML block, the one that ends it included.
+func (b *blockScanner) goOn(c *lineCursor) lineInfo {
 	width, at := c.indent()
-	info := lineInfo{kind: lineCode, text: c.line[at:]}
-	if size := runOf(info.text, b.fence); width <= 3 && size >= b.fenceSize && isBlankLine(info.text[size:]) {
+	text := c.line[at:]
+	switch {
+	case b.leaf == leafHTML:
+		if b.htmlEnd == "" && len(text) == 0 || b.htmlEnd != "" && containsFold(text, b.htmlEnd) {
+			b.leaf = leafNone
+		}
+		return lineInfo{kind: lineHTML, text: text}
+	case width <= 3 && runOf(text, b.fence) >= b.fenceSize && closesFence(text, b.fence, b.fenceSize):
 		b.leaf = leafNone
-		info.kind = lineFence
+		return lineInfo{kind: lineFence, text: text}
 	}
-	if len(b.open) > 0 {
-		info.outer = b.open[0].kind
-	}
-	return info
-}
-
-// inHTML takes a line of an open HTML block, the one that ends it included.
-func (b *blockScanner) inHTML(c *lineCursor) lineInfo {
-	_, at := c.indent()
-	info := lineInfo{kind: lineHTML, text: c.line[at:]}
-	if b.htmlEnd == "" && len(info.text) == 0 || b.htmlEnd != "" && containsFold(info.text, b.htmlEnd) {
-		b.leaf = leafNone
-	}
-	if len(b.open) > 0 {
-		info.outer = b.open[0].kind
-	}
-	return info
+	return lineInfo{kind: lineCode, text: text}
 }
 
 // A lineCursor is a place in a line. Tabs reach to the next multiple of four
@@ -402,88 +384,40 @@ func headingText(text []byte) []byte {
 	return text
 }
 
-// underlineLevel returns the level that a setext underline gives, or 0.
-func underlineLevel(text []byte) int8 {
-	if !isBlankLine(text[runOf(text, text[0]):]) {
-		return 0
-	}
-	if text[0] == '=' {
-		return 1
-	}
-	return 2
-}
-
 // isRule reports whether text is a thematic break.
 func isRule(text []byte) bool {
-	mark := text[0]
-	if mark != '-' && mark != '*' && mark != '_' {
+	if strings.IndexByte("-*_", text[0]) < 0 {
 		return false
 	}
-	n := 0
-	for _, c := range text {
-		switch c {
-		case mark:
-			n++
-		case ' ', '\t':
-		default:
-			return false
-		}
-	}
-	return n >= 3
+	count := func(c byte) int { return bytes.Count(text, []byte{c}) }
+	return count(text[0]) >= 3 && count(text[0])+count(' ')+count('\t') == len(text)
 }
 
 // isDelimiterRow reports whether text can stand below the header of a table.
 func isDelimiterRow(text []byte) bool {
-	dashes, marks := 0, 0
-	for _, c := range text {
-		switch c {
-		case '-':
-			dashes++
-		case '|', ':':
-			marks++
-		case ' ', '\t':
-		default:
-			return false
-		}
-	}
-	return dashes > 0 && marks > 0
+	return strings.IndexByte("-|: \t", text[0]) >= 0 && len(bytes.Trim(text, "-|: \t")) == 0 &&
+		bytes.IndexByte(text, '-') >= 0 && bytes.ContainsAny(text, "|:")
 }
 
 // columns returns how many cells text has as a row of a table.
 func columns(text []byte) int {
-	bars := bytes.Count(text, []byte("|"))
-	if bars == 0 {
+	if bytes.IndexByte(text, '|') < 0 {
 		return 1
 	}
-	bars -= bytes.Count(text, []byte(`\|`))
-	text = bytes.TrimRight(text, " \t")
-	if text[0] == '|' {
-		bars--
+	text = bytes.TrimPrefix(bytes.TrimRight(text, " \t"), []byte("|"))
+	if !bytes.HasSuffix(text, []byte(`\|`)) {
+		text = bytes.TrimSuffix(text, []byte("|"))
 	}
-	if len(text) > 1 && text[len(text)-1] == '|' && text[len(text)-2] != '\\' {
-		bars--
-	}
-	return bars + 1
+	return 1 + bytes.Count(text, []byte("|")) - bytes.Count(text, []byte(`\|`))
 }
 
-// isReference reports whether text is a link reference definition on one line:
-// "[label]: target", with a title or without.
-func isReference(text []byte) bool {
-	if text[0] != '[' {
-		return false
-	}
-	end := bytes.Index(text, []byte("]:"))
-	if end < 2 || isBlankLine(text[1:end]) || bytes.ContainsAny(text[1:end], "[]") {
-		return false
-	}
-	target := bytes.Fields(text[end+2:])
-	if len(target) < 2 {
-		return len(target) == 1
-	}
-	quote := target[1][0]
-	last := target[len(target)-1]
-	return (quote == '"' || quote == '\'' || quote == '(') && bytes.IndexByte([]byte(`"')`), last[len(last)-1]) >= 0
-}
+// reference is a link reference definition on one line: "[label]: target", with a title or without.
+var reference = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\[[^\[\]]*[^\[\] \t][^\[\]]*\]:[ \t]*[^ \t]+(?:[ \t]+["'(].*["')])?[ \t]*$`)
+})
+
+// isReference reports whether text is such a definition.
+func isReference(text []byte) bool { return text[0] == '[' && reference().Match(text) }
 
 // Unclosed returns the line that closes the fence or comment which a text leaves
 // open at its end, or "".
