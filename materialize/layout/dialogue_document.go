@@ -324,7 +324,7 @@ var blockTail = Pattern(`(?m)^<!-- end of ((?:turn [^ \r\n]+ round \d{1,9})|text
 func appendBlock(dst []byte, name string, text []byte) []byte {
 	dst = fmt.Appendf(dst, "<!-- %s bytes:%d sha256:%s -->\n", name, len(text), shortDigest(text))
 	dst = append(append(dst, text...), '\n')
-	for _, closer := range markdown.OpenEnds(text) {
+	if closer := markdown.Unclosed(text); closer != "" {
 		dst = append(append(dst, closer...), '\n')
 	}
 	return append(append(dst, blockEnd(name)...), '\n')

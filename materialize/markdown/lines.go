@@ -32,9 +32,9 @@ func Lines(text []byte) []Line {
 		lines = append(lines, newScanLine(text, at, end, len(lines)+1))
 		at = end
 	}
-	closers := scanClosers(lines)
+	open := map[byte]int{} // by the mark, the size of the smallest fence that nothing closes from here on
 	for i := 0; i < len(lines); {
-		i = scanBlock(lines, closers, i)
+		i += scanBlock(lines[i:], open)
 	}
 	return lines
 }
@@ -43,71 +43,48 @@ func Lines(text []byte) []Line {
 // the first line's text, or a heading behind it would be missed.
 func newScanLine(text []byte, start, end, number int) Line {
 	at := start
-	if start == 0 && bytes.HasPrefix(text, []byte("\ufeff")) {
-		at = len("\ufeff")
+	if start == 0 && bytes.HasPrefix(text, []byte(ByteOrderMark)) {
+		at = len(ByteOrderMark)
 	}
 	line := bytes.TrimSuffix(bytes.TrimSuffix(text[at:end], []byte("\n")), []byte("\r"))
 	return Line{Text: line, At: at, Start: start, End: end, Number: number}
 }
 
-// A scanCloser says what can still be closed at a line or below it.
-type scanCloser struct {
-	ticks, tildes int  // the longest fence
-	comment       bool // whether there is a "-->"
-}
-
-// scanClosers returns, for each line, what is closed at it or below. With it, one
-// look tells whether a fence has an end; searching for each would take quadratic
-// time in a file of fences.
-func scanClosers(lines []Line) []scanCloser {
-	closers := make([]scanCloser, len(lines)+1)
-	for i := len(lines) - 1; i >= 0; i-- {
-		c := closers[i+1]
-		mark, size, closes := scanFence(lines[i].Text)
-		switch {
-		case closes && mark == '`':
-			c.ticks = max(c.ticks, size)
-		case closes && mark == '~':
-			c.tildes = max(c.tildes, size)
-		}
-		c.comment = c.comment || bytes.Contains(lines[i].Text, []byte("-->"))
-		closers[i] = c
-	}
-	return closers
-}
-
-// scanBlock marks the line at index i, and the lines of the fence or comment
-// that it begins. It returns the index of the line after them.
-func scanBlock(lines []Line, closers []scanCloser, i int) int {
-	l := &lines[i]
+// scanBlock marks the first line, and the lines of the fence or comment that it
+// begins. It returns how many they are.
+func scanBlock(lines []Line, open map[byte]int) int {
+	l := &lines[0]
 	mark, size, _ := scanFence(l.Text)
-	switch {
-	case mark == '`' && closers[i+1].ticks >= size, mark == '~' && closers[i+1].tildes >= size:
-		return scanQuiet(lines, i, i+1, func(text []byte) bool { return closesFence(text, mark, size) })
-	case StartsComment(l.Text) && closers[i].comment:
-		next := scanQuiet(lines, i, i, func(text []byte) bool { return bytes.Contains(text, []byte("-->")) })
-		last := &lines[next-1]
-		last.Behind = last.At + bytes.Index(last.Text, []byte("-->")) + len("-->")
-		return next
-	case mark != 0 || StartsComment(l.Text):
-		l.Open = true
-	default:
+	isEnd := func(l Line) bool { return closesFence(l.Text, mark, size) }
+	below := 1 // where it can end
+	if StartsComment(l.Text) {
+		mark, size, below = '<', 1, 0
+		isEnd = func(l Line) bool { return bytes.Contains(l.Text, []byte("-->")) }
+	}
+	if mark == 0 {
 		l.Level, _ = Heading(l.Text)
+		return 1
 	}
-	return i + 1
-}
-
-// scanQuiet marks the lines from index first up to the first one, from index
-// next on, that ends the block. There is one.
-func scanQuiet(lines []Line, first, next int, ends func([]byte) bool) int {
-	for !ends(lines[next].Text) {
-		next++
+	end := -1
+	if open[mark] == 0 || size < open[mark] {
+		end = slices.IndexFunc(lines[below:], isEnd)
 	}
-	for i := first; i <= next; i++ {
+	if end < 0 {
+		l.Open, open[mark] = true, size
+		return 1
+	}
+	last := &lines[below+end]
+	for i := range lines[:below+end+1] {
 		lines[i].Quiet = true
 	}
-	return next + 1
+	if mark == '<' {
+		last.Behind = last.At + bytes.Index(last.Text, []byte("-->")) + len("-->")
+	}
+	return below + end + 1
 }
+
+// maxFence is the length from which on fences count as equally long: that many are looked for at most.
+const maxFence = 100
 
 // scanFence returns the mark and the length of the code fence that text begins
 // with, 0 without one, and whether it can close a fence.
@@ -117,7 +94,7 @@ func scanFence(text []byte) (mark byte, size int, closes bool) {
 		return 0, 0, false
 	}
 	info := bytes.TrimLeft(rest, string(rest[:1]))
-	size = len(rest) - len(info)
+	size = min(len(rest)-len(info), maxFence)
 	if size < 3 || rest[0] == '`' && bytes.IndexByte(info, '`') >= 0 {
 		return 0, 0, false
 	}
@@ -219,21 +196,6 @@ func LineEnding(text []byte) string {
 	return "\n"
 }
 
-// OpenEnds returns the lines that close the fence or the comment that a text
-// leaves open. Only the first one counts: all behind it is inside.
-func OpenEnds(text []byte) []string {
-	for _, l := range Lines(text) {
-		if !l.Open {
-			continue
-		}
-		if mark, size, _ := scanFence(l.Text); mark != 0 {
-			return []string{strings.Repeat(string(mark), size)}
-		}
-		return []string{"-->"}
-	}
-	return nil
-}
-
 // A SyntaxError locates a place where a file departs from its layout.
 type SyntaxError struct {
 	File string // slash-separated, below the tree's root
@@ -282,70 +244,22 @@ func (c *CodeSpans) Skip(at int) int {
 // quotations, which Lines takes for text. Such a fence ends with the list or
 // the quotation; one that is not closed there is none.
 func MarkNested(lines []Line) {
-	for i := 0; i < len(lines); {
-		end := i
-		for end < len(lines) && isNested(&lines[end]) {
-			end++
+	var b blockScanner
+	first := -1 // the line that opened the fence
+	for i, l := range lines {
+		info := b.next(l.Text)
+		if l.Open && info.outer == 0 { // it is text
+			b.leaf = leafNone
 		}
-		scanNestedFences(lines[i:end])
-		i = end + 1
-	}
-}
-
-// isNested reports whether a line may belong to a list item or a quotation.
-func isNested(l *Line) bool {
-	if l.Quiet {
-		return false
-	}
-	return len(bytes.TrimSpace(l.Text)) == 0 || strings.IndexByte(" \t>", l.Text[0]) >= 0 ||
-		len(skipListMark(l.Text)) < len(l.Text)
-}
-
-// skipListMark returns text without the mark of a list item that it begins with.
-func skipListMark(text []byte) []byte {
-	rest := bytes.TrimLeft(text, "0123456789")
-	marks := "-*+"
-	if len(rest) < len(text) {
-		marks = ".)"
-	}
-	if len(rest) < 2 || strings.IndexByte(marks, rest[0]) < 0 || rest[1] != ' ' {
-		return text
-	}
-	return bytes.TrimLeft(rest, marks+" \t")
-}
-
-// scanNestedFences marks the fences of one list or quotation, each from the line
-// that opens it to the next one that closes such a fence.
-func scanNestedFences(lines []Line) {
-	last := map[string]int{} // by the fence, the index of the last line that closes it
-	for i := range lines {
-		if fence, closes := nestedFence(lines[i].Text); closes {
-			last[fence] = i
+		switch isOpen := b.leaf == leafFence; {
+		case info.outer == 0 || info.kind != lineFence && !isOpen:
+			first = -1
+		case info.kind == lineFence && isOpen:
+			first = i
+		case info.kind == lineFence && first >= 0:
+			for j := range lines[first : i+1] {
+				lines[first+j].Quiet = true
+			}
 		}
 	}
-	for i := 0; i < len(lines); i++ {
-		fence, _ := nestedFence(lines[i].Text)
-		if fence == "" || last[fence] <= i {
-			continue
-		}
-		lines[i].Quiet = true
-		for closes := false; !closes; {
-			i++
-			again, ends := nestedFence(lines[i].Text)
-			lines[i].Quiet, closes = true, ends && again == fence
-		}
-	}
-}
-
-// nestedFence returns the marks of the fence that a line begins with, behind
-// spaces, quotation marks and the mark of a list item, and whether it can close
-// one.
-func nestedFence(text []byte) (marks string, closes bool) {
-	bare := bytes.TrimLeft(text, " \t>")
-	inside := skipListMark(bare)
-	mark, size, closes := scanFence(inside)
-	if size == 0 {
-		return "", false
-	}
-	return strings.Repeat(string(mark), size), closes && len(inside) == len(bare)
 }

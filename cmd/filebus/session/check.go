@@ -462,7 +462,7 @@ func endsEarly(text []byte, isMarkdown bool) string {
 	case bytes.IndexByte(text, 0) >= 0: // it is no text
 	case endsInRune(text[max(0, len(text)-utf8.UTFMax):]):
 		return "it ends within a character"
-	case isMarkdown && strings.Trim(strings.Join(markdown.OpenEnds(text), ""), "->") != "": // a comment may stay open
+	case isMarkdown && strings.Trim(markdown.Unclosed(text), "->") != "": // a comment may stay open
 		return "it ends within a block of code"
 	}
 	return ""
