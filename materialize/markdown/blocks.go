@@ -413,7 +413,7 @@ func columns(text []byte) int {
 
 // reference is a link reference definition on one line: "[label]: target", with a title or without.
 var reference = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\[[^\[\]]*[^\[\] \t][^\[\]]*\]:[ \t]*[^ \t]+(?:[ \t]+["'(].*["')])?[ \t]*$`)
+	return regexp.MustCompile(`(?m)^\[[^\[\]\n]*[^\[\]\s][^\[\]\n]*\]:[ \t]*\S+(?:[ \t]+["'(].*["')])?[ \t]*$`)
 })
 
 // isReference reports whether text is such a definition.

@@ -2,73 +2,101 @@ package markdown
 
 import (
 	"bytes"
+	"html"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
 )
 
-// inlineParser reads a paragraph and nothing else: whatever its lines begin
-// with, they are its text. The parser is made once, since that costs more than
-// most paragraphs, and is safe for concurrent use.
-var inlineParser = sync.OnceValue(func() parser.Parser {
-	inline := append(parser.DefaultInlineParsers(), util.Prioritized(extension.NewStrikethroughParser(), 500))
-	return parser.NewParser(
-		parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 100)),
-		parser.WithInlineParsers(inline...),
-		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
-	)
+// A plainRule says what becomes of a form of Markdown's inlines.
+type plainRule struct {
+	form *regexp.Regexp
+	with string
+}
+
+// plainRules are applied in their order, each until it changes nothing more: to images, links,
+// addresses, HTML, and the marks of emphasis. "_" is a mark only around words, so that
+// __init__.py and snake_case stay.
+var plainRules = sync.OnceValue(func() (rules []plainRule) {
+	const target = `\([^()]*(?:\([^()]*\)[^()]*)*\)`
+	for _, rule := range [][2]string{
+		{`!\[[^\[\]]*\]` + target, ``},
+		{`\[((?:[^\[\]]|\[[^\[\]]*\])*)\]` + target, `$1`},
+		{`<([a-zA-Z][a-zA-Z0-9+.-]+:[^\s<>]*|[\w.+-]+@[\w.-]+)>`, `$1`},
+		{`(?i)<!--.*?-->|<[a-z][a-z0-9-]*` + attributes + `\s*/?>|</[a-z][a-z0-9-]*\s*>`, ``},
+		{`~~([^\s~](?:[^~]*[^\s~])?)~~`, `$1`},
+		{`\*\*([^\s*](?:(?:[^*]|\*[^*])*?\*?[^\s*])?)\*\*`, `$1`},
+		{`(^|[^\pL\pN*])\*([^\s*](?:[^*]*[^\s*])?)\*($|[^\pL\pN*])`, `$1$2$3`},
+		{`([\pL\pN])\*([\pL\pN](?:[^*]*[\pL\pN])?)\*($|[^*])`, `$1$2$3`},
+		{`(^|[^\pL\pN_])__([^\s_](?:[^_]*[^\s_])?)__($|[^\pL\pN_.]|\.$|\.\s)`, `$1$2$3`},
+		{`(^|[^\pL\pN_])_([^\s_](?:(?:[^_]|[\pL\pN]_[\pL\pN])*[^\s_])?)_($|[^\pL\pN_.]|\.$|\.\s)`, `$1$2$3`},
+	} {
+		rules = append(rules, plainRule{regexp.MustCompile(rule[0]), rule[1]})
+	}
+	return rules
 })
+
+var (
+	keptText   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x00\d+\x00`) })
+	htmlEntity = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|\w+);`) })
+)
 
 // PlainInline returns the text of a paragraph of Markdown in one line: marks of
 // emphasis and code dropped, links replaced by their text, escapes and entities
-// resolved, images and HTML left out. The caller bounds its length: goldmark needs
-// quadratic time for some inputs.
+// resolved, images and HTML left out. What is code stays as it is written.
 func PlainInline(markdown []byte) string {
-	if !bytes.ContainsAny(markdown, "*_`[<&\\~") {
-		return OneLine(string(markdown))
+	if bytes.Contains(markdown, []byte("]:")) {
+		markdown = reference().ReplaceAll(markdown, nil)
 	}
-	var out strings.Builder
-	root := inlineParser().Parse(text.NewReader(markdown))
-	// The walk fails only when its function does, and this one does not.
-	_ = ast.Walk(root, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			return ast.WalkContinue, nil
-		}
-		return writePlain(&out, node, markdown), nil
-	})
-	return OneLine(out.String())
-}
-
-// writePlain appends what a node itself says.
-func writePlain(out *strings.Builder, node ast.Node, source []byte) ast.WalkStatus {
-	switch node := node.(type) {
-	case *ast.Image, *ast.RawHTML:
-		return ast.WalkSkipChildren
-	case *ast.AutoLink:
-		out.Write(node.Label(source))
-	case *ast.Paragraph:
-		out.WriteByte(' ')
-	case *ast.CodeSpan:
-		for child := node.FirstChild(); child != nil; child = child.NextSibling() {
-			if t, ok := child.(*ast.Text); ok {
-				out.Write(t.Segment.Value(source))
+	text := OneLine(strings.ReplaceAll(string(markdown), "\\\n", "\n"))
+	if !strings.ContainsAny(text, "*_`[<&\\~") {
+		return text
+	}
+	text, kept := keepLiteral(text)
+	for _, rule := range plainRules() {
+		for range 8 { // emphasis in emphasis
+			before := text
+			if text = rule.form.ReplaceAllString(text, rule.with); text == before {
+				break
 			}
 		}
-		return ast.WalkSkipChildren
-	case *ast.Text:
-		// goldmark leaves escapes and entities to its renderers.
-		value := util.UnescapePunctuations(node.Segment.Value(source))
-		out.Write(util.ResolveEntityNames(util.ResolveNumericReferences(value)))
-		if node.SoftLineBreak() || node.HardLineBreak() {
-			out.WriteByte(' ')
-		}
-	case *ast.String:
-		out.Write(node.Value)
 	}
-	return ast.WalkContinue
+	text = htmlEntity().ReplaceAllStringFunc(text, html.UnescapeString)
+	return OneLine(keptText().ReplaceAllStringFunc(text, func(place string) string {
+		i, _ := strconv.Atoi(strings.Trim(place, "\x00")) // it is a number
+		return kept[i]
+	}))
+}
+
+// keepLiteral returns a line with numbers between NULs for its code and what is escaped, which
+// are kept.
+func keepLiteral(line string) (text string, kept []string) {
+	var out strings.Builder
+	spans := CodeSpans{Line: []byte(line)}
+	for i := 0; i < len(line); {
+		size, literal := 1, ""
+		switch {
+		case line[i] == '`':
+			size = spans.Skip(i) - i
+			marks := runOf([]byte(line[i:]), '`')
+			literal = line[i : i+size]
+			if size > marks {
+				literal = literal[marks : size-marks]
+				if inside, ok := strings.CutPrefix(literal, " "); ok {
+					literal = strings.TrimSuffix(inside, " ")
+				}
+			}
+		case line[i] == '\\' && i+1 < len(line) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", line[i+1]) >= 0:
+			size, literal = 2, line[i+1:i+2]
+		}
+		if literal != "" {
+			out.WriteString("\x00" + strconv.Itoa(len(kept)) + "\x00")
+			kept = append(kept, literal)
+		} else {
+			out.WriteString(line[i : i+size])
+		}
+		i += size
+	}
+	return out.String(), kept
 }
