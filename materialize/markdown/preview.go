@@ -126,7 +126,7 @@ func parseSummary(text []byte) (jsonFields, bool) {
 	if inside, found := bytes.CutSuffix(text, []byte("```")); found {
 		before, inside, _ := bytes.Cut(inside, []byte("```"))
 		before = bytes.TrimSpace(before)
-		if len(before) < maxHeading && (len(afterLeadIns(before)) == 0 || isLeadIn([][]byte{afterLeadIns(before)})) {
+		if len(before) < maxHeading && (len(afterLeadIns(before)) == 0 || isLeadIn(afterLeadIns(before))) {
 			_, inside, _ = bytes.Cut(inside, []byte("\n"))
 			text = bytes.TrimSpace(inside)
 		}

@@ -3,6 +3,9 @@ package markdown
 import (
 	"bytes"
 	"cmp"
+	"regexp"
+	"slices"
+	"sync"
 )
 
 // choosePreview returns what a text is previewed by, before it is cut, and whether a JSON
@@ -25,17 +28,19 @@ func choosePreview(text []byte) (whole string, isSummary bool) {
 // Agents think aloud, wrap what they say into tags of their own, and lead in to
 // it. None of that says what a text says.
 
+var (
+	thinking = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[ \t\r\n]*<(think|thinking|reasoning|scratchpad|reflection|analysis)>`)
+	})
+	footnoteMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\^[^ \[\]]{1,38}\]`) })
+	footnote     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[\^[^\]]{1,39}\]:`) })
+)
+
 // cutThinking returns text without the thinking that it begins with, if it ends.
 func cutThinking(text []byte) []byte {
-	start := bytes.TrimLeft(text, " \t\r\n")
-	if len(start) == 0 || start[0] != '<' {
-		return text
-	}
-	for _, name := range []string{"think", "thinking", "reasoning", "scratchpad", "reflection", "analysis"} {
-		if rest, found := bytes.CutPrefix(start, []byte("<"+name+">")); found {
-			if _, after, closed := bytes.Cut(rest, []byte("</"+name+">")); closed {
-				return after
-			}
+	if m := thinking().FindSubmatch(text); m != nil {
+		if _, after, closed := bytes.Cut(text, slices.Concat([]byte("</"), m[1], []byte(">"))); closed {
+			return after
 		}
 	}
 	return text
@@ -46,49 +51,16 @@ func stripEscapes(line []byte) []byte {
 	if bytes.IndexByte(line, 0x1b) < 0 {
 		return line
 	}
-	var out []byte
-	for i := 0; i < len(line); {
-		if line[i] == 0x1b {
-			i += escapeSize(string(line[i:min(len(line), i+32)]))
-			continue
-		}
-		out = append(out, line[i])
-		i++
-	}
-	return out
+	return escapeSequence().ReplaceAll(line, nil)
 }
 
 // isLeadIn reports whether a paragraph only leads in to what follows: one sentence
 // of at most 20 words that ends in a colon.
-func isLeadIn(lines [][]byte) bool {
-	text := bytes.Trim(bytes.Join(lines, []byte(" ")), "*_ \t")
+func isLeadIn(text []byte) bool {
+	text = bytes.Trim(text, "*_ \t")
 	return (bytes.HasSuffix(text, []byte(":")) || bytes.HasSuffix(text, []byte("："))) &&
 		Words(text) <= 20 && !bytes.Contains(text, []byte(". ")) && !bytes.ContainsAny(text, "!?。！？")
 }
 
 // isFootnote reports whether a paragraph is the text of a footnote.
-func isFootnote(lines [][]byte) bool {
-	rest, found := bytes.CutPrefix(lines[0], []byte("[^"))
-	end := bytes.Index(rest, []byte("]:"))
-	return found && end > 0 && end < 40
-}
-
-// dropFootnoteMarks returns text without marks such as "[^2]".
-func dropFootnoteMarks(text []byte) []byte {
-	if !bytes.Contains(text, []byte("[^")) {
-		return text
-	}
-	var out []byte
-	for {
-		before, rest, found := bytes.Cut(text, []byte("[^"))
-		out = append(out, before...)
-		if !found {
-			return out
-		}
-		if end := bytes.IndexByte(rest[:min(len(rest), 40)], ']'); end > 0 && !bytes.ContainsAny(rest[:end], " [") {
-			text = rest[end+1:]
-		} else {
-			out, text = append(out, "[^"...), rest
-		}
-	}
-}
+func isFootnote(lines [][]byte) bool { return footnote().Match(lines[0]) }

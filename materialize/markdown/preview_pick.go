@@ -3,8 +3,10 @@ package markdown
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -29,15 +31,30 @@ const (
 // maxParsed is how many pieces of a text are read for their plain text.
 const maxParsed = 200
 
+// A piece is a paragraph, a table, a heading or another line of a text.
+type piece struct {
+	kind    lineKind
+	outer   byte     // what it stands in
+	isTable bool     // its first line is the header
+	lines   [][]byte // at most maxProse bytes of them
+	size    int      // of lines, in bytes
+}
+
+// add keeps a line.
+func (p *piece) add(line []byte) {
+	if line = Head(line, maxProse-p.size); len(line) > 0 {
+		p.lines = append(p.lines, line)
+		p.size += len(line) + 1
+	}
+}
+
+// join returns the lines with something between them.
+func (p *piece) join(between string) []byte { return bytes.Join(p.lines, []byte(between)) }
+
 // A prosePicker looks for the first paragraph of a text, and remembers the best that stands
 // before it.
 type prosePicker struct {
-	blocks  blockScanner
-	lines   [][]byte // of the paragraph that is being read
-	size    int      // of lines, in bytes
-	outer   byte     // what that paragraph stands in
-	isTable bool     // it has turned out to be a table
-	parsed  int      // pieces read for their plain text so far
+	parsed  int // pieces read for their plain text so far
 	instead [ranks]string
 	lead    leadIn
 }
@@ -53,24 +70,37 @@ type leadIn struct {
 // pick returns the plain text of the first paragraph, of the best other piece
 // when there is none, or "".
 func (p *prosePicker) pick(text []byte) string {
+	var blocks blockScanner
+	var now piece
 	for len(text) > 0 {
-		line, rest := cutTextLine(text)
-		text = rest
+		var line []byte
+		line, text = cutTextLine(text)
 		line = stripEscapes(line)
-		if p.blocks.leaf < leafFence && len(line) > 0 && p.size < maxProse {
+		if blocks.leaf < leafFence && len(line) > 0 && now.size < maxProse {
 			line = p.withoutNoise(line)
 		}
-		if prose := p.take(p.blocks.next(line)); prose != "" {
+		info := blocks.next(line)
+		next := piece{kind: info.kind, outer: info.outer}
+		switch last := len(now.lines) - 1; {
+		case info.delim && last >= 0: // what stands before the header of a table is a paragraph of its own
+			next.isTable = true
+			next.add(now.lines[last])
+			now.lines = now.lines[:last]
+		case info.kind == lineText && !info.opens && !info.enter:
+			now.add(info.text)
+			continue
+		case info.kind == lineUnderline:
+			now.kind = lineHeading
+			fallthrough
+		default:
+			next.add(info.text)
+		}
+		if prose := p.take(now); prose != "" {
 			return prose
 		}
+		now = next
 	}
-	if prose := p.flush(); prose != "" {
-		return prose
-	}
-	if prose := p.endLead(); prose != "" {
-		return prose
-	}
-	return cmp.Or(p.instead[:]...)
+	return cmp.Or(p.take(now), p.endLead(), cmp.Or(p.instead[:]...))
 }
 
 // withoutNoise returns a line, or nothing of one that is a tag or tells how a program gets
@@ -88,97 +118,57 @@ func (p *prosePicker) withoutNoise(line []byte) []byte {
 	return nil
 }
 
-// take handles one line. It returns the first paragraph when the line ends it.
-func (p *prosePicker) take(info lineInfo) string {
-	var prose string
-	// Everything but a further line of the same paragraph ends it.
-	if info.kind != lineText || info.opens || info.enter {
-		if info.kind == lineUnderline {
-			p.propose(rankHeading, bytes.Join(p.lines, []byte(" ")))
-			p.lines = nil
-		}
-		prose = p.flush()
-		p.lines, p.size, p.isTable, p.outer = p.lines[:0], 0, false, info.outer
-	}
-	if prose == "" && p.lead.text != "" && info.kind != lineBlank && info.outer != '-' {
-		prose = p.endLead()
-	}
-	if prose != "" {
-		return prose
-	}
-	switch info.kind {
-	case lineText:
-		if info.delim {
-			prose = p.startTable()
-		} else if p.isTable {
-			p.proposeRow(info.text)
-		} else {
-			p.add(info.text)
-		}
-	case lineHeading:
-		p.propose(rankHeading, info.text)
-	case lineCode:
-		if p.instead[rankCode] == "" && hasLetter(info.text) {
-			p.instead[rankCode] = OneLine(string(Head(info.text, maxProse)))
-		}
-	}
-	return prose
-}
-
-// add keeps a line of the paragraph, up to maxProse bytes in all.
-func (p *prosePicker) add(line []byte) {
-	if p.size < maxProse {
-		line = Head(line, maxProse-p.size)
-		p.lines = append(p.lines, line)
-		p.size += len(line) + 1
-	}
-}
-
-// startTable takes the paragraph's last line as the header of a table. What
-// stands before it is a paragraph of its own, which is returned.
-func (p *prosePicker) startTable() string {
-	var header []byte
-	if n := len(p.lines); n > 0 {
-		header = p.lines[n-1]
-		p.lines = p.lines[:n-1]
-	}
-	prose := p.flush()
-	if prose == "" {
-		prose = p.endLead()
-	}
-	p.lines, p.isTable = p.lines[:0], true
-	p.add(header)
-	return prose
-}
-
-// flush ends the paragraph that was read. It returns its plain text if it is
-// one of the text itself and says something, and else remembers it.
-func (p *prosePicker) flush() string {
-	lines := p.lines
-	p.lines = p.lines[:0]
-	if len(lines) == 0 {
+// take takes a piece. It returns its plain text if it is a paragraph of the text itself and
+// says something, or a lead-in with its list that the piece ends, and else remembers it.
+func (p *prosePicker) take(now piece) string {
+	if len(now.lines) == 0 {
 		return ""
 	}
-	if p.outer == 0 && !p.isTable && p.parsed < maxParsed {
-		lines = p.withoutLeadIns(lines)
+	if now.outer != '-' {
+		if prose := p.endLead(); prose != "" {
+			return prose
+		}
 	}
 	switch {
-	case len(lines) == 0: // it only leads in
-	case p.isTable:
-		p.proposeRow(lines[0])
-	case p.outer == '-':
-		p.flushItem(lines)
-	case p.outer == '>':
-		p.propose(rankQuote, bytes.Join(lines, []byte("\n")))
-	case isMetadata(lines):
-		p.proposeFields(lines)
-	case isLabel(lines):
-		p.propose(rankHeading, lines[0])
-	case isFootnote(lines):
-	case isLeadIn(lines):
-		p.startLead(rankLeadIn, bytes.Join(lines, []byte("\n")))
+	case now.kind == lineHeading:
+		p.propose(rankHeading, now.join(" "))
+		return ""
+	case now.kind == lineCode:
+		if p.instead[rankCode] == "" && hasLetter(now.lines[0]) {
+			p.instead[rankCode] = OneLine(string(now.lines[0]))
+		}
+		return ""
+	case now.isTable:
+		for _, line := range append(now.lines[1:], now.lines[0]) {
+			p.proposeRow(line)
+		}
+		return ""
+	case now.kind != lineText:
+		return ""
+	}
+	return p.takeText(now)
+}
+
+// takeText takes a paragraph.
+func (p *prosePicker) takeText(now piece) string {
+	if now.outer == 0 && p.parsed < maxParsed {
+		now.lines = p.withoutLeadIns(now.lines)
+	}
+	switch {
+	case len(now.lines) == 0: // it only leads in
+	case now.outer == '-':
+		p.takeItem(now)
+	case now.outer == '>':
+		p.propose(rankQuote, now.join("\n"))
+	case isMetadata(now.lines):
+		p.proposeFields(now)
+	case isLabel(now.lines):
+		p.propose(rankHeading, now.lines[0])
+	case isFootnote(now.lines):
+	case isLeadIn(now.join(" ")):
+		p.lead = leadIn{text: p.plain(now.join("\n")), rank: rankLeadIn}
 	default: // nothing speaks against it
-		return p.plain(dropFootnoteMarks(bytes.Join(lines, []byte("\n"))))
+		return p.plain(footnoteMark().ReplaceAll(now.join("\n"), nil))
 	}
 	return ""
 }
@@ -195,26 +185,19 @@ func (p *prosePicker) withoutLeadIns(lines [][]byte) [][]byte {
 	return nil
 }
 
-// flushItem remembers a list item, as a field if it is one.
-func (p *prosePicker) flushItem(lines [][]byte) {
+// takeItem remembers a list item, as a field if it is one.
+func (p *prosePicker) takeItem(now piece) {
 	if p.lead.text != "" && p.lead.size < maxProse {
-		item := strings.TrimRight(p.plain(bytes.Join(lines, []byte("\n"))), " .;,")
-		if item != "" {
+		if item := strings.TrimRight(p.plain(now.join("\n")), " .;,"); item != "" {
 			p.lead.items = append(p.lead.items, item)
 			p.lead.size += len(item)
 		}
 	}
-	if isMetadata(lines) {
-		p.proposeFields(lines)
-		return
+	if isMetadata(now.lines) {
+		p.proposeFields(now)
+	} else {
+		p.propose(rankItem, now.join("\n"))
 	}
-	p.propose(rankItem, bytes.Join(lines, []byte("\n")))
-}
-
-// startLead remembers a sentence that ends in a colon, until it is known what
-// follows it.
-func (p *prosePicker) startLead(rank previewRank, text []byte) {
-	p.lead = leadIn{text: p.plain(text), rank: rank}
 }
 
 // endLead returns the sentence that ends in a colon with the list that has
@@ -248,13 +231,13 @@ func (p *prosePicker) propose(r previewRank, text []byte) {
 }
 
 // proposeFields remembers fields: the first, and the first that is a sentence.
-func (p *prosePicker) proposeFields(lines [][]byte) {
-	if len(lines) == 1 && p.outer == 0 && isLeadIn(lines) {
-		p.startLead(rankField, lines[0])
+func (p *prosePicker) proposeFields(now piece) {
+	if len(now.lines) == 1 && now.outer == 0 && isLeadIn(now.lines[0]) {
+		p.lead = leadIn{text: p.plain(now.lines[0]), rank: rankField}
 		return
 	}
-	p.propose(rankField, bytes.Join(lines, []byte("\n")))
-	for _, line := range lines {
+	p.propose(rankField, now.join("\n"))
+	for _, line := range now.lines {
 		if _, value, ok := cutMetadata(line); ok && isSentence(value) {
 			p.propose(rankSentence, value)
 		}
@@ -275,52 +258,35 @@ func (p *prosePicker) proposeRow(line []byte) {
 // isMetadata reports whether every line is a field. A single one whose value
 // reads like a sentence is prose.
 func isMetadata(lines [][]byte) bool {
+	var key, value []byte
+	ok := true
 	for _, line := range lines {
-		if _, _, ok := cutMetadata(line); !ok {
+		if key, value, ok = cutMetadata(line); !ok {
 			return false
 		}
 	}
 	// "Note: the index has to be built first." stands alone more often as prose.
-	if len(lines) == 1 {
-		key, value, _ := cutMetadata(lines[0])
-		return !isSentence(value) && (len(value) == 0 || !isFailure(key))
-	}
-	return true
+	return len(lines) > 1 || !isSentence(value) && (len(value) == 0 || !failure().Match(bytes.TrimSpace(key)))
 }
 
-// isFailure reports whether a key is what programs begin their last words with.
-func isFailure(key []byte) bool {
-	words := []string{"error", "errors", "fatal", "fatal error", "panic", "exception", "failure", "failed", "runtime error"}
-	return len(key) < 16 && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, string(bytes.TrimSpace(key))) })
-}
+// failure is what programs begin their last words with.
+var failure = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:errors?|fatal(?: error)?|panic|exception|failure|failed|runtime error)$`)
+})
 
-// cutMetadata cuts a line "Key: value", "**Key:** value" or "**Key**: value". A
-// plain key has at most three words and begins with a letter.
+// metadata is a line "Key: value", "**Key:** value" or "**Key**: value". A plain key begins with a letter.
+var metadata = sync.OnceValue(func() *regexp.Regexp {
+	const bold = `\*\*((?:[^*:]|\*[^*:]){1,60})`
+	return regexp.MustCompile(`(?s)^(?:` + bold + `:\*\*|` + bold + `\*\*:|` + "(\\pL[^:`\\[\\](),;*]{0,59}):(?:[ \\t]|$))(.*)$")
+})
+
+// cutMetadata cuts such a line; a plain key has at most three words.
 func cutMetadata(line []byte) (key, value []byte, ok bool) {
-	bare, bold := bytes.CutPrefix(line, []byte("**"))
-	colon := bytes.IndexByte(bare, ':')
-	if colon <= 0 || colon > 60 {
+	m := metadata().FindSubmatch(line)
+	if m == nil || Words(m[3]) > 3 {
 		return nil, nil, false
 	}
-	key, value = bare[:colon], bare[colon+1:]
-	if bold {
-		// The colon may stand on either side of the closing asterisks.
-		inner, outside := bytes.CutSuffix(key, []byte("**"))
-		rest, inside := bytes.CutPrefix(value, []byte("**"))
-		if outside == inside || bytes.Contains(inner, []byte("**")) {
-			return nil, nil, false
-		}
-		if inside {
-			value = rest
-		}
-		return inner, bytes.TrimSpace(value), true
-	}
-	spaced := len(value) == 0 || value[0] == ' ' || value[0] == '\t'
-	r, _ := utf8.DecodeRune(key)
-	if !spaced || !unicode.IsLetter(r) || Words(key) > 3 || bytes.ContainsAny(key, "`[](),;*") {
-		return nil, nil, false
-	}
-	return key, bytes.TrimSpace(value), true
+	return slices.Concat(m[1], m[2], m[3]), bytes.TrimSpace(m[4]), true
 }
 
 // isSentence reports whether a field's value is prose: more than a dozen words,
@@ -336,22 +302,13 @@ func isSentence(value []byte) bool {
 	return words > 12 || words >= 5 && strings.ContainsRune(".!?", last) || strings.ContainsRune("。！？", last)
 }
 
-// isLabel reports whether a paragraph is a heading in disguise: one line, all
-// bold, that is no sentence; or a mark that tools replace, such as [TOC].
+// label is a heading in disguise: a line that is all bold, or a mark that tools replace, such as [TOC].
+var label = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i:\[*toc\]*|\*\*((?:[^*]|\*[^*])*)\*\*)\s*$`) })
+
+// isLabel reports whether a paragraph is such a line, and no sentence.
 func isLabel(lines [][]byte) bool {
-	if len(lines) > 1 {
-		return false
-	}
-	line := bytes.TrimSpace(lines[0])
-	if bytes.EqualFold(bytes.Trim(line, "[]"), []byte("toc")) {
-		return true
-	}
-	inside, found := bytes.CutPrefix(line, []byte("**"))
-	if !found {
-		return false
-	}
-	inside, found = bytes.CutSuffix(inside, []byte("**"))
-	return found && !bytes.Contains(inside, []byte("**")) && !isSentence(inside)
+	m := label().FindSubmatch(lines[0])
+	return len(lines) == 1 && m != nil && !isSentence(m[1])
 }
 
 // hasLetter reports whether text holds a letter or a digit.

@@ -1,7 +1,9 @@
 package markdown
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -9,47 +11,22 @@ import (
 // SingleSpaced returns text with each run of white space made one space.
 func SingleSpaced(text string) string { return strings.Join(strings.Fields(text), " ") }
 
+// escapeSequence is one of a terminal: ESC "[", parameters, a final byte; or ESC alone.
+var escapeSequence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b(?:\[(?:[ -?]{0,30}[@-~])?)?`) })
+
 // OneLine returns text as one line of valid UTF-8: white space as single
 // spaces, control characters and the colour codes of terminals left out.
 func OneLine(text string) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
-	var out strings.Builder
-	out.Grow(len(text))
-	space := false
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case unicode.IsSpace(r):
-			space = out.Len() > 0
-		case r == 0x1b:
-			size = escapeSize(text[i:])
-		case unicode.IsControl(r) || r == '\ufeff':
-		default:
-			if space {
-				out.WriteByte(' ')
-				space = false
-			}
-			out.WriteString(text[i : i+size])
+	if strings.IndexByte(text, 0x1b) >= 0 {
+		text = escapeSequence().ReplaceAllString(text, "")
+	}
+	return SingleSpaced(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) || r == '\ufeff' {
+			return -1
 		}
-		i += size
-	}
-	return out.String()
-}
-
-// escapeSize returns the length of the terminal escape sequence that text
-// begins with: ESC "[", parameters, a final byte. Of any other, one byte.
-func escapeSize(text string) int {
-	if len(text) < 2 || text[1] != '[' {
-		return 1
-	}
-	for i := 2; i < len(text) && i < 32; i++ {
-		if c := text[i]; c >= 0x40 && c <= 0x7e {
-			return i + 1
-		} else if c < 0x20 || c > 0x7e {
-			break
-		}
-	}
-	return 2
+		return r
+	}, text))
 }
 
 // Clip returns line cut to at most max runes, the "…" that marks the cut
