@@ -11,8 +11,9 @@ import (
 
 // A plainRule says what becomes of a form of Markdown's inlines.
 type plainRule struct {
-	form *regexp.Regexp
-	with string
+	needs string // what a text has that has the form
+	form  *regexp.Regexp
+	with  string
 }
 
 // plainRules are applied in their order, each until it changes nothing more: to images, links,
@@ -20,19 +21,19 @@ type plainRule struct {
 // __init__.py and snake_case stay.
 var plainRules = sync.OnceValue(func() (rules []plainRule) {
 	const target = `\([^()]*(?:\([^()]*\)[^()]*)*\)`
-	for _, rule := range [][2]string{
-		{`!\[[^\[\]]*\]` + target, ``},
-		{`\[((?:[^\[\]]|\[[^\[\]]*\])*)\]` + target, `$1`},
-		{`<([a-zA-Z][a-zA-Z0-9+.-]+:[^\s<>]*|[\w.+-]+@[\w.-]+)>`, `$1`},
-		{`(?i)<!--.*?-->|<[a-z][a-z0-9-]*` + attributes + `\s*/?>|</[a-z][a-z0-9-]*\s*>`, ``},
-		{`~~([^\s~](?:[^~]*[^\s~])?)~~`, `$1`},
-		{`\*\*([^\s*](?:(?:[^*]|\*[^*])*?\*?[^\s*])?)\*\*`, `$1`},
-		{`(^|[^\pL\pN*])\*([^\s*](?:[^*]*[^\s*])?)\*($|[^\pL\pN*])`, `$1$2$3`},
-		{`([\pL\pN])\*([\pL\pN](?:[^*]*[\pL\pN])?)\*($|[^*])`, `$1$2$3`},
-		{`(^|[^\pL\pN_])__([^\s_](?:[^_]*[^\s_])?)__($|[^\pL\pN_.]|\.$|\.\s)`, `$1$2$3`},
-		{`(^|[^\pL\pN_])_([^\s_](?:(?:[^_]|[\pL\pN]_[\pL\pN])*[^\s_])?)_($|[^\pL\pN_.]|\.$|\.\s)`, `$1$2$3`},
+	for _, rule := range [][3]string{
+		{"![", `!\[[^\[\]]*\]` + target, ``},
+		{"[", `\[((?:[^\[\]]|\[[^\[\]]*\])*)\]` + target, `$1`},
+		{"<", `<([a-zA-Z][a-zA-Z0-9+.-]+:[^\s<>]*|[\w.+-]+@[\w.-]+)>`, `$1`},
+		{"<", `(?i)<!--.*?-->|<[a-z][a-z0-9-]*` + attributes + `\s*/?>|</[a-z][a-z0-9-]*\s*>`, ``},
+		{"~~", `~~([^\s~](?:[^~]*[^\s~])?)~~`, `$1`},
+		{"**", `\*\*([^\s*](?:(?:[^*]|\*[^*])*?\*?[^\s*])?)\*\*`, `$1`},
+		{"*", `(^|[^\pL\pN*])\*([^\s*](?:[^*]*[^\s*])?)\*($|[^\pL\pN*])`, `$1$2$3`},
+		{"*", `([\pL\pN])\*([\pL\pN](?:[^*]*[\pL\pN])?)\*($|[^*])`, `$1$2$3`},
+		{"__", `(^|[^\pL\pN_])__([^\s_](?:[^_]*[^\s_])?)__($|[^\pL\pN_.]|\.$|\.\s)`, `$1$2$3`},
+		{"_", `(^|[^\pL\pN_])_([^\s_](?:(?:[^_]|[\pL\pN]_[\pL\pN])*[^\s_])?)_($|[^\pL\pN_.]|\.$|\.\s)`, `$1$2$3`},
 	} {
-		rules = append(rules, plainRule{regexp.MustCompile(rule[0]), rule[1]})
+		rules = append(rules, plainRule{rule[0], regexp.MustCompile(rule[1]), rule[2]})
 	}
 	return rules
 })
@@ -55,11 +56,12 @@ func PlainInline(markdown []byte) string {
 	}
 	text, kept := keepLiteral(text)
 	for _, rule := range plainRules() {
+		before := ""
 		for range 8 { // emphasis in emphasis
-			before := text
-			if text = rule.form.ReplaceAllString(text, rule.with); text == before {
+			if text == before || !strings.Contains(text, rule.needs) {
 				break
 			}
+			before, text = text, rule.form.ReplaceAllString(text, rule.with)
 		}
 	}
 	text = htmlEntity().ReplaceAllStringFunc(text, html.UnescapeString)
