@@ -2,7 +2,9 @@ package markdown
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // maxFrontMatter is how far into a text front matter may reach, in bytes.
@@ -74,6 +76,11 @@ func values(n Node) (texts []string) {
 	return texts
 }
 
+var (
+	tomlTable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[+([^\]]*)\]+$`) })
+	tomlField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^["']?([^=]*?)["']?[ \t]*=[ \t]*(.*)$`) })
+)
+
 // yamlOfTOML returns the fields of TOML as YAML has them, line by line; those of a
 // table have its name before their own.
 func yamlOfTOML(block string) string {
@@ -81,82 +88,44 @@ func yamlOfTOML(block string) string {
 	table := ""
 	for line := range strings.Lines(block) {
 		line = strings.TrimSpace(line)
-		key, value, isField := cutFrontField(line, '=')
-		switch {
-		case isField:
-			line = table + key + ": " + value
-		case strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"):
-			table, line = strings.Trim(line, "[] \t")+".", ""
+		if m := tomlTable().FindStringSubmatch(line); m != nil {
+			table, line = strings.TrimSpace(m[1])+".", ""
 		}
-		out.WriteString(line + "\n")
+		out.WriteString(tomlField().ReplaceAllString(line, table+"$1: $2") + "\n")
 	}
 	return out.String()
 }
+
+// A frontMark is a mark of front matter: how it ends, and what it begins with: a field, or
+// none at all. That tells it from prose between two rules.
+type frontMark struct{ end, first *regexp.Regexp }
+
+var frontMarks = sync.OnceValue(func() map[string]frontMark {
+	const begin, field = `^(?:[ \t\r]*(?:#.*)?\n)*(?:$|[ \t]*`, "[^:=\n\\[\\]{}`*|#<>]{1,100}"
+	return map[string]frontMark{
+		"---": {regexp.MustCompile(`(?m)^(?:---|\.\.\.)[ \t\r]*$`), regexp.MustCompile(begin + field + `:(?:[ \t\r\n]|$))`)},
+		"+++": {regexp.MustCompile(`(?m)^\+\+\+[ \t\r]*$`), regexp.MustCompile(begin + `(?:\[|` + field + `=))`)},
+	}
+})
 
 // cutFrontMatter returns the lines between the marks of front matter and where
 // the text goes on after them, which is 0 when there is none.
 func cutFrontMatter(text []byte) (block []byte, bodyStart int) {
 	head := text[:min(len(text), maxFrontMatter)]
-	rest := bytes.TrimPrefix(head, []byte(ByteOrderMark))
-	first, rest, found := bytes.Cut(rest, []byte("\n"))
-	mark := string(bytes.TrimRight(first, " \t\r"))
-	if !found || mark != "---" && mark != "+++" {
+	first, rest, _ := bytes.Cut(bytes.TrimPrefix(head, []byte(ByteOrderMark)), []byte("\n"))
+	mark, found := frontMarks()[string(bytes.TrimRight(first, " \t\r"))]
+	if !found {
 		return nil, 0
 	}
-	start := len(head) - len(rest)
-	// The last line counts only if it is whole: within the limit, or at the end of
-	// the text.
-	for at := start; at < len(head); {
-		line, after := head[at:], len(head)
-		if i := bytes.IndexByte(line, '\n'); i >= 0 {
-			line, after = line[:i], at+i+1
-		} else if len(head) < len(text) {
-			break
-		}
-		if end := string(bytes.TrimRight(line, " \t\r")); end == mark || mark == "---" && end == "..." {
-			block = head[start:at]
-			if !beginsWithField(block, mark) {
-				return nil, 0
-			}
-			return block, after
-		}
-		at = after
+	end := mark.end.FindIndex(rest)
+	if end == nil || !mark.first.Match(rest[:end[0]]) {
+		return nil, 0
 	}
-	return nil, 0
-}
-
-// beginsWithField reports whether the first line of a block that says anything
-// is a field, or whether none does. It tells front matter from prose between two
-// rules.
-func beginsWithField(block []byte, mark string) bool {
-	separator := byte(':')
-	if mark == "+++" {
-		separator = '='
+	bodyStart = len(head) - len(rest) + end[1]
+	if bodyStart < len(head) {
+		return rest[:end[0]], bodyStart + 1 // behind the line's end
+	} else if len(head) < len(text) { // the limit may cut that line
+		return nil, 0
 	}
-	for line := range bytes.Lines(block) {
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		_, _, ok := cutFrontField(string(line), separator)
-		return ok || separator == '=' && line[0] == '['
-	}
-	return true
-}
-
-// cutFrontField cuts "key: value". A key is a word, or a few in quotes.
-func cutFrontField(line string, separator byte) (key, value string, ok bool) {
-	i := strings.IndexByte(line, separator)
-	if i <= 0 || i > 100 {
-		return "", "", false
-	}
-	key, value = strings.Trim(line[:i], " \t\"'"), line[i+1:]
-	// "a:b" is a scalar in YAML, as in times and addresses.
-	if separator == ':' && value != "" && value[0] != ' ' && value[0] != '\t' {
-		return "", "", false
-	}
-	if key == "" || strings.ContainsAny(key, "[]{}`*|#<>") || len(strings.Fields(key)) > 3 {
-		return "", "", false
-	}
-	return strings.ToLower(key), strings.TrimSpace(value), true
+	return rest[:end[0]], bodyStart
 }

@@ -152,27 +152,24 @@ func Row(line []byte) (cells []Cell, ok bool) {
 		return nil, false
 	}
 	start := bytes.IndexByte(line, '|') + 1
-	for i := start; i < len(line); i++ {
-		if line[i] == '|' && line[i-1] != '\\' {
-			cells = append(cells, newScanCell(line, start, i))
+	for i := start; i <= len(line); i++ {
+		isLast := i == len(line) && len(bytes.TrimSpace(line[start:])) > 0
+		if isLast || i < len(line) && line[i] == '|' && line[i-1] != '\\' {
+			cells = append(cells, newScanCell(line[start:i], start))
 			start = i + 1
 		}
-	}
-	if len(bytes.TrimSpace(line[start:])) > 0 {
-		cells = append(cells, newScanCell(line, start, len(line)))
 	}
 	return cells, true
 }
 
-// newScanCell returns the cell line[start:end], without the spaces around it.
-func newScanCell(line []byte, start, end int) Cell {
-	text := bytes.TrimSpace(line[start:end])
-	if len(text) == 0 {
-		at := min(start+1, end)
-		return Cell{Start: at, End: at}
+// newScanCell returns the cell with a text that begins at an offset of its line.
+func newScanCell(text []byte, start int) Cell {
+	inside := bytes.TrimSpace(text)
+	at := start + min(1, len(text))
+	if len(inside) > 0 {
+		at = start + bytes.Index(text, inside)
 	}
-	at := start + bytes.Index(line[start:end], text)
-	return Cell{Text: string(text), Start: at, End: at + len(text)}
+	return Cell{Text: string(inside), Start: at, End: at + len(inside)}
 }
 
 // IsDelimiter reports whether cells are the row below a table's header.

@@ -1,6 +1,10 @@
 package markdown
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
 
 // FormatList writes a list that ParseList and SplitList read back, with quotes
 // around items that hold a comma.
@@ -25,49 +29,36 @@ func ParseList(value string) []string {
 	return SplitList(value)
 }
 
-// SplitList cuts a list at its commas and line ends.
-func SplitList(value string) []string {
-	var items []string
-	nests := isBalanced(value)
-	start, depth, quote := 0, 0, byte(0)
-	for i := range len(value) {
-		switch c := value[i]; {
-		case nests && quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case nests && (c == '"' || c == '`'):
-			quote = c
-		case c == '{' || c == '(':
-			depth++
-		case c == '}' || c == ')':
-			depth--
-		case (c == ',' || c == '\n') && (depth <= 0 || !nests):
-			items = appendItem(items, value[start:i])
-			start = i + 1
+// listPart is what separates the items of a list, or what stands for itself.
+var listPart = sync.OnceValue(func() *regexp.Regexp {
+	const inside = `(?:[^{}()]|[({][^{}()]*[)}])*`
+	return regexp.MustCompile("[,\n]|`[^`]*`" + `|"[^"]*"|\{` + inside + `\}|\(` + inside + `\)`)
+})
+
+// SplitList cuts a list at its commas and line ends. Where something is not closed, commas
+// always separate.
+func SplitList(value string) (items []string) {
+	isBalanced := strings.Count(value, `"`)%2 == 0 && strings.Count(value, "`")%2 == 0 &&
+		strings.Count(value, "{") == strings.Count(value, "}") && strings.Count(value, "(") == strings.Count(value, ")")
+	value = listPart().ReplaceAllStringFunc(value, func(part string) string {
+		if len(part) == 1 {
+			return "\x00"
+		}
+		return part
+	})
+	if !isBalanced {
+		value = strings.ReplaceAll(strings.ReplaceAll(value, ",", "\x00"), "\n", "\x00")
+	}
+	for item := range strings.SplitSeq(value, "\x00") {
+		item = strings.TrimSpace(item)
+		if len(item) > 1 && strings.ContainsAny(item[:1], "`\"'") && item[len(item)-1] == item[0] {
+			item = strings.TrimSpace(item[1 : len(item)-1])
+		}
+		if item != "" {
+			items = append(items, item)
 		}
 	}
-	return appendItem(items, value[start:])
-}
-
-// isBalanced reports whether what opens in a list is closed in it: in another
-// one, commas always separate.
-func isBalanced(value string) bool {
-	return strings.Count(value, "{") == strings.Count(value, "}") &&
-		strings.Count(value, "(") == strings.Count(value, ")") &&
-		strings.Count(value, `"`)%2 == 0 && strings.Count(value, "`")%2 == 0
-}
-
-// appendItem appends an item of a list without the quotes around it.
-func appendItem(items []string, item string) []string {
-	item = strings.TrimSpace(item)
-	if len(item) > 1 && strings.IndexByte("`\"'", item[0]) >= 0 && item[len(item)-1] == item[0] {
-		item = strings.TrimSpace(item[1 : len(item)-1])
-	}
-	if item == "" {
-		return items
-	}
-	return append(items, item)
+	return items
 }
 
 // ParseItems returns the items of a Markdown list, the lines below an item
@@ -93,18 +84,13 @@ func ParseItems(value string) (items []string, isList bool) {
 	return items, true
 }
 
+// markedItem is an item of an outermost list.
+var markedItem = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ ?(?:[-*+][ \t]|\d{1,9}[.)] )(.*)$`) })
+
 // cutItem cuts the mark off a list item: "- ", "* ", "+ ", "1. " or "1) ".
 func cutItem(line string) (item string, ok bool) {
-	if strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t") {
-		return "", false // of an inner list, or the rest of an item
+	if m := markedItem().FindStringSubmatch(line); m != nil {
+		return SingleSpaced(m[1]), true
 	}
-	line = strings.TrimSpace(line)
-	if isBulletLine([]byte(line)) {
-		return SingleSpaced(line[2:]), true
-	}
-	digits := len(line) - len(strings.TrimLeft(line, "0123456789"))
-	if digits == 0 || digits > 9 || len(line) < digits+2 || strings.IndexByte(".)", line[digits]) < 0 || line[digits+1] != ' ' {
-		return "", false
-	}
-	return SingleSpaced(line[digits+2:]), true
+	return "", false
 }
