@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
+	"sync"
 )
 
 // A fieldForm is a way to write a field.
@@ -57,13 +58,7 @@ type entryField struct {
 
 // Key folds the ways to write a field's name: "Task_Ref" is "task ref".
 func Key(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' {
-			return ' '
-		}
-		return unicode.ToLower(r)
-	}, name)
-	return SingleSpaced(name)
+	return SingleSpaced(strings.ToLower(strings.NewReplacer("_", " ", "-", " ").Replace(name)))
 }
 
 // A fieldScanner finds the fields of one entry.
@@ -126,10 +121,12 @@ func (s *fieldScanner) line(i int) {
 	s.content(i)
 }
 
-// row takes a row of the table of fields: name and value.
+// row takes a row of the table of fields: name and value. The header "Field | Value"
+// names no field of the format, and a delimiter follows it.
 func (s *fieldScanner) row(i int, cells []Cell) {
 	s.open = -1
-	if IsDelimiter(cells) || s.isHeaderRow(i, cells) {
+	_, isHead := TableHead(s.lines, i)
+	if IsDelimiter(cells) || isHead && !slices.Contains(s.rules.Known, Key(cells[0].Text)) {
 		return
 	}
 	if len(cells) != 2 {
@@ -151,23 +148,15 @@ func (s *fieldScanner) row(i int, cells []Cell) {
 	})
 }
 
-// isHeaderRow reports whether the row at line i is the header "Field | Value":
-// a delimiter follows, and it names no field of the format.
-func (s *fieldScanner) isHeaderRow(i int, cells []Cell) bool {
-	_, found := TableHead(s.lines, i)
-	return found && (len(cells) == 0 || !slices.Contains(s.rules.Known, Key(cells[0].Text)))
-}
-
 // add takes a bullet or label whose value begins on line i.
 func (s *fieldScanner) add(i int, name string, lead int, form fieldForm) {
 	l := s.lines[i]
-	value := bytes.TrimSpace(l.Text[lead:])
+	value := newScanCell(l.Text[lead:], 0)
 	f := entryField{key: Key(name), name: name, form: form, first: i, last: i, lead: lead}
-	f.at = l.At + lead
-	if len(value) > 0 {
-		f.at += bytes.Index(l.Text[lead:], value)
+	f.at, f.end = l.At+lead, l.At+lead
+	if value.Text != "" {
+		f.at, f.end = f.at+value.Start, f.end+value.End
 	}
-	f.end = f.at + len(value)
 	if form == LabelForm && slices.Contains(s.rules.Blocks, f.key) {
 		s.head = false
 	}
@@ -216,31 +205,23 @@ func (s *fieldScanner) errorf(i int, format string, args ...any) {
 // cutName returns the name of the field that line begins, and the offset of
 // what follows it.
 func (r Rules) cutName(line []byte, head bool) (name string, lead int, form fieldForm, ok bool) {
-	if len(line) > 0 && line[0] == ' ' {
-		name, lead, form, ok = r.cutNameAt(line[1:], head)
-		return name, lead + 1, form, ok
-	}
-	return r.cutNameAt(line, head)
-}
-
-// cutNameAt is cutName for a line without indent.
-func (r Rules) cutNameAt(line []byte, head bool) (name string, lead int, form fieldForm, ok bool) {
-	if !isBulletLine(line) {
-		name, lead, ok = cutBoldName(line)
-		return name, lead, LabelForm, ok && (head || r.Late || slices.Contains(r.Known, Key(name)))
+	rest := bytes.TrimPrefix(line, []byte(" "))
+	skip := len(line) - len(rest)
+	if !isBulletLine(rest) {
+		name, lead, ok = cutBoldName(rest)
+		return name, lead + skip, LabelForm, ok && (head || r.Late || slices.Contains(r.Known, Key(name)))
 	}
 	if !head {
 		return "", 0, 0, false
 	}
 	// A bold name is a field whatever it is; a plain one must be known, or every
 	// "- see: that" of a list would be a field.
-	skip := len(line) - len(bytes.TrimLeft(line[1:], " \t"))
-	name, lead, ok = cutBoldName(line[skip:])
-	if !ok {
-		name, lead, ok = cutPlainName(line[skip:])
+	rest = bytes.TrimLeft(rest[1:], " \t")
+	if name, lead, ok = cutBoldName(rest); !ok {
+		name, lead, ok = cutPlainName(rest)
 		ok = ok && (r.Plain == PlainAny || r.Plain != 0 && slices.Contains(r.Known, Key(name)))
 	}
-	return name, lead + skip, BulletForm, ok
+	return name, lead + len(line) - len(rest), BulletForm, ok
 }
 
 // isBulletLine reports whether line is an item of an outermost list.
@@ -248,58 +229,41 @@ func isBulletLine(line []byte) bool {
 	return len(line) > 1 && strings.IndexByte("-*+", line[0]) >= 0 && (line[1] == ' ' || line[1] == '\t')
 }
 
+// The name of a field begins with a letter, is made of words, and has 60 characters at most. This keeps
+// "- http://..." and "- 10:30" out. The empty group stands where the value begins.
+const fieldName = `[ \t]*(\pL[\pL\pN _/()-]{0,59}?)[ \t]*`
+
+var (
+	boldName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\*\*` + fieldName + `(?::\*\*|\*\*:)()`) })
+	plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + fieldName + `:()(?:[ \t]|$)`) })
+)
+
 // cutBoldName cuts "**Name:** value" and "**Name**: value" after the name.
 func cutBoldName(text []byte) (name string, lead int, ok bool) {
 	if !bytes.HasPrefix(text, []byte("**")) {
 		return "", 0, false
 	}
-	text = text[:min(len(text), maxFieldName+8)] // a name with its marks
-	end := bytes.Index(text[2:], []byte("**"))
-	if end < 0 {
-		return "", 0, false
-	}
-	name, lead = string(text[2:2+end]), 2+end+2
-	inner, hasColon := strings.CutSuffix(name, ":")
-	if !hasColon {
-		if lead >= len(text) || text[lead] != ':' {
-			return "", 0, false
-		}
-		lead++
-	}
-	return strings.TrimSpace(inner), lead, isFieldName(inner)
+	return matchName(boldName(), text)
 }
 
 // cutPlainName cuts "Name: value" after the colon.
 func cutPlainName(text []byte) (name string, lead int, ok bool) {
-	end := bytes.IndexByte(text[:min(len(text), maxFieldName+1)], ':')
-	if end < 0 || end+1 < len(text) && text[end+1] != ' ' && text[end+1] != '\t' {
+	if bytes.IndexByte(text, ':') < 0 {
 		return "", 0, false
 	}
-	name = string(text[:end])
-	return name, end + 1, isFieldName(name)
+	return matchName(plainName(), text)
 }
 
-// maxFieldName bounds what can be the name of a field, in bytes.
-const maxFieldName = 60
-
-// isFieldName reports whether name can be the name of a field: it begins with a
-// letter and is made of words. This keeps "- http://..." and "- 10:30" out.
-func isFieldName(name string) bool {
-	name = strings.TrimSpace(name)
-	if name == "" || len(name) > maxFieldName {
-		return false
+func matchName(pattern *regexp.Regexp, text []byte) (name string, lead int, ok bool) {
+	m := pattern.FindSubmatchIndex(text)
+	if m == nil {
+		return "", 0, false
 	}
-	first := true
-	for _, r := range name {
-		switch {
-		case unicode.IsLetter(r) && r != unicode.ReplacementChar:
-		case first || !unicode.IsDigit(r) && !strings.ContainsRune(" _-/()", r):
-			return false
-		}
-		first = false
-	}
-	return true
+	return string(text[m[2]:m[3]]), m[4], true
 }
+
+// belowBullet is the indent of a line below a bullet.
+var belowBullet = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\t| {1,2})`) })
 
 // value returns the text of a field: of a row its cell, else the rest of the
 // line and the lines below, without their indent and escapes.
@@ -316,20 +280,12 @@ func (f entryField) value(lines []Line, rules Rules) string {
 			text = rules.unescapeLine(text)
 		}
 		if f.form == BulletForm {
-			text = cutIndent(text)
+			text = belowBullet().ReplaceAll(text, nil)
 		}
 		out.WriteByte('\n')
 		out.Write(text)
 	}
 	return strings.TrimSpace(out.String())
-}
-
-// cutIndent removes the indent of a line below a bullet.
-func cutIndent(text []byte) []byte {
-	if len(text) > 0 && text[0] == '\t' {
-		return text[1:]
-	}
-	return bytes.TrimPrefix(bytes.TrimPrefix(text, []byte(" ")), []byte(" "))
 }
 
 // Values are the values of an entry's fields, by key.

@@ -2,8 +2,10 @@ package markdown
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // escapeLine puts a backslash before what would read as structure of the file
@@ -11,9 +13,7 @@ import (
 // closed. Markdown shows the line as it was; unescapeLine gives it back.
 func (r Rules) escapeLine(l Line) []byte {
 	indent, slashes, rest := cutSlashes(l.Text)
-	isBlock := bytes.HasPrefix(rest, []byte("```")) || bytes.HasPrefix(rest, []byte("~~~")) ||
-		bytes.HasPrefix(rest, []byte("<!--"))
-	if l.Quiet || !r.isStructure(rest, len(indent)) || isBlock && len(slashes) == 0 && !l.Open {
+	if l.Quiet || !r.isStructure(rest, len(indent)) || opensBlock().Match(l.Text) && !l.Open {
 		return l.Text
 	}
 	return slices.Concat(indent, []byte(`\`), slashes, rest)
@@ -35,25 +35,19 @@ func cutSlashes(text []byte) (indent, slashes, rest []byte) {
 	return text[:len(text)-len(trimmed)], trimmed[:len(trimmed)-len(rest)], rest
 }
 
+var (
+	opensBlock   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^ *(?:```|~~~|<!--)") })
+	entryHeading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#{1,4}(?:[ \t]|$)`) }) // MaxEntryLevel
+)
+
 // isStructure reports whether a line of running text, without its indent, could
 // be taken for structure. Fences count whether or not they are closed.
 func (r Rules) isStructure(rest []byte, indent int) bool {
-	if indent > 3 || len(rest) == 0 {
+	if indent > 3 {
 		return false
 	}
-	switch {
-	case rest[0] == '#':
-		level, _ := Heading(rest)
-		return level > 0 && level <= MaxEntryLevel
-	case bytes.HasPrefix(rest, []byte("```")), bytes.HasPrefix(rest, []byte("~~~")),
-		bytes.HasPrefix(rest, []byte("<!--")):
-		return true
-	}
-	if IsRule(rest) {
-		return true
-	}
 	_, _, _, isField := r.cutName(rest, false)
-	return isField && indent <= 1
+	return entryHeading().Match(rest) || opensBlock().Match(rest) || IsRule(rest) || isField && indent <= 1
 }
 
 // AppendBlock appends the lines of a text, each with an indent, escaped where
