@@ -110,24 +110,21 @@ type yamlFence struct {
 // first that is not marked at all. One that is never closed runs to the end.
 func YAMLFence(text string) (fence yamlFence, found bool) {
 	lines := Lines([]byte(text))
-	for i := 0; i < len(lines); i++ {
+	for i := 0; i < len(lines) && (!found || fence.Info == ""); i++ {
 		mark, size, _ := scanFence(lines[i].Text)
 		if mark == 0 {
 			continue
 		}
 		info := strings.ToLower(strings.Trim(string(lines[i].Text), string(mark)+" \t\r"))
 		begin, end := i, len(text)
-		for i++; i < len(lines) && !closesFence(lines[i].Text, mark, size); i++ {
-		}
-		if i < len(lines) {
+		if size := slices.IndexFunc(lines[i+1:], func(l Line) bool { return closesFence(l.Text, mark, size) }); size >= 0 {
+			i += 1 + size
 			end = lines[i].Start
+		} else {
+			i = len(lines)
 		}
-		isYAML := info == "yaml" || info == "yml"
-		if isYAML || info == "" && !found {
+		if info == "yaml" || info == "yml" || info == "" && !found {
 			fence, found = yamlFence{Info: info, Inside: text[lines[begin].End:end], Before: begin + 1}, true
-		}
-		if isYAML {
-			break
 		}
 	}
 	return fence, found

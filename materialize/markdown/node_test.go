@@ -51,7 +51,7 @@ func TestParseYAMLOdd(t *testing.T) {
 		{"a list over several lines", "a: [x,\n  y]\nb: *x\n", `{a: ["x", "y"], b: "*x"}`, ""},
 		{"brackets that nothing closes", "a: [x,\n  y\nb: 1\n", `{a: "[x, y", b: "1"}`, ""},
 		{"quotes that do not fit", "a: 'it's'\nb: \"x\\q\"\n", `{a: "'it's'", b: "x\\q"}`, ""},
-		{"a quote in a key", "\"a: b\": c\nd: *x\n", `{d: "*x"}`, ""},
+		{"a quote in a key", "\"a: b\": c\nd: *x\n", `{a: b: "c", d: "*x"}`, ""},
 		{"a header without a block", "a: |\nb: *x\n", `{a: "", b: "*x"}`, ""},
 		{"no key", "a: *x\nsome words\nb: 1\n", `{a: "*x", b: "1"}`, `2: unexpected "some words"`},
 		{"too deep", deep, "", "more than 32 levels"},

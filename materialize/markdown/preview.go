@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -77,15 +75,11 @@ func IsBinary(text []byte) bool {
 	text = text[:min(len(text), 8<<10)]
 	controls := 0
 	for _, c := range text {
-		switch {
-		case c == 0:
-			return true
-		case c >= ' ' && c != 0x7f, c >= '\b' && c <= '\r', c == 0x1b:
-		default:
+		if c < '\b' || c > '\r' && c < ' ' && c != 0x1b || c == 0x7f {
 			controls++
 		}
 	}
-	return controls*20 > len(text)
+	return bytes.IndexByte(text, 0) >= 0 || controls*20 > len(text)
 }
 
 // Words counts the words of text: what white space parts. Chinese and Japanese are written
@@ -140,37 +134,30 @@ func parseSummary(text []byte) (jsonFields, bool) {
 	return f, whole || f.said != ""
 }
 
-// membersOf returns the members of an object that text begins with, by their keys in small letters, and whether there
-// is nothing else: its end may be missing, as of the beginning of a large one, or prose may follow it.
+// membersOf returns the members of an object that text begins with, by their keys in small letters, and
+// whether there is nothing else: its end may be missing, as of the beginning of a large one, or prose may follow it.
 func membersOf(text []byte) (members map[string]json.RawMessage, whole bool) {
 	members = map[string]json.RawMessage{}
-	if json.Unmarshal(text, &members) == nil {
-		for _, key := range slices.Sorted(maps.Keys(members)) {
-			members[strings.ToLower(key)] = members[key]
-		}
-		return members, true
-	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
-	_, _ = decoder.Token() // the brace
-	for decoder.More() {
-		key, err := decoder.Token()
+	_, err := decoder.Token() // the brace
+	for err == nil && decoder.More() {
+		var key json.Token
 		var raw json.RawMessage
-		if err == nil {
-			err = decoder.Decode(&raw)
+		if key, err = decoder.Token(); err == nil {
+			if err = decoder.Decode(&raw); err == nil {
+				members[strings.ToLower(fmt.Sprint(key))] = raw
+			}
 		}
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			return members, false
-		}
-		if err != nil {
-			return nil, false
-		}
-		members[strings.ToLower(fmt.Sprint(key))] = raw
 	}
-	_, err := decoder.Token()
-	if rest := bytes.TrimSpace(text[decoder.InputOffset():]); err == nil && len(rest) > 0 && rest[0] == '{' {
-		return nil, false // one of several objects
+	if err == nil {
+		_, err = decoder.Token()
 	}
-	return members, false
+	rest := bytes.TrimSpace(text[decoder.InputOffset():])
+	isCut := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
+	if err != nil && !isCut || err == nil && bytes.HasPrefix(rest, []byte("{")) { // broken, or one of several objects
+		return nil, false
+	}
+	return members, err == nil && len(rest) == 0
 }
 
 // saidKeys are the members that say something, the best first.

@@ -3,9 +3,11 @@ package markdown
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // maxYAMLDepth bounds the nesting that is followed.
@@ -274,22 +276,19 @@ func isDash(text string) bool {
 	return text == "-" || strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "-\t")
 }
 
+// yamlKey is "key: value". A colon inside quotes belongs to a scalar.
+var yamlKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^("[^"]+"|'[^']+'|[^\[{#|>&!%@` + "`" + `"':].{0,98}?)[ \t]*:(?:[ \t]+(.*))?$`)
+})
+
 // CutYAMLKey cuts "key: value" at the first colon that is followed by white
-// space or the end. A key has at most 100 bytes; it may be quoted.
+// space or the end. A key has at most 100 characters; it may be quoted.
 func CutYAMLKey(text string) (key, value string, found bool) {
-	if text == "" || strings.IndexByte("[{#|>&!%@`", text[0]) >= 0 {
+	m := yamlKey().FindStringSubmatch(text)
+	if m == nil {
 		return "", "", false
 	}
-	at := strings.Index(strings.ReplaceAll(text[:min(len(text), 101)]+" ", "\t", " "), ": ")
-	if at < 0 || at >= 100 {
-		return "", "", false
-	}
-	key = strings.TrimSpace(text[:at])
-	// A colon inside quotes belongs to a scalar.
-	if key != "" && strings.ContainsAny(key[:1], `"'`) && (len(key) < 2 || key[len(key)-1] != key[0]) {
-		return "", "", false
-	}
-	return strings.Trim(key, `"'`), strings.TrimSpace(text[at+1:]), key != ""
+	return strings.Trim(m[1], `"'`), strings.TrimSpace(m[2]), true
 }
 
 // AppendYAML appends a text so that ParseYAML reads it back: bare where
