@@ -282,6 +282,9 @@ var metadata = sync.OnceValue(func() *regexp.Regexp {
 
 // cutMetadata cuts such a line; a plain key has at most three words.
 func cutMetadata(line []byte) (key, value []byte, ok bool) {
+	if bytes.IndexByte(line[:min(len(line), 300)], ':') < 0 { // as of most paragraphs
+		return nil, nil, false
+	}
 	m := metadata().FindSubmatch(line)
 	if m == nil || Words(m[3]) > 3 {
 		return nil, nil, false

@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -40,25 +39,14 @@ type yamlReader struct {
 }
 
 // read reads a text.
-func (r *yamlReader) read(text string) (root Node) {
+func (r *yamlReader) read(text string) Node {
 	var lines []yamlLine
 	for raw := range strings.Lines(text) {
 		raw = strings.TrimRight(raw, "\r\n")
 		content := strings.TrimLeft(raw, " \t")
 		lines = append(lines, yamlLine{len(lines), len(raw) - len(content), strings.TrimRight(content, " \t")})
 	}
-	for len(lines) > 0 {
-		if lines[0].isEmpty() || lines[0].text == "---" {
-			lines = lines[1:]
-			continue
-		}
-		var node Node
-		node, lines = r.block(lines, 0)
-		root.List = append(root.List, node.List...)
-		root.Pairs = append(root.Pairs, node.Pairs...)
-		root.scalar = cmp.Or(root.scalar, node.scalar)
-	}
-	return root
+	return r.block(lines, 0)
 }
 
 // report notes lines that have no place.
@@ -74,34 +62,33 @@ func (r *yamlReader) problem(l yamlLine, format string, args ...any) {
 	r.problems = append(r.problems, &SyntaxError{Line: r.first + l.at, Err: fmt.Errorf(format, args...)})
 }
 
-// block reads the lines at the indentation of the first, with those below them, as a
-// list, a map or a value. It returns the lines from the first on that is none of it.
-func (r *yamlReader) block(all []yamlLine, depth int) (node Node, rest []yamlLine) {
-	base, isList := all[0].indent, isDash(all[0].text)
-	_, _, isMap := CutYAMLKey(all[0].text)
-	switch {
-	case depth == maxYAMLDepth:
-		r.problem(all[0], "more than %d levels", maxYAMLDepth)
-		return Node{scalar: all[0].text}, all[1:]
-	case !isList && !isMap:
-		node, used := r.value(all[0].text, base, all[1:])
-		return node, all[1+used:]
-	}
-	used := 0
-	for used < len(all) && all[used].indent == base && all[used].text != "---" && isDash(all[used].text) == isList {
-		part := all[used : used+partSize(all[used:])]
-		used += len(part)
+// block reads lines, each with those below it, as the items of a list, the pairs of a map, or
+// a text.
+func (r *yamlReader) block(lines []yamlLine, depth int) (node Node) {
+	for len(lines) > 0 {
+		if lines[0].isEmpty() || lines[0].text == "---" {
+			lines = lines[1:]
+			continue
+		}
+		part := lines[:partSize(lines)]
+		lines = lines[len(part):]
 		key, _, isPair := CutYAMLKey(part[0].text)
 		switch {
-		case isList:
+		case depth == maxYAMLDepth:
+			r.problem(part[0], "more than %d levels", maxYAMLDepth)
+		case isDash(part[0].text):
 			node.List = append(node.List, r.part(part, depth))
 		case isPair:
 			node.Pairs = append(node.Pairs, Pair{key, r.part(part, depth)})
-		default:
+		case len(node.List)+len(node.Pairs) > 0:
 			r.report(part)
+		default:
+			text := node.scalar
+			node = r.value(part[0].text, part[0].indent, part[1:])
+			node.scalar = strings.TrimSpace(text + " " + node.scalar)
 		}
 	}
-	return node, all[used:]
+	return node
 }
 
 // partSize returns how many lines the item or pair has that begins with the first: up to
@@ -122,80 +109,82 @@ func partSize(lines []yamlLine) int {
 }
 
 // part reads the value of an item or pair.
-func (r *yamlReader) part(lines []yamlLine, depth int) (node Node) {
+func (r *yamlReader) part(lines []yamlLine, depth int) Node {
 	first, below := lines[0], lines[1:]
-	_, value, isPair := CutYAMLKey(first.text)
+	_, value, _ := CutYAMLKey(first.text)
 	if isDash(first.text) {
 		value = strings.TrimLeft(first.text[1:], " \t")
 		first.indent += len(first.text) - len(value)
 		first.text = value
-		if _, _, isPair = CutYAMLKey(value); isPair || isDash(value) { // it is read like a line of its own
+		if _, _, isPair := CutYAMLKey(value); isPair || isDash(value) { // it is read like a line of its own
 			below, value = append([]yamlLine{first}, below...), ""
 		}
 	}
-	if value != "" && value[0] != '#' {
-		node, used := r.value(value, lines[0].indent, below)
-		r.report(below[used:])
-		return node
+	if bareScalar(value) != "" {
+		return r.value(value, lines[0].indent, below)
 	}
-	if begin := slices.IndexFunc(below, func(l yamlLine) bool { return !l.isEmpty() }); begin >= 0 {
-		node, below = r.block(below[begin:], depth+1)
-		r.report(below)
-	}
-	return node
+	return r.block(below, depth+1)
 }
 
-// value reads a value that begins with text, and how many of the lines below belong to it.
-func (r *yamlReader) value(text string, indent int, below []yamlLine) (node Node, used int) {
-	switch {
-	case strings.ContainsAny(text[:1], "|>") && len(text) <= 3 && strings.Trim(text[1:], "+-0123456789") == "":
+// value reads a value that begins with text, and reports which of the lines below do not belong to it.
+func (r *yamlReader) value(text string, indent int, below []yamlLine) Node {
+	if len(text) <= 3 && blockHeader().MatchString(text) {
 		return readBlock(text[0], indent, below)
-	case strings.ContainsAny(text[:1], "[{\"'"):
+	}
+	if strings.ContainsAny(text[:1], "[{\"'") {
 		whole := text
-		for used = range min(len(below)+1, maxFlowLines) {
+		for used := range min(len(below)+1, maxFlowLines) {
 			if used > 0 {
 				whole += " " + bareScalar(below[used-1].text)
 			}
-			if node, rest, ok := readFlow(strings.TrimSpace(whole), 0); ok && bareScalar(rest) == "" {
-				return node, used
+			node, rest, ok := readFlow(strings.TrimSpace(whole), 0)
+			if ok && bareScalar(rest) == "" {
+				r.report(below[used:])
+				return node
 			} else if ok { // something follows it: all is text
 				break
 			}
 		}
 	}
 	parts := []string{bareScalar(text)}
-	for _, l := range below {
+	for i, l := range below {
 		_, _, isPair := CutYAMLKey(l.text)
 		isProse := r.prose && l.indent > indent
-		if l.text == "" || l.indent < indent || !isProse && (isPair || isDash(l.text)) {
+		if l.text == "" || !isProse && (isPair || isDash(l.text)) {
+			r.report(below[i:])
 			break
 		}
 		parts = append(parts, bareScalar(l.text))
 	}
-	return Node{scalar: strings.TrimSpace(strings.Join(parts, " "))}, len(parts) - 1
+	return Node{scalar: strings.TrimSpace(strings.Join(parts, " "))}
 }
+
+// blockHeader announces a text of several lines.
+var blockHeader = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[|>][+0-9-]*$`) })
 
 // maxFlowLines bounds the lines of a list in brackets, each of which is tried as the last.
 const maxFlowLines = 64
 
-// readBlock reads the lines of a text below its header. A folded one is prose: all of it is
-// one paragraph.
-func readBlock(header byte, indent int, below []yamlLine) (node Node, used int) {
-	least := -1 // the indentation that all lines have
-	for used < len(below) && (below[used].text == "" || below[used].indent > indent) {
-		if l := below[used]; l.text != "" && (least < 0 || l.indent < least) {
-			least = l.indent
+// readBlock reads the lines of a text below its header, without the indentation that all
+// have. A folded one is prose: all of it is one paragraph.
+func readBlock(header byte, indent int, lines []yamlLine) Node {
+	least := 1 << 20
+	for _, l := range lines {
+		if l.indent > indent && l.text != "" {
+			least = min(least, l.indent)
 		}
-		used++
 	}
 	var text strings.Builder
-	for _, l := range below[:used] {
-		text.WriteString(strings.Repeat(" ", max(0, l.indent-max(least, 0))) + l.text + "\n")
+	for _, l := range lines {
+		if l.indent > indent || !l.isEmpty() { // else it is a comment
+			text.WriteString(strings.Repeat(" ", max(0, l.indent-least)) + l.text)
+		}
+		text.WriteByte('\n')
 	}
 	if header == '>' {
-		return Node{scalar: SingleSpaced(text.String())}, used
+		return Node{scalar: SingleSpaced(text.String())}
 	}
-	return Node{scalar: strings.Trim(text.String(), " \n")}, used
+	return Node{scalar: strings.Trim(text.String(), " \n")}
 }
 
 // readFlow reads the value that a text in brackets begins with, and returns what follows it.
