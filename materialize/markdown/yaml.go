@@ -65,6 +65,7 @@ func (r *yamlReader) problem(l yamlLine, format string, args ...any) {
 // block reads lines, each with those below it, as the items of a list, the pairs of a map, or
 // a text.
 func (r *yamlReader) block(lines []yamlLine, depth int) (node Node) {
+	var texts []string
 	for len(lines) > 0 {
 		if lines[0].isEmpty() || lines[0].text == "---" {
 			lines = lines[1:]
@@ -83,11 +84,11 @@ func (r *yamlReader) block(lines []yamlLine, depth int) (node Node) {
 		case len(node.List)+len(node.Pairs) > 0:
 			r.report(part)
 		default:
-			text := node.scalar
 			node = r.value(part[0].text, part[0].indent, part[1:])
-			node.scalar = strings.TrimSpace(text + " " + node.scalar)
+			texts = append(texts, node.scalar)
 		}
 	}
+	node.scalar = strings.TrimSpace(strings.Join(texts, " "))
 	return node
 }
 
