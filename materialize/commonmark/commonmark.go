@@ -84,12 +84,10 @@ func (g *guard) blockParsers() []util.PrioritizedValue {
 	for i, v := range all {
 		p := v.Value.(parser.BlockParser)
 		switch v.Priority {
-		case 100: // a heading with a line below it
-			all[i].Value = &limited{p, g.mayUnderline}
+		case 100, 600: // headings: with a line below them, with #
+			all[i].Value = &limited{p, g.mayHead}
 		case 300, 800: // lists and quotes
 			all[i].Value = &limited{p, g.mayNest}
-		case 600: // a heading that begins with #
-			all[i].Value = &limited{p, g.mayHead}
 		}
 	}
 	return all
@@ -120,17 +118,15 @@ func (g *guard) mayNest(parent ast.Node, _ text.Reader, _ parser.Context) bool {
 	return depth < maxNesting
 }
 
-func (g *guard) mayHead(_ ast.Node, reader text.Reader, _ parser.Context) bool {
+// mayHead reports whether a heading may begin: with its own line, and the paragraph that it
+// may be the line below.
+func (g *guard) mayHead(_ ast.Node, reader text.Reader, pc parser.Context) bool {
 	line, _ := reader.PeekLine()
-	return countMarks(line)*len(line) <= maxWork
-}
-
-func (g *guard) mayUnderline(_ ast.Node, reader text.Reader, pc parser.Context) bool {
-	last := pc.LastOpenedBlock().Node
-	if last == nil || last.Kind() != ast.KindParagraph {
-		return true
+	marks, size := countMarks(line), len(line)
+	if last := pc.LastOpenedBlock().Node; last != nil && last.Kind() == ast.KindParagraph {
+		more, below := g.measure(last, reader.Source())
+		marks, size = marks+more, size+below
 	}
-	marks, size := g.measure(last, reader.Source())
 	return marks*size <= maxWork
 }
 

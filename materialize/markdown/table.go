@@ -2,9 +2,11 @@ package markdown
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -24,41 +26,31 @@ type tableRow struct {
 // out. A row may have fewer or more cells than there are columns.
 func Tables(text []byte) []Table {
 	var tables []Table
+	plain := func(c Cell) string { return PlainCell(c.Text) }
 	lines := Lines(text)
-	for i := 0; i+1 < len(lines); i++ {
+	for i := 0; i < len(lines); i++ {
 		head, found := TableHead(lines, i)
 		if !found {
 			continue
 		}
-		var t Table
-		for _, c := range head {
-			t.Columns = append(t.Columns, Fold(PlainCell(c.Text)))
+		t := Table{Columns: Each(Each(head, plain), Fold)}
+		for i++; i+1 < len(lines) && IsTableLine(lines[i+1]); i++ {
+			cells, _ := lineCells(lines[i+1])
+			t.Rows = append(t.Rows, tableRow{lines[i+1].Number, Each(cells, plain)})
 		}
-		for i += 2; i < len(lines) && IsTableLine(lines[i]); i++ {
-			cells, _ := lineCells(lines[i])
-			row := tableRow{Line: lines[i].Number}
-			for _, c := range cells {
-				row.cells = append(row.cells, PlainCell(c.Text))
-			}
-			t.Rows = append(t.Rows, row)
-		}
-		i--
 		tables = append(tables, t)
 	}
 	return tables
 }
 
-// PlainCell returns what a cell says, without the emphasis around it.
+var (
+	boldCell   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\*\*(.*?)\*\*`) })
+	cellNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[*_rR ]*(\d+)`) })
+)
+
+// PlainCell returns what a cell says, without the emphasis around it; what follows that stays.
 func PlainCell(text string) string {
-	text = UnescapeCell(text)
-	for {
-		inner, found := strings.CutPrefix(text, "**")
-		end := strings.Index(inner, "**")
-		if !found || end < 0 {
-			return strings.TrimSpace(text)
-		}
-		text = inner[:end] + inner[end+2:] // what follows the emphasis stays
-	}
+	return strings.TrimSpace(boldCell().ReplaceAllString(UnescapeCell(text), "$1"))
 }
 
 // Column returns the index of the first column that has one of some names, -1
@@ -86,12 +78,11 @@ func (r tableRow) Number(column int) (n int, found bool) { return CellNumber(r.C
 
 // CellNumber returns the number that the text of a cell begins with.
 func CellNumber(text string) (n int, found bool) {
-	text = strings.TrimLeft(text, "*_rR ")
-	end := 0
-	for end < len(text) && text[end] >= '0' && text[end] <= '9' {
-		end++
+	m := cellNumber().FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
 	}
-	n, err := strconv.Atoi(text[:end])
+	n, err := strconv.Atoi(m[1])
 	if err != nil || n > maxNumber {
 		return 0, false
 	}
@@ -112,20 +103,13 @@ func AppendRow(dst []byte, cells ...string) []byte {
 
 // AppendHead appends the header of a table and the row below it.
 func AppendHead(dst []byte, columns ...string) []byte {
-	dst = AppendRow(dst, columns...)
-	for range columns {
-		dst = append(dst, "|---"...)
-	}
-	return append(dst, "|\n"...)
+	return append(AppendRow(dst, columns...), strings.Repeat("|---", len(columns))+"|\n"...)
 }
 
 // AppendWideHead is AppendHead with dashes as wide as the columns.
 func AppendWideHead(dst []byte, columns ...string) []byte {
-	dst = AppendRow(dst, columns...)
-	for _, column := range columns {
-		dst = append(append(dst, '|'), strings.Repeat("-", utf8.RuneCountInString(column)+2)...)
-	}
-	return append(dst, "|\n"...)
+	below := Each(columns, func(column string) string { return "|" + strings.Repeat("-", utf8.RuneCountInString(column)+2) })
+	return append(AppendRow(dst, columns...), strings.Join(below, "")+"|\n"...)
 }
 
 // AppendTightRow is AppendRow with one space in an empty cell.
@@ -150,12 +134,12 @@ func lineCells(l Line) ([]Cell, bool) {
 // TableHead returns the cells of the line at index i if it is the header of a table:
 // a delimiter row stands below it.
 func TableHead(lines []Line, i int) (head []Cell, found bool) {
-	if i+1 >= len(lines) {
+	if i+1 >= len(lines) || !IsTableLine(lines[i+1]) {
 		return nil, false
 	}
 	head, isRow := lineCells(lines[i])
-	below, isBelow := lineCells(lines[i+1])
-	return head, isRow && isBelow && IsDelimiter(below)
+	below, _ := Row(lines[i+1].Text)
+	return head, isRow && IsDelimiter(below)
 }
 
 // IsTableLine reports whether a line goes on with a table.
@@ -171,7 +155,7 @@ func IsClosedRow(row []byte) bool {
 // HasRow reports whether a line of text, outside of fences, is a table's row.
 func HasRow(text string) bool {
 	return slices.ContainsFunc(Lines([]byte(text)), func(l Line) bool {
-		_, isRow := Row(l.Text)
-		return isRow && !l.Quiet
+		_, isRow := lineCells(l)
+		return isRow
 	})
 }

@@ -29,34 +29,27 @@ func OneLine(text string) string {
 	}, text))
 }
 
-// Clip returns line cut to at most max runes, the "…" that marks the cut
+// Clip returns line cut to at most limit runes, the "…" that marks the cut
 // included. It cuts between words; in Chinese and Japanese, and where a word is longer
-// than half of max, between runes.
-func Clip(line string, max int) string {
+// than half of limit, between runes.
+func Clip(line string, limit int) string {
 	// Runes are counted only when there are enough bytes for too many of them.
-	if len(line) <= max || utf8.RuneCountInString(line) <= max {
+	if len(line) <= limit || utf8.RuneCountInString(line) <= limit {
 		return line
 	}
-	// cut is the last place between words so far, byRune the last between runes.
-	count, cut, byRune := 0, 0, 0
-	previous := ' '
-	for i, r := range line {
-		if i > 0 && !isMark(r) {
-			byRune = i
-			if r == ' ' || isWide(r) || isWide(previous) {
-				cut = i
-			}
-		}
-		if count == max-1 {
-			break
-		}
-		count++
-		previous = r
+	runes := []rune(line[:min(len(line), utf8.UTFMax*limit)])
+	end := max(limit-1, 0)
+	for end > 0 && isMark(runes[end]) {
+		end--
 	}
-	if utf8.RuneCountInString(line[:cut]) < max/2 {
-		cut = byRune
+	cut := end // between words, else between runes
+	for cut >= max(limit/2, 1) && runes[cut] != ' ' && !isWide(runes[cut]) && !isWide(runes[cut-1]) {
+		cut--
 	}
-	return strings.TrimRight(line[:cut], " ,;:-–—(，、；：（") + "…"
+	if cut < limit/2 || cut == 0 {
+		cut = end
+	}
+	return strings.TrimRight(string(runes[:cut]), " ,;:-–—(，、；：（") + "…"
 }
 
 // isWide reports whether r belongs to a script that is written without spaces.
