@@ -113,8 +113,7 @@ func (r Rules) Set(text []byte, name, value string) []byte {
 	if f.form == RowForm { // a cell holds one line
 		return ReplaceCell(text, f.at, f.end, value)
 	}
-	at := lines[f.first].At + f.lead
-	indent := ""
+	at, indent := lines[f.first].At+f.lead, ""
 	if f.form == BulletForm {
 		indent = "  "
 	}
@@ -123,8 +122,13 @@ func (r Rules) Set(text []byte, name, value string) []byte {
 		// The space before the old value stays, be it one or many.
 		return slices.Concat(text[:f.at], []byte(value), text[f.end:])
 	}
-	block := bytes.TrimSuffix(r.appendValue(nil, indent, value), []byte("\n"))
-	return slices.Concat(text[:at], WithEnding(block, text), text[max(f.end, at):])
+	return f.replace(text, at, r.appendValue(nil, indent, value))
+}
+
+// replace puts lines in the place of a field's value, which begins behind its name.
+func (f entryField) replace(text []byte, at int, lines []byte) []byte {
+	lines = bytes.TrimSuffix(lines, []byte("\n"))
+	return slices.Concat(text[:at], WithEnding(lines, text), text[max(f.end, at):])
 }
 
 // ReplaceCell puts a value in the place of text[at:end], the trimmed text of a
@@ -140,33 +144,33 @@ func ReplaceCell(text []byte, at, end int, value string) []byte {
 	return slices.Concat(text[:at], []byte(cell), text[end:])
 }
 
+// addFirst adds a field to an entry whose head has none, below the heading. Below a block's label
+// a new field would be past the head, and not be read. Above a text that stands there a label
+// would take it for its value.
+func (r Rules) addFirst(text []byte, lines []Line, fields []entryField, name, value string) []byte {
+	isText := func(l Line) bool { return !isBlankLine(l.Text) }
+	intro := lines[1:]
+	if len(fields) > 0 {
+		intro = lines[1:fields[0].first]
+	}
+	first := r.firstField(name, value)
+	switch hasIntro := r.Form == LabelForm && slices.ContainsFunc(intro, isText); {
+	case hasIntro && len(fields) == 0:
+		return r.AddBlock(text, name, value)
+	case hasIntro:
+		return insertLines(text, lines[fields[0].first].Start, append(first, '\n'))
+	case r.Form != LabelForm && len(lines) > 1 && isText(lines[1]):
+		first = append(first, '\n')
+	}
+	return insertLines(text, lines[0].End, first)
+}
+
 // addField adds a field below the last row or bullet, or below the first label;
 // below the heading when the head of the entry has no fields.
 func (r Rules) addField(text []byte, lines []Line, name, value string) []byte {
 	fields, _ := scanFields(lines, r)
 	if len(fields) == 0 || fields[0].form == LabelForm && slices.Contains(r.Blocks, fields[0].key) {
-		// Below a block's label a new field would be past the head, and not be read. Above a
-		// text that stands there a label would take it for its value.
-		intro := lines[1:]
-		if len(fields) > 0 {
-			intro = lines[1:fields[0].first]
-		}
-		isText := func(l Line) bool { return len(bytes.TrimSpace(l.Text)) > 0 }
-		if r.Form == LabelForm && slices.ContainsFunc(intro, isText) {
-			if len(fields) == 0 {
-				return r.AddBlock(text, name, value)
-			}
-			return insertLines(text, lines[fields[0].first].Start, append(r.AppendLabel(nil, name, value), '\n'))
-		}
-		first := r.firstField(name, value)
-		if len(lines) > 1 && len(bytes.TrimSpace(lines[1].Text)) > 0 {
-			// Below a label, a label is no part of it.
-			if _, _, form, isField := r.cutName(lines[1].Text, true); r.Form != LabelForm || !isField ||
-				form != LabelForm {
-				first = append(first, '\n')
-			}
-		}
-		return insertLines(text, lines[0].End, first)
+		return r.addFirst(text, lines, fields, name, value)
 	}
 	model, last := fields[0], fields[0]
 	for _, f := range fields {
@@ -249,16 +253,11 @@ func AppendHeading(dst []byte, level int, id, title string) []byte {
 
 // AppendItems appends a list with one line an item.
 func (r Rules) AppendItems(dst []byte, items []string) []byte {
-	var list strings.Builder
-	for _, item := range items {
-		if item = SingleSpaced(item); item != "" {
-			list.WriteString("- " + item + "\n")
-		}
-	}
-	if list.Len() == 0 {
+	items = slices.DeleteFunc(Each(items, SingleSpaced), func(item string) bool { return item == "" })
+	if len(items) == 0 {
 		return dst
 	}
-	return r.AppendBlock(dst, "", list.String())
+	return r.AppendBlock(dst, "", "- "+strings.Join(items, "\n- "))
 }
 
 // SetItems sets a block to a list with one line an item, below its label. In a
@@ -277,9 +276,7 @@ func (r Rules) SetItems(text []byte, name string, items []string) []byte {
 		}
 		return r.Set(text, name, value)
 	}
-	at := lines[f.first].At + f.lead
-	block := WithEnding(append([]byte("\n"), bytes.TrimSuffix(list, []byte("\n"))...), text)
-	return slices.Concat(text[:at], block, text[max(f.end, at):])
+	return f.replace(text, lines[f.first].At+f.lead, append([]byte("\n"), list...))
 }
 
 // Drop returns text, which is one entry, without the lines of a field. A field
