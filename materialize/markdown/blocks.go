@@ -98,11 +98,7 @@ func (b *blockScanner) next(line []byte) lineInfo {
 // startsText reports whether line begins with a byte that opens no block but a
 // paragraph. It decides most lines of most texts.
 func startsText(line []byte) bool {
-	if len(line) == 0 {
-		return false
-	}
-	c := line[0]
-	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 || c == '|' || c == '(' || c == '"'
+	return len(line) > 0 && strings.IndexByte(" \t#>-+*_=`~<0123456789", line[0]) < 0
 }
 
 // match moves c past the marks of the open containers and returns how many of
@@ -386,7 +382,7 @@ func headingText(text []byte) []byte {
 
 // isRule reports whether text is a thematic break.
 func isRule(text []byte) bool {
-	if strings.IndexByte("-*_", text[0]) < 0 {
+	if len(text) == 0 || strings.IndexByte("-*_", text[0]) < 0 {
 		return false
 	}
 	count := func(c byte) int { return bytes.Count(text, []byte{c}) }

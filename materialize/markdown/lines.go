@@ -89,8 +89,8 @@ const maxFence = 100
 // scanFence returns the mark and the length of the code fence that text begins
 // with, 0 without one, and whether it can close a fence.
 func scanFence(text []byte) (mark byte, size int, closes bool) {
-	rest, ok := scanIndent(text)
-	if !ok || len(rest) < 3 || rest[0] != '`' && rest[0] != '~' {
+	rest := cutIndent(text)
+	if len(rest) < 3 || rest[0] != '`' && rest[0] != '~' {
 		return 0, 0, false
 	}
 	info := bytes.TrimLeft(rest, string(rest[:1]))
@@ -109,34 +109,30 @@ func closesFence(text []byte, mark byte, size int) bool {
 
 // StartsComment reports whether text begins an HTML comment. Comments inside a
 // line are of no concern: they hide no headings.
-func StartsComment(text []byte) bool {
-	rest, ok := scanIndent(text)
-	return ok && bytes.HasPrefix(rest, []byte("<!--"))
-}
+func StartsComment(text []byte) bool { return bytes.HasPrefix(cutIndent(text), []byte("<!--")) }
 
 // Heading returns the level and the text of an ATX heading, level 0 when
 // text is none.
 func Heading(text []byte) (level int, title string) {
-	rest, ok := scanIndent(text)
-	level = int(headingLevel(rest))
-	if !ok || level == 0 {
+	rest := cutIndent(text)
+	if level = int(headingLevel(rest)); level == 0 {
 		return 0, ""
 	}
 	return level, strings.TrimSpace(string(headingText(rest[level:])))
 }
 
-// scanIndent returns text without the at most three spaces that may stand
-// before Markdown's block marks.
-func scanIndent(text []byte) (rest []byte, ok bool) {
-	rest = bytes.TrimLeft(text, " ")
-	return rest, len(text)-len(rest) <= 3
+// cutIndent returns text without the at most three spaces that may stand
+// before Markdown's block marks; nothing of a text that is indented deeper.
+func cutIndent(text []byte) []byte {
+	rest := bytes.TrimLeft(text, " ")
+	if len(text)-len(rest) > 3 {
+		return nil
+	}
+	return rest
 }
 
 // IsRule reports whether text is a thematic break, such as "---".
-func IsRule(text []byte) bool {
-	rest, ok := scanIndent(text)
-	return ok && len(rest) > 0 && isRule(rest)
-}
+func IsRule(text []byte) bool { return isRule(cutIndent(text)) }
 
 // A Cell is one cell of a table row.
 type Cell struct {

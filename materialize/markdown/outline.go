@@ -39,10 +39,7 @@ const ByteOrderMark = "\ufeff"
 // comments, and not in YAML or TOML front matter. Lines end in LF or CRLF; any
 // bytes are accepted. It takes time in proportion to the text.
 func Outline(text []byte) []Section {
-	_, start := cutFrontMatter(text)
-	if start == 0 && bytes.HasPrefix(text, []byte(ByteOrderMark)) {
-		start = len(ByteOrderMark)
-	}
+	start := markdownStart(text)
 	o := outliner{offset: start, line: bytes.Count(text[:start], []byte("\n"))}
 	for rest := text[start:]; len(rest) > 0; {
 		var line []byte
@@ -54,16 +51,23 @@ func Outline(text []byte) []Section {
 	return o.sections
 }
 
+// markdownStart returns how many bytes of a text come before its Markdown: a byte order mark
+// and front matter.
+func markdownStart(text []byte) int {
+	_, start := cutFrontMatter(text)
+	if start == 0 && bytes.HasPrefix(text, []byte(ByteOrderMark)) {
+		return len(ByteOrderMark)
+	}
+	return start
+}
+
 // OutlineReader returns what Outline returns for all that r holds, in bounded memory:
 // the beginning of one line and, to know front matter, the first 64 KiB. With an error of
 // r come the sections found before it.
 func OutlineReader(r io.Reader) ([]Section, error) {
 	in := bufio.NewReaderSize(r, maxFrontMatter)
 	head, _ := in.Peek(maxFrontMatter) // the error comes again
-	_, start := cutFrontMatter(head)
-	if start == 0 && bytes.HasPrefix(head, []byte(ByteOrderMark)) {
-		start = len(ByteOrderMark)
-	}
+	start := markdownStart(head)
 	o := outliner{offset: start, line: bytes.Count(head[:start], []byte("\n"))}
 	_, err := in.Discard(start)
 	for err == nil {

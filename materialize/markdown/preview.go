@@ -52,10 +52,8 @@ func Title(text []byte) string {
 		return ""
 	}
 	if fields, ok := parseSummary(text); ok {
-		for _, field := range []string{fields.title, fields.name, fields.said} {
-			if field = OneLine(field); field != "" {
-				return Clip(field, maxTitleRunes)
-			}
+		if title := cmp.Or(OneLine(fields.title), OneLine(fields.name), OneLine(fields.said)); title != "" {
+			return Clip(title, maxTitleRunes)
 		}
 	}
 	body := markdownBody(text)
@@ -210,12 +208,7 @@ func StringIn(raw json.RawMessage) string {
 
 // markdownBody returns text without a byte order mark, front matter and the
 // thinking of an agent.
-func markdownBody(text []byte) []byte {
-	if _, start := cutFrontMatter(text); start > 0 {
-		return cutThinking(text[start:])
-	}
-	return cutThinking(bytes.TrimPrefix(text, []byte(ByteOrderMark)))
-}
+func markdownBody(text []byte) []byte { return cutThinking(text[markdownStart(text):]) }
 
 // cutTextLine cuts the first line off text, without its line ending and with at
 // most maxScanLine bytes of it.
