@@ -2,9 +2,7 @@ package markdown
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
-	"sync"
 )
 
 // A lineKind says which kind of Markdown block a line belongs to.
@@ -191,7 +189,8 @@ func markerSize(text []byte) int {
 	if n > 0 {
 		marks = ".)"
 	}
-	if n > 9 || len(rest) == 0 || strings.IndexByte(marks, rest[0]) < 0 || len(rest) > 1 && rest[1] != ' ' && rest[1] != '\t' {
+	if n > 9 || len(rest) == 0 || strings.IndexByte(marks, rest[0]) < 0 ||
+		len(rest) > 1 && !bytes.ContainsAny(rest[1:2], " \t") {
 		return 0
 	}
 	return n + 1
@@ -408,9 +407,7 @@ func columns(text []byte) int {
 }
 
 // reference is a link reference definition on one line: "[label]: target", with a title or without.
-var reference = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^\[[^\[\]\n]*[^\[\]\s][^\[\]\n]*\]:[ \t]*\S+(?:[ \t]+["'(].*["')])?[ \t]*$`)
-})
+var reference = pattern(`(?m)^\[[^\[\]\n]*[^\[\]\s][^\[\]\n]*\]:[ \t]*\S+(?:[ \t]+["'(].*["')])?[ \t]*$`)
 
 // isReference reports whether text is such a definition.
 func isReference(text []byte) bool { return text[0] == '[' && reference().Match(text) }

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // A fieldForm is a way to write a field.
@@ -106,17 +105,17 @@ func (s *fieldScanner) line(i int) {
 	}
 	name, lead, ok := cutPlainName(l.Text)
 	isKnown := ok && slices.Contains(s.rules.Known, Key(name))
-	if s.rules.Plain == PlainLines && ok {
-		if s.open = -1; isKnown {
-			s.add(i, name, lead, BulletForm)
-		}
+	isLine := s.rules.Plain == PlainLines && ok // whatever its name is, it ends what stands above
+	isBelow := isKnown && s.below && s.head
+	switch {
+	case isBelow && s.seen[Key(name)] > 0:
+		s.below = false
+	case isKnown && isLine || isBelow:
+		s.add(i, name, lead, BulletForm)
 		return
-	}
-	if isKnown && s.below && s.head {
-		if s.below = s.seen[Key(name)] == 0; s.below {
-			s.add(i, name, lead, BulletForm)
-			return
-		}
+	case isLine:
+		s.open = -1
+		return
 	}
 	s.content(i)
 }
@@ -234,8 +233,8 @@ func isBulletLine(line []byte) bool {
 const fieldName = `[ \t]*(\pL[\pL\pN _/()-]{0,59}?)[ \t]*`
 
 var (
-	boldName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\*\*` + fieldName + `(?::\*\*|\*\*:)()`) })
-	plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + fieldName + `:()(?:[ \t]|$)`) })
+	boldName  = pattern(`^\*\*` + fieldName + `(?::\*\*|\*\*:)()`)
+	plainName = pattern(`^` + fieldName + `:()(?:[ \t]|$)`)
 )
 
 // cutBoldName cuts "**Name:** value" and "**Name**: value" after the name.
@@ -263,7 +262,7 @@ func matchName(pattern *regexp.Regexp, text []byte) (name string, lead int, ok b
 }
 
 // belowBullet is the indent of a line below a bullet.
-var belowBullet = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\t| {1,2})`) })
+var belowBullet = pattern(`^(?:\t| {1,2})`)
 
 // value returns the text of a field: of a row its cell, else the rest of the
 // line and the lines below, without their indent and escapes.
@@ -337,18 +336,12 @@ func CountOf(n int, noun string) string {
 // HasKnownField reports whether a field that the format defines stands between
 // the heading at lines[i] and the next one.
 func HasKnownField(lines []Line, i int, rules Rules) bool {
-	for _, l := range lines[i+1:] {
-		if l.Level > 0 {
-			return false
-		}
-		if l.Quiet {
-			continue
-		}
-		if name, _, _, ok := rules.cutName(l.Text, true); ok && slices.Contains(rules.Known, Key(name)) {
-			return true
-		}
+	lines = lines[i:]
+	if next := slices.IndexFunc(lines[1:], func(l Line) bool { return l.Level > 0 }); next >= 0 {
+		lines = lines[:1+next]
 	}
-	return false
+	fields, _ := scanFields(lines, rules)
+	return slices.ContainsFunc(fields, func(f entryField) bool { return slices.Contains(rules.Known, f.key) })
 }
 
 // Fold returns a key in the form in which keys are compared: as Key does, with "_" for spaces.

@@ -2,10 +2,8 @@ package markdown
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // escapeLine puts a backslash before what would read as structure of the file
@@ -36,8 +34,8 @@ func cutSlashes(text []byte) (indent, slashes, rest []byte) {
 }
 
 var (
-	opensBlock   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^ *(?:```|~~~|<!--)") })
-	entryHeading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#{1,4}(?:[ \t]|$)`) }) // MaxEntryLevel
+	opensBlock   = pattern("^ *(?:```|~~~|<!--)")
+	entryHeading = pattern(`^#{1,4}(?:[ \t]|$)`) // MaxEntryLevel
 )
 
 // isStructure reports whether a line of running text, without its indent, could

@@ -77,8 +77,8 @@ func values(n Node) (texts []string) {
 }
 
 var (
-	tomlTable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[+([^\]]*)\]+$`) })
-	tomlField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^["']?([^=]*?)["']?[ \t]*=[ \t]*(.*)$`) })
+	tomlTable = pattern(`^\[+([^\]]*)\]+$`)
+	tomlField = pattern(`^["']?([^=]*?)["']?[ \t]*=[ \t]*(.*)$`)
 )
 
 // yamlOfTOML returns the fields of TOML as YAML has them, line by line; those of a

@@ -12,12 +12,13 @@ import (
 // a line in some documents.
 const (
 	verbatimTags = "script|pre|style|textarea"
-	blockTags    = "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|" +
-		"dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h1|h2|h3|h4|h5|h6|head|header|hr|html|iframe|legend|li|" +
-		"link|main|menu|menuitem|meta|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|" +
-		"thead|title|tr|track|ul"
-	inlineTags = "a|abbr|audio|b|br|button|canvas|code|em|embed|font|i|img|input|kbd|label|object|path|picture|rect|s|select|" +
-		"small|source|span|strong|sub|sup|svg|u|video"
+	blockTags    = "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|" +
+		"dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h1|h2|h3|h4|h5|" +
+		"h6|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|meta|nav|noframes|ol|" +
+		"optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|" +
+		"ul"
+	inlineTags = "a|abbr|audio|b|br|button|canvas|code|em|embed|font|i|img|input|kbd|label|object|path|" +
+		"picture|rect|s|select|small|source|span|strong|sub|sup|svg|u|video"
 	attributes = `(?:[ \t]+[a-z_:][\w.:-]*(?:[ \t]*=[ \t]*(?:[^ \t"'=<>` + "`" + `]+|'[^']*'|"[^"]*"))?)*`
 )
 
@@ -73,10 +74,8 @@ func containsFold(text []byte, want string) bool {
 }
 
 var (
-	loneTag  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^</?([a-zA-Z][^<>@: ]*)(?: [^<>@:]*)?>$`) })
-	knownTag = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(?:` + blockTags + `|` + verbatimTags + `|` + inlineTags + `)/?$`)
-	})
+	loneTag  = pattern(`^</?([a-zA-Z][^<>@: ]*)(?: [^<>@:]*)?>$`)
+	knownTag = pattern(`(?i)^(?:` + blockTags + `|` + verbatimTags + `|` + inlineTags + `)/?$`)
 )
 
 // isWrapper reports whether a line is one tag that no HTML has, such as

@@ -1,10 +1,6 @@
 package markdown
 
-import (
-	"regexp"
-	"strings"
-	"sync"
-)
+import "strings"
 
 // FormatList writes a list that ParseList and SplitList read back, with quotes
 // around items that hold a comma.
@@ -19,21 +15,18 @@ func FormatList(items []string) string {
 	return strings.Join(quoted, ", ")
 }
 
+var inBrackets = pattern(`^\s*\[([^\]]*)\]\s*$`)
+
 // ParseList reads "[a, b]" and "a, b". Commas inside braces, parentheses and
 // quotes stand for themselves, as in src/{a,b}.ts.
 func ParseList(value string) []string {
-	value = strings.TrimSpace(value)
-	if inner, ok := strings.CutPrefix(value, "["); ok && strings.HasSuffix(inner, "]") && !strings.Contains(inner[:len(inner)-1], "]") {
-		value = inner[:len(inner)-1]
-	}
-	return SplitList(value)
+	return SplitList(inBrackets().ReplaceAllString(value, "$1"))
 }
 
 // listPart is what separates the items of a list, or what stands for itself.
-var listPart = sync.OnceValue(func() *regexp.Regexp {
-	const inside = `(?:[^{}()]|[({][^{}()]*[)}])*`
-	return regexp.MustCompile("[,\n]|`[^`]*`" + `|"[^"]*"|\{` + inside + `\}|\(` + inside + `\)`)
-})
+var listPart = pattern("[,\n]|`[^`]*`" + `|"[^"]*"|\{` + listInside + `\}|\(` + listInside + `\)`)
+
+const listInside = `(?:[^{}()]|[({][^{}()]*[)}])*`
 
 // SplitList cuts a list at its commas and line ends. Where something is not closed, commas
 // always separate.
@@ -85,7 +78,7 @@ func ParseItems(value string) (items []string, isList bool) {
 }
 
 // markedItem is an item of an outermost list.
-var markedItem = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ ?(?:[-*+][ \t]|\d{1,9}[.)] )(.*)$`) })
+var markedItem = pattern(`^ ?(?:[-*+][ \t]|\d{1,9}[.)] )(.*)$`)
 
 // cutItem cuts the mark off a list item: "- ", "* ", "+ ", "1. " or "1) ".
 func cutItem(line string) (item string, ok bool) {

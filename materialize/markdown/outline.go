@@ -108,16 +108,16 @@ type outliner struct {
 // take handles one line, which takes size bytes of the text.
 func (o *outliner) take(line []byte, size int) {
 	info := o.blocks.next(line)
-	switch {
-	case info.outer != 0: // headings in quotes and lists structure those, not the text
-	case info.kind == lineText || info.kind == lineHeading:
+	if info.outer == 0 { // headings in quotes and lists structure those, not the text
 		if info.opens || info.kind == lineHeading {
 			o.title, o.titleStart, o.titleLine = o.title[:0], o.offset, o.line+1
 		}
-		o.addTitle(info.text)
-	}
-	if info.outer == 0 && info.level > 0 {
-		o.add(int(info.level))
+		if info.kind == lineText || info.kind == lineHeading {
+			o.addTitle(info.text)
+		}
+		if info.level > 0 {
+			o.add(int(info.level))
+		}
 	}
 	o.offset += size
 	o.line++

@@ -39,8 +39,8 @@ var plainRules = sync.OnceValue(func() (rules []plainRule) {
 })
 
 var (
-	keptText   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x00\d+\x00`) })
-	htmlEntity = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|\w+);`) })
+	keptText   = pattern(`\x00\d+\x00`)
+	htmlEntity = pattern(`&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|\w+);`)
 )
 
 // PlainInline returns the text of a paragraph of Markdown in one line: marks of

@@ -3,9 +3,7 @@ package markdown
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
-	"sync"
 )
 
 // choosePreview returns what a text is previewed by, before it is cut, and whether a JSON
@@ -29,11 +27,9 @@ func choosePreview(text []byte) (whole string, isSummary bool) {
 // it. None of that says what a text says.
 
 var (
-	thinking = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[ \t\r\n]*<(think|thinking|reasoning|scratchpad|reflection|analysis)>`)
-	})
-	footnoteMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\^[^ \[\]]{1,38}\]`) })
-	footnote     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[\^[^\]]{1,39}\]:`) })
+	thinking     = pattern(`^[ \t\r\n]*<(think|thinking|reasoning|scratchpad|reflection|analysis)>`)
+	footnoteMark = pattern(`\[\^[^ \[\]]{1,38}\]`)
+	footnote     = pattern(`^\[\^[^\]]{1,39}\]:`)
 )
 
 // cutThinking returns text without the thinking that it begins with, if it ends.

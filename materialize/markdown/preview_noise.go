@@ -20,9 +20,7 @@ var (
 	noise   = sync.OnceValue(func() map[string][]phrase { return readPhrases(noiseText, `$`) })
 	leadIns = sync.OnceValue(func() map[string][]phrase { return readPhrases(leadInsText, ``) })
 
-	sentenceEnd = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[.!?…]+["'”’)*_]*(\s|$)|[。！？]|[:：][*_]*(\n|$)|$`)
-	})
+	sentenceEnd = pattern(`[.!?…]+["'”’)*_]*(\s|$)|[。！？]|[:：][*_]*(\n|$)|$`)
 )
 
 // A phrase is a line of noise.txt or leadins.txt, which say what it consists of, for one of

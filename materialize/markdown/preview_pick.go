@@ -3,10 +3,8 @@ package markdown
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -270,15 +268,13 @@ func isMetadata(lines [][]byte) bool {
 }
 
 // failure is what programs begin their last words with.
-var failure = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:errors?|fatal(?: error)?|panic|exception|failure|failed|runtime error)$`)
-})
+var failure = pattern(`(?i)^(?:errors?|fatal(?: error)?|panic|exception|failure|failed|runtime error)$`)
 
 // metadata is a line "Key: value", "**Key:** value" or "**Key**: value". A plain key begins with a letter.
-var metadata = sync.OnceValue(func() *regexp.Regexp {
-	const bold = `\*\*((?:[^*:]|\*[^*:]){1,60})`
-	return regexp.MustCompile(`(?s)^(?:` + bold + `:\*\*|` + bold + `\*\*:|` + "(\\pL[^:`\\[\\](),;*]{0,59}):(?:[ \\t]|$))(.*)$")
-})
+var metadata = pattern(`(?s)^(?:` + boldKey + `:\*\*|` + boldKey + `\*\*:|` +
+	"(\\pL[^:`\\[\\](),;*]{0,59}):(?:[ \\t]|$))(.*)$")
+
+const boldKey = `\*\*((?:[^*:]|\*[^*:]){1,60})`
 
 // cutMetadata cuts such a line; a plain key has at most three words.
 func cutMetadata(line []byte) (key, value []byte, ok bool) {
@@ -306,7 +302,7 @@ func isSentence(value []byte) bool {
 }
 
 // label is a heading in disguise: a line that is all bold, or a mark that tools replace, such as [TOC].
-var label = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i:\[*toc\]*|\*\*((?:[^*]|\*[^*])*)\*\*)\s*$`) })
+var label = pattern(`^(?i:\[*toc\]*|\*\*((?:[^*]|\*[^*])*)\*\*)\s*$`)
 
 // isLabel reports whether a paragraph is such a line, and no sentence.
 func isLabel(lines [][]byte) bool {

@@ -2,11 +2,9 @@ package markdown
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -44,8 +42,8 @@ func Tables(text []byte) []Table {
 }
 
 var (
-	boldCell   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\*\*(.*?)\*\*`) })
-	cellNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[*_rR ]*(\d+)`) })
+	boldCell   = pattern(`^\*\*(.*?)\*\*`)
+	cellNumber = pattern(`^[*_rR ]*(\d+)`)
 )
 
 // PlainCell returns what a cell says, without the emphasis around it; what follows that stays.
@@ -108,7 +106,9 @@ func AppendHead(dst []byte, columns ...string) []byte {
 
 // AppendWideHead is AppendHead with dashes as wide as the columns.
 func AppendWideHead(dst []byte, columns ...string) []byte {
-	below := Each(columns, func(column string) string { return "|" + strings.Repeat("-", utf8.RuneCountInString(column)+2) })
+	below := Each(columns, func(column string) string {
+		return "|" + strings.Repeat("-", utf8.RuneCountInString(column)+2)
+	})
 	return append(AppendRow(dst, columns...), strings.Join(below, "")+"|\n"...)
 }
 

@@ -11,8 +11,13 @@ import (
 // SingleSpaced returns text with each run of white space made one space.
 func SingleSpaced(text string) string { return strings.Join(strings.Fields(text), " ") }
 
+// pattern returns what compiles a regular expression when it is first asked for.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 // escapeSequence is one of a terminal: ESC "[", parameters, a final byte; or ESC alone.
-var escapeSequence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b(?:\[(?:[ -?]{0,30}[@-~])?)?`) })
+var escapeSequence = pattern(`\x1b(?:\[(?:[ -?]{0,30}[@-~])?)?`)
 
 // OneLine returns text as one line of valid UTF-8: white space as single
 // spaces, control characters and the colour codes of terminals left out.
@@ -52,16 +57,19 @@ func Clip(line string, limit int) string {
 	return strings.TrimRight(string(runes[:cut]), " ,;:-–—(，、；：（") + "…"
 }
 
+var (
+	widePunctuation = &unicode.RangeTable{R16: []unicode.Range16{{0x3000, 0x303f, 1}, {0xff00, 0xffef, 1}}}
+	joiner          = &unicode.RangeTable{R16: []unicode.Range16{{0x200d, 0x200d, 1}}}
+	skinTone        = &unicode.RangeTable{R32: []unicode.Range32{{0x1f3fb, 0x1f3ff, 1}}}
+)
+
 // isWide reports whether r belongs to a script that is written without spaces.
 func isWide(r rune) bool {
-	return r >= 0x2e80 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) ||
-		r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xffef)
+	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, widePunctuation)
 }
 
 // isMark reports whether r belongs to the rune before it.
-func isMark(r rune) bool {
-	return r >= 0x300 && (unicode.Is(unicode.M, r) || r == 0x200d || r >= 0x1f3fb && r <= 0x1f3ff)
-}
+func isMark(r rune) bool { return r >= 0x300 && unicode.In(r, unicode.M, joiner, skinTone) }
 
 // Head returns the first n bytes of text, or fewer so that no rune is cut.
 func Head[T string | []byte](text T, n int) T {

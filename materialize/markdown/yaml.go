@@ -2,11 +2,10 @@ package markdown
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	"unicode"
 )
 
 // maxYAMLDepth bounds the nesting that is followed.
@@ -161,7 +160,7 @@ func (r *yamlReader) value(text string, indent int, below []yamlLine) Node {
 }
 
 // blockHeader announces a text of several lines.
-var blockHeader = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[|>][+0-9-]*$`) })
+var blockHeader = pattern(`^[|>][+0-9-]*$`)
 
 // maxFlowLines bounds the lines of a list in brackets, each of which is tried as the last.
 const maxFlowLines = 64
@@ -267,9 +266,7 @@ func isDash(text string) bool {
 }
 
 // yamlKey is "key: value". A colon inside quotes belongs to a scalar.
-var yamlKey = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^("[^"]+"|'[^']+'|[^\[{#|>&!%@` + "`" + `"':].{0,98}?)[ \t]*:(?:[ \t]+(.*))?$`)
-})
+var yamlKey = pattern(`^("[^"]+"|'[^']+'|[^\[{#|>&!%@` + "`" + `"':].{0,98}?)[ \t]*:(?:[ \t]+(.*))?$`)
 
 // CutYAMLKey cuts "key: value" at the first colon that is followed by white
 // space or the end. A key has at most 100 characters; it may be quoted.
@@ -285,7 +282,7 @@ func CutYAMLKey(text string) (key, value string, found bool) {
 // that is safe, else in double quotes, invalid UTF-8 replaced.
 func AppendYAML(dst []byte, text string) []byte {
 	text = strings.ToValidUTF8(text, "\ufffd")
-	isOdd := func(r rune) bool { return r < 0x20 || r == 0x7f || r == '\u0085' || r == '\ufeff' }
+	isOdd := func(r rune) bool { return unicode.IsControl(r) || r == '\ufeff' }
 	if IsNothing(text) || strings.TrimSpace(text) != text || strings.ContainsAny(text[:1], "-?:,[]{}#&*!|>'\"%@`") ||
 		strings.Contains(text+" ", ": ") || strings.Contains(text, " #") || strings.ContainsFunc(text, isOdd) {
 		return strconv.AppendQuote(dst, text)
