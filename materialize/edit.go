@@ -50,30 +50,81 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 	if kind.IsEntry() || kind == record.KindFrame || kind == record.KindResult {
 		return nil, fmt.Errorf("a %s is no file that is edited as a whole", kind)
 	}
-	var result *PutResult
-	var refusal error // of the edit: a conflict that is no race
-	refusing := func(old []byte, head *store.Version) (text []byte, err error) {
-		text, refusal = edit(old, head)
-		return text, refusal
-	}
+	mode := w.secretMode(origin.Source)
+	return w.change(ctx, p, func(now *plan.State) (*plan.File, error) {
+		old, err := w.wholeText(ctx, p, now)
+		if err != nil {
+			return nil, err
+		}
+		var head *store.Version
+		if now != nil {
+			head = &now.Version
+		}
+		text, err := edit(old, head)
+		if err == nil {
+			text, err = w.guarded(p, mode, text, old)
+		}
+		if err == nil {
+			err = w.guardFacts(p, mode, &origin.Facts)
+		}
+		if err != nil || now != nil && bytes.Equal(text, old) {
+			return nil, err
+		}
+		return &plan.File{
+			Path: p, Location: w.recognise(p), Content: plan.ContentOf(text),
+			Source: origin.Source, From: origin.From, Facts: origin.Facts,
+		}, nil
+	})
+}
+
+// change is the way of an edit into the store: what stands on disk at a path is taken in, propose
+// makes the new file of what the store then has, its plan is committed, and the file is laid out,
+// again if another process was faster. A proposal of nil changes nothing. Propose is called again
+// for each try, and the error that it returns is final.
+func (w *Workspace) change(
+	ctx context.Context, p string, propose func(now *plan.State) (*plan.File, error),
+) (put *PutResult, err error) {
 	err = w.withMirror(ctx, w.Root, func(r *reconciler) error {
 		if err := r.importFile(ctx, p); err != nil {
 			return err
 		}
 		for try := 1; ; try++ {
-			var under *plan.State
-			result, under, err = w.tryEditText(ctx, r, p, origin, refusing)
-			switch {
-			case refusal == nil && IsRace(err) && try < raceTries:
-				continue
-			case err != nil:
+			now, err := r.stored(ctx, p)
+			if err == nil && try == 1 {
+				err = r.catchUp(ctx, p, now)
+			}
+			var f *plan.File
+			if err == nil {
+				f, err = propose(now)
+			}
+			if err != nil && try > 1 { // what an agent wrote meanwhile is stored, and not laid out yet
+				return errors.Join(err, r.writeFile(ctx, p))
+			} else if err != nil {
 				return err
 			}
-			r.edit = editMade{}
-			if try < raceTries && (under == nil || under.Name() == result.Name) {
-				r.edit = editMade{of: under.Digest(), made: result.Record.Body}
+			r.edit = &edited{before: now}
+			name, made := record.Name{}, now.Digest()
+			if f == nil && now != nil {
+				name = now.Name()
+			} else if f != nil {
+				planned, err := w.planner().Over(ctx, *f, now)
+				if IsRace(err) && try < raceTries {
+					continue
+				} else if err != nil {
+					return errors.Join(err, r.writeFile(ctx, p))
+				}
+				name, made = planned.Names[len(planned.Names)-1], f.Digest()
 			}
-			if err = r.writeFile(ctx, p); !r.edit.redo {
+			if try < raceTries && (now == nil || now.Name() == name) {
+				r.edit.made = made
+			}
+			if put, err = w.PutResultOf(ctx, name, p); f == nil {
+				put.Unchanged = true
+			}
+			if name.IsZero() { // nothing was there, and nothing came
+				err = nil
+			}
+			if err = errors.Join(err, r.writeFile(ctx, p)); !r.edit.redo {
 				return err
 			}
 		}
@@ -81,78 +132,30 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 	if err != nil {
 		return nil, err
 	}
-	return result, nil
-}
-
-// tryEditText stores an edit of what the store has at a path, and also returns
-// that.
-func (w *Workspace) tryEditText(
-	ctx context.Context, r *reconciler, p string, origin Origin, edit TextEdit,
-) (*PutResult, *plan.State, error) {
-	now, old, err := w.wholeText(ctx, p)
-	if err == nil {
-		err = r.catchUp(ctx, p, now)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	var head *store.Version
-	if now != nil {
-		head = &now.Version
-	}
-	mode := r.w.secretMode(origin.Source)
-	text, err := edit(old, head)
-	if err == nil {
-		text, err = r.w.guarded(p, mode, text, old)
-	}
-	if err == nil {
-		err = r.w.guardFacts(p, mode, &origin.Facts)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if now != nil && bytes.Equal(text, old) {
-		result, err := w.PutResultOf(ctx, now.Name(), p)
-		result.Unchanged = err == nil
-		return result, now, err
-	}
-	stored, err := w.planner().Over(ctx, plan.File{
-		Path: p, Location: w.recognise(p), Content: plan.ContentOf(text),
-		Source: origin.Source, From: origin.From, Facts: origin.Facts,
-	}, now)
-	if err != nil {
-		return nil, nil, err
-	}
-	result, err := w.PutResultOf(ctx, stored.Names[0], p)
-	return result, now, err
+	return put, nil
 }
 
 // ErrTooLarge says that a file is too large to be edited by a command, and names it.
 // It can still be read, stored, and replaced as a whole.
 const ErrTooLarge record.Reason = "too large to be edited"
 
-// wholeText reads what stands at a path as one record, with its text.
-func (w *Workspace) wholeText(ctx context.Context, p string) (now *plan.State, text []byte, err error) {
-	var content store.Content
-	err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
-		if now, err = plan.At(tx, "", p); err != nil || now == nil {
-			return err
-		}
-		content, err = tx.Content(now.Version.Record)
-		return err
-	})
-	if err != nil || now == nil {
-		return nil, nil, err
+// wholeText returns the text of what stands at a path as one record.
+func (w *Workspace) wholeText(ctx context.Context, p string, now *plan.State) ([]byte, error) {
+	if now == nil {
+		return nil, nil
 	}
 	if now.IsFrame() {
-		return nil, nil, fmt.Errorf("%s is a file of entries", p)
+		return nil, fmt.Errorf("%s is a file of entries", p)
+	}
+	content, err := view(ctx, w.Store, func(tx *store.Tx) (store.Content, error) { return tx.Content(now.Version.Record) })
+	if err != nil {
+		return nil, err
 	}
 	if content.IsLarge() {
 		err := record.Failed.Errorf("%s has %d bytes, too many to be edited", p, content.Size)
-		return nil, nil, err.Because(ErrTooLarge, p)
+		return nil, err.Because(ErrTooLarge, p)
 	}
-	text, err = content.Bytes()
-	return now, text, err
+	return content.Bytes()
 }
 
 // Entries is an aggregate file as an edit sees and changes it.
@@ -315,65 +318,34 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 	if _, isAggregate := w.recognise(p).Layout.(layout.Aggregate); !isAggregate {
 		return fmt.Errorf("the file %s has no entries", p)
 	}
-	err := w.withMirror(ctx, w.Root, func(r *reconciler) error {
-		if err := r.importFile(ctx, p); err != nil {
-			return err
+	_, err := w.change(ctx, p, func(now *plan.State) (*plan.File, error) {
+		e := &Entries{Path: p, now: now.Aggregate(), texts: map[record.Name][]byte{}, gone: map[record.Name]bool{}}
+		e.guard = func(of string, text []byte) ([]byte, error) {
+			return w.guarded(of, w.secretMode(source), text, e.Text())
 		}
-		for try := 1; ; try++ {
-			r.edit = editMade{}
-			now, err := r.stored(ctx, p)
-			if err != nil {
-				return errors.Join(err, r.writeFile(ctx, p))
-			}
-			if err := r.catchUp(ctx, p, now); err != nil && try == 1 {
-				return err
-			}
-			f := plan.File{Path: p, Location: w.recognise(p), Source: source}
-			e := &Entries{Path: p, now: now.Aggregate(), texts: map[record.Name][]byte{}, gone: map[record.Name]bool{}}
-			e.guard = func(of string, text []byte) ([]byte, error) {
-				return w.guarded(of, w.secretMode(source), text, e.Text())
-			}
-			e.lane = func() (string, error) { return w.Lane(ctx) }
-			e.used = func(name record.Name) (bool, error) { return w.EverStored(ctx, name) }
-			if err = edit(e); err == nil {
-				err = e.apply(&f)
-			}
-			if err != nil { // a refusal: a conflict that is no race
-				return errors.Join(err, r.writeFile(ctx, p))
-			}
-			_, err = w.planner().Over(ctx, f, now)
-			if IsRace(err) && try < raceTries {
-				continue
-			}
-			if err == nil && try < raceTries {
-				r.edit = editMade{of: now.Digest(), made: record.DigestOf(f.Text)}
-			}
-			if err = errors.Join(err, r.writeEdit(ctx, p, now)); !r.edit.redo {
-				return err
-			}
+		e.lane = func() (string, error) { return w.Lane(ctx) }
+		e.used = func(name record.Name) (bool, error) { return w.EverStored(ctx, name) }
+		if err := edit(e); err != nil || e.isUnchanged() {
+			return nil, err
 		}
+		f := &plan.File{Path: p, Location: w.recognise(p), Source: source, Expect: e.expect}
+		return f, e.apply(f)
 	})
-	if errors.Is(err, errUnchanged) {
-		return nil
-	}
 	return err
 }
 
-// errUnchanged ends an edit that has changed nothing.
-var errUnchanged = errors.New("unchanged")
+func (e *Entries) isUnchanged() bool {
+	return e.whole == nil && len(e.texts)+len(e.gone)+len(e.added) == 0
+}
 
 // apply sets the text of the file to what the edit has made of it.
 func (e *Entries) apply(f *plan.File) error {
-	f.Expect = e.expect
 	if err := e.guardTexts(); err != nil {
 		return err
 	}
 	if e.whole != nil {
 		f.Text = e.whole
 		return nil
-	}
-	if len(e.texts)+len(e.gone)+len(e.added) == 0 {
-		return errUnchanged
 	}
 	var text []byte
 	if e.now != nil {

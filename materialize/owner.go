@@ -305,23 +305,13 @@ func (r *reconciler) mayBeMoved(f mirror.Stat) bool {
 	return false
 }
 
-// An ontoEdit is a command's edit of an aggregate file, which had a state before.
-type ontoEdit struct{ before *plan.State }
-
-// writeEdit writes what an edit has made of an aggregate file.
-func (r *reconciler) writeEdit(ctx context.Context, p string, before *plan.State) error {
-	r.onto = &ontoEdit{before}
-	defer func() { r.onto = nil }()
-	return r.writeFile(ctx, p)
-}
-
 // isApart reports whether an aggregate file, before it was edited, was not what the store
 // had: it is git's for this branch, and others have changed the store.
 func (r *reconciler) isApart(ctx context.Context, s sides) bool {
-	if !s.now.IsFrame() || !s.disk.Exists || !r.onto.before.IsFrame() {
+	if !s.now.IsFrame() || !s.disk.Exists || !r.edit.before.IsFrame() {
 		return false
 	}
-	isBehind := r.onto.before.Changed() > s.known.Position
+	isBehind := r.edit.before.Changed() > s.known.Position
 	return s.known.State == mirror.Kept || isBehind && r.repository().Tracks(ctx, s.path)
 }
 
@@ -332,7 +322,7 @@ func (r *reconciler) writeOnto(ctx context.Context, s sides) error {
 	if err != nil {
 		return err
 	}
-	text, err := r.w.planner().Onto(ctx, f, r.onto.before, s.now)
+	text, err := r.w.planner().Onto(ctx, f, r.edit.before, s.now)
 	if err == nil {
 		err = r.Write(ctx, s.path, bytes.NewReader(text), s.position, s.disk)
 	}

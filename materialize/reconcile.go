@@ -24,12 +24,11 @@ type reconciler struct {
 	opts      SyncOptions
 	report    *SyncReport
 	start     time.Time
-	edit      editMade
-	found     []mirror.Stat  // the files on disk, in a sync
-	syncs     bool           // it is a sync, and no command that looks at one file
-	filter    *mirror.Filter // see rules
-	takesAll  bool           // no rule leaves out the file, which a layout knows and a command is about to write
-	onto      *ontoEdit
+	edit      *edited                     // is being written; nil: none
+	found     []mirror.Stat               // the files on disk, in a sync
+	syncs     bool                        // it is a sync, and no command that looks at one file
+	filter    *mirror.Filter              // see rules
+	takesAll  bool                        // no rule leaves out the file, which a layout knows and a command is about to write
 	onlyReads bool                        // for who looks at the entries of one file
 	command   bool                        // what is written is a command's change, made in this root
 	changed   func(mirror.Stat) time.Time // see dates
@@ -38,18 +37,19 @@ type reconciler struct {
 	others    []func(path string) (mirror.Memo, bool) // what other roots know, once they are asked
 }
 
-// An editMade is a command's edit of a file while its result is written. What an
-// agent has made of the same text meanwhile is imported, if it cannot be merged, and
-// the edit is made again, of that.
-type editMade struct {
-	of, made record.Digest // zero: there is none
-	redo     bool          // the agent's text was imported
+// An edited file is what a command has made of one, while the result is written. What an agent
+// has made of the same text meanwhile is imported, if it cannot be merged, and the edit is made
+// again, of that.
+type edited struct {
+	before *plan.State
+	made   record.Digest // zero: it is not made again
+	redo   bool          // the agent's text was imported
 }
 
 // meets reports whether what stands on disk was made of the text that was edited,
 // while the store has nothing newer than the edit.
-func (e editMade) meets(now *plan.State, known mirror.Memo) bool {
-	return e.made != record.Digest{} && known.Digest == e.of && now != nil && now.Digest() == e.made
+func (e *edited) meets(now *plan.State, known mirror.Memo) bool {
+	return e != nil && e.made != record.Digest{} && now != nil && now.Digest() == e.made && known.Digest == e.before.Digest()
 }
 
 // raceTries is how often a file is reconciled or stored again that lost a race. Each
@@ -241,7 +241,7 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 		return SyncedFile{}, nil
 	case s.diskSame() && s.now == nil:
 		return r.toDisk(ctx, s, actionDeleted, "", func() error { return r.Remove(ctx, p, s.disk) })
-	case s.diskSame() && r.onto != nil && r.isApart(ctx, s):
+	case s.diskSame() && r.edit != nil && r.isApart(ctx, s):
 		return r.act(actionWritten, "", func() error { return r.writeOnto(ctx, s) })
 	case s.diskSame():
 		return r.toDisk(ctx, s, actionWritten, "", func() error { return r.writeStored(ctx, p, s.disk, s.now) })
