@@ -488,7 +488,7 @@ func (c *capture) retire(tx *store.Tx, paths []string) (gone []store.Version, er
 		if c.opts.DryRun {
 			break
 		}
-		if err := retireFile(tx, v); err != nil {
+		if err := retireFile(tx, v, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -506,18 +506,26 @@ func isIn(named map[string]bool, p string) bool {
 	return named[""]
 }
 
-// retireFile retires a file's record, and the entries of an aggregate with it.
-func retireFile(tx *store.Tx, v store.Version) error {
+// retireFile retires a file's record, and the entries of an aggregate with it, after do, which may
+// be nil, has seen them all.
+func retireFile(tx *store.Tx, v store.Version, do func(*store.Tx, []store.Version) error) error {
 	s, err := plan.Read(tx, v, tx.Head, nil)
 	if err != nil {
 		return err
 	}
+	all := []store.Version{v}
 	for _, name := range s.Frame.Slots() {
-		if err := tx.Retire(name, store.Expect{}); err != nil {
-			return err
+		all = append(all, s.Entries[name].Version)
+	}
+	if do != nil {
+		err = do(tx, all)
+	}
+	for _, v := range slices.Backward(all) {
+		if err == nil {
+			err = tx.Retire(v.Record.Name, store.Current(v.Ref))
 		}
 	}
-	return tx.Retire(v.Record.Name, store.Current(v.Ref))
+	return err
 }
 
 // read reads one file. A large one is streamed into a temporary body.

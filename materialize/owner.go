@@ -269,7 +269,7 @@ func (r *reconciler) isElsewhere(p string) bool {
 func (r *reconciler) retire(ctx context.Context, s sides) error {
 	position := uint64(0)
 	err := r.w.Store.Update(ctx, func(tx *store.Tx) error {
-		err := retireFile(tx, s.now.Version)
+		err := retireFile(tx, s.now.Version, nil)
 		position = tx.Position()
 		return err
 	})

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"slices"
 
-	"filebus/materialize/plan"
 	"filebus/materialize/release"
 	"filebus/store"
 	"filebus/store/record"
@@ -30,7 +29,7 @@ func (w *Workspace) NamesOf(ctx context.Context, tree record.Tree, ever bool) ([
 // RemoveTree hides all records of a tree and frees its name. Its folder stays as it is.
 // What was cut short is finished by doing it again.
 func (w *Workspace) RemoveTree(ctx context.Context, tree record.Tree) error {
-	err := w.eachFile(ctx, tree, func(*store.Tx, []store.Version) error { return nil })
+	err := w.eachFile(ctx, tree, nil)
 	if err == nil {
 		err = w.forgetTree(tree)
 	}
@@ -48,8 +47,8 @@ func (w *Workspace) forgetTree(tree record.Tree) error {
 	return nil
 }
 
-// eachFile does something with the records of each file of a tree, those of a frame with
-// its entries, and retires them in the same transaction.
+// eachFile retires the records of each file of a tree, those of a frame with its entries, after do,
+// which may be nil, has seen them in the same transaction.
 func (w *Workspace) eachFile(ctx context.Context, tree record.Tree, do func(*store.Tx, []store.Version) error) error {
 	names, err := w.NamesOf(ctx, tree, false)
 	if err != nil {
@@ -66,7 +65,7 @@ func (w *Workspace) eachFile(ctx context.Context, tree record.Tree, do func(*sto
 					continue
 				}
 				if err == nil {
-					err = endFile(tx, v, do)
+					err = retireFile(tx, v, do)
 				}
 				if err != nil {
 					return err
@@ -79,25 +78,6 @@ func (w *Workspace) eachFile(ctx context.Context, tree record.Tree, do func(*sto
 		}
 	}
 	return nil
-}
-
-// endFile does something with the records of a file, and retires them.
-func endFile(tx *store.Tx, v store.Version, do func(*store.Tx, []store.Version) error) error {
-	s, err := plan.Read(tx, v, tx.Head, nil)
-	if err != nil {
-		return err
-	}
-	all := []store.Version{v}
-	for _, e := range s.Entries {
-		all = append(all, e.Version)
-	}
-	err = do(tx, all)
-	for _, v := range slices.Backward(all) {
-		if err == nil {
-			err = tx.Retire(v.Record.Name, store.Expect{})
-		}
-	}
-	return err
 }
 
 // RenameTree gives a tree another name: each record is stored anew under that, with a

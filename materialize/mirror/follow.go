@@ -100,7 +100,11 @@ func (w Watched) events(ctx context.Context, add func(*fsnotify.Watcher, string)
 	if err != nil {
 		return nil, withoutEvents("folders", err)
 	}
-	wake, missing := forwarded(ctx, events, time.Hour, w.counts), 0
+	wake, missing := make(chan struct{}, 1), 0
+	go func() {
+		forward(ctx, events, wake, w.counts)
+		_ = events.Close() // nothing was written
+	}()
 	for dir := range w {
 		switch failed := add(events, dir); {
 		case errors.Is(failed, syscall.EMFILE), errors.Is(failed, syscall.ENFILE): // each file costs a handle here

@@ -132,7 +132,7 @@ func TestForwardLost(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		events := &fsnotify.Watcher{Events: make(chan fsnotify.Event), Errors: make(chan error)}
 		wake := make(chan struct{}, 1)
-		go forward(ctx, events, time.Hour, wake, func(fsnotify.Event) bool { return false })
+		go forward(ctx, events, wake, func(fsnotify.Event) bool { return false })
 		events.Errors <- fsnotify.ErrEventOverflow
 		<-wake
 		events.Events <- fsnotify.Event{Name: "x", Op: fsnotify.Write}
@@ -142,10 +142,6 @@ func TestForwardLost(t *testing.T) {
 		case <-wake:
 			t.Error("an event that counts for nothing woke")
 		default:
-		}
-		start := time.Now()
-		if <-wake; time.Since(start) != time.Hour {
-			t.Errorf("without events it woke after %v", time.Since(start))
 		}
 		cancel()
 	})

@@ -132,36 +132,15 @@ func addSlots(f, other Frame, separator []byte) Frame {
 			}
 		}
 	}
-	return weaveIn(f, behind)
-}
-
-// weaveIn returns f with pieces behind its slots, or before all of them.
-func weaveIn(f Frame, behind map[record.Name][]record.Piece) Frame {
 	var out Frame
-	first := behind[record.Name{}]
+	first, next := behind[record.Name{}], []record.Piece(nil)
 	for i, p := range f {
 		if p.IsSlot() {
-			out, first = append(out, first...), nil
+			out, first, next = append(out, first...), nil, behind[p.Slot]
 		}
-		out = append(out, p)
-		if slot := slotBefore(f, i); !slot.IsZero() {
-			out = append(out, behind[slot]...)
+		if out = append(out, p); i+1 == len(f) || !isBlank(f[i+1]) { // which belongs to the slot
+			out, next = append(out, next...), nil
 		}
 	}
 	return append(out, first...)
-}
-
-// slotBefore returns the slot whose followers stand behind the i-th piece: the
-// piece itself, or the one before if the piece is the blank space after it.
-func slotBefore(f Frame, i int) record.Name {
-	if f[i].IsSlot() {
-		if i+1 < len(f) && isBlank(f[i+1]) {
-			return record.Name{}
-		}
-		return f[i].Slot
-	}
-	if i > 0 && isBlank(f[i]) {
-		return f[i-1].Slot
-	}
-	return record.Name{}
 }

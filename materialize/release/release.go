@@ -398,26 +398,21 @@ func (r *Run) keepAll(queue []keeping) {
 // Names that refer to each other in a circle are the exception.
 func (r *Run) sort() []*Candidate {
 	var order []*Candidate
-	entered, left := map[record.Name]bool{}, map[record.Name]bool{}
-	for _, name := range slices.SortedFunc(maps.Keys(r.going), compareNames) {
-		for stack := []record.Name{name}; len(stack) > 0; {
-			top := stack[len(stack)-1]
-			c := r.going[top]
-			if c == nil || left[top] || entered[top] {
-				stack = stack[:len(stack)-1]
-				if c != nil && !left[top] {
-					left[top] = true
-					order = append(order, c)
-				}
-				continue
-			}
-			entered[top] = true
-			for _, by := range r.refs.to(c) {
-				if !entered[by] {
-					stack = append(stack, by)
-				}
-			}
+	entered := map[record.Name]bool{}
+	var enter func(name record.Name)
+	enter = func(name record.Name) {
+		c := r.going[name]
+		if c == nil || entered[name] {
+			return
 		}
+		entered[name] = true
+		for _, by := range slices.Backward(r.refs.to(c)) {
+			enter(by)
+		}
+		order = append(order, c)
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(r.going), compareNames) {
+		enter(name)
 	}
 	r.pair(order)
 	return order
