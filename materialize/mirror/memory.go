@@ -5,10 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io/fs"
 	"iter"
-	"math/bits"
 	"strconv"
 	"strings"
 
@@ -63,7 +61,7 @@ type memory struct {
 type Memory = memory
 
 // stateCounts counts files by their states, too many where lines are broken.
-type stateCounts [Deleted + 1]int
+type stateCounts [unknown + 1]int
 
 // A change is what became of a path since a memory was loaded.
 type change struct {
@@ -82,7 +80,7 @@ func newMemory(own folder.Folder, root string) *memory {
 // Settled returns the farthest position of the log that a memory in the folder knows.
 func Settled(own folder.Folder) (farthest uint64) {
 	for text := range memories(own) {
-		farthest = max(farthest, findLines(text).settled)
+		farthest = max(farthest, findLines(string(text)).settled)
 	}
 	return farthest
 }
@@ -127,7 +125,7 @@ func loadMemory(own folder.Folder, root string) (*memory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the mirror's memory: %w", err)
 	}
-	m.saved = findLines(text)
+	m.saved = findLines(string(text))
 	m.counts, m.lines = m.saved.counts, m.saved.lines
 	m.Settled, m.IsNew = m.saved.settled, !m.saved.hasSettled
 	if len(text) > 0 && text[len(text)-1] != '\n' {
@@ -286,16 +284,19 @@ const (
 	lineSettled = "settled "
 )
 
-var stateWords = [...]string{Agreed: "file ", Kept: "kept ", Deleted: "deleted "}
+var stateWords = [...]string{Agreed: "file ", Kept: "kept ", Deleted: "deleted ", unknown: lineGone}
 
-// cutState returns the state that a line about a file begins with, and the rest of it.
-func cutState(line []byte) (state MemoState, rest []byte, found bool) {
+// unknown is the state of a path of which nothing is known any more.
+const unknown = Deleted + 1
+
+// cutState returns the state that a line about a path begins with, and the rest of it.
+func cutState(line string) (state MemoState, rest string, found bool) {
 	for i, word := range stateWords {
-		if rest, found = bytes.CutPrefix(line, []byte(word)); found {
+		if rest, found = strings.CutPrefix(line, word); found {
 			return MemoState(i), rest, true
 		}
 	}
-	return 0, nil, false
+	return 0, "", false
 }
 
 // savedLines are the lines of a memory's file. Every reading command loads them,
@@ -303,9 +304,8 @@ func cutState(line []byte) (state MemoState, rest []byte, found bool) {
 // loading only finds the last line about each path; it is read when it is asked
 // for.
 type savedLines struct {
-	text   []byte
-	seed   maphash.Seed
-	table  []lastLine // by the hash of the quoted path; a power of two, half of it empty
+	text   string
+	last   map[string]lastLine // by the paths, in quotes
 	counts stateCounts
 	lines  int
 
@@ -313,105 +313,64 @@ type savedLines struct {
 	hasSettled bool
 }
 
-// A lastLine is where the last line about a path begins.
+// A lastLine is where the last line about a path begins, and the state that it says.
 type lastLine struct {
-	hash  uint64 // of the path
-	next  int    // the place plus 1; 0: there is none
+	at    uint32
 	state MemoState
-	gone  bool // it says that nothing is known
 }
 
 // findLines finds the last line about each path of a text.
-func findLines(text []byte) savedLines {
-	s := savedLines{text: text, seed: maphash.MakeSeed()}
-	s.table = make([]lastLine, 2<<bits.Len(uint(bytes.Count(text, []byte{'\n'}))))
-	for at := 0; at < len(text); {
-		line, begin := lineAt(text, at), at
-		at += len(line) + 1
-		line = bytes.TrimRight(line, "\r")
+func findLines(text string) savedLines {
+	s := savedLines{text: text, last: make(map[string]lastLine, strings.Count(text, "\n"))}
+	for end, at := 0, 0; at < len(text); at = end {
 		s.lines++
-		if position, found := bytes.CutPrefix(line, []byte(lineSettled)); found {
-			if n, err := strconv.ParseUint(string(position), 10, 64); err == nil {
+		end = s.next(at)
+		line := strings.TrimSuffix(strings.TrimSuffix(text[at:end], "\n"), "\r")
+		if position, found := strings.CutPrefix(line, lineSettled); found {
+			if n, err := strconv.ParseUint(position, 10, 64); err == nil {
 				s.settled, s.hasSettled = n, true
 			}
-		} else if path := quotedPath(line); path != nil {
-			s.add(path, line, begin)
+		} else if path, state := quotedPath(line); path != "" {
+			s.last[path] = lastLine{uint32(at), state}
 		}
+	}
+	for _, last := range s.last {
+		s.counts[last.state]++
 	}
 	return s
 }
 
-// lineAt returns the line that begins at a place, without the newline.
-func lineAt(text []byte, at int) []byte {
-	if end := bytes.IndexByte(text[at:], '\n'); end >= 0 {
-		return text[at : at+end]
+// next returns where the line after the one that begins at a place begins.
+func (s *savedLines) next(at int) int {
+	if end := strings.IndexByte(s.text[at:], '\n'); end >= 0 {
+		return at + end + 1
 	}
-	return text[at:]
+	return len(s.text)
 }
 
 // lineOf returns the line that begins at a place, without its end.
-func (s *savedLines) lineOf(at int) []byte { return bytes.TrimRight(lineAt(s.text, at), "\r") }
+func (s *savedLines) lineOf(at int) string { return strings.TrimRight(s.text[at:s.next(at)], "\r\n") }
 
-// quotedPath returns the path that a line is about, in its quotes. It is nil if
-// the line is about none, as one that was cut short.
-func quotedPath(line []byte) []byte {
-	if _, _, isFile := cutState(line); !isFile && !bytes.HasPrefix(line, []byte(lineGone)) {
-		return nil
+// quotedPath returns the path that a line is about, in its quotes, and the state that it says.
+// The path is "" if the line is about none, as one that was cut short.
+func quotedPath(line string) (path string, state MemoState) {
+	state, rest, found := cutState(line)
+	quote := strings.IndexByte(rest, '"') // neither numbers nor digests have one
+	if !found || quote < 0 || quote == len(rest)-1 || rest[len(rest)-1] != '"' {
+		return "", 0
 	}
-	quote := bytes.IndexByte(line, '"') // neither numbers nor digests have one
-	if quote < 0 || quote == len(line)-1 || line[len(line)-1] != '"' {
-		return nil
-	}
-	return line[quote:]
-}
-
-// isGone reports whether a line about a quoted path says that nothing is known of it.
-func isGone(line, quoted []byte) bool {
-	return len(line) == len(lineGone)+len(quoted) && line[0] == lineGone[0]
-}
-
-// add makes the line at a place the last one about its path. Of one that is broken the
-// one before it counts in its place.
-func (s *savedLines) add(path, line []byte, at int) {
-	last := s.find(path)
-	if last.next > 0 && !last.gone {
-		s.counts[last.state]--
-	}
-	last.next, last.gone = at+1, isGone(line, path)
-	if !last.gone {
-		last.state, _, _ = cutState(line)
-		s.counts[last.state]++
-	}
-}
-
-// find returns the place in the table of a path, which is empty if there is no
-// line about it.
-func (s *savedLines) find(path []byte) *lastLine {
-	hash, mask := maphash.Bytes(s.seed, path), uint64(len(s.table)-1)
-	for slot := hash & mask; ; slot = (slot + 1) & mask {
-		last := &s.table[slot]
-		if last.next == 0 {
-			last.hash = hash
-			return last
-		}
-		if last.hash == hash && bytes.Equal(quotedPath(s.lineOf(last.next-1)), path) {
-			return last
-		}
-	}
+	return rest[quote:], state
 }
 
 // get returns what the lines say of a path.
 func (s *savedLines) get(path string) (f Memo, found bool) {
-	if s.lines == 0 {
-		return Memo{}, false
-	}
 	var buffer [256]byte
 	quoted := appendQuoted(buffer[:0], path)
-	last := s.find(quoted)
-	if last.next == 0 || last.gone {
+	last, found := s.last[string(quoted)]
+	if !found {
 		return Memo{}, false
 	}
-	return s.read(last.next-1, quoted)
+	return s.read(int(last.at), string(quoted))
 }
 
 // appendQuoted is strconv.AppendQuote, faster for most paths: a sync quotes each.
@@ -425,14 +384,10 @@ func appendQuoted(dst []byte, path string) []byte {
 }
 
 // read reads the last line about a path, or the one before it that is whole.
-func (s *savedLines) read(at int, quoted []byte) (f Memo, found bool) {
+func (s *savedLines) read(at int, quoted string) (f Memo, found bool) {
 	for {
-		line := s.lineOf(at)
-		if isGone(line, quoted) {
-			return Memo{}, false
-		}
-		if f, found = readFileLine(line); found {
-			return f, true
+		if f, found = readFileLine(s.lineOf(at)); found {
+			return f, f.State != unknown
 		}
 		if at = s.before(at, quoted); at < 0 {
 			return Memo{}, false
@@ -442,10 +397,10 @@ func (s *savedLines) read(at int, quoted []byte) (f Memo, found bool) {
 
 // before returns where the last line about a path begins that stands before a
 // place, or -1. It is slow, and needed only behind a line that nobody wrote.
-func (s *savedLines) before(at int, quoted []byte) int {
+func (s *savedLines) before(at int, quoted string) int {
 	for at > 0 {
-		at = bytes.LastIndexByte(s.text[:at-1], '\n') + 1
-		if bytes.Equal(quotedPath(s.lineOf(at)), quoted) {
+		at = strings.LastIndexByte(s.text[:at-1], '\n') + 1
+		if path, _ := quotedPath(s.lineOf(at)); path == quoted {
 			return at
 		}
 	}
@@ -455,42 +410,35 @@ func (s *savedLines) before(at int, quoted []byte) int {
 // all returns what the lines say of each path, in no order.
 func (s *savedLines) all() iter.Seq2[string, Memo] {
 	return func(yield func(string, Memo) bool) {
-		for _, last := range s.table {
-			if last.next == 0 || last.gone {
-				continue
-			}
-			quoted := quotedPath(s.lineOf(last.next - 1))
-			path, err := strconv.Unquote(string(quoted))
-			if err != nil {
-				continue
-			}
-			if f, found := s.read(last.next-1, quoted); found && !yield(path, f) {
+		for quoted, last := range s.last {
+			path, err := strconv.Unquote(quoted)
+			if f, found := s.read(int(last.at), quoted); err == nil && found && !yield(path, f) {
 				return
 			}
 		}
 	}
 }
 
-// readFileLine reads a line about a file. It reports whether it is whole.
-func readFileLine(line []byte) (f Memo, whole bool) {
+// readFileLine reads a line about a path. It reports whether it is whole.
+func readFileLine(line string) (f Memo, whole bool) {
 	state, text, found := cutState(line)
-	if !found {
-		return Memo{}, false
+	if !found || state == unknown {
+		return Memo{State: unknown}, found && strings.HasPrefix(text, `"`)
 	}
 	var numbers [3]int64 // position, size, time
 	for i := range numbers {
-		word, rest, _ := bytes.Cut(text, []byte{' '})
-		n, err := strconv.ParseInt(string(word), 10, 64)
+		word, rest, _ := strings.Cut(text, " ")
+		n, err := strconv.ParseInt(word, 10, 64)
 		if err != nil {
 			return Memo{}, false
 		}
 		numbers[i], text = n, rest
 	}
 	const digits = 2 * len(record.Digest{})
-	if numbers[0] < 0 || len(text) < digits+2 || text[digits] != ' ' || text[digits+1] != '"' || bytes.ContainsAny(text[:digits], "ABCDEF") {
+	if numbers[0] < 0 || len(text) < digits+2 || text[digits] != ' ' || text[digits+1] != '"' || strings.ContainsAny(text[:digits], "ABCDEF") {
 		return Memo{}, false
 	}
 	f = Memo{Position: uint64(numbers[0]), Size: numbers[1], modTime: numbers[2], State: state}
-	_, err := hex.Decode(f.Digest[:], text[:digits])
+	_, err := hex.Decode(f.Digest[:], []byte(text[:digits]))
 	return f, err == nil
 }

@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"bytes"
 	"iter"
 	"maps"
 	"path/filepath"
@@ -56,12 +55,10 @@ func (s *Mirrors) Mend(
 
 // broken returns how many lines say nothing.
 func (s *savedLines) broken() (n int) {
-	for line := range bytes.Lines(s.text) {
-		line = bytes.TrimRight(line, "\r\n")
+	for line := range strings.Lines(s.text) {
+		line = strings.TrimRight(line, "\r\n")
 		_, whole := readFileLine(line)
-		quoted := quotedPath(line)
-		isOther := len(line) == 0 || strings.HasPrefix(string(line), memoryHeader) ||
-			strings.HasPrefix(string(line), lineSettled) || quoted != nil && isGone(line, quoted)
+		isOther := line == "" || strings.HasPrefix(line, memoryHeader) || strings.HasPrefix(line, lineSettled)
 		if !whole && !isOther {
 			n++
 		}
