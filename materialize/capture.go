@@ -539,9 +539,9 @@ func (l *loader) read(ctx context.Context, stat mirror.Stat) (*source, error) {
 	return f, err
 }
 
-// readFile returns a file of the mirror to be stored. It must still be what was
-// seen.
-func (r *reconciler) readFile(ctx context.Context, seen mirror.File) (plan.File, error) {
+// withFile does something with a file of the mirror that is to be stored. It must still be
+// what was seen.
+func (r *reconciler) withFile(ctx context.Context, seen mirror.File, do func(f plan.File) error) error {
 	f := plan.File{Path: seen.Path, Location: r.w.recognise(seen.Path), Source: record.SourceSync}
 	changed := r.dates(ctx)
 	f.Changed = func() time.Time { return changed(seen.Stat) }
@@ -549,13 +549,17 @@ func (r *reconciler) readFile(ctx context.Context, seen mirror.File) (plan.File,
 	if err == nil {
 		err = readInto(ctx, r.w.Store, &f, file, seen.Size)
 	}
-	if err == nil && f.Digest() != seen.Digest {
-		err = errors.Join(mirror.ErrRaced, f.Body.Discard())
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = r.w.guardFile(&f)
+	defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays
+	if f.Digest() != seen.Digest {
+		return mirror.ErrRaced
 	}
-	return f, err
+	if err := r.w.guardFile(&f); err != nil {
+		return err
+	}
+	return do(f)
 }
 
 // aggregateLimit is the size in bytes up to which a file is cut into entries: it

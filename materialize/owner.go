@@ -25,16 +25,12 @@ import (
 // layouts, note folders without what a rule leaves out, and what this store has written or taken in.
 func (r *reconciler) isPlace(tx *store.Tx, now *plan.State, s sides) (bool, error) {
 	at, name := r.w.recognise(s.path), now.Name()
-	own := record.Name{Kind: at.Kind, ID: at.ID}
-	if at.Kind == record.KindFrame {
-		own.ID = s.path
-	}
 	usual, _ := r.w.RecordPath(name.Kind, name.ID) // else it has none
 	isKnown := s.remembered && (!s.disk.Exists || s.known.State != mirror.Deleted) || s.disk.Exists && s.disk.Digest == now.Digest()
 	switch {
 	case r.w.checkOwn(s.path) != nil && !at.IsForeign():
 		return false, nil
-	case name != own && usual != s.path:
+	case name != r.w.nameAt(s.path) && usual != s.path:
 	case r.w.isMirrored(s.path) && (isKnown || r.ruleOf(s) == ""), isKnown && !layout.IsObeyed(s.path):
 		return true, nil
 	}
@@ -130,6 +126,11 @@ func (r *reconciler) toDisk(ctx context.Context, s sides, action string, detail 
 	return SyncedFile{}, nil
 }
 
+// layOut writes what the store has over a file, if it may.
+func (r *reconciler) layOut(ctx context.Context, s sides, action, detail string) (SyncedFile, error) {
+	return r.toDisk(ctx, s, action, detail, func() error { return r.writeStored(ctx, s.path, s.disk, s.now) })
+}
+
 // isCurrentAgain reports whether a file that holds an older text has been put back, so
 // that this text counts again: a note of the main root, or a file that git has put
 // there.
@@ -156,7 +157,7 @@ func (r *reconciler) missing(ctx context.Context, s sides) (SyncedFile, error) {
 		if s.remembered {
 			detail = "it had been deleted"
 		}
-		return r.toDisk(ctx, s, actionWritten, detail, func() error { return r.writeStored(ctx, s.path, s.disk, s.now) })
+		return r.layOut(ctx, s, actionWritten, detail)
 	case !wasHere:
 		return SyncedFile{}, nil
 	case s.now.Name().Kind == record.KindMarker:
@@ -173,12 +174,7 @@ func (r *reconciler) missing(ctx context.Context, s sides) (SyncedFile, error) {
 
 // revive writes a file again that was deleted and retired, and stores it anew.
 func (r *reconciler) revive(ctx context.Context, s sides) error {
-	at := r.w.recognise(s.path)
-	name := record.Name{Kind: at.Kind, ID: at.ID}
-	if at.Kind == record.KindFrame {
-		name.ID = s.path
-	}
-	last, err := view(ctx, r.w.Store, func(tx *store.Tx) (*plan.State, error) { return lastState(tx, name) })
+	last, err := view(ctx, r.w.Store, func(tx *store.Tx) (*plan.State, error) { return lastState(tx, r.w.nameAt(s.path)) })
 	if err != nil || last == nil {
 		return err
 	}
@@ -318,14 +314,13 @@ func (r *reconciler) isApart(ctx context.Context, s sides) bool {
 // writeOnto makes an edit in a file that is git's own for this branch: none of the
 // entries of others come into it.
 func (r *reconciler) writeOnto(ctx context.Context, s sides) error {
-	f, err := r.readFile(ctx, s.disk)
-	if err != nil {
+	err := r.withFile(ctx, s.disk, func(f plan.File) error {
+		text, err := r.w.planner().Onto(ctx, f, r.edit.before, s.now)
+		if err == nil {
+			err = r.Write(ctx, s.path, bytes.NewReader(text), s.position, s.disk)
+		}
 		return err
-	}
-	text, err := r.w.planner().Onto(ctx, f, r.edit.before, s.now)
-	if err == nil {
-		err = r.Write(ctx, s.path, bytes.NewReader(text), s.position, s.disk)
-	}
+	})
 	if err != nil {
 		return err
 	}

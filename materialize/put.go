@@ -121,7 +121,7 @@ const whyObeyed = "is a file that clients or builds obey"
 // where nobody expects one: as a hidden file, or outside of the note folders, if the
 // settings name any.
 func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text record.Digest) error {
-	r.Doubt(p)
+	r.ReadAgain(p)
 	s, err := r.compare(ctx, p)
 	if err == nil && s.now == nil {
 		err = r.mayStand(ctx, p)

@@ -122,16 +122,13 @@ func (w *Workspace) enforce(ctx context.Context, p string) error {
 		if err != nil || !disk.Exists || now == nil || disk.Digest == now.Digest() {
 			return errors.Join(err, r.writeFile(ctx, p))
 		}
-		f, err := r.readFile(ctx, disk)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays
 		older, err := view(ctx, w.Store, func(tx *store.Tx) (bool, error) { return now.Had(tx, disk.Digest) })
 		if err == nil && !older {
-			err = r.keepAltered(ctx, f, now)
+			err = r.withFile(ctx, disk, func(f plan.File) error { return r.keepAltered(ctx, f, now) })
 		}
-		err = errors.Join(err, r.writeStored(ctx, p, disk, now))
+		if err == nil {
+			err = r.writeStored(ctx, p, disk, now)
+		}
 		if late := (*mirror.LateError)(nil); errors.As(err, &late) && late.Lost {
 			err = r.importLate(ctx, p, late, mirror.Memo{})
 		}

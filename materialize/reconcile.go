@@ -68,8 +68,11 @@ func IsRace(err error) bool {
 // somebody had put an older version back.
 func (r *reconciler) importFile(ctx context.Context, p string) error {
 	r.opts, r.takesAll = SyncOptions{Announced: true, CaptureOnly: true}, r.rules().Known(p)
-	r.Doubt(p)
-	done, err := r.insist(ctx, p)
+	r.ReadAgain(p)
+	done, err := r.reconcile(ctx, p)
+	for start := time.Now(); errors.Is(err, mirror.ErrRaced) && time.Since(start) < r.w.mirrors.Wait() && ctx.Err() == nil; {
+		done, err = r.reconcile(ctx, p) // nothing is stored yet, so it may take as long as waiting for a turn
+	}
 	switch {
 	case errors.Is(err, mirror.ErrRaced):
 		return fmt.Errorf("taking in %s: %w: %w; try again", p, record.Busy, err)
@@ -104,17 +107,6 @@ func (r *reconciler) catchUp(ctx context.Context, p string, now *plan.State) err
 		return fmt.Errorf("nothing was changed, as an earlier change has not reached its file: %w", err)
 	}
 	return nil
-}
-
-// insist is reconcile for a command that has stored nothing yet: a file that changes
-// all the time is tried for as long as the command waits for its turn.
-func (r *reconciler) insist(ctx context.Context, p string) (SyncedFile, error) {
-	for start := time.Now(); ; {
-		done, err := r.reconcile(ctx, p)
-		if !errors.Is(err, mirror.ErrRaced) || time.Since(start) >= r.w.mirrors.Wait() || ctx.Err() != nil {
-			return done, err
-		}
-	}
 }
 
 // conflictOr returns err, or the error of a file that is in conflict.
@@ -244,7 +236,7 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 	case s.diskSame() && r.edit != nil && r.isApart(ctx, s):
 		return r.act(actionWritten, "", func() error { return r.writeOnto(ctx, s) })
 	case s.diskSame():
-		return r.toDisk(ctx, s, actionWritten, "", func() error { return r.writeStored(ctx, p, s.disk, s.now) })
+		return r.layOut(ctx, s, actionWritten, "")
 	case !r.opts.Announced && !isStill(s.disk.Stat, r.w.now()) && !(r.opts.Finished && r.isFinished(ctx, p)):
 		return SyncedFile{Action: actionWaiting}, nil
 	}
@@ -253,13 +245,12 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 
 // rename stores a file again whose folder is of another kind by now.
 func (r *reconciler) rename(ctx context.Context, s sides) (SyncedFile, error) {
-	f, err := r.readFile(ctx, s.disk)
-	if err != nil {
-		return SyncedFile{}, err
-	}
-	defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays
-	f.From = []record.Ref{s.now.Version.Ref}
-	return r.act(actionRenamed, "it was "+s.now.Name().String(), func() error { return r.capture(ctx, f, s) })
+	return r.act(actionRenamed, "it was "+s.now.Name().String(), func() error {
+		return r.withFile(ctx, s.disk, func(f plan.File) error {
+			f.From = []record.Ref{s.now.Version.Ref}
+			return r.capture(ctx, f, s)
+		})
+	})
 }
 
 // heal makes whole what the store has of a file, from the file, which has the same
@@ -275,22 +266,21 @@ func (r *reconciler) heal(ctx context.Context, s sides) error {
 	if !errors.Is(err, store.ErrDamaged) {
 		return err
 	}
-	f, err := r.readFile(ctx, s.disk)
-	if err != nil {
+	return r.withFile(ctx, s.disk, func(f plan.File) error {
+		p, err := r.w.planner().Again(ctx, f, s.now)
+		if err == nil {
+			err = p.CarryOut(ctx, r.w.Store)
+		}
 		return err
-	}
-	defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays
-	p, err := r.w.planner().Again(ctx, f, s.now)
-	if err == nil {
-		err = p.CarryOut(ctx, r.w.Store)
-	}
-	return err
+	})
 }
 
-// act does something unless this is a dry run.
+// act does something unless this is a dry run, or a conflict that is left for a sync, which has an
+// exit code for it: whoever imports files only wants to read.
 func (r *reconciler) act(action, detail string, do func() error) (SyncedFile, error) {
 	done := SyncedFile{Action: action, Detail: detail}
-	if r.opts.DryRun {
+	onlyReads := r.onlyReads || r.opts.Finished && r.opts.CaptureOnly
+	if r.opts.DryRun || onlyReads && action == actionConflict {
 		return done, nil
 	}
 	return done, do()
@@ -322,7 +312,7 @@ func (r *reconciler) writeStored(ctx context.Context, p string, disk mirror.File
 
 // fromDisk reconciles a file that is new or changed on disk: its text is read once,
 // and what is decided is decided about that text.
-func (r *reconciler) fromDisk(ctx context.Context, s sides) (SyncedFile, error) {
+func (r *reconciler) fromDisk(ctx context.Context, s sides) (done SyncedFile, err error) {
 	isMarker := r.rank(s.path) > 0 // markers say the same again and again
 	if s.now != nil && !s.now.IsFrame() && !r.opts.Accept && !(s.storeSame && isMarker) {
 		older, err := view(ctx, r.w.Store, func(tx *store.Tx) (bool, error) {
@@ -332,11 +322,16 @@ func (r *reconciler) fromDisk(ctx context.Context, s sides) (SyncedFile, error) 
 			return r.putBack(ctx, s, actionRolledBack, "it holds an older version", err)
 		}
 	}
-	f, err := r.readFile(ctx, s.disk)
-	if err != nil {
-		return SyncedFile{}, err
-	}
-	defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays
+	err = r.withFile(ctx, s.disk, func(f plan.File) error {
+		done, err = r.textFromDisk(ctx, f, s)
+		return err
+	})
+	return done, err
+}
+
+// textFromDisk is fromDisk once the text is read.
+func (r *reconciler) textFromDisk(ctx context.Context, f plan.File, s sides) (SyncedFile, error) {
+	isMarker := r.rank(s.path) > 0
 	isFrame := f.Location.Kind == record.KindFrame
 	isForeign := f.Location.IsForeign() // as it stands it counts
 	if isFrame && !isForeign && plan.MergeMarker(f.Text) > 0 {
@@ -413,9 +408,7 @@ func (r *reconciler) entriesFromDisk(ctx context.Context, f plan.File, s sides) 
 		return r.mergeEntries(ctx, f, s, plan.Base{State: s.now}, true) // as git has them they count
 	}
 	if base.Exact { // an older state: nothing in it is new
-		return r.toDisk(ctx, s, actionMerged, "it held an older version", func() error {
-			return r.writeStored(ctx, f.Path, s.disk, s.now)
-		})
+		return r.layOut(ctx, s, actionMerged, "it held an older version")
 	}
 	if r.command && !s.agreed() { // written by hand while the command's change was stored
 		base = plan.Base{}
@@ -437,12 +430,6 @@ func (r *reconciler) entriesFromDisk(ctx context.Context, f plan.File, s sides) 
 		return r.act(actionCaptured, "", func() error { return r.capture(ctx, f, s) })
 	}
 	return r.mergeEntries(ctx, f, s, base, keep)
-}
-
-// decidesNothing reports whether a conflict is left for a sync, which has an exit code
-// for it: whoever imports files only wants to read.
-func (r *reconciler) decidesNothing() bool {
-	return r.opts.Finished && r.opts.CaptureOnly || r.onlyReads
 }
 
 // isFinished reports whether nobody has a file open for writing, if that can be told.
@@ -471,14 +458,16 @@ func (r *reconciler) refuseLoss(ctx context.Context, f plan.File, s sides, base 
 	if base.Unreadable != nil {
 		detail += ": " + base.Unreadable.Error()
 	}
-	if base.Unreadable != nil || r.decidesNothing() {
-		return SyncedFile{Action: actionConflict, Detail: detail}, nil
-	}
-	done, err := r.act(actionConflict, detail, func() error { return r.keepBeside(ctx, f) })
-	if err == nil {
-		_, err = r.mergeEntries(ctx, f, s, base, true)
-	}
-	return done, err
+	return r.act(actionConflict, detail, func() error {
+		if base.Unreadable != nil {
+			return nil
+		}
+		err := r.keepBeside(ctx, f)
+		if err == nil {
+			_, err = r.mergeEntries(ctx, f, s, base, true)
+		}
+		return err
+	})
 }
 
 // mergeEntries reconciles an aggregate file that both disk and store have changed
@@ -497,9 +486,6 @@ func (r *reconciler) mergeEntries(
 	if len(merged.Conflicts) > 0 {
 		action = actionConflict
 	}
-	if action == actionConflict && r.decidesNothing() {
-		return SyncedFile{Action: action, Detail: strings.Join(merged.Conflicts, ", ")}, nil
-	}
 	return r.act(action, strings.Join(merged.Conflicts, ", "), func() error {
 		if err := merged.CarryOut(ctx, r.w.Store); err != nil {
 			return err
@@ -512,7 +498,7 @@ func (r *reconciler) mergeEntries(
 			return err
 		}
 		then.disk = s.disk // what was merged: what it has become since is another change
-		_, err = r.toDisk(ctx, then, action, "", func() error { return r.writeStored(ctx, f.Path, then.disk, then.now) })
+		_, err = r.layOut(ctx, then, action, "")
 		return err
 	})
 }
@@ -535,19 +521,16 @@ func (r *reconciler) mergeWhole(ctx context.Context, f plan.File, s sides) (Sync
 	case bytes.HasPrefix(f.Text, stored):
 		return r.act(actionMerged, "", func() error { return r.capture(ctx, f, s) })
 	case bytes.HasPrefix(stored, f.Text):
-		return r.toDisk(ctx, s, actionMerged, "", func() error { return r.writeStored(ctx, f.Path, s.disk, s.now) })
+		return r.layOut(ctx, s, actionMerged, "")
 	}
 	name, ref := s.now.Name(), s.now.Version.Ref
-	if r.decidesNothing() {
-		return SyncedFile{Action: actionConflict, Detail: name.String()}, nil
-	}
 	return r.act(actionConflict, name.String(), func() error {
 		d, err := r.w.planner().Beside(ctx, name, f, plan.Conflict(ref.String()))
 		if err == nil {
 			_, err = r.w.Store.Put(ctx, d)
 		}
 		if err == nil {
-			_, err = r.toDisk(ctx, s, actionConflict, "", func() error { return r.writeStored(ctx, f.Path, s.disk, s.now) })
+			_, err = r.layOut(ctx, s, actionConflict, "")
 		}
 		return err
 	})

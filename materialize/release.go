@@ -176,7 +176,7 @@ func (r *releaser) keepAltered(ctx context.Context, batch []*release.Candidate) 
 func (r *releaser) alteration(ctx context.Context, c *release.Candidate) (because string, err error) {
 	known := false
 	for _, m := range r.mirrors {
-		m.Doubt(c.Last.Path)
+		m.ReadAgain(c.Last.Path)
 		disk, err := m.Look(ctx, c.Last.Path)
 		inStep := err == nil && disk.Exists && disk.Digest == c.Last.Body
 		if !inStep || !c.Current || !m.knows(c.Last.Path) {

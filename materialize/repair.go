@@ -122,8 +122,7 @@ func (w *Workspace) mendMemory(ctx context.Context, root string, report *RepairR
 // hadOnce reports whether a store that is sound can have had the text that a memory knows of a
 // path, where now has another one.
 func (w *Workspace) hadOnce(tx *store.Tx, now *plan.State, path string, m mirror.Memo) bool {
-	place := w.recognise(path)
-	name := record.Name{Kind: place.Kind, ID: place.ID}
+	name := w.nameAt(path)
 	if now != nil {
 		name = now.Name()
 	}

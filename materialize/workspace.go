@@ -295,6 +295,15 @@ func (w *Workspace) recognise(p string) layout.Location {
 	return w.Settings.Kinds.Place(w.Settings.Profile.Recognize(p), "", p)
 }
 
+// nameAt returns the name that a new file at a record's path gets.
+func (w *Workspace) nameAt(p string) record.Name {
+	at := w.recognise(p)
+	if at.Kind == record.KindFrame {
+		at.ID = p
+	}
+	return record.Name{Kind: at.Kind, ID: at.ID}
+}
+
 // ErrProtected says that a path leads into the folder of git or of the store,
 // where nothing is ever written for a record.
 const ErrProtected record.Reason = "a folder that filebus does not write to"

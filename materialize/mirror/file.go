@@ -54,23 +54,23 @@ func (m *Mirror) Look(ctx context.Context, p string) (File, error) {
 	}
 	stat := Stat{p, info.Size(), info.ModTime()}
 	known, found := m.Memory.Get(p)
-	if found && known.Matches(stat) && !m.doubted[p] {
+	if found && known.Matches(stat) && !m.readAgain[p] {
 		return File{stat, true, known.Digest}, nil
 	}
 	digest, err := m.digest(root, name, stat)
 	if err == nil && digest == known.Digest {
-		delete(m.doubted, p)
+		delete(m.readAgain, p)
 	}
 	return File{stat, true, digest}, err
 }
 
-// Doubt makes Look read a file also if it has the size and time that are remembered:
+// ReadAgain makes Look read a file also if it has the size and time that are remembered:
 // who copies a file with its time may have put other bytes there.
-func (m *Mirror) Doubt(p string) {
-	if m.doubted == nil {
-		m.doubted = map[string]bool{}
+func (m *Mirror) ReadAgain(p string) {
+	if m.readAgain == nil {
+		m.readAgain = map[string]bool{}
 	}
-	m.doubted[p] = true
+	m.readAgain[p] = true
 }
 
 // ErrFolder says that a folder stands where a file was expected.
@@ -194,7 +194,7 @@ func (m *Mirror) confirm(root *os.Root, name, p string, seen File) error {
 	}
 	digest, err := m.digest(root, name, seen.Stat)
 	if err == nil && digest != seen.Digest {
-		m.Doubt(p) // the next look reads it
+		m.ReadAgain(p) // the next look reads it
 		err = ErrRaced
 	}
 	return err

@@ -68,12 +68,12 @@ func (s *Mirrors) Lock(ctx context.Context) (*turnstile.Hold, error) {
 // A Mirror is one root of a store's files. Paths are slash-separated below the root;
 // those of files in an outside root begin with its prefix.
 type Mirror struct {
-	Memory  *memory
-	set     *Mirrors
-	Dir     string // the root, absolute
-	root    *os.Root
-	outside []Outside
-	doubted map[string]bool // files that are read though they look as remembered
+	Memory    *memory
+	set       *Mirrors
+	Dir       string // the root, absolute
+	root      *os.Root
+	outside   []Outside
+	readAgain map[string]bool // files that are read though they look as remembered
 }
 
 // An Outside is a folder outside of the workspace whose files belong to its mirror.
