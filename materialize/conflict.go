@@ -148,15 +148,16 @@ func (w *Workspace) secondEntry(ctx context.Context, c Conflict, text []byte) ([
 }
 
 func (w *Workspace) keepWhole(ctx context.Context, c Conflict, take string) (record.Name, error) {
-	name := c.Name
+	name, p := c.Name, c.File.Record.Path
+	if take == takeBoth {
+		name, p = w.second(ctx, c)
+	}
 	err := w.putAgain(ctx, c.File, func(draft *store.Draft) {
 		draft.Expect = store.Absent()
 		isConflict := func(l record.Link) bool { return l.Type == record.LinkConflict }
 		draft.Record.Links = slices.DeleteFunc(slices.Clone(draft.Record.Links), isConflict)
-		if take == takeBoth {
-			draft.Record.Name, draft.Record.Path = w.second(ctx, c)
-			name = draft.Record.Name
-		} else if c.Head != nil {
+		draft.Record.Name, draft.Record.Path = name, p
+		if take != takeBoth && c.Head != nil {
 			draft.Expect = store.Current(c.Head.Ref)
 		}
 	})
@@ -189,36 +190,25 @@ func (w *Workspace) keepFrame(ctx context.Context, c Conflict) error {
 	theirs, err := record.DecodeFrame(c.Name.Tree, encoded)
 	isWhole := err != nil // as keepBeside keeps a file
 	now, err := view(ctx, w.Store, at(f))
-	if err == nil && isWhole && !now.IsFrame() {
+	var merged *plan.Plan
+	switch {
+	case err != nil:
+	case isWhole && !now.IsFrame():
 		_, err = w.storeFile(ctx, f)
 		return err
+	case isWhole: // what it has no more goes, but not what was added or changed since
+		var then *plan.State
+		then, err = view(ctx, w.Store, func(tx *store.Tx) (*plan.State, error) {
+			return plan.Before(tx, c.Name, c.File.Position)
+		})
+		if err == nil {
+			merged, err = w.planner().Merge(ctx, f, now, plan.Base{State: then.Aggregate()}, false)
+		}
+	case !now.IsFrame():
+		err = fmt.Errorf("%s: %w", c.Name, store.ErrNotFound)
+	default:
+		merged, err = w.planner().Reframe(ctx, f, plan.Frame(theirs), now)
 	}
-	if err == nil && isWhole {
-		return w.keepWholeFrame(ctx, c, f, now)
-	}
-	if err != nil {
-		return err
-	}
-	if !now.IsFrame() {
-		return fmt.Errorf("%s: %w", c.Name, store.ErrNotFound)
-	}
-	merged, err := w.planner().Reframe(ctx, f, plan.Frame(theirs), now)
-	if err != nil {
-		return err
-	}
-	return merged.CarryOut(ctx, w.Store)
-}
-
-// keepWholeFrame gives an aggregate file a text that was kept beside it: what that has no
-// more goes, but not what was added or changed since.
-func (w *Workspace) keepWholeFrame(ctx context.Context, c Conflict, f plan.File, now *plan.State) error {
-	then, err := view(ctx, w.Store, func(tx *store.Tx) (*plan.State, error) {
-		return plan.Before(tx, c.Name, c.File.Position)
-	})
-	if err != nil {
-		return err
-	}
-	merged, err := w.planner().Merge(ctx, f, now, plan.Base{State: then.Aggregate()}, false)
 	if err != nil {
 		return err
 	}

@@ -441,16 +441,9 @@ func (w *Workspace) RemoveVersion(ctx context.Context, name record.Name, expect 
 // a file that holds an older version was left alone: it has to be as the store has
 // it before it can go.
 func (r *reconciler) removeWhole(ctx context.Context, of *record.Record, retire func() error) error {
-	if err := r.importFile(ctx, of.Path); err != nil {
-		return err
-	}
-	if err := r.writeFile(ctx, of.Path); err != nil {
-		return err
-	}
-	if err := retire(); err != nil {
-		return err
-	}
-	if err := r.writeFile(ctx, of.Path); err != nil || of.Name.Kind != record.KindResult {
+	write := func() error { return r.writeFile(ctx, of.Path) }
+	err := firstError(func() error { return r.importFile(ctx, of.Path) }, write, retire, write)
+	if err != nil || of.Name.Kind != record.KindResult {
 		return err
 	}
 	return r.removeFolder(ctx, path.Dir(of.Path))
@@ -476,53 +469,47 @@ func (w *Workspace) Restore(ctx context.Context, name record.Name) (*PutResult, 
 		return w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourcePut, isStored: true})
 	}
 	p := last.Record.Path
-	isFile := name.Tree == "" && p != ""
-	if isFile {
-		err = w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.mayStand(ctx, p) })
+	put := func() error {
+		return w.putAgain(ctx, last, func(draft *store.Draft) {
+			draft.Record.Source, draft.Expect = record.SourcePut, store.Absent()
+		})
+	}
+	if name.Tree != "" || p == "" {
+		err = put()
+	} else {
+		err = w.withMirror(ctx, w.Root, func(r *reconciler) error {
+			return firstError(func() error { return r.mayStand(ctx, p) }, put, func() error { return r.writeFile(ctx, p) })
+		})
 	}
 	if err != nil {
 		return nil, err
-	}
-	err = w.putAgain(ctx, last, func(draft *store.Draft) {
-		draft.Record.Source, draft.Expect = record.SourcePut, store.Absent()
-	})
-	if err != nil {
-		return nil, err
-	}
-	if isFile {
-		if err := w.withMirror(ctx, w.Root, func(r *reconciler) error { return r.writeFile(ctx, p) }); err != nil {
-			return nil, err
-		}
 	}
 	return w.PutResultOf(ctx, name, p)
 }
 
 // putAgain puts what change makes of a version, with the same body.
 func (w *Workspace) putAgain(ctx context.Context, v store.Version, change func(*store.Draft)) error {
-	draft := store.Draft{Record: *v.Record}
-	content, err := view(ctx, w.Store, func(tx *store.Tx) (store.Content, error) {
-		draft.Description = tx.Description(v.Ref)
-		return tx.Content(v.Record)
+	return w.Store.Update(ctx, func(tx *store.Tx) error {
+		_, err := tx.Get(v.Ref)
+		if err != nil { // it was destroyed meanwhile
+			return err
+		}
+		draft := store.Draft{Record: *v.Record, Body: store.BodyOf(v.Record), Description: tx.Description(v.Ref)}
+		w.fill(tx, &draft)
+		change(&draft)
+		_, err = tx.Put(draft)
+		return err
 	})
-	if err != nil {
-		return err
+}
+
+// firstError does some steps, up to the first that fails.
+func firstError(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	r, err := content.Open()
-	if err != nil {
-		return err
-	}
-	text, err := prepareStream(ctx, w.Store, r)
-	if err = errors.Join(err, r.Close()); err != nil {
-		return err
-	}
-	if draft.Body = text.Body; draft.Description.Version == 0 { // it is damaged
-		f := plan.File{Tree: v.Record.Name.Tree, Path: v.Record.Path, Location: w.recognise(v.Record.Path), Content: text}
-		again, _ := w.planner().Draft(v.Record.Name, f)
-		draft.Description = again.Description
-	}
-	change(&draft)
-	_, err = w.Store.Put(ctx, draft)
-	return err
+	return nil
 }
 
 // IsTaggedHere reports whether a record has a tag that somebody has given its name in this store: what other stores

@@ -137,16 +137,14 @@ type releaser struct {
 // batch hides names, deletes their files and drops their versions. A process that
 // dies on the way leaves hidden names, and the next sync deletes their files.
 func (r *releaser) batch(ctx context.Context, batch []*release.Candidate) error {
-	if err := r.keepAltered(ctx, r.run.Left(batch)); err != nil {
-		return err
+	for _, step := range []func(context.Context, []*release.Candidate) error{
+		r.keepAltered, r.run.Retire, r.deleteFiles, r.run.Drop,
+	} {
+		if err := step(ctx, r.run.Left(batch)); err != nil {
+			return err
+		}
 	}
-	if err := r.run.Retire(ctx, r.run.Left(batch)); err != nil {
-		return err
-	}
-	if err := r.deleteFiles(ctx, r.run.Left(batch)); err != nil {
-		return err
-	}
-	return r.run.Drop(ctx, r.run.Left(batch))
+	return nil
 }
 
 // keepAltered keeps the names whose files hold something else than the store. It
