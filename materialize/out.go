@@ -1,7 +1,6 @@
 package materialize
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -288,30 +287,38 @@ func (f *laidFile) compare(root *os.Root, name string, source io.Reader) (n int6
 		return 0, false, err
 	}
 	defer func() { err = errors.Join(err, there.Close()) }()
-	a, b := make([]byte, 64<<10), make([]byte, 64<<10)
-	for {
-		y, errB := io.ReadFull(there, b)
-		x, errA := io.ReadFull(source, a[:max(y, 1)])
-		if x < y || !bytes.Equal(a[:y], b[:y]) {
-			return 0, false, record.Conflict.Errorf("%w: %s has other bytes", ErrForeignFolder,
-				name).Because(ErrForeignFolder)
-		}
-		n += int64(min(x, y))
-		switch {
-		case ended(errB) && x == y && ended(errA):
-			return n, true, nil
-		case errB != nil && !ended(errB):
-			return n, false, errB
-		case errA != nil && !ended(errA):
-			return n, false, errA
-		case ended(errB):
-			rest, err := io.Copy(there, io.MultiReader(bytes.NewReader(a[y:x]), source))
-			return n + rest, rest == 0, err
-		}
+	c := &continued{file: there}
+	n, err = io.Copy(c, source)
+	if more, _ := there.Read(make([]byte, 1)); err == nil && more > 0 {
+		err = errOtherBytes
 	}
+	if errors.Is(err, errOtherBytes) {
+		err = record.Conflict.Errorf("%w: %s has other bytes", ErrForeignFolder, name).Because(ErrForeignFolder)
+	}
+	return n, !c.grows, err
 }
 
-func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+// A continued file takes what it has, and behind that what it has not.
+type continued struct {
+	file  *os.File
+	grows bool
+}
+
+var errOtherBytes = errors.New("other bytes")
+
+func (c *continued) Write(p []byte) (int, error) {
+	old := make([]byte, len(p))
+	n, err := io.ReadFull(c.file, old)
+	switch {
+	case !bytes.Equal(old[:n], p[:n]):
+		return 0, errOtherBytes
+	case err == nil, !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return n, err
+	}
+	c.grows = true
+	more, err := c.file.Write(p[n:])
+	return n + more, err
+}
 
 // LayOutIndexed lays out as LayOut does, and at last writes a file at the top of
 // the folder that says what the others are: INDEX.md, or another name when a file
@@ -367,21 +374,16 @@ func (x *indexFile) clear(root *os.Root) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	var text []byte
+	if err == nil && info.Mode().IsRegular() {
+		text, err = root.ReadFile(x.name)
+	}
+	if err == nil && !bytes.HasPrefix(text, []byte(x.title+"\n")) {
+		err = record.Conflict.Errorf("laying out: %w: %s is no file that was made before", ErrForeignFolder, x.name).
+			Because(ErrForeignFolder)
+	}
 	if err != nil {
 		return err
-	}
-	if !info.Mode().IsRegular() {
-		err := record.Conflict.Errorf("laying out: %w: %s is no file that was made before", ErrForeignFolder, x.name)
-		return err.Because(ErrForeignFolder)
-	}
-	f, err := root.Open(x.name)
-	if err != nil {
-		return err
-	}
-	line, err := bufio.NewReader(f).ReadSlice('\n')
-	_ = f.Close() // only read
-	if err != nil || strings.TrimSuffix(string(line), "\n") != x.title {
-		return record.Conflict.Errorf("laying out: %w: %s", ErrForeignFolder, x.name).Because(ErrForeignFolder)
 	}
 	return root.Remove(x.name)
 }

@@ -215,49 +215,40 @@ func (r *reconciler) findFiles(ctx context.Context) (found *mirror.Walk, deadlin
 // touched returns the paths of the own tree that the log names since the mirror
 // was last reconciled, and the position of the log's end.
 func (r *reconciler) touched(ctx context.Context) (paths map[string]bool, position uint64, err error) {
-	paths = map[string]bool{}
-	isDropped := false
-	known := func(of *record.Record, position uint64) bool { // disk and store agreed after this change
-		f, remembered := r.Memory.Get(of.Path)
-		return remembered && f.Position >= position
-	}
+	paths, position = map[string]bool{}, r.Memory.Settled
 	if r.opts.CaptureOnly {
 		return paths, 0, nil
 	}
-	for next := r.Memory.Settled + 1; ; {
-		more := false
-		err := r.w.Store.View(ctx, func(tx *store.Tx) error {
-			position = tx.Position()
-			for e, err := range tx.Log(next) {
-				if err != nil {
-					return err
-				}
-				if e.Position > next+2000 {
-					more = true
-					return nil
-				}
-				next = e.Position + 1
-				if v, err := tx.Get(e.Ref); err == nil && v.Record.Name.Tree == "" && v.Record.Path != "" && !known(v.Record, e.Position) {
-					paths[v.Record.Path] = true
-				} else if isDropped = isDropped || errors.Is(err, store.ErrDropped); err != nil && !errors.Is(err, store.ErrDropped) {
-					return err
-				}
-			}
-			for p, f := range r.Memory.All() { // what was dropped does not say where it stood
-				if isDropped && f.State == mirror.Agreed && !paths[p] {
+	isDropped := false
+	err = r.w.Store.EachEntry(ctx, position+1, func(tx *store.Tx, e store.Entry) error {
+		position = e.Position
+		v, err := tx.Get(e.Ref)
+		if errors.Is(err, store.ErrDropped) {
+			isDropped = true
+			return nil
+		}
+		if err == nil && v.Record.Name.Tree == "" && v.Record.Path != "" {
+			f, remembered := r.Memory.Get(v.Record.Path)
+			isKnown := remembered && f.Position >= e.Position // disk and store agreed after this change
+			paths[v.Record.Path] = paths[v.Record.Path] || !isKnown
+		}
+		return err
+	})
+	if err == nil && isDropped { // what was dropped does not say where it stood
+		err = r.w.Store.View(ctx, func(tx *store.Tx) error {
+			for p, f := range r.Memory.All() {
+				if f.State == mirror.Agreed && !paths[p] {
 					now, err := plan.At(tx, "", p)
 					if paths[p] = now == nil; err != nil {
 						return err
 					}
 				}
 			}
-			maps.DeleteFunc(paths, func(_ string, is bool) bool { return !is })
 			return nil
 		})
-		if err != nil || !more {
-			return paths, position, err
-		}
 	}
+	maps.DeleteFunc(paths, func(_ string, is bool) bool { return !is })
+	return paths, position, err
 }
 
 // addRestored adds the paths of the store whose files are to be written again.

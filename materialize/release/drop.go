@@ -61,9 +61,10 @@ func (r *Run) Left(batch []*Candidate) []*Candidate {
 // recheck keeps what has changed, or is referred to, since it was looked at.
 // Nothing can come between this and what the transaction does.
 func (r *Run) recheck(tx *store.Tx, batch []*Candidate) error {
-	for r.refs.position < tx.Position() {
-		// A name that was given up and is put again can refer to others.
-		err := r.refs.read(tx, tx.Position(), func(name record.Name) { delete(r.gone, name) })
+	for e, err := range tx.Log(r.refs.position + 1) {
+		if err == nil { // a name that was given up and is put again can refer to others
+			err = r.refs.read(tx, e, func(name record.Name) { delete(r.gone, name) })
+		}
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"filebus/store"
 	"filebus/store/record"
@@ -49,38 +48,23 @@ type versionOf struct {
 	size int64
 }
 
-// read notes log entries up to a position, or until a slice of time is over.
-// It calls put with the name of each record that is still stored.
-func (r *references) read(tx *store.Tx, to uint64, put func(record.Name)) error {
-	const scanSlice = 50 * time.Millisecond // how long one read transaction of a walk through the log lasts
-	end := time.Now().Add(scanSlice)
-	for e, err := range tx.Log(r.position + 1) {
-		if err != nil {
-			return err
-		}
-		if e.Position > to {
-			return nil
-		}
-		r.position = e.Position
-		if e.Op != store.OpPut {
-			continue
-		}
-		v, err := tx.Get(e.Ref)
-		if errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("%w: log entry %d: %w", store.ErrDamaged, e.Position, err)
-		}
-		if err != nil && !errors.Is(err, store.ErrDropped) {
-			return err
-		}
-		if err == nil {
-			r.add(tx, v)
-			put(v.Record.Name)
-		}
-		if time.Now().After(end) {
-			return nil
-		}
+// read notes a log entry, and calls put with the name of a record that is still stored.
+func (r *references) read(tx *store.Tx, e store.Entry, put func(record.Name)) error {
+	r.position = e.Position
+	if e.Op != store.OpPut {
+		return nil
 	}
-	return nil
+	v, err := tx.Get(e.Ref)
+	switch {
+	case errors.Is(err, store.ErrDropped):
+		return nil
+	case errors.Is(err, store.ErrNotFound):
+		return fmt.Errorf("%w: log entry %d: %w", store.ErrDamaged, e.Position, err)
+	case err == nil:
+		r.add(tx, v)
+		put(v.Record.Name)
+	}
+	return err
 }
 
 // add notes a record: that it is a version of its name, and what it refers to.

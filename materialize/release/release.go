@@ -208,25 +208,28 @@ func (r *Run) read(ctx context.Context) error {
 		wanted: wanted, names: map[record.Name]*Candidate{},
 		byRef: map[record.Ref][]record.Name{}, byText: map[string][]record.Name{},
 	}
-	for {
-		var end uint64
+	const most = 1000 // entries that one read transaction looks at
+	for end := uint64(1); r.refs.position < end; {
 		err := r.store.View(ctx, func(tx *store.Tx) error {
 			end = tx.Position()
-			return r.refs.read(tx, end, func(record.Name) {})
+			for e, err := range tx.Log(r.refs.position + 1) {
+				if err == nil {
+					err = r.refs.read(tx, e, func(record.Name) {})
+				}
+				if err != nil || e.Position%most == 0 {
+					return err
+				}
+			}
+			return nil
 		})
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return fmt.Errorf("looking for references: %w", err)
 		}
 		if r.request.Scanned != nil {
 			r.request.Scanned(int(r.refs.position), int(end))
 		}
-		if r.refs.position >= end {
-			return nil
-		}
 	}
+	return nil
 }
 
 // pick finds the names that are to go.
