@@ -189,16 +189,28 @@ type loader struct {
 // A source is a file that was found in a folder, to be stored.
 type source struct {
 	plan.File
-	stat mirror.Stat // as it was listed
+	stat    mirror.Stat   // as it was listed
+	at      plan.Single   // what the store has at its place
+	content store.Content // of that, if it is as long
+	plan    *plan.Plan    // nil: an aggregate
+	err     error
 }
 
 // A batch is a run of files that go into one transaction.
 type batch struct {
 	sources []*source
-	states  []plan.Single
-	plans   []*plan.Plan // nil: an aggregate
 	skipped []mirror.Skipped
-	at      uint64 // the position of the log at which the states were read
+	at      uint64 // the position of the log at which the store was looked at
+}
+
+// skip leaves files out that failed.
+func (b *batch) skip(failed func(err error) bool) {
+	b.sources = slices.DeleteFunc(b.sources, func(f *source) bool {
+		if failed(f.err) {
+			b.skipped = append(b.skipped, mirror.Skipped{Path: f.stat.Path, Reason: mirror.Cause(f.err)})
+		}
+		return failed(f.err)
+	})
 }
 
 // run reads and prepares each batch while the one before is written.
@@ -257,34 +269,13 @@ func cutBatches(files []mirror.Stat) [][]mirror.Stat {
 // files that are single records and changed; aggregates are planned when they are
 // written, one by one.
 func (l *loader) prepare(ctx context.Context, files []mirror.Stat) (*batch, error) {
-	b := &batch{}
-	read, errs := make([]*source, len(files)), make([]error, len(files))
-	parallel(len(files), func(i int) { read[i], errs[i] = l.read(ctx, files[i]) })
-	for i, f := range read {
-		if errs[i] != nil {
-			b.skipped = append(b.skipped, mirror.Skipped{Path: files[i].Path, Reason: mirror.Cause(errs[i])})
-			continue
-		}
-		b.sources = append(b.sources, f)
-	}
-	b.states, b.plans = make([]plan.Single, len(b.sources)), make([]*plan.Plan, len(b.sources))
-	contents := make([]store.Content, len(b.sources))
+	b := &batch{sources: make([]*source, len(files))}
+	parallel(len(files), func(i int) { b.sources[i] = l.read(ctx, files[i]) })
+	b.skip(func(err error) bool { return err != nil })
 	err := l.w.Store.View(ctx, func(tx *store.Tx) error {
 		b.at = tx.Position()
-		for i, f := range b.sources {
-			if f.Location.Kind == record.KindFrame {
-				continue
-			}
-			old, err := plan.At(tx, f.Tree, f.Path)
-			if err == nil {
-				b.states[i], err = plan.SingleOf(tx, f.File, old)
-			}
-			if err == nil && old != nil && old.Version.Record.Size == f.Size() {
-				if contents[i], err = tx.Content(old.Version.Record); errors.Is(err, store.ErrDamaged) {
-					err = nil // its text is here
-				}
-			}
-			if err != nil {
+		for _, f := range b.sources {
+			if err := f.lookUp(tx); err != nil {
 				return err
 			}
 		}
@@ -293,33 +284,49 @@ func (l *loader) prepare(ctx context.Context, files []mirror.Stat) (*batch, erro
 	if err != nil {
 		return nil, err
 	}
-	errs = make([]error, len(b.sources))
-	parallel(len(b.sources), func(i int) {
-		f, old := b.sources[i], b.states[i].Old
-		switch {
-		case f.Location.Kind == record.KindFrame:
-			errs[i] = l.w.guardFile(&f.File)
-		case isStored(&f.File, old) && contents[i].Holds(f.Text, f.Body):
-			b.plans[i] = &plan.Plan{Names: []record.Name{old.Name()}}
-		case isStored(&f.File, old):
-			b.plans[i], errs[i] = l.w.planner().Again(ctx, f.File, old)
-		default:
-			if errs[i] = l.w.guardFile(&f.File); errs[i] == nil {
-				errs[i] = f.Prepare(ctx, l.w.Store)
-			}
-			if errs[i] == nil {
-				b.plans[i] = l.w.planner().Single(f.File, b.states[i])
-			}
-		}
-	})
-	for i := len(errs) - 1; i >= 0; i-- {
-		if errors.Is(errs[i], ErrSecret) {
-			b.skipped = append(b.skipped, mirror.Skipped{Path: b.sources[i].Path, Reason: mirror.Cause(errs[i])})
-			b.sources, b.states = slices.Delete(b.sources, i, i+1), slices.Delete(b.states, i, i+1)
-			b.plans, errs = slices.Delete(b.plans, i, i+1), slices.Delete(errs, i, i+1)
+	parallel(len(b.sources), func(i int) { b.sources[i].err = l.plan(ctx, b.sources[i]) })
+	b.skip(func(err error) bool { return errors.Is(err, ErrSecret) })
+	for _, f := range b.sources {
+		err = errors.Join(err, f.err)
+	}
+	return b, err
+}
+
+// lookUp reads what the store has at the place of a file that is a single record.
+func (f *source) lookUp(tx *store.Tx) error {
+	if f.Location.Kind == record.KindFrame {
+		return nil
+	}
+	old, err := plan.At(tx, f.Tree, f.Path)
+	if err == nil {
+		f.at, err = plan.SingleOf(tx, f.File, old)
+	}
+	if err == nil && old != nil && old.Version.Record.Size == f.Size() {
+		if f.content, err = tx.Content(old.Version.Record); errors.Is(err, store.ErrDamaged) {
+			err = nil // its text is here
 		}
 	}
-	return b, errors.Join(errs...)
+	return err
+}
+
+// plan plans a file that is a single record.
+func (l *loader) plan(ctx context.Context, f *source) (err error) {
+	old := f.at.Old
+	switch isFrame := f.Location.Kind == record.KindFrame; {
+	case !isFrame && isStored(&f.File, old) && f.content.Holds(f.Text, f.Body):
+		f.plan = &plan.Plan{Names: []record.Name{old.Name()}}
+		return nil
+	case !isFrame && isStored(&f.File, old):
+		f.plan, err = l.w.planner().Again(ctx, f.File, old)
+		return err
+	}
+	if err = l.w.guardFile(&f.File); err != nil || f.Location.Kind == record.KindFrame {
+		return err
+	}
+	if err = f.Prepare(ctx, l.w.Store); err == nil {
+		f.plan = l.w.planner().Single(f.File, f.at)
+	}
+	return err
 }
 
 // isStored reports whether a file's bytes are those of the version at its place.
@@ -354,8 +361,8 @@ func (c *capture) write(ctx context.Context, b *batch) error {
 			return err
 		}
 	}
-	for i, f := range b.sources {
-		p, err := b.plans[i], error(nil)
+	for _, f := range b.sources {
+		p, err := f.plan, error(nil)
 		switch {
 		case p == nil && c.opts.DryRun:
 			p, err = c.w.planner().File(ctx, f.File, at(f.File))
@@ -366,7 +373,7 @@ func (c *capture) write(ctx context.Context, b *batch) error {
 			return err
 		}
 		c.count(f.File, p)
-		if b.plans[i] != nil && !alone {
+		if f.plan != nil && !alone {
 			c.remember(f, p, b.at, after)
 		}
 		if err := f.Body.Discard(); err != nil {
@@ -384,11 +391,11 @@ func (c *capture) write(ctx context.Context, b *batch) error {
 // of the log after it.
 func (l *loader) apply(ctx context.Context, b *batch) (position uint64, err error) {
 	err = l.w.Store.Update(ctx, func(tx *store.Tx) error {
-		for _, p := range b.plans {
-			if p == nil {
+		for _, f := range b.sources {
+			if f.plan == nil {
 				continue
 			}
-			if err := p.Apply(tx); err != nil {
+			if err := f.plan.Apply(tx); err != nil {
 				return err
 			}
 		}
@@ -529,14 +536,14 @@ func retireFile(tx *store.Tx, v store.Version, do func(*store.Tx, []store.Versio
 }
 
 // read reads one file. A large one is streamed into a temporary body.
-func (l *loader) read(ctx context.Context, stat mirror.Stat) (*source, error) {
+func (l *loader) read(ctx context.Context, stat mirror.Stat) *source {
 	f := &source{stat: stat}
 	f.File = plan.File{Tree: l.tree, Path: stat.Path, Location: l.place(stat.Path), Source: l.source}
 	if l.changed != nil {
 		f.Changed = func() time.Time { return l.changed(stat) }
 	}
-	err := readInto(ctx, l.w.Store, &f.File, filepath.Join(l.dir, filepath.FromSlash(stat.Path)), stat.Size)
-	return f, err
+	f.err = readInto(ctx, l.w.Store, &f.File, filepath.Join(l.dir, filepath.FromSlash(stat.Path)), stat.Size)
+	return f
 }
 
 // withFile does something with a file of the mirror that is to be stored. It must still be

@@ -418,11 +418,11 @@ func (r *reconciler) importBatch(ctx context.Context, l *loader, files []mirror.
 	if err != nil {
 		return err
 	}
-	for i := range b.sources {
-		if b.states[i].Old != nil {
-			b.plans[i] = nil
+	for _, f := range b.sources {
+		if f.at.Old != nil {
+			f.plan = nil
 		}
-		defer func() { _ = b.sources[i].Body.Discard() }() // a temporary file, swept later if it stays
+		defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays
 	}
 	position, err := l.apply(ctx, b)
 	if errors.Is(err, store.ErrConflict) {
@@ -431,14 +431,13 @@ func (r *reconciler) importBatch(ctx context.Context, l *loader, files []mirror.
 	if err != nil {
 		return err
 	}
-	for i, p := range b.plans {
-		if p == nil {
+	for _, f := range b.sources {
+		if f.plan == nil {
 			continue
 		}
-		f := b.sources[i]
 		delete(candidate, f.Path)
 		r.Memory.Set(mirror.File{Stat: f.stat, Exists: true, Digest: f.Digest()}, position)
-		r.report.Problems = append(r.report.Problems, p.Problems...)
+		r.report.Problems = append(r.report.Problems, f.plan.Problems...)
 		r.report.Files = append(r.report.Files, SyncedFile{Path: f.Path, Action: actionCaptured})
 	}
 	return nil
