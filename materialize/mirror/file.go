@@ -178,7 +178,8 @@ func (m *Mirror) Write(ctx context.Context, p string, source io.Reader, position
 	late := (*LateError)(nil)
 	switch isLate := errors.As(err, &late); {
 	case err != nil && !isLate:
-		return errors.Join(err, removeIfThere(root, tmp))
+		_ = root.Remove(tmp) // else it is swept later
+		return err
 	case err == nil || !late.Lost:
 		mine.Path = p
 		m.Memory.Set(File{mine, true, digest}, position)
@@ -358,13 +359,6 @@ func isAsSeen(root *os.Root, name string, was Stat) (bool, error) {
 		return false, err
 	}
 	return info.Mode().IsRegular() && info.Size() == was.Size && info.ModTime().Equal(was.ModTime), nil
-}
-
-func removeIfThere(root *os.Root, name string) error {
-	if err := root.Remove(name); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // Remove deletes a file that is as seen. It loses its name first, so that what is

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -136,31 +133,17 @@ func (w Watched) counts(event fsnotify.Event) bool {
 	return event.Has(fsnotify.Create) && err == nil && info.IsDir()
 }
 
-// withoutEvents is the error of folders whose events the system does not give, with the setting to raise, if it is one
-// that can be read: of the system or of the namespace of users, whichever is lower.
+// withoutEvents is the error of folders whose events the system does not give, with the setting to raise: far above
+// what systems begin with, as watches cost nothing until they are used.
 func withoutEvents(folders string, cause error) error {
-	limit, least, why := "watches", 524_288, Cause(cause)
+	why, hint := Cause(cause), ""
 	switch {
 	case errors.Is(cause, syscall.ENOSPC):
-		why = "the system gives no more watches"
-	case errors.Is(cause, syscall.EMFILE):
-		limit, least = "instances", 1024
-	default:
-		least = 0
+		why, hint = "the system gives no more watches", "sudo sysctl fs.inotify.max_user_watches=4194304"
+	case errors.Is(cause, syscall.EMFILE) && runtime.GOOS == "linux":
+		hint = "sudo sysctl fs.inotify.max_user_instances=8192"
+	case errors.Is(cause, syscall.EMFILE): // each file that is watched is an open one
+		hint = "ulimit -n 8192"
 	}
-	err := record.Partly.Errorf("no events of %s: %s; they are looked at every few seconds instead", folders, why)
-	name, value := "", math.MaxInt
-	for _, setting := range []string{"fs.inotify.max_user_" + limit, "user.max_inotify_" + limit} {
-		text, err := os.ReadFile("/proc/sys/" + strings.ReplaceAll(setting, ".", "/"))
-		if n, _ := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n < value {
-			name, value = setting, n
-		}
-	}
-	switch {
-	case least > 0 && name != "":
-		err = err.Try("sudo sysctl " + name + "=" + strconv.Itoa(max(2*value, least)))
-	case least > 0 && runtime.GOOS != "linux": // each file that is watched is an open one
-		err = err.Try("ulimit -n " + strconv.Itoa(least))
-	}
-	return err
+	return record.Partly.Errorf("no events of %s: %s; they are looked at every few seconds instead", folders, why).Try(hint)
 }
