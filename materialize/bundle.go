@@ -75,14 +75,10 @@ func (w *Workspace) Apply(ctx context.Context, file io.ReadSeeker) (*Applied, er
 	if err != nil {
 		return nil, err
 	}
-	a := &applier{w: w, retired: retired, spare: map[record.Digest]store.Draft{}}
-	a.report = &Applied{Origin: r.Origin, Before: r.Before, End: r.At, Records: map[store.Fate]int{}, Destroyed: []record.Ref{}}
-	// A memory that is made only later would begin behind what is taken in, and no sync would write that.
-	if err = w.withMirror(ctx, w.Root, func(*reconciler) error { return nil }); err == nil {
-		r, err = bundle.NewReader(w.Store, file)
-	}
-	if err == nil {
-		err = errors.Join(w.play(ctx, r, math.MaxUint64, a.write), a.discard())
+	a := newApplier(w, r)
+	a.retired, a.report.End = retired, r.At
+	if r, err = bundle.NewReader(w.Store, file); err == nil {
+		err = a.run(ctx, r)
 	}
 	if err == nil {
 		err = w.Store.Update(ctx, func(tx *store.Tx) error { return tx.Hear(r.Origin, r.At.Position, r.At.Chain) })
@@ -139,8 +135,8 @@ func (w *Workspace) Learn(
 	if err != nil {
 		return nil, err
 	}
-	a := &applier{w: w, spare: map[record.Digest]store.Draft{}, told: &r.Past, at: r.Before}
-	a.report = &Applied{Origin: r.Origin, Before: r.Before, Records: map[store.Fate]int{}, Destroyed: []record.Ref{}}
+	a := newApplier(w, r)
+	a.told, a.at, r.Apart = &r.Past, r.Before, apart
 	err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
 		a.heard.Position, a.heard.Chain, err = tx.Heard(r.Origin)
 		return err
@@ -152,11 +148,7 @@ func (w *Workspace) Learn(
 		a.heard = r.Before
 	}
 	if err == nil {
-		err = w.withMirror(ctx, w.Root, func(*reconciler) error { return nil }) // see Apply
-	}
-	if err == nil {
-		r.Apart = apart
-		err = errors.Join(w.play(ctx, r, math.MaxUint64, a.write), a.discard())
+		err = a.run(ctx, r)
 	}
 	a.report.End = a.at
 	return a.report, err
@@ -173,6 +165,24 @@ type applier struct {
 	at      bundle.Place                  // of the entry that was taken in last
 	spare   map[record.Digest]store.Draft // bodies of what is destroyed here, or was heard before
 	report  *Applied
+}
+
+func newApplier(w *Workspace, r *bundle.Reader) *applier {
+	report := &Applied{Origin: r.Origin, Before: r.Before, Records: map[store.Fate]int{}, Destroyed: []record.Ref{}}
+	return &applier{w: w, spare: map[record.Digest]store.Draft{}, report: report}
+}
+
+// run takes all of a bundle in. A mirror's memory that is made only later would begin behind that, and no
+// sync would write it.
+func (a *applier) run(ctx context.Context, r *bundle.Reader) error {
+	if err := a.w.withMirror(ctx, a.w.Root, func(*reconciler) error { return nil }); err != nil {
+		return err
+	}
+	err := a.w.play(ctx, r, math.MaxUint64, a.write)
+	for _, d := range a.spare {
+		err = errors.Join(err, d.Body.Discard())
+	}
+	return err
 }
 
 // write takes in entries, at once or, where something is wrong with one, transaction by transaction up to it.
@@ -341,13 +351,6 @@ func (a *applier) keepSpare(d *store.Draft) {
 		a.spare[d.Body.Digest] = *d
 	}
 	d.Body = store.Body{} // it is discarded at the end
-}
-
-func (a *applier) discard() (err error) {
-	for _, d := range a.spare {
-		err = errors.Join(err, d.Body.Discard())
-	}
-	return err
 }
 
 // play gives the entries of a bundle up to a position to write, many at once, but never a part of a

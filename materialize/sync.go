@@ -369,7 +369,7 @@ func (r *reconciler) candidates(found *mirror.Walk, touched map[string]bool) (go
 // importNew stores the files that are new to both mirror and store, many in one
 // transaction, and returns the paths that are left to be reconciled one by one:
 // among them aggregates, and markers, which must come last.
-func (r *reconciler) importNew(ctx context.Context, found *mirror.Walk, paths []string) (left []string, err error) {
+func (r *reconciler) importNew(ctx context.Context, found *mirror.Walk, paths []string) ([]string, error) {
 	candidate := make(map[string]bool, len(paths))
 	for _, p := range paths {
 		candidate[p] = true
@@ -389,12 +389,7 @@ func (r *reconciler) importNew(ctx context.Context, found *mirror.Walk, paths []
 			return nil, err
 		}
 	}
-	for _, p := range paths {
-		if candidate[p] {
-			left = append(left, p)
-		}
-	}
-	return left, nil
+	return slices.DeleteFunc(paths, func(p string) bool { return !candidate[p] }), nil
 }
 
 // StillFor is how long a file must not have changed before a command that only

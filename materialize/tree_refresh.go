@@ -263,26 +263,29 @@ func (w *Workspace) Stale(ctx context.Context, tree record.Tree, names []record.
 
 // staleFile says how the file of a record is not as the record has it, or "".
 func (w *Workspace) staleFile(ctx context.Context, file string, v store.Version) string {
-	r, entry := v.Record, v.Record.Name.IsEntry()
+	r, entry, limit := v.Record, v.Record.Name.IsEntry(), int64(store.InlineLimit)
+	if entry {
+		limit = aggregateLimit
+	}
 	info, err := os.Lstat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "is gone"
-	case err == nil && (!info.Mode().IsRegular() || !entry && info.Size() != r.Size):
+	case err != nil: // nobody knows
+		return ""
+	case !info.Mode().IsRegular() || !entry && info.Size() != r.Size:
 		return "is another file"
-	case err != nil || !entry && info.Mode().IsRegular() && info.Size() == r.Size && r.Size > store.InlineLimit,
-		info.Size() > aggregateLimit: // nobody knows
+	case info.Size() > limit:
 		return ""
 	}
 	text, err := os.ReadFile(file)
-	if err == nil && !entry && record.DigestOf(text) != r.Body {
-		return "has changed"
+	isSame := err != nil || record.DigestOf(text) == r.Body
+	if entry && !isSame {
+		body, err := w.TextOf(ctx, v)
+		isSame = err != nil || bytes.Contains(text, body)
 	}
-	if !entry || err != nil {
+	if isSame {
 		return ""
 	}
-	if body, err := w.TextOf(ctx, v); err == nil && !bytes.Contains(text, body) {
-		return "has changed"
-	}
-	return ""
+	return "has changed"
 }
