@@ -130,20 +130,17 @@ func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text 
 		return err
 	}
 	why, at, below := "", r.w.realPath(p), strings.TrimPrefix(p, r.w.Settings.Profile.Root+"/")
+	isNote := put.Kind == record.KindNote
+	isObeyed := isNote && (layout.IsObeyed(p) || layout.IsObeyed(at))
 	switch {
-	case put.Listed && put.Kind == record.KindNote && (layout.IsObeyed(p) || layout.IsObeyed(at)):
+	case isObeyed && (put.Listed || !s.disk.Exists):
 		why = whyObeyed
 	case put.Listed && !(r.w.isMirrored(p) && r.w.isMirrored(at)):
 		why = "is in no folder for notes; filebus config set notes FOLDER names one"
-	case s.disk.Exists && (s.disk.Digest == text || put.Expect != store.Expect{}):
-	case s.disk.Exists && s.now != nil && r.hasWritten(ctx, s.now.Version, s.disk.Digest):
-	case s.disk.Exists && s.now != nil && r.hasWritten(ctx, s.now.Version, record.Digest{}):
-		why = "has changed since filebus wrote it"
+	case s.disk.Exists && (s.disk.Digest == text || put.Expect != store.Expect{} || r.hasWritten(ctx, s)):
 	case s.disk.Exists:
-		why = "was not written by filebus"
-	case put.Kind == record.KindNote && (layout.IsObeyed(p) || layout.IsObeyed(at)):
-		why = whyObeyed
-	case put.Kind != record.KindNote || r.w.isMirrored(p) && !strings.HasPrefix(path.Base(p), "."):
+		why = "has a text that filebus did not write"
+	case !isNote || r.w.isMirrored(p) && !strings.HasPrefix(path.Base(p), "."):
 	case strings.HasPrefix(below, ".") || strings.Contains(below, "/."):
 		why = "would be a hidden file"
 	case len(r.w.Settings.NoteFolders) > 0:
@@ -173,14 +170,16 @@ func (r *reconciler) mayStand(ctx context.Context, p string) error {
 	})
 }
 
-// hasWritten reports whether a text, or any if it is zero, is that of a version, or one
-// before it, which a command brought and not a file.
-func (r *reconciler) hasWritten(ctx context.Context, v store.Version, text record.Digest) (is bool) {
+// hasWritten reports whether a file has the text of a version that a command brought and not a file.
+func (r *reconciler) hasWritten(ctx context.Context, s sides) (is bool) {
+	if s.now == nil {
+		return false
+	}
 	_ = r.w.Store.View(ctx, func(tx *store.Tx) (err error) { // as far as it can be read
-		isAny := text == record.Digest{}
-		for was := false; err == nil && (isAny || !was || v.Record.Body == text); v, err = tx.Get(v.Record.Prev) {
-			was = isAny || v.Record.Body == text
-			is = is && isAny || was && v.Record.Source != record.SourceSync && v.Record.Source != record.SourceCapture
+		found, v := false, s.now.Version
+		for ; err == nil && (!found || v.Record.Body == s.disk.Digest); v, err = tx.Get(v.Record.Prev) {
+			found = v.Record.Body == s.disk.Digest
+			is = found && v.Record.Source != record.SourceSync && v.Record.Source != record.SourceCapture
 		}
 		return err
 	})
@@ -197,11 +196,7 @@ func (w *Workspace) locationOf(kind record.Kind, id string) (record.Name, string
 	if err != nil {
 		return name, "", err
 	}
-	if place := w.recognise(p); kind == record.KindNote && place.Kind != record.KindNote {
-		if place.Kind == record.KindFrame {
-			return name, "", record.Conflict.Errorf("%s is a file of entries, not a note: put them one by one", p)
-		}
-		there := record.Name{Kind: place.Kind, ID: place.ID}
+	if there := w.nameAt(p); kind == record.KindNote && there.Kind != record.KindNote {
 		return name, "", record.Conflict.Errorf("%s is the place of %s, not of a note", p, there)
 	}
 	isLong := func(segment string) bool { return len(segment) > maxName }

@@ -11,9 +11,9 @@ import (
 	"filebus/materialize/markdown"
 )
 
-// Written is what a judge has written by hand of a dialogue in numbers, in one file or
+// HandNumbers are what a judge has written by hand of a dialogue in numbers, in one file or
 // in several. Of a number that stands twice the first one counts.
-type Written struct {
+type HandNumbers struct {
 	Scoreboard
 	Said  map[Said]int
 	Notes []string // cells without a number, and numbers that stand twice and differ
@@ -29,7 +29,7 @@ type Said struct {
 // their columns, and may stand anywhere in the text. Cells without a number are 0.
 // Any text is accepted; found says whether there was a table of rounds or of agents.
 func ParseScoreboard(text []byte) (b Scoreboard, found bool) {
-	w := Written{Said: map[Said]int{}}
+	w := HandNumbers{Said: map[Said]int{}}
 	found = w.Read("", text, -1)
 	return w.Scoreboard, found
 }
@@ -85,7 +85,7 @@ func columnNames(t markdown.Table) (names []string, isScores bool) {
 
 // Read adds what a file says: one of a round, or with -1 one of the whole dialogue, in
 // which headings say the round. It reports whether there is a table of numbers.
-func (w *Written) Read(file string, text []byte, round int) (found bool) {
+func (w *HandNumbers) Read(file string, text []byte, round int) (found bool) {
 	var rounds []int // of each line, -1 for none
 	r := voiceReader{now: voice{Round: round}}
 	for _, l := range markdown.Lines(text) {
@@ -110,7 +110,7 @@ func (w *Written) Read(file string, text []byte, round int) (found bool) {
 }
 
 // readRow reads the row of a round, or of an agent: it may stand in a round.
-func (w *Written) readRow(file string, t markdown.Table, i int, names []string, round int) {
+func (w *HandNumbers) readRow(file string, t markdown.Table, i int, names []string, round int) {
 	row, agent := t.Rows[i], slices.Index(names, "agent")
 	r := RoundScore{Round: round, Line: row.Line}
 	of, isRound := readNumber("", strings.TrimPrefix(strings.ToLower(row.Cell(slices.Index(names, "round"))), "round "))
@@ -160,7 +160,7 @@ func (w *Written) readRow(file string, t markdown.Table, i int, names []string, 
 }
 
 // addAgent adds the row of an agent to those that it has in other rounds.
-func (w *Written) addAgent(file string, a AgentScore) {
+func (w *HandNumbers) addAgent(file string, a AgentScore) {
 	isSame := func(b AgentScore) bool { return agentName(b.Agent) == agentName(a.Agent) }
 	at := slices.IndexFunc(w.Agents, isSame)
 	if at < 0 || file == "" {
@@ -179,7 +179,7 @@ func (w *Written) addAgent(file string, a AgentScore) {
 }
 
 // say keeps a number of a round.
-func (w *Written) say(file string, s Said, n int) {
+func (w *HandNumbers) say(file string, s Said, n int) {
 	if old, found := w.Said[s]; !found {
 		w.Said[s] = n
 	} else if old != n {
@@ -217,7 +217,7 @@ func agentName(cell string) string {
 }
 
 // addLine keeps the number of a line: "Open Tensions: 14", "Round 1 Total = 3".
-func (w *Written) addLine(file string, line, round int, m []string) {
+func (w *HandNumbers) addLine(file string, line, round int, m []string) {
 	label := m[1]
 	if n, err := strconv.Atoi(m[2]); err == nil {
 		round, label = n, "round "+label[strings.LastIndexByte(label, ' ')+1:]

@@ -63,7 +63,7 @@ func NewBoard(d *Dialogue) *Board {
 	for _, r := range d.Rounds {
 		b.addAgents(r)
 	}
-	w := layout.Written{Said: map[layout.Said]int{}, Scoreboard: layout.Scoreboard{Agents: b.Agents}}
+	w := layout.HandNumbers{Said: map[layout.Said]int{}, Scoreboard: layout.Scoreboard{Agents: b.Agents}}
 	for _, word := range d.words {
 		said := len(w.Said)
 		if !w.Read(word.path, word.text, word.round) && len(w.Said) == said && strings.Contains(strings.ToLower(word.path), "scoreboard") {
@@ -90,7 +90,7 @@ func NewBoard(d *Dialogue) *Board {
 }
 
 // addRound adds the numbers of a round.
-func (b *Board) addRound(r *Round, w *layout.Written) {
+func (b *Board) addRound(r *Round, w *layout.HandNumbers) {
 	p := b.Dialogue.presence(r)
 	row := layout.RoundScore{Round: r.Number, Cumulative: b.Total, OpenTensions: len(b.Open(r.Number))}
 	for _, a := range b.Agents {
