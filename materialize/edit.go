@@ -89,6 +89,7 @@ func (w *Workspace) change(
 			return err
 		}
 		for try := 1; ; try++ {
+			r.edit = nil
 			now, err := r.stored(ctx, p)
 			if err == nil && try == 1 {
 				err = r.catchUp(ctx, p, now)
@@ -97,33 +98,30 @@ func (w *Workspace) change(
 			if err == nil {
 				f, err = propose(now)
 			}
+			name, made := now.Name(), record.Digest{}
+			if err == nil && f != nil {
+				planned, overErr := w.planner().Over(ctx, *f, now)
+				if IsRace(overErr) && try < raceTries {
+					continue
+				}
+				if err = overErr; err == nil {
+					name, made = planned.Names[len(planned.Names)-1], f.Digest()
+				}
+			}
 			if err != nil && try > 1 { // what an agent wrote meanwhile is stored, and not laid out yet
-				return errors.Join(err, r.writeFile(ctx, p))
-			} else if err != nil {
+				err = errors.Join(err, r.writeFile(ctx, p))
+			}
+			if err != nil {
 				return err
 			}
 			r.edit = &edited{before: now}
-			name, made := record.Name{}, now.Digest()
-			if f == nil && now != nil {
-				name = now.Name()
-			} else if f != nil {
-				planned, err := w.planner().Over(ctx, *f, now)
-				if IsRace(err) && try < raceTries {
-					continue
-				} else if err != nil {
-					return errors.Join(err, r.writeFile(ctx, p))
-				}
-				name, made = planned.Names[len(planned.Names)-1], f.Digest()
-			}
 			if try < raceTries && (now == nil || now.Name() == name) {
 				r.edit.made = made
 			}
-			if put, err = w.PutResultOf(ctx, name, p); f == nil {
-				put.Unchanged = true
+			if put = new(PutResult); !name.IsZero() {
+				put, err = w.PutResultOf(ctx, name, p)
 			}
-			if name.IsZero() { // nothing was there, and nothing came
-				err = nil
-			}
+			put.Unchanged = f == nil
 			if err = errors.Join(err, r.writeFile(ctx, p)); !r.edit.redo {
 				return err
 			}

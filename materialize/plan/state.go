@@ -36,8 +36,14 @@ func (s *State) Aggregate() *State {
 	return nil
 }
 
-// Name returns the name of the record of the file, or of its frame.
-func (s *State) Name() record.Name { return s.Version.Record.Name }
+// Name returns the name of the record of the file, or of its frame, and the zero Name if nothing
+// stands there.
+func (s *State) Name() record.Name {
+	if s == nil {
+		return record.Name{}
+	}
+	return s.Version.Record.Name
+}
 
 // Digest returns the digest of the file's bytes, and the zero Digest if nothing
 // stands there.
