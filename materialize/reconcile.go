@@ -49,7 +49,8 @@ type edited struct {
 // meets reports whether what stands on disk was made of the text that was edited,
 // while the store has nothing newer than the edit.
 func (e *edited) meets(now *plan.State, known mirror.Memo) bool {
-	return e != nil && e.made != record.Digest{} && now != nil && now.Digest() == e.made && known.Digest == e.before.Digest()
+	isMade := e != nil && e.made != record.Digest{} && now.Digest() == e.made
+	return isMade && known.Digest == e.before.Digest()
 }
 
 // raceTries is how often a file is reconciled or stored again that lost a race. Each
@@ -70,8 +71,9 @@ func (r *reconciler) importFile(ctx context.Context, p string) error {
 	r.opts, r.takesAll = SyncOptions{Announced: true, CaptureOnly: true}, r.rules().Known(p)
 	r.ReadAgain(p)
 	done, err := r.reconcile(ctx, p)
-	for start := time.Now(); errors.Is(err, mirror.ErrRaced) && time.Since(start) < r.w.mirrors.Wait() && ctx.Err() == nil; {
-		done, err = r.reconcile(ctx, p) // nothing is stored yet, so it may take as long as waiting for a turn
+	end := time.Now().Add(r.w.mirrors.Wait()) // nothing is stored yet, so it may take as long as waiting for a turn
+	for errors.Is(err, mirror.ErrRaced) && time.Now().Before(end) && ctx.Err() == nil {
+		done, err = r.reconcile(ctx, p)
 	}
 	switch {
 	case errors.Is(err, mirror.ErrRaced):

@@ -145,5 +145,6 @@ func withoutEvents(folders string, cause error) error {
 	case errors.Is(cause, syscall.EMFILE): // each file that is watched is an open one
 		hint = "ulimit -n 8192"
 	}
-	return record.Partly.Errorf("no events of %s: %s; they are looked at every few seconds instead", folders, why).Try(hint)
+	err := record.Partly.Errorf("no events of %s: %s; they are looked at every few seconds instead", folders, why)
+	return err.Try(hint)
 }

@@ -435,7 +435,8 @@ func readFileLine(line string) (f Memo, whole bool) {
 		numbers[i], text = n, rest
 	}
 	const digits = 2 * len(record.Digest{})
-	if numbers[0] < 0 || len(text) < digits+2 || text[digits] != ' ' || text[digits+1] != '"' || strings.ContainsAny(text[:digits], "ABCDEF") {
+	if numbers[0] < 0 || len(text) < digits+2 || !strings.HasPrefix(text[digits:], ` "`) ||
+		strings.ContainsAny(text[:digits], "ABCDEF") {
 		return Memo{}, false
 	}
 	f = Memo{Position: uint64(numbers[0]), Size: numbers[1], modTime: numbers[2], State: state}
