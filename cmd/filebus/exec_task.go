@@ -17,7 +17,7 @@ import (
 
 // An execTask is the task of a command that is run; the zero value is none.
 type execTask struct {
-	board *task.Board
+	board *task.Tasks
 	id    task.ID
 	begun *task.Journal // as it was before the command
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // book returns the session state of a workspace.
-func (w *workspace) book() *runs.Book {
+func (w *workspace) book() *runs.Runs {
 	o := runs.Options{Now: w.now, Variables: w.variables, Standing: w.board().Standing}
 	return runs.Open(w.Workspace, w.read, o)
 }

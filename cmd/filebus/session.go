@@ -17,7 +17,7 @@ import (
 )
 
 // registry returns the sessions of a workspace.
-func (w *workspace) registry() *sessions.Registry {
+func (w *workspace) registry() *sessions.Sessions {
 	r := sessions.Open(w.Workspace, w.read, w.now)
 	r.Say, r.NoSync = w.note, w.global.noSync
 	return r
@@ -35,7 +35,7 @@ func (e *environ) sessionArg(args []string) (text string, rest []string) {
 // A foundSession is an open workspace with the session that a user has named.
 type foundSession struct {
 	*workspace
-	registry *sessions.Registry
+	registry *sessions.Sessions
 	key      sessions.Key
 }
 

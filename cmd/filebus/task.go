@@ -17,10 +17,10 @@ import (
 )
 
 // board returns the tasks of a workspace.
-func (w *workspace) board() *task.Board { return task.New(w.Workspace, w.read, w.now) }
+func (w *workspace) board() *task.Tasks { return task.New(w.Workspace, w.read, w.now) }
 
 // findTask returns the tasks, and reads the id of one to look it up or to change it.
-func (w *workspace) findTask(ctx context.Context, text string) (*task.Board, task.ID, error) {
+func (w *workspace) findTask(ctx context.Context, text string) (*task.Tasks, task.ID, error) {
 	b := w.board()
 	id, err := b.Find(text, w.paths())
 	if err == nil {

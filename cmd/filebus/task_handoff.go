@@ -97,7 +97,7 @@ type taskHandoff struct {
 }
 
 func (o *taskHandoff) run(ctx context.Context, w *workspace, args []string) error {
-	return o.end(ctx, w, o.Outcome, args[0], (*task.Board).HandOver)
+	return o.end(ctx, w, o.Outcome, args[0], (*task.Tasks).HandOver)
 }
 
 type taskDone taskHandoff
@@ -116,7 +116,7 @@ func (o *taskDone) check(*environ, []string) error {
 }
 
 func (o *taskDone) run(ctx context.Context, w *workspace, args []string) error {
-	return o.end(ctx, w, o.Outcome, args[0], (*task.Board).Finish)
+	return o.end(ctx, w, o.Outcome, args[0], (*task.Tasks).Finish)
 }
 
 // A taskEnd ends a task with the outcome that its name says.
@@ -126,11 +126,11 @@ type taskEnd struct {
 }
 
 func (o *taskEnd) run(ctx context.Context, w *workspace, args []string) error {
-	return o.end(ctx, w, o.outcome, args[0], (*task.Board).Finish)
+	return o.end(ctx, w, o.outcome, args[0], (*task.Tasks).Finish)
 }
 
 // An endTask is a rule that ends a task.
-type endTask func(*task.Board, context.Context, task.ID, layout.Handoff) (*task.Finished, error)
+type endTask func(*task.Tasks, context.Context, task.ID, layout.Handoff) (*task.Finished, error)
 
 func (o *handoffFlags) end(ctx context.Context, w *workspace, outcome, text string, end endTask) error {
 	h, err := o.read(w.environ, outcome)

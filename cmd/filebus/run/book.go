@@ -2,7 +2,7 @@
 // loops and agents, the snapshots that are kept of each loop, and the status that
 // an orchestrator asks for.
 //
-// A [Book] is the session state of a workspace. Every change of it is one edit of
+// [Runs] is the session state of a workspace. Every change of it is one edit of
 // its file, in the form that the file is written in, so any number of processes
 // may change it at once. The state never holds what an agent wrote: a text that is
 // too long for it is a [TooLongError], with the command that stores it.
@@ -30,14 +30,14 @@ import (
 	"filebus/store/record"
 )
 
-// A Book is the session state of a workspace, and the snapshots of its loops.
-type Book struct {
+// Runs is the session state of a workspace, and the snapshots of its loops.
+type Runs struct {
 	w    *materialize.Workspace
 	read *query.Reader
 	opts Options
 }
 
-// Options are the environment of a Book.
+// Options are the environment of a Runs.
 type Options struct {
 	Now       func() time.Time
 	Variables []string // the environment for git, as of os.Environ
@@ -45,13 +45,13 @@ type Options struct {
 	Standing func(ctx context.Context, task string) (layout.Standing, error)
 }
 
-// Open returns the Book of a workspace.
-func Open(w *materialize.Workspace, read *query.Reader, opts Options) *Book {
-	return &Book{w, read, opts}
+// Open returns the Runs of a workspace.
+func Open(w *materialize.Workspace, read *query.Reader, opts Options) *Runs {
+	return &Runs{w, read, opts}
 }
 
 // now is the time in the form that state files have.
-func (b *Book) now() time.Time { return b.opts.Now().UTC().Truncate(time.Second) }
+func (b *Runs) now() time.Time { return b.opts.Now().UTC().Truncate(time.Second) }
 
 // An Outcome says what a change of the session state did.
 type Outcome struct {
@@ -82,7 +82,7 @@ type Outcome struct {
 type plan func(now layout.State, head *store.Version) (layout.StateChange, error)
 
 // change edits the session state.
-func (b *Book) change(ctx context.Context, p plan) (*Outcome, error) {
+func (b *Runs) change(ctx context.Context, p plan) (*Outcome, error) {
 	file, err := b.w.PathOf(stateName())
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ const (
 )
 
 // checkSize refuses a change that makes the file too large, or larger still.
-func (b *Book) checkSize(size, before int64) error {
+func (b *Runs) checkSize(size, before int64) error {
 	tokens := record.EstimateTokens(size)
 	if tokens <= maxTokens || size <= before {
 		return nil
@@ -162,7 +162,7 @@ func checkField(what, text, agent, task string) error {
 
 // state reads the session state, as it is when it is settled, and its text. Without one
 // the error is store.ErrNotFound.
-func (b *Book) state(ctx context.Context) (s layout.State, v store.Version, text []byte, err error) {
+func (b *Runs) state(ctx context.Context) (s layout.State, v store.Version, text []byte, err error) {
 	if v, text, err = b.stored(ctx, stateName()); err == nil {
 		s, _ = layout.ParseState(text)
 		s, _, err = b.settled(ctx, s)
@@ -172,7 +172,7 @@ func (b *Book) state(ctx context.Context) (s layout.State, v store.Version, text
 
 // states returns the versions of the session state that are still there, the oldest
 // first.
-func (b *Book) states(ctx context.Context) ([]store.Version, error) {
+func (b *Runs) states(ctx context.Context) ([]store.Version, error) {
 	return query.View(ctx, b.w.Store, func(tx *store.Tx) (all []store.Version, err error) {
 		for v, err := range query.Versions(tx, stateName()) {
 			if err != nil {
@@ -193,7 +193,7 @@ func stateName() record.Name { return record.Name{Kind: record.KindState, ID: st
 const stateID = "session_state"
 
 // stored reads the current version of a name.
-func (b *Book) stored(ctx context.Context, name record.Name) (store.Version, []byte, error) {
+func (b *Runs) stored(ctx context.Context, name record.Name) (store.Version, []byte, error) {
 	head, err := b.read.Head(ctx, name)
 	if err != nil {
 		return store.Version{}, nil, err
@@ -203,7 +203,7 @@ func (b *Book) stored(ctx context.Context, name record.Name) (store.Version, []b
 }
 
 // text reads the body of a version.
-func (b *Book) text(ctx context.Context, v store.Version) ([]byte, error) {
+func (b *Runs) text(ctx context.Context, v store.Version) ([]byte, error) {
 	const maxRead = 64 << 20 // bounds what is read of a file that others may have written
 	if v.Record.Size > maxRead {
 		return nil, fmt.Errorf("%s has %d bytes, too many to be read at once", v.Record.Name, v.Record.Size)
@@ -212,7 +212,7 @@ func (b *Book) text(ctx context.Context, v store.Version) ([]byte, error) {
 }
 
 // wasUsed reports whether an id is or was that of a run.
-func (b *Book) wasUsed(ctx context.Context, id string) (bool, error) {
+func (b *Runs) wasUsed(ctx context.Context, id string) (bool, error) {
 	used, err := b.w.EverStored(ctx, snapshotName(id, 1, layout.SnapshotStart))
 	if err != nil || used {
 		return used, err
@@ -223,7 +223,7 @@ func (b *Book) wasUsed(ctx context.Context, id string) (bool, error) {
 
 // freeID returns the first id of a day whose number no run has had: run-2025-12-12-001, with the
 // lane of the store, see materialize.Workspace.Lane.
-func (b *Book) freeID(ctx context.Context, day time.Time) (string, error) {
+func (b *Runs) freeID(ctx context.Context, day time.Time) (string, error) {
 	lane, err := b.w.Lane(ctx)
 	for n := 1; err == nil; n++ {
 		number := fmt.Sprintf("run-%s-%03d", day.Format(time.DateOnly), n)
@@ -242,7 +242,7 @@ func (b *Book) freeID(ctx context.Context, day time.Time) (string, error) {
 }
 
 // isNumbered reports whether a run of some lane has a number.
-func (b *Book) isNumbered(ctx context.Context, number string) (bool, error) {
+func (b *Runs) isNumbered(ctx context.Context, number string) (bool, error) {
 	values, err := b.read.Values(ctx, "run", number)
 	return slices.ContainsFunc(values, func(v store.Value) bool {
 		numbered, _ := layout.CutLane(v.Text)
@@ -278,7 +278,7 @@ type View struct {
 }
 
 // View returns the session state. Without one the error is errNoRun.
-func (b *Book) View(ctx context.Context) (*View, error) {
+func (b *Runs) View(ctx context.Context) (*View, error) {
 	s, at, _, err := b.state(ctx)
 	if errors.Is(err, store.ErrNotFound) {
 		err = noRun("")

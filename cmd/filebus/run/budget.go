@@ -63,7 +63,7 @@ func (s span) holds(t time.Time) bool {
 // BudgetOf returns the budget of a run from the log of reads and what is stored.
 // What belongs to it says so in its field for the run, or says of no run and is
 // from its time, as the versions of the session state tell it.
-func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
+func (b *Runs) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 	at, err := b.spanOf(ctx, id)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (b *Book) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 }
 
 // spanOf returns the time in which the session state was that of a run.
-func (b *Book) spanOf(ctx context.Context, id string) (span, error) {
+func (b *Runs) spanOf(ctx context.Context, id string) (span, error) {
 	var at span
 	var before time.Time // the last state of another run
 	var last *store.Version
@@ -127,7 +127,7 @@ func (b *Book) spanOf(ctx context.Context, id string) (span, error) {
 // sharpen takes the times that a state itself gives its run, if they say more than
 // when its versions were stored, as for a state that was written by hand. They are
 // whole seconds. No run begins before the last state of another one.
-func (b *Book) sharpen(ctx context.Context, at span, before time.Time, v store.Version) (span, error) {
+func (b *Runs) sharpen(ctx context.Context, at span, before time.Time, v store.Version) (span, error) {
 	text, err := b.text(ctx, v)
 	if errors.Is(err, store.ErrDropped) {
 		return at, nil
@@ -154,7 +154,7 @@ func around(texts []query.Summary) span {
 }
 
 // textsOf lists the results, journals and markers of a run.
-func (b *Book) textsOf(ctx context.Context, id string, at span) ([]query.Summary, error) {
+func (b *Runs) textsOf(ctx context.Context, id string, at span) ([]query.Summary, error) {
 	kinds := []record.Kind{record.KindResult, record.KindHandoff, record.KindMarker}
 	f := record.Filter{Kinds: kinds, Runs: record.Any(id)}
 	own, err := b.read.Own(ctx, f)
@@ -197,7 +197,7 @@ func (b *Budget) countTexts(texts []query.Summary) {
 
 // countLoops finds how many loops the run had: as its state says, or the last of
 // which something is stored.
-func (b *Book) countLoops(ctx context.Context, budget *Budget) error {
+func (b *Runs) countLoops(ctx context.Context, budget *Budget) error {
 	state, _, _, err := b.state(ctx)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
@@ -215,7 +215,7 @@ func (b *Book) countLoops(ctx context.Context, budget *Budget) error {
 }
 
 // countChannels makes the rows of all channels and counts what is stored there.
-func (b *Book) countChannels(ctx context.Context, budget *Budget, texts []query.Summary) error {
+func (b *Runs) countChannels(ctx context.Context, budget *Budget, texts []query.Summary) error {
 	for _, c := range query.Channels() {
 		budget.Channels = append(budget.Channels, channelCost{Channel: c})
 	}

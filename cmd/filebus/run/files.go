@@ -144,7 +144,7 @@ const (
 func objectsOf(store, id string) string { return filepath.Join(store, loopsFolder, id) }
 
 // git returns the git tree of the workspace, with the objects of a run.
-func (b *Book) git(ctx context.Context, id string) (*gitTree, error) {
+func (b *Runs) git(ctx context.Context, id string) (*gitTree, error) {
 	// Git opens by their paths what lies there.
 	err := folder.At(b.w.Location.Store).Check(path.Join(loopsFolder, id))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -156,7 +156,7 @@ func (b *Book) git(ctx context.Context, id string) (*gitTree, error) {
 
 // excluded returns what of the workspace is no change of a loop: the store and the
 // files of agents, which have records of their own.
-func (b *Book) excluded() []string {
+func (b *Runs) excluded() []string {
 	all := []string{materialize.StoreFolder, ".claude"}
 	if below, err := filepath.Rel(b.w.Root, b.w.Location.Store); err == nil && filepath.IsLocal(below) && below != "." {
 		all = append(all, filepath.ToSlash(below))
@@ -176,7 +176,7 @@ func (b *Book) excluded() []string {
 
 // note notes the files as they are: as a tree of git or, without git, each with
 // its digest. The files of before spare reading those that have not changed.
-func (b *Book) note(ctx context.Context, id string, before []layout.SnapshotFile) (
+func (b *Runs) note(ctx context.Context, id string, before []layout.SnapshotFile) (
 	point layout.SnapshotPoint, files []layout.SnapshotFile, leftOut []string, err error,
 ) {
 	g, err := b.git(ctx, id)

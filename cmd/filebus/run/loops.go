@@ -32,7 +32,7 @@ type StartRequest struct {
 
 // Start begins a run with its first loop. The state of the run before stays a
 // version of the file.
-func (b *Book) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
+func (b *Runs) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
 	if err := b.checkStart(ctx, r); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (b *Book) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
 }
 
 // checkStart refuses a run that cannot begin, whatever the state says.
-func (b *Book) checkStart(ctx context.Context, r StartRequest) error {
+func (b *Runs) checkStart(ctx context.Context, r StartRequest) error {
 	if err := checkField("the focus", r.Focus, "", ""); err != nil || r.ID == "" {
 		return err
 	}
@@ -90,7 +90,7 @@ func loopText(loop, planned int) string {
 
 // beginLoop notes from where on a loop's changes count. It is done after the state
 // says that the loop has begun, so that two processes never begin the same one.
-func (b *Book) beginLoop(ctx context.Context, out *Outcome, start layout.LoopStart, before []layout.SnapshotFile) (*Outcome, error) {
+func (b *Runs) beginLoop(ctx context.Context, out *Outcome, start layout.LoopStart, before []layout.SnapshotFile) (*Outcome, error) {
 	var err error
 	start.Time = b.now().Format(time.RFC3339)
 	start.SnapshotPoint, start.Files, start.LeftOut, err = b.note(ctx, start.Run, before)
@@ -105,7 +105,7 @@ func (b *Book) beginLoop(ctx context.Context, out *Outcome, start layout.LoopSta
 }
 
 // keep puts a file of a loop's snapshot. It is written once.
-func (b *Book) keep(ctx context.Context, id string, loop int, file string, text []byte) error {
+func (b *Runs) keep(ctx context.Context, id string, loop int, file string, text []byte) error {
 	_, err := b.w.Put(ctx, materialize.PutRequest{
 		Kind: record.KindSnapshot, ID: snapshotName(id, loop, file).ID, Text: bytes.NewReader(text), Source: record.SourcePut,
 	})
@@ -119,7 +119,7 @@ func snapshotName(id string, loop int, file string) record.Name {
 
 // Loop closes the loop that is going on, with a line about its agents, and begins
 // the next one. A number of loops that is not 0 becomes the planned one.
-func (b *Book) Loop(ctx context.Context, planned int) (*Outcome, error) {
+func (b *Runs) Loop(ctx context.Context, planned int) (*Outcome, error) {
 	var begin layout.LoopStart
 	closed := false
 	out, start, err := b.closeLoop(ctx, func(now layout.State, head *store.Version) (c layout.StateChange, err error) {
@@ -153,7 +153,7 @@ func (b *Book) Loop(ctx context.Context, planned int) (*Outcome, error) {
 
 // CloseLoop closes the loop that is going on and keeps its snapshot. A line or a
 // snapshot that is there already stays.
-func (b *Book) CloseLoop(ctx context.Context) (*Outcome, *Snapshot, error) {
+func (b *Runs) CloseLoop(ctx context.Context) (*Outcome, *Snapshot, error) {
 	out, start, err := b.closeLoop(ctx, func(layout.State, *store.Version) (c layout.StateChange, err error) { return c, nil })
 	if err != nil {
 		return nil, nil, err
@@ -167,7 +167,7 @@ func (b *Book) CloseLoop(ctx context.Context) (*Outcome, *Snapshot, error) {
 }
 
 // End closes the loop that is going on and ends the run.
-func (b *Book) End(ctx context.Context) (*Outcome, error) {
+func (b *Runs) End(ctx context.Context) (*Outcome, error) {
 	out, _, err := b.closeLoop(ctx, func(layout.State, *store.Version) (c layout.StateChange, err error) {
 		c.Set = []layout.Property{{Key: "Ended", Value: b.now().Format(time.RFC3339)}}
 		return c, nil
@@ -178,7 +178,7 @@ func (b *Book) End(ctx context.Context) (*Outcome, error) {
 // closeLoop makes a change that closes the loop that is going on, with a line about how
 // its tasks have ended, and returns what was noted when it began. What agents have
 // written by hand is stored before.
-func (b *Book) closeLoop(ctx context.Context, p plan) (out *Outcome, start *layout.LoopStart, err error) {
+func (b *Runs) closeLoop(ctx context.Context, p plan) (out *Outcome, start *layout.LoopStart, err error) {
 	if err := b.importFiles(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -201,7 +201,7 @@ func (b *Book) closeLoop(ctx context.Context, p plan) (out *Outcome, start *layo
 
 // nextLoop returns the number of the loop that follows: one that the run has not
 // had yet, also when its state was put back to an earlier loop's.
-func (b *Book) nextLoop(ctx context.Context, s layout.State) (int, error) {
+func (b *Runs) nextLoop(ctx context.Context, s layout.State) (int, error) {
 	loop, _ := s.LoopNumber()
 	for next := loop + 1; ; next++ {
 		used, err := b.w.EverStored(ctx, snapshotName(s.RunID, next, layout.SnapshotStart))
@@ -219,7 +219,7 @@ func filesOf(start *layout.LoopStart) []layout.SnapshotFile {
 }
 
 // importFiles stores what agents have written by hand, and settles who has ended so.
-func (b *Book) importFiles(ctx context.Context) error {
+func (b *Runs) importFiles(ctx context.Context) error {
 	_, err := b.w.Sync(ctx, b.w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true})
 	if err == nil {
 		err = b.Settle(ctx)
@@ -228,7 +228,7 @@ func (b *Book) importFiles(ctx context.Context) error {
 }
 
 // loopStart reads what was noted when a loop began; nil if nothing was.
-func (b *Book) loopStart(ctx context.Context, id string, loop int) (*layout.LoopStart, error) {
+func (b *Runs) loopStart(ctx context.Context, id string, loop int) (*layout.LoopStart, error) {
 	if loop == 0 || checkID("", id) != nil {
 		return nil, nil
 	}
@@ -275,7 +275,7 @@ func endedIn(s layout.State, start *layout.LoopStart) []layout.Agent {
 }
 
 // AgentStart adds an agent to those at work.
-func (b *Book) AgentStart(ctx context.Context, a layout.Agent) (*Outcome, error) {
+func (b *Runs) AgentStart(ctx context.Context, a layout.Agent) (*Outcome, error) {
 	for _, f := range [][2]string{{"the id of the agent", a.ID}, {"the task", a.Task}, {"the model", a.Model}} {
 		if err := checkField(f[0], f[1], a.ID, a.Task); err != nil {
 			return nil, err
@@ -306,7 +306,7 @@ func (b *Book) AgentStart(ctx context.Context, a layout.Agent) (*Outcome, error)
 
 // AgentDone moves an agent from those at work to those that have ended, with how
 // long it took. The outcome is a word or a short text, never what the agent wrote.
-func (b *Book) AgentDone(ctx context.Context, id, outcome string) (*Outcome, error) {
+func (b *Runs) AgentDone(ctx context.Context, id, outcome string) (*Outcome, error) {
 	if err := checkField("the outcome", outcome, id, ""); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ type bench struct {
 	dir string
 	now time.Time
 	w   *materialize.Workspace
-	b   *Book
+	b   *Runs
 }
 
 func newBench(t *testing.T, profile layout.Profile) *bench {

@@ -66,7 +66,7 @@ func (s *Snapshot) file(name string) (snapshotFile, error) {
 
 // Snapshots returns the snapshots that were taken, the newest first: of one run,
 // or of all. A loop that has only begun has none.
-func (b *Book) Snapshots(ctx context.Context, id string) ([]*Snapshot, error) {
+func (b *Runs) Snapshots(ctx context.Context, id string) ([]*Snapshot, error) {
 	listing, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindSnapshot}, Runs: record.Any(id)})
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func fileOrder(name string) int {
 // Find returns the snapshot that a text names: RUN/LOOP, where the loop is 2 or
 // loop-2, or a loop alone, of the run of the session state. Its manifest is nil
 // where somebody else has kept it.
-func (b *Book) Find(ctx context.Context, text string) (*Snapshot, error) {
+func (b *Runs) Find(ctx context.Context, text string) (*Snapshot, error) {
 	id, loop, err := b.parseName(ctx, text)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (b *Book) Find(ctx context.Context, text string) (*Snapshot, error) {
 	return nil, record.NotFound.Errorf("no snapshot %s/loop-%d", id, loop).Try("filebus snapshot list")
 }
 
-func (b *Book) parseName(ctx context.Context, text string) (id string, loop int, err error) {
+func (b *Runs) parseName(ctx context.Context, text string) (id string, loop int, err error) {
 	id, number, found := strings.Cut(strings.Trim(text, "/"), "/")
 	if !found {
 		number = id
@@ -141,7 +141,7 @@ func (b *Book) parseName(ctx context.Context, text string) (id string, loop int,
 }
 
 // ReadManifest reads the manifest of a snapshot, if it has one of ours.
-func (b *Book) ReadManifest(ctx context.Context, s *Snapshot) error {
+func (b *Runs) ReadManifest(ctx context.Context, s *Snapshot) error {
 	f, err := s.file(layout.SnapshotManifest)
 	if err != nil {
 		return nil // one without is a snapshot too
@@ -179,7 +179,7 @@ func changeText(c layout.SnapshotChange) string {
 }
 
 // FileOf returns the file of a snapshot that a text names.
-func (b *Book) FileOf(ctx context.Context, text, name string) (store.Version, error) {
+func (b *Runs) FileOf(ctx context.Context, text, name string) (store.Version, error) {
 	s, err := b.Find(ctx, text)
 	if err != nil {
 		return store.Version{}, err
@@ -199,7 +199,7 @@ type Restored struct {
 
 // RestoreState puts the session state back as it was at the end of a loop. What
 // stands there now stays a version of the file.
-func (b *Book) RestoreState(ctx context.Context, text string) (*Restored, error) {
+func (b *Runs) RestoreState(ctx context.Context, text string) (*Restored, error) {
 	s, err := b.Find(ctx, text)
 	if err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ type OldRun struct {
 // OldRuns returns the runs whose snapshots are kept no longer, the oldest last: all
 // but the newest keep ones, and of these only those of which nothing was stored
 // since before, unless that is zero. The run of the session state always stays.
-func (b *Book) OldRuns(ctx context.Context, keep int, before time.Time) ([]OldRun, error) {
+func (b *Runs) OldRuns(ctx context.Context, keep int, before time.Time) ([]OldRun, error) {
 	current, err := b.currentRun(ctx)
 	if err != nil {
 		return nil, err
@@ -267,7 +267,7 @@ func (b *Book) OldRuns(ctx context.Context, keep int, before time.Time) ([]OldRu
 }
 
 // currentRun returns the run of the session state, or "".
-func (b *Book) currentRun(ctx context.Context) (string, error) {
+func (b *Runs) currentRun(ctx context.Context) (string, error) {
 	state, _, _, err := b.state(ctx)
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil
@@ -277,7 +277,7 @@ func (b *Book) currentRun(ctx context.Context) (string, error) {
 
 // Sweep deletes what was kept of the work trees of runs that have no snapshots any
 // more.
-func (b *Book) Sweep(ctx context.Context) error {
+func (b *Runs) Sweep(ctx context.Context) error {
 	entries, err := folder.At(b.w.Location.Store).ReadDir(loopsFolder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -99,7 +99,7 @@ const (
 
 // Status returns the status. Work is late when it began longer ago than late; a
 // journal that has changed since then does not make it less so.
-func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) {
+func (b *Runs) Status(ctx context.Context, late time.Duration) (*Status, error) {
 	s := &Status{}
 	state, _, _, err := b.state(ctx)
 	switch {
@@ -135,7 +135,7 @@ func (b *Book) Status(ctx context.Context, late time.Duration) (*Status, error) 
 }
 
 // behind returns how far the index is behind, if that can be known.
-func (b *Book) behind(ctx context.Context) (*int64, error) {
+func (b *Runs) behind(ctx context.Context) (*int64, error) {
 	n, err := b.read.Behind(ctx)
 	for _, unknown := range []error{index.ErrBusy, index.ErrDamaged, turnstile.ErrBusy, fs.ErrPermission} {
 		if errors.Is(err, unknown) {
@@ -146,7 +146,7 @@ func (b *Book) behind(ctx context.Context) (*int64, error) {
 }
 
 // work lists the agents of the run that goes on and the journals in progress.
-func (b *Book) work(ctx context.Context, s *Status, late time.Duration) error {
+func (b *Runs) work(ctx context.Context, s *Status, late time.Duration) error {
 	if s.State != nil && isOpen(*s.State) {
 		for _, a := range s.State.Running {
 			w := work{Agent: a.ID, Task: a.Task, Model: a.Model}
@@ -191,7 +191,7 @@ func (w *work) since(started string, now time.Time) {
 
 // addJournal adds a journal in progress to the work of its agent, or as work of
 // its own.
-func (b *Book) addJournal(s *Status, j query.Summary) {
+func (b *Runs) addJournal(s *Status, j query.Summary) {
 	quiet := max(b.now().Sub(j.Time), 0)
 	for i := range s.Tasks {
 		if w := &s.Tasks[i]; sameTask(w.Task, j.TaskID()) {

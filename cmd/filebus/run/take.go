@@ -20,7 +20,7 @@ import (
 // and manifest.json. An empty run and a loop of 0 are those of the session state.
 // The snapshot of a loop that another one has followed ends where that one began.
 // It is written once.
-func (b *Book) Take(ctx context.Context, id string, loop int) (*Snapshot, error) {
+func (b *Runs) Take(ctx context.Context, id string, loop int) (*Snapshot, error) {
 	if err := b.importFiles(ctx); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func neverIn(id string, loop int) error {
 
 // A taking is a snapshot that is being taken.
 type taking struct {
-	*Book
+	*Runs
 	state    layout.State
 	text     []byte            // of the state, at the loop's end
 	start    *layout.LoopStart // nil: nothing was noted
@@ -63,8 +63,8 @@ type taking struct {
 }
 
 // newTaking finds the loop that is meant and where it begins and ends.
-func (b *Book) newTaking(ctx context.Context, id string, loop int) (*taking, error) {
-	t := &taking{Book: b}
+func (b *Runs) newTaking(ctx context.Context, id string, loop int) (*taking, error) {
+	t := &taking{Runs: b}
 	current, _, text, err := b.state(ctx)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
@@ -123,7 +123,7 @@ func (t *taking) readState(ctx context.Context, current layout.State, text []byt
 	}
 	for _, v := range slices.Backward(all) {
 		if v.Record.Run == m.Run && v.Record.Loop == fmt.Sprint(m.Loop) {
-			t.text, err = t.Book.text(ctx, v)
+			t.text, err = t.Runs.text(ctx, v)
 			t.state, _ = layout.ParseState(t.text)
 			return err
 		}
@@ -167,7 +167,7 @@ func (t *taking) keep(ctx context.Context, file string, text []byte) error {
 	_, there, err := t.stored(ctx, name)
 	if errors.Is(err, store.ErrNotFound) {
 		there = text
-		if err = t.Book.keep(ctx, t.manifest.Run, t.manifest.Loop, file, text); store.IsWriteOnce(err) {
+		if err = t.Runs.keep(ctx, t.manifest.Run, t.manifest.Loop, file, text); store.IsWriteOnce(err) {
 			_, there, err = t.stored(ctx, name)
 		}
 	}

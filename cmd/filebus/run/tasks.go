@@ -16,7 +16,7 @@ import (
 // Settle moves those at work whose tasks have ended to those that have ended. Tasks that
 // a command has started or ended just now count also if the state does not know them.
 // Without a run that goes on, or for one of another run, nothing happens.
-func (b *Book) Settle(ctx context.Context, tasks ...string) error {
+func (b *Runs) Settle(ctx context.Context, tasks ...string) error {
 	p, err := b.w.RecordPath(record.KindState, stateID)
 	if err == nil {
 		err = b.w.Import(ctx, p) // by hand, a run may have begun or ended
@@ -43,7 +43,7 @@ func (b *Book) Settle(ctx context.Context, tasks ...string) error {
 }
 
 // settled returns a state after the change that settles it. See Settle.
-func (b *Book) settled(ctx context.Context, s layout.State, tasks ...string) (_ layout.State, c layout.StateChange, err error) {
+func (b *Runs) settled(ctx context.Context, s layout.State, tasks ...string) (_ layout.State, c layout.StateChange, err error) {
 	all := slices.Clone(s.Running)
 	for _, task := range tasks {
 		if !slices.ContainsFunc(all, func(a layout.Agent) bool { return sameTask(a.Task, task) }) {
@@ -101,7 +101,7 @@ func ended(a layout.Agent, t layout.Standing) layout.Agent {
 // isOf reports whether a task ended after an agent began on it: it may have ended before.
 // States have times of day, so one that seems to have begun later than it ended began a
 // day before, if its journal says so.
-func (b *Book) isOf(a layout.Agent, t layout.Standing) bool {
+func (b *Runs) isOf(a layout.Agent, t layout.Standing) bool {
 	const slack = 2 * time.Second // states have whole seconds, as some disks have
 	took, known := Since(a.Started, b.now())
 	if !known || !t.Ended.Before(b.now().Add(-took-slack)) {

@@ -34,7 +34,7 @@ type Archived struct {
 // and their files go, but for the metadata, which say where the archive is. Only a
 // session that has ended may lose its files, and a file that is changed meanwhile
 // stays, with a store.ErrConflict.
-func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool) (*Archived, error) {
+func (r *Sessions) Archive(ctx context.Context, key Key, to string, remove bool) (*Archived, error) {
 	if err := key.checkOwn(); err != nil && remove {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (r *Registry) Archive(ctx context.Context, key Key, to string, remove bool)
 }
 
 // Import stores the files of a session of the workspace as they stand on disk, but for what is no regular file.
-func (r *Registry) Import(ctx context.Context, key Key) error {
+func (r *Sessions) Import(ctx context.Context, key Key) error {
 	if !key.IsOwn() || r.NoSync {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (r *Registry) Import(ctx context.Context, key Key) error {
 }
 
 // current returns what is stored of a session, with what lies on disk.
-func (r *Registry) current(ctx context.Context, key Key) (*Session, error) {
+func (r *Sessions) current(ctx context.Context, key Key) (*Session, error) {
 	if err := r.Import(ctx, key); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (r *Registry) current(ctx context.Context, key Key) (*Session, error) {
 // packed: one that an agent has changed since is a store.ErrConflict. The metadata name
 // the archive before the first file goes: a call that is interrupted can be finished
 // with any.
-func (r *Registry) remove(ctx context.Context, s *Session, report *Archived) error {
+func (r *Sessions) remove(ctx context.Context, s *Session, report *Archived) error {
 	meta := s.Key.file(layout.SessionMetaFile)
 	files := slices.DeleteFunc(slices.Clone(s.Files), func(v store.Version) bool { return v.Record.Name == meta })
 	if report.File != "" && len(files) > 0 {
@@ -119,7 +119,7 @@ func fileTaken(file string) error {
 }
 
 // pack writes the archive under a temporary name first. A file that is there stays.
-func (r *Registry) pack(ctx context.Context, s *Session, report *Archived) error {
+func (r *Sessions) pack(ctx context.Context, s *Session, report *Archived) error {
 	to := report.File
 	if _, err := os.Lstat(to); err == nil {
 		return fileTaken(to)
@@ -150,7 +150,7 @@ func (r *Registry) pack(ctx context.Context, s *Session, report *Archived) error
 
 // writeArchive writes the files in the order of their paths, with the times at which
 // they were stored.
-func (r *Registry) writeArchive(ctx context.Context, to io.Writer, s *Session, report *Archived) error {
+func (r *Sessions) writeArchive(ctx context.Context, to io.Writer, s *Session, report *Archived) error {
 	packed := gzip.NewWriter(to)
 	out := tar.NewWriter(packed)
 	versions := slices.Clone(s.Files)
@@ -165,7 +165,7 @@ func (r *Registry) writeArchive(ctx context.Context, to io.Writer, s *Session, r
 	return errors.Join(out.Close(), packed.Close())
 }
 
-func (r *Registry) writeFile(ctx context.Context, out *tar.Writer, file *record.Record) error {
+func (r *Sessions) writeFile(ctx context.Context, out *tar.Writer, file *record.Record) error {
 	err := out.WriteHeader(&tar.Header{
 		Typeflag: tar.TypeReg, Name: file.Path, Size: file.Size, Mode: 0o644, ModTime: file.Time.Truncate(time.Second),
 	})

@@ -40,7 +40,7 @@ type Checked struct {
 
 // Check looks at artifacts of a session as an agent would that was told to read
 // them; without any, at all that the store or the folder has. It writes nothing.
-func (r *Registry) Check(ctx context.Context, key Key, artifacts []string) ([]Checked, error) {
+func (r *Sessions) Check(ctx context.Context, key Key, artifacts []string) ([]Checked, error) {
 	if err := key.checkOwn(); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ type target struct {
 
 // known returns a session, of which there may be but a folder, and its artifacts that the
 // store or the disk has, by name.
-func (r *Registry) known(ctx context.Context, key Key) (s *Session, known map[string]target, err error) {
+func (r *Sessions) known(ctx context.Context, key Key) (s *Session, known map[string]target, err error) {
 	if s, err = r.Read(ctx, key); errors.Is(err, ErrNoSession) {
 		s, err = &Session{Key: key}, nil
 	}
@@ -95,7 +95,7 @@ func isOwnFile(name string) bool {
 
 // paths returns what lies on disk of a session, as records have it: the files of its
 // folder and, of a review, those beside the folder.
-func (r *Registry) paths(key Key) (paths []string, err error) {
+func (r *Sessions) paths(key Key) (paths []string, err error) {
 	file, err := r.w.PathOf(key.file(layout.SessionMetaFile))
 	if err != nil {
 		return nil, err
@@ -141,13 +141,13 @@ func UnsetIn(file string) error {
 var withoutSession = layout.Pattern(`(^|/)sessions/([^/]+/)?/`)
 
 // CheckFiles looks at files, absolute, whatever they belong to, in the same way. The
-// Registry of no workspace has nothing to compare them with.
-func (r *Registry) CheckFiles(ctx context.Context, files []string) ([]Checked, error) {
+// Sessions of no workspace has nothing to compare them with.
+func (r *Sessions) CheckFiles(ctx context.Context, files []string) ([]Checked, error) {
 	return lookAt(ctx, r, files, func(file string) (target, error) { return r.targetOf(ctx, file) })
 }
 
 // targetOf finds out what a file belongs to.
-func (r *Registry) targetOf(ctx context.Context, file string) (target, error) {
+func (r *Sessions) targetOf(ctx context.Context, file string) (target, error) {
 	if r.w == nil {
 		return target{file: file}, nil
 	}
@@ -172,7 +172,7 @@ func (r *Registry) targetOf(ctx context.Context, file string) (target, error) {
 
 // A looker looks at one file.
 type looker struct {
-	*Registry
+	*Sessions
 	Checked
 	target
 	head    *store.Version // nil if the store has nothing
@@ -182,7 +182,7 @@ type looker struct {
 
 // lookAt returns what is found at files.
 func lookAt(
-	ctx context.Context, r *Registry, files []string, targetOf func(string) (target, error),
+	ctx context.Context, r *Sessions, files []string, targetOf func(string) (target, error),
 ) (all []Checked, err error) {
 	readers := r.readers()
 	for _, file := range files {
@@ -190,7 +190,7 @@ func lookAt(
 		if err != nil {
 			return nil, err
 		}
-		l := &looker{Registry: r, target: t, Checked: Checked{Artifact: t.artifact, Also: t.also}}
+		l := &looker{Sessions: r, target: t, Checked: Checked{Artifact: t.artifact, Also: t.also}}
 		l.File, l.Rule = t.file, "ok"
 		if r.w != nil {
 			l.Readers = readers[t.name.String()]
@@ -210,7 +210,7 @@ func lookAt(
 }
 
 // readers returns how many agents have read what has a name, as far as the log of reads tells.
-func (r *Registry) readers() map[string]int {
+func (r *Sessions) readers() map[string]int {
 	readers, seen := map[string]int{}, map[[2]string]bool{}
 	if r.w == nil {
 		return readers
@@ -445,7 +445,7 @@ func readFile(file string) (s scan, after os.FileInfo, err error) {
 }
 
 // beginsWith reports whether the first size bytes of a body have a digest.
-func (r *Registry) beginsWith(ctx context.Context, file *record.Record, size int64, head record.Digest) (bool, error) {
+func (r *Sessions) beginsWith(ctx context.Context, file *record.Record, size int64, head record.Digest) (bool, error) {
 	body, err := r.open(ctx, file)
 	if err != nil {
 		return false, err

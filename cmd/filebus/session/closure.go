@@ -80,7 +80,7 @@ type loss struct {
 // Gather returns a session's records and what they refer to. Cycles are followed
 // once. A session of which nothing is stored, or which had not begun at an earlier
 // position, is a record.NotFound.
-func (r *Registry) Gather(ctx context.Context, request GatherRequest) (*Bundle, error) {
+func (r *Sessions) Gather(ctx context.Context, request GatherRequest) (*Bundle, error) {
 	g, err := r.begin(ctx, request)
 	if err == nil {
 		err = g.own(ctx)
@@ -131,7 +131,7 @@ func (g *gatherer) readByOwnTools(ctx context.Context) error {
 
 // Choose returns records as a bundle, in the order of their names, as many as have room
 // in so many tokens. The others are left out.
-func (r *Registry) Choose(ctx context.Context, names []record.Name, pick materialize.Selection, room int) (*Bundle, error) {
+func (r *Sessions) Choose(ctx context.Context, names []record.Name, pick materialize.Selection, room int) (*Bundle, error) {
 	g, err := r.begin(ctx, GatherRequest{Pick: pick})
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (g *gatherer) noteBounds() {
 // A gatherer makes a bundle.
 type gatherer struct {
 	*Bundle
-	registry *Registry
+	registry *Sessions
 	request  GatherRequest
 	members  map[record.Name]bool
 	gone     map[string]bool
@@ -187,7 +187,7 @@ type gatherer struct {
 }
 
 // begin fixes the position and, for an earlier one, reads what stood where.
-func (r *Registry) begin(ctx context.Context, request GatherRequest) (*gatherer, error) {
+func (r *Sessions) begin(ctx context.Context, request GatherRequest) (*gatherer, error) {
 	request.Records = cmp.Or(request.Records, defaultRecords)
 	request.Depth = cmp.Or(request.Depth, defaultDepth)
 	g := &gatherer{

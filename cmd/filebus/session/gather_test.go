@@ -37,7 +37,7 @@ func (c *clock) Now() time.Time {
 // A scene is a workspace with its sessions.
 type scene struct {
 	*materialize.Workspace
-	*Registry
+	*Sessions
 	t testing.TB
 }
 
@@ -87,7 +87,7 @@ func members(b *Bundle) []string {
 func (b *scene) layOut(bundle *Bundle, trees []record.Tree, maxTokens int) map[string]string {
 	b.t.Helper()
 	dir := b.t.TempDir()
-	if _, err := b.Registry.LayOut(b.t.Context(), bundle, dir, trees, maxTokens, nil); err != nil {
+	if _, err := b.Sessions.LayOut(b.t.Context(), bundle, dir, trees, maxTokens, nil); err != nil {
 		b.t.Fatalf("LayOut: %v", err)
 	}
 	files := map[string]string{}

@@ -40,7 +40,7 @@ type LaidOut struct {
 // that is new, empty, or the result of the same call, and writes an index beside
 // them, last, of at most maxTokens. Members of one tree that was asked for alone
 // stand at the top.
-func (r *Registry) LayOut(
+func (r *Sessions) LayOut(
 	ctx context.Context, b *Bundle, to string, trees []record.Tree, maxTokens int, progress func(done, total int),
 ) (*LaidOut, error) {
 	pick := materialize.Selection{At: b.Position, Names: []record.Name{}, Partial: b.partial}

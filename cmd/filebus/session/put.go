@@ -67,7 +67,7 @@ func stem(name string) string {
 // Put stores an artifact as the newest version of its name, with its file, and its
 // summary beside it. A text that is empty, or a summary that is too long, is refused
 // before anything is stored.
-func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*materialize.PutResult, error) {
+func (r *Sessions) Put(ctx context.Context, key Key, request PutRequest) (*materialize.PutResult, error) {
 	if err := key.checkOwn(); err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (r *Registry) Put(ctx context.Context, key Key, request PutRequest) (*mater
 
 // putSummary stores the summary of an artifact, in a file beside it. It counts for no
 // version of the artifact until one links to it.
-func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, agent, summary string) (record.Ref, error) {
+func (r *Sessions) putSummary(ctx context.Context, of record.Name, artifact, agent, summary string) (record.Ref, error) {
 	p, err := r.w.Settings.Profile.Path(of.Kind, of.ID)
 	if err != nil {
 		return record.Ref{}, err
@@ -131,7 +131,7 @@ func (r *Registry) putSummary(ctx context.Context, of record.Name, artifact, age
 }
 
 // artifactName returns the name of the artifact that is meant, and says where that may be another.
-func (r *Registry) artifactName(ctx context.Context, key Key, artifact string) (record.Name, error) {
+func (r *Sessions) artifactName(ctx context.Context, key Key, artifact string) (record.Name, error) {
 	s, known, err := r.known(ctx, key)
 	var t target
 	if err == nil {
@@ -148,7 +148,7 @@ func (r *Registry) artifactName(ctx context.Context, key Key, artifact string) (
 
 // targetNamed returns the artifact that a name means, and others with it in another form: the one of that name, else
 // the only one that has it in other cases, with other signs between words or behind a number, else one to be made.
-func (r *Registry) targetNamed(s *Session, known map[string]target, artifact string) (t target, err error) {
+func (r *Sessions) targetNamed(s *Session, known map[string]target, artifact string) (t target, err error) {
 	want := nameOf(s.Key, artifact)
 	words, extension := spelled(want)
 	t, found := known[want]
@@ -200,7 +200,7 @@ func nameOf(key Key, artifact string) string {
 
 // Path returns the file, absolute, that an artifact has or would have, and makes the
 // folder that it lies in; without an artifact it returns the folder.
-func (r *Registry) Path(ctx context.Context, key Key, artifact ...string) (string, error) {
+func (r *Sessions) Path(ctx context.Context, key Key, artifact ...string) (string, error) {
 	if err := key.checkOwn(); err != nil {
 		return "", err
 	}
@@ -230,7 +230,7 @@ type Summary struct {
 
 // Summaries returns what the artifacts of a session say in short. One that is too
 // long, as an agent's hand may have written it, is cut.
-func (r *Registry) Summaries(ctx context.Context, s *Session) (all []Summary, err error) {
+func (r *Sessions) Summaries(ctx context.Context, s *Session) (all []Summary, err error) {
 	for _, a := range s.Artifacts {
 		short := Summary{Artifact: a.Name, Agent: a.Agent}
 		if short.Text, short.Given, err = r.summaryOf(ctx, s, a); err != nil {
@@ -252,7 +252,7 @@ func (r *Registry) Summaries(ctx context.Context, s *Session) (all []Summary, er
 
 // summaryOf returns the summary of an artifact's newest version: one that a hand has
 // written since, or else the one that it was stored with.
-func (r *Registry) summaryOf(ctx context.Context, s *Session, a Artifact) (text string, found bool, err error) {
+func (r *Sessions) summaryOf(ctx context.Context, s *Session, a Artifact) (text string, found bool, err error) {
 	v, byHand := s.summaries[a.Name]
 	if !byHand || v.Record.Source == record.SourcePut || v.Position < a.Version.Position {
 		err = r.w.Store.View(ctx, func(tx *store.Tx) error {

@@ -61,7 +61,7 @@ type Artifact struct {
 const maxShown = 120
 
 // Read returns what is stored of a session.
-func (r *Registry) Read(ctx context.Context, key Key) (*Session, error) {
+func (r *Sessions) Read(ctx context.Context, key Key) (*Session, error) {
 	listing, err := r.read.List(ctx, query.ListRequest{Filter: record.Filter{Sessions: record.Any(key.ID),
 		Trees: []record.Tree{key.Tree}}})
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *Registry) Read(ctx context.Context, key Key) (*Session, error) {
 }
 
 // session makes a session of the records with its id.
-func (r *Registry) session(ctx context.Context, key Key, entries []query.Summary) (*Session, error) {
+func (r *Sessions) session(ctx context.Context, key Key, entries []query.Summary) (*Session, error) {
 	s := &Session{Key: key, files: map[string]store.Version{}, summaries: map[string]store.Version{}}
 	for _, e := range entries {
 		k, isFile := keyOf(e)
@@ -163,7 +163,7 @@ func (s *Session) add(e query.Summary) {
 
 // List returns sessions of a type, or "" for any, at most limit of them or 0 for
 // all, the one with the newest record first, and how many there are in all.
-func (r *Registry) List(ctx context.Context, kind string, limit int) (list []*Session, all int, err error) {
+func (r *Sessions) List(ctx context.Context, kind string, limit int) (list []*Session, all int, err error) {
 	entries, err := r.entries(ctx, "")
 	if err != nil {
 		return nil, 0, err
@@ -245,7 +245,7 @@ var (
 
 // Note appends a line to the log of a session: that an agent has begun, or how it
 // ended. Any number of processes may do so at once.
-func (r *Registry) Note(ctx context.Context, key Key, event, agent, message string) (*materialize.PutResult, error) {
+func (r *Sessions) Note(ctx context.Context, key Key, event, agent, message string) (*materialize.PutResult, error) {
 	if err := key.checkOwn(); err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func openAgents(log []layout.AgentEvent) (open []openAgent) {
 }
 
 // readLog reads the log of a session, if it has one.
-func (r *Registry) readLog(ctx context.Context, s *Session) error {
+func (r *Sessions) readLog(ctx context.Context, s *Session) error {
 	text, err := r.text(ctx, s, layout.SessionLogFile)
 	if err == nil {
 		s.Log, s.LogProblems = layout.ParseAgentLog(text)
@@ -307,7 +307,7 @@ func (r *Registry) readLog(ctx context.Context, s *Session) error {
 }
 
 // text returns the body of a file of a session, nil if there is none.
-func (r *Registry) text(ctx context.Context, s *Session, name string) ([]byte, error) {
+func (r *Sessions) text(ctx context.Context, s *Session, name string) ([]byte, error) {
 	v, found := s.files[name]
 	if !found {
 		return nil, nil

@@ -33,7 +33,7 @@ type Step struct {
 // records cited as that was then. What was current and is destroyed is among what
 // is left out. Of trees, if any are given, the session's own records in others are
 // not gathered. Before the session's first step there is nothing to gather.
-func (r *Registry) Replay(ctx context.Context, id string, position uint64, closure bool, trees ...record.Tree) (*Bundle, error) {
+func (r *Sessions) Replay(ctx context.Context, id string, position uint64, closure bool, trees ...record.Tree) (*Bundle, error) {
 	if position == 0 {
 		return nil, r.nothingAt(ctx, id, 0)
 	}
@@ -42,7 +42,7 @@ func (r *Registry) Replay(ctx context.Context, id string, position uint64, closu
 }
 
 // nothingAt returns the error that a session had nothing at a position.
-func (r *Registry) nothingAt(ctx context.Context, id string, position uint64) error {
+func (r *Sessions) nothingAt(ctx context.Context, id string, position uint64) error {
 	steps, err := r.Steps(ctx, id)
 	switch {
 	case err != nil:
@@ -58,7 +58,7 @@ func (r *Registry) nothingAt(ctx context.Context, id string, position uint64) er
 
 // Moment returns the position of the last entry of the transaction that a position
 // is in: what changed at once is never seen in part. Behind the end it is the end.
-func (r *Registry) Moment(ctx context.Context, position uint64) (moment uint64, err error) {
+func (r *Sessions) Moment(ctx context.Context, position uint64) (moment uint64, err error) {
 	err = r.w.Store.View(ctx, func(tx *store.Tx) (err error) {
 		moment = min(position, tx.Position())
 		if moment == 0 {
@@ -72,7 +72,7 @@ func (r *Registry) Moment(ctx context.Context, position uint64) (moment uint64, 
 
 // Steps returns what happened in a session, oldest first. It reads the whole log.
 // A session of which nothing was ever stored is a record.NotFound.
-func (r *Registry) Steps(ctx context.Context, id string) ([]Step, error) {
+func (r *Sessions) Steps(ctx context.Context, id string) ([]Step, error) {
 	s := &stepper{id: id, names: map[record.Name]bool{}, lost: map[record.Ref]record.Name{}}
 	err := r.w.Store.EachEntry(ctx, 1, s.read)
 	if err == nil && len(s.dropped) > 0 {

@@ -67,7 +67,7 @@ func (s *textSize) add(n int64) {
 // SavingsOf returns the savings of a session from its artifacts and the log of
 // reads. An agent counts an artifact once, and none that it wrote itself. Of trees,
 // if any are given, others are left out. An unknown session is a record.NotFound.
-func (r *Registry) SavingsOf(ctx context.Context, id string, trees ...record.Tree) (*Savings, error) {
+func (r *Sessions) SavingsOf(ctx context.Context, id string, trees ...record.Tree) (*Savings, error) {
 	m := &meter{
 		Savings: &Savings{Session: id}, registry: r,
 		pick:      record.Filter{Kinds: []record.Kind{record.KindArtifact}, Trees: trees, Sessions: []string{id}},
@@ -105,7 +105,7 @@ func (r *Registry) SavingsOf(ctx context.Context, id string, trees ...record.Tre
 // A meter measures the savings of a session.
 type meter struct {
 	*Savings
-	registry  *Registry
+	registry  *Sessions
 	pick      record.Filter
 	artifacts map[string]*artifact // by name; nil for those that do not count
 	rows      map[string]*agentSavings

@@ -5,7 +5,7 @@
 // a step of the log, and lays it out with an index.
 //
 // A session is the artifacts whose field for the session is its id. There is no
-// current one: whoever works in a session names it. Its main types are Registry,
+// current one: whoever works in a session names it. Its main types are Sessions,
 // Key and Session.
 package session
 
@@ -29,8 +29,8 @@ import (
 	"filebus/store/record"
 )
 
-// A Registry is the sessions of a workspace.
-type Registry struct {
+// Sessions is the sessions of a workspace.
+type Sessions struct {
 	w      *materialize.Workspace
 	read   *query.Reader
 	now    func() time.Time
@@ -38,13 +38,13 @@ type Registry struct {
 	NoSync bool                             // what agents have written is not imported
 }
 
-// Open returns the Registry of a workspace. Without one, nil, it can check files.
-func Open(w *materialize.Workspace, read *query.Reader, now func() time.Time) *Registry {
-	return &Registry{w: w, read: read, now: now, Say: func(string, ...any) {}}
+// Open returns the Sessions of a workspace. Without one, nil, it can check files.
+func Open(w *materialize.Workspace, read *query.Reader, now func() time.Time) *Sessions {
+	return &Sessions{w: w, read: read, now: now, Say: func(string, ...any) {}}
 }
 
 // open opens a body, which stays readable after the transaction.
-func (r *Registry) open(ctx context.Context, file *record.Record) (io.ReadCloser, error) {
+func (r *Sessions) open(ctx context.Context, file *record.Record) (io.ReadCloser, error) {
 	content, err := query.View(ctx, r.w.Store, func(tx *store.Tx) (store.Content, error) { return tx.Content(file) })
 	if err != nil {
 		return nil, err
@@ -140,14 +140,14 @@ func texts(keys []Key) []string {
 }
 
 // Keys returns every session, the one with the newest record first.
-func (r *Registry) Keys(ctx context.Context) ([]Key, error) {
+func (r *Sessions) Keys(ctx context.Context) ([]Key, error) {
 	entries, err := r.entries(ctx, "")
 	keys, _ := byKey(entries)
 	return keys, err
 }
 
 // entries lists the artifacts of all sessions, or of those with an id, newest first.
-func (r *Registry) entries(ctx context.Context, id string) ([]query.Summary, error) {
+func (r *Sessions) entries(ctx context.Context, id string) ([]query.Summary, error) {
 	filter := record.Filter{Kinds: []record.Kind{record.KindArtifact}, Sessions: record.Any(id)}
 	listing, err := r.read.List(ctx, query.ListRequest{Filter: filter})
 	return listing.Entries, err
@@ -172,7 +172,7 @@ func byKey(entries []query.Summary) (keys []Key, of map[Key][]query.Summary) {
 
 // Find returns the session that a text means: its key, its id alone, or the name
 // that it was started with. One of the workspace itself comes first.
-func (r *Registry) Find(ctx context.Context, text string) (Key, error) {
+func (r *Sessions) Find(ctx context.Context, text string) (Key, error) {
 	found, near, err := r.lookup(ctx, text)
 	if err != nil {
 		return Key{}, err
@@ -183,7 +183,7 @@ func (r *Registry) Find(ctx context.Context, text string) (Key, error) {
 // ID returns the id of the session that a text means and the trees that it is in,
 // for what looks at all records of a session. One that has no artifacts any more, or
 // only results, is named by its id, and may be in any tree.
-func (r *Registry) ID(ctx context.Context, text string) (id string, trees []record.Tree, err error) {
+func (r *Sessions) ID(ctx context.Context, text string) (id string, trees []record.Tree, err error) {
 	if id, err = IDOf(text); err != nil {
 		return "", nil, err
 	}
@@ -223,7 +223,7 @@ func only(text string, found, near []Key) (Key, error) {
 
 // lookup returns the sessions that a text means or, if there are none, those that
 // come near.
-func (r *Registry) lookup(ctx context.Context, text string) (found, near []Key, err error) {
+func (r *Sessions) lookup(ctx context.Context, text string) (found, near []Key, err error) {
 	id := text[strings.LastIndexAny(text, "/:")+1:]
 	if id == "" || strings.Contains(text, "//") {
 		return nil, nil, Unset(text)
@@ -241,7 +241,7 @@ func (r *Registry) lookup(ctx context.Context, text string) (found, near []Key, 
 }
 
 // withFolders adds the sessions of the workspace that have a folder or a file on disk.
-func (r *Registry) withFolders(keys []Key) []Key {
+func (r *Sessions) withFolders(keys []Key) []Key {
 	top := r.w.Settings.Profile.Sessions
 	types, _ := os.ReadDir(r.w.FilePath(top)) // there may be none
 	for _, kind := range types {
@@ -269,7 +269,7 @@ func noSession(text string, near []Key) error {
 
 // nothing returns the error that nothing is stored of a session, with at most five
 // ids that come near.
-func (r *Registry) nothing(ctx context.Context, id string) error {
+func (r *Sessions) nothing(ctx context.Context, id string) error {
 	values, err := r.read.Values(ctx, store.FieldSession, "")
 	var near []string
 	for _, v := range values {
@@ -286,7 +286,7 @@ func (r *Registry) nothing(ctx context.Context, id string) error {
 }
 
 // Discover imports what was written to the folder of the session that a text means, if it means one.
-func (r *Registry) Discover(ctx context.Context, text string) error {
+func (r *Sessions) Discover(ctx context.Context, text string) error {
 	key, err := r.Find(ctx, text)
 	switch {
 	case err == nil:

@@ -48,7 +48,7 @@ type bench struct {
 	dir string
 	now time.Time
 	w   *materialize.Workspace
-	*Registry
+	*Sessions
 }
 
 func newBench(t *testing.T, profile layout.Profile) *bench {
@@ -57,7 +57,7 @@ func newBench(t *testing.T, profile layout.Profile) *bench {
 	clock := func() time.Time { return x.now }
 	w := newWorkspace(t, materialize.Settings{Profile: profile}, clock)
 	x.w, x.dir = w, w.Root
-	x.Registry = Open(w, query.New(w.Store, query.Options{Now: clock}), clock)
+	x.Sessions = Open(w, query.New(w.Store, query.Options{Now: clock}), clock)
 	return x
 }
 

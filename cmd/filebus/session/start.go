@@ -58,7 +58,7 @@ func CheckType(kind string) error {
 // metadata.json, and makes its folder. The id is the second at which it began, in
 // UTC, four random characters and the name if there is one, so that ids sort by
 // time. A review of a pull request (pr_reviews, pr_42) has its name as id.
-func (r *Registry) Start(ctx context.Context, kind, name string) (*Started, error) {
+func (r *Sessions) Start(ctx context.Context, kind, name string) (*Started, error) {
 	if err := CheckType(kind); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func slug(name string) string {
 
 // claim makes a session with an id that nothing belongs to yet, or returns a
 // store.ErrConflict.
-func (r *Registry) claim(ctx context.Context, key Key, name string) (*Started, error) {
+func (r *Sessions) claim(ctx context.Context, key Key, name string) (*Started, error) {
 	meta := layout.SessionMeta{
 		Type: key.Type, ID: key.ID, Name: name, Started: r.now().UTC().Truncate(1e9), Status: layout.StatusInProgress,
 	}
@@ -122,7 +122,7 @@ func (r *Registry) claim(ctx context.Context, key Key, name string) (*Started, e
 // End writes how a session has ended into its metadata.json, and returns it as it is
 // then. The status "" leaves one that has ended as it is, and else takes what the
 // artifacts say.
-func (r *Registry) End(ctx context.Context, key Key, status string) (*Session, error) {
+func (r *Sessions) End(ctx context.Context, key Key, status string) (*Session, error) {
 	if err := key.checkOwn(); err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (r *Registry) End(ctx context.Context, key Key, status string) (*Session, e
 }
 
 // Reopen makes a session that had ended one in progress, as somebody works in it, and says so.
-func (r *Registry) Reopen(ctx context.Context, key Key) error {
+func (r *Sessions) Reopen(ctx context.Context, key Key) error {
 	s, err := r.Read(ctx, key)
 	if err != nil || !s.hasEnded() {
 		return err
@@ -173,7 +173,7 @@ func (r *Registry) Reopen(ctx context.Context, key Key) error {
 
 // editMeta changes the metadata of a session, which gets some if it has none that can
 // be read. What stood there stays a version of the file.
-func (r *Registry) editMeta(ctx context.Context, key Key, edit func(*layout.SessionMeta)) error {
+func (r *Sessions) editMeta(ctx context.Context, key Key, edit func(*layout.SessionMeta)) error {
 	name := key.file(layout.SessionMetaFile)
 	_, err := r.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		m, problem := layout.ParseSessionMeta(old)
@@ -194,7 +194,7 @@ func (r *Registry) editMeta(ctx context.Context, key Key, edit func(*layout.Sess
 // that nobody has ended and that has changed within the last hour, stays and does
 // not count, whatever its artifacts say; one to which records of other kinds belong,
 // such as results, or files that were not stored yet, stays.
-func (r *Registry) Old(ctx context.Context, keep int, before time.Time) (old []*Session, err error) {
+func (r *Sessions) Old(ctx context.Context, keep int, before time.Time) (old []*Session, err error) {
 	list, _, err := r.List(ctx, "", 0)
 	if err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func (r *Registry) Old(ctx context.Context, keep int, before time.Time) (old []*
 }
 
 // RemoveFolder removes the folder of a session that has nothing in it any more.
-func (r *Registry) RemoveFolder(key Key) error {
+func (r *Sessions) RemoveFolder(key Key) error {
 	file, err := r.w.PathOf(key.file(layout.SessionMetaFile))
 	if err != nil {
 		return err

@@ -2,7 +2,7 @@
 // what a handoff must say before a task counts as ended, and how somebody waits
 // for that.
 //
-// A Board works on the journals and markers of a workspace's own tree. The
+// Tasks works on the journals and markers of a workspace's own tree. The
 // journal is an ordinary file, which an agent may write by hand at the same time:
 // every change imports what stands there first and changes the bytes that it is
 // about. The marker is written last, when the journal can be read; a start takes
@@ -33,8 +33,8 @@ import (
 	"filebus/store/record"
 )
 
-// A Board is the tasks of a workspace's own tree.
-type Board struct {
+// Tasks is the tasks of a workspace's own tree.
+type Tasks struct {
 	work *materialize.Workspace
 	read *query.Reader
 	now  func() time.Time
@@ -42,23 +42,23 @@ type Board struct {
 
 // New returns the tasks of a workspace. The reader is of the same store; now is
 // the clock of what is written, and of ages.
-func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Board {
-	return &Board{w, r, now}
+func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Tasks {
+	return &Tasks{w, r, now}
 }
 
 // stamp returns the time as journals have it.
-func (b *Board) stamp() string { return b.now().UTC().Format(time.RFC3339) }
+func (b *Tasks) stamp() string { return b.now().UTC().Format(time.RFC3339) }
 
 // journalPath returns the path of a task's journal below the workspace. Every id that
 // ParseID returns has one, and markers.
-func (b *Board) journalPath(id ID) string {
+func (b *Tasks) journalPath(id ID) string {
 	p, _ := b.work.Settings.Profile.Path(record.KindHandoff, id.journal())
 	return p
 }
 
 // journalFile returns the file of a task's journal, absolute, whether or not it
 // is there.
-func (b *Board) journalFile(id ID) string { return b.work.FilePath(b.journalPath(id)) }
+func (b *Tasks) journalFile(id ID) string { return b.work.FilePath(b.journalPath(id)) }
 
 // A Journal is a task's journal with the version that it is the text of.
 type Journal struct {
@@ -71,7 +71,7 @@ type Journal struct {
 
 // Get reads the journal of a task as the store has it. It returns
 // ErrNotStarted if there is none.
-func (b *Board) Get(ctx context.Context, id ID) (*Journal, error) {
+func (b *Tasks) Get(ctx context.Context, id ID) (*Journal, error) {
 	j := &Journal{ID: id, File: b.journalFile(id)}
 	err := b.work.Store.View(ctx, func(tx *store.Tx) (err error) {
 		if j.Version, err = query.Occupant(tx, store.PathValue("", b.journalPath(id))); err != nil {
@@ -115,7 +115,7 @@ func readFile(name string) ([]byte, error) {
 }
 
 // edit changes the text of a task's journal, which must be there.
-func (b *Board) edit(ctx context.Context, id ID, change func(text []byte) ([]byte, error)) (*materialize.PutResult, error) {
+func (b *Tasks) edit(ctx context.Context, id ID, change func(text []byte) ([]byte, error)) (*materialize.PutResult, error) {
 	return b.work.EditText(ctx, record.KindHandoff, id.journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		if old == nil {
 			return nil, errNotStarted(id)
@@ -129,7 +129,7 @@ const maxNote = 4 << 10
 
 // Note appends a line to the progress log of a task. The result's Record says
 // what the journal is then.
-func (b *Board) Note(ctx context.Context, id ID, text string) (*materialize.PutResult, error) {
+func (b *Tasks) Note(ctx context.Context, id ID, text string) (*materialize.PutResult, error) {
 	if len(text) > maxNote {
 		err := record.Usage.Errorf("a line of progress has %d bytes, more than %d: "+
 			"store it as a result and name its reference", len(text), maxNote)
@@ -140,7 +140,7 @@ func (b *Board) Note(ctx context.Context, id ID, text string) (*materialize.PutR
 }
 
 // Look imports the journal of a task as it stands on disk, and reads it.
-func (b *Board) Look(ctx context.Context, id ID) (*Journal, error) {
+func (b *Tasks) Look(ctx context.Context, id ID) (*Journal, error) {
 	if err := b.work.Import(ctx, b.journalPath(id)); err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ const (
 )
 
 // sourceOf returns what a record says of its task, "" if it is none of them.
-func (b *Board) sourceOf(s query.Summary) string {
+func (b *Tasks) sourceOf(s query.Summary) string {
 	switch {
 	case s.Name.Kind == record.KindTask:
 		return fromQueue
@@ -189,7 +189,7 @@ func (b *Board) sourceOf(s query.Summary) string {
 
 // Records returns what a tree has of tasks, or of one of them: journals first, then
 // reports, each the newest first, then the entries of queues.
-func (b *Board) Records(ctx context.Context, tree record.Tree, id ID) ([]query.Summary, error) {
+func (b *Tasks) Records(ctx context.Context, tree record.Tree, id ID) ([]query.Summary, error) {
 	of := map[string][]query.Summary{}
 	for _, kind := range []record.Kind{record.KindHandoff, record.KindTask} { // each has a look-up, both have none
 		filter := record.Filter{Trees: []record.Tree{tree}, Kinds: []record.Kind{kind}}
@@ -212,7 +212,7 @@ func (b *Board) Records(ctx context.Context, tree record.Tree, id ID) ([]query.S
 
 // Entries returns the entries of files, such as specs of other tools, that a user's id means: it is
 // their own, what stands behind its last slash, or what their file calls them.
-func (b *Board) Entries(ctx context.Context, id string) ([]query.Summary, error) {
+func (b *Tasks) Entries(ctx context.Context, id string) ([]query.Summary, error) {
 	all, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindTask}})
 	id = strings.TrimPrefix(id, "task/")
 	all = slices.DeleteFunc(all, func(s query.Summary) bool {
@@ -228,7 +228,7 @@ func (b *Board) Entries(ctx context.Context, id string) ([]query.Summary, error)
 // List returns the tasks of a tree, the one that changed last first: those that have a
 // journal, then those that reports and queues name. Of several tasks that had one id, the
 // last is listed.
-func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
+func (b *Tasks) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 	records, err := b.Records(ctx, opts.Tree, "")
 	if err != nil {
 		return nil, err
@@ -259,7 +259,7 @@ func (b *Board) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 	}), nil
 }
 
-func (b *Board) item(s query.Summary, opts ListOptions) Item {
+func (b *Tasks) item(s query.Summary, opts ListOptions) Item {
 	quiet := max(b.now().Sub(s.Time), 0)
 	age := quiet
 	if at, err := time.Parse(time.RFC3339, s.Attributes[layout.AttributeStarted]); err == nil {
@@ -298,7 +298,7 @@ func errNotStarted(id ID) error {
 }
 
 // notStarted names a file that may be meant as the journal of a task, and is called otherwise.
-func (b *Board) notStarted(id ID) error {
+func (b *Tasks) notStarted(id ID) error {
 	file := b.journalFile(id)
 	odd := filepath.Join(filepath.Dir(file), layout.TaskKey(path.Base(string(id)))+".md")
 	if odd == file || !isThere(odd) {

@@ -39,7 +39,7 @@ func (c *clock) add(d time.Duration) {
 
 // A desk is a board in a workspace of its own.
 type desk struct {
-	*task.Board
+	*task.Tasks
 	work  *materialize.Workspace
 	clock *clock
 }

@@ -108,13 +108,13 @@ type Finished struct {
 // HandOver writes the handoff of a task into its journal and closes it. Given
 // fields replace those that the journal's handoff has. If something is
 // missing that is an error, and nothing is changed.
-func (b *Board) HandOver(ctx context.Context, id ID, given layout.Handoff) (*Finished, error) {
+func (b *Tasks) HandOver(ctx context.Context, id ID, given layout.Handoff) (*Finished, error) {
 	return b.handOver(ctx, id, given, "")
 }
 
 // handOver is HandOver with an outcome in place of one that was not given. The journal's
 // own stays if no summary was given either.
-func (b *Board) handOver(ctx context.Context, id ID, given layout.Handoff, outcome string) (*Finished, error) {
+func (b *Tasks) handOver(ctx context.Context, id ID, given layout.Handoff, outcome string) (*Finished, error) {
 	f := &Finished{ID: id}
 	put, err := b.edit(ctx, id, func(text []byte) ([]byte, error) { return b.handedOver(text, f, given, outcome) })
 	if err != nil {
@@ -127,7 +127,7 @@ func (b *Board) handOver(ctx context.Context, id ID, given layout.Handoff, outco
 
 // handedOver returns the text of a journal with a handoff and the metadata of a
 // task that has ended.
-func (b *Board) handedOver(text []byte, f *Finished, given layout.Handoff, outcome string) ([]byte, error) {
+func (b *Tasks) handedOver(text []byte, f *Finished, given layout.Handoff, outcome string) ([]byte, error) {
 	j, _ := layout.ParseJournal(text) // what departs from the layout has no fields
 	var before layout.Handoff
 	if j.Handoff != nil {
@@ -169,7 +169,7 @@ func (b *Board) handedOver(text []byte, f *Finished, given layout.Handoff, outco
 // Finish hands a task over and then writes its marker: who waits for that can
 // read the journal. An outcome that was not given is completed if a summary was
 // given, else the journal's own.
-func (b *Board) Finish(ctx context.Context, id ID, given layout.Handoff) (*Finished, error) {
+func (b *Tasks) Finish(ctx context.Context, id ID, given layout.Handoff) (*Finished, error) {
 	if _, err := b.markers(id); err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ type Run struct {
 
 // Begin makes sure before a command runs for a task that its journal is open and
 // no marker is there. A task that runs goes on, unless it is another agent's.
-func (b *Board) Begin(ctx context.Context, id ID, r StartRequest) error {
+func (b *Tasks) Begin(ctx context.Context, id ID, r StartRequest) error {
 	_, running := b.Start(ctx, id, r)
 	if !errors.Is(running, errIsRunning) {
 		return running
@@ -214,7 +214,7 @@ func (b *Board) Begin(ctx context.Context, id ID, r StartRequest) error {
 
 // End ends the task of a command: if the command has left no complete handoff,
 // one is made of how it ended; if it has left no marker, that is written.
-func (b *Board) End(ctx context.Context, id ID, run Run) (*Finished, error) {
+func (b *Tasks) End(ctx context.Context, id ID, run Run) (*Finished, error) {
 	j, err := b.Look(ctx, id)
 	if err != nil {
 		return nil, err
@@ -268,7 +268,7 @@ func (r Run) complete(h layout.Handoff) layout.Handoff {
 
 // Standing returns how far a task is, of which the store has the journal. Nothing is
 // known of what is no id of a task.
-func (b *Board) Standing(ctx context.Context, text string) (s layout.Standing, err error) {
+func (b *Tasks) Standing(ctx context.Context, text string) (s layout.Standing, err error) {
 	id, err := ParseID(text)
 	if err != nil {
 		return s, nil

@@ -92,13 +92,13 @@ func TestEnd(t *testing.T) {
 					t.Fatalf("beginning: %v", err)
 				}
 			}
-			file := task.JournalFile(d.Board, "T1")
+			file := task.JournalFile(d.Tasks, "T1")
 			d.write(t, ".orchestrator/journal/task-T1.md", readText(t, file)+"\n"+test.journal)
 			f, err := d.End(t.Context(), "T1", test.run)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := task.MarkerFile(d.Board, "T1", test.marker); f.Marker != want {
+			if want := task.MarkerFile(d.Tasks, "T1", test.marker); f.Marker != want {
 				t.Errorf("the marker is %s, want %s", f.Marker, want)
 			}
 			j, _ := layout.ParseJournal([]byte(readText(t, file)))

@@ -73,7 +73,7 @@ func fitting(text string) string {
 
 // Find reads the id of a task to look it up: also as the name or path of its journal or
 // marker, and behind the folders of a nested root.
-func (b *Board) Find(text string, at query.ResolveOptions) (ID, error) {
+func (b *Tasks) Find(text string, at query.ResolveOptions) (ID, error) {
 	if !strings.ContainsAny(text, `/\`) {
 		return ParseID(text)
 	}
@@ -147,7 +147,7 @@ type place struct {
 // lookAlikes returns the files, absolute, that may be meant as the marker of a
 // task: in the folder of markers, or in that of another profile, as an agent may have
 // been told of one of those. Markers of tasks that have a journal are those tasks' own.
-func (b *Board) lookAlikes(id ID) (found []string) {
+func (b *Tasks) lookAlikes(id ID) (found []string) {
 	seen := map[string]bool{}
 	for _, markerID := range b.markerIDs(id) {
 		seen[b.work.FilePath(b.markerPath(markerID))] = true
@@ -175,7 +175,7 @@ func (b *Board) lookAlikes(id ID) (found []string) {
 
 // isOthers reports whether a file is the marker of another task, which has a
 // journal.
-func (b *Board) isOthers(profile layout.Profile, name string, id ID) bool {
+func (b *Tasks) isOthers(profile layout.Profile, name string, id ID) bool {
 	base, found := strings.CutSuffix(name, ".done")
 	if !found {
 		base, found = strings.CutSuffix(name, failedSuffix)

@@ -4,6 +4,6 @@ package task
 var (
 	ErrRunning  = errIsRunning
 	JournalOf   = ID.journal
-	JournalFile = (*Board).journalFile
-	MarkerFile  = (*Board).markerFile
+	JournalFile = (*Tasks).journalFile
+	MarkerFile  = (*Tasks).markerFile
 )

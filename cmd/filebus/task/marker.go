@@ -25,13 +25,13 @@ import (
 const failedSuffix = ".failed"
 
 // markerPath returns the path of a marker by its id.
-func (b *Board) markerPath(id string) string {
+func (b *Tasks) markerPath(id string) string {
 	p, _ := b.work.Settings.Profile.Path(record.KindMarker, id) // as for journalPath
 	return p
 }
 
 // markerID returns the id of the marker that a task leaves with an outcome.
-func (b *Board) markerID(id ID, status string) string {
+func (b *Tasks) markerID(id ID, status string) string {
 	failed := status == layout.StatusFailed || status == layout.StatusBlocked
 	if failed && b.work.Settings.Profile.FailedMarkers() {
 		return b.spelled(id) + failedSuffix
@@ -41,7 +41,7 @@ func (b *Board) markerID(id ID, status string) string {
 
 // spelled returns an id as its marker has it: as the start got it, which the journal says, else
 // as in a marker that is there, else as it was given.
-func (b *Board) spelled(id ID) string {
+func (b *Tasks) spelled(id ID) string {
 	if j := readJournal(b.journalFile(id)); j != nil {
 		if own := path.Join(path.Dir(string(id)), j.ID); slices.Contains(layout.TaskForms(string(id)), own) {
 			return own
@@ -57,12 +57,12 @@ func (b *Board) spelled(id ID) string {
 
 // markerFile returns the file of the marker, absolute, that a task leaves when it
 // ends with a status.
-func (b *Board) markerFile(id ID, status string) string {
+func (b *Tasks) markerFile(id ID, status string) string {
 	return b.work.FilePath(b.markerPath(b.markerID(id, status)))
 }
 
 // markerIDs returns the ids of all markers that announce a task.
-func (b *Board) markerIDs(id ID) []string {
+func (b *Tasks) markerIDs(id ID) []string {
 	var ids []string
 	for _, form := range layout.TaskForms(string(id)) {
 		ids = append(ids, form, form+failedSuffix)
@@ -82,7 +82,7 @@ type marker struct {
 
 // markers returns the markers of a task that are on disk. What stands in the
 // place of one and is none is ErrNotMarker beside them.
-func (b *Board) markers(id ID) (found []marker, err error) {
+func (b *Tasks) markers(id ID) (found []marker, err error) {
 	for _, markerID := range b.markerIDs(id) {
 		m, is, lookErr := b.lookAt(b.markerPath(markerID))
 		if is {
@@ -94,7 +94,7 @@ func (b *Board) markers(id ID) (found []marker, err error) {
 }
 
 // lookAt reads the marker at a path, if there is one.
-func (b *Board) lookAt(p string) (m marker, found bool, err error) {
+func (b *Tasks) lookAt(p string) (m marker, found bool, err error) {
 	file := b.work.FilePath(p)
 	info, err := os.Lstat(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +129,7 @@ func (b *Board) lookAt(p string) (m marker, found bool, err error) {
 }
 
 // clearMarkers takes the markers of a task away, on disk and in the store.
-func (b *Board) clearMarkers(ctx context.Context, id ID, keep string) (cleared int, err error) {
+func (b *Tasks) clearMarkers(ctx context.Context, id ID, keep string) (cleared int, err error) {
 	if _, err := b.markers(id); err != nil {
 		return 0, err
 	}
@@ -149,7 +149,7 @@ func (b *Board) clearMarkers(ctx context.Context, id ID, keep string) (cleared i
 }
 
 // clear retires one marker, and deletes its file.
-func (b *Board) clear(ctx context.Context, markerID string) (cleared bool, err error) {
+func (b *Tasks) clear(ctx context.Context, markerID string) (cleared bool, err error) {
 	p, name := b.markerPath(markerID), record.Name{Kind: record.KindMarker, ID: markerID}
 	file := b.work.FilePath(p)
 	const clearTries = 5 // how often a marker is cleared that its agent writes meanwhile
@@ -179,7 +179,7 @@ func isThere(file string) bool {
 
 // mark writes the marker of a task, and takes another one away that says
 // something else.
-func (b *Board) mark(ctx context.Context, id ID, status string) (file string, err error) {
+func (b *Tasks) mark(ctx context.Context, id ID, status string) (file string, err error) {
 	if _, err := b.markers(id); err != nil {
 		return "", err
 	}
@@ -223,7 +223,7 @@ type origin struct {
 // start has cleared the markers, so whatever is there came later, whatever the
 // clocks say. An agent that writes its journal by hand states a time; one without
 // a zone, or in the future, says nothing.
-func (b *Board) origin(ctx context.Context, id ID) (o origin, err error) {
+func (b *Tasks) origin(ctx context.Context, id ID) (o origin, err error) {
 	err = b.work.Store.View(ctx, func(tx *store.Tx) error {
 		v, err := query.Occupant(tx, store.PathValue("", b.journalPath(id)))
 		if err != nil {
@@ -256,7 +256,7 @@ func (o origin) isKnown() bool { return o.cleared || !o.since.IsZero() }
 
 // counting returns the marker of a task that counts, the one with the worst news
 // if there are several; without a file: there is none.
-func (b *Board) counting(ctx context.Context, id ID) (best marker, err error) {
+func (b *Tasks) counting(ctx context.Context, id ID) (best marker, err error) {
 	all, err := b.markers(id)
 	if len(all) == 0 {
 		return marker{}, err
@@ -297,7 +297,7 @@ type Ending struct {
 func (e Ending) Failed() bool { return badness(e.Status) > 1 }
 
 // ending puts together what the marker and the journal on disk say.
-func (b *Board) ending(id ID, m marker, o origin) Ending {
+func (b *Tasks) ending(id ID, m marker, o origin) Ending {
 	e := Ending{ID: id, Status: layout.StatusComplete, Summary: m.Text, Marker: m.File}
 	if !o.isKnown() {
 		e.Seconds = new(int(max(b.now().Sub(m.Time), 0).Seconds()))

@@ -45,7 +45,7 @@ const lease = 24 * time.Hour
 // Start takes an old marker away and opens the journal. A journal that has ended
 // at this place stays findable under its name, and the new one gets another. It
 // returns errIsRunning if the task is running.
-func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, error) {
+func (b *Tasks) Start(ctx context.Context, id ID, r StartRequest) (*Started, error) {
 	if err := b.Free(ctx, id, r.Restart); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (b *Board) Start(ctx context.Context, id ID, r StartRequest) (*Started, err
 
 // open writes the journal of a task that begins. One that is too large to be
 // edited becomes an older version of it.
-func (b *Board) open(ctx context.Context, id ID, r StartRequest) (*materialize.PutResult, error) {
+func (b *Tasks) open(ctx context.Context, id ID, r StartRequest) (*materialize.PutResult, error) {
 	put, err := b.work.EditText(ctx, record.KindHandoff, id.journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		before, _ := layout.ParseJournal(old) // what departs from the layout has no fields
 		if old != nil && !layout.HasEnded(before.State()) {
@@ -109,7 +109,7 @@ func (r StartRequest) journal(id ID, started string) []byte {
 
 // Free makes sure that a task's place is free: its journal has ended, or is
 // closed because its marker is there, or because the task is to begin again.
-func (b *Board) Free(ctx context.Context, id ID, restart bool) error {
+func (b *Tasks) Free(ctx context.Context, id ID, restart bool) error {
 	j, err := b.Look(ctx, id)
 	if errors.Is(err, ErrNotStarted) {
 		return nil
@@ -141,7 +141,7 @@ func (b *Board) Free(ctx context.Context, id ID, restart bool) error {
 
 // closed returns the text of a journal that its agent has left open, with what
 // tells it from the next one. If it has changed since it was read, it stays.
-func (b *Board) closed(text []byte, seen *Journal, status string) []byte {
+func (b *Tasks) closed(text []byte, seen *Journal, status string) []byte {
 	j, _ := layout.ParseJournal(text) // what departs from the layout has no fields
 	if j.Started != seen.Started {
 		return text
@@ -167,7 +167,7 @@ type Prompt struct {
 // Prompt returns what the agent of a task is told: where its journal and its
 // marker are, how to note progress and how to hand over, by command and by hand.
 // It has about 250 tokens at most beside the paths.
-func (b *Board) Prompt(id ID, title string) Prompt {
+func (b *Tasks) Prompt(id ID, title string) Prompt {
 	r := Prompt{Task: id, Journal: b.journalFile(id), Marker: b.markerFile(id, layout.StatusComplete)}
 	var p strings.Builder
 	fmt.Fprintf(&p, "Task %s", id)

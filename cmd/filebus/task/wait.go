@@ -31,8 +31,8 @@ type WaitRequest struct {
 // reads of them is taken into the store. A marker from before the start of its
 // task never counts. When the time is up, the endings so far come with
 // mirror.ErrLate.
-func (b *Board) Wait(ctx context.Context, r WaitRequest) ([]Ending, error) {
-	a := &awaiting{Board: b, WaitRequest: r, begun: b.now()}
+func (b *Tasks) Wait(ctx context.Context, r WaitRequest) ([]Ending, error) {
+	a := &awaiting{Tasks: b, WaitRequest: r, begun: b.now()}
 	a.Now, a.Around = b.now, a.lookAround
 	a.others = slices.DeleteFunc(b.work.Roots(), func(root string) bool { return root == b.work.Root })
 	var folders []string
@@ -61,7 +61,7 @@ func (b *Board) Wait(ctx context.Context, r WaitRequest) ([]Ending, error) {
 
 // An awaiting is a wait for tasks that goes on.
 type awaiting struct {
-	*Board
+	*Tasks
 	WaitRequest
 	tasks   []*awaited
 	endings []Ending
