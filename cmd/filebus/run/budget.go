@@ -99,52 +99,46 @@ func (b *Runs) BudgetOf(ctx context.Context, id string) (*Budget, error) {
 	return budget, nil
 }
 
-// spanOf returns the time in which the session state was that of a run.
-func (b *Runs) spanOf(ctx context.Context, id string) (span, error) {
-	var at span
+// spanOf returns the time in which the session state was that of a run: as its versions were
+// stored, or as the last one says itself where that is more, as if it was written by hand. No
+// run begins before the last state of another one.
+func (b *Runs) spanOf(ctx context.Context, id string) (at span, err error) {
 	var before time.Time // the last state of another run
-	var last *store.Version
+	var last store.Version
 	all, err := b.states(ctx)
-	for i, v := range all {
+	for _, v := range all {
 		switch {
 		case v.Record.Run == id:
-			if at.from.IsZero() {
-				at.from = v.Record.Time
-			}
-			at.until, last = time.Time{}, &all[i]
+			at.from, at.until, last = earlier(at.from, v.Record.Time), time.Time{}, v
 		case !at.isKnown():
 			before = v.Record.Time
-		case at.until.IsZero():
-			at.until = v.Record.Time
+		default:
+			at.until = earlier(at.until, v.Record.Time)
 		}
 	}
-	if err != nil || last == nil {
+	if err != nil || !at.isKnown() {
 		return at, err
 	}
-	return b.sharpen(ctx, at, before, *last)
-}
-
-// sharpen takes the times that a state itself gives its run, if they say more than
-// when its versions were stored, as for a state that was written by hand. They are
-// whole seconds. No run begins before the last state of another one.
-func (b *Runs) sharpen(ctx context.Context, at span, before time.Time, v store.Version) (span, error) {
-	text, err := b.text(ctx, v)
+	text, err := b.text(ctx, last)
 	if errors.Is(err, store.ErrDropped) {
 		return at, nil
 	}
-	if err != nil {
-		return at, err
-	}
 	s, _ := layout.ParseState(text)
-	if t, err := time.Parse(time.RFC3339, s.Started); err == nil && t.Add(time.Second).Before(at.from) {
+	if t, err := time.Parse(time.RFC3339, s.Started); err == nil && t.Add(time.Second).Before(at.from) { // whole seconds
 		at.from = slices.MaxFunc([]time.Time{t, before}, time.Time.Compare)
 	}
 	if t, err := time.Parse(time.RFC3339, s.Ended); err == nil {
-		if t = t.Add(time.Second); at.until.IsZero() || t.Before(at.until) {
-			at.until = t
-		}
+		at.until = earlier(at.until, t.Add(time.Second))
 	}
-	return at, nil
+	return at, err
+}
+
+// earlier returns the earlier of two times, of which the first may be unknown.
+func earlier(t, other time.Time) time.Time {
+	if t.IsZero() || other.Before(t) {
+		return other
+	}
+	return t
 }
 
 // around returns the time from the first to the last of some texts.

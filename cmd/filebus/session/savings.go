@@ -69,27 +69,33 @@ func (s *textSize) add(n int64) {
 // if any are given, others are left out. An unknown session is a record.NotFound.
 func (r *Sessions) SavingsOf(ctx context.Context, id string, trees ...record.Tree) (*Savings, error) {
 	m := &meter{
-		Savings: &Savings{Session: id}, registry: r,
+		Savings: &Savings{Session: id}, sessions: r,
 		pick:      record.Filter{Kinds: []record.Kind{record.KindArtifact}, Trees: trees, Sessions: []string{id}},
 		artifacts: map[string]*artifact{}, rows: map[string]*agentSavings{},
 	}
-	if err := m.measure(ctx); err != nil {
-		return nil, err
+	listing, err := r.read.List(ctx, query.ListRequest{Filter: m.pick})
+	if err == nil && len(listing.Entries) == 0 {
+		err = r.nothing(ctx, id)
 	}
-	if len(m.artifacts) == 0 {
-		return nil, r.nothing(ctx, id)
-	}
-	reads, err := r.read.Reads(time.Time{})
 	if err == nil {
-		err = m.countReads(ctx, reads)
+		m.AuditFiles = len(listing.Entries)
+		err = query.EachOf(ctx, r.read, listing.Entries, m.measure)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !m.Logged {
-		m.Started, m.Ended = m.span.from, m.span.until
+	reads, err := r.read.Reads(time.Time{})
+	if err == nil {
+		err = r.w.Store.View(ctx, func(tx *store.Tx) error { return m.countReads(tx, reads) })
 	}
-	m.Seconds = m.Ended.Sub(m.Started).Round(time.Millisecond).Seconds()
+	if err != nil {
+		return nil, err
+	}
+	of := m.span
+	if m.Logged = m.logged.until.After(m.logged.from); m.Logged {
+		of = m.logged // better than the times of records that were captured later
+	}
+	m.Started, m.Ended, m.Seconds = of.from, of.until, of.until.Sub(of.from).Round(time.Millisecond).Seconds()
 	for _, row := range m.rows {
 		m.Agents = append(m.Agents, *row)
 	}
@@ -105,11 +111,12 @@ func (r *Sessions) SavingsOf(ctx context.Context, id string, trees ...record.Tre
 // A meter measures the savings of a session.
 type meter struct {
 	*Savings
-	registry  *Sessions
+	sessions  *Sessions
 	pick      record.Filter
 	artifacts map[string]*artifact // by name; nil for those that do not count
 	rows      map[string]*agentSavings
-	span      span
+	span      span // of the records and reads
+	logged    span // of the session's log
 }
 
 // An artifact is a record of a session with what a reference to it costs.
@@ -132,46 +139,31 @@ func (s *span) add(t time.Time) {
 	}
 }
 
-// measure imports the session's records. The times of its own log are better than
-// those of records that were captured later.
-func (m *meter) measure(ctx context.Context) error {
-	listing, err := m.registry.read.List(ctx, query.ListRequest{Filter: m.pick})
+// measure takes in a record of the session and, if it is the log, the times in it.
+func (m *meter) measure(tx *store.Tx, e query.Summary) error {
+	first, err := query.FirstOf(tx, e.Version)
 	if err != nil {
 		return err
 	}
-	m.AuditFiles = len(listing.Entries)
-	err = query.EachOf(ctx, m.registry.read, listing.Entries, func(tx *store.Tx, e query.Summary) error {
-		first, err := query.FirstOf(tx, e.Version)
-		if err != nil {
-			return err
-		}
-		r := e.Version.Record
-		m.span.add(first.Record.Time)
-		m.span.add(r.Time)
-		m.take(e.Version, e.Description.Words)
-		if r.Agent != "" {
-			m.row(r.Agent, first.Record.Time)
-		}
+	r := e.Version.Record
+	m.span.add(first.Record.Time)
+	m.span.add(r.Time)
+	m.take(e.Version, e.Description.Words)
+	if r.Agent != "" {
+		m.row(r.Agent, first.Record.Time)
+	}
+	if path.Base(r.Path) != layout.SessionLogFile {
 		return nil
-	})
-	var logged span
-	for _, e := range listing.Entries {
-		if err == nil && path.Base(e.Version.Record.Path) == layout.SessionLogFile {
-			err = m.readLog(ctx, e.Version, &logged)
-		}
 	}
-	if logged.until.After(logged.from) {
-		m.Logged, m.Started, m.Ended = true, logged.from, logged.until
+	content, err := tx.Content(r)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-func (m *meter) readLog(ctx context.Context, v store.Version, logged *span) error {
-	text, err := m.registry.w.TextOf(ctx, v)
+	text, err := content.Bytes()
 	events, _ := layout.ParseAgentLog(text)
 	for _, e := range events {
 		if t, err := time.Parse(time.RFC3339, e.Time); err == nil {
-			logged.add(t)
+			m.logged.add(t)
 		}
 	}
 	return err
@@ -181,7 +173,7 @@ func (m *meter) readLog(ctx context.Context, v store.Version, logged *span) erro
 // for the preview.
 func (m *meter) take(v store.Version, words int) {
 	r := v.Record
-	reference := record.Reference{Agent: r.Agent, ResultFile: m.registry.w.FilePath(r.Path), WordCount: words}
+	reference := record.Reference{Agent: r.Agent, ResultFile: m.sessions.w.FilePath(r.Path), WordCount: words}
 	line, _ := json.Marshal(reference) // strings and a number have a JSON form
 	m.artifacts[r.Name.String()] = &artifact{layout.Slug(r.Agent), r.Size, int64(len(line)), map[string]bool{}}
 }
@@ -201,9 +193,9 @@ func (m *meter) row(agent string, at time.Time) *agentSavings {
 }
 
 // countReads counts by the log who was given what.
-func (m *meter) countReads(ctx context.Context, reads []query.Read) error {
+func (m *meter) countReads(tx *store.Tx, reads []query.Read) error {
 	for _, read := range reads {
-		a, err := m.artifactOf(ctx, read.What)
+		a, err := m.artifactOf(tx, read.What)
 		if err != nil {
 			return err
 		}
@@ -252,7 +244,7 @@ func (m *meter) give(a *artifact, row *agentSavings, reader string) {
 
 // artifactOf returns the artifact of the session that a read names, or nil. It may
 // have been retired since.
-func (m *meter) artifactOf(ctx context.Context, what string) (*artifact, error) {
+func (m *meter) artifactOf(tx *store.Tx, what string) (*artifact, error) {
 	if a, known := m.artifacts[what]; known {
 		return a, nil
 	}
@@ -260,17 +252,14 @@ func (m *meter) artifactOf(ctx context.Context, what string) (*artifact, error) 
 	if err != nil || !isOf(name, m.Session) {
 		return nil, nil
 	}
-	err = m.registry.w.Store.View(ctx, func(tx *store.Tx) error {
-		v, _, err := tx.Last(name)
-		switch {
-		case query.IsAbsent(err):
-			m.Unsized++
-			m.artifacts[what] = nil
-			return nil
-		case err == nil && m.pick.Accepts(v.Record):
-			m.take(v, tx.Description(v.Ref).Words)
-		}
-		return err
-	})
+	m.artifacts[what] = nil
+	v, _, err := tx.Last(name)
+	if query.IsAbsent(err) {
+		m.Unsized++
+		return nil, nil
+	}
+	if err == nil && m.pick.Accepts(v.Record) {
+		m.take(v, tx.Description(v.Ref).Words)
+	}
 	return m.artifacts[what], err
 }

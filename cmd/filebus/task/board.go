@@ -19,7 +19,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -84,7 +83,7 @@ func (b *Tasks) Get(ctx context.Context, id ID) (*Journal, error) {
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, b.notStarted(id)
+		return nil, errNotStarted(id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the journal of %s: %w", id, err)
@@ -295,17 +294,6 @@ func errNotStarted(id ID) error {
 		hint = "filebus task list" // a nested root's tasks are made there
 	}
 	return err.Try(hint, string(id)).Because(ErrNotStarted)
-}
-
-// notStarted names a file that may be meant as the journal of a task, and is called otherwise.
-func (b *Tasks) notStarted(id ID) error {
-	file := b.journalFile(id)
-	odd := filepath.Join(filepath.Dir(file), layout.TaskKey(path.Base(string(id)))+".md")
-	if odd == file || !isThere(odd) {
-		return errNotStarted(id)
-	}
-	err := record.NotFound.Errorf("%s has no journal; %s is not called as one", id, odd)
-	return err.Try("mv -n {1} {2}, if it is the journal", odd, file).Because(ErrNotStarted)
 }
 
 // errRunning says that a task is to be started that is running.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,6 +11,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -110,83 +110,21 @@ func (id ID) journal() string { return layout.JournalID(string(id)) }
 // key returns what all forms of an id have in common.
 func (id ID) key() string { return layout.TaskKey(string(id)) }
 
-// looksLike reports whether a file's name may be meant as the marker of a task,
-// though it is not: another case or ending, a prefix or suffix, a slip of the
-// pen. Numbers must be the same, as those of two tasks differ.
-func looksLike(file string, id ID) bool {
-	name, want := strings.ToLower(stem(file)), strings.ToLower(path.Base(id.key()))
-	if name == want || name == "task-"+want {
-		return true
-	}
-	if _, lane := layout.CutLane(name); lane != "" && !strings.HasSuffix(want, "-"+lane) {
-		return false // another machine's
-	}
-	return likeness.IsMeant(name, want) || likeness.IsMeant(strings.TrimPrefix(name, "task-"), want)
-}
-
-// stem returns the name of a file without what may be taken for its ending.
-func stem(file string) string {
-	for _, ending := range []string{".tmp", ".md", ".txt", ".json"} {
-		file = strings.TrimSuffix(file, ending)
-	}
-	lower := strings.ToLower(file)
-	for _, ending := range []string{".done", ".failed", ".complete", ".completed", ".finished", "_done", "-done"} {
-		if strings.HasSuffix(lower, ending) {
-			return file[:len(file)-len(ending)]
-		}
-	}
-	return file
-}
-
-// A place is a folder of markers, absolute, with the profile that keeps them there.
-type place struct {
-	dir     string
-	profile layout.Profile
-}
-
-// lookAlikes returns the files, absolute, that may be meant as the marker of a
-// task: in the folder of markers, or in that of another profile, as an agent may have
-// been told of one of those. Markers of tasks that have a journal are those tasks' own.
+// lookAlikes returns the files, absolute, that may be meant as the marker of a task: they lie
+// where it is waited for, and have other cases or endings, words around the id, or a slip of the
+// pen in it. Markers of tasks that have a journal are those tasks' own.
 func (b *Tasks) lookAlikes(id ID) (found []string) {
-	seen := map[string]bool{}
-	for _, markerID := range b.markerIDs(id) {
-		seen[b.work.FilePath(b.markerPath(markerID))] = true
-	}
-	places := []place{{b.work.FilePath(path.Dir(b.markerPath(string(id)))), b.work.Settings.Profile}}
-	for _, profile := range layout.Profiles() {
-		places = append(places, place{filepath.Join(b.work.Root, filepath.FromSlash(path.Join(path.Dir(string(id)), profile.Markers))), profile})
-	}
-	const maxLookAlike = 255 // the longest name that is compared, in bytes
-	for _, place := range places {
-		entries, err := os.ReadDir(place.dir)
-		if err != nil || seen[place.dir] {
-			continue // there is none, or the watch makes it again
-		}
-		seen[place.dir] = true
-		for _, entry := range entries {
-			name, file := entry.Name(), filepath.Join(place.dir, entry.Name())
-			if len(name) <= maxLookAlike && !seen[file] && looksLike(name, id) && !b.isOthers(place.profile, name, id) {
-				found = append(found, file)
-			}
+	own := markdown.Each(b.markerIDs(id), b.markerPath)
+	want := strings.ToLower(path.Base(id.key()))
+	entries, _ := os.ReadDir(b.work.FilePath(path.Dir(own[0]))) // there is none, or the watch makes it again
+	for _, entry := range entries {
+		p := path.Join(path.Dir(own[0]), entry.Name())
+		name := strings.TrimSuffix(entry.Name(), path.Ext(p))
+		other := ID(path.Join(path.Dir(string(id)), name))
+		isOthers := other.key() != id.key() && isThere(b.journalFile(other))
+		if !isOthers && !slices.Contains(own, p) && likeness.IsMeant(strings.ToLower(name), want) {
+			found = append(found, b.work.FilePath(p))
 		}
 	}
 	return found
-}
-
-// isOthers reports whether a file is the marker of another task, which has a
-// journal.
-func (b *Tasks) isOthers(profile layout.Profile, name string, id ID) bool {
-	base, found := strings.CutSuffix(name, ".done")
-	if !found {
-		base, found = strings.CutSuffix(name, failedSuffix)
-	}
-	other := ID(path.Join(path.Dir(string(id)), base))
-	if !found || other.key() == id.key() {
-		return false
-	}
-	p, err := profile.Path(record.KindHandoff, other.journal())
-	if err == nil {
-		_, err = os.Stat(b.work.FilePath(p))
-	}
-	return err == nil
 }

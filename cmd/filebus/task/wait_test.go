@@ -186,12 +186,12 @@ func TestOthersMarker(t *testing.T) {
 	if len(said) > 0 {
 		t.Errorf("said %q, %v", said, err)
 	}
-	d.write(t, ".orchestrator/complete/auth-docs.done", "done")
-	d.write(t, ".orchestrator/journal/task-auth-docs.md", "# Task: Docs\n")
-	d.write(t, ".orchestrator/complete/auth-more.done", "done")
+	d.write(t, ".claude/agent_complete/auth-docs.done", "done")
+	d.write(t, ".claude/journal/task-auth-docs.md", "# Task: Docs\n")
+	d.write(t, ".claude/agent_complete/auth-more.done", "done")
 	_, err = d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"auth"}, Waiter: mirror.Waiter{Limit: time.Millisecond, Say: func(line string) { said = append(said, line) }}})
 	if len(said) != 1 || !strings.Contains(said[0], "auth-more.done") {
-		t.Errorf("with another profile's markers: said %q, %v; want auth-more named", said, err)
+		t.Errorf("with others: said %q, %v; want auth-more named", said, err)
 	}
 }
 
