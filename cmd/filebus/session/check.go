@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,6 +179,54 @@ type looker struct {
 	head    *store.Version // nil if the store has nothing
 	prev    *store.Version // that a sync or capture has replaced
 	retired bool
+	info    os.FileInfo // before the file was read, and after
+	after   os.FileInfo
+	err     error // why it cannot be read
+	scan    scan
+	longer  *store.Version // the text is but the beginning of this one
+}
+
+// A fileRule is something that may be wrong with a file.
+type fileRule struct {
+	id     string
+	is     func(*looker) bool
+	text   func(*looker) string
+	remedy func(*looker) string
+}
+
+// fileRules returns what files are looked at for. The first that is so counts.
+func fileRules() []fileRule {
+	says := func(text string) func(*looker) string { return func(*looker) string { return text } }
+	return []fileRule{
+		{"missing", (*looker).isAwaited,
+			func(l *looker) string { return "it is not there; " + l.of.AtWork[0].Agent + " is still at work" },
+			func(l *looker) string { return untilEnd(l.of.AtWork[0].Agent) }},
+		{"missing", (*looker).isMissing, says("it is not there"), (*looker).again},
+		{"irregular", func(l *looker) bool { return l.info != nil && !l.info.Mode().IsRegular() },
+			func(l *looker) string { return "it is " + folder.TypeName(l.info.Mode()) + ", not a regular file" },
+			(*looker).aside},
+		{"unreadable", func(l *looker) bool { return l.info == nil }, (*looker).why,
+			func(l *looker) string { return "ls -la " + record.ShellWord(filepath.Dir(l.File)) }},
+		{"unreadable", func(l *looker) bool { return l.err != nil }, (*looker).why,
+			func(l *looker) string { return "chmod u+r " + record.ShellWord(l.File) }},
+		{"growing", func(l *looker) bool {
+			return l.after.Size() != l.info.Size() || !l.after.ModTime().Equal(l.info.ModTime())
+		}, says("it changed while it was read"), (*looker).later},
+		{"empty", func(l *looker) bool { return l.scan.size == 0 }, says("it has no byte"), (*looker).fill},
+		{"truncated", func(l *looker) bool { return l.longer != nil }, func(l *looker) string {
+			return fmt.Sprintf("it ends after %d of the %d bytes that the store has", l.scan.size, l.longer.Record.Size)
+		}, func(l *looker) string { return l.from(l.longer) }},
+		{"growing", func(l *looker) bool {
+			age := l.now().Sub(l.info.ModTime())
+			return !l.Stored && age >= 0 && age < materialize.StillFor
+		}, says("it was written to just now"), (*looker).later},
+		{"truncated", func(l *looker) bool { return l.early() != "" }, (*looker).early, (*looker).write},
+		{"changed", func(l *looker) bool { return !l.Stored && l.head != nil },
+			func(l *looker) string { return "it is not what the store has, " + l.head.Ref.Short() }, says("filebus sync")},
+		{"open", func(l *looker) bool { return l.writer() != "" },
+			func(l *looker) string { return l.writer() + " has begun and not ended, and may still be writing" },
+			func(l *looker) string { return untilEnd(l.writer()) }},
+	}
 }
 
 // lookAt returns what is found at files.
@@ -201,8 +250,9 @@ func lookAt(
 		if err := l.disk(ctx); err != nil {
 			return nil, err
 		}
-		if l.Rule == "ok" && l.of != nil && (l.head == nil || l.head.Record.Source != record.SourcePut) {
-			l.agent()
+		rules := fileRules()
+		if i := slices.IndexFunc(rules, func(r fileRule) bool { return r.is(l) }); i >= 0 {
+			l.Rule, l.Message, l.Remedy = rules[i].id, rules[i].text(l), rules[i].remedy(l)
 		}
 		all = append(all, l.Checked)
 	}
@@ -250,44 +300,43 @@ func (l *looker) stored(tx *store.Tx) error {
 	return nil
 }
 
-func (l *looker) set(state, do, format string, args ...any) {
-	l.Rule, l.Remedy, l.Message = state, do, fmt.Sprintf(format, args...)
+// disk reads the file itself, and finds what of the store it is.
+func (l *looker) disk(ctx context.Context) (err error) {
+	if l.info, l.err = os.Lstat(l.File); l.err != nil || !l.info.Mode().IsRegular() {
+		return nil
+	}
+	l.Tokens = record.EstimateTokens(l.info.Size())
+	if l.scan, l.after, l.err = readFile(l.File); l.err != nil || l.scan.size == 0 {
+		return nil
+	}
+	l.Stored = l.head != nil && l.head.Record.Body == l.scan.digest
+	longer, begins := l.head, false
+	if l.Stored {
+		longer = l.prev
+	}
+	if longer != nil && longer.Record.Size > l.scan.size {
+		if begins, err = l.beginsWith(ctx, longer.Record, l.scan.size, l.scan.digest); begins {
+			l.longer = longer
+		}
+	}
+	return err
 }
 
-// disk looks at the file itself.
-func (l *looker) disk(ctx context.Context) error {
-	info, err := os.Lstat(l.File)
-	switch {
-	case errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		l.missing("it is not there")
-	case err != nil:
-		l.set("unreadable", "ls -la "+record.ShellWord(filepath.Dir(l.File)), "%v", errors.Unwrap(err))
-	case !info.Mode().IsRegular():
-		l.set("irregular", l.aside(), "it is %s, not a regular file", folder.TypeName(info.Mode()))
-	default:
-		return l.text(ctx, info)
-	}
-	return nil
+func (l *looker) isMissing() bool {
+	return errors.Is(l.err, os.ErrNotExist) || errors.Is(l.err, syscall.ENOTDIR)
 }
 
-// text reads the file to its end.
-func (l *looker) text(ctx context.Context, info os.FileInfo) error {
-	l.Tokens = record.EstimateTokens(info.Size())
-	scan, now, err := readFile(l.File)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		l.missing("it was deleted while it was read")
-	case err != nil:
-		l.set("unreadable", "chmod u+r "+record.ShellWord(l.File), "%v", errors.Unwrap(err)) // its path is said beside it
-	case now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()):
-		l.growing("it changed while it was read")
-	case info.Size() == 0:
-		l.empty()
-	default:
-		return l.compare(ctx, scan, info)
-	}
-	return nil
+// isAwaited reports whether an agent at work may still write a file of which the store has
+// never had anything.
+func (l *looker) isAwaited() bool {
+	return l.isMissing() && l.head == nil && !l.retired && l.of != nil && len(l.of.AtWork) > 0
 }
+
+// untilEnd is what to do while an agent is at work: how it ended is its own to say.
+func untilEnd(agent string) string { return "check again when " + agent + " has ended" }
+
+// why returns the reason why a file cannot be read; its path is said beside it.
+func (l *looker) why() string { return errors.Unwrap(l.err).Error() }
 
 // aside returns the command line that makes room for a file of a session. What stands
 // there may be somebody's.
@@ -298,22 +347,9 @@ func (l *looker) aside() string {
 	return "mv -n " + record.ShellWord(l.File) + " " + record.ShellWord(l.File+".old") + " && " + l.again()
 }
 
-func (l *looker) growing(detail string) {
-	l.set("growing", "sleep 2 && filebus session check --files "+record.ShellWord(l.File), "%s", detail)
+func (l *looker) later() string {
+	return "sleep 2 && filebus session check --files " + record.ShellWord(l.File)
 }
-
-// missing says what to do about a file that is not there.
-func (l *looker) missing(detail string) {
-	if l.head == nil && !l.retired && l.of != nil && len(l.of.AtWork) > 0 {
-		agent := l.of.AtWork[0].Agent
-		l.set("missing", untilEnd(agent), "%s; %s is still at work", detail, agent)
-		return
-	}
-	l.set("missing", l.again(), "%s", detail)
-}
-
-// untilEnd is what to do while an agent is at work: how it ended is its own to say.
-func untilEnd(agent string) string { return "check again when " + agent + " has ended" }
 
 // again returns the command line that lays the file out where nothing stands.
 func (l *looker) again() string {
@@ -338,15 +374,14 @@ func (l *looker) from(v *store.Version) string {
 	return "filebus get " + v.Ref.Short() + " | " + strings.TrimSuffix(l.write(), " FILE")
 }
 
-// empty says what to do about a file without text.
-func (l *looker) empty() {
-	do := l.write()
-	for _, v := range []*store.Version{l.prev, l.head} {
+// fill returns the command line that gives an empty file the text that it had last.
+func (l *looker) fill() string {
+	for _, v := range []*store.Version{l.head, l.prev} {
 		if v != nil && v.Record.Size > 0 {
-			do = l.from(v)
+			return l.from(v)
 		}
 	}
-	l.set("empty", do, "it has no byte")
+	return l.write()
 }
 
 // write returns the command line that stores the text for the first time.
@@ -360,53 +395,24 @@ func (l *looker) write() string {
 	return "filebus session put " + record.ShellWord(l.of.Key.String()) + " " + record.ShellWord(l.artifact) + " FILE"
 }
 
-// compare looks whether a text is whole, and that which the store has.
-func (l *looker) compare(ctx context.Context, scan scan, info os.FileInfo) error {
-	l.Stored = l.head != nil && l.head.Record.Body == scan.digest
-	longer := l.head
-	if l.Stored {
-		longer = l.prev
-	}
-	if longer != nil && longer.Record.Size > scan.size {
-		begins, err := l.beginsWith(ctx, longer.Record, scan.size, scan.digest)
-		if err != nil {
-			return err
-		}
-		if begins {
-			l.set("truncated", l.from(longer), "it ends after %d of the %d bytes that the store has", scan.size,
-				longer.Record.Size)
-			return nil
-		}
-	}
-	age := l.now().Sub(info.ModTime())
-	cut := endsEarly(scan.text, strings.HasSuffix(l.File, ".md"))
-	switch {
-	case !l.Stored && age >= 0 && age < materialize.StillFor:
-		l.growing("it was written to just now")
-	case cut != "":
-		l.set("truncated", l.write(), "%s", cut)
-	case !l.Stored && l.head != nil:
-		l.set("changed", "filebus sync", "it is not what the store has, %s", l.head.Ref.Short())
-	}
-	return nil
-}
+func (l *looker) early() string { return endsEarly(l.scan.text, strings.HasSuffix(l.File, ".md")) }
 
-// agent looks whether who wrote the file by hand may still be at it.
-func (l *looker) agent() {
-	agent := ""
-	if v, found := l.of.files[l.artifact]; found {
-		agent = v.Record.Agent
+// writer returns who wrote the file by hand and may still be at it.
+func (l *looker) writer() string {
+	if l.of == nil || l.head != nil && l.head.Record.Source == record.SourcePut {
+		return ""
 	}
-	if agent == "" {
-		p, _ := filepath.Rel(l.w.Root, l.File) // the file of a session is below the root
-		agent = l.w.Settings.Profile.Recognize(filepath.ToSlash(p)).Facts.Agent
+	p, _ := filepath.Rel(l.w.Root, l.File) // the file of a session is below the root
+	agent := l.w.Settings.Profile.Recognize(filepath.ToSlash(p)).Facts.Agent
+	if v, found := l.of.files[l.artifact]; found {
+		agent = cmp.Or(v.Record.Agent, agent)
 	}
 	for _, open := range l.of.AtWork {
 		if agent != "" && layout.Slug(open.Agent) == layout.Slug(agent) {
-			l.set("open", untilEnd(open.Agent), "%s has begun and not ended, and may still be writing", open.Agent)
-			return
+			return open.Agent
 		}
 	}
+	return ""
 }
 
 // A scan is what was read of a file.
