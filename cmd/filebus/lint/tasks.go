@@ -133,17 +133,18 @@ func (t *tasks) stray(name, full string, location layout.Location, p layout.Prof
 	inFolder := folder == "agent_complete" || folder == "complete" || path.Dir(full) == p.Markers
 	isDone := strings.EqualFold(path.Ext(file), ".done") || strings.EqualFold(path.Ext(file), ".failed")
 	below := baseOf(full, p) != "" || isAgentFolder(strings.Split(full, "/")[0]) || strings.HasPrefix(full, p.Root+"/")
+	why := ""
 	switch {
 	case !below || strings.HasPrefix(file, "."):
-		return false
 	case inFolder && p.Recognize(path.Dir(full)+"/x.done").Kind == record.KindMarker:
-		t.strays = append(t.strays, stray{baseOf(full, p), name, "it ends in neither .done nor .failed"})
-		return true
+		why = "it ends in neither .done nor .failed"
 	case isDone:
-		t.strays = append(t.strays, stray{baseOf(full, p), name, "it lies outside of the folder for markers"})
-		return true
+		why = "it lies outside of the folder for markers"
 	}
-	return false
+	if why != "" {
+		t.strays = append(t.strays, stray{baseOf(full, p), name, why})
+	}
+	return why != ""
 }
 
 // oddJournal reports Markdown with the status of a task in the folder of journals, which is none
@@ -217,27 +218,16 @@ func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool
 	}
 }
 
-// near returns the task without a marker whose id looks most like a name: the
-// same but for case, separators and zeros, or the same with words around it.
-func (t *tasks) near(base, name string) (taskKey, bool) {
-	words := idWords(name)
-	var best taskKey
+// near returns the task without a marker that a name may be meant as, the one with the longest id.
+func (t *tasks) near(base, name string) (best taskKey, found bool) {
 	for key, of := range t.at {
-		if key.base != base || len(of.markers) > 0 || of.report || of.journal == "" && !of.known {
-			continue
-		}
-		own := idWords(key.id)
+		isFree := key.base == base && len(of.markers) == 0 && !of.report && (of.journal != "" || of.known)
 		longer := len(key.id) > len(best.id) || len(key.id) == len(best.id) && key.id < best.id
-		if longer && (likeness.Contains(words, own) || likeness.Contains(own, words)) {
+		if isFree && longer && likeness.IsMeant(strings.ToLower(name), strings.ToLower(key.id)) {
 			best = key
 		}
 	}
 	return best, best.id != ""
-}
-
-// idWords returns the words and numbers of an id but for "task", in lower case.
-func idWords(id string) []string {
-	return slices.DeleteFunc(likeness.Pieces(strings.ToLower(id)), func(w string) bool { return w == "task" })
 }
 
 // oneLine returns text of a file on one line, at most 200 characters of it.

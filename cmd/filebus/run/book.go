@@ -211,14 +211,17 @@ func (b *Runs) text(ctx context.Context, v store.Version) ([]byte, error) {
 	return b.w.TextOf(ctx, v)
 }
 
-// wasUsed reports whether an id is or was that of a run.
+// wasUsed reports whether an id is or was that of a run, in whichever lane.
 func (b *Runs) wasUsed(ctx context.Context, id string) (bool, error) {
 	used, err := b.w.EverStored(ctx, snapshotName(id, 1, layout.SnapshotStart))
 	if err != nil || used {
 		return used, err
 	}
 	values, err := b.read.Values(ctx, "run", id)
-	return slices.ContainsFunc(values, func(v store.Value) bool { return v.Text == id }), err
+	return slices.ContainsFunc(values, func(v store.Value) bool {
+		number, _ := layout.CutLane(v.Text)
+		return v.Text == id || number == id
+	}), err
 }
 
 // freeID returns the first id of a day whose number no run has had: run-2025-12-12-001, with the
@@ -226,28 +229,16 @@ func (b *Runs) wasUsed(ctx context.Context, id string) (bool, error) {
 func (b *Runs) freeID(ctx context.Context, day time.Time) (string, error) {
 	lane, err := b.w.Lane(ctx)
 	for n := 1; err == nil; n++ {
-		number := fmt.Sprintf("run-%s-%03d", day.Format(time.DateOnly), n)
-		id, used := layout.WithLane(number, lane), false
+		number, used := fmt.Sprintf("run-%s-%03d", day.Format(time.DateOnly), n), false
+		id := layout.WithLane(number, lane)
 		if used, err = b.wasUsed(ctx, number); err == nil && !used && id != number {
 			used, err = b.wasUsed(ctx, id)
-		}
-		if err == nil && !used {
-			used, err = b.isNumbered(ctx, number)
 		}
 		if err == nil && !used {
 			return id, nil
 		}
 	}
 	return "", err
-}
-
-// isNumbered reports whether a run of some lane has a number.
-func (b *Runs) isNumbered(ctx context.Context, number string) (bool, error) {
-	values, err := b.read.Values(ctx, "run", number)
-	return slices.ContainsFunc(values, func(v store.Value) bool {
-		numbered, _ := layout.CutLane(v.Text)
-		return numbered == number
-	}), err
 }
 
 // checkID returns an error if a text cannot be the id of a run or of an agent: it is

@@ -341,23 +341,20 @@ func noAgent(s layout.State, id string) error {
 // has: a time of the last 24 hours, in UTC, or a whole timestamp. A clock that was
 // put back makes no agent a day old.
 func Since(started string, now time.Time) (took time.Duration, known bool) {
-	started = strings.Trim(started, "` ")
-	for _, form := range []string{time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02 15:04"} {
-		if t, err := time.Parse(form, started); err == nil {
-			return max(now.Sub(t), 0), true
-		}
-	}
-	for _, form := range []string{time.TimeOnly, "15:04", "15:04:05Z", "15:04Z"} {
-		t, err := time.Parse(form, started)
+	const day = 24 * time.Hour
+	for _, form := range []string{
+		time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02 15:04", time.TimeOnly, "15:04", "15:04:05Z", "15:04Z",
+	} {
+		t, err := time.Parse(form, strings.Trim(started, "` "))
 		if err != nil {
 			continue
 		}
-		now = now.UTC()
-		took = now.Sub(time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC))
-		if took < 0 {
-			took += 24 * time.Hour
+		if t.Year() > 0 {
+			return max(now.Sub(t), 0), true
 		}
-		if took > 23*time.Hour {
+		now = now.UTC()
+		t = time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
+		if took = (now.Sub(t) + day) % day; took > day-time.Hour {
 			took = 0
 		}
 		return took, true

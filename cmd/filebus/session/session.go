@@ -237,7 +237,8 @@ func (r *Sessions) lookup(ctx context.Context, text string) (found, near []Key, 
 		}
 	}
 	keys = r.withFolders(keys)
-	return choose(keys, text), nearest(keys, text), nil
+	found = choose(keys, text)
+	return found, slices.DeleteFunc(keys, func(k Key) bool { return !likeness.IsNear(k.ID, id) }), nil
 }
 
 // withFolders adds the sessions of the workspace that have a folder or a file on disk.
@@ -260,29 +261,26 @@ func (r *Sessions) withFolders(keys []Key) []Key {
 }
 
 func noSession(text string, near []Key) error {
-	hint := "filebus session show {each}"
+	none := record.NotFound.Errorf("there is no session %s", text).Because(ErrNoSession)
+	return nearest(none, "filebus session show {each}", texts(near))
+}
+
+// nearest adds to an error that a session is missing those that may be meant.
+func nearest(none *record.Error, hint string, near []string) error {
 	if len(near) == 0 {
-		hint = "filebus session list, or filebus session start TYPE"
+		hint = "filebus session list"
 	}
-	return record.NotFound.Errorf("there is no session %s", text).Try(hint, texts(near)...).Because(ErrNoSession)
+	return none.Try(hint, near[:min(len(near), 5)]...)
 }
 
 // nothing returns the error that nothing is stored of a session, with at most five
 // ids that come near.
 func (r *Sessions) nothing(ctx context.Context, id string) error {
 	values, err := r.read.Values(ctx, store.FieldSession, "")
-	var near []string
-	for _, v := range values {
-		if likeness.IsNear(id, v.Text) && v.Text != id && len(near) < 5 {
-			near = append(near, v.Text)
-		}
-	}
-	hint := "filebus list --session {each}"
-	if len(near) == 0 {
-		hint = "filebus session list"
-	}
-	nothing := record.NotFound.Errorf("nothing is stored of a session %q", id)
-	return errors.Join(nothing.Try(hint, near...), err)
+	ids := markdown.Each(values, func(v store.Value) string { return v.Text })
+	near := slices.DeleteFunc(ids, func(other string) bool { return other == id || !likeness.IsNear(id, other) })
+	none := record.NotFound.Errorf("nothing is stored of a session %q", id)
+	return errors.Join(nearest(none, "filebus list --session {each}", near), err)
 }
 
 // Discover imports what was written to the folder of the session that a text means, if it means one.
@@ -321,16 +319,4 @@ func isNamed(k Key, text string) bool {
 	made, isMade := strings.CutSuffix(k.ID, "-"+name)
 	word := layout.Slug(numbered().ReplaceAllString(k.ID, "$1"))
 	return name != "" && isMade && len(made) == idLength || word != "" && word == layout.Slug(text)
-}
-
-// nearest returns the newest sessions that are spelled like text.
-func nearest(keys []Key, text string) []Key {
-	kind, id, found := strings.Cut(text, "/")
-	if !found {
-		id = text
-	}
-	keys = slices.DeleteFunc(slices.Clone(keys), func(k Key) bool {
-		return !(found && k.Type == kind) && !strings.Contains(k.String(), id) && !likeness.IsNear(k.ID, id)
-	})
-	return keys[:min(len(keys), 5)]
 }
