@@ -139,8 +139,8 @@ func (c *checker) state(name string, text []byte) {
 type stateScan struct {
 	report     func(line int, format string, args ...any)
 	fence      string // the mark of the fence that the line is in
-	fenceLine  int
-	prose      int // characters of the section's prose
+	fenceLine  int    // 0: of this fence all was said
+	prose      int    // characters of the section's prose
 	proseLine  int
 	transcript bool // one was reported: its lines are one finding
 }
@@ -154,7 +154,7 @@ func (s *stateScan) line(number int, line string) {
 		s.fenced(number, line)
 	case mark != "":
 		s.fence, s.fenceLine = mark, number
-		if info = strings.ToLower(info); info != "" && info != "yaml" && info != "yml" {
+		if info = strings.ToLower(info); !slices.Contains([]string{"", "yaml", "yml"}, info) {
 			s.report(number, "a block of %s in the session state", info)
 			s.fenceLine = 0
 		}
@@ -165,13 +165,13 @@ func (s *stateScan) line(number int, line string) {
 
 // fenceOf returns the mark of a code fence and what follows it.
 func fenceOf(line string) (mark, info string) {
-	for _, of := range []string{"`", "~"} {
-		if rest := strings.TrimLeft(line, of); len(line)-len(rest) >= 3 && !strings.Contains(rest, "`") {
-			return line[:len(line)-len(rest)], strings.TrimSpace(rest)
-		}
+	if m := fenceMark().FindStringSubmatch(line); m != nil {
+		return m[1], strings.TrimSpace(m[2])
 	}
 	return "", ""
 }
+
+var fenceMark = pattern("^(`{3,}|~{3,})([^`]*)$")
 
 // fenced looks at a line in a fence without a language: a state may be YAML
 // there, anything else is an output.
@@ -190,18 +190,17 @@ var yamlLine = pattern(`^(- |-$|#|[\w .-]+:(\s|$)|\]|\})`)
 
 // plain looks at a line outside of fences.
 func (s *stateScan) plain(number int, line string) {
+	isTranscript := transcriptLine().MatchString(line)
 	switch {
 	case strings.HasPrefix(line, "#"):
 		s.endProse()
 		s.transcript = false
-	case transcriptLine().MatchString(line):
-		if !s.transcript {
-			s.report(number, "a transcript in the session state")
-		}
+	case isTranscript && !s.transcript:
+		s.report(number, "a transcript in the session state")
 		s.transcript = true
 	case outputKey().MatchString(line):
 		s.report(number, "a field for an agent's output in the session state")
-	case s.long(number, line), line == "", yamlLine().MatchString(line):
+	case isTranscript, s.long(number, line), line == "", yamlLine().MatchString(line):
 	case strings.HasPrefix(line, "|"), strings.HasPrefix(line, "* "):
 	default:
 		if s.prose == 0 {

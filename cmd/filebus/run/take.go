@@ -146,18 +146,23 @@ func (t *taking) keepFiles(ctx context.Context) error {
 	}
 	m.Issues = markdown.Each(issues, func(i layout.CompletedIssue) string { return i.ID })
 	diff, err := t.diff(ctx)
-	if err == nil {
-		err = t.keep(ctx, layout.SnapshotDiff, diff)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = t.keep(ctx, layout.SnapshotState, t.text)
-	}
-	if err == nil {
-		err = t.keep(ctx, layout.SnapshotIssues, layout.AppendCompletedIssues(nil, issues))
+	for _, f := range []struct {
+		name string
+		text []byte
+	}{
+		{layout.SnapshotDiff, diff}, {layout.SnapshotState, t.text},
+		{layout.SnapshotIssues, layout.AppendCompletedIssues(nil, issues)},
+	} {
+		if err := t.keep(ctx, f.name, f.text); err != nil {
+			return err
+		}
 	}
 	ended := endedIn(t.state, t.start)
 	m.Running, m.Completed, m.Tasks = len(t.state.Running), len(ended), layout.OutcomesOf(ended, t.state.Running)
-	return err
+	return nil
 }
 
 // keep puts a file of the snapshot. One that stands there, as agents, another
@@ -185,33 +190,27 @@ func (t *taking) keep(ctx context.Context, file string, text []byte) error {
 
 // issues returns the issues that were completed in the loop, by id: those that are
 // complete at its end and were not at its beginning.
-func (t *taking) issues(ctx context.Context) ([]layout.CompletedIssue, error) {
+func (t *taking) issues(ctx context.Context) (done []layout.CompletedIssue, err error) {
 	all, err := t.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindIssue}})
 	if err != nil {
 		return nil, err
 	}
-	var heads []store.Version
 	err = query.EachOf(ctx, t.read, all, func(tx *store.Tx, entry query.Summary) error {
 		completed, err := t.completedInLoop(tx, entry.Version)
-		if completed {
-			heads = append(heads, entry.Version)
+		if err != nil || !completed {
+			return err
 		}
+		content, err := tx.Content(entry.Version.Record)
+		if err != nil {
+			return err
+		}
+		text, err := content.Bytes()
+		issue := layout.ReadIssue(text)
+		done = append(done, layout.CompletedIssue{ID: entry.Name.ID, Summary: cmp.Or(issue.Summary, issue.Title)})
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	var done []layout.CompletedIssue
-	for _, v := range heads {
-		text, err := t.w.TextOf(ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		issue := layout.ReadIssue(text)
-		done = append(done, layout.CompletedIssue{ID: v.Record.Name.ID, Summary: cmp.Or(issue.Summary, issue.Title)})
-	}
 	slices.SortFunc(done, func(a, b layout.CompletedIssue) int { return strings.Compare(a.ID, b.ID) })
-	return done, nil
+	return done, err
 }
 
 // completedInLoop reports whether the issue with this head became complete in

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"filebus/cmd/filebus/noun"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
@@ -206,25 +207,18 @@ func withoutPlace(text string) string {
 
 // forms returns what a citation can stand for, the most literal first.
 func (c citation) forms() []string {
-	forms := []string{c.Text}
-	add := func(form string) {
-		if len(form) >= minCitation && !slices.Contains(forms, form) {
-			forms = append(forms, form)
-		}
-	}
-	bare := c.bare()
-	add(bare)
-	add(withoutPlace(bare))
-	add(c.plain())
+	bare, plain := c.bare(), c.plain()
+	forms := []string{bare, withoutPlace(bare), plain}
 	for _, between := range []string{"=", ":"} {
-		if _, behind, found := strings.Cut(c.plain(), between); found && isPlausible(behind) {
-			add(behind)
+		if _, behind, found := strings.Cut(plain, between); found && isPlausible(behind) {
+			forms = append(forms, behind)
 		}
 	}
 	for _, run := range asciiRuns(bare) {
-		add(withoutPlace(strings.TrimRight(run, trailing)))
+		forms = append(forms, withoutPlace(strings.TrimRight(run, trailing)))
 	}
-	return forms
+	forms = slices.DeleteFunc(forms, func(form string) bool { return len(form) < minCitation })
+	return noun.With([]string{c.Text}, forms...)
 }
 
 // bare returns the citation without the signs that mark words in a text.
@@ -248,16 +242,9 @@ func (c citation) plain() string {
 // asciiRuns returns the plausible parts of a text that has other letters too, as
 // where a language writes no spaces.
 func asciiRuns(text string) []string {
-	if strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
-		return nil
-	}
-	var runs []string
-	for run := range strings.FieldsFuncSeq(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		if len(runs) < 4 && isPlausible(run) {
-			runs = append(runs, run)
-		}
-	}
-	return runs
+	runs := strings.FieldsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+	runs = slices.DeleteFunc(runs, func(run string) bool { return run == text || !isPlausible(run) })
+	return runs[:min(len(runs), 4)]
 }
 
 // isMeant reports whether a citation can hardly mean anything but something that

@@ -147,7 +147,6 @@ func (x *index) leaveOut(names []string, reason string) {
 // fit returns the text of the index, at most so many tokens of it: with shorter
 // previews, then with counts by folder, then by kind, if there is no room.
 func (x *index) fit(maxTokens int) []byte {
-	var text string
 	var forms []func() []string
 	for _, preview := range []int{160, 80, 40, 0} {
 		forms = append(forms, func() []string { return x.lines(preview) })
@@ -155,16 +154,17 @@ func (x *index) fit(maxTokens int) []byte {
 	for _, depth := range []int{math.MaxInt, 2, 0} {
 		forms = append(forms, func() []string { return x.groups(depth) })
 	}
+	isShort := func(text string) bool { return record.EstimateTokens(int64(len(text))) <= maxTokens }
 	for _, lines := range forms {
 		listed := strings.Join(lines(), "")
 		for _, most := range []int{len(x.LeftOut), 20, 5} {
-			if text = x.head() + listed + x.tail(most); record.EstimateTokens(int64(len(text))) <= maxTokens {
+			if text := x.head() + listed + x.tail(most); isShort(text) {
 				return []byte(text)
 			}
 		}
 	}
-	text = x.head() + x.tail(0)
-	for record.EstimateTokens(int64(len(text))) > maxTokens { // a line at a time
+	text := x.head() + x.tail(0)
+	for !isShort(text) { // a line at a time
 		text = text[:strings.LastIndexByte(strings.TrimRight(text, "\n"), '\n')+1]
 	}
 	return []byte(text)
@@ -265,14 +265,10 @@ func (x *index) groups(depth int) []string {
 	lines := []string{"\n"}
 	for _, k := range keys {
 		g := found[k]
-		var kinds []string
-		for _, kind := range record.Kinds() {
-			if n := g.kinds[kind]; n > 0 {
-				kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))
-			}
-		}
-		files, list := markdown.CountOf(g.count, "file"), strings.Join(kinds, ", ")
-		lines = append(lines, fmt.Sprintf("- %s%s (%s), ~%d\n", safe(k), files, list, g.tokens))
+		kinds := slices.DeleteFunc(record.Kinds(), func(kind record.Kind) bool { return g.kinds[kind] == 0 })
+		list := markdown.Each(kinds, func(kind record.Kind) string { return fmt.Sprintf("%d %s", g.kinds[kind], kind) })
+		files := markdown.CountOf(g.count, "file")
+		lines = append(lines, fmt.Sprintf("- %s%s (%s), ~%d\n", safe(k), files, strings.Join(list, ", "), g.tokens))
 	}
 	return lines
 }

@@ -73,21 +73,17 @@ func (r *Sessions) Moment(ctx context.Context, position uint64) (moment uint64, 
 // Steps returns what happened in a session, oldest first. It reads the whole log.
 // A session of which nothing was ever stored is a record.NotFound.
 func (r *Sessions) Steps(ctx context.Context, id string) ([]Step, error) {
-	s := &stepper{id: id, names: map[record.Name]bool{}, lost: map[record.Ref]record.Name{}}
+	s := &stepper{id: id, names: map[record.Name]bool{}, dropped: map[record.Ref][]store.Entry{}}
 	err := r.w.Store.EachEntry(ctx, 1, s.read)
 	if err == nil && len(s.dropped) > 0 {
 		// Only the histories of names know contents that were destroyed.
-		err = store.ViewAll(ctx, r.w.Store, (*store.Tx).NamesEver, s.takeLost)
+		err = store.ViewAll(ctx, r.w.Store, (*store.Tx).NamesEver, s.addLost)
 	}
-	if err != nil {
-		return nil, err
-	}
-	s.addLost()
-	if len(s.steps) == 0 {
-		return nil, r.nothing(ctx, id)
+	if err == nil && len(s.steps) == 0 {
+		err = r.nothing(ctx, id)
 	}
 	slices.SortStableFunc(s.steps, func(a, b Step) int { return cmp.Compare(a.Position, b.Position) })
-	return s.steps, nil
+	return s.steps, err
 }
 
 // A stepper collects the steps of a session.
@@ -95,8 +91,7 @@ type stepper struct {
 	id      string
 	steps   []Step
 	names   map[record.Name]bool
-	dropped []store.Entry              // about contents that were destroyed
-	lost    map[record.Ref]record.Name // what these contents were
+	dropped map[record.Ref][]store.Entry // about contents that were destroyed
 }
 
 // read looks at an entry of the log.
@@ -104,7 +99,7 @@ func (s *stepper) read(tx *store.Tx, e store.Entry) error {
 	v, err := tx.Get(e.Ref)
 	switch {
 	case errors.Is(err, store.ErrDropped):
-		s.dropped = append(s.dropped, e)
+		s.dropped[e.Ref] = append(s.dropped[e.Ref], e)
 		return nil
 	case err == nil && v.Record.Session == s.id:
 		s.add(e, v.Record)
@@ -126,17 +121,21 @@ func (s *stepper) add(e store.Entry, r *record.Record) {
 	s.steps = append(s.steps, Step{e.Position, e.Time, event, r.Name, record.ShortRef(e.Ref), r.Agent, false})
 }
 
-// takeLost notes which contents of a name were destroyed, if it is the session's. Of
+// addLost adds the steps about contents of a name that were destroyed, if it is the session's. Of
 // artifacts whose envelopes are all gone the id tells the session.
-func (s *stepper) takeLost(tx *store.Tx, name record.Name) error {
+func (s *stepper) addLost(tx *store.Tx, name record.Name) error {
 	if !s.names[name] && !isOf(name, s.id) {
 		return nil
 	}
 	events, err := tx.History(name)
 	for _, e := range events {
-		if e.Change == store.ChangeDrop {
-			s.lost[e.Ref] = name
+		if e.Change != store.ChangeDrop {
+			continue
 		}
+		for _, entry := range s.dropped[e.Ref] {
+			s.steps = append(s.steps, Step{entry.Position, entry.Time, string(entry.Op), name, record.ShortRef(e.Ref), "", true})
+		}
+		delete(s.dropped, e.Ref) // it is told once
 	}
 	return err
 }
@@ -144,15 +143,4 @@ func (s *stepper) takeLost(tx *store.Tx, name record.Name) error {
 // isOf reports whether a name is that of an artifact of a session, below its type.
 func isOf(name record.Name, id string) bool {
 	return name.Kind == record.KindArtifact && strings.Contains(name.ID, "/"+id+"/")
-}
-
-// addLost adds the steps about contents that were destroyed.
-func (s *stepper) addLost() {
-	for _, e := range s.dropped {
-		name, ours := s.lost[e.Ref]
-		if !ours {
-			continue
-		}
-		s.steps = append(s.steps, Step{e.Position, e.Time, string(e.Op), name, record.ShortRef(e.Ref), "", true})
-	}
 }

@@ -238,7 +238,9 @@ func (r *Sessions) lookup(ctx context.Context, text string) (found, near []Key, 
 	}
 	keys = r.withFolders(keys)
 	found = choose(keys, text)
-	return found, slices.DeleteFunc(keys, func(k Key) bool { return !likeness.IsNear(k.ID, id) }), nil
+	return found, slices.DeleteFunc(keys, func(k Key) bool {
+		return !likeness.IsNear(k.ID, id) && !strings.HasPrefix(text, k.Type+"/")
+	}), nil
 }
 
 // withFolders adds the sessions of the workspace that have a folder or a file on disk.

@@ -52,34 +52,36 @@ func instead[T any](list, over []T) []T {
 
 // gaps returns the flags that add what a handoff lacks, and says what that is.
 func gaps(h *layout.Handoff) (flags, why []string) {
-	add := func(missing bool, flag, text string) {
-		if missing {
-			flags, why = append(flags, flag), append(why, text+" (--"+flag+")")
-		}
-	}
 	status := layout.NormalizeStatus(h.Outcome)
 	isHalf := status == layout.StatusBlocked || status == layout.StatusPartial
-	add(h.Outcome == "", "outcome", "it has no outcome")
-	add(h.Outcome != "" && !layout.HasEnded(status), "outcome",
-		"its outcome is none of completed, partial, failed, blocked")
-	add(h.Summary == "", "summary", "it has no summary")
-	add(len(h.Blockers) == 0 && isHalf, "blocker", "it is "+outcomeWord(h.Outcome)+" and names no blocker")
-	add(len(h.NextSteps) == 0 && status == layout.StatusFailed, "next", "it is failed and suggests no resolution")
+	for _, need := range []struct {
+		lacks      bool
+		flag, text string
+	}{
+		{h.Outcome == "", "outcome", "it has no outcome"},
+		{h.Outcome != "" && !layout.HasEnded(status), "outcome", "its outcome is none of completed, partial, failed, blocked"},
+		{h.Summary == "", "summary", "it has no summary"},
+		{len(h.Blockers) == 0 && isHalf, "blocker", "it is " + outcomeWord(h.Outcome) + " and names no blocker"},
+		{len(h.NextSteps) == 0 && status == layout.StatusFailed, "next", "it is failed and suggests no resolution"},
+	} {
+		if need.lacks {
+			flags, why = append(flags, need.flag), append(why, need.text+" (--"+need.flag+")")
+		}
+	}
 	return flags, why
 }
 
 // lineFor returns the line that ends a task of which nothing is said but an outcome.
 func lineFor(outcome string, flags []string) string {
 	const files = " --files FILE,FILE"
-	switch outcome {
-	case layout.StatusFailed:
-		return withFlags("filebus task fail {1}", flags...) + files
-	case layout.StatusBlocked:
-		return withFlags("filebus task block {1}", flags...) + files
-	case layout.StatusPartial:
+	verb := map[string]string{layout.StatusFailed: "fail", layout.StatusBlocked: "block", layout.StatusPartial: "done"}[outcome]
+	switch {
+	case verb == "":
+		verb, flags = "done", []string{"summary"}
+	case verb == "done":
 		return withFlags("filebus task done {1}", flags...) + " --outcome partial" + files
 	}
-	return withFlags("filebus task done {1}", "summary") + files
+	return withFlags("filebus task "+verb+" {1}", flags...) + files
 }
 
 // withFlags returns a line with examples of flags.

@@ -121,7 +121,8 @@ func (b *Tasks) lookAlikes(id ID) (found []string) {
 		p := path.Join(path.Dir(own[0]), entry.Name())
 		name := strings.TrimSuffix(entry.Name(), path.Ext(p))
 		other := ID(path.Join(path.Dir(string(id)), name))
-		isOthers := other.key() != id.key() && isThere(b.journalFile(other))
+		_, lane := layout.CutLane(name) // another machine's, where it is not the task's
+		isOthers := other.key() != id.key() && isThere(b.journalFile(other)) || !strings.HasSuffix(want, lane)
 		if !isOthers && !slices.Contains(own, p) && likeness.IsMeant(strings.ToLower(name), want) {
 			found = append(found, b.work.FilePath(p))
 		}
