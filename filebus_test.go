@@ -90,6 +90,7 @@ func house() map[string]pack {
 			ours: []string{
 				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/query", "filebus/materialize",
 				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/materialize/mirror",
+				"filebus/cmd/filebus/run",
 			},
 		},
 		"filebus/cmd/filebus/dialogue": {
@@ -129,7 +130,6 @@ func house() map[string]pack {
 				"filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown",
 				"filebus/materialize/mirror", // which runs git
 			},
-			modules: []string{"github.com/rogpeppe/go-internal/diff"},
 		},
 		"filebus/cmd/filebus/knowledge": {
 			ours: []string{

@@ -279,22 +279,23 @@ func (b *Runs) View(ctx context.Context) (*View, error) {
 	}
 	v := &View{
 		Run: clip(s.RunID), Started: clip(s.Started), Ended: clip(s.Ended), Focus: clip(s.Focus), State: s,
-		Running: slices.Clone(s.Running), Completed: slices.Clone(s.Completed), History: markdown.Each(s.History, clip),
-		Ref: record.ShortRef(at.Ref), Tokens: record.EstimateTokens(at.Record.Size),
+		Running: markdown.Each(s.Running, clipped), Completed: markdown.Each(s.Completed, clipped),
+		History: markdown.Each(s.History, clip),
+		Ref:     record.ShortRef(at.Ref), Tokens: record.EstimateTokens(at.Record.Size),
 	}
 	v.Loop, v.Loops = s.LoopNumber()
-	for _, agents := range [][]layout.Agent{v.Running, v.Completed} {
-		for i, a := range agents {
-			a.ID, a.Task, a.Model, a.Outcome = clip(a.ID), clip(a.Task), clip(a.Model), clip(a.Outcome)
-			agents[i] = a
-		}
-	}
 	v.File, err = b.w.PathOf(stateName())
 	return v, err
 }
 
 // clip cuts a value that somebody else has written.
 func clip(text string) string { return markdown.Clip(text, 120) }
+
+// clipped returns an agent as a view has it.
+func clipped(a layout.Agent) layout.Agent {
+	a.ID, a.Task, a.Model, a.Outcome = clip(a.ID), clip(a.Task), clip(a.Model), clip(a.Outcome)
+	return a
+}
 
 // Entries returns how many entries the lists of a view have.
 func (v *View) Entries() int { return len(v.Running) + len(v.History) + len(v.Completed) }

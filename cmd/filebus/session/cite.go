@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"filebus/cmd/filebus/noun"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
@@ -218,7 +217,7 @@ func (c citation) forms() []string {
 		forms = append(forms, withoutPlace(strings.TrimRight(run, trailing)))
 	}
 	forms = slices.DeleteFunc(forms, func(form string) bool { return len(form) < minCitation })
-	return noun.With([]string{c.Text}, forms...)
+	return slices.Compact(append([]string{c.Text}, forms...))
 }
 
 // bare returns the citation without the signs that mark words in a text.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/run"
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
 )
@@ -193,7 +194,7 @@ func (w *awaiting) lookAround(context.Context) {
 		for _, file := range w.lookAlikes(t.id) {
 			if info, err := os.Lstat(file); err == nil {
 				w.Tell(file, "%s (%s old) looks like the marker of %s, which is %s",
-					file, ageText(w.now().Sub(info.ModTime())), t.id, w.markerFile(t.id, layout.StatusComplete))
+					file, w.age(info), t.id, w.markerFile(t.id, layout.StatusComplete))
 			}
 		}
 		w.lookAtJournal(t)
@@ -228,17 +229,9 @@ func readJournal(file string) *layout.Journal {
 	return &j
 }
 
-// ageText shows an age in one unit or two.
-func ageText(d time.Duration) string {
-	d = max(d, 0)
-	if d < time.Minute {
-		return d.Truncate(time.Second).String()
-	}
-	if d < 48*time.Hour {
-		text := d.Truncate(time.Minute).String()
-		return text[:len(text)-len("0s")]
-	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
+// age returns how long ago a file changed.
+func (w *awaiting) age(info os.FileInfo) string {
+	return run.DurationText(max(w.now().Sub(info.ModTime()), 0))
 }
 
 // progress says how far a task is that has no marker.
@@ -252,8 +245,7 @@ func (w *awaiting) progress(id ID) string {
 	if err != nil || j == nil {
 		return "its journal cannot be read"
 	}
-	return fmt.Sprintf("%s, journal changed %s ago", cmp.Or(j.State(), "no status"),
-		ageText(w.now().Sub(info.ModTime())))
+	return fmt.Sprintf("%s, journal changed %s ago", cmp.Or(j.State(), "no status"), w.age(info))
 }
 
 // fetch looks for the marker of a task in the other worktrees of the project, and
