@@ -83,8 +83,8 @@ func compileText(text []byte) (*validator, error) {
 		}
 		return compile(fields)
 	}
-	if !isObjectSchema(value) {
-		return nil, notObject(value)
+	if err := checkTop(value); err != nil {
+		return nil, err
 	}
 	if n := len(countRefs(value, map[string]int{})); n > maxTargets {
 		return nil, fmt.Errorf("its references lead to %d places, more than %d", n, maxTargets)
@@ -92,19 +92,22 @@ func compileText(text []byte) (*validator, error) {
 	return compile(value)
 }
 
-// isObjectSchema reports whether value is a JSON Schema for objects.
-func isObjectSchema(value any) bool {
+// checkTop makes sure that a value is a JSON Schema for objects.
+func checkTop(value any) error {
 	schema, ok := value.(map[string]any)
 	if !ok {
-		return false
+		return fmt.Errorf("%s is neither a JSON Schema nor a list of fields", typeOf(value))
 	}
-	switch t := schema["type"].(type) {
-	case string:
-		return t == "object"
-	case []any:
-		return slices.Contains(t, any("object"))
+	kind, typed := schema["type"]
+	kinds, _ := kind.([]any)
+	switch {
+	case !typed && len(schema) > 0 && !hasKeyword(schema):
+		return errors.New(`no keyword of JSON Schema at its top, such as "type" or "properties"`)
+	case typed && !slices.Contains(append(kinds, kind), any("object")):
+		text, _ := json.Marshal(kind) // what was decoded can be encoded
+		return fmt.Errorf("its type is %s; structured output is one object", markdown.Clip(string(text), 60))
 	}
-	return len(schema) == 0 || hasKeyword(schema)
+	return nil
 }
 
 // hasKeyword tells a JSON Schema without a type from any other object.
@@ -118,18 +121,6 @@ func hasKeyword(schema map[string]any) bool {
 		_, found := schema[keyword]
 		return found
 	})
-}
-
-func notObject(value any) error {
-	schema, ok := value.(map[string]any)
-	if !ok {
-		return fmt.Errorf("%s is neither a JSON Schema nor a list of fields", typeOf(value))
-	}
-	if t, ok := schema["type"]; ok {
-		text, _ := json.Marshal(t) // what was decoded can be encoded
-		return fmt.Errorf("its type is %s; structured output is one object", markdown.Clip(string(text), 60))
-	}
-	return errors.New(`no keyword of JSON Schema at its top, such as "type" or "properties"`)
 }
 
 // decodeJSON reads one JSON value. It refuses what would take a validator too much
@@ -248,98 +239,53 @@ func fieldsSchema(list []any) (map[string]any, error) {
 			return nil, fmt.Errorf("field %q: %w", name, err)
 		}
 		properties[name] = schema
-		given := field["required"]
-		must, isBool := given.(bool)
-		switch {
-		case given != nil && !isBool:
-			return nil, fmt.Errorf(`field %q: "required" is %s, not true or false`, name, typeOf(given))
-		case given == nil || must:
+		if field["required"] != false {
 			required = append(required, name)
 		}
 	}
 	return map[string]any{"type": "object", "properties": properties, "required": required}, nil
 }
 
-// fieldSchema returns the JSON Schema of one field.
-func fieldSchema(field map[string]any) (map[string]any, error) {
-	schema := map[string]any{}
-	if description, ok := field["description"].(string); ok {
-		schema["description"] = description
-	}
-	if values, found := field["enum"]; found {
-		list, ok := values.([]any)
-		if !ok || len(list) == 0 {
-			return nil, errors.New(`"enum" is not a list of values`)
-		}
-		schema["enum"] = list
-	}
-	name, ok := field["type"].(string)
-	switch _, isEnum := schema["enum"]; {
-	case isEnum && (name == "" || name == "enum"):
-		return schema, nil
-	case !ok:
-		return nil, fmt.Errorf("it has no type: one of %s", fieldTypes())
-	}
-	inner, isList := strings.CutSuffix(name, "[]")
-	kind, ok := typeNames()[strings.ToLower(inner)]
-	if !ok {
-		return nil, fmt.Errorf("unknown type %q: one of %s", name, fieldTypes())
-	}
-	if isList {
-		return listSchema(schema, map[string]any{"type": inner, "fields": field["fields"]})
-	}
-	return typedSchema(schema, kind, field)
-}
+// fieldTypes are the types of fields: those of JSON Schema, and "any", which has no type.
+const fieldTypes = "any, array, boolean, integer, number, object, string"
 
-// typedSchema completes the schema of a field of a kind.
-func typedSchema(schema map[string]any, kind string, field map[string]any) (map[string]any, error) {
+// fieldSchema returns the JSON Schema of one field.
+func fieldSchema(field map[string]any) (schema map[string]any, err error) {
+	schema = map[string]any{}
+	for _, keyword := range []string{"description", "enum"} {
+		if value, found := field[keyword]; found {
+			schema[keyword] = value
+		}
+	}
+	name, _ := field["type"].(string)
+	kind, isList := strings.CutSuffix(name, "[]")
+	items, fields := field["items"], field["fields"]
+	switch {
+	case name == "" && schema["enum"] != nil:
+		return schema, nil
+	case !slices.Contains(strings.Split(fieldTypes, ", "), kind):
+		return nil, fmt.Errorf("unknown type %q: one of %s", name, fieldTypes)
+	case isList:
+		items, kind = kind, "array"
+	case kind == "array" && items == nil && fields != nil:
+		items = "object"
+	}
+	if list, ok := fields.([]any); ok && kind == "object" {
+		object, err := fieldsSchema(list)
+		maps.Copy(schema, object)
+		return schema, err
+	}
 	if kind != "any" {
 		schema["type"] = kind
 	}
-	fields, hasFields := field["fields"].([]any)
-	switch {
-	case kind == "object" && hasFields:
-		object, err := fieldsSchema(fields)
-		maps.Copy(schema, object)
-		return schema, err
-	case kind == "array" && field["items"] != nil:
-		switch items := field["items"].(type) {
-		case string:
-			return listSchema(schema, map[string]any{"type": items, "fields": field["fields"]})
-		case map[string]any:
-			return listSchema(schema, items)
+	if kind == "array" && items != nil {
+		item, ok := items.(map[string]any)
+		if !ok {
+			item = map[string]any{"type": items, "fields": fields}
 		}
-		return nil, fmt.Errorf(`"items" is %s, not a type or a field`, typeOf(field["items"]))
-	case kind == "array" && hasFields:
-		return listSchema(schema, map[string]any{"type": "object", "fields": fields})
+		if schema["items"], err = fieldSchema(item); err != nil {
+			return nil, fmt.Errorf("items: %w", err)
+		}
 	}
 	return schema, nil
-}
-
-func listSchema(schema, item map[string]any) (map[string]any, error) {
-	items, err := fieldSchema(item)
-	if err != nil {
-		return nil, fmt.Errorf("items: %w", err)
-	}
-	schema["type"], schema["items"] = "array", items
-	return schema, nil
-}
-
-// typeNames maps the types of fields, as people write them, to those of JSON
-// Schema; "any" has no type.
-func typeNames() map[string]string {
-	return map[string]string{
-		"string": "string", "str": "string", "text": "string",
-		"number": "number", "float": "number",
-		"integer": "integer", "int": "integer",
-		"boolean": "boolean", "bool": "boolean",
-		"array": "array", "list": "array",
-		"object": "object", "dict": "object",
-		"any": "any",
-	}
-}
-
-func fieldTypes() string {
-	kinds := slices.Compact(slices.Sorted(maps.Values(typeNames())))
-	return strings.Join(kinds, ", ")
 }
