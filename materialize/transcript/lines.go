@@ -5,11 +5,59 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 )
 
+// A shortener keeps of each string in JSON no more than most bytes, as they are written, and all of what is around.
+type shortener struct {
+	most, length  int
+	inside, isCut bool
+	isEscaped     bool // by the byte before
+	hex           int  // how many digits of an escape are to come
+}
+
+// append appends what is kept of the next part of a text.
+func (s *shortener) append(to, part []byte) []byte {
+	for _, c := range part {
+		if isWhole := !s.isEscaped && s.hex == 0; isWhole && c == '"' {
+			s.inside, s.isCut, s.length = !s.inside, false, 0
+		} else if isWhole {
+			s.isCut = s.inside && s.length >= s.most
+		}
+		if s.length++; !s.isCut {
+			to = append(to, c)
+		}
+		if s.hex = max(0, s.hex-1); s.isEscaped && c == 'u' {
+			s.hex = 4
+		}
+		s.isEscaped = c == '\\' && s.inside && !s.isEscaped
+	}
+	return to
+}
+
+// encoded returns how many bytes of JSON have a text of more than limit bytes, whatever it says.
+func encoded(limit int) int { return len(`\u001f`) * (limit + 1) }
+
+// Shortened returns a reader of JSON in which a string that is too long for a text of limit bytes becomes a shorter
+// one, of more than limit bytes.
+func Shortened(in io.Reader, limit int) io.Reader {
+	return &shortReader{in, shortener{most: encoded(limit)}}
+}
+
+type shortReader struct {
+	in io.Reader
+	shortener
+}
+
+func (r *shortReader) Read(p []byte) (n int, err error) {
+	for n == 0 && err == nil {
+		n, err = r.in.Read(p)
+		n = len(r.append(p[:0], p[:n]))
+	}
+	return n, err
+}
+
 // A LineReader reads a transcript line by line in flat memory: a string in a line that is too long for
-// a text of limit bytes becomes one of limit+1 bytes.
+// a text of limit bytes becomes a shorter one, of more than limit bytes.
 type LineReader struct {
 	in    *bufio.Reader
 	limit int
@@ -24,31 +72,18 @@ func NewLineReader(in io.Reader, limit int) *LineReader {
 
 // Next returns the next line, with its end, until the next call. What comes with io.EOF may be half a line.
 func (l *LineReader) Next(ctx context.Context) ([]byte, error) {
-	most := len(`\u001f`) * l.limit // as JSON has a text of limit bytes
-	start, inside, escaped := 0, false, false
-	const maxLine = 32 << 20 // how much is read of a line, in bytes, without its longest strings
-	for line := l.line[:0]; ; {
+	const maxLine = 32 << 20 // how much is kept of a line, in bytes
+	short := shortener{most: encoded(l.limit)}
+	for l.line = l.line[:0]; ; {
 		if err := ctx.Err(); err != nil {
-			return line, err
+			return l.line, err
 		}
 		part, err := l.in.ReadSlice('\n')
 		l.read += int64(len(part))
-		for _, c := range part {
-			isQuote := c == '"' && !escaped
-			switch {
-			case isQuote && !inside:
-				start = len(line)
-			case isQuote && len(line)-start > most+1:
-				line = append(line[:start+1], strings.Repeat("x", l.limit+1)...)
-			}
-			inside = inside != isQuote
-			escaped = c == '\\' && inside && !escaped
-			if (!inside || len(line)-start <= most+1) && len(line) < maxLine {
-				line = append(line, c)
-			}
-		}
-		if l.line = line; !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
+		l.line = short.append(l.line, part)
+		l.line = l.line[:min(len(l.line), maxLine)]
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return l.line, err
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"filebus/materialize"
-	"filebus/materialize/likeness"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -140,13 +139,6 @@ type StoredCall struct {
 // Calls returns a conversation, by its id or "tree:id", with its results in the
 // order in which they came in.
 func Calls(ctx context.Context, w *materialize.Workspace, read *query.Reader, text string) (Conversation, []StoredCall, error) {
-	return callsOf(ctx, w, read, text, "filebus conversation show {each}")
-}
-
-// callsOf is Calls with what is to be tried with one of those that come near.
-func callsOf(
-	ctx context.Context, w *materialize.Workspace, read *query.Reader, text, try string,
-) (Conversation, []StoredCall, error) {
 	forms := []Conversation{{ID: text}}
 	if head, id, found := strings.Cut(text, ":"); found {
 		if tree, err := record.ParseTree(head); err == nil {
@@ -159,14 +151,7 @@ func callsOf(
 			return c, calls, err
 		}
 	}
-	near, err := nearConversations(ctx, read, text)
-	if err != nil {
-		return Conversation{}, nil, err
-	}
-	if len(near) == 0 {
-		try = "filebus conversation list"
-	}
-	return Conversation{}, nil, record.NotFound.Errorf("there is no conversation %q", text).Try(try, near...)
+	return Conversation{}, nil, record.NotFound.Errorf("there is no conversation %q", text).Try("filebus conversation list")
 }
 
 // calls returns the results in order, and fills in the figures.
@@ -194,39 +179,6 @@ func referenceOf(w *materialize.Workspace, r *record.Record, d record.Descriptio
 		file = w.FilePath(r.Path)
 	}
 	return record.Reference{Agent: r.Agent, ResultFile: strings.ToValidUTF8(file, "\ufffd"), WordCount: d.Words, Preview: d.Preview}
-}
-
-// maxNearConversations is how many are worth showing.
-const maxNearConversations = 5
-
-// nearConversations returns conversations that a text may have meant: the same
-// one of another tree, in other letters, longer or shorter.
-func nearConversations(ctx context.Context, read *query.Reader, text string) ([]string, error) {
-	values, err := read.Values(ctx, store.FieldConversation, "")
-	if err != nil {
-		return nil, err
-	}
-	if _, id, found := strings.Cut(text, ":"); found {
-		text = id
-	}
-	var near []string
-	for _, value := range values {
-		if !likeness.IsNear(value.Text, text) {
-			continue
-		}
-		trees := map[record.Tree]bool{}
-		err := read.Each(ctx, store.FieldConversation, value.Text, func(_ *store.Tx, v store.Version) bool {
-			if name := v.Record.Name; name.Kind == record.KindResult && !trees[name.Tree] {
-				trees[name.Tree] = true
-				near = append(near, Conversation{ID: value.Text, Tree: name.Tree}.String())
-			}
-			return len(near) == maxNearConversations
-		})
-		if err != nil || len(near) == maxNearConversations {
-			return near, err
-		}
-	}
-	return near, nil
 }
 
 // A Step is a run of consecutive calls of one agent, with what they returned: in
@@ -280,7 +232,7 @@ type Entered struct {
 // is stored. The tools that give a path in any case, combine and pdf, return no
 // words inline; their references count. What was hidden or destroyed does not.
 func BudgetOf(ctx context.Context, w *materialize.Workspace, read *query.Reader, conversation string) (*Budget, error) {
-	c, calls, err := callsOf(ctx, w, read, conversation, "filebus budget --conversation {each}")
+	c, calls, err := Calls(ctx, w, read, conversation)
 	if err != nil {
 		return nil, err
 	}

@@ -166,28 +166,10 @@ func TestConversationTimes(t *testing.T) {
 func TestUnknownConversation(t *testing.T) {
 	t.Parallel()
 	d := talkingDesk(t)
-	d.put("review-article/k1", "editor", "x")
-	tests := []struct {
-		text string
-		near []string
-	}{
-		{"C1", []string{"lib:c1", "c1", "c2"}},
-		{"c11", []string{"lib:c1", "c1"}},
-		{"lib:c2", []string{"lib:c1", "c1", "c2"}},
-		{"review-aritcle", []string{"review-article"}},
-		{"review", []string{"review-article"}},
-		{"nothing", nil},
-		{"", nil},
-	}
-	for _, test := range tests {
-		_, _, err := result.Calls(t.Context(), d.Workspace, d.read, test.text)
-		var unknown *record.Error
-		if !errors.As(err, &unknown) || !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("Calls(%q): %v, want one that is not there", test.text, err)
-			continue
-		}
-		if diff := cmp.Diff(test.near, unknown.Names); diff != "" {
-			t.Errorf("Calls(%q), near (-want +got):\n%s", test.text, diff)
+	for _, text := range []string{"c11", "lib:c2", "nothing", ""} {
+		_, _, err := result.Calls(t.Context(), d.Workspace, d.read, text)
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("Calls(%q): %v, want one that is not there", text, err)
 		}
 	}
 }

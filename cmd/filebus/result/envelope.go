@@ -20,6 +20,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/transcript"
 	"filebus/store/record"
 )
 
@@ -38,111 +39,37 @@ type envelope struct {
 		End, Why     string            // conditions under which the run ended well, and paths of why it did not
 	}
 
-	keys    []string // see keysIn
-	text    []byte   // nil: there is none
+	text    []byte // nil: there is none
 	isEnded bool
 	failure string
 	facts   map[string]string
 }
 
-var (
-	//go:embed envelopes.json
-	envelopesJSON string
-)
+//go:embed envelopes.json
+var envelopesJSON []byte
 
 // envelopes returns those of the table.
 var envelopes = sync.OnceValue(func() (all []envelope) {
-	var table []json.RawMessage
-	_ = json.Unmarshal([]byte(envelopesJSON), &table) // it is part of the program
-	for _, text := range table {
-		e := envelope{keys: keysIn(string(text))}
-		_ = json.Unmarshal(text, &e) // as before
-		all = append(all, e)
-	}
+	_ = json.Unmarshal(envelopesJSON, &all) // it is part of the program
 	return all
 })
 
-// keysIn returns the words of a part of the table: the keys of its paths are among them.
-func keysIn(table string) []string {
-	return strings.FieldsFunc(table, func(c rune) bool { return c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') })
-}
-
-// maxTaken is the most that is held of an object of an envelope, and of its text, in bytes.
-const maxTaken = 4 << 20
-
-// A rowReader reads JSON objects, one after the other or in a list. Of a member that no path leads
-// to it gives the key, with a 0: what tools have said, which may be long, is never held.
-type rowReader struct {
-	source                     *bufio.Reader
-	keys                       []string // that paths may begin with
-	depth, top                 int      // how many brackets are open, and how many are around an object
-	isString, isEscaped, isKey bool
-	key                        []byte
-	leftOut                    int // how many bytes of a member are, and of the colon before it
-}
-
-// Read reads no further than to the end of an object: it may say with which keys to go on.
-func (r *rowReader) Read(p []byte) (n int, err error) {
-	for isWithin := true; n < len(p) && isWithin; {
-		c, err := r.source.ReadByte()
-		if err != nil {
-			return n, err
-		}
-		before := r.depth
-		if r.leftOut > 0 {
-			r.leftOut++
-		}
-		r.see(c)
-		isWithin = before <= r.depth || r.depth > r.top
-		if r.leftOut == 2 {
-			c = '0'
-		}
-		if r.leftOut <= 2 {
-			p[n] = c
-			n++
-		}
-	}
-	return n, nil
-}
-
-// see follows where a byte stands.
-func (r *rowReader) see(c byte) {
-	before := r.depth
-	switch {
-	case r.isEscaped:
-		r.isEscaped = false
-	case r.isString && c == '\\':
-		r.isEscaped = true
-	case c == '"':
-		r.isString = !r.isString
-	case r.isString && r.isKey:
-		r.key = append(r.key, c)
-	case r.isString:
-	case c == ':' && r.isKey:
-		if r.isKey = false; !slices.Contains(r.keys, string(r.key)) {
-			r.leftOut = 1
-		}
-	case c == '{' || c == '[':
-		r.depth++
-	case c == '}' || c == ']':
-		r.depth--
-	}
-	if isNext := c == ',' && !r.isString && before == r.top+1; isNext || before != r.depth && min(before, r.depth) == r.top {
-		r.key, r.leftOut, r.isKey = r.key[:0], 0, true
-	}
-}
+// The most that is held of an object of an envelope, as it is written, and of its text, in bytes.
+const (
+	maxRow   = 32 << 20
+	maxTaken = 4 << 20
+)
 
 // unwrap reads an envelope, or a list of its objects. It returns nil of a text that does not
 // begin as one; the error is what comes in place of the next object.
 func unwrap(text io.Reader) (e *envelope, err error) {
-	rows := &rowReader{source: bufio.NewReader(text), keys: keysIn(envelopesJSON)}
-	head, _ := rows.source.Peek(64) // an error comes again
+	source := bufio.NewReader(text)
+	head, _ := source.Peek(64) // an error comes again
 	begin := strings.Join(strings.Fields(string(head)), "")
-	limited := &io.LimitedReader{R: rows, N: maxTaken}
+	limited := &io.LimitedReader{R: transcript.Shortened(source, maxTaken), N: maxRow}
 	decoder := json.NewDecoder(limited)
 	decoder.UseNumber()
 	if strings.HasPrefix(begin, "[") {
-		rows.top = 1
 		_, _ = decoder.Token()
 	}
 	for decoder.More() {
@@ -155,7 +82,7 @@ func unwrap(text io.Reader) (e *envelope, err error) {
 			return e, err
 		}
 		e.take(row)
-		limited.N, rows.keys = maxTaken, e.keys
+		limited.N = maxRow
 	}
 	return e, nil
 }

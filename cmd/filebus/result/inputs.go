@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"filebus/materialize"
 	"filebus/materialize/markdown"
 	"filebus/query"
@@ -273,7 +275,7 @@ func (g gatherer) addNames(ctx context.Context, in *inputs, pattern string) erro
 	return err
 }
 
-// matchFiles returns the regular files that a pattern matches, in the order of
+// matchFiles returns the files that a pattern matches, in the order of
 // their bytes. As in a shell, a name that begins with a dot must be asked for
 // with one.
 func matchFiles(dir, pattern string) ([]string, error) {
@@ -286,31 +288,9 @@ func matchFiles(dir, pattern string) ([]string, error) {
 	if !filepath.IsAbs(base) {
 		base = filepath.Join(dir, base)
 	}
-	matches, err := fs.Glob(os.DirFS(base), pattern)
-	if err != nil {
-		return nil, err
-	}
-	var files []string
-	for _, match := range matches {
-		info, err := os.Stat(filepath.Join(base, filepath.FromSlash(match)))
-		if err == nil && info.Mode().IsRegular() && !isHidden(match, pattern) {
-			files = append(files, fixed+match)
-		}
-	}
-	slices.Sort(files)
-	return files, nil
-}
-
-// isHidden reports whether an element of a path begins with a dot that its
-// pattern does not have.
-func isHidden(match, pattern string) bool {
-	patterns := strings.Split(pattern, "/")
-	for i, element := range strings.Split(match, "/") {
-		if strings.HasPrefix(element, ".") && !strings.HasPrefix(patterns[i], ".") {
-			return true
-		}
-	}
-	return false
+	matches, err := doublestar.Glob(os.DirFS(base), pattern, doublestar.WithFilesOnly(), doublestar.WithNoHidden())
+	slices.Sort(matches)
+	return markdown.Each(matches, func(match string) string { return fixed + match }), err
 }
 
 // A shelf opens the texts of inputs in order. It takes stored ones from the store
