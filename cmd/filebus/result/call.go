@@ -67,26 +67,26 @@ type Call struct {
 
 // id returns the id of the result, with an empty part for what is to be made.
 func (c Call) id() (string, error) {
-	switch {
-	case c.Name != "" && !utf8.ValidString(c.Name):
-		return "", errCall("the id %q is not UTF-8", c.Name)
-	case c.Name != "":
+	if c.Name != "" {
+		if !utf8.ValidString(c.Name) {
+			return "", errCall("the id %q is not UTF-8", c.Name)
+		}
 		return c.Name, nil
-	case strings.ContainsAny(c.Conversation+c.ID, `/\`):
-		return "", errCall("%q and %q: the ids of a conversation and a call are one word each, without a slash",
-			c.Conversation, c.ID)
-	case unfit(c.Conversation) != "":
-		return "", errCall("the conversation %q %s", c.Conversation, unfit(c.Conversation))
-	case unfit(c.ID) != "":
-		return "", errCall("the call %q %s", c.ID, unfit(c.ID))
+	}
+	for _, part := range []string{c.Conversation, c.ID} {
+		if why := unfit(part); why != "" {
+			return "", errCall("the id %q %s", part, why)
+		}
+	}
+	switch {
 	case len(c.Conversation) > maxID:
 		return "", errCall("the id of a conversation has at most %d bytes", maxID)
-	case c.Conversation != "":
-		return c.Conversation + "/" + c.ID, nil
-	case c.ID != "":
+	case c.Conversation == "" && c.ID != "":
 		return "", errCall("call %q needs a conversation", c.ID)
+	case c.Conversation == "":
+		return "", nil
 	}
-	return "", nil
+	return c.Conversation + "/" + c.ID, nil
 }
 
 // unfit returns why an id cannot be a part of a path, which stands in a JSON
@@ -95,6 +95,8 @@ func unfit(id string) string {
 	switch {
 	case !utf8.ValidString(id):
 		return "is not UTF-8"
+	case strings.ContainsAny(id, `/\`):
+		return "is not one word without a slash"
 	case strings.ContainsFunc(id, unicode.IsControl) || strings.TrimSpace(id) != id:
 		return "has a control character, as a line end is one, or a space at an end"
 	case id == ".", id == "..", id == "~":

@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -61,36 +62,17 @@ const (
 )
 
 // startError tells whose fault it is that a program could not be started: its
-// own, or that of the system or the folder.
+// own, or that of the system.
 func startError(program string, err error) error {
-	lookUp, wasLookedUp := errors.AsType[*exec.Error](err)
-	if wasLookedUp {
-		err = lookUp.Err
-	}
-	err = pathReason(err)
-	code, exit, format := record.Failed, exitNotExecutable, "running %s: %w"
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && !wasLookedUp:
-		code, exit, format = record.NotFound, exitNotFound, "running %s: the program that it is for is missing: %w"
+	err = cmp.Or(errors.Unwrap(err), err) // without the path
+	code, exit := record.Failed, exitNotExecutable
+	switch system := syscall.Errno(0); {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		code, exit = record.NotFound, exitNotFound
-	case errors.Is(err, syscall.ENOEXEC):
-		format += ": a script begins with #! and the program that it is for"
-	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return fmt.Errorf(format, program, err)
+	case errors.As(err, &system) && system.Temporary():
+		return fmt.Errorf("running %s: %w", program, err)
 	}
-	return code.Errorf(format, program, err).With(exit)
-}
-
-// startError does the same for the command, of whose folder the system says only
-// that something is missing.
-func (c *Command) startError(err error) error {
-	if c.Dir != "" {
-		if _, err := os.Stat(c.Dir); err != nil {
-			return fmt.Errorf("running %s: %w", c.program, err)
-		}
-	}
-	return startError(c.program, err)
+	return code.Errorf("running %s: %w", program, err).With(exit)
 }
 
 // Find looks for the program, so that a mistake shows before anything is made.
@@ -105,6 +87,11 @@ func (c *Command) Find() error {
 	file, err := exec.LookPath(c.Args[0])
 	if err != nil {
 		return startError(c.Args[0], err)
+	}
+	if c.Dir != "" {
+		if _, err := os.Stat(c.Dir); err != nil { // the system would say the same of a program
+			return fmt.Errorf("running %s: %w", file, err)
+		}
 	}
 	c.program = file
 	return nil
@@ -174,7 +161,7 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 		adopt()
 	}
 	if err := process.Start(); err != nil {
-		return nil, errors.Join(command.startError(err), s.discard())
+		return nil, errors.Join(startError(command.program, err), s.discard())
 	}
 	copied := func() {}
 	if command.Tee != nil {
@@ -319,7 +306,7 @@ func Pass(command Command, out io.Writer) (exit int, err error) {
 	}
 	process := command.process(out, command.Env)
 	if err := process.Start(); err != nil {
-		return 0, command.startError(err)
+		return 0, startError(command.program, err)
 	}
 	end, err := command.wait(process)
 	if err != nil {
@@ -376,8 +363,7 @@ func takenError(name record.Name, ref record.Ref) error {
 		name, ref.Short()).Try("filebus get {1}, or another --call", ref.Short()).Because(errTaken)
 }
 
-// maxID is the longest id of a conversation or a call, in bytes: they become names
-// of files, of which few disks take more than 255.
+// maxID is the longest id of a conversation, in bytes: it becomes the name of a folder.
 const maxID = 200
 
 // resultName returns the name of a result whose ids may come from anywhere.
@@ -385,9 +371,6 @@ func resultName(conversation, call string) (record.Name, error) {
 	id, err := Call{Conversation: conversation, ID: call}.id()
 	if err != nil {
 		return record.Name{}, err
-	}
-	if len(conversation) > maxID || len(call) > maxID {
-		return record.Name{}, errCall("the ids of a conversation and a call have at most %d bytes each", maxID)
 	}
 	name, err := record.NewName("", record.KindResult, id)
 	if err != nil {

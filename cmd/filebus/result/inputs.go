@@ -302,11 +302,8 @@ type shelf struct {
 	contents []store.Content
 }
 
-// The most that a shelf takes from the store at once, in texts and in bytes.
-const (
-	shelfTexts = 256
-	shelfBytes = 4 << 20
-)
+// shelfTexts is how many texts a shelf takes from the store at once: each is a file, or has at most 1 MiB.
+const shelfTexts = 32
 
 // open opens the text of input i. A file must be as it was when it was looked at,
 // until its end.
@@ -339,17 +336,16 @@ func (s *shelf) open(ctx context.Context, i int) (io.ReadCloser, error) {
 // stops it, and is reported when it is its turn.
 func (s *shelf) fill(ctx context.Context, i int) error {
 	s.first, s.contents = i, nil
-	size := int64(0)
-	return s.read.Store().View(ctx, func(tx *store.Tx) (err error) {
+	return s.read.Store().View(ctx, func(tx *store.Tx) error {
 		for _, in := range s.list[i:min(i+shelfTexts, len(s.list))] {
 			var content store.Content
+			var err error
 			if r := in.version.Record; r != nil && r.Name.Kind != record.KindFrame {
 				if _, err = tx.Get(in.version.Ref); err == nil { // else it was destroyed since it was found
 					content, err = tx.Content(r)
 				}
-				size += min(r.Size, store.InlineLimit) // larger ones are files
 			}
-			if len(s.contents) > 0 && (err != nil || size > shelfBytes) {
+			if err != nil && len(s.contents) > 0 {
 				return nil
 			}
 			if err != nil {

@@ -249,20 +249,14 @@ func (v *validator) bound(c *jsonschema.Compiler, s *jsonschema.Schema) {
 // weigh returns how many steps a use of a part of a schema is worth: what the
 // library writes into messages, and what it compares, takes time as well.
 func weigh(s *jsonschema.Schema) (fixed, patterns int) {
-	size, properties := 0, 0
-	for _, value := range s.Enum {
-		size += len(fmt.Sprint(value))
-	}
-	for _, key := range s.Required {
-		size += len(key)
-	}
+	fixed = 1 + len(fmt.Sprint(s.Enum, s.Required))/256 + 2*len(s.Enum)
 	if s.Properties != nil {
-		properties = len(*s.Properties)
+		fixed += len(*s.Properties) * (64 + len(s.Required)) / 1000
 	}
 	if s.PatternProperties != nil {
 		patterns = len(*s.PatternProperties)
 	}
-	return 1 + size/256 + 2*len(s.Enum) + properties/16 + properties*len(s.Required)/1000, patterns
+	return fixed, patterns
 }
 
 // eachSchema visits all parts of a schema, and what they refer to, once.

@@ -3,21 +3,41 @@
 package result
 
 import (
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 )
 
+// A reaction says what a signal that this process gets is for the command.
+type reaction struct {
+	typed   bool // it may be from the keys of a terminal: whoever is in our group has got it by itself
+	spreads bool // whatever has left the command's group gets it too
+	ends    bool // it tells whoever gets it to end
+	insists bool
+}
+
+func reactions() map[os.Signal]reaction {
+	return map[os.Signal]reaction{
+		syscall.SIGINT:   {typed: true, ends: true},
+		syscall.SIGQUIT:  {typed: true, ends: true},
+		syscall.SIGTERM:  {spreads: true, ends: true, insists: true},
+		syscall.SIGHUP:   {spreads: true, ends: true},
+		syscall.SIGTSTP:  {typed: true},
+		syscall.SIGCONT:  {typed: true},
+		syscall.SIGWINCH: {typed: true},
+		syscall.SIGUSR1:  {},
+		syscall.SIGUSR2:  {},
+		syscall.SIGPIPE:  {},
+	}
+}
+
 // Signals returns the signals that a process which runs a command catches, for
 // Command.Signals. The command hears of all but SIGPIPE: a reader of ours that
 // has gone away must not end us, or nobody would store the output.
-func Signals() []os.Signal {
-	return []os.Signal{
-		syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
-		syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH, syscall.SIGPIPE,
-	}
-}
+func Signals() []os.Signal { return slices.Collect(maps.Keys(reactions())) }
 
 // groupAttr makes a process the leader of a group of its own, unless it has to
 // stay in ours.
@@ -25,24 +45,14 @@ func groupAttr(foreground bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: !foreground}
 }
 
-// pass tells the command of a signal that we got. What comes from the keys of a
-// terminal, it has got by itself if it is in our group. Told to stop, we stop
-// after it.
+// pass tells the command of a signal that we got. Told to stop, we stop after it.
 func (c *Command) pass(p *os.Process, signal os.Signal) {
-	number, ok := signal.(syscall.Signal)
-	if !ok {
-		return
-	}
-	switch number {
-	case syscall.SIGPIPE:
-	case syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGWINCH:
-		if !c.Foreground {
-			c.signal(p, number)
-		}
-	case syscall.SIGTERM, syscall.SIGHUP:
+	number, _ := signal.(syscall.Signal) // it is one of Signals
+	of := reactions()[signal]
+	if of.spreads {
 		c.left(p, number)
-		fallthrough
-	default:
+	}
+	if number != syscall.SIGPIPE && !(of.typed && c.Foreground) {
 		c.signal(p, number)
 	}
 	if number == syscall.SIGTSTP {
@@ -66,13 +76,8 @@ func (c *Command) kill(p *os.Process) {
 
 // ends reports whether a signal tells whoever gets it to end, and whether it insists.
 func ends(signal os.Signal) (end, insists bool) {
-	switch signal {
-	case syscall.SIGTERM, syscall.SIGHUP:
-		return true, signal == syscall.SIGTERM
-	case syscall.SIGINT, syscall.SIGQUIT:
-		return true, false
-	}
-	return false, false
+	of := reactions()[signal]
+	return of.ends, of.insists
 }
 
 // endLeft ends what a command has left behind, which was told to end. Who does not has
