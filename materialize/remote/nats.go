@@ -345,28 +345,31 @@ func (n *natsRemote) check(c nats.StreamConfig) error {
 		c.Name, n.address.shown).Try("another PREFIX in the address; or remove the stream, if nobody needs it, and add the remote again")
 }
 
+// natsHints says what helps against the faults of a server, by their codes.
+func natsHints() map[int]string {
+	const room = "it again when the server's owner has given the stream or the account more room; nothing is lost meanwhile"
+	const limits = "the server's owner, who raises the limits of the account, or makes the streams"
+	const jetStream = "the server's owner, who runs JetStream (-js) for this account"
+	return map[int]string{
+		natsNotStored: room, 10002: room, 10023: room, 10028: room, 10047: room,
+		10005: limits, 10027: limits, 10113: limits, 10122: limits,
+		10074: "ADDRESS?replicas=1: the server is alone",
+		10065: "another PREFIX in the address: some stream has its subjects",
+		10039: jetStream, 10076: jetStream,
+	}
+}
+
 // explained says what helps.
 func (n *natsRemote) explained(err error) error {
-	fault, hint := (*natsFault)(nil), ""
+	fault := (*natsFault)(nil)
 	if !errors.As(err, &fault) || errors.Is(err, ErrAway) {
 		return err
 	}
-	switch fault.Code {
-	case natsNoStream:
+	if fault.Code == natsNoStream {
 		return record.NotFound.Errorf("%s has no streams %s", n.address.shown, n.stream(n.subjects(".blob."))).Because(ErrAway).
 			Try("filebus remote add NAME ADDRESS --create, by somebody who may make streams; first filebus remote rm NAME, if it is known")
-	case natsNotStored, 10002, 10023, 10028, 10047:
-		hint = "it again when the server's owner has given the stream or the account more room; nothing is lost meanwhile"
-	case 10005, 10027, 10113, 10122:
-		hint = "the server's owner, who raises the limits of the account, or makes the streams"
-	case 10074:
-		hint = "ADDRESS?replicas=1: the server is alone"
-	case 10065:
-		hint = "another PREFIX in the address: some stream has its subjects"
-	case 10039, 10076:
-		hint = "the server's owner, who runs JetStream (-js) for this account"
 	}
-	return record.Failed.Errorf("the server of %s refuses: %w", n.address.shown, fault).Try(hint)
+	return record.Failed.Errorf("the server of %s refuses: %w", n.address.shown, fault).Try(natsHints()[fault.Code])
 }
 
 func (n *natsRemote) List(ctx context.Context) (*Listing, error) {

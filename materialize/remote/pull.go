@@ -42,13 +42,13 @@ func refuse(teller record.StoreID, err error) Refused {
 // trusted has told, and what is forged, cut, or of another log, changes nothing, and is named.
 func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
 	out := &Pulled{Records: map[store.Fate]int{}, Refused: []Refused{}, Waiting: []Refused{}, Strays: []Stray{}}
-	if err := r.look(ctx); err != nil {
+	if err := r.refresh(ctx); err != nil {
 		return out, err
 	}
 	out.Strays = append(out.Strays, r.listing.Strays...)
 	logs := map[record.StoreID][]Name{}
 	for _, teller := range r.listing.tellers() {
-		r.accept(ctx, teller, out)
+		r.checkTeller(ctx, teller, out)
 	}
 	counts := func(n Name) bool { return n.span.Origin != r.own && n.teller != r.own && r.Trust.Knows(n.teller) }
 	for _, name := range r.segments(counts) {
@@ -56,7 +56,7 @@ func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
 	}
 	var failed error
 	for _, origin := range slices.Sorted(maps.Keys(logs)) {
-		failed = errors.Join(failed, r.hear(ctx, origin, logs[origin], out)) // the other logs are heard all the same
+		failed = errors.Join(failed, r.takeLog(ctx, origin, logs[origin], out)) // the other logs are heard all the same
 		if ctx.Err() != nil {
 			break
 		}
@@ -64,8 +64,8 @@ func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
 	return out, failed
 }
 
-// accept names a store that is not trusted, or signs with another key.
-func (r *Replica) accept(ctx context.Context, teller record.StoreID, out *Pulled) {
+// checkTeller names a store that is not trusted, or signs with another key.
+func (r *Replica) checkTeller(ctx context.Context, teller record.StoreID, out *Pulled) {
 	if teller == r.own || r.Trust.Knows(teller) && !slices.Contains(r.listing.Blobs, StateName(teller)) {
 		return // its segments are signed, too
 	}
@@ -87,8 +87,8 @@ func isWrong(err error) bool {
 		errors.Is(err, materialize.ErrOtherLog) || errors.Is(err, materialize.ErrGap)
 }
 
-// hear takes in what follows of one log, piece by piece.
-func (r *Replica) hear(ctx context.Context, origin record.StoreID, all []Name, out *Pulled) error {
+// takeLog takes in what follows of one log, piece by piece.
+func (r *Replica) takeLog(ctx context.Context, origin record.StoreID, all []Name, out *Pulled) error {
 	reach := func(n Name) uint64 { // its own word is first, then what goes furthest
 		if n.teller == origin {
 			return math.MaxUint64
@@ -112,14 +112,14 @@ func (r *Replica) hear(ctx context.Context, origin record.StoreID, all []Name, o
 		at := slices.IndexFunc(all, func(n Name) bool { return n.span.First <= heard+1 && heard < n.span.Last })
 		if at < 0 {
 			if len(refused) == 0 {
-				r.wait(origin, heard, all, out)
+				r.nameGap(origin, heard, all, out)
 			}
 			out.Refused = append(out.Refused, refused...)
 			return failed
 		}
 		name := all[at]
 		all = slices.Delete(all, at, at+1)
-		err = r.learn(ctx, name, out)
+		err = r.takeSegment(ctx, name, out)
 		switch {
 		case err == nil:
 			refused, failed = nil, nil // another one has told the same
@@ -135,8 +135,8 @@ func (r *Replica) hear(ctx context.Context, origin record.StoreID, all []Name, o
 	}
 }
 
-// wait names a log of which there is more, behind a gap.
-func (r *Replica) wait(origin record.StoreID, heard uint64, all []Name, out *Pulled) {
+// nameGap names a log of which there is more, behind a gap.
+func (r *Replica) nameGap(origin record.StoreID, heard uint64, all []Name, out *Pulled) {
 	all = slices.DeleteFunc(all, func(n Name) bool { return n.span.First <= heard+1 })
 	if len(all) > 0 {
 		first := slices.MinFunc(all, func(a, b Name) int { return a.span.compare(b.span) }).span.First
@@ -145,8 +145,8 @@ func (r *Replica) wait(origin record.StoreID, heard uint64, all []Name, out *Pul
 	}
 }
 
-// learn takes in one segment.
-func (r *Replica) learn(ctx context.Context, name Name, out *Pulled) error {
+// takeSegment takes in one segment.
+func (r *Replica) takeSegment(ctx context.Context, name Name, out *Pulled) error {
 	content, _, err := Fetch(ctx, r.Transport, name, r.Trust)
 	if err != nil {
 		return err

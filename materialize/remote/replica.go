@@ -44,8 +44,8 @@ type Replica struct {
 	listing *Listing
 }
 
-// look reads what the store and the remote have by now.
-func (r *Replica) look(ctx context.Context) (err error) {
+// refresh reads what the store and the remote have by now.
+func (r *Replica) refresh(ctx context.Context) (err error) {
 	if r.listing, err = r.Transport.List(ctx); err != nil {
 		return err
 	}
@@ -122,10 +122,10 @@ type Pushed struct {
 // since is taken out of what was put there before.
 func (r *Replica) Push(ctx context.Context) (*Pushed, error) {
 	out := &Pushed{Held: []Held{}}
-	if err := r.look(ctx); err != nil {
+	if err := r.refresh(ctx); err != nil {
 		return out, err
 	}
-	if err := r.claim(ctx, out); err != nil {
+	if err := r.claimID(ctx, out); err != nil {
 		return out, err
 	}
 	key, err := r.Keys.Of(r.own)
@@ -135,12 +135,12 @@ func (r *Replica) Push(ctx context.Context) (*Pushed, error) {
 	state, _, _ := r.stateOf(ctx, r.own, nil) // what cannot be read is said anew
 	isOwn := func(teller record.StoreID) bool { return teller == r.own }
 	for _, step := range []func() error{
-		func() error { return r.tidy(ctx) },
-		func() error { return r.doubt(ctx) },
-		func() error { return r.tell(ctx, key, r.gaps(r.own, r.end.Position, isOwn), out) },
-		func() error { return r.retell(ctx, key, out) },
-		func() error { return r.erase(ctx, state.Erased, out) },
-		func() error { return r.sayState(ctx, key, state) },
+		func() error { return r.removeCovered(ctx) },
+		func() error { return r.recheckStuck(ctx) },
+		func() error { return r.writeSegments(ctx, key, r.gaps(r.own, r.end.Position, isOwn), out) },
+		func() error { return r.writeForSilent(ctx, key, out) },
+		func() error { return r.eraseDestroyed(ctx, state.Erased, out) },
+		func() error { return r.publishState(ctx, key, state) },
 	} {
 		if err := step(); err != nil {
 			return out, err
@@ -149,9 +149,9 @@ func (r *Replica) Push(ctx context.Context) (*Pushed, error) {
 	return out, nil
 }
 
-// claim makes sure that nobody else writes under the id of this store: a copy of it, or the one that it
+// claimID makes sure that nobody else writes under the id of this store: a copy of it, or the one that it
 // is a copy of. This one goes on under another id then.
-func (r *Replica) claim(ctx context.Context, out *Pushed) error {
+func (r *Replica) claimID(ctx context.Context, out *Pushed) error {
 	own := r.segments(func(n Name) bool { return n.teller == r.own && n.span.Origin == r.own })
 	if len(own) == 0 {
 		return nil
@@ -161,7 +161,7 @@ func (r *Replica) claim(ctx context.Context, out *Pushed) error {
 	content, _, err := Fetch(ctx, r.Transport, name, nil)
 	if errors.Is(err, record.Damaged) { // it says nothing, and is told anew if it is missing
 		if err = r.remove(ctx, name); err == nil {
-			err = r.claim(ctx, out)
+			err = r.claimID(ctx, out)
 		}
 		return err
 	}
@@ -180,14 +180,14 @@ func (r *Replica) claim(ctx context.Context, out *Pushed) error {
 	if err := r.Workspace.Store.Update(ctx, (*store.Tx).Renew); err != nil {
 		return err
 	}
-	return r.look(ctx)
+	return r.refresh(ctx)
 }
 
-// tell writes segments of what is missing of a store's log.
-func (r *Replica) tell(ctx context.Context, key Key, gaps []Span, out *Pushed) error {
+// writeSegments writes segments of what is missing of a store's log.
+func (r *Replica) writeSegments(ctx context.Context, key Key, gaps []Span, out *Pushed) error {
 	for _, gap := range gaps {
 		for after := gap.First - 1; after < gap.Last; {
-			written, err := r.segment(ctx, key, bundle.Request{Origin: gap.Origin, After: after, Until: gap.Last, Most: mostSegment}, out)
+			written, err := r.writeSegment(ctx, key, bundle.Request{Origin: gap.Origin, After: after, Until: gap.Last, Most: mostSegment}, out)
 			if err != nil {
 				return err
 			}
@@ -199,8 +199,8 @@ func (r *Replica) tell(ctx context.Context, key Key, gaps []Span, out *Pushed) e
 	return nil
 }
 
-// segment writes one segment, after the bodies that travel by themselves.
-func (r *Replica) segment(ctx context.Context, key Key, request bundle.Request, out *Pushed) (bundle.Written, error) {
+// writeSegment writes one segment, after the bodies that travel by themselves.
+func (r *Replica) writeSegment(ctx context.Context, key Key, request bundle.Request, out *Pushed) (bundle.Written, error) {
 	var text bytes.Buffer
 	request.Large = mostInside
 	request.Picks = func(tx *store.Tx, of *record.Record, content store.Content) bool {
@@ -214,7 +214,7 @@ func (r *Replica) segment(ctx context.Context, key Key, request bundle.Request, 
 	}
 	switch {
 	case errors.Is(err, store.ErrDropped): // a body that was to travel by itself
-		return r.segment(ctx, key, request, out)
+		return r.writeSegment(ctx, key, request, out)
 	case err != nil:
 		return written, err
 	}
@@ -337,15 +337,15 @@ func lookThrough(content store.Content, of *record.Record) ([]secrets.Finding, e
 	return looked.Found, nil
 }
 
-// retell writes what a remote has lost of the logs of stores that say nothing any more.
-func (r *Replica) retell(ctx context.Context, key Key, out *Pushed) error {
+// writeForSilent writes what a remote has lost of the logs of stores that say nothing any more.
+func (r *Replica) writeForSilent(ctx context.Context, key Key, out *Pushed) error {
 	for _, h := range r.heard {
 		if r.mine[h.Origin] || r.isAlive(ctx, h.Origin) {
 			continue
 		}
 		counts := func(teller record.StoreID) bool { return teller == r.own || r.Trust.Knows(teller) }
 		before := out.Segments
-		if err := r.tell(ctx, key, r.gaps(h.Origin, h.Position, counts), out); err != nil {
+		if err := r.writeSegments(ctx, key, r.gaps(h.Origin, h.Position, counts), out); err != nil {
 			return err
 		}
 		out.Retold += out.Segments - before
@@ -372,18 +372,18 @@ func (r *Replica) stateOf(ctx context.Context, teller record.StoreID, trust *Tru
 	return state, key, err
 }
 
-// sayState says anew how far this store is, if that is something new.
-func (r *Replica) sayState(ctx context.Context, key Key, was *State) error {
+// publishState says anew how far this store is, if that is something new.
+func (r *Replica) publishState(ctx context.Context, key Key, was *State) error {
 	others := slices.DeleteFunc(slices.Clone(r.heard), func(h Heard) bool { return h.Origin == r.own })
 	now := &State{Origin: r.own, Label: r.Label, Time: r.Now(), At: r.end, Erased: r.end.Position, Heard: others}
 	isSame := was.At == now.At && !was.Left && was.Label == now.Label && was.Erased == now.Erased && slices.Equal(was.Heard, now.Heard)
 	if isSame && now.Time.Sub(was.Time) < orphaned/2 && !now.Time.Before(was.Time) {
 		return nil
 	}
-	return r.say(ctx, key, now)
+	return r.putState(ctx, key, now)
 }
 
-func (r *Replica) say(ctx context.Context, key Key, state *State) error {
+func (r *Replica) putState(ctx context.Context, key Key, state *State) error {
 	content, err := state.Encode()
 	if err != nil {
 		return err
@@ -393,7 +393,7 @@ func (r *Replica) say(ctx context.Context, key Key, state *State) error {
 
 // Leave says in a remote that this store will do nothing more there.
 func (r *Replica) Leave(ctx context.Context) error {
-	if err := r.look(ctx); err != nil {
+	if err := r.refresh(ctx); err != nil {
 		return err
 	}
 	key, err := r.Keys.Of(r.own)
@@ -402,12 +402,12 @@ func (r *Replica) Leave(ctx context.Context) error {
 		return err
 	}
 	state.Time, state.Left = r.Now(), true
-	return r.say(ctx, key, state)
+	return r.putState(ctx, key, state)
 }
 
-// erase writes segments anew that have what was destroyed here behind a position of the own log, and removes
+// eraseDestroyed writes segments anew that have what was destroyed here behind a position of the own log, and removes
 // bodies that are.
-func (r *Replica) erase(ctx context.Context, after uint64, out *Pushed) error {
+func (r *Replica) eraseDestroyed(ctx context.Context, after uint64, out *Pushed) error {
 	gone := map[record.Ref]bool{}
 	err := r.Workspace.Store.EachEntry(ctx, after+1, func(_ *store.Tx, e store.Entry) error {
 		if e.Op == store.OpDrop && e.Position <= r.end.Position {
@@ -460,7 +460,7 @@ func (r *Replica) rewrite(ctx context.Context, name Name, gone map[record.Ref]bo
 		return err
 	}
 	out.Erased++
-	if _, err = r.segment(ctx, key, bundle.Request{Origin: span.Origin, After: span.First - 1, Until: span.Last}, &Pushed{}); err != nil {
+	if _, err = r.writeSegment(ctx, key, bundle.Request{Origin: span.Origin, After: span.First - 1, Until: span.Last}, &Pushed{}); err != nil {
 		return err
 	}
 	return r.removeBodies(ctx, name.teller, old)

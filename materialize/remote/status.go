@@ -41,7 +41,7 @@ type Status struct {
 
 // Status looks at a remote.
 func (r *Replica) Status(ctx context.Context) (*Status, error) {
-	if err := r.look(ctx); err != nil {
+	if err := r.refresh(ctx); err != nil {
 		return nil, err
 	}
 	out := &Status{Position: r.end.Position, Peers: []Peer{}, Strays: append([]Stray{}, r.listing.Strays...)}
