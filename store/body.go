@@ -159,7 +159,9 @@ func writeLarge(ctx context.Context, tmp *os.File, r io.Reader) (Body, error) {
 	return Body{Digest: record.Digest(m.Sum(nil)), Size: n, packed: append([]byte{codecMarked}, m.marks...)}, nil
 }
 
-// A contextReader ends with the context's error.
+// WithContext returns a reader that ends with the error of a context.
+func WithContext(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
+
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader

@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"filebus/cmd/filebus/result"
 	"filebus/cmd/filebus/trust"
 	"filebus/materialize"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -68,8 +68,8 @@ func (e *environ) usualSettings(at materialize.Location) (materialize.Settings, 
 
 // mayPointTo refuses a folder that a configuration names outside of the project, the
 // home folder and those for temporary files, unless the user has consented.
-func (e *environ) mayPointTo(at materialize.Location, setting, folder string) error {
-	there := result.WithoutLinks(folder)
+func (e *environ) mayPointTo(at materialize.Location, setting, dir string) error {
+	there := folder.WithoutLinks(dir)
 	for _, around := range []string{at.Main, at.Root, e.home(), os.TempDir(), "/tmp"} {
 		around, err := filepath.EvalSymlinks(around)
 		below, relErr := filepath.Rel(around, there)
@@ -78,7 +78,7 @@ func (e *environ) mayPointTo(at materialize.Location, setting, folder string) er
 		}
 	}
 	if u := e.user(); !u.Trusts(at.Store) {
-		return u.Refuse(at.Store, "its "+setting+" "+folder+" lies outside of the project, the home folder and /tmp")
+		return u.Refuse(at.Store, "its "+setting+" "+dir+" lies outside of the project, the home folder and /tmp")
 	}
 	return nil
 }

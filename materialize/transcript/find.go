@@ -105,23 +105,14 @@ func isBelow(dir, project string) bool {
 	if dir == "" || len(dir) > record.MaxID {
 		return false
 	}
-	rel, err := filepath.Rel(resolved(project), resolved(dir))
+	rel, err := filepath.Rel(folder.WithoutLinks(project), folder.WithoutLinks(dir))
 	return err == nil && filepath.IsLocal(rel)
-}
-
-// resolved returns the path of a folder without links. Of one that is gone, the links above it count.
-func resolved(dir string) string {
-	path, err := filepath.EvalSymlinks(dir)
-	if parent := filepath.Dir(dir); err != nil && parent != dir {
-		path = filepath.Join(resolved(parent), filepath.Base(dir))
-	}
-	return path
 }
 
 // FolderName returns how Claude Code calls the folder of a project's transcripts; if that is long, how its name begins.
 func FolderName(project string) string {
 	const most = 200
-	name := regexp.MustCompile(`[^a-zA-Z0-9]`).ReplaceAllStringFunc(resolved(project), func(c string) string {
+	name := regexp.MustCompile(`[^a-zA-Z0-9]`).ReplaceAllStringFunc(folder.WithoutLinks(project), func(c string) string {
 		return "--"[:1+len(c)/4] // a dash for each unit of UTF-16
 	})
 	return name[:min(len(name), most)]

@@ -449,3 +449,12 @@ func IsTemporary(name string) bool {
 	return found && len(random) == 26 && strings.Trim(random, "abcdefghijklmnopqrstuvwxyz234567") == "" &&
 		slices.Contains([]string{"new", "old", "tmp"}, suffix)
 }
+
+// WithoutLinks returns where a folder, by its absolute path, really is. What is missing of it has no links.
+func WithoutLinks(dir string) string {
+	path, err := filepath.EvalSymlinks(dir)
+	if parent := filepath.Dir(dir); err != nil && parent != dir {
+		return filepath.Join(WithoutLinks(parent), filepath.Base(dir))
+	}
+	return cmp.Or(path, dir)
+}

@@ -307,29 +307,13 @@ func (g gatherer) mayWrite(file string, in *inputs) error {
 // git or of the store, also by way of symbolic links. Neither the file nor its
 // folder has to be there.
 func CheckPlace(w *materialize.Workspace, file string) error {
-	folder := WithoutLinks(filepath.Dir(file))
-	dir, err := filepath.EvalSymlinks(w.Location.Store)
-	below, outside := filepath.Rel(dir, folder)
-	isStores := err == nil && outside == nil && filepath.IsLocal(below)
+	dir := folder.WithoutLinks(filepath.Dir(file))
+	below, err := filepath.Rel(folder.WithoutLinks(w.Location.Store), dir)
 	isGit := func(element string) bool { return strings.EqualFold(element, ".git") }
-	if isStores || slices.ContainsFunc(strings.Split(filepath.ToSlash(folder), "/"), isGit) {
+	if err == nil && filepath.IsLocal(below) || slices.ContainsFunc(strings.Split(filepath.ToSlash(dir), "/"), isGit) {
 		return record.Usage.Errorf("%s: %w", file, materialize.ErrProtected)
 	}
 	return nil
-}
-
-// WithoutLinks returns where a folder really is. What is missing of it has no
-// links.
-func WithoutLinks(folder string) string {
-	real, err := filepath.EvalSymlinks(folder)
-	switch above := filepath.Dir(folder); {
-	case err == nil:
-		return real
-	case above == folder:
-		return folder
-	default:
-		return filepath.Join(WithoutLinks(above), filepath.Base(folder))
-	}
 }
 
 // mayReplace refuses the file of a name that is written once: its text is the

@@ -119,13 +119,13 @@ func regular(info fs.FileInfo) error {
 // whyUnread returns the more telling of why a text is no file and why the store
 // does not have it.
 func whyUnread(file, stored error) error {
-	if errors.Is(file, fs.ErrNotExist) || errors.Is(file, syscall.ENOTDIR) || !errors.Is(stored, store.ErrNotFound) {
-		if errors.Is(stored, query.ErrAbsent) {
-			return store.ErrNotFound // without the text once more
-		}
-		return stored
+	switch {
+	case !errors.Is(file, fs.ErrNotExist) && errors.Is(stored, store.ErrNotFound):
+		return pathReason(file)
+	case errors.Is(stored, query.ErrAbsent):
+		return store.ErrNotFound // without the text once more
 	}
-	return pathReason(file)
+	return stored
 }
 
 // pathReason returns an error of the file system without the path, which whoever
@@ -202,21 +202,8 @@ func (g gatherer) isTextOf(ctx context.Context, r io.Reader, size int64, v store
 // digestOf reads r to its end.
 func digestOf(ctx context.Context, r io.Reader) (record.Digest, error) {
 	d := record.NewDigester()
-	_, err := io.Copy(d, &contextReader{ctx, r})
+	_, err := io.Copy(d, store.WithContext(ctx, r))
 	return d.Digest(), err
-}
-
-// A contextReader ends with the error of its context.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c *contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }
 
 // openRegular opens a regular file to be read. It waits for nobody: a named pipe
@@ -397,7 +384,7 @@ func (g gatherer) text(ctx context.Context, in *inputs, separator string) io.Rea
 			return s.open(ctx, i)
 		}})
 	}
-	return &contextReader{ctx, io.MultiReader(parts...)}
+	return store.WithContext(ctx, io.MultiReader(parts...))
 }
 
 // A lazyReader reads what it opens at the first Read and closes at the end.
