@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-func tryLock(f *os.File, mode Mode) (bool, error) {
+// TryLock locks a file if nobody has a lock that is in the way, and reports whether it did.
+func TryLock(f *os.File, mode Mode) (bool, error) {
 	how := syscall.LOCK_SH
 	if mode == Exclusive {
 		how = syscall.LOCK_EX

@@ -14,7 +14,8 @@ const (
 	lockOffsetHigh = 1
 )
 
-func tryLock(f *os.File, mode Mode) (bool, error) {
+// TryLock locks a file if nobody has a lock that is in the way, and reports whether it did.
+func TryLock(f *os.File, mode Mode) (bool, error) {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if mode == Exclusive {
 		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK

@@ -136,7 +136,7 @@ func TestKilledWaiter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for {
-		free, err := tryLock(gate, Exclusive)
+		free, err := TryLock(gate, Exclusive)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -137,7 +137,7 @@ func (t *Turnstile) passGate(ctx context.Context, start time.Time) (*os.File, er
 	if err != nil {
 		return nil, err
 	}
-	free, err := tryLock(gate, Exclusive)
+	free, err := TryLock(gate, Exclusive)
 	if err != nil {
 		return nil, errors.Join(err, gate.Close())
 	}
@@ -167,7 +167,7 @@ func (t *Turnstile) takeLock(ctx context.Context, mode Mode, start time.Time) (*
 		return nil, err
 	}
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		free, err := tryLock(lock, mode)
+		free, err := TryLock(lock, mode)
 		if err != nil {
 			return nil, errors.Join(err, lock.Close())
 		}

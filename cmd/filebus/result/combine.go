@@ -135,9 +135,7 @@ type combiner struct {
 	in *inputs
 }
 
-// run stores the text: while it is read or, with an output, from the file that is
-// then given the output's name. Only if the text may be there already is it read
-// once before, to find out.
+// run stores the text, and then gives it the output's name.
 func (c *combiner) run(ctx context.Context) (stored *Stored, err error) {
 	var before []*record.Record // that the call may be one of
 	if c.ID == "" && c.Name == "" {
@@ -146,18 +144,20 @@ func (c *combiner) run(ctx context.Context) (stored *Stored, err error) {
 		}
 	}
 	var out *output
-	var digest record.Digest
-	text := c.text(ctx, c.in, c.Separator)
 	if c.Output != "" {
 		if out, err = c.newOutput(ctx, c.Output, c.Force, c.in); err != nil {
 			return nil, err
 		}
 		defer out.discard()
-		digest, err = out.write(ctx, text)
-		text = out.tmp
-	} else if len(before) > 0 {
-		digest, err = digestOf(ctx, text)
-		text = c.text(ctx, c.in, c.Separator)
+	}
+	text, release, err := c.w.Store.Hold(ctx, c.text(ctx, c.in, c.Separator))
+	defer release()
+	if err != nil {
+		return nil, err
+	}
+	digest, err := digestOf(ctx, again(text)())
+	if out != nil && err == nil {
+		digest, err = out.write(ctx, again(text)())
 	}
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (c *combiner) run(ctx context.Context) (stored *Stored, err error) {
 	if missing > 0 {
 		c.Status = layout.StatusPartial
 	}
-	r, err := c.request(record.SourceCombine, text)
+	r, err := c.request(record.SourceCombine, again(text)())
 	if err != nil {
 		return nil, err
 	}
@@ -351,8 +351,7 @@ func (o *output) write(ctx context.Context, text io.Reader) (record.Digest, erro
 	if err != nil {
 		return d.Digest(), err
 	}
-	_, err = o.tmp.Seek(0, io.SeekStart) // to be read
-	if err = errors.Join(err, o.tmp.Sync()); err != nil {
+	if err = o.tmp.Sync(); err != nil {
 		return d.Digest(), fmt.Errorf("writing %s: %w", o.file, pathReason(err))
 	}
 	_, err = o.isDone(ctx, d.Digest())

@@ -23,6 +23,7 @@ import (
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
+	"filebus/store/turnstile"
 )
 
 // The spool holds the outputs of commands that run: a folder each, in
@@ -115,7 +116,7 @@ func makeSpool(all folder.Folder, name string, c Call, args []string) (*spool, e
 	if s.lock, err = s.own.OpenFile(lockFile, os.O_RDWR|os.O_CREATE); err != nil {
 		return nil, racedIf(err, fs.ErrNotExist)
 	}
-	free, err := tryLock(s.lock)
+	free, err := turnstile.TryLock(s.lock, turnstile.Exclusive)
 	if err != nil || !free {
 		return nil, errors.Join(cmp.Or(err, errRaced), s.lock.Close())
 	}
@@ -521,7 +522,7 @@ func (s *spool) takeLock() (err error) {
 	if err != nil {
 		return err
 	}
-	free, err := tryLock(s.lock)
+	free, err := turnstile.TryLock(s.lock, turnstile.Exclusive)
 	if err != nil || !free {
 		err = errors.Join(err, s.release())
 		s.lock = nil

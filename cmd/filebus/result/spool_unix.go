@@ -5,9 +5,9 @@ package result
 import (
 	"errors"
 	"os"
-	"syscall"
 
 	"filebus/store/folder"
+	"filebus/store/turnstile"
 )
 
 // A lock of flock(2) belongs to the open file description. A process that a
@@ -15,23 +15,9 @@ import (
 // output is locked for as long as anybody is left who writes to it. The lock of a
 // folder is closed when a program is started, so it is this process's alone.
 
-// tryLock locks a file exclusively if nobody else has.
-func tryLock(f *os.File) (bool, error) {
-	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			return false, nil
-		default:
-			return err == nil, os.NewSyscallError("flock "+f.Name(), err)
-		}
-	}
-}
-
 // lockOutput locks an output that was just made.
 func lockOutput(f *os.File) error {
-	_, err := tryLock(f)
+	_, err := turnstile.TryLock(f, turnstile.Exclusive)
 	return err
 }
 
@@ -41,6 +27,6 @@ func isFree(own folder.Folder) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	free, err := tryLock(f)
+	free, err := turnstile.TryLock(f, turnstile.Exclusive)
 	return free, errors.Join(err, f.Close())
 }
