@@ -26,7 +26,7 @@ type touchedJSON struct {
 }
 
 func (o *componentTouch) run(ctx context.Context, w *workspace, args []string) error {
-	rows, err := w.base().Touch(ctx, knowledge.Touch{
+	rows, err := w.knowledge().Touch(ctx, knowledge.Touch{
 		Name: args[0], Modified: w.or(o.Task, "FILEBUS_TASK"), Notes: o.Notes, Location: o.Location,
 	})
 	if err != nil {
@@ -56,9 +56,9 @@ type componentListJSON struct {
 
 func (o *componentShow) run(ctx context.Context, w *workspace, args []string) error {
 	name := strings.Join(args, "")
-	rows, err := w.base().Rows(ctx)
+	rows, err := w.knowledge().Rows(ctx)
 	if name != "" {
-		rows, err = w.base().Find(ctx, name)
+		rows, err = w.knowledge().Find(ctx, name)
 	}
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (o *componentFor) check(_ *environ, files []string) error {
 
 func (o *componentFor) run(ctx context.Context, w *workspace, files []string) error {
 	files = workspaceFiles(w, files)
-	matches, err := w.base().For(ctx, files, o.About)
+	matches, err := w.knowledge().For(ctx, files, o.About)
 	if err != nil {
 		return err
 	}

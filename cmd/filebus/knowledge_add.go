@@ -18,8 +18,8 @@ import (
 	"filebus/store/record"
 )
 
-// base returns the knowledge of a workspace.
-func (w *workspace) base() *knowledge.Base {
+// knowledge returns the knowledge of a workspace.
+func (w *workspace) knowledge() *knowledge.Entries {
 	return knowledge.New(w.Workspace, w.read, w.now)
 }
 
@@ -87,7 +87,7 @@ func (o *knowledgeAdd) run(ctx context.Context, w *workspace, args []string) err
 	if err != nil {
 		return err
 	}
-	b := w.base()
+	b := w.knowledge()
 	like, err := b.Similar(ctx, d)
 	if err != nil { // the entry is not lost because the index is
 		w.note("not looked at for duplicates: %v", err)
@@ -148,7 +148,7 @@ func (w *workspace) intoPath(file string) (string, error) {
 }
 
 func (w *workspace) printKnowledgeChange(ctx context.Context, e knowledge.Entry, supersedes string, like []noun.Likeness) error {
-	w.noteProblems(w.base().Problems(ctx, e.Path))
+	w.noteProblems(w.knowledge().Problems(ctx, e.Path))
 	line := e.ID
 	if supersedes != "" {
 		line += " supersedes " + supersedes
@@ -179,7 +179,7 @@ func (o *knowledgeEdit) run(ctx context.Context, w *workspace, args []string) er
 	if err != nil {
 		return err
 	}
-	e, err := w.base().Edit(ctx, name, d, fields)
+	e, err := w.knowledge().Edit(ctx, name, d, fields)
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (o *knowledgeSupersede) run(ctx context.Context, w *workspace, args []strin
 	if err != nil {
 		return err
 	}
-	b := w.base()
+	b := w.knowledge()
 	if len(args) == 1 {
 		d.Source = w.or(d.Source, "FILEBUS_TASK")
 		made, err := b.SupersedeWith(ctx, old, d)

@@ -29,7 +29,7 @@ func (o *knowledgeHarvest) run(ctx context.Context, w *workspace, args []string)
 	if newest, err := w.resolve(ctx, v.Record.Path); err == nil && v.Record.Name.Tree == "" && newest.Record.Name != v.Record.Name {
 		w.note("%s is an earlier run; the newest is %s", v.Record.Name, newest.Record.Name)
 	}
-	b := w.base()
+	b := w.knowledge()
 	h, err := b.Harvest(ctx, v, o.Tags)
 	if err != nil {
 		return err

@@ -37,9 +37,9 @@ func (o *knowledgeLink) run(ctx context.Context, w *workspace, args []string) er
 		}
 		to = v.Record.Name
 	}
-	act := w.base().Link
+	act := w.knowledge().Link
 	if o.Remove {
-		act = w.base().Unlink
+		act = w.knowledge().Unlink
 	}
 	changed, err := act(ctx, from, known, to)
 	if err != nil {

@@ -79,7 +79,7 @@ func endLoop(ctx context.Context, w *workspace, _ []string) error {
 // proposals counts what the handoff of a task, if it has one, proposes and was not harvested yet.
 func (w *workspace) proposals(ctx context.Context, text string) int {
 	if j, err := w.board().Get(ctx, task.ID(text)); err == nil {
-		if h, err := w.base().Harvest(ctx, j.Version, nil); err == nil {
+		if h, err := w.knowledge().Harvest(ctx, j.Version, nil); err == nil {
 			return len(h.Open())
 		}
 	}

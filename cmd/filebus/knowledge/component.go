@@ -32,7 +32,7 @@ type Row struct {
 }
 
 // Rows returns all rows, in the order of their files.
-func (b *Base) Rows(ctx context.Context) ([]Row, error) {
+func (b *Entries) Rows(ctx context.Context) ([]Row, error) {
 	stored, err := b.Read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindComponent}})
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (b *Base) Rows(ctx context.Context) ([]Row, error) {
 
 // Find returns the rows of the component with a name, spelled with or without a
 // final slash.
-func (b *Base) Find(ctx context.Context, name string) ([]Row, error) {
+func (b *Entries) Find(ctx context.Context, name string) ([]Row, error) {
 	rows, err := b.Rows(ctx)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (t Touch) clean() (Touch, error) {
 // Touch sets what touches say in the rows of their components, one after another, if
 // all of them can be; a component without a row gets one. It returns the rows; beside
 // an error those that were set before it.
-func (b *Base) Touch(ctx context.Context, touches ...Touch) (rows []Row, err error) {
+func (b *Entries) Touch(ctx context.Context, touches ...Touch) (rows []Row, err error) {
 	touches = slices.Clone(touches)
 	for i, t := range touches {
 		if touches[i], err = t.clean(); err != nil {
@@ -158,7 +158,7 @@ const maxMatches = 10
 // most points first: 3 for a file in the component, 2 for a word that its name or
 // location has, 1 for a word that its notes have. The words are those of the text
 // and of the files' names. Of equal points the row stored last comes first.
-func (b *Base) For(ctx context.Context, files []string, text string) ([]Match, error) {
+func (b *Entries) For(ctx context.Context, files []string, text string) ([]Match, error) {
 	rows, err := b.Rows(ctx)
 	if err != nil {
 		return nil, err

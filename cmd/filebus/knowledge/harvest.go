@@ -51,7 +51,7 @@ func (h *Harvest) Open() []Proposal {
 // its patterns and gotchas, and rows from the files that it changed. The same
 // handoff and the same knowledge give the same proposals. Tags are those of the
 // knowledge that a proposal has the words of, after the ones given.
-func (b *Base) Harvest(ctx context.Context, v store.Version, tags []string) (*Harvest, error) {
+func (b *Entries) Harvest(ctx context.Context, v store.Version, tags []string) (*Harvest, error) {
 	journal, err := b.handedOver(ctx, v)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (b *Base) Harvest(ctx context.Context, v store.Version, tags []string) (*Ha
 }
 
 // handedOver reads a journal that has a handoff.
-func (b *Base) handedOver(ctx context.Context, v store.Version) (*layout.Journal, error) {
+func (b *Entries) handedOver(ctx context.Context, v store.Version) (*layout.Journal, error) {
 	if v.Record.Name.Kind != record.KindHandoff {
 		return nil, errNoHandoff(v.Record.Name)
 	}
@@ -115,7 +115,7 @@ func saysAs(d layout.Knowledge, e Entry) bool {
 
 // learnedIn returns the entries of the own tree that come from a task, as they are
 // and as they once were: what was harvested and then changed is known.
-func (b *Base) learnedIn(ctx context.Context, task string) (entries []Entry, err error) {
+func (b *Entries) learnedIn(ctx context.Context, task string) (entries []Entry, err error) {
 	learned, err := b.Read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindKnowledge}, Tasks: layout.TaskForms(task)})
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func sentences(text string, isCell bool) []string {
 
 // vocabulary returns the tags to choose from: those given, then those that the
 // knowledge of the store has, most used first.
-func (b *Base) vocabulary(ctx context.Context, given []string) ([]string, error) {
+func (b *Entries) vocabulary(ctx context.Context, given []string) ([]string, error) {
 	counts, err := b.Read.TagCounts(ctx, "", record.KindKnowledge)
 	slices.SortStableFunc(counts, func(x, y query.TagCount) int { return y.Count - x.Count })
 	tags := append(record.NormalizeTags(given), "") // what follows must fit
@@ -239,7 +239,7 @@ func rowProposals(rows []Row, h layout.Handoff, task string) []Proposal {
 // touchedBy returns the id of a component whose row says, or has said since the task of a
 // touch began, that it was changed by that: a later task is not taken back, and an earlier
 // one of the same id is another. It is empty if there is none.
-func (b *Base) touchedBy(ctx context.Context, t Touch, journal record.Name, started string) (id string, err error) {
+func (b *Entries) touchedBy(ctx context.Context, t Touch, journal record.Name, started string) (id string, err error) {
 	since, _ := time.Parse(time.RFC3339, started) // zero: any time counts
 	name, err := record.NewName("", record.KindComponent, layout.Component{Name: t.Name}.ID())
 	if err != nil {
@@ -287,7 +287,7 @@ func deepest(rows []Row, file string) (best Row, found bool) {
 // Take adds the proposals with some numbers; those that are known already, or that
 // another process has added meanwhile, are left out. It returns the ids of what
 // was added: of entries as they are, of rows their components.
-func (b *Base) Take(ctx context.Context, h *Harvest, numbers []int) (added []string, err error) {
+func (b *Entries) Take(ctx context.Context, h *Harvest, numbers []int) (added []string, err error) {
 	var drafts []layout.Knowledge
 	var touches []Touch
 	for _, n := range numbers {
@@ -315,7 +315,7 @@ func (b *Base) Take(ctx context.Context, h *Harvest, numbers []int) (added []str
 
 // addNew adds entries to the knowledge graph in one change, without those that
 // stand there already.
-func (b *Base) addNew(ctx context.Context, drafts []layout.Knowledge) (names []record.Name, err error) {
+func (b *Entries) addNew(ctx context.Context, drafts []layout.Knowledge) (names []record.Name, err error) {
 	if len(drafts) == 0 {
 		return nil, nil
 	}

@@ -24,7 +24,7 @@ import (
 
 // A fixture is a workspace with its knowledge and its context map.
 type fixture struct {
-	*knowledge.Base
+	*knowledge.Entries
 	work *materialize.Workspace
 	read *query.Reader
 }

@@ -16,7 +16,7 @@ import (
 // may be a record of any kind. Of "supersedes" the entry that is superseded is
 // told too. It reports whether the entry did not have the link. Unlink takes it
 // away again.
-func (b *Base) Link(ctx context.Context, from record.Name, kind string, to record.Name) (changed bool, err error) {
+func (b *Entries) Link(ctx context.Context, from record.Name, kind string, to record.Name) (changed bool, err error) {
 	if err := b.checkLink(ctx, from, kind, to); err != nil {
 		return false, err
 	}
@@ -24,14 +24,14 @@ func (b *Base) Link(ctx context.Context, from record.Name, kind string, to recor
 }
 
 // Unlink takes a link away that Link has written.
-func (b *Base) Unlink(ctx context.Context, from record.Name, kind string, to record.Name) (changed bool, err error) {
+func (b *Entries) Unlink(ctx context.Context, from record.Name, kind string, to record.Name) (changed bool, err error) {
 	return b.relink(ctx, from, kind, to, layout.KnowledgeForm.DropLink)
 }
 
 // A linking writes a link into the text of an entry, or takes it away.
 type linking func(f layout.KnowledgeForm, text []byte, l record.Link) []byte
 
-func (b *Base) relink(ctx context.Context, from record.Name, kind string, to record.Name, link linking) (changed bool, err error) {
+func (b *Entries) relink(ctx context.Context, from record.Name, kind string, to record.Name, link linking) (changed bool, err error) {
 	set := func(of record.Name, l record.Link) error {
 		if err := b.own(ctx, of); err != nil {
 			return err
@@ -51,13 +51,13 @@ func (b *Base) relink(ctx context.Context, from record.Name, kind string, to rec
 }
 
 // isWritten reports whether an entry stands in a file that filebus writes, and so is told what supersedes it.
-func (b *Base) isWritten(ctx context.Context, name record.Name) bool {
+func (b *Entries) isWritten(ctx context.Context, name record.Name) bool {
 	e, err := b.Get(ctx, name)
 	return name.Tree == "" && name.IsEntry() && (err != nil || !b.Work.Settings.Profile.Recognize(e.Path).IsForeign())
 }
 
 // checkLink reports what keeps two entries from being linked.
-func (b *Base) checkLink(ctx context.Context, from record.Name, kind string, to record.Name) error {
+func (b *Entries) checkLink(ctx context.Context, from record.Name, kind string, to record.Name) error {
 	switch {
 	case from == to:
 		return errLink(from, kind, to, "it is the same entry")
@@ -85,14 +85,14 @@ func (b *Base) checkLink(ctx context.Context, from record.Name, kind string, to 
 
 // Supersede lets one entry take the place of an older one. An older one that
 // another has superseded is refused.
-func (b *Base) Supersede(ctx context.Context, old, by record.Name) (changed bool, err error) {
+func (b *Entries) Supersede(ctx context.Context, old, by record.Name) (changed bool, err error) {
 	if err := b.checkOld(ctx, old, by); err != nil {
 		return false, err
 	}
 	return b.Link(ctx, by, layout.LinkSupersedes, old)
 }
 
-func (b *Base) checkOld(ctx context.Context, old, by record.Name) error {
+func (b *Entries) checkOld(ctx context.Context, old, by record.Name) error {
 	superseded, err := b.Read.Superseded(ctx)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (b *Base) checkOld(ctx context.Context, old, by record.Name) error {
 // SupersedeWith adds an entry to the file of an older one, and lets it take its
 // place, in one change. Type, tags and confidence that the draft does not say it has
 // from the older one.
-func (b *Base) SupersedeWith(ctx context.Context, old record.Name, draft layout.Knowledge) (Entry, error) {
+func (b *Entries) SupersedeWith(ctx context.Context, old record.Name, draft layout.Knowledge) (Entry, error) {
 	if err := cmp.Or(b.own(ctx, old), b.checkOld(ctx, old, record.Name{})); err != nil {
 		return Entry{}, err
 	}

@@ -1,7 +1,7 @@
 // Package knowledge has the rules of what outlives a task: the entries of a
 // knowledge graph, the links between them, and the rows of the context map.
 //
-// A Base adds and changes entries in the file that holds them, in the form that
+// Entries adds and changes entries in the file that holds them, in the form that
 // the file has: Markdown, JSON or lessons; package noun does so. What connects
 // entries is read by package query; WriteGraph writes a part of that graph for
 // other programs, and as a picture.
@@ -33,17 +33,17 @@ import (
 	"filebus/store/record"
 )
 
-// A Base is the knowledge of a workspace, and the context map of its own tree. It
+// Entries is the knowledge of a workspace, and the context map of its own tree. It
 // reads the knowledge of all trees and changes that of its own.
-type Base struct {
+type Entries struct {
 	noun.Collection[layout.Knowledge]
 }
 
 // New returns the knowledge of a workspace. The reader is of the same store; now
 // is the clock of the dates in entries.
-func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Base {
+func New(w *materialize.Workspace, r *query.Reader, now func() time.Time) *Entries {
 	redacts := w.Settings.Secrets == secrets.Redact
-	return &Base{noun.Collection[layout.Knowledge]{Type: typeOf(redacts), Work: w, Read: r, Now: now}}
+	return &Entries{noun.Collection[layout.Knowledge]{Type: typeOf(redacts), Work: w, Read: r, Now: now}}
 }
 
 // typeOf returns what an entry of knowledge is. What a title has of secrets is taken out
@@ -97,7 +97,7 @@ type Entry struct {
 }
 
 // made returns what an entry of a file is.
-func (b *Base) made(e noun.Entry[layout.Knowledge], err error) (Entry, error) {
+func (b *Entries) made(e noun.Entry[layout.Knowledge], err error) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
@@ -109,7 +109,7 @@ func (b *Base) made(e noun.Entry[layout.Knowledge], err error) (Entry, error) {
 
 // Get returns the entry with a name. It returns query.ErrNoKnowledge if
 // there is none.
-func (b *Base) Get(ctx context.Context, name record.Name) (Entry, error) {
+func (b *Entries) Get(ctx context.Context, name record.Name) (Entry, error) {
 	if name.Kind != record.KindKnowledge {
 		return Entry{}, query.NoKnowledge(name)
 	}
@@ -121,7 +121,7 @@ func (b *Base) Get(ctx context.Context, name record.Name) (Entry, error) {
 }
 
 // own reports what keeps an entry from being changed: that it is in a captured tree, or not there.
-func (b *Base) own(ctx context.Context, name record.Name) error {
+func (b *Entries) own(ctx context.Context, name record.Name) error {
 	if name.Tree != "" {
 		err := record.Usage.Errorf("%s is in a captured tree: change its file and capture that again", name)
 		return err.Try("filebus show {1}", name.String())
@@ -132,7 +132,7 @@ func (b *Base) own(ctx context.Context, name record.Name) error {
 
 // file returns the path of the file that a new entry goes to: a path below the workspace,
 // or "" for the knowledge graph of the profile.
-func (b *Base) file(into string) (string, error) {
+func (b *Entries) file(into string) (string, error) {
 	if into != "" {
 		return into, nil
 	}
@@ -143,14 +143,14 @@ func (b *Base) file(into string) (string, error) {
 	return p, err
 }
 
-func (b *Base) isFile(p string) bool {
+func (b *Entries) isFile(p string) bool {
 	info, err := os.Stat(b.Work.FilePath(p))
 	return err == nil && info.Mode().IsRegular()
 }
 
 // Add adds an entry with an id that none has or had, such as pattern-012, to a file:
 // see file and [noun.Collection.Add].
-func (b *Base) Add(ctx context.Context, draft layout.Knowledge, into string, strict bool, known ...noun.Likeness) (Entry, error) {
+func (b *Entries) Add(ctx context.Context, draft layout.Knowledge, into string, strict bool, known ...noun.Likeness) (Entry, error) {
 	p, err := b.file(into)
 	if err != nil {
 		return Entry{}, err
@@ -159,7 +159,7 @@ func (b *Base) Add(ctx context.Context, draft layout.Knowledge, into string, str
 }
 
 // Edit sets fields of an entry to what a draft says: see [noun.Collection.Edit].
-func (b *Base) Edit(ctx context.Context, name record.Name, draft layout.Knowledge, flags []string) (Entry, error) {
+func (b *Entries) Edit(ctx context.Context, name record.Name, draft layout.Knowledge, flags []string) (Entry, error) {
 	if err := b.own(ctx, name); err != nil {
 		return Entry{}, err
 	}
@@ -200,7 +200,7 @@ func alike(draft *layout.Knowledge, e noun.Entry[layout.Knowledge]) (l noun.Like
 
 // Similar returns the entries of the workspace's own tree that a draft is likely
 // to say the same as, the most alike first. Entries that others supersede are left out.
-func (b *Base) Similar(ctx context.Context, draft layout.Knowledge) ([]noun.Likeness, error) {
+func (b *Entries) Similar(ctx context.Context, draft layout.Knowledge) ([]noun.Likeness, error) {
 	like, err := b.Likely(ctx, draft)
 	if err != nil || len(like) == 0 {
 		return nil, err
