@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -327,8 +328,9 @@ func (c Call) examine(r *materialize.PutRequest, output io.Reader) (problems []s
 
 // worse returns how an output has ended whose command ended with a status.
 func worse(status, output string) string {
-	switch status {
-	case materialize.StatusFailed, materialize.StatusTimeout, materialize.StatusKilled, materialize.StatusInterrupted:
+	if slices.Contains([]string{
+		materialize.StatusFailed, materialize.StatusTimeout, materialize.StatusKilled, materialize.StatusInterrupted,
+	}, status) {
 		return status
 	}
 	return output

@@ -297,7 +297,7 @@ const callVersion = 1
 type spooledCall struct {
 	Version int `json:"version"`
 	Call
-	Command []string  `json:"command"` // for whoever looks into the folder; long ones are cut
+	Command []string  `json:"command"` // for whoever looks into the folder
 	Started time.Time `json:"started"`
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
@@ -350,33 +350,18 @@ func (s *spool) readCall() (spooledCall, error) {
 // readEnding reads how a command has ended. Nil means that nobody knows.
 func (s *spool) readEnding() *ending {
 	var end ending
-	if err := readJSON(s.own, endFile, &end); err != nil || end.Exit == nil {
+	known := []string{materialize.StatusDone, materialize.StatusFailed, materialize.StatusKilled, materialize.StatusTimeout,
+		materialize.StatusInterrupted}
+	if readJSON(s.own, endFile, &end) != nil || end.Exit == nil || !slices.Contains(known, end.Status) {
 		return nil
 	}
-	switch end.Status {
-	case materialize.StatusDone, materialize.StatusFailed, materialize.StatusKilled, materialize.StatusTimeout,
-		materialize.StatusInterrupted:
-		return &end
-	}
-	return nil
+	return &end
 }
 
 func spooled(c Call, args []string) spooledCall {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown host"
-	}
-	const maxSpooledCommand = 4096 // how much of a command line is kept, in bytes
-	kept, left := []string{}, maxSpooledCommand
-	for _, arg := range args {
-		if len(arg) > left {
-			kept = append(kept, "…")
-			break
-		}
-		kept, left = append(kept, arg), left-len(arg)
-	}
+	host, _ := os.Hostname()       // "": nobody knows
 	c.Agent = layout.Slug(c.Agent) // the command is told of an agent only that was given
-	return spooledCall{callVersion, c, kept, time.Now().UTC(), os.Getpid(), host}
+	return spooledCall{callVersion, c, args, time.Now().UTC(), os.Getpid(), host}
 }
 
 // store stores the output under the call's ids; end is nil if nobody knows how
