@@ -31,8 +31,8 @@ func (r *Replica) forget(name Name) {
 	r.listing.Blobs = slices.DeleteFunc(slices.Clone(r.listing.Blobs), isIt)
 }
 
-// removeCovered removes own segments that lie within another one: they were told again while they were out of sight, and may
-// have what was destroyed meanwhile.
+// removeCovered removes own segments that lie within another one: they were told again while they were out of sight,
+// and may have what was destroyed meanwhile.
 func (r *Replica) removeCovered(ctx context.Context) (err error) {
 	own := r.segments(func(n Name) bool { return n.teller == r.own })
 	for _, name := range own {
@@ -47,8 +47,8 @@ func (r *Replica) removeCovered(ctx context.Context) (err error) {
 	return err
 }
 
-// recheckStuck passes over segments that others do not get past, if they are not as they were written: what was in them is
-// told anew. Own ones are removed.
+// recheckStuck passes over segments that others do not get past, if they are not as they were written: what was in
+// them is told anew. Own ones are removed.
 func (r *Replica) recheckStuck(ctx context.Context) error {
 	stuck := map[record.StoreID][]uint64{} // how far others have heard each log
 	for _, teller := range r.listing.tellers() {

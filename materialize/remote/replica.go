@@ -187,7 +187,8 @@ func (r *Replica) claimID(ctx context.Context, out *Pushed) error {
 func (r *Replica) writeSegments(ctx context.Context, key Key, gaps []Span, out *Pushed) error {
 	for _, gap := range gaps {
 		for after := gap.First - 1; after < gap.Last; {
-			written, err := r.writeSegment(ctx, key, bundle.Request{Origin: gap.Origin, After: after, Until: gap.Last, Most: mostSegment}, out)
+			request := bundle.Request{Origin: gap.Origin, After: after, Until: gap.Last, Most: mostSegment}
+			written, err := r.writeSegment(ctx, key, request, out)
 			if err != nil {
 				return err
 			}
@@ -460,7 +461,8 @@ func (r *Replica) rewrite(ctx context.Context, name Name, gone map[record.Ref]bo
 		return err
 	}
 	out.Erased++
-	if _, err = r.writeSegment(ctx, key, bundle.Request{Origin: span.Origin, After: span.First - 1, Until: span.Last}, &Pushed{}); err != nil {
+	request := bundle.Request{Origin: span.Origin, After: span.First - 1, Until: span.Last}
+	if _, err = r.writeSegment(ctx, key, request, &Pushed{}); err != nil {
 		return err
 	}
 	return r.removeBodies(ctx, name.teller, old)

@@ -151,7 +151,8 @@ func Calls(ctx context.Context, w *materialize.Workspace, read *query.Reader, te
 			return c, calls, err
 		}
 	}
-	return Conversation{}, nil, record.NotFound.Errorf("there is no conversation %q", text).Try("filebus conversation list")
+	err := record.NotFound.Errorf("there is no conversation %q", text)
+	return Conversation{}, nil, err.Try("filebus conversation list")
 }
 
 // calls returns the results in order, and fills in the figures.

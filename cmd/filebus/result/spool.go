@@ -350,8 +350,10 @@ func (s *spool) readCall() (spooledCall, error) {
 // readEnding reads how a command has ended. Nil means that nobody knows.
 func (s *spool) readEnding() *ending {
 	var end ending
-	known := []string{materialize.StatusDone, materialize.StatusFailed, materialize.StatusKilled, materialize.StatusTimeout,
-		materialize.StatusInterrupted}
+	known := []string{
+		materialize.StatusDone, materialize.StatusFailed, materialize.StatusKilled, materialize.StatusTimeout,
+		materialize.StatusInterrupted,
+	}
 	if readJSON(s.own, endFile, &end) != nil || end.Exit == nil || !slices.Contains(known, end.Status) {
 		return nil
 	}
