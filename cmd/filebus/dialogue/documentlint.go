@@ -1,6 +1,7 @@
 package dialogue
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -136,10 +137,7 @@ func (l *linter) add(level rule.Level, line int, remedy, format string, args ...
 // addIn adds a finding at a line of a file, or counts what is said of the file already.
 func (l *linter) addIn(file string, level rule.Level, line int, remedy, format string, args ...any) {
 	f := rule.Finding{Rule: l.check, Level: level, File: file, Message: fmt.Sprintf(format, args...)}
-	isSame := func(o rule.Finding) bool {
-		o.Line, o.Remedy, o.More = 0, "", 0
-		return o == f
-	}
+	isSame := func(o rule.Finding) bool { return o.Rule == f.Rule && o.File == file && o.Message == f.Message }
 	if i := slices.IndexFunc(l.findings, isSame); i >= 0 {
 		l.findings[i].More++
 		return
@@ -257,16 +255,13 @@ func (l *linter) panel() {
 		return
 	}
 	seen := map[string]bool{}
-	for i, e := range l.doc.Panel {
+	for _, e := range l.doc.Panel {
 		name := layout.Slug(e.Label)
 		if seen[name] {
 			l.add(rule.Should, e.Line, "give each its own name, or join rows that say the same",
 				"%s is in the panel twice", e.Label)
 		}
 		seen[name] = true
-		if i > 0 && isJudgeRow(e) {
-			l.add(rule.Note, e.Line, "put the judge first", "the judge is not the first row of the panel")
-		}
 		if len(l.agents) > 0 && !isJudgeRow(e) && !hasTurn(l.agents, e.Label) {
 			l.add(rule.Should, e.Line, "add the turns, or write in the row why there are none",
 				"%s is in the panel and in no round", e.Label)
@@ -289,35 +284,22 @@ func hasTurn(turns []*lintTurn, label string) bool {
 	return slices.ContainsFunc(turns, func(t *lintTurn) bool { return layout.Slug(t.Label) == layout.Slug(label) })
 }
 
-// emoji checks that all have one, and the judge alone has the judge's.
+// emoji checks that the turns have one, and the judge alone has the judge's.
 func (l *linter) emoji() {
 	shown := map[string]string{}
-	isShown := slices.ContainsFunc(l.doc.Panel, func(e layout.DocumentExpert) bool { return e.Emoji != "" })
 	for _, e := range l.doc.Panel {
 		shown[layout.Slug(e.Label)] = e.Emoji
-		switch isJudge := layout.Slug(e.Label) == "judge"; {
-		case isJudge && e.Emoji != layout.JudgeEmoji:
+		if layout.Slug(e.Label) == "judge" && e.Emoji != layout.JudgeEmoji {
 			l.add(rule.Should, e.Line, "give the judge "+layout.JudgeEmoji, "the judge has the emoji %q", e.Emoji)
-		case e.Emoji == "" && isShown:
-			l.add(rule.Note, e.Line, "give it one, such as "+layout.AgentEmoji, "%s has no emoji in the panel", e.Label)
 		}
 	}
 	for _, t := range l.turns {
-		switch panel := shown[layout.Slug(t.Label)]; {
-		case t.Emoji == "":
-			l.addIn(t.file, rule.Note, t.Line, "write it before or behind the name",
-				"a turn has no emoji in its heading")
-		case panel != "" && panel != t.Emoji:
-			level := rule.Note
-			if t.IsJudge() || panel == layout.JudgeEmoji {
-				level = rule.Should
-			}
+		if t.Emoji == "" {
+			l.addIn(t.file, rule.Note, t.Line, "write it before or behind the name", "a turn has no emoji in its heading")
+		} else if panel := cmp.Or(shown[layout.Slug(t.Label)], t.Emoji); panel != t.Emoji {
 			const text = "%s has %s here and %s in the panel"
-			l.addIn(t.file, level, t.Line, "give it the emoji of the panel", text, t.Label, t.Emoji, panel)
+			l.addIn(t.file, rule.Note, t.Line, "give it the emoji of the panel", text, t.Label, t.Emoji, panel)
 		}
-	}
-	if !isShown && len(l.doc.Panel) > 0 {
-		l.add(rule.Note, l.doc.Found.Panel, "give each one, such as "+layout.AgentEmoji, "the panel has no emojis")
 	}
 }
 
@@ -344,25 +326,21 @@ func (l *linter) scoreboard() {
 		return
 	}
 	spoke := slices.DeleteFunc(slices.Clone(l.agents), func(t *lintTurn) bool { return !t.given() })
-	var missing []string
+	listed, missing := map[string]bool{}, []string(nil)
+	for _, a := range b.Agents {
+		listed[layout.Slug(a.Agent)] = true
+		if a.Total > 0 && len(spoke) > 0 && !hasTurn(spoke, a.Agent) {
+			const text = "%s has %d points and gave no turn"
+			l.add(rule.Must, a.Line, "add its turn; an absent agent is never scored", text, a.Agent, a.Total)
+		}
+	}
 	for _, t := range spoke {
-		isIts := func(a layout.AgentScore) bool { return layout.Slug(a.Agent) == layout.Slug(t.Label) }
-		if !slices.ContainsFunc(b.Agents, isIts) && !slices.Contains(missing, t.Label) {
-			missing = append(missing, t.Label)
+		if name := layout.Slug(t.Label); !listed[name] {
+			listed[name], missing = true, append(missing, t.Label)
 		}
 	}
 	if len(missing) > 0 {
 		l.add(rule.Should, l.doc.Found.Scores, mend, "no row in the scoreboard for %s", shownFirst(missing))
-	}
-	for _, a := range b.Agents {
-		if a.Total == 0 || len(spoke) == 0 || hasTurn(spoke, a.Agent) {
-			continue
-		}
-		level := rule.Should // of one that never spoke, where others did
-		if hasTurn(l.agents, a.Agent) {
-			level = rule.Must
-		}
-		l.add(level, a.Line, "add its turn; an absent agent is never scored", "%s has %d points and gave no turn", a.Agent, a.Total)
 	}
 }
 
@@ -415,29 +393,26 @@ func (l *linter) gate() {
 	if !strings.Contains(status, "converged") || strings.Contains(status, "not converged") {
 		return
 	}
+	levels := map[bool]rule.Level{true: rule.Must, false: rule.Should}
 	for _, t := range l.doc.Tensions {
-		level := rule.Should // what else the document says may settle it
-		if slices.Contains([]string{"open", "unresolved", "reopened"}, layout.Slug(t.Status)) {
-			level = rule.Must
-		}
-		if t.IsOpen() && !markdown.IsNoCell(t.Status) {
-			l.add(level, t.Line, "write what became of it, or another status of the document",
+		if t.IsOpen() && !markdown.IsNoCell(t.Status) { // what else the document says may settle it
+			isSure := slices.Contains([]string{"open", "unresolved", "reopened"}, layout.Slug(t.Status))
+			l.add(levels[isSure], t.Line, "write what became of it, or another status of the document",
 				"the document has converged, and %s is %s", t.ID, markdown.OneLine(t.Status))
 		}
 	}
-	if n := len(l.doc.Scores.Rounds); n > 0 {
-		last := l.doc.Scores.Rounds[n-1]
-		const mend = "hold another round, or write another status"
-		if last.Velocity != 0 {
-			level := rule.Should // new perspectives alone are no quarrel
-			if last.OpenTensions > 0 {
-				level = rule.Must
-			}
-			l.add(level, last.Line, mend, "the document has converged, and round %d has a velocity of %d", last.Round, last.Velocity)
-		}
-		if last.Converge < 100 {
-			l.add(rule.Should, last.Line, mend, "the document has converged, and in round %d %d%% of the agents have",
-				last.Round, last.Converge)
-		}
+	n := len(l.doc.Scores.Rounds)
+	if n == 0 {
+		return
+	}
+	last := l.doc.Scores.Rounds[n-1]
+	const mend = "hold another round, or write another status"
+	if last.Velocity != 0 { // new perspectives alone are no quarrel
+		l.add(levels[last.OpenTensions > 0], last.Line, mend,
+			"the document has converged, and round %d has a velocity of %d", last.Round, last.Velocity)
+	}
+	if last.Converge < 100 {
+		l.add(rule.Should, last.Line, mend, "the document has converged, and in round %d %d%% of the agents have",
+			last.Round, last.Converge)
 	}
 }

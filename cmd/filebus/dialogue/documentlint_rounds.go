@@ -34,7 +34,7 @@ func (l *linter) rounds() {
 			}
 		}
 		switch {
-		case r.File != "" && len(r.Turns) == 0:
+		case agents == 0 && r.File != "":
 			l.add(rule.Must, r.Line, mend, "the file %s, which has the turns of round %d, is not there or has none",
 				r.File, r.Number)
 		case agents == 0:
@@ -54,14 +54,12 @@ func (l *linter) sequence() {
 	for i, r := range l.doc.Rounds {
 		before := l.doc.Rounds[max(0, i-1)].Number
 		switch {
-		case i == 0 && r.Number > 1 && !l.isPart():
-			l.add(rule.Should, r.Line, mend, "the first round is round %d", r.Number)
+		case i == 0 && (r.Number <= 1 || l.isPart()) || i > 0 && r.Number == before+1:
 		case i == 0:
+			l.add(rule.Should, r.Line, mend, "the first round is round %d", r.Number)
 		case r.Number == before:
 			l.add(rule.Should, r.Line, mend, "round %d is there twice", r.Number)
-		case r.Number < before:
-			l.add(rule.Should, r.Line, mend, "round %d stands behind round %d", r.Number, before)
-		case r.Number > before+1:
+		default:
 			l.add(rule.Should, r.Line, mend, "round %d follows round %d", r.Number, before)
 		}
 	}
@@ -73,12 +71,12 @@ func (l *linter) sequence() {
 func (l *linter) markers() {
 	for _, t := range l.turns {
 		for _, m := range t.markers {
-			level := rule.Should
 			isPart := func(r layout.MarkerRef) bool { return r.Agent == "" || r.Round < 0 }
-			switch {
-			case m.Exact, len(m.Refs) > 0 && !slices.ContainsFunc(m.Refs, isPart):
+			if m.Exact || len(m.Refs) > 0 && !slices.ContainsFunc(m.Refs, isPart) {
 				continue
-			case len(m.Refs) > 0, t.Exact, t.Edited:
+			}
+			level := rule.Should
+			if len(m.Refs) > 0 || t.Exact || t.Edited {
 				level = rule.Note
 			}
 			mend := "leave the turn as it is, and ask for [TENSION T01: label], [RESOLVED T01: text], not "
@@ -119,23 +117,11 @@ func (l *linter) ids() {
 	}
 }
 
-// numbering checks that ids are counted without gaps, and have two digits.
+// numbering checks that ids have two digits.
 func (l *linter) numbering() {
 	for _, t := range l.agents {
-		last := map[layout.MarkerKind]int{}
 		for _, m := range t.markers {
-			id, isShort := normalID(m.ID)
-			if !isShort || m.Kind != layout.MarkerPerspective && m.Kind != layout.MarkerTension || !m.Exact {
-				continue
-			}
-			n, _ := strconv.Atoi(id[1:]) // digits alone
-			before := last[m.Kind]
-			if before > 0 && n != before+1 && n != before {
-				l.addIn(t.file, rule.Note, m.Line, "count on without gaps",
-					"in the turn of %s in round %d, %s follows %s%02d", t.Label, t.round, id, id[:1], before)
-			}
-			last[m.Kind] = n
-			if !strings.Contains(m.Raw, id) {
+			if id, isShort := normalID(m.ID); isShort && m.Exact && !strings.Contains(m.Raw, id) {
 				l.addIn(t.file, rule.Note, m.Line, "write ids with two digits: T01", "an id has not two digits")
 			}
 		}
@@ -174,16 +160,16 @@ func (l *linter) inventories() {
 // isRenumbered reports whether a judge has given ids anew: each id stands in one row,
 // while several agents use the same one. Such rows cannot be told by their ids.
 func isRenumbered(rows []listedID, marked []listedID) bool {
-	ids := markdown.Each(rows, func(r listedID) string { return r.id })
-	if slices.Sort(ids); len(ids) < 2 || len(slices.Compact(ids)) < len(rows) {
-		return false
+	ids, agents := map[string]bool{}, map[string]string{}
+	for _, r := range rows {
+		ids[r.id] = true
 	}
-	agents := map[string]string{}
-	return slices.ContainsFunc(marked, func(m listedID) bool {
-		before := agents[m.id]
+	isShared := func(m listedID) bool {
+		before := cmp.Or(agents[m.id], m.agent)
 		agents[m.id] = m.agent
-		return before != "" && before != m.agent
-	})
+		return before != m.agent
+	}
+	return len(rows) > 1 && len(ids) == len(rows) && slices.ContainsFunc(marked, isShared)
 }
 
 // A listedID is a row of an inventory, or a marker in a round that one lists.
@@ -193,6 +179,18 @@ type listedID struct {
 	round int    // -1 if none is named
 	line  int
 	file  string // of a marker
+}
+
+// String says the id, whose it is and of which round, as far as that is told.
+func (r listedID) String() string {
+	text := r.id
+	if r.agent != "" {
+		text += " of " + markdown.OneLine(r.agent)
+	}
+	if r.round >= 0 && roundInCells(r.agent) < 0 {
+		text += " in round " + strconv.Itoa(r.round)
+	}
+	return text
 }
 
 // marked returns the markers of a kind that have an id. Of one that an agent uses
@@ -224,12 +222,12 @@ func (l *linter) inventoryRows() (perspectives, tensions []listedID) {
 		return ""
 	}
 	add := func(rows []listedID, text string, row listedID) []listedID {
-		var found bool
-		if row.id, found = normalID(text); found {
+		id, isShort := normalID(text)
+		if row.id = id; isShort {
 			return append(rows, row)
 		}
-		ref, found := tensionRef(text)
-		if !found {
+		ref, isRef := tensionRef(text)
+		if !isRef {
 			return rows
 		}
 		if row.id, row.agent = ref.ID, known(ref.Agent); ref.Round >= 0 {
@@ -278,11 +276,11 @@ func (l *linter) compare(title string, rows []listedID, marked []listedID) {
 	isMarked := func(r listedID) bool { return slices.ContainsFunc(marked, r.fits) }
 	missing, own := slices.DeleteFunc(slices.Clone(marked), isListed), slices.DeleteFunc(slices.Clone(rows), isMarked)
 	if len(missing) > 0 {
-		names := markdown.Each(missing, func(m listedID) string { return fmt.Sprintf("%s of %s in round %d", m.id, m.agent, m.round) })
+		names := markdown.Each(missing, listedID.String)
 		l.addIn(missing[0].file, rule.Should, missing[0].line, "add rows", "%s: no row in %s", shownFirst(names), title)
 	}
 	if len(own) > 0 {
-		names := markdown.Each(own, func(r listedID) string { return r.id + r.whose() })
+		names := markdown.Each(own, listedID.String)
 		l.add(rule.Note, own[0].line, "look whether the turns are all there", "%s: no marker in the turns",
 			shownFirst(names))
 	}
@@ -295,16 +293,4 @@ func shownFirst(names []string) string {
 		names = append(slices.Clone(names[:shown]), fmt.Sprintf("%d more", n))
 	}
 	return strings.Join(names, ", ")
-}
-
-// whose says to whom a row gives its id, and in which round.
-func (r listedID) whose() string {
-	text := ""
-	if r.agent != "" {
-		text = " of " + markdown.OneLine(r.agent)
-	}
-	if r.round >= 0 && roundInCells(r.agent) < 0 {
-		text += " in round " + strconv.Itoa(r.round)
-	}
-	return text
 }
