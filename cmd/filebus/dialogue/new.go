@@ -234,21 +234,12 @@ func faultOf(all []fault) string {
 func FoldName(text string) (string, error) {
 	const maxName = 80 // bytes
 	name := norm.NFC.String(strings.ToLower(strings.TrimSpace(text)))
-	why := faultOf([]fault{
-		{name == "", "it is empty"},
-		{!utf8.ValidString(name), "it is not UTF-8"},
-		{strings.ContainsAny(name, `/\`), "it becomes the name of a file, and holds a slash"},
-		{name == "." || name == "..", "it becomes the name of a file"},
-		{len(name) > maxName, fmt.Sprintf("it has more than %d bytes", maxName)},
-		{strings.ContainsFunc(name, isForeign), "it is one word, of letters, digits, - _ and ."},
-		{strings.HasPrefix(name, "-"), "it begins with -"},
-		{strings.HasPrefix(name, "."), "it begins with ."},
-		{strings.HasSuffix(name, "."), "it ends with ."},
-		{strings.HasSuffix(name, ".prompt"), "its file would be a prompt"},
-		{strings.HasSuffix(name, ".md"), "a name has no .md, its file has"},
-	})
-	if why != "" {
-		return "", refuse("", "%q is no name of an agent: %s", text, why)
+	isWord := name != "" && utf8.ValidString(name) && len(name) <= maxName && !strings.ContainsFunc(name, isForeign)
+	isOwn := name == strings.Trim(strings.TrimLeft(name, "-"), ".") // no option, no hidden file
+	if !isWord || !isOwn || strings.HasSuffix(name, ".prompt") || strings.HasSuffix(name, ".md") {
+		const why = "it becomes the name of a file: one word of at most %d bytes, of letters, digits, - _ and ., " +
+			"that begins with none of - and . and ends with none of . .md and .prompt"
+		return "", refuse("", "%q is no name of an agent: "+why, text, maxName)
 	}
 	return name, nil
 }
@@ -307,18 +298,11 @@ func plainLetters(text string) string {
 // checkSlug returns an error if a text is no slug of the form that slugOf gives:
 // lower-case letters, digits and hyphens between them, at most maxSlug bytes.
 func checkSlug(slug string) error {
-	why := faultOf([]fault{
-		{slug == "", "it is empty"},
-		{strings.Contains(slug, ".."), `it holds ".."`},
-		{strings.ContainsAny(slug, `/\`), "it is the name of one folder, and holds a slash"},
-		{strings.ToLower(slug) != slug, "it has capital letters"},
-		{len(slug) > maxSlug, fmt.Sprintf("it has more than %d bytes", maxSlug)},
-		{strings.Trim(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "", "it has only letters, digits and hyphens"},
-		{slug == "docs", "the folder of that name has the documents"},
-		{strings.Trim(slug, "-") != slug, "it begins or ends with a hyphen"},
-	})
-	if why != "" {
-		return refuse(trySlug, "%q is no slug: %s", slug, why)
+	if !slugForm().MatchString(slug) || len(slug) > maxSlug || slug == "docs" {
+		const why = "it is a word of at most %d lower-case letters, digits and hyphens between them, and not docs"
+		return refuse(trySlug, "%q is no slug: "+why, slug, maxSlug)
 	}
 	return nil
 }
+
+var slugForm = layout.Pattern(`^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$`)

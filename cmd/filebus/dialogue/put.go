@@ -106,7 +106,7 @@ func (d *Dialogue) checkOwing(round int, agent string, owing []layout.Expert) er
 	if len(owing) == 0 && d.Round(round).panel() == nil || isAmong(owing, agent) {
 		return nil
 	}
-	near := listed("; one is owed by ", nearNames(agent, named(owing)))
+	near := listed("; one is owed by ", nearNames(named(owing)))
 	err := record.NotFound.Errorf("%s owes no file in round %d of %s%s", agent, round, d.Key, near)
 	if !isAmong(d.Pool.Experts, agent) {
 		return err.Try("run it again for one of them")
@@ -378,7 +378,7 @@ func (d *Dialogue) expert(round int, text string) (layout.Expert, error) {
 	if len(named(d.Pool.Experts)) == 0 {
 		return layout.Expert{Name: name, Label: labelOf(name)}, nil
 	}
-	near := listed(", which has ", nearNames(name, folded(experts)))
+	near := listed(", which has ", nearNames(folded(experts)))
 	unknown := record.NotFound.Errorf("%s is not in the expert pool of %s%s", name, d.Key, near)
 	return layout.Expert{}, unknown.Try("filebus get {1}", fileName(d.Key, poolFile).String())
 }
@@ -388,21 +388,8 @@ func isAmong(experts []layout.Expert, name string) bool {
 	return slices.ContainsFunc(experts, func(e layout.Expert) bool { return foldExpert(e.Name) == name })
 }
 
-// nearNames returns the names of experts that are like one: all of them if they are
-// few, else those that share its beginning.
-func nearNames(name string, experts []layout.Expert) []string {
-	var all, near []string
-	for _, e := range experts {
-		all = append(all, e.Name)
-		if strings.Contains(e.Name, name) || strings.Contains(name, e.Name) || e.Name[:1] == name[:1] {
-			near = append(near, e.Name)
-		}
-	}
-	if len(all) <= maxNear || len(near) == 0 {
-		near = all
-	}
-	return near[:min(len(near), maxNear)]
-}
+// nearNames returns the names of the first experts, as many as an error names.
+func nearNames(experts []layout.Expert) []string { return names(experts[:min(len(experts), maxNear)]) }
 
 // makeRound makes the folder of a round and returns it, absolute.
 func (f *Forum) makeRound(ctx context.Context, key Key, round int) (string, error) {

@@ -348,16 +348,12 @@ func (d *Dialogue) judged(r *Round, given []layout.JudgedTurn) ([]layout.JudgedT
 
 // absent returns the error for an agent that gave no turn.
 func (d *Dialogue) absent(r *Round, a absentAgent) error {
-	why := ""
-	switch a.Reason {
-	case stateMissing:
-		others := markdown.Each(r.given(), func(t *Turn) string { return t.Agent })
-		why = listed(", in which there is one of ", others)
-	case stateStub:
-		why = ", but a stub: " + a.Stub
-	case stateEmpty:
-		why = ": its file is empty"
-	case stateAstray:
+	why := map[string]string{
+		stateMissing: listed(", in which there is one of ", names(writers(r.given()))),
+		stateStub:    ", but a stub: " + a.Stub,
+		stateEmpty:   ": its file is empty",
+	}[a.Reason]
+	if a.Reason == stateAstray {
 		why = ": of its file, " + r.Turn(a.Agent).Astray
 	}
 	const text = "%s gave no turn in round %d of %s%s; an absent agent is never scored"

@@ -112,7 +112,7 @@ func TestJudgeRefuses(t *testing.T) {
 		{key, 0, []layout.JudgedTurn{marks("muffin", 1, 1, 1, 1), marks("Muffin", 2, 1, 1, 1)}, "is among the agents twice",
 			"muffin is among the agents twice"},
 		{key, 0, []layout.JudgedTurn{marks("muffin", 1, -1, 1, 1)}, "malformed mark", "consistency -1 is not 0 to 1000000"},
-		{key, 0, []layout.JudgedTurn{marks("../muffin", 1, 1, 1, 1)}, "is no name of an agent", "slash"},
+		{key, 0, []layout.JudgedTurn{marks("../muffin", 1, 1, 1, 1)}, "is no name of an agent", "of letters, digits"},
 	}
 	for _, test := range tests {
 		_, err := h.Judge(t.Context(), test.key, test.round, test.given)

@@ -38,13 +38,13 @@ func TestSlugOf(t *testing.T) {
 
 func TestCheckSlug(t *testing.T) {
 	t.Parallel()
-	for slug, why := range map[string]string{
-		"retry-policy-2": "", "": "empty", "..": `".."`, "../x": `".."`, "a/b": "slash", `a\b`: "slash", "Retry": "capital letters",
-		"é": "only letters", "a b": "only letters", "-a": "hyphen", "a-": "hyphen", "docs": "documents", strings.Repeat("a", 81): "80 bytes",
+	for slug, isSlug := range map[string]bool{
+		"retry-policy-2": true, "": false, "..": false, "../x": false, "a/b": false, `a\b`: false, "Retry": false, "é": false,
+		"a b": false, "-a": false, "a-": false, "docs": false, strings.Repeat("a", 81): false,
 	} {
 		err := checkSlug(slug)
-		if (err == nil) != (why == "") || err != nil && !strings.Contains(err.Error(), why) {
-			t.Errorf("checkSlug(%q) = %v, want %q", slug, err, why)
+		if (err == nil) != isSlug || err != nil && !refuses(err, trySlug) {
+			t.Errorf("checkSlug(%q) = %v, want a slug: %t", slug, err, isSlug)
 		}
 	}
 }

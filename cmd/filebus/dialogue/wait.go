@@ -408,8 +408,7 @@ func (w *awaiting) details(a *awaited) string {
 }
 
 // lookAround looks for what agents whose turns are missing may have left under
-// another name or in another place. At the end of a wait it also names the files of
-// the round that are nobody's.
+// another name or in another place.
 func (w *awaiting) lookAround(ctx context.Context, atEnd bool) {
 	now := w.now()
 	const aroundPause = 2 * time.Second // how long a wait goes on before it looks around again
@@ -424,28 +423,12 @@ func (w *awaiting) lookAround(ctx context.Context, atEnd bool) {
 		a.Alike, a.Before = w.alikes(a), w.before(ctx, a)
 		for _, file := range a.Alike {
 			info, err := os.Lstat(file)
-			if err != nil || !atEnd && now.Sub(info.ModTime()) < materialize.StillFor {
-				continue // gone, or perhaps about to be renamed
-			}
-			if w.IsNew(file) && w.Alike != nil {
+			isStill := err == nil && (atEnd || now.Sub(info.ModTime()) >= materialize.StillFor) // else it may be renamed
+			if isStill && w.IsNew(file) && w.Alike != nil {
 				w.Alike(a.slot, file)
 			}
 		}
 	}
-	dir := filepath.Dir(w.turns[0].File)
-	for _, entry := range entriesOf(dir) {
-		stem, isMarkdown := strings.CutSuffix(strings.ToLower(entry.Name()), ".md")
-		file := filepath.Join(dir, entry.Name())
-		if atEnd && isMarkdown && !entry.IsDir() && !w.isKnown(stem) && !isJudges(stem) && w.IsNew(file) {
-			w.Tell(file, "%s is of nobody who owes a file in round %d", file, w.Round)
-		}
-	}
-}
-
-// isKnown reports whether a name is that of an agent who owes a file in the round
-// or takes part in the dialogue.
-func (w *awaiting) isKnown(name string) bool {
-	return slices.ContainsFunc(w.members(), func(e layout.Expert) bool { return foldFile(e.Name) == foldFile(name) })
 }
 
 // members returns who owes a file in the round or takes part in the dialogue.
@@ -486,7 +469,8 @@ func entriesOf(dir string) []fs.DirEntry {
 func (w *awaiting) isAlike(file, agent string) bool {
 	name := strings.ToLower(file)
 	stem := strings.TrimSuffix(name, filepath.Ext(name))
-	isOthers := name == stem+".md" && stem != agent && w.isKnown(stem)
+	isStem := func(e layout.Expert) bool { return foldFile(e.Name) == foldFile(stem) }
+	isOthers := name == stem+".md" && stem != agent && slices.ContainsFunc(w.members(), isStem)
 	isPrompt := strings.HasSuffix(stem, ".prompt") || strings.HasSuffix(stem, ".summary")
 	return !isOthers && !isPrompt && !strings.HasPrefix(name, ".") && likeness.IsMeant(stem, agent)
 }

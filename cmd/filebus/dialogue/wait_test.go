@@ -309,22 +309,6 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// TestStrangers names files of agents that nobody has launched.
-func TestStrangers(t *testing.T) {
-	t.Parallel()
-	h := newDebate(t, layout.Claude())
-	file := h.write(t, "round-0/croissant.md", turnText, old)
-	h.write(t, "round-0/scone.md", turnText, old)
-	h.write(t, "round-0/scone.prompt.md", "Write.\n", old)
-	var said []string
-	_, err := h.Wait(t.Context(), h.key, WaitRequest{
-		Agents: []string{"muffin"}, Waiter: mirror.Waiter{Limit: time.Millisecond, Say: func(line string) { said = append(said, line) }},
-	})
-	if diff := cmp.Diff([]string{file + " is of nobody who owes a file in round 0"}, said); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
-}
-
 // TestFutureFile waits for a file whose time is not to be trusted: it counts as still
 // when it was seen the same for 2 s.
 func TestFutureFile(t *testing.T) {
