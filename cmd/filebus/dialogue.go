@@ -16,13 +16,13 @@ import (
 )
 
 // forum returns the dialogues of a workspace.
-func (w *workspace) forum() *dialogue.Forum {
+func (w *workspace) forum() *dialogue.Dialogues {
 	return dialogue.Open(w.Workspace, w.read, w.now)
 }
 
 // findDialogue opens the workspace, with what was written to it, and finds the dialogue
 // that a text means.
-func (e *environ) findDialogue(ctx context.Context, text string) (*workspace, *dialogue.Forum, dialogue.Key, error) {
+func (e *environ) findDialogue(ctx context.Context, text string) (*workspace, *dialogue.Dialogues, dialogue.Key, error) {
 	s, err := e.openFresh(ctx)
 	if err != nil {
 		return nil, nil, dialogue.Key{}, err
@@ -36,7 +36,7 @@ func (e *environ) findDialogue(ctx context.Context, text string) (*workspace, *d
 // now: findDialogue leaves alone what is not still yet.
 func (e *environ) openDialogue(
 	ctx context.Context, text string,
-) (*workspace, *dialogue.Forum, *dialogue.Dialogue, error) {
+) (*workspace, *dialogue.Dialogues, *dialogue.Dialogue, error) {
 	s, f, key, err := e.findDialogue(ctx, text)
 	if err != nil {
 		return nil, nil, nil, err
@@ -129,7 +129,7 @@ func lastRound(i dialogue.Item) string {
 }
 
 // A namesOf returns names that stand for a dialogue.
-type namesOf func(context.Context, *dialogue.Forum, *dialogue.Dialogue) ([]record.Name, error)
+type namesOf func(context.Context, *dialogue.Dialogues, *dialogue.Dialogue) ([]record.Name, error)
 
 // slugNames returns arguments with the names that stand for a dialogue in place of its
 // slug. What is a file, or no dialogue, stays as it is.
@@ -159,7 +159,7 @@ func (e *environ) slugNames(ctx context.Context, args []string, of namesOf) ([]s
 }
 
 // turnNames returns the turns of a dialogue, by round and agent.
-func turnNames(_ context.Context, _ *dialogue.Forum, d *dialogue.Dialogue) (names []record.Name, err error) {
+func turnNames(_ context.Context, _ *dialogue.Dialogues, d *dialogue.Dialogue) (names []record.Name, err error) {
 	for _, r := range d.Rounds {
 		for _, t := range r.Turns {
 			names = append(names, t.Version.Record.Name)
@@ -173,7 +173,7 @@ func turnNames(_ context.Context, _ *dialogue.Forum, d *dialogue.Dialogue) (name
 }
 
 // documentNames returns the documents of a dialogue that are stored.
-func documentNames(ctx context.Context, f *dialogue.Forum, d *dialogue.Dialogue) ([]record.Name, error) {
+func documentNames(ctx context.Context, f *dialogue.Dialogues, d *dialogue.Dialogue) ([]record.Name, error) {
 	names, err := f.Documents(ctx, d)
 	if err != nil || len(names) > 0 {
 		return names, err

@@ -77,7 +77,7 @@ func (o *dialoguePrompt) run(ctx context.Context, w *workspace, args []string) e
 
 // warnWrite says if an agent cannot write its file, and returns the definition that
 // says so: the one that is given, or else its own. One that cannot be read is said too.
-func (e *environ) warnWrite(f *dialogue.Forum, key dialogue.Key, round int, agent, definition string) string {
+func (e *environ) warnWrite(f *dialogue.Dialogues, key dialogue.Key, round int, agent, definition string) string {
 	definition = cmp.Or(definition, f.Definition(agent))
 	can, err := dialogue.CanWrite(definition)
 	switch {

@@ -68,7 +68,7 @@ func (e *environ) turnOrigin(source record.Source) materialize.Origin {
 }
 
 // refuseOther returns an error if a file is the turn of another agent in the round.
-func (e *environ) refuseOther(ctx context.Context, forum *dialogue.Forum, slot dialogue.Slot, file string) error {
+func (e *environ) refuseOther(ctx context.Context, forum *dialogue.Dialogues, slot dialogue.Slot, file string) error {
 	name, isTurn := strings.CutSuffix(filepath.Base(file), ".md")
 	if !isTurn {
 		return nil

@@ -121,7 +121,7 @@ const noRound = -1
 // An execTurn is the turn of a dialogue that the output of a command becomes; the
 // zero value is none.
 type execTurn struct {
-	forum *dialogue.Forum
+	forum *dialogue.Dialogues
 	slot  dialogue.Slot
 }
 

@@ -101,59 +101,59 @@ func (h *DialogueHead) set(p Property) {
 	}
 }
 
-// A voice says who speaks at a place of a document, by its headings.
-type voice struct {
+// A speaker says who speaks at a place of a document, by its headings.
+type speaker struct {
 	Agent string // lower case; "judge" for the judge; "" if it is not said
 	Round int    // -1 if it is not said
 }
 
-// turnVoice returns whose turn the file at a path is: {slug}/round-{n}/{agent}.md,
+// turnSpeaker returns whose turn the file at a path is: {slug}/round-{n}/{agent}.md,
 // wherever the dialogue's folder lies.
-func turnVoice(path string) (voice, bool) {
+func turnSpeaker(path string) (speaker, bool) {
 	parts := strings.Split(path, "/")
 	if len(parts) < 3 {
-		return voice{Round: -1}, false
+		return speaker{Round: -1}, false
 	}
 	place, found := familyDialogues.read(strings.Join(parts[len(parts)-3:], "/"))
 	round, err := strconv.Atoi(place.Facts.Attributes[AttributeRound])
 	if !found || place.Kind != record.KindTurn || err != nil {
-		return voice{Round: -1}, false
+		return speaker{Round: -1}, false
 	}
-	return voice{place.Facts.Agent, round}, true
+	return speaker{place.Facts.Agent, round}, true
 }
 
-// voicesIn returns who speaks in an assembled document in each of its markers. A
+// speakersIn returns who speaks in an assembled document in each of its markers. A
 // heading with "Round 1" says the round; one with the name of an expert beside 🧁,
 // or of a participant of the document's head, says the agent. Both hold up to the
 // next heading of the same or a higher level.
-func voicesIn(text []byte, markers []Marker) []voice {
+func speakersIn(text []byte, markers []Marker) []speaker {
 	head, _ := parseDialogueHead(text)
-	r := voiceReader{names: markdown.Each(head.Participants, voiceName), now: voice{Round: -1}}
-	voices := make([]voice, 0, len(markers))
+	r := speakerReader{names: markdown.Each(head.Participants, speakerName), now: speaker{Round: -1}}
+	speakers := make([]speaker, 0, len(markers))
 	for _, l := range markdown.Lines(text) {
 		if l.Level > 0 && !l.Quiet {
 			_, title := markdown.Heading(l.Text)
 			r.heading(l.Level, title)
 		}
-		for len(voices) < len(markers) && markers[len(voices)].Line <= l.Number {
-			voices = append(voices, r.now)
+		for len(speakers) < len(markers) && markers[len(speakers)].Line <= l.Number {
+			speakers = append(speakers, r.now)
 		}
 	}
-	return voices
+	return speakers
 }
 
 // roundExpression finds the number of a round in a heading.
 var roundExpression = Pattern(`(?i)\bround[ -]?([0-9]{1,4})\b`)
 
-// A voiceReader goes through the headings of a document.
-type voiceReader struct {
+// A speakerReader goes through the headings of a document.
+type speakerReader struct {
 	names                  []string // of the participants, lower case
-	now                    voice
+	now                    speaker
 	roundLevel, agentLevel int // of the headings that said so
 }
 
 // heading reads a heading.
-func (r *voiceReader) heading(level int, title string) {
+func (r *speakerReader) heading(level int, title string) {
 	if level <= r.roundLevel {
 		r.now.Round, r.roundLevel = -1, 0
 	}
@@ -170,20 +170,20 @@ func (r *voiceReader) heading(level int, title string) {
 }
 
 // agent returns the agent that a heading names, or "".
-func (r *voiceReader) agent(title string) string {
+func (r *speakerReader) agent(title string) string {
 	if strings.Contains(title, JudgeEmoji) {
 		return "judge"
 	}
-	name := voiceName(title)
+	name := speakerName(title)
 	if strings.Contains(title, AgentEmoji) || name != "" && slices.Contains(r.names, name) {
 		return name
 	}
 	return ""
 }
 
-// voiceName returns the name in "Muffin 🧁", "🧁 Muffin (Platform Architect)" and
+// speakerName returns the name in "Muffin 🧁", "🧁 Muffin (Platform Architect)" and
 // "**Muffin** 🧁: storage", lower case.
-func voiceName(title string) string {
+func speakerName(title string) string {
 	title = strings.NewReplacer(AgentEmoji, " ", JudgeEmoji, " ", "*", " ", "`", " ").Replace(title)
 	name, _, _ := strings.Cut(strings.TrimSpace(title), " - ")
 	name = leading(name, func(c rune) bool {
@@ -195,7 +195,7 @@ func voiceName(title string) string {
 // A SpokenMarker is a marker and who speaks in it.
 type SpokenMarker struct {
 	Marker
-	Voice voice
+	Voice speaker
 }
 
 // Spoken returns the markers of the file at a path with who speaks in them: as
@@ -203,19 +203,19 @@ type SpokenMarker struct {
 // the headings of a document do.
 func Spoken(path string, text []byte) []SpokenMarker {
 	markers := ParseMarkers(text)
-	turn, isTurn := turnVoice(path)
-	var voices []voice
+	turn, isTurn := turnSpeaker(path)
+	var speakers []speaker
 	if !isTurn {
-		voices = voicesIn(text, markers)
+		speakers = speakersIn(text, markers)
 	}
 	said := make([]SpokenMarker, len(markers))
 	for i, m := range markers {
 		said[i] = SpokenMarker{m, turn}
 		switch {
 		case m.Agent != "":
-			said[i].Voice = voice{m.Agent, m.Round}
+			said[i].Voice = speaker{m.Agent, m.Round}
 		case !isTurn:
-			said[i].Voice = voices[i]
+			said[i].Voice = speakers[i]
 		}
 	}
 	return said

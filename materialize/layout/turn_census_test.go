@@ -255,7 +255,7 @@ func TestRealMarkers(t *testing.T) {
 		}
 		files++
 		group := "others"
-		if _, isTurn := turnVoice(filepath.ToSlash(name)); isTurn {
+		if _, isTurn := turnSpeaker(filepath.ToSlash(name)); isTurn {
 			group = "turns"
 		} else if strings.HasSuffix(name, ".prompt.md") {
 			group = "prompts"

@@ -87,7 +87,7 @@ func columnNames(t markdown.Table) (names []string, isScores bool) {
 // which headings say the round. It reports whether there is a table of numbers.
 func (w *HandNumbers) Read(file string, text []byte, round int) (found bool) {
 	var rounds []int // of each line, -1 for none
-	r := voiceReader{now: voice{Round: round}}
+	r := speakerReader{now: speaker{Round: round}}
 	for _, l := range markdown.Lines(text) {
 		if l.Level > 0 && !l.Quiet && round < 0 {
 			r.heading(l.Level, string(l.Text))
@@ -213,7 +213,7 @@ func readNumber(name, cell string) (n int, found bool) {
 // 🧁 Muffin (Platform).
 func agentName(cell string) string {
 	_, name := cutEmoji(cell)
-	return voiceName(name)
+	return speakerName(name)
 }
 
 // addLine keeps the number of a line: "Open Tensions: 14", "Round 1 Total = 3".

@@ -171,7 +171,7 @@ func WriteDocument(
 // document of another status is renamed. It returns ErrCaptured for a dialogue of a
 // captured tree, and errEdited, having written nothing, where a file was
 // changed by hand.
-func (f *Forum) Assemble(ctx context.Context, key Key, opts AssembleOptions) (*Assembled, error) {
+func (f *Dialogues) Assemble(ctx context.Context, key Key, opts AssembleOptions) (*Assembled, error) {
 	if err := key.checkOwn(); err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func (f *Forum) Assemble(ctx context.Context, key Key, opts AssembleOptions) (*A
 	}
 }
 
-func (f *Forum) assemble(ctx context.Context, key Key, opts AssembleOptions) (*Assembled, error) {
+func (f *Dialogues) assemble(ctx context.Context, key Key, opts AssembleOptions) (*Assembled, error) {
 	d, skipped, err := f.ReadFresh(ctx, key)
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ type documentRecord struct {
 
 // documentFiles returns the files that a document has now, in all statuses, as they
 // are on disk.
-func (f *Forum) documentFiles(ctx context.Context, folder, base string) ([]documentRecord, error) {
+func (f *Dialogues) documentFiles(ctx context.Context, folder, base string) ([]documentRecord, error) {
 	stored, err := f.storedDocument(ctx, folder, base)
 	if err != nil {
 		return nil, err
@@ -256,7 +256,7 @@ func (f *Forum) documentFiles(ctx context.Context, folder, base string) ([]docum
 
 // Documents returns the names of the documents that are stored of a dialogue, one for
 // each status, without the files of their rounds. One of a captured tree has none.
-func (f *Forum) Documents(ctx context.Context, d *Dialogue) ([]record.Name, error) {
+func (f *Dialogues) Documents(ctx context.Context, d *Dialogue) ([]record.Name, error) {
 	folder, base := d.documentBase()
 	if !d.Key.IsOwn() {
 		return nil, nil
@@ -272,7 +272,7 @@ func (f *Forum) Documents(ctx context.Context, d *Dialogue) ([]record.Name, erro
 }
 
 // storedDocument returns the files of a document that are stored, by name.
-func (f *Forum) storedDocument(ctx context.Context, folder, base string) ([]documentRecord, error) {
+func (f *Dialogues) storedDocument(ctx context.Context, folder, base string) ([]documentRecord, error) {
 	entries, err := f.startingWith(ctx, record.Name{Kind: record.KindDialogue, ID: folder + base})
 	if err != nil {
 		return nil, err
@@ -315,7 +315,7 @@ func textIn(files []documentFile, name string) []byte {
 }
 
 // writeFiles stores the files of a document, and removes those that it has no more.
-func (f *Forum) writeFiles(
+func (f *Dialogues) writeFiles(
 	ctx context.Context, d *Dialogue, done *Assembled, folder string, files []documentFile, old []documentRecord,
 ) error {
 	from := markdown.Each(d.versions(), func(v store.Version) record.Ref { return v.Ref })

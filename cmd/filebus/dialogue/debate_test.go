@@ -17,7 +17,7 @@ import (
 
 // A debate is a forum in a workspace of its own, with a dialogue of five agents.
 type debate struct {
-	*Forum
+	*Dialogues
 	work *materialize.Workspace
 	key  Key
 }
@@ -44,7 +44,7 @@ func newDebateAt(t testing.TB, profile layout.Profile, c *clock) *debate {
 		profile = outside(t)
 		profile.Results = "results"
 	}
-	forum, w := newForum(t, profile, c.now, c.now)
+	forum, w := newDialogues(t, profile, c.now, c.now)
 	h := &debate{forum, w, Key{ID: "x"}}
 	pool := layout.Pool{Title: "X", Question: "Who retries?"}
 	for _, name := range []string{"muffin", "scone", "eclair", "donut", "cannoli"} {

@@ -47,7 +47,7 @@ func summaryFile(round int) string { return roundFolder(round) + ".summary.md" }
 // WriteDerived stores and writes the files of derive. One that somebody has written or
 // changed by hand is left alone, unless force is set. For a dialogue of a captured
 // tree it returns ErrCaptured.
-func (f *Forum) WriteDerived(ctx context.Context, b *Board, force bool) ([]DerivedFile, error) {
+func (f *Dialogues) WriteDerived(ctx context.Context, b *Board, force bool) ([]DerivedFile, error) {
 	key := b.Dialogue.Key
 	if err := key.checkOwn(); err != nil {
 		return nil, err

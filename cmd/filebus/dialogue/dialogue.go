@@ -37,16 +37,16 @@ const (
 // MaxTurn is the longest turn, in bytes, that is read for its markers.
 const MaxTurn = 1 << 20
 
-// A Forum is the dialogues of a workspace, in its own tree and in captured ones.
-type Forum struct {
+// Dialogues are those of a workspace, in its own tree and in captured ones.
+type Dialogues struct {
 	w    *materialize.Workspace
 	read *query.Reader
 	now  func() time.Time
 }
 
-// Open returns the Forum of a workspace.
-func Open(w *materialize.Workspace, read *query.Reader, now func() time.Time) *Forum {
-	return &Forum{w, read, now}
+// Open returns the dialogues of a workspace.
+func Open(w *materialize.Workspace, read *query.Reader, now func() time.Time) *Dialogues {
+	return &Dialogues{w, read, now}
 }
 
 // A Dialogue is all that is stored of one.
@@ -56,9 +56,9 @@ type Dialogue struct {
 	Rounds []*Round    // by number; one that was skipped is not there
 	Files  []extraFile // directly below the dialogue's folder, by path
 
-	words    []word                // what the judge has written by hand
-	Problems []*layout.SyntaxError // files of JSON that could not be read
-	Unread   error                 // the pool is there, and could not be read
+	judgeFiles []judgeFile           // what the judge has written by hand
+	Problems   []*layout.SyntaxError // files of JSON that could not be read
+	Unread     error                 // the pool is there, and could not be read
 }
 
 // A Round is what is stored of one round.

@@ -19,7 +19,7 @@ import (
 // the same records give the same document. What an agent that owes a file did not
 // give is named as absent. What the judge has written by hand is a section of its own,
 // byte for byte. What the document says and its turns do not is named in its head.
-func (f *Forum) Document(ctx context.Context, d *Dialogue) (layout.DialogueDocument, error) {
+func (f *Dialogues) Document(ctx context.Context, d *Dialogue) (layout.DialogueDocument, error) {
 	b := documentBuilder{d: d, board: NewBoard(d), roles: map[string]string{}}
 	if err := b.readFiles(ctx, f); err != nil {
 		return layout.DialogueDocument{}, err
@@ -83,7 +83,7 @@ var promptRole = layout.Pattern(
 
 // byHand returns the text of a file that the judge has written, nil if it is blank, or was
 // computed: then it says nothing that the tables do not.
-func (f *Forum) byHand(ctx context.Context, v store.Version) ([]byte, error) {
+func (f *Dialogues) byHand(ctx context.Context, v store.Version) ([]byte, error) {
 	text, err := f.w.TextOf(ctx, v)
 	if err != nil || isBlank(text) || isDerived(text) {
 		return nil, err
@@ -93,7 +93,7 @@ func (f *Forum) byHand(ctx context.Context, v store.Version) ([]byte, error) {
 
 // readFiles reads what lies beside the turns, and is no data: the text of the judge, and
 // prompts.
-func (b *documentBuilder) readFiles(ctx context.Context, f *Forum) error {
+func (b *documentBuilder) readFiles(ctx context.Context, f *Dialogues) error {
 	b.after = map[int][]layout.DocumentSection{}
 	for _, file := range b.d.files() {
 		folder, name := path.Split(file.Path)
@@ -348,7 +348,7 @@ func (b *documentBuilder) label(r *Round) string {
 
 // turn returns the block of an agent in a round: its turn, whatever its length, or that
 // there is none.
-func (b *documentBuilder) turn(ctx context.Context, f *Forum, r *Round, agent string) (layout.DocumentTurn, error) {
+func (b *documentBuilder) turn(ctx context.Context, f *Dialogues, r *Round, agent string) (layout.DocumentTurn, error) {
 	e, t := b.expert(agent), r.Turn(agent)
 	out := layout.DocumentTurn{Name: agent, Label: e.Label, Emoji: e.Emoji}
 	if t == nil {

@@ -64,7 +64,7 @@ const lease = 365 * 24 * time.Hour
 // taken, it gets the first free number from 1 to 99, and what is not as it was asked for
 // has the lane of the store behind it; many processes may make the same one at once. It returns mirror.ErrLink if somebody has put a symbolic link where the
 // dialogue's folder would be.
-func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
+func (f *Dialogues) New(ctx context.Context, r NewRequest) (*Made, error) {
 	pool, err := f.newPool(r)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (f *Forum) New(ctx context.Context, r NewRequest) (*Made, error) {
 }
 
 // newPool returns the expert pool that a request describes.
-func (f *Forum) newPool(r NewRequest) (layout.Pool, error) {
+func (f *Dialogues) newPool(r NewRequest) (layout.Pool, error) {
 	pool := layout.Pool{
 		Title: strings.Join(strings.Fields(r.Title), " "), Question: strings.TrimSpace(r.Question), Created: f.now().UTC().Truncate(time.Second),
 	}
@@ -173,7 +173,7 @@ func newExperts(r NewRequest) ([]layout.Expert, error) {
 }
 
 // claim makes a dialogue if its slug is free, and reports whether it was.
-func (f *Forum) claim(ctx context.Context, made *Made, text []byte) (bool, error) {
+func (f *Dialogues) claim(ctx context.Context, made *Made, text []byte) (bool, error) {
 	made.Pool = fileName(made.Key, poolFile)
 	file, err := f.w.PathOf(made.Pool)
 	if err != nil {

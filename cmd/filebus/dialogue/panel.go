@@ -23,7 +23,7 @@ type PanelChange struct {
 
 // Panel changes the panel of a round and returns it: where there is none, of those who
 // wrote or, in a round that has not begun, of the roster. Without a change nothing is written.
-func (f *Forum) Panel(ctx context.Context, key Key, round int, c PanelChange) (layout.Panel, error) {
+func (f *Dialogues) Panel(ctx context.Context, key Key, round int, c PanelChange) (layout.Panel, error) {
 	d, err := f.Read(ctx, key)
 	if err != nil {
 		return layout.Panel{}, err
@@ -99,7 +99,7 @@ func (d *Dialogue) joining(round int, texts []string) (experts []layout.Expert, 
 
 // editPanel edits the panel of a round, which is fresh where there is none, and makes the
 // round's folder.
-func (f *Forum) editPanel(ctx context.Context, d *Dialogue, fresh layout.Panel, edit layout.PanelEdit) (p layout.Panel, err error) {
+func (f *Dialogues) editPanel(ctx context.Context, d *Dialogue, fresh layout.Panel, edit layout.PanelEdit) (p layout.Panel, err error) {
 	if err := cmp.Or(d.Key.checkOwn(), d.checkRound(fresh.Round)); err != nil {
 		return p, err
 	}

@@ -17,7 +17,7 @@ import (
 
 // A parlour is a forum in a workspace of its own, at a time that stands still.
 type parlour struct {
-	*Forum
+	*Dialogues
 	work *materialize.Workspace
 	now  time.Time
 }
@@ -25,7 +25,7 @@ type parlour struct {
 func newParlour(t testing.TB, profile layout.Profile) *parlour {
 	t.Helper()
 	h := &parlour{now: time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)}
-	h.Forum, h.work = newForum(t, profile, nil, func() time.Time { return h.now })
+	h.Dialogues, h.work = newDialogues(t, profile, nil, func() time.Time { return h.now })
 	return h
 }
 
@@ -100,7 +100,7 @@ func refuses(err error, text string) bool {
 }
 
 // launched has agents owe a file in a round, and returns the round's panel.
-func (f *Forum) launched(ctx context.Context, key Key, round int, agents ...string) (*layout.Panel, error) {
+func (f *Dialogues) launched(ctx context.Context, key Key, round int, agents ...string) (*layout.Panel, error) {
 	d, err := f.readOwn(ctx, key)
 	if err == nil {
 		err = f.launch(ctx, d, round, agents...)

@@ -39,7 +39,7 @@ type PromptRequest struct {
 
 // Prompts returns what agents are told in a round, and launches them: see launch,
 // whose errors it returns. A pool without names has nobody to be told without Agents.
-func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt, error) {
+func (f *Dialogues) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt, error) {
 	d, err := f.readOwn(ctx, key)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (f *Forum) Prompts(ctx context.Context, key Key, r PromptRequest) ([]Prompt
 }
 
 // prompt returns what one agent is told.
-func (f *Forum) prompt(ctx context.Context, d *Dialogue, round int, agent string) (Prompt, error) {
+func (f *Dialogues) prompt(ctx context.Context, d *Dialogue, round int, agent string) (Prompt, error) {
 	e, err := d.expert(round, agent)
 	if err != nil {
 		return Prompt{}, err
@@ -104,7 +104,7 @@ func (f *Forum) prompt(ctx context.Context, d *Dialogue, round int, agent string
 }
 
 // savePrompt stores a prompt as a file of the round.
-func (f *Forum) savePrompt(ctx context.Context, key Key, round int, p *Prompt) error {
+func (f *Dialogues) savePrompt(ctx context.Context, key Key, round int, p *Prompt) error {
 	name := fileName(key, roundFolder(round)+"/"+p.Agent+".prompt.md")
 	put, err := f.w.EditText(ctx, name.Kind, name.ID, record.SourcePut, func([]byte, *store.Version) ([]byte, error) {
 		return []byte(p.Text), nil
@@ -119,7 +119,7 @@ func (f *Forum) savePrompt(ctx context.Context, key Key, round int, p *Prompt) e
 const shownQuestion = 1000 // characters
 
 // writeTask writes who the agent is and what the dialogue is about.
-func (f *Forum) writeTask(text *strings.Builder, d *Dialogue, round int, e layout.Expert) error {
+func (f *Dialogues) writeTask(text *strings.Builder, d *Dialogue, round int, e layout.Expert) error {
 	fmt.Fprintf(text, "You are %s in round %d of the dialogue %s", markdown.OneLine(cmp.Or(e.Label, labelOf(e.Name))), round,
 		d.Key.Slug())
 	const maxOthers = 8 // how many other agents a prompt names
@@ -163,7 +163,7 @@ func writeQuoted(out *strings.Builder, title, text string) {
 
 // writeBrief tells an agent that joins in a round what happened before it: what the judge
 // wrote for the round, and else of each round before what its summary would say.
-func (f *Forum) writeBrief(ctx context.Context, out *strings.Builder, d *Dialogue, round int, agent string) error {
+func (f *Dialogues) writeBrief(ctx context.Context, out *strings.Builder, d *Dialogue, round int, agent string) error {
 	const maxBrief = 4000 // bytes: about 1,000 tokens
 	if d.sourceOf(round, agent) == sourceRetained {
 		return nil
@@ -243,7 +243,7 @@ func (d *Dialogue) readings(round int, agent string) (all []record.Name, own rec
 }
 
 // writeReadings writes the list of the readings that are on disk, and returns it.
-func (f *Forum) writeReadings(text *strings.Builder, d *Dialogue, round int, agent string) (files []string, err error) {
+func (f *Dialogues) writeReadings(text *strings.Builder, d *Dialogue, round int, agent string) (files []string, err error) {
 	names, own := d.readings(round, agent)
 	for _, name := range names {
 		file, err := f.w.PathOf(name)
@@ -297,7 +297,7 @@ const confirmText = "\nWhen the file is written, return these four lines and not
 	"FILE_WRITTEN: %s\nPerspectives: ids and labels, or none\nTensions: ids and labels, or none\nClaim: your strongest point in one sentence\n"
 
 // Definition returns the file that sets up an agent of the workspace, if there is one.
-func (f *Forum) Definition(agent string) string {
+func (f *Dialogues) Definition(agent string) string {
 	return filepath.Join(f.w.Root, ".claude", "agents", agent+".md")
 }
 

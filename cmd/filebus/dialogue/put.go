@@ -35,7 +35,7 @@ func (s Slot) name() record.Name { return turnName(s.Key, s.Round, cmp.Or(s.stem
 
 // Slot returns the place of an agent's turn, for an agent that owes a file in the
 // round of a dialogue of the workspace.
-func (f *Forum) Slot(ctx context.Context, key Key, round int, agent string) (Slot, error) {
+func (f *Dialogues) Slot(ctx context.Context, key Key, round int, agent string) (Slot, error) {
 	_, slots, err := f.slots(ctx, key, round, []string{agent})
 	if err != nil {
 		return Slot{}, err
@@ -45,7 +45,7 @@ func (f *Forum) Slot(ctx context.Context, key Key, round int, agent string) (Slo
 
 // slots returns the places of agents in a dialogue, if they are among those who owe a file;
 // if none is named, of all of these.
-func (f *Forum) slots(ctx context.Context, key Key, round int, agents []string) (d *Dialogue, slots []Slot, err error) {
+func (f *Dialogues) slots(ctx context.Context, key Key, round int, agents []string) (d *Dialogue, slots []Slot, err error) {
 	if d, err = f.readOwn(ctx, key); err != nil {
 		return nil, nil, err
 	}
@@ -133,7 +133,7 @@ type Contribution struct {
 // stub and an empty file are replaced; the same text changes nothing; another turn
 // is ErrOccupied unless c.Force is set. An empty text and one longer than MaxTurn are
 // refused, a symbolic link in the place of the file is mirror.ErrLink.
-func (f *Forum) Put(ctx context.Context, s Slot, c Contribution) (*materialize.PutResult, error) {
+func (f *Dialogues) Put(ctx context.Context, s Slot, c Contribution) (*materialize.PutResult, error) {
 	switch {
 	case len(c.Text) > MaxTurn:
 		return nil, refuse("filebus put FILE, then put a turn that refers to it",
@@ -162,7 +162,7 @@ func (f *Forum) Put(ctx context.Context, s Slot, c Contribution) (*materialize.P
 }
 
 // Current returns what stands as the turn of an agent in the store, however long.
-func (f *Forum) Current(ctx context.Context, s Slot) (*materialize.PutResult, error) {
+func (f *Dialogues) Current(ctx context.Context, s Slot) (*materialize.PutResult, error) {
 	h, err := f.read.Head(ctx, s.name())
 	if err != nil {
 		return nil, fmt.Errorf("the turn of %s in round %d: %w", s.Agent, s.Round, err)
@@ -174,7 +174,7 @@ func (f *Forum) Current(ctx context.Context, s Slot) (*materialize.PutResult, er
 }
 
 // edit changes the file of a turn. One that is too long to be edited is ErrOccupied.
-func (f *Forum) edit(
+func (f *Dialogues) edit(
 	ctx context.Context, s Slot, origin materialize.Origin, edit materialize.TextEdit,
 ) (*materialize.PutResult, error) {
 	if err := f.clear(ctx, s); err != nil {
@@ -191,7 +191,7 @@ func (f *Forum) edit(
 
 // clear makes the folder of a turn, and returns mirror.ErrLink if the way
 // to its file leads over a symbolic link.
-func (f *Forum) clear(ctx context.Context, s Slot) error {
+func (f *Dialogues) clear(ctx context.Context, s Slot) error {
 	if _, err := f.w.MakeFolder(ctx, s.name()); err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (f *Forum) clear(ctx context.Context, s Slot) error {
 
 // CheckFree returns ErrOccupied if the turn of an agent has a text that is no
 // stub, on disk or in the store.
-func (f *Forum) CheckFree(ctx context.Context, s Slot) error {
+func (f *Dialogues) CheckFree(ctx context.Context, s Slot) error {
 	name := s.name()
 	if err := f.clear(ctx, s); err != nil {
 		return err
@@ -234,7 +234,7 @@ func (s Slot) isVacant(text []byte) bool {
 
 // putStub writes a stub in the place of a turn that never came, never over a text: if one
 // stands there by now, that is what the result is of, and Unchanged is set.
-func (f *Forum) putStub(ctx context.Context, s Slot, text []byte) (*materialize.PutResult, error) {
+func (f *Dialogues) putStub(ctx context.Context, s Slot, text []byte) (*materialize.PutResult, error) {
 	origin := materialize.Origin{Source: record.SourcePut}
 	return f.edit(ctx, s, origin, func(old []byte, _ *store.Version) ([]byte, error) {
 		if !isBlank(old) {
@@ -246,7 +246,7 @@ func (f *Forum) putStub(ctx context.Context, s Slot, text []byte) (*materialize.
 
 // earlier returns the newest version before a turn, which may be nil, that is as asked for;
 // the zero Ref: there is none, or nobody knows any more.
-func (f *Forum) earlier(ctx context.Context, t *Turn, is func(old *Turn) bool) (ref record.Ref, err error) {
+func (f *Dialogues) earlier(ctx context.Context, t *Turn, is func(old *Turn) bool) (ref record.Ref, err error) {
 	const most = 32 // bounds how many versions of a turn are looked at
 	for n := 0; n < most && t != nil && !t.Version.Record.Prev.IsZero(); n++ {
 		ref = t.Version.Record.Prev
@@ -268,7 +268,7 @@ func (f *Forum) earlier(ctx context.Context, t *Turn, is func(old *Turn) bool) (
 }
 
 // isLate reports whether the version of a turn came after a stub had taken its place.
-func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
+func (f *Dialogues) isLate(ctx context.Context, v store.Version) (bool, error) {
 	stub, err := f.earlier(ctx, &Turn{Version: v}, func(old *Turn) bool {
 		_, isStub := layout.ParseStub(old.Text)
 		return isStub
@@ -281,7 +281,7 @@ func (f *Forum) isLate(ctx context.Context, v store.Version) (bool, error) {
 // panel already stay as they are, and the time is that of the first launch. It
 // returns mirror.ErrLink if the folder would be
 // behind a link.
-func (f *Forum) launch(ctx context.Context, d *Dialogue, round int, agents ...string) error {
+func (f *Dialogues) launch(ctx context.Context, d *Dialogue, round int, agents ...string) error {
 	var experts []layout.Expert
 	for _, agent := range agents {
 		e, err := d.expert(round, agent)
@@ -392,6 +392,6 @@ func isAmong(experts []layout.Expert, name string) bool {
 func nearNames(experts []layout.Expert) []string { return names(experts[:min(len(experts), maxNear)]) }
 
 // makeRound makes the folder of a round and returns it, absolute.
-func (f *Forum) makeRound(ctx context.Context, key Key, round int) (string, error) {
+func (f *Dialogues) makeRound(ctx context.Context, key Key, round int) (string, error) {
 	return f.w.MakeFolder(ctx, fileName(key, roundFolder(round)+"/"+panelFile))
 }

@@ -47,7 +47,7 @@ func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 func (k Key) IsOwn() bool { return k.Tree == "" }
 
 // keys returns every dialogue, the one with the newest record first.
-func (f *Forum) keys(ctx context.Context) (keys []Key, err error) {
+func (f *Dialogues) keys(ctx context.Context) (keys []Key, err error) {
 	entries, err := f.entries(ctx)
 	seen := map[Key]bool{}
 	for _, e := range entries {
@@ -83,7 +83,7 @@ var stamp = layout.Pattern(`^\d{4}-\d{2}-\d{2}(T\d{4,6}Z)?-`)
 // with or without the time that it begins with. An own dialogue comes before captured
 // ones, and one with just this name before one with a time. It returns
 // ErrNoDialogue.
-func (f *Forum) Find(ctx context.Context, text string) (Key, error) {
+func (f *Dialogues) Find(ctx context.Context, text string) (Key, error) {
 	if own := (Key{ID: text}); text != "" && !strings.Contains(text, ":") {
 		if entries, err := f.entriesBelow(ctx, own); err != nil || len(entries) > 0 {
 			return own, err
@@ -140,7 +140,7 @@ func noDialogue(text string, near ...Key) error {
 }
 
 // Read returns all that is stored of a dialogue.
-func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
+func (f *Dialogues) Read(ctx context.Context, key Key) (*Dialogue, error) {
 	entries, err := f.entriesBelow(ctx, key)
 	if err != nil {
 		return nil, err
@@ -166,11 +166,11 @@ func (f *Forum) Read(ctx context.Context, key Key) (*Dialogue, error) {
 		})
 	}
 	d.findAstray()
-	return d, f.readWords(ctx, d)
+	return d, f.readJudgeFiles(ctx, d)
 }
 
 // readOwn is Read, but for ErrCaptured of a dialogue that is only read.
-func (f *Forum) readOwn(ctx context.Context, key Key) (*Dialogue, error) {
+func (f *Dialogues) readOwn(ctx context.Context, key Key) (*Dialogue, error) {
 	if err := key.checkOwn(); err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func roundOf(e query.Summary, path string) (number int, found bool) {
 }
 
 // add puts one record in its place.
-func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path string) error {
+func (f *Dialogues) add(ctx context.Context, d *Dialogue, e query.Summary, path string) error {
 	v := e.Version
 	number, inRound := roundOf(e, path)
 	if v.Record.Name.Kind == record.KindTurn && inRound {
@@ -210,7 +210,7 @@ func (f *Forum) add(ctx context.Context, d *Dialogue, e query.Summary, path stri
 
 // mayBe returns the turn that a file outside of the rounds may be meant as, nil if it has
 // not the form of one.
-func (f *Forum) mayBe(ctx context.Context, v store.Version, path string) (*Turn, error) {
+func (f *Dialogues) mayBe(ctx context.Context, v store.Version, path string) (*Turn, error) {
 	if v.Record.Name.Kind != record.KindTurn && !strings.HasSuffix(strings.ToLower(path), ".md") {
 		return nil, nil
 	}
@@ -239,7 +239,7 @@ func (d *Dialogue) addElsewhere(r *Round, v store.Version) {
 
 // addJSON puts what a file of JSON holds in its place, of a round or without one of the
 // dialogue, and notes what could not be read.
-func (f *Forum) addJSON(ctx context.Context, d *Dialogue, r *Round, v store.Version, path string) error {
+func (f *Dialogues) addJSON(ctx context.Context, d *Dialogue, r *Round, v store.Version, path string) error {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	isPool := r == nil && path == poolFile
 	if !isPool && (r == nil || name != panelFile && name != scoresFile) {
@@ -275,7 +275,7 @@ func (f *Forum) addJSON(ctx context.Context, d *Dialogue, r *Round, v store.Vers
 	return nil
 }
 
-func (f *Forum) addTurn(ctx context.Context, r *Round, v store.Version, path string) error {
+func (f *Dialogues) addTurn(ctx context.Context, r *Round, v store.Version, path string) error {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	text, err := f.text(ctx, v)
 	t := &Turn{Agent: foldExpert(strings.TrimSuffix(name, ".md")), Round: r.Number, Version: v, Text: text}
@@ -287,7 +287,7 @@ func (f *Forum) addTurn(ctx context.Context, r *Round, v store.Version, path str
 }
 
 // text returns the body of a version, nil if it is longer than MaxTurn.
-func (f *Forum) text(ctx context.Context, v store.Version) ([]byte, error) {
+func (f *Dialogues) text(ctx context.Context, v store.Version) ([]byte, error) {
 	if v.Record.Size > MaxTurn {
 		return nil, nil
 	}
@@ -331,7 +331,7 @@ func kinds() []record.Kind { return []record.Kind{record.KindTurn, record.KindDi
 
 // entries lists the records of dialogues of all trees, newest first. Each kind is
 // looked up by itself: what else the store holds is not read.
-func (f *Forum) entries(ctx context.Context) (all []query.Summary, err error) {
+func (f *Dialogues) entries(ctx context.Context) (all []query.Summary, err error) {
 	for _, kind := range kinds() {
 		listing, err := f.read.List(ctx, query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{kind}}})
 		if err != nil {
@@ -347,7 +347,7 @@ func newestFirst(a, b query.Summary) int { return cmp.Compare(b.Version.Position
 
 // entriesBelow lists the records of one dialogue, newest first, and reads no others but
 // those whose paths are not canonical.
-func (f *Forum) entriesBelow(ctx context.Context, key Key) (all []query.Summary, err error) {
+func (f *Dialogues) entriesBelow(ctx context.Context, key Key) (all []query.Summary, err error) {
 	var from []record.Name
 	for _, kind := range kinds() {
 		for _, prefix := range []string{key.ID + "/", elsewhere} {
@@ -364,7 +364,7 @@ func (f *Forum) entriesBelow(ctx context.Context, key Key) (all []query.Summary,
 }
 
 // startingWith returns the records whose names begin as one of some does.
-func (f *Forum) startingWith(ctx context.Context, names ...record.Name) (all []query.Summary, err error) {
+func (f *Dialogues) startingWith(ctx context.Context, names ...record.Name) (all []query.Summary, err error) {
 	err = f.w.Store.View(ctx, func(tx *store.Tx) error {
 		for _, from := range names {
 			for n, err := range tx.Names(from) {
@@ -389,7 +389,7 @@ func (f *Forum) startingWith(ctx context.Context, names ...record.Name) (all []q
 // ReadFresh is Read after what agents have written just now was imported: a sync waits
 // until a file is still. What could not be imported is returned as skipped; what is
 // stored is read all the same.
-func (f *Forum) ReadFresh(ctx context.Context, key Key) (d *Dialogue, skipped, err error) {
+func (f *Dialogues) ReadFresh(ctx context.Context, key Key) (d *Dialogue, skipped, err error) {
 	if d, err = f.Read(ctx, key); err != nil || !key.IsOwn() {
 		return d, nil, err
 	}
@@ -426,7 +426,7 @@ type Item struct {
 
 // List returns the dialogues with the newest record first, limit of them at most,
 // and how many there are. A limit of 0 is none.
-func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
+func (f *Dialogues) List(ctx context.Context, limit int) ([]Item, int, error) {
 	keys, err := f.keys(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -447,7 +447,7 @@ func (f *Forum) List(ctx context.Context, limit int) ([]Item, int, error) {
 }
 
 // item describes a dialogue.
-func (f *Forum) item(ctx context.Context, key Key) (Item, error) {
+func (f *Dialogues) item(ctx context.Context, key Key) (Item, error) {
 	item := Item{Key: key}
 	d, err := f.Read(ctx, key)
 	if err != nil {
@@ -471,7 +471,7 @@ func (f *Forum) item(ctx context.Context, key Key) (Item, error) {
 
 // addStatus adds what the scoreboard says. A dialogue without turns, or of which is not
 // known who owes one, has not converged.
-func (f *Forum) addStatus(ctx context.Context, d *Dialogue, item *Item) error {
+func (f *Dialogues) addStatus(ctx context.Context, d *Dialogue, item *Item) error {
 	last := cmp.Or(d.Last(), &Round{})
 	v, found := d.file(scoreboardFile)
 	if !found {

@@ -26,7 +26,7 @@ import (
 type RecoverRequest struct {
 	Round      int
 	Agent      string    // in any case
-	Transcript io.Reader // see testimony
+	Transcript io.Reader // see transcriptText
 	Origin     string    // where the transcript is, as the turn will name it
 	Force      bool      // also over a turn that is good
 	Search     bool      // a transcript that does not name the turn's file, or has no turn, is ErrNotHere
@@ -41,7 +41,7 @@ type Recovered struct {
 	// Why the turn was wanting: "missing", "empty", "a stub (reason)", "without markers", "good".
 	Was        string `json:"was"`
 	Transcript string `json:"transcript"` // where it is
-	testimony
+	transcriptText
 	Markers int `json:"markers"` // of the text
 }
 
@@ -49,8 +49,8 @@ type Recovered struct {
 // its turn, and names the transcript in it by a link. The round must have begun, and the agent owe a
 // file in it. It refuses to replace a turn that is good: one
 // with markers, which is neither empty nor a stub. What was written to the turn's
-// file meanwhile is a store.ErrConflict. See testimony for what the text must be.
-func (f *Forum) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recovered, error) {
+// file meanwhile is a store.ErrConflict. See transcriptText for what the text must be.
+func (f *Dialogues) Recover(ctx context.Context, key Key, r RecoverRequest) (*Recovered, error) {
 	slot, err := f.Slot(ctx, key, r.Round, r.Agent)
 	if err != nil {
 		return nil, err
@@ -134,9 +134,9 @@ func (t *Turn) fault() (why string, isGood bool) {
 	return "good", true
 }
 
-// A testimony is what a reader saw of the record that a run of agents leaves: a line of JSON for each
+// A transcriptText is what a reader saw of the record that a run of agents leaves: a line of JSON for each
 // message or call, in the forms that docs/dialogues.md names.
-type testimony struct {
+type transcriptText struct {
 	Text     string `json:"-"`                // of the agent: see ranks
 	Line     int    `json:"line"`             // of its last block, counted from 1; 0: there is no text
 	Lines    int    `json:"lines"`            // that are not blank
@@ -159,8 +159,8 @@ type wanted struct {
 // readTranscript finds the turn of an agent in its transcript, or in that of who started it. It takes memory for a few
 // messages of each agent, however long the transcript is. A line that is not JSON is passed over
 // and counted. Of a text that has more than limit bytes there is the line alone.
-func readTranscript(ctx context.Context, text io.Reader, w wanted) (*testimony, error) {
-	t, lines := &testimony{chains: map[string]*chain{}, roots: map[string]string{}}, transcript.NewLineReader(text, w.limit)
+func readTranscript(ctx context.Context, text io.Reader, w wanted) (*transcriptText, error) {
+	t, lines := &transcriptText{chains: map[string]*chain{}, roots: map[string]string{}}, transcript.NewLineReader(text, w.limit)
 	for at := 1; ; at++ {
 		line, err := lines.Next(ctx)
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -217,7 +217,7 @@ func (c *chain) keep(m message, rank int, w wanted) {
 const speakers = " assistant gemini function_call custom_tool_call local_shell_call agent_message text tool tool_use "
 
 // take counts a line, and keeps what it has of a turn.
-func (t *testimony) take(line []byte, at int, w wanted) {
+func (t *transcriptText) take(line []byte, at int, w wanted) {
 	if len(line) == 0 {
 		return
 	}
@@ -281,7 +281,7 @@ func saidIn(body map[string]any) string {
 }
 
 // chainOf returns the chain that a line is of.
-func (t *testimony) chainOf(row map[string]any) *chain {
+func (t *transcriptText) chainOf(row map[string]any) *chain {
 	id := field(row, "agentId")
 	if id == "" && row["isSidechain"] == true {
 		id = cmp.Or(t.roots[field(row, "parentUuid")], field(row, "uuid"))
@@ -354,7 +354,7 @@ func field(fields map[string]any, names ...string) (text string) {
 
 // pick takes the text of the agent whose turn is wanted: of who was told of its file, else of who wrote it, else of whose
 // transcript it is. Who started the agents of the round is none of them.
-func (t *testimony) pick(w wanted) error {
+func (t *transcriptText) pick(w wanted) error {
 	var who []string
 	least := "~"
 	for id, c := range t.chains {
@@ -379,7 +379,7 @@ func (t *testimony) pick(w wanted) error {
 
 // check returns an error if there is no turn of at most limit bytes in a transcript that
 // comes from origin.
-func (t *testimony) check(origin string, limit int) *record.Error {
+func (t *transcriptText) check(origin string, limit int) *record.Error {
 	switch {
 	case t.isShort:
 		return record.NotFound.Errorf("%s has no turn: the last text of the agent, in line %d, is short and has no markers", origin, t.Line)

@@ -64,7 +64,7 @@ func NewBoard(d *Dialogue) *Board {
 		b.addAgents(r)
 	}
 	w := layout.HandNumbers{Said: map[layout.Said]int{}, Scoreboard: layout.Scoreboard{Agents: b.Agents}}
-	for _, word := range d.words {
+	for _, word := range d.judgeFiles {
 		said := len(w.Said)
 		if !w.Read(word.path, word.text, word.round) && len(w.Said) == said && strings.Contains(strings.ToLower(word.path), "scoreboard") {
 			w.Notes = append(w.Notes, word.path+": no number in it is understood")
@@ -291,7 +291,7 @@ type judgedTurn struct {
 // Judge records what the judge gives agents of a round, and what he marks in it, all or
 // nothing. What an agent or an item was given before is replaced. An agent that gave no
 // turn is never judged.
-func (f *Forum) Judge(
+func (f *Dialogues) Judge(
 	ctx context.Context, key Key, round int, given []layout.JudgedTurn, marks ...layout.ItemMark,
 ) (*Judgement, error) {
 	d, err := f.readOwn(ctx, key)

@@ -15,7 +15,7 @@ import (
 
 // A scoreHall is a workspace with dialogues, and a clock that tests set.
 type scoreHall struct {
-	*Forum
+	*Dialogues
 	work *materialize.Workspace
 	now  time.Time
 }
@@ -25,7 +25,7 @@ func newScoreHall(t testing.TB, profile layout.Profile) *scoreHall {
 	t.Helper()
 	h := &scoreHall{now: time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return h.now }
-	h.Forum, h.work = newForum(t, profile, clock, clock)
+	h.Dialogues, h.work = newDialogues(t, profile, clock, clock)
 	return h
 }
 

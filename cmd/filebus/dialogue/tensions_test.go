@@ -26,7 +26,7 @@ func talk(texts map[string]string) *Dialogue {
 	for _, key := range keys {
 		text := []byte(texts[key])
 		if key == "list" {
-			d.words = append(d.words, word{tensionsFile, -1, text, true})
+			d.judgeFiles = append(d.judgeFiles, judgeFile{tensionsFile, -1, text, true})
 			continue
 		}
 		var round int

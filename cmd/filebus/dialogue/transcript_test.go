@@ -40,7 +40,7 @@ const asked = `{"type":"user","message":{"role":"user","content":[{"type":"tool_
 
 func TestReadTranscript(t *testing.T) {
 	t.Parallel()
-	type seen = testimony
+	type seen = transcriptText
 	for _, test := range []struct {
 		name, text string
 		want       seen
@@ -72,7 +72,7 @@ func TestReadTranscript(t *testing.T) {
 				continue
 			}
 			got.isShort, got.chains, got.roots = false, nil, nil
-			if diff := cmp.Diff(&test.want, got, cmp.AllowUnexported(testimony{})); diff != "" {
+			if diff := cmp.Diff(&test.want, got, cmp.AllowUnexported(transcriptText{})); diff != "" {
 				t.Errorf("%s, %s: readTranscript(%s) (-want +got):\n%s", test.name, what, test.text, diff)
 			}
 		}

@@ -64,7 +64,7 @@ type WaitRequest struct {
 //
 // The end of ctx ends the wait, and no stubs are written. A symbolic link in the
 // place of a turn is mirror.ErrLink.
-func (f *Forum) Wait(ctx context.Context, key Key, r WaitRequest) ([]Standing, error) {
+func (f *Dialogues) Wait(ctx context.Context, key Key, r WaitRequest) ([]Standing, error) {
 	w, err := f.await(ctx, key, r)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (f *Forum) Wait(ctx context.Context, key Key, r WaitRequest) ([]Standing, e
 
 // An awaiting is a wait for the turns of a round that goes on.
 type awaiting struct {
-	*Forum
+	*Dialogues
 	WaitRequest
 	dialogue *Dialogue
 	turns    []*awaited
@@ -110,7 +110,7 @@ type awaited struct {
 	early  bool   // the text is from before the launch
 }
 
-func (f *Forum) await(ctx context.Context, key Key, r WaitRequest) (*awaiting, error) {
+func (f *Dialogues) await(ctx context.Context, key Key, r WaitRequest) (*awaiting, error) {
 	d, slots, err := f.slots(ctx, key, r.Round, r.Agents)
 	if err != nil {
 		return nil, err
@@ -128,8 +128,8 @@ func (f *Forum) await(ctx context.Context, key Key, r WaitRequest) (*awaiting, e
 }
 
 // awaitingOf returns a wait for some places of one round.
-func (f *Forum) awaitingOf(d *Dialogue, slots []Slot, r WaitRequest) *awaiting {
-	w := &awaiting{Forum: f, WaitRequest: r, dialogue: d}
+func (f *Dialogues) awaitingOf(d *Dialogue, slots []Slot, r WaitRequest) *awaiting {
+	w := &awaiting{Dialogues: f, WaitRequest: r, dialogue: d}
 	w.Now = f.now
 	for _, s := range slots {
 		w.turns = append(w.turns, &awaited{Standing: Standing{Agent: s.Agent, State: stateMissing, File: s.File}, slot: s})
@@ -139,7 +139,7 @@ func (f *Forum) awaitingOf(d *Dialogue, slots []Slot, r WaitRequest) *awaiting {
 
 // FindAlike adds to findings of an own dialogue the files that may be meant as the turn, and
 // the version that was it.
-func (f *Forum) FindAlike(ctx context.Context, d *Dialogue, all []Finding) {
+func (f *Dialogues) FindAlike(ctx context.Context, d *Dialogue, all []Finding) {
 	for i, found := range all {
 		if !slices.Contains([]string{stateMissing, stateEmpty, stateStub, stateAstray, "changed"}, found.Rule) {
 			continue

@@ -21,9 +21,9 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// newForum makes a workspace whose dialogues lie where a profile says, and checks its
-// store when the test ends. The clocks are those of the store and of the forum.
-func newForum(t testing.TB, profile layout.Profile, stored, now func() time.Time) (*Forum, *materialize.Workspace) {
+// newDialogues makes a workspace whose dialogues lie where a profile says, and checks its
+// store when the test ends. The clocks are those of the store and of the dialogues.
+func newDialogues(t testing.TB, profile layout.Profile, stored, now func() time.Time) (*Dialogues, *materialize.Workspace) {
 	t.Helper()
 	dir := t.TempDir()
 	at := materialize.Location{Store: filepath.Join(dir, ".filebus"), Main: dir, Root: dir}

@@ -11,22 +11,22 @@ import (
 	"filebus/materialize/markdown"
 )
 
-// A word is a file that the judge has written by hand.
-type word struct {
+// A judgeFile is a file that the judge has written by hand.
+type judgeFile struct {
 	path    string // below the dialogue's folder
 	round   int    // -1: it is of the whole dialogue
 	text    []byte
 	isWhole bool // its tensions are all that there are: a summary may name a few
 }
 
-// wordFile finds the files in which a judge writes.
-var wordFile = layout.Pattern(`(?i)^(?:round-\d{1,4}[./])?(scoreboard|tensions|summary|convergence|verdict)(?:\.md)?$`)
+// judgeFileName finds the files in which a judge writes.
+var judgeFileName = layout.Pattern(`(?i)^(?:round-\d{1,4}[./])?(scoreboard|tensions|summary|convergence|verdict)(?:\.md)?$`)
 
-// readWords reads what the judge has written by hand: by round, its folder first; the
+// readJudgeFiles reads what the judge has written by hand: by round, its folder first; the
 // whole comes last.
-func (f *Forum) readWords(ctx context.Context, d *Dialogue) error {
+func (f *Dialogues) readJudgeFiles(ctx context.Context, d *Dialogue) error {
 	for _, file := range d.files() {
-		m := wordFile().FindStringSubmatch(file.Path)
+		m := judgeFileName().FindStringSubmatch(file.Path)
 		if m == nil || file.Version.Record.Size > MaxTurn {
 			continue
 		}
@@ -38,9 +38,9 @@ func (f *Forum) readWords(ctx context.Context, d *Dialogue) error {
 			continue // derived, or empty
 		}
 		isWhole := strings.EqualFold(m[1], "scoreboard") || strings.EqualFold(m[1], "tensions")
-		d.words = append(d.words, word{file.Path, firstRound(roundPath(), file.Path), text, isWhole})
+		d.judgeFiles = append(d.judgeFiles, judgeFile{file.Path, firstRound(roundPath(), file.Path), text, isWhole})
 	}
-	slices.SortFunc(d.words, func(a, b word) int {
+	slices.SortFunc(d.judgeFiles, func(a, b judgeFile) int {
 		return cmp.Or(cmp.Compare(uint(a.round), uint(b.round)), strings.Compare(b.path, a.path))
 	})
 	return nil
@@ -63,9 +63,9 @@ func (d *Dialogue) raises() bool {
 // listed returns the judge's list of tensions: tensions.md, or else what his other files
 // say, the last one of each tension. Of rows that are not understood there are notes.
 func (d *Dialogue) listed() (list []listedRow, notes []string) {
-	isOwn := func(w word) bool { return w.path == tensionsFile }
-	for _, w := range d.words {
-		if slices.ContainsFunc(d.words, isOwn) != isOwn(w) || d.raises() && !w.isWhole {
+	isOwn := func(w judgeFile) bool { return w.path == tensionsFile }
+	for _, w := range d.judgeFiles {
+		if slices.ContainsFunc(d.judgeFiles, isOwn) != isOwn(w) || d.raises() && !w.isWhole {
 			continue
 		}
 		rows := layout.ParseTensions(w.text)
@@ -111,7 +111,7 @@ func (d *Dialogue) listed() (list []listedRow, notes []string) {
 var idIn = layout.Pattern(`\bT\d+\b`)
 
 // unlisted notes the tensions that a list names, and that none of its rows has.
-func (w word) unlisted(rows []layout.TensionRow, notes []string) []string {
+func (w judgeFile) unlisted(rows []layout.TensionRow, notes []string) []string {
 	ids := slices.DeleteFunc(idIn().FindAllString(string(w.text), -1), func(id string) bool {
 		return slices.ContainsFunc(rows, func(r layout.TensionRow) bool { return strings.Contains(r.ID, id) })
 	})
@@ -127,7 +127,7 @@ var verdictLine = layout.Pattern(`(?m)^(?:#{1,6} |\*\*).*(?:(?i:\bconverged[ .!,
 
 // says returns what the judge says of the dialogue, in his files on the whole of it.
 func (d *Dialogue) says() (lines []string) {
-	for _, w := range d.words {
+	for _, w := range d.judgeFiles {
 		for _, line := range verdictLine().FindAllString(string(w.text), -1) {
 			if line = markdown.OneLine(strings.Trim(strings.ReplaceAll(line, "**", ""), "# \r")); w.round < 0 {
 				lines = append(lines, markdown.Clip(line, maxLabel)+" ("+w.path+")")

@@ -12,22 +12,22 @@ func TestTurnVoice(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		path  string
-		want  voice
+		want  speaker
 		found bool
 	}{
-		{".claude/dialogues/retry-policy/round-1/Muffin.md", voice{"muffin", 1}, true},
-		{"/tmp/blue-dialogue/x/round-012/scone.md", voice{"scone", 12}, true},
-		{"x/round-0/muffin.prompt.md", voice{"", -1}, false},
-		{"x/round-0/notes/muffin.md", voice{"", -1}, false},
-		{"x/round-0/panel.json", voice{"", -1}, false},
-		{"x/round-0.summary.md", voice{"", -1}, false},
-		{"x/rounds/muffin.md", voice{"", -1}, false},
-		{"muffin.md", voice{"", -1}, false},
-		{"", voice{"", -1}, false},
+		{".claude/dialogues/retry-policy/round-1/Muffin.md", speaker{"muffin", 1}, true},
+		{"/tmp/blue-dialogue/x/round-012/scone.md", speaker{"scone", 12}, true},
+		{"x/round-0/muffin.prompt.md", speaker{"", -1}, false},
+		{"x/round-0/notes/muffin.md", speaker{"", -1}, false},
+		{"x/round-0/panel.json", speaker{"", -1}, false},
+		{"x/round-0.summary.md", speaker{"", -1}, false},
+		{"x/rounds/muffin.md", speaker{"", -1}, false},
+		{"muffin.md", speaker{"", -1}, false},
+		{"", speaker{"", -1}, false},
 	}
 	for _, test := range tests {
-		if got, found := turnVoice(test.path); got != test.want || found != test.found {
-			t.Errorf("turnVoice(%q) = %+v, %t, want %+v, %t", test.path, got, found, test.want, test.found)
+		if got, found := turnSpeaker(test.path); got != test.want || found != test.found {
+			t.Errorf("turnSpeaker(%q) = %+v, %t, want %+v, %t", test.path, got, found, test.want, test.found)
 		}
 	}
 }
