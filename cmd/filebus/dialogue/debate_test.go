@@ -15,7 +15,7 @@ import (
 	"filebus/store/record"
 )
 
-// A debate is a forum in a workspace of its own, with a dialogue of five agents.
+// A debate is the dialogues of a workspace of its own, with a dialogue of five agents.
 type debate struct {
 	*Dialogues
 	work *materialize.Workspace

@@ -15,7 +15,7 @@ import (
 	"filebus/store/record"
 )
 
-// A parlour is a forum in a workspace of its own, at a time that stands still.
+// A parlour is the dialogues of a workspace of its own, at a time that stands still.
 type parlour struct {
 	*Dialogues
 	work *materialize.Workspace
