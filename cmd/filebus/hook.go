@@ -257,7 +257,11 @@ func (w *workspace) startLines(ctx context.Context, refers bool) ([]string, erro
 	if refers {
 		lines = append(lines, "Reports of sub-agents arrive as references: filebus get REF prints the whole text, as does the result_file.")
 	}
-	return lines, nil
+	last, found, err := w.lastHandoff(ctx)
+	if found {
+		lines = append(lines, fmt.Sprintf("The last session has handed over at %s: filebus get %s prints it.", w.minute(last.Time), last.Ref))
+	}
+	return lines, err
 }
 
 // promptLines are what is found for a prompt. Without anything nothing is said.

@@ -141,6 +141,7 @@ func writingCommands() []command {
 func workCommands() []command {
 	return []command{
 		taskCommands(),
+		fresh("handoff", &handoffCommand{MaxTokens: handoffTokens}),
 		creating("wait TASK...", &waitCommand{waitFlags: usualWait()}),
 		group("issue", issueCommands()...),
 		group("run",

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"os"
@@ -203,4 +204,17 @@ func (g *gitTree) lastCommits(ctx context.Context, files []string, changed map[s
 			cancel() // the rest of the history is of no interest
 		}
 	})
+}
+
+// Changed returns the files of a folder that differ from the last commit, or are new to git.
+// Paths are slash-separated, below the folder. The variables are the environment for git.
+func Changed(ctx context.Context, root string, variables []string) ([]string, error) {
+	g, err := newGit(root, variables)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := g.paths(ctx, nil, "diff", "--name-only", "--relative", "HEAD")
+	fresh, err2 := g.paths(ctx, nil, "ls-files", "--others", "--exclude-standard")
+	all := slices.DeleteFunc(append(changed, fresh...), func(p string) bool { return p == "" })
+	return all, cmp.Or(err2, err)
 }
