@@ -175,7 +175,8 @@ func taskCommands() command {
 		existing("fail ID", &taskEnd{outcome: layout.StatusFailed}),
 		existing("block ID", &taskEnd{outcome: layout.StatusBlocked}),
 		fresh("show ID", &taskShow{MaxTokens: taskTokens}),
-		fresh("list", &taskList{Late: defaultLate, MaxTokens: taskTokens}),
+		fresh("next [FOLDER]", &taskNext{Limit: 1}),
+		fresh("list [FOLDER]", &taskList{Late: defaultLate, MaxTokens: taskTokens}),
 	)
 }
 

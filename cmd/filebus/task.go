@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -242,17 +243,25 @@ func progressLines(j *task.Journal) []string {
 
 type taskList struct {
 	Tree      string        `flag:"tree"`
-	Running   bool          `flag:"running"`
+	Running   bool          `flag:"running" not:"open"`
+	Open      bool          `flag:"open"`
 	Late      time.Duration `flag:"late"`
 	MaxTokens int           `flag:"max-tokens" least:"0"`
 }
 
 func (o *taskList) check(*environ, []string) error { return checkLate(o.Late) }
 
-func (o *taskList) run(ctx context.Context, w *workspace, _ []string) error {
+func (o *taskList) run(ctx context.Context, w *workspace, args []string) error {
+	folder := append(args, "")[0]
 	items, err := w.board().List(ctx, task.ListOptions{Tree: record.Tree(o.Tree), Running: o.Running, Late: o.Late})
 	if err != nil {
 		return err
+	}
+	items = slices.DeleteFunc(items, func(i task.Item) bool {
+		return !task.IsOf(i.ID, folder) || o.Open && (i.Marked || layout.HasEnded(i.Status))
+	})
+	if len(items) == 0 && folder != "" {
+		return record.NotFound.Errorf("no such task begins with %s", folder).Try("filebus task list")
 	}
 	rows := markdown.Each(items, taskRow)
 	none := "no tasks"
@@ -285,4 +294,36 @@ func taskRow(i task.Item) []string {
 		age, marker = "-", i.From
 	}
 	return []string{i.ID, status, age, cutText(cmp.Or(i.Agent, "-")), marker, i.Title}
+}
+
+type taskNext struct {
+	Limit int `flag:"limit" least:"0"`
+}
+
+type taskNextJSON struct {
+	Tasks   []task.Item `json:"tasks"`
+	More    int         `json:"more,omitempty"` // that can be begun besides
+	Waiting []task.Item `json:"waiting"`        // where none can be begun
+}
+
+// run prints what can be begun, or else what the others wait for.
+func (o *taskNext) run(ctx context.Context, w *workspace, args []string) error {
+	folder := append(args, "")[0]
+	ready, waiting, err := w.board().Next(ctx, folder)
+	if err != nil {
+		return err
+	}
+	first := func(all []task.Item) []task.Item { return all[:min(cmp.Or(o.Limit, len(all)), len(all))] }
+	view := taskNextJSON{Tasks: first(ready), More: len(ready) - len(first(ready))}
+	rows := markdown.Each(view.Tasks, func(i task.Item) []string { return []string{i.ID, i.Title} })
+	if len(ready) == 0 {
+		view.Waiting = first(waiting)
+		rows = markdown.Each(view.Waiting, func(i task.Item) []string {
+			return []string{i.ID, "waits for " + firstNames(i.BlockedBy), i.Title}
+		})
+	}
+	if len(rows) == 0 {
+		return record.NotFound.Errorf("%s", strings.TrimSpace("no task is open and not begun "+folder)).Try("filebus task list")
+	}
+	return w.presentTable(rows, presentation{json: func(int) any { return view }, left: view.More, rest: "--limit 0"})
 }

@@ -1,0 +1,55 @@
+package task
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"filebus/materialize/layout"
+	"filebus/store/record"
+)
+
+// LinkBlockedBy is the type of links from a task to those that must have ended before.
+const LinkBlockedBy = "blocked-by"
+
+// IsOf reports whether the id of a task begins with a folder, or with the number of one: 003 is
+// the beginning of 003-search/T014. "" begins all ids.
+func IsOf(id, folder string) bool {
+	parts := strings.Split(strings.ToLower(id), "/")
+	folder = strings.ToLower(strings.Trim(folder, "/"))
+	return folder == "" || strings.HasPrefix(strings.ToLower(id)+"/", folder+"/") || slices.ContainsFunc(parts, func(part string) bool {
+		return part == folder || strings.HasPrefix(part, folder+"-")
+	})
+}
+
+// Next returns the tasks of a folder that nobody has begun and that wait for nothing, in the
+// order of their files, and those that wait, with what for.
+func (b *Board) Next(ctx context.Context, folder string) (ready, waiting []Item, err error) {
+	records, err := b.Records(ctx, "", "")
+	if err != nil {
+		return nil, nil, err
+	}
+	open := map[string]string{} // by the name of a record, the id
+	for _, s := range records {
+		if s.Name.Kind == record.KindTask && !layout.HasEnded(layout.NormalizeStatus(s.Status)) {
+			open[s.Name.String()] = s.TaskID()
+		}
+	}
+	for _, s := range records {
+		i := b.item(s, ListOptions{})
+		if s.Name.Kind != record.KindTask || i.Status != layout.StatusPending || i.Marked || !IsOf(i.ID, folder) {
+			continue
+		}
+		for _, l := range s.Version.Record.Links {
+			if id, isOpen := open[l.Target]; isOpen && l.Type == LinkBlockedBy {
+				i.BlockedBy = append(i.BlockedBy, id)
+			}
+		}
+		if len(i.BlockedBy) == 0 {
+			ready = append(ready, i)
+		} else {
+			waiting = append(waiting, i)
+		}
+	}
+	return ready, waiting, nil
+}
