@@ -11,8 +11,10 @@ import (
 	"filebus/cmd/filebus/issue"
 	"filebus/cmd/filebus/noun"
 	runs "filebus/cmd/filebus/run"
+	"filebus/cmd/filebus/task"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/query"
 	"filebus/store/record"
 )
 
@@ -46,9 +48,49 @@ func (o *statusCommand) run(ctx context.Context, w *workspace, _ []string) error
 	if err != nil {
 		return err
 	}
-	return w.presentShort(statusLines(status, going), presentation{
-		what: "status", maxTokens: o.MaxTokens, exact: true, json: func(int) any { return status },
+	view, lines, err := w.lately(ctx, status)
+	if err != nil {
+		return err
+	}
+	return w.presentShort(append(statusLines(status, going), lines...), presentation{
+		what: "status", maxTokens: o.MaxTokens, exact: true, json: func(int) any { return view },
 	})
+}
+
+type statusJSON struct {
+	*runs.Status
+	Lists   []task.FolderCount `json:"lists"`             // with open tasks
+	Handoff *record.ShortRef   `json:"handoff,omitempty"` // the last one of a session
+	Changed int                `json:"changed"`           // records since yesterday, 100 at the most
+}
+
+// lately adds to a status what files list as open, the last handoff of a session and how much
+// has changed since yesterday.
+func (w *workspace) lately(ctx context.Context, status *runs.Status) (v statusJSON, lines []string, err error) {
+	const mostLists, mostChanged = 5, 100
+	v.Status = status
+	if v.Lists, err = w.board().Folders(ctx); err != nil {
+		return v, nil, err
+	}
+	for i, f := range v.Lists[:min(len(v.Lists), mostLists)] {
+		lead := []string{"           ", "lists      "}[max(1-i, 0)]
+		lines = append(lines, fmt.Sprintf("%s%d open, %d done  %s", lead, f.Open, f.Done, cmp.Or(f.Folder, ".")))
+	}
+	if more := len(v.Lists) - mostLists; more > 0 {
+		lines = append(lines, fmt.Sprintf("           … and %d more; filebus task list --open", more))
+	}
+	last, found, err := w.lastHandoff(ctx)
+	if found {
+		v.Handoff = &last.Ref
+		lines = append(lines, fmt.Sprintf("handoff    %s, %s ago", last.Ref, runs.DurationText(max(w.now().Sub(last.Time), 0))))
+	}
+	since := record.Filter{Trees: []record.Tree{""}, Since: w.now().Add(-24 * time.Hour)}
+	changed, listErr := w.read.List(ctx, query.ListRequest{Filter: since, Limit: mostChanged})
+	if v.Changed = len(changed.Entries); v.Changed > 0 {
+		more := map[bool]string{true: " or more"}[v.Changed == mostChanged]
+		lines = append(lines, fmt.Sprintf("changed    %d%s since yesterday; filebus list --since 1d", v.Changed, more))
+	}
+	return v, lines, cmp.Or(err, listErr)
 }
 
 // statusLines returns a status in lines.

@@ -53,3 +53,32 @@ func (b *Board) Next(ctx context.Context, folder string) (ready, waiting []Item,
 	}
 	return ready, waiting, nil
 }
+
+// A FolderCount counts the tasks that one file or folder lists: a spec, a change, a track.
+type FolderCount struct {
+	Folder string `json:"folder"`
+	Open   int    `json:"open"`
+	Done   int    `json:"done"`
+}
+
+// Folders counts the tasks of files by the folder or file that their ids begin with, those
+// with open ones, that were taken in last first.
+func (b *Board) Folders(ctx context.Context) (all []FolderCount, err error) {
+	records, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindTask}})
+	at := map[string]int{}
+	for _, s := range records {
+		folder := strings.TrimPrefix(s.Name.ID, record.WholeFile)
+		folder = folder[:max(strings.LastIndexAny(folder, "/#"), 0)]
+		i, isKnown := at[folder]
+		if !isKnown {
+			i, at[folder] = len(all), len(all)
+			all = append(all, FolderCount{Folder: folder})
+		}
+		if layout.HasEnded(layout.NormalizeStatus(s.Status)) || s.Status == "archived" {
+			all[i].Done++
+		} else {
+			all[i].Open++
+		}
+	}
+	return slices.DeleteFunc(all, func(f FolderCount) bool { return f.Open == 0 }), err
+}
