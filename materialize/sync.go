@@ -514,7 +514,7 @@ func (w *Workspace) noteFolders() []string {
 
 // isMirrored reports whether sync may look at a file of the workspace.
 func (w *Workspace) isMirrored(p string) bool {
-	below := func(folder string) bool { return strings.HasPrefix(p, folder+"/") }
+	below := func(place string) bool { return p == place || strings.HasPrefix(p, place+"/") }
 	at := w.recognise(p)
 	return !w.isAway(p) && (at.Kind != record.KindNote || at.Declared != "" || slices.ContainsFunc(w.noteFolders(), below))
 }

@@ -174,6 +174,11 @@ func (e *environ) settings(at materialize.Location) (materialize.Settings, error
 	if err != nil {
 		return materialize.Settings{}, err
 	}
+	return c.settings(e)
+}
+
+// settings returns what a configuration says to the workspace.
+func (c config) settings(e *environ) (materialize.Settings, error) {
 	profile, err := c.profile()
 	return materialize.Settings{
 		Profile: profile, NoteFolders: c.Notes, Kinds: c.Kinds, Home: e.home(), Preview: c.Preview, Variables: e.variables,

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -219,17 +218,22 @@ func (e *environ) editConfig(ctx context.Context, at materialize.Location, value
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		text := string(was)
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			if text, err = change(text, name, values[name]); err != nil {
-				return err
-			}
-		}
-		if text == string(was) {
-			return nil
+		text, err := changed(string(was), values)
+		if err != nil || text == string(was) {
+			return err
 		}
 		return own.Replace(configFile, []byte(text), true)
 	})
+}
+
+// changed returns a configuration in which settings have other values, or none.
+func changed(text string, values map[string][]string) (_ string, err error) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if text, err = change(text, name, values[name]); err != nil {
+			return text, err
+		}
+	}
+	return text, nil
 }
 
 // settingView is what config get prints.
@@ -283,8 +287,7 @@ func setSetting(ctx context.Context, w *workspace, args []string) error {
 		return cmp.Or(wrong, err)
 	}
 	for _, dir := range values {
-		info, err := os.Stat(filepath.Join(at.Root, dir))
-		if (name == "notes" || name == "agents") && (err != nil || !info.IsDir()) {
+		if (name == "notes" || name == "agents") && !isThere(filepath.Join(at.Root, dir)) {
 			w.note("there is no folder %s in %s yet", oneLine(dir), at.Root)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/markdown"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -30,8 +31,12 @@ type initView struct {
 	Workspace string              `json:"workspace"`
 	Proposed  map[string][]string `json:"proposed"` // settings, as config set takes them
 	Found     []foundFolder       `json:"found"`
+	LeftOut   []foundFolder       `json:"left_out,omitempty"`   // hidden folders with Markdown
+	Files     int                 `json:"files"`                // that --yes takes in
 	Taken     int                 `json:"taken"`                // files
 	TakenOver []string            `json:"taken_over,omitempty"` // folders outside
+
+	notes []string // the folders for notes, with those that are proposed
 }
 
 func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
@@ -55,19 +60,31 @@ func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	isEmpty := w.isEmpty(ctx)
 	v := initView{Store: w.Location.Store, Workspace: w.Main, Found: []foundFolder{}}
 	if !w.isShared(w.Main) {
-		v.Found = append(v.Found, look(w.Root, surveyTime)...)
+		found, hidden := look(w.Root, surveyTime)
+		v.Found, v.LeftOut = append(v.Found, found...), c.without(hidden)
 	}
-	if v.Proposed = c.propose(v.Found, isEmpty && len(set) == 0); o.Yes {
+	v.Proposed = c.propose(v.Found, isEmpty && len(set) == 0)
+	if v.notes = c.Notes; v.Proposed["notes"] != nil {
+		v.notes = v.Proposed["notes"]
+	}
+	if o.Yes {
 		maps.Copy(set, v.Proposed)
 	}
 	if err := w.editConfig(ctx, w.Location, set); err != nil {
 		return err
 	}
+	var report *materialize.SyncReport
 	if o.Yes || o.TakeOver {
-		err = w.takeIn(ctx, o.TakeOver, &v)
+		report, err = w.takeIn(ctx, o.TakeOver, &v)
+	} else if !w.isShared(w.Main) {
+		report, err = w.wouldTakeIn(ctx, v.Proposed)
 	}
 	if err != nil && !errors.Is(err, record.Partly) {
 		return err
+	}
+	if report != nil {
+		v.Files = len(report.Files)
+		v.Found = detailed(w.Root, v.Found, report, isEmpty)
 	}
 	o.say(w, &v, isEmpty)
 	return cmp.Or(w.print(v, "%s\n", v.Store), err)
@@ -75,10 +92,10 @@ func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
 
 // takeIn imports the files of the workspace, by its configuration as it is now, with the
 // folders outside of the store that stood here before if takesOver is set.
-func (e *environ) takeIn(ctx context.Context, takesOver bool, v *initView) error {
+func (e *environ) takeIn(ctx context.Context, takesOver bool, v *initView) (*materialize.SyncReport, error) {
 	w, err := e.open(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	report, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true, TakeOver: takesOver})
 	v.Taken, v.TakenOver = len(report.Files), report.TakenOver
@@ -89,7 +106,27 @@ func (e *environ) takeIn(ctx context.Context, takesOver bool, v *initView) error
 	if report.Failed > 0 && err == nil {
 		err = silentError(record.Partly)
 	}
-	return err
+	return report, err
+}
+
+// wouldTakeIn says what takeIn would import with proposed settings.
+func (w *workspace) wouldTakeIn(ctx context.Context, proposed map[string][]string) (*materialize.SyncReport, error) {
+	was, _ := folder.At(w.Store.Dir()).ReadUpTo(configFile, maxConfig) // there may be none
+	text, err := changed(string(was), proposed)
+	var c config
+	if err == nil {
+		err = c.parse(text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	settings, err := c.settings(w.environ)
+	if err != nil {
+		return nil, err
+	}
+	defer func(before materialize.Settings) { w.Settings = before }(w.Settings)
+	w.Settings = settings
+	return w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true, DryRun: true})
 }
 
 // given returns the settings that flags give, if there may be a store, and no other
@@ -176,6 +213,15 @@ func (o *initCommand) say(w *workspace, v *initView, isEmpty bool) {
 	if text != "" {
 		w.remark("found %s", text)
 	}
+	for _, f := range v.Found {
+		if f.Layout != "" {
+			w.remark("%s: %s", oneLine(f.Folder), f.holdsText())
+		}
+	}
+	for _, f := range v.LeftOut {
+		w.remark("left out %s: %s of Markdown in a hidden folder; filebus config set notes %s takes them in", oneLine(f.Folder),
+			plural(f.Files, "file"), strings.Join(markdown.Each(append(slices.Clone(v.notes), f.Folder), record.ShellWord), " "))
+	}
 	did := "proposed"
 	if o.Yes {
 		did = "done"
@@ -197,6 +243,6 @@ func (o *initCommand) say(w *workspace, v *initView, isEmpty bool) {
 	case o.Yes || o.TakeOver:
 		w.remark("took in %s", plural(v.Taken, "file"))
 	case text != "" && (isEmpty || len(v.Proposed) > 0):
-		w.remark("filebus init --yes takes the files in, and does what was proposed")
+		w.remark("filebus init --yes takes in %s, and does what was proposed", plural(v.Files, "file"))
 	}
 }

@@ -39,16 +39,17 @@ func TestLook(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if found := look(root, 0); len(found) > 0 {
+	if found, _ := look(root, 0); len(found) > 0 {
 		t.Errorf("without time: %v", found)
 	}
-	if found := look(filepath.Join(root, "missing"), time.Minute); len(found) > 0 {
+	if found, _ := look(filepath.Join(root, "missing"), time.Minute); len(found) > 0 {
 		t.Errorf("without a folder: %v", found)
 	}
-	if text := foundText(look(root, time.Minute)); text != "3 files that agents wrote, or notes (b/.claude: 1, notes: 1, research: 1)" {
+	found, _ := look(root, time.Minute)
+	if text := foundText(found); text != "3 files that agents wrote, or notes (b/.claude: 1, notes: 1, research: 1)" {
 		t.Errorf("with time: %s", text)
 	}
-	s := &survey{root, time.Now().Add(time.Minute), 4, map[string]int{}, map[string]tally{}, nil}
+	s := &survey{root: root, until: time.Now().Add(time.Minute), left: 4, agents: map[string]int{}, others: map[string]tally{}}
 	if s.read("."); !s.isOver() {
 		_, _ = s.read("notes")
 	}

@@ -149,7 +149,13 @@ func (e *environ) writtenText(written time.Time, form func(time.Time) string) st
 func utcDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // plural returns "1 file" or "2 files".
-func plural(n int, noun string) string { return count(n, "1 "+noun, "%d "+noun+"s") }
+func plural(n int, noun string) string {
+	many := noun + "s"
+	if short, found := strings.CutSuffix(noun, "y"); found && !strings.ContainsAny(short[len(short)-1:], "aeiou") {
+		many = short + "ies"
+	}
+	return count(n, "1 "+noun, "%d "+many)
+}
 
 // count returns one, or many with a number that is not one.
 func count(n int, one, many string) string {

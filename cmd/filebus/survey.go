@@ -20,6 +20,7 @@ import (
 	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -28,6 +29,9 @@ type foundFolder struct {
 	Folder string `json:"folder"` // below the workspace
 	Files  int    `json:"files"`
 	Notes  bool   `json:"notes,omitempty"` // mostly Markdown; else files of agents, as their layouts know them
+
+	Layout string         `json:"layout,omitempty"` // the convention that keeps them
+	Holds  map[string]int `json:"holds,omitempty"`  // what these hold, by type, and of tasks the open ones
 
 	lessons []string // folders in it whose files are knowledge
 }
@@ -44,6 +48,7 @@ type survey struct {
 	agents map[string]int   // files by the folder of agents that they lie in
 	others map[string]tally // of each folder outside of those
 	tagged map[string]int   // of folders of lessons, files with tags less those without
+	hidden map[string]int   // Markdown files by the hidden folder that nothing takes in
 }
 
 // The limits of a survey. Note folders of more files are left to the user.
@@ -54,20 +59,27 @@ const (
 
 	copies     = "/node_modules/vendor/third_party/site-packages/venv/testdata/fixtures/" // of what others have written
 	usualNotes = "/docs/notes/research/thoughts/memory-bank/memory/adr/adrs/solutions/"
+	ofPrograms = "/.git/.filebus/.github/.venv/.tox/.cache/.npm/.cargo/.vscode/.idea/.terraform/.gradle/.next/"
 	ofLessons  = "/solutions/lessons/learnings/" // where files with tags are proposed as knowledge
 )
 
 // look surveys a workspace for about that long at most, and returns the folders with most
-// files first.
-func look(root string, limit time.Duration) []foundFolder {
-	s := &survey{root, time.Now().Add(limit), maxEntries, map[string]int{}, map[string]tally{}, map[string]int{}}
+// files first, and hidden ones with Markdown that nothing knows.
+func look(root string, limit time.Duration) (found, hidden []foundFolder) {
+	s := &survey{
+		root: root, until: time.Now().Add(limit), left: maxEntries, agents: map[string]int{}, others: map[string]tally{},
+		tagged: map[string]int{}, hidden: map[string]int{},
+	}
 	for dirs := []string{"."}; len(dirs) > 0; dirs = dirs[1:] {
 		below, isWhole := s.read(dirs[0])
 		if dirs = append(dirs, below...); !isWhole {
 			s.add(dirs[0], tally{weight: maxNotes + 1}) // what is not seen may be anything
 		}
 	}
-	return s.found()
+	for _, dir := range slices.Sorted(maps.Keys(s.hidden)) {
+		hidden = append(hidden, foundFolder{Folder: dir, Files: s.hidden[dir], Notes: true})
+	}
+	return s.found(), hidden
 }
 
 func (s *survey) isOver() bool { return s.left <= 0 || time.Now().After(s.until) }
@@ -101,9 +113,27 @@ func (s *survey) read(dir string) (folders []string, isWhole bool) {
 			continue // no command can name it
 		} else if agentFolder(name) != "" || declaredFolder(name) != "" || e.Name()[0] != '.' && !strings.Contains(copies, "/"+e.Name()+"/") {
 			folders = append(folders, name)
+		} else if dir == "." && e.Name()[0] == '.' && !strings.Contains(ofPrograms, "/"+e.Name()+"/") {
+			s.countHidden(name)
 		}
 	}
 	return folders, err != nil
+}
+
+// countHidden counts the Markdown in a hidden folder at the top.
+func (s *survey) countHidden(top string) {
+	_ = filepath.WalkDir(filepath.Join(s.root, top), func(name string, e fs.DirEntry, err error) error {
+		if s.left--; err != nil || s.isOver() {
+			return fs.SkipAll
+		}
+		if e.IsDir() && e.Name()[0] == '.' && e.Name() != top || e.Name() == "node_modules" {
+			return fs.SkipDir
+		}
+		if e.Type().IsRegular() && strings.EqualFold(filepath.Ext(name), ".md") {
+			s.hidden[top]++
+		}
+		return nil
+	})
 }
 
 // agentFolder returns the folder of agents that a path leads into, or "".
@@ -186,7 +216,7 @@ func (s *survey) found() (all []foundFolder) {
 		isIn := func(f foundFolder) bool { return isBelow(dir, f.Folder) }
 		isNotes := n.markdown >= max(least, n.weight) && n.files <= maxNotes
 		if isNotes && mayHoldFiles(dir) && !slices.ContainsFunc(all, isIn) {
-			all = append(all, foundFolder{dir, n.files, true, s.lessonsIn(dir)})
+			all = append(all, foundFolder{Folder: dir, Files: n.files, Notes: true, lessons: s.lessonsIn(dir)})
 		}
 	}
 	slices.SortFunc(all, func(a, b foundFolder) int {
@@ -203,6 +233,75 @@ func (c config) without(found []foundFolder) []foundFolder {
 	return slices.DeleteFunc(slices.Clone(found), func(f foundFolder) bool {
 		return slices.ContainsFunc(known, func(dir string) bool { return isBelow(f.Folder, dir) })
 	})
+}
+
+// detailed adds to what was found what the files of conventions hold, of those that a look has
+// listed. Of a store that has nothing yet the listed files alone count.
+func detailed(root string, found []foundFolder, report *materialize.SyncReport, isEmpty bool) []foundFolder {
+	if isEmpty {
+		for i := range found {
+			found[i].Files = 0
+		}
+	}
+	for _, file := range report.Files {
+		in := func(f foundFolder) bool { return isBelow(file.Path, f.Folder) }
+		i := slices.IndexFunc(found, in)
+		if i < 0 {
+			top, _, _ := strings.Cut(file.Path, "/")
+			i, found = len(found), append(found, foundFolder{Folder: top})
+		}
+		if isEmpty {
+			found[i].Files++
+		}
+		if at := layout.Recognize(file.Path); at.Declared != "" {
+			found[i].Layout = at.Declared
+			found[i].hold(at, root, file.Path)
+		}
+	}
+	return slices.DeleteFunc(found, func(f foundFolder) bool { return f.Files == 0 })
+}
+
+// hold counts what the file of a convention holds.
+func (f *foundFolder) hold(at layout.Location, root, name string) {
+	const mostRead = 8 << 20 // of a file, in bytes
+	text, err := folder.At(root).ReadUpTo(name, mostRead)
+	if err != nil {
+		return // the sync says so
+	}
+	if f.Holds == nil {
+		f.Holds = map[string]int{}
+	}
+	file, _ := at.Layout.Parse(name, text)
+	for _, part := range file.Parts {
+		if e := part.Entry; e != nil && e.Kind != record.KindNote {
+			what := cmp.Or(e.Facts.Attributes[record.AttributeType], string(e.Kind))
+			switch {
+			case e.Kind == record.KindTask:
+				what = string(e.Kind)
+			case what == string(record.KindKnowledge):
+				what = "entry"
+			}
+			f.Holds[what]++
+			if e.Kind == record.KindTask && !layout.HasEnded(e.Facts.Status) && e.Facts.Status != "archived" {
+				f.Holds["open"]++
+			}
+		}
+	}
+}
+
+// holdsText says what the files of a convention hold.
+func (f foundFolder) holdsText() string {
+	parts := []string{plural(f.Files, "file") + " of " + f.Layout}
+	for _, what := range slices.Sorted(maps.Keys(f.Holds)) {
+		switch n := f.Holds[what]; what {
+		case "open":
+		case "task":
+			parts = append(parts, fmt.Sprintf("%s (%d open)", plural(n, what), f.Holds["open"]))
+		default:
+			parts = append(parts, plural(n, what))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // foundText names what was found, or returns "".
@@ -244,7 +343,8 @@ func (e *environ) noStore(at materialize.Location, err error) error {
 	} else if dir != at.Root {
 		command += " --store " + record.ShellWord(filepath.Join(dir, materialize.StoreFolder))
 	}
-	if text := foundText(look(dir, e.syncBudget)); text != "" {
+	found, _ := look(dir, e.syncBudget)
+	if text := foundText(found); text != "" {
 		return record.NoStore.Errorf("%w yet; found %s", err, text).Try(command + ", which takes them in")
 	}
 	return err
@@ -268,7 +368,8 @@ func (w *workspace) remarkLeft(ctx context.Context) {
 		return
 	}
 	c, err := w.config(w.Location)
-	if text := foundText(c.without(look(w.Root, w.syncBudget))); err == nil && text != "" {
+	found, _ := look(w.Root, w.syncBudget)
+	if text := foundText(c.without(found)); err == nil && text != "" {
 		w.remark("not taken in yet: %s; filebus init --yes does", text)
 	}
 }

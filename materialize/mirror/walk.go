@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -241,8 +242,14 @@ func (m *Mirror) Scan(
 	filter *Filter, deadline time.Time,
 ) (*Walk, error) {
 	found := &Walk{root: m.Dir, filter: filter, deadline: deadline, Watched: Watched{}}
-	if err := found.list(ctx, m.tops(folders)); err != nil {
+	tops, files := m.tops(folders)
+	if err := found.list(ctx, tops); err != nil {
 		return nil, err
+	}
+	for name, info := range files {
+		if e := fs.FileInfoToDirEntry(info); !found.leavesOut(name, e) {
+			found.file(name, e)
+		}
 	}
 	found.Watched.Add(m.Dir, false)
 	for _, dir := range folders {
@@ -269,17 +276,27 @@ func (m *Mirror) Scan(
 	return found, nil
 }
 
-// tops returns the folders that there are, without those that lie in others.
-func (m *Mirror) tops(folders []string) []string {
-	var tops []string
-	for _, dir := range folders {
-		info, err := m.root.Lstat(filepath.FromSlash(dir))
-		inside := func(top string) bool { return dir == top || strings.HasPrefix(dir, top+"/") }
-		if err == nil && info.IsDir() && !slices.ContainsFunc(tops, inside) {
-			tops = append(tops, dir)
+// tops returns the folders that there are, without those that lie in others, and the places that
+// are one file, each once.
+func (m *Mirror) tops(places []string) (tops []string, files map[string]fs.FileInfo) {
+	files = map[string]fs.FileInfo{}
+	for _, place := range places {
+		info, err := m.root.Lstat(filepath.FromSlash(place))
+		isIn := func(top string) bool { return place == top || strings.HasPrefix(place, top+"/") }
+		isSame := func(f fs.FileInfo) bool { return os.SameFile(f, info) } // letters may make no difference
+		switch {
+		case err != nil || slices.ContainsFunc(tops, isIn):
+		case info.IsDir():
+			tops = slices.DeleteFunc(tops, func(top string) bool { return strings.HasPrefix(top, place+"/") })
+			tops = append(tops, place)
+		case info.Mode().IsRegular() && !slices.ContainsFunc(slices.Collect(maps.Values(files)), isSame):
+			files[place] = info
 		}
 	}
-	return tops
+	maps.DeleteFunc(files, func(file string, _ fs.FileInfo) bool {
+		return slices.ContainsFunc(tops, func(top string) bool { return strings.HasPrefix(file, top+"/") })
+	})
+	return tops, files
 }
 
 // scanOutside lists the files below folders of an outside root.
