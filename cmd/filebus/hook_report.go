@@ -16,6 +16,7 @@ import (
 	"filebus/cmd/filebus/hook"
 	"filebus/cmd/filebus/result"
 	"filebus/materialize"
+	"filebus/materialize/secrets"
 	transcripts "filebus/materialize/transcript"
 	"filebus/store"
 	"filebus/store/folder"
@@ -26,7 +27,7 @@ import (
 // or was handed back and no hook has seen that. As the transcript may lag behind, nothing is put in its place.
 func (h *hooked) lookUp(ctx context.Context, notes hook.Notes, d *hook.Decision) error {
 	e := &h.event
-	missing := e.Report == "" || isCut(e.Report)
+	missing := e.Report == ""
 	if missing {
 		d.Replace = hook.None
 	}
@@ -34,14 +35,19 @@ func (h *hooked) lookUp(ctx context.Context, notes hook.Notes, d *hook.Decision)
 		return nil
 	}
 	end, err := endOf(h.abs(e.Transcript))
-	if !missing && !bytes.Contains(end, []byte(`"SubagentHandback"`)) {
+	isHandedBack := bytes.Contains(end, []byte(`"SubagentHandback"`))
+	if !missing && !isHandedBack && !continues(e.Report, e.Report+" ") {
 		return nil // nothing is missing without it
 	}
 	var run transcripts.Run
 	if err == nil {
 		err = run.Read(ctx, bytes.NewReader(end), transcripts.MaxText) // a row that it begins within is no row
 	}
-	if run.Text != "" && err == nil && (missing || !notes.Kept(e.Agent, run.Text)) { // else it is that of an earlier run
+	switch {
+	case run.Text == "" || err != nil || !missing && notes.Kept(e.Agent, run.Text): // or it is that of an earlier run
+	case continues(e.Report, run.Text): // so it was cut
+		e.Report = run.Text
+	case missing || isHandedBack:
 		e.Report, d.Replace = run.Text, hook.None
 	}
 	return err
@@ -59,10 +65,11 @@ func endOf(name string) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, max(0, size-most), most))
 }
 
-// isCut reports whether a text seems to go on where it ends.
-func isCut(text string) bool {
-	text = strings.TrimRight(text, " \r\n)]")
-	return strings.HasSuffix(text, "…") || strings.HasSuffix(text, "...") || strings.HasSuffix(text, "truncated")
+// continues reports whether a whole text begins as one does that seems to be cut.
+func continues(cut, whole string) bool {
+	cut = strings.TrimRight(cut, " \r\n")
+	begin := strings.TrimSuffix(strings.TrimSuffix(cut, "…"), "...")
+	return begin != cut && len(whole) > len(cut) && strings.HasPrefix(whole, begin)
 }
 
 // store stores the report, or leaves it in the spool, and returns the answer that puts the reference in its place.
@@ -74,6 +81,9 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 	known := notes.Kept(e.Agent, e.Report)
 	if known && by == hook.None && len(files) == 0 {
 		return nil, nil
+	}
+	if by != hook.None { // the answer depends on the store
+		h.global.wait = max(h.global.wait, hookAnswer)
 	}
 	w, err := h.open(ctx)
 	var stored *result.Stored
@@ -88,10 +98,13 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 	}
 	if !known {
 		what := hook.NoteStored
-		if e.Told || isCut(e.Report) {
+		if e.Told {
 			what = hook.NoteTold
 		}
 		h.remember(what, hook.Note{Text: hook.KeyOf(e.Report)})
+		if e.Failed {
+			h.remember(hook.NoteFailed, hook.Note{Said: strings.TrimSpace(shortened(e.Report, 200))})
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -112,7 +125,10 @@ func (h *hooked) refer(by hook.Replacement, stored *result.Stored) hook.Answer {
 		fmt.Fprintf(&text, "%s %dw: %s (filebus get %s)", reference.Agent, reference.WordCount,
 			oneLine(shortened(reference.Preview, lineSize)), stored.Ref.Short())
 	} else {
-		_ = writeJSON(&text, referenceJSON{reference, stored.Secrets}) // into memory
+		_ = writeJSON(&text, hookReference{reference, record.ShortRef(stored.Ref).String(), stored.Secrets}) // into memory
+	}
+	if text.Len() >= len(h.event.Report) {
+		return nil // nothing would be saved
 	}
 	answer := h.event.Refer(by, strings.TrimSpace(text.String()))
 	if answer != nil {
@@ -124,11 +140,21 @@ func (h *hooked) refer(by hook.Replacement, stored *result.Stored) hook.Answer {
 	return answer
 }
 
+// A hookReference is a reference with the version that it names, as the file may have another one later.
+type hookReference struct {
+	record.Reference
+	Ref     string            `json:"ref"`
+	Secrets []secrets.Finding `json:"secrets,omitempty"`
+}
+
 // call returns whose report it is.
 func (h *hooked) call(notes hook.Notes) result.Call {
 	e := &h.event
 	session, took, started := fit(e.Session), e.Duration, notes.Last(e.Agent, hook.SubagentStart)
 	c := result.Call{Conversation: session, ID: fit(e.Agent), Session: session, Status: materialize.StatusDone}
+	if e.Failed {
+		c.Status = materialize.StatusFailed
+	}
 	c.Agent, c.Told, c.Yields = cmp.Or(started.Type, e.Type), e.Told, e.Yields(notes)
 	if !started.Time.IsZero() {
 		took = cmp.Or(took, h.now().Sub(started.Time))

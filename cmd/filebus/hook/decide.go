@@ -58,9 +58,10 @@ type Decision struct {
 // Concerns reports whether there can be anything to do about an event, whatever is remembered of its session.
 // Agents without a type are the client's own.
 func (e *Event) Concerns() bool {
-	isTool := e.Name == PreToolUse || e.Name == PostToolUse
-	isAgent := isTool || e.Name == SubagentStart || e.Name == SubagentStop
-	return !isAgent || e.Agent != "" && e.Type != "" && (!isTool || e.Launched || e.Refused || e.Report != "")
+	isTool := e.Name == PreToolUse || e.Name == PostToolUse || e.Failed
+	isAgent := isTool || e.Name == SubagentStart || e.Name == SubagentStop || e.Name == StopFailure
+	isTyped := e.Type != "" || e.Name == StopFailure // which does not tell
+	return !isAgent || e.Agent != "" && isTyped && (!isTool || e.Launched || e.Refused || e.Report != "")
 }
 
 // Decide says what follows from an event.
@@ -73,6 +74,10 @@ func Decide(e *Event, notes Notes, s Settings) (d Decision) {
 		isTyped := slices.Contains([]string{"", "user", "sdk"}, e.Source) && !strings.HasPrefix(prompt, "<")
 		d.Context = s.PromptContext && isTyped && prompt != ""
 	case e.isInternal(notes):
+	case e.Failed: // the agent's own event and that of its call tell the same
+		d.Report = !e.Told || !slices.ContainsFunc(notes, func(n Note) bool {
+			return n.What == NoteFailed && n.Said != "" && strings.Contains(e.Report, n.Said)
+		})
 	case e.Name == SubagentStart, e.Refused: // it is at work again
 		d.Note = SubagentStart
 	case e.Launched:
@@ -97,6 +102,17 @@ func (e *Event) isInternal(notes Notes) bool {
 	return e.Name == SubagentStop && e.Type == notes.Last("", SessionStart).Type && notes.Last(e.Agent, NoteLaunched).What == ""
 }
 
+// isBackground reports whether the event itself tells that its agent works in the background, as one does that
+// was resumed.
+func (e *Event) isBackground() bool {
+	for _, task := range e.Background {
+		if task.ID == e.Agent {
+			return true
+		}
+	}
+	return false
+}
+
 // replacement returns the way by which the parent can get a reference in place of the event's report.
 func (e *Event) replacement(notes Notes) Replacement {
 	isClaude := e.Client == Claude
@@ -105,7 +121,7 @@ func (e *Event) replacement(notes Notes) Replacement {
 		return Input
 	case isClaude && e.isCall() && !e.Handback:
 		return Output
-	case e.Name == SubagentStop && !e.Again && (!isClaude || notes.Last(e.Agent, NoteLaunched).What != ""): // else its caller waits for it
+	case e.Name == SubagentStop && !e.Again && (!isClaude || e.isBackground() || notes.Last(e.Agent, NoteLaunched).What != ""): // else its caller waits for it
 		return Ask
 	}
 	return None
@@ -185,6 +201,7 @@ type Note struct {
 	Agent string    `json:"agent,omitempty"`
 	Type  string    `json:"type,omitempty"`
 	Text  string    `json:"text,omitempty"`  // what the report is known by: see KeyOf
+	Said  string    `json:"said,omitempty"`  // the beginning of what an agent said that failed
 	Files []string  `json:"files,omitempty"` // that the agent's prompt named
 }
 
@@ -195,6 +212,8 @@ const (
 	NoteStored   = "stored"   // its report is stored, or waits in the spool
 	NoteTold     = "told"     // as stored, but what the agent itself says is stronger
 	NoteAsked    = "asked"    // it was asked for a line that stands for its report
+	NoteFailed   = "failed"   // it failed
+	NotePointed  = "pointed"  // the session was told of what the text is known by
 )
 
 // Notes are those of a session, oldest first.

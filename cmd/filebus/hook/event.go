@@ -27,13 +27,17 @@ const (
 	PostToolUse      = "PostToolUse"
 	SubagentStart    = "SubagentStart"
 	SubagentStop     = "SubagentStop"
+	ToolFailure      = "PostToolUseFailure"
+	StopFailure      = "StopFailure"
 
 	Claude = "claude" // the client for which answers can be more than Codex takes
 )
 
 // Names returns the events that are known.
 func Names() []string {
-	return []string{SessionStart, SessionEnd, UserPromptSubmit, PreToolUse, PostToolUse, SubagentStart, SubagentStop}
+	return []string{
+		SessionStart, SessionEnd, UserPromptSubmit, PreToolUse, PostToolUse, ToolFailure, SubagentStart, SubagentStop, StopFailure,
+	}
 }
 
 // An Event is what a client tells of one moment. Fields that it does not have are empty.
@@ -47,6 +51,7 @@ type Event struct {
 	Launched bool // the agent works on in the background
 	Refused  bool // the hand-back did not come through
 	Ended    bool // the agent has ended well
+	Failed   bool // it has ended, and not well
 	Told     bool // the report is in the client's words: what the agent itself said is stronger
 	from, to int  // the blocks of the response between those that the client counts as its own
 
@@ -69,6 +74,10 @@ type payload struct {
 	Use        string          `json:"tool_use_id"`
 	Input      json.RawMessage `json:"tool_input"`
 	Response   json.RawMessage `json:"tool_response"`
+	Error      string          `json:"error"` // of a call that failed
+	Background []struct {      // what works in the background; of an agent in the foreground it is not there
+		ID string `json:"id"`
+	} `json:"background_tasks"`
 }
 
 // unmarshal is json.Unmarshal that leaves out fields of another type than expected, of which odd names the first.
@@ -97,6 +106,10 @@ func (e *Event) Read(text []byte) (err error) {
 		err = e.readTool()
 	case SubagentStop:
 		e.Report, e.Ended = e.Message, true
+	case StopFailure:
+		e.Report, e.Failed = e.Message, true
+	case ToolFailure:
+		e.readFailure()
 	case SessionStart, SessionEnd, UserPromptSubmit, SubagentStart:
 	default:
 		err = fmt.Errorf("the event %q is none of %s", e.Name, strings.Join(Names(), ", "))
@@ -156,6 +169,17 @@ func (e *Event) readTool() error {
 		return nil
 	}
 	return e.readCall(t)
+}
+
+// readFailure reads what a call says that has failed: of an agent, if it names its type.
+func (e *Event) readFailure() {
+	var in struct {
+		Kind string `json:"subagent_type"`
+	}
+	_ = json.Unmarshal(e.Input, &in) // which only says more
+	if e.Agent, e.Type = "", ""; e.isCall() {
+		e.Agent, e.Type, e.Report, e.Failed, e.Told = e.Use, cmp.Or(in.Kind, "agent"), e.Error, true, true
+	}
 }
 
 // readCall reads what the call of an agent gave its caller.

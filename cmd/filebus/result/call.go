@@ -48,11 +48,11 @@ type Call struct {
 	Preview      int          `json:"preview,omitempty"`    // most characters of the preview; 0: the setting
 	Structured   bool         `json:"structured,omitempty"` // the output should be a JSON object
 	Secrets      secrets.Mode `json:"secrets,omitempty"`    // what is done about them; "": what the settings say
-	Status       string       `json:"-"`
-	Name         string       `json:"-"` // the whole id of the result, in place of conversation and call
-	Listed       bool         `json:"-"` // an agent names it: see materialize.PutRequest
-	Keep         bool         `json:"-"` // a text that the name refuses is kept under another, which the error names
-	Schema       *Schema      `json:"-"` // that the output must fit; nil: any
+	Status       string       `json:"status,omitempty"`
+	Name         string       `json:"name,omitempty"`   // the whole id of the result, in place of conversation and call
+	Listed       bool         `json:"listed,omitempty"` // an agent names it: see materialize.PutRequest
+	Keep         bool         `json:"keep,omitempty"`   // a text that the name refuses is kept under another, which the error names
+	Schema       *Schema      `json:"-"`                // that the output must fit; nil: any
 
 	Attributes map[string]string `json:"attributes,omitempty"` // further facts, such as how long it took
 	Title      string            `json:"title,omitempty"`      // "": that of the output
