@@ -96,7 +96,7 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 		}
 		err = fmt.Errorf("the report of %s waits in the spool: %w", e.Agent, err)
 	}
-	if !known {
+	if !known || err == nil && !stored.Unchanged {
 		what := hook.NoteStored
 		if e.Told {
 			what = hook.NoteTold
@@ -155,7 +155,7 @@ func (h *hooked) call(notes hook.Notes) result.Call {
 	if e.Failed {
 		c.Status = materialize.StatusFailed
 	}
-	c.Agent, c.Told, c.Yields = cmp.Or(started.Type, e.Type), e.Told, e.Yields(notes)
+	c.Agent, c.Told, c.Yields, c.Resumed = cmp.Or(started.Type, e.Type), e.Told, e.Yields(notes), e.IsAnother(notes)
 	if !started.Time.IsZero() {
 		took = cmp.Or(took, h.now().Sub(started.Time))
 	}

@@ -257,6 +257,14 @@ func (e *Event) Yields(notes Notes) bool {
 	return e.Told && (!e.isCall() || notes.Last(e.Agent, NoteStored, SubagentStart).What == NoteStored)
 }
 
+// IsAnother reports whether the text of an event is another report than those that its agent has given: it is at work again
+// since the last, or has now said something else itself.
+func (e *Event) IsAnother(notes Notes) bool {
+	last := notes.Last(e.Agent, NoteStored, NoteTold).What
+	began := notes.Last(e.Agent, NoteStored, NoteTold, SubagentStart).What == SubagentStart
+	return last != "" && (began || !e.Told && last == NoteStored)
+}
+
 // handed reports whether an agent has handed its report back since it began.
 func (all Notes) handed(agent string) bool {
 	return all.Last(agent, NoteHanded, SubagentStart).What == NoteHanded

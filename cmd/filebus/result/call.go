@@ -58,6 +58,7 @@ type Call struct {
 	Title      string            `json:"title,omitempty"`      // "": that of the output
 	Written    time.Time         `json:"written,omitzero"`     // when, if anything tells
 	Told       bool              `json:"told,omitempty"`       // a client tells the report, perhaps with words around it
+	Resumed    bool              `json:"resumed,omitempty"`    // another text is another report, and replaces none
 	Yields     bool              `json:"yields,omitempty"`     // a report that is there stays as it is
 
 	Raw      bool       `json:"raw,omitempty"`            // the text is stored as it is: see takeIn

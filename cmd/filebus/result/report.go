@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -18,34 +19,54 @@ import (
 )
 
 // PutReport stores the final report of an agent that a client has run, once: what the store knows already (see knows)
-// is not stored again. Another text, as of an agent that was resumed, is a new version, so that none is lost.
+// is not stored again. Another text is a new version, or that of a call of its own, CALL-2 and so on, where the agent was
+// resumed, so that none is lost.
 func PutReport(ctx context.Context, w *materialize.Workspace, c Call, source record.Source, text []byte) (*Stored, error) {
 	if c.Secrets == secrets.Refuse || c.Secrets == "" && w.Settings.Secrets == secrets.Refuse {
 		c.Secrets = secrets.Redact // nobody is there to be told so
 	}
 	for {
+		put, err := putReport(ctx, w, c, source, text)
+		if !errors.Is(err, store.ErrConflict) { // else another process has stored it, or another text, meanwhile
+			return &Stored{PutResult: put}, err
+		}
+	}
+}
+
+func putReport(ctx context.Context, w *materialize.Workspace, c Call, source record.Source, text []byte) (*materialize.PutResult, error) {
+	first, last, seen := c.ID, c.ID, store.Absent()
+	for n := 2; ; n++ {
 		r, err := c.request(source, bytes.NewReader(text))
 		if err != nil {
 			return nil, err
 		}
-		var put *materialize.PutResult
 		name := record.Name{Kind: record.KindResult, ID: r.ID}
-		known, seen, err := c.knows(ctx, w, name, string(text))
+		known, now, err := c.knows(ctx, w, name, string(text))
 		switch {
-		case err != nil && !errors.Is(err, record.Damaged): // what is damaged is put again, and whole then
+		case errors.Is(err, record.Damaged): // it is put again, and whole then
+			r.Replaces, r.Expect = true, now
+			return w.Put(ctx, r)
+		case err != nil:
 			return nil, err
-		case known && err == nil:
+		case known:
 			p, _ := w.RecordPath(name.Kind, name.ID) // it has one
-			if put, err = w.PutResultOf(ctx, name, p); err == nil {
+			put, err := w.PutResultOf(ctx, name, p)
+			if err == nil {
 				put.Unchanged = true
 			}
-		default:
+			return put, err
+		case now == store.Absent():
+			if c.Resumed || n == 2 {
+				last, seen = c.ID, now
+			}
+			c.ID = last
+			if r, err = c.request(source, bytes.NewReader(text)); err != nil {
+				return nil, err
+			}
 			r.Replaces, r.Expect = true, seen
-			put, err = w.Put(ctx, r)
+			return w.Put(ctx, r)
 		}
-		if !errors.Is(err, store.ErrConflict) { // else another process has stored it, or another text, meanwhile
-			return &Stored{PutResult: put}, err
-		}
+		last, seen, c.ID = c.ID, now, fmt.Sprintf("%s-%d", first, n)
 	}
 }
 
