@@ -220,6 +220,8 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 			}
 			return err
 		})
+	case s.disk.Exists && r.isOff(ctx, s):
+		return SyncedFile{}, nil
 	case s.disk.Exists && s.now != nil && s.disk.Digest == s.now.Digest():
 		if r.syncs && !r.opts.CaptureOnly && isMisnamed(s.now.Name().Kind, r.w.recognise(p)) {
 			return r.rename(ctx, s)
@@ -243,6 +245,21 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 		return SyncedFile{Action: actionWaiting}, nil
 	}
 	return r.fromDisk(ctx, s)
+}
+
+// isOff reports whether a layout has taken a file in that does not count any more: all of it stays as it is.
+func (r *reconciler) isOff(ctx context.Context, s sides) bool {
+	if s.now == nil {
+		return false
+	}
+	at, kind := r.w.recognise(s.disk.Path), s.now.Name().Kind
+	if at.Kind != record.KindNote || at.Declared != "" || kind == record.KindNote || s.now.IsFrame() {
+		return at.Kind == record.KindNote && at.Declared == "" && s.now.IsFrame()
+	}
+	by, err := view(ctx, r.w.Store, func(tx *store.Tx) (string, error) {
+		return tx.Description(s.now.Version.Ref).Attributes[layout.AttributeLayout], nil
+	})
+	return err == nil && by != ""
 }
 
 // rename stores a file again whose folder is of another kind by now.

@@ -470,7 +470,7 @@ func AgentFolders() []string {
 // store has.
 func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk, error) {
 	p := r.w.Settings.Profile
-	folders := append(AgentFolders(), layout.DeclaredFolders()...)
+	folders := append(AgentFolders(), p.Folders()...)
 	for _, root := range []string{p.Root, p.Markers, p.Results, p.Dialogues, p.Sessions} {
 		if root != "" && !strings.HasPrefix(root, "/") && !strings.HasPrefix(root, "~/") {
 			folders = append(folders, root)

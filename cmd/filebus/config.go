@@ -174,7 +174,9 @@ func (e *environ) settings(at materialize.Location) (materialize.Settings, error
 	if err != nil {
 		return materialize.Settings{}, err
 	}
-	return c.settings(e)
+	settings, err := c.settings(e)
+	settings.Profile.Own = e.conventions(at)
+	return settings, err
 }
 
 // settings returns what a configuration says to the workspace.

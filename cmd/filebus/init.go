@@ -84,7 +84,7 @@ func (o *initCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	}
 	if report != nil {
 		v.Files = len(report.Files)
-		v.Found = detailed(w.Root, v.Found, report, isEmpty)
+		v.Found = detailed(w.Root, w.Settings.Profile, v.Found, report, isEmpty)
 	}
 	o.say(w, &v, isEmpty)
 	return cmp.Or(w.print(v, "%s\n", v.Store), err)
@@ -124,6 +124,7 @@ func (w *workspace) wouldTakeIn(ctx context.Context, proposed map[string][]strin
 	if err != nil {
 		return nil, err
 	}
+	settings.Profile.Own = w.Settings.Profile.Own
 	defer func(before materialize.Settings) { w.Settings = before }(w.Settings)
 	w.Settings = settings
 	return w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true, DryRun: true})

@@ -106,6 +106,7 @@ func writingCommands() []command {
 			fresh("remove NAME TAG...", &tagEdit{remove: true}),
 		),
 		plain("capture [DIR]...", &captureCommand{}),
+		layoutCommands(),
 		group("tree",
 			existing("list", runFunc(listTrees)),
 			existing("refresh [TREE]...", &treeRefresh{}),

@@ -44,7 +44,11 @@ func (e *environ) detailLines(d *query.Detail) []string {
 	}
 	add("title", d.Description.Title)
 	add("path", r.Path)
-	add("layout", layout.Recognize(r.Path).Declared)
+	profile := layout.Claude()
+	if len(e.opened) > 0 {
+		profile = e.opened[0].Settings.Profile
+	}
+	add("layout", profile.Recognize(r.Path).Declared)
 	add("size", fmt.Sprintf("%d bytes, ~%d tokens, %s", r.Size, d.Tokens, plural(d.Description.Words, "word")))
 	if !r.Written.IsZero() {
 		add("written", e.writtenText(r.Written, e.minute))

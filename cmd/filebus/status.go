@@ -58,7 +58,7 @@ func (o *statusCommand) run(ctx context.Context, w *workspace, _ []string) error
 }
 
 type statusJSON struct {
-	*runs.Status
+	runs.Status
 	Lists   []task.FolderCount `json:"lists"`             // with open tasks
 	Handoff *record.ShortRef   `json:"handoff,omitempty"` // the last one of a session
 	Changed int                `json:"changed"`           // records since yesterday, 100 at the most
@@ -68,7 +68,7 @@ type statusJSON struct {
 // has changed since yesterday.
 func (w *workspace) lately(ctx context.Context, status *runs.Status) (v statusJSON, lines []string, err error) {
 	const mostLists, mostChanged = 5, 100
-	v.Status = status
+	v.Status = *status
 	if v.Lists, err = w.board().Folders(ctx); err != nil {
 		return v, nil, err
 	}

@@ -237,7 +237,7 @@ func (c config) without(found []foundFolder) []foundFolder {
 
 // detailed adds to what was found what the files of conventions hold, of those that a look has
 // listed. Of a store that has nothing yet the listed files alone count.
-func detailed(root string, found []foundFolder, report *materialize.SyncReport, isEmpty bool) []foundFolder {
+func detailed(root string, p layout.Profile, found []foundFolder, report *materialize.SyncReport, isEmpty bool) []foundFolder {
 	if isEmpty {
 		for i := range found {
 			found[i].Files = 0
@@ -253,7 +253,7 @@ func detailed(root string, found []foundFolder, report *materialize.SyncReport, 
 		if isEmpty {
 			found[i].Files++
 		}
-		if at := layout.Recognize(file.Path); at.Declared != "" {
+		if at := p.Recognize(file.Path); at.Declared != "" {
 			found[i].Layout = at.Declared
 			found[i].hold(at, root, file.Path)
 		}
@@ -262,16 +262,16 @@ func detailed(root string, found []foundFolder, report *materialize.SyncReport, 
 }
 
 // hold counts what the file of a convention holds.
-func (f *foundFolder) hold(at layout.Location, root, name string) {
+func (f *foundFolder) hold(at layout.Location, root, name string) (file layout.File, problems []*layout.SyntaxError) {
 	const mostRead = 8 << 20 // of a file, in bytes
 	text, err := folder.At(root).ReadUpTo(name, mostRead)
 	if err != nil {
-		return // the sync says so
+		return file, nil // the sync says so
 	}
 	if f.Holds == nil {
 		f.Holds = map[string]int{}
 	}
-	file, _ := at.Layout.Parse(name, text)
+	file, problems = at.Layout.Parse(name, text)
 	for _, part := range file.Parts {
 		if e := part.Entry; e != nil && e.Kind != record.KindNote {
 			what := cmp.Or(e.Facts.Attributes[record.AttributeType], string(e.Kind))
@@ -287,6 +287,7 @@ func (f *foundFolder) hold(at layout.Location, root, name string) {
 			}
 		}
 	}
+	return file, problems
 }
 
 // holdsText says what the files of a convention hold.

@@ -25,7 +25,7 @@ type syncCommand struct {
 func (o *syncCommand) run(ctx context.Context, w *workspace, paths []string) error {
 	opts := materialize.SyncOptions{DryRun: o.DryRun, Repair: o.Repair, Accept: o.Accept, Announced: true}
 	restore, err := o.restored(w, paths)
-	if err != nil {
+	if err = cmp.Or(err, w.noteLayouts()); err != nil {
 		return err
 	}
 	var reports []*materialize.SyncReport

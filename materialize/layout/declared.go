@@ -24,6 +24,7 @@ type Declaration struct {
 	Layout string // its name: spec-kit
 	Owner  string // the command that keeps the files; "": agents write them by hand
 	File   []*FileRule
+	own    bool                         // it is a workspace's own
 	Map    map[string]map[string]string // the words of a field, by what they mean here
 }
 
@@ -198,9 +199,12 @@ func captures(pattern, text string) map[string]string {
 
 // declaredAt returns what a convention says of the file at a path. Of several rules the one counts whose
 // template says most of the path.
-func declaredAt(path string) (place Location, found bool) {
-	best := 0
-	for _, c := range conventions {
+func declaredAt(path string, own *Conventions) (place Location, found bool) {
+	best, all := 0, conventions
+	if own != nil {
+		all = slices.Concat(own.all, conventions)
+	}
+	for _, c := range all {
 		if !slices.ContainsFunc(c.marks, func(mark string) bool { return strings.Contains(path, mark) }) {
 			continue
 		}
@@ -350,6 +354,9 @@ func (d *declared) facts(text []byte, s span) (f Facts) {
 	}
 	if d.Type != "" {
 		f.setFact(record.AttributeType, d.Type)
+	}
+	if d.layout.own {
+		f.setFact(AttributeLayout, d.layout.Layout)
 	}
 	front, _ := markdown.FrontMatter(text)
 	for _, fact := range slices.Backward(slices.Sorted(maps.Keys(d.Fields))) { // of two dates "updated" comes first

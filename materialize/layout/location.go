@@ -47,7 +47,7 @@ const literal = "~/"
 // lay out at another path has "~/" and its whole path as id.
 func (p Profile) Recognize(path string) Location {
 	place, root, found := p.find(path)
-	if place, isDeclared := declaredAt(path); !found && isDeclared && record.CheckID(place.ID) == nil {
+	if place, isDeclared := declaredAt(path, p.Own); !found && isDeclared && record.CheckID(place.ID) == nil {
 		return place
 	}
 	if !found {

@@ -23,6 +23,8 @@ type Profile struct {
 	Results   string `json:"results"`   // {conversation}/{call}.md
 	Dialogues string `json:"dialogues"` // {slug}/round-{n}/{name}.md
 	Sessions  string `json:"sessions"`  // {type}/{session}/{artifact}.md
+
+	Own *Conventions `json:"-"` // that the workspace declares itself; nil: none
 }
 
 // The names of folders that belong to more than one profile.
