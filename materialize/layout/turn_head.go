@@ -1,12 +1,13 @@
 package layout
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"filebus/materialize/markdown"
 )
@@ -22,144 +23,62 @@ type markerHead struct {
 // maxMarkerHead bounds the length of a head with the id in it, in bytes.
 const maxMarkerHead = 64
 
+// What heads are made of: names in capitals, ids of both generations, and what may stand behind a head. Before a "|" it
+// is one of several to choose from, and at the end of a text it may have been cut.
+const (
+	headName = `[\p{Lu}\p{Nd}_-]+`
+	headWord = `(PERSPECTIVE|TENSION|REFINEMENT|CONCESSION|RESOLVED|VERDICT|DISSENT)`
+	headVerb = `(?:SUPPORT|OPPOSE|REFINE|ADDRESS|RESOLVE|REOPEN|QUESTION|DEPEND)`
+	headEnd  = `(?:[:\]]|\s+(?:[^|\s]|$))`
+	anyID    = `(?:` + headName + `-([PTRECS])\d{4}|([PT])\d{1,9})`
+	idEnd    = `[:\]/,.\-\s]`
+)
+
+// headForms are the forms of heads: what a head takes is the first group, its kind the word or letter of the second one if
+// no kind is given. Of several forms the first counts.
+var headForms = []struct {
+	form         func() *regexp.Regexp
+	kind         MarkerKind
+	second, bent bool
+}{
+	{form: Pattern(`^(MINORITY VERDICT)` + headEnd), kind: MarkerDissent},
+	{form: Pattern(`^(` + headWord + `)` + headEnd)},
+	{form: Pattern(`^(` + headWord + `-)[PT]\d{1,9}\b`), bent: true},
+	{form: Pattern(`^(RE:)` + headVerb + headEnd), kind: markerRe},
+	{form: Pattern(`^(RE:)(?: +` + headVerb + headEnd + `|[\p{Lu}\p{Nd}_]+\s+` + anyID + idEnd + `)`), kind: markerRe, bent: true},
+	{form: Pattern(`^()CONVERGENCE (?:CONFIRMED|PROPOSAL)[:\]]`), kind: markerMove},
+	{form: Pattern(`^()CONVERGENCE (?:CONFIRMED|PROPOSAL)` + headEnd), kind: markerMove, bent: true},
+	{form: Pattern(`^(MOVE:)` + headName + headEnd), kind: markerMove},
+	{form: Pattern(`^(MOVE:)(?: +` + headName + `|[\pL\p{Nd}_-]+)` + headEnd), kind: markerMove, bent: true},
+	{form: Pattern(`^()` + headName + `-([PTRECS])\d{4}` + headEnd), second: true},
+	{form: Pattern(`^()([PT])\d{4}:`)},
+	{form: Pattern(`^()` + headName + `-([PTRECS])\d{1,8}:`), bent: true},
+}
+
+// otherHead is another word in capitals before the id of a tension.
+var otherHead = Pattern(`^[\p{Lu}\p{Nd}_-]{3,} (?:` + headName + `-T\d{4}|T\d{1,9})` + idEnd)
+
 // cutMarkerHead returns the head that text, which follows a bracket, begins with.
 // A word that is unknown is one only where a marker begins its line.
 func cutMarkerHead(text string, begins bool) (markerHead, bool) {
 	if text == "" || text[0] < 'A' || text[0] > 'Z' && text[0] < 0x80 {
 		return markerHead{}, false
 	}
-	if rest, found := strings.CutPrefix(text, "MINORITY VERDICT"); found && endsHead(rest) {
-		return markerHead{kind: MarkerDissent, size: len("MINORITY VERDICT")}, true
-	}
-	for _, rule := range markerRules {
-		kind := rule.kind
-		rest, found := strings.CutPrefix(text, string(kind))
-		if !found || !rule.isWord {
-			continue
-		}
-		if endsHead(rest) {
-			return markerHead{kind: kind, size: len(kind)}, true
-		}
-		if joined, isJoined := strings.CutPrefix(rest, "-"); isJoined && isFirstID(refWord(joined)) {
-			return markerHead{kind: kind, size: len(kind) + 1, bent: true}, true
+	for _, h := range headForms {
+		if m := h.form().FindStringSubmatch(text); m != nil {
+			kind := h.kind
+			if kind == "" {
+				kind = cmp.Or(secondKind(m[2]), MarkerKind(m[2]))
+			}
+			return markerHead{kind: kind, size: len(m[1]), second: h.second, bent: h.bent}, true
 		}
 	}
-	for _, cut := range []func(string) (markerHead, bool){cutRe, cutMove, cutSecond} {
-		if h, found := cut(text); found {
-			return h, true
-		}
-	}
-	if begins {
-		return cutOther(text)
-	}
-	return markerHead{}, false
-}
-
-// endsHead reports whether a word may end before rest. Before a "|" it is one of
-// several to choose from, and at the end of a text it may have been cut.
-func endsHead(rest string) bool {
-	return rest != "" && strings.IndexByte(": \t]\r\n", rest[0]) >= 0 && !strings.HasPrefix(strings.TrimLeft(rest, " \t\r\n"), "|")
-}
-
-func isFirstID(word string) bool {
-	if word == "" || word[0] != 'P' && word[0] != 'T' {
-		return false
-	}
-	_, isID := normalMarkerID(word, word[0])
-	return isID
-}
-
-// cutRe takes "RE:", before a verb that is known or has an id behind it.
-func cutRe(text string) (markerHead, bool) {
-	rest, found := strings.CutPrefix(text, "RE:")
-	if !found {
-		return markerHead{}, false
-	}
-	word := refWord(strings.TrimLeft(rest, " "))
-	spaced := strings.HasPrefix(rest, " ")
-	behind := strings.TrimLeft(rest, " ")[len(word):]
-	if word == "" || !endsHead(behind) {
-		return markerHead{}, false
-	}
-	verbs := []string{"SUPPORT", "OPPOSE", "REFINE", "ADDRESS", "RESOLVE", "REOPEN", "QUESTION", "DEPEND"}
-	known := slices.Contains(verbs, word)
-	if !known && (spaced || !isCapitals(word) || beginsID(strings.TrimLeft(behind, " \t\r\n")) == "") {
-		return markerHead{}, false
-	}
-	return markerHead{kind: markerRe, size: len("RE:"), bent: spaced || !known}, true
-}
-
-// cutMove takes "MOVE:", before a word, or the words of one that goes without.
-func cutMove(text string) (markerHead, bool) {
-	if behind, found := strings.CutPrefix(text, "CONVERGENCE "); found {
-		word := refWord(behind)
-		bent := !strings.HasPrefix(behind[len(word):], "]") && !strings.HasPrefix(behind[len(word):], ":")
-		return markerHead{kind: markerMove, bent: bent}, (word == "CONFIRMED" || word == "PROPOSAL") && endsHead(behind[len(word):])
-	}
-	rest, found := strings.CutPrefix(text, "MOVE:")
-	if !found {
-		return markerHead{}, false
-	}
-	label := strings.TrimLeft(rest, " ")
-	word, spaced := moveWord(label), label != rest
-	if word == "" || !endsHead(label[len(word):]) || spaced && !isCapitals(word) {
-		return markerHead{}, false
-	}
-	return markerHead{kind: markerMove, size: len("MOVE:"), bent: spaced || !isCapitals(word)}, true
+	return markerHead{kind: MarkerOther}, begins && otherHead().MatchString(text) && meantBy(text) == ""
 }
 
 // moveWord returns the word that the label of a move begins with.
 func moveWord(label string) string {
 	return leading(label, func(c rune) bool { return c == '-' || isWordRune(c) })
-}
-
-func isCapitals(word string) bool {
-	return leading(word, isNameCapital) == word
-}
-
-// cutSecond finds an id of the second generation, which is left where it is. One
-// with more or fewer digits counts before a colon.
-func cutSecond(text string) (markerHead, bool) {
-	if id, _, _, found := cutRefSecond(text); found && endsHead(text[len(id):]) {
-		return markerHead{kind: secondKind(id[len(id)-len("P0101")]), second: true}, true
-	}
-	id, _, found := strings.Cut(text, ":")
-	if isGlobalID(id) && isFirstID(id) {
-		return markerHead{kind: secondKind(id[0])}, found
-	}
-	cut := strings.LastIndexByte(id, '-')
-	if !found || cut < 1 || cut+2 >= len(id) || len(id)-cut > 10 || !isCapitals(id) || !isDigits(id[cut+2:]) {
-		return markerHead{}, false
-	}
-	kind := secondKind(id[cut+1])
-	return markerHead{kind: kind, bent: true}, kind != ""
-}
-
-// cutOther finds another word in capitals that stands before the id of a tension.
-func cutOther(text string) (markerHead, bool) {
-	word, rest, _ := strings.Cut(text, " ")
-	if len(word) < 3 || !isCapitals(word) || meantBy(text) != "" {
-		return markerHead{}, false
-	}
-	return markerHead{kind: MarkerOther}, beginsID(rest) == MarkerTension
-}
-
-// beginsID returns which kind the id that text begins with is of, "" if it begins
-// with none.
-func beginsID(text string) MarkerKind {
-	kind := MarkerTension
-	id, _, _, isSecond := cutRefSecond(text)
-	if isSecond {
-		kind = secondKind(id[len(id)-len("P0101")])
-	} else if id = refWord(text); !isFirstID(id) {
-		return ""
-	} else if id[0] == 'P' {
-		kind = MarkerPerspective
-	}
-	if rest := text[len(id):]; rest == "" || strings.IndexByte(":]/,.- \t\r\n", rest[0]) < 0 {
-		return ""
-	}
-	return kind
 }
 
 // read reads a marker with this head, raw from bracket to bracket.
@@ -232,22 +151,13 @@ func (m *Marker) readRe(inside string, may bool) {
 	for i := range m.Refs {
 		m.Refs[i].Verb = verb
 	}
-	if label = markdown.SingleSpaced(label); may && areIDs(ids) && (label != "" || !hasLabel) {
+	if label = markdown.SingleSpaced(label); may && idList().MatchString(ids) && (label != "" || !hasLabel) {
 		m.Label, m.Exact = label, true
 	}
 }
 
-// areIDs reports whether text is a list of ids with commas between them, and
-// nothing else.
-func areIDs(text string) bool {
-	for word := range strings.SplitSeq(text, ",") {
-		word = strings.TrimSpace(word)
-		if id, _, _, isSecond := cutRefSecond(word); !isFirstID(word) && !isGlobalID(word) && (!isSecond || id != word) {
-			return false
-		}
-	}
-	return true
-}
+// idList is a list of ids with commas between them, and nothing else.
+var idList = Pattern(`^(?:\s*(?:` + headName + `-[PTRECS]\d{4}|[PTRECS]\d{4}|[PT]\d{1,9})\s*(?:,\s*\b|$))+$`)
 
 // readVerdict reads what follows VERDICT and DISSENT: a colon and a label. A
 // dissent may go without.
@@ -298,19 +208,19 @@ func markerRefs(text string) []MarkerRef {
 	if rest, found := strings.CutPrefix(r.rest, ":"); found {
 		r.rest, r.prose = rest, true
 	}
-	r.skip(refLeads)
+	r.skip(refLeads())
 	for len(r.refs) < maxRefs && r.next() {
-		r.skip(refJoins)
+		r.skip(refJoins())
 	}
 	return r.refs
 }
 
 const maxRefs = 100 // bounds the references of one marker
 
-// Words that stand before the first reference, and between two.
-const (
-	refLeads = " on to with re regarding of for from by former both tension tensions "
-	refJoins = " and or plus former "
+// What stands before the first reference, and between two.
+var (
+	refLeads = Pattern(`^(?:[\s,/&+;]|(?i:on|to|with|re|regarding|of|for|from|by|former|both|tensions?)(?:\s|$))*`)
+	refJoins = Pattern(`^(?:[\s,/&+;]|(?i:and|or|plus|former)(?:\s|$))*`)
 )
 
 // A refReader takes references from the beginning of a text.
@@ -320,18 +230,8 @@ type refReader struct {
 	refs  []MarkerRef
 }
 
-// skip drops spaces, separators and the words that are listed.
-func (r *refReader) skip(words string) {
-	for {
-		r.rest = strings.TrimLeft(r.rest, " \t\r\n,/&+;")
-		word := refWord(r.rest)
-		after := r.rest[len(word):]
-		if word == "" || !strings.Contains(words, " "+strings.ToLower(word)+" ") || after != "" && !unicode.IsSpace(rune(after[0])) {
-			return
-		}
-		r.rest = after
-	}
-}
+// skip drops what stands before a reference.
+func (r *refReader) skip(lead *regexp.Regexp) { r.rest = r.rest[len(lead.FindString(r.rest)):] }
 
 // next takes one reference, or the two ends of a range with what lies between.
 func (r *refReader) next() bool {
@@ -341,44 +241,38 @@ func (r *refReader) next() bool {
 		return true
 	}
 	ref, rest, found := cutRef(r.rest)
-	if word := refWord(r.rest); !found && isGlobalID(word) {
-		ref, rest, found = MarkerRef{Round: -1, ID: word}, r.rest[len(word):], true
+	if m := refAgent().FindStringSubmatch(r.rest); !found && m != nil {
+		isSure := m[3] == "" || m[4] != ""
+		ref, rest, found = cutRef(r.rest[len(m[0]):])
+		found = found && (!r.prose || isSure || ref.Round >= 0)
+		ref.Agent = strings.ToLower(m[1] + m[2] + m[3])
 	}
-	if !found {
-		agent, after, sure := cutRefAgent(r.rest)
-		if agent == "" {
-			return false
-		}
-		if ref, rest, found = cutRef(after); !found || r.prose && !sure && ref.Round < 0 {
-			return false
-		}
-		ref.Agent = agent
+	if found {
+		r.add(ref)
+		r.rest = rest
+		r.span(ref)
 	}
-	r.add(ref)
-	r.rest = rest
-	r.span(ref)
-	return true
+	return found
 }
+
+// rangeMark stands between the two ends of a range.
+var rangeMark = Pattern(`^ *(?:-|–|\.\.) *`)
 
 // span takes the end of a range that begins with ref, as in "T01-T07", with all
 // between them.
 func (r *refReader) span(ref MarkerRef) {
-	after := strings.TrimLeft(r.rest, " ")
-	for _, dash := range []string{"-", "–", ".."} {
-		end, joined := strings.CutPrefix(after, dash)
-		last, rest, found := cutRef(strings.TrimLeft(end, " "))
-		if !joined || !found || last.Round >= 0 || len(last.ID) != len(ref.ID) || last.ID[0] != ref.ID[0] || last.ID <= ref.ID {
-			continue
-		}
-		low, _ := strconv.Atoi(ref.ID[1:]) // two or four digits each
-		high, _ := strconv.Atoi(last.ID[1:])
-		for n := low + 1; n <= min(high, low+maxRefs); n++ {
-			ref.ID = fmt.Sprintf("%c%0*d", ref.ID[0], len(last.ID)-1, n)
-			r.add(ref)
-		}
-		r.rest = rest
+	mark := rangeMark().FindString(r.rest)
+	last, rest, found := cutRef(r.rest[len(mark):])
+	if mark == "" || !found || last.Round >= 0 || len(last.ID) != len(ref.ID) || last.ID[0] != ref.ID[0] || last.ID <= ref.ID {
 		return
 	}
+	low, _ := strconv.Atoi(ref.ID[1:]) // two or four digits each
+	high, _ := strconv.Atoi(last.ID[1:])
+	for n := low + 1; n <= min(high, low+maxRefs); n++ {
+		ref.ID = fmt.Sprintf("%c%0*d", ref.ID[0], len(last.ID)-1, n)
+		r.add(ref)
+	}
+	r.rest = rest
 }
 
 func (r *refReader) add(ref MarkerRef) {
@@ -392,86 +286,36 @@ func refWord(text string) string { return leading(text, isWordRune) }
 
 func isWordRune(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
 
-// cutRefAgent takes the name of an agent that stands before an id: "Muffin's
-// T01", "MUFFIN R1-T01", "Strudel on T01", "muffin/T01". It is sure of one that
-// owns the id, or is joined to it.
-func cutRefAgent(text string) (agent, rest string, sure bool) {
-	word := refWord(text)
-	first, _ := utf8.DecodeRuneInString(word)
-	rest = text[len(word):]
-	for _, own := range []string{"'s ", "’s "} {
-		if after, found := strings.CutPrefix(rest, own); found && word != "" {
-			return strings.ToLower(word), strings.TrimLeft(after, " "), true
-		}
-	}
-	if word == "" || rest == "" {
-		return "", "", false
-	}
-	capitals := leading(word, isAgentCapital) == word
-	switch {
-	case rest[0] == '/' || capitals && (rest[0] == '-' || rest[0] == '.'):
-		return strings.ToLower(word), rest[1:], true
-	case !unicode.IsUpper(first) || rest[0] != ' ':
-		return "", "", false
-	}
-	rest = strings.TrimLeft(rest, " ")
-	if after, found := strings.CutPrefix(rest, "on "); found {
-		return strings.ToLower(word), strings.TrimLeft(after, " "), true
-	}
-	return strings.ToLower(word), rest, false
-}
+// refAgent is the name of an agent before an id: "Muffin's T01" and "muffin/T01", "MUFFIN-T01", "Strudel on T01". It is
+// sure of one that owns the id, or is joined to it; of "Strudel T01" it is not.
+var refAgent = Pattern(`^(?:([\pL\p{Nd}_]+)(?:['’]s +|/)|([\p{Lu}\p{Nd}_]+)[-.]|(\p{Lu}[\pL\p{Nd}_]*) +(on +)?)`)
 
-// cutRef takes an id of the first generation, with its round before or behind
-// it: "T01", "R0.T03", "R1-T01", "T01-R1", "T1.1". What else is joined to the id
-// with a hyphen, as in "T01-RESPONSE", is dropped.
+// refForm is an id, with its round before or behind it: "T01", "R0.T03", "R1-T01", "Round 1 T01", "T01-R1", "T1.1".
+var refForm = Pattern(`^(?:(?:R|(?i:round)[ -]+)(\d{1,4})\b[-.:/ ]*)?([PT]\d{1,9}|[RECS]\d{4})\b(\.\d{1,18}\b)?` +
+	`(?:-(?:R|(?i:round)[ -]+)(\d{1,4})\b)?`)
+
+// cutRef takes an id of the first generation with its round, or one of the second without an agent. What else is joined
+// to the id with a hyphen, as in "T01-RESPONSE", is dropped.
 func cutRef(text string) (ref MarkerRef, rest string, found bool) {
-	ref.Round = -1
-	if round, after, found := cutRefRound(text); found {
-		ref.Round, text = round, strings.TrimLeft(after, "-.:/ ")
+	m := refForm().FindStringSubmatch(text)
+	if m == nil {
+		return MarkerRef{Round: -1}, "", false
 	}
-	word := refWord(text)
-	if word == "" {
-		return ref, "", false
+	id, _ := normalMarkerID(m[2], m[2][0])
+	ref, rest = MarkerRef{ID: id + m[3], Round: -1}, text[len(m[0]):]
+	if round := cmp.Or(m[4], m[1]); round != "" {
+		ref.Round, _ = strconv.Atoi(round) // at most four digits
 	}
-	id, found := normalMarkerID(word, word[0])
-	if !found || word[0] != 'T' && word[0] != 'P' {
-		return ref, "", false
-	}
-	ref.ID, rest = id, text[len(word):]
-	if sub, joined := strings.CutPrefix(rest, "."); joined && isDigits(refWord(sub)) {
-		ref.ID += "." + refWord(sub)
-		rest = sub[len(refWord(sub)):]
-	}
-	if suffix, joined := strings.CutPrefix(rest, "-"); joined && refWord(suffix) != "" {
-		if round, after, isRound := cutRefRound(suffix); isRound {
-			ref.Round, rest = round, after
-		} else if _, _, isRange := cutRef(suffix); !isRange {
-			rest = suffix[len(refWord(suffix)):]
-		}
+	if suffix, joined := strings.CutPrefix(rest, "-"); joined && !refForm().MatchString(suffix) && refWord(suffix) != "" {
+		rest = suffix[len(refWord(suffix)):]
 	}
 	return ref, rest, true
-}
-
-// cutRefRound takes the "R1" or "round 1" that text begins with.
-func cutRefRound(text string) (round int, rest string, found bool) {
-	word := refWord(text)
-	if strings.EqualFold(word, "round") {
-		text = strings.TrimLeft(text[len(word):], " -")
-		word = "R" + refWord(text)
-		text = "R" + text
-	}
-	digits, found := strings.CutPrefix(word, "R")
-	if !found || !isDigits(digits) || len(digits) > 4 {
-		return 0, "", false
-	}
-	round, _ = strconv.Atoi(digits) // at most four digits
-	return round, text[len(word):], true
 }
 
 // cutRefSecond takes an id of the second generation: MUFFIN-T0101 is the first
 // tension of muffin in round 1.
 func cutRefSecond(text string) (id, agent string, round int, found bool) {
-	text = leading(text, isNameCapital)
+	text = leading(text, func(c rune) bool { return c == '-' || c == '_' || unicode.IsDigit(c) || unicode.IsUpper(c) })
 	cut := strings.LastIndexByte(text, '-')
 	if cut <= 0 || !isGlobalID(text[cut+1:]) || isGlobalID(text[:cut]) {
 		return "", "", 0, false
@@ -482,11 +326,5 @@ func cutRefSecond(text string) (id, agent string, round int, found bool) {
 
 // isGlobalID reports whether an id is one of the second generation without an agent.
 func isGlobalID(id string) bool {
-	return len(id) == len("T0001") && secondKind(id[0]) != "" && isDigits(id[1:])
+	return len(id) == len("T0001") && secondKind(id[:1]) != "" && isDigits(id[1:])
 }
-
-// isAgentCapital reports whether c may stand in the name of an agent that is
-// written in capitals.
-func isAgentCapital(c rune) bool { return c == '_' || unicode.IsDigit(c) || unicode.IsUpper(c) }
-
-func isNameCapital(c rune) bool { return c == '-' || isAgentCapital(c) }

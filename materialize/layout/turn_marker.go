@@ -108,9 +108,9 @@ func (k MarkerKind) letter() byte {
 
 // secondKind returns the kind that a type in the ids of the second generation
 // stands for, "" if it is none.
-func secondKind(letter byte) MarkerKind {
+func secondKind(letter string) MarkerKind {
 	for _, rule := range markerRules {
-		if rule.second == letter && letter != 0 {
+		if string(rule.second) == letter {
 			return rule.kind
 		}
 	}

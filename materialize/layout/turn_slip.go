@@ -6,6 +6,8 @@ import (
 	"filebus/materialize/likeness"
 )
 
+var leadingID = Pattern(`^` + anyID + idEnd)
+
 // meantBy returns what kind of marker the text behind a bracket is probably meant for,
 // "" if it does not look like one: its word is in another case, misspelt by a letter, or
 // has another word before it.
@@ -16,7 +18,7 @@ func meantBy(text string) MarkerKind {
 	}
 	rest, loud := text[len(word):], strings.ToUpper(text)
 	behind := strings.ToUpper(strings.TrimLeft(rest, " -#"))
-	hasID, hasLabel := beginsID(behind) != "", strings.Contains(behind, ":")
+	hasID, hasLabel := leadingID().MatchString(behind), strings.Contains(behind, ":")
 	for _, rule := range markerRules {
 		if rule.isWord && likeness.IsSlip(word, string(rule.kind)) &&
 			(hasID && (hasLabel || rule.kind == MarkerResolved) || rule.first == 0 && strings.HasPrefix(behind, ":")) {
@@ -28,7 +30,7 @@ func meantBy(text string) MarkerKind {
 	}
 	rest = strings.TrimLeft(rest, " ")
 	h, found := cutMarkerHead(rest, false)
-	if found && !h.second && isCapitals(word) && (h.kind == markerMove || strings.ContainsAny(rest, ":0123456789")) {
+	if found && !h.second && word == strings.ToUpper(word) && (h.kind == markerMove || strings.ContainsAny(rest, ":0123456789")) {
 		return MarkerKind(refWord(rest))
 	}
 	return ""
