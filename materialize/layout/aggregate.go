@@ -33,9 +33,6 @@ type headingFormat struct {
 	// item reports whether a line that is no heading begins an entry outside of others: it
 	// runs as far as lines are indented. Nil: none does.
 	item func(l markdown.Line) (id, title string, ok bool)
-	// isOther reports whether a line looks like an entry in a form that is not read; it is
-	// reported where a file has no entries.
-	isOther func(l markdown.Line) bool
 }
 
 func (h *headingFormat) kindOf() record.Kind { return h.kind }
@@ -47,13 +44,7 @@ func (h *headingFormat) Parse(path string, text []byte) (File, []*SyntaxError) {
 	lines := markdown.Lines(text)
 	c := newFileCutter(path, text)
 	c.reportOpen(lines)
-	spans := h.spans(lines)
-	if len(spans) == 0 && h.isOther != nil {
-		if at := slices.IndexFunc(lines, h.isOther); at >= 0 {
-			c.errorf(lines[at].Number, "this looks like a %s, but those begin with a heading: none was found", h.kind)
-		}
-	}
-	for _, s := range spans {
+	for _, s := range h.spans(lines) {
 		id, ok := c.claim(s.id, s.title, lines[s.first].Number)
 		if !ok {
 			continue
@@ -309,24 +300,13 @@ func (h *headingFormat) Insert(f File, e Entry) File {
 // and the heading to write before it when there is no such section.
 func (h *headingFormat) sectionEnd(f File, text []byte, title string) (at int, intro string) {
 	lines := markdown.Lines(text)
-	for i, l := range lines {
-		if _, heading := markdown.Heading(l.Text); l.Level == 0 || !isSectionTitle(heading, title) {
-			continue
-		}
-		end := len(text)
-		for _, next := range lines[i+1:] {
-			if next.Level > 0 && next.Level <= l.Level {
-				end = next.Start
-				break
-			}
-		}
-		isWithin := func(start int, _ *Entry) bool { return start >= l.End && start < end }
-		if last := lastEntryEnd(f, isWithin); last > 0 {
-			return last, ""
-		}
-		return end, ""
+	section, next := sectionOf(lines, func(heading string) bool { return isSectionTitle(heading, title) })
+	if section < 0 {
+		return len(text), "## " + title + "\n\n"
 	}
-	return len(text), "## " + title + "\n\n"
+	end := lines[next-1].End
+	isWithin := func(start int, _ *Entry) bool { return start >= lines[section].End && start < end }
+	return cmp.Or(lastEntryEnd(f, isWithin), end), ""
 }
 
 // isSectionTitle reports whether a heading is that of a section, in the plural or

@@ -179,7 +179,7 @@ func (f *Field[T]) Get(v *T) []string {
 	case f.text != nil:
 		value = *f.text(v)
 	default:
-		value = extraValue(*f.extra(v), f.keys()...)
+		value = ExtraValue(*f.extra(v), f.keys()...)
 	}
 	if value == "" {
 		return nil
@@ -211,16 +211,6 @@ func first(values []string) string {
 		return ""
 	}
 	return values[0]
-}
-
-// extraValue returns the value of the first further field with one of some folded names.
-func extraValue(extra []Property, keys ...string) string {
-	for _, e := range extra {
-		if slices.Contains(keys, markdown.Key(e.Key)) {
-			return e.Value
-		}
-	}
-	return ""
 }
 
 // Read reads the text of an entry. It takes what it finds.

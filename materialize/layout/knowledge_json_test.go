@@ -52,8 +52,8 @@ func TestParseKnowledgeNode(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ text, id, err string }{
 		{`{"id": "a"}`, "a", ""},
-		{`{"id": "a", "tags": [1]}`, "a", `node "a": tags is an array of other things`},
-		{`{"id": {}, "type": "t"}`, "", `node "": id is an object`},
+		{`{"id": "a", "tags": [1]}`, "a", `node "a": tags cannot be of type number`},
+		{`{"id": {}, "type": "t"}`, "", `node "": id cannot be of type object`},
 		{`{}`, "", `node "": id is missing`},
 	}
 	for _, test := range tests {

@@ -129,7 +129,7 @@ func (t knowledgeTable) AddLink(text []byte, l record.Link) []byte {
 	if slices.Contains(k.Links(), l) {
 		return text
 	}
-	value := extraValue(k.Extra, "links")
+	value := ExtraValue(k.Extra, "links")
 	added := markdown.FormatList([]string{LinkText(l)})
 	switch _, isList := markdown.ParseItems(value); {
 	case value == "":
@@ -145,7 +145,7 @@ func (t knowledgeTable) AddLink(text []byte, l record.Link) []byte {
 // DropLink returns text, an entry, without a link of its field Links. Fields such as
 // Supersedes stay.
 func (t knowledgeTable) DropLink(text []byte, l record.Link) []byte {
-	value := extraValue(t.Read(text).Extra, "links")
+	value := ExtraValue(t.Read(text).Extra, "links")
 	items := linkItems(value)
 	kept := slices.DeleteFunc(slices.Clone(items), func(item string) bool {
 		kind, target := cutLink(item)

@@ -38,35 +38,18 @@ type nodeLink struct {
 
 // parseNode reads a node. A value of another type than expected is left out and
 // reported; what is no JSON object gives no node.
-func parseNode(text []byte) (*knowledgeNode, error) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(text, &members); err != nil || members == nil {
+func parseNode(text []byte) (node *knowledgeNode, err error) {
+	var other *json.UnmarshalTypeError
+	isOther := errors.As(json.Unmarshal(text, &node), &other)
+	switch {
+	case node == nil, isOther && other.Field == "":
 		return nil, errors.New("node is not a JSON object")
-	}
-	node := new(knowledgeNode)
-	var wrong []string
-	markdown.ReadMembers(members, node,
-		func(key string) { wrong = append(wrong, key+" is "+jsonTypeName(members[key])) })
-	if node.ID == "" && len(wrong) == 0 {
-		wrong = append(wrong, "id is missing")
-	}
-	if len(wrong) > 0 {
-		return node, fmt.Errorf("node %q: %s", node.ID, strings.Join(wrong, ", "))
+	case isOther:
+		return node, fmt.Errorf("node %q: %s cannot be of type %s", node.ID, other.Field, other.Value)
+	case node.ID == "":
+		return node, errors.New(`node "": id is missing`)
 	}
 	return node, nil
-}
-
-// jsonTypeName names a value of an unexpected type in an error.
-func jsonTypeName(value []byte) string {
-	switch value[0] {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array of other things"
-	case '"':
-		return "a string"
-	}
-	return string(value[:min(len(value), maxFactWord)])
 }
 
 // knowledge returns a node as an entry. A summary that is not made from the content
@@ -139,7 +122,7 @@ func (f nodeForm) Append(dst []byte, k Knowledge) []byte {
 	n := knowledgeNode{
 		ID: k.ID, Type: k.Type, Tags: append([]string{}, k.Tags...), Content: k.Content,
 		Summary: cmp.Or(k.Title, markdown.FirstWords(k.Content, MaxKnowledgeTitle)),
-		Source:  k.Source, Confidence: k.Confidence, Created: k.Created, File: extraValue(k.Extra, "file"),
+		Source:  k.Source, Confidence: k.Confidence, Created: k.Created, File: ExtraValue(k.Extra, "file"),
 	}
 	if n.Content == n.Summary {
 		n.Content = ""

@@ -15,7 +15,6 @@ package layout
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"filebus/materialize/markdown"
@@ -97,13 +96,15 @@ func wrong(line int, format string, args ...any) *SyntaxError {
 	return &SyntaxError{Line: line, Err: fmt.Errorf(format, args...)}
 }
 
-// ExtraValue returns the value of the first field that has a name, in any case.
-func ExtraValue(extra []Property, name string) string {
-	at := slices.IndexFunc(extra, func(f Property) bool { return strings.EqualFold(f.Key, name) })
-	if at < 0 {
-		return ""
+// ExtraValue returns the value of the first field that has one of some names, folded.
+func ExtraValue(extra []Property, names ...string) string {
+	isNamed := func(f Property) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return markdown.Key(name) == markdown.Key(f.Key) })
 	}
-	return extra[at].Value
+	if at := slices.IndexFunc(extra, isNamed); at >= 0 {
+		return extra[at].Value
+	}
+	return ""
 }
 
 // Append appends the bytes of f to dst.

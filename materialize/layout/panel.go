@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -51,9 +50,8 @@ func AppendJSON(dst []byte, value any) []byte {
 	return append(append(dst, encodeJSON(value, "  ")...), '\n')
 }
 
-// ParsePool reads a pool in the forms of others too: keys that it does not know are
-// left out, and experts may have a role and no name. Where they cannot be read, Experts
-// is nil beside the problem.
+// ParsePool reads a pool. Keys that it does not know are left out, and experts may have a role and no name. Where they
+// cannot be read, Experts is nil beside the problem.
 func ParsePool(text []byte) (p Pool, problem *SyntaxError) {
 	r, problem := readRoster(text, &p, false)
 	p.Experts = r.experts
@@ -75,33 +73,27 @@ type roster struct {
 
 // readRoster reads members, and the other fields of a text into a pool or panel.
 func readRoster(text []byte, into any, isPanel bool) (r roster, problem *SyntaxError) {
-	if problem = markdown.DecodeJSON(text, new(json.RawMessage)); problem != nil {
+	if r.whole, problem = markdown.ParseObject(text); problem != nil {
 		return r, problem
 	}
-	r.whole, _ = markdown.ParseValue(text, nil) // it is JSON
-	r.in = &markdown.Value{Line: 1}
 	fields := map[string]json.RawMessage{}
-	for _, v := range append(r.whole.Inner, r.whole) {
-		key := strings.ToLower(v.Key)
-		isList := slices.Contains([]string{"experts", "agents", "panel", "members"}, key) || v == r.whole && v.IsArray()
-		if fields[key] = text[v.Start:v.End]; isList && r.in.End == 0 && (v.IsArray() || v.IsObject()) {
+	r.in = &markdown.Value{}
+	for _, v := range r.whole.Inner {
+		if fields[v.Key] = text[v.Start:v.End]; v.IsArray() && (v.Key == "experts" || v.Key == "panel") {
 			r.in = v
 		}
 	}
 	delete(fields, "experts")
 	markdown.ReadMembers(fields, into, func(key string) {
-		if key != "round" { // its folder says it
-			problem = wrong(1, "%q is not understood: %s", key, fields[key])
-		}
+		problem = wrong(1, "%q is not understood: %s", key, fields[key])
 	})
 	if r.in.End == 0 && isPanel {
-		const want = `no members: they are a list, or an object by name, under "experts", "agents", "panel" or "members"`
-		return r, wrong(1, want)
+		return r, wrong(1, `no members: they are a list of objects under "experts" or "panel"`)
 	}
 	experts := []Expert{} // a list in JSON also when it is empty
 	for _, v := range r.in.Inner {
-		e := readExpert(v, r.in.IsArray())
-		if e.Name == "" && (isPanel || e.Role == "") {
+		e, err := readExpert(text[v.Start:v.End])
+		if err != nil || e.Name == "" && (isPanel || e.Role == "") {
 			return r, wrong(v.Line, "a member without a name: %s", markdown.Clip(string(text[v.Start:v.End]), 80))
 		}
 		experts = append(experts, e)
@@ -110,46 +102,15 @@ func readRoster(text []byte, into any, isPanel bool) (r roster, problem *SyntaxE
 	return r, problem
 }
 
-// rolePattern cuts "Muffin (Platform)", "Muffin: Platform" and "Muffin - Platform".
-var rolePattern = Pattern(`^(.+?)\s*(?:\(|:\s|\s[-–—]\s)\s*(.*?)\)?$`)
-
-// readExpert reads a member: a text, an object, or the value of a name. What should be
-// a text and is none is taken as people read it; what is no member has no name.
-func readExpert(v *markdown.Value, inList bool) Expert {
-	e := Expert{Name: v.Key}
-	switch text, isText := v.Data().(string); {
-	case !isText && !v.IsObject() && (inList || v.Data() != nil):
-		return Expert{}
-	case isText && inList:
-		e.Name = text
-		if m := rolePattern().FindStringSubmatch(text); m != nil {
-			e.Name, e.Role = m[1], m[2]
-		}
-	default:
-		e.Role = text
-	}
-	texts := map[string]*string{
-		"name": &e.Name, "agent": &e.Name, "label": &e.Label, "role": &e.Role, "tier": &e.Tier, "emoji": &e.Emoji,
-		"focus": &e.Focus, "source": &e.Source,
-	}
-	for _, inner := range v.Inner {
-		key, value := strings.ToLower(inner.Key), string(appendReadable(nil, inner, ", "))
-		if field := texts[key]; field != nil {
-			*field = value
-		}
-		number, isPercent := strings.CutSuffix(value, "%")
-		if n, err := strconv.ParseFloat(number, 64); key == "relevance" && err == nil && n >= 0 && n <= 1000 {
-			if e.Relevance = n; isPercent {
-				e.Relevance /= 100
-			}
-		}
-	}
+// readExpert reads a member: what its name says beside the name of its file are its label and emoji.
+func readExpert(text []byte) (e Expert, err error) {
+	err = json.Unmarshal(text, &e)
 	before, emoji, after := splitEmoji(e.Name)
 	e.Emoji, e.Name = cmp.Or(e.Emoji, emoji), AgentName(e.Name)
 	if said := markdown.SingleSpaced(before + " " + after); said != e.Name {
 		e.Label = cmp.Or(e.Label, said)
 	}
-	return e
+	return e, err
 }
 
 // AgentName returns the name of a member as its file has it: "Data Engineer 🧁" is
@@ -171,48 +132,42 @@ type PanelEdit struct {
 }
 
 // Apply returns the text of a panel after an edit. What it holds besides stays, in its
-// order; a panel that is a list has no focus and no time. An edit that changes nothing
-// leaves the text as it is.
+// order. An edit that changes nothing leaves the text as it is.
 func (p PanelEdit) Apply(text []byte) ([]byte, *SyntaxError) {
 	r, problem := readRoster(text, &Panel{}, true)
 	if r.experts == nil {
 		return nil, problem
 	}
+	raw := func(value any) string { return string(encodeJSON(value, "")) }
 	if v := r.whole.Member("focus"); v.End > 0 && p.Focus != "" {
-		raw, _ := json.Marshal(p.Focus) // it is plain data, as below
+		focus := raw(p.Focus)
 		p.Focus = ""
-		return p.Apply(slices.Concat(text[:v.Start], raw, text[v.End:]))
-	}
-	put := func(list []string, in *markdown.Value, key string, value any) []string {
-		raw, _ := json.Marshal(value)
-		if in.IsObject() {
-			raw = append([]byte(strconv.Quote(key)+":"), raw...)
-		}
-		return append(list, string(raw))
+		return p.Apply(slices.Concat(text[:v.Start], []byte(focus), text[v.End:]))
 	}
 	var members []string
 	for i, v := range r.in.Inner {
 		if !slices.Contains(p.Retire, r.experts[i].Name) {
-			members = append(members, string(text[v.First:v.End]))
+			members = append(members, string(text[v.Start:v.End]))
 		}
 	}
 	for _, e := range p.Add {
 		if !slices.ContainsFunc(r.experts, func(o Expert) bool { return o.Name == e.Name }) {
-			members = put(members, r.in, e.Name, e)
+			members = append(members, raw(e))
 		}
 	}
-	fields := []string{string(text[r.in.Start]) + strings.Join(members, ",") + string(text[r.in.End-1])}
-	if p.Focus != "" && r.whole.IsObject() {
-		fields = put(fields, r.whole, "focus", p.Focus)
+	fields := ""
+	if p.Focus != "" {
+		fields += `,"focus":` + raw(p.Focus)
 	}
-	if !p.Launched.IsZero() && r.whole.IsObject() && r.whole.Member("launched").End == 0 {
-		fields = put(fields, r.whole, "launched", p.Launched)
+	if !p.Launched.IsZero() && r.whole.Member("launched").End == 0 {
+		fields += `,"launched":` + raw(p.Launched)
 	}
-	if len(fields) == 1 && len(p.Retire) == 0 && len(members) == len(r.experts) {
+	if fields == "" && len(p.Retire) == 0 && len(members) == len(r.experts) {
 		return text, nil
 	}
+	fields = "[" + strings.Join(members, ",") + "]" + fields
 	var out bytes.Buffer
 	from, to := r.whole.Start, r.whole.End
-	_ = json.Indent(&out, slices.Concat(text[from:r.in.Start], []byte(strings.Join(fields, ",")), text[r.in.End:to]), "", "  ") // it is JSON
+	_ = json.Indent(&out, slices.Concat(text[from:r.in.Start], []byte(fields), text[r.in.End:to]), "", "  ") // it is JSON
 	return slices.Concat(text[:from], markdown.WithEnding(out.Bytes(), text), text[to:]), nil
 }

@@ -53,22 +53,19 @@ func TestForeignPool(t *testing.T) {
 func TestPanelShapes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"round": "round-1", "PANEL": [{"Name": "Anna 🥐", "tier": "Core", "relevance": "95%", "emoji": "🍞"}]}`: "anna/Anna//Core/0.95/🍞;",
-		"\ufeff{\"agents\":\r\n[\"Muffin (Site, eu)\", \"scone: Ops\", \"b1 - Vert\"]}":                         "muffin/Muffin/Site, eu//0/;scone//Ops//0/;b1//Vert//0/;",
-		`{"members": {"Git/VCS Expert": {"relevance": "high", "role": ["a", 2]}, "x": null, "y": "Z"}}`:         "git-vcs-expert/Git/VCS Expert/a, 2//0/;x////0/;y//Z//0/;",
-		`[{"agent": "ÉCLAIR.md", "relevance": 1e400}]`:                                                          "éclair/ÉCLAIR.md///0/;",
-		`{"experts": []}`:                             "",
-		`{"experts": 3, "agents": {"name": "b"}}`:     "name//b//0/;",
-		`{"panel": {"round": 1, "experts": []}}`:      "a member without a name: 1",
-		`{"experts": [{"role": "Baker"}]}`:            `a member without a name: {"role": "Baker"}`,
-		`{"experts": ["🧁"]}`:                          `a member without a name: "🧁"`,
-		`{"experts": [["a"]]}`:                        `a member without a name: ["a"]`,
-		`{"expert": ["a"]}`:                           "no members",
-		`{"experts": null}`:                           "no members",
-		`"a"`:                                         "no members",
-		`{"experts": ["a"]`:                           "unexpected end of JSON input",
-		`{"launched": "yesterday", "experts": ["a"]}`: `a////0/;"launched" is not understood: "yesterday"`,
-		`{"experts": [{"name": "a"}, {"name": "` + "\xff" + `"}, "b"]}`: "a member without a name",
+		`{"round": 1, "panel": [{"name": "Anna 🥐", "tier": "Core", "relevance": 0.95, "emoji": "🍞"}], "goal": {}}`: "anna/Anna//Core/0.95/🍞;",
+		"\ufeff{\"experts\":\r\n[{\"name\": \"ÉCLAIR.md\"}]}":                                                      "éclair/ÉCLAIR.md///0/;",
+		`{"experts": []}`:                  "",
+		`{"experts": [{"role": "Baker"}]}`: `a member without a name: {"role": "Baker"}`,
+		`{"experts": [{"name": "🧁"}]}`:     `a member without a name: {"name": "🧁"}`,
+		`{"experts": ["a"]}`:               `a member without a name: "a"`,
+		`{"expert": ["a"]}`:                "no members",
+		`{"experts": null}`:                "no members",
+		`{"experts": {"a": {}}}`:           "no members",
+		`["a"]`:                            "the file is not a JSON object",
+		`{"experts": ["a"]`:                "broken JSON: unexpected end of JSON input",
+		`{"launched": "yesterday", "experts": [{"name": "a"}]}`:    `a////0/;"launched" is not understood: "yesterday"`,
+		`{"experts": [{"name": "a"}, {"name": "` + "\xff" + `"}]}`: "a member without a name",
 	} {
 		p, problem := ParsePanel([]byte(text))
 		got := ""
@@ -92,9 +89,8 @@ func TestPanelEdit(t *testing.T) {
 		Launched: time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC),
 	}
 	for text, want := range map[string]string{
-		`["a","b"]`: "[\n  \"a\",\n  {\n    \"name\": \"new\",\n    \"role\": \"\\\"x\\\" \\u0026 y\"\n  }\n]",
-		"\ufeff{\"z\":1e3,\r\n\"agents\":{\"b\":{},\"a\":\"R\"},\"launched\":\"then\",\"focus\":\"G\"}\r\n": "\ufeff{\r\n  \"z\": 1e3,\r\n  \"agents\": {\r\n    \"a\": \"R\",\r\n    " +
-			"\"new\": {\r\n      \"name\": \"new\",\r\n      \"role\": \"\\\"x\\\" \\u0026 y\"\r\n    }\r\n  },\r\n  \"launched\": \"then\",\r\n  \"focus\": \"F\"\r\n}\r\n",
+		"\ufeff{\"z\":1e3,\r\n\"panel\":[{\"name\":\"b\"},{\"x\":1,\"name\":\"a\"}],\"launched\":\"2026-03-02T09:30:00Z\",\"focus\":\"G\"}\r\n": "\ufeff{\r\n  \"z\": 1e3,\r\n  \"panel\": [\r\n    {\r\n      \"x\": 1,\r\n      \"name\": \"a\"\r\n    },\r\n    " +
+			"{\r\n      \"name\": \"new\",\r\n      \"role\": \"\\\"x\\\" & y\"\r\n    }\r\n  ],\r\n  \"launched\": \"2026-03-02T09:30:00Z\",\r\n  \"focus\": \"F\"\r\n}\r\n",
 	} {
 		got, problem := edit.Apply([]byte(text))
 		if diff := cmp.Diff(want, string(got)); diff != "" || problem != nil {
@@ -106,7 +102,7 @@ func TestPanelEdit(t *testing.T) {
 		}
 		edit.Retire = []string{"b", "nobody"}
 	}
-	same := []byte("{ \"experts\" :[ \"a\" ] }")
+	same := []byte("{ \"experts\" :[ {\"name\": \"a\"} ] }")
 	if got, _ := (PanelEdit{Add: []Expert{{Name: "a"}}}).Apply(same); string(got) != string(same) {
 		t.Errorf("nothing changes, and the text becomes\n%s", got)
 	}

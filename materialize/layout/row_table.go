@@ -26,12 +26,17 @@ type tablePlace struct {
 	header, end int      // the first line of the table, -1 without one, and the one after it
 }
 
-// sectionOf returns the heading of the first section with a title, -1 without one, and the line after
+// isTitled returns whether a heading is a title, in any case.
+func isTitled(title string) func(heading string) bool {
+	return func(heading string) bool { return markdown.Key(heading) == markdown.Key(title) }
+}
+
+// sectionOf returns the heading of the first section whose title fits, -1 without one, and the line after
 // the section.
-func sectionOf(lines []markdown.Line, title string) (section, next int) {
+func sectionOf(lines []markdown.Line, fits func(heading string) bool) (section, next int) {
 	section = slices.IndexFunc(lines, func(l markdown.Line) bool {
 		_, heading := markdown.Heading(l.Text)
-		return l.Level > 0 && markdown.Key(heading) == markdown.Key(title)
+		return l.Level > 0 && fits(heading)
 	})
 	for next = section + 1; section >= 0 && next < len(lines); next++ {
 		if l := lines[next]; l.Level > 0 && l.Level <= lines[section].Level {
@@ -50,7 +55,7 @@ func (t *rowTable[T]) columns() []string {
 // before it.
 func (t *rowTable[T]) find(text []byte) tablePlace {
 	p := tablePlace{lines: markdown.Lines(text), columns: t.columns(), header: -1}
-	p.section, p.next = sectionOf(p.lines, t.title)
+	p.section, p.next = sectionOf(p.lines, isTitled(t.title))
 	for i := p.section + 1; p.section >= 0 && i+1 < p.next; i++ {
 		cells, found := markdown.TableHead(p.lines, i)
 		columns := markdown.Each(cells, func(c markdown.Cell) string {

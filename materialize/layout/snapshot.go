@@ -120,28 +120,13 @@ func AppendCompletedIssues(dst []byte, issues []CompletedIssue) []byte {
 	return dst
 }
 
-// ParseCompletedIssues returns the issues of a loop's file: each line that
-// begins with an issue's id, behind list marks, headings, table pipes and bold.
-// The rest of the line is its summary.
+// completedIssue is a line that begins with an issue's id, behind list marks, headings, table pipes and bold.
+var completedIssue = Pattern("(?m)^[-*#|+\\[\\]x` \\t]*(ISSUE-[A-Z0-9-]*[A-Z0-9](?:-[a-f][0-9a-f]{4})?)\\b[-*:|–—` \\t]*(.*)$")
+
+// ParseCompletedIssues returns the issues of a loop's file. The rest of a line is the summary.
 func ParseCompletedIssues(text []byte) (issues []CompletedIssue) {
-	for raw := range bytes.Lines(text) {
-		line := strings.TrimLeft(strings.TrimSpace(string(raw)), "-*#|+[x]` \t")
-		if !strings.HasPrefix(line, "ISSUE-") {
-			continue
-		}
-		// An id goes on as long as capitals, digits and hyphens do.
-		word := leading(line, func(r rune) bool { return r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' })
-		if end := len(word) + laneLength; end <= len(line) && leading(line[end:], isWordRune) == "" {
-			if _, lane := CutLane(line[:end]); lane != "" {
-				word = line[:end]
-			}
-		}
-		id := strings.TrimRight(word, "-")
-		if id == "ISSUE" {
-			continue
-		}
-		summary := strings.Trim(strings.TrimLeft(line[len(word):], "*`:|-–— \t"), "| \t")
-		issues = append(issues, CompletedIssue{id, summary})
+	for _, m := range completedIssue().FindAllSubmatch(text, -1) {
+		issues = append(issues, CompletedIssue{string(m[1]), strings.Trim(string(m[2]), "| \t\r")})
 	}
 	return issues
 }

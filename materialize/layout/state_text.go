@@ -83,7 +83,7 @@ func ParseState(text []byte) (State, []*SyntaxError) {
 // runLines returns the lines of the run's section with its heading, else those before the first
 // heading.
 func runLines(lines []markdown.Line) (from, to int, isSection bool) {
-	if section, next := sectionOf(lines, runTitle); section >= 0 {
+	if section, next := sectionOf(lines, isTitled(runTitle)); section >= 0 {
 		return section, next, true
 	}
 	to = slices.IndexFunc(lines, func(l markdown.Line) bool { return l.Level > 0 })
@@ -128,7 +128,7 @@ func agentsIn(t *rowTable[Agent], text []byte) (all []stateItem[Agent], problems
 // loopsIn reads the items of the loop history, and returns where the next one belongs: -1 without the
 // section.
 func loopsIn(lines []markdown.Line) (all []stateItem[string], next int) {
-	section, end := sectionOf(lines, loopTitle)
+	section, end := sectionOf(lines, isTitled(loopTitle))
 	if section < 0 {
 		return nil, -1
 	}

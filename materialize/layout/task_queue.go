@@ -72,9 +72,6 @@ var taskQueue = &headingFormat{
 		numbered, _ := CutLane(id)
 		return strings.TrimRight(numbered, "0123456789")
 	},
-	isOther: func(l markdown.Line) bool {
-		return otherTask().Match(l.Text)
-	},
 }
 
 // cutBox cuts an item of a check list: what its box says of the task, the id that its text
@@ -95,9 +92,6 @@ func cutBox(line []byte) (status, id, title string) {
 }
 
 var checkItem = Pattern(`^[-*+] +\[([^\]]?)\] +(.*\S)`)
-
-// otherTask is a row with an id, or a field of YAML.
-var otherTask = Pattern(`^\s*(\| *[A-Za-z]+-?[0-9]+ *\||-? *(id|task_id): )`)
 
 // isTaskID reports whether id is an upper-case word with a digit, and either has
 // a hyphen, as BUILD-001, or is followed by a colon, as "T1: title".

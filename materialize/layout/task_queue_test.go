@@ -63,23 +63,6 @@ func TestTaskQueueDocument(t *testing.T) {
 
 func FuzzTaskQueue(f *testing.F) { fuzzAggregate(f, taskQueue, "*-task_queue.md") }
 
-// TestTaskQueueOtherForms names a queue in a form that is not read, and no other text.
-func TestTaskQueueOtherForms(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]int{
-		"| ID | Title |\n|---|---|\r\n| T-1 | one |\r\n": 1,
-		"tasks:\n  - id: T1\n":                           1,
-		"# Q\n\nNothing to do.\n":                        0,
-		"":                                               0,
-		"### T-1: one\n**Status:** todo\n- [ ] step\n": 0,
-	} {
-		file, errs := taskQueue.Parse("task_queue.md", []byte(text))
-		if len(errs) != want || string(file.Append(nil)) != text {
-			t.Errorf("%q: %v, want %d problems", text, errs, want)
-		}
-	}
-}
-
 // TestTaskQueueCheckList reads the items of check lists that stand in no task.
 func TestTaskQueueCheckList(t *testing.T) {
 	t.Parallel()

@@ -118,14 +118,14 @@ var variables = map[string]variable{
 	"loop":         {is: isDigits, tell: func(p *Location, text string) { p.Facts.Loop, _ = number(text, "") }},
 	"conversation": {tell: func(p *Location, text string) { p.Facts.Conversation = word(text) }},
 
-	"dialogue": {tell: func(p *Location, text string) { p.attribute(AttributeDialogue, word(text)) }},
+	"dialogue": {tell: func(p *Location, text string) { p.Facts.setAttribute(AttributeDialogue, word(text)) }},
 	"agent":    {tell: func(p *Location, text string) { p.Facts.Agent = word(strings.ToLower(text)) }},
 	"round": {is: isDigits, tell: func(p *Location, text string) {
 		round, _ := number(text, "")
-		p.attribute(AttributeRound, round)
+		p.Facts.setAttribute(AttributeRound, round)
 	}},
 	"part": {is: isPart, tell: func(p *Location, text string) {
-		p.attribute(AttributePart, strings.TrimSuffix(text, path.Ext(text)))
+		p.Facts.setAttribute(AttributePart, strings.TrimSuffix(text, path.Ext(text)))
 	}},
 
 	"type":     {tell: tellWorkflow},
@@ -230,7 +230,7 @@ func (f family) read(rest string) (Location, bool) {
 			}
 		}
 		if t.part != "" {
-			place.attribute(AttributePart, t.part)
+			place.Facts.setAttribute(AttributePart, t.part)
 		}
 		return place, true
 	}
@@ -252,14 +252,7 @@ func (t *template) cut(id string) (before string, bindings []binding, fits bool)
 	return "", nil, false
 }
 
-func (pl *Location) attribute(key, value string) {
-	if pl.Facts.Attributes == nil {
-		pl.Facts.Attributes = make(map[string]string)
-	}
-	pl.Facts.Attributes[key] = value
-}
-
-func tellWorkflow(p *Location, text string) { p.attribute(AttributeWorkflow, word(text)) }
+func tellWorkflow(p *Location, text string) { p.Facts.setAttribute(AttributeWorkflow, word(text)) }
 
 // tellLayout gives a session's file its layout by its name.
 func tellLayout(p *Location, file string) {

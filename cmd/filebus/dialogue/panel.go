@@ -115,9 +115,7 @@ func (f *Dialogues) editPanel(ctx context.Context, d *Dialogue, fresh layout.Pan
 		if problem != nil {
 			return nil, unreadable(name.String(), problem)
 		}
-		if p, _ = layout.ParsePanel(text); edit.Focus != "" && p.Focus != edit.Focus {
-			return nil, refuse("", "the panel of round %d is a list, without a place for a focus", fresh.Round)
-		}
+		p, _ = layout.ParsePanel(text)
 		return text, nil
 	})
 	p.Round = fresh.Round
