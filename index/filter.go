@@ -2,6 +2,8 @@ package index
 
 import (
 	"math/bits"
+	"slices"
+	"strings"
 	"time"
 
 	"filebus/store/record"
@@ -94,20 +96,19 @@ func (f *filter) passes(n uint64) bool {
 func (s *search) filter(request *Request) (*filter, error) {
 	f := &filter{}
 	for _, field := range record.FilterFields() {
-		if field == "tag" {
-			continue
+		add, alternatives := f.require, [][]string{request.Values(field)}
+		keyed, isExcluded := strings.CutPrefix(field, "not-")
+		switch {
+		case isExcluded:
+			add = f.exclude
+		case field == keyTag: // all of them
+			alternatives = slices.Collect(slices.Chunk(request.Tags, 1))
 		}
-		if err := s.addAny(f.require, field, request.Values(field)); err != nil {
-			return nil, err
+		for _, values := range alternatives {
+			if err := s.addAny(add, keyed, values); err != nil {
+				return nil, err
+			}
 		}
-	}
-	for _, tag := range request.Tags {
-		if err := s.addAny(f.require, keyTag, []string{tag}); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.addAny(f.exclude, keySession, request.NotSessions); err != nil {
-		return nil, err
 	}
 	if len(request.Kinds) == 0 && !request.Quiet {
 		if err := s.addAny(f.exclude, keyQuiet, []string{""}); err != nil {

@@ -28,8 +28,7 @@ type Request struct {
 	// every document that passes the filters matches with score 0.
 	Query string
 
-	record.Filter          // without Kinds: all but quiet documents
-	NotSessions   []string // none of them
+	record.Filter // without Kinds: all but quiet documents
 
 	// Phrases are quoted texts: a hit has the words of each of them, in whatever field
 	// and order, of an identifier its whole form or its parts. What Words finds in a row

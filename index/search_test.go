@@ -73,8 +73,8 @@ func TestFilters(t *testing.T) {
 		{"an agent is no task", Request{Filter: record.Filter{Agents: []string{"003"}}}, ""},
 		{"conversation", Request{Filter: record.Filter{Conversations: []string{"c1"}}}, "c1/b c1/a"},
 		{"session", Request{Filter: record.Filter{Sessions: []string{"s1"}}}, "d c1/a"},
-		{"not the session", Request{NotSessions: []string{"s1"}}, "h e c c1/b"},
-		{"not the sessions", Request{NotSessions: []string{"s1", "s2"}}, "h e c"},
+		{"not the session", Request{Filter: record.Filter{NotSessions: []string{"s1"}}}, "h e c c1/b"},
+		{"not the sessions", Request{Filter: record.Filter{NotSessions: []string{"s1", "s2"}}}, "h e c"},
 		{"task", Request{Filter: record.Filter{Tasks: []string{"003"}}}, "c"},
 		{"task with its marker", Request{Filter: record.Filter{Tasks: []string{"003"},
 			Kinds: []record.Kind{record.KindMarker, record.KindHandoff}}}, "f c"},
@@ -91,8 +91,8 @@ func TestFilters(t *testing.T) {
 			1).In(time.FixedZone("", 14*3600))}}, "c1/b c1/a"},
 		{"since after until", Request{Filter: record.Filter{Since: noon.AddDate(0, 0, 3), Until: noon}}, ""},
 		{"everything", Request{Filter: record.Filter{Kinds: []record.Kind{record.KindResult}, Trees: []record.Tree{""},
-			Agents: []string{"alice", "bob"}, Tags: []string{"auth"}, Sessions: []string{"s1", "s2"}, Since: noon},
-			NotSessions: []string{"s2"}}, "c1/a"},
+			Agents: []string{"alice", "bob"}, Tags: []string{"auth"}, Sessions: []string{"s1", "s2"}, Since: noon,
+			NotSessions: []string{"s2"}}}, "c1/a"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := find(t, x, test.request)

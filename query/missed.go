@@ -83,7 +83,7 @@ func (c *catchUp) count(ctx context.Context, x *index.Index, request SearchReque
 
 // A Hidden is a condition without which a request would have hits.
 type Hidden struct {
-	// Condition is a field of a record.Filter, "not-session", "time" for Since and Until,
+	// Condition is a field of a record.Filter, "time" for Since and Until,
 	// "phrase" if the words of Phrases need not stand in a row, "without" for words and
 	// phrases, or "all" for several, none of which alone is in the way.
 	Condition string   `json:"condition"`
@@ -109,7 +109,6 @@ func (q *SearchRequest) relaxations() []relaxation {
 	for _, field := range record.FilterFields() {
 		all = append(all, relaxation{field, q.Values(field), func(q *SearchRequest) { q.Clear(field) }})
 	}
-	all = append(all, relaxation{"not-session", q.NotSessions, func(q *SearchRequest) { q.NotSessions = nil }})
 	if !index.Findable(q.Query) {
 		all = all[1:] // without its phrases nothing would be left to look for
 	}

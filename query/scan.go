@@ -180,5 +180,5 @@ func (q *SearchRequest) accepts(r *record.Record) bool {
 	if len(q.Kinds) == 0 && index.IsQuiet(r.Name.Kind) {
 		return false
 	}
-	return q.Accepts(r) && (r.Session == "" || !slices.Contains(q.NotSessions, r.Session))
+	return q.Accepts(r)
 }

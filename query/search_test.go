@@ -165,7 +165,7 @@ func TestSearchFilters(t *testing.T) {
 		{"conversation", query.SearchRequest{Request: index.Request{Filter: record.Filter{Conversations: []string{"c1"}}}},
 			[]string{"result/c1/call"}},
 		{"session", query.SearchRequest{Request: index.Request{Filter: record.Filter{Sessions: []string{"s1"}}}}, []string{"handoff/task-1"}},
-		{"not session", query.SearchRequest{Request: index.Request{NotSessions: []string{"s1"}, Filter: record.Filter{Trees: []record.Tree{""}}}}, []string{"note/late", "note/plain", "result/c1/call"}},
+		{"not session", query.SearchRequest{Request: index.Request{Filter: record.Filter{NotSessions: []string{"s1"}, Trees: []record.Tree{""}}}}, []string{"note/late", "note/plain", "result/c1/call"}},
 		{"task", query.SearchRequest{Request: index.Request{Filter: record.Filter{Tasks: []string{"task-1"}}}}, []string{"handoff/task-1"}},
 		{"status and run", query.SearchRequest{Request: index.Request{Filter: record.Filter{Statuses: []string{"completed"},
 			Runs: []string{"r1"}}}}, []string{"handoff/task-1"}},

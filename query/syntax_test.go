@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 		}, []string{`-"not this"`, "kind:note"}}},
 		{`x -"a b" -“c d”`, reading{request{Request: index.Request{Query: "x"}, WithoutPhrases: []string{"a b", "c d"}}, []string{`-"a b"`, "-“c d”"}}},
 		{"-parseHTTP.go", reading{request{Request: index.Request{Without: []string{"parseHTTP.go"}}}, []string{"-parseHTTP.go"}}},
-		{"-session:s1 x", reading{request{Request: index.Request{Query: "x", NotSessions: []string{"s1"}}}, []string{"-session:s1"}}},
+		{"-session:s1 x", reading{request{Request: index.Request{Query: "x", Filter: record.Filter{NotSessions: []string{"s1"}}}}, []string{"-session:s1"}}},
 		{"-tag:x", reading{request{Request: index.Request{Without: []string{"tag:x"}}}, []string{"-tag:x"}}},
 		{"- -- --flag -> -- -", reading{request{Request: index.Request{Query: "- -- --flag -> -- -"}}, nil}},
 		{`-" x -"open -""`, reading{request{Request: index.Request{Query: `open -""`}, WithoutPhrases: []string{" x -"}}, []string{`-" x -"`}}},

@@ -73,7 +73,7 @@ func (f *filterFlags) prepare(cmd *cobra.Command) {
 	f.flags, f.values = cmd.Flags(), map[string]*[]string{}
 	isWanted := func(field string) bool { return len(f.fields) == 0 || slices.Contains(f.fields, field) }
 	for _, field := range record.FilterFields() {
-		if field != "loop" && isWanted(field) {
+		if field != "loop" && field != "not-session" && isWanted(field) { // search alone has --not-session
 			f.values[field] = f.flags.StringSlice(field, nil, "")
 		}
 	}

@@ -48,7 +48,7 @@ func (o *searchCommand) check(*environ, []string) error {
 }
 
 func (o *searchCommand) request(env *environ, text string) (request query.SearchRequest, err error) {
-	request.NotSessions, request.Offset, request.History = o.NotSessions, o.Offset, o.History
+	request.Offset, request.History = o.Offset, o.History
 	request.Limit = min(o.Limit, math.MaxInt32) + 1 // one more tells whether there are others
 	request.Narrow = !o.Everywhere && len(o.Facets) == 0 && o.MaxTokens == 0 && !slices.Contains(env.args, "--")
 	if err := o.ask(&request); err != nil {
@@ -57,6 +57,7 @@ func (o *searchCommand) request(env *environ, text string) (request query.Search
 	if request.Filter, err = o.read(env); err != nil {
 		return request, err
 	}
+	request.NotSessions = o.NotSessions
 	if request.All = o.All; o.has("regex") {
 		if request.Pattern, err = query.NewExpression(o.Regex); err != nil {
 			return request, err

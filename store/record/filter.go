@@ -16,6 +16,7 @@ type Filter struct {
 	Agents        []string
 	Conversations []string
 	Sessions      []string
+	NotSessions   []string // none of them
 	Tasks         []string
 	Runs          []string
 	Loops         []string
@@ -33,13 +34,14 @@ func Any(value string) []string {
 
 // FilterFields returns the names of the fields that a Filter has values of.
 func FilterFields() []string {
-	return []string{"kind", "tree", "tag", "agent", "conversation", "session", "task", "run", "loop", "status"}
+	return []string{"kind", "tree", "tag", "agent", "conversation", "session", "not-session", "task", "run", "loop", "status"}
 }
 
 // list returns where the values of a field of plain text are.
 func (f *Filter) list(field string) *[]string {
 	return map[string]*[]string{
-		"tag": &f.Tags, "agent": &f.Agents, "conversation": &f.Conversations, "session": &f.Sessions, "task": &f.Tasks,
+		"tag": &f.Tags, "agent": &f.Agents, "conversation": &f.Conversations, "session": &f.Sessions,
+		"not-session": &f.NotSessions, "task": &f.Tasks,
 		"run": &f.Runs, "loop": &f.Loops, "status": &f.Statuses,
 	}[field]
 }
@@ -124,7 +126,8 @@ func (f *Filter) Accepts(r *Record) bool {
 		}
 	}
 	return anyOf(f.Kinds, r.Name.Kind) && anyOf(f.Trees, r.Name.Tree) && anyOf(f.Agents, r.Agent) &&
-		anyOf(f.Conversations, r.Conversation) && anyOf(f.Sessions, r.Session) && anyOf(f.Tasks, r.Task) &&
+		anyOf(f.Conversations, r.Conversation) && anyOf(f.Sessions, r.Session) &&
+		(r.Session == "" || !slices.Contains(f.NotSessions, r.Session)) && anyOf(f.Tasks, r.Task) &&
 		anyOf(f.Runs, r.Run) && anyOf(f.Loops, r.Loop) && anyOf(f.Statuses, r.Status) &&
 		Within(r.Date(), f.Since, f.Until)
 }

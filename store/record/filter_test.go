@@ -43,6 +43,23 @@ func TestFilterFields(t *testing.T) {
 	}
 }
 
+// TestFilterNotSessions leaves out what is of some sessions, and nothing that is of none.
+func TestFilterNotSessions(t *testing.T) {
+	f := record.Filter{NotSessions: []string{"s1", ""}}
+	for session, want := range map[string]bool{"s1": false, "s2": true, "": true} {
+		r := record.Record{Name: record.Name{Kind: record.KindNote, ID: "a"}, Session: session}
+		if got := f.Accepts(&r); got != want {
+			t.Errorf("session %q: accepted %v, want %v", session, got, want)
+		}
+	}
+	if f.IsZero() {
+		t.Error("a filter with sessions to leave out picks everything")
+	}
+	if f.Clear("not-session"); !f.IsZero() {
+		t.Errorf("%+v is left", f)
+	}
+}
+
 // TestFilterValues adds several values: of a field any is enough, of tags all.
 func TestFilterValues(t *testing.T) {
 	r := record.Record{Name: record.Name{Kind: record.KindNote, ID: "a"}, Tags: []string{"api", "slow"}, Agent: "scout"}
