@@ -130,8 +130,16 @@ func (g *graph) connect() {
 			}
 		}
 	}
+	stated := map[succession]bool{}
 	for i := range g.nodes {
-		g.nodes[i].by = g.superseder(i)
+		for _, l := range g.nodes[i].links {
+			if l.kind == layout.LinkSupersedes && !l.back {
+				stated[succession{quotedName(g.name(i)), quotedName(g.name(l.to))}] = true
+			}
+		}
+	}
+	for older, newer := range latest(stated) {
+		g.nodes[g.numbers[older]].by = newer
 	}
 }
 
@@ -142,21 +150,6 @@ func (g *graph) link(from, to int, kind string) {
 	}
 	g.nodes[from].links = append(g.nodes[from].links, out)
 	g.nodes[to].links = append(g.nodes[to].links, graphLink{from, kind, true})
-}
-
-// superseder returns the name of an entry that supersedes a node. Of two that
-// supersede each other neither does.
-func (g *graph) superseder(i int) (by record.Name) {
-	for _, l := range g.nodes[i].links {
-		name := g.nodes[l.to].version.Record.Name
-		if l.kind != layout.LinkSupersedes || !l.back || slices.Contains(g.nodes[i].links, graphLink{l.to, l.kind, false}) {
-			continue
-		}
-		if by.IsZero() || compareNames(name, by) < 0 {
-			by = name
-		}
-	}
-	return by
 }
 
 func compareNames(a, b record.Name) int {

@@ -33,13 +33,7 @@ func (g *graph) Related(ctx context.Context, name record.Name, depth, limit int)
 		return nil, 0, NoKnowledge(name)
 	}
 	limit = cmp.Or(limit, DefaultLimit)
-	w := walk{graph: g, seen: map[int]bool{start: true}}
-	var all []step
-	front := []step{{node: start}}
-	for away := 1; away <= max(depth, 1) && len(front) > 0; away++ {
-		front = w.next(front)
-		all = append(all, front...)
-	}
+	all := g.around(start, depth, len(g.nodes))
 	if more = len(all) - limit; more > 0 {
 		all = all[:limit]
 	}
@@ -47,10 +41,15 @@ func (g *graph) Related(ctx context.Context, name record.Name, depth, limit int)
 	return found, max(more, 0), err
 }
 
-// A walk goes through a graph, level by level.
-type walk struct {
-	graph *graph
-	seen  map[int]bool
+// around walks from a node up to depth edges away, 0: 1, in the order of Related. It ends
+// early behind the level in which it comes to more than so many nodes.
+func (g *graph) around(start, depth, most int) (all []step) {
+	seen, front := map[int]bool{start: true}, []step{{node: start}}
+	for away := 0; away < max(depth, 1) && len(front) > 0 && len(all) <= most; away++ {
+		front = g.next(front, seen)
+		all = append(all, front...)
+	}
+	return all
 }
 
 // A step is a node that a walk has come to.
@@ -60,34 +59,33 @@ type step struct {
 	strength          float64
 }
 
-// next returns the nodes one edge further, in the order of Related.
-func (w *walk) next(front []step) []step {
+// next returns the nodes one edge further that were not seen.
+func (g *graph) next(front []step, seen map[int]bool) []step {
 	best := map[int]step{}
 	for _, s := range front {
-		for to, edges := range w.graph.neighbours(s.node) {
-			if w.seen[to] {
+		for to, edges := range g.neighbours(s.node) {
+			if seen[to] {
 				continue
 			}
 			there := step{node: to, from: s.node, depth: s.depth + 1, edges: edges}
 			for _, e := range edges {
 				there.strength += e.Strength
 			}
-			if old, found := best[to]; !found || w.compare(there, old) < 0 {
+			if old, found := best[to]; !found || g.compareSteps(there, old) < 0 {
 				best[to] = there
 			}
 		}
 	}
 	var steps []step
 	for _, s := range best {
-		w.seen[s.node] = true
+		seen[s.node] = true
 		steps = append(steps, s)
 	}
-	slices.SortFunc(steps, w.compare)
+	slices.SortFunc(steps, g.compareSteps)
 	return steps
 }
 
-func (w *walk) compare(a, b step) int {
-	g := w.graph
+func (g *graph) compareSteps(a, b step) int {
 	return cmp.Or(
 		compareBool(!g.nodes[a.node].by.IsZero(), !g.nodes[b.node].by.IsZero()), cmp.Compare(b.strength, a.strength),
 		compareNames(g.name(a.node), g.name(b.node)), compareNames(g.name(a.from), g.name(b.from)),
@@ -190,16 +188,12 @@ func (g *graph) within(request PartRequest) ([]int, error) {
 	if !known {
 		return nil, NoKnowledge(request.From)
 	}
-	w := walk{graph: g, seen: map[int]bool{start: true}}
-	nodes, front := []int{start}, []step{{node: start}}
-	for depth := 0; depth < max(request.Depth, 1) && len(front) > 0; depth++ {
-		front = w.next(front)
-		for _, s := range front {
-			nodes = append(nodes, s.node)
-		}
-		if len(nodes) > maxWithin {
-			return nil, tooMany(len(nodes), cmp.Or(request.Limit, maxWithin))
-		}
+	nodes := []int{start}
+	for _, s := range g.around(start, request.Depth, maxWithin-1) {
+		nodes = append(nodes, s.node)
+	}
+	if len(nodes) > maxWithin {
+		return nil, tooMany(len(nodes), cmp.Or(request.Limit, maxWithin))
 	}
 	return nodes, nil
 }
@@ -234,7 +228,6 @@ func (g *graph) edgesIn(in map[int]bool, statedOnly bool) []Edge {
 // that share most with it. Pairs that have theirs already are left out.
 func (g *graph) strongest(n int, in map[int]bool, paired map[[2]int]bool) []Edge {
 	var near []step
-	w := walk{graph: g}
 	for to, edges := range g.neighbours(n) {
 		s := step{node: to, from: n, edges: slices.DeleteFunc(edges, Edge.IsStated)}
 		for _, e := range s.edges {
@@ -244,7 +237,7 @@ func (g *graph) strongest(n int, in map[int]bool, paired map[[2]int]bool) []Edge
 			near = append(near, s)
 		}
 	}
-	slices.SortFunc(near, w.compare)
+	slices.SortFunc(near, g.compareSteps)
 	var edges []Edge
 	const sharedEdges = 3 // how many neighbours each node has in a part that no link leads to
 	for _, s := range near[:min(sharedEdges, len(near))] {

@@ -103,7 +103,8 @@ func (s *scan) gather(ctx context.Context) (found []scanned, err error) {
 
 // candidate returns what an entry put, and whether it can be a hit.
 func (s *scan) candidate(tx *store.Tx, e store.Entry, v store.Version) (c scanned, wanted bool, err error) {
-	if v.Record.IsConflict() || !s.request.accepts(v.Record) {
+	kind, anyKind := v.Record.Name.Kind, len(s.request.Kinds) == 0
+	if v.Record.IsConflict() || anyKind && index.IsQuiet(kind) || !s.request.Accepts(v.Record) {
 		return c, false, nil
 	}
 	last, isHead, err := tx.Last(v.Record.Name)
@@ -115,7 +116,7 @@ func (s *scan) candidate(tx *store.Tx, e store.Entry, v store.Version) (c scanne
 		return c, false, nil
 	}
 	summary := Summarize(tx, v)
-	if len(s.request.Kinds) == 0 && isPrompt(summary.Description) {
+	if anyKind && isPrompt(summary.Description) {
 		return c, false, nil
 	}
 	s.seen[v.Ref] = true
@@ -172,13 +173,4 @@ func distinct(matches []match, count int) int {
 		}
 	}
 	return n
-}
-
-// accepts reports whether a record passes the filters, as the index applies
-// them.
-func (q *SearchRequest) accepts(r *record.Record) bool {
-	if len(q.Kinds) == 0 && index.IsQuiet(r.Name.Kind) {
-		return false
-	}
-	return q.Accepts(r)
 }

@@ -19,7 +19,7 @@ import (
 const supersededFile = "supersedes"
 
 // supersededFormat is the number of its form; a file of another is made anew.
-const supersededFormat = 1
+const supersededFormat = 2
 
 // The steps by which what is kept follows the log.
 const (
@@ -28,64 +28,80 @@ const (
 )
 
 // claims are what all entries claim, as of a position of the log: the form of the
-// file. The claims of an entry are types of links, layout.LinkSupersedes or
-// layout.LinkSupersededBy, each with a name behind it. Names are quoted as in Go,
-// as they may hold any bytes.
+// file. An entry names what it supersedes, and what supersedes it.
 type claims struct {
-	Format   int                 `json:"format"`
-	Store    record.StoreID      `json:"store"`
-	Position uint64              `json:"position"`
-	Ref      record.Ref          `json:"ref"` // of the log entry there: another history has another one
-	Claims   map[string][]string `json:"claims"`
+	Format   int                         `json:"format"`
+	Store    record.StoreID              `json:"store"`
+	Position uint64                      `json:"position"`
+	Ref      record.Ref                  `json:"ref"` // of the log entry there: another history has another one
+	Claims   map[quotedName][]succession `json:"claims"`
 
 	kept uint64 // the position of the file
 }
 
+// A succession says that one entry takes the place of another.
+type succession struct {
+	Newer quotedName `json:"newer"`
+	Older quotedName `json:"older"`
+}
+
+// successionOf reads a link of a record, if it is such a claim.
+func successionOf(r *record.Record, l record.Link) (s succession, found bool) {
+	target, err := record.ParseName(l.Target)
+	if err != nil || target.Kind != record.KindKnowledge || target == r.Name {
+		return s, false
+	}
+	switch own, other := quotedName(r.Name), quotedName(target); l.Type {
+	case layout.LinkSupersedes:
+		return succession{own, other}, true
+	case layout.LinkSupersededBy:
+		return succession{other, own}, true
+	}
+	return s, false
+}
+
+// A quotedName is written as a string of Go, as names may hold any bytes.
+type quotedName record.Name
+
+// MarshalText returns the quoted name.
+func (n quotedName) MarshalText() ([]byte, error) {
+	return strconv.AppendQuote(nil, record.Name(n).String()), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (n *quotedName) UnmarshalText(quoted []byte) error {
+	text, err := strconv.Unquote(string(quoted))
+	if err == nil {
+		*(*record.Name)(n), err = record.ParseName(text)
+	}
+	return err
+}
+
 // set keeps what a record, the head of its name, claims.
 func (c *claims) set(r *record.Record) {
-	var made []string
+	var made []succession
 	for _, l := range r.Links {
-		if l.Type != layout.LinkSupersedes && l.Type != layout.LinkSupersededBy {
-			continue
-		}
-		target, err := record.ParseName(l.Target)
-		if err == nil && target.Kind == record.KindKnowledge && target != r.Name {
-			made = append(made, l.Type, quoteName(target))
+		if s, found := successionOf(r, l); found {
+			made = append(made, s)
 		}
 	}
-	if len(made) == 0 {
-		delete(c.Claims, quoteName(r.Name))
-		return
+	if c.Claims[quotedName(r.Name)] = made; len(made) == 0 {
+		delete(c.Claims, quotedName(r.Name))
 	}
-	c.Claims[quoteName(r.Name)] = made
 }
 
-// each calls visit with each claim. The error is that of a file that nobody wrote so.
-func (c *claims) each(visit func(name record.Name, kind string, target record.Name)) error {
-	for text, made := range c.Claims {
-		name, err := unquoteName(text)
-		if err != nil || len(made)%2 != 0 {
-			return errors.Join(err, errAnew)
-		}
-		for i := 0; i < len(made); i += 2 {
-			target, err := unquoteName(made[i+1])
-			if err != nil {
-				return err
-			}
-			visit(name, made[i], target)
+// latest returns what takes the place of each older entry: of several the first by name. Of
+// two that supersede each other neither does.
+func latest(all map[succession]bool) map[record.Name]record.Name {
+	by := map[record.Name]record.Name{}
+	for s := range all {
+		newer, older := record.Name(s.Newer), record.Name(s.Older)
+		before, found := by[older]
+		if !all[succession{s.Older, s.Newer}] && (!found || compareNames(newer, before) < 0) {
+			by[older] = newer
 		}
 	}
-	return nil
-}
-
-func quoteName(name record.Name) string { return strconv.Quote(name.String()) }
-
-func unquoteName(quoted string) (record.Name, error) {
-	text, err := strconv.Unquote(quoted)
-	if err != nil {
-		return record.Name{}, err
-	}
-	return record.ParseName(text)
+	return by
 }
 
 // Superseded returns what supersedes each entry of knowledge that is superseded.
@@ -95,37 +111,26 @@ func (r *Reader) Superseded(ctx context.Context) (map[record.Name]record.Name, e
 	if err != nil || len(c.Claims) == 0 {
 		return map[record.Name]record.Name{}, err
 	}
-	type pair struct{ newer, older record.Name }
-	stated := map[pair]bool{}
-	var by []pair // said by the older one
-	err = c.each(func(name record.Name, kind string, target record.Name) {
-		if kind == layout.LinkSupersedes {
-			stated[pair{name, target}] = true
-		} else {
-			by = append(by, pair{target, name})
+	stated := map[succession]bool{}
+	var byOlder []succession
+	for name, made := range c.Claims {
+		for _, s := range made {
+			if s.Newer == name {
+				stated[s] = true
+			} else {
+				byOlder = append(byOlder, s)
+			}
 		}
-	})
-	if err != nil {
-		return nil, err
 	}
-	err = EachOf(ctx, r, by, func(tx *store.Tx, p pair) error {
-		_, err := tx.Head(p.newer)
+	err = EachOf(ctx, r, byOlder, func(tx *store.Tx, s succession) error {
+		_, err := tx.Head(record.Name(s.Newer))
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}
-		stated[p] = err == nil
+		stated[s] = err == nil
 		return err
 	})
-	superseded := map[record.Name]record.Name{}
-	for p := range stated {
-		if stated[pair{p.older, p.newer}] {
-			continue // of two that supersede each other neither does
-		}
-		if before, found := superseded[p.older]; !found || compareNames(p.newer, before) < 0 {
-			superseded[p.older] = p.newer
-		}
-	}
-	return superseded, err
+	return latest(stated), err
 }
 
 // currentClaims returns the claims as of now, from what is kept of them and the
@@ -211,7 +216,7 @@ func (c *claims) check(tx *store.Tx) error {
 func (c *claims) read(tx *store.Tx, name record.Name) error {
 	head, err := tx.Head(name)
 	if errors.Is(err, store.ErrNotFound) {
-		delete(c.Claims, quoteName(name))
+		delete(c.Claims, quotedName(name))
 		return nil
 	}
 	if err == nil {
@@ -223,7 +228,7 @@ func (c *claims) read(tx *store.Tx, name record.Name) error {
 // claimsAnew reads all entries of knowledge. The claims are as of the position
 // before that, or later.
 func (r *Reader) claimsAnew(ctx context.Context) (*claims, error) {
-	c := &claims{Claims: map[string][]string{}}
+	c := &claims{Claims: map[quotedName][]succession{}}
 	err := r.store.View(ctx, func(tx *store.Tx) error {
 		if c.Position = tx.Position(); c.Position == 0 {
 			return nil
@@ -247,10 +252,9 @@ func (r *Reader) claimsAnew(ctx context.Context) (*claims, error) {
 func (r *Reader) readClaims(origin record.StoreID) *claims {
 	var c claims
 	text, err := r.own.ReadFile(path.Join(indexFolder, supersededFile))
-	nothing := func(record.Name, string, record.Name) {}
 	if err != nil || json.Unmarshal(text, &c) != nil || c.Format != supersededFormat || c.Store != origin ||
-		c.Claims == nil || c.each(nothing) != nil {
-		return &claims{Claims: map[string][]string{}}
+		c.Claims == nil {
+		return &claims{Claims: map[quotedName][]succession{}}
 	}
 	c.kept = c.Position
 	return &c

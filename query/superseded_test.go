@@ -116,12 +116,12 @@ func TestSupersededKeptIsWrong(t *testing.T) {
 	}
 	ref := b.put("note/x", "x").Ref.String()
 	for _, text := range []string{
-		"", "{", string(good[:len(good)/2]), string(foreign), `{"format":2}`, "[]", "\x00",
-		fmt.Sprintf(`{"format":1,"store":%q,"position":100,"ref":%q,"claims":{}}`, origin(b), ref),
-		fmt.Sprintf(`{"format":1,"store":%q,"position":1000,"ref":%q,"claims":{}}`, origin(b), ref),
-		fmt.Sprintf(`{"format":1,"store":%q,"position":101,"ref":%q,"claims":{"x":["supersedes"]}}`, origin(b), ref),
-		fmt.Sprintf(`{"format":1,"store":%q,"position":101,"ref":%q,"claims":{"\"knowledge/a\"":["supersedes"]}}`, origin(b), ref),
-		fmt.Sprintf(`{"format":1,"store":%q,"position":101,"ref":%q,"claims":{"\"knowledge/a\"":["supersedes","x"]}}`, origin(b), ref),
+		"", "{", string(good[:len(good)/2]), string(foreign), `{"format":1}`, "[]", "\x00",
+		fmt.Sprintf(`{"format":2,"store":%q,"position":100,"ref":%q,"claims":{}}`, origin(b), ref),
+		fmt.Sprintf(`{"format":2,"store":%q,"position":1000,"ref":%q,"claims":{}}`, origin(b), ref),
+		fmt.Sprintf(`{"format":2,"store":%q,"position":101,"ref":%q,"claims":{"x":[]}}`, origin(b), ref),
+		fmt.Sprintf(`{"format":2,"store":%q,"position":101,"ref":%q,"claims":{"\"knowledge/a\"":["supersedes"]}}`, origin(b), ref),
+		fmt.Sprintf(`{"format":2,"store":%q,"position":101,"ref":%q,"claims":{"\"knowledge/a\"":[{"newer":"x","older":"x"}]}}`, origin(b), ref),
 	} {
 		if err := os.WriteFile(b.supersededFile(), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
