@@ -42,7 +42,7 @@ type catchUp struct {
 	incomplete bool              // its hits were not all read
 	until      time.Time         // when reading them ends; zero: scanTime from its beginning
 	unread     uint64            // hits that may have what is looked for in texts
-	missed     missed            // why there are none
+	reasons    reasons           // why there are none
 	literal    bool              // see SearchAnswer.Literal
 	quote      string            // what lifted hits have word by word
 	completed  map[string]string // terms that a word of the query stands for, with its own

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,12 +21,11 @@ const (
 // same id in another tree or kind first, then the same last segment.
 func (r *Reader) near(ctx context.Context, text string) ([]record.Name, error) {
 	var same, similar []record.Name
-	wanted := nearIDs(text)
-	base := baseKey(text)
+	id, base := "/"+strings.ReplaceAll(text, ":", "/"), baseKey(text)
 	end := time.Now().Add(nearLimit)
 	err := r.eachName(ctx, record.Name{}, func(n store.NamedRef) bool {
 		switch {
-		case slices.Contains(wanted, n.Name.ID):
+		case strings.HasSuffix(id, "/"+n.Name.ID):
 			same = append(same, n.Name)
 		case base != "" && baseKey(n.Name.ID) == base && len(similar) < maxNear:
 			similar = append(similar, n.Name)
@@ -52,26 +50,6 @@ func (r *Reader) eachName(
 		last, begun = n.Name, true
 		return !visit(n), nil
 	})
-}
-
-// nearIDs returns the ids that text may hold, with or without a tree, a kind and
-// the prefix of tasks.
-func nearIDs(text string) []string {
-	ids := []string{text}
-	if _, rest, found := strings.Cut(text, ":"); found {
-		ids = append(ids, rest)
-	}
-	for _, id := range slices.Clone(ids) {
-		if kind, rest, found := strings.Cut(id, "/"); found {
-			if _, err := record.ParseKind(kind); err == nil {
-				ids = append(ids, rest)
-			}
-		}
-	}
-	for _, id := range slices.Clone(ids) {
-		ids = append(ids, layout.JournalID(id))
-	}
-	return ids
 }
 
 // baseKey is what two spellings of a file's name have in common.

@@ -166,7 +166,7 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 	if err := f.addScanned(ctx, &answer, c); err != nil {
 		return SearchAnswer{}, err
 	}
-	c.missed.tell(&answer)
+	c.reasons.tell(&answer)
 	return answer, r.markSuperseded(ctx, answer.Hits)
 }
 
@@ -202,7 +202,7 @@ func (c *catchUp) behind() uint64 { return c.end - min(c.end, c.position) }
 // searchIn asks an index. Without one nothing is ranked and the position is 0, so that
 // all is scanned.
 func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchRequest) (result index.Result, err error) {
-	c.position, c.incomplete, c.unread, c.missed = 0, false, 0, missed{}
+	c.position, c.incomplete, c.unread, c.reasons = 0, false, 0, reasons{}
 	if x == nil {
 		return result, nil
 	}
@@ -225,23 +225,23 @@ func (c *catchUp) searchIn(ctx context.Context, x *index.Index, request *SearchR
 	if request.Narrow && newPhraseFilter(request) == nil && c.behind() == 0 && !request.History {
 		ask.Narrow = func(hits []index.Hit) ([]index.Narrowing, error) { return c.narrow(ctx, request, hits) }
 	}
-	result, err = c.sifted(ctx, x, request, ask)
+	result, err = c.filtered(ctx, x, request, ask)
 	if err == nil && request.Text != "" && (request.Pattern == nil || !c.incomplete) && (result.Total == 0 || len(result.Unknown) > 0) {
-		c.missed, err = c.explain(ctx, x, request, &result)
+		c.reasons, err = c.explain(ctx, x, request, &result)
 	}
 	if len(ask.Lifted) > 0 || result.Total == 0 {
-		c.missed.corrected = nil
+		c.reasons.corrected = nil
 	}
-	for _, word := range slices.Sorted(maps.Keys(c.missed.corrected)) {
-		term := termOf(c.missed.corrected[word])
+	for _, word := range slices.Sorted(maps.Keys(c.reasons.corrected)) {
+		term := termOf(c.reasons.corrected[word])
 		ask.More, c.completed[term] = append(ask.More, index.WeightedTerm{Term: term, Weight: correctedWeight}), termOf(word)
 	}
-	if err == nil && len(c.missed.corrected) > 0 {
-		c.quote = request.withText(c.missed.didYouMean).Query
+	if err == nil && len(c.reasons.corrected) > 0 {
+		c.quote = request.withText(c.reasons.didYouMean).Query
 		if ask.Lifted, err = c.quoted(ctx, x, request, c.quote, together); err != nil {
 			return result, err
 		}
-		result, err = c.sifted(ctx, x, request, ask)
+		result, err = c.filtered(ctx, x, request, ask)
 	}
 	return result, err
 }

@@ -216,7 +216,7 @@ func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchReq
 	}
 	ask := request.forIndex()
 	ask.Query, ask.Phrases, ask.Facets, ask.Duplicates, ask.Quiet, ask.Explain = q.text, []string{q.text}, nil, true, true, false
-	ask.Offset, ask.Limit, ask.Few = 0, verbatimBodies, firstSift/4
+	ask.Offset, ask.Limit, ask.Few = 0, verbatimBodies, firstRead/4
 	room := int64(verbatimText)
 	lifted, err := c.graded(ctx, x, ask, q, least, &room)
 	if err == nil && len(lifted) == 0 && q.cut != nil {
@@ -240,7 +240,7 @@ func (c *catchUp) graded(
 	}
 	hits, exact := result.Hits, 0
 	for len(hits) > 0 && len(lifted) < maxVerbatim && exact < nearWindow && *room > 0 {
-		n := min(len(hits), max(firstSift/4, len(result.Hits)-len(hits)))
+		n := min(len(hits), max(firstRead/4, len(result.Hits)-len(hits)))
 		grades, err := c.grades(ctx, hits[:n], q, room)
 		if err != nil {
 			return nil, err

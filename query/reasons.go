@@ -20,8 +20,8 @@ const (
 	maxUnknown  = 5 // words that are named
 )
 
-// missed says why an index has no hits, or none for some words.
-type missed struct {
+// reasons say why an index has no hits, or none for some words.
+type reasons struct {
 	unknown    []string // only where other words have hits
 	didYouMean string
 	corrected  map[string]string
@@ -29,7 +29,7 @@ type missed struct {
 }
 
 // explain finds out what a request has missed, given what it has found.
-func (c *catchUp) explain(ctx context.Context, x *index.Index, request *SearchRequest, result *index.Result) (m missed, err error) {
+func (c *catchUp) explain(ctx context.Context, x *index.Index, request *SearchRequest, result *index.Result) (m reasons, err error) {
 	if result.Total > 0 {
 		if m.unknown = c.unknown(request, result); m.unknown == nil {
 			return m, nil
@@ -65,7 +65,7 @@ func (c *catchUp) unknown(request *SearchRequest, result *index.Result) (words [
 }
 
 // tell puts into an answer what was missed.
-func (m *missed) tell(answer *SearchAnswer) {
+func (m *reasons) tell(answer *SearchAnswer) {
 	if answer.Total == 0 {
 		answer.Facets = nil // of a phrase that no text has, though some have its words
 		answer.DidYouMean, answer.Hidden = m.didYouMean, m.hidden
@@ -77,7 +77,7 @@ func (m *missed) tell(answer *SearchAnswer) {
 // count returns about how many hits a request has in the index.
 func (c *catchUp) count(ctx context.Context, x *index.Index, request SearchRequest) (uint64, error) {
 	request.Limit, request.Offset, request.Facets, request.Explain = 1, 0, nil, false
-	result, err := c.sifted(ctx, x, &request, request.forIndex())
+	result, err := c.filtered(ctx, x, &request, request.forIndex())
 	return result.Total, err
 }
 
@@ -282,14 +282,11 @@ func (c *catchUp) written(ctx context.Context, x *index.Index, request *SearchRe
 			countForms(counts, text, term, typed)
 		}
 	}
-	best, least := "", 0
-	for form, n := range counts {
-		slips := likeness.Slips(form, typed)
-		if best == "" || cmp.Or(cmp.Compare(slips, least), cmp.Compare(counts[best], n), strings.Compare(form, best)) < 0 {
-			best, least = form, slips
-		}
-	}
-	return best, nil
+	forms := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		slips := likeness.Slips(a, typed) - likeness.Slips(b, typed)
+		return cmp.Or(slips, counts[b]-counts[a], strings.Compare(a, b))
+	})
+	return append(forms, "")[0], nil
 }
 
 // countForms counts how text writes a term. A capital that only begins a word is

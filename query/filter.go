@@ -15,36 +15,36 @@ import (
 // How many of the index's hits have their bodies read at once: more with every
 // round, since the index ranks all for each.
 const (
-	firstSift = 64
-	maxSift   = 1 << 15
+	firstRead = 64
+	mostRead  = 1 << 15
 	maxSlice  = 1024 // in one transaction
-	// leastSift are read even when the page is full, so that most totals are exact.
-	leastSift = 512
+	// leastRead are read even when the page is full, so that most totals are exact.
+	leastRead = 512
 )
 
-// sifted asks the index and leaves out the hits whose bodies do not have what is
+// filtered asks the index and leaves out the hits whose bodies do not have what is
 // wanted, which the index does not know: words in a row. While the index is
 // behind, it also leaves out what has changed since, which a scan finds. Its pages
 // fit together as those of the index do. The total is exact once all candidates were read, else an
 // estimate by those that were. After scanTime it returns what it has, and sets
 // c.incomplete.
-func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchRequest, ask index.Request) (index.Result, error) {
+func (c *catchUp) filtered(ctx context.Context, x *index.Index, request *SearchRequest, ask index.Request) (index.Result, error) {
 	filter, stale := newPhraseFilter(request), c.behind() > 0 && !request.IndexedOnly
 	if filter == nil && !stale {
 		return x.Search(ctx, ask)
 	}
-	s := sifter{catchUp: c, filter: filter, stale: stale, pageEnd: ask.Offset + ask.Limit}
+	s := filterStage{catchUp: c, filter: filter, stale: stale, pageEnd: ask.Offset + ask.Limit}
 	s.all = request.All || request.Pattern != nil && len(ask.Facets) > 0 // which the index cannot count
 	// Hits that are scanned do not know what they are like.
 	s.duplicates = ask.Duplicates || stale
 	skip, until := ask.Offset, time.Time{}
 	// The best of near-duplicates may be one that does not pass.
 	ask.Duplicates = true
-	first := firstSift
+	first := firstRead
 	if request.isScan() {
-		first = maxSift / 4 // few may match
+		first = mostRead / 4 // few may match
 	}
-	for ask.Offset, ask.Limit = 0, first+min(s.pageEnd, maxSift); ; ask.Limit = min(4*ask.Limit, maxSift) {
+	for ask.Offset, ask.Limit = 0, first+min(s.pageEnd, mostRead); ; ask.Limit = min(4*ask.Limit, mostRead) {
 		found, err := x.Search(ctx, ask)
 		if err != nil {
 			return index.Result{}, err
@@ -73,8 +73,8 @@ func (c *catchUp) sifted(ctx context.Context, x *index.Index, request *SearchReq
 	}
 }
 
-// A sifter reads the bodies of hits in their order.
-type sifter struct {
+// A filterStage reads the bodies of hits in their order.
+type filterStage struct {
 	*catchUp
 	filter     *phraseFilter // nil: all pass
 	stale      bool          // a scan finds what was put after c.position
@@ -92,7 +92,7 @@ type sifter struct {
 }
 
 // hits returns those so far.
-func (s *sifter) hits() []index.Hit {
+func (s *filterStage) hits() []index.Hit {
 	if s.duplicates {
 		return s.passed
 	}
@@ -100,10 +100,12 @@ func (s *sifter) hits() []index.Hit {
 }
 
 // enough reports whether the page is full, and the total known well enough.
-func (s *sifter) enough() bool { return !s.all && len(s.hits()) >= s.pageEnd && s.read >= leastSift }
+func (s *filterStage) enough() bool {
+	return !s.all && len(s.hits()) >= s.pageEnd && s.read >= leastRead
+}
 
 // total returns the number of hits, or about how many there are, by those that have passed.
-func (s *sifter) total(candidates, passed uint64, exhausted bool) uint64 {
+func (s *filterStage) total(candidates, passed uint64, exhausted bool) uint64 {
 	if exhausted || s.read == 0 || candidates <= s.read {
 		return passed
 	}
@@ -112,14 +114,14 @@ func (s *sifter) total(candidates, passed uint64, exhausted bool) uint64 {
 }
 
 // take reads the bodies of hits, in slices, until the time is over.
-func (s *sifter) take(ctx context.Context, hits []index.Hit, until time.Time) error {
+func (s *filterStage) take(ctx context.Context, hits []index.Hit, until time.Time) error {
 	for len(hits) > 0 && !s.enough() {
 		if time.Now().After(until) {
 			s.incomplete = true
 			return nil
 		}
-		n := min(len(hits), max(firstSift, int(min(s.read, maxSlice))))
-		if err := s.sift(ctx, hits[:n]); err != nil {
+		n := min(len(hits), max(firstRead, int(min(s.read, maxSlice))))
+		if err := s.add(ctx, hits[:n]); err != nil {
 			return err
 		}
 		hits = hits[n:]
@@ -127,8 +129,8 @@ func (s *sifter) take(ctx context.Context, hits []index.Hit, until time.Time) er
 	return nil
 }
 
-// sift takes in the hits that pass.
-func (s *sifter) sift(ctx context.Context, hits []index.Hit) error {
+// add takes in the hits that pass.
+func (s *filterStage) add(ctx context.Context, hits []index.Hit) error {
 	passes, err := s.passing(ctx, hits)
 	if err != nil {
 		return err
@@ -150,7 +152,7 @@ func (s *sifter) sift(ctx context.Context, hits []index.Hit) error {
 
 // passing returns the names of hits whose current versions pass. It reads on all
 // cores.
-func (s *sifter) passing(ctx context.Context, hits []index.Hit) (map[record.Name]bool, error) {
+func (s *filterStage) passing(ctx context.Context, hits []index.Hit) (map[record.Name]bool, error) {
 	found, err := s.findings(ctx, hits, s.filter != nil && len(s.filter.finder.phrases) > 0)
 	if err != nil {
 		return nil, err
@@ -177,7 +179,7 @@ func (s *sifter) passing(ctx context.Context, hits []index.Hit) (map[record.Name
 }
 
 // facets counts the values of fields in what has passed: nothing else is of a time that is to come.
-func (s *sifter) facets(ctx context.Context, x *index.Index, fields []index.Facet) (map[index.Facet][]index.FacetCount, error) {
+func (s *filterStage) facets(ctx context.Context, x *index.Index, fields []index.Facet) (map[index.Facet][]index.FacetCount, error) {
 	ask := index.Request{Facets: fields, Lifted: map[record.Name]int{}, Filter: record.Filter{Since: time.Now().Add(never)}}
 	for _, hit := range s.passed {
 		ask.Lifted[hit.Name] = 1
