@@ -25,8 +25,6 @@ const (
 
 	segmentSuffix = ".zap"
 
-	temporaryPrefix = ".tmp-" // of what was made before all temporary files had names of one form
-
 	// format is that of the folders and files around the engine's.
 	format = 1
 )
@@ -196,9 +194,7 @@ func sweep(dir folder.Folder, keep string) {
 	}
 	for _, e := range entries {
 		_, ok := generationNumber(e.Name())
-		digits, isOld := strings.CutPrefix(e.Name(), temporaryPrefix)
-		isTemporary := folder.IsTemporary(e.Name()) || isOld && strings.Trim(digits, "0123456789") == ""
-		if ok && e.IsDir() && e.Name() != keep || isTemporary && e.Type().IsRegular() {
+		if ok && e.IsDir() && e.Name() != keep || folder.IsTemporary(e.Name()) && e.Type().IsRegular() {
 			_ = dir.RemoveAll(e.Name()) // see above
 		}
 	}

@@ -137,7 +137,7 @@ func TestReopen(t *testing.T) {
 	if err := errors.Join(w.Apply(t.Context(), puts(note("a", "alpha")), 5), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, temporaryPrefix+"1"), nil) // left by a crash
+	write(t, filepath.Join(dir, ".filebus-"+strings.Repeat("a", 26)+".tmp"), nil) // left by a crash
 	if err := os.Mkdir(filepath.Join(dir, "g000042"), 0o755); err != nil {
 		t.Fatal(err)
 	}

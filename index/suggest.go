@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"iter"
@@ -18,8 +17,7 @@ const (
 )
 
 // A Suggestion is a word of a query that no document has, with terms that some
-// have and that are spelled like it, the likeliest first. Two words may be one:
-// "parsehttp header" where documents have parseHTTPHeader.
+// have and that are spelled like it, the likeliest first.
 type Suggestion struct {
 	Word       string   // as the query has it
 	Start, End int      // bytes of the query
@@ -62,22 +60,11 @@ func (s *speller) suggest(query string) ([]Suggestion, error) {
 		return nil, err
 	}
 	var out []Suggestion
-	for i := 0; i < len(words) && len(out) < maxSuggestions; i++ {
-		if i+1 < len(words) && !(words[i].known && words[i+1].known) {
-			joined, err := s.joined(query, words[i], words[i+1])
-			if err != nil {
-				return nil, err
-			}
-			if joined != nil {
-				out = append(out, *joined)
-				i++
-				continue
-			}
-		}
-		if words[i].known {
+	for _, w := range words {
+		if w.known || len(out) >= maxSuggestions {
 			continue
 		}
-		found, err := s.word(query, words[i])
+		found, err := s.word(query, w)
 		if err != nil {
 			return nil, err
 		}
@@ -145,21 +132,6 @@ func (s *speller) frequency(term string) (uint64, error) {
 		s.frequencies[term] = n
 	}
 	return n, err
-}
-
-// joined returns a suggestion to write two words as one, if that is a term; else
-// nil.
-func (s *speller) joined(query string, a, b spelled) (*Suggestion, error) {
-	between := bytes.TrimSpace([]byte(query[a.end:b.start]))
-	term := a.text + b.text
-	if len(between) > 0 || utf8.RuneCountInString(term) < leastSpelled || len(term) > maxTerm || stopWords[term] {
-		return nil, nil
-	}
-	term = stem(term)
-	if n, err := s.frequency(term); err != nil || n == 0 {
-		return nil, err
-	}
-	return &Suggestion{Word: query[a.start:b.end], Start: a.start, End: b.end, Terms: []string{term}}, nil
 }
 
 // word returns the suggestions for a word that no document has: one for the

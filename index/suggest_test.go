@@ -72,9 +72,8 @@ func TestSuggest(t *testing.T) {
 		{"myBudgit", []string{"2 Budgit: budget"}},
 		{"oath", []string{"0 oath: oauth path"}}, // the first letter is seldom wrong
 		{"sub-agemts", []string{"0 sub-agemts: subag"}},
-		{"parsehttp header", []string{"0 parsehttp header: parsehttphead"}},
 		{"sessiontoken", nil},
-		{"data base", []string{"0 data base: databas"}},
+		{"data base", nil}, // a search joins neighbours by itself
 		{"data, base", nil},
 		{"src/tokne/budgit.go", []string{"4 tokne: token", "10 budgit: budget"}},
 		{"tokne-budgit", []string{"0 tokne: token", "6 budgit: budget"}},

@@ -171,7 +171,6 @@ func (c *catchUp) correct(ctx context.Context, x *index.Index, request *SearchRe
 	most := 0
 	for _, s := range suggestions {
 		// What is not one piece of the text, as around an operator, stays as it is.
-		// Of the words that a suggestion joins, others may be known.
 		isUnknown := func(word [2]int) bool { return word[0] < s.End && s.Start < word[1] }
 		if request.Text[s.Start:s.End] != request.Query[s.Start:s.End] || !slices.ContainsFunc(unknown, isUnknown) {
 			continue

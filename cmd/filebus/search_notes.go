@@ -90,36 +90,24 @@ func (o *searchCommand) noteMissed(env *environ, answer *query.SearchAnswer, tex
 			env.note("%s more than 1 MiB, of which only the first is searched", count(long, "1 text has", "%d texts have"))
 		}
 	}
-	if answer.Total > 0 {
-		o.noteUnknown(env, answer)
-		return
+	for _, word := range slices.Sorted(maps.Keys(answer.Corrected)) {
+		env.note("%q is in no record: searched for %s (write it in quotes for the word itself)", word, answer.Corrected[word])
+	}
+	hasUnknown := len(answer.Unknown) > len(answer.Corrected)
+	if hasUnknown {
+		words := markdown.Each(answer.Unknown, func(word string) string { return `"` + word + `"` })
+		env.note("no record has %s", clipText(strings.Join(words, " or ")))
 	}
 	for _, h := range answer.Hidden {
 		env.note("without %s there %s", conditionText(h), count(int(h.Total), "is 1 hit", "are %d hits"))
 	}
-	if answer.DidYouMean != "" {
+	if answer.DidYouMean != "" && (hasUnknown || answer.Total == 0) {
 		env.note("did you mean: %s", oneLine(searchLine(o.flagWords, answer.DidYouMean)))
 	}
 	filters := slices.DeleteFunc(slices.Clone(o.operators), func(word string) bool { return word[0] == '-' }) // those are told
-	if len(filters) > 0 {
+	if len(filters) > 0 && answer.Total == 0 {
 		env.note("read as filters: %s; to search for it as text: %s", clipText(strings.Join(filters, " ")), o.lineWith("--literal", text))
 	}
-}
-
-// noteUnknown says which words no record has, and how they may be spelled.
-func (o *searchCommand) noteUnknown(env *environ, answer *query.SearchAnswer) {
-	for _, word := range slices.Sorted(maps.Keys(answer.Corrected)) {
-		env.note("%q is in no record: searched for %s (write it in quotes for the word itself)", word, answer.Corrected[word])
-	}
-	if len(answer.Unknown) <= len(answer.Corrected) {
-		return
-	}
-	words := markdown.Each(answer.Unknown, func(word string) string { return `"` + word + `"` })
-	note := "no record has " + clipText(strings.Join(words, " or "))
-	if line := searchLine(o.flagWords, answer.DidYouMean); answer.DidYouMean != "" && clipText(line) == line {
-		note += "; did you mean: " + line
-	}
-	env.note("%s", note)
 }
 
 // conditionText names a condition as one asks for it.
