@@ -28,7 +28,9 @@ const (
 // fit together as those of the index do. The total is exact once all candidates were read, else an
 // estimate by those that were. After scanTime it returns what it has, and sets
 // c.incomplete.
-func (c *catchUp) filtered(ctx context.Context, x *index.Index, request *SearchRequest, ask index.Request) (index.Result, error) {
+func (c *catchUp) filtered(
+	ctx context.Context, x *index.Index, request *SearchRequest, ask index.Request,
+) (index.Result, error) {
 	filter, stale := newPhraseFilter(request), c.behind() > 0 && !request.IndexedOnly
 	if filter == nil && !stale {
 		return x.Search(ctx, ask)
@@ -179,7 +181,9 @@ func (s *filterStage) passing(ctx context.Context, hits []index.Hit) (map[record
 }
 
 // facets counts the values of fields in what has passed: nothing else is of a time that is to come.
-func (s *filterStage) facets(ctx context.Context, x *index.Index, fields []index.Facet) (map[index.Facet][]index.FacetCount, error) {
+func (s *filterStage) facets(
+	ctx context.Context, x *index.Index, fields []index.Facet,
+) (map[index.Facet][]index.FacetCount, error) {
 	ask := index.Request{Facets: fields, Lifted: map[record.Name]int{}, Filter: record.Filter{Since: time.Now().Add(never)}}
 	for _, hit := range s.passed {
 		ask.Lifted[hit.Name] = 1

@@ -29,7 +29,9 @@ type reasons struct {
 }
 
 // explain finds out what a request has missed, given what it has found.
-func (c *catchUp) explain(ctx context.Context, x *index.Index, request *SearchRequest, result *index.Result) (m reasons, err error) {
+func (c *catchUp) explain(
+	ctx context.Context, x *index.Index, request *SearchRequest, result *index.Result,
+) (m reasons, err error) {
 	if result.Total > 0 {
 		if m.unknown = c.unknown(request, result); m.unknown == nil {
 			return m, nil

@@ -34,7 +34,9 @@ func Any(value string) []string {
 
 // FilterFields returns the names of the fields that a Filter has values of.
 func FilterFields() []string {
-	return []string{"kind", "tree", "tag", "agent", "conversation", "session", "not-session", "task", "run", "loop", "status"}
+	return []string{
+		"kind", "tree", "tag", "agent", "conversation", "session", "not-session", "task", "run", "loop", "status",
+	}
 }
 
 // list returns where the values of a field of plain text are.
