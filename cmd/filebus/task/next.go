@@ -24,7 +24,7 @@ func IsOf(id, folder string) bool {
 
 // Next returns the tasks of a folder that nobody has begun and that wait for nothing, in the
 // order of their files, and those that wait, with what for.
-func (b *Board) Next(ctx context.Context, folder string) (ready, waiting []Item, err error) {
+func (b *Tasks) Next(ctx context.Context, folder string) (ready, waiting []Item, err error) {
 	records, err := b.Records(ctx, "", "")
 	if err != nil {
 		return nil, nil, err
@@ -63,7 +63,7 @@ type FolderCount struct {
 
 // Folders counts the tasks of files by the folder or file that their ids begin with, those
 // with open ones, that were taken in last first.
-func (b *Board) Folders(ctx context.Context) (all []FolderCount, err error) {
+func (b *Tasks) Folders(ctx context.Context) (all []FolderCount, err error) {
 	records, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindTask}})
 	at := map[string]int{}
 	for _, s := range records {
