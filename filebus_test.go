@@ -83,7 +83,7 @@ func house() map[string]pack {
 				"filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile", "filebus/query", "filebus/materialize",
 				"filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/materialize/likeness", "filebus/materialize/mirror", "filebus/materialize/transcript",
 			},
-			modules: []string{"github.com/kaptinlin/jsonschema", "golang.org/x/sys", "golang.org/x/text"},
+			modules: []string{"github.com/bmatcuk/doublestar", "github.com/kaptinlin/jsonschema", "golang.org/x/sys", "golang.org/x/text"},
 		},
 		"filebus/materialize/likeness": {},
 		"filebus/cmd/filebus/task": {

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// A shortener keeps of each string in JSON no more than most bytes, as they are written, and all of what is around.
+// A shortener keeps of each string in JSON no more than most bytes and escapes, and all of what is around.
 type shortener struct {
 	most, length  int
 	inside, isCut bool
@@ -23,8 +23,11 @@ func (s *shortener) append(to, part []byte) []byte {
 		} else if isWhole {
 			s.isCut = s.inside && s.length >= s.most
 		}
-		if s.length++; !s.isCut {
+		if !s.isCut {
 			to = append(to, c)
+		}
+		if s.hex == 0 && !s.isEscaped { // an escape is one
+			s.length++
 		}
 		if s.hex = max(0, s.hex-1); s.isEscaped && c == 'u' {
 			s.hex = 4
@@ -34,13 +37,10 @@ func (s *shortener) append(to, part []byte) []byte {
 	return to
 }
 
-// encoded returns how many bytes of JSON have a text of more than limit bytes, whatever it says.
-func encoded(limit int) int { return len(`\u001f`) * (limit + 1) }
-
 // Shortened returns a reader of JSON in which a string that is too long for a text of limit bytes becomes a shorter
 // one, of more than limit bytes.
 func Shortened(in io.Reader, limit int) io.Reader {
-	return &shortReader{in, shortener{most: encoded(limit)}}
+	return &shortReader{in, shortener{most: limit + 2}}
 }
 
 type shortReader struct {
@@ -73,7 +73,7 @@ func NewLineReader(in io.Reader, limit int) *LineReader {
 // Next returns the next line, with its end, until the next call. What comes with io.EOF may be half a line.
 func (l *LineReader) Next(ctx context.Context) ([]byte, error) {
 	const maxLine = 32 << 20 // how much is kept of a line, in bytes
-	short := shortener{most: encoded(l.limit)}
+	short := shortener{most: l.limit + 2}
 	for l.line = l.line[:0]; ; {
 		if err := ctx.Err(); err != nil {
 			return l.line, err

@@ -45,8 +45,10 @@ type envelope struct {
 	facts   map[string]string
 }
 
-//go:embed envelopes.json
-var envelopesJSON []byte
+var (
+	//go:embed envelopes.json
+	envelopesJSON []byte
+)
 
 // envelopes returns those of the table.
 var envelopes = sync.OnceValue(func() (all []envelope) {
