@@ -39,7 +39,8 @@ type envelope struct {
 		End, Why     string            // conditions under which the run ended well, and paths of why it did not
 	}
 
-	text    []byte // nil: there is none
+	text    []string // its parts; nil: there is none
+	size    int      // of these, in bytes
 	isEnded bool
 	failure string
 	facts   map[string]string
@@ -110,15 +111,15 @@ func (e *envelope) take(row any) {
 			continue
 		}
 		if r.Parts {
-			e.text = nil
+			e.text, e.size = nil, 0
 		}
 		for path := range strings.FieldsSeq(r.Text) {
 			if found := valuesAt(row, path); len(found) > 0 {
 				if !r.Joins {
-					e.text = nil
+					e.text, e.size = nil, 0
 				}
-				if len(e.text) <= maxTaken {
-					e.text = append(e.text, found[0]...)
+				if e.size <= maxTaken {
+					e.text, e.size = append(e.text, found[0]), e.size+len(found[0])
 				}
 				break
 			}
@@ -189,7 +190,7 @@ func (e *envelope) wanting(broken error, text []byte) (why, status string) {
 		return "has no end", materialize.StatusInterrupted
 	case e.failure != "":
 		return e.failure, materialize.StatusFailed
-	case broken != nil || e.text == nil || len(e.text) > maxTaken:
+	case broken != nil || e.text == nil || e.size > maxTaken:
 		return "has no text, or is not all of it", materialize.StatusInvalid
 	}
 	return "", ""
@@ -227,7 +228,7 @@ func (c Call) takeIn(r *materialize.PutRequest, received *io.SectionReader) (tex
 		return again(received), true, []string{"stored as it is: the envelope of " + e.Client + " " + why}
 	}
 	r.Facts.Attributes = e.facts
-	return func() io.Reader { return bytes.NewReader(e.text) }, false, nil
+	return func() io.Reader { return strings.NewReader(strings.Join(e.text, "")) }, false, nil
 }
 
 // again returns what gives a text from its beginning.
