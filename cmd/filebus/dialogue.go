@@ -15,6 +15,26 @@ import (
 	"filebus/store/record"
 )
 
+// dialogueCommands are the commands of dialogues, which write documents with write.
+func dialogueCommands(write writer) command {
+	return group("dialogue",
+		creating("new TITLE", &dialogueNew{}),
+		fresh("list", &dialogueList{Limit: 20}),
+		plain("prompt SLUG ROUND [AGENT]", &dialoguePrompt{}),
+		plain("panel SLUG ROUND", &dialoguePanel{}),
+		plain("recover SLUG ROUND AGENT", &dialogueRecover{}),
+		plain("put SLUG ROUND AGENT [FILE|-]", &dialoguePut{}),
+		plain("wait SLUG ROUND", &dialogueWait{waitFlags: usualWait()}),
+		plain("assemble SLUG", &dialogueAssemble{write: write}),
+		plain("lint FILE|NAME|SLUG...", &dialogueLint{}),
+		plain("check SLUG [ROUND]", &dialogueCheck{}),
+		plain("judge SLUG ROUND [AGENT]", &dialogueJudge{}),
+		plain("mark SLUG ROUND ID...", &dialogueMark{}),
+		plain("markers FILE|NAME|SLUG|-...", &dialogueMarkers{Limit: 200}),
+		plain("score SLUG", &dialogueScore{}),
+	)
+}
+
 // forum returns the dialogues of a workspace.
 func (w *workspace) forum() *dialogue.Dialogues {
 	return dialogue.Open(w.Workspace, w.read, w.now)

@@ -18,7 +18,11 @@ type dialogueAssemble struct {
 	Split  bool   `flag:"split" not:"stdout"`
 	Stdout bool   `flag:"stdout" not:"status"`
 	Force  bool   `flag:"force"`
+	write  writer
 }
+
+// A writer makes a file, or replaces one that exists, at once.
+type writer func(ctx context.Context, file string, text []byte, replace bool) error
 
 func (o *dialogueAssemble) run(ctx context.Context, w *workspace, args []string) error {
 	status, err := dialogue.ParseLifecycle(o.Status)
@@ -64,7 +68,7 @@ func (o *dialogueAssemble) elsewhere(ctx context.Context, w *workspace, slug str
 		hint := "run it again with --out " + record.ShellWord(filepath.Join(o.Out, d.Key.Slug()+".dialogue.md"))
 		return coded(record.Usage, hint, fmt.Errorf("%s is a folder", o.Out))
 	}
-	write := func(file string, text []byte, replaces bool) error { return writeText(ctx, file, text, replaces) }
+	write := func(file string, text []byte, replaces bool) error { return o.write(ctx, file, text, replaces) }
 	done, err := dialogue.WriteDocument(d.Key, doc, file, o.Split, o.Force, write)
 	if err != nil {
 		return err

@@ -51,6 +51,18 @@ type environ struct {
 	args    []string                 // the command line
 	said    query.Read               // what the log of reads is to say of the output
 	call    *toolCall                // that hears what is not a result, or nil: people do
+	hooks
+}
+
+// hooks are what some commands do for all others, which know nothing of them: see run.
+type hooks struct {
+	commands func() []command // all of them
+	// welcome is told of each workspace that a command opens.
+	welcome func(*workspace)
+	// settle tells the session state what became of tasks; none: of all.
+	settle func(ctx context.Context, w *workspace, tasks ...string)
+	// retain gives up the sessions that the configuration does not keep, but one.
+	retain func(ctx context.Context, w *workspace, but string) (gone []string, err error)
 }
 
 // globalOptions are the flags that every command has.
@@ -171,8 +183,7 @@ func (e *environ) open(ctx context.Context) (*workspace, error) {
 			e.note("others could use the store %s; it is its owner's alone now", at.Store)
 		}
 		e.rememberStore(at.Store)
-		e.recoverOutputs(s.Workspace)
-		s.arbitrate()
+		e.welcome(s)
 	}
 	return s, err
 }

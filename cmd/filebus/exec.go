@@ -15,6 +15,28 @@ import (
 	"filebus/store/record"
 )
 
+// resultCommands are the commands that make results, and tell of them.
+func resultCommands() []command {
+	return []command{
+		{
+			use: "combine [flags] INPUT...", open: (*environ).createFresh,
+			do: &combineCommand{callFlags: usualCall(), Separator: `\n\n`},
+		},
+		plain("exec [flags] -- CMD [ARG]...", &execCommand{
+			callFlags: usualCall(), KillAfter: 5 * time.Second, Round: noRound,
+		}),
+		group("schema",
+			plain("inject FILE|-", &schemaInject{}),
+			plain("check SCHEMA OUTPUT|NAME|-", runFunc(checkSchema)),
+		),
+		group("conversation",
+			fresh("list", &conversationList{filterFlags: picking("tree", "agent", "since"), page: page{Limit: 50}}),
+			fresh("show ID", &conversationShow{Format: "lines", page: page{Limit: 50}}),
+		),
+		fresh("budget", &budgetCommand{}),
+	}
+}
+
 type execCommand struct {
 	callFlags
 	structuredFlags

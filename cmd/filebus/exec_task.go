@@ -30,12 +30,12 @@ func (o *execCommand) beginTask(ctx context.Context, w *workspace, missing error
 		return job, nil
 	}
 	job.board, job.id = w.board(), task.ID(o.call.Task)
-	w.tell(w.book().Settle(ctx)) // how it ended before: its marker goes
+	w.settle(ctx, w) // how it ended before: its marker goes
 	err = job.board.Begin(ctx, job.id, task.StartRequest{
 		Agent: w.or(o.Agent, "FILEBUS_AGENT"), Run: w.or(o.Run, "FILEBUS_RUN"),
 	})
 	if err == nil {
-		w.tell(w.book().Settle(ctx, job.id.String()))
+		w.settle(ctx, w, job.id.String())
 		job.begun, err = job.board.Look(ctx, job.id)
 	}
 	return job, err
@@ -55,7 +55,7 @@ func (j execTask) end(ctx context.Context, w *workspace, run *result.Execution, 
 	if endErr != nil {
 		return fmt.Errorf("ending %s: %w", j.id, endErr)
 	}
-	w.tell(w.book().Settle(ctx))
+	w.settle(ctx, w)
 	w.note("%s  %s  %s", j.id, f.Status, oneLine(f.Marker))
 	return nil
 }

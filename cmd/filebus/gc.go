@@ -265,7 +265,7 @@ func (w *workspace) releaseOld(
 // retain applies the retention of the configuration, and returns which sessions
 // went. What stays because something refers to it is no error, nor is what another
 // process gave up.
-func (w *workspace) retain(ctx context.Context, just sessions.Key) ([]string, error) {
+func retain(ctx context.Context, w *workspace, just string) ([]string, error) {
 	c, err := readConfig(w.Location.Store)
 	if err != nil || c.Retention == (retentionConfig{}) {
 		return nil, err
@@ -278,7 +278,7 @@ func (w *workspace) retain(ctx context.Context, just sessions.Key) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	old = slices.DeleteFunc(old, func(s *sessions.Session) bool { return s.Key == just })
+	old = slices.DeleteFunc(old, func(s *sessions.Session) bool { return s.Key.String() == just })
 	_, went, err := w.releaseOld(ctx, old, false)
 	if errors.Is(err, release.ErrStillNeeded) ||
 		errors.Is(err, store.ErrNotFound) { // or another process gave it up

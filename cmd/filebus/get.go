@@ -47,7 +47,15 @@ func (o *getCommand) run(ctx context.Context, w *workspace, args []string) error
 		return err
 	}
 	request := query.BodyRequest{Section: o.Section, Lines: o.lines, MaxTokens: o.MaxTokens}
-	if !o.Full && (o.lines != (query.Span{}) || w.outTerminal && !w.global.json) {
+	return w.printText(ctx, name, v, request, o.Full)
+}
+
+// printText prints the text that a user's name means, or a part of it. Unless all is
+// wanted, long lines are cut for people and where lines are asked for.
+func (w *workspace) printText(
+	ctx context.Context, name string, v store.Version, request query.BodyRequest, all bool,
+) error {
+	if !all && (request.Lines != (query.Span{}) || w.outTerminal && !w.global.json) {
 		request.LineBytes = maxLine
 	}
 	w.noteIfAltered(ctx, v.Record.Name)

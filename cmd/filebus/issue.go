@@ -15,11 +15,12 @@ import (
 	"filebus/query"
 )
 
-// issueCommands are the commands of the issue queue.
+// issueCommands are the commands of issues.
 func issueCommands() []command {
 	f := issueFace()
 	next := &issueNext{factFlags: factFlags[layout.Issue]{fields: f.of.Fields.Filters()}}
-	return append(f.commands(), fresh("next", next), fresh("wait", &issueWait{waitFlags: usualWait()}))
+	more := []command{fresh("next", next), fresh("wait", &issueWait{waitFlags: usualWait()})}
+	return []command{group("issue", append(f.commands(), more...)...)}
 }
 
 // issueFace is how issues are shown.

@@ -13,22 +13,29 @@ import (
 	"filebus/store/record"
 )
 
-// knowledgeCommands are the commands of knowledge.
+// knowledgeCommands are the commands of knowledge, and of components.
 func knowledgeCommands() []command {
 	inputs := entryFlags[layout.Knowledge]{fields: layout.KnowledgeFields().Inputs()}
 	return []command{
-		fresh("list [flags] [TAG...]", &knowledgeList{filterFlags: picking("tree", "tag"), page: page{Limit: 20}}),
-		fresh("show NAME", runFunc(showKnowledge)),
-		fresh("tags [PREFIX]", runFunc(listKnowledgeTags)),
-		plain("add [FILE]", &knowledgeAdd{entryFlags: inputs}),
-		plain("edit ID [FILE]", &knowledgeEdit{inputs}).completed(completeNames),
-		plain("supersede OLD [NEW]", &knowledgeSupersede{inputs}).completed(completeNames),
-		fresh("link A TYPE B", &knowledgeLink{}).completed(completeNames),
-		fresh("related ID", &knowledgeRelated{Depth: 1, Limit: 10, MaxTokens: 800}).completed(completeNames),
-		fresh("harvest TASK", &knowledgeHarvest{}).completed(completeNames),
-		fresh("graph", &knowledgeGraph{
-			filterFlags: picking("tree", "tag"), Format: knowledge.Formats()[0], Depth: 1, Limit: 300,
-		}),
+		group("knowledge",
+			fresh("list [flags] [TAG...]", &knowledgeList{filterFlags: picking("tree", "tag"), page: page{Limit: 20}}),
+			fresh("show NAME", runFunc(showKnowledge)),
+			fresh("tags [PREFIX]", runFunc(listKnowledgeTags)),
+			plain("add [FILE]", &knowledgeAdd{entryFlags: inputs}),
+			plain("edit ID [FILE]", &knowledgeEdit{inputs}).completed(completeNames),
+			plain("supersede OLD [NEW]", &knowledgeSupersede{inputs}).completed(completeNames),
+			fresh("link A TYPE B", &knowledgeLink{}).completed(completeNames),
+			fresh("related ID", &knowledgeRelated{Depth: 1, Limit: 10, MaxTokens: 800}).completed(completeNames),
+			fresh("harvest TASK", &knowledgeHarvest{}).completed(completeNames),
+			fresh("graph", &knowledgeGraph{
+				filterFlags: picking("tree", "tag"), Format: knowledge.Formats()[0], Depth: 1, Limit: 300,
+			}),
+		),
+		group("component",
+			creating("touch NAME", &componentTouch{}),
+			fresh("show [NAME]", &componentShow{MaxTokens: 1000}),
+			fresh("for FILE...", &componentFor{}),
+		),
 	}
 }
 
@@ -113,7 +120,12 @@ func supersededText(by record.Name, words string) string {
 
 // showKnowledge takes a bare id for one of knowledge, where other kinds may have it too.
 func showKnowledge(ctx context.Context, w *workspace, args []string) error {
-	if err := new(getCommand).run(ctx, w, []string{nameOfKind(args[0], record.KindKnowledge)}); err != nil {
+	name := nameOfKind(args[0], record.KindKnowledge)
+	v, err := w.resolve(ctx, name)
+	if err == nil {
+		err = w.printText(ctx, name, v, query.BodyRequest{}, false)
+	}
+	if err != nil {
 		return err
 	}
 	return noteSuperseded(ctx, w, args[0])

@@ -85,6 +85,7 @@ func run(ctx context.Context, env *environ, args []string) int {
 	defer inside.guard()()
 	out, notes := &resultWriter{w: inside.out}, &resultWriter{w: inside.err}
 	inside.out, inside.err, inside.args = out, notes, args
+	inside.hooks = usualHooks()
 	if i := slices.Index(args, "--version"); i == 0 || i == 1 && args[0] == "--json" {
 		args = slices.Replace(slices.Clone(args), i, i+1, "version")
 	}
@@ -109,6 +110,17 @@ func run(ctx context.Context, env *environ, args []string) int {
 	}
 	inside.logRead(out.size + notes.size)
 	return exit
+}
+
+// usualHooks are what the commands of filebus do for each other.
+func usualHooks() hooks {
+	return hooks{commands: commands, welcome: welcome, settle: settleTasks, retain: retain}
+}
+
+// welcome looks after what was left behind in a workspace, and gives it its arbiter.
+func welcome(w *workspace) {
+	w.recoverOutputs(w.Workspace)
+	w.arbitrate()
 }
 
 // wantsJSON reports whether a command line asks for JSON that could not be read

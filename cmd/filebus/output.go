@@ -48,7 +48,7 @@ func (e *environ) atStore(text string) string {
 	for i, rest := range parts[1:] {
 		called := rest[:strings.IndexAny(rest+"\n", ",;\n")]
 		isCalled := func(c command) bool { return strings.HasPrefix(called+" ", c.name()+" ") }
-		if slices.ContainsFunc(commands(), isCalled) && !strings.Contains(called, " --store ") {
+		if slices.ContainsFunc(e.commands(), isCalled) && !strings.Contains(called, " --store ") {
 			parts[i] = strings.TrimSuffix(parts[i], " ") + flag + " "
 		}
 	}

@@ -3,14 +3,12 @@ package main
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"filebus/cmd/filebus/hook"
 	sessions "filebus/cmd/filebus/session"
 	"filebus/cmd/filebus/setup"
-	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
 )
@@ -86,13 +84,6 @@ func writingCommands() []command {
 		plain("install "+clientNames, &setupCommand{}),
 		plain("uninstall "+clientNames, &setupCommand{Options: setup.Options{Leave: true}}),
 		plain("put [FILE|-]...", &putCommand{callFlags: usualCall()}),
-		{
-			use: "combine [flags] INPUT...", open: (*environ).createFresh,
-			do: &combineCommand{callFlags: usualCall(), Separator: `\n\n`},
-		},
-		plain("exec [flags] -- CMD [ARG]...", &execCommand{
-			callFlags: usualCall(), KillAfter: 5 * time.Second, Round: noRound,
-		}),
 		plain("hook EVENT", &hookCommand{Client: hook.Claude}),
 		plain("pdf FILE|NAME|-", &pdfCommand{callFlags: usualCall()}),
 		plain("path NAME", runFunc(runPath)),
@@ -130,90 +121,18 @@ func writingCommands() []command {
 		existing("replicate [NAME]...", &replicateCommand{Every: usualScan}),
 		fresh("backup DIR", &backupCommand{}),
 		plain("restore DIR", &restoreCommand{}),
-		group("component",
-			creating("touch NAME", &componentTouch{}),
-			fresh("show [NAME]", &componentShow{MaxTokens: 1000}),
-			fresh("for FILE...", &componentFor{}),
-		),
 	}
 }
 
 // workCommands returns the commands of the work that agents do together.
 func workCommands() []command {
-	return []command{
-		taskCommands(),
-		fresh("handoff", &handoffCommand{MaxTokens: handoffTokens}),
-		creating("wait TASK...", &waitCommand{waitFlags: usualWait()}),
-		group("issue", issueCommands()...),
-		group("run",
-			creating("start", &runStart{}),
-			existing("loop", &runLoop{}).with(existing("end", runFunc(endLoop))),
-			group("agent",
-				existing("start ID", &agentStart{}),
-				existing("done ID", &agentDone{Outcome: "completed"}),
-			),
-			existing("end", runFunc(endRun)),
-			fresh("show", &runShow{MaxTokens: stateTokens}),
-		),
-		group("snapshot",
-			existing("take", &snapshotTake{}),
-			fresh("list", &snapshotList{Limit: 20}),
-			fresh("show RUN/LOOP [FILE]", &snapshotShow{MaxTokens: snapshotTokens}),
-			existing("restore-state RUN/LOOP", runFunc(restoreState)),
-		),
-		dialogueCommands(),
-		sessionCommands(),
-	}
-}
-
-func taskCommands() command {
-	return group("task",
-		plain("start [ID]", &taskStart{}),
-		existing("prompt ID", runFunc(printTaskPrompt)),
-		existing("note ID TEXT...", runFunc(noteTask)),
-		existing("handoff ID", &taskHandoff{}),
-		existing("done ID", &taskDone{}),
-		existing("fail ID", &taskEnd{outcome: layout.StatusFailed}),
-		existing("block ID", &taskEnd{outcome: layout.StatusBlocked}),
-		fresh("show ID", &taskShow{MaxTokens: taskTokens}),
-		fresh("next [FOLDER]", &taskNext{Limit: 1}),
-		fresh("list [FOLDER]", &taskList{Late: defaultLate, MaxTokens: taskTokens}),
+	return slices.Concat(
+		taskCommands(), issueCommands(), knowledgeCommands(), runCommands(), resultCommands(),
+		[]command{
+			fresh("handoff", &handoffCommand{MaxTokens: handoffTokens}),
+			dialogueCommands(writeText).completed(completeArguments), sessionCommands().completed(completeArguments),
+		},
 	)
-}
-
-func dialogueCommands() command {
-	return group("dialogue",
-		creating("new TITLE", &dialogueNew{}),
-		fresh("list", &dialogueList{Limit: 20}),
-		plain("prompt SLUG ROUND [AGENT]", &dialoguePrompt{}),
-		plain("panel SLUG ROUND", &dialoguePanel{}),
-		plain("recover SLUG ROUND AGENT", &dialogueRecover{}),
-		plain("put SLUG ROUND AGENT [FILE|-]", &dialoguePut{}),
-		plain("wait SLUG ROUND", &dialogueWait{waitFlags: usualWait()}),
-		plain("assemble SLUG", &dialogueAssemble{}),
-		plain("lint FILE|NAME|SLUG...", &dialogueLint{}),
-		plain("check SLUG [ROUND]", &dialogueCheck{}),
-		plain("judge SLUG ROUND [AGENT]", &dialogueJudge{}),
-		plain("mark SLUG ROUND ID...", &dialogueMark{}),
-		plain("markers FILE|NAME|SLUG|-...", &dialogueMarkers{Limit: 200}),
-		plain("score SLUG", &dialogueScore{}),
-	).completed(completeArguments)
-}
-
-func sessionCommands() command {
-	return group("session",
-		creating("start TYPE", &sessionStart{}),
-		plain("put ID ARTIFACT [FILE|-]", &sessionPut{Format: formatJSON}),
-		fresh("list", &sessionList{Limit: 20}),
-		plain("show [ID]", &sessionShow{MaxTokens: stateTokens}),
-		plain("path ID [ARTIFACT]", runFunc(printSessionPath)),
-		plain("check [ID] [ARTIFACT|PATH]...", &sessionCheck{}),
-		plain("summary [ID]", runFunc(summarizeSession)),
-		plain("log [ID] [START|SUCCESS|ERROR AGENT [MESSAGE]...]", &sessionLog{Limit: 50}),
-		plain("end [ID]", &sessionEnd{}),
-		plain("archive ID", &sessionArchive{}),
-		existing("replay ID", &sessionReplay{MaxTokens: sessions.DefaultIndexTokens, Limit: 50}),
-	).completed(completeArguments)
 }
 
 // readingCommands returns the commands that change nothing.
@@ -222,22 +141,12 @@ func readingCommands() []command {
 		fresh("get [flags] NAME", &getCommand{}).completed(completeNames),
 		fresh("show [flags] NAME", &showCommand{MaxTokens: 300}).completed(completeNames),
 		plain("preview FILE|NAME|-", &previewCommand{}),
-		group("schema",
-			plain("inject FILE|-", &schemaInject{}),
-			plain("check SCHEMA OUTPUT|NAME|-", runFunc(checkSchema)),
-		),
 		fresh("status", &statusCommand{Late: defaultLate, MaxTokens: stateTokens}),
 		fresh("list [flags] [KIND...]", &listCommand{page: page{Limit: 50}}),
 		plain("search [flags] [WORD...]", &searchCommand{
 			page: page{Limit: query.DefaultLimit}, Timeout: query.DefaultMaxWait,
 		}),
-		group("knowledge", knowledgeCommands()...),
 		fresh("context [TEXT|-]...", &contextCommand{MaxTokens: query.DefaultContextTokens}),
-		group("conversation",
-			fresh("list", &conversationList{filterFlags: picking("tree", "agent", "since"), page: page{Limit: 50}}),
-			fresh("show ID", &conversationShow{Format: "lines", page: page{Limit: 50}}),
-		),
-		fresh("budget", &budgetCommand{}),
 		plain("lint [DIR]", &lintCommand{Limit: 50}),
 		plain("guide ["+roleNames+"]", &guideCommand{}),
 		fresh("log [flags]", &logCommand{filterFlags: picking("kind"), Limit: 50}),

@@ -16,10 +16,40 @@ import (
 	"filebus/store/record"
 )
 
+// runCommands are the commands of runs and their snapshots.
+func runCommands() []command {
+	return []command{
+		group("run",
+			creating("start", &runStart{}),
+			existing("loop", &runLoop{}).with(existing("end", runFunc(endLoop))),
+			group("agent",
+				existing("start ID", &agentStart{}),
+				existing("done ID", &agentDone{Outcome: "completed"}),
+			),
+			existing("end", runFunc(endRun)),
+			fresh("show", &runShow{MaxTokens: stateTokens}),
+		),
+		group("snapshot",
+			existing("take", &snapshotTake{}),
+			fresh("list", &snapshotList{Limit: 20}),
+			fresh("show RUN/LOOP [FILE]", &snapshotShow{MaxTokens: snapshotTokens}),
+			existing("restore-state RUN/LOOP", runFunc(restoreState)),
+		),
+	}
+}
+
 // book returns the session state of a workspace.
 func (w *workspace) book() *runs.Runs {
 	o := runs.Options{Now: w.now, Variables: w.variables, Standing: w.board().Standing}
 	return runs.Open(w.Workspace, w.read, o)
+}
+
+// settleTasks tells the session state what became of tasks, or why it was not told: their
+// own files stand.
+func settleTasks(ctx context.Context, w *workspace, tasks ...string) {
+	if err := w.book().Settle(ctx, tasks...); err != nil {
+		w.noteTry("filebus run show", "the session state was not told: %s", message(err))
+	}
 }
 
 type runStart struct {

@@ -20,6 +20,7 @@ func newFinderSource(t *testing.T, text, tag string) *finderSource {
 	d.run("put", "--name", "note/n.md", "--tag", tag, "n.md")
 	d.run("search", "waits") // makes the index
 	env := docEnviron(d.dir, new(bytes.Buffer))
+	env.hooks = usualHooks()
 	s, err := env.open(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +85,7 @@ func TestFinderSourceAtOnce(t *testing.T) {
 	d.write("n.md", "# Heron\n\nThe heron waits.\n")
 	d.run("put", "--name", "note/0", "n.md")
 	env := docEnviron(d.dir, new(bytes.Buffer))
+	env.hooks = usualHooks()
 	s, err := env.open(t.Context())
 	if err != nil {
 		t.Fatal(err)

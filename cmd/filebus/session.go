@@ -16,6 +16,23 @@ import (
 	"filebus/store/record"
 )
 
+// sessionCommands are the commands of sessions.
+func sessionCommands() command {
+	return group("session",
+		creating("start TYPE", &sessionStart{}),
+		plain("put ID ARTIFACT [FILE|-]", &sessionPut{Format: formatJSON}),
+		fresh("list", &sessionList{Limit: 20}),
+		plain("show [ID]", &sessionShow{MaxTokens: stateTokens}),
+		plain("path ID [ARTIFACT]", runFunc(printSessionPath)),
+		plain("check [ID] [ARTIFACT|PATH]...", &sessionCheck{}),
+		plain("summary [ID]", runFunc(summarizeSession)),
+		plain("log [ID] [START|SUCCESS|ERROR AGENT [MESSAGE]...]", &sessionLog{Limit: 50}),
+		plain("end [ID]", &sessionEnd{}),
+		plain("archive ID", &sessionArchive{}),
+		existing("replay ID", &sessionReplay{MaxTokens: sessions.DefaultIndexTokens, Limit: 50}),
+	)
+}
+
 // registry returns the sessions of a workspace.
 func (w *workspace) registry() *sessions.Sessions {
 	r := sessions.Open(w.Workspace, w.read, w.now)

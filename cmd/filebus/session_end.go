@@ -47,7 +47,7 @@ func (o *sessionEnd) run(ctx context.Context, w *workspace, args []string) error
 			firstNames(view.AtWork), record.ShellWord(s.Key.String()), record.ShellWord(view.AtWork[0]))
 	}
 	view.Seconds = secondsSince(s.Started, s.Ended)
-	if view.GivenUp, err = f.workspace.retain(ctx, s.Key); err != nil {
+	if view.GivenUp, err = f.workspace.retain(ctx, f.workspace, s.Key.String()); err != nil {
 		return fmt.Errorf("%s has ended; destroying old sessions: %w", s.Key, err)
 	}
 	if n := len(view.GivenUp); n > 0 {

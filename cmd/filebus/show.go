@@ -17,7 +17,12 @@ type showCommand struct {
 }
 
 func (o *showCommand) run(ctx context.Context, w *workspace, args []string) error {
-	v, err := w.resolve(ctx, args[0])
+	return w.showRecord(ctx, args[0], o.MaxTokens)
+}
+
+// showRecord prints what there is to know of a record, without its text.
+func (w *workspace) showRecord(ctx context.Context, text string, maxTokens int) error {
+	v, err := w.resolve(ctx, text)
 	if err != nil {
 		return err
 	}
@@ -27,7 +32,7 @@ func (o *showCommand) run(ctx context.Context, w *workspace, args []string) erro
 		return err
 	}
 	return w.presentLines(w.detailLines(&detail), presentation{
-		maxTokens: o.MaxTokens, what: detail.Name.String(), json: func(int) any { return detail },
+		maxTokens: maxTokens, what: detail.Name.String(), json: func(int) any { return detail },
 	})
 }
 

@@ -17,6 +17,23 @@ import (
 	"filebus/store/record"
 )
 
+// taskCommands are the commands of tasks.
+func taskCommands() []command {
+	wait := creating("wait TASK...", &waitCommand{waitFlags: usualWait()})
+	return []command{wait, group("task",
+		plain("start [ID]", &taskStart{}),
+		existing("prompt ID", runFunc(printTaskPrompt)),
+		existing("note ID TEXT...", runFunc(noteTask)),
+		existing("handoff ID", &taskHandoff{}),
+		existing("done ID", &taskDone{}),
+		existing("fail ID", &taskEnd{outcome: layout.StatusFailed}),
+		existing("block ID", &taskEnd{outcome: layout.StatusBlocked}),
+		fresh("show ID", &taskShow{MaxTokens: taskTokens}),
+		fresh("next [FOLDER]", &taskNext{Limit: 1}),
+		fresh("list [FOLDER]", &taskList{Late: defaultLate, MaxTokens: taskTokens}),
+	)}
+}
+
 // board returns the tasks of a workspace.
 func (w *workspace) board() *task.Tasks { return task.New(w.Workspace, w.read, w.now) }
 
@@ -198,7 +215,7 @@ func (o *taskShow) showEntry(ctx context.Context, w *workspace, id string, none 
 		names := markdown.Each(found, func(s query.Summary) string { return s.Name.ID })
 		return coded(record.Usage, "filebus task show "+record.ShellWord(names[0]), usageError("%s may be %s", id, firstNames(names)))
 	}
-	return (&showCommand{o.MaxTokens}).run(ctx, w, []string{found[0].Name.String()})
+	return w.showRecord(ctx, found[0].Name.String(), o.MaxTokens)
 }
 
 type taskRecordsJSON struct {

@@ -155,7 +155,7 @@ func (o *handoffFlags) end(ctx context.Context, w *workspace, outcome, text stri
 	if err != nil {
 		return err
 	}
-	w.tell(w.book().Settle(ctx, id.String()))
+	w.settle(ctx, w, id.String())
 	if was.Outcome != "" && f.Unchanged {
 		w.note("%s was %s already, at %s; its journal is as it was", id, was.Outcome, w.minute(was.Ended))
 	} else if was.Outcome != "" {

@@ -67,7 +67,7 @@ func (o *taskStart) start(ctx context.Context, w *workspace, id task.ID, title s
 	if err := w.board().Free(ctx, id, r.Restart); err != nil {
 		return nil, err
 	}
-	w.tell(w.book().Settle(ctx)) // how it ended before: its marker goes
+	w.settle(ctx, w) // how it ended before: its marker goes
 	started, err := w.board().Start(ctx, id, r)
 	if err != nil {
 		return nil, err
@@ -75,15 +75,8 @@ func (o *taskStart) start(ctx context.Context, w *workspace, id task.ID, title s
 	if started.Cleared > 0 {
 		w.remark("cleared %s of an earlier %s", plural(started.Cleared, "marker"), id)
 	}
-	w.tell(w.book().Settle(ctx, id.String()))
+	w.settle(ctx, w, id.String())
 	return started, nil
-}
-
-// tell says why the session state was not told of a task, whose own files stand.
-func (w *workspace) tell(err error) {
-	if err != nil {
-		w.noteTry("filebus run show", "the session state was not told: %s", message(err))
-	}
 }
 
 type taskBatchJSON struct {

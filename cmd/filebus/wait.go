@@ -70,7 +70,7 @@ func (o *waitCommand) run(ctx context.Context, w *workspace, args []string) erro
 		}
 	}
 	endings, err := w.board().Wait(ctx, r)
-	w.tell(w.book().Settle(context.WithoutCancel(ctx)))
+	w.settle(context.WithoutCancel(ctx), w)
 	if err != nil && !errors.Is(err, mirror.ErrLate) {
 		return err
 	}
