@@ -40,7 +40,7 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 	}
 	view := dialogueCheckJSON{Report: *report}
 	if !o.All {
-		view.Findings, view.Turns = folded(view.Findings), nil
+		view.Findings, view.Turns = foldedFindings(view.Findings), nil
 	}
 	slices.SortStableFunc(view.Findings, func(a, b dialogue.Finding) int { // what is wanting comes first
 		return rule.Compare(rule.Finding{Level: a.Level}, rule.Finding{Level: b.Level})
@@ -69,9 +69,9 @@ func (o *dialogueCheck) run(ctx context.Context, w *workspace, args []string) (e
 	return nil
 }
 
-// folded returns findings with one for all markers of a file that depart from the
+// foldedFindings returns findings with one for all markers of a file that depart from the
 // grammar, and are understood all the same.
-func folded(findings []dialogue.Finding) []dialogue.Finding {
+func foldedFindings(findings []dialogue.Finding) []dialogue.Finding {
 	var out []dialogue.Finding
 	lines := map[string][]string{} // by file
 	isForm := func(f dialogue.Finding) bool { return f.Rule == "malformed" && !f.Wanting }

@@ -42,7 +42,8 @@ func (o *dialogueWait) run(ctx context.Context, w *workspace, args []string) err
 	}
 	defer w.waited(args[0], w.now())
 	all, err := forum.Wait(ctx, key, dialogue.WaitRequest{
-		Waiter: o.waiter(w), Round: o.round, Agents: o.Agents, NoStubs: o.NoStubs, Done: o.Done, Alike: w.noteAlike,
+		Waiter: o.waiter(w), Round: o.round, Agents: o.Agents, NoStubs: o.NoStubs, Done: o.Done,
+		Alike: func(slot dialogue.Slot, file string) { w.noteAlike(slot, file) },
 	})
 	isLate := errors.Is(err, mirror.ErrLate)
 	if err != nil && !isLate {

@@ -222,11 +222,10 @@ func (o *knowledgeSupersede) run(ctx context.Context, w *workspace, args []strin
 	if err != nil {
 		return err
 	}
-	named := w.knowledgeName // one that is only read need not be told
+	old, err := w.knowledgeName(ctx, args[0]) // one that is only read need not be told
 	if len(args) == 1 {
-		named = w.changeableName
+		old, err = w.changeableName(ctx, args[0])
 	}
-	old, err := named(ctx, args[0])
 	if err != nil {
 		return err
 	}

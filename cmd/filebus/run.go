@@ -234,7 +234,7 @@ func runLines(s layout.State, now time.Time) []string {
 	for _, a := range s.Running {
 		line := words(who(a.ID, a.Task), a.Model)
 		if took, known := runs.Since(a.Started, now); known {
-			line += "  " + runs.DurationText(took)
+			line += "  " + layout.DurationText(took)
 		}
 		lines = append(lines, "  "+line)
 	}

@@ -68,14 +68,16 @@ func openBrowser(ctx context.Context, address string) error {
 func (e *environ) site(writes bool) *web.Site {
 	inside := *e
 	inside.global.noSync = true // a page changes nothing
-	inside.getenv = e.asReader
+	inside.getenv = func(name string) string { return e.asReader(name) }
 	s := &web.Site{
 		Version: versionView().Version, Workspace: e.dir, Flags: e.global.storeWords(), Now: e.now,
 		Ask: func(ctx context.Context, into any, args ...string) error {
 			return inside.ask(ctx, into, append([]string{"--json"}, args...)...)
 		},
-		Print:  inside.printOf,
-		Follow: inside.followLog,
+		Print: func(ctx context.Context, out io.Writer, args ...string) error {
+			return inside.printOf(ctx, out, args...)
+		},
+		Follow: func(ctx context.Context, entry func(line []byte)) error { return inside.followLog(ctx, entry) },
 	}
 	if writes {
 		s.Change = func(ctx context.Context, args ...string) error { return e.ask(ctx, nil, args...) }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	runs "filebus/cmd/filebus/run"
 	sessions "filebus/cmd/filebus/session"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -217,7 +216,7 @@ func sessionLines(env *environ, s *sessions.Session) (lines []string) {
 	for _, a := range s.AtWork {
 		took := ""
 		if !a.Since.IsZero() {
-			took = runs.DurationText(max(env.now().Sub(a.Since), 0).Truncate(time.Second))
+			took = layout.DurationText(max(env.now().Sub(a.Since), 0).Truncate(time.Second))
 		}
 		add("at work", cutText(a.Agent), took, cutText(a.Message))
 	}

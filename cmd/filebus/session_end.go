@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	runs "filebus/cmd/filebus/run"
 	sessions "filebus/cmd/filebus/session"
+	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
@@ -55,7 +55,7 @@ func (o *sessionEnd) run(ctx context.Context, w *workspace, args []string) error
 	}
 	line := []string{s.Key.String(), s.Status, plural(s.Count, "artifact"), tokenText(s.Tokens)}
 	if view.Seconds > 0 {
-		line = append(line, runs.DurationText(time.Duration(view.Seconds)*time.Second))
+		line = append(line, layout.DurationText(time.Duration(view.Seconds)*time.Second))
 	}
 	return w.print(view, "%s\n", strings.Join(line, "  "))
 }

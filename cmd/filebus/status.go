@@ -113,7 +113,7 @@ func statusLines(s *runs.Status, going []string) []string {
 		}
 		about := words(r.Agent, r.Status)
 		lines = append(lines, lead+strings.TrimSpace(fmt.Sprintf("%s %s %s, %s ago  %s", r.Ref, about,
-			tokenText(r.Tokens), runs.DurationText(r.Age), r.Title)))
+			tokenText(r.Tokens), layout.DurationText(r.Age), r.Title)))
 	}
 	if s.Conflicts > 0 {
 		lines = append(lines, fmt.Sprintf("conflicts  %d; filebus conflicts", s.Conflicts))
@@ -140,13 +140,13 @@ func workLines(s *runs.Status) []string {
 	for _, w := range s.Tasks {
 		line := cutText(words(who(w.Agent, w.Task), w.Model))
 		if w.Known {
-			line += ", " + runs.DurationText(time.Duration(w.Seconds)*time.Second)
+			line += ", " + layout.DurationText(time.Duration(w.Seconds)*time.Second)
 		}
 		if w.Late {
 			line += " LATE"
 		}
 		if w.Journal {
-			line += ", journal " + runs.DurationText(w.Quiet) + " ago"
+			line += ", journal " + layout.DurationText(w.Quiet) + " ago"
 		}
 		lines = append(lines, "           "+line)
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	runs "filebus/cmd/filebus/run"
 	"filebus/cmd/filebus/task"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -306,7 +305,7 @@ func taskRow(i task.Item) []string {
 	if i.Late {
 		status += " LATE"
 	}
-	age := runs.DurationText(time.Duration(i.Seconds) * time.Second)
+	age := layout.DurationText(time.Duration(i.Seconds) * time.Second)
 	if i.From != task.FromJournal {
 		age, marker = "-", i.From
 	}

@@ -320,7 +320,7 @@ func (b *Runs) AgentDone(ctx context.Context, id, outcome string) (*Outcome, err
 		}
 		done := layout.Agent{ID: id, Task: now.Running[i].Task, Outcome: outcome}
 		if took, known := Since(now.Running[i].Started, b.now()); known {
-			done.Duration = DurationText(took)
+			done.Duration = layout.DurationText(took)
 		}
 		c.Done = []layout.Agent{done}
 		return c, nil
@@ -360,23 +360,4 @@ func Since(started string, now time.Time) (took time.Duration, known bool) {
 		return took, true
 	}
 	return 0, false
-}
-
-// DurationText returns a duration as states have it: 45s, 12m 30s, 48m, 6h 21m, 3d 4h.
-func DurationText(d time.Duration) string {
-	seconds := int(d / time.Second)
-	hours, minutes := seconds/3600, seconds/60%60
-	switch {
-	case seconds < 60:
-		return fmt.Sprintf("%ds", seconds)
-	case hours == 0 && seconds%60 == 0:
-		return fmt.Sprintf("%dm", minutes)
-	case hours == 0:
-		return fmt.Sprintf("%dm %ds", minutes, seconds%60)
-	case hours >= 48:
-		return fmt.Sprintf("%dd %dh", hours/24, hours%24)
-	case minutes == 0:
-		return fmt.Sprintf("%dh", hours)
-	}
-	return fmt.Sprintf("%dh %dm", hours, minutes)
 }

@@ -319,7 +319,7 @@ func TestSince(t *testing.T) {
 	for _, test := range tests {
 		got := "unknown"
 		if took, known := Since(test.started, now); known {
-			got = DurationText(took)
+			got = layout.DurationText(took)
 		}
 		if got != test.want {
 			t.Errorf("started %q at 00:10: %s ago, want %s", test.started, got, test.want)

@@ -91,9 +91,9 @@ func isSaid(s layout.State, task, outcome string) bool {
 func ended(a layout.Agent, t layout.Standing) layout.Agent {
 	row := layout.Agent{ID: a.ID, Task: a.Task, Outcome: t.Outcome}
 	if took, known := Since(a.Started, t.Ended); !t.Started.IsZero() {
-		row.Duration = DurationText(max(t.Ended.Sub(t.Started), 0))
+		row.Duration = layout.DurationText(max(t.Ended.Sub(t.Started), 0))
 	} else if known {
-		row.Duration = DurationText(took)
+		row.Duration = layout.DurationText(took)
 	}
 	return row
 }
