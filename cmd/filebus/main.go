@@ -142,6 +142,7 @@ type resultWriter struct {
 	size int64
 }
 
+// Write writes, unless an earlier write has failed.
 func (r *resultWriter) Write(p []byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
