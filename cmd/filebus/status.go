@@ -82,7 +82,7 @@ func (w *workspace) lately(ctx context.Context, status *runs.Status) (v statusJS
 	last, found, err := w.lastHandoff(ctx)
 	if found {
 		v.Handoff = &last.Ref
-		lines = append(lines, fmt.Sprintf("handoff    %s, %s ago", last.Ref, runs.DurationText(max(w.now().Sub(last.Time), 0))))
+		lines = append(lines, fmt.Sprintf("handoff    %s, %s ago", last.Ref, layout.DurationText(max(w.now().Sub(last.Time), 0))))
 	}
 	since := record.Filter{Trees: []record.Tree{""}, Since: w.now().Add(-24 * time.Hour)}
 	changed, listErr := w.read.List(ctx, query.ListRequest{Filter: since, Limit: mostChanged})

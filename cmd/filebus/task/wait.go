@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"filebus/cmd/filebus/run"
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
 )
@@ -231,7 +230,7 @@ func readJournal(file string) *layout.Journal {
 
 // age returns how long ago a file changed.
 func (w *awaiting) age(info os.FileInfo) string {
-	return run.DurationText(max(w.now().Sub(info.ModTime()), 0))
+	return layout.DurationText(max(w.now().Sub(info.ModTime()), 0))
 }
 
 // progress says how far a task is that has no marker.
