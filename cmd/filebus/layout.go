@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,124 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/materialize/mirror"
-	"filebus/store/folder"
 	"filebus/store/record"
 )
-
-// The folder of a workspace's own declarations, and the file of the store that has the digests of those that count.
-const (
-	layoutsFolder  = ".filebus-layouts"
-	layoutsTrusted = "layouts.txt"
-	maxDeclaration = 256 << 10 // in bytes
-)
-
-// An ownLayout is a declaration of the workspace, or why it does not count.
-type ownLayout struct {
-	file   string // slash-separated, below the workspace
-	digest string
-	*layout.Declaration
-	off error
-}
-
-// ownLayouts reads the declarations of a workspace. One counts if it was consented to, or if git does not track it, so that
-// it did not come with a clone; then its digest is remembered.
-func (e *environ) ownLayouts(at materialize.Location) (all []ownLayout) {
-	folderOf := folder.At(at.Root).Sub(layoutsFolder)
-	entries, err := folderOf.ReadDir(".")
-	if err != nil {
-		return nil // there is none, as a rule
-	}
-	trusted, _ := folder.At(at.Store).ReadUpTo(layoutsTrusted, maxDeclaration) // none before the first
-	for _, entry := range entries {
-		if filepath.Ext(entry.Name()) != ".toml" {
-			continue
-		}
-		l := ownLayout{file: layoutsFolder + "/" + entry.Name()}
-		text, err := folderOf.ReadUpTo(entry.Name(), maxDeclaration)
-		if l.digest = record.DigestOf(text).String(); err == nil {
-			l.Declaration, err = parseOwn(text)
-		}
-		if err == nil && !bytes.Contains(trusted, []byte(l.digest)) && e.isTracked(at.Root, l.file) {
-			err = record.Untrusted.Errorf("it may have come with a clone").Try("filebus layout check {1}; filebus layout trust", l.file)
-		}
-		if err != nil {
-			l.off = fmt.Errorf("%s does not count: %w", l.file, err)
-		}
-		all = append(all, l)
-	}
-	return all
-}
-
-func parseOwn(text []byte) (*layout.Declaration, error) {
-	d, err := layout.ParseDeclaration(text)
-	if err == nil {
-		err = d.Check()
-	}
-	return d, err
-}
-
-// isTracked reports whether git tracks a file, or cannot say.
-func (e *environ) isTracked(root, file string) bool {
-	g, err := mirror.NewGit(root, e.variables)
-	if err != nil {
-		return false // there is no git program, so nothing came by it
-	}
-	out, err := g.Run(context.Background(), nil, nil, "ls-files", "--", file)
-	return len(bytes.TrimSpace(out)) > 0 || err != nil && !strings.Contains(err.Error(), "not a git repository")
-}
-
-// conventions returns the declarations of a workspace that count, for its profile.
-func (e *environ) conventions(at materialize.Location) *layout.Conventions {
-	var on []*layout.Declaration
-	for _, l := range e.ownLayouts(at) {
-		if l.off == nil {
-			on = append(on, l.Declaration)
-		}
-	}
-	if on == nil {
-		return nil
-	}
-	return layout.NewConventions(on)
-}
-
-// noteLayouts says which declarations of the workspace do not count, and remembers those that do.
-func (w *workspace) noteLayouts() error {
-	var on []ownLayout
-	for _, l := range w.ownLayouts(w.Location) {
-		if l.off == nil {
-			on = append(on, l)
-		} else {
-			w.noteTry(explain(l.off).Hint, "%s; what it has taken in stays as it is", message(l.off))
-		}
-	}
-	return w.trustLayouts(on)
-}
-
-// trustLayouts remembers that declarations count, as they are.
-func (w *workspace) trustLayouts(all []ownLayout) error {
-	own := folder.At(w.Store.Dir())
-	was, err := own.ReadUpTo(layoutsTrusted, maxDeclaration)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	lines := strings.Fields(string(was))
-	for _, l := range all {
-		lines = append(lines, l.digest)
-	}
-	slices.Sort(lines)
-	text := strings.Join(append(slices.Compact(lines), ""), "\n")
-	if len(lines) == 0 || text == string(was) {
-		return nil
-	}
-	return own.Replace(layoutsTrusted, []byte(text), true)
-}
 
 func layoutCommands() command {
 	return group("layout",
@@ -161,7 +49,7 @@ func (w *workspace) layoutViews() (all []layoutView) {
 		all = append(all, v)
 	}
 	for _, l := range w.ownLayouts(w.Location) {
-		view(l.Declaration, l.file, l.off)
+		view(l.Declaration, l.path, l.off)
 	}
 	for _, d := range layout.Declarations() {
 		view(d, "", nil)
@@ -186,8 +74,8 @@ func showLayout(_ context.Context, w *workspace, args []string) error {
 		}
 	}
 	for _, l := range w.ownLayouts(w.Location) {
-		if l.file == args[0] || l.Declaration != nil && l.Layout == args[0] {
-			own, err := os.ReadFile(filepath.Join(w.Root, filepath.FromSlash(l.file)))
+		if l.path == args[0] || l.Declaration != nil && l.Layout == args[0] {
+			own, err := os.ReadFile(filepath.Join(w.Root, filepath.FromSlash(l.path)))
 			if err != nil {
 				return err
 			}
@@ -206,13 +94,13 @@ func trustLayouts(_ context.Context, w *workspace, _ []string) error {
 	for _, l := range w.ownLayouts(w.Location) {
 		if l.Declaration != nil && (l.off == nil || errors.Is(l.off, record.Untrusted)) {
 			sound = append(sound, l)
-			w.remark("%s counts from now on", l.file)
+			w.remark("%s counts from now on", l.path)
 		}
 	}
 	if len(sound) == 0 {
 		return record.NotFound.Errorf("%s has no declaration that could count", layoutsFolder).Try("filebus layout list")
 	}
-	return w.trustLayouts(sound)
+	return w.rememberLayouts(sound)
 }
 
 // A layoutCheck says what a declaration takes from a folder.
