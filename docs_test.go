@@ -318,7 +318,7 @@ func measure(t *testing.T) (all budgets) {
 				sum.numbers[i] += n
 			}
 		}
-		if f.pack == "filebus/cmd/filebus" {
+		if strings.HasPrefix(f.pack, "filebus/cmd/filebus") {
 			notes += f.count(isNote)
 		}
 		findings, waiters = findings+f.count(isFinding), waiters+f.count(isWaiter)
@@ -361,7 +361,7 @@ func isNote(n ast.Node) bool {
 		return false
 	}
 	method, ok := call.Fun.(*ast.SelectorExpr)
-	return ok && slices.Contains([]string{"note", "noteTry", "remark"}, method.Sel.Name)
+	return ok && slices.Contains([]string{"Note", "NoteTry", "Remark"}, method.Sel.Name)
 }
 
 func isFinding(n ast.Node) bool {

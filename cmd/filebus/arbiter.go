@@ -5,19 +5,20 @@ import (
 	"slices"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize/remote"
 	"filebus/store/record"
 )
 
 // An arbiter asks the remotes that can decide between machines.
 type arbiter struct {
-	*workspace
+	*cli.Work
 	remotes []remote.Setting
 }
 
 // arbitrate gives a workspace its arbiter, if one of its remotes decides.
-func (w *workspace) arbitrate() {
-	all, err := w.remotes(nil)
+func arbitrate(w *cli.Work) {
+	all, err := remotes(w, nil)
 	all = slices.DeleteFunc(all, func(s remote.Setting) bool { return !remote.Decides(s.Address) })
 	if err == nil && len(all) > 0 { // what cannot be read is said by the commands for remotes
 		w.Arbiter = &arbiter{w, all}
@@ -35,7 +36,7 @@ func (a *arbiter) Claim(ctx context.Context, of record.Name, until time.Time) (h
 	for _, s := range a.remotes {
 		held, ok := a.hold(ctx, s, remote.Hold{Of: of.String(), Holder: ids[0], Label: s.Label, Until: until.UTC()})
 		if ok && held.Holder != ids[0] {
-			return string(held.Label) + " until " + a.minute(held.Until), true
+			return string(held.Label) + " until " + a.Minute(held.Until), true
 		}
 		decided = decided || ok
 	}
@@ -51,13 +52,13 @@ func (a *arbiter) hold(ctx context.Context, s remote.Setting, wanted remote.Hold
 	defer func() { _ = t.Close() }() // the claim is made, or local
 	limit, cancel := context.WithTimeout(ctx, arbiterWait)
 	defer cancel()
-	held, err := t.(remote.Decider).Hold(limit, wanted, a.now())
+	held, err := t.(remote.Decider).Hold(limit, wanted, a.Now())
 	if err != nil && ctx.Err() == nil {
-		a.note("%s does not decide: %s", s.Name, message(err))
+		a.Note("%s does not decide: %s", s.Name, cli.Message(err))
 	}
 	return held, err == nil
 }
 
 func (a *arbiter) Release(ctx context.Context, of record.Name) {
-	_, _ = a.Claim(ctx, of, a.now().Add(-time.Second)) // else it is over with its lease
+	_, _ = a.Claim(ctx, of, a.Now().Add(-time.Second)) // else it is over with its lease
 }

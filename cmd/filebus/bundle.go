@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/session"
 	"filebus/materialize"
 	"filebus/store"
 	"filebus/store/bundle"
@@ -17,48 +19,49 @@ import (
 )
 
 type bundleCreate struct {
-	filterFlags
+	cli.FilterFlags
 	After int  `flag:"after" least:"0"`
 	Force bool `flag:"force"`
 }
 
-func (o *bundleCreate) run(ctx context.Context, w *workspace, args []string) error {
+func (o *bundleCreate) Do(ctx context.Context, w *cli.Work, args []string) error {
 	request := bundle.Request{After: uint64(o.After)}
-	if !o.filter.IsZero() {
-		request.Picks = func(_ *store.Tx, r *record.Record, _ store.Content) bool { return o.filter.Accepts(r) }
+	if !o.Filter.IsZero() {
+		request.Picks = func(_ *store.Tx, r *record.Record, _ store.Content) bool { return o.Filter.Accepts(r) }
 	}
 	if args[0] == "-" {
-		_, err := bundle.Write(ctx, w.Store, w.out, request)
+		_, err := bundle.Write(ctx, w.Store, w.Out, request)
 		return err
 	}
-	file := w.abs(args[0])
-	if !o.Force && isThere(file) {
+	file := w.Abs(args[0])
+	if !o.Force && cli.IsThere(file) {
 		return record.Conflict.Errorf("%s is there already", file).Try("run it again with another name, or with --force, which replaces it")
 	}
 	written, size, err := w.SaveBundle(ctx, folder.At(filepath.Dir(file)), filepath.Base(file), request)
 	if err != nil {
 		return err
 	}
-	return w.print(written, "%s: %s, %s, log positions %d to %d\n", args[0], plural(written.Records, "record"), byteSize(size),
+	return w.Print(written, "%s: %s, %s, log positions %d to %d\n", args[0], cli.Plural(written.Records, "record"),
+		cli.ByteSize(size),
 		written.Before.Position+1, written.End.Position)
 }
 
-func applyBundle(ctx context.Context, without *workspace, args []string) error {
-	if info, err := os.Stat(without.abs(args[0])); args[0] != "-" && err != nil {
+func applyBundle(ctx context.Context, without *cli.Work, args []string) error {
+	if info, err := os.Stat(without.Abs(args[0])); args[0] != "-" && err != nil {
 		return err
 	} else if args[0] != "-" && !info.Mode().IsRegular() {
 		kinds := map[fs.FileMode]string{fs.ModeDir: "a folder", fs.ModeNamedPipe: "a pipe", fs.ModeSocket: "a socket"}
 		return record.Usage.Errorf("%s is %s, and no file to be read twice", args[0], cmp.Or(kinds[info.Mode().Type()], "a device")).
 			Try("filebus bundle apply FILE, or filebus bundle apply -, which reads standard input")
 	}
-	w, err := without.create(ctx)
-	if err == nil && !w.global.noSync { // what stands in files would else seem to go on from what is taken in
+	w, err := without.Create(ctx)
+	if err == nil && !w.Global.NoSync { // what stands in files would else seem to go on from what is taken in
 		_, err = w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true})
 	}
 	if err != nil {
 		return err
 	}
-	file, err := w.spooled(args[0])
+	file, err := spooled(w, args[0])
 	if err != nil {
 		return err
 	}
@@ -68,29 +71,29 @@ func applyBundle(ctx context.Context, without *workspace, args []string) error {
 	}
 	n := report.Records
 	for i, ref := range report.Destroyed {
-		if i < mostNoted {
-			w.note("destroyed there, and still here; filebus purge %s destroys it here too", ref.Short())
+		if i < session.MostNoted {
+			w.Note("destroyed there, and still here; filebus purge %s destroys it here too", ref.Short())
 		}
 	}
 	// A later version, or the other entries, may have decided it.
 	if open, err := w.Conflicts(ctx); n[store.FateBeside] > 0 && (err != nil || len(open) > 0) {
-		w.note("both sides went on: filebus conflicts")
+		w.Note("both sides went on: filebus conflicts")
 	}
-	return w.print(report, "%d new, %d older, %d in conflict, %d known, %d destroyed here; %d retired\n", n[store.FateHead],
+	return w.Print(report, "%d new, %d older, %d in conflict, %d known, %d destroyed here; %d retired\n", n[store.FateHead],
 		n[store.FateBelow], n[store.FateBeside], n[store.FateKnown], n[store.FateDestroyed], report.Retired)
 }
 
 // spooled opens a file that is read twice; standard input becomes a temporary one, which nobody
 // else finds.
-func (w *workspace) spooled(name string) (*os.File, error) {
+func spooled(w *cli.Work, name string) (*os.File, error) {
 	if name != "-" {
-		return os.Open(w.abs(name))
+		return os.Open(w.Abs(name))
 	}
 	file, tmp, err := folder.At(w.Store.Dir()).CreateTemp("tmp")
 	if err != nil {
 		return nil, err
 	}
-	_, err = io.Copy(file, w.in)
+	_, err = io.Copy(file, w.In)
 	if err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}
@@ -102,17 +105,17 @@ type backupCommand struct {
 	Fresh bool `flag:"fresh"`
 }
 
-func (o *backupCommand) run(ctx context.Context, w *workspace, args []string) error {
-	b, err := w.BackUp(ctx, w.abs(args[0]), o.Fresh)
+func (o *backupCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
+	b, err := w.BackUp(ctx, w.Abs(args[0]), o.Fresh)
 	if err != nil {
 		return err
 	}
 	if b.StillHas > 0 {
-		w.note("it has the content of %s destroyed here; filebus backup --fresh %s writes it anew without", plural(b.StillHas, "record"),
+		w.Note("it has the content of %s destroyed here; filebus backup --fresh %s writes it anew without", cli.Plural(b.StillHas, "record"),
 			record.ShellWord(args[0]))
 	}
-	return w.print(b, "%s: %s written, %s; up to log position %d\n", args[0], count(b.Written, "1 log entry", "%d log entries"),
-		byteSize(b.Bytes), b.End.Position)
+	return w.Print(b, "%s: %s written, %s; up to log position %d\n", args[0], cli.Count(b.Written, "1 log entry", "%d log entries"),
+		cli.ByteSize(b.Bytes), b.End.Position)
 }
 
 type restoreCommand struct {
@@ -121,17 +124,17 @@ type restoreCommand struct {
 	Yes     bool   `flag:"yes"`
 }
 
-func (o *restoreCommand) run(ctx context.Context, without *workspace, args []string) error {
+func (o *restoreCommand) Do(ctx context.Context, without *cli.Work, args []string) error {
 	want := materialize.Restoration{Insist: o.Yes, Partial: o.Partial}
-	b, err := materialize.OpenBackup(without.abs(args[0]))
+	b, err := materialize.OpenBackup(without.Abs(args[0]))
 	if err == nil && o.At != "" {
-		want.At, err = parseTime(o.At, without.now())
+		want.At, err = cli.ParseTime(o.At, without.Now())
 	}
 	if err != nil {
 		return err
 	}
 	var done *materialize.Restored
-	w, err := without.create(ctx)
+	w, err := without.Create(ctx)
 	if err == nil {
 		done, err = w.Weigh(ctx, b, want)
 	}
@@ -139,7 +142,7 @@ func (o *restoreCommand) run(ctx context.Context, without *workspace, args []str
 		err = b.Configure(w.Store.Dir())
 	}
 	if err == nil {
-		w, err = without.open(ctx) // with that configuration
+		w, err = without.Open(ctx) // with that configuration
 	}
 	if err == nil {
 		err = w.PutBack(ctx, done)
@@ -148,14 +151,14 @@ func (o *restoreCommand) run(ctx context.Context, without *workspace, args []str
 		return err
 	}
 	if done.Kept != "" {
-		w.note("what was there is kept: filebus list --no-sync --store %s", record.ShellWord(done.Kept))
+		w.Note("what was there is kept: filebus list --no-sync --store %s", record.ShellWord(done.Kept))
 	}
 	if done.StillHas > 0 {
-		w.noteTry("filebus --store "+record.ShellWord(done.Kept)+" log, then filebus purge REF",
-			"%s destroyed there may be back", plural(done.StillHas, "record"))
+		w.NoteTry("filebus --store "+record.ShellWord(done.Kept)+" log, then filebus purge REF",
+			"%s destroyed there may be back", cli.Plural(done.StillHas, "record"))
 	}
-	w.remark("files stay as they are; filebus materialize --to FOLDER lays out what is stored")
-	err = w.print(done, "%s: restored %s\n", w.Store.Dir(), count(int(done.Position), "1 log entry", "%d log entries"))
+	w.Remark("files stay as they are; filebus materialize --to FOLDER lays out what is stored")
+	err = w.Print(done, "%s: restored %s\n", w.Store.Dir(), cli.Count(int(done.Position), "1 log entry", "%d log entries"))
 	if err == nil && done.Damage != nil {
 		err = record.Partly.Errorf("nothing behind log position %d: %w", done.Position, done.Damage).
 			Try("filebus bundle apply FILE takes in each later .bundle of the backup, oldest first")

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // A scenario is a command that is broken at each of its calls that change files.
@@ -173,14 +175,14 @@ func (st *rehearsal) broken(t testing.TB, judge func(n int, c fileCall) verdict)
 	l := st.ledger.clone()
 	_, err := os.Stat(filepath.Join(st.dir, ".filebus", "store.db"))
 	switch {
-	case st.damaged && tr.code != exitDone: // the next run makes it whole
+	case st.damaged && tr.code != cli.ExitDone: // the next run makes it whole
 	case err == nil:
 		wantSound(t, st.dir)
 		l.wantKept(t, st.dir)
-	case tr.code == exitDone || len(l.exact) > 0:
+	case tr.code == cli.ExitDone || len(l.exact) > 0:
 		t.Errorf("after exit code %d: %v", tr.code, err)
 	}
-	if tr.code == exitDone && st.done != nil {
+	if tr.code == cli.ExitDone && st.done != nil {
 		st.done(t, st.dir, tr.out)
 	}
 	if !tr.reached {

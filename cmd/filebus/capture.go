@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -22,27 +23,27 @@ type captureCommand struct {
 	DryRun   bool   `flag:"dry-run" not:"from"`
 	Problems bool   `flag:"problems" not:"from"`
 
-	All       bool  `flag:"all" not:"from"`
-	Exclude   texts `flag:"exclude" not:"from"`
-	Gitignore bool  `flag:"gitignore" not:"from"`
+	All       bool      `flag:"all" not:"from"`
+	Exclude   cli.Texts `flag:"exclude" not:"from"`
+	Gitignore bool      `flag:"gitignore" not:"from"`
 
 	fromCommand
-	given
+	cli.Given
 	profile *layout.Profile
 }
 
-func (o *captureCommand) check(e *environ, dirs []string) error {
-	if err := o.fromCommand.check(e, dirs); err != nil {
+func (o *captureCommand) Check(e *cli.Environ, dirs []string) error {
+	if err := o.fromCommand.Check(e, dirs); err != nil {
 		return err
 	}
 	if len(dirs) > 1 && o.Tree != "" {
-		return usageError("--tree names one tree, and %d folders were given", len(dirs))
+		return cli.UsageError("--tree names one tree, and %d folders were given", len(dirs))
 	}
 	for i, pattern := range o.Exclude {
 		for _, dir := range dirs {
-			clean, err := mirror.CleanPattern(pattern, e.abs(dir))
+			clean, err := mirror.CleanPattern(pattern, e.Abs(dir))
 			if err != nil && pattern != noPattern {
-				return usageError("--exclude: %w", err)
+				return cli.UsageError("--exclude: %w", err)
 			}
 			o.Exclude[i] = cmp.Or(clean, pattern)
 		}
@@ -52,17 +53,17 @@ func (o *captureCommand) check(e *environ, dirs []string) error {
 	}
 	p, err := layout.ParseProfile(o.Layout)
 	if err != nil {
-		return coded(record.Usage, "", err)
+		return cli.Coded(record.Usage, "", err)
 	}
 	o.profile = &p
 	return nil
 }
 
-func (o *captureCommand) run(ctx context.Context, w *workspace, dirs []string) error {
+func (o *captureCommand) Do(ctx context.Context, w *cli.Work, dirs []string) error {
 	if o.From != "" {
-		return o.takeIn(ctx, w.environ)
+		return o.takeIn(ctx, w.Environ)
 	}
-	w, err := w.create(ctx)
+	w, err := w.Create(ctx)
 	if err != nil {
 		return err
 	}
@@ -75,40 +76,40 @@ func (o *captureCommand) run(ctx context.Context, w *workspace, dirs []string) e
 		partly = partly || report.Partial()
 	}
 	if partly {
-		return silentError(record.Partly)
+		return cli.SilentError(record.Partly)
 	}
 	return nil
 }
 
-func (o *captureCommand) capture(ctx context.Context, w *workspace, dir string) (*materialize.CaptureReport, error) {
-	name := cmp.Or(o.Tree, filepath.Base(w.abs(dir)))
+func (o *captureCommand) capture(ctx context.Context, w *cli.Work, dir string) (*materialize.CaptureReport, error) {
+	name := cmp.Or(o.Tree, filepath.Base(w.Abs(dir)))
 	tree, err := record.ParseTree(name)
 	if err != nil {
-		return nil, coded(record.Usage, "run it again with --tree NAME", err)
+		return nil, cli.Coded(record.Usage, "run it again with --tree NAME", err)
 	}
-	if err := o.noteTwice(ctx, w, tree, w.abs(dir)); err != nil {
+	if err := o.noteTwice(ctx, w, tree, w.Abs(dir)); err != nil {
 		return nil, err
 	}
-	show, clear := w.progress("capturing " + name)
-	report, err := w.Capture(ctx, w.abs(dir), materialize.CaptureOptions{
-		Tree: tree, Profile: o.profile, DryRun: o.DryRun, MayMove: o.Tree != "", Rules: o.change, Progress: counted(show),
+	show, clear := w.Progress("capturing " + name)
+	report, err := w.Capture(ctx, w.Abs(dir), materialize.CaptureOptions{
+		Tree: tree, Profile: o.profile, DryRun: o.DryRun, MayMove: o.Tree != "", Rules: o.change, Progress: cli.Counted(show),
 	})
 	clear()
 	if err != nil {
 		return report, err
 	}
 	if report.Rules.All && !o.All {
-		w.note("--all of an earlier capture holds: what holds secrets is taken in; --all=false leaves it out")
+		w.Note("--all of an earlier capture holds: what holds secrets is taken in; --all=false leaves it out")
 	}
-	if o.has("exclude") && len(report.Unused) > 0 {
-		w.note("--exclude matched nothing: %s", oneLine(strings.Join(report.Unused, " ")))
+	if o.Has("exclude") && len(report.Unused) > 0 {
+		w.Note("--exclude matched nothing: %s", cli.OneLine(strings.Join(report.Unused, " ")))
 	}
-	return report, w.printCapture(report, o.DryRun, o.Problems)
+	return report, printCapture(w.Environ, report, o.DryRun, o.Problems)
 }
 
 // noteTwice says that a folder is another tree already, and refuses it under a name that
 // nobody has asked for.
-func (o *captureCommand) noteTwice(ctx context.Context, w *workspace, tree record.Tree, dir string) error {
+func (o *captureCommand) noteTwice(ctx context.Context, w *cli.Work, tree record.Tree, dir string) error {
 	if _, err := w.Tree(tree); err == nil {
 		return nil
 	}
@@ -119,10 +120,10 @@ func (o *captureCommand) noteTwice(ctx context.Context, w *workspace, tree recor
 	}
 	is := record.ShellWord(string(trees[at].Name))
 	if o.Tree == "" {
-		return coded(record.Conflict, "filebus tree refresh "+is+", or --tree NAME for another tree of the same files",
+		return cli.Coded(record.Conflict, "filebus tree refresh "+is+", or --tree NAME for another tree of the same files",
 			fmt.Errorf("%s is the tree %s already; nothing was stored", dir, is))
 	}
-	w.note("%s is the tree %s already: its files are found twice; filebus tree refresh %s takes changes in", dir, is, is)
+	w.Note("%s is the tree %s already: its files are found twice; filebus tree refresh %s takes changes in", dir, is, is)
 	return nil
 }
 
@@ -131,40 +132,41 @@ const noPattern = "-"
 
 // change changes the rules of a tree: each flag that is given counts from now on.
 func (o *captureCommand) change(r *materialize.Rules) {
-	if o.has("all") {
+	if o.Has("all") {
 		r.All = o.All
 	}
-	if o.has("gitignore") {
+	if o.Has("gitignore") {
 		r.Gitignore = o.Gitignore
 	}
-	if o.has("exclude") {
+	if o.Has("exclude") {
 		r.Exclude = slices.DeleteFunc(slices.Clone(o.Exclude), func(pattern string) bool { return pattern == noPattern })
 	}
 }
 
-func (e *environ) printCapture(r *materialize.CaptureReport, dryRun, all bool) error {
+func printCapture(e *cli.Environ, r *materialize.CaptureReport, dryRun, all bool) error {
 	for _, s := range r.Skipped {
-		e.note("left out %s: %s", s.Path, s.Reason)
+		e.Note("left out %s: %s", s.Path, s.Reason)
 	}
-	e.noteRules(r.LeftOut, "--all")
-	e.noteHidden(r.Hidden)
-	e.printProblems(r.Problems, all)
-	if e.global.json {
-		r.Secrets = e.foundSecrets()
-		return e.printJSON(r)
+	noteRules(e, r.LeftOut, "--all")
+	noteHidden(e, r.Hidden)
+	printProblems(e, r.Problems, all)
+	if e.Global.JSON {
+		r.Secrets = foundSecrets(e)
+		return e.PrintJSON(r)
 	}
 	if dryRun {
 		for _, p := range r.Planned {
 			names := markdown.Each(p.Names, record.Name.String)
-			e.printf("%s\t%s\n", p.Path, strings.Join(names, "\t"))
+			e.Printf("%s\t%s\n", p.Path, strings.Join(names, "\t"))
 		}
 		return nil
 	}
-	e.printf("%s: %s, %s; %s stored", r.Tree, plural(r.Files, "file"), byteSize(r.Bytes), plural(r.Records, "record"))
+	e.Printf("%s: %s, %s; %s stored", r.Tree, cli.Plural(r.Files, "file"), cli.ByteSize(r.Bytes),
+		cli.Plural(r.Records, "record"))
 	if len(r.Removed) > 0 {
-		e.printf(", %s gone and hidden", plural(len(r.Removed), "file"))
+		e.Printf(", %s gone and hidden", cli.Plural(len(r.Removed), "file"))
 	}
-	e.printf("\n")
+	e.Printf("\n")
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(r.KindCount)) {
 		if kind != record.KindFrame {
@@ -172,7 +174,7 @@ func (e *environ) printCapture(r *materialize.CaptureReport, dryRun, all bool) e
 		}
 	}
 	if len(kinds) > 0 {
-		e.printf("  %s\n", strings.Join(kinds, ", "))
+		e.Printf("  %s\n", strings.Join(kinds, ", "))
 	}
 	return nil
 }
@@ -182,10 +184,10 @@ const mostSecrets = 20
 
 // noteRules says what was left out by which rule, and how it can be had. What holds secrets
 // is named one by one.
-func (e *environ) noteRules(all []mirror.LeftOut, how string) {
+func noteRules(e *cli.Environ, all []mirror.LeftOut, how string) {
 	named := map[string][]string{}
 	for _, l := range all {
-		named[l.Rule] = append(named[l.Rule], oneLine(l.Path))
+		named[l.Rule] = append(named[l.Rule], cli.OneLine(l.Path))
 	}
 	for _, r := range [...]struct{ rule, because string }{
 		{mirror.RuleSecret, "its name says that it holds secrets; " + how + " takes it in"},
@@ -197,40 +199,40 @@ func (e *environ) noteRules(all []mirror.LeftOut, how string) {
 	} {
 		names := named[r.rule]
 		for i := 0; r.rule == mirror.RuleSecret && len(names) > 0 && i < mostSecrets; i++ {
-			e.note("left out %s: %s", names[0], r.because)
+			e.Note("left out %s: %s", names[0], r.because)
 			names = names[1:]
 		}
 		if len(names) > 0 {
-			e.note("left out %s: %s", firstNames(names), r.because)
+			e.Note("left out %s: %s", cli.FirstNames(names), r.because)
 		}
 	}
 }
 
 // noteHidden says what an earlier capture took in and this one left out, and how to
 // destroy it.
-func (e *environ) noteHidden(all []materialize.HiddenFile) {
+func noteHidden(e *cli.Environ, all []materialize.HiddenFile) {
 	for _, f := range all[:min(len(all), mostSecrets)] {
 		how := "; filebus rm " + record.ShellWord(f.Name.String()) + " --drop destroys it"
 		if f.Name.Kind == record.KindFrame {
 			how = " with its entries"
 		}
-		e.note("hid %s, which an earlier capture took in%s", oneLine(f.Path), how)
+		e.Note("hid %s, which an earlier capture took in%s", cli.OneLine(f.Path), how)
 	}
 	if more := len(all) - mostSecrets; more > 0 {
-		e.note("hid %s more that an earlier capture took in; --json names them", plural(more, "file"))
+		e.Note("hid %s more that an earlier capture took in; --json names them", cli.Plural(more, "file"))
 	}
 }
 
 // printProblems says where files depart from their layout. They are stored all
 // the same, and agents depart from layouts all the time, so by default it only
 // says how often.
-func (e *environ) printProblems(problems []*layout.SyntaxError, all bool) {
+func printProblems(e *cli.Environ, problems []*layout.SyntaxError, all bool) {
 	if !all && len(problems) > 0 {
-		e.note("%s from a layout, all stored as they are; --problems lists them",
-			count(len(problems), "1 place departs", "%d places depart"))
+		e.Note("%s from a layout, all stored as they are; --problems lists them",
+			cli.Count(len(problems), "1 place departs", "%d places depart"))
 		return
 	}
 	for _, p := range problems {
-		e.note("%v", p)
+		e.Note("%v", p)
 	}
 }

@@ -13,7 +13,7 @@ import (
 func TestClockAhead(t *testing.T) {
 	env, out, stderr := fakeEnviron(t)
 	now := time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC)
-	env.now = func() time.Time { return now }
+	env.Now = func() time.Time { return now }
 	do := func(args ...string) string {
 		t.Helper()
 		out.Reset()
@@ -25,7 +25,7 @@ func TestClockAhead(t *testing.T) {
 	}
 	put := func(text string) string {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(env.dir, "in"), []byte(text), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(env.Dir, "in"), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		do("put", "in", "--conversation", "c", "--call", strings.ReplaceAll(text, " ", "-"))

@@ -11,6 +11,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/migrations"
 	"filebus/store/record"
 )
@@ -60,7 +61,7 @@ func TestKeptExitCodes(t *testing.T) {
 	words := map[string]bool{}
 	for _, code := range record.Codes() {
 		words[string(code)] = true
-		codes[fmt.Sprint(exitOf(code))] = true
+		codes[fmt.Sprint(cli.ExitOf(code))] = true
 	}
 	part, _, _ := strings.Cut(compatibilityPart(t, "Exit codes"), "`exec`")
 	kept := map[string]bool{}
@@ -84,7 +85,7 @@ func TestKeptHooks(t *testing.T) {
 	for _, client := range []string{"claude", "codex"} {
 		var out bytes.Buffer
 		env := docEnviron(t.TempDir(), &out)
-		if code := run(t.Context(), env, []string{"install", client, "--project", "--dry-run"}); code != exitDone {
+		if code := run(t.Context(), env, []string{"install", client, "--project", "--dry-run"}); code != cli.ExitDone {
 			t.Fatalf("install %s: exit code %d: %s", client, code, out.String())
 		}
 		for _, m := range arguments.FindAllStringSubmatch(out.String(), -1) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
 	"filebus/materialize/likeness"
 	"filebus/store"
@@ -36,7 +37,7 @@ func settings(prefix string, table reflect.Value) map[string]reflect.Value {
 }
 
 // setting returns the keys that lead to a setting, and its value.
-func (c *config) setting(name string) (toml.Key, reflect.Value, error) {
+func setting(c *cli.Configuration, name string) (toml.Key, reflect.Value, error) {
 	all := settings("", reflect.ValueOf(c).Elem())
 	table, key, _ := strings.Cut(name, ".")
 	if entries := all[table]; key != "" && entries.Kind() == reflect.Map { // the user names its keys
@@ -51,7 +52,7 @@ func (c *config) setting(name string) (toml.Key, reflect.Value, error) {
 		return likeness.Slips(a, name) - likeness.Slips(b, name)
 	})
 	if near != name {
-		return nil, reflect.Value{}, usageError("there is no setting %q; the nearest is %s, of %s",
+		return nil, reflect.Value{}, cli.UsageError("there is no setting %q; the nearest is %s, of %s",
 			name, near, strings.Join(names, ", "))
 	}
 	return strings.Split(name, "."), all[name], nil
@@ -129,7 +130,7 @@ func edited(text string, keys toml.Key, value string) string {
 func change(text, name string, values []string) (string, error) {
 	line, after := "", text
 	wanted, err := decoded(text)
-	keys, value, nameErr := new(config).setting(name)
+	keys, value, nameErr := setting(new(cli.Configuration), name)
 	if nameErr != nil {
 		keys = strings.SplitN(name, ".", 2)
 	}
@@ -141,15 +142,15 @@ func change(text, name string, values []string) (string, error) {
 		return "", nameErr
 	case len(values) > 0:
 		line = literal(value.Kind(), values)
-		var alone config
+		var alone cli.Configuration
 		if _, err := toml.Decode(keys.String()+" = "+line, &alone); err != nil {
 			kind := map[reflect.Kind]string{
 				reflect.Bool: "true or false", reflect.Int: "a whole number", reflect.Slice: "a list", reflect.String: "one text",
 			}[value.Kind()]
-			return "", usageError("%s takes %s, and not %s", name, cmp.Or(kind, "settings of its own, as in "+name+".NAME"), line)
+			return "", cli.UsageError("%s takes %s, and not %s", name, cmp.Or(kind, "settings of its own, as in "+name+".NAME"), line)
 		}
-		if err := alone.parse(""); err != nil { // which checks the values
-			return "", coded(record.Usage, "", err)
+		if err := alone.Parse(""); err != nil { // which checks the values
+			return "", cli.Coded(record.Usage, "", err)
 		}
 	default:
 		for _, key := range slices.Sorted(maps.Keys(table)) {
@@ -162,10 +163,10 @@ func change(text, name string, values []string) (string, error) {
 	}
 	assign(wanted, keys, line)
 	if got, err := decoded(after); err != nil || !reflect.DeepEqual(got, wanted) {
-		return "", fmt.Errorf("%s cannot be changed by itself in %s; edit the file by hand", name, configFile)
+		return "", fmt.Errorf("%s cannot be changed by itself in %s; edit the file by hand", name, cli.ConfigFile)
 	}
-	if err := new(config).parse(after); err != nil && line != "" {
-		return "", coded(record.Usage, "", err)
+	if err := new(cli.Configuration).Parse(after); err != nil && line != "" {
+		return "", cli.Coded(record.Usage, "", err)
 	}
 	return after, nil
 }
@@ -201,8 +202,8 @@ func assign(file map[string]any, keys toml.Key, line string) {
 }
 
 // alone does something while no other process does so in a folder.
-func (e *environ) alone(ctx context.Context, own folder.Folder, do func() error) (err error) {
-	hold, err := turnstile.New(own, e.command).Acquire(ctx, turnstile.Exclusive, e.global.wait)
+func alone(e *cli.Environ, ctx context.Context, own folder.Folder, do func() error) (err error) {
+	hold, err := turnstile.New(own, e.Command).Acquire(ctx, turnstile.Exclusive, e.Global.Wait)
 	if err != nil {
 		return err
 	}
@@ -211,10 +212,10 @@ func (e *environ) alone(ctx context.Context, own folder.Folder, do func() error)
 }
 
 // editConfig gives settings values, or takes them away, while no other process does.
-func (e *environ) editConfig(ctx context.Context, at materialize.Location, values map[string][]string) error {
+func editConfig(e *cli.Environ, ctx context.Context, at materialize.Location, values map[string][]string) error {
 	own := folder.At(at.Store)
-	return e.alone(ctx, own, func() error {
-		was, err := own.ReadUpTo(configFile, maxConfig)
+	return alone(e, ctx, own, func() error {
+		was, err := own.ReadUpTo(cli.ConfigFile, cli.MaxConfig)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -222,7 +223,7 @@ func (e *environ) editConfig(ctx context.Context, at materialize.Location, value
 		if err != nil || text == string(was) {
 			return err
 		}
-		return own.Replace(configFile, []byte(text), true)
+		return own.Replace(cli.ConfigFile, []byte(text), true)
 	})
 }
 
@@ -242,12 +243,12 @@ type settingView struct {
 	Value   any    `json:"value"`
 }
 
-func getSetting(_ context.Context, w *workspace, args []string) error {
-	_, c, _, err := w.here()
+func getSetting(_ context.Context, w *cli.Work, args []string) error {
+	_, c, _, err := here(w.Environ)
 	if err != nil {
 		return err
 	}
-	_, value, err := c.setting(args[0])
+	_, value, err := setting(&c, args[0])
 	if err != nil {
 		return err
 	}
@@ -260,42 +261,42 @@ func getSetting(_ context.Context, w *workspace, args []string) error {
 			text = strings.Repeat(text, min(i, 1)) + fmt.Sprintln(name, "=", below[name])
 		}
 	}
-	return w.print(settingView{args[0], value.Interface()}, "%s", text)
+	return w.Print(settingView{args[0], value.Interface()}, "%s", text)
 }
 
 // setSetting changes a setting; without values it takes it away.
-func setSetting(ctx context.Context, w *workspace, args []string) error {
+func setSetting(ctx context.Context, w *cli.Work, args []string) error {
 	name, values := args[0], args[1:]
-	at, err := w.locate()
+	at, err := w.Locate()
 	isMissing := errors.Is(err, store.ErrNoStore)
 	if isMissing {
 		if _, err = change("", name, values); err == nil && len(values) > 0 {
-			_, err = w.create(ctx)
+			_, err = w.Create(ctx)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	_, wrong := w.config(at)
-	if wrong != nil && !errors.Is(wrong, errConfig) {
+	_, wrong := w.Config(at)
+	if wrong != nil && !errors.Is(wrong, cli.ErrConfig) {
 		return wrong
 	}
 	if !isMissing || len(values) > 0 {
-		err = w.editConfig(ctx, at, map[string][]string{name: values})
+		err = editConfig(w.Environ, ctx, at, map[string][]string{name: values})
 	}
 	if err != nil {
 		return cmp.Or(wrong, err)
 	}
 	for _, dir := range values {
-		if (name == "notes" || name == "agents") && !isThere(filepath.Join(at.Root, dir)) {
-			w.note("there is no folder %s in %s yet", oneLine(dir), at.Root)
+		if (name == "notes" || name == "agents") && !cli.IsThere(filepath.Join(at.Root, dir)) {
+			w.Note("there is no folder %s in %s yet", cli.OneLine(dir), at.Root)
 		}
 	}
 	switch {
-	case !w.global.json:
+	case !w.Global.JSON:
 		return nil
 	case len(values) == 0:
-		return w.printJSON(settingView{name, nil})
+		return w.PrintJSON(settingView{name, nil})
 	}
 	return getSetting(ctx, w, args[:1])
 }

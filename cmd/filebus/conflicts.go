@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
 	"filebus/query"
 	"filebus/store/record"
@@ -23,7 +24,7 @@ type conflictsJSON[view any] struct {
 	Conflicts []view `json:"conflicts"`
 }
 
-func runConflicts(ctx context.Context, w *workspace, _ []string) error {
+func runConflicts(ctx context.Context, w *cli.Work, _ []string) error {
 	open, err := w.Conflicts(ctx)
 	if err != nil {
 		return err
@@ -39,12 +40,13 @@ func runConflicts(ctx context.Context, w *workspace, _ []string) error {
 		views = append(views, v)
 		rows = append(rows, []string{v.Name.String(), "store " + head, "file " + c.File.Ref.Short(), v.Time[:19] + "Z"})
 	}
-	return w.presentTable(rows, presentation{json: func(int) any { return conflictsJSON[conflictView]{views} }, none: "no conflicts"})
+	return w.PresentTable(rows, cli.Presentation{JSON: func(int) any { return conflictsJSON[conflictView]{views} },
+		None: "no conflicts"})
 }
 
 // conflictsOf returns the open conflicts of a name, of which there is at least
 // one.
-func conflictsOf(ctx context.Context, w *workspace, text string) ([]materialize.Conflict, error) {
+func conflictsOf(ctx context.Context, w *cli.Work, text string) ([]materialize.Conflict, error) {
 	all, err := w.Conflicts(ctx)
 	if err != nil {
 		return nil, err
@@ -55,18 +57,18 @@ func conflictsOf(ctx context.Context, w *workspace, text string) ([]materialize.
 		switch {
 		case !isMeant(c):
 		case len(open) > 0 && open[0].Name != c.Name:
-			return nil, coded(record.Usage, "", fmt.Errorf("%q can be %s or %s", text, open[0].Name, c.Name))
+			return nil, cli.Coded(record.Usage, "", fmt.Errorf("%q can be %s or %s", text, open[0].Name, c.Name))
 		default:
 			open = append(open, c)
 		}
 	}
 	if len(open) == 0 {
-		return nil, coded(record.NotFound, "filebus conflicts", fmt.Errorf("%s: %w", text, errNoConflict))
+		return nil, cli.Coded(record.NotFound, "filebus conflicts", fmt.Errorf("%s: %w", text, errNoConflict))
 	}
 	return open, nil
 }
 
-func showConflict(ctx context.Context, w *workspace, args []string) error {
+func showConflict(ctx context.Context, w *cli.Work, args []string) error {
 	open, err := conflictsOf(ctx, w, args[0])
 	if err != nil {
 		return err
@@ -86,7 +88,7 @@ func showConflict(ctx context.Context, w *workspace, args []string) error {
 			stored := string(text)
 			if _, notFrame := record.DecodeFrame("", file); c.Name.Kind == record.KindFrame && notFrame != nil {
 				var whole strings.Builder // as the file's side is
-				_, err = w.read.WriteBody(ctx, &whole, *c.Head, query.BodyRequest{})
+				_, err = w.Reader.WriteBody(ctx, &whole, *c.Head, query.BodyRequest{})
 				stored = whole.String()
 			}
 			v.Store = &stored
@@ -96,15 +98,15 @@ func showConflict(ctx context.Context, w *workspace, args []string) error {
 		}
 		views = append(views, v)
 	}
-	if w.global.json {
-		return w.printJSON(conflictsJSON[sides]{views})
+	if w.Global.JSON {
+		return w.PrintJSON(conflictsJSON[sides]{views})
 	}
 	for _, v := range views {
 		stored := "(hidden)\n"
 		if v.Store != nil {
 			stored = withNewline(*v.Store)
 		}
-		w.printf("=== %s: store\n%s=== %s: file\n%s", v.Name, stored, v.Name, withNewline(v.File))
+		w.Printf("=== %s: store\n%s=== %s: file\n%s", v.Name, stored, v.Name, withNewline(v.File))
 	}
 	return nil
 }
@@ -120,7 +122,7 @@ type conflictResolve struct {
 	Take string `flag:"take" need:"yes" of:"store file both"`
 }
 
-func (o *conflictResolve) run(ctx context.Context, w *workspace, args []string) error {
+func (o *conflictResolve) Do(ctx context.Context, w *cli.Work, args []string) error {
 	open, err := conflictsOf(ctx, w, args[0])
 	if err != nil {
 		return err
@@ -131,12 +133,12 @@ func (o *conflictResolve) run(ctx context.Context, w *workspace, args []string) 
 		}
 	}
 	if len(open) > 1 {
-		w.note("of %d file versions the newest counts; the others stay readable by ref", len(open))
+		w.Note("of %d file versions the newest counts; the others stay readable by ref", len(open))
 	}
 	return resolveOldest(ctx, w, args[0], o.Take)
 }
 
-func resolveOldest(ctx context.Context, w *workspace, text, take string) error {
+func resolveOldest(ctx context.Context, w *cli.Work, text, take string) error {
 	open, err := conflictsOf(ctx, w, text)
 	if err != nil {
 		return err
@@ -148,11 +150,11 @@ func resolveOldest(ctx context.Context, w *workspace, text, take string) error {
 	}
 	switch take {
 	case "file":
-		w.note("%s now has the file's text", kept)
+		w.Note("%s now has the file's text", kept)
 	case "both":
-		w.note("the file's text is %s", kept)
+		w.Note("the file's text is %s", kept)
 	default:
-		w.note("%s stays as the store has it", c.Name)
+		w.Note("%s stays as the store has it", c.Name)
 	}
 	return nil
 }

@@ -5,12 +5,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	runs "filebus/cmd/filebus/run"
+	"filebus/cmd/filebus/task"
 	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
@@ -28,50 +29,50 @@ type contextCommand struct {
 	request query.ContextRequest // that check has made of them and of the text
 }
 
-func (o *contextCommand) check(env *environ, args []string) (err error) {
+func (o *contextCommand) Check(env *cli.Environ, args []string) (err error) {
 	r := &o.request
 	*r = query.ContextRequest{
-		Text: strings.Join(args, " "), Tags: o.Tags, Task: env.or(o.Task, "FILEBUS_TASK"), MaxTokens: o.MaxTokens,
+		Text: strings.Join(args, " "), Tags: o.Tags, Task: env.Or(o.Task, "FILEBUS_TASK"), MaxTokens: o.MaxTokens,
 	}
 	if r.Complexity, err = query.ParseComplexity(o.Complexity); err != nil {
-		return coded(record.Usage, "", err)
+		return cli.Coded(record.Usage, "", err)
 	}
 	const maxContextText = 64 << 10 // how much of a task's text is read, in bytes
-	if err := env.readText("text", &r.Text, maxContextText); err != nil {
+	if err := env.ReadText("text", &r.Text, maxContextText); err != nil {
 		return err
 	}
 	if strings.TrimSpace(r.Text) == "" && len(o.Files)+len(o.Tags) == 0 && r.Task == "" {
-		return usageError("say what the task is about: a text, --file, --tag or --task")
+		return cli.UsageError("say what the task is about: a text, --file, --tag or --task")
 	}
 	if o.MaxTokens == 0 {
 		r.MaxTokens = math.MaxInt32
 	}
-	if env.global.json {
+	if env.Global.JSON {
 		r.Size = contextJSONTokens
 	}
 	return nil
 }
 
-func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) error {
+func (o *contextCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	r := o.request
-	r.Files = workspaceFiles(w, o.Files)
+	r.Files = cli.WorkspaceFiles(w, o.Files)
 	r.Changed = func(ctx context.Context, files []string) (map[string]time.Time, error) {
-		return runs.LastChanged(ctx, w.Root, files, w.variables)
+		return runs.LastChanged(ctx, w.Root, files, w.Variables)
 	}
 	if r.Task != "" {
-		_, id, err := w.findTask(ctx, r.Task)
+		_, id, err := task.FindTask(w, ctx, r.Task)
 		if err != nil {
 			return err
 		}
 		r.Task = id.String()
 	}
-	w.refreshBy(ctx, o.Refresh, 0)
-	answer, err := w.read.ContextFor(ctx, r)
+	w.RefreshBy(ctx, o.Refresh, 0)
+	answer, err := w.Reader.ContextFor(ctx, r)
 	if err != nil {
 		return err
 	}
 	if answer.Unindexed > 0 {
-		w.note("%d log entries are not in the index yet and were not looked at", answer.Unindexed)
+		w.Note("%d log entries are not in the index yet and were not looked at", answer.Unindexed)
 	}
 	var lacking []string
 	for _, left := range answer.LeftOut {
@@ -80,22 +81,10 @@ func (o *contextCommand) run(ctx context.Context, w *workspace, _ []string) erro
 		}
 	}
 	if len(lacking) > 0 {
-		w.note("%s", markdown.Clip(strings.Join(lacking, "; "), 1000)) // some twenty, more than a section has
+		w.Note("%s", markdown.Clip(strings.Join(lacking, "; "), 1000)) // some twenty, more than a section has
 	}
-	w.said.What = r.Text
-	return w.printContext(answer, o.Explain)
-}
-
-// workspaceFiles returns paths as the workspace has them.
-func workspaceFiles(w *workspace, files []string) []string {
-	var paths []string
-	for _, file := range files {
-		if rel, err := filepath.Rel(w.Root, w.abs(file)); err == nil && filepath.IsLocal(rel) {
-			file = rel
-		}
-		paths = append(paths, filepath.ToSlash(file))
-	}
-	return paths
+	w.Said.What = r.Text
+	return printContext(w.Environ, answer, o.Explain)
 }
 
 // A contextView is an item of a context in JSON.
@@ -134,38 +123,38 @@ func contextJSONTokens(a *query.ContextAnswer) int {
 	listing := newContextListing(a)
 	listing.Tokens, listing.More = math.MaxInt16, math.MaxInt16 // as long as any
 	var out bytes.Buffer
-	if err := writeJSON(&out, listing); err != nil {
+	if err := cli.WriteJSON(&out, listing); err != nil {
 		return math.MaxInt
 	}
 	return record.EstimateTokens(int64(out.Len()))
 }
 
-func (e *environ) printContext(a query.ContextAnswer, explain bool) error {
-	if e.global.json {
+func printContext(e *cli.Environ, a query.ContextAnswer, explain bool) error {
+	if e.Global.JSON {
 		listing := newContextListing(&a)
 		if explain {
 			listing.LeftOut = a.LeftOut
 		}
-		return e.printJSON(listing)
+		return e.PrintJSON(listing)
 	}
 	if len(a.Items) > 0 || a.NoRoom == 0 {
-		e.printf("%s", a.Append(nil))
+		e.Printf("%s", a.Append(nil))
 	}
-	e.noteRest(a.NoRoom, "--max-tokens 0")
+	e.NoteRest(a.NoRoom, "--max-tokens 0")
 	if !explain {
 		return nil
 	}
 	for _, i := range a.Items {
-		e.note("%s: %.2f, %s", i.Version.Record.Name, i.Score, cutText(strings.Join(i.Why, ", ")))
+		e.Note("%s: %.2f, %s", i.Version.Record.Name, i.Score, cli.CutText(strings.Join(i.Why, ", ")))
 	}
 	if len(a.LeftOut) > 0 {
-		e.note("left out %s", e.leftOutText(a.LeftOut))
+		e.Note("left out %s", leftOutText(e, a.LeftOut))
 	}
 	return nil
 }
 
 // leftOutText says in one line what was left out, by the reasons.
-func (e *environ) leftOutText(all []query.Omission) string {
+func leftOutText(e *cli.Environ, all []query.Omission) string {
 	var parts []string
 	left := len(all)
 	const maxReasons = 4 // how many reasons are said
@@ -183,11 +172,11 @@ func (e *environ) leftOutText(all []query.Omission) string {
 		if left -= count; count > 1 {
 			part = fmt.Sprintf("%d, such as %s", count, part)
 		}
-		parts = append(parts, cutText(part+": "+o.Reason))
+		parts = append(parts, cli.CutText(part+": "+o.Reason))
 	}
 	text := strings.Join(parts, "; ")
 	if left > 0 {
-		text += "; " + e.rest(left, "--json")
+		text += "; " + e.Rest(left, "--json")
 	}
 	return text
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // ranIn runs a command line inside the test and returns what it prints and how it ends.
@@ -18,8 +20,8 @@ func ranIn(t testing.TB, dir string, args ...string) (out, errText string, code 
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	env := docEnviron(dir, &stdout)
-	env.err, env.now = &stderr, time.Now
-	env.getenv = func(name string) string {
+	env.Err, env.Now = &stderr, time.Now
+	env.Getenv = func(name string) string {
 		return map[string]string{"FILEBUS_STORE": filepath.Join(dir, ".filebus"), "FILEBUS_STATE": "off"}[name]
 	}
 	code = run(t.Context(), env, args)
@@ -74,7 +76,7 @@ func TestReadsOfDamaged(t *testing.T) {
 		reads[i] = append(args, "--no-sync")
 		var code int
 		var errText string
-		if want[i], errText, code = ranIn(t, dir, reads[i]...); code != exitDone && i < 8 {
+		if want[i], errText, code = ranIn(t, dir, reads[i]...); code != cli.ExitDone && i < 8 {
 			t.Fatalf("%q of a sound body: exit code %d: %s", args, code, errText)
 		}
 	}
@@ -94,12 +96,13 @@ func TestReadsOfDamaged(t *testing.T) {
 		for i, args := range reads[:8] {
 			out, errText, code := ranIn(t, dir, args...)
 			codes[code]++
-			if code == exitDone && out != want[i] || code == exitDamaged && !strings.HasPrefix(want[i], out) || code != exitDone && code != exitDamaged {
+			if code == cli.ExitDone && out != want[i] || code == cli.ExitDamaged && !strings.HasPrefix(want[i], out) ||
+				code != cli.ExitDone && code != cli.ExitDamaged {
 				t.Errorf("a flip at %d of %d: %q: exit code %d, %d bytes, want %d: %s", at, len(data), args, code, len(out), len(want[i]), errText)
 			}
 		}
 	}
-	if codes[exitDone] == 0 || codes[exitDamaged] == 0 {
+	if codes[cli.ExitDone] == 0 || codes[cli.ExitDamaged] == 0 {
 		t.Errorf("exit codes %v: nothing was tried", codes)
 	}
 }
@@ -134,7 +137,7 @@ func TestHealed(t *testing.T) {
 				if label == "capture" {
 					of, first = "lib:note/big.md", give.args
 				}
-				if _, errText, code := ranIn(t, dir, first...); code != exitDone {
+				if _, errText, code := ranIn(t, dir, first...); code != cli.ExitDone {
 					t.Fatalf("%q: exit code %d: %s", first, code, errText)
 				}
 				if size == "large" {
@@ -142,7 +145,7 @@ func TestHealed(t *testing.T) {
 				} else {
 					flipIn(t, filepath.Join(dir, ".filebus", "store.db"), small[24:48])
 				}
-				if _, _, code := ranIn(t, dir, "verify", "--no-sync"); code != exitDamaged {
+				if _, _, code := ranIn(t, dir, "verify", "--no-sync"); code != cli.ExitDamaged {
 					t.Fatalf("verify of a damaged body: exit code %d", code)
 				}
 				if give.age {
@@ -153,13 +156,13 @@ func TestHealed(t *testing.T) {
 				}
 				_, errText, code := ranIn(t, dir, give.args...)
 				said := regexp.MustCompile(regexp.QuoteMeta(of) + `: the stored text was damaged; it is whole again`)
-				if code != exitDone || !said.MatchString(errText) {
+				if code != cli.ExitDone || !said.MatchString(errText) {
 					t.Errorf("%q: exit code %d: %s; want it to say that %s is whole again", give.args, code, errText, of)
 				}
-				if out, errText, code := ranIn(t, dir, "get", of, "--no-sync"); code != exitDone || out != text {
+				if out, errText, code := ranIn(t, dir, "get", of, "--no-sync"); code != cli.ExitDone || out != text {
 					t.Errorf("get after that: exit code %d, %d bytes of %d: %s", code, len(out), len(text), errText)
 				}
-				if out, _, code := ranIn(t, dir, "verify", "--no-sync"); code != exitDone {
+				if out, _, code := ranIn(t, dir, "verify", "--no-sync"); code != cli.ExitDone {
 					t.Errorf("verify after that: exit code %d: %s", code, out)
 				}
 				if out, _, _ := ranIn(t, dir, "list", "--tag", "kept", "--no-sync"); (label == "sync") != strings.Contains(out, "note/big.md") && label == "sync" {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"filebus"
+	"filebus/cmd/filebus/cli"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -23,15 +24,15 @@ type demoCommand struct {
 // A demo plays the steps in a folder of its own, through the same commands that
 // a user types.
 type demo struct {
-	env    *environ // of the folder
+	env    *cli.Environ // of the folder
 	folder string
 	source string // what is captured
 	tree   record.Tree
 	query  string
 }
 
-func (o *demoCommand) run(ctx context.Context, w *workspace, args []string) (err error) {
-	env, dir := w.environ, append(args, "")[0]
+func (o *demoCommand) Do(ctx context.Context, w *cli.Work, args []string) (err error) {
+	env, dir := w.Environ, append(args, "")[0]
 	folder, err := os.MkdirTemp("", "filebus-demo-")
 	if err != nil {
 		return err
@@ -41,30 +42,30 @@ func (o *demoCommand) run(ctx context.Context, w *workspace, args []string) (err
 	}
 	d := &demo{folder: folder, source: "workspace", tree: "workspace", query: "token bucket rate limiter"}
 	if dir != "" {
-		if err := d.useFolder(env.abs(dir)); err != nil {
+		if err := d.useFolder(env.Abs(dir)); err != nil {
 			return err
 		}
 	} else if err := copySample(filepath.Join(folder, "workspace")); err != nil {
 		return err
 	}
 	inside := *env
-	inside.dir = folder
-	inside.getenv = func(variable string) string {
+	inside.Dir = folder
+	inside.Getenv = func(variable string) string {
 		switch variable {
 		case "FILEBUS_STORE":
 			return filepath.Join(folder, ".filebus")
 		case "HOME", "USERPROFILE":
-			return env.getenv(variable)
+			return env.Getenv(variable)
 		}
 		return ""
 	}
 	d.env = &inside
-	env.printf("A store in %s; everything below happens there.\n", folder)
+	env.Printf("A store in %s; everything below happens there.\n", folder)
 	if err := d.play(ctx); err != nil {
 		return err
 	}
 	if o.Keep {
-		env.printf("\nKept: %s\n", folder)
+		env.Printf("\nKept: %s\n", folder)
 	}
 	return nil
 }
@@ -73,7 +74,7 @@ func (o *demoCommand) run(ctx context.Context, w *workspace, args []string) (err
 func (d *demo) useFolder(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
-		return usageError("%s is not a folder", dir)
+		return cli.UsageError("%s is not a folder", dir)
 	}
 	tree, err := record.ParseTree(filepath.Base(dir))
 	if err != nil {
@@ -93,7 +94,7 @@ func copySample(to string) error {
 
 func (d *demo) play(ctx context.Context) error {
 	d.title("Take in what agents left: results, journals, queues, knowledge, dialogues, sessions")
-	if err := d.run(ctx, exitPartly, "capture", d.source, "--tree", string(d.tree)); err != nil {
+	if err := d.run(ctx, cli.ExitPartly, "capture", d.source, "--tree", string(d.tree)); err != nil {
 		return err
 	}
 	found, err := d.lookAround(ctx)
@@ -123,7 +124,7 @@ func (d *demo) play(ctx context.Context) error {
 			continue
 		}
 		d.title(step.title)
-		if err := d.run(ctx, exitDone, step.args...); err != nil {
+		if err := d.run(ctx, cli.ExitDone, step.args...); err != nil {
 			return err
 		}
 	}
@@ -136,16 +137,16 @@ type demoFinds struct{ query, tag, handoff, session string }
 // lookAround picks what there is to show in a store.
 func (d *demo) lookAround(ctx context.Context) (demoFinds, error) {
 	found := demoFinds{query: d.query}
-	w, err := d.env.open(ctx)
+	w, err := d.env.Open(ctx)
 	if err != nil {
 		return found, err
 	}
-	tags, err := w.read.TagCounts(ctx, "")
+	tags, err := w.Reader.TagCounts(ctx, "")
 	if len(tags) > 0 {
 		found.tag = slices.MaxFunc(tags, func(a, b query.TagCount) int { return a.Count - b.Count }).Tag
 	}
-	found.session = append(w.filterValues(ctx, "session"), "")[0]
-	list, listErr := w.read.List(ctx, query.ListRequest{})
+	found.session = append(w.FilterValues(ctx, "session"), "")[0]
+	list, listErr := w.Reader.List(ctx, query.ListRequest{})
 	best := ""
 	for _, e := range list.Entries {
 		if e.Name.Kind == record.KindHandoff && strings.HasSuffix(e.Path, ".md") {
@@ -160,7 +161,7 @@ func (d *demo) lookAround(ctx context.Context) (demoFinds, error) {
 	return found, cmp.Or(err, listErr)
 }
 
-func (d *demo) title(text string) { d.env.printf("\n== %s\n", text) }
+func (d *demo) title(text string) { d.env.Printf("\n== %s\n", text) }
 
 // run prints a command and runs it. It may end with the accepted code besides
 // success.
@@ -172,9 +173,9 @@ func (d *demo) run(ctx context.Context, accepted int, args ...string) error {
 			shown[i] = fmt.Sprintf("%q", arg)
 		}
 	}
-	d.env.printf("$ filebus %s\n", strings.Join(shown, " "))
-	if code := run(ctx, d.env, args); code != exitDone && code != accepted {
-		return &exitError{exit: code}
+	d.env.Printf("$ filebus %s\n", strings.Join(shown, " "))
+	if code := run(ctx, d.env, args); code != cli.ExitDone && code != accepted {
+		return &cli.ExitError{Exit: code}
 	}
 	return nil
 }
@@ -206,12 +207,12 @@ func (d *demo) compare() error {
 		return err
 	}
 	for _, name := range different {
-		d.env.printf("different: %s\n", name)
+		d.env.Printf("different: %s\n", name)
 	}
 	if len(different) > 0 {
-		return coded(record.Damaged, "", fmt.Errorf("%s of %d differ", plural(len(different), "file"), files))
+		return cli.Coded(record.Damaged, "", fmt.Errorf("%s of %d differ", cli.Plural(len(different), "file"), files))
 	}
-	d.env.printf("\nIdentical: %s, %s came back byte for byte.\n", plural(files, "file"), byteSize(bytes))
+	d.env.Printf("\nIdentical: %s, %s came back byte for byte.\n", cli.Plural(files, "file"), cli.ByteSize(bytes))
 	return nil
 }
 

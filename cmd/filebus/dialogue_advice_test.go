@@ -225,8 +225,8 @@ func runAdvised(t *testing.T, dir string, args ...string) string {
 	var out bytes.Buffer
 	env := docEnviron(dir, &out)
 	store := filepath.Join(dir, ".filebus")
-	env.now, env.variables = time.Now, append(os.Environ(), "FILEBUS_STORE="+store)
-	env.getenv = func(name string) string {
+	env.Now, env.Variables = time.Now, append(os.Environ(), "FILEBUS_STORE="+store)
+	env.Getenv = func(name string) string {
 		if name == "FILEBUS_STORE" {
 			return store
 		}

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/dialogue"
 )
 
 // TestMarkersOfLargeFiles reads the beginning of a file that is too large, up to the
@@ -14,15 +17,15 @@ func TestMarkersOfLargeFiles(t *testing.T) {
 	dir := t.TempDir()
 	line := "[RESOLVED T01]\n"
 	file := filepath.Join(dir, "large.md")
-	if err := os.WriteFile(file, []byte(strings.Repeat(line, maxMarkersText/len(line)+1000)), 0o666); err != nil {
+	if err := os.WriteFile(file, []byte(strings.Repeat(line, dialogue.MaxMarkersText/len(line)+1000)), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	cmd := filebusCommand(t, dir, "dialogue", "markers", "large.md", "--json", "--limit", "1")
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
-	if code := cmd.ProcessState.ExitCode(); code != exitPartly {
-		t.Errorf("exit code %d (%v), want %d", code, err, exitPartly)
+	if code := cmd.ProcessState.ExitCode(); code != cli.ExitPartly {
+		t.Errorf("exit code %d (%v), want %d", code, err, cli.ExitPartly)
 	}
 	want := `"counts":{"resolved":266666},"more":266665,"unread":["large.md"]}` + "\n"
 	if got := out.String(); !strings.HasSuffix(got, want) || strings.Count(got, "T01") != 2 {

@@ -15,6 +15,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/dialogue"
 	"filebus/materialize/layout"
 )
@@ -180,7 +181,7 @@ func TestDebate(t *testing.T) {
 		mustRun(t, d.dir, "dialogue", "prompt", "retry", fmt.Sprint(round), "--all")
 		d.play(t, round)
 		view, exit := d.wait(t, round, writers[round]...)
-		if diff := gocmp.Diff(want[round], statesOf(view)); diff != "" || exit != exitWanting {
+		if diff := gocmp.Diff(want[round], statesOf(view)); diff != "" || exit != cli.ExitWanting {
 			t.Errorf("round %d: exit code %d (-want +got):\n%s", round, exit, diff)
 		}
 		d.hands.Wait()
@@ -307,7 +308,7 @@ func TestManyTurns(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if diff := gocmp.Diff(map[int]int{exitDone: 1, exitConflict: 4}, exits); diff != "" {
+	if diff := gocmp.Diff(map[int]int{cli.ExitDone: 1, cli.ExitConflict: 4}, exits); diff != "" {
 		t.Errorf("exit codes of five who put one turn (-want +got):\n%s", diff)
 	}
 	var view roundView

@@ -11,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/dialogue"
 	"filebus/cmd/filebus/issue"
+	"filebus/cmd/filebus/knowledge"
 	"filebus/cmd/filebus/result"
 	"filebus/cmd/filebus/rule"
 	runs "filebus/cmd/filebus/run"
@@ -29,7 +31,7 @@ import (
 
 // jsonShapes lists what each command prints with --json.
 func jsonShapes() map[string]any {
-	tags := tagsJSON{}
+	tags := knowledge.TagsJSON{}
 	return map[string]any{
 		"filebus init":                initView{},
 		"filebus config":              configView{},
@@ -59,49 +61,49 @@ func jsonShapes() map[string]any {
 		"filebus scan":                scanJSON{},
 		"filebus materialize":         materialize.LayOutReport{},
 		"filebus conflicts":           conflictsJSON[conflictView]{},
-		"filebus get":                 bodyJSON{},
+		"filebus get":                 cli.BodyJSON{},
 		"filebus show":                query.Detail{},
 		"filebus list":                query.Listing{},
-		"filebus conversation list":   conversationsJSON{},
-		"filebus conversation show":   callsJSON{},
+		"filebus conversation list":   result.ConversationsJSON{},
+		"filebus conversation show":   result.CallsJSON{},
 		"filebus budget":              result.Budget{},
 		"filebus search":              searchJSON{},
-		"filebus knowledge list":      knowledgeListJSON{},
-		"filebus knowledge show":      bodyJSON{},
+		"filebus knowledge list":      knowledge.KnowledgeListJSON{},
+		"filebus knowledge show":      cli.BodyJSON{},
 		"filebus knowledge tags":      tags,
-		"filebus knowledge add":       knowledgeChangeJSON{},
-		"filebus knowledge edit":      knowledgeChangeJSON{},
-		"filebus knowledge supersede": knowledgeChangeJSON{},
-		"filebus knowledge link":      linkJSON{},
-		"filebus knowledge related":   relatedListJSON{},
-		"filebus knowledge harvest":   harvestJSON{},
-		"filebus component touch":     touchedJSON{},
-		"filebus component show":      componentListJSON{},
-		"filebus component for":       componentForJSON{},
+		"filebus knowledge add":       knowledge.KnowledgeChangeJSON{},
+		"filebus knowledge edit":      knowledge.KnowledgeChangeJSON{},
+		"filebus knowledge supersede": knowledge.KnowledgeChangeJSON{},
+		"filebus knowledge link":      knowledge.LinkJSON{},
+		"filebus knowledge related":   knowledge.RelatedListJSON{},
+		"filebus knowledge harvest":   knowledge.HarvestJSON{},
+		"filebus component touch":     knowledge.TouchedJSON{},
+		"filebus component show":      knowledge.ComponentListJSON{},
+		"filebus component for":       knowledge.ComponentForJSON{},
 		"filebus task start":          task.Started{},
 		"filebus task prompt":         task.Prompt{},
-		"filebus task note":           taskNoteJSON{},
+		"filebus task note":           task.TaskNoteJSON{},
 		"filebus task handoff":        task.Finished{},
 		"filebus task done":           task.Finished{},
 		"filebus task fail":           task.Finished{},
 		"filebus task block":          task.Finished{},
-		"filebus task show":           taskShowJSON{},
-		"filebus task list":           taskListJSON{},
+		"filebus task show":           task.TaskShowJSON{},
+		"filebus task list":           task.TaskListJSON{},
 		"filebus handoff":             handoffJSON{},
 		"filebus layout check":        layoutCheck{},
-		"filebus wait":                waitJSON{},
+		"filebus wait":                task.WaitJSON{},
 		"filebus dialogue new":        dialogue.Made{},
-		"filebus dialogue list":       dialogueListJSON{},
-		"filebus dialogue prompt":     dialoguePrompts{},
-		"filebus dialogue wait":       dialogueRound{},
-		"filebus issue add":           issueAddedJSON{},
+		"filebus dialogue list":       dialogue.DialogueListJSON{},
+		"filebus dialogue prompt":     dialogue.DialoguePrompts{},
+		"filebus dialogue wait":       dialogue.DialogueRound{},
+		"filebus issue add":           issue.IssueAddedJSON{},
 		"filebus issue list": struct {
 			Issues []issue.Issue `json:"issues"`
 			More   int           `json:"more,omitempty"`
 		}{},
 		"filebus issue show":             issue.Issue{},
-		"filebus dialogue check":         dialogueCheckJSON{},
-		"filebus dialogue score":         dialogueScoreJSON{},
+		"filebus dialogue check":         dialogue.DialogueCheckJSON{},
+		"filebus dialogue score":         dialogue.DialogueScoreJSON{},
 		"filebus dialogue judge":         dialogue.Judgement{},
 		"filebus status":                 statusJSON{},
 		"filebus run start":              runs.Outcome{},
@@ -111,29 +113,29 @@ func jsonShapes() map[string]any {
 		"filebus run agent done":         layout.Agent{},
 		"filebus run show":               runs.View{},
 		"filebus snapshot take":          runs.Snapshot{},
-		"filebus snapshot list":          snapshotListJSON{},
+		"filebus snapshot list":          runs.SnapshotListJSON{},
 		"filebus snapshot show":          runs.Snapshot{},
 		"filebus snapshot restore-state": runs.Restored{},
 		"filebus session start":          sessions.Started{},
 		"filebus session put":            record.Reference{},
-		"filebus session list":           sessionListJSON{},
-		"filebus session show":           sessionShowJSON{},
-		"filebus session path":           sessionPathJSON{},
-		"filebus session check":          sessionCheckJSON{},
-		"filebus session summary":        sessionSummaryJSON{},
-		"filebus session log":            sessionLogJSON{},
-		"filebus session end":            sessionEndJSON{},
+		"filebus session list":           sessions.SessionListJSON{},
+		"filebus session show":           sessions.SessionShowJSON{},
+		"filebus session path":           sessions.SessionPathJSON{},
+		"filebus session check":          sessions.SessionCheckJSON{},
+		"filebus session summary":        sessions.SessionSummaryJSON{},
+		"filebus session log":            sessions.SessionLogJSON{},
+		"filebus session end":            sessions.SessionEndJSON{},
 		"filebus session archive":        sessions.Archived{},
 		"filebus preview":                previewJSON{},
-		"filebus dialogue markers":       markersJSON{},
+		"filebus dialogue markers":       dialogue.MarkersJSON{},
 		"filebus dialogue assemble":      dialogue.Assembled{},
-		"filebus dialogue lint":          lintJSON{},
-		"filebus schema check":           checkJSON{},
+		"filebus dialogue lint":          dialogue.LintJSON{},
+		"filebus schema check":           result.CheckJSON{},
 		"filebus log":                    logLine{},
 		"filebus verify":                 verifyJSON{},
 		"filebus version":                buildJSON{},
-		"Output":                         map[string]notice{"notice": {}},
-		"Errors":                         map[string]failure{"error": {}},
+		"Output":                         map[string]cli.Notice{"notice": {}},
+		"Errors":                         map[string]cli.Failure{"error": {}},
 	}
 }
 
@@ -169,9 +171,9 @@ func TestDocumentedJSON(t *testing.T) {
 	for place, value := range jsonShapes() {
 		want := wholeShape(reflect.TypeOf(value))
 		switch m := value.(type) {
-		case map[string]failure:
+		case map[string]cli.Failure:
 			want = "{error: " + jsonShape(reflect.TypeOf(m["error"])) + "}"
-		case map[string]notice:
+		case map[string]cli.Notice:
 			want = "{notice: " + jsonShape(reflect.TypeOf(m["notice"])) + "}"
 		}
 		if !strings.Contains(jsonOf(documented, place), "`"+want+"`") {

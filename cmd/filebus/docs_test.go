@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"filebus"
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize/layout"
 	"filebus/store/record"
 )
@@ -59,12 +60,12 @@ func sectionsOf(text string, level int) map[string]string {
 }
 
 // docEnviron returns an environment without variables, in a folder.
-func docEnviron(dir string, out *bytes.Buffer) *environ {
-	return &environ{
-		syncBudget: time.Minute, // a busy machine must not change what the examples print
-		in:         strings.NewReader(""), out: out, err: out, dir: dir,
-		getenv: func(string) string { return "" },
-		now:    func() time.Time { return time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC) },
+func docEnviron(dir string, out *bytes.Buffer) *cli.Environ {
+	return &cli.Environ{
+		SyncBudget: time.Minute, // a busy machine must not change what the examples print
+		In:         strings.NewReader(""), Out: out, Err: out, Dir: dir,
+		Getenv: func(string) string { return "" },
+		Now:    func() time.Time { return time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC) },
 	}
 }
 
@@ -199,7 +200,7 @@ func TestManualReferences(t *testing.T) {
 // there are.
 func TestOtherWords(t *testing.T) {
 	commands := commandTree(t)
-	rows := strings.Split(strings.TrimSpace(otherWords), "\n")
+	rows := strings.Split(strings.TrimSpace(cli.OtherWords), "\n")
 	for _, row := range rows {
 		words, meant, _ := strings.Cut(row, " | ")
 		for _, word := range strings.Split(words, ", ") {
@@ -273,23 +274,23 @@ func TestDocumentedExitCodes(t *testing.T) {
 		code, _ := strconv.Atoi(m[1])
 		documented[code] = m[2]
 	}
-	want := map[int]string{exitDone: ""}
+	want := map[int]string{cli.ExitDone: ""}
 	text := readDocument(t, "docs/cli.md")
 	finer := []record.Code{ // than that of the exit code
 		record.Ambiguous, record.NoStore, record.Dropped, record.Timeout, record.NewerStore, record.UnsafeFS,
 	}
 	for _, code := range record.Codes() {
 		if !slices.Contains(finer, code) {
-			want[exitOf(code)] = string(code)
+			want[cli.ExitOf(code)] = string(code)
 		}
 		if !strings.Contains(text, "`"+string(code)+"`") {
 			t.Errorf("docs/cli.md does not have the word `%s` of an error", code)
 		}
 	}
-	if got := documented[exitDone]; got != "" {
-		t.Errorf("docs/cli.md: code %d has the word %q", exitDone, got)
+	if got := documented[cli.ExitDone]; got != "" {
+		t.Errorf("docs/cli.md: code %d has the word %q", cli.ExitDone, got)
 	}
-	documented[exitDone] = ""
+	documented[cli.ExitDone] = ""
 	if diff := gocmp.Diff(want, documented); diff != "" {
 		t.Errorf("docs/cli.md, Exit codes (-program +document):\n%s", diff)
 	}
@@ -329,7 +330,7 @@ func TestDocumentedVariables(t *testing.T) {
 func TestDocumentedSettings(t *testing.T) {
 	section := sectionsOf(readDocument(t, "docs/config.md"), 2)["Settings"]
 	var want, got []string
-	settings := reflect.TypeFor[config]()
+	settings := reflect.TypeFor[cli.Configuration]()
 	for i := range settings.NumField() {
 		want = append(want, settings.Field(i).Tag.Get("toml"))
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/rule"
 	"filebus/materialize"
 	"filebus/materialize/secrets"
@@ -26,26 +27,26 @@ type doctorJSON struct {
 
 // A doctor looks at an installation. It changes nothing, and waits for nobody.
 type doctor struct {
-	*workspace // of no store, where that cannot be opened
-	at         materialize.Location
-	located    error // why there is no store
-	found      []rule.Finding
+	*cli.Work // of no store, where that cannot be opened
+	at        materialize.Location
+	located   error // why there is no store
+	found     []rule.Finding
 }
 
-func runDoctor(ctx context.Context, without *workspace, _ []string) error {
-	without.global.wait = min(without.global.wait, 200*time.Millisecond)
-	d := &doctor{workspace: without}
-	d.at, d.located = d.locate()
+func runDoctor(ctx context.Context, without *cli.Work, _ []string) error {
+	without.Global.Wait = min(without.Global.Wait, 200*time.Millisecond)
+	d := &doctor{Work: without}
+	d.at, d.located = d.Locate()
 	d.look(ctx, "program", func(context.Context) (string, error) {
 		v := versionView()
-		return words(v.Version, v.Revision, v.Go, v.Platform), nil
+		return cli.Words(v.Version, v.Revision, v.Go, v.Platform), nil
 	})
 	if d.located == nil {
 		d.look(ctx, "trust", d.trusted)
 		d.look(ctx, "disk", d.disk)
 		d.look(ctx, "files", d.files)
 	}
-	if d.located != nil || d.user().Check(d.at.Store) == nil { // else nothing of it is read
+	if d.located != nil || d.User().Check(d.at.Store) == nil { // else nothing of it is read
 		d.look(ctx, "store", d.stored)
 	}
 	if d.Workspace != nil {
@@ -56,9 +57,9 @@ func runDoctor(ctx context.Context, without *workspace, _ []string) error {
 		d.look(ctx, "remotes", d.remote)
 	}
 	d.look(ctx, "hooks", d.hooks)
-	err := d.presentWhole("", doctorJSON{d.found}, d.findingsText(d.found, 0))
+	err := d.PresentWhole("", doctorJSON{d.found}, d.FindingsText(d.found, 0))
 	if err == nil && rule.Count(d.found, rule.Wrong) > 0 {
-		err = silentError(record.Wanting)
+		err = cli.SilentError(record.Wanting)
 	}
 	return err
 }
@@ -69,9 +70,9 @@ func (d *doctor) look(ctx context.Context, check string, at func(context.Context
 	detail, err := at(ctx)
 	f := rule.Finding{Rule: check, Level: rule.OK, Message: detail}
 	if err != nil {
-		said := explain(err)
-		f.Level, f.Message, f.Remedy = rule.Wrong, d.atStore(said.Message), d.atStore(said.Hint)
-		if said.Exit == exitBusy || said.Exit == exitPartly {
+		said := cli.Explain(err)
+		f.Level, f.Message, f.Remedy = rule.Wrong, d.AtStore(said.Message), d.AtStore(said.Hint)
+		if said.Exit == cli.ExitBusy || said.Exit == cli.ExitPartly {
 			f.Level, f.Remedy = rule.Note, ""
 		}
 	}
@@ -80,16 +81,16 @@ func (d *doctor) look(ctx context.Context, check string, at func(context.Context
 }
 
 func (d *doctor) trusted(context.Context) (string, error) {
-	reasons := strings.Join(d.user().Reasons(d.at.Store), ", ")
-	return cmp.Or(reasons, "the store is the user's own"), d.user().Check(d.at.Store)
+	reasons := strings.Join(d.User().Reasons(d.at.Store), ", ")
+	return cmp.Or(reasons, "the store is the user's own"), d.User().Check(d.at.Store)
 }
 
 // disk finds room wanting below 500 MB, if that is less than a twentieth: a small disk may be nearly empty.
 func (d *doctor) disk(context.Context) (string, error) {
 	free, total := store.FreeRoom(d.at.Store)
-	text := byteSize(free) + " of " + byteSize(total) + " are free"
+	text := cli.ByteSize(free) + " of " + cli.ByteSize(total) + " are free"
 	if free < min(500<<20, total/20) {
-		return "", record.Failed.Errorf("%s: writing may fail soon", text).Because(errNoSpace)
+		return "", record.Failed.Errorf("%s: writing may fail soon", text).Because(cli.ErrNoSpace)
 	}
 	return text, nil
 }
@@ -103,46 +104,46 @@ func (d *doctor) files(context.Context) (string, error) {
 		case err != nil: // it is gone since
 		case path.Dir(name) == "spool":
 			spooled++
-		case (path.Dir(name) == "tmp" || folder.IsTemporary(base)) && d.now().Sub(info.ModTime()) > 24*time.Hour:
+		case (path.Dir(name) == "tmp" || folder.IsTemporary(base)) && d.Now().Sub(info.ModTime()) > 24*time.Hour:
 			old++
-		case strings.HasPrefix(name, storeFile+".") || strings.Contains(base, ".damaged") || base == storeFile && name != base:
-			copies = append(copies, fmt.Sprintf("%s (%s)", name, byteSize(info.Size())))
+		case strings.HasPrefix(name, cli.StoreFile+".") || strings.Contains(base, ".damaged") || base == cli.StoreFile && name != base:
+			copies = append(copies, fmt.Sprintf("%s (%s)", name, cli.ByteSize(info.Size())))
 		}
 		return nil
 	})
 	if err == nil && spooled+old+len(copies) > 0 {
 		err = record.Partly.Errorf("%s of commands that run or are not stored yet, %s older than a day; copies that nothing reads: %s",
-			plural(spooled, "output"), plural(old, "temporary file"), cmp.Or(strings.Join(copies, ", "), "none"))
+			cli.Plural(spooled, "output"), cli.Plural(old, "temporary file"), cmp.Or(strings.Join(copies, ", "), "none"))
 	}
-	return "nothing is left over", closed(d.at, err)
+	return "nothing is left over", cli.Closed(d.at, err)
 }
 
 // stored opens the store, and says what it is.
 func (d *doctor) stored(ctx context.Context) (detail string, err error) {
 	if d.located != nil {
-		return "", d.noStore(d.at, d.located)
+		return "", d.NoStore(d.at, d.located)
 	}
-	settings, err := d.settings(d.at)
+	settings, err := d.SettingsAt(d.at)
 	if err != nil {
 		return "", err
 	}
-	w, err := d.newWorkspace(materialize.Open(d.at, settings, d.storeOptions()))
+	w, err := d.NewWorkspace(materialize.Open(d.at, settings, d.StoreOptions()))
 	if err != nil {
-		return "", closed(d.at, err)
+		return "", cli.Closed(d.at, err)
 	}
 	err = w.Store.View(ctx, func(tx *store.Tx) error {
-		d.workspace = w
+		d.Work = w
 		schema, records, size := tx.Size()
-		detail = fmt.Sprintf("%s, %s, %s, schema %d, origin %s", d.at.Store, byteSize(size), plural(records, "record"), schema, tx.Origin())
+		detail = fmt.Sprintf("%s, %s, %s, schema %d, origin %s", d.at.Store, cli.ByteSize(size), cli.Plural(records, "record"), schema, tx.Origin())
 		if tx.HasGoneBack() {
-			return record.Damaged.Errorf("%s has gone back", d.at.Store).Try(repairHint)
+			return record.Damaged.Errorf("%s has gone back", d.at.Store).Try(cli.RepairHint)
 		}
 		return nil
 	})
 	if err != nil {
 		return detail, err
 	}
-	left, err := w.undestroyed(ctx)
+	left, err := undestroyed(w, ctx)
 	if len(left) > 0 {
 		err = record.Partly.Errorf("%s", strings.Join(left, "; "))
 	}
@@ -152,13 +153,13 @@ func (d *doctor) stored(ctx context.Context) (detail string, err error) {
 // clock looks at the time of the log's last entry.
 func (d *doctor) clock(ctx context.Context) (detail string, err error) {
 	err = d.Store.View(ctx, func(tx *store.Tx) error {
-		detail = count(int(tx.Position()), "1 entry", "%d entries")
+		detail = cli.Count(int(tx.Position()), "1 entry", "%d entries")
 		if tx.Position() == 0 {
 			return nil
 		}
 		last, err := tx.Entry(tx.Position())
 		stepped, _, stepErr := tx.SteppedBack()
-		switch ahead := last.Time.Sub(d.now()); {
+		switch ahead := last.Time.Sub(d.Now()); {
 		case err != nil || stepErr != nil:
 			return cmp.Or(stepErr, err)
 		case ahead > time.Minute:
@@ -172,7 +173,7 @@ func (d *doctor) clock(ctx context.Context) (detail string, err error) {
 }
 
 func (d *doctor) index(ctx context.Context) (string, error) {
-	behind, err := d.read.Behind(ctx)
+	behind, err := d.Reader.Behind(ctx)
 	if err == nil && behind > 0 {
 		err = record.Partly.Errorf("%d behind; the next search catches up", behind)
 	}
@@ -182,7 +183,7 @@ func (d *doctor) index(ctx context.Context) (string, error) {
 // drift counts the files that a sync would touch.
 func (d *doctor) drift(ctx context.Context) (string, error) {
 	files := 0
-	if !isThere(filepath.Join(d.at.Store, "mirror")) {
+	if !cli.IsThere(filepath.Join(d.at.Store, "mirror")) {
 		return "no files yet", nil
 	}
 	for _, root := range d.Roots() {
@@ -192,7 +193,8 @@ func (d *doctor) drift(ctx context.Context) (string, error) {
 		}
 	}
 	if files > 0 {
-		return "", record.Partly.Errorf("%s not in step, or left out; filebus sync --dry-run lists them", plural(files, "file"))
+		return "", record.Partly.Errorf("%s not in step, or left out; filebus sync --dry-run lists them",
+			cli.Plural(files, "file"))
 	}
 	return "in step", nil
 }
@@ -200,7 +202,7 @@ func (d *doctor) drift(ctx context.Context) (string, error) {
 func (d *doctor) disputed(ctx context.Context) (string, error) {
 	open, err := d.Conflicts(ctx)
 	if err == nil && len(open) > 0 {
-		err = record.Conflict.Errorf("%s open", plural(len(open), "conflict")).Try("filebus conflicts")
+		err = record.Conflict.Errorf("%s open", cli.Plural(len(open), "conflict")).Try("filebus conflicts")
 	}
 	return "none", err
 }
@@ -215,7 +217,7 @@ func (d *doctor) hooks(context.Context) (string, error) {
 		}
 		for line := range strings.Lines(string(text)) {
 			if strings.Contains(line, "filebus") {
-				lines = append(lines, cutText(secrets.Text(strings.TrimSpace(line))))
+				lines = append(lines, cli.CutText(secrets.Text(strings.TrimSpace(line))))
 			}
 		}
 	}

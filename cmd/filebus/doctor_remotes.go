@@ -8,13 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize/remote"
 	"filebus/store/record"
 )
 
 // remote says how the store and its remotes stand.
 func (d *doctor) remote(ctx context.Context) (string, error) {
-	all, err := d.remotes(nil)
+	all, err := remotes(d.Work, nil)
 	if err != nil || len(all) == 0 {
 		return "none", err
 	}
@@ -22,18 +23,18 @@ func (d *doctor) remote(ctx context.Context) (string, error) {
 	var said []string
 	isWell := true
 	for _, s := range all {
-		r, openErr := d.replica(ctx, s, false)
+		r, openErr := replica(d.Work, ctx, s, false)
 		if err != nil || openErr != nil {
 			return "", cmp.Or(err, openErr)
 		}
-		if isWell && !isThere(filepath.Join(r.Keys.Dir, string(ids[0]))) {
+		if isWell && !cli.IsThere(filepath.Join(r.Keys.Dir, string(ids[0]))) {
 			said, isWell = append(said, "the store has no key, the next push makes one, which others have to trust"), false
 		}
 		ended := make(chan string, 1) // a disk that does not answer is not waited for
 		go func() {
 			status, err := r.Status(ctx)
 			if err != nil {
-				ended <- message(err)
+				ended <- cli.Message(err)
 			} else {
 				ended <- d.oneRemote(status)
 			}
@@ -72,10 +73,10 @@ func (d *doctor) oneRemote(s *remote.Status) string {
 	text := inStep
 	if pull+push > 0 || bad+len(s.Strays) > 0 {
 		text = fmt.Sprintf("%d to push, %d to pull, %s not trusted or not sound, %s not belong there", push, pull,
-			plural(bad, "store"), count(len(s.Strays), "1 file does", "%d files do"))
+			cli.Plural(bad, "store"), cli.Count(len(s.Strays), "1 file does", "%d files do"))
 	}
 	if !last.IsZero() {
-		text += ", another store spoke last at " + d.minute(last)
+		text += ", another store spoke last at " + d.Minute(last)
 	}
 	return text
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -19,13 +20,15 @@ import (
 // something of it is destroyed in between. What filters have picked is left out; of what was named
 // it is said that it is gone.
 func listings() map[string][]int {
-	picked, named, both := []int{exitDone}, []int{exitDone, exitNotFound}, []int{exitDone, exitPartly}
+	picked, named, both := []int{cli.ExitDone}, []int{cli.ExitDone, cli.ExitNotFound}, []int{cli.ExitDone, cli.ExitPartly}
 	return map[string][]int{
 		"list": picked, "log": picked, "context text": picked, "scan": picked, "sync": picked, "reindex": picked,
 		"gc --kind result --older-than 0d": picked, "search text": picked, "search --regex tex.": picked,
 		"search large --sections": picked, "materialize --to out --json": picked, "materialize --to out --search text": both,
-		"backup ../to": {exitDone, exitConflict}, "bundle create b": {exitDone, exitConflict}, // the copy is one from then on
-		"get note/large": named, "show result/waste/k": named, "combine result/waste/k note/large": {exitDone, exitNotFound, exitPartly},
+		"backup ../to": {cli.ExitDone, cli.ExitConflict}, "bundle create b": {cli.ExitDone, cli.ExitConflict},
+		// the copy is one from then on
+		"get note/large": named, "show result/waste/k": named,
+		"combine result/waste/k note/large": {cli.ExitDone, cli.ExitNotFound, cli.ExitPartly},
 	}
 }
 
@@ -69,7 +72,7 @@ func dropAt(t *testing.T, st *stage, line string, codes []int, k int) (looks int
 	}}
 	end := tr.start(t, st.dir, "", strings.Fields(line))
 	if k == 0 {
-		codes = []int{exitDone}
+		codes = []int{cli.ExitDone}
 	}
 	if looks == 0 || dropped != nil || !slices.Contains(codes, end.code) {
 		t.Errorf("filebus %s, records destroyed before look %d: %v; exit code %d, want one of %v: %s", line, k, dropped, end.code, codes, end.err)

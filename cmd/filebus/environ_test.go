@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // TestNoTimeToLook reads a store when there is no time to look for changed files: that is said.
@@ -22,8 +24,8 @@ func TestNoTimeToLook(t *testing.T) {
 	}
 	var out, said bytes.Buffer
 	env := docEnviron(dir, &out)
-	env.err, env.now, env.syncBudget = &said, time.Now, time.Nanosecond
-	if code := run(t.Context(), env, []string{"list"}); code != exitDone || !strings.Contains(said.String(), "not looked at for changed files; filebus sync does") {
+	env.Err, env.Now, env.SyncBudget = &said, time.Now, time.Nanosecond
+	if code := run(t.Context(), env, []string{"list"}); code != cli.ExitDone || !strings.Contains(said.String(), "not looked at for changed files; filebus sync does") {
 		t.Errorf("exit code %d, it says %q", code, said.String())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/index"
 	"filebus/query"
 	"filebus/store"
@@ -20,12 +21,12 @@ import (
 )
 
 // fakeEnviron returns an environment in an empty folder, with what is printed.
-func fakeEnviron(t *testing.T, variables ...string) (env *environ, out, stderr *bytes.Buffer) {
+func fakeEnviron(t *testing.T, variables ...string) (env *cli.Environ, out, stderr *bytes.Buffer) {
 	t.Helper()
 	out, stderr = new(bytes.Buffer), new(bytes.Buffer)
-	return &environ{
-		in: strings.NewReader(""), out: out, err: stderr, dir: t.TempDir(),
-		getenv: func(name string) string {
+	return &cli.Environ{
+		In: strings.NewReader(""), Out: out, Err: stderr, Dir: t.TempDir(),
+		Getenv: func(name string) string {
 			for i := 0; i < len(variables); i += 2 {
 				if variables[i] == name {
 					return variables[i+1]
@@ -33,7 +34,7 @@ func fakeEnviron(t *testing.T, variables ...string) (env *environ, out, stderr *
 			}
 			return ""
 		},
-		now: func() time.Time { return time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) },
+		Now: func() time.Time { return time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) },
 	}, out, stderr
 }
 
@@ -49,7 +50,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{errors.New("anything"), 1, "failed", "", false},
 		{fs.ErrPermission, 1, "failed", "", false},
-		{usageError("no"), 2, "usage", "", false},
+		{cli.UsageError("no"), 2, "usage", "", false},
 		{record.NotFound.Errorf("x").Because(query.ErrAbsent).With("it's"), 3, "not_found", `filebus search 'it'\''s'`,
 			false},
 		{record.NotFound.Errorf("x").Because(query.ErrAbsent).With(""), 3, "not_found", "filebus list", false},
@@ -74,13 +75,13 @@ func TestExplain(t *testing.T) {
 		{context.DeadlineExceeded, 5, "timeout", "", true},
 		{store.ErrDamaged, 7, "damaged", "filebus verify --repair", false},
 		{index.ErrDamaged, 7, "damaged", "filebus reindex", false},
-		{coded(record.Wanting, "look", errors.New("x")), 8, "wanting", "look", false},
-		{silentError(record.Partly), 9, "partly", "", false},
+		{cli.Coded(record.Wanting, "look", errors.New("x")), 8, "wanting", "look", false},
+		{cli.SilentError(record.Partly), 9, "partly", "", false},
 		{context.Canceled, 130, "interrupted", "", false},
 		{syscall.EPIPE, 141, "pipe", "", false},
 	} {
-		got := explain(fmt.Errorf("doing it: %w", c.err))
-		want := failure{c.exit, c.code, got.Message, c.hint, c.retryable}
+		got := cli.Explain(fmt.Errorf("doing it: %w", c.err))
+		want := cli.Failure{Exit: c.exit, Code: c.code, Message: got.Message, Hint: c.hint, Retryable: c.retryable}
 		if got != want {
 			t.Errorf("explain(%v) = %+v; want %+v", c.err, got, want)
 		}
@@ -98,15 +99,15 @@ func TestFail(t *testing.T) {
 		{"plain", notFound, false, "filebus: \"x\" not found\n  try: filebus search x\n"},
 		{"json", notFound, true, `{"error":{"code":"not_found","message":"\"x\" not found","hint":"filebus search x","retryable":false}}` + "\n"},
 		{"many lines", errors.Join(errors.New("a\n\tb"), errors.New("c")), false, "filebus: a b c\n"},
-		{"silent", silentError(record.Partly), false, ""},
-		{"silent json", silentError(record.Partly), true, ""},
+		{"silent", cli.SilentError(record.Partly), false, ""},
+		{"silent json", cli.SilentError(record.Partly), true, ""},
 		{"interrupted", context.Canceled, false, ""},
 		{"pipe", syscall.EPIPE, false, ""},
 		{"pipe json", syscall.EPIPE, true, ""},
 	} {
 		env, _, stderr := fakeEnviron(t)
-		env.global.json = c.json
-		env.fail(c.err)
+		env.Global.JSON = c.json
+		env.Fail(c.err)
 		if got := stderr.String(); got != c.want {
 			t.Errorf("%s: %q; want %q", c.name, got, c.want)
 		}
@@ -124,32 +125,33 @@ func (b *brokenPipe) Write([]byte) (int, error) {
 func TestBrokenPipe(t *testing.T) {
 	env, _, stderr := fakeEnviron(t)
 	pipe := &brokenPipe{}
-	env.out = pipe
-	if code := run(t.Context(), env, []string{"version"}); code != exitPipe || stderr.Len() > 0 || pipe.writes != 1 {
-		t.Errorf("version into a broken pipe: code %d, %d writes, stderr %q; want %d, one, none", code, pipe.writes, stderr, exitPipe)
+	env.Out = pipe
+	if code := run(t.Context(), env, []string{"version"}); code != cli.ExitPipe || stderr.Len() > 0 || pipe.writes != 1 {
+		t.Errorf("version into a broken pipe: code %d, %d writes, stderr %q; want %d, one, none", code, pipe.writes, stderr,
+			cli.ExitPipe)
 	}
 }
 
 func TestInterrupted(t *testing.T) {
 	env, _, _ := fakeEnviron(t)
-	if code := run(t.Context(), env, []string{"init"}); code != exitDone {
+	if code := run(t.Context(), env, []string{"init"}); code != cli.ExitDone {
 		t.Fatalf("init: code %d", code)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, args := range [][]string{{"list"}, {"search", "x"}, {"log", "--follow"}, {"verify"}} {
-		if code := run(ctx, env, args); code != exitInterrupted {
-			t.Errorf("%v interrupted: code %d; want %d", args, code, exitInterrupted)
+		if code := run(ctx, env, args); code != cli.ExitInterrupted {
+			t.Errorf("%v interrupted: code %d; want %d", args, code, cli.ExitInterrupted)
 		}
 	}
 }
 
 func TestBusyStore(t *testing.T) {
 	env, _, stderr := fakeEnviron(t)
-	if code := run(t.Context(), env, []string{"init"}); code != exitDone {
+	if code := run(t.Context(), env, []string{"init"}); code != cli.ExitDone {
 		t.Fatalf("init: code %d", code)
 	}
-	at, err := env.locate()
+	at, err := env.Locate()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,8 +161,8 @@ func TestBusyStore(t *testing.T) {
 	}
 	stderr.Reset()
 	code := run(t.Context(), env, []string{"list", "--no-sync", "--json", "--lock-wait", "20ms"})
-	if code != exitBusy || !strings.Contains(stderr.String(), `"code":"busy"`) || !strings.Contains(stderr.String(), `"retryable":true`) {
-		t.Errorf("list of a busy store: code %d, %s; want %d and a retryable error", code, stderr, exitBusy)
+	if code != cli.ExitBusy || !strings.Contains(stderr.String(), `"code":"busy"`) || !strings.Contains(stderr.String(), `"retryable":true`) {
+		t.Errorf("list of a busy store: code %d, %s; want %d and a retryable error", code, stderr, cli.ExitBusy)
 	}
 	if err := hold.Release(); err != nil {
 		t.Fatal(err)

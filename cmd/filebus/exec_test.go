@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"filebus/cmd/filebus/result"
 	"filebus/store/record"
 )
 
@@ -255,7 +256,7 @@ func TestExecUnread(t *testing.T) {
 		cmd.Stdout, cmd.Stderr = &out, gone
 		want := 4
 		if len(args) == 1 { // nobody reads the reference
-			cmd.Stdout, cmd.Stderr, want = gone, &out, exitExec
+			cmd.Stdout, cmd.Stderr, want = gone, &out, result.ExitExec
 		}
 		_ = cmd.Run() // the exit code tells
 		_ = gone.Close()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/cmd/filebus/cli"
 	runs "filebus/cmd/filebus/run"
 	sessions "filebus/cmd/filebus/session"
 	"filebus/materialize/release"
@@ -15,7 +16,7 @@ import (
 )
 
 type gcCommand struct {
-	given
+	cli.Given
 	Kind          string   `flag:"kind" need:"yes"`
 	Conversations []string `flag:"conversation"`
 	OlderThan     string   `flag:"older-than"`
@@ -29,62 +30,62 @@ type gcCommand struct {
 // selectingFlags are the flags of which one has to say what goes.
 func selectingFlags() []string { return []string{"conversation", "older-than", "keep", "removed"} }
 
-func (o *gcCommand) retention(env *environ) (*release.Retention, error) {
+func (o *gcCommand) retention(env *cli.Environ) (*release.Retention, error) {
 	kind, err := record.ParseKind(o.Kind)
 	if err != nil {
-		return nil, coded(record.Usage, "", err)
+		return nil, cli.Coded(record.Usage, "", err)
 	}
 	pick := &release.Retention{Kind: kind, Conversations: o.Conversations, Keep: o.Keep, Removed: o.Removed}
 	switch {
-	case !slices.ContainsFunc(selectingFlags(), o.has):
-		return nil, usageError("nothing says what to destroy: give --%s", strings.Join(selectingFlags(), ", --"))
-	case o.has("conversation") && (len(o.Conversations) == 0 || slices.Contains(o.Conversations, "")):
-		return nil, usageError("--conversation is empty")
-	case o.has("keep") && o.Keep < 1:
-		return nil, usageError("--keep %d keeps nothing: to destroy all, give --older-than 0d", o.Keep)
+	case !slices.ContainsFunc(selectingFlags(), o.Has):
+		return nil, cli.UsageError("nothing says what to destroy: give --%s", strings.Join(selectingFlags(), ", --"))
+	case o.Has("conversation") && (len(o.Conversations) == 0 || slices.Contains(o.Conversations, "")):
+		return nil, cli.UsageError("--conversation is empty")
+	case o.Has("keep") && o.Keep < 1:
+		return nil, cli.UsageError("--keep %d keeps nothing: to destroy all, give --older-than 0d", o.Keep)
 	}
 	if err := pick.Check(); err != nil {
-		return nil, coded(record.Usage, "filebus rm --drop NAME", err)
+		return nil, cli.Coded(record.Usage, "filebus rm --drop NAME", err)
 	}
-	if o.has("older-than") {
-		pick.Before, err = parseTime(o.OlderThan, env.now())
+	if o.Has("older-than") {
+		pick.Before, err = cli.ParseTime(o.OlderThan, env.Now())
 	}
 	return pick, err
 }
 
-func (o *gcCommand) check(env *environ, _ []string) (err error) {
+func (o *gcCommand) Check(env *cli.Environ, _ []string) (err error) {
 	o.pick, err = o.retention(env)
 	return err
 }
 
-func (o *gcCommand) run(ctx context.Context, w *workspace, _ []string) error {
-	if o.pick.Kind == record.KindSnapshot && o.has("keep") {
+func (o *gcCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
+	if o.pick.Kind == record.KindSnapshot && o.Has("keep") {
 		return o.snapshots(ctx, w)
 	}
 	// Of a session that goes name by name, agents at work would lose the context.
-	if o.pick.Kind == record.KindArtifact && (o.has("keep") || o.has("older-than") && !o.has("removed")) {
+	if o.pick.Kind == record.KindArtifact && (o.Has("keep") || o.Has("older-than") && !o.Has("removed")) {
 		return o.sessions(ctx, w)
 	}
-	report, err := w.release(ctx, release.Request{Retention: o.pick, DryRun: o.DryRun})
+	report, err := giveUp(w, ctx, release.Request{Retention: o.pick, DryRun: o.DryRun})
 	if err != nil {
-		return w.stopped(report, err)
+		return stopped(w.Environ, report, err)
 	}
-	return w.printRelease(report, o.DryRun)
+	return printRelease(w.Environ, report, o.DryRun)
 }
 
 // stopped says what was destroyed before an error.
-func (e *environ) stopped(report *release.Report, err error) error {
+func stopped(e *cli.Environ, report *release.Report, err error) error {
 	if len(report.Released) > 0 {
-		e.note("%s before that; the same command goes on", released(report, false))
+		e.Note("%s before that; the same command goes on", released(report, false))
 	}
 	return err
 }
 
-// release gives names up and shows how far it is.
-func (w *workspace) release(ctx context.Context, request release.Request) (*release.Report, error) {
-	scanned, clearScan := w.progress("looking for references")
-	dropped, clearDrop := w.progress("destroying")
-	request.Scanned = counted(scanned)
+// giveUp gives names up and shows how far it is.
+func giveUp(w *cli.Work, ctx context.Context, request release.Request) (*release.Report, error) {
+	scanned, clearScan := w.Progress("looking for references")
+	dropped, clearDrop := w.Progress("destroying")
+	request.Scanned = cli.Counted(scanned)
 	request.Dropped = func(done, total int) {
 		clearScan()
 		dropped(uint64(done), uint64(total))
@@ -93,31 +94,31 @@ func (w *workspace) release(ctx context.Context, request release.Request) (*rele
 	clearScan()
 	clearDrop()
 	if !request.DryRun && err == nil && len(request.Versions) == 0 { // a purge compacts all
-		w.compactIfSparse(ctx)
+		compactIfSparse(w, ctx)
 	}
 	return report, err
 }
 
-func (e *environ) printRelease(report *release.Report, dryRun bool) error {
+func printRelease(e *cli.Environ, report *release.Report, dryRun bool) error {
 	var rows [][]string
 	for _, n := range report.Released {
-		rows = append(rows, []string{"drop", n.Name.String(), tokenText(n.Tokens), byteSize(n.Bytes)})
+		rows = append(rows, []string{"drop", n.Name.String(), cli.TokenText(n.Tokens), cli.ByteSize(n.Bytes)})
 	}
 	for _, k := range report.Kept {
 		rows = append(rows, []string{"keep", k.Name.String(), k.Because})
 	}
-	err := e.print(report, "%s", e.table(rows))
+	err := e.Print(report, "%s", e.Table(rows))
 	after := "this cannot be undone"
 	if dryRun {
 		after = "nothing was changed"
 	}
 	if len(report.Released) == 0 {
-		e.remark("nothing to destroy")
+		e.Remark("nothing to destroy")
 	} else {
-		e.remark("%s; %s", released(report, dryRun), after)
+		e.Remark("%s; %s", released(report, dryRun), after)
 	}
 	if report.Swept > 0 {
-		e.remark("removed %s that killed processes had left", plural(report.Swept, "file"))
+		e.Remark("removed %s that killed processes had left", cli.Plural(report.Swept, "file"))
 	}
 	return err
 }
@@ -133,37 +134,27 @@ func released(report *release.Report, dryRun bool) string {
 		verb = "would destroy"
 	}
 	return fmt.Sprintf("%s %s with %s, %s of text that nothing else has",
-		verb, plural(len(report.Released), "name"), plural(versions, "version"), byteSize(report.Bytes))
-}
-
-// firstNames lists some names and says how many more there are.
-func firstNames(names []string) string {
-	const most = 5
-	text := strings.Join(names[:min(len(names), most)], ", ")
-	if len(names) > most {
-		text += fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return text
+		verb, cli.Plural(len(report.Released), "name"), cli.Plural(versions, "version"), cli.ByteSize(report.Bytes))
 }
 
 // snapshots gives up the snapshots of old runs. A run's snapshots go together,
 // with what was kept of its work trees, or not at all.
-func (o *gcCommand) snapshots(ctx context.Context, w *workspace) error {
-	if o.has("conversation") || o.has("removed") {
-		return usageError("--keep counts runs of snapshots: only --older-than can go with it")
+func (o *gcCommand) snapshots(ctx context.Context, w *cli.Work) error {
+	if o.Has("conversation") || o.Has("removed") {
+		return cli.UsageError("--keep counts runs of snapshots: only --older-than can go with it")
 	}
-	old, err := w.book().OldRuns(ctx, o.Keep, o.pick.Before)
+	old, err := runs.BookOf(w).OldRuns(ctx, o.Keep, o.pick.Before)
 	if err != nil {
 		return err
 	}
-	all, err := w.releaseRuns(ctx, old, o.DryRun)
+	all, err := releaseRuns(w, ctx, old, o.DryRun)
 	return o.end(ctx, w, all, err)
 }
 
 // releaseRuns gives up the snapshots of runs, all at once, so that the log is read
 // for them once. A run of which something is needed stays as a whole, and the
 // others are given up without it.
-func (w *workspace) releaseRuns(
+func releaseRuns(w *cli.Work,
 	ctx context.Context, old []runs.OldRun, dryRun bool,
 ) (*release.Report, error) {
 	all := &release.Report{}
@@ -172,7 +163,7 @@ func (w *workspace) releaseRuns(
 		for _, r := range old {
 			names = append(names, r.Names...)
 		}
-		report, err := w.release(ctx, release.Request{Names: names, DryRun: dryRun})
+		report, err := giveUp(w, ctx, release.Request{Names: names, DryRun: dryRun})
 		if report != nil {
 			all.Released = append(all.Released, report.Released...)
 			all.Kept = append(all.Kept, report.Kept...)
@@ -207,46 +198,46 @@ func withoutKept(old []runs.OldRun, kept []release.Kept) []runs.OldRun {
 
 // sessions gives up the files of old sessions. Those of one session go together
 // or not at all.
-func (o *gcCommand) sessions(ctx context.Context, w *workspace) error {
-	if o.has("conversation") || o.has("removed") {
-		return usageError("artifacts are destroyed by session: " +
+func (o *gcCommand) sessions(ctx context.Context, w *cli.Work) error {
+	if o.Has("conversation") || o.Has("removed") {
+		return cli.UsageError("artifacts are destroyed by session: " +
 			"give --keep, --older-than or both, or --removed without --keep")
 	}
-	old, err := w.registry().Old(ctx, o.Keep, o.pick.Before)
+	old, err := sessions.RegistryOf(w).Old(ctx, o.Keep, o.pick.Before)
 	if err != nil {
 		return err
 	}
-	report, _, err := w.releaseOld(ctx, old, o.DryRun)
+	report, _, err := releaseOld(w, ctx, old, o.DryRun)
 	return o.end(ctx, w, report, err)
 }
 
 // end sweeps up behind what was given up by runs or sessions, and prints it.
-func (o *gcCommand) end(ctx context.Context, w *workspace, report *release.Report, err error) error {
+func (o *gcCommand) end(ctx context.Context, w *cli.Work, report *release.Report, err error) error {
 	if err != nil {
-		return w.stopped(report, err)
+		return stopped(w.Environ, report, err)
 	}
 	if !o.DryRun {
 		report.Swept, err = w.Store.Sweep(ctx)
 	}
 	if err == nil && !o.DryRun && o.pick.Kind == record.KindSnapshot {
-		err = w.book().Sweep(ctx) // of what was kept of work trees
+		err = runs.BookOf(w).Sweep(ctx) // of what was kept of work trees
 	}
 	if err != nil {
 		return err
 	}
-	return w.printRelease(report, o.DryRun)
+	return printRelease(w.Environ, report, o.DryRun)
 }
 
 // releaseOld gives up sessions, each with all its files and its folder or not at
 // all, and returns which went.
-func (w *workspace) releaseOld(
+func releaseOld(w *cli.Work,
 	ctx context.Context, old []*sessions.Session, dryRun bool,
 ) (*release.Report, []string, error) {
 	var groups []runs.OldRun
 	for _, s := range old {
 		groups = append(groups, runs.OldRun{ID: s.Key.String(), Names: s.Names()})
 	}
-	report, err := w.releaseRuns(ctx, groups, dryRun)
+	report, err := releaseRuns(w, ctx, groups, dryRun)
 	gone := map[string]bool{}
 	for _, n := range report.Released {
 		gone[n.Name.String()] = true
@@ -257,7 +248,7 @@ func (w *workspace) releaseOld(
 			continue
 		}
 		went = append(went, s.Key.String())
-		err = errors.Join(err, w.registry().RemoveFolder(s.Key))
+		err = errors.Join(err, sessions.RegistryOf(w).RemoveFolder(s.Key))
 	}
 	return report, went, err
 }
@@ -265,21 +256,21 @@ func (w *workspace) releaseOld(
 // retain applies the retention of the configuration, and returns which sessions
 // went. What stays because something refers to it is no error, nor is what another
 // process gave up.
-func retain(ctx context.Context, w *workspace, just string) ([]string, error) {
-	c, err := readConfig(w.Location.Store)
-	if err != nil || c.Retention == (retentionConfig{}) {
+func retain(ctx context.Context, w *cli.Work, just string) ([]string, error) {
+	c, err := cli.ReadConfig(w.Location.Store)
+	if err != nil || c.Retention == (cli.RetentionConfig{}) {
 		return nil, err
 	}
-	before, err := c.Retention.before(w.now())
+	before, err := c.Retention.Before(w.Now())
 	if err != nil {
 		return nil, err
 	}
-	old, err := w.registry().Old(ctx, c.Retention.Sessions, before)
+	old, err := sessions.RegistryOf(w).Old(ctx, c.Retention.Sessions, before)
 	if err != nil {
 		return nil, err
 	}
 	old = slices.DeleteFunc(old, func(s *sessions.Session) bool { return s.Key.String() == just })
-	_, went, err := w.releaseOld(ctx, old, false)
+	_, went, err := releaseOld(w, ctx, old, false)
 	if errors.Is(err, release.ErrStillNeeded) ||
 		errors.Is(err, store.ErrNotFound) { // or another process gave it up
 		err = nil

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"filebus/cmd/filebus/cli"
 )
 
 type gcReport struct {
@@ -177,13 +179,13 @@ func TestDroppedRef(t *testing.T) {
 	first := ref()
 	write("two\n")
 	second := ref()
-	fails(exitUsage, "is an older version of note/n.md", "rm", "--drop", first)
+	fails(cli.ExitUsage, "is an older version of note/n.md", "rm", "--drop", first)
 	before := time.Now().UTC().Format(time.RFC3339Nano)
 	mustRun(t, dir, "rm", "--drop", second)
 	for _, text := range []string{first, second, second[:8]} {
-		fails(exitNotFound, "dropped", "get", text)
+		fails(cli.ExitNotFound, "dropped", "get", text)
 	}
-	fails(exitDone, "1 name not laid out, as the content was destroyed since: note/n.md",
+	fails(cli.ExitDone, "1 name not laid out, as the content was destroyed since: note/n.md",
 		"materialize", "--as-of", before, "--to", "out")
 	if out := mustRun(t, dir, "materialize", "--as-of", before, "--to", "out", "--json"); !strings.Contains(out, `"missing":["note/n.md"]`) {
 		t.Errorf("materialize: %s", out)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
@@ -19,18 +20,18 @@ const roleNames = "session|orchestrator|subagent|judge"
 
 type guideCommand struct{ cmd *cobra.Command }
 
-func (o *guideCommand) prepare(cmd *cobra.Command) {
+func (o *guideCommand) Prepare(cmd *cobra.Command) {
 	o.cmd, cmd.ValidArgs = cmd, strings.Split(roleNames, "|")
 }
 
-func (o *guideCommand) run(_ context.Context, w *workspace, args []string) error {
+func (o *guideCommand) Do(_ context.Context, w *cli.Work, args []string) error {
 	args = append(args, o.cmd.ValidArgs[0])
 	i := slices.Index(o.cmd.ValidArgs, args[0])
 	if i < 0 {
-		return usageError("%q is none of %s", args[0], strings.Join(o.cmd.ValidArgs, ", "))
+		return cli.UsageError("%q is none of %s", args[0], strings.Join(o.cmd.ValidArgs, ", "))
 	}
 	text := guideText(o.cmd.Root(), roles()[i])
-	return w.print(guideJSON{args[0], text, record.EstimateTokens(int64(len(text)))}, "%s", text)
+	return w.Print(guideJSON{args[0], text, record.EstimateTokens(int64(len(text)))}, "%s", text)
 }
 
 // A role is somebody who works with filebus.

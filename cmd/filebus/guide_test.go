@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/lint"
 	runs "filebus/cmd/filebus/run"
 	"filebus/query"
@@ -77,7 +78,7 @@ func TestReadsAreNoted(t *testing.T) {
 		do := func(args ...string) (printed int) {
 			t.Helper()
 			var out bytes.Buffer
-			if code := run(t.Context(), docEnviron(dir, &out), args); code != exitDone {
+			if code := run(t.Context(), docEnviron(dir, &out), args); code != cli.ExitDone {
 				t.Fatalf("filebus %q: exit code %d: %s", args, code, out.String())
 			}
 			return record.EstimateTokens(int64(out.Len()))

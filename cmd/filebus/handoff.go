@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/issue"
 	"filebus/cmd/filebus/noun"
 	"filebus/cmd/filebus/result"
@@ -46,8 +47,8 @@ type handoffJSON struct {
 	More  int             `json:"more,omitempty"` // lines that there was no room for
 }
 
-func (o *handoffCommand) run(ctx context.Context, w *workspace, _ []string) error {
-	parts, err := w.handoffParts(ctx)
+func (o *handoffCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
+	parts, err := handoffParts(w, ctx)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (o *handoffCommand) run(ctx context.Context, w *workspace, _ []string) erro
 	text := handoffText(fitting)
 	view := handoffJSON{Parts: fitting, More: more}
 	if o.To != "" {
-		view.File = w.abs(o.To)
+		view.File = w.Abs(o.To)
 		if _, err := os.Lstat(view.File); err == nil {
 			return record.Conflict.Errorf("%s exists, and a handoff takes the place of nothing", o.To).Try("run it again with another --to")
 		}
@@ -66,20 +67,20 @@ func (o *handoffCommand) run(ctx context.Context, w *workspace, _ []string) erro
 			return err
 		}
 	}
-	if view.Name, view.Ref, err = w.keepHandoff(ctx, text); err != nil {
+	if view.Name, view.Ref, err = keepHandoff(w, ctx, text); err != nil {
 		return err
 	}
-	if err := w.print(view, "%s", text); err != nil {
+	if err := w.Print(view, "%s", text); err != nil {
 		return err
 	}
-	w.noteRest(more, "filebus handoff --max-tokens 0")
-	w.note("kept as %s", view.Ref)
+	w.NoteRest(more, "filebus handoff --max-tokens 0")
+	w.Note("kept as %s", view.Ref)
 	return nil
 }
 
 // lastHandoff returns the last handoff of a session, if there is one.
-func (w *workspace) lastHandoff(ctx context.Context) (last query.Summary, found bool, err error) {
-	kept, err := w.read.List(ctx, query.ListRequest{Limit: 1, Filter: record.Filter{
+func lastHandoff(w *cli.Work, ctx context.Context) (last query.Summary, found bool, err error) {
+	kept, err := w.Reader.List(ctx, query.ListRequest{Limit: 1, Filter: record.Filter{
 		Kinds: []record.Kind{record.KindResult}, Conversations: []string{handoffs}, Trees: []record.Tree{""},
 	}})
 	if err != nil || len(kept.Entries) == 0 {
@@ -89,14 +90,15 @@ func (w *workspace) lastHandoff(ctx context.Context) (last query.Summary, found 
 }
 
 // keepHandoff stores a handoff, unless the last one says the same.
-func (w *workspace) keepHandoff(ctx context.Context, text string) (record.Name, record.ShortRef, error) {
-	last, found, err := w.lastHandoff(ctx)
+func keepHandoff(w *cli.Work, ctx context.Context, text string) (record.Name, record.ShortRef, error) {
+	last, found, err := lastHandoff(w, ctx)
 	if err != nil || found && last.Version.Record.Body == record.DigestOf([]byte(text)) {
 		return last.Name, last.Ref, err
 	}
 	put, err := result.Put(ctx, w.Workspace, result.Call{
-		Conversation: handoffs, ID: w.now().UTC().Format("20060102-150405.000"), Tags: []string{handoffs},
-		Agent: w.or("", "FILEBUS_AGENT"), Session: w.or("", sessionVariables()...), Run: w.or("", "FILEBUS_RUN"), Raw: true,
+		Conversation: handoffs, ID: w.Now().UTC().Format("20060102-150405.000"), Tags: []string{handoffs},
+		Agent: w.Or("", "FILEBUS_AGENT"), Session: w.Or("", cli.SessionVariables()...),
+		Run: w.Or("", "FILEBUS_RUN"), Raw: true,
 	}, store.Expect{}, strings.NewReader(text))
 	if err != nil {
 		return record.Name{}, record.ShortRef{}, err
@@ -147,27 +149,27 @@ func fitted(parts []handoffPart, maxTokens int) (fitting []handoffPart, more int
 }
 
 // handoffParts gathers what somebody needs who goes on in another session.
-func (w *workspace) handoffParts(ctx context.Context) (parts []handoffPart, err error) {
+func handoffParts(w *cli.Work, ctx context.Context) (parts []handoffPart, err error) {
 	add := func(title string, lines []string) {
 		if len(lines) > 0 {
-			short := func(line string) string { return markdown.Clip(oneLine(line), 200) }
+			short := func(line string) string { return markdown.Clip(cli.OneLine(line), 200) }
 			parts = append(parts, handoffPart{title, markdown.Each(lines, short)})
 		}
 	}
-	status, err := w.book().Status(ctx, defaultLate)
+	status, err := runs.BookOf(w).Status(ctx, task.DefaultLate)
 	if err != nil {
 		return nil, err
 	}
 	if status.Run != "" {
-		add("Run", []string{words(status.Run, "loop", cmp.Or(status.State.Loop, "none"), status.Focus, status.Ended)})
+		add("Run", []string{cli.Words(status.Run, "loop", cmp.Or(status.State.Loop, "none"), status.Focus, status.Ended)})
 	}
-	items, err := w.board().List(ctx, task.ListOptions{})
+	items, err := task.BoardOf(w).List(ctx, task.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
 	var next, open, failed, watch, asked []string
 	for _, i := range items {
-		line := words(i.ID, i.Status, i.Title, i.Agent)
+		line := cli.Words(i.ID, i.Status, i.Title, i.Agent)
 		switch {
 		case slices.Contains([]string{layout.StatusFailed, layout.StatusBlocked}, i.Status):
 			failed = append(failed, line)
@@ -179,21 +181,21 @@ func (w *workspace) handoffParts(ctx context.Context) (parts []handoffPart, err 
 			open = append(open, line)
 		}
 	}
-	for _, h := range w.lastHandovers(ctx, items) {
+	for _, h := range lastHandovers(w, ctx, items) {
 		next = append(next, h.NextSteps...)
 		failed = append(failed, h.Blockers...)
 		watch = append(watch, markdown.Each(h.Gotchas, func(g layout.HandoffGotcha) string { return g.Issue })...)
 		asked = append(asked, markdown.Each(h.Questions, func(q layout.HandoffQuestion) string { return q.Question })...)
 	}
-	issues, err := w.queue().List(ctx, issue.Filter{Filter: noun.Filter{Open: true}})
+	issues, err := issue.QueueOf(w).List(ctx, issue.Filter{Filter: noun.Filter{Open: true}})
 	add("Next", next)
 	add("Open tasks", open)
 	add("Failed and blocked", failed)
 	add("Open questions", asked)
-	add("Open issues", markdown.Each(issues, func(i issue.Issue) string { return words(i.ID, i.Priority, i.Status, i.Summary) }))
+	add("Open issues", markdown.Each(issues, func(i issue.Issue) string { return cli.Words(i.ID, i.Priority, i.Status, i.Summary) }))
 	for _, types := range [][]string{{"decision"}, {"gotcha", "lesson", "pattern"}} {
 		const mostFindings = 20
-		found, _, readErr := w.read.Knowledge(ctx, query.KnowledgeRequest{Types: types, Limit: mostFindings})
+		found, _, readErr := w.Reader.Knowledge(ctx, query.KnowledgeRequest{Types: types, Limit: mostFindings})
 		err = cmp.Or(err, readErr)
 		lines := markdown.Each(found, func(k query.Knowledge) string { return k.Version.Record.Name.ID + "  " + k.Line() })
 		if types[0] != "decision" {
@@ -202,27 +204,27 @@ func (w *workspace) handoffParts(ctx context.Context) (parts []handoffPart, err 
 		add("Decisions", lines)
 	}
 	add("Watch out", watch)
-	results, listErr := w.read.List(ctx, query.ListRequest{
+	results, listErr := w.Reader.List(ctx, query.ListRequest{
 		Limit: 8, Filter: record.Filter{Kinds: []record.Kind{record.KindResult}, Trees: []record.Tree{""}},
 	})
 	results.Entries = slices.DeleteFunc(results.Entries, func(e query.Summary) bool { return e.Conversation == handoffs })
 	add("Last results", markdown.Each(results.Entries, func(e query.Summary) string {
-		return words("`filebus get "+e.Ref.String()+"`", e.Agent, e.Status, w.minute(e.Time), e.Title)
+		return cli.Words("`filebus get "+e.Ref.String()+"`", e.Agent, e.Status, w.Minute(e.Time), e.Title)
 	}))
-	changed, _ := runs.Changed(ctx, w.Root, w.variables) // without git there is nothing to say
+	changed, _ := runs.Changed(ctx, w.Root, w.Variables) // without git there is nothing to say
 	changed = slices.DeleteFunc(changed, func(p string) bool { return w.Settings.Profile.Recognize(p).Kind == record.KindResult })
 	add("Changed files, not committed", changed)
 	return parts, cmp.Or(err, listErr, ctx.Err())
 }
 
 // lastHandovers returns the handoffs of the tasks that have changed last.
-func (w *workspace) lastHandovers(ctx context.Context, items []task.Item) (last []layout.Handoff) {
+func lastHandovers(w *cli.Work, ctx context.Context, items []task.Item) (last []layout.Handoff) {
 	const most = 5
 	for _, i := range items {
 		if i.From != task.FromJournal || !layout.HasEnded(i.Status) {
 			continue
 		}
-		j, err := w.board().Get(ctx, task.ID(i.ID))
+		j, err := task.BoardOf(w).Get(ctx, task.ID(i.ID))
 		if err == nil && j.Handoff != nil { // what cannot be read is listed all the same
 			last = append(last, *j.Handoff)
 		}

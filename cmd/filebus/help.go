@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
@@ -20,7 +21,7 @@ type helpCommand struct {
 	cmd *cobra.Command
 }
 
-func (o *helpCommand) prepare(cmd *cobra.Command) {
+func (o *helpCommand) Prepare(cmd *cobra.Command) {
 	o.cmd, cmd.ValidArgsFunction = cmd, completeCommands
 }
 
@@ -39,21 +40,21 @@ func completeCommands(cmd *cobra.Command, args []string, typed string) ([]string
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-func (o *helpCommand) run(_ context.Context, w *workspace, path []string) error {
+func (o *helpCommand) Do(_ context.Context, w *cli.Work, path []string) error {
 	cmd, rest, err := o.cmd.Root().Find(path)
 	switch {
 	case err == nil && len(rest) > 0 && !cmd.HasAvailableSubCommands():
-		return coded(record.Usage, cmd.CommandPath()+" --help",
+		return cli.Coded(record.Usage, cmd.CommandPath()+" --help",
 			fmt.Errorf("%s has no command %q below it", cmd.CommandPath(), rest[0]))
 	case err == nil && len(rest) > 0:
-		return asUsage(cmd, fmt.Errorf("unknown command %q for %q", rest[0], cmd.CommandPath()))
+		return cli.AsUsage(cmd, fmt.Errorf("unknown command %q for %q", rest[0], cmd.CommandPath()))
 	case err != nil:
-		return asUsage(cmd, err)
+		return cli.AsUsage(cmd, err)
 	case o.Markdown:
-		w.printf("%s", readManual().markdown(cmd))
+		w.Printf("%s", readManual().markdown(cmd))
 		return nil
 	case o.All:
-		w.printf("%s", readManual().help(cmd, w.helpColumns(), true))
+		w.Printf("%s", readManual().help(cmd, helpColumns(w.Environ), true))
 		return nil
 	}
 	return cmd.Help()
@@ -73,7 +74,7 @@ func (m *manual) markdown(cmd *cobra.Command) string {
 	if subs := m.below(cmd); len(subs) > 0 {
 		text += "\n"
 		for _, sub := range subs {
-			text += fmt.Sprintf("- `%s`: %s\n", usageLine(sub), m.short(sub))
+			text += fmt.Sprintf("- `%s`: %s\n", cli.UsageLine(sub), m.short(sub))
 		}
 	}
 	return text
@@ -101,23 +102,23 @@ func (m *manual) short(cmd *cobra.Command) string {
 
 // printHelp returns the function that prints the help of a command from the page;
 // usual prints that of the commands that cobra brings along.
-func printHelp(env *environ, usual func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+func printHelp(env *cli.Environ, usual func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
 		m := readManual()
-		env.page(&cobra.Command{Use: "help"})
+		env.Page(&cobra.Command{Use: "help"})
 		if m.sections[cmd.CommandPath()] == nil {
 			m.describe(cmd.Root())
 			usual(cmd, args)
 			return
 		}
-		env.printf("%s", m.help(cmd, env.helpColumns(), false))
+		env.Printf("%s", m.help(cmd, helpColumns(env), false))
 	}
 }
 
 // helpColumns returns how wide help is.
-func (e *environ) helpColumns() int {
+func helpColumns(e *cli.Environ) int {
 	const most = 100 // also where nobody knows the width of a terminal
-	return min(most, cmp.Or(e.columns, most))
+	return min(most, cmp.Or(e.Columns, most))
 }
 
 // help writes what --help prints. That of the program has only the commands that one

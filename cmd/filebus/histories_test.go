@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // An act is one command on a name, by one of many at once.
@@ -37,25 +39,25 @@ func atOnce(state, input, output any) (bool, any) {
 	now, a, r := state.(string), input.(act), output.(reply)
 	switch a.verb {
 	case "get":
-		return r.ref == now && (r.code == exitNotFound) == (now == ""), now
+		return r.ref == now && (r.code == cli.ExitNotFound) == (now == ""), now
 	case "rm":
-		if r.code == exitConflict { // it has met another that was at work
+		if r.code == cli.ExitConflict { // it has met another that was at work
 			return true, now
 		}
-		return (r.code == exitDone) == (now != ""), ""
+		return (r.code == cli.ExitDone) == (now != ""), ""
 	case "put":
 		met := a.expect == "" || a.expect == now || a.expect == "absent" && now == ""
-		if r.code == exitConflict {
+		if r.code == cli.ExitConflict {
 			return !met, now
 		}
 		return met && r.unchanged == (r.ref == now), r.ref
 	case "claim":
-		if r.code == exitConflict {
+		if r.code == cli.ExitConflict {
 			return now != "" && now != a.who, now
 		}
 		return now == "" || now == a.who, a.who
 	default: // release, of what may be nobody's
-		if r.code == exitConflict {
+		if r.code == cli.ExitConflict {
 			return now != "" && now != a.who, now
 		}
 		return now == "" || now == a.who, ""
@@ -85,12 +87,12 @@ func (c *client) run(t testing.TB, a act) reply {
 	}
 	var out, errText bytes.Buffer
 	env := docEnviron(c.dir, &out)
-	env.in, env.err, env.now, env.variables = strings.NewReader(a.text), &errText, time.Now, os.Environ()
-	env.getenv = func(name string) string {
+	env.In, env.Err, env.Now, env.Variables = strings.NewReader(a.text), &errText, time.Now, os.Environ()
+	env.Getenv = func(name string) string {
 		return map[string]string{"FILEBUS_STORE": filepath.Join(c.dir, ".filebus"), "FILEBUS_STATE": "off"}[name]
 	}
 	code := run(t.Context(), env, append([]string{"--json", "--lock-wait", "50s"}, args...))
-	if code != exitDone && code != exitNotFound && code != exitConflict {
+	if code != cli.ExitDone && code != cli.ExitNotFound && code != cli.ExitConflict {
 		t.Errorf("filebus %s: exit code %d\n%s%s", strings.Join(args, " "), code, out.String(), errText.String())
 	}
 	var answer struct {
@@ -202,10 +204,10 @@ func TestHistoryModel(t *testing.T) {
 	}{
 		{"a", act{verb: "get"}, reply{ref: "a"}, true},
 		{"a", act{verb: "get"}, reply{ref: "b"}, false},
-		{"a", act{verb: "get"}, reply{code: exitNotFound}, false},
+		{"a", act{verb: "get"}, reply{code: cli.ExitNotFound}, false},
 		{"a", act{verb: "put", expect: "a"}, reply{ref: "b"}, true},
 		{"a", act{verb: "put", expect: "b"}, reply{ref: "c"}, false},
-		{"a", act{verb: "put", expect: "a"}, reply{code: exitConflict}, false},
+		{"a", act{verb: "put", expect: "a"}, reply{code: cli.ExitConflict}, false},
 		{"a", act{verb: "put", expect: "absent"}, reply{ref: "b"}, false},
 		{"a", act{verb: "put"}, reply{ref: "a"}, false},
 		{"x", act{verb: "claim", who: "y"}, reply{}, false},

@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/hook"
 	"filebus/cmd/filebus/result"
 	"filebus/materialize"
@@ -46,10 +47,10 @@ type hookCommand struct {
 // isHook reports whether a command is run by a client, to which only its output may matter.
 func isHook(cmd *cobra.Command) bool { return cmd != nil && strings.HasPrefix(cmd.Use, "hook ") }
 
-func (o *hookCommand) run(ctx context.Context, w *workspace, args []string) error {
+func (o *hookCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a client that no longer listens ends nothing
-	h := &hooked{environ: w.environ, event: hook.Event{Client: o.Client, Name: args[0]}}
-	h.global.noSync, h.global.wait = true, min(h.global.wait, hookWait)
+	h := &hooked{Environ: w.Environ, event: hook.Event{Client: o.Client, Name: args[0]}}
+	h.Global.NoSync, h.Global.Wait = true, min(h.Global.Wait, hookWait)
 	done := make(chan hook.Answer, 1)
 	go func() { done <- h.answer(ctx) }()
 	end := time.After(hookLimit)
@@ -57,7 +58,7 @@ func (o *hookCommand) run(ctx context.Context, w *workspace, args []string) erro
 		select {
 		case answer := <-done:
 			if answer != nil {
-				return writeJSON(h.out, answer)
+				return cli.WriteJSON(h.Out, answer)
 			}
 			return nil
 		case <-end:
@@ -73,7 +74,7 @@ func (o *hookCommand) run(ctx context.Context, w *workspace, args []string) erro
 
 // A hooked is one run of a hook.
 type hooked struct {
-	*environ
+	*cli.Environ
 	event    hook.Event
 	at       materialize.Location
 	settings materialize.Settings
@@ -91,7 +92,7 @@ func (h *hooked) answer(ctx context.Context) (answer hook.Answer) {
 			h.logIf(fmt.Errorf("panic: %v", p))
 		}
 	}()
-	text, err := io.ReadAll(io.LimitReader(h.in, maxPayload)) // what is longer is no object, and said to be none
+	text, err := io.ReadAll(io.LimitReader(h.In, maxPayload)) // what is longer is no object, and said to be none
 	if err == nil {
 		err = h.event.Read(text)
 		h.keeping.Store(h.event.Report != "")
@@ -126,14 +127,14 @@ func (h *hooked) handle(ctx context.Context) (hook.Answer, error) {
 // from where the hook runs. Where there is none there is nothing to do.
 func (h *hooked) find() (found bool, err error) {
 	isNone := func(dir string) bool { return !filepath.IsAbs(dir) }
-	dirs := append(slices.DeleteFunc([]string{h.getenv("CLAUDE_PROJECT_DIR"), h.event.Dir}, isNone), h.dir)
-	for _, h.dir = range append(dirs, dirs[0]) { // where a store is made, if there is none
-		if h.at, err = h.locate(); !errors.Is(err, store.ErrNoStore) {
+	dirs := append(slices.DeleteFunc([]string{h.Getenv("CLAUDE_PROJECT_DIR"), h.event.Dir}, isNone), h.Dir)
+	for _, h.Dir = range append(dirs, dirs[0]) { // where a store is made, if there is none
+		if h.at, err = h.Locate(); !errors.Is(err, store.ErrNoStore) {
 			break
 		}
 	}
 	missing := errors.Is(err, store.ErrNoStore) && !materialize.HasLost(h.at.Store)
-	c, wrong := h.config(h.at)
+	c, wrong := h.Config(h.at)
 	if h.mode = c.Hooks; missing && (wrong != nil || !h.mode.MakeStore) {
 		return false, nil
 	}
@@ -141,9 +142,10 @@ func (h *hooked) find() (found bool, err error) {
 		err = wrong
 	}
 	isForeign := func(reason error) bool { return errors.Is(err, reason) || errors.Is(wrong, reason) }
-	h.trusted = h.at.Store != "" && !slices.ContainsFunc([]error{record.Untrusted, errClosed, errNoPlace}, isForeign)
+	h.trusted = h.at.Store != "" && !slices.ContainsFunc([]error{record.Untrusted, cli.ErrClosed,
+		cli.ErrNoPlace}, isForeign)
 	if err == nil {
-		h.settings, err = h.environ.settings(h.at)
+		h.settings, err = h.Environ.SettingsAt(h.at)
 	}
 	if err != nil && h.trusted && h.event.Report != "" { // it waits until that is mended
 		return false, errors.Join(err, result.SpoolReport(h.at.Store, h.call(h.notes()), record.SourceHook, h.event.Report))
@@ -152,11 +154,11 @@ func (h *hooked) find() (found bool, err error) {
 }
 
 // open opens the workspace without anything that other commands do besides.
-func (h *hooked) open(ctx context.Context) (*workspace, error) {
+func (h *hooked) open(ctx context.Context) (*cli.Work, error) {
 	if h.mode.MakeStore {
-		return h.newWorkspace(materialize.Create(ctx, h.at, h.settings, h.storeOptions()))
+		return h.NewWorkspace(materialize.Create(ctx, h.at, h.settings, h.StoreOptions()))
 	}
-	return h.newWorkspace(materialize.Open(h.at, h.settings, h.storeOptions()))
+	return h.NewWorkspace(materialize.Open(h.at, h.settings, h.StoreOptions()))
 }
 
 // The files below the store's folder in which hooks remember what they have seen.
@@ -181,7 +183,7 @@ func (h *hooked) remember(what string, n hook.Note) {
 	if what == "" {
 		return
 	}
-	n.Time, n.What, n.Agent, n.Type = h.now().UTC(), what, h.event.Agent, h.event.Type
+	n.Time, n.What, n.Agent, n.Type = h.Now().UTC(), what, h.event.Agent, h.event.Type
 	line, _ := json.Marshal(n) // it has only texts and numbers
 	own := folder.At(h.at.Store).Sub(hooksFolder)
 	err := own.Make(".")
@@ -193,7 +195,7 @@ func (h *hooked) forget() {
 	own := folder.At(h.at.Store).Sub(hooksFolder)
 	entries, _ := own.ReadDir(".") // the next session tries again
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && h.now().Sub(info.ModTime()) > keptNotes {
+		if info, err := e.Info(); err == nil && h.Now().Sub(info.ModTime()) > keptNotes {
 			_ = own.Remove(e.Name())
 		}
 	}
@@ -205,7 +207,7 @@ func (h *hooked) logIf(err error) {
 	if err == nil {
 		return
 	}
-	h.note("hook %s: %s", oneLine(h.event.Name), message(err))
+	h.Note("hook %s: %s", cli.OneLine(h.event.Name), cli.Message(err))
 	if h.at.Store == "" { // the event itself could not be read
 		_, _ = h.find()
 	}
@@ -216,9 +218,9 @@ func (h *hooked) logIf(err error) {
 	if info, err := own.Stat(hooksLog); err == nil && info.Size() > maxHooksLog {
 		_ = own.Rename(hooksLog, olderLog) // else it grows until the next time
 	}
-	text := fmt.Sprintf("%s %s %s session=%q agent=%q: %s", record.FormatTime(h.now()), h.event.Client, h.event.Name, h.event.Session,
-		h.event.Agent, message(err))
-	_ = own.Append(hooksLog, []byte(shortened(oneLine(text), 1000)+"\n")) // there is nobody else to tell
+	text := fmt.Sprintf("%s %s %s session=%q agent=%q: %s", record.FormatTime(h.Now()), h.event.Client, h.event.Name, h.event.Session,
+		h.event.Agent, cli.Message(err))
+	_ = own.Append(hooksLog, []byte(cli.Shortened(cli.OneLine(text), 1000)+"\n")) // there is nobody else to tell
 }
 
 // fit returns an id that can be a part of a path: the client's own, as a rule.

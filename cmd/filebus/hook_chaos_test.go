@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/store/folder"
 	"filebus/store/turnstile"
 )
@@ -278,14 +279,14 @@ func TestHookLate(t *testing.T) {
 	var calls atomic.Int32
 	hook := &hookCommand{}
 	env := docEnviron(dir, &bytes.Buffer{})
-	env.in = bytes.NewReader(stopOf("s", "late", "Report."))
-	env.now = func() time.Time {
+	env.In = bytes.NewReader(stopOf("s", "late", "Report."))
+	env.Now = func() time.Time {
 		if calls.Add(1) == 1 {
 			time.Sleep(hookLimit + hookSpare)
 		}
 		return time.Now()
 	}
-	must(t, hook.run(t.Context(), &workspace{environ: env}, []string{"SubagentStop"}))
+	must(t, hook.Do(t.Context(), &cli.Work{Environ: env}, []string{"SubagentStop"}))
 	if out := mustRun(t, dir, "get", "result/s/late"); out != "Report." {
 		t.Errorf("kept is %q", out)
 	}

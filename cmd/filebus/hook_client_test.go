@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/hook"
 )
 
@@ -73,11 +74,11 @@ func runHook(t *testing.T, dir string, payload []byte, args ...string) string {
 	t.Helper()
 	var out, errText bytes.Buffer
 	env := docEnviron(dir, &out)
-	env.in, env.err, env.now = bytes.NewReader(payload), &errText, time.Now
-	env.getenv = func(name string) string {
+	env.In, env.Err, env.Now = bytes.NewReader(payload), &errText, time.Now
+	env.Getenv = func(name string) string {
 		return map[string]string{"FILEBUS_STORE": filepath.Join(dir, ".filebus"), "FILEBUS_STATE": "off"}[name]
 	}
-	if code := run(t.Context(), env, append([]string{"hook"}, args...)); code != exitDone {
+	if code := run(t.Context(), env, append([]string{"hook"}, args...)); code != cli.ExitDone {
 		t.Errorf("hook %q: exit code %d, %s", args, code, errText.String())
 	}
 	return out.String()

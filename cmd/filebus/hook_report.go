@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/hook"
 	"filebus/cmd/filebus/result"
 	"filebus/materialize"
@@ -34,7 +35,7 @@ func (h *hooked) lookUp(ctx context.Context, notes hook.Notes, d *hook.Decision)
 	if e.Name != hook.SubagentStop || !d.Report || e.Transcript == "" || !missing && notes.Kept(e.Agent, e.Report) {
 		return nil
 	}
-	end, err := endOf(h.abs(e.Transcript))
+	end, err := endOf(h.Abs(e.Transcript))
 	isHandedBack := bytes.Contains(end, []byte(`"SubagentHandback"`))
 	if !missing && !isHandedBack && !continues(e.Report, e.Report+" ") {
 		return nil // nothing is missing without it
@@ -83,7 +84,7 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 		return nil, nil
 	}
 	if by != hook.None { // the answer depends on the store
-		h.global.wait = max(h.global.wait, hookAnswer)
+		h.Global.Wait = max(h.Global.Wait, hookAnswer)
 	}
 	w, err := h.open(ctx)
 	var stored *result.Stored
@@ -103,7 +104,7 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 		}
 		h.remember(what, hook.Note{Text: hook.KeyOf(e.Report)})
 		if e.Failed {
-			h.remember(hook.NoteFailed, hook.Note{Said: strings.TrimSpace(shortened(e.Report, 200))})
+			h.remember(hook.NoteFailed, hook.Note{Said: strings.TrimSpace(cli.Shortened(e.Report, 200))})
 		}
 	}
 	if err != nil {
@@ -123,16 +124,17 @@ func (h *hooked) refer(by hook.Replacement, stored *result.Stored) hook.Answer {
 	reference := stored.Reference()
 	if by == hook.Ask { // what is said again should be short
 		fmt.Fprintf(&text, "%s %dw: %s (filebus get %s)", reference.Agent, reference.WordCount,
-			oneLine(shortened(reference.Preview, lineSize)), stored.Ref.Short())
+			cli.OneLine(cli.Shortened(reference.Preview, cli.LineSize)), stored.Ref.Short())
 	} else {
-		_ = writeJSON(&text, hookReference{reference, record.ShortRef(stored.Ref).String(), stored.Secrets}) // into memory
+		_ = cli.WriteJSON(&text, hookReference{reference, record.ShortRef(stored.Ref).String(),
+			stored.Secrets}) // into memory
 	}
 	if text.Len() >= len(h.event.Report) {
 		return nil // nothing would be saved
 	}
 	answer := h.event.Refer(by, strings.TrimSpace(text.String()))
 	if answer != nil {
-		h.said.What = stored.Name.String()
+		h.Said.What = stored.Name.String()
 		if by == hook.Ask {
 			h.remember(hook.NoteAsked, hook.Note{})
 		}
@@ -157,7 +159,7 @@ func (h *hooked) call(notes hook.Notes) result.Call {
 	}
 	c.Agent, c.Told, c.Yields, c.Resumed = cmp.Or(started.Type, e.Type), e.Told, e.Yields(notes), e.IsAnother(notes)
 	if !started.Time.IsZero() {
-		took = cmp.Or(took, h.now().Sub(started.Time))
+		took = cmp.Or(took, h.Now().Sub(started.Time))
 	}
 	if took > 0 {
 		c.Attributes = map[string]string{"duration": took.Round(time.Millisecond).String()}
@@ -167,11 +169,11 @@ func (h *hooked) call(notes hook.Notes) result.Call {
 
 // writeNamed writes the files that the agent's prompt has named and that are not there: handoff, turn or
 // artifact of the report, and after it the markers. Of several it does not guess.
-func (h *hooked) writeNamed(ctx context.Context, w *workspace, files []string, report *materialize.PutResult) error {
+func (h *hooked) writeNamed(ctx context.Context, w *cli.Work, files []string, report *materialize.PutResult) error {
 	var names []record.Name // the markers last
 	texts := 0
 	for _, file := range files {
-		switch name, missing := w.missing(ctx, file); {
+		switch name, missing := missing(w, ctx, file); {
 		case !missing || slices.Contains(names, name):
 		case name.Kind == record.KindMarker:
 			names = append(names, name)
@@ -201,7 +203,7 @@ func (h *hooked) writeNamed(ctx context.Context, w *workspace, files []string, r
 }
 
 // missing returns what a file of the workspace is, and whether neither disk nor store has it.
-func (w *workspace) missing(ctx context.Context, file string) (name record.Name, missing bool) {
+func missing(w *cli.Work, ctx context.Context, file string) (name record.Name, missing bool) {
 	at := filepath.Clean(file)
 	if !filepath.IsAbs(file) {
 		at = filepath.Join(w.Root, file)

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // A plant puts something in place of a file or folder of filebus.
@@ -38,20 +40,20 @@ func TestPlanted(t *testing.T) {
 	t.Parallel()
 	env, _, _ := fakeEnviron(t)
 	large := strings.Repeat("0123456789abcdef\n", 1<<17)
-	if err := os.WriteFile(filepath.Join(env.dir, "large.md"), []byte(large), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(env.Dir, "large.md"), []byte(large), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	commands := [][]string{
 		{"list"}, {"get", "note/docs/a.md"}, {"search", "words"}, {"put", "--name", "note/docs/b.md", "a.md"},
 		{"put", "--name", "note/docs/large.md", "large.md"}, {"sync"}, {"exec", "--", "true"}, {"reindex"}, {"verify"},
 	}
-	must(t, os.WriteFile(filepath.Join(env.dir, "a.md"), []byte("words\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(env.Dir, "a.md"), []byte("words\n"), 0o600))
 	for _, args := range append([][]string{{"put", "--name", "note/docs/a.md", "a.md"}}, commands...) {
-		if code := run(t.Context(), env, args); code != exitDone {
+		if code := run(t.Context(), env, args); code != cli.ExitDone {
 			t.Fatalf("%v before: code %d", args, code)
 		}
 	}
-	at, err := env.locate()
+	at, err := env.Locate()
 	must(t, err)
 	sound := filepath.Join(t.TempDir(), "sound")
 	must(t, os.CopyFS(sound, os.DirFS(at.Store)))
@@ -85,19 +87,19 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-func runPlanted(t *testing.T, env *environ, what string, args []string, name string) {
+func runPlanted(t *testing.T, env *cli.Environ, what string, args []string, name string) {
 	t.Helper()
 	next, out, stderr := fakeEnviron(t)
-	next.dir = env.dir
+	next.Dir = env.Dir
 	ended := make(chan int, 1)
 	go func() { ended <- run(t.Context(), next, args) }()
 	select {
 	case code := <-ended:
 		said := stderr.String() + out.String()
-		if strings.Contains(said, "goroutine ") || code == exitUsage {
+		if strings.Contains(said, "goroutine ") || code == cli.ExitUsage {
 			t.Errorf("%s: code %d, %.300s", what, code, said)
 		}
-		if code != exitDone && !strings.Contains(said, name) && !strings.Contains(said, "reindex") {
+		if code != cli.ExitDone && !strings.Contains(said, name) && !strings.Contains(said, "reindex") {
 			t.Errorf("%s: code %d, and it is not named: %.300s", what, code, said)
 		}
 	case <-time.After(time.Minute):

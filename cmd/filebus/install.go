@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/setup"
 	"filebus/materialize"
 	"filebus/store/folder"
@@ -26,7 +27,7 @@ type setupCommand struct {
 	cmd  *cobra.Command
 }
 
-func (o *setupCommand) prepare(cmd *cobra.Command) {
+func (o *setupCommand) Prepare(cmd *cobra.Command) {
 	o.cmd, cmd.ValidArgs = cmd, strings.Split(clientNames, "|")
 }
 
@@ -35,11 +36,11 @@ func instructionsText(root *cobra.Command) string {
 	return "## filebus: what earlier work has found\n\n" + roles()[0].text(root, "- `%s`: %s\n")
 }
 
-// run makes a plan and does it, while no other process of this user does so.
-func (o *setupCommand) run(ctx context.Context, w *workspace, args []string) error {
+// Do makes a plan and does it, while no other process of this user does so.
+func (o *setupCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
 	o.Version, o.Guide = versionView().Version, instructionsText(o.cmd.Root())
-	o.Root, o.Home, o.Getenv = w.dir, w.home(), w.getenv
-	if at, _ := materialize.Locate(w.dir, "", w.home()); at.Root != "" { // a store is not needed
+	o.Root, o.Home, o.Getenv = w.Dir, w.Home(), w.Getenv
+	if at, _ := materialize.Locate(w.Dir, "", w.Home()); at.Root != "" { // a store is not needed
 		o.Root = at.Root
 	}
 	do := func() error {
@@ -48,37 +49,37 @@ func (o *setupCommand) run(ctx context.Context, w *workspace, args []string) err
 			err = p.Apply()
 		}
 		if err == nil {
-			err = w.printPlan(p)
+			err = printPlan(w.Environ, p)
 		}
 		if err == nil && o.Leave && slices.ContainsFunc(p.Files, func(f *setup.File) bool { return len(f.Kept) > 0 }) {
 			err = record.Partly.Errorf("what was changed since it was installed is kept; take it out by hand")
 		}
 		return err
 	}
-	if dir := filepath.Join(w.stateDir(), "install"); w.stateDir() != "" && os.MkdirAll(dir, 0o700) == nil {
-		return w.alone(ctx, folder.At(dir), do)
+	if dir := filepath.Join(w.StateDir(), "install"); w.StateDir() != "" && os.MkdirAll(dir, 0o700) == nil {
+		return alone(w.Environ, ctx, folder.At(dir), do)
 	}
 	return do() // what another does meanwhile is noticed
 }
 
-func (e *environ) printPlan(p *setup.Plan) error {
-	if e.global.json {
-		return e.printJSON(p)
+func printPlan(e *cli.Environ, p *setup.Plan) error {
+	if e.Global.JSON {
+		return e.PrintJSON(p)
 	}
-	e.printf("%s", p.Patch)
+	e.Printf("%s", p.Patch)
 	for _, f := range p.Files {
 		if !p.DryRun {
-			e.printTable([][]string{{f.Action, strings.TrimSuffix(f.Path+" -> "+f.Target, " -> ")}})
+			e.PrintTable([][]string{{f.Action, strings.TrimSuffix(f.Path+" -> "+f.Target, " -> ")}})
 		}
 		for _, why := range f.Kept {
-			e.note("%s: %s, and kept", f.Path, why)
+			e.Note("%s: %s, and kept", f.Path, why)
 		}
 	}
 	for _, text := range p.Next {
-		e.note("%s", text)
+		e.Note("%s", text)
 	}
 	if _, err := exec.LookPath("filebus"); err != nil {
-		e.note("there is no filebus in the folders of PATH, where clients look for it: put it into one of them")
+		e.Note("there is no filebus in the folders of PATH, where clients look for it: put it into one of them")
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // TestInterruptedRead interrupts a put that waits for its input: a read that
@@ -38,8 +40,8 @@ func TestInterruptedRead(t *testing.T) {
 		tooLate := time.AfterFunc(bound, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait() // the exit code tells
 		tooLate.Stop()
-		if got := cmd.ProcessState.ExitCode(); got != exitInterrupted {
-			t.Errorf("put that reads after %v: exit code %d, want %d", signal, got, exitInterrupted)
+		if got := cmd.ProcessState.ExitCode(); got != cli.ExitInterrupted {
+			t.Errorf("put that reads after %v: exit code %d, want %d", signal, got, cli.ExitInterrupted)
 		}
 		if out := mustRun(t, dir, "list", "--json"); out != "{\"records\":[]}\n" {
 			t.Errorf("records after %v: %s, want none", signal, out)
@@ -80,12 +82,12 @@ func TestInterruptedIndexing(t *testing.T) {
 		_ = cmd.Wait() // the exit code tells
 		inTime := tooLate.Stop()
 		switch code := cmd.ProcessState.ExitCode(); {
-		case code == exitInterrupted:
+		case code == cli.ExitInterrupted:
 			interrupted++
-		case code == exitDone:
+		case code == cli.ExitDone:
 		case code == -1 && inTime: // a busy machine had not let it begin when the interrupt came
 		default:
-			t.Errorf("search interrupted while it indexes: exit code %d, want %d", code, exitInterrupted)
+			t.Errorf("search interrupted while it indexes: exit code %d, want %d", code, cli.ExitInterrupted)
 		}
 	}
 	if interrupted == 0 {

@@ -103,15 +103,15 @@ func setupGolden(env *testscript.Env) error {
 func printShape(ts *testscript.TestScript, out io.Writer, args []string) {
 	var stdout, stderr bytes.Buffer
 	env := docEnviron(ts.MkAbs("."), &stdout)
-	env.err, env.getenv, env.gitBudget = &stderr, ts.Getenv, time.Minute
-	env.variables = append(os.Environ(), "FILEBUS_STORE="+ts.Getenv("FILEBUS_STORE"))
+	env.Err, env.Getenv, env.GitBudget = &stderr, ts.Getenv, time.Minute
+	env.Variables = append(os.Environ(), "FILEBUS_STORE="+ts.Getenv("FILEBUS_STORE"))
 	age, err := time.ParseDuration(ts.Getenv("AGE"))
 	ts.Check(err)
-	now := env.now().Add(age)
-	env.now = func() time.Time { return now }
+	now := env.Now().Add(age)
+	env.Now = func() time.Time { return now }
 	line := strings.Join(args, " ")
 	if i := slices.Index(args, "<"); i >= 0 {
-		env.in, args = strings.NewReader(ts.ReadFile(args[i+1])), args[:i]
+		env.In, args = strings.NewReader(ts.ReadFile(args[i+1])), args[:i]
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

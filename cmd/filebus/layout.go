@@ -10,18 +10,19 @@ import (
 	"path/filepath"
 	"strings"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
-func layoutCommands() command {
-	return group("layout",
-		existing("list", runFunc(listLayouts)),
-		existing("show NAME", runFunc(showLayout)),
-		plain("check FILE [DIR]", runFunc(checkLayout)),
-		existing("trust", runFunc(trustLayouts)),
+func layoutCommands() cli.Command {
+	return cli.Group("layout",
+		cli.Existing("list", cli.RunFunc(listLayouts)),
+		cli.Existing("show NAME", cli.RunFunc(showLayout)),
+		cli.Plain("check FILE [DIR]", cli.RunFunc(checkLayout)),
+		cli.Existing("trust", cli.RunFunc(trustLayouts)),
 	)
 }
 
@@ -34,11 +35,11 @@ type layoutView struct {
 }
 
 // layoutViews returns the declarations, those of the workspace first.
-func (w *workspace) layoutViews() (all []layoutView) {
+func layoutViews(w *cli.Work) (all []layoutView) {
 	view := func(d *layout.Declaration, file string, off error) {
 		v := layoutView{File: file, Layout: file}
 		if off != nil {
-			v.Off = message(off)
+			v.Off = cli.Message(off)
 		}
 		if d != nil {
 			v.Layout, v.Owner = d.Layout, d.Owner
@@ -48,8 +49,8 @@ func (w *workspace) layoutViews() (all []layoutView) {
 		}
 		all = append(all, v)
 	}
-	for _, l := range w.ownLayouts(w.Location) {
-		view(l.Declaration, l.path, l.off)
+	for _, l := range w.OwnLayouts(w.Location) {
+		view(l.Declaration, l.Path, l.Off)
 	}
 	for _, d := range layout.Declarations() {
 		view(d, "", nil)
@@ -57,25 +58,25 @@ func (w *workspace) layoutViews() (all []layoutView) {
 	return all
 }
 
-func listLayouts(_ context.Context, w *workspace, _ []string) error {
-	all := w.layoutViews()
+func listLayouts(_ context.Context, w *cli.Work, _ []string) error {
+	all := layoutViews(w)
 	rows := markdown.Each(all, func(v layoutView) []string {
-		return []string{v.Layout, cmp.Or(v.Off, v.File, "built in"), cmp.Or(v.Owner, "-"), cutText(strings.Join(v.Paths, " "))}
+		return []string{v.Layout, cmp.Or(v.Off, v.File, "built in"), cmp.Or(v.Owner, "-"), cli.CutText(strings.Join(v.Paths, " "))}
 	})
-	return w.presentTable(rows, presentation{json: func(int) any { return map[string]any{"layouts": all} }})
+	return w.PresentTable(rows, cli.Presentation{JSON: func(int) any { return map[string]any{"layouts": all} }})
 }
 
 // showLayout prints a declaration as it is written.
-func showLayout(_ context.Context, w *workspace, args []string) error {
+func showLayout(_ context.Context, w *cli.Work, args []string) error {
 	text := ""
 	for _, d := range layout.Declarations() {
 		if d.Layout == args[0] {
 			text = d.Text()
 		}
 	}
-	for _, l := range w.ownLayouts(w.Location) {
-		if l.path == args[0] || l.Declaration != nil && l.Layout == args[0] {
-			own, err := os.ReadFile(filepath.Join(w.Root, filepath.FromSlash(l.path)))
+	for _, l := range w.OwnLayouts(w.Location) {
+		if l.Path == args[0] || l.Declaration != nil && l.Layout == args[0] {
+			own, err := os.ReadFile(filepath.Join(w.Root, filepath.FromSlash(l.Path)))
 			if err != nil {
 				return err
 			}
@@ -85,22 +86,22 @@ func showLayout(_ context.Context, w *workspace, args []string) error {
 	if text == "" {
 		return record.NotFound.Errorf("there is no layout %s", args[0]).Try("filebus layout list")
 	}
-	return w.print(map[string]any{"layout": args[0], "text": text}, "%s", text)
+	return w.Print(map[string]any{"layout": args[0], "text": text}, "%s", text)
 }
 
 // trustLayouts consents to all declarations of the workspace as they are.
-func trustLayouts(_ context.Context, w *workspace, _ []string) error {
-	var sound []ownLayout
-	for _, l := range w.ownLayouts(w.Location) {
-		if l.Declaration != nil && (l.off == nil || errors.Is(l.off, record.Untrusted)) {
+func trustLayouts(_ context.Context, w *cli.Work, _ []string) error {
+	var sound []cli.OwnLayout
+	for _, l := range w.OwnLayouts(w.Location) {
+		if l.Declaration != nil && (l.Off == nil || errors.Is(l.Off, record.Untrusted)) {
 			sound = append(sound, l)
-			w.remark("%s counts from now on", l.path)
+			w.Remark("%s counts from now on", l.Path)
 		}
 	}
 	if len(sound) == 0 {
-		return record.NotFound.Errorf("%s has no declaration that could count", layoutsFolder).Try("filebus layout list")
+		return record.NotFound.Errorf("%s has no declaration that could count", cli.LayoutsFolder).Try("filebus layout list")
 	}
-	return w.rememberLayouts(sound)
+	return w.RememberLayouts(sound)
 }
 
 // A layoutCheck says what a declaration takes from a folder.
@@ -114,18 +115,18 @@ type layoutCheck struct {
 }
 
 // checkLayout says what a declaration would take from a folder. It needs no store.
-func checkLayout(_ context.Context, w *workspace, args []string) error {
-	text, err := os.ReadFile(w.abs(args[0]))
+func checkLayout(_ context.Context, w *cli.Work, args []string) error {
+	text, err := os.ReadFile(w.Abs(args[0]))
 	if err != nil {
 		return err
 	}
-	d, err := parseOwn(text)
+	d, err := cli.ParseOwn(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	root, profile := w.abs(append(args, ".")[1]), layout.Claude()
+	root, profile := w.Abs(append(args, ".")[1]), layout.Claude()
 	profile.Own = layout.NewConventions([]*layout.Declaration{d})
-	found, c := foundFolder{Layout: d.Layout}, layoutCheck{Layout: d.Layout}
+	found, c := cli.FoundFolder{Layout: d.Layout}, layoutCheck{Layout: d.Layout}
 	err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(root, name)
 		rel = filepath.ToSlash(rel)
@@ -136,7 +137,7 @@ func checkLayout(_ context.Context, w *workspace, args []string) error {
 			return fs.SkipDir
 		case entry.Type().IsRegular() && at.Declared == d.Layout:
 			found.Files++
-			file, problems := found.hold(at, root, rel)
+			file, problems := found.Hold(at, root, rel)
 			c.look(file, problems, rel)
 		}
 		return nil
@@ -145,9 +146,9 @@ func checkLayout(_ context.Context, w *workspace, args []string) error {
 		return err
 	}
 	c.Files, c.Holds = found.Files, found.Holds
-	w.printf("%s", map[bool]string{false: c.text(found)}[w.global.json])
-	if w.global.json {
-		return w.printJSON(c)
+	w.Printf("%s", map[bool]string{false: c.text(found)}[w.Global.JSON])
+	if w.Global.JSON {
+		return w.PrintJSON(c)
 	}
 	return nil
 }
@@ -159,7 +160,7 @@ func (c *layoutCheck) look(file layout.File, problems []*layout.SyntaxError, nam
 	for _, part := range file.Parts {
 		if e := part.Entry; e != nil {
 			if n++; len(c.First) < most {
-				c.First = append(c.First, words(fmt.Sprintf("%s:%d", name, e.Line), cmp.Or(e.ID, name), e.Facts.Status, e.Facts.Title))
+				c.First = append(c.First, cli.Words(fmt.Sprintf("%s:%d", name, e.Line), cmp.Or(e.ID, name), e.Facts.Status, e.Facts.Title))
 			}
 		}
 	}
@@ -173,15 +174,15 @@ func (c *layoutCheck) look(file layout.File, problems []*layout.SyntaxError, nam
 	}
 }
 
-func (c *layoutCheck) text(found foundFolder) string {
+func (c *layoutCheck) text(found cli.FoundFolder) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s\n", found.holdsText())
+	fmt.Fprintf(&out, "%s\n", found.HoldsText())
 	for _, part := range []struct {
 		lead  string
 		lines []string
 	}{{"  ", c.First}, {"not understood: ", c.Odd}, {"no entry in: ", c.Nothing}} {
 		for _, line := range part.lines {
-			fmt.Fprintf(&out, "%s%s\n", part.lead, oneLine(line))
+			fmt.Fprintf(&out, "%s%s\n", part.lead, cli.OneLine(line))
 		}
 	}
 	return out.String()

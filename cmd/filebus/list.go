@@ -5,60 +5,42 @@ import (
 	"context"
 	"strconv"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/query"
-	"filebus/store"
 )
 
 type listCommand struct {
-	filterFlags
+	cli.FilterFlags
 	AsOf    string `flag:"as-of"`
 	Refresh bool   `flag:"refresh"`
-	page
+	cli.Page
 }
 
-func (o *listCommand) check(env *environ, kinds []string) error {
-	*o.values["kind"] = append(*o.values["kind"], kinds...)
-	return o.filterFlags.check(env, nil)
+func (o *listCommand) Check(env *cli.Environ, kinds []string) error {
+	*o.Values["kind"] = append(*o.Values["kind"], kinds...)
+	return o.FilterFlags.Check(env, nil)
 }
 
-func (o *listCommand) run(ctx context.Context, w *workspace, _ []string) error {
-	w.refreshBy(ctx, o.Refresh, 0, o.filter.Trees...)
-	at, err := w.position(ctx, o.AsOf)
+func (o *listCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
+	w.RefreshBy(ctx, o.Refresh, 0, o.Filter.Trees...)
+	at, err := w.Position(ctx, o.AsOf)
 	list := query.Listing{}
 	// Before the first entry there was nothing; position 0 would mean now.
 	if err == nil && (o.AsOf == "" || at > 0) {
-		list, err = w.read.List(ctx, query.ListRequest{Filter: o.filter, At: at, ByDate: true, Limit: o.Limit, Offset: o.Offset})
+		list, err = w.Reader.List(ctx, query.ListRequest{Filter: o.Filter, At: at, ByDate: true, Limit: o.Limit, Offset: o.Offset})
 	}
 	if err != nil {
 		return err
 	}
-	w.noteUnknown(ctx, &o.filter)
+	w.NoteUnknown(ctx, &o.Filter)
 	var rows [][]string
 	for _, e := range list.Entries {
 		rows = append(rows, []string{
 			e.Name.String(), e.Ref.String(), strconv.Itoa(e.Tokens), cmp.Or(e.Status, "-"), cmp.Or(e.Agent, "-"),
-			w.dateText(e.Time, e.Written, w.minute), e.Title,
+			w.DateText(e.Time, e.Written, w.Minute), e.Title,
 		})
 	}
-	return w.presentTable(rows, presentation{
-		json: func(int) any { return list }, none: "no records", left: list.More, rest: o.next(len(rows)),
+	return w.PresentTable(rows, cli.Presentation{
+		JSON: func(int) any { return list }, None: "no records", Left: list.More, Rest: o.Next(len(rows)),
 	})
-}
-
-// position returns the log position that a time, or @ and a number, stands for.
-func (w *workspace) position(ctx context.Context, text string) (position uint64, err error) {
-	if text == "" {
-		return 0, nil
-	}
-	if text[0] == '@' {
-		if position, err = strconv.ParseUint(text[1:], 10, 63); err != nil {
-			return 0, usageError("%q is not a log position: write @ and a number", text)
-		}
-		return position, nil
-	}
-	at, err := parseTime(text, w.now())
-	if err != nil {
-		return 0, err
-	}
-	return query.View(ctx, w.Store, func(tx *store.Tx) (uint64, error) { return tx.AsOf(at) })
 }

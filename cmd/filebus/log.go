@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -17,13 +18,13 @@ import (
 
 type logCommand struct {
 	Since string `flag:"since"`
-	filterFlags
+	cli.FilterFlags
 	Follow bool `flag:"follow"`
 	Limit  int  `flag:"limit" least:"0"`
 }
 
-func (o *logCommand) run(ctx context.Context, w *workspace, _ []string) error {
-	l := logPrinter{workspace: w, kinds: o.filter.Kinds}
+func (o *logCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
+	l := logPrinter{Work: w, kinds: o.Filter.Kinds}
 	if err := l.begin(ctx, o.Since, o.Limit); err != nil {
 		return err
 	}
@@ -35,7 +36,7 @@ func (o *logCommand) run(ctx context.Context, w *workspace, _ []string) error {
 
 // A logPrinter prints entries of the log and knows how far it is.
 type logPrinter struct {
-	*workspace
+	*cli.Work
 	kinds    []record.Kind
 	position uint64        // of the last entry that was looked at
 	told     func(logLine) // is called for each line that was printed; may be nil
@@ -59,7 +60,7 @@ type logLine struct {
 // begin prints the entries there are: the last limit of those since a time.
 func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 	if since != "" {
-		at, err := parseTime(since, l.now())
+		at, err := cli.ParseTime(since, l.Now())
 		if err != nil {
 			return err
 		}
@@ -78,10 +79,10 @@ func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 		return err
 	}
 	if left > 0 { // no line of JSON could say it
-		l.note("%s", l.rest(left, "--limit 0"))
+		l.Note("%s", l.Rest(left, "--limit 0"))
 	}
-	if len(lines) == 0 && !l.global.json {
-		l.note("no entries")
+	if len(lines) == 0 && !l.Global.JSON {
+		l.Note("no entries")
 	}
 	return l.printLines(lines)
 }
@@ -90,7 +91,7 @@ func (l *logPrinter) begin(ctx context.Context, since string, limit int) error {
 // them, and moves to the log's end.
 func (l *logPrinter) last(ctx context.Context, after uint64, limit int) (lines []logLine, left int, err error) {
 	next, begun := uint64(0), false
-	err = l.read.InSlices(ctx, func(tx *store.Tx) (done bool, err error) {
+	err = l.Reader.InSlices(ctx, func(tx *store.Tx) (done bool, err error) {
 		if !begun {
 			next, begun = tx.Position(), true
 			l.position = next
@@ -115,7 +116,7 @@ func (l *logPrinter) forward(ctx context.Context) error {
 	const most = 1000 // entries that are held at once
 	for more := true; more; {
 		var lines []logLine
-		err := l.read.InSlices(ctx, func(tx *store.Tx) (done bool, err error) {
+		err := l.Reader.InSlices(ctx, func(tx *store.Tx) (done bool, err error) {
 			if more = l.position < tx.Position(); !more || len(lines) == most {
 				return true, nil
 			}
@@ -158,10 +159,10 @@ func (l *logPrinter) add(lines []logLine, tx *store.Tx, position uint64) ([]logL
 func (l *logPrinter) printLines(lines []logLine) error {
 	for i := range lines {
 		line := &lines[i]
-		if err := l.print(line, "%s\n", l.text(line)); err != nil {
+		if err := l.Print(line, "%s\n", l.text(line)); err != nil {
 			return err
 		}
-		if err := l.outputError(); err != nil {
+		if err := l.OutputError(); err != nil {
 			return err
 		}
 		if l.told != nil {
@@ -177,10 +178,10 @@ func (l *logPrinter) text(line *logLine) string {
 	if line.Conflict {
 		op += "!" // a version beside the head
 	}
-	name := cmp.Or(oneLine(line.Name), "-")
-	text := fmt.Sprintf("@%d  %s  %-6s  %s  %s", line.Position, l.minute(line.Time), op, line.Ref, name)
+	name := cmp.Or(cli.OneLine(line.Name), "-")
+	text := fmt.Sprintf("@%d  %s  %-6s  %s  %s", line.Position, l.Minute(line.Time), op, line.Ref, name)
 	if line.Agent != "" {
-		text += "  " + oneLine(line.Agent)
+		text += "  " + cli.OneLine(line.Agent)
 	}
 	return text
 }
@@ -191,7 +192,7 @@ const followPause = 200 * time.Millisecond
 // follow prints new entries until the context ends. A look is a stat of the
 // database; it is opened only when that has changed.
 func (l *logPrinter) follow(ctx context.Context) error {
-	file := filepath.Join(l.Store.Dir(), storeFile)
+	file := filepath.Join(l.Store.Dir(), cli.StoreFile)
 	var seen time.Time
 	ticker := time.NewTicker(followPause)
 	defer ticker.Stop()

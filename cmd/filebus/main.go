@@ -16,6 +16,9 @@ import (
 
 	"golang.org/x/term"
 
+	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/result"
+	runs "filebus/cmd/filebus/run"
 	"filebus/store/record"
 )
 
@@ -37,33 +40,33 @@ func runMain() int {
 	finished := context.AfterFunc(ctx, func() {
 		stop()
 		time.Sleep(grace)
-		os.Exit(exitInterrupted)
+		os.Exit(cli.ExitInterrupted)
 	})
 	defer finished()
-	env := &environ{
-		syncBudget: usualSyncBudget,
-		gitBudget:  usualGitBudget,
-		in:         os.Stdin,
-		out:        os.Stdout,
-		err:        os.Stderr,
-		getenv:     os.Getenv,
-		now:        time.Now,
+	env := &cli.Environ{
+		SyncBudget: cli.UsualSyncBudget,
+		GitBudget:  usualGitBudget,
+		In:         os.Stdin,
+		Out:        os.Stdout,
+		Err:        os.Stderr,
+		Getenv:     os.Getenv,
+		Now:        time.Now,
 
-		outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
-		errTerminal: term.IsTerminal(int(os.Stderr.Fd())),
-		inTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
+		OutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		ErrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		InTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 
-		variables: os.Environ(),
-		takeSignals: func(which []os.Signal) <-chan os.Signal {
+		Variables: os.Environ(),
+		TakeSignals: func(which []os.Signal) <-chan os.Signal {
 			finished()
 			return notify(which)
 		},
 	}
 	if dir, err := os.Getwd(); err == nil {
-		env.dir = dir
+		env.Dir = dir
 	}
-	if env.outTerminal {
-		env.columns, env.rows, _ = term.GetSize(int(os.Stdout.Fd())) // 0 if it does not say
+	if env.OutTerminal {
+		env.Columns, env.Rows, _ = term.GetSize(int(os.Stdout.Fd())) // 0 if it does not say
 	}
 	return run(ctx, env, os.Args[1:])
 }
@@ -80,47 +83,47 @@ func notify(signals []os.Signal) <-chan os.Signal {
 }
 
 // run executes a command line in an environment and returns the exit code.
-func run(ctx context.Context, env *environ, args []string) int {
+func run(ctx context.Context, env *cli.Environ, args []string) int {
 	inside := *env // a command line has its own flags and output
-	defer inside.guard()()
-	out, notes := &resultWriter{w: inside.out}, &resultWriter{w: inside.err}
-	inside.out, inside.err, inside.args = out, notes, args
-	inside.hooks = usualHooks()
+	defer inside.Guard()()
+	out, notes := &cli.ResultWriter{W: inside.Out}, &cli.ResultWriter{W: inside.Err}
+	inside.Out, inside.Err, inside.Args = out, notes, args
+	inside.Hooks = usualHooks()
 	if i := slices.Index(args, "--version"); i == 0 || i == 1 && args[0] == "--json" {
 		args = slices.Replace(slices.Clone(args), i, i+1, "version")
 	}
 	root := newRootCommand(&inside, args)
 	root.SetArgs(searchArguments(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && !inside.started {
-		inside.global.json = inside.global.json || wantsJSON(args)
-		if !errors.As(err, new(*exitError)) && !errors.As(err, new(*record.Error)) {
-			err = asUsage(cmd, err)
+	if err != nil && !inside.Started {
+		inside.Global.JSON = inside.Global.JSON || wantsJSON(args)
+		if !errors.As(err, new(*cli.ExitError)) && !errors.As(err, new(*record.Error)) {
+			err = cli.AsUsage(cmd, err)
 		}
 	}
 	if err == nil {
-		err = out.err
+		err = out.Err
 	}
-	exit := exitDone
+	exit := cli.ExitDone
 	if err != nil {
-		exit = inside.fail(err)
+		exit = inside.Fail(err)
 	}
 	if isHook(cmd) {
-		exit = exitDone // a client takes others for its own
+		exit = cli.ExitDone // a client takes others for its own
 	}
-	inside.logRead(out.size + notes.size)
+	inside.LogRead(out.Size + notes.Size)
 	return exit
 }
 
 // usualHooks are what the commands of filebus do for each other.
-func usualHooks() hooks {
-	return hooks{commands: commands, welcome: welcome, settle: settleTasks, retain: retain}
+func usualHooks() cli.Hooks {
+	return cli.Hooks{Commands: commands, Welcome: welcome, Settle: runs.SettleTasks, Retain: retain}
 }
 
 // welcome looks after what was left behind in a workspace, and gives it its arbiter.
-func welcome(w *workspace) {
-	w.recoverOutputs(w.Workspace)
-	w.arbitrate()
+func welcome(w *cli.Work) {
+	result.RecoverOutputs(w.Environ, w.Workspace)
+	arbitrate(w)
 }
 
 // wantsJSON reports whether a command line asks for JSON that could not be read
@@ -132,22 +135,4 @@ func wantsJSON(args []string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		return arg == "--json" || strings.HasPrefix(arg, "--json=") && arg != "--json=false"
 	})
-}
-
-// A resultWriter remembers the first error, so that commands may print without
-// looking, and writes no more after it. It counts what was written.
-type resultWriter struct {
-	w    io.Writer
-	err  error
-	size int64
-}
-
-// Write writes, unless an earlier write has failed.
-func (r *resultWriter) Write(p []byte) (int, error) {
-	if r.err != nil {
-		return 0, r.err
-	}
-	n, err := r.w.Write(p)
-	r.err, r.size = err, r.size+int64(n)
-	return n, err
 }

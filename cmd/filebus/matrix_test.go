@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"filebus/cmd/filebus/cli"
 )
 
 const pageSize = 4096
@@ -287,16 +289,16 @@ func (m *matrix) damaged(t *testing.T, b breakage) {
 		t.Fatal(err)
 	}
 	verify := runProcess(t, m.dir, "", "verify")
-	told := verify.code != exitDone
+	told := verify.code != cli.ExitDone
 	for name, want := range m.ledger.exact {
 		var got finished // within the test: a process for each of many names takes ten times as long
 		got.out, got.err, got.code = ranIn(t, m.dir, "get", name)
 		got.wantPlain(t, []string{"get", name})
 		stale, wasThere := m.before[name]
-		if got.code == exitDone && got.out != want && !(told && wasThere && got.out == stale) {
+		if got.code == cli.ExitDone && got.out != want && !(told && wasThere && got.out == stale) {
 			t.Errorf("get %s: wrong bytes with exit code 0 (%d bytes, want %d); verify had ended with %d", name, len(got.out), len(want), verify.code)
 		}
-		if got.code != exitDone && got.out != "" && !strings.HasPrefix(want, got.out) {
+		if got.code != cli.ExitDone && got.out != "" && !strings.HasPrefix(want, got.out) {
 			t.Errorf("get %s: wrong bytes before exit code %d", name, got.code)
 		}
 	}
@@ -311,11 +313,11 @@ func (m *matrix) damaged(t *testing.T, b breakage) {
 func (m *matrix) reading(t *testing.T, told bool) {
 	t.Helper()
 	list := runProcess(t, m.dir, "", "list", "--limit", "0")
-	if n := strings.Count(list.out, "\n"); list.code == exitDone && n != m.listed && !told {
+	if n := strings.Count(list.out, "\n"); list.code == cli.ExitDone && n != m.listed && !told {
 		t.Errorf("list: %d records of %d, and verify says nothing", n, m.listed)
 	}
 	search := runProcess(t, m.dir, "", "search", "zebra", "--limit", "200", "--json")
-	if n := strings.Count(search.out, `"ref"`); search.code == exitDone && n != m.hits && !told {
+	if n := strings.Count(search.out, `"ref"`); search.code == cli.ExitDone && n != m.hits && !told {
 		t.Errorf("search: %d hits of %d, and verify says nothing\n%.500s", n, m.hits, search.err)
 	}
 	laidOut := runProcess(t, m.dir, "", "materialize", "--to", "out")
@@ -325,7 +327,7 @@ func (m *matrix) reading(t *testing.T, told bool) {
 			t.Errorf("materialize: %s has %d bytes, want %d", name, len(text), len(want))
 		}
 	}
-	if laidOut.code == exitDone && len(got) != len(m.out) && !told {
+	if laidOut.code == cli.ExitDone && len(got) != len(m.out) && !told {
 		t.Errorf("materialize: %d files of %d, and verify says nothing", len(got), len(m.out))
 	}
 	if err := os.RemoveAll(filepath.Join(m.dir, "out")); err != nil {
@@ -338,8 +340,8 @@ func (m *matrix) reading(t *testing.T, told bool) {
 func (m *matrix) writing(t *testing.T) {
 	t.Helper()
 	const text = "A new text.\n"
-	if put := runProcess(t, m.dir, text, "put", "--name", "note/new", "-"); put.code == exitDone {
-		if got := runProcess(t, m.dir, "", "get", "note/new"); got.code != exitDone || got.out != text {
+	if put := runProcess(t, m.dir, text, "put", "--name", "note/new", "-"); put.code == cli.ExitDone {
+		if got := runProcess(t, m.dir, "", "get", "note/new"); got.code != cli.ExitDone || got.out != text {
 			t.Errorf("get of what was put: exit code %d, %q\n%s%s", got.code, got.out, got.err, put.err)
 		}
 	}

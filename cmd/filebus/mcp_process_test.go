@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // mcpClient connects the SDK's client by a transport.
@@ -143,7 +145,7 @@ func TestMCPTools(t *testing.T) {
 	for _, tool := range mcpTools() {
 		types := map[string]string{"max_tokens": "integer"}
 		for _, line := range tool.calls {
-			c := e.mcpCall(tool.Name + " " + line)
+			c := newMCPCall(e, tool.Name+" "+line)
 			if got, want := c.command.CommandPath(), "filebus "+strings.Join(c.path, " "); got != want {
 				t.Errorf("%s: the command is %s, want %s", line, got, want)
 				continue
@@ -337,7 +339,7 @@ func noteDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, ".filebus"), 0o700))
-	must(t, os.WriteFile(filepath.Join(dir, ".filebus", configFile), []byte("notes = [\"docs\"]\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, ".filebus", cli.ConfigFile), []byte("notes = [\"docs\"]\n"), 0o600))
 	return dir
 }
 
@@ -347,17 +349,17 @@ func TestMCPStores(t *testing.T) {
 	dir := noteDir(t)
 	session := mcpServer(t, dir)
 	mustAsk(t, session, "put", arguments{"text": "x", "name": "note/docs/x.md"})
-	must(t, os.WriteFile(filepath.Join(dir, ".filebus", configFile), []byte("rot = 1\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, ".filebus", cli.ConfigFile), []byte("rot = 1\n"), 0o600))
 	refuses(t, session, "get", arguments{"name": "note/docs/x.md"}, "rot")
-	must(t, os.Remove(filepath.Join(dir, ".filebus", configFile)))
+	must(t, os.Remove(filepath.Join(dir, ".filebus", cli.ConfigFile)))
 	mustAsk(t, session, "get", arguments{"name": "note/docs/x.md"}, "x")
-	whole, err := os.ReadFile(filepath.Join(dir, ".filebus", storeFile))
+	whole, err := os.ReadFile(filepath.Join(dir, ".filebus", cli.StoreFile))
 	must(t, err)
 	newer := regexp.MustCompile("schema[0-9]").ReplaceAll(whole, []byte("schema9")) // as the key stands before its value
-	must(t, os.WriteFile(filepath.Join(dir, ".filebus", storeFile), newer, 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, ".filebus", cli.StoreFile), newer, 0o600))
 	refuses(t, session, "get", arguments{"name": "note/docs/x.md"}, "(newer_store)", "install a newer filebus")
 	refuses(t, session, "put", arguments{"text": "y"}, "(newer_store)")
-	must(t, os.Truncate(filepath.Join(dir, ".filebus", storeFile), 5000))
+	must(t, os.Truncate(filepath.Join(dir, ".filebus", cli.StoreFile), 5000))
 	refuses(t, session, "get", arguments{"name": "note/docs/x.md"}, "(damaged)")
 	must(t, os.RemoveAll(filepath.Join(dir, ".filebus")))
 	refuses(t, session, "task", arguments{"action": "list"}, "no store")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/mcp"
 	"filebus/materialize/markdown"
 )
@@ -87,23 +88,19 @@ type mcpCall struct {
 	command     *cobra.Command // that knows the flags
 }
 
-func (e *environ) mcpCall(line string) mcpCall {
+func newMCPCall(e *cli.Environ, line string) mcpCall {
 	words := strings.Fields(line)
 	end := slices.IndexFunc(append(words, "-"), func(word string) bool { return strings.ContainsAny(word[:1], "<[-") })
-	command, _, _ := newRootCommand(&environ{getenv: e.getenv}, words[:1]).Find(words[:end]) // TestMCPTools finds them all
+	command, _, _ := newRootCommand(&cli.Environ{Getenv: e.Getenv},
+		words[:1]).Find(words[:end]) // TestMCPTools finds them all
 	return mcpCall{words[:end], words[end:], command}
-}
-
-// argumentName is what a word of a command is called as an argument.
-func argumentName(word string) string {
-	return cmp.Or(strings.ReplaceAll(strings.Trim(word, "<>[]-"), "-", "_"), "text")
 }
 
 // arguments returns the arguments of a call, one for each of its words.
 func (c *mcpCall) arguments() []mcp.Argument {
 	types := map[string]string{"bool": "boolean", "int": "integer", "stringSlice": "array", "stringArray": "array"}
 	return markdown.Each(c.words, func(word string) mcp.Argument {
-		a := mcp.Argument{Name: argumentName(word), Type: "string", Needed: word == "-" || word[0] == '<'}
+		a := mcp.Argument{Name: cli.ArgumentName(word), Type: "string", Needed: word == "-" || word[0] == '<'}
 		if flag := c.flag(word); flag != nil {
 			a.Type = cmp.Or(types[flag.Value.Type()], a.Type)
 		}
@@ -117,12 +114,12 @@ func (c *mcpCall) flag(word string) *pflag.Flag {
 
 // served returns a tool as the server has it. An argument of several calls has the type that
 // it has in the first: TestMCPTools holds that the others take no more.
-func (t mcpTool) served(e *environ) mcp.Tool {
+func (t mcpTool) served(e *cli.Environ) mcp.Tool {
 	t.Tokens = cmp.Or(t.Tokens, mcp.UsualTokens)
 	calls := map[string]mcpCall{}
 	var actions []string
 	for _, line := range t.calls {
-		c := e.mcpCall(t.Name + " " + line)
+		c := newMCPCall(e, t.Name+" "+line)
 		action := c.path[len(c.path)-1]
 		calls[action], actions = c, append(actions, action)
 		for _, a := range c.arguments() {
@@ -144,21 +141,21 @@ func (t mcpTool) served(e *environ) mcp.Tool {
 }
 
 // answer runs the command of a call.
-func (c *mcpCall) answer(ctx context.Context, e *environ, in mcp.Input) mcp.Answer {
+func (c *mcpCall) answer(ctx context.Context, e *cli.Environ, in mcp.Input) mcp.Answer {
 	args, err := c.commandLine(in)
 	if err != nil {
 		return mcp.Answer{Text: err.Error(), Failed: true}
 	}
-	call := e.runCall(ctx, append(slices.Clip(c.words), "--max-tokens"), strings.Join(in.Values["text"], ""), args)
-	answer := mcp.Answer{Text: call.out.String(), Failed: call.exit != exitDone}
-	if at := strings.LastIndexByte(answer.Text, '['); call.left > 0 && at >= 0 { // get's own line
+	call := runCall(e, ctx, append(slices.Clip(c.words), "--max-tokens"), strings.Join(in.Values["text"], ""), args)
+	answer := mcp.Answer{Text: call.Out.String(), Failed: call.Exit != cli.ExitDone}
+	if at := strings.LastIndexByte(answer.Text, '['); call.Left > 0 && at >= 0 { // get's own line
 		answer.Text = answer.Text[:at] + "[truncated: " + strings.NewReplacer("go on with --lines", "call again with lines",
 			"it begins again with --lines", "a greater max_tokens, up to 20000, gives more of it, from lines").Replace(answer.Text[at+1:])
 	}
 	if !utf8.ValidString(answer.Text) {
-		call.said = append(call.said, failure{Message: "what is no UTF-8 in it is shown as \uFFFD; in a shell, filebus get prints its bytes"})
+		call.Said = append(call.Said, cli.Failure{Message: "what is no UTF-8 in it is shown as \uFFFD; in a shell, filebus get prints its bytes"})
 	}
-	if answer.Notes = call.words(); answer.Text == "" && len(answer.Notes) == 0 {
+	if answer.Notes = call.Words(); answer.Text == "" && len(answer.Notes) == 0 {
 		answer.Text = "done" // some commands say no more than that
 	}
 	return answer

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/noun"
 	"filebus/index"
 	"filebus/materialize/layout"
@@ -14,11 +15,11 @@ import (
 )
 
 // riskCommands are the commands of a noun that the program does not have, made of its Type alone.
-func riskCommands() []command {
+func riskCommands() []cli.Command {
 	fields := layout.KnowledgeFields().With(layout.Field[layout.Knowledge]{
 		Name: "Impact", Values: []string{"small", "great"}, Fact: "impact", Filter: true, Flag: "impact", Default: "small",
 	})
-	f := &face[layout.Knowledge]{lead: "content", of: noun.Type[layout.Knowledge]{
+	f := &cli.Face[layout.Knowledge]{Lead: "content", Of: noun.Type[layout.Knowledge]{
 		Kind: record.KindKnowledge, Word: "risk", Group: "risk", Place: "the list of risks", Max: 1000, Fields: fields,
 		Form: func(layout.Location) layout.EntryForm[layout.Knowledge] { return fields },
 		IDs:  func(id string) []string { return []string{id, "risk-" + id} },
@@ -33,10 +34,10 @@ func riskCommands() []command {
 		States: []string{"open", "met"}, Open: []string{"open"},
 		Verbs: []noun.Verb{{Name: "meet", Args: "ID", From: []string{"open"}, To: "met"}},
 	}}
-	f.open = func(w *workspace) *noun.Collection[layout.Knowledge] {
-		return &noun.Collection[layout.Knowledge]{Type: f.of, Work: w.Workspace, Read: w.read, Now: w.now}
+	f.Open = func(w *cli.Work) *noun.Collection[layout.Knowledge] {
+		return &noun.Collection[layout.Knowledge]{Type: f.Of, Work: w.Workspace, Read: w.Reader, Now: w.Now}
 	}
-	return f.commands()
+	return f.Commands()
 }
 
 // TestSeventhNoun adds, lists, shows, edits and changes the state of a noun that is made of one
@@ -58,7 +59,7 @@ func TestSeventhNoun(t *testing.T) {
 		var out bytes.Buffer
 		env := docEnviron(dir, &out)
 		root := newRootCommand(env, nil)
-		root.AddCommand(group("risk", riskCommands()...).cobra(env))
+		root.AddCommand(cli.Group("risk", riskCommands()...).Cobra(env))
 		root.SetArgs(append([]string{"risk", "--store", filepath.Join(dir, ".filebus")}, strings.Fields(c.args)...))
 		err := root.ExecuteContext(t.Context())
 		if got := out.String(); err != nil || !strings.Contains(got, c.want) || c.not != "" && strings.Contains(got, c.not) {

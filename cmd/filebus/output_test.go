@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/knowledge"
 	"filebus/query"
 )
 
@@ -19,8 +21,8 @@ func TestPrintTable(t *testing.T) {
 		{true, "a    long cell  x\nbcd  e f [1m\né    g          y\n"},
 	} {
 		env, out, _ := fakeEnviron(t)
-		env.outTerminal = c.terminal
-		env.printTable(rows)
+		env.OutTerminal = c.terminal
+		env.PrintTable(rows)
 		if got := out.String(); got != c.want {
 			t.Errorf("terminal %v:\n%q; want\n%q", c.terminal, got, c.want)
 		}
@@ -32,7 +34,7 @@ func TestByteSize(t *testing.T) {
 	for n, want := range map[int64]string{
 		0: "0 B", 9_999: "9999 B", 10_000: "10 KB", 9_999_499: "9999 KB", 10_000_000: "10 MB", 10_000_000_000: "10.0 GB",
 	} {
-		if got := byteSize(n); got != want {
+		if got := cli.ByteSize(n); got != want {
 			t.Errorf("byteSize(%d) = %q, want %q", n, got, want)
 		}
 	}
@@ -51,9 +53,9 @@ func TestBold(t *testing.T) {
 		{true, []string{"TERM", "dumb"}, "the heron stands"},
 	} {
 		env, _, _ := fakeEnviron(t, c.variables...)
-		env.outTerminal = c.terminal
+		env.OutTerminal = c.terminal
 		var out strings.Builder
-		env.writeWrapped(&out, "", snippet)
+		writeWrapped(env, &out, "", snippet)
 		if got := out.String(); got != "  "+c.want+"\n" {
 			t.Errorf("terminal %v, %q: %q; want %q", c.terminal, c.variables, got, c.want)
 		}
@@ -91,10 +93,10 @@ func TestPresentLines(t *testing.T) {
 	env, out, _ := fakeEnviron(t)
 	show := func(maxTokens int) string {
 		out.Reset()
-		p := presentation{
-			maxTokens: maxTokens, rest: "filebus show X --max-tokens 0",
+		p := cli.Presentation{
+			MaxTokens: maxTokens, Rest: "filebus show X --max-tokens 0",
 		}
-		if err := (&workspace{environ: env}).presentLines(lines, p); err != nil {
+		if err := (&cli.Work{Environ: env}).PresentLines(lines, p); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()
@@ -122,13 +124,13 @@ func TestProgress(t *testing.T) {
 		{"json", true, true, time.Hour, false},
 	} {
 		env, _, stderr := fakeEnviron(t)
-		now := env.now()
-		env.now = func() time.Time { return now }
-		env.errTerminal, env.global.json = c.terminal, c.json
-		show, clear := env.progress("working")
+		now := env.Now()
+		env.Now = func() time.Time { return now }
+		env.ErrTerminal, env.Global.JSON = c.terminal, c.json
+		show, clear := env.Progress("working")
 		show(100, 200)
 		now = now.Add(c.took)
-		counted(show)(120, 200)
+		cli.Counted(show)(120, 200)
 		clear()
 		const want = "working, 10/s, 8s left" // what was done before does not count
 		if shown := bytes.Contains(stderr.Bytes(), []byte(want)); shown != c.shown {
@@ -142,7 +144,7 @@ func TestNameOfKind(t *testing.T) {
 		"pattern-001": "knowledge/pattern-001", "lib:pattern-001": "lib:knowledge/pattern-001",
 		"note/x": "note/x", "0123456789ab": "0123456789ab",
 	} {
-		if got := nameOfKind(text, "knowledge"); got != want {
+		if got := knowledge.NameOfKind(text, "knowledge"); got != want {
 			t.Errorf("nameOfKind(%q) = %q; want %q", text, got, want)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // TestPager prints a long help on a terminal of ten rows: through the program that the
@@ -32,10 +34,10 @@ func TestPager(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		env := docEnviron(t.TempDir(), &out)
-		env.outTerminal, env.rows, env.variables = true, c.rows, nil
-		env.variables = append(env.variables, strings.Split(strings.NewReplacer(" FILEBUS", "\nFILEBUS", " TERM", "\nTERM").Replace(c.variables), "\n")...)
-		env.getenv = func(name string) (value string) {
-			for _, v := range env.variables {
+		env.OutTerminal, env.Rows, env.Variables = true, c.rows, nil
+		env.Variables = append(env.Variables, strings.Split(strings.NewReplacer(" FILEBUS", "\nFILEBUS", " TERM", "\nTERM").Replace(c.variables), "\n")...)
+		env.Getenv = func(name string) (value string) {
+			for _, v := range env.Variables {
 				if text, isIt := strings.CutPrefix(v, name+"="); isIt {
 					value = text
 				}
@@ -44,7 +46,7 @@ func TestPager(t *testing.T) {
 		}
 		code := run(t.Context(), env, strings.Fields(c.args))
 		lines := strings.Count(out.String(), "\n")
-		if code != exitDone || (lines == 1) != (c.paged || c.args == "version") {
+		if code != cli.ExitDone || (lines == 1) != (c.paged || c.args == "version") {
 			t.Errorf("%s, %d rows, %s: code %d, %d lines:\n%.300s", c.variables, c.rows, c.args, code, lines, out.String())
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/result"
 	"filebus/materialize/markdown"
 	"filebus/materialize/pdf"
@@ -18,7 +19,7 @@ import (
 )
 
 type pdfCommand struct {
-	callFlags
+	result.CallFlags
 	Title    string   `flag:"title"`
 	Authors  []string `flag:"authors"`
 	Date     string   `flag:"date"`
@@ -28,31 +29,31 @@ type pdfCommand struct {
 	Force    bool     `flag:"force"`
 }
 
-func (o *pdfCommand) run(ctx context.Context, w *workspace, args []string) error {
-	arg, call := args[0], o.call
+func (o *pdfCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
+	arg, call := args[0], o.Checked
 	call.Agent = cmp.Or(o.Agent, result.DocumentAgent)
-	target, err := o.target(w.environ)
+	target, err := o.target(w.Environ)
 	if err != nil {
 		return err
 	}
-	in, err := w.readInput(ctx, arg, pdf.MaxSource)
+	in, err := w.ReadInput(ctx, arg, pdf.MaxSource)
 	if err != nil {
 		return err
 	}
 	if err := mayRender(arg, in); err != nil {
 		return err
 	}
-	if w, err = w.createFresh(ctx); err != nil {
+	if w, err = w.CreateFresh(ctx); err != nil {
 		return err
 	}
 	source, err := pdfSource(ctx, w, arg, in)
 	if err != nil {
 		return err
 	}
-	if call.From, err = w.resolveAll(ctx, o.From); err != nil {
+	if call.From, err = result.ResolveAll(w, ctx, o.From); err != nil {
 		return err
 	}
-	document, title, err := o.render(w, arg, source, in.text)
+	document, title, err := o.render(w, arg, source, in.Text)
 	if err != nil {
 		return err
 	}
@@ -60,8 +61,8 @@ func (o *pdfCommand) run(ctx context.Context, w *workspace, args []string) error
 	if err := cmp.Or(file.checkPlace(w), file.check(document, o.Force)); err != nil {
 		return err
 	}
-	stored, err := result.PutDocument(ctx, w.Workspace, w.read, call, result.Document{
-		Source: source, Markdown: in.text, Title: title, PDF: document,
+	stored, err := result.PutDocument(ctx, w.Workspace, w.Reader, call, result.Document{
+		Source: source, Markdown: in.Text, Title: title, PDF: document,
 	})
 	if err != nil {
 		return err
@@ -70,31 +71,31 @@ func (o *pdfCommand) run(ctx context.Context, w *workspace, args []string) error
 		return err
 	}
 	stored.File = file.path
-	return o.printReference(w.environ, stored)
+	return o.PrintReference(w.Environ, stored)
 }
 
 // mayRender refuses what is no Markdown, or too much of it.
-func mayRender(arg string, in inputText) error {
+func mayRender(arg string, in cli.InputText) error {
 	switch {
-	case !in.whole:
+	case !in.Whole:
 		return fmt.Errorf("%s: %w: more than %d bytes of Markdown", arg, pdf.ErrTooLarge, pdf.MaxSource)
-	case markdown.IsBinary(in.text):
-		return usageError("%s is binary, not Markdown", arg)
+	case markdown.IsBinary(in.Text):
+		return cli.UsageError("%s is binary, not Markdown", arg)
 	}
 	return nil
 }
 
 // pdfSource returns the version that a source is stored as, or nil. A file counts as
 // stored if it has the bytes that the store has for its path.
-func pdfSource(ctx context.Context, w *workspace, arg string, in inputText) (*store.Version, error) {
-	if in.found != nil || arg == "-" {
-		return in.found, nil
+func pdfSource(ctx context.Context, w *cli.Work, arg string, in cli.InputText) (*store.Version, error) {
+	if in.Found != nil || arg == "-" {
+		return in.Found, nil
 	}
-	v, err := w.resolve(ctx, w.abs(arg))
+	v, err := w.VersionOf(ctx, w.Abs(arg))
 	if errors.Is(err, store.ErrDamaged) {
 		return nil, err
 	}
-	if err != nil || v.Record.Body != record.DigestOf(in.text) {
+	if err != nil || v.Record.Body != record.DigestOf(in.Text) {
 		return nil, ctx.Err() // a file outside of the store, or one that has changed
 	}
 	return &v, nil
@@ -102,11 +103,11 @@ func pdfSource(ctx context.Context, w *workspace, arg string, in inputText) (*st
 
 // render makes the PDF, says what could not be shown, and returns its title.
 func (o *pdfCommand) render(
-	w *workspace, arg string, source *store.Version, text []byte,
+	w *cli.Work, arg string, source *store.Version, text []byte,
 ) ([]byte, string, error) {
 	options := pdf.Options{Title: o.Title, Authors: o.Authors, Fallback: fallbackTitle(arg, source)}
 	if o.Date != "" {
-		date, err := parseTime(o.Date, w.now())
+		date, err := cli.ParseTime(o.Date, w.Now())
 		if err != nil {
 			return nil, "", err
 		}
@@ -114,7 +115,7 @@ func (o *pdfCommand) render(
 	}
 	if o.Font != "" {
 		const maxFont = 64 << 20 // those with all characters of the basic plane have some 30 MB
-		font, err := w.readWhole(o.Font, maxFont, ": no font has")
+		font, err := w.ReadWhole(o.Font, maxFont, ": no font has")
 		if err != nil {
 			return nil, "", err
 		}
@@ -127,12 +128,12 @@ func (o *pdfCommand) render(
 	report, err := pdf.Render(&out, text, options)
 	switch {
 	case errors.Is(err, pdf.ErrFont):
-		return nil, "", coded(record.Usage, "run it again without --font", fmt.Errorf("%s: %w", o.Font, err))
+		return nil, "", cli.Coded(record.Usage, "run it again without --font", fmt.Errorf("%s: %w", o.Font, err))
 	case err != nil:
 		return nil, "", fmt.Errorf("%s: %w", arg, err)
 	}
 	for _, warning := range report.Warnings {
-		w.note("%s: %s", arg, warning)
+		w.Note("%s: %s", arg, warning)
 	}
 	return out.Bytes(), report.Title, nil
 }
@@ -151,12 +152,12 @@ func fallbackTitle(arg string, source *store.Version) string {
 
 // sourceFolder returns the folder that images are looked for in: of the file, or of
 // the file that a record is mirrored in. It is "" if there is none.
-func sourceFolder(w *workspace, arg string, source *store.Version) string {
+func sourceFolder(w *cli.Work, arg string, source *store.Version) string {
 	switch {
 	case arg == "-":
-		return w.dir
+		return w.Dir
 	case source == nil:
-		return filepath.Dir(w.abs(arg))
+		return filepath.Dir(w.Abs(arg))
 	case source.Record.Name.Tree != "" || source.Record.Path == "":
 		return ""
 	}

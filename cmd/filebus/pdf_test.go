@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"filebus/cmd/filebus/cli"
 )
 
 func TestFileName(t *testing.T) {
@@ -50,14 +52,14 @@ func TestPDFImages(t *testing.T) {
 		t.Fatalf("encoding: %v", err)
 	}
 	for _, name := range []string{
-		filepath.Join(env.dir, "docs", "with space.png"), filepath.Join(env.dir, "top.png"), filepath.Join(outside, "out.png"),
+		filepath.Join(env.Dir, "docs", "with space.png"), filepath.Join(env.Dir, "top.png"), filepath.Join(outside, "out.png"),
 	} {
 		writeFile(t, name, picture.Bytes())
 	}
-	if err := os.Symlink(filepath.Join(outside, "out.png"), filepath.Join(env.dir, "docs", "link.png")); err != nil {
+	if err := os.Symlink(filepath.Join(outside, "out.png"), filepath.Join(env.Dir, "docs", "link.png")); err != nil {
 		t.Logf("no link out of the folder is tried: %v", err)
 	}
-	if err := os.MkdirAll(filepath.Join(env.dir, "docs", "folder.png"), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(env.Dir, "docs", "folder.png"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	escape := filepath.ToSlash(filepath.Join("..", "..", filepath.Base(outside), "out.png"))
@@ -72,10 +74,11 @@ func TestPDFImages(t *testing.T) {
 			want = "is shown as its text" // with a drive, it is said to be no file
 		}
 		stderr.Reset()
-		writeFile(t, filepath.Join(env.dir, "docs", "source.md"), []byte("![x](<"+destination+">)\n"))
+		writeFile(t, filepath.Join(env.Dir, "docs", "source.md"), []byte("![x](<"+destination+">)\n"))
 		code := run(t.Context(), env, []string{"pdf", "docs/source.md", "--out", "out", "--force"})
-		got := strings.TrimSpace(strings.ReplaceAll(stderr.String(), "filebus: made a store in "+filepath.Join(env.dir, ".filebus"), ""))
-		if code != exitDone || !strings.Contains(got, want) || want == "" && got != "" {
+		got := strings.TrimSpace(strings.ReplaceAll(stderr.String(),
+			"filebus: made a store in "+filepath.Join(env.Dir, ".filebus"), ""))
+		if code != cli.ExitDone || !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("image %s: code %d, stderr %q, want %q", destination, code, got, want)
 		}
 	}
@@ -86,8 +89,8 @@ func TestPDFImages(t *testing.T) {
 func TestPDFAtOnce(t *testing.T) {
 	t.Parallel()
 	env, _, _ := fakeEnviron(t)
-	writeFile(t, filepath.Join(env.dir, "a.md"), []byte("# A\n\nsame\n"))
-	if code := run(t.Context(), env, []string{"init"}); code != exitDone {
+	writeFile(t, filepath.Join(env.Dir, "a.md"), []byte("# A\n\nsame\n"))
+	if code := run(t.Context(), env, []string{"init"}); code != cli.ExitDone {
 		t.Fatalf("init: code %d", code)
 	}
 	const n = 8
@@ -95,11 +98,11 @@ func TestPDFAtOnce(t *testing.T) {
 	var codes [2 * n]int
 	var wait sync.WaitGroup
 	for i := range codes {
-		other := filepath.Join(env.dir, fmt.Sprintf("b%d.md", i))
+		other := filepath.Join(env.Dir, fmt.Sprintf("b%d.md", i))
 		writeFile(t, other, fmt.Appendf(nil, "# B\n\nother %d\n", i))
 		wait.Go(func() {
 			own := *env
-			own.out, own.err = &outs[i], &outs[i]
+			own.Out, own.Err = &outs[i], &outs[i]
 			args := []string{"pdf", "a.md", "--out", "out/a.pdf"}
 			if i >= n {
 				args = []string{"pdf", other, "--out", "out/b.pdf"}
@@ -111,16 +114,16 @@ func TestPDFAtOnce(t *testing.T) {
 	won := 0
 	for i, code := range codes {
 		switch {
-		case i < n && code != exitDone, code != exitDone && code != exitConflict:
+		case i < n && code != cli.ExitDone, code != cli.ExitDone && code != cli.ExitConflict:
 			t.Errorf("command %d: code %d, %s", i, code, outs[i].String())
-		case i >= n && code == exitDone:
+		case i >= n && code == cli.ExitDone:
 			won++
 		}
 	}
 	if won != 1 {
 		t.Errorf("%d of %d commands have written the same file, want 1", won, n)
 	}
-	left, err := filepath.Glob(filepath.Join(env.dir, "out", ".filebus-*"))
+	left, err := filepath.Glob(filepath.Join(env.Dir, "out", ".filebus-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("temporary files are left: %v, %v", left, err)
 	}

@@ -16,9 +16,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/result"
+	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
 )
 
@@ -28,22 +31,22 @@ type pdfTarget struct {
 }
 
 // target returns where flags and settings want the document.
-func (o *pdfCommand) target(env *environ) (pdfTarget, error) {
-	t := pdfTarget{folder: env.abs(o.Out), name: o.Filename}
+func (o *pdfCommand) target(env *cli.Environ) (pdfTarget, error) {
+	t := pdfTarget{folder: env.Abs(o.Out), name: o.Filename}
 	info, err := os.Stat(t.folder)
 	isFolder := err == nil && info.IsDir()
 	switch {
 	case o.Out == "":
-		if t.folder, err = env.pdfFolder(); err != nil {
+		if t.folder, err = pdfFolder(env); err != nil {
 			return t, err
 		}
 	case strings.EqualFold(filepath.Ext(o.Out), ".pdf") && !isFolder:
 		if o.Filename != "" {
-			return t, usageError("--out %s names a file already; leave --filename out", o.Out)
+			return t, cli.UsageError("--out %s names a file already; leave --filename out", o.Out)
 		}
 		return pdfTarget{filepath.Dir(t.folder), filepath.Base(t.folder)}, nil
 	case err == nil && !isFolder:
-		return t, usageError("--out %s is neither a folder nor a file that ends in .pdf", o.Out)
+		return t, cli.UsageError("--out %s is neither a folder nor a file that ends in .pdf", o.Out)
 	}
 	if o.Filename != "" {
 		t.name = fileName(o.Filename)
@@ -53,28 +56,28 @@ func (o *pdfCommand) target(env *environ) (pdfTarget, error) {
 
 // pdfFolder returns where documents go without --out: the folder that is configured, as
 // seen from the workspace, or else the working directory.
-func (e *environ) pdfFolder() (string, error) {
-	at, err := e.locate()
+func pdfFolder(e *cli.Environ) (string, error) {
+	at, err := e.Locate()
 	if err != nil && !errors.Is(err, store.ErrNoStore) {
 		return "", err
 	}
-	c, err := e.config(at)
+	c, err := e.Config(at)
 	below, isAtHome := strings.CutPrefix(filepath.ToSlash(c.PDFDir), "~/")
 	switch {
 	case err != nil:
 		return "", err
-	case c.PDFDir == "" && e.dir == "":
-		return "", coded(record.NotFound, "run it again with --out FOLDER", errNoDir)
+	case c.PDFDir == "" && e.Dir == "":
+		return "", cli.Coded(record.NotFound, "run it again with --out FOLDER", cli.ErrNoDir)
 	case c.PDFDir == "":
-		return e.dir, nil
-	case isAtHome && e.home() == "":
-		return "", usageError("there is no home folder for pdf_dir = %q: give --out FOLDER", c.PDFDir)
+		return e.Dir, nil
+	case isAtHome && e.Home() == "":
+		return "", cli.UsageError("there is no home folder for pdf_dir = %q: give --out FOLDER", c.PDFDir)
 	case isAtHome:
-		c.PDFDir = filepath.Join(e.home(), below)
+		c.PDFDir = filepath.Join(e.Home(), below)
 	case !filepath.IsAbs(c.PDFDir):
 		c.PDFDir = filepath.Join(at.Root, c.PDFDir)
 	}
-	return c.PDFDir, e.mayPointTo(at, "pdf_dir", c.PDFDir)
+	return c.PDFDir, mayPointTo(e, at, "pdf_dir", c.PDFDir)
 }
 
 // file returns the file of a document with this title.
@@ -128,17 +131,17 @@ func (f pdfFile) check(document []byte, force bool) error {
 	case err != nil:
 		return err
 	case info.IsDir():
-		return usageError("%s is a folder", f.path)
+		return cli.UsageError("%s is a folder", f.path)
 	case force || f.has(document):
 		return nil
 	}
-	return coded(record.Conflict, "run it again with another --filename, or with --force to replace the file",
+	return cli.Coded(record.Conflict, "run it again with another --filename, or with --force to replace the file",
 		fmt.Errorf("%s is there already, with another content", f.path))
 }
 
 // checkPlace refuses folders of git and of the store, and a place where a result
 // has its file, which is written once.
-func (f pdfFile) checkPlace(w *workspace) error {
+func (f pdfFile) checkPlace(w *cli.Work) error {
 	if err := result.CheckPlace(w.Workspace, f.path); err != nil {
 		return err
 	}
@@ -147,7 +150,7 @@ func (f pdfFile) checkPlace(w *workspace) error {
 		return nil
 	}
 	if place := w.Settings.Profile.Recognize(filepath.ToSlash(rel)); place.Kind == record.KindResult {
-		return usageError("%s is the place of a result: give another --out", f.path)
+		return cli.UsageError("%s is the place of a result: give another --out", f.path)
 	}
 	return nil
 }
@@ -163,7 +166,7 @@ func (f pdfFile) has(document []byte) bool {
 
 // write puts the document in its place, whole. A file that has come there meanwhile
 // is replaced only by force.
-func (f pdfFile) write(ctx context.Context, w *workspace, document []byte, force bool) error {
+func (f pdfFile) write(ctx context.Context, w *cli.Work, document []byte, force bool) error {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o777); err != nil {
 		return fmt.Errorf("making the folder: %w", err)
 	}
@@ -248,4 +251,21 @@ func readImage(root *os.Root, name string) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxImageFile+1))
 	return data, errors.Join(err, file.Close())
+}
+
+// mayPointTo refuses a folder that a configuration names outside of the project, the
+// home folder and those for temporary files, unless the user has consented.
+func mayPointTo(e *cli.Environ, at materialize.Location, setting, dir string) error {
+	there := folder.WithoutLinks(dir)
+	for _, around := range []string{at.Main, at.Root, e.Home(), os.TempDir(), "/tmp"} {
+		around, err := filepath.EvalSymlinks(around)
+		below, relErr := filepath.Rel(around, there)
+		if err == nil && relErr == nil && filepath.IsLocal(below) && around != filepath.Dir(around) {
+			return nil
+		}
+	}
+	if u := e.User(); !u.Trusts(at.Store) {
+		return u.Refuse(at.Store, "its "+setting+" "+dir+" lies outside of the project, the home folder and /tmp")
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strconv"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/result"
 	"filebus/materialize"
 	"filebus/materialize/markdown"
@@ -16,7 +17,7 @@ type previewCommand struct {
 	Structured bool `flag:"structured"`
 }
 
-func (o *previewCommand) check(*environ, []string) error { return checkPreview(o.Preview) }
+func (o *previewCommand) Check(*cli.Environ, []string) error { return result.CheckPreview(o.Preview) }
 
 type previewJSON struct {
 	Preview   string `json:"preview"`
@@ -26,8 +27,8 @@ type previewJSON struct {
 	Stored    string `json:"stored,omitempty"`  // the preview of the record, if it is another
 }
 
-func (o *previewCommand) run(ctx context.Context, w *workspace, args []string) error {
-	limit, err := o.limit(w.environ)
+func (o *previewCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
+	limit, err := o.limit(w.Environ)
 	if err != nil {
 		return err
 	}
@@ -35,50 +36,50 @@ func (o *previewCommand) run(ctx context.Context, w *workspace, args []string) e
 	if o.Structured {
 		size = result.MaxStructured
 	}
-	w.emptyInput = true
-	in, err := w.readInput(ctx, args[0], size)
+	w.EmptyInput = true
+	in, err := w.ReadInput(ctx, args[0], size)
 	if err != nil {
 		return err
 	}
 	view := previewJSON{
-		Preview:   cmp.Or(o.choose(w.environ, in.text, limit), materialize.EmptyPreview(in.text, in.size)),
-		WordCount: markdown.Words(in.text), Tokens: record.EstimateTokens(in.size), Partial: !in.whole,
+		Preview:   cmp.Or(o.choose(w.Environ, in.Text, limit), materialize.EmptyPreview(in.Text, in.Size)),
+		WordCount: markdown.Words(in.Text), Tokens: record.EstimateTokens(in.Size), Partial: !in.Whole,
 	}
-	if markdown.IsBinary(in.text) {
+	if markdown.IsBinary(in.Text) {
 		view.WordCount = 0
 	}
-	if in.stored != view.Preview {
-		view.Stored = in.stored
+	if in.Stored != view.Preview {
+		view.Stored = in.Stored
 	}
-	return w.print(view, "%s", w.table(view.rows()))
+	return w.Print(view, "%s", w.Table(view.rows()))
 }
 
 // limit returns the most characters that a preview may have here.
-func (o *previewCommand) limit(env *environ) (int, error) {
+func (o *previewCommand) limit(env *cli.Environ) (int, error) {
 	if o.Preview > 0 {
 		return o.Preview, nil
 	}
-	at, err := env.locate()
+	at, err := env.Locate()
 	if err != nil {
 		return materialize.DefaultPreview, nil // without a store nothing is configured
 	}
-	settings, err := env.usualSettings(at)
+	settings, err := env.UsualSettings(at)
 	return cmp.Or(settings.Preview, materialize.DefaultPreview), err
 }
 
 // choose returns the preview of a text. With --structured the summary of an object
 // within it comes first.
-func (o *previewCommand) choose(env *environ, text []byte, limit int) string {
+func (o *previewCommand) choose(env *cli.Environ, text []byte, limit int) string {
 	if o.Structured {
 		object, problem := result.FindObject(text)
 		summary, found := markdown.SummaryPreview(object, limit)
 		switch {
 		case problem != nil:
-			env.note("put --structured would store it as invalid: %s", problem.Error())
+			env.Note("put --structured would store it as invalid: %s", problem.Error())
 		case found:
 			return summary
 		default:
-			env.note(`the JSON object has no string "summary"`)
+			env.Note(`the JSON object has no string "summary"`)
 		}
 	}
 	return markdown.Preview(text, limit)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // filebusCommand returns the program as a process of its own: the test program
@@ -31,14 +33,14 @@ func mustRun(t testing.TB, dir string, args ...string) string {
 	store := filepath.Join(dir, ".filebus")
 	var out, errText bytes.Buffer
 	env := docEnviron(dir, &out)
-	env.err, env.now, env.variables = &errText, time.Now, append(os.Environ(), "FILEBUS_STORE="+store)
-	env.getenv = func(name string) string {
+	env.Err, env.Now, env.Variables = &errText, time.Now, append(os.Environ(), "FILEBUS_STORE="+store)
+	env.Getenv = func(name string) string {
 		if name == "FILEBUS_STORE" {
 			return store
 		}
 		return os.Getenv(name)
 	}
-	if code := run(t.Context(), env, args); code != exitDone {
+	if code := run(t.Context(), env, args); code != cli.ExitDone {
 		t.Fatalf("filebus %s: exit code %d\n%s", strings.Join(args, " "), code, errText.String())
 	}
 	return out.String()

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/store/record"
 )
 
@@ -109,11 +110,12 @@ func TestPromisedMemory(t *testing.T) {
 			return io.MultiReader(long(secret+" ", "word after word ", 100, secret), long(" ", "word after word ", 156, " "+secret))
 		}, 0},
 		{"secrets", "memory/exec", func() io.Reader { return long("", "a line of text, and a key: "+secret+"\n", 72, "") }, 0},
-		{"an answer", "memory/put", func() io.Reader { return long(result+`"`, `a \"word\" and `, 72, `"}`) }, exitWanting},
+		{"an answer", "memory/put", func() io.Reader { return long(result+`"`, `a \"word\" and `, 72, `"}`) },
+			cli.ExitWanting},
 		{"an answer of a tool", "memory/exec", func() io.Reader { return long(`[{"answer":["`, `a \"word\" and `, 72, `"]}]`) }, 0},
 		{"JSON lines", "memory/put", func() io.Reader {
 			return long(`{"type":"thread.started","thread_id":"t"}`+"\n", row, 72, "")
-		}, exitWanting},
+		}, cli.ExitWanting},
 		{"a terminal", "memory/exec", func() io.Reader {
 			return long("\x1b[1mx\x1b[m\n", "1%\r\x1b[32m2%\x1b[0m done\b and "+strings.Repeat("what is said of it ", 100)+"\n", 72, "")
 		}, 0},
@@ -212,7 +214,7 @@ func TestPromisedReplicate(t *testing.T) {
 			writeIn(t, dir, name, "Written meanwhile.\n")
 			p.waitFor(&p.out, "note/"+name)
 		}
-		if code := p.end(); code != exitInterrupted {
+		if code := p.end(); code != cli.ExitInterrupted {
 			return fmt.Errorf("exit code %d", code)
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
 	"filebus/materialize/markdown"
 	"filebus/materialize/release"
@@ -25,57 +26,57 @@ type purgeCommand struct {
 	DryRun     bool `flag:"dry-run"`
 }
 
-func (o *purgeCommand) run(ctx context.Context, w *workspace, args []string) error {
+func (o *purgeCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
 	request := release.Request{Everywhere: o.Everywhere, Files: o.Files, DryRun: o.DryRun}
 	for _, arg := range args {
-		refs, err := w.versionsOf(ctx, arg)
+		refs, err := versionsOf(w, ctx, arg)
 		if err != nil {
 			return err
 		}
 		request.Versions = append(request.Versions, refs...)
 	}
-	report, err := w.release(ctx, request) // of nothing, if all were destroyed and the rest was cut short
+	report, err := giveUp(w, ctx, request) // of nothing, if all were destroyed and the rest was cut short
 	if err == nil && !o.DryRun {
 		var removed []string
 		removed, err = w.Store.RemoveKept(ctx)
 		if len(removed) > 0 {
-			w.note("removed older copies, which may have had it: %s", strings.Join(removed, ", "))
+			w.Note("removed older copies, which may have had it: %s", strings.Join(removed, ", "))
 		}
-		if err = errors.Join(err, w.read.ForgetReads()); err == nil {
-			report.Swept, err = w.compact(ctx)
+		if err = errors.Join(err, w.Reader.ForgetReads()); err == nil {
+			report.Swept, err = compact(w, ctx)
 		}
 	}
 	if err != nil {
-		return w.stopped(report, err)
+		return stopped(w.Environ, report, err)
 	}
 	for _, file := range report.Files {
-		w.note("its file: %s", file)
+		w.Note("its file: %s", file)
 	}
 	if !o.DryRun {
-		w.noteReplaced("a restore has kept %s, which may have it", "purge "+strings.Join(markdown.Each(args, record.ShellWord), " "))
+		noteReplaced(w, "a restore has kept %s, which may have it", "purge "+strings.Join(markdown.Each(args, record.ShellWord), " "))
 	}
-	return w.printRelease(report, o.DryRun)
+	return printRelease(w.Environ, report, o.DryRun)
 }
 
 // noteReplaced names the stores that restores have kept, with a command for each.
-func (w *workspace) noteReplaced(text, command string) {
+func noteReplaced(w *cli.Work, text, command string) {
 	kept, _ := fs.Glob(os.DirFS(w.Location.Store), materialize.ReplacedPrefix+"*") // it was read just now
 	for _, name := range kept {
 		at := filepath.Join(w.Location.Store, name)
-		w.noteTry("filebus --store "+record.ShellWord(at)+" "+command, text, at)
+		w.NoteTry("filebus --store "+record.ShellWord(at)+" "+command, text, at)
 	}
 }
 
 // versionsOf returns the versions that a text means which are left: all of a name, or the
 // one of a ref, or of a name with what the log shows of it, its position or ref.
-func (w *workspace) versionsOf(ctx context.Context, text string) (refs []record.Ref, err error) {
+func versionsOf(w *cli.Work, ctx context.Context, text string) (refs []record.Ref, err error) {
 	id, version := text, ""
-	v, err := w.lastOf(ctx, text)
+	v, err := lastOf(w, ctx, text)
 	whole, _ := record.ParseName(text)
 	isKnown, _ := w.EverStored(ctx, whole) // and destroyed since
 	if at := strings.LastIndexByte(text, '@'); err != nil && !isKnown && at > 0 {
 		id, version = text[:at], text[at+1:]
-		v, err = w.lastOf(ctx, id)
+		v, err = lastOf(w, ctx, id)
 	} else if err == nil && strings.HasPrefix(v.Ref.String(), text) {
 		version = text
 	}
@@ -98,7 +99,7 @@ func (w *workspace) versionsOf(ctx context.Context, text string) (refs []record.
 			}
 		}
 		if head, _ := tx.Head(name); name.Kind == record.KindFrame && slices.Contains(refs, head.Ref) {
-			return usageError("%s is the frame of a file: its entries are purged one by one; for what stands beside them, "+
+			return cli.UsageError("%s is the frame of a file: its entries are purged one by one; for what stands beside them, "+
 				"edit the file and run filebus sync, then purge this version", name)
 		}
 		return historyErr
@@ -107,8 +108,8 @@ func (w *workspace) versionsOf(ctx context.Context, text string) (refs []record.
 }
 
 // lastOf returns the last version that a text means, also of a name that is hidden.
-func (w *workspace) lastOf(ctx context.Context, text string) (store.Version, error) {
-	v, err := w.resolve(ctx, text)
+func lastOf(w *cli.Work, ctx context.Context, text string) (store.Version, error) {
+	v, err := w.VersionOf(ctx, text)
 	if hidden, found := record.Detail[store.Version](err); found && errors.Is(err, query.ErrRetired) {
 		return hidden, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/session"
 	"filebus/materialize"
 	"filebus/materialize/mirror"
 	"filebus/materialize/remote"
@@ -17,122 +19,123 @@ import (
 	"filebus/store/record"
 )
 
-// exchange takes in what stands in files, exchanges something with each remote, and writes the files that this has
+// exchangeWith takes in what stands in files, exchanges something with each remote, and writes the files that this has
 // changed. What came of each is an object of JSON.
-func (w *workspace) exchange(ctx context.Context, names []string, do func(string, *remote.Replica) (out any, isNew bool, err error)) error {
-	if !w.global.noSync { // what stands in files would else seem to go on from what is taken in
+func exchangeWith(w *cli.Work, ctx context.Context, names []string, do func(string, *remote.Replica) (out any, isNew bool, err error)) error {
+	if !w.Global.NoSync { // what stands in files would else seem to go on from what is taken in
 		if _, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true}); err != nil {
 			return err
 		}
 	}
 	all, isChanged := map[string]any{}, false
-	err := w.eachRemote(ctx, names, func(s remote.Setting, r *remote.Replica) error {
+	err := eachRemote(w, ctx, names, func(s remote.Setting, r *remote.Replica) error {
 		out, isNew, err := do(s.Name, r)
 		all[s.Name], isChanged = out, isChanged || isNew
 		return err
 	})
 	for _, root := range w.Roots() {
-		if isChanged && !w.global.noSync {
+		if isChanged && !w.Global.NoSync {
 			report, syncErr := w.Sync(ctx, root, materialize.SyncOptions{Announced: true})
 			if err = errors.Join(err, syncErr); report != nil {
-				w.noteUnmade(report)
+				noteUnmade(w, report)
 			}
 		}
 	}
-	err = errors.Join(err, w.compactDestroyed(ctx))
-	if w.global.json && len(all) > 0 {
-		err = errors.Join(w.printJSON(map[string]any{"remotes": all}), err)
+	err = errors.Join(err, compactDestroyed(w, ctx))
+	if w.Global.JSON && len(all) > 0 {
+		err = errors.Join(w.PrintJSON(map[string]any{"remotes": all}), err)
 	}
 	return err
 }
 
 // noteUnmade names the files that are no part of a record of their name, and those that git tracks and the store has no
 // more. It says how many are not made, as git does not ignore them, and what makes them elsewhere.
-func (w *workspace) noteUnmade(r *materialize.SyncReport) {
+func noteUnmade(w *cli.Work, r *materialize.SyncReport) {
 	for _, f := range r.Files {
 		if f.Action == "apart" {
-			w.note("%s: %s", oneLine(f.Path), f.Detail)
+			w.Note("%s: %s", cli.OneLine(f.Path), f.Detail)
 		}
 	}
 	for _, file := range r.Left {
-		w.noteTry("rm "+record.ShellWord(file), "%s stays, where filebus writes nothing; the store has it no more", file)
+		w.NoteTry("rm "+record.ShellWord(file), "%s stays, where filebus writes nothing; the store has it no more", file)
 	}
 	if r.Unmade > 0 {
-		w.noteTry("filebus materialize --to "+record.ShellWord(r.Root+"-files"),
-			"left to git: %s of what came, which it does not ignore; filebus get reads them", plural(r.Unmade, "file"))
+		w.NoteTry("filebus materialize --to "+record.ShellWord(r.Root+"-files"),
+			"left to git: %s of what came, which it does not ignore; filebus get reads them", cli.Plural(r.Unmade, "file"))
 	}
 }
 
-func runPush(ctx context.Context, w *workspace, names []string) error {
-	return w.exchange(ctx, names, func(name string, r *remote.Replica) (any, bool, error) {
+func runPush(ctx context.Context, w *cli.Work, names []string) error {
+	return exchangeWith(w, ctx, names, func(name string, r *remote.Replica) (any, bool, error) {
 		out, err := r.Push(ctx)
-		return out, false, errors.Join(err, w.tellPushed(name, out, err != nil))
+		return out, false, errors.Join(err, tellPushed(w, name, out, err != nil))
 	})
 }
 
 // tellPushed says what a push has done; if it is quiet, only what is news.
-func (w *workspace) tellPushed(name string, out *remote.Pushed, isQuiet bool) error {
+func tellPushed(w *cli.Work, name string, out *remote.Pushed, isQuiet bool) error {
 	for i, h := range out.Held {
-		if i < mostNoted {
+		if i < session.MostNoted {
 			of := record.ShellWord(h.Name.String())
-			w.noteTry(fmt.Sprintf("filebus tag add %s private, or public if it is none; filebus purge %s --files destroys it", of, of),
-				"%s: kept back %s: %s in line %d", name, oneLine(h.Name.String()), h.Rule, h.Line)
+			w.NoteTry(fmt.Sprintf("filebus tag add %s private, or public if it is none; filebus purge %s --files destroys it", of, of),
+				"%s: kept back %s: %s in line %d", name, cli.OneLine(h.Name.String()), h.Rule, h.Line)
 		}
 	}
-	if more := len(out.Held) - mostNoted; more > 0 {
-		w.note("%s: kept back %d more", name, more)
+	if more := len(out.Held) - session.MostNoted; more > 0 {
+		w.Note("%s: kept back %d more", name, more)
 	}
-	if !w.global.json && (!isQuiet || out.Records+out.Retold+out.Erased > 0) {
-		line := fmt.Sprintf("%s: pushed %s, %s", name, plural(out.Records, "record"), byteSize(out.Bytes))
+	if !w.Global.JSON && (!isQuiet || out.Records+out.Retold+out.Erased > 0) {
+		line := fmt.Sprintf("%s: pushed %s, %s", name, cli.Plural(out.Records, "record"), cli.ByteSize(out.Bytes))
 		if out.Retold > 0 {
-			line += fmt.Sprintf("; told again of %s what the remote had lost", count(out.Retold, "1 piece of another log", "%d pieces of other logs"))
+			line += fmt.Sprintf("; told again of %s what the remote had lost", cli.Count(out.Retold, "1 piece of another log", "%d pieces of other logs"))
 		}
 		if out.Erased > 0 {
-			line += fmt.Sprintf("; erased what was destroyed from %s", count(out.Erased, "1 piece", "%d pieces"))
+			line += fmt.Sprintf("; erased what was destroyed from %s", cli.Count(out.Erased, "1 piece", "%d pieces"))
 		}
-		w.printf("%s\n", line)
+		w.Printf("%s\n", line)
 	}
 	if len(out.Held) > 0 {
-		return silentError(record.Partly)
+		return cli.SilentError(record.Partly)
 	}
 	return nil
 }
 
-func runPull(ctx context.Context, w *workspace, names []string) error {
-	err := w.exchange(ctx, names, func(name string, r *remote.Replica) (any, bool, error) {
+func runPull(ctx context.Context, w *cli.Work, names []string) error {
+	err := exchangeWith(w, ctx, names, func(name string, r *remote.Replica) (any, bool, error) {
 		out, err := r.Pull(ctx)
-		return out, out.Segments > 0, errors.Join(err, w.tellPulled(name, out, err != nil))
+		return out, out.Segments > 0, errors.Join(err, tellPulled(w, name, out, err != nil))
 	})
 	open, conflictsErr := w.Conflicts(ctx)
 	if err == nil && conflictsErr == nil && len(open) > 0 {
-		w.note("%s: filebus conflicts shows both sides", plural(len(open), "conflict"))
-		err = silentError(record.Conflict)
+		w.Note("%s: filebus conflicts shows both sides", cli.Plural(len(open), "conflict"))
+		err = cli.SilentError(record.Conflict)
 	}
 	return errors.Join(err, conflictsErr)
 }
 
 // tellPulled says what a pull has done; if it is quiet, only what is news.
-func (w *workspace) tellPulled(name string, out *remote.Pulled, isQuiet bool) error {
+func tellPulled(w *cli.Work, name string, out *remote.Pulled, isQuiet bool) error {
 	for i, r := range append(out.Refused, out.Waiting...) {
-		if i < mostNoted {
-			w.noteTry(refusedHint(r.Error), "%s: %s", name, oneLine(strings.TrimPrefix(string(r.Label)+": "+r.Reason, ": ")))
+		if i < session.MostNoted {
+			w.NoteTry(refusedHint(r.Error), "%s: %s", name, cli.OneLine(strings.TrimPrefix(string(r.Label)+": "+r.Reason, ": ")))
 		}
 	}
-	if more := len(out.Refused) + len(out.Waiting) - mostNoted; more > 0 {
-		w.note("%s: %d more", name, more)
+	if more := len(out.Refused) + len(out.Waiting) - session.MostNoted; more > 0 {
+		w.Note("%s: %d more", name, more)
 	}
 	if out.Destroyed > 0 {
-		w.note("%s: %s destroyed here too",
-			name, count(out.Destroyed, "1 version that others have destroyed is", "%d versions that others have destroyed are"))
+		w.Note("%s: %s destroyed here too",
+			name, cli.Count(out.Destroyed, "1 version that others have destroyed is",
+				"%d versions that others have destroyed are"))
 	}
 	n := out.Records
 	isNews := n[store.FateHead]+n[store.FateBelow]+n[store.FateBeside]+out.Retired+out.Destroyed > 0
-	if !w.global.json && (!isQuiet || isNews) {
-		w.printf("%s: %d new, %d older, %d in conflict, %d known, %d destroyed here; %d retired, %d destroyed\n", name, n[store.FateHead],
+	if !w.Global.JSON && (!isQuiet || isNews) {
+		w.Printf("%s: %d new, %d older, %d in conflict, %d known, %d destroyed here; %d retired, %d destroyed\n", name, n[store.FateHead],
 			n[store.FateBelow], n[store.FateBeside], n[store.FateKnown], n[store.FateDestroyed], out.Retired, out.Destroyed)
 	}
 	if len(out.Refused)+len(out.Waiting) > 0 {
-		return silentError(record.Partly)
+		return cli.SilentError(record.Partly)
 	}
 	return nil
 }
@@ -146,20 +149,20 @@ func refusedHint(err error) string {
 	case is(remote.ErrForged), is(remote.ErrMalformed), is(bundle.ErrMalformed):
 		return "remove it there: its store puts it there anew with its next push"
 	}
-	return explain(err).Hint
+	return cli.Explain(err).Hint
 }
 
 type replicateCommand struct {
 	Every time.Duration `flag:"every"`
 }
 
-func (o *replicateCommand) check(env *environ, args []string) error {
-	return (&watchCommand{Every: o.Every}).check(env, args)
+func (o *replicateCommand) Check(env *cli.Environ, args []string) error {
+	return (&watchCommand{Every: o.Every}).Check(env, args)
 }
 
-// run keeps files, store and remotes in step until it is interrupted. Nothing is open or locked between two looks.
-func (o *replicateCommand) run(ctx context.Context, w *workspace, names []string) error {
-	r := &replicator{watcher: watcher{watchCommand: &watchCommand{Every: o.Every}, environ: w.environ}, names: names}
+// Do keeps files, store and remotes in step until it is interrupted. Nothing is open or locked between two looks.
+func (o *replicateCommand) Do(ctx context.Context, w *cli.Work, names []string) error {
+	r := &replicator{watcher: watcher{watchCommand: &watchCommand{Every: o.Every}, Environ: w.Environ}, names: names}
 	wake, err := r.listen(ctx, w)
 	if err != nil {
 		return err
@@ -175,14 +178,14 @@ type replicator struct {
 }
 
 // listen returns a channel that has a value when a remote may have changed.
-func (r *replicator) listen(ctx context.Context, w *workspace) (<-chan struct{}, error) {
-	all, err := w.remotes(r.names)
+func (r *replicator) listen(ctx context.Context, w *cli.Work) (<-chan struct{}, error) {
+	all, err := remotes(w, r.names)
 	if err == nil && len(all) == 0 {
-		err = w.eachRemote(ctx, nil, nil) // says so
+		err = eachRemote(w, ctx, nil, nil) // says so
 	}
 	wake := make(chan struct{}, 1)
 	for _, s := range all {
-		of, openErr := w.replica(ctx, s, false)
+		of, openErr := replica(w, ctx, s, false)
 		if err = cmp.Or(err, openErr); err != nil {
 			break
 		}
@@ -209,24 +212,24 @@ func (r *replicator) look(ctx context.Context) (mirror.Watched, time.Duration, e
 	if err != nil {
 		return watched, again, err
 	}
-	env := *r.environ
-	env.opened = nil
-	w, err := env.open(ctx)
+	env := *r.Environ
+	env.Opened = nil
+	w, err := env.Open(ctx)
 	if err != nil {
 		return watched, brokenScan, nil // the watch has said so
 	}
 	isNew := false
-	err = w.eachRemote(ctx, r.names, func(s remote.Setting, of *remote.Replica) error {
+	err = eachRemote(w, ctx, r.names, func(s remote.Setting, of *remote.Replica) error {
 		pulled, err := of.Pull(ctx)
 		isNew = isNew || pulled.Segments > 0
 		pushed, pushErr := of.Push(ctx)
 		return errors.Join(cmp.Or(err, pushErr), r.tell(w, s.Name, pulled, pushed))
 	})
-	if err = errors.Join(err, w.compactDestroyed(ctx)); ctx.Err() != nil {
+	if err = errors.Join(err, compactDestroyed(w, ctx)); ctx.Err() != nil {
 		return nil, 0, ctx.Err()
 	}
-	if err != nil && r.said != message(err) {
-		r.said = message(err)
+	if err != nil && r.said != cli.Message(err) {
+		r.said = cli.Message(err)
 		r.complain(err)
 	} else if err == nil {
 		r.said = ""
@@ -235,7 +238,7 @@ func (r *replicator) look(ctx context.Context) (mirror.Watched, time.Duration, e
 		again = leastScan
 	}
 	debug.FreeOSMemory()
-	return watched, again, w.outputError()
+	return watched, again, w.OutputError()
 }
 
 // replicatedJSON is what replicate prints of a remote.
@@ -246,15 +249,15 @@ type replicatedJSON struct {
 }
 
 // tell says what is new.
-func (r *replicator) tell(w *workspace, name string, pulled *remote.Pulled, pushed *remote.Pushed) error {
+func (r *replicator) tell(w *cli.Work, name string, pulled *remote.Pulled, pushed *remote.Pushed) error {
 	quiet := *pulled
 	if key := fmt.Sprint(name, pulled.Refused, pulled.Waiting); !r.isNew(key) {
 		quiet.Refused, quiet.Waiting = nil, nil
 	}
-	_ = w.tellPulled(name, &quiet, true) // what it names is said, and ends nothing
-	_ = w.tellPushed(name, pushed, true)
-	if w.global.json && pulled.Segments+pushed.Segments+pushed.Erased > 0 {
-		return w.printJSON(replicatedJSON{name, pulled, pushed})
+	_ = tellPulled(w, name, &quiet, true) // what it names is said, and ends nothing
+	_ = tellPushed(w, name, pushed, true)
+	if w.Global.JSON && pulled.Segments+pushed.Segments+pushed.Erased > 0 {
+		return w.PrintJSON(replicatedJSON{name, pulled, pushed})
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/result"
 	"filebus/materialize"
 	"filebus/store"
@@ -15,8 +16,8 @@ import (
 )
 
 type putCommand struct {
-	callFlags
-	structuredFlags
+	result.CallFlags
+	result.StructuredFlags
 	Kind   string `flag:"kind" not:"name"`
 	Name   string `flag:"name"`
 	Status string `flag:"status"`
@@ -27,41 +28,41 @@ type putCommand struct {
 	name record.Name // the id is empty if each text has its own
 }
 
-func (o *putCommand) check(env *environ, args []string) (err error) {
+func (o *putCommand) Check(env *cli.Environ, args []string) (err error) {
 	if len(args) > 1 && (o.Name != "" || o.Call != "") {
-		return usageError("%s name one text, and %d were given", "--name and --call", len(args))
+		return cli.UsageError("%s name one text, and %d were given", "--name and --call", len(args))
 	}
-	if err := o.callFlags.check(env, args); err != nil {
+	if err := o.CallFlags.Check(env, args); err != nil {
 		return err
 	}
-	if err := o.structuredFlags.set(env, &o.call); err != nil {
+	if err := o.StructuredFlags.Set(env, &o.Checked); err != nil {
 		return err
 	}
-	o.call.Status = o.Status
+	o.Checked.Status = o.Status
 	o.name, err = o.target()
 	return err
 }
 
-func (o *putCommand) run(ctx context.Context, w *workspace, args []string) (err error) {
+func (o *putCommand) Do(ctx context.Context, w *cli.Work, args []string) (err error) {
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
-	if w.emptyInput = o.Empty; slices.Contains(args, "-") {
-		if _, err := w.input(); err != nil { // before a store is made for it
-			return coded(record.Wanting, "run it again with --allow-empty to store an empty text", err)
+	if w.EmptyInput = o.Empty; slices.Contains(args, "-") {
+		if _, err := w.Input(); err != nil { // before a store is made for it
+			return cli.Coded(record.Wanting, "run it again with --allow-empty to store an empty text", err)
 		}
 	}
-	open := w.create
+	open := w.Create
 	if len(o.From) > 0 { // what it was made from is there, perhaps as a file only
-		open = w.openFresh
+		open = w.OpenFresh
 	}
 	if w, err = open(ctx); err != nil {
 		return err
 	}
-	if o.call.From, err = w.resolveAll(ctx, o.From); err != nil {
+	if o.Checked.From, err = result.ResolveAll(w, ctx, o.From); err != nil {
 		return err
 	}
-	expect, err := w.expectation(ctx, o.Expect)
+	expect, err := w.Expectation(ctx, o.Expect)
 	if err != nil {
 		return err
 	}
@@ -84,53 +85,53 @@ func (o *putCommand) target() (name record.Name, err error) {
 	name.Kind = record.KindResult
 	if o.Kind != "" {
 		if name.Kind, err = record.ParseKind(o.Kind); err != nil {
-			return name, coded(record.Usage, "", err)
+			return name, cli.Coded(record.Usage, "", err)
 		}
 	}
 	if o.Name == "" {
 		return name, nil
 	}
 	if name, err = record.ParseName(o.Name); err != nil {
-		return name, coded(record.Usage, "", err)
+		return name, cli.Coded(record.Usage, "", err)
 	}
 	if name.Tree != "" {
-		return name, usageError("%s is in a captured tree; put stores in the project's own", name)
+		return name, cli.UsageError("%s is in a captured tree; put stores in the project's own", name)
 	}
 	return name, nil
 }
 
 // put stores one of the texts.
-func (o *putCommand) put(ctx context.Context, w *workspace, expect store.Expect, arg string) error {
-	text, err := w.openInput(arg)
+func (o *putCommand) put(ctx context.Context, w *cli.Work, expect store.Expect, arg string) error {
+	text, err := w.OpenInput(arg)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = text.Close() }() // only read
-	name, call := o.name, o.call
+	name, call := o.name, o.Checked
 	if name.Kind == record.KindResult {
 		call.Name = name.ID
-		call.Listed = w.call != nil
+		call.Listed = w.Call != nil
 		call.Keep = arg == "-" // what came from a pipe cannot be given again
 		stored, err := result.Put(ctx, w.Workspace, call, expect, text)
 		if err != nil {
 			return nameBoth(arg, err)
 		}
-		return o.printReference(w.environ, stored)
+		return o.PrintReference(w.Environ, stored)
 	}
 	if o.Kind != "" {
 		if arg == "-" {
-			return usageError("standard input needs a --name, as in %s/ID", name.Kind)
+			return cli.UsageError("standard input needs a --name, as in %s/ID", name.Kind)
 		}
 		name.ID = idOf(w, name.Kind, arg)
 	}
 	put, err := w.Put(ctx, materialize.PutRequest{
 		Kind: name.Kind, ID: name.ID, Text: text, Facts: call.Facts(), From: call.From, Preview: call.Preview,
-		Source: record.SourcePut, Expect: expect, Careful: !o.Force, Listed: w.call != nil,
+		Source: record.SourcePut, Expect: expect, Careful: !o.Force, Listed: w.Call != nil,
 	})
 	if err != nil {
 		return err
 	}
-	return w.printStored(put)
+	return printStored(w.Environ, put)
 }
 
 // nameBoth says of a call that has another text already which one was refused.
@@ -146,9 +147,9 @@ func nameBoth(arg string, err error) error {
 
 // idOf returns the id of a file that is put under a kind: its path below the
 // workspace for a note, else its base name without the extension.
-func idOf(w *workspace, kind record.Kind, file string) string {
+func idOf(w *cli.Work, kind record.Kind, file string) string {
 	if kind == record.KindNote {
-		if rel, err := filepath.Rel(w.Root, w.abs(file)); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(w.Root, w.Abs(file)); err == nil && filepath.IsLocal(rel) {
 			return filepath.ToSlash(rel)
 		}
 		return filepath.Base(file)
@@ -157,29 +158,6 @@ func idOf(w *workspace, kind record.Kind, file string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-func (e *environ) printStored(r *materialize.PutResult) error {
-	return e.print(r, "%s  %s\n", r.Ref.Short(), r.Name)
-}
-
-func (w *workspace) resolveAll(ctx context.Context, texts []string) ([]record.Ref, error) {
-	var refs []record.Ref
-	for _, text := range texts {
-		v, err := w.resolve(ctx, text)
-		if err != nil {
-			return nil, err
-		}
-		refs = append(refs, v.Ref)
-	}
-	return refs, nil
-}
-
-func (w *workspace) expectation(ctx context.Context, text string) (store.Expect, error) {
-	switch text {
-	case "":
-		return store.Expect{}, nil
-	case "absent":
-		return store.Absent(), nil
-	}
-	v, err := w.resolve(ctx, text)
-	return store.Current(v.Ref), err
+func printStored(e *cli.Environ, r *materialize.PutResult) error {
+	return e.Print(r, "%s  %s\n", r.Ref.Short(), r.Name)
 }

@@ -3,21 +3,22 @@ package main
 import (
 	"context"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/query"
 )
 
-func runReindex(ctx context.Context, w *workspace, _ []string) error {
-	entries, err := w.reindex(ctx)
+func runReindex(ctx context.Context, w *cli.Work, _ []string) error {
+	entries, err := reindex(w, ctx)
 	if err != nil {
 		return err
 	}
-	return w.print(map[string]uint64{"position": entries}, "indexed up to log entry %d\n", entries)
+	return w.Print(map[string]uint64{"position": entries}, "indexed up to log entry %d\n", entries)
 }
 
 // reindex makes the index again, and returns up to which log entry.
-func (w *workspace) reindex(ctx context.Context) (entries uint64, err error) {
-	show, clear := w.progress("indexing")
-	err = w.reader(w.Store, query.Options{Progress: func(done, total uint64) {
+func reindex(w *cli.Work, ctx context.Context) (entries uint64, err error) {
+	show, clear := w.Progress("indexing")
+	err = w.NewReader(w.Store, query.Options{Progress: func(done, total uint64) {
 		entries = done
 		show(done, total)
 	}}).Reindex(ctx)

@@ -9,24 +9,25 @@ import (
 	"path/filepath"
 	"strings"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize/remote"
 	"filebus/store/folder"
 	"filebus/store/record"
 )
 
-func remoteCommands() []command {
-	return []command{
-		creating("add NAME ADDRESS", &remoteAdd{filterFlags: picking("kind", "tree", "tag")}),
-		existing("list", runFunc(listRemotes)),
-		existing("rm NAME", runFunc(removeRemote)),
-		existing("status [NAME]...", runFunc(printRemoteStatus)),
-		existing("trust [STORE]...", &remoteTrust{}),
+func remoteCommands() []cli.Command {
+	return []cli.Command{
+		cli.Creating("add NAME ADDRESS", &remoteAdd{FilterFlags: cli.Picking("kind", "tree", "tag")}),
+		cli.Existing("list", cli.RunFunc(listRemotes)),
+		cli.Existing("rm NAME", cli.RunFunc(removeRemote)),
+		cli.Existing("status [NAME]...", cli.RunFunc(printRemoteStatus)),
+		cli.Existing("trust [STORE]...", &remoteTrust{}),
 	}
 }
 
 // keys returns where the user's keys are kept.
-func (e *environ) keys() (remote.Keys, error) {
-	state := e.stateDir()
+func keys(e *cli.Environ) (remote.Keys, error) {
+	state := e.StateDir()
 	if state == "" {
 		return remote.Keys{}, record.Failed.Errorf("keys cannot be kept: FILEBUS_STATE says so, or there is no home folder").
 			Try("run it again with FILEBUS_STATE=FOLDER, outside of the workspace")
@@ -35,8 +36,8 @@ func (e *environ) keys() (remote.Keys, error) {
 }
 
 // key returns the key by which the store signs, which is made if there is none.
-func (w *workspace) key(ctx context.Context) (key remote.Key, err error) {
-	keys, err := w.keys()
+func key(w *cli.Work, ctx context.Context) (key remote.Key, err error) {
+	keys, err := keys(w.Environ)
 	ids, idsErr := w.Store.Origins(ctx)
 	if err = cmp.Or(err, idsErr); err == nil {
 		key, err = keys.Of(ids[0])
@@ -45,9 +46,9 @@ func (w *workspace) key(ctx context.Context) (key remote.Key, err error) {
 }
 
 // replica opens a remote of the store.
-func (w *workspace) replica(ctx context.Context, s remote.Setting, isNew bool) (*remote.Replica, error) {
-	keys, err := w.keys()
-	trust, trustErr := w.trust()
+func replica(w *cli.Work, ctx context.Context, s remote.Setting, isNew bool) (*remote.Replica, error) {
+	keys, err := keys(w.Environ)
+	trust, trustErr := trustNew(w)
 	if err = cmp.Or(err, trustErr); err != nil {
 		return nil, err
 	}
@@ -56,31 +57,31 @@ func (w *workspace) replica(ctx context.Context, s remote.Setting, isNew bool) (
 		return nil, err
 	}
 	return &remote.Replica{
-		Workspace: w.Workspace, Transport: t, Keys: keys, Trust: trust, Label: s.Label, Filter: s.Filter, Now: w.now,
+		Workspace: w.Workspace, Transport: t, Keys: keys, Trust: trust, Label: s.Label, Filter: s.Filter, Now: w.Now,
 	}, nil
 }
 
-func (w *workspace) trust() (*remote.Trust, error) {
-	return remote.LoadTrust(w.storeFolder().Sub(remote.Folder))
+func trustNew(w *cli.Work) (*remote.Trust, error) {
+	return remote.LoadTrust(storeFolder(w).Sub(remote.Folder))
 }
 
-func (w *workspace) storeFolder() folder.Folder { return folder.At(w.Store.Dir()) }
+func storeFolder(w *cli.Work) folder.Folder { return folder.At(w.Store.Dir()) }
 
 // remotes returns the settings of the remotes of these names, or of all.
-func (w *workspace) remotes(names []string) (all []remote.Setting, err error) {
+func remotes(w *cli.Work, names []string) (all []remote.Setting, err error) {
 	if len(names) == 0 {
-		names, err = remote.Names(w.storeFolder())
+		names, err = remote.Names(storeFolder(w))
 	}
 	for _, name := range names {
-		s, loadErr := remote.LoadSetting(w.storeFolder(), name)
+		s, loadErr := remote.LoadSetting(storeFolder(w), name)
 		all, err = append(all, s), errors.Join(err, loadErr)
 	}
 	return all, err
 }
 
 // eachRemote calls do with each of the remotes, of which there must be one. One that fails keeps none of the others.
-func (w *workspace) eachRemote(ctx context.Context, names []string, do func(remote.Setting, *remote.Replica) error) error {
-	all, err := w.remotes(names)
+func eachRemote(w *cli.Work, ctx context.Context, names []string, do func(remote.Setting, *remote.Replica) error) error {
+	all, err := remotes(w, names)
 	if err == nil && len(all) == 0 {
 		return record.NotFound.Errorf("the store has no remote").Try("filebus remote add NAME FOLDER")
 	}
@@ -88,7 +89,7 @@ func (w *workspace) eachRemote(ctx context.Context, names []string, do func(remo
 		return err
 	}
 	for _, s := range all {
-		r, openErr := w.replica(ctx, s, false)
+		r, openErr := replica(w, ctx, s, false)
 		if openErr == nil {
 			openErr = errors.Join(do(s, r), r.Transport.Close())
 		}
@@ -101,7 +102,7 @@ func (w *workspace) eachRemote(ctx context.Context, names []string, do func(remo
 }
 
 type remoteAdd struct {
-	filterFlags
+	cli.FilterFlags
 	Label  string `flag:"label"`
 	Create bool   `flag:"create"` // also what others may not make without being asked
 }
@@ -138,44 +139,44 @@ func (v remoteView) row() []string {
 	return []string{v.Name, v.Address, how}
 }
 
-func (o *remoteAdd) run(ctx context.Context, w *workspace, args []string) error {
-	s := remote.Setting{Name: args[0], Address: args[1], Filter: o.filter}
+func (o *remoteAdd) Do(ctx context.Context, w *cli.Work, args []string) error {
+	s := remote.Setting{Name: args[0], Address: args[1], Filter: o.Filter}
 	if err := remote.CheckName(s.Name); err != nil {
 		return err
 	}
-	if _, err := remote.LoadSetting(w.storeFolder(), s.Name); err == nil {
+	if _, err := remote.LoadSetting(storeFolder(w), s.Name); err == nil {
 		return record.Conflict.Errorf("there is a remote %s", s.Name).Try("filebus remote rm {1}, or another name", s.Name)
 	}
 	if !strings.Contains(s.Address, ":") && !filepath.IsAbs(s.Address) {
-		s.Address = w.abs(s.Address)
+		s.Address = w.Abs(s.Address)
 	}
-	label, err := remote.ParseLabel(cmp.Or(o.Label, w.label()))
+	label, err := remote.ParseLabel(cmp.Or(o.Label, label(w)))
 	if s.Label = label; err != nil {
 		return err
 	}
-	r, err := w.replica(ctx, s, o.Create || !remote.Decides(s.Address))
+	r, err := replica(w, ctx, s, o.Create || !remote.Decides(s.Address))
 	if err != nil {
 		return err
 	}
-	key, keyErr := w.key(ctx)
+	key, keyErr := key(w, ctx)
 	status, err := r.Status(ctx)
 	if err = errors.Join(err, keyErr, r.Transport.Close()); err == nil {
-		err = s.Save(w.storeFolder())
+		err = s.Save(storeFolder(w))
 	}
 	if err != nil {
 		return err
 	}
-	w.remark("this store is %s there; its key is %s", s.Label, key)
-	w.noteStrangers(status)
+	w.Remark("this store is %s there; its key is %s", s.Label, key)
+	noteStrangers(w, status)
 	view := viewRemote(s)
 	view.Key = key.String()
-	return w.print(view, "%s", w.table([][]string{view.row()}))
+	return w.Print(view, "%s", w.Table([][]string{view.row()}))
 }
 
 // label returns what others know a store by: its host and the folder of its workspace.
-func (w *workspace) label() string {
+func label(w *cli.Work) string {
 	host, _ := os.Hostname() // may be empty
-	text := strings.Trim(oneLine(host+":"+filepath.Base(w.Main)), ": ")
+	text := strings.Trim(cli.OneLine(host+":"+filepath.Base(w.Main)), ": ")
 	if _, err := remote.ParseLabel(text); err != nil {
 		return "store"
 	}
@@ -183,17 +184,17 @@ func (w *workspace) label() string {
 }
 
 // noteStrangers names the stores of a remote that are not trusted.
-func (w *workspace) noteStrangers(s *remote.Status) {
+func noteStrangers(w *cli.Work, s *remote.Status) {
 	for _, p := range s.Peers {
 		if !p.IsOwn && !p.Trusted && p.Fingerprint != "" {
-			w.noteTry("filebus remote trust "+string(p.Store)+", if its user tells the same key", "%s %s is not trusted; its key is %s",
-				oneLine(string(p.Label)), p.Store, p.Fingerprint)
+			w.NoteTry("filebus remote trust "+string(p.Store)+", if its user tells the same key", "%s %s is not trusted; its key is %s",
+				cli.OneLine(string(p.Label)), p.Store, p.Fingerprint)
 		}
 	}
 }
 
-func listRemotes(_ context.Context, w *workspace, _ []string) error {
-	all, err := w.remotes(nil)
+func listRemotes(_ context.Context, w *cli.Work, _ []string) error {
+	all, err := remotes(w, nil)
 	if err != nil {
 		return err
 	}
@@ -202,53 +203,53 @@ func listRemotes(_ context.Context, w *workspace, _ []string) error {
 		views = append(views, viewRemote(s))
 		rows = append(rows, viewRemote(s).row())
 	}
-	return w.presentTable(rows, presentation{json: func(int) any { return remotesJSON{views} }})
+	return w.PresentTable(rows, cli.Presentation{JSON: func(int) any { return remotesJSON{views} }})
 }
 
 // removeRemote forgets a remote, after it has said there that the store has left.
-func removeRemote(ctx context.Context, w *workspace, args []string) error {
-	s, err := remote.LoadSetting(w.storeFolder(), args[0])
+func removeRemote(ctx context.Context, w *cli.Work, args []string) error {
+	s, err := remote.LoadSetting(storeFolder(w), args[0])
 	if err != nil {
 		return err
 	}
-	r, err := w.replica(ctx, s, false)
+	r, err := replica(w, ctx, s, false)
 	if err == nil {
 		err = errors.Join(r.Leave(ctx), r.Transport.Close())
 	}
 	if err != nil {
-		w.note("the others will not know that the store has left: %s", message(err))
+		w.Note("the others will not know that the store has left: %s", cli.Message(err))
 	}
-	w.remark("what is in %s stays there", remote.Shown(s.Address))
-	return s.Forget(w.storeFolder())
+	w.Remark("what is in %s stays there", remote.Shown(s.Address))
+	return s.Forget(storeFolder(w))
 }
 
-func printRemoteStatus(ctx context.Context, w *workspace, names []string) error {
+func printRemoteStatus(ctx context.Context, w *cli.Work, names []string) error {
 	views, rows := map[string]*remote.Status{}, [][]string(nil)
-	err := w.eachRemote(ctx, names, func(s remote.Setting, r *remote.Replica) error {
+	err := eachRemote(w, ctx, names, func(s remote.Setting, r *remote.Replica) error {
 		status, err := r.Status(ctx)
 		if err != nil {
 			return err
 		}
 		views[s.Name] = status
 		for _, p := range status.Peers {
-			rows = append(rows, append([]string{s.Name}, w.peerRow(p, status)...))
+			rows = append(rows, append([]string{s.Name}, peerRow(w, p, status)...))
 		}
 		if d := status.Durability; d != nil {
-			w.remark("%s: %s; every store has all of it, so what the server loses is told again", s.Name, d)
+			w.Remark("%s: %s; every store has all of it, so what the server loses is told again", s.Name, d)
 		}
 		for _, stray := range status.Strays {
-			w.note("%s: passed over %s: %s", s.Name, oneLine(stray.Path), stray.Why)
+			w.Note("%s: passed over %s: %s", s.Name, cli.OneLine(stray.Path), stray.Why)
 		}
-		w.noteStrangers(status)
+		noteStrangers(w, status)
 		return nil
 	})
-	return errors.Join(w.presentTable(rows, presentation{json: func(int) any { return map[string]any{"remotes": views} }}), err)
+	return errors.Join(w.PresentTable(rows, cli.Presentation{JSON: func(int) any { return map[string]any{"remotes": views} }}), err)
 }
 
-func (w *workspace) peerRow(p remote.Peer, s *remote.Status) []string {
+func peerRow(w *cli.Work, p remote.Peer, s *remote.Status) []string {
 	said, here := "unknown", fmt.Sprintf("heard %d of %d", p.Here, p.There)
 	if p.Said != nil {
-		said = w.minute(*p.Said)
+		said = w.Minute(*p.Said)
 	}
 	var states []string
 	add := func(is bool, format string, args ...any) {
@@ -260,12 +261,12 @@ func (w *workspace) peerRow(p remote.Peer, s *remote.Status) []string {
 		here = fmt.Sprintf("pushed %d of %d", p.There, s.Position)
 		add(true, "this store, %s", cmp.Or(p.Fingerprint, "which has not pushed yet"))
 	} else if add(p.IsFormer, "an earlier id of this store"); !p.IsFormer {
-		add(p.Behind > 0, "has not heard the last %s", count(int(p.Behind), "entry", "%d entries"))
+		add(p.Behind > 0, "has not heard the last %s", cli.Count(int(p.Behind), "entry", "%d entries"))
 		add(s.Destroyed > 0 && !p.Destroys, "may still have what was destroyed here")
 	}
 	add(p.Left, "has left")
 	add(p.Problem != "", "%s", p.Problem)
 	add(len(states) == 0 && s.Destroyed == 0, "has heard all")
 	add(len(states) == 0 && s.Destroyed > 0, "has heard all; says that it has destroyed what was destroyed here")
-	return []string{string(p.Store[:8]), cmp.Or(oneLine(string(p.Label)), "unknown"), said, here, strings.Join(states, "; ")}
+	return []string{string(p.Store[:8]), cmp.Or(cli.OneLine(string(p.Label)), "unknown"), said, here, strings.Join(states, "; ")}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // TestRemoteKills lets three stores put texts and exchange them over a folder while their commands are killed with SIGKILL
@@ -56,15 +58,15 @@ func TestRemoteKills(t *testing.T) {
 		switch f := s.run(after, text, args...); {
 		case f.code == -1:
 			kills++
-		case name != "" && f.code == exitDone:
+		case name != "" && f.code == cli.ExitDone:
 			acked[name] = text
-		case !slices.Contains([]int{exitDone, exitConflict, exitPartly}, f.code):
+		case !slices.Contains([]int{cli.ExitDone, cli.ExitConflict, cli.ExitPartly}, f.code):
 			t.Errorf("filebus %s: exit code %d\n%s%s", strings.Join(args, " "), f.code, f.out, f.err)
 		}
 	}
 	for range 4 {
 		for _, s := range sites {
-			if f := s.run(0, "", "pull"); f.code != exitDone && f.code != exitConflict {
+			if f := s.run(0, "", "pull"); f.code != cli.ExitDone && f.code != cli.ExitConflict {
 				t.Errorf("pull: exit code %d\n%s", f.code, f.err)
 			}
 			s.must("push")
@@ -112,7 +114,7 @@ func (s *site) run(after time.Duration, input string, args ...string) finished {
 // must is run of a command that must end well.
 func (s *site) must(args ...string) {
 	s.t.Helper()
-	if f := s.run(0, "a text of "+s.dir+"\n", args...); f.code != exitDone {
+	if f := s.run(0, "a text of "+s.dir+"\n", args...); f.code != cli.ExitDone {
 		s.t.Fatalf("filebus %s: exit code %d\n%s%s", strings.Join(args, " "), f.code, f.out, f.err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize/remote"
 	"filebus/store"
 	"filebus/store/record"
@@ -17,9 +18,9 @@ type remoteTrust struct {
 	Revoke bool `flag:"revoke"`
 }
 
-func (o *remoteTrust) run(ctx context.Context, w *workspace, wanted []string) error {
+func (o *remoteTrust) Do(ctx context.Context, w *cli.Work, wanted []string) error {
 	peers := map[record.StoreID]remote.Peer{}
-	err := w.eachRemote(ctx, nil, func(_ remote.Setting, r *remote.Replica) error {
+	err := eachRemote(w, ctx, nil, func(_ remote.Setting, r *remote.Replica) error {
 		status, err := r.Status(ctx)
 		if err == nil {
 			for _, p := range status.Peers {
@@ -34,22 +35,22 @@ func (o *remoteTrust) run(ctx context.Context, w *workspace, wanted []string) er
 		return err
 	}
 	if err != nil { // the others are enough, if they have it
-		w.note("%s", message(err))
+		w.Note("%s", cli.Message(err))
 	}
 	if err = nil; len(wanted) > 0 || o.All {
 		err = o.change(ctx, w, wanted, peers)
 	}
-	trust, trustErr := w.trust()
+	trust, trustErr := trustNew(w)
 	if err = cmp.Or(err, trustErr); err != nil {
 		return err
 	}
-	return w.printTrustees(trust, peers)
+	return printTrustees(w, trust, peers)
 }
 
 // change trusts the stores that are wanted, or trusts them no more.
-func (o *remoteTrust) change(ctx context.Context, w *workspace, wanted []string, peers map[record.StoreID]remote.Peer) error {
+func (o *remoteTrust) change(ctx context.Context, w *cli.Work, wanted []string, peers map[record.StoreID]remote.Peer) error {
 	return w.Store.Update(ctx, func(tx *store.Tx) error { // two at once would undo each other
-		trust, err := w.trust()
+		trust, err := trustNew(w)
 		if err != nil {
 			return err
 		}
@@ -98,7 +99,7 @@ type trusteesJSON struct {
 	Stores []trusteeView `json:"stores"`
 }
 
-func (w *workspace) printTrustees(trust *remote.Trust, peers map[record.StoreID]remote.Peer) error {
+func printTrustees(w *cli.Work, trust *remote.Trust, peers map[record.StoreID]remote.Peer) error {
 	views, rows := []trusteeView{}, [][]string(nil)
 	for _, t := range trust.All() {
 		views = append(views, trusteeView{t.Teller, t.Label, t.Key.Fingerprint(), true})
@@ -113,7 +114,7 @@ func (w *workspace) printTrustees(trust *remote.Trust, peers map[record.StoreID]
 	})
 	for _, v := range views {
 		state := map[bool]string{true: "trusted", false: "not trusted"}[v.Trusted]
-		rows = append(rows, []string{state, string(v.Store), oneLine(string(v.Label)), v.Fingerprint})
+		rows = append(rows, []string{state, string(v.Store), cli.OneLine(string(v.Label)), v.Fingerprint})
 	}
-	return w.presentTable(rows, presentation{json: func(int) any { return trusteesJSON{views} }})
+	return w.PresentTable(rows, cli.Presentation{JSON: func(int) any { return trusteesJSON{views} }})
 }

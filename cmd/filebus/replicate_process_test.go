@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // TestReplicate lets two workspaces follow each other through a folder: what is written to a file here becomes a file
@@ -67,7 +69,7 @@ func TestReplicate(t *testing.T) {
 	must(t, os.Rename(shared+".away", shared))
 	started["b"].waitFor(&started["b"].out, "note/docs/away.md")
 	for _, name := range both {
-		if code := started[name].end(); code != exitInterrupted {
+		if code := started[name].end(); code != cli.ExitInterrupted {
 			_, errs := started[name].said()
 			t.Errorf("%s, interrupted: exit code %d\n%s", name, code, errs)
 		}

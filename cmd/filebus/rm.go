@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
 	"filebus/materialize/release"
 	"filebus/store"
@@ -17,7 +18,7 @@ type rmCommand struct {
 	Drop    bool `flag:"drop"`
 }
 
-func (o *rmCommand) run(ctx context.Context, w *workspace, args []string) (err error) {
+func (o *rmCommand) Do(ctx context.Context, w *cli.Work, args []string) (err error) {
 	if o.Drop {
 		return dropAll(ctx, w, args)
 	}
@@ -29,14 +30,14 @@ func (o *rmCommand) run(ctx context.Context, w *workspace, args []string) (err e
 	for i := 0; i < len(args) && err == nil; i++ {
 		err = do(ctx, w, args[i])
 	}
-	if w.global.json && len(done.Restored)+len(done.Removed) > 0 { // also before an error
-		err = errors.Join(w.printJSON(done), err)
+	if w.Global.JSON && len(done.Restored)+len(done.Removed) > 0 { // also before an error
+		err = errors.Join(w.PrintJSON(done), err)
 	}
 	return err
 }
 
-func (done *removedJSON) hide(ctx context.Context, w *workspace, arg string) error {
-	v, err := w.resolve(ctx, arg)
+func (done *removedJSON) hide(ctx context.Context, w *cli.Work, arg string) error {
+	v, err := w.VersionOf(ctx, arg)
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func (done *removedJSON) hide(ctx context.Context, w *workspace, arg string) err
 		return err
 	}
 	done.Removed = append(done.Removed, v.Record.Name)
-	w.note("%s is hidden; filebus rm --restore %s brings it back", v.Record.Name,
+	w.Note("%s is hidden; filebus rm --restore %s brings it back", v.Record.Name,
 		record.ShellWord(v.Record.Name.String()))
 	return nil
 }
@@ -58,23 +59,23 @@ type removedJSON struct {
 	Restored []*materialize.PutResult `json:"restored,omitempty"`
 }
 
-func (done *removedJSON) restore(ctx context.Context, w *workspace, arg string) error {
+func (done *removedJSON) restore(ctx context.Context, w *cli.Work, arg string) error {
 	name, err := record.ParseName(arg)
 	if err != nil {
-		return coded(record.Usage, "", err)
+		return cli.Coded(record.Usage, "", err)
 	}
 	result, err := w.Restore(ctx, name)
 	if err != nil {
 		return err
 	}
-	if done.Restored = append(done.Restored, result); w.global.json {
+	if done.Restored = append(done.Restored, result); w.Global.JSON {
 		return nil
 	}
-	return w.printStored(result)
+	return printStored(w.Environ, result)
 }
 
 // dropAll destroys all of the names or none.
-func dropAll(ctx context.Context, w *workspace, args []string) error {
+func dropAll(ctx context.Context, w *cli.Work, args []string) error {
 	var names []record.Name
 	for _, arg := range args {
 		name, err := nameToDrop(ctx, w, arg)
@@ -83,33 +84,33 @@ func dropAll(ctx context.Context, w *workspace, args []string) error {
 		}
 		names = append(names, name)
 	}
-	report, err := w.release(ctx, release.Request{Names: names})
+	report, err := giveUp(w, ctx, release.Request{Names: names})
 	for _, n := range report.Released {
-		w.note("%s is destroyed: %s, %s; this cannot be undone", n.Name,
-			plural(n.Versions, "version"), byteSize(n.Bytes))
+		w.Note("%s is destroyed: %s, %s; this cannot be undone", n.Name,
+			cli.Plural(n.Versions, "version"), cli.ByteSize(n.Bytes))
 	}
-	if w.global.json && len(report.Released) > 0 {
-		err = errors.Join(w.printJSON(report), err)
+	if w.Global.JSON && len(report.Released) > 0 {
+		err = errors.Join(w.PrintJSON(report), err)
 	}
 	return err
 }
 
 // nameToDrop returns the name that text means, which may be hidden.
-func nameToDrop(ctx context.Context, w *workspace, text string) (record.Name, error) {
-	v, err := w.lastOf(ctx, text)
+func nameToDrop(ctx context.Context, w *cli.Work, text string) (record.Name, error) {
+	v, err := lastOf(w, ctx, text)
 	if err != nil {
 		return record.Name{}, err
 	}
 	name := v.Record.Name
 	if name.Kind == record.KindFrame {
-		return name, usageError("%s is the frame of a file: its entries are destroyed one by one", name)
+		return name, cli.UsageError("%s is the frame of a file: its entries are destroyed one by one", name)
 	}
 	return name, mustBeLast(ctx, w, v, text, "filebus rm --drop ")
 }
 
 // mustBeLast refuses the ref of an older version: it may be meant to stand for itself
 // alone. A name means what it holds by now.
-func mustBeLast(ctx context.Context, w *workspace, v store.Version, text, command string) error {
+func mustBeLast(ctx context.Context, w *cli.Work, v store.Version, text, command string) error {
 	name := v.Record.Name
 	if !strings.HasPrefix(v.Ref.String(), text) {
 		return nil
@@ -117,7 +118,7 @@ func mustBeLast(ctx context.Context, w *workspace, v store.Version, text, comman
 	return w.Store.View(ctx, func(tx *store.Tx) error {
 		last, _, err := tx.Last(name)
 		if err == nil && last.Ref != v.Ref {
-			err = coded(record.Usage, command+record.ShellWord(name.String()),
+			err = cli.Coded(record.Usage, command+record.ShellWord(name.String()),
 				fmt.Errorf("%s is an older version of %s, whose versions go together", v.Ref.Short(), name))
 		}
 		return err

@@ -6,16 +6,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/dialogue"
 	"filebus/cmd/filebus/hook"
+	"filebus/cmd/filebus/issue"
+	"filebus/cmd/filebus/knowledge"
+	"filebus/cmd/filebus/result"
+	runs "filebus/cmd/filebus/run"
 	sessions "filebus/cmd/filebus/session"
 	"filebus/cmd/filebus/setup"
+	"filebus/cmd/filebus/task"
 	"filebus/query"
 	"filebus/store"
 )
 
 // newRootCommand returns the command line with the command that arguments begin
 // with; if they begin with none, with all commands.
-func newRootCommand(env *environ, args []string) *cobra.Command {
+func newRootCommand(env *cli.Environ, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "filebus",
 		SilenceErrors: true, // fail prints them
@@ -25,137 +32,139 @@ func newRootCommand(env *environ, args []string) *cobra.Command {
 			if err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()); err != nil {
 				return err
 			}
-			env.started = true
-			env.command = cmd.CommandPath()
-			env.page(cmd)
+			env.Started = true
+			env.Command = cmd.CommandPath()
+			env.Page(cmd)
 			if cmd.Name() == cobra.ShellCompRequestCmd {
 				readManual().describe(cmd.Root())
 			}
 			return nil
 		},
 	}
-	root.SetIn(env.in)
-	root.SetOut(env.out)
-	root.SetErr(env.err)
-	root.Flags().SetNormalizeFunc(env.newNames(nil))
+	root.SetIn(env.In)
+	root.SetOut(env.Out)
+	root.SetErr(env.Err)
+	root.Flags().SetNormalizeFunc(env.NewNames(nil))
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	flags := root.PersistentFlags()
-	usual := globalOptions{wait: store.DefaultWait}
-	if env.call != nil {
-		usual = env.global // of the server
+	usual := cli.GlobalOptions{Wait: store.DefaultWait}
+	if env.Call != nil {
+		usual = env.Global // of the server
 	}
-	flags.StringVar(&env.global.store, "store", usual.store, "")
-	flags.BoolVar(&env.global.json, "json", false, "")
-	flags.BoolVar(&env.global.noSync, "no-sync", usual.noSync, "")
-	flags.BoolVar(&env.global.unsafeFS, "allow-unsafe-fs", usual.unsafeFS, "")
-	flags.DurationVar(&env.global.wait, "lock-wait", usual.wait, "")
-	flags.StringVar(&env.global.secrets, "secrets", usual.secrets, "")
-	help := plain("help [COMMAND]...", &helpCommand{}).cobra(env)
+	flags.StringVar(&env.Global.Store, "store", usual.Store, "")
+	flags.BoolVar(&env.Global.JSON, "json", false, "")
+	flags.BoolVar(&env.Global.NoSync, "no-sync", usual.NoSync, "")
+	flags.BoolVar(&env.Global.UnsafeFS, "allow-unsafe-fs", usual.UnsafeFS, "")
+	flags.DurationVar(&env.Global.Wait, "lock-wait", usual.Wait, "")
+	flags.StringVar(&env.Global.Secrets, "secrets", usual.Secrets, "")
+	help := cli.Plain("help [COMMAND]...", &helpCommand{}).Cobra(env)
 	root.SetHelpCommand(help)
 	root.SetHelpFunc(printHelp(env, root.HelpFunc()))
 	root.AddCommand(help)
 	all := commands()
-	asked := func(c command) bool { // some tell of the others
-		return len(args) > 0 && c.name() == args[0] && !slices.Contains([]string{"guide", "install", "uninstall"}, args[0])
+	asked := func(c cli.Command) bool { // some tell of the others
+		return len(args) > 0 && c.Name() == args[0] && !slices.Contains([]string{"guide", "install", "uninstall"}, args[0])
 	}
 	if i := slices.IndexFunc(all, asked); i >= 0 {
 		all = all[i : i+1]
 	}
 	for _, c := range all {
-		root.AddCommand(c.cobra(env))
+		root.AddCommand(c.Cobra(env))
 	}
 	return root
 }
 
 // commands returns the commands, each with those below it.
-func commands() []command { return slices.Concat(writingCommands(), workCommands(), readingCommands()) }
+func commands() []cli.Command {
+	return slices.Concat(writingCommands(), workCommands(), readingCommands())
+}
 
 // writingCommands returns the commands that change the store, or files.
-func writingCommands() []command {
-	return []command{
-		plain("init", &initCommand{}),
-		plain("demo [DIR]", &demoCommand{}),
-		plain("config", runFunc(runConfig)).with(
-			plain("get KEY", runFunc(getSetting)),
-			plain("set KEY VALUE...", runFunc(setSetting)),
-			plain("unset KEY", runFunc(setSetting)),
+func writingCommands() []cli.Command {
+	return []cli.Command{
+		cli.Plain("init", &initCommand{}),
+		cli.Plain("demo [DIR]", &demoCommand{}),
+		cli.Plain("config", cli.RunFunc(runConfig)).With(
+			cli.Plain("get KEY", cli.RunFunc(getSetting)),
+			cli.Plain("set KEY VALUE...", cli.RunFunc(setSetting)),
+			cli.Plain("unset KEY", cli.RunFunc(setSetting)),
 		),
-		plain("trust [DIR]", &trustCommand{}),
-		plain("install "+clientNames, &setupCommand{}),
-		plain("uninstall "+clientNames, &setupCommand{Options: setup.Options{Leave: true}}),
-		plain("put [FILE|-]...", &putCommand{callFlags: usualCall()}),
-		plain("hook EVENT", &hookCommand{Client: hook.Claude}),
-		plain("pdf FILE|NAME|-", &pdfCommand{callFlags: usualCall()}),
-		plain("path NAME", runFunc(runPath)),
-		fresh("rm NAME...", &rmCommand{}),
-		fresh("gc --kind KIND", &gcCommand{}),
-		fresh("purge NAME[@VERSION]...", &purgeCommand{}),
-		existing("compact", runFunc(runCompact)),
-		fresh("tag", runFunc(listTags)).with(
-			fresh("list [PREFIX]", runFunc(listTags)),
-			fresh("add NAME TAG...", &tagEdit{}),
-			fresh("remove NAME TAG...", &tagEdit{remove: true}),
+		cli.Plain("trust [DIR]", &trustCommand{}),
+		cli.Plain("install "+clientNames, &setupCommand{}),
+		cli.Plain("uninstall "+clientNames, &setupCommand{Options: setup.Options{Leave: true}}),
+		cli.Plain("put [FILE|-]...", &putCommand{CallFlags: result.UsualCall()}),
+		cli.Plain("hook EVENT", &hookCommand{Client: hook.Claude}),
+		cli.Plain("pdf FILE|NAME|-", &pdfCommand{CallFlags: result.UsualCall()}),
+		cli.Plain("path NAME", cli.RunFunc(runPath)),
+		cli.Fresh("rm NAME...", &rmCommand{}),
+		cli.Fresh("gc --kind KIND", &gcCommand{}),
+		cli.Fresh("purge NAME[@VERSION]...", &purgeCommand{}),
+		cli.Existing("compact", cli.RunFunc(runCompact)),
+		cli.Fresh("tag", cli.RunFunc(listTags)).With(
+			cli.Fresh("list [PREFIX]", cli.RunFunc(listTags)),
+			cli.Fresh("add NAME TAG...", &tagEdit{}),
+			cli.Fresh("remove NAME TAG...", &tagEdit{remove: true}),
 		),
-		plain("capture [DIR]...", &captureCommand{}),
+		cli.Plain("capture [DIR]...", &captureCommand{}),
 		layoutCommands(),
-		group("tree",
-			existing("list", runFunc(listTrees)),
-			existing("refresh [TREE]...", &treeRefresh{}),
-			existing("rm TREE", &treeRemove{}),
-			existing("rename TREE NEW", runFunc(renameTree)),
-		).completed(completeArguments),
-		creating("sync [PATH]...", &syncCommand{}),
-		creating("watch", &watchCommand{Every: usualScan}),
-		fresh("materialize --to DIR", &materializeCommand{MaxTokens: sessions.DefaultIndexTokens}),
-		existing("conflicts", runFunc(runConflicts)).with(
-			existing("show NAME", runFunc(showConflict)),
-			existing("resolve NAME --take store|file|both", &conflictResolve{}),
+		cli.Group("tree",
+			cli.Existing("list", cli.RunFunc(listTrees)),
+			cli.Existing("refresh [TREE]...", &treeRefresh{}),
+			cli.Existing("rm TREE", &treeRemove{}),
+			cli.Existing("rename TREE NEW", cli.RunFunc(renameTree)),
+		).Completed(completeArguments),
+		cli.Creating("sync [PATH]...", &syncCommand{}),
+		cli.Creating("watch", &watchCommand{Every: usualScan}),
+		cli.Fresh("materialize --to DIR", &materializeCommand{MaxTokens: sessions.DefaultIndexTokens}),
+		cli.Existing("conflicts", cli.RunFunc(runConflicts)).With(
+			cli.Existing("show NAME", cli.RunFunc(showConflict)),
+			cli.Existing("resolve NAME --take store|file|both", &conflictResolve{}),
 		),
-		group("bundle",
-			fresh("create FILE|-", &bundleCreate{}),
-			plain("apply FILE|-", runFunc(applyBundle)),
+		cli.Group("bundle",
+			cli.Fresh("create FILE|-", &bundleCreate{}),
+			cli.Plain("apply FILE|-", cli.RunFunc(applyBundle)),
 		),
-		group("remote", remoteCommands()...),
-		existing("push [NAME]...", runFunc(runPush)),
-		existing("pull [NAME]...", runFunc(runPull)),
-		existing("replicate [NAME]...", &replicateCommand{Every: usualScan}),
-		fresh("backup DIR", &backupCommand{}),
-		plain("restore DIR", &restoreCommand{}),
+		cli.Group("remote", remoteCommands()...),
+		cli.Existing("push [NAME]...", cli.RunFunc(runPush)),
+		cli.Existing("pull [NAME]...", cli.RunFunc(runPull)),
+		cli.Existing("replicate [NAME]...", &replicateCommand{Every: usualScan}),
+		cli.Fresh("backup DIR", &backupCommand{}),
+		cli.Plain("restore DIR", &restoreCommand{}),
 	}
 }
 
 // workCommands returns the commands of the work that agents do together.
-func workCommands() []command {
+func workCommands() []cli.Command {
 	return slices.Concat(
-		taskCommands(), issueCommands(), knowledgeCommands(), runCommands(), resultCommands(),
-		[]command{
-			fresh("handoff", &handoffCommand{MaxTokens: handoffTokens}),
-			dialogueCommands(writeText).completed(completeArguments), sessionCommands().completed(completeArguments),
+		task.Commands(), issue.Commands(), knowledge.Commands(), runs.Commands(), result.Commands(),
+		[]cli.Command{
+			cli.Fresh("handoff", &handoffCommand{MaxTokens: handoffTokens}),
+			dialogue.Commands(result.WriteText).Completed(completeArguments), sessions.Commands().Completed(completeArguments),
 		},
 	)
 }
 
 // readingCommands returns the commands that change nothing.
-func readingCommands() []command {
-	return []command{
-		fresh("get [flags] NAME", &getCommand{}).completed(completeNames),
-		fresh("show [flags] NAME", &showCommand{MaxTokens: 300}).completed(completeNames),
-		plain("preview FILE|NAME|-", &previewCommand{}),
-		fresh("status", &statusCommand{Late: defaultLate, MaxTokens: stateTokens}),
-		fresh("list [flags] [KIND...]", &listCommand{page: page{Limit: 50}}),
-		plain("search [flags] [WORD...]", &searchCommand{
-			page: page{Limit: query.DefaultLimit}, Timeout: query.DefaultMaxWait,
+func readingCommands() []cli.Command {
+	return []cli.Command{
+		cli.Fresh("get [flags] NAME", &getCommand{}).Completed(cli.CompleteNames),
+		cli.Fresh("show [flags] NAME", &showCommand{MaxTokens: 300}).Completed(cli.CompleteNames),
+		cli.Plain("preview FILE|NAME|-", &previewCommand{}),
+		cli.Fresh("status", &statusCommand{Late: task.DefaultLate, MaxTokens: cli.StateTokens}),
+		cli.Fresh("list [flags] [KIND...]", &listCommand{Page: cli.Page{Limit: 50}}),
+		cli.Plain("search [flags] [WORD...]", &searchCommand{
+			Page: cli.Page{Limit: query.DefaultLimit}, Timeout: query.DefaultMaxWait,
 		}),
-		fresh("context [TEXT|-]...", &contextCommand{MaxTokens: query.DefaultContextTokens}),
-		plain("lint [DIR]", &lintCommand{Limit: 50}),
-		plain("guide ["+roleNames+"]", &guideCommand{}),
-		fresh("log [flags]", &logCommand{filterFlags: picking("kind"), Limit: 50}),
-		fresh("scan", &scanCommand{}),
-		plain("verify", &verifyCommand{}),
-		plain("doctor", runFunc(runDoctor)),
-		plain("mcp", &mcpCommand{}),
-		plain("serve", &serveCommand{Port: usualPort}),
-		existing("reindex", runFunc(runReindex)),
-		plain("version", runFunc(runVersion)),
+		cli.Fresh("context [TEXT|-]...", &contextCommand{MaxTokens: query.DefaultContextTokens}),
+		cli.Plain("lint [DIR]", &lintCommand{Limit: 50}),
+		cli.Plain("guide ["+roleNames+"]", &guideCommand{}),
+		cli.Fresh("log [flags]", &logCommand{FilterFlags: cli.Picking("kind"), Limit: 50}),
+		cli.Fresh("scan", &scanCommand{}),
+		cli.Plain("verify", &verifyCommand{}),
+		cli.Plain("doctor", cli.RunFunc(runDoctor)),
+		cli.Plain("mcp", &mcpCommand{}),
+		cli.Plain("serve", &serveCommand{Port: usualPort}),
+		cli.Existing("reindex", cli.RunFunc(runReindex)),
+		cli.Plain("version", cli.RunFunc(runVersion)),
 	}
 }

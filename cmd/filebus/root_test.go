@@ -9,8 +9,8 @@ import (
 func TestCommandNames(t *testing.T) {
 	env := docEnviron(t.TempDir(), &bytes.Buffer{})
 	for _, c := range commands() {
-		if made := c.cobra(env); made.Name() != c.name() {
-			t.Errorf("%q makes %q", c.name(), made.Name())
+		if made := c.Cobra(env); made.Name() != c.Name() {
+			t.Errorf("%q makes %q", c.Name(), made.Name())
 		}
 	}
 }

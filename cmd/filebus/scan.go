@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
 	"filebus/materialize/secrets"
 	"filebus/query"
@@ -14,55 +14,17 @@ import (
 	"filebus/store/record"
 )
 
-// checkSecrets refuses a --secrets that a command cannot do.
-func (e *environ) checkSecrets(command string) error {
-	mode, err := secrets.ParseMode(e.global.secrets)
-	switch {
-	case err != nil:
-		return usageError("--%w", err)
-	case mode == secrets.Redact && slices.Contains([]string{"capture", "sync", "refresh"}, command):
-		return record.Usage.Errorf("--secrets redact: %s never changes files, and stores them as they are", command).
-			Try("run it again with --secrets refuse, which leaves out files with secrets")
-	}
-	return nil
-}
-
 // foundSecrets returns the secrets that were found, the first of them.
-func (e *environ) foundSecrets() (found []materialize.Secret) {
-	for _, w := range e.opened {
+func foundSecrets(e *cli.Environ) (found []materialize.Secret) {
+	for _, w := range e.Opened {
 		all, _ := w.Secrets()
 		found = append(found, all...)
 	}
 	return found
 }
 
-// noteSecrets says which secrets were found in what the command was given, and what helps.
-func (e *environ) noteSecrets() {
-	const mostNamed = 5 // how many secrets are named on stderr, each in a line
-	for _, w := range e.opened {
-		all, count := w.Secrets()
-		named := all[:min(len(all), mostNamed)]
-		isStored := func(s materialize.Secret) bool { return !s.Taken }
-		for i, s := range named {
-			hint, what := "", "secret"
-			switch isLast := !slices.ContainsFunc(named[i+1:], isStored); {
-			case s.Taken:
-				what = "redacted"
-			case isLast && (s.File || strings.HasPrefix(s.Name, "what is said")):
-				hint = "take it out, then purge what filebus scan --history names"
-			case isLast:
-				hint = "filebus purge " + record.ShellWord(s.Name) + " --files, or --secrets redact the next time"
-			}
-			e.noteTry(hint, "%s: %s in line %d of %s", what, s.Rule, s.Line, oneLine(s.Name))
-		}
-		if more := count - len(named); more > 0 {
-			e.note("%s more; filebus scan finds those that are stored", plural(more, "secret"))
-		}
-	}
-}
-
 type scanCommand struct {
-	filterFlags
+	cli.FilterFlags
 	History bool `flag:"history"`
 }
 
@@ -81,14 +43,14 @@ type scanJSON struct {
 	known map[record.Digest]*secrets.Reader // of texts that were looked at
 }
 
-func (o *scanCommand) run(ctx context.Context, w *workspace, _ []string) error {
-	refs, err := w.read.Refs(ctx, o.filter, o.History)
+func (o *scanCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
+	refs, err := w.Reader.Refs(ctx, o.Filter, o.History)
 	if err != nil {
 		return err
 	}
-	w.noteUnknown(ctx, &o.filter)
-	w.noteReplaced("not looked at: %s, which a restore has kept", "scan --history")
-	show, clear := w.progress("scanning")
+	w.NoteUnknown(ctx, &o.Filter)
+	noteReplaced(w, "not looked at: %s, which a restore has kept", "scan --history")
+	show, clear := w.Progress("scanning")
 	report := scanJSON{Records: len(refs), Secrets: []storedSecret{}, known: map[record.Digest]*secrets.Reader{}}
 	var damage error
 	for i, ref := range refs {
@@ -105,25 +67,25 @@ func (o *scanCommand) run(ctx context.Context, w *workspace, _ []string) error {
 	}
 	clear()
 	if gone := len(refs) - report.Records; gone > 0 {
-		w.note("%s destroyed meanwhile", plural(gone, "record"))
+		w.Note("%s destroyed meanwhile", cli.Plural(gone, "record"))
 	}
 	for _, s := range report.Secrets {
-		if !w.global.json {
-			w.printf("%s  %s  %s  line %d\n", s.Ref, oneLine(s.Name.String()), s.Rule, s.Line)
+		if !w.Global.JSON {
+			w.Printf("%s  %s  %s  line %d\n", s.Ref, cli.OneLine(s.Name.String()), s.Rule, s.Line)
 		}
 	}
-	if w.global.json {
-		err = w.printJSON(report)
+	if w.Global.JSON {
+		err = w.PrintJSON(report)
 	}
 	if err = errors.Join(err, damage); err == nil && report.Count > 0 {
-		err = coded(record.Wanting, "filebus purge "+report.Secrets[0].Ref.String(),
-			fmt.Errorf("%s in %s", plural(report.Count, "secret"), plural(report.Records, "record")))
+		err = cli.Coded(record.Wanting, "filebus purge "+report.Secrets[0].Ref.String(),
+			fmt.Errorf("%s in %s", cli.Plural(report.Count, "secret"), cli.Plural(report.Records, "record")))
 	}
 	return err
 }
 
 // scan looks at one version: its text, and what is said of it, which is line 0.
-func (r *scanJSON) scan(ctx context.Context, w *workspace, ref record.Ref) error {
+func (r *scanJSON) scan(ctx context.Context, w *cli.Work, ref record.Ref) error {
 	var content store.Content
 	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (v store.Version, err error) {
 		if v, err = tx.Get(ref); err == nil {

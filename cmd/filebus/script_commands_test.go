@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // variablesKey is where the variables that a script begins with are found.
@@ -35,24 +37,24 @@ func runFilebus(ts *testscript.TestScript, args []string) int {
 		args = args[:last]
 	}
 	env := scriptEnviron(ts)
-	env.in = strings.NewReader(input)
+	env.In = strings.NewReader(input)
 	return run(context.Background(), env, args)
 }
 
 // scriptEnviron returns what a command line of a script runs in.
-func scriptEnviron(ts *testscript.TestScript) *environ {
-	env := &environ{
-		syncBudget: time.Minute, // a busy machine must not change what is said
-		gitBudget:  usualGitBudget,
-		out:        ts.Stdout(),
-		err:        ts.Stderr(),
-		dir:        ts.MkAbs("."),
-		getenv:     ts.Getenv,
-		now:        time.Now,
+func scriptEnviron(ts *testscript.TestScript) *cli.Environ {
+	env := &cli.Environ{
+		SyncBudget: time.Minute, // a busy machine must not change what is said
+		GitBudget:  usualGitBudget,
+		Out:        ts.Stdout(),
+		Err:        ts.Stderr(),
+		Dir:        ts.MkAbs("."),
+		Getenv:     ts.Getenv,
+		Now:        time.Now,
 	}
 	for _, variable := range ts.Value(variablesKey{}).([]string) {
 		name, _, _ := strings.Cut(variable, "=")
-		env.variables = append(env.variables, name+"="+ts.Getenv(name))
+		env.Variables = append(env.Variables, name+"="+ts.Getenv(name))
 	}
 	return env
 }
@@ -67,9 +69,9 @@ func cmdMended(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		var text bytes.Buffer
 		reads, writes := scriptEnviron(ts), scriptEnviron(ts)
-		reads.out, writes.in = &text, &text
+		reads.Out, writes.In = &text, &text
 		for _, side := range []struct {
-			env  *environ
+			env  *cli.Environ
 			line string
 		}{{reads, from}, {writes, to}} {
 			if code := run(context.Background(), side.env, adviceWords(side.line)[1:]); code != 0 {

@@ -9,14 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/query"
 	"filebus/store/record"
 )
 
 type searchCommand struct {
-	filterFlags
+	cli.FilterFlags
 	answerFlags
-	page
+	cli.Page
 	NotSessions []string      `flag:"not-session"`
 	Regex       string        `flag:"regex" not:"interactive"`
 	All         bool          `flag:"all" not:"interactive"`
@@ -28,37 +29,37 @@ type searchCommand struct {
 	Refresh     bool          `flag:"refresh"`
 	Timeout     time.Duration `flag:"timeout" was:"max-wait"`
 
-	given
+	cli.Given
 	flagWords, operators []string // flags, and what of the text was read as such
 }
 
-func (o *searchCommand) prepare(cmd *cobra.Command) {
-	o.given.prepare(cmd)
-	o.filterFlags.prepare(cmd)
+func (o *searchCommand) Prepare(cmd *cobra.Command) {
+	o.Given.Prepare(cmd)
+	o.FilterFlags.Prepare(cmd)
 	cmd.Flags().Lookup("recent").NoOptDefVal = usualRecent
 	cmd.SetFlagErrorFunc(searchFlagError)
 }
 
-func (o *searchCommand) check(*environ, []string) error {
-	o.flagWords = o.words("offset")
+func (o *searchCommand) Check(*cli.Environ, []string) error {
+	o.flagWords = o.Words("offset")
 	if o.Limit < 0 || o.Limit == 0 && len(o.Facets) == 0 || o.Offset < 0 {
-		return usageError("--limit %d --offset %d: there is no such page", o.Limit, o.Offset)
+		return cli.UsageError("--limit %d --offset %d: there is no such page", o.Limit, o.Offset)
 	}
 	return nil
 }
 
-func (o *searchCommand) request(env *environ, text string) (request query.SearchRequest, err error) {
+func (o *searchCommand) request(env *cli.Environ, text string) (request query.SearchRequest, err error) {
 	request.Offset, request.History = o.Offset, o.History
 	request.Limit = min(o.Limit, math.MaxInt32) + 1 // one more tells whether there are others
-	request.Narrow = !o.Everywhere && len(o.Facets) == 0 && o.MaxTokens == 0 && !slices.Contains(env.args, "--")
+	request.Narrow = !o.Everywhere && len(o.Facets) == 0 && o.MaxTokens == 0 && !slices.Contains(env.Args, "--")
 	if err := o.ask(&request); err != nil {
 		return request, err
 	}
-	if request.Filter, err = o.read(env); err != nil {
+	if request.Filter, err = o.Read(env); err != nil {
 		return request, err
 	}
 	request.NotSessions = o.NotSessions
-	if request.All = o.All; o.has("regex") {
+	if request.All = o.All; o.Has("regex") {
 		if request.Pattern, err = query.NewExpression(o.Regex); err != nil {
 			return request, err
 		}
@@ -71,8 +72,8 @@ func (o *searchCommand) request(env *environ, text string) (request query.Search
 	return request, nil
 }
 
-func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) error {
-	env, text := w.environ, searchText(args)
+func (o *searchCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
+	env, text := w.Environ, searchText(args)
 	request, err := o.request(env, text)
 	switch {
 	case err != nil:
@@ -80,14 +81,14 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	case o.Interactive:
 		return o.find(ctx, env, text)
 	}
-	show, clear := env.progress("indexing")
+	show, clear := env.Progress("indexing")
 	wait := max(o.Timeout, 1)
-	set, err := env.openStores(ctx, o.Everywhere, query.Options{MaxWait: wait, Progress: show})
+	set, err := openStores(env, ctx, o.Everywhere, query.Options{MaxWait: wait, Progress: show})
 	if err != nil {
 		return err
 	}
 	if set.own != nil {
-		set.own.refreshBy(ctx, o.Refresh, 0, request.Filter.Trees...)
+		set.own.RefreshBy(ctx, o.Refresh, 0, request.Filter.Trees...)
 	}
 	answer, err := set.search(ctx, request, wait)
 	clear()
@@ -111,34 +112,34 @@ func (o *searchCommand) run(ctx context.Context, w *workspace, args []string) er
 	if !o.NoGit {
 		set.countCommits(ctx, env, p.answer.Hits)
 	}
-	if !env.global.json {
+	if !env.Global.JSON {
 		set.unnameOwn(p.answer.Hits)
 	}
 	p.noteState(ctx, set.own, &request.Filter)
 	err = p.print(ctx, set, text)
-	env.noteStale(p.stale)
+	noteStale(env, p.stale)
 	o.noteRead(env, &request, text, answer.Literal)
 	o.noteMissed(env, &answer, text, set.own)
 	if err == nil && o.ExitCode && answer.Total == 0 {
-		err = silentError(record.Failed)
+		err = cli.SilentError(record.Failed)
 	}
 	return err
 }
 
 // noteState says of the hits whose body is damaged, and what nothing has that was asked
 // for; own may be nil. It finds the trees that have changed on disk.
-func (p *hitPage) noteState(ctx context.Context, own *workspace, f *record.Filter) {
+func (p *hitPage) noteState(ctx context.Context, own *cli.Work, f *record.Filter) {
 	for _, h := range p.answer.Hits {
 		if h.Damaged {
-			p.env.note("the body of %s is damaged; run filebus verify --repair%s", h.Name, p.env.storeFlag(h.Store))
+			p.env.Note("the body of %s is damaged; run filebus verify --repair%s", h.Name, p.env.StoreFlag(h.Store))
 		}
 		if own != nil && h.Store == "" {
-			own.noteIfAltered(ctx, h.Name)
+			own.NoteIfAltered(ctx, h.Name)
 		}
 	}
 	if own != nil {
-		p.stale = own.staleTrees(ctx, p.answer.Hits)
-		own.noteUnknown(ctx, f)
+		p.stale = staleTrees(own, ctx, p.answer.Hits)
+		own.NoteUnknown(ctx, f)
 	}
 }
 
@@ -199,16 +200,16 @@ func isWithout(cmd *cobra.Command, arg string) bool {
 // searchFlagError says of a flag that a search does not have how to search for it.
 func searchFlagError(cmd *cobra.Command, err error) error {
 	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
-	if !unknown || nearFlag(cmd, name) != "" {
+	if !unknown || cli.NearFlag(cmd, name) != "" {
 		return err
 	}
-	return coded(record.Usage, searchLine(nil, searchText(append(cmd.Flags().Args(), "--"+name)))+", to search for that text", err)
+	return cli.Coded(record.Usage, searchLine(nil, searchText(append(cmd.Flags().Args(), "--"+name)))+", to search for that text", err)
 }
 
 // lineWith returns the search with another flag as it can be typed. A long one is not said again.
 func (o *searchCommand) lineWith(flag, text string) string {
 	line := searchLine(append(slices.Clip(o.flagWords), flag), text)
-	if clipText(line) != line {
+	if cli.ClipText(line) != line {
 		return "the same command with " + flag
 	}
 	return line

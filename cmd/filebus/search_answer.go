@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/index"
 	"filebus/materialize/markdown"
 	"filebus/query"
@@ -55,7 +56,7 @@ func (p *hitPage) json(n int) any {
 // jsonText returns a value as it is printed. What fails is said there.
 func jsonText(value any) string {
 	var out strings.Builder
-	_ = writeJSON(&out, value)
+	_ = cli.WriteJSON(&out, value)
 	return out.String()
 }
 
@@ -127,7 +128,7 @@ func (p *hitPage) facetLines() string {
 	shown := p.facets()
 	for _, field := range p.fields {
 		values := markdown.Each(shown[field].Values, func(c index.FacetCount) string {
-			return fmt.Sprintf("%s %d", oneLine(treeText(string(field), c.Value)), c.Count)
+			return fmt.Sprintf("%s %d", cli.OneLine(cli.TreeText(string(field), c.Value)), c.Count)
 		})
 		if more := shown[field].More; more > 0 {
 			values = append(values, fmt.Sprintf("%d more", more))
@@ -161,7 +162,7 @@ func (p *hitPage) why(h *query.Hit) string {
 		parts = append(parts, "scanned, not ranked")
 	}
 	how := [...]string{"", " nearly word by word", " word by word", " in other letters", " as typed"}[h.Lifted]
-	return clipText(strings.TrimSuffix(fmt.Sprintf("why %.2f%s: %s", h.Score, how, strings.Join(parts, ", ")), ": "))
+	return cli.ClipText(strings.TrimSuffix(fmt.Sprintf("why %.2f%s: %s", h.Score, how, strings.Join(parts, ", ")), ": "))
 }
 
 // answerFlags say what a search prints of what it finds.
@@ -213,7 +214,7 @@ func parseFacets(texts []string) ([]index.Facet, error) {
 	for _, text := range texts {
 		facet := index.Facet(strings.TrimSpace(text))
 		if !slices.Contains(index.Facets(), facet) {
-			return nil, usageError("unknown facet %q: the facets are kind, agent, tag, session, tree and time", text)
+			return nil, cli.UsageError("unknown facet %q: the facets are kind, agent, tag, session, tree and time", text)
 		}
 		if !slices.Contains(facets, facet) {
 			facets = append(facets, facet)
@@ -224,9 +225,9 @@ func parseFacets(texts []string) ([]index.Facet, error) {
 
 // parseHalfLife reads a length of time, in days too.
 func parseHalfLife(text string) (time.Duration, error) {
-	length, _ := parseLength(text)
+	length, _ := cli.ParseLength(text)
 	if length <= 0 {
-		return 0, usageError("--recent=%s is not a length of time: give 7d or 36h", text)
+		return 0, cli.UsageError("--recent=%s is not a length of time: give 7d or 36h", text)
 	}
 	return length, nil
 }

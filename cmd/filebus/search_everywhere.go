@@ -5,9 +5,9 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	runs "filebus/cmd/filebus/run"
 	"filebus/cmd/filebus/trust"
 	"filebus/query"
@@ -27,7 +27,7 @@ const otherStoreWait = 2 * time.Second
 // one, first.
 type storeSet struct {
 	everywhere bool
-	own        *workspace // or nil
+	own        *cli.Work // or nil
 	readers    []*query.Reader
 	failed     []query.StoreAnswer // those that could not be opened
 }
@@ -35,34 +35,34 @@ type storeSet struct {
 // openStores opens the store of the working directory and, of a search everywhere,
 // those that the user has opened before. Where there is no store the error says how
 // to search those that there are elsewhere.
-func (e *environ) openStores(ctx context.Context, everywhere bool, opts query.Options) (*storeSet, error) {
+func openStores(e *cli.Environ, ctx context.Context, everywhere bool, opts query.Options) (*storeSet, error) {
 	set := &storeSet{everywhere: everywhere}
-	own, err := e.openFresh(ctx)
+	own, err := e.OpenFresh(ctx)
 	var others []string
 	if everywhere || err != nil {
-		others = e.rememberedStores()
+		others = e.RememberedStores()
 	}
-	absent := errors.Is(err, store.ErrNoStore) && e.or(e.global.store, "FILEBUS_STORE") == ""
+	absent := errors.Is(err, store.ErrNoStore) && e.Or(e.Global.Store, "FILEBUS_STORE") == ""
 	switch {
 	case err == nil:
 		set.own = own
-		set.readers = append(set.readers, e.reader(own.Store, opts))
+		set.readers = append(set.readers, e.NewReader(own.Store, opts))
 	case absent && !everywhere && len(others) > 0:
 		hint := "run it again with --everywhere to search the stores that you have opened, or "
-		return nil, coded(record.NoStore, hint+explain(err).Hint, err)
+		return nil, cli.Coded(record.NoStore, hint+cli.Explain(err).Hint, err)
 	case everywhere && errors.Is(err, record.Untrusted):
-		if at, locateErr := e.locate(); locateErr == nil && !slices.Contains(others, at.Store) {
+		if at, locateErr := e.Locate(); locateErr == nil && !slices.Contains(others, at.Store) {
 			others = append(others, at.Store) // which is named below
 		}
 	case !absent || !everywhere:
 		return nil, err
 	}
-	user := e.user()
+	user := e.User()
 	for _, folder := range others {
 		if own != nil && trust.IsSame(folder, own.Store.Dir()) {
 			continue
 		}
-		options := e.storeOptions()
+		options := e.StoreOptions()
 		options.Wait = min(options.Wait, otherStoreWait)
 		err := user.Check(folder)
 		var s *store.Store
@@ -73,7 +73,7 @@ func (e *environ) openStores(ctx context.Context, everywhere bool, opts query.Op
 			set.failed = append(set.failed, query.StoreAnswer{Folder: folder, Err: err})
 			continue
 		}
-		opts.Now, opts.Wait, opts.Command = e.now, options.Wait, e.command
+		opts.Now, opts.Wait, opts.Command = e.Now, options.Wait, e.Command
 		set.readers = append(set.readers, query.New(s, opts))
 	}
 	if len(set.readers)+len(set.failed) == 0 {
@@ -116,8 +116,8 @@ func (s *storeSet) unnameOwn(hits []query.Hit) {
 
 // countCommits asks git, for the hits of each store in its workspace, which of the
 // files that they name were changed since.
-func (s *storeSet) countCommits(ctx context.Context, env *environ, hits []query.Hit) {
-	ctx, cancel := context.WithTimeout(ctx, env.gitBudget)
+func (s *storeSet) countCommits(ctx context.Context, env *cli.Environ, hits []query.Hit) {
+	ctx, cancel := context.WithTimeout(ctx, env.GitBudget)
 	defer cancel()
 	byStore := make(map[string][]*query.Hit)
 	for i := range hits {
@@ -129,7 +129,7 @@ func (s *storeSet) countCommits(ctx context.Context, env *environ, hits []query.
 			root = s.own.Root
 		}
 		query.CountCommits(of, func(since time.Time, files []string) (all []query.Commit) {
-			for _, c := range runs.Commits(ctx, root, since, files, env.variables) {
+			for _, c := range runs.Commits(ctx, root, since, files, env.Variables) {
 				all = append(all, query.Commit(c))
 			}
 			return all
@@ -139,32 +139,32 @@ func (s *storeSet) countCommits(ctx context.Context, env *environ, hits []query.
 
 // report says how many stores have answered, and what is wrong with the others. If
 // none has, that is an error.
-func (s *storeSet) report(env *environ, stores []query.StoreAnswer) error {
+func (s *storeSet) report(env *cli.Environ, stores []query.StoreAnswer) error {
 	answered := 0
 	for _, a := range stores {
 		if a.Err != nil {
 			s.failed = append(s.failed, a)
 			continue
 		}
-		hint := "; filebus reindex" + env.storeFlag(a.Folder) + " indexes them"
-		env.noteUnranked(env.shortPath(a.Folder)+": ", &a.SearchAnswer, hint)
+		hint := "; filebus reindex" + env.StoreFlag(a.Folder) + " indexes them"
+		noteUnranked(env, env.ShortPath(a.Folder)+": ", &a.SearchAnswer, hint)
 		answered++
 	}
 	err := s.noteFailed(env, answered)
 	if err == nil {
-		env.note("searched %s", plural(answered, "store"))
+		env.Note("searched %s", cli.Plural(answered, "store"))
 	}
 	return err
 }
 
 // noteFailed names the stores that have failed. If none has answered, that is an
 // error.
-func (s *storeSet) noteFailed(env *environ, answered int) error {
+func (s *storeSet) noteFailed(env *cli.Environ, answered int) error {
 	if answered == 0 && len(s.failed) > 0 {
 		return s.failed[0].Err
 	}
 	for _, f := range s.failed {
-		env.note("%s was left out: %v", env.shortPath(f.Folder), f.Err)
+		env.Note("%s was left out: %v", env.ShortPath(f.Folder), f.Err)
 	}
 	return nil
 }
@@ -175,26 +175,4 @@ func inPart(incomplete bool, hint string) string {
 		return " in part" + hint
 	}
 	return ""
-}
-
-// storeFlag returns the flag that names a store, with a space before it; nothing for
-// no store.
-func (e *environ) storeFlag(folder string) string {
-	if folder == "" {
-		return ""
-	}
-	if short := e.shortPath(folder); short != folder {
-		return " --store ~/" + record.ShellWord(filepath.ToSlash(short[2:])) // a shell expands no tilde in quotes
-	}
-	return " --store " + record.ShellWord(folder)
-}
-
-// shortPath writes a path below the home folder with a tilde.
-func (e *environ) shortPath(path string) string {
-	home := e.home()
-	below, err := filepath.Rel(home, path)
-	if home == "" || err != nil || !filepath.IsLocal(below) || below == "." {
-		return path
-	}
-	return "~/" + strings.ReplaceAll(below, "\\", "/")
 }

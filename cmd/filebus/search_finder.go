@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/finder"
 	"filebus/materialize"
 	"filebus/materialize/markdown"
@@ -16,11 +17,11 @@ import (
 	"filebus/store/record"
 )
 
-func (o *searchCommand) find(ctx context.Context, env *environ, text string) error {
-	if !env.inTerminal && !env.errTerminal || env.getenv("TERM") == "dumb" {
+func (o *searchCommand) find(ctx context.Context, env *cli.Environ, text string) error {
+	if !env.InTerminal && !env.ErrTerminal || env.Getenv("TERM") == "dumb" {
 		return noTerminal()
 	}
-	set, err := env.openStores(ctx, o.Everywhere, query.Options{})
+	set, err := openStores(env, ctx, o.Everywhere, query.Options{})
 	if err == nil {
 		err = set.noteFailed(env, len(set.readers))
 	}
@@ -28,33 +29,33 @@ func (o *searchCommand) find(ctx context.Context, env *environ, text string) err
 		return err
 	}
 	source := &finderSource{env: env, opts: *o, set: set, positions: make([]uint64, len(set.readers))}
-	choice, err := finder.Run(ctx, source, finder.Options{Typed: text, NoColour: env.getenv("NO_COLOR") != ""})
+	choice, err := finder.Run(ctx, source, finder.Options{Typed: text, NoColour: env.Getenv("NO_COLOR") != ""})
 	switch {
 	case errors.Is(err, finder.ErrCancelled):
-		return silentError(record.Interrupted)
+		return cli.SilentError(record.Interrupted)
 	case errors.Is(err, finder.ErrNoTerminal):
 		return noTerminal()
 	case err != nil:
 		return err
-	case env.global.json:
+	case env.Global.JSON:
 		if o.Everywhere && choice.Hit.Store == "" {
 			choice.Hit.Store = set.own.Store.Dir()
 		}
 		p := hitPage{answer: query.SearchAnswer{Total: 1}}
-		return env.printJSON(p.pageJSON(1, []query.Hit{choice.Hit}))
+		return env.PrintJSON(p.pageJSON(1, []query.Hit{choice.Hit}))
 	}
-	env.printf("%s\n", source.placeOf(ctx, choice))
+	env.Printf("%s\n", source.placeOf(ctx, choice))
 	return nil
 }
 
 func noTerminal() error {
-	return coded(record.Usage, "filebus search WORD...", errors.New("--interactive needs a terminal"))
+	return cli.Coded(record.Usage, "filebus search WORD...", errors.New("--interactive needs a terminal"))
 }
 
 // A finderSource answers an interactive finder from the index as it is, which
 // Refresh brings up to date.
 type finderSource struct {
-	env       *environ
+	env       *cli.Environ
 	opts      searchCommand
 	set       *storeSet
 	positions []uint64 // of the logs, up to which Refresh has come; by reader
@@ -92,12 +93,13 @@ func (s *finderSource) Text(ctx context.Context, typed string, hit query.Hit, wh
 		return finder.Text{}, err
 	}
 	if markdown.IsBinary(body.Bytes()) {
-		return finder.Text{Note: "binary, " + byteSize(v.Record.Size), Line: 1}, nil
+		return finder.Text{Note: "binary, " + cli.ByteSize(v.Record.Size), Line: 1}, nil
 	}
 	opts := s.opts // a search may read them just now
 	request, err := opts.request(s.env, typed)
 	request.Prefix = true
-	text := finder.Text{Body: body.Bytes(), Marks: request.Marks(body.Bytes()), Line: max(part.Lines.From, 1), Note: tokenText(hit.Tokens)}
+	text := finder.Text{Body: body.Bytes(), Marks: request.Marks(body.Bytes()), Line: max(part.Lines.From, 1),
+		Note: cli.TokenText(hit.Tokens)}
 	if result.Left > 0 {
 		text.Note = fmt.Sprintf("the first ~%d of ~%d tokens", result.Tokens, hit.Tokens)
 	}
@@ -106,8 +108,8 @@ func (s *finderSource) Text(ctx context.Context, typed string, hit query.Hit, wh
 
 // Refresh is that of finder.Source.
 func (s *finderSource) Refresh(ctx context.Context) (changed bool, err error) {
-	if own := s.set.own; own != nil && !s.env.global.noSync {
-		_, err = own.Sync(ctx, own.Root, materialize.SyncOptions{CaptureOnly: true, Finished: true, Budget: s.env.syncBudget})
+	if own := s.set.own; own != nil && !s.env.Global.NoSync {
+		_, err = own.Sync(ctx, own.Root, materialize.SyncOptions{CaptureOnly: true, Finished: true, Budget: s.env.SyncBudget})
 	}
 	for i, r := range s.set.readers {
 		position, readErr := query.Position(ctx, r.Store())
@@ -141,9 +143,9 @@ func (s *finderSource) placeOf(ctx context.Context, choice finder.Choice) string
 	}
 	line := cmp.Or(h.FileLines.From, h.Lines.From)
 	if line > 0 && s.isAt(ctx, h, file, line) {
-		return fmt.Sprintf("%s:%d", s.env.fromHere(file), line)
+		return fmt.Sprintf("%s:%d", fromHere(s.env, file), line)
 	}
-	return s.env.fromHere(file)
+	return fromHere(s.env, file)
 }
 
 var errNoFile = errors.New("the record has no file")
@@ -158,7 +160,7 @@ func (s *finderSource) fileOf(h *query.Hit) (string, error) {
 	}
 	main := filepath.Dir(h.Store)
 	at := materialize.Location{Store: h.Store, Main: main, Root: main}
-	settings, err := s.env.settings(at)
+	settings, err := s.env.SettingsAt(at)
 	return (&materialize.Workspace{Location: at, Settings: settings}).FilePath(h.Path), err
 }
 
@@ -187,8 +189,8 @@ func (s *finderSource) isAt(ctx context.Context, h *query.Hit, file string, line
 }
 
 // fromHere returns a path as it is written in the working directory.
-func (e *environ) fromHere(file string) string {
-	if below, err := filepath.Rel(e.dir, file); e.dir != "" && err == nil && filepath.IsLocal(below) {
+func fromHere(e *cli.Environ, file string) string {
+	if below, err := filepath.Rel(e.Dir, file); e.Dir != "" && err == nil && filepath.IsLocal(below) {
 		return below
 	}
 	return file

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // openTerminal makes a pseudo-terminal and returns both its ends.
@@ -88,8 +90,8 @@ func TestFinderOnTerminal(t *testing.T) {
 	}{
 		{"enter", "\r", "n.md:5\n", 0},
 		{"reference", "\x0f", "REF\n", 0},
-		{"escape", "\x1b", "", exitInterrupted},
-		{"interrupt", "\x03", "", exitInterrupted},
+		{"escape", "\x1b", "", cli.ExitInterrupted},
+		{"interrupt", "\x03", "", cli.ExitInterrupted},
 	}
 	dir := t.TempDir()
 	text := "# Note\n\nFirst.\n\n## Second\n\nThe pelican \x1b[31msleeps\x07.\n"

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/query"
 	"filebus/store"
 )
@@ -20,13 +21,13 @@ func newFinderSource(t *testing.T, text, tag string) *finderSource {
 	d.run("put", "--name", "note/n.md", "--tag", tag, "n.md")
 	d.run("search", "waits") // makes the index
 	env := docEnviron(d.dir, new(bytes.Buffer))
-	env.hooks = usualHooks()
-	s, err := env.open(t.Context())
+	env.Hooks = usualHooks()
+	s, err := env.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &finderSource{env: env, opts: searchCommand{page: page{Limit: 10}},
-		set: &storeSet{own: s, readers: []*query.Reader{s.read}}}
+	return &finderSource{env: env, opts: searchCommand{Page: cli.Page{Limit: 10}},
+		set: &storeSet{own: s, readers: []*query.Reader{s.Reader}}}
 }
 
 // TestFinderSourceKeepsOptions reads a text for what was typed: searches, which run
@@ -85,14 +86,14 @@ func TestFinderSourceAtOnce(t *testing.T) {
 	d.write("n.md", "# Heron\n\nThe heron waits.\n")
 	d.run("put", "--name", "note/0", "n.md")
 	env := docEnviron(d.dir, new(bytes.Buffer))
-	env.hooks = usualHooks()
-	s, err := env.open(t.Context())
+	env.Hooks = usualHooks()
+	s, err := env.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	source := &finderSource{
-		env: env, opts: searchCommand{page: page{Limit: 10}}, set: &storeSet{own: s,
-			readers: []*query.Reader{s.read}}, positions: make([]uint64, 1),
+		env: env, opts: searchCommand{Page: cli.Page{Limit: 10}}, set: &storeSet{own: s,
+			readers: []*query.Reader{s.Reader}}, positions: make([]uint64, 1),
 	}
 	var work sync.WaitGroup
 	work.Go(func() {

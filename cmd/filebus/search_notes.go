@@ -9,48 +9,50 @@ import (
 	"time"
 	"unicode"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
 )
 
 // noteScan says what was not ranked, what was not even seen, and how to see it.
-func (o *searchCommand) noteScan(env *environ, request *query.SearchRequest, answer *query.SearchAnswer, text string) {
+func (o *searchCommand) noteScan(env *cli.Environ, request *query.SearchRequest, answer *query.SearchAnswer,
+	text string) {
 	if answer.ScanIncomplete && answer.Unread > 0 {
-		env.note("there was no time to look into %s; filters and whole words leave fewer, and this reads all: %s",
-			count(int(answer.Unread), "1 more text", "%d more texts"),
+		env.Note("there was no time to look into %s; filters and whole words leave fewer, and this reads all: %s",
+			cli.Count(int(answer.Unread), "1 more text", "%d more texts"),
 			o.lineWith("--all", text))
 	} else if request.Pattern != nil && !request.Pattern.IsNarrow() {
-		env.note("no word is in every match of the expression, so texts were read one by one")
+		env.Note("no word is in every match of the expression, so texts were read one by one")
 	}
 	if !o.Everywhere {
-		env.noteUnranked("", answer, "; run the search again, or filebus reindex")
+		noteUnranked(env, "", answer, "; run the search again, or filebus reindex")
 	}
 	if answer.AsPhrase != "" {
-		env.note("only stop words or punctuation: the texts were searched for exactly %s",
-			clipText(record.ShellWord(answer.AsPhrase)))
+		env.Note("only stop words or punctuation: the texts were searched for exactly %s",
+			cli.ClipText(record.ShellWord(answer.AsPhrase)))
 	}
 }
 
 // noteUnranked says what the index of a store lacks, after words that name the store,
 // and what to do if not all of that was seen.
-func (e *environ) noteUnranked(store string, answer *query.SearchAnswer, hint string) {
+func noteUnranked(e *cli.Environ, store string, answer *query.SearchAnswer, hint string) {
 	switch {
 	case answer.Refused != "":
-		e.note("%sthe index cannot be used, so %s scanned%s: %s", store,
-			count(int(answer.Unindexed), "1 log entry was", "%d log entries were"), inPart(answer.ScanIncomplete, ""),
-			message(errors.New(answer.Refused)))
+		e.Note("%sthe index cannot be used, so %s scanned%s: %s", store,
+			cli.Count(int(answer.Unindexed), "1 log entry was", "%d log entries were"), inPart(answer.ScanIncomplete, ""),
+			cli.Message(errors.New(answer.Refused)))
 	case answer.Unindexed > 0:
-		e.note("%s%d log entries are not indexed yet; they were scanned%s", store, answer.Unindexed,
+		e.Note("%s%d log entries are not indexed yet; they were scanned%s", store, answer.Unindexed,
 			inPart(answer.ScanIncomplete, hint))
 	case answer.ScanIncomplete && answer.Unread == 0:
-		e.note("%snot all older versions were looked at", store)
+		e.Note("%snot all older versions were looked at", store)
 	}
 }
 
 // noteRead says what of a text was read otherwise than it may be meant: a kind that
 // there is none of, which is text, and what looks like a flag.
-func (o *searchCommand) noteRead(env *environ, request *query.SearchRequest, text string, literal bool) {
+func (o *searchCommand) noteRead(env *cli.Environ, request *query.SearchRequest, text string, literal bool) {
 	if o.Literal {
 		return
 	}
@@ -61,11 +63,11 @@ func (o *searchCommand) noteRead(env *environ, request *query.SearchRequest, tex
 			continue
 		}
 		if err := new(record.Filter).Add("kind", strings.Split(names, ",")...); err != nil {
-			env.note("%s is searched for as text: %v", clipText(word), err)
+			env.Note("%s is searched for as text: %v", cli.ClipText(word), err)
 		}
 	}
 	if first, _, _ := strings.Cut(strings.TrimSpace(request.Query), " "); len(first) == len("-n") && first[0] == '-' {
-		env.note("%s is searched for as text; the flags are in filebus search --help", first)
+		env.Note("%s is searched for as text; the flags are in filebus search --help", first)
 	}
 	var out []string
 	for _, word := range o.operators {
@@ -73,40 +75,40 @@ func (o *searchCommand) noteRead(env *environ, request *query.SearchRequest, tex
 			out = append(out, left)
 		}
 	}
-	switch words := clipText(strings.Join(out, ", ")); {
+	switch words := cli.ClipText(strings.Join(out, ", ")); {
 	case len(out) == 0:
 	case literal:
-		env.note("a record has the query as it is, so nothing is left out; to leave out what has %s, write it first", words)
+		env.Note("a record has the query as it is, so nothing is left out; to leave out what has %s, write it first", words)
 	default:
-		env.note("left out is what has %s; to search for it: %s", words, o.lineWith("--literal", text))
+		env.Note("left out is what has %s; to search for it: %s", words, o.lineWith("--literal", text))
 	}
 }
 
 // noteMissed says why there are no hits, or none for some words, and which search has
 // some.
-func (o *searchCommand) noteMissed(env *environ, answer *query.SearchAnswer, text string, own *workspace) {
+func (o *searchCommand) noteMissed(env *cli.Environ, answer *query.SearchAnswer, text string, own *cli.Work) {
 	if own != nil && (answer.Total == 0 || len(answer.Unknown) > 0) {
 		if long := own.Store.LongBodies(); long > 0 {
-			env.note("%s more than 1 MiB, of which only the first is searched", count(long, "1 text has", "%d texts have"))
+			env.Note("%s more than 1 MiB, of which only the first is searched", cli.Count(long, "1 text has", "%d texts have"))
 		}
 	}
 	for _, word := range slices.Sorted(maps.Keys(answer.Corrected)) {
-		env.note("%q is in no record: searched for %s (write it in quotes for the word itself)", word, answer.Corrected[word])
+		env.Note("%q is in no record: searched for %s (write it in quotes for the word itself)", word, answer.Corrected[word])
 	}
 	hasUnknown := len(answer.Unknown) > len(answer.Corrected)
 	if hasUnknown {
 		words := markdown.Each(answer.Unknown, func(word string) string { return `"` + word + `"` })
-		env.note("no record has %s", clipText(strings.Join(words, " or ")))
+		env.Note("no record has %s", cli.ClipText(strings.Join(words, " or ")))
 	}
 	for _, h := range answer.Hidden {
-		env.note("without %s there %s", conditionText(h), count(int(h.Total), "is 1 hit", "are %d hits"))
+		env.Note("without %s there %s", conditionText(h), cli.Count(int(h.Total), "is 1 hit", "are %d hits"))
 	}
 	if answer.DidYouMean != "" && (hasUnknown || answer.Total == 0) {
-		env.note("did you mean: %s", oneLine(searchLine(o.flagWords, answer.DidYouMean)))
+		env.Note("did you mean: %s", cli.OneLine(searchLine(o.flagWords, answer.DidYouMean)))
 	}
 	filters := slices.DeleteFunc(slices.Clone(o.operators), func(word string) bool { return word[0] == '-' }) // those are told
 	if len(filters) > 0 && answer.Total == 0 {
-		env.note("read as filters: %s; to search for it as text: %s", clipText(strings.Join(filters, " ")), o.lineWith("--literal", text))
+		env.Note("read as filters: %s; to search for it as text: %s", cli.ClipText(strings.Join(filters, " ")), o.lineWith("--literal", text))
 	}
 }
 
@@ -124,27 +126,14 @@ func conditionText(h query.Hidden) string {
 	for _, value := range h.Values {
 		switch {
 		case h.Condition != "without":
-			words = append(words, "--"+h.Condition+" "+record.ShellWord(treeText(h.Condition, value)))
+			words = append(words, "--"+h.Condition+" "+record.ShellWord(cli.TreeText(h.Condition, value)))
 		case strings.ContainsFunc(value, unicode.IsSpace):
 			words = append(words, `-"`+value+`"`)
 		default:
 			words = append(words, "-"+value)
 		}
 	}
-	return clipText(strings.Join(words, " "))
-}
-
-// treeText is a value as flags take it: the own tree is a dot.
-func treeText(condition, value string) string {
-	if condition == "tree" && value == "" {
-		return "."
-	}
-	return value
-}
-
-// clipText puts text on one line of bounded length.
-func clipText(text string) string {
-	return markdown.Clip(oneLine(text), 200)
+	return cli.ClipText(strings.Join(words, " "))
 }
 
 // A staleTree is a tree whose folder has changed since the store has seen it.
@@ -156,7 +145,7 @@ type staleTree struct {
 
 // staleTrees returns those of the trees of hits whose files, as far as they are hits,
 // are not on disk as they were found.
-func (w *workspace) staleTrees(ctx context.Context, hits []query.Hit) (stale []staleTree) {
+func staleTrees(w *cli.Work, ctx context.Context, hits []query.Hit) (stale []staleTree) {
 	names, order := map[record.Tree][]record.Name{}, []record.Tree(nil)
 	for _, h := range hits {
 		if tree := h.Name.Tree; tree != "" && !h.Older && h.Store == "" {
@@ -172,7 +161,7 @@ func (w *workspace) staleTrees(ctx context.Context, hits []query.Hit) (stale []s
 		because, err := w.Stale(ctx, tree, names[tree], deadline)
 		command := "filebus tree refresh " + record.ShellWord(string(tree))
 		if err != nil {
-			because, command = message(err), "" // a refresh changes nothing
+			because, command = cli.Message(err), "" // a refresh changes nothing
 		}
 		if because != "" {
 			stale = append(stale, staleTree{tree, because, command})
@@ -181,12 +170,12 @@ func (w *workspace) staleTrees(ctx context.Context, hits []query.Hit) (stale []s
 	return stale
 }
 
-func (e *environ) noteStale(stale []staleTree) {
+func noteStale(e *cli.Environ, stale []staleTree) {
 	for _, s := range stale {
 		if s.Refresh == "" {
-			e.remark("%s", s.Because)
+			e.Remark("%s", s.Because)
 		} else {
-			e.remark("the tree %s has changed since its capture: %s; %s takes that in", s.Tree, s.Because, s.Refresh)
+			e.Remark("the tree %s has changed since its capture: %s; %s takes that in", s.Tree, s.Because, s.Refresh)
 		}
 	}
 }

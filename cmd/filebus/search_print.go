@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/knowledge"
 	"filebus/index"
 	"filebus/materialize/markdown"
 	"filebus/query"
@@ -16,7 +18,7 @@ import (
 
 // A hitPage is an answer on its way to the output.
 type hitPage struct {
-	env    *environ
+	env    *cli.Environ
 	answer query.SearchAnswer
 	opts   *answerFlags
 	fields []index.Facet                     // whose values are counted
@@ -41,45 +43,46 @@ const (
 
 // print prints the page, and says how to go on behind it.
 func (p *hitPage) print(ctx context.Context, set *storeSet, text string) error {
-	whole := presentation{entries: len(p.answer.Hits), json: p.json, text: p.plain}
+	whole := cli.Presentation{Entries: len(p.answer.Hits), JSON: p.json, Text: p.plain}
 	shown := func(entries int) int { return entries }
 	if p.opts.Sections {
 		s, err := p.readSections(ctx, set)
 		if err != nil {
 			return err
 		}
-		whole = presentation{entries: s.size(), json: s.json, text: s.plain}
+		whole = cli.Presentation{Entries: s.size(), JSON: s.json, Text: s.plain}
 		shown = s.shown
 	}
-	whole.maxTokens, whole.exact, whole.strict, whole.what = p.opts.room(), true, true, text
+	whole.MaxTokens, whole.Exact, whole.Strict, whole.What = p.opts.room(), true, true, text
 	p.dropExtras(&whole)
-	printed, err := cmp.Or(set.own, &workspace{environ: p.env}).present(whole)
+	printed, err := cmp.Or(set.own, &cli.Work{Environ: p.env}).Present(whole)
 	p.sayRest(shown(printed))
 	return err
 }
 
 // dropExtras leaves out what stands before the hits if it has no room alone.
-func (p *hitPage) dropExtras(whole *presentation) {
+func (p *hitPage) dropExtras(whole *cli.Presentation) {
 	fits := func() bool {
-		text := whole.text(0)
-		if p.env.global.json {
-			text = jsonText(whole.json(0))
+		text := whole.Text(0)
+		if p.env.Global.JSON {
+			text = jsonText(whole.JSON(0))
 		}
-		return whole.maxTokens == 0 || len(text) <= bytesPerToken*whole.maxTokens
+		return whole.MaxTokens == 0 || len(text) <= bytesPerToken*whole.MaxTokens
 	}
 	if !fits() { // stderr has them
 		p.answer.AsPhrase, p.answer.Unknown, p.answer.DidYouMean, p.answer.Hidden, p.answer.Corrected = "", nil, "", nil, nil
 	}
 	if len(p.fields) > 0 && !fits() {
 		p.fields = nil
-		p.env.note("the counts have no room in %s", plural(whole.maxTokens, "token"))
+		p.env.Note("the counts have no room in %s", cli.Plural(whole.MaxTokens, "token"))
 	}
 }
 
 // narrowLine offers flags that leave a part of the hits, with how many of the best.
 func (p *hitPage) narrowLine() (line string) {
 	for _, n := range p.answer.Narrow {
-		line += fmt.Sprintf(" --%s %s (%d)", n.Field, record.ShellWord(oneLine(treeText(string(n.Field), n.Value))), n.Count)
+		line += fmt.Sprintf(" --%s %s (%d)", n.Field,
+			record.ShellWord(cli.OneLine(cli.TreeText(string(n.Field), n.Value))), n.Count)
 	}
 	return line
 }
@@ -88,28 +91,28 @@ func (p *hitPage) narrowLine() (line string) {
 func (p *hitPage) sayRest(shown int) {
 	answer := &p.answer
 	next, more := p.offset+shown+p.folded, p.more+len(answer.Hits)-shown
-	room := plural(p.opts.room(), "token")
+	room := cli.Plural(p.opts.room(), "token")
 	switch {
-	case len(answer.Hits) == 0 && p.env.global.json:
+	case len(answer.Hits) == 0 && p.env.Global.JSON:
 		// the total tells
 	case p.limit == 0 && answer.Total > 0:
-		p.env.note("%s", plural(int(answer.Total), "hit"))
+		p.env.Note("%s", cli.Plural(int(answer.Total), "hit"))
 	case len(answer.Hits) == 0 && answer.Total > 0:
-		p.env.note("%s, none behind the first %d; start with --offset 0", plural(int(answer.Total), "hit"), p.offset)
+		p.env.Note("%s, none behind the first %d; start with --offset 0", cli.Plural(int(answer.Total), "hit"), p.offset)
 	case len(answer.Hits) == 0:
-		p.env.note("no hits")
+		p.env.Note("no hits")
 	case shown == 0:
-		p.env.note("%s; the first has no room in %s; give more --max-tokens", plural(int(answer.Total), "hit"), room)
+		p.env.Note("%s; the first has no room in %s; give more --max-tokens", cli.Plural(int(answer.Total), "hit"), room)
 	default:
 		words := fmt.Sprintf(" (%d with all words, %d with any)", answer.TotalAll, answer.Total)
 		if more > 0 {
 			words = map[bool]string{true: words}[answer.TotalAll < answer.Total]
-			p.env.remark("… and %d more%s; %s", more, words, p.env.again(fmt.Sprintf("--offset %d", next)))
+			p.env.Remark("… and %d more%s; %s", more, words, p.env.Again(fmt.Sprintf("--offset %d", next)))
 		} else if answer.TotalAll == 0 && len(answer.Unknown) == 0 {
-			p.env.remark("no record has all words")
+			p.env.Remark("no record has all words")
 		}
 		if line := p.narrowLine(); line != "" {
-			p.env.remark("narrow:%s", line)
+			p.env.Remark("narrow:%s", line)
 		}
 	}
 }
@@ -124,7 +127,7 @@ func (p *hitPage) plain(n int) string {
 		}
 		return out.String()
 	}
-	if p.opts.room() == 0 && (p.opts.Why || p.env.outTerminal) {
+	if p.opts.room() == 0 && (p.opts.Why || p.env.OutTerminal) {
 		return page(fullSnippet)
 	}
 	return page(p.snippetSize(n, page))
@@ -153,36 +156,37 @@ func (p *hitPage) snippetSize(n int, page func(snippet int) string) int {
 // writeHit writes a hit in two lines: where it is and what it says.
 func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 	env := p.env
-	name, place := env.shellName(h), ""
+	name, place := shellName(env, h), ""
 	if h.Lines.From > 0 {
 		place = " --lines " + h.Lines.String()
 	}
-	place += env.storeFlag(h.Store)
-	out.WriteString(env.bold(name) + place)
+	place += env.StoreFlag(h.Store)
+	out.WriteString(env.Bold(name) + place)
 	facts := []string{
-		h.Ref.String(), tokenText(h.Tokens),
-		strings.Join(strings.Fields(oneLine(h.Status+" "+h.Priority+" "+h.Type)), " "), oneLine(h.Agent), env.dateText(h.Time, h.Written, utcDay), placeText(h),
+		h.Ref.String(), cli.TokenText(h.Tokens),
+		strings.Join(strings.Fields(cli.OneLine(h.Status+" "+h.Priority+" "+h.Type)), " "), cli.OneLine(h.Agent),
+		env.DateText(h.Time, h.Written, cli.UTCDay), placeText(h),
 	}
 	if n := len(h.Like); n > 0 {
 		facts = append(facts, fmt.Sprintf("+%d alike", n))
 	}
 	if h.Commits > 0 {
-		facts = append(facts, plural(h.Commits, "commit")+" since")
+		facts = append(facts, cli.Plural(h.Commits, "commit")+" since")
 	}
 	if !h.By.IsZero() {
-		facts = append(facts, "superseded by "+linkEnd(h.By))
+		facts = append(facts, "superseded by "+knowledge.LinkEnd(h.By))
 	}
 	if h.Older {
 		facts = append(facts, "(older version)")
 	}
-	env.writeFacts(out, utf8.RuneCountInString(name+place), facts)
+	writeFacts(env, out, utf8.RuneCountInString(name+place), facts)
 	out.WriteString("\n")
 	if snippet > 0 {
 		heading := hitHeading(h, min(maxHeading, 15+snippet/2))
 		if strings.Contains(h.Snippet.Text, strings.TrimSuffix(strings.TrimSuffix(heading, ": "), "…")) {
 			heading = "" // the text says it
 		}
-		env.writeWrapped(out, heading, h.Clip(snippet))
+		writeWrapped(env, out, heading, h.Clip(snippet))
 	}
 	if p.opts.Why {
 		out.WriteString("  " + p.why(h) + "\n")
@@ -190,9 +194,9 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 }
 
 // shellName is the name of a hit as a shell takes it for one word, or a tool as it is.
-func (e *environ) shellName(h *query.Hit) string {
-	name := oneLine(h.Name.String())
-	if e.call == nil && strings.ContainsAny(name, " '\"`$&|;<>()*?[]{}!\\") {
+func shellName(e *cli.Environ, h *query.Hit) string {
+	name := cli.OneLine(h.Name.String())
+	if e.Call == nil && strings.ContainsAny(name, " '\"`$&|;<>()*?[]{}!\\") {
 		return record.ShellWord(name)
 	}
 	return name
@@ -204,7 +208,7 @@ func placeText(h *query.Hit) string {
 	if h.Path == "" || strings.Contains(h.Name.ID, strings.TrimSuffix(base, path.Ext(base))) {
 		return ""
 	}
-	place := oneLine(strings.ToValidUTF8(h.Path, "\ufffd"))
+	place := cli.OneLine(strings.ToValidUTF8(h.Path, "\ufffd"))
 	if h.FileLines.From > 0 {
 		place += fmt.Sprintf(":%d", h.FileLines.From)
 	}
@@ -229,7 +233,7 @@ func hitHeading(h *query.Hit, size int) string {
 	if before, cut := strings.CutSuffix(clipped, " >…"); cut {
 		clipped = before + "…"
 	}
-	return oneLine(clipped) + ": "
+	return cli.OneLine(clipped) + ": "
 }
 
 // unmarked returns a heading without the marks of Markdown that titles leave out.

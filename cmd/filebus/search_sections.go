@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
@@ -116,10 +117,10 @@ func (s *sectionPage) shown(size int) int {
 		return behind
 	}
 	if same := count(s.same); same > 0 {
-		s.env.note("%s with the same text left out", plural(same, "section"))
+		s.env.Note("%s with the same text left out", cli.Plural(same, "section"))
 	}
 	if noText := count(s.noText); noText > 0 {
-		s.env.note("%s without text left out", plural(noText, "hit"))
+		s.env.Note("%s without text left out", cli.Plural(noText, "hit"))
 	}
 	return hits
 }
@@ -151,28 +152,28 @@ func (s *sectionPage) plain(size int) string {
 // sectionText is a section as it is printed: a line that names it, its lines, and
 // how to get the rest of it. On a terminal the words of the search are bold.
 func (p *hitPage) sectionText(s *hitSection) string {
-	line := fmt.Sprintf("==> %s --lines %s%s  %s", p.env.shellName(&s.Hit), s.Lines, p.env.storeFlag(s.Store), s.Ref)
+	line := fmt.Sprintf("==> %s --lines %s%s  %s", shellName(p.env, &s.Hit), s.Lines, p.env.StoreFlag(s.Store), s.Ref)
 	if title := sectionTitle(s); title != "" {
 		line += "  " + title
 	}
 	text := string(s.text.Text)
-	if p.env.outTerminal {
+	if p.env.OutTerminal {
 		text = strings.Map(func(r rune) rune {
 			if unicode.IsControl(r) && r != '\n' && r != '\t' {
 				return ' '
 			}
 			return r
 		}, text)
-		text = p.env.boldRuns(text, p.marks([]byte(text)))
+		text = boldRuns(p.env, text, p.marks([]byte(text)))
 	}
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
 	if s.text.Left > 0 {
 		text += fmt.Sprintf("[~%d more tokens: filebus get %s --lines %d-%d%s]\n",
-			record.EstimateTokens(s.text.Left), s.Ref, s.text.Next(), s.Lines.To, p.env.storeFlag(s.Store))
+			record.EstimateTokens(s.text.Left), s.Ref, s.text.Next(), s.Lines.To, p.env.StoreFlag(s.Store))
 	}
-	return p.env.bold(line+" <==") + "\n" + text
+	return p.env.Bold(line+" <==") + "\n" + text
 }
 
 // sectionTitle is what the first line of a section does not say of its place.

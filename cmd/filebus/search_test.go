@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/index"
 	"filebus/query"
 	"filebus/store/record"
@@ -38,9 +39,9 @@ func (d *desk) run(args ...string) (out, stderr string) {
 	d.Helper()
 	var outText, errText bytes.Buffer
 	env := docEnviron(d.dir, &outText)
-	env.err, env.variables, env.gitBudget = &errText, os.Environ(), time.Minute
-	env.now = func() time.Time { return d.now }
-	if code := run(d.Context(), env, args); code != exitDone {
+	env.Err, env.Variables, env.GitBudget = &errText, os.Environ(), time.Minute
+	env.Now = func() time.Time { return d.now }
+	if code := run(d.Context(), env, args); code != cli.ExitDone {
 		d.Fatalf("filebus %q: exit code %d\n%s", args, code, errText.String())
 	}
 	return outText.String(), errText.String()
@@ -176,11 +177,11 @@ func TestWriteWrapped(t *testing.T) {
 	}
 	for _, test := range tests {
 		env, _, _ := fakeEnviron(t)
-		if env.outTerminal = test.terminal; test.terminal {
-			env.columns = test.columns
+		if env.OutTerminal = test.terminal; test.terminal {
+			env.Columns = test.columns
 		}
 		var out strings.Builder
-		env.writeWrapped(&out, "Birds: ", snippet)
+		writeWrapped(env, &out, "Birds: ", snippet)
 		got := strings.NewReplacer("\x1b[1m", "*", "\x1b[0m", "_").Replace(out.String())
 		if got != test.want {
 			t.Errorf("%s, %d columns:\n%q; want\n%q", test.name, test.columns, got, test.want)
@@ -223,9 +224,9 @@ func TestWriteFacts(t *testing.T) {
 		{5, "\n  29df583e32d5\n  ~57 tokens\n  鳥鳥\n  2026-03-06"},
 	} {
 		env, _, _ := fakeEnviron(t)
-		env.columns = test.columns
+		env.Columns = test.columns
 		var out strings.Builder
-		if env.writeFacts(&out, 10, facts); out.String() != test.want {
+		if writeFacts(env, &out, 10, facts); out.String() != test.want {
 			t.Errorf("behind 10 of %d columns:\n%q; want\n%q", test.columns, out.String(), test.want)
 		}
 	}
@@ -243,13 +244,13 @@ func TestSectionsAreMarked(t *testing.T) {
 		want     string
 	}{{false, "two \x00\x1b herons\n"}, {true, "two    \x1b[1mherons\x1b[0m\n"}} {
 		env, _, _ := fakeEnviron(t)
-		env.outTerminal = test.terminal
+		env.OutTerminal = test.terminal
 		p := hitPage{env: env, opts: &answerFlags{}, marks: request.Marks}
 		s := sectionPage{hitPage: &p, sections: []hitSection{{Hit: hit, text: section}}}
 		text := s.plain(s.size())
 		plain := strings.NewReplacer("\x1b[1m", "", "\x1b[0m", "").Replace(text)
-		if _, got, _ := strings.Cut(text, "\n"); got != test.want || env.sizeOf(text) != len(plain) {
-			t.Errorf("terminal %v: %q of %d bytes; want %q of %d", test.terminal, got, env.sizeOf(text), test.want,
+		if _, got, _ := strings.Cut(text, "\n"); got != test.want || env.SizeOf(text) != len(plain) {
+			t.Errorf("terminal %v: %q of %d bytes; want %q of %d", test.terminal, got, env.SizeOf(text), test.want,
 				len(plain))
 		}
 	}

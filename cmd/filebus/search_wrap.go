@@ -4,15 +4,16 @@ import (
 	"strings"
 	"unicode"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/query"
 )
 
 // writeWrapped writes a line of a hit: its heading and its snippet with the marked
 // words. A terminal gets it wrapped at its width, a pipe whole.
-func (e *environ) writeWrapped(out *strings.Builder, heading string, s query.Snippet) {
+func writeWrapped(e *cli.Environ, out *strings.Builder, heading string, s query.Snippet) {
 	const indent = "  "
 	text := heading + s.Text
-	breaks := wrapPlaces(text, e.columns-len(indent))
+	breaks := wrapPlaces(text, e.Columns-len(indent))
 	piece := func(from, to int) string {
 		var b strings.Builder
 		for ; len(breaks) > 0 && breaks[0] < to; breaks = breaks[1:] {
@@ -25,18 +26,18 @@ func (e *environ) writeWrapped(out *strings.Builder, heading string, s query.Sni
 	last := 0
 	for _, m := range s.Marks {
 		from, to := len(heading)+m.Start, len(heading)+m.End
-		out.WriteString(piece(last, from) + e.bold(piece(from, to)))
+		out.WriteString(piece(last, from) + e.Bold(piece(from, to)))
 		last = to
 	}
 	out.WriteString(piece(last, len(text)) + "\n")
 }
 
 // boldRuns returns text with some of its bytes in bold; they are in order.
-func (e *environ) boldRuns(text string, runs []query.ByteRun) string {
+func boldRuns(e *cli.Environ, text string, runs []query.ByteRun) string {
 	var out strings.Builder
 	last := 0
 	for _, r := range runs {
-		out.WriteString(text[last:r.Start] + e.bold(text[r.Start:r.End]))
+		out.WriteString(text[last:r.Start] + e.Bold(text[r.Start:r.End]))
 		last = r.End
 	}
 	return out.String() + text[last:]
@@ -44,7 +45,7 @@ func (e *environ) boldRuns(text string, runs []query.ByteRun) string {
 
 // writeFacts writes what a hit's first line says behind its name, which takes so
 // many columns. A terminal gets the facts wrapped at its width, none cut in two.
-func (e *environ) writeFacts(out *strings.Builder, column int, facts []string) {
+func writeFacts(e *cli.Environ, out *strings.Builder, column int, facts []string) {
 	for _, fact := range facts {
 		if fact == "" {
 			continue
@@ -53,7 +54,7 @@ func (e *environ) writeFacts(out *strings.Builder, column int, facts []string) {
 		for _, r := range fact {
 			size += runeColumns(r)
 		}
-		if column += size; e.columns > 0 && column > e.columns {
+		if column += size; e.Columns > 0 && column > e.Columns {
 			gap, column = "\n  ", size
 		}
 		out.WriteString(gap + fact)

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/web"
 )
 
@@ -30,27 +31,27 @@ const servedMemory = 32 << 20
 // usualPort is where pages are unless a port is given.
 const usualPort = 7337
 
-func (o *serveCommand) run(ctx context.Context, w *workspace, _ []string) error {
+func (o *serveCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
 	if err != nil {
-		return usageError("the port %d cannot be had: %w; --port 0 takes one that is free", o.Port, err)
+		return cli.UsageError("the port %d cannot be had: %w; --port 0 takes one that is free", o.Port, err)
 	}
 	defer func() { _ = listener.Close() }() // closed already where it was served
 	token := rand.Text()
 	address := web.Address(listener, token)
-	if err := w.print(struct {
+	if err := w.Print(struct {
 		URL string `json:"url"`
 	}{address}, "%s\n", address); err != nil {
 		return err
 	}
 	if o.Open {
 		if err := openBrowser(ctx, address); err != nil {
-			w.note("no browser could be started: %v", err)
+			w.Note("no browser could be started: %v", err)
 		}
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(usualPercent / 2)) // a server stays: unlike a command it leaves no garbage to its end
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(servedMemory))
-	return w.site(o.Write).Serve(ctx, listener, token)
+	return siteOf(w.Environ, o.Write).Serve(ctx, listener, token)
 }
 
 // openBrowser shows an address in the browser that the system has.
@@ -64,89 +65,89 @@ func openBrowser(ctx context.Context, address string) error {
 	return exec.CommandContext(context.WithoutCancel(ctx), command[0], append(command[1:], address)...).Start()
 }
 
-// site returns the pages of the store that the command line names.
-func (e *environ) site(writes bool) *web.Site {
+// siteOf returns the pages of the store that the command line names.
+func siteOf(e *cli.Environ, writes bool) *web.Site {
 	inside := *e
-	inside.global.noSync = true // a page changes nothing
-	inside.getenv = func(name string) string { return e.asReader(name) }
+	inside.Global.NoSync = true // a page changes nothing
+	inside.Getenv = func(name string) string { return asReader(e, name) }
 	s := &web.Site{
-		Version: versionView().Version, Workspace: e.dir, Flags: e.global.storeWords(), Now: e.now,
+		Version: versionView().Version, Workspace: e.Dir, Flags: storeWords(&e.Global), Now: e.Now,
 		Ask: func(ctx context.Context, into any, args ...string) error {
-			return inside.ask(ctx, into, append([]string{"--json"}, args...)...)
+			return askStore(&inside, ctx, into, append([]string{"--json"}, args...)...)
 		},
 		Print: func(ctx context.Context, out io.Writer, args ...string) error {
-			return inside.printOf(ctx, out, args...)
+			return printOf(&inside, ctx, out, args...)
 		},
-		Follow: func(ctx context.Context, entry func(line []byte)) error { return inside.followLog(ctx, entry) },
+		Follow: func(ctx context.Context, entry func(line []byte)) error { return followLog(&inside, ctx, entry) },
 	}
 	if writes {
-		s.Change = func(ctx context.Context, args ...string) error { return e.ask(ctx, nil, args...) }
+		s.Change = func(ctx context.Context, args ...string) error { return askStore(e, ctx, nil, args...) }
 	}
 	return s
 }
 
 // storeWords returns the flag that names the store, if one does.
-func (g *globalOptions) storeWords() []string {
-	if g.store == "" {
+func storeWords(g *cli.GlobalOptions) []string {
+	if g.Store == "" {
 		return nil
 	}
-	return []string{"--store=" + g.store}
+	return []string{"--store=" + g.Store}
 }
 
 // asReader hides who has started the server: its pages are not read by an agent.
-func (e *environ) asReader(name string) string {
+func asReader(e *cli.Environ, name string) string {
 	switch {
 	case name == "FILEBUS_NO_READS_LOG":
 		return "1"
 	case strings.HasPrefix(name, "FILEBUS_") && name != "FILEBUS_STORE", strings.HasSuffix(name, "_SESSION_ID"):
 		return ""
 	}
-	return e.getenv(name)
+	return e.Getenv(name)
 }
 
-// ask runs a command line and decodes what it prints.
-func (e *environ) ask(ctx context.Context, into any, args ...string) error {
-	call := e.runCall(ctx, nil, "", args)
-	if call.exit != exitDone && call.out.Len() == 0 {
-		return call.refusal()
+// askStore runs a command line and decodes what it prints.
+func askStore(e *cli.Environ, ctx context.Context, into any, args ...string) error {
+	call := runCall(e, ctx, nil, "", args)
+	if call.Exit != cli.ExitDone && call.Out.Len() == 0 {
+		return refusal(call)
 	}
 	if into == nil {
 		return nil
 	}
-	if err := json.Unmarshal(call.out.Bytes(), into); err != nil {
+	if err := json.Unmarshal(call.Out.Bytes(), into); err != nil {
 		return fmt.Errorf("reading what filebus %s says: %w", strings.Join(args, " "), err)
 	}
 	return nil
 }
 
 // refusal returns what a command has said at last.
-func (c *toolCall) refusal() error {
-	last := failure{Message: "the command has said nothing"}
-	if len(c.said) > 0 {
-		last = c.said[len(c.said)-1]
+func refusal(c *cli.ToolCall) error {
+	last := cli.Failure{Message: "the command has said nothing"}
+	if len(c.Said) > 0 {
+		last = c.Said[len(c.Said)-1]
 	}
 	return &web.Refusal{Code: last.Code, Message: last.Message, Hint: last.Hint}
 }
 
 // printOf passes on what a command line prints.
-func (e *environ) printOf(ctx context.Context, out io.Writer, args ...string) error {
-	if call := e.pass(ctx, out, args...); call.exit != exitDone {
-		return call.refusal()
+func printOf(e *cli.Environ, ctx context.Context, out io.Writer, args ...string) error {
+	if call := pass(e, ctx, out, args...); call.Exit != cli.ExitDone {
+		return refusal(call)
 	}
 	return nil
 }
 
 // pass runs a command line that prints as to a pipe.
-func (e *environ) pass(ctx context.Context, out io.Writer, args ...string) *toolCall {
+func pass(e *cli.Environ, ctx context.Context, out io.Writer, args ...string) *cli.ToolCall {
 	inside := *e
-	inside.in, inside.out, inside.outTerminal, inside.call = strings.NewReader(""), out, false, &toolCall{}
-	inside.call.exit = run(ctx, &inside, args)
-	return inside.call
+	inside.In, inside.Out, inside.OutTerminal, inside.Call = strings.NewReader(""), out, false, &cli.ToolCall{}
+	inside.Call.Exit = run(ctx, &inside, args)
+	return inside.Call
 }
 
 // followLog passes new entries of the log on.
-func (e *environ) followLog(ctx context.Context, entry func(line []byte)) error {
-	if said := e.pass(ctx, &lineWriter{to: entry}, "log", "--follow", "--limit=1", "--json").said; len(said) > 0 {
+func followLog(e *cli.Environ, ctx context.Context, entry func(line []byte)) error {
+	if said := pass(e, ctx, &lineWriter{to: entry}, "log", "--follow", "--limit=1", "--json").Said; len(said) > 0 {
 		return errors.New(said[len(said)-1].Message)
 	}
 	return ctx.Err()

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // A visitor is a browser that has been at the first address.
@@ -83,13 +85,13 @@ func TestServedPort(t *testing.T) {
 	first := served(t, dir)
 	cmd := filebusCommand(t, dir, "serve", "--port", first.Port())
 	said, err := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(string(said), "the port "+first.Port()+" cannot be had") ||
+	if cmd.ProcessState.ExitCode() != cli.ExitUsage || !strings.Contains(string(said), "the port "+first.Port()+" cannot be had") ||
 		!strings.Contains(string(said), "--port 0") {
 		t.Errorf("at a port that is taken: %v\n%s", err, said)
 	}
 	for _, port := range []string{"-1", "65536", "eins"} {
 		cmd := filebusCommand(t, dir, "serve", "--port", port)
-		if said, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != exitUsage {
+		if said, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != cli.ExitUsage {
 			t.Errorf("at port %s: %v\n%s", port, err, said)
 		}
 	}
@@ -128,7 +130,8 @@ func TestServedInterrupt(t *testing.T) {
 	must(t, cmd.Process.Signal(os.Interrupt))
 	tooLate := time.AfterFunc(bound, func() { _ = cmd.Process.Kill() })
 	_ = cmd.Wait() // the exit code tells
-	if !tooLate.Stop() || cmd.ProcessState.ExitCode() != exitInterrupted && cmd.ProcessState.ExitCode() != exitDone {
+	if !tooLate.Stop() || cmd.ProcessState.ExitCode() != cli.ExitInterrupted &&
+		cmd.ProcessState.ExitCode() != cli.ExitDone {
 		t.Errorf("interrupted, it ends with %d", cmd.ProcessState.ExitCode())
 	}
 }

@@ -18,7 +18,7 @@ func TestDocumentedSessionJSON(t *testing.T) {
 	}{
 		{"filebus materialize", sessions.LaidOut{}},
 		{"filebus session replay", sessions.LaidOut{}},
-		{"filebus session replay", sessionStepsJSON{}},
+		{"filebus session replay", sessions.SessionStepsJSON{}},
 		{"filebus budget", sessions.Savings{}},
 	} {
 		want := jsonShape(reflect.TypeOf(test.value))

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // TestManySessions starts sessions of two types from many processes at once: each has
@@ -104,7 +106,7 @@ func TestSessionIDs(t *testing.T) {
 			{"materialize", "--session", id, "--closure", "--to", filepath.Join(dir, "out-"+id)},
 		} {
 			_, errText, code := ranIn(t, dir, args...)
-			if said += errText; code != exitDone {
+			if said += errText; code != cli.ExitDone {
 				t.Errorf("filebus %s: exit code %d\n%s", strings.Join(args, " "), code, errText)
 			}
 		}

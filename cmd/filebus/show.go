@@ -2,129 +2,14 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
 
-	"filebus/materialize/layout"
-	"filebus/query"
+	"filebus/cmd/filebus/cli"
 )
 
 type showCommand struct {
 	MaxTokens int `flag:"max-tokens" least:"0"`
 }
 
-func (o *showCommand) run(ctx context.Context, w *workspace, args []string) error {
-	return w.showRecord(ctx, args[0], o.MaxTokens)
-}
-
-// showRecord prints what there is to know of a record, without its text.
-func (w *workspace) showRecord(ctx context.Context, text string, maxTokens int) error {
-	v, err := w.resolve(ctx, text)
-	if err != nil {
-		return err
-	}
-	w.noteIfAltered(ctx, v.Record.Name)
-	detail, err := w.read.Show(ctx, v)
-	if err != nil {
-		return err
-	}
-	return w.presentLines(w.detailLines(&detail), presentation{
-		maxTokens: maxTokens, what: detail.Name.String(), json: func(int) any { return detail },
-	})
-}
-
-func (e *environ) detailLines(d *query.Detail) []string {
-	r := d.Version.Record
-	lines := []string{e.bold(oneLine(r.Name.String())) + "  " + d.Ref.String()}
-	if !d.Current {
-		lines[0] += "  (not current)"
-	}
-	add := func(label, value string) {
-		if value != "" {
-			lines = append(lines, fmt.Sprintf("%-13s %s", label, oneLine(value)))
-		}
-	}
-	add("title", d.Description.Title)
-	add("path", r.Path)
-	profile := layout.Claude()
-	if len(e.opened) > 0 {
-		profile = e.opened[0].Settings.Profile
-	}
-	add("layout", profile.Recognize(r.Path).Declared)
-	add("size", fmt.Sprintf("%d bytes, ~%d tokens, %s", r.Size, d.Tokens, plural(d.Description.Words, "word")))
-	if !r.Written.IsZero() {
-		add("written", e.writtenText(r.Written, e.minute))
-	}
-	add("time", e.minute(r.Time)+"  from "+string(r.Source))
-	for _, f := range [][2]string{
-		{"agent", r.Agent}, {"conversation", r.Conversation}, {"session", r.Session}, {"run", r.Run}, {"loop", r.Loop},
-		{"task", r.Task}, {"status", r.Status}, {"tags", strings.Join(r.Tags, " ")},
-	} {
-		add(f[0], f[1])
-	}
-	if r.Exit != nil {
-		add("exit", strconv.Itoa(*r.Exit))
-	}
-	for _, key := range slices.Sorted(maps.Keys(d.Description.Attributes)) {
-		add(key, d.Description.Attributes[key])
-	}
-	for _, l := range r.Links {
-		add(l.Type, l.Target)
-	}
-	for _, from := range r.From {
-		add("from", from.Short())
-	}
-	add("preview", d.Description.Preview)
-	return slices.Concat(lines, e.versionLines(d), outlineLines(d), entryLines(d))
-}
-
-// versionLines lists what happened to the name, newest first; of a name that has
-// one version there is nothing to say.
-func (e *environ) versionLines(d *query.Detail) []string {
-	if len(d.Versions) < 2 {
-		return nil
-	}
-	lines := []string{"versions"}
-	for _, v := range slices.Backward(d.Versions) {
-		line := fmt.Sprintf("  @%d  %s  %-8s  %s", v.Position, e.minute(v.Time), v.Change, v.Ref)
-		if v.Tokens > 0 && v.Change == "put" {
-			line += "  " + tokenText(v.Tokens)
-		}
-		if v.Agent != "" {
-			line += "  " + v.Agent
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-func outlineLines(d *query.Detail) []string {
-	if len(d.Outline) == 0 {
-		return nil
-	}
-	lines := []string{"outline"}
-	for _, h := range d.Outline {
-		indent := strings.Repeat("  ", h.Level)
-		lines = append(lines, fmt.Sprintf("%s%s  %s  %s", indent, oneLine(h.Title), h.Lines.String(),
-			tokenText(h.Tokens)))
-	}
-	return lines
-}
-
-func entryLines(d *query.Detail) []string {
-	if len(d.Entries) == 0 {
-		return nil
-	}
-	lines := []string{"entries"}
-	for _, e := range d.Entries {
-		line := fmt.Sprintf("  %s  line %d  %s", e.Name, e.Line, tokenText(e.Tokens))
-		if e.Status != "" {
-			line += "  " + e.Status
-		}
-		lines = append(lines, line+"  "+oneLine(e.Title))
-	}
-	return lines
+func (o *showCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
+	return w.ShowRecord(ctx, args[0], o.MaxTokens)
 }

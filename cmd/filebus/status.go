@@ -8,9 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/dialogue"
 	"filebus/cmd/filebus/issue"
 	"filebus/cmd/filebus/noun"
 	runs "filebus/cmd/filebus/run"
+	"filebus/cmd/filebus/session"
 	"filebus/cmd/filebus/task"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -18,42 +21,32 @@ import (
 	"filebus/store/record"
 )
 
-// defaultLate is how long a task usually takes at most.
-const defaultLate = 30 * time.Minute
-
 type statusCommand struct {
 	Late      time.Duration `flag:"late"`
 	MaxTokens int           `flag:"max-tokens" least:"100" all:"0" in:"a status"`
 }
 
-func (o *statusCommand) check(*environ, []string) error { return checkLate(o.Late) }
+func (o *statusCommand) Check(*cli.Environ, []string) error { return task.CheckLate(o.Late) }
 
-func checkLate(late time.Duration) error {
-	if late <= 0 {
-		return usageError("--late %v: give a time of more than 0", late)
-	}
-	return nil
-}
-
-func (o *statusCommand) run(ctx context.Context, w *workspace, _ []string) error {
-	w.importNew(ctx, record.KindState, "session_state")
-	status, err := w.book().Status(ctx, o.Late)
+func (o *statusCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
+	w.TakeIn(ctx, record.KindState, "session_state")
+	status, err := runs.BookOf(w).Status(ctx, o.Late)
 	if err != nil {
 		return err
 	}
-	going, err := w.goingOn(ctx, status)
+	going, err := goingOn(w, ctx, status)
 	if err == nil {
-		status.Issues, err = w.countIssues(ctx)
+		status.Issues, err = countIssues(w, ctx)
 	}
 	if err != nil {
 		return err
 	}
-	view, lines, err := w.lately(ctx, status)
+	view, lines, err := lately(w, ctx, status)
 	if err != nil {
 		return err
 	}
-	return w.presentShort(append(statusLines(status, going), lines...), presentation{
-		what: "status", maxTokens: o.MaxTokens, exact: true, json: func(int) any { return view },
+	return w.PresentShort(append(statusLines(status, going), lines...), cli.Presentation{
+		What: "status", MaxTokens: o.MaxTokens, Exact: true, JSON: func(int) any { return view },
 	})
 }
 
@@ -66,10 +59,10 @@ type statusJSON struct {
 
 // lately adds to a status what files list as open, the last handoff of a session and how much
 // has changed since yesterday.
-func (w *workspace) lately(ctx context.Context, status *runs.Status) (v statusJSON, lines []string, err error) {
+func lately(w *cli.Work, ctx context.Context, status *runs.Status) (v statusJSON, lines []string, err error) {
 	const mostLists, mostChanged = 5, 100
 	v.Status = *status
-	if v.Lists, err = w.board().Folders(ctx); err != nil {
+	if v.Lists, err = task.BoardOf(w).Folders(ctx); err != nil {
 		return v, nil, err
 	}
 	for i, f := range v.Lists[:min(len(v.Lists), mostLists)] {
@@ -79,13 +72,13 @@ func (w *workspace) lately(ctx context.Context, status *runs.Status) (v statusJS
 	if more := len(v.Lists) - mostLists; more > 0 {
 		lines = append(lines, fmt.Sprintf("           … and %d more; filebus task list --open", more))
 	}
-	last, found, err := w.lastHandoff(ctx)
+	last, found, err := lastHandoff(w, ctx)
 	if found {
 		v.Handoff = &last.Ref
-		lines = append(lines, fmt.Sprintf("handoff    %s, %s ago", last.Ref, layout.DurationText(max(w.now().Sub(last.Time), 0))))
+		lines = append(lines, fmt.Sprintf("handoff    %s, %s ago", last.Ref, layout.DurationText(max(w.Now().Sub(last.Time), 0))))
 	}
-	since := record.Filter{Trees: []record.Tree{""}, Since: w.now().Add(-24 * time.Hour)}
-	changed, listErr := w.read.List(ctx, query.ListRequest{Filter: since, Limit: mostChanged})
+	since := record.Filter{Trees: []record.Tree{""}, Since: w.Now().Add(-24 * time.Hour)}
+	changed, listErr := w.Reader.List(ctx, query.ListRequest{Filter: since, Limit: mostChanged})
 	if v.Changed = len(changed.Entries); v.Changed > 0 {
 		more := map[bool]string{true: " or more"}[v.Changed == mostChanged]
 		lines = append(lines, fmt.Sprintf("changed    %d%s since yesterday; filebus list --since 1d", v.Changed, more))
@@ -97,7 +90,7 @@ func (w *workspace) lately(ctx context.Context, status *runs.Status) (v statusJS
 func statusLines(s *runs.Status, going []string) []string {
 	lines := []string{"run        none"}
 	if s.Run != "" {
-		lines[0] = "run        " + s.Run + ", loop " + cutText(cmp.Or(s.State.Loop, "none"))
+		lines[0] = "run        " + s.Run + ", loop " + cli.CutText(cmp.Or(s.State.Loop, "none"))
 		if s.Focus != "" {
 			lines[0] += ", " + s.Focus
 		}
@@ -111,9 +104,9 @@ func statusLines(s *runs.Status, going []string) []string {
 		if i == 0 {
 			lead = "results    "
 		}
-		about := words(r.Agent, r.Status)
+		about := cli.Words(r.Agent, r.Status)
 		lines = append(lines, lead+strings.TrimSpace(fmt.Sprintf("%s %s %s, %s ago  %s", r.Ref, about,
-			tokenText(r.Tokens), layout.DurationText(r.Age), r.Title)))
+			cli.TokenText(r.Tokens), layout.DurationText(r.Age), r.Title)))
 	}
 	if s.Conflicts > 0 {
 		lines = append(lines, fmt.Sprintf("conflicts  %d; filebus conflicts", s.Conflicts))
@@ -138,7 +131,7 @@ func workLines(s *runs.Status) []string {
 	}
 	lines := []string{head}
 	for _, w := range s.Tasks {
-		line := cutText(words(who(w.Agent, w.Task), w.Model))
+		line := cli.CutText(cli.Words(runs.Who(w.Agent, w.Task), w.Model))
 		if w.Known {
 			line += ", " + layout.DurationText(time.Duration(w.Seconds)*time.Second)
 		}
@@ -157,15 +150,15 @@ func workLines(s *runs.Status) []string {
 }
 
 // countIssues counts the open issues, and finds the one that issue next gives out.
-func (w *workspace) countIssues(ctx context.Context) (runs.IssueCount, error) {
+func countIssues(w *cli.Work, ctx context.Context) (runs.IssueCount, error) {
 	c := runs.IssueCount{Priority: map[string]int{}}
-	all, err := w.queue().List(ctx, issue.Filter{Filter: noun.Filter{Open: true}})
+	all, err := issue.QueueOf(w).List(ctx, issue.Filter{Filter: noun.Filter{Open: true}})
 	for _, i := range all {
 		if i.Status == "in_progress" {
 			c.Working++
 		}
 		if c.Next == "" && i.IsFree("") {
-			c.Next, c.Title = i.ID, markdown.Clip(i.Summary, maxSummaryCell)
+			c.Next, c.Title = i.ID, markdown.Clip(i.Summary, cli.MaxSummaryCell)
 		}
 		priority := i.Priority
 		if !slices.Contains(priorities(), priority) {
@@ -202,8 +195,8 @@ func countLine(c runs.IssueCount) string {
 // goingOn adds to a status what agents of the project itself have begun together and not
 // ended: dialogues that have not converged, and sessions. It returns the lines that say
 // so, none where nothing goes on.
-func (w *workspace) goingOn(ctx context.Context, status *runs.Status) (lines []string, err error) {
-	items, _, err := w.forum().List(ctx, 0)
+func goingOn(w *cli.Work, ctx context.Context, status *runs.Status) (lines []string, err error) {
+	items, _, err := dialogue.ForumOf(w).List(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -216,12 +209,12 @@ func (w *workspace) goingOn(ctx context.Context, status *runs.Status) (lines []s
 			continue
 		}
 		d.Last, d.Round, d.Turns, d.Owed = item.Key.String(), item.Last, item.Turns, item.Owed
-		lines = append(lines, lastRound(item))
+		lines = append(lines, dialogue.LastRound(item))
 	}
 	if d.Open > 0 {
 		lines[0] = fmt.Sprintf("dialogues  %d open; %s %s", d.Open, d.Last, lines[0])
 	}
-	list, _, err := w.registry().List(ctx, "", 0)
+	list, _, err := session.RegistryOf(w).List(ctx, "", 0)
 	artifacts := 0
 	for _, one := range list {
 		if !one.Key.IsOwn() || one.Status != layout.StatusInProgress {
@@ -233,7 +226,7 @@ func (w *workspace) goingOn(ctx context.Context, status *runs.Status) (lines []s
 	}
 	if n := status.Sessions.InProgress; n > 0 {
 		lines = append(lines, fmt.Sprintf("sessions   %d in progress; %s %s",
-			n, status.Sessions.Last, plural(artifacts, "artifact")))
+			n, status.Sessions.Last, cli.Plural(artifacts, "artifact")))
 	}
 	return lines, err
 }

@@ -9,14 +9,15 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/trust"
 )
 
 // environWith returns an environment with variables, in a folder.
-func environWith(dir string, variables map[string]string) *environ {
+func environWith(dir string, variables map[string]string) *cli.Environ {
 	env := docEnviron(dir, &bytes.Buffer{})
-	env.getenv = func(name string) string { return variables[name] }
-	env.now = time.Now
+	env.Getenv = func(name string) string { return variables[name] }
+	env.Now = time.Now
 	return env
 }
 
@@ -36,7 +37,7 @@ func TestStateBase(t *testing.T) {
 		{"linux", nil, ""},
 	}
 	for _, test := range tests {
-		got := environWith(t.TempDir(), test.variables).stateBase(test.system)
+		got := environWith(t.TempDir(), test.variables).StateBase(test.system)
 		if filepath.ToSlash(got) != test.want && (filepath.IsAbs("/") || test.want != "") {
 			t.Errorf("stateBase(%s, %v) = %q, want %q", test.system, test.variables, got, test.want)
 		}
@@ -57,7 +58,7 @@ func makeStore(t *testing.T, folder string) string {
 
 // TestRememberedStores takes stores away in several ways.
 func TestRememberedStores(t *testing.T) {
-	old := time.Now().Add(-2 * awayFor)
+	old := time.Now().Add(-2 * cli.AwayFor)
 	tests := []struct {
 		name      string
 		change    func(t *testing.T, store, entry string)
@@ -92,7 +93,7 @@ func TestRememberedStores(t *testing.T) {
 			store := makeStore(t, filepath.Join(dir, "disk", "w", ".filebus"))
 			makeStore(t, filepath.Join(dir, "disk", "other", ".filebus"))
 			must(t, os.WriteFile(filepath.Join(filepath.Dir(store), "README.md"), nil, 0o666))
-			env.rememberStore(store)
+			env.RememberStore(store)
 			entry := filepath.Join(dir, "state", "stores", trust.Key(store))
 			if _, err := os.Stat(entry); err != nil {
 				t.Fatalf("the store was not noted: %v", err)
@@ -102,7 +103,7 @@ func TestRememberedStores(t *testing.T) {
 			if test.found {
 				want = []string{store}
 			}
-			if diff := gocmp.Diff(want, env.rememberedStores()); diff != "" {
+			if diff := gocmp.Diff(want, env.RememberedStores()); diff != "" {
 				t.Errorf("remembered stores (-want +got):\n%s", diff)
 			}
 			if _, err := os.Stat(entry); os.IsNotExist(err) != test.forgotten {
@@ -139,8 +140,8 @@ func TestRememberNot(t *testing.T) {
 	}
 	for _, test := range tests {
 		env := environWith(dir, test.variables)
-		env.rememberStore(test.store)
-		if got := env.rememberedStores(); got != nil {
+		env.RememberStore(test.store)
+		if got := env.RememberedStores(); got != nil {
 			t.Errorf("%s: remembered %v", test.name, got)
 		}
 	}
@@ -156,14 +157,14 @@ func TestRememberOrder(t *testing.T) {
 	var want []string
 	for i, name := range []string{"a", "b", "c"} {
 		store := makeStore(t, filepath.Join(dir, name, ".filebus"))
-		env.rememberStore(store)
-		at := time.Now().Add(-time.Duration(i+2) * usedAgain)
+		env.RememberStore(store)
+		at := time.Now().Add(-time.Duration(i+2) * cli.UsedAgain)
 		must(t, os.Chtimes(filepath.Join(dir, "state", "stores", trust.Key(store)), at, at))
 		want = append(want, store)
 	}
-	env.rememberStore(want[2])
+	env.RememberStore(want[2])
 	want = []string{want[2], want[0], want[1]}
-	if diff := gocmp.Diff(want, env.rememberedStores()); diff != "" {
+	if diff := gocmp.Diff(want, env.RememberedStores()); diff != "" {
 		t.Errorf("remembered stores (-want +got):\n%s", diff)
 	}
 }
@@ -179,7 +180,7 @@ func TestStoreFlag(t *testing.T) {
 	}
 	for _, test := range tests {
 		env := environWith(t.TempDir(), map[string]string{"HOME": test.home})
-		if got := env.storeFlag(test.folder); filepath.IsAbs("/") && got != test.want {
+		if got := env.StoreFlag(test.folder); filepath.IsAbs("/") && got != test.want {
 			t.Errorf("storeFlag(%q) at home in %q = %q, want %q", test.folder, test.home, got, test.want)
 		}
 	}

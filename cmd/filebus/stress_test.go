@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // A crowd is many processes at once on one store.
@@ -38,7 +40,7 @@ func (c *crowd) run(t testing.TB, input string, codes []int, args ...string) fin
 	return f
 }
 
-var done = []int{exitDone}
+var done = []int{cli.ExitDone}
 
 // increment counts one up in a note, unless another process was faster.
 func (c *crowd) increment(t testing.TB, name string) {
@@ -52,8 +54,9 @@ func (c *crowd) increment(t testing.TB, name string) {
 		t.Errorf("%s holds %q", name, got.Text)
 		return
 	}
-	put := c.run(t, fmt.Sprintln(n+1), []int{exitDone, exitConflict}, "put", "--name", name, "--expect", got.Ref, "-")
-	if put.code == exitDone {
+	put := c.run(t, fmt.Sprintln(n+1), []int{cli.ExitDone, cli.ExitConflict}, "put", "--name", name, "--expect",
+		got.Ref, "-")
+	if put.code == cli.ExitDone {
 		c.mu.Lock()
 		c.counted[name]++
 		c.mu.Unlock()

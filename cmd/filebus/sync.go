@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
 	"filebus/store/record"
 )
@@ -22,16 +23,16 @@ type syncCommand struct {
 	Problems bool `flag:"problems"`
 }
 
-func (o *syncCommand) run(ctx context.Context, w *workspace, paths []string) error {
+func (o *syncCommand) Do(ctx context.Context, w *cli.Work, paths []string) error {
 	opts := materialize.SyncOptions{DryRun: o.DryRun, Repair: o.Repair, Accept: o.Accept, Announced: true}
 	restore, err := o.restored(w, paths)
-	if err = cmp.Or(err, w.noteLayouts()); err != nil {
+	if err = cmp.Or(err, w.NoteLayouts()); err != nil {
 		return err
 	}
 	var reports []*materialize.SyncReport
 	for _, root := range w.Roots() {
-		show, clear := w.progress("syncing")
-		opts.Progress = counted(show)
+		show, clear := w.Progress("syncing")
+		opts.Progress = cli.Counted(show)
 		if opts.Restore = nil; o.Restore && root == w.Root { // the files of another root are not asked for
 			opts.Restore = restore
 		}
@@ -45,14 +46,14 @@ func (o *syncCommand) run(ctx context.Context, w *workspace, paths []string) err
 		}
 	}
 	err = printSync(w, reports, o.Problems, nil)
-	w.remarkLeft(ctx)
+	w.RemarkLeft(ctx)
 	return errors.Join(err, o.missing(w, paths))
 }
 
 // missing is the error of a file or folder at which nothing stands after it was restored.
-func (o *syncCommand) missing(w *workspace, paths []string) error {
+func (o *syncCommand) missing(w *cli.Work, paths []string) error {
 	for _, p := range paths {
-		if _, err := os.Lstat(w.abs(p)); errors.Is(err, fs.ErrNotExist) && !o.DryRun {
+		if _, err := os.Lstat(w.Abs(p)); errors.Is(err, fs.ErrNotExist) && !o.DryRun {
 			return record.NotFound.Errorf("nothing that was deleted is known at or below %s", p)
 		}
 	}
@@ -61,14 +62,14 @@ func (o *syncCommand) missing(w *workspace, paths []string) error {
 
 // restored returns which files are to be written again: those at or below paths, or all
 // that were deleted.
-func (o *syncCommand) restored(w *workspace, paths []string) (func(string, bool) bool, error) {
+func (o *syncCommand) restored(w *cli.Work, paths []string) (func(string, bool) bool, error) {
 	if !o.Restore && len(paths) > 0 {
 		return nil, record.Usage.Errorf("sync takes paths only with --restore")
 	}
 	return func(recordPath string, wasDeleted bool) bool {
 		file := w.FilePath(recordPath)
 		isAt := func(p string) bool {
-			top := w.abs(p)
+			top := w.Abs(p)
 			return file == top || strings.HasPrefix(file, top+string(filepath.Separator))
 		}
 		return len(paths) == 0 && wasDeleted || slices.ContainsFunc(paths, isAt)
@@ -80,43 +81,43 @@ type syncJSON struct {
 	Secrets []materialize.Secret      `json:"secrets,omitempty"`
 }
 
-func printSync(w *workspace, reports []*materialize.SyncReport, all bool, failure error) error {
+func printSync(w *cli.Work, reports []*materialize.SyncReport, all bool, failure error) error {
 	conflicts, skipped, files := 0, 0, 0
 	for _, r := range reports {
 		conflicts += r.Count("conflict")
 		files += len(r.Files)
 		for _, s := range r.Skipped {
-			w.note("left out %s: %s", s.Path, s.Reason)
+			w.Note("left out %s: %s", s.Path, s.Reason)
 			if !s.Harmless {
 				skipped++
 			}
 		}
-		w.noteRules(r.News, "a line !NAME in .filebusignore")
-		w.printProblems(r.Problems, all)
-		if !w.global.json {
+		noteRules(w.Environ, r.News, "a line !NAME in .filebusignore")
+		printProblems(w.Environ, r.Problems, all)
+		if !w.Global.JSON {
 			printSyncedFiles(w, r)
 		}
 	}
 	isAsked := printGit(w, reports)
-	if w.global.json {
-		if err := w.printJSON(syncJSON{reports, w.foundSecrets()}); err != nil {
+	if w.Global.JSON {
+		if err := w.PrintJSON(syncJSON{reports, foundSecrets(w.Environ)}); err != nil {
 			return err
 		}
 	} else if files+skipped == 0 && failure == nil && isAsked {
-		w.note("in step")
+		w.Note("in step")
 	}
 	switch {
 	case conflicts > 0:
-		w.note("%s: filebus conflicts shows both sides", plural(conflicts, "conflict"))
-		return silentError(record.Conflict)
+		w.Note("%s: filebus conflicts shows both sides", cli.Plural(conflicts, "conflict"))
+		return cli.SilentError(record.Conflict)
 	case skipped > 0:
-		return silentError(record.Partly)
+		return cli.SilentError(record.Partly)
 	}
 	return nil
 }
 
 // printGit says, once, what was left to git, and reports whether git could be asked.
-func printGit(w *workspace, reports []*materialize.SyncReport) bool {
+func printGit(w *cli.Work, reports []*materialize.SyncReport) bool {
 	kept, failure := 0, ""
 	for _, r := range reports {
 		kept += r.Kept
@@ -124,14 +125,14 @@ func printGit(w *workspace, reports []*materialize.SyncReport) bool {
 	}
 	switch {
 	case failure != "":
-		w.note("%s: files that it may track were left as they are", failure)
+		w.Note("%s: files that it may track were left as they are", failure)
 	case kept > 0:
-		w.note("left to git: %s that it tracks", plural(kept, "file"))
+		w.Note("left to git: %s that it tracks", cli.Plural(kept, "file"))
 	}
 	return failure == ""
 }
 
-func printSyncedFiles(w *workspace, r *materialize.SyncReport) {
+func printSyncedFiles(w *cli.Work, r *materialize.SyncReport) {
 	var rows [][]string
 	for _, f := range r.Files {
 		file := f.Path
@@ -140,12 +141,12 @@ func printSyncedFiles(w *workspace, r *materialize.SyncReport) {
 		}
 		rows = append(rows, []string{f.Action, file, f.Detail})
 	}
-	w.printTable(rows)
+	w.PrintTable(rows)
 	if r.Count("rolled back") > 0 {
-		w.note("older versions are not imported: " +
+		w.Note("older versions are not imported: " +
 			"--repair writes the current ones back, --accept imports the older ones")
 	}
 	if r.Count("altered") > 0 {
-		w.note("write-once files were altered: --repair writes them back")
+		w.Note("write-once files were altered: --repair writes them back")
 	}
 }

@@ -2,32 +2,24 @@ package main
 
 import (
 	"context"
-	"strconv"
 
-	"filebus/materialize/markdown"
-	"filebus/query"
+	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/knowledge"
 )
 
-func listTags(ctx context.Context, w *workspace, args []string) error {
-	counts, err := w.read.TagCounts(ctx, append(args, "")[0])
+func listTags(ctx context.Context, w *cli.Work, args []string) error {
+	counts, err := w.Reader.TagCounts(ctx, append(args, "")[0])
 	if err != nil {
 		return err
 	}
-	return w.presentTable(tagRows(counts), presentation{json: func(int) any { return tagsJSON{counts} }, none: "no tags"})
-}
-
-type tagsJSON struct {
-	Tags []query.TagCount `json:"tags"`
-}
-
-func tagRows(counts []query.TagCount) (rows [][]string) {
-	return markdown.Each(counts, func(c query.TagCount) []string { return []string{strconv.Itoa(c.Count), c.Tag} })
+	return w.PresentTable(knowledge.TagRows(counts),
+		cli.Presentation{JSON: func(int) any { return knowledge.TagsJSON{Tags: counts} }, None: "no tags"})
 }
 
 type tagEdit struct{ remove bool }
 
-func (o *tagEdit) run(ctx context.Context, w *workspace, args []string) error {
-	v, err := w.resolve(ctx, args[0])
+func (o *tagEdit) Do(ctx context.Context, w *cli.Work, args []string) error {
+	v, err := w.VersionOf(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -39,5 +31,5 @@ func (o *tagEdit) run(ctx context.Context, w *workspace, args []string) error {
 	if err != nil {
 		return err
 	}
-	return w.printStored(result)
+	return printStored(w.Environ, result)
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // taskShapes is every command that takes a task, ID, in a row that makes sense. What follows
@@ -56,7 +58,7 @@ func TestTaskShapes(t *testing.T) {
 				args[i] = strings.NewReplacer("ID", id, "NUMBER", strconv.Itoa(n)).Replace(arg)
 			}
 			out, errText, code := ranIn(t, dir, args...)
-			if want = strings.ReplaceAll(want, "ID", id); code != exitDone || !strings.Contains(filepath.ToSlash(out+errText), want) {
+			if want = strings.ReplaceAll(want, "ID", id); code != cli.ExitDone || !strings.Contains(filepath.ToSlash(out+errText), want) {
 				t.Errorf("filebus %q: exit code %d; want %q in\n%s%s", args, code, want, out, errText)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/store/record"
 )
 
@@ -22,13 +23,13 @@ func TestTerminal(t *testing.T) {
 		{"a\u200db \u200c\u200b", `a\u200db \u200c\u200b`},
 		{"👨\u200d👩\u200d👧 ❤\ufe0f\u200d🔥 می\u200cخواهم", "👨\u200d👩\u200d👧 ❤\ufe0f\u200d🔥 می\u200cخواهم"},
 		{"tag \U000e0041\u00ad\ufeff", `tag \udb40\udc41\u00ad\ufeff`},
-		{boldOn + "not ours" + boldOff, `\x1b[1mnot ours\x1b[0m`},
+		{cli.BoldOn + "not ours" + cli.BoldOff, `\x1b[1mnot ours\x1b[0m`},
 		{"cut \xe2\x80", `cut \xe2\x80`},
 		{"\x00\b\x7f", `\x00\x08\x7f`},
 	} {
 		for _, size := range []int{1, 2, 3, 1000} {
 			var out bytes.Buffer
-			w := &terminal{to: &out, styles: strings.NewReplacer()}
+			w := &cli.Terminal{To: &out, Styles: strings.NewReplacer()}
 			for text := []byte(c.text); len(text) > 0; text = text[min(size, len(text)):] {
 				if n, err := w.Write(text[:min(size, len(text))]); err != nil || n != min(size, len(text)) {
 					t.Fatal(n, err)
@@ -49,9 +50,9 @@ const hostile = "a heron\x1b[31m\x1b]0;x\x07\u009b1m\u202egnp\u2066\u200b\u200f\
 // gets through, but our own styles do, and all of it where no terminal is.
 func TestHostileText(t *testing.T) {
 	env, out, stderr := fakeEnviron(t, "NO_GIT", "1")
-	env.now = time.Now
+	env.Now = time.Now
 	here := func(name, text string) {
-		file := filepath.Join(env.dir, name)
+		file := filepath.Join(env.Dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -81,11 +82,11 @@ func TestHostileText(t *testing.T) {
 	} {
 		out.Reset()
 		stderr.Reset()
-		env.outTerminal, env.errTerminal = true, true
+		env.OutTerminal, env.ErrTerminal = true, true
 		run(t.Context(), env, line)
 		shown := out.String() + stderr.String()
-		bold = bold || strings.Contains(shown, boldOn)
-		shown = strings.NewReplacer(boldOn, "", boldOff, "").Replace(shown)
+		bold = bold || strings.Contains(shown, cli.BoldOn)
+		shown = strings.NewReplacer(cli.BoldOn, "", cli.BoldOff, "").Replace(shown)
 		before := rune(0)
 		for _, r := range shown {
 			if !utf8.ValidString(shown) || record.IsHidden(r) && r != '\n' && r != '\t' && !record.Joins(before, r) {
@@ -99,7 +100,7 @@ func TestHostileText(t *testing.T) {
 		t.Error("our own styles do not get through")
 	}
 	out.Reset()
-	env.outTerminal, env.errTerminal = false, false
+	env.OutTerminal, env.ErrTerminal = false, false
 	run(t.Context(), env, []string{"get", "001:note/bad\u202e.md"})
 	if !strings.HasSuffix(out.String(), hostile) {
 		t.Errorf("a pipe gets %q; want the text as it is", out)

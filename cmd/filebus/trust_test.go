@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
 	"filebus/store/record"
 )
@@ -41,12 +42,12 @@ func TestMayPointTo(t *testing.T) {
 		{filepath.VolumeName(main) + string(filepath.Separator), false},
 	} {
 		env := environWith(main, map[string]string{"HOME": home, "FILEBUS_STATE": filepath.Join(home, "state")})
-		err := env.mayPointTo(at, "pdf_dir", test.folder)
+		err := mayPointTo(env, at, "pdf_dir", test.folder)
 		if (err == nil) != test.may || err != nil && !errors.Is(err, record.Untrusted) {
 			t.Errorf("mayPointTo(%s) = %v, want %v", test.folder, err, test.may)
 		}
 		env = environWith(main, map[string]string{"HOME": home, "FILEBUS_TRUST": main})
-		if err := env.mayPointTo(at, "pdf_dir", test.folder); err != nil {
+		if err := mayPointTo(env, at, "pdf_dir", test.folder); err != nil {
 			t.Errorf("mayPointTo(%s) = %v with consent", test.folder, err)
 		}
 	}
@@ -57,19 +58,19 @@ func TestPDFFolderOutside(t *testing.T) {
 	dir := t.TempDir()
 	folder := makeStore(t, filepath.Join(dir, ".filebus"))
 	write := func(text string) {
-		if err := os.WriteFile(filepath.Join(folder, configFile), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, cli.ConfigFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	variables := map[string]string{"HOME": dir, "FILEBUS_STORE": folder}
 	for _, pdfDir := range []string{"/no such folder", "~/../../../../../../../no such folder", "../../../../../../../x"} {
 		write("pdf_dir = '" + pdfDir + "'\n")
-		if got, err := environWith(dir, variables).pdfFolder(); !errors.Is(err, record.Untrusted) {
+		if got, err := pdfFolder(environWith(dir, variables)); !errors.Is(err, record.Untrusted) {
 			t.Errorf("pdfFolder() with %s = %s, %v", pdfDir, got, err)
 		}
 	}
 	write("pdf_dir = 'papers'\n")
-	if got, err := environWith(dir, variables).pdfFolder(); got != filepath.Join(dir, "papers") || err != nil {
+	if got, err := pdfFolder(environWith(dir, variables)); got != filepath.Join(dir, "papers") || err != nil {
 		t.Errorf("pdfFolder() = %s, %v", got, err)
 	}
 }

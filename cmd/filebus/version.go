@@ -5,6 +5,8 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
+
+	"filebus/cmd/filebus/cli"
 )
 
 type buildJSON struct {
@@ -15,13 +17,13 @@ type buildJSON struct {
 	Platform string `json:"platform"`
 }
 
-func runVersion(_ context.Context, w *workspace, _ []string) error {
+func runVersion(_ context.Context, w *cli.Work, _ []string) error {
 	v := versionView()
 	text := "filebus " + v.Version
 	if v.Revision != "" {
 		text += " (" + v.Revision + ")"
 	}
-	return w.print(v, "%s %s %s\n", text, v.Go, v.Platform)
+	return w.Print(v, "%s %s %s\n", text, v.Go, v.Platform)
 }
 
 // versionView reads what the Go tool has written into the binary.

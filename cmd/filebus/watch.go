@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
 	"filebus/materialize/mirror"
 	"filebus/query"
@@ -41,15 +42,15 @@ type fileChange struct {
 	materialize.SyncedFile
 }
 
-func (o *watchCommand) check(*environ, []string) error {
+func (o *watchCommand) Check(*cli.Environ, []string) error {
 	if o.Every < leastScan {
-		return usageError("--every %v: it is %v at least", o.Every, leastScan)
+		return cli.UsageError("--every %v: it is %v at least", o.Every, leastScan)
 	}
 	return nil
 }
 
-func (o *watchCommand) run(ctx context.Context, w *workspace, _ []string) error {
-	x := watcher{watchCommand: o, environ: w.environ}
+func (o *watchCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
+	x := watcher{watchCommand: o, Environ: w.Environ}
 	return mirror.Follow(ctx, o.Every, nil, x.look, x.complain)
 }
 
@@ -57,7 +58,7 @@ func (o *watchCommand) run(ctx context.Context, w *workspace, _ []string) error 
 // settings may be others by then.
 type watcher struct {
 	*watchCommand
-	*environ
+	*cli.Environ
 	position     uint64          // of the last change that was told
 	watched      mirror.Watched  // by the last look that went well; nil: there was none
 	before, seen map[string]bool // what the last look and this one have said of files
@@ -69,21 +70,21 @@ type watcher struct {
 func (x *watcher) look(ctx context.Context) (mirror.Watched, time.Duration, error) {
 	isFirst := x.watched == nil
 	watched, again, err := x.sync(ctx)
-	switch failed := x.outputError(); {
+	switch failed := x.OutputError(); {
 	case ctx.Err() != nil:
 		return nil, 0, ctx.Err()
 	case failed != nil || isFirst && err != nil:
 		return nil, 0, errors.Join(failed, err)
 	case err != nil:
-		if text := message(err); text != x.trouble {
+		if text := cli.Message(err); text != x.trouble {
 			x.trouble = text
 			x.complain(err)
 		}
 		return x.watched, brokenScan, nil
 	case isFirst:
-		x.note("watching %s", plural(len(watched), "folder"))
+		x.Note("watching %s", cli.Plural(len(watched), "folder"))
 	case x.trouble != "":
-		x.note("it goes on")
+		x.Note("it goes on")
 	}
 	x.trouble, x.watched = "", watched
 	return watched, again, nil
@@ -91,18 +92,18 @@ func (x *watcher) look(ctx context.Context) (mirror.Watched, time.Duration, erro
 
 // complain says what keeps the watch from seeing changes.
 func (x *watcher) complain(err error) {
-	f := explain(err)
-	x.noteTry(f.Hint, "%s", f.Message)
+	f := cli.Explain(err)
+	x.NoteTry(f.Hint, "%s", f.Message)
 }
 
 func (x *watcher) sync(ctx context.Context) (watched mirror.Watched, again time.Duration, err error) {
-	env := *x.environ // of this look: it is told what it has opened
-	env.opened = nil
-	w, err := env.open(ctx)
+	env := *x.Environ // of this look: it is told what it has opened
+	env.Opened = nil
+	w, err := env.Open(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer env.noteSecrets()
+	defer env.NoteSecrets()
 	end, err := query.View(ctx, w.Store, func(tx *store.Tx) (uint64, error) { return tx.Position(), nil })
 	if err != nil {
 		return nil, 0, err
@@ -110,14 +111,14 @@ func (x *watcher) sync(ctx context.Context) (watched mirror.Watched, again time.
 	if x.watched == nil {
 		x.position = end
 	} else if end < x.position {
-		x.note("the log of %s is another one, which begins before: changes are told from its end on", w.Location.Store)
+		x.Note("the log of %s is another one, which begins before: changes are told from its end on", w.Location.Store)
 		x.position = end
 	}
 	watched = mirror.Watched{w.Location.Store: false} // other commands write to it
 	var reports []*materialize.SyncReport
 	for _, root := range w.Roots() {
-		show, clear := w.progress("syncing")
-		report, syncErr := w.Sync(ctx, root, materialize.SyncOptions{Finished: true, Progress: counted(show)})
+		show, clear := w.Progress("syncing")
+		report, syncErr := w.Sync(ctx, root, materialize.SyncOptions{Finished: true, Progress: cli.Counted(show)})
 		clear()
 		for dir, isWhole := range report.Watched {
 			watched.Add(dir, isWhole)
@@ -131,8 +132,8 @@ func (x *watcher) sync(ctx context.Context) (watched mirror.Watched, again time.
 }
 
 // tell prints what has changed in the store, by whomever, and what was done to files, or could not be.
-func (x *watcher) tell(ctx context.Context, w *workspace, reports []*materialize.SyncReport) error {
-	l := logPrinter{workspace: w, position: x.position}
+func (x *watcher) tell(ctx context.Context, w *cli.Work, reports []*materialize.SyncReport) error {
+	l := logPrinter{Work: w, position: x.position}
 	l.told = func(line logLine) {
 		x.position = line.Position
 		file := ""
@@ -147,11 +148,11 @@ func (x *watcher) tell(ctx context.Context, w *workspace, reports []*materialize
 	x.before, x.seen = x.seen, map[string]bool{}
 	for _, r := range reports {
 		if x.isNew(append(r.Left, r.Root, strconv.Itoa(r.Unmade))...) {
-			w.noteUnmade(r)
+			noteUnmade(w, r)
 		}
 		for _, s := range r.Skipped {
 			if !s.Harmless && x.isNew(r.Root, s.Path, s.Reason) {
-				w.note("left out %s: %s", s.Path, s.Reason)
+				w.Note("left out %s: %s", s.Path, s.Reason)
 			}
 		}
 		for _, f := range r.Files {
@@ -162,8 +163,8 @@ func (x *watcher) tell(ctx context.Context, w *workspace, reports []*materialize
 			if r.Root == w.Root {
 				file = w.FilePath(f.Path)
 			}
-			line := w.table([][]string{{f.Action, file, f.Detail}})
-			if err := errors.Join(w.print(fileChange{r.Root, f}, "%s", line), w.outputError()); err != nil {
+			line := w.Table([][]string{{f.Action, file, f.Detail}})
+			if err := errors.Join(w.Print(fileChange{r.Root, f}, "%s", line), w.OutputError()); err != nil {
 				return err
 			}
 			x.start(ctx, w, f.Action, "", "", file)
@@ -181,7 +182,7 @@ func (x *watcher) isNew(what ...string) bool {
 
 // start runs the command that is to be run for each change, to its end. What it prints goes to stderr: the output is the
 // watch's own. One that takes long is said.
-func (x *watcher) start(ctx context.Context, w *workspace, op, name, ref, file string) {
+func (x *watcher) start(ctx context.Context, w *cli.Work, op, name, ref, file string) {
 	if x.Exec == "" {
 		return
 	}
@@ -190,21 +191,21 @@ func (x *watcher) start(ctx context.Context, w *workspace, op, name, ref, file s
 		shell = []string{"cmd", "/c"}
 	}
 	cmd := exec.CommandContext(ctx, shell[0], shell[1], x.Exec)
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = x.dir, x.rawErr(), x.rawErr(), time.Second
-	cmd.Env = append(slices.Clone(x.variables), "FILEBUS_STORE="+w.Location.Store,
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = x.Dir, x.RawErr(), x.RawErr(), time.Second
+	cmd.Env = append(slices.Clone(x.Variables), "FILEBUS_STORE="+w.Location.Store,
 		"FILEBUS_OP="+op, "FILEBUS_NAME="+name, "FILEBUS_REF="+ref, "FILEBUS_PATH="+file)
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Run() }()
-	what := fmt.Sprintf("after %s %s", op, oneLine(cmp.Or(name, file)))
+	what := fmt.Sprintf("after %s %s", op, cli.OneLine(cmp.Or(name, file)))
 	for wait := x.Every; ; wait *= 2 {
 		select {
 		case err := <-ended:
 			if err != nil && ctx.Err() == nil {
-				x.note("--exec: %v, %s", err, what)
+				x.Note("--exec: %v, %s", err, what)
 			}
 			return
 		case <-time.After(wait):
-			x.note("--exec: its command still runs, %s; further changes wait", what)
+			x.Note("--exec: its command still runs, %s; further changes wait", what)
 		}
 	}
 }

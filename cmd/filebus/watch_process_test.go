@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"filebus/cmd/filebus/cli"
 )
 
 // A watchProcess is a watch that runs, and what it has said.
@@ -83,7 +85,7 @@ func (p *watchProcess) said() (out, errs string) {
 func (p *watchProcess) end() int {
 	p.t.Helper()
 	if runtime.GOOS == "windows" { // no interrupt can be sent there
-		return exitInterrupted
+		return cli.ExitInterrupted
 	}
 	must(p.t, p.cmd.Process.Signal(os.Interrupt))
 	_ = p.cmd.Wait() // the exit code tells
@@ -138,8 +140,8 @@ func TestWatch(t *testing.T) {
 	writeIn(t, dir, results+"back/again.md", "Back again.\n")
 	w.waitFor(&w.out, `"name":"result/back/again"`)
 
-	if code := w.end(); code != exitInterrupted {
-		t.Errorf("interrupted: exit code %d, want %d", code, exitInterrupted)
+	if code := w.end(); code != cli.ExitInterrupted {
+		t.Errorf("interrupted: exit code %d, want %d", code, cli.ExitInterrupted)
 	}
 	out, _ := w.said()
 	position := 0
@@ -200,8 +202,8 @@ func TestWatchExec(t *testing.T) {
 	if out, _ := w.said(); strings.Contains(out, "|") || strings.Count(out, "\n") != 2 {
 		t.Errorf("stdout has what is not the watch's:\n%s", out)
 	}
-	if code := w.end(); code != exitInterrupted {
-		t.Errorf("interrupted: exit code %d, want %d", code, exitInterrupted)
+	if code := w.end(); code != cli.ExitInterrupted {
+		t.Errorf("interrupted: exit code %d, want %d", code, cli.ExitInterrupted)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
 		t.Error("a name was run")
@@ -240,8 +242,8 @@ func TestWatchConflict(t *testing.T) {
 	writeIn(t, dir, queue, strings.ReplaceAll(string(text), "It is slow", "It was slow"))
 	w := startWatch(t, dir)
 	w.waitFor(&w.out, "  put!  ", "conflict\t"+filepath.Join(dir, queue))
-	if code := w.end(); code != exitInterrupted {
-		t.Errorf("interrupted: exit code %d, want %d", code, exitInterrupted)
+	if code := w.end(); code != cli.ExitInterrupted {
+		t.Errorf("interrupted: exit code %d, want %d", code, cli.ExitInterrupted)
 	}
 	if out, _ := w.said(); strings.Count(out, "\n") != 2 {
 		t.Errorf("it tells:\n%s", out)
@@ -262,7 +264,7 @@ func TestWatchSlow(t *testing.T) {
 	writeIn(t, dir, ".claude/agent_tool_results/c/k.md", "A text")
 	w.waitFor(&w.errs, "--exec: its command still runs, after put result/c/k; further changes wait")
 	start := time.Now()
-	if code := w.end(); code != exitInterrupted || time.Since(start) > 5*time.Minute {
+	if code := w.end(); code != cli.ExitInterrupted || time.Since(start) > 5*time.Minute {
 		t.Errorf("interrupted: exit code %d after %v", code, time.Since(start))
 	}
 }
@@ -288,8 +290,8 @@ func TestWatchMany(t *testing.T) {
 	}
 	first, _ := all[0].said()
 	for _, w := range all {
-		if code := w.end(); code != exitInterrupted {
-			t.Errorf("interrupted: exit code %d, want %d", code, exitInterrupted)
+		if code := w.end(); code != cli.ExitInterrupted {
+			t.Errorf("interrupted: exit code %d, want %d", code, cli.ExitInterrupted)
 		}
 		out, errs := w.said()
 		if out != first || strings.Count(errs, "\n") > 1 {

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -77,7 +78,7 @@ func (f finished) wantPlain(t testing.TB, args []string) {
 func mustProcess(t testing.TB, dir, input string, args ...string) string {
 	t.Helper()
 	f := runProcess(t, dir, input, args...)
-	if f.code != exitDone {
+	if f.code != cli.ExitDone {
 		t.Errorf("filebus %s: exit code %d\n%s%s", strings.Join(args, " "), f.code, f.out, f.err)
 	}
 	return f.out
@@ -289,7 +290,7 @@ func (j job) run(t testing.TB, dir string, l *ledger, after time.Duration) bool 
 			j.killed(l)
 		}
 		return true
-	case f.code != exitDone:
+	case f.code != cli.ExitDone:
 		t.Errorf("filebus %s: exit code %d, %v\n%s%s", strings.Join(j.args, " "), f.code, err, f.out, f.err)
 	default:
 		j.acknowledged(l, f.out)

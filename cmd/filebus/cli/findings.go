@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"filebus/cmd/filebus/rule"
+	"filebus/materialize/markdown"
+)
+
+// FindingsShown is how many findings are printed where --all prints the others.
+const FindingsShown = 20
+
+// FindingsText returns what a check has found as a table. Below each finding stands what mends
+// it, once for those in a row that the same mends. Of those that were left out it says how many.
+func (e *Environ) FindingsText(all []rule.Finding, more int) string {
+	rows := markdown.Each(all, func(f rule.Finding) []string {
+		if f.More > 0 {
+			f.Message += fmt.Sprintf(" (and %d more)", f.More)
+		}
+		row := []string{f.Place(), f.Rule, string(f.Level), f.Message}
+		return slices.DeleteFunc(row, func(cell string) bool { return cell == "" })
+	})
+	var out strings.Builder
+	for i, line := range strings.SplitAfter(e.Table(rows), "\n")[:len(all)] {
+		out.WriteString(line)
+		if remedy := all[i].Remedy; remedy != "" && (i+1 == len(all) || all[i+1].Remedy != remedy) {
+			out.WriteString("  " + OneLine(remedy) + "\n")
+		}
+	}
+	if more > 0 {
+		out.WriteString(e.Rest(more, "--all") + "\n")
+	}
+	return out.String()
+}

@@ -1,0 +1,377 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"filebus/cmd/filebus/trust"
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/query"
+	"filebus/store"
+	"filebus/store/folder"
+	"filebus/store/record"
+)
+
+// A FoundFolder is a folder with files that can be taken in.
+type FoundFolder struct {
+	Folder string `json:"folder"` // below the workspace
+	Files  int    `json:"files"`
+	Notes  bool   `json:"notes,omitempty"` // mostly Markdown; else files of agents, as their layouts know them
+
+	Layout string         `json:"layout,omitempty"` // the convention that keeps them
+	Holds  map[string]int `json:"holds,omitempty"`  // what these hold, by type, and of tasks the open ones
+
+	Lessons []string `json:"-"` // folders in it whose files are knowledge
+}
+
+// A tally counts the files below a folder. A large file weighs one for each MiB; Markdown
+// weighs nothing.
+type tally struct{ files, markdown, weight int }
+
+// A survey is a bounded look at what lies in a workspace, from the top down.
+type survey struct {
+	root   string
+	until  time.Time
+	left   int              // how many files and folders may still be looked at
+	agents map[string]int   // files by the folder of agents that they lie in
+	others map[string]tally // of each folder outside of those
+	tagged map[string]int   // of folders of lessons, files with tags less those without
+	hidden map[string]int   // Markdown files by the hidden folder that nothing takes in
+}
+
+// The limits of a survey. Note folders of more files are left to the user.
+const (
+	SurveyTime = 2 * time.Second
+	maxEntries = 100_000
+	maxNotes   = 10_000
+
+	copies     = "/node_modules/vendor/third_party/site-packages/venv/testdata/fixtures/" // of what others have written
+	usualNotes = "/docs/notes/research/thoughts/memory-bank/memory/adr/adrs/solutions/"
+	ofPrograms = "/.git/.filebus/.github/.venv/.tox/.cache/.npm/.cargo/.vscode/.idea/.terraform/.gradle/.next/"
+	ofLessons  = "/solutions/lessons/learnings/" // where files with tags are proposed as knowledge
+)
+
+// Look surveys a workspace for about that long at most, and returns the folders with most
+// files first, and hidden ones with Markdown that nothing knows.
+func Look(root string, limit time.Duration) (found, hidden []FoundFolder) {
+	s := &survey{
+		root: root, until: time.Now().Add(limit), left: maxEntries, agents: map[string]int{}, others: map[string]tally{},
+		tagged: map[string]int{}, hidden: map[string]int{},
+	}
+	for dirs := []string{"."}; len(dirs) > 0; dirs = dirs[1:] {
+		below, isWhole := s.read(dirs[0])
+		if dirs = append(dirs, below...); !isWhole {
+			s.add(dirs[0], tally{weight: maxNotes + 1}) // what is not seen may be anything
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(s.hidden)) {
+		hidden = append(hidden, FoundFolder{Folder: dir, Files: s.hidden[dir], Notes: true})
+	}
+	return s.found(), hidden
+}
+
+func (s *survey) isOver() bool { return s.left <= 0 || time.Now().After(s.until) }
+
+// read counts the files of a folder and returns the folders in it, unless it is another
+// project's.
+func (s *survey) read(dir string) (folders []string, isWhole bool) {
+	if s.isOver() {
+		return nil, false
+	}
+	f, err := os.Open(filepath.Join(s.root, filepath.FromSlash(dir)))
+	if err != nil {
+		return nil, true
+	}
+	defer func() { _ = f.Close() }() // only read
+	var entries, more []fs.DirEntry
+	for err == nil && !s.isOver() {
+		more, err = f.ReadDir(1000)
+		entries, s.left = append(entries, more...), s.left-len(more)
+	}
+	isForeign := func(e fs.DirEntry) bool { return strings.Contains("/.git/.filebus/pyvenv.cfg/", "/"+e.Name()+"/") }
+	if dir != "." && slices.ContainsFunc(entries, isForeign) {
+		return nil, true
+	}
+	for _, e := range entries {
+		if name := path.Join(dir, e.Name()); !e.IsDir() && time.Now().Before(s.until) {
+			s.count(name, e)
+		} else if !e.IsDir() {
+			return folders, false
+		} else if OneLine(name) != name {
+			continue // no command can name it
+		} else if agentFolder(name) != "" || declaredFolder(name) != "" || e.Name()[0] != '.' && !strings.Contains(copies, "/"+e.Name()+"/") {
+			folders = append(folders, name)
+		} else if dir == "." && e.Name()[0] == '.' && !strings.Contains(ofPrograms, "/"+e.Name()+"/") {
+			s.countHidden(name)
+		}
+	}
+	return folders, err != nil
+}
+
+// countHidden counts the Markdown in a hidden folder at the top.
+func (s *survey) countHidden(top string) {
+	_ = filepath.WalkDir(filepath.Join(s.root, top), func(name string, e fs.DirEntry, err error) error {
+		if s.left--; err != nil || s.isOver() {
+			return fs.SkipAll
+		}
+		if e.IsDir() && e.Name()[0] == '.' && e.Name() != top || e.Name() == "node_modules" {
+			return fs.SkipDir
+		}
+		if e.Type().IsRegular() && strings.EqualFold(filepath.Ext(name), ".md") {
+			s.hidden[top]++
+		}
+		return nil
+	})
+}
+
+// agentFolder returns the folder of agents that a path leads into, or "".
+func agentFolder(name string) string {
+	parts := strings.Split(name, "/")
+	isOne := func(part string) bool { return slices.Contains(materialize.AgentFolders(), part) }
+	return strings.Join(parts[:slices.IndexFunc(parts, isOne)+1], "/")
+}
+
+// declaredFolder returns the folder of a convention that a path leads into, or that lies below it.
+func declaredFolder(name string) string {
+	all := layout.DeclaredFolders()
+	if i := slices.IndexFunc(all, func(f string) bool { return isBelow(name, f) || isBelow(f, name) }); i >= 0 {
+		return all[i]
+	}
+	return ""
+}
+
+func (s *survey) count(name string, e fs.DirEntry) {
+	top, at := agentFolder(name), layout.Recognize(name)
+	switch info, err := e.Info(); {
+	case err != nil || !info.Mode().IsRegular():
+	case at.Declared != "":
+		s.agents[cmp.Or(declaredFolder(name), top, path.Dir(name))]++
+	case top != "" && at.Kind != record.KindNote:
+		s.agents[top]++
+	case top == "" && strings.EqualFold(path.Ext(name), ".md"):
+		s.add(path.Dir(name), tally{1, 1, 0})
+		s.countTags(name)
+	case top == "" && e.Name()[0] != '.': // others may hold secrets
+		s.add(path.Dir(name), tally{1, 0, 1 + int(info.Size()>>20)})
+	}
+}
+
+// countTags looks into a Markdown file of a folder of lessons, as long as that may tell
+// what most of these are.
+func (s *survey) countTags(name string) {
+	const enough = 10
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if n := s.tagged[dir]; !strings.Contains(ofLessons, "/"+path.Base(dir)+"/") || max(n, -n) >= enough {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(s.root, filepath.FromSlash(name)))
+		if fields, _ := markdown.FrontMatter(text); err == nil && len(fields["tags"]) > 0 {
+			s.tagged[dir]++
+		} else {
+			s.tagged[dir]--
+		}
+		return
+	}
+}
+
+// lessonsIn returns the folders of lessons in a folder, or itself.
+func (s *survey) lessonsIn(top string) (all []string) {
+	for _, dir := range slices.Sorted(maps.Keys(s.tagged)) {
+		if s.tagged[dir] > 0 && isBelow(dir, top) {
+			all = append(all, dir)
+		}
+	}
+	return all
+}
+
+func (s *survey) add(dir string, n tally) {
+	for ; dir != "."; dir = path.Dir(dir) {
+		was := s.others[dir]
+		s.others[dir] = tally{was.files + n.files, was.markdown + n.markdown, was.weight + n.weight}
+	}
+}
+
+// found returns what can be taken in.
+func (s *survey) found() (all []FoundFolder) {
+	for dir, n := range s.agents {
+		all = append(all, FoundFolder{Folder: dir, Files: n})
+	}
+	for _, dir := range slices.Sorted(maps.Keys(s.others)) {
+		n, least := s.others[dir], 3
+		if strings.Contains(usualNotes, "/"+strings.ToLower(path.Base(dir))+"/") {
+			least = 1
+		}
+		isIn := func(f FoundFolder) bool { return isBelow(dir, f.Folder) }
+		isNotes := n.markdown >= max(least, n.weight) && n.files <= maxNotes
+		if isNotes && mayHoldFiles(dir) && !slices.ContainsFunc(all, isIn) {
+			all = append(all, FoundFolder{Folder: dir, Files: n.files, Notes: true, Lessons: s.lessonsIn(dir)})
+		}
+	}
+	slices.SortFunc(all, func(a, b FoundFolder) int {
+		return cmp.Or(cmp.Compare(b.Files, a.Files), strings.Compare(a.Folder, b.Folder))
+	})
+	return all
+}
+
+func isBelow(dir, top string) bool { return strings.HasPrefix(dir+"/", strings.Trim(top, "/")+"/") }
+
+// Without leaves out the folders that sync looks at by itself, or by the configuration.
+func (c Configuration) Without(found []FoundFolder) []FoundFolder {
+	known := slices.Concat(materialize.AgentFolders(), layout.DeclaredFolders(), c.Notes, c.Agents, []string{cmp.Or(c.Root, ".")})
+	return slices.DeleteFunc(slices.Clone(found), func(f FoundFolder) bool {
+		return slices.ContainsFunc(known, func(dir string) bool { return isBelow(f.Folder, dir) })
+	})
+}
+
+// Detailed adds to what was found what the files of conventions hold, of those that a look has
+// listed. Of a store that has nothing yet the listed files alone count.
+func Detailed(root string, p layout.Profile, found []FoundFolder, report *materialize.SyncReport,
+	isEmpty bool) []FoundFolder {
+	if isEmpty {
+		for i := range found {
+			found[i].Files = 0
+		}
+	}
+	for _, file := range report.Files {
+		in := func(f FoundFolder) bool { return isBelow(file.Path, f.Folder) }
+		i := slices.IndexFunc(found, in)
+		if i < 0 {
+			top, _, _ := strings.Cut(file.Path, "/")
+			i, found = len(found), append(found, FoundFolder{Folder: top})
+		}
+		if isEmpty {
+			found[i].Files++
+		}
+		if at := p.Recognize(file.Path); at.Declared != "" {
+			found[i].Layout = at.Declared
+			found[i].Hold(at, root, file.Path)
+		}
+	}
+	return slices.DeleteFunc(found, func(f FoundFolder) bool { return f.Files == 0 })
+}
+
+// Hold counts what the file of a convention holds.
+func (f *FoundFolder) Hold(at layout.Location, root, name string) (file layout.File, problems []*layout.SyntaxError) {
+	const mostRead = 8 << 20 // of a file, in bytes
+	text, err := folder.At(root).ReadUpTo(name, mostRead)
+	if err != nil {
+		return file, nil // the sync says so
+	}
+	if f.Holds == nil {
+		f.Holds = map[string]int{}
+	}
+	file, problems = at.Layout.Parse(name, text)
+	for _, part := range file.Parts {
+		if e := part.Entry; e != nil && e.Kind != record.KindNote {
+			what := cmp.Or(e.Facts.Attributes[record.AttributeType], string(e.Kind))
+			switch {
+			case e.Kind == record.KindTask:
+				what = string(e.Kind)
+			case what == string(record.KindKnowledge):
+				what = "entry"
+			}
+			f.Holds[what]++
+			if e.Kind == record.KindTask && !layout.HasEnded(e.Facts.Status) && e.Facts.Status != "archived" {
+				f.Holds["open"]++
+			}
+		}
+	}
+	return file, problems
+}
+
+// HoldsText says what the files of a convention hold.
+func (f FoundFolder) HoldsText() string {
+	parts := []string{Plural(f.Files, "file") + " of " + f.Layout}
+	for _, what := range slices.Sorted(maps.Keys(f.Holds)) {
+		switch n := f.Holds[what]; what {
+		case "open":
+		case "task":
+			parts = append(parts, fmt.Sprintf("%s (%d open)", Plural(n, what), f.Holds["open"]))
+		default:
+			parts = append(parts, Plural(n, what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// FoundText names what was found, or returns "".
+func FoundText(found []FoundFolder) string {
+	const most = 5
+	n, folders := 0, []string{}
+	for _, f := range found {
+		n += f.Files
+		folders = append(folders, fmt.Sprintf("%s: %d", f.Folder, f.Files))
+	}
+	if n == 0 {
+		return ""
+	}
+	if more := len(folders) - most; more > 0 {
+		folders = append(folders[:most], Plural(more, "more folder"))
+	}
+	return OneLine(Plural(n, "file") + " that agents wrote, or notes (" + strings.Join(folders, ", ") + ")")
+}
+
+// UsualSyncBudget is how long a reading command looks for changed files.
+const UsualSyncBudget = 50 * time.Millisecond
+
+// NoStore says of a store that is missing which files here could be taken in.
+func (e *Environ) NoStore(at materialize.Location, err error) error {
+	isGiven := e.Or(e.Global.Store, "FILEBUS_STORE") != ""
+	if !errors.Is(err, store.ErrNoStore) || isGiven || e.IsShared(at.Root) || materialize.HasLost(at.Store) {
+		return err
+	}
+	isMarked := func(dir string) bool {
+		isIn := func(name string) bool { return IsThere(filepath.Join(dir, name)) }
+		return slices.ContainsFunc(append(materialize.AgentFolders(), ".git"), isIn)
+	}
+	dir, command := at.Root, "filebus init --yes"
+	for !isMarked(dir) && !e.IsShared(dir) {
+		dir = filepath.Dir(dir)
+	}
+	if e.IsShared(dir) {
+		dir = at.Root
+	} else if dir != at.Root {
+		command += " --store " + record.ShellWord(filepath.Join(dir, materialize.StoreFolder))
+	}
+	found, _ := Look(dir, e.SyncBudget)
+	if text := FoundText(found); text != "" {
+		return record.NoStore.Errorf("%w yet; found %s", err, text).Try(command + ", which takes them in")
+	}
+	return err
+}
+
+// IsShared reports whether a folder holds other projects: the home folder, and the top.
+func (e *Environ) IsShared(dir string) bool {
+	return dir == filepath.Dir(dir) || e.Home() != "" && trust.IsSame(dir, e.Home())
+}
+
+// IsEmpty reports whether nothing was ever stored.
+func (w *Work) IsEmpty(ctx context.Context) bool {
+	end, err := query.View(ctx, w.Store, func(tx *store.Tx) (uint64, error) { return tx.Position(), nil })
+	return err == nil && end == 0
+}
+
+// RemarkLeft says of a store that has nothing yet which files here it does not take in by
+// itself.
+func (w *Work) RemarkLeft(ctx context.Context) {
+	if w.Global.JSON || w.IsShared(w.Root) || !w.Store.IsNew() && !w.IsEmpty(ctx) {
+		return
+	}
+	c, err := w.Config(w.Location)
+	found, _ := Look(w.Root, w.SyncBudget)
+	if text := FoundText(c.Without(found)); err == nil && text != "" {
+		w.Remark("not taken in yet: %s; filebus init --yes does", text)
+	}
+}

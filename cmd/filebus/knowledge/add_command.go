@@ -1,0 +1,271 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/noun"
+	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/store/record"
+)
+
+// Knowledge returns the knowledge of a workspace.
+func Knowledge(w *cli.Work) *Entries {
+	return New(w.Workspace, w.Reader, w.Now)
+}
+
+// readContent sets the content of a draft from the argument, a file or "-", or
+// from standard input if the flag says so.
+func readContent(e *cli.Environ, d *layout.Knowledge, args []string) error {
+	file := "-"
+	switch {
+	case len(args) > 0 && d.Content != "":
+		return cli.UsageError("the content is given twice, in %s and as --content", args[0])
+	case len(args) > 0:
+		file = args[0]
+	case d.Content != "-":
+		return cli.CheckUTF8("content", d.Content)
+	}
+	in, err := e.ReadFile(file, cli.MaxDetails)
+	if err != nil {
+		return contentHint(file, err)
+	}
+	if d.Content = string(in.Text); strings.TrimSpace(d.Content) == "" {
+		return cli.UsageError("the content is empty")
+	}
+	return cli.CheckUTF8("content", d.Content)
+}
+
+// contentHint adds to the error of a file that is not there what was meant, if the
+// argument looks like a sentence.
+func contentHint(arg string, err error) error {
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(arg, " ") {
+		return err
+	}
+	return cli.Coded(record.Usage, "run it again with --content "+record.ShellWord(arg),
+		fmt.Errorf("%q is not a file", markdown.Clip(arg, cli.MaxSummaryCell)))
+}
+
+type knowledgeAdd struct {
+	cli.EntryFlags[layout.Knowledge]
+	Into         string `flag:"into"`
+	NoDuplicates bool   `flag:"no-duplicates"`
+}
+
+// KnowledgeChangeJSON is what a command prints with --json.
+type KnowledgeChangeJSON struct {
+	Entry
+	Supersedes string          `json:"supersedes,omitempty"`
+	Duplicates []noun.Likeness `json:"duplicates,omitempty"`
+}
+
+func (o *knowledgeAdd) Do(ctx context.Context, w *cli.Work, args []string) error {
+	var d layout.Knowledge
+	o.Read(&d)
+	if err := readContent(w.Environ, &d, args); err != nil {
+		return err
+	}
+	if len(args) > 0 {
+		if err := takeFrontMatter(w.Environ, &d); err != nil {
+			return err
+		}
+	}
+	d.Source = w.Or(d.Source, "FILEBUS_TASK")
+	w, err := w.Create(ctx)
+	if err != nil {
+		return err
+	}
+	into, err := intoPath(w, o.Into)
+	if err != nil {
+		return err
+	}
+	b := Knowledge(w)
+	like, err := b.Similar(ctx, d)
+	if err != nil { // the entry is not lost because the index is
+		w.Note("not looked at for duplicates: %v", err)
+	}
+	added, err := b.Add(ctx, d, into, o.NoDuplicates, like...)
+	like = w.NoteLike(like, added.ID, err)
+	if err != nil {
+		return err
+	}
+	if len(like) > 0 {
+		id := record.ShellWord(like[0].ID)
+		w.Note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, record.ShellWord(added.ID))
+	}
+	return printKnowledgeChange(w, ctx, added, "", like)
+}
+
+// takeFrontMatter makes fields of the front matter that a content begins with, where flags
+// have not given them, and names what is no field.
+func takeFrontMatter(e *cli.Environ, d *layout.Knowledge) error {
+	front, start := markdown.FrontMatter([]byte(d.Content))
+	if start == 0 {
+		return nil
+	}
+	facts := layout.FrontFacts([]byte(d.Content))
+	if d.Content = strings.TrimLeft(d.Content[start:], "\r\n"); strings.TrimSpace(d.Content) == "" {
+		return cli.UsageError("the content is empty: there is nothing behind the front matter")
+	}
+	for key, field := range map[string]struct {
+		to    *string
+		value string
+	}{
+		"title": {&d.Title, facts.Title}, "type": {&d.Type, facts.Attributes[record.AttributeType]},
+		"confidence": {&d.Confidence, facts.Attributes[record.AttributeConfidence]}, "source": {&d.Source, strings.Join(front["source"], " ")},
+	} {
+		if *field.to = cmp.Or(*field.to, field.value); field.value != "" {
+			delete(front, key)
+		}
+	}
+	if len(d.Tags) == 0 {
+		d.Tags = facts.Tags
+	}
+	if delete(front, "tags"); len(front) > 0 {
+		e.Note("not taken over from the front matter: %s", strings.Join(slices.Sorted(maps.Keys(front)), ", "))
+	}
+	return nil
+}
+
+// intoPath returns the path below the workspace of a file that the user names.
+func intoPath(w *cli.Work, file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	rel, err := filepath.Rel(w.Root, w.Abs(file))
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", cli.UsageError("--into %s is not in the workspace %s", file, w.Root)
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+func printKnowledgeChange(w *cli.Work, ctx context.Context, e Entry, supersedes string, like []noun.Likeness) error {
+	w.NoteProblems(Knowledge(w).Problems(ctx, e.Path))
+	line := e.ID
+	if supersedes != "" {
+		line += " supersedes " + supersedes
+	}
+	return w.Print(KnowledgeChangeJSON{e, supersedes, like}, "%s\n", cli.OneLine(line))
+}
+
+type knowledgeEdit struct {
+	cli.EntryFlags[layout.Knowledge]
+}
+
+func (o *knowledgeEdit) Do(ctx context.Context, w *cli.Work, args []string) error {
+	var d layout.Knowledge
+	fields := o.Read(&d)
+	if len(args) > 1 {
+		fields = append(fields, "content")
+	}
+	if len(fields) == 0 {
+		hint := "filebus knowledge edit " + record.ShellWord(args[0]) + " --confidence high"
+		return cli.Coded(record.Usage, hint, cli.UsageError("nothing to change was given"))
+	}
+	if err := readContent(w.Environ, &d, args[1:]); err != nil {
+		return err
+	}
+	w, err := w.OpenFresh(ctx)
+	if err != nil {
+		return err
+	}
+	name, err := changeableName(w, ctx, args[0])
+	if err != nil {
+		return err
+	}
+	e, err := Knowledge(w).Edit(ctx, name, d, fields)
+	if err != nil {
+		return err
+	}
+	return printKnowledgeChange(w, ctx, e, "", nil)
+}
+
+func knowledgeName(w *cli.Work, ctx context.Context, text string) (record.Name, error) {
+	v, err := w.VersionOf(ctx, NameOfKind(text, record.KindKnowledge))
+	if err != nil {
+		return record.Name{}, err
+	}
+	if name := v.Record.Name; name.Kind == record.KindKnowledge {
+		return name, nil
+	}
+	return record.Name{}, cli.UsageError("%s is not an entry of knowledge", v.Record.Name)
+}
+
+// changeableName is knowledgeName for an entry that is to be changed.
+func changeableName(w *cli.Work, ctx context.Context, text string) (record.Name, error) {
+	name, err := knowledgeName(w, ctx, text)
+	if file, isWhole := strings.CutPrefix(name.ID, record.WholeFile); isWhole {
+		return name, cli.UsageError("%s is a whole file: edit %s, with the fields in its front matter", name, file)
+	}
+	return name, err
+}
+
+type knowledgeSupersede struct {
+	cli.EntryFlags[layout.Knowledge]
+}
+
+func (o *knowledgeSupersede) Do(ctx context.Context, w *cli.Work, args []string) error {
+	var d layout.Knowledge
+	o.Read(&d)
+	if (len(args) == 2) == (d.Content != "") {
+		return cli.Coded(record.Usage, "filebus knowledge supersede "+record.ShellWord(args[0])+" --content TEXT",
+			errors.New("name the entry that takes its place as NEW, or give its text with --content"))
+	}
+	if err := readContent(w.Environ, &d, nil); err != nil {
+		return err
+	}
+	w, err := w.OpenFresh(ctx)
+	if err != nil {
+		return err
+	}
+	old, err := knowledgeName(w, ctx, args[0]) // one that is only read need not be told
+	if len(args) == 1 {
+		old, err = changeableName(w, ctx, args[0])
+	}
+	if err != nil {
+		return err
+	}
+	b := Knowledge(w)
+	if len(args) == 1 {
+		d.Source = w.Or(d.Source, "FILEBUS_TASK")
+		made, err := b.SupersedeWith(ctx, old, d)
+		if err != nil {
+			return err
+		}
+		return printKnowledgeChange(w, ctx, made, old.ID, nil)
+	}
+	by, err := changeableName(w, ctx, args[1])
+	if err != nil {
+		return err
+	}
+	if _, err := b.Supersede(ctx, old, by); err != nil {
+		return err
+	}
+	made, err := b.Get(ctx, by)
+	if err != nil {
+		return err
+	}
+	return printKnowledgeChange(w, ctx, made, old.ID, nil)
+}
+
+// noteSuperseded says of an entry that was shown what to read in its place.
+func noteSuperseded(ctx context.Context, w *cli.Work, text string) error {
+	name, err := knowledgeName(w, ctx, text)
+	if err != nil {
+		return nil // a version that is current no more, say
+	}
+	superseded, err := w.Reader.Superseded(ctx)
+	if by, found := superseded[name]; found && err == nil {
+		w.Note("it is superseded: filebus knowledge show %s", record.ShellWord(LinkEnd(by)))
+	}
+	return err
+}
