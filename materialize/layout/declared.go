@@ -46,6 +46,8 @@ type FileRule struct {
 	ID      string            // a template of captures; "": made of path and title
 	Parent  string            // the same, of the entry above
 	Fields  map[string]any    // facts by where they stand: see source
+	Boxes   bool              // everybody may tick the boxes of its items
+	Working string            // the mark of a box for work that goes on; "": there is none
 	layout  *Declaration
 	said    []int    // how much of a path each template says, in bytes
 	paths   []string // the patterns of the templates

@@ -43,9 +43,14 @@ func FindTask(w *cli.Work, ctx context.Context, text string) (*Tasks, ID, error)
 	if err == nil {
 		return b, id, nil
 	}
-	if found, _ := b.Entries(ctx, text); len(found) == 1 { // else the first error says it
-		err = record.Conflict.Errorf("%s is an entry of %s, which is only read", found[0].Name.ID, found[0].Path).
-			Try("filebus task show {1}", found[0].Name.ID)
+	if entry, entryErr := b.meant(ctx, text); entry != nil {
+		if own := journalOf(entry); isThere(b.journalFile(own)) {
+			return b, own, nil
+		}
+		err = record.Conflict.Errorf("%s is an entry of %s, and has no journal here", entry.Name.ID, entry.Path).
+			Try("filebus task start {1}", entry.Name.ID)
+	} else if entryErr != nil {
+		err = entryErr
 	}
 	return b, id, err
 }

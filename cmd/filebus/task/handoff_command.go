@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,7 +138,26 @@ func (o *handoffFlags) end(ctx context.Context, w *cli.Work, outcome, text strin
 	if err != nil {
 		return err
 	}
-	b, id, err := FindTask(w, ctx, text)
+	b := BoardOf(w)
+	entry, err := b.meant(ctx, text)
+	if err != nil {
+		return err
+	}
+	var id ID
+	if entry == nil {
+		b, id, err = FindTask(w, ctx, text)
+	} else {
+		isDone := layout.NormalizeStatus(cmp.Or(outcome, h.Outcome, layout.StatusComplete)) == layout.StatusComplete
+		if isDone {
+			err = tick(ctx, w, entry, layout.StatusComplete)
+		}
+		id = journalOf(entry)
+		if isKept := isThere(b.journalFile(id)); err == nil && !isKept && isDone && h.Summary == "" {
+			return w.Print(entry, "%s  %s\n", entry.Name.ID, layout.StatusComplete) // there is nothing to hand over
+		} else if err == nil && !isKept {
+			_, err = b.Start(ctx, id, StartRequest{Title: entry.Title})
+		}
+	}
 	if err != nil {
 		return err
 	}

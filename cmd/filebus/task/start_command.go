@@ -32,14 +32,26 @@ func (o *taskStart) Do(ctx context.Context, w *cli.Work, args []string) error {
 	if o.Batch != "" {
 		return o.startBatch(ctx, w)
 	}
-	id, err := ParseID(args[0])
+	id, wrong := ParseID(args[0])
+	if wrong != nil && !strings.ContainsAny(args[0], "/#") { // else it may be an entry's
+		return wrong
+	}
+	w, err := w.Create(ctx)
 	if err != nil {
 		return err
 	}
-	if w, err = w.Create(ctx); err != nil {
+	entry, err := BoardOf(w).meant(ctx, args[0])
+	title := o.Title
+	if entry != nil {
+		id, wrong, title = journalOf(entry), nil, cmp.Or(title, entry.Title)
+	}
+	if err = cmp.Or(err, wrong); err != nil {
 		return err
 	}
-	started, err := o.start(ctx, w, id, o.Title)
+	started, err := o.start(ctx, w, id, title)
+	if err == nil && entry != nil {
+		err = tick(ctx, w, entry, layout.StatusInProgress)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,53 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"filebus/cmd/filebus/cli"
+	"filebus/materialize"
+	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
+	"filebus/query"
+	"filebus/store/record"
+)
+
+// meant returns the entry of a file of other tools that a user's id means, where it is no task of the workspace's own.
+// An id that fits several is an error that lists them.
+func (b *Tasks) meant(ctx context.Context, text string) (entry *query.Summary, err error) {
+	if id, err := ParseID(text); err == nil {
+		if _, err := b.Get(ctx, id); err == nil {
+			return nil, nil
+		}
+	}
+	found, err := b.Entries(ctx, text)
+	switch {
+	case err != nil || len(found) == 0:
+		return nil, err
+	case len(found) > 1:
+		names := markdown.Each(found, func(s query.Summary) string { return s.Name.ID })
+		return nil, record.Usage.Errorf("%s may be %s", text, cli.FirstNames(names)).Try("filebus task show {1}", names[0])
+	case b.work.Settings.Profile.Recognize(found[0].Path).Declared == "":
+		return nil, nil // it is of a queue of the workspace
+	}
+	return &found[0], nil
+}
+
+// journalOf returns the id of the journal that the workspace keeps of an entry: 003-search-T014 of 003-search/T014.
+func journalOf(entry *query.Summary) ID {
+	name := strings.TrimPrefix(entry.Name.ID, record.WholeFile)
+	return ID(fitting(strings.NewReplacer("/", "-", "#", "-", ".md", "").Replace(name)))
+}
+
+// tick ticks the box of an entry, and says where. A file without a mark for it is left alone, which is said if it was asked for.
+func tick(ctx context.Context, w *cli.Work, entry *query.Summary, status string) error {
+	p, line, err := w.Tick(ctx, entry.Name, status)
+	if errors.Is(err, materialize.ErrNoBox) && status != layout.StatusComplete {
+		return nil
+	}
+	if err == nil && line > 0 {
+		w.Remark("%s is %s in %s, line %d", entry.Name.ID, status, p, line)
+	}
+	return err
+}
