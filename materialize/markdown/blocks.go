@@ -261,7 +261,7 @@ func (b *blockScanner) startLeaf(rest []byte, matched int) (lineInfo, leafKind) 
 
 // textLine takes a line of a paragraph, which goes on or begins with it.
 func (b *blockScanner) textLine(rest []byte, matched int) lineInfo {
-	info := lineInfo{kind: lineText, text: bytes.TrimRight(rest, " \t")}
+	info := lineInfo{kind: lineText, text: trimEnd(rest)}
 	if b.leaf == leafText {
 		info.delim = !b.table && isDelimiterRow(rest) && columns(rest) == b.columns
 		b.table = b.table || info.delim
@@ -357,7 +357,22 @@ func runOf(text []byte, c byte) int {
 }
 
 // isBlankLine reports whether text is empty but for white space.
-func isBlankLine(text []byte) bool { return len(bytes.TrimLeft(text, " \t\r")) == 0 }
+func isBlankLine(text []byte) bool {
+	for _, c := range text {
+		if c != ' ' && c != '\t' && c != '\r' {
+			return false
+		}
+	}
+	return true
+}
+
+// trimEnd is bytes.TrimRight of spaces and tabs, for what is called for each line.
+func trimEnd(text []byte) []byte {
+	for len(text) > 0 && (text[len(text)-1] == ' ' || text[len(text)-1] == '\t') {
+		text = text[:len(text)-1]
+	}
+	return text
+}
 
 // headingLevel returns the level of the ATX heading that text begins with, or 0.
 func headingLevel(text []byte) int8 {
