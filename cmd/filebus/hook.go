@@ -32,12 +32,11 @@ import (
 const (
 	hookWait   = 20 * time.Millisecond // for the store; then the spool
 	hookAnswer = 2 * time.Second       // for the store, if the client's answer depends on it
-	hookIndex  = 200 * time.Millisecond
-	hookLimit  = 3 * time.Second  // for all of it
-	hookSpare  = time.Second / 2  // of it, for the end
-	hookKeep   = 20 * time.Second // more, until a report that has come in is kept
-	hookDrain  = time.Second      // for what waits in the spool
-	maxPayload = 64 << 20         // in bytes
+	hookLimit  = 3 * time.Second       // for all of it
+	hookSpare  = time.Second / 2       // of it, for the end
+	hookKeep   = 20 * time.Second      // more, until a report that has come in is kept
+	hookDrain  = time.Second           // for what waits in the spool
+	maxPayload = 64 << 20              // in bytes
 )
 
 type hookCommand struct {

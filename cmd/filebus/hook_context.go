@@ -97,8 +97,8 @@ func asData(text string) string {
 // promptLines are what is found for a prompt, of which the session was not told before. Without anything, and while the
 // index cannot be brought up to date at once, nothing is said.
 func (h *hooked) promptLines(ctx context.Context, w *cli.Work) (lines []string, err error) {
-	const longest = 2000 // what stands behind is seldom what it is about
-	soon, cancel := context.WithTimeout(ctx, hookIndex)
+	const longest = 2000                                     // what stands behind is seldom what it is about
+	soon, cancel := context.WithTimeout(ctx, 4*h.SyncBudget) // 200 ms
 	defer cancel()
 	if err := w.Reader.CatchUp(soon); soon.Err() != nil || errors.Is(err, turnstile.ErrBusy) {
 		return nil, nil

@@ -154,7 +154,7 @@ func (h *hooked) call(notes hook.Notes) result.Call {
 	e := &h.event
 	session, took, started := fit(e.Session), e.Duration, notes.Last(e.Agent, hook.SubagentStart)
 	c := result.Call{Conversation: session, ID: fit(e.Agent), Session: session, Status: materialize.StatusDone}
-	if e.Failed {
+	if e.Failed || result.FailureIn(strings.NewReader(e.Report)) != "" {
 		c.Status = materialize.StatusFailed
 	}
 	c.Agent, c.Told, c.Yields, c.Resumed = cmp.Or(started.Type, e.Type), e.Told, e.Yields(notes), e.IsAnother(notes)

@@ -219,7 +219,11 @@ func (c Call) takeIn(r *materialize.PutRequest, received *io.SectionReader) (tex
 		}
 	}
 	if e == nil {
-		return text, same, nil
+		if said := FailureIn(text()); said != "" {
+			r.Facts.Status = worse(r.Facts.Status, materialize.StatusFailed)
+			problems = []string{"stored as failed: it is the word of a client: " + said}
+		}
+		return text, same, problems
 	}
 	end := make([]byte, min(received.Size(), 4<<10))
 	_, _ = received.ReadAt(end, received.Size()-int64(len(end))) // as before
