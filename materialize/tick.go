@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"filebus/materialize/layout"
-	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -19,7 +18,7 @@ const ErrNoBox record.Reason = "no box to tick"
 // Tick sets the box of an entry whose convention lets everybody do so: one byte of its file changes, and the file is
 // taken in. It returns the path and the line.
 func (w *Workspace) Tick(ctx context.Context, name record.Name, status string) (p string, line int, err error) {
-	head, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
+	head, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
 	if err != nil {
 		return "", 0, err
 	}
