@@ -366,13 +366,24 @@ func (d *declared) facts(text []byte, s span) (f Facts) {
 		for name, value := range s.vars {
 			src.To = strings.ReplaceAll(src.To, "{"+name+"}", value)
 		}
+		if kind, rest, found := strings.Cut(src.To, "/"); found && s.vars["prefix"] != "" {
+			src.To = kind + "/" + s.vars["prefix"] + "/" + rest // in the same nested root
+		}
 		var values []string
 		for _, from := range src.From {
 			if values = d.valuesAt(from, text, s, front); len(values) > 0 {
 				break
 			}
 		}
-		f.take(fact, src, d.clean(src, values))
+		clean := d.clean(src, values)
+		if parent := s.vars["id"][:max(strings.LastIndexByte(s.vars["id"], '.'), 0)]; parent != "" && src.Link != "" {
+			for i, v := range clean { // a number alone is that of a sibling
+				if isDigits(v) {
+					clean[i] = parent + "." + v
+				}
+			}
+		}
+		f.take(fact, src, clean)
 		if own := factLine(cmp.Or(values...)); fact == "status" && !slices.Contains(src.From, "box") && !strings.EqualFold(own, f.Status) {
 			f.setFact("state", own) // in its own words
 		}
