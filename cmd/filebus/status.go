@@ -77,11 +77,15 @@ func lately(w *cli.Work, ctx context.Context, status *runs.Status) (v statusJSON
 		v.Handoff = &last.Ref
 		lines = append(lines, fmt.Sprintf("handoff    %s, %s ago", last.Ref, layout.DurationText(max(w.Now().Sub(last.Time), 0))))
 	}
-	since := record.Filter{Trees: []record.Tree{""}, Since: w.Now().Add(-24 * time.Hour)}
-	changed, listErr := w.Reader.List(ctx, query.ListRequest{Filter: since, Limit: mostChanged})
-	if v.Changed = len(changed.Entries); v.Changed > 0 {
+	latest, listErr := w.Reader.List(ctx, query.ListRequest{Filter: record.Filter{Trees: []record.Tree{""}}, Limit: mostChanged})
+	for _, e := range latest.Entries {
+		if w.Now().Sub(e.Time) < 24*time.Hour {
+			v.Changed++
+		}
+	}
+	if v.Changed > 0 {
 		more := map[bool]string{true: " or more"}[v.Changed == mostChanged]
-		lines = append(lines, fmt.Sprintf("changed    %d%s since yesterday; filebus list --since 1d", v.Changed, more))
+		lines = append(lines, fmt.Sprintf("changed    %d%s since yesterday; filebus log", v.Changed, more))
 	}
 	return v, lines, cmp.Or(err, listErr)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -64,21 +65,24 @@ type FolderCount struct {
 // Folders counts the tasks of files by the folder or file that their ids begin with, those
 // with open ones, that were taken in last first.
 func (b *Tasks) Folders(ctx context.Context) (all []FolderCount, err error) {
-	records, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindTask}})
 	at := map[string]int{}
-	for _, s := range records {
-		folder := strings.TrimPrefix(s.Name.ID, record.WholeFile)
+	err = b.read.Each(ctx, store.FieldKind, string(record.KindTask), func(_ *store.Tx, v store.Version) bool {
+		if v.Record.Name.Tree != "" {
+			return false
+		}
+		folder := strings.TrimPrefix(v.Record.Name.ID, record.WholeFile)
 		folder = folder[:max(strings.LastIndexAny(folder, "/#"), 0)]
 		i, isKnown := at[folder]
 		if !isKnown {
 			i, at[folder] = len(all), len(all)
 			all = append(all, FolderCount{Folder: folder})
 		}
-		if layout.HasEnded(layout.NormalizeStatus(s.Status)) || s.Status == "archived" {
+		if s := v.Record.Status; layout.HasEnded(layout.NormalizeStatus(s)) || s == "archived" {
 			all[i].Done++
 		} else {
 			all[i].Open++
 		}
-	}
+		return false
+	})
 	return slices.DeleteFunc(all, func(f FolderCount) bool { return f.Open == 0 }), err
 }
