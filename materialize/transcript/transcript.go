@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,11 +34,12 @@ type Run struct {
 	Prompt      string // the first
 	Text        string // its report: see Read; "": there is none yet
 	Time        time.Time
-	Ended       bool   // it tells that nothing follows. Else a call may still be written behind the text
-	IsForeign   bool   // no agent was asked for: the client has done something on its own
-	Reads       []Read // of files, by the agent's own tool
-	Rows        int    // that could be read
-	Offset      int64  // from which reading can go on when it has grown
+	Earlier     []Report // of an agent that was resumed, those that it gave before
+	Ended       bool     // it tells that nothing follows. Else a call may still be written behind the text
+	IsForeign   bool     // no agent was asked for: the client has done something on its own
+	Reads       []Read   // of files, by the agent's own tool
+	Rows        int      // that could be read
+	Offset      int64    // from which reading can go on when it has grown
 
 	Received      int // texts that came from sub-agents
 	ReceivedBytes int64
@@ -113,10 +115,28 @@ func (r *Run) take(w row) {
 	}
 }
 
+// A Report is what an agent has said in the end of one of its runs.
+type Report struct {
+	Text string
+	Time time.Time
+}
+
+// Reports returns all that the agent has reported, oldest first.
+func (r *Run) Reports() []Report { return append(slices.Clone(r.Earlier), Report{r.Text, r.Time}) }
+
+// resumed keeps the report of an agent that has ended, as it is asked for something else.
+func (r *Run) resumed() {
+	if n := len(r.Earlier); r.ID != "" && r.Ended && r.Text != "" && (n == 0 || r.Earlier[n-1].Text != r.Text) {
+		r.Earlier = append(r.Earlier, Report{r.Text, r.Time})
+	}
+}
+
 // takeUser takes the first prompt, and what tools and sub-agents gave back.
 func (r *Run) takeUser(w row) {
 	text, size := w.Message.Content.text()
-	r.isAsked = strings.Contains(text, AskedForLine)
+	if r.isAsked = strings.Contains(text, AskedForLine); text != "" && !r.isAsked {
+		r.resumed()
+	}
 	isMail := strings.HasPrefix(text, "<agent-message") || strings.HasPrefix(text, "<task-notification>")
 	switch {
 	case isMail || w.Origin.Kind == "peer" || w.Origin.Kind == "task-notification":

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -135,38 +136,45 @@ func (p Past) take(
 	return now, err
 }
 
-// store stores a report, unless the store has it.
+// store stores the reports of an agent, unless the store has them.
 func (p Past) store(ctx context.Context, w *materialize.Workspace, f transcript.File, report *PastReport) error {
-	c := Call{
-		Conversation: f.Session, ID: f.ID, Agent: f.Agent, Title: secrets.Text(f.Title()), Written: f.Time,
-		Status: materialize.StatusDone,
+	reports := slices.CompactFunc(f.Reports(), func(a, b transcript.Report) bool { return a.Text == b.Text })
+	for i, r := range reports {
+		c := Call{
+			Conversation: f.Session, ID: f.ID, Agent: f.Agent, Title: secrets.Text(f.Title()), Written: r.Time,
+			Status: materialize.StatusDone, Resumed: i > 0,
+		}
+		if f.ID == "" {
+			c.ID, c.Agent = finalAnswer, p.Client
+		}
+		if FailureIn(strings.NewReader(r.Text)) != "" {
+			c.Status = materialize.StatusFailed
+		}
+		id, err := c.id()
+		if err != nil {
+			return err
+		}
+		name := record.Name{Kind: record.KindResult, ID: id}
+		isKnown, err := knew(ctx, w, name, r)
+		stored := &Stored{PutResult: &materialize.PutResult{Unchanged: isKnown, Name: name}}
+		if err == nil && !isKnown {
+			stored, err = PutReport(ctx, w, c, record.SourceTranscript, []byte(r.Text))
+		}
+		switch {
+		case err != nil:
+			return err
+		case stored.Unchanged:
+			report.Known++
+		default:
+			report.Stored = append(report.Stored, stored.Name)
+		}
 	}
-	if f.ID == "" {
-		c.ID, c.Agent = finalAnswer, p.Client
-	}
-	id, err := c.id()
-	if err != nil {
-		return err
-	}
-	name := record.Name{Kind: record.KindResult, ID: id}
-	isKnown, err := knew(ctx, w, name, f)
-	stored := &Stored{PutResult: &materialize.PutResult{Unchanged: isKnown}}
-	if err == nil && !isKnown {
-		stored, err = PutReport(ctx, w, c, record.SourceTranscript, []byte(f.Text))
-	}
-	switch {
-	case err != nil:
-	case stored.Unchanged:
-		report.Known++
-	default:
-		report.Stored = append(report.Stored, name)
-	}
-	return err
+	return nil
 }
 
 // knew reports whether a report is an older version of a name, or the name was taken away since it was written.
-func knew(ctx context.Context, w *materialize.Workspace, name record.Name, f transcript.File) (is bool, err error) {
-	body := record.DigestOf([]byte(f.Text))
+func knew(ctx context.Context, w *materialize.Workspace, name record.Name, r transcript.Report) (is bool, err error) {
+	body := record.DigestOf([]byte(r.Text))
 	err = w.Store.View(ctx, func(tx *store.Tx) error {
 		events, err := tx.History(name)
 		for _, e := range events {
@@ -177,7 +185,7 @@ func knew(ctx context.Context, w *materialize.Workspace, name record.Name, f tra
 			return err
 		}
 		end, err := tx.Entry(events[len(events)-1].Position)
-		is = !f.Time.After(end.Time)
+		is = !r.Time.After(end.Time)
 		return err
 	})
 	return is, err
