@@ -69,7 +69,8 @@ var conventions = []*convention{
 	{file: "decisions", marks: []string{"adr/", "adrs/", "decisions/", "architecture/"},
 		folders: "docs/adr docs/adrs doc/adr docs/decisions docs/architecture/decisions adr .agents/architecture"},
 	{file: "gsd", marks: []string{".planning/"}, folders: ".planning"},
-	{file: "handoff", marks: []string{"handoff", "HANDOFF"}, folders: "handoffs HANDOFF.md handoff.md .agents/HANDOFF.md .agents/sessions/handoffs"},
+	{file: "handoff", marks: []string{"handoff", "HANDOFF"},
+		folders: "handoffs HANDOFF.md handoff.md .agents/HANDOFF.md .agents/sessions/handoffs"},
 	{file: "kiro", marks: []string{".kiro/"}, folders: ".kiro"},
 	{file: "memory-bank", marks: []string{"memory-bank/"}, folders: "memory-bank"},
 	{file: "openspec", marks: []string{"openspec/"}, folders: "openspec"},
@@ -367,7 +368,8 @@ func (d *declared) facts(text []byte, s span) (f Facts) {
 			src.To = strings.ReplaceAll(src.To, "{"+name+"}", value)
 		}
 		if kind, rest, found := strings.Cut(src.To, "/"); found && s.vars["prefix"] != "" {
-			src.To = kind + "/" + s.vars["prefix"] + "/" + rest // in the same nested root
+			file, isWhole := strings.CutPrefix(rest, record.WholeFile)
+			src.To = kind + "/" + map[bool]string{true: record.WholeFile}[isWhole] + s.vars["prefix"] + "/" + file // in the same nested root
 		}
 		var values []string
 		for _, from := range src.From {
