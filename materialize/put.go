@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/plan"
@@ -135,7 +136,7 @@ func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text 
 	switch {
 	case isObeyed && (put.Listed || !s.disk.Exists):
 		why = whyObeyed
-	case put.Listed && !(r.w.isMirrored(p) && r.w.isMirrored(at)):
+	case put.Listed && !(r.w.isMirrored(p) && r.w.isMirrored(at)) && !(p == at && r.w.isPlainNote(p)):
 		why = "is in no folder for notes; filebus config set notes FOLDER names one"
 	case s.disk.Exists && (s.disk.Digest == text || put.Expect != store.Expect{} || r.hasWritten(ctx, s)):
 	case s.disk.Exists:
@@ -150,6 +151,14 @@ func (r *reconciler) mayPut(ctx context.Context, put PutRequest, p string, text 
 		err = record.Conflict.Errorf("%s %s; nothing was stored", p, why).Because(ErrForeignFile)
 	}
 	return err
+}
+
+// isPlainNote reports whether an agent may call a note so where no folder for notes is set: words in small letters with
+// hyphens between, at the top, as no program calls what it obeys.
+func (w *Workspace) isPlainNote(p string) bool {
+	words, _ := strings.CutSuffix(p, ".md")
+	isOther := func(c rune) bool { return !unicode.IsLower(c) && !unicode.IsDigit(c) && c != '-' }
+	return len(w.noteFolders()) == 0 && strings.Contains(words, "-") && strings.IndexFunc(words, isOther) < 0
 }
 
 // mayStand refuses a new path below that of a record or a file, and one that is a folder.

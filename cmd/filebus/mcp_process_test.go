@@ -370,6 +370,15 @@ func TestMCPStores(t *testing.T) {
 func TestMCPPlaces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	bare := t.TempDir()
+	mustRun(t, bare, "init")
+	none := mcpServer(t, bare)
+	for _, name := range []string{"note/a.md", "note/Makefile", "note/gradlew", "note/a-b.txt", "note/src/a-b", "note/A-B.md", "note/.a-b"} {
+		if answer, isError := ask(t, none, "put", arguments{"text": "x", "name": name}); !isError {
+			t.Errorf("put %q without a folder for notes is answered by %s", name, answer)
+		}
+	}
+	mustAsk(t, none, "put", arguments{"text": "x", "name": "note/from-a-model"}, "note/from-a-model")
 	mustRun(t, dir, "config", "set", "notes", "docs", ".claude", "sub")
 	for _, folder := range []string{"docs", ".claude/agents"} {
 		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o755))

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"cmp"
-	"path"
 	"strings"
 )
 
@@ -30,6 +29,7 @@ func (r *Run) takeCodex(w row) {
 		r.Ended = r.Text != ""
 	case what == "event_msg task_started", what == "event_msg turn_started", what == "event_msg turn_aborted",
 		w.Type == "response_item" && strings.HasSuffix(p.Type, "_call"):
+		r.resumed()
 		r.Text, r.Ended = "", false
 	}
 }
@@ -46,5 +46,5 @@ func (r *Run) begin(w row) {
 	if p.Session != "" && p.Session != r.ID {
 		r.Session = p.Session // of an agent that was started by another: that of the first
 	}
-	r.Agent = cmp.Or(spawn.AgentRole, p.AgentRole, path.Base(cmp.Or(spawn.AgentPath, p.AgentPath, "agent")))
+	r.Agent = cmp.Or(spawn.AgentRole, p.AgentRole, "default") // as its hooks call it
 }

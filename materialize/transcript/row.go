@@ -36,7 +36,6 @@ type row struct {
 type spawn struct {
 	Parent    string `json:"parent_thread_id"`
 	AgentRole string `json:"agent_role"`
-	AgentPath string `json:"agent_path"`
 }
 
 // blocks are the parts of a message, which may stand as one text.

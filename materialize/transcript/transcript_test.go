@@ -106,7 +106,7 @@ func TestRun(t *testing.T) {
 func TestCodexRun(t *testing.T) {
 	t.Parallel()
 	got := read(t, rows(child, context_, begun, asked, completed))
-	if got.Session != "root-1" || got.ID != "child-7" || got.Agent != "reviewer" || got.Title() != "Review it" {
+	if got.Session != "root-1" || got.ID != "child-7" || got.Agent != "default" || got.Title() != "Review it" {
 		t.Errorf("child = %+v", got)
 	}
 	got = read(t, rows(parent, asked, mail, completed))
@@ -186,7 +186,7 @@ func TestFind(t *testing.T) {
 	for _, f := range all {
 		got = append(got, f.Session+" "+f.ID+" "+f.Agent)
 	}
-	if diff := cmp.Diff([]string{"root-1 child-7 reviewer"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"root-1 child-7 default"}, got); diff != "" {
 		t.Errorf("Codex (-want +got):\n%s", diff)
 	}
 }
