@@ -173,7 +173,7 @@ func handoffParts(w *cli.Work, ctx context.Context) (parts []handoffPart, err er
 		switch {
 		case slices.Contains([]string{layout.StatusFailed, layout.StatusBlocked}, i.Status):
 			failed = append(failed, line)
-		case i.Marked || layout.HasEnded(i.Status):
+		case i.Marked || !layout.IsOpen(i.Status):
 			continue
 		case i.Status == layout.StatusInProgress:
 			open = slices.Insert(open, 0, line)

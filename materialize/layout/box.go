@@ -8,13 +8,19 @@ type Box struct {
 	Mark         byte // that stands for a status; 0: there is none
 }
 
+// HasBoxes reports whether everybody may tick the boxes of a file.
+func (pl Location) HasBoxes() bool {
+	d, is := pl.Layout.(*declared)
+	return is && d.Boxes
+}
+
 // Box returns where the box of an entry stands in the text of a file, and the mark that its convention has for a
 // status: none where the file is not for others to write.
 func (pl Location) Box(path string, text []byte, id, status string) (b Box) {
-	d, is := pl.Layout.(*declared)
-	if !is || !d.Boxes {
+	if !pl.HasBoxes() {
 		return b
 	}
+	d := pl.Layout.(*declared)
 	file, _ := d.Parse(path, text) // an entry is an entry
 	for _, part := range file.Parts {
 		if part.Entry == nil || part.Entry.ID != id {
@@ -31,6 +37,8 @@ func (pl Location) Box(path string, text []byte, id, status string) (b Box) {
 		}
 		b = Box{Line: part.Entry.Line, Offset: start + m[4]}
 		switch {
+		case part.Entry.Facts.Status == status: // also where it is spelled otherwise
+			b.Mark = text[b.Offset]
 		case status == StatusComplete:
 			b.Mark = 'x'
 		case status == StatusInProgress && d.Working != "":

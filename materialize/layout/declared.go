@@ -395,7 +395,7 @@ func (d *declared) facts(text []byte, s span) (f Facts) {
 	}
 	if f.Attributes["archived"] != "" && f.Status != StatusComplete {
 		f.setFact("state", f.Status)
-		f.Status = "archived"
+		f.Status = statusArchived
 	}
 	return f
 }

@@ -36,6 +36,7 @@ const (
 	StatusPartial    = "partial"
 	StatusBlocked    = "blocked"
 	StatusFailed     = "failed"
+	statusArchived   = "archived" // of a task that its file's place has ended, whatever became of it
 )
 
 // NormalizeStatus returns the one spelling of a status as agents write it:
@@ -95,6 +96,13 @@ func HasEnded(status string) bool {
 		return true
 	}
 	return false
+}
+
+// IsOpen reports whether a task with a status, in any spelling, still waits for somebody: it has not ended, nobody has
+// given it up, and no archive holds it.
+func IsOpen(text string) bool {
+	status := cmp.Or(NormalizeStatus(text), text)
+	return !HasEnded(status) && status != "duplicate" && status != "wont_fix" && status != statusArchived
 }
 
 // statusWords are the ways to write each status of a task or an issue, folded.

@@ -283,7 +283,7 @@ func (f *FoundFolder) Hold(at layout.Location, root, name string) (file layout.F
 				what = "entry"
 			}
 			f.Holds[what]++
-			if e.Kind == record.KindTask && !layout.HasEnded(e.Facts.Status) && e.Facts.Status != "archived" {
+			if e.Kind == record.KindTask && layout.IsOpen(e.Facts.Status) {
 				f.Holds["open"]++
 			}
 		}

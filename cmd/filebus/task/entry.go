@@ -1,8 +1,10 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"filebus/cmd/filebus/cli"
@@ -18,7 +20,7 @@ import (
 func (b *Tasks) meant(ctx context.Context, text string) (entry *query.Summary, err error) {
 	if id, err := ParseID(text); err == nil {
 		if _, err := b.Get(ctx, id); err == nil {
-			return nil, nil
+			return b.keptIn(ctx, id)
 		}
 	}
 	found, err := b.Entries(ctx, text)
@@ -34,10 +36,52 @@ func (b *Tasks) meant(ctx context.Context, text string) (entry *query.Summary, e
 	return &found[0], nil
 }
 
+// keptIn returns the entry that a journal of the workspace is of, where everybody may tick its box.
+func (b *Tasks) keptIn(ctx context.Context, id ID) (*query.Summary, error) {
+	all, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindTask}})
+	i := slices.IndexFunc(all, func(s query.Summary) bool {
+		return journalOf(&s).key() == id.key() && b.work.Settings.Profile.Recognize(s.Path).HasBoxes()
+	})
+	if i < 0 {
+		return nil, err
+	}
+	return &all[i], err
+}
+
 // journalOf returns the id of the journal that the workspace keeps of an entry: 003-search-T014 of 003-search/T014.
 func journalOf(entry *query.Summary) ID {
 	name := strings.TrimPrefix(entry.Name.ID, record.WholeFile)
 	return ID(fitting(strings.NewReplacer("/", "-", "#", "-", ".md", "").Replace(name)))
+}
+
+// endEntry ticks the box of an entry if it is complete, and opens its journal if it has none, as soon as nothing is
+// wrong with the handoff. Where there is neither journal nor handoff it is over by that.
+func (b *Tasks) endEntry(
+	ctx context.Context, w *cli.Work, entry *query.Summary, h layout.Handoff, usual string,
+) (id ID, isOver bool, err error) {
+	id = journalOf(entry)
+	j, err := b.Look(ctx, id)
+	isKept := err == nil
+	if !isKept && !errors.Is(err, ErrNotStarted) {
+		return id, false, err
+	} else if !isKept {
+		j = &Journal{}
+	}
+	isBare := string(layout.HandoffText(h)) == string(layout.HandoffText(layout.Handoff{Outcome: h.Outcome}))
+	f := Finished{called: entry.Name.ID, Status: layout.NormalizeStatus(cmp.Or(h.Outcome, usual))}
+	isOver = !isKept && isBare && usual != "" && f.Status == layout.StatusComplete
+	if !isOver {
+		if _, err = b.handedOver(j.Text, &f, h, usual); err != nil {
+			return id, false, err
+		}
+	}
+	if err = nil; f.Status == layout.StatusComplete {
+		err = tick(ctx, w, entry, layout.StatusComplete)
+	}
+	if err == nil && !isKept && !isOver {
+		_, err = b.Start(ctx, id, StartRequest{Title: entry.Title})
+	}
+	return id, isOver, err
 }
 
 // tick ticks the box of an entry, and says where. A file without a mark for it is left alone, which is said if it was asked for.

@@ -105,6 +105,8 @@ type Finished struct {
 	Marker    string          `json:"marker,omitempty"`    // absolute; empty if none was written
 	Unchanged bool            `json:"unchanged,omitempty"` // the journal said so already
 	Before    record.ShortRef `json:"-"`                   // the version of the journal before this one
+
+	called string // what messages call the task; empty: its id
 }
 
 // HandOver writes the handoff of a task into its journal and closes it. Given
@@ -143,12 +145,13 @@ func (b *Tasks) handedOver(text []byte, f *Finished, given layout.Handoff, outco
 	if h.Outcome == completed && outcomeWord(before.Outcome) != completed { // what stood in its way does so no more
 		h.Blockers, h.NextSteps = given.Blockers, given.NextSteps
 	}
+	called := cmp.Or(f.called, f.ID.String())
 	switch flags, why := gaps(&h); {
 	case len(flags) > 0 && j.Handoff == nil && given.Summary == "":
-		err := record.Wanting.Errorf("%s has no handoff: say at least what was done (--summary)", f.ID)
-		return nil, err.Try(lineFor(h.Outcome, flags), f.ID.String())
+		err := record.Wanting.Errorf("%s has no handoff: say at least what was done (--summary)", called)
+		return nil, err.Try(lineFor(h.Outcome, flags), called)
 	case len(flags) > 0:
-		err := record.Wanting.Errorf("the handoff of %s is not complete: %s", f.ID, strings.Join(why, "; "))
+		err := record.Wanting.Errorf("the handoff of %s is not complete: %s", called, strings.Join(why, "; "))
 		return nil, err.Try(withFlags("run it again with", flags...))
 	}
 	before.Outcome = outcomeWord(before.Outcome) // another spelling is no change

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,7 +97,7 @@ type taskHandoff struct {
 }
 
 func (o *taskHandoff) Do(ctx context.Context, w *cli.Work, args []string) error {
-	return o.end(ctx, w, o.Outcome, args[0], (*Tasks).HandOver)
+	return o.end(ctx, w, o.Outcome, args[0], "", (*Tasks).HandOver)
 }
 
 type taskDone taskHandoff
@@ -117,7 +116,7 @@ func (o *taskDone) Check(*cli.Environ, []string) error {
 }
 
 func (o *taskDone) Do(ctx context.Context, w *cli.Work, args []string) error {
-	return o.end(ctx, w, o.Outcome, args[0], (*Tasks).Finish)
+	return o.end(ctx, w, o.Outcome, args[0], completed, (*Tasks).Finish)
 }
 
 // A taskEnd ends a task with the outcome that its name says.
@@ -127,13 +126,13 @@ type taskEnd struct {
 }
 
 func (o *taskEnd) Do(ctx context.Context, w *cli.Work, args []string) error {
-	return o.end(ctx, w, o.outcome, args[0], (*Tasks).Finish)
+	return o.end(ctx, w, o.outcome, args[0], completed, (*Tasks).Finish)
 }
 
 // An endTask is a rule that ends a task.
 type endTask func(*Tasks, context.Context, ID, layout.Handoff) (*Finished, error)
 
-func (o *handoffFlags) end(ctx context.Context, w *cli.Work, outcome, text string, end endTask) error {
+func (o *handoffFlags) end(ctx context.Context, w *cli.Work, outcome, text, usual string, end endTask) error {
 	h, err := o.read(w.Environ, outcome)
 	if err != nil {
 		return err
@@ -144,18 +143,13 @@ func (o *handoffFlags) end(ctx context.Context, w *cli.Work, outcome, text strin
 		return err
 	}
 	var id ID
+	isOver := false
 	if entry == nil {
 		b, id, err = FindTask(w, ctx, text)
 	} else {
-		isDone := layout.NormalizeStatus(cmp.Or(outcome, h.Outcome, layout.StatusComplete)) == layout.StatusComplete
-		if isDone {
-			err = tick(ctx, w, entry, layout.StatusComplete)
-		}
-		id = journalOf(entry)
-		if isKept := isThere(b.journalFile(id)); err == nil && !isKept && isDone && h.Summary == "" {
-			return w.Print(entry, "%s  %s\n", entry.Name.ID, layout.StatusComplete) // there is nothing to hand over
-		} else if err == nil && !isKept {
-			_, err = b.Start(ctx, id, StartRequest{Title: entry.Title})
+		id, isOver, err = b.endEntry(ctx, w, entry, h, usual)
+		if err == nil && isOver {
+			return w.Print(entry, "%s  %s\n", entry.Name.ID, layout.StatusComplete)
 		}
 	}
 	if err != nil {

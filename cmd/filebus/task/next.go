@@ -30,15 +30,19 @@ func (b *Tasks) Next(ctx context.Context, folder string) (ready, waiting []Item,
 	if err != nil {
 		return nil, nil, err
 	}
-	open := map[string]string{} // by the name of a record, the id
+	open, running := map[string]string{}, map[string]bool{} // by the name of a record, the id; the keys of journals
 	for _, s := range records {
-		if s.Name.Kind == record.KindTask && !layout.HasEnded(layout.NormalizeStatus(s.Status)) {
+		if i := b.item(s, ListOptions{}); i.From == FromJournal && !i.Marked && layout.IsOpen(i.Status) {
+			running[layout.TaskKey(i.ID)] = true
+		}
+		if s.Name.Kind == record.KindTask && layout.IsOpen(s.Status) {
 			open[s.Name.String()] = s.TaskID()
 		}
 	}
 	for _, s := range records {
 		i := b.item(s, ListOptions{})
-		if s.Name.Kind != record.KindTask || i.Status != layout.StatusPending || i.Marked || !IsOf(i.ID, folder) {
+		isBegun := i.Status != layout.StatusPending || i.Marked || running[journalOf(&s).key()]
+		if s.Name.Kind != record.KindTask || isBegun || !IsOf(i.ID, folder) {
 			continue
 		}
 		for _, l := range s.Version.Record.Links {
@@ -77,10 +81,10 @@ func (b *Tasks) Folders(ctx context.Context) (all []FolderCount, err error) {
 			i, at[folder] = len(all), len(all)
 			all = append(all, FolderCount{Folder: folder})
 		}
-		if s := v.Record.Status; layout.HasEnded(layout.NormalizeStatus(s)) || s == "archived" {
-			all[i].Done++
-		} else {
+		if layout.IsOpen(v.Record.Status) {
 			all[i].Open++
+		} else {
+			all[i].Done++
 		}
 		return false
 	})
