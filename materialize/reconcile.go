@@ -221,6 +221,10 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 			return err
 		})
 	case s.disk.Exists && r.isOff(ctx, s):
+		if !s.diskSame() {
+			r.report.Skipped = append(r.report.Skipped, mirror.Skipped{
+				Path: p, Reason: "the layout that took it in does not count any more", Harmless: true})
+		}
 		return SyncedFile{}, nil
 	case s.disk.Exists && s.now != nil && s.disk.Digest == s.now.Digest():
 		if r.syncs && !r.opts.CaptureOnly && isMisnamed(s.now.Name().Kind, r.w.recognise(p)) {

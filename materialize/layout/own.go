@@ -73,7 +73,7 @@ func (d *Declaration) Text() string {
 func checkPath(template string) error {
 	literal := templateVariable().ReplaceAllString(template, "x")
 	for segment := range strings.SplitSeq(literal, "/") {
-		if segment == ".." || segment == "" || strings.EqualFold(segment, ".git") || strings.EqualFold(segment, ".filebus") {
+		if segment == ".." || segment == "." || segment == "" || strings.EqualFold(segment, ".git") || strings.EqualFold(segment, ".filebus") {
 			return record.Usage.Errorf("the path %q leads out of the workspace, or into a folder that is nobody's", template)
 		}
 	}
@@ -88,7 +88,13 @@ func (d *Declaration) Check() error {
 	if d.Layout == "" || Slug(d.Layout) != strings.ReplaceAll(d.Layout, "-", "_") {
 		return record.Usage.Errorf("the layout is called %q; a name is small letters, digits and hyphens", d.Layout)
 	}
+	if d.Text() != "" {
+		return record.Usage.Errorf("%s is a layout of filebus: a workspace's own has another name", d.Layout)
+	}
 	for _, r := range d.File {
+		if mark := r.Working; len(mark) > 1 || mark != "" && (mark < "!" || mark > "~" || mark == "]") {
+			return record.Usage.Errorf("working = %q of %s is no mark of a box: one character of ASCII", mark, strings.Join(r.Path, ", "))
+		}
 		if len(r.Path) == 0 {
 			return record.Usage.Errorf("a [[file]] of %s has no path", d.Layout)
 		}
