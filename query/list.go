@@ -74,7 +74,11 @@ func Summarize(tx *store.Tx, v store.Version) Summary {
 
 // TaskID returns the task that a record tells of, or its own id, behind a nested root's folder.
 func (s Summary) TaskID() string {
-	return path.Join(layout.Recognize(s.Path).Root, cmp.Or(s.Task, path.Base(s.Name.ID)))
+	at, id := layout.Recognize(s.Path), cmp.Or(s.Task, path.Base(s.Name.ID))
+	if at.Declared != "" {
+		return id // which has the root already
+	}
+	return path.Join(at.Root, id)
 }
 
 // List returns the current records that match, newest first. It uses the

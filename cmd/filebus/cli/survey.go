@@ -157,7 +157,11 @@ func (s *survey) count(name string, e fs.DirEntry) {
 	switch info, err := e.Info(); {
 	case err != nil || !info.Mode().IsRegular():
 	case at.Declared != "":
-		s.agents[cmp.Or(declaredFolder(name), top, path.Dir(name))]++
+		dir := declaredFolder(strings.TrimPrefix(strings.TrimPrefix(name, at.Root), "/"))
+		if dir != "" {
+			dir = path.Join(at.Root, dir)
+		}
+		s.agents[cmp.Or(dir, top, path.Dir(name))]++
 	case top != "" && at.Kind != record.KindNote:
 		s.agents[top]++
 	case top == "" && strings.EqualFold(path.Ext(name), ".md"):
