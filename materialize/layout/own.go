@@ -73,7 +73,7 @@ func (d *Declaration) Text() string {
 func checkPath(template string) error {
 	literal := templateVariable().ReplaceAllString(template, "x")
 	for segment := range strings.SplitSeq(literal, "/") {
-		if segment == ".." || segment == "." || segment == "" || strings.EqualFold(segment, ".git") || strings.EqualFold(segment, ".filebus") {
+		if slices.Contains([]string{"", ".", "..", ".git", ".filebus"}, strings.ToLower(segment)) {
 			return record.Usage.Errorf("the path %q leads out of the workspace, or into a folder that is nobody's", template)
 		}
 	}
@@ -93,7 +93,7 @@ func (d *Declaration) Check() error {
 	}
 	for _, r := range d.File {
 		if mark := r.Working; len(mark) > 1 || mark != "" && (mark < "!" || mark > "~" || mark == "]") {
-			return record.Usage.Errorf("working = %q of %s is no mark of a box: one character of ASCII", mark, strings.Join(r.Path, ", "))
+			return record.Usage.Errorf("working = %q is no mark of a box: one character of ASCII", mark)
 		}
 		if len(r.Path) == 0 {
 			return record.Usage.Errorf("a [[file]] of %s has no path", d.Layout)

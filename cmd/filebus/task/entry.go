@@ -68,7 +68,10 @@ func (b *Tasks) endEntry(
 		j = &Journal{}
 	}
 	isBare := string(layout.HandoffText(h)) == string(layout.HandoffText(layout.Handoff{Outcome: h.Outcome}))
-	f := Finished{called: entry.Name.ID, Status: layout.NormalizeStatus(cmp.Or(h.Outcome, usual))}
+	f := Finished{ID: id, Status: layout.NormalizeStatus(cmp.Or(h.Outcome, usual))}
+	if b.work.Settings.Profile.Recognize(entry.Path).HasBoxes() || !isKept {
+		f.called = entry.Name.ID // else only its journal can be ended
+	}
 	isOver = !isKept && isBare && usual != "" && f.Status == layout.StatusComplete
 	if !isOver {
 		if _, err = b.handedOver(j.Text, &f, h, usual); err != nil {
