@@ -112,7 +112,7 @@ func (h *hooked) handle(ctx context.Context) (hook.Answer, error) {
 	notes := h.notes()
 	d := hook.Decide(&h.event, notes, h.mode)
 	h.logIf(h.lookUp(ctx, notes, &d))
-	h.remember(d.Note, hook.Note{Files: hook.FilesIn(h.event.Prompt)})
+	h.remember(d.Note, hook.Note{Files: hook.FilesIn(h.event.Prompt), Of: d.Of})
 	switch {
 	case d.Context:
 		return h.context(ctx)

@@ -80,7 +80,7 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 		files = append(hook.FilesIn(e.Prompt), notes.Last(e.Agent, hook.NoteLaunched).Files...)
 	}
 	known := notes.Kept(e.Agent, e.Report)
-	if known && by == hook.None && len(files) == 0 {
+	if known && by == hook.None && len(files) == 0 && !e.Failed {
 		return nil, nil
 	}
 	if by != hook.None { // the answer depends on the store
@@ -104,7 +104,7 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 		}
 		h.remember(what, hook.Note{Text: hook.KeyOf(e.Report)})
 		if e.Failed {
-			h.remember(hook.NoteFailed, hook.Note{Said: strings.TrimSpace(cli.Shortened(e.Report, 200))})
+			h.remember(hook.NoteFailed, hook.Note{Said: strings.TrimSpace(cli.Shortened(e.Report, 2000)), Told: e.Told})
 		}
 	}
 	if err != nil {

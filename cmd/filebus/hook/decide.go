@@ -50,6 +50,7 @@ const (
 // A Decision is what follows from an event.
 type Decision struct {
 	Note    string // what is to be remembered first, a word; "": nothing
+	Of      string // the agent, or call, whose failure the event tells too
 	Report  bool   // the event may have a report that is to be stored
 	Replace Replacement
 	Context bool // the client is told what the store knows
@@ -74,10 +75,12 @@ func Decide(e *Event, notes Notes, s Settings) (d Decision) {
 		isTyped := slices.Contains([]string{"", "user", "sdk"}, e.Source) && !strings.HasPrefix(prompt, "<")
 		d.Context = s.PromptContext && isTyped && prompt != ""
 	case e.isInternal(notes):
-	case e.Failed: // the agent's own event and that of its call tell the same
-		d.Report = !e.Told || !slices.ContainsFunc(notes, func(n Note) bool {
-			return n.What == NoteFailed && n.Said != "" && strings.Contains(e.Report, n.Said)
-		})
+	case e.Failed:
+		if d.Of = e.toldOf(notes); d.Of != "" {
+			d.Note = NoteFailed
+		} else {
+			d.Report = true
+		}
 	case e.Name == SubagentStart, e.Refused: // it is at work again
 		d.Note = SubagentStart
 	case e.Launched:
@@ -94,6 +97,24 @@ func Decide(e *Event, notes Notes, s Settings) (d Decision) {
 		}
 	}
 	return d
+}
+
+// toldOf returns of whom notes tell the failure that an event is about: the agent's own event and that of its call tell
+// the same, in whatever order, and each stands for one of the other.
+func (e *Event) toldOf(notes Notes) string {
+	own := strings.TrimSpace(e.Report)
+	if last := notes.Last(e.Agent, NoteFailed, SubagentStart); last.Of != "" {
+		return last.Of // the same event again
+	}
+	for _, n := range notes {
+		said := strings.TrimSuffix(n.Said, "…")
+		isTaken := func(other Note) bool { return other.What == NoteFailed && other.Of == n.Agent }
+		if n.What == NoteFailed && said != "" && (e.Told && strings.Contains(own, said) || n.Told && strings.Contains(said, own)) &&
+			n.Told != e.Told && !slices.ContainsFunc(notes, isTaken) {
+			return n.Agent
+		}
+	}
+	return ""
 }
 
 // isInternal reports whether an agent may be one of the client's own, which goes by the type that the session
@@ -202,6 +223,8 @@ type Note struct {
 	Type  string    `json:"type,omitempty"`
 	Text  string    `json:"text,omitempty"`  // what the report is known by: see KeyOf
 	Said  string    `json:"said,omitempty"`  // the beginning of what an agent said that failed
+	Told  bool      `json:"told,omitempty"`  // the call of the agent said it
+	Of    string    `json:"of,omitempty"`    // another note's agent: both tell of one failure
 	Files []string  `json:"files,omitempty"` // that the agent's prompt named
 }
 

@@ -107,7 +107,7 @@ func (e *Event) Read(text []byte) (err error) {
 	case SubagentStop:
 		e.Report, e.Ended = e.Message, true
 	case StopFailure:
-		e.Report, e.Failed = e.Message, true
+		e.Report, e.Failed = cmp.Or(e.Message, e.Error), true
 	case ToolFailure:
 		e.readFailure()
 	case SessionStart, SessionEnd, UserPromptSubmit, SubagentStart:

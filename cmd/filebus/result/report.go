@@ -51,10 +51,15 @@ func putReport(ctx context.Context, w *materialize.Workspace, c Call, source rec
 		case known:
 			p, _ := w.RecordPath(name.Kind, name.ID) // it has one
 			put, err := w.PutResultOf(ctx, name, p)
-			if err == nil {
-				put.Unchanged = true
+			if err != nil {
+				return nil, err
 			}
-			return put, err
+			if !c.Told && c.Status == materialize.StatusFailed && put.Record.Status != c.Status { // what was taken for a report
+				r.Replaces, r.Expect = true, now
+				return w.Put(ctx, r)
+			}
+			put.Unchanged = true
+			return put, nil
 		case now == store.Absent():
 			if c.Resumed || n == 2 {
 				last, seen = c.ID, now
