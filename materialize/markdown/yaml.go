@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 )
 
 // maxYAMLDepth bounds the nesting that is followed.
@@ -132,10 +133,10 @@ func (r *yamlReader) value(text string, indent int, below []yamlLine) Node {
 		return readBlock(text[0], indent, below)
 	}
 	if strings.ContainsAny(text[:1], "[{\"'") {
-		whole := text
+		whole, quote := uncommented(text, 0)
 		for used := range min(len(below)+1, maxFlowLines) {
 			if used > 0 {
-				whole += " " + bareScalar(below[used-1].text)
+				whole, quote = foldLine(whole, below[used-1].text, quote)
 			}
 			node, rest, ok := readFlow(strings.TrimSpace(whole), 0)
 			if ok && bareScalar(rest) == "" {
@@ -236,8 +237,84 @@ func readFlow(text string, depth int) (node Node, rest string, ok bool) {
 	}
 }
 
+// uncommented returns a line without the comment behind it, and the quote that is open at its end, as one was at its
+// beginning; 0: none.
+func uncommented(text string, quote byte) (string, byte) {
+	before := byte(',') // the last character that is no space
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote == '"' && c == '\\':
+			i++
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+		case (c == '"' || c == '\'') && (strings.IndexByte("[{,:", before) >= 0 || i > 0 && text[i-1] == '\''):
+			quote = c
+		case c == '#' && i > 0 && (text[i-1] == ' ' || text[i-1] == '\t'):
+			return strings.TrimRight(text[:i], " \t"), 0
+		}
+		if c != ' ' && c != '\t' {
+			before = c
+		}
+	}
+	return text, quote
+}
+
+// foldLine appends a line to those before it, in which a quote may be open: an empty line is a line end then, and a line
+// that ends in a backslash goes on without a space.
+func foldLine(whole, line string, quote byte) (string, byte) {
+	added, after := uncommented(line, quote)
+	slashes := len(whole) - len(strings.TrimRight(whole, `\`))
+	switch {
+	case quote != 0 && added == "":
+		return whole + "\n", after
+	case quote != 0 && strings.HasSuffix(whole, "\n"):
+		return whole + added, after
+	case quote == '"' && slashes%2 == 1:
+		return whole[:len(whole)-1] + added, after
+	}
+	return whole + " " + added, after
+}
+
+// escapes says what stands for one character behind a backslash in double quotes, and codes how many digits tell one.
+var (
+	escapes = func() map[byte]rune {
+		return map[byte]rune{
+			'0': 0, 'a': '\a', 'b': '\b', 't': '\t', '\t': '\t', 'n': '\n', 'v': '\v', 'f': '\f', 'r': '\r', 'e': 0x1b, ' ': ' ',
+			'"': '"', '/': '/', '\\': '\\', 'N': 0x85, '_': 0xa0, 'L': 0x2028, 'P': 0x2029,
+		}
+	}
+	codes = func() map[byte]int { return map[byte]int{'x': 2, 'u': 4, 'U': 8} }
+)
+
+// unescaped returns what a text in double quotes means; one with an escape that is unknown stays as it is.
+func unescaped(text string) string {
+	var b strings.Builder
+	plain, rest, found := strings.Cut(text, `\`)
+	for all, digits := escapes(), codes(); found; plain, rest, found = strings.Cut(rest, `\`) {
+		b.WriteString(plain)
+		r, known := all[(rest + "!")[0]]
+		size := 1
+		if n := digits[(rest + "!")[0]]; n > 0 && len(rest) > n {
+			code, err := strconv.ParseUint(rest[1:1+n], 16, 31)
+			r, known, size = rune(code), err == nil, 1+n
+		}
+		if pair, ok := strings.CutPrefix(rest[min(size, len(rest)):], `\u`); known && utf16.IsSurrogate(r) && ok && len(pair) >= 4 {
+			low, _ := strconv.ParseUint(pair[:4], 16, 31) // else it is no second half
+			r, size = utf16.DecodeRune(r, rune(low)), size+6
+		}
+		if !known {
+			return text
+		}
+		b.WriteRune(r)
+		rest = rest[size:]
+	}
+	return b.String() + plain
+}
+
 // cutQuoted cuts the quoted text that another one begins with. What is escaped in another
-// way than in Go stays as it is.
+// way than in YAML stays as it is.
 func cutQuoted(text string) (inside, rest string, ok bool) {
 	for end := 1; end < len(text); end++ {
 		switch {
@@ -245,8 +322,8 @@ func cutQuoted(text string) (inside, rest string, ok bool) {
 			end++
 		case text[end] == text[0]:
 			inside, rest = text[1:end], text[end+1:]
-			if whole, err := strconv.Unquote(text[:end+1]); err == nil && text[0] == '"' {
-				return whole, rest, true
+			if text[0] == '"' {
+				return unescaped(inside), rest, true
 			}
 			return strings.ReplaceAll(inside, "''", "'"), rest, true
 		}

@@ -49,6 +49,14 @@ func TestParseYAML(t *testing.T) {
 		{"indented less later", "  a: 1\nb: 2\n", `{a: "1", b: "2"}`},
 		{"list, then keys", "  - x\na: 1\n", `{a: "1"}`},
 		{"scalar", "just text\n", `"just text"`},
+		{
+			"escapes", `a: "caf\xe9\_\u65e5 \"q\" \U0001F600\ud83d\ude00"` + "\n" + `b: "C:\dir"` + "\n",
+			`{a: "café\u00a0日 \"q\" 😀😀", b: "C:\\dir"}`,
+		},
+		{
+			"quotes over lines", "a: \"see #4 and\\\n  \\ #5: it's\n  # all\"\nb: 'one # two\n\n  three' # no\nc: ['x\n  # y', # no\n  z]\n",
+			`{a: "see #4 and #5: it's # all", b: "one # two\nthree", c: ["x # y", "z"]}`,
+		},
 		{"any bytes", "a: \xff\x00\n", `{a: "\xff\x00"}`},
 	}
 	for _, test := range tests {
