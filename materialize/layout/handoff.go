@@ -146,6 +146,9 @@ func ParseHandoff(text []byte) (Handoff, []*SyntaxError) {
 	if fenced {
 		body, line = yaml.Inside, line+yaml.Before
 	}
+	if node, err := markdown.ParseJSONNode([]byte(body)); err == nil { // however many lines it has
+		return handoffOf(node), nil
+	}
 	node, problems := markdown.ParseYAML(body, line)
 	return handoffOf(node), problems
 }

@@ -95,9 +95,9 @@ func (r *yamlReader) block(lines []yamlLine, depth int) (node Node) {
 // partSize returns how many lines the item or pair has that begins with the first: up to
 // the next one at its indentation. A list may stand at that of its key.
 func partSize(lines []yamlLine) int {
-	_, value, _ := CutYAMLKey(lines[0].text)
+	_, value, isPair := CutYAMLKey(lines[0].text)
 	goesOn := "]}" // what may stand at the indentation of the first line
-	if bareScalar(value) == "" && !isDash(lines[0].text) {
+	if isPair && bareScalar(value) == "" {
 		goesOn = "-"
 	}
 	next := slices.IndexFunc(lines[1:], func(l yamlLine) bool {

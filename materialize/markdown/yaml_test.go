@@ -57,6 +57,7 @@ func TestParseYAML(t *testing.T) {
 			"quotes over lines", "a: \"see #4 and\\\n  \\ #5: it's\n  # all\"\nb: 'one # two\n\n  three' # no\nc: ['x\n  # y', # no\n  z]\n",
 			`{a: "see #4 and #5: it's # all", b: "one # two\nthree", c: ["x # y", "z"]}`,
 		},
+		{"brackets over lines", "{\n  \"a\": [\n    \"x\"\n  ],\n  \"b\": null\n}\n", `{a: ["x"], b: "null"}`},
 		{"any bytes", "a: \xff\x00\n", `{a: "\xff\x00"}`},
 	}
 	for _, test := range tests {
