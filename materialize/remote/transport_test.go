@@ -265,17 +265,19 @@ func testWait(t *testing.T, open func() remote.Transport) {
 	}
 	for n := range uint64(3) {
 		name := remote.SegmentName(storeA, span(n+1, n+1))
-		go func() {
+		var putting sync.WaitGroup // what is listed may still be made durable
+		putting.Go(func() {
 			time.Sleep(20 * time.Millisecond) // so that the wait has begun, as a rule
 			if err := here.Put(ctx, name, 1, strings.NewReader("x")); err != nil {
 				t.Error(err)
 			}
-		}()
+		})
 		for len(Spans(list(t, there))) <= int(n) {
 			if err := there.Wait(ctx); err != nil {
 				t.Fatalf("Wait for %s: %v", name, err)
 			}
 		}
+		putting.Wait()
 	}
 	list(t, there)
 	put(t, here, remote.StateName(storeA), "between the list and the wait")
