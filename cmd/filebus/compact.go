@@ -27,7 +27,7 @@ func size(w *cli.Work) map[string]int64 {
 
 func runCompact(ctx context.Context, w *cli.Work, _ []string) error {
 	before := size(w)
-	swept, err := compact(w, ctx)
+	swept, err := compact(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -41,8 +41,8 @@ func runCompact(ctx context.Context, w *cli.Work, _ []string) error {
 
 // compact makes all of the store as small as it gets: nothing is left in it of what was
 // destroyed.
-func compact(w *cli.Work, ctx context.Context) (swept int, err error) {
-	waiting, err := waiting(w, ctx)
+func compact(ctx context.Context, w *cli.Work) (swept int, err error) {
+	waiting, err := waiting(ctx, w)
 	if err == nil {
 		swept, err = w.Store.Sweep(ctx)
 	}
@@ -50,7 +50,7 @@ func compact(w *cli.Work, ctx context.Context) (swept int, err error) {
 		_, _, err = w.Store.Compact(ctx, 0)
 	}
 	if err == nil && size(w)["index"] > 0 {
-		_, err = reindex(w, ctx)
+		_, err = reindex(ctx, w)
 	}
 	if err == nil && waiting > 0 {
 		err = w.Store.Update(ctx, func(tx *store.Tx) error { return tx.SetWaiting(max(0, tx.Waiting()-waiting)) })
@@ -59,7 +59,7 @@ func compact(w *cli.Work, ctx context.Context) (swept int, err error) {
 }
 
 // waiting returns how many versions that others have destroyed may have bytes yet in the store's files.
-func waiting(w *cli.Work, ctx context.Context) (n int, err error) {
+func waiting(ctx context.Context, w *cli.Work) (n int, err error) {
 	err = w.Store.View(ctx, func(tx *store.Tx) error { n = tx.Waiting(); return nil })
 	return n, err
 }
@@ -69,7 +69,7 @@ const waitingText = "%s that others have destroyed may have bytes yet on unused 
 const askedText = "%s put here and destroyed by others, so hidden, but its bytes are here: %s"
 
 // asked returns what others have destroyed of what was put here, in words, and the command that destroys it here too.
-func asked(w *cli.Work, ctx context.Context) (text, hint string, err error) {
+func asked(ctx context.Context, w *cli.Work) (text, hint string, err error) {
 	var names, refs []string
 	err = w.Store.View(ctx, func(tx *store.Tx) error {
 		for _, ref := range tx.Asked() {
@@ -92,12 +92,12 @@ func asked(w *cli.Work, ctx context.Context) (text, hint string, err error) {
 }
 
 // undestroyed says what others have destroyed and is here yet, and what destroys it here too.
-func undestroyed(w *cli.Work, ctx context.Context) (remarks []string, err error) {
-	n, err := waiting(w, ctx)
+func undestroyed(ctx context.Context, w *cli.Work) (remarks []string, err error) {
+	n, err := waiting(ctx, w)
 	if n > 0 {
 		remarks = append(remarks, fmt.Sprintf(waitingText+"; filebus compact removes them", cli.Plural(n, "version")))
 	}
-	text, hint, askErr := asked(w, ctx)
+	text, hint, askErr := asked(ctx, w)
 	if text != "" {
 		remarks = append(remarks, text+"; "+hint+" destroys it")
 	}
@@ -106,16 +106,16 @@ func undestroyed(w *cli.Work, ctx context.Context) (remarks []string, err error)
 
 // compactDestroyed leaves nothing of what others have destroyed. What somebody else is in the way of waits, and so
 // does what was put here.
-func compactDestroyed(w *cli.Work, ctx context.Context) error {
-	if text, hint, err := asked(w, ctx); err == nil && text != "" {
+func compactDestroyed(ctx context.Context, w *cli.Work) error {
+	if text, hint, err := asked(ctx, w); err == nil && text != "" {
 		w.NoteTry(hint, "%s", text)
 	}
-	n, err := waiting(w, ctx)
+	n, err := waiting(ctx, w)
 	if n == 0 || err != nil {
 		return err
 	}
 	if err = w.Reader.ForgetReads(); err == nil {
-		_, err = compact(w, ctx)
+		_, err = compact(ctx, w)
 	}
 	if err != nil {
 		w.NoteTry("filebus compact; the next pull or push does it too", waitingText+": %s", cli.Plural(n, "version"),
@@ -127,7 +127,7 @@ func compactDestroyed(w *cli.Work, ctx context.Context) error {
 }
 
 // compactIfSparse compacts the database after something was destroyed, if much of it is free.
-func compactIfSparse(w *cli.Work, ctx context.Context) {
+func compactIfSparse(ctx context.Context, w *cli.Work) {
 	const leastFree = 8 << 20 // how much of a database must be free for a command to compact it by itself
 	before, after, err := w.Store.Compact(ctx, leastFree)
 	if err != nil {

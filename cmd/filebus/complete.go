@@ -44,7 +44,7 @@ func completeArguments(env *cli.Environ) cobra.CompletionFunc {
 				found = append(found, k.String(), k.ID)
 			}
 		case usage[0] == "SLUG" && (word == "ROUND" || word == "AGENT"):
-			found = dialogueWords(s, cmd.Context(), word, args)
+			found = dialogueWords(cmd.Context(), s, word, args)
 		}
 		found = slices.DeleteFunc(found, func(text string) bool { return !strings.HasPrefix(text, typed) })
 		return found[:min(len(found), cli.MaxCompletions)], rest
@@ -52,7 +52,7 @@ func completeArguments(env *cli.Environ) cobra.CompletionFunc {
 }
 
 // dialogueWords returns the rounds of a dialogue, or who takes part in one.
-func dialogueWords(w *cli.Work, ctx context.Context, word string, args []string) []string {
+func dialogueWords(ctx context.Context, w *cli.Work, word string, args []string) []string {
 	f := dialogue.ForumOf(w)
 	key, err := f.Find(ctx, args[0])
 	if err != nil {

@@ -202,7 +202,7 @@ func assign(file map[string]any, keys toml.Key, line string) {
 }
 
 // alone does something while no other process does so in a folder.
-func alone(e *cli.Environ, ctx context.Context, own folder.Folder, do func() error) (err error) {
+func alone(ctx context.Context, e *cli.Environ, own folder.Folder, do func() error) (err error) {
 	hold, err := turnstile.New(own, e.Command).Acquire(ctx, turnstile.Exclusive, e.Global.Wait)
 	if err != nil {
 		return err
@@ -212,9 +212,9 @@ func alone(e *cli.Environ, ctx context.Context, own folder.Folder, do func() err
 }
 
 // editConfig gives settings values, or takes them away, while no other process does.
-func editConfig(e *cli.Environ, ctx context.Context, at materialize.Location, values map[string][]string) error {
+func editConfig(ctx context.Context, e *cli.Environ, at materialize.Location, values map[string][]string) error {
 	own := folder.At(at.Store)
-	return alone(e, ctx, own, func() error {
+	return alone(ctx, e, own, func() error {
 		was, err := own.ReadUpTo(cli.ConfigFile, cli.MaxConfig)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -282,7 +282,7 @@ func setSetting(ctx context.Context, w *cli.Work, args []string) error {
 		return wrong
 	}
 	if !isMissing || len(values) > 0 {
-		err = editConfig(w.Environ, ctx, at, map[string][]string{name: values})
+		err = editConfig(ctx, w.Environ, at, map[string][]string{name: values})
 	}
 	if err != nil {
 		return cmp.Or(wrong, err)

@@ -60,7 +60,7 @@ func (o *contextCommand) Do(ctx context.Context, w *cli.Work, _ []string) error 
 		return runs.LastChanged(ctx, w.Root, files, w.Variables)
 	}
 	if r.Task != "" {
-		_, id, err := task.FindTask(w, ctx, r.Task)
+		_, id, err := task.FindTask(ctx, w, r.Task)
 		if err != nil {
 			return err
 		}

@@ -143,7 +143,7 @@ func (d *doctor) stored(ctx context.Context) (detail string, err error) {
 	if err != nil {
 		return detail, err
 	}
-	left, err := undestroyed(w, ctx)
+	left, err := undestroyed(ctx, w)
 	if len(left) > 0 {
 		err = record.Partly.Errorf("%s", strings.Join(left, "; "))
 	}

@@ -23,7 +23,7 @@ func (d *doctor) remote(ctx context.Context) (string, error) {
 	var said []string
 	isWell := true
 	for _, s := range all {
-		r, openErr := replica(d.Work, ctx, s, false)
+		r, openErr := replica(ctx, d.Work, s, false)
 		if err != nil || openErr != nil {
 			return "", cmp.Or(err, openErr)
 		}

@@ -66,7 +66,7 @@ func (o *gcCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	if o.pick.Kind == record.KindArtifact && (o.Has("keep") || o.Has("older-than") && !o.Has("removed")) {
 		return o.sessions(ctx, w)
 	}
-	report, err := giveUp(w, ctx, release.Request{Retention: o.pick, DryRun: o.DryRun})
+	report, err := giveUp(ctx, w, release.Request{Retention: o.pick, DryRun: o.DryRun})
 	if err != nil {
 		return stopped(w.Environ, report, err)
 	}
@@ -82,7 +82,7 @@ func stopped(e *cli.Environ, report *release.Report, err error) error {
 }
 
 // giveUp gives names up and shows how far it is.
-func giveUp(w *cli.Work, ctx context.Context, request release.Request) (*release.Report, error) {
+func giveUp(ctx context.Context, w *cli.Work, request release.Request) (*release.Report, error) {
 	scanned, clearScan := w.Progress("looking for references")
 	dropped, clearDrop := w.Progress("destroying")
 	request.Scanned = cli.Counted(scanned)
@@ -94,7 +94,7 @@ func giveUp(w *cli.Work, ctx context.Context, request release.Request) (*release
 	clearScan()
 	clearDrop()
 	if !request.DryRun && err == nil && len(request.Versions) == 0 { // a purge compacts all
-		compactIfSparse(w, ctx)
+		compactIfSparse(ctx, w)
 	}
 	return report, err
 }
@@ -147,15 +147,15 @@ func (o *gcCommand) snapshots(ctx context.Context, w *cli.Work) error {
 	if err != nil {
 		return err
 	}
-	all, err := releaseRuns(w, ctx, old, o.DryRun)
+	all, err := releaseRuns(ctx, w, old, o.DryRun)
 	return o.end(ctx, w, all, err)
 }
 
 // releaseRuns gives up the snapshots of runs, all at once, so that the log is read
 // for them once. A run of which something is needed stays as a whole, and the
 // others are given up without it.
-func releaseRuns(w *cli.Work,
-	ctx context.Context, old []runs.OldRun, dryRun bool,
+func releaseRuns(ctx context.Context,
+	w *cli.Work, old []runs.OldRun, dryRun bool,
 ) (*release.Report, error) {
 	all := &release.Report{}
 	for len(old) > 0 {
@@ -163,7 +163,7 @@ func releaseRuns(w *cli.Work,
 		for _, r := range old {
 			names = append(names, r.Names...)
 		}
-		report, err := giveUp(w, ctx, release.Request{Names: names, DryRun: dryRun})
+		report, err := giveUp(ctx, w, release.Request{Names: names, DryRun: dryRun})
 		if report != nil {
 			all.Released = append(all.Released, report.Released...)
 			all.Kept = append(all.Kept, report.Kept...)
@@ -207,7 +207,7 @@ func (o *gcCommand) sessions(ctx context.Context, w *cli.Work) error {
 	if err != nil {
 		return err
 	}
-	report, _, err := releaseOld(w, ctx, old, o.DryRun)
+	report, _, err := releaseOld(ctx, w, old, o.DryRun)
 	return o.end(ctx, w, report, err)
 }
 
@@ -230,14 +230,14 @@ func (o *gcCommand) end(ctx context.Context, w *cli.Work, report *release.Report
 
 // releaseOld gives up sessions, each with all its files and its folder or not at
 // all, and returns which went.
-func releaseOld(w *cli.Work,
-	ctx context.Context, old []*sessions.Session, dryRun bool,
+func releaseOld(ctx context.Context,
+	w *cli.Work, old []*sessions.Session, dryRun bool,
 ) (*release.Report, []string, error) {
 	var groups []runs.OldRun
 	for _, s := range old {
 		groups = append(groups, runs.OldRun{ID: s.Key.String(), Names: s.Names()})
 	}
-	report, err := releaseRuns(w, ctx, groups, dryRun)
+	report, err := releaseRuns(ctx, w, groups, dryRun)
 	gone := map[string]bool{}
 	for _, n := range report.Released {
 		gone[n.Name.String()] = true
@@ -270,7 +270,7 @@ func retain(ctx context.Context, w *cli.Work, just string) ([]string, error) {
 		return nil, err
 	}
 	old = slices.DeleteFunc(old, func(s *sessions.Session) bool { return s.Key.String() == just })
-	_, went, err := releaseOld(w, ctx, old, false)
+	_, went, err := releaseOld(ctx, w, old, false)
 	if errors.Is(err, release.ErrStillNeeded) ||
 		errors.Is(err, store.ErrNotFound) { // or another process gave it up
 		err = nil

@@ -48,7 +48,7 @@ type handoffJSON struct {
 }
 
 func (o *handoffCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
-	parts, err := handoffParts(w, ctx)
+	parts, err := handoffParts(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (o *handoffCommand) Do(ctx context.Context, w *cli.Work, _ []string) error 
 			return err
 		}
 	}
-	if view.Name, view.Ref, err = keepHandoff(w, ctx, text); err != nil {
+	if view.Name, view.Ref, err = keepHandoff(ctx, w, text); err != nil {
 		return err
 	}
 	if err := w.Print(view, "%s", text); err != nil {
@@ -79,7 +79,7 @@ func (o *handoffCommand) Do(ctx context.Context, w *cli.Work, _ []string) error 
 }
 
 // lastHandoff returns the last handoff of a session, if there is one.
-func lastHandoff(w *cli.Work, ctx context.Context) (last query.Summary, found bool, err error) {
+func lastHandoff(ctx context.Context, w *cli.Work) (last query.Summary, found bool, err error) {
 	kept, err := w.Reader.List(ctx, query.ListRequest{Limit: 1, Filter: record.Filter{
 		Kinds: []record.Kind{record.KindResult}, Conversations: []string{handoffs}, Trees: []record.Tree{""},
 	}})
@@ -90,8 +90,8 @@ func lastHandoff(w *cli.Work, ctx context.Context) (last query.Summary, found bo
 }
 
 // keepHandoff stores a handoff, unless the last one says the same.
-func keepHandoff(w *cli.Work, ctx context.Context, text string) (record.Name, record.ShortRef, error) {
-	last, found, err := lastHandoff(w, ctx)
+func keepHandoff(ctx context.Context, w *cli.Work, text string) (record.Name, record.ShortRef, error) {
+	last, found, err := lastHandoff(ctx, w)
 	if err != nil || found && last.Version.Record.Body == record.DigestOf([]byte(text)) {
 		return last.Name, last.Ref, err
 	}
@@ -149,7 +149,7 @@ func fitted(parts []handoffPart, maxTokens int) (fitting []handoffPart, more int
 }
 
 // handoffParts gathers what somebody needs who goes on in another session.
-func handoffParts(w *cli.Work, ctx context.Context) (parts []handoffPart, err error) {
+func handoffParts(ctx context.Context, w *cli.Work) (parts []handoffPart, err error) {
 	add := func(title string, lines []string) {
 		if len(lines) > 0 {
 			short := func(line string) string { return markdown.Clip(cli.OneLine(line), 200) }
@@ -181,7 +181,7 @@ func handoffParts(w *cli.Work, ctx context.Context) (parts []handoffPart, err er
 			open = append(open, line)
 		}
 	}
-	for _, h := range lastHandovers(w, ctx, items) {
+	for _, h := range lastHandovers(ctx, w, items) {
 		next = append(next, h.NextSteps...)
 		failed = append(failed, h.Blockers...)
 		watch = append(watch, markdown.Each(h.Gotchas, func(g layout.HandoffGotcha) string { return g.Issue })...)
@@ -218,7 +218,7 @@ func handoffParts(w *cli.Work, ctx context.Context) (parts []handoffPart, err er
 }
 
 // lastHandovers returns the handoffs of the tasks that have changed last.
-func lastHandovers(w *cli.Work, ctx context.Context, items []task.Item) (last []layout.Handoff) {
+func lastHandovers(ctx context.Context, w *cli.Work, items []task.Item) (last []layout.Handoff) {
 	const most = 5
 	for _, i := range items {
 		if i.From != task.FromJournal || !layout.HasEnded(i.Status) {

@@ -33,8 +33,8 @@ func (h *hooked) context(ctx context.Context) (hook.Answer, error) {
 		lines, err = h.promptLines(ctx, w)
 	default:
 		h.forget()
-		if lines, err = startLines(w, ctx, h.mode.Refers()); err == nil && h.event.Source == "compact" {
-			own, ownErr := compactLines(w, ctx, fit(h.event.Session))
+		if lines, err = startLines(ctx, w, h.mode.Refers()); err == nil && h.event.Source == "compact" {
+			own, ownErr := compactLines(ctx, w, fit(h.event.Session))
 			lines, err = append(own, lines...), ownErr
 		}
 	}
@@ -50,7 +50,7 @@ func (h *hooked) context(ctx context.Context) (hook.Answer, error) {
 
 // startLines say what there is and how to ask for it, what matters most first. They state facts: what sounds
 // like an order may be taken for one from outside.
-func startLines(w *cli.Work, ctx context.Context, refers bool) ([]string, error) {
+func startLines(ctx context.Context, w *cli.Work, refers bool) ([]string, error) {
 	kinds, err := w.Reader.Values(ctx, store.FieldKind, "")
 	if err != nil || len(kinds) == 0 {
 		return nil, err
@@ -64,7 +64,7 @@ func startLines(w *cli.Work, ctx context.Context, refers bool) ([]string, error)
 	if refers {
 		lines = append(lines, "Reports of sub-agents arrive as references: filebus get REF prints the whole text, as does the result_file.")
 	}
-	last, found, err := lastHandoff(w, ctx)
+	last, found, err := lastHandoff(ctx, w)
 	if found {
 		lines = append(lines, fmt.Sprintf("The last session has handed over at %s: filebus get %s prints it.", w.Minute(last.Time), last.Ref))
 	}
@@ -72,7 +72,7 @@ func startLines(w *cli.Work, ctx context.Context, refers bool) ([]string, error)
 }
 
 // compactLines say what a session has that has lost its context: its own results, its tasks and the last handoff.
-func compactLines(w *cli.Work, ctx context.Context, session string) (lines []string, err error) {
+func compactLines(ctx context.Context, w *cli.Work, session string) (lines []string, err error) {
 	own, err := w.Reader.List(ctx, query.ListRequest{Limit: 5, Filter: record.Filter{
 		Kinds: []record.Kind{record.KindResult}, Conversations: []string{session}, Trees: []record.Tree{""},
 	}})
@@ -83,7 +83,7 @@ func compactLines(w *cli.Work, ctx context.Context, session string) (lines []str
 	for _, i := range running[:min(len(running), 3)] {
 		lines = append(lines, dataLine(fmt.Sprintf("The task %s is in progress: ", i.ID), i.Title, 160))
 	}
-	last, found, lastErr := lastHandoff(w, ctx)
+	last, found, lastErr := lastHandoff(ctx, w)
 	if found {
 		lines = append(lines, fmt.Sprintf("filebus get %s: the last handoff.", last.Ref))
 	}

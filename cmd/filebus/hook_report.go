@@ -173,7 +173,7 @@ func (h *hooked) writeNamed(ctx context.Context, w *cli.Work, files []string, re
 	var names []record.Name // the markers last
 	texts := 0
 	for _, file := range files {
-		switch name, missing := missing(w, ctx, file); {
+		switch name, missing := missing(ctx, w, file); {
 		case !missing || slices.Contains(names, name):
 		case name.Kind == record.KindMarker:
 			names = append(names, name)
@@ -203,7 +203,7 @@ func (h *hooked) writeNamed(ctx context.Context, w *cli.Work, files []string, re
 }
 
 // missing returns what a file of the workspace is, and whether neither disk nor store has it.
-func missing(w *cli.Work, ctx context.Context, file string) (name record.Name, missing bool) {
+func missing(ctx context.Context, w *cli.Work, file string) (name record.Name, missing bool) {
 	at := filepath.Clean(file)
 	if !filepath.IsAbs(file) {
 		at = filepath.Join(w.Root, file)

@@ -47,7 +47,7 @@ func (o *initCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 		return err
 	}
 	if _, off := keys(w.Environ); off == nil { // else no key is kept
-		if _, err = key(w, ctx); err != nil {
+		if _, err = key(ctx, w); err != nil {
 			w.Note("the store has no key, which remotes need: %s", cli.Message(err))
 		}
 	}
@@ -68,14 +68,14 @@ func (o *initCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	if o.Yes {
 		maps.Copy(set, v.Proposed)
 	}
-	if err := editConfig(w.Environ, ctx, w.Location, set); err != nil {
+	if err := editConfig(ctx, w.Environ, w.Location, set); err != nil {
 		return err
 	}
 	var report *materialize.SyncReport
 	if o.Yes || o.TakeOver {
-		report, err = takeIn(w.Environ, ctx, o.TakeOver, &v)
+		report, err = takeIn(ctx, w.Environ, o.TakeOver, &v)
 	} else if !w.IsShared(w.Main) {
-		report, err = wouldTakeIn(w, ctx, v.Proposed)
+		report, err = wouldTakeIn(ctx, w, v.Proposed)
 	}
 	if err != nil && !errors.Is(err, record.Partly) {
 		return err
@@ -90,7 +90,7 @@ func (o *initCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 
 // takeIn imports the files of the workspace, by its configuration as it is now, with the
 // folders outside of the store that stood here before if takesOver is set.
-func takeIn(e *cli.Environ, ctx context.Context, takesOver bool, v *initView) (*materialize.SyncReport, error) {
+func takeIn(ctx context.Context, e *cli.Environ, takesOver bool, v *initView) (*materialize.SyncReport, error) {
 	w, err := e.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func takeIn(e *cli.Environ, ctx context.Context, takesOver bool, v *initView) (*
 }
 
 // wouldTakeIn says what takeIn would import with proposed settings.
-func wouldTakeIn(w *cli.Work, ctx context.Context, proposed map[string][]string) (*materialize.SyncReport, error) {
+func wouldTakeIn(ctx context.Context, w *cli.Work, proposed map[string][]string) (*materialize.SyncReport, error) {
 	was, _ := folder.At(w.Store.Dir()).ReadUpTo(cli.ConfigFile, cli.MaxConfig) // there may be none
 	text, err := changed(string(was), proposed)
 	var c cli.Configuration

@@ -57,7 +57,7 @@ func (o *setupCommand) Do(ctx context.Context, w *cli.Work, args []string) error
 		return err
 	}
 	if dir := filepath.Join(w.StateDir(), "install"); w.StateDir() != "" && os.MkdirAll(dir, 0o700) == nil {
-		return alone(w.Environ, ctx, folder.At(dir), do)
+		return alone(ctx, w.Environ, folder.At(dir), do)
 	}
 	return do() // what another does meanwhile is noticed
 }

@@ -115,7 +115,7 @@ func (o *materializeCommand) session(ctx context.Context, w *cli.Work) error {
 	if err != nil {
 		return err
 	}
-	return sessions.LayOutBundle(w, ctx, bundle, o.To, asked, o.MaxTokens)
+	return sessions.LayOutBundle(ctx, w, bundle, o.To, asked, o.MaxTokens)
 }
 
 // chosen lays out the hits of a search, best first, or the newest of what is picked.
@@ -147,5 +147,5 @@ func (o *materializeCommand) chosen(ctx context.Context, w *cli.Work) error {
 	if err != nil {
 		return err
 	}
-	return sessions.LayOutBundle(w, ctx, bundle, o.To, o.pick.Trees, sessions.DefaultIndexTokens)
+	return sessions.LayOutBundle(ctx, w, bundle, o.To, o.pick.Trees, sessions.DefaultIndexTokens)
 }

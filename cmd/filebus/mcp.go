@@ -21,7 +21,7 @@ type mcpCommand struct {
 func (o *mcpCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	face := mcpFace(w.Environ)
 	if o.HTTP != "" {
-		return serveHTTP(w.Environ, ctx, face, o.HTTP)
+		return serveHTTP(ctx, w.Environ, face, o.HTTP)
 	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -39,7 +39,7 @@ func endWithParent(ctx context.Context, end context.CancelFunc) {
 	}
 }
 
-func serveHTTP(e *cli.Environ, ctx context.Context, face *mcp.Face, address string) error {
+func serveHTTP(ctx context.Context, e *cli.Environ, face *mcp.Face, address string) error {
 	listener, err := mcp.Listen(address)
 	if err != nil {
 		return cli.UsageError("listening at %s: %w", address, err)
@@ -84,7 +84,7 @@ func mcpText(e *cli.Environ, name, about, uri string, command ...string) mcp.Tex
 		if of != "" {
 			words = append(words, "--", of)
 		}
-		call := runCall(e, ctx, nil, "", words)
+		call := runCall(ctx, e, nil, "", words)
 		switch {
 		case call.Exit != cli.ExitDone:
 			return nil, errors.New(strings.Join(call.Words(), "\n"))
@@ -99,7 +99,7 @@ func mcpText(e *cli.Environ, name, about, uri string, command ...string) mcp.Tex
 
 // runCall runs a command line as the command line does, in the process of the server. Nothing
 // of the store stays open between two calls.
-func runCall(e *cli.Environ, ctx context.Context, flags []string, in string, args []string) *cli.ToolCall {
+func runCall(ctx context.Context, e *cli.Environ, flags []string, in string, args []string) *cli.ToolCall {
 	call := &cli.ToolCall{Flags: flags}
 	inside := &cli.Environ{
 		In: strings.NewReader(in), Out: &call.Out, Err: e.Err, Dir: e.Dir, Now: e.Now,

@@ -146,7 +146,7 @@ func (c *mcpCall) answer(ctx context.Context, e *cli.Environ, in mcp.Input) mcp.
 	if err != nil {
 		return mcp.Answer{Text: err.Error(), Failed: true}
 	}
-	call := runCall(e, ctx, append(slices.Clip(c.words), "--max-tokens"), strings.Join(in.Values["text"], ""), args)
+	call := runCall(ctx, e, append(slices.Clip(c.words), "--max-tokens"), strings.Join(in.Values["text"], ""), args)
 	answer := mcp.Answer{Text: call.Out.String(), Failed: call.Exit != cli.ExitDone}
 	if at := strings.LastIndexByte(answer.Text, '['); call.Left > 0 && at >= 0 { // get's own line
 		answer.Text = answer.Text[:at] + "[truncated: " + strings.NewReplacer("go on with --lines", "call again with lines",

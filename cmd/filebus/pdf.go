@@ -50,7 +50,7 @@ func (o *pdfCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
 	if err != nil {
 		return err
 	}
-	if call.From, err = result.ResolveAll(w, ctx, o.From); err != nil {
+	if call.From, err = result.ResolveAll(ctx, w, o.From); err != nil {
 		return err
 	}
 	document, title, err := o.render(w, arg, source, in.Text)

@@ -29,13 +29,13 @@ type purgeCommand struct {
 func (o *purgeCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
 	request := release.Request{Everywhere: o.Everywhere, Files: o.Files, DryRun: o.DryRun}
 	for _, arg := range args {
-		refs, err := versionsOf(w, ctx, arg)
+		refs, err := versionsOf(ctx, w, arg)
 		if err != nil {
 			return err
 		}
 		request.Versions = append(request.Versions, refs...)
 	}
-	report, err := giveUp(w, ctx, request) // of nothing, if all were destroyed and the rest was cut short
+	report, err := giveUp(ctx, w, request) // of nothing, if all were destroyed and the rest was cut short
 	if err == nil && !o.DryRun {
 		var removed []string
 		removed, err = w.Store.RemoveKept(ctx)
@@ -43,7 +43,7 @@ func (o *purgeCommand) Do(ctx context.Context, w *cli.Work, args []string) error
 			w.Note("removed older copies, which may have had it: %s", strings.Join(removed, ", "))
 		}
 		if err = errors.Join(err, w.Reader.ForgetReads()); err == nil {
-			report.Swept, err = compact(w, ctx)
+			report.Swept, err = compact(ctx, w)
 		}
 	}
 	if err != nil {
@@ -69,14 +69,14 @@ func noteReplaced(w *cli.Work, text, command string) {
 
 // versionsOf returns the versions that a text means which are left: all of a name, or the
 // one of a ref, or of a name with what the log shows of it, its position or ref.
-func versionsOf(w *cli.Work, ctx context.Context, text string) (refs []record.Ref, err error) {
+func versionsOf(ctx context.Context, w *cli.Work, text string) (refs []record.Ref, err error) {
 	id, version := text, ""
-	v, err := lastOf(w, ctx, text)
+	v, err := lastOf(ctx, w, text)
 	whole, _ := record.ParseName(text)
 	isKnown, _ := w.EverStored(ctx, whole) // and destroyed since
 	if at := strings.LastIndexByte(text, '@'); err != nil && !isKnown && at > 0 {
 		id, version = text[:at], text[at+1:]
-		v, err = lastOf(w, ctx, id)
+		v, err = lastOf(ctx, w, id)
 	} else if err == nil && strings.HasPrefix(v.Ref.String(), text) {
 		version = text
 	}
@@ -108,7 +108,7 @@ func versionsOf(w *cli.Work, ctx context.Context, text string) (refs []record.Re
 }
 
 // lastOf returns the last version that a text means, also of a name that is hidden.
-func lastOf(w *cli.Work, ctx context.Context, text string) (store.Version, error) {
+func lastOf(ctx context.Context, w *cli.Work, text string) (store.Version, error) {
 	v, err := w.VersionOf(ctx, text)
 	if hidden, found := record.Detail[store.Version](err); found && errors.Is(err, query.ErrRetired) {
 		return hidden, nil

@@ -21,14 +21,14 @@ import (
 
 // exchangeWith takes in what stands in files, exchanges something with each remote, and writes the files that this has
 // changed. What came of each is an object of JSON.
-func exchangeWith(w *cli.Work, ctx context.Context, names []string, do func(string, *remote.Replica) (out any, isNew bool, err error)) error {
+func exchangeWith(ctx context.Context, w *cli.Work, names []string, do func(string, *remote.Replica) (out any, isNew bool, err error)) error {
 	if !w.Global.NoSync { // what stands in files would else seem to go on from what is taken in
 		if _, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true}); err != nil {
 			return err
 		}
 	}
 	all, isChanged := map[string]any{}, false
-	err := eachRemote(w, ctx, names, func(s remote.Setting, r *remote.Replica) error {
+	err := eachRemote(ctx, w, names, func(s remote.Setting, r *remote.Replica) error {
 		out, isNew, err := do(s.Name, r)
 		all[s.Name], isChanged = out, isChanged || isNew
 		return err
@@ -41,7 +41,7 @@ func exchangeWith(w *cli.Work, ctx context.Context, names []string, do func(stri
 			}
 		}
 	}
-	err = errors.Join(err, compactDestroyed(w, ctx))
+	err = errors.Join(err, compactDestroyed(ctx, w))
 	if w.Global.JSON && len(all) > 0 {
 		err = errors.Join(w.PrintJSON(map[string]any{"remotes": all}), err)
 	}
@@ -66,7 +66,7 @@ func noteUnmade(w *cli.Work, r *materialize.SyncReport) {
 }
 
 func runPush(ctx context.Context, w *cli.Work, names []string) error {
-	return exchangeWith(w, ctx, names, func(name string, r *remote.Replica) (any, bool, error) {
+	return exchangeWith(ctx, w, names, func(name string, r *remote.Replica) (any, bool, error) {
 		out, err := r.Push(ctx)
 		return out, false, errors.Join(err, tellPushed(w, name, out, err != nil))
 	})
@@ -101,7 +101,7 @@ func tellPushed(w *cli.Work, name string, out *remote.Pushed, isQuiet bool) erro
 }
 
 func runPull(ctx context.Context, w *cli.Work, names []string) error {
-	err := exchangeWith(w, ctx, names, func(name string, r *remote.Replica) (any, bool, error) {
+	err := exchangeWith(ctx, w, names, func(name string, r *remote.Replica) (any, bool, error) {
 		out, err := r.Pull(ctx)
 		return out, out.Segments > 0, errors.Join(err, tellPulled(w, name, out, err != nil))
 	})
@@ -181,11 +181,11 @@ type replicator struct {
 func (r *replicator) listen(ctx context.Context, w *cli.Work) (<-chan struct{}, error) {
 	all, err := remotes(w, r.names)
 	if err == nil && len(all) == 0 {
-		err = eachRemote(w, ctx, nil, nil) // says so
+		err = eachRemote(ctx, w, nil, nil) // says so
 	}
 	wake := make(chan struct{}, 1)
 	for _, s := range all {
-		of, openErr := replica(w, ctx, s, false)
+		of, openErr := replica(ctx, w, s, false)
 		if err = cmp.Or(err, openErr); err != nil {
 			break
 		}
@@ -219,13 +219,13 @@ func (r *replicator) look(ctx context.Context) (mirror.Watched, time.Duration, e
 		return watched, brokenScan, nil // the watch has said so
 	}
 	isNew := false
-	err = eachRemote(w, ctx, r.names, func(s remote.Setting, of *remote.Replica) error {
+	err = eachRemote(ctx, w, r.names, func(s remote.Setting, of *remote.Replica) error {
 		pulled, err := of.Pull(ctx)
 		isNew = isNew || pulled.Segments > 0
 		pushed, pushErr := of.Push(ctx)
 		return errors.Join(cmp.Or(err, pushErr), r.tell(w, s.Name, pulled, pushed))
 	})
-	if err = errors.Join(err, compactDestroyed(w, ctx)); ctx.Err() != nil {
+	if err = errors.Join(err, compactDestroyed(ctx, w)); ctx.Err() != nil {
 		return nil, 0, ctx.Err()
 	}
 	if err != nil && r.said != cli.Message(err) {

@@ -59,7 +59,7 @@ func (o *putCommand) Do(ctx context.Context, w *cli.Work, args []string) (err er
 	if w, err = open(ctx); err != nil {
 		return err
 	}
-	if o.Checked.From, err = result.ResolveAll(w, ctx, o.From); err != nil {
+	if o.Checked.From, err = result.ResolveAll(ctx, w, o.From); err != nil {
 		return err
 	}
 	expect, err := w.Expectation(ctx, o.Expect)

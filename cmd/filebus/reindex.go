@@ -8,7 +8,7 @@ import (
 )
 
 func runReindex(ctx context.Context, w *cli.Work, _ []string) error {
-	entries, err := reindex(w, ctx)
+	entries, err := reindex(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -16,7 +16,7 @@ func runReindex(ctx context.Context, w *cli.Work, _ []string) error {
 }
 
 // reindex makes the index again, and returns up to which log entry.
-func reindex(w *cli.Work, ctx context.Context) (entries uint64, err error) {
+func reindex(ctx context.Context, w *cli.Work) (entries uint64, err error) {
 	show, clear := w.Progress("indexing")
 	err = w.NewReader(w.Store, query.Options{Progress: func(done, total uint64) {
 		entries = done

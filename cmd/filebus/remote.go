@@ -36,7 +36,7 @@ func keys(e *cli.Environ) (remote.Keys, error) {
 }
 
 // key returns the key by which the store signs, which is made if there is none.
-func key(w *cli.Work, ctx context.Context) (key remote.Key, err error) {
+func key(ctx context.Context, w *cli.Work) (key remote.Key, err error) {
 	keys, err := keys(w.Environ)
 	ids, idsErr := w.Store.Origins(ctx)
 	if err = cmp.Or(err, idsErr); err == nil {
@@ -46,7 +46,7 @@ func key(w *cli.Work, ctx context.Context) (key remote.Key, err error) {
 }
 
 // replica opens a remote of the store.
-func replica(w *cli.Work, ctx context.Context, s remote.Setting, isNew bool) (*remote.Replica, error) {
+func replica(ctx context.Context, w *cli.Work, s remote.Setting, isNew bool) (*remote.Replica, error) {
 	keys, err := keys(w.Environ)
 	trust, trustErr := trustNew(w)
 	if err = cmp.Or(err, trustErr); err != nil {
@@ -80,7 +80,7 @@ func remotes(w *cli.Work, names []string) (all []remote.Setting, err error) {
 }
 
 // eachRemote calls do with each of the remotes, of which there must be one. One that fails keeps none of the others.
-func eachRemote(w *cli.Work, ctx context.Context, names []string, do func(remote.Setting, *remote.Replica) error) error {
+func eachRemote(ctx context.Context, w *cli.Work, names []string, do func(remote.Setting, *remote.Replica) error) error {
 	all, err := remotes(w, names)
 	if err == nil && len(all) == 0 {
 		return record.NotFound.Errorf("the store has no remote").Try("filebus remote add NAME FOLDER")
@@ -89,7 +89,7 @@ func eachRemote(w *cli.Work, ctx context.Context, names []string, do func(remote
 		return err
 	}
 	for _, s := range all {
-		r, openErr := replica(w, ctx, s, false)
+		r, openErr := replica(ctx, w, s, false)
 		if openErr == nil {
 			openErr = errors.Join(do(s, r), r.Transport.Close())
 		}
@@ -154,11 +154,11 @@ func (o *remoteAdd) Do(ctx context.Context, w *cli.Work, args []string) error {
 	if s.Label = label; err != nil {
 		return err
 	}
-	r, err := replica(w, ctx, s, o.Create || !remote.Decides(s.Address))
+	r, err := replica(ctx, w, s, o.Create || !remote.Decides(s.Address))
 	if err != nil {
 		return err
 	}
-	key, keyErr := key(w, ctx)
+	key, keyErr := key(ctx, w)
 	status, err := r.Status(ctx)
 	if err = errors.Join(err, keyErr, r.Transport.Close()); err == nil {
 		err = s.Save(storeFolder(w))
@@ -212,7 +212,7 @@ func removeRemote(ctx context.Context, w *cli.Work, args []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := replica(w, ctx, s, false)
+	r, err := replica(ctx, w, s, false)
 	if err == nil {
 		err = errors.Join(r.Leave(ctx), r.Transport.Close())
 	}
@@ -225,7 +225,7 @@ func removeRemote(ctx context.Context, w *cli.Work, args []string) error {
 
 func printRemoteStatus(ctx context.Context, w *cli.Work, names []string) error {
 	views, rows := map[string]*remote.Status{}, [][]string(nil)
-	err := eachRemote(w, ctx, names, func(s remote.Setting, r *remote.Replica) error {
+	err := eachRemote(ctx, w, names, func(s remote.Setting, r *remote.Replica) error {
 		status, err := r.Status(ctx)
 		if err != nil {
 			return err

@@ -20,7 +20,7 @@ type remoteTrust struct {
 
 func (o *remoteTrust) Do(ctx context.Context, w *cli.Work, wanted []string) error {
 	peers := map[record.StoreID]remote.Peer{}
-	err := eachRemote(w, ctx, nil, func(_ remote.Setting, r *remote.Replica) error {
+	err := eachRemote(ctx, w, nil, func(_ remote.Setting, r *remote.Replica) error {
 		status, err := r.Status(ctx)
 		if err == nil {
 			for _, p := range status.Peers {

@@ -84,7 +84,7 @@ func dropAll(ctx context.Context, w *cli.Work, args []string) error {
 		}
 		names = append(names, name)
 	}
-	report, err := giveUp(w, ctx, release.Request{Names: names})
+	report, err := giveUp(ctx, w, release.Request{Names: names})
 	for _, n := range report.Released {
 		w.Note("%s is destroyed: %s, %s; this cannot be undone", n.Name,
 			cli.Plural(n.Versions, "version"), cli.ByteSize(n.Bytes))
@@ -97,7 +97,7 @@ func dropAll(ctx context.Context, w *cli.Work, args []string) error {
 
 // nameToDrop returns the name that text means, which may be hidden.
 func nameToDrop(ctx context.Context, w *cli.Work, text string) (record.Name, error) {
-	v, err := lastOf(w, ctx, text)
+	v, err := lastOf(ctx, w, text)
 	if err != nil {
 		return record.Name{}, err
 	}

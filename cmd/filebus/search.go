@@ -83,7 +83,7 @@ func (o *searchCommand) Do(ctx context.Context, w *cli.Work, args []string) erro
 	}
 	show, clear := env.Progress("indexing")
 	wait := max(o.Timeout, 1)
-	set, err := openStores(env, ctx, o.Everywhere, query.Options{MaxWait: wait, Progress: show})
+	set, err := openStores(ctx, env, o.Everywhere, query.Options{MaxWait: wait, Progress: show})
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (p *hitPage) noteState(ctx context.Context, own *cli.Work, f *record.Filter
 		}
 	}
 	if own != nil {
-		p.stale = staleTrees(own, ctx, p.answer.Hits)
+		p.stale = staleTrees(ctx, own, p.answer.Hits)
 		own.NoteUnknown(ctx, f)
 	}
 }

@@ -35,7 +35,7 @@ type storeSet struct {
 // openStores opens the store of the working directory and, of a search everywhere,
 // those that the user has opened before. Where there is no store the error says how
 // to search those that there are elsewhere.
-func openStores(e *cli.Environ, ctx context.Context, everywhere bool, opts query.Options) (*storeSet, error) {
+func openStores(ctx context.Context, e *cli.Environ, everywhere bool, opts query.Options) (*storeSet, error) {
 	set := &storeSet{everywhere: everywhere}
 	own, err := e.OpenFresh(ctx)
 	var others []string

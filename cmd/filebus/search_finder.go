@@ -21,7 +21,7 @@ func (o *searchCommand) find(ctx context.Context, env *cli.Environ, text string)
 	if !env.InTerminal && !env.ErrTerminal || env.Getenv("TERM") == "dumb" {
 		return noTerminal()
 	}
-	set, err := openStores(env, ctx, o.Everywhere, query.Options{})
+	set, err := openStores(ctx, env, o.Everywhere, query.Options{})
 	if err == nil {
 		err = set.noteFailed(env, len(set.readers))
 	}

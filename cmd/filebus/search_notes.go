@@ -145,7 +145,7 @@ type staleTree struct {
 
 // staleTrees returns those of the trees of hits whose files, as far as they are hits,
 // are not on disk as they were found.
-func staleTrees(w *cli.Work, ctx context.Context, hits []query.Hit) (stale []staleTree) {
+func staleTrees(ctx context.Context, w *cli.Work, hits []query.Hit) (stale []staleTree) {
 	names, order := map[record.Tree][]record.Name{}, []record.Tree(nil)
 	for _, h := range hits {
 		if tree := h.Name.Tree; tree != "" && !h.Older && h.Store == "" {

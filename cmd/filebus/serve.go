@@ -73,15 +73,15 @@ func siteOf(e *cli.Environ, writes bool) *web.Site {
 	s := &web.Site{
 		Version: versionView().Version, Workspace: e.Dir, Flags: storeWords(&e.Global), Now: e.Now,
 		Ask: func(ctx context.Context, into any, args ...string) error {
-			return askStore(&inside, ctx, into, append([]string{"--json"}, args...)...)
+			return askStore(ctx, &inside, into, append([]string{"--json"}, args...)...)
 		},
 		Print: func(ctx context.Context, out io.Writer, args ...string) error {
-			return printOf(&inside, ctx, out, args...)
+			return printOf(ctx, &inside, out, args...)
 		},
-		Follow: func(ctx context.Context, entry func(line []byte)) error { return followLog(&inside, ctx, entry) },
+		Follow: func(ctx context.Context, entry func(line []byte)) error { return followLog(ctx, &inside, entry) },
 	}
 	if writes {
-		s.Change = func(ctx context.Context, args ...string) error { return askStore(e, ctx, nil, args...) }
+		s.Change = func(ctx context.Context, args ...string) error { return askStore(ctx, e, nil, args...) }
 	}
 	return s
 }
@@ -106,8 +106,8 @@ func asReader(e *cli.Environ, name string) string {
 }
 
 // askStore runs a command line and decodes what it prints.
-func askStore(e *cli.Environ, ctx context.Context, into any, args ...string) error {
-	call := runCall(e, ctx, nil, "", args)
+func askStore(ctx context.Context, e *cli.Environ, into any, args ...string) error {
+	call := runCall(ctx, e, nil, "", args)
 	if call.Exit != cli.ExitDone && call.Out.Len() == 0 {
 		return refusal(call)
 	}
@@ -130,15 +130,15 @@ func refusal(c *cli.ToolCall) error {
 }
 
 // printOf passes on what a command line prints.
-func printOf(e *cli.Environ, ctx context.Context, out io.Writer, args ...string) error {
-	if call := pass(e, ctx, out, args...); call.Exit != cli.ExitDone {
+func printOf(ctx context.Context, e *cli.Environ, out io.Writer, args ...string) error {
+	if call := pass(ctx, e, out, args...); call.Exit != cli.ExitDone {
 		return refusal(call)
 	}
 	return nil
 }
 
 // pass runs a command line that prints as to a pipe.
-func pass(e *cli.Environ, ctx context.Context, out io.Writer, args ...string) *cli.ToolCall {
+func pass(ctx context.Context, e *cli.Environ, out io.Writer, args ...string) *cli.ToolCall {
 	inside := *e
 	inside.In, inside.Out, inside.OutTerminal, inside.Call = strings.NewReader(""), out, false, &cli.ToolCall{}
 	inside.Call.Exit = run(ctx, &inside, args)
@@ -146,8 +146,8 @@ func pass(e *cli.Environ, ctx context.Context, out io.Writer, args ...string) *c
 }
 
 // followLog passes new entries of the log on.
-func followLog(e *cli.Environ, ctx context.Context, entry func(line []byte)) error {
-	if said := pass(e, ctx, &lineWriter{to: entry}, "log", "--follow", "--limit=1", "--json").Said; len(said) > 0 {
+func followLog(ctx context.Context, e *cli.Environ, entry func(line []byte)) error {
+	if said := pass(ctx, e, &lineWriter{to: entry}, "log", "--follow", "--limit=1", "--json").Said; len(said) > 0 {
 		return errors.New(said[len(said)-1].Message)
 	}
 	return ctx.Err()

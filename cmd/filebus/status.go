@@ -34,14 +34,14 @@ func (o *statusCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	if err != nil {
 		return err
 	}
-	going, err := goingOn(w, ctx, status)
+	going, err := goingOn(ctx, w, status)
 	if err == nil {
-		status.Issues, err = countIssues(w, ctx)
+		status.Issues, err = countIssues(ctx, w)
 	}
 	if err != nil {
 		return err
 	}
-	view, lines, err := lately(w, ctx, status)
+	view, lines, err := lately(ctx, w, status)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ type statusJSON struct {
 
 // lately adds to a status what files list as open, the last handoff of a session and how much
 // has changed since yesterday.
-func lately(w *cli.Work, ctx context.Context, status *runs.Status) (v statusJSON, lines []string, err error) {
+func lately(ctx context.Context, w *cli.Work, status *runs.Status) (v statusJSON, lines []string, err error) {
 	const mostLists, mostChanged = 5, 100
 	v.Status = *status
 	if v.Lists, err = task.BoardOf(w).Folders(ctx); err != nil {
@@ -72,7 +72,7 @@ func lately(w *cli.Work, ctx context.Context, status *runs.Status) (v statusJSON
 	if more := len(v.Lists) - mostLists; more > 0 {
 		lines = append(lines, fmt.Sprintf("           … and %d more; filebus task list --open", more))
 	}
-	last, found, err := lastHandoff(w, ctx)
+	last, found, err := lastHandoff(ctx, w)
 	if found {
 		v.Handoff = &last.Ref
 		lines = append(lines, fmt.Sprintf("handoff    %s, %s ago", last.Ref, layout.DurationText(max(w.Now().Sub(last.Time), 0))))
@@ -154,7 +154,7 @@ func workLines(s *runs.Status) []string {
 }
 
 // countIssues counts the open issues, and finds the one that issue next gives out.
-func countIssues(w *cli.Work, ctx context.Context) (runs.IssueCount, error) {
+func countIssues(ctx context.Context, w *cli.Work) (runs.IssueCount, error) {
 	c := runs.IssueCount{Priority: map[string]int{}}
 	all, err := issue.QueueOf(w).List(ctx, issue.Filter{Filter: noun.Filter{Open: true}})
 	for _, i := range all {
@@ -199,7 +199,7 @@ func countLine(c runs.IssueCount) string {
 // goingOn adds to a status what agents of the project itself have begun together and not
 // ended: dialogues that have not converged, and sessions. It returns the lines that say
 // so, none where nothing goes on.
-func goingOn(w *cli.Work, ctx context.Context, status *runs.Status) (lines []string, err error) {
+func goingOn(ctx context.Context, w *cli.Work, status *runs.Status) (lines []string, err error) {
 	items, _, err := dialogue.ForumOf(w).List(ctx, 0)
 	if err != nil {
 		return nil, err

@@ -94,7 +94,7 @@ type treeRefresh struct {
 }
 
 func (o *treeRefresh) Do(ctx context.Context, w *cli.Work, args []string) error {
-	trees, err := treesOf(w, ctx, args)
+	trees, err := treesOf(ctx, w, args)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func printRefresh(w *cli.Work, r *materialize.CaptureReport) {
 }
 
 // treesOf returns the trees that are named, or all.
-func treesOf(w *cli.Work, ctx context.Context, names []string) ([]*materialize.Tree, error) {
+func treesOf(ctx context.Context, w *cli.Work, names []string) ([]*materialize.Tree, error) {
 	if len(names) == 0 {
 		return w.Trees(ctx)
 	}
@@ -176,13 +176,13 @@ func (o *treeRemove) Do(ctx context.Context, w *cli.Work, args []string) error {
 	}
 	report := &release.Report{}
 	if o.Drop && len(names) > 0 { // a tree of which something is needed stays as a whole
-		report, err = giveUp(w, ctx, release.Request{Names: names, DryRun: true})
+		report, err = giveUp(ctx, w, release.Request{Names: names, DryRun: true})
 	}
 	if err == nil && !o.DryRun {
 		err = w.RemoveTree(ctx, tree)
 	}
 	if err == nil && !o.DryRun && len(report.Released) > 0 {
-		report, err = giveUp(w, ctx, release.Request{Names: names})
+		report, err = giveUp(ctx, w, release.Request{Names: names})
 	}
 	switch {
 	case err != nil:

@@ -65,7 +65,7 @@ func (o *verifyCommand) verify(ctx context.Context, w *cli.Work) error {
 			report.Remarks = append(report.Remarks, fmt.Sprintf(cli.AlteredText, file))
 		}
 	}
-	left, _ := undestroyed(w, ctx) // as above
+	left, _ := undestroyed(ctx, w) // as above
 	report.Remarks = append(report.Remarks, left...)
 	indexErr := w.Reader.VerifyIndex(ctx)
 	if ctx.Err() != nil {

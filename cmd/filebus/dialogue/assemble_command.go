@@ -32,7 +32,7 @@ func (o *dialogueAssemble) Do(ctx context.Context, w *cli.Work, args []string) e
 	if o.Out != "" || o.Stdout {
 		return o.elsewhere(ctx, w, args[0])
 	}
-	_, forum, key, err := findDialogue(w.Environ, ctx, args[0])
+	_, forum, key, err := findDialogue(ctx, w.Environ, args[0])
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (o *dialogueAssemble) Do(ctx context.Context, w *cli.Work, args []string) e
 
 // elsewhere prints a document, or writes it to a file outside of the store.
 func (o *dialogueAssemble) elsewhere(ctx context.Context, w *cli.Work, slug string) error {
-	w, forum, d, err := openDialogue(w.Environ, ctx, slug)
+	w, forum, d, err := openDialogue(ctx, w.Environ, slug)
 	if err != nil {
 		return err
 	}

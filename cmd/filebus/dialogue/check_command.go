@@ -31,7 +31,7 @@ func (o *dialogueCheck) Do(ctx context.Context, w *cli.Work, args []string) (err
 			return err
 		}
 	}
-	w, forum, d, err := openDialogue(w.Environ, ctx, args[0])
+	w, forum, d, err := openDialogue(ctx, w.Environ, args[0])
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func ForumOf(w *cli.Work) *Dialogues {
 
 // findDialogue opens the workspace, with what was written to it, and finds the dialogue
 // that a text means.
-func findDialogue(e *cli.Environ, ctx context.Context, text string) (*cli.Work, *Dialogues, Key, error) {
+func findDialogue(ctx context.Context, e *cli.Environ, text string) (*cli.Work, *Dialogues, Key, error) {
 	s, err := e.OpenFresh(ctx)
 	if err != nil {
 		return nil, nil, Key{}, err
@@ -54,10 +54,10 @@ func findDialogue(e *cli.Environ, ctx context.Context, text string) (*cli.Work, 
 
 // openDialogue reads the dialogue that a text means, with what agents have written just
 // now: findDialogue leaves alone what is not still yet.
-func openDialogue(e *cli.Environ,
-	ctx context.Context, text string,
+func openDialogue(ctx context.Context,
+	e *cli.Environ, text string,
 ) (*cli.Work, *Dialogues, *Dialogue, error) {
-	s, f, key, err := findDialogue(e, ctx, text)
+	s, f, key, err := findDialogue(ctx, e, text)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -154,14 +154,14 @@ type namesOf func(context.Context, *Dialogues, *Dialogue) ([]record.Name, error)
 
 // slugNames returns arguments with the names that stand for a dialogue in place of its
 // slug. What is a file, or no dialogue, stays as it is.
-func slugNames(e *cli.Environ, ctx context.Context, args []string, of namesOf) ([]string, error) {
+func slugNames(ctx context.Context, e *cli.Environ, args []string, of namesOf) ([]string, error) {
 	var all []string
 	for _, arg := range args {
 		if _, err := os.Stat(e.Abs(arg)); err == nil || arg == "-" || strings.ContainsAny(arg, "/.") {
 			all = append(all, arg)
 			continue
 		}
-		_, f, d, err := openDialogue(e, ctx, arg)
+		_, f, d, err := openDialogue(ctx, e, arg)
 		if errors.Is(err, ErrNoDialogue) || errors.Is(err, store.ErrNoStore) {
 			document, _ := record.Detail[string](err)
 			all = append(all, cmp.Or(document, arg)) // which may be the name of something else

@@ -50,7 +50,7 @@ func (o *dialogueJudge) Do(ctx context.Context, w *cli.Work, args []string) erro
 	var given []layout.JudgedTurn
 	if o.From != "" {
 		var err error
-		if given, err = readJudged(w.Environ, ctx, o.From, judge); err != nil {
+		if given, err = readJudged(ctx, w.Environ, o.From, judge); err != nil {
 			return err
 		}
 	} else {
@@ -60,7 +60,7 @@ func (o *dialogueJudge) Do(ctx context.Context, w *cli.Work, args []string) erro
 			}, Converge: o.Converge, Note: o.Note, Judge: judge,
 		})
 	}
-	_, f, d, err := openDialogue(w.Environ, ctx, args[0])
+	_, f, d, err := openDialogue(ctx, w.Environ, args[0])
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func printJudged(e *cli.Environ, out *Judgement, err error) error {
 const maxJudged = 1 << 20
 
 // readJudged reads the agents of a file: a list of them, or a scores.json.
-func readJudged(e *cli.Environ, ctx context.Context, from, judge string) ([]layout.JudgedTurn, error) {
+func readJudged(ctx context.Context, e *cli.Environ, from, judge string) ([]layout.JudgedTurn, error) {
 	in, err := e.ReadInput(ctx, from, maxJudged)
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (o *dialogueMark) Do(ctx context.Context, w *cli.Work, args []string) error
 			marks = append(marks, mark)
 		}
 	}
-	_, f, d, err := openDialogue(w.Environ, ctx, args[0])
+	_, f, d, err := openDialogue(ctx, w.Environ, args[0])
 	if err != nil {
 		return err
 	}

@@ -25,14 +25,14 @@ type LintJSON struct {
 const maxLintedDocument = 64 << 20
 
 func (o *dialogueLint) Do(ctx context.Context, w *cli.Work, args []string) error {
-	args, err := slugNames(w.Environ, ctx, args, documentNames)
+	args, err := slugNames(ctx, w.Environ, args, documentNames)
 	if err != nil {
 		return err
 	}
 	var reports []*LintReport
 	wanting, unread := false, error(nil)
 	for _, arg := range args {
-		report, err := lintDocument(w.Environ, ctx, arg)
+		report, err := lintDocument(ctx, w.Environ, arg)
 		if err != nil && (len(args) == 1 || ctx.Err() != nil) {
 			return err
 		}
@@ -55,7 +55,7 @@ func (o *dialogueLint) Do(ctx context.Context, w *cli.Work, args []string) error
 }
 
 // lintDocument reads a document, with the files of its rounds, and checks it.
-func lintDocument(e *cli.Environ, ctx context.Context, arg string) (*LintReport, error) {
+func lintDocument(ctx context.Context, e *cli.Environ, arg string) (*LintReport, error) {
 	e.EmptyInput = true
 	in, err := e.ReadInput(ctx, arg, maxLintedDocument)
 	if err != nil {

@@ -67,7 +67,7 @@ func (o *dialogueMarkers) Do(ctx context.Context, w *cli.Work, args []string) er
 	if err != nil {
 		return err
 	}
-	args, err = slugNames(w.Environ, ctx, args, turnNames)
+	args, err = slugNames(ctx, w.Environ, args, turnNames)
 	if err != nil {
 		return err
 	}

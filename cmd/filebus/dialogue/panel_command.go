@@ -21,7 +21,7 @@ type dialoguePanelJSON struct {
 }
 
 func (o *dialoguePanel) Do(ctx context.Context, w *cli.Work, args []string) error {
-	w, f, d, err := openDialogue(w.Environ, ctx, args[0])
+	w, f, d, err := openDialogue(ctx, w.Environ, args[0])
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (o *dialoguePrompt) Do(ctx context.Context, w *cli.Work, args []string) err
 			return err
 		}
 	}
-	w, f, d, err := openDialogue(w.Environ, ctx, args[0]) // the turns of the round before are there to be read
+	w, f, d, err := openDialogue(ctx, w.Environ, args[0]) // the turns of the round before are there to be read
 	if err != nil {
 		return err
 	}

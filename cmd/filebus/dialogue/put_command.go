@@ -31,7 +31,7 @@ func (o *dialoguePut) Do(ctx context.Context, w *cli.Work, args []string) error 
 	case isStub && strings.TrimSpace(o.Stub) == "":
 		return cli.UsageError("--stub needs a reason")
 	}
-	_, forum, key, err := findDialogue(w.Environ, ctx, args[0])
+	_, forum, key, err := findDialogue(ctx, w.Environ, args[0])
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (o *dialoguePut) Do(ctx context.Context, w *cli.Work, args []string) error 
 	origin := TurnOrigin(w.Environ, record.SourcePut)
 	c := Contribution{Text: layout.StubText(o.Stub, ""), Force: o.Force, Origin: origin}
 	if !isStub && !o.Force {
-		err = refuseOther(w.Environ, ctx, forum, slot, file)
+		err = refuseOther(ctx, w.Environ, forum, slot, file)
 	}
 	if !isStub && err == nil {
 		var in cli.InputText
@@ -68,7 +68,7 @@ func TurnOrigin(e *cli.Environ, source record.Source) materialize.Origin {
 }
 
 // refuseOther returns an error if a file is the turn of another agent in the round.
-func refuseOther(e *cli.Environ, ctx context.Context, forum *Dialogues, slot Slot, file string) error {
+func refuseOther(ctx context.Context, e *cli.Environ, forum *Dialogues, slot Slot, file string) error {
 	name, isTurn := strings.CutSuffix(filepath.Base(file), ".md")
 	if !isTurn {
 		return nil
@@ -96,7 +96,7 @@ type dialogueRecover struct {
 }
 
 func (o *dialogueRecover) Do(ctx context.Context, w *cli.Work, args []string) error {
-	_, f, key, err := findDialogue(w.Environ, ctx, args[0])
+	_, f, key, err := findDialogue(ctx, w.Environ, args[0])
 	if err != nil {
 		return err
 	}

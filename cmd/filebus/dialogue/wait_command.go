@@ -36,7 +36,7 @@ func (o *dialogueWait) Do(ctx context.Context, w *cli.Work, args []string) error
 	if o.Timeout <= 0 {
 		return cli.UsageError("--timeout %v: a wait for turns takes some time, and has an end", o.Timeout)
 	}
-	w, forum, key, err := findDialogue(w.Environ, ctx, args[0])
+	w, forum, key, err := findDialogue(ctx, w.Environ, args[0])
 	if err != nil {
 		return err
 	}

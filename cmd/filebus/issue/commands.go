@@ -57,7 +57,7 @@ func QueueOf(w *cli.Work) *Queue {
 }
 
 // freshQueue returns the queue with what was written to its file just now.
-func freshQueue(w *cli.Work, ctx context.Context) (*Queue, error) {
+func freshQueue(ctx context.Context, w *cli.Work) (*Queue, error) {
 	_, err := issueFace().Collection(ctx, w)
 	return QueueOf(w), err
 }
@@ -186,7 +186,7 @@ func (o *issueNext) Check(env *cli.Environ, args []string) error {
 
 func (o *issueNext) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	act := o.Asked(w.Environ)
-	q, err := freshQueue(w, ctx)
+	q, err := freshQueue(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ type issueWait struct {
 }
 
 func (o *issueWait) Do(ctx context.Context, w *cli.Work, _ []string) error {
-	q, err := freshQueue(w, ctx)
+	q, err := freshQueue(ctx, w)
 	if err != nil {
 		return err
 	}

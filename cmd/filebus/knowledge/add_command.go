@@ -102,7 +102,7 @@ func (o *knowledgeAdd) Do(ctx context.Context, w *cli.Work, args []string) error
 		id := record.ShellWord(like[0].ID)
 		w.Note("if it takes the place of %s: filebus knowledge supersede %s %s", id, id, record.ShellWord(added.ID))
 	}
-	return printKnowledgeChange(w, ctx, added, "", like)
+	return printKnowledgeChange(ctx, w, added, "", like)
 }
 
 // takeFrontMatter makes fields of the front matter that a content begins with, where flags
@@ -148,7 +148,7 @@ func intoPath(w *cli.Work, file string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-func printKnowledgeChange(w *cli.Work, ctx context.Context, e Entry, supersedes string, like []noun.Likeness) error {
+func printKnowledgeChange(ctx context.Context, w *cli.Work, e Entry, supersedes string, like []noun.Likeness) error {
 	w.NoteProblems(Knowledge(w).Problems(ctx, e.Path))
 	line := e.ID
 	if supersedes != "" {
@@ -178,7 +178,7 @@ func (o *knowledgeEdit) Do(ctx context.Context, w *cli.Work, args []string) erro
 	if err != nil {
 		return err
 	}
-	name, err := changeableName(w, ctx, args[0])
+	name, err := changeableName(ctx, w, args[0])
 	if err != nil {
 		return err
 	}
@@ -186,10 +186,10 @@ func (o *knowledgeEdit) Do(ctx context.Context, w *cli.Work, args []string) erro
 	if err != nil {
 		return err
 	}
-	return printKnowledgeChange(w, ctx, e, "", nil)
+	return printKnowledgeChange(ctx, w, e, "", nil)
 }
 
-func knowledgeName(w *cli.Work, ctx context.Context, text string) (record.Name, error) {
+func knowledgeName(ctx context.Context, w *cli.Work, text string) (record.Name, error) {
 	v, err := w.VersionOf(ctx, NameOfKind(text, record.KindKnowledge))
 	if err != nil {
 		return record.Name{}, err
@@ -201,8 +201,8 @@ func knowledgeName(w *cli.Work, ctx context.Context, text string) (record.Name, 
 }
 
 // changeableName is knowledgeName for an entry that is to be changed.
-func changeableName(w *cli.Work, ctx context.Context, text string) (record.Name, error) {
-	name, err := knowledgeName(w, ctx, text)
+func changeableName(ctx context.Context, w *cli.Work, text string) (record.Name, error) {
+	name, err := knowledgeName(ctx, w, text)
 	if file, isWhole := strings.CutPrefix(name.ID, record.WholeFile); isWhole {
 		return name, cli.UsageError("%s is a whole file: edit %s, with the fields in its front matter", name, file)
 	}
@@ -227,9 +227,9 @@ func (o *knowledgeSupersede) Do(ctx context.Context, w *cli.Work, args []string)
 	if err != nil {
 		return err
 	}
-	old, err := knowledgeName(w, ctx, args[0]) // one that is only read need not be told
+	old, err := knowledgeName(ctx, w, args[0]) // one that is only read need not be told
 	if len(args) == 1 {
-		old, err = changeableName(w, ctx, args[0])
+		old, err = changeableName(ctx, w, args[0])
 	}
 	if err != nil {
 		return err
@@ -241,9 +241,9 @@ func (o *knowledgeSupersede) Do(ctx context.Context, w *cli.Work, args []string)
 		if err != nil {
 			return err
 		}
-		return printKnowledgeChange(w, ctx, made, old.ID, nil)
+		return printKnowledgeChange(ctx, w, made, old.ID, nil)
 	}
-	by, err := changeableName(w, ctx, args[1])
+	by, err := changeableName(ctx, w, args[1])
 	if err != nil {
 		return err
 	}
@@ -254,12 +254,12 @@ func (o *knowledgeSupersede) Do(ctx context.Context, w *cli.Work, args []string)
 	if err != nil {
 		return err
 	}
-	return printKnowledgeChange(w, ctx, made, old.ID, nil)
+	return printKnowledgeChange(ctx, w, made, old.ID, nil)
 }
 
 // noteSuperseded says of an entry that was shown what to read in its place.
 func noteSuperseded(ctx context.Context, w *cli.Work, text string) error {
-	name, err := knowledgeName(w, ctx, text)
+	name, err := knowledgeName(ctx, w, text)
 	if err != nil {
 		return nil // a version that is current no more, say
 	}

@@ -34,7 +34,7 @@ func (o *knowledgeGraph) Check(env *cli.Environ, args []string) error {
 func (o *knowledgeGraph) Do(ctx context.Context, w *cli.Work, _ []string) (err error) {
 	r := query.PartRequest{Filter: o.Filter, Types: o.Types, Depth: o.Depth, Limit: o.Limit, Stated: o.Stated}
 	if o.From != "" { // only what is around it
-		if r.From, err = knowledgeName(w, ctx, o.From); err != nil {
+		if r.From, err = knowledgeName(ctx, w, o.From); err != nil {
 			return err
 		}
 	}

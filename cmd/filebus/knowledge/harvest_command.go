@@ -20,7 +20,7 @@ type knowledgeHarvest struct {
 
 func (o *knowledgeHarvest) Do(ctx context.Context, w *cli.Work, args []string) error {
 	text := args[0]
-	if _, id, err := task.FindTask(w, ctx, text); err == nil && !strings.HasPrefix(text, string(record.KindHandoff)+"/") {
+	if _, id, err := task.FindTask(ctx, w, text); err == nil && !strings.HasPrefix(text, string(record.KindHandoff)+"/") {
 		text = NameOfKind(layout.TaskKey(string(id)), record.KindHandoff) // no journal is called so: the newest counts
 	}
 	v, err := w.VersionOf(ctx, text)

@@ -27,11 +27,11 @@ type LinkJSON struct {
 
 func (o *knowledgeLink) Do(ctx context.Context, w *cli.Work, args []string) error {
 	known, _ := layout.ParseLinkType(args[1])
-	from, err := changeableName(w, ctx, args[0])
+	from, err := changeableName(ctx, w, args[0])
 	if err != nil {
 		return err
 	}
-	to, err := knowledgeName(w, ctx, args[2])
+	to, err := knowledgeName(ctx, w, args[2])
 	if err != nil { // a record of another kind?
 		v, resolveErr := w.VersionOf(ctx, args[2])
 		if resolveErr != nil {
@@ -83,7 +83,7 @@ func (o *knowledgeRelated) Check(*cli.Environ, []string) error {
 }
 
 func (o *knowledgeRelated) Do(ctx context.Context, w *cli.Work, args []string) error {
-	name, err := knowledgeName(w, ctx, args[0])
+	name, err := knowledgeName(ctx, w, args[0])
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (o *CallFlags) PrintReference(env *cli.Environ, stored *Stored) error {
 }
 
 // ResolveAll returns the versions that texts of a user mean.
-func ResolveAll(w *cli.Work, ctx context.Context, texts []string) ([]record.Ref, error) {
+func ResolveAll(ctx context.Context, w *cli.Work, texts []string) ([]record.Ref, error) {
 	var refs []record.Ref
 	for _, text := range texts {
 		v, err := w.VersionOf(ctx, text)

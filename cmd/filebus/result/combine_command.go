@@ -30,7 +30,7 @@ func (o *combineCommand) Check(env *cli.Environ, inputs []string) error {
 func (o *combineCommand) Do(ctx context.Context, w *cli.Work, inputs []string) (err error) {
 	call := o.Checked
 	call.Agent = o.Agent // FILEBUS_AGENT says who calls the tool
-	if call.From, err = ResolveAll(w, ctx, o.From); err != nil {
+	if call.From, err = ResolveAll(ctx, w, o.From); err != nil {
 		return err
 	}
 	request := CombineRequest{

@@ -121,7 +121,7 @@ func (o *execCommand) exec(ctx context.Context, w *cli.Work, args []string) (err
 	if err != nil {
 		return err
 	}
-	if o.Checked.From, err = ResolveAll(w, ctx, o.From); err != nil {
+	if o.Checked.From, err = ResolveAll(ctx, w, o.From); err != nil {
 		return err
 	}
 	if w.TakeSignals != nil {

@@ -90,7 +90,7 @@ func endLoop(ctx context.Context, w *cli.Work, _ []string) error {
 		ids := markdown.Each(out.Tasks[status], record.ShellWord)
 		ended = append(ended, fmt.Sprintf("%-11s %s", cmp.Or(status, "other"), strings.Join(ids, " ")))
 		for i, id := range out.Tasks[status] {
-			if n := proposals(w, ctx, id); n > 0 {
+			if n := proposals(ctx, w, id); n > 0 {
 				out.Proposals[id] = n
 				harvest = append(harvest, fmt.Sprintf("harvest     %s: filebus knowledge harvest %s --add new",
 					cli.Plural(n, "proposal"), ids[i]))
@@ -108,7 +108,7 @@ func endLoop(ctx context.Context, w *cli.Work, _ []string) error {
 }
 
 // proposals counts what the handoff of a task, if it has one, proposes and was not harvested yet.
-func proposals(w *cli.Work, ctx context.Context, text string) int {
+func proposals(ctx context.Context, w *cli.Work, text string) int {
 	if j, err := task.BoardOf(w).Get(ctx, task.ID(text)); err == nil {
 		if h, err := knowledge.Knowledge(w).Harvest(ctx, j.Version, nil); err == nil {
 			return len(h.Open())

@@ -27,9 +27,9 @@ func (o *sessionCheck) Do(ctx context.Context, w *cli.Work, args []string) error
 	var view SessionCheckJSON
 	var err error
 	if o.Files {
-		view.Files, err = checkFiles(w.Environ, ctx, args)
+		view.Files, err = checkFiles(ctx, w.Environ, args)
 	} else {
-		view.Session, view.Files, err = checkArtifacts(w.Environ, ctx, args)
+		view.Session, view.Files, err = checkArtifacts(ctx, w.Environ, args)
 	}
 	if err != nil {
 		return err
@@ -58,12 +58,12 @@ func (o *sessionCheck) Do(ctx context.Context, w *cli.Work, args []string) error
 	return nil
 }
 
-func checkArtifacts(e *cli.Environ, ctx context.Context, args []string) (string, []Checked, error) {
+func checkArtifacts(ctx context.Context, e *cli.Environ, args []string) (string, []Checked, error) {
 	text, artifacts := sessionArg(e, args)
-	f, _, err := findKnown(e, ctx, []string{text})
+	f, _, err := findKnown(ctx, e, []string{text})
 	if set := e.Or("", "FILEBUS_SESSION"); set != "" && len(args) > 0 && errors.Is(err, ErrNoSession) {
 		artifacts = args
-		f, _, err = findKnown(e, ctx, []string{set})
+		f, _, err = findKnown(ctx, e, []string{set})
 	}
 	if err != nil {
 		return "", nil, err
@@ -73,7 +73,7 @@ func checkArtifacts(e *cli.Environ, ctx context.Context, args []string) (string,
 }
 
 // checkFiles checks files by their paths, also where there is no store.
-func checkFiles(e *cli.Environ, ctx context.Context, args []string) ([]Checked, error) {
+func checkFiles(ctx context.Context, e *cli.Environ, args []string) ([]Checked, error) {
 	if len(args) == 0 {
 		return nil, cli.UsageError("--files needs at least one path")
 	}

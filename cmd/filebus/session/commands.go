@@ -57,7 +57,7 @@ type foundSession struct {
 
 // findSession opens the workspace and finds a session. With fresh, and where it is
 // not known, changed files are imported first.
-func findSession(e *cli.Environ, ctx context.Context, text string, fresh bool) (*foundSession, error) {
+func findSession(ctx context.Context, e *cli.Environ, text string, fresh bool) (*foundSession, error) {
 	open := e.Open
 	if fresh {
 		open = e.OpenFresh
@@ -69,15 +69,15 @@ func findSession(e *cli.Environ, ctx context.Context, text string, fresh bool) (
 	f := &foundSession{Work: w, registry: RegistryOf(w)}
 	f.key, err = f.registry.Find(ctx, text)
 	if errors.Is(err, ErrNoSession) && !e.Global.NoSync && !fresh {
-		return findSession(e, ctx, text, true)
+		return findSession(ctx, e, text, true)
 	}
 	return f, err
 }
 
 // findKnown is findSession for those who read what is stored of it.
-func findKnown(e *cli.Environ, ctx context.Context, args []string) (*foundSession, *Session, error) {
+func findKnown(ctx context.Context, e *cli.Environ, args []string) (*foundSession, *Session, error) {
 	text, _ := sessionArg(e, args)
-	f, err := findSession(e, ctx, text, false)
+	f, err := findSession(ctx, e, text, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -155,7 +155,7 @@ type atWorkJSON struct {
 const lastEvents = 5
 
 func (o *sessionShow) Do(ctx context.Context, w *cli.Work, args []string) error {
-	f, s, err := findKnown(w.Environ, ctx, args)
+	f, s, err := findKnown(ctx, w.Environ, args)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type SessionEndJSON struct {
 
 func (o *sessionEnd) Do(ctx context.Context, w *cli.Work, args []string) error {
 	text, _ := sessionArg(w.Environ, args)
-	f, err := findSession(w.Environ, ctx, text, true)
+	f, err := findSession(ctx, w.Environ, text, true)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (o *sessionArchive) Check(env *cli.Environ, args []string) error {
 }
 
 func (o *sessionArchive) Do(ctx context.Context, w *cli.Work, args []string) error {
-	f, err := findSession(w.Environ, ctx, args[0], true)
+	f, err := findSession(ctx, w.Environ, args[0], true)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (o *sessionLog) Do(ctx context.Context, w *cli.Work, args []string) error {
 	if len(rest) < 2 {
 		return cli.UsageError("which agent? filebus session log ID %s AGENT", rest[0])
 	}
-	f, err := findSession(w.Environ, ctx, text, false)
+	f, err := findSession(ctx, w.Environ, text, false)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (o *sessionLog) Do(ctx context.Context, w *cli.Work, args []string) error {
 }
 
 func (o *sessionLog) print(ctx context.Context, w *cli.Work, text string) error {
-	f, s, err := findKnown(w.Environ, ctx, []string{text})
+	f, s, err := findKnown(ctx, w.Environ, []string{text})
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ type SessionSummaryJSON struct {
 }
 
 func summarizeSession(ctx context.Context, w *cli.Work, args []string) error {
-	f, s, err := findKnown(w.Environ, ctx, args)
+	f, s, err := findKnown(ctx, w.Environ, args)
 	if err != nil {
 		return err
 	}

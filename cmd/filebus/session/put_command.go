@@ -51,7 +51,7 @@ func (o *sessionPut) Do(ctx context.Context, w *cli.Work, args []string) error {
 	if err := o.readSummary(w.Environ, &request); err != nil {
 		return err
 	}
-	f, err := findSession(w.Environ, ctx, text, false)
+	f, err := findSession(ctx, w.Environ, text, false)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ type SessionPathJSON struct {
 }
 
 func printSessionPath(ctx context.Context, w *cli.Work, args []string) error {
-	f, err := findSession(w.Environ, ctx, args[0], false)
+	f, err := findSession(ctx, w.Environ, args[0], false)
 	if err != nil {
 		return err
 	}

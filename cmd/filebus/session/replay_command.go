@@ -32,7 +32,7 @@ func (o *sessionReplay) Do(ctx context.Context, w *cli.Work, args []string) erro
 	if err != nil {
 		return err
 	}
-	position, err := replayPosition(w, ctx, o.Until)
+	position, err := replayPosition(ctx, w, o.Until)
 	if err != nil {
 		return err
 	}
@@ -43,13 +43,13 @@ func (o *sessionReplay) Do(ctx context.Context, w *cli.Work, args []string) erro
 	if err != nil {
 		return err
 	}
-	return LayOutBundle(w, ctx, bundle, o.To, nil, o.MaxTokens)
+	return LayOutBundle(ctx, w, bundle, o.To, nil, o.MaxTokens)
 }
 
 // replayPosition returns the position of the log that a step means: @42 or 42, a
 // reference, a time. Nothing means the end. What one transaction has changed is
 // seen whole.
-func replayPosition(w *cli.Work, ctx context.Context, text string) (uint64, error) {
+func replayPosition(ctx context.Context, w *cli.Work, text string) (uint64, error) {
 	var end, position uint64
 	isNumber := strings.Trim(text, "0123456789") == ""
 	err := w.Store.View(ctx, func(tx *store.Tx) error {
@@ -123,8 +123,8 @@ func printSteps(ctx context.Context, w *cli.Work, id string, trees []record.Tree
 
 // LayOutBundle lays out what was gathered and says what was done. It ends in exit
 // code 9 if something is missing.
-func LayOutBundle(w *cli.Work,
-	ctx context.Context, b *Bundle, to string, trees []record.Tree, maxTokens int,
+func LayOutBundle(ctx context.Context,
+	w *cli.Work, b *Bundle, to string, trees []record.Tree, maxTokens int,
 ) error {
 	show, clear := w.Progress("laying out")
 	out, err := RegistryOf(w).LayOut(ctx, b, w.Abs(to), trees, maxTokens, cli.Counted(show))

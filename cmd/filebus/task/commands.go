@@ -37,7 +37,7 @@ func Commands() []cli.Command {
 func BoardOf(w *cli.Work) *Tasks { return New(w.Workspace, w.Reader, w.Now) }
 
 // FindTask returns the tasks, and reads the id of one to look it up or to change it.
-func FindTask(w *cli.Work, ctx context.Context, text string) (*Tasks, ID, error) {
+func FindTask(ctx context.Context, w *cli.Work, text string) (*Tasks, ID, error) {
 	b := BoardOf(w)
 	id, err := b.Find(text, w.Paths())
 	if err == nil {
@@ -64,7 +64,7 @@ func GivenID(e *cli.Environ, flag string) (id ID, err error) {
 }
 
 func printTaskPrompt(ctx context.Context, w *cli.Work, args []string) error {
-	b, id, err := FindTask(w, ctx, args[0])
+	b, id, err := FindTask(ctx, w, args[0])
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func noteTask(ctx context.Context, w *cli.Work, args []string) error {
 	if strings.TrimSpace(line) == "" {
 		return cli.UsageError("there is nothing to note")
 	}
-	b, id, err := FindTask(w, ctx, args[0])
+	b, id, err := FindTask(ctx, w, args[0])
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ type TaskShowJSON struct {
 }
 
 func (o *taskShow) Do(ctx context.Context, w *cli.Work, args []string) error {
-	b, id, err := FindTask(w, ctx, args[0])
+	b, id, err := FindTask(ctx, w, args[0])
 	if err != nil {
 		return o.showEntry(ctx, w, args[0], err)
 	}
@@ -166,14 +166,14 @@ func (o *taskShow) Do(ctx context.Context, w *cli.Work, args []string) error {
 	switch {
 	case err != nil, j.Handoff != nil, o.Full, w.Global.JSON:
 	default:
-		err = noteNoHandoff(w, ctx, j)
+		err = noteNoHandoff(ctx, w, j)
 	}
 	return err
 }
 
 // noteNoHandoff says of a task without a handoff whether it has ended, as wait does, and
 // what in its journal looks like one.
-func noteNoHandoff(w *cli.Work, ctx context.Context, j *Journal) error {
+func noteNoHandoff(ctx context.Context, w *cli.Work, j *Journal) error {
 	id := record.ShellWord(j.ID.String())
 	s, err := BoardOf(w).Standing(ctx, j.ID.String())
 	switch line, heading := layout.NearHandoff(j.Text); {

@@ -145,7 +145,7 @@ func (o *handoffFlags) end(ctx context.Context, w *cli.Work, outcome, text, usua
 	var id ID
 	isOver := false
 	if entry == nil {
-		b, id, err = FindTask(w, ctx, text)
+		b, id, err = FindTask(ctx, w, text)
 	} else {
 		id, isOver, err = b.endEntry(ctx, w, entry, h, usual)
 		if err == nil && isOver {

@@ -67,7 +67,7 @@ func (o *taskStart) start(ctx context.Context, w *cli.Work, id ID, title string)
 		Focus: o.Focus, Restart: o.Restart,
 	}
 	for _, text := range o.Depends {
-		b, on, err := FindTask(w, ctx, strings.TrimSpace(text))
+		b, on, err := FindTask(ctx, w, strings.TrimSpace(text))
 		if err != nil {
 			return nil, err
 		}

@@ -38,7 +38,7 @@ func (o *waitCommand) Do(ctx context.Context, w *cli.Work, args []string) error 
 	r := WaitRequest{Waiter: o.Waiter(w), MaxAge: o.MaxAge}
 	r.Any = o.Any
 	for _, text := range args {
-		_, id, err := FindTask(w, ctx, text)
+		_, id, err := FindTask(ctx, w, text)
 		if err != nil {
 			return err
 		}
