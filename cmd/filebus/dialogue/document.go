@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"filebus/cmd/filebus/rule"
 	"filebus/materialize/layout"
@@ -225,7 +226,7 @@ func (b *documentBuilder) head() layout.DialogueHead {
 }
 
 // title returns what the dialogue is called; the words of its slug if its pool does not
-// say it, spelled as the judge has them.
+// say it, spelled as the judge, or else the question, has them.
 func (b *documentBuilder) title() string {
 	slug := b.d.Key.Slug()
 	if b.d.Pool.Title != slug {
@@ -240,6 +241,15 @@ func (b *documentBuilder) title() string {
 		return m[1]
 	}
 	words[0] = labelOf(words[0])
+	for _, said := range strings.Fields(b.d.Pool.Question + " " + b.d.Pool.Domain) {
+		said = strings.Trim(said, "?!.,;:()\"'")
+		isName := strings.IndexFunc(said[min(1, len(said)):], unicode.IsUpper) >= 0 // such as API
+		for i := range words {
+			if isName && strings.EqualFold(words[i], said) {
+				words[i] = said
+			}
+		}
+	}
 	return strings.Join(words, " ")
 }
 
