@@ -30,10 +30,17 @@ func (w *Workspace) Tick(ctx context.Context, name record.Name, status string) (
 		if err := r.importFile(ctx, p); err != nil { // what an agent wrote there comes first
 			return err
 		}
-		if line, err = tick(w.FilePath(p), p, w.recognise(p), name.ID, status); err != nil || line == 0 {
-			return err
+		for range raceTries { // until the mark is seen there: an editor may have put another file in its place meanwhile
+			at, err := tick(w.FilePath(p), p, w.recognise(p), name.ID, status)
+			if err != nil || at == 0 {
+				return err
+			}
+			line = at
+			if err := r.importFile(ctx, p); err != nil {
+				return err
+			}
 		}
-		return r.importFile(ctx, p)
+		return fmt.Errorf("%s was not ticked in %s: %w, others write there", name.ID, p, record.Busy)
 	})
 	return p, line, err
 }
