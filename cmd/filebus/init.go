@@ -219,6 +219,7 @@ func (o *initCommand) say(w *cli.Work, v *initView, isEmpty bool) {
 	case o.Yes || o.TakeOver:
 		w.Remark("took in %s", cli.Plural(v.Taken, "file"))
 	case text != "" && (isEmpty || len(v.Proposed) > 0):
-		w.Remark("filebus init --yes takes in %s, and does what was proposed", cli.Plural(v.Files, "file"))
+		does := map[bool]string{true: ", and does what was proposed"}[len(v.Proposed) > 0]
+		w.Remark("filebus init --yes takes in %s%s", cli.Plural(v.Files, "file"), does)
 	}
 }

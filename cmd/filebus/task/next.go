@@ -35,7 +35,8 @@ func (b *Tasks) Next(ctx context.Context, folder string) (ready, waiting []Item,
 		if i := b.item(s, ListOptions{}); i.From == FromJournal && !i.Marked && layout.IsOpen(i.Status) {
 			running[layout.TaskKey(i.ID)] = true
 		}
-		if s.Name.Kind == record.KindTask && layout.IsOpen(s.Status) {
+		isStuck := slices.Contains([]string{layout.StatusFailed, layout.StatusBlocked}, layout.NormalizeStatus(s.Status))
+		if s.Name.Kind == record.KindTask && (isStuck || layout.IsOpen(s.Status)) {
 			open[s.Name.String()] = s.TaskID()
 		}
 	}
