@@ -34,12 +34,12 @@ func completeArguments(env *cli.Environ) cobra.CompletionFunc {
 			found = strings.Split(word, "|")
 		case err != nil: // what cannot be read completes nothing
 		case strings.Contains(word, "SLUG"):
-			items, _, _ := dialogue.ForumOf(s).List(cmd.Context(), cli.MaxCompletions) // none beside an error
+			items, _, _ := dialogue.Of(s).List(cmd.Context(), cli.MaxCompletions) // none beside an error
 			found = markdown.Each(items, func(i dialogue.Item) string { return i.Key.String() })
 		case word == "TREE":
 			found = s.FilterValues(cmd.Context(), "tree")
 		case word == "ID":
-			keys, _ := session.RegistryOf(s).Keys(cmd.Context()) // none beside an error
+			keys, _ := session.Of(s).Keys(cmd.Context()) // none beside an error
 			for _, k := range keys {
 				found = append(found, k.String(), k.ID)
 			}
@@ -53,7 +53,7 @@ func completeArguments(env *cli.Environ) cobra.CompletionFunc {
 
 // dialogueWords returns the rounds of a dialogue, or who takes part in one.
 func dialogueWords(ctx context.Context, w *cli.Work, word string, args []string) []string {
-	f := dialogue.ForumOf(w)
+	f := dialogue.Of(w)
 	key, err := f.Find(ctx, args[0])
 	if err != nil {
 		return nil

@@ -143,7 +143,7 @@ func (o *gcCommand) snapshots(ctx context.Context, w *cli.Work) error {
 	if o.Has("conversation") || o.Has("removed") {
 		return cli.UsageError("--keep counts runs of snapshots: only --older-than can go with it")
 	}
-	old, err := runs.BookOf(w).OldRuns(ctx, o.Keep, o.pick.Before)
+	old, err := runs.Of(w).OldRuns(ctx, o.Keep, o.pick.Before)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (o *gcCommand) sessions(ctx context.Context, w *cli.Work) error {
 		return cli.UsageError("artifacts are destroyed by session: " +
 			"give --keep, --older-than or both, or --removed without --keep")
 	}
-	old, err := sessions.RegistryOf(w).Old(ctx, o.Keep, o.pick.Before)
+	old, err := sessions.Of(w).Old(ctx, o.Keep, o.pick.Before)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (o *gcCommand) end(ctx context.Context, w *cli.Work, report *release.Report
 		report.Swept, err = w.Store.Sweep(ctx)
 	}
 	if err == nil && !o.DryRun && o.pick.Kind == record.KindSnapshot {
-		err = runs.BookOf(w).Sweep(ctx) // of what was kept of work trees
+		err = runs.Of(w).Sweep(ctx) // of what was kept of work trees
 	}
 	if err != nil {
 		return err
@@ -248,7 +248,7 @@ func releaseOld(ctx context.Context,
 			continue
 		}
 		went = append(went, s.Key.String())
-		err = errors.Join(err, sessions.RegistryOf(w).RemoveFolder(s.Key))
+		err = errors.Join(err, sessions.Of(w).RemoveFolder(s.Key))
 	}
 	return report, went, err
 }
@@ -265,7 +265,7 @@ func retain(ctx context.Context, w *cli.Work, just string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, err := sessions.RegistryOf(w).Old(ctx, c.Retention.Sessions, before)
+	old, err := sessions.Of(w).Old(ctx, c.Retention.Sessions, before)
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,13 @@ type handoffJSON struct {
 	More  int             `json:"more,omitempty"` // lines that there was no room for
 }
 
+func (o *handoffCommand) Check(*cli.Environ, []string) error {
+	if o.To == "-" {
+		return cli.UsageError("--to names a file: the handoff is printed in any case")
+	}
+	return nil
+}
+
 func (o *handoffCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	parts, err := handoffParts(ctx, w)
 	if err != nil {
@@ -156,14 +163,14 @@ func handoffParts(ctx context.Context, w *cli.Work) (parts []handoffPart, err er
 			parts = append(parts, handoffPart{title, markdown.Each(lines, short)})
 		}
 	}
-	status, err := runs.BookOf(w).Status(ctx, task.DefaultLate)
+	status, err := runs.Of(w).Status(ctx, task.DefaultLate)
 	if err != nil {
 		return nil, err
 	}
 	if status.Run != "" {
 		add("Run", []string{cli.Words(status.Run, "loop", cmp.Or(status.State.Loop, "none"), status.Focus, status.Ended)})
 	}
-	items, err := task.BoardOf(w).List(ctx, task.ListOptions{})
+	items, err := task.Of(w).List(ctx, task.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +194,7 @@ func handoffParts(ctx context.Context, w *cli.Work) (parts []handoffPart, err er
 		watch = append(watch, markdown.Each(h.Gotchas, func(g layout.HandoffGotcha) string { return g.Issue })...)
 		asked = append(asked, markdown.Each(h.Questions, func(q layout.HandoffQuestion) string { return q.Question })...)
 	}
-	issues, err := issue.QueueOf(w).List(ctx, issue.Filter{Filter: noun.Filter{Open: true}})
+	issues, err := issue.Of(w).List(ctx, issue.Filter{Filter: noun.Filter{Open: true}})
 	add("Next", next)
 	add("Open tasks", open)
 	add("Failed and blocked", failed)
@@ -204,17 +211,32 @@ func handoffParts(ctx context.Context, w *cli.Work) (parts []handoffPart, err er
 		add("Decisions", lines)
 	}
 	add("Watch out", watch)
-	results, listErr := w.Reader.List(ctx, query.ListRequest{
+	results, listErr := lastResults(ctx, w)
+	add("Last results", results)
+	add("Changed files, not committed", changedFiles(ctx, w))
+	return parts, cmp.Or(err, listErr, ctx.Err())
+}
+
+// lastResults names the last results that are no handoffs.
+func lastResults(ctx context.Context, w *cli.Work) (lines []string, err error) {
+	list, err := w.Reader.List(ctx, query.ListRequest{
 		Limit: 8, Filter: record.Filter{Kinds: []record.Kind{record.KindResult}, Trees: []record.Tree{""}},
 	})
-	results.Entries = slices.DeleteFunc(results.Entries, func(e query.Summary) bool { return e.Conversation == handoffs })
-	add("Last results", markdown.Each(results.Entries, func(e query.Summary) string {
-		return cli.Words("`filebus get "+e.Ref.String()+"`", e.Agent, e.Status, w.Minute(e.Time), e.Title)
-	}))
+	for _, e := range list.Entries {
+		if e.Conversation != handoffs {
+			lines = append(lines, cli.Words("`filebus get "+e.Ref.String()+"`", e.Agent, e.Status, w.Minute(e.Time), e.Title))
+		}
+	}
+	return lines, err
+}
+
+// changedFiles returns the files of the user and of other tools that git has not committed.
+func changedFiles(ctx context.Context, w *cli.Work) []string {
 	changed, _ := runs.Changed(ctx, w.Root, w.Variables) // without git there is nothing to say
-	changed = slices.DeleteFunc(changed, func(p string) bool { return w.Settings.Profile.Recognize(p).Kind == record.KindResult })
-	add("Changed files, not committed", changed)
-	return parts, cmp.Or(err, listErr, ctx.Err())
+	return slices.DeleteFunc(changed, func(p string) bool {
+		at := w.Settings.Profile.Recognize(p)
+		return at.Kind != record.KindNote && at.Declared == ""
+	})
 }
 
 // lastHandovers returns the handoffs of the tasks that have changed last.
@@ -224,7 +246,7 @@ func lastHandovers(ctx context.Context, w *cli.Work, items []task.Item) (last []
 		if i.From != task.FromJournal || !layout.HasEnded(i.Status) {
 			continue
 		}
-		j, err := task.BoardOf(w).Get(ctx, task.ID(i.ID))
+		j, err := task.Of(w).Get(ctx, task.ID(i.ID))
 		if err == nil && j.Handoff != nil { // what cannot be read is listed all the same
 			last = append(last, *j.Handoff)
 		}

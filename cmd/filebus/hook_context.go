@@ -79,7 +79,7 @@ func compactLines(ctx context.Context, w *cli.Work, session string) (lines []str
 	for _, e := range own.Entries {
 		lines = append(lines, dataLine(fmt.Sprintf("filebus get %s: a report of this session, by %s: ", e.Ref, e.Agent), e.Title, 160))
 	}
-	running, runErr := task.BoardOf(w).List(ctx, task.ListOptions{Running: true})
+	running, runErr := task.Of(w).List(ctx, task.ListOptions{Running: true})
 	for _, i := range running[:min(len(running), 3)] {
 		lines = append(lines, dataLine(fmt.Sprintf("The task %s is in progress: ", i.ID), i.Title, 160))
 	}

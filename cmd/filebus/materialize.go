@@ -99,11 +99,11 @@ func (o *materializeCommand) session(ctx context.Context, w *cli.Work) error {
 	asked, session := pick.Trees, pick.Sessions[0]
 	pick.Sessions = nil
 	if o.AsOf == "" {
-		if err := sessions.RegistryOf(w).Discover(ctx, session); err != nil {
+		if err := sessions.Of(w).Discover(ctx, session); err != nil {
 			return err
 		}
 	}
-	id, trees, err := sessions.RegistryOf(w).ID(ctx, session)
+	id, trees, err := sessions.Of(w).ID(ctx, session)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (o *materializeCommand) session(ctx context.Context, w *cli.Work) error {
 		pick.Trees = trees
 	}
 	request := sessions.GatherRequest{Session: id, Pick: pick, Closure: o.Closure}
-	bundle, err := sessions.RegistryOf(w).Gather(ctx, request)
+	bundle, err := sessions.Of(w).Gather(ctx, request)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (o *materializeCommand) chosen(ctx context.Context, w *cli.Work) error {
 	if err != nil {
 		return err
 	}
-	bundle, err := sessions.RegistryOf(w).Choose(ctx, names, o.pick, room)
+	bundle, err := sessions.Of(w).Choose(ctx, names, o.pick, room)
 	if err != nil {
 		return err
 	}

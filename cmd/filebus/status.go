@@ -30,7 +30,7 @@ func (o *statusCommand) Check(*cli.Environ, []string) error { return task.CheckL
 
 func (o *statusCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	w.TakeIn(ctx, record.KindState, "session_state")
-	status, err := runs.BookOf(w).Status(ctx, o.Late)
+	status, err := runs.Of(w).Status(ctx, o.Late)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ type statusJSON struct {
 func lately(ctx context.Context, w *cli.Work, status *runs.Status) (v statusJSON, lines []string, err error) {
 	const mostLists, mostChanged = 5, 100
 	v.Status = *status
-	if v.Lists, err = task.BoardOf(w).Folders(ctx); err != nil {
+	if v.Lists, err = task.Of(w).Folders(ctx); err != nil {
 		return v, nil, err
 	}
 	for i, f := range v.Lists[:min(len(v.Lists), mostLists)] {
@@ -156,7 +156,7 @@ func workLines(s *runs.Status) []string {
 // countIssues counts the open issues, and finds the one that issue next gives out.
 func countIssues(ctx context.Context, w *cli.Work) (runs.IssueCount, error) {
 	c := runs.IssueCount{Priority: map[string]int{}}
-	all, err := issue.QueueOf(w).List(ctx, issue.Filter{Filter: noun.Filter{Open: true}})
+	all, err := issue.Of(w).List(ctx, issue.Filter{Filter: noun.Filter{Open: true}})
 	for _, i := range all {
 		if i.Status == "in_progress" {
 			c.Working++
@@ -200,7 +200,7 @@ func countLine(c runs.IssueCount) string {
 // ended: dialogues that have not converged, and sessions. It returns the lines that say
 // so, none where nothing goes on.
 func goingOn(ctx context.Context, w *cli.Work, status *runs.Status) (lines []string, err error) {
-	items, _, err := dialogue.ForumOf(w).List(ctx, 0)
+	items, _, err := dialogue.Of(w).List(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func goingOn(ctx context.Context, w *cli.Work, status *runs.Status) (lines []str
 	if d.Open > 0 {
 		lines[0] = fmt.Sprintf("dialogues  %d open; %s %s", d.Open, d.Last, lines[0])
 	}
-	list, _, err := session.RegistryOf(w).List(ctx, "", 0)
+	list, _, err := session.Of(w).List(ctx, "", 0)
 	artifacts := 0
 	for _, one := range list {
 		if !one.Key.IsOwn() || one.Status != layout.StatusInProgress {

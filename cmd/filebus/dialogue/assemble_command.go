@@ -32,11 +32,11 @@ func (o *dialogueAssemble) Do(ctx context.Context, w *cli.Work, args []string) e
 	if o.Out != "" || o.Stdout {
 		return o.elsewhere(ctx, w, args[0])
 	}
-	_, forum, key, err := findDialogue(ctx, w.Environ, args[0])
+	_, dialogues, key, err := findDialogue(ctx, w.Environ, args[0])
 	if err != nil {
 		return err
 	}
-	done, err := forum.Assemble(ctx, key, AssembleOptions{Status: status, Split: o.Split, Force: o.Force})
+	done, err := dialogues.Assemble(ctx, key, AssembleOptions{Status: status, Split: o.Split, Force: o.Force})
 	if errors.Is(err, ErrCaptured) {
 		return cli.Coded(record.Usage, "filebus dialogue assemble "+record.ShellWord(key.String())+" --out FILE", err)
 	}
@@ -51,11 +51,11 @@ func (o *dialogueAssemble) Do(ctx context.Context, w *cli.Work, args []string) e
 
 // elsewhere prints a document, or writes it to a file outside of the store.
 func (o *dialogueAssemble) elsewhere(ctx context.Context, w *cli.Work, slug string) error {
-	w, forum, d, err := openDialogue(ctx, w.Environ, slug)
+	w, dialogues, d, err := openDialogue(ctx, w.Environ, slug)
 	if err != nil {
 		return err
 	}
-	doc, err := forum.Document(ctx, d)
+	doc, err := dialogues.Document(ctx, d)
 	if err != nil {
 		return err
 	}

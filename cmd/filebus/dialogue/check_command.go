@@ -31,7 +31,7 @@ func (o *dialogueCheck) Do(ctx context.Context, w *cli.Work, args []string) (err
 			return err
 		}
 	}
-	w, forum, d, err := openDialogue(ctx, w.Environ, args[0])
+	w, dialogues, d, err := openDialogue(ctx, w.Environ, args[0])
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (o *dialogueCheck) Do(ctx context.Context, w *cli.Work, args []string) (err
 		view.Findings, view.More = view.Findings[:cli.FindingsShown], more
 	}
 	if d.Key.IsOwn() {
-		forum.FindAlike(ctx, d, view.Findings)
+		dialogues.FindAlike(ctx, d, view.Findings)
 	}
 	mended := map[string]bool{} // files, by one command each
 	for i := range view.Findings {

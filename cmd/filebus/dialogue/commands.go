@@ -35,8 +35,8 @@ func Commands(write Writer) cli.Command {
 	)
 }
 
-// ForumOf returns the dialogues of a workspace.
-func ForumOf(w *cli.Work) *Dialogues {
+// Of returns the dialogues of a workspace.
+func Of(w *cli.Work) *Dialogues {
 	return Open(w.Workspace, w.Reader, w.Now)
 }
 
@@ -47,7 +47,7 @@ func findDialogue(ctx context.Context, e *cli.Environ, text string) (*cli.Work, 
 	if err != nil {
 		return nil, nil, Key{}, err
 	}
-	f := ForumOf(s)
+	f := Of(s)
 	key, err := f.Find(ctx, text)
 	return s, f, key, err
 }
@@ -95,7 +95,7 @@ func (o *dialogueNew) Check(*cli.Environ, []string) error {
 }
 
 func (o *dialogueNew) Do(ctx context.Context, w *cli.Work, args []string) error {
-	made, err := ForumOf(w).New(ctx, NewRequest{
+	made, err := Of(w).New(ctx, NewRequest{
 		Title: args[0], Slug: o.Slug, Question: o.Question, Agents: o.Agents, Roles: o.roles, Judge: o.Judge,
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ type DialogueListJSON struct {
 }
 
 func (o *dialogueList) Do(ctx context.Context, w *cli.Work, _ []string) error {
-	items, total, err := ForumOf(w).List(ctx, o.Limit)
+	items, total, err := Of(w).List(ctx, o.Limit)
 	if err != nil {
 		return err
 	}

@@ -44,8 +44,8 @@ func newDebateAt(t testing.TB, profile layout.Profile, c *clock) *debate {
 		profile = outside(t)
 		profile.Results = "results"
 	}
-	forum, w := newDialogues(t, profile, c.now, c.now)
-	h := &debate{forum, w, Key{ID: "x"}}
+	dialogues, w := newDialogues(t, profile, c.now, c.now)
+	h := &debate{dialogues, w, Key{ID: "x"}}
 	pool := layout.Pool{Title: "X", Question: "Who retries?"}
 	for _, name := range []string{"muffin", "scone", "eclair", "donut", "cannoli"} {
 		pool.Experts = append(pool.Experts, layout.Expert{Name: name})

@@ -1,4 +1,4 @@
-// Package dialogue holds the rules of dialogues in rounds: several agents discuss
+// Package dialogue holds the commands and the rules of dialogues in rounds: several agents discuss
 // one question, each writes one file a round, and a judge reads them. It makes
 // dialogues, tells agents what to do, waits for their files, checks and scores
 // them, and assembles the document.

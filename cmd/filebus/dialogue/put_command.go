@@ -31,11 +31,11 @@ func (o *dialoguePut) Do(ctx context.Context, w *cli.Work, args []string) error 
 	case isStub && strings.TrimSpace(o.Stub) == "":
 		return cli.UsageError("--stub needs a reason")
 	}
-	_, forum, key, err := findDialogue(ctx, w.Environ, args[0])
+	_, dialogues, key, err := findDialogue(ctx, w.Environ, args[0])
 	if err != nil {
 		return err
 	}
-	slot, err := forum.Slot(ctx, key, o.round, args[2])
+	slot, err := dialogues.Slot(ctx, key, o.round, args[2])
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (o *dialoguePut) Do(ctx context.Context, w *cli.Work, args []string) error 
 	origin := TurnOrigin(w.Environ, record.SourcePut)
 	c := Contribution{Text: layout.StubText(o.Stub, ""), Force: o.Force, Origin: origin}
 	if !isStub && !o.Force {
-		err = refuseOther(ctx, w.Environ, forum, slot, file)
+		err = refuseOther(ctx, w.Environ, dialogues, slot, file)
 	}
 	if !isStub && err == nil {
 		var in cli.InputText
@@ -53,7 +53,7 @@ func (o *dialoguePut) Do(ctx context.Context, w *cli.Work, args []string) error 
 	if err != nil {
 		return err
 	}
-	put, err := forum.Put(ctx, slot, c)
+	put, err := dialogues.Put(ctx, slot, c)
 	if err != nil {
 		return err
 	}
@@ -68,12 +68,12 @@ func TurnOrigin(e *cli.Environ, source record.Source) materialize.Origin {
 }
 
 // refuseOther returns an error if a file is the turn of another agent in the round.
-func refuseOther(ctx context.Context, e *cli.Environ, forum *Dialogues, slot Slot, file string) error {
+func refuseOther(ctx context.Context, e *cli.Environ, dialogues *Dialogues, slot Slot, file string) error {
 	name, isTurn := strings.CutSuffix(filepath.Base(file), ".md")
 	if !isTurn {
 		return nil
 	}
-	other, err := forum.Slot(ctx, slot.Key, slot.Round, name)
+	other, err := dialogues.Slot(ctx, slot.Key, slot.Round, name)
 	if err != nil || other.Agent == slot.Agent {
 		return nil // it is nobody's
 	}

@@ -36,12 +36,12 @@ func (o *dialogueWait) Do(ctx context.Context, w *cli.Work, args []string) error
 	if o.Timeout <= 0 {
 		return cli.UsageError("--timeout %v: a wait for turns takes some time, and has an end", o.Timeout)
 	}
-	w, forum, key, err := findDialogue(ctx, w.Environ, args[0])
+	w, dialogues, key, err := findDialogue(ctx, w.Environ, args[0])
 	if err != nil {
 		return err
 	}
 	defer w.Waited(args[0], w.Now())
-	all, err := forum.Wait(ctx, key, WaitRequest{
+	all, err := dialogues.Wait(ctx, key, WaitRequest{
 		Waiter: o.Waiter(w), Round: o.round, Agents: o.Agents, NoStubs: o.NoStubs, Done: o.Done,
 		Alike: func(slot Slot, file string) { noteAlike(w, slot, file) },
 	})

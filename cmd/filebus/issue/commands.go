@@ -25,19 +25,19 @@ func Commands() []cli.Command {
 
 // issueFace is how issues are shown.
 func issueFace() *cli.Face[layout.Issue] {
-	seen := func(w *cli.Work, e noun.Entry[layout.Issue]) Issue { return QueueOf(w).Issue(e) }
+	seen := func(w *cli.Work, e noun.Entry[layout.Issue]) Issue { return Of(w).Issue(e) }
 	return &cli.Face[layout.Issue]{
 		Of: Type(), Lead: "summary",
 		Adds:  func(o cli.NounAdd[layout.Issue]) cli.Runner { return &issueAdd{NounAdd: o} },
 		Lists: func(o cli.NounList[layout.Issue]) cli.Runner { return &issueList{NounList: o} },
-		Open:  func(w *cli.Work) *noun.Collection[layout.Issue] { return &QueueOf(w).Collection },
+		Open:  func(w *cli.Work) *noun.Collection[layout.Issue] { return &Of(w).Collection },
 		Hide:  []string{"Status", "Type", "Priority", "Complexity", "Claimed By", "Claimed At", "Lease Until", "Assignee"},
 		View:  func(w *cli.Work, e noun.Entry[layout.Issue]) any { return seen(w, e) },
 		Brief: func(w *cli.Work, e noun.Entry[layout.Issue]) any { return seen(w, e).Brief() },
 		Line:  func(w *cli.Work, e noun.Entry[layout.Issue]) string { return issueLine(w.Environ, seen(w, e)) },
 		Lines: func(w *cli.Work, e noun.Entry[layout.Issue]) []string { return issueHead(w.Environ, seen(w, e)) },
 		Do: func(ctx context.Context, w *cli.Work, v noun.Verb, id string, a noun.Act) error {
-			i, err := QueueOf(w).Do(ctx, v.Name, id, a)
+			i, err := Of(w).Do(ctx, v.Name, id, a)
 			if err != nil {
 				return err
 			}
@@ -51,15 +51,15 @@ func issueFace() *cli.Face[layout.Issue] {
 // indexed by then is not looked at for duplicates.
 const queueWait = 2 * time.Second
 
-// QueueOf returns the issue queue of a workspace.
-func QueueOf(w *cli.Work) *Queue {
+// Of returns the issue queue of a workspace.
+func Of(w *cli.Work) *Queue {
 	return New(w.Workspace, w.NewReader(w.Store, query.Options{MaxWait: queueWait}), w.Now)
 }
 
 // freshQueue returns the queue with what was written to its file just now.
 func freshQueue(ctx context.Context, w *cli.Work) (*Queue, error) {
 	_, err := issueFace().Collection(ctx, w)
-	return QueueOf(w), err
+	return Of(w), err
 }
 
 // issueHolder shows who has claimed an issue and for how long.
@@ -143,7 +143,7 @@ func (o *issueAdd) Do(ctx context.Context, w *cli.Work, args []string) error {
 	}
 	var i Issue
 	var like []noun.Likeness
-	if q := QueueOf(w); o.Merge != "" {
+	if q := Of(w); o.Merge != "" {
 		i, err = q.Merge(ctx, o.Merge, draft)
 	} else {
 		var e noun.Entry[layout.Issue]
@@ -163,7 +163,7 @@ type issueList struct {
 
 func (o *issueList) Do(ctx context.Context, w *cli.Work, args []string) error {
 	o.List = func(ctx context.Context, w *cli.Work, f noun.Filter) ([]cli.Listed, error) {
-		all, err := QueueOf(w).List(ctx, Filter{Filter: f, Agents: o.Agent})
+		all, err := Of(w).List(ctx, Filter{Filter: f, Agents: o.Agent})
 		return listedIssues(w.Environ, all), err
 	}
 	return o.NounList.Do(ctx, w, args)

@@ -1,4 +1,4 @@
-// Package issue has the rules of the issue queue: what may follow what, who works on an issue
+// Package issue has the commands and the rules of the issue queue: what may follow what, who works on an issue
 // and for how long, which one comes next, and which new one is likely to be known already.
 // docs/issues.md has the table of transitions; package noun reads and changes the entries.
 //

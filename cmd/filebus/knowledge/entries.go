@@ -1,4 +1,4 @@
-// Package knowledge has the rules of what outlives a task: the entries of a
+// Package knowledge has the commands and the rules of what outlives a task: the entries of a
 // knowledge graph, the links between them, and the rows of the context map.
 //
 // Entries adds and changes entries in the file that holds them, in the form that

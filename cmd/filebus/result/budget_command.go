@@ -46,7 +46,7 @@ func (o *budgetCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	case o.Session != "":
 		return o.ofSession(ctx, w)
 	case o.Run != "":
-		b, err := runs.BookOf(w).BudgetOf(ctx, o.Run)
+		b, err := runs.Of(w).BudgetOf(ctx, o.Run)
 		if err != nil {
 			return err
 		}
@@ -142,14 +142,14 @@ func printRunBudget(e *cli.Environ, b *runs.Budget) error {
 }
 
 func (o *budgetCommand) ofSession(ctx context.Context, w *cli.Work) error {
-	id, trees, err := sessions.RegistryOf(w).ID(ctx, o.Session)
+	id, trees, err := sessions.Of(w).ID(ctx, o.Session)
 	if err != nil {
 		return err
 	}
-	if err := sessions.RegistryOf(w).Discover(ctx, o.Session); err != nil {
+	if err := sessions.Of(w).Discover(ctx, o.Session); err != nil {
 		return err
 	}
-	saved, err := sessions.RegistryOf(w).SavingsOf(ctx, id, trees...)
+	saved, err := sessions.Of(w).SavingsOf(ctx, id, trees...)
 	if err != nil {
 		return err
 	}

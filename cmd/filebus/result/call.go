@@ -1,4 +1,4 @@
-// Package result has the rules of results: the full output of one call of a
+// Package result has the commands and the rules of results: the full output of one call of a
 // sub-agent, stored once, for which the parent agent gets a reference.
 //
 // Put stores an output that is there, Exec runs the command that makes one, and

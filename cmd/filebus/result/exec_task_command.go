@@ -29,7 +29,7 @@ func (o *execCommand) beginTask(ctx context.Context, w *cli.Work, missing error)
 	if o.Task == "" || missing != nil && o.taskEnded(ctx, w) {
 		return job, nil
 	}
-	job.board, job.id = task.BoardOf(w), task.ID(o.Checked.Task)
+	job.board, job.id = task.Of(w), task.ID(o.Checked.Task)
 	w.Settle(ctx, w) // how it ended before: its marker goes
 	err = job.board.Begin(ctx, job.id, task.StartRequest{
 		Agent: w.Or(o.Agent, "FILEBUS_AGENT"), Run: w.Or(o.Run, "FILEBUS_RUN"),
@@ -73,7 +73,7 @@ func (o *execCommand) endReused(ctx context.Context, w *cli.Work, there *Stored)
 }
 
 func (o *execCommand) taskEnded(ctx context.Context, w *cli.Work) bool {
-	j, err := task.BoardOf(w).Look(ctx, task.ID(o.Checked.Task))
+	j, err := task.Of(w).Look(ctx, task.ID(o.Checked.Task))
 	return err == nil && layout.HasEnded(j.State())
 }
 
@@ -121,8 +121,8 @@ const noRound = -1
 // An execTurn is the turn of a dialogue that the output of a command becomes; the
 // zero value is none.
 type execTurn struct {
-	forum *dialogue.Dialogues
-	slot  dialogue.Slot
+	dialogues *dialogue.Dialogues
+	slot      dialogue.Slot
 }
 
 // beginTurn finds the place of the turn that --dialogue names. One that is there
@@ -135,16 +135,16 @@ func (o *execCommand) beginTurn(ctx context.Context, w *cli.Work) (t execTurn, e
 	if agent == "" {
 		return t, cli.UsageError("--dialogue needs --agent: whose turn is it?")
 	}
-	forum := dialogue.ForumOf(w)
-	key, err := forum.Find(ctx, o.Dialogue)
+	dialogues := dialogue.Of(w)
+	key, err := dialogues.Find(ctx, o.Dialogue)
 	if err != nil {
 		return t, err
 	}
-	if t.slot, err = forum.Slot(ctx, key, o.Round, agent); err != nil {
+	if t.slot, err = dialogues.Slot(ctx, key, o.Round, agent); err != nil {
 		return t, err
 	}
-	t.forum = forum
-	return t, forum.CheckFree(ctx, t.slot)
+	t.dialogues = dialogues
+	return t, dialogues.CheckFree(ctx, t.slot)
 }
 
 // end makes the output of the command the turn. A command that has failed or has put
@@ -153,7 +153,7 @@ func (o *execCommand) beginTurn(ctx context.Context, w *cli.Work) (t execTurn, e
 func (t execTurn) end(
 	ctx context.Context, w *cli.Work, run *Execution, err error,
 ) (*materialize.PutResult, error) {
-	if t.forum == nil {
+	if t.dialogues == nil {
 		return nil, nil
 	}
 	c := dialogue.Contribution{Origin: dialogue.TurnOrigin(w.Environ, record.SourceExec)}
@@ -168,11 +168,11 @@ func (t execTurn) end(
 	}
 	var put *materialize.PutResult
 	if endErr == nil {
-		put, endErr = t.forum.Put(ctx, t.slot, c)
+		put, endErr = t.dialogues.Put(ctx, t.slot, c)
 	}
 	if errors.Is(endErr, dialogue.ErrOccupied) {
 		w.Note("%s wrote its turn itself, and that one is kept. %s", t.slot.Agent, output)
-		put, endErr = t.forum.Current(ctx, t.slot)
+		put, endErr = t.dialogues.Current(ctx, t.slot)
 	} else if reason != "" && endErr == nil {
 		w.Note("a stub for %s: %s", t.slot.Agent, reason)
 	}

@@ -1,4 +1,4 @@
-// Package run holds the rules of an orchestrator's run: its session state, with
+// Package run holds the commands and the rules of an orchestrator's run: its session state, with
 // loops and agents, the snapshots that are kept of each loop, and the status that
 // an orchestrator asks for.
 //

@@ -39,16 +39,16 @@ func Commands() []cli.Command {
 	}
 }
 
-// BookOf returns the session state of a workspace.
-func BookOf(w *cli.Work) *Runs {
-	o := Options{Now: w.Now, Variables: w.Variables, Standing: task.BoardOf(w).Standing}
+// Of returns the session state of a workspace.
+func Of(w *cli.Work) *Runs {
+	o := Options{Now: w.Now, Variables: w.Variables, Standing: task.Of(w).Standing}
 	return Open(w.Workspace, w.Reader, o)
 }
 
 // SettleTasks tells the session state what became of tasks, or why it was not told: their
 // own files stand.
 func SettleTasks(ctx context.Context, w *cli.Work, tasks ...string) {
-	if err := BookOf(w).Settle(ctx, tasks...); err != nil {
+	if err := Of(w).Settle(ctx, tasks...); err != nil {
 		w.NoteTry("filebus run show", "the session state was not told: %s", cli.Message(err))
 	}
 }
@@ -62,7 +62,7 @@ type runStart struct {
 }
 
 func (o *runStart) Do(ctx context.Context, w *cli.Work, _ []string) error {
-	out, err := BookOf(w).Start(ctx, StartRequest(*o))
+	out, err := Of(w).Start(ctx, StartRequest(*o))
 	return printRun(w, out, err, runText)
 }
 
@@ -71,13 +71,13 @@ type runLoop struct {
 }
 
 func (o *runLoop) Do(ctx context.Context, w *cli.Work, _ []string) error {
-	out, err := BookOf(w).Loop(ctx, o.Loops)
+	out, err := Of(w).Loop(ctx, o.Loops)
 	return printRun(w, out, err, runText)
 }
 
 // endLoop closes a loop: its line in the history, its snapshot, and what is left to do.
 func endLoop(ctx context.Context, w *cli.Work, _ []string) error {
-	out, snap, err := BookOf(w).CloseLoop(ctx)
+	out, snap, err := Of(w).CloseLoop(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func endLoop(ctx context.Context, w *cli.Work, _ []string) error {
 
 // proposals counts what the handoff of a task, if it has one, proposes and was not harvested yet.
 func proposals(ctx context.Context, w *cli.Work, text string) int {
-	if j, err := task.BoardOf(w).Get(ctx, task.ID(text)); err == nil {
+	if j, err := task.Of(w).Get(ctx, task.ID(text)); err == nil {
 		if h, err := knowledge.Knowledge(w).Harvest(ctx, j.Version, nil); err == nil {
 			return len(h.Open())
 		}
@@ -118,7 +118,7 @@ func proposals(ctx context.Context, w *cli.Work, text string) int {
 }
 
 func endRun(ctx context.Context, w *cli.Work, _ []string) error {
-	out, err := BookOf(w).End(ctx)
+	out, err := Of(w).End(ctx)
 	return printRun(w, out, err, runText)
 }
 
@@ -168,7 +168,7 @@ func (o *agentStart) Do(ctx context.Context, w *cli.Work, args []string) error {
 	if id := layout.TaskID(a.Task); id != "" { // else it is too long, and will be refused
 		a.Task = id
 	}
-	out, err := BookOf(w).AgentStart(ctx, a)
+	out, err := Of(w).AgentStart(ctx, a)
 	return printRun(w, out, err, agentText)
 }
 
@@ -177,7 +177,7 @@ type agentDone struct {
 }
 
 func (o *agentDone) Do(ctx context.Context, w *cli.Work, args []string) error {
-	out, err := BookOf(w).AgentDone(ctx, args[0], o.Outcome)
+	out, err := Of(w).AgentDone(ctx, args[0], o.Outcome)
 	return printRun(w, out, err, agentText)
 }
 
@@ -205,7 +205,7 @@ type runShow struct {
 
 func (o *runShow) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	w.TakeIn(ctx, record.KindState, "session_state")
-	view, err := BookOf(w).View(ctx)
+	view, err := Of(w).View(ctx)
 	if err != nil {
 		return err
 	}

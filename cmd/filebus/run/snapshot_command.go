@@ -17,7 +17,7 @@ type snapshotTake struct {
 }
 
 func (o *snapshotTake) Do(ctx context.Context, w *cli.Work, _ []string) error {
-	taken, err := BookOf(w).Take(ctx, o.Run, o.Loop)
+	taken, err := Of(w).Take(ctx, o.Run, o.Loop)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ type SnapshotListJSON struct {
 }
 
 func (o *snapshotList) Do(ctx context.Context, w *cli.Work, _ []string) error {
-	b := BookOf(w)
+	b := Of(w)
 	all, err := b.Snapshots(ctx, o.Run)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (o *snapshotShow) Do(ctx context.Context, w *cli.Work, args []string) error
 		}
 		return printSnapshot(ctx, w, args[0], o.MaxTokens)
 	}
-	v, err := BookOf(w).FileOf(ctx, args[0], args[1])
+	v, err := Of(w).FileOf(ctx, args[0], args[1])
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (o *snapshotShow) Do(ctx context.Context, w *cli.Work, args []string) error
 }
 
 func printSnapshot(ctx context.Context, w *cli.Work, text string, maxTokens int) error {
-	snap, err := BookOf(w).Find(ctx, text)
+	snap, err := Of(w).Find(ctx, text)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func printSnapshot(ctx context.Context, w *cli.Work, text string, maxTokens int)
 }
 
 func restoreState(ctx context.Context, w *cli.Work, args []string) error {
-	r, err := BookOf(w).RestoreState(ctx, args[0])
+	r, err := Of(w).RestoreState(ctx, args[0])
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func checkArtifacts(ctx context.Context, e *cli.Environ, args []string) (string,
 	if err != nil {
 		return "", nil, err
 	}
-	findings, err := f.registry.Check(ctx, f.key, artifacts)
+	findings, err := f.sessions.Check(ctx, f.key, artifacts)
 	return f.key.String(), findings, err
 }
 
@@ -97,5 +97,5 @@ func checkFiles(ctx context.Context, e *cli.Environ, args []string) ([]Checked, 
 	if err != nil {
 		return nil, err
 	}
-	return RegistryOf(w).CheckFiles(ctx, files)
+	return Of(w).CheckFiles(ctx, files)
 }

@@ -265,6 +265,6 @@ func (c reference) isMeant(g *gatherer, by *record.Record, form string) bool {
 	if c.Part || !isBeside && !isPath || !hasExtension(form) || strings.ContainsAny(form, ":@= ") {
 		return false
 	}
-	info, err := os.Stat(g.registry.w.FilePath(top))
+	info, err := os.Stat(g.sessions.w.FilePath(top))
 	return strings.HasSuffix(form, ".md") || err == nil && info.IsDir()
 }

@@ -109,11 +109,11 @@ func (r *Sessions) Gather(ctx context.Context, request GatherRequest) (*Bundle, 
 
 // readByOwnTools adds what the session's agents have read with their own tools, as the log of reads tells.
 func (g *gatherer) readByOwnTools(ctx context.Context) error {
-	reads, err := g.registry.read.Reads(time.Time{})
+	reads, err := g.sessions.read.Reads(time.Time{})
 	if err != nil || !g.request.Closure {
 		return err
 	}
-	return query.EachOf(ctx, g.registry.read, reads, func(tx *store.Tx, read query.Read) error {
+	return query.EachOf(ctx, g.sessions.read, reads, func(tx *store.Tx, read query.Read) error {
 		name, err := record.ParseName(read.What)
 		if err != nil || read.Op != "read" || read.Session != g.Session {
 			return nil
@@ -172,7 +172,7 @@ func (g *gatherer) noteBounds() {
 // A gatherer makes a bundle.
 type gatherer struct {
 	*Bundle
-	registry *Sessions
+	sessions *Sessions
 	request  GatherRequest
 	members  map[record.Name]bool
 	gone     map[string]bool
@@ -191,7 +191,7 @@ func (r *Sessions) begin(ctx context.Context, request GatherRequest) (*gatherer,
 	request.Records = cmp.Or(request.Records, defaultRecords)
 	request.Depth = cmp.Or(request.Depth, defaultDepth)
 	g := &gatherer{
-		Bundle: &Bundle{LaidOut: LaidOut{Session: request.Session}, partial: request.Pick.Partial}, registry: r, request: request,
+		Bundle: &Bundle{LaidOut: LaidOut{Session: request.Session}, partial: request.Pick.Partial}, sessions: r, request: request,
 		past:    request.Pick.At > 0 || !request.Pick.AsOf.IsZero(),
 		members: map[record.Name]bool{}, gone: map[string]bool{},
 	}
@@ -224,7 +224,7 @@ func (g *gatherer) current(ctx context.Context, filter record.Filter) ([]query.S
 			return nil, nil
 		}
 	}
-	listing, err := g.registry.read.List(ctx, request)
+	listing, err := g.sessions.read.List(ctx, request)
 	return listing.Entries, err
 }
 
@@ -253,7 +253,7 @@ func (g *gatherer) own(ctx context.Context) error {
 		x, y := a.Version.Record, b.Version.Record
 		return cmp.Or(strings.Compare(x.Path, y.Path), strings.Compare(x.Name.String(), y.Name.String()))
 	})
-	err = query.EachOf(ctx, g.registry.read, entries, func(tx *store.Tx, e query.Summary) error {
+	err = query.EachOf(ctx, g.sessions.read, entries, func(tx *store.Tx, e query.Summary) error {
 		if e.Version.Position > g.Position {
 			return nil
 		}
@@ -269,7 +269,7 @@ func (g *gatherer) own(ctx context.Context) error {
 	dropped := func(tx *store.Tx, from store.NamedRef) iter.Seq2[store.NamedRef, error] {
 		return tx.DroppedAt(from.Name, g.Position)
 	}
-	return store.ViewAll(ctx, g.registry.w.Store, dropped, func(_ *store.Tx, n store.NamedRef) error {
+	return store.ViewAll(ctx, g.sessions.w.Store, dropped, func(_ *store.Tx, n store.NamedRef) error {
 		if isOf(n.Name, g.Session) {
 			g.leaveOut(loss{What: n.Name.String(), Reason: destroyed})
 		}
@@ -311,7 +311,7 @@ func (g *gatherer) follow(ctx context.Context) error {
 	}
 	by := m.Version.Record
 	var unknown []loss
-	err = query.EachOf(ctx, g.registry.read, found, func(tx *store.Tx, c reference) error {
+	err = query.EachOf(ctx, g.sessions.read, found, func(tx *store.Tx, c reference) error {
 		v, gone, err := g.find(tx, by, c)
 		if err != nil {
 			return err
@@ -388,9 +388,9 @@ func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]referen
 func (g *gatherer) textOf(ctx context.Context, v store.Version) (text []byte, err error) {
 	var body io.ReadCloser
 	if !v.Ref.IsZero() {
-		body, err = g.registry.open(ctx, v.Record)
+		body, err = g.sessions.open(ctx, v.Record)
 	} else if isDocument().MatchString(v.Record.Path) {
-		body, err = os.Open(g.registry.w.FilePath(v.Record.Path))
+		body, err = os.Open(g.sessions.w.FilePath(v.Record.Path))
 	}
 	if err != nil || body == nil {
 		return nil, err
@@ -590,7 +590,7 @@ func (g *gatherer) absolute(form string) []string {
 		return []string{form}
 	}
 	var paths []string
-	w := g.registry.w
+	w := g.sessions.w
 	for _, root := range []struct{ folder, as string }{{w.Root, ""}, {w.Main, ""}, {w.Settings.Home, "~/"}} {
 		below, err := filepath.Rel(root.folder, filepath.FromSlash(form))
 		if err == nil && root.folder != "" && filepath.IsLocal(below) {
@@ -667,7 +667,7 @@ func (g *gatherer) addFile(cited loss, depth int) {
 	cited.Inexact, cited.Reason = true, "a file of the workspace that is not laid out"
 	for _, value := range inside {
 		p := strings.TrimPrefix(value, ":")
-		info, rule, err := g.registry.w.Look(p)
+		info, rule, err := g.sessions.w.Look(p)
 		if err != nil {
 			continue
 		}

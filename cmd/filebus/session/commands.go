@@ -32,8 +32,8 @@ func Commands() cli.Command {
 	)
 }
 
-// RegistryOf returns the sessions of a workspace.
-func RegistryOf(w *cli.Work) *Sessions {
+// Of returns the sessions of a workspace.
+func Of(w *cli.Work) *Sessions {
 	r := Open(w.Workspace, w.Reader, w.Now)
 	r.Say, r.NoSync = w.Note, w.Global.NoSync
 	return r
@@ -51,7 +51,7 @@ func sessionArg(e *cli.Environ, args []string) (text string, rest []string) {
 // A foundSession is an open workspace with the session that a user has named.
 type foundSession struct {
 	*cli.Work
-	registry *Sessions
+	sessions *Sessions
 	key      Key
 }
 
@@ -66,8 +66,8 @@ func findSession(ctx context.Context, e *cli.Environ, text string, fresh bool) (
 	if err != nil {
 		return nil, err
 	}
-	f := &foundSession{Work: w, registry: RegistryOf(w)}
-	f.key, err = f.registry.Find(ctx, text)
+	f := &foundSession{Work: w, sessions: Of(w)}
+	f.key, err = f.sessions.Find(ctx, text)
 	if errors.Is(err, ErrNoSession) && !e.Global.NoSync && !fresh {
 		return findSession(ctx, e, text, true)
 	}
@@ -81,10 +81,10 @@ func findKnown(ctx context.Context, e *cli.Environ, args []string) (*foundSessio
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := f.registry.Import(ctx, f.key); err != nil && ctx.Err() == nil {
+	if err := f.sessions.Import(ctx, f.key); err != nil && ctx.Err() == nil {
 		e.Note("the newest files of %s were not looked at: %v", f.key, err)
 	}
-	s, err := f.registry.Read(ctx, f.key)
+	s, err := f.sessions.Read(ctx, f.key)
 	return f, s, err
 }
 
@@ -95,7 +95,7 @@ type sessionStart struct {
 func (*sessionStart) Check(_ *cli.Environ, args []string) error { return CheckType(args[0]) }
 
 func (o *sessionStart) Do(ctx context.Context, w *cli.Work, args []string) error {
-	started, err := RegistryOf(w).Start(ctx, args[0], o.Name)
+	started, err := Of(w).Start(ctx, args[0], o.Name)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ type SessionListJSON struct {
 }
 
 func (o *sessionList) Do(ctx context.Context, w *cli.Work, _ []string) error {
-	list, all, err := RegistryOf(w).List(ctx, o.Type, o.Limit)
+	list, all, err := Of(w).List(ctx, o.Type, o.Limit)
 	if err != nil {
 		return err
 	}

@@ -32,10 +32,10 @@ func (o *sessionEnd) Do(ctx context.Context, w *cli.Work, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.registry.Import(ctx, f.key); err != nil {
+	if err := f.sessions.Import(ctx, f.key); err != nil {
 		return err
 	}
-	s, err := f.registry.End(ctx, f.key, o.Status)
+	s, err := f.sessions.End(ctx, f.key, o.Status)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (o *sessionArchive) Do(ctx context.Context, w *cli.Work, args []string) err
 	if err != nil {
 		return err
 	}
-	done, err := f.registry.Archive(ctx, f.key, o.To, o.Remove)
+	done, err := f.sessions.Archive(ctx, f.key, o.To, o.Remove)
 	if err != nil {
 		return err
 	}

@@ -35,9 +35,9 @@ func (o *sessionLog) Do(ctx context.Context, w *cli.Work, args []string) error {
 	if err != nil {
 		return err
 	}
-	put, err := f.registry.Note(ctx, f.key, rest[0], rest[1], strings.Join(rest[2:], " "))
+	put, err := f.sessions.Note(ctx, f.key, rest[0], rest[1], strings.Join(rest[2:], " "))
 	if err == nil && rest[0] == "START" {
-		err = f.registry.Reopen(ctx, f.key)
+		err = f.sessions.Reopen(ctx, f.key)
 	}
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func summarizeSession(ctx context.Context, w *cli.Work, args []string) error {
 	if err != nil {
 		return err
 	}
-	all, err := f.registry.Summaries(ctx, s)
+	all, err := f.sessions.Summaries(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -58,9 +58,9 @@ func (o *sessionPut) Do(ctx context.Context, w *cli.Work, args []string) error {
 	if request.Expect, err = f.Expectation(ctx, o.Expect); err != nil {
 		return err
 	}
-	put, err := f.registry.Put(ctx, f.key, request)
+	put, err := f.sessions.Put(ctx, f.key, request)
 	if err == nil && !put.Unchanged {
-		err = f.registry.Reopen(ctx, f.key)
+		err = f.sessions.Reopen(ctx, f.key)
 	}
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func printSessionPath(ctx context.Context, w *cli.Work, args []string) error {
 	if err != nil {
 		return err
 	}
-	file, err := f.registry.Path(ctx, f.key, args[1:]...)
+	file, err := f.sessions.Path(ctx, f.key, args[1:]...)
 	if err != nil {
 		return err
 	}

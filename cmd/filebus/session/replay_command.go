@@ -28,7 +28,7 @@ type sessionReplay struct {
 func (*sessionReplay) Prepare(cmd *cobra.Command) { cmd.MarkFlagsOneRequired("to", "steps") }
 
 func (o *sessionReplay) Do(ctx context.Context, w *cli.Work, args []string) error {
-	id, trees, err := RegistryOf(w).ID(ctx, args[0])
+	id, trees, err := Of(w).ID(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (o *sessionReplay) Do(ctx context.Context, w *cli.Work, args []string) erro
 	if o.Steps {
 		return printSteps(ctx, w, id, trees, position, o.Limit)
 	}
-	bundle, err := RegistryOf(w).Replay(ctx, id, position, o.Closure, trees...)
+	bundle, err := Of(w).Replay(ctx, id, position, o.Closure, trees...)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func replayPosition(ctx context.Context, w *cli.Work, text string) (uint64, erro
 		return 0, cli.Coded(record.Usage, "filebus log --limit 5", fmt.Errorf("there is no position %d: the log ends at %d",
 			position, end))
 	}
-	return RegistryOf(w).Moment(ctx, position)
+	return Of(w).Moment(ctx, position)
 }
 
 // SessionStepsJSON is what a command prints with --json.
@@ -94,7 +94,7 @@ type SessionStepsJSON struct {
 
 // printSteps prints the last steps of a session up to a position.
 func printSteps(ctx context.Context, w *cli.Work, id string, trees []record.Tree, until uint64, limit int) error {
-	steps, err := RegistryOf(w).Steps(ctx, id)
+	steps, err := Of(w).Steps(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func LayOutBundle(ctx context.Context,
 	w *cli.Work, b *Bundle, to string, trees []record.Tree, maxTokens int,
 ) error {
 	show, clear := w.Progress("laying out")
-	out, err := RegistryOf(w).LayOut(ctx, b, w.Abs(to), trees, maxTokens, cli.Counted(show))
+	out, err := Of(w).LayOut(ctx, b, w.Abs(to), trees, maxTokens, cli.Counted(show))
 	clear()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Package session holds the rules of sessions: the folders in which the agents of
+// Package session holds the commands and the rules of sessions: the folders in which the agents of
 // one command share files. It makes ids, stores artifacts, tells which are there,
 // whether an agent can read what it was told to read, how a session stands, and
 // what its files have saved. It gathers what a session's records refer to, now or at

@@ -1,4 +1,4 @@
-// Package task has the rules of tasks: how one is started, what may be noted,
+// Package task has the commands and the rules of tasks: how one is started, what may be noted,
 // what a handoff must say before a task counts as ended, and how somebody waits
 // for that.
 //

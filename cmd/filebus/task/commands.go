@@ -33,12 +33,12 @@ func Commands() []cli.Command {
 	)}
 }
 
-// BoardOf returns the tasks of a workspace.
-func BoardOf(w *cli.Work) *Tasks { return New(w.Workspace, w.Reader, w.Now) }
+// Of returns the tasks of a workspace.
+func Of(w *cli.Work) *Tasks { return New(w.Workspace, w.Reader, w.Now) }
 
 // FindTask returns the tasks, and reads the id of one to look it up or to change it.
 func FindTask(ctx context.Context, w *cli.Work, text string) (*Tasks, ID, error) {
-	b := BoardOf(w)
+	b := Of(w)
 	id, err := b.Find(text, w.Paths())
 	if err == nil {
 		return b, id, nil
@@ -175,7 +175,7 @@ func (o *taskShow) Do(ctx context.Context, w *cli.Work, args []string) error {
 // what in its journal looks like one.
 func noteNoHandoff(ctx context.Context, w *cli.Work, j *Journal) error {
 	id := record.ShellWord(j.ID.String())
-	s, err := BoardOf(w).Standing(ctx, j.ID.String())
+	s, err := Of(w).Standing(ctx, j.ID.String())
 	switch line, heading := layout.NearHandoff(j.Text); {
 	case err != nil:
 	case line > 0:
@@ -193,7 +193,7 @@ func noteNoHandoff(ctx context.Context, w *cli.Work, j *Journal) error {
 
 // showRecords shows what reports and queues say of a task that has no journal here.
 func (o *taskShow) showRecords(ctx context.Context, w *cli.Work, id ID, notStarted error) error {
-	records, err := BoardOf(w).Records(ctx, record.Tree(o.Tree), id)
+	records, err := Of(w).Records(ctx, record.Tree(o.Tree), id)
 	if len(records) == 0 && o.Tree != "" {
 		notStarted = record.NotFound.Errorf("the tree %s has no task %s", o.Tree, id).
 			Try("filebus task list --tree {1}", o.Tree)
@@ -214,7 +214,7 @@ func (o *taskShow) showRecords(ctx context.Context, w *cli.Work, id ID, notStart
 
 // showEntry shows the entry of a file that an id means which is no journal's, or returns why there is none.
 func (o *taskShow) showEntry(ctx context.Context, w *cli.Work, id string, none error) error {
-	found, err := BoardOf(w).Entries(ctx, id)
+	found, err := Of(w).Entries(ctx, id)
 	switch {
 	case err != nil || len(found) == 0 || o.Tree != "":
 		return cmp.Or(err, none)
@@ -278,7 +278,7 @@ func (o *taskList) Check(*cli.Environ, []string) error { return CheckLate(o.Late
 
 func (o *taskList) Do(ctx context.Context, w *cli.Work, args []string) error {
 	folder := append(args, "")[0]
-	items, err := BoardOf(w).List(ctx, ListOptions{Tree: record.Tree(o.Tree), Running: o.Running, Late: o.Late})
+	items, err := Of(w).List(ctx, ListOptions{Tree: record.Tree(o.Tree), Running: o.Running, Late: o.Late})
 	if err != nil {
 		return err
 	}
@@ -335,7 +335,7 @@ type taskNextJSON struct {
 // Do prints what can be begun, or else what the others wait for.
 func (o *taskNext) Do(ctx context.Context, w *cli.Work, args []string) error {
 	folder := append(args, "")[0]
-	ready, waiting, err := BoardOf(w).Next(ctx, folder)
+	ready, waiting, err := Of(w).Next(ctx, folder)
 	if err != nil {
 		return err
 	}

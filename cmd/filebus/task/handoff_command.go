@@ -137,7 +137,7 @@ func (o *handoffFlags) end(ctx context.Context, w *cli.Work, outcome, text, usua
 	if err != nil {
 		return err
 	}
-	b := BoardOf(w)
+	b := Of(w)
 	entry, err := b.meant(ctx, text)
 	if err != nil {
 		return err

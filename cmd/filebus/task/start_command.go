@@ -40,7 +40,7 @@ func (o *taskStart) Do(ctx context.Context, w *cli.Work, args []string) error {
 	if err != nil {
 		return err
 	}
-	entry, err := BoardOf(w).meant(ctx, args[0])
+	entry, err := Of(w).meant(ctx, args[0])
 	title := o.Title
 	if entry != nil {
 		id, wrong, title = journalOf(entry), nil, cmp.Or(title, entry.Title)
@@ -76,11 +76,11 @@ func (o *taskStart) start(ctx context.Context, w *cli.Work, id ID, title string)
 		}
 		r.Depends = append(r.Depends, on)
 	}
-	if err := BoardOf(w).Free(ctx, id, r.Restart); err != nil {
+	if err := Of(w).Free(ctx, id, r.Restart); err != nil {
 		return nil, err
 	}
 	w.Settle(ctx, w) // how it ended before: its marker goes
-	started, err := BoardOf(w).Start(ctx, id, r)
+	started, err := Of(w).Start(ctx, id, r)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (o *taskStart) startBatch(ctx context.Context, w *cli.Work) error {
 			continue
 		}
 		view.Local = started.Local
-		p := BoardOf(w).Prompt(id, entry.Facts.Title)
+		p := Of(w).Prompt(id, entry.Facts.Title)
 		view.Tasks, text = append(view.Tasks, p), text+p.Text+"\n"
 	}
 	w.RemarkLocal("the tasks are started", view.Local)

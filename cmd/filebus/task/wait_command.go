@@ -50,7 +50,7 @@ func (o *waitCommand) Do(ctx context.Context, w *cli.Work, args []string) error 
 			w.Printf("%s", waitLine(e))
 		}
 	}
-	endings, err := BoardOf(w).Wait(ctx, r)
+	endings, err := Of(w).Wait(ctx, r)
 	w.Settle(context.WithoutCancel(ctx), w)
 	if err != nil && !errors.Is(err, mirror.ErrLate) {
 		return err
