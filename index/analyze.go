@@ -54,6 +54,8 @@ type Analyzer struct {
 	touched []uint32 // the terms whose count is not zero
 	scratch []piece  // for runs that are not remembered
 	parts   []part   // likewise
+
+	may *beginnings // of the words that are stemmed; nil: all are. See Find
 }
 
 // A piece is a token relative to its run.
@@ -338,12 +340,16 @@ func isPaired(r rune) bool {
 // gives, faster, as most words are seen not to be among them before they are
 // analysed. The values of wanted mean nothing here.
 func (a *Analyzer) Find(text []byte, wanted map[string]int) iter.Seq[Token] {
-	var may beginnings
+	may := new(beginnings)
 	for term := range wanted {
 		may.add(term)
 	}
 	return func(yield func(Token) bool) {
-		for token := range a.tokens(text, func(run []byte) bool { return !may.begin(run) }) {
+		if a.may == nil || *a.may != *may { // what is remembered lacks other words
+			a.forget()
+			a.may = may
+		}
+		for token := range a.tokens(text, func(run []byte) bool { return !begin(may, run) }) {
 			if _, ok := wanted[token.Term]; ok && !yield(token) {
 				return
 			}
@@ -376,11 +382,10 @@ func (b *beginnings) add(term string) {
 	}
 }
 
-// begin reports whether a plain word may have one of the terms for a stem.
-func (b *beginnings) begin(word []byte) bool {
+// begin reports whether a word that begins with a letter may have one of the terms for a stem.
+func begin[T string | []byte](b *beginnings, word T) bool {
 	first := int(word[0]|0x20) - 'a'
-	switch {
-	case len(word) == 1 || word[1] == 'y':
+	if len(word) == 1 || word[1] == 'y' || !isLower(word[1]) {
 		return b.one[first]
 	}
 	return b.all[first] || b.two[26*first+int(word[1]-'a')]

@@ -6,7 +6,7 @@ const (
 	// Of BM25: how soon further occurrences stop counting, and how much longer texts are
 	// held against them.
 	saturation = 1.5
-	lengthBias = 0.4
+	lengthBias = 0.6
 
 	lightWeight      = 0.3 // of a word that questions are made of, against another
 	completionWeight = 0.5 // of a completion, against a term of the query
@@ -17,7 +17,7 @@ const (
 
 	// maxScored bounds the terms that are scored. Of a longer query, as a pasted text is, they are the
 	// rarest: the others take most of the time, and say least.
-	maxScored = 48
+	maxScored = 128
 
 	// liftBy is more than any score.
 	liftBy = 1 << 20

@@ -242,7 +242,7 @@ func (s *search) run(request *Request) (Result, error) {
 	missing := slices.DeleteFunc(slices.Clone(s.matched), s.every.passes)
 	result.TotalAll = result.Total - uint64(len(missing))
 	for _, term := range terms {
-		if term.having > 0 {
+		if s.documentsHaving(&term) > 0 {
 			result.Worth[term.text] = term.count * term.rarity
 		}
 	}

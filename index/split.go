@@ -96,7 +96,7 @@ const (
 // looked for.
 func (a *Analyzer) emitWhole(term string, start, end, position int) {
 	if len(term) <= maxTerm && !stopWords[term] {
-		a.emit(stem(term), start, end, position)
+		a.emit(a.stem(term), start, end, position)
 	}
 }
 
@@ -114,10 +114,18 @@ func (a *Analyzer) emitPart(p part, position int) {
 		return
 	}
 	end := min(p.end, p.start+maxRun+maxTerm) // a word without end is marked in part
-	a.emit(stem(term), p.start, end, position)
+	a.emit(a.stem(term), p.start, end, position)
 	if len(term) > 1 && term[0] == 'v' && isDigit(term[1]) && strings.Trim(term[1:], "0123456789.") == "" {
 		a.emit(term[1:], p.start+1, end, position) // v1.2.3 is found by 1.2.3
 	}
+}
+
+// stem returns the stem of a word, or "" where it is seen to be none that Find looks for.
+func (a *Analyzer) stem(word string) string {
+	if a.may != nil && isLower(word[0]) && !begin(a.may, word) {
+		return ""
+	}
+	return stem(word)
 }
 
 // joined returns the parts as one word. A dot stays between digits, so that

@@ -99,14 +99,30 @@ func (n neighbour) places(first, second []int) float64 {
 
 func abs(n int) int { return max(n, -n) }
 
-// orderByNearness raises the scores of the first hits by their nearness, and sorts
-// them by the new ones. What follows them stays where it is: no score there is
-// higher.
-func orderByNearness(found []finding) {
+// judge gives a finding its final score. With D of the index, N its nearness (0 to 1), P and
+// I what the best passage and the name's id have of the worth of all terms, it is
+//
+//	D · (1+N)² · e^P · e^(nameShare·I) · max(1, tokens/longText)^-lengthPower
+//
+// See docs/decisions/0044-judged-by-factors.md.
+func (g *finding) judge() {
+	of := func(factor float64) (added float64) {
+		added = g.ranked.Score * (factor - 1)
+		g.ranked.Score += added
+		return added
+	}
+	g.nearness = of((1 + g.share) * (1 + g.share))
+	g.passage = of(math.Exp(g.passage))
+	g.named = of(math.Exp(nameShare * g.named))
+	g.length = of(math.Pow(max(1, float64(g.Tokens)/longText), -lengthPower))
+	g.judged = true
+}
+
+// orderJudged sorts findings by what is as typed, and by their final scores. What has lost
+// its head keeps the index's.
+func orderJudged(found []finding) {
 	for i := range found {
-		found[i].ranked.Score += found[i].passage
-		found[i].nearness = found[i].ranked.Score * found[i].share
-		found[i].ranked.Score += found[i].nearness
+		found[i].judge()
 	}
 	slices.SortStableFunc(found, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(b.ranked.Lifted, a.ranked.Lifted), cmp.Compare(b.ranked.Score, a.ranked.Score))
@@ -116,10 +132,10 @@ func orderByNearness(found []finding) {
 // window returns which hits to ask the index for. The hits that nearness orders
 // are always the same, whatever the page; behind them, the index's pages are ours.
 func (f *finder) window(offset, limit int) (from, count int) {
-	if len(f.pairs) == 0 && !f.request.Narrow || offset >= nearWindow {
+	if len(f.terms) == 0 && !f.request.Narrow || offset >= judgedHits {
 		return offset, limit
 	}
-	return 0, max(nearWindow, offset+limit)
+	return 0, max(judgedHits, offset+limit)
 }
 
 // resolve reads the ranked hits from the store, which begin with the hit number
@@ -141,14 +157,14 @@ func (f *finder) resolve(ctx context.Context, hits []index.Hit, from int) ([]Hit
 // ordered reads the heads of ranked hits and orders the first of them by nearness.
 func (f *finder) ordered(ctx context.Context, hits []index.Hit, from int) ([]finding, error) {
 	found, err := f.findings(ctx, hits, true)
-	if err != nil || from > 0 || len(f.pairs) == 0 {
+	if err != nil || from > 0 || len(f.terms) == 0 {
 		return found, err
 	}
-	near := found[:min(len(found), nearWindow)]
+	near := found[:min(len(found), judgedHits)]
 	if err := f.readNear(near); err != nil {
 		return nil, err
 	}
-	orderByNearness(near)
+	orderJudged(near)
 	return found, nil
 }
 
@@ -171,7 +187,7 @@ func (f *finder) readNearOf(found *finding) error {
 		return err
 	}
 	matches := f.matches(text[:min(len(text), passageText)], f.terms)
-	found.passage = passageShare * f.bestPassage(found, text, matches)
+	found.passage, found.named = f.shares(found, text, matches)
 	if len(text) <= passageText {
 		found.text, found.matches, found.read = text, matches, true
 	}
@@ -188,23 +204,33 @@ func (f *finder) weigh(worth map[string]float64) {
 	}
 }
 
-// bestPassage returns the score of the best run of some words of a text, by BM25 with what
-// terms are worth in all texts. Words of the title and the path count in each, those of
-// a heading in what stands under it.
-func (f *finder) bestPassage(found *finding, text []byte, matches []match) (best float64) {
-	if len(matches) == 0 {
-		return 0
+// shares returns what the best run of some words of a text, and the id of its name, have of the
+// worth of all terms: the run by BM25 with what terms are worth in all texts. Words of the title
+// and the path count in each run, those of a heading in what stands under it.
+func (f *finder) shares(found *finding, text []byte, matches []match) (passage, named float64) {
+	all := 0.0
+	for _, worth := range f.worth {
+		all += worth
+	}
+	if all == 0 {
+		return 0, 0
 	}
 	base := make([]float64, len(f.terms))
-	for _, m := range f.matches([]byte(found.Title+"\n"+found.Name.ID), f.terms) {
+	for _, m := range f.matches([]byte(found.Name.ID), f.terms) {
+		if base[m.term] == 0 {
+			named += f.worth[m.term]
+		}
+		base[m.term] = 1
+	}
+	for _, m := range f.matches([]byte(found.Title), f.terms) {
 		base[m.term] = 1
 	}
 	for _, part := range partsOf(text) {
 		if within := part.of(matches); len(within) > 0 {
-			best = max(best, f.bestRun(within, part.body, base))
+			passage = max(passage, f.bestRun(within, part.body, base))
 		}
 	}
-	return best
+	return passage / all, named / all
 }
 
 // bestRun returns the score of the best run of some words of a part, whose heading ends

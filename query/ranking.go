@@ -4,15 +4,19 @@ package query
 // known-item sets of other texts: see docs/decisions/0017-ranking.md and 0034-other-words.md.
 const (
 	correctedWeight = 0.8 // of the word that a misspelled one is read as, against a word of the query
-	synonymWeight   = 0.2 // of a word that means the same
+	joinedWeight    = 0.1 // of two words of a query that follow each other, as one
 
-	nearWindow = 20       // of the best hits by BM25 are ordered by passages and nearness too
-	nearText   = 64 << 10 // bytes of a body in which nearness is looked for
-	nearHalf   = 0.5      // how soon further places stop counting, as BM25's k1
+	// The best hits by BM25 are judged by their texts too: see finding.judge.
+	judgedHits  = 30
+	nameShare   = 0.5  // of what words in the name's id say, against those of a passage
+	longText    = 600  // tokens, about, above which a text's length is held against it
+	lengthPower = 0.15 // of how much longer it is
+
+	nearText = 64 << 10 // bytes of a body in which nearness is looked for
+	nearHalf = 0.5      // how soon further places stop counting, as BM25's k1
 
 	passageText  = 256 << 10 // bytes of a body in which a passage is looked for
 	passageWords = 60        // of a passage, besides those of its heading
-	passageShare = 2         // its weight against the whole
 	passageHalf  = 1.2       // as nearHalf
 
 	// Of BM25 among the sections of one body, of which the best is shown.

@@ -122,11 +122,14 @@ type Hit struct {
 	Points   []index.Points `json:"explain,omitempty"`       // see SearchRequest.Explain
 	Passage  float64        `json:"passage,omitempty"`       // what its best passage added to Score
 	Nearness float64        `json:"nearness,omitempty"`      // what words standing close together added to Score
+	Named    float64        `json:"named,omitempty"`         // what words of its name's id added
+	Length   float64        `json:"length,omitempty"`        // what its length took off; at most 0
 	Body     string         `json:"text,omitempty"`          // of the lines, where they are given in place of the snippet
 	Left     int            `json:"left,omitempty"`          // tokens of the lines that Body lacks, about
 	Store    string         `json:"store,omitempty"`         // the folder of its store; only of SearchEverywhere
-	Lifted   int            `json:"-"`                       // how much more it is as typed than others; see index.Request
-	Files    []string       `json:"-"`                       // that the lines name, or else the beginning
+	judged   bool           // before those that are not, whatever their scores
+	Lifted   int            `json:"-"` // how much more it is as typed than others; see index.Request
+	Files    []string       `json:"-"` // that the lines name, or else the beginning
 	shown    string         // the words of the lines; see wordsOf
 }
 
@@ -292,10 +295,12 @@ type finding struct {
 	content store.Content
 	ranked  index.Hit // zero for what a scan found
 
-	gone     bool    // its name has no head any more
-	share    float64 // of the score that nearness adds
-	passage  float64 // what the best passage adds
-	nearness float64 // what it has added
+	gone   bool    // its name has no head any more
+	judged bool    // its score is final; see judge
+	share  float64 // of the query's neighbours that the text has as neighbours
+	// Shares of the worth of all terms until judge, and then what they have added.
+	passage, named   float64
+	nearness, length float64 // what they have added
 
 	read    bool    // the next two are known
 	text    []byte  // as headOf gives it
@@ -374,7 +379,8 @@ func (f *finder) hit(found *finding) (Hit, error) {
 	h := Hit{
 		Name: s.Name, Ref: s.Ref, Tree: s.Name.Tree, Kind: s.Name.Kind, Path: s.Path, Title: s.Title, Tokens: s.Tokens,
 		Agent: s.Agent, Time: s.Time, Written: s.Written, Score: found.ranked.Score, Like: found.ranked.Like, Points: found.ranked.Points,
-		Passage: found.passage, Nearness: found.nearness, Lifted: found.ranked.Lifted,
+		Passage: found.passage, Nearness: found.nearness, Named: found.named, Length: found.length,
+		Lifted: found.ranked.Lifted, judged: found.judged,
 	}
 	if h.Kind == record.KindIssue || h.Kind == record.KindTask {
 		h.Status = s.Status

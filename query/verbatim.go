@@ -239,7 +239,7 @@ func (c *catchUp) graded(
 		result.Hits = result.Hits[:frequentBodies]
 	}
 	hits, exact := result.Hits, 0
-	for len(hits) > 0 && len(lifted) < maxVerbatim && exact < nearWindow && *room > 0 {
+	for len(hits) > 0 && len(lifted) < maxVerbatim && exact < judgedHits && *room > 0 {
 		n := min(len(hits), max(firstRead/4, len(result.Hits)-len(hits)))
 		grades, err := c.grades(ctx, hits[:n], q, room)
 		if err != nil {

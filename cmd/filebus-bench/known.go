@@ -106,10 +106,10 @@ var (
 
 // drawItems draws n queries of each kind from texts.
 func drawItems(texts map[string][]byte, n int, random *rand.Rand) []knownItem {
-	var all []byte // of every text, to see that a quotation stands in one alone
+	var all []byte // every path and text, to see that a quotation stands in one alone
 	paths := slices.Sorted(maps.Keys(texts))
-	for _, path := range paths {
-		all = append(append(all, texts[path]...), 0)
+	for _, path := range paths { // who asks for a name of a file means that file
+		all = append(append(append(all, path...), '\n'), texts[path]...)
 	}
 	var items []knownItem
 	for _, kind := range quotedKinds() {

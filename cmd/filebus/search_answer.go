@@ -64,7 +64,12 @@ func jsonText(value any) string {
 // something, and the lines of the file where those of the body are others.
 func shorten(h *query.Hit) {
 	h.Time, h.Written = h.Time.Truncate(time.Second), h.Written.Truncate(time.Second)
-	h.Score, h.Nearness = thousandths(h.Score), thousandths(h.Nearness)
+	for _, score := range []*float64{&h.Score, &h.Nearness, &h.Passage, &h.Named, &h.Length} {
+		*score = thousandths(*score)
+	}
+	if len(h.Points) == 0 { // only who asks why reads them
+		h.Named, h.Length = 0, 0
+	}
 	for i, p := range h.Points {
 		h.Points[i].Score, h.Points[i].Rarity = thousandths(p.Score), thousandths(p.Rarity)
 	}
@@ -139,7 +144,7 @@ func (p *hitPage) facetLines() string {
 }
 
 // why says in a line why a hit is one: how it has the words as a whole, of each word what it adds and
-// how often each field has it, and what its best passage and nearness add.
+// how often each field has it, and what its text and its name change.
 func (p *hitPage) why(h *query.Hit) string {
 	var parts []string
 	written := map[string]string{}
@@ -152,11 +157,13 @@ func (p *hitPage) why(h *query.Hit) string {
 		})
 		parts = append(parts, fmt.Sprintf("%s %.2f (%s)", cmp.Or(written[of.Term], of.Term), of.Score, strings.Join(fields, ", ")))
 	}
-	if h.Passage >= 0.005 {
-		parts = append(parts, fmt.Sprintf("best passage %.2f", h.Passage))
-	}
-	if h.Nearness >= 0.005 {
-		parts = append(parts, fmt.Sprintf("near each other %.2f", h.Nearness))
+	for _, added := range []struct {
+		by string
+		of float64
+	}{{"near each other", h.Nearness}, {"best passage", h.Passage}, {"name", h.Named}, {"length", h.Length}} {
+		if math.Abs(added.of) >= 0.005 {
+			parts = append(parts, fmt.Sprintf("%s %.2f", added.by, added.of))
+		}
 	}
 	if h.Scanned {
 		parts = append(parts, "scanned, not ranked")
