@@ -14,7 +14,7 @@ import (
 // parseIssues reads a file of issues, whose parts must be the file again.
 func parseIssues(t testing.TB, text string) (entries []*Entry, problems []string) {
 	t.Helper()
-	file, errs := beads{}.Parse(".beads/issues.jsonl", []byte(text))
+	file, errs := Recognize(".beads/issues.jsonl").Parse(".beads/issues.jsonl", []byte(text))
 	if got := file.Append(nil); string(got) != text {
 		t.Fatalf("parsed and written again:\n%q\nwant\n%q", got, text)
 	}
@@ -102,10 +102,11 @@ func TestBeadsOdd(t *testing.T) {
 func TestBeadLink(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"": "", "blocks": "blocked-by", "parent-child": "parent", "related": "relates-to", "discovered-from": "discovered-from",
+		"": "", "blocks": "blocked-by", "Parent-Child": "parent", "related": "relates-to", "discovered-from": "discovered-from",
 	} {
-		if got := beadLink(text); got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
+		entries, _ := parseIssues(t, fmt.Sprintf(`{"id":"a","dependencies":[{"type":%q,"depends_on_id":"b"}]}`, text))
+		if got := entries[0].Facts.Links; want != "" && (len(got) != 1 || got[0].Type != want || got[0].Target != "issue/b") {
+			t.Errorf("%q is %v, want %q", text, got, want)
 		}
 	}
 }

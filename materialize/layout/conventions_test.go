@@ -32,7 +32,7 @@ func TestConventionPages(t *testing.T) {
 			continue
 		}
 		place := Recognize(example[1])
-		if place.Declared != name && name != "beads" {
+		if place.Declared != name {
 			t.Errorf("%s: its example is of the convention %q", page, place.Declared)
 		}
 		file, problems := place.Layout.Parse(example[1], []byte(example[2]))

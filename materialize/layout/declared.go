@@ -34,7 +34,8 @@ type FileRule struct {
 	Not     []string // patterns of paths that are left out
 	Kind    record.Kind
 	Type    string            // the attribute "type"
-	Entries string            // "": the file is one record; items, sections, lines, json, yaml
+	Entries string            // "": the file is one record; items, sections, lines, json, jsonl, yaml
+	Newest  string            // of jsonl: where each says when it was written; of several with one id the latest counts
 	At      []string          // levels of headings, or pointers to what is an entry: /tasks/*
 	Inside  string            // pointer to the entries in an entry: /subtasks/*
 	Match   string            // of the text of an item, a heading, a line or a key
@@ -43,7 +44,7 @@ type FileRule struct {
 	Nest    string            // of items: "part" belongs to the entry above
 	Skip    []string          // headings whose items are none
 	Above   map[string]string // patterns of the headings above, by the capture
-	ID      string            // a template of captures; "": made of path and title
+	ID      string            // a template of captures, "/" before it for ids of the whole tree; "": made of path and title
 	Parent  string            // the same, of the entry above
 	Fields  map[string]any    // facts by where they stand: see source
 	Boxes   bool              // everybody may tick the boxes of its items
@@ -63,6 +64,7 @@ var (
 var conventions = []*convention{
 	{file: "agent-os", marks: []string{"agent-os/"}, folders: "agent-os .agent-os"},
 	{file: "backlog", marks: []string{"backlog/"}, folders: "backlog .backlog"},
+	{file: "beads", marks: []string{".beads/"}, folders: ".beads"},
 	{file: "bmad", marks: []string{"_bmad-output/", "docs/stories/", "sprint-artifacts/", "docs/qa/gates/"},
 		folders: "_bmad-output docs/stories docs/sprint-artifacts docs/qa/gates"},
 	{file: "conductor", marks: []string{"conductor/"}, folders: "conductor"},
@@ -146,8 +148,8 @@ func (r *FileRule) check() error {
 			return err
 		}
 	}
-	if !slices.Contains([]string{"", "items", "sections", "lines", "json", "yaml"}, r.Entries) {
-		return fmt.Errorf("entries %q is none of items, sections, lines, json, yaml", r.Entries)
+	if !slices.Contains([]string{"", "items", "sections", "lines", "json", "jsonl", "yaml"}, r.Entries) {
+		return fmt.Errorf("entries %q is none of items, sections, lines, json, jsonl, yaml", r.Entries)
 	}
 	return nil
 }
@@ -230,6 +232,9 @@ func declaredAt(path string, own *Conventions) (place Location, found bool) {
 // place returns what the file at a path is, with what its template took from the path.
 func (r *FileRule) place(path string, vars map[string]string) Location {
 	at := Location{Kind: r.Kind, ID: path, Layout: &declared{r, vars}, Root: vars["prefix"], Entries: r.Kind, Declared: r.layout.Layout}
+	if strings.HasPrefix(r.ID, "/") {
+		vars["prefix"] = ""
+	}
 	switch {
 	case r.Entries != "":
 		at.Kind = record.KindFrame
@@ -261,6 +266,7 @@ type span struct {
 	vars             map[string]string
 	text             string          // without its mark
 	value            *markdown.Value // of JSON
+	front            map[string][]string
 }
 
 // Parse cuts a file into its entries, or makes it one record. A file that is broken is one record too, by
@@ -273,10 +279,7 @@ func (d *declared) Parse(path string, text []byte) (File, []*SyntaxError) {
 		return File{Path: path, Parts: []Part{{Entry: entry}}}, nil
 	}
 	c := newFileCutter(path, text)
-	spans, err := d.spans(text)
-	if err != nil {
-		c.errorf(err.Line, "%w", err.Err)
-	}
+	spans := d.spans(c)
 	hasID := slices.ContainsFunc(spans, func(s span) bool { return s.vars["id"] != "" })
 	for _, s := range spans {
 		if s.vars["id"] == "" && (d.Need == "id" || d.Need == "id?" && hasID) {
@@ -313,17 +316,18 @@ func (d *declared) fill(template string, vars map[string]string) string {
 	if !whole || template == "" {
 		return ""
 	}
-	return join(vars["prefix"], filled)
+	return join(vars["prefix"], strings.TrimPrefix(filled, "/"))
 }
 
 // A source says where a fact stands: one or several places, the first that says something counts.
 type source struct {
-	From []string
-	Map  string // the words of it that mean another
-	Find string // a pattern; its group is the value
-	List string // what stands between the items of a list
-	Link string // the type of the links that the value names
-	To   string // what a link leads to, where it is not the name: task/{feature}/{}
+	From []string // each with a form of its text, or of the members of an object, behind " | "
+	All  string   // between the texts of all places; such a text is no fact, but for other fields and commands
+	Map  string   // the words of it that mean another
+	Find string   // a pattern; its group is the value
+	List string   // what stands between the items of a list
+	Link string   // the type of the links that the value names; "*": the value's first word is
+	To   string   // what a link leads to, where it is not the name: task/{feature}/{}
 	Date bool
 }
 
@@ -345,7 +349,7 @@ func sourceOf(value any) (s source) {
 		return source{From: texts(value)}
 	}
 	word := func(key string) string { text, _ := table[key].(string); return text }
-	s = source{From: texts(table["from"]), Map: word("map"), Find: word("find"), List: word("list"), Link: word("link"), To: word("to")}
+	s = source{From: texts(table["from"]), All: word("all"), Map: word("map"), Find: word("find"), List: word("list"), Link: word("link"), To: word("to")}
 	s.Date, _ = table["date"].(bool)
 	return s
 }
@@ -361,21 +365,18 @@ func (d *declared) facts(text []byte, s span) (f Facts) {
 	if d.layout.own {
 		f.setFact(AttributeLayout, d.layout.Layout)
 	}
-	front, _ := markdown.FrontMatter(text)
+	s.front, _ = markdown.FrontMatter(text)
 	for _, fact := range slices.Backward(slices.Sorted(maps.Keys(d.Fields))) { // of two dates "updated" comes first
-		src := sourceOf(d.Fields[fact])
+		src, values := d.said(fact, text, s)
+		if src.All != "" {
+			continue
+		}
 		for name, value := range s.vars {
 			src.To = strings.ReplaceAll(src.To, "{"+name+"}", value)
 		}
 		if kind, rest, found := strings.Cut(src.To, "/"); found && s.vars["prefix"] != "" {
 			file, isWhole := strings.CutPrefix(rest, record.WholeFile)
 			src.To = kind + "/" + map[bool]string{true: record.WholeFile}[isWhole] + s.vars["prefix"] + "/" + file // in the same nested root
-		}
-		var values []string
-		for _, from := range src.From {
-			if values = d.valuesAt(from, text, s, front); len(values) > 0 {
-				break
-			}
 		}
 		clean := d.clean(src, values)
 		if parent := s.vars["id"][:max(strings.LastIndexByte(s.vars["id"], '.'), 0)]; parent != "" && src.Link != "" {
@@ -400,6 +401,25 @@ func (d *declared) facts(text []byte, s span) (f Facts) {
 	return f
 }
 
+// said returns the source of a field, and what an entry says there as it is written.
+func (d *declared) said(field string, text []byte, s span) (src source, values []string) {
+	src = sourceOf(d.Fields[field])
+	for _, from := range src.From {
+		place, form, _ := strings.Cut(from, " | ")
+		found := d.valuesAt(place, form, text, s)
+		if strings.Contains(form, "{}") {
+			found = markdown.Each(found, func(v string) string { return strings.ReplaceAll(form, "{}", v) })
+		}
+		if values = append(values, found...); src.All == "" && len(values) > 0 {
+			return src, values
+		}
+	}
+	if len(values) > 0 {
+		values = []string{strings.Join(values, src.All)}
+	}
+	return src, values
+}
+
 // clean returns the values of a source as facts have them.
 func (d *declared) clean(src source, values []string) []string {
 	if src.List != "" && len(values) == 1 {
@@ -417,36 +437,45 @@ func (d *declared) clean(src source, values []string) []string {
 	words := d.layout.Map[src.Map]
 	return factList(values, func(v string) string {
 		v = strings.TrimSpace(v)
+		if kind, of, found := strings.Cut(v, " "); found && src.Link == "*" {
+			kind = strings.ToLower(kind)
+			return cmp.Or(words[kind], kind) + " " + of
+		}
 		first := append(compiled(`^[^\p{L}]*([\p{L}-]+)`).FindStringSubmatch(strings.ToLower(v)), "", "")
 		return cmp.Or(words[strings.ToLower(v)], words[first[1]], v)
 	})
 }
 
+// ownFacts set the facts that are no attributes of one line as they are written.
+var ownFacts = map[string]func(f *Facts, value string){
+	"title":                  func(f *Facts, value string) { f.Title = factText(value, maxFactTitle) },
+	"summary":                func(f *Facts, value string) { f.Summary = factSummary(value) },
+	"status":                 func(f *Facts, value string) { f.Status = statusFact(value) },
+	"author":                 func(f *Facts, value string) { f.Agent = word(value) }, // as it is written
+	"agent":                  func(f *Facts, value string) { f.Agent = Slug(value) },
+	record.AttributePriority: func(f *Facts, value string) { f.setFact(record.AttributePriority, priorityFact(value)) },
+}
+
 // take sets a fact to what was found of it.
 func (f *Facts) take(fact string, src source, values []string) {
-	value := cmp.Or(values...)
+	value, kind := cmp.Or(values...), src.Link
 	switch {
 	case value == "":
 	case src.Link != "":
 		for _, v := range values {
+			if src.Link == "*" {
+				kind, v, _ = strings.Cut(v, " ")
+			}
 			for _, id := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' }) {
 				if to := strings.ReplaceAll(cmp.Or(src.To, "{}"), "{}", id); record.CheckID(id) == nil {
-					f.Links = appendLink(f.Links, src.Link, to)
+					f.Links = appendLink(f.Links, kind, to)
 				}
 			}
 		}
-	case fact == "title":
-		f.Title = factText(value, maxFactTitle)
-	case fact == "summary":
-		f.Summary = factSummary(value)
 	case fact == "tags":
 		f.Tags = factList(values, factLine)
-	case fact == "status":
-		f.Status = statusFact(value)
-	case fact == "agent":
-		f.Agent = Slug(value)
-	case fact == record.AttributePriority:
-		f.setFact(fact, priorityFact(value))
+	case ownFacts[fact] != nil:
+		ownFacts[fact](f, value)
 	case src.Date:
 		f.setFact(fact, factLine(value))
 		if date, ok := ParseDate(value); ok {
@@ -458,8 +487,8 @@ func (f *Facts) take(fact string, src source, values []string) {
 }
 
 // valuesAt returns what stands at a place: box, heading, match.x, path.x, above.x, front.key,
-// label.Name, section.Title, json./pointer, key, value, bold, text, or =word.
-func (d *declared) valuesAt(from string, text []byte, s span, front map[string][]string) []string {
+// label.Name, section.Title, json./pointer, key, value, bold, text, field.x, or =word.
+func (d *declared) valuesAt(from, form string, text []byte, s span) []string {
 	of, name, _ := strings.Cut(from, ".")
 	one := func(value string) []string {
 		if value == "" {
@@ -475,11 +504,14 @@ func (d *declared) valuesAt(from string, text []byte, s span, front map[string][
 	case "key", "value":
 		return one(s.vars["$"+of])
 	case "front":
-		return front[strings.ToLower(name)]
+		return s.front[strings.ToLower(name)]
+	case "field":
+		_, values := d.said(name, text, s)
+		return values
 	case "text":
 		return one(string(text))
 	case "json":
-		return jsonTexts(pointed(s.value, strings.Split(strings.Trim(name, "/"), "/")))
+		return formed(pointed(s.value, splitPointer(name)), form)
 	case "heading":
 		return one(firstHeading(text))
 	case "label":

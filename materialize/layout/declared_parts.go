@@ -2,24 +2,30 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"filebus/materialize/markdown"
+	"filebus/store/record"
 )
 
 // spans cuts a text into what may be entries, in its order.
-func (d *declared) spans(text []byte) ([]span, *SyntaxError) {
+func (d *declared) spans(c *fileCutter) []span {
 	switch d.Entries {
 	case "json":
-		return d.jsonSpans(text)
+		return d.jsonSpans(c)
+	case "jsonl":
+		return d.jsonLineSpans(c)
 	case "yaml":
-		return d.yamlSpans(text), nil
+		return d.yamlSpans(c.text)
 	}
-	return d.lineSpans(text), nil
+	return d.lineSpans(c.text)
 }
 
 // boxed is an item of a check list, or a heading with a box.
@@ -148,10 +154,11 @@ func boxWord(box string) string {
 }
 
 // jsonSpans cuts a JSON text at the values that pointers name; entries in an entry cut it.
-func (d *declared) jsonSpans(text []byte) (all []span, err *SyntaxError) {
-	root, err := markdown.ParseObject(text)
+func (d *declared) jsonSpans(c *fileCutter) (all []span) {
+	root, err := markdown.ParseObject(c.text)
 	if err != nil {
-		return nil, err
+		c.report([]*SyntaxError{err})
+		return nil
 	}
 	for _, at := range d.At {
 		if all = d.jsonAt(root, splitPointer(at), maps.Clone(d.vars), ""); len(all) > 0 {
@@ -162,7 +169,57 @@ func (d *declared) jsonSpans(text []byte) (all []span, err *SyntaxError) {
 	for i := range all[:max(len(all)-1, 0)] {
 		all[i].end = min(all[i].end, all[i+1].start)
 	}
-	return all, nil
+	return all
+}
+
+// jsonLineSpans returns the lines that are objects with an id. What git could not merge is lines of both sides between
+// markers: of several with one id the newest counts, of those alike the first.
+func (d *declared) jsonLineSpans(c *fileCutter) (all []span) {
+	best, number := map[string]span{}, 0
+	at := len(c.text) - len(bytes.TrimPrefix(c.text, []byte(markdown.ByteOrderMark)))
+	newest := func(s span) time.Time {
+		t, _ := ParseDate(cmp.Or(d.valuesAt(d.Newest, "", nil, s)...))
+		return t // zero: it does not say
+	}
+	for line := range bytes.Lines(c.text[at:]) {
+		number++
+		at += len(line)
+		s := span{start: at - len(line), end: at, line: number, vars: maps.Clone(d.vars)}
+		switch err := d.readLine(&s, line); {
+		case isBlankText(line):
+			continue
+		case err != nil:
+			c.errorf(number, "%w", err)
+			continue
+		}
+		id := s.vars["id"]
+		counts, other := s, best[id]
+		if !newest(s).After(newest(other)) && other.line > 0 {
+			counts, other = other, s
+		}
+		if other.line > 0 {
+			c.repeated(other.line, id, counts.line)
+		}
+		best[id], all = counts, append(all, s)
+	}
+	return slices.DeleteFunc(all, func(s span) bool { return best[s.vars["id"]].line != s.line })
+}
+
+// readLine reads a line of JSON, and says why it is no entry.
+func (d *declared) readLine(s *span, line []byte) error {
+	value, err := markdown.ParseObject(line)
+	if s.value = value; err == nil {
+		s.vars["id"] = strings.Join(jsonTexts(value.Member("id")), "")
+	}
+	switch {
+	case bytes.HasPrefix(line, []byte("<<<<<<< ")), bytes.HasPrefix(line, []byte(">>>>>>> ")):
+		return errors.New("a conflict marker of git: what both sides have is read")
+	case err != nil:
+		return errors.New("the line is no JSON object")
+	case s.vars["id"] == "":
+		return fmt.Errorf("the %s has no id", d.Kind)
+	}
+	return record.CheckID(s.vars["id"])
 }
 
 func splitPointer(pointer string) []string { return strings.Split(strings.Trim(pointer, "/"), "/") }
@@ -204,32 +261,46 @@ func (d *declared) jsonAt(v *markdown.Value, pointer []string, vars map[string]s
 	return all
 }
 
-// pointed returns the value at a pointer; nil: there is none.
-func pointed(v *markdown.Value, pointer []string) *markdown.Value {
-	for _, step := range pointer {
-		if v == nil {
-			return nil
-		}
-		v = v.Member(step)
+// pointed returns the values at a pointer; "*" stands for each member.
+func pointed(v *markdown.Value, pointer []string) (all []*markdown.Value) {
+	switch {
+	case v == nil:
+		return nil
+	case len(pointer) == 0:
+		return []*markdown.Value{v}
+	case pointer[0] != "*":
+		return pointed(v.Member(pointer[0]), pointer[1:])
 	}
-	return v
+	for _, inner := range v.Inner {
+		all = append(all, pointed(inner, pointer[1:])...)
+	}
+	return all
+}
+
+// formed returns the texts of values; of an object a form with the texts of its members.
+func formed(values []*markdown.Value, form string) (all []string) {
+	for _, v := range values {
+		if v.IsObject() && form != "" {
+			all = append(all, compiled(`\{\w+\}`).ReplaceAllStringFunc(form, func(name string) string {
+				return strings.Join(jsonTexts(v.Member(strings.Trim(name, "{}"))), ", ")
+			}))
+		}
+		all = append(all, jsonTexts(v)...)
+	}
+	return all
 }
 
 // jsonTexts returns the texts and numbers that a value is or has.
 func jsonTexts(v *markdown.Value) (all []string) {
-	if v == nil {
-		return nil
-	}
-	switch data := v.Data().(type) {
-	case nil, map[string]any:
-	case []any:
+	switch data := v.Data(); {
+	case v.IsArray():
 		for _, inner := range v.Inner {
 			all = append(all, jsonTexts(inner)...)
 		}
-	default:
-		all = append(all, fmt.Sprint(data))
+	case data != nil && !v.IsObject():
+		all = append(all, strings.TrimSpace(fmt.Sprint(data)))
 	}
-	return all
+	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
 }
 
 // yamlSpans returns the lines of a map of YAML, by the key that the pointer names.

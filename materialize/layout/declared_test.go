@@ -74,6 +74,9 @@ func declaredCases() []declaredCase {
 			"task sprint/epic-1|in_progress|epic-1|state=in-progress type=sprint", "task sprint/1-2-log-in|in_progress|log-in|state=review type=sprint",
 			"task sprint/epic-1-retrospective|pending|epic-1-retrospective|state=optional type=sprint",
 		}},
+		{"sub/.beads/issues.jsonl", "{\"id\":\"s-1.2\",\"title\":\"One\",\"status\":\"open\",\"priority\":7,\"dependencies\":[{\"depends_on_id\":\"3\",\"type\":\"blocks\"},{\"type\":\"blocks\"},1]}\nnone\n", []string{
+			"issue s-1.2|pending|One|priority=7 state=open blocked-by=issue/3",
+		}},
 		{"docs/stories/1.5.login.md", "# Story 1.5: Log in\n\n## Status\n\nReady for Review\n", []string{"task |in_progress|Log in|epic=1 state=Ready for Review type=story"}},
 	}
 }

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -97,19 +98,65 @@ var issueFields = newFieldTable(FieldTable[Issue]{
 // IssueFields returns the table of the fields of an issue.
 func IssueFields() *FieldTable[Issue] { return issueFields }
 
-// An issueForm reads issues in whichever form they stand, and writes them in Markdown.
-type issueForm struct{ *FieldTable[Issue] }
+// An issueForm reads issues as a declaration has them, which are not written.
+type issueForm struct {
+	*FieldTable[Issue]
+	layout *declared
+}
 
 // Read reads the text of an issue.
-func (issueForm) Read(text []byte) Issue { return ReadIssue(text) }
+func (f issueForm) Read(text []byte) Issue {
+	i, _ := f.layout.issue(text)
+	return i
+}
+
+// ReadIssue reads the text of an issue that stands in the file at a path.
+func ReadIssue(path string, text []byte) Issue {
+	if form := Recognize(path).IssueForm(issueFields); form != nil {
+		return form.Read(text)
+	}
+	return issueFields.Read(text)
+}
+
+// issue reads the text of an issue of JSON.
+func (d *declared) issue(text []byte) (i Issue, f Facts) {
+	s := span{vars: d.vars}
+	if d.readLine(&s, text) != nil {
+		return i, f
+	}
+	f = d.facts(text, s)
+	said := func(field string) string {
+		_, values := d.said(field, text, s)
+		return cmp.Or(values...)
+	}
+	i = Issue{
+		ID: s.vars["id"], Title: said("title"), Summary: markdown.OneLine(said("title")), Details: said("details"), Status: f.Status, State: said("state"),
+		Type: f.Attributes[record.AttributeType], Priority: f.Attributes[record.AttributePriority], Created: f.Attributes[record.AttributeCreated],
+	}
+	if by := f.Attributes[AttributeAssignee]; by != "" {
+		i.Extra = []Property{{"Assignee", by}}
+	}
+	for _, l := range f.Links {
+		switch of, _ := strings.CutPrefix(l.Target, "issue/"); l.Type {
+		case "blocked-by":
+			i.DependsOn = append(i.DependsOn, of)
+		case "parent":
+			i.Parent = of
+		}
+	}
+	return i, f
+}
 
 // IssueForm returns the form of the entries of a file, with the fields of a table; nil if they
 // are no issues.
 func (pl Location) IssueForm(fields *FieldTable[Issue]) EntryForm[Issue] {
+	if d, is := pl.Layout.(*declared); is && pl.Entries == record.KindIssue {
+		return issueForm{fields, d}
+	}
 	if pl.Entries != record.KindIssue {
 		return nil
 	}
-	return issueForm{fields}
+	return fields
 }
 
 // snakeWord returns a value of one word as issues have it: "In Progress" is

@@ -41,8 +41,8 @@ func Readable(name string, text []byte) []byte {
 		return text
 	}
 	readable := readableLine
-	if Recognize(name).IsForeign() {
-		readable = readableIssue
+	if d, is := Recognize(name).Layout.(*declared); is && d.Kind == record.KindIssue {
+		readable = d.readable
 	}
 	out := make([]byte, 0, len(text))
 	for line := range bytes.Lines(text) {
@@ -50,6 +50,16 @@ func Readable(name string, text []byte) []byte {
 		out = append(append(out, readable(body)...), line[len(body):]...)
 	}
 	return out
+}
+
+// readable returns a line with an issue as people read it, with what it is first.
+func (d *declared) readable(line []byte) []byte {
+	i, f := d.issue(line)
+	if i.ID == "" {
+		return line
+	}
+	said := append([]string{i.ID, i.Title, i.State, f.Attributes[record.AttributePriority], f.Attributes[record.AttributeType], f.Attributes[AttributeAssignee], i.Details}, f.Tags...)
+	return []byte(strings.Join(factList(said, markdown.OneLine), "  "))
 }
 
 // readableLine returns a line of JSON as people read it.

@@ -109,3 +109,20 @@ func (d *Declaration) Check() error {
 	}
 	return nil
 }
+
+// IsForeign reports whether another program keeps the file: it is read, and never written.
+func (pl Location) IsForeign() bool { return pl.Owner() != "" }
+
+// ProgramBD is the owner of the files in .beads.
+const ProgramBD = "the program bd"
+
+// Owner returns what keeps a file that filebus only reads, "" of others.
+func (pl Location) Owner() string {
+	switch d, is := pl.Layout.(*declared); {
+	case is && d.layout.Owner != "":
+		return "the program " + d.layout.Owner
+	case is && d.Kind != record.KindNote: // notes are anybody's
+		return "whoever writes " + pl.Declared
+	}
+	return ""
+}

@@ -34,7 +34,6 @@ const (
 	blueRoot         = ".blue"
 	resultsFolder    = "agent_tool_results"
 	dialogueFolder   = "blue-dialogue"
-	beadsRoot        = ".beads"
 	reportsRoot      = orchestratorRoot + "/reports"
 )
 
@@ -117,7 +116,6 @@ const (
 	familyDocs // assembled dialogue documents
 	familySessions
 	familyResults
-	familyBeads // the issues of the program bd
 	familyCount
 )
 
@@ -128,7 +126,7 @@ type roots [familyCount]string
 func (p Profile) roots() *roots {
 	roots := &roots{
 		familyMain: p.Root, familyMarkers: p.Markers, familyReports: reportsRoot, familyDialogues: p.Dialogues,
-		familySessions: p.Sessions, familyResults: p.Results, familyBeads: beadsRoot,
+		familySessions: p.Sessions, familyResults: p.Results,
 	}
 	if p.Root != "" {
 		roots[familyJournals], roots[familySnapshots] = p.Root+"/journal", p.Root+"/loop_snapshots"
@@ -187,7 +185,7 @@ var foreignRoots = sync.OnceValue(func() map[string]family {
 		}
 	}
 	// These are common words: without the dot they count only where a document names them.
-	for _, root := range []string{"orchestrator/dialogues", "orchestrator/sessions", "blue/sessions", "beads"} {
+	for _, root := range []string{"orchestrator/dialogues", "orchestrator/sessions", "blue/sessions"} {
 		delete(all, root)
 	}
 	return all

@@ -61,19 +61,6 @@ func (f jsonFields) text(keys ...string) string {
 	return ""
 }
 
-// texts returns the items of a list as text.
-func (f jsonFields) texts(key string) []string {
-	var list []json.RawMessage
-	_ = json.Unmarshal(f[key], &list) // what is no list has none
-	return markdown.Each(list, jsonText)
-}
-
-// list returns the objects of a list.
-func (f jsonFields) list(key string) (list []jsonFields) {
-	_ = json.Unmarshal(f[key], &list) // what is no list has none, what is no object no fields
-	return list
-}
-
 // jsonText returns a value as text: a string or number, the name or first
 // element of what holds more, or "".
 func jsonText(raw json.RawMessage) string {

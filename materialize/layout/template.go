@@ -44,9 +44,6 @@ var templates = []template{
 	{familyMain, "journal/index.md", record.KindFrame, "", contextMap{}, extra{entries: record.KindComponent}},
 	{familyMain, "lessons/{markdown...}", record.KindFrame, "", lessons, extra{}},
 
-	{familyBeads, "issues.jsonl", record.KindFrame, "", beads{}, extra{}},
-	{familyBeads, "beads.jsonl", record.KindFrame, "", beads{}, extra{}},
-
 	{familyMarkers, ".failed", record.KindMarker, ".failed", nil, extra{made: true}},
 	{familyMarkers, "{task}.failed", record.KindMarker, "{task}.failed", completions, extra{status: StatusFailed}},
 	{familyMarkers, "{task}.done", record.KindMarker, "{task}", completions, extra{status: StatusComplete}},

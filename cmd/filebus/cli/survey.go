@@ -281,15 +281,15 @@ func (f *FoundFolder) Hold(at layout.Location, root, name string) (file layout.F
 		if e := part.Entry; e != nil && e.Kind != record.KindNote {
 			what := cmp.Or(e.Facts.Attributes[record.AttributeType], string(e.Kind))
 			switch {
-			case e.Kind == record.KindTask:
+			case e.Kind == record.KindTask, e.Kind == record.KindIssue:
 				what = string(e.Kind)
+				if layout.IsOpen(e.Facts.Status) {
+					f.Holds["open"]++
+				}
 			case what == string(record.KindKnowledge):
 				what = "entry"
 			}
 			f.Holds[what]++
-			if e.Kind == record.KindTask && layout.IsOpen(e.Facts.Status) {
-				f.Holds["open"]++
-			}
 		}
 	}
 	return file, problems
@@ -301,7 +301,7 @@ func (f FoundFolder) HoldsText() string {
 	for _, what := range slices.Sorted(maps.Keys(f.Holds)) {
 		switch n := f.Holds[what]; what {
 		case "open":
-		case "task":
+		case "task", "issue":
 			parts = append(parts, fmt.Sprintf("%s (%d open)", Plural(n, what), f.Holds["open"]))
 		default:
 			parts = append(parts, Plural(n, what))

@@ -205,7 +205,7 @@ func (t *taking) issues(ctx context.Context) (done []layout.CompletedIssue, err 
 			return err
 		}
 		text, err := content.Bytes()
-		issue := layout.ReadIssue(text)
+		issue := layout.ReadIssue(entry.Path, text)
 		done = append(done, layout.CompletedIssue{ID: entry.Name.ID, Summary: cmp.Or(issue.Summary, issue.Title)})
 		return err
 	})
