@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,8 +43,8 @@ func (h *headingFormat) Parse(path string, text []byte) (File, []*SyntaxError) {
 	lines := markdown.Lines(text)
 	c := newFileCutter(path, text)
 	c.reportOpen(lines)
-	for _, s := range h.spans(lines) {
-		id, ok := c.claim(s.id, s.title, lines[s.first].Number)
+	for _, s := range cutEntries(lines, h.begins(lines)) {
+		id, ok := c.claim(s.id, s.text, lines[s.first].Number)
 		if !ok {
 			continue
 		}
@@ -58,58 +57,43 @@ func (h *headingFormat) Parse(path string, text []byte) (File, []*SyntaxError) {
 	return c.finish()
 }
 
-// An entrySpan is where an entry stands: lines[first:next].
-type entrySpan struct {
-	first, next int
-	id, title   string
-}
-
-// spans returns where the entries stand, in the order of the file. Every line is
-// in one span at most.
-func (h *headingFormat) spans(lines []markdown.Line) []entrySpan {
-	var spans []entrySpan
-	level := 0 // of the entry that is not ended yet
-	for i, l := range lines {
-		if l.Level == 0 {
-			if h.item != nil && (level == 0 || level == itemLevel) {
-				spans, level = h.goOn(spans, level, i, l)
-			}
-			continue
-		}
-		id, title, isEntry := h.identify(lines, i)
-		// A deeper heading that is no entry belongs to the entry it stands in.
-		if level > 0 && (isEntry || l.Level <= level) {
-			if level != itemLevel {
-				spans[len(spans)-1].next = i
-			}
-			level = 0
-		}
-		if isEntry {
-			spans = append(spans, entrySpan{i, len(lines), id, title})
+// begins returns what begins an entry at a line: a heading, and an item outside of those that headings begin.
+func (h *headingFormat) begins(lines []markdown.Line) func(i, open int) (s span, level int, is bool) {
+	return func(i, open int) (s span, level int, is bool) {
+		switch l := lines[i]; {
+		case l.Level > 0:
 			level = l.Level
+			s.id, s.text, is = h.identify(lines, i)
+		case h.item != nil && (open == 0 || open >= itemLevel) && !l.Quiet:
+			level = itemLevel
+			s.id, s.text, is = h.item(l)
 		}
+		return s, level, is
 	}
-	return spans
 }
 
 // itemLevel is below that of all headings: any of them ends an item.
-const itemLevel = math.MaxInt
+const itemLevel = 100
 
-// goOn looks for the beginning of an item, or what else belongs to the last one, in a line
-// that is no heading.
-func (h *headingFormat) goOn(spans []entrySpan, level, i int, l markdown.Line) ([]entrySpan, int) {
-	switch isBlank := isBlankText(l.Text); {
-	case !isBlank && (l.Quiet || l.Text[0] == ' ' || l.Text[0] == '\t'):
-		if level == itemLevel {
-			spans[len(spans)-1].next = i + 1
-		}
-	case !isBlank:
-		id, title, isEntry := h.item(l)
-		if level = 0; isEntry {
-			spans, level = append(spans, entrySpan{i, i + 1, id, title}), itemLevel
+// cutEntries returns where the entries of a text stand, in its order. What begins says of each line whether an entry
+// begins there, and at which level: that of its heading, that of items and how far it is indented, or 0 if it is one line;
+// open is the level of the entry that goes on. An entry of a heading goes on up to one of its level or above, an item as
+// far as lines are indented deeper.
+func cutEntries(lines []markdown.Line, begins func(i, open int) (s span, level int, is bool)) (all []span) {
+	open := 0
+	for i, l := range lines {
+		s, level, is := begins(i, open)
+		switch {
+		case is:
+			s.first, s.next, s.line = i, i+1, l.Number
+			all, open = append(all, s), level
+		case l.Level > 0 && l.Level <= open, open >= itemLevel && !isBlankText(l.Text) && !l.Quiet && depth(l.Text) <= open-itemLevel:
+			open = 0
+		case open > 0 && (open < itemLevel || !isBlankText(l.Text)):
+			all[len(all)-1].next = i + 1
 		}
 	}
-	return spans, level
+	return all
 }
 
 // A fileCutter collects the parts of a file: entries in the order of the file,

@@ -263,8 +263,10 @@ func (d *declared) kindOf() record.Kind { return d.Kind }
 // A span is a part of a file, and what was captured of it.
 type span struct {
 	start, end, line int
+	first, next      int // of its lines
+	id               string
 	vars             map[string]string
-	text             string          // without its mark
+	text             string          // without its mark; of a heading that has an id the title
 	value            *markdown.Value // of JSON
 	front            map[string][]string
 }

@@ -31,64 +31,37 @@ func (d *declared) spans(c *fileCutter) []span {
 // boxed is an item of a check list, or a heading with a box.
 var boxed = Pattern(`^(\s*)(?:[-*+]|\d+[.)]|#{1,6})[ \t]+\[([^\]\n]?)\](.*)$`)
 
-// lineSpans cuts Markdown at its items, headings or lines. An entry goes on as far as lines are
-// indented deeper than its item, or to the next heading of its level.
-func (d *declared) lineSpans(text []byte) (all []span) {
+// lineSpans cuts Markdown at its items, headings or lines.
+func (d *declared) lineSpans(text []byte) []span {
 	lines := markdown.Lines(text)
 	var above []markdown.Line
-	open, indent := -1, 0 // the entry that goes on, and how far its item is indented
-	end := func(at int) {
-		if open >= 0 {
-			all[open].end = len(bytes.TrimRight(text[:at], " \t\r\n"))
-			all[open].end += len(lineEnd(text[all[open].end:]))
-		}
-		open = -1
-	}
-	for _, l := range lines {
+	all := cutEntries(lines, func(i, open int) (s span, level int, is bool) {
+		l := lines[i]
 		if l.Level > 0 {
 			above = slices.DeleteFunc(above, func(h markdown.Line) bool { return h.Level >= l.Level })
 		}
-		part, deep, is := d.begins(l)
-		isPart := open >= 0 && d.Nest == "part" && deep > indent && l.Level == 0
-		switch {
-		case is && !isPart && d.takes(&part, above):
-			end(l.Start)
-			part.start, part.line = l.Start, l.Number
-			all = append(all, part)
-			open, indent = len(all)-1, deep
-		case l.Level > 0 && !(d.Entries == "sections" && open >= 0 && l.Level > levelOf(text[all[open].start:])):
-			end(l.Start)
-		case open >= 0 && d.Entries == "items" && len(bytes.TrimSpace(l.Text)) > 0 && !l.Quiet && depth(l.Text) <= indent:
-			end(l.Start)
-		case open >= 0 && d.Entries == "lines":
-			end(l.Start)
-		}
+		s, level, is = d.begins(l)
+		isPart := d.Nest == "part" && open >= itemLevel && level > open && l.Level == 0
+		is = is && !isPart && d.takes(&s, above)
 		if l.Level > 0 {
 			above = append(above, l)
 		}
+		return s, level, is
+	})
+	for i := range all {
+		s := &all[i]
+		for s.next > s.first+1 && isBlankText(lines[s.next-1].Text) {
+			s.next--
+		}
+		s.start, s.end = lines[s.first].Start, lines[s.next-1].End
 	}
-	end(len(text))
 	return all
-}
-
-// lineEnd returns the line ending that a text begins with.
-func lineEnd(text []byte) []byte {
-	if i := bytes.IndexByte(text, '\n'); i >= 0 && len(bytes.TrimSpace(text[:i])) == 0 {
-		return text[:i+1]
-	}
-	return nil
-}
-
-func levelOf(text []byte) int {
-	line, _, _ := bytes.Cut(text, []byte("\n"))
-	level, _ := markdown.Heading(line)
-	return level
 }
 
 func depth(line []byte) int { return len(line) - len(bytes.TrimLeft(line, " \t")) }
 
-// begins reports whether a line may begin an entry, and returns its text without the mark.
-func (d *declared) begins(l markdown.Line) (s span, deep int, is bool) {
+// begins reports whether a line may begin an entry, at which level, and returns its text without the mark.
+func (d *declared) begins(l markdown.Line) (s span, level int, is bool) {
 	s.vars = maps.Clone(d.vars)
 	switch d.Entries {
 	case "items":
@@ -102,10 +75,10 @@ func (d *declared) begins(l markdown.Line) (s span, deep int, is bool) {
 		}
 		s.vars["$box"] = strings.ToLower(box)
 		s.text = strings.TrimSpace(string(m[3]))
-		return s, len(m[1]), true
+		return s, itemLevel + len(m[1]), true
 	case "sections":
 		_, s.text = markdown.Heading(l.Text)
-		return s, 0, l.Level > 0 && slices.Contains(d.At, strconv.Itoa(l.Level))
+		return s, l.Level, l.Level > 0 && slices.Contains(d.At, strconv.Itoa(l.Level))
 	}
 	s.text = string(bytes.TrimSpace(l.Text))
 	return s, 0, s.text != "" && l.Level == 0 && !l.Quiet
