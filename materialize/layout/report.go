@@ -1,9 +1,8 @@
 package layout
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
-	"maps"
 	"strings"
 
 	"filebus/materialize/markdown"
@@ -20,18 +19,19 @@ var reports = &single{record.KindHandoff, reportFacts}
 // is text or an object with a name, notes are text or a list. Text that is not one
 // JSON object is reported with its line.
 func reportFacts(_ string, text []byte) (f Facts, problems []*SyntaxError) {
-	var fields jsonFields
-	if problem := markdown.DecodeJSON(text, &fields); problem != nil {
+	if problem := markdown.DecodeJSON(text, new(map[string]json.RawMessage)); problem != nil {
 		return f, []*SyntaxError{problem}
 	}
-	for _, key := range []string{"task_metadata", "metadata", "report"} { // what they keep of themselves
-		var inner jsonFields
-		if json.Unmarshal(fields[key], &inner) == nil && inner != nil {
-			maps.Copy(inner, fields)
-			fields = inner
-		}
+	root, _ := markdown.ParseValue(text, nil) // it is JSON
+	kept := []*markdown.Value{root} // and what they keep of themselves
+	for _, key := range []string{"task_metadata", "metadata", "report"} {
+		kept = append(kept, root.Member(key))
 	}
-	first := fields.text // the names under which agents given one schema wrote the same thing
+	first := func(keys ...string) string { // the names under which agents given one schema wrote the same thing
+		return cmp.Or(markdown.Each(keys, func(key string) string {
+			return cmp.Or(markdown.Each(kept, func(v *markdown.Value) string { return jsonText(v.Member(key)) })...)
+		})...)
+	}
 	f = Facts{
 		Task:    TaskID(first("task_id", "task", "id")),
 		Loop:    word(first("loop_number", "loop")),
@@ -48,41 +48,19 @@ func reportFacts(_ string, text []byte) (f Facts, problems []*SyntaxError) {
 	return f, nil
 }
 
-// jsonFields are the values of a JSON object, which may be of any type.
-type jsonFields map[string]json.RawMessage
-
-// text returns the first of the values with some keys that says something as text.
-func (f jsonFields) text(keys ...string) string {
-	for _, key := range keys {
-		if value := jsonText(f[key]); value != "" {
-			return value
+// jsonText returns a value as text: a string or number, the name or first element of what holds more, or "".
+func jsonText(v *markdown.Value) string {
+	switch data := v.Data().(type) {
+	case string:
+		return strings.TrimSpace(data)
+	case json.Number:
+		return data.String()
+	case map[string]any:
+		return cmp.Or(jsonText(v.Member("name")), jsonText(v.Member("status")), jsonText(v.Member("approach")))
+	case []any:
+		if _, isText := append(data, nil)[0].(string); isText {
+			return jsonText(v.Inner[0])
 		}
 	}
 	return ""
-}
-
-// jsonText returns a value as text: a string or number, the name or first
-// element of what holds more, or "".
-func jsonText(raw json.RawMessage) string {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 {
-		return ""
-	}
-	switch raw[0] {
-	case '"':
-		return strings.TrimSpace(markdown.StringIn(raw))
-	case '{':
-		var named jsonFields
-		_ = json.Unmarshal(raw, &named) // what is broken says nothing
-		return named.text("name", "status", "approach")
-	case '[':
-		var list []json.RawMessage
-		if json.Unmarshal(raw, &list) != nil || len(list) == 0 || len(list[0]) == 0 || list[0][0] != '"' {
-			return ""
-		}
-		return jsonText(list[0])
-	case 'n', 't', 'f': // null, true and false say nothing as a text
-		return ""
-	}
-	return string(raw)
 }
