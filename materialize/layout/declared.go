@@ -52,6 +52,8 @@ type FileRule struct {
 	layout  *Declaration
 	said    []int    // how much of a path each template says, in bytes
 	paths   []string // the patterns of the templates
+	sources map[string]source
+	facts   []string // of two dates "updated" comes first
 }
 
 var (
@@ -140,9 +142,13 @@ func (r *FileRule) check() error {
 		r.paths = append(r.paths, templatePattern(p))
 	}
 	patterns = append(patterns, r.paths...)
-	for _, s := range r.Fields {
-		patterns = append(patterns, sourceOf(s).Find)
+	r.sources = map[string]source{}
+	for fact, s := range r.Fields {
+		r.sources[fact] = sourceOf(s)
+		patterns = append(patterns, r.sources[fact].Find)
 	}
+	r.facts = slices.Sorted(maps.Keys(r.Fields))
+	slices.Reverse(r.facts)
 	for _, p := range patterns {
 		if _, err := regexp.Compile(p); err != nil {
 			return err
@@ -266,8 +272,8 @@ type span struct {
 	first, next      int // of its lines
 	id               string
 	vars             map[string]string
-	text             string          // without its mark; of a heading that has an id the title
-	value            *markdown.Value // of JSON
+	text             string // without its mark; of a heading that has an id the title
+	data             any    // of JSON
 	front            map[string][]string
 }
 
@@ -275,7 +281,7 @@ type span struct {
 // its path, and that is reported.
 func (d *declared) Parse(path string, text []byte) (File, []*SyntaxError) {
 	if d.Entries == "" {
-		facts := d.facts(text, span{vars: d.vars, text: string(text)})
+		facts := d.read(text, span{vars: d.vars, text: string(text)})
 		facts.Task = "" // it is about more than one
 		entry := &Entry{Kind: d.Kind, Text: text, Line: 1, Facts: facts}
 		return File{Path: path, Parts: []Part{{Entry: entry}}}, nil
@@ -287,7 +293,7 @@ func (d *declared) Parse(path string, text []byte) (File, []*SyntaxError) {
 		if s.vars["id"] == "" && (d.Need == "id" || d.Need == "id?" && hasID) {
 			continue
 		}
-		facts := d.facts(text[s.start:s.end], s)
+		facts := d.read(text[s.start:s.end], s)
 		id := d.fill(d.ID, s.vars)
 		if line, taken := c.used[id]; taken && id != "" {
 			c.repeated(s.line, id, line)
@@ -356,8 +362,8 @@ func sourceOf(value any) (s source) {
 	return s
 }
 
-// facts returns what an entry says about itself.
-func (d *declared) facts(text []byte, s span) (f Facts) {
+// read returns what an entry says about itself.
+func (d *declared) read(text []byte, s span) (f Facts) {
 	if d.Entries == "" {
 		f = FrontFacts(text)
 	}
@@ -368,7 +374,7 @@ func (d *declared) facts(text []byte, s span) (f Facts) {
 		f.setFact(AttributeLayout, d.layout.Layout)
 	}
 	s.front, _ = markdown.FrontMatter(text)
-	for _, fact := range slices.Backward(slices.Sorted(maps.Keys(d.Fields))) { // of two dates "updated" comes first
+	for _, fact := range d.facts {
 		src, values := d.said(fact, text, s)
 		if src.All != "" {
 			continue
@@ -405,7 +411,7 @@ func (d *declared) facts(text []byte, s span) (f Facts) {
 
 // said returns the source of a field, and what an entry says there as it is written.
 func (d *declared) said(field string, text []byte, s span) (src source, values []string) {
-	src = sourceOf(d.Fields[field])
+	src = d.sources[field]
 	for _, from := range src.From {
 		place, form, _ := strings.Cut(from, " | ")
 		found := d.valuesAt(place, form, text, s)
@@ -439,6 +445,9 @@ func (d *declared) clean(src source, values []string) []string {
 	words := d.layout.Map[src.Map]
 	return factList(values, func(v string) string {
 		v = strings.TrimSpace(v)
+		if words == nil {
+			return v
+		}
 		if kind, of, found := strings.Cut(v, " "); found && src.Link == "*" {
 			kind = strings.ToLower(kind)
 			return cmp.Or(words[kind], kind) + " " + of
@@ -513,7 +522,7 @@ func (d *declared) valuesAt(from, form string, text []byte, s span) []string {
 	case "text":
 		return one(string(text))
 	case "json":
-		return formed(pointed(s.value, splitPointer(name)), form)
+		return formed(pointed(s.data, splitPointer(name)), form)
 	case "heading":
 		return one(firstHeading(text))
 	case "label":

@@ -3,8 +3,10 @@ package layout
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -157,8 +159,9 @@ func (d *declared) jsonLineSpans(c *fileCutter) (all []span) {
 	for line := range bytes.Lines(c.text[at:]) {
 		number++
 		at += len(line)
-		s := span{start: at - len(line), end: at, line: number, vars: maps.Clone(d.vars)}
-		switch err := d.readLine(&s, line); {
+		s, err := d.readLine(line)
+		s.start, s.end, s.line = at-len(line), at, number
+		switch {
 		case isBlankText(line):
 			continue
 		case err != nil:
@@ -179,20 +182,23 @@ func (d *declared) jsonLineSpans(c *fileCutter) (all []span) {
 }
 
 // readLine reads a line of JSON, and says why it is no entry.
-func (d *declared) readLine(s *span, line []byte) error {
-	value, err := markdown.ParseObject(line)
-	if s.value = value; err == nil {
-		s.vars["id"] = strings.Join(jsonTexts(value.Member("id")), "")
-	}
+func (d *declared) readLine(line []byte) (span, error) {
+	var object map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(line, []byte(markdown.ByteOrderMark))))
+	decoder.UseNumber()
+	err := decoder.Decode(&object)
+	_, end := decoder.Token()
+	s := span{vars: maps.Clone(d.vars), data: object}
+	s.vars["id"] = strings.Join(jsonTexts(object["id"]), "")
 	switch {
 	case bytes.HasPrefix(line, []byte("<<<<<<< ")), bytes.HasPrefix(line, []byte(">>>>>>> ")):
-		return errors.New("a conflict marker of git: what both sides have is read")
-	case err != nil:
-		return errors.New("the line is no JSON object")
+		return s, errors.New("a conflict marker of git: what both sides have is read")
+	case err != nil, object == nil, end != io.EOF:
+		return s, errors.New("the line is no JSON object")
 	case s.vars["id"] == "":
-		return fmt.Errorf("the %s has no id", d.Kind)
+		return s, fmt.Errorf("the %s has no id", d.Kind)
 	}
-	return record.CheckID(s.vars["id"])
+	return s, record.CheckID(s.vars["id"])
 }
 
 func splitPointer(pointer string) []string { return strings.Split(strings.Trim(pointer, "/"), "/") }
@@ -201,13 +207,13 @@ func splitPointer(pointer string) []string { return strings.Split(strings.Trim(p
 func (d *declared) jsonAt(v *markdown.Value, pointer []string, vars map[string]string, parent string) (all []span) {
 	if len(pointer) == 0 {
 		vars = maps.Clone(vars)
-		if vars["id"] = strings.Join(jsonTexts(v.Member("id")), ""); vars["id"] == "" {
+		if vars["id"] = strings.Join(jsonTexts(v.Member("id").Data()), ""); vars["id"] == "" {
 			return nil
 		}
 		if parent != "" {
 			vars["id"] = parent + "." + vars["id"]
 		}
-		all = []span{{start: v.Start, end: v.End, line: v.Line, vars: vars, value: v}}
+		all = []span{{start: v.Start, end: v.End, line: v.Line, vars: vars, data: v.Data()}}
 		if d.Inside != "" {
 			all = append(all, d.jsonAt(v, splitPointer(d.Inside), vars, vars["id"])...)
 		}
@@ -234,28 +240,28 @@ func (d *declared) jsonAt(v *markdown.Value, pointer []string, vars map[string]s
 	return all
 }
 
-// pointed returns the values at a pointer; "*" stands for each member.
-func pointed(v *markdown.Value, pointer []string) (all []*markdown.Value) {
-	switch {
-	case v == nil:
-		return nil
-	case len(pointer) == 0:
-		return []*markdown.Value{v}
-	case pointer[0] != "*":
-		return pointed(v.Member(pointer[0]), pointer[1:])
+// pointed returns the values at a pointer in data of JSON; "*" stands for each of a list.
+func pointed(data any, pointer []string) (all []any) {
+	if len(pointer) == 0 {
+		return []any{data}
 	}
-	for _, inner := range v.Inner {
+	if pointer[0] != "*" {
+		members, _ := data.(map[string]any)
+		return pointed(members[pointer[0]], pointer[1:])
+	}
+	list, _ := data.([]any)
+	for _, inner := range list {
 		all = append(all, pointed(inner, pointer[1:])...)
 	}
 	return all
 }
 
 // formed returns the texts of values; of an object a form with the texts of its members.
-func formed(values []*markdown.Value, form string) (all []string) {
+func formed(values []any, form string) (all []string) {
 	for _, v := range values {
-		if v.IsObject() && form != "" {
+		if members, is := v.(map[string]any); is && form != "" {
 			all = append(all, compiled(`\{\w+\}`).ReplaceAllStringFunc(form, func(name string) string {
-				return strings.Join(jsonTexts(v.Member(strings.Trim(name, "{}"))), ", ")
+				return strings.Join(jsonTexts(members[strings.Trim(name, "{}")]), ", ")
 			}))
 		}
 		all = append(all, jsonTexts(v)...)
@@ -264,13 +270,14 @@ func formed(values []*markdown.Value, form string) (all []string) {
 }
 
 // jsonTexts returns the texts and numbers that a value is or has.
-func jsonTexts(v *markdown.Value) (all []string) {
-	switch data := v.Data(); {
-	case v.IsArray():
-		for _, inner := range v.Inner {
+func jsonTexts(data any) (all []string) {
+	switch data := data.(type) {
+	case nil, map[string]any:
+	case []any:
+		for _, inner := range data {
 			all = append(all, jsonTexts(inner)...)
 		}
-	case data != nil && !v.IsObject():
+	default:
 		all = append(all, strings.TrimSpace(fmt.Sprint(data)))
 	}
 	return slices.DeleteFunc(all, func(text string) bool { return text == "" })

@@ -105,10 +105,7 @@ type issueForm struct {
 }
 
 // Read reads the text of an issue.
-func (f issueForm) Read(text []byte) Issue {
-	i, _ := f.layout.issue(text)
-	return i
-}
+func (f issueForm) Read(text []byte) Issue { return f.layout.issue(text) }
 
 // ReadIssue reads the text of an issue that stands in the file at a path.
 func ReadIssue(path string, text []byte) Issue {
@@ -119,12 +116,12 @@ func ReadIssue(path string, text []byte) Issue {
 }
 
 // issue reads the text of an issue of JSON.
-func (d *declared) issue(text []byte) (i Issue, f Facts) {
-	s := span{vars: d.vars}
-	if d.readLine(&s, text) != nil {
-		return i, f
+func (d *declared) issue(text []byte) (i Issue) {
+	s, err := d.readLine(text)
+	if err != nil {
+		return i
 	}
-	f = d.facts(text, s)
+	f := d.read(text, s)
 	said := func(field string) string {
 		_, values := d.said(field, text, s)
 		return cmp.Or(values...)
@@ -144,7 +141,7 @@ func (d *declared) issue(text []byte) (i Issue, f Facts) {
 			i.Parent = of
 		}
 	}
-	return i, f
+	return i
 }
 
 // IssueForm returns the form of the entries of a file, with the fields of a table; nil if they

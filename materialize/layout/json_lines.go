@@ -54,11 +54,14 @@ func Readable(name string, text []byte) []byte {
 
 // readable returns a line with an issue as people read it, with what it is first.
 func (d *declared) readable(line []byte) []byte {
-	i, f := d.issue(line)
-	if i.ID == "" {
+	s, err := d.readLine(line)
+	if err != nil {
 		return line
 	}
-	said := append([]string{i.ID, i.Title, i.State, f.Attributes[record.AttributePriority], f.Attributes[record.AttributeType], f.Attributes[AttributeAssignee], i.Details}, f.Tags...)
+	said := []string{s.vars["id"]}
+	for _, field := range strings.Fields("title state priority type assignee details tags") {
+		said = append(said, d.clean(d.said(field, line, s))...)
+	}
 	return []byte(strings.Join(factList(said, markdown.OneLine), "  "))
 }
 

@@ -23,7 +23,7 @@ func reportFacts(_ string, text []byte) (f Facts, problems []*SyntaxError) {
 		return f, []*SyntaxError{problem}
 	}
 	root, _ := markdown.ParseValue(text, nil) // it is JSON
-	kept := []*markdown.Value{root} // and what they keep of themselves
+	kept := []*markdown.Value{root}           // and what they keep of themselves
 	for _, key := range []string{"task_metadata", "metadata", "report"} {
 		kept = append(kept, root.Member(key))
 	}
