@@ -51,7 +51,7 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 		return nil, fmt.Errorf("a %s is no file that is edited as a whole", kind)
 	}
 	mode := w.secretMode(origin.Source)
-	return w.change(ctx, p, func(now *plan.State) (*plan.File, error) {
+	return w.change(ctx, p, nil, func(now *plan.State) (*plan.File, error) {
 		old, err := w.wholeText(ctx, p, now)
 		if err != nil {
 			return nil, err
@@ -77,15 +77,21 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 	})
 }
 
-// change is the way of an edit into the store: what stands on disk at a path is taken in, propose
-// makes the new file of what the store then has, its plan is committed, and the file is laid out,
-// again if another process was faster. A proposal of nil changes nothing. Propose is called again
-// for each try, and the error that it returns is final.
+// change is the way of a text or an edit into the store: what stands on disk at a path is taken in, unless
+// may, which may be nil, refuses; propose makes the new file of what the store then has, its plan is committed,
+// and the file is laid out, again if another process was faster. A proposal of nil changes nothing. Propose
+// is called again for each try, and the error that it returns is final. Only what was stored has a result.
 func (w *Workspace) change(
-	ctx context.Context, p string, propose func(now *plan.State) (*plan.File, error),
+	ctx context.Context, p string, may func(*reconciler) error, propose func(now *plan.State) (*plan.File, error),
 ) (put *PutResult, err error) {
 	err = w.withMirror(ctx, w.Root, func(r *reconciler) error {
-		if err := r.importFile(ctx, p); err != nil {
+		if may != nil {
+			err = may(r)
+		}
+		if err == nil {
+			err = r.importFile(ctx, p)
+		}
+		if err != nil {
 			return err
 		}
 		for try := 1; ; try++ {
@@ -98,14 +104,17 @@ func (w *Workspace) change(
 			if err == nil {
 				f, err = propose(now)
 			}
-			name, made := now.Name(), record.Digest{}
+			name, done := now.Name(), &plan.Plan{Put: store.Outcome{Unchanged: true}}
+			if now != nil {
+				done.Put.Version = now.Version
+			}
 			if err == nil && f != nil {
 				planned, overErr := w.planner().Over(ctx, *f, now)
 				if IsRace(overErr) && try < raceTries {
 					continue
 				}
 				if err = overErr; err == nil {
-					name, made = planned.Names[len(planned.Names)-1], f.Digest()
+					name, done = planned.Names[len(planned.Names)-1], planned
 				}
 			}
 			if err != nil && try > 1 { // what an agent wrote meanwhile is stored, and not laid out yet
@@ -115,22 +124,16 @@ func (w *Workspace) change(
 				return err
 			}
 			r.edit = &edited{before: now}
-			if try < raceTries && (now == nil || now.Name() == name) {
-				r.edit.made = made
+			if isEdit := f != nil && f.Name.IsZero(); isEdit && try < raceTries && (now == nil || now.Name() == name) {
+				r.edit.made = f.Digest()
 			}
-			if put = new(PutResult); !name.IsZero() {
-				put, err = w.PutResultOf(ctx, name, p)
-			}
-			put.Unchanged = f == nil
+			put, err = w.resultOf(ctx, p, done)
 			if err = errors.Join(err, r.writeFile(ctx, p)); !r.edit.redo {
 				return err
 			}
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	return put, nil
+	return put, err
 }
 
 // ErrTooLarge says that a file is too large to be edited by a command, and names it.
@@ -158,16 +161,16 @@ func (w *Workspace) wholeText(ctx context.Context, p string, now *plan.State) ([
 
 // Entries is an aggregate file as an edit sees and changes it.
 type Entries struct {
-	Path   string
-	now    *plan.State // nil when there is no such file
-	texts  map[record.Name][]byte
-	gone   map[record.Name]bool
-	added  []layout.Entry
-	whole  []byte                       // what Replace was given
-	expect map[record.Name]store.Expect // of entries of which a caller said what it read
-	used   func(record.Name) (bool, error)
-	lane   func() (string, error)
-	guard  func(of string, text []byte) ([]byte, error) // see guarded
+	Path  string
+	now   *plan.State // nil when there is no such file
+	texts map[record.Name][]byte
+	gone  map[record.Name]bool
+	added []layout.Entry
+	whole []byte                // what Replace was given
+	check func(*store.Tx) error // what must hold in the store; nil: nothing
+	used  func(record.Name) (bool, error)
+	lane  func() (string, error)
+	guard func(of string, text []byte) ([]byte, error) // see guarded
 
 	isStored bool // the texts come from the store
 }
@@ -316,7 +319,7 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 	if _, isAggregate := w.recognise(p).Layout.(layout.Aggregate); !isAggregate {
 		return fmt.Errorf("the file %s has no entries", p)
 	}
-	_, err := w.change(ctx, p, func(now *plan.State) (*plan.File, error) {
+	_, err := w.change(ctx, p, nil, func(now *plan.State) (*plan.File, error) {
 		e := &Entries{Path: p, now: now.Aggregate(), texts: map[record.Name][]byte{}, gone: map[record.Name]bool{}}
 		e.guard = func(of string, text []byte) ([]byte, error) {
 			return w.guarded(of, w.secretMode(source), text, e.Text())
@@ -326,7 +329,7 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 		if err := edit(e); err != nil || e.isUnchanged() {
 			return nil, err
 		}
-		f := &plan.File{Path: p, Location: w.recognise(p), Source: source, Expect: e.expect}
+		f := &plan.File{Path: p, Location: w.recognise(p), Source: source, Check: e.check}
 		return f, e.apply(f)
 	})
 	return err

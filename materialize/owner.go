@@ -414,7 +414,7 @@ func (w *Workspace) openHere(p string) (*os.File, int64) {
 // AlteredFile returns the path of a result or snapshot whose file is not as it was written,
 // else "".
 func (w *Workspace) AlteredFile(ctx context.Context, name record.Name) string {
-	if name.Kind == record.KindResult || name.Kind == record.KindSnapshot {
+	if name.Kind.IsOnce() {
 		head, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
 		if err == nil {
 			if _, _, altered, _ := w.TextHere(head); altered { // what cannot be read, sync names
@@ -443,10 +443,9 @@ func (w *Workspace) TextHere(v store.Version) (here *os.File, size int64, altere
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	kind := v.Record.Name.Kind
-	isWritten := kind == record.KindResult || kind == record.KindSnapshot
 	differs := kind == record.KindFrame || digest.Digest() != v.Record.Body
-	if err != nil || !differs || isWritten {
-		return nil, 0, differs && isWritten, errors.Join(err, f.Close())
+	if err != nil || !differs || kind.IsOnce() {
+		return nil, 0, differs && kind.IsOnce(), errors.Join(err, f.Close())
 	}
 	return f, size, false, nil
 }

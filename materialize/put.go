@@ -96,19 +96,12 @@ func (w *Workspace) Put(ctx context.Context, r PutRequest) (*PutResult, error) {
 		return nil, err
 	}
 	defer func() { _ = text.Body.Discard() }() // a temporary file, swept later if it stays
-	var result *PutResult
-	err = w.withMirror(ctx, w.Root, func(rec *reconciler) error {
-		if err := rec.mayPut(ctx, r, p, text.Body.Digest); err != nil {
-			return err
-		}
-		if err := rec.importFile(ctx, p); err != nil { // what an agent wrote there comes first
-			return err
-		}
-		if result, err = w.store(ctx, r, text, name, p); err != nil {
-			return err
-		}
-		return rec.writeFile(ctx, p)
-	})
+	f := w.fileOf(r, text, name, p)
+	may := func(rec *reconciler) error { return rec.mayPut(ctx, r, p, text.Body.Digest) }
+	result, err := w.change(ctx, p, may, func(*plan.State) (*plan.File, error) { return f, nil })
+	if result != nil {
+		w.tellSecrets(r, f, result)
+	}
 	return result, err
 }
 
@@ -238,43 +231,47 @@ func (w *Workspace) entryLocation(ctx context.Context, kind record.Kind, id stri
 	return name, p, cmp.Or(err, w.checkOwn(p))
 }
 
-// store puts a record that is a whole file.
-func (w *Workspace) store(
-	ctx context.Context, r PutRequest, text plan.Content, name record.Name, p string,
-) (*PutResult, error) {
-	planner := plan.Planner{Store: w.Store, Preview: cmp.Or(r.Preview, w.Settings.Preview), Now: w.now}
+// fileOf returns the whole file that a request proposes.
+func (w *Workspace) fileOf(r PutRequest, text plan.Content, name record.Name, p string) *plan.File {
 	f := plan.File{
 		Path: p, Location: w.recognise(p), Content: text, About: r.About, Source: r.Source, From: r.From, Facts: r.Facts,
+		Name: name, Preview: cmp.Or(r.Preview, w.Settings.Preview),
 	}
-	draft, _ := planner.Draft(name, f) // what departs from the layout is stored all the same
-	draft.Expect, draft.Replaces, draft.Record.Exit = r.Expect, r.Replaces, r.Exit
-	draft.Record.Links = slices.Clone(r.Links)
-	record.SortLinks(draft.Record.Links)
-	if name.Kind == record.KindResult {
-		draft.Description.Preview = resultPreview(draft, f, planner.Preview, r.Note)
+	f.Check = func(tx *store.Tx) error {
+		err := checkNew(tx, store.FieldConversation, r.newConversation)
+		return cmp.Or(err, checkNew(tx, store.FieldSession, r.NewSession), tx.Meets(name, r.Expect))
 	}
-	result := &PutResult{Name: name, File: w.FilePath(p)}
-	err := w.Store.Update(ctx, func(tx *store.Tx) error {
-		if err := checkNew(tx, store.FieldConversation, r.newConversation); err != nil {
-			return err
+	f.Complete = func(d *store.Draft) {
+		d.Replaces, d.Record.Exit, d.Record.Links = r.Replaces, r.Exit, slices.Clone(r.Links)
+		record.SortLinks(d.Record.Links)
+		if name.Kind == record.KindResult {
+			d.Description.Preview = resultPreview(*d, f, f.Preview, r.Note)
 		}
-		if err := checkNew(tx, store.FieldSession, r.NewSession); err != nil {
-			return err
-		}
-		if head, err := tx.Head(name); err == nil {
-			draft.Record.AddTags(plan.GivenTags(tx, head, f.Location))
-		}
-		outcome, err := tx.Put(draft)
-		result.Ref, result.Unchanged, result.Healed, result.Record = outcome.Ref, outcome.Unchanged, outcome.Healed, outcome.Record
-		result.Description = tx.Description(outcome.Ref) // of what was there, if nothing is new
-		return err
-	})
-	if err != nil {
-		return nil, err
 	}
-	w.guard.note(Secret{Name: name.String(), Taken: r.Secrets == secrets.Redact}, text.Secrets, text.SecretCount)
-	result.Secrets = text.Secrets
-	return result, nil
+	return &f
+}
+
+// resultOf says what storing a text at a path did.
+func (w *Workspace) resultOf(ctx context.Context, p string, done *plan.Plan) (result *PutResult, err error) {
+	put := done.Put
+	result = &PutResult{
+		File: w.FilePath(p), Ref: put.Ref, Unchanged: put.Unchanged, Healed: put.Healed, Record: put.Record, Description: done.Said,
+	}
+	if put.Record != nil {
+		result.Name = put.Record.Name
+	}
+	if put.Unchanged {
+		result.Description, err = view(ctx, w.Store, func(tx *store.Tx) (record.Description, error) {
+			return tx.Description(put.Ref), nil // of what was there
+		})
+	}
+	return result, err
+}
+
+// tellSecrets remembers the secrets of a text that is stored, and says so in the result.
+func (w *Workspace) tellSecrets(r PutRequest, f *plan.File, result *PutResult) {
+	w.guard.note(Secret{Name: f.Name.String(), Taken: r.Secrets == secrets.Redact}, f.Secrets, f.SecretCount)
+	result.Secrets = f.Secrets
 }
 
 // checkNew returns a store.ErrConflict if something belongs already to a
@@ -306,9 +303,7 @@ func (w *Workspace) putEntry(ctx context.Context, r PutRequest) (*PutResult, err
 	}
 	err = w.EditEntriesIn(ctx, p, r.Source, func(e *Entries) error {
 		e.isStored = r.isStored
-		if r.Expect != (store.Expect{}) {
-			e.expect = map[record.Name]store.Expect{name: r.Expect}
-		}
+		e.check = func(tx *store.Tx) error { return tx.Meets(name, r.Expect) }
 		if _, found := e.now.Entry(name); found {
 			e.Set(name, entry.Text)
 		} else {
@@ -324,15 +319,17 @@ func (w *Workspace) putEntry(ctx context.Context, r PutRequest) (*PutResult, err
 
 // PutResultOf describes the head of a name, whose record has a path.
 func (w *Workspace) PutResultOf(ctx context.Context, name record.Name, p string) (*PutResult, error) {
-	result := &PutResult{Name: name, File: w.FilePath(p)}
-	err := w.Store.View(ctx, func(tx *store.Tx) error {
-		v, err := tx.Head(name)
-		if err == nil {
-			result.Ref, result.Record, result.Description = v.Ref, v.Record, tx.Description(v.Ref)
+	var done plan.Plan
+	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
+		if done.Put.Version, err = tx.Head(name); err == nil {
+			done.Said = tx.Description(done.Put.Ref)
 		}
 		return err
 	})
-	return result, err
+	if err != nil {
+		return nil, err
+	}
+	return w.resultOf(ctx, p, &done)
 }
 
 // parseEntry makes sure that a text is one entry of a file, with the id that its

@@ -52,7 +52,8 @@ func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, er
 		if err := w.claimOutside(ctx, p); err != nil {
 			return nil, err
 		}
-		result, err := w.store(ctx, r, text, name, p)
+		f := w.fileOf(r, text, name, p)
+		stored, err := w.storeFile(ctx, *f)
 		if made && errors.Is(err, store.ErrConflict) {
 			continue // another process made the same id
 		}
@@ -61,11 +62,15 @@ func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, er
 			conversation = path.Dir(id)
 			continue
 		}
-		if err == nil {
-			if err = w.writeResult(ctx, p); err != nil {
-				err = fmt.Errorf("%s is stored (%s), but its file is not written: %w", name, result.Ref.Short(), err)
-			}
+		if err != nil {
+			return nil, errors.Join(refused, err)
 		}
+		if err = w.writeResult(ctx, p); err != nil {
+			err = fmt.Errorf("%s is stored (%s), but its file is not written: %w", name, stored.Put.Ref.Short(), err)
+		}
+		result, descErr := w.resultOf(ctx, p, stored)
+		err = errors.Join(err, descErr)
+		w.tellSecrets(r, f, result)
 		if err != nil || refused == nil {
 			return result, errors.Join(refused, err)
 		}
@@ -88,8 +93,14 @@ func (w *Workspace) claimOutside(ctx context.Context, p string) error {
 // writeResult writes the file of a result that is new, and falls back to the
 // mirror lock when something stands at its path.
 func (w *Workspace) writeResult(ctx context.Context, p string) error {
+	enforce := func() error {
+		return w.withMirror(ctx, w.Root, func(r *reconciler) error {
+			r.takesAll = true
+			return r.writeFile(ctx, p)
+		})
+	}
 	if isOutside(p) {
-		return w.enforce(ctx, p)
+		return enforce()
 	}
 	m, err := w.mirrors.OpenNew(ctx, w.Root)
 	if err != nil {
@@ -105,35 +116,9 @@ func (w *Workspace) writeResult(ctx context.Context, p string) error {
 	}
 	err = errors.Join(err, m.Close())
 	if disk.Exists || errors.Is(err, mirror.ErrRaced) {
-		return w.enforce(ctx, p)
+		return enforce()
 	}
 	return err
-}
-
-// enforce writes what the store has at a write-once path. Another text that stands
-// there is kept as a note.
-func (w *Workspace) enforce(ctx context.Context, p string) error {
-	return w.withMirror(ctx, w.Root, func(r *reconciler) error {
-		disk, err := r.Look(ctx, p)
-		if err != nil {
-			return err
-		}
-		now, err := r.stored(ctx, p)
-		if err != nil || !disk.Exists || now == nil || disk.Digest == now.Digest() {
-			return errors.Join(err, r.writeFile(ctx, p))
-		}
-		older, err := view(ctx, w.Store, func(tx *store.Tx) (bool, error) { return now.Had(tx, disk.Digest) })
-		if err == nil && !older {
-			err = r.withFile(ctx, disk, func(f plan.File) error { return r.keepAltered(ctx, f, now) })
-		}
-		if err == nil {
-			err = r.writeStored(ctx, p, disk, now)
-		}
-		if late := (*mirror.LateError)(nil); errors.As(err, &late) && late.Lost {
-			err = r.importLate(ctx, p, late, mirror.Memo{})
-		}
-		return err
-	})
 }
 
 // maxName is the longest name of a file, in bytes, that most disks take.

@@ -58,9 +58,10 @@ func (e *edited) meets(now *plan.State, known mirror.Memo) bool {
 const raceTries = 20
 
 // IsRace reports whether somebody else was faster, also in destroying what was read, so that the
-// same can succeed when it is tried again. A link in the way stays there.
+// same can succeed when it is tried again. A link in the way stays there, as does a text that is written once.
 func IsRace(err error) bool {
-	return errors.Is(err, store.ErrConflict) && !errors.Is(err, mirror.ErrLink) || errors.Is(err, store.ErrDropped)
+	isFinal := errors.Is(err, mirror.ErrLink) || errors.As(err, new(plan.Refusal)) || store.IsWriteOnce(err)
+	return errors.Is(err, store.ErrConflict) && !isFinal || errors.Is(err, store.ErrDropped)
 }
 
 // importFile stores what stands on disk at a path, if it is not stored yet, so that a
@@ -130,8 +131,7 @@ func (r *reconciler) reconcile(ctx context.Context, p string) (SyncedFile, error
 			}
 		}
 		busy := errors.Is(err, mirror.ErrRaced)
-		raced := busy || IsRace(err) && !store.IsWriteOnce(err)
-		if !raced || try == raceTries {
+		if !busy && !IsRace(err) || try == raceTries {
 			done.Path = p
 			return done, err
 		}
@@ -366,7 +366,7 @@ func (r *reconciler) textFromDisk(ctx context.Context, f plan.File, s sides) (Sy
 		return r.act(actionConflict, detail, func() error { return r.keepBeside(ctx, f) })
 	case isFrame && s.now.IsFrame() && !r.opts.Accept && !isForeign:
 		return r.entriesFromDisk(ctx, f, s)
-	case s.now != nil && !s.storeSame && (s.remembered || r.command) && !r.opts.Accept && !isForeign:
+	case s.now != nil && !s.storeSame && (s.remembered || r.command) && !r.opts.Accept && !isForeign && !s.now.Name().Kind.IsOnce():
 		return r.mergeWhole(ctx, f, s)
 	}
 	action, detail := actionCaptured, ""
@@ -639,7 +639,7 @@ func (w *Workspace) storeFile(ctx context.Context, f plan.File) (*plan.Plan, err
 		if err != nil {
 			return nil, err
 		}
-		if err = p.CarryOut(ctx, w.Store); !IsRace(err) || store.IsWriteOnce(err) || try == raceTries {
+		if err = p.CarryOut(ctx, w.Store); !IsRace(err) || try == raceTries {
 			return p, err
 		}
 	}

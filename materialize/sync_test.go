@@ -329,6 +329,18 @@ func TestSyncAlteredResult(t *testing.T) {
 	}
 	wantActions(t, runSync(t, w, materialize.SyncOptions{Repair: true}), "restored "+path)
 	wantFile(t, w, path, "# Finding\n\nThe text.\n")
+	writeTree(t, w.Root, map[string]string{path: "edited again"})
+	_, err := w.Put(t.Context(), materialize.PutRequest{
+		Kind: record.KindResult, ID: "c1/call1", Text: strings.NewReader("Another.\n"), Source: record.SourcePut,
+		Replaces: true, Expect: store.Current(result.Ref),
+	})
+	if got := textOf(t, w, "note/"+path+"~altered"); err != nil || got != "edited again" {
+		t.Errorf("the text altered before another took its place = %q, %v", got, err)
+	}
+	wantFile(t, w, path, "Another.\n")
+	if open, err := w.Conflicts(t.Context()); err != nil || len(open) > 0 {
+		t.Errorf("Conflicts = %v, %v", open, err)
+	}
 }
 
 func TestSyncNewTask(t *testing.T) {

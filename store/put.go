@@ -164,7 +164,7 @@ const quiet = 5 * time.Minute
 // filebus itself wrote as a result or snapshot, and a result that an agent wrote
 // once it has been quiet.
 func (tx *Tx) sealed(head *record.Record) bool {
-	if head.Name.Kind != record.KindResult && head.Name.Kind != record.KindSnapshot {
+	if !head.Name.Kind.IsOnce() {
 		return false
 	}
 	switch head.Source {

@@ -171,9 +171,9 @@ func word(text string) string {
 	return text
 }
 
-// GivenTags returns the tags of a version that its text does not give, at its place: those
+// commandTags returns the tags of a version that its text does not give, at its place: those
 // that a command gave. They stay with the name.
-func GivenTags(tx *store.Tx, v store.Version, place layout.Location) []string {
+func commandTags(tx *store.Tx, v store.Version, place layout.Location) []string {
 	if len(v.Record.Tags) == 0 {
 		return nil
 	}
@@ -188,7 +188,7 @@ func GivenTags(tx *store.Tx, v store.Version, place layout.Location) []string {
 	return without(v.Record.Tags, file.Entries())
 }
 
-// givenTags is GivenTags for an entry of a file.
+// givenTags is commandTags for an entry of a file.
 func (s *State) givenTags(f File, of Entry) []string {
 	f.Content = ContentOf(s.Text(s.Frame))
 	file, _ := parseAggregate(f)

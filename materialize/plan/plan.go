@@ -6,6 +6,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,11 +26,20 @@ type Plan struct {
 	Puts      []store.Draft
 	Names     []record.Name // of what then stands in the file; that of a frame is the last
 	Problems  []*layout.SyntaxError
-	Conflicts []string // what of the file is kept beside the store's
-	Changed   int      // records that were stored or retired
-	Position  uint64   // of the log after that; 0: nothing had to be done
+	Conflicts []string           // what of the file is kept beside the store's
+	Changed   int                // records that were stored or retired
+	Position  uint64             // of the log after that; 0: nothing had to be done
+	Put       store.Outcome      // of the last of the puts
+	Said      record.Description // by its draft
 	retires   []retirement
+	check     func(*store.Tx) error
 }
+
+// A Refusal is the error of a File's Check. It is none of a race, so the same fails again.
+type Refusal struct{ error }
+
+// Unwrap returns the error of the Check.
+func (r Refusal) Unwrap() error { return r.error }
 
 type retirement struct {
 	name   record.Name
@@ -52,6 +62,11 @@ func (p *Plan) retireAll(old *State) {
 // transaction; if that has changed, the error is a store.ErrConflict.
 func (p *Plan) Apply(tx *store.Tx) error {
 	p.Changed = 0
+	if p.check != nil {
+		if err := p.check(tx); err != nil {
+			return Refusal{err}
+		}
+	}
 	for _, r := range p.retires {
 		if err := tx.Retire(r.name, r.expect); err != nil {
 			return err
@@ -63,7 +78,7 @@ func (p *Plan) Apply(tx *store.Tx) error {
 		if err != nil {
 			return err
 		}
-		if !outcome.Unchanged {
+		if p.Put, p.Said = outcome, d.Description; !outcome.Unchanged {
 			p.Changed++
 		}
 	}
@@ -87,10 +102,15 @@ type File struct {
 	Content
 	About  []byte // describes the text where it cannot say itself what it says; nil: the text
 	Source record.Source
-	From   []record.Ref                 // what it was made from
-	Facts  layout.Facts                 // win over what the text says
-	Edited *State                       // what an edit made of the file's entries: their names are known
-	Expect map[record.Name]store.Expect // of entries of which a caller said what it read
+	From   []record.Ref // what it was made from
+	Facts  layout.Facts // win over what the text says
+	Edited *State       // what an edit made of the file's entries: their names are known
+	// A command that stores a text knows its Name, else what stands at the place has it; how long its preview may be, if
+	// not as usual; what else its draft says; and what must hold in the store, else nothing is stored.
+	Name     record.Name
+	Preview  int
+	Complete func(*store.Draft)
+	Check    func(*store.Tx) error
 	// Changed tells when the file on disk was changed, zero if nobody knows. It is asked
 	// only where neither the text nor its path say it; nil: nobody knows.
 	Changed func() time.Time
@@ -115,16 +135,22 @@ type Single struct {
 
 // SingleOf reads what the store has for a file, given what stands at its path.
 func SingleOf(tx *store.Tx, f File, old *State) (Single, error) {
-	name, err := record.NewName(f.Tree, f.Location.Kind, f.Location.ID)
-	if err != nil {
-		return Single{}, err
+	s := Single{Old: old, fresh: f.Name}
+	if f.Name.IsZero() {
+		name, err := record.NewName(f.Tree, f.Location.Kind, f.Location.ID)
+		if err != nil {
+			return s, err
+		}
+		if s.fresh = freeName(name, taken(tx)); old.Name().Kind == record.KindHandoff {
+			s.started = tx.Description(old.Version.Ref).Attributes[layout.AttributeStarted]
+		}
+	} else if head, err := tx.Head(f.Name); err == nil {
+		s.Old = &State{Version: head}
+	} else { // what else is wrong with it, the put says
+		s.Old = nil
 	}
-	s := Single{Old: old, fresh: freeName(name, taken(tx))}
-	if old != nil && old.Name().Kind == record.KindHandoff {
-		s.started = tx.Description(old.Version.Ref).Attributes[layout.AttributeStarted]
-	}
-	if old != nil {
-		s.tags = GivenTags(tx, old.Version, f.Location)
+	if s.Old != nil {
+		s.tags = commandTags(tx, s.Old.Version, f.Location)
 	}
 	return s, nil
 }
@@ -133,7 +159,7 @@ func SingleOf(tx *store.Tx, f File, old *State) (Single, error) {
 func (w Planner) Single(f File, at Single) *Plan {
 	d, problems := w.Draft(at.fresh, f)
 	d.Expect = store.Absent()
-	p := &Plan{Problems: problems}
+	p := &Plan{Problems: problems, check: f.Check}
 	old := at.Old
 	if old != nil && !startsAnew(old.Version.Record, at.started, d.Description.Attributes[layout.AttributeStarted]) {
 		d.Record.AddTags(at.tags)
@@ -142,6 +168,9 @@ func (w Planner) Single(f File, at Single) *Plan {
 		} else {
 			d.Record.Name, d.Expect = old.Name(), store.Current(old.Version.Ref)
 		}
+	}
+	if f.Complete != nil {
+		f.Complete(&d)
 	}
 	p.Puts, p.Names = []store.Draft{d}, []record.Name{d.Record.Name}
 	return p
@@ -176,7 +205,7 @@ func (w Planner) Draft(name record.Name, f File) (store.Draft, []*layout.SyntaxE
 
 // draft returns the draft of a record for a text of which only the facts are known.
 func (w Planner) draft(name record.Name, f File) store.Draft {
-	d := store.Draft{Record: envelope(name, f), Body: f.Body, Description: describe(f, w.Preview)}
+	d := store.Draft{Record: envelope(name, f), Body: f.Body, Description: describe(f, cmp.Or(f.Preview, w.Preview))}
 	d.Record.Written = w.written(f)
 	return d
 }
@@ -274,7 +303,7 @@ func (w Planner) File(ctx context.Context, f File, find func(tx *store.Tx) (*Sta
 // and the frame.
 func (w Planner) entries(ctx context.Context, f File, find func(tx *store.Tx) (*State, error)) (*Plan, error) {
 	file, problems := parseAggregate(f)
-	p := &Plan{Problems: problems}
+	p := &Plan{Problems: problems, check: f.Check}
 	var at, old *State // old: if that is an aggregate too
 	var a *aggregate
 	err := w.Store.View(ctx, func(tx *store.Tx) (err error) {
@@ -296,9 +325,6 @@ func (w Planner) entries(ctx context.Context, f File, find func(tx *store.Tx) (*
 				continue
 			}
 			expect = store.Current(was.Version.Ref)
-		}
-		if stated, found := f.Expect[name]; found {
-			expect = stated
 		}
 		if err := w.put(ctx, p, f, name, e, expect); err != nil {
 			return nil, err

@@ -58,6 +58,9 @@ func (k Kind) IsEntry() bool {
 	return false
 }
 
+// IsOnce reports whether records of this kind are written once: their texts do not change.
+func (k Kind) IsOnce() bool { return k == KindResult || k == KindSnapshot }
+
 // A Source says how a record came into the store. Its text is stored.
 type Source string
 

@@ -324,8 +324,7 @@ func (g gatherer) mayReplace(ctx context.Context, file string) error {
 		return err
 	}
 	r := found[0].Version.Record
-	once := r.Name.Kind == record.KindResult || r.Name.Kind == record.KindSnapshot
-	if once && r.Name.Tree == "" && g.w.FilePath(r.Path) == file {
+	if r.Name.Kind.IsOnce() && r.Name.Tree == "" && g.w.FilePath(r.Path) == file {
 		return refused(file, "is the file of "+r.Name.String()+", which is written once")
 	}
 	return nil

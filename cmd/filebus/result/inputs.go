@@ -174,7 +174,7 @@ func (g gatherer) addFile(ctx context.Context, in *inputs, given string, v store
 	case err != nil:
 		in.fail(given, pathReason(err))
 		return nil
-	case same || v.Record.Name.Kind == record.KindResult || v.Record.Name.Kind == record.KindSnapshot:
+	case same || v.Record.Name.Kind.IsOnce():
 		one = input{given: given, version: v}
 	default:
 		one.differs = true
