@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"filebus/materialize/plan"
+	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -129,7 +130,7 @@ func (w *Workspace) keepEntry(ctx context.Context, c Conflict, take string) (rec
 			return name, err
 		}
 	}
-	_, err = w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourceSync, isStored: true})
+	_, err = w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourceSync, Secrets: secrets.Off})
 	return name, err
 }
 
@@ -239,33 +240,31 @@ func (w *Workspace) keepNote(ctx context.Context, f plan.File, id string, links 
 		return err
 	}
 	f.Path = ""
+	return w.putBeside(ctx, name, f, links...)
+}
+
+// putBeside keeps a text beside what its links name.
+func (w *Workspace) putBeside(ctx context.Context, name record.Name, f plan.File, links ...record.Link) error {
 	d, err := w.planner().Beside(ctx, name, f, links...)
-	if err == nil {
-		_, err = w.Store.Put(ctx, d)
+	if err != nil {
+		return err
 	}
-	return err
+	return (&plan.Plan{Puts: []store.Draft{d}}).CarryOut(ctx, w.Store)
 }
 
 // keepBeside keeps the text of a file as a conflict version: the store retired its
 // record, or has another text by now, and nobody can know which is meant.
 func (r *reconciler) keepBeside(ctx context.Context, f plan.File) error {
 	name := record.Name{Kind: f.Location.Kind, ID: f.Location.ID}
-	if err := f.Prepare(ctx, r.w.Store); err != nil { // before the transaction
+	target, err := view(ctx, r.w.Store, func(tx *store.Tx) (string, error) {
+		last, _, err := tx.Last(name)
+		if errors.Is(err, store.ErrNotFound) {
+			return name.String(), nil // every version was dropped
+		}
+		return last.Ref.String(), err
+	})
+	if err != nil {
 		return err
 	}
-	return r.w.Store.Update(ctx, func(tx *store.Tx) error {
-		last, _, err := tx.Last(name)
-		target := last.Ref.String()
-		if errors.Is(err, store.ErrNotFound) {
-			target, err = name.String(), nil // every version was dropped
-		}
-		if err != nil {
-			return err
-		}
-		d, err := r.w.planner().Beside(ctx, name, f, plan.Conflict(target))
-		if err == nil {
-			_, err = tx.Put(d)
-		}
-		return err
-	})
+	return r.w.putBeside(ctx, name, f, plan.Conflict(target))
 }

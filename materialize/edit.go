@@ -16,6 +16,7 @@ import (
 	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/materialize/plan"
+	"filebus/materialize/secrets"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -172,7 +173,7 @@ type Entries struct {
 	lane  func() (string, error)
 	guard func(of string, text []byte) ([]byte, error) // see guarded
 
-	isStored bool // the texts come from the store
+	secrets secrets.Mode
 }
 
 // A StoredEntry is an entry of an aggregate file.
@@ -321,9 +322,8 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 	}
 	_, err := w.change(ctx, p, nil, func(now *plan.State) (*plan.File, error) {
 		e := &Entries{Path: p, now: now.Aggregate(), texts: map[record.Name][]byte{}, gone: map[record.Name]bool{}}
-		e.guard = func(of string, text []byte) ([]byte, error) {
-			return w.guarded(of, w.secretMode(source), text, e.Text())
-		}
+		e.secrets = w.secretMode(source)
+		e.guard = func(of string, text []byte) ([]byte, error) { return w.guarded(of, e.secrets, text, e.Text()) }
 		e.lane = func() (string, error) { return w.Lane(ctx) }
 		e.used = func(name record.Name) (bool, error) { return w.EverStored(ctx, name) }
 		if err := edit(e); err != nil || e.isUnchanged() {
@@ -369,9 +369,6 @@ func (e *Entries) apply(f *plan.File) error {
 
 // guardTexts looks for secrets in all that the edit brings.
 func (e *Entries) guardTexts() (err error) {
-	if e.isStored {
-		return nil
-	}
 	if e.whole != nil {
 		e.whole, err = e.guard(e.Path, e.whole)
 	}

@@ -53,7 +53,6 @@ type PutRequest struct {
 	// Secrets is what is done about secrets in the text; "": what the settings say.
 	Secrets secrets.Mode
 
-	isStored        bool   // the text comes from the store
 	newConversation string // one that must be nobody else's
 }
 
@@ -302,7 +301,7 @@ func (w *Workspace) putEntry(ctx context.Context, r PutRequest) (*PutResult, err
 		return nil, err
 	}
 	err = w.EditEntriesIn(ctx, p, r.Source, func(e *Entries) error {
-		e.isStored = r.isStored
+		e.secrets = cmp.Or(r.Secrets, e.secrets)
 		e.check = func(tx *store.Tx) error { return tx.Meets(name, r.Expect) }
 		if _, found := e.now.Entry(name); found {
 			e.Set(name, entry.Text)
@@ -467,7 +466,7 @@ func (w *Workspace) Restore(ctx context.Context, name record.Name) (*PutResult, 
 		if err != nil {
 			return nil, err
 		}
-		return w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourcePut, isStored: true})
+		return w.putEntry(ctx, PutRequest{Kind: name.Kind, ID: name.ID, Text: bytes.NewReader(text), Source: record.SourcePut, Secrets: secrets.Off})
 	}
 	p := last.Record.Path
 	put := func() error {
@@ -547,6 +546,12 @@ const maxTagTries = 100
 
 // Tag adds and removes tags of a name: a new version with the same body.
 func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []string) (put *PutResult, err error) {
+	tag := func(add, remove []string) error {
+		return again(maxTagTries, func() (err error) {
+			put, err = w.tag(ctx, name, add, remove)
+			return err
+		})
+	}
 	theirs, err := view(ctx, w.Store, func(tx *store.Tx) (tags []string, err error) {
 		head, err := tx.Head(name)
 		for _, tag := range []string{TagPrivate, TagPublic} {
@@ -557,10 +562,10 @@ func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []str
 		return tags, err
 	})
 	if len(theirs) > 0 { // it is this store's word from now on
-		_, err = w.tag(ctx, name, nil, theirs)
+		err = tag(nil, theirs)
 	}
-	for try := 0; err == nil && try == 0 || errors.Is(err, store.ErrConflict) && try < maxTagTries; try++ {
-		put, err = w.tag(ctx, name, add, remove)
+	if err == nil {
+		err = tag(add, remove)
 	}
 	return put, err
 }

@@ -64,6 +64,15 @@ func IsRace(err error) bool {
 	return errors.Is(err, store.ErrConflict) && !isFinal || errors.Is(err, store.ErrDropped)
 }
 
+// again does something until nobody else was faster, a number of times at most.
+func again(tries int, do func() error) (err error) {
+	for try := 1; ; try++ {
+		if err = do(); !IsRace(err) || try == tries {
+			return err
+		}
+	}
+}
+
 // importFile stores what stands on disk at a path, if it is not stored yet, so that a
 // write to the same path builds on it. It is remembered before that write begins:
 // a process that dies in it leaves a file that is behind, not one that looks as if
@@ -548,10 +557,7 @@ func (r *reconciler) mergeWhole(ctx context.Context, f plan.File, s sides) (Sync
 	}
 	name, ref := s.now.Name(), s.now.Version.Ref
 	return r.act(actionConflict, name.String(), func() error {
-		d, err := r.w.planner().Beside(ctx, name, f, plan.Conflict(ref.String()))
-		if err == nil {
-			_, err = r.w.Store.Put(ctx, d)
-		}
+		err := r.w.putBeside(ctx, name, f, plan.Conflict(ref.String()))
 		if err == nil {
 			_, err = r.layOut(ctx, s, actionConflict, "")
 		}
@@ -580,12 +586,9 @@ func (r *reconciler) importLate(ctx context.Context, p string, late *mirror.Late
 	}
 	defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays
 	var err error
-	for try := 1; !late.Lost; try++ {
-		if err = r.storeLate(ctx, f, known); err == nil {
+	if !late.Lost {
+		if err = again(raceTries, func() error { return r.storeLate(ctx, f, known) }); err == nil {
 			return late.Discard()
-		}
-		if !IsRace(err) || try == raceTries {
-			break
 		}
 	}
 	id := p + "~" + r.w.NewID()
@@ -616,8 +619,7 @@ func (r *reconciler) storeLate(ctx context.Context, f plan.File, known mirror.Me
 	}
 	switch collides := !isFrame || err != nil || len(merged.Conflicts) > 0; {
 	case collides && r.edit.meets(now, known):
-		_, err := r.w.planner().Over(ctx, f, now)
-		r.edit.redo = err == nil
+		_, err := r.captureToRedo(ctx, f, sides{now: now, known: known})
 		return err
 	case !isFrame:
 		return r.keepBeside(ctx, f)
@@ -633,16 +635,14 @@ func (w *Workspace) planner() plan.Planner {
 
 // storeFile stores one file as the newest version of what stands at its place,
 // whatever that is by now.
-func (w *Workspace) storeFile(ctx context.Context, f plan.File) (*plan.Plan, error) {
-	for try := 1; ; try++ {
-		p, err := w.planner().File(ctx, f, at(f))
-		if err != nil {
-			return nil, err
+func (w *Workspace) storeFile(ctx context.Context, f plan.File) (p *plan.Plan, err error) {
+	err = again(raceTries, func() error {
+		if p, err = w.planner().File(ctx, f, at(f)); err == nil {
+			err = p.CarryOut(ctx, w.Store)
 		}
-		if err = p.CarryOut(ctx, w.Store); !IsRace(err) || try == raceTries {
-			return p, err
-		}
-	}
+		return err
+	})
+	return p, err
 }
 
 // at reads what the store has at a file's path.
