@@ -123,45 +123,41 @@ func (c *checker) oddMarker(name string, mode fs.FileMode) {
 	c.add(name, 1, "marker-file", message, "mv -n "+file+" "+record.ShellWord(name+".old"))
 }
 
-// state reports what does not belong into a session state: long lines and
-// sections of prose, blocks of code, and transcripts.
+// state reports what does not belong into a session state: long fields, a field for an output, and sections of prose,
+// as transcripts and code are, too.
 func (c *checker) state(name string, text []byte) {
-	s := stateScan{report: func(line int, format string, args ...any) {
-		c.add(name, line, "state-output", fmt.Sprintf(format, args...), "")
-	}}
-	for i, line := range strings.Split(string(text), "\n") {
-		s.line(i+1, strings.TrimSpace(line))
+	prose, begins := 0, 0
+	report := func(line int, format string, args ...any) {
+		c.add(name, line, "state-output", fmt.Sprintf(format+" of the session state, more than %d", append(args, run.MaxField)...), "")
 	}
-	s.endProse()
-}
-
-// A stateScan goes through the lines of a session state.
-type stateScan struct {
-	report     func(line int, format string, args ...any)
-	fence      string // the mark of the fence that the line is in
-	fenceLine  int    // 0: of this fence all was said
-	prose      int    // characters of the section's prose
-	proseLine  int
-	transcript bool // one was reported: its lines are one finding
-}
-
-func (s *stateScan) line(number int, line string) {
-	mark, info := fenceOf(line)
-	switch {
-	case s.fence != "" && strings.HasPrefix(mark, s.fence) && info == "":
-		s.fence = ""
-	case s.fence != "":
-		s.fenced(number, line)
-	case mark != "":
-		s.fence, s.fenceLine = mark, number
-		if info = strings.ToLower(info); !slices.Contains([]string{"", "yaml", "yml"}, info) {
-			s.report(number, "a block of %s in the session state", info)
-			s.fenceLine = 0
+	for i, line := range strings.Split(string(text)+"\n#", "\n") {
+		line = strings.TrimSpace(line)
+		cells := []string{line}
+		if strings.HasPrefix(line, "|") {
+			cells = strings.Split(line, "|")
 		}
-	default:
-		s.plain(number, line)
+		longest := slices.Max(markdown.Each(cells, func(cell string) int { return utf8.RuneCountInString(strings.TrimSpace(cell)) }))
+		switch {
+		case strings.HasPrefix(line, "#"):
+			if prose > run.MaxField {
+				report(begins, "%d characters of prose in one section", prose)
+			}
+			prose = 0
+		case outputKey().MatchString(line):
+			c.add(name, i+1, "state-output", "a field for an agent's output in the session state", "")
+		case longest > run.MaxField:
+			report(i+1, "%d characters in one field", longest)
+		case line != "" && (transcriptLine().MatchString(line) || !stateLine().MatchString(line)):
+			if prose == 0 {
+				begins = i + 1
+			}
+			prose += longest
+		}
 	}
 }
+
+// stateLine is a line of YAML, of a table, of a list or of a fence.
+var stateLine = pattern("^(- |-$|[\\w .-]+:(\\s|$)|\\]|\\}|\\||\\* |```|~~~)")
 
 // fenceOf returns the mark of a code fence and what follows it.
 func fenceOf(line string) (mark, info string) {
@@ -172,66 +168,6 @@ func fenceOf(line string) (mark, info string) {
 }
 
 var fenceMark = pattern("^(`{3,}|~{3,})([^`]*)$")
-
-// fenced looks at a line in a fence without a language: a state may be YAML
-// there, anything else is an output.
-func (s *stateScan) fenced(number int, line string) {
-	if s.fenceLine == 0 || line == "" {
-		return
-	}
-	s.long(number, line)
-	if !yamlLine().MatchString(line) {
-		s.report(s.fenceLine, "a block of text in the session state")
-		s.fenceLine = 0
-	}
-}
-
-var yamlLine = pattern(`^(- |-$|#|[\w .-]+:(\s|$)|\]|\})`)
-
-// plain looks at a line outside of fences.
-func (s *stateScan) plain(number int, line string) {
-	isTranscript := transcriptLine().MatchString(line)
-	switch {
-	case strings.HasPrefix(line, "#"):
-		s.endProse()
-		s.transcript = false
-	case isTranscript && !s.transcript:
-		s.report(number, "a transcript in the session state")
-		s.transcript = true
-	case outputKey().MatchString(line):
-		s.report(number, "a field for an agent's output in the session state")
-	case isTranscript, s.long(number, line), line == "", yamlLine().MatchString(line):
-	case strings.HasPrefix(line, "|"), strings.HasPrefix(line, "* "):
-	default:
-		if s.prose == 0 {
-			s.proseLine = number
-		}
-		s.prose += utf8.RuneCountInString(line)
-	}
-}
-
-// long reports a line or a cell with more than a field has.
-func (s *stateScan) long(number int, line string) bool {
-	cells := []string{line}
-	if strings.HasPrefix(line, "|") {
-		cells = strings.Split(line, "|")
-	}
-	for _, cell := range cells {
-		if n := utf8.RuneCountInString(strings.TrimSpace(cell)); n > run.MaxField {
-			s.report(number, "%d characters in one field of the session state, more than %d", n, run.MaxField)
-			return true
-		}
-	}
-	return false
-}
-
-// endProse reports the prose of a section that ends, if it is too long.
-func (s *stateScan) endProse() {
-	if s.prose > run.MaxField {
-		s.report(s.proseLine, "%d characters of prose in one section of the session state, more than %d", s.prose, run.MaxField)
-	}
-	s.prose = 0
-}
 
 // transcriptLine is a line from the transcript of an agent.
 var transcriptLine = pattern(`^(\*\*)?(Human|Assistant|User|System)(\*\*)?:(\*\*)?(\s|$)|^[⏺⎿]|^</?(function_calls|function_results|thinking|tool_use|invoke)\b|` +

@@ -96,10 +96,10 @@ func TestState(t *testing.T) {
 		{"a long cell", head + table + "| a | 003 | " + long + " | 45s |\n", []string{"10 state-output"}},
 		{"prose", head + "\n## Notes\n" + strings.Repeat("The agent found that this is so.\n", 20), []string{"8 state-output"}},
 		{"a note", head + "\n## Notes\nResume with loop 2.\n", nil},
-		{"code", head + "\n```go\nfunc main() {}\n```\n", []string{"7 state-output"}},
-		{"text in a fence", head + "\n```\nAll tests pass now\n```\n", []string{"7 state-output"}},
-		{"a transcript", head + "\n## Agents\nAssistant: I looked at it.\nHuman: go on\n", []string{"8 state-output"}},
-		{"JSON of a transcript", head + "\n{\"type\":\"assistant\",\"message\":{}}\n", []string{"7 state-output"}},
+		{"code", head + "\n```go\n" + strings.Repeat("func main() {}\n", 40) + "```\n", []string{"8 state-output"}},
+		{"little code", head + "\n```go\nfunc main() {}\n```\n", nil},
+		{"a transcript", head + "\n## Agents\n" + strings.Repeat("Assistant: I looked at it.\nHuman: go on\n", 20), []string{"8 state-output"}},
+		{"JSON of a transcript", head + strings.Repeat("\n{\"type\":\"assistant\",\"message\":{}}\n", 20), []string{"7 state-output"}},
 		{"the seed's field", head + "- final_output: It works\n", []string{"6 state-output"}},
 	}
 	for _, test := range tests {
