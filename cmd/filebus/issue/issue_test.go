@@ -30,6 +30,14 @@ type fixture struct {
 	now  time.Time
 }
 
+func (f *fixture) Edit(ctx context.Context, id string, draft layout.Issue, flags []string) (Issue, error) {
+	return f.made(f.Collection.Edit(ctx, id, draft, flags))
+}
+
+func (f *fixture) Add(ctx context.Context, draft layout.Issue, strict bool, known ...noun.Likeness) (Issue, error) {
+	return f.made(f.Collection.Add(ctx, "", draft, strict, known...))
+}
+
 // start is the time at which the clock of tests begins.
 func start() time.Time { return time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) }
 

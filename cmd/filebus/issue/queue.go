@@ -37,16 +37,6 @@ func (q *Queue) Get(ctx context.Context, id string) (Issue, error) {
 	return q.made(q.Collection.Get(ctx, id))
 }
 
-// Edit sets fields of the issue with an id: see [noun.Collection.Edit].
-func (q *Queue) Edit(ctx context.Context, id string, draft layout.Issue, flags []string) (Issue, error) {
-	return q.made(q.Collection.Edit(ctx, id, draft, flags))
-}
-
-// Add adds an issue to the queue, pending: see [noun.Collection.Add].
-func (q *Queue) Add(ctx context.Context, draft layout.Issue, strict bool, known ...noun.Likeness) (Issue, error) {
-	return q.made(q.Collection.Add(ctx, "", draft, strict, known...))
-}
-
 // List returns the issues that pass a filter, the one to be done next first.
 func (q *Queue) List(ctx context.Context, f Filter) ([]Issue, error) {
 	entries, err := q.Collection.List(ctx)
