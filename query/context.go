@@ -169,7 +169,7 @@ func (c *contextBuilder) search(ctx context.Context, section func(Summary) conte
 			return err
 		}
 		c.unindexed = max(c.unindexed, caughtUp.behind())
-		found, err := c.reader.findings(ctx, ranked.Hits, true)
+		found, err := c.reader.rankedVersions(ctx, ranked.Hits, true)
 		if err != nil {
 			return err
 		}

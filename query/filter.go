@@ -155,7 +155,7 @@ func (s *filterStage) add(ctx context.Context, hits []index.Hit) error {
 // passing returns the names of hits whose current versions pass. It reads on all
 // cores.
 func (s *filterStage) passing(ctx context.Context, hits []index.Hit) (map[record.Name]bool, error) {
-	found, err := s.findings(ctx, hits, s.filter != nil && len(s.filter.finder.phrases) > 0)
+	found, err := s.rankedVersions(ctx, hits, s.filter != nil && len(s.filter.finder.phrases) > 0)
 	if err != nil {
 		return nil, err
 	}

@@ -99,13 +99,13 @@ func (n neighbour) places(first, second []int) float64 {
 
 func abs(n int) int { return max(n, -n) }
 
-// judge gives a finding its final score. With D of the index, N its nearness (0 to 1), P and
+// judge gives a rankedVersion its final score. With D of the index, N its nearness (0 to 1), P and
 // I what the best passage and the name's id have of the worth of all terms, it is
 //
 //	D · (1+N)² · e^P · e^(nameShare·I) · max(1, tokens/longText)^-lengthPower
 //
 // See docs/decisions/0044-judged-by-factors.md.
-func (g *finding) judge() {
+func (g *rankedVersion) judge() {
 	of := func(factor float64) (added float64) {
 		added = g.ranked.Score * (factor - 1)
 		g.ranked.Score += added
@@ -118,13 +118,13 @@ func (g *finding) judge() {
 	g.judged = true
 }
 
-// orderJudged sorts findings by what is as typed, and by their final scores. What has lost
+// orderJudged sorts versions by what is as typed, and by their final scores. What has lost
 // its head keeps the index's.
-func orderJudged(found []finding) {
+func orderJudged(found []rankedVersion) {
 	for i := range found {
 		found[i].judge()
 	}
-	slices.SortStableFunc(found, func(a, b finding) int {
+	slices.SortStableFunc(found, func(a, b rankedVersion) int {
 		return cmp.Or(cmp.Compare(b.ranked.Lifted, a.ranked.Lifted), cmp.Compare(b.ranked.Score, a.ranked.Score))
 	})
 }
@@ -150,13 +150,13 @@ func (f *finder) resolve(ctx context.Context, hits []index.Hit, from int) ([]Hit
 	page := found[start:min(len(found), start+f.request.Limit)]
 	// A name that has lost its head since it was indexed is no hit any more. It
 	// keeps its place until here, so that pages fit together.
-	page = slices.DeleteFunc(page, func(g finding) bool { return g.gone })
+	page = slices.DeleteFunc(page, func(g rankedVersion) bool { return g.gone })
 	return f.hits(ctx, page)
 }
 
 // ordered reads the heads of ranked hits and orders the first of them by nearness.
-func (f *finder) ordered(ctx context.Context, hits []index.Hit, from int) ([]finding, error) {
-	found, err := f.findings(ctx, hits, true)
+func (f *finder) ordered(ctx context.Context, hits []index.Hit, from int) ([]rankedVersion, error) {
+	found, err := f.rankedVersions(ctx, hits, true)
 	if err != nil || from > 0 || len(f.terms) == 0 {
 		return found, err
 	}
@@ -170,7 +170,7 @@ func (f *finder) ordered(ctx context.Context, hits []index.Hit, from int) ([]fin
 
 // readNear reads the beginnings of bodies, on all cores, and how near the query's
 // words stand in them.
-func (f *finder) readNear(found []finding) error {
+func (f *finder) readNear(found []rankedVersion) error {
 	return parallel(len(found), func(i int) error {
 		if found[i].gone {
 			return nil
@@ -181,7 +181,7 @@ func (f *finder) readNear(found []finding) error {
 
 // readNearOf looks at one body. What was found in one that is short is kept, since
 // its passage is found by the same words.
-func (f *finder) readNearOf(found *finding) error {
+func (f *finder) readNearOf(found *rankedVersion) error {
 	text, damaged, err := headOf(found.content, found.Path)
 	if err != nil || damaged || markdown.IsBinary(text) {
 		return err
@@ -207,7 +207,7 @@ func (f *finder) weigh(worth map[string]float64) {
 // shares returns what the best run of some words of a text, and the id of its name, have of the
 // worth of all terms: the run by BM25 with what terms are worth in all texts. Words of the title
 // and the path count in each run, those of a heading in what stands under it.
-func (f *finder) shares(found *finding, text []byte, matches []match) (passage, named float64) {
+func (f *finder) shares(found *rankedVersion, text []byte, matches []match) (passage, named float64) {
 	all := 0.0
 	for _, worth := range f.worth {
 		all += worth

@@ -40,8 +40,8 @@ func (f *finder) addScanned(ctx context.Context, answer *SearchAnswer, c *catchU
 	answer.Total, answer.TotalAll = answer.Total+uint64(s.matched), answer.TotalAll+uint64(s.all)
 	answer.ScanIncomplete = answer.ScanIncomplete || s.next > s.stop
 	found := s.best[min(skip, len(s.best)):min(skip+room, len(s.best))]
-	findings := markdown.Each(found, func(s scanned) finding { return s.finding })
-	hits, err := f.hits(ctx, findings)
+	versions := markdown.Each(found, func(s scanned) rankedVersion { return s.rankedVersion })
+	hits, err := f.hits(ctx, versions)
 	for i := range hits {
 		hits[i].Scanned, hits[i].Older = true, hits[i].Older || found[i].older
 		if hits[i].Older {
@@ -67,7 +67,7 @@ type scan struct {
 
 // A scanned is a version that may match.
 type scanned struct {
-	finding
+	rankedVersion
 	older bool
 	terms int  // distinct terms that it has
 	out   bool // it lacks a phrase, or has what no hit has
@@ -121,7 +121,7 @@ func (s *scan) candidate(tx *store.Tx, e store.Entry, v store.Version) (c scanne
 	}
 	s.seen[v.Ref] = true
 	content, err := contentOf(tx, v)
-	return scanned{finding: finding{Summary: summary, content: content}, older: older}, true, err
+	return scanned{rankedVersion: rankedVersion{Summary: summary, content: content}, older: older}, true, err
 }
 
 // look counts the query's terms in candidates, on all cores, and keeps the best.

@@ -289,8 +289,8 @@ func (r *Reader) newFinder(request *SearchRequest) *finder {
 	return f
 }
 
-// A finding is a version on its way to become a hit.
-type finding struct {
+// A rankedVersion is a version on its way to become a hit.
+type rankedVersion struct {
 	Summary
 	content store.Content
 	ranked  index.Hit // zero for what a scan found
@@ -308,12 +308,12 @@ type finding struct {
 	shown   []byte  // the lines of the passage that is shown
 }
 
-// findings reads the heads of ranked hits, and unless only the bodies are needed what describes them.
-func (r *Reader) findings(ctx context.Context, hits []index.Hit, described bool) (found []finding, err error) {
+// rankedVersions reads the heads of ranked hits, and unless only the bodies are needed what describes them.
+func (r *Reader) rankedVersions(ctx context.Context, hits []index.Hit, described bool) (found []rankedVersion, err error) {
 	err = EachOf(ctx, r, hits, func(tx *store.Tx, hit index.Hit) error {
 		v, err := tx.Head(hit.Name)
 		if errors.Is(err, store.ErrNotFound) {
-			found = append(found, finding{ranked: hit, gone: true})
+			found = append(found, rankedVersion{ranked: hit, gone: true})
 			return nil
 		}
 		if err != nil {
@@ -324,15 +324,15 @@ func (r *Reader) findings(ctx context.Context, hits []index.Hit, described bool)
 		if described {
 			summary = Summarize(tx, v)
 		}
-		found = append(found, finding{Summary: summary, content: content, ranked: hit})
+		found = append(found, rankedVersion{Summary: summary, content: content, ranked: hit})
 		return err
 	})
 	return found, err
 }
 
-// hits finds the passages of findings, on all cores, and the lines of entries in
+// hits finds the passages of versions, on all cores, and the lines of entries in
 // their files.
-func (f *finder) hits(ctx context.Context, found []finding) ([]Hit, error) {
+func (f *finder) hits(ctx context.Context, found []rankedVersion) ([]Hit, error) {
 	out := make([]Hit, len(found))
 	err := parallel(len(found), func(i int) (err error) {
 		out[i], err = f.hit(&found[i])
@@ -374,7 +374,7 @@ func linesHere(file, passage []byte) Span {
 }
 
 // hit reads the beginning of a body and finds the passage to show.
-func (f *finder) hit(found *finding) (Hit, error) {
+func (f *finder) hit(found *rankedVersion) (Hit, error) {
 	s := &found.Summary
 	h := Hit{
 		Name: s.Name, Ref: s.Ref, Tree: s.Name.Tree, Kind: s.Name.Kind, Path: s.Path, Title: s.Title, Tokens: s.Tokens,
@@ -399,7 +399,7 @@ func (f *finder) hit(found *finding) (Hit, error) {
 }
 
 // passage finds the passage to show, in a body that was read already or is now.
-func (f *finder) passage(found *finding, h *Hit) (p passage, err error) {
+func (f *finder) passage(found *rankedVersion, h *Hit) (p passage, err error) {
 	text, matches := found.text, found.matches
 	if !found.read {
 		if text, h.Damaged, err = headOf(found.content, found.Path); err != nil || markdown.IsBinary(text) {

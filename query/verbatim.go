@@ -261,7 +261,7 @@ func (c *catchUp) graded(
 // grades returns how the bodies and the names of hits have a quote. What has changed since
 // it was indexed is left to the scan.
 func (c *catchUp) grades(ctx context.Context, hits []index.Hit, q *quote, room *int64) ([]int, error) {
-	found, err := c.findings(ctx, hits, false)
+	found, err := c.rankedVersions(ctx, hits, false)
 	if err != nil {
 		return nil, err
 	}
