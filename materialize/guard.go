@@ -16,7 +16,7 @@ import (
 
 // A Secret is one that was found in what was to be stored.
 type Secret struct {
-	secrets.Finding
+	secrets.Match
 	Name  string `json:"name"`            // whose text has it; of a file its path
 	Taken bool   `json:"taken,omitempty"` // out of the text, before it was stored
 	File  bool   `json:"-"`               // it stands in a file on disk, too
@@ -41,13 +41,13 @@ func (w *Workspace) Secrets() ([]Secret, int) {
 }
 
 // note remembers findings. An edit that is made again finds the same.
-func (g *guard) note(is Secret, found []secrets.Finding, count int) {
+func (g *guard) note(is Secret, found []secrets.Match, count int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	const mostSecrets = 1000 // how many of the secrets that were found are remembered
 	for _, f := range found {
-		is.Finding = f
-		isKnown := func(s Secret) bool { return s.Finding == f && s.Name == is.Name && s.Taken == is.Taken }
+		is.Match = f
+		isKnown := func(s Secret) bool { return s.Match == f && s.Name == is.Name && s.Taken == is.Taken }
 		if slices.ContainsFunc(g.found, isKnown) {
 			count--
 		} else if len(g.found) < mostSecrets {
@@ -70,7 +70,7 @@ func (w *Workspace) secretMode(source record.Source) secrets.Mode {
 const redactHint = "run it again with --secrets redact"
 
 // refuse is the error of a text that has secrets.
-func refuse(name, hint string, found []secrets.Finding) error {
+func refuse(name, hint string, found []secrets.Match) error {
 	return record.Wanting.Errorf("%s has a secret: %s in line %d; it was not stored", name, found[0].Rule, found[0].Line).
 		Because(ErrSecret).Try(hint)
 }
@@ -80,7 +80,7 @@ func (w *Workspace) guarded(name string, mode secrets.Mode, text, old []byte) ([
 	if mode == secrets.Off {
 		return text, nil
 	}
-	found := slices.DeleteFunc(secrets.Scan(text), func(f secrets.Finding) bool {
+	found := slices.DeleteFunc(secrets.Scan(text), func(f secrets.Match) bool {
 		return bytes.Contains(old, text[f.Start:f.End])
 	})
 	if len(found) > 0 && mode == secrets.Refuse {

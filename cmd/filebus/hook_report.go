@@ -146,7 +146,7 @@ func (h *hooked) refer(by hook.Replacement, stored *result.Stored) hook.Answer {
 type hookReference struct {
 	record.Reference
 	Ref     string            `json:"ref"`
-	Secrets []secrets.Finding `json:"secrets,omitempty"`
+	Secrets []secrets.Match `json:"secrets,omitempty"`
 }
 
 // call returns whose report it is.

@@ -32,7 +32,7 @@ type scanCommand struct {
 type storedSecret struct {
 	Ref  record.ShortRef `json:"ref"`
 	Name record.Name     `json:"name"`
-	secrets.Finding
+	secrets.Match
 }
 
 type scanJSON struct {

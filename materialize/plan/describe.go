@@ -27,7 +27,7 @@ type Content struct {
 	Words int        // of all of it
 	Body  store.Body // prepared, or nothing yet
 
-	Secrets     []secrets.Finding // that stand in it, the first of them, as far as somebody has looked
+	Secrets     []secrets.Match // that stand in it, the first of them, as far as somebody has looked
 	SecretCount int
 }
 

@@ -326,7 +326,7 @@ func (r *Replica) isTold(by, origin record.StoreID) bool {
 }
 
 // lookThrough looks for secrets in a text and in what is said of it.
-func lookThrough(content store.Content, of *record.Record) ([]secrets.Finding, error) {
+func lookThrough(content store.Content, of *record.Record) ([]secrets.Match, error) {
 	said := fmt.Sprintln(of.Name.ID, of.Path, of.Tags, of.Agent, of.Conversation, of.Session, of.Task, of.Run, of.Status)
 	if found := secrets.Scan([]byte(said)); len(found) > 0 {
 		return found, nil

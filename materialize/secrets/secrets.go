@@ -33,9 +33,9 @@ func ParseMode(text string) (Mode, error) {
 	return "", fmt.Errorf("secrets is %q; it is warn, redact, refuse or off", text)
 }
 
-// A Finding is a secret in a text: which rule found it, in which line, counted from 1, and
+// A Match is a secret in a text: which rule found it, in which line, counted from 1, and
 // between which bytes. It does not hold the secret.
-type Finding struct {
+type Match struct {
 	Rule       string `json:"rule"`
 	Line       int    `json:"line"`
 	Start, End int    `json:"-"` // of a stream, within a part of it
@@ -48,7 +48,7 @@ type Finding struct {
 const allowance = "gitleaks:allow"
 
 // Scan returns the secrets of a text in order; none overlap.
-func Scan(text []byte) []Finding {
+func Scan(text []byte) []Match {
 	if isBinary(text) {
 		return nil
 	}
@@ -58,7 +58,7 @@ func Scan(text []byte) []Finding {
 func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 8<<10)], 0) >= 0 }
 
 // scan is Scan without lines.
-func scan(text []byte) (all []Finding) {
+func scan(text []byte) (all []Match) {
 	known := rules()
 	done := make([]int, known.count) // where the last match of each rule ends
 	known.each(text, func(at int, r *rule) {
@@ -67,10 +67,10 @@ func scan(text []byte) (all []Finding) {
 		}
 		if start, end, found := r.match(text, at); found {
 			done[r.rank] = end
-			all = append(all, Finding{Rule: r.id, Start: start, End: end, rank: r.rank})
+			all = append(all, Match{Rule: r.id, Start: start, End: end, rank: r.rank})
 		}
 	})
-	slices.SortFunc(all, func(a, b Finding) int { return cmp.Or(a.Start-b.Start, a.rank-b.rank) })
+	slices.SortFunc(all, func(a, b Match) int { return cmp.Or(a.Start-b.Start, a.rank-b.rank) })
 	apart := all[:0]
 	for _, f := range all {
 		if last := len(apart) - 1; last >= 0 && f.Start < apart[last].End {
@@ -81,11 +81,11 @@ func scan(text []byte) (all []Finding) {
 		}
 		apart = append(apart, f)
 	}
-	return slices.DeleteFunc(apart, func(f Finding) bool { return isAllowed(text, f) })
+	return slices.DeleteFunc(apart, func(f Match) bool { return isAllowed(text, f) })
 }
 
-// isAllowed reports whether a line of a finding says that it is no secret.
-func isAllowed(text []byte, f Finding) bool {
+// isAllowed reports whether a line of a match says that it is no secret.
+func isAllowed(text []byte, f Match) bool {
 	before := text[max(0, f.Start-partBehind):f.Start] // lines may be long
 	before = before[bytes.LastIndexByte(before, '\n')+1:]
 	behind, _, _ := bytes.Cut(text[f.End:min(len(text), f.End+partBehind)], []byte("\n"))
@@ -93,8 +93,8 @@ func isAllowed(text []byte, f Finding) bool {
 	return isIn(before) || isIn(text[f.Start:f.End]) || isIn(behind)
 }
 
-// numbered gives findings their lines, where text[from:] begins in a line.
-func numbered(text []byte, all []Finding, from, line int) []Finding {
+// numbered gives matches their lines, where text[from:] begins in a line.
+func numbered(text []byte, all []Match, from, line int) []Match {
 	for i, f := range all {
 		line += bytes.Count(text[from:f.Start], []byte("\n"))
 		all[i].Line, from = line, f.Start
@@ -103,14 +103,14 @@ func numbered(text []byte, all []Finding, from, line int) []Finding {
 }
 
 // Take returns a text without its secrets: each is a word that says which rule found it.
-func Take(text []byte, all []Finding) []byte {
+func Take(text []byte, all []Match) []byte {
 	if len(all) == 0 {
 		return text
 	}
 	return taken(nil, text, all, 0)
 }
 
-func taken(to, text []byte, all []Finding, from int) []byte {
+func taken(to, text []byte, all []Match, from int) []byte {
 	for _, f := range all {
 		to = append(append(to, text[from:f.Start]...), "[redacted "+f.Rule+"]"...)
 		from = f.End
@@ -123,7 +123,7 @@ func Text(text string) string { return string(Take([]byte(text), Scan([]byte(tex
 
 // A Reader looks for the secrets of a stream while it is read, and takes them out if it is to.
 type Reader struct {
-	Found []Finding // so far, the first of them; all in the end
+	Found []Match // so far, the first of them; all in the end
 	Count int       // how many there were
 
 	source   io.Reader
@@ -159,7 +159,7 @@ const (
 	partSize   = 512 << 10
 	partAhead  = 2 * mostSpan
 	partBehind = 512
-	mostKept   = 100 // findings of a stream
+	mostKept   = 100 // matches of a stream
 )
 
 // Read reads the stream, without its secrets if they are to be taken out.
@@ -186,7 +186,7 @@ func (r *Reader) advance() {
 		r.line, r.isBinary = 1, isBinary(r.part)
 	}
 	to := len(r.part)
-	var found, all []Finding
+	var found, all []Match
 	if !r.isBinary {
 		all = scan(r.part)
 	}

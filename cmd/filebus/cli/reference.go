@@ -38,7 +38,7 @@ const (
 // A referenceJSON is a reference, with what was found of secrets in the text.
 type referenceJSON struct {
 	record.Reference
-	Secrets []secrets.Finding `json:"secrets,omitempty"`
+	Secrets []secrets.Match `json:"secrets,omitempty"`
 }
 
 // PrintReference prints a reference as JSON, or as one line: ref, agent, words and
