@@ -63,7 +63,7 @@ type PutResult struct {
 	File        string             `json:"file,omitempty"` // absolute; empty for a record that has no file
 	Unchanged   bool               `json:"unchanged"`
 	Healed      bool               `json:"healed,omitempty"`  // what was stored of the text was damaged, and is whole again
-	Secrets     []secrets.Match  `json:"secrets,omitempty"` // that were found in the text, the first of them
+	Secrets     []secrets.Match    `json:"secrets,omitempty"` // that were found in the text, the first of them
 	Record      *record.Record     `json:"-"`
 	Description record.Description `json:"-"`
 }

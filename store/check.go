@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -19,17 +20,45 @@ import (
 
 // A Report is what Check found.
 type Report struct {
-	Position uint64   `json:"position"`          // the log was checked up to here
-	Records  int      `json:"records"`           // that are stored
-	Dropped  int      `json:"dropped"`           // whose content was destroyed on purpose
-	Bodies   int      `json:"bodies"`            // distinct ones
-	Bytes    int64    `json:"bytes"`             // of all bodies, uncompressed
-	Faults   []string `json:"faults"`            // each breaks an invariant; none in a sound store
-	Remarks  []string `json:"remarks,omitempty"` // what costs space or can be rebuilt
+	Position uint64  `json:"position"`          // the log was checked up to here
+	Records  int     `json:"records"`           // that are stored
+	Dropped  int     `json:"dropped"`           // whose content was destroyed on purpose
+	Bodies   int     `json:"bodies"`            // distinct ones
+	Bytes    int64   `json:"bytes"`             // of all bodies, uncompressed
+	Faults   []Fault `json:"faults"`            // each breaks an invariant; none in a sound store
+	Remarks  []Fault `json:"remarks,omitempty"` // what costs space or can be rebuilt
 
 	GoneBack bool `json:"-"` // a fault says that the store has gone back
 
 	others int // faults of other things than bodies and descriptions
+}
+
+// A Fault is one thing that Check has found. In JSON it is its String.
+type Fault struct {
+	Place string // a record's name, an entry of the log or a part of the database; "": the whole store
+	Text  string // what is wrong there
+	Heals bool   // putting the record's text again heals it
+}
+
+// String returns the place and what is wrong there, in one line.
+func (f Fault) String() string {
+	if f.Place == "" {
+		return f.Text
+	}
+	return f.Place + ": " + f.Text
+}
+
+// MarshalText returns String.
+func (f Fault) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// newFault makes a fault from a format in which the place ends with the first colon.
+func newFault(format string, args ...any) (f Fault) {
+	f.Text = fmt.Sprintf(format, args...)
+	if place, _, found := strings.Cut(format, ": "); found {
+		f.Place = fmt.Sprintf(place, args[:strings.Count(place, "%")]...)
+		f.Text = strings.TrimPrefix(f.Text, f.Place+": ")
+	}
+	return f
 }
 
 // Err returns ErrDamaged if there are faults.
@@ -97,19 +126,25 @@ type largeBody struct {
 
 func (c *checker) fault(format string, args ...any) {
 	c.report.others++
-	c.bodyFault(format, args...)
+	c.add(newFault(format, args...))
 }
 
 // bodyFault is the fault of a body or description: all else may be sound.
 func (c *checker) bodyFault(format string, args ...any) {
+	f := newFault(format, args...)
+	f.Heals = true
+	c.add(f)
+}
+
+func (c *checker) add(f Fault) {
 	const maxFaults = 100 // bounds the report of a store that is beyond repair
 	if len(c.report.Faults) < maxFaults {
-		c.report.Faults = append(c.report.Faults, fmt.Sprintf(format, args...))
+		c.report.Faults = append(c.report.Faults, f)
 	}
 }
 
 func (c *checker) remark(format string, args ...any) {
-	c.report.Remarks = append(c.report.Remarks, fmt.Sprintf(format, args...))
+	c.report.Remarks = append(c.report.Remarks, newFault(format, args...))
 }
 
 // inSlices calls step again and again, in a new transaction whenever a slice of

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,7 +91,7 @@ func checkFinds(t *testing.T, damages map[string]damage) {
 			mustCheck(t, s)
 			tamper(t, s, func(tx *bbolt.Tx) error { return test.tamper(tx, versions) })
 			report, err := s.Check(t.Context(), nil)
-			if err != nil || !errors.Is(report.Err(), store.ErrDamaged) || !strings.Contains(strings.Join(report.Faults, "\n"), test.want) {
+			if err != nil || !errors.Is(report.Err(), store.ErrDamaged) || !strings.Contains(fmt.Sprint(report.Faults), test.want) {
 				t.Errorf("Check = %q, %v; want a fault with %q", report.Faults, err, test.want)
 			}
 		})
@@ -228,7 +229,7 @@ func TestCheckRemarksStrayFile(t *testing.T) {
 		}
 	}
 	report := mustCheck(t, s)
-	if len(report.Remarks) != 2 || !strings.Contains(strings.Join(report.Remarks, "\n"), stray+" belongs to no record") {
+	if len(report.Remarks) != 2 || !strings.Contains(fmt.Sprint(report.Remarks), stray+" belongs to no record") {
 		t.Errorf("remarks = %q, want the two stray files and nothing else", report.Remarks)
 	}
 	if report.Err() != nil {
@@ -266,7 +267,7 @@ func TestCheckBesideWriters(t *testing.T) {
 		t.Errorf("Check beside a writer = %q, %v; want no faults", report.Faults, err)
 	}
 	for _, remark := range report.Remarks {
-		if strings.Contains(remark, "belongs to no record") {
+		if strings.Contains(remark.String(), "belongs to no record") {
 			t.Errorf("Check beside a writer remarks %q", remark)
 		}
 	}

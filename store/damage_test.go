@@ -60,7 +60,7 @@ func TestDamagedBytes(t *testing.T) {
 		t.Errorf("reading a body with a flipped bit: %v, want damaged", err)
 	}
 	report, err := s.Check(t.Context(), nil)
-	if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], "note/a") {
+	if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0].String(), "note/a") {
 		t.Errorf("Check = %q, %v; want one fault that names note/a", report.Faults, err)
 	}
 }

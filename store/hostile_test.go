@@ -323,7 +323,7 @@ func TestDamagedFreelist(t *testing.T) {
 		wantText(t, s, of, want)
 	}
 	report, err := s.Check(t.Context(), nil)
-	if err != nil || len(report.Faults) == 0 || !strings.Contains(report.Faults[0], "database") {
+	if err != nil || len(report.Faults) == 0 || !strings.Contains(report.Faults[0].String(), "database") {
 		t.Errorf("Check = %q, %v; want faults of the database", report.Faults, err)
 	}
 }

@@ -29,7 +29,7 @@ type RepairOptions struct {
 
 // A Repaired says what Repair found and did.
 type Repaired struct {
-	Faults    []string `json:"faults"`            // what Check found before
+	Faults    []Fault  `json:"faults"`            // what Check found before
 	Rebuilt   bool     `json:"rebuilt"`           // the database was made again of what was whole
 	Anew      bool     `json:"anew,omitempty"`    // nothing was: it is a new one
 	Kept      string   `json:"kept,omitempty"`    // the damaged database, absolute
@@ -38,7 +38,7 @@ type Repaired struct {
 	Derived   int      `json:"derived"`           // log entries that were derived from other things
 	Unknown   int      `json:"unknown"`           // log entries of which nothing is left
 	Gone      []Piece  `json:"gone"`              // what nothing could bring back: it is dropped
-	Left      []string `json:"left,omitempty"`    // faults that are still there
+	Left      []Fault  `json:"left,omitempty"`    // faults that are still there
 	Damaged   []string `json:"damaged,omitempty"` // what was left of lost bodies, absolute
 	GoneBack  bool     `json:"-"`                 // of Faults, one says so
 }

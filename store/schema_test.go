@@ -337,7 +337,7 @@ func TestDamagedDescription(t *testing.T) {
 		edit(t, s, "descriptions", v.Ref[:], change)
 		wantTitle(t, s, "note/a", "")
 		report, err := s.Check(t.Context(), nil)
-		if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], "note/a: the description") {
+		if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0].String(), "note/a: the description") {
 			t.Errorf("%s: Check = %q, %v; want one fault that names note/a", label, report.Faults, err)
 		}
 		if out := put(t, s, "note/a", "text", described("The title")); !out.Unchanged || out.Healed {

@@ -95,7 +95,7 @@ func TestGoneBack(t *testing.T) {
 			t.Errorf("the store that has gone back says %q, want once %q", told, want)
 		}
 		report, err := s.Check(t.Context(), nil)
-		if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], want) {
+		if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0].String(), want) {
 			t.Errorf("Check = %q, %v; want one fault", report.Faults, err)
 		}
 		put(t, s, fmt.Sprint("note/c", len(told[0])), fmt.Sprint(told))
@@ -160,7 +160,7 @@ func TestFalseFreeList(t *testing.T) {
 		t.Errorf("reading = %v; the list of free pages is not for readers", err)
 	}
 	report, err := s.Check(t.Context(), nil)
-	if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0], "listed as free") {
+	if err != nil || len(report.Faults) != 1 || !strings.Contains(report.Faults[0].String(), "listed as free") {
 		t.Errorf("Check = %q, %v; want the list of free pages", report.Faults, err)
 	}
 }
@@ -187,7 +187,7 @@ func TestBoastfulMeta(t *testing.T) {
 		t.Errorf("Put = %v, want damaged", err)
 	}
 	report, err := s.Check(t.Context(), nil)
-	if err != nil || !strings.Contains(strings.Join(report.Faults, " "), "cut short") {
+	if err != nil || !strings.Contains(fmt.Sprint(report.Faults), "cut short") {
 		t.Errorf("Check = %q, %v; want that it was cut short", report.Faults, err)
 	}
 }

@@ -145,7 +145,7 @@ func (h *hooked) refer(by hook.Replacement, stored *result.Stored) hook.Answer {
 // A hookReference is a reference with the version that it names, as the file may have another one later.
 type hookReference struct {
 	record.Reference
-	Ref     string            `json:"ref"`
+	Ref     string          `json:"ref"`
 	Secrets []secrets.Match `json:"secrets,omitempty"`
 }
 

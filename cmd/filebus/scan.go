@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/rule"
 	"filebus/materialize"
+	"filebus/materialize/markdown"
 	"filebus/materialize/secrets"
 	"filebus/query"
 	"filebus/store"
@@ -32,7 +34,8 @@ type scanCommand struct {
 type storedSecret struct {
 	Ref  record.ShortRef `json:"ref"`
 	Name record.Name     `json:"name"`
-	secrets.Match
+	rule.Finding
+	Line int `json:"line"` // 0: what is said of the text, such as a tag
 }
 
 type scanJSON struct {
@@ -69,14 +72,11 @@ func (o *scanCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	if gone := len(refs) - report.Records; gone > 0 {
 		w.Note("%s destroyed meanwhile", cli.Plural(gone, "record"))
 	}
-	for _, s := range report.Secrets {
-		if !w.Global.JSON {
-			w.Printf("%s  %s  %s  line %d\n", s.Ref, cli.OneLine(s.Name.String()), s.Rule, s.Line)
-		}
-	}
-	if w.Global.JSON {
-		err = w.PrintJSON(report)
-	}
+	shown := markdown.Each(report.Secrets, func(s storedSecret) rule.Finding {
+		s.File, s.Message, s.Remedy = s.Ref.String(), s.Name.String(), "" // the error has one for the first
+		return s.Finding
+	})
+	err = w.Print(report, "%s", w.FindingsText(shown, 0))
 	if err = errors.Join(err, damage); err == nil && report.Count > 0 {
 		err = cli.Coded(record.Wanting, "filebus purge "+report.Secrets[0].Ref.String(),
 			fmt.Errorf("%s in %s", cli.Plural(report.Count, "secret"), cli.Plural(report.Records, "record")))
@@ -109,7 +109,9 @@ func (r *scanJSON) scan(ctx context.Context, w *cli.Work, ref record.Ref) error 
 	}
 	r.Count += len(said) + looked.Count
 	for _, f := range append(said, looked.Found...) {
-		r.Secrets = append(r.Secrets, storedSecret{record.ShortRef(ref), v.Record.Name, f})
+		short := record.ShortRef(ref)
+		found := rule.Finding{Rule: f.Rule, Level: rule.Must, Line: f.Line, Remedy: "filebus purge " + short.String()}
+		r.Secrets = append(r.Secrets, storedSecret{short, v.Record.Name, found, f.Line})
 	}
 	return nil
 }

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/rule"
 	"filebus/materialize"
+	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/query"
 	"filebus/store"
@@ -20,8 +23,40 @@ type verifyCommand struct {
 
 type verifyJSON struct {
 	store.Report
-	Index  string                    `json:"index"` // ok, or what is wrong with it
-	Repair *materialize.RepairReport `json:"repair,omitempty"`
+	Index    string                    `json:"index"` // ok, or what is wrong with it
+	Repair   *materialize.RepairReport `json:"repair,omitempty"`
+	Findings []rule.Finding            `json:"findings"` // the faults and remarks, and what is wrong with the index
+}
+
+// find makes findings of the store's faults and remarks, and adds remarks about files that have
+// changed and about what others have destroyed.
+func (v *verifyJSON) find(ctx context.Context, w *cli.Work) {
+	for _, f := range v.Faults {
+		found := rule.Finding{Rule: "store", Level: rule.Wrong, File: f.Place, Message: f.Text, Remedy: cli.RepairHint}
+		if f.Heals {
+			found.Rule, found.Remedy = "text", store.HealHint
+		}
+		if v.Repair != nil {
+			found.Remedy = beyondHint
+		}
+		v.Findings = append(v.Findings, found)
+	}
+	rules := make([]string, len(v.Remarks)) // of the remarks; "" for those of the store
+	results := query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindResult}, Trees: []record.Tree{""}}}
+	listed, _ := w.Reader.List(ctx, results) // what cannot be read is a fault
+	for _, r := range listed.Entries {
+		if file := w.AlteredFile(ctx, r.Name); file != "" {
+			v.Remarks, rules = append(v.Remarks, store.Fault{Text: fmt.Sprintf(cli.AlteredText, file)}), append(rules, "altered")
+		}
+	}
+	left, _ := undestroyed(ctx, w) // as above
+	for _, text := range left {
+		v.Remarks, rules = append(v.Remarks, store.Fault{Text: text}), append(rules, "undestroyed")
+	}
+	for i, f := range v.Remarks {
+		found := rule.Finding{Rule: cmp.Or(rules[i], "remark"), Level: rule.Note, File: f.Place, Message: f.Text}
+		v.Findings = append(v.Findings, found)
+	}
 }
 
 func (o *verifyCommand) Do(ctx context.Context, without *cli.Work, _ []string) error {
@@ -56,27 +91,22 @@ func (o *verifyCommand) verify(ctx context.Context, w *cli.Work) error {
 	known := mirror.Settled(folder.At(w.Store.Dir()).Sub("mirror")) // before the end: others write
 	if end, err := query.Position(ctx, w.Store); err == nil && known > end && !report.GoneBack {
 		report.GoneBack = true
-		report.Faults = append(report.Faults, w.Store.GoneBack(known, end).Error())
-	}
-	results := query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindResult}, Trees: []record.Tree{""}}}
-	listed, _ := w.Reader.List(ctx, results) // what cannot be read is a fault
-	for _, r := range listed.Entries {
-		if file := w.AlteredFile(ctx, r.Name); file != "" {
-			report.Remarks = append(report.Remarks, fmt.Sprintf(cli.AlteredText, file))
-		}
-	}
-	left, _ := undestroyed(ctx, w) // as above
-	report.Remarks = append(report.Remarks, left...)
-	indexErr := w.Reader.VerifyIndex(ctx)
-	if ctx.Err() != nil {
-		return ctx.Err()
+		report.Faults = append(report.Faults, store.Fault{Text: w.Store.GoneBack(known, end).Error()})
 	}
 	value.Report, value.Index = *report, "ok"
-	if indexErr != nil {
+	value.find(ctx, w)
+	indexErr := w.Reader.VerifyIndex(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case report.GoneBack && errors.Is(indexErr, store.ErrDamaged):
+		value.Index = "knows more of the log than there is"
+	case indexErr != nil:
 		value.Index = cli.Message(indexErr)
 	}
-	if report.GoneBack && errors.Is(indexErr, store.ErrDamaged) {
-		value.Index = "knows more of the log than there is"
+	if indexErr != nil {
+		index := rule.Finding{Rule: "index", Level: rule.Wrong, Message: value.Index, Remedy: cli.Explain(indexErr).Hint}
+		value.Findings = append(value.Findings, index)
 	}
 	if err := printVerify(w.Environ, &value); err != nil {
 		return err
@@ -107,8 +137,7 @@ func printVerify(e *cli.Environ, v *verifyJSON) error {
 	if v.Repair != nil {
 		printRepair(e, v.Repair)
 	}
-	printEach(e, "fault: ", v.Faults)
-	printEach(e, "remark: ", v.Remarks)
+	e.Printf("%s", e.FindingsText(v.Findings, 0))
 	soundness := "sound"
 	if n := len(v.Faults); n > 0 {
 		soundness = cli.Plural(n, "fault")
@@ -124,7 +153,7 @@ func printRepair(e *cli.Environ, r *materialize.RepairReport) {
 	if len(r.Faults) == 0 {
 		e.Printf("nothing of the store was damaged\n")
 	}
-	printEach(e, "was wrong: ", r.Faults)
+	printEach(e, "was wrong: ", markdown.Each(r.Faults, store.Fault.String))
 	if r.Anew {
 		e.Printf("gone: nothing of the old database could be read; the store has begun anew, with what the files have\n")
 	}

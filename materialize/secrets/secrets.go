@@ -124,7 +124,7 @@ func Text(text string) string { return string(Take([]byte(text), Scan([]byte(tex
 // A Reader looks for the secrets of a stream while it is read, and takes them out if it is to.
 type Reader struct {
 	Found []Match // so far, the first of them; all in the end
-	Count int       // how many there were
+	Count int     // how many there were
 
 	source   io.Reader
 	take     bool

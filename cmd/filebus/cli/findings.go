@@ -19,9 +19,13 @@ func (e *Environ) FindingsText(all []rule.Finding, more int) string {
 		if f.More > 0 {
 			f.Message += fmt.Sprintf(" (and %d more)", f.More)
 		}
-		row := []string{f.Place(), f.Rule, string(f.Level), f.Message}
-		return slices.DeleteFunc(row, func(cell string) bool { return cell == "" })
+		return []string{f.Place(), f.Rule, string(f.Level), f.Message}
 	})
+	for at := 3; at >= 0; at-- { // a column that no finding has
+		if !slices.ContainsFunc(rows, func(row []string) bool { return row[at] != "" }) {
+			rows = markdown.Each(rows, func(row []string) []string { return slices.Delete(row, at, at+1) })
+		}
+	}
 	var out strings.Builder
 	for i, line := range strings.SplitAfter(e.Table(rows), "\n")[:len(all)] {
 		out.WriteString(line)

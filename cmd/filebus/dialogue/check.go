@@ -14,22 +14,6 @@ import (
 	"filebus/store/record"
 )
 
-// A Finding is one thing that a check has found. Its rules are those of files: missing,
-// empty, stub, astray (it is not counted as this turn), no_markers, long, late, stranger (of an agent that was not launched),
-// twice (two of one agent), broken (of JSON that cannot be read), changed (after it was judged); those of markers and
-// ids: malformed, repeated (in one turn), foreign (it names another agent or round),
-// unknown and ambiguous (it means no tension, or several); skipped, of a round that never
-// was before one that is; and scored, of scores for an agent that gave no turn.
-type Finding struct {
-	rule.Finding        // its file is below the workspace or its tree; where it would be, if it is missing
-	Wanting      bool   `json:"wanting"`         // it is incomplete or cannot be told; else it is a note on form
-	Round        *int   `json:"round,omitempty"` // nil: of the dialogue
-	Agent        string `json:"agent,omitempty"` // "" if it is not about one
-
-	Alike  []string        `json:"alike,omitempty"` // files, absolute, that may be meant as the turn: see FindAlike
-	Before record.ShortRef `json:"before,omitzero"` // the version that was the turn
-}
-
 // A TurnReport is what stands in the place of a turn that is owed, or was given.
 type TurnReport struct {
 	Round   int            `json:"round"`
@@ -41,22 +25,31 @@ type TurnReport struct {
 
 // A Report is what a check has found.
 type Report struct {
-	Dialogue  Key          `json:"dialogue"`
-	Rounds    int          `json:"rounds"`
-	Launched  int          `json:"launched"` // turns that are owed, in all rounds
-	Given     int          `json:"given"`    // turns that hold something
-	Missing   int          `json:"missing"`
-	Empty     int          `json:"empty"`
-	Stubs     int          `json:"stubs"`
-	Markers   int          `json:"markers"`
-	Malformed int          `json:"malformed"`
-	Wanting   int          `json:"wanting"`         // findings that say that something is incomplete
-	Findings  []Finding    `json:"findings"`        // by round; in a round by agent and line
-	Turns     []TurnReport `json:"turns,omitempty"` // by round
+	Dialogue  Key            `json:"dialogue"`
+	Rounds    int            `json:"rounds"`
+	Launched  int            `json:"launched"` // turns that are owed, in all rounds
+	Given     int            `json:"given"`    // turns that hold something
+	Missing   int            `json:"missing"`
+	Empty     int            `json:"empty"`
+	Stubs     int            `json:"stubs"`
+	Markers   int            `json:"markers"`
+	Malformed int            `json:"malformed"`
+	Wanting   int            `json:"wanting"`         // findings that say that something is incomplete
+	Findings  []rule.Finding `json:"findings"`        // by round; in a round by agent and line: see Check
+	Turns     []TurnReport   `json:"turns,omitempty"` // by round
 }
 
 // Check looks at what was written in a round, or in all for a negative number. It
 // fails for a round that there is not.
+//
+// The rules of files are: missing, empty, stub, astray (it is not counted as this turn),
+// no_markers, long, late, stranger (its agent was not launched), twice (two files of one
+// agent), broken (its JSON cannot be read), changed (after it was judged); those of markers
+// and ids: malformed, repeated (in one turn), foreign (it names another agent or round),
+// unknown and ambiguous (it means no tension, or several); skipped, of a round that is
+// missing before one that is there; and scored, of scores for an agent that gave no turn.
+// A file is below the workspace or its tree; a missing one is where it would be. The level
+// is Must if a text is incomplete or its meaning is open, else Note.
 func Check(d *Dialogue, round int) (*Report, error) {
 	if round >= 0 {
 		if _, err := d.require(round); err != nil {
@@ -83,14 +76,13 @@ func Check(d *Dialogue, round int) (*Report, error) {
 	c.broken(round)
 	for i := range c.report.Findings {
 		f := &c.report.Findings[i]
-		if f.Level = rule.Note; f.Wanting {
-			f.Level = rule.Must
+		if f.Wanting = new(f.Level == rule.Must); *f.Wanting {
 			c.report.Wanting++
 		}
 	}
 	c.report.Missing, c.report.Empty = c.counts[stateMissing], c.counts[stateEmpty]
 	c.report.Stubs, c.report.Malformed = c.counts[stateStub], c.counts["malformed"]
-	slices.SortStableFunc(c.report.Findings, func(a, b Finding) int {
+	slices.SortStableFunc(c.report.Findings, func(a, b rule.Finding) int {
 		whole := -1 // a finding of no round comes first
 		return cmp.Or(*cmp.Or(a.Round, &whole)-*cmp.Or(b.Round, &whole), strings.Compare(a.Agent, b.Agent), a.Line-b.Line)
 	})
@@ -103,12 +95,21 @@ type checker struct {
 	counts map[string]int // of findings, by kind
 }
 
-// add adds that something is incomplete, or cannot be told, unless that is taken back.
-func (c *checker) add(kind string, round *int, agent, file string, line int, format string, args ...any) *Finding {
+// add adds a finding of the level Must, which the caller may lower.
+func (c *checker) add(kind string, round *int, agent, file string, line int, format string, args ...any) *rule.Finding {
 	c.counts[kind]++
-	f := rule.Finding{Rule: kind, File: file, Line: line, Message: fmt.Sprintf(format, args...)}
-	c.report.Findings = append(c.report.Findings, Finding{Finding: f, Wanting: true, Round: round, Agent: agent})
+	c.report.Findings = append(c.report.Findings, rule.Finding{
+		Rule: kind, Level: rule.Must, File: file, Line: line, Round: round, Agent: agent, Message: fmt.Sprintf(format, args...),
+	})
 	return &c.report.Findings[len(c.report.Findings)-1]
+}
+
+// mustIf returns the level of a finding by whether something is incomplete.
+func mustIf(isWanting bool) rule.Level {
+	if isWanting {
+		return rule.Must
+	}
+	return rule.Note
 }
 
 // round checks the files of a round.
@@ -126,7 +127,7 @@ func (c *checker) round(r *Round) {
 	for _, t := range r.Turns {
 		if first := r.Turn(t.Agent); first != t {
 			f := c.wanting("twice", t, 0, "a second file of %s, beside %s", t.Agent, first.fileName())
-			f.Wanting = first.state() != stateTurn || !t.IsStub && t.digest() != first.digest() // else no text is left over
+			f.Level = mustIf(first.state() != stateTurn || !t.IsStub && t.digest() != first.digest()) // else no text is left over
 			continue
 		}
 		if !t.IsStub && !slices.Contains(owing, t.Agent) && c.d.unknown(r) == nil {
@@ -137,12 +138,12 @@ func (c *checker) round(r *Round) {
 	for _, f := range r.Files {
 		if t := f.MayBe; t != nil {
 			if c.d.unknown(r) != nil {
-				c.wanting("stranger", t, 0, "this may be a turn: who takes part is not known").Wanting = false
+				c.wanting("stranger", t, 0, "this may be a turn: who takes part is not known").Level = rule.Note
 				continue
 			}
 			const text = "%s is nobody who takes part; if this is a turn: filebus dialogue panel %s %d --add %s"
 			found := c.wanting("stranger", t, 0, text, t.Agent, c.d.Key, r.Number, layout.AgentName(t.Agent))
-			if found.Wanting = t.hasForm() || r.Panel == nil; !c.d.Key.IsOwn() {
+			if found.Level = mustIf(t.hasForm() || r.Panel == nil); !c.d.Key.IsOwn() {
 				found.Message, _, _ = strings.Cut(found.Message, ";") // it is only read
 			}
 		}
@@ -161,7 +162,7 @@ func (c *checker) outside() {
 }
 
 // wanting is add for a turn.
-func (c *checker) wanting(kind string, t *Turn, line int, format string, args ...any) *Finding {
+func (c *checker) wanting(kind string, t *Turn, line int, format string, args ...any) *rule.Finding {
 	return c.add(kind, &t.Round, t.Agent, c.d.shown(t.Version.Record.Path), line, format, args...)
 }
 
@@ -194,7 +195,7 @@ func (c *checker) turn(t *Turn) {
 	}
 	if begun, known := c.d.Round(t.Round + 1).begunBy(); known && c.d.Key.IsOwn() &&
 		t.Version.Record.Time.After(begun) {
-		c.wanting("late", t, 0, "written after round %d began", t.Round+1).Wanting = false // nobody can mend it
+		c.wanting("late", t, 0, "written after round %d began", t.Round+1).Level = rule.Note // nobody can mend it
 	}
 }
 
@@ -210,7 +211,7 @@ func (c *checker) markers(t *Turn) {
 			if needsID(m) {
 				text += ", which has no id"
 			}
-			c.wanting("malformed", t, m.Line, "%s", text).Wanting = needsID(m)
+			c.wanting("malformed", t, m.Line, "%s", text).Level = mustIf(needsID(m))
 		}
 		if m.Agent != "" && (m.Agent != t.Agent || m.Round != t.Round) {
 			c.wanting("foreign", t, m.Line, "%s is an id of %s in round %d", m.ID, m.Agent, m.Round)
@@ -292,7 +293,7 @@ func (c *checker) broken(round int) {
 		}
 		isOpen := func(r *Round) bool { return r.Panel == nil }
 		found := c.add("broken", of, "", c.d.shown(p.File), p.Line, "%v", p.Err)
-		found.Wanting = p.Err != errElsewhere || len(c.d.Rounds) == 0 || slices.ContainsFunc(c.d.Rounds, isOpen)
+		found.Level = mustIf(p.Err != errElsewhere || len(c.d.Rounds) == 0 || slices.ContainsFunc(c.d.Rounds, isOpen))
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/rule"
-	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -43,7 +42,7 @@ func (o *dialogueCheck) Do(ctx context.Context, w *cli.Work, args []string) (err
 	if !o.All {
 		view.Findings, view.Turns = foldedFindings(view.Findings), nil
 	}
-	slices.SortStableFunc(view.Findings, func(a, b Finding) int { // what is wanting comes first
+	slices.SortStableFunc(view.Findings, func(a, b rule.Finding) int { // what is wanting comes first
 		return rule.Compare(rule.Finding{Level: a.Level}, rule.Finding{Level: b.Level})
 	})
 	if more := len(view.Findings) - cli.FindingsShown; more > 0 && !o.All {
@@ -56,7 +55,7 @@ func (o *dialogueCheck) Do(ctx context.Context, w *cli.Work, args []string) (err
 	for i := range view.Findings {
 		f := &view.Findings[i]
 		f.Kind, f.Text = f.Rule, f.Message
-		if line := mend(w, d.Key, *f); line != "" && f.Wanting && d.Key.IsOwn() && !mended[f.File] {
+		if line := mend(w, d.Key, *f); line != "" && *f.Wanting && d.Key.IsOwn() && !mended[f.File] {
 			f.Remedy, mended[f.File] = line, true
 			view.Mend = append(view.Mend, line)
 		}
@@ -72,10 +71,10 @@ func (o *dialogueCheck) Do(ctx context.Context, w *cli.Work, args []string) (err
 
 // foldedFindings returns findings with one for all markers of a file that depart from the
 // grammar, and are understood all the same.
-func foldedFindings(findings []Finding) []Finding {
-	var out []Finding
+func foldedFindings(findings []rule.Finding) []rule.Finding {
+	var out []rule.Finding
 	lines := map[string][]string{} // by file
-	isForm := func(f Finding) bool { return f.Rule == "malformed" && !f.Wanting }
+	isForm := func(f rule.Finding) bool { return f.Rule == "malformed" && !*f.Wanting }
 	for _, f := range findings {
 		if isForm(f) {
 			lines[f.File] = append(lines[f.File], strconv.Itoa(f.Line))
@@ -97,7 +96,7 @@ func foldedFindings(findings []Finding) []Finding {
 }
 
 // mend returns the command that helps with a turn, or "": none that takes a text away.
-func mend(w *cli.Work, key Key, f Finding) string {
+func mend(w *cli.Work, key Key, f rule.Finding) string {
 	slug, file := record.ShellWord(key.String()), record.ShellWord(f.File)
 	if f.Round == nil {
 		return map[string]string{"stranger": "filebus dialogue put " + slug + " ROUND AGENT " + file}[f.Rule]
@@ -121,8 +120,7 @@ func mend(w *cli.Work, key Key, f Finding) string {
 // text returns what people are shown.
 func (view *DialogueCheckJSON) text(w *cli.Work) string {
 	var out strings.Builder
-	shown := markdown.Each(view.Findings, func(f Finding) rule.Finding { return f.Finding })
-	out.WriteString(w.FindingsText(shown, view.More))
+	out.WriteString(w.FindingsText(view.Findings, view.More))
 	fmt.Fprintf(&out, "%s: %d of %s in %s, %s", view.Dialogue, view.Given, cli.Plural(view.Launched, "turn"),
 		cli.Plural(view.Rounds, "round"), cli.Plural(view.Markers, "marker"))
 	for i, n := range []int{view.Missing, view.Empty, view.Stubs, view.Malformed, view.Wanting} {

@@ -23,7 +23,7 @@ func found(t *testing.T, d *Dialogue, round int) []string {
 	var lines []string
 	for _, f := range report.Findings {
 		line := fmt.Sprintf("%s %s:%d %s", f.Rule, strings.TrimPrefix(f.File, ".claude/dialogues/x/"), f.Line, f.Message)
-		if !f.Wanting {
+		if !*f.Wanting {
 			line = "~" + line
 		}
 		lines = append(lines, line)

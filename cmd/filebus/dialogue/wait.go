@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/rule"
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
@@ -139,7 +140,7 @@ func (f *Dialogues) awaitingOf(d *Dialogue, slots []Slot, r WaitRequest) *awaiti
 
 // FindAlike adds to findings of an own dialogue the files that may be meant as the turn, and
 // the version that was it.
-func (f *Dialogues) FindAlike(ctx context.Context, d *Dialogue, all []Finding) {
+func (f *Dialogues) FindAlike(ctx context.Context, d *Dialogue, all []rule.Finding) {
 	for i, found := range all {
 		if !slices.Contains([]string{stateMissing, stateEmpty, stateStub, stateAstray, "changed"}, found.Rule) {
 			continue

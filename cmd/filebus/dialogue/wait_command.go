@@ -78,9 +78,8 @@ func (view *DialogueRound) wanting(w *cli.Work) (none []string, hint string) {
 		}
 		if a.State == "stub" || a.State == "astray" {
 			none = append(none, a.Agent)
-			hint = cmp.Or(hint, mend(w, view.Dialogue, Finding{
-				Finding: rule.Finding{Rule: a.State}, Round: &view.Round, Agent: a.Agent,
-				Alike: a.Alike, Before: a.Before,
+			hint = cmp.Or(hint, mend(w, view.Dialogue, rule.Finding{
+				Rule: a.State, Round: &view.Round, Agent: a.Agent, Alike: a.Alike, Before: a.Before,
 			}))
 		}
 	}
@@ -93,9 +92,7 @@ func noteAlike(w *cli.Work, slot Slot, file string) {
 	if err != nil || !filepath.IsLocal(shown) {
 		shown = file
 	}
-	found := Finding{
-		Finding: rule.Finding{Rule: "missing"}, Round: &slot.Round, Agent: slot.Agent, Alike: []string{file},
-	}
+	found := rule.Finding{Rule: "missing", Round: &slot.Round, Agent: slot.Agent, Alike: []string{file}}
 	w.NoteTry(mend(w, slot.Key, found), "%s: no turn yet, but there is %s", slot.Agent, cli.OneLine(shown))
 }
 

@@ -25,6 +25,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"filebus/cmd/filebus/rule"
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -320,7 +321,7 @@ func (c Call) examine(r *materialize.PutRequest, output io.Reader) (problems []s
 	}
 	summary, found := c.judge(text)
 	r.Facts.Summary = cmp.Or(summary, r.Facts.Summary)
-	problems = markdown.Each(found, func(p Problem) string { return p.Error() })
+	problems = markdown.Each(found, func(p rule.Finding) string { return p.Error() })
 	if len(problems) > 0 {
 		r.Facts.Status = worse(r.Facts.Status, materialize.StatusInvalid)
 	}
@@ -338,13 +339,13 @@ func worse(status, output string) string {
 }
 
 // judge returns the summary of an output, and what is wrong with it.
-func (c Call) judge(text []byte) (summary string, problems []Problem) {
+func (c Call) judge(text []byte) (summary string, problems []rule.Finding) {
 	if len(text) > MaxStructured {
-		return "", []Problem{{Message: fmt.Sprintf("the output has more than %d bytes: no JSON object was looked for", MaxStructured)}}
+		return "", []rule.Finding{*noJSON("the output has more than %d bytes: no JSON object was looked for", MaxStructured)}
 	}
 	object, problem := FindObject(text)
 	if problem != nil {
-		return "", []Problem{*problem}
+		return "", []rule.Finding{*problem}
 	}
 	if c.Schema != nil {
 		problems = c.Schema.checkObject(object)
@@ -363,11 +364,11 @@ func summaryOf(object []byte) string {
 // FindObject returns the JSON object of an output: the whole text; else what stands in
 // its last code fence with an object; else its last object that is not within
 // another. A text that begins as an object and is none is told where it breaks.
-func FindObject(output []byte) (object []byte, problem *Problem) {
+func FindObject(output []byte) (object []byte, problem *rule.Finding) {
 	start := len(output) - len(trimStart(output))
 	text := bytes.TrimRight(output[start:], " \t\r\n")
 	if len(text) == 0 {
-		return nil, &Problem{Message: "no JSON object in the output, which is empty"}
+		return nil, noJSON("no JSON object in the output, which is empty")
 	}
 	if text[0] == '{' && json.Valid(text) {
 		return text, nil
@@ -389,7 +390,7 @@ var fence = sync.OnceValue(func() *regexp.Regexp {
 
 // fencedObject returns the object in the last code fence that has one. If there is
 // none, but the last fence is of JSON, its problem is returned.
-func fencedObject(text []byte) (object []byte, broken *Problem) {
+func fencedObject(text []byte) (object []byte, broken *rule.Finding) {
 	for _, at := range fence().FindAllSubmatchIndex(text, -1) {
 		kind, content := bytes.TrimSpace(text[at[2]:at[3]]), bytes.TrimSpace(text[at[4]:at[5]])
 		switch {
@@ -404,18 +405,18 @@ func fencedObject(text []byte) (object []byte, broken *Problem) {
 }
 
 // syntaxIn says how the JSON breaks that begins at a place of a text.
-func syntaxIn(text []byte, from int) *Problem {
+func syntaxIn(text []byte, from int) *rule.Finding {
 	var raw json.RawMessage
 	if err := json.NewDecoder(bytes.NewReader(text[from:])).Decode(&raw); err != nil {
 		return syntaxProblem(text, from, err)
 	}
-	return &Problem{Message: "no JSON object in the output"}
+	return noJSON("no JSON object in the output")
 }
 
 // lastObject returns the last object of a text that is not within another. What
 // follows a place where an object breaks may be a new one: each byte is read once.
-func lastObject(text []byte, start int) (object []byte, problem *Problem) {
-	problem = &Problem{Message: "no JSON object in the output"}
+func lastObject(text []byte, start int) (object []byte, problem *rule.Finding) {
+	problem = noJSON("no JSON object in the output")
 	const maxTries = 10_000 // how many braces that begin no object are looked at
 	for at, tries := start, 0; tries < maxTries; {
 		i := bytes.IndexByte(text[at:], '{')

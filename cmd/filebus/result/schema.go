@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"filebus/cmd/filebus/rule"
 	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
@@ -125,10 +126,10 @@ func hasKeyword(schema map[string]any) bool {
 
 // decodeJSON reads one JSON value. It refuses what would take a validator too much
 // time or memory.
-func decodeJSON(text []byte) (*markdown.Value, *Problem) {
+func decodeJSON(text []byte) (*markdown.Value, *rule.Finding) {
 	text = bytes.TrimPrefix(text, []byte(byteOrderMark))
 	if len(bytes.TrimSpace(text)) == 0 {
-		return nil, &Problem{Message: "there is no JSON: the text is empty"}
+		return nil, noJSON("there is no JSON: the text is empty")
 	}
 	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
 		return nil, syntaxProblem(text, 0, err)
@@ -148,7 +149,7 @@ func decodeJSON(text []byte) (*markdown.Value, *Problem) {
 		return nil
 	})
 	if err != nil {
-		return nil, &Problem{Message: err.Error()}
+		return nil, noJSON("%v", err)
 	}
 	return root, nil
 }
@@ -156,7 +157,7 @@ func decodeJSON(text []byte) (*markdown.Value, *Problem) {
 const byteOrderMark = "\ufeff"
 
 // syntaxProblem says where in a text, in which JSON begins at start, it breaks.
-func syntaxProblem(text []byte, start int, err error) *Problem {
+func syntaxProblem(text []byte, start int, err error) *rule.Finding {
 	var syntax *json.SyntaxError
 	message, offset := err.Error(), len(text)
 	switch {
@@ -169,7 +170,7 @@ func syntaxProblem(text []byte, start int, err error) *Problem {
 	}
 	line := 1 + bytes.Count(text[:offset], []byte("\n"))
 	column := 1 + len([]rune(string(text[bytes.LastIndexByte(text[:offset], '\n')+1:offset])))
-	return &Problem{Message: fmt.Sprintf("broken JSON at %d:%d: %s", line, column, message)}
+	return noJSON("broken JSON at %d:%d: %s", line, column, message)
 }
 
 func isSmall(number string) bool {

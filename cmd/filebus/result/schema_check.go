@@ -13,21 +13,20 @@ import (
 
 	"github.com/kaptinlin/jsonschema"
 
+	"filebus/cmd/filebus/rule"
 	"filebus/materialize/markdown"
 )
 
-// A Problem is a place where an output is not what it should be.
-type Problem struct {
-	Path    string `json:"path"`    // a JSON pointer; "" is the whole output
-	Message string `json:"message"` // one line: what was expected, and what is there
+// problemAt returns the finding that a value of an output is not as the keyword of its schema
+// has it. The path is a JSON pointer; "" is the whole output.
+func problemAt(path, keyword, message string) rule.Finding {
+	message = markdown.Clip(strings.Join(strings.Fields(message), " "), maxMessage)
+	return rule.Finding{Rule: keyword, Level: rule.Must, Path: &path, Message: message}
 }
 
-// Error returns the problem in one line.
-func (p *Problem) Error() string {
-	if p.Path == "" {
-		return p.Message
-	}
-	return p.Path + ": " + p.Message
+// noJSON returns the finding that an output has not the JSON that it is to have.
+func noJSON(format string, args ...any) *rule.Finding {
+	return new(problemAt("", "json", fmt.Sprintf(format, args...)))
 }
 
 // How many problems are told one by one, and how much of each.
@@ -39,58 +38,48 @@ const (
 // Check returns where an output does not fit the schema, its summary included, in
 // the order of their paths: at most 20, and one more that says how many are left.
 // The output may have its JSON object in a fence, or within other text.
-func (s *Schema) Check(output []byte) []Problem {
+func (s *Schema) Check(output []byte) []rule.Finding {
 	object, problem := FindObject(output)
 	if problem != nil {
-		return []Problem{*problem}
+		return []rule.Finding{*problem}
 	}
 	return s.checkObject(object)
 }
 
-func (s *Schema) checkObject(object []byte) []Problem {
+func (s *Schema) checkObject(object []byte) []rule.Finding {
 	root, problem := decodeJSON(object)
 	if problem != nil {
-		return []Problem{*problem}
+		return []rule.Finding{*problem}
 	}
-	all, err := s.compiled.findings(root.Data())
+	all, err := s.compiled.problems(root.Data())
 	if err != nil {
-		return []Problem{{Message: err.Error()}}
+		return []rule.Finding{problemAt("", "schema", err.Error())}
 	}
-	var problems []Problem
-	for _, f := range all[:min(len(all), maxProblems)] {
-		problems = append(problems, Problem{pointer(f.path), markdown.Clip(strings.Join(strings.Fields(f.message), " "),
-			maxMessage)})
+	if more := len(all) - maxProblems; more > 0 {
+		all = append(all[:maxProblems], problemAt("", "schema", fmt.Sprintf("and %d more", more)))
 	}
-	if more := len(all) - len(problems); more > 0 {
-		problems = append(problems, Problem{Message: fmt.Sprintf("and %d more", more)})
-	}
-	return problems
+	return all
 }
 
-// A finding is what one keyword of a schema found wrong.
-type finding struct {
-	path             []string
-	keyword, message string
-}
-
-// findings returns what is wrong with a value, in the order of the paths, each once.
-func (v *validator) findings(value any) ([]finding, error) {
+// problems returns what is wrong with a value, in the order of the paths, each once.
+func (v *validator) problems(value any) ([]rule.Finding, error) {
 	result, err := v.validate(value)
 	if err != nil {
 		return nil, err
 	}
-	all := findingsOf(result, nil, value)
-	compare := func(a, b finding) int {
-		return cmp.Or(slices.CompareFunc(a.path, b.path, compareKeys), strings.Compare(a.message, b.message))
+	all := problemsOf(result, "", value)
+	compare := func(a, b rule.Finding) int {
+		return cmp.Or(slices.CompareFunc(strings.Split(*a.Path, "/"), strings.Split(*b.Path, "/"), compareKeys),
+			strings.Compare(a.Message, b.Message))
 	}
 	slices.SortFunc(all, compare)
-	return slices.CompactFunc(all, func(a, b finding) bool { return compare(a, b) == 0 }), nil
+	return slices.CompactFunc(all, func(a, b rule.Finding) bool { return compare(a, b) == 0 }), nil
 }
 
-// findingsOf goes down to what is really wrong: the errors above only say that
+// problemsOf goes down to what is really wrong: the errors above only say that
 // there is something.
-func findingsOf(result *jsonschema.EvaluationResult, path []string, value any) []finding {
-	var all []finding
+func problemsOf(result *jsonschema.EvaluationResult, path string, value any) []rule.Finding {
+	var all []rule.Finding
 	explained := map[string]bool{}
 	for _, part := range result.Details {
 		keyword := keywordOf(part)
@@ -102,16 +91,16 @@ func findingsOf(result *jsonschema.EvaluationResult, path []string, value any) [
 		child, found := childOf(value, key)
 		switch {
 		case isForbidden(part, keyword):
-			all = append(all, finding{path, keyword, fmt.Sprintf("key %q is not allowed", key)})
+			all = append(all, problemAt(path, keyword, fmt.Sprintf("key %q is not allowed", key)))
 		case !isBelow || keyword == "dependentSchemas":
-			all = append(all, findingsOf(part, path, value)...)
+			all = append(all, problemsOf(part, path, value)...)
 		case found: // else it is missing, which is told of the object
-			all = append(all, findingsOf(part, append(slices.Clip(path), key), child)...)
+			all = append(all, problemsOf(part, path+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(key), child)...)
 		}
 	}
 	for keyword, err := range result.Errors {
 		if !explained[keyword] {
-			all = append(all, finding{path, keyword, err.Error()})
+			all = append(all, problemAt(path, keyword, err.Error()))
 		}
 	}
 	return all
@@ -162,14 +151,6 @@ func compareKeys(a, b string) int {
 
 func isIndex(key string) bool {
 	return key != "" && strings.Trim(key, "0123456789") == "" && (key[0] != '0' || key == "0")
-}
-
-func pointer(path []string) string {
-	var out strings.Builder
-	for _, key := range path {
-		out.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key))
-	}
-	return out.String()
 }
 
 // maxSteps is how often the parts of a schema are applied to the values of an

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/rule"
 	"filebus/store/record"
 )
 
@@ -56,8 +57,8 @@ func WriteText(ctx context.Context, file string, text []byte, replace bool) (err
 
 // CheckJSON is what a command prints with --json.
 type CheckJSON struct {
-	Valid    bool      `json:"valid"`
-	Problems []Problem `json:"problems"`
+	Valid    bool           `json:"valid"`
+	Problems []rule.Finding `json:"problems"`
 }
 
 func checkSchema(ctx context.Context, w *cli.Work, args []string) error {
@@ -74,21 +75,15 @@ func checkSchema(ctx context.Context, w *cli.Work, args []string) error {
 	if err != nil {
 		return err
 	}
-	problems := []Problem{{Message: fmt.Sprintf("the output has more than %d bytes", MaxStructured)}}
+	problems := []rule.Finding{*noJSON("the output has more than %d bytes", MaxStructured)}
 	if in.Whole {
 		problems = schema.Check(in.Text)
 	}
-	switch {
-	case w.Global.JSON:
-		err = w.PrintJSON(CheckJSON{len(problems) == 0, problems})
-	case len(problems) == 0:
-		w.Printf("valid\n")
+	text := w.FindingsText(problems, 0)
+	if len(problems) == 0 {
+		text = "valid\n"
 	}
-	for i := range problems {
-		if !w.Global.JSON {
-			w.Printf("%s\n", cli.OneLine(problems[i].Error()))
-		}
-	}
+	err = w.Print(CheckJSON{len(problems) == 0, problems}, "%s", text)
 	if err == nil && len(problems) > 0 {
 		return cli.SilentError(record.Wanting)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"filebus/cmd/filebus/rule"
 	"filebus/materialize/markdown"
 )
 
@@ -75,7 +76,7 @@ func (s *Schema) probe() error {
 	if _, changed := s.Inject(); !changed {
 		return nil
 	}
-	all, err := s.compiled.findings(map[string]any{summaryKey: "Two of five endpoints leak."})
+	all, err := s.compiled.problems(map[string]any{summaryKey: "Two of five endpoints leak."})
 	if slices.ContainsFunc(all, refusesSummary) {
 		return fmt.Errorf("a part of it allows no %q: add it by hand", summaryKey)
 	}
@@ -84,12 +85,12 @@ func (s *Schema) probe() error {
 
 // refusesSummary reports whether a part of a schema allows no string as the
 // summary of an object that has nothing else.
-func refusesSummary(f finding) bool {
-	switch f.keyword {
+func refusesSummary(f rule.Finding) bool {
+	switch f.Rule {
 	case "additionalProperties", "unevaluatedProperties", "propertyNames":
-		return len(f.path) == 0
+		return *f.Path == ""
 	case "schema", "type":
-		return len(f.path) == 1
+		return strings.Count(*f.Path, "/") == 1
 	}
 	return false
 }

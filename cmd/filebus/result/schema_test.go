@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filebus/cmd/filebus/result"
+	"filebus/cmd/filebus/rule"
 )
 
 func parse(t testing.TB, text string) *result.Schema {
@@ -290,7 +291,7 @@ func TestPaths(t *testing.T) {
 	t.Parallel()
 	s := parse(t, `{"properties": {"a/b": {"properties": {"c~d": {"type": "string"}}}}}`)
 	got := s.Check([]byte(`{"summary": "x", "a/b": {"c~d": 1}}`))
-	want := []result.Problem{{Path: "/a~1b/c~0d", Message: "Value is integer but should be string"}}
+	want := []rule.Finding{{Rule: "type", Level: rule.Must, Path: new("/a~1b/c~0d"), Message: "Value is integer but should be string"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Check (-want +got):\n%s", diff)
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"filebus/store/record"
 )
 
 // A Level says how grave a finding is.
@@ -30,34 +32,52 @@ func Levels() []Level { return []Level{Wrong, Must, Should, Note, OK} }
 
 // A Finding is one thing that is not as it should be.
 type Finding struct {
-	Rule    string `json:"rule"`
-	Level   Level  `json:"level,omitempty"` // "" where a check knows but one
-	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"` // counted from 1; 0: the whole file
-	Message string `json:"message,omitempty"`
-	Remedy  string `json:"remedy,omitempty"` // commands, or what to do by hand
-	More    int    `json:"more,omitempty"`   // how often the same is to be said of the file besides
+	Rule    string  `json:"rule"`
+	Level   Level   `json:"level,omitempty"` // "" where a check knows but one
+	File    string  `json:"file,omitempty"`  // or what else has the fault: a record, a version
+	Line    int     `json:"line,omitempty"`  // counted from 1; 0: the whole file
+	Path    *string `json:"path,omitempty"`  // of a value in JSON, a JSON pointer: "" is the whole text
+	Message string  `json:"message,omitempty"`
+	Remedy  string  `json:"remedy,omitempty"` // commands, or what to do by hand
+	More    int     `json:"more,omitempty"`   // how many more findings of the file say the same
 	Former
+
+	Round  *int            `json:"round,omitempty"` // of a dialogue; nil: the finding is about no single round
+	Agent  string          `json:"agent,omitempty"` // who wrote the file, or owes it
+	Alike  []string        `json:"alike,omitempty"` // files, absolute, that may be meant in place of this one
+	Before record.ShortRef `json:"before,omitzero"` // the version that was good
 }
 
 // Former has the names by which commands printed the parts of a finding before all had one
 // form. Who reads them in JSON still can.
 type Former struct {
-	Check  string `json:"check,omitempty"`  // the rule
-	Kind   string `json:"kind,omitempty"`   // the rule
-	State  string `json:"state,omitempty"`  // the rule, or the level
-	Text   string `json:"text,omitempty"`   // the message
-	Detail string `json:"detail,omitempty"` // the message
-	Do     string `json:"do,omitempty"`     // the remedy
-	Try    string `json:"try,omitempty"`    // the remedy
+	Check   string `json:"check,omitempty"`   // the rule
+	Kind    string `json:"kind,omitempty"`    // the rule
+	State   string `json:"state,omitempty"`   // the rule, or the level
+	Text    string `json:"text,omitempty"`    // the message
+	Detail  string `json:"detail,omitempty"`  // the message
+	Do      string `json:"do,omitempty"`      // the remedy
+	Try     string `json:"try,omitempty"`     // the remedy
+	Wanting *bool  `json:"wanting,omitempty"` // whether the level is Must
 }
 
-// Place returns the file with the line, or what of them is known.
+// Place returns the file with the line, or what of them is known, or the path of a value.
 func (f Finding) Place() string {
+	if f.Path != nil {
+		return *f.Path
+	}
 	if f.Line == 0 {
 		return f.File
 	}
 	return f.File + ":" + strconv.Itoa(f.Line)
+}
+
+// Error returns the finding in one line: its place and what is wrong there.
+func (f *Finding) Error() string {
+	if place := f.Place(); place != "" {
+		return place + ": " + f.Message
+	}
+	return f.Message
 }
 
 // Compare orders findings: the gravest first, then by file, line and rule.

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"filebus/cmd/filebus/rule"
 )
 
 type dialoguesPage struct {
@@ -39,12 +41,7 @@ type dialoguePage struct {
 	Check struct {
 		Given, Launched int
 		Turns           []turn
-		Mend            []string
-		Findings        []struct {
-			Kind, File, Text string
-			Line             int
-			Wanting          bool
-		}
+		Findings        []rule.Finding
 	}
 	More     int               // findings that are not shown
 	Matrix   map[string][]turn // by agent

@@ -33,7 +33,7 @@ func TestDialogue(t *testing.T) {
 			{"round": 2, "agent": "ぱん", "state": "turn", "name": "turn/käse/round-2/ぱん", "markers": {"tension": 2, "resolved": 1}},
 			{"round": 4, "agent": "ぱん", "state": "stub", "name": "turn/käse/round-4/ぱん"},
 			{"round": 5, "agent": "` + hostile + `", "state": "missing"}],
-			"findings": [{"kind": "missing", "file": "` + hostile + `", "text": "no file", "wanting": true, "line": 3}], "mend": ["filebus x ` + hostile + `"]}`,
+			"findings": [{"rule": "missing", "level": "must", "file": "` + hostile + `", "message": "no file", "remedy": "filebus x ` + hostile + `", "line": 3}]}`,
 		"dialogue assemble --stdout -- käse": `{"dialogue": "käse", "text": "# Käse\n\n<script>alert(1)<\/script>\n"}`,
 	}
 	page, _ := all.open(t, "/dialogue?name=k%C3%A4se")

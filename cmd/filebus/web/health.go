@@ -4,11 +4,13 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"filebus/cmd/filebus/rule"
 )
 
 // A healthPage is what doctor says, and verify if it was asked for.
 type healthPage struct {
-	Checks    []struct{ Check, State, Detail, Try string }
+	Checks    []rule.Finding
 	Conflicts []struct{ Name, Store, File string }
 	More      int // conflicts that are not shown
 	Growth    growth
@@ -16,10 +18,11 @@ type healthPage struct {
 	Refused   error // in place of it
 }
 
-// A verified is what verify says: of the findings, which are faults and remarks, More are not shown.
+// A verified is what verify says: of the findings, More are not shown.
 type verified struct {
 	Position, Records, Dropped, Bodies, Bytes, More int
-	Faults, Remarks, Findings                       []string
+	Faults                                          []string
+	Findings                                        []rule.Finding
 	Index                                           string
 }
 
@@ -43,7 +46,7 @@ func loadHealth(ctx context.Context, s *Site, r *http.Request) (any, error) {
 		said := &verified{}
 		v.Verified = said
 		v.Refused = s.Ask(ctx, said, "verify")
-		said.Findings, said.More = cut(append(said.Faults, said.Remarks...), mostShown)
+		said.Findings, said.More = cut(said.Findings, mostShown)
 	}
 	return v, nil
 }

@@ -164,10 +164,11 @@ func places(page string, texts []string) (at []int) {
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	ill := said{
-		"doctor":    `{"checks": [{"check": "index", "state": "wrong", "detail": "` + hostile + `", "try": "filebus reindex"}]}`,
+		"doctor":    `{"checks": [{"rule": "index", "level": "wrong", "message": "` + hostile + `", "remedy": "filebus reindex"}]}`,
 		"conflicts": `{"conflicts": [{"name": "note/<b>", "store": "abcdef0123456789", "file": "0123456789abcdef", "time": "2031-02-03T04:00:00Z"}]}`,
 		"list":      `{"records": [{"time": "2031-02-03T04:00:00Z", "tokens": 40}, {"time": "2031-02-03T00:30:00+01:00", "tokens": 2}], "more": 3}`,
-		"verify":    `{"position": 7, "records": 5, "faults": ["` + hostile + `"` + strings.Repeat(`, "x"`, 500) + `], "index": "ok"}`,
+		"verify": `{"position": 7, "records": 5, "index": "ok", "faults": [""` + strings.Repeat(`, "x"`, 500) +
+			`], "findings": [{"rule": "store", "message": "` + hostile + `"}` + strings.Repeat(`, {"rule": "x"}`, 500) + `]}`,
 	}
 	page, ran := ill.open(t, "/health")
 	expect(t, page, "!<script>alert", "!<b>", "filebus reindex", "note/&lt;b&gt;", "2031-02-03", "2031-02-02", "the last 2 records", "!Sound")
