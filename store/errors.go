@@ -91,7 +91,7 @@ func damaged(format string, args ...any) error {
 }
 
 // HealHint is what helps where bodies alone are damaged.
-const HealHint = "filebus put or filebus capture of the same text heals it, else filebus verify --repair"
+const HealHint = "filebus verify --repair, or put or capture the same text again"
 
 // bodyDamaged returns the error of a body that its own text heals.
 func bodyDamaged(format string, args ...any) error {
