@@ -155,7 +155,7 @@ func (w *Workspace) checkBackupPlace(dir string) error {
 	for _, top := range append(w.Roots(), w.Location.Store) {
 		found, err := filepath.EvalSymlinks(top)
 		if below, relErr := filepath.Rel(found, real); err == nil && relErr == nil && filepath.IsLocal(below) {
-			return record.Usage.Errorf("%s lies in %s, of which it would be the backup", dir, top).Because(ErrBackupPlace)
+			return record.Usage.Errorf("%s lies in %s: a backup cannot lie in what it copies", dir, top).Because(ErrBackupPlace)
 		}
 	}
 	return nil

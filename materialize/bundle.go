@@ -203,7 +203,7 @@ func (a *applier) write(ctx context.Context, steps []store.Step) error {
 		if err = a.commit(ctx, steps[first:end], told[first:end]); err != nil {
 			a.at = start
 			return record.Damaged.Errorf("stuck at entry %d of the log of %s, behind which nothing is taken in: %w", steps[first].Position, a.report.Origin, err).
-				Try("update filebus here; if it stays so, what wrote that is no filebus: remote trust --revoke {1}", string(a.report.Origin)).Because(ErrStuck)
+				Try("update filebus here; if that does not help, another program wrote the entry: filebus remote trust --revoke {1}", string(a.report.Origin)).Because(ErrStuck)
 		}
 		start = bundle.Place{Position: steps[end-1].Position, Chain: told[end-1].Chain}
 	}

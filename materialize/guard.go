@@ -124,7 +124,7 @@ func (w *Workspace) guardFile(f *plan.File) error {
 		f.SecretCount = len(f.Secrets)
 	}
 	if len(f.Secrets) > 0 && mode == secrets.Refuse {
-		return errors.Join(refuse("it", "take it out of the file", f.Secrets), f.Body.Discard())
+		return errors.Join(refuse("it", "take the secret out of the file", f.Secrets), f.Body.Discard())
 	}
 	name := f.Path // which a file of entries is known by
 	if f.Location.Kind != record.KindFrame {

@@ -22,7 +22,7 @@ import (
 // Reasons why a tree is left as it is.
 const (
 	ErrNoTree    record.Reason = "no such tree"
-	ErrNameTaken record.Reason = "the name is a tree's"
+	ErrNameTaken record.Reason = "the name belongs to a tree"
 	ErrRenaming  record.Reason = "a tree is being renamed"
 	ErrTreeGone  record.Reason = "the tree's folder is gone"
 	ErrTreeEmpty record.Reason = "the tree's folder is empty"
@@ -123,7 +123,7 @@ func (w *Workspace) FindTree(ctx context.Context, name record.Tree) (*Tree, erro
 }
 
 func (t *Tree) renaming() error {
-	return record.Conflict.Errorf("the tree %s is not yet all of what %s was", t.Name, t.was).
+	return record.Conflict.Errorf("the tree %s does not yet have all that %s had", t.Name, t.was).
 		Because(ErrRenaming, string(t.was), string(t.Name))
 }
 

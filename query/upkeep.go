@@ -34,7 +34,7 @@ func (r *Reader) Behind(ctx context.Context) (uint64, error) {
 }
 
 // VerifyIndex reads the whole index and returns index.ErrDamaged with the name
-// of the damaged file, and store.ErrDamaged if it knows more of the log than there is.
+// of the damaged file, and store.ErrDamaged if it knows entries that the log does not have.
 // An index that does not exist, or that the next search makes again because it is of
 // another store or format, is not damaged.
 func (r *Reader) VerifyIndex(ctx context.Context) error {

@@ -264,7 +264,7 @@ func (c *checker) walkSlice(before *walker) (*walker, error) {
 func (c *checker) begin() error {
 	_, err := c.store.own.Stat(signoffFile)
 	if _, known := c.store.readSignoff(); !errors.Is(err, fs.ErrNotExist) && !known {
-		c.remark("%s cannot be read: that the store has gone back would not be noticed", c.store.own.Path(signoffFile))
+		c.remark("%s cannot be read: nobody would notice if the store went back to an older state", c.store.own.Path(signoffFile))
 	}
 	return c.store.View(c.ctx, func(tx *Tx) error {
 		if n := len(tx.past); n > 0 && tx.past[n-1].end > tx.position {

@@ -51,7 +51,7 @@ func applyBundle(ctx context.Context, without *cli.Work, args []string) error {
 		return err
 	} else if args[0] != "-" && !info.Mode().IsRegular() {
 		kinds := map[fs.FileMode]string{fs.ModeDir: "a folder", fs.ModeNamedPipe: "a pipe", fs.ModeSocket: "a socket"}
-		return record.Usage.Errorf("%s is %s, and no file to be read twice", args[0], cmp.Or(kinds[info.Mode().Type()], "a device")).
+		return record.Usage.Errorf("%s is %s; a bundle is read twice, so it must be a file", args[0], cmp.Or(kinds[info.Mode().Type()], "a device")).
 			Try("filebus bundle apply FILE, or filebus bundle apply -, which reads standard input")
 	}
 	w, err := without.Create(ctx)
@@ -72,12 +72,12 @@ func applyBundle(ctx context.Context, without *cli.Work, args []string) error {
 	n := report.Records
 	for i, ref := range report.Destroyed {
 		if i < session.MostNoted {
-			w.Note("destroyed there, and still here; filebus purge %s destroys it here too", ref.Short())
+			w.Note("the other store has destroyed a version that is still here; filebus purge %s destroys it here too", ref.Short())
 		}
 	}
 	// A later version, or the other entries, may have decided it.
 	if open, err := w.Conflicts(ctx); n[store.FateBeside] > 0 && (err != nil || len(open) > 0) {
-		w.Note("both sides went on: filebus conflicts")
+		w.Note("both stores have changed the same records; filebus conflicts shows them")
 	}
 	return w.Print(report, "%d new, %d older, %d in conflict, %d known, %d destroyed here; %d retired\n", n[store.FateHead],
 		n[store.FateBelow], n[store.FateBeside], n[store.FateKnown], n[store.FateDestroyed], report.Retired)
@@ -155,7 +155,7 @@ func (o *restoreCommand) Do(ctx context.Context, without *cli.Work, args []strin
 	}
 	if done.StillHas > 0 {
 		w.NoteTry("filebus --store "+record.ShellWord(done.Kept)+" log, then filebus purge REF",
-			"%s destroyed there may be back", cli.Plural(done.StillHas, "record"))
+			"%s that the store had destroyed may be back", cli.Plural(done.StillHas, "record"))
 	}
 	w.Remark("files stay as they are; filebus materialize --to FOLDER lays out what is stored")
 	err = w.Print(done, "%s: restored %s\n", w.Store.Dir(), cli.Count(int(done.Position), "1 log entry", "%d log entries"))

@@ -99,7 +99,7 @@ func (o *captureCommand) capture(ctx context.Context, w *cli.Work, dir string) (
 		return report, err
 	}
 	if report.Rules.All && !o.All {
-		w.Note("--all of an earlier capture holds: what holds secrets is taken in; --all=false leaves it out")
+		w.Note("--all of an earlier capture still counts: files with secrets are taken in; --all=false leaves them out")
 	}
 	if o.Has("exclude") && len(report.Unused) > 0 {
 		w.Note("--exclude matched nothing: %s", cli.OneLine(strings.Join(report.Unused, " ")))
@@ -192,7 +192,7 @@ func noteRules(e *cli.Environ, all []mirror.LeftOut, how string) {
 	for _, r := range [...]struct{ rule, because string }{
 		{mirror.RuleSecret, "its name says that it holds secrets; " + how + " takes it in"},
 		{mirror.RuleRemade, "it can be made again; " + how + " takes it in"},
-		{mirror.RuleVersions, "it is version control's; " + how + " takes it in"},
+		{mirror.RuleVersions, "it belongs to version control; " + how + " takes it in"},
 		{mirror.RuleExclude, "--exclude says so; --exclude - forgets that"},
 		{mirror.RuleIgnore, ".filebusignore says so; a line !NAME at its end takes NAME in"},
 		{mirror.RuleGit, "git ignores it; --gitignore=false takes it in"},

@@ -36,7 +36,7 @@ func TestClockAhead(t *testing.T) {
 	put("an ortolan ahead")
 	do("search", "ortolan")
 	now = now.AddDate(-73, 0, 1)
-	if got := put("an ortolan then"); !strings.Contains(got, "the log's last entry was of 2099-11-01") {
+	if got := put("an ortolan then"); !strings.Contains(got, "the log's last entry has the time 2099-11-01") {
 		t.Errorf("the step back is not told: %q", got)
 	}
 	now = now.AddDate(0, 0, 40)

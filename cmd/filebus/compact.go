@@ -64,9 +64,9 @@ func waiting(ctx context.Context, w *cli.Work) (n int, err error) {
 	return n, err
 }
 
-const waitingText = "%s that others have destroyed may have bytes yet on unused pages and in the index"
+const waitingText = "%s that others have destroyed may still have bytes on unused pages and in the index"
 
-const askedText = "%s put here and destroyed by others, so hidden, but its bytes are here: %s"
+const askedText = "%s put here and destroyed by others, and so hidden, but the bytes are still here: %s"
 
 // asked returns what others have destroyed of what was put here, in words, and the command that destroys it here too.
 func asked(ctx context.Context, w *cli.Work) (text, hint string, err error) {
@@ -122,7 +122,7 @@ func compactDestroyed(ctx context.Context, w *cli.Work) error {
 			cli.Message(err))
 		return ctx.Err()
 	}
-	w.Remark("nothing is left in the store of %s that others have destroyed", cli.Plural(n, "version"))
+	w.Remark("the store has no bytes left of %s that others have destroyed", cli.Plural(n, "version"))
 	return nil
 }
 

@@ -25,7 +25,7 @@ func TestNoTimeToLook(t *testing.T) {
 	var out, said bytes.Buffer
 	env := docEnviron(dir, &out)
 	env.Err, env.Now, env.SyncBudget = &said, time.Now, time.Nanosecond
-	if code := run(t.Context(), env, []string{"list"}); code != cli.ExitDone || !strings.Contains(said.String(), "not looked at for changed files; filebus sync does") {
+	if code := run(t.Context(), env, []string{"list"}); code != cli.ExitDone || !strings.Contains(said.String(), "not checked for changed files; filebus sync checks them") {
 		t.Errorf("exit code %d, it says %q", code, said.String())
 	}
 }

@@ -213,7 +213,7 @@ func (o *initCommand) say(w *cli.Work, v *initView, isEmpty bool) {
 		w.Remark("%s", cli.OneLine(strings.Join(words, " ")))
 	}
 	if o.TakeOver {
-		w.Remark("took over %s", cmp.Or(strings.Join(v.TakenOver, ", "), "nothing: no folder outside was that of a store that stood here"))
+		w.Remark("took over %s", cmp.Or(strings.Join(v.TakenOver, ", "), "nothing: no outside folder belonged to a store that was here"))
 	}
 	switch {
 	case o.Yes || o.TakeOver:

@@ -52,7 +52,7 @@ func (o *setupCommand) Do(ctx context.Context, w *cli.Work, args []string) error
 			err = printPlan(w.Environ, p)
 		}
 		if err == nil && o.Leave && slices.ContainsFunc(p.Files, func(f *setup.File) bool { return len(f.Kept) > 0 }) {
-			err = record.Partly.Errorf("what was changed since it was installed is kept; take it out by hand")
+			err = record.Partly.Errorf("parts that were changed since they were installed are kept; take them out by hand")
 		}
 		return err
 	}

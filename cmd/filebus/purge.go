@@ -53,7 +53,7 @@ func (o *purgeCommand) Do(ctx context.Context, w *cli.Work, args []string) error
 		w.Note("its file: %s", file)
 	}
 	if !o.DryRun {
-		noteReplaced(w, "a restore has kept %s, which may have it", "purge "+strings.Join(markdown.Each(args, record.ShellWord), " "))
+		noteReplaced(w, "a restore has kept %s, which may still have it", "purge "+strings.Join(markdown.Each(args, record.ShellWord), " "))
 	}
 	return printRelease(w.Environ, report, o.DryRun)
 }

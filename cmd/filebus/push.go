@@ -57,11 +57,11 @@ func noteUnmade(w *cli.Work, r *materialize.SyncReport) {
 		}
 	}
 	for _, file := range r.Left {
-		w.NoteTry("rm "+record.ShellWord(file), "%s stays, where filebus writes nothing; the store has it no more", file)
+		w.NoteTry("rm "+record.ShellWord(file), "the file %s stays, as filebus writes nothing there; the store no longer has it", file)
 	}
 	if r.Unmade > 0 {
 		w.NoteTry("filebus materialize --to "+record.ShellWord(r.Root+"-files"),
-			"left to git: %s of what came, which it does not ignore; filebus get reads them", cli.Plural(r.Unmade, "file"))
+			"left to git, which does not ignore them: %s that came; filebus get reads them", cli.Plural(r.Unmade, "file"))
 	}
 }
 
@@ -87,7 +87,7 @@ func tellPushed(w *cli.Work, name string, out *remote.Pushed, isQuiet bool) erro
 	if !w.Global.JSON && (!isQuiet || out.Records+out.Retold+out.Erased > 0) {
 		line := fmt.Sprintf("%s: pushed %s, %s", name, cli.Plural(out.Records, "record"), cli.ByteSize(out.Bytes))
 		if out.Retold > 0 {
-			line += fmt.Sprintf("; told again of %s what the remote had lost", cli.Count(out.Retold, "1 piece of another log", "%d pieces of other logs"))
+			line += fmt.Sprintf("; pushed again what the remote had lost of %s", cli.Count(out.Retold, "1 piece of another log", "%d pieces of other logs"))
 		}
 		if out.Erased > 0 {
 			line += fmt.Sprintf("; erased what was destroyed from %s", cli.Count(out.Erased, "1 piece", "%d pieces"))
@@ -145,9 +145,9 @@ func refusedHint(err error) string {
 	is := func(reason error) bool { return errors.Is(err, reason) }
 	switch {
 	case is(materialize.ErrOtherLog):
-		return "one of them is a copy: put something there, then push, and it goes on under an id of its own"
+		return "one of them is a copy: put something there, then push, and the copy gets an id of its own"
 	case is(remote.ErrForged), is(remote.ErrMalformed), is(bundle.ErrMalformed):
-		return "remove it there: its store puts it there anew with its next push"
+		return "remove the file there: its store writes it again with its next push"
 	}
 	return cli.Explain(err).Hint
 }

@@ -187,7 +187,7 @@ func label(w *cli.Work) string {
 func noteStrangers(w *cli.Work, s *remote.Status) {
 	for _, p := range s.Peers {
 		if !p.IsOwn && !p.Trusted && p.Fingerprint != "" {
-			w.NoteTry("filebus remote trust "+string(p.Store)+", if its user tells the same key", "%s %s is not trusted; its key is %s",
+			w.NoteTry("filebus remote trust "+string(p.Store)+", if its user names the same key", "%s %s is not trusted; its key is %s",
 				cli.OneLine(string(p.Label)), p.Store, p.Fingerprint)
 		}
 	}
@@ -235,7 +235,7 @@ func printRemoteStatus(ctx context.Context, w *cli.Work, names []string) error {
 			rows = append(rows, append([]string{s.Name}, peerRow(w, p, status)...))
 		}
 		if d := status.Durability; d != nil {
-			w.Remark("%s: %s; every store has all of it, so what the server loses is told again", s.Name, d)
+			w.Remark("%s: %s; every store has all of it, and pushes again what the server loses", s.Name, d)
 		}
 		for _, stray := range status.Strays {
 			w.Note("%s: passed over %s: %s", s.Name, cli.OneLine(stray.Path), stray.Why)

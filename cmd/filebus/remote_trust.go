@@ -78,11 +78,11 @@ func (o *remoteTrust) change(ctx context.Context, w *cli.Work, wanted []string, 
 		}
 		switch {
 		case len(wanted) > 0 && o.Revoke:
-			return record.NotFound.Errorf("no store that is trusted has an id that begins with %s, or that is too short", wanted[0]).Try("filebus remote trust")
+			return record.NotFound.Errorf("no trusted store has an id that begins with %s, or %[1]s is too short", wanted[0]).Try("filebus remote trust")
 		case len(wanted) > 0 && len(wanted[0]) >= 8 && strings.HasPrefix(string(tx.Origin()), wanted[0]):
 			return record.NotFound.Errorf("%s is this store itself", tx.Origin()).Try("filebus remote trust")
 		case len(wanted) > 0:
-			return record.NotFound.Errorf("no remote has a store %s with a sound state, or 8 digits of its id are wanted", wanted[0]).Try("filebus remote status")
+			return record.NotFound.Errorf("no remote has a store %s with a sound state; give at least 8 digits of its id", wanted[0]).Try("filebus remote status")
 		}
 		return nil
 	})

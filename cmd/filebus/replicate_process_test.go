@@ -86,7 +86,7 @@ func TestReplicate(t *testing.T) {
 		run("c", "init")
 		run("c", "remote", "add", "team", shared)
 		c := start("c")
-		c.waitFor(&c.errs, "left to git: ", "filebus materialize --to ")
+		c.waitFor(&c.errs, "left to git, which does not ignore them: ", "filebus materialize --to ")
 		c.end()
 	}
 	if out, errs := a.said(); strings.Count(errs, "no remote is at") != 1 || strings.Contains(out, "pushed 0 records") {

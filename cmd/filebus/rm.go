@@ -119,7 +119,7 @@ func mustBeLast(ctx context.Context, w *cli.Work, v store.Version, text, command
 		last, _, err := tx.Last(name)
 		if err == nil && last.Ref != v.Ref {
 			err = cli.Coded(record.Usage, command+record.ShellWord(name.String()),
-				fmt.Errorf("%s is an older version of %s, whose versions go together", v.Ref.Short(), name))
+				fmt.Errorf("%s is an older version of %s, whose versions are destroyed together", v.Ref.Short(), name))
 		}
 		return err
 	})

@@ -34,7 +34,7 @@ const usualPort = 7337
 func (o *serveCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
 	if err != nil {
-		return cli.UsageError("the port %d cannot be had: %w; --port 0 takes one that is free", o.Port, err)
+		return cli.UsageError("port %d cannot be used: %w; --port 0 takes one that is free", o.Port, err)
 	}
 	defer func() { _ = listener.Close() }() // closed already where it was served
 	token := rand.Text()
@@ -122,7 +122,7 @@ func askStore(ctx context.Context, e *cli.Environ, into any, args ...string) err
 
 // refusal returns what a command has said at last.
 func refusal(c *cli.ToolCall) error {
-	last := cli.Failure{Message: "the command has said nothing"}
+	last := cli.Failure{Message: "the command printed nothing"}
 	if len(c.Said) > 0 {
 		last = c.Said[len(c.Said)-1]
 	}

@@ -85,7 +85,7 @@ func TestServedPort(t *testing.T) {
 	first := served(t, dir)
 	cmd := filebusCommand(t, dir, "serve", "--port", first.Port())
 	said, err := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != cli.ExitUsage || !strings.Contains(string(said), "the port "+first.Port()+" cannot be had") ||
+	if cmd.ProcessState.ExitCode() != cli.ExitUsage || !strings.Contains(string(said), "port "+first.Port()+" cannot be used") ||
 		!strings.Contains(string(said), "--port 0") {
 		t.Errorf("at a port that is taken: %v\n%s", err, said)
 	}

@@ -54,7 +54,7 @@ func (o *syncCommand) Do(ctx context.Context, w *cli.Work, paths []string) error
 func (o *syncCommand) missing(w *cli.Work, paths []string) error {
 	for _, p := range paths {
 		if _, err := os.Lstat(w.Abs(p)); errors.Is(err, fs.ErrNotExist) && !o.DryRun {
-			return record.NotFound.Errorf("nothing that was deleted is known at or below %s", p)
+			return record.NotFound.Errorf("no deleted file is known at or below %s", p)
 		}
 	}
 	return nil
@@ -125,9 +125,9 @@ func printGit(w *cli.Work, reports []*materialize.SyncReport) bool {
 	}
 	switch {
 	case failure != "":
-		w.Note("%s: files that it may track were left as they are", failure)
+		w.Note("%s: files that git may track were left as they are", failure)
 	case kept > 0:
-		w.Note("left to git: %s that it tracks", cli.Plural(kept, "file"))
+		w.Note("left to git, which tracks them: %s", cli.Plural(kept, "file"))
 	}
 	return failure == ""
 }

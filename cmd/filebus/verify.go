@@ -100,7 +100,7 @@ func (o *verifyCommand) verify(ctx context.Context, w *cli.Work) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case report.GoneBack && errors.Is(indexErr, store.ErrDamaged):
-		value.Index = "knows more of the log than there is"
+		value.Index = "knows entries that the log does not have"
 	case indexErr != nil:
 		value.Index = cli.Message(indexErr)
 	}

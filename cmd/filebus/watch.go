@@ -111,7 +111,7 @@ func (x *watcher) sync(ctx context.Context) (watched mirror.Watched, again time.
 	if x.watched == nil {
 		x.position = end
 	} else if end < x.position {
-		x.Note("the log of %s is another one, which begins before: changes are told from its end on", w.Location.Store)
+		x.Note("the store %s has another log, which is shorter: changes are told from its end on", w.Location.Store)
 		x.position = end
 	}
 	watched = mirror.Watched{w.Location.Store: false} // other commands write to it

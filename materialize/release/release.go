@@ -327,7 +327,7 @@ func (r *Run) findFiles(going []*Candidate) error {
 	if len(apart) > 0 {
 		hint = "filebus purge NAME@VERSION, for one that no file has (" + strings.Join(apart[:min(len(apart), 10)], ", ") + "), or " + hint
 	}
-	return record.Conflict.Errorf("nothing was destroyed: what still stands in %s would be stored again",
+	return record.Conflict.Errorf("nothing was destroyed: the text is still in %s, and would be stored again",
 		strings.Join(r.report.Files, ", ")).Because(ErrOnDisk, r.report.Files...).Try(hint)
 }
 
@@ -486,7 +486,7 @@ type Retention struct {
 // Check reports what keeps the retention from being carried out.
 func (r *Retention) Check() error {
 	if r.Kind.IsEntry() || r.Kind == record.KindFrame {
-		return fmt.Errorf("the kind %s lives in files with others: it is given up name by name", r.Kind)
+		return fmt.Errorf("records of the kind %s share files: they are destroyed by their names", r.Kind)
 	}
 	if r.Keep < 0 {
 		return fmt.Errorf("%d names cannot be kept", r.Keep)

@@ -206,8 +206,8 @@ func TestRetentionCheck(t *testing.T) {
 	}{
 		{release.Retention{Kind: record.KindDialogue}, ""},
 		{release.Retention{Kind: record.KindDialogue, Keep: -1}, "-1 names cannot be kept"},
-		{release.Retention{Kind: record.KindKnowledge}, "the kind knowledge lives in files with others"},
-		{release.Retention{Kind: record.KindFrame}, "the kind frame lives in files with others"},
+		{release.Retention{Kind: record.KindKnowledge}, "records of the kind knowledge share files"},
+		{release.Retention{Kind: record.KindFrame}, "records of the kind frame share files"},
 	} {
 		err := test.keep.Check()
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {

@@ -110,7 +110,7 @@ func (c *Configuration) Parse(text string) error {
 // check reports what is wrong with a retention.
 func (r RetentionConfig) check() error {
 	if r.Sessions < 0 {
-		return fmt.Errorf("retention.sessions is %d; it is how many sessions of each type stay", r.Sessions)
+		return fmt.Errorf("retention.sessions is %d; it is the number of sessions of each type that are kept", r.Sessions)
 	}
 	_, err := r.Before(time.Time{})
 	return err

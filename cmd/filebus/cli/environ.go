@@ -110,8 +110,8 @@ func (e *Environ) StoreOptions() store.Options {
 			e.Note("%s: the stored text was damaged; it is whole again", OneLine(name.String()))
 		},
 		SteppedBack: func(from time.Time) {
-			e.Note("the log's last entry was of %s, ahead of this clock: the log's time goes back, and what lay ahead counts "+
-				"as of now; check the clocks of whoever writes here", record.FormatTime(from))
+			e.Note("the log's last entry has the time %s, ahead of this clock: the log's time goes back, and entries ahead count "+
+				"as of now; check the clocks of all machines that write here", record.FormatTime(from))
 		},
 	}
 }
@@ -182,7 +182,7 @@ func (e *Environ) Open(ctx context.Context) (*Work, error) {
 	err = Closed(at, err)
 	if err == nil {
 		if tightened, _ := folder.At(at.Store).Tighten(); tightened { // else the next command tries again
-			e.Note("others could use the store %s; it is its owner's alone now", at.Store)
+			e.Note("other users could use the store %s; now its owner alone can", at.Store)
 		}
 		e.RememberStore(at.Store)
 		e.Welcome(s)
@@ -218,7 +218,7 @@ func (e *Environ) Create(ctx context.Context) (*Work, error) {
 			e.Note("there is another store in %s; filebus list%s reads it", at.Other, e.StoreFlag(at.Other))
 		}
 		if e.IsShared(at.Main) {
-			e.Note("%s is no project: outside of git its store is found there alone, and not below", at.Main)
+			e.Note("%s is not in a git repository: its store is found from this folder alone, not from those below", at.Main)
 		}
 	}
 	return w, err
@@ -249,7 +249,7 @@ func (e *Environ) OpenFresh(ctx context.Context) (*Work, error) {
 	case report.Unlooked > 0:
 		e.Note("%s not looked at; filebus sync imports them", Plural(report.Unlooked, "changed file"))
 	case report.Unread > 0:
-		e.Note("%s not looked at for changed files; filebus sync does", Plural(report.Unread, "folder"))
+		e.Note("results may be out of date: %s not checked for changed files; filebus sync checks them", Plural(report.Unread, "folder"))
 	case len(report.Files) == 0:
 		w.RemarkLeft(ctx)
 	}

@@ -184,6 +184,6 @@ func (f *Failure) setCode(code record.Code) {
 
 // Message puts an error on one line.
 func Message(err error) string {
-	plain := strings.NewReplacer("context canceled", "interrupted", "context deadline exceeded", "the time is over")
+	plain := strings.NewReplacer("context canceled", "interrupted", "context deadline exceeded", "the time ran out")
 	return plain.Replace(markdown.SingleSpaced(err.Error()))
 }

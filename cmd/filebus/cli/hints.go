@@ -41,12 +41,12 @@ func hints() map[record.Reason]hint {
 		query.ErrTooMany:     say("run it again with --tag, --type or --from ID, or with another --limit"),
 
 		materialize.ErrForeignFolder: say("run it again with a new or empty folder"),
-		materialize.ErrForeignFile:   say("another name, or run it again with --force: a file that stands there is stored before it is replaced"),
+		materialize.ErrForeignFile:   say("run it again with another name, or with --force, which stores the file before it replaces it"),
 		materialize.ErrTreeTaken:     say("run it again with another --tree"),
 		materialize.ErrNoTree:        say("filebus tree list"),
 		materialize.ErrNameTaken:     say("filebus tree list"),
 		materialize.ErrRenaming:      say("filebus tree rename {1} {2}"),
-		materialize.ErrTreeGone:      say("filebus tree rm {1} hides what is stored; filebus capture FOLDER --tree {1}, if it is elsewhere now"),
+		materialize.ErrTreeGone:      say("filebus tree rm {1}, which hides what is stored, or filebus capture FOLDER --tree {1}, if the folder has moved"),
 		materialize.ErrTreeEmpty:     say("filebus tree refresh --empty {1}, to hide them all"),
 		mirror.ErrLink:               say("mv {1} {1}.link, then run it again"),
 		release.ErrStillNeeded:       say("filebus show {1}"),
@@ -57,8 +57,8 @@ func hints() map[record.Reason]hint {
 		materialize.ErrBackupRot:     say("filebus backup --fresh {1}; or, without the store, filebus restore --partial {1}, up to what is damaged"),
 		materialize.ErrWouldLose:     say("run it again with --yes: what is there is kept"),
 		materialize.ErrOtherLog:      say("filebus bundle create there, after filebus put has given the copy an id of its own"),
-		remote.ErrAway:               say("mount it, or wait for it, and run it again; if it is lost, filebus remote rm and remote add make another of what is here"),
-		bundle.ErrMalformed:          say("have it made again: nothing of it was taken in"),
+		remote.ErrAway:               say("mount it, or wait for it, and run it again; if it is lost, filebus remote rm and filebus remote add make another one from this store"),
+		bundle.ErrMalformed:          say("ask for a new one: nothing of this one was taken in"),
 		materialize.ErrTooLarge:      say("shorten the file and run it again; filebus get {1} prints all of it"),
 	}
 }

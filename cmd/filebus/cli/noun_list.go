@@ -129,7 +129,7 @@ func (o *NounAdd[T]) Do(ctx context.Context, w *Work, args []string) error {
 func (o *NounAdd[T]) Add(ctx context.Context, w *Work, draft T) (added noun.Entry[T], like []noun.Likeness, err error) {
 	c := o.face.Open(w)
 	if like, err = c.Likely(ctx, draft); err != nil { // the entry is not lost because the index is
-		w.Note("not looked at for duplicates: %v", err)
+		w.Note("could not look for duplicates: %v", err)
 	}
 	added, err = c.Add(ctx, "", draft, o.NoDuplicates, like...)
 	if like = w.NoteLike(like, added.Name.ID, err); len(like) > 0 && err == nil && slices.ContainsFunc(c.Verbs, isDuplicate) {

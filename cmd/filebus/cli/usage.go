@@ -140,6 +140,6 @@ func (e *Environ) NewNames(fields []FlagField) func(*pflag.FlagSet, string) pfla
 // noteOldNames says which flags of the command line have another name now.
 func (e *Environ) noteOldNames() {
 	if len(e.Global.oldNames) > 0 {
-		e.Note("%s: the next release has no other name", strings.Join(e.Global.oldNames, ", "))
+		e.Note("%s; the next release does not know the old name", strings.Join(e.Global.oldNames, ", "))
 	}
 }

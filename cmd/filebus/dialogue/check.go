@@ -138,10 +138,10 @@ func (c *checker) round(r *Round) {
 	for _, f := range r.Files {
 		if t := f.MayBe; t != nil {
 			if c.d.unknown(r) != nil {
-				c.wanting("stranger", t, 0, "this may be a turn: who takes part is not known").Level = rule.Note
+				c.wanting("stranger", t, 0, "this may be a turn, but it is not known who takes part").Level = rule.Note
 				continue
 			}
-			const text = "%s is nobody who takes part; if this is a turn: filebus dialogue panel %s %d --add %s"
+			const text = "%s does not take part; if this is a turn: filebus dialogue panel %s %d --add %s"
 			found := c.wanting("stranger", t, 0, text, t.Agent, c.d.Key, r.Number, layout.AgentName(t.Agent))
 			if found.Level = mustIf(t.hasForm() || r.Panel == nil); !c.d.Key.IsOwn() {
 				found.Message, _, _ = strings.Cut(found.Message, ";") // it is only read
@@ -249,7 +249,7 @@ func (c *checker) references(r *Round, t *tracking) {
 		if ref.Count > 2 {
 			names = append(names, "…")
 		}
-		const text = "%s is one of %d tensions: name it as %s"
+		const text = "%s may be any of %d tensions: name it as %s"
 		c.wanting("ambiguous", turn, ref.Line, text, ref.Text, ref.Count, strings.Join(names, ", "))
 	}
 }
@@ -258,7 +258,7 @@ func (c *checker) references(r *Round, t *tracking) {
 func (c *checker) scores(r *Round) {
 	for _, agent := range c.d.presence(r).Discarded {
 		file := path.Join(c.d.folder(), roundFolder(r.Number), scoresFile)
-		c.add("scored", &r.Number, agent, file, 0, "%s is scored and gave no turn: its scores do not count", agent)
+		c.add("scored", &r.Number, agent, file, 0, "%s has scores but gave no turn: the scores do not count", agent)
 	}
 }
 
@@ -267,9 +267,9 @@ func (c *checker) skipped() {
 	next := 0
 	for _, r := range c.d.Rounds {
 		if r.Number > next {
-			text := fmt.Sprintf("round %d is not there", next)
+			text := fmt.Sprintf("round %d is missing", next)
 			if r.Number > next+1 {
-				text = fmt.Sprintf("rounds %d to %d are not there", next, r.Number-1)
+				text = fmt.Sprintf("rounds %d to %d are missing", next, r.Number-1)
 			}
 			file := path.Join(c.d.folder(), roundFolder(next))
 			c.add("skipped", new(next), "", file, 0, "%s", text)

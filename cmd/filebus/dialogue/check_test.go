@@ -53,14 +53,14 @@ func TestCheck(t *testing.T) {
 		{"unknown", map[string]string{"0/a": "[TENSION T01: x]", "1/a": "\n[RESOLVED T07]"},
 			[]string{"unknown round-1/a.md:2 T07 is no tension that was raised before"}},
 		{"ambiguous", map[string]string{"0/a": "[TENSION T01: x]", "0/b": "[TENSION T01: x]", "0/c": "[TENSION T01: x]", "1/a": "[RESOLVED T01]"},
-			[]string{"ambiguous round-1/a.md:1 T01 is one of 3 tensions: name it as A R0-T01, B R0-T01, …"}},
+			[]string{"ambiguous round-1/a.md:1 T01 may be any of 3 tensions: name it as A R0-T01, B R0-T01, …"}},
 		{"an id of another", map[string]string{"0/a": "[A-P0001: x]\n[B-T0001: y]\n[A-P0101: z]"}, []string{
 			"foreign round-0/a.md:2 B-T0001 is an id of b in round 0", "foreign round-0/a.md:3 A-P0101 is an id of a in round 1",
 		}},
 		{"an agent twice", map[string]string{"0/Muffin": "[PERSPECTIVE P01: x]", "0/muffin": "[PERSPECTIVE P01: x]"},
 			[]string{"~twice round-0/Muffin.md:0 a second file of muffin, beside muffin.md"}},
 		{"rounds that are not there", map[string]string{"1/a": "[PERSPECTIVE P01: x]", "4/a": "[PERSPECTIVE P01: x]"},
-			[]string{"skipped round-0:0 round 0 is not there", "skipped round-2:0 rounds 2 to 3 are not there"}},
+			[]string{"skipped round-0:0 round 0 is missing", "skipped round-2:0 rounds 2 to 3 are missing"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -101,7 +101,7 @@ func LintDocument(file string, doc *layout.DialogueDocument, found bool) *LintRe
 	}
 	for i := range l.findings {
 		if f := &l.findings[i]; f.Level != rule.Note && strings.Contains(named, markdown.OneLine(f.Message)) {
-			f.Level, f.Remedy = rule.Note, "the head names it: it is so in the dialogue"
+			f.Level, f.Remedy = rule.Note, "the document's head names this: the dialogue has it too"
 		}
 	}
 	slices.SortStableFunc(l.findings, rule.Compare)
@@ -295,7 +295,7 @@ func (l *linter) emoji() {
 	}
 	for _, t := range l.turns {
 		if t.Emoji == "" {
-			l.addIn(t.file, rule.Note, t.Line, "write it before or behind the name", "a turn has no emoji in its heading")
+			l.addIn(t.file, rule.Note, t.Line, "write an emoji before or behind the name", "a turn has no emoji in its heading")
 		} else if panel := cmp.Or(shown[layout.Slug(t.Label)], t.Emoji); panel != t.Emoji {
 			const text = "%s has %s here and %s in the panel"
 			l.addIn(t.file, rule.Note, t.Line, "give it the emoji of the panel", text, t.Label, t.Emoji, panel)
@@ -346,7 +346,7 @@ func (l *linter) scoreboard() {
 
 // arithmetic checks the sums of the scoreboard.
 func (l *linter) arithmetic() {
-	const mend = "look which of the numbers is wrong"
+	const mend = "correct the number that is wrong"
 	check := func(line, sum, said int, what string, args ...any) {
 		if sum != said {
 			l.add(rule.Must, line, mend, "%s add up to %d, not %d", fmt.Sprintf(what, args...), sum, said)
@@ -397,7 +397,7 @@ func (l *linter) gate() {
 	for _, t := range l.doc.Tensions {
 		if t.IsOpen() && !markdown.IsNoCell(t.Status) { // what else the document says may settle it
 			isSure := slices.Contains([]string{"open", "unresolved", "reopened"}, layout.Slug(t.Status))
-			l.add(levels[isSure], t.Line, "write what became of it, or another status of the document",
+			l.add(levels[isSure], t.Line, "write what became of the tension, or change the document's status",
 				"the document has converged, and %s is %s", t.ID, markdown.OneLine(t.Status))
 		}
 	}
@@ -406,7 +406,7 @@ func (l *linter) gate() {
 		return
 	}
 	last := l.doc.Scores.Rounds[n-1]
-	const mend = "hold another round, or write another status"
+	const mend = "hold another round, or change the document's status"
 	if last.Velocity != 0 { // new perspectives alone are no quarrel
 		l.add(levels[last.OpenTensions > 0], last.Line, mend,
 			"the document has converged, and round %d has a velocity of %d", last.Round, last.Velocity)

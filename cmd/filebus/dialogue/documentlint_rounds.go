@@ -50,7 +50,7 @@ func (l *linter) rounds() {
 
 // sequence checks that rounds follow each other from 0 or 1 on.
 func (l *linter) sequence() {
-	const mend = "look whether a round is missing, or has another's number"
+	const mend = "check whether a round is missing, or has the number of another"
 	for i, r := range l.doc.Rounds {
 		before := l.doc.Rounds[max(0, i-1)].Number
 		switch {
@@ -122,7 +122,7 @@ func (l *linter) numbering() {
 	for _, t := range l.agents {
 		for _, m := range t.markers {
 			if id, isShort := normalID(m.ID); isShort && m.Exact && !strings.Contains(m.Raw, id) {
-				l.addIn(t.file, rule.Note, m.Line, "write ids with two digits: T01", "an id has not two digits")
+				l.addIn(t.file, rule.Note, m.Line, "write ids with two digits: T01", "an id does not have two digits")
 			}
 		}
 	}
@@ -146,10 +146,10 @@ func (l *linter) inventories() {
 		case table.line == 0:
 			l.add(rule.Note, 1, "filebus dialogue assemble writes one", "there is no section %q", "## "+table.title)
 		case len(marked) == 0 && len(table.rows) > 0:
-			l.add(rule.Note, table.line, "look whether the turns are all there",
+			l.add(rule.Note, table.line, "check that all turns are there",
 				"%s has %d rows, and the rounds have no marker of the kind", table.title, len(table.rows))
 		case isRenumbered(table.rows, marked):
-			l.add(rule.Note, table.line, "its rows cannot be told by their ids: compare them with the turns by hand",
+			l.add(rule.Note, table.line, "compare the rows with the turns by hand: their ids do not match",
 				"%s has ids of its own: it counts its %d rows through, while agents count for themselves", table.title, len(table.rows))
 		default:
 			l.compare(table.title, table.rows, marked)
@@ -281,7 +281,7 @@ func (l *linter) compare(title string, rows []listedID, marked []listedID) {
 	}
 	if len(own) > 0 {
 		names := markdown.Each(own, listedID.String)
-		l.add(rule.Note, own[0].line, "look whether the turns are all there", "%s: no marker in the turns",
+		l.add(rule.Note, own[0].line, "check that all turns are there", "%s: no marker in the turns",
 			shownFirst(names))
 	}
 }

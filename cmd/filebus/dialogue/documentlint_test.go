@@ -156,7 +156,7 @@ func TestLint(t *testing.T) {
 		{"[RESOLVED T01: yes]", "[RESOLVED on T01 -- yes]", "[RESOLVED on", "note markers a marker departs from the grammar"},
 		{"[RESOLVED T01: yes]", "[RESOLVED SCONE R0-T01: yes]", "", ""},
 		{"[PERSPECTIVE P02: Two]", "[PERSPECTIVE P02: Two]\n[PERSPECTIVE P02: Again]", "[PERSPECTIVE P02: Again]", "should ids Muffin uses P02 twice in round 0"},
-		{"[TENSION T01: Safety]", "[TENSION T1: Safety]", "[TENSION", "note numbering an id has not two digits"},
+		{"[TENSION T01: Safety]", "[TENSION T1: Safety]", "[TENSION", "note numbering an id does not have two digits"},
 	}
 	for _, test := range tests {
 		text := strings.Replace(sound, test.old, test.new, 1)

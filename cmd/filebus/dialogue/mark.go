@@ -38,7 +38,7 @@ func (t *tracking) meant(id string, round int) (*tension, error) {
 		all = found
 	}
 	names := markdown.Each(all[:min(len(all), 2*maxNear)], (*tension).String)
-	const form = "%s means %d of what was raised%s"
+	const form = "%s fits %d tensions and perspectives that were raised%s"
 	return nil, record.NotFound.Errorf(form, id, len(found), listed(": ", names)).Try("run it again with one of these ids")
 }
 

@@ -120,7 +120,7 @@ func (f *Dialogues) newPool(r NewRequest) (layout.Pool, error) {
 		{pool.Title == "", "the title is empty"},
 		{!utf8.ValidString(r.Title) || !utf8.ValidString(r.Question), "the title and the question are text in UTF-8"},
 		{len(pool.Title) > maxTitle,
-			fmt.Sprintf(long, "title", len(pool.Title), maxTitle, "what is long belongs into the question")},
+			fmt.Sprintf(long, "title", len(pool.Title), maxTitle, "put long text into the question")},
 		{len(pool.Question) > maxQuestion,
 			fmt.Sprintf(long, "question", len(pool.Question), maxQuestion, "put it into a file, and name the file")},
 		{len(r.Agents) == 0, "a dialogue has at least one agent"},

@@ -62,7 +62,7 @@ func (d *Dialogue) retiring(p layout.Panel, texts []string) (agents []string, er
 	for _, text := range texts {
 		name := layout.AgentName(text)
 		if t := cmp.Or(d.Round(p.Round), &Round{}).Turn(name); t.state() == stateTurn {
-			err := record.Conflict.Errorf("%s gave a turn in round %d, which would be nobody's", name, p.Round)
+			err := record.Conflict.Errorf("%s gave a turn in round %d, which would belong to nobody", name, p.Round)
 			return nil, err.Try("filebus dialogue panel {1} {2} --retire {3}", d.Key.String(), strconv.Itoa(p.Round+1), name)
 		}
 		if !isAmong(p.Experts, name) {

@@ -82,7 +82,7 @@ func refuseOther(ctx context.Context, e *cli.Environ, dialogues *Dialogues, slot
 		return nil // they have none
 	}
 	if given, err := os.Stat(e.Abs(file)); err == nil && os.SameFile(theirs, given) {
-		return cli.UsageError("%s is the turn of %s, not of %s; --force takes it all the same", file, other.Agent,
+		return cli.UsageError("%s is the turn of %s, not of %s; --force takes it anyway", file, other.Agent,
 			slot.Agent)
 	}
 	return nil
@@ -151,7 +151,7 @@ func Transcripts(e *cli.Environ, session string) []string {
 
 func printRecovered(e *cli.Environ, out *Recovered) error {
 	if n := out.Broken; n > 0 {
-		e.Note("%s of the transcript not JSON, and passed over", cli.Plural(n, "line"))
+		e.Note("%s of the transcript skipped, as not JSON", cli.Plural(n, "line"))
 	}
 	if out.Markers == 0 {
 		e.Note("the text has no markers")

@@ -115,7 +115,7 @@ func (f *Dialogues) Find(ctx context.Context, text string) (Key, error) {
 		name := e.Version.Record.Name.String()
 		stem, _, isDocument := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ".dialogue.")
 		if isDocument && (stem == text || stamp().ReplaceAllString(stem, "") == text) {
-			err := record.NotFound.Errorf("of %s there is a document alone, without files of turns: %s", text, name)
+			err := record.NotFound.Errorf("%s has a document alone, without files of turns: %s", text, name)
 			return Key{}, err.Try("filebus show {1}, filebus dialogue lint {1}", name).Because(ErrNoDialogue).With(name)
 		}
 	}

@@ -212,7 +212,7 @@ func (w *awaiting) stand(ctx context.Context, a *awaited) (again time.Duration, 
 	case info.Mode()&fs.ModeSymlink != 0:
 		return 0, mirror.LinkInTheWay(a.File)
 	case !info.Mode().IsRegular():
-		return 0, fmt.Errorf("%s is no file: the turn of %s has its place there", a.File, a.Agent)
+		return 0, fmt.Errorf("%s is not a file, and the turn of %s belongs there", a.File, a.Agent)
 	case info.Size() == 0:
 		a.State, a.judged = stateEmpty, false
 		return 0, nil

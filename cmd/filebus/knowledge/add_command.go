@@ -91,7 +91,7 @@ func (o *knowledgeAdd) Do(ctx context.Context, w *cli.Work, args []string) error
 	b := Knowledge(w)
 	like, err := b.Similar(ctx, d)
 	if err != nil { // the entry is not lost because the index is
-		w.Note("not looked at for duplicates: %v", err)
+		w.Note("could not look for duplicates: %v", err)
 	}
 	added, err := b.Add(ctx, d, into, o.NoDuplicates, like...)
 	like = w.NoteLike(like, added.ID, err)

@@ -98,7 +98,7 @@ func (o *componentFor) Do(ctx context.Context, w *cli.Work, files []string) erro
 		table = append(table, append([]string{strconv.Itoa(m.Score)}, componentRow(m.Row)...))
 	}
 	return w.PresentTable(table, cli.Presentation{
-		What: strings.Join(files, " "), None: "no component concerns them",
+		What: strings.Join(files, " "), None: "no component has to do with them",
 		JSON: func(int) any { return ComponentForJSON{matches} },
 	})
 }

@@ -54,7 +54,7 @@ func (c *checker) data(name, full string, location layout.Location, text []byte)
 func (c *checker) syntax(name string, location layout.Location, file layout.File, p *layout.SyntaxError) {
 	if again := (*record.Error)(nil); errors.As(p.Err, &again) && again.Reason == layout.ErrRepeatedID {
 		message := fmt.Sprintf("%s is used again, first in line %s", again.Names[0], again.Names[1])
-		c.add(name, p.Line, "duplicate-id", message, byHand(name, "another id for the second entry"))
+		c.add(name, p.Line, "duplicate-id", message, byHand(name, "give the second entry another id"))
 		return
 	}
 	c.add(name, p.Line, "layout", p.Err.Error(), brokenRemedy(name, file, p))
@@ -65,7 +65,7 @@ func brokenRemedy(name string, file layout.File, p *layout.SyntaxError) string {
 	value := (*record.Error)(nil)
 	isValue := errors.As(p.Err, &value) && value.Reason == layout.ErrValue
 	if !isValue || value.Names[0] == "" || value.Names[1] == "status" {
-		return byHand(name, "the line") // no command knows which status it was
+		return byHand(name, "correct the line") // no command knows which status it was
 	}
 	for _, e := range file.Entries() {
 		below := strings.Count(strings.TrimSuffix(string(e.Text), "\n"), "\n") // its heading
@@ -76,7 +76,7 @@ func brokenRemedy(name string, file layout.File, p *layout.SyntaxError) string {
 			return fmt.Sprintf(edit, e.Kind, record.ShellWord(e.ID), flag, strings.ToUpper(flag))
 		}
 	}
-	return byHand(name, "the line")
+	return byHand(name, "correct the line")
 }
 
 // byHand is what no command knows how to mend.
@@ -96,7 +96,7 @@ func partsOf(name string, location layout.Location) string {
 		record.KindComponent: "filebus component for FILE",
 		record.KindHandoff:   "filebus task show " + record.ShellWord(location.Facts.Task),
 		record.KindState:     "filebus run show",
-		record.KindNote:      byHand(name, "several smaller files for what is"),
+		record.KindNote:      byHand(name, "make several smaller files of what is"),
 	}[location.Entries], section)
 }
 
@@ -109,7 +109,7 @@ func (c *checker) repeated(name, base string, file layout.File) {
 		key := base + "\x00" + string(e.Kind) + "\x00" + e.ID
 		if first, used := c.ids[key]; used {
 			c.add(name, e.Line, "duplicate-id", fmt.Sprintf("%s is used again, first in %s:%d", e.ID, first.file,
-				first.line), byHand(name, "another id for the second entry"))
+				first.line), byHand(name, "give the second entry another id"))
 			continue
 		}
 		c.ids[key] = place{name, e.Line}

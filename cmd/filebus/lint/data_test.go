@@ -177,9 +177,9 @@ func TestLayout(t *testing.T) {
 		remedies[f.File] = f.Remedy
 	}
 	want := map[string]string{
-		".claude/journal/task-001.md": "by hand: the line in .claude/journal/task-001.md",
+		".claude/journal/task-001.md": "by hand: correct the line in .claude/journal/task-001.md",
 		".claude/knowledge_graph.md":  "filebus knowledge edit gotcha-001 --content CONTENT",
-		".claude/issue_queue.md":      "by hand: the line in .claude/issue_queue.md",
+		".claude/issue_queue.md":      "by hand: correct the line in .claude/issue_queue.md",
 	}
 	if diff := cmp.Diff(want, remedies); diff != "" {
 		t.Errorf("remedies (-want +got):\n%s", diff)

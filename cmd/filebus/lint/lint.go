@@ -235,7 +235,7 @@ type row struct {
 // never rename.
 func Rules() []row {
 	return []row{
-		{"state-output", "what an agent wrote stands in the session state",
+		{"state-output", "the session state holds what an agent wrote",
 			"filebus put FILE --agent NAME, and its reference in place of the text"},
 		{"journal-handoff", "a journal whose task has ended has no Handoff section", ""},
 		{"handoff-incomplete", "a handoff lacks its outcome, summary, blockers or next steps", ""},
@@ -243,8 +243,8 @@ func Rules() []row {
 		{"journal-name", "a journal has a name that no command looks at", ""},
 		{"marker-journal", "a marker's task has neither journal nor report", ""},
 		{"marker-name", "a marker has a name or place that no wait looks at", ""},
-		{"marker-file", "a marker is a folder, a link or another thing that is no file", ""},
-		{"marker-status", "a journal says that its task goes on, but its marker is there", ""},
+		{"marker-file", "a marker is a folder, a link or something else that is not a file", ""},
+		{"marker-status", "a journal says that its task goes on, but the task has a marker", ""},
 		{"large-file", fmt.Sprintf("a file has more than %d tokens", maxTokens), ""},
 		{"duplicate-id", "an issue, a knowledge entry or a queued task has the id of another one", ""},
 		{"layout", "a line departs from the layout of its file", ""},

@@ -112,7 +112,7 @@ func endRemedy(name, verb, task string, j layout.Journal) string {
 	switch h := j.Handoff; {
 	case !known, h != nil && (len(h.Check()) > 0 || state == layout.StatusFailed && len(h.NextSteps) == 0),
 		h != nil && layout.NormalizeStatus(j.Status) != layout.NormalizeStatus(h.Outcome):
-		return byHand(name, "status and Handoff")
+		return byHand(name, "complete status and Handoff")
 	case h != nil:
 		return "filebus task done " + record.ShellWord(task)
 	case verb == "" && verbs[state] != "":
@@ -175,7 +175,7 @@ func (t *tasks) report(c *checker) {
 		}
 		taken[near] = true
 		c.add(s.file, 1, "marker-name", s.why+"; task "+near.id+" has no marker",
-			byHand(s.file, "the marker of "+near.word()))
+			byHand(s.file, "write the marker of "+near.word()))
 	}
 	keys := slices.SortedFunc(maps.Keys(t.at), func(a, b taskKey) int {
 		return cmp.Or(strings.Compare(a.base, b.base), strings.Compare(a.id, b.id))
@@ -190,7 +190,7 @@ func (t *tasks) report(c *checker) {
 		case !layout.HasEnded(of.status) && of.status != "" && len(of.markers) > 0:
 			c.add(of.journal, of.line, "marker-status",
 				fmt.Sprintf("the task is %s, but its marker %s is there", of.status, path.Base(of.markers[0])),
-				byHand(of.journal, "the status, once filebus wait "+key.word()+" was read,"))
+				byHand(of.journal, "correct the status, once you have read filebus wait "+key.word()+","))
 		case layout.HasEnded(of.status) && len(of.markers) == 0 && !taken[key]:
 			c.add(of.journal, of.line, "journal-marker", fmt.Sprintf("the task is %s, but has no marker", of.status),
 				of.end)
@@ -205,11 +205,11 @@ func (t *tasks) lonely(c *checker, key taskKey, of *task, taken map[taskKey]bool
 	for _, marker := range of.markers {
 		if !found || of.known {
 			c.add(marker, 1, "marker-journal", "the task "+key.id+" has neither journal nor report",
-				byHand(marker, "a journal for "+key.word()+" that says what stands"))
+				byHand(marker, "write a journal for "+key.word()+" that says what is written"))
 			continue
 		}
 		taken[near] = true
-		remedy := byHand(marker, "the marker of "+near.word())
+		remedy := byHand(marker, "write the marker of "+near.word())
 		if layout.HasEnded(t.at[near].status) {
 			remedy = "mv -n " + record.ShellWord(marker) + " " + record.ShellWord(path.Join(path.Dir(marker), near.id+path.Ext(marker)))
 		}

@@ -114,7 +114,7 @@ func (f *Face) guard(log *slog.Logger) mcp.Middleware {
 			defer func() {
 				if p := recover(); p != nil {
 					log.Error("a request has panicked", "method", method, "panic", p, "stack", string(debug.Stack()))
-					result, err = nil, fault(jsonrpc.CodeInternalError, "%s has failed by a mistake of the program: %v", method, p)
+					result, err = nil, fault(jsonrpc.CodeInternalError, "%s has failed because of a fault in filebus: %v", method, p)
 				}
 			}()
 			if call, is := r.(*mcp.CallToolRequest); is && !slices.Contains(names, call.Params.Name) {

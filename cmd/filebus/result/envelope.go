@@ -221,7 +221,7 @@ func (c Call) takeIn(r *materialize.PutRequest, received *io.SectionReader) (tex
 	if e == nil {
 		if said := FailureIn(text()); said != "" {
 			r.Facts.Status = worse(r.Facts.Status, materialize.StatusFailed)
-			problems = []string{"stored as failed: it is the word of a client: " + said}
+			problems = []string{"stored as failed: a client wrote it, not the model: " + said}
 		}
 		return text, same, problems
 	}

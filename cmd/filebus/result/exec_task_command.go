@@ -48,7 +48,7 @@ func (j execTask) end(ctx context.Context, w *cli.Work, run *Execution, err erro
 		return nil
 	}
 	if now, err := j.board.Look(ctx, j.id); err == nil && now.Version.Record.Name != j.begun.Version.Record.Name {
-		w.Note("%s was started anew meanwhile, and that one is not ended", j.id)
+		w.Note("%s was started again meanwhile, and is not ended by this run", j.id)
 		return nil
 	}
 	f, endErr := j.board.End(ctx, j.id, outcomeOf(run, err))
@@ -103,7 +103,7 @@ func outcomeOf(run *Execution, err error) task.Run {
 	r := task.Run{Outcome: layout.StatusComplete, Summary: summary + " (" + get + ")"}
 	switch {
 	case run.Status == materialize.StatusTimeout:
-		r.Outcome, r.Problem = layout.StatusFailed, "its time was over"
+		r.Outcome, r.Problem = layout.StatusFailed, "its time ran out"
 	case run.Exit == exitTemporary:
 		r.Outcome, r.Problem = layout.StatusBlocked, fmt.Sprintf("exit code %d: try again later", run.Exit)
 	case run.Status != materialize.StatusDone: // its output may say so
@@ -194,11 +194,11 @@ func turnOf(
 	case run.Status != materialize.StatusDone:
 		return nil, fmt.Sprintf("%s with exit code %d", run.Status, run.Exit), nil
 	case run.Record.Size > dialogue.MaxTurn:
-		return nil, fmt.Sprintf("the command has put out %s, more than a turn may have", cli.ByteSize(run.Record.Size)), nil
+		return nil, fmt.Sprintf("the command printed %s, more than a turn may have", cli.ByteSize(run.Record.Size)), nil
 	}
 	text, err = w.TextOf(ctx, store.Version{Ref: run.Ref, Record: run.Record})
 	if err == nil && strings.TrimSpace(string(text)) == "" {
-		return nil, fmt.Sprintf("the command has put out nothing, with exit code %d", run.Exit), nil
+		return nil, fmt.Sprintf("the command printed nothing, with exit code %d", run.Exit), nil
 	}
 	return text, "", err
 }

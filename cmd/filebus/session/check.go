@@ -212,7 +212,7 @@ func fileRules() []fileRule {
 		{"growing", func(l *looker) bool {
 			return l.after.Size() != l.info.Size() || !l.after.ModTime().Equal(l.info.ModTime())
 		}, says("it changed while it was read"), (*looker).later},
-		{"empty", func(l *looker) bool { return l.scan.size == 0 }, says("it has no byte"), (*looker).fill},
+		{"empty", func(l *looker) bool { return l.scan.size == 0 }, says("it is empty"), (*looker).fill},
 		{"truncated", func(l *looker) bool { return l.longer != nil }, func(l *looker) string {
 			return fmt.Sprintf("it ends after %d of the %d bytes that the store has", l.scan.size, l.longer.Record.Size)
 		}, func(l *looker) string { return l.from(l.longer) }},

@@ -165,8 +165,8 @@ func (g *gatherer) noteBounds() {
 	}
 	note(g.skipped, "more than %d records are referred to: %d references were not followed", g.request.Records,
 		g.skipped)
-	note(g.deep, "what is more than %d steps away was not followed: %d records", g.request.Depth, g.deep)
-	note(g.more, "%d more things that were left out are not named", g.more)
+	note(g.deep, "records that are more than %d steps away were not followed: %d", g.request.Depth, g.deep)
+	note(g.more, "%d more omissions are not named", g.more)
 }
 
 // A gatherer makes a bundle.

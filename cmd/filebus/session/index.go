@@ -58,7 +58,7 @@ func (r *Sessions) LayOut(
 	}
 	index := indexOf(b, alone)
 	report, name, err := r.w.LayOutIndexed(ctx, to, pick, index.title, func(report *materialize.LayOutReport) []byte {
-		index.leaveOut(report.Displaced, "a newer thing has its place")
+		index.leaveOut(report.Displaced, "a newer record has its path")
 		index.leaveOut(report.Missing, destroyed)
 		index.leaveOut(report.Protected, "its path leads into .git or .filebus")
 		index.leaveOut(report.Damaged, "it is damaged")
@@ -201,7 +201,7 @@ func (x *index) tail(most int) string {
 		text.WriteString("Bounded: " + markdown.Clip(safe(note), 300) + ".\n")
 	}
 	if more := len(x.Notes) - 3; more > 0 {
-		fmt.Fprintf(&text, "%d more bounds were met.\n", more)
+		fmt.Fprintf(&text, "%d more limits were reached.\n", more)
 	}
 	return text.String()
 }

@@ -95,7 +95,7 @@ func summarizeSession(ctx context.Context, w *cli.Work, args []string) error {
 		out.WriteString(cli.OneLine(summaryLine(a)) + "\n")
 		if a.Cut {
 			long++
-			w.Note("the summary of %s has %d words and was cut: it has to have fewer than 200", a.Artifact, a.Words)
+			w.Note("the summary of %s has %d words and was cut: a summary has fewer than 200", a.Artifact, a.Words)
 		}
 	}
 	err = f.Work.PresentWhole(s.Key.String(), SessionSummaryJSON{s.Key, all}, out.String())

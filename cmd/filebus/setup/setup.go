@@ -141,7 +141,7 @@ func (f *File) do(e edit, o Options) error {
 	}
 	before, _ := e.remove(text)
 	if after, err := e.remove(now); !o.Leave && (err != nil || !isSame(before, after)) {
-		return errors.New("what is put in could not be taken out to the byte")
+		return errors.New("filebus could not take out again exactly what it puts in")
 	}
 	switch f.Action = "changed"; {
 	case f.was == nil:

@@ -156,7 +156,7 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, pages *templ
 	p.Data = data
 	var out bytes.Buffer
 	if err := pages.ExecuteTemplate(&out, p.View, p); err != nil {
-		http.Error(w, "this page has failed by a mistake of the program: "+err.Error(), http.StatusInternalServerError)
+		http.Error(w, "this page has failed because of a fault in filebus: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
