@@ -34,7 +34,7 @@ func completeArguments(env *cli.Environ) cobra.CompletionFunc {
 			found = strings.Split(word, "|")
 		case err != nil: // what cannot be read completes nothing
 		case strings.Contains(word, "SLUG"):
-			items, _, _ := dialogue.Of(s).List(cmd.Context(), cli.MaxCompletions) // none beside an error
+			items, _, _ := dialogue.Of(s).List(cmd.Context(), cli.Page{Limit: cli.MaxCompletions}) // none beside an error
 			found = markdown.Each(items, func(i dialogue.Item) string { return i.Key.String() })
 		case word == "TREE":
 			found = s.FilterValues(cmd.Context(), "tree")

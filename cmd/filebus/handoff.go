@@ -68,7 +68,7 @@ func (o *handoffCommand) Do(ctx context.Context, w *cli.Work, _ []string) error 
 	if o.To != "" {
 		view.File = w.Abs(o.To)
 		if _, err := os.Lstat(view.File); err == nil {
-			return record.Conflict.Errorf("%s exists already, and a handoff never replaces a file", o.To).Try("run it again with another --to")
+			return record.Conflict.Errorf("%s is there already, and a handoff never replaces a file", o.To).Try("run it again with another --to")
 		}
 		if err := result.WriteFile(ctx, view.File, []byte(text), false); err != nil {
 			return err

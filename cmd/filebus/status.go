@@ -200,7 +200,7 @@ func countLine(c runs.IssueCount) string {
 // ended: dialogues that have not converged, and sessions. It returns the lines that say
 // so, none where nothing goes on.
 func goingOn(ctx context.Context, w *cli.Work, status *runs.Status) (lines []string, err error) {
-	items, _, err := dialogue.Of(w).List(ctx, 0)
+	items, _, err := dialogue.Of(w).List(ctx, cli.Page{})
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func goingOn(ctx context.Context, w *cli.Work, status *runs.Status) (lines []str
 	if d.Open > 0 {
 		lines[0] = fmt.Sprintf("dialogues  %d open; %s %s", d.Open, d.Last, lines[0])
 	}
-	list, _, err := session.Of(w).List(ctx, "", 0)
+	list, _, err := session.Of(w).List(ctx, "", cli.Page{})
 	artifacts := 0
 	for _, one := range list {
 		if !one.Key.IsOwn() || one.Status != layout.StatusInProgress {

@@ -137,6 +137,16 @@ type Page struct {
 // Next is how to go on behind a page that has so many rows.
 func (p *Page) Next(rows int) string { return fmt.Sprintf("--offset %d", p.Offset+rows) }
 
+// CutPage returns the rows of a page, and how many are left behind it.
+func CutPage[T any](p Page, all []T) (rows []T, left int) {
+	all = all[min(p.Offset, len(all)):]
+	rows = all
+	if p.Limit > 0 {
+		rows = all[:min(p.Limit, len(all))]
+	}
+	return rows, len(all) - len(rows)
+}
+
 // ParseTime reads a time as users give it: "36h" and "2d" ago, a date, or a date
 // with a time, local unless it has a zone.
 func ParseTime(text string, now time.Time) (time.Time, error) {

@@ -19,7 +19,7 @@ import (
 func Commands(write Writer) cli.Command {
 	return cli.Group("dialogue",
 		cli.Creating("new TITLE", &dialogueNew{}),
-		cli.Fresh("list", &dialogueList{Limit: 20}),
+		cli.Fresh("list", &dialogueList{Page: cli.Page{Limit: 20}}),
 		cli.Plain("prompt SLUG ROUND [AGENT]", &dialoguePrompt{}),
 		cli.Plain("panel SLUG ROUND", &dialoguePanel{}),
 		cli.Plain("recover SLUG ROUND AGENT", &dialogueRecover{}),
@@ -106,9 +106,7 @@ func (o *dialogueNew) Do(ctx context.Context, w *cli.Work, args []string) error 
 	return err
 }
 
-type dialogueList struct {
-	Limit int `flag:"limit" least:"0"`
-}
+type dialogueList struct{ cli.Page }
 
 // DialogueListJSON is what a command prints with --json.
 type DialogueListJSON struct {
@@ -117,14 +115,13 @@ type DialogueListJSON struct {
 }
 
 func (o *dialogueList) Do(ctx context.Context, w *cli.Work, _ []string) error {
-	items, total, err := Of(w).List(ctx, o.Limit)
+	items, left, err := Of(w).List(ctx, o.Page)
 	if err != nil {
 		return err
 	}
 	for i := range items {
 		items[i].Title = cli.CutText(items[i].Title)
 	}
-	left := total - len(items)
 	var rows [][]string
 	for _, i := range items {
 		rows = append(rows, []string{
@@ -134,7 +131,7 @@ func (o *dialogueList) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	}
 	return w.PresentTable(rows, cli.Presentation{
 		None: "no dialogues", JSON: func(int) any { return DialogueListJSON{items, left} },
-		Left: left, Rest: "--limit 0",
+		Left: left, Rest: o.Next(len(rows)),
 	})
 }
 

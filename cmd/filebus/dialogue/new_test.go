@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
@@ -73,8 +74,8 @@ func TestNewRefused(t *testing.T) {
 			t.Errorf("New(%.60v) = %v, want %q", r, err, why)
 		}
 	}
-	if _, total, err := h.List(t.Context(), 0); err != nil || total != 0 {
-		t.Errorf("%d dialogues were made all the same, %v", total, err)
+	if made, _, err := h.List(t.Context(), cli.Page{}); err != nil || len(made) != 0 {
+		t.Errorf("%d dialogues were made all the same, %v", len(made), err)
 	}
 }
 
@@ -193,8 +194,8 @@ func TestSharedRoot(t *testing.T) {
 		t.Errorf("two of a name are %s and %s", first.Key, second.Key)
 	}
 	for _, h := range []*parlour{ours, theirs} {
-		if _, total, err := h.List(t.Context(), 0); err != nil || total != 1 {
-			t.Errorf("a project has %d dialogues, %v, want its own", total, err)
+		if all, _, err := h.List(t.Context(), cli.Page{}); err != nil || len(all) != 1 {
+			t.Errorf("a project has %d dialogues, %v, want its own", len(all), err)
 		}
 	}
 	// What another project's agent writes is not taken in, also where this one has such a name.

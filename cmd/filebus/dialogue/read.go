@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
@@ -424,17 +425,14 @@ type Item struct {
 	Time   time.Time `json:"time"`             // of the newest record
 }
 
-// List returns the dialogues with the newest record first, limit of them at most,
-// and how many there are. A limit of 0 is none.
-func (f *Dialogues) List(ctx context.Context, limit int) ([]Item, int, error) {
+// List returns a page of the dialogues, the one with the newest record first, and how many
+// are left behind it.
+func (f *Dialogues) List(ctx context.Context, page cli.Page) ([]Item, int, error) {
 	keys, err := f.keys(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	total := len(keys)
-	if limit > 0 {
-		keys = keys[:min(limit, total)]
-	}
+	keys, left := cli.CutPage(page, keys)
 	var items []Item
 	for _, key := range keys {
 		item, err := f.item(ctx, key)
@@ -443,7 +441,7 @@ func (f *Dialogues) List(ctx context.Context, limit int) ([]Item, int, error) {
 		}
 		items = append(items, item)
 	}
-	return items, total, nil
+	return items, left, nil
 }
 
 // item describes a dialogue.

@@ -49,12 +49,7 @@ func (o *conversationShow) Do(ctx context.Context, w *cli.Work, args []string) e
 	if err != nil {
 		return err
 	}
-	from := min(o.Offset, len(calls))
-	shown := calls[from:]
-	if o.Limit > 0 {
-		shown = shown[:min(o.Limit, len(shown))]
-	}
-	left := len(calls) - from - len(shown)
+	shown, left := cli.CutPage(o.Page, calls)
 	switch {
 	case w.Global.JSON:
 		err = w.PrintJSON(CallsJSON{c, shown, left})

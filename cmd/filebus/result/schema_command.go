@@ -32,7 +32,7 @@ func (o *schemaInject) Do(ctx context.Context, w *cli.Work, args []string) error
 	case o.Write:
 	case o.Output != "":
 		if _, err := os.Lstat(w.Abs(o.Output)); err == nil {
-			return cli.Coded(record.Conflict, "run it again with another --output", fmt.Errorf("%s exists", o.Output))
+			return cli.Coded(record.Conflict, "run it again with another --output", fmt.Errorf("%s is there already", o.Output))
 		}
 		err = WriteText(ctx, w.Abs(o.Output), text, false)
 	default:

@@ -32,7 +32,7 @@ func Commands() []cli.Command {
 		),
 		cli.Group("snapshot",
 			cli.Existing("take", &snapshotTake{}),
-			cli.Fresh("list", &snapshotList{Limit: 20}),
+			cli.Fresh("list", &snapshotList{Page: cli.Page{Limit: 20}}),
 			cli.Fresh("show RUN/LOOP [FILE]", &snapshotShow{MaxTokens: snapshotTokens}),
 			cli.Existing("restore-state RUN/LOOP", cli.RunFunc(restoreState)),
 		),

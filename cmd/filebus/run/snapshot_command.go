@@ -28,8 +28,8 @@ func (o *snapshotTake) Do(ctx context.Context, w *cli.Work, _ []string) error {
 }
 
 type snapshotList struct {
-	Run   string `flag:"run"`
-	Limit int    `flag:"limit" least:"0"`
+	Run string `flag:"run"`
+	cli.Page
 }
 
 // SnapshotListJSON is what a command prints with --json.
@@ -44,10 +44,8 @@ func (o *snapshotList) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	if err != nil {
 		return err
 	}
-	list := SnapshotListJSON{Snapshots: all}
-	if o.Limit > 0 && len(all) > o.Limit {
-		list.More, list.Snapshots = len(all)-o.Limit, all[:o.Limit]
-	}
+	var list SnapshotListJSON
+	list.Snapshots, list.More = cli.CutPage(o.Page, all)
 	var rows [][]string
 	for _, snap := range list.Snapshots {
 		if err := b.ReadManifest(ctx, snap); err != nil {
@@ -63,7 +61,7 @@ func (o *snapshotList) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	}
 	return w.PresentTable(rows, cli.Presentation{
 		JSON: func(int) any { return list },
-		None: "no snapshots", Left: list.More, Rest: "--limit 0",
+		None: "no snapshots", Left: list.More, Rest: o.Next(len(rows)),
 	})
 }
 

@@ -20,7 +20,7 @@ func Commands() cli.Command {
 	return cli.Group("session",
 		cli.Creating("start TYPE", &sessionStart{}),
 		cli.Plain("put ID ARTIFACT [FILE|-]", &sessionPut{Format: cli.FormatJSON}),
-		cli.Fresh("list", &sessionList{Limit: 20}),
+		cli.Fresh("list", &sessionList{Page: cli.Page{Limit: 20}}),
 		cli.Plain("show [ID]", &sessionShow{MaxTokens: cli.StateTokens}),
 		cli.Plain("path ID [ARTIFACT]", cli.RunFunc(printSessionPath)),
 		cli.Plain("check [ID] [ARTIFACT|PATH]...", &sessionCheck{}),
@@ -103,8 +103,8 @@ func (o *sessionStart) Do(ctx context.Context, w *cli.Work, args []string) error
 }
 
 type sessionList struct {
-	Type  string `flag:"type"`
-	Limit int    `flag:"limit" least:"0"`
+	Type string `flag:"type"`
+	cli.Page
 }
 
 // SessionListJSON is what a command prints with --json.
@@ -114,7 +114,7 @@ type SessionListJSON struct {
 }
 
 func (o *sessionList) Do(ctx context.Context, w *cli.Work, _ []string) error {
-	list, all, err := Of(w).List(ctx, o.Type, o.Limit)
+	list, more, err := Of(w).List(ctx, o.Type, o.Page)
 	if err != nil {
 		return err
 	}
@@ -124,9 +124,8 @@ func (o *sessionList) Do(ctx context.Context, w *cli.Work, _ []string) error {
 		rows = append(rows, []string{s.Key.String(), s.Status, w.Minute(s.Changed), count, cli.TokenText(s.Tokens),
 			s.Name})
 	}
-	more := all - len(list)
 	return w.PresentTable(rows, cli.Presentation{
-		None: "no sessions", Left: more, Rest: "--limit 0",
+		None: "no sessions", Left: more, Rest: o.Next(len(rows)),
 		JSON: func(int) any { return SessionListJSON{list, more} },
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -161,19 +162,16 @@ func (s *Session) add(e query.Summary) {
 	})
 }
 
-// List returns sessions of a type, or "" for any, at most limit of them or 0 for
-// all, the one with the newest record first, and how many there are in all.
-func (r *Sessions) List(ctx context.Context, kind string, limit int) (list []*Session, all int, err error) {
+// List returns a page of the sessions of a type, or "" for any, the one with the newest
+// record first, and how many are left behind it.
+func (r *Sessions) List(ctx context.Context, kind string, page cli.Page) (list []*Session, left int, err error) {
 	entries, err := r.entries(ctx, "")
 	if err != nil {
 		return nil, 0, err
 	}
 	keys, of := byKey(entries)
 	keys = slices.DeleteFunc(keys, func(k Key) bool { return kind != "" && k.Type != kind })
-	all = len(keys)
-	if limit > 0 {
-		keys = keys[:min(len(keys), limit)]
-	}
+	keys, left = cli.CutPage(page, keys)
 	for _, key := range keys {
 		s, err := r.session(ctx, key, of[key])
 		if err != nil {
@@ -181,7 +179,7 @@ func (r *Sessions) List(ctx context.Context, kind string, limit int) (list []*Se
 		}
 		list = append(list, s)
 	}
-	return list, all, nil
+	return list, left, nil
 }
 
 // The statuses of sessions that no task has. Their text is stored.

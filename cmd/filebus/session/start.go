@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -195,7 +196,7 @@ func (r *Sessions) editMeta(ctx context.Context, key Key, edit func(*layout.Sess
 // not count, whatever its artifacts say; one to which records of other kinds belong,
 // such as results, or files that were not stored yet, stays.
 func (r *Sessions) Old(ctx context.Context, keep int, before time.Time) (old []*Session, err error) {
-	list, _, err := r.List(ctx, "", 0)
+	list, _, err := r.List(ctx, "", cli.Page{})
 	if err != nil {
 		return nil, err
 	}
