@@ -87,7 +87,7 @@ func house() map[string]pack {
 		},
 		"filebus/cmd/filebus/result": {
 			ours: []string{
-				"filebus/cmd/filebus/cli", "filebus/cmd/filebus/dialogue", "filebus/cmd/filebus/run", "filebus/cmd/filebus/session", "filebus/cmd/filebus/task", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/mirror", "filebus/materialize/secrets",
+				"filebus/cmd/filebus/cli", "filebus/cmd/filebus/dialogue", "filebus/cmd/filebus/rule", "filebus/cmd/filebus/run", "filebus/cmd/filebus/session", "filebus/cmd/filebus/task", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/mirror", "filebus/materialize/secrets",
 				"filebus/materialize/transcript", "filebus/query", "filebus/store", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile",
 			},
 			modules: []string{"github.com/bmatcuk/doublestar", "github.com/kaptinlin/jsonschema", "github.com/spf13/cobra", "golang.org/x/sys", "golang.org/x/text"},
@@ -124,7 +124,7 @@ func house() map[string]pack {
 			},
 			modules: []string{"github.com/spf13/cobra"},
 		},
-		"filebus/cmd/filebus/rule": {},
+		"filebus/cmd/filebus/rule": {[]string{"filebus/store/record"}, nil},
 		"filebus/cmd/filebus/lint": {
 			ours: []string{
 				"filebus/cmd/filebus/rule", "filebus/store/folder", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/cmd/filebus/run",
@@ -167,7 +167,7 @@ func house() map[string]pack {
 		},
 		"filebus/cmd/filebus/setup": {[]string{"filebus/store/folder", "filebus/store/record"}, []string{"github.com/BurntSushi/toml", "github.com/rogpeppe/go-internal/diff", "github.com/tailscale/hujson"}},
 		"filebus/cmd/filebus/trust": {ours: []string{"filebus/store/folder", "filebus/store/record", "filebus/materialize/mirror"}},
-		"filebus/cmd/filebus/web":   {[]string{"filebus/store/record", "filebus/materialize/commonmark"}, []string{"github.com/rogpeppe/go-internal/diff", "github.com/yuin/goldmark", "html/template"}},
+		"filebus/cmd/filebus/web":   {[]string{"filebus/cmd/filebus/rule", "filebus/store/record", "filebus/materialize/commonmark"}, []string{"github.com/rogpeppe/go-internal/diff", "github.com/yuin/goldmark", "html/template"}},
 		"filebus/cmd/filebus-bench": {
 			ours: []string{
 				"filebus", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",

@@ -61,7 +61,7 @@ func (w *Workspace) repair(ctx context.Context) (*RepairReport, error) {
 	}
 	report := &RepairReport{Repaired: *done}
 	if w.Store.IsNew() {
-		report.Anew, report.Faults = true, []store.Fault{{Text: filepath.Join(w.Location.Store, "store.db") + " is missing"}}
+		report.Anew, report.Faults = true, []store.Fault{{Rule: store.FaultOfStore, Text: filepath.Join(w.Location.Store, "store.db") + " is missing"}}
 	}
 	if len(done.Gone)+done.Unknown > 0 {
 		if report.Frames, err = w.planner().MendFrames(ctx); err != nil {
@@ -71,7 +71,7 @@ func (w *Workspace) repair(ctx context.Context) (*RepairReport, error) {
 	end, err := w.logEnd(ctx)
 	known := mirror.Settled(folder.At(w.Location.Store).Sub("mirror"))
 	if err == nil && known > end && !report.GoneBack && !report.Anew {
-		report.Faults = append(report.Faults, store.Fault{Text: w.Store.GoneBack(known, end).Error()})
+		report.Faults = append(report.Faults, store.Fault{Rule: store.FaultOfStore, Text: w.Store.GoneBack(known, end).Error()})
 	}
 	for _, root := range files.roots {
 		if !w.mirrors.Knows(root) {

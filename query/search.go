@@ -309,7 +309,9 @@ type rankedVersion struct {
 }
 
 // rankedVersions reads the heads of ranked hits, and unless only the bodies are needed what describes them.
-func (r *Reader) rankedVersions(ctx context.Context, hits []index.Hit, described bool) (found []rankedVersion, err error) {
+func (r *Reader) rankedVersions(
+	ctx context.Context, hits []index.Hit, described bool,
+) (found []rankedVersion, err error) {
 	err = EachOf(ctx, r, hits, func(tx *store.Tx, hit index.Hit) error {
 		v, err := tx.Head(hit.Name)
 		if errors.Is(err, store.ErrNotFound) {

@@ -35,10 +35,13 @@ type Report struct {
 
 // A Fault is one thing that Check has found. In JSON it is its String.
 type Fault struct {
+	Rule  string // FaultOfText, FaultOfStore, or "remark"
 	Place string // a record's name, an entry of the log or a part of the database; "": the whole store
 	Text  string // what is wrong there
-	Heals bool   // putting the record's text again heals it
 }
+
+// What faults are about: a body or a description, which putting the text again heals, or anything else.
+const FaultOfText, FaultOfStore = "text", "store"
 
 // String returns the place and what is wrong there, in one line.
 func (f Fault) String() string {
@@ -50,16 +53,6 @@ func (f Fault) String() string {
 
 // MarshalText returns String.
 func (f Fault) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
-
-// newFault makes a fault from a format in which the place ends with the first colon.
-func newFault(format string, args ...any) (f Fault) {
-	f.Text = fmt.Sprintf(format, args...)
-	if place, _, found := strings.Cut(format, ": "); found {
-		f.Place = fmt.Sprintf(place, args[:strings.Count(place, "%")]...)
-		f.Text = strings.TrimPrefix(f.Text, f.Place+": ")
-	}
-	return f
-}
 
 // Err returns ErrDamaged if there are faults.
 func (r *Report) Err() error {
@@ -126,25 +119,30 @@ type largeBody struct {
 
 func (c *checker) fault(format string, args ...any) {
 	c.report.others++
-	c.add(newFault(format, args...))
+	c.report.Faults = withFault(c.report.Faults, FaultOfStore, format, args...)
 }
 
 // bodyFault is the fault of a body or description: all else may be sound.
 func (c *checker) bodyFault(format string, args ...any) {
-	f := newFault(format, args...)
-	f.Heals = true
-	c.add(f)
-}
-
-func (c *checker) add(f Fault) {
-	const maxFaults = 100 // bounds the report of a store that is beyond repair
-	if len(c.report.Faults) < maxFaults {
-		c.report.Faults = append(c.report.Faults, f)
-	}
+	c.report.Faults = withFault(c.report.Faults, FaultOfText, format, args...)
 }
 
 func (c *checker) remark(format string, args ...any) {
-	c.report.Remarks = append(c.report.Remarks, newFault(format, args...))
+	c.report.Remarks = withFault(c.report.Remarks, "remark", format, args...)
+}
+
+// withFault appends a fault, whose place ends with the first colon of the format.
+func withFault(all []Fault, rule, format string, args ...any) []Fault {
+	f := Fault{Rule: rule, Text: fmt.Sprintf(format, args...)}
+	if place, _, found := strings.Cut(format, ": "); found {
+		f.Place = fmt.Sprintf(place, args[:strings.Count(place, "%")]...)
+		f.Text = strings.TrimPrefix(f.Text, f.Place+": ")
+	}
+	const maxFaults = 100 // bounds the report of a store that is beyond repair
+	if len(all) == maxFaults && rule != "remark" {
+		return all
+	}
+	return append(all, f)
 }
 
 // inSlices calls step again and again, in a new transaction whenever a slice of
@@ -264,7 +262,7 @@ func (c *checker) walkSlice(before *walker) (*walker, error) {
 func (c *checker) begin() error {
 	_, err := c.store.own.Stat(signoffFile)
 	if _, known := c.store.readSignoff(); !errors.Is(err, fs.ErrNotExist) && !known {
-		c.remark("%s cannot be read: nobody would notice if the store went back to an older state", c.store.own.Path(signoffFile))
+		c.remark("%s cannot be read: nobody would notice if the store went back", c.store.own.Path(signoffFile))
 	}
 	return c.store.View(c.ctx, func(tx *Tx) error {
 		if n := len(tx.past); n > 0 && tx.past[n-1].end > tx.position {

@@ -144,7 +144,7 @@ func (c *checker) checkTime(tx *Tx, e Entry) {
 	case i >= 0 && (!back || !tx.steps[i].time.Equal(e.Time)):
 		c.fault("log entry %d: it is no step back to %v, as is listed", e.Position, tx.steps[i].time)
 	case back:
-		c.remark("log entry %d: a clock was wrong: the time went back from %s to %s, and entries ahead of it count as of then",
+		c.remark("log entry %d: a clock was wrong: the time went back from %s to %s, and later times count as of then",
 			e.Position, record.FormatTime(c.last.Time), record.FormatTime(e.Time))
 	}
 }

@@ -78,7 +78,7 @@ func (o *searchCommand) noteRead(env *cli.Environ, request *query.SearchRequest,
 	switch words := cli.ClipText(strings.Join(out, ", ")); {
 	case len(out) == 0:
 	case literal:
-		env.Note("a record has the query exactly as typed, so nothing is left out; to leave out texts with %s, write it first", words)
+		env.Note("a record has the query exactly as typed, so nothing is left out; to leave out %s, write it first", words)
 	default:
 		env.Note("texts with %s are left out; to search for it: %s", words, o.lineWith("--literal", text))
 	}

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/rule"
@@ -31,30 +31,26 @@ type verifyJSON struct {
 // find makes findings of the store's faults and remarks, and adds remarks about files that have
 // changed and about what others have destroyed.
 func (v *verifyJSON) find(ctx context.Context, w *cli.Work) {
-	for _, f := range v.Faults {
-		found := rule.Finding{Rule: "store", Level: rule.Wrong, File: f.Place, Message: f.Text, Remedy: cli.RepairHint}
-		if f.Heals {
-			found.Rule, found.Remedy = "text", store.HealHint
-		}
-		if v.Repair != nil {
-			found.Remedy = beyondHint
-		}
-		v.Findings = append(v.Findings, found)
-	}
-	rules := make([]string, len(v.Remarks)) // of the remarks; "" for those of the store
 	results := query.ListRequest{Filter: record.Filter{Kinds: []record.Kind{record.KindResult}, Trees: []record.Tree{""}}}
 	listed, _ := w.Reader.List(ctx, results) // what cannot be read is a fault
 	for _, r := range listed.Entries {
 		if file := w.AlteredFile(ctx, r.Name); file != "" {
-			v.Remarks, rules = append(v.Remarks, store.Fault{Text: fmt.Sprintf(cli.AlteredText, file)}), append(rules, "altered")
+			v.Remarks = append(v.Remarks, store.Fault{Rule: "altered", Text: fmt.Sprintf(cli.AlteredText, file)})
 		}
 	}
 	left, _ := undestroyed(ctx, w) // as above
 	for _, text := range left {
-		v.Remarks, rules = append(v.Remarks, store.Fault{Text: text}), append(rules, "undestroyed")
+		v.Remarks = append(v.Remarks, store.Fault{Rule: "undestroyed", Text: text})
 	}
-	for i, f := range v.Remarks {
-		found := rule.Finding{Rule: cmp.Or(rules[i], "remark"), Level: rule.Note, File: f.Place, Message: f.Text}
+	remedies := map[string]string{store.FaultOfStore: cli.RepairHint, store.FaultOfText: store.HealHint}
+	if v.Repair != nil {
+		remedies = map[string]string{store.FaultOfStore: beyondHint, store.FaultOfText: beyondHint}
+	}
+	for i, f := range slices.Concat(v.Faults, v.Remarks) {
+		found := rule.Finding{Rule: f.Rule, Level: rule.Wrong, File: f.Place, Message: f.Text, Remedy: remedies[f.Rule]}
+		if i >= len(v.Faults) {
+			found.Level = rule.Note
+		}
 		v.Findings = append(v.Findings, found)
 	}
 }
@@ -91,7 +87,7 @@ func (o *verifyCommand) verify(ctx context.Context, w *cli.Work) error {
 	known := mirror.Settled(folder.At(w.Store.Dir()).Sub("mirror")) // before the end: others write
 	if end, err := query.Position(ctx, w.Store); err == nil && known > end && !report.GoneBack {
 		report.GoneBack = true
-		report.Faults = append(report.Faults, store.Fault{Text: w.Store.GoneBack(known, end).Error()})
+		report.Faults = append(report.Faults, store.Fault{Rule: store.FaultOfStore, Text: w.Store.GoneBack(known, end).Error()})
 	}
 	value.Report, value.Index = *report, "ok"
 	value.find(ctx, w)

@@ -110,8 +110,8 @@ func (e *Environ) StoreOptions() store.Options {
 			e.Note("%s: the stored text was damaged; it is whole again", OneLine(name.String()))
 		},
 		SteppedBack: func(from time.Time) {
-			e.Note("the log's last entry has the time %s, ahead of this clock: the log's time goes back, and entries ahead count "+
-				"as of now; check the clocks of all machines that write here", record.FormatTime(from))
+			e.Note("the log's last entry has the time %s, ahead of this clock: the log's time goes back, and entries "+
+				"ahead count as of now; check the clocks of all machines that write here", record.FormatTime(from))
 		},
 	}
 }
@@ -249,7 +249,7 @@ func (e *Environ) OpenFresh(ctx context.Context) (*Work, error) {
 	case report.Unlooked > 0:
 		e.Note("%s not looked at; filebus sync imports them", Plural(report.Unlooked, "changed file"))
 	case report.Unread > 0:
-		e.Note("results may be out of date: %s not checked for changed files; filebus sync checks them", Plural(report.Unread, "folder"))
+		e.Note("results may be old: %s not checked for changed files; filebus sync checks them", Plural(report.Unread, "folder"))
 	case len(report.Files) == 0:
 		w.RemarkLeft(ctx)
 	}

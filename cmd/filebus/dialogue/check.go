@@ -99,7 +99,7 @@ type checker struct {
 func (c *checker) add(kind string, round *int, agent, file string, line int, format string, args ...any) *rule.Finding {
 	c.counts[kind]++
 	c.report.Findings = append(c.report.Findings, rule.Finding{
-		Rule: kind, Level: rule.Must, File: file, Line: line, Round: round, Agent: agent, Message: fmt.Sprintf(format, args...),
+		Rule: kind, Level: rule.Must, File: file, Line: line, Message: fmt.Sprintf(format, args...), Round: round, Agent: agent,
 	})
 	return &c.report.Findings[len(c.report.Findings)-1]
 }
@@ -127,7 +127,7 @@ func (c *checker) round(r *Round) {
 	for _, t := range r.Turns {
 		if first := r.Turn(t.Agent); first != t {
 			f := c.wanting("twice", t, 0, "a second file of %s, beside %s", t.Agent, first.fileName())
-			f.Level = mustIf(first.state() != stateTurn || !t.IsStub && t.digest() != first.digest()) // else no text is left over
+			f.Level = mustIf(first.state() != stateTurn || !t.IsStub && t.digest() != first.digest()) // no other text
 			continue
 		}
 		if !t.IsStub && !slices.Contains(owing, t.Agent) && c.d.unknown(r) == nil {

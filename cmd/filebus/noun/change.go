@@ -128,7 +128,7 @@ func (t *Type[T]) ErrState(e Entry[T], v Verb) error {
 // ErrForeign says that another program keeps an entry: filebus only reads it.
 func (c *Collection[T]) ErrForeign(id, path string) error {
 	owner := c.Work.Settings.Profile.Recognize(path).Owner()
-	err := record.Conflict.Errorf("%s is in %s, which belongs to %s: filebus reads that file and never writes it", id, path, owner)
+	err := record.Conflict.Errorf("%s is in %s, which belongs to %s: filebus reads it and never writes it", id, path, owner)
 	if owner == layout.ProgramBD {
 		err = err.Try("bd update {1}, or bd close {1}", id)
 	}
