@@ -258,7 +258,7 @@ func TestPanics(t *testing.T) {
 	for _, line := range []string{
 		call(1, "panic", "{}"), `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"x://many/panic"}}`,
 	} {
-		if answer := w.ask(line); !strings.Contains(answer, "mistake of the program") {
+		if answer := w.ask(line); !strings.Contains(answer, "because of a fault in filebus") {
 			t.Errorf("%s is answered by %s", line, answer)
 		}
 	}
