@@ -46,6 +46,7 @@ type FileRule struct {
 	Above   map[string]string // patterns of the headings above, by the capture
 	ID      string            // a template of captures, "/" before it for ids of the whole tree; "": made of path and title
 	Parent  string            // the same, of the entry above
+	Task    string            // the same, of the task that the file or entry tells of, if that is another; it joins what stands in several files
 	Fields  map[string]any    // facts by where they stand: see source
 	Boxes   bool              // everybody may tick the boxes of its items
 	Working string            // the mark of a box for work that goes on; "": there is none
@@ -281,10 +282,18 @@ type span struct {
 // its path, and that is reported.
 func (d *declared) Parse(path string, text []byte) (File, []*SyntaxError) {
 	if d.Entries == "" {
-		facts := d.read(text, span{vars: d.vars, text: string(text)})
-		facts.Task = "" // it is about more than one
+		whole, problems := span{vars: d.vars, text: string(text)}, []*SyntaxError(nil)
+		if strings.HasSuffix(path, ".json") {
+			if value, err := markdown.ParseObject(text); err != nil {
+				problems = []*SyntaxError{{File: path, Line: err.Line, Err: err.Err}}
+			} else {
+				whole.data = value.Data()
+			}
+		}
+		facts := d.read(text, whole)
+		facts.Task = d.fill(d.Task, d.vars) // of front matter, it is about more than one
 		entry := &Entry{Kind: d.Kind, Text: text, Line: 1, Facts: facts}
-		return File{Path: path, Parts: []Part{{Entry: entry}}}, nil
+		return File{Path: path, Parts: []Part{{Entry: entry}}}, problems
 	}
 	c := newFileCutter(path, text)
 	spans := d.spans(c)
@@ -301,7 +310,7 @@ func (d *declared) Parse(path string, text []byte) (File, []*SyntaxError) {
 		}
 		if id, ok := c.claim(id, cmp.Or(facts.Title, s.text), s.line); ok {
 			if d.Kind == record.KindTask {
-				facts.Task = id
+				facts.Task = cmp.Or(d.fill(d.Task, s.vars), id)
 			}
 			c.add(&Entry{Kind: d.Kind, ID: id, Line: s.line, Facts: facts}, s.start, s.end)
 		}
