@@ -23,6 +23,7 @@ type Detail struct {
 	Source   record.Source  `json:"source"`
 	Links    []record.Link  `json:"links,omitempty"`
 	From     []record.Ref   `json:"from,omitempty"`
+	Joined   []Joined       `json:"joined,omitempty"`
 	Versions []versionEvent `json:"versions"`          // what happened to its name, oldest first
 	Outline  []heading      `json:"outline,omitempty"` // of a text
 	Entries  []fileEntry    `json:"entries,omitempty"` // of a frame: those of its file, in order
@@ -62,6 +63,11 @@ func (r *Reader) Show(ctx context.Context, v store.Version) (Detail, error) {
 	if of.Name.Kind == record.KindFrame {
 		d.Entries, err = r.entries(ctx, v)
 		return d, err
+	}
+	if of.Task != "" && IsDeclared(d.Summary) {
+		if d.Joined, err = r.Joined(ctx, of.Name.Tree, of.Task, of.Path); err != nil {
+			return d, err
+		}
 	}
 	d.Outline, err = r.outline(ctx, v)
 	return d, err

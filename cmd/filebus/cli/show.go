@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/query"
 )
 
@@ -26,6 +28,15 @@ func (w *Work) ShowRecord(ctx context.Context, text string, maxTokens int) error
 	return w.PresentLines(w.detailLines(&detail), Presentation{
 		MaxTokens: maxTokens, What: detail.Name.String(), JSON: func(int) any { return detail },
 	})
+}
+
+// JoinedLine says in a line what another file says of a task.
+func JoinedLine(j query.Joined) string {
+	const mostSaid = 200 // characters of what came of it
+	if j.Name == "" {
+		return fmt.Sprintf("%s  %d open, %d done", OneLine(j.Path), j.Open, j.Done)
+	}
+	return OneLine(j.Path) + "  " + Words(j.Status, markdown.Clip(OneLine(cmp.Or(j.Says, j.Title)), mostSaid))
 }
 
 func (e *Environ) detailLines(d *query.Detail) []string {
@@ -68,6 +79,9 @@ func (e *Environ) detailLines(d *query.Detail) []string {
 	}
 	for _, from := range r.From {
 		add("from", from.Short())
+	}
+	for _, j := range d.Joined {
+		add("joined", JoinedLine(j))
 	}
 	add("preview", d.Description.Preview)
 	return slices.Concat(lines, e.versionLines(d), outlineLines(d), entryLines(d))

@@ -166,6 +166,15 @@ type Item struct {
 	Title   string `json:"title,omitempty"` // its beginning, in one line
 
 	BlockedBy []string `json:"blocked_by,omitempty"` // open tasks that it waits for, see Next
+	Elsewhere []Stated `json:"elsewhere,omitempty"`  // where files that are joined differ in the status
+
+	records []query.Summary // that tell of it
+}
+
+// A Stated is a status of a task in another file than the one that counts.
+type Stated struct {
+	Path   string `json:"path"`
+	Status string `json:"status"`
 }
 
 // What an Item is known from, the one that says most first.
@@ -180,6 +189,8 @@ func (b *Tasks) sourceOf(s query.Summary) string {
 	switch {
 	case s.Name.Kind == record.KindTask:
 		return fromQueue
+	case query.IsDeclared(s):
+		return fromReport
 	case b.work.Settings.Profile.Recognize(s.Path).Kind != record.KindHandoff:
 		return ""
 	case strings.HasSuffix(s.Path, ".md"):
@@ -208,21 +219,71 @@ func (b *Tasks) Records(ctx context.Context, tree record.Tree, id ID) ([]query.S
 		}
 	}
 	slices.Reverse(of[fromQueue]) // as they stand in their file
-	return slices.Concat(of[FromJournal], of[fromReport], of[fromQueue]), nil
+	told, err := b.told(ctx, tree, of[fromQueue])
+	return slices.Concat(of[FromJournal], of[fromReport], of[fromQueue], told), err
+}
+
+// told returns the notes of conventions that say how far tasks of theirs are, such as the summaries of plans.
+func (b *Tasks) told(ctx context.Context, tree record.Tree, tasks []query.Summary) (notes []query.Summary, err error) {
+	records := map[string]int{} // by the task
+	for _, s := range tasks {
+		if s.Task != "" && query.IsDeclared(s) {
+			records[s.Task]++
+		}
+	}
+	if len(records) == 0 {
+		return nil, nil
+	}
+	all, err := b.read.Values(ctx, "task", "")
+	for _, v := range all {
+		if n := records[v.Text]; n == 0 || v.Count == n {
+			continue
+		}
+		err = cmp.Or(err, b.read.Each(ctx, "task", v.Text, func(tx *store.Tx, v store.Version) bool {
+			s := query.Summarize(tx, v)
+			if s.Name.Tree == tree && s.Name.Kind == record.KindNote && s.Status != "" && query.IsDeclared(s) {
+				notes = append(notes, s)
+			}
+			return false
+		}))
+	}
+	return notes, err
 }
 
 // Entries returns the entries of files, such as specs of other tools, that a user's id means: it is
-// their own, what stands behind its last slash, or what their file calls them.
+// their own, what stands behind its last slash, or what their file calls them. Of several of one task the one counts
+// whose own that is.
 func (b *Tasks) Entries(ctx context.Context, id string) ([]query.Summary, error) {
 	all, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindTask}})
 	id = strings.TrimPrefix(id, "task/")
 	all = slices.DeleteFunc(all, func(s query.Summary) bool {
-		return s.Name.ID != id && !strings.HasSuffix(s.Name.ID, "/"+id) && !strings.EqualFold(s.Attributes["id"], id)
+		isMeant := func(own string) bool { return own == id || strings.HasSuffix(own, "/"+id) }
+		return !isMeant(s.Name.ID) && !isMeant(s.Task) && !strings.EqualFold(s.Attributes["id"], id)
 	})
 	if at := slices.IndexFunc(all, func(s query.Summary) bool { return s.Name.ID == id }); at >= 0 {
 		all = all[at : at+1]
 	}
-	slices.SortFunc(all, func(a, b query.Summary) int { return strings.Compare(a.Name.ID, b.Name.ID) })
+	slices.SortFunc(all, func(a, b query.Summary) int {
+		isOwn := func(s query.Summary) int { return len(strings.TrimPrefix(s.Name.ID, s.TaskID())) }
+		return cmp.Or(strings.Compare(a.TaskID(), b.TaskID()), isOwn(a)-isOwn(b), strings.Compare(a.Name.ID, b.Name.ID))
+	})
+	isOne := func(a, b query.Summary) bool { return a.Task != "" && a.Task == b.Task }
+	return slices.CompactFunc(all, isOne), err
+}
+
+// Folders of tasks that an id means, or the number that one begins with: 003 is 003-search.
+func (b *Tasks) folders(ctx context.Context, id string) (all []string, err error) {
+	tasks, err := b.read.Values(ctx, "task", "")
+	for _, v := range tasks {
+		parts := strings.Split(v.Text, "/")
+		at := slices.IndexFunc(parts, func(part string) bool { return IsOf(part, id) })
+		if strings.HasPrefix(v.Text+"/", id+"/") {
+			at = strings.Count(id, "/")
+		}
+		if at >= 0 && !slices.Contains(all, strings.Join(parts[:at+1], "/")) {
+			all = append(all, strings.Join(parts[:at+1], "/"))
+		}
+	}
 	return all, err
 }
 
@@ -242,12 +303,8 @@ func (b *Tasks) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 		if item.From == FromJournal {
 			_, isKnown = at[s.Path]
 			at[s.Path] = len(items)
-		} else if isKnown { // what the better source does not say
-			items[known].Status = cmp.Or(items[known].Status, item.Status)
-			items[known].Agent = cmp.Or(items[known].Agent, item.Agent)
-			if s.Name.Kind == record.KindTask && items[known].From == fromReport {
-				items[known].Title = item.Title
-			}
+		} else if isKnown {
+			items[known].join(item, s)
 		}
 		if !isKnown {
 			at[key] = len(items)
@@ -260,6 +317,23 @@ func (b *Tasks) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 	}), nil
 }
 
+// join adds to a task what a further record says that the better source does not. Of two files of a convention the
+// one counts whose own the task is; a file of its own has the title.
+func (i *Item) join(other Item, s query.Summary) {
+	isDeclared, isFile := query.IsDeclared(s), s.Name.Kind == record.KindTask && !s.Name.IsEntry()
+	if isDeclared && s.Name.ID == s.Task {
+		i.Status, other.Status, s = other.Status, i.Status, i.records[0]
+	}
+	if isDeclared && s.Name.Kind == record.KindTask && other.Status != i.Status && other.Status != "" && i.Status != "" {
+		i.Elsewhere = append(i.Elsewhere, Stated{s.Path, other.Status})
+	}
+	i.Status, i.Agent = cmp.Or(i.Status, other.Status), cmp.Or(i.Agent, other.Agent)
+	if i.From == fromReport && s.Name.Kind == record.KindTask || isDeclared && isFile {
+		i.Title = other.Title
+	}
+	i.records = append(i.records, other.records...)
+}
+
 func (b *Tasks) item(s query.Summary, opts ListOptions) Item {
 	quiet := max(b.now().Sub(s.Time), 0)
 	age := quiet
@@ -270,7 +344,10 @@ func (b *Tasks) item(s query.Summary, opts ListOptions) Item {
 	i := Item{
 		ID: cmp.Or(s.Attributes["id"], s.TaskID()), Title: markdown.Clip(markdown.OneLine(s.Title), maxItemTitle),
 		Status: cmp.Or(layout.NormalizeStatus(s.Status), s.Status), From: b.sourceOf(s),
-		Agent: cmp.Or(s.Agent, s.Attributes[layout.AttributeAssignee]),
+		Agent: cmp.Or(s.Agent, s.Attributes[layout.AttributeAssignee]), records: []query.Summary{s},
+	}
+	if s.Task != "" && query.IsDeclared(s) {
+		i.ID = s.Task
 	}
 	if i.From == FromJournal {
 		i.Seconds, i.Quiet = int(age.Seconds()), int(quiet.Seconds())

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -198,7 +199,7 @@ func (o *taskShow) showRecords(ctx context.Context, w *cli.Work, id ID, notStart
 		notStarted = record.NotFound.Errorf("the tree %s has no task %s", o.Tree, id).
 			Try("filebus task list --tree {1}", o.Tree)
 	}
-	if len(records) == 0 || err != nil {
+	if len(records) == 0 || err != nil || o.Tree == "" && query.IsDeclared(records[0]) {
 		return o.showEntry(ctx, w, string(id), cmp.Or(err, notStarted))
 	}
 	var lines []string
@@ -216,7 +217,9 @@ func (o *taskShow) showRecords(ctx context.Context, w *cli.Work, id ID, notStart
 func (o *taskShow) showEntry(ctx context.Context, w *cli.Work, id string, none error) error {
 	found, err := Of(w).Entries(ctx, id)
 	switch {
-	case err != nil || len(found) == 0 || o.Tree != "":
+	case err == nil && len(found) == 0 && o.Tree == "":
+		return o.showFolder(ctx, w, id, none)
+	case err != nil || o.Tree != "":
 		return cmp.Or(err, none)
 	case len(found) > 1:
 		names := markdown.Each(found, func(s query.Summary) string { return s.Name.ID })
@@ -224,6 +227,30 @@ func (o *taskShow) showEntry(ctx context.Context, w *cli.Work, id string, none e
 			cli.UsageError("%s may be %s", id, cli.FirstNames(names)))
 	}
 	return w.ShowRecord(ctx, found[0].Name.String(), o.MaxTokens)
+}
+
+// showFolder shows what the files of a spec, a change or a track say, by a name or number that several tasks begin with.
+func (o *taskShow) showFolder(ctx context.Context, w *cli.Work, id string, none error) error {
+	found, err := Of(w).folders(ctx, id)
+	if len(found) > 1 {
+		return cli.Coded(record.Usage, "filebus task show "+record.ShellWord(found[0]), cli.UsageError("%s may be %s", id, cli.FirstNames(found)))
+	}
+	var joined []query.Joined
+	for _, folder := range found {
+		joined, err = w.Reader.Joined(ctx, "", folder, "")
+		id = folder
+	}
+	if err != nil || len(joined) == 0 {
+		return cmp.Or(err, none)
+	}
+	return w.PresentLines(append([]string{w.Bold(cli.OneLine(id))}, cli.Led("  ", markdown.Each(joined, cli.JoinedLine))...), cli.Presentation{
+		MaxTokens: o.MaxTokens, What: id, JSON: func(int) any { return taskFolderJSON{id, joined} },
+	})
+}
+
+type taskFolderJSON struct {
+	Task   string         `json:"task"`
+	Joined []query.Joined `json:"joined"`
 }
 
 type taskRecordsJSON struct {
@@ -314,6 +341,9 @@ func taskRow(i Item) []string {
 	status := cmp.Or(i.Status, "-")
 	if i.Late {
 		status += " LATE"
+	}
+	for _, e := range i.Elsewhere {
+		status += ", " + e.Status + " in " + cli.OneLine(path.Base(e.Path))
 	}
 	age := layout.DurationText(time.Duration(i.Seconds) * time.Second)
 	if i.From != FromJournal {

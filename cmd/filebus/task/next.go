@@ -1,12 +1,13 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 
 	"filebus/materialize/layout"
-	"filebus/store"
+	"filebus/query"
 	"filebus/store/record"
 )
 
@@ -26,29 +27,36 @@ func IsOf(id, folder string) bool {
 // Next returns the tasks of a folder that nobody has begun and that wait for nothing, in the
 // order of their files, and those that wait, with what for.
 func (b *Tasks) Next(ctx context.Context, folder string) (ready, waiting []Item, err error) {
-	records, err := b.Records(ctx, "", "")
+	items, err := b.List(ctx, ListOptions{})
 	if err != nil {
 		return nil, nil, err
 	}
 	open, running := map[string]string{}, map[string]bool{} // by the name of a record, the id; the keys of journals
-	for _, s := range records {
-		if i := b.item(s, ListOptions{}); i.From == FromJournal && !i.Marked && layout.IsOpen(i.Status) {
+	for _, i := range items {
+		isOpen := layout.IsOpen(i.Status) || slices.Contains([]string{layout.StatusFailed, layout.StatusBlocked}, i.Status)
+		if i.From == FromJournal && !i.Marked && layout.IsOpen(i.Status) {
 			running[layout.TaskKey(i.ID)] = true
 		}
-		isStuck := slices.Contains([]string{layout.StatusFailed, layout.StatusBlocked}, layout.NormalizeStatus(s.Status))
-		if s.Name.Kind == record.KindTask && (isStuck || layout.IsOpen(s.Status)) {
-			open[s.Name.String()] = s.TaskID()
+		for _, s := range i.records {
+			if isOpen && s.Name.Kind == record.KindTask {
+				open[s.Name.String()] = s.TaskID()
+			}
 		}
 	}
-	for _, s := range records {
-		i := b.item(s, ListOptions{})
-		isBegun := i.Status != layout.StatusPending || i.Marked || running[journalOf(&s).key()]
-		if s.Name.Kind != record.KindTask || isBegun || !IsOf(i.ID, folder) {
+	for _, i := range items {
+		at := slices.IndexFunc(i.records, func(s query.Summary) bool { return s.Name.Kind == record.KindTask })
+		if at < 0 || !IsOf(i.ID, folder) {
 			continue
 		}
-		for _, l := range s.Version.Record.Links {
-			if id, isOpen := open[l.Target]; isOpen && l.Type == LinkBlockedBy {
-				i.BlockedBy = append(i.BlockedBy, id)
+		isBegun := i.Status != layout.StatusPending && (i.Status != "" || !query.IsDeclared(i.records[at]))
+		if isBegun || i.Marked || running[journalOf(&i.records[at]).key()] {
+			continue
+		}
+		for _, s := range i.records {
+			for _, l := range s.Version.Record.Links {
+				if id, isOpen := open[l.Target]; isOpen && l.Type == LinkBlockedBy {
+					i.BlockedBy = append(i.BlockedBy, id)
+				}
 			}
 		}
 		if len(i.BlockedBy) == 0 {
@@ -70,24 +78,25 @@ type FolderCount struct {
 // Folders counts the tasks of files by the folder or file that their ids begin with, those
 // with open ones, that were taken in last first.
 func (b *Tasks) Folders(ctx context.Context) (all []FolderCount, err error) {
+	items, err := b.List(ctx, ListOptions{})
 	at := map[string]int{}
-	err = b.read.Each(ctx, store.FieldKind, string(record.KindTask), func(_ *store.Tx, v store.Version) bool {
-		if v.Record.Name.Tree != "" {
-			return false
+	for _, item := range slices.Backward(items) {
+		s := item.records[len(item.records)-1]
+		if s.Name.Kind != record.KindTask {
+			continue
 		}
-		folder := strings.TrimPrefix(v.Record.Name.ID, record.WholeFile)
+		folder := cmp.Or(s.Task, strings.TrimPrefix(s.Name.ID, record.WholeFile))
 		folder = folder[:max(strings.LastIndexAny(folder, "/#"), 0)]
 		i, isKnown := at[folder]
 		if !isKnown {
 			i, at[folder] = len(all), len(all)
 			all = append(all, FolderCount{Folder: folder})
 		}
-		if layout.IsOpen(v.Record.Status) {
+		if layout.IsOpen(item.Status) {
 			all[i].Open++
 		} else {
 			all[i].Done++
 		}
-		return false
-	})
+	}
 	return slices.DeleteFunc(all, func(f FolderCount) bool { return f.Open == 0 }), err
 }
