@@ -24,6 +24,7 @@ type Declaration struct {
 	Layout string // its name: spec-kit
 	Owner  string // the command that keeps the files; "": agents write them by hand
 	File   []*FileRule
+	Place  []*Place                     // folders that its tool's settings can move
 	own    bool                         // it is a workspace's own
 	Map    map[string]map[string]string // the words of a field, by what they mean here
 }
@@ -51,6 +52,7 @@ type FileRule struct {
 	Boxes   bool              // everybody may tick the boxes of its items
 	Working string            // the mark of a box for work that goes on; "": there is none
 	layout  *Declaration
+	moved   bool     // settings of its tool say where its files lie
 	said    []int    // how much of a path each template says, in bytes
 	paths   []string // the patterns of the templates
 	sources map[string]source
@@ -66,13 +68,15 @@ var (
 // and what all paths of these have. A declaration is read when the first such path is met.
 var conventions = []*convention{
 	{file: "agent-os", marks: []string{"agent-os/"}, folders: "agent-os .agent-os"},
-	{file: "backlog", marks: []string{"backlog/"}, folders: "backlog .backlog"},
+	{file: "backlog", marks: []string{"backlog/"}, folders: "backlog .backlog", settings: "backlog.config.yml"},
 	{file: "beads", marks: []string{".beads/"}, folders: ".beads"},
 	{file: "bmad", marks: []string{"_bmad-output/", "docs/stories/", "sprint-artifacts/", "docs/qa/gates/"},
-		folders: "_bmad-output docs/stories docs/sprint-artifacts docs/qa/gates"},
+		folders:  "_bmad-output docs/stories docs/sprint-artifacts docs/qa/gates",
+		settings: ".bmad-core/core-config.yaml _bmad/bmm/config.yaml"},
 	{file: "conductor", marks: []string{"conductor/"}, folders: "conductor"},
 	{file: "decisions", marks: []string{"adr/", "adrs/", "decisions/", "architecture/"},
-		folders: "docs/adr docs/adrs doc/adr docs/decisions docs/architecture/decisions adr .agents/architecture"},
+		folders:  "docs/adr docs/adrs doc/adr docs/decisions docs/architecture/decisions adr .agents/architecture",
+		settings: ".adr-dir"},
 	{file: "gsd", marks: []string{".planning/"}, folders: ".planning"},
 	{file: "handoff", marks: []string{"handoff", "HANDOFF"},
 		folders: "handoffs HANDOFF.md handoff.md .agents/HANDOFF.md .agents/sessions/handoffs"},
@@ -81,7 +85,7 @@ var conventions = []*convention{
 	{file: "openspec", marks: []string{"openspec/"}, folders: "openspec"},
 	{file: "progress", marks: []string{"PROGRESS.md", "progress.md"}, folders: "PROGRESS.md docs/progress.md"},
 	{file: "serena", marks: []string{".serena/memories/"}, folders: ".serena"},
-	{file: "spec-kit", marks: []string{"specs/", ".specify/"}, folders: "specs .specify"},
+	{file: "spec-kit", marks: []string{"specs/", ".specify/"}, folders: "specs .specify", settings: ".specify/feature.json"},
 	{file: "taskmaster", marks: []string{"tasks.json", ".taskmaster/"}, folders: ".taskmaster"},
 	{file: "tasks-folder", marks: []string{"tasks/"}, folders: "tasks"},
 }
@@ -89,6 +93,7 @@ var conventions = []*convention{
 // A convention is a declaration that is read when it is needed.
 type convention struct {
 	file, folders string
+	settings      string // files of its tool's settings that can move its folders
 	marks         []string
 	once          sync.Once
 	rules         []*FileRule
@@ -379,7 +384,7 @@ func (d *declared) read(text []byte, s span) (f Facts) {
 	if d.Type != "" {
 		f.setFact(record.AttributeType, d.Type)
 	}
-	if d.layout.own {
+	if d.layout.own || d.moved {
 		f.setFact(AttributeLayout, d.layout.Layout)
 	}
 	s.front, _ = markdown.FrontMatter(text)

@@ -91,6 +91,9 @@ func (d *Declaration) Check() error {
 	if d.Text() != "" {
 		return record.Usage.Errorf("%s is a layout of filebus: a workspace's own has another name", d.Layout)
 	}
+	if len(d.Place) > 0 {
+		return record.Usage.Errorf("%s has a [[place]]: that is for built-in layouts", d.Layout)
+	}
 	for _, r := range d.File {
 		if mark := r.Working; len(mark) > 1 || mark != "" && (mark < "!" || mark > "~" || mark == "]") {
 			return record.Usage.Errorf("working = %q is no mark of a box: one character of ASCII", mark)

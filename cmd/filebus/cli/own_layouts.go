@@ -80,7 +80,7 @@ func (e *Environ) isTracked(root, file string) bool {
 	return len(bytes.TrimSpace(out)) > 0 || err != nil && !strings.Contains(err.Error(), "not a git repository")
 }
 
-// conventions returns the declarations of a workspace that count, for its profile.
+// conventions returns the declarations of a workspace that count, for its profile, and where its tools have moved theirs.
 func (e *Environ) conventions(at materialize.Location) *layout.Conventions {
 	var on []*layout.Declaration
 	for _, l := range e.OwnLayouts(at) {
@@ -88,10 +88,11 @@ func (e *Environ) conventions(at materialize.Location) *layout.Conventions {
 			on = append(on, l.Declaration)
 		}
 	}
-	if on == nil {
-		return nil
+	var own *layout.Conventions
+	if on != nil {
+		own = layout.NewConventions(on)
 	}
-	return layout.NewConventions(on)
+	return own.WithMoved(func(name string) ([]byte, error) { return folder.At(at.Root).ReadUpTo(name, maxDeclaration) })
 }
 
 // NoteLayouts says which declarations of the workspace do not count, and remembers those that do.
