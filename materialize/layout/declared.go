@@ -43,6 +43,7 @@ type FileRule struct {
 	Find    map[string]string // patterns that are looked for in an item, by the capture
 	Need    string            // "id": an entry has one; "id?": if any of the file has
 	Nest    string            // of items: "part" belongs to the entry above
+	Fences  bool              // items in fences and comments are some, too
 	Skip    []string          // headings whose items are none
 	Above   map[string]string // patterns of the headings above, by the capture
 	ID      string            // a template of captures, "/" before it for ids of the whole tree; "": made of path and title

@@ -68,7 +68,7 @@ func (d *declared) begins(l markdown.Line) (s span, level int, is bool) {
 	switch d.Entries {
 	case "items":
 		m := boxed().FindSubmatch(l.Text)
-		if m == nil || l.Quiet {
+		if m == nil || l.Quiet && !d.Fences {
 			return s, 0, false
 		}
 		box := string(m[2])

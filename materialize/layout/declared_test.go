@@ -34,8 +34,8 @@ func declaredCases() []declaredCase {
 		{".kiro/specs/b/tasks.md", "- [ ] 1.1 (P) Beside\n- [ ] 2. Too (P)\n", []string{"task b/1.1|pending|Beside|parent=task/b/1", "task b/2|pending|Too|"}},
 		{".kiro/specs/_archived/old/tasks.md", "- [ ] 1 Left\n", []string{"task old/1|archived|Left|archived=_archived/ state=pending"}},
 		{".kiro/steering/product.md", "---\ninclusion: always\n---\n# Product\n", []string{"knowledge |||inclusion=always type=steering"}},
-		{"openspec/changes/add-x/tasks.md", "## 1. Build\n\n- [x] 1.1 One\n- [ ] 1.2 Two\n", []string{
-			"task add-x/1.1|complete|One|section=Build", "task add-x/1.2|pending|Two|section=Build",
+		{"openspec/changes/add-x/tasks.md", "## 1. Build\n\n- [x] 1.1 One\n- [ ] 1.2 Two\n```\n- [ ] 1.3 Three\n```\n", []string{
+			"task add-x/1.1|complete|One|section=Build", "task add-x/1.2|pending|Two|section=Build", "task add-x/1.3|pending|Three|section=Build",
 		}},
 		{"openspec/changes/archive/2026-01-02-add-y/tasks.md", "- [ ] 1 Left\n", []string{"task 2026-01-02-add-y/1|archived|Left|archived=2026-01-02 state=pending"}},
 		{"openspec/specs/auth/login/spec.md", "# Auth\n\n## Requirements\n\n### Requirement: Log in\nThe system SHALL.\n#### Scenario: a\n- **WHEN** b\n### Requirement: Log out\nIt too.\n## Other\n", []string{
@@ -53,8 +53,8 @@ func declaredCases() []declaredCase {
 			"knowledge tasks/lessons.md#mock-less||Mock less|type=lesson", "knowledge tasks/lessons.md#2026-01-02||2026-01-02|type=lesson",
 		}},
 		{".taskmaster/tasks/tasks.json", `{"master": {"tasks": [{"id": 5, "title": "Five", "status": "done", "priority": "high",
-			"subtasks": [{"id": 1, "title": "Part", "status": "in-progress"}]}, {"id": "6", "title": "Six", "status": "deferred"}]}}`, []string{
-			"task master/5|complete|Five|priority=high state=done", "task master/5.1|in_progress|Part|state=in-progress", "task master/6|deferred|Six|",
+			"subtasks": [{"id": 1, "title": "Part", "status": "in-progress"}]}, {"id": "6", "title": "Six", "status": "deferred"}, {"id": 7, "title": "Seven", "status": "review"}]}}`, []string{
+			"task master/5|complete|Five|priority=high state=done", "task master/5.1|in_progress|Part|state=in-progress", "task master/6|deferred|Six|", "task master/7|in_progress|Seven|state=review",
 		}},
 		{"tasks/tasks.json", `{"tasks": [{"id": 1, "title": "Old form", "status": "pending"}]}`, []string{"task tasks/tasks.json#old-form|pending|Old form|"}},
 		{".taskmaster/tasks/tasks.json", "\ufeff{broken", nil},

@@ -311,6 +311,11 @@ func (b *Tasks) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 			items = append(items, item)
 		}
 	}
+	for i := range items {
+		if s := items[i].records[0]; items[i].Status == "" && query.IsDeclared(s) {
+			items[i].Status = layout.StatusPending // nothing says that it was begun
+		}
+	}
 	return slices.DeleteFunc(items, func(i Item) bool {
 		isRunning := !i.Marked && !layout.HasEnded(i.Status) && (i.From == FromJournal || i.Status == layout.StatusInProgress)
 		return opts.Running && !isRunning

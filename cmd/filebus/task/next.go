@@ -48,8 +48,7 @@ func (b *Tasks) Next(ctx context.Context, folder string) (ready, waiting []Item,
 		if at < 0 || !IsOf(i.ID, folder) {
 			continue
 		}
-		isBegun := i.Status != layout.StatusPending && (i.Status != "" || !query.IsDeclared(i.records[at]))
-		if isBegun || i.Marked || running[journalOf(&i.records[at]).key()] {
+		if i.Status != layout.StatusPending || i.Marked || running[journalOf(&i.records[at]).key()] {
 			continue
 		}
 		for _, s := range i.records {
