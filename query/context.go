@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -71,7 +72,8 @@ type ContextRequest struct {
 	Text       string   // what is to be done, in any words
 	Files      []string // paths that the task touches, as the workspace has them
 	Tags       []string
-	Task       string // a task whose journal may name the tasks that it depends on, in any spelling
+	Task       string   // a task whose journal may name the tasks that it depends on, in any spelling
+	Entry      *Summary // a task that stands in a file of a convention: what it waits for, and what is joined to it, comes along
 	Complexity complexity
 	MaxTokens  int // of all that is printed, about; 0: DefaultContextTokens
 	// Size tells how many tokens an answer has as it will be printed, about. Nil:
@@ -293,6 +295,9 @@ func (c *contextBuilder) components(ctx context.Context) error {
 
 // depends adds the journals that the request's task names as those it builds on.
 func (c *contextBuilder) depends(ctx context.Context) error {
+	if c.request.Entry != nil {
+		return c.joined(ctx, c.request.Entry)
+	}
 	if c.request.Task == "" {
 		return nil
 	}
@@ -316,6 +321,25 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// joined adds what a task of a convention waits for, and the notes that tell of it or of what it is a part of.
+func (c *contextBuilder) joined(ctx context.Context, of *Summary) error {
+	joined, err := c.reader.Joined(ctx, of.Name.Tree, of.Task, of.Path)
+	names := map[string]contextSection{}
+	for _, j := range joined {
+		names[j.Name] = sectionNotes
+	}
+	for _, l := range of.Version.Record.Links {
+		names[l.Target] = sectionDepends
+	}
+	for _, text := range slices.Sorted(maps.Keys(names)) {
+		name, nameErr := record.ParseName(text)
+		if s, headErr := c.reader.Head(ctx, name); nameErr == nil && headErr == nil {
+			c.add(s, names[text], 1)
+		}
+	}
+	return err
 }
 
 // Journal reads a version of a journal, as far as it is one.

@@ -388,6 +388,9 @@ func (f *finder) hit(found *rankedVersion) (Hit, error) {
 		h.Status = s.Status
 		h.Priority, h.Type = s.Attributes[record.AttributePriority], s.Attributes[record.AttributeType]
 	}
+	if h.Kind == record.KindKnowledge { // of decisions
+		h.Status = s.Status
+	}
 	p, err := f.passage(found, &h)
 	if err != nil {
 		return h, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -60,9 +61,13 @@ func (o *contextCommand) Do(ctx context.Context, w *cli.Work, _ []string) error 
 		return runs.LastChanged(ctx, w.Root, files, w.Variables)
 	}
 	if r.Task != "" {
-		_, id, err := task.FindTask(ctx, w, r.Task)
+		b, id, err := task.FindTask(ctx, w, r.Task)
 		if err != nil {
-			return err
+			found, entriesErr := b.Entries(ctx, r.Task)
+			if entriesErr != nil || len(found) != 1 {
+				return err
+			}
+			id, r.Entry, r.Text = "", &found[0], cmp.Or(strings.TrimSpace(r.Text), found[0].Title)
 		}
 		r.Task = id.String()
 	}

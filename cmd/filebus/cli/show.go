@@ -32,11 +32,15 @@ func (w *Work) ShowRecord(ctx context.Context, text string, maxTokens int) error
 
 // JoinedLine says in a line what another file says of a task.
 func JoinedLine(j query.Joined) string {
-	const mostSaid = 200 // characters of what came of it
 	if j.Name == "" {
 		return fmt.Sprintf("%s  %d open, %d done", OneLine(j.Path), j.Open, j.Done)
 	}
-	return OneLine(j.Path) + "  " + Words(j.Status, markdown.Clip(OneLine(cmp.Or(j.Says, j.Title)), mostSaid))
+	return OneLine(j.Path) + "  " + said(j)
+}
+
+func said(j query.Joined) string {
+	const most = 200 // characters of what came of it
+	return strings.TrimSpace(OneLine(j.Status) + "  " + markdown.Clip(OneLine(cmp.Or(j.Says, j.Title)), most))
 }
 
 func (e *Environ) detailLines(d *query.Detail) []string {
@@ -75,7 +79,11 @@ func (e *Environ) detailLines(d *query.Detail) []string {
 		add(key, d.Description.Attributes[key])
 	}
 	for _, l := range r.Links {
-		add(l.Type, l.Target)
+		line := l.Target
+		if i := slices.IndexFunc(d.Targets, func(j query.Joined) bool { return j.Name == l.Target }); i >= 0 {
+			line += "  " + said(d.Targets[i])
+		}
+		add(l.Type, line)
 	}
 	for _, from := range r.From {
 		add("from", from.Short())

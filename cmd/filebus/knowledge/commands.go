@@ -102,7 +102,7 @@ func knowledgeText(e *cli.Environ, found []query.Knowledge) string {
 	var text strings.Builder
 	for _, k := range found {
 		r, old := k.Version.Record, supersededText(k.SupersededBy, "  superseded by ")
-		if old == "" && k.IsOld() {
+		if old == "" && r.Status != "" {
 			old = "  " + cli.OneLine(r.Status)
 		}
 		fmt.Fprintf(&text, "%s  %s  %s  %s  [%s]%s\n  %s\n", e.Bold(cli.OneLine(r.Name.String())), k.Version.Ref.Short(),

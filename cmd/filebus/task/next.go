@@ -39,7 +39,7 @@ func (b *Tasks) Next(ctx context.Context, folder string) (ready, waiting []Item,
 		}
 		for _, s := range i.records {
 			if isOpen && s.Name.Kind == record.KindTask {
-				open[s.Name.String()] = s.TaskID()
+				open[s.Name.String()], open["task/"+strings.ToLower(s.Attributes["id"])] = s.TaskID(), i.ID
 			}
 		}
 	}
@@ -53,7 +53,7 @@ func (b *Tasks) Next(ctx context.Context, folder string) (ready, waiting []Item,
 		}
 		for _, s := range i.records {
 			for _, l := range s.Version.Record.Links {
-				if id, isOpen := open[l.Target]; isOpen && l.Type == LinkBlockedBy {
+				if id := cmp.Or(open[l.Target], open[strings.ToLower(l.Target)]); id != "" && l.Type == LinkBlockedBy {
 					i.BlockedBy = append(i.BlockedBy, id)
 				}
 			}
