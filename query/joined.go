@@ -80,3 +80,18 @@ func joinedOf(s Summary) Joined {
 func IsDeclared(s Summary) bool {
 	return s.Attributes[layout.AttributeLayout] != "" || layout.Recognize(s.Path).Declared != ""
 }
+
+// join adds to a hit what other files state of its task.
+func (r *Reader) join(ctx context.Context, h *Hit, of Summary) error {
+	if h.Kind != record.KindTask || of.Task == "" || !IsDeclared(of) {
+		return nil
+	}
+	return r.Each(ctx, "task", of.Task, func(tx *store.Tx, v store.Version) bool {
+		s := Summarize(tx, v)
+		isOther := s.Name.Tree == of.Name.Tree && s.Path != of.Path && s.Status != "" && s.Status != h.Status
+		if isOther && (s.Name.Kind == record.KindTask || h.Status == "") && IsDeclared(s) {
+			h.Joined = append(h.Joined, joinedOf(s))
+		}
+		return false
+	})
+}

@@ -124,6 +124,7 @@ type Hit struct {
 	Nearness float64        `json:"nearness,omitempty"`      // what words standing close together added to Score
 	Named    float64        `json:"named,omitempty"`         // what words of its name's id added
 	Length   float64        `json:"length,omitempty"`        // what its length took off; at most 0
+	Joined   []Joined       `json:"joined,omitempty"`        // of a task: other files that state another status of it
 	Body     string         `json:"text,omitempty"`          // of the lines, where they are given in place of the snippet
 	Left     int            `json:"left,omitempty"`          // tokens of the lines that Body lacks, about
 	Store    string         `json:"store,omitempty"`         // the folder of its store; only of SearchEverywhere
@@ -345,6 +346,9 @@ func (f *finder) hits(ctx context.Context, found []rankedVersion) ([]Hit, error)
 	}
 	for i := range out {
 		offset, err := f.offset(ctx, &found[i].Version)
+		if err == nil {
+			err = f.join(ctx, &out[i], found[i].Summary)
+		}
 		if err != nil {
 			return nil, err
 		}

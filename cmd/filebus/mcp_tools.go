@@ -64,7 +64,7 @@ func mcpTools() []mcpTool {
 		}, {
 			mcp.Tool{Name: "task", About: "Journals and handoffs of tasks. End each with done, fail or block."},
 			[]string{
-				"list --running", "show <id>", "prompt <id>", "start <id> --title --agent --depends", "note <id> <text>",
+				"list [folder] --running --open", "next [folder]", "show <id>", "prompt <id>", "start <id> --title --agent --depends", "note <id> <text>",
 				"done <id> --summary --files --pattern --gotcha --next", "fail <id> --summary --files --gotcha --next",
 				"block <id> --summary --blocker --next",
 			},

@@ -40,7 +40,7 @@ type FileRule struct {
 	At      []string          // levels of headings, or pointers to what is an entry: /tasks/*
 	Inside  string            // pointer to the entries in an entry: /subtasks/*
 	Match   string            // of the text of an item, a heading, a line or a key
-	Find    map[string]string // patterns that are looked for in an item, by the capture
+	Find    map[string]string // patterns that are looked for in an entry, by the capture
 	Need    string            // "id": an entry has one; "id?": if any of the file has
 	Nest    string            // of items: "part" belongs to the entry above
 	Fences  bool              // items in fences and comments are some, too

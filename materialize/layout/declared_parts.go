@@ -56,6 +56,9 @@ func (d *declared) lineSpans(text []byte) []span {
 			s.next--
 		}
 		s.start, s.end = lines[s.first].Start, lines[s.next-1].End
+		for name, pattern := range d.Find {
+			s.vars[name] = captures(pattern, string(text[s.start:s.end]))[name]
+		}
 	}
 	return all
 }
@@ -77,6 +80,9 @@ func (d *declared) begins(l markdown.Line) (s span, level int, is bool) {
 		}
 		s.vars["$box"] = strings.ToLower(box)
 		s.text = strings.TrimSpace(string(m[3]))
+		if l.Level > 0 { // a heading with a box has what stands below it
+			return s, l.Level, true
+		}
 		return s, itemLevel + len(m[1]), true
 	case "sections":
 		_, s.text = markdown.Heading(l.Text)
@@ -99,11 +105,6 @@ func (d *declared) takes(s *span, above []markdown.Line) bool {
 			if found := captures(pattern, heading); s.vars[name] == "" && found != nil {
 				s.vars[name] = found[name]
 			}
-		}
-	}
-	for name, pattern := range d.Find {
-		if found := captures(pattern, s.text); found != nil {
-			s.vars[name] = found[name]
 		}
 	}
 	if d.Match == "" {

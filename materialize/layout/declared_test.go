@@ -63,7 +63,7 @@ func declaredCases() []declaredCase {
 			"task conductor/tracks/a_20260101/plan.md#sub-task|in_progress|Sub-task|phase=1",
 		}},
 		{"conductor/tracks.md", "## [~] Track: Search\n*Link: [./tracks/search](x)*\n\n---\n\n- [ ] **Track: Next**\n", []string{
-			"task conductor/tracks.md#search|in_progress|Search|type=track", "task conductor/tracks.md#next|pending|Next|type=track",
+			"task conductor/tracks.md#search|in_progress|Search|task=conductor/tracks/search type=track", "task conductor/tracks.md#next|pending|Next|type=track",
 		}},
 		{"backlog/tasks/back-7 - Fix.md", "---\nid: BACK-7\ntitle: 'Fix it'\nstatus: To Do\nassignee: ['@codex']\nlabels: [web]\n---\n", []string{"task |pending|Fix it|assignee=@codex id=BACK-7 state=To Do"}},
 		{"backlog/completed/back-8 - Done.md", "# Task 8: Done\n\n**Status:** ✅ Completed\n", []string{"task |complete|Task 8: Done|archived=completed state=✅ Completed"}},

@@ -38,17 +38,15 @@ func (b *Tasks) Next(ctx context.Context, folder string) (ready, waiting []Item,
 			running[layout.TaskKey(i.ID)] = true
 		}
 		for _, s := range i.records {
-			if isOpen && s.Name.Kind == record.KindTask {
+			if isOpen && isTask(s) {
 				open[s.Name.String()], open["task/"+strings.ToLower(s.Attributes["id"])] = s.TaskID(), i.ID
 			}
 		}
 	}
 	for _, i := range items {
-		at := slices.IndexFunc(i.records, func(s query.Summary) bool { return s.Name.Kind == record.KindTask })
-		if at < 0 || !IsOf(i.ID, folder) {
-			continue
-		}
-		if i.Status != layout.StatusPending || i.Marked || running[journalOf(&i.records[at]).key()] {
+		isRunning := func(s query.Summary) bool { return running[journalOf(&s).key()] }
+		isBegun := i.Status != layout.StatusPending || i.Marked || slices.ContainsFunc(i.records, isRunning)
+		if !slices.ContainsFunc(i.records, isTask) || isBegun || !IsOf(i.ID, folder) {
 			continue
 		}
 		for _, s := range i.records {
@@ -67,6 +65,8 @@ func (b *Tasks) Next(ctx context.Context, folder string) (ready, waiting []Item,
 	return ready, waiting, nil
 }
 
+func isTask(s query.Summary) bool { return s.Name.Kind == record.KindTask }
+
 // A FolderCount counts the tasks that one file or folder lists: a spec, a change, a track.
 type FolderCount struct {
 	Folder string `json:"folder"`
@@ -80,10 +80,11 @@ func (b *Tasks) Folders(ctx context.Context) (all []FolderCount, err error) {
 	items, err := b.List(ctx, ListOptions{})
 	at := map[string]int{}
 	for _, item := range slices.Backward(items) {
-		s := item.records[len(item.records)-1]
-		if s.Name.Kind != record.KindTask {
+		first := slices.IndexFunc(item.records, isTask)
+		if first < 0 {
 			continue
 		}
+		s := item.records[first]
 		folder := cmp.Or(s.Task, strings.TrimPrefix(s.Name.ID, record.WholeFile))
 		folder = folder[:max(strings.LastIndexAny(folder, "/#"), 0)]
 		i, isKnown := at[folder]
