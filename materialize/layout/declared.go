@@ -46,6 +46,7 @@ type FileRule struct {
 	Fences  bool              // items in fences and comments are some, too
 	Skip    []string          // headings whose items are none
 	Above   map[string]string // patterns of the headings above, by the capture
+	Default map[string]string // what a capture is where nothing says it
 	ID      string            // a template of captures, "/" before it for ids of the whole tree; "": made of path and title
 	Parent  string            // the same, of the entry above
 	Task    string            // the same, of the task that the file or entry tells of, if that is another; it joins what stands in several files
@@ -244,6 +245,9 @@ func declaredAt(path string, own *Conventions) (place Location, found bool) {
 
 // place returns what the file at a path is, with what its template took from the path.
 func (r *FileRule) place(path string, vars map[string]string) Location {
+	for name, value := range r.Default {
+		vars[name] = cmp.Or(vars[name], value)
+	}
 	at := Location{Kind: r.Kind, ID: path, Layout: &declared{r, vars}, Root: vars["prefix"], Entries: r.Kind, Declared: r.layout.Layout}
 	if strings.HasPrefix(r.ID, "/") {
 		vars["prefix"] = ""

@@ -56,7 +56,7 @@ func declaredCases() []declaredCase {
 			"subtasks": [{"id": 1, "title": "Part", "status": "in-progress"}]}, {"id": "6", "title": "Six", "status": "deferred"}, {"id": 7, "title": "Seven", "status": "review"}]}}`, []string{
 			"task master/5|complete|Five|priority=high state=done", "task master/5.1|in_progress|Part|state=in-progress", "task master/6|deferred|Six|", "task master/7|in_progress|Seven|state=review",
 		}},
-		{"tasks/tasks.json", `{"tasks": [{"id": 1, "title": "Old form", "status": "pending"}]}`, []string{"task tasks/tasks.json#old-form|pending|Old form|"}},
+		{"tasks/tasks.json", `{"tasks": [{"id": 1, "title": "Old form", "status": "pending"}]}`, []string{"task master/1|pending|Old form|"}},
 		{".taskmaster/tasks/tasks.json", "\ufeff{broken", nil},
 		{"conductor/tracks/a_20260101/plan.md", "## Phase 1: Go\n\n- [x] Task: Write it 0e8e8db\n    - [~] Sub-task\n", []string{
 			"task conductor/tracks/a_20260101/plan.md#write-it|complete|Write it|commit=0e8e8db phase=1",
