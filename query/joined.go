@@ -23,6 +23,19 @@ type Joined struct {
 	Done   int    `json:"done,omitempty"`
 }
 
+// A Stated is a status of a task in another file than its own.
+type Stated struct {
+	Path   string `json:"path"`
+	Status string `json:"status"`
+}
+
+// A Target is what a link of a task leads to.
+type Target struct {
+	Name   string `json:"name"`
+	Status string `json:"status,omitempty"`
+	Title  string `json:"title,omitempty"`
+}
+
 // Joined returns what other files say of a task, as declarations join them, in the order of paths. The file that
 // the task stands in is left out.
 func (r *Reader) Joined(ctx context.Context, tree record.Tree, task, file string) (all []Joined, err error) {
@@ -90,7 +103,7 @@ func (r *Reader) join(ctx context.Context, h *Hit, of Summary) error {
 		s := Summarize(tx, v)
 		isOther := s.Name.Tree == of.Name.Tree && s.Path != of.Path && s.Status != "" && s.Status != h.Status
 		if isOther && (s.Name.Kind == record.KindTask || h.Status == "") && IsDeclared(s) {
-			h.Joined = append(h.Joined, joinedOf(s))
+			h.Elsewhere = append(h.Elsewhere, Stated{s.Path, s.Status})
 		}
 		return false
 	})

@@ -124,7 +124,9 @@ type Hit struct {
 	Nearness float64        `json:"nearness,omitempty"`      // what words standing close together added to Score
 	Named    float64        `json:"named,omitempty"`         // what words of its name's id added
 	Length   float64        `json:"length,omitempty"`        // what its length took off; at most 0
-	Joined   []Joined       `json:"joined,omitempty"`        // of a task: other files that state another status of it
+
+	Elsewhere []Stated `json:"elsewhere,omitempty"` // of a task: other files that state another status of it
+
 	Body     string         `json:"text,omitempty"`          // of the lines, where they are given in place of the snippet
 	Left     int            `json:"left,omitempty"`          // tokens of the lines that Body lacks, about
 	Store    string         `json:"store,omitempty"`         // the folder of its store; only of SearchEverywhere

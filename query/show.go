@@ -24,7 +24,7 @@ type Detail struct {
 	Links    []record.Link  `json:"links,omitempty"`
 	From     []record.Ref   `json:"from,omitempty"`
 	Joined   []Joined       `json:"joined,omitempty"`
-	Targets  []Joined       `json:"targets,omitempty"` // of a task's links, those that are there
+	Targets  []Target       `json:"targets,omitempty"` // of a task's links, those that are there
 	Versions []versionEvent `json:"versions"`          // what happened to its name, oldest first
 	Outline  []heading      `json:"outline,omitempty"` // of a text
 	Entries  []fileEntry    `json:"entries,omitempty"` // of a frame: those of its file, in order
@@ -59,7 +59,8 @@ func (r *Reader) Show(ctx context.Context, v store.Version) (Detail, error) {
 		for _, l := range of.Links {
 			name, nameErr := record.ParseName(l.Target)
 			if to, headErr := tx.Head(name); nameErr == nil && headErr == nil && of.Name.Kind == record.KindTask {
-				d.Targets = append(d.Targets, joinedOf(Summarize(tx, to)))
+				s := Summarize(tx, to)
+				d.Targets = append(d.Targets, Target{s.Name.String(), s.Status, s.Title})
 			}
 		}
 		return err

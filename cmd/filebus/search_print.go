@@ -167,8 +167,8 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 		strings.Join(strings.Fields(cli.OneLine(h.Status+" "+h.Priority+" "+h.Type)), " "), cli.OneLine(h.Agent),
 		env.DateText(h.Time, h.Written, cli.UTCDay), placeText(h),
 	}
-	for _, j := range h.Joined {
-		facts = append(facts, cli.OneLine(j.Status)+" in "+cli.OneLine(path.Base(j.Path)))
+	for _, e := range h.Elsewhere {
+		facts = append(facts, cli.OneLine(e.Status)+" in "+cli.OneLine(path.Base(e.Path)))
 	}
 	if n := len(h.Like); n > 0 {
 		facts = append(facts, fmt.Sprintf("+%d alike", n))

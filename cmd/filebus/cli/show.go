@@ -35,12 +35,12 @@ func JoinedLine(j query.Joined) string {
 	if j.Name == "" {
 		return fmt.Sprintf("%s  %d open, %d done", OneLine(j.Path), j.Open, j.Done)
 	}
-	return OneLine(j.Path) + "  " + said(j)
+	return OneLine(j.Path) + "  " + said(j.Status, cmp.Or(j.Says, j.Title))
 }
 
-func said(j query.Joined) string {
+func said(status, text string) string {
 	const most = 200 // characters of what came of it
-	return strings.TrimSpace(OneLine(j.Status) + "  " + markdown.Clip(OneLine(cmp.Or(j.Says, j.Title)), most))
+	return strings.TrimSpace(OneLine(status) + "  " + markdown.Clip(OneLine(text), most))
 }
 
 func (e *Environ) detailLines(d *query.Detail) []string {
@@ -80,8 +80,8 @@ func (e *Environ) detailLines(d *query.Detail) []string {
 	}
 	for _, l := range r.Links {
 		line := l.Target
-		if i := slices.IndexFunc(d.Targets, func(j query.Joined) bool { return j.Name == l.Target }); i >= 0 {
-			line += "  " + said(d.Targets[i])
+		if i := slices.IndexFunc(d.Targets, func(t query.Target) bool { return t.Name == l.Target }); i >= 0 {
+			line += "  " + said(d.Targets[i].Status, d.Targets[i].Title)
 		}
 		add(l.Type, line)
 	}

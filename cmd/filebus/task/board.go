@@ -165,16 +165,10 @@ type Item struct {
 	From    string `json:"from"`            // what tells of it: journal, report or queue
 	Title   string `json:"title,omitempty"` // its beginning, in one line
 
-	BlockedBy []string `json:"blocked_by,omitempty"` // open tasks that it waits for, see Next
-	Elsewhere []Stated `json:"elsewhere,omitempty"`  // where files that are joined differ in the status
+	BlockedBy []string       `json:"blocked_by,omitempty"` // open tasks that it waits for, see Next
+	Elsewhere []query.Stated `json:"elsewhere,omitempty"`  // where files that are joined differ in the status
 
 	records []query.Summary // that tell of it
-}
-
-// A Stated is a status of a task in another file than the one that counts.
-type Stated struct {
-	Path   string `json:"path"`
-	Status string `json:"status"`
 }
 
 // What an Item is known from, the one that says most first.
@@ -330,7 +324,7 @@ func (i *Item) join(other Item, s query.Summary) {
 		i.Status, other.Status, s = other.Status, i.Status, i.records[0]
 	}
 	if isDeclared && s.Name.Kind == record.KindTask && other.Status != i.Status && other.Status != "" && i.Status != "" {
-		i.Elsewhere = append(i.Elsewhere, Stated{s.Path, other.Status})
+		i.Elsewhere = append(i.Elsewhere, query.Stated{s.Path, other.Status})
 	}
 	i.Status, i.Agent = cmp.Or(i.Status, other.Status), cmp.Or(i.Agent, other.Agent)
 	if i.From == fromReport && s.Name.Kind == record.KindTask || isDeclared && isFile {
