@@ -324,7 +324,7 @@ func (i *Item) join(other Item, s query.Summary) {
 		i.Status, other.Status, s = other.Status, i.Status, i.records[0]
 	}
 	if isDeclared && s.Name.Kind == record.KindTask && other.Status != i.Status && other.Status != "" && i.Status != "" {
-		i.Elsewhere = append(i.Elsewhere, query.Stated{s.Path, other.Status})
+		i.Elsewhere = append(i.Elsewhere, query.Stated{Path: s.Path, Status: other.Status})
 	}
 	i.Status, i.Agent = cmp.Or(i.Status, other.Status), cmp.Or(i.Agent, other.Agent)
 	if i.From == fromReport && s.Name.Kind == record.KindTask || isDeclared && isFile {

@@ -8,6 +8,7 @@ import (
 
 	"filebus/materialize/layout"
 	"filebus/query"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -77,22 +78,42 @@ type FolderCount struct {
 // Folders counts the tasks of files by the folder or file that their ids begin with, those
 // with open ones, that were taken in last first.
 func (b *Tasks) Folders(ctx context.Context) (all []FolderCount, err error) {
-	items, err := b.List(ctx, ListOptions{})
-	at := map[string]int{}
-	for _, item := range slices.Backward(items) {
-		first := slices.IndexFunc(item.records, isTask)
-		if first < 0 {
-			continue
+	var tasks []string
+	status := map[string]string{}
+	err = b.read.Each(ctx, store.FieldKind, string(record.KindTask), func(_ *store.Tx, v store.Version) bool {
+		r := v.Record
+		task := r.Name.ID
+		if !r.Name.IsEntry() { // a file may tell of the task of an entry
+			task = cmp.Or(r.Task, strings.TrimPrefix(task, record.WholeFile))
 		}
-		s := item.records[first]
-		folder := cmp.Or(s.Task, strings.TrimPrefix(s.Name.ID, record.WholeFile))
-		folder = folder[:max(strings.LastIndexAny(folder, "/#"), 0)]
+		if r.Name.Tree != "" {
+			return false
+		}
+		if _, isKnown := status[task]; !isKnown {
+			tasks = append(tasks, task)
+		}
+		if status[task] == "" || r.Name.IsEntry() {
+			status[task] = cmp.Or(r.Status, status[task])
+		}
+		return false
+	})
+	at := map[string]int{}
+	for _, task := range tasks {
+		if status[task] == "" { // it may have a summary
+			err = cmp.Or(err, b.read.Each(ctx, "task", task, func(_ *store.Tx, v store.Version) bool {
+				if v.Record.Name.Kind == record.KindNote {
+					status[task] = v.Record.Status
+				}
+				return status[task] != ""
+			}))
+		}
+		folder := task[:max(strings.LastIndexAny(task, "/#"), 0)]
 		i, isKnown := at[folder]
 		if !isKnown {
 			i, at[folder] = len(all), len(all)
 			all = append(all, FolderCount{Folder: folder})
 		}
-		if layout.IsOpen(item.Status) {
+		if layout.IsOpen(status[task]) {
 			all[i].Open++
 		} else {
 			all[i].Done++
