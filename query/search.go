@@ -127,13 +127,13 @@ type Hit struct {
 
 	Elsewhere []Stated `json:"elsewhere,omitempty"` // of a task: other files that state another status of it
 
-	Body     string         `json:"text,omitempty"`          // of the lines, where they are given in place of the snippet
-	Left     int            `json:"left,omitempty"`          // tokens of the lines that Body lacks, about
-	Store    string         `json:"store,omitempty"`         // the folder of its store; only of SearchEverywhere
-	judged   bool           // before those that are not, whatever their scores
-	Lifted   int            `json:"-"` // how much more it is as typed than others; see index.Request
-	Files    []string       `json:"-"` // that the lines name, or else the beginning
-	shown    string         // the words of the lines; see wordsOf
+	Body   string   `json:"text,omitempty"`  // of the lines, where they are given in place of the snippet
+	Left   int      `json:"left,omitempty"`  // tokens of the lines that Body lacks, about
+	Store  string   `json:"store,omitempty"` // the folder of its store; only of SearchEverywhere
+	judged bool     // before those that are not, whatever their scores
+	Lifted int      `json:"-"` // how much more it is as typed than others; see index.Request
+	Files  []string `json:"-"` // that the lines name, or else the beginning
+	shown  string   // the words of the lines; see wordsOf
 }
 
 // Search brings the index up to date and answers from it. When that takes
