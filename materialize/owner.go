@@ -132,10 +132,11 @@ func (r *reconciler) layOut(ctx context.Context, s sides, action, detail string)
 }
 
 // isCurrentAgain reports whether a file that holds an older text has been put back, so
-// that this text counts again: a note of the main root, or a file that git has put
-// there.
+// that this text counts again: a note of the main root, a file of another program, or one
+// that git has put there.
 func (r *reconciler) isCurrentAgain(ctx context.Context, s sides) bool {
-	return !r.isLinked() && !r.opts.Repair && (s.now.Name().Kind == record.KindNote || r.repository().HasBytes(ctx, s.path))
+	isFree := s.now.Name().Kind == record.KindNote || r.w.recognise(s.path).IsForeign()
+	return !r.isLinked() && !r.opts.Repair && (isFree || r.repository().HasBytes(ctx, s.path))
 }
 
 // missing decides about a path at which no file is: one that was never here, or was

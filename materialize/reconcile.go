@@ -2,6 +2,7 @@ package materialize
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,11 +135,7 @@ func (r *reconciler) reconcile(ctx context.Context, p string) (SyncedFile, error
 	for try := 1; ; try++ {
 		before, _ := r.Memory.Get(p)
 		done, err := r.tryReconcile(ctx, p)
-		if late := (*mirror.LateError)(nil); errors.As(err, &late) {
-			if err = r.importLate(ctx, p, late, before); err == nil {
-				err = mirror.ErrRaced
-			}
-		}
+		err = r.lateOr(ctx, p, before, err)
 		busy := errors.Is(err, mirror.ErrRaced)
 		if !busy && !IsRace(err) || try == raceTries {
 			done.Path = p
@@ -148,6 +145,15 @@ func (r *reconciler) reconcile(ctx context.Context, p string) (SyncedFile, error
 			time.Sleep(time.Duration(try) * time.Millisecond)
 		}
 	}
+}
+
+// lateOr takes in what an agent wrote to a file while that was replaced, which is then ErrRaced, or returns the error.
+func (r *reconciler) lateOr(ctx context.Context, p string, before mirror.Memo, err error) error {
+	late := (*mirror.LateError)(nil)
+	if !errors.As(err, &late) {
+		return err
+	}
+	return cmp.Or(r.importLate(ctx, p, late, before), error(mirror.ErrRaced))
 }
 
 // stored reads what the store has at a path.

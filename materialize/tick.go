@@ -1,13 +1,18 @@
 package materialize
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
+	"filebus/materialize/plan"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -77,4 +82,62 @@ func tick(file, p string, at layout.Location, id, status string) (line int, err 
 	}
 	_, err = f.WriteAt([]byte{box.Mark}, int64(box.Offset))
 	return box.Line, err
+}
+
+// Amend gives the file of a convention another text, where that lets everybody change it: what stands there is taken in,
+// edit makes the new text of it, and what was written is taken in as a change of the file's owner. The old text is nil where
+// there is no file. One that somebody else writes to meanwhile stays as that has left it.
+func (w *Workspace) Amend(ctx context.Context, p string, edit func(at layout.Location, old []byte) ([]byte, error)) error {
+	if err := w.checkPlace(p); err != nil {
+		return err
+	}
+	if layout.IsObeyed(p) {
+		return record.Usage.Errorf("%s %s", p, whyObeyed)
+	}
+	return w.withMirror(ctx, w.Root, func(r *reconciler) error {
+		if rule := r.rules().Find(p); rule != "" {
+			return record.Conflict.Errorf("%s is left out by %s: filebus would not find what it writes there", p, rule)
+		}
+		err := r.importFile(ctx, p)
+		if err == nil {
+			err = r.mayStand(ctx, p)
+		}
+		if err != nil {
+			return err
+		}
+		seen, old, err := r.readWhole(ctx, p)
+		var text []byte
+		if err == nil {
+			text, err = edit(w.recognise(p), old)
+		}
+		if err == nil {
+			text, err = w.guarded(p, w.secretMode(record.SourcePut), text, old)
+		}
+		if err != nil || seen.Exists && bytes.Equal(text, old) {
+			return err
+		}
+		before, _ := r.Memory.Get(p)
+		err = r.lateOr(ctx, p, before, r.Write(ctx, p, bytes.NewReader(text), 0, seen))
+		r.Memory.Forget(p) // the store does not have it yet
+		if errors.Is(err, mirror.ErrRaced) {
+			err = fmt.Errorf("%s was not changed: %w, others write there", p, record.Busy)
+		}
+		return cmp.Or(err, r.importFile(ctx, p))
+	})
+}
+
+// readWhole reads a file that is to be changed, as it stands.
+func (r *reconciler) readWhole(ctx context.Context, p string) (seen mirror.File, text []byte, err error) {
+	r.ReadAgain(p)
+	if seen, err = r.Look(ctx, p); err != nil || !seen.Exists {
+		return seen, nil, err
+	}
+	err = r.withFile(ctx, seen, func(f plan.File) error {
+		if int64(len(f.Text)) < seen.Size {
+			return record.Failed.Errorf("%s has %d bytes, too many to be edited", p, seen.Size).Because(ErrTooLarge, p)
+		}
+		text = append([]byte{}, f.Text...)
+		return nil
+	})
+	return seen, text, err
 }

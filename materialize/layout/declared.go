@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"bytes"
 	"cmp"
 	"embed"
 	"fmt"
@@ -18,8 +17,8 @@ import (
 )
 
 // A Declaration says as data where a convention keeps its files, and what stands in them:
-// docs/layouts/conventions.md describes the format. filebus reads these files; of them it writes
-// only notes that no program keeps.
+// docs/layouts/conventions.md describes the format. filebus reads these files, and writes of them
+// what Boxes, Set and New say, and notes that no program keeps.
 type Declaration struct {
 	Layout string // its name: spec-kit
 	Owner  string // the command that keeps the files; "": agents write them by hand
@@ -31,34 +30,37 @@ type Declaration struct {
 
 // A FileRule is a sort of file of a convention.
 type FileRule struct {
-	Path    []string // templates: {x} is a part of a name, {x...} several folders, {x:re} what a pattern fits
-	Not     []string // patterns of paths that are left out
-	Kind    record.Kind
-	Type    string            // the attribute "type"
-	Entries string            // "": the file is one record; items, sections, lines, json, jsonl, yaml
-	Newest  string            // of jsonl: where each says when it was written; of several with one id the latest counts
-	At      []string          // levels of headings, or pointers to what is an entry: /tasks/*
-	Inside  string            // pointer to the entries in an entry: /subtasks/*
-	Match   string            // of the text of an item, a heading, a line or a key
-	Find    map[string]string // patterns that are looked for in an entry, by the capture
-	Need    string            // "id": an entry has one; "id?": if any of the file has
-	Nest    string            // of items: "part" belongs to the entry above
-	Fences  bool              // items in fences and comments are some, too
-	Skip    []string          // headings whose items are none
-	Above   map[string]string // patterns of the headings above, by the capture
-	Default map[string]string // what a capture is where nothing says it
-	ID      string            // a template of captures, "/" before it for ids of the whole tree; "": made of path and title
-	Parent  string            // the same, of the entry above
-	Task    string            // the same, of the task that the file or entry tells of, if that is another; it joins what stands in several files
-	Fields  map[string]any    // facts by where they stand: see source
-	Boxes   bool              // everybody may tick the boxes of its items
-	Working string            // the mark of a box for work that goes on; "": there is none
-	layout  *Declaration
-	moved   bool     // settings of its tool say where its files lie
-	said    []int    // how much of a path each template says, in bytes
-	paths   []string // the patterns of the templates
-	sources map[string]source
-	facts   []string // of two dates "updated" comes first
+	Path     []string // templates: {x} is a part of a name, {x...} several folders, {x:re} what a pattern fits
+	Not      []string // patterns of paths that are left out
+	Kind     record.Kind
+	Type     string            // the attribute "type"
+	Entries  string            // "": the file is one record; items, sections, lines, json, jsonl, yaml
+	Newest   string            // of jsonl: where each says when it was written; of several with one id the latest counts
+	At       []string          // levels of headings, or pointers to what is an entry: /tasks/*
+	Inside   string            // pointer to the entries in an entry: /subtasks/*
+	Match    string            // of the text of an item, a heading, a line or a key
+	Find     map[string]string // patterns that are looked for in an entry, by the capture
+	Need     string            // "id": an entry has one; "id?": if any of the file has
+	Nest     string            // of items: "part" belongs to the entry above
+	Fences   bool              // items in fences and comments are some, too
+	Skip     []string          // headings whose items are none
+	Above    map[string]string // patterns of the headings above, by the capture
+	Default  map[string]string // what a capture is where nothing says it
+	ID       string            // a template of captures, "/" before it for ids of the whole tree; "": made of path and title
+	Parent   string            // the same, of the entry above
+	Task     string            // the same, of the task that the file or entry tells of, if that is another; it joins what stands in several files
+	Fields   map[string]any    // facts by where they stand: see source
+	Boxes    bool              // everybody may tick the boxes of its items
+	Working  string            // the mark of a box for work that goes on; "": there is none
+	Set      []string          // facts that everybody may change, where they stand
+	New      string            // what everybody may add: a template of a file, or of a section; "": nothing
+	Replaced string            // a template of the status of what another file takes the place of
+	layout   *Declaration
+	moved    bool     // settings of its tool say where its files lie
+	said     []int    // how much of a path each template says, in bytes
+	paths    []string // the patterns of the templates
+	sources  map[string]source
+	facts    []string // of two dates "updated" comes first
 }
 
 var (
@@ -544,13 +546,9 @@ func (d *declared) valuesAt(from, form string, text []byte, s span) []string {
 		return formed(pointed(s.data, splitPointer(name)), form)
 	case "heading":
 		return one(firstHeading(text))
-	case "label":
-		label := `(?mi)^[ \t]*(?:[-*+>|][ \t]*)?(?:\*\*|__)?` + regexp.QuoteMeta(name) + `(?:\*\*|__)?[ \t]*[:|](?:\*\*)?[ \t]*(\S[^\n|]*)`
-		if m := compiled(label).FindSubmatch(text); m != nil {
-			return one(strings.TrimSpace(string(m[1])))
-		}
-	case "section":
-		return one(sectionText(text, name))
+	case "label", "section":
+		start, end := placeOf(of, name, text)
+		return one(string(text[start:end]))
 	case "bold":
 		if m := compiled(`(?m)^\*\*(.+?)\*\*`).FindSubmatch(text); m != nil {
 			return one(string(m[1]))
@@ -568,24 +566,6 @@ func firstHeading(text []byte) string {
 		if l.Level > 0 {
 			_, title := markdown.Heading(l.Text)
 			return title
-		}
-	}
-	return ""
-}
-
-// sectionText returns the first line below a heading that begins with a title.
-func sectionText(text []byte, title string) string {
-	inside := false
-	for _, l := range markdown.Lines(text) {
-		line := string(bytes.TrimSpace(l.Text))
-		if l.Level > 0 {
-			_, heading := markdown.Heading(l.Text)
-			if inside {
-				return ""
-			}
-			inside = strings.HasPrefix(strings.ToLower(heading), strings.ToLower(title))
-		} else if inside && line != "" && !l.Quiet {
-			return line
 		}
 	}
 	return ""

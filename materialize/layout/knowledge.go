@@ -53,7 +53,7 @@ var knowledgeFields = newFieldTable(FieldTable[Knowledge]{
 			Fact: record.AttributeCreated},
 		{form: extraForm},
 		{Name: "File", loose: true, Flag: "file"},
-		{Name: "Status", loose: true, Fact: "status", fold: statusFact},
+		{Name: "Status", loose: true, Fact: "status", fold: statusFact, Flag: "status"},
 		{Name: "Title", form: titleForm, text: func(k *Knowledge) *string { return &k.Title }, Flag: "title"},
 	},
 })

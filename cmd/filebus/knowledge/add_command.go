@@ -70,17 +70,11 @@ type KnowledgeChangeJSON struct {
 
 func (o *knowledgeAdd) Do(ctx context.Context, w *cli.Work, args []string) error {
 	var d layout.Knowledge
-	o.Read(&d)
-	if err := readContent(w.Environ, &d, args); err != nil {
-		return err
+	given := o.Read(&d)
+	err := readContent(w.Environ, &d, args)
+	if err == nil {
+		w, err = w.Create(ctx)
 	}
-	if len(args) > 0 {
-		if err := takeFrontMatter(w.Environ, &d); err != nil {
-			return err
-		}
-	}
-	d.Source = w.Or(d.Source, "FILEBUS_TASK")
-	w, err := w.Create(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,11 +83,20 @@ func (o *knowledgeAdd) Do(ctx context.Context, w *cli.Work, args []string) error
 		return err
 	}
 	b := Knowledge(w)
+	add := b.Add
+	if _, _, isTheirs := b.at(into).Adds(); isTheirs {
+		add, err = b.addTo, b.checkAdded(into, &d, given)
+	} else if d.Source = w.Or(d.Source, "FILEBUS_TASK"); len(args) > 0 {
+		err = takeFrontMatter(w.Environ, &d)
+	}
+	if err != nil {
+		return err
+	}
 	like, err := b.Similar(ctx, d)
 	if err != nil { // the entry is not lost because the index is
 		w.Note("could not look for duplicates: %v", err)
 	}
-	added, err := b.Add(ctx, d, into, o.NoDuplicates, like...)
+	added, err := add(ctx, d, into, o.NoDuplicates, like...)
 	like = w.NoteLike(like, added.ID, err)
 	if err != nil {
 		return err
@@ -203,7 +206,8 @@ func knowledgeName(ctx context.Context, w *cli.Work, text string) (record.Name, 
 // changeableName is knowledgeName for an entry that is to be changed.
 func changeableName(ctx context.Context, w *cli.Work, text string) (record.Name, error) {
 	name, err := knowledgeName(ctx, w, text)
-	if file, isWhole := strings.CutPrefix(name.ID, record.WholeFile); isWhole {
+	file, isWhole := strings.CutPrefix(name.ID, record.WholeFile)
+	if isWhole && Knowledge(w).at(file).Declared == "" {
 		return name, cli.UsageError("%s is a whole file: edit %s, with the fields in its front matter", name, file)
 	}
 	return name, err

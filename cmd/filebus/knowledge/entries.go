@@ -167,7 +167,9 @@ func (b *Entries) Edit(ctx context.Context, name record.Name, draft layout.Knowl
 	if err == nil && e.Fields.ID == "" && slices.Contains(flags, "title") {
 		err = record.Usage.Errorf("the title of %s cannot be changed: its id is made from it", name.ID)
 	}
-	if err == nil {
+	if err == nil && b.at(e.Path).Sets("status") {
+		err = b.editStatus(ctx, e, &draft, flags)
+	} else if err == nil {
 		_, err = b.Collection.Edit(ctx, name.ID, draft, flags)
 	}
 	if err != nil {

@@ -89,6 +89,13 @@ func (b *Entries) Supersede(ctx context.Context, old, by record.Name) (changed b
 	if err := b.checkOld(ctx, old, by); err != nil {
 		return false, err
 	}
+	if p, status := b.replacedBy(ctx, old, by); status != "" {
+		err := b.checkLink(ctx, by, layout.LinkSupersedes, old)
+		if err == nil {
+			err = b.setStatus(ctx, p, status)
+		}
+		return err == nil, err
+	}
 	return b.Link(ctx, by, layout.LinkSupersedes, old)
 }
 

@@ -151,7 +151,7 @@ func (c *Collection[T]) Add(ctx context.Context, path string, draft T, strict bo
 	f.Complete(&draft)
 	err = c.Check(f, &draft)
 	if err == nil && strict && len(known) > 0 {
-		err = c.errKnown(known)
+		err = c.ErrKnown(known)
 	}
 	if err != nil {
 		return added, err
@@ -159,7 +159,7 @@ func (c *Collection[T]) Add(ctx context.Context, path string, draft T, strict bo
 	var name record.Name
 	err = c.Work.EditEntriesIn(ctx, path, record.SourcePut, func(file *materialize.Entries) error {
 		if like := c.among(&draft, c.In(file)); strict && len(like) > 0 {
-			return c.errKnown(like)
+			return c.ErrKnown(like)
 		}
 		name, err = c.Insert(file, draft)
 		return err

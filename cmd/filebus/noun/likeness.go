@@ -67,8 +67,8 @@ func (t *Type[T]) IsOpen(state string) bool {
 	return t.Open == nil || slices.Contains(t.Open, state) || !slices.Contains(t.States, state)
 }
 
-// errKnown says that an entry is not added, as it is likely to say the same as others.
-func (t *Type[T]) errKnown(like []Likeness) error {
+// ErrKnown says that an entry is not added, as it is likely to say the same as others.
+func (t *Type[T]) ErrKnown(like []Likeness) error {
 	err := record.Conflict.Errorf("not added: %s is likely to be the same: %s", like[0].ID, like[0].Summary)
 	return err.Try(cmp.Or(t.Known, "filebus "+t.Group+" show {1}"), like[0].ID).With(like)
 }
