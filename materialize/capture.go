@@ -157,7 +157,8 @@ func (w *Workspace) filter(dir string, rules Rules, place func(path string) layo
 	f.Variables = w.Settings.Variables
 	f.Known = func(p string) bool {
 		free := []record.Kind{record.KindNote, record.KindArtifact, record.KindDialogue, record.KindSnapshot}
-		return !slices.Contains(free, place(p).Kind)
+		at := place(p)
+		return !slices.Contains(free, at.Kind) && !at.IsOwn()
 	}
 	return f
 }

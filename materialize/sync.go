@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -28,6 +29,7 @@ type SyncOptions struct {
 	Announced   bool // take files also that were written in the last 2 s
 	Finished    bool // of those, the ones that nobody has open for writing
 	CaptureOnly bool // write no files
+	Problems    bool // report the places of all files that depart from their layouts, not only of those that changed
 	TakeOver    bool // make the outside folders of the store that stood here before the store's own
 	Progress    func(done, total int)
 	// Restore says which files are written again; nil: none. A file may have been deleted
@@ -142,10 +144,29 @@ func (r *reconciler) run(ctx context.Context) error {
 	if damage = errors.Join(damage, more); err != nil || damage != nil {
 		return errors.Join(damage, err)
 	}
+	if r.opts.Problems {
+		r.report.Problems = r.w.problems(found.Files)
+	}
 	if !r.opts.DryRun && !r.opts.CaptureOnly && r.report.Failed == 0 { // else the next sync tries again
 		r.Memory.Settle(position)
 	}
 	return nil
+}
+
+// problems returns where files depart from their layouts.
+func (w *Workspace) problems(files []mirror.Stat) (all []*layout.SyntaxError) {
+	for _, f := range files {
+		in, size := w.openHere(f.Path)
+		if in == nil {
+			continue // it is gone
+		}
+		text, err := io.ReadAll(io.LimitReader(in, aggregateLimit))
+		if err = errors.Join(err, in.Close()); err == nil && size <= aggregateLimit { // else it is one note
+			_, found := w.recognise(f.Path).Parse(f.Path, text)
+			all = append(all, found...)
+		}
+	}
+	return all
 }
 
 // findNews picks what was left out and not told before, and remembers it.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -28,7 +29,7 @@ func (w *Workspace) Tick(ctx context.Context, name record.Name, status string) (
 		return "", 0, err
 	}
 	p = head.Record.Path
-	if err := w.checkPlace(p); err != nil {
+	if err := w.checkStanding(p); err != nil {
 		return p, 0, err
 	}
 	err = w.withMirror(ctx, w.Root, func(r *reconciler) error {
@@ -48,6 +49,20 @@ func (w *Workspace) Tick(ctx context.Context, name record.Name, status string) (
 		return fmt.Errorf("%s was not ticked in %s: %w, others write there", name.ID, p, record.Busy)
 	})
 	return p, line, err
+}
+
+// checkStanding is checkPlace for a file that has to be there itself: nothing is written through a link.
+func (w *Workspace) checkStanding(p string) error {
+	file := filepath.FromSlash(w.FilePath(p))
+	info, err := os.Lstat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = record.NotFound.Errorf("%s is not there any more", p).Try("put the file there again, then run it again; or filebus sync")
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		to, _ := os.Readlink(file) // it is a link
+		err = record.Conflict.Errorf("%s is a symbolic link: nothing is written through it", p).Try("change {1} by hand, or put the file itself there", to)
+	}
+	return cmp.Or(w.checkPlace(p), err)
 }
 
 // tick writes the mark of a status into the box of an entry. A line of 0: it is there already.
@@ -88,10 +103,10 @@ func tick(file, p string, at layout.Location, id, status string) (line int, err 
 // edit makes the new text of it, and what was written is taken in as a change of the file's owner. The old text is nil where
 // there is no file. One that somebody else writes to meanwhile stays as that has left it.
 func (w *Workspace) Amend(ctx context.Context, p string, edit func(at layout.Location, old []byte) ([]byte, error)) error {
-	if err := w.checkPlace(p); err != nil {
+	switch err := w.checkStanding(p); {
+	case err != nil && !errors.Is(err, record.NotFound):
 		return err
-	}
-	if layout.IsObeyed(p) {
+	case layout.IsObeyed(p):
 		return record.Usage.Errorf("%s %s", p, whyObeyed)
 	}
 	return w.withMirror(ctx, w.Root, func(r *reconciler) error {

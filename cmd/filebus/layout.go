@@ -14,6 +14,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/mirror"
 	"filebus/store/record"
 )
 
@@ -112,6 +113,8 @@ type layoutCheck struct {
 	First   []string       `json:"first"`   // entries
 	Odd     []string       `json:"odd"`     // what it does not understand, each with its line
 	Nothing []string       `json:"nothing"` // files of which it takes no entry
+
+	seen map[string]string // where an id stands first
 }
 
 // checkLayout says what a declaration would take from a folder. It needs no store.
@@ -126,7 +129,9 @@ func checkLayout(_ context.Context, w *cli.Work, args []string) error {
 	}
 	root, profile := w.Abs(append(args, ".")[1]), layout.Claude()
 	profile.Own = layout.NewConventions([]*layout.Declaration{d})
-	found, c := cli.FoundFolder{Layout: d.Layout}, layoutCheck{Layout: d.Layout}
+	found, c := cli.FoundFolder{Layout: d.Layout}, layoutCheck{Layout: d.Layout, seen: map[string]string{}}
+	filter := mirror.NewFilter(root, mirror.Rules{})
+	filter.Variables, filter.Named = w.Variables, []string{} // as a sync looks at them
 	err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(root, name)
 		rel = filepath.ToSlash(rel)
@@ -136,6 +141,10 @@ func checkLayout(_ context.Context, w *cli.Work, args []string) error {
 		case entry.IsDir() && (materialize.IsProtected(entry.Name()) || entry.Name() == "node_modules"):
 			return fs.SkipDir
 		case entry.Type().IsRegular() && at.Declared == d.Layout:
+			if rule := filter.Find(rel); rule != "" {
+				c.Odd = append(c.Odd, rel+" is left out: "+rule)
+				return nil
+			}
 			found.Files++
 			file, problems := found.Hold(at, root, rel)
 			c.look(file, problems, rel)
@@ -159,8 +168,14 @@ func (c *layoutCheck) look(file layout.File, problems []*layout.SyntaxError, nam
 	n := 0
 	for _, part := range file.Parts {
 		if e := part.Entry; e != nil {
+			at := fmt.Sprintf("%s:%d", name, e.Line)
 			if n++; len(c.First) < most {
-				c.First = append(c.First, cli.Words(fmt.Sprintf("%s:%d", name, e.Line), cmp.Or(e.ID, name), e.Facts.Status, e.Facts.Title))
+				c.First = append(c.First, cli.Words(at, cmp.Or(e.ID, name), e.Facts.Status, e.Facts.Title))
+			}
+			if first := c.seen[e.ID]; e.ID != "" && first != "" && len(c.Odd) < most {
+				c.Odd = append(c.Odd, fmt.Sprintf("%s: %s is used again, first in %s: it becomes %s~2", at, e.ID, first, e.ID))
+			} else if e.ID != "" {
+				c.seen[e.ID] = cmp.Or(first, at)
 			}
 		}
 	}

@@ -27,6 +27,12 @@ func NewConventions(all []*Declaration) *Conventions {
 	return c
 }
 
+// IsOwn reports whether a declaration of the workspace takes a file: that makes no secret of a name less one.
+func (pl Location) IsOwn() bool {
+	d, is := pl.Layout.(*declared)
+	return is && d.layout.own
+}
+
 // places returns the folders and files at which the templates of a declaration begin.
 func (d *Declaration) places() (all []string) {
 	for _, r := range d.File {

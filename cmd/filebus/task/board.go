@@ -245,13 +245,15 @@ func (b *Tasks) told(ctx context.Context, tree record.Tree, tasks []query.Summar
 }
 
 // Entries returns the entries of files, such as specs of other tools, that a user's id means: it is
-// their own, what stands behind its last slash, or what their file calls them. Of several of one task the one counts
-// whose own that is.
+// their own, what stands behind its last slash or mark of a title, or what their file calls them. Of several
+// of one task the one counts whose own that is.
 func (b *Tasks) Entries(ctx context.Context, id string) ([]query.Summary, error) {
 	all, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindTask}})
 	id = strings.TrimPrefix(id, "task/")
 	all = slices.DeleteFunc(all, func(s query.Summary) bool {
-		isMeant := func(own string) bool { return own == id || strings.HasSuffix(own, "/"+id) }
+		isMeant := func(own string) bool {
+			return own == id || strings.HasSuffix(own, "/"+id) || strings.HasSuffix(own, "#"+id)
+		}
 		return !isMeant(s.Name.ID) && !isMeant(s.Task) && !strings.EqualFold(s.Attributes["id"], id)
 	})
 	if at := slices.IndexFunc(all, func(s query.Summary) bool { return s.Name.ID == id }); at >= 0 {
@@ -293,6 +295,9 @@ func (b *Tasks) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 	at := map[string]int{} // by the path of a journal, and by the id
 	for _, s := range records {
 		item, key := b.item(s, opts), layout.TaskKey(s.TaskID())
+		if number, isOther := strings.CutPrefix(item.ID, s.TaskID()+"~"); isOther {
+			key += "~" + number
+		}
 		known, isKnown := at[key]
 		if item.From == FromJournal {
 			_, isKnown = at[s.Path]
@@ -344,6 +349,9 @@ func (b *Tasks) item(s query.Summary, opts ListOptions) Item {
 		ID: cmp.Or(s.Attributes["id"], s.TaskID()), Title: markdown.Clip(markdown.OneLine(s.Title), maxItemTitle),
 		Status: cmp.Or(layout.NormalizeStatus(s.Status), s.Status), From: b.sourceOf(s),
 		Agent: cmp.Or(s.Agent, s.Attributes[layout.AttributeAssignee]), records: []query.Summary{s},
+	}
+	if i.From == fromQueue && strings.TrimRight(s.Name.ID, "0123456789") == i.ID+"~" { // another file has a task of that id
+		i.ID = s.Name.ID
 	}
 	if s.Task != "" && query.IsDeclared(s) {
 		i.ID = s.Task

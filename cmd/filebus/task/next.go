@@ -3,6 +3,7 @@ package task
 import (
 	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
 
@@ -18,11 +19,20 @@ const LinkBlockedBy = "blocked-by"
 // IsOf reports whether the id of a task begins with a folder, or with the number of one: 003 is
 // the beginning of 003-search/T014. "" begins all ids.
 func IsOf(id, folder string) bool {
-	parts := strings.Split(strings.ToLower(id), "/")
-	folder = strings.ToLower(strings.Trim(folder, "/"))
-	return folder == "" || strings.HasPrefix(strings.ToLower(id)+"/", folder+"/") || slices.ContainsFunc(parts, func(part string) bool {
+	folder = strings.ToLower(strings.Trim(path.Clean("/"+folder), "/"))
+	return isBelow(id, folder) || slices.ContainsFunc(strings.Split(strings.ToLower(id), "/"), func(part string) bool {
 		return part == folder || strings.HasPrefix(part, folder+"-")
 	})
+}
+
+func isBelow(name, folder string) bool {
+	return folder == "" || strings.HasPrefix(strings.ToLower(name)+"/", folder+"/")
+}
+
+// isOf reports whether the task is of a folder by its id, or by a file that tells of it: 003-search is in specs.
+func (i *Item) isOf(folder string) bool {
+	below := strings.ToLower(strings.Trim(path.Clean("/"+folder), "/"))
+	return IsOf(i.ID, folder) || slices.ContainsFunc(i.records, func(s query.Summary) bool { return isBelow(s.Path, below) })
 }
 
 // Next returns the tasks of a folder that nobody has begun and that wait for nothing, in the
@@ -47,7 +57,7 @@ func (b *Tasks) Next(ctx context.Context, folder string) (ready, waiting []Item,
 	for _, i := range items {
 		isRunning := func(s query.Summary) bool { return running[journalOf(&s).key()] }
 		isBegun := i.Status != layout.StatusPending || i.Marked || slices.ContainsFunc(i.records, isRunning)
-		if !slices.ContainsFunc(i.records, isTask) || isBegun || !IsOf(i.ID, folder) {
+		if !slices.ContainsFunc(i.records, isTask) || isBegun || !i.isOf(folder) {
 			continue
 		}
 		for _, s := range i.records {
