@@ -75,14 +75,14 @@ func (r *reconciler) isRestored(p string, isGone bool) bool {
 	return r.opts.Restore != nil && r.opts.Restore(p, isGone && remembered)
 }
 
-// isHidden reports whether the store hides a file of one record that a rule leaves out: one that only a
-// sync has taken in, and that no other root still takes in.
+// isHidden reports whether the store hides a file of one record, or of another program, that a rule leaves out: one that
+// only a sync has taken in, and that no other root still takes in.
 func (r *reconciler) isHidden(s sides) bool {
 	takesIn := func(root string) bool {
 		rule := r.w.rootFilter(root).Find(s.path)
 		return root != r.Dir && (rule == "" || rule == mirror.RuleBroken)
 	}
-	return r.syncs && !r.opts.CaptureOnly && s.now != nil && !s.now.IsFrame() && s.now.Version.Record.Source == record.SourceSync &&
+	return r.syncs && !r.opts.CaptureOnly && s.now != nil && !(s.now.IsFrame() && !r.w.recognise(s.path).IsForeign()) && s.now.Version.Record.Source == record.SourceSync &&
 		!(r.isElsewhere(s.path) && slices.ContainsFunc(r.w.Roots(), takesIn))
 }
 

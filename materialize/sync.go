@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/materialize/plan"
 	"filebus/store"
@@ -75,6 +76,7 @@ type SyncReport struct {
 	Unmade    int                   `json:"-"`              // files that are not made, as git does not ignore them
 	Git       string                `json:"git,omitempty"`  // why git could not be asked
 	Problems  []*layout.SyntaxError `json:"-"`
+	Found     []mirror.Stat         `json:"-"`        // all files on disk that belong to the mirror
 	Unlooked  int                   `json:"unlooked"` // changed files that the budget left no time for
 	TakenOver []string              `json:"-"`        // folders, absolute
 	Failed    int                   `json:"-"`        // of the skipped: changes that could not be stored or written
@@ -128,7 +130,7 @@ func (r *reconciler) run(ctx context.Context) error {
 	if err := r.addRestored(ctx, found, touched); err != nil {
 		return err
 	}
-	r.found, r.syncs = found.Files, true
+	r.found, r.report.Found, r.syncs = found.Files, found.Files, true
 	if err := r.addMisnamed(ctx, touched); err != nil {
 		return err
 	}
@@ -171,24 +173,59 @@ func (w *Workspace) problems(files []mirror.Stat) (all []*layout.SyntaxError) {
 
 // findNews picks what was left out and not told before, and remembers it.
 func (w *Workspace) findNews(report *SyncReport, dryRun bool) error {
+	news, err := w.untold("left-out", markdown.Each(report.LeftOut, func(l mirror.LeftOut) string { return l.Path }), dryRun)
+	for _, l := range report.LeftOut {
+		if news[l.Path] {
+			report.News = append(report.News, l)
+		}
+	}
+	return err
+}
+
+// untold returns which of some paths it has not returned before, and remembers them in a file of the mirror.
+func (w *Workspace) untold(file string, paths []string, dryRun bool) (news map[string]bool, err error) {
 	notes := folder.At(w.Location.Store).Sub("mirror")
-	told, err := notes.ReadFile("left-out")
+	told, err := notes.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return nil, err
 	}
 	known, more := map[string]bool{}, []byte(nil)
 	for line := range strings.SplitSeq(string(told), "\n") {
 		known[line] = true
 	}
-	for _, l := range report.LeftOut {
-		if line := strconv.Quote(l.Path); !known[line] {
-			report.News, more = append(report.News, l), append(more, line+"\n"...)
+	news = map[string]bool{}
+	for _, p := range paths {
+		if line := strconv.Quote(p); !known[line] {
+			news[p], more = true, append(more, line+"\n"...)
 		}
 	}
 	if more == nil || dryRun {
-		return nil
+		return news, nil
 	}
-	return notes.Append("left-out", more)
+	return news, notes.Append(file, more)
+}
+
+// NewPlaces returns the files of conventions that lie at places where none did before, by these places, and remembers the
+// places unless it is a dry run.
+func (w *Workspace) NewPlaces(files []mirror.Stat, dryRun bool) (map[string][]string, error) {
+	at, folders := map[string][]string{}, w.Settings.Profile.Folders()
+	for _, f := range files {
+		isIn := func(place string) bool { return f.Path == place || strings.HasPrefix(f.Path, place+"/") }
+		if i := slices.IndexFunc(folders, isIn); i >= 0 {
+			at[folders[i]] = append(at[folders[i]], f.Path)
+		}
+	}
+	isOther := func(p string) bool { return w.recognise(p).Declared == "" }
+	maps.DeleteFunc(at, func(_ string, files []string) bool {
+		return !slices.ContainsFunc(files, func(p string) bool { return !isOther(p) })
+	})
+	news, err := w.untold("places", slices.Sorted(maps.Keys(at)), dryRun)
+	for place, files := range at {
+		if at[place] = slices.DeleteFunc(files, isOther); !news[place] {
+			delete(at, place)
+		}
+	}
+	return at, err
 }
 
 // each reconciles paths until a deadline, which may be zero. One lost body keeps no other

@@ -31,6 +31,7 @@ type doctor struct {
 	at        materialize.Location
 	located   error // why there is no store
 	found     []rule.Finding
+	synced    []*materialize.SyncReport // of the roots, as a dry run has them
 }
 
 func runDoctor(ctx context.Context, without *cli.Work, _ []string) error {
@@ -53,6 +54,9 @@ func runDoctor(ctx context.Context, without *cli.Work, _ []string) error {
 		d.look(ctx, "log", d.clock)
 		d.look(ctx, "index", d.index)
 		d.look(ctx, "mirror", d.drift)
+		if new, err := d.places(); new != "" || err != nil {
+			d.look(ctx, "conventions", func(context.Context) (string, error) { return "", cmp.Or(err, error(record.Partly.Errorf("%s", new))) })
+		}
 		d.look(ctx, "conflicts", d.disputed)
 		d.look(ctx, "remotes", d.remote)
 	}
@@ -188,6 +192,7 @@ func (d *doctor) drift(ctx context.Context) (string, error) {
 	}
 	for _, root := range d.Roots() {
 		report, err := d.Sync(ctx, root, materialize.SyncOptions{DryRun: true})
+		d.synced = append(d.synced, report)
 		if files += len(report.Files) + len(report.Skipped); err != nil {
 			return "", err
 		}
@@ -197,6 +202,26 @@ func (d *doctor) drift(ctx context.Context) (string, error) {
 			cli.Plural(files, "file"))
 	}
 	return "in step", nil
+}
+
+// places names the conventions that sync has not told of yet, and those below the top that no setting takes in.
+func (d *doctor) places() (string, error) {
+	var all []string
+	if len(d.synced) > 0 {
+		lines, err := d.NewConventions(d.synced[0], true)
+		if err != nil {
+			return "", err
+		}
+		all = lines
+	}
+	c, err := d.Config(d.at)
+	found, _ := cli.Look(d.at.Main, cli.UsualSyncBudget)
+	for _, f := range c.Without(found) {
+		if !f.Notes && err == nil {
+			all = append(all, fmt.Sprintf("%s: %s that nothing takes in; filebus init --yes does", cli.OneLine(f.Folder), cli.Plural(f.Files, "file")))
+		}
+	}
+	return strings.Join(all, "; "), err
 }
 
 func (d *doctor) disputed(ctx context.Context) (string, error) {

@@ -83,6 +83,9 @@ func (o *initCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	if report != nil {
 		v.Files = len(report.Files)
 		v.Found = cli.Detailed(w.Root, w.Settings.Profile, v.Found, report, isEmpty)
+		if _, toldErr := w.NewPlaces(report.Found, false); err == nil { // sync need not say so again
+			err = toldErr
+		}
 	}
 	o.say(w, &v, isEmpty)
 	return cmp.Or(w.Print(v, "%s\n", v.Store), err)

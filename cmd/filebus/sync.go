@@ -45,9 +45,19 @@ func (o *syncCommand) Do(ctx context.Context, w *cli.Work, paths []string) error
 			return err
 		}
 	}
-	err = printSync(w, reports, o.Problems, nil)
+	err = errors.Join(printSync(w, reports, o.Problems, nil), o.tellPlaces(w, reports[0]))
 	w.RemarkLeft(ctx)
 	return errors.Join(err, o.missing(w, paths))
+}
+
+// tellPlaces says, once, what conventions have begun to be used, and how they are left out.
+func (o *syncCommand) tellPlaces(w *cli.Work, report *materialize.SyncReport) error {
+	lines, err := w.NewConventions(report, o.DryRun)
+	for _, line := range lines {
+		place, _, _ := strings.Cut(line, ":")
+		w.Remark("taken in by itself: %s; to leave it out: echo %s >> .filebusignore", line, record.ShellWord("/"+place))
+	}
+	return err
 }
 
 // missing is the error of a file or folder at which nothing stands after it was restored.

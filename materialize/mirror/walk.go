@@ -243,6 +243,7 @@ func (m *Mirror) Scan(
 ) (*Walk, error) {
 	found := &Walk{root: m.Dir, filter: filter, deadline: deadline, Watched: Watched{}}
 	tops, files := m.tops(folders)
+	tops = slices.DeleteFunc(tops, func(top string) bool { return filter.Find(top+"/") == RuleIgnore })
 	if err := found.list(ctx, tops); err != nil {
 		return nil, err
 	}

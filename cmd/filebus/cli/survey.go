@@ -295,6 +295,21 @@ func (f *FoundFolder) Hold(at layout.Location, root, name string) (file layout.F
 	return file, problems
 }
 
+// NewConventions says what the files of conventions hold that a sync has found where no command has told of any before.
+func (w *Work) NewConventions(report *materialize.SyncReport, dryRun bool) (lines []string, err error) {
+	at, err := w.NewPlaces(report.Found, dryRun)
+	for _, place := range slices.Sorted(maps.Keys(at)) {
+		f := FoundFolder{Folder: place, Files: len(at[place])}
+		for _, file := range at[place] {
+			is := w.Settings.Profile.Recognize(file)
+			f.Layout = is.Declared
+			f.Hold(is, report.Root, file)
+		}
+		lines = append(lines, OneLine(place)+": "+f.HoldsText())
+	}
+	return lines, err
+}
+
 // HoldsText says what the files of a convention hold.
 func (f FoundFolder) HoldsText() string {
 	parts := []string{Plural(f.Files, "file") + " of " + f.Layout}
