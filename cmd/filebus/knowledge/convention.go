@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -25,11 +26,12 @@ func statusOf(draft *layout.Knowledge) string {
 // errStatus says that a convention has no word for a status.
 func errStatus(at layout.Location, status string) error {
 	words := at.Words("status")
-	if status != "" && (len(words) == 0 || slices.Contains(words, strings.ToLower(status))) {
+	isAny := len(words) == 0 && status != "" && !strings.ContainsAny(status, "\r\n|#\"'`")
+	if isAny || slices.Contains(words, strings.ToLower(status)) {
 		return nil
 	}
-	err := record.Usage.Errorf("status %q is none of %s", status, strings.Join(words, ", "))
-	return err.Try("run it again with --status {1}, or filebus knowledge supersede OLD NEW", words[0])
+	err := record.Usage.Errorf("status %q is none of %s", status, cmp.Or(strings.Join(words, ", "), "a few words in one line"))
+	return err.Try("run it again with another --status; filebus knowledge supersede OLD NEW names what takes its place")
 }
 
 // setStatus changes the status of an entry where its file says it, and nothing else.
