@@ -36,7 +36,8 @@ func placeOf(of, name string, text []byte) (start, end int) {
 				break
 			} else if isTitle {
 				_, heading := markdown.Heading(l.Text)
-				inside = strings.HasPrefix(strings.ToLower(heading), strings.ToLower(name))
+				title, _, _ := strings.Cut(heading, ":") // Requirement: a name
+				inside = strings.EqualFold(strings.TrimSpace(title), name)
 			} else if line := bytes.TrimLeft(l.Text, " \t"); inside && len(bytes.TrimSpace(line)) > 0 && !l.Quiet {
 				start, end = l.Start+len(l.Text)-len(line), l.End
 				break

@@ -20,6 +20,7 @@ func TestSetFact(t *testing.T) {
 		{"# A\n## Status\n## Context\nDraft\n", "accepted", ""},
 		{"# A\n- **Status:** Superseded by ADR-0009 (in part)  \n", "accepted", "# A\n- **Status:** Accepted  \n"},
 		{"# A\n- Status: `Superseded` by 14", "accepted", "# A\n- Status: Accepted"},
+		{"# A\n- Status: Draft\n## Status — shipped\nPhase 1.\n", "accepted", "# A\n- Status: Accepted\n## Status — shipped\nPhase 1.\n"},
 		{"# A\n- Status: Accepted by Ann", "deprecated", "# A\n- Status: Deprecated by Ann"},
 		{"# A\n* Status: on hold\n", "accepted", "# A\n* Status: accepted\n"},
 		{"# A\n| Status | Draft |\n| Date | x |\n", "accepted", "# A\n| Status | Accepted |\n| Date | x |\n"},
