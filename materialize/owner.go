@@ -82,7 +82,8 @@ func (r *reconciler) isHidden(s sides) bool {
 		rule := r.w.rootFilter(root).Find(s.path)
 		return root != r.Dir && (rule == "" || rule == mirror.RuleBroken)
 	}
-	return r.syncs && !r.opts.CaptureOnly && s.now != nil && !(s.now.IsFrame() && !r.w.recognise(s.path).IsForeign()) && s.now.Version.Record.Source == record.SourceSync &&
+	isOwn := s.now.IsFrame() && !r.w.recognise(s.path).IsForeign() // its entries are filebus's
+	return r.syncs && !r.opts.CaptureOnly && s.now != nil && !isOwn && s.now.Version.Record.Source == record.SourceSync &&
 		!(r.isElsewhere(s.path) && slices.ContainsFunc(r.w.Roots(), takesIn))
 }
 

@@ -57,10 +57,12 @@ func (w *Workspace) checkStanding(p string) error {
 	info, err := os.Lstat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = record.NotFound.Errorf("%s is not there any more", p).Try("put the file there again, then run it again; or filebus sync")
+		err = record.NotFound.Errorf("%s is not there any more", p).
+			Try("put the file there again, then run it again; or filebus sync")
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
 		to, _ := os.Readlink(file) // it is a link
-		err = record.Conflict.Errorf("%s is a symbolic link: nothing is written through it", p).Try("change {1} by hand, or put the file itself there", to)
+		err = record.Conflict.Errorf("%s is a symbolic link: nothing is written through it", p).
+			Try("change {1} by hand, or put the file itself there", to)
 	}
 	return cmp.Or(w.checkPlace(p), err)
 }

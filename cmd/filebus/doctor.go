@@ -55,7 +55,9 @@ func runDoctor(ctx context.Context, without *cli.Work, _ []string) error {
 		d.look(ctx, "index", d.index)
 		d.look(ctx, "mirror", d.drift)
 		if new, err := d.places(); new != "" || err != nil {
-			d.look(ctx, "conventions", func(context.Context) (string, error) { return "", cmp.Or(err, error(record.Partly.Errorf("%s", new))) })
+			d.look(ctx, "conventions", func(context.Context) (string, error) {
+				return "", cmp.Or(err, error(record.Partly.Errorf("%s", new)))
+			})
 		}
 		d.look(ctx, "conflicts", d.disputed)
 		d.look(ctx, "remotes", d.remote)
@@ -218,7 +220,8 @@ func (d *doctor) places() (string, error) {
 	found, _ := cli.Look(d.at.Main, cli.UsualSyncBudget)
 	for _, f := range c.Without(found) {
 		if !f.Notes && err == nil {
-			all = append(all, fmt.Sprintf("%s: %s that nothing takes in; filebus init --yes does", cli.OneLine(f.Folder), cli.Plural(f.Files, "file")))
+			all = append(all, fmt.Sprintf("%s: %s that nothing takes in; filebus init --yes does",
+				cli.OneLine(f.Folder), cli.Plural(f.Files, "file")))
 		}
 	}
 	return strings.Join(all, "; "), err

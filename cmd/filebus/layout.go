@@ -173,7 +173,8 @@ func (c *layoutCheck) look(file layout.File, problems []*layout.SyntaxError, nam
 				c.First = append(c.First, cli.Words(at, cmp.Or(e.ID, name), e.Facts.Status, e.Facts.Title))
 			}
 			if first := c.seen[e.ID]; e.ID != "" && first != "" && len(c.Odd) < most {
-				c.Odd = append(c.Odd, fmt.Sprintf("%s: %s is used again, first in %s: it becomes %s~2", at, e.ID, first, e.ID))
+				const again = "%s: %s is used again, first in %s: it becomes %s~2"
+				c.Odd = append(c.Odd, fmt.Sprintf(again, at, e.ID, first, e.ID))
 			} else if e.ID != "" {
 				c.seen[e.ID] = cmp.Or(first, at)
 			}

@@ -24,7 +24,9 @@ type syncCommand struct {
 }
 
 func (o *syncCommand) Do(ctx context.Context, w *cli.Work, paths []string) error {
-	opts := materialize.SyncOptions{DryRun: o.DryRun, Repair: o.Repair, Accept: o.Accept, Announced: true, Problems: o.Problems}
+	opts := materialize.SyncOptions{
+		DryRun: o.DryRun, Repair: o.Repair, Accept: o.Accept, Announced: true, Problems: o.Problems,
+	}
 	restore, err := o.restored(w, paths)
 	if err = cmp.Or(err, w.NoteLayouts()); err != nil {
 		return err

@@ -53,7 +53,8 @@ func (pl Location) Sets(fact string) bool {
 	return is && slices.Contains(d.Set, fact)
 }
 
-// Adds reports whether everybody may add a text, and of which type: as a file of its own, or else behind the sections of a file.
+// Adds reports whether everybody may add a text, and of which type: as a file of its own, or else behind the sections
+// of a file.
 func (pl Location) Adds() (of string, isFile, may bool) {
 	d, is := pl.Layout.(*declared)
 	if !is || d.New == "" || d.Entries != "" && d.Entries != "sections" {
@@ -88,7 +89,7 @@ func (pl Location) Replaced(by Location, file string) string {
 	return fillText(d.Replaced, vars)
 }
 
-// ofWord is the word that a status begins with. That of a record which another has taken the place of goes on to its end.
+// ofWord is the word that a status begins with. Where another record has taken the place, it goes on to the end.
 var ofWord = Pattern(`^(?:[^\p{L}]*(?i:supersed|replac)\p{L}+[^\p{L}\s]*\s+by\b.*|[^\p{L}]*([\p{L}-]+))`)
 
 // SetFact returns a text with another value of a fact, where it stands: only the words change that say it. The text is nil
@@ -111,10 +112,12 @@ func (pl Location) SetFact(text []byte, fact, value string) []byte {
 			return nil
 		}
 		was := string(text[start:end])
-		if m := ofWord().FindStringSubmatchIndex(was); m != nil && d.layout.Map[src.Map][strings.ToLower(was)] == "" && m[2] >= 0 {
+		isWord := d.layout.Map[src.Map][strings.ToLower(was)] != ""
+		if m := ofWord().FindStringSubmatchIndex(was); !isWord && m != nil && m[2] >= 0 {
 			start, end = start+m[2], start+m[3]
 		}
-		if now := []rune(strings.TrimLeftFunc(was, func(r rune) bool { return !unicode.IsLetter(r) })); len(now) > 0 && unicode.IsUpper(now[0]) {
+		letters := strings.TrimLeftFunc(was, func(r rune) bool { return !unicode.IsLetter(r) })
+		if now, _ := utf8.DecodeRuneInString(letters); unicode.IsUpper(now) {
 			first, size := utf8.DecodeRuneInString(value)
 			value = string(unicode.ToUpper(first)) + value[size:]
 		}
@@ -130,7 +133,8 @@ func (pl Location) SetFact(text []byte, fact, value string) []byte {
 
 // fillText puts values into a template, "" where there is none.
 func fillText(template string, vars map[string]string) string {
-	return compiled(`\{\w+\}`).ReplaceAllStringFunc(template, func(name string) string { return vars[strings.Trim(name, "{}")] })
+	value := func(name string) string { return vars[strings.Trim(name, "{}")] }
+	return compiled(`\{\w+\}`).ReplaceAllStringFunc(template, value)
 }
 
 // Compose returns the text of a file with a new one: as the whole file, or as a section behind the last one, in the form
@@ -141,7 +145,8 @@ func (pl Location) Compose(old []byte, k Knowledge, status string, now time.Time
 		return []byte(k.Content)
 	}
 	vars := map[string]string{
-		"title": k.Title, "content": strings.TrimSpace(k.Content), "status": cmp.Or(status, "accepted"), "date": now.Format(time.DateOnly),
+		"title": k.Title, "content": strings.TrimSpace(k.Content),
+		"status": cmp.Or(status, "accepted"), "date": now.Format(time.DateOnly),
 	}
 	made, at, eol := fillText(d.New, vars), len(old), markdown.LineEnding(old)
 	if d.Entries == "" {

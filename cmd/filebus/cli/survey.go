@@ -111,7 +111,8 @@ func (s *survey) read(dir string) (folders []string, isWhole bool) {
 			return folders, false
 		} else if OneLine(name) != name {
 			continue // no command can name it
-		} else if agentFolder(name) != "" || declaredFolder(name)+declaredFolder(e.Name()) != "" || e.Name()[0] != '.' && !strings.Contains(copies, "/"+e.Name()+"/") {
+		} else if isPlace := agentFolder(name)+declaredFolder(name)+declaredFolder(e.Name()) != ""; isPlace ||
+			e.Name()[0] != '.' && !strings.Contains(copies, "/"+e.Name()+"/") {
 			folders = append(folders, name)
 		} else if dir == "." && e.Name()[0] == '.' && !strings.Contains(ofPrograms, "/"+e.Name()+"/") {
 			s.countHidden(name)

@@ -30,7 +30,8 @@ func errStatus(at layout.Location, status string) error {
 	if isAny || slices.Contains(words, strings.ToLower(status)) {
 		return nil
 	}
-	err := record.Usage.Errorf("status %q is none of %s", status, cmp.Or(strings.Join(words, ", "), "a few words in one line"))
+	all := cmp.Or(strings.Join(words, ", "), "a few words in one line")
+	err := record.Usage.Errorf("status %q is none of %s", status, all)
 	return err.Try("run it again with another --status; filebus knowledge supersede OLD NEW names what takes its place")
 }
 
@@ -51,7 +52,8 @@ func (b *Entries) editStatus(ctx context.Context, e Entry, draft *layout.Knowled
 	at := b.at(e.Path)
 	if !slices.Equal(flags, []string{"status"}) {
 		return record.Conflict.Errorf("of %s filebus writes the status alone", e.Path).
-			Try("change the file, or filebus knowledge edit {1} --status WORD", e.Name.String()).Because(materialize.ErrForeign, e.Name.ID)
+			Try("change the file, or filebus knowledge edit {1} --status WORD", e.Name.String()).
+			Because(materialize.ErrForeign, e.Name.ID)
 	}
 	status := statusOf(draft)
 	if err := errStatus(at, status); err != nil {
@@ -60,8 +62,8 @@ func (b *Entries) editStatus(ctx context.Context, e Entry, draft *layout.Knowled
 	return b.setStatus(ctx, e.Path, status)
 }
 
-// replacedBy returns what a convention writes as the status of an entry that another file of it takes the place of, and the
-// path of the old one; "": nothing.
+// replacedBy returns what a convention writes as the status of an entry that another file of it takes the place of,
+// and the path of the old one; "": nothing.
 func (b *Entries) replacedBy(ctx context.Context, old, by record.Name) (p, status string) {
 	from, err := b.Get(ctx, old)
 	to, toErr := b.Get(ctx, by)
@@ -76,7 +78,8 @@ func (b *Entries) checkAdded(p string, draft *layout.Knowledge, flags []string) 
 	at := b.at(p)
 	kind, _, _ := at.Adds()
 	for _, flag := range flags {
-		isWritten := slices.Contains([]string{"title", "content"}, flag) || flag == "type" && draft.Type == kind || flag == "status" && at.Sets(flag)
+		isWritten := slices.Contains([]string{"title", "content"}, flag) ||
+			flag == "type" && draft.Type == kind || flag == "status" && at.Sets(flag)
 		if !isWritten {
 			return record.Usage.Errorf("--%s is nothing that %s has: a %s there is a title and its text", flag, p, kind).
 				Try("run it again without --{1}", flag)
@@ -89,7 +92,9 @@ func (b *Entries) checkAdded(p string, draft *layout.Knowledge, flags []string) 
 }
 
 // addTo adds a text to a convention: as a file where none is, or as a section behind those of a file.
-func (b *Entries) addTo(ctx context.Context, draft layout.Knowledge, p string, strict bool, known ...noun.Likeness) (Entry, error) {
+func (b *Entries) addTo(
+	ctx context.Context, draft layout.Knowledge, p string, strict bool, known ...noun.Likeness,
+) (Entry, error) {
 	if strict && len(known) > 0 {
 		return Entry{}, b.ErrKnown(known)
 	}
@@ -100,7 +105,8 @@ func (b *Entries) addTo(ctx context.Context, draft layout.Knowledge, p string, s
 	name := record.Name{Kind: record.KindKnowledge, ID: record.WholeFile + p}
 	err := b.Work.Amend(ctx, p, func(at layout.Location, old []byte) ([]byte, error) {
 		if isFile && old != nil {
-			return nil, record.Conflict.Errorf("%s is there already, and nothing is written over it", p).Try("run it again with another --into")
+			err := record.Conflict.Errorf("%s is there already, and nothing is written over it", p)
+			return nil, err.Try("run it again with another --into")
 		}
 		text := at.Compose(old, draft, statusOf(&draft), b.Now())
 		if isFile {

@@ -350,7 +350,7 @@ func (b *Tasks) item(s query.Summary, opts ListOptions) Item {
 		Status: cmp.Or(layout.NormalizeStatus(s.Status), s.Status), From: b.sourceOf(s),
 		Agent: cmp.Or(s.Agent, s.Attributes[layout.AttributeAssignee]), records: []query.Summary{s},
 	}
-	if i.From == fromQueue && strings.TrimRight(s.Name.ID, "0123456789") == i.ID+"~" { // another file has a task of that id
+	if i.From == fromQueue && strings.TrimRight(s.Name.ID, "0123456789") == i.ID+"~" { // another file has that id
 		i.ID = s.Name.ID
 	}
 	if s.Task != "" && query.IsDeclared(s) {
