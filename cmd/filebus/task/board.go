@@ -350,11 +350,11 @@ func (b *Tasks) item(s query.Summary, opts ListOptions) Item {
 		Status: cmp.Or(layout.NormalizeStatus(s.Status), s.Status), From: b.sourceOf(s),
 		Agent: cmp.Or(s.Agent, s.Attributes[layout.AttributeAssignee]), records: []query.Summary{s},
 	}
-	if i.From == fromQueue && strings.TrimRight(s.Name.ID, "0123456789") == i.ID+"~" { // another file has that id
-		i.ID = s.Name.ID
-	}
 	if s.Task != "" && query.IsDeclared(s) {
 		i.ID = s.Task
+	}
+	if i.From == fromQueue && strings.TrimRight(s.Name.ID, "0123456789") == i.ID+"~" { // another file has that id
+		i.ID = s.Name.ID
 	}
 	if i.From == FromJournal {
 		i.Seconds, i.Quiet = int(age.Seconds()), int(quiet.Seconds())
