@@ -529,7 +529,7 @@ func (c *checker) checkHistory() error {
 
 // checkLookups finds look-ups that lead to something that is no head.
 func (c *checker) checkLookups() error {
-	return c.inKeys(func(tx *Tx) *bbolt.Bucket { return tx.lookups }, func(tx *Tx, key, value []byte) error {
+	return c.inKeys(func(tx *Tx) *bbolt.Bucket { return tx.lookups.settled() }, func(tx *Tx, key, value []byte) error {
 		if len(value) != len(record.Ref{}) {
 			return damaged("malformed look-up %.100q", key)
 		}
@@ -563,7 +563,7 @@ func (c *checker) checkLookups() error {
 func (c *checker) checkBodies() error {
 	listed := 0
 	err := cmp.Or(
-		c.inUnchanged(func(tx *Tx) *bbolt.Bucket { return tx.bodies }, func(tx *Tx, key []byte) {
+		c.inUnchanged(func(tx *Tx) *bbolt.Bucket { return tx.bodies.settled() }, func(tx *Tx, key []byte) {
 			records := c.records(key)
 			if records == 0 {
 				c.fault("body %.100x belongs to no record", key)

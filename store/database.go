@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,7 +151,7 @@ func (s *Store) update(db *database, fn func(*Tx) error) (*Tx, error) {
 	s.compare(db, tx)
 	tx.file = s.numberOf(databaseFile)
 	tx.goOn(s.kept.Swap(nil))
-	if err := fn(tx); err != nil {
+	if err := cmp.Or(fn(tx), tx.putWaiting()); err != nil {
 		return nil, err
 	}
 	next := btx.ID() + 1

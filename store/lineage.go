@@ -374,10 +374,10 @@ func (l *lineage) list() error {
 		}
 	}
 	for _, k := range stale {
-		err = errors.Join(err, l.tx.lookups.Delete(k))
+		err = errors.Join(err, l.tx.lookups.Bucket.Delete(k))
 	}
 	for ref, n := range missing {
-		err = errors.Join(err, l.tx.lookups.Put(l.rivalKey(n), ref[:]))
+		err = errors.Join(err, l.tx.lookups.Bucket.Put(l.rivalKey(n), ref[:]))
 	}
 	for _, n := range l.unknown { // what will be told of them may decide otherwise
 		if n.Time.IsZero() {
@@ -393,7 +393,7 @@ func (l *lineage) rivalKey(n *node) []byte {
 	return appendPosition(lookupPrefix(FieldConflict, l.name.String()), readPosition(l.tx.records.Get(n.ref[:])))
 }
 
-// hasRivals reports whether a name has open conflicts.
+// hasRivals reports whether a name has open conflicts, whose look-ups never wait.
 func (tx *Tx) hasRivals(name record.Name) bool {
 	prefix := lookupPrefix(FieldConflict, name.String())
 	k, _ := tx.lookups.Cursor().Seek(prefix)

@@ -61,7 +61,7 @@ func lookupKeys(r *record.Record, position uint64) [][]byte {
 func (tx *Tx) Lookup(field Field, value string) iter.Seq2[record.Ref, error] {
 	return func(yield func(record.Ref, error) bool) {
 		prefix := lookupPrefix(field, value)
-		c := tx.lookups.Cursor()
+		c := tx.lookups.settled().Cursor()
 		before := c.Prev
 		if k, _ := c.Seek(after(prefix)); k == nil {
 			before = c.Last
@@ -84,7 +84,7 @@ func (tx *Tx) Values(field Field, prefix string) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
 		start := append(append([]byte(field), 0), prefix...)
 		var current Value
-		c := tx.lookups.Cursor()
+		c := tx.lookups.settled().Cursor()
 		for k, _ := c.Seek(start); bytes.HasPrefix(k, start); k, _ = c.Next() {
 			_, text, position, err := parseLookupKey(k)
 			if err != nil {
@@ -110,7 +110,7 @@ func (tx *Tx) Values(field Field, prefix string) iter.Seq2[Value, error] {
 func (tx *Tx) Distinct(field Field) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		start := append([]byte(field), 0)
-		c := tx.lookups.Cursor()
+		c := tx.lookups.settled().Cursor()
 		for k, _ := c.Seek(start); bytes.HasPrefix(k, start); {
 			_, text, _, err := parseLookupKey(k)
 			if !yield(text, err) || err != nil {
@@ -130,14 +130,25 @@ type Value struct {
 
 func (tx *Tx) addLookups(v Version) (err error) {
 	for _, key := range lookupKeys(v.Record, v.Position) {
-		err = errors.Join(err, tx.lookups.Put(key, v.Ref[:]))
+		err = errors.Join(err, tx.lookupsOf(v.Record).Put(key, v.Ref[:]))
 	}
 	return err
 }
 
 func (tx *Tx) removeLookups(v Version) (err error) {
 	for _, key := range lookupKeys(v.Record, v.Position) {
-		err = errors.Join(err, tx.lookups.Delete(key))
+		err = errors.Join(err, tx.lookupsOf(v.Record).Delete(key))
 	}
 	return err
+}
+
+// lookupsOf returns where the look-ups of a record are. Those of conflicts never wait: see hasRivals.
+func (tx *Tx) lookupsOf(r *record.Record) interface {
+	Put(key, value []byte) error
+	Delete(key []byte) error
+} {
+	if r.IsConflict() {
+		return tx.lookups.Bucket
+	}
+	return &tx.lookups
 }

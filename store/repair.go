@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,7 +141,7 @@ func (s *Store) rebuild(h *healer) error {
 		}
 		return db.Update(func(btx *bbolt.Tx) (err error) {
 			if tx, err = s.newTx(btx); err == nil {
-				err = v.replay(tx, h)
+				err = cmp.Or(v.replay(tx, h), tx.putWaiting())
 			}
 			return err
 		})

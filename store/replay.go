@@ -96,7 +96,7 @@ func sweep(tx *Tx, entries []Entry, puts map[record.Ref]uint64, out *Repaired) e
 		}
 	}
 	uses := map[record.Digest]uint64{}
-	err := keepOnly(tx.records, func(key []byte) bool {
+	err := keepOnly(tx.records.settled(), func(key []byte) bool {
 		_, wasPut := puts[record.Ref(key)]
 		v, err := tx.Get(record.Ref(key))
 		if err == nil && wasPut {
@@ -118,8 +118,8 @@ func sweep(tx *Tx, entries []Entry, puts map[record.Ref]uint64, out *Repaired) e
 		}
 	}
 	return errors.Join(err,
-		keepOnly(tx.bodies, func(key []byte) bool { return uses[record.Digest(key)] > 0 }),
-		keepOnly(tx.descriptions, func(key []byte) bool { return tx.records.Get(key) != nil }),
+		keepOnly(tx.bodies.settled(), func(key []byte) bool { return uses[record.Digest(key)] > 0 }),
+		keepOnly(tx.descriptions.settled(), func(key []byte) bool { return tx.records.Get(key) != nil }),
 	)
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -97,7 +98,7 @@ func (r *Replay) Update(fn func(tx *Tx) error) error {
 	return r.db.Update(func(btx *bbolt.Tx) error {
 		tx, err := r.s.newTx(btx)
 		if err == nil {
-			err = fn(tx)
+			err = cmp.Or(fn(tx), tx.putWaiting())
 		}
 		return errors.Join(err, r.h.ctx.Err())
 	})

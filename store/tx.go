@@ -29,8 +29,9 @@ type Tx struct {
 	file   string // that of this one; "": the system has none, or nothing was looked at
 	meta   *bbolt.Bucket
 
-	records, bodies, uses, descriptions, names, history, lookups, log, dropped *bbolt.Bucket
-	absent, told                                                               *bbolt.Bucket // nil in an older schema
+	records, bodies, descriptions, lookups batch
+	uses, names, history, log, dropped     *bbolt.Bucket
+	absent, told                           *bbolt.Bucket // nil in an older schema
 
 	position uint64
 	lastTime time.Time // of the last entry
@@ -66,9 +67,9 @@ func (s *Store) newTx(btx *bbolt.Tx) (*Tx, error) {
 		name []byte
 		dst  **bbolt.Bucket
 	}{
-		{bucketRecords, &tx.records}, {bucketBodies, &tx.bodies}, {bucketUses, &tx.uses},
-		{bucketDescriptions, &tx.descriptions}, {bucketNames, &tx.names}, {bucketHistory, &tx.history},
-		{bucketLookups, &tx.lookups}, {bucketLog, &tx.log}, {bucketDropped, &tx.dropped}, {bucketMeta, &tx.meta},
+		{bucketRecords, &tx.records.Bucket}, {bucketBodies, &tx.bodies.Bucket}, {bucketUses, &tx.uses},
+		{bucketDescriptions, &tx.descriptions.Bucket}, {bucketNames, &tx.names}, {bucketHistory, &tx.history},
+		{bucketLookups, &tx.lookups.Bucket}, {bucketLog, &tx.log}, {bucketDropped, &tx.dropped}, {bucketMeta, &tx.meta},
 		{bucketAbsent, &tx.absent}, {bucketTold, &tx.told},
 	} {
 		if *b.dst = btx.Bucket(b.name); *b.dst == nil && (schema > 4 || b.dst != &tx.absent && b.dst != &tx.told) {
@@ -88,7 +89,7 @@ func (s *Store) newTx(btx *bbolt.Tx) (*Tx, error) {
 // is right for the buckets whose keys are digests.
 func (tx *Tx) setFill() {
 	tx.log.FillPercent = 1.0
-	for _, b := range []*bbolt.Bucket{tx.names, tx.history, tx.lookups} {
+	for _, b := range []*bbolt.Bucket{tx.names, tx.history, tx.lookups.Bucket} {
 		b.FillPercent = 0.9
 	}
 }
@@ -193,7 +194,7 @@ func (tx *Tx) Get(ref record.Ref) (Version, error) {
 // there are several, ErrDropped if all that do were dropped, ErrNotFound if none
 // does.
 func (tx *Tx) Resolve(prefix record.Prefix) (record.Ref, error) {
-	switch found := refsWith(tx.records, prefix); {
+	switch found := refsWith(tx.records.settled(), prefix); {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:

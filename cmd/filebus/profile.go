@@ -28,7 +28,7 @@ func profiled(run func() int) int {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "filebus: writing profiles:", err)
-		return exitFailed
+		return 1
 	}
 	return code
 }
