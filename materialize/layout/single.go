@@ -102,7 +102,8 @@ func HasEnded(status string) bool {
 // given it up, and no archive holds it.
 func IsOpen(text string) bool {
 	status := cmp.Or(NormalizeStatus(text), text)
-	return !HasEnded(status) && status != "duplicate" && status != "wont_fix" && status != statusArchived
+	givenUp := []string{"duplicate", "wont_fix", statusArchived, "superseded", "rejected", "withdrawn", "deprecated"}
+	return !HasEnded(status) && !slices.Contains(givenUp, strings.ToLower(status))
 }
 
 // statusWords are the ways to write each status of a task or an issue, folded.

@@ -33,6 +33,8 @@ type FoundFolder struct {
 	Layout string         `json:"layout,omitempty"` // the convention that keeps them
 	Holds  map[string]int `json:"holds,omitempty"`  // what these hold, by type, and of tasks the open ones
 
+	tasks map[string]heldTask // by id
+
 	Lessons []string `json:"-"` // folders in it whose files are knowledge
 }
 
@@ -279,21 +281,59 @@ func (f *FoundFolder) Hold(at layout.Location, root, name string) (file layout.F
 	}
 	file, problems = at.Layout.Parse(name, text)
 	for _, part := range file.Parts {
-		if e := part.Entry; e != nil && e.Kind != record.KindNote {
-			what := cmp.Or(e.Facts.Attributes[record.AttributeType], string(e.Kind))
-			switch {
-			case e.Kind == record.KindTask, e.Kind == record.KindIssue:
-				what = string(e.Kind)
-				if layout.IsOpen(e.Facts.Status) {
-					f.Holds["open"]++
-				}
-			case what == string(record.KindKnowledge):
-				what = "entry"
+		e := part.Entry
+		if e == nil {
+			continue
+		}
+		switch what := cmp.Or(e.Facts.Attributes[record.AttributeType], string(e.Kind)); {
+		case e.Kind == record.KindTask, e.Facts.Task != "":
+			f.holdTask(e)
+		case e.Kind == record.KindNote:
+		case e.Kind == record.KindIssue:
+			f.Holds["issue"]++
+			if layout.IsOpen(e.Facts.Status) {
+				f.Holds["open"]++
 			}
+		case what == string(record.KindKnowledge):
+			f.Holds["entry"]++
+		default:
 			f.Holds[what]++
 		}
 	}
 	return file, problems
+}
+
+// A heldTask is a task of which one file or several tell.
+type heldTask struct {
+	status        string
+	isTask, isOwn bool // a file that is no task may tell of it; an entry has its id
+}
+
+// holdTask counts a task once, however many files tell of it: see task.Tasks.List.
+func (f *FoundFolder) holdTask(e *layout.Entry) {
+	id, isOwn := cmp.Or(e.Facts.Task, e.ID, string(e.Text)), e.ID != "" && e.ID == e.Facts.Task
+	for isOwn && f.tasks[id].isOwn { // another file has that id
+		id += "~"
+	}
+	t := f.tasks[id]
+	count := func(by int) {
+		if t.isTask {
+			f.Holds["task"] += by
+		}
+		if t.isTask && layout.IsOpen(t.status) {
+			f.Holds["open"] += by
+		}
+	}
+	count(-1)
+	t.isTask, t.isOwn = t.isTask || e.Kind == record.KindTask, t.isOwn || isOwn
+	if t.status = cmp.Or(t.status, e.Facts.Status); isOwn {
+		t.status = cmp.Or(e.Facts.Status, t.status)
+	}
+	count(1)
+	if f.tasks == nil {
+		f.tasks = map[string]heldTask{}
+	}
+	f.tasks[id] = t
 }
 
 // NewConventions says what the files of conventions hold that a sync has found where no command has told of any before.
