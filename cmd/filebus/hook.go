@@ -109,10 +109,14 @@ func (h *hooked) handle(ctx context.Context) (hook.Answer, error) {
 	if found, err := h.find(); err != nil || !found {
 		return nil, err
 	}
+	if h.event.Failed && h.event.Report != "" { // first, so that of two events at once the second knows; the call says more
+		most := map[bool]int{false: 2000, true: 4000}[h.event.Told]
+		h.remember(hook.NoteFailed, hook.Note{Said: strings.TrimSpace(cli.Shortened(h.event.Report, most)), Told: h.event.Told})
+	}
 	notes := h.notes()
 	d := hook.Decide(&h.event, notes, h.mode)
 	h.logIf(h.lookUp(ctx, notes, &d))
-	h.remember(d.Note, hook.Note{Files: hook.FilesIn(h.event.Prompt), Of: d.Of})
+	h.remember(d.Note, hook.Note{Files: hook.FilesIn(h.event.Prompt)})
 	switch {
 	case d.Context:
 		return h.context(ctx)

@@ -112,6 +112,33 @@ func TestHookBusy(t *testing.T) {
 	}
 }
 
+// TestHookFailedAtOnce runs both events of a failing agent at the same time, as clients do, while somebody has the store:
+// it is one failure.
+func TestHookFailedAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustRun(t, dir, "init")
+	hold, err := turnstile.New(folder.At(filepath.Join(dir, ".filebus")), "a test").Acquire(t.Context(), turnstile.Exclusive, time.Second)
+	must(t, err)
+	var group sync.WaitGroup
+	for i := range 8 {
+		said := fmt.Sprintf("API Error: 529 of %d", i)
+		for event, payload := range map[string]object{
+			"StopFailure":        {"session_id": "s", "agent_id": fmt.Sprint("a", i), "last_assistant_message": said},
+			"PostToolUseFailure": {"session_id": "s", "tool_name": "Agent", "tool_use_id": fmt.Sprint("u", i), "error": "It ended early: " + said + " (unknown)"},
+		} {
+			text, err := json.Marshal(payload)
+			must(t, err)
+			group.Go(func() { runHook(t, dir, text, event) })
+		}
+	}
+	group.Wait()
+	must(t, hold.Release())
+	if out := mustRun(t, dir, "list", "--status", "failed"); strings.Count(out, "result/s/") != 8 {
+		t.Errorf("of 8 failures there are\n%s", out)
+	}
+}
+
 // TestHookDamaged meets stores that cannot be used: the report waits until they can.
 func TestHookDamaged(t *testing.T) {
 	t.Parallel()

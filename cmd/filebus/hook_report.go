@@ -103,9 +103,6 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 			what = hook.NoteTold
 		}
 		h.remember(what, hook.Note{Text: hook.KeyOf(e.Report)})
-		if e.Failed {
-			h.remember(hook.NoteFailed, hook.Note{Said: strings.TrimSpace(cli.Shortened(e.Report, 2000)), Told: e.Told})
-		}
 	}
 	if err != nil {
 		return nil, err

@@ -50,7 +50,6 @@ const (
 // A Decision is what follows from an event.
 type Decision struct {
 	Note    string // what is to be remembered first, a word; "": nothing
-	Of      string // the agent, or call, whose failure the event tells too
 	Report  bool   // the event may have a report that is to be stored
 	Replace Replacement
 	Context bool // the client is told what the store knows
@@ -76,11 +75,7 @@ func Decide(e *Event, notes Notes, s Settings) (d Decision) {
 		d.Context = s.PromptContext && isTyped && prompt != ""
 	case e.isInternal(notes):
 	case e.Failed:
-		if d.Of = e.toldOf(notes); d.Of != "" {
-			d.Note = NoteFailed
-		} else {
-			d.Report = true
-		}
+		d.Report = !e.isTold(notes)
 	case e.Name == SubagentStart, e.Refused: // it is at work again
 		d.Note = SubagentStart
 	case e.Launched:
@@ -99,22 +94,28 @@ func Decide(e *Event, notes Notes, s Settings) (d Decision) {
 	return d
 }
 
-// toldOf returns of whom notes tell the failure that an event is about: the agent's own event and that of its call tell
-// the same, in whatever order, and each stands for one of the other.
-func (e *Event) toldOf(notes Notes) string {
-	own := strings.TrimSpace(e.Report)
-	if last := notes.Last(e.Agent, NoteFailed, SubagentStart); last.Of != "" {
-		return last.Of // the same event again
-	}
+// isTold reports whether another event has told the failure of this one, which is noted too: the agent's own event and
+// that of its call tell the same, in whatever order or both at once, and each stands for one of the other.
+func (e *Event) isTold(notes Notes) bool {
+	open, told := Notes(nil), map[string]bool{} // open: what one of the two has told
 	for _, n := range notes {
-		said := strings.TrimSuffix(n.Said, "…")
-		isTaken := func(other Note) bool { return other.What == NoteFailed && other.Of == n.Agent }
-		if n.What == NoteFailed && said != "" && (e.Told && strings.Contains(own, said) || n.Told && strings.Contains(said, own)) &&
-			n.Told != e.Told && !slices.ContainsFunc(notes, isTaken) {
-			return n.Agent
+		if n.What == SubagentStart {
+			delete(told, n.Agent)
+		}
+		if _, again := told[n.Agent]; again || n.What != NoteFailed || n.Said == "" {
+			continue
+		}
+		i := slices.IndexFunc(open, func(o Note) bool {
+			return o.Told && !n.Told && strings.Contains(o.Said, strings.TrimSuffix(n.Said, "…")) ||
+				n.Told && !o.Told && strings.Contains(n.Said, strings.TrimSuffix(o.Said, "…"))
+		})
+		if told[n.Agent] = i >= 0; i < 0 {
+			open = append(open, n)
+		} else {
+			open = slices.Delete(open, i, i+1)
 		}
 	}
-	return ""
+	return told[e.Agent]
 }
 
 // isInternal reports whether an agent may be one of the client's own, which goes by the type that the session
@@ -224,7 +225,6 @@ type Note struct {
 	Text  string    `json:"text,omitempty"`  // what the report is known by: see KeyOf
 	Said  string    `json:"said,omitempty"`  // the beginning of what an agent said that failed
 	Told  bool      `json:"told,omitempty"`  // the call of the agent said it
-	Of    string    `json:"of,omitempty"`    // another note's agent: both tell of one failure
 	Files []string  `json:"files,omitempty"` // that the agent's prompt named
 }
 
