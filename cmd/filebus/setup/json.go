@@ -99,6 +99,9 @@ func (e entry) add(text []byte) ([]byte, error) {
 	if text == nil {
 		return append(e.written(0, "", "  "), '\n'), nil
 	}
+	if len(bytes.TrimSpace(text)) == 0 { // as {}; without a line end, by which remove knows the file for the user's
+		return append(bytes.Clone(text), e.written(0, "", "  ")...), nil
+	}
 	way, it, err := e.find(text)
 	if err != nil || it != nil {
 		return text, err
@@ -135,8 +138,7 @@ func (e entry) written(depth int, indent, unit string) []byte {
 	return text
 }
 
-// remove takes out what add would put back: the entry, with what was made for it. What
-// is no more as add has made it loses the entry alone.
+// remove takes out the entry, with what was made for it. What holds anything else by now loses the entry alone.
 func (e entry) remove(text []byte) (now []byte, err error) {
 	if !bytes.Contains(text, []byte("filebus")) { // each of ours has it
 		return text, nil
@@ -148,13 +150,22 @@ func (e entry) remove(text []byte) (now []byte, err error) {
 	if made, _ := e.add(nil); bytes.Equal(made, bytes.ReplaceAll(text, []byte("\r"), nil)) {
 		return nil, nil
 	}
-	for _, s := range way {
-		now = s.cut(text)
-		if again, err := e.add(now); err == nil && bytes.Equal(again, text) {
-			break
-		}
+	if before, isIt := bytes.CutSuffix(text, e.written(0, "", "  ")); isIt && len(bytes.TrimSpace(before)) == 0 {
+		return before, nil
 	}
-	return now, nil
+	i := len(way) - 1
+	for i > 0 && way[i].isMade(text, way[i-1]) {
+		i--
+	}
+	return way[i].cut(text), nil
+}
+
+// isMade reports whether add has made what holds the item, which lies in an outer step: nothing else is in it, and the
+// item begins a line.
+func (s step) isMade(text []byte, outer step) bool {
+	it := s.items[s.i]
+	before, after := text[s.start:it.start], text[it.value.EndOffset:outer.items[outer.i].value.EndOffset-1]
+	return len(s.items) == 1 && bytes.Contains(before, []byte("\n")) && len(bytes.Trim(slices.Concat(before, after), ", \t\r\n")) == 0
 }
 
 // cut takes an item out, with its comma or the one before it. Comments stay.

@@ -118,6 +118,9 @@ func shapes() map[string]struct {
 		"instructions without an end":    {"codex", "home/.codex/AGENTS.md", "# Правила\n\nДумай.   \n```sh\nmake\n", "filebus search"},
 		"instructions with other blocks": {"claude", "home/.claude/CLAUDE.md", "<!-- other:begin -->\nx\n<!-- other:end -->\n@AGENTS.md\n\n\n\n", "filebus search"},
 		"bytes that are no text":         {"opencode", "home/.config/opencode/AGENTS.md", "caf\xe9\r\n\x00\xff\r", "filebus search"},
+		"empty settings":                 {"claude", json, "", "\"allow\": [\n      \"Bash("},
+		"settings of a mark alone":       {"opencode", "home/.config/opencode/opencode.json", "\ufeff", "\ufeff{\n  \"mcp\": {"},
+		"settings of white space":        {"cursor", "home/.cursor/mcp.json", " \r\n\t\n", "\t\n{\n  \"mcpServers\""},
 		"an empty file":                  {"claude", "home/.claude/CLAUDE.md", "", "filebus search"},
 		"only a line end":                {"codex", codex, "\n", "mcp_servers"},
 	}
@@ -178,7 +181,6 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ client, path, text, want string }{
 		"half":             {"cursor", "home/.cursor/mcp.json", "{\n \"mcpServers\": {\n", "mcp.json: line 3"},
-		"empty":            {"cursor", "home/.cursor/mcp.json", "", "unexpected EOF"},
 		"only a comment":   {"cursor", "home/.cursor/mcp.json", "\ufeff// mine\r\n", "unexpected EOF"},
 		"a list":           {"cursor", "home/.cursor/mcp.json", "\n[]", "line 2: the file begins with no {"},
 		"null":             {"cursor", "home/.cursor/mcp.json", "{\n\"mcpServers\": null}", "line 2: the file.mcpServers begins with no {"},
@@ -281,6 +283,40 @@ func TestBetween(t *testing.T) {
 	text, err = os.ReadFile(path)
 	if want := "a = 1\n[projects.x]\ntrust_level = \"trusted\"\n[tui]\n"; err != nil || string(text) != want {
 		t.Errorf("there is left %q, want %q", text, want)
+	}
+}
+
+// TestInserted holds that what a client writes beside our entry does not keep what was made for it.
+func TestInserted(t *testing.T) {
+	t.Parallel()
+	const schema = "{\n  \"$schema\": \"https://opencode.ai/config.json\",\n"
+	for name, test := range map[string]struct{ before, from, to, want string }{
+		"first":         {"{\n  \"model\": \"a/b\"\n}\n", "{\n", schema, schema + "  \"model\": \"a/b\"\n}\n"},
+		"first of ours": {"", "{\n", schema, "{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}"},
+		"of one line":   {"{}", "{", "{\"a\": 1, ", "{\"a\": 1}"},
+		"empty one":     {"{\n  \"mcp\": {}\n}", "{\n", schema, schema + "  \"mcp\": {}\n}"},
+		"other server": {"{}", "\"filebus\": {", "\"other\": {\"url\": \"x\"},\n    \"filebus\": {",
+			"{\"mcp\": {\n    \"other\": {\"url\": \"x\"}\n  }}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			const path = "home/.config/opencode/opencode.json"
+			put(t, root, map[string]string{path: test.before})
+			if _, err := apply(usual(root, "opencode", "mcp").plan()); err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(filepath.Join(root, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			put(t, root, map[string]string{path: strings.Replace(string(text), test.from, test.to, 1)})
+			if _, err := apply(leave(usual(root, "opencode"))); err != nil {
+				t.Fatal(err)
+			}
+			if text, err = os.ReadFile(filepath.Join(root, path)); err != nil || string(text) != test.want {
+				t.Errorf("there is left %q, want %q: %v", text, test.want, err)
+			}
+		})
 	}
 }
 
