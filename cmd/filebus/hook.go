@@ -40,7 +40,7 @@ const (
 )
 
 type hookCommand struct {
-	Client string `flag:"client" of:"claude codex"`
+	Client string `flag:"client" of:"claude codex opencode"`
 }
 
 // isHook reports whether a command is run by a client, to which only its output may matter.

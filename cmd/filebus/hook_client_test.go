@@ -137,6 +137,18 @@ func (s *standIn) foreground(id, report string) {
 	s.parent = append(s.parent, report)
 }
 
+// called plays an agent of which the client's plugin tells the call alone.
+func (s *standIn) called(id, report string) {
+	answer := s.fire(hook.PostToolUse, object{
+		"tool_name": "Task", "tool_use_id": "call_1", "tool_input": object{"prompt": "Look", "subagent_type": "Explore"},
+		"tool_response": object{"status": "completed", "agentId": id, "content": report},
+	})
+	if updated, ok := specificOf(answer, "updatedToolOutput").(object); ok {
+		report = fmt.Sprint(updated["content"])
+	}
+	s.parent = append(s.parent, report)
+}
+
 // background plays an agent whose last text its caller gets later.
 func (s *standIn) background(id, report string) {
 	if s.client == hook.Claude {
@@ -183,6 +195,7 @@ func TestClient(t *testing.T) {
 		{"foreground", hook.Claude, (*standIn).foreground},
 		{"background", hook.Claude, (*standIn).background},
 		{"codex", "codex", (*standIn).background},
+		{"opencode", "opencode", (*standIn).called},
 	}
 	for _, way := range ways {
 		for _, mode := range []string{"capture", "reference"} {

@@ -137,13 +137,13 @@ func (e *Event) isBackground() bool {
 
 // replacement returns the way by which the parent can get a reference in place of the event's report.
 func (e *Event) replacement(notes Notes) Replacement {
-	isClaude := e.Client == Claude
+	isCodex := e.Client == Codex
 	switch {
-	case isClaude && e.Name == PreToolUse:
+	case !isCodex && e.Name == PreToolUse:
 		return Input
-	case isClaude && e.isCall() && !e.Handback:
+	case !isCodex && e.isCall() && !e.Handback:
 		return Output
-	case e.Name == SubagentStop && !e.Again && (!isClaude || e.isBackground() || notes.Last(e.Agent, NoteLaunched).What != ""): // else its caller waits for it
+	case e.Name == SubagentStop && !e.Again && (isCodex || e.isBackground() || notes.Last(e.Agent, NoteLaunched).What != ""): // else its caller waits for it
 		return Ask
 	}
 	return None

@@ -30,7 +30,8 @@ const (
 	ToolFailure      = "PostToolUseFailure"
 	StopFailure      = "StopFailure"
 
-	Claude = "claude" // the client for which answers can be more than Codex takes
+	Claude = "claude"
+	Codex  = "codex" // which takes fewer answers than others
 )
 
 // Names returns the events that are known.

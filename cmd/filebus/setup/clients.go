@@ -183,6 +183,8 @@ func (o Options) edits(c client, p part, path string) (all []edit) {
 		return all
 	case "toml":
 		return []edit{block{name: p.Part, open: "# ", body: text, key: strings.Join(p.Names, ".")}}
+	case "script":
+		return []edit{block{name: p.Part, open: "// ", body: text}}
 	case "markdown":
 		return []edit{block{name: p.Part, open: "<!-- ", close: " -->", body: text}}
 	}

@@ -55,7 +55,7 @@ func leave(o target) (*setup.Plan, error) {
 func partsOf(client string) []string {
 	return map[string][]string{
 		"claude": {"hooks", "mcp", "permissions", "instructions"}, "codex": {"hooks", "mcp", "instructions"},
-		"opencode": {"mcp", "instructions"}, "cursor": {"mcp"},
+		"opencode": {"hooks", "mcp", "instructions"}, "cursor": {"mcp"},
 	}[client]
 }
 
