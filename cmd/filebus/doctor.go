@@ -6,14 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/hook"
 	"filebus/cmd/filebus/rule"
+	"filebus/cmd/filebus/setup"
 	"filebus/materialize"
 	"filebus/materialize/secrets"
 	"filebus/store"
@@ -63,6 +67,9 @@ func runDoctor(ctx context.Context, without *cli.Work, _ []string) error {
 		d.look(ctx, "remotes", d.remote)
 	}
 	d.look(ctx, "hooks", d.hooks)
+	for _, in := range (setup.Options{Root: cmp.Or(d.at.Root, d.Dir), Home: d.Home(), Getenv: d.Getenv}).Installed() {
+		d.look(ctx, "client", func(context.Context) (string, error) { return d.client(in) })
+	}
 	err := d.PresentWhole("", doctorJSON{d.found}, d.FindingsText(d.found, 0))
 	if err == nil && rule.Count(d.found, rule.Wrong) > 0 {
 		err = cli.SilentError(record.Wanting)
@@ -249,21 +256,44 @@ func (d *doctor) hooks(context.Context) (string, error) {
 			}
 		}
 	}
-	if last := d.lastHook(); !last.IsZero() {
+	if last := slices.MaxFunc(append(slices.Collect(maps.Values(d.heard())), time.Time{}), time.Time.Compare); !last.IsZero() {
 		lines = append(lines, "last seen "+record.FormatTime(last))
 	}
 	return cmp.Or(strings.Join(lines, "  "), "none"), nil
 }
 
-// lastHook returns when a hook has last noted something, zero if none has.
-func (d *doctor) lastHook() (last time.Time) {
+// client tells what a client has of filebus, whether its user has trusted that, and whether the store has heard of it.
+func (d *doctor) client(in setup.Installed) (detail string, err error) {
+	detail = fmt.Sprintf("%s, %s: %s", in.Title, in.Scope, strings.Join(in.Parts, ", "))
+	switch last := d.heard()[in.Client]; {
+	case !slices.Contains(in.Parts, "hooks") || d.Workspace == nil:
+	case !last.IsZero():
+		detail += "; last heard " + record.FormatTime(last)
+	case in.Untrusted != "":
+		err = record.Partly.Errorf("%s; nothing heard yet, and not trusted: %s", detail, in.Untrusted)
+	default:
+		err = record.Partly.Errorf("%s; nothing heard yet: start a session here", detail)
+	}
+	return detail, err
+}
+
+// heard returns when hooks have last noted something, by client; "" is of versions that did not note whom.
+func (d *doctor) heard() map[string]time.Time {
+	last := map[string]time.Time{}
 	if d.Workspace == nil { // nothing of the store is read
 		return last
 	}
-	files, _ := folder.At(d.at.Store).Sub(hooksFolder).ReadDir(".") // there is none before the first note
+	own := folder.At(d.at.Store).Sub(hooksFolder)
+	files, _ := own.ReadDir(".") // there is none before the first note
 	for _, file := range files {
-		if info, err := file.Info(); err == nil && info.ModTime().After(last) {
-			last = info.ModTime()
+		info, err := file.Info()
+		text, _ := own.ReadUpTo(file.Name(), maxRemembered) // what cannot be read names nobody
+		var first hook.Note
+		if notes := hook.ReadNotes(text); len(notes) > 0 {
+			first = notes[0]
+		}
+		if err == nil && info.ModTime().After(last[first.From]) {
+			last[first.From] = info.ModTime()
 		}
 	}
 	return last

@@ -186,7 +186,7 @@ func (h *hooked) remember(what string, n hook.Note) {
 	if what == "" {
 		return
 	}
-	n.Time, n.What, n.Agent, n.Type = h.Now().UTC(), what, h.event.Agent, h.event.Type
+	n.Time, n.What, n.From, n.Agent, n.Type = h.Now().UTC(), what, h.event.Client, h.event.Agent, h.event.Type
 	line, _ := json.Marshal(n) // it has only texts and numbers
 	own := folder.At(h.at.Store).Sub(hooksFolder)
 	err := own.Make(".")

@@ -219,7 +219,8 @@ func IsOutcome(kind record.Kind) bool {
 // comes second knows.
 type Note struct {
 	Time  time.Time `json:"time"`
-	What  string    `json:"what"` // an event, or one of the words below
+	What  string    `json:"what"`           // an event, or one of the words below
+	From  string    `json:"from,omitempty"` // the client
 	Agent string    `json:"agent,omitempty"`
 	Type  string    `json:"type,omitempty"`
 	Text  string    `json:"text,omitempty"`  // what the report is known by: see KeyOf

@@ -38,6 +38,15 @@ type client struct {
 	Name, Title, Variable, Folder, Below string
 	Parts, Usual, Next                   []string
 	Files                                []part
+	Trust                                *trust
+}
+
+// A trust says where the client keeps what the user has trusted: a value at names of one of some files, which may hold
+// {root}, {file}, that of the hooks, and {index}, that of our group of hooks in it.
+type trust struct {
+	User, Names []string
+	Projects    bool // it is asked of projects alone
+	How         string
 }
 
 type part struct {
@@ -70,19 +79,22 @@ func (o Options) otherUser(name, path string) string {
 	for _, c := range clients() {
 		all := o.places(c)
 		reads := func(t target) bool { return t.part == "instructions" && t.path == path }
-		uses := func(t target) bool {
-			f, err := readFile(t.path, t.top)
-			if t.part == "instructions" || err != nil {
-				return false
-			}
-			now, err := t.edit.remove(bytes.TrimPrefix(f.is, []byte(byteOrderMark)))
-			return err != nil || !isSame(now, bytes.TrimPrefix(f.is, []byte(byteOrderMark)))
-		}
+		uses := func(t target) bool { return t.part != "instructions" && t.isIn() }
 		if c.Name != name && slices.ContainsFunc(all, reads) && slices.ContainsFunc(all, uses) {
 			return c.Title
 		}
 	}
 	return ""
+}
+
+// isIn reports whether the file has something of ours.
+func (t target) isIn() bool {
+	f, err := readFile(t.path, t.top)
+	if err != nil {
+		return false
+	}
+	now, err := t.edit.remove(bytes.TrimPrefix(f.is, []byte(byteOrderMark)))
+	return err != nil || !isSame(now, bytes.TrimPrefix(f.is, []byte(byteOrderMark)))
 }
 
 // clientOf returns a client by its name, and those of its parts that are asked for.
