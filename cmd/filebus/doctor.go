@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -288,11 +289,8 @@ func (d *doctor) heard() map[string]time.Time {
 	for _, file := range files {
 		info, err := file.Info()
 		text, _ := own.ReadUpTo(file.Name(), maxRemembered) // what cannot be read names nobody
-		var first hook.Note
-		if notes := hook.ReadNotes(text); len(notes) > 0 {
-			first = notes[0]
-		}
-		if err == nil && info.ModTime().After(last[first.From]) {
+		line, _, _ := bytes.Cut(text, []byte("\n"))
+		if first := append(hook.ReadNotes(line), hook.Note{})[0]; err == nil && info.ModTime().After(last[first.From]) {
 			last[first.From] = info.ModTime()
 		}
 	}

@@ -14,7 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/hook"
 	"filebus/store/folder"
 	"filebus/store/turnstile"
 )
@@ -136,6 +139,89 @@ func TestHookFailedAtOnce(t *testing.T) {
 	must(t, hold.Release())
 	if out := mustRun(t, dir, "list", "--status", "failed"); strings.Count(out, "result/s/") != 8 {
 		t.Errorf("of 8 failures there are\n%s", out)
+	}
+}
+
+// TestHookCrowd has 100 agents in one session come back by every route at once, some of them failing, some resumed, while
+// others put into the store: there are 100 results and 10 second reports, with the right text, agent and state, once each.
+func TestHookCrowd(t *testing.T) {
+	t.Parallel()
+	dir, report := t.TempDir(), func(i int) string { return fmt.Sprintf("Report of %d. %s", i, strings.Repeat("It goes on. ", 30)) }
+	mustRun(t, dir, "init")
+	mustRun(t, dir, "config", "set", "hooks.mode", "reference")
+	must(t, os.WriteFile(filepath.Join(dir, "x.txt"), []byte("Something else.\n"), 0o600))
+	var group sync.WaitGroup
+	work, over := make(chan func(*standIn)), make(chan bool)
+	for range 8 {
+		group.Go(func() {
+			s := &standIn{t: t, dir: dir, client: hook.Claude, session: "s"}
+			for do := range work {
+				do(s)
+			}
+		})
+	}
+	busy := sync.WaitGroup{}
+	busy.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-over:
+				return
+			default:
+				mustRun(t, dir, "put", "--conversation", "other", "--call", fmt.Sprint("c", i), filepath.Join(dir, "x.txt"))
+			}
+		}
+	})
+	want := map[string]string{} // by result: status and text
+	for i := range 100 {
+		id := fmt.Sprintf("a%02d", i)
+		name := "result/s/" + id
+		want[name] = "done " + report(i)
+		switch i % 5 {
+		case 0:
+			work <- func(s *standIn) { s.handBack(id, report(i)) }
+		case 1:
+			work <- func(s *standIn) { s.foreground(id, report(i)) }
+		case 2:
+			work <- func(s *standIn) { s.background(id, report(i)) }
+		case 3:
+			if i < 50 {
+				want[name+"-2"] = "done " + report(i+1000)
+			}
+			work <- func(s *standIn) {
+				s.background(id, report(i))
+				if i < 50 { // somebody sends it a message
+					s.fire(hook.SubagentStart, object{"agent_id": id, "agent_type": "Explore"})
+					s.stop(id, report(i+1000), false)
+				}
+			}
+		case 4:
+			said := fmt.Sprintf("API Error: 529 of agent %d.", i)
+			want[name] = "failed " + said
+			work <- func(s *standIn) {
+				s.fire(hook.SubagentStart, object{"agent_id": id, "agent_type": "Explore"})
+				s.fire(hook.StopFailure, object{"agent_id": id, "agent_type": "Explore", "last_assistant_message": said})
+				s.fire(hook.ToolFailure, object{"tool_name": "Agent", "tool_use_id": "u" + id, "tool_input": object{"subagent_type": "Explore"}, "error": "It ended early: " + said})
+			}
+		}
+	}
+	close(work)
+	group.Wait()
+	close(over)
+	busy.Wait()
+	mustRun(t, dir, "list") // stores what waits
+	var all struct {
+		Records []struct{ Name, Agent, Status string }
+	}
+	must(t, json.Unmarshal([]byte(mustRun(t, dir, "list", "--conversation", "s", "--limit", "500", "--json")), &all))
+	got := map[string]string{}
+	for _, e := range all.Records {
+		if e.Agent != "explore" {
+			t.Errorf("%s is of %q", e.Name, e.Agent)
+		}
+		got[e.Name] = e.Status + " " + mustRun(t, dir, "get", e.Name)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
 	}
 }
 
