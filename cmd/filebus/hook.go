@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -129,13 +128,7 @@ func (h *hooked) handle(ctx context.Context) (hook.Answer, error) {
 // find finds the store and its settings: from where the session has begun, from where its agent has gone since, or
 // from where the hook runs. Where there is none there is nothing to do.
 func (h *hooked) find() (found bool, err error) {
-	isNone := func(dir string) bool { return !filepath.IsAbs(dir) }
-	dirs := append(slices.DeleteFunc([]string{h.Getenv("CLAUDE_PROJECT_DIR"), h.event.Dir}, isNone), h.Dir)
-	for _, h.Dir = range append(dirs, dirs[0]) { // where a store is made, if there is none
-		if h.at, err = h.Locate(); !errors.Is(err, store.ErrNoStore) {
-			break
-		}
-	}
+	h.at, err = h.LocateFrom(h.Getenv("CLAUDE_PROJECT_DIR"), h.event.Dir, h.Dir)
 	missing := errors.Is(err, store.ErrNoStore) && !materialize.HasLost(h.at.Store)
 	c, wrong := h.Config(h.at)
 	if h.mode = c.Hooks; missing && (wrong != nil || !h.mode.MakeStore) {

@@ -19,6 +19,8 @@ type mcpCommand struct {
 }
 
 func (o *mcpCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
+	named := append([]string{w.Getenv("CLAUDE_PROJECT_DIR")}, strings.Split(w.Getenv("WORKSPACE_FOLDER_PATHS"), ",")...)
+	_, _ = w.LocateFrom(append(named, w.Dir)...) // each request says what is wrong with it
 	face := mcpFace(w.Environ)
 	if o.HTTP != "" {
 		return serveHTTP(ctx, w.Environ, face, o.HTTP)

@@ -540,3 +540,21 @@ func TestMCPParent(t *testing.T) {
 		t.Error("the server goes on without its parent")
 	}
 }
+
+// TestServedProject holds that the server finds the project that its client names, wherever it was started, as hooks do.
+func TestServedProject(t *testing.T) {
+	t.Parallel()
+	dir, other := t.TempDir(), t.TempDir()
+	mustRun(t, dir, "init")
+	mustRun(t, dir, "knowledge", "add", "--type", "gotcha", "--content", "The limiter drifts")
+	for name, value := range map[string]string{"CLAUDE_PROJECT_DIR": dir, "WORKSPACE_FOLDER_PATHS": other + "," + dir} {
+		cmd := filebusCommand(t, other, "mcp")
+		cmd.Env = append(os.Environ(), name+"="+value, "FILEBUS_STORE=", "HOME="+other)
+		session := mcpClient(t, &mcp.CommandTransport{Command: cmd}, "")
+		answer, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "filebus://knowledge"})
+		if err != nil || len(answer.Contents) == 0 || !strings.Contains(answer.Contents[0].Text, "The limiter drifts") {
+			t.Errorf("with %s the server has %v, %v", name, answer, err)
+		}
+		_ = session.Close() // it was only read
+	}
+}

@@ -145,6 +145,18 @@ func (e *Environ) Locate() (materialize.Location, error) {
 	return at, Closed(at, err)
 }
 
+// LocateFrom is Locate from the first of some folders from where there is a store, else from the first. It leaves out
+// paths that are not absolute; the folder becomes the environment's.
+func (e *Environ) LocateFrom(dirs ...string) (at materialize.Location, err error) {
+	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return !filepath.IsAbs(dir) })
+	for _, e.Dir = range append(dirs, append(dirs, e.Dir)[0]) {
+		if at, err = e.Locate(); !errors.Is(err, store.ErrNoStore) {
+			break
+		}
+	}
+	return at, err
+}
+
 // A Work is an opened one with the means to read it, and the world of the command
 // that has opened it.
 type Work struct {
