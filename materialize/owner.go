@@ -145,7 +145,7 @@ func (r *reconciler) isCurrentAgain(ctx context.Context, s sides) bool {
 func (r *reconciler) missing(ctx context.Context, s sides) (SyncedFile, error) {
 	wasHere := s.remembered && s.known.State != mirror.Deleted
 	switch {
-	case r.opts.CaptureOnly:
+	case r.opts.CaptureOnly && !r.syncs:
 		return SyncedFile{}, nil
 	case s.now == nil && s.remembered && r.isRestored(s.path, true) && r.rank(s.path) == 0: // markers say the same anew
 		return r.act(actionWritten, "it had been deleted", func() error { return r.revive(ctx, s) })
@@ -153,14 +153,17 @@ func (r *reconciler) missing(ctx context.Context, s sides) (SyncedFile, error) {
 		return r.act("", "", func() error { return r.forgetDeleted(s) })
 	case s.now == nil:
 		return SyncedFile{}, nil
-	case r.command, r.isRestored(s.path, true), !s.remembered, s.now.ChangedByCommand(s.known.Position) && s.now.Digest() != s.known.Digest,
+	case r.command, r.isRestored(s.path, true), !s.remembered && r.left[s.path] != s.now.Digest(), s.now.ChangedByCommand(s.known.Position) && s.now.Digest() != s.known.Digest,
 		r.opts.Repair && !r.isRetiredWith(ctx, s):
+		if r.opts.CaptureOnly {
+			return SyncedFile{}, nil
+		}
 		detail := ""
 		if s.remembered {
 			detail = "it had been deleted"
 		}
 		return r.layOut(ctx, s, actionWritten, detail)
-	case !wasHere:
+	case !wasHere && r.left[s.path] != s.now.Digest():
 		return SyncedFile{}, nil
 	case s.now.Name().Kind == record.KindMarker:
 		return r.act(actionCleared, "", func() error { return r.retire(ctx, s) })
@@ -205,7 +208,11 @@ func lastState(tx *store.Tx, name record.Name) (*plan.State, error) {
 
 // forgetDeleted remembers that the file is not here any more.
 func (r *reconciler) forgetDeleted(s sides) error {
-	r.Memory.Delete(s.path, s.position)
+	had := record.Digest{}
+	if s.now == nil {
+		had = s.known.Digest // it was retired, and may have been moved
+	}
+	r.Memory.Delete(s.path, s.position, had)
 	return nil
 }
 
@@ -250,17 +257,49 @@ func (r *reconciler) movedTo(ctx context.Context, s sides) (to string) {
 
 // isElsewhere reports whether another root has a file at a path.
 func (r *reconciler) isElsewhere(p string) bool {
+	return slices.ContainsFunc(r.otherRoots(), func(o otherRoot) bool {
+		f, remembered := o.memory.Get(p)
+		return remembered && f.State != mirror.Deleted && (isOutside(p) || o.has(p))
+	})
+}
+
+// An otherRoot is one that this look is not about, as it is remembered.
+type otherRoot struct {
+	dir    string
+	memory *mirror.Memory
+}
+
+func (o otherRoot) has(p string) bool {
+	_, err := os.Lstat(filepath.Join(o.dir, filepath.FromSlash(p)))
+	return err == nil
+}
+
+func (r *reconciler) otherRoots() []otherRoot {
 	if r.others == nil {
+		r.others = []otherRoot{}
 		for _, root := range r.w.Roots() {
 			if known, err := r.w.mirrors.Remembered(root); err == nil && root != r.Dir {
-				r.others = append(r.others, known)
+				r.others = append(r.others, otherRoot{root, known})
 			}
 		}
 	}
-	return slices.ContainsFunc(r.others, func(known func(string) (mirror.Memo, bool)) bool {
-		f, remembered := known(p)
-		return remembered && f.State != mirror.Deleted
-	})
+	return r.others
+}
+
+// leftElsewhere returns the notes that other roots had when they were looked at, and have no
+// more, by the bytes that they had.
+func (r *reconciler) leftElsewhere() map[string]record.Digest {
+	if r.left == nil {
+		r.left = map[string]record.Digest{}
+		for _, o := range r.otherRoots() {
+			for p, f := range o.memory.All() {
+				if f.State != mirror.Deleted && !isOutside(p) && isText(r.w.recognise(p).Kind) && !o.has(p) {
+					r.left[p] = f.Digest
+				}
+			}
+		}
+	}
+	return r.left
 }
 
 // retire retires what the store has for a file that somebody has removed.
@@ -274,33 +313,50 @@ func (r *reconciler) retire(ctx context.Context, s sides) error {
 	if err != nil {
 		return err
 	}
-	r.Memory.Delete(s.path, position)
+	had := record.Digest{}
 	if isText(s.now.Name().Kind) {
-		body := s.now.Version.Record.Body
-		r.retired[body] = append(r.retired[body], s.now.Version)
+		had = s.now.Version.Record.Body
 	}
+	r.Memory.Delete(s.path, position, had)
 	return nil
 }
 
-// movedFrom returns the version of the note that a new file has the bytes of, if it was
-// the one that was retired in this sync: it was moved, and its history goes on.
-func (r *reconciler) movedFrom(f plan.File) (from store.Version, moved bool) {
-	gone := r.retired[f.Digest()]
-	if len(gone) != 1 || !isText(f.Location.Kind) {
+// movedFrom returns the version of the note that a new file has the bytes of, if it is the one
+// that has gone since the last sync, or goes by this look: it was moved, and its history goes on.
+func (r *reconciler) movedFrom(ctx context.Context, f plan.File) (from store.Version, moved bool) {
+	if !isText(f.Location.Kind) {
 		return from, false
 	}
-	delete(r.retired, f.Digest())
-	return gone[0], true
-}
-
-// mayBeMoved reports whether a new file may be one that was retired in this sync.
-func (r *reconciler) mayBeMoved(f mirror.Stat) bool {
-	for _, gone := range r.retired {
-		if gone[0].Record.Size == f.Size {
-			return true
+	isLook := r.syncs
+	r.syncs = true // of the command whose file this is, the old place may not have been looked at
+	defer func() { r.syncs = isLook }()
+	found := 0
+	for _, p := range r.Memory.Holders(f.Digest()) {
+		if known, _ := r.Memory.Get(p); p != f.Path && known.State != mirror.Deleted {
+			_, _ = r.reconcile(ctx, p) // what it cannot say is no move
+		}
+		known, _ := r.Memory.Get(p)
+		if p == f.Path || known.State != mirror.Deleted || known.Digest != f.Digest() || known.Position <= r.Memory.Settled {
+			continue
+		}
+		last, err := view(ctx, r.w.Store, func(tx *store.Tx) (*plan.State, error) { return lastState(tx, r.w.nameAt(p)) })
+		if err == nil && last != nil {
+			from, found = last.Version, found+1
 		}
 	}
-	return false
+	return from, found == 1
+}
+
+// mayBeMoved reports whether movedFrom may find something.
+func (r *reconciler) mayBeMoved(ctx context.Context, f plan.File) bool {
+	isGone := func(p string) bool { return p != f.Path && r.isGone(ctx, p) }
+	return isText(f.Location.Kind) && slices.ContainsFunc(r.Memory.Holders(f.Digest()), isGone)
+}
+
+// isGone reports whether no file is at a path. What cannot be looked at is not gone.
+func (r *reconciler) isGone(ctx context.Context, p string) bool {
+	disk, err := r.Look(ctx, p)
+	return err == nil && !disk.Exists || errors.Is(err, mirror.ErrFolder)
 }
 
 // isApart reports whether an aggregate file, before it was edited, was not what the store
@@ -377,12 +433,12 @@ func (w *Workspace) NotHere(ctx context.Context, kind record.Kind) (names []reco
 // since a position of the log, by their paths: as git or their owner left them. Of one
 // that is gone there is no text.
 func (w *Workspace) Apart() func(path string, since uint64) (text []byte, apart bool) {
-	var known func(path string) (mirror.Memo, bool)
+	var known *mirror.Memory
 	return func(p string, since uint64) (text []byte, apart bool) {
 		if known == nil {
 			known, _ = w.mirrors.Remembered(w.Root) // what cannot be read knows nothing
 		}
-		if f, remembered := known(p); remembered && f.State == mirror.Agreed && f.Position >= since {
+		if f, remembered := known.Get(p); remembered && f.State == mirror.Agreed && f.Position >= since {
 			return nil, false
 		}
 		if f, _ := w.openHere(p); f != nil {

@@ -34,8 +34,8 @@ type reconciler struct {
 	command   bool                        // what is written is a command's change, made in this root
 	changed   func(mirror.Stat) time.Time // see dates
 	git       *mirror.Repository
-	retired   map[record.Digest][]store.Version       // notes whose files are gone, by their bytes
-	others    []func(path string) (mirror.Memo, bool) // what other roots know, once they are asked
+	others    []otherRoot              // once they are asked
+	left      map[string]record.Digest // see leftElsewhere
 }
 
 // An edited file is what a command has made of one, while the result is written. What an agent
@@ -189,7 +189,7 @@ func (r *reconciler) compare(ctx context.Context, p string) (s sides, err error)
 	s.path = p
 	s.known, s.remembered = r.Memory.Get(p)
 	s.disk, err = r.Look(ctx, p)
-	if errors.Is(err, mirror.ErrFolder) && s.remembered && !r.opts.CaptureOnly {
+	if errors.Is(err, mirror.ErrFolder) && s.remembered && (r.syncs || !r.opts.CaptureOnly) {
 		err = nil // the file is gone
 	}
 	if err != nil {
@@ -385,7 +385,7 @@ func (r *reconciler) textFromDisk(ctx context.Context, f plan.File, s sides) (Sy
 		return r.mergeWhole(ctx, f, s)
 	}
 	action, detail := actionCaptured, ""
-	if from, moved := r.movedFrom(f); moved && s.now == nil {
+	if from, moved := r.movedFrom(ctx, f); moved && s.now == nil {
 		r.Memory.Forget(from.Record.Path) // it was not deleted: nothing is there to be restored
 		action, detail, f.From = actionRenamed, "it was "+from.Record.Path, []record.Ref{from.Ref}
 		f.Facts.Tags = from.Record.Tags

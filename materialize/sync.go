@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -134,7 +135,7 @@ func (r *reconciler) run(ctx context.Context) error {
 	if err := r.addMisnamed(ctx, touched); err != nil {
 		return err
 	}
-	gone, paths := r.candidates(found, touched)
+	gone, paths := r.candidates(ctx, found, touched)
 	damage, err := r.each(ctx, gone, time.Time{})
 	if err == nil {
 		paths, err = r.importNew(ctx, found, paths)
@@ -389,7 +390,9 @@ func isWholeEntry(at layout.Location) bool { return at.Kind == record.KindKnowle
 // candidates returns the paths that may have something to be done about them: those at
 // which no file is, which may have been moved, and the others, markers last, as they
 // announce the other files.
-func (r *reconciler) candidates(found *mirror.Walk, touched map[string]bool) (gone, paths []string) {
+func (r *reconciler) candidates(
+	ctx context.Context, found *mirror.Walk, touched map[string]bool,
+) (gone, paths []string) {
 	onDisk := make(map[string]bool, len(found.Files))
 	remembered := 0
 	for _, f := range found.Files {
@@ -403,9 +406,9 @@ func (r *reconciler) candidates(found *mirror.Walk, touched map[string]bool) (go
 			delete(touched, f.Path)
 		}
 	}
-	if !r.opts.CaptureOnly && remembered < r.Memory.OnDisk() { // some are not on disk
-		for p, f := range r.Memory.All() {
-			if f.State != mirror.Deleted && !onDisk[p] {
+	if r.report.Unread == 0 {
+		for p := range r.missed(remembered) {
+			if !onDisk[p] && (!r.opts.CaptureOnly || r.isGone(ctx, p)) {
 				touched[p] = true
 			}
 		}
@@ -422,6 +425,26 @@ func (r *reconciler) candidates(found *mirror.Walk, touched map[string]bool) (go
 		return cmp.Or(cmp.Compare(r.rank(a), r.rank(b)), strings.Compare(a, b))
 	})
 	return gone, paths
+}
+
+// missed returns the paths at which a file was, here or in another root, while some of those
+// remembered here were found.
+func (r *reconciler) missed(found int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for p := range r.leftElsewhere() {
+			if !yield(p) {
+				return
+			}
+		}
+		if found == r.Memory.OnDisk() {
+			return
+		}
+		for p, f := range r.Memory.All() {
+			if f.State != mirror.Deleted && !yield(p) {
+				return
+			}
+		}
+	}
 }
 
 // importNew stores the files that are new to both mirror and store, many in one
@@ -458,7 +481,7 @@ const StillFor = mirror.StillFor
 func isStill(stat mirror.Stat, now time.Time) bool { return now.Sub(stat.ModTime) >= StillFor }
 
 func (r *reconciler) isNew(f mirror.Stat) bool {
-	if _, remembered := r.Memory.Get(f.Path); remembered || r.rank(f.Path) > 0 || r.mayBeMoved(f) {
+	if _, remembered := r.Memory.Get(f.Path); remembered || r.rank(f.Path) > 0 {
 		return false
 	}
 	return !isOutside(f.Path) && (r.opts.Announced || isStill(f, r.w.now()))
@@ -472,7 +495,7 @@ func (r *reconciler) importBatch(ctx context.Context, l *loader, files []mirror.
 		return err
 	}
 	for _, f := range b.sources {
-		if f.at.Old != nil {
+		if f.at.Old != nil || r.mayBeMoved(ctx, f.File) {
 			f.plan = nil
 		}
 		defer func() { _ = f.Body.Discard() }() // a temporary file, swept later if it stays

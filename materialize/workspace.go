@@ -440,7 +440,5 @@ func (w *Workspace) withMirrors(ctx context.Context, roots []string, fn func(all
 
 // reconciler returns the one of a mirror, for a command.
 func (w *Workspace) reconciler(m *mirror.Mirror) *reconciler {
-	return &reconciler{Mirror: m, w: w, opts: SyncOptions{Announced: true}, report: &SyncReport{}, start: time.Now(),
-		retired: map[record.Digest][]store.Version{},
-	}
+	return &reconciler{Mirror: m, w: w, opts: SyncOptions{Announced: true}, report: &SyncReport{}, start: time.Now()}
 }

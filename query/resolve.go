@@ -36,7 +36,7 @@ const (
 func absent(text string, retired store.Version, near []record.Name) error {
 	if retired.Record != nil {
 		ref := retired.Ref.Short()
-		return record.NotFound.Errorf("%q has no current version; its last one is %s", text, ref).
+		return record.NotFound.Errorf("%q is gone: it has no current version; its last one is %s", text, ref).
 			Because(ErrRetired, ref, retired.Record.Name.String()).With(retired)
 	}
 	return record.NotFound.Errorf("%q not found", text).Because(ErrAbsent, markdown.Each(near, record.Name.String)...).With(text)
@@ -130,6 +130,11 @@ func (s *resolver) name() (store.Version, error) {
 	if err != nil {
 		return store.Version{}, store.ErrNotFound // not a name, perhaps a path
 	}
+	return s.last(name)
+}
+
+// last returns the head of a name, or remembers what it had last.
+func (s *resolver) last(name record.Name) (store.Version, error) {
 	v, head, err := s.tx.Last(name)
 	if err == nil && !head {
 		s.retired = v
@@ -151,6 +156,15 @@ func (s *resolver) path() (store.Version, error) {
 	for _, value := range values {
 		if v, err := Occupant(s.tx, value); !errors.Is(err, store.ErrNotFound) {
 			return v, err
+		}
+	}
+	for _, p := range s.opts.Paths(s.text) { // a file of one record, that is gone
+		for _, name := range []record.Name{
+			{Kind: record.KindNote, ID: p}, {Kind: record.KindKnowledge, ID: record.WholeFile + p},
+		} {
+			if v, err := s.last(name); !errors.Is(err, store.ErrNotFound) {
+				return v, err
+			}
 		}
 	}
 	return store.Version{}, store.ErrNotFound

@@ -57,7 +57,7 @@ func TestExplain(t *testing.T) {
 		{record.NotFound.Errorf("x").Because(query.ErrAbsent, name.String()), 3, "not_found",
 			"filebus get 'note/a b.md'", false},
 		{record.NotFound.Errorf("x").Because(query.ErrRetired, ref.Short(), "note/a"), 3, "not_found",
-			"filebus get " + ref.Short() + ", or filebus rm --restore note/a", false},
+			"filebus get --stored note/a, or filebus rm --restore note/a", false},
 		{record.NotFound.Errorf("x").Because(query.ErrNoPart, name.String()), 3, "not_found",
 			"filebus show 'note/a b.md'", false},
 		{record.Ambiguous.Errorf("x").Because(query.ErrSeveral, name.String()), 2, "ambiguous",

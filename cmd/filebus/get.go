@@ -10,6 +10,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
+	"filebus/store/record"
 )
 
 type getCommand struct {
@@ -17,6 +18,7 @@ type getCommand struct {
 	Lines     string `flag:"lines"`
 	MaxTokens int    `flag:"max-tokens" least:"0"`
 	Full      bool   `flag:"full"`
+	Stored    bool   `flag:"stored"`
 
 	lines query.Span
 }
@@ -37,6 +39,9 @@ func (o *getCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
 			v, name, err = found, at[1], nil
 			o.lines, err = parseLines(at[2])
 		}
+	}
+	if last, gone := record.Detail[store.Version](err); gone && o.Stored && errors.Is(err, query.ErrRetired) {
+		v, err = last, nil
 	}
 	if err != nil {
 		return err

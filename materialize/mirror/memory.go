@@ -55,6 +55,7 @@ type memory struct {
 	IsNew   bool   // nothing says where in the log it begins: see Begin
 	lines   int
 	pending bytes.Buffer
+	holders map[record.Digest][]string // see Holders
 }
 
 // A Memory is what is known of one root's files: see memory.
@@ -196,9 +197,21 @@ func (m *memory) Set(f File, position uint64) { m.set(f.Path, memoOf(f, position
 // something else for it at a position of the log.
 func (m *memory) Keep(f File, position uint64) { m.set(f.Path, memoOf(f, position, Kept)) }
 
-// Delete remembers that a file is gone which was here, at a position of the log.
-func (m *memory) Delete(path string, position uint64) {
-	m.set(path, Memo{Position: position, State: Deleted})
+// Delete remembers that a file is gone which was here, at a position of the log, and
+// which bytes it had if they are to be known again: see Holders.
+func (m *memory) Delete(path string, position uint64, had record.Digest) {
+	m.set(path, Memo{Position: position, State: Deleted, Digest: had})
+}
+
+// Holders returns the paths of files that had some bytes when this was first asked.
+func (m *memory) Holders(bytes record.Digest) []string {
+	if m.holders == nil {
+		m.holders = map[record.Digest][]string{}
+		for path, f := range m.All() {
+			m.holders[f.Digest] = append(m.holders[f.Digest], path)
+		}
+	}
+	return m.holders[bytes]
 }
 
 func memoOf(f File, position uint64, state MemoState) Memo {

@@ -136,13 +136,13 @@ func (s *Mirrors) open(dir string, memory *memory) (*Mirror, error) {
 	return &Mirror{Memory: memory, set: s, Dir: dir, root: root}, nil
 }
 
-// Remembered returns how to ask what is known of the files of a root by their paths.
-func (s *Mirrors) Remembered(dir string) (func(path string) (Memo, bool), error) {
+// Remembered returns what is known of the files of a root, to be read.
+func (s *Mirrors) Remembered(dir string) (*Memory, error) {
 	m, err := loadMemory(s.folder, dir)
 	if err != nil {
 		m = newMemory(s.folder, dir)
 	}
-	return m.Get, err
+	return m, err
 }
 
 // Knows reports whether files of a root were ever in step.

@@ -34,7 +34,7 @@ func hints() map[record.Reason]hint {
 		errOutdated:                      say("filebus show {1}"),
 
 		query.ErrAbsent:      hintAbsent,
-		query.ErrRetired:     say("filebus get {1}, or filebus rm --restore {2}"),
+		query.ErrRetired:     say("filebus get --stored {2}, or filebus rm --restore {2}"),
 		query.ErrNoPart:      say("filebus show {1}"),
 		query.ErrSeveral:     say("filebus show {1}"),
 		query.ErrNoKnowledge: say("filebus knowledge list"),
