@@ -138,7 +138,7 @@ func (r *reconciler) run(ctx context.Context) error {
 	gone, paths := r.candidates(ctx, found, touched)
 	damage, err := r.each(ctx, gone, time.Time{})
 	if err == nil {
-		paths, err = r.importNew(ctx, found, paths)
+		paths, err = r.importNew(ctx, found, paths, deadline)
 	}
 	if err != nil {
 		return err
@@ -450,22 +450,27 @@ func (r *reconciler) missed(found int) iter.Seq[string] {
 // importNew stores the files that are new to both mirror and store, many in one
 // transaction, and returns the paths that are left to be reconciled one by one:
 // among them aggregates, and markers, which must come last.
-func (r *reconciler) importNew(ctx context.Context, found *mirror.Walk, paths []string) ([]string, error) {
+func (r *reconciler) importNew(
+	ctx context.Context, found *mirror.Walk, paths []string, deadline time.Time,
+) ([]string, error) {
 	candidate := make(map[string]bool, len(paths))
 	for _, p := range paths {
 		candidate[p] = true
 	}
 	var files []mirror.Stat
 	for _, f := range found.Files {
-		if candidate[f.Path] && r.isNew(f) {
+		if candidate[f.Path] && r.isNew(ctx, f) {
 			files = append(files, f)
 		}
 	}
-	if r.opts.DryRun || r.opts.Budget > 0 || len(files) < 2 {
+	if r.opts.DryRun || len(files) < 2 {
 		return paths, nil
 	}
 	l := &loader{w: r.w, dir: r.Dir, source: record.SourceSync, place: r.w.recognise, changed: r.dates(ctx)}
-	for _, batch := range cutBatches(files) {
+	for i, batch := range cutBatches(files) {
+		if i > 0 && !deadline.IsZero() && time.Now().After(deadline) {
+			break
+		}
 		if err := r.importBatch(ctx, l, batch, candidate); err != nil {
 			return nil, err
 		}
@@ -480,11 +485,11 @@ const StillFor = mirror.StillFor
 // isStill reports whether a file was left alone for long enough to be whole.
 func isStill(stat mirror.Stat, now time.Time) bool { return now.Sub(stat.ModTime) >= StillFor }
 
-func (r *reconciler) isNew(f mirror.Stat) bool {
+func (r *reconciler) isNew(ctx context.Context, f mirror.Stat) bool {
 	if _, remembered := r.Memory.Get(f.Path); remembered || r.rank(f.Path) > 0 {
 		return false
 	}
-	return !isOutside(f.Path) && (r.opts.Announced || isStill(f, r.w.now()))
+	return !isOutside(f.Path) && (r.opts.Announced || isStill(f, r.w.now()) || r.opts.Finished && r.isFinished(ctx, f.Path))
 }
 
 // importBatch stores those of a batch that nothing stands for yet and takes them

@@ -43,14 +43,15 @@ type Environ struct {
 	// takeSignals hands the process's signals over to a command, until its end; nil: there are none.
 	TakeSignals func(which []os.Signal) <-chan os.Signal
 
-	Global  GlobalOptions
-	Command string                   // that is running
-	Started bool                     // its arguments and flags were accepted
-	Opened  []*materialize.Workspace // by the command
-	Insists bool                     // a store may be made in the home folder too
-	Args    []string                 // the command line
-	Said    query.Read               // what the log of reads is to say of the output
-	Call    *ToolCall                // that hears what is not a result, or nil: people do
+	Global      GlobalOptions
+	Command     string                   // that is running
+	NotLookedAt NotLookedAt              // when the command has opened its workspace
+	Started     bool                     // its arguments and flags were accepted
+	Opened      []*materialize.Workspace // by the command
+	Insists     bool                     // a store may be made in the home folder too
+	Args        []string                 // the command line
+	Said        query.Read               // what the log of reads is to say of the output
+	Call        *ToolCall                // that hears what is not a result, or nil: people do
 	Hooks
 }
 
@@ -244,6 +245,7 @@ func (e *Environ) OpenFresh(ctx context.Context) (*Work, error) {
 		return w, err
 	}
 	report, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Finished: true, Budget: e.SyncBudget})
+	e.NotLookedAt = NotLookedAt{Folders: report.Unread, Files: report.Unlooked}
 	isBroken := func(s mirror.Skipped) bool { return strings.Contains(s.Reason, mirror.RuleIgnore) }
 	broken := slices.IndexFunc(report.Skipped, isBroken)
 	switch {

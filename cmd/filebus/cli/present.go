@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -40,7 +42,7 @@ func (w *Work) Present(p Presentation) (printed int, err error) {
 			return p.Text(n)
 		}
 		var out strings.Builder
-		err = WriteJSON(&out, p.JSON(n))
+		err = w.WriteJSON(&out, p.JSON(n))
 		return out.String()
 	}
 	printed = p.Entries
@@ -170,7 +172,28 @@ func (e *Environ) SizeOf(text string) int {
 
 // PrintJSON prints one compact value and a line end. Lists that have nothing are
 // empty, not null.
-func (e *Environ) PrintJSON(value any) error { return WriteJSON(e.Out, value) }
+func (e *Environ) PrintJSON(value any) error { return e.WriteJSON(e.Out, value) }
+
+// WriteJSON writes one compact value and a line end. An object says what was not looked at.
+func (e *Environ) WriteJSON(out io.Writer, value any) error {
+	var text bytes.Buffer
+	err := WriteJSON(&text, value)
+	body, isObject := bytes.CutSuffix(text.Bytes(), []byte("}\n"))
+	if e.NotLookedAt != (NotLookedAt{}) && isObject && err == nil {
+		more, encodeErr := json.Marshal(e.NotLookedAt)
+		comma := ","[:min(1, len(body)-1)] // none in an empty object
+		_, err = fmt.Fprintf(out, "%s%s\"not_looked_at\":%s}\n", body, comma, more)
+		return errors.Join(encodeErr, err)
+	}
+	_, writeErr := out.Write(text.Bytes())
+	return errors.Join(err, writeErr)
+}
+
+// NotLookedAt says what a reading command had no time for: its answer may be out of date.
+type NotLookedAt struct {
+	Folders int `json:"folders,omitempty"` // with all below them
+	Files   int `json:"files,omitempty"`   // that were changed
+}
 
 // WriteJSON writes one compact value and a line end.
 func WriteJSON(out io.Writer, value any) error {

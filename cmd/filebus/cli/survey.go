@@ -383,8 +383,12 @@ func FoundText(found []FoundFolder) string {
 	return OneLine(Plural(n, "file") + " that agents wrote, or notes (" + strings.Join(folders, ", ") + ")")
 }
 
-// UsualSyncBudget is how long a reading command looks for changed files.
-const UsualSyncBudget = 50 * time.Millisecond
+// UsualSyncBudget is how long a reading command looks for changed files: longer than a busy machine
+// needs for tens of thousands.
+const UsualSyncBudget = time.Second
+
+// surveyBudget is how long a command looks for what it might take in, besides what it does.
+const surveyBudget = 50 * time.Millisecond
 
 // NoStore says of a store that is missing which files here could be taken in.
 func (e *Environ) NoStore(at materialize.Location, err error) error {
@@ -405,7 +409,7 @@ func (e *Environ) NoStore(at materialize.Location, err error) error {
 	} else if dir != at.Root {
 		command += " --store " + record.ShellWord(filepath.Join(dir, materialize.StoreFolder))
 	}
-	found, _ := Look(dir, e.SyncBudget)
+	found, _ := Look(dir, surveyBudget)
 	if text := FoundText(found); text != "" {
 		return record.NoStore.Errorf("%w yet; found %s", err, text).Try(command + ", which takes them in")
 	}
@@ -430,7 +434,7 @@ func (w *Work) RemarkLeft(ctx context.Context) {
 		return
 	}
 	c, err := w.Config(w.Location)
-	found, _ := Look(w.Root, w.SyncBudget)
+	found, _ := Look(w.Root, surveyBudget)
 	if text := FoundText(c.Without(found)); err == nil && text != "" {
 		w.Remark("not taken in yet: %s; filebus init --yes does", text)
 	}
