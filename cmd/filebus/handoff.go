@@ -219,12 +219,16 @@ func handoffParts(ctx context.Context, w *cli.Work) (parts []handoffPart, err er
 
 // lastResults names the last results that are no handoffs.
 func lastResults(ctx context.Context, w *cli.Work) (lines []string, err error) {
-	list, err := w.Reader.List(ctx, query.ListRequest{
-		Limit: 8, Filter: record.Filter{Kinds: []record.Kind{record.KindResult}, Trees: []record.Tree{""}},
-	})
-	for _, e := range list.Entries {
-		if e.Conversation != handoffs {
-			lines = append(lines, cli.Words("`filebus get "+e.Ref.String()+"`", e.Agent, e.Status, w.Minute(e.Time), e.Title))
+	const most = 8
+	list := query.Listing{More: 1}
+	for offset := 0; err == nil && list.More > 0 && len(lines) < most; offset += most {
+		list, err = w.Reader.List(ctx, query.ListRequest{
+			Limit: most, Offset: offset, Filter: record.Filter{Kinds: []record.Kind{record.KindResult}, Trees: []record.Tree{""}},
+		})
+		for _, e := range list.Entries {
+			if e.Conversation != handoffs && len(lines) < most {
+				lines = append(lines, cli.Words("`filebus get "+e.Ref.String()+"`", e.Agent, e.Status, w.Minute(e.Time), e.Title))
+			}
 		}
 	}
 	return lines, err
