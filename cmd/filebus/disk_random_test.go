@@ -231,6 +231,7 @@ func (r *diskRun) queue() string {
 	switch what := r.IntN(5); {
 	case what == 0:
 		_ = os.Remove(filepath.Join(r.dir, handQueue)) // there may be none
+		r.filebus("status")                            // else a new one is a stale save, and a conflict
 		return "delete the queue"
 	case what < 3 && cut > 0:
 		r.write(handQueue, text[:cut+1])

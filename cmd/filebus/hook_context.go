@@ -101,7 +101,7 @@ func dataLine(begin, text string, size int) string {
 // index cannot be brought up to date at once, nothing is said.
 func (h *hooked) promptLines(ctx context.Context, w *cli.Work) (lines []string, err error) {
 	const longest = 2000                                     // what stands behind is seldom what it is about
-	soon, cancel := context.WithTimeout(ctx, 4*h.SyncBudget) // 200 ms
+	soon, cancel := context.WithTimeout(ctx, h.SyncBudget/5) // 200 ms
 	defer cancel()
 	if err := w.Reader.CatchUp(soon); soon.Err() != nil || errors.Is(err, turnstile.ErrBusy) {
 		return nil, nil
