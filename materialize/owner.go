@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
@@ -172,7 +173,13 @@ func (r *reconciler) missing(ctx context.Context, s sides) (SyncedFile, error) {
 		return r.act(actionRenamed, "it is "+to, func() error { return r.retire(ctx, s) })
 	}
 	if r.isRetiredWith(ctx, s) {
-		return r.act(actionRetired, "its file was deleted", func() error { return r.retire(ctx, s) })
+		return r.act(actionRetired, "its file was deleted", func() error {
+			if r.later != nil && isText(s.now.Name().Kind) {
+				r.later = append(r.later, s)
+				return nil
+			}
+			return r.retire(ctx, s)
+		})
 	}
 	return r.act("", "", func() error { return r.forgetDeleted(s) })
 }
@@ -302,23 +309,51 @@ func (r *reconciler) leftElsewhere() map[string]record.Digest {
 	return r.left
 }
 
-// retire retires what the store has for a file that somebody has removed.
-func (r *reconciler) retire(ctx context.Context, s sides) error {
+// retire retires what the store has for files that somebody has removed.
+func (r *reconciler) retire(ctx context.Context, all ...sides) error {
 	position := uint64(0)
-	err := r.w.Store.Update(ctx, func(tx *store.Tx) error {
-		err := retireFile(tx, s.now.Version, nil)
+	err := r.w.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		for _, s := range all {
+			if err == nil {
+				err = retireFile(tx, s.now.Version, nil)
+			}
+		}
 		position = tx.Position()
 		return err
 	})
-	if err != nil {
-		return err
+	for _, s := range all {
+		had := record.Digest{}
+		if isText(s.now.Name().Kind) {
+			had = s.now.Version.Record.Body
+		}
+		if err == nil {
+			r.Memory.Delete(s.path, position, had)
+		}
 	}
-	had := record.Digest{}
-	if isText(s.now.Name().Kind) {
-		had = s.now.Version.Record.Body
+	return err
+}
+
+// retireGone reconciles paths at which no file is: notes are retired many in one transaction.
+func (r *reconciler) retireGone(ctx context.Context, gone []string) (damage, err error) {
+	for some := range slices.Chunk(gone, batchFiles) {
+		r.later = []sides{}
+		more, err := r.each(ctx, some, time.Time{})
+		notes := r.later
+		r.later = nil
+		if damage = errors.Join(damage, more); err != nil || len(notes) == 0 {
+			return damage, err
+		}
+		err = r.retire(ctx, notes...)
+		for i := 0; i < len(notes) && IsRace(err); i++ { // each as it is by now
+			if _, again := r.reconcile(ctx, notes[i].path); again != nil {
+				err = again
+			}
+		}
+		if err != nil && !IsRace(err) {
+			return damage, err
+		}
 	}
-	r.Memory.Delete(s.path, position, had)
-	return nil
+	return damage, nil
 }
 
 // movedFrom returns the version of the note that a new file has the bytes of, if it is the one

@@ -35,6 +35,7 @@ type reconciler struct {
 	changed   func(mirror.Stat) time.Time // see dates
 	git       *mirror.Repository
 	others    []otherRoot              // once they are asked
+	later     []sides                  // notes to be retired together; nil: each at once
 	left      map[string]record.Digest // see leftElsewhere
 }
 

@@ -136,7 +136,7 @@ func (r *reconciler) run(ctx context.Context) error {
 		return err
 	}
 	gone, paths := r.candidates(ctx, found, touched)
-	damage, err := r.each(ctx, gone, time.Time{})
+	damage, err := r.retireGone(ctx, gone)
 	if err == nil {
 		paths, err = r.importNew(ctx, found, paths, deadline)
 	}
@@ -486,7 +486,7 @@ const StillFor = mirror.StillFor
 func isStill(stat mirror.Stat, now time.Time) bool { return now.Sub(stat.ModTime) >= StillFor }
 
 func (r *reconciler) isNew(ctx context.Context, f mirror.Stat) bool {
-	if _, remembered := r.Memory.Get(f.Path); remembered || r.rank(f.Path) > 0 {
+	if known, remembered := r.Memory.Get(f.Path); remembered && known.State != mirror.Deleted || r.rank(f.Path) > 0 {
 		return false
 	}
 	return !isOutside(f.Path) && (r.opts.Announced || isStill(f, r.w.now()) || r.opts.Finished && r.isFinished(ctx, f.Path))

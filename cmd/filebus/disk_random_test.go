@@ -234,10 +234,15 @@ func (r *diskRun) queue() string {
 		r.filebus("status")                            // else a new one is a stale save, and a conflict
 		return "delete the queue"
 	case what < 3 && cut > 0:
-		r.write(handQueue, text[:cut+1])
+		_, rest, _ := strings.Cut(text[:cut+1], "\n")
+		r.token++ // a text that was there before would be a stale save
+		r.write(handQueue, fmt.Sprintf("# Queue, cut %d times\n", r.token)+rest)
 		return "cut the queue"
 	}
 	r.token++
+	if text == "" {
+		text = "# Queue\n"
+	}
 	r.write(handQueue, text+fmt.Sprintf("\n### ISSUE-hand-%d\n\n- **Status**: pending\n- **Summary**: By hand %d\n", r.token, r.token))
 	return "append to the queue"
 }
