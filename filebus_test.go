@@ -107,7 +107,7 @@ func house() map[string]pack {
 		},
 		"filebus/cmd/filebus/session": {
 			ours: []string{
-				"filebus/cmd/filebus/cli", "filebus/cmd/filebus/rule", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/likeness", "filebus/materialize/markdown", "filebus/materialize/mirror", "filebus/materialize/secrets", "filebus/query", "filebus/store", "filebus/store/folder",
+				"filebus/cmd/filebus/cli", "filebus/cmd/filebus/rule", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/likeness", "filebus/materialize/markdown", "filebus/materialize/mirror", "filebus/materialize/plan", "filebus/materialize/secrets", "filebus/query", "filebus/store", "filebus/store/folder",
 				"filebus/store/record",
 			},
 			modules: []string{"github.com/spf13/cobra"},
@@ -138,7 +138,7 @@ func house() map[string]pack {
 		},
 		"filebus/cmd/filebus/knowledge": {
 			ours: []string{
-				"filebus/cmd/filebus/cli", "filebus/cmd/filebus/noun", "filebus/cmd/filebus/task", "filebus/index", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/query", "filebus/store", "filebus/store/record",
+				"filebus/cmd/filebus/cli", "filebus/cmd/filebus/noun", "filebus/cmd/filebus/task", "filebus/index", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/likeness", "filebus/materialize/markdown", "filebus/materialize/secrets", "filebus/query", "filebus/store", "filebus/store/record",
 			},
 			modules: []string{"github.com/spf13/cobra"},
 		},

@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path"
 	"slices"
@@ -178,11 +179,13 @@ func (b *Entries) Edit(ctx context.Context, name record.Name, draft layout.Knowl
 	return b.Get(ctx, name)
 }
 
-// The shares of words from which on two entries of one type are likely to say the
-// same: of any two, and of two that share half of their tags.
+// The shares of words from which on two entries of one type are likely to say the same: where one
+// has all words of the other, and where each has some that the other lacks. Where those are few, they
+// tell two things apart, of which the same is said.
 const (
-	likelyShare    = 0.6
-	likelyWithTags = 0.4
+	likelyShare = 0.6
+	likelyApart = 0.8
+	fewWords    = 2
 )
 
 // alike says of an entry whether it may say the same as a new one.
@@ -194,10 +197,16 @@ func alike(draft *layout.Knowledge, e noun.Entry[layout.Knowledge]) (l noun.Like
 	}
 	have := record.NormalizeTags(e.Fields.Tags)
 	l.Tags = slices.DeleteFunc(slices.Clone(draft.Tags), func(tag string) bool { return !slices.Contains(have, tag) })
-	if len(l.Tags) > 0 && 2*len(l.Tags) >= min(len(draft.Tags), len(have)) {
-		return l, likelyWithTags
+	words, terms := index.Terms(draft.Title+" "+draft.Content), index.Terms(e.Fields.Title+" "+e.Fields.Content)
+	both := int(math.Round(float64(index.Shared(words, terms)) * float64(len(words)+len(terms)) / 2))
+	more, others := len(words)-both, len(terms)-both
+	switch {
+	case min(more, others) == 0:
+		return l, likelyShare
+	case max(more, others) <= fewWords:
+		return l, 0
 	}
-	return l, likelyShare
+	return l, likelyApart
 }
 
 // Similar returns the entries of the workspace's own tree that a draft is likely

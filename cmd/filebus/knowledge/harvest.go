@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"filebus/index"
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/likeness"
 	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
@@ -49,8 +51,8 @@ func (h *Harvest) Open() []Proposal {
 
 // Harvest reads the handoff in a version of a journal and proposes entries from
 // its patterns and gotchas, and rows from the files that it changed. The same
-// handoff and the same knowledge give the same proposals. Tags are those of the
-// knowledge that a proposal has the words of, after the ones given.
+// handoff and the same store give the same proposals. Their tags are the ones given, tags of the
+// store and words of the task's files that a proposal has the words of, and the task's components.
 func (b *Entries) Harvest(ctx context.Context, v store.Version, tags []string) (*Harvest, error) {
 	journal, err := b.handedOver(ctx, v)
 	if err != nil {
@@ -62,12 +64,18 @@ func (b *Entries) Harvest(ctx context.Context, v store.Version, tags []string) (
 	if err != nil {
 		return nil, err
 	}
-	if tags, err = b.vocabulary(ctx, tags); err != nil {
+	rows, err := b.Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	touched := rowProposals(rows, handoff, h.Task)
+	words, err := b.vocabulary(ctx, handoff.Files)
+	if err != nil {
 		return nil, err
 	}
 	const maxLike = 3 // how many entries are named that a proposal is like
 	for _, d := range drafts(handoff, h.Task) {
-		d.Tags = fittingTags(tags, d)
+		d.Tags = fittingTags(record.NormalizeTags(tags), words, touched, d)
 		layout.KnowledgeFields().Clean(&d)
 		p := Proposal{Type: d.Type, Text: d.Content, Tags: d.Tags, Draft: d}
 		if i := slices.IndexFunc(known, func(e Entry) bool { return saysAs(d, e) }); i >= 0 {
@@ -78,11 +86,7 @@ func (b *Entries) Harvest(ctx context.Context, v store.Version, tags []string) (
 		p.Like = p.Like[:min(maxLike, len(p.Like))]
 		h.Proposals = append(h.Proposals, p)
 	}
-	rows, err := b.Rows(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range rowProposals(rows, handoff, h.Task) {
+	for _, p := range touched {
 		if p.Known, err = b.touchedBy(ctx, p.Touch, v.Record.Name, journal.Started); err != nil {
 			return nil, err
 		}
@@ -182,31 +186,46 @@ func sentences(text string, isCell bool) []string {
 	return markdown.Each(parts, markdown.OneLine)
 }
 
-// vocabulary returns the tags to choose from: those given, then those that the
-// knowledge of the store has, most used first.
-func (b *Entries) vocabulary(ctx context.Context, given []string) ([]string, error) {
-	counts, err := b.Read.TagCounts(ctx, "", record.KindKnowledge)
+// Untagged is the tag of harvested entries that get no other.
+const Untagged = "untagged"
+
+// vocabulary returns the tags to choose from: those of the store, most used first, then the words
+// of some files and of their folders.
+func (b *Entries) vocabulary(ctx context.Context, files []layout.HandoffFile) ([]string, error) {
+	counts, err := b.Read.TagCounts(ctx, "")
 	slices.SortStableFunc(counts, func(x, y query.TagCount) int { return y.Count - x.Count })
-	tags := append(record.NormalizeTags(given), "") // what follows must fit
-	return append(tags, markdown.Each(counts, func(c query.TagCount) string { return c.Tag })...), err
+	tags := markdown.Each(counts, func(c query.TagCount) string { return c.Tag })
+	for _, f := range files {
+		file := layout.PlainPath(f.Path)
+		tags = append(tags, likeness.Words(path.Base(path.Dir(file))+" "+strings.TrimSuffix(path.Base(file), path.Ext(file)))...)
+	}
+	return markdown.Each(tags, strings.ToLower), err
 }
 
-// fittingTags returns the tags of a vocabulary that were given, and those whose
-// words a draft has.
-func fittingTags(vocabulary []string, d layout.Knowledge) []string {
-	given := slices.Index(vocabulary, "")
-	tags := slices.Clone(vocabulary[:given])
-	words := index.Terms(d.Title + " " + d.Content)
-	const maxHarvestTags = 5 // how many tags a proposal gets from its words
-	for _, tag := range vocabulary[given+1:] {
-		of := index.Terms(tag)
-		fits := len(of) > 0 && !slices.Contains(tags, tag)
-		for w := range of {
-			fits = fits && words[w]
-		}
-		if fits && len(tags) < given+maxHarvestTags {
+// fittingTags returns the tags of a draft: those given, those of a vocabulary whose words it has, and
+// the components of its task. A tag that lets a text out, or keeps it in, is nobody's to guess.
+func fittingTags(given, vocabulary []string, touched []Proposal, d layout.Knowledge) []string {
+	const maxHarvestTags = 5 // how many tags a proposal gets besides those given
+	tags, words := slices.Clone(given), index.Terms(d.Title+" "+d.Content)
+	add := func(tag string) {
+		isReserved := slices.Contains([]string{"", Untagged, materialize.TagPrivate, materialize.TagPublic}, tag)
+		if !isReserved && !slices.Contains(tags, tag) && len(tags) < len(given)+maxHarvestTags {
 			tags = append(tags, tag)
 		}
+	}
+	for _, tag := range vocabulary {
+		all := slices.Collect(maps.Keys(index.Terms(tag)))
+		if len(all) > 0 && !slices.ContainsFunc(all, func(w string) bool { return !words[w] }) {
+			add(tag)
+		}
+	}
+	for _, p := range touched {
+		if name := path.Base(layout.PlainPath(p.Component)); path.Ext(name) == "" {
+			add(strings.ToLower(strings.Join(likeness.Words(name), "-")))
+		}
+	}
+	if len(tags) == 0 {
+		tags = []string{Untagged}
 	}
 	return tags
 }

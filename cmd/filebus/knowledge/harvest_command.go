@@ -43,6 +43,11 @@ func (o *knowledgeHarvest) Do(ctx context.Context, w *cli.Work, args []string) e
 	if err != nil {
 		return err
 	}
+	for _, p := range h.Proposals {
+		if slices.Contains(numbers, p.Number) && slices.Contains(p.Draft.Tags, Untagged) && p.Known == "" {
+			w.Note("proposal %d got no tag, and is tagged %s: filebus knowledge edit ID --tag TAG", p.Number, Untagged)
+		}
+	}
 	return printHarvest(w, h, o.Add != "", added)
 }
 
@@ -77,6 +82,17 @@ func harvestNumbers(h *Harvest, which string) ([]int, error) {
 	return numbers, nil
 }
 
+// offers says what --add can name.
+func offers(h *Harvest) string {
+	all := h.Open()
+	numbers := markdown.Each(all, func(p Proposal) string { return strconv.Itoa(p.Number) })
+	offer := "--add all or --add " + strings.Join(numbers, ",")
+	if slices.ContainsFunc(all, func(p Proposal) bool { return len(p.Like) == 0 }) {
+		offer = "--add new, " + offer
+	}
+	return offer
+}
+
 func printHarvest(w *cli.Work, h *Harvest, adding bool, added []string) error {
 	open := len(h.Open())
 	switch {
@@ -85,9 +101,9 @@ func printHarvest(w *cli.Work, h *Harvest, adding bool, added []string) error {
 	case open == 0:
 		w.Note("%s is already harvested: all %s are known", h.Task, cli.Plural(len(h.Proposals), "proposal"))
 	case !adding:
-		w.Note("%s; add them with --add all, --add new or --add 1,3", cli.Plural(open, "new proposal"))
+		w.Note("%s; add them with %s", cli.Plural(open, "new proposal"), offers(h))
 	case len(added) == 0:
-		w.Note("nothing was added")
+		w.Note("nothing was added: each is like an entry that is there, or known; add them with %s", offers(h))
 	}
 	lines := markdown.Each(added, func(id string) string { return "added " + cli.OneLine(id) + "\n" })
 	if !adding {

@@ -70,9 +70,9 @@ func TestHarvest(t *testing.T) {
 		})
 		h, got := f.harvest(t, "task-003")
 		want := []string{
-			"1 pattern [auth] Use middleware composition for auth layers",
-			"2 pattern [clock] pass a clock into everything that waits ~ pattern-001",
-			"3 gotcha [] Token refresh; needs an endpoint",
+			"1 pattern [auth web] Use middleware composition for auth layers",
+			"2 pattern [auth clock web] pass a clock into everything that waits ~ pattern-001",
+			"3 gotcha [auth web] Token refresh; needs an endpoint",
 			"4 row src/auth/: ",
 			"5 row web/: Implemented JWT auth",
 			"6 row main.go: Implemented JWT auth",
@@ -103,8 +103,8 @@ func TestHarvestAgain(t *testing.T) {
 	f := newFixture(t, layout.Claude(), map[string]string{".claude/journal/task-003.md": yamlJournal})
 	h, got := f.harvest(t, "task-003")
 	want := []string{
-		"1 pattern [] Sign with RS256; at src/auth; applies to tokens",
-		"2 gotcha [] Clocks drift; mitigation: allow 30 s; severity: high",
+		"1 pattern [auth] Sign with RS256; at src/auth; applies to tokens",
+		"2 gotcha [auth] Clocks drift; mitigation: allow 30 s; severity: high",
 		"3 row src/auth/: Signs with RS256",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
