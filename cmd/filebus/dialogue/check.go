@@ -115,6 +115,7 @@ func mustIf(isWanting bool) rule.Level {
 // round checks the files of a round.
 func (c *checker) round(r *Round) {
 	c.report.Rounds++
+	c.report.Given += len(r.given())
 	owing := c.d.owingNames(r)
 	c.report.Launched += len(owing)
 	for _, agent := range owing {
@@ -179,7 +180,6 @@ func (c *checker) turn(t *Turn) {
 		}[state])
 		return
 	}
-	c.report.Given++
 	c.report.Markers += len(t.Markers)
 	switch {
 	case t.Text == nil:

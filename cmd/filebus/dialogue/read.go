@@ -418,8 +418,8 @@ type Item struct {
 	Title  string    `json:"title"`          // the slug, where the pool says none
 	Rounds int       `json:"rounds"`         // that have a file
 	Last   *int      `json:"last,omitempty"` // the number of the last of them; nil: there is none
-	Turns  int       `json:"turns"`          // files of agents in the last round, stubs among them
-	Owed   int       `json:"owed,omitempty"` // files that the panel of the last round asks for; 0: it has none
+	Turns  int       `json:"turns"`          // that were given in the last round, as check and score count them
+	Owed   int       `json:"owed,omitempty"` // that are owed in it, likewise; 0: nobody is known to owe one
 	Agents []string  `json:"agents,omitempty"`
 	Status string    `json:"status,omitempty"` // open or converged, by the last scoreboard; "" without one
 	Time   time.Time `json:"time"`             // of the newest record
@@ -459,7 +459,10 @@ func (f *Dialogues) item(ctx context.Context, key Key) (Item, error) {
 	item.Title, item.Rounds, item.Agents = cmp.Or(d.title(), key.Slug()), len(d.Rounds), names(named(d.Pool.Experts))
 	for _, r := range d.Rounds {
 		agents := names(slices.Concat(r.members(), writers(r.Turns)))
-		item.Last, item.Owed, item.Turns = &r.Number, len(r.members()), len(folded(writers(r.Turns)))
+		item.Last, item.Owed, item.Turns = &r.Number, 0, len(r.given())
+		if len(r.members())+len(d.pooled(r.Number)) > 0 { // else whoever wrote is all that is known
+			item.Owed = len(d.owingNames(r))
+		}
 		item.Agents = append(item.Agents, agents...)
 	}
 	slices.Sort(item.Agents)
