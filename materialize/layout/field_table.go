@@ -244,6 +244,22 @@ func (t *FieldTable[T]) parse(lines []markdown.Line) (v T, errs []*SyntaxError) 
 	return v, append(errs, t.check(&v, lines[0].Number)...)
 }
 
+var (
+	tagDivider = Pattern(`[;；，、]|\s/\s`)
+	hash       = Pattern(`(^|[\s,\[])#`)
+)
+
+// parseTags reads a list of tags. Files divide them by other signs than commas, too, or have a # before each.
+func parseTags(text string) []string {
+	if !strings.ContainsAny(text, "\"`") {
+		text = tagDivider().ReplaceAllString(text, ",")
+	}
+	if strings.HasPrefix(strings.TrimLeft(text, " ["), "#") {
+		text = hash().ReplaceAllString(text, "$1,")
+	}
+	return markdown.ParseList(text)
+}
+
 // read sets the field to what its text says.
 func (f *Field[T]) read(v *T, text string) {
 	switch f.form {
@@ -252,7 +268,7 @@ func (f *Field[T]) read(v *T, text string) {
 	case pathsForm:
 		*f.list(v) = parseFiles(text)
 	case tagsForm:
-		*f.list(v) = markdown.ParseList(text)
+		*f.list(v) = parseTags(text)
 	case leadForm:
 		*f.text(v) = firstParagraph(text)
 	default:

@@ -30,6 +30,19 @@ func TestKnowledgeRoundTrip(t *testing.T) {
 	}
 }
 
+// TestTagsDivided reads tags as files divide them.
+func TestTagsDivided(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"[a, b c]": {"a", "b c"}, "#ä #b-c": {"ä", "b-c"}, "[#a, #b]": {"a", "b"}, "a; b;c": {"a", "b", "c"}, "a / b": {"a", "b"},
+		"甲，乙、丙": {"甲", "乙", "丙"}, `"a; b", c`: {"a; b", "c"}, "c#, issue #12": {"c#", "issue #12"}, "a/b": {"a/b"},
+	} {
+		if diff := cmp.Diff(want, parseTags(text)); diff != "" {
+			t.Errorf("parseTags(%q) (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
 // TestAppendKnowledge holds the writer to the form that the file-based
 // communication document shows.
 func TestAppendKnowledge(t *testing.T) {

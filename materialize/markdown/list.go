@@ -3,12 +3,12 @@ package markdown
 import "strings"
 
 // FormatList writes a list that ParseList and SplitList read back, with quotes
-// around items that hold a comma.
+// around items that hold a comma, or another sign that may divide them.
 func FormatList(items []string) string {
 	quoted := make([]string, len(items))
 	for i, item := range items {
 		quoted[i] = SingleSpaced(item)
-		if strings.Contains(item, ",") {
+		if strings.ContainsAny(item, ",;，、；") || strings.Contains(item, " / ") {
 			quoted[i] = `"` + quoted[i] + `"`
 		}
 	}
