@@ -30,6 +30,7 @@ type SessionMeta struct {
 	Status   string    `json:"status"`
 	Ended    time.Time `json:"ended,omitzero"`
 	Reopened time.Time `json:"reopened,omitzero"` // when work went on in one that had ended
+	Asked    []string  `json:"asked,omitempty"`   // artifacts that it is complete with
 	Archive  string    `json:"archive,omitempty"` // the file that it was packed into, when its files went
 
 	others map[string]json.RawMessage

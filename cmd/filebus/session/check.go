@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +23,7 @@ import (
 	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/materialize/plan"
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
@@ -52,7 +55,13 @@ func (r *Sessions) Check(ctx context.Context, key Key, artifacts []string) ([]Ch
 	if len(artifacts) == 0 {
 		artifacts = slices.Sorted(maps.Keys(known))
 	}
-	return lookAt(ctx, r, artifacts, func(artifact string) (target, error) { return r.targetNamed(s, known, artifact) })
+	return lookAt(ctx, r, artifacts, func(artifact string) (target, error) {
+		t, err := r.targetNamed(s, known, artifact)
+		if known[t.artifact].of == nil {
+			t.also = append(t.also, slips(slices.Sorted(maps.Keys(known)), t.artifact)...)
+		}
+		return t, err
+	})
 }
 
 // A target is a file to be checked.
@@ -84,6 +93,13 @@ func (r *Sessions) known(ctx context.Context, key Key) (s *Session, known map[st
 		if _, found := known[artifact]; !found && !isSummary && !isOwnFile(artifact) {
 			name := record.Name{Kind: record.KindArtifact, ID: r.w.Settings.Profile.Recognize(p).ID}
 			known[artifact] = target{artifact: artifact, file: r.w.FilePath(p), name: name, of: s}
+		}
+	}
+	for _, asked := range s.meta.Asked { // also what nobody has written yet
+		if name := nameOf(key, asked); known[name].of == nil && checkArtifact(asked) == nil && err == nil {
+			t := target{artifact: name, name: key.file(asked), of: s}
+			t.file, err = r.w.PathOf(t.name)
+			known[name] = t
 		}
 	}
 	return s, known, err
@@ -220,6 +236,7 @@ func fileRules() []fileRule {
 			age := l.now().Sub(l.info.ModTime())
 			return !l.Stored && age >= 0 && age < materialize.StillFor
 		}, says("it was written to just now"), (*looker).later},
+		{"garbled", func(l *looker) bool { return l.garbled() != "" }, (*looker).garbled, (*looker).write},
 		{"truncated", func(l *looker) bool { return l.early() != "" }, (*looker).early, (*looker).write},
 		{"changed", func(l *looker) bool { return !l.Stored && l.head != nil },
 			func(l *looker) string { return "it is not what the store has, " + l.head.Ref.Short() }, says("filebus sync")},
@@ -397,6 +414,8 @@ func (l *looker) write() string {
 
 func (l *looker) early() string { return endsEarly(l.scan.text, strings.HasSuffix(l.File, ".md")) }
 
+func (l *looker) garbled() string { return garbled(l.scan.text, path.Ext(l.File)) }
+
 // writer returns who wrote the file by hand and may still be at it.
 func (l *looker) writer() string {
 	if l.of == nil || l.head != nil && l.head.Record.Source == record.SourcePut {
@@ -459,6 +478,34 @@ func (r *Sessions) beginsWith(ctx context.Context, file *record.Record, size int
 	digest := record.NewDigester()
 	_, err = io.Copy(digest, io.LimitReader(body, size))
 	return digest.Digest() == head, errors.Join(err, body.Close())
+}
+
+// textEndings are the endings of files that hold text, besides none.
+const textEndings = " .md .markdown .txt .log .json .jsonl .ndjson .csv .tsv .yaml .yml .toml .xml .html "
+
+// garbled says why a file that should be a text, by the ending of its name, is none that can be read, or "".
+func garbled(text []byte, ending string) string {
+	if ending != "" && !strings.Contains(textEndings, " "+strings.ToLower(ending)+" ") {
+		return ""
+	}
+	const utf16Share = 3 // one of so many bytes is zero in UTF-16 of most languages
+	marked := bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
+	zero := bytes.IndexByte(text, 0)
+	switch {
+	case marked || bytes.Count(text, []byte{0})*utf16Share > len(text):
+		return "it is UTF-16; agents read UTF-8"
+	case zero >= 0:
+		return fmt.Sprintf("its byte %d is zero: it is no text", zero+1)
+	case !utf8.Valid(text) && !endsInRune(text[max(0, len(text)-utf8.UTFMax):]):
+		return "it is no UTF-8: no text, or one in another encoding"
+	case plan.MergeMarker(text) > 0:
+		return fmt.Sprintf("its line %d is a conflict marker of git", plan.MergeMarker(text))
+	}
+	var any json.RawMessage
+	if problem := markdown.DecodeJSON(text, &any); problem != nil && strings.EqualFold(ending, ".json") {
+		return fmt.Sprintf("its line %d is no JSON: %v", problem.Line, problem.Err)
+	}
+	return ""
 }
 
 // endsEarly says how a text seems to end too early, within a character or within a code

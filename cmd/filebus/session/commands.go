@@ -18,7 +18,7 @@ import (
 // Commands are the commands of sessions.
 func Commands() cli.Command {
 	return cli.Group("session",
-		cli.Creating("start TYPE", &sessionStart{}),
+		cli.Creating("start TYPE [ARTIFACT]...", &sessionStart{}),
 		cli.Plain("put ID ARTIFACT [FILE|-]", &sessionPut{Format: cli.FormatJSON}),
 		cli.Fresh("list", &sessionList{Page: cli.Page{Limit: 20}}),
 		cli.Plain("show [ID]", &sessionShow{MaxTokens: cli.StateTokens}),
@@ -95,7 +95,7 @@ type sessionStart struct {
 func (*sessionStart) Check(_ *cli.Environ, args []string) error { return CheckType(args[0]) }
 
 func (o *sessionStart) Do(ctx context.Context, w *cli.Work, args []string) error {
-	started, err := Of(w).Start(ctx, args[0], o.Name)
+	started, err := Of(w).Start(ctx, args[0], o.Name, args[1:]...)
 	if err != nil {
 		return err
 	}

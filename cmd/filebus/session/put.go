@@ -14,6 +14,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/layout"
+	"filebus/materialize/likeness"
 	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
@@ -137,6 +138,9 @@ func (r *Sessions) artifactName(ctx context.Context, key Key, artifact string) (
 	if err == nil {
 		t, err = r.targetNamed(s, known, artifact)
 	}
+	if err == nil && known[t.artifact].of == nil {
+		t.also = append(t.also, slips(markdown.Each(s.meta.Asked, func(asked string) string { return nameOf(key, asked) }), t.artifact)...)
+	}
 	if err == nil && t.artifact != nameOf(key, artifact) {
 		r.Say("%s is called %s in %s", artifact, t.artifact, key)
 	}
@@ -144,6 +148,15 @@ func (r *Sessions) artifactName(ctx context.Context, key Key, artifact string) (
 		r.Say("%s has %s beside %s", key, strings.Join(t.also, ", "), t.artifact)
 	}
 	return t.name, err
+}
+
+// slips returns the names that somebody may have meant who wrote another.
+func slips(names []string, other string) []string {
+	want, _ := spelled(other)
+	return slices.DeleteFunc(names, func(name string) bool {
+		words, _ := spelled(name)
+		return words == want || !likeness.IsMeant(words, want) || !likeness.IsSlip(words, want)
+	})
 }
 
 // targetNamed returns the artifact that a name means, and others with it in another form: the one of that name, else

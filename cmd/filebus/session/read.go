@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -200,9 +201,9 @@ func isEnd(status string) bool {
 }
 
 // status says how a session stands at a time: as End has said; else in progress, if
-// an agent has begun within the last hour and not ended; else as its artifacts say.
+// an agent has begun within the last hour and not ended; else by its outcome.
 // One that was started or opened again by a command and has changed within the last hour
-// is in progress, until it is completed if it was never ended before.
+// is in progress, until what was asked is there if it was never ended before.
 func (s *Session) status(now time.Time) string {
 	if s.hasEnded() {
 		return s.meta.Status
@@ -210,8 +211,8 @@ func (s *Session) status(now time.Time) string {
 	if slices.ContainsFunc(s.AtWork, func(a openAgent) bool { return isRecent(a.Since, now) }) {
 		return layout.StatusInProgress
 	}
-	status := s.outcome()
-	isOpen := status != statusCompleted || !s.meta.Reopened.IsZero()
+	status, _ := s.outcome()
+	isOpen := status != statusCompleted || !s.meta.Reopened.IsZero() || len(s.meta.Asked)+len(s.Log) == 0
 	if isOpen && s.meta.ID != "" && isRecent(s.Changed, now) {
 		return layout.StatusInProgress
 	}
@@ -220,26 +221,40 @@ func (s *Session) status(now time.Time) string {
 
 func isRecent(at, now time.Time) bool { return !at.IsZero() && now.Sub(at) < recent }
 
-// outcome says how a session has ended by its artifacts: a review or report makes it
-// completed, progress, plan or context alone interrupted, nothing of these failed.
-func (s *Session) outcome() string {
-	status := layout.StatusFailed
-	for _, a := range s.Artifacts {
-		name := strings.ToLower(a.Name)
-		if result().MatchString(name) {
-			return statusCompleted
+// outcome says how a session has ended by what was asked, and why it is not completed: the artifacts
+// named at its start, else what the agents of its log have begun. Where nothing was asked, any artifact
+// completes it.
+func (s *Session) outcome() (status, why string) {
+	wanting, done := slices.DeleteFunc(slices.Clone(s.meta.Asked), func(asked string) bool {
+		return slices.ContainsFunc(s.Artifacts, func(a Artifact) bool { return a.Name == nameOf(s.Key, asked) })
+	}), len(s.Artifacts)
+	if len(s.meta.Asked) > 0 {
+		why = "not there: " + cli.FirstNames(wanting)
+	} else {
+		ends := map[string]string{} // what is wrong with how each agent has ended
+		for _, e := range s.Log {
+			ends[e.Agent] = map[string]string{"ERROR": " failed"}[e.Event]
 		}
-		if work().MatchString(name) {
-			status = statusInterrupted
+		for _, a := range s.AtWork {
+			ends[a.Agent] = " has not ended"
 		}
+		for _, agent := range slices.Sorted(maps.Keys(ends)) {
+			if ends[agent] == "" {
+				done++
+			} else {
+				wanting = append(wanting, agent+ends[agent])
+			}
+		}
+		why = cli.FirstNames(wanting)
 	}
-	return status
+	switch {
+	case done == 0:
+		return layout.StatusFailed, cmp.Or(why, "it has no artifacts")
+	case len(wanting) > 0:
+		return statusInterrupted, why
+	}
+	return statusCompleted, ""
 }
-
-var (
-	result = layout.Pattern(`(^|[_.-])(review|report)($|[_.-])`)
-	work   = layout.Pattern(`(^|[_.-])(progress|plan|context)($|[_.-])`)
-)
 
 // Note appends a line to the log of a session: that an agent has begun, or how it
 // ended. Any number of processes may do so at once.

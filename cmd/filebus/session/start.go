@@ -58,13 +58,19 @@ func CheckType(kind string) error {
 // Start begins a session of a type with an id that no session has, claimed by its
 // metadata.json, and makes its folder. The id is the second at which it began, in
 // UTC, four random characters and the name if there is one, so that ids sort by
-// time. A review of a pull request (pr_reviews, pr_42) has its name as id.
-func (r *Sessions) Start(ctx context.Context, kind, name string) (*Started, error) {
+// time. A review of a pull request (pr_reviews, pr_42) has its name as id. It is complete when the
+// artifacts asked are there.
+func (r *Sessions) Start(ctx context.Context, kind, name string, asked ...string) (*Started, error) {
 	if err := CheckType(kind); err != nil {
 		return nil, err
 	}
+	for _, artifact := range asked {
+		if err := checkArtifact(artifact); err != nil {
+			return nil, err
+		}
+	}
 	if layout.IsReviewSession(kind, name) && review().MatchString(name) {
-		started, err := r.claim(ctx, Key{Type: kind, ID: name}, "")
+		started, err := r.claim(ctx, Key{Type: kind, ID: name}, "", asked)
 		if isTaken(err) {
 			key := kind + "/" + name
 			err = record.Conflict.Errorf("the session %s is there already", key).Try("filebus session show {1}", key)
@@ -80,7 +86,7 @@ func (r *Sessions) Start(ctx context.Context, kind, name string) (*Started, erro
 		if word != "" {
 			id += "-" + word
 		}
-		started, err := r.claim(ctx, Key{Type: kind, ID: id}, strings.Join(strings.Fields(name), " "))
+		started, err := r.claim(ctx, Key{Type: kind, ID: id}, strings.Join(strings.Fields(name), " "), asked)
 		if !isTaken(err) || try == startTries {
 			return started, err
 		}
@@ -101,9 +107,9 @@ func slug(name string) string {
 
 // claim makes a session with an id that nothing belongs to yet, or returns a
 // store.ErrConflict.
-func (r *Sessions) claim(ctx context.Context, key Key, name string) (*Started, error) {
+func (r *Sessions) claim(ctx context.Context, key Key, name string, asked []string) (*Started, error) {
 	meta := layout.SessionMeta{
-		Type: key.Type, ID: key.ID, Name: name, Started: r.now().UTC().Truncate(1e9), Status: layout.StatusInProgress,
+		Type: key.Type, ID: key.ID, Name: name, Started: r.now().UTC().Truncate(1e9), Status: layout.StatusInProgress, Asked: asked,
 	}
 	text, err := layout.AppendSessionMeta(nil, meta)
 	if err != nil {
@@ -138,9 +144,10 @@ func (r *Sessions) End(ctx context.Context, key Key, status string) (*Session, e
 	case status == "" && s.hasEnded():
 		return s, nil
 	case status == "":
-		if status = s.outcome(); status == layout.StatusFailed && s.Count > 0 {
-			r.Say("nothing in it is called report, review, progress, plan or context, so it counts as failed; "+
-				"filebus session end %s --status completed says otherwise", record.ShellWord(key.String()))
+		var why string
+		if status, why = s.outcome(); why != "" {
+			r.Say("it counts as %s: %s; filebus session end %s --status completed says otherwise", status, why,
+				record.ShellWord(key.String()))
 		}
 	}
 	now := r.now().UTC().Truncate(time.Second)
