@@ -17,8 +17,10 @@ import (
 	"golang.org/x/term"
 
 	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/issue"
 	"filebus/cmd/filebus/result"
 	runs "filebus/cmd/filebus/run"
+	"filebus/cmd/filebus/task"
 	"filebus/store/record"
 )
 
@@ -117,7 +119,13 @@ func run(ctx context.Context, env *cli.Environ, args []string) int {
 
 // usualHooks are what the commands of filebus do for each other.
 func usualHooks() cli.Hooks {
-	return cli.Hooks{Commands: commands, Welcome: welcome, Settle: runs.SettleTasks, Retain: retain}
+	return cli.Hooks{Commands: commands, Welcome: welcome, Settle: settle, Retain: retain}
+}
+
+// settle tells the session state and the queue of issues what became of tasks.
+func settle(ctx context.Context, w *cli.Work, tasks ...string) {
+	runs.SettleTasks(ctx, w, tasks...)
+	issue.SettleTask(ctx, w, task.Of(w).Standing, tasks...)
 }
 
 // welcome looks after what was left behind in a workspace, and gives it its arbiter.

@@ -157,12 +157,11 @@ func workLines(s *runs.Status) []string {
 func countIssues(ctx context.Context, w *cli.Work) (runs.IssueCount, error) {
 	c := runs.IssueCount{Priority: map[string]int{}}
 	all, err := issue.Of(w).List(ctx, issue.Filter{Filter: noun.Filter{Open: true}})
+	next, _ := issue.First(all, w.Actor(""))
+	c.Next, c.Title = next.ID, markdown.Clip(next.Summary, cli.MaxSummaryCell)
 	for _, i := range all {
 		if i.Status == "in_progress" {
 			c.Working++
-		}
-		if c.Next == "" && i.IsFree("") {
-			c.Next, c.Title = i.ID, markdown.Clip(i.Summary, cli.MaxSummaryCell)
 		}
 		priority := i.Priority
 		if !slices.Contains(priorities(), priority) {

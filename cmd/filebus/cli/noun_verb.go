@@ -62,15 +62,15 @@ func (o *ActFlags) Check(*Environ, []string) error {
 // Asked returns what is asked of an entry.
 func (o *ActFlags) Asked(e *Environ) noun.Act {
 	a := o.act
-	a.Agent = e.actor(a.Agent)
+	a.Agent = e.Actor(a.Agent)
 	if !o.lease.Changed {
 		a.Lease = 0 // what is usual here
 	}
 	return a
 }
 
-// actor returns who acts: the flag, FILEBUS_AGENT, or the session.
-func (e *Environ) actor(flag string) string {
+// Actor returns who acts: the flag, FILEBUS_AGENT, or the session.
+func (e *Environ) Actor(flag string) string {
 	return e.Or(flag, append([]string{"FILEBUS_AGENT"}, SessionVariables()...)...)
 }
 

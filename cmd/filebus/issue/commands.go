@@ -3,6 +3,7 @@ package issue
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/query"
+	"filebus/store/record"
 )
 
 // Commands are the commands of issues.
@@ -54,6 +56,34 @@ const queueWait = 2 * time.Second
 // Of returns the issue queue of a workspace.
 func Of(w *cli.Work) *Queue {
 	return New(w.Workspace, w.NewReader(w.Store, query.Options{MaxWait: queueWait}), w.Now)
+}
+
+// SettleTask ends the issues that an agent has claimed and whose task, of the same id, it has completed
+// since. Of a task that has just ended it says which issue stays open.
+func SettleTask(ctx context.Context, w *cli.Work,
+	standing func(context.Context, string) (layout.Standing, error), tasks ...string,
+) {
+	q := Of(w)
+	open, err := q.Read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindIssue}, Statuses: record.Any(inProgress)})
+	for _, s := range open {
+		i, wrong := q.Get(ctx, s.Name.ID)
+		t, unknown := standing(ctx, s.Name.ID)
+		isIts := func(task string) bool { return layout.JournalID(task) == layout.JournalID(i.ID) }
+		switch {
+		case cmp.Or(wrong, unknown) != nil || i.IsForeign || layout.NormalizeStatus(t.Outcome) != layout.StatusComplete:
+		case !i.At.IsZero() && t.Ended.After(s.Version.Record.Time) && sameAgent(i.Agent, t.Agent):
+			if i, wrong = q.Do(ctx, "done", i.ID, noun.Act{Agent: i.Agent}); wrong == nil {
+				w.Remark("%s", cli.OneLine(issueLine(w.Environ, i)))
+			}
+			err = cmp.Or(err, wrong)
+		case slices.ContainsFunc(tasks, isIts):
+			who := record.ShellWord(cmp.Or(i.Agent, "NAME"))
+			w.Remark("%s is still %s: filebus issue done %s --agent %s", i.ID, i.Status, i.ID, who)
+		}
+	}
+	if err != nil {
+		w.NoteTry("filebus issue list --open", "the queue was not told: %s", cli.Message(err))
+	}
 }
 
 // freshQueue returns the queue with what was written to its file just now.

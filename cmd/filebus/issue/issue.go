@@ -42,6 +42,7 @@ type Issue struct {
 	// BlockedBy are the open issues that it waits for, of those that List has seen.
 	BlockedBy []string `json:"blocked_by,omitempty"`
 	Open      bool     `json:"-"` // there is still something to be done
+	IsForeign bool     `json:"-"` // another program keeps it, and nobody can claim it here
 	// More are the fields that an issue has besides, as they are written.
 	More map[string]string `json:"fields,omitempty"`
 
@@ -63,8 +64,9 @@ func (q *Queue) Issue(e noun.Entry[layout.Issue]) Issue {
 		Priority:    e.Facts.Attributes[record.AttributePriority],
 		Summary:     summaryOf(&e.Fields),
 		DuplicateOf: e.Fields.DuplicateOf, Task: e.Fields.TaskRef,
-		Created: parseTime(e.Fields.Created),
-		hold:    holdOf(e.Fields), entry: e,
+		Created:   parseTime(e.Fields.Created),
+		IsForeign: q.Work.Settings.Profile.Recognize(e.Path).IsForeign(),
+		hold:      holdOf(e.Fields), entry: e,
 	}
 	i.Expired = i.Open && i.hold.isOver(q.Now())
 	for _, p := range e.Fields.Extra {
@@ -139,8 +141,8 @@ func setBlocked(all []Issue) {
 }
 
 // sortIssues puts the issue to be done next first: accepted ones and those whose
-// lease is over, then pending ones, then those that are worked on, those of an
-// unknown status, and at last the closed ones; each by priority, then the oldest.
+// lease is over, then pending ones, then both of other programs, then those that are worked on,
+// those of an unknown status, and at last the closed ones; each by priority, then the oldest.
 func sortIssues(all []Issue) {
 	slices.SortStableFunc(all, func(a, b Issue) int {
 		return cmp.Or(
@@ -156,17 +158,19 @@ func sortIssues(all []Issue) {
 // rank is the first of the keys that issues are sorted by.
 func (i Issue) rank() int {
 	isHeld := i.hold.Agent != "" && !i.Expired
-	switch {
-	case i.Status == inProgress && !i.Expired, isHeld && (i.Status == accepted || i.Status == pending):
+	switch isFree := i.Status == accepted || i.Status == pending; {
+	case i.Status == inProgress && !i.Expired, isHeld && isFree:
+		return 3
+	case i.IsForeign && (isFree || i.Expired):
 		return 2
 	case i.Status == accepted, i.Expired:
 		return 0
-	case i.Status == pending:
+	case isFree:
 		return 1
 	case i.Open:
-		return 3
+		return 4
 	}
-	return 4
+	return 5
 }
 
 // urgency gives a priority its place, the most urgent first; an unknown one is the last.

@@ -108,10 +108,16 @@ func (q *Queue) original(ctx context.Context, id string) (string, error) {
 func (q *Queue) Next(ctx context.Context, f Filter, agent string) (Issue, bool, error) {
 	f.Open = true
 	all, err := q.List(ctx, f)
+	i, found := First(all, agent)
+	return i, found && err == nil, err
+}
+
+// First returns the first of some issues that an agent may work on, and whether there is one.
+func First(all []Issue, agent string) (Issue, bool) {
 	if at := slices.IndexFunc(all, func(i Issue) bool { return i.IsFree(agent) }); at >= 0 {
-		return all[at], err == nil, err
+		return all[at], true
 	}
-	return Issue{}, false, err
+	return Issue{}, false
 }
 
 // ClaimNext claims the issue that Next returns. However many agents do so at
@@ -126,22 +132,21 @@ func (q *Queue) ClaimNext(ctx context.Context, f Filter, a noun.Act) (claimed Is
 	if err != nil {
 		return claimed, false, err
 	}
-	free := slices.DeleteFunc(slices.Clone(all), func(i Issue) bool { return !i.IsFree(a.Agent) })
-	isForeign := func(i Issue) bool { return q.Work.Settings.Profile.Recognize(i.Path).IsForeign() }
+	own := slices.DeleteFunc(slices.Clone(all), func(i Issue) bool { return i.IsForeign })
 	if q.Work.Arbiter != nil {
-		claimed, found, err = q.claimAmong(ctx, slices.DeleteFunc(slices.Clone(free), isForeign), a)
+		claimed, found, err = q.claimAmong(ctx, own, a)
 	} else {
-		claimed, found, err = q.claimHere(ctx, slices.DeleteFunc(all, isForeign), f, a)
+		claimed, found, err = q.claimHere(ctx, own, f, a)
 	}
-	if at := slices.IndexFunc(free, isForeign); at >= 0 && !found && err == nil {
-		err = q.ErrForeign(free[at].ID, free[at].Path)
+	if next, isFree := First(all, a.Agent); isFree && next.IsForeign && !found && err == nil {
+		err = q.ErrForeign(next.ID, next.Path)
 	}
 	return claimed, found, err
 }
 
 // claimAmong claims the first of the issues that nobody else holds, on no machine.
-func (q *Queue) claimAmong(ctx context.Context, free []Issue, a noun.Act) (claimed Issue, found bool, err error) {
-	for _, i := range free {
+func (q *Queue) claimAmong(ctx context.Context, all []Issue, a noun.Act) (claimed Issue, found bool, err error) {
+	for _, i := range slices.DeleteFunc(all, func(i Issue) bool { return !i.IsFree(a.Agent) }) {
 		claimed, err = q.Do(ctx, "claim", i.ID, a)
 		if !errors.Is(err, record.Conflict) { // else another one was faster
 			return claimed, err == nil, err

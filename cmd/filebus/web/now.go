@@ -124,14 +124,12 @@ func loadNow(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	return v, nil
 }
 
-// board returns the issues by status, in each the most urgent first. What is not known stands last.
+// board returns the issues by status, in each the one to be done next first. What is not known stands last.
 func board(r *http.Request, issues []issue) (columns []column) {
 	states := []string{"pending", "accepted", "in_progress", "complete", "duplicate", "wont_fix"}
-	priorities := []string{"critical", "high", "medium", "low"}
 	place := func(order []string, word string) uint { return uint(slices.Index(order, word)) } // of -1 the largest
 	sorted := slices.SortedStableFunc(slices.Values(issues), func(a, b issue) int {
-		return cmp.Or(cmp.Compare(place(states, a.Status), place(states, b.Status)), cmp.Compare(a.Status, b.Status),
-			cmp.Compare(place(priorities, a.Priority), place(priorities, b.Priority)))
+		return cmp.Or(cmp.Compare(place(states, a.Status), place(states, b.Status)), cmp.Compare(a.Status, b.Status))
 	})
 	for len(sorted) > 0 {
 		status := sorted[0].Status

@@ -132,7 +132,7 @@ func TestNow(t *testing.T) {
 	if at := places(page, columns); !slices.IsSorted(at) || at[0] < 0 {
 		t.Errorf("columns %q are at %v", columns, at)
 	}
-	urgent := []string{">I2<", ">I26<"} // both are critical; low ones are not shown
+	urgent := []string{">I2<", ">I5<"} // in the order of the list
 	if at := places(page, urgent); !slices.IsSorted(at) || at[0] < 0 {
 		t.Errorf("cards %q are at %v", urgent, at)
 	}
