@@ -10,6 +10,7 @@ import (
 
 	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/result"
+	"filebus/cmd/filebus/task"
 	"filebus/materialize"
 	"filebus/store"
 	"filebus/store/record"
@@ -110,6 +111,7 @@ func (o *putCommand) put(ctx context.Context, w *cli.Work, expect store.Expect, 
 	name, call := o.name, o.Checked
 	if name.Kind == record.KindResult {
 		call.Name = name.ID
+		call.Run, _ = task.RunOf(ctx, w, call.Run, call.Task)
 		call.Listed = w.Call != nil
 		call.Keep = arg == "-" // what came from a pipe cannot be given again
 		stored, err := result.Put(ctx, w.Workspace, call, expect, text)

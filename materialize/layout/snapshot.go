@@ -157,7 +157,8 @@ type LoopStart struct {
 	Version int    `json:"version"`
 	Run     string `json:"run"`
 	Loop    int    `json:"loop"`
-	Time    string `json:"time"` // RFC 3339
+	Time    string `json:"time"`         // RFC 3339
+	By      string `json:"by,omitempty"` // who has begun the run, in its first loop
 	// State is the version of the session state with which the loop before ended;
 	// empty in a run's first loop.
 	State string `json:"state,omitempty"`

@@ -123,7 +123,11 @@ func printRunBudget(e *cli.Environ, b *runs.Budget) error {
 		})
 	}
 	e.PrintTable(rows)
-	e.Printf("%s: %s, %s, ≈%d tokens in %s, ≈%d a loop\n", cli.OneLine(b.Run), cli.Plural(b.Loops, "loop"),
+	of := cli.Plural(b.Loops, "loop")
+	if b.Closed > 0 && b.Closed < b.Loops {
+		of += fmt.Sprintf(", %d ended", b.Closed)
+	}
+	e.Printf("%s: %s, %s, ≈%d tokens in %s, ≈%d a loop\n", cli.OneLine(b.Run), of,
 		cli.Plural(b.Tasks, "task"), b.Tokens, cli.Plural(b.Reads, "read"), b.PerLoop)
 	if b.Agents.Count > 0 {
 		e.Printf("agents read ≈%d tokens in %s, in contexts of their own; with outputs inline ≈%d more\n",

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/task"
 	"filebus/store/record"
 )
 
@@ -30,6 +31,7 @@ func (o *combineCommand) Check(env *cli.Environ, inputs []string) error {
 func (o *combineCommand) Do(ctx context.Context, w *cli.Work, inputs []string) (err error) {
 	call := o.Checked
 	call.Agent = o.Agent // FILEBUS_AGENT says who calls the tool
+	call.Run, _ = task.RunOf(ctx, w, call.Run, call.Task)
 	if call.From, err = ResolveAll(ctx, w, o.From); err != nil {
 		return err
 	}

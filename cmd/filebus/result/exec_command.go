@@ -11,6 +11,7 @@ import (
 
 	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/dialogue"
+	"filebus/cmd/filebus/task"
 	"filebus/materialize"
 	"filebus/store/record"
 )
@@ -124,6 +125,7 @@ func (o *execCommand) exec(ctx context.Context, w *cli.Work, args []string) (err
 	if o.Checked.From, err = ResolveAll(ctx, w, o.From); err != nil {
 		return err
 	}
+	o.Checked.Run, _ = task.RunOf(ctx, w, o.Checked.Run, o.Checked.Task)
 	if w.TakeSignals != nil {
 		command.Signals, command.Alone = w.TakeSignals(Signals()), true
 	}

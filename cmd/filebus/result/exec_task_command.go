@@ -32,7 +32,7 @@ func (o *execCommand) beginTask(ctx context.Context, w *cli.Work, missing error)
 	job.board, job.id = task.Of(w), task.ID(o.Checked.Task)
 	w.Settle(ctx, w) // how it ended before: its marker goes
 	err = job.board.Begin(ctx, job.id, task.StartRequest{
-		Agent: w.Or(o.Agent, "FILEBUS_AGENT"), Run: w.Or(o.Run, "FILEBUS_RUN"),
+		Agent: w.Or(o.Agent, "FILEBUS_AGENT"), Run: o.Checked.Run,
 	})
 	if err == nil {
 		w.Settle(ctx, w, job.id.String())

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -19,7 +20,8 @@ type Budget struct {
 	Run      string        `json:"run"`
 	Started  time.Time     `json:"started,omitzero"` // zero: not known
 	Ended    time.Time     `json:"ended,omitzero"`   // zero: it goes on, or not known
-	Loops    int           `json:"loops"`            // at least 1
+	Loops    int           `json:"loops"`            // that have begun, at least 1
+	Closed   int           `json:"loops_ended"`      // of them, which the figures a loop are of; 0: of all so far
 	Tasks    int           `json:"tasks"`            // with a journal or a report
 	Channels []channelCost `json:"channels"`
 	Reads    int           `json:"reads"`  // of all channels
@@ -30,6 +32,8 @@ type Budget struct {
 	Nested   cost          `json:"agents_inline"` // of calls that agents made
 	Ratio    float64       `json:"ratio"`         // of inline to tokens; 0: nothing was read
 
+	going  time.Time       // when the loop began that goes on; zero: none does, or nobody knows
+	closed cost            // reads before that; all while no loop has ended
 	nested map[string]bool // results whose references agents were handed
 }
 
@@ -47,6 +51,7 @@ type channelCost struct {
 	ReadsPerLoop  float64 `json:"reads_per_loop"`
 	TokensPerRead int     `json:"tokens_per_read"`
 	Tokens        int     `json:"tokens"`
+	closed        int     // reads in loops that have ended
 	Stored        int     `json:"stored"`
 	StoredTokens  int     `json:"stored_tokens"`
 }
@@ -199,12 +204,19 @@ func (b *Runs) countLoops(ctx context.Context, budget *Budget) error {
 	if state.RunID == budget.Run {
 		loop, _ := state.LoopNumber()
 		budget.Loops = max(budget.Loops, loop)
+		start, _, err := b.stored(ctx, snapshotName(budget.Run, loop, layout.SnapshotStart))
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		} else if err == nil && isOpen(state) && !isClosed(state) {
+			budget.going, budget.Closed = start.Record.Time, -1
+		}
 	}
 	listed, err := b.read.List(ctx, query.ListRequest{Filter: record.Filter{Runs: record.Any(budget.Run)}})
 	for _, l := range listed.Entries {
 		loop, _ := layout.State{Loop: l.Loop}.LoopNumber()
 		budget.Loops = max(budget.Loops, loop)
 	}
+	budget.Closed += budget.Loops
 	return err
 }
 
@@ -246,6 +258,10 @@ func (b *Budget) countReads(reads []query.Read, at span) {
 			continue
 		}
 		of := b.row(r.Channel())
+		if b.Closed == 0 || b.going.IsZero() || r.Time.Before(b.going) {
+			of.closed++
+			b.closed.add(r.Tokens)
+		}
 		of.Reads++
 		of.Tokens += r.Tokens
 		b.Reads++
@@ -260,11 +276,12 @@ func (c *cost) add(tokens int) {
 
 // finish finds what follows from the counts: what each loop and read cost.
 func (b *Budget) finish() {
-	b.PerLoop = int(math.Round(per(b.Tokens, b.Loops)))
+	loops := cmp.Or(b.Closed, b.Loops)
+	b.PerLoop = int(math.Round(per(b.closed.Tokens, loops)))
 	b.Ratio = oneDecimal(per(b.Inline.Tokens, b.Tokens))
 	for i := range b.Channels {
 		c := &b.Channels[i]
-		c.ReadsPerLoop, c.TokensPerRead = oneDecimal(per(c.Reads, b.Loops)), int(math.Round(per(c.Tokens, c.Reads)))
+		c.ReadsPerLoop, c.TokensPerRead = oneDecimal(per(c.closed, loops)), int(math.Round(per(c.Tokens, c.Reads)))
 	}
 }
 

@@ -58,11 +58,12 @@ type runStart struct {
 	Focus   string `flag:"focus"`
 	Loops   int    `flag:"loops" least:"0"`
 	End     bool   `flag:"end" not:"restart"`
+	New     bool   `flag:"new" not:"end"`
 	Restart bool   `flag:"restart"`
 }
 
 func (o *runStart) Do(ctx context.Context, w *cli.Work, _ []string) error {
-	out, err := Of(w).Start(ctx, StartRequest(*o))
+	out, err := Of(w).Start(ctx, StartRequest{o.ID, o.Focus, o.Loops, o.End, o.New, o.Restart, w.Actor("")})
 	return printRun(w, out, err, runText)
 }
 

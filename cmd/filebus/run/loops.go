@@ -24,10 +24,10 @@ type StartRequest struct {
 	ID    string // empty: the day's next
 	Focus string
 	Loops int // planned; 0: not said
-	// End ends a run that is going on before. Restart leaves it as it is, and
-	// begins again with its focus and number of loops. Without either an open run
-	// is refused.
-	End, Restart bool
+	// End ends a run that is going on before. New leaves it as it is, and begins another; Restart
+	// does so with its focus and number of loops. Without any an open run is refused.
+	End, New, Restart bool
+	By                string // who begins it, if that is known
 }
 
 // Start begins a run with its first loop. The state of the run before stays a
@@ -42,12 +42,12 @@ func (b *Runs) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
 		}
 	}
 	out, err := b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
-		if isOpen(now) && !r.Restart {
-			return c, record.Conflict.Errorf("the run %s has not ended: --end ends it first, "+
+		if isOpen(now) && !r.New && !r.Restart {
+			return c, record.Conflict.Errorf("the run %s has not ended: --end ends it first, --new leaves it and begins another, "+
 				"--restart begins again with its focus and number of loops", now.RunID).Try("filebus run show; it may be another's")
 		}
 		id, focus, loops := r.ID, r.Focus, r.Loops
-		if isOpen(now) {
+		if isOpen(now) && r.Restart {
 			_, planned := now.LoopNumber()
 			focus, loops = cmp.Or(focus, now.Focus), cmp.Or(max(loops, 0), planned)
 		}
@@ -62,7 +62,7 @@ func (b *Runs) Start(ctx context.Context, r StartRequest) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.beginLoop(ctx, out, layout.LoopStart{Run: out.State.RunID, Loop: 1}, nil)
+	return b.beginLoop(ctx, out, layout.LoopStart{Run: out.State.RunID, Loop: 1, By: r.By}, nil)
 }
 
 // checkStart refuses a run that cannot begin, whatever the state says.

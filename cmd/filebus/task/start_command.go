@@ -62,8 +62,10 @@ func (o *taskStart) Do(ctx context.Context, w *cli.Work, args []string) error {
 
 // start starts a task, and tells the session state.
 func (o *taskStart) start(ctx context.Context, w *cli.Work, id ID, title string) (*Started, error) {
+	w.TakeIn(ctx, record.KindState, "session_state") // by hand, a run may have begun or ended
+	run, by := RunOf(ctx, w, o.Run, "")
 	r := StartRequest{
-		Title: title, Agent: w.Or(o.Agent, "FILEBUS_AGENT"), Run: w.Or(o.Run, "FILEBUS_RUN"), Loop: o.Loop,
+		Title: title, Agent: w.Or(o.Agent, "FILEBUS_AGENT"), Run: run, Loop: o.Loop,
 		Focus: o.Focus, Restart: o.Restart,
 	}
 	for _, text := range o.Depends {
@@ -84,11 +86,37 @@ func (o *taskStart) start(ctx context.Context, w *cli.Work, id ID, title string)
 	if err != nil {
 		return nil, err
 	}
+	if by != "" && by != w.Actor("") {
+		w.Remark("%s belongs to the run %s, which %s has begun; filebus run start --new begins another", id, run, by)
+	}
 	if started.Cleared > 0 {
 		w.Remark("cleared %s of an earlier %s", cli.Plural(started.Cleared, "marker"), id)
 	}
 	w.Settle(ctx, w, id.String())
 	return started, nil
+}
+
+// RunOf returns the run that something belongs to: the one given, else the one of its task, else the
+// one that goes on, with who has begun that, if it is known.
+func RunOf(ctx context.Context, w *cli.Work, given, task string) (run, by string) {
+	if given = w.Or(given, "FILEBUS_RUN"); given != "" {
+		return given, ""
+	}
+	if j, err := Of(w).Look(ctx, ID(task)); task != "" && err == nil && j.Version.Record.Run != "" {
+		return j.Version.Record.Run, ""
+	}
+	read := func(name string) (text []byte) { // what is not there says nothing
+		if v, err := w.VersionOf(ctx, name); err == nil {
+			text, _ = w.TextOf(ctx, v)
+		}
+		return text
+	}
+	state, _ := layout.ParseState(read("state/session_state"))
+	if state.RunID == "" || state.Ended != "" {
+		return "", ""
+	}
+	start, _ := layout.ParseLoopStart(read("snapshot/" + state.RunID + "/loop-1/" + layout.SnapshotStart))
+	return state.RunID, start.By
 }
 
 type taskBatchJSON struct {
