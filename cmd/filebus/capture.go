@@ -193,6 +193,8 @@ func noteRules(e *cli.Environ, all []mirror.LeftOut, how string) {
 		{mirror.RuleSecret, "its name says that it holds secrets; " + how + " takes it in"},
 		{mirror.RuleRemade, "it can be made again; " + how + " takes it in"},
 		{mirror.RuleVersions, "it belongs to version control; " + how + " takes it in"},
+		{mirror.RuleConflict, "a file syncer made it of two versions: take over what you need, then delete it"},
+		{mirror.RuleMachine, "an editor or the system keeps it; " + how + " takes it in"},
 		{mirror.RuleExclude, "--exclude says so; --exclude - forgets that"},
 		{mirror.RuleIgnore, ".filebusignore says so; a line !NAME at its end takes NAME in"},
 		{mirror.RuleGit, "git ignores it; --gitignore=false takes it in"},

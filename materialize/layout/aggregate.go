@@ -32,6 +32,10 @@ type headingFormat struct {
 	// item reports whether a line that is no heading begins an entry outside of others: it
 	// runs as far as lines are indented. Nil: none does.
 	item func(l markdown.Line) (id, title string, ok bool)
+	// example heads an entry, and rules are those of its fields: headings that are nearly such are
+	// reported. "": none is.
+	example string
+	rules   func() markdown.Rules
 }
 
 func (h *headingFormat) kindOf() record.Kind { return h.kind }
@@ -43,7 +47,9 @@ func (h *headingFormat) Parse(path string, text []byte) (File, []*SyntaxError) {
 	lines := markdown.Lines(text)
 	c := newFileCutter(path, text)
 	c.reportOpen(lines)
-	for _, s := range cutEntries(lines, h.begins(lines)) {
+	spans := cutEntries(lines, h.begins(lines))
+	h.reportNear(c, lines, spans)
+	for _, s := range spans {
 		id, ok := c.claim(s.id, s.text, lines[s.first].Number)
 		if !ok {
 			continue
@@ -55,6 +61,41 @@ func (h *headingFormat) Parse(path string, text []byte) (File, []*SyntaxError) {
 			part[0].Start, part[len(part)-1].End)
 	}
 	return c.finish()
+}
+
+// reportNear reports what looks like the heading of an entry and is none: fields of one stand below it, or it
+// begins with the noun and a number, at whatever level, with whatever marks.
+func (h *headingFormat) reportNear(c *fileCutter, lines []markdown.Line, spans []span) {
+	next := 0
+	for i, l := range lines {
+		for next < len(spans) && spans[next].next <= i {
+			next++
+		}
+		inside := next < len(spans) && spans[next].first <= i
+		if h.example == "" || l.Quiet || inside && spans[next].first == i || !isHeadingLike(lines, i) {
+			continue
+		}
+		fields := markdown.KnownFields(lines[:min(i+nearLines, len(lines))], i, h.rules())
+		if isNamed := entryLike().Match(l.Text); isNamed && (fields > 0 || !inside) || fields > 1 && !inside {
+			c.errorf(l.Number, "%q heads no entry, though it looks so: write such as %q",
+				markdown.Clip(strings.TrimSpace(string(l.Text)), 60), h.example)
+		}
+	}
+}
+
+// nearLines is how far below a heading fields are looked for.
+const nearLines = 30
+
+// entryLike is what begins with the word and the number of an id, whatever marks stand before.
+var entryLike = Pattern(`(?i)^\PL*(issue|pattern|gotcha|decision|insight)[-_ #:]*\d`)
+
+// isHeadingLike reports whether a line is a heading, is underlined as one, or is bold as a whole.
+func isHeadingLike(lines []markdown.Line, i int) bool {
+	text := string(bytes.TrimSpace(lines[i].Text))
+	isBold := strings.HasPrefix(text, "**") && strings.HasSuffix(text, "**") && !strings.HasSuffix(text, ":**") && strings.Count(text, "**") == 2
+	below := lines[min(i+1, len(lines)-1)].Text
+	isUnderlined := text != "" && !strings.ContainsAny(text[:1], "*|->") && len(below) > 2 && len(bytes.Trim(below, "=-")) == 0
+	return lines[i].Level > 0 || isBold || isUnderlined
 }
 
 // begins returns what begins an entry at a line: a heading, and an item outside of those that headings begin.

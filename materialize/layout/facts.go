@@ -90,7 +90,7 @@ func (f *Facts) addExtra(key, value string) {
 	case "agent", "reporter", "reported by":
 		f.Agent = factLine(value)
 	case "tags":
-		f.Tags = factList(parseTags(value), factLine)
+		f.Tags = factList(markdown.ParseTags(value), factLine)
 	case "created":
 		f.setAttribute(record.AttributeCreated, factLine(value))
 	}

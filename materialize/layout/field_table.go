@@ -244,22 +244,6 @@ func (t *FieldTable[T]) parse(lines []markdown.Line) (v T, errs []*SyntaxError) 
 	return v, append(errs, t.check(&v, lines[0].Number)...)
 }
 
-var (
-	tagDivider = Pattern(`[;；，、]|\s/\s`)
-	hash       = Pattern(`(^|[\s,\[])#`)
-)
-
-// parseTags reads a list of tags. Files divide them by other signs than commas, too, or have a # before each.
-func parseTags(text string) []string {
-	if !strings.ContainsAny(text, "\"`") {
-		text = tagDivider().ReplaceAllString(text, ",")
-	}
-	if strings.HasPrefix(strings.TrimLeft(text, " ["), "#") {
-		text = hash().ReplaceAllString(text, "$1,")
-	}
-	return markdown.ParseList(text)
-}
-
 // read sets the field to what its text says.
 func (f *Field[T]) read(v *T, text string) {
 	switch f.form {
@@ -268,7 +252,7 @@ func (f *Field[T]) read(v *T, text string) {
 	case pathsForm:
 		*f.list(v) = parseFiles(text)
 	case tagsForm:
-		*f.list(v) = parseTags(text)
+		*f.list(v) = markdown.ParseTags(text)
 	case leadForm:
 		*f.text(v) = firstParagraph(text)
 	default:
@@ -291,6 +275,11 @@ func (t *FieldTable[T]) check(v *T, line int) (errs []*SyntaxError) {
 	for _, f := range t.fields {
 		if f.Needed && len(f.Get(v)) == 0 {
 			report(&f, "has no field %s", f.Name)
+		}
+		for _, tag := range f.Get(v) {
+			if f.form == tagsForm && len(strings.Fields(tag)) > 2 {
+				report(&f, "has the tag %q: write commas between tags", markdown.Clip(tag, 60))
+			}
 		}
 	}
 	for _, f := range t.fields {

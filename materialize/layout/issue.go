@@ -210,6 +210,8 @@ var issueQueue = &headingFormat{
 		return id, title, isID && lines[i].Level >= 2 && lines[i].Level <= markdown.MaxEntryLevel
 	},
 	describe: issueFields.describe,
+	example:  "### ISSUE-20251212-001",
+	rules:    func() markdown.Rules { return issueFields.rules },
 }
 
 // issueFacts adds the title of an issue without one, and who works on it: rather

@@ -140,6 +140,9 @@ func ParseJournal(text []byte) (Journal, []*SyntaxError) {
 			j.Notes = strings.TrimSpace(string(body))
 		}
 	}
+	if line, heading := NearHandoff(text); j.Handoff == nil && line > 0 {
+		problems = append(problems, wrong(line, "%q heads no handoff: write \"## Handoff\"", markdown.Clip(heading, 60)))
+	}
 	return j, problems
 }
 
@@ -284,14 +287,26 @@ func HandoffSection(text []byte) (start, end int, ok bool) {
 }
 
 // NearHandoff returns the line, from 1, and the text of what seems to head a handoff that
-// HandoffSection does not find, such as "## 3. Handoff"; 0 if nothing does.
+// HandoffSection does not find: the word stands in it, as in "## 3. Handoff", or an outcome and a summary
+// below it, whatever the language. 0 if nothing does.
 func NearHandoff(text []byte) (line int, heading string) {
 	for raw := range strings.Lines(string(text)) {
 		line++
 		heading = strings.TrimSpace(raw)
 		if len(heading) < 80 && (strings.HasPrefix(heading, "##") || strings.HasPrefix(heading, "**")) &&
-			strings.Contains(strings.ToLower(heading), "handoff") {
+			strings.Contains(strings.ReplaceAll(markdown.Fold(heading), "-", ""), "handoff") {
 			return line, heading
+		}
+	}
+	sections := markdown.Outline(text)
+	for i, s := range sections {
+		end := len(text)
+		if i+1 < len(sections) {
+			end = sections[i+1].Start
+		}
+		if h, _ := ParseHandoff(text[s.Start:end]); h.Outcome != "" && h.Summary != "" {
+			heading, _, _ = strings.Cut(string(text[s.Start:end]), "\n")
+			return s.Line, strings.TrimSpace(heading)
 		}
 	}
 	return 0, ""

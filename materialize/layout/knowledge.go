@@ -69,7 +69,7 @@ func isKnowledgeType(word string) bool {
 // Confidences returns the words for how sure an entry of knowledge is, the surest first.
 func Confidences() []string { return []string{"high", "medium", "low"} }
 
-func isTag(tag string) bool { return len(tag) <= 60 && !strings.ContainsAny(tag, "[]\"`") }
+func isTag(tag string) bool { return len(tag) <= 60 && !strings.ContainsAny(tag, "[]\"`;|") }
 
 // confidenceFact returns a confidence, which may be a number, as a fact.
 func confidenceFact(text string) string {
@@ -147,6 +147,8 @@ var knowledgeGraph = &headingFormat{
 		return "", heading, markdown.HasKnownField(lines, i, knowledgeFields.rules)
 	},
 	describe: knowledgeFields.describe,
+	example:  "### pattern-001",
+	rules:    func() markdown.Rules { return knowledgeFields.rules },
 	// Patterns, Gotchas, Decisions, Insights, Tasks, ...
 	section: func(e Entry) string { return knowledgeSection(knowledgeFields.Read(e.Text).Type, e.ID) },
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"filebus/materialize/markdown"
 )
 
 func TestKnowledgeRoundTrip(t *testing.T) {
@@ -37,7 +39,7 @@ func TestTagsDivided(t *testing.T) {
 		"[a, b c]": {"a", "b c"}, "#ä #b-c": {"ä", "b-c"}, "[#a, #b]": {"a", "b"}, "a; b;c": {"a", "b", "c"}, "a / b": {"a", "b"},
 		"甲，乙、丙": {"甲", "乙", "丙"}, `"a; b", c`: {"a; b", "c"}, "c#, issue #12": {"c#", "issue #12"}, "a/b": {"a/b"},
 	} {
-		if diff := cmp.Diff(want, parseTags(text)); diff != "" {
+		if diff := cmp.Diff(want, markdown.ParseTags(text)); diff != "" {
 			t.Errorf("parseTags(%q) (-want +got):\n%s", text, diff)
 		}
 	}

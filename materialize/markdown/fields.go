@@ -335,13 +335,21 @@ func CountOf(n int, noun string) string {
 
 // HasKnownField reports whether a field that the format defines stands between
 // the heading at lines[i] and the next one.
-func HasKnownField(lines []Line, i int, rules Rules) bool {
+func HasKnownField(lines []Line, i int, rules Rules) bool { return KnownFields(lines, i, rules) > 0 }
+
+// KnownFields counts the fields that the format defines between the heading at lines[i] and the next one.
+func KnownFields(lines []Line, i int, rules Rules) (n int) {
 	lines = lines[i:]
 	if next := slices.IndexFunc(lines[1:], func(l Line) bool { return l.Level > 0 }); next >= 0 {
 		lines = lines[:1+next]
 	}
 	fields, _ := scanFields(lines, rules)
-	return slices.ContainsFunc(fields, func(f entryField) bool { return slices.Contains(rules.Known, f.key) })
+	for _, f := range fields {
+		if slices.Contains(rules.Known, f.key) {
+			n++
+		}
+	}
+	return n
 }
 
 // Fold returns a key in the form in which keys are compared: as Key does, with "_" for spaces.

@@ -48,7 +48,7 @@ func (f frontFields) add(parent string, pairs []Pair) {
 		}
 		texts := values(p.Value)
 		if isList := key == "tags" || key == "tag" || key == "related"; isList && len(texts) == 1 && p.Value.scalar != "" {
-			texts = strings.Split(texts[0], ",")
+			texts = splitFront(key, texts[0])
 		}
 		f[key] = append(f[key], texts...)
 		f.add(key+".", p.Value.Pairs)
@@ -58,6 +58,14 @@ func (f frontFields) add(parent string, pairs []Pair) {
 			}
 		}
 	}
+}
+
+// splitFront cuts a list that is written as one text.
+func splitFront(key, text string) []string {
+	if key == "related" {
+		return strings.Split(text, ",")
+	}
+	return ParseTags(text)
 }
 
 // values returns the texts of a field that has no nested ones.

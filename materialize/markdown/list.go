@@ -23,6 +23,24 @@ func ParseList(value string) []string {
 	return SplitList(inBrackets().ReplaceAllString(value, "$1"))
 }
 
+// tagGap is what stands between tags where no comma does: "a; b", "a / b", "`a` `b`", and hashGap where
+// each has a # before it: "#a #b".
+var (
+	tagGap  = pattern("\\s*[;，、；،؛·•|]\\s*|\\s+/\\s+|`\\s+`")
+	hashGap = pattern(`\s+#`)
+)
+
+// ParseTags reads a list of tags, however they are divided. "#" before one is dropped.
+func ParseTags(value string) []string {
+	if value = strings.TrimSpace(inBrackets().ReplaceAllString(value, "$1")); !strings.Contains(value, `"`) {
+		if strings.HasPrefix(value, "#") {
+			value = hashGap().ReplaceAllString(value, ",")
+		}
+		value = strings.Trim(tagGap().ReplaceAllString(value, ","), " `")
+	}
+	return Each(SplitList(value), func(tag string) string { return strings.TrimLeft(strings.Trim(tag, "`"), "#") })
+}
+
 // listPart is what separates the items of a list, or what stands for itself.
 var listPart = pattern("[,\n]|`[^`]*`" + `|"[^"]*"|\{` + listInside + `\}|\(` + listInside + `\)`)
 

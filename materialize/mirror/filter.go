@@ -30,6 +30,8 @@ const (
 	RuleSecret   = "secret"         // the name says so: see leftout.txt
 	RuleRemade   = "remade"         // what lies in the folder can be made again
 	RuleVersions = "versions"       // the folder is version control's
+	RuleConflict = "conflict"       // a file syncer has made it of two versions of another
+	RuleMachine  = "machine"        // an editor or the system keeps it
 	RuleExclude  = "exclude"        // a pattern of Rules
 	RuleIgnore   = ".filebusignore" // a pattern of such a file
 	RuleGit      = ".gitignore"     // git ignores it
@@ -272,7 +274,7 @@ func (f *Filter) ownRule(p string, isFolder bool) string {
 	for i := range f.own {
 		own := &f.own[i]
 		if own.ofFolders == isFolder && !(isNamed && own.name != RuleSecret) && own.leavesOut(whole, isFolder) &&
-			(isFolder || f.Known == nil || !f.Known(p)) {
+			(isFolder || own.name != RuleSecret || f.Known == nil || !f.Known(p)) {
 			return own.name
 		}
 	}

@@ -267,7 +267,7 @@ func (m *Mirror) Scan(
 		return !remembered && !belongs(f.Path)
 	})
 	found.LeftOut = slices.DeleteFunc(found.LeftOut, func(l LeftOut) bool { // what no sync would look at
-		return !belongs(l.Path) && !belongs(l.Path+"x")
+		return l.Rule != RuleConflict && !belongs(l.Path) && !belongs(l.Path+"x")
 	})
 	for i := range m.outside {
 		if err := m.scanOutside(ctx, &m.outside[i], outside[m.outside[i].Prefix], found); err != nil {

@@ -66,6 +66,7 @@ func (o *knowledgeList) Do(ctx context.Context, w *cli.Work, tags []string) erro
 	if err != nil {
 		return err
 	}
+	w.NoteProblems(Knowledge(w).Problems(ctx))
 	w.NoteNotHere(ctx, record.KindKnowledge)
 	err = w.PresentWhole(strings.Join(r.Wanted, " "),
 		knowledgeListView(found, total, r.Offset), knowledgeText(w.Environ, found))

@@ -28,6 +28,7 @@ import (
 
 	"filebus/cmd/filebus/rule"
 	"filebus/materialize/layout"
+	"filebus/materialize/mirror"
 	"filebus/store/record"
 )
 
@@ -74,7 +75,7 @@ func Check(ctx context.Context, dir string, opts Options) (*Report, error) {
 	}
 	defer func() { _ = root.Close() }() // only read
 	c := &checker{
-		root: root, opts: opts, report: Report{Dir: dir}, ids: map[string]place{},
+		root: root, filter: mirror.NewFilter(dir, mirror.Rules{}), opts: opts, report: Report{Dir: dir}, ids: map[string]place{},
 		tasks: &tasks{at: map[taskKey]*task{}}, signs: signs(),
 	}
 	if name := filepath.Base(dir); isRoot(name) || name == opts.Profile.Root {
@@ -96,6 +97,7 @@ func Check(ctx context.Context, dir string, opts Options) (*Report, error) {
 // A checker goes through a folder and gathers findings.
 type checker struct {
 	root    *os.Root
+	filter  *mirror.Filter
 	opts    Options
 	within  string // the name of a folder that is itself the root of a layout: paths begin with it
 	report  Report
@@ -176,6 +178,13 @@ func (c *checker) visit(name string, d fs.DirEntry, err error) error {
 
 // file checks a file, if it is one that agents communicate by.
 func (c *checker) file(name, full string, location layout.Location, d fs.DirEntry) {
+	switch c.filter.Find(name) {
+	case mirror.RuleConflict:
+		c.add(name, 1, "layout", "a file syncer made it of two versions", "by hand: take over what you need of "+name+", then delete it")
+		return
+	case mirror.RuleMachine:
+		return
+	}
 	if c.tasks.stray(name, full, location, c.opts.Profile) {
 		return
 	}
