@@ -33,10 +33,11 @@ var jsonLines = &single{record.KindNote, func(name string, text []byte) (f Facts
 // maxLineProblems bounds how many lines of a file are reported that are no JSON.
 const maxLineProblems = 20
 
-// Readable returns the text of a file as it is searched and shown. In JSON Lines each line
+// Readable returns the text of a file as it is searched and shown, in UTF-8. In JSON Lines each line
 // becomes the names and values that it holds, as people read them; a line that is no
 // object or array stays as it is. The lines of a file stay its lines.
 func Readable(name string, text []byte) []byte {
+	text = markdown.Decode(text)
 	if !IsJSONLines(name) {
 		return text
 	}

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -98,16 +101,33 @@ func (p Profile) Within(path string) Location {
 	return Note(path)
 }
 
-// Parse reads the file at path with the place's Layout and completes the entry
+// Parse reads the file at a path with the place's Layout and completes the entry
 // of a single-record file with what its path says, which wins over the text.
-func (pl Location) Parse(path string, text []byte) (File, []*SyntaxError) {
-	file, problems := pl.Layout.Parse(path, text)
+func (pl Location) Parse(name string, text []byte) (File, []*SyntaxError) {
+	file, problems := pl.Layout.Parse(name, text)
+	if what := unreadable(pl.Kind, name, text); what != "" {
+		problems = []*SyntaxError{{File: name, Line: 1, Err: errors.New(what + ": save it as UTF-8")}}
+	}
 	if pl.Kind != record.KindFrame {
 		for _, e := range file.Entries() {
 			e.Facts = pl.Facts.Or(e.Facts)
 		}
 	}
 	return file, problems
+}
+
+// unreadable says why a text cannot be read as its layout has it, or, of prose, be searched.
+func unreadable(kind record.Kind, name string, text []byte) string {
+	isProse := slices.Contains([]string{".md", ".markdown", ".txt"}, path.Ext(name))
+	switch plain := markdown.Decode(text); {
+	case kind != record.KindNote && markdown.IsUTF16(text):
+		return "the text is UTF-16, of which nothing is read but by a search"
+	case isProse && markdown.IsBinary(plain):
+		return "the file is no text, or in an unknown encoding"
+	case isProse && !utf8.Valid(plain):
+		return "the encoding of the text is unknown, and not all its words are found"
+	}
+	return ""
 }
 
 // Or returns f with its zero fields taken from other, and the tags and

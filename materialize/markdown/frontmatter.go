@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 // maxFrontMatter is how far into a text front matter may reach, in bytes.
@@ -20,20 +22,49 @@ const maxFrontMatter = 64 << 10
 // stand between commas. Block scalars keep their line breaks when they begin with "|" and lose them with ">". It is a
 // lenient reader of what people and agents write there, not of all of YAML: a line
 // that it does not understand is passed over. A block counts as front matter when
-// its first line is a field and it ends within 64 KiB.
+// its first line is a field and it ends within 64 KiB. Right behind it another may stand, whose title counts.
 func FrontMatter(text []byte) (fields map[string][]string, bodyStart int) {
-	block, bodyStart := cutFrontMatter(text)
+	blocks, bodyStart := frontBlocks(text)
 	if bodyStart == 0 {
 		return nil, 0
 	}
-	source := string(block)
-	if bytes.HasPrefix(bytes.TrimPrefix(text, []byte(ByteOrderMark)), []byte("+")) {
-		source = yamlOfTOML(source)
-	}
 	r, f := yamlReader{prose: true}, frontFields{}
-	f.add("", r.read(source).Pairs)
+	for _, source := range blocks {
+		f.add("", r.read(source).Pairs)
+	}
 	return f, bodyStart
 }
+
+// frontBlocks returns the blocks of front matter that a text begins with, as YAML, and where the text goes on.
+func frontBlocks(text []byte) (blocks []string, bodyStart int) {
+	for range maxFrontBlocks {
+		gap := 0
+		if len(blocks) > 0 {
+			gap = len(text) - len(bytes.TrimLeft(text[bodyStart:], " \t\r\n")) - bodyStart
+		}
+		head := text[bodyStart+gap:]
+		block, end := cutFrontMatter(head)
+		if end == 0 || len(blocks) > 0 && !beginsWord(bytes.TrimSpace(block)) {
+			break
+		}
+		source := string(block)
+		if bytes.HasPrefix(bytes.TrimPrefix(head, []byte(ByteOrderMark)), []byte("+")) {
+			source = yamlOfTOML(source)
+		}
+		blocks, bodyStart = append(blocks, source), bodyStart+gap+end
+	}
+	return blocks, bodyStart
+}
+
+// beginsWord reports whether a text begins with a letter or a quote, as a field does, and no comment or rule.
+func beginsWord(text []byte) bool {
+	r, _ := utf8.DecodeRune(text)
+	return unicode.IsLetter(r) || r == '"' || r == '\''
+}
+
+// maxFrontBlocks is how many blocks of front matter count, one right after the other: a program may have put its
+// own before that of the text.
+const maxFrontBlocks = 3
 
 // frontFields are values by the keys in lower case, those of nested fields behind
 // their parents'.

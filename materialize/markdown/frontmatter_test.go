@@ -14,6 +14,9 @@ func TestFrontMatter(t *testing.T) {
 		fields     map[string][]string
 		body       string
 	}{
+		{"two blocks", "---\npermalink: p\ntitle: x\n---\n\n---\ntitle: y\ntags: [a]\n---\nbody", map[string][]string{"permalink": {"p"}, "title": {"y"}, "tags": {"a"}}, "body"},
+		{"YAML, then TOML", "---\na: 1\n---\n+++\nb = 2\n+++\nbody", map[string][]string{"a": {"1"}, "b": {"2"}}, "body"},
+		{"a rule behind it", "---\na: 1\n---\n\n---\n\n# Head: x\n\n---\n", map[string][]string{"a": {"1"}}, "\n---\n\n# Head: x\n\n---\n"},
 		{"none", "# a\n", nil, "# a\n"},
 		{"empty text", "", nil, ""},
 		{"scalars", "---\ntitle: A plan\nid: 17\n---\nbody\n", map[string][]string{"title": {"A plan"}, "id": {"17"}}, "body\n"},

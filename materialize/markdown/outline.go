@@ -54,7 +54,7 @@ func Outline(text []byte) []Section {
 // markdownStart returns how many bytes of a text come before its Markdown: a byte order mark
 // and front matter.
 func markdownStart(text []byte) int {
-	_, start := cutFrontMatter(text)
+	_, start := frontBlocks(text)
 	if start == 0 && bytes.HasPrefix(text, []byte(ByteOrderMark)) {
 		return len(ByteOrderMark)
 	}

@@ -71,6 +71,9 @@ func describe(f File, preview int) record.Description {
 		Words:   words,
 		Tokens:  record.EstimateTokens(f.Size()),
 	}
+	if plain := markdown.Decode(text); len(plain) != len(text) {
+		text, d.Words = plain, markdown.Words(plain)
+	}
 	if markdown.IsBinary(text) {
 		d.Words = 0 // what stands between its white space is no word
 	}

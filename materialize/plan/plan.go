@@ -194,6 +194,9 @@ func (w Planner) Draft(name record.Name, f File) (store.Draft, []*layout.SyntaxE
 	if f.Size() > int64(len(text)) && layout.IsJSONLines(f.Path) { // a line may be cut
 		text = text[:bytes.LastIndexByte(text, '\n')+1]
 	}
+	if f.Location.Kind == record.KindNote {
+		text = markdown.Decode(text)
+	}
 	file, problems := f.Location.Parse(f.Path, text)
 	if entries := file.Entries(); len(entries) == 1 {
 		f.Facts = f.Facts.Or(entries[0].Facts)
