@@ -26,6 +26,8 @@ type BodyRequest struct {
 	// Lines are counted in the body, or in the section if one is asked for. To
 	// may lie behind the end, and be 0 for the end. The zero Span is all.
 	Lines Span
+	// Skip is how many bytes of the first of the lines are left out.
+	Skip int
 	// MaxTokens bounds what is written, about: it is cut at the end of a line, and
 	// a last line says how much is missing. 0: no bound.
 	MaxTokens int
@@ -77,7 +79,7 @@ func (r *Reader) WriteBody(ctx context.Context, w io.Writer, v store.Version, re
 		return BodyResult{}, err
 	}
 	out := &bodyWriter{w: contextWriter{ctx, w}, left: -1, line: p.line - 1, endedLine: true, part: p, name: v.Record.Name,
-		longest: request.LineBytes}
+		longest: request.LineBytes, skip: request.Skip}
 	if limit := int64(request.MaxTokens) * bytesPerToken; limit > 0 && (p.size(v.Record) > limit || p.lines != (Span{})) {
 		out.left = max(0, limit-noticeSize)
 	}
@@ -180,6 +182,7 @@ type bodyWriter struct {
 	part bodyPart
 	left int64 // bytes that may still be written; -1: any number
 
+	skip    int // bytes of the first line that are still to be left out
 	longest int // bytes of a line that are written; 0: all
 	inLine  int // bytes of the line that were read
 	long    []LongLine
@@ -263,7 +266,9 @@ func (b *bodyWriter) take(piece []byte) error {
 	if b.line < b.part.lines.From {
 		return nil
 	}
-	return b.write(b.short(piece))
+	n := min(b.skip, len(piece))
+	b.skip -= n
+	return b.write(b.short(piece[n:]))
 }
 
 // short returns what is written of a piece of a line.
@@ -329,7 +334,8 @@ func (b *bodyWriter) finish(request BodyRequest) (BodyResult, error) {
 		return result, nil
 	}
 	if !b.endedNL && b.written > 0 {
-		_, err := fmt.Fprintf(b.w, "\n[line %d is cut; about %d more tokens; it begins again with --lines %d-]\n", b.last, result.Left, b.last)
+		_, err := fmt.Fprintf(b.w, "\n[line %d is cut; about %d more tokens; go on with --lines %d+%d-]\n", b.last, result.Left, b.last,
+			int64(request.Skip)+b.written)
 		return result, err
 	}
 	_, err := fmt.Fprintf(b.w, "[about %d more tokens; go on with --lines %d-]\n", result.Left, b.last+1)

@@ -21,10 +21,11 @@ type getCommand struct {
 	Stored    bool   `flag:"stored"`
 
 	lines query.Span
+	skip  int
 }
 
 func (o *getCommand) Check(*cli.Environ, []string) (err error) {
-	o.lines, err = parseLines(o.Lines)
+	o.lines, o.skip, err = parseLines(o.Lines)
 	return err
 }
 
@@ -37,7 +38,7 @@ func (o *getCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
 	if at := lineOfPath().FindStringSubmatch(name); at != nil && errors.Is(err, store.ErrNotFound) && o.Lines == "" {
 		if found, pathErr := w.VersionOf(ctx, at[1]); pathErr == nil {
 			v, name, err = found, at[1], nil
-			o.lines, err = parseLines(at[2])
+			o.lines, _, err = parseLines(at[2])
 		}
 	}
 	if last, gone := record.Detail[store.Version](err); gone && o.Stored && errors.Is(err, query.ErrRetired) {
@@ -46,28 +47,32 @@ func (o *getCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
 	if err != nil {
 		return err
 	}
-	request := query.BodyRequest{Section: o.Section, Lines: o.lines, MaxTokens: o.MaxTokens}
+	request := query.BodyRequest{Section: o.Section, Lines: o.lines, Skip: o.skip, MaxTokens: o.MaxTokens}
 	return w.PrintText(ctx, name, v, request, o.Full)
 }
 
-// parseLines reads a range of lines: 40-80, 40-, -80 or 40.
-func parseLines(text string) (query.Span, error) {
+// parseLines reads a range of lines: 40-80, 40-, -80 or 40. Behind the first may stand how many of its bytes are
+// left out: 40+9000-.
+func parseLines(text string) (span query.Span, skip int, err error) {
 	if text == "" {
-		return query.Span{}, nil
+		return span, 0, nil
 	}
 	first, last, isRange := strings.Cut(text, "-")
+	first, more, skips := strings.Cut(first, "+")
 	if !isRange {
 		last = first
 	}
-	span, err := query.Span{From: 1}, error(nil)
-	if first != "" {
+	if span.From = 1; skips {
+		skip, err = strconv.Atoi(more)
+	}
+	if first != "" && err == nil {
 		span.From, err = strconv.Atoi(first)
 	}
 	if last != "" && err == nil {
 		span.To, err = strconv.Atoi(last)
 	}
-	if err != nil || span.From < 1 || last != "" && span.To < span.From || first+last == "" {
-		return query.Span{}, cli.UsageError("%q is not a range of lines: write 40-80, 40-, -80 or 40", text)
+	if err != nil || skip < 0 || skips && first == "" || span.From < 1 || last != "" && span.To < span.From || first+last == "" {
+		return query.Span{}, 0, cli.UsageError("%q is not a range of lines: write 40-80, 40-, -80 or 40", text)
 	}
-	return span, nil
+	return span, skip, nil
 }

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"os"
 	"strings"
 
 	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/dialogue"
 	sessions "filebus/cmd/filebus/session"
 	"filebus/materialize"
 	"filebus/materialize/markdown"
@@ -48,6 +50,13 @@ func (o *materializeCommand) Do(ctx context.Context, w *cli.Work, _ []string) er
 	if err := w.Reader.Spell(ctx, &o.pick.Filter); err != nil {
 		return err
 	}
+	for i, text := range o.pick.Dialogs {
+		key, err := dialogue.Of(w).Find(ctx, text)
+		if err != nil {
+			return err
+		}
+		o.pick.Dialogs[i] = key.Slug()
+	}
 	switch {
 	case o.Search != "" || len(o.pick.Sessions) != 1 && o.Flags.Changed("max-tokens"):
 		return o.chosen(ctx, w)
@@ -72,7 +81,9 @@ func (o *materializeCommand) Do(ctx context.Context, w *cli.Work, _ []string) er
 		return cmp.Or(w.PrintJSON(report), left)
 	}
 	if report.Files == 0 && left == nil {
-		w.Note("nothing matches; filebus list shows what there is")
+		w.NoteUnknown(ctx, &o.pick.Filter)
+		_ = os.Remove(w.Abs(o.To)) // it is empty
+		return record.NotFound.Errorf("nothing matches, so nothing was laid out").Try("filebus list")
 	}
 	w.Printf("%s, %s in %s\n", cli.Plural(report.Files, "file"), cli.ByteSize(report.Bytes), o.To)
 	noteLeftOut(w.Environ, report)

@@ -149,8 +149,7 @@ func (c *mcpCall) answer(ctx context.Context, e *cli.Environ, in mcp.Input) mcp.
 	call := runCall(ctx, e, append(slices.Clip(c.words), "--max-tokens"), strings.Join(in.Values["text"], ""), args)
 	answer := mcp.Answer{Text: call.Out.String(), Failed: call.Exit != cli.ExitDone}
 	if at := strings.LastIndexByte(answer.Text, '['); call.Left > 0 && at >= 0 { // get's own line
-		answer.Text = answer.Text[:at] + "[truncated: " + strings.NewReplacer("go on with --lines", "call again with lines",
-			"it begins again with --lines", "a greater max_tokens, up to 20000, gives more of it, from lines").Replace(answer.Text[at+1:])
+		answer.Text = answer.Text[:at] + "[truncated: " + strings.Replace(answer.Text[at+1:], "go on with --lines", "call again with lines", 1)
 	}
 	if !utf8.ValidString(answer.Text) {
 		call.Said = append(call.Said, cli.Failure{Message: "what is no UTF-8 in it is shown as \uFFFD; in a shell, filebus get prints its bytes"})

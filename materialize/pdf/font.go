@@ -11,6 +11,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"unicode"
 
 	"github.com/go-pdf/fpdf"
 	"golang.org/x/image/font/sfnt"
@@ -61,6 +62,7 @@ type fonts struct {
 	read    [faceCount]*metrics
 	added   [faceCount]bool
 	missing map[rune]bool // characters that no face has
+	isRight bool          // something is written from right to left
 	current font          // that the page's stream has selected last
 }
 
@@ -122,6 +124,7 @@ func (f *fonts) add(name face) {
 // faceOf returns the face that shows a character in a style, and the character:
 // a substitute, or an empty box, if no face has it.
 func (f *fonts) faceOf(s style, r rune) (face, rune) {
+	f.isRight = f.isRight || unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko)
 	if name, found := f.find(s, r); found {
 		return name, r
 	}
@@ -150,6 +153,9 @@ func (f *fonts) find(s style, r rune) (face, bool) {
 
 // warn says which characters could not be shown.
 func (f *fonts) warn(n *notes) {
+	if f.isRight {
+		n.add("text that runs from right to left is written from left to right, and its letters are not joined: it does not read right")
+	}
 	if len(f.missing) == 0 {
 		return
 	}
@@ -162,7 +168,7 @@ func (f *fonts) warn(n *notes) {
 	if len(all) > shown {
 		list += " …"
 	}
-	n.add("no font has %d of the characters, shown as boxes:%s", len(all), list)
+	n.add("no font has %d of the characters, shown as boxes:%s; --font FILE.ttf takes one that does", len(all), list)
 }
 
 // metrics tell which characters a TrueType font has, and how wide they are.

@@ -214,7 +214,7 @@ func TestWarnings(t *testing.T) {
 		"image gone.png is shown as its text: no such image",
 		"image broken.png is shown as its text: it is no PNG, JPEG or GIF",
 		"image x.svg is shown as its text: it is no PNG, JPEG or GIF",
-		"no font has 2 of the characters, shown as boxes: U+65E5 U+1F680",
+		"no font has 2 of the characters, shown as boxes: U+65E5 U+1F680; --font FILE.ttf takes one that does",
 	}
 	if diff := cmp.Diff(want, report.Warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)

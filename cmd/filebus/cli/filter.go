@@ -176,6 +176,13 @@ func ParseLength(text string) (length time.Duration, ok bool) {
 // NoteUnknown says of the values of filters that no record has them.
 func (w *Work) NoteUnknown(ctx context.Context, f *record.Filter) {
 	w.noteStatus("record", f.Statuses, func() []string { return w.FilterValues(ctx, "status") })
+	for _, field := range []string{"agent", "conversation", "session", "run", "task"} {
+		known := w.FilterValues
+		isKnown := func(value string) bool { return slices.Contains(known(ctx, field), value) }
+		if values := f.Values(field); len(values) > 0 && !slices.ContainsFunc(values, isKnown) {
+			w.Note("no record has the %s %s%s", field, ClipText(strconv.Quote(values[0])), Near(values[0], known(ctx, field)))
+		}
+	}
 	for _, field := range []string{"tree", "tag"} { // of kinds there are always the same
 		values, known := f.Values(field), []string(nil)
 		if len(values) > 0 {
