@@ -200,8 +200,8 @@ func (c *contextBuilder) add(s Summary, section contextSection, text float64) {
 		c.leftOut = append(c.leftOut, Omission{Name: name, Reason: "superseded by " + by.String()})
 		return
 	}
-	if s.Name.Kind == record.KindKnowledge && saysSuperseded(s) {
-		c.leftOut = append(c.leftOut, Omission{Name: name, Reason: s.Status})
+	if doubt := doubtOf(s); doubt != "" {
+		c.leftOut = append(c.leftOut, Omission{Name: name, Reason: doubt})
 		return
 	}
 	c.candidates = append(c.candidates, candidate{

@@ -48,6 +48,19 @@ func (k *Knowledge) IsOld() bool { return !k.SupersededBy.IsZero() || saysSupers
 // saysSuperseded reports whether the status of an entry is superseded, by whatever.
 func saysSuperseded(s Summary) bool { return strings.HasPrefix(s.Status, "superseded") }
 
+// doubtOf returns why a text counts no more, as its status or name says: superseded, deprecated, obsolete or altered.
+// "": nothing says so.
+func doubtOf(s Summary) string {
+	isText := s.Name.Kind == record.KindNote || s.Name.Kind == record.KindKnowledge
+	switch {
+	case s.Name.Kind == record.KindNote && strings.HasSuffix(s.Name.ID, "~altered"): // see materialize
+		return "altered"
+	case isText && (saysSuperseded(s) || s.Status == "deprecated" || s.Status == "obsolete"):
+		return s.Status
+	}
+	return ""
+}
+
 // Knowledge returns the entries that have the tags, ranked by how many of them
 // they share, then by confidence, then newest first, then by name. Entries that
 // others supersede are left out, or last. It answers from the store and needs no

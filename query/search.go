@@ -127,13 +127,14 @@ type Hit struct {
 
 	Elsewhere []Stated `json:"elsewhere,omitempty"` // of a task: other files that state another status of it
 
-	Body   string   `json:"text,omitempty"`  // of the lines, where they are given in place of the snippet
-	Left   int      `json:"left,omitempty"`  // tokens of the lines that Body lacks, about
-	Store  string   `json:"store,omitempty"` // the folder of its store; only of SearchEverywhere
-	judged bool     // before those that are not, whatever their scores
-	Lifted int      `json:"-"` // how much more it is as typed than others; see index.Request
-	Files  []string `json:"-"` // that the lines name, or else the beginning
-	shown  string   // the words of the lines; see wordsOf
+	Body     string   `json:"text,omitempty"`  // of the lines, where they are given in place of the snippet
+	Left     int      `json:"left,omitempty"`  // tokens of the lines that Body lacks, about
+	Store    string   `json:"store,omitempty"` // the folder of its store; only of SearchEverywhere
+	doubtful bool     // it counts no more: see doubtOf
+	judged   bool     // before those that are not, whatever their scores
+	Lifted   int      `json:"-"` // how much more it is as typed than others; see index.Request
+	Files    []string `json:"-"` // that the lines name, or else the beginning
+	shown    string   // the words of the lines; see wordsOf
 }
 
 // Search brings the index up to date and answers from it. When that takes
@@ -394,8 +395,12 @@ func (f *finder) hit(found *rankedVersion) (Hit, error) {
 		h.Status = s.Status
 		h.Priority, h.Type = s.Attributes[record.AttributePriority], s.Attributes[record.AttributeType]
 	}
-	if h.Kind == record.KindKnowledge { // of decisions
+	isPart := h.Kind == record.KindResult && (s.Status == layout.StatusPartial || s.Status == layout.StatusFailed)
+	if isPart || h.Kind == record.KindKnowledge { // of decisions
 		h.Status = s.Status
+	}
+	if doubt := doubtOf(*s); doubt != "" {
+		h.Status, h.doubtful = doubt, true
 	}
 	p, err := f.passage(found, &h)
 	if err != nil {

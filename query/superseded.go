@@ -269,8 +269,8 @@ func (r *Reader) writeClaims(c *claims) {
 	}
 }
 
-// markSuperseded names in hits what supersedes them in the end, and puts that before them. Of entries that supersede
-// each other none does.
+// markSuperseded names in hits what supersedes them in the end, and puts that before them; what counts no more, and
+// what is superseded by none of the hits, comes last. Of entries that supersede each other none does.
 func (r *Reader) markSuperseded(ctx context.Context, hits []Hit) error {
 	by, err := r.Superseded(ctx)
 	for i := len(hits) - 1; i >= 0 && len(by) > 0; i-- {
@@ -288,5 +288,13 @@ func (r *Reader) markSuperseded(ctx context.Context, hits []Hit) error {
 			hits[at] = old
 		}
 	}
+	isLast := func(h Hit) int {
+		isHere := func(other Hit) bool { return other.Name == h.By }
+		if h.doubtful || !h.By.IsZero() && !slices.ContainsFunc(hits, isHere) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(hits, func(a, b Hit) int { return isLast(a) - isLast(b) })
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/knowledge"
 	"filebus/materialize/layout"
 	"filebus/query"
 	"filebus/store"
@@ -48,7 +49,10 @@ func (o *getCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
 		return err
 	}
 	request := query.BodyRequest{Section: o.Section, Lines: o.lines, Skip: o.skip, MaxTokens: o.MaxTokens}
-	return w.PrintText(ctx, name, v, request, o.Full)
+	if err = w.PrintText(ctx, name, v, request, o.Full); err == nil && v.Record.Name.Kind == record.KindKnowledge {
+		err = knowledge.NoteSuperseded(ctx, w, v.Record.Name.String())
+	}
+	return err
 }
 
 // parseLines reads a range of lines: 40-80, 40-, -80 or 40. Behind the first may stand how many of its bytes are

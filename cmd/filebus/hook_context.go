@@ -124,6 +124,8 @@ func (h *hooked) promptLines(ctx context.Context, w *cli.Work) (lines []string, 
 		key := hook.KeyOf(place)
 		if !hit.By.IsZero() {
 			place += " (superseded by " + knowledge.LinkEnd(hit.By) + ")"
+		} else if hit.Status != "" {
+			place += " (" + cli.OneLine(hit.Status) + ")"
 		}
 		line := dataLine("filebus get "+place+": ", hit.Title, 220)
 		if len(strings.Join(append(lines, line), "\n")) > mostTold {

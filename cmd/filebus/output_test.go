@@ -68,6 +68,9 @@ func TestParseLines(t *testing.T) {
 		want query.Span
 		bad  bool
 	}{
+		{"40+9000-", query.Span{From: 40, To: 0}, false},
+		{"40+-", query.Span{}, true},
+		{"+3-", query.Span{}, true},
 		{"", query.Span{}, false},
 		{"40-80", query.Span{From: 40, To: 80}, false},
 		{"40-", query.Span{From: 40}, false},
@@ -81,8 +84,8 @@ func TestParseLines(t *testing.T) {
 		{"1-2-3", query.Span{}, true},
 		{"99999999999999999999", query.Span{}, true},
 	} {
-		got, err := parseLines(c.text)
-		if got != c.want || (err != nil) != c.bad {
+		got, skip, err := parseLines(c.text)
+		if got != c.want || (skip == 9000) != strings.Contains(c.text, "9000") || (err != nil) != c.bad {
 			t.Errorf("parseLines(%q) = %v, %v; want %v, error %v", c.text, got, err, c.want, c.bad)
 		}
 	}

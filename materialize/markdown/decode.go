@@ -24,7 +24,7 @@ func byteOrder(text []byte) binary.ByteOrder {
 }
 
 // Decode returns a text as UTF-8: it may be UTF-16 with a byte order mark, or Latin-1 as Windows has it, in which
-// at most every fourth byte is none of ASCII. All else comes back as it is. The lines stay the same.
+// at most every fourth byte is none of ASCII and none is 0xff. All else comes back as it is. The lines stay the same.
 func Decode(text []byte) []byte {
 	if order := byteOrder(text); order != nil {
 		units := make([]uint16, 0, len(text)/2)
@@ -33,7 +33,7 @@ func Decode(text []byte) []byte {
 		}
 		return []byte(string(utf16.Decode(units)))
 	}
-	if utf8.Valid(text) || IsBinary(text) {
+	if utf8.Valid(text) || IsBinary(text) || bytes.IndexByte(text, 0xff) >= 0 { // which no text has
 		return text
 	}
 	out, foreign := make([]byte, 0, len(text)+len(text)/4), 0

@@ -130,12 +130,14 @@ func TestLeftOut(t *testing.T) {
 		},
 		RuleRemade: {"node_modules/x.js", "deep/node_modules/x.js", "__pycache__/a.pyc", "any/" + venv, ".env/" + venv, "conda/conda-meta/x",
 			"target/" + tag, ".venv/x", ".next/x", ".terraform/x", ".Cache/x"},
+		RuleMachine:  {"a~", ".env.md~", "#a.md#", ".#a", "x.SWP", "a.md.orig", "._a.md", ".DS_Store", "Thumbs.db", ".Trash-1000/a.md", ".obsidian/x.json"},
+		RuleConflict: {"a.sync-conflict-20260102-030405-ABCDEFG.md", "a (Ann's conflicted copy 2026-01-02).md", "a (SFConflict x 1).md", "a_conflict-20260102-1.md"},
 		RuleVersions: {".hg/x", ".svn/x", ".jj/x", ".bzr/x", "CVS/Root"},
 		"": {
 			"secrets.md", "credentials.md", "Secrets.MD", ".env.example", ".env.sample", ".env.template", ".env.dist", "id_rsa.pub", "secrets/a.txt",
 			"credentials/a.txt", ".env.d/a.txt", "build/x", "dist/x", "target/x", "vendor/x", "env.go", "key.go", "environment", "cvs/mine.txt",
-			"notag/CACHEDIR.TAG=Signature: none", "x.key/inside", ".filebusignore", "monkey", "hosts.yml", "config.json", "id_rsa_notes.md", "id_rsa_test.go", ".env.md~", "env",
-			"kubeconfig-prod.md", ".env.example.bak", "plan copy.md", "node_modules.bak/x", "a~", "#", "secret.md (1)", ".claude/reports/secrets-loop-1.json",
+			"notag/CACHEDIR.TAG=Signature: none", "x.key/inside", ".filebusignore", "monkey", "hosts.yml", "config.json", "id_rsa_notes.md", "id_rsa_test.go", "env",
+			"kubeconfig-prod.md", ".env.example.bak", "plan copy.md", "node_modules.bak/x", "#", "plan (conflict of interest).md", "Use case conflict.md", "conflicted copy.md", "x.original", "secret.md (1)", ".claude/reports/secrets-loop-1.json",
 		},
 		" secret folder": {".ssh/config", ".SSH/notes.md", "a/.aws/config", ".gnupg/x", ".azure/x", ".ssh.bak/x", ".aws copy/x", ".config/gcloud/x.json"},
 	}

@@ -261,8 +261,8 @@ func (o *knowledgeSupersede) Do(ctx context.Context, w *cli.Work, args []string)
 	return printKnowledgeChange(ctx, w, made, old.ID, nil)
 }
 
-// noteSuperseded says of an entry that was shown what to read in its place.
-func noteSuperseded(ctx context.Context, w *cli.Work, text string) error {
+// NoteSuperseded says of an entry that was shown what to read in its place.
+func NoteSuperseded(ctx context.Context, w *cli.Work, text string) error {
 	name, err := knowledgeName(ctx, w, text)
 	if err != nil {
 		return nil // a version that is current no more, say

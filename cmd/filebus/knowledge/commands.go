@@ -132,7 +132,7 @@ func showKnowledge(ctx context.Context, w *cli.Work, args []string) error {
 	if err != nil {
 		return err
 	}
-	return noteSuperseded(ctx, w, args[0])
+	return NoteSuperseded(ctx, w, args[0])
 }
 
 // NameOfKind completes a bare id, id or tree:id, to a name of a kind.
