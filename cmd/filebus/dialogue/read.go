@@ -94,8 +94,10 @@ func (f *Dialogues) Find(ctx context.Context, text string) (Key, error) {
 	if err != nil {
 		return Key{}, err
 	}
-	isStamped := func(k Key) bool { return stamp().ReplaceAllString(k.Slug(), "") == text ||
-		strings.TrimSuffix(k.String(), k.Slug())+stamp().ReplaceAllString(k.Slug(), "") == text }
+	isStamped := func(k Key) bool {
+		return stamp().ReplaceAllString(k.Slug(), "") == text ||
+			strings.TrimSuffix(k.String(), k.Slug())+stamp().ReplaceAllString(k.Slug(), "") == text
+	}
 	for _, matches := range []func(Key) bool{
 		func(k Key) bool { return k.String() == text },
 		func(k Key) bool { return k.IsOwn() && k.Slug() == text },
