@@ -127,7 +127,7 @@ func house() map[string]pack {
 		"filebus/cmd/filebus/rule": {[]string{"filebus/store/record"}, nil},
 		"filebus/cmd/filebus/lint": {
 			ours: []string{
-				"filebus/cmd/filebus/rule", "filebus/store/folder", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/cmd/filebus/run",
+				"filebus/cmd/filebus/rule", "filebus/store/folder", "filebus/store/record", "filebus/materialize/layout", "filebus/materialize/mirror", "filebus/materialize/markdown", "filebus/materialize/likeness", "filebus/cmd/filebus/run",
 			},
 		},
 		"filebus/cmd/filebus/run": {
