@@ -81,8 +81,9 @@ func TestKeptExitCodes(t *testing.T) {
 func TestKeptHooks(t *testing.T) {
 	arguments := regexp.MustCompile(`(?m)^\+.*"command": "filebus", "args": \[(.*?)\]`)
 	line := regexp.MustCompile(`(?m)^\+command = "(filebus .*)"$`)
+	called := regexp.MustCompile(`(?m)^\+.*\bhook\("(\w+)"`) // by the plugin
 	lines := map[string]bool{}
-	for _, client := range []string{"claude", "codex"} {
+	for _, client := range []string{"claude", "codex", "opencode"} {
 		var out bytes.Buffer
 		env := docEnviron(t.TempDir(), &out)
 		if code := run(t.Context(), env, []string{"install", client, "--project", "--dry-run"}); code != cli.ExitDone {
@@ -93,6 +94,9 @@ func TestKeptHooks(t *testing.T) {
 		}
 		for _, m := range line.FindAllStringSubmatch(out.String(), -1) {
 			lines[m[1]] = true
+		}
+		for _, m := range called.FindAllStringSubmatch(out.String(), -1) {
+			lines["filebus hook --client "+client+" "+m[1]] = true
 		}
 	}
 	kept := map[string]bool{}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"os"
 	"strings"
 
 	"filebus/cmd/filebus/cli"
@@ -80,9 +79,8 @@ func (o *materializeCommand) Do(ctx context.Context, w *cli.Work, _ []string) er
 	if w.Global.JSON {
 		return cmp.Or(w.PrintJSON(report), left)
 	}
-	if report.Files == 0 && left == nil {
+	if report.Files+len(report.Missing) == 0 && left == nil {
 		w.NoteUnknown(ctx, &o.pick.Filter)
-		_ = os.Remove(w.Abs(o.To)) // it is empty
 		return record.NotFound.Errorf("nothing matches, so nothing was laid out").Try("filebus list")
 	}
 	w.Printf("%s, %s in %s\n", cli.Plural(report.Files, "file"), cli.ByteSize(report.Bytes), o.To)
