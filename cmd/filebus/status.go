@@ -18,6 +18,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/query"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -57,6 +58,27 @@ type statusJSON struct {
 	Changed int                `json:"changed"`           // records since yesterday, 100 at the most
 }
 
+// lastHandoffFile returns the last note that is a handoff by its convention, such as HANDOFF.md, if there is one.
+func lastHandoffFile(ctx context.Context, w *cli.Work) (last query.Summary, found bool, err error) {
+	paths, err := w.Reader.Values(ctx, store.FieldPath, ":")
+	for _, path := range paths {
+		if !strings.Contains(strings.ToLower(path.Text), "handoff") {
+			continue
+		}
+		err = cmp.Or(err, w.Reader.Each(ctx, store.FieldPath, path.Text, func(tx *store.Tx, v store.Version) bool {
+			s := query.Summarize(tx, v)
+			is := s.Name.Kind == record.KindNote && s.Attributes[record.AttributeType] == "handoff"
+			if is && (!found || dateOf(s).After(dateOf(last))) {
+				last, found = s, true
+			}
+			return true
+		}))
+	}
+	return last, found, err
+}
+
+func dateOf(s query.Summary) time.Time { return s.Version.Record.Date() }
+
 // lately adds to a status what files list as open, the last handoff of a session and how much
 // has changed since yesterday.
 func lately(ctx context.Context, w *cli.Work, status *runs.Status) (v statusJSON, lines []string, err error) {
@@ -73,9 +95,15 @@ func lately(ctx context.Context, w *cli.Work, status *runs.Status) (v statusJSON
 		lines = append(lines, fmt.Sprintf("           … and %d more; filebus task list --open", more))
 	}
 	last, found, err := lastHandoff(ctx, w)
+	file, isFile, fileErr := lastHandoffFile(ctx, w)
+	name := ""
+	if err = cmp.Or(err, fileErr); isFile && (!found || dateOf(file).After(dateOf(last))) {
+		last, found, name = file, true, cli.OneLine(file.Path)+"  "
+	}
 	if found {
 		v.Handoff = &last.Ref
-		lines = append(lines, fmt.Sprintf("handoff    %s, %s ago", last.Ref, layout.DurationText(max(w.Now().Sub(last.Time), 0))))
+		name += last.Ref.String()
+		lines = append(lines, fmt.Sprintf("handoff    %s, %s ago", name, layout.DurationText(max(w.Now().Sub(dateOf(last)), 0))))
 	}
 	latest, listErr := w.Reader.List(ctx, query.ListRequest{Filter: record.Filter{Trees: []record.Tree{""}}, Limit: mostChanged})
 	for _, e := range latest.Entries {
