@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
@@ -48,14 +49,14 @@ func (k *Knowledge) IsOld() bool { return !k.SupersededBy.IsZero() || saysSupers
 // saysSuperseded reports whether the status of an entry is superseded, by whatever.
 func saysSuperseded(s Summary) bool { return strings.HasPrefix(s.Status, "superseded") }
 
-// doubtOf returns why a text counts no more, as its status or name says: superseded, deprecated, obsolete or altered.
+// doubtOf returns why a text counts no more, as its status or name says: superseded, deprecated or altered.
 // "": nothing says so.
 func doubtOf(s Summary) string {
 	isText := s.Name.Kind == record.KindNote || s.Name.Kind == record.KindKnowledge
 	switch {
 	case s.Name.Kind == record.KindNote && strings.HasSuffix(s.Name.ID, "~altered"): // see materialize
 		return "altered"
-	case isText && (saysSuperseded(s) || s.Status == "deprecated" || s.Status == "obsolete"):
+	case isText && (saysSuperseded(s) || layout.CountsNoMore(s.Status)):
 		return s.Status
 	}
 	return ""

@@ -27,7 +27,7 @@ func (r *Reader) near(ctx context.Context, text string) ([]record.Name, error) {
 		switch {
 		case strings.HasSuffix(id, "/"+n.Name.ID):
 			same = append(same, n.Name)
-		case base != "" && baseKey(n.Name.ID) == base && len(similar) < maxNear:
+		case base != "" && isNear(baseKey(n.Name.ID), base) && len(similar) < maxNear:
 			similar = append(similar, n.Name)
 		}
 		return len(same) < maxNear && time.Now().Before(end)
@@ -55,6 +55,13 @@ func (r *Reader) eachName(
 // baseKey is what two spellings of a file's name have in common.
 func baseKey(text string) string {
 	return strings.TrimSuffix(layout.TaskID(strings.ToLower(path.Base(text))), ".md")
+}
+
+// isNear reports whether a file's name is one that was asked for, or begins with its number: 0007-cache.
+func isNear(name, asked string) bool {
+	number := strings.TrimPrefix(asked, "task-")
+	isNumber := number != "" && strings.Trim(number, "0123456789") == ""
+	return name == asked || isNumber && strings.HasPrefix(strings.TrimPrefix(name, "task-"), number+"-")
 }
 
 // Complete returns up to limit names that begin with what was typed: own names

@@ -250,7 +250,7 @@ func lastHandovers(ctx context.Context, w *cli.Work, items []task.Item) (last []
 		if i.From != task.FromJournal || !layout.HasEnded(i.Status) {
 			continue
 		}
-		j, err := task.Of(w).Get(ctx, task.ID(i.ID))
+		j, err := task.Of(w).Get(ctx, i.Journal())
 		if err == nil && j.Handoff != nil { // what cannot be read is listed all the same
 			last = append(last, *j.Handoff)
 		}

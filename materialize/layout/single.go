@@ -102,8 +102,13 @@ func HasEnded(status string) bool {
 // given it up, and no archive holds it.
 func IsOpen(text string) bool {
 	status := cmp.Or(NormalizeStatus(text), text)
-	givenUp := []string{"duplicate", "wont_fix", statusArchived, "superseded", "rejected", "withdrawn", "deprecated"}
-	return !HasEnded(status) && !slices.Contains(givenUp, strings.ToLower(status))
+	isLeft := slices.Contains([]string{"duplicate", "wont_fix", statusArchived}, status)
+	return !isLeft && !HasEnded(status) && !CountsNoMore(status)
+}
+
+// CountsNoMore reports whether a status says that a text, or a task, was replaced or taken back.
+func CountsNoMore(status string) bool {
+	return slices.Contains([]string{"superseded", "deprecated", "obsolete", "withdrawn"}, strings.ToLower(status))
 }
 
 // statusWords are the ways to write each status of a task or an issue, folded.

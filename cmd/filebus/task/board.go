@@ -299,6 +299,9 @@ func (b *Tasks) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 			key += "~" + number
 		}
 		known, isKnown := at[key]
+		if j, isBegun := at[journalOf(&s).key()]; isBegun && isTask(s) && query.IsDeclared(s) && items[j].isJournal() {
+			known, isKnown, at[key], items[j].ID = j, true, j, item.ID
+		}
 		if item.From == FromJournal {
 			_, isKnown = at[s.Path]
 			at[s.Path] = len(items)
@@ -321,10 +324,16 @@ func (b *Tasks) List(ctx context.Context, opts ListOptions) ([]Item, error) {
 	}), nil
 }
 
+// isJournal reports whether only a journal tells of the task.
+func (i *Item) isJournal() bool { return i.From == FromJournal && len(i.records) == 1 }
+
+// Journal returns the id of the journal of a task that has one: that of an entry is another than its own.
+func (i *Item) Journal() ID { return ID(i.records[0].TaskID()) }
+
 // join adds to a task what a further record says that the better source does not. Of two files of a convention the
-// one counts whose own the task is; a file of its own has the title.
+// one counts whose own the task is; a file of its own has the title. A journal says more than a box.
 func (i *Item) join(other Item, s query.Summary) {
-	isDeclared, isFile := query.IsDeclared(s), s.Name.Kind == record.KindTask && !s.Name.IsEntry()
+	isDeclared, isFile := i.From != FromJournal && query.IsDeclared(s), s.Name.Kind == record.KindTask && !s.Name.IsEntry()
 	if isDeclared && s.Name.ID == s.Task {
 		i.Status, other.Status, s = other.Status, i.Status, i.records[0]
 	}
