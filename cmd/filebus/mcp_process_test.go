@@ -24,11 +24,14 @@ import (
 )
 
 // mcpClient connects the SDK's client by a transport.
-func mcpClient(t *testing.T, transport mcp.Transport, revision string) *mcp.ClientSession {
+func mcpClient(t *testing.T, transport mcp.Transport, revision string, roots ...string) *mcp.ClientSession {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, nil)
+	for _, dir := range roots {
+		client.AddRoots(&mcp.Root{URI: "file://" + strings.ReplaceAll(filepath.ToSlash(dir), " ", "%20")})
+	}
 	session, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	must(t, err)
 	return session
@@ -541,19 +544,31 @@ func TestMCPParent(t *testing.T) {
 	}
 }
 
-// TestServedProject holds that the server finds the project that its client names, wherever it was started, as hooks do.
+// TestServedProject holds that the server finds the project that its client names, wherever it was started, as hooks do:
+// by variables, and by the folders that it tells when it is asked.
 func TestServedProject(t *testing.T) {
 	t.Parallel()
-	dir, other := t.TempDir(), t.TempDir()
+	dir, other := filepath.Join(t.TempDir(), "a project"), t.TempDir()
+	must(t, os.MkdirAll(dir, 0o755))
 	mustRun(t, dir, "init")
 	mustRun(t, dir, "knowledge", "add", "--type", "gotcha", "--content", "The limiter drifts")
-	for name, value := range map[string]string{"CLAUDE_PROJECT_DIR": dir, "WORKSPACE_FOLDER_PATHS": other + "," + dir} {
+	for name, test := range map[string]struct {
+		variable, revision string
+		roots              []string
+	}{
+		"Claude Code":          {"CLAUDE_PROJECT_DIR=" + dir, "", nil},
+		"Cursor":               {"WORKSPACE_FOLDER_PATHS=" + other + "," + dir, "", nil},
+		"Cursor, unexpanded":   {"CLAUDE_PROJECT_DIR=${workspaceFolder}", "2025-11-25", []string{dir}},
+		"roots":                {"", "2025-11-25", []string{other, dir}},
+		"roots, an old client": {"", "2024-11-05", []string{dir}},
+		"both":                 {"CLAUDE_PROJECT_DIR=" + dir, "2025-06-18", []string{other}},
+	} {
 		cmd := filebusCommand(t, other, "mcp")
-		cmd.Env = append(os.Environ(), name+"="+value, "FILEBUS_STORE=", "HOME="+other)
-		session := mcpClient(t, &mcp.CommandTransport{Command: cmd}, "")
+		cmd.Env = append(os.Environ(), "FILEBUS_STORE=", "HOME="+other, test.variable)
+		session := mcpClient(t, &mcp.CommandTransport{Command: cmd}, test.revision, test.roots...)
 		answer, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "filebus://knowledge"})
 		if err != nil || len(answer.Contents) == 0 || !strings.Contains(answer.Contents[0].Text, "The limiter drifts") {
-			t.Errorf("with %s the server has %v, %v", name, answer, err)
+			t.Errorf("%s: the server has %v, %v", name, answer, err)
 		}
 		_ = session.Close() // it was only read
 	}

@@ -33,6 +33,7 @@ type Face struct {
 	Tools              []Tool
 	Resources, Prompts []Text
 	Near               func(word string, known []string) string // says which ones a word may be a slip of the pen for
+	Locate             func(dirs []string)                      // is told once in which folders the client of Serve works; nil: nobody asks
 	Log                io.Writer                                // where trouble is written to
 }
 
