@@ -217,7 +217,7 @@ func TestClient(t *testing.T) {
 					s.wantStored(8)
 					got := len(strings.Join(s.parent, ""))
 					t.Logf("%s, %s: reports %d bytes, parent got %d", way.name, mode, whole, got)
-					if mode == "capture" && got != whole || mode == "reference" && got > 8*900 {
+					if mode == "capture" && got != whole || mode == "reference" && got > 8*260 {
 						t.Errorf("the parent got %d bytes of %d", got, whole)
 					}
 				})
