@@ -62,6 +62,7 @@ type Call struct {
 	Resumed    bool              `json:"resumed,omitempty"`    // another text is another report, and replaces none
 	Yields     bool              `json:"yields,omitempty"`     // a report that is there stays as it is
 
+	Restores bool       `json:"-"`                        // it takes the place of what stands before it
 	Raw      bool       `json:"raw,omitempty"`            // the text is stored as it is: see takeIn
 	Program  string     `json:"program,omitempty"`        // that Exec runs: the agent, if none is given
 	Command  string     `json:"command_digest,omitempty"` // the same for the same program and arguments

@@ -56,6 +56,7 @@ type mark struct {
 	Modified time.Time `json:"modified"`
 	Read     time.Time `json:"read"` // the last call of a tool that is in the log of reads
 	Sessions bool      `json:"sessions,omitempty"`
+	All      bool      `json:"all,omitempty"` // each report was looked for, and whether it stands behind what is none
 }
 
 // finalAnswer is what the final answer of a session is called in its conversation.
@@ -94,7 +95,7 @@ func (p Past) take(
 ) (now mark, err error) {
 	head, err := headOf(f.Path, before.Offset)
 	isSame, isTaken := head == before.Head && f.Size >= before.Size, f.ID != "" || p.Sessions
-	isMore := isTaken && f.ID == "" && !before.Sessions
+	isMore := isTaken && (f.ID == "" && !before.Sessions || f.ID != "" && !before.All)
 	switch {
 	case f.IsForeign:
 		report.Internal++
@@ -109,7 +110,7 @@ func (p Past) take(
 	case !isSame && before.Head != "":
 		report.Rewritten++
 	}
-	now = mark{Size: f.Size, Modified: f.Modified, Read: before.Read, Sessions: before.Sessions || p.Sessions}
+	now = mark{Size: f.Size, Modified: f.Modified, Read: before.Read, Sessions: before.Sessions || p.Sessions, All: true}
 	if err = f.ReadFile(ctx, f.Path, transcript.MaxText); err == nil && (f.Rows == 0 && f.Offset > 0 || f.Session == "") {
 		err = record.Failed.Errorf("it has no row of a session: another version, or damaged")
 	}
@@ -156,6 +157,10 @@ func (p Past) store(ctx context.Context, w *materialize.Workspace, f transcript.
 		}
 		name := record.Name{Kind: record.KindResult, ID: id}
 		isKnown, err := knew(ctx, w, name, r)
+		if isKnown && err == nil {
+			c.Restores, err = c.isBehind(ctx, w, name, reports)
+			isKnown = !c.Restores
+		}
 		stored := &Stored{PutResult: &materialize.PutResult{Unchanged: isKnown, Name: name}}
 		if err == nil && !isKnown {
 			stored, err = PutReport(ctx, w, c, record.SourceTranscript, []byte(r.Text))
@@ -189,6 +194,22 @@ func knew(ctx context.Context, w *materialize.Workspace, name record.Name, r tra
 		return err
 	})
 	return is, err
+}
+
+// isBehind reports whether what a hook has stored stands before an agent's own reports, and is none of them.
+func (c Call) isBehind(ctx context.Context, w *materialize.Workspace, name record.Name, reports []transcript.Report) (bool, error) {
+	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
+	if query.IsAbsent(err) { // it was taken away
+		return false, nil
+	}
+	for _, r := range reports {
+		for _, text := range []string{r.Text, secrets.Text(r.Text)} {
+			if known, _, err := c.knows(ctx, w, name, text); known || err != nil {
+				return false, err
+			}
+		}
+	}
+	return v.Record.Source == record.SourceHook, err
 }
 
 // knows reports whether what is stored under a name has the words of a text, or is what the text refers to: a hook has

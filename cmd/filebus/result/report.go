@@ -43,7 +43,7 @@ func putReport(ctx context.Context, w *materialize.Workspace, c Call, source rec
 		name := record.Name{Kind: record.KindResult, ID: r.ID}
 		known, now, err := c.knows(ctx, w, name, string(text))
 		switch {
-		case errors.Is(err, record.Damaged): // it is put again, and whole then
+		case errors.Is(err, record.Damaged) || err == nil && c.Restores: // it is put again, and whole then
 			r.Replaces, r.Expect = true, now
 			return w.Put(ctx, r)
 		case err != nil:
