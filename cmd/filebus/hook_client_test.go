@@ -239,3 +239,51 @@ func (s *standIn) wantStored(n int) {
 		s.t.Errorf("%s: %s", hooksLog, text)
 	}
 }
+
+// TestSources tells each report twice, by sources of different strength: whichever comes first, the stronger one's words stand,
+// as the one report of the agent.
+func TestSources(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustRun(t, dir, "init")
+	agent := func(text string) object {
+		return object{"agent_id": "a", "agent_type": "Explore", "last_assistant_message": text}
+	}
+	sources := []struct {
+		name, event string
+		rank        int
+		payload     func(text string) object
+	}{
+		{"hand-back", hook.PreToolUse, 0, func(text string) object {
+			return object{"agent_id": "a", "agent_type": "Explore", "tool_name": "SubagentHandback", "tool_input": object{"message": text}}
+		}},
+		{"last words", hook.SubagentStop, 0, agent},
+		{"call", hook.PostToolUse, 1, func(text string) object {
+			return object{"tool_name": "Agent", "tool_response": object{"status": "completed", "agentId": "a", "content": text}}
+		}},
+		{"dump", hook.PostToolUse, 2, func(text string) object {
+			task := object{"task_id": "a", "task_type": "local_agent", "status": "completed", "output": text}
+			return object{"tool_name": "TaskOutput", "tool_response": object{"task": task}}
+		}},
+	}
+	for _, first := range sources {
+		for _, second := range sources {
+			if first.rank == second.rank {
+				continue
+			}
+			s := &standIn{t: t, dir: dir, client: hook.Claude, session: strings.ReplaceAll(first.name+"-"+second.name, " ", "_")}
+			s.fire(first.event, first.payload("It is the "+first.name))
+			s.fire(second.event, second.payload("Here is the "+second.name))
+			want := "It is the " + first.name
+			if second.rank < first.rank {
+				want = "Here is the " + second.name
+			}
+			if got := mustRun(t, dir, "get", "result/"+s.session+"/a"); got != want {
+				t.Errorf("%s: stored is %q, want %q", s.session, got, want)
+			}
+			if out := mustRun(t, dir, "list", "--conversation", s.session); strings.Count(out, "result/") != 1 {
+				t.Errorf("%s: there are\n%s", s.session, out)
+			}
+		}
+	}
+}

@@ -65,6 +65,8 @@ func (o *budgetCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 			budget.Entered = &Entered{Texts: run.Received, Tokens: record.EstimateTokens(run.ReceivedBytes)}
 		}
 	}
+	settings, _ := w.Config(w.Location) // the store was opened by them
+	budget.weigh(settings.Hooks.Refers())
 	return printBudget(w.Environ, budget)
 }
 
@@ -83,7 +85,11 @@ func printBudget(e *cli.Environ, b *Budget) error {
 			cli.Plural(b.Reports, "report"), b.Tokens, b.ReferenceTokens)
 	}
 	if b.Entered != nil {
-		client += fmt.Sprintf("entered by the transcript: ≈%d tokens, %s\n", b.Entered.Tokens, cli.Plural(b.Entered.Texts, "text"))
+		client += fmt.Sprintf("entered by the transcript: ≈%d tokens, %s; saved are ≈%d\n", b.Entered.Tokens,
+			cli.Plural(b.Entered.Texts, "text"), b.Entered.Saved)
+	}
+	if b.Advice != "" {
+		client += b.Advice + "\n"
 	}
 	return e.Print(b, "%s%s: %s, ≈%d tokens inline, ≈%d tokens by reference (%s)\n%s", e.Table(rows),
 		cli.Plural(b.Calls, "call"), cli.Plural(b.Words, "word"), b.Tokens, b.ReferenceTokens,

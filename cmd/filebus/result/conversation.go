@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
 	"filebus/query"
 	"filebus/store"
@@ -221,12 +222,28 @@ type Budget struct {
 	// Reports says how many are those of a client's sub-agents, which a hook or a capture has stored.
 	Reports int      `json:"reports,omitempty"`
 	Entered *Entered `json:"entered,omitempty"` // nil: the transcript of the session is not there
+	Advice  string   `json:"advice,omitempty"`  // why hooks that give references are not worth it; "": they are, or nobody knows
 }
 
 // Entered is what has come from sub-agents into the context of their client's session, by its transcript.
 type Entered struct {
 	Texts  int `json:"texts"`
 	Tokens int `json:"tokens"`
+	Saved  int `json:"saved"` // of the tokens of the reports, which have not entered
+}
+
+// weigh says what has been saved, and whether references by hooks are worth it.
+func (b *Budget) weigh(refers bool) {
+	const frame = 175 // about what clients put around a text, in tokens: that is there in any case
+	if b.Entered != nil {
+		b.Entered.Saved = max(0, b.Tokens-max(0, b.Entered.Tokens-frame*b.Entered.Texts))
+	}
+	switch {
+	case b.Reports > 0 && b.ReferenceTokens >= b.Tokens:
+		b.Advice = "reports as short as these cost no more than references to them: hooks.mode capture does as well"
+	case refers && b.Entered != nil && b.Entered.Saved == 0:
+		b.Advice = "references have saved nothing here, as agents have repeated their reports: hooks.mode capture costs no turn of theirs"
+	}
 }
 
 // BudgetOf returns the budget of a conversation, by its id or "tree:id", from what
@@ -243,9 +260,11 @@ func BudgetOf(ctx context.Context, w *materialize.Workspace, read *query.Reader,
 		if isPast && call.Name.ID == c.ID+"/"+finalAnswer {
 			continue // it went to the user
 		}
-		if b.add(call); isPast || call.Source == record.SourceHook {
+		if isPast || call.Source == record.SourceHook {
 			b.Reports++
+			call.Preview = cli.Shortened(call.Preview, cli.LineSize) // as hooks give it
 		}
+		b.add(call)
 	}
 	return b, nil
 }
