@@ -91,13 +91,13 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 	if err == nil {
 		stored, err = result.PutReport(ctx, w.Workspace, call, record.SourceHook, []byte(e.Report))
 	}
-	if err != nil && !known {
+	if err != nil && !known && !e.Dumped {
 		if lost := result.SpoolReport(h.at.Store, call, record.SourceHook, e.Report); lost != nil {
 			return nil, fmt.Errorf("the report of %s could not be kept: %w", e.Agent, errors.Join(err, lost))
 		}
 		err = fmt.Errorf("the report of %s waits in the spool: %w", e.Agent, err)
 	}
-	if !known || err == nil && !stored.Unchanged {
+	if !known && !e.Dumped || err == nil && !stored.Unchanged {
 		what := hook.NoteStored
 		if e.Told {
 			what = hook.NoteTold

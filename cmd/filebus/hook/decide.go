@@ -87,6 +87,7 @@ func Decide(e *Event, notes Notes, s Settings) (d Decision) {
 		// What an agent says after a hand-back is no report, nor what it says, in whatever words, when it was asked for a line.
 		isLine := e.Again && len(e.Report) <= 400 && notes.Last(e.Agent, NoteAsked, SubagentStart).What == NoteAsked
 		d.Report = e.Name != SubagentStop || !notes.handed(e.Agent) && !isLine
+		d.Report = d.Report && (!e.Dumped || s.Refers() && notes.Last(e.Agent, NoteStored, NoteTold).What != "")
 		if d.Report && s.Refers() && e.Report != "" && utf8.RuneCountInString(e.Report) >= s.MinChars {
 			d.Replace = e.replacement(notes)
 		}
@@ -141,7 +142,7 @@ func (e *Event) replacement(notes Notes) Replacement {
 	switch {
 	case !isCodex && e.Name == PreToolUse:
 		return Input
-	case !isCodex && e.isCall() && !e.Handback:
+	case !isCodex && e.Told && !e.Handback:
 		return Output
 	case e.Name == SubagentStop && !e.Again && (isCodex || e.isBackground() || notes.Last(e.Agent, NoteLaunched).What != ""): // else its caller waits for it
 		return Ask
@@ -170,7 +171,9 @@ func (e *Event) Refer(by Replacement, reference string) Answer {
 		_ = json.Unmarshal(e.Input, &fields) // it was read before
 	case Output:
 		_ = json.Unmarshal(e.Response, &fields) // as was this
-		key, value = "content", e.replaced(fields["content"], reference)
+		if key, value = "content", e.replaced(fields["content"], reference); !e.isCall() {
+			key, value = "task", retold(fields["task"], reference)
+		}
 	}
 	if fields[key] == nil {
 		return nil
@@ -194,6 +197,17 @@ func (e *Event) replaced(content json.RawMessage, reference string) any {
 		}
 	}
 	return append(kept, blocks[e.to:]...)
+}
+
+// retold returns what a tool tells of a task, with a reference in place of each text of the agent's.
+func retold(task json.RawMessage, reference string) (fields map[string]any) {
+	_ = json.Unmarshal(task, &fields) // as it was read before
+	for _, key := range []string{"output", "result"} {
+		if text, is := fields[key].(string); is && text != "" {
+			fields[key] = reference
+		}
+	}
+	return fields
 }
 
 // FilesIn returns the files that a prompt names in which agents leave what they have found: handoffs, turns,

@@ -54,6 +54,7 @@ type Event struct {
 	Ended    bool // the agent has ended well
 	Failed   bool // it has ended, and not well
 	Told     bool // the report is in the client's words: what the agent itself said is stronger
+	Dumped   bool // it is none, but what stands for one that was stored
 	from, to int  // the blocks of the response between those that the client counts as its own
 
 	Odd error // the first field of another type than expected
@@ -231,11 +232,12 @@ func isNote(text string) bool {
 }
 
 // readOutput reads what a tool tells of an agent in the background. Commands in the background are none, and
-// what an agent has put out until now, or rows of its transcript, are no report.
+// what an agent has put out until now is no report.
 func (e *Event) readOutput(t tool) {
 	text := cmp.Or(t.Task.Result, t.Task.Output)
-	if strings.HasSuffix(t.Task.Kind, "_agent") && t.Task.Status == "completed" && !isNote(text) && !isRows(text) {
+	if strings.HasSuffix(t.Task.Kind, "_agent") && t.Task.Status == "completed" && !isNote(text) {
 		e.Agent, e.Type, e.Prompt, e.Report, e.Ended, e.Told = t.Task.ID, "agent", t.Task.Prompt, text, true, true
+		e.Dumped = isRows(text)
 	}
 }
 

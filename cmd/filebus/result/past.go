@@ -213,7 +213,7 @@ func (c Call) isBehind(ctx context.Context, w *materialize.Workspace, name recor
 }
 
 // knows reports whether what is stored under a name has the words of a text, or is what the text refers to: a hook has
-// given the reference in its place. What only a client told is known where one has the other, or it yields.
+// given the reference in its place. What only a client told is known where one has the other.
 // It returns the version that it has seen, for who stores another one.
 func (c Call) knows(
 	ctx context.Context, w *materialize.Workspace, name record.Name, text string,
@@ -228,7 +228,7 @@ func (c Call) knows(
 	const longest = 400 // of a line that stands for it, with some words around, in bytes
 	var r record.Reference
 	isFile := json.Unmarshal([]byte(text), &r) == nil && strings.HasSuffix(filepath.ToSlash(r.ResultFile), "/"+path.Base(name.ID)+".md")
-	if c.Yields || isFile || len(strings.TrimSpace(text)) <= longest && strings.Contains(text, v.Ref.Short()) {
+	if isFile || len(strings.TrimSpace(text)) <= longest && strings.Contains(text, v.Ref.Short()) {
 		return true, store.Current(v.Ref), nil
 	}
 	words := func(text string) string { return " " + strings.Join(strings.Fields(text), " ") + " " } // so only whole ones are alike

@@ -34,7 +34,7 @@ func PutReport(ctx context.Context, w *materialize.Workspace, c Call, source rec
 }
 
 func putReport(ctx context.Context, w *materialize.Workspace, c Call, source record.Source, text []byte) (*materialize.PutResult, error) {
-	first, last, seen := c.ID, c.ID, store.Absent()
+	first, last, seen, before := c.ID, c.ID, store.Absent(), record.Name{}
 	for n := 2; ; n++ {
 		r, err := c.request(source, bytes.NewReader(text))
 		if err != nil {
@@ -49,17 +49,14 @@ func putReport(ctx context.Context, w *materialize.Workspace, c Call, source rec
 		case err != nil:
 			return nil, err
 		case known:
-			p, _ := w.RecordPath(name.Kind, name.ID) // it has one
-			put, err := w.PutResultOf(ctx, name, p)
-			if err != nil {
-				return nil, err
-			}
-			if !c.Told && c.Status == materialize.StatusFailed && put.Record.Status != c.Status { // what was taken for a report
+			put, err := standing(ctx, w, name)
+			if err == nil && !c.Told && c.Status == materialize.StatusFailed && put.Record.Status != c.Status { // what was taken for a report
 				r.Replaces, r.Expect = true, now
 				return w.Put(ctx, r)
 			}
-			put.Unchanged = true
-			return put, nil
+			return put, err
+		case now == store.Absent() && c.Yields && n > 2: // to the last that there is
+			return standing(ctx, w, before)
 		case now == store.Absent():
 			if c.Resumed || n == 2 {
 				last, seen = c.ID, now
@@ -71,8 +68,18 @@ func putReport(ctx context.Context, w *materialize.Workspace, c Call, source rec
 			r.Replaces, r.Expect = true, seen
 			return w.Put(ctx, r)
 		}
-		last, seen, c.ID = c.ID, now, fmt.Sprintf("%s-%d", first, n)
+		before, last, seen, c.ID = name, c.ID, now, fmt.Sprintf("%s-%d", first, n)
 	}
+}
+
+// standing returns a report as it was stored.
+func standing(ctx context.Context, w *materialize.Workspace, name record.Name) (*materialize.PutResult, error) {
+	p, _ := w.RecordPath(name.Kind, name.ID) // it has one
+	put, err := w.PutResultOf(ctx, name, p)
+	if err == nil {
+		put.Unchanged = true
+	}
+	return put, err
 }
 
 // A spooledReport is a file of the spool.
