@@ -18,6 +18,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -33,7 +34,7 @@ type Face struct {
 	Tools              []Tool
 	Resources, Prompts []Text
 	Near               func(word string, known []string) string // says which ones a word may be a slip of the pen for
-	Locate             func(dirs []string)                      // is told once in which folders the client of Serve works; nil: nobody asks
+	Locate             func(dirs []string)                      // is told, before the first request, in which folders the client works
 	Log                io.Writer                                // where trouble is written to
 }
 
@@ -107,8 +108,9 @@ func (f *Face) server() *mcp.Server {
 }
 
 // guard answers what the SDK leaves to its users: a tool that there is not, of which a
-// model should hear what there is, and a panic.
+// model should hear what there is, a panic, and where the client works.
 func (f *Face) guard(log *slog.Logger) mcp.Middleware {
+	var once sync.Once
 	names := markdown.Each(f.Tools, func(t Tool) string { return t.Name })
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
@@ -118,6 +120,10 @@ func (f *Face) guard(log *slog.Logger) mcp.Middleware {
 					result, err = nil, fault(jsonrpc.CodeInternalError, "%s has failed because of a fault in filebus: %v", method, p)
 				}
 			}()
+			session, is := r.GetSession().(*mcp.ServerSession)
+			if is && slices.Contains([]string{"tools/call", "resources/read", "prompts/get"}, method) { // others say nothing of a store
+				once.Do(func() { f.Locate(rootsOf(ctx, session)) })
+			}
 			if call, is := r.(*mcp.CallToolRequest); is && !slices.Contains(names, call.Params.Name) {
 				return failed(f.unknown("tool", call.Params.Name, f.Name, names)), nil
 			}

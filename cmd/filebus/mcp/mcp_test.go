@@ -26,7 +26,7 @@ func newFace(log io.Writer) *mcp.Face {
 		return mcp.Answer{Text: string(text)}
 	}
 	return &mcp.Face{
-		Name: "face", Version: "1", Log: log,
+		Locate: func([]string) {}, Name: "face", Version: "1", Log: log,
 		Near: func(word string, known []string) string { return "; near " + known[0] },
 		Tools: []mcp.Tool{
 			{Name: "say", Tokens: 500, Call: said, Arguments: []mcp.Argument{

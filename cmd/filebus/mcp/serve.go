@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -28,41 +27,24 @@ const maxMessage = 64 << 20
 // Serve answers one client, which writes a message in each line of in, until in ends.
 func (f *Face) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	s := &screen{lines: bufio.NewReaderSize(in, 64<<10), replies: out}
-	server := f.server()
-	if f.Locate != nil {
-		server.AddReceivingMiddleware(f.located())
-	}
-	return server.Run(ctx, &mcp.IOTransport{Reader: s, Writer: s, MaxLineLength: -1})
+	return f.server().Run(ctx, &mcp.IOTransport{Reader: s, Writer: s, MaxLineLength: -1})
 }
 
-// located asks the client for its folders before the first request that Locate bears on. Without an answer in time, and in
-// a revision that has no such question, there are none.
-func (f *Face) located() mcp.Middleware {
-	const longest = 2 * time.Second
-	var once sync.Once
-	ask := func(ctx context.Context, session *mcp.ServerSession) (dirs []string) {
-		ctx, cancel := context.WithTimeout(ctx, longest)
-		defer cancel()
-		if p := session.InitializeParams(); p == nil || p.Capabilities == nil || p.Capabilities.RootsV2 == nil {
-			return nil
-		}
-		answer, _ := session.ListRoots(ctx, nil)
-		for _, root := range cmp.Or(answer, &mcp.ListRootsResult{}).Roots {
-			if at, err := url.Parse(root.URI); err == nil && at.Scheme == "file" {
-				dirs = append(dirs, filepath.FromSlash(at.Path))
-			}
-		}
-		return dirs
+// rootsOf asks a client in which folders it works. Without an answer in time, and in a revision that has no such question,
+// there are none.
+func rootsOf(ctx context.Context, session *mcp.ServerSession) (dirs []string) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if p := session.InitializeParams(); p == nil || p.Capabilities == nil || p.Capabilities.RootsV2 == nil {
+		return nil
 	}
-	return func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
-			session, is := r.GetSession().(*mcp.ServerSession)
-			if is && slices.Contains([]string{"tools/call", "resources/read", "prompts/get"}, method) {
-				once.Do(func() { f.Locate(ask(ctx, session)) })
-			}
-			return next(ctx, method, r)
+	answer, _ := session.ListRoots(ctx, nil)
+	for _, root := range cmp.Or(answer, &mcp.ListRootsResult{}).Roots {
+		if at, err := url.Parse(root.URI); err == nil && at.Scheme == "file" {
+			dirs = append(dirs, filepath.FromSlash(at.Path))
 		}
 	}
+	return dirs
 }
 
 // A screen passes the lines on that are messages. The others are answered as the protocol
