@@ -119,12 +119,13 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 func (h *hooked) refer(by hook.Replacement, stored *result.Stored) hook.Answer {
 	var text bytes.Buffer
 	reference := stored.Reference()
-	reference.Preview = cli.OneLine(cli.Shortened(reference.Preview, cli.LineSize)) // it is paid for in each turn that follows
+	reference.Preview = cli.OneLine(cli.Shortened(reference.Preview, cli.LineSize)) // each turn that follows pays for it
 	if below, err := filepath.Rel(h.event.Dir, reference.ResultFile); err == nil && filepath.IsLocal(below) {
 		reference.ResultFile = below // the session knows where it works
 	}
 	if by == hook.Ask { // what is said again should be short
-		fmt.Fprintf(&text, "%s %dw: %s (filebus get %s)", reference.Agent, reference.WordCount, reference.Preview, stored.Ref.Short())
+		fmt.Fprintf(&text, "%s %dw: %s (filebus get %s)", reference.Agent, reference.WordCount, reference.Preview,
+			stored.Ref.Short())
 	} else {
 		_ = cli.WriteJSON(&text, hookReference{reference, record.ShortRef(stored.Ref).String(),
 			stored.Secrets}) // into memory

@@ -19,9 +19,11 @@ type mcpCommand struct {
 }
 
 func (o *mcpCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
-	named, dir := append([]string{w.Getenv("CLAUDE_PROJECT_DIR")}, strings.Split(w.Getenv("WORKSPACE_FOLDER_PATHS"), ",")...), w.Dir
-	face := mcpFace(w.Environ)
-	face.Locate = func(dirs []string) { _, _ = w.LocateFrom(slices.Concat(named, dirs, []string{dir})...) } // requests say what is wrong
+	named := append([]string{w.Getenv("CLAUDE_PROJECT_DIR")}, strings.Split(w.Getenv("WORKSPACE_FOLDER_PATHS"), ",")...)
+	face, start := mcpFace(w.Environ), []string{w.Dir}
+	face.Locate = func(dirs []string) {
+		_, _ = w.LocateFrom(slices.Concat(named, dirs, start)...) // each request says what is wrong with it
+	}
 	face.Locate(nil)
 	if o.HTTP != "" {
 		return serveHTTP(ctx, w.Environ, face, o.HTTP)

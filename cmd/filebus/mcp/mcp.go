@@ -34,7 +34,7 @@ type Face struct {
 	Tools              []Tool
 	Resources, Prompts []Text
 	Near               func(word string, known []string) string // says which ones a word may be a slip of the pen for
-	Locate             func(dirs []string)                      // is told, before the first request, in which folders the client works
+	Locate             func(dirs []string)                      // is told in which folders the client works
 	Log                io.Writer                                // where trouble is written to
 }
 
@@ -121,7 +121,7 @@ func (f *Face) guard(log *slog.Logger) mcp.Middleware {
 				}
 			}()
 			session, is := r.GetSession().(*mcp.ServerSession)
-			if is && slices.Contains([]string{"tools/call", "resources/read", "prompts/get"}, method) { // others say nothing of a store
+			if is && slices.Contains([]string{"tools/call", "resources/read", "prompts/get"}, method) {
 				once.Do(func() { f.Locate(rootsOf(ctx, session)) })
 			}
 			if call, is := r.(*mcp.CallToolRequest); is && !slices.Contains(names, call.Params.Name) {

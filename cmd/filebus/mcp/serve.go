@@ -30,8 +30,8 @@ func (f *Face) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return f.server().Run(ctx, &mcp.IOTransport{Reader: s, Writer: s, MaxLineLength: -1})
 }
 
-// rootsOf asks a client in which folders it works. Without an answer in time, and in a revision that has no such question,
-// there are none.
+// rootsOf asks a client in which folders it works. Without an answer in time, and in a revision that has no such
+// question, there are none.
 func rootsOf(ctx context.Context, session *mcp.ServerSession) (dirs []string) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

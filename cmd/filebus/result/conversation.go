@@ -222,7 +222,7 @@ type Budget struct {
 	// Reports says how many are those of a client's sub-agents, which a hook or a capture has stored.
 	Reports int      `json:"reports,omitempty"`
 	Entered *Entered `json:"entered,omitempty"` // nil: the transcript of the session is not there
-	Advice  string   `json:"advice,omitempty"`  // why hooks that give references are not worth it; "": they are, or nobody knows
+	Advice  string   `json:"advice,omitempty"`  // why references by hooks are not worth it; "": they may be
 }
 
 // Entered is what has come from sub-agents into the context of their client's session, by its transcript.
@@ -242,7 +242,7 @@ func (b *Budget) weigh(refers bool) {
 	case b.Reports > 0 && b.ReferenceTokens >= b.Tokens:
 		b.Advice = "reports as short as these cost no more than references to them: hooks.mode capture does as well"
 	case refers && b.Entered != nil && b.Entered.Saved == 0:
-		b.Advice = "references have saved nothing here, as agents have repeated their reports: hooks.mode capture costs no turn of theirs"
+		b.Advice = "references have saved nothing, as agents have repeated their reports: hooks.mode capture costs no turn"
 	}
 }
 

@@ -197,7 +197,9 @@ func knew(ctx context.Context, w *materialize.Workspace, name record.Name, r tra
 }
 
 // isBehind reports whether what a hook has stored stands before an agent's own reports, and is none of them.
-func (c Call) isBehind(ctx context.Context, w *materialize.Workspace, name record.Name, reports []transcript.Report) (bool, error) {
+func (c Call) isBehind(
+	ctx context.Context, w *materialize.Workspace, name record.Name, reports []transcript.Report,
+) (bool, error) {
 	v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
 	if query.IsAbsent(err) { // it was taken away
 		return false, nil

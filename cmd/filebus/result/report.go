@@ -50,7 +50,8 @@ func putReport(ctx context.Context, w *materialize.Workspace, c Call, source rec
 			return nil, err
 		case known:
 			put, err := standing(ctx, w, name)
-			if err == nil && !c.Told && c.Status == materialize.StatusFailed && put.Record.Status != c.Status { // what was taken for a report
+			isFailure := err == nil && !c.Told && c.Status == materialize.StatusFailed
+			if isFailure && put.Record.Status != c.Status { // what was taken for a report
 				r.Replaces, r.Expect = true, now
 				return w.Put(ctx, r)
 			}
