@@ -103,20 +103,15 @@ func isBinary(body []byte) bool {
 	return 10*invalid > 3*len(head)
 }
 
-// keyKind and its like tell the values of one filter from those of another.
+// The fields of filters that are named here, and two more.
 const (
-	keyKind         = "kind"
-	keyTree         = "tree"
-	keyAgent        = "agent"
-	keyConversation = "conversation"
-	keySession      = "session"
-	keyRun          = "run"
-	keyLoop         = "loop"
-	keyTask         = "task"
-	keyStatus       = "status"
-	keyTag          = "tag"
-	keyDay          = "day"   // of Date, in UTC
-	keyQuiet        = "quiet" // without a value
+	keyKind    = "kind"
+	keyTree    = "tree"
+	keyAgent   = "agent"
+	keySession = "session"
+	keyTag     = "tag"
+	keyDay     = "day"   // of Date, in UTC
+	keyQuiet   = "quiet" // without a value
 )
 
 // key returns the exact term for a value of a filter. Values are cut alike on
@@ -125,21 +120,11 @@ func key(filter, value string) string { return filter + "\x00" + value[:min(len(
 
 // keys returns the exact terms of d.
 func (d *Document) keys() []string {
-	keys := []string{
-		key(keyKind, string(d.Name.Kind)),
-		key(keyTree, string(d.Name.Tree)),
-		key(keyDay, day(d.Date())),
-	}
-	for _, f := range []struct{ filter, value string }{
-		{keyAgent, d.Agent}, {keyConversation, d.Conversation}, {keySession, d.Session}, {keyRun, d.Run},
-		{keyLoop, d.Loop}, {keyTask, d.Task}, {keyStatus, d.Status},
-	} {
-		if f.value != "" {
-			keys = append(keys, key(f.filter, f.value))
+	keys := []string{key(keyDay, day(d.Date()))}
+	for _, field := range record.FilterFields() {
+		for _, value := range d.Values(field) {
+			keys = append(keys, key(field, value))
 		}
-	}
-	for _, tag := range d.Tags {
-		keys = append(keys, key(keyTag, tag))
 	}
 	if d.Quiet || IsQuiet(d.Name.Kind) {
 		keys = append(keys, key(keyQuiet, ""))

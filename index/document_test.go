@@ -83,8 +83,8 @@ func TestKeys(t *testing.T) {
 	}
 	got := document.keys()
 	want := []string{
-		"kind\x00marker", "tree\x00other", "day\x002026-01-03", "session\x00" + strings.Repeat("s", maxKey),
-		"task\x00003", "tag\x00auth", "tag\x00jwt", "quiet\x00",
+		"day\x002026-01-03", "kind\x00marker", "tree\x00other", "tag\x00auth", "tag\x00jwt",
+		"session\x00" + strings.Repeat("s", maxKey), "task\x00003", "quiet\x00",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("keys: -want +got\n%s", diff)

@@ -40,15 +40,12 @@ func lookupKeys(r *record.Record, position uint64) [][]byte {
 		add(FieldConflict, r.Name.String())
 		return keys
 	}
-	add(FieldKind, string(r.Name.Kind))
-	add(FieldSession, r.Session)
-	add(FieldConversation, r.Conversation)
-	add(fieldTask, r.Task)
-	add(fieldRun, r.Run)
-	add(FieldAgent, r.Agent)
-	add(fieldStatus, r.Status)
-	for _, tag := range r.Tags {
-		add(FieldTag, tag)
+	for _, field := range []Field{
+		FieldKind, FieldSession, FieldConversation, fieldTask, fieldRun, FieldAgent, fieldStatus, FieldTag,
+	} {
+		for _, value := range r.Values(string(field)) {
+			add(field, value)
+		}
 	}
 	if r.Path != "" && !r.Name.IsEntry() {
 		add(FieldPath, PathValue(r.Name.Tree, r.Path))

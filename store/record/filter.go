@@ -59,6 +59,20 @@ func (f *Filter) Values(field string) []string {
 	return *f.list(field)
 }
 
+// Values returns what a record has in a field of a Filter: nothing where that is empty, but for the own tree.
+func (r *Record) Values(field string) []string {
+	switch field {
+	case "tree":
+		return []string{string(r.Name.Tree)}
+	case "tag":
+		return r.Tags
+	}
+	return Any(map[string]string{
+		"kind": string(r.Name.Kind), "agent": r.Agent, "conversation": r.Conversation, "session": r.Session, "task": r.Task,
+		"run": r.Run, "loop": r.Loop, "status": r.Status,
+	}[field])
+}
+
 func plain[T ~string](list []T) []string {
 	var texts []string
 	for _, text := range list {
