@@ -137,15 +137,15 @@ func (r *Reader) ContextFor(ctx context.Context, request ContextRequest) (Contex
 type contextBuilder struct {
 	reader     *Reader
 	request    *ContextRequest
-	candidates []candidate
+	candidates []considered
 	seen       map[record.Name]bool
 	leftOut    []Omission
 	unindexed  uint64
 	superseded map[record.Name]record.Name // what came in the place of an entry
 }
 
-// A candidate is an item that has not been judged yet.
-type candidate struct {
+// A considered is an item that has not been judged yet.
+type considered struct {
 	contextItem
 	text  float64  // the score of the index, 1 for the best of its search
 	fixed float64  // a score that nothing is added to
@@ -171,7 +171,7 @@ func (c *contextBuilder) search(ctx context.Context, section func(Summary) conte
 			return err
 		}
 		c.unindexed = max(c.unindexed, caughtUp.behind())
-		found, err := c.reader.rankedVersions(ctx, ranked.Hits, true)
+		found, err := c.reader.candidates(ctx, ranked.Hits, true)
 		if err != nil {
 			return err
 		}
@@ -204,7 +204,7 @@ func (c *contextBuilder) add(s Summary, section contextSection, text float64) {
 		c.leftOut = append(c.leftOut, Omission{Name: name, Reason: doubt})
 		return
 	}
-	c.candidates = append(c.candidates, candidate{
+	c.candidates = append(c.candidates, considered{
 		contextItem: contextItem{Section: section, Summary: s, Text: s.Line()},
 		text:        text, files: filesNamed(s.Title + " " + s.Description.Preview),
 	})
@@ -282,7 +282,7 @@ func (c *contextBuilder) components(ctx context.Context) error {
 			continue
 		}
 		c.seen[name] = true
-		c.candidates = append(c.candidates, candidate{
+		c.candidates = append(c.candidates, considered{
 			contextItem: contextItem{
 				Section: sectionComponents, Summary: row, Text: cmp.Or(row.Description.Preview,
 					row.Description.Title), Why: why,
@@ -398,7 +398,7 @@ func (c *contextBuilder) rank() {
 		c.candidates[i].judge(c.request, newest)
 	}
 	sections := contextSections()
-	slices.SortFunc(c.candidates, func(a, b candidate) int {
+	slices.SortFunc(c.candidates, func(a, b considered) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(sections, a.Section), slices.Index(sections, b.Section)),
 			cmp.Compare(b.Score, a.Score),

@@ -22,7 +22,7 @@ func IsAbsent(err error) bool {
 }
 
 // judge scores a candidate and says why.
-func (k *candidate) judge(q *ContextRequest, newest time.Time) {
+func (k *considered) judge(q *ContextRequest, newest time.Time) {
 	if k.fixed > 0 {
 		k.Score, k.relevance = k.fixed, k.fixed
 		return
@@ -185,7 +185,7 @@ func (c *contextBuilder) fit() ContextAnswer {
 	answer := ContextAnswer{LeftOut: c.leftOut, Unindexed: c.unindexed}
 	answer.Tokens = c.size(&answer)
 	limits := c.request.Complexity.limits()
-	bySection := map[contextSection][]candidate{}
+	bySection := map[contextSection][]considered{}
 	for _, k := range c.candidates {
 		switch twin := c.twin(bySection[k.Section], k); {
 		case twin != "":
@@ -217,12 +217,12 @@ func (c *contextBuilder) fit() ContextAnswer {
 	}
 }
 
-func (a *ContextAnswer) omit(k candidate, reason string) {
+func (a *ContextAnswer) omit(k considered, reason string) {
 	a.LeftOut = append(a.LeftOut, Omission{k.Version.Record.Name, reason, k.Section == sectionDepends})
 }
 
 // take adds an item if there is room for it, cut short if need be.
-func (c *contextBuilder) take(a *ContextAnswer, k candidate) bool {
+func (c *contextBuilder) take(a *ContextAnswer, k considered) bool {
 	full := k.Text
 	for _, length := range []int{longItem, shortItem} {
 		k.Text = markdown.Clip(full, length)
@@ -250,7 +250,7 @@ func (c *contextBuilder) size(a *ContextAnswer) int {
 }
 
 // twin returns the name of a chosen item that says nearly the same, or "".
-func (c *contextBuilder) twin(chosen []candidate, k candidate) string {
+func (c *contextBuilder) twin(chosen []considered, k considered) string {
 	for _, other := range chosen {
 		if other.Version.Record.Body == k.Version.Record.Body || similarity(other.Text, k.Text) > sameText {
 			return other.Version.Record.Name.String()

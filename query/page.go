@@ -42,7 +42,7 @@ func wordsOf(passage []byte) string {
 // narrow returns the values of filters, of fields that have none, that split the best hits most evenly.
 func (c *catchUp) narrow(ctx context.Context, q *SearchRequest, hits []index.Hit) (out []index.Narrowing, err error) {
 	having, most := map[index.Narrowing]uint64{}, 4
-	found, err := c.rankedVersions(ctx, hits, false)
+	found, err := c.candidates(ctx, hits, false)
 	for _, f := range found {
 		if f.gone {
 			continue

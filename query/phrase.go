@@ -141,7 +141,7 @@ func (f *phraseFilter) passes(texts [][]byte) bool {
 
 // texts returns what a phrase may stand in, each of them as a whole: what the index
 // knows of a record, its body first.
-func (f *rankedVersion) texts() ([][]byte, error) {
+func (f *candidate) texts() ([][]byte, error) {
 	body, _, err := headOf(f.content, f.Path)
 	if markdown.IsBinary(body) {
 		body = nil

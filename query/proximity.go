@@ -99,36 +99,6 @@ func (n neighbour) places(first, second []int) float64 {
 
 func abs(n int) int { return max(n, -n) }
 
-// judge gives a rankedVersion its final score. With D of the index, N its nearness (0 to 1), P and
-// I what the best passage and the name's id have of the worth of all terms, it is
-//
-//	D · (1+N)² · e^P · e^(nameShare·I) · max(1, tokens/longText)^-lengthPower
-//
-// See docs/decisions/0044-judged-by-factors.md.
-func (g *rankedVersion) judge() {
-	of := func(factor float64) (added float64) {
-		added = g.ranked.Score * (factor - 1)
-		g.ranked.Score += added
-		return added
-	}
-	g.nearness = of((1 + g.share) * (1 + g.share))
-	g.passage = of(math.Exp(g.passage))
-	g.named = of(math.Exp(nameShare * g.named))
-	g.length = of(math.Pow(max(1, float64(g.Tokens)/longText), -lengthPower))
-	g.judged = true
-}
-
-// orderJudged sorts versions by what is as typed, and by their final scores. What has lost
-// its head keeps the index's.
-func orderJudged(found []rankedVersion) {
-	for i := range found {
-		found[i].judge()
-	}
-	slices.SortStableFunc(found, func(a, b rankedVersion) int {
-		return cmp.Or(cmp.Compare(b.ranked.Lifted, a.ranked.Lifted), cmp.Compare(b.ranked.Score, a.ranked.Score))
-	})
-}
-
 // window returns which hits to ask the index for. The hits that nearness orders
 // are always the same, whatever the page; behind them, the index's pages are ours.
 func (f *finder) window(offset, limit int) (from, count int) {
@@ -139,10 +109,15 @@ func (f *finder) window(offset, limit int) (from, count int) {
 }
 
 // resolve reads the ranked hits from the store, which begin with the hit number
-// from, orders the first of them by nearness, and finds the passages of those on
-// the page.
+// from, judges the first of them, and finds the passages of those on the page.
 func (f *finder) resolve(ctx context.Context, hits []index.Hit, from int) ([]Hit, error) {
-	found, err := f.ordered(ctx, hits, from)
+	found, err := f.candidates(ctx, hits, true)
+	if best := found[:min(len(found), judgedHits)]; err == nil && from == 0 && len(f.terms) > 0 {
+		err = parallel(len(best), func(i int) error { return f.judge(&best[i]) })
+		slices.SortStableFunc(best, func(a, b candidate) int {
+			return cmp.Or(cmp.Compare(b.ranked.Lifted, a.ranked.Lifted), cmp.Compare(b.ranked.Score, a.ranked.Score))
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -150,49 +125,42 @@ func (f *finder) resolve(ctx context.Context, hits []index.Hit, from int) ([]Hit
 	page := found[start:min(len(found), start+f.request.Limit)]
 	// A name that has lost its head since it was indexed is no hit any more. It
 	// keeps its place until here, so that pages fit together.
-	page = slices.DeleteFunc(page, func(g rankedVersion) bool { return g.gone })
+	page = slices.DeleteFunc(page, func(c candidate) bool { return c.gone })
 	return f.hits(ctx, page)
 }
 
-// ordered reads the heads of ranked hits and orders the first of them by nearness.
-func (f *finder) ordered(ctx context.Context, hits []index.Hit, from int) ([]rankedVersion, error) {
-	found, err := f.rankedVersions(ctx, hits, true)
-	if err != nil || from > 0 || len(f.terms) == 0 {
-		return found, err
-	}
-	near := found[:min(len(found), judgedHits)]
-	if err := f.readNear(near); err != nil {
-		return nil, err
-	}
-	orderJudged(near)
-	return found, nil
-}
-
-// readNear reads the beginnings of bodies, on all cores, and how near the query's
-// words stand in them.
-func (f *finder) readNear(found []rankedVersion) error {
-	return parallel(len(found), func(i int) error {
-		if found[i].gone {
-			return nil
-		}
-		return f.readNearOf(&found[i])
-	})
-}
-
-// readNearOf looks at one body. What was found in one that is short is kept, since
-// its passage is found by the same words.
-func (f *finder) readNearOf(found *rankedVersion) error {
-	text, damaged, err := headOf(found.content, found.Path)
-	if err != nil || damaged || markdown.IsBinary(text) {
+// judge gives a candidate its final score. With D of the index, N the nearness of its words (0 to 1), P and
+// I what the best passage and the name's id have of the worth of all terms, it is
+//
+//	D · (1+N)² · e^P · e^(nameShare·I) · max(1, tokens/longText)^-lengthPower
+//
+// See docs/decisions/0044-judged-by-factors.md. What was found in a short text is kept, since its passage
+// is found by the same words.
+func (f *finder) judge(c *candidate) error {
+	text, damaged, err := headOf(c.content, c.Path)
+	if err != nil {
 		return err
 	}
-	matches := f.matches(text[:min(len(text), passageText)], f.terms)
-	found.passage, found.named = f.shares(found, text, matches)
-	if len(text) <= passageText {
-		found.text, found.matches, found.read = text, matches, true
+	near, passage, named := 0.0, 0.0, 0.0
+	if !c.gone && !damaged && !markdown.IsBinary(text) {
+		matches := f.matches(text[:min(len(text), passageText)], f.terms)
+		if c.read = len(text) <= passageText; c.read {
+			c.text, c.matches = text, matches
+		}
+		passage, named = f.shares(c, text, matches)
+		first := sort.Search(len(matches), func(i int) bool { return matches[i].start >= nearText })
+		near = nearness(f.pairs, matches[:first], len(f.terms))
 	}
-	near := sort.Search(len(matches), func(i int) bool { return matches[i].start >= nearText })
-	found.share = nearness(f.pairs, matches[:near], len(f.terms))
+	of := func(factor float64) (added float64) {
+		added = c.ranked.Score * (factor - 1)
+		c.ranked.Score += added
+		return added
+	}
+	c.nearness = of((1 + near) * (1 + near))
+	c.passage = of(math.Exp(passage))
+	c.named = of(math.Exp(nameShare * named))
+	c.length = of(math.Pow(max(1, float64(c.Tokens)/longText), -lengthPower))
+	c.judged = true
 	return nil
 }
 
@@ -207,7 +175,7 @@ func (f *finder) weigh(worth map[string]float64) {
 // shares returns what the best run of some words of a text, and the id of its name, have of the
 // worth of all terms: the run by BM25 with what terms are worth in all texts. Words of the title
 // and the path count in each run, those of a heading in what stands under it.
-func (f *finder) shares(found *rankedVersion, text []byte, matches []match) (passage, named float64) {
+func (f *finder) shares(found *candidate, text []byte, matches []match) (passage, named float64) {
 	all := 0.0
 	for _, worth := range f.worth {
 		all += worth

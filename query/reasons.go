@@ -266,7 +266,7 @@ func (c *catchUp) written(ctx context.Context, x *index.Index, request *SearchRe
 	if err != nil {
 		return "", err
 	}
-	found, err := c.rankedVersions(ctx, result.Hits, true)
+	found, err := c.candidates(ctx, result.Hits, true)
 	if err != nil {
 		return "", err
 	}

@@ -3,7 +3,6 @@ package query
 import (
 	"bytes"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -12,7 +11,6 @@ import (
 	"filebus/index"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
-	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -293,52 +291,9 @@ func (r *Reader) newFinder(request *SearchRequest) *finder {
 	return f
 }
 
-// A rankedVersion is a version on its way to become a hit.
-type rankedVersion struct {
-	Summary
-	content store.Content
-	ranked  index.Hit // zero for what a scan found
-
-	gone   bool    // its name has no head any more
-	judged bool    // its score is final; see judge
-	share  float64 // of the query's neighbours that the text has as neighbours
-	// Shares of the worth of all terms until judge, and then what they have added.
-	passage, named   float64
-	nearness, length float64 // what they have added
-
-	read    bool    // the next two are known
-	text    []byte  // as headOf gives it
-	matches []match // of the query's terms
-	shown   []byte  // the lines of the passage that is shown
-}
-
-// rankedVersions reads the heads of ranked hits, and unless only the bodies are needed what describes them.
-func (r *Reader) rankedVersions(
-	ctx context.Context, hits []index.Hit, described bool,
-) (found []rankedVersion, err error) {
-	err = EachOf(ctx, r, hits, func(tx *store.Tx, hit index.Hit) error {
-		v, err := tx.Head(hit.Name)
-		if errors.Is(err, store.ErrNotFound) {
-			found = append(found, rankedVersion{ranked: hit, gone: true})
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		content, err := contentOf(tx, v)
-		summary := Summary{Version: v, Name: hit.Name, Path: v.Record.Path}
-		if described {
-			summary = Summarize(tx, v)
-		}
-		found = append(found, rankedVersion{Summary: summary, content: content, ranked: hit})
-		return err
-	})
-	return found, err
-}
-
 // hits finds the passages of versions, on all cores, and the lines of entries in
 // their files.
-func (f *finder) hits(ctx context.Context, found []rankedVersion) ([]Hit, error) {
+func (f *finder) hits(ctx context.Context, found []candidate) ([]Hit, error) {
 	out := make([]Hit, len(found))
 	err := parallel(len(found), func(i int) (err error) {
 		out[i], err = f.hit(&found[i])
@@ -355,9 +310,8 @@ func (f *finder) hits(ctx context.Context, found []rankedVersion) ([]Hit, error)
 		if err != nil {
 			return nil, err
 		}
-		if offset < 0 {
-			out[i].Older = true // it was followed while it was read
-			continue
+		if out[i].Older = out[i].Older || offset < 0; out[i].Older {
+			continue // it was followed, perhaps while it was read: the file has another text
 		}
 		if out[i].Lines.From > 0 {
 			out[i].FileLines = Span{out[i].Lines.From + offset, out[i].Lines.To + offset}
@@ -383,13 +337,13 @@ func linesHere(file, passage []byte) Span {
 }
 
 // hit reads the beginning of a body and finds the passage to show.
-func (f *finder) hit(found *rankedVersion) (Hit, error) {
+func (f *finder) hit(found *candidate) (Hit, error) {
 	s := &found.Summary
 	h := Hit{
 		Name: s.Name, Ref: s.Ref, Tree: s.Name.Tree, Kind: s.Name.Kind, Path: s.Path, Title: s.Title, Tokens: s.Tokens,
 		Agent: s.Agent, Time: s.Time, Written: s.Written, Score: found.ranked.Score, Like: found.ranked.Like, Points: found.ranked.Points,
 		Passage: found.passage, Nearness: found.nearness, Named: found.named, Length: found.length,
-		Lifted: found.ranked.Lifted, judged: found.judged,
+		Lifted: found.ranked.Lifted, judged: found.judged, Scanned: found.scanned, Older: found.older,
 	}
 	if h.Kind == record.KindIssue || h.Kind == record.KindTask {
 		h.Status = s.Status
@@ -415,7 +369,7 @@ func (f *finder) hit(found *rankedVersion) (Hit, error) {
 }
 
 // passage finds the passage to show, in a body that was read already or is now.
-func (f *finder) passage(found *rankedVersion, h *Hit) (p passage, err error) {
+func (f *finder) passage(found *candidate, h *Hit) (p passage, err error) {
 	text, matches := found.text, found.matches
 	if !found.read {
 		if text, h.Damaged, err = headOf(found.content, found.Path); err != nil || markdown.IsBinary(text) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"strings"
+	"time"
 
 	"filebus/index"
 	"filebus/store/record"
@@ -218,64 +219,68 @@ func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchReq
 	ask.Query, ask.Phrases, ask.Facets, ask.Duplicates, ask.Quiet, ask.Explain = q.text, []string{q.text}, nil, true, true, false
 	ask.Offset, ask.Limit, ask.Few = 0, verbatimBodies, firstRead/4
 	room := int64(verbatimText)
-	lifted, err := c.graded(ctx, x, ask, q, least, &room)
+	lifted, err := c.lifted(ctx, x, ask, q, least, &room)
 	if err == nil && len(lifted) == 0 && q.cut != nil {
 		ask.Phrases = []string{q.cut.inside}
-		return c.graded(ctx, x, ask, q, folded, &room)
+		return c.lifted(ctx, x, ask, q, folded, &room)
 	}
 	return lifted, err
 }
 
-// graded reads what an index has for a request, best first, as far as there is room, and returns what has a quote so well.
-func (c *catchUp) graded(
+// lifted reads what an index has for a request, best first, as far as there is room, and returns what has a quote so well.
+func (c *catchUp) lifted(
 	ctx context.Context, x *index.Index, ask index.Request, q *quote, least int, room *int64,
 ) (map[record.Name]int, error) {
 	result, err := x.Search(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
-	lifted := map[record.Name]int{}
 	if result.Total > verbatimBodies && strings.Contains(q.text, " ") {
 		result.Hits = result.Hits[:frequentBodies]
 	}
-	hits, exact := result.Hits, 0
-	for len(hits) > 0 && len(lifted) < maxVerbatim && exact < judgedHits && *room > 0 {
-		n := min(len(hits), max(firstRead/4, len(result.Hits)-len(hits)))
-		grades, err := c.grades(ctx, hits[:n], q, room)
-		if err != nil {
-			return nil, err
-		}
-		for i, grade := range grades {
-			if grade >= least {
-				lifted[hits[i].Name] = grade
-			}
-			if grade == asTyped {
-				exact++
-			}
-		}
-		hits = hits[n:]
+	s := graded{
+		ranked: ranked{catchUp: c, hits: result.Hits, first: firstRead / 4}, quote: q, least: least, room: room, lifted: map[record.Name]int{},
 	}
-	return lifted, nil
+	_, err = stream(ctx, &s, time.Now().Add(never))
+	return s.lifted, err
 }
 
-// grades returns how the bodies and the names of hits have a quote. What has changed since
-// it was indexed is left to the scan.
-func (c *catchUp) grades(ctx context.Context, hits []index.Hit, q *quote, room *int64) ([]int, error) {
-	found, err := c.rankedVersions(ctx, hits, false)
-	if err != nil {
-		return nil, err
+// A graded is what the index ranks and has a quote.
+type graded struct {
+	ranked
+	quote  *quote
+	least  int    // grade
+	room   *int64 // bytes that may still be read
+	lifted map[record.Name]int
+	exact  int // of those, as typed
+}
+
+func (s *graded) next(ctx context.Context) (batch []candidate, more bool, err error) {
+	batch, more, err = s.ranked.next(ctx)
+	for _, c := range batch {
+		*s.room -= min(c.content.Size, indexedText)
 	}
-	grades := make([]int, len(hits))
-	for _, f := range found {
-		*room -= min(f.content.Size, indexedText)
+	return batch, more, err
+}
+
+// passes grades the body and the name of a candidate.
+func (s *graded) passes(c *candidate) (bool, error) {
+	if c.gone || s.isLate(c) || c.content.Size == 0 {
+		return false, nil
 	}
-	return grades, parallel(len(hits), func(i int) error {
-		f := &found[i]
-		if f.gone || c.behind() > 0 && f.Version.Position > c.position || f.content.Size == 0 {
-			return nil
+	body, _, err := headOf(c.content, c.Path)
+	c.grade = max(s.quote.grade(body), s.quote.grade([]byte(c.Name.ID)))
+	return c.grade >= s.least, err
+}
+
+func (s *graded) keep(passed []candidate) {
+	for _, c := range passed {
+		if s.lifted[c.Name] = c.grade; c.grade == asTyped {
+			s.exact++
 		}
-		body, _, err := headOf(f.content, f.Path)
-		grades[i] = max(q.grade(body), q.grade([]byte(hits[i].Name.ID)))
-		return err
-	})
+	}
+}
+
+func (s *graded) isEnough() bool {
+	return len(s.lifted) >= maxVerbatim || s.exact >= judgedHits || *s.room <= 0
 }
