@@ -264,9 +264,8 @@ func (r *Reader) versions(ctx context.Context, refs []record.Ref) (found []store
 // listLog reads the log from its end: a put whose record is still head counts.
 func (r *Reader) listLog(ctx context.Context, p *page) error {
 	next := uint64(math.MaxUint64)
-	return r.eachPut(ctx, &next, 0, func(tx *store.Tx, _ store.Entry, v store.Version) (bool, error) {
-		head, isHead, err := tx.Last(v.Record.Name)
-		return err == nil && isHead && head.Ref == v.Ref && p.add(tx, v), err
+	return r.eachPut(ctx, &next, 0, &p.request.Filter, func(tx *store.Tx, _ store.Entry, v store.Version, isHead bool) (bool, error) {
+		return isHead && p.add(tx, v), nil
 	})
 }
 
@@ -384,17 +383,12 @@ func Position(ctx context.Context, s *store.Store) (uint64, error) {
 // still stored, also those kept beside the head.
 func (r *Reader) Refs(ctx context.Context, f record.Filter, all bool) (refs []record.Ref, err error) {
 	seen, next := map[record.Ref]bool{}, uint64(math.MaxUint64)
-	err = r.eachPut(ctx, &next, 0, func(tx *store.Tx, _ store.Entry, v store.Version) (_ bool, err error) {
-		isPicked := all
-		if !all {
-			head, isHead, lastErr := tx.Last(v.Record.Name)
-			isPicked, err = isHead && head.Ref == v.Ref, lastErr
-		}
-		if err == nil && isPicked && !seen[v.Ref] && f.Accepts(v.Record) {
+	err = r.eachPut(ctx, &next, 0, &f, func(_ *store.Tx, _ store.Entry, v store.Version, isHead bool) (bool, error) {
+		if (all || isHead) && !seen[v.Ref] {
 			seen[v.Ref] = true
 			refs = append(refs, v.Ref)
 		}
-		return false, err
+		return false, nil
 	})
 	return refs, err
 }

@@ -14,6 +14,7 @@ import (
 
 	"filebus/store"
 	"filebus/store/folder"
+	"filebus/store/record"
 	"filebus/store/turnstile"
 )
 
@@ -132,11 +133,12 @@ func eachFrom[T any](
 	})
 }
 
-// eachPut calls visit with the versions that log entries put, in slices, from position
-// next, or the log's end, back to behind another one, until it says that it is done.
+// eachPut calls visit with the versions that log entries put and a filter picks, and whether they are current, in
+// slices, from position next, or the log's end, back to behind another one, until it says that it is done.
 // What was dropped is left out.
 func (r *Reader) eachPut(
-	ctx context.Context, next *uint64, stop uint64, visit func(tx *store.Tx, e store.Entry, v store.Version) (done bool, err error),
+	ctx context.Context, next *uint64, stop uint64, f *record.Filter,
+	visit func(tx *store.Tx, e store.Entry, v store.Version, isHead bool) (done bool, err error),
 ) error {
 	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
 		*next = min(*next, tx.Position())
@@ -157,8 +159,14 @@ func (r *Reader) eachPut(
 			return false, nil
 		case err != nil:
 			return false, err
+		case !f.Accepts(v.Record):
+			return false, nil
 		}
-		return visit(tx, e, v)
+		last, isHead, err := tx.Last(v.Record.Name)
+		if err != nil {
+			return false, err
+		}
+		return visit(tx, e, v, isHead && last.Ref == v.Ref)
 	})
 }
 

@@ -293,39 +293,22 @@ type scan struct {
 
 // next returns versions that pass the filters.
 func (s *scan) next(ctx context.Context) (batch []candidate, more bool, err error) {
-	size := int64(0)
-	err = s.eachPut(ctx, &s.from, s.stop, func(tx *store.Tx, e store.Entry, v store.Version) (bool, error) {
-		c, wanted, err := s.candidate(tx, e, v)
-		if wanted && err == nil {
-			batch = append(batch, c)
-			size += min(v.Record.Size, indexedText)
+	size, anyKind := int64(0), len(s.request.Kinds) == 0
+	err = s.eachPut(ctx, &s.from, s.stop, &s.request.Filter, func(tx *store.Tx, e store.Entry, v store.Version, isHead bool) (bool, error) {
+		isKnown := isHead && e.Position <= s.indexed || !isHead && !s.request.History || s.seen[v.Ref]
+		if isKnown || v.Record.IsConflict() || anyKind && index.IsQuiet(v.Record.Name.Kind) {
+			return false, nil
 		}
+		c := candidate{Summary: Summarize(tx, v), scanned: true, older: !isHead}
+		if anyKind && isPrompt(c.Description) {
+			return false, nil
+		}
+		s.seen[v.Ref] = true
+		c.content, err = contentOf(tx, v)
+		batch, size = append(batch, c), size+min(v.Record.Size, indexedText)
 		return size > scanBatch, err
 	})
 	return batch, s.from > s.stop, err
-}
-
-// candidate returns what an entry put, and whether it can be a hit.
-func (s *scan) candidate(tx *store.Tx, e store.Entry, v store.Version) (c candidate, wanted bool, err error) {
-	kind, anyKind := v.Record.Name.Kind, len(s.request.Kinds) == 0
-	if v.Record.IsConflict() || anyKind && index.IsQuiet(kind) || !s.request.Accepts(v.Record) {
-		return c, false, nil
-	}
-	last, isHead, err := tx.Last(v.Record.Name)
-	if err != nil {
-		return c, false, err
-	}
-	older := !isHead || last.Ref != v.Ref
-	if older && !s.request.History || !older && e.Position <= s.indexed || s.seen[v.Ref] {
-		return c, false, nil
-	}
-	summary := Summarize(tx, v)
-	if anyKind && isPrompt(summary.Description) {
-		return c, false, nil
-	}
-	s.seen[v.Ref] = true
-	content, err := contentOf(tx, v)
-	return candidate{Summary: summary, content: content, scanned: true, older: older}, true, err
 }
 
 // passes counts the distinct terms in what the index would have of c, and finds out
