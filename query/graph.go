@@ -92,7 +92,9 @@ func (r *Reader) Graph(ctx context.Context, trees ...record.Tree) (*graph, error
 			g.tasks[key] = append(g.tasks[key], n)
 		}
 	}
-	g.connect()
+	if err := g.connect(ctx); err != nil {
+		return nil, err
+	}
 	return g, g.readFiles(ctx)
 }
 
@@ -115,7 +117,7 @@ func (r *Reader) knowledgeVersions(ctx context.Context) ([]store.Version, error)
 
 // connect adds the stated edges to both of their ends, and finds out what is
 // superseded. Targets that no entry has are left out.
-func (g *graph) connect() {
+func (g *graph) connect(ctx context.Context) error {
 	for from := range g.nodes {
 		for _, l := range g.nodes[from].version.Record.Links {
 			name, err := record.ParseName(l.Target)
@@ -130,17 +132,13 @@ func (g *graph) connect() {
 			}
 		}
 	}
-	stated := map[succession]bool{}
-	for i := range g.nodes {
-		for _, l := range g.nodes[i].links {
-			if l.kind == layout.LinkSupersedes && !l.back {
-				stated[succession{quotedName(g.name(i)), quotedName(g.name(l.to))}] = true
-			}
+	by, err := g.reader.Superseded(ctx)
+	for older, newer := range by {
+		if n, known := g.numbers[older]; known {
+			g.nodes[n].by = newer
 		}
 	}
-	for older, newer := range latest(stated) {
-		g.nodes[g.numbers[older]].by = newer
-	}
+	return err
 }
 
 func (g *graph) link(from, to int, kind string) {
