@@ -165,6 +165,7 @@ func (c *catchUp) filtered(
 	if request.Pattern != nil && len(request.Facets) > 0 {
 		result.Facets, err = s.facets(ctx, request.Facets)
 	}
+	result.Worth = nil // words of phrases are where they are looked for: no passage is better than another
 	hits, isAll := s.found(), !late && !s.isEnough()
 	result.Hits = hits[min(ask.Offset, len(hits)):min(s.pageEnd, len(hits))]
 	result.Total, result.TotalAll = s.total(result.Total, len(s.passed), isAll), s.total(result.TotalAll, s.passedAll, isAll)
