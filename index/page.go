@@ -68,7 +68,7 @@ func (s *search) hits(page []standing) ([]Hit, error) {
 		c := &page[i]
 		hit := Hit{Position: c.facts.position, Score: c.score, Length: c.facts.lengths[fieldBody], All: s.every.passes(c.number)}
 		hit.Lifted = int(hit.Score / liftBy)
-		hit.Score -= float64(hit.Lifted * liftBy)
+		hit.Score = max(hit.Score-float64(hit.Lifted*liftBy), 0)
 		var err error
 		if hit.Fingerprint, err = c.facts.fingerprint(); err != nil {
 			return nil, err

@@ -62,6 +62,8 @@ type Request struct {
 	// Lifted are documents that are hits whatever the filters say, before all others: the
 	// higher ones first.
 	Lifted map[record.Name]int
+	// Behind are documents that rank behind others where both match. What others stand behind stands behind none.
+	Behind map[record.Name]record.Name
 	// Facets are the fields whose values are counted over all matches.
 	Facets []Facet
 	// Narrow returns values of the hits of a page, for Result.Narrow; nil: there are none.
@@ -230,6 +232,9 @@ func (s *search) run(request *Request) (Result, error) {
 	if err := s.lift(request.Lifted); err != nil {
 		return Result{}, err
 	}
+	if err := s.putBehind(request.Behind); err != nil {
+		return Result{}, err
+	}
 	facets, err := s.countFacets(request.Facets)
 	if err != nil {
 		return Result{}, err
@@ -262,15 +267,50 @@ func (s *search) run(request *Request) (Result, error) {
 func (s *search) lift(lifted map[record.Name]int) error {
 	known := s.set(s.matched)
 	for name, height := range lifted {
-		id, err := s.state.InternalID(name.String())
-		if err != nil || id == nil {
+		n, found, err := s.number(name)
+		if err != nil {
 			return err
 		}
-		n := id.Value()
-		if !known.has(n) {
+		if found && !known.has(n) {
 			s.matched = append(s.matched, n)
 		}
-		s.scores[n] += float64(height * liftBy)
+		if found {
+			s.scores[n] += float64(height * liftBy)
+		}
+	}
+	return nil
+}
+
+// number returns the number of the document that a name has, if it has one.
+func (s *search) number(name record.Name) (n uint64, found bool, err error) {
+	id, err := s.state.InternalID(name.String())
+	if err != nil || id == nil {
+		return 0, false, err
+	}
+	return id.Value(), true, nil
+}
+
+// putBehind makes documents rank right behind others at best, where both match.
+func (s *search) putBehind(behind map[record.Name]record.Name) error {
+	if len(behind) == 0 || s.newest {
+		return nil
+	}
+	known := s.set(s.matched)
+	for name, of := range behind {
+		n, found, err := s.number(name)
+		if err != nil {
+			return err
+		}
+		if !found || !known.has(n) {
+			continue
+		}
+		before, found, err := s.number(of)
+		if err != nil {
+			return err
+		}
+		if found && known.has(before) {
+			s.scores[n] = min(s.scores[n], math.Nextafter(s.scores[before], -1))
+		}
 	}
 	return nil
 }

@@ -114,6 +114,7 @@ func (f *finder) resolve(ctx context.Context, hits []index.Hit, from int) ([]Hit
 	found, err := f.candidates(ctx, hits, true)
 	if best := found[:min(len(found), judgedHits)]; err == nil && from == 0 && len(f.terms) > 0 {
 		err = parallel(len(best), func(i int) error { return f.judge(&best[i]) })
+		f.putBehind(best)
 		slices.SortStableFunc(best, func(a, b candidate) int {
 			return cmp.Or(cmp.Compare(b.ranked.Lifted, a.ranked.Lifted), cmp.Compare(b.ranked.Score, a.ranked.Score))
 		})
@@ -127,6 +128,17 @@ func (f *finder) resolve(ctx context.Context, hits []index.Hit, from int) ([]Hit
 	// keeps its place until here, so that pages fit together.
 	page = slices.DeleteFunc(page, func(c candidate) bool { return c.gone })
 	return f.hits(ctx, page)
+}
+
+// putBehind gives what is superseded no higher scores than what supersedes it.
+func (f *finder) putBehind(best []candidate) {
+	for i := range best {
+		old := &best[i].ranked
+		at := slices.IndexFunc(best, func(c candidate) bool { return c.ranked.Name == f.request.Behind[old.Name] })
+		if at >= 0 && old.Lifted >= best[at].ranked.Lifted {
+			old.Lifted, old.Score = best[at].ranked.Lifted, min(old.Score, best[at].ranked.Score)
+		}
+	}
 }
 
 // judge gives a candidate its final score. With D of the index, N the nearness of its words (0 to 1), P and

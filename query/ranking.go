@@ -6,7 +6,7 @@ const (
 	correctedWeight = 0.8 // of the word that a misspelled one is read as, against a word of the query
 	joinedWeight    = 0.1 // of two words of a query that follow each other, as one
 
-	// The best hits by BM25 are judged by their texts too: see rankedVersion.judge.
+	// The best hits by BM25 are judged by their texts too: see finder.judge.
 	judgedHits  = 30
 	nameShare   = 0.5  // of what words in the name's id say, against those of a passage
 	longText    = 600  // tokens, about, above which a text's length is held against it

@@ -146,6 +146,11 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 	}
 	request.tidy()
 	asPhrase := request.settle()
+	by, err := r.Superseded(ctx)
+	if err != nil {
+		return SearchAnswer{}, err
+	}
+	request.Behind = ends(by)
 	f := r.newFinder(&request)
 	asked := request
 	asked.Offset, asked.Limit = f.window(request.Offset, request.Limit)
@@ -172,7 +177,8 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 		return SearchAnswer{}, err
 	}
 	c.reasons.tell(&answer)
-	return answer, r.markSuperseded(ctx, answer.Hits)
+	markSuperseded(answer.Hits, request.Behind)
+	return answer, nil
 }
 
 // maxPage bounds the limit and the offset of a request, so that they can be added.

@@ -269,19 +269,26 @@ func (r *Reader) writeClaims(c *claims) {
 	}
 }
 
+// ends returns what supersedes each entry in the end, given what does next. Of entries that supersede each other none does.
+func ends(by map[record.Name]record.Name) map[record.Name]record.Name {
+	ends := map[record.Name]record.Name{}
+	for name := range by {
+		end, steps := by[name], 0
+		for ; !by[end].IsZero() && steps <= len(by); steps++ {
+			end = by[end]
+		}
+		if steps <= len(by) {
+			ends[name] = end
+		}
+	}
+	return ends
+}
+
 // markSuperseded names in hits what supersedes them in the end, and puts that before them; what counts no more, and
-// what is superseded by none of the hits, comes last. Of entries that supersede each other none does.
-func (r *Reader) markSuperseded(ctx context.Context, hits []Hit) error {
-	by, err := r.Superseded(ctx)
-	for i := len(hits) - 1; i >= 0 && len(by) > 0; i-- {
-		steps := 0
-		for next := by[hits[i].Name]; !next.IsZero() && steps <= len(by); next = by[next] {
-			hits[i].By = next
-			steps++
-		}
-		if steps > len(by) {
-			hits[i].By = record.Name{}
-		}
+// what is superseded by none of the hits, comes last.
+func markSuperseded(hits []Hit, ends map[record.Name]record.Name) {
+	for i := len(hits) - 1; i >= 0; i-- {
+		hits[i].By = ends[hits[i].Name]
 		if at := slices.IndexFunc(hits, func(h Hit) bool { return h.Name == hits[i].By }); at > i {
 			old := hits[i]
 			copy(hits[i:at], hits[i+1:at+1])
@@ -296,5 +303,4 @@ func (r *Reader) markSuperseded(ctx context.Context, hits []Hit) error {
 		return 0
 	}
 	slices.SortStableFunc(hits, func(a, b Hit) int { return isLast(a) - isLast(b) })
-	return err
 }

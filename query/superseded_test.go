@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"filebus/index"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -196,5 +198,39 @@ func BenchmarkKnowledgeByTag(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestSupersededAcrossPages wants what is superseded behind what supersedes it, however much better it has the words,
+// and on whatever page each of them is.
+func TestSupersededAcrossPages(t *testing.T) {
+	t.Parallel()
+	for _, others := range []int{3, 25, 70} {
+		b := newBench(t)
+		b.put("knowledge/oldest", "quokka quokka quokka wallaby", linked("supersedes", "knowledge/never"))
+		b.put("knowledge/old", "quokka wallaby quokka wallaby", linked("supersedes", "knowledge/oldest"))
+		b.put("knowledge/new", "a quokka, among much else: "+strings.Repeat("sand and stone and sun. ", 80), linked("supersedes", "knowledge/old"))
+		for i := range others {
+			b.put(fmt.Sprintf("note/other %d", i), fmt.Sprintf("quokka number %d of some wallaby or other", i))
+		}
+		for _, text := range []string{"quokka wallaby", "quokka", `"quokka wallaby" quokka`} {
+			var found []string
+			for more := true; more; {
+				request := query.SearchRequest{Request: index.Request{Limit: 2, Offset: len(found)}}
+				request.Parse(text)
+				answer, err := b.Search(t.Context(), request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, h := range answer.Hits {
+					found = append(found, h.Name.ID)
+				}
+				more = len(answer.Hits) == 2
+			}
+			at := func(id string) int { return slices.Index(found, id) }
+			if at("new") >= 0 && at("old") >= 0 && (at("old") < at("new") || at("oldest") < at("new")) || at("oldest") < 0 {
+				t.Errorf("%s among %d: new %d, old %d, oldest %d of %d", text, others, at("new"), at("old"), at("oldest"), len(found))
+			}
+		}
 	}
 }

@@ -217,7 +217,7 @@ func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchReq
 	}
 	ask := request.forIndex()
 	ask.Query, ask.Phrases, ask.Facets, ask.Duplicates, ask.Quiet, ask.Explain = q.text, []string{q.text}, nil, true, true, false
-	ask.Offset, ask.Limit, ask.Few = 0, verbatimBodies, firstRead/4
+	ask.Offset, ask.Limit, ask.Few, ask.Behind = 0, verbatimBodies, firstRead/4, nil
 	room := int64(verbatimText)
 	lifted, err := c.lifted(ctx, x, ask, q, least, &room)
 	if err == nil && len(lifted) == 0 && q.cut != nil {
