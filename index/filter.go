@@ -133,8 +133,24 @@ func (s *search) addAny(add func(set), filter string, values []string) error {
 			return err
 		}
 	}
+	if filter == "dialogue" { // which names tell
+		if err := s.addNamed(found, &record.Filter{Dialogues: values}); err != nil {
+			return err
+		}
+	}
 	add(found)
 	return nil
+}
+
+// addNamed adds the documents whose names pass a filter.
+func (s *search) addNamed(to set, filter *record.Filter) error {
+	return s.eachTerm("_id", "", func(id string, _ uint64) (bool, error) {
+		name, err := record.ParseName(id)
+		if err != nil || !filter.Accepts(&record.Record{Name: name}) {
+			return true, nil
+		}
+		return true, postings(s.ctx, s.state, "_id", id, false, func(n, _ uint64, _ float64) { to.add(n) })
+	})
 }
 
 // addKey adds the documents that have an exact term.

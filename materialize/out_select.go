@@ -22,8 +22,6 @@ import (
 // other fields that are set.
 type Selection struct {
 	record.Filter
-	Dialogs []string // any of them
-
 	// Names, if not nil, are the only ones that are looked at. An entry stands for
 	// its part of an aggregate file, a frame for the whole file.
 	Names []record.Name
@@ -51,18 +49,11 @@ func (s *Selection) position(tx *store.Tx) (uint64, error) {
 func (s *Selection) picksEntries() bool {
 	f := s.Filter
 	f.Trees = nil
-	return s.Names != nil || len(s.Dialogs) > 0 || !f.IsZero()
+	return s.Names != nil || !f.IsZero()
 }
 
 func (s *Selection) picksTree(tree record.Tree) bool {
 	return len(s.Trees) == 0 || slices.Contains(s.Trees, tree)
-}
-
-// Picks reports whether a record passes every filter but Names, AsOf and At. What
-// was derived from its body is only looked at when a filter needs it.
-func (s *Selection) Picks(tx *store.Tx, v store.Version) bool {
-	return s.Accepts(v.Record) &&
-		(len(s.Dialogs) == 0 || slices.Contains(s.Dialogs, tx.Description(v.Ref).Attributes["dialogue"]))
 }
 
 // Look returns what lies at a path of the workspace, and a rule by which it is not taken
@@ -229,7 +220,7 @@ func (s *selector) picks(tx *store.Tx, v store.Version, of record.Name) bool {
 	if s.asked != nil && !s.asked[v.Record.Name] && !s.asked[of] {
 		return false
 	}
-	return s.pick.Picks(tx, v)
+	return s.pick.Accepts(v.Record)
 }
 
 // takeNamed takes the file of a name, once: several entries may share one.

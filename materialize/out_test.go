@@ -62,7 +62,7 @@ func TestLayOutFilters(t *testing.T) {
 			Kinds: []record.Kind{record.KindHandoff}}}, []string{".claude/journal/task-001.md"}},
 		"run": {materialize.Selection{Filter: record.Filter{Runs: []string{"run-2026-03-02-1"}}},
 			[]string{"lib/.claude/loop_snapshots/run-2026-03-02-1/loop-1/state.md"}},
-		"dialogue": {materialize.Selection{Dialogs: []string{"x"}},
+		"dialogue": {materialize.Selection{Filter: record.Filter{Dialogues: []string{"x"}}},
 			[]string{"lib/.blue/dialogues/x/round-0/muffin.md"}},
 		"agent": {materialize.Selection{Filter: record.Filter{Agents: []string{"muffin"}}},
 			[]string{"lib/.blue/dialogues/x/round-0/muffin.md"}},

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"filebus/cmd/filebus/cli"
-	"filebus/cmd/filebus/dialogue"
 	sessions "filebus/cmd/filebus/session"
 	"filebus/materialize"
 	"filebus/materialize/markdown"
@@ -17,13 +16,12 @@ import (
 
 type materializeCommand struct {
 	cli.FilterFlags
-	To        string   `flag:"to" need:"yes"`
-	AsOf      string   `flag:"as-of"`
-	Dialogues []string `flag:"dialogue"`
-	Closure   bool     `flag:"closure"`
-	Partial   bool     `flag:"partial"`
-	Search    string   `flag:"search"`
-	MaxTokens int      `flag:"max-tokens" least:"100" in:"an index"` // of the index; without a session, of the files
+	To        string `flag:"to" need:"yes"`
+	AsOf      string `flag:"as-of"`
+	Closure   bool   `flag:"closure"`
+	Partial   bool   `flag:"partial"`
+	Search    string `flag:"search"`
+	MaxTokens int    `flag:"max-tokens" least:"100" in:"an index"` // of the index; without a session, of the files
 
 	pick materialize.Selection
 }
@@ -32,12 +30,9 @@ func (o *materializeCommand) Check(env *cli.Environ, args []string) (err error) 
 	if err := o.FilterFlags.Check(env, args); err != nil {
 		return err
 	}
-	o.pick = materialize.Selection{Filter: o.Filter, Dialogs: o.Dialogues, Partial: o.Partial}
+	o.pick = materialize.Selection{Filter: o.Filter, Partial: o.Partial}
 	if o.Closure && len(o.pick.Sessions) != 1 {
 		return cli.UsageError("--closure needs exactly one session: give one --session ID")
-	}
-	if err := cli.CheckGiven(o.Flags, "dialogue"); err != nil {
-		return err
 	}
 	if o.AsOf != "" {
 		o.pick.AsOf, err = cli.ParseTime(o.AsOf, env.Now())
@@ -48,13 +43,6 @@ func (o *materializeCommand) Check(env *cli.Environ, args []string) (err error) 
 func (o *materializeCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	if err := w.Reader.Spell(ctx, &o.pick.Filter); err != nil {
 		return err
-	}
-	for i, text := range o.pick.Dialogs {
-		key, err := dialogue.Of(w).Find(ctx, text)
-		if err != nil {
-			return err
-		}
-		o.pick.Dialogs[i] = key.Slug()
 	}
 	switch {
 	case o.Search != "" || len(o.pick.Sessions) != 1 && o.Flags.Changed("max-tokens"):

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -20,6 +21,7 @@ type Filter struct {
 	Tasks         []string
 	Runs          []string
 	Loops         []string
+	Dialogues     []string // the names of their folders: see Name.isOfDialogue
 	Statuses      []string
 	Since, Until  time.Time // of Record.Date; zero: no bound; Until is not included
 }
@@ -35,7 +37,7 @@ func Any(value string) []string {
 // FilterFields returns the names of the fields that a Filter has values of.
 func FilterFields() []string {
 	return []string{
-		"kind", "tree", "tag", "agent", "conversation", "session", "not-session", "task", "run", "loop", "status",
+		"kind", "tree", "tag", "agent", "conversation", "session", "not-session", "task", "run", "loop", "dialogue", "status",
 	}
 }
 
@@ -44,7 +46,7 @@ func (f *Filter) list(field string) *[]string {
 	return map[string]*[]string{
 		"tag": &f.Tags, "agent": &f.Agents, "conversation": &f.Conversations, "session": &f.Sessions,
 		"not-session": &f.NotSessions, "task": &f.Tasks,
-		"run": &f.Runs, "loop": &f.Loops, "status": &f.Statuses,
+		"run": &f.Runs, "loop": &f.Loops, "dialogue": &f.Dialogues, "status": &f.Statuses,
 	}[field]
 }
 
@@ -145,7 +147,24 @@ func (f *Filter) Accepts(r *Record) bool {
 		anyOf(f.Conversations, r.Conversation) && anyOf(f.Sessions, r.Session) &&
 		(r.Session == "" || !slices.Contains(f.NotSessions, r.Session)) && anyOf(f.Tasks, r.Task) &&
 		anyOf(f.Runs, r.Run) && anyOf(f.Loops, r.Loop) && anyOf(f.Statuses, r.Status) &&
-		Within(r.Date(), f.Since, f.Until)
+		(len(f.Dialogues) == 0 || slices.ContainsFunc(f.Dialogues, r.Name.isOfDialogue)) && Within(r.Date(), f.Since, f.Until)
+}
+
+// isOfDialogue reports whether a name is that of a file in the folder of a dialogue, or of the document made of it. The slug may be
+// without the time that the folder's name begins with, and have a tree before it.
+func (n Name) isOfDialogue(slug string) bool {
+	if tree, rest, found := strings.Cut(slug, ":"); found && tree == string(n.Tree) {
+		slug = rest
+	}
+	parts, slug := strings.Split(n.ID, "/"), slug[strings.LastIndexByte(slug, '/')+1:]
+	document, _, isDocument := strings.Cut(parts[len(parts)-1], ".dialogue.")
+	if parts = parts[:len(parts)-1]; isDocument {
+		parts = append(parts, document)
+	}
+	return (n.Kind == KindTurn || n.Kind == KindDialogue) && slices.ContainsFunc(parts, func(part string) bool {
+		stamp, found := strings.CutSuffix(part, slug)
+		return found && (stamp == "" || len(stamp) > len(time.DateOnly) && strings.Trim(stamp, "0123456789-TZ") == "")
+	})
 }
 
 // anyOf reports whether value is one of those wanted, if any are.

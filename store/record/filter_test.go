@@ -115,3 +115,25 @@ func TestFilterTime(t *testing.T) {
 		}
 	}
 }
+
+// TestFilterDialogues picks the files of a dialogue by its slug, with its time or without.
+func TestFilterDialogues(t *testing.T) {
+	for _, test := range []struct {
+		name, slug string
+		want       bool
+	}{
+		{"turn/2026-03-02T1030Z-retry/round-0/muffin", "retry", true},
+		{"turn/2026-03-02T1030Z-retry/round-0/muffin", "2026-03-02T1030Z-retry", true},
+		{"turn/2026-03-02-retry/round-0/muffin", "retry", true}, {"turn/retry/round-0/muffin", "retry", true},
+		{"turn/retry/round-0/muffin", "muffin", false}, {"turn/no-retry/round-0/muffin", "retry", false},
+		{"dialogue/docs/2026-03-02-retry.dialogue.md", "retry", true}, {"note/retry/a.md", "retry", false},
+		{"lib:turn/docs/retry/round-0/muffin", "lib:retry", true}, {"lib:turn/docs/retry/round-0/muffin", "lib:docs/retry", true},
+		{"turn/retry/round-0/muffin", "lib:retry", false}, {"lib:turn/retry/round-0/muffin", "retry", true},
+	} {
+		name, err := record.ParseName(test.name)
+		f := record.Filter{Dialogues: []string{test.slug}}
+		if got := f.Accepts(&record.Record{Name: name}); got != test.want || err != nil {
+			t.Errorf("%s of %s: %v, %v; want %v", test.name, test.slug, got, err, test.want)
+		}
+	}
+}

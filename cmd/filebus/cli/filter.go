@@ -17,6 +17,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/likeness"
 	"filebus/materialize/markdown"
+	"filebus/query"
 	"filebus/store/record"
 )
 
@@ -181,6 +182,12 @@ func (w *Work) NoteUnknown(ctx context.Context, f *record.Filter) {
 		isKnown := func(value string) bool { return slices.Contains(known(ctx, field), value) }
 		if values := f.Values(field); len(values) > 0 && !slices.ContainsFunc(values, isKnown) {
 			w.Note("no record has the %s %s%s", field, ClipText(strconv.Quote(values[0])), Near(values[0], known(ctx, field)))
+		}
+	}
+	for _, slug := range f.Dialogues {
+		found, err := w.Reader.List(ctx, query.ListRequest{Filter: record.Filter{Dialogues: []string{slug}}, Limit: 1})
+		if err == nil && len(found.Entries) == 0 {
+			w.Note("there is no dialogue %s", ClipText(strconv.Quote(slug)))
 		}
 	}
 	for _, field := range []string{"tree", "tag"} { // of kinds there are always the same

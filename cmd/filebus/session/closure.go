@@ -139,7 +139,7 @@ func (r *Sessions) Choose(ctx context.Context, names []record.Name, pick materia
 	err = query.EachOf(ctx, r.read, names, func(tx *store.Tx, name record.Name) error {
 		v, err := tx.HeadAt(name, g.Position)
 		switch {
-		case errors.Is(err, store.ErrNotFound) || err == nil && !pick.Picks(tx, v):
+		case errors.Is(err, store.ErrNotFound) || err == nil && !pick.Accepts(v.Record):
 			return nil
 		case err != nil:
 			return err
@@ -258,7 +258,7 @@ func (g *gatherer) own(ctx context.Context) error {
 			return nil
 		}
 		g.known = true
-		if !g.request.Pick.Picks(tx, e.Version) {
+		if !g.request.Pick.Accepts(e.Version.Record) {
 			return nil
 		}
 		return g.add(tx, e.Version, 0)
