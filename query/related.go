@@ -59,29 +59,36 @@ type step struct {
 	strength          float64
 }
 
-// next returns the nodes one edge further that were not seen.
-func (g *graph) next(front []step, seen map[int]bool) []step {
-	best := map[int]step{}
-	for _, s := range front {
-		for to, edges := range g.neighbours(s.node) {
-			if seen[to] {
-				continue
-			}
-			there := step{node: to, from: s.node, depth: s.depth + 1, edges: edges}
-			for _, e := range edges {
-				there.strength += e.Strength
-			}
-			if old, found := best[to]; !found || g.compareSteps(there, old) < 0 {
-				best[to] = there
+// steps returns the ways from a node to its neighbours over edges that are wanted.
+func (g *graph) steps(from step, isWanted func(Edge) bool) (all []step) {
+	for to, edges := range g.neighbours(from.node) {
+		s := step{node: to, from: from.node, depth: from.depth + 1}
+		for _, e := range edges {
+			if isWanted(e) {
+				s.edges, s.strength = append(s.edges, e), s.strength+e.Strength
 			}
 		}
+		if len(s.edges) > 0 {
+			all = append(all, s)
+		}
 	}
-	var steps []step
-	for _, s := range best {
-		seen[s.node] = true
-		steps = append(steps, s)
+	slices.SortFunc(all, g.compareSteps)
+	return all
+}
+
+// next returns the nodes one edge further that were not seen.
+func (g *graph) next(front []step, seen map[int]bool) (steps []step) {
+	var all []step
+	for _, s := range front {
+		all = append(all, g.steps(s, func(Edge) bool { return true })...)
 	}
-	slices.SortFunc(steps, g.compareSteps)
+	slices.SortStableFunc(all, g.compareSteps)
+	for _, s := range all {
+		if !seen[s.node] {
+			seen[s.node] = true
+			steps = append(steps, s)
+		}
+	}
 	return steps
 }
 
@@ -227,17 +234,8 @@ func (g *graph) edgesIn(in map[int]bool, statedOnly bool) []Edge {
 // strongest returns the edges that no entry states from a node to the neighbours
 // that share most with it. Pairs that have theirs already are left out.
 func (g *graph) strongest(n int, in map[int]bool, paired map[[2]int]bool) []Edge {
-	var near []step
-	for to, edges := range g.neighbours(n) {
-		s := step{node: to, from: n, edges: slices.DeleteFunc(edges, Edge.IsStated)}
-		for _, e := range s.edges {
-			s.strength += e.Strength
-		}
-		if in[to] && len(s.edges) > 0 {
-			near = append(near, s)
-		}
-	}
-	slices.SortFunc(near, g.compareSteps)
+	near := g.steps(step{node: n}, func(e Edge) bool { return !e.IsStated() })
+	near = slices.DeleteFunc(near, func(s step) bool { return !in[s.node] })
 	var edges []Edge
 	const sharedEdges = 3 // how many neighbours each node has in a part that no link leads to
 	for _, s := range near[:min(sharedEdges, len(near))] {

@@ -166,7 +166,7 @@ func (c *catchUp) filtered(
 		result.Facets, err = s.facets(ctx, request.Facets)
 	}
 	result.Worth = nil // words of phrases are where they are looked for: no passage is better than another
-	hits, isAll := s.found(), !late && !s.isEnough()
+	hits, isAll := s.collapsed.Hits, !late && !s.isEnough()
 	result.Hits = hits[min(ask.Offset, len(hits)):min(s.pageEnd, len(hits))]
 	result.Total, result.TotalAll = s.total(result.Total, len(s.passed), isAll), s.total(result.TotalAll, s.passedAll, isAll)
 	return result, err
@@ -186,7 +186,7 @@ type sifted struct {
 
 	passed    []index.Hit
 	passedAll int             // of these, with every word
-	collapsed index.Collapser // has them too, unless duplicates are hits
+	collapsed index.Collapser // has the hits of them
 }
 
 func (s *sifted) next(ctx context.Context) (batch []candidate, more bool, err error) {
@@ -203,8 +203,9 @@ func (s *sifted) next(ctx context.Context) (batch []candidate, more bool, err er
 }
 
 func (s *sifted) passes(c *candidate) (bool, error) {
-	if c.gone || s.stale && s.isLate(c) || s.filter == nil {
-		return !c.gone && !(s.stale && s.isLate(c)), nil
+	isHit := !c.gone && !(s.stale && s.isLate(c))
+	if !isHit || s.filter == nil {
+		return isHit, nil
 	}
 	texts, err := c.texts()
 	return err == nil && s.filter.passes(texts), err
@@ -215,23 +216,17 @@ func (s *sifted) keep(passed []candidate) {
 		if c.ranked.All {
 			s.passedAll++
 		}
-		if s.passed = append(s.passed, c.ranked); !s.duplicates {
+		if s.passed = append(s.passed, c.ranked); s.duplicates {
+			s.collapsed.Hits = s.passed
+		} else {
 			s.collapsed.Add(c.ranked)
 		}
 	}
 }
 
-// found returns the hits so far.
-func (s *sifted) found() []index.Hit {
-	if s.duplicates {
-		return s.passed
-	}
-	return s.collapsed.Hits
-}
-
 // isEnough reports whether the page is full, and the total known well enough.
 func (s *sifted) isEnough() bool {
-	return !s.all && len(s.found()) >= s.pageEnd && s.read >= leastRead
+	return !s.all && len(s.collapsed.Hits) >= s.pageEnd && s.read >= leastRead
 }
 
 // total returns the number of hits, or about how many there are, by those that have passed.
