@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -268,15 +269,13 @@ func (s *search) lift(lifted map[record.Name]int) error {
 	known := s.set(s.matched)
 	for name, height := range lifted {
 		n, found, err := s.number(name)
-		if err != nil {
+		if err != nil || !found {
 			return err
 		}
-		if found && !known.has(n) {
+		if !known.has(n) {
 			s.matched = append(s.matched, n)
 		}
-		if found {
-			s.scores[n] += float64(height * liftBy)
-		}
+		s.scores[n] += float64(height * liftBy)
 	}
 	return nil
 }
@@ -298,17 +297,11 @@ func (s *search) putBehind(behind map[record.Name]record.Name) error {
 	known := s.set(s.matched)
 	for name, of := range behind {
 		n, found, err := s.number(name)
-		if err != nil {
+		before, isThere, errOf := s.number(of)
+		if err = cmp.Or(err, errOf); err != nil {
 			return err
 		}
-		if !found || !known.has(n) {
-			continue
-		}
-		before, found, err := s.number(of)
-		if err != nil {
-			return err
-		}
-		if found && known.has(before) {
+		if found && isThere && known.has(n) && known.has(before) {
 			s.scores[n] = min(s.scores[n], math.Nextafter(s.scores[before], -1))
 		}
 	}

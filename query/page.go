@@ -47,11 +47,9 @@ func (c *catchUp) narrow(ctx context.Context, q *SearchRequest, hits []index.Hit
 		if f.gone {
 			continue
 		}
-		for field, values := range map[string][]string{
-			"kind": {string(f.Name.Kind)}, "tree": {string(f.Name.Tree)}, "tag": f.Version.Record.Tags, "agent": {f.Version.Record.Agent},
-		} {
-			for _, value := range values {
-				if len(q.Values(field)) == 0 && (value != "" || field == "tree") && len(value) <= 20 && !strings.ContainsAny(value, ",\"\n") {
+		for _, field := range []string{"kind", "tree", "tag", "agent"} {
+			for _, value := range f.Version.Record.Values(field) {
+				if len(q.Values(field)) == 0 && len(value) <= 20 && !strings.ContainsAny(value, ",\"\n") {
 					having[index.Narrowing{Field: index.Facet(field), FacetCount: index.FacetCount{Value: value}}]++
 				}
 			}
