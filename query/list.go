@@ -264,9 +264,10 @@ func (r *Reader) versions(ctx context.Context, refs []record.Ref) (found []store
 // listLog reads the log from its end: a put whose record is still head counts.
 func (r *Reader) listLog(ctx context.Context, p *page) error {
 	next := uint64(math.MaxUint64)
-	return r.eachPut(ctx, &next, 0, &p.request.Filter, func(tx *store.Tx, _ store.Entry, v store.Version, isHead bool) (bool, error) {
+	visit := func(tx *store.Tx, _ store.Entry, v store.Version, isHead bool) (bool, error) {
 		return isHead && p.add(tx, v), nil
-	})
+	}
+	return r.eachPut(ctx, &next, 0, &p.request.Filter, visit)
 }
 
 // listAt plays every name's history up to a position.

@@ -147,7 +147,7 @@ func (c *catchUp) filtered(
 	s.described = s.filter != nil && len(s.filter.finder.phrases) > 0
 	s.pageEnd = ask.Offset + ask.Limit
 	s.all = request.All || request.Pattern != nil && len(ask.Facets) > 0 // which the index cannot count
-	// Hits that are scanned do not know what they are like, and the best of near-duplicates may be one that does not pass.
+	// Hits that are scanned do not know what they are like, and the best of near-duplicates may not pass.
 	s.duplicates, s.ask.Duplicates = ask.Duplicates || s.stale, true
 	s.ask.Offset, s.ask.Limit = 0, firstRead+min(s.pageEnd, mostRead)
 	if request.isScan() {
@@ -165,10 +165,11 @@ func (c *catchUp) filtered(
 	if request.Pattern != nil && len(request.Facets) > 0 {
 		result.Facets, err = s.facets(ctx, request.Facets)
 	}
-	result.Worth = nil // words of phrases are where they are looked for: no passage is better than another
+	result.Worth = nil // of texts that were read for it no passage is better than another
 	hits, isAll := s.collapsed.Hits, !late && !s.isEnough()
 	result.Hits = hits[min(ask.Offset, len(hits)):min(s.pageEnd, len(hits))]
-	result.Total, result.TotalAll = s.total(result.Total, len(s.passed), isAll), s.total(result.TotalAll, s.passedAll, isAll)
+	result.Total = s.total(result.Total, len(s.passed), isAll)
+	result.TotalAll = s.total(result.TotalAll, s.passedAll, isAll)
 	return result, err
 }
 
@@ -240,7 +241,8 @@ func (s *sifted) total(candidates uint64, passed int, isAll bool) uint64 {
 
 // facets counts the values of fields in what has passed: nothing else is of a time that is to come.
 func (s *sifted) facets(ctx context.Context, fields []index.Facet) (map[index.Facet][]index.FacetCount, error) {
-	ask := index.Request{Facets: fields, Lifted: map[record.Name]int{}, Filter: record.Filter{Since: time.Now().Add(never)}}
+	ask := index.Request{Facets: fields, Lifted: map[record.Name]int{}}
+	ask.Since = time.Now().Add(never)
 	for _, hit := range s.passed {
 		ask.Lifted[hit.Name] = 1
 	}
@@ -290,7 +292,7 @@ type scan struct {
 // next returns versions that pass the filters.
 func (s *scan) next(ctx context.Context) (batch []candidate, more bool, err error) {
 	size, anyKind := int64(0), len(s.request.Kinds) == 0
-	err = s.eachPut(ctx, &s.from, s.stop, &s.request.Filter, func(tx *store.Tx, e store.Entry, v store.Version, isHead bool) (bool, error) {
+	visit := func(tx *store.Tx, e store.Entry, v store.Version, isHead bool) (bool, error) {
 		isKnown := isHead && e.Position <= s.indexed || !isHead && !s.request.History || s.seen[v.Ref]
 		if isKnown || v.Record.IsConflict() || anyKind && index.IsQuiet(v.Record.Name.Kind) {
 			return false, nil
@@ -303,7 +305,8 @@ func (s *scan) next(ctx context.Context) (batch []candidate, more bool, err erro
 		c.content, err = contentOf(tx, v)
 		batch, size = append(batch, c), size+min(v.Record.Size, indexedText)
 		return size > scanBatch, err
-	})
+	}
+	err = s.eachPut(ctx, &s.from, s.stop, &s.request.Filter, visit)
 	return batch, s.from > s.stop, err
 }
 

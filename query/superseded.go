@@ -269,7 +269,8 @@ func (r *Reader) writeClaims(c *claims) {
 	}
 }
 
-// ends returns what supersedes each entry in the end, given what does next. Of entries that supersede each other none does.
+// ends returns what supersedes each entry in the end, given what does next. Of entries that supersede each
+// other none does.
 func ends(by map[record.Name]record.Name) map[record.Name]record.Name {
 	ends := map[record.Name]record.Name{}
 	for name := range by {

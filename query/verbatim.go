@@ -227,7 +227,8 @@ func (c *catchUp) quoted(ctx context.Context, x *index.Index, request *SearchReq
 	return lifted, err
 }
 
-// lifted reads what an index has for a request, best first, as far as there is room, and returns what has a quote so well.
+// lifted reads what an index has for a request, best first, as far as there is room, and returns what has a
+// quote so well.
 func (c *catchUp) lifted(
 	ctx context.Context, x *index.Index, ask index.Request, q *quote, least int, room *int64,
 ) (map[record.Name]int, error) {
@@ -238,9 +239,8 @@ func (c *catchUp) lifted(
 	if result.Total > verbatimBodies && strings.Contains(q.text, " ") {
 		result.Hits = result.Hits[:frequentBodies]
 	}
-	s := graded{
-		ranked: ranked{catchUp: c, hits: result.Hits, first: firstRead / 4}, quote: q, least: least, room: room, lifted: map[record.Name]int{},
-	}
+	s := graded{quote: q, least: least, room: room, lifted: map[record.Name]int{}}
+	s.ranked = ranked{catchUp: c, hits: result.Hits, first: firstRead / 4}
 	_, err = stream(ctx, &s, time.Now().Add(never))
 	return s.lifted, err
 }

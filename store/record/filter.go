@@ -37,7 +37,8 @@ func Any(value string) []string {
 // FilterFields returns the names of the fields that a Filter has values of.
 func FilterFields() []string {
 	return []string{
-		"kind", "tree", "tag", "agent", "conversation", "session", "not-session", "task", "run", "loop", "dialogue", "status",
+		"kind", "tree", "tag", "agent", "conversation", "session", "not-session", "task", "run", "loop", "dialogue",
+		"status",
 	}
 }
 
@@ -70,8 +71,8 @@ func (r *Record) Values(field string) []string {
 		return r.Tags
 	}
 	return Any(map[string]string{
-		"kind": string(r.Name.Kind), "agent": r.Agent, "conversation": r.Conversation, "session": r.Session, "task": r.Task,
-		"run": r.Run, "loop": r.Loop, "status": r.Status,
+		"kind": string(r.Name.Kind), "agent": r.Agent, "conversation": r.Conversation, "session": r.Session,
+		"task": r.Task, "run": r.Run, "loop": r.Loop, "status": r.Status,
 	}[field])
 }
 
@@ -147,11 +148,12 @@ func (f *Filter) Accepts(r *Record) bool {
 		anyOf(f.Conversations, r.Conversation) && anyOf(f.Sessions, r.Session) &&
 		(r.Session == "" || !slices.Contains(f.NotSessions, r.Session)) && anyOf(f.Tasks, r.Task) &&
 		anyOf(f.Runs, r.Run) && anyOf(f.Loops, r.Loop) && anyOf(f.Statuses, r.Status) &&
-		(len(f.Dialogues) == 0 || slices.ContainsFunc(f.Dialogues, r.Name.isOfDialogue)) && Within(r.Date(), f.Since, f.Until)
+		(len(f.Dialogues) == 0 || slices.ContainsFunc(f.Dialogues, r.Name.isOfDialogue)) &&
+		Within(r.Date(), f.Since, f.Until)
 }
 
-// isOfDialogue reports whether a name is that of a file in the folder of a dialogue, or of the document made of it. The slug may be
-// without the time that the folder's name begins with, and have a tree before it.
+// isOfDialogue reports whether a name is that of a file in the folder of a dialogue, or of the document made of
+// it. The slug may be without the time that the folder's name begins with, and have a tree before it.
 func (n Name) isOfDialogue(slug string) bool {
 	if tree, rest, found := strings.Cut(slug, ":"); found && tree == string(n.Tree) {
 		slug = rest

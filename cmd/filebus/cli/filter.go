@@ -187,7 +187,7 @@ func (w *Work) NoteUnknown(ctx context.Context, f *record.Filter) {
 	for _, slug := range f.Dialogues {
 		found, err := w.Reader.List(ctx, query.ListRequest{Filter: record.Filter{Dialogues: []string{slug}}, Limit: 1})
 		if err == nil && len(found.Entries) == 0 {
-			w.Note("there is no dialogue %s", ClipText(strconv.Quote(slug)))
+			w.Note("there is no dialogue %s", ClipText(slug))
 		}
 	}
 	for _, field := range []string{"tree", "tag"} { // of kinds there are always the same
