@@ -47,6 +47,7 @@ type blockScanner struct {
 
 	fence     byte // '`' or '~'
 	fenceSize int
+	flat      bool   // lists, quotes and HTML are text, comments not
 	htmlEnd   string // what ends the HTML block; empty: a blank line
 }
 
@@ -83,7 +84,7 @@ func (b *blockScanner) next(line []byte) lineInfo {
 	if matched == len(b.open) && b.leaf > leafText {
 		info = b.goOn(&c)
 	} else {
-		entered := b.enter(&c, &matched)
+		entered := !b.flat && b.enter(&c, &matched)
 		info = b.start(&c, matched)
 		info.enter = entered
 	}
@@ -235,7 +236,7 @@ func (b *blockScanner) startLeaf(rest []byte, matched int) (lineInfo, leafKind) 
 			return lineInfo{kind: lineFence, text: rest}, leafFence
 		}
 	case '<':
-		if end, ok := htmlStart(rest, b.leaf == leafText && matched == len(b.open)); ok {
+		if end, ok := htmlStart(rest, b.leaf == leafText && matched == len(b.open)); ok && (end == commentEnd || !b.flat) {
 			b.htmlEnd = end
 			if end != "" && containsFold(rest, end) {
 				return lineInfo{kind: lineHTML, text: rest}, leafNone

@@ -29,13 +29,16 @@ type htmlKind struct {
 	end   string
 }
 
-const noBlock = "text" // the end of what is no block
+const (
+	noBlock    = "text" // the end of what is no block
+	commentEnd = "-->"
+)
 
 // htmlKinds are the seven kinds; only the last cannot interrupt a paragraph.
 var htmlKinds = sync.OnceValue(func() (kinds []htmlKind) {
 	for _, kind := range [][2]string{
 		{`<(?:` + verbatimTags + `)(?:[ \t>]|$)`, ""}, // the end tag of the same name
-		{`<!--`, "-->"},
+		{`<!--`, commentEnd},
 		{`<\?`, "?>"},
 		{`<![a-z]`, ">"},
 		{`<!\[CDATA\[`, "]]>"},

@@ -19,9 +19,10 @@ type Line struct {
 	Behind     int    // of a quiet line: where text goes on behind the comment's end, or 0
 }
 
-// Lines cuts text after each LF, and marks headings, code fences and HTML
-// comments. A fence that is never closed is no fence: one slip of one writer
-// must not hide all entries behind it. The time is linear in the text.
+// Lines cuts text after each LF, and marks headings, code fences and HTML comments: what stands
+// flat in it, in no list and no quotation. So an entry is read as it was written, whatever stands
+// above it. A fence that is never closed is no fence: one slip of one writer must not hide all
+// entries behind it. The time is linear in the text.
 func Lines(text []byte) []Line {
 	lines := make([]Line, 0, bytes.Count(text, []byte("\n"))+1)
 	for at := 0; at < len(text); {
@@ -32,11 +33,46 @@ func Lines(text []byte) []Line {
 		lines = append(lines, newScanLine(text, at, end, len(lines)+1))
 		at = end
 	}
-	open := map[byte]int{} // by the mark, the size of the smallest fence that nothing closes from here on
-	for i := 0; i < len(lines); {
-		i += scanBlock(lines[i:], open)
+	b, first, never := blockScanner{flat: true}, 0, map[string]int{}
+	for i := range lines {
+		l, wasOpen := &lines[i], b.leaf > leafText
+		info := b.next(l.Text)
+		if !wasOpen {
+			first = i
+		}
+		switch isOpen := b.leaf > leafText; {
+		case isOpen && !wasOpen && !b.ends(lines[i+1:], never):
+			l.Open, b.leaf = true, leafNone
+		case !isOpen && (info.kind == lineFence || info.kind == lineHTML):
+			for j := range lines[first : i+1] {
+				lines[first+j].Quiet = true
+			}
+			if info.kind == lineHTML {
+				l.Behind = l.At + bytes.Index(l.Text, []byte(commentEnd)) + len(commentEnd)
+			}
+		case info.kind == lineHeading:
+			l.Level = int(info.level)
+		}
 	}
 	return lines
+}
+
+// ends reports whether one of the lines ends the fence or comment that is open. By what ends it,
+// never has the size of the smallest that none does.
+func (b *blockScanner) ends(lines []Line, never map[string]int) bool {
+	mark, size := string(b.fence), b.fenceSize
+	isEnd := func(l Line) bool { return closesFence(l.Text, b.fence, size) }
+	if b.leaf == leafHTML {
+		mark, size = b.htmlEnd, 1
+		isEnd = func(l Line) bool { return bytes.Contains(l.Text, []byte(mark)) }
+	}
+	if never[mark] == 0 || size < never[mark] {
+		if slices.ContainsFunc(lines, isEnd) {
+			return true
+		}
+		never[mark] = size
+	}
+	return false
 }
 
 // newScanLine returns the line text[start:end]. A byte order mark is no part of
@@ -48,39 +84,6 @@ func newScanLine(text []byte, start, end, number int) Line {
 	}
 	line := bytes.TrimSuffix(bytes.TrimSuffix(text[at:end], []byte("\n")), []byte("\r"))
 	return Line{Text: line, At: at, Start: start, End: end, Number: number}
-}
-
-// scanBlock marks the first line, and the lines of the fence or comment that it
-// begins. It returns how many they are.
-func scanBlock(lines []Line, open map[byte]int) int {
-	l := &lines[0]
-	mark, size, _ := scanFence(l.Text)
-	isEnd := func(l Line) bool { return closesFence(l.Text, mark, size) }
-	below := 1 // where it can end
-	if StartsComment(l.Text) {
-		mark, size, below = '<', 1, 0
-		isEnd = func(l Line) bool { return bytes.Contains(l.Text, []byte("-->")) }
-	}
-	if mark == 0 {
-		l.Level, _ = Heading(l.Text)
-		return 1
-	}
-	end := -1
-	if open[mark] == 0 || size < open[mark] {
-		end = slices.IndexFunc(lines[below:], isEnd)
-	}
-	if end < 0 {
-		l.Open, open[mark] = true, size
-		return 1
-	}
-	last := &lines[below+end]
-	for i := range lines[:below+end+1] {
-		lines[i].Quiet = true
-	}
-	if mark == '<' {
-		last.Behind = last.At + bytes.Index(last.Text, []byte("-->")) + len("-->")
-	}
-	return below + end + 1
 }
 
 // maxFence is the length from which on fences count as equally long: that many are looked for at most.
