@@ -48,7 +48,7 @@ func house() map[string]pack {
 			[]string{"filebus/store/record", "filebus/materialize/likeness", "filebus/materialize/markdown"}, []string{"golang.org/x/text", "github.com/BurntSushi/toml"},
 		},
 		"filebus/index": {
-			ours:    []string{"filebus/store/folder", "filebus/store/record"},
+			ours:    []string{"filebus/store/folder", "filebus/store/record", "filebus/materialize/markdown"},
 			modules: []string{"github.com/blevesearch", "github.com/RoaringBitmap/roaring"},
 		},
 		"filebus/store": {

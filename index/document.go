@@ -8,6 +8,7 @@ import (
 
 	api "github.com/blevesearch/bleve_index_api"
 
+	"filebus/materialize/markdown"
 	"filebus/store/record"
 )
 
@@ -145,52 +146,15 @@ func IsQuiet(kind record.Kind) bool {
 	return false
 }
 
-// headings returns the ATX headings of a Markdown text, one a line. Lines
-// inside code fences are none.
-func headings(text []byte) []byte {
-	var out []byte
-	var fence []byte
-	for line := range bytes.Lines(text) {
-		trimmed := bytes.TrimLeft(line, " ")
-		if len(trimmed) == 0 || len(line)-len(trimmed) > 3 {
-			continue
-		}
-		switch trimmed[0] {
-		case '`', '~':
-			fence = nextFence(fence, trimmed)
-		case '#':
-			if fence == nil {
-				out = append(append(out, heading(trimmed)...), '\n')
-			}
+// headings returns the ATX headings of a Markdown text, one a line.
+func headings(text []byte) (out []byte) {
+	for _, l := range markdown.Lines(text) {
+		if l.Level > 0 {
+			_, heading := markdown.Heading(l.Text)
+			out = append(append(out, heading...), '\n')
 		}
 	}
 	return out
-}
-
-// nextFence returns the fence that is open after a line that begins with ` or
-// ~, given the one that was open before it.
-func nextFence(open, line []byte) []byte {
-	run := line[:len(line)-len(bytes.TrimLeft(line, string(line[:1])))]
-	rest := bytes.TrimSpace(line[len(run):])
-	switch {
-	case len(run) < 3:
-		return open
-	case open == nil && (run[0] == '~' || bytes.IndexByte(rest, '`') < 0):
-		return run
-	case open != nil && bytes.HasPrefix(run, open) && len(rest) == 0:
-		return nil
-	}
-	return open
-}
-
-// heading returns what follows the signs of a line that begins with #, or
-// nothing if it is no heading.
-func heading(line []byte) []byte {
-	text := bytes.TrimLeft(line, "#")
-	if level := len(line) - len(text); level > 6 || len(text) > 0 && !bytes.ContainsAny(text[:1], " \t\r\n") {
-		return nil
-	}
-	return bytes.TrimSpace(text)
 }
 
 // An entry is a document that is analysed, ready for the engine. Its terms are

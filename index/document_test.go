@@ -18,7 +18,7 @@ func TestHeadings(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"none", "text\nmore", ""},
 		{"levels", "# One\ntext\n###### Six\n####### Seven", "One|Six"},
-		{"closing signs", "## Two ##\n", "Two ##"},
+		{"closing signs", "## Two ##\n", "Two"},
 		{"no space", "#tag\n#\n", ""},
 		{"indented", "   # Three\n    # Code", "Three"},
 		{"CRLF", "# One\r\n# Two\r\n", "One|Two"},
@@ -26,7 +26,9 @@ func TestHeadings(t *testing.T) {
 		{"in a fence", "# A\n```sh\n# comment\n```\n# B", "A|B"},
 		{"in a longer fence", "````\n```\n# no\n````\n# B", "B"},
 		{"tildes", "~~~ x`y\n# no\n```\n~~~\n# B", "B"},
-		{"closed only without words", "```\n# no\n``` sh\n# no\n", ""},
+		{"closed only without words", "```\n# no\n``` sh\n# no\n```\n", ""},
+		{"never closed", "# A\n```\n# B\n", "A|B"},
+		{"in a comment", "<!--\n# no\n-->\n# B", "B"},
 		{"code in a line is no fence", "```a``` b\n# B", "B"},
 		{"two backticks", "``\n# B", "B"},
 	} {
