@@ -236,7 +236,7 @@ func (b *blockScanner) startLeaf(rest []byte, matched int) (lineInfo, leafKind) 
 			return lineInfo{kind: lineFence, text: rest}, leafFence
 		}
 	case '<':
-		if end, ok := htmlStart(rest, b.leaf == leafText && matched == len(b.open)); ok && (end == commentEnd || !b.flat) {
+		if end, ok := htmlStart(rest, b.leaf == leafText); ok && (end == commentEnd || !b.flat) {
 			b.htmlEnd = end
 			if end != "" && containsFold(rest, end) {
 				return lineInfo{kind: lineHTML, text: rest}, leafNone

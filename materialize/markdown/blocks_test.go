@@ -32,6 +32,7 @@ func TestBlockScanner(t *testing.T) {
 		{"list left", "- a\n\nb", []string{"text - +", "blank -", "text +"}},
 		{"fence in a list", "1. ```\n   a\n   ```\n2. b", []string{"fence -", "code -", "fence -", "text - +"}},
 		{"html in a quote", "> <!-- a\n> b -->\nc", []string{"html >", "html >", "text +"}},
+		{"tag in a paragraph", "- a\n<b>\n\n<b>", []string{"text - +", "text -", "blank -", "html"}},
 		{"table", "| a |\n|---|\n| b |\n\n|---|", []string{"text +", "text d", "text", "blank", "text +"}},
 		{"table after text", "a\n| b |\n|---|\n|---|", []string{"text +", "text", "text d", "text"}},
 		{"no table", "a b\n--- | ---\n", []string{"text +", "text"}},

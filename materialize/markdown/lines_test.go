@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -184,4 +185,28 @@ func TestLineEnding(t *testing.T) {
 			t.Errorf("LineEnding(%q) = %q, want %q", test.text, got, test.want)
 		}
 	}
+}
+
+// FuzzLines checks that the lines of any text are all of it, and that each is one thing.
+func FuzzLines(f *testing.F) {
+	for _, test := range outlineTexts {
+		f.Add([]byte(test.text))
+	}
+	for _, text := range randomTexts(500) {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var joined []byte
+		for i, l := range Lines(text) {
+			joined = append(joined, text[l.Start:l.End]...)
+			is := map[bool]int{true: 1}
+			if !bytes.HasPrefix(text[l.At:l.End], l.Text) || l.Start != len(joined)-(l.End-l.Start) || l.Number != i+1 ||
+				is[l.Quiet]+is[l.Open]+is[l.Level > 0] > 1 || l.Behind > 0 && !l.Quiet {
+				t.Errorf("line %d of %q is %+v", i+1, text, l)
+			}
+		}
+		if !bytes.Equal(joined, text) {
+			t.Errorf("the lines of %q are %q", text, joined)
+		}
+	})
 }

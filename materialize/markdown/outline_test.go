@@ -2,14 +2,18 @@ package markdown
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"testing/iotest"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"github.com/google/go-cmp/cmp"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -132,56 +136,115 @@ func titles(sections []Section) []string {
 	return out
 }
 
-func TestOutlineAgreesWithGoldmark(t *testing.T) {
+// TestScannerAgreesWithGoldmark compares the headings, code and HTML that both find: in the texts of these tests, in
+// the examples of CommonMark's specification that goldmark brings along, in the documents of this
+// project, and in texts that are put together from pieces which begin and end blocks.
+func TestScannerAgreesWithGoldmark(t *testing.T) {
 	t.Parallel()
+	texts := randomTexts(20_000)
 	for _, test := range outlineTexts {
-		want, got := goldmarkHeadings([]byte(test.text)), headingPlaces(Outline([]byte(test.text)))
+		texts = append(texts, []byte(test.text))
+	}
+	for _, root := range []string{workspace, "../../docs", "testdata"} {
+		files, err := doublestar.FilepathGlob(root + "/**/*.{md,txt}")
+		if err != nil || len(files) < 10 {
+			t.Fatalf("%d files below %s, error %v", len(files), root, err)
+		}
+		for _, name := range files {
+			src, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, markdownBody(src))
+		}
+	}
+	for _, src := range append(texts, specExamples(t)...) {
+		src = bytes.ReplaceAll(src, []byte("<b>\t"), []byte("<b> ")) // goldmark takes it for text
+		want, got := parsedBlocks(src), scannedBlocks(src)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %q: -goldmark +Outline\n%s", test.name, test.text, diff)
+			t.Errorf("%q: -goldmark +scanner\n%s", src, diff)
 		}
 	}
 }
 
-// TestOutlineAgreesOnRandomTexts puts texts together from pieces that begin and
-// end blocks, the same ones in every run.
-func TestOutlineAgreesOnRandomTexts(t *testing.T) {
-	t.Parallel()
+// randomTexts returns texts of pieces that begin and end blocks, the same ones in every run.
+func randomTexts(n int) (texts [][]byte) {
 	pieces := []string{
 		"# a", "## b", "#", "a", "b c", "===", "---", "==", "--", "***", "- ", "* ", "+ x", "1. ", "2) ", "10. y", "> ",
 		"```", "~~~", "````", "    ", "  ", " ", "\t", "\n", "\n", "\n", "\n\n", "<!--", "-->", "<div>", "</div>",
 		"<b>", "<pre>", "</pre>", "\n\n| a |\n|---|\n\n", "[a]", "\\",
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
+	for range n {
 		var src []byte
 		for range 2 + random.IntN(12) {
 			src = append(src, pieces[random.IntN(len(pieces))]...)
 		}
-		want, got := goldmarkHeadings(src), headingPlaces(Outline(src))
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q: -goldmark +Outline\n%s", src, diff)
-		}
+		texts = append(texts, src)
 	}
+	return texts
 }
 
-// A headingPlace is what both scans know of a heading.
-type headingPlace struct{ Level, Line int }
+// specExamples returns the examples of CommonMark's specification, from where Go keeps the source of
+// goldmark.
+func specExamples(t *testing.T) (texts [][]byte) {
+	t.Helper()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/yuin/goldmark").Output()
+	var source []byte
+	if err == nil {
+		source, err = os.ReadFile(strings.TrimSpace(string(dir)) + "/_test/spec.json")
+	}
+	var examples []struct {
+		Markdown string
+		Example  int
+	}
+	if err == nil {
+		err = json.Unmarshal(source, &examples)
+	}
+	if err != nil || len(examples) < 600 {
+		t.Errorf("%d examples, error %v", len(examples), err)
+	}
+	for _, e := range examples {
+		texts = append(texts, []byte(e.Markdown))
+	}
+	return texts
+}
 
-func headingPlaces(sections []Section) []headingPlace {
-	var out []headingPlace
-	for _, s := range sections {
-		out = append(out, headingPlace{s.Level, s.Line})
+// scannedBlocks returns what the lines at the top level of a text are: headings with their level, code and HTML.
+func scannedBlocks(src []byte) map[int]string {
+	out := map[int]string{}
+	for _, s := range Outline(src) {
+		out[s.Line] = fmt.Sprint(s.Level)
+	}
+	var b blockScanner
+	number := bytes.Count(src[:len(src)-len(markdownBody(src))], []byte("\n"))
+	for line := range bytes.Lines(markdownBody(src)) {
+		number++
+		line, _ = cutTextLine(line)
+		if info := b.next(line); info.outer == 0 && !isBlankLine(line) && (info.kind == lineCode || info.kind == lineHTML) {
+			out[number] = info.kind.name()
+		}
 	}
 	return out
 }
 
-// goldmarkHeadings returns the headings at the top level of a text.
-func goldmarkHeadings(src []byte) []headingPlace {
-	var out []headingPlace
+// parsedBlocks returns what goldmark finds of that.
+func parsedBlocks(src []byte) map[int]string {
+	out := map[int]string{}
 	document := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src))
 	for node := document.FirstChild(); node != nil; node = node.NextSibling() {
+		what := map[ast.NodeKind]string{ast.KindCodeBlock: "code", ast.KindFencedCodeBlock: "code", ast.KindHTMLBlock: "html"}[node.Kind()]
 		if heading, ok := node.(*ast.Heading); ok {
-			out = append(out, headingPlace{heading.Level, bytes.Count(src[:heading.Pos()], []byte("\n")) + 1})
+			out[bytes.Count(src[:heading.Pos()], []byte("\n"))+1] = fmt.Sprint(heading.Level)
+		}
+		lines := node.Lines().Sliced(0, node.Lines().Len())
+		if html, ok := node.(*ast.HTMLBlock); ok && html.HasClosure() {
+			lines = append(lines, html.ClosureLine)
+		}
+		for _, line := range lines {
+			if what != "" && !isBlankLine(bytes.TrimSpace(line.Value(src))) {
+				out[bytes.Count(src[:line.Start], []byte("\n"))+1] = what
+			}
 		}
 	}
 	return out

@@ -7,8 +7,6 @@ import (
 	"path"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestCutMetadata(t *testing.T) {
@@ -196,10 +194,6 @@ func TestWorkspaceOutlines(t *testing.T) {
 			return err
 		}
 		checkSections(t, text, Outline(text))
-		body := markdownBody(text)
-		if diff := cmp.Diff(goldmarkHeadings(body), headingPlaces(Outline(body))); diff != "" {
-			t.Errorf("%s: -goldmark +Outline\n%s", name, diff)
-		}
 		if got, want := Words(text), len(bytes.Fields(text)); got != want {
 			t.Errorf("%s: Words = %d, want %d", name, got, want)
 		}
