@@ -123,7 +123,7 @@ func ParseJournal(text []byte) (Journal, []*SyntaxError) {
 		problems = append(problems, j.readMetadata(text[start:end], 1+bytes.Count(text[:start], []byte("\n")))...)
 	}
 	for _, s := range sections {
-		switch body := markdown.SectionBody(text, s); markdown.Fold(s.Title) {
+		switch body := text[s.Body:s.End]; markdown.Fold(s.Title) {
 		case "progress_log", "progress":
 			j.Progress = append(j.Progress, parseProgress(body)...)
 		case "handoff":
@@ -244,16 +244,14 @@ func AppendProgress(text []byte, entry Progress) []byte {
 // progressEnd returns where a new entry of the progress log goes, and whether
 // it needs the section's heading.
 func progressEnd(text []byte) (at int, heading bool) {
-	handoff := len(text)
-	for _, s := range markdown.Outline(text) {
-		switch markdown.Fold(s.Title) {
-		case "progress_log", "progress":
-			return lastText(text, s.End-len(markdown.SectionBody(text, s)), s.End), false
-		case "handoff":
-			handoff = min(handoff, s.Start)
-		}
+	sections := markdown.Outline(text)
+	if s, found := markdown.Named(sections, "progress_log", "progress"); found {
+		return lastText(text, s.Body, s.End), false
 	}
-	return handoff, true
+	if s, found := markdown.Named(sections, "handoff"); found {
+		return s.Start, true
+	}
+	return len(text), true
 }
 
 // lastText returns where the last line with text of text[start:end] ends, or
@@ -278,12 +276,8 @@ func endsBlank(text []byte) bool {
 // heading to the next heading of its level: the part to read instead of the
 // whole journal.
 func HandoffSection(text []byte) (start, end int, ok bool) {
-	for _, s := range markdown.Outline(text) {
-		if markdown.Fold(s.Title) == "handoff" {
-			return s.Start, s.End, true
-		}
-	}
-	return 0, 0, false
+	s, ok := markdown.Named(markdown.Outline(text), "handoff")
+	return s.Start, s.End, ok
 }
 
 // NearHandoff returns the line, from 1, and the text of what seems to head a handoff that
@@ -298,14 +292,9 @@ func NearHandoff(text []byte) (line int, heading string) {
 			return line, heading
 		}
 	}
-	sections := markdown.Outline(text)
-	for i, s := range sections {
-		end := len(text)
-		if i+1 < len(sections) {
-			end = sections[i+1].Start
-		}
-		if h, _ := ParseHandoff(text[s.Start:end]); h.Outcome != "" && h.Summary != "" {
-			heading, _, _ = strings.Cut(string(text[s.Start:end]), "\n")
+	for _, s := range markdown.Outline(text) {
+		if h, _ := ParseHandoff(text[s.Start:s.Next]); h.Outcome != "" && h.Summary != "" {
+			heading, _, _ = strings.Cut(string(text[s.Start:s.Next]), "\n")
 			return s.Line, strings.TrimSpace(heading)
 		}
 	}

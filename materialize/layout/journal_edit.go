@@ -49,12 +49,11 @@ func SetJournalField(text []byte, key, value string) []byte {
 func metadata(text []byte) (start, end int, found bool) {
 	hasTitle, next := false, len(text)
 	for _, s := range markdown.Outline(text) {
-		at := s.End - len(markdown.SectionBody(text, s))
 		switch {
 		case markdown.Fold(s.Title) == "metadata":
-			return at, s.End, true
+			return s.Body, s.End, true
 		case !hasTitle && (s.Level == 1 || strings.HasPrefix(s.Title, "Task:")):
-			start, next, hasTitle = at, len(text), true
+			start, next, hasTitle = s.Body, len(text), true
 		default:
 			next = min(next, s.Start)
 		}
@@ -100,20 +99,17 @@ func SetHandoff(text []byte, section []byte) []byte {
 	eol := markdown.LineEnding(text)
 	lines := strings.ReplaceAll(strings.TrimRight(string(section), "\n")+"\n", "\n", eol)
 	sections := markdown.Outline(text)
-	if start, end, found := ownHandoff(sections); found {
-		if end < len(text) { // the blank line before what follows
+	if s, found := markdown.Named(sections, "handoff"); found {
+		if s.Next < len(text) { // the blank line before what follows
 			lines += eol
 		}
-		return slices.Concat(text[:start], []byte(lines), text[end:])
+		return slices.Concat(text[:s.Start], []byte(lines), text[s.Next:])
 	}
-	at := len(text)
-	for _, s := range sections {
-		if markdown.Fold(s.Title) == "notes" {
-			at, lines = s.Start, lines+eol
-			break
-		}
-	}
-	if at == len(text) {
+	notes, found := markdown.Named(sections, "notes")
+	at := notes.Start
+	if found {
+		lines += eol
+	} else {
 		text = closeBlock(text)
 		at = len(text)
 	}
@@ -121,20 +117,6 @@ func SetHandoff(text []byte, section []byte) []byte {
 		lines = eol + lines
 	}
 	return insertOwnLine(text, at, lines)
-}
-
-// ownHandoff returns the bytes of the handoff without its subsections.
-func ownHandoff(sections []markdown.Section) (start, end int, found bool) {
-	for i, s := range sections {
-		if markdown.Fold(s.Title) != "handoff" {
-			continue
-		}
-		if i+1 < len(sections) && sections[i+1].Start < s.End {
-			return s.Start, sections[i+1].Start, true
-		}
-		return s.Start, s.End, true
-	}
-	return 0, 0, false
 }
 
 // closeBlock returns text with a line that closes the fence or comment which was

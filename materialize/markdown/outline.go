@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,8 @@ type Section struct {
 	Title   string // the heading as it is written, without its marks; at most 1 KiB
 	Level   int    // 1 to 6
 	Start   int    // of the heading's line, in bytes
+	Body    int    // where the text below the heading begins
+	Next    int    // where the next heading begins, of whatever level, or the length of the text
 	End     int    // where the next section begins, or the length of the text
 	Line    int    // of the heading, counted from 1
 	EndLine int    // the last line that belongs to the section
@@ -116,7 +119,7 @@ func (o *outliner) take(line []byte, size int) {
 			o.addTitle(info.text)
 		}
 		if info.level > 0 {
-			o.add(int(info.level))
+			o.add(int(info.level), o.offset+size)
 		}
 	}
 	o.offset += size
@@ -132,18 +135,21 @@ func (o *outliner) addTitle(text []byte) {
 }
 
 // add begins a section with the title read last, and ends those it follows.
-func (o *outliner) add(level int) {
+func (o *outliner) add(level, body int) {
 	o.end(level, o.titleStart, o.titleLine-1)
 	if len(o.sections) == maxSections {
 		return
 	}
 	o.within = append(o.within, len(o.sections))
 	title := strings.ToValidUTF8(string(o.title), "\ufffd")
-	o.sections = append(o.sections, Section{Title: title, Level: level, Start: o.titleStart, Line: o.titleLine})
+	o.sections = append(o.sections, Section{Title: title, Level: level, Start: o.titleStart, Body: body, Line: o.titleLine})
 }
 
 // end ends the open sections of at least this level.
 func (o *outliner) end(level, offset, line int) {
+	if n := len(o.sections); n > 0 && o.sections[n-1].Next == 0 {
+		o.sections[n-1].Next = offset
+	}
 	for n := len(o.within); n > 0; n-- {
 		s := &o.sections[o.within[n-1]]
 		if s.Level < level {
@@ -154,12 +160,11 @@ func (o *outliner) end(level, offset, line int) {
 	}
 }
 
-// SectionBody returns what stands below a section's heading, its subsections
-// included.
-func SectionBody(text []byte, s Section) []byte {
-	heading, body, _ := bytes.Cut(text[s.Start:s.End], []byte("\n"))
-	if !bytes.HasPrefix(bytes.TrimLeft(heading, " \ufeff"), []byte("#")) { // it has one line more, of = or -
-		_, body, _ = bytes.Cut(body, []byte("\n"))
+// Named returns the first section that has one of some titles, folded.
+func Named(sections []Section, titles ...string) (s Section, found bool) {
+	i := slices.IndexFunc(sections, func(s Section) bool { return slices.Contains(titles, Fold(s.Title)) })
+	if i < 0 {
+		return s, false
 	}
-	return body
+	return sections[i], true
 }

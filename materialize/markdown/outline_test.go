@@ -26,10 +26,10 @@ func TestOutline(t *testing.T) {
 	src := "intro\n\n# One\ntext\n\n## Sub **bold** ##\nmore\n\nSetext\ntwo lines\n---\nend\n# Two"
 	got := Outline([]byte(src))
 	want := []Section{
-		{Title: "One", Level: 1, Start: 7, End: 69, Line: 3, EndLine: 12},
-		{Title: "Sub **bold**", Level: 2, Start: 19, End: 44, Line: 6, EndLine: 8},
-		{Title: "Setext two lines", Level: 2, Start: 44, End: 69, Line: 9, EndLine: 12},
-		{Title: "Two", Level: 1, Start: 69, End: 74, Line: 13, EndLine: 13},
+		{Title: "One", Level: 1, Start: 7, Body: 13, Next: 19, End: 69, Line: 3, EndLine: 12},
+		{Title: "Sub **bold**", Level: 2, Start: 19, Body: 38, Next: 44, End: 44, Line: 6, EndLine: 8},
+		{Title: "Setext two lines", Level: 2, Start: 44, Body: 65, Next: 69, End: 69, Line: 9, EndLine: 12},
+		{Title: "Two", Level: 1, Start: 69, Body: 74, Next: 74, End: 74, Line: 13, EndLine: 13},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Outline(%q): -want +got\n%s", src, diff)
@@ -256,12 +256,12 @@ func TestOutlineSkipsFrontMatter(t *testing.T) {
 		name, text string
 		want       []Section
 	}{
-		{"YAML", "---\ntitle: x\n# no\n---\n# a\n", []Section{{Title: "a", Level: 1, Start: 22, End: 26, Line: 5, EndLine: 5}}},
-		{"TOML", "+++\ntitle = 1\n+++\n# a", []Section{{Title: "a", Level: 1, Start: 18, End: 21, Line: 4, EndLine: 4}}},
-		{"BOM, CRLF", "\ufeff---\r\na: b\r\n---\r\n# a\r\n", []Section{{Title: "a", Level: 1, Start: 19, End: 24, Line: 4, EndLine: 4}}},
-		{"BOM alone", "\ufeff# a\n", []Section{{Title: "a", Level: 1, Start: 3, End: 7, Line: 1, EndLine: 1}}},
-		{"not closed", "---\na: b\n# a\n", []Section{{Title: "a", Level: 1, Start: 9, End: 13, Line: 3, EndLine: 3}}},
-		{"a rule", "---\n\nplain text\n\n# a\n\n---\n", []Section{{Title: "a", Level: 1, Start: 17, End: 26, Line: 5, EndLine: 7}}},
+		{"YAML", "---\ntitle: x\n# no\n---\n# a\n", []Section{{Title: "a", Level: 1, Start: 22, Body: 26, Next: 26, End: 26, Line: 5, EndLine: 5}}},
+		{"TOML", "+++\ntitle = 1\n+++\n# a", []Section{{Title: "a", Level: 1, Start: 18, Body: 21, Next: 21, End: 21, Line: 4, EndLine: 4}}},
+		{"BOM, CRLF", "\ufeff---\r\na: b\r\n---\r\n# a\r\n", []Section{{Title: "a", Level: 1, Start: 19, Body: 24, Next: 24, End: 24, Line: 4, EndLine: 4}}},
+		{"BOM alone", "\ufeff# a\n", []Section{{Title: "a", Level: 1, Start: 3, Body: 7, Next: 7, End: 7, Line: 1, EndLine: 1}}},
+		{"not closed", "---\na: b\n# a\n", []Section{{Title: "a", Level: 1, Start: 9, Body: 13, Next: 13, End: 13, Line: 3, EndLine: 3}}},
+		{"a rule", "---\n\nplain text\n\n# a\n\n---\n", []Section{{Title: "a", Level: 1, Start: 17, Body: 21, Next: 26, End: 26, Line: 5, EndLine: 7}}},
 	}
 	for _, test := range tests {
 		if diff := cmp.Diff(test.want, Outline([]byte(test.text))); diff != "" {
@@ -325,7 +325,7 @@ func TestOutlineIsBounded(t *testing.T) {
 	if len(got) != maxSections {
 		t.Fatalf("got %d sections, want %d", len(got), maxSections)
 	}
-	first := Section{Title: "first", Level: 1, Start: 0, End: 8 + 5*(maxSections+10), Line: 1, EndLine: maxSections + 11}
+	first := Section{Title: "first", Level: 1, Start: 0, Body: 8, Next: 8, End: 8 + 5*(maxSections+10), Line: 1, EndLine: maxSections + 11}
 	if diff := cmp.Diff(first, got[0]); diff != "" {
 		t.Errorf("the first section: -want +got\n%s", diff)
 	}
@@ -395,9 +395,12 @@ func checkSections(t *testing.T, src []byte, sections []Section) {
 			}
 		}
 		want := s
-		want.End, want.EndLine = end, endLine
+		want.End, want.EndLine, want.Next = end, endLine, len(src)
+		if i+1 < len(sections) {
+			want.Next = sections[i+1].Start
+		}
 		want.Line = bytes.Count(src[:s.Start], []byte("\n")) + 1
-		if s != want || s.Level < 1 || s.Level > 6 || i > 0 && s.Start <= sections[i-1].Start {
+		if s != want || s.Body <= s.Start || s.Body > s.Next || s.Level < 1 || s.Level > 6 || i > 0 && s.Start <= sections[i-1].Start {
 			t.Fatalf("Outline(%q): section %d is %+v, want %+v", src, i, s, want)
 		}
 	}
