@@ -112,15 +112,14 @@ func (r *documentReader) readHead(d *DialogueDocument, h docHeading, end int) {
 			d.Head.Draft = m[1]
 		}
 	}
-	var intro []int
-	for i := h.line + 1; i < end; i++ {
-		l := r.lines[i]
+	var intro []markdown.Line
+	for _, l := range r.lines[h.line+1 : end] {
 		if p, isProperty := headProperty(l); isProperty && !l.Quiet {
 			d.Head.set(p)
 		} else if cells, isRow := markdown.Row(l.Text); l.Quiet || !isRow ||
 			!markdown.IsDelimiter(cells) &&
 				strings.Trim(string(l.Text), "| \t") != "" { // a table's line that says something
-			intro = append(intro, i)
+			intro = append(intro, l)
 		}
 	}
 	d.Intro = r.textOfLines(intro)
@@ -147,19 +146,18 @@ func headProperty(l markdown.Line) (Property, bool) {
 
 // textOfLines returns the text of a block among some lines, else that of the lines
 // themselves, without the blank lines and rules around it.
-func (r *documentReader) textOfLines(lines []int) string {
+func (r *documentReader) textOfLines(lines []markdown.Line) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	from, to := r.lines[lines[0]].Start, r.lines[lines[len(lines)-1]].End
-	for _, b := range r.blocksIn(from, to) {
+	for _, b := range r.blocksIn(lines[0].Start, lines[len(lines)-1].End) {
 		if b.name == blockText {
 			return b.text
 		}
 	}
 	var out strings.Builder
-	for _, i := range lines {
-		out.Write(bytes.TrimRight(r.rest[r.lines[i].Start:r.lines[i].End], " \t\r\n"))
+	for _, l := range lines {
+		out.Write(bytes.TrimRight(r.rest[l.Start:l.End], " \t\r\n"))
 		out.WriteByte('\n')
 	}
 	text, _ := trimDocText(out.String())
@@ -250,7 +248,7 @@ func (p documentPart) hasTitle(heading string) bool {
 // eachRow calls visit with the rows of the tables that have some columns, and with what
 // returns a cell by the names that its column may have.
 func eachRow(text []byte, columns []string, visit func(line int, cell func(names ...string) string)) {
-	for _, t := range markdown.Tables(text) {
+	for _, t := range markdown.Tables(markdown.Lines(text)) {
 		if slices.ContainsFunc(columns, func(name string) bool { return t.Column(name) < 0 }) {
 			continue
 		}
@@ -325,20 +323,12 @@ func (r *documentReader) readSection(d *DialogueDocument, h docHeading, end int)
 	if slices.ContainsFunc(d.parts(), func(p documentPart) bool { return *p.line == line }) {
 		return
 	}
-	s := DocumentSection{Title: h.title, Text: r.textOfLines(between(h.line+1, end)), Line: line}
+	s := DocumentSection{Title: h.title, Text: r.textOfLines(r.lines[h.line+1 : end]), Line: line}
 	if n := len(d.Rounds); n > 0 {
 		d.Rounds[n-1].After = append(d.Rounds[n-1].After, s)
 	} else {
 		d.Front = append(d.Front, s)
 	}
-}
-
-func between(from, to int) []int {
-	var all []int
-	for i := from; i < to; i++ {
-		all = append(all, i)
-	}
-	return all
 }
 
 // roundFile is the line that says where the turns of a round are.
@@ -362,7 +352,7 @@ func (r *documentReader) readRound(round DocumentRound, from, to int) DocumentRo
 	if len(starts) > 0 {
 		first = starts[0].line
 	}
-	round.Intro = r.textOfLines(between(from, first))
+	round.Intro = r.textOfLines(r.lines[from:first])
 	if m := roundFile().FindStringSubmatch(round.Intro); m != nil || from < first {
 		if at := roundFile().FindSubmatchIndex(r.rest[r.lines[from].Start:r.lines[first-1].End]); at != nil {
 			round.File = unescapeName(string(r.rest[r.lines[from].Start+at[2] : r.lines[from].Start+at[3]]))

@@ -24,7 +24,7 @@ func readers() map[string]func(text []byte) {
 		"Preview":      func(text []byte) { markdown.Preview(text, 500) },
 		"Title":        func(text []byte) { markdown.Title(text) },
 		"Words":        func(text []byte) { markdown.Words(text) },
-		"Tables":       func(text []byte) { markdown.Tables(text) },
+		"Tables":       func(text []byte) { markdown.Tables(markdown.Lines(text)) },
 		"FrontMatter":  func(text []byte) { markdown.FrontMatter(text) },
 		"YAML":         func(text []byte) { markdown.ParseYAML(string(text), 1) },
 		"Unclosed":     func(text []byte) { markdown.Unclosed(text) },

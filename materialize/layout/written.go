@@ -88,7 +88,8 @@ func columnNames(t markdown.Table) (names []string, isScores bool) {
 func (w *HandNumbers) Read(file string, text []byte, round int) (found bool) {
 	var rounds []int // of each line, -1 for none
 	r := speakerReader{now: speaker{Round: round}}
-	for _, l := range markdown.Lines(text) {
+	lines := markdown.Lines(text)
+	for _, l := range lines {
 		if l.Level > 0 && !l.Quiet && round < 0 {
 			r.heading(l.Level, string(l.Text))
 		}
@@ -99,7 +100,7 @@ func (w *HandNumbers) Read(file string, text []byte, round int) (found bool) {
 			}
 		}
 	}
-	for _, t := range markdown.Tables(text) {
+	for _, t := range markdown.Tables(lines) {
 		names, isScores := columnNames(t)
 		found = found || isScores
 		for i := 0; isScores && i < len(t.Rows); i++ {

@@ -22,10 +22,8 @@ type tableRow struct {
 
 // Tables returns the tables of a text, those in code fences and comments left
 // out. A row may have fewer or more cells than there are columns.
-func Tables(text []byte) []Table {
-	var tables []Table
+func Tables(lines []Line) (tables []Table) {
 	plain := func(c Cell) string { return PlainCell(c.Text) }
-	lines := Lines(text)
 	for i := 0; i < len(lines); i++ {
 		head, found := TableHead(lines, i)
 		if !found {

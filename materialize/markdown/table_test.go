@@ -16,7 +16,7 @@ func TestTables(t *testing.T) {
 		"| no | table |\r\n| a | b |\r\n```\r\n| x |\r\n|---|\r\n```\r\n<!-- | y |\r\n|---|\r\n-->\r\n" +
 		"| z |\r\n|---|\r\n# end\r\n| last |\r\n|---|"
 	var got []string
-	for _, table := range Tables([]byte(text)) {
+	for _, table := range Tables(Lines([]byte(text))) {
 		got = append(got, strings.Join(table.Columns, "/"))
 		for _, row := range table.Rows {
 			got = append(got, fmt.Sprintf("%d: %s", row.Line, strings.Join(row.cells, "/")))
@@ -30,7 +30,7 @@ func TestTables(t *testing.T) {
 
 func TestTableCells(t *testing.T) {
 	t.Parallel()
-	tables := Tables([]byte("| ID | Score | Round |\n|---|---|---|\n| T1 | 94% | R2 |\n| T2 | none |\n"))
+	tables := Tables(Lines([]byte("| ID | Score | Round |\n|---|---|---|\n| T1 | 94% | R2 |\n| T2 | none |\n")))
 	if len(tables) != 1 || len(tables[0].Rows) != 2 {
 		t.Fatalf("read %+v, want one table of two rows", tables)
 	}
@@ -86,7 +86,7 @@ func TestAppendTable(t *testing.T) {
 	if got, want := string(AppendTightRow(nil, "", "|")), "| | \\| |\n"; got != want {
 		t.Errorf("AppendTightRow = %q, want %q", got, want)
 	}
-	tables := Tables(text)
+	tables := Tables(Lines(text))
 	if len(tables) != 1 || tables[0].Columns[0] != "a|b" || tables[0].Rows[0].Cell(0) != "x y" {
 		t.Errorf("%q is read as %+v", text, tables)
 	}
