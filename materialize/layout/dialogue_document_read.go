@@ -29,14 +29,13 @@ func ParseDialogueDocument(text []byte) (d DialogueDocument, found bool) {
 	if first < 0 {
 		return d, false
 	}
-	r.readHead(&d, heads[first], r.regionEnd(heads, first))
-	sections := heads[first+1:]
-	for i, h := range sections {
-		r.readTables(&d, h, r.regionEnd(sections, i))
+	r.readHead(&d, heads[first])
+	for _, h := range heads[first+1:] {
+		r.readTables(&d, h)
 	}
 	r.names = d.names()
-	for i, h := range sections {
-		r.readSection(&d, h, r.regionEnd(sections, i))
+	for _, h := range heads[first+1:] {
+		r.readSection(&d, h)
 	}
 	return d, true
 }
@@ -53,9 +52,9 @@ type documentReader struct {
 
 // A docHeading is a heading that begins a part of a document.
 type docHeading struct {
-	level int
-	title string
-	line  int // its index
+	level     int
+	title     string
+	line, end int // its index, and that of the line behind the part
 }
 
 // findTurns finds the headings that a turn follows in the form of filebus.
@@ -84,26 +83,19 @@ func (r *documentReader) headings() []docHeading {
 	for i, l := range r.lines {
 		if l.Level == 1 || l.Level == 2 {
 			_, title := markdown.Heading(l.Text)
-			heads = append(heads, docHeading{l.Level, markdown.SingleSpaced(title), i})
+			heads = append(heads, docHeading{l.Level, markdown.SingleSpaced(title), i, i + 1})
+		} else if len(heads) > 0 {
+			heads[len(heads)-1].end = i + 1
 		}
 	}
 	return heads
-}
-
-// regionEnd returns the index of the line that ends the part which the heading i
-// begins.
-func (r *documentReader) regionEnd(heads []docHeading, i int) int {
-	if i+1 < len(heads) {
-		return heads[i+1].line
-	}
-	return len(r.lines)
 }
 
 // docTitle is what the title of a document begins with, in all generations.
 var docTitle = Pattern(`(?i)^(?:(?:alignment|rfc)\s+)?(dialogue(?:\s+\d+)?)\s*:\s*`)
 
 // readHead reads the title and what stands below it, up to the line end.
-func (r *documentReader) readHead(d *DialogueDocument, h docHeading, end int) {
+func (r *documentReader) readHead(d *DialogueDocument, h docHeading) {
 	d.HeadLine = r.lines[h.line].Number
 	d.Head.Title = h.title
 	if m := docTitle().FindStringSubmatch(h.title); m != nil {
@@ -113,7 +105,7 @@ func (r *documentReader) readHead(d *DialogueDocument, h docHeading, end int) {
 		}
 	}
 	var intro []markdown.Line
-	for _, l := range r.lines[h.line+1 : end] {
+	for _, l := range r.lines[h.line+1 : h.end] {
 		if p, isProperty := headProperty(l); isProperty && !l.Quiet {
 			d.Head.set(p)
 		} else if cells, isRow := markdown.Row(l.Text); l.Quiet || !isRow ||
@@ -196,11 +188,11 @@ func trimDocText(text string) (trimmed string, skipped int) {
 }
 
 // readTables reads a section with tables, if it is one.
-func (r *documentReader) readTables(d *DialogueDocument, h docHeading, end int) {
+func (r *documentReader) readTables(d *DialogueDocument, h docHeading) {
 	for _, p := range d.parts() {
 		if *p.line == 0 && p.hasTitle(h.title) {
 			*p.line = r.lines[h.line].Number
-			p.read(r.part(h.line+1, end))
+			p.read(r.part(h.line+1, h.end))
 		}
 	}
 }
@@ -314,16 +306,16 @@ func cutRound(title string) (number int, label string, found bool) {
 }
 
 // readSection reads a round, or keeps a section that the form does not have.
-func (r *documentReader) readSection(d *DialogueDocument, h docHeading, end int) {
+func (r *documentReader) readSection(d *DialogueDocument, h docHeading) {
 	line := r.lines[h.line].Number
 	if n, label, found := cutRound(h.title); found && h.level == 2 {
-		d.Rounds = append(d.Rounds, r.readRound(DocumentRound{Number: n, Label: label, Line: line}, h.line+1, end))
+		d.Rounds = append(d.Rounds, r.readRound(DocumentRound{Number: n, Label: label, Line: line}, h.line+1, h.end))
 		return
 	}
 	if slices.ContainsFunc(d.parts(), func(p documentPart) bool { return *p.line == line }) {
 		return
 	}
-	s := DocumentSection{Title: h.title, Text: r.textOfLines(r.lines[h.line+1 : end]), Line: line}
+	s := DocumentSection{Title: h.title, Text: r.textOfLines(r.lines[h.line+1 : h.end]), Line: line}
 	if n := len(d.Rounds); n > 0 {
 		d.Rounds[n-1].After = append(d.Rounds[n-1].After, s)
 	} else {
@@ -336,37 +328,22 @@ var roundFile = Pattern(`(?m)^<!-- round \d{1,9} in (\S+) -->$`)
 
 // readRound reads the turns of a round between two lines.
 func (r *documentReader) readRound(round DocumentRound, from, to int) DocumentRound {
-	type start struct {
-		line int
-		turn DocumentTurn
-	}
-	var starts []start
-	for i := from; i < to; i++ {
-		if l := r.lines[i]; l.Level == 3 {
-			if t, found := r.cutTurn(l, r.turns[i]); found {
-				starts = append(starts, start{i, t})
-			}
-		}
-	}
 	first := to
-	if len(starts) > 0 {
-		first = starts[0].line
+	for i := to - 1; i >= from; i-- {
+		if t, found := r.cutTurn(r.lines[i], r.turns[i]); found && r.lines[i].Level == 3 {
+			round.Turns = append(round.Turns, r.readTurn(t, i+1, first))
+			first = i
+		}
 	}
+	slices.Reverse(round.Turns)
 	round.Intro = r.textOfLines(r.lines[from:first])
-	if m := roundFile().FindStringSubmatch(round.Intro); m != nil || from < first {
-		if at := roundFile().FindSubmatchIndex(r.rest[r.lines[from].Start:r.lines[first-1].End]); at != nil {
-			round.File = unescapeName(string(r.rest[r.lines[from].Start+at[2] : r.lines[from].Start+at[3]]))
-			if m != nil {
-				round.Intro = "" // the link
+	if from < first {
+		if m := roundFile().FindSubmatch(r.rest[r.lines[from].Start:r.lines[first-1].End]); m != nil {
+			round.File = unescapeName(string(m[1]))
+			if roundFile().MatchString(round.Intro) { // the link
+				round.Intro = ""
 			}
 		}
-	}
-	for i, s := range starts {
-		end := to
-		if i+1 < len(starts) {
-			end = starts[i+1].line
-		}
-		round.Turns = append(round.Turns, r.readTurn(s.turn, s.line+1, end))
 	}
 	return round
 }
