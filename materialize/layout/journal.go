@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"filebus/materialize/markdown"
@@ -220,25 +219,11 @@ func cutProgress(item string) Progress {
 // A journal without the section gets one, before the handoff if there is one,
 // else at the end.
 func AppendProgress(text []byte, entry Progress) []byte {
-	line := entry.line()
 	at, heading := progressEnd(text)
 	if heading {
-		line = "## Progress Log\n" + line
+		return insertSection(text, at, "## Progress Log\n"+entry.line())
 	}
-	// A heading that is made stands between blank lines; an entry needs only a
-	// line of its own.
-	before, after := text[:at], text[at:]
-	if heading && len(bytes.TrimSpace(before)) > 0 && !endsBlank(before) {
-		line = "\n" + line
-	}
-	if at > 0 && before[at-1] != '\n' {
-		line = "\n" + line
-	}
-	if heading && len(after) > 0 {
-		line += "\n"
-	}
-	line = strings.ReplaceAll(line, "\n", markdown.LineEnding(text))
-	return slices.Concat(before, []byte(line), after)
+	return insertOwnLine(text, at, entry.line())
 }
 
 // progressEnd returns where a new entry of the progress log goes, and whether
@@ -265,11 +250,6 @@ func lastText(text []byte, start, end int) int {
 		return last + next + 1
 	}
 	return end
-}
-
-// endsBlank reports whether the last line of text is empty.
-func endsBlank(text []byte) bool {
-	return bytes.HasSuffix(text, []byte("\n\n")) || bytes.HasSuffix(text, []byte("\n\r\n"))
 }
 
 // HandoffSection returns the bytes of the first handoff section, from its

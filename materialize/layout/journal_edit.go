@@ -15,8 +15,7 @@ import (
 // missing is added behind the last one; a journal without metadata gets the
 // section below its heading, else before its first section or at the end.
 func SetJournalField(text []byte, key, value string) []byte {
-	eol := markdown.LineEnding(text)
-	line := "- " + markdown.SingleSpaced(key) + ": " + markdown.SingleSpaced(value) + eol
+	line := "- " + markdown.SingleSpaced(key) + ": " + markdown.SingleSpaced(value) + "\n"
 	start, end, found := metadata(text)
 	at := start
 	for raw := range bytes.Lines(text[start:end]) {
@@ -33,14 +32,7 @@ func SetJournalField(text []byte, key, value string) []byte {
 		text = closeBlock(text)
 		at = len(text)
 	}
-	section := "## Metadata" + eol + line
-	if at > 0 {
-		section = eol + section
-	}
-	if at < len(text) && text[at] != '\n' && !bytes.HasPrefix(text[at:], []byte("\r\n")) {
-		section += eol
-	}
-	return insertOwnLine(text, at, section)
+	return insertSection(text, at, "## Metadata\n"+line)
 }
 
 // metadata returns where a journal's metadata stand: in their section, else in the lines
@@ -73,12 +65,21 @@ func metadata(text []byte) (start, end int, found bool) {
 // firstLines is the first paragraph of a text.
 var firstLines = Pattern(`^\s*((?:.*\S.*\n?)*)`)
 
-// insertOwnLine inserts whole lines, on a line of their own.
-func insertOwnLine(text []byte, at int, lines string) []byte {
-	if at > 0 && text[at-1] != '\n' {
-		lines = markdown.LineEnding(text) + lines
+// insertSection inserts a section between blank lines, with the line breaks of the text.
+func insertSection(text []byte, at int, section string) []byte {
+	section = blankBefore(text[:at], "\n") + section
+	if line, _, _ := bytes.Cut(text[at:], []byte("\n")); len(bytes.TrimSpace(line)) > 0 {
+		section += "\n"
 	}
-	return slices.Concat(text[:at], []byte(lines), text[at:])
+	return insertOwnLine(text, at, section)
+}
+
+// insertOwnLine inserts whole lines, on a line of their own, with the line breaks of the text.
+func insertOwnLine(text []byte, at int, lines string) []byte {
+	if at > 0 && text[at-1] != '\n' && lines[0] != '\n' {
+		lines = "\n" + lines
+	}
+	return slices.Concat(text[:at], markdown.WithEnding([]byte(lines), text), text[at:])
 }
 
 // replaceValue returns text with the value at the end of the line raw, which
@@ -96,27 +97,19 @@ func replaceValue(text []byte, at int, raw []byte, old, value string) []byte {
 // the one it has, but for its subsections, else before its notes, else at the
 // end. All other bytes stay; the line breaks are those of the text.
 func SetHandoff(text []byte, section []byte) []byte {
-	eol := markdown.LineEnding(text)
-	lines := strings.ReplaceAll(strings.TrimRight(string(section), "\n")+"\n", "\n", eol)
+	lines := strings.TrimRight(string(section), "\n") + "\n"
 	sections := markdown.Outline(text)
 	if s, found := markdown.Named(sections, "handoff"); found {
 		if s.Next < len(text) { // the blank line before what follows
-			lines += eol
+			lines += "\n"
 		}
-		return slices.Concat(text[:s.Start], []byte(lines), text[s.Next:])
+		return slices.Concat(text[:s.Start], markdown.WithEnding([]byte(lines), text), text[s.Next:])
 	}
-	notes, found := markdown.Named(sections, "notes")
-	at := notes.Start
-	if found {
-		lines += eol
-	} else {
-		text = closeBlock(text)
-		at = len(text)
+	if notes, found := markdown.Named(sections, "notes"); found {
+		return insertSection(text, notes.Start, lines)
 	}
-	if before := text[:at]; len(before) > 0 && !endsBlank(before) {
-		lines = eol + lines
-	}
-	return insertOwnLine(text, at, lines)
+	text = closeBlock(text)
+	return insertSection(text, len(text), lines)
 }
 
 // closeBlock returns text with a line that closes the fence or comment which was
@@ -126,7 +119,7 @@ func closeBlock(text []byte) []byte {
 	if closing == "" {
 		return text
 	}
-	return insertOwnLine(text, len(text), closing+markdown.LineEnding(text))
+	return insertOwnLine(text, len(text), closing+"\n")
 }
 
 // HandoffText returns the section of h: as a table, or as YAML if h has

@@ -24,7 +24,7 @@ func TestSetJournalField(t *testing.T) {
 		{"", "Status", "done", "## Metadata\n- Status: done\n"},
 		{"It works now.\nReally", "Status", "done", "It works now.\nReally\n\n## Metadata\n- Status: done\n"},
 		{"\ufeffIt works.\r\n\r\n## Notes\r\n", "Status", "done",
-			"\ufeffIt works.\r\n\r\n\r\n## Metadata\r\n- Status: done\r\n\r\n## Notes\r\n"},
+			"\ufeffIt works.\r\n\r\n## Metadata\r\n- Status: done\r\n\r\n## Notes\r\n"},
 		{"Status: wip\nText.\n", "Status", "done", "Status: done\nText.\n"},
 		{"# TASK-V01\n\n**Status**: in_progress\n\n## Log\n", "Status", "completed", "# TASK-V01\n\n**Status**: completed\n\n## Log\n"},
 		{"# 修复\r\n**Status:** wip\r\n## Log\r\n", "Completed", "y", "# 修复\r\n**Status:** wip\r\n- Completed: y\r\n## Log\r\n"},

@@ -2,7 +2,6 @@ package layout
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -253,6 +252,5 @@ func writeItems[T comparable](text []byte, old []stateItem[T], want []T, next in
 
 // appendSection returns text with a section that has nothing yet at its end.
 func appendSection(text []byte, title string) []byte {
-	eol := markdown.LineEnding(text)
-	return fmt.Appendf(slices.Clip(text), "%s## %s%s", blankBefore(text, eol), title, eol)
+	return insertSection(text, len(text), "## "+title+"\n")
 }
