@@ -148,7 +148,7 @@ func (pl Location) Compose(old []byte, k Knowledge, status string, now time.Time
 		"title": k.Title, "content": strings.TrimSpace(k.Content),
 		"status": cmp.Or(status, "accepted"), "date": now.Format(time.DateOnly),
 	}
-	made, at, eol := fillText(d.New, vars), len(old), markdown.LineEnding(old)
+	made, at := fillText(d.New, vars), len(old)
 	if d.Entries == "" {
 		return []byte(made)
 	}
@@ -157,13 +157,10 @@ func (pl Location) Compose(old []byte, k Knowledge, status string, now time.Time
 		made = d.likeSection(string(entries[len(entries)-1].Text), made, vars)
 		at = lastEntryEnd(file, func(int, *Entry) bool { return true })
 	}
-	before, isPart := blankBefore(old[:at], eol), !strings.HasPrefix(made, "#")
-	if isPart && bytes.HasSuffix(old[:at], []byte("\n")) {
-		before = ""
-	} else if isPart {
-		before = eol
+	if strings.HasPrefix(made, "#") {
+		made = blankBefore(old[:at], "\n") + made
 	}
-	return slices.Concat(old[:at], []byte(before+strings.ReplaceAll(made, "\n", eol)), old[at:])
+	return insertOwnLine(old, at, made)
 }
 
 // ofHeading are the forms of headings that count: of a day, perhaps with a title, and with a number.

@@ -76,7 +76,7 @@ func insertSection(text []byte, at int, section string) []byte {
 
 // insertOwnLine inserts whole lines, on a line of their own, with the line breaks of the text.
 func insertOwnLine(text []byte, at int, lines string) []byte {
-	if at > 0 && text[at-1] != '\n' && lines[0] != '\n' {
+	if at > 0 && text[at-1] != '\n' && !strings.HasPrefix(lines, "\n") {
 		lines = "\n" + lines
 	}
 	return slices.Concat(text[:at], markdown.WithEnding([]byte(lines), text), text[at:])

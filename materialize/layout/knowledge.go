@@ -144,7 +144,7 @@ var knowledgeGraph = &headingFormat{
 		if id, title, ok = cutKnowledgeID(heading); ok {
 			return id, title, true
 		}
-		return "", heading, markdown.HasKnownField(lines, i, knowledgeFields.rules)
+		return "", heading, markdown.KnownFields(lines, i, knowledgeFields.rules) > 0
 	},
 	describe: knowledgeFields.describe,
 	example:  "### pattern-001",
@@ -270,7 +270,7 @@ var lessons = &headingFormat{
 	identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
 		_, title = markdown.Heading(lines[i].Text)
 		return "", title, lines[i].Level >= 2 && lines[i].Level <= 4 &&
-			markdown.HasKnownField(lines, i, lessonFields.rules)
+			markdown.KnownFields(lines, i, lessonFields.rules) > 0
 	},
 	describe: lessonFields.describe,
 }

@@ -8,9 +8,9 @@
 // does not understand is text, or is reported as a SyntaxError with its line. All
 // readers take any bytes, in time linear in their number.
 //
-// One scanner knows the blocks of CommonMark; sections, titles, previews and what a text leaves
-// open are read by it. Lines is what most formats begin with: it takes the same headings, fences
-// and comments, and no fence that nothing closes. Rules say which lines of an entry are its
+// One scanner knows the blocks of CommonMark: sections, titles, previews, what a text leaves
+// open and lines are read by it. Lines is what most formats begin with: they are flat, without lists
+// and quotations, and with no fence that nothing closes. Rules say which lines of an entry are its
 // fields, and read, set and append them; Outline and FindSection find sections; ParseYAML,
 // FrontMatter and ParseObject read data. Which file holds what is the matter of package layout.
 package markdown

@@ -333,10 +333,6 @@ func CountOf(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// HasKnownField reports whether a field that the format defines stands between
-// the heading at lines[i] and the next one.
-func HasKnownField(lines []Line, i int, rules Rules) bool { return KnownFields(lines, i, rules) > 0 }
-
 // KnownFields counts the fields that the format defines between the heading at lines[i] and the next one.
 func KnownFields(lines []Line, i int, rules Rules) (n int) {
 	lines = lines[i:]
