@@ -17,7 +17,7 @@ func setNode(text []byte, key, value string) []byte {
 	if key == "tags" {
 		return nodeFields.Set(text, "Tags", value)
 	}
-	return setNodeMember(text, key, value)
+	return setMember(text, key, value)
 }
 
 func TestKnowledgeNodeRoundTrip(t *testing.T) {

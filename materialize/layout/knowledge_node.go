@@ -141,13 +141,13 @@ func (f nodeForm) Set(text []byte, field string, values ...string) []byte {
 	value := strings.Join(values, ", ")
 	switch field {
 	case "Title":
-		return setNodeMember(text, "summary", value)
+		return setMember(text, "summary", value)
 	case "Tags":
-		return setNodeMember(text, "tags", append([]string{}, markdown.ParseList(value)...))
+		return setMember(text, "tags", append([]string{}, markdown.ParseList(value)...))
 	case "Content":
 		old, summary := f.Read(text), markdown.FirstWords(value, MaxKnowledgeTitle)
 		if old.Title == "" {
-			text = setNodeMember(text, "summary", summary)
+			text = setMember(text, "summary", summary)
 		}
 		if old.Title == "" && value == summary {
 			value = ""
@@ -156,20 +156,18 @@ func (f nodeForm) Set(text []byte, field string, values ...string) []byte {
 			return text
 		}
 	}
-	return setNodeMember(text, strings.ToLower(field), value)
+	return setMember(text, strings.ToLower(field), value)
 }
 
-// setNodeMember returns text, a node, with another value for one member.
-func setNodeMember(text []byte, field string, value any) []byte {
+// setMember returns text, an object of JSON, with another value for one member.
+func setMember(text []byte, field string, value any) []byte {
 	object, err := markdown.ParseObject(text)
 	if err != nil {
 		return text
 	}
 	encoded := encodeJSON(value, "")
-	for _, m := range object.Inner {
-		if m.Key == field {
-			return slices.Concat(text[:m.Start], encoded, text[m.End:])
-		}
+	if m := object.Member(field); m.End > 0 {
+		return slices.Concat(text[:m.Start], encoded, text[m.End:])
 	}
 	member := slices.Concat(encodeJSON(field, ""), []byte(": "), encoded)
 	if len(object.Inner) == 0 {
@@ -199,11 +197,11 @@ func (nodeForm) AddLink(text []byte, l record.Link) []byte {
 		return text
 	}
 	target := strings.TrimPrefix(l.Target, knowledgePrefix)
-	text = setNodeMember(text, "links", append(node.Links, nodeLink{l.Type, target}))
+	text = setMember(text, "links", append(node.Links, nodeLink{l.Type, target}))
 	if l.Type == LinkSupersededBy || slices.Contains(node.Connections, target) {
 		return text
 	}
-	return setNodeMember(text, "connections", append(node.Connections, target))
+	return setMember(text, "connections", append(node.Connections, target))
 }
 
 // DropLink returns text, a node, without a link.
@@ -217,14 +215,14 @@ func (nodeForm) DropLink(text []byte, l record.Link) []byte {
 		return kind == l.Type && linkTarget(n.Target) == l.Target
 	})
 	if len(links) < len(node.Links) {
-		text = setNodeMember(text, "links", links)
+		text = setMember(text, "links", links)
 	}
 	stays := slices.ContainsFunc(links, func(n nodeLink) bool { return linkTarget(n.Target) == l.Target })
 	connections := slices.DeleteFunc(slices.Clone(node.Connections), func(target string) bool {
 		return !stays && linkTarget(target) == l.Target
 	})
 	if len(connections) < len(node.Connections) {
-		text = setNodeMember(text, "connections", connections)
+		text = setMember(text, "connections", connections)
 	}
 	return text
 }

@@ -138,36 +138,28 @@ func (p PanelEdit) Apply(text []byte) ([]byte, *SyntaxError) {
 	if r.experts == nil {
 		return nil, problem
 	}
-	raw := func(value any) string { return string(encodeJSON(value, "")) }
-	if v := r.whole.Member("focus"); v.End > 0 && p.Focus != "" {
-		focus := raw(p.Focus)
-		p.Focus = ""
-		return p.Apply(slices.Concat(text[:v.Start], []byte(focus), text[v.End:]))
-	}
-	var members []string
+	members := []json.RawMessage{}
 	for i, v := range r.in.Inner {
 		if !slices.Contains(p.Retire, r.experts[i].Name) {
-			members = append(members, string(text[v.Start:v.End]))
+			members = append(members, text[v.Start:v.End])
 		}
 	}
 	for _, e := range p.Add {
 		if !slices.ContainsFunc(r.experts, func(o Expert) bool { return o.Name == e.Name }) {
-			members = append(members, raw(e))
+			members = append(members, encodeJSON(e, ""))
 		}
 	}
-	fields := ""
+	if len(p.Retire) > 0 || len(members) > len(r.experts) {
+		edited, tail := setMember(text, r.in.Key, members), len(text)-r.whole.End
+		var out bytes.Buffer
+		_ = json.Indent(&out, edited[r.whole.Start:len(edited)-tail], "", "  ") // it is JSON
+		text = slices.Concat(text[:r.whole.Start], markdown.WithEnding(out.Bytes(), text), text[r.whole.End:])
+	}
 	if p.Focus != "" {
-		fields += `,"focus":` + raw(p.Focus)
+		text = setMember(text, "focus", p.Focus)
 	}
 	if !p.Launched.IsZero() && r.whole.Member("launched").End == 0 {
-		fields += `,"launched":` + raw(p.Launched)
+		text = setMember(text, "launched", p.Launched)
 	}
-	if fields == "" && len(p.Retire) == 0 && len(members) == len(r.experts) {
-		return text, nil
-	}
-	fields = "[" + strings.Join(members, ",") + "]" + fields
-	var out bytes.Buffer
-	from, to := r.whole.Start, r.whole.End
-	_ = json.Indent(&out, slices.Concat(text[from:r.in.Start], []byte(fields), text[r.in.End:to]), "", "  ") // it is JSON
-	return slices.Concat(text[:from], markdown.WithEnding(out.Bytes(), text), text[to:]), nil
+	return text, nil
 }
