@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"filebus/materialize/markdown"
 
@@ -263,27 +264,15 @@ func (c *fileCutter) madeID(title string) string {
 // titleSlug returns the letters and digits of a title in lower case, with a
 // hyphen for each run of other characters, "untitled" when there are none.
 func titleSlug(title string) string {
-	var slug strings.Builder
-	gap := false
 	const maxTitleSlug = 80 // bounds what a title adds to an id, in bytes
-	for _, r := range title {
-		if r == unicode.ReplacementChar || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			gap = slug.Len() > 0
-			continue
+	isGap := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	slug := strings.Join(strings.FieldsFunc(strings.ToLower(title), isGap), "-")
+	for end := maxTitleSlug; end < len(slug); end++ {
+		if utf8.RuneStart(slug[end]) && slug[end-1] != '-' {
+			slug = slug[:end]
 		}
-		if slug.Len() >= maxTitleSlug {
-			break
-		}
-		if gap {
-			slug.WriteByte('-')
-		}
-		gap = false
-		slug.WriteRune(unicode.ToLower(r))
 	}
-	if slug.Len() == 0 {
-		return "untitled"
-	}
-	return slug.String()
+	return cmp.Or(slug, "untitled")
 }
 
 // Insert puts e after the last entry of its series, or of its section, or at the end
@@ -398,17 +387,14 @@ func spliceEntry(f File, at int, before string, e Entry, after string) File {
 	}
 	for _, p := range f.Parts {
 		size := p.size()
-		switch {
-		case done || at >= pos+size:
-			out.addPart(p)
-		case p.Entry == nil: // a new section, or the first entry of one
-			out.addLiteral(p.Text[:at-pos])
+		if !done && at < pos+size {
+			if p.Entry == nil { // a new section, or the first entry of one
+				out.addLiteral(p.Text[:at-pos])
+				p.Text = p.Text[at-pos:]
+			}
 			put()
-			out.addLiteral(p.Text[at-pos:])
-		default: // right before another entry
-			put()
-			out.addPart(p)
 		}
+		out.addPart(p)
 		pos += size
 	}
 	if !done {

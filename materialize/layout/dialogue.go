@@ -91,11 +91,7 @@ func (h *DialogueHead) set(p Property) {
 	case lines[key] != nil:
 		*lines[key] = p.Value
 	case key == "participants":
-		for name := range strings.SplitSeq(p.Value, ",") {
-			if name = strings.TrimSpace(name); name != "" {
-				h.Participants = append(h.Participants, name)
-			}
-		}
+		h.Participants = append(h.Participants, factList(strings.Split(p.Value, ","), strings.TrimSpace)...)
 	default:
 		h.Extra = append(h.Extra, p)
 	}

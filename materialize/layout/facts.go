@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"filebus/materialize/markdown"
 	"filebus/store/record"
@@ -33,12 +32,7 @@ func factWord(value string) string {
 // maxFactWord bytes of it; it holds no control characters.
 func factLine(value string) string {
 	value, _, _ = strings.Cut(value, "\n")
-	value = strings.TrimSpace(strings.Trim(markdown.OneLine(value), "`*"))
-	for len(value) > maxFactWord {
-		_, size := utf8.DecodeLastRuneInString(value)
-		value = value[:len(value)-size]
-	}
-	return value
+	return markdown.Head(strings.TrimSpace(strings.Trim(markdown.OneLine(value), "`*")), maxFactWord)
 }
 
 // factText returns running text, up to its first code block, as plain text in

@@ -159,25 +159,17 @@ func taskTitle(sections []markdown.Section) string {
 
 // readMetadata reads the "- Key: value" lines of the section.
 func (j *Journal) readMetadata(body []byte, line int) (problems []*SyntaxError) {
+	own := map[string]*string{"status": &j.Status, "started": &j.Started, "completed": &j.Completed, "id": &j.ID}
 	for raw := range bytes.Lines(body) {
 		p, found := cutProperty(string(raw))
-		switch markdown.Fold(p.Key) {
-		case "":
-		case "status":
-			j.Status = p.Value
-			if NormalizeStatus(p.Value) == "" {
-				problems = append(problems, wrong(line, "unknown status %q", markdown.Clip(p.Value, 60)))
-			}
-		case "started":
-			j.Started = p.Value
-		case "completed":
-			j.Completed = p.Value
-		case "id":
-			j.ID = p.Value
-		default:
-			if found {
-				j.Extra = append(j.Extra, p)
-			}
+		at := own[markdown.Fold(p.Key)]
+		if at != nil {
+			*at = p.Value
+		} else if found {
+			j.Extra = append(j.Extra, p)
+		}
+		if at == &j.Status && NormalizeStatus(p.Value) == "" {
+			problems = append(problems, wrong(line, "unknown status %q", markdown.Clip(p.Value, 60)))
 		}
 		line++
 	}

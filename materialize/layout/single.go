@@ -211,11 +211,8 @@ type Property struct{ Key, Value string }
 // "Key: value"; the key has at most 60 bytes.
 func cutProperty(line string) (p Property, ok bool) {
 	line = strings.TrimSpace(line)
-	for _, bullet := range [...]string{"- ", "* ", "+ "} {
-		if rest, found := strings.CutPrefix(line, bullet); found {
-			line = strings.TrimSpace(rest)
-			break
-		}
+	if len(line) > 1 && strings.IndexByte("-*+", line[0]) >= 0 && line[1] == ' ' {
+		line = strings.TrimSpace(line[1:])
 	}
 	key, value, found := strings.Cut(line, ":")
 	if !found || value != "" && value[0] != ' ' && value[0] != '\t' && value[0] != '*' {

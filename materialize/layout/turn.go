@@ -232,16 +232,11 @@ func StubText(reason, details string) []byte {
 // ParseStub returns the reason of a stub: a file whose first line that is not
 // blank is "[ERROR: reason]".
 func ParseStub(text []byte) (reason string, found bool) {
-	for raw := range bytes.Lines(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))) {
-		line := strings.TrimSpace(string(raw))
-		if line == "" {
-			continue
-		}
-		rest, found := strings.CutPrefix(line, stubHead)
-		if !found || !strings.HasSuffix(rest, "]") {
-			return "", false
-		}
-		return strings.TrimSpace(strings.TrimSuffix(rest, "]")), true
+	first, _, _ := bytes.Cut(bytes.TrimSpace(bytes.TrimPrefix(text, []byte(markdown.ByteOrderMark))), []byte("\n"))
+	rest, found := strings.CutPrefix(string(first), stubHead)
+	rest, closed := strings.CutSuffix(strings.TrimSpace(rest), "]")
+	if !found || !closed {
+		return "", false
 	}
-	return "", false
+	return strings.TrimSpace(rest), true
 }
