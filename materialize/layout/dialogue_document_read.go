@@ -3,6 +3,7 @@ package layout
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -425,25 +426,21 @@ func (r *documentReader) readTurn(t DocumentTurn, from, to int) DocumentTurn {
 	return t
 }
 
-// noTurnLine is the line before the one that says why there is no turn.
-var noTurnLine = Pattern(`(?m)^<!-- ` + noTurnComment + `(\S+) round \d{1,9} -->\r?$`)
+// noTurnReason is the line that says why there is no turn, at the beginning of a text, and noTurnLine the one before it.
+var (
+	noTurnReason = Pattern(`\A\s*(?:<!-- ` + noTurnComment + `.*\n\s*)*` + regexp.QuoteMeta(noTurn) + `(.*)\*[ \t\r]*(?:\n|\z)`)
+	noTurnLine   = Pattern(`(?m)^<!-- ` + noTurnComment + `(\S+) round \d{1,9} -->\r?$`)
+)
 
 // absence returns why there is no turn, and the agent's name if the text says it.
 func absence(text []byte, name string) (reason, agent string) {
 	if m := noTurnLine().FindSubmatch(text); m != nil {
 		name = unescapeName(string(m[1]))
 	}
-	for raw := range bytes.Lines(text) {
-		line := strings.TrimSpace(string(raw))
-		rest, found := strings.CutPrefix(line, noTurn)
-		if found && strings.HasSuffix(rest, "*") {
-			return strings.TrimSpace(strings.TrimSuffix(rest, "*")), name
-		}
-		if line != "" && !strings.HasPrefix(line, "<!-- "+noTurnComment) {
-			break
-		}
+	if m := noTurnReason().FindSubmatch(text); m != nil {
+		reason = strings.TrimSpace(string(m[1]))
 	}
-	return "", name
+	return reason, name
 }
 
 // names returns what the agents and the judge are called, as the panel, the head

@@ -144,8 +144,9 @@ func ParseAgentLog(text []byte) (events []AgentEvent, problems []*SyntaxError) {
 		if content == "" {
 			continue
 		}
-		e, found := cutAgentEvent(content)
-		if !found {
+		fields := append(markdown.Each(strings.SplitN(content, "|", 4), strings.TrimSpace), "", "", "")
+		e := AgentEvent{fields[0], fields[1], fields[2], fields[3]}
+		if !IsAgentEvent(e.Event) || strings.Count(content, "|") < 2 {
 			const text = "%q is no event: time | START, SUCCESS or ERROR | agent | message"
 			problems = append(problems, wrong(line, text, markdown.Clip(content, 60)))
 			continue
@@ -153,18 +154,4 @@ func ParseAgentLog(text []byte) (events []AgentEvent, problems []*SyntaxError) {
 		events = append(events, e)
 	}
 	return events, problems
-}
-
-// cutAgentEvent reads one line that is not empty.
-func cutAgentEvent(line string) (AgentEvent, bool) {
-	fields := strings.SplitN(line, "|", 4)
-	if len(fields) < 3 {
-		return AgentEvent{}, false
-	}
-	fields = markdown.Each(fields, strings.TrimSpace)
-	e := AgentEvent{Time: fields[0], Event: fields[1], Agent: fields[2]}
-	if len(fields) == 4 {
-		e.Message = fields[3]
-	}
-	return e, IsAgentEvent(e.Event)
 }
