@@ -11,7 +11,7 @@ import (
 // analysisVersion is part of the mapping: raise it with every change that
 // gives some text other terms, also of how a body is made readable, so that older generations
 // are not used.
-const analysisVersion = 3
+const analysisVersion = 4
 
 const (
 	maxTerm = 64      // bytes of a term; longer words are cut
