@@ -223,7 +223,7 @@ func TestFrequencies(t *testing.T) {
 func TestAnalysisVersion(t *testing.T) {
 	t.Parallel()
 	text := "Running getUserIDs in src/api/v2.1/User-Service.test.ts; état 検索 C++ don't .env x86_64 re-run 2026-01-05 ✅"
-	want := "3: run getuserid get user id src api v2.1 2.1 userservicetestt user servic test ts etat 検索 c++ dont .env env x8664 x86 64 rerun re run 20260105 2026 01 05 ✅"
+	want := "4: run getuserid get user id src api v2.1 2.1 userservicetestt user servic test ts etat 検索 c++ dont .env env x8664 x86 64 rerun re run 20260105 2026 01 05 ✅"
 	if got := fmt.Sprintf("%d: %s", analysisVersion, strings.Join(termsOf(text), " ")); got != want {
 		t.Errorf("Analyze(%q)\n got %s\nwant %s", text, got, want)
 	}
