@@ -553,7 +553,7 @@ func (r *reconciler) withFile(ctx context.Context, seen mirror.File, do func(f p
 	f := plan.File{Path: seen.Path, Location: r.w.recognise(seen.Path), Source: record.SourceSync}
 	changed := r.dates(ctx)
 	f.Changed = func() time.Time { return changed(seen.Stat) }
-	file, err := r.File(ctx, f.Path)
+	file, err := r.File(ctx, f.Path, false)
 	if err == nil {
 		err = readInto(ctx, r.w.Store, &f, file, seen.Size)
 	}

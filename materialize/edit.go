@@ -105,6 +105,9 @@ func (w *Workspace) change(
 			if err == nil {
 				f, err = propose(now)
 			}
+			if err == nil && f != nil && isOutside(p) {
+				err = r.refuseStrangers(ctx, p, f.Digest())
+			}
 			name, done := now.Name(), &plan.Plan{Put: store.Outcome{Unchanged: true}}
 			if now != nil {
 				done.Put.Version = now.Version

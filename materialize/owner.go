@@ -99,6 +99,9 @@ func (r *reconciler) mayWrite(ctx context.Context, s sides) bool {
 		s.disk.Exists && !isOutside(s.path) && r.rules().Find(s.path) != "") {
 		return false
 	}
+	if r.isStrangers(ctx, s.disk, s.path) {
+		return false
+	}
 	if r.isAsked(s.path, !s.disk.Exists) || isOutside(s.path) {
 		return true
 	}
@@ -107,6 +110,34 @@ func (r *reconciler) mayWrite(ctx context.Context, s sides) bool {
 		return !g.Tracks(ctx, s.path)
 	}
 	return g.Err() == nil && (!g.Has() || g.Ignores(ctx, s.path))
+}
+
+// isStrangers reports whether another program wrote what stands at a path, in a folder of its own outside of the
+// workspace: filebus replaces and removes there only what it has written itself.
+func (r *reconciler) isStrangers(ctx context.Context, disk mirror.File, p string) bool {
+	if !disk.Exists || !isOutside(p) || !r.IsFound(ctx, p) {
+		return false
+	}
+	wrote, err := view(ctx, r.w.Store, func(tx *store.Tx) (bool, error) {
+		events, err := tx.History(r.w.nameAt(p))
+		for _, e := range events { // who had the text first wrote it
+			if v, err := tx.Get(e.Ref); err == nil && v.Record.Body == disk.Digest {
+				return v.Record.Source != record.SourceSync, nil
+			}
+		}
+		return false, err
+	})
+	return err != nil || !wrote
+}
+
+// refuseStrangers refuses to store another text in place of what another program wrote.
+func (r *reconciler) refuseStrangers(ctx context.Context, p string, text record.Digest) error {
+	disk, err := r.Look(ctx, p)
+	if err != nil || disk.Digest == text || !r.isStrangers(ctx, disk, p) {
+		return err
+	}
+	refused := record.Conflict.Errorf("%s was written by another program, and stays as it is; nothing was stored", r.w.FilePath(p))
+	return refused.Because(ErrForeignFile).Try("run it again under another name")
 }
 
 // toDisk does something to a file unless it may not: then the file stays as it is, and
@@ -119,7 +150,10 @@ func (r *reconciler) toDisk(ctx context.Context, s sides, action string, detail 
 		r.Memory.Keep(s.disk, s.position)
 	}
 	if s.disk.Exists {
-		if r.report.Kept++; s.now == nil {
+		if !isOutside(s.path) {
+			r.report.Kept++
+		}
+		if s.now == nil {
 			r.report.Left = append(r.report.Left, filepath.Join(r.Dir, filepath.FromSlash(s.path)))
 		}
 	} else if r.w.isMirrored(s.path) && !r.repository().Tracks(ctx, s.path) {

@@ -49,10 +49,10 @@ func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, er
 		if err != nil {
 			return nil, err
 		}
-		if err := w.claimOutside(ctx, p); err != nil {
+		f := w.fileOf(r, text, name, p)
+		if err := w.claimOutside(ctx, p, f.Digest()); err != nil {
 			return nil, err
 		}
-		f := w.fileOf(r, text, name, p)
 		stored, err := w.storeFile(ctx, *f)
 		if made && errors.Is(err, store.ErrConflict) {
 			continue // another process made the same id
@@ -79,13 +79,16 @@ func (w *Workspace) putResult(ctx context.Context, r PutRequest) (*PutResult, er
 }
 
 // claimOutside makes sure, before anything is stored, that the outside root of a
-// path is this store's.
-func (w *Workspace) claimOutside(ctx context.Context, p string) error {
+// path is this store's, and no other text of another program stands there.
+func (w *Workspace) claimOutside(ctx context.Context, p string, text record.Digest) error {
 	if !isOutside(p) {
 		return nil
 	}
 	return w.withMirror(ctx, w.Root, func(r *reconciler) error {
-		_, err := r.File(ctx, p)
+		_, err := r.File(ctx, p, true)
+		if err == nil {
+			err = r.refuseStrangers(ctx, p, text)
+		}
 		return err
 	})
 }
@@ -132,7 +135,7 @@ func (w *Workspace) MayPut(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return w.claimOutside(ctx, p)
+	return w.claimOutside(ctx, p, record.Digest{})
 }
 
 // resultPreview returns the preview of a result. It begins with how its command ended,

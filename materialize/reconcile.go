@@ -404,7 +404,7 @@ func (r *reconciler) putBack(ctx context.Context, s sides, found string, detail 
 	switch {
 	case err != nil:
 		return SyncedFile{}, err
-	case r.opts.Repair && !r.opts.CaptureOnly:
+	case r.opts.Repair && !r.opts.CaptureOnly && !r.isStrangers(ctx, s.disk, s.path):
 		return r.act(actionRestored, detail, func() error { return r.writeStored(ctx, s.path, s.disk, s.now) })
 	case found == actionRolledBack && r.isLinked():
 		r.Memory.Keep(s.disk, s.position)

@@ -173,3 +173,52 @@ func TestWorktree(t *testing.T) {
 	wantFile(t, there, issueFile, both)
 	wantActions(t, runSync(t, there, materialize.SyncOptions{}))
 }
+
+// TestStrangers has a dialogue that another program wrote taken in when that is asked for, and its files left to it.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	home, profile := t.TempDir(), profileOf("seed")
+	dialogues := filepath.Join(t.TempDir(), "blue-dialogue")
+	profile.Dialogues = filepath.ToSlash(dialogues)
+	settings := materialize.Settings{Profile: profile, Home: home}
+	w, other := workspaceIn(t, t.TempDir(), settings), workspaceIn(t, t.TempDir(), settings)
+	put(t, other, "turn/theirs/round-0/muffin", "[PERSPECTIVE P01: Theirs]\n")
+	writeTree(t, dialogues, map[string]string{
+		"gâteau/round-0/muffin.md": "[PERSPECTIVE P01: Seen]\n", "gâteau/expert-pool.json": "{}", "empty/x.bin": "x", "loose.md": "x",
+	})
+	at := filepath.Join(dialogues, "gâteau")
+	if found, err := w.Strangers(t.Context()); err != nil || len(found) != 1 || found[0] != at {
+		t.Fatalf("Strangers = %q, %v", found, err)
+	}
+	if dirs := w.Outside("../" + filepath.Base(dialogues) + "/x/gâteau"); dirs != nil {
+		t.Errorf("Outside leads to %q", dirs)
+	}
+	report := runSync(t, w, materialize.SyncOptions{TakeIn: w.Outside("gâteau"), Announced: true, CaptureOnly: true})
+	prefix := "file:" + filepath.ToSlash(at)
+	wantActions(t, report, "captured "+prefix+"/expert-pool.json", "captured "+prefix+"/round-0/muffin.md")
+	if found, err := w.Strangers(t.Context()); err != nil || found != nil {
+		t.Errorf("Strangers = %q, %v", found, err)
+	}
+	_, err := w.Put(t.Context(), materialize.PutRequest{Kind: record.KindTurn, ID: "gâteau/round-0/muffin", Text: strings.NewReader("mine"), Source: record.SourcePut})
+	if !errors.Is(err, materialize.ErrForeignFile) {
+		t.Errorf("a put over the file of another program: %v", err)
+	}
+	put(t, w, "turn/gâteau/round-0/scone", "[PERSPECTIVE P01: Ours]\n")
+	put(t, w, "turn/gâteau/round-0/scone", "[PERSPECTIVE P01: Ours, again]\n")
+	for _, id := range []string{"muffin", "scone"} {
+		if err := w.Remove(t.Context(), record.Name{Kind: record.KindTurn, ID: "gâteau/round-0/" + id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runSync(t, w, materialize.SyncOptions{Repair: true})
+	if _, err := os.Stat(filepath.Join(at, "round-0", "scone.md")); err == nil {
+		t.Error("the file that the store wrote stays")
+	}
+	if text, err := os.ReadFile(filepath.Join(at, "round-0", "muffin.md")); err != nil || string(text) != "[PERSPECTIVE P01: Seen]\n" {
+		t.Errorf("the other program's file = %q, %v", text, err)
+	}
+	report = runSync(t, w, materialize.SyncOptions{TakeIn: w.Outside("theirs"), Announced: true, CaptureOnly: true})
+	if len(report.Files) != 0 || len(report.Skipped) != 1 {
+		t.Errorf("the folder of another store is skipped: %v", report.Skipped)
+	}
+}

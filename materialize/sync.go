@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,14 +26,15 @@ import (
 
 // SyncOptions say how disk and store are brought in step.
 type SyncOptions struct {
-	DryRun      bool // only say what would be done
-	Repair      bool // write back what was altered or rolled back on disk
-	Accept      bool // import files that hold an older version again
-	Announced   bool // take files also that were written in the last 2 s
-	Finished    bool // of those, the ones that nobody has open for writing
-	CaptureOnly bool // write no files
-	Problems    bool // report the places of all files that depart from their layouts, not only of those that changed
-	TakeOver    bool // make the outside folders of the store that stood here before the store's own
+	DryRun      bool     // only say what would be done
+	Repair      bool     // write back what was altered or rolled back on disk
+	Accept      bool     // import files that hold an older version again
+	Announced   bool     // take files also that were written in the last 2 s
+	Finished    bool     // of those, the ones that nobody has open for writing
+	CaptureOnly bool     // write no files
+	Problems    bool     // report the places of all files that depart from their layouts, not only of those that changed
+	TakeOver    bool     // make the outside folders of the store that stood here before the store's own
+	TakeIn      []string // folders, absolute, in outside roots: look at their files, which stay their program's
 	Progress    func(done, total int)
 	// Restore says which files are written again; nil: none. A file may have been deleted
 	// in this root, or never have been here.
@@ -568,6 +570,11 @@ func (r *reconciler) scan(ctx context.Context, deadline time.Time) (*mirror.Walk
 		found, err := view(ctx, r.w.Store, func(tx *store.Tx) ([]string, error) { return foldersBelow(tx, o.Prefix) })
 		if err != nil {
 			return nil, err
+		}
+		for _, dir := range r.opts.TakeIn {
+			if top := filepath.Base(dir); filepath.Dir(dir) == o.Dir && !slices.Contains(found, top) {
+				found = append(found, top)
+			}
 		}
 		below[o.Prefix] = found
 	}

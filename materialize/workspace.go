@@ -242,6 +242,60 @@ func (w *Workspace) outside() []mirror.Outside {
 	return roots
 }
 
+// Outside returns the folder, absolute, below each outside root that is meant by the name of a dialogue or
+// conversation, or by its path.
+func (w *Workspace) Outside(name string) (dirs []string) {
+	for _, o := range w.outside() {
+		dir := name
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(o.Dir, name)
+		}
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && filepath.Dir(dir) == o.Dir {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// Strangers returns the folders, absolute, in outside roots that hold dialogues or conversations of other programs,
+// which no store has taken in.
+func (w *Workspace) Strangers(ctx context.Context) (dirs []string, err error) {
+	for _, o := range w.outside() {
+		known, err := view(ctx, w.Store, func(tx *store.Tx) ([]string, error) { return foldersBelow(tx, o.Prefix) })
+		if err != nil {
+			return nil, err
+		}
+		for _, top := range o.Strangers() {
+			isKin, looked := false, 0
+			_ = fs.WalkDir(os.DirFS(o.Dir), top, func(p string, _ fs.DirEntry, err error) error { // what cannot be read is not named
+				kind := w.recognise(o.Prefix + p).Kind
+				isKin = kind == record.KindTurn || kind == record.KindResult
+				if looked++; isKin || err != nil || looked > maxStranger {
+					return fs.SkipAll
+				}
+				return nil
+			})
+			if isKin && !slices.Contains(known, top) {
+				dirs = append(dirs, filepath.Join(o.Dir, top))
+			}
+		}
+	}
+	return dirs, nil
+}
+
+// StrangerHint returns the command that takes in the dialogue or conversation of another program that a name
+// means, and the name, or a hint without one.
+func (w *Workspace) StrangerHint(ctx context.Context, name, otherwise string) (hint string, names []string) {
+	dirs, err := w.Strangers(ctx)
+	if err == nil && slices.ContainsFunc(dirs, func(dir string) bool { return filepath.Base(dir) == name }) {
+		return "filebus init --take-over {1}", []string{name}
+	}
+	return otherwise, nil
+}
+
+// maxStranger is how many files of a folder that is no store's are looked at, at most.
+const maxStranger = 1000
+
 // RecordPath returns the path that the record of a name of the own tree has: of its
 // file, slash-separated below the workspace, in a form of its own for a file of an
 // outside root. See FilePath.

@@ -37,8 +37,11 @@ type initView struct {
 	notes []string // the folders for notes, with those that are proposed
 }
 
-func (o *initCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
+func (o *initCommand) Do(ctx context.Context, w *cli.Work, outside []string) error {
 	set, err := o.given(w.Environ)
+	if err == nil && len(outside) > 0 && !o.TakeOver {
+		err = record.Usage.Errorf("init takes names with --take-over only").Try("filebus init --take-over {all}", outside...)
+	}
 	if err != nil {
 		return err
 	}
@@ -72,8 +75,10 @@ func (o *initCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 		return err
 	}
 	var report *materialize.SyncReport
-	if o.Yes || o.TakeOver {
-		report, err = takeIn(ctx, w.Environ, o.TakeOver, &v)
+	if len(outside) > 0 {
+		err = takeOutside(ctx, w.Environ, outside, &v)
+	} else if o.Yes || o.TakeOver {
+		report, err = takeIn(ctx, w.Environ, materialize.SyncOptions{TakeOver: o.TakeOver}, &v)
 	} else if !w.IsShared(w.Main) {
 		report, err = wouldTakeIn(ctx, w, v.Proposed)
 	}
@@ -88,17 +93,40 @@ func (o *initCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 		}
 	}
 	o.say(w, &v, isEmpty)
+	if w, err := w.Environ.Open(ctx); err == nil { // with the roots as they are set now
+		w.RemarkStrangers(ctx)
+	}
 	return cmp.Or(w.Print(v, "%s\n", v.Store), err)
 }
 
-// takeIn imports the files of the workspace, by its configuration as it is now, with the
-// folders outside of the store that stood here before if takesOver is set.
-func takeIn(ctx context.Context, e *cli.Environ, takesOver bool, v *initView) (*materialize.SyncReport, error) {
+// takeOutside imports, with the workspace, the dialogues and conversations of other programs that are named.
+func takeOutside(ctx context.Context, e *cli.Environ, names []string, v *initView) error {
+	w, err := e.Open(ctx)
+	if err != nil {
+		return err
+	}
+	var dirs []string
+	for _, name := range names {
+		at := w.Outside(name)
+		if len(at) == 0 {
+			return record.NotFound.Errorf("no folder outside of the workspace is called %s", name).Try("filebus init")
+		}
+		dirs = append(dirs, at...)
+	}
+	_, err = takeIn(ctx, e, materialize.SyncOptions{TakeIn: dirs}, v)
+	v.TakenOver = dirs
+	return err
+}
+
+// takeIn imports the files of the workspace, by its configuration as it is now, and the
+// folders outside that the options name.
+func takeIn(ctx context.Context, e *cli.Environ, opts materialize.SyncOptions, v *initView) (*materialize.SyncReport, error) {
 	w, err := e.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	report, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true, TakeOver: takesOver})
+	opts.CaptureOnly, opts.Announced = true, true
+	report, err := w.Sync(ctx, w.Root, opts)
 	v.Taken, v.TakenOver = len(report.Files), report.TakenOver
 	for _, s := range report.Skipped {
 		w.Note("left out %s: %s", s.Path, s.Reason)

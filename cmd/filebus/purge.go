@@ -51,6 +51,9 @@ func (o *purgeCommand) Do(ctx context.Context, w *cli.Work, args []string) error
 	}
 	for _, file := range report.Files {
 		w.Note("its file: %s", file)
+		if !o.DryRun {
+			noteStays(w, file)
+		}
 	}
 	if !o.DryRun {
 		noteReplaced(w, "a restore has kept %s, which may still have it", "purge "+strings.Join(markdown.Each(args, record.ShellWord), " "))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"filebus/cmd/filebus/cli"
@@ -50,7 +52,16 @@ func (done *removedJSON) hide(ctx context.Context, w *cli.Work, arg string) erro
 	done.Removed = append(done.Removed, v.Record.Name)
 	w.Note("%s is hidden; filebus rm --restore %s brings it back", v.Record.Name,
 		record.ShellWord(v.Record.Name.String()))
+	noteStays(w, w.FilePath(v.Record.Path))
 	return nil
+}
+
+// noteStays names a file outside of the workspace that is still there after its name went.
+func noteStays(w *cli.Work, file string) {
+	rel, _ := filepath.Rel(w.Root, file)
+	if _, err := os.Lstat(file); err == nil && !filepath.IsLocal(rel) {
+		w.NoteTry("rm "+record.ShellWord(file), "%s stays, as another program wrote it", file)
+	}
 }
 
 // removedJSON is what rm prints of names that it hides, or brings back.

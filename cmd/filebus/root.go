@@ -82,7 +82,7 @@ func commands() []cli.Command {
 // writingCommands returns the commands that change the store, or files.
 func writingCommands() []cli.Command {
 	return []cli.Command{
-		cli.Plain("init", &initCommand{}),
+		cli.Plain("init [NAME]...", &initCommand{}),
 		cli.Plain("demo [DIR]", &demoCommand{}),
 		cli.Plain("config", cli.RunFunc(runConfig)).With(
 			cli.Plain("get KEY", cli.RunFunc(getSetting)),

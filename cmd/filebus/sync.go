@@ -49,6 +49,7 @@ func (o *syncCommand) Do(ctx context.Context, w *cli.Work, paths []string) error
 	}
 	err = errors.Join(printSync(w, reports, o.Problems, nil), o.tellPlaces(w, reports[0]))
 	w.RemarkLeft(ctx)
+	w.RemarkStrangers(ctx)
 	return errors.Join(err, o.missing(w, paths))
 }
 

@@ -85,6 +85,7 @@ type Outside struct {
 	store  string           // the folder of the store
 	ids    []record.StoreID // of the store: the present one first
 	owned  map[string]bool  // whether folders directly below are known to be the store's
+	found  map[string]bool  // whether they were there before the store wrote to them
 	takes  bool             // also those of the store that stood here before
 	taken  []string         // of such
 }
@@ -174,15 +175,19 @@ func (o *Outside) open(ctx context.Context, opts Options) (err error) {
 		return fmt.Errorf("opening the outside root %s: %w", o.Dir, err)
 	}
 	if o.ids, err = opts.Owner(ctx); err == nil {
-		o.store, o.owned = opts.Store, map[string]bool{}
+		o.store, o.owned, o.found = opts.Store, map[string]bool{}, map[string]bool{}
 		o.root, err = os.OpenRoot(o.Dir)
 	}
 	return err
 }
 
 // ownerFile says which store a folder of an outside root belongs to: its id, then its folder. One
-// in the root itself, of an older program, says it of the folders that have none.
-const ownerFile = ".filebus-owner"
+// in the root itself, of an older program, says it of the folders that have none. A third line says that
+// the folder was found: files of other programs in it are only read.
+const (
+	ownerFile = ".filebus-owner"
+	foundLine = "found\n"
+)
 
 // own makes sure that the folder in which a file of the root lies is the store's: a second one would take the first
 // one's files for its own. What is missing is made if makes is set, else it is nobody's yet.
@@ -209,7 +214,11 @@ func (o *Outside) own(name string, makes bool) error {
 			break
 		}
 	}
-	if note := string(o.ids[0]) + "\n" + o.store + "\n"; from != notes[0] || text != note {
+	note := string(o.ids[0]) + "\n" + o.store + "\n"
+	if o.found[top] = text == "" && !made || strings.HasSuffix(text, foundLine); o.found[top] {
+		note += foundLine
+	}
+	if from != notes[0] || text != note {
 		if !makes && !slices.Contains(o.taken, top) {
 			return nil
 		}
@@ -234,7 +243,7 @@ func (o *Outside) own(name string, makes bool) error {
 // refuseOther refuses a folder by a note of its owner. One of an earlier origin, or of another
 // folder, is ours where no store is left: then this one was moved. Else it is a copy.
 func (o *Outside) refuseOther(top, from, note string) error {
-	id, at, _ := strings.Cut(strings.TrimSpace(note), "\n")
+	id, at, _ := strings.Cut(strings.TrimSpace(strings.TrimSuffix(note, foundLine)), "\n")
 	isOurs, isGone := slices.Contains(o.ids, record.StoreID(id)), at != "" && !isOther(at, o.store)
 	file, what := filepath.Join(o.Dir, from), "another store, "+cmp.Or(at, id)
 	hint := "mv {1} {2} lets this store have the folder, if the other one shall not"
@@ -282,6 +291,29 @@ func (m *Mirror) find(ctx context.Context, p string, makes bool) (*os.Root, stri
 	return m.root, filepath.FromSlash(p), nil
 }
 
+// IsFound reports whether a path lies in a folder of an outside root that another program has made.
+func (m *Mirror) IsFound(ctx context.Context, p string) bool {
+	_, name, err := m.find(ctx, p, false)
+	top, _, _ := strings.Cut(name, string(filepath.Separator))
+	isIn := func(o Outside) bool { return strings.HasPrefix(p, o.Prefix) && (!o.owned[top] || o.found[top]) }
+	return err == nil && slices.ContainsFunc(m.outside, isIn)
+}
+
+// Strangers returns the folders in an outside root, by their names, that belong to no store.
+func (o *Outside) Strangers() (tops []string) {
+	isFree := func(at string) bool {
+		_, err := os.Lstat(filepath.Join(o.Dir, at, ownerFile))
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	entries, err := os.ReadDir(o.Dir)
+	for _, e := range entries {
+		if err == nil && e.IsDir() && e.Name()[0] != '.' && isFree(".") && isFree(e.Name()) && o.refuseLink() == nil {
+			tops = append(tops, e.Name())
+		}
+	}
+	return tops
+}
+
 // TakeOver makes the folders of outside roots the store's own whose store stood where this one
 // stands. It returns them, absolute, and puts them into below, by the prefixes of the roots.
 func (m *Mirror) TakeOver(ctx context.Context, below map[string][]string) (dirs []string) {
@@ -301,10 +333,10 @@ func (m *Mirror) TakeOver(ctx context.Context, below map[string][]string) (dirs 
 	return dirs
 }
 
-// File returns the file, absolute, that has a path. The folder of an outside root is made, and
-// claimed for the store, if it is missing.
-func (m *Mirror) File(ctx context.Context, p string) (string, error) {
-	root, name, err := m.find(ctx, p, true)
+// File returns the file, absolute, that has a path. The folder of an outside root is made and
+// claimed for the store, if makes is set.
+func (m *Mirror) File(ctx context.Context, p string, makes bool) (string, error) {
+	root, name, err := m.find(ctx, p, makes)
 	if err != nil {
 		return "", err
 	}

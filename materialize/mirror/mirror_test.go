@@ -124,7 +124,7 @@ func TestScan(t *testing.T) {
 		t.Errorf("temporary files are left: %q, %v", left, err)
 	}
 	other := open(t, "b", Outside{Prefix: "file:/shared/", Dir: shared, Shared: true})
-	if _, err := other.File(t.Context(), "file:/shared/c/out.md"); !errors.Is(err, ErrRootTaken) {
+	if _, err := other.File(t.Context(), "file:/shared/c/out.md", true); !errors.Is(err, ErrRootTaken) {
 		t.Errorf("the folder of another store = %v, want ErrRootTaken", err)
 	}
 }

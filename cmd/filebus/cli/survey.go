@@ -439,3 +439,16 @@ func (w *Work) RemarkLeft(ctx context.Context) {
 		w.Remark("not taken in yet: %s; filebus init --yes does", text)
 	}
 }
+
+// RemarkStrangers names the folders outside of the workspace that other programs have written, and what takes them in.
+func (w *Work) RemarkStrangers(ctx context.Context) {
+	const most = 5
+	dirs, err := w.Strangers(ctx)
+	if n := len(dirs); err == nil && n > 0 && !w.Global.JSON {
+		more := map[bool]string{true: fmt.Sprintf(" and %d more", n-most)}[n > most]
+		dirs = dirs[:min(n, most)]
+		bases := markdown.Each(dirs, func(dir string) string { return record.ShellWord(filepath.Base(dir)) })
+		w.Remark("not taken in, as another program wrote it: %s%s; filebus init --take-over %s does, and leaves the files to it",
+			OneLine(strings.Join(dirs, ", ")), more, OneLine(strings.Join(bases, " ")))
+	}
+}

@@ -122,6 +122,7 @@ func (o *dialogueList) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	for i := range items {
 		items[i].Title = cli.CutText(items[i].Title)
 	}
+	w.RemarkStrangers(ctx)
 	var rows [][]string
 	for _, i := range items {
 		rows = append(rows, []string{

@@ -3,6 +3,7 @@ package dialogue
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -59,6 +60,24 @@ func putFiles(t testing.TB, w *materialize.Workspace, files map[string]string) {
 		_, err := w.Put(t.Context(), materialize.PutRequest{Kind: name.Kind, ID: name.ID, Text: strings.NewReader(text), Source: record.SourcePut})
 		if err != nil {
 			t.Fatalf("putting %s: %v", path, err)
+		}
+	}
+}
+
+// TestStranger has a dialogue of another program named, with what takes it in.
+func TestStranger(t *testing.T) {
+	t.Parallel()
+	profile := outside(t)
+	h := newParlour(t, profile)
+	at := filepath.Join(filepath.FromSlash(profile.Dialogues), "x", "round-0")
+	err := errors.Join(os.MkdirAll(at, 0o777), os.WriteFile(filepath.Join(at, "muffin.md"), []byte("[PERSPECTIVE P01: One]\n"), 0o666))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, hint := range map[string]string{"x": "filebus init --take-over {1}", "y": "filebus dialogue list"} {
+		_, err := h.Find(t.Context(), text)
+		if e := (*record.Error)(nil); !errors.As(err, &e) || e.Hint != hint {
+			t.Errorf("Find(%s): %v", text, err)
 		}
 	}
 }

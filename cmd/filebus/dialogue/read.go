@@ -131,11 +131,14 @@ func (f *Dialogues) Find(ctx context.Context, text string) (Key, error) {
 		return Key{}, err
 	}
 	near := slices.DeleteFunc(keys, func(k Key) bool { return text == "" || !strings.Contains(k.String(), text) })
+	if hint, names := f.w.StrangerHint(ctx, text, ""); hint != "" {
+		return Key{}, noDialogue(text).Try(hint, names...)
+	}
 	return Key{}, noDialogue(text, near...)
 }
 
 // noDialogue returns ErrNoDialogue for a text, with the keys that come near.
-func noDialogue(text string, near ...Key) error {
+func noDialogue(text string, near ...Key) *record.Error {
 	hint := "run it again with {all}"
 	if len(near) == 0 {
 		hint = "filebus dialogue list"

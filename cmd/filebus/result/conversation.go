@@ -153,7 +153,8 @@ func Calls(ctx context.Context, w *materialize.Workspace, read *query.Reader, te
 		}
 	}
 	err := record.NotFound.Errorf("there is no conversation %q", text)
-	return Conversation{}, nil, err.Try("filebus conversation list")
+	hint, names := w.StrangerHint(ctx, text, "filebus conversation list")
+	return Conversation{}, nil, err.Try(hint, names...)
 }
 
 // calls returns the results in order, and fills in the figures.

@@ -20,6 +20,7 @@ func (o *conversationList) Do(ctx context.Context, w *cli.Work, _ []string) erro
 	if err != nil {
 		return err
 	}
+	w.RemarkStrangers(ctx)
 	var rows [][]string
 	for _, c := range list {
 		rows = append(rows, []string{
