@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"filebus/materialize/mirror"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -42,6 +43,7 @@ type laidFile struct {
 	content store.Content // of a single record
 	file    string        // of the workspace, absolute
 	err     error         // why there is neither
+	mode    fs.FileMode
 }
 
 // ErrForeignFolder says that a folder to be written to holds something else.
@@ -158,11 +160,13 @@ func checkFolder(to string, files []laidFile, index string) error {
 // write writes files chunk by chunk, so that few bodies are in memory: one chunk
 // is written while the next is read.
 func (s *selector) write(ctx context.Context, w *Workspace, root *os.Root, files []laidFile, report *LayOutReport, progress func(done, total int)) error {
+	modes := modesOf{}
 	load := func(ctx context.Context, chunk []laidFile) ([]laidFile, error) {
 		return chunk, w.Store.View(ctx, func(tx *store.Tx) error {
 			for i := range chunk {
 				if f := &chunk[i]; f.file == "" {
 					f.err = s.load(tx, f)
+					f.mode = modes.of(w, f, tx)
 				}
 			}
 			return nil
@@ -176,6 +180,34 @@ func (s *selector) write(ctx context.Context, w *Workspace, root *os.Root, files
 		clear(chunk)
 		return err
 	})
+}
+
+// usualMode is that of a file of which no other is known, before the umask.
+const usualMode = 0o666
+
+// modesOf are what is remembered of files here, by their trees.
+type modesOf map[record.Tree]*mirror.Memory
+
+// of returns the mode that a file is laid out with: that of the file that was taken in here. Another text than
+// that one's, and what came from another store, is never executable.
+func (m modesOf) of(w *Workspace, f *laidFile, tx *store.Tx) fs.FileMode {
+	tree := f.name.Tree
+	if m[tree] == nil {
+		m[tree], _ = w.mirrors.Remembered(w.Root)
+		if t, err := w.Tree(tree); tree != "" && err == nil {
+			m[tree] = w.recall(t)
+		}
+	}
+	v, err := tx.Get(f.ref)
+	if err != nil {
+		return usualMode
+	}
+	known, _ := m[tree].Get(v.Record.Path)
+	mode := cmp.Or(known.Mode, usualMode)
+	if v.Record.Body != known.Digest || !tx.IsOwn(v.Record.Origin) {
+		mode &^= 0o111
+	}
+	return mode
 }
 
 // load fetches the bytes of a file.
@@ -255,7 +287,7 @@ func (f *laidFile) write(root *os.Root) (n int64, same bool, err error) {
 		return 0, false, err
 	}
 	defer func() { _ = source.Close() }() // only read
-	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(f.mode, usualMode))
 	if errors.Is(err, fs.ErrExist) {
 		return f.compare(root, name, source)
 	}

@@ -341,11 +341,13 @@ func (r *reconciler) writeStored(ctx context.Context, p string, disk mirror.File
 		if err != nil {
 			return nil, err
 		}
+		r.Plain = !tx.IsOwn(now.Version.Record.Origin)
 		return content.Open()
 	})
 	if err != nil {
 		return err
 	}
+	defer func() { r.Plain = false }()
 	return errors.Join(r.Write(ctx, p, source, now.Position, disk), source.Close())
 }
 

@@ -202,13 +202,14 @@ const racyTime = 2 * time.Second
 // remember notes a file that was taken in whole, by a plan that was made at a position of
 // the log and carried out before another.
 func (c *capture) remember(f *source, p *plan.Plan, made, after uint64) {
-	if c.begun.Sub(f.stat.ModTime) < racyTime {
-		return
+	stat := f.stat
+	if c.begun.Sub(stat.ModTime) < racyTime {
+		stat.ModTime = time.Unix(0, 1) // only its mode is known: it is read again
 	}
 	if len(p.Puts) > 0 {
 		made = after
 	}
-	c.seen.Set(mirror.File{Stat: f.stat, Exists: true, Digest: f.Digest()}, made)
+	c.seen.Set(mirror.File{Stat: stat, Exists: true, Digest: f.Digest()}, made)
 }
 
 // findMoved reports where the bytes of a file that is gone stand now, if that is one file,

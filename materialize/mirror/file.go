@@ -21,7 +21,10 @@ type Stat struct {
 	Path    string // slash-separated, below the folder in which it was found
 	Size    int64  // bytes
 	ModTime time.Time
+	Mode    fs.FileMode // what may be done with it, and by whom
 }
+
+func statOf(p string, info fs.FileInfo) Stat { return Stat{p, info.Size(), info.ModTime(), info.Mode().Perm()} }
 
 // A File is what stands on disk at a path.
 type File struct {
@@ -52,7 +55,7 @@ func (m *Mirror) Look(ctx context.Context, p string) (File, error) {
 	if !info.Mode().IsRegular() {
 		return File{}, fmt.Errorf("%s is %s", p, folder.TypeName(info.Mode()))
 	}
-	stat := Stat{p, info.Size(), info.ModTime()}
+	stat := statOf(p, info)
 	known, found := m.Memory.Get(p)
 	if found && known.Matches(stat) && !m.readAgain[p] {
 		return File{stat, true, known.Digest}, nil
@@ -163,9 +166,17 @@ func (m *Mirror) Write(ctx context.Context, p string, source io.Reader, position
 		return err
 	}
 	tmp := m.temporary(root, name, ".new")
-	digest, err := writeTemporary(root, tmp, source, modeOf(root, name))
+	known, _ := m.Memory.Get(p)
+	now := modeOf(root, name)
+	digest, err := writeTemporary(root, tmp, source, cmp.Or(now, known.Mode))
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", p, err)
+	}
+	if now != 0 {
+		_ = root.Chmod(tmp, now) // some file systems have no modes
+	}
+	if m.Plain || now == 0 && digest != known.Digest { // only what its owner made executable is so again
+		_ = root.Chmod(tmp, modeOf(root, tmp)&^0o111)
 	}
 	// The new file's state is read before it has its name: what an agent then
 	// appends must show as a change.
@@ -173,7 +184,7 @@ func (m *Mirror) Write(ctx context.Context, p string, source io.Reader, position
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", p, err)
 	}
-	mine := Stat{tmp, info.Size(), info.ModTime()}
+	mine := statOf(tmp, info)
 	err = m.swap(root, name, mine, seen)
 	late := (*LateError)(nil)
 	switch isLate := errors.As(err, &late); {
@@ -210,14 +221,11 @@ func modeOf(root *os.Root, name string) fs.FileMode {
 	return info.Mode().Perm()
 }
 
-// writeTemporary writes a file with a mode, or with the usual one.
+// writeTemporary writes a file with a mode, which the umask makes no wider, or with the usual one.
 func writeTemporary(root *os.Root, tmp string, source io.Reader, mode fs.FileMode) (record.Digest, error) {
-	out, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	out, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(mode, 0o666))
 	if err != nil {
 		return record.Digest{}, err
-	}
-	if mode != 0 {
-		_ = out.Chmod(mode) // some file systems have no modes
 	}
 	h := record.NewDigester()
 	_, err = io.Copy(io.MultiWriter(out, h), source)

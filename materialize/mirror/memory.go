@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -22,6 +23,15 @@ type Memo struct {
 	modTime  int64  // nanoseconds since 1970
 	Digest   record.Digest
 	State    MemoState
+	Mode     fs.FileMode // of the file; 0: the usual one
+}
+
+// notedMode returns what is remembered of a mode.
+func notedMode(mode fs.FileMode) fs.FileMode {
+	if mode == 0o644 {
+		return 0
+	}
+	return mode
 }
 
 // A MemoState says how a file stood to the store when they were compared.
@@ -36,7 +46,7 @@ const (
 
 // Matches reports whether a file has the size and time that are remembered.
 func (m Memo) Matches(stat Stat) bool {
-	return m.State != Deleted && m.Size == stat.Size && m.modTime == stat.ModTime.UnixNano()
+	return m.State != Deleted && m.Size == stat.Size && m.modTime == stat.ModTime.UnixNano() && m.Mode == notedMode(stat.Mode)
 }
 
 // A memory is what is known of one root's files. It is a text file to which
@@ -200,7 +210,8 @@ func (m *memory) Keep(f File, position uint64) { m.set(f.Path, memoOf(f, positio
 // Delete remembers that a file is gone which was here, at a position of the log, and
 // which bytes it had if they are to be known again: see Holders.
 func (m *memory) Delete(path string, position uint64, had record.Digest) {
-	m.set(path, Memo{Position: position, State: Deleted, Digest: had})
+	known, _ := m.Get(path)
+	m.set(path, Memo{Position: position, State: Deleted, Digest: had, Mode: known.Mode})
 }
 
 // Holders returns the paths of files that had some bytes when this was first asked.
@@ -215,7 +226,7 @@ func (m *memory) Holders(bytes record.Digest) []string {
 }
 
 func memoOf(f File, position uint64, state MemoState) Memo {
-	return Memo{Position: position, Size: f.Size, modTime: f.ModTime.UnixNano(), Digest: f.Digest, State: state}
+	return Memo{Position: position, Size: f.Size, modTime: f.ModTime.UnixNano(), Digest: f.Digest, State: state, Mode: notedMode(f.Mode)}
 }
 
 func (m *memory) set(path string, f Memo) {
@@ -229,8 +240,12 @@ func (m *memory) set(path string, f Memo) {
 	m.counts[f.State]++
 	m.changed[path] = change{memo: f}
 	m.lines++
-	fmt.Fprintf(&m.pending, "%s%d %d %d %s %s\n",
-		stateWords[f.State], f.Position, f.Size, f.modTime, f.Digest, strconv.Quote(path))
+	mode := ""
+	if f.Mode != 0 {
+		mode = fmt.Sprintf("%o ", f.Mode)
+	}
+	fmt.Fprintf(&m.pending, "%s%d %d %d %s %s%s\n",
+		stateWords[f.State], f.Position, f.Size, f.modTime, f.Digest, mode, strconv.Quote(path))
 }
 
 // Forget says that nothing is known of a path any more.
@@ -290,8 +305,8 @@ func (m *memory) rewrite() error {
 }
 
 // The lines of a memory: "settled POSITION", "gone PATH", of which nothing is known, and
-// "file POSITION SIZE TIME DIGEST PATH", or another word for another state. Paths are
-// quoted as in Go.
+// "file POSITION SIZE TIME DIGEST PATH", or another word for another state, with an octal MODE
+// before the path unless that is 644. Paths are quoted as in Go.
 const (
 	lineGone    = "gone "
 	lineSettled = "settled "
@@ -448,11 +463,15 @@ func readFileLine(line string) (f Memo, whole bool) {
 		numbers[i], text = n, rest
 	}
 	const digits = 2 * len(record.Digest{})
-	if numbers[0] < 0 || len(text) < digits+2 || !strings.HasPrefix(text[digits:], ` "`) ||
-		strings.ContainsAny(text[:digits], "ABCDEF") {
+	if numbers[0] < 0 || len(text) < digits+2 || text[digits] != ' ' || strings.ContainsAny(text[:digits], "ABCDEF") {
 		return Memo{}, false
 	}
-	f = Memo{Position: uint64(numbers[0]), Size: numbers[1], modTime: numbers[2], State: state}
-	_, err := hex.Decode(f.Digest[:], []byte(text[:digits]))
+	octal, _, _ := strings.Cut(text[digits+1:], `"`)
+	mode, err := strconv.ParseUint(cmp.Or(strings.TrimSuffix(octal, " "), "0"), 8, 9)
+	if err != nil {
+		return Memo{}, false
+	}
+	f = Memo{Position: uint64(numbers[0]), Size: numbers[1], modTime: numbers[2], State: state, Mode: fs.FileMode(mode)}
+	_, err = hex.Decode(f.Digest[:], []byte(text[:digits]))
 	return f, err == nil
 }

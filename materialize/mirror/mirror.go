@@ -74,6 +74,7 @@ type Mirror struct {
 	root      *os.Root
 	outside   []Outside
 	readAgain map[string]bool // files that are read though they look as remembered
+	Plain     bool            // what is written came from another store, and is not made executable
 }
 
 // An Outside is a folder outside of the workspace whose files belong to its mirror.

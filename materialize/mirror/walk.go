@@ -215,7 +215,7 @@ func (w *Walk) note(l listed) {
 	case record.CheckID(name) != nil:
 		w.skip(name, record.CheckID(name).Error())
 	default:
-		w.Files = append(w.Files, Stat{name, info.Size(), info.ModTime()})
+		w.Files = append(w.Files, statOf(name, info))
 	}
 }
 
