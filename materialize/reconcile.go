@@ -37,6 +37,7 @@ type reconciler struct {
 	others    []otherRoot              // once they are asked
 	later     []sides                  // notes to be retired together; nil: each at once
 	left      map[string]record.Digest // see leftElsewhere
+	back      string                   // what of the file just taken in is older, or less, than before
 }
 
 // An edited file is what a command has made of one, while the result is written. What an agent
@@ -139,7 +140,10 @@ func (r *reconciler) reconcile(ctx context.Context, p string) (SyncedFile, error
 		err = r.lateOr(ctx, p, before, err)
 		busy := errors.Is(err, mirror.ErrRaced)
 		if !busy && !IsRace(err) || try == raceTries {
-			done.Path = p
+			if done.Path = p; r.back != "" {
+				r.report.Back = append(r.report.Back, p+": "+r.back)
+				done.Detail, r.back = cmp.Or(done.Detail, r.back), ""
+			}
 			return done, err
 		}
 		if busy { // give who writes the file time to end
@@ -387,6 +391,9 @@ func (r *reconciler) textFromDisk(ctx context.Context, f plan.File, s sides) (Sy
 	case s.now != nil && !s.storeSame && (s.remembered || r.command) && !r.opts.Accept && !isForeign && !s.now.Name().Kind.IsOnce():
 		return r.mergeWhole(ctx, f, s)
 	}
+	if isCut, err := r.isCut(ctx, f, s.now); isCut && s.now.Name().Kind == record.KindResult && !r.opts.Accept || err != nil {
+		return r.putBack(ctx, s, actionRolledBack, "it is only the beginning of what it was", err)
+	}
 	action, detail := actionCaptured, ""
 	if from, moved := r.movedFrom(ctx, f); moved && s.now == nil {
 		r.Memory.Forget(from.Record.Path) // it was not deleted: nothing is there to be restored
@@ -424,6 +431,9 @@ func (r *reconciler) capture(ctx context.Context, f plan.File, s sides) error {
 		return err
 	}
 	r.report.Problems = append(r.report.Problems, p.Problems...)
+	if err := r.noteBack(ctx, f, s.now, p.Puts); err != nil {
+		return err
+	}
 	position := p.Position
 	if position == 0 {
 		position = s.now.Position // nothing was new
@@ -435,6 +445,41 @@ func (r *reconciler) capture(ctx context.Context, f plan.File, s sides) error {
 		r.Memory.Set(s.disk, position)
 	}
 	return err
+}
+
+// isCut reports whether a text is only the beginning of what the store has for its file.
+func (r *reconciler) isCut(ctx context.Context, f plan.File, now *plan.State) (bool, error) {
+	if now == nil || now.IsFrame() || f.Size() >= now.Version.Record.Size || now.Version.Record.Size > store.InlineLimit {
+		return false, nil
+	}
+	stored, err := r.w.TextOf(ctx, now.Version)
+	return bytes.HasPrefix(stored, f.Text), err
+}
+
+// noteBack notes what a file that is taken in takes back: entries whose own dates are older than the stored ones', and a
+// text that is only the beginning of the stored one. The file is its owner's, so it counts; the log has both.
+func (r *reconciler) noteBack(ctx context.Context, f plan.File, was *plan.State, puts []store.Draft) error {
+	const updated = "updated"
+	isCut, err := r.isCut(ctx, f, was)
+	if isCut {
+		r.back = "it is only the beginning of what it was: filebus get " + was.Version.Ref.Short()
+	}
+	if err != nil || was == nil {
+		return err
+	}
+	return r.w.Store.View(ctx, func(tx *store.Tx) error {
+		for _, d := range puts {
+			old := was.Version
+			if e, found := was.Entry(d.Record.Name); found {
+				old = e.Version
+			}
+			a, b := tx.Description(old.Ref).Attributes[updated], d.Description.Attributes[updated]
+			if n := min(len(a), len(b)); n >= len(time.DateOnly) && b[:n] < a[:n] && old.Record.Name == d.Record.Name {
+				r.back = fmt.Sprintf("%s went back from %s to %s: filebus get %s", d.Record.Name, a, b, old.Ref.Short())
+			}
+		}
+		return nil
+	})
 }
 
 // entriesFromDisk reconciles an aggregate file that is new or changed on disk. Who

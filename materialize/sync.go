@@ -82,6 +82,7 @@ type SyncReport struct {
 	Found     []mirror.Stat         `json:"-"`        // all files on disk that belong to the mirror
 	Unlooked  int                   `json:"unlooked"` // changed files that the budget left no time for
 	TakenOver []string              `json:"-"`        // folders, absolute
+	Back      []string              `json:"-"`        // files, and what of them is older, or less, than it was
 	Failed    int                   `json:"-"`        // of the skipped: changes that could not be stored or written
 	Unread    int                   `json:"-"`        // folders, with all below them, that it left no time for
 	Watched   mirror.Watched        `json:"-"`        // where what happens next is seen

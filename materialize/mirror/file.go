@@ -24,7 +24,9 @@ type Stat struct {
 	Mode    fs.FileMode // what may be done with it, and by whom
 }
 
-func statOf(p string, info fs.FileInfo) Stat { return Stat{p, info.Size(), info.ModTime(), info.Mode().Perm()} }
+func statOf(p string, info fs.FileInfo) Stat {
+	return Stat{p, info.Size(), info.ModTime(), info.Mode().Perm()}
+}
 
 // A File is what stands on disk at a path.
 type File struct {

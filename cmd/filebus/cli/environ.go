@@ -260,6 +260,8 @@ func (e *Environ) OpenFresh(ctx context.Context) (*Work, error) {
 		e.Note("%s was not looked at: %s", OneLine(report.Skipped[broken].Path), OneLine(report.Skipped[broken].Reason))
 	case report.Count("conflict") > 0:
 		e.Note("%s in files that were changed: filebus sync says which", Plural(report.Count("conflict"), "conflict"))
+	case len(report.Back) > 0:
+		e.Note("%s", OneLine(strings.Join(report.Back, "; ")))
 	case report.Unlooked > 0:
 		e.Note("%s not looked at; filebus sync imports them", Plural(report.Unlooked, "changed file"))
 	case report.Unread > 0:

@@ -236,7 +236,8 @@ func (c Call) knows(
 	words := func(text string) string { return " " + strings.Join(strings.Fields(text), " ") + " " } // so only whole ones are alike
 	old, err := w.TextOf(ctx, v)
 	a, b := words(string(old)), words(text)
-	return a == b || c.Told && (strings.Contains(a, b) || strings.Contains(b, a)), store.Current(v.Ref), err
+	isLess := strings.HasPrefix(a, strings.TrimRight(b, " .…")+" ") && len(b) < len(a) // it was cut
+	return a == b || isLess || c.Told && (strings.Contains(a, b) || strings.Contains(b, a)), store.Current(v.Ref), err
 }
 
 // noteReads notes which stored files an agent has read after a time, of the session that the first of a session's is of.
