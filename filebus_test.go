@@ -83,7 +83,7 @@ func house() map[string]pack {
 				"filebus/cmd/filebus/hook", "filebus/cmd/filebus/noun", "filebus/cmd/filebus/rule", "filebus/cmd/filebus/trust", "filebus/index", "filebus/materialize", "filebus/materialize/layout", "filebus/materialize/likeness", "filebus/materialize/markdown", "filebus/materialize/mirror",
 				"filebus/materialize/release", "filebus/materialize/remote", "filebus/materialize/secrets", "filebus/query", "filebus/store", "filebus/store/bundle", "filebus/store/folder", "filebus/store/record", "filebus/store/turnstile",
 			},
-			modules: []string{"github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+			modules: []string{"github.com/BurntSushi/toml", "github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/text"},
 		},
 		"filebus/cmd/filebus/result": {
 			ours: []string{

@@ -124,8 +124,8 @@ const (
 	// time in seven, with half of them never.
 	alike = 29
 	// Bodies of fewer distinct terms are never near-duplicates, or only of what has
-	// the same terms.
-	fewestTerms, fewTerms = 8, 64
+	// the same terms: one or two words say too little.
+	fewestTerms, fewTerms = 3, 64
 )
 
 // hashTerm returns the hash of a term for fingerprints: FNV-1a, with its bits

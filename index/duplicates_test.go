@@ -60,7 +60,9 @@ func TestNearDuplicates(t *testing.T) {
 		{"a form of 30 words, one more", text(short), text(short) + " qmoreq", false},
 		{"a form of 60 words, one another", text(prose(59, 4)), text(changed(prose(59, 4), 1)), false},
 		{"eight words", text(short[:7]), text(short[:7]), true},
-		{"seven words", text(short[:6]), text(short[:6]), false},
+		{"three words", text(short[:2]), text(short[:2]), true},
+		{"three words, one another", text(short[:2]), text(changed(short[:2], 1)), false},
+		{"two words", text(short[:1]), text(short[:1]), false},
 		{"one word", "common", "common", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -257,7 +259,7 @@ func TestBands(t *testing.T) {
 }
 
 // A change of what facts hold must come with a new factsVersion; this is what
-// version 3 gives.
+// version 4 gives.
 func TestFactsVersion(t *testing.T) {
 	t.Parallel()
 	a := NewAnalyzer()
@@ -271,9 +273,9 @@ func TestFactsVersion(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d: %s", factsVersion, e.facts.encode()))
 	}
 	want := []string{
-		"3: 25 tcu5cit 0 0 0 0 1 5",
-		"3: 25 tcu5cit 0 0 0 0 1 k#jCbKyFzNQUZ8qy_wvnuZhQ",
-		"3: 25 tcu5cit 0 0 0 0 1 2s#u1_w1wIuoFXSivQeucLPNA",
+		"4: 25 tcu5cit 0 0 0 0 1 5#oqWPvB2fr2QaFzrFtHS2dQ",
+		"4: 25 tcu5cit 0 0 0 0 1 k#jCbKyFzNQUZ8qy_wvnuZhQ",
+		"4: 25 tcu5cit 0 0 0 0 1 2s#u1_w1wIuoFXSivQeucLPNA",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("facts: -want +got\n%s", diff)

@@ -26,6 +26,11 @@ type bundleCreate struct {
 
 func (o *bundleCreate) Do(ctx context.Context, w *cli.Work, args []string) error {
 	request := bundle.Request{After: uint64(o.After)}
+	for _, tree := range o.Filter.Trees {
+		if _, err := w.FindTree(ctx, tree); tree != "" && err != nil {
+			return w.Meant(ctx, err, string(tree))
+		}
+	}
 	if !o.Filter.IsZero() {
 		request.Picks = func(_ *store.Tx, r *record.Record, _ store.Content) bool { return o.Filter.Accepts(r) }
 	}

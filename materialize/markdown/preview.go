@@ -173,7 +173,13 @@ func saidBy(members map[string]json.RawMessage, depth int) string {
 			return text
 		}
 	}
-	return ""
+	longest := ""
+	for _, raw := range members { // whatever the language of their keys
+		if text := saidIn(raw, maxNested); raw[0] == '"' && strings.Contains(text, " ") && cmp.Or(len(text)-len(longest), strings.Compare(longest, text)) > 0 {
+			longest = text
+		}
+	}
+	return longest
 }
 
 // saidIn returns what a value says: the preview of a string, the items of a list.

@@ -17,6 +17,12 @@ import (
 	"filebus/store/record"
 )
 
+// isData finds files of data, and isPair a line of one.
+var (
+	isData = layout.Pattern(`(?i)\.(?:json|ya?ml|toml)$`)
+	isPair = layout.Pattern(`^["']?[\w.-]+["']? ?[:=] ?\S*$`)
+)
+
 // describerVersion is raised when describe gives other answers: descriptions
 // with an older version can be made again from the bodies.
 const describerVersion = 4
@@ -79,6 +85,9 @@ func describe(f File, preview int) record.Description {
 	}
 	if d.Title == "" {
 		d.Title = markdown.Title(text)
+		if isData().MatchString(f.Path) && isPair().MatchString(d.Title) {
+			d.Title = path.Base(f.Path) // its first line says nothing
+		}
 	}
 	if d.Preview == "" {
 		d.Preview = markdown.Preview(layout.Readable(f.Path, text), preview)

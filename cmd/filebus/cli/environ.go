@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"filebus/materialize"
 	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
@@ -295,7 +297,17 @@ func (w *Work) TakeIn(ctx context.Context, kind record.Kind, id string) {
 
 // VersionOf returns the version that a user's text means.
 func (w *Work) VersionOf(ctx context.Context, text string) (store.Version, error) {
-	return w.Reader.Resolve(ctx, text, w.Paths())
+	v, err := w.Reader.Resolve(ctx, text, w.Paths())
+	for _, form := range []norm.Form{norm.NFC, norm.NFD} { // disks and editors differ in how they write an accent
+		if other := form.String(text); other != text && errors.Is(err, query.ErrAbsent) {
+			v, err = w.Reader.Resolve(ctx, other, w.Paths())
+		}
+	}
+	if info, gone := os.Stat(w.Abs(text)); errors.Is(err, query.ErrAbsent) && gone == nil && info.Mode().IsRegular() {
+		err = record.NotFound.Errorf("%q is a file that was not taken in", text).Because(query.ErrAbsent).
+			Try("filebus put {1} --name {2}", text, "note/"+filepath.ToSlash(filepath.Base(text)))
+	}
+	return v, err
 }
 
 // Paths says what a user's paths are relative to.

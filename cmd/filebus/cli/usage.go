@@ -33,6 +33,9 @@ func AsUsage(cmd *cobra.Command, err error) error {
 		help = "run it again with -- before a value that begins with -, as in " + cmd.CommandPath() + " -- …"
 	case strings.Contains(text, "arg(s)"):
 		text = fmt.Sprintf("the number of arguments is %d: %s", cmd.Flags().NArg(), UsageLine(cmd))
+		if missing := strings.Fields(strings.TrimPrefix(UsageLine(cmd), cmd.CommandPath())); cmd.Flags().NArg() == 0 && len(missing) > 0 {
+			text = strings.TrimSuffix(missing[0], "...") + " is missing: " + UsageLine(cmd)
+		}
 	case strings.HasPrefix(text, "unknown command"):
 		text, help = unknownCommand(cmd, text, help)
 	case strings.HasPrefix(text, "required flag(s)"):
