@@ -36,7 +36,6 @@ func Commands() []cli.Command {
 		cli.Group("component",
 			cli.Creating("touch NAME", &componentTouch{}),
 			cli.Fresh("show [NAME]", &componentShow{MaxTokens: 1000}),
-			cli.Fresh("list", &componentShow{MaxTokens: 1000}),
 			cli.Fresh("for FILE...", &componentFor{}),
 		),
 	}
