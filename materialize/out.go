@@ -182,9 +182,6 @@ func (s *selector) write(ctx context.Context, w *Workspace, root *os.Root, files
 	})
 }
 
-// usualMode is that of a file of which no other is known, before the umask.
-const usualMode = 0o666
-
 // modesOf are what is remembered of files here, by their trees.
 type modesOf map[record.Tree]*mirror.Memory
 
@@ -200,10 +197,10 @@ func (m modesOf) of(w *Workspace, f *laidFile, tx *store.Tx) fs.FileMode {
 	}
 	v, err := tx.Get(f.ref)
 	if err != nil {
-		return usualMode
+		return 0o666
 	}
 	known, _ := m[tree].Get(v.Record.Path)
-	mode := cmp.Or(known.Mode, usualMode)
+	mode := cmp.Or(known.Mode, 0o666)
 	if v.Record.Body != known.Digest || !tx.IsOwn(v.Record.Origin) {
 		mode &^= 0o111
 	}
@@ -287,7 +284,7 @@ func (f *laidFile) write(root *os.Root) (n int64, same bool, err error) {
 		return 0, false, err
 	}
 	defer func() { _ = source.Close() }() // only read
-	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(f.mode, usualMode))
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(f.mode, 0o666))
 	if errors.Is(err, fs.ErrExist) {
 		return f.compare(root, name, source)
 	}

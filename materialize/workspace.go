@@ -270,7 +270,7 @@ func (w *Workspace) Strangers(ctx context.Context) (dirs []string, err error) {
 			_ = fs.WalkDir(os.DirFS(o.Dir), top, func(p string, _ fs.DirEntry, err error) error { // what cannot be read is not named
 				kind := w.recognise(o.Prefix + p).Kind
 				isKin = kind == record.KindTurn || kind == record.KindResult
-				if looked++; isKin || err != nil || looked > maxStranger {
+				if looked++; isKin || err != nil || looked > 1000 {
 					return fs.SkipAll
 				}
 				return nil
@@ -292,9 +292,6 @@ func (w *Workspace) StrangerHint(ctx context.Context, name, otherwise string) (h
 	}
 	return otherwise, nil
 }
-
-// maxStranger is how many files of a folder that is no store's are looked at, at most.
-const maxStranger = 1000
 
 // RecordPath returns the path that the record of a name of the own tree has: of its
 // file, slash-separated below the workspace, in a form of its own for a file of an

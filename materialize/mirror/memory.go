@@ -240,12 +240,8 @@ func (m *memory) set(path string, f Memo) {
 	m.counts[f.State]++
 	m.changed[path] = change{memo: f}
 	m.lines++
-	mode := ""
-	if f.Mode != 0 {
-		mode = fmt.Sprintf("%o ", f.Mode)
-	}
 	fmt.Fprintf(&m.pending, "%s%d %d %d %s %s%s\n",
-		stateWords[f.State], f.Position, f.Size, f.modTime, f.Digest, mode, strconv.Quote(path))
+		stateWords[f.State], f.Position, f.Size, f.modTime, f.Digest, strings.TrimPrefix(fmt.Sprintf("%o ", f.Mode), "0 "), strconv.Quote(path))
 }
 
 // Forget says that nothing is known of a path any more.

@@ -17,11 +17,8 @@ import (
 	"filebus/store/record"
 )
 
-// isData finds files of data, and isPair a line of one.
-var (
-	isData = layout.Pattern(`(?i)\.(?:json|ya?ml|toml)$`)
-	isPair = layout.Pattern(`^["']?[\w.-]+["']? ?[:=] ?\S*$`)
-)
+// isPair finds files of data, and behind them a line that is no title.
+var isPair = layout.Pattern(`(?i)\.(?:json|ya?ml|toml)\n["']?[\w.-]+["']? ?[:=] ?\S*$`)
 
 // describerVersion is raised when describe gives other answers: descriptions
 // with an older version can be made again from the bodies.
@@ -85,7 +82,7 @@ func describe(f File, preview int) record.Description {
 	}
 	if d.Title == "" {
 		d.Title = markdown.Title(text)
-		if isData().MatchString(f.Path) && isPair().MatchString(d.Title) {
+		if isPair().MatchString(f.Path + "\n" + d.Title) {
 			d.Title = path.Base(f.Path) // its first line says nothing
 		}
 	}

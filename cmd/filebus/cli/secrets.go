@@ -27,11 +27,11 @@ func (e *Environ) NoteSecrets() {
 	const mostNamed = 5 // how many secrets are named on stderr, each in a line
 	for _, w := range e.Opened {
 		all, count := w.Secrets()
-		found := len(all)
+		count -= len(all)
 		all = slices.CompactFunc(slices.Clone(all), func(a, b materialize.Secret) bool {
 			return a.Name == b.Name && a.Rule == b.Rule && a.Line == b.Line && a.Taken == b.Taken // a line has it several times
 		})
-		count -= found - len(all)
+		count += len(all)
 		named := all[:min(len(all), mostNamed)]
 		isStored := func(s materialize.Secret) bool { return !s.Taken }
 		for i, s := range named {
