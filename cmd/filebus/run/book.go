@@ -68,6 +68,7 @@ type Outcome struct {
 	Snapshot  string              `json:"snapshot,omitempty"`
 	Proposals map[string]int      `json:"proposals,omitempty"`
 	Next      string              `json:"next,omitempty"`
+	closed    int                 // the number of the loop that another one follows
 	// LeftOut are the files that the changes of a loop that has begun will not include.
 	LeftOut []string `json:"left_out,omitempty"`
 	// Rewritten is the version from which the file was written anew, because it

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -73,6 +74,11 @@ type runLoop struct {
 
 func (o *runLoop) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	out, err := Of(w).Loop(ctx, o.Loops)
+	if err == nil && out.closed > 0 {
+		if _, err = Of(w).Take(ctx, out.Run, out.closed); errors.Is(err, record.Conflict) { // it was taken before
+			err = nil
+		}
+	}
 	return printRun(w, out, err, runText)
 }
 

@@ -117,7 +117,7 @@ func snapshotName(id string, loop int, file string) record.Name {
 	return record.Name{Kind: record.KindSnapshot, ID: fmt.Sprintf("%s/loop-%d/%s", id, loop, file)}
 }
 
-// Loop closes the loop that is going on, with a line about its agents and its snapshot, and begins
+// Loop closes the loop that is going on, with a line about its agents, and begins
 // the next one. A number of loops that is not 0 becomes the planned one.
 func (b *Runs) Loop(ctx context.Context, planned int) (*Outcome, error) {
 	var begin layout.LoopStart
@@ -148,13 +148,10 @@ func (b *Runs) Loop(ctx context.Context, planned int) (*Outcome, error) {
 			begin.Completed = start.Completed + kept.Completed
 		}
 	}
-	out, err = b.beginLoop(ctx, out, begin, filesOf(start))
-	if err == nil && start != nil {
-		if _, err = b.Take(ctx, start.Run, start.Loop); errors.Is(err, record.Conflict) { // it was taken before
-			err = nil
-		}
+	if start != nil {
+		out.closed = start.Loop
 	}
-	return out, err
+	return b.beginLoop(ctx, out, begin, filesOf(start))
 }
 
 // CloseLoop closes the loop that is going on and keeps its snapshot. A line or a
