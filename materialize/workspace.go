@@ -177,7 +177,7 @@ func newWorkspace(at Location, s *store.Store, settings Settings, opts store.Opt
 	}
 	w.mirrors = mirror.New(mirror.Options{
 		Store: at.Store, Command: opts.Command, Wait: cmp.Or(opts.Wait, store.DefaultWait), Now: w.now, Owner: s.Origins,
-		End: w.logEnd,
+		End: w.logEnd, Tell: opts.Notify,
 	})
 	return w
 }

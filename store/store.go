@@ -128,7 +128,9 @@ func open(dir string, opts Options) (*Store, error) {
 		}
 	}
 	own := folder.At(dir)
-	return &Store{dir: dir, own: own, opts: opts, turn: turnstile.New(own, opts.Command)}, nil
+	s := &Store{dir: dir, own: own, opts: opts, turn: turnstile.New(own, opts.Command)}
+	s.turn.Tell = opts.Notify
+	return s, nil
 }
 
 // Dir returns the store's directory, absolute.

@@ -35,6 +35,7 @@ type Options struct {
 	Store   string        // the folder of the store, absolute: memories, lock and temporary files lie in it
 	Command string        // is named to those who wait for the lock
 	Wait    time.Duration // for the lock
+	Tell    func(string)  // of a long wait for it, as of turnstile.Turnstile
 	Now     func() time.Time
 	Owner   func(context.Context) ([]record.StoreID, error) // ids of the store, as outside roots know it: the present one first
 	End     func(context.Context) (uint64, error)           // the position of the log's end
@@ -51,7 +52,9 @@ type Mirrors struct {
 // New returns the mirrors of a store.
 func New(opts Options) *Mirrors {
 	own := folder.At(opts.Store).Sub("mirror")
-	return &Mirrors{opts, own, turnstile.New(own, opts.Command)}
+	lock := turnstile.New(own, opts.Command)
+	lock.Tell = opts.Tell
+	return &Mirrors{opts, own, lock}
 }
 
 // Wait returns how long a command waits for its turn.
@@ -119,6 +122,22 @@ func (s *Mirrors) begin(ctx context.Context, memory *memory) error {
 	return err
 }
 
+// Peek opens the mirror of a root that is known, to look at it without the lock. It must not be closed, but left: see Leave.
+func (s *Mirrors) Peek(dir string, outside []Outside) (*Mirror, error) {
+	memory, err := loadMemory(s.folder, dir)
+	if err == nil && memory.IsNew {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.open(dir, memory)
+	if err == nil {
+		m.outside = outside
+	}
+	return m, err
+}
+
 // OpenNew opens the mirror of a root for files that are new, without the lock: it
 // remembers only what is written until Close.
 func (s *Mirrors) OpenNew(ctx context.Context, dir string) (*Mirror, error) {
@@ -155,13 +174,18 @@ func (s *Mirrors) Knows(root string) bool {
 
 // Close saves the mirror's memory.
 func (m *Mirror) Close() error {
+	m.Leave()
+	return m.Memory.Save()
+}
+
+// Leave closes the mirror, and saves nothing.
+func (m *Mirror) Leave() {
 	_ = m.root.Close() // folder handles
 	for _, o := range m.outside {
 		if o.root != nil {
 			_ = o.root.Close()
 		}
 	}
-	return m.Memory.Save()
 }
 
 // open opens an outside root when it is first needed, making it if it is missing.

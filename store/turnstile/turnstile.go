@@ -13,6 +13,7 @@ package turnstile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,12 +39,10 @@ type BusyError struct {
 
 // Error names the holder, so that a user can decide what to do about it.
 func (e *BusyError) Error() string {
-	holder := e.Holder
-	if holder == "" {
-		holder = "readers"
-	}
-	return fmt.Sprintf("%s is busy: waited %v, held by %s", e.Path, e.Waited.Round(time.Millisecond), holder)
+	return fmt.Sprintf("%s is busy: waited %v, held by %s", e.Path, e.Waited.Round(time.Millisecond), e.holder())
 }
+
+func (e *BusyError) holder() string { return cmp.Or(e.Holder, "readers") }
 
 // Is reports whether target is ErrBusy.
 func (e *BusyError) Is(target error) bool { return target == ErrBusy }
@@ -69,8 +68,14 @@ const (
 	lockFile = "lock"
 )
 
+// tellAfter is how long a waiter says nothing.
+const tellAfter = time.Second
+
 // A Turnstile guards one directory.
 type Turnstile struct {
+	// Tell, if not nil, is told once of a wait that takes more than a second: for what, since when, and who is in the way.
+	Tell func(text string)
+
 	dir    folder.Folder
 	holder string
 	turn   chan struct{} // one goroutine of the process waits at a time
@@ -104,14 +109,23 @@ func (t *Turnstile) Acquire(ctx context.Context, mode Mode, wait time.Duration) 
 		return nil, t.gaveUp(waiting, start)
 	}
 	defer func() { <-t.turn }()
-	gate, err := t.passGate(waiting, start)
+	slow := time.After(tellAfter)
+	gate, err := t.passGate(waiting, start, slow)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		_ = gate.Close() // closing an unchanged file, which also releases it
 	}()
-	return t.takeLock(waiting, mode, start)
+	return t.takeLock(waiting, mode, start, slow)
+}
+
+// tell says what is waited for.
+func (t *Turnstile) tell(start time.Time) {
+	if t.Tell != nil {
+		busy := BusyError{Holder: t.readHolder()}
+		t.Tell(fmt.Sprintf("waiting since %s for %s, held by %s", start.Format(time.TimeOnly), t.dir.Path(lockFile), busy.holder()))
+	}
 }
 
 // takeTurn waits until the turn is free. One that is free is taken also when the time
@@ -132,7 +146,7 @@ func (t *Turnstile) takeTurn(ctx context.Context) error {
 
 // passGate returns the gate, held exclusively. A waiter that gives up leaves its
 // blocked call behind; that one closes the file as soon as it gets through.
-func (t *Turnstile) passGate(ctx context.Context, start time.Time) (*os.File, error) {
+func (t *Turnstile) passGate(ctx context.Context, start time.Time, slow <-chan time.Time) (*os.File, error) {
 	gate, err := t.open(gateFile)
 	if err != nil {
 		return nil, err
@@ -146,22 +160,26 @@ func (t *Turnstile) passGate(ctx context.Context, start time.Time) (*os.File, er
 	}
 	passed := make(chan error, 1)
 	go func() { passed <- waitLock(gate) }()
-	select {
-	case err := <-passed:
-		if err != nil {
-			return nil, errors.Join(err, gate.Close())
+	for {
+		select {
+		case err := <-passed:
+			if err != nil {
+				return nil, errors.Join(err, gate.Close())
+			}
+			return gate, nil
+		case <-slow:
+			t.tell(start)
+		case <-ctx.Done():
+			go func() {
+				<-passed
+				_ = gate.Close() // nothing was written
+			}()
+			return nil, t.gaveUp(ctx, start)
 		}
-		return gate, nil
-	case <-ctx.Done():
-		go func() {
-			<-passed
-			_ = gate.Close() // nothing was written
-		}()
-		return nil, t.gaveUp(ctx, start)
 	}
 }
 
-func (t *Turnstile) takeLock(ctx context.Context, mode Mode, start time.Time) (*Hold, error) {
+func (t *Turnstile) takeLock(ctx context.Context, mode Mode, start time.Time, slow <-chan time.Time) (*Hold, error) {
 	lock, err := t.open(lockFile)
 	if err != nil {
 		return nil, err
@@ -177,6 +195,8 @@ func (t *Turnstile) takeLock(ctx context.Context, mode Mode, start time.Time) (*
 		select {
 		case <-ctx.Done():
 			return nil, errors.Join(t.gaveUp(ctx, start), lock.Close())
+		case <-slow:
+			t.tell(start)
 		case <-time.After(pause):
 		}
 	}

@@ -105,6 +105,27 @@ func TestHolderIsNamed(t *testing.T) {
 	release(t, reader)
 }
 
+// TestTold lets somebody wait for more than a second, at the lock, and behind the gate.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	hold := acquire(t, New(folder.At(dir), "a long import"), Exclusive)
+	var waiters sync.WaitGroup
+	for range 2 {
+		waiters.Go(func() {
+			var told []string
+			waiter := New(folder.At(dir), "put")
+			waiter.Tell = func(text string) { told = append(told, text) }
+			_, err := waiter.Acquire(t.Context(), Exclusive, 1500*time.Millisecond)
+			if !errors.Is(err, ErrBusy) || len(told) != 1 || !strings.HasPrefix(told[0], "waiting since ") || !strings.HasSuffix(told[0], ": a long import") {
+				t.Errorf("a waiter was told %q, and ended with %v", told, err)
+			}
+		})
+	}
+	waiters.Wait()
+	release(t, hold)
+}
+
 // TestStaleNote leaves the note of a writer that was killed: who comes next must
 // not be taken for it.
 func TestStaleNote(t *testing.T) {
