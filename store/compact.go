@@ -18,7 +18,7 @@ import (
 
 const (
 	compactFile  = databaseFile + ".compact-" // begins the name of a database that Compact is making
-	compactTries = 8
+	compactTries = 4
 	copyBatch    = 256 << 10 // bytes of one transaction of the copy, about
 )
 
@@ -29,7 +29,8 @@ var errMoved error = record.Busy.Errorf("%w: it is written to all the time", tur
 // Compact makes the database again without free pages and with full ones, beside the old
 // one, and lets it take its place in one step, if at least half of it is free, and at least
 // so many bytes; 0: always. Nobody waits for that: if somebody writes meanwhile the copy is
-// begun again, some times, and at last it ends with ErrBusy. After an error the database is
+// begun again, some times. Where that never ends, it is made while the others wait, or, with a
+// least number of bytes, ends with ErrBusy. After an error the database is
 // as it was. It returns its size before and after, in bytes.
 func (s *Store) Compact(ctx context.Context, leastFree int64) (before, after int64, err error) {
 	if leastFree == 0 { // else something was written just now
@@ -39,11 +40,20 @@ func (s *Store) Compact(ctx context.Context, leastFree int64) (before, after int
 	if err != nil {
 		return 0, 0, err
 	}
-	err = errMoved
-	for try := 0; try < compactTries && errors.Is(err, errMoved); try++ {
-		if before, after, err = s.compact(ctx, leastFree); errors.Is(err, fs.ErrNotExist) {
-			err = errMoved // another process has begun a copy, and removed this one
+	turn := func(do func() error) error { return s.locked(ctx, turnstile.Exclusive, do) }
+	tries := func() (err error) {
+		err = errMoved
+		for try := 0; try < compactTries && errors.Is(err, errMoved); try++ {
+			if before, after, err = s.compact(ctx, leastFree, turn); errors.Is(err, fs.ErrNotExist) {
+				err = errMoved // another process has begun a copy, and removed this one
+			}
 		}
+		return err
+	}
+	take := turn
+	if err = tries(); errors.Is(err, errMoved) && leastFree == 0 {
+		turn = func(do func() error) error { return do() }
+		err = take(tries)
 	}
 	if err != nil {
 		_, removeErr := s.removeWith(compactFile)
@@ -54,7 +64,7 @@ func (s *Store) Compact(ctx context.Context, leastFree int64) (before, after int
 
 // compact reads the pages as they are without a lock: a transaction changes none in place
 // that the one before it has, and two would show in the meta page.
-func (s *Store) compact(ctx context.Context, leastFree int64) (before, after int64, err error) {
+func (s *Store) compact(ctx context.Context, leastFree int64, turn func(func() error) error) (before, after int64, err error) {
 	old, err := s.own.Open(databaseFile)
 	if err != nil {
 		return 0, 0, err
@@ -80,7 +90,7 @@ func (s *Store) compact(ctx context.Context, leastFree int64) (before, after int
 	if err != nil {
 		return before, 0, err
 	}
-	return before, now.size, s.locked(ctx, turnstile.Exclusive, func() error {
+	return before, now.size, turn(func() error {
 		info, err := old.Stat()
 		newest, metaErr := readMeta(old)
 		if err = errors.Join(err, metaErr); err != nil || newest != meta || !s.is(databaseFile, info) {
