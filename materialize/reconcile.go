@@ -27,6 +27,7 @@ type reconciler struct {
 	start     time.Time
 	edit      *edited                     // is being written; nil: none
 	found     []mirror.Stat               // the files on disk, in a sync
+	seen      *mirror.Walk                // the same, if they were looked for before; else nil
 	syncs     bool                        // it is a sync, and no command that looks at one file
 	filter    *mirror.Filter              // see rules
 	takesAll  bool                        // no rule leaves out the file, which a layout knows and a command is about to write

@@ -104,8 +104,15 @@ func (r *SyncReport) Count(action string) int {
 // are never looked at.
 func (w *Workspace) Sync(ctx context.Context, root string, opts SyncOptions) (*SyncReport, error) {
 	report := &SyncReport{Root: root, Files: []SyncedFile{}, Skipped: []mirror.Skipped{}}
+	seen, isInStep := (*mirror.Walk)(nil), false
+	if opts.CaptureOnly && opts.Finished && !opts.DryRun { // a command that reads waits for its turn only to take something in
+		peeked := *report
+		if seen, isInStep = w.peek(ctx, root, opts, &peeked); isInStep {
+			return &peeked, nil
+		}
+	}
 	err := w.withMirror(ctx, root, func(r *reconciler) error {
-		r.opts, r.report = opts, report
+		r.opts, r.report, r.seen = opts, report, seen
 		err := r.run(ctx)
 		if r.git != nil && r.git.Err() != nil {
 			report.Git = r.git.Err().Error()
@@ -115,13 +122,39 @@ func (w *Workspace) Sync(ctx context.Context, root string, opts SyncOptions) (*S
 	return report, err
 }
 
+// peek looks at the files of a root without the mirror lock. It returns what it found, nil if that says nothing, and
+// whether none of it is to be taken in.
+func (w *Workspace) peek(ctx context.Context, root string, opts SyncOptions, report *SyncReport) (*mirror.Walk, bool) {
+	m, err := w.mirrors.Peek(root, w.outside())
+	if err != nil {
+		return nil, false
+	}
+	defer m.Leave()
+	r := w.reconciler(m)
+	r.opts, r.report = opts, report
+	found, _, err := r.look(ctx)
+	if err != nil {
+		return nil, false
+	}
+	gone, paths := r.candidates(ctx, found, map[string]bool{})
+	return found, len(gone)+len(paths) == 0
+}
+
+// look lists the files on disk, and reports what is to be known of that.
+func (r *reconciler) look(ctx context.Context) (found *mirror.Walk, deadline time.Time, err error) {
+	if found, deadline, err = r.findFiles(ctx); err == nil {
+		r.report.Skipped, r.report.Watched, r.report.LeftOut = append(r.report.Skipped, found.Skipped...), found.Watched, found.LeftOut
+		r.found, r.report.Found, r.syncs = found.Files, found.Files, true
+	}
+	return found, deadline, err
+}
+
 func (r *reconciler) run(ctx context.Context) error {
-	found, deadline, err := r.findFiles(ctx)
+	found, deadline, err := r.look(ctx)
 	if err != nil {
 		return err
 	}
-	r.report.Skipped, r.report.Watched = append(r.report.Skipped, found.Skipped...), found.Watched
-	if r.report.LeftOut = found.LeftOut; !r.opts.CaptureOnly {
+	if !r.opts.CaptureOnly {
 		err = r.w.findNews(r.report, r.opts.DryRun)
 	}
 	if err != nil {
@@ -134,7 +167,6 @@ func (r *reconciler) run(ctx context.Context) error {
 	if err := r.addRestored(ctx, found, touched); err != nil {
 		return err
 	}
-	r.found, r.report.Found, r.syncs = found.Files, found.Files, true
 	if err := r.addMisnamed(ctx, touched); err != nil {
 		return err
 	}
@@ -264,7 +296,10 @@ func (r *reconciler) findFiles(ctx context.Context) (found *mirror.Walk, deadlin
 		found, err = r.scan(ctx, time.Time{})
 		return found, deadline, err
 	}
-	if found, err = r.scan(ctx, deadline); err != nil || deadline.IsZero() {
+	if found = r.seen; found == nil {
+		found, err = r.scan(ctx, deadline)
+	}
+	if err != nil || deadline.IsZero() {
 		return found, deadline, err
 	}
 	r.report.Unread = found.Unlooked

@@ -14,7 +14,9 @@ import (
 
 	"filebus/materialize"
 	"filebus/store"
+	"filebus/store/folder"
 	"filebus/store/record"
+	"filebus/store/turnstile"
 )
 
 // a workspace whose files and store agree.
@@ -54,6 +56,34 @@ func put(t testing.TB, w *materialize.Workspace, name, text string) *materialize
 		t.Fatalf("Put(%s): %v", name, err)
 	}
 	return result
+}
+
+// TestReadsWaitForNobody looks for changed files as reading commands do, while somebody has the mirror's lock.
+func TestReadsWaitForNobody(t *testing.T) {
+	t.Parallel()
+	w := syncedWorkspace(t, map[string]string{issueFile: "", "docs/a.md": "a\n"})
+	hold, err := turnstile.New(folder.At(w.Location.Store).Sub("mirror"), "sync").Acquire(t.Context(), turnstile.Exclusive, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := materialize.Open(w.Location, w.Settings, store.Options{Wait: 10 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads := materialize.SyncOptions{CaptureOnly: true, Finished: true, Budget: time.Minute}
+	if report, err := other.Sync(t.Context(), w.Root, reads); err != nil || len(report.Files)+report.Unread > 0 {
+		t.Errorf("a look at files that are in step, while others sync: %+v, %v", report, err)
+	}
+	writeTree(t, w.Root, map[string]string{".claude/journal/task-1.md": "# Task 1\n"})
+	if _, err := other.Sync(t.Context(), w.Root, reads); !errors.Is(err, turnstile.ErrBusy) {
+		t.Errorf("a look at a new file, while others sync: %v, want it to wait", err)
+	}
+	if err := hold.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := other.Sync(t.Context(), w.Root, reads); err != nil || len(report.Files) != 1 {
+		t.Errorf("a look at a new file: %+v, %v", report, err)
+	}
 }
 
 const (
