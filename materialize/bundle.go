@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"slices"
 
 	"filebus/materialize/plan"
 	"filebus/store"
@@ -26,6 +27,7 @@ type Applied struct {
 	Retired   int                `json:"retired"`
 	Destroyed []record.Ref       `json:"destroyed"`       // there; not here
 	Asked     int                `json:"asked,omitempty"` // versions of this store that are destroyed there: hidden until somebody here destroys them
+	Heirs     []record.Name      `json:"heirs,omitempty"` // that have versions which this store has made of what is destroyed here
 }
 
 // scan verifies all of a bundle, and calls each with its items.
@@ -314,6 +316,7 @@ func (a *applier) one(tx *store.Tx, step store.Step) error {
 		a.report.Asked++
 		return tx.Ask(step.Ref)
 	case step.Op == store.OpDrop && a.told != nil:
+		a.report.Heirs = append(a.report.Heirs, heirs(tx, step.Ref)...)
 		did, err := tx.DropAs(step.Ref)
 		if did {
 			a.report.Destroyed = append(a.report.Destroyed, step.Ref)
@@ -331,6 +334,26 @@ func (a *applier) one(tx *store.Tx, step store.Step) error {
 func isOwn(tx *store.Tx, ref record.Ref) bool {
 	v, err := tx.Get(ref)
 	return err == nil && tx.IsOwn(v.Record.Origin) && !v.Record.IsMerged()
+}
+
+// heirs returns the names under which this store has versions made of one: what goes on from it, or was kept beside it.
+func heirs(tx *store.Tx, of record.Ref) (names []record.Name) {
+	v, err := tx.Get(of)
+	if err != nil { // it is not here
+		return nil
+	}
+	for _, name := range []record.Name{v.Record.Name, {Kind: record.KindNote, ID: alteredID(v.Record.Path)}} {
+		events, _ := tx.History(name) // what cannot be read is reported by who reads it
+		isMade := func(e store.Event) bool {
+			made, err := tx.Get(e.Ref)
+			isLink := func(l record.Link) bool { return l.Target == of.String() }
+			return err == nil && isOwn(tx, e.Ref) && (made.Record.Prev == of || slices.ContainsFunc(made.Record.Links, isLink))
+		}
+		if slices.ContainsFunc(events, isMade) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func (a *applier) adopt(tx *store.Tx, step store.Step) error {

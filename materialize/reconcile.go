@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -384,6 +387,8 @@ func (r *reconciler) textFromDisk(ctx context.Context, f plan.File, s sides) (Sy
 		return SyncedFile{}, plan.ErrGitConflict
 	}
 	switch {
+	case s.now == nil && r.isDestroyed(ctx, s):
+		return SyncedFile{Action: actionDestroyed, Detail: "what it was made of was destroyed; rm removes it too, filebus put stores it"}, nil
 	case s.now == nil && s.agreed() && !isMarker: // a marker that is written again is a new one
 		detail := "it was changed while the store retired it"
 		return r.act(actionConflict, detail, func() error { return r.keepBeside(ctx, f) })
@@ -406,6 +411,53 @@ func (r *reconciler) textFromDisk(ctx context.Context, f plan.File, s sides) (Sy
 		return r.putBack(ctx, s, actionAltered, "kept as note/"+alteredID(f.Path), r.keepAltered(ctx, f, s.now))
 	}
 	return done, err
+}
+
+// isDestroyed reports whether a file was the store's, and what the store had of it is destroyed.
+func (r *reconciler) isDestroyed(ctx context.Context, s sides) bool {
+	if !s.remembered {
+		return false
+	}
+	err := r.w.Store.View(ctx, func(tx *store.Tx) error {
+		if r.w.isLeft(tx, s.path, s.known) {
+			return store.ErrDropped
+		}
+		return nil
+	})
+	return errors.Is(err, store.ErrDropped)
+}
+
+// isLeft reports whether a file that was the store's has what the store destroyed.
+func (w *Workspace) isLeft(tx *store.Tx, p string, known mirror.Memo) bool {
+	return known.State != mirror.Deleted && w.recognise(p).Kind != record.KindFrame && !tx.HasBody(known.Digest)
+}
+
+// Left returns the files, absolute, that stand where the store, or a file made of what it had, was destroyed.
+func (w *Workspace) Left(ctx context.Context) (files []string, err error) {
+	for _, root := range w.Roots() {
+		memory, memoryErr := w.mirrors.Remembered(root)
+		err = errors.Join(err, memoryErr, w.Store.View(ctx, func(tx *store.Tx) error {
+			for p, known := range memory.All() {
+				if !w.isLeft(tx, p, known) {
+					continue
+				}
+				file := filepath.Join(root, filepath.FromSlash(p))
+				if isOutside(p) {
+					file = w.FilePath(p)
+				}
+				now, err := plan.At(tx, "", p)
+				if err != nil {
+					return err
+				}
+				if _, err := os.Lstat(file); err == nil && now == nil {
+					files = append(files, file)
+				}
+			}
+			return nil
+		}))
+	}
+	slices.Sort(files)
+	return slices.Compact(files), err
 }
 
 // putBack reports a file that is not captured, and with Repair writes the

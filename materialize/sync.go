@@ -57,6 +57,7 @@ const (
 	actionRestored   = "restored"    // the store's text was put back
 	actionWaiting    = "waiting"     // the file is still being written
 	actionApart      = "apart"       // the file has the place of a record of another store, and is none of it
+	actionDestroyed  = "destroyed"   // the file was changed, and what it was made of is destroyed: not captured
 	actionLeftOut    = "left out"    // the file had been captured, and a rule leaves it out by now
 )
 

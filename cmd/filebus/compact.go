@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"filebus/cmd/filebus/cli"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/folder"
+	"filebus/store/record"
 )
 
 // size returns what the database, the index and the large bodies take, in bytes.
@@ -101,7 +103,18 @@ func undestroyed(ctx context.Context, w *cli.Work) (remarks []string, err error)
 	if text != "" {
 		remarks = append(remarks, text+"; "+hint+" destroys it")
 	}
-	return remarks, cmp.Or(err, askErr)
+	files, filesErr := w.Left(ctx)
+	if len(files) > 0 {
+		remarks = append(remarks, fmt.Sprintf(leftText, cli.Plural(len(files), "file"))+"; "+removal(files)+" removes it")
+	}
+	return remarks, cmp.Or(err, askErr, filesErr)
+}
+
+const leftText = "%s may still have text that was destroyed"
+
+// removal returns the command that removes files.
+func removal(files []string) string {
+	return "rm " + strings.Join(markdown.Each(files, record.ShellWord), " ")
 }
 
 // compactDestroyed leaves nothing of what others have destroyed. What somebody else is in the way of waits, and so
@@ -114,6 +127,9 @@ func compactDestroyed(ctx context.Context, w *cli.Work) error {
 	if n == 0 || err != nil {
 		return err
 	}
+	if files, err := w.Left(ctx); err == nil && len(files) > 0 {
+		w.NoteTry(removal(files), leftText, cli.Plural(len(files), "file"))
+	}
 	if err = w.Reader.ForgetReads(); err == nil {
 		_, err = compact(ctx, w)
 	}
@@ -122,7 +138,7 @@ func compactDestroyed(ctx context.Context, w *cli.Work) error {
 			cli.Message(err))
 		return ctx.Err()
 	}
-	w.Remark("the store has no bytes left of %s that others have destroyed", cli.Plural(n, "version"))
+	w.Remark("the store has no bytes left of %s that others have destroyed; filebus push confirms it", cli.Plural(n, "version"))
 	return nil
 }
 

@@ -246,6 +246,13 @@ func printRemoteStatus(ctx context.Context, w *cli.Work, names []string) error {
 	return errors.Join(w.PresentTable(rows, cli.Presentation{JSON: func(int) any { return map[string]any{"remotes": views} }}), err)
 }
 
+var goneTexts = map[string]string{
+	remote.GoneConfirmed:   "has confirmed that what was destroyed here is gone there",
+	remote.GoneUnconfirmed: "has not confirmed that what was destroyed here is gone there",
+	remote.GoneUnheard:     "may still have what was destroyed here",
+	remote.GoneUnknown:     "unknown whether it has what was destroyed here",
+}
+
 func peerRow(w *cli.Work, p remote.Peer, s *remote.Status) []string {
 	said, here := "unknown", fmt.Sprintf("heard %d of %d", p.Here, p.There)
 	if p.Said != nil {
@@ -262,11 +269,10 @@ func peerRow(w *cli.Work, p remote.Peer, s *remote.Status) []string {
 		add(true, "this store, %s", cmp.Or(p.Fingerprint, "which has not pushed yet"))
 	} else if add(p.IsFormer, "an earlier id of this store"); !p.IsFormer {
 		add(p.Behind > 0, "has not heard the last %s", cli.Count(int(p.Behind), "entry", "%d entries"))
-		add(s.Destroyed > 0 && !p.Destroys, "may still have what was destroyed here")
 	}
 	add(p.Left, "has left")
 	add(p.Problem != "", "%s", p.Problem)
-	add(len(states) == 0 && s.Destroyed == 0, "has heard all")
-	add(len(states) == 0 && s.Destroyed > 0, "has heard all; says that it has destroyed what was destroyed here")
+	add(len(states) == 0, "has heard all")
+	add(p.Gone != "", "%s", goneTexts[p.Gone])
 	return []string{string(p.Store[:8]), cmp.Or(cli.OneLine(string(p.Label)), "unknown"), said, here, strings.Join(states, "; ")}
 }

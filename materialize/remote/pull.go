@@ -29,6 +29,7 @@ type Pulled struct {
 	Retired   int                `json:"retired"`
 	Destroyed int                `json:"destroyed"`
 	Asked     int                `json:"asked,omitempty"` // of this store's own, which are hidden until somebody here destroys them
+	Heirs     []record.Name      `json:"heirs,omitempty"` // of this store, made of what was destroyed
 	Refused   []Refused          `json:"refused"`
 	Waiting   []Refused          `json:"waiting"` // what has come in part
 	Strays    []Stray            `json:"strays"`
@@ -164,6 +165,7 @@ func (r *Replica) takeSegment(ctx context.Context, name Name, out *Pulled) error
 	out.Retired += applied.Retired
 	out.Destroyed += len(applied.Destroyed)
 	out.Asked += applied.Asked
+	out.Heirs = append(out.Heirs, applied.Heirs...)
 	if err == nil || len(applied.Records) > 0 {
 		out.Segments++
 	}

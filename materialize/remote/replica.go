@@ -188,7 +188,7 @@ func (r *Replica) writeSegments(ctx context.Context, key Key, gaps []Span, out *
 	for _, gap := range gaps {
 		for after := gap.First - 1; after < gap.Last; {
 			request := bundle.Request{Origin: gap.Origin, After: after, Until: gap.Last, Most: mostSegment}
-			written, err := r.writeSegment(ctx, key, request, out)
+			written, err := r.writeSegment(ctx, key, request, out, nil)
 			if err != nil {
 				return err
 			}
@@ -200,8 +200,8 @@ func (r *Replica) writeSegments(ctx context.Context, key Key, gaps []Span, out *
 	return nil
 }
 
-// writeSegment writes one segment, after the bodies that travel by themselves.
-func (r *Replica) writeSegment(ctx context.Context, key Key, request bundle.Request, out *Pushed) (bundle.Written, error) {
+// writeSegment writes one segment, after the bodies that travel by themselves, unless it is there as it was.
+func (r *Replica) writeSegment(ctx context.Context, key Key, request bundle.Request, out *Pushed, was []byte) (bundle.Written, error) {
 	var text bytes.Buffer
 	request.Large = mostInside
 	request.Picks = func(tx *store.Tx, of *record.Record, content store.Content) bool {
@@ -215,8 +215,8 @@ func (r *Replica) writeSegment(ctx context.Context, key Key, request bundle.Requ
 	}
 	switch {
 	case errors.Is(err, store.ErrDropped): // a body that was to travel by itself
-		return r.writeSegment(ctx, key, request, out)
-	case err != nil:
+		return r.writeSegment(ctx, key, request, out, was)
+	case err != nil || bytes.Equal(text.Bytes(), was):
 		return written, err
 	}
 	name := SegmentName(key.teller, Span{request.Origin, written.Before.Position + 1, written.End.Position})
@@ -377,11 +377,32 @@ func (r *Replica) stateOf(ctx context.Context, teller record.StoreID, trust *Tru
 func (r *Replica) publishState(ctx context.Context, key Key, was *State) error {
 	others := slices.DeleteFunc(slices.Clone(r.heard), func(h Heard) bool { return h.Origin == r.own })
 	now := &State{Origin: r.own, Label: r.Label, Time: r.Now(), At: r.end, Erased: r.end.Position, Heard: others}
+	if isGone, err := r.isGone(ctx, was.Erased); err != nil {
+		return err
+	} else if !isGone {
+		now.Erased = min(was.Erased, r.end.Position)
+	}
 	isSame := was.At == now.At && !was.Left && was.Label == now.Label && was.Erased == now.Erased && slices.Equal(was.Heard, now.Heard)
 	if isSame && now.Time.Sub(was.Time) < orphaned/2 && !now.Time.Before(was.Time) {
 		return nil
 	}
 	return r.putState(ctx, key, now)
+}
+
+// isGone reports whether nothing is left, in the store and in the files that it laid out, of what was destroyed behind a
+// position of the own log.
+func (r *Replica) isGone(ctx context.Context, after uint64) (isGone bool, err error) {
+	last := uint64(0)
+	err = r.Workspace.Store.View(ctx, func(tx *store.Tx) (err error) {
+		last, err = tx.LastDrop()
+		isGone = last <= after || tx.Waiting()+len(tx.Asked()) == 0
+		return err
+	})
+	if !isGone || last <= after || err != nil {
+		return isGone, err
+	}
+	left, err := r.Workspace.Left(ctx)
+	return len(left) == 0, err
 }
 
 func (r *Replica) putState(ctx context.Context, key Key, state *State) error {
@@ -460,10 +481,13 @@ func (r *Replica) rewrite(ctx context.Context, name Name, gone map[record.Ref]bo
 	if err != nil && !isAbsent(err) && !errors.Is(err, record.Damaged) {
 		return err
 	}
-	out.Erased++
 	request := bundle.Request{Origin: span.Origin, After: span.First - 1, Until: span.Last}
-	if _, err = r.writeSegment(ctx, key, request, &Pushed{}); err != nil {
+	written := &Pushed{}
+	if _, err = r.writeSegment(ctx, key, request, written, old); err != nil {
 		return err
+	}
+	if written.Bytes > 0 {
+		out.Erased++
 	}
 	return r.removeBodies(ctx, name.teller, old)
 }

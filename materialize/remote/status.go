@@ -23,11 +23,20 @@ type Peer struct {
 	Here        uint64         `json:"here"`           // and is here
 	Heard       uint64         `json:"heard"`          // how far it has heard the own log
 	Behind      uint64         `json:"behind"`         // entries of the own log that it has not heard
-	Destroys    bool           `json:"destroys"`       // it has heard of all that was destroyed here, and has it in the remote no more
+	Destroys    bool           `json:"destroys"`       // it has confirmed that all that was destroyed here is gone there
+	Gone        string         `json:"gone,omitempty"` // what is known of that; empty: nothing was destroyed here, or it is this store
 	Left        bool           `json:"left"`
 
 	Key PublicKey `json:"-"`
 }
+
+// What is known of what was destroyed here in the copy of another store.
+const (
+	GoneConfirmed   = "confirmed"     // it has nothing of it any more, as it says
+	GoneUnconfirmed = "not confirmed" // it has heard of it
+	GoneUnheard     = "not heard"
+	GoneUnknown     = "unknown" // its word cannot be read, or is not trusted
+)
 
 // A Status says how a store and a remote stand.
 type Status struct {
@@ -64,7 +73,14 @@ func (r *Replica) Status(ctx context.Context) (*Status, error) {
 func (r *Replica) peer(ctx context.Context, teller record.StoreID, s *Status) Peer {
 	p := Peer{Store: teller, IsOwn: teller == r.own, IsFormer: teller != r.own && r.mine[teller], Here: position(r.heard, teller)}
 	p.There = r.gaps(teller, math.MaxUint64, func(id record.StoreID) bool { return id == teller })[0].First - 1
+	isOther := !p.IsOwn && !p.IsFormer && s.Destroyed > 0
+	if isOther {
+		p.Gone = GoneUnknown
+	}
 	state, key, err := r.stateOf(ctx, teller, nil)
+	if isAbsent(err) {
+		err = record.NotFound.Errorf("it has said nothing there yet")
+	}
 	if err != nil {
 		p.Problem = err.Error()
 		return p
@@ -80,5 +96,14 @@ func (r *Replica) peer(ctx context.Context, teller record.StoreID, s *Status) Pe
 	}
 	p.Behind = s.Position - min(p.Heard, s.Position)
 	p.Destroys = p.Heard >= s.Destroyed && state.Erased == state.At.Position
+	switch {
+	case !isOther || p.Problem != "":
+	case p.Destroys:
+		p.Gone = GoneConfirmed
+	case p.Heard >= s.Destroyed:
+		p.Gone = GoneUnconfirmed
+	default:
+		p.Gone = GoneUnheard
+	}
 	return p
 }
