@@ -242,16 +242,19 @@ func copyConfig(from, to folder.Folder, anew bool) error {
 		return errors.Join(to.Make(path.Dir(name)), to.Replace(name, text, true))
 	}
 	err := one("config.toml")
-	entries, treesErr := from.ReadDir("trees")
-	for _, e := range entries {
-		treesErr = errors.Join(treesErr, one("trees/"+e.Name()))
-	}
-	for _, e := range [...]error{err, treesErr} {
-		if e != nil && !errors.Is(e, fs.ErrNotExist) {
-			return e
+	for _, dir := range []string{"trees", remotesFolder} {
+		entries, dirErr := from.ReadDir(dir)
+		for _, e := range entries {
+			dirErr = errors.Join(dirErr, one(dir+"/"+e.Name()))
+		}
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			err = dirErr
 		}
 	}
-	return nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // stillHas counts the records of which the backup has the content, and the store not any more,

@@ -8,10 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/session"
 	"filebus/materialize"
+	"filebus/materialize/markdown"
+	"filebus/materialize/remote"
 	"filebus/store"
 	"filebus/store/bundle"
 	"filebus/store/folder"
@@ -161,6 +164,13 @@ func (o *restoreCommand) Do(ctx context.Context, without *cli.Work, args []strin
 	if done.StillHas > 0 {
 		w.NoteTry("filebus --store "+record.ShellWord(done.Kept)+" log, then filebus purge REF",
 			"%s that the store had destroyed may be back", cli.Plural(done.StillHas, "record"))
+	}
+	if kept := replaced(w); len(kept) > 0 {
+		w.NoteTry(removal("rm -r", kept), "%s kept that a restore has replaced", cli.Count(len(kept), "1 store is", "%d stores are"))
+	}
+	if all, err := remotes(w, nil); err == nil && len(all) > 0 {
+		w.NoteTry("filebus pull, then filebus push; filebus remote rm NAME, if it is not yours", "with the remotes of the backup, and whom it trusts: %s",
+			strings.Join(markdown.Each(all, func(s remote.Setting) string { return s.Name + " (" + remote.Shown(s.Address) + ")" }), ", "))
 	}
 	w.Remark("files stay as they are; filebus materialize --to FOLDER lays out what is stored")
 	err = w.Print(done, "%s: restored %s\n", w.Store.Dir(), cli.Count(int(done.Position), "1 log entry", "%d log entries"))

@@ -105,16 +105,16 @@ func undestroyed(ctx context.Context, w *cli.Work) (remarks []string, err error)
 	}
 	files, filesErr := w.Left(ctx)
 	if len(files) > 0 {
-		remarks = append(remarks, fmt.Sprintf(leftText, cli.Plural(len(files), "file"))+"; "+removal(files)+" removes it")
+		remarks = append(remarks, fmt.Sprintf(leftText, cli.Plural(len(files), "file"))+"; "+removal("rm", files)+" removes it")
 	}
 	return remarks, cmp.Or(err, askErr, filesErr)
 }
 
 const leftText = "%s may still have text that was destroyed"
 
-// removal returns the command that removes files.
-func removal(files []string) string {
-	return "rm " + strings.Join(markdown.Each(files, record.ShellWord), " ")
+// removal returns the command that removes files or folders.
+func removal(command string, files []string) string {
+	return command + " " + strings.Join(markdown.Each(files, record.ShellWord), " ")
 }
 
 // compactDestroyed leaves nothing of what others have destroyed. What somebody else is in the way of waits, and so
@@ -128,7 +128,7 @@ func compactDestroyed(ctx context.Context, w *cli.Work) error {
 		return err
 	}
 	if files, err := w.Left(ctx); err == nil && len(files) > 0 {
-		w.NoteTry(removal(files), leftText, cli.Plural(len(files), "file"))
+		w.NoteTry(removal("rm", files), leftText, cli.Plural(len(files), "file"))
 	}
 	if err = w.Reader.ForgetReads(); err == nil {
 		_, err = compact(ctx, w)

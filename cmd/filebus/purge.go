@@ -63,11 +63,15 @@ func (o *purgeCommand) Do(ctx context.Context, w *cli.Work, args []string) error
 
 // noteReplaced names the stores that restores have kept, with a command for each.
 func noteReplaced(w *cli.Work, text, command string) {
-	kept, _ := fs.Glob(os.DirFS(w.Location.Store), materialize.ReplacedPrefix+"*") // it was read just now
-	for _, name := range kept {
-		at := filepath.Join(w.Location.Store, name)
+	for _, at := range replaced(w) {
 		w.NoteTry("filebus --store "+record.ShellWord(at)+" "+command, text, at)
 	}
+}
+
+// replaced returns the folders, absolute, of stores that restores have kept.
+func replaced(w *cli.Work) []string {
+	kept, _ := fs.Glob(os.DirFS(w.Location.Store), materialize.ReplacedPrefix+"*") // it was read just now
+	return markdown.Each(kept, func(name string) string { return filepath.Join(w.Location.Store, name) })
 }
 
 // versionsOf returns the versions that a text means which are left: all of a name, or the
