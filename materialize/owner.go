@@ -150,15 +150,18 @@ func (r *reconciler) toDisk(ctx context.Context, s sides, action string, detail 
 	if s.disk.Exists && !r.opts.DryRun {
 		r.Memory.Keep(s.disk, s.position)
 	}
-	if s.disk.Exists {
-		if !isOutside(s.path) {
-			r.report.Kept++
-		}
-		if s.now == nil {
-			r.report.Left = append(r.report.Left, filepath.Join(r.Dir, filepath.FromSlash(s.path)))
-		}
-	} else if r.w.isMirrored(s.path) && !r.repository().Tracks(ctx, s.path) {
+	g := r.repository()
+	switch isTracked := g.Tracks(ctx, s.path); {
+	case s.disk.Exists && isOutside(s.path): // of another program
+	case s.disk.Exists && isTracked:
+		r.report.Kept++
+	case s.disk.Exists, r.w.isMirrored(s.path) && !isTracked && !g.Has():
+		r.report.Unwritten++
+	case r.w.isMirrored(s.path) && !isTracked:
 		r.report.Unmade++
+	}
+	if s.disk.Exists && s.now == nil {
+		r.report.Left = append(r.report.Left, filepath.Join(r.Dir, filepath.FromSlash(s.path)))
 	}
 	return SyncedFile{}, nil
 }

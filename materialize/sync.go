@@ -75,10 +75,11 @@ type SyncReport struct {
 	LeftOut   []mirror.LeftOut      `json:"left_out,omitempty"` // by a rule
 	News      []mirror.LeftOut      `json:"-"`                  // of that, what no sync has told before
 	Skipped   []mirror.Skipped      `json:"skipped"`
-	Kept      int                   `json:"kept,omitempty"` // files left as they are, as git tracks them
-	Left      []string              `json:"-"`              // of those, absolute, what the store has no more
-	Unmade    int                   `json:"-"`              // files that are not made, as git does not ignore them
-	Git       string                `json:"git,omitempty"`  // why git could not be asked
+	Kept      int                   `json:"kept,omitempty"`      // files left as they are, as git tracks them
+	Unwritten int                   `json:"unwritten,omitempty"` // files left as they are, or not made, as filebus writes nothing there by itself
+	Left      []string              `json:"-"`                   // of all those, absolute, what the store has no more
+	Unmade    int                   `json:"-"`                   // files that are not made, as git does not ignore them
+	Git       string                `json:"git,omitempty"`       // why git could not be asked
 	Problems  []*layout.SyntaxError `json:"-"`
 	Found     []mirror.Stat         `json:"-"`        // all files on disk that belong to the mirror
 	Unlooked  int                   `json:"unlooked"` // changed files that the budget left no time for

@@ -67,6 +67,9 @@ func noteUnmade(w *cli.Work, r *materialize.SyncReport) {
 	for _, file := range r.Left {
 		w.NoteTry("rm "+record.ShellWord(file), "the file %s stays, as filebus writes nothing there; the store no longer has it", file)
 	}
+	if r.Unwritten > len(r.Left) {
+		w.Note(unwrittenText, cli.Plural(r.Unwritten-len(r.Left), "file"))
+	}
 	if r.Unmade > 0 {
 		w.NoteTry("filebus materialize --to "+record.ShellWord(r.Root+"-files"),
 			"left to git, which does not ignore them: %s that came; filebus get reads them", cli.Plural(r.Unmade, "file"))

@@ -129,11 +129,13 @@ func printSync(w *cli.Work, reports []*materialize.SyncReport, all bool, failure
 	return nil
 }
 
+const unwrittenText = "left as they are, where filebus writes nothing by itself: %s"
+
 // printGit says, once, what was left to git, and reports whether git could be asked.
 func printGit(w *cli.Work, reports []*materialize.SyncReport) bool {
-	kept, failure := 0, ""
+	kept, unwritten, failure := 0, 0, ""
 	for _, r := range reports {
-		kept += r.Kept
+		kept, unwritten = kept+r.Kept, unwritten+r.Unwritten
 		failure = cmp.Or(failure, r.Git)
 	}
 	switch {
@@ -141,6 +143,9 @@ func printGit(w *cli.Work, reports []*materialize.SyncReport) bool {
 		w.Note("%s: files that git may track were left as they are", failure)
 	case kept > 0:
 		w.Note("left to git, which tracks them: %s", cli.Plural(kept, "file"))
+	}
+	if unwritten > 0 {
+		w.Note(unwrittenText, cli.Plural(unwritten, "file"))
 	}
 	return failure == ""
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/BurntSushi/toml"
@@ -66,17 +67,24 @@ func ReadConfig(dir string) (c Configuration, err error) {
 	if err == nil {
 		err = c.Parse(string(text))
 	}
+	return c, configError(own, err)
+}
+
+// configError says what helps where a configuration cannot be read.
+func configError(own folder.Folder, err error) error {
 	file, known := own.Path(ConfigFile), (*record.Error)(nil)
+	wrong := record.Failed.Errorf("reading %s: %w", file, err).Because(ErrConfig)
 	switch {
 	case err == nil:
-		return c, nil
+		return nil
 	case errors.Is(err, fs.ErrPermission): // as the whole store, perhaps
-		return c, fmt.Errorf("reading %s: %w", file, err)
+		return fmt.Errorf("reading %s: %w", file, err)
 	case errors.As(err, &known): // it says what helps
-		return c, known.Code.Errorf("reading %s: %w", file, err).Because(ErrConfig).Try(known.Hint, known.Names...)
+		return known.Code.Errorf("reading %s: %w", file, err).Because(ErrConfig).Try(known.Hint, known.Names...)
+	case errors.Is(err, syscall.EIO): // nothing is wrong with its text
+		return wrong.Try("look at the disk of {1}, then run it again", file)
 	}
-	return c, record.Failed.Errorf("reading %s: %w", file, err).Because(ErrConfig).
-		Try("edit {1}, or mv {1} {2}", file, own.Path(own.Free(ConfigFile+".damaged")))
+	return wrong.Try("edit {1}, or mv {1} {2}", file, own.Path(own.Free(ConfigFile+".damaged")))
 }
 
 // Parse reads the text of a configuration, and checks it.
