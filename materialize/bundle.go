@@ -27,7 +27,7 @@ type Applied struct {
 	Retired   int                `json:"retired"`
 	Destroyed []record.Ref       `json:"destroyed"`       // there; not here
 	Asked     int                `json:"asked,omitempty"` // versions of this store that are destroyed there: hidden until somebody here destroys them
-	Heirs     []record.Name      `json:"heirs,omitempty"` // that have versions which this store has made of what is destroyed here
+	Heirs     []record.Name      `json:"heirs,omitempty"` // of versions which this store has made of these
 }
 
 // scan verifies all of a bundle, and calls each with its items.

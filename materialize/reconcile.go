@@ -179,6 +179,7 @@ type sides struct {
 	known      mirror.Memo
 	remembered bool
 	storeSame  bool // nothing changed in the store since the two were compared
+	destroyed  bool // what they had then is destroyed
 	apart      bool // what the store has there came from another one, and the file is none of it
 }
 
@@ -209,6 +210,7 @@ func (r *reconciler) compare(ctx context.Context, p string) (s sides, err error)
 		if tx.HasGoneBack() || s.known.Position > s.position { // what the store has is not newer
 			s.known, s.remembered = mirror.Memo{}, false
 		}
+		s.destroyed = s.remembered && r.w.isLeft(tx, p, s.known)
 		s.now, err = plan.AtPlace(tx, "", p, func(now *plan.State) (bool, error) { return r.isPlace(tx, now, s) })
 		if err == nil && s.now == nil && s.disk.Exists && !r.w.isMirrored(p) {
 			var there *plan.State
@@ -387,8 +389,9 @@ func (r *reconciler) textFromDisk(ctx context.Context, f plan.File, s sides) (Sy
 		return SyncedFile{}, plan.ErrGitConflict
 	}
 	switch {
-	case s.now == nil && r.isDestroyed(ctx, s):
-		return SyncedFile{Action: actionDestroyed, Detail: "what it was made of was destroyed; rm removes it too, filebus put stores it"}, nil
+	case s.now == nil && s.destroyed:
+		return SyncedFile{Action: actionDestroyed,
+			Detail: "what it was made of was destroyed; rm removes it too, filebus put stores it"}, nil
 	case s.now == nil && s.agreed() && !isMarker: // a marker that is written again is a new one
 		detail := "it was changed while the store retired it"
 		return r.act(actionConflict, detail, func() error { return r.keepBeside(ctx, f) })
@@ -413,20 +416,6 @@ func (r *reconciler) textFromDisk(ctx context.Context, f plan.File, s sides) (Sy
 	return done, err
 }
 
-// isDestroyed reports whether a file was the store's, and what the store had of it is destroyed.
-func (r *reconciler) isDestroyed(ctx context.Context, s sides) bool {
-	if !s.remembered {
-		return false
-	}
-	err := r.w.Store.View(ctx, func(tx *store.Tx) error {
-		if r.w.isLeft(tx, s.path, s.known) {
-			return store.ErrDropped
-		}
-		return nil
-	})
-	return errors.Is(err, store.ErrDropped)
-}
-
 // isLeft reports whether a file that was the store's has what the store destroyed.
 func (w *Workspace) isLeft(tx *store.Tx, p string, known mirror.Memo) bool {
 	return known.State != mirror.Deleted && w.recognise(p).Kind != record.KindFrame && !tx.HasBody(known.Digest)
@@ -438,18 +427,14 @@ func (w *Workspace) Left(ctx context.Context) (files []string, err error) {
 		memory, memoryErr := w.mirrors.Remembered(root)
 		err = errors.Join(err, memoryErr, w.Store.View(ctx, func(tx *store.Tx) error {
 			for p, known := range memory.All() {
-				if !w.isLeft(tx, p, known) {
-					continue
-				}
 				file := filepath.Join(root, filepath.FromSlash(p))
 				if isOutside(p) {
 					file = w.FilePath(p)
 				}
-				now, err := plan.At(tx, "", p)
-				if err != nil {
-					return err
+				if _, err := os.Lstat(file); err != nil || !w.isLeft(tx, p, known) {
+					continue
 				}
-				if _, err := os.Lstat(file); err == nil && now == nil {
+				if now, err := plan.At(tx, "", p); err == nil && now == nil {
 					files = append(files, file)
 				}
 			}

@@ -76,7 +76,7 @@ type SyncReport struct {
 	News      []mirror.LeftOut      `json:"-"`                  // of that, what no sync has told before
 	Skipped   []mirror.Skipped      `json:"skipped"`
 	Kept      int                   `json:"kept,omitempty"`      // files left as they are, as git tracks them
-	Unwritten int                   `json:"unwritten,omitempty"` // files left as they are, or not made, as filebus writes nothing there by itself
+	Unwritten int                   `json:"unwritten,omitempty"` // files left, where filebus writes nothing
 	Left      []string              `json:"-"`                   // of all those, absolute, what the store has no more
 	Unmade    int                   `json:"-"`                   // files that are not made, as git does not ignore them
 	Git       string                `json:"git,omitempty"`       // why git could not be asked
@@ -107,7 +107,7 @@ func (r *SyncReport) Count(action string) int {
 func (w *Workspace) Sync(ctx context.Context, root string, opts SyncOptions) (*SyncReport, error) {
 	report := &SyncReport{Root: root, Files: []SyncedFile{}, Skipped: []mirror.Skipped{}}
 	seen, isInStep := (*mirror.Walk)(nil), false
-	if opts.CaptureOnly && opts.Finished && !opts.DryRun { // a command that reads waits for its turn only to take something in
+	if opts.CaptureOnly && opts.Finished && !opts.DryRun { // who reads waits for a turn only to take something in
 		peeked := *report
 		if seen, isInStep = w.peek(ctx, root, opts, &peeked); isInStep {
 			return &peeked, nil
@@ -145,8 +145,9 @@ func (w *Workspace) peek(ctx context.Context, root string, opts SyncOptions, rep
 // look lists the files on disk, and reports what is to be known of that.
 func (r *reconciler) look(ctx context.Context) (found *mirror.Walk, deadline time.Time, err error) {
 	if found, deadline, err = r.findFiles(ctx); err == nil {
-		r.report.Skipped, r.report.Watched, r.report.LeftOut = append(r.report.Skipped, found.Skipped...), found.Watched, found.LeftOut
-		r.found, r.report.Found, r.syncs = found.Files, found.Files, true
+		r.report.Skipped = append(r.report.Skipped, found.Skipped...)
+		r.report.Watched, r.report.LeftOut, r.report.Found = found.Watched, found.LeftOut, found.Files
+		r.found, r.syncs = found.Files, true
 	}
 	return found, deadline, err
 }

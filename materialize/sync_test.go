@@ -62,7 +62,8 @@ func put(t testing.TB, w *materialize.Workspace, name, text string) *materialize
 func TestReadsWaitForNobody(t *testing.T) {
 	t.Parallel()
 	w := syncedWorkspace(t, map[string]string{issueFile: "", "docs/a.md": "a\n"})
-	hold, err := turnstile.New(folder.At(w.Location.Store).Sub("mirror"), "sync").Acquire(t.Context(), turnstile.Exclusive, time.Minute)
+	lock := turnstile.New(folder.At(w.Location.Store).Sub("mirror"), "sync")
+	hold, err := lock.Acquire(t.Context(), turnstile.Exclusive, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,9 @@ func (s *Store) Compact(ctx context.Context, leastFree int64) (before, after int
 
 // compact reads the pages as they are without a lock: a transaction changes none in place
 // that the one before it has, and two would show in the meta page.
-func (s *Store) compact(ctx context.Context, leastFree int64, turn func(func() error) error) (before, after int64, err error) {
+func (s *Store) compact(
+	ctx context.Context, leastFree int64, turn func(func() error) error,
+) (before, after int64, err error) {
 	old, err := s.own.Open(databaseFile)
 	if err != nil {
 		return 0, 0, err

@@ -166,11 +166,12 @@ func (o *restoreCommand) Do(ctx context.Context, without *cli.Work, args []strin
 			"%s that the store had destroyed may be back", cli.Plural(done.StillHas, "record"))
 	}
 	if kept := replaced(w); len(kept) > 0 {
-		w.NoteTry(removal("rm -r", kept), "%s kept that a restore has replaced", cli.Count(len(kept), "1 store is", "%d stores are"))
+		w.NoteTry(removal("rm -r", kept), "restores have replaced, and kept, %s", cli.Plural(len(kept), "store"))
 	}
 	if all, err := remotes(w, nil); err == nil && len(all) > 0 {
-		w.NoteTry("filebus pull, then filebus push; filebus remote rm NAME, if it is not yours", "with the remotes of the backup, and whom it trusts: %s",
-			strings.Join(markdown.Each(all, func(s remote.Setting) string { return s.Name + " (" + remote.Shown(s.Address) + ")" }), ", "))
+		names := markdown.Each(all, func(s remote.Setting) string { return s.Name + " (" + remote.Shown(s.Address) + ")" })
+		w.NoteTry("filebus pull, then filebus push; filebus remote rm NAME, if it is not yours",
+			"with the remotes of the backup, and whom it trusts: %s", strings.Join(names, ", "))
 	}
 	w.Remark("files stay as they are; filebus materialize --to FOLDER lays out what is stored")
 	err = w.Print(done, "%s: restored %s\n", w.Store.Dir(), cli.Count(int(done.Position), "1 log entry", "%d log entries"))

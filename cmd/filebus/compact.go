@@ -105,7 +105,8 @@ func undestroyed(ctx context.Context, w *cli.Work) (remarks []string, err error)
 	}
 	files, filesErr := w.Left(ctx)
 	if len(files) > 0 {
-		remarks = append(remarks, fmt.Sprintf(leftText, cli.Plural(len(files), "file"))+"; "+removal("rm", files)+" removes it")
+		text := fmt.Sprintf(leftText, cli.Plural(len(files), "file"))
+		remarks = append(remarks, text+"; "+removal("rm", files)+" removes it")
 	}
 	return remarks, cmp.Or(err, askErr, filesErr)
 }
@@ -138,7 +139,8 @@ func compactDestroyed(ctx context.Context, w *cli.Work) error {
 			cli.Message(err))
 		return ctx.Err()
 	}
-	w.Remark("the store has no bytes left of %s that others have destroyed; filebus push confirms it", cli.Plural(n, "version"))
+	w.Remark("the store has no bytes left of %s that others have destroyed; filebus push confirms it",
+		cli.Plural(n, "version"))
 	return nil
 }
 

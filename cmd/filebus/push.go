@@ -21,15 +21,10 @@ import (
 )
 
 // exchangeWith takes in what stands in files, exchanges something with each remote, and writes the files that this has
-// changed. What came of each is an object of JSON. What others have destroyed is destroyed before it is confirmed, or once it is heard.
-func exchangeWith(ctx context.Context, w *cli.Work, names []string, hears bool, do func(string, *remote.Replica) (out any, isNew bool, err error)) error {
+// changed. What came of each is an object of JSON.
+func exchangeWith(ctx context.Context, w *cli.Work, names []string, do func(string, *remote.Replica) (out any, isNew bool, err error)) error {
 	if !w.Global.NoSync { // what stands in files would else seem to go on from what is taken in
 		if _, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Announced: true}); err != nil {
-			return err
-		}
-	}
-	if !hears {
-		if err := compactDestroyed(ctx, w); err != nil {
 			return err
 		}
 	}
@@ -46,9 +41,6 @@ func exchangeWith(ctx context.Context, w *cli.Work, names []string, hears bool, 
 				noteUnmade(w, report)
 			}
 		}
-	}
-	if hears {
-		err = errors.Join(err, compactDestroyed(ctx, w))
 	}
 	if w.Global.JSON && len(all) > 0 {
 		err = errors.Join(w.PrintJSON(map[string]any{"remotes": all}), err)
@@ -77,7 +69,10 @@ func noteUnmade(w *cli.Work, r *materialize.SyncReport) {
 }
 
 func runPush(ctx context.Context, w *cli.Work, names []string) error {
-	return exchangeWith(ctx, w, names, false, func(name string, r *remote.Replica) (any, bool, error) {
+	if err := compactDestroyed(ctx, w); err != nil { // before it is confirmed
+		return err
+	}
+	return exchangeWith(ctx, w, names, func(name string, r *remote.Replica) (any, bool, error) {
 		out, err := r.Push(ctx)
 		return out, false, errors.Join(err, tellPushed(w, name, out, err != nil))
 	})
@@ -112,10 +107,11 @@ func tellPushed(w *cli.Work, name string, out *remote.Pushed, isQuiet bool) erro
 }
 
 func runPull(ctx context.Context, w *cli.Work, names []string) error {
-	err := exchangeWith(ctx, w, names, true, func(name string, r *remote.Replica) (any, bool, error) {
+	err := exchangeWith(ctx, w, names, func(name string, r *remote.Replica) (any, bool, error) {
 		out, err := r.Pull(ctx)
 		return out, out.Segments > 0, errors.Join(err, tellPulled(w, name, out, err != nil))
 	})
+	err = errors.Join(err, compactDestroyed(ctx, w))
 	open, conflictsErr := w.Conflicts(ctx)
 	if err == nil && conflictsErr == nil && len(open) > 0 {
 		w.Note("%s: filebus conflicts shows both sides", cli.Plural(len(open), "conflict"))
@@ -139,38 +135,28 @@ func tellPulled(w *cli.Work, name string, out *remote.Pulled, isQuiet bool) erro
 			name, cli.Count(out.Destroyed, "1 version that others have destroyed is",
 				"%d versions that others have destroyed are"))
 	}
-	if names := markdown.Each(out.Heirs, func(n record.Name) string { return record.ShellWord(n.String()) }); len(names) > 0 {
-		w.NoteTry("filebus purge --files "+strings.Join(names, " ")+", if they shall go too", "%s: made here of what others have destroyed, and so may have its text: %s",
-			name, strings.Join(names, ", "))
+	if len(out.Heirs) > 0 {
+		heirs := strings.Join(markdown.Each(out.Heirs, func(n record.Name) string { return record.ShellWord(n.String()) }), " ")
+		w.NoteTry("filebus purge --files "+heirs+", if they shall go too",
+			"%s: made here of what others have destroyed, and so may have its text: %s", name, heirs)
 	}
 	n := out.Records
 	isNews := n[store.FateHead]+n[store.FateBelow]+n[store.FateBeside]+out.Retired+out.Destroyed > 0
 	if !w.Global.JSON && (!isQuiet || isNews) {
-		w.Printf("%s: %s\n", name, counts(
-			count{n[store.FateHead], "new"}, count{n[store.FateBelow], "older"}, count{n[store.FateBeside], "in conflict"}, count{n[store.FateKnown], "known"},
-			count{n[store.FateDestroyed], "destroyed here"}, count{out.Retired, "retired"}, count{out.Destroyed, "destroyed"}))
+		var said []string
+		words := []string{"new", "older", "in conflict", "known", "destroyed here", "retired", "destroyed"}
+		for i, count := range []int{n[store.FateHead], n[store.FateBelow], n[store.FateBeside], n[store.FateKnown],
+			n[store.FateDestroyed], out.Retired, out.Destroyed} {
+			if count > 0 {
+				said = append(said, fmt.Sprintf("%d %s", count, words[i]))
+			}
+		}
+		w.Printf("%s: %s\n", name, cmp.Or(strings.Join(said, ", "), "nothing new"))
 	}
 	if len(out.Refused)+len(out.Waiting) > 0 {
 		return cli.SilentError(record.Partly)
 	}
 	return nil
-}
-
-// A count is how many there are of what a word says.
-type count struct {
-	n    int
-	word string
-}
-
-// counts names what there is at all.
-func counts(all ...count) string {
-	var said []string
-	for _, c := range all {
-		if c.n > 0 {
-			said = append(said, fmt.Sprintf("%d %s", c.n, c.word))
-		}
-	}
-	return cmp.Or(strings.Join(said, ", "), "nothing new")
 }
 
 // refusedHint returns what helps with a blob that was refused.

@@ -246,13 +246,6 @@ func printRemoteStatus(ctx context.Context, w *cli.Work, names []string) error {
 	return errors.Join(w.PresentTable(rows, cli.Presentation{JSON: func(int) any { return map[string]any{"remotes": views} }}), err)
 }
 
-var goneTexts = map[string]string{
-	remote.GoneConfirmed:   "has confirmed that what was destroyed here is gone there",
-	remote.GoneUnconfirmed: "has not confirmed that what was destroyed here is gone there",
-	remote.GoneUnheard:     "may still have what was destroyed here",
-	remote.GoneUnknown:     "unknown whether it has what was destroyed here",
-}
-
 func peerRow(w *cli.Work, p remote.Peer, s *remote.Status) []string {
 	said, here := "unknown", fmt.Sprintf("heard %d of %d", p.Here, p.There)
 	if p.Said != nil {
@@ -273,6 +266,9 @@ func peerRow(w *cli.Work, p remote.Peer, s *remote.Status) []string {
 	add(p.Left, "has left")
 	add(p.Problem != "", "%s", p.Problem)
 	add(len(states) == 0, "has heard all")
-	add(p.Gone != "", "%s", goneTexts[p.Gone])
+	add(p.Gone == "confirmed", "has confirmed that what was destroyed here is gone there")
+	add(p.Gone == "not confirmed", "has not confirmed that what was destroyed here is gone there")
+	add(p.Gone == "not heard", "may still have what was destroyed here")
+	add(p.Gone == "unknown", "unknown whether it has what was destroyed here")
 	return []string{string(p.Store[:8]), cmp.Or(cli.OneLine(string(p.Label)), "unknown"), said, here, strings.Join(states, "; ")}
 }

@@ -103,11 +103,7 @@ func (s *Mirrors) Open(ctx context.Context, dir string, outside []Outside) (*Mir
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.open(dir, memory)
-	if err == nil {
-		m.outside = outside
-	}
-	return m, err
+	return s.open(dir, memory, outside)
 }
 
 // begin makes a new memory begin at the end of the log.
@@ -122,20 +118,13 @@ func (s *Mirrors) begin(ctx context.Context, memory *memory) error {
 	return err
 }
 
-// Peek opens the mirror of a root that is known, to look at it without the lock. It must not be closed, but left: see Leave.
+// Peek opens the mirror of a known root, to look at it without the lock. It is not to be closed, but left: see Leave.
 func (s *Mirrors) Peek(dir string, outside []Outside) (*Mirror, error) {
 	memory, err := loadMemory(s.folder, dir)
-	if err == nil && memory.IsNew {
-		err = fs.ErrNotExist
+	if err != nil || memory.IsNew {
+		return nil, cmp.Or(err, fs.ErrNotExist)
 	}
-	if err != nil {
-		return nil, err
-	}
-	m, err := s.open(dir, memory)
-	if err == nil {
-		m.outside = outside
-	}
-	return m, err
+	return s.open(dir, memory, outside)
 }
 
 // OpenNew opens the mirror of a root for files that are new, without the lock: it
@@ -146,15 +135,15 @@ func (s *Mirrors) OpenNew(ctx context.Context, dir string) (*Mirror, error) {
 	if err := s.begin(ctx, memory); err != nil {
 		return nil, err
 	}
-	return s.open(dir, memory)
+	return s.open(dir, memory, nil)
 }
 
-func (s *Mirrors) open(dir string, memory *memory) (*Mirror, error) {
+func (s *Mirrors) open(dir string, memory *memory, outside []Outside) (*Mirror, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the mirror: %w", err)
 	}
-	return &Mirror{Memory: memory, set: s, Dir: dir, root: root}, nil
+	return &Mirror{Memory: memory, set: s, Dir: dir, root: root, outside: outside}, nil
 }
 
 // Remembered returns what is known of the files of a root, to be read.

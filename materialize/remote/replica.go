@@ -201,7 +201,9 @@ func (r *Replica) writeSegments(ctx context.Context, key Key, gaps []Span, out *
 }
 
 // writeSegment writes one segment, after the bodies that travel by themselves, unless it is there as it was.
-func (r *Replica) writeSegment(ctx context.Context, key Key, request bundle.Request, out *Pushed, was []byte) (bundle.Written, error) {
+func (r *Replica) writeSegment(
+	ctx context.Context, key Key, request bundle.Request, out *Pushed, was []byte,
+) (bundle.Written, error) {
 	var text bytes.Buffer
 	request.Large = mostInside
 	request.Picks = func(tx *store.Tx, of *record.Record, content store.Content) bool {
@@ -389,17 +391,16 @@ func (r *Replica) publishState(ctx context.Context, key Key, was *State) error {
 	return r.putState(ctx, key, now)
 }
 
-// isGone reports whether nothing is left, in the store and in the files that it laid out, of what was destroyed behind a
-// position of the own log.
-func (r *Replica) isGone(ctx context.Context, after uint64) (isGone bool, err error) {
-	last := uint64(0)
-	err = r.Workspace.Store.View(ctx, func(tx *store.Tx) (err error) {
+// isGone reports whether nothing is left, in the store and in its files, of what was destroyed behind a log position.
+func (r *Replica) isGone(ctx context.Context, after uint64) (bool, error) {
+	last, waiting := uint64(0), 0
+	err := r.Workspace.Store.View(ctx, func(tx *store.Tx) (err error) {
+		waiting = tx.Waiting() + len(tx.Asked())
 		last, err = tx.LastDrop()
-		isGone = last <= after || tx.Waiting()+len(tx.Asked()) == 0
 		return err
 	})
-	if !isGone || last <= after || err != nil {
-		return isGone, err
+	if err != nil || last <= after || waiting > 0 {
+		return last <= after, err
 	}
 	left, err := r.Workspace.Left(ctx)
 	return len(left) == 0, err

@@ -24,19 +24,11 @@ type Peer struct {
 	Heard       uint64         `json:"heard"`          // how far it has heard the own log
 	Behind      uint64         `json:"behind"`         // entries of the own log that it has not heard
 	Destroys    bool           `json:"destroys"`       // it has confirmed that all that was destroyed here is gone there
-	Gone        string         `json:"gone,omitempty"` // what is known of that; empty: nothing was destroyed here, or it is this store
+	Gone        string         `json:"gone,omitempty"` // of that: "confirmed", "not confirmed", "not heard" or "unknown"
 	Left        bool           `json:"left"`
 
 	Key PublicKey `json:"-"`
 }
-
-// What is known of what was destroyed here in the copy of another store.
-const (
-	GoneConfirmed   = "confirmed"     // it has nothing of it any more, as it says
-	GoneUnconfirmed = "not confirmed" // it has heard of it
-	GoneUnheard     = "not heard"
-	GoneUnknown     = "unknown" // its word cannot be read, or is not trusted
-)
 
 // A Status says how a store and a remote stand.
 type Status struct {
@@ -75,7 +67,7 @@ func (r *Replica) peer(ctx context.Context, teller record.StoreID, s *Status) Pe
 	p.There = r.gaps(teller, math.MaxUint64, func(id record.StoreID) bool { return id == teller })[0].First - 1
 	isOther := !p.IsOwn && !p.IsFormer && s.Destroyed > 0
 	if isOther {
-		p.Gone = GoneUnknown
+		p.Gone = "unknown"
 	}
 	state, key, err := r.stateOf(ctx, teller, nil)
 	if isAbsent(err) {
@@ -96,14 +88,11 @@ func (r *Replica) peer(ctx context.Context, teller record.StoreID, s *Status) Pe
 	}
 	p.Behind = s.Position - min(p.Heard, s.Position)
 	p.Destroys = p.Heard >= s.Destroyed && state.Erased == state.At.Position
-	switch {
-	case !isOther || p.Problem != "":
-	case p.Destroys:
-		p.Gone = GoneConfirmed
-	case p.Heard >= s.Destroyed:
-		p.Gone = GoneUnconfirmed
-	default:
-		p.Gone = GoneUnheard
+	if isOther && p.Problem == "" {
+		p.Gone = map[bool]string{true: "not confirmed", false: "not heard"}[p.Heard >= s.Destroyed]
+		if p.Destroys {
+			p.Gone = "confirmed"
+		}
 	}
 	return p
 }

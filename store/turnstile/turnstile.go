@@ -39,10 +39,9 @@ type BusyError struct {
 
 // Error names the holder, so that a user can decide what to do about it.
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s is busy: waited %v, held by %s", e.Path, e.Waited.Round(time.Millisecond), e.holder())
+	waited, holder := e.Waited.Round(time.Millisecond), cmp.Or(e.Holder, "readers")
+	return fmt.Sprintf("%s is busy: waited %v, held by %s", e.Path, waited, holder)
 }
-
-func (e *BusyError) holder() string { return cmp.Or(e.Holder, "readers") }
 
 // Is reports whether target is ErrBusy.
 func (e *BusyError) Is(target error) bool { return target == ErrBusy }
@@ -123,8 +122,8 @@ func (t *Turnstile) Acquire(ctx context.Context, mode Mode, wait time.Duration) 
 // tell says what is waited for.
 func (t *Turnstile) tell(start time.Time) {
 	if t.Tell != nil {
-		busy := BusyError{Holder: t.readHolder()}
-		t.Tell(fmt.Sprintf("waiting since %s for %s, held by %s", start.Format(time.TimeOnly), t.dir.Path(lockFile), busy.holder()))
+		busy := &BusyError{Path: t.dir.Path(lockFile), Waited: time.Since(start), Holder: t.readHolder()}
+		t.Tell(fmt.Sprintf("waiting since %s: %v", start.Format(time.TimeOnly), busy))
 	}
 }
 
