@@ -241,20 +241,20 @@ func copyConfig(from, to folder.Folder, anew bool) error {
 		}
 		return errors.Join(to.Make(path.Dir(name)), to.Replace(name, text, true))
 	}
-	err := one("config.toml")
+	all := []error{one("config.toml")}
 	for _, dir := range []string{"trees", remotesFolder} {
-		entries, dirErr := from.ReadDir(dir)
+		entries, err := from.ReadDir(dir)
+		all = append(all, err)
 		for _, e := range entries {
-			dirErr = errors.Join(dirErr, one(dir+"/"+e.Name()))
-		}
-		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			err = dirErr
+			all = append(all, one(dir+"/"+e.Name()))
 		}
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	for _, e := range all {
+		if e != nil && !errors.Is(e, fs.ErrNotExist) {
+			return e
+		}
 	}
-	return err
+	return nil
 }
 
 // stillHas counts the records of which the backup has the content, and the store not any more,

@@ -342,18 +342,17 @@ func heirs(tx *store.Tx, of record.Ref) (names []record.Name) {
 	if err != nil { // it is not here
 		return nil
 	}
+	isLink := func(l record.Link) bool { return l.Target == of.String() }
 	for _, name := range []record.Name{v.Record.Name, {Kind: record.KindNote, ID: alteredID(v.Record.Path)}} {
 		events, _ := tx.History(name) // what cannot be read is reported by who reads it
-		isMade := func(e store.Event) bool {
+		for _, e := range events {
 			made, err := tx.Get(e.Ref)
-			isLink := func(l record.Link) bool { return l.Target == of.String() }
-			return err == nil && isOwn(tx, e.Ref) && (made.Record.Prev == of || slices.ContainsFunc(made.Record.Links, isLink))
-		}
-		if slices.ContainsFunc(events, isMade) {
-			names = append(names, name)
+			if err == nil && isOwn(tx, e.Ref) && (made.Record.Prev == of || slices.ContainsFunc(made.Record.Links, isLink)) {
+				names = append(names, name)
+			}
 		}
 	}
-	return names
+	return slices.Compact(names)
 }
 
 func (a *applier) adopt(tx *store.Tx, step store.Step) error {

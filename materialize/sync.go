@@ -106,12 +106,10 @@ func (r *SyncReport) Count(action string) int {
 // are never looked at.
 func (w *Workspace) Sync(ctx context.Context, root string, opts SyncOptions) (*SyncReport, error) {
 	report := &SyncReport{Root: root, Files: []SyncedFile{}, Skipped: []mirror.Skipped{}}
-	seen, isInStep := (*mirror.Walk)(nil), false
-	if opts.CaptureOnly && opts.Finished && !opts.DryRun { // who reads waits for a turn only to take something in
-		peeked := *report
-		if seen, isInStep = w.peek(ctx, root, opts, &peeked); isInStep {
-			return &peeked, nil
-		}
+	peeked := *report
+	seen, isInStep := w.peek(ctx, root, opts, &peeked) // who reads waits for a turn only to take something in
+	if isInStep {
+		return &peeked, nil
 	}
 	err := w.withMirror(ctx, root, func(r *reconciler) error {
 		r.opts, r.report, r.seen = opts, report, seen
@@ -125,21 +123,24 @@ func (w *Workspace) Sync(ctx context.Context, root string, opts SyncOptions) (*S
 }
 
 // peek looks at the files of a root without the mirror lock. It returns what it found, nil if that says nothing, and
-// whether none of it is to be taken in.
+// whether none of it is to be taken in. Only commands that read do so.
 func (w *Workspace) peek(ctx context.Context, root string, opts SyncOptions, report *SyncReport) (*mirror.Walk, bool) {
+	if !opts.CaptureOnly || !opts.Finished || opts.DryRun {
+		return nil, false
+	}
 	m, err := w.mirrors.Peek(root, w.outside())
 	if err != nil {
 		return nil, false
 	}
 	defer m.Leave()
-	r := w.reconciler(m)
+	r, isInStep := w.reconciler(m), false
 	r.opts, r.report = opts, report
 	found, _, err := r.look(ctx)
-	if err != nil {
-		return nil, false
+	if err == nil {
+		gone, paths := r.candidates(ctx, found, map[string]bool{})
+		isInStep = len(gone)+len(paths) == 0
 	}
-	gone, paths := r.candidates(ctx, found, map[string]bool{})
-	return found, len(gone)+len(paths) == 0
+	return found, isInStep
 }
 
 // look lists the files on disk, and reports what is to be known of that.

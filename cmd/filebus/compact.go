@@ -105,8 +105,7 @@ func undestroyed(ctx context.Context, w *cli.Work) (remarks []string, err error)
 	}
 	files, filesErr := w.Left(ctx)
 	if len(files) > 0 {
-		text := fmt.Sprintf(leftText, cli.Plural(len(files), "file"))
-		remarks = append(remarks, text+"; "+removal("rm", files)+" removes it")
+		remarks = append(remarks, fmt.Sprintf(leftText+"; %s removes it", cli.Plural(len(files), "file"), removal("rm", files)))
 	}
 	return remarks, cmp.Or(err, askErr, filesErr)
 }
@@ -128,7 +127,7 @@ func compactDestroyed(ctx context.Context, w *cli.Work) error {
 	if n == 0 || err != nil {
 		return err
 	}
-	if files, err := w.Left(ctx); err == nil && len(files) > 0 {
+	if files, leftErr := w.Left(ctx); leftErr == nil && len(files) > 0 {
 		w.NoteTry(removal("rm", files), leftText, cli.Plural(len(files), "file"))
 	}
 	if err = w.Reader.ForgetReads(); err == nil {

@@ -67,9 +67,6 @@ const (
 	lockFile = "lock"
 )
 
-// tellAfter is how long a waiter says nothing.
-const tellAfter = time.Second
-
 // A Turnstile guards one directory.
 type Turnstile struct {
 	// Tell, if not nil, is told once of a wait that takes more than a second: for what, since when, and who is in the way.
@@ -108,7 +105,7 @@ func (t *Turnstile) Acquire(ctx context.Context, mode Mode, wait time.Duration) 
 		return nil, t.gaveUp(waiting, start)
 	}
 	defer func() { <-t.turn }()
-	slow := time.After(tellAfter)
+	slow := time.After(time.Second)
 	gate, err := t.passGate(waiting, start, slow)
 	if err != nil {
 		return nil, err

@@ -67,10 +67,7 @@ func ReadConfig(dir string) (c Configuration, err error) {
 	if err == nil {
 		err = c.Parse(string(text))
 	}
-	if err != nil {
-		err = configError(own, err)
-	}
-	return c, err
+	return c, configError(own, err)
 }
 
 // configError says what helps where a configuration cannot be read.
@@ -78,6 +75,8 @@ func configError(own folder.Folder, err error) error {
 	file, known := own.Path(ConfigFile), (*record.Error)(nil)
 	wrong := record.Failed.Errorf("reading %s: %w", file, err).Because(ErrConfig)
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, fs.ErrPermission): // as the whole store, perhaps
 		return fmt.Errorf("reading %s: %w", file, err)
 	case errors.As(err, &known): // it says what helps
