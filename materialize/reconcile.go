@@ -7,9 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -414,35 +411,6 @@ func (r *reconciler) textFromDisk(ctx context.Context, f plan.File, s sides) (Sy
 		return r.putBack(ctx, s, actionAltered, "kept as note/"+alteredID(f.Path), r.keepAltered(ctx, f, s.now))
 	}
 	return done, err
-}
-
-// isLeft reports whether a file that was the store's has what the store destroyed.
-func (w *Workspace) isLeft(tx *store.Tx, p string, known mirror.Memo) bool {
-	return known.State != mirror.Deleted && w.recognise(p).Kind != record.KindFrame && !tx.HasBody(known.Digest)
-}
-
-// Left returns the files, absolute, that stand where the store, or a file made of what it had, was destroyed.
-func (w *Workspace) Left(ctx context.Context) (files []string, err error) {
-	for _, root := range w.Roots() {
-		memory, memoryErr := w.mirrors.Remembered(root)
-		err = errors.Join(err, memoryErr, w.Store.View(ctx, func(tx *store.Tx) error {
-			for p, known := range memory.All() {
-				file := filepath.Join(root, filepath.FromSlash(p))
-				if isOutside(p) {
-					file = w.FilePath(p)
-				}
-				if _, err := os.Lstat(file); err != nil || !w.isLeft(tx, p, known) {
-					continue
-				}
-				if now, err := plan.At(tx, "", p); err == nil && now == nil {
-					files = append(files, file)
-				}
-			}
-			return nil
-		}))
-	}
-	slices.Sort(files)
-	return slices.Compact(files), err
 }
 
 // putBack reports a file that is not captured, and with Repair writes the

@@ -73,6 +73,35 @@ func (w *Workspace) filesOf(ctx context.Context, v store.Version) (files []strin
 	return slices.DeleteFunc(files, func(file string) bool { return w.staleFile(ctx, file, v) != "" })
 }
 
+// isLeft reports whether a file that was the store's has what the store destroyed.
+func (w *Workspace) isLeft(tx *store.Tx, p string, known mirror.Memo) bool {
+	return known.State != mirror.Deleted && w.recognise(p).Kind != record.KindFrame && !tx.HasBody(known.Digest)
+}
+
+// Left returns the files, absolute, that stand where the store, or a file made of what it had, was destroyed.
+func (w *Workspace) Left(ctx context.Context) (files []string, err error) {
+	for _, root := range w.Roots() {
+		memory, memoryErr := w.mirrors.Remembered(root)
+		err = errors.Join(err, memoryErr, w.Store.View(ctx, func(tx *store.Tx) error {
+			for p, known := range memory.All() {
+				file := filepath.Join(root, filepath.FromSlash(p))
+				if isOutside(p) {
+					file = w.FilePath(p)
+				}
+				if _, err := os.Lstat(file); err != nil || !w.isLeft(tx, p, known) {
+					continue
+				}
+				if now, err := plan.At(tx, "", p); err == nil && now == nil {
+					files = append(files, file)
+				}
+			}
+			return nil
+		}))
+	}
+	slices.Sort(files)
+	return slices.Compact(files), err
+}
+
 // removeTemporary removes copies of texts from the store's temporary folder, such as that of a
 // file which could be moved there to be deleted, and not be deleted.
 func (w *Workspace) removeTemporary(texts map[record.Digest]bool) (err error) {
