@@ -279,7 +279,8 @@ type Restored struct {
 	Position uint64 `json:"position"` // the last entry that was restored
 	Replaced uint64 `json:"replaced"` // entries of the store that was there
 	Kept     string `json:"kept,omitempty"`
-	Damage   error  `json:"-"` // behind which nothing was restored
+	Barred   int    `json:"barred,omitempty"` // records without content, as that was destroyed in the store
+	Damage   error  `json:"-"`                // behind which nothing was restored
 
 	origin record.StoreID // as of the last bundle
 	past   string
@@ -358,6 +359,7 @@ func (w *Workspace) PutBack(ctx context.Context, out *Restored) error {
 		out.Kept = own.Path(into)
 	}
 	feed := func(replay *store.Replay) error {
+		defer func() { out.Barred = replay.Barred }()
 		write := func(_ context.Context, steps []store.Step) error {
 			return replay.Update(func(tx *store.Tx) error {
 				for _, step := range steps {

@@ -357,7 +357,7 @@ func heirs(tx *store.Tx, of record.Ref) (names []record.Name) {
 
 func (a *applier) adopt(tx *store.Tx, step store.Step) error {
 	if spare, found := a.spare[step.Draft.Body.Digest]; found {
-		step.Draft.Body, step.Draft.Description = spare.Body, spare.Description
+		step.Draft.Body, step.Draft.Description, step.Draft.Content = spare.Body, spare.Description, spare.Content
 	}
 	a.w.fill(tx, step.Draft)
 	fate, err := tx.Adopt(*step.Draft)
@@ -428,7 +428,8 @@ func (w *Workspace) steps(items []bundle.Item) []store.Step {
 	parallel(len(items), func(i int) {
 		steps[i] = items[i].Step
 		if d := steps[i].Draft; d != nil && items[i].Head != nil {
-			d.Description = w.describe(&d.Record, items[i].Head)
+			of := w.draftOf(&d.Record, items[i].Head)
+			d.Description, d.Content = of.Description, of.Content
 		}
 	})
 	return steps

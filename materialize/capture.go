@@ -2,6 +2,7 @@ package materialize
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -32,6 +33,7 @@ type CaptureOptions struct {
 	DryRun   bool            // store nothing
 	Quick    bool            // leave files unread that have the size and time of when they were taken in
 	MayEmpty bool            // a folder that has no files any more is taken as it is
+	Again    bool            // what was destroyed before may come in
 	MayMove  bool            // the tree may be that of a folder that is gone
 	Rules    func(*Rules)    // changes what is remembered of the tree; nil: it holds
 	Progress func(done, total int)
@@ -122,7 +124,7 @@ func (w *Workspace) Capture(ctx context.Context, dir string, opts CaptureOptions
 	}
 	c.seen = w.recall(tree)
 	c.fresh = slices.DeleteFunc(slices.Clone(found.Files), c.isSeen)
-	c.loader = loader{w: w, dir: dir, tree: opts.Tree, source: record.SourceCapture, place: w.placeIn(dir, tree.place())}
+	c.loader = loader{w: w, dir: dir, tree: opts.Tree, source: record.SourceCapture, again: opts.Again, place: w.placeIn(dir, tree.place())}
 	if !opts.DryRun {
 		c.changed = changeTimes(ctx, mirror.NewRepository(dir, w.Settings.Variables), c.fresh)
 	}
@@ -182,6 +184,7 @@ type loader struct {
 	dir    string // that the paths lie below
 	tree   record.Tree
 	source record.Source
+	again  bool // what was destroyed before may come in
 	place  func(path string) layout.Location
 	// changed tells when a file was changed, once that is needed; nil: nobody needs it.
 	changed func(mirror.Stat) time.Time
@@ -363,12 +366,17 @@ func (c *capture) write(ctx context.Context, b *batch) error {
 		}
 	}
 	for _, f := range b.sources {
-		p, err := f.plan, error(nil)
+		p, err := f.plan, f.err
 		switch {
+		case err != nil:
 		case p == nil && c.opts.DryRun:
 			p, err = c.w.planner().File(ctx, f.File, at(f.File))
 		case p == nil, alone && len(p.Puts) > 0:
 			p, err = c.w.storeFile(ctx, f.File)
+		}
+		if errors.Is(err, store.ErrBarred) {
+			c.report.LeftOut = append(c.report.LeftOut, mirror.LeftOut{Path: f.Path, Rule: mirror.RuleDestroyed})
+			p, err = &plan.Plan{}, nil
 		}
 		if err != nil {
 			return err
@@ -396,7 +404,11 @@ func (l *loader) apply(ctx context.Context, b *batch) (position uint64, err erro
 			if f.plan == nil {
 				continue
 			}
-			if err := f.plan.Apply(tx); err != nil {
+			if f.err = f.plan.Admits(tx); errors.Is(f.err, store.ErrBarred) {
+				f.plan = nil
+				continue
+			}
+			if err := cmp.Or(f.err, f.plan.Apply(tx)); err != nil {
 				return err
 			}
 		}
@@ -539,7 +551,7 @@ func retireFile(tx *store.Tx, v store.Version, do func(*store.Tx, []store.Versio
 // read reads one file. A large one is streamed into a temporary body.
 func (l *loader) read(ctx context.Context, stat mirror.Stat) *source {
 	f := &source{stat: stat}
-	f.File = plan.File{Tree: l.tree, Path: stat.Path, Location: l.place(stat.Path), Source: l.source}
+	f.File = plan.File{Tree: l.tree, Path: stat.Path, Location: l.place(stat.Path), Source: l.source, Again: l.again}
 	if l.changed != nil {
 		f.Changed = func() time.Time { return l.changed(stat) }
 	}

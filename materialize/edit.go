@@ -177,6 +177,7 @@ type Entries struct {
 	guard func(of string, text []byte) ([]byte, error) // see guarded
 
 	secrets secrets.Mode
+	again   bool // what was destroyed before may come in
 }
 
 // A StoredEntry is an entry of an aggregate file.
@@ -332,7 +333,7 @@ func (w *Workspace) EditEntriesIn(ctx context.Context, p string, source record.S
 		if err := edit(e); err != nil || e.isUnchanged() {
 			return nil, err
 		}
-		f := &plan.File{Path: p, Location: w.recognise(p), Source: source, Check: e.check}
+		f := &plan.File{Path: p, Location: w.recognise(p), Source: source, Check: e.check, Again: e.again}
 		return f, e.apply(f)
 	})
 	return err

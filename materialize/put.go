@@ -43,6 +43,7 @@ type PutRequest struct {
 	Note string
 	// Replaces lets a result follow another text, that of Expect.
 	Replaces bool
+	Again    bool // it is stored also if it was destroyed before
 	// Keep stores a result whose name is taken by another text under a call of
 	// its own, which the error names, so that a text which nobody else has is not lost.
 	Keep    bool
@@ -234,7 +235,7 @@ func (w *Workspace) entryLocation(ctx context.Context, kind record.Kind, id stri
 func (w *Workspace) fileOf(r PutRequest, text plan.Content, name record.Name, p string) *plan.File {
 	f := plan.File{
 		Path: p, Location: w.recognise(p), Content: text, About: r.About, Source: r.Source, From: r.From, Facts: r.Facts,
-		Name: name, Preview: cmp.Or(r.Preview, w.Settings.Preview),
+		Name: name, Preview: cmp.Or(r.Preview, w.Settings.Preview), Again: r.Again,
 	}
 	f.Check = func(tx *store.Tx) error {
 		err := checkNew(tx, store.FieldConversation, r.newConversation)
@@ -301,7 +302,7 @@ func (w *Workspace) putEntry(ctx context.Context, r PutRequest) (*PutResult, err
 		return nil, err
 	}
 	err = w.EditEntriesIn(ctx, p, r.Source, func(e *Entries) error {
-		e.secrets = cmp.Or(r.Secrets, e.secrets)
+		e.secrets, e.again = cmp.Or(r.Secrets, e.secrets), r.Again
 		e.check = func(tx *store.Tx) error { return tx.Meets(name, r.Expect) }
 		if _, found := e.now.Entry(name); found {
 			e.Set(name, entry.Text)

@@ -407,6 +407,10 @@ func (r *reconciler) textFromDisk(ctx context.Context, f plan.File, s sides) (Sy
 		f.Facts.Tags = from.Record.Tags
 	}
 	done, err := r.act(action, detail, func() error { return r.capture(ctx, f, s) })
+	if errors.Is(err, store.ErrBarred) && r.syncs {
+		r.report.LeftOut = append(r.report.LeftOut, mirror.LeftOut{Path: f.Path, Rule: mirror.RuleDestroyed})
+		return SyncedFile{}, nil
+	}
 	if store.IsWriteOnce(err) {
 		return r.putBack(ctx, s, actionAltered, "kept as note/"+alteredID(f.Path), r.keepAltered(ctx, f, s.now))
 	}

@@ -28,15 +28,30 @@ import (
 // same request, as hidden names are given up too. The report says what was done,
 // also beside an error.
 func (w *Workspace) Release(ctx context.Context, request release.Request) (*release.Report, error) {
-	var inTrees []string // those of the workspace go with their names
+	var inTrees, left []string // those of the workspace go with their names
 	texts := map[record.Digest]bool{}
 	request.FilesOf = func(v store.Version) []string {
 		texts[v.Record.Body] = true
 		files := w.filesOf(ctx, v)
-		if v.Record.Name.Tree != "" && !v.Record.Name.IsEntry() {
+		switch {
+		case v.Record.Name.Tree == "":
+		case !request.Trees:
+			left, files = append(left, files...), nil
+		case !v.Record.Name.IsEntry():
 			inTrees = append(inTrees, files...)
 		}
 		return files
+	}
+	request.SaidOf = func(tx *store.Tx, v store.Version) (said record.Digest) {
+		content, err := tx.Content(v.Record)
+		if err != nil {
+			return said
+		}
+		text, err := content.Head(store.InlineLimit)
+		if d := w.draftOf(v.Record, text); err == nil && d.Content != nil {
+			said = d.Content()
+		}
+		return said
 	}
 	request.Heir = func(tx *store.Tx, v store.Version) error {
 		files := plan.Files{}
@@ -45,6 +60,8 @@ func (w *Workspace) Release(ctx context.Context, request release.Request) (*rele
 		return err
 	}
 	run, err := release.Choose(ctx, w.Store, request)
+	slices.Sort(left)
+	run.Report().Left = slices.Compact(left)
 	for i := 0; i < len(inTrees) && err == nil && !request.DryRun; i++ {
 		err = os.Remove(inTrees[i])
 	}

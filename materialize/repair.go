@@ -150,6 +150,11 @@ func HasLost(folder string) bool {
 
 // describe derives what is shown of a record from its text, or the beginning of it.
 func (w *Workspace) describe(r *record.Record, head []byte) record.Description {
+	return w.draftOf(r, head).Description
+}
+
+// draftOf returns the draft that a record was made of, for what was derived from its text.
+func (w *Workspace) draftOf(r *record.Record, head []byte) store.Draft {
 	body := store.Body{Digest: r.Body, Size: r.Size}
 	f := plan.File{Tree: r.Name.Tree, Path: r.Path, Location: layout.Recognize(r.Path)}
 	if r.Name.Tree == "" {
@@ -160,7 +165,7 @@ func (w *Workspace) describe(r *record.Record, head []byte) record.Description {
 	if draft.Record.Exit, draft.Record.Status = r.Exit, r.Status; r.Name.Kind == record.KindResult {
 		draft.Description.Preview = resultPreview(draft, f, w.Settings.Preview, "")
 	}
-	return draft.Description
+	return draft
 }
 
 // A lostAndFound looks for bodies in files, without the store.

@@ -158,12 +158,6 @@ func (r *reconciler) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !r.opts.CaptureOnly {
-		err = r.w.findNews(r.report, r.opts.DryRun)
-	}
-	if err != nil {
-		return err
-	}
 	touched, position, err := r.touched(ctx)
 	if err != nil {
 		return err
@@ -186,13 +180,16 @@ func (r *reconciler) run(ctx context.Context) error {
 	if damage = errors.Join(damage, more); err != nil || damage != nil {
 		return errors.Join(damage, err)
 	}
+	if !r.opts.CaptureOnly {
+		err = r.w.findNews(r.report, r.opts.DryRun)
+	}
 	if r.opts.Problems {
 		r.report.Problems = r.w.problems(found.Files)
 	}
 	if !r.opts.DryRun && !r.opts.CaptureOnly && r.report.Failed == 0 { // else the next sync tries again
 		r.Memory.Settle(position)
 	}
-	return nil
+	return err
 }
 
 // problems returns where files depart from their layouts.

@@ -21,7 +21,7 @@ const (
 	FateBelow     Fate = "below"     // it went into the history of its name
 	FateBeside    Fate = "beside"    // it is in conflict with the current version: neither goes on from the other
 	FateKnown     Fate = "known"     // it was here
-	FateDestroyed Fate = "destroyed" // it was here, and its content was destroyed: it stays so
+	FateDestroyed Fate = "destroyed" // its content was destroyed here: it stays so
 )
 
 // Adopt stores a record that another store has made as it is, under its ref, with a new log
@@ -29,16 +29,16 @@ const (
 // name, whatever the order in which they come: see lineage and Conclude. A conflict version is kept as one.
 func (tx *Tx) Adopt(d Draft) (Fate, error) {
 	ref := d.Record.Ref()
-	if tx.dropped.Get(ref[:]) != nil {
-		_, err := tx.Tell(ref, TraceOf(&d.Record)) // the names that await it are this one
-		return FateDestroyed, err
-	}
 	if tx.records.Get(ref[:]) != nil {
 		healed, err := tx.heal(d.Body)
 		if healed {
 			tx.healed = append(tx.healed, d.Record.Name)
 		}
 		return FateKnown, err
+	}
+	if _, isBarred := tx.Barred(d); isBarred || tx.dropped.Get(ref[:]) != nil {
+		_, err := tx.Tell(ref, TraceOf(&d.Record)) // the names that await it are this one
+		return FateDestroyed, err
 	}
 	if d.Record.Time.Equal(tx.now()) { // else it would count as made here
 		tx.began = tx.began.Add(1)

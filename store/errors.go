@@ -22,6 +22,8 @@ const (
 	ErrDamaged = record.Damaged
 	// ErrDropped says that the content of a record was destroyed on purpose.
 	ErrDropped = record.Dropped
+	// ErrBarred says that a text was destroyed on purpose, and stays out: see Bar.
+	ErrBarred = record.Barred
 	// errUnsafeFS says that a store lies on a file system whose locks lie.
 	errUnsafeFS = record.UnsafeFS
 )

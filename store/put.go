@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,10 @@ type Draft struct {
 	// Merged are the versions that the store has made this of by itself, without a user: see
 	// record.LinkMerged. The store sets the links.
 	Merged []record.Ref
+	// Content returns the digest of what an entry says without its heading and fields, zero if that is too
+	// little; nil: it is no entry. It is called where the store has bars.
+	Content func() record.Digest
+	Again   bool // it is let in although it is barred, and its Bar goes
 }
 
 // An Expect says which version a name must have for a write to happen. The zero
@@ -213,7 +218,7 @@ func sameEnvelope(a, b *record.Record) bool {
 // insert adds the record, its body and its log entry; it does not touch its
 // name. It reports whether the body was there already, and was healed.
 func (tx *Tx) insert(r *record.Record, d Draft) (v Version, healed bool, err error) {
-	if err := tx.claim(); err != nil {
+	if err := cmp.Or(tx.claim(), tx.admit(d)); err != nil {
 		return Version{}, false, err
 	}
 	r.Origin = tx.origin

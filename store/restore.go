@@ -27,6 +27,8 @@ type Replay struct {
 	s    *Store
 	db   *bbolt.DB
 	puts map[record.Ref]uint64 // of what has no record
+
+	Barred int // records whose content was left out
 }
 
 // Restore puts a database in the place of the one that is there, in which feed plays the log of
@@ -42,12 +44,12 @@ func (s *Store) Restore(
 			return err
 		}
 		err := s.makeDatabase(tmp, func(db *bbolt.DB) error {
-			r := &Replay{newHealer(ctx, RepairOptions{}, &Repaired{}), s, db, map[record.Ref]uint64{}}
+			r := &Replay{h: newHealer(ctx, RepairOptions{}, &Repaired{}), s: s, db: db, puts: map[record.Ref]uint64{}}
 			err := db.Update(func(btx *bbolt.Tx) error {
 				meta := btx.Bucket(bucketMeta)
 				return errors.Join(putMeta(btx, string(origin), record.FormatTime(s.opts.Now())), meta.Put([]byte(metaOrigins), []byte(past)))
 			})
-			if err == nil {
+			if err = cmp.Or(err, s.keepBars(db)); err == nil {
 				err = feed(r)
 			}
 			if err == nil {
@@ -104,8 +106,15 @@ func (r *Replay) Update(fn func(tx *Tx) error) error {
 	})
 }
 
-// Play does again what an entry of the log did.
+// Play does again what an entry of the log did. What is barred here has no content.
 func (r *Replay) Play(tx *Tx, step Step) (err error) {
+	if d := step.Draft; d != nil {
+		if b, isBarred := tx.Barred(*d); isBarred && b.Own {
+			trace := TraceOf(&d.Record)
+			step.Draft, step.Trace, step.Name = nil, &trace, d.Record.Name
+			r.Barred++
+		}
+	}
 	if step.Trace != nil && step.Draft == nil {
 		if _, err = tx.Tell(step.Ref, *step.Trace); err != nil {
 			return err

@@ -161,7 +161,13 @@ func (o *restoreCommand) Do(ctx context.Context, without *cli.Work, args []strin
 	if done.Kept != "" {
 		w.Note("what was there is kept: filebus list --no-sync --store %s", record.ShellWord(done.Kept))
 	}
-	if done.StillHas > 0 {
+	switch {
+	case done.Replaced == 0:
+		w.Note("what was destroyed since the backup was made is not known here, and may be back")
+	case done.Barred > 0:
+		w.Note("%s: it was destroyed since", cli.Count(done.Barred, "1 record has no content", "%d records have no content"))
+	}
+	if done.StillHas > done.Barred {
 		w.NoteTry("filebus --store "+record.ShellWord(done.Kept)+" log, then filebus purge REF",
 			"%s that the store had destroyed may be back", cli.Plural(done.StillHas, "record"))
 	}

@@ -22,6 +22,7 @@ type captureCommand struct {
 	Layout   string `flag:"layout" not:"from"`
 	DryRun   bool   `flag:"dry-run" not:"from"`
 	Problems bool   `flag:"problems" not:"from"`
+	Again    bool   `flag:"again"`
 
 	All       bool      `flag:"all" not:"from"`
 	Exclude   cli.Texts `flag:"exclude" not:"from"`
@@ -92,7 +93,7 @@ func (o *captureCommand) capture(ctx context.Context, w *cli.Work, dir string) (
 	}
 	show, clear := w.Progress("capturing " + name)
 	report, err := w.Capture(ctx, w.Abs(dir), materialize.CaptureOptions{
-		Tree: tree, Profile: o.profile, DryRun: o.DryRun, MayMove: o.Tree != "", Rules: o.change, Progress: cli.Counted(show),
+		Tree: tree, Profile: o.profile, DryRun: o.DryRun, Again: o.Again, MayMove: o.Tree != "", Rules: o.change, Progress: cli.Counted(show),
 	})
 	clear()
 	if err != nil {
@@ -191,6 +192,7 @@ func noteRules(e *cli.Environ, all []mirror.LeftOut, how string) {
 	}
 	for _, r := range [...]struct{ rule, because string }{
 		{mirror.RuleSecret, "its name says that it holds secrets; " + how + " takes it in"},
+		{mirror.RuleDestroyed, "the text was destroyed before, and stays out; filebus put FILE --name NAME --again stores it, and so does capture --again"},
 		{mirror.RuleRemade, "it can be made again; " + how + " takes it in"},
 		{mirror.RuleVersions, "it belongs to version control; " + how + " takes it in"},
 		{mirror.RuleConflict, "a file syncer made it of two versions: take over what you need, then delete it"},

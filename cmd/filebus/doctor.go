@@ -57,6 +57,7 @@ func runDoctor(ctx context.Context, without *cli.Work, _ []string) error {
 	}
 	if d.Workspace != nil {
 		d.look(ctx, "log", d.clock)
+		d.look(ctx, "purged", d.purged)
 		d.look(ctx, "index", d.index)
 		d.look(ctx, "mirror", d.drift)
 		if new, err := d.places(); new != "" || err != nil {
@@ -92,6 +93,23 @@ func (d *doctor) look(ctx context.Context, check string, at func(context.Context
 	}
 	f.Check, f.State, f.Detail, f.Try = f.Rule, string(f.Level), f.Message, f.Remedy
 	d.found = append(d.found, f)
+}
+
+// purged tells how many texts stay out that were destroyed.
+func (d *doctor) purged(ctx context.Context) (text string, err error) {
+	err = d.Store.View(ctx, func(tx *store.Tx) error {
+		bars, last := tx.Bars(), time.Time{}
+		for _, b := range bars {
+			if b.Time.After(last) {
+				last = b.Time
+			}
+		}
+		if text = "no text was destroyed that stays out"; len(bars) > 0 {
+			text = fmt.Sprintf("%s, the last since %s", cli.Count(len(bars), "1 text stays out", "%d texts stay out"), d.Minute(last))
+		}
+		return nil
+	})
+	return text, err
 }
 
 func (d *doctor) trusted(context.Context) (string, error) {

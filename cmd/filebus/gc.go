@@ -117,6 +117,9 @@ func printRelease(e *cli.Environ, report *release.Report, dryRun bool) error {
 	} else {
 		e.Remark("%s; %s", released(report, dryRun), after)
 	}
+	if report.Barred > 0 {
+		e.Remark("%s from now on; put --again lets one in", cli.Count(report.Barred, "1 text stays out", "%d texts stay out"))
+	}
 	if report.Swept > 0 {
 		e.Remark("removed %s that killed processes had left", cli.Plural(report.Swept, "file"))
 	}

@@ -91,7 +91,7 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 	if err == nil {
 		stored, err = result.PutReport(ctx, w.Workspace, call, record.SourceHook, []byte(e.Report))
 	}
-	if err != nil && !known && !e.Dumped {
+	if err != nil && !known && !e.Dumped && !errors.Is(err, store.ErrBarred) { // else the client's text stays where it is
 		if lost := result.SpoolReport(h.at.Store, call, record.SourceHook, e.Report); lost != nil {
 			return nil, fmt.Errorf("the report of %s could not be kept: %w", e.Agent, errors.Join(err, lost))
 		}

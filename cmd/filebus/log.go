@@ -40,6 +40,8 @@ type logPrinter struct {
 	kinds    []record.Kind
 	position uint64        // of the last entry that was looked at
 	told     func(logLine) // is called for each line that was printed; may be nil
+	bars     map[record.Ref]store.Bar
+	known    uint64 // the position of the log's end when the bars were read
 }
 
 // A logLine is an entry with what is known of its record.
@@ -55,6 +57,7 @@ type logLine struct {
 	Status   string          `json:"status,omitempty"`
 	Conflict bool            `json:"conflict,omitempty"` // kept beside the head
 	Tokens   int             `json:"tokens,omitempty"`
+	Barred   bool            `json:"barred,omitempty"` // the text that was destroyed stays out
 }
 
 // begin prints the entries there are: the last limit of those since a time.
@@ -141,6 +144,11 @@ func (l *logPrinter) add(lines []logLine, tx *store.Tx, position uint64) ([]logL
 		return nil, err
 	}
 	line := logLine{Position: position, Time: e.Time, Op: e.Op, Ref: record.ShortRef(e.Ref)}
+	if e.Op == store.OpDrop && l.known < tx.Position() {
+		l.bars, l.known = tx.Bars(), tx.Position()
+	}
+	_, isBarred := l.bars[e.Ref]
+	line.Barred = isBarred && e.Op == store.OpDrop
 	v, err := tx.Get(e.Ref)
 	dropped := errors.Is(err, store.ErrDropped)
 	switch {
@@ -180,6 +188,9 @@ func (l *logPrinter) text(line *logLine) string {
 	}
 	name := cmp.Or(cli.OneLine(line.Name), "-")
 	text := fmt.Sprintf("@%d  %s  %-6s  %s  %s", line.Position, l.Minute(line.Time), op, line.Ref, name)
+	if line.Barred {
+		text += "  stays out"
+	}
 	if line.Agent != "" {
 		text += "  " + cli.OneLine(line.Agent)
 	}

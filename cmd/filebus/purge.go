@@ -23,11 +23,18 @@ import (
 type purgeCommand struct {
 	Everywhere bool `flag:"everywhere"`
 	Files      bool `flag:"files"`
+	Trees      bool `flag:"trees"`
+	Mark       bool `flag:"mark"`
 	DryRun     bool `flag:"dry-run"`
 }
 
 func (o *purgeCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
-	request := release.Request{Everywhere: o.Everywhere, Files: o.Files, DryRun: o.DryRun}
+	request := release.Request{Everywhere: o.Everywhere, Files: o.Files, Trees: o.Trees, Short: o.Mark, DryRun: o.DryRun}
+	request.Found = func(files []string) {
+		for _, file := range files {
+			w.Note("its file: %s", file)
+		}
+	}
 	for _, arg := range args {
 		refs, err := versionsOf(ctx, w, arg)
 		if err != nil {
@@ -50,10 +57,12 @@ func (o *purgeCommand) Do(ctx context.Context, w *cli.Work, args []string) error
 		return stopped(w.Environ, report, err)
 	}
 	for _, file := range report.Files {
-		w.Note("its file: %s", file)
 		if !o.DryRun {
 			noteStays(w, file)
 		}
+	}
+	for _, file := range report.Left {
+		w.NoteTry("rm "+record.ShellWord(file), "it stays, as it is its owner's, and has the text: %s", file)
 	}
 	if !o.DryRun {
 		noteReplaced(w, "a restore has kept %s, which may still have it", "purge "+strings.Join(markdown.Each(args, record.ShellWord), " "))

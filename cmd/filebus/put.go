@@ -25,6 +25,7 @@ type putCommand struct {
 	Expect string `flag:"expect"`
 	Force  bool   `flag:"force"`
 	Empty  bool   `flag:"allow-empty"`
+	Again  bool   `flag:"again"`
 
 	name record.Name // the id is empty if each text has its own
 }
@@ -39,7 +40,7 @@ func (o *putCommand) Check(env *cli.Environ, args []string) (err error) {
 	if err := o.StructuredFlags.Set(env, &o.Checked); err != nil {
 		return err
 	}
-	o.Checked.Status = o.Status
+	o.Checked.Status, o.Checked.Again = o.Status, o.Again
 	o.name, err = o.target()
 	return err
 }
@@ -128,7 +129,7 @@ func (o *putCommand) put(ctx context.Context, w *cli.Work, expect store.Expect, 
 	}
 	put, err := w.Put(ctx, materialize.PutRequest{
 		Kind: name.Kind, ID: name.ID, Text: text, Facts: call.Facts(), From: call.From, Preview: call.Preview,
-		Source: record.SourcePut, Expect: expect, Careful: !o.Force, Listed: w.Call != nil,
+		Source: record.SourcePut, Expect: expect, Careful: !o.Force, Listed: w.Call != nil, Again: o.Again,
 	})
 	if err != nil {
 		return err

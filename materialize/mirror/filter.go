@@ -27,15 +27,16 @@ type Rules struct {
 
 // The rules by which something is left out.
 const (
-	RuleSecret   = "secret"         // the name says so: see leftout.txt
-	RuleRemade   = "remade"         // what lies in the folder can be made again
-	RuleVersions = "versions"       // the folder is version control's
-	RuleConflict = "conflict"       // a file syncer has made it of two versions of another
-	RuleMachine  = "machine"        // an editor or the system keeps it
-	RuleExclude  = "exclude"        // a pattern of Rules
-	RuleIgnore   = ".filebusignore" // a pattern of such a file
-	RuleGit      = ".gitignore"     // git ignores it
-	RuleBroken   = "broken"         // such a file cannot be understood: neither taken in nor hidden
+	RuleSecret    = "secret"         // the name says so: see leftout.txt
+	RuleDestroyed = "destroyed"      // its text was destroyed before, and stays out
+	RuleRemade    = "remade"         // what lies in the folder can be made again
+	RuleVersions  = "versions"       // the folder is version control's
+	RuleConflict  = "conflict"       // a file syncer has made it of two versions of another
+	RuleMachine   = "machine"        // an editor or the system keeps it
+	RuleExclude   = "exclude"        // a pattern of Rules
+	RuleIgnore    = ".filebusignore" // a pattern of such a file
+	RuleGit       = ".gitignore"     // git ignores it
+	RuleBroken    = "broken"         // such a file cannot be understood: neither taken in nor hidden
 )
 
 // A LeftOut is a file that a rule left out, or a folder with all that lies in it: then its

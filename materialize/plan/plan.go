@@ -86,6 +86,14 @@ func (p *Plan) Apply(tx *store.Tx) error {
 	return nil
 }
 
+// Admits returns the store.ErrBarred of what is planned, if something of it was destroyed before and stays out.
+func (p *Plan) Admits(tx *store.Tx) (err error) {
+	for _, d := range p.Puts {
+		err = cmp.Or(err, tx.Admits(d))
+	}
+	return err
+}
+
 // CarryOut is Apply in a transaction of its own, if there is anything to do.
 func (p *Plan) CarryOut(ctx context.Context, s *store.Store) error {
 	if len(p.Puts)+len(p.retires) == 0 {
@@ -108,6 +116,7 @@ type File struct {
 	// A command that stores a text knows its Name, else what stands at the place has it; how long its preview may be, if
 	// not as usual; what else its draft says; and what must hold in the store, else nothing is stored.
 	Name     record.Name
+	Again    bool // it is stored also if it was destroyed before
 	Preview  int
 	Complete func(*store.Draft)
 	Check    func(*store.Tx) error
@@ -208,9 +217,23 @@ func (w Planner) Draft(name record.Name, f File) (store.Draft, []*layout.SyntaxE
 
 // draft returns the draft of a record for a text of which only the facts are known.
 func (w Planner) draft(name record.Name, f File) store.Draft {
-	d := store.Draft{Record: envelope(name, f), Body: f.Body, Description: describe(f, cmp.Or(f.Preview, w.Preview))}
-	d.Record.Written = w.written(f)
+	d := store.Draft{Record: envelope(name, f), Body: f.Body, Description: describe(f, cmp.Or(f.Preview, w.Preview)), Again: f.Again}
+	if d.Record.Written = w.written(f); name.IsEntry() {
+		d.Content = f.said
+	}
 	return d
+}
+
+// said returns the digest of what an entry says, without its heading and fields; zero if it is too short.
+func (f File) said() record.Digest {
+	text := f.Facts.Summary
+	if form := f.Location.KnowledgeForm(); form != nil {
+		text = form.Read(f.Text).Content
+	}
+	if text = markdown.SingleSpaced(text); len(text) < store.LeastBarred || strings.HasSuffix(text, "…") { // that is cut
+		return record.Digest{}
+	}
+	return record.DigestOf([]byte("said\x00" + text))
 }
 
 // Beside returns the draft of a text that is kept beside what the store has, which its

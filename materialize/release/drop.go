@@ -146,8 +146,12 @@ func (r *Run) dropIn(ctx context.Context, batch []*Candidate, which func(c *Cand
 		for _, c := range r.Left(batch) {
 			for _, v := range which(c) {
 				uses, err := tx.Uses(v.body)
+				said := r.said(tx, c, v)
 				if err == nil {
 					err = tx.Drop(v.ref)
+				}
+				if err == nil {
+					err = r.bar(tx, c, v, said)
 				}
 				switch {
 				case errors.Is(err, store.ErrDropped): // another process was faster
@@ -171,4 +175,44 @@ func (r *Run) dropIn(ctx context.Context, batch []*Candidate, which func(c *Cand
 		r.report.Bytes += freed
 	}
 	return err
+}
+
+// isBarred reports whether a version stays out once it is purged. What surrounds entries, and what programs
+// write again and again, does not.
+func (r *Run) isBarred(c *Candidate, v versionOf) bool {
+	switch c.Name.Kind {
+	case record.KindFrame, record.KindMarker, record.KindState, record.KindSnapshot:
+		return false
+	}
+	return len(r.request.Versions) > 0 && (r.request.Short || v.size >= store.LeastBarred)
+}
+
+// said returns what an entry says that is about to be purged.
+func (r *Run) said(tx *store.Tx, c *Candidate, v versionOf) (said record.Digest) {
+	if whole, err := tx.Get(v.ref); err == nil && c.Name.IsEntry() && r.isBarred(c, v) {
+		said = r.request.SaidOf(tx, whole)
+	}
+	return said
+}
+
+// bar keeps a version out that was purged, unless something still has its text, or says the same.
+func (r *Run) bar(tx *store.Tx, c *Candidate, v versionOf, said record.Digest) error {
+	uses, err := tx.Uses(v.body)
+	if err != nil || uses > 0 || !r.isBarred(c, v) {
+		return err
+	}
+	r.report.Barred++
+	err = tx.Bar(v.body, v.ref, true)
+	if said == (record.Digest{}) {
+		return err
+	}
+	for name, namesErr := range tx.Names(record.Name{Tree: c.Name.Tree, Kind: c.Name.Kind}) {
+		if namesErr != nil || name.Name.Kind != c.Name.Kind || name.Name.Tree != c.Name.Tree {
+			break
+		}
+		if other, getErr := tx.Get(name.Ref); getErr == nil && r.request.SaidOf(tx, other) == said {
+			return err
+		}
+	}
+	return errors.Join(err, tx.Bar(said, v.ref, true))
 }

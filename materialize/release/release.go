@@ -25,9 +25,16 @@ type Request struct {
 	// Versions, if there are any, are purged: they go alone, whoever refers to them. With
 	// Everywhere, all versions go that have one of their texts. Files that still have one, of
 	// which FilesOf tells, keep all, as they would bring it back, unless they go too: Files.
-	Versions          []record.Ref
-	Everywhere, Files bool
-	FilesOf           func(v store.Version) []string // of v's record: name, path and body
+	Versions []record.Ref
+	// Files of captured trees, which are their owners', go with Trees alone. Found, if not nil, is
+	// told the files before anything is destroyed.
+	Everywhere, Files, Trees bool
+	Found                    func(files []string)
+	FilesOf                  func(v store.Version) []string // of v's record: name, path and body
+	// What is purged stays out from then on, once nothing has it any more: see store.Bar. Short texts do
+	// only with Short. SaidOf tells what an entry says, as store.Draft has it.
+	Short  bool
+	SaidOf func(tx *store.Tx, v store.Version) record.Digest
 	// Heir, if not nil, is told, in the transaction that does it, of a name which has another store's
 	// version in the place of one that was dropped.
 	Heir func(tx *store.Tx, v store.Version) error
@@ -40,9 +47,11 @@ type Request struct {
 type Report struct {
 	Released []ReleasedName `json:"released"`
 	Kept     []Kept         `json:"kept"`
-	Bytes    int64          `json:"bytes"`           // of the texts that nothing has any more
-	Swept    int            `json:"swept"`           // body files that killed processes had left
-	Files    []string       `json:"files,omitempty"` // that have, or had, a text that is purged
+	Bytes    int64          `json:"bytes"`            // of the texts that nothing has any more
+	Swept    int            `json:"swept"`            // body files that killed processes had left
+	Barred   int            `json:"barred,omitempty"` // texts that stay out from now on
+	Left     []string       `json:"left,omitempty"`   // files of captured trees that have it, and stay
+	Files    []string       `json:"files,omitempty"`  // that have, or had, a text that is purged
 }
 
 // A ReleasedName is a name whose versions are all destroyed.
@@ -320,6 +329,9 @@ func (r *Run) findFiles(going []*Candidate) error {
 	}
 	slices.Sort(r.report.Files)
 	r.report.Files = slices.Compact(r.report.Files)
+	if r.request.Found != nil && (r.request.DryRun || r.request.Files) {
+		r.request.Found(r.report.Files)
+	}
 	if len(r.report.Files) == 0 || r.request.DryRun || r.request.Files {
 		return nil
 	}

@@ -22,6 +22,7 @@ const (
 	NotFound    Code = "not_found"
 	NoStore     Code = "no_store"
 	Dropped     Code = "dropped"     // it was destroyed on purpose
+	Barred      Code = "barred"      // the text was destroyed on purpose, and stays out
 	Conflict    Code = "conflict"    // the place is taken, or another was faster
 	Busy        Code = "busy"        // others are at work: the same later can succeed
 	Timeout     Code = "timeout"     // the time of a wait is over
@@ -36,7 +37,7 @@ const (
 // Codes returns every code. Where an error can be of several, the first one counts.
 func Codes() []Code {
 	return []Code{
-		Untrusted, Damaged, Busy, Usage, Conflict, NoStore, Dropped, NotFound, UnsafeFS, NewerStore, Ambiguous, Timeout,
+		Untrusted, Damaged, Busy, Usage, Barred, Conflict, NoStore, Dropped, NotFound, UnsafeFS, NewerStore, Ambiguous, Timeout,
 		TaskFailed,
 		Wanting, Partly, Interrupted, Pipe, Failed,
 	}

@@ -35,7 +35,7 @@ const (
 // ExitOf returns the exit code that stands for a code.
 func ExitOf(code record.Code) int {
 	return cmp.Or(map[record.Code]int{
-		record.Usage: ExitUsage, record.Ambiguous: ExitUsage, record.Conflict: ExitConflict,
+		record.Usage: ExitUsage, record.Ambiguous: ExitUsage, record.Conflict: ExitConflict, record.Barred: ExitConflict,
 		record.NotFound: ExitNotFound, record.NoStore: ExitNotFound, record.Dropped: ExitNotFound,
 		record.Busy: ExitBusy, record.Timeout: ExitBusy, record.TaskFailed: exitTaskFailed,
 		record.Damaged: ExitDamaged, record.Wanting: ExitWanting, record.Partly: ExitPartly,

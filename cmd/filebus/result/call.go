@@ -52,6 +52,7 @@ type Call struct {
 	Status       string       `json:"status,omitempty"`
 	Name         string       `json:"name,omitempty"`   // the whole id of the result, in place of conversation and call
 	Listed       bool         `json:"listed,omitempty"` // an agent names it: see materialize.PutRequest
+	Again        bool         `json:"again,omitempty"`  // it is stored also if it was destroyed before
 	Keep         bool         `json:"keep,omitempty"`   // a text that the name refuses is kept under another, which the error names
 	Schema       *Schema      `json:"-"`                // that the output must fit; nil: any
 
@@ -127,7 +128,7 @@ func (c Call) request(source record.Source, output io.Reader) (materialize.PutRe
 	id, err := c.id()
 	return materialize.PutRequest{
 		Kind: record.KindResult, ID: id, Text: output, Facts: c.Facts(), From: c.From, Preview: c.Preview, Source: source,
-		Keep: c.Keep, Listed: c.Listed, Secrets: c.Secrets,
+		Keep: c.Keep, Listed: c.Listed, Again: c.Again, Secrets: c.Secrets,
 	}, err
 }
 

@@ -33,6 +33,7 @@ type Command struct {
 	Stdin  io.Reader // an *os.File becomes the program's own; nil: empty
 	Stderr io.Writer // likewise; nil: dropped
 	Tee    io.Writer // gets the output too while it comes; nil: nobody does
+	Else   io.Writer // gets an output that stays out: see store.Bar; nil: nobody does
 
 	// Foreground leaves the program in our process group, so that it can read
 	// the terminal. Otherwise it leads a group of its own, which is told of
@@ -112,7 +113,7 @@ func (c *Command) process(output io.Writer, env []string) *exec.Cmd {
 
 // An Execution is a command that was run, with what became of its output.
 type Execution struct {
-	*Stored // nil: the output waits in the spool, where Recover finds it
+	*Stored // nil: the output waits in the spool, where Recover finds it, or it stays out
 	// Status is how it ended: materialize.StatusDone, StatusFailed, StatusKilled,
 	// StatusTimeout, or StatusInterrupted if the disk was full. The record's may be StatusInvalid instead.
 	Status string
@@ -181,8 +182,11 @@ func Exec(ctx context.Context, w *materialize.Workspace, c Call, command Command
 	ctx = context.WithoutCancel(ctx)
 	run.Stored, err = s.store(ctx, w, s.call.Call, &end)
 	copied()
-	if errors.Is(err, materialize.ErrSecret) {
+	switch {
+	case errors.Is(err, materialize.ErrSecret):
 		return nil, errors.Join(err, s.discard())
+	case errors.Is(err, store.ErrBarred):
+		return run, errors.Join(err, s.copyTo(command.Else), s.discard())
 	}
 	if err != nil {
 		return run.waits(s.own.Path(outputFile), errors.Join(err, s.release()))

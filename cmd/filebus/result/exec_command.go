@@ -13,6 +13,7 @@ import (
 	"filebus/cmd/filebus/dialogue"
 	"filebus/cmd/filebus/task"
 	"filebus/materialize"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -155,6 +156,11 @@ func (o *execCommand) exec(ctx context.Context, w *cli.Work, args []string) (err
 	switch {
 	case err == nil:
 		err = o.report(w.Environ, run, put)
+	case errors.Is(err, store.ErrBarred):
+		w.Note("%s; the output is above", cli.Message(err))
+		if err = nil; run.Exit != 0 {
+			err = &cli.ExitError{Exit: run.Exit}
+		}
 	case run != nil: // its output waits
 		err = cli.Coded(record.Code(cli.Explain(err).Code), "filebus list result", err)
 	}
@@ -186,7 +192,7 @@ func (o *execCommand) pass(env *cli.Environ, command Command, why error) error {
 func (o *execCommand) command(env *cli.Environ, args []string) Command {
 	c := Command{
 		Args: args, Dir: env.Dir, Env: env.Variables, Stdin: env.In, Stderr: env.RawErr(),
-		Foreground: env.InTerminal, Timeout: o.Timeout, KillAfter: o.KillAfter,
+		Foreground: env.InTerminal, Timeout: o.Timeout, KillAfter: o.KillAfter, Else: env.Out,
 	}
 	if o.Tee {
 		c.Tee = env.RawErr()

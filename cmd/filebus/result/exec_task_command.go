@@ -87,20 +87,23 @@ func outcomeOf(run *Execution, err error) task.Run {
 	switch {
 	case run == nil:
 		return task.Run{Outcome: layout.StatusBlocked, Summary: "The command was not run.", Problem: cli.Message(err)}
-	case run.Stored == nil:
+	case run.Stored == nil && !errors.Is(err, store.ErrBarred):
 		r := task.Run{Outcome: layout.StatusFailed, Summary: "The command's output could not be stored.", NextStep: "filebus list result"}
 		if err != nil {
 			r.Problem = cli.Message(err)
 		}
 		return r
 	}
-	get := "filebus get " + run.Ref.Short()
-	const maxRunSummary = 300 // how much of an output becomes the summary of a handoff, in bytes
-	summary := cli.Shortened(cli.OneLine(run.Description.Preview), maxRunSummary)
-	if strings.TrimSpace(summary) == "" {
-		summary = "The command printed nothing."
+	r, next := task.Run{Outcome: layout.StatusComplete, Summary: "The output was destroyed before, and stays out."}, "run it again"
+	if run.Stored != nil {
+		get := "filebus get " + run.Ref.Short()
+		const maxRunSummary = 300 // how much of an output becomes the summary of a handoff, in bytes
+		summary := cli.Shortened(cli.OneLine(run.Description.Preview), maxRunSummary)
+		if strings.TrimSpace(summary) == "" {
+			summary = "The command printed nothing."
+		}
+		r.Summary, next = summary+" ("+get+")", "read the output, "+get+", and "+next
 	}
-	r := task.Run{Outcome: layout.StatusComplete, Summary: summary + " (" + get + ")"}
 	switch {
 	case run.Status == materialize.StatusTimeout:
 		r.Outcome, r.Problem = layout.StatusFailed, "its time ran out"
@@ -108,10 +111,10 @@ func outcomeOf(run *Execution, err error) task.Run {
 		r.Outcome, r.Problem = layout.StatusBlocked, fmt.Sprintf("exit code %d: try again later", run.Exit)
 	case run.Status != materialize.StatusDone: // its output may say so
 		r.Outcome, r.Problem = layout.StatusFailed, fmt.Sprintf("%s with exit code %d", run.Status, run.Exit)
-	case len(run.Problems) > 0:
+	case run.Stored != nil && len(run.Problems) > 0:
 		r.Outcome, r.Problem = layout.StatusPartial, "the output does not fit its schema: "+run.Problems[0]
 	}
-	r.NextStep = "read the output, " + get + ", and run it again"
+	r.NextStep = next
 	return r
 }
 

@@ -127,8 +127,8 @@ func recoverEntry(ctx context.Context, w *materialize.Workspace, all folder.Fold
 		return nil, unlessGone(err)
 	}
 	stored, err := PutReport(ctx, w, r.Call, r.Source, []byte(r.Report))
-	if err == nil {
-		err = unlessGone(all.Remove(name))
+	if err == nil || errors.Is(err, store.ErrBarred) {
+		err = errors.Join(err, unlessGone(all.Remove(name)))
 	}
 	return stored, err
 }

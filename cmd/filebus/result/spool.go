@@ -258,6 +258,16 @@ func (s *spool) isFull() bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EFBIG) || errors.Is(err, syscall.EDQUOT)
 }
 
+// copyTo gives the output to somebody, who may be nobody.
+func (s *spool) copyTo(to io.Writer) error {
+	f, err := s.own.Open(outputFile)
+	if err != nil || to == nil {
+		return err
+	}
+	_, err = io.Copy(to, f)
+	return errors.Join(err, f.Close())
+}
+
 // release lets others have the folder.
 func (s *spool) release() error { return s.lock.Close() }
 
@@ -451,7 +461,9 @@ func Recover(ctx context.Context, w *materialize.Workspace) ([]*Stored, error) {
 	all, failed := []*Stored(nil), []error(nil)
 	for _, entry := range entries {
 		stored, err := recoverEntry(ctx, w, spools, entry)
-		if err != nil {
+		if errors.Is(err, store.ErrBarred) {
+			failed = append(failed, fmt.Errorf("what waited to be stored was let go: %w", err))
+		} else if err != nil {
 			failed = append(failed, fmt.Errorf("%s is left alone: %w", spools.Path(entry.Name()), err))
 		}
 		if stored != nil {
@@ -492,11 +504,11 @@ func recoverFolder(ctx context.Context, w *materialize.Workspace, s *spool) (*St
 		call.Secrets = secrets.Redact
 	}
 	stored, err := s.store(ctx, w, *call, end)
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrBarred) {
 		return nil, errors.Join(err, s.release())
 	}
 	_ = s.discard() // it is stored; what could not be removed the next command removes
-	return stored, nil
+	return stored, err
 }
 
 // takeLock locks a folder that nobody else has. There is no lock if somebody has it,

@@ -1,0 +1,155 @@
+package store
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"filebus/store/record"
+)
+
+// A Bar keeps a text out that was destroyed. It knows the text by a digest under a key of the store, so that
+// who has a log, a bundle or a remote cannot find a short text out by trying.
+type Bar struct {
+	Time time.Time  // when it was destroyed
+	Ref  record.Ref // of the version that had it last
+	// Own says that the user of this store has destroyed it. Else another store did, and what
+	// comes from others is kept out alone.
+	Own bool
+}
+
+// LeastBarred is how many bytes a text has at least that stays out unasked once it was destroyed: shorter
+// ones are said of many things.
+const LeastBarred = 64
+
+// What meta has of bars: their key, and each under its digest.
+const (
+	metaBarKey = "bar key"
+	metaBar    = "bar "
+)
+
+// Bar keeps a text, or the content of an entry, out from now on.
+func (tx *Tx) Bar(of record.Digest, ref record.Ref, own bool) error {
+	var err error
+	if tx.meta.Get([]byte(metaBarKey)) == nil {
+		key := make([]byte, sha256.Size)
+		_, _ = rand.Read(key) // documented never to fail
+		err = tx.meta.Put([]byte(metaBarKey), key)
+	}
+	if before, found := tx.barOn(of); found {
+		own = own || before.Own
+	}
+	return errors.Join(err, tx.meta.Put(tx.barName(of), fmt.Appendf(nil, "%s %t %s", record.FormatTime(tx.now()), own, ref)))
+}
+
+func (tx *Tx) barName(of record.Digest) []byte {
+	mac := hmac.New(sha256.New, tx.meta.Get([]byte(metaBarKey)))
+	mac.Write(of[:])
+	return mac.Sum([]byte(metaBar))
+}
+
+func (tx *Tx) barOn(of record.Digest) (b Bar, found bool) {
+	if tx.meta.Get([]byte(metaBarKey)) == nil {
+		return b, false
+	}
+	return readBar(tx.meta.Get(tx.barName(of)))
+}
+
+func readBar(value []byte) (b Bar, found bool) {
+	words := strings.Split(string(value), " ")
+	if len(words) != 3 {
+		return b, false
+	}
+	b.Own = words[1] == "true"
+	b.Time, _ = record.ParseTime(words[0]) // zero: nobody knows
+	b.Ref, _ = record.ParseRef(words[2])   // as before
+	return b, true
+}
+
+// Barred returns the bar that keeps a draft out.
+func (tx *Tx) Barred(d Draft) (b Bar, found bool) {
+	for _, of := range tx.barrable(d) {
+		if b, found = tx.barOn(of); found {
+			break
+		}
+	}
+	return b, found
+}
+
+// barrable returns what a draft may be kept out by.
+func (tx *Tx) barrable(d Draft) []record.Digest {
+	all := []record.Digest{d.Body.Digest}
+	if d.Content != nil && tx.meta.Get([]byte(metaBarKey)) != nil {
+		if content := d.Content(); content != (record.Digest{}) {
+			all = append(all, content)
+		}
+	}
+	return all
+}
+
+// Admits returns ErrBarred for a draft of this store's user that is kept out.
+func (tx *Tx) Admits(d Draft) error {
+	b, found := tx.Barred(d)
+	if !found || !b.Own || d.Again {
+		return nil
+	}
+	return ErrBarred.Errorf("%s: this text was destroyed on %s, and stays out", d.Record.Name, b.Time.UTC().Format(time.DateOnly)).
+		Try("filebus put FILE --name {1} --again", d.Record.Name.String())
+}
+
+// admit lets in what Admits, for good.
+func (tx *Tx) admit(d Draft) error {
+	err := tx.Admits(d)
+	if _, found := tx.Barred(d); err == nil && found {
+		for _, of := range tx.barrable(d) {
+			err = errors.Join(err, tx.meta.Delete(tx.barName(of)))
+		}
+	}
+	return err
+}
+
+// Bars returns the bars by the versions that had their texts last.
+func (tx *Tx) Bars() map[record.Ref]Bar {
+	all := map[record.Ref]Bar{}
+	_ = eachBar(tx.meta, func(_, value []byte) error {
+		if b, found := readBar(value); found {
+			all[b.Ref] = b
+		}
+		return nil
+	})
+	return all
+}
+
+func eachBar(meta *bbolt.Bucket, do func(key, value []byte) error) (err error) {
+	c := meta.Cursor()
+	for k, v := c.Seek([]byte(metaBar)); err == nil && bytes.HasPrefix(k, []byte(metaBar)); k, v = c.Next() {
+		err = do(k, v)
+	}
+	return err
+}
+
+// keepBars takes the bars of a database over that is put in the place of this one's.
+func (s *Store) keepBars(to *bbolt.DB) error {
+	from, err := s.openDatabase(forReading)
+	if err != nil {
+		return nil // there is none, or it cannot be read: who restores is told
+	}
+	defer func() { _ = from.Close() }() // only read
+	return from.View(func(old *bbolt.Tx) error {
+		return to.Update(func(btx *bbolt.Tx) error {
+			meta, before := btx.Bucket(bucketMeta), old.Bucket(bucketMeta)
+			err := eachBar(before, meta.Put)
+			if key := before.Get([]byte(metaBarKey)); key != nil {
+				err = errors.Join(err, meta.Put([]byte(metaBarKey), key))
+			}
+			return err
+		})
+	})
+}
