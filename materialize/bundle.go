@@ -317,7 +317,7 @@ func (a *applier) one(tx *store.Tx, step store.Step) error {
 		return tx.Ask(step.Ref)
 	case step.Op == store.OpDrop && a.told != nil:
 		a.report.Heirs = append(a.report.Heirs, heirs(tx, step.Ref)...)
-		did, err := tx.DropAs(step.Ref)
+		did, err := tx.DropAs(step.Ref, step.Time)
 		if did {
 			a.report.Destroyed = append(a.report.Destroyed, step.Ref)
 		}

@@ -571,6 +571,23 @@ func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []str
 	return put, err
 }
 
+// Stand says the standing of an entry of knowledge by a link, in place of what was said of it so before. Its text and
+// its file stay as they are.
+func (w *Workspace) Stand(ctx context.Context, name record.Name, link record.Link) error {
+	return again(maxTagTries, func() error {
+		head, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
+		if err != nil {
+			return err
+		}
+		return w.putAgain(ctx, head, func(draft *store.Draft) {
+			isOther := func(l record.Link) bool { return l.Type == link.Type }
+			draft.Record.Links = append(slices.DeleteFunc(slices.Clone(draft.Record.Links), isOther), link)
+			record.SortLinks(draft.Record.Links)
+			draft.Record.Source, draft.Expect = record.SourcePut, store.Current(head.Ref)
+		})
+	})
+}
+
 func (w *Workspace) tag(ctx context.Context, name record.Name, add, remove []string) (*PutResult, error) {
 	add, remove = record.NormalizeTags(add), record.NormalizeTags(remove)
 	head, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })

@@ -659,7 +659,7 @@ func (r *reconciler) storeLate(ctx context.Context, f plan.File, known mirror.Me
 }
 
 func (w *Workspace) planner() plan.Planner {
-	return plan.Planner{Store: w.Store, Preview: w.Settings.Preview, Now: w.now}
+	return plan.Planner{Store: w.Store, Preview: w.Settings.Preview, Review: w.Settings.Review, Now: w.now}
 }
 
 // storeFile stores one file as the newest version of what stands at its place,

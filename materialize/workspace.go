@@ -109,6 +109,7 @@ type Settings struct {
 	Kinds       layout.Folders // folders whose texts are of a kind, synced as well
 	Home        string         // the user's home folder, for outside roots that begin with "~"
 	Preview     int            // the longest preview, in characters; 0 means DefaultPreview
+	Review      bool           // knowledge that comes in is proposed, unless its text says how it stands
 	Variables   []string       // the environment, for git
 	AutoRefresh bool           // reading commands refresh the captured trees
 

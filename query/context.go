@@ -141,7 +141,7 @@ type contextBuilder struct {
 	seen       map[record.Name]bool
 	leftOut    []Omission
 	unindexed  uint64
-	superseded map[record.Name]record.Name // what came in the place of an entry
+	stands     Stands
 }
 
 // A considered is an item that has not been judged yet.
@@ -196,8 +196,8 @@ func (c *contextBuilder) add(s Summary, section contextSection, text float64) {
 		return
 	}
 	c.seen[name] = true
-	if by := c.superseded[name]; !by.IsZero() {
-		c.leftOut = append(c.leftOut, Omission{Name: name, Reason: "superseded by " + by.String()})
+	if stand := c.stands.Of(name); stand.Standing != Current {
+		c.leftOut = append(c.leftOut, Omission{Name: name, Reason: stand.String()})
 		return
 	}
 	if doubt := doubtOf(s); doubt != "" {
@@ -235,7 +235,7 @@ func (c *contextBuilder) knowledge(ctx context.Context) error {
 		return sectionPatterns
 	}
 	var err error
-	if c.superseded, err = c.reader.Superseded(ctx); err != nil {
+	if c.stands, err = c.reader.Standings(ctx); err != nil {
 		return err
 	}
 	if err := c.search(ctx, section, record.KindKnowledge); err != nil || len(c.request.Tags) == 0 {

@@ -13,7 +13,7 @@ func (g *graph) Has(name record.Name) bool {
 // SupersededBy returns what supersedes an entry of the graph.
 func (g *graph) SupersededBy(name record.Name) (by record.Name) {
 	if n, found := g.numbers[name]; found {
-		by = g.nodes[n].by
+		by = g.nodes[n].stand.By
 	}
 	return by
 }

@@ -57,7 +57,7 @@ type graphNode struct {
 	version store.Version
 	links   []graphLink
 	files   []string
-	by      record.Name // what supersedes it, if anything does
+	stand   Stand
 }
 
 // A graphLink is a stated edge as one of its ends sees it.
@@ -132,11 +132,9 @@ func (g *graph) connect(ctx context.Context) error {
 			}
 		}
 	}
-	by, err := g.reader.Superseded(ctx)
-	for older, newer := range by {
-		if n, known := g.numbers[older]; known {
-			g.nodes[n].by = newer
-		}
+	stands, err := g.reader.Standings(ctx)
+	for i := range g.nodes {
+		g.nodes[i].stand = stands.Of(g.name(i))
 	}
 	return err
 }

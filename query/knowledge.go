@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
@@ -27,8 +28,10 @@ type KnowledgeRequest struct {
 	// MinConfidence is high, medium or low; entries without a confidence are
 	// below all of them. Empty: any.
 	MinConfidence string
-	// Superseded adds entries that others supersede, behind all others.
-	Superseded bool
+	// Old adds entries that count no more, behind all others.
+	Old bool
+	// ValidAt, if not zero, asks for what held then, and AsOf for what was known then.
+	ValidAt, AsOf time.Time
 
 	Limit, Offset int // a Limit of 0 is none
 }
@@ -39,24 +42,16 @@ type Knowledge struct {
 	Type       string   `json:"type,omitempty"`
 	Confidence string   `json:"confidence,omitempty"`
 	Shared     []string `json:"shared,omitempty"` // the tags asked for that it has
-	// SupersededBy is what is to be read in its place; zero: nothing.
-	SupersededBy record.Name `json:"-"`
+	Stand
 }
-
-// IsOld reports whether an entry is superseded, by another or as it says itself.
-func (k *Knowledge) IsOld() bool { return !k.SupersededBy.IsZero() || saysSuperseded(k.Summary) }
-
-// saysSuperseded reports whether the status of an entry is superseded, by whatever.
-func saysSuperseded(s Summary) bool { return strings.HasPrefix(s.Status, "superseded") }
 
 // doubtOf returns why a text counts no more, as its status or name says: superseded, deprecated or altered.
 // "": nothing says so.
 func doubtOf(s Summary) string {
-	isText := s.Name.Kind == record.KindNote || s.Name.Kind == record.KindKnowledge
 	switch {
 	case s.Name.Kind == record.KindNote && strings.HasSuffix(s.Name.ID, "~altered"): // see materialize
 		return "altered"
-	case isText && (saysSuperseded(s) || layout.CountsNoMore(s.Status)):
+	case s.Name.Kind == record.KindNote && (standingOf(s.Status) == Superseded || layout.CountsNoMore(s.Status)):
 		return s.Status
 	}
 	return ""
@@ -68,17 +63,20 @@ func doubtOf(s Summary) string {
 // index.
 func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found []Knowledge, total int, err error) {
 	request.Tags, request.Wanted = record.NormalizeTags(request.Tags), record.NormalizeTags(request.Wanted)
-	refs, err := r.knowledgeRefs(ctx, &request)
-	if err != nil {
-		return nil, 0, err
+	refs, all, err := []record.Ref(nil), Stands{}, error(nil)
+	if request.AsOf.IsZero() {
+		if refs, err = r.knowledgeRefs(ctx, &request); err == nil {
+			all, err = r.Standings(ctx)
+		}
+	} else {
+		all, refs, err = r.standingsAt(ctx, request.AsOf)
 	}
-	superseded, err := r.Superseded(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
 	err = r.eachVersion(ctx, refs, func(tx *store.Tx, v store.Version) bool {
 		k, ok := request.match(Summarize(tx, v))
-		if k.SupersededBy = superseded[v.Record.Name]; ok && (!k.IsOld() || request.Superseded) {
+		if k.Stand = all.Of(v.Record.Name); ok && request.wants(&k) {
 			found = append(found, k)
 		}
 		return false
@@ -148,6 +146,22 @@ func (q *KnowledgeRequest) match(s Summary) (Knowledge, bool) {
 		return k, false
 	}
 	return k, true
+}
+
+// wants reports whether an entry with a standing is asked for: what counts, what held at a time, or all.
+func (q *KnowledgeRequest) wants(k *Knowledge) bool {
+	at := q.ValidAt
+	from, until := layout.ParseValid(k.Attributes[record.AttributeValid])
+	switch {
+	case at.IsZero():
+		return q.Old || !k.IsOld()
+	case k.Standing == Rejected, k.Standing == Proposed && from.IsZero(), !until.IsZero() && !until.After(at):
+		return false
+	case k.Attributes[record.AttributeValid] != "":
+		return !from.After(at)
+	}
+	isOver := k.Standing == Superseded && !k.Since.After(at)
+	return !isOver && !k.Version.Record.Date().After(at)
 }
 
 // shared returns those of the wanted tags that an entry with the given tags has.

@@ -94,7 +94,7 @@ func (g *graph) next(front []step, seen map[int]bool) (steps []step) {
 
 func (g *graph) compareSteps(a, b step) int {
 	return cmp.Or(
-		compareBool(!g.nodes[a.node].by.IsZero(), !g.nodes[b.node].by.IsZero()), cmp.Compare(b.strength, a.strength),
+		compareBool(g.nodes[a.node].stand.IsOld(), g.nodes[b.node].stand.IsOld()), cmp.Compare(b.strength, a.strength),
 		compareNames(g.name(a.node), g.name(b.node)), compareNames(g.name(a.from), g.name(b.from)),
 	)
 }
@@ -120,7 +120,7 @@ func (g *graph) describe(ctx context.Context, nodes []int) ([]Knowledge, error) 
 	err := EachOf(ctx, g.reader, nodes, func(tx *store.Tx, node int) error {
 		n := g.nodes[node]
 		entry, _ := (&KnowledgeRequest{}).match(Summarize(tx, n.version))
-		entry.SupersededBy = n.by
+		entry.Stand = n.stand
 		entries = append(entries, entry)
 		return nil
 	})

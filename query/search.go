@@ -109,11 +109,12 @@ type Hit struct {
 	Priority string         `json:"priority,omitempty"`
 	Type     string         `json:"type,omitempty"`
 	Time     time.Time      `json:"time"`
-	Written  time.Time      `json:"written,omitzero"`        // see record.Record
-	Score    float64        `json:"score"`                   // 0 for scanned hits
-	Scanned  bool           `json:"scanned,omitempty"`       // found by a scan, not by rank
-	Older    bool           `json:"older,omitempty"`         // current no more
-	By       record.Name    `json:"superseded_by,omitzero"`  // the entry at the end of the chain that supersedes it
+	Written  time.Time      `json:"written,omitzero"`       // see record.Record
+	Score    float64        `json:"score"`                  // 0 for scanned hits
+	Scanned  bool           `json:"scanned,omitempty"`      // found by a scan, not by rank
+	Older    bool           `json:"older,omitempty"`        // current no more
+	By       record.Name    `json:"superseded_by,omitzero"` // the entry at the end of the chain that supersedes it
+	*Stand                  // of knowledge; nil: it is none
 	Damaged  bool           `json:"damaged,omitempty"`       // its body cannot be read
 	Like     []record.Name  `json:"like,omitempty"`          // near-duplicates that stand behind it, best first
 	Commits  int            `json:"commits_since,omitempty"` // that changed one of Files since; see CountCommits
@@ -146,12 +147,13 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 	}
 	request.tidy()
 	asPhrase := request.settle()
-	by, err := r.Superseded(ctx)
+	stands, err := r.Standings(ctx)
 	if err != nil {
 		return SearchAnswer{}, err
 	}
-	request.Behind = ends(by)
+	request.Behind = ends(replacements(stands))
 	f := r.newFinder(&request)
+	f.stands = stands
 	asked := request
 	asked.Offset, asked.Limit = f.window(request.Offset, request.Limit)
 	var answer SearchAnswer
@@ -279,7 +281,8 @@ type finder struct {
 	*Reader
 	request   *SearchRequest
 	terms     terms
-	phrases   *phraseFinder        // to be marked
+	phrases   *phraseFinder // to be marked
+	stands    Stands
 	quote     *quote               // what lifted hits have word by word
 	worth     []float64            // of each term; see index.Result
 	pairs     []neighbour          // of which the first hits are put in order; none: the index's order stands
@@ -361,6 +364,10 @@ func (f *finder) hit(found *candidate) (Hit, error) {
 	}
 	if doubt := doubtOf(*s); doubt != "" {
 		h.Status, h.doubtful = doubt, true
+	}
+	if h.Kind == record.KindKnowledge {
+		stand := f.stands.Of(h.Name)
+		h.Stand, h.doubtful = &stand, stand.IsOld() && stand.By.IsZero()
 	}
 	p, err := f.passage(found, &h)
 	if err != nil {

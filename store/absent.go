@@ -155,10 +155,10 @@ func (tx *Tx) LastDrop() (last uint64, err error) {
 	return last, err
 }
 
-// DropAs destroys a version that another store has destroyed, also one that has never come here. It
+// DropAs destroys a version that another store has destroyed at a time, also one that has never come here. It
 // reports whether something was destroyed here.
-func (tx *Tx) DropAs(ref record.Ref) (bool, error) {
-	_, err := tx.Get(ref)
+func (tx *Tx) DropAs(ref record.Ref, at time.Time) (bool, error) {
+	v, err := tx.Get(ref)
 	switch {
 	case errors.Is(err, ErrDropped):
 		return false, nil
@@ -169,7 +169,13 @@ func (tx *Tx) DropAs(ref record.Ref) (bool, error) {
 		}
 		return false, errors.Join(tx.dropped.Put(ref[:], appendPosition(nil, position)), tx.shade(ref, position))
 	}
-	return err == nil, errors.Join(err, tx.Drop(ref), tx.SetWaiting(tx.Waiting()+1))
+	if err = errors.Join(err, tx.Drop(ref), tx.SetWaiting(tx.Waiting()+1)); err != nil {
+		return false, err
+	}
+	if uses, usesErr := tx.Uses(v.Record.Body); uses == 0 && IsBarred(v.Record.Name.Kind, v.Record.Size, false) {
+		err = errors.Join(usesErr, tx.Bar(v.Record.Body, Bar{From: v.Record.Time, Time: at, Ref: ref}))
+	}
+	return true, err
 }
 
 // Waiting returns how many versions that others have destroyed may have bytes yet on unused pages and in the index.

@@ -15,13 +15,13 @@ import (
 	"filebus/store/record"
 )
 
-// A Bar keeps a text out that was destroyed. It knows the text by a digest under a key of the store, so that
+// A Bar keeps a text out that was destroyed, or copies of it. It knows the text by a digest under a key of the store, so that
 // who has a log, a bundle or a remote cannot find a short text out by trying.
 type Bar struct {
-	Time time.Time  // when it was destroyed
-	Ref  record.Ref // of the version that had it last
-	// Own says that the user of this store has destroyed it. Else another store did, and what
-	// comes from others is kept out alone.
+	From, Time time.Time  // when it was put, and destroyed
+	Ref        record.Ref // of the version that had it last
+	// Own says that the user of this store has destroyed it. Else another store did, and what comes from others is kept
+	// out alone, as far as it was put between the two times: what came earlier is no copy, and what comes later somebody wants.
 	Own bool
 }
 
@@ -36,17 +36,18 @@ const (
 )
 
 // Bar keeps a text, or the content of an entry, out from now on.
-func (tx *Tx) Bar(of record.Digest, ref record.Ref, own bool) error {
+func (tx *Tx) Bar(of record.Digest, b Bar) error {
 	var err error
 	if tx.meta.Get([]byte(metaBarKey)) == nil {
 		key := make([]byte, sha256.Size)
 		_, _ = rand.Read(key) // documented never to fail
 		err = tx.meta.Put([]byte(metaBarKey), key)
 	}
-	if before, found := tx.barOn(of); found {
-		own = own || before.Own
+	if before, found := tx.barOn(of); found && before.Own {
+		return err
 	}
-	return errors.Join(err, tx.meta.Put(tx.barName(of), fmt.Appendf(nil, "%s %t %s", record.FormatTime(tx.now()), own, ref)))
+	text := fmt.Appendf(nil, "%s %s %t %s", record.FormatTime(b.From), record.FormatTime(b.Time), b.Own, b.Ref)
+	return errors.Join(err, tx.meta.Put(tx.barName(of), text))
 }
 
 func (tx *Tx) barName(of record.Digest) []byte {
@@ -64,23 +65,25 @@ func (tx *Tx) barOn(of record.Digest) (b Bar, found bool) {
 
 func readBar(value []byte) (b Bar, found bool) {
 	words := strings.Split(string(value), " ")
-	if len(words) != 3 {
+	if len(words) != 4 {
 		return b, false
 	}
-	b.Own = words[1] == "true"
-	b.Time, _ = record.ParseTime(words[0]) // zero: nobody knows
-	b.Ref, _ = record.ParseRef(words[2])   // as before
+	b.Own = words[2] == "true"
+	b.From, _ = record.ParseTime(words[0]) // zero: nobody knows
+	b.Time, _ = record.ParseTime(words[1])
+	b.Ref, _ = record.ParseRef(words[3])
 	return b, true
 }
 
-// Barred returns the bar that keeps a draft out.
+// Barred returns the bar that keeps a draft out, whose record another store may have made.
 func (tx *Tx) Barred(d Draft) (b Bar, found bool) {
 	for _, of := range tx.barrable(d) {
-		if b, found = tx.barOn(of); found {
-			break
+		b, found = tx.barOn(of)
+		if isCopy := !d.Record.Time.Before(b.From) && !d.Record.Time.After(b.Time); found && (b.Own || isCopy) {
+			return b, true
 		}
 	}
-	return b, found
+	return Bar{}, false
 }
 
 // barrable returns what a draft may be kept out by.
@@ -107,9 +110,9 @@ func (tx *Tx) Admits(d Draft) error {
 // admit lets in what Admits, for good.
 func (tx *Tx) admit(d Draft) error {
 	err := tx.Admits(d)
-	if _, found := tx.Barred(d); err == nil && found {
-		for _, of := range tx.barrable(d) {
-			err = errors.Join(err, tx.meta.Delete(tx.barName(of)))
+	for _, of := range tx.barrable(d) {
+		if _, found := tx.barOn(of); found && err == nil {
+			err = tx.meta.Delete(tx.barName(of))
 		}
 	}
 	return err
@@ -152,4 +155,14 @@ func (s *Store) keepBars(to *bbolt.DB) error {
 			return err
 		})
 	})
+}
+
+// IsBarred reports whether a version stays out once it is purged. What surrounds entries, and what programs
+// write again and again, does not, nor does a text that is short, unless that is asked for.
+func IsBarred(kind record.Kind, size int64, short bool) bool {
+	switch kind {
+	case record.KindFrame, record.KindMarker, record.KindState, record.KindSnapshot:
+		return false
+	}
+	return short || size >= LeastBarred
 }

@@ -62,7 +62,7 @@ func tell(t *testing.T, s *store.Store, d store.Draft) {
 func dropAs(t *testing.T, s *store.Store, d store.Draft) {
 	t.Helper()
 	hear(t, s, func(tx *store.Tx) error {
-		_, err := tx.DropAs(d.Record.Ref())
+		_, err := tx.DropAs(d.Record.Ref(), tx.Now())
 		return err
 	}, "note/n")
 }
@@ -226,7 +226,7 @@ func somewhat(tx *store.Tx, random *rand.Rand, d store.Draft) (err error) {
 	case op < 33:
 		_, err = tx.Tell(ref, store.TraceOf(&d.Record))
 	case op == 33:
-		_, err = tx.DropAs(ref)
+		_, err = tx.DropAs(ref, tx.Now())
 	case op == 34:
 		_, err = tx.RetireAs(ref)
 	case op == 35:
@@ -296,7 +296,7 @@ func TestAnyOrder(t *testing.T) {
 					case "retire":
 						_, err = tx.RetireAs(d.Record.Ref())
 					case "drop":
-						_, err = tx.DropAs(d.Record.Ref())
+						_, err = tx.DropAs(d.Record.Ref(), tx.Now())
 					}
 					if err != nil {
 						return fmt.Errorf("%v: %w", some, err)

@@ -90,7 +90,7 @@ func foreign(t *testing.T, s *store.Store, tx *store.Tx) error {
 	if _, err := tx.Tell(gone, trace); err != nil {
 		return err
 	}
-	_, dropErr := tx.DropAs(gone)
+	_, dropErr := tx.DropAs(gone, tx.Now())
 	_, retireErr := tx.RetireAs(unseen)
 	return errors.Join(dropErr, retireErr, tx.KeepTold(origin, "", []store.Told{told}))
 }

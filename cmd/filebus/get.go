@@ -50,7 +50,7 @@ func (o *getCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
 	}
 	request := query.BodyRequest{Section: o.Section, Lines: o.lines, Skip: o.skip, MaxTokens: o.MaxTokens}
 	if err = w.PrintText(ctx, name, v, request, o.Full); err == nil && v.Record.Name.Kind == record.KindKnowledge {
-		err = knowledge.NoteSuperseded(ctx, w, v.Record.Name.String())
+		err = knowledge.NoteStanding(ctx, w, v.Record.Name.String())
 	}
 	return err
 }

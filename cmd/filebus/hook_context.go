@@ -10,7 +10,6 @@ import (
 
 	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/hook"
-	"filebus/cmd/filebus/knowledge"
 	"filebus/cmd/filebus/task"
 	"filebus/materialize/markdown"
 	"filebus/query"
@@ -121,10 +120,11 @@ func (h *hooked) promptLines(ctx context.Context, w *cli.Work) (lines []string, 
 		if slices.ContainsFunc(notes, func(n hook.Note) bool { return n.What == hook.NotePointed && n.Text == hook.KeyOf(place) }) {
 			continue
 		}
+		if hit.Stand != nil && hit.Standing != query.Current {
+			continue
+		}
 		key := hook.KeyOf(place)
-		if !hit.By.IsZero() {
-			place += " (superseded by " + knowledge.LinkEnd(hit.By) + ")"
-		} else if hit.Status != "" {
+		if hit.Status != "" {
 			place += " (" + cli.OneLine(hit.Status) + ")"
 		}
 		line := dataLine("filebus get "+place+": ", hit.Title, 220)

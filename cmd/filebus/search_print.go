@@ -176,8 +176,8 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 	if h.Commits > 0 {
 		facts = append(facts, cli.Plural(h.Commits, "commit")+" since")
 	}
-	if !h.By.IsZero() {
-		facts = append(facts, "superseded by "+knowledge.LinkEnd(h.By))
+	if h.Stand != nil && h.Standing != query.Current {
+		facts = append(facts, knowledge.StandText(*h.Stand, h.By))
 	}
 	if h.Older {
 		facts = append(facts, "(older version)")

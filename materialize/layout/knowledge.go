@@ -22,6 +22,7 @@ type Knowledge struct {
 	Confidence string // high, medium or low
 	Created    string
 	Context    string // of a lesson: where it was learned
+	Valid      string // when it holds: see ParseValid
 
 	Extra []Property // further fields
 }
@@ -51,6 +52,9 @@ var knowledgeFields = newFieldTable(FieldTable[Knowledge]{
 			valid: func(word string) bool { return slices.Contains(Confidences(), word) }, clean: lowerWord},
 		{Name: "Created", also: []string{"date"}, text: func(k *Knowledge) *string { return &k.Created },
 			Fact: record.AttributeCreated},
+		{Name: "Valid", loose: true, text: func(k *Knowledge) *string { return &k.Valid }, Fact: record.AttributeValid,
+			Flag: ValidFlag, Want: "two dates with .. between them, such as 2014..2024-07, of which one may be missing", valid: isValid},
+		{Name: "Review", also: []string{"revisit", "reviewby"}, loose: true, Fact: record.AttributeReview},
 		{form: extraForm},
 		{Name: "File", loose: true, Flag: "file"},
 		{Name: "Status", loose: true, Fact: "status", fold: statusFact, Flag: "status"},
@@ -256,7 +260,7 @@ var lessonFields = newFieldTable(FieldTable[Knowledge]{
 		{Name: "Context", form: textForm, text: func(k *Knowledge) *string { return &k.Context }},
 		{Name: "Lesson", form: textForm, text: func(k *Knowledge) *string { return &k.Content }, Needed: true,
 			Fact: "summary", fold: factSummary, Flag: "content", Ask: "what was learned, in a sentence or two"},
-		knowledgeFields.field("Tags"), knowledgeFields.field("File"), knowledgeFields.field("Status"), knowledgeFields.field("Title"),
+		knowledgeFields.field("Tags"), knowledgeFields.field("Valid"), knowledgeFields.field("File"), knowledgeFields.field("Status"), knowledgeFields.field("Title"),
 	},
 })
 

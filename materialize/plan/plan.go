@@ -130,7 +130,8 @@ type File struct {
 // A Planner makes plans for a store.
 type Planner struct {
 	Store   *store.Store
-	Preview int // the longest preview, in characters
+	Preview int  // the longest preview, in characters
+	Review  bool // knowledge is proposed, unless its text says how it stands
 	Now     func() time.Time
 }
 
@@ -217,6 +218,9 @@ func (w Planner) Draft(name record.Name, f File) (store.Draft, []*layout.SyntaxE
 
 // draft returns the draft of a record for a text of which only the facts are known.
 func (w Planner) draft(name record.Name, f File) store.Draft {
+	if w.Review && name.Kind == record.KindKnowledge {
+		f.Facts.Status = cmp.Or(f.Facts.Status, "proposed")
+	}
 	d := store.Draft{Record: envelope(name, f), Body: f.Body, Description: describe(f, cmp.Or(f.Preview, w.Preview)), Again: f.Again}
 	if d.Record.Written = w.written(f); name.IsEntry() {
 		d.Content = f.said

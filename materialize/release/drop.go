@@ -177,14 +177,8 @@ func (r *Run) dropIn(ctx context.Context, batch []*Candidate, which func(c *Cand
 	return err
 }
 
-// isBarred reports whether a version stays out once it is purged. What surrounds entries, and what programs
-// write again and again, does not.
 func (r *Run) isBarred(c *Candidate, v versionOf) bool {
-	switch c.Name.Kind {
-	case record.KindFrame, record.KindMarker, record.KindState, record.KindSnapshot:
-		return false
-	}
-	return len(r.request.Versions) > 0 && (r.request.Short || v.size >= store.LeastBarred)
+	return len(r.request.Versions) > 0 && store.IsBarred(c.Name.Kind, v.size, r.request.Short)
 }
 
 // said returns what an entry says that is about to be purged.
@@ -202,7 +196,8 @@ func (r *Run) bar(tx *store.Tx, c *Candidate, v versionOf, said record.Digest) e
 		return err
 	}
 	r.report.Barred++
-	err = tx.Bar(v.body, v.ref, true)
+	bar := store.Bar{From: c.Last.Time, Time: tx.Now(), Ref: v.ref, Own: true}
+	err = tx.Bar(v.body, bar)
 	if said == (record.Digest{}) {
 		return err
 	}
@@ -214,5 +209,5 @@ func (r *Run) bar(tx *store.Tx, c *Candidate, v versionOf, said record.Digest) e
 			return err
 		}
 	}
-	return errors.Join(err, tx.Bar(said, v.ref, true))
+	return errors.Join(err, tx.Bar(said, bar))
 }

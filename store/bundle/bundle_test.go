@@ -252,7 +252,7 @@ func hear(tx *store.Tx, item bundle.Item) (did string, err error) {
 		isDone, err = tx.RetireAs(item.Ref)
 	case item.Op == store.OpDrop:
 		did = "dropped"
-		isDone, err = tx.DropAs(item.Ref)
+		isDone, err = tx.DropAs(item.Ref, item.Time)
 	case item.Draft != nil:
 		fate, err := tx.Adopt(*item.Draft)
 		return string(fate), err
@@ -545,7 +545,7 @@ func TestConvergeDropped(t *testing.T) {
 	want()
 	for _, s := range []side{c, d} { // what is left counts again
 		update(t, s.Store, func(tx *store.Tx) error {
-			_, err := tx.DropAs(first)
+			_, err := tx.DropAs(first, tx.Now())
 			return err
 		})
 	}

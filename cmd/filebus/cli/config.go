@@ -37,7 +37,10 @@ type Configuration struct {
 
 	Hooks     hook.Settings   `toml:"hooks" json:"hooks,omitzero"`
 	Retention RetentionConfig `toml:"retention" json:"retention"`
-	Trees     struct {
+	Knowledge struct {
+		Review bool `toml:"review" json:"review"` // what comes in is proposed until somebody accepts it
+	} `toml:"knowledge" json:"knowledge,omitzero"`
+	Trees struct {
 		Auto bool `toml:"auto" json:"auto"` // reading commands refresh captured trees
 	} `toml:"trees" json:"-"`
 }
@@ -191,7 +194,7 @@ func (e *Environ) SettingsAt(at materialize.Location) (materialize.Settings, err
 func (c Configuration) Settings(e *Environ) (materialize.Settings, error) {
 	profile, err := c.ChosenProfile()
 	return materialize.Settings{
-		Profile: profile, NoteFolders: c.Notes, Kinds: c.Kinds, Home: e.Home(), Preview: c.Preview, Variables: e.Variables,
+		Profile: profile, NoteFolders: c.Notes, Kinds: c.Kinds, Home: e.Home(), Preview: c.Preview, Review: c.Knowledge.Review, Variables: e.Variables,
 		AutoRefresh:  c.Trees.Auto,
 		Secrets:      secrets.Mode(cmp.Or(e.Global.Secrets, c.Secrets)),
 		AgentFolders: c.Agents,

@@ -55,8 +55,30 @@ func contentHint(arg string, err error) error {
 		fmt.Errorf("%q is not a file", markdown.Clip(arg, cli.MaxSummaryCell)))
 }
 
+// validFlags say when an entry holds.
+type validFlags struct {
+	From  string `flag:"valid-from"`
+	Until string `flag:"valid-until"`
+}
+
+// set gives a draft the dates, over those that it has, and returns the flag of the field if there are any.
+func (o validFlags) set(d *layout.Knowledge, before string) (fields []string, err error) {
+	for _, date := range []string{o.From, o.Until} {
+		if _, isDate := layout.ParsePoint(date); date != "" && !isDate {
+			return nil, cli.UsageError("%s is no date, such as 2026-05-31 or 2026", date)
+		}
+	}
+	if o.From+o.Until == "" {
+		return nil, nil
+	}
+	from, until := layout.CutValid(before)
+	d.Valid = layout.Valid(cmp.Or(o.From, from), cmp.Or(o.Until, until))
+	return []string{layout.ValidFlag}, nil
+}
+
 type knowledgeAdd struct {
 	cli.EntryFlags[layout.Knowledge]
+	validFlags
 	Into         string `flag:"into"`
 	NoDuplicates bool   `flag:"no-duplicates"`
 }
@@ -71,7 +93,10 @@ type KnowledgeChangeJSON struct {
 func (o *knowledgeAdd) Do(ctx context.Context, w *cli.Work, args []string) error {
 	var d layout.Knowledge
 	given := o.Read(&d)
-	err := readContent(w.Environ, &d, args)
+	dates, err := o.set(&d, "")
+	if given = append(given, dates...); err == nil {
+		err = readContent(w.Environ, &d, args)
+	}
 	if err == nil {
 		w, err = w.Create(ctx)
 	}
@@ -162,6 +187,7 @@ func printKnowledgeChange(ctx context.Context, w *cli.Work, e Entry, supersedes 
 
 type knowledgeEdit struct {
 	cli.EntryFlags[layout.Knowledge]
+	validFlags
 }
 
 func (o *knowledgeEdit) Do(ctx context.Context, w *cli.Work, args []string) error {
@@ -170,7 +196,7 @@ func (o *knowledgeEdit) Do(ctx context.Context, w *cli.Work, args []string) erro
 	if len(args) > 1 {
 		fields = append(fields, "content")
 	}
-	if len(fields) == 0 {
+	if len(fields) == 0 && o.validFlags == (validFlags{}) {
 		hint := "filebus knowledge edit " + record.ShellWord(args[0]) + " --confidence high"
 		return cli.Coded(record.Usage, hint, cli.UsageError("nothing to change was given"))
 	}
@@ -185,7 +211,16 @@ func (o *knowledgeEdit) Do(ctx context.Context, w *cli.Work, args []string) erro
 	if err != nil {
 		return err
 	}
-	e, err := Knowledge(w).Edit(ctx, name, d, fields)
+	b := Knowledge(w)
+	e, err := b.Get(ctx, name)
+	if err == nil {
+		var dates []string
+		dates, err = o.set(&d, e.Fields.Valid)
+		fields = append(fields, dates...)
+	}
+	if err == nil {
+		e, err = b.Edit(ctx, name, d, fields)
+	}
 	if err != nil {
 		return err
 	}
@@ -215,6 +250,8 @@ func changeableName(ctx context.Context, w *cli.Work, text string) (record.Name,
 
 type knowledgeSupersede struct {
 	cli.EntryFlags[layout.Knowledge]
+	Rest string `flag:"rest"`
+	From string `flag:"from"`
 }
 
 func (o *knowledgeSupersede) Do(ctx context.Context, w *cli.Work, args []string) error {
@@ -242,6 +279,9 @@ func (o *knowledgeSupersede) Do(ctx context.Context, w *cli.Work, args []string)
 	if len(args) == 1 {
 		d.Source = w.Or(d.Source, "FILEBUS_TASK")
 		made, err := b.SupersedeWith(ctx, old, d)
+		if err == nil {
+			err = o.end(ctx, w, old, made.Name)
+		}
 		if err != nil {
 			return err
 		}
@@ -254,22 +294,12 @@ func (o *knowledgeSupersede) Do(ctx context.Context, w *cli.Work, args []string)
 	if _, err := b.Supersede(ctx, old, by); err != nil {
 		return err
 	}
+	if err := o.end(ctx, w, old, by); err != nil {
+		return err
+	}
 	made, err := b.Get(ctx, by)
 	if err != nil {
 		return err
 	}
 	return printKnowledgeChange(ctx, w, made, old.ID, nil)
-}
-
-// NoteSuperseded says of an entry that was shown what to read in its place.
-func NoteSuperseded(ctx context.Context, w *cli.Work, text string) error {
-	name, err := knowledgeName(ctx, w, text)
-	if err != nil {
-		return nil // a version that is current no more, say
-	}
-	superseded, err := w.Reader.Superseded(ctx)
-	if by, found := superseded[name]; found && err == nil {
-		w.Note("it is superseded: filebus knowledge show %s", record.ShellWord(LinkEnd(by)))
-	}
-	return err
 }

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"filebus/cmd/filebus/cli"
 	"filebus/materialize/layout"
@@ -16,7 +18,8 @@ import (
 
 // Commands are the commands of knowledge, and of components.
 func Commands() []cli.Command {
-	inputs := cli.EntryFlags[layout.Knowledge]{Fields: layout.KnowledgeFields().Inputs()}
+	isValid := func(f layout.Field[layout.Knowledge]) bool { return f.Flag == layout.ValidFlag } // see validFlags
+	inputs := cli.EntryFlags[layout.Knowledge]{Fields: slices.DeleteFunc(layout.KnowledgeFields().Inputs(), isValid)}
 	return []cli.Command{
 		cli.Group("knowledge",
 			cli.Fresh("list [flags] [TAG...]", &knowledgeList{FilterFlags: cli.Picking("tree", "tag"),
@@ -24,8 +27,11 @@ func Commands() []cli.Command {
 			cli.Fresh("show NAME", cli.RunFunc(showKnowledge)),
 			cli.Fresh("tags [PREFIX]", cli.RunFunc(listKnowledgeTags)),
 			cli.Plain("add [FILE]", &knowledgeAdd{EntryFlags: inputs}),
-			cli.Plain("edit ID [FILE]", &knowledgeEdit{inputs}).Completed(cli.CompleteNames),
-			cli.Plain("supersede OLD [NEW]", &knowledgeSupersede{inputs}).Completed(cli.CompleteNames),
+			cli.Plain("edit ID [FILE]", &knowledgeEdit{EntryFlags: inputs}).Completed(cli.CompleteNames),
+			cli.Plain("supersede OLD [NEW]", &knowledgeSupersede{EntryFlags: inputs}).Completed(cli.CompleteNames),
+			cli.Plain("reject ID", &knowledgeReject{}).Completed(cli.CompleteNames),
+			cli.Plain("accept ID", &knowledgeAccept{}).Completed(cli.CompleteNames),
+			cli.Fresh("review", &knowledgeReview{Page: cli.Page{Limit: 10}}),
 			cli.Fresh("link A TYPE B", &knowledgeLink{}).Completed(cli.CompleteNames),
 			cli.Fresh("related ID", &knowledgeRelated{Depth: 1, Limit: 10, MaxTokens: 800}).Completed(cli.CompleteNames),
 			cli.Fresh("harvest TASK", &knowledgeHarvest{}).Completed(cli.CompleteNames),
@@ -50,11 +56,29 @@ type knowledgeList struct {
 	Prefix        bool     `flag:"prefix"`
 	Types         []string `flag:"type"`
 	MinConfidence string   `flag:"min-confidence" of:"low medium high"`
+	ValidAt       string   `flag:"valid-at"`
+	AsOf          string   `flag:"as-of"`
+
+	validAt, asOf time.Time
+}
+
+func (o *knowledgeList) Check(e *cli.Environ, _ []string) (err error) {
+	if o.ValidAt != "" {
+		date, isDate := layout.ParsePoint(o.ValidAt)
+		if o.validAt = date; !isDate {
+			return cli.UsageError("--valid-at %s is no date, such as 2026-05-31 or 2026", o.ValidAt)
+		}
+	}
+	if o.AsOf != "" {
+		o.asOf, err = cli.ParseTime(o.AsOf, e.Now())
+	}
+	return err
 }
 
 func (o *knowledgeList) Do(ctx context.Context, w *cli.Work, tags []string) error {
 	r := query.KnowledgeRequest{
-		Filter: o.Filter, Wanted: append(o.Filter.Tags, tags...), AllTags: o.AllTags, Superseded: o.All,
+		Filter: o.Filter, Wanted: append(o.Filter.Tags, tags...), AllTags: o.AllTags, Old: o.All,
+		ValidAt: o.validAt, AsOf: o.asOf,
 		Prefix: o.Prefix, Types: o.Types, MinConfidence: o.MinConfidence, Limit: o.Limit, Offset: o.Offset,
 	}
 	if r.Prefix {
@@ -94,7 +118,7 @@ type knowledgeJSON struct {
 // knowledgeListView returns a list in JSON.
 func knowledgeListView(found []query.Knowledge, total, offset int) KnowledgeListJSON {
 	entries := markdown.Each(found, func(k query.Knowledge) knowledgeJSON {
-		return knowledgeJSON{k, k.Description.Preview, supersededText(k.SupersededBy, "")}
+		return knowledgeJSON{k, k.Description.Preview, supersededText(k.By, "")}
 	})
 	return KnowledgeListJSON{Total: total, More: max(total-offset-len(found), 0), Entries: entries}
 }
@@ -102,8 +126,10 @@ func knowledgeListView(found []query.Knowledge, total, offset int) KnowledgeList
 func knowledgeText(e *cli.Environ, found []query.Knowledge) string {
 	var text strings.Builder
 	for _, k := range found {
-		r, old := k.Version.Record, supersededText(k.SupersededBy, "  superseded by ")
-		if old == "" && r.Status != "" {
+		r, old := k.Version.Record, ""
+		if k.Standing != query.Current {
+			old = "  " + StandText(k.Stand, record.Name{})
+		} else if r.Status != "" {
 			old = "  " + cli.OneLine(r.Status)
 		}
 		fmt.Fprintf(&text, "%s  %s  %s  %s  [%s]%s\n  %s\n", e.Bold(cli.OneLine(r.Name.String())), k.Version.Ref.Short(),
@@ -111,6 +137,15 @@ func knowledgeText(e *cli.Environ, found []query.Knowledge) string {
 			old, cli.OneLine(k.Line()))
 	}
 	return text.String()
+}
+
+// StandText says the standing of an entry in a few words; end, if not zero, is what is to be read in the end in
+// place of what it is superseded by.
+func StandText(s query.Stand, end record.Name) string {
+	if by := cmp.Or(end, s.By); !by.IsZero() {
+		return "superseded by " + LinkEnd(by)
+	}
+	return cli.OneLine(s.String())
 }
 
 // supersededText returns the id of what supersedes an entry, behind some words, or
@@ -132,7 +167,7 @@ func showKnowledge(ctx context.Context, w *cli.Work, args []string) error {
 	if err != nil {
 		return err
 	}
-	return NoteSuperseded(ctx, w, args[0])
+	return NoteStanding(ctx, w, args[0])
 }
 
 // NameOfKind completes a bare id, id or tree:id, to a name of a kind.

@@ -78,8 +78,8 @@ func drawingOf(part query.Part) drawing {
 			Summary:    markdown.OneLine(cmp.Or(k.Description.Title, k.Description.Preview)),
 			Confidence: markdown.OneLine(k.Confidence), Source: markdown.OneLine(r.Task), Name: r.Name,
 		}
-		if !k.SupersededBy.IsZero() {
-			n.SupersededBy = shortName(k.SupersededBy)
+		if !k.By.IsZero() {
+			n.SupersededBy = shortName(k.By)
 		}
 		places[r.Name] = i
 		d.Nodes = append(d.Nodes, n)

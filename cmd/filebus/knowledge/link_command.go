@@ -130,7 +130,7 @@ func relatedView(r query.Related) relatedJSON {
 	j := relatedJSON{
 		ID: LinkEnd(r.Version.Record.Name), Type: r.Type, Confidence: r.Confidence,
 		Summary: markdown.Clip(cli.OneLine(r.Description.Preview), cli.MaxSummaryCell), Depth: r.Depth,
-		SupersededBy: supersededText(r.SupersededBy, ""),
+		SupersededBy: supersededText(r.By, ""),
 	}
 	if r.Depth > 1 {
 		j.Via = LinkEnd(r.Via)
