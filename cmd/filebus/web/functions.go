@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -31,6 +32,8 @@ func (s *Site) functions() template.FuncMap {
 		"part":     func(p any, u *url.URL) map[string]any { return map[string]any{"Part": p, "URL": u} },
 		"words":    func(all ...string) []string { return all },
 		"readable": texts.readable,
+		"nothing":  func() passage { return passage{} },
+		"date":     func(t time.Time) string { return t.Format(time.DateOnly) },
 		"lines":    sourceLines,
 		"lineKind": lineKind,
 		"cut":      func(text, sep string, part int) string { return strings.SplitN(text+sep, sep, 2)[part] },
@@ -63,8 +66,9 @@ func count(n int) string {
 	return text
 }
 
-// A readableText is a text as people read it: rendered, or as it stands.
+// A readableText is a text as people read it: what stands above it as a table, the rest rendered, or as it stands.
 type readableText struct {
+	Head   [][2]string
 	HTML   template.HTML
 	Source string
 	Notes  []string
@@ -80,8 +84,8 @@ type keptTexts struct {
 // mostKept bounds the sources of what is kept: what is rendered has a few times as much.
 const mostKept = 4 << 20
 
-func (k *keptTexts) readable(text string) readableText {
-	digest := sha256.Sum256([]byte(text))
+func (k *keptTexts) readable(p passage, text string) readableText {
+	digest := sha256.Sum256(fmt.Append([]byte(text), p))
 	k.mu.Lock()
 	render, found := k.all[digest]
 	if !found {
@@ -89,19 +93,43 @@ func (k *keptTexts) readable(text string) readableText {
 			clear(k.all) // what is looked at now comes again
 			k.size = len(text)
 		}
-		render = sync.OnceValue(func() readableText { return readable(text) })
+		render = sync.OnceValue(func() readableText { return readable(text, p) })
 		k.all[digest] = render
 	}
 	k.mu.Unlock()
 	return render()
 }
 
-func readable(text string) readableText {
-	out, notes, ok := rendered(text)
+func readable(text string, p passage) readableText {
+	head, rest := frontMatter(text)
+	out, notes, ok := rendered(rest, p)
 	if !ok {
 		return readableText{Source: visible(text)}
 	}
-	return readableText{HTML: out, Notes: notes}
+	return readableText{Head: head, HTML: out, Notes: notes}
+}
+
+// frontMatter returns the rows of the front matter of a text, and the text with empty lines in its place.
+func frontMatter(text string) (rows [][2]string, rest string) {
+	lines := strings.SplitAfter(text, "\n")
+	isFence := func(line string) bool { return strings.TrimRight(line, " \r\n") == "---" }
+	end := 1 + slices.IndexFunc(lines[1:], isFence)
+	if end < 1 || !isFence(lines[0]) {
+		return nil, text
+	}
+	for _, line := range lines[1:end] {
+		line = visible(strings.TrimRight(line, "\r\n"))
+		key, value, isPair := strings.Cut(line, ":")
+		switch last := len(rows) - 1; {
+		case isPair && key != "" && !strings.ContainsAny(key[:1], " \t-#"):
+			rows = append(rows, [2]string{strings.TrimSpace(key), strings.Trim(strings.TrimSpace(value), `"'`)})
+		case last < 0 && strings.TrimSpace(line) != "":
+			return nil, text // it is none
+		case last >= 0:
+			rows[last][1] = strings.TrimSpace(rows[last][1] + " " + strings.TrimSpace(line))
+		}
+	}
+	return rows, strings.Repeat("\n", end+1) + strings.Join(lines[end+1:], "")
 }
 
 // A run of text of a snippet, found or not.
@@ -130,6 +158,7 @@ func to(u *url.URL, pairs ...string) string {
 	if pairs[0] != "name" { // of what is beside the hits
 		query.Del("offset")
 	}
+	maps.DeleteFunc(query, func(_ string, values []string) bool { return values[0] == "" }) // of fields that were left empty
 	for pair := range slices.Chunk(pairs, 2) {
 		if pair[1] == "" || query.Get(pair[0]) == pair[1] {
 			query.Del(pair[0])

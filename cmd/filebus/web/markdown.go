@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer/html"
+	markdowntext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"filebus/materialize/commonmark"
@@ -23,21 +25,14 @@ const maxRendered = 512 << 10
 
 // rendered returns Markdown as HTML that can do nothing: without raw HTML, with links to the web,
 // to mail and to records, with images of the store alone, which are links here. The ids of
-// headings are h-LINE, as outlines count.
-func rendered(text string) (out template.HTML, notes []string, ok bool) {
+// headings are h-LINE, as outlines count. The blocks of a passage stand in an element of their own.
+func rendered(text string, p passage) (out template.HTML, notes []string, ok bool) {
 	if len(text) > maxRendered {
 		return "", nil, false
 	}
 	source := []byte(visible(text))
 	root := commonmark.Parse(source, func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) })
-	var all []ast.Node // before any is replaced, behind which a walk would end
-	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering {
-			all = append(all, n)
-		}
-		return ast.WalkContinue, nil
-	}) // which has no error
-	for _, n := range all {
+	for _, n := range below(root) { // before any is replaced, behind which a walk would end
 		tame(n, source)
 	}
 	markdown := goldmark.New(goldmark.WithRendererOptions(html.WithXHTML()), goldmark.WithExtensions(
@@ -45,10 +40,94 @@ func rendered(text string) (out template.HTML, notes []string, ok bool) {
 		extension.Strikethrough, extension.TaskList, extension.NewFootnote(extension.WithFootnoteIDPrefix("text-")),
 	))
 	var b bytes.Buffer
-	if err := markdown.Renderer().Render(&b, source, root); err != nil {
-		return "", nil, false
+	isOpen, at := false, lineCounter{source: source, line: 1}
+	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
+		is := p.Has(at.lineOf(n)) || isOpen && at.lineOf(n) == 0
+		if is != isOpen {
+			b.WriteString(map[bool]string{true: `<div class="passage" id="passage">`, false: "</div>"}[is])
+		}
+		if isOpen = is; is && p.Words != "" {
+			mark(n, source, strings.Split(p.Words, "\n"))
+		}
+		if err := markdown.Renderer().Render(&b, source, n); err != nil {
+			return "", nil, false
+		}
+	}
+	if isOpen {
+		b.WriteString("</div>")
 	}
 	return template.HTML(visible(b.String())), notes, true // by goldmark, which escapes all text, and knows entities
+}
+
+// below returns a node and all that it has.
+func below(root ast.Node) (all []ast.Node) {
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			all = append(all, n)
+		}
+		return ast.WalkContinue, nil
+	}) // which has no error
+	return all
+}
+
+// A lineCounter counts the lines of a source, from one block to the next.
+type lineCounter struct {
+	source   []byte
+	at, line int
+}
+
+// lineOf returns the line where a block begins; 0 where it does not say.
+func (c *lineCounter) lineOf(n ast.Node) int {
+	for ; n != nil && n.Type() != ast.TypeInline; n = n.FirstChild() {
+		if n.Lines() == nil || n.Lines().Len() == 0 {
+			continue
+		}
+		if start := n.Lines().At(0).Start; start >= c.at {
+			c.line, c.at = c.line+bytes.Count(c.source[c.at:start], []byte("\n")), start
+			return c.line
+		}
+		return 1 + bytes.Count(c.source[:n.Lines().At(0).Start], []byte("\n"))
+	}
+	return 0
+}
+
+// mark puts marks around words of a block.
+func mark(block ast.Node, source []byte, words []string) {
+	for _, n := range below(block) {
+		t, isText := n.(*ast.Text)
+		if !isText || n.Parent() == nil || n.Parent().Kind() == ast.KindCodeSpan {
+			continue
+		}
+		begin := t.Segment.Start
+		for at := begin; at < t.Segment.Stop; {
+			rest := source[at:t.Segment.Stop]
+			i := slices.IndexFunc(words, func(w string) bool {
+				return w != "" && len(w) <= len(rest) && strings.EqualFold(string(rest[:len(w)]), w)
+			})
+			if i < 0 || at > 0 && isLetter(source[at-1]) {
+				at++
+				continue
+			}
+			end := at + len(words[i])
+			for _, part := range []ast.Node{ast.NewTextSegment(markdowntext.NewSegment(begin, at)), written("<mark>"),
+				ast.NewTextSegment(markdowntext.NewSegment(at, end)), written("</mark>")} {
+				n.Parent().InsertBefore(n.Parent(), n, part)
+			}
+			begin, at = end, end
+		}
+		t.Segment = t.Segment.WithStart(begin)
+	}
+}
+
+func isLetter(b byte) bool {
+	return b >= utf8.RuneSelf || unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b))
+}
+
+// written returns a tag of the page's own.
+func written(tag string) ast.Node {
+	n := ast.NewString([]byte(tag))
+	n.SetCode(true)
+	return n
 }
 
 // tame takes from a node what could leave the page.

@@ -14,14 +14,14 @@ var allowed = map[string]string{
 	"p": "", "h1": "id", "h2": "id", "h3": "id", "h4": "id", "h5": "id", "h6": "id", "a": "href title rel class id role",
 	"em": "", "strong": "", "del": "", "code": "class", "pre": "", "blockquote": "", "ul": "", "ol": "start", "li": "id",
 	"hr": "", "br": "", "table": "", "thead": "", "tbody": "", "tr": "", "th": "align", "td": "align",
-	"input": "checked disabled type", "sup": "id", "div": "class role", "section": "class role",
+	"input": "checked disabled type", "sup": "id", "div": "class id role", "mark": "", "section": "class role",
 }
 
 var (
 	anyTag    = regexp.MustCompile(`<[^>]*>?`)
 	goodTag   = regexp.MustCompile(`^</?([a-z][a-z0-9]*)((?: [a-z]+="[^"<>]*")*) ?/?>$`)
 	attribute = regexp.MustCompile(`([a-z]+)="([^"]*)"`)
-	goodID    = regexp.MustCompile(`^(h-[0-9]+|text-fn(ref[0-9]*)?:[^ ]*)$`)
+	goodID    = regexp.MustCompile(`^(h-[0-9]+|passage|text-fn(ref[0-9]*)?:[^ ]*)$`)
 	goodLink  = regexp.MustCompile(`^(#|#text-fn(ref[0-9]*)?:[^ ]*|/record\?name=.*|(?i:https?|mailto):.*)$`)
 )
 
@@ -146,7 +146,9 @@ func TestRendered(t *testing.T) {
 		{"unended fences", strings.Repeat("```\n", 9_999), "<code>"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			out, _, ok := rendered(test.source)
+			marked, _, _ := rendered(test.source, passage{1, 3, "a\nscript"})
+			checkRendered(t, fmt.Sprintf("%.80s with a passage", test.source), string(marked))
+			out, _, ok := rendered(test.source, passage{})
 			if !ok {
 				t.Fatalf("%.80q is not rendered", test.source)
 			}
@@ -156,7 +158,7 @@ func TestRendered(t *testing.T) {
 			}
 		})
 	}
-	if _, _, ok := rendered(strings.Repeat("long ", maxRendered)); ok {
+	if _, _, ok := rendered(strings.Repeat("long ", maxRendered), passage{}); ok {
 		t.Error("a text beyond the bound is rendered")
 	}
 }
@@ -169,7 +171,7 @@ func FuzzRendered(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, source string) {
-		if out, _, ok := rendered(source); ok {
+		if out, _, ok := rendered(source, passage{2, 4, "b\na"}); ok {
 			checkRendered(t, source, string(out))
 		}
 	})

@@ -8,8 +8,11 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"filebus/store/record"
 )
 
 // A recordPage is a text with where it comes from.
@@ -22,11 +25,14 @@ type recordPage struct {
 	Attributes                                                                            map[string]string
 	FullRef                                                                               string   `json:"full_ref"`
 	Links, From                                                                           []string // a link is its type and its target
+	By                                                                                    string   `json:"superseded_by"`
 	Versions                                                                              []version
 	Outline                                                                               []heading
 	Entries                                                                               []struct{ Name, Ref, Title string }
 
-	Text, Against, Before    string // the version that it is compared with, and the last one before it
+	Passage                  passage // that is marked
+	Command                  string  // that reads it
+	Text, Against, Before    string  // the version that it is compared with, and the last one before it
 	Current, Binary, Picture bool
 	Shown                    bool     // as its source
 	Left                     int      // tokens that are not shown
@@ -105,13 +111,68 @@ func (s *Site) record(ctx context.Context, name string, r *http.Request) (*recor
 	}
 	v.MoreSections = max(len(v.Outline)-shownSections, 0)
 	v.Outline = v.Outline[:len(v.Outline)-v.MoreSections]
+	v.Command = strings.Join(slices.Concat([]string{"filebus get"}, s.Flags, []string{record.ShellWord(v.Name)}), " ")
+	if lines := v.Passage.Lines(); lines != "" {
+		v.Command += " --lines " + lines
+	}
 	v.Left, v.Picture = text.Left, pictureType(text.Base64) != ""
 	if v.Binary = text.Text == nil; !v.Binary {
 		v.Text = *text.Text
 	}
+	v.Passage = parsePassage(r.FormValue("lines"))
 	source := r.FormValue("source")
 	v.Shown = source == "1" || source == "" && !slices.Contains([]string{"", ".md", ".markdown"}, strings.ToLower(path.Ext(v.Path)))
 	return v, nil
+}
+
+// Marks returns what a reader has to know first: that the text has changed since, or that its name is gone.
+func (v *recordPage) Marks() (marks []string) {
+	if len(v.Versions) == 0 {
+		return nil
+	}
+	newest := slices.MaxFunc(v.Versions, func(a, b version) int { return a.Position - b.Position })
+	if newest.Change == "retire" || newest.Change == "drop" {
+		marks = append(marks, "gone")
+	}
+	if !v.Current {
+		marks = append(marks, "not current")
+	}
+	return marks
+}
+
+// A passage is the lines of a text that answer a question, counted from 1, with the words in them that were found. Without
+// lines it is none.
+type passage struct {
+	From, To int
+	Words    string // separated by new lines
+}
+
+func newPassage(lines []int, words []string) passage {
+	if len(lines) != 2 {
+		return passage{}
+	}
+	return passage{lines[0], lines[1], strings.Join(words, "\n")}
+}
+
+// parsePassage reads lines as addresses and get have them, such as "3-7" and "3".
+func parsePassage(text string) (p passage) {
+	from, to, isRange := strings.Cut(text, "-")
+	p.From, _ = strconv.Atoi(from) // 0 if it is none, as To
+	if p.To, _ = strconv.Atoi(to); !isRange {
+		p.To = p.From
+	}
+	return p
+}
+
+// Has reports whether a line belongs to the passage.
+func (p passage) Has(line int) bool { return p.From > 0 && p.From <= line && line <= p.To }
+
+// Lines returns the passage as get reads it; "" where there is none.
+func (p passage) Lines() string {
+	if p.From < 1 || p.To < p.From {
+		return ""
+	}
+	return fmt.Sprintf("%d-%d", p.From, p.To)
 }
 
 // version returns the reference that a position of the log, as show has it, or the beginning of a
@@ -152,6 +213,9 @@ func (s *Site) relate(ctx context.Context, v *recordPage) error {
 			return err
 		}
 		for _, h := range found {
+			if h.Name == v.Name {
+				v.By = h.By
+			}
 			if !seen[h.Name] {
 				v.Cited = append(v.Cited, h)
 			}
@@ -160,6 +224,9 @@ func (s *Site) relate(ctx context.Context, v *recordPage) error {
 	}
 	found, err := s.find(ctx, cmp.Or(v.Title, id))
 	for _, h := range found {
+		if h.Name == v.Name {
+			v.By = cmp.Or(v.By, h.By)
+		}
 		for _, like := range h.Like {
 			switch v.Name {
 			case h.Name:

@@ -25,9 +25,14 @@ type searchPage struct {
 		Next, More int
 		Hits       []hit
 		Facets     map[string]facet
+		Hidden     []struct {
+			Condition string
+			Total     int
+		}
 	}
 	Previous *int        // offset of the page before
-	Record   *recordPage // beside the hits
+	Chosen   string      // the name of the hit whose record stands beside the hits
+	Record   *recordPage // that record
 	Refused  string      // why it is not there
 }
 
@@ -99,12 +104,55 @@ func loadSearch(ctx context.Context, s *Site, r *http.Request) (any, error) {
 		facet := v.Found.Facets[name]
 		v.Fields = append(v.Fields, field{name, r.FormValue(name), facet.Values, facet.More})
 	}
-	if name := r.FormValue("name"); name != "" {
-		if v.Record, err = s.record(ctx, name, r); err != nil {
-			v.Refused = err.Error() // the hits are there all the same
+	if v.Chosen = r.FormValue("name"); v.Chosen == "" && len(v.Found.Hits) > 0 {
+		v.Chosen = v.Found.Hits[0].Name
+	}
+	if v.Chosen == "" {
+		return v, nil
+	}
+	if v.Record, err = s.record(ctx, v.Chosen, r); err != nil {
+		v.Refused = err.Error() // the hits are there all the same
+		return v, nil
+	}
+	for _, h := range v.Found.Hits {
+		if h.Name == v.Chosen && r.FormValue("lines") == "" {
+			v.Record.Passage = newPassage(h.Lines, h.words())
 		}
 	}
 	return v, nil
+}
+
+// words returns the words of a snippet that were found.
+func (h *hit) words() (words []string) {
+	for _, part := range marked(h.Snippet, h.Marks) {
+		if part.Marked && !slices.Contains(words, part.Text) {
+			words = append(words, part.Text)
+		}
+	}
+	return words
+}
+
+// leading is how many values of conditions stand above the hits.
+const leading = 6
+
+// A suggestion is a value of a condition that narrows a search.
+type suggestion struct {
+	Name string
+	facetValue
+}
+
+// Leading returns the values that cut the hits nearest to the middle, the best first. Those of a single hit are left to the list of all.
+func (v *searchPage) Leading() (best []suggestion) {
+	cuts := func(s suggestion) int { return min(s.Count, v.Found.Total-s.Count) }
+	for _, f := range v.Fields {
+		for _, value := range f.Values {
+			if s := (suggestion{f.Name, value}); f.Chosen == "" && value.Count > 1 && cuts(s) > 0 {
+				best = append(best, s)
+			}
+		}
+	}
+	slices.SortStableFunc(best, func(a, b suggestion) int { return cuts(b) - cuts(a) })
+	return best[:min(len(best), leading)]
 }
 
 // flagValue returns a text as a flag reads it that would take it apart at its commas.

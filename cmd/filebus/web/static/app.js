@@ -16,9 +16,26 @@ function move(step) {
   entries[at].classList.add("at");
   entries[at].scrollIntoView({ block: "nearest" });
   entries[at].querySelector("a")?.focus({ preventScroll: true });
+  clearTimeout(choosing);
+  if (wide.matches && entries[at].matches(".hits > :not([aria-current])")) choosing = setTimeout(() => entries[at].querySelector("a").click(), 120);
 }
+const wide = matchMedia("(min-width: 57rem)");
+let choosing = 0; // the hit that the keys rest on is shown beside the others
+
+// passage brings the lines that answered into view.
+let shown = "";
+function passage() {
+  const beside = document.getElementById("beside"), at = beside?.querySelector(".passage"), name = beside?.querySelector(".provenance")?.textContent;
+  if (!beside || name === shown) return;
+  shown = name;
+  beside.scrollTop = at ? at.getBoundingClientRect().top - beside.getBoundingClientRect().top + beside.scrollTop - beside.clientHeight / 4 : 0;
+}
+passage();
 // What has changed comes in place of what was there: the mark stays where it was.
-document.addEventListener("htmx:after:swap", () => main().querySelectorAll(".entry")[at]?.classList.add("at"));
+document.addEventListener("htmx:after:swap", () => {
+  main().querySelectorAll(".entry")[at]?.classList.add("at");
+  passage();
+});
 function go(letter) {
   const all = [...document.querySelectorAll('header nav a:not(.brand, [href="/search"])')]; // that one has a key
   all.find((a) => a.textContent.trim().toLowerCase().startsWith(letter))?.click();
