@@ -303,11 +303,18 @@ func (r *Reader) listAt(ctx context.Context, p *page) error {
 // first, until it says that it has enough. The transaction is valid during the
 // call alone.
 func (r *Reader) Each(ctx context.Context, field store.Field, value string, visit func(tx *store.Tx, v store.Version) (enough bool)) error {
+	return r.EachBut(ctx, field, value, func(record.Ref) bool { return false }, visit)
+}
+
+// EachBut is Each without the records that a caller knows: that is asked of all, before any is read.
+func (r *Reader) EachBut(ctx context.Context, field store.Field, value string, isKnown func(record.Ref) bool,
+	visit func(tx *store.Tx, v store.Version) (enough bool),
+) error {
 	refs, err := r.refs(ctx, field, value)
 	if err != nil {
 		return err
 	}
-	return r.eachVersion(ctx, refs, visit)
+	return r.eachVersion(ctx, slices.DeleteFunc(refs, isKnown), visit)
 }
 
 // Head returns the current version of a name.

@@ -108,7 +108,7 @@ func runCall(ctx context.Context, e *cli.Environ, flags []string, in string, arg
 	call := &cli.ToolCall{Flags: flags}
 	inside := &cli.Environ{
 		In: strings.NewReader(in), Out: &call.Out, Err: e.Err, Dir: e.Dir, Now: e.Now,
-		SyncBudget: e.SyncBudget, GitBudget: e.GitBudget, Variables: e.Variables, Global: e.Global, Call: call,
+		SyncBudget: e.SyncBudget, GitBudget: e.GitBudget, Variables: e.Variables, Global: e.Global, Call: call, Kept: e.Kept,
 		Getenv: func(name string) string {
 			if slices.Contains(cli.SessionVariables(), name) && !strings.HasPrefix(name, "FILEBUS_") {
 				return "" // the client may have another session than when it started the server

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/noun"
 	"filebus/cmd/filebus/web"
 )
 
@@ -69,6 +70,7 @@ func openBrowser(ctx context.Context, address string) error {
 func siteOf(e *cli.Environ, writes bool) *web.Site {
 	inside := *e
 	inside.Global.NoSync = true // a page changes nothing
+	inside.Kept = &noun.Kept{}
 	inside.Getenv = func(name string) string { return asReader(e, name) }
 	s := &web.Site{
 		Version: versionView().Version, Workspace: e.Dir, Flags: storeWords(&e.Global), Now: e.Now,

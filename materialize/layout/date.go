@@ -24,6 +24,9 @@ func dateKey(key string) string { return strings.NewReplacer("_", "", "-", "", "
 // ParseDate reads a date as ISO 8601 and YAML have it: a day, or a day and a time. Without
 // a zone it is in UTC, a day alone its first moment. Anything else is no date.
 func ParseDate(text string) (date time.Time, ok bool) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil { // as filebus writes it
+		return t, true
+	}
 	text = strings.ToUpper(strings.TrimPrefix(strings.TrimSpace(text), "!!timestamp "))
 	text = strings.NewReplacer("T", " ", " +", "+", " -", "-", " Z", "Z").Replace(strings.TrimSuffix(text, " UTC"))
 	if len(text) < 8 || len(text) > 40 {

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"filebus/cmd/filebus/noun"
 	"filebus/materialize"
 	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
@@ -54,6 +55,7 @@ type Environ struct {
 	Args        []string                 // the command line
 	Said        query.Read               // what the log of reads is to say of the output
 	Call        *ToolCall                // that hears what is not a result, or nil: people do
+	Kept        *noun.Kept               // what a process that goes on has read of entries, or nil
 	Hooks
 }
 

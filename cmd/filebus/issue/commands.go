@@ -55,7 +55,9 @@ const queueWait = 2 * time.Second
 
 // Of returns the issue queue of a workspace.
 func Of(w *cli.Work) *Queue {
-	return New(w.Workspace, w.NewReader(w.Store, query.Options{MaxWait: queueWait}), w.Now)
+	q := New(w.Workspace, w.NewReader(w.Store, query.Options{MaxWait: queueWait}), w.Now)
+	q.Kept = w.Kept
+	return q
 }
 
 // SettleTask ends the issues that an agent has claimed and whose task, of the same id, it has completed

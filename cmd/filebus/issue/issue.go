@@ -373,6 +373,9 @@ func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // parseTime reads a time as agents write it; what is no time is the zero one.
 func parseTime(text string) time.Time {
+	if text == "" {
+		return time.Time{}
+	}
 	t, _ := layout.ParseDate(strings.Trim(markdown.OneLine(text), "`* "))
 	return t.UTC()
 }

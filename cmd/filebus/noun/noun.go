@@ -101,6 +101,7 @@ type Collection[T any] struct {
 	Work *materialize.Workspace
 	Read *query.Reader // of the same store
 	Now  func() time.Time
+	Kept *Kept // what was read before, or nil
 }
 
 // ErrAbsent is the reason of an error that an entry is not there.
@@ -182,11 +183,25 @@ func (c *Collection[T]) Get(ctx context.Context, id string) (Entry[T], error) {
 // List returns the entries of the own tree, by their ids.
 func (c *Collection[T]) List(ctx context.Context) (all []Entry[T], err error) {
 	var unread error
-	err = c.Read.Each(ctx, store.FieldKind, string(c.Kind), func(tx *store.Tx, v store.Version) (enough bool) {
-		if v.Record.Name.Tree == "" {
-			var e Entry[T]
-			e, unread = c.read(tx, v)
+	add := func(e Entry[T]) {
+		if e.Name.Tree == "" {
 			all = append(all, e)
+		}
+	}
+	isKnown := func(ref record.Ref) bool {
+		kept, isKept := c.Kept.get(ref)
+		if isKept {
+			add(kept.(Entry[T]))
+		}
+		return isKept
+	}
+	err = c.Read.EachBut(ctx, store.FieldKind, string(c.Kind), isKnown, func(tx *store.Tx, v store.Version) (enough bool) {
+		e := Entry[T]{Name: v.Record.Name}
+		if e.Name.Tree == "" {
+			e, unread = c.read(tx, v)
+		}
+		if add(e); unread == nil {
+			c.Kept.put(v.Ref, e)
 		}
 		return unread != nil
 	})
@@ -233,9 +248,9 @@ func (c *Collection[T]) Problems(ctx context.Context, paths ...string) (all []*l
 		if err != nil || !isAggregate {
 			continue // the store has the entries all the same
 		}
-		_, problems := format.Parse(p, text)
+		problems := c.Kept.problems(format, p, text)
 		isOfValue := func(p *layout.SyntaxError) bool { return errors.Is(p, layout.ErrValue) }
-		all = append(all, slices.DeleteFunc(problems, isOfValue)...)
+		all = append(all, slices.DeleteFunc(slices.Clone(problems), isOfValue)...)
 	}
 	return all
 }
