@@ -38,6 +38,7 @@ func (s *Site) functions() template.FuncMap {
 		"lineKind": lineKind,
 		"cut":      func(text, sep string, part int) string { return strings.SplitN(text+sep, sep, 2)[part] },
 		"add":      func(a, b int) int { return a + b },
+		"minus":    func(a int) int { return -a },
 		"query":    func(u *url.URL, key string) string { return u.Query().Get(key) },
 	}
 }

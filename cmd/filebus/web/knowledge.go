@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -120,11 +119,7 @@ func (g *graph) chips(r *http.Request, name string, of func(*node) []string) fie
 		}
 	}
 	delete(counts, "")
-	for value, n := range counts {
-		f.Values = append(f.Values, facetValue{Value: value, Count: n})
-	}
-	slices.SortFunc(f.Values, func(a, b facetValue) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Value, b.Value)) })
-	f.Values, f.More = cut(f.Values, maxChips)
+	f.Values, f.More = cut(counted(counts), maxChips)
 	return f
 }
 

@@ -58,6 +58,7 @@ type doing struct {
 	Title, Status, Agent, From, Outcome, Duration string
 	Seconds                                       float64
 	Late                                          bool
+	BlockedBy                                     []string `json:"blocked_by"`
 	Last, Turns, Owed, Artifacts, Tokens          int
 	Time, Changed                                 time.Time
 }

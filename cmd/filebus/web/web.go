@@ -1,8 +1,8 @@
 // Package web shows a store to people with a browser: pages over what the commands say.
 //
 // It owns requests, templates, pictures and the stream of events, and knows no store:
-// what a page shows it asks as a command line, whose JSON it reads. Nothing is kept
-// between two requests. What agents have written is data: it is escaped, or rendered by
+// what a page shows it asks as a command line, whose JSON it reads. What is kept between
+// two requests can be asked for again. What agents have written is data: it is escaped, or rendered by
 // [rendered], and no page has a script or a style in its text.
 package web
 
@@ -35,6 +35,8 @@ type Site struct {
 	// Follow calls back with each new entry of the log, as JSON, until the context ends.
 	Follow func(ctx context.Context, entry func(line []byte)) error
 	Now    func() time.Time
+
+	rows kept[[]*row] // of the page of issues
 }
 
 // A Refusal is what a command says in place of an answer.
@@ -60,6 +62,7 @@ func views() []view {
 		{"/{$}", "Now", "now", loadNow},
 		{"/search", "Search", "search", loadSearch},
 		{"/record", "", "record", loadRecord},
+		{"/issues", "Issues", "issues", loadIssues},
 		{"/dialogues", "Dialogues", "dialogues", load[dialoguesPage]("dialogue", "list")},
 		{"/dialogue", "", "dialogue", loadDialogue},
 		{"/knowledge", "Knowledge", "knowledge", loadKnowledge},
@@ -98,6 +101,7 @@ const longest = 10 * time.Second
 
 // handler returns all pages, without the guard.
 func (s *Site) handler(events http.Handler) http.Handler {
+	s.rows.load = func(ctx context.Context, s *Site, what string) ([]*row, error) { return s.loadRows(ctx, what) }
 	pages := template.Must(template.New("").Funcs(s.functions()).ParseFS(files, "pages/*.html"))
 	mux, work, texts := http.NewServeMux(), make(turns, mostAtOnce), make(turns, 1)
 	for _, v := range views() {

@@ -1,0 +1,245 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An issuesPage is issues or tasks, filtered, sorted and in groups.
+type issuesPage struct {
+	What, View, Sort, Group, Find string
+	Closed                        bool // those that are done are shown too
+	Fields                        []field
+	Total                         int // that pass
+	Groups                        []rowGroup
+	After                         string // the last row that is shown, where others follow
+}
+
+// A rowGroup is the rows that have a value in common, or the first of them.
+type rowGroup struct {
+	Value string
+	Count int
+	Rows  []*row
+}
+
+// A row is an issue or a task.
+type row struct {
+	ID, Name, Title, Status, Priority, Type, Agent, From string
+	Labels                                               []string
+	Created                                              time.Time
+	Late                                                 bool // its claim is over, or it takes long
+	Waits                                                []waiting
+	Open                                                 bool
+	key                                                  string // what is searched
+}
+
+// A waiting is what a row waits for, and why that is not done.
+type waiting struct{ ID, Name, Title, Why string }
+
+// The words of the page. What is open is what no command counts as done.
+const (
+	pageRows  = 100
+	boardRows = 20
+)
+
+func rowFields() []string {
+	return []string{"status", "priority", "type", "agent", "label", "from", "waits"}
+}
+
+func priorities() []string { return []string{"critical", "high", "medium", "low"} }
+
+func states() []string {
+	return []string{"in_progress", "accepted", "pending", "blocked", "complete", "duplicate", "wont_fix"}
+}
+
+// values returns what a row has in a field.
+func (r *row) values(name string) []string {
+	switch name {
+	case "status":
+		return []string{r.Status}
+	case "priority":
+		return []string{r.Priority}
+	case "type":
+		return []string{r.Type}
+	case "agent":
+		return []string{cmp.Or(r.Agent, "nobody")}
+	case "label":
+		return r.Labels
+	case "from":
+		return []string{r.From}
+	}
+	return []string{map[bool]string{true: "yes", false: "no"}[len(r.Waits) > 0]}
+}
+
+func loadIssues(ctx context.Context, s *Site, r *http.Request) (any, error) {
+	v := &issuesPage{What: cmp.Or(r.FormValue("what"), "issues"), View: cmp.Or(r.FormValue("view"), "list"), Sort: r.FormValue("sort"),
+		Group: r.FormValue("group"), Find: r.FormValue("find"), Closed: r.FormValue("closed") != ""}
+	all, err := s.rows.of(ctx, s, v.What)
+	if err != nil {
+		return nil, err
+	}
+	words := strings.Fields(strings.ToLower(v.Find))
+	passes := func(row *row, but string) bool {
+		for _, name := range rowFields() {
+			if wanted := r.FormValue(name); wanted != "" && name != but && !slices.Contains(row.values(name), wanted) {
+				return false
+			}
+		}
+		return (row.Open || v.Closed || r.FormValue("status") != "") && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(row.key, w) })
+	}
+	for _, name := range rowFields() {
+		f, counts := field{Name: name, Chosen: r.FormValue(name)}, map[string]int{}
+		for _, row := range all {
+			if passes(row, name) {
+				for _, value := range row.values(name) {
+					counts[value]++
+				}
+			}
+		}
+		delete(counts, "")
+		f.Values = counted(counts)
+		f.Values, f.More = cut(f.Values, maxChips)
+		v.Fields = append(v.Fields, f)
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(row *row) bool { return !passes(row, "") })
+	v.Total = len(all)
+	v.sort(all)
+	v.groups(all, r.FormValue("after"))
+	return v, nil
+}
+
+// counted returns values with how many have them, the most frequent first.
+func counted(counts map[string]int) (values []facetValue) {
+	for value, n := range counts {
+		values = append(values, facetValue{Value: value, Count: n})
+	}
+	slices.SortFunc(values, func(a, b facetValue) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Value, b.Value)) })
+	return values
+}
+
+// sort puts rows in the order that was asked for; without one they keep that of the command, what is to be done next first.
+func (v *issuesPage) sort(all []*row) {
+	order := map[string]func(a, b *row) int{
+		"newest": func(a, b *row) int { return b.Created.Compare(a.Created) },
+		"oldest": func(a, b *row) int { return a.Created.Compare(b.Created) },
+		"title":  func(a, b *row) int { return cmp.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)) },
+		"id":     func(a, b *row) int { return cmp.Compare(a.ID, b.ID) },
+	}[v.Sort]
+	if order != nil {
+		slices.SortStableFunc(all, order)
+	}
+}
+
+// groups cuts rows into groups, and those into what a page shows: of a list the rows behind one, of a board the first of each.
+func (v *issuesPage) groups(all []*row, after string) {
+	by := v.Group
+	if v.View == "board" {
+		by = cmp.Or(by, "status")
+	}
+	if by == "" {
+		v.Groups = []rowGroup{{Count: len(all), Rows: all}}
+	}
+	at := map[string]int{}
+	for _, row := range all {
+		if by == "" {
+			break
+		}
+		value := strings.Join(row.values(by), ", ")
+		if _, known := at[value]; !known {
+			at[value] = len(v.Groups)
+			v.Groups = append(v.Groups, rowGroup{Value: value})
+		}
+		g := &v.Groups[at[value]]
+		g.Count, g.Rows = g.Count+1, append(g.Rows, row)
+	}
+	order := append(states(), priorities()...)
+	place := func(g rowGroup) uint { return uint(slices.Index(order, g.Value)) } // of -1 the largest
+	slices.SortStableFunc(v.Groups, func(a, b rowGroup) int { return cmp.Compare(place(a), place(b)) })
+	room, isBehind := pageRows, after == ""
+	for i := range v.Groups {
+		g := &v.Groups[i]
+		if v.View == "board" {
+			g.Rows, _ = cut(g.Rows, boardRows)
+			continue
+		}
+		if n := slices.IndexFunc(g.Rows, func(r *row) bool { return r.ID == after }); n >= 0 && !isBehind {
+			g.Rows, isBehind = g.Rows[n+1:], true
+		} else if !isBehind {
+			g.Rows = nil
+		}
+		if len(g.Rows) > room && room > 0 {
+			v.After = g.Rows[room-1].ID
+		}
+		g.Rows = g.Rows[:min(room, len(g.Rows))]
+		if room -= len(g.Rows); room == 0 && v.After == "" && i < len(v.Groups)-1 && len(g.Rows) > 0 {
+			v.After = g.Rows[len(g.Rows)-1].ID
+		}
+	}
+	v.Groups = slices.DeleteFunc(v.Groups, func(g rowGroup) bool { return len(g.Rows) == 0 })
+}
+
+// loadRows asks for all issues or tasks.
+func (s *Site) loadRows(ctx context.Context, what string) (rows []*row, err error) {
+	var said struct {
+		Issues  []issue
+		Tasks   []doing
+		Records []struct {
+			Name, Path string
+			Tags       []string
+			Written    *time.Time
+			Time       time.Time
+		}
+	}
+	commands := map[string][][]string{
+		"issues": {{"issue", "list", "--max-tokens=0"}, {"list", "--kind=issue", "--limit=0"}}, "tasks": {{"task", "list", "--max-tokens=0"}},
+	}[what]
+	if commands == nil {
+		return nil, &Refusal{Code: "usage", Message: "there are issues and tasks", Hint: ""}
+	}
+	for _, command := range commands {
+		if err := s.Ask(ctx, &said, command...); err != nil {
+			return nil, err
+		}
+	}
+	byID := map[string]*row{}
+	add := func(r *row, waits []string) {
+		r.Open = !slices.Contains([]string{"complete", "duplicate", "wont_fix", "archived", "superseded", "failed"}, r.Status)
+		for _, id := range waits {
+			r.Waits = append(r.Waits, waiting{ID: id, Name: strings.TrimSuffix(r.Name, r.ID) + id})
+		}
+		rows, byID[r.ID] = append(rows, r), r
+	}
+	for _, i := range said.Issues {
+		add(&row{ID: i.ID, Name: "issue/" + i.ID, Title: i.Summary, Status: i.Status, Priority: i.Priority, Type: i.Type, Agent: i.Agent, Late: i.Expired}, i.BlockedBy)
+	}
+	for _, t := range said.Tasks {
+		name := map[bool]string{true: "handoff/"}[t.From == "journal"] + t.Task
+		r := &row{ID: t.Task, Name: name, Title: t.Title, Status: t.Status, Agent: t.Agent, From: path.Dir(strings.TrimSuffix(t.Task, "/")), Late: t.Late}
+		if r.From, _, _ = strings.Cut(r.From, "#"); t.Seconds > 0 {
+			r.Created = s.Now().Add(-time.Duration(t.Seconds) * time.Second)
+		}
+		add(r, t.BlockedBy)
+	}
+	for _, f := range said.Records {
+		if r := byID[strings.TrimPrefix(f.Name, "issue/")]; r != nil {
+			r.Labels, r.From, r.Created = f.Tags, f.Path, f.Time
+			if f.Written != nil {
+				r.Created = *f.Written
+			}
+		}
+	}
+	for _, r := range rows {
+		for i := range r.Waits {
+			if on := byID[r.Waits[i].ID]; on != nil {
+				r.Waits[i].Title, r.Waits[i].Why = on.Title, strings.TrimSpace(on.Status+" "+on.Agent)
+			}
+		}
+		r.key = strings.ToLower(strings.Join(append([]string{r.ID, r.Title, r.Agent}, r.Labels...), " "))
+	}
+	return rows, nil
+}
