@@ -37,6 +37,7 @@ func serve(t *testing.T, site *web.Site) *server {
 	if site.Ask == nil {
 		site.Ask = func(context.Context, any, ...string) error { return nil }
 	}
+	site.Print = func(context.Context, io.Writer, ...string) error { return nil }
 	if site.Follow == nil {
 		site.Follow = func(ctx context.Context, _ func([]byte)) error { <-ctx.Done(); return ctx.Err() }
 	}

@@ -3,11 +3,14 @@ package web
 import (
 	"context"
 	"sync"
+	"time"
 )
 
-// A kept has what was asked for last, by what it is, as of a position of the log: it is asked for anew once the log has gone on.
+// A kept has what was asked for last, by what it is, as of a position of the log: it is asked for anew once the log has gone on,
+// or some time has gone by.
 type kept[T any] struct {
-	load func(ctx context.Context, s *Site, what string) (T, error)
+	load func(ctx context.Context, what string) (T, error)
+	time time.Duration // for which it holds; 0: any
 
 	mu  sync.Mutex
 	all map[string]keptAt[T]
@@ -15,6 +18,7 @@ type kept[T any] struct {
 
 type keptAt[T any] struct {
 	position int
+	time     time.Time
 	value    T
 }
 
@@ -29,15 +33,16 @@ func (k *kept[T]) of(ctx context.Context, s *Site, what string) (value T, err er
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if was, found := k.all[what]; found && last.Position > 0 && was.position == last.Position {
+	now := s.Now()
+	if was, found := k.all[what]; found && last.Position > 0 && was.position == last.Position && (k.time == 0 || now.Sub(was.time) < k.time) {
 		return was.value, nil
 	}
-	if value, err = k.load(ctx, s, what); err != nil {
+	if value, err = k.load(ctx, what); err != nil {
 		return value, err
 	}
 	if len(k.all) >= mostValues || k.all == nil {
 		k.all = map[string]keptAt[T]{}
 	}
-	k.all[what] = keptAt[T]{last.Position, value}
+	k.all[what] = keptAt[T]{last.Position, now, value}
 	return value, nil
 }

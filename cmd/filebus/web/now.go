@@ -1,11 +1,15 @@
 package web
 
 import (
-	"cmp"
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -17,15 +21,34 @@ type nowPage struct {
 		Completed, Failed, Working int
 		Late, Conflicts            int
 		Tasks, Results             []doing
-		Sessions                   struct {
+		Issues                     struct {
+			Open, Working int
+			Next          string
+		}
+		Sessions struct {
 			InProgress int `json:"in_progress"`
 		}
 	}
-	History part[string]
-	Waiting part[issue] // for other issues
-	Board   []column
+	Activity activity
+	Failed   []logged // the last ones
 
-	Ended, Tasks, Dialogues, Sessions, Results part[doing]
+	History                                                part[string]
+	Working, Waiting, Next                                 part[issue]
+	Ended, Tasks, Dialogues, Sessions, Results, Unfinished part[doing]
+}
+
+// A logged is an entry of the log.
+type logged struct {
+	Time                    time.Time
+	Op, Name, Agent, Status string
+	Task                    string
+}
+
+// An activity is how many entries the log has had of late, in columns of the same length.
+type activity struct {
+	Since time.Time
+	Total int
+	Bars  []bar
 }
 
 // A part is the beginning of a list.
@@ -63,83 +86,129 @@ type doing struct {
 	Time, Changed                                 time.Time
 }
 
-// An issue is a card of the board.
+// An issue is a line of the list of issues.
 type issue struct {
 	ID, Status, Priority, Type, Summary, Agent, Task string
 	Expired                                          bool
 	BlockedBy                                        []string `json:"blocked_by"`
 }
 
-// A column is the issues of one status.
-type column struct {
-	Status string
-	Count  int
-	part[issue]
+// nowSaid is what the page of now is made of.
+type nowSaid struct {
+	page                                           nowPage
+	History                                        []string
+	Completed, Tasks, Dialogues, Sessions, Records []doing
+	Issues                                         []issue
+	More                                           int
+	log                                            []logged
 }
 
 func loadNow(ctx context.Context, s *Site, r *http.Request) (any, error) {
-	v := &nowPage{}
-	var said struct {
-		History                                        []string
-		Completed, Tasks, Dialogues, Sessions, Records []doing
-		Issues                                         []issue
-		More                                           int
-	}
-	if err := s.Ask(ctx, &v.Status, "status", "--max-tokens=0"); err != nil {
+	said, err := s.now.of(ctx, s, fmt.Sprint(most(r, "results")))
+	if err != nil {
 		return nil, err
 	}
-	if v.Status.Run != "" {
-		if err := s.Ask(ctx, &said, "run", "show", "--max-tokens=0"); err != nil {
-			return nil, err
+	v := said.page // of which nothing else is changed
+	open := func(d doing) bool { return d.Status != "converged" && d.Status != "completed" }
+	isFree := func(i issue) bool { return i.Status != "in_progress" && len(i.BlockedBy) == 0 }
+	failed := func(d doing) bool { return slices.Contains(failures(), d.Status) }
+	v.History, v.Ended = begin(r, "history", said.History, 0), begin(r, "ended", said.Completed, 0)
+	v.Tasks, v.Unfinished = begin(r, "tasks", said.Tasks, 0), begin(r, "unfinished", only(said.Tasks, failed), 0)
+	v.Dialogues, v.Sessions = begin(r, "dialogues", only(said.Dialogues, open), 0), begin(r, "sessions", only(said.Sessions, open), 0)
+	v.Results = begin(r, "results", said.Records, said.More)
+	v.Working = begin(r, "working", only(said.Issues, func(i issue) bool { return i.Status == "in_progress" }), 0)
+	v.Waiting = begin(r, "waiting", only(said.Issues, func(i issue) bool { return len(i.BlockedBy) > 0 }), 0)
+	v.Next = begin(r, "next", only(said.Issues, isFree), 0)
+	for _, e := range slices.Backward(said.log) {
+		if strings.HasPrefix(e.Name, "result/") && slices.Contains(failures(), e.Status) && len(v.Failed) < few { // tasks tell theirs
+			v.Failed = append(v.Failed, e)
 		}
+	}
+	return &v, nil
+}
+
+// failures are the states that somebody has to look at.
+func failures() []string { return []string{"failed", "blocked", "error", "timeout", "partial"} }
+
+func only[T any](all []T, is func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return !is(t) })
+}
+
+// loadNow asks for what the page of now shows, with so many results.
+func (s *Site) loadNow(ctx context.Context, results string) (said *nowSaid, err error) {
+	said = &nowSaid{}
+	if err := s.Ask(ctx, &said.page.Status, "status", "--max-tokens=0"); err != nil {
+		return nil, err
 	}
 	commands := [][]string{
-		{"task", "list", "--max-tokens=0"}, {"dialogue", "list", "--limit=0"}, {"issue", "list", "--max-tokens=0"},
-		{"session", "list", "--limit=0"},
+		{"task", "list", "--max-tokens=2000"}, {"dialogue", "list", "--limit=50"}, {"issue", "list", "--open", "--max-tokens=4000"},
 	}
-	if v.Status.Sessions.InProgress == 0 { // each is looked at, to find out
-		commands = commands[:3]
+	if said.page.Status.Run != "" {
+		commands = append(commands, []string{"run", "show", "--max-tokens=0"})
+	}
+	if said.page.Status.Sessions.InProgress > 0 { // each is looked at, to find out
+		commands = append(commands, []string{"session", "list", "--limit=0"})
 	}
 	for _, command := range commands {
-		if err := s.Ask(ctx, &said, command...); err != nil {
+		if err := s.Ask(ctx, said, command...); err != nil {
 			return nil, err
 		}
 	}
-	quick, cancel := context.WithTimeout(ctx, map[bool]time.Duration{true: quickly, false: longest}[most(r, "results") == few])
+	quick, cancel := context.WithTimeout(ctx, map[bool]time.Duration{true: quickly, false: longest}[results == fmt.Sprint(few)])
 	defer cancel()
 	said.More = 0
-	if err := s.Ask(quick, &said, "list", "--kind=result", fmt.Sprint("--limit=", most(r, "results"))); quick.Err() != nil {
-		said.Records = v.Status.Results // very many that were stored at once are put in order only for those who ask
+	if err := s.Ask(quick, said, "list", "--kind=result", "--limit="+results); quick.Err() != nil {
+		said.Records = said.page.Status.Results // very many that were stored at once are put in order only for those who ask
 	} else if err != nil {
 		return nil, err
 	}
 	slices.Reverse(said.History) // the last ones first
 	slices.Reverse(said.Completed)
-	said.Dialogues = slices.DeleteFunc(said.Dialogues, func(d doing) bool { return d.Status == "converged" })
-	said.Sessions = slices.DeleteFunc(said.Sessions, func(s doing) bool { return s.Status != "in_progress" })
-	v.History, v.Ended = begin(r, "history", said.History, 0), begin(r, "ended", said.Completed, 0)
-	v.Tasks, v.Dialogues = begin(r, "tasks", said.Tasks, 0), begin(r, "dialogues", said.Dialogues, 0)
-	v.Sessions, v.Results = begin(r, "sessions", said.Sessions, 0), begin(r, "results", said.Records, said.More)
-	v.Board = board(r, said.Issues)
-	v.Waiting = begin(r, "waiting", slices.DeleteFunc(said.Issues, func(i issue) bool { return len(i.BlockedBy) == 0 }), 0)
-	return v, nil
+	if said.log, err = s.logged(ctx, lastEntries); err == nil {
+		said.page.Activity = newActivity(said.log, s.Now())
+	}
+	return said, err
 }
 
-// board returns the issues by status, in each the one to be done next first. What is not known stands last.
-func board(r *http.Request, issues []issue) (columns []column) {
-	states := []string{"pending", "accepted", "in_progress", "complete", "duplicate", "wont_fix"}
-	place := func(order []string, word string) uint { return uint(slices.Index(order, word)) } // of -1 the largest
-	sorted := slices.SortedStableFunc(slices.Values(issues), func(a, b issue) int {
-		return cmp.Or(cmp.Compare(place(states, a.Status), place(states, b.Status)), cmp.Compare(a.Status, b.Status))
-	})
-	for len(sorted) > 0 {
-		status := sorted[0].Status
-		n := slices.IndexFunc(sorted, func(i issue) bool { return i.Status != status })
-		if n < 0 {
-			n = len(sorted)
-		}
-		columns = append(columns, column{status, n, begin(r, "issues-"+status, sorted[:n], 0)})
-		sorted = sorted[n:]
+// The last entries of the log are drawn, those of a day at most.
+const (
+	lastEntries = 500
+	columns     = 48
+)
+
+// logged returns the last entries of the log, the last one last.
+func (s *Site) logged(ctx context.Context, n int) (all []logged, err error) {
+	var out bytes.Buffer
+	if err := s.Print(ctx, &out, "log", fmt.Sprint("--limit=", n), "--json"); err != nil {
+		return nil, err
 	}
-	return columns
+	for from := json.NewDecoder(&out); err == nil; {
+		var e logged
+		if err = from.Decode(&e); err == nil {
+			all = append(all, e)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return all, err
+}
+
+func newActivity(log []logged, now time.Time) (a activity) {
+	a.Since = now.Add(-24 * time.Hour)
+	if len(log) == lastEntries && log[0].Time.After(a.Since) {
+		a.Since = log[0].Time // what was before is not known
+	}
+	counts, step := make([]int, columns), now.Sub(a.Since)/columns+1
+	for _, e := range log {
+		if at := int(e.Time.Sub(a.Since) / step); !e.Time.Before(a.Since) && at < columns {
+			counts[at]++
+			a.Total++
+		}
+	}
+	for i, n := range counts {
+		height := (40*n + slices.Max(counts) - 1) / max(slices.Max(counts), 1)
+		a.Bars = append(a.Bars, bar{Label: a.Since.Add(time.Duration(i) * step).Format("15:04"), Count: n, X: 10 * i, Y: 40 - height, Height: height})
+	}
+	return a
 }

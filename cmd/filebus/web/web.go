@@ -37,6 +37,7 @@ type Site struct {
 	Now    func() time.Time
 
 	rows kept[[]*row] // of the page of issues
+	now  kept[*nowSaid]
 }
 
 // A Refusal is what a command says in place of an answer.
@@ -96,12 +97,16 @@ var (
 	files embed.FS
 )
 
-// longest is how long a page may take.
-const longest = 10 * time.Second
+// The bounds of time: how long a page may take, and for how long ages and claims are shown as they were.
+const (
+	longest = 10 * time.Second
+	freshly = 20 * time.Second
+)
 
 // handler returns all pages, without the guard.
 func (s *Site) handler(events http.Handler) http.Handler {
-	s.rows.load = func(ctx context.Context, s *Site, what string) ([]*row, error) { return s.loadRows(ctx, what) }
+	s.rows.load, s.rows.time = s.loadRows, freshly
+	s.now.load, s.now.time = s.loadNow, freshly
 	pages := template.Must(template.New("").Funcs(s.functions()).ParseFS(files, "pages/*.html"))
 	mux, work, texts := http.NewServeMux(), make(turns, mostAtOnce), make(turns, 1)
 	for _, v := range views() {
