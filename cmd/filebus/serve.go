@@ -69,7 +69,7 @@ func openBrowser(ctx context.Context, address string) error {
 // siteOf returns the pages of the store that the command line names.
 func siteOf(e *cli.Environ, writes bool) *web.Site {
 	inside := *e
-	inside.Global.NoSync = true // a page changes nothing
+	inside.Global.NoSync = true // there is one look for a page, not one for each of its commands
 	inside.Kept = &noun.Kept{}
 	inside.Getenv = func(name string) string { return asReader(e, name) }
 	s := &web.Site{
@@ -81,6 +81,11 @@ func siteOf(e *cli.Environ, writes bool) *web.Site {
 			return printOf(ctx, &inside, out, args...)
 		},
 		Follow: func(ctx context.Context, entry func(line []byte)) error { return followLog(ctx, &inside, entry) },
+	}
+	if !e.Global.NoSync {
+		looking := inside
+		looking.Global.NoSync = false
+		s.Look = func(ctx context.Context) { _ = askStore(ctx, &looking, nil, "log", "--limit=1") } // the pages say what is wrong
 	}
 	if writes {
 		s.Change = func(ctx context.Context, args ...string) error { return askStore(ctx, e, nil, args...) }

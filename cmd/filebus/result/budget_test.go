@@ -16,6 +16,22 @@ import (
 	"filebus/store/record"
 )
 
+// TestBudgetOfBytes counts no tokens for bytes that are no text: they have no words that could stand inline.
+func TestBudgetOfBytes(t *testing.T) {
+	t.Parallel()
+	d := deskIn(t, materialize.Settings{Home: t.TempDir()}, ticking())
+	d.put("c1/a", "painter", "%PDF-1.4\n\x00\xff\xfe"+strings.Repeat("\x00\x01", 5000))
+	d.put("c1/b", "writer", strings.Repeat("abc ", 100))
+	b, err := result.BudgetOf(t.Context(), d.Workspace, d.read, "c1")
+	if err != nil || b.Words != 100 || b.Tokens != 100 || b.Calls != 2 {
+		t.Errorf("%d calls of %d words and %d tokens (%v), want 2 of 100 and 100", b.Calls, b.Words, b.Tokens, err)
+	}
+	all, _, err := result.Conversations(t.Context(), d.read, record.Filter{}, 0, 0)
+	if err != nil || len(all) != 1 || all[0].Tokens != 100 {
+		t.Errorf("conversations: %+v, %v", all, err)
+	}
+}
+
 // TestBudget counts the seed's steps: parallel calls of one agent are one, a
 // combine returns a path.
 func TestBudget(t *testing.T) {

@@ -110,7 +110,9 @@ func eachResult(
 func (c *Conversation) add(s query.Summary, at time.Time) {
 	c.Results++
 	c.Words += s.Description.Words
-	c.Tokens += s.Tokens
+	if s.Description.Words > 0 { // bytes that are no text cost no tokens
+		c.Tokens += s.Tokens
+	}
 	if i, found := slices.BinarySearch(c.Agents, s.Agent); !found && s.Agent != "" {
 		c.Agents = slices.Insert(c.Agents, i, s.Agent)
 	}
@@ -284,7 +286,7 @@ func (b *Budget) add(call StoredCall) {
 	step.ReferenceTokens += reference
 	b.Calls++
 	b.ReferenceTokens += reference
-	if !returnsPath {
+	if !returnsPath && call.WordCount > 0 { // bytes that are no text have no words inline
 		step.Words += call.WordCount
 		step.Tokens += call.Tokens
 		b.Words += call.WordCount

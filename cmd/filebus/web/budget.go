@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 )
 
 // A budgetPage is what references have spared, of the largest conversations, sessions or runs.
 type budgetPage struct {
 	By    string
+	AsOf  time.Time
 	Rows  []saving
 	More  int // that are not shown, those beyond the last ones of many conversations among them
 	Axis  axis
@@ -30,7 +32,12 @@ type saving struct {
 func (s saving) Ratio() float64 { return float64(s.Whole) / float64(s.Spared) }
 
 func loadBudget(ctx context.Context, s *Site, r *http.Request) (any, error) {
-	v := &budgetPage{By: cmp.Or(r.FormValue("by"), "conversation")}
+	return s.budget.of(ctx, s, cmp.Or(r.FormValue("by"), "conversation"))
+}
+
+// loadBudget asks what was spared by conversation, session or run.
+func (s *Site) loadBudget(ctx context.Context, by string) (*budgetPage, error) {
+	v := &budgetPage{By: by, AsOf: s.Now()}
 	ids, err := v.list(ctx, s)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"filebus/cmd/filebus/rule"
@@ -11,6 +13,7 @@ import (
 // A healthPage is what doctor says, and verify if it was asked for.
 type healthPage struct {
 	Checks    []rule.Finding
+	AsOf      time.Time
 	Conflicts []struct{ Name, Store, File string }
 	More      int // conflicts that are not shown
 	Growth    growth
@@ -34,12 +37,11 @@ func loadHealth(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	if verify && r.Header.Get("HX-Request") != "" {
 		return nil, nil // it is not verified again for each change: the page stays as it is
 	}
-	if err := s.Ask(ctx, v, "doctor"); err != nil { // of a store that cannot be read it says why
+	said, err := s.health.of(ctx, s, "")
+	if err != nil { // of a store that cannot be read it says why
 		return nil, err
 	}
-	_ = s.Ask(ctx, v, "conflicts") // doctor says why there are none to tell, as of what follows
-	v.Conflicts, v.More = cut(v.Conflicts, mostShown)
-	v.Growth = s.growth(ctx)
+	*v = *said
 	if verify { // which looks at every stored byte, and may take longer than pages do otherwise
 		ctx, cancel := context.WithTimeout(r.Context(), verifyTime)
 		defer cancel()
@@ -51,12 +53,25 @@ func loadHealth(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	return v, nil
 }
 
+// loadHealth asks for what is shown without being asked for.
+func (s *Site) loadHealth(ctx context.Context, _ string) (*healthPage, error) {
+	v := &healthPage{AsOf: s.Now()}
+	if err := s.Ask(ctx, v, "doctor"); err != nil {
+		return nil, err
+	}
+	_ = s.Ask(ctx, v, "conflicts") // doctor says why there are none to tell, as of what follows
+	v.Conflicts, v.More = cut(v.Conflicts, mostShown)
+	v.Growth = s.growth(ctx)
+	return v, nil
+}
+
 // A growth is how much was stored on which days, in UTC, the last one first.
 type growth struct {
-	Of, More int // records that are counted, the last ones, and the others
-	Axis     axis
-	Days     []grownDay
-	Refused  error
+	Of      int  // versions that are counted
+	Since   bool // the last ones: there are others
+	Axis    axis
+	Days    []grownDay
+	Refused error
 }
 
 type grownDay struct {
@@ -66,13 +81,13 @@ type grownDay struct {
 
 // growth counts the last records: it is done anew with each change, while somebody looks.
 func (s *Site) growth(ctx context.Context) (g growth) {
-	var said struct {
-		Records []doing
-		More    int
-	}
-	g.Refused = s.Ask(ctx, &said, "list", "--limit=2000")
+	log, err := s.logged(ctx, 2000)
+	g.Refused = err
+	g.Since = len(log) == 2000
+	log = only(log, func(e logged) bool { return e.Op == "put" && !strings.HasPrefix(e.Name, "frame/") })
+	slices.Reverse(log)
 	most := 0
-	for _, r := range said.Records {
+	for _, r := range log {
 		day, last := r.Time.UTC().Format(time.DateOnly), len(g.Days)-1
 		if last < 0 || g.Days[last].Day != day {
 			last++
@@ -82,6 +97,6 @@ func (s *Site) growth(ctx context.Context) (g growth) {
 		g.Days[last].Tokens += r.Tokens
 		most = max(most, g.Days[last].Tokens)
 	}
-	g.Of, g.More, g.Axis = len(said.Records), said.More, newAxis(0, most)
+	g.Of, g.Axis = len(log), newAxis(0, most)
 	return g
 }

@@ -10,7 +10,8 @@ import (
 // or some time has gone by.
 type kept[T any] struct {
 	load func(ctx context.Context, what string) (T, error)
-	time time.Duration // for which it holds; 0: any
+	time time.Duration // for which it holds while the log stays; 0: any
+	hold time.Duration // for which it holds though the log goes on
 
 	mu  sync.Mutex
 	all map[string]keptAt[T]
@@ -28,13 +29,14 @@ const mostValues = 4
 // of returns what is kept, or asks for it. Who waits for the same thing waits for one question.
 func (k *kept[T]) of(ctx context.Context, s *Site, what string) (value T, err error) {
 	var last struct{ Position int }
-	if err := s.Ask(ctx, &last, "log", "--limit=1"); err != nil {
-		return value, err
+	if err := s.Ask(ctx, &last, "log", "--limit=1"); err != nil || last.Position == 0 {
+		return k.load(ctx, what) // which says what is wrong
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	now := s.Now()
-	if was, found := k.all[what]; found && last.Position > 0 && was.position == last.Position && (k.time == 0 || now.Sub(was.time) < k.time) {
+	was, now := k.all[what], s.Now()
+	age := now.Sub(was.time)
+	if last.Position == was.position && (k.time == 0 || age < k.time) || last.Position > was.position && age < k.hold {
 		return was.value, nil
 	}
 	if value, err = k.load(ctx, what); err != nil {

@@ -41,7 +41,7 @@ type nowPage struct {
 type logged struct {
 	Time                    time.Time
 	Op, Name, Agent, Status string
-	Task                    string
+	Tokens                  int
 }
 
 // An activity is how many entries the log has had of late, in columns of the same length.

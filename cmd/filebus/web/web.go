@@ -36,8 +36,14 @@ type Site struct {
 	Follow func(ctx context.Context, entry func(line []byte)) error
 	Now    func() time.Time
 
-	rows kept[[]*row] // of the page of issues
-	now  kept[*nowSaid]
+	// Look takes in what has changed on disk; nil: nothing is.
+	Look func(ctx context.Context)
+
+	looks  looks
+	rows   kept[[]*row] // of the page of issues
+	now    kept[*nowSaid]
+	budget kept[*budgetPage]
+	health kept[*healthPage]
 }
 
 // A Refusal is what a command says in place of an answer.
@@ -97,16 +103,19 @@ var (
 	files embed.FS
 )
 
-// The bounds of time: how long a page may take, and for how long ages and claims are shown as they were.
+// The bounds of time: how long a page may take, and for how long what is shown holds.
 const (
 	longest = 10 * time.Second
 	freshly = 20 * time.Second
+	seldom  = 30 * time.Second // for which sums over the whole store hold, whatever comes in
 )
 
 // handler returns all pages, without the guard.
 func (s *Site) handler(events http.Handler) http.Handler {
 	s.rows.load, s.rows.time = s.loadRows, freshly
 	s.now.load, s.now.time = s.loadNow, freshly
+	s.budget.load, s.budget.hold = s.loadBudget, seldom
+	s.health.load, s.health.time, s.health.hold = s.loadHealth, seldom, seldom
 	pages := template.Must(template.New("").Funcs(s.functions()).ParseFS(files, "pages/*.html"))
 	mux, work, texts := http.NewServeMux(), make(turns, mostAtOnce), make(turns, 1)
 	for _, v := range views() {
@@ -151,6 +160,7 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, pages *templ
 	ctx, cancel := context.WithTimeout(r.Context(), longest)
 	defer cancel()
 	p, answer := page{Site: s, View: v.Page, Title: v.Title, URL: r.URL, Views: views()}, http.StatusOK
+	s.looks.take(ctx, s.Look)
 	data, err := v.load(ctx, s, r)
 	if data == nil && err == nil {
 		w.WriteHeader(http.StatusNoContent)
