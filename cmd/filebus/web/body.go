@@ -55,7 +55,7 @@ func (o *rawWriter) begin(head []byte) {
 		return
 	}
 	o.begun = true
-	kind, how := pictureType(head), "inline"
+	kind, how := shownType(head), "inline"
 	if kind == "" {
 		kind, how = "application/octet-stream", "attachment"
 	}
@@ -64,11 +64,11 @@ func (o *rawWriter) begin(head []byte) {
 	o.w.Header().Set("Content-Disposition", mime.FormatMediaType(how, map[string]string{"filename": file}))
 }
 
-// pictureType returns the type of a picture that can do nothing but be seen, "" if bytes are none: SVG is
+// shownType returns the type of a picture or PDF that can do nothing but be seen, "" if bytes are none: SVG is
 // a page with scripts.
-func pictureType(head []byte) string {
+func shownType(head []byte) string {
 	kind := http.DetectContentType(head)
-	if slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind) {
+	if slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"}, kind) {
 		return kind
 	}
 	return ""

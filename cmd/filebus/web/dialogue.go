@@ -90,6 +90,8 @@ func loadDialogue(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	return v, nil
 }
 
+func (v *dialoguePage) title() string { return v.Score.Dialogue }
+
 // Axis returns an axis with all rounds; the last one is as wide as the others.
 func (v *dialoguePage) Axis() axis {
 	return newAxis(v.Score.Rounds[0].Round, v.Score.Rounds[len(v.Score.Rounds)-1].Round+1)

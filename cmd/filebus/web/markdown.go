@@ -136,8 +136,13 @@ func tame(n ast.Node, source []byte) {
 	case *ast.Heading:
 		n.RemoveAttributes()
 		if n.Lines().Len() > 0 {
-			line := 1 + bytes.Count(source[:n.Lines().At(0).Start], []byte("\n"))
-			n.SetAttributeString("id", fmt.Appendf(nil, "h-%d", line))
+			id := fmt.Appendf(nil, "h-%d", 1+bytes.Count(source[:n.Lines().At(0).Start], []byte("\n")))
+			n.SetAttributeString("id", id)
+			link := ast.NewLink()
+			link.Destination, link.Title = append([]byte("#"), id...), []byte("link to this section")
+			link.SetAttributeString("class", []byte("anchor"))
+			link.AppendChild(link, ast.NewString([]byte("#")))
+			n.AppendChild(n, link)
 		}
 	case *ast.Link:
 		n.Destination = []byte(linkTo(string(n.Destination)))

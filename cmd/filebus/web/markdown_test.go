@@ -22,7 +22,7 @@ var (
 	goodTag   = regexp.MustCompile(`^</?([a-z][a-z0-9]*)((?: [a-z]+="[^"<>]*")*) ?/?>$`)
 	attribute = regexp.MustCompile(`([a-z]+)="([^"]*)"`)
 	goodID    = regexp.MustCompile(`^(h-[0-9]+|passage|text-fn(ref[0-9]*)?:[^ ]*)$`)
-	goodLink  = regexp.MustCompile(`^(#|#text-fn(ref[0-9]*)?:[^ ]*|/record\?name=.*|(?i:https?|mailto):.*)$`)
+	goodLink  = regexp.MustCompile(`^(#|#h-[0-9]+|#text-fn(ref[0-9]*)?:[^ ]*|/record\?name=.*|(?i:https?|mailto):.*)$`)
 )
 
 // checkRendered fails where HTML has what no text may bring onto a page.
@@ -121,7 +121,7 @@ func TestRendered(t *testing.T) {
 		{"table", "|a|b|c|\n|:-|:-:|-:|\n|1|2|3|", `<td align="center">2</td>`},
 		{"table with tags", "|a|\n|-|\n|<img src=x>|", "omitted"},
 		{"heading with the page's id", "# main\n\n# q\n\n## keys", `<h2 id="h-5">`},
-		{"heading with an id", "# a {#main onclick=alert(1)}", `<h1 id="h-1">a {#main onclick=alert(1)}</h1>`},
+		{"heading with an id", "# a {#main onclick=alert(1)}", `<h1 id="h-1">a {#main onclick=alert(1)}<a`},
 		{"underlined heading", "x\n\nmain\n====", `<h1 id="h-3">`},
 		{"empty heading", "#\n\n# ", "<h1>"},
 		{"language of a fence", "```x\" onclick=\"alert(1)\n<b>\n```", "&lt;b&gt;"},
@@ -136,7 +136,7 @@ func TestRendered(t *testing.T) {
 		{"entity of NUL", "a&#0;b &#x202e;c &#8238;d &lrm;e", "a"},
 		{"entity of a tag", "&lt;script&gt; &#60;b&#62;", "&lt;script&gt; &lt;b&gt;"},
 		{"not UTF-8", "a\xff\xfe<b>", "a\ufffd"},
-		{"CRLF", "# a\r\n\r\n# b\r\n", `<h1 id="h-3">b</h1>`},
+		{"CRLF", "# a\r\n\r\n# b\r\n", `<h1 id="h-3">b<a href="#h-3" title="link to this section" class="anchor">#</a></h1>`},
 		{"emphasis around a tag", "**<a href=x>**", "omitted"},
 		{"code", "`<script>` and ``a`b``", "<code>&lt;script&gt;</code>"},
 		{"nested quotes", strings.Repeat("> ", 10_000) + "deep", "deep"},

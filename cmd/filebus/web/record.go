@@ -30,17 +30,19 @@ type recordPage struct {
 	Outline                                                                               []heading
 	Entries                                                                               []struct{ Name, Ref, Title string }
 
-	Passage                  passage // that is marked
-	Command                  string  // that reads it
-	Text, Against, Before    string  // the version that it is compared with, and the last one before it
-	Current, Binary, Picture bool
-	Shown                    bool     // as its source
-	Left                     int      // tokens that are not shown
-	Diff                     []string // from the other version, in lines
-	Same                     bool     // as that
-	More, MoreSections       int      // older versions, and sections, that are not shown
-	Cited, Alike             []hit
-	Conflicts                []conflict
+	Passage               passage // that is marked
+	Values                *value  // of a text in JSON
+	Command               string  // that reads it
+	Text, Against, Before string  // the version that it is compared with, and the last one before it
+	Current, Binary       bool
+	Type                  string   // of a picture or a PDF
+	Shown                 bool     // as its source
+	Left                  int      // tokens that are not shown
+	Diff                  []string // from the other version, in lines
+	Same                  bool     // as that
+	More, MoreSections    int      // older versions, and sections, that are not shown
+	Cited, Alike          []hit
+	Conflicts             []conflict
 }
 
 // A version is a state of a record.
@@ -115,15 +117,22 @@ func (s *Site) record(ctx context.Context, name string, r *http.Request) (*recor
 	if lines := v.Passage.Lines(); lines != "" {
 		v.Command += " --lines " + lines
 	}
-	v.Left, v.Picture = text.Left, pictureType(text.Base64) != ""
+	v.Left, v.Type = text.Left, shownType(text.Base64)
 	if v.Binary = text.Text == nil; !v.Binary {
 		v.Text = *text.Text
 	}
 	v.Passage = parsePassage(r.FormValue("lines"))
+	isJSON := slices.Contains([]string{".json", ".jsonl"}, strings.ToLower(path.Ext(v.Path)))
+	if tree, ok := parseTree(v.Text); ok && isJSON {
+		v.Values = &tree
+	}
 	source := r.FormValue("source")
-	v.Shown = source == "1" || source == "" && !slices.Contains([]string{"", ".md", ".markdown"}, strings.ToLower(path.Ext(v.Path)))
+	v.Shown = source == "1" || source == "" && v.Values == nil && !slices.Contains([]string{"", ".md", ".markdown"}, strings.ToLower(path.Ext(v.Path)))
 	return v, nil
 }
+
+// title returns what a tab is called by.
+func (v *recordPage) title() string { return cmp.Or(v.Title, v.Name) }
 
 // Marks returns what a reader has to know first: that the text has changed since, or that its name is gone.
 func (v *recordPage) Marks() (marks []string) {

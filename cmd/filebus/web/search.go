@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -121,6 +122,8 @@ func loadSearch(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	}
 	return v, nil
 }
+
+func (v *searchPage) title() string { return cmp.Or(v.Query, "Search") }
 
 // words returns the words of a snippet that were found.
 func (h *hit) words() (words []string) {

@@ -89,6 +89,8 @@ func loadSession(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	return v, nil
 }
 
+func (v *sessionPage) title() string { return v.Session }
+
 // replay shows a session as it was after n steps. Those of one transaction are seen together.
 func (v *sessionPage) replay(all []step, n int) {
 	v.At = &step{}

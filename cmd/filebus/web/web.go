@@ -172,6 +172,9 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, pages *templ
 			p.Failure = &Refusal{Message: err.Error()}
 		}
 	}
+	if named, isNamed := data.(interface{ title() string }); isNamed && err == nil {
+		p.Title = named.title()
+	}
 	p.Data = data
 	var out bytes.Buffer
 	if err := pages.ExecuteTemplate(&out, p.View, p); err != nil {
