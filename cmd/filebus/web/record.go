@@ -30,10 +30,11 @@ type recordPage struct {
 	Outline                                                                               []heading
 	Entries                                                                               []struct{ Name, Ref, Title string }
 
-	Passage               passage // that is marked
-	Values                *value  // of a text in JSON
-	Command               string  // that reads it
-	Text, Against, Before string  // the version that it is compared with, and the last one before it
+	Passage               passage  // that is marked
+	Values                *value   // of a text in JSON
+	Related               bool     // what names the record was looked for, which takes three searches
+	flags                 []string // of commands
+	Text, Against, Before string   // the version that it is compared with, and the last one before it
 	Current, Binary       bool
 	Type                  string   // of a picture or a PDF
 	Shown                 bool     // as its source
@@ -83,7 +84,10 @@ func loadRecord(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = cmp.Or(s.relate(ctx, v), s.compare(ctx, v, r.FormValue("against")), s.conflicts(ctx, v))
+	if v.Related = r.FormValue("related") != ""; v.Related {
+		err = s.relate(ctx, v)
+	}
+	err = cmp.Or(err, s.compare(ctx, v, r.FormValue("against")), s.conflicts(ctx, v))
 	if more := len(v.Versions) - shownVersions; more > 0 {
 		v.Versions, v.More = v.Versions[more:], more
 	}
@@ -111,12 +115,14 @@ func (s *Site) record(ctx context.Context, name string, r *http.Request) (*recor
 	if err != nil {
 		return nil, err
 	}
+	if strings.Contains("/"+v.Name, "/knowledge/") || strings.Contains(v.Name, ":knowledge/") {
+		_ = s.Ask(ctx, &struct {
+			By *string `json:"superseded_by"`
+		}{&v.By}, "knowledge", "show", "--", v.Name) // else it is not known
+	}
 	v.MoreSections = max(len(v.Outline)-shownSections, 0)
 	v.Outline = v.Outline[:len(v.Outline)-v.MoreSections]
-	v.Command = strings.Join(slices.Concat([]string{"filebus get"}, s.Flags, []string{record.ShellWord(v.Name)}), " ")
-	if lines := v.Passage.Lines(); lines != "" {
-		v.Command += " --lines " + lines
-	}
+	v.flags = s.Flags
 	v.Left, v.Type = text.Left, shownType(text.Base64)
 	if v.Binary = text.Text == nil; !v.Binary {
 		v.Text = *text.Text
@@ -129,6 +135,15 @@ func (s *Site) record(ctx context.Context, name string, r *http.Request) (*recor
 	source := r.FormValue("source")
 	v.Shown = source == "1" || source == "" && v.Values == nil && !slices.Contains([]string{"", ".md", ".markdown"}, strings.ToLower(path.Ext(v.Path)))
 	return v, nil
+}
+
+// Command returns the command that reads the record, or its passage.
+func (v *recordPage) Command() string {
+	line := strings.Join(slices.Concat([]string{"filebus get"}, v.flags, []string{record.ShellWord(v.Name)}), " ")
+	if lines := v.Passage.Lines(); lines != "" {
+		line += " --lines " + lines
+	}
+	return line
 }
 
 // title returns what a tab is called by.
@@ -222,9 +237,6 @@ func (s *Site) relate(ctx context.Context, v *recordPage) error {
 			return err
 		}
 		for _, h := range found {
-			if h.Name == v.Name {
-				v.By = h.By
-			}
 			if !seen[h.Name] {
 				v.Cited = append(v.Cited, h)
 			}
@@ -233,9 +245,6 @@ func (s *Site) relate(ctx context.Context, v *recordPage) error {
 	}
 	found, err := s.find(ctx, cmp.Or(v.Title, id))
 	for _, h := range found {
-		if h.Name == v.Name {
-			v.By = cmp.Or(v.By, h.By)
-		}
 		for _, like := range h.Like {
 			switch v.Name {
 			case h.Name:

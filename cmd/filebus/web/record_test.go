@@ -69,9 +69,13 @@ func TestRecordPage(t *testing.T) {
 	pages := site(t, answers, nil)
 	for address, wants := range map[string][]string{
 		"/record?name=known": {
-			`href="#h-3"`, `<h1 id="h-3">`, `/record?name=note%2f%22%3e%3cscript%3e`, "~7 tokens more", "note/citing", "note/twin",
+			`href="#h-3"`, `<h1 id="h-3">`, `/record?name=note%2f%22%3e%3cscript%3e`, "~7 tokens more", "!note/citing",
 			"not current", `<option value="0123456789" selected>`, `href="/search?session=s%2c1"`, "1\u202f234\u202f567 bytes", `href="/record?name=def"`,
 		},
+		"/record?name=known&related=1":        {"note/citing", "note/twin"},
+		"/record?name=known&lines=3-3":        {`<div class="passage" id="passage"><h1 id="h-3">`, "lines 3-3 as a command", "--lines 3-3"},
+		"/record?name=known&lines=x-%3Cb%3E":  {"!passage\"", "as a command"},
+		"/record?name=known&lines=3&source=1": {`<span id="l-3" class="passage">`},
 		"/record?name=known&source=1":         {`href="#l-3"`, `<span id="l-3"># &lt;b&gt;`, `source=0">Rendered`},
 		"/record?name=known&against=01234":    {"-a␍", "&#43;# &lt;b&gt;", `class="added"`, `<option value="0123456789" selected>`},
 		"/record?name=known@3":                {"<h1"},
@@ -86,7 +90,8 @@ func TestRecordPage(t *testing.T) {
 		w := ask(pages, address)
 		out := fmt.Sprint(w.Code, w.Body)
 		for _, want := range wants {
-			if !strings.Contains(out, want) {
+			want, not := strings.CutPrefix(want, "!")
+			if strings.Contains(out, want) == not {
 				t.Errorf("GET %s: %d without %q\n%s", address, w.Code, want, out)
 			}
 		}
