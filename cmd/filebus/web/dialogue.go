@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -46,6 +47,8 @@ type dialoguePage struct {
 	More     int               // findings that are not shown
 	Matrix   map[string][]turn // by agent
 	Markers  map[string]int    // by kind
+	Round    string            // whose turns are shown beside each other
+	Beside   []spoken
 	Document *struct{ Text string }
 	Left     int // bytes of it that are not shown
 }
@@ -64,6 +67,12 @@ type turn struct {
 	Markers            map[string]int
 }
 
+// A spoken is the text of a turn.
+type spoken struct{ Agent, Name, Text string }
+
+// mostBeside is how many turns stand beside each other.
+const mostBeside = 12
+
 func loadDialogue(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	v, name := &dialoguePage{Matrix: map[string][]turn{}, Markers: map[string]int{}}, r.FormValue("name")
 	if err := s.Ask(ctx, &v.Score, "dialogue", "score", "--dry-run", "--", name); err != nil {
@@ -75,6 +84,15 @@ func loadDialogue(ctx context.Context, s *Site, r *http.Request) (any, error) {
 			v.Matrix[t.Agent] = append(v.Matrix[t.Agent], t)
 			for kind, n := range t.Markers {
 				v.Markers[kind] += n
+			}
+		}
+		v.Round = r.FormValue("round")
+		for _, t := range v.Check.Turns {
+			if fmt.Sprint(t.Round) != v.Round || t.Name == "" || len(v.Beside) == mostBeside {
+				continue
+			}
+			if text, err := s.text(ctx, t.Name); err == nil && text.Text != nil {
+				v.Beside = append(v.Beside, spoken{t.Agent, t.Name, *text.Text})
 			}
 		}
 		v.Check.Findings, v.More = cut(v.Check.Findings, mostShown)

@@ -42,8 +42,8 @@ type node struct {
 	SupersededBy string   `json:"superseded_by,omitempty"`
 	X            float64  `json:"x"`
 	Y            float64  `json:"y"`
-	Links        []edge   `json:"-"` // that the entry states
-	in           int      // the cluster
+	Links        []edge   `json:"-"`  // that the entry states
+	In           int      `json:"in"` // the cluster
 }
 
 // An edge says how one entry is connected with another.
@@ -58,6 +58,7 @@ type edge struct {
 const (
 	maxNodes  = "--limit=20000" // of more than these something must be chosen
 	maxDrawn  = 5_000
+	maxWhole  = 500 // entries that are drawn without a choice
 	tableRows = 100
 	maxChips  = 30
 )
@@ -101,7 +102,9 @@ func loadKnowledge(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	if v.TooMany != nil {
 		return v, nil
 	}
-	v.Total, v.Drawn = len(v.Nodes), min(len(v.Nodes), maxDrawn)
+	if v.Total = len(v.Nodes); v.Total <= maxWhole || r.FormValue("tag") != "" {
+		v.Drawn = min(v.Total, maxDrawn)
+	}
 	offset, _ := strconv.Atoi(r.FormValue("offset")) // 0 if it is none
 	offset = min(max(offset, 0), v.Total)
 	if v.Rows, v.Next = cut(v.Nodes[offset:], tableRows); v.Next > 0 {

@@ -31,12 +31,12 @@ func (g *graph) arrange() {
 		c.place(g.Clusters[:i])
 		for k, n := range c.nodes { // as the seeds of a sunflower: evenly, in any number
 			n.X, n.Y = polar(0.6*apart*math.Sqrt(float64(k)+0.5), float64(k)*2.39996, c.X, c.Y)
-			n.in = i
+			n.In = i
 		}
 	}
 	for range settling {
 		for _, e := range g.Edges { // the ends pull each other, within their cluster
-			if a, b := e.Ends[0], e.Ends[1]; a.in == b.in {
+			if a, b := e.Ends[0], e.Ends[1]; a.In == b.In {
 				dx, dy := (b.X-a.X)/25, (b.Y-a.Y)/25
 				a.X, a.Y, b.X, b.Y = a.X+dx, a.Y+dy, b.X-dx, b.Y-dy
 			}

@@ -53,7 +53,7 @@ func TestArrange(t *testing.T) {
 				t.Errorf("%d nodes are in clusters, want %d", counted, test.n)
 			}
 			for i, n := range g.Nodes {
-				c := g.Clusters[n.in]
+				c := g.Clusters[n.In]
 				if d := math.Hypot(n.X-c.X, n.Y-c.Y); !(d <= c.R) {
 					t.Fatalf("node %d is at %v, %v, outside its cluster %+v", i, n.X, n.Y, c)
 				}

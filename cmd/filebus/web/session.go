@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -40,6 +41,7 @@ type sessionPage struct {
 	At, Before, Next                *step  // what is looked at, and its neighbours
 	State                           []step // what there was then
 	MoreFiles, MoreSteps, MoreState int
+	Count, Step                     int // how many steps there are, and which one is looked at
 }
 
 // A timeline is events on lines, by agent.
@@ -70,13 +72,20 @@ func loadSession(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	var all, then struct{ Steps []step }
 	err := cmp.Or(s.Ask(ctx, v, "session", "show", "--max-tokens=0", "--", id),
 		s.Ask(ctx, &v.Log, "session", "log", fmt.Sprint("--limit=", mostShown), "--", id),
-		s.Ask(ctx, &all, "session", "replay", "--steps", "--limit=0", "--", id),
-		s.Ask(ctx, &then, "session", "replay", "--steps", "--limit=0", "--until="+cmp.Or(until, "0"), "--", id))
+		s.Ask(ctx, &all, "session", "replay", "--steps", "--limit=0", "--", id))
+	if n, _ := strconv.Atoi(r.FormValue("step")); err == nil && until == "" && n > 0 && n <= len(all.Steps) {
+		until = fmt.Sprint(all.Steps[n-1].Position)
+	}
+	err = cmp.Or(err, s.Ask(ctx, &then, "session", "replay", "--steps", "--limit=0", "--until="+cmp.Or(until, "0"), "--", id))
 	if err != nil {
 		return nil, err
 	}
 	if until != "" {
 		v.replay(all.Steps, len(then.Steps))
+	}
+	v.Count, v.Step = len(all.Steps), len(then.Steps)
+	if until == "" {
+		v.Step = v.Count
 	}
 	v.Files, v.MoreFiles = cut(v.Files, mostShown)
 	v.MoreSteps = max(0, len(all.Steps)-mostShown)

@@ -21,6 +21,9 @@
       e.to = byID.get(e.to);
       e.stated = !["tags", "task", "files"].includes(e.type);
     }
+    const weight = graph.nodes.map(() => 0);
+    for (const e of graph.edges) { weight[e.from]++; weight[e.to]++; }
+    graph.order = graph.nodes.map((_, i) => i).sort((a, b) => weight[b] - weight[a]);
     found = -1;
     canvas.onpointerdown = drag;
     canvas.onpointermove = hover;
@@ -72,10 +75,11 @@
     to.clearRect(0, 0, canvas.width, canvas.height);
     to.lineWidth = 1;
     const seen = graph.edges.filter((e) => inside(at[e.from]) || inside(at[e.to]));
+    const near = (e) => e.stated || e.from === found || e.to === found || graph.nodes[e.from].in === graph.nodes[e.to].in;
     for (const stated of [false, true]) {
       if (!stated && seen.length > many) continue; // zoomed in there are fewer
       to.beginPath();
-      for (const e of seen) if (e.stated === stated) { to.moveTo(...at[e.from]); to.lineTo(...at[e.to]); }
+      for (const e of seen) if (e.stated === stated && near(e)) { to.moveTo(...at[e.from]); to.lineTo(...at[e.to]); }
       to.strokeStyle = stated ? colours.stated : colours.shared;
       to.globalAlpha = stated ? 1 : 0.35;
       to.stroke();
@@ -115,7 +119,8 @@
     for (const c of graph.clusters) {
       if (c.r * view.k > 1.5 * px && graph.clusters.length > 1) write(`${c.tag.slice(0, 24) || "other"} ${c.count}`, c.x * view.k + view.x, (c.y - c.r) * view.k + view.y + px / 2);
     }
-    if (view.k > 1) graph.nodes.forEach((n, i) => write(n.summary.slice(0, 24), at[i][0], at[i][1] + r + px));
+    const room = view.k > 1 ? graph.nodes.length : 12; // the most connected ones, all from near
+    for (const i of graph.order.slice(0, room)) write((graph.nodes[i].summary || graph.nodes[i].id).slice(0, 28), at[i][0], at[i][1] + r + px);
     if (found < 0) return;
     to.beginPath();
     to.arc(...at[found], r + 4, 0, 7);
@@ -164,7 +169,16 @@
     const { best, circle } = nearest(e);
     if (moved) return;
     if (circle && view.k < 0.5 && graph.clusters.length > 1) show([circle]);
-    else if (best >= 0) location.href = "/record?name=" + encodeURIComponent(graph.nodes[best].name);
+    else if (best >= 0) beside(graph.nodes[best].name);
+  }
+  // beside shows an entry below the picture; its heading leads to its page.
+  async function beside(name) {
+    const path = "/record?name=" + encodeURIComponent(name), room = document.getElementById("entry"), answer = await fetch(path);
+    const record = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("article.record");
+    if (!record || !room) return void (location.href = path);
+    const link = Object.assign(document.createElement("a"), { href: path, textContent: "Open " + name });
+    room.replaceChildren(link, ...record.querySelectorAll(".marks, .head, .markdown, .values, .source"));
+    room.scrollIntoView({ block: "nearest" });
   }
   function wheel(e) { // else it scrolls the page
     if (!e.ctrlKey && document.activeElement !== canvas) return;
