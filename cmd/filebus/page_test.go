@@ -293,9 +293,10 @@ func TestPages(t *testing.T) {
 			return answer;
 		}; document.body.dispatchEvent(new CustomEvent("filebus:changed"))}`)
 		b.until(`!!window.late`)
-		get[any](b, `document.querySelector("#main .entry a").click()`)
-		b.until(`document.querySelector("aside") !== null`)
-		if !get[bool](b, `new Promise((is) => { late(); setTimeout(() => is(document.querySelector("aside") !== null), 500); })`) {
+		get[any](b, `document.querySelector("#main .entry:not([aria-current]) a").click()`)
+		second := `document.querySelectorAll(".hits > .entry")[1].matches("[aria-current]")`
+		b.until(second)
+		if !get[bool](b, `new Promise((is) => { late(); setTimeout(() => is(`+second+`), 500); })`) {
 			t.Error("the record that was opened is gone")
 		}
 	})
@@ -369,7 +370,7 @@ func (b *tab) touchable(path string) {
 	found := get[struct {
 		All   int
 		Small []string
-	}](b, `(() => { const all = [...document.querySelectorAll("a[href], button, select, summary, input:not([type=hidden])")].filter((e) => e.checkVisibility({visibilityProperty: true}) && !e.closest(".hidden, .skip") && !e.matches(".anchor"));
+	}](b, `(() => { const all = [...document.querySelectorAll("a[href], button, select, summary, input:not([type=hidden])")].filter((e) => e.checkVisibility({visibilityProperty: true}) && !e.closest(".hidden, .skip") && !e.matches(".anchor, svg a"));
 		const small = all.filter((e) => { const r = e.getBoundingClientRect(); return r.height < 23.5 || r.width < 23.5 });
 		return {All: all.length, Small: small.map((e) => e.outerHTML.slice(0, 120))} })()`)
 	if 10*len(found.Small) > found.All {

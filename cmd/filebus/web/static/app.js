@@ -27,7 +27,9 @@ let shown = "";
 function passage() {
   const beside = document.getElementById("beside"), at = beside?.querySelector(".passage"), name = beside?.querySelector(".provenance")?.textContent;
   if (!beside || name === shown) return;
+  const isFirst = shown === "";
   shown = name;
+  if (!wide.matches) return void (isFirst || (at || beside).scrollIntoView({ block: "center" }));
   beside.scrollTop = at ? at.getBoundingClientRect().top - beside.getBoundingClientRect().top + beside.scrollTop - beside.clientHeight / 4 : 0;
 }
 passage();
