@@ -2,6 +2,7 @@ package web
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"maps"
@@ -32,6 +33,9 @@ func (s *Site) functions() template.FuncMap {
 		"part":     func(p any, u *url.URL) map[string]any { return map[string]any{"Part": p, "URL": u} },
 		"words":    func(all ...string) []string { return all },
 		"readable": texts.readable,
+		"kind":     kindOf,
+		"columns":  columnsOf,
+		"json":     func(v any) string { text, _ := json.Marshal(v); return string(text) }, // it was read from JSON
 		"nothing":  func() passage { return passage{} },
 		"date":     func(t time.Time) string { return t.Format(time.DateOnly) },
 		"lines":    sourceLines,

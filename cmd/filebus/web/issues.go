@@ -59,21 +59,12 @@ func states() []string {
 
 // values returns what a row has in a field.
 func (r *row) values(name string) []string {
-	switch name {
-	case "status":
-		return []string{r.Status}
-	case "priority":
-		return []string{r.Priority}
-	case "type":
-		return []string{r.Type}
-	case "agent":
-		return []string{cmp.Or(r.Agent, "nobody")}
-	case "label":
+	one := map[string]string{"status": r.Status, "priority": r.Priority, "type": r.Type, "agent": cmp.Or(r.Agent, "nobody"), "from": r.From,
+		"waits": map[bool]string{true: "yes", false: "no"}[len(r.Waits) > 0]}
+	if name == "label" {
 		return r.Labels
-	case "from":
-		return []string{r.From}
 	}
-	return []string{map[bool]string{true: "yes", false: "no"}[len(r.Waits) > 0]}
+	return []string{one[name]}
 }
 
 func loadIssues(ctx context.Context, s *Site, r *http.Request) (any, error) {
@@ -108,8 +99,12 @@ func loadIssues(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	}
 	all = slices.DeleteFunc(slices.Clone(all), func(row *row) bool { return !passes(row, "") })
 	v.Total = len(all)
-	v.sort(all)
-	v.groups(all, r.FormValue("after"))
+	by := v.Group
+	if v.View == "board" {
+		by = cmp.Or(by, "status")
+	}
+	v.sort(all, by)
+	v.show(all, by, r.FormValue("after"))
 	return v, nil
 }
 
@@ -122,65 +117,59 @@ func counted(counts map[string]int) (values []facetValue) {
 	return values
 }
 
-// sort puts rows in the order that was asked for; without one they keep that of the command, what is to be done next first.
-func (v *issuesPage) sort(all []*row) {
-	order := map[string]func(a, b *row) int{
-		"newest": func(a, b *row) int { return b.Created.Compare(a.Created) },
-		"oldest": func(a, b *row) int { return a.Created.Compare(b.Created) },
-		"title":  func(a, b *row) int { return cmp.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)) },
-		"id":     func(a, b *row) int { return cmp.Compare(a.ID, b.ID) },
-	}[v.Sort]
-	if order != nil {
-		slices.SortStableFunc(all, order)
-	}
+// sort puts rows in the order that was asked for, within their groups; without one they keep that of the command, what is to be
+// done next first.
+func (v *issuesPage) sort(all []*row, by string) {
+	known := append(states(), priorities()...)
+	group := func(r *row) string { return strings.Join(r.values(by), ", ") }
+	place := func(r *row) uint { return uint(slices.Index(known, group(r))) } // of -1 the largest
+	slices.SortStableFunc(all, func(a, b *row) int {
+		if by != "" {
+			if n := cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(group(a), group(b))); n != 0 {
+				return n
+			}
+		}
+		switch v.Sort {
+		case "newest":
+			return b.Created.Compare(a.Created)
+		case "oldest":
+			return a.Created.Compare(b.Created)
+		case "title":
+			return cmp.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title))
+		case "id":
+			return cmp.Compare(a.ID, b.ID)
+		}
+		return 0
+	})
 }
 
-// groups cuts rows into groups, and those into what a page shows: of a list the rows behind one, of a board the first of each.
-func (v *issuesPage) groups(all []*row, after string) {
-	by := v.Group
-	if v.View == "board" {
-		by = cmp.Or(by, "status")
-	}
-	if by == "" {
-		v.Groups = []rowGroup{{Count: len(all), Rows: all}}
-	}
-	at := map[string]int{}
-	for _, row := range all {
-		if by == "" {
-			break
+// show cuts sorted rows into groups, and those into what a page shows: of a list the rows behind one, of a board the first of each.
+func (v *issuesPage) show(all []*row, by, after string) {
+	first, counts, shown := 0, map[string]int{}, 0
+	if after != "" {
+		if first = 1 + slices.IndexFunc(all, func(r *row) bool { return r.ID == after }); first == 0 {
+			first = len(all)
 		}
-		value := strings.Join(row.values(by), ", ")
-		if _, known := at[value]; !known {
-			at[value] = len(v.Groups)
-			v.Groups = append(v.Groups, rowGroup{Value: value})
-		}
-		g := &v.Groups[at[value]]
-		g.Count, g.Rows = g.Count+1, append(g.Rows, row)
 	}
-	order := append(states(), priorities()...)
-	place := func(g rowGroup) uint { return uint(slices.Index(order, g.Value)) } // of -1 the largest
-	slices.SortStableFunc(v.Groups, func(a, b rowGroup) int { return cmp.Compare(place(a), place(b)) })
-	room, isBehind := pageRows, after == ""
-	for i := range v.Groups {
-		g := &v.Groups[i]
-		if v.View == "board" {
-			g.Rows, _ = cut(g.Rows, boardRows)
+	for i, r := range all {
+		value := strings.Join(r.values(by), ", ")
+		counts[value]++
+		isBoard, isNew := v.View == "board", len(v.Groups) == 0 || v.Groups[len(v.Groups)-1].Value != value
+		if isBoard && counts[value] > boardRows || !isBoard && (i < first || shown == pageRows) {
 			continue
 		}
-		if n := slices.IndexFunc(g.Rows, func(r *row) bool { return r.ID == after }); n >= 0 && !isBehind {
-			g.Rows, isBehind = g.Rows[n+1:], true
-		} else if !isBehind {
-			g.Rows = nil
+		if isNew {
+			v.Groups = append(v.Groups, rowGroup{Value: value})
 		}
-		if len(g.Rows) > room && room > 0 {
-			v.After = g.Rows[room-1].ID
-		}
-		g.Rows = g.Rows[:min(room, len(g.Rows))]
-		if room -= len(g.Rows); room == 0 && v.After == "" && i < len(v.Groups)-1 && len(g.Rows) > 0 {
-			v.After = g.Rows[len(g.Rows)-1].ID
+		g := &v.Groups[len(v.Groups)-1]
+		g.Rows, shown = append(g.Rows, r), shown+1
+		if v.After = ""; !isBoard && shown == pageRows && i < len(all)-1 {
+			v.After = r.ID
 		}
 	}
-	v.Groups = slices.DeleteFunc(v.Groups, func(g rowGroup) bool { return len(g.Rows) == 0 })
+	for i := range v.Groups {
+		v.Groups[i].Count = counts[v.Groups[i].Value]
+	}
 }
 
 // loadRows asks for all issues or tasks.

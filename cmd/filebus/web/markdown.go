@@ -40,9 +40,9 @@ func rendered(text string, p passage) (out template.HTML, notes []string, ok boo
 		extension.Strikethrough, extension.TaskList, extension.NewFootnote(extension.WithFootnoteIDPrefix("text-")),
 	))
 	var b bytes.Buffer
-	isOpen, at := false, lineCounter{source: source, line: 1}
+	isOpen := false
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
-		is := p.Has(at.lineOf(n)) || isOpen && at.lineOf(n) == 0
+		is := p.From > 0 && p.Has(lineOf(n, source))
 		if is != isOpen {
 			b.WriteString(map[bool]string{true: `<div class="passage" id="passage">`, false: "</div>"}[is])
 		}
@@ -70,23 +70,12 @@ func below(root ast.Node) (all []ast.Node) {
 	return all
 }
 
-// A lineCounter counts the lines of a source, from one block to the next.
-type lineCounter struct {
-	source   []byte
-	at, line int
-}
-
-// lineOf returns the line where a block begins; 0 where it does not say.
-func (c *lineCounter) lineOf(n ast.Node) int {
+// lineOf returns the line of a source where a block begins; 0 where it does not say.
+func lineOf(n ast.Node, source []byte) int {
 	for ; n != nil && n.Type() != ast.TypeInline; n = n.FirstChild() {
-		if n.Lines() == nil || n.Lines().Len() == 0 {
-			continue
+		if n.Lines() != nil && n.Lines().Len() > 0 {
+			return 1 + bytes.Count(source[:n.Lines().At(0).Start], []byte("\n"))
 		}
-		if start := n.Lines().At(0).Start; start >= c.at {
-			c.line, c.at = c.line+bytes.Count(c.source[c.at:start], []byte("\n")), start
-			return c.line
-		}
-		return 1 + bytes.Count(c.source[:n.Lines().At(0).Start], []byte("\n"))
 	}
 	return 0
 }

@@ -31,7 +31,7 @@ type recordPage struct {
 	Entries                                                                               []struct{ Name, Ref, Title string }
 
 	Passage               passage  // that is marked
-	Values                *value   // of a text in JSON
+	Values                any      // of a text in JSON
 	Related               bool     // what names the record was looked for, which takes three searches
 	flags                 []string // of commands
 	Text, Against, Before string   // the version that it is compared with, and the last one before it
@@ -129,8 +129,8 @@ func (s *Site) record(ctx context.Context, name string, r *http.Request) (*recor
 	}
 	v.Passage = parsePassage(r.FormValue("lines"))
 	isJSON := slices.Contains([]string{".json", ".jsonl"}, strings.ToLower(path.Ext(v.Path)))
-	if tree, ok := parseTree(v.Text); ok && isJSON {
-		v.Values = &tree
+	if values, ok := parseTree(v.Text); ok && isJSON {
+		v.Values = values
 	}
 	source := r.FormValue("source")
 	v.Shown = source == "1" || source == "" && v.Values == nil && !slices.Contains([]string{"", ".md", ".markdown"}, strings.ToLower(path.Ext(v.Path)))

@@ -1,117 +1,75 @@
 package web
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 )
 
-// A value is one of a JSON text: a text, a word as it stands, or the values that it holds, each with its name or number.
-type value struct {
-	Name   string
-	Text   string
-	Block  bool // a text of several lines, which is rendered
-	Within []value
-	Kind   byte // '{', '[', '"', or 0
-}
-
-// The bounds of a text that is shown as values.
+// The bounds of JSON that is shown as values: how deep it goes, and how many columns a table has.
 const (
-	maxValues = 5_000
 	maxDepth  = 40
-	maxFields = 8 // columns of a table
+	maxFields = 8
 )
 
-var errNoTree = errors.New("not to be shown as values")
-
-// parseTree reads JSON, or lines of it as a list. It reports whether a text is that and not too much.
-func parseTree(text string) (root value, ok bool) {
-	if text = strings.TrimSpace(text); text == "" || !strings.ContainsAny(text[:1], "{[") {
-		return root, false
-	}
-	from, left := json.NewDecoder(bytes.NewReader([]byte(text))), maxValues
+// parseTree reads JSON, or lines of it as a list. It reports whether a text is that, and not too deep.
+func parseTree(text string) (root any, ok bool) {
+	from, all := json.NewDecoder(strings.NewReader(text)), []any(nil)
 	from.UseNumber()
-	for {
-		v, err := readValue(from, &left, 0)
-		if errors.Is(err, io.EOF) {
-			break
+	var err error
+	for err == nil {
+		var v any
+		if err = from.Decode(&v); err == nil {
+			all = append(all, v)
 		}
-		if err != nil {
-			return root, false
-		}
-		root.Within = append(root.Within, v)
 	}
-	if len(root.Within) == 1 {
-		return root.Within[0], true
+	if root = any(all); len(all) == 1 {
+		root = all[0]
 	}
-	root.Kind = '['
-	return root, true
+	return root, errors.Is(err, io.EOF) && len(all) > 0 && !isDeep(root, maxDepth) && kindOf(root) != "text" && kindOf(root) != "word"
 }
 
-// readValue reads the next value, of what is left.
-func readValue(from *json.Decoder, left *int, depth int) (v value, err error) {
-	token, err := from.Token()
-	if err != nil {
-		return v, err
-	}
-	if *left--; *left < 0 || depth > maxDepth {
-		return v, errNoTree
-	}
-	switch t := token.(type) {
-	case json.Delim:
-		v.Kind = byte(t)
-		for err == nil && from.More() {
-			var one value
-			name := json.Token("")
-			if v.Kind == '{' {
-				name, err = from.Token()
+func isDeep(v any, left int) bool {
+	deeper := func(v any) bool { return isDeep(v, left-1) }
+	switch v := v.(type) {
+	case []any:
+		return left == 0 || slices.ContainsFunc(v, deeper)
+	case map[string]any:
+		for _, one := range v {
+			if left == 0 || deeper(one) {
+				return true
 			}
-			if err == nil {
-				one, err = readValue(from, left, depth+1)
-			}
-			one.Name, _ = name.(string)
-			v.Within = append(v.Within, one)
 		}
-		if err == nil {
-			_, err = from.Token()
-		}
+	}
+	return false
+}
+
+// kindOf says how a value is shown: as a table, if it is a list of objects.
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		return "object"
 	case string:
-		v.Text, v.Kind, v.Block = t, '"', strings.Contains(t, "\n")
-	default:
-		word, wrong := json.Marshal(t)
-		v.Text, err = string(word), wrong
+		return map[bool]string{true: "block", false: "text"}[strings.Contains(v, "\n")]
+	case []any:
+		isRow := func(one any) bool { return kindOf(one) == "object" }
+		return map[bool]string{true: "table", false: "list"}[len(v) > 0 && !slices.ContainsFunc(v, func(one any) bool { return !isRow(one) })]
 	}
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	return v, err
+	return "word"
 }
 
-// Columns returns the names that the objects of a list have, the first ones; nil where it is no list of objects.
-func (v value) Columns() (names []string) {
-	seen := map[string]bool{}
-	for _, one := range v.Within {
-		if v.Kind != '[' || one.Kind != '{' {
-			return nil
-		}
-		for _, f := range one.Within {
-			if !seen[f.Name] && len(names) < maxFields {
-				names = append(names, f.Name)
-			}
-			seen[f.Name] = true
+// columnsOf returns the names that most of the objects of a list have.
+func columnsOf(rows []any) (names []string) {
+	counts := map[string]int{}
+	for _, row := range rows {
+		for name := range row.(map[string]any) { // as kindOf says
+			counts[name]++
 		}
 	}
-	return names
-}
-
-// Field returns the value of an object with a name, for a table: what it holds is not shown there.
-func (v value) Field(name string) (text string) {
-	for _, f := range v.Within {
-		if f.Name == name {
-			return map[bool]string{true: "…"}[len(f.Within) > 0] + f.Text
-		}
+	for _, v := range counted(counts) {
+		names = append(names, v.Value)
 	}
-	return ""
+	return names[:min(len(names), maxFields)]
 }

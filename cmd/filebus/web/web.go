@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -39,7 +40,7 @@ type Site struct {
 	// Look takes in what has changed on disk; nil: nothing is.
 	Look func(ctx context.Context)
 
-	looks  looks
+	looks  atomic.Bool  // at the disk, at this moment
 	rows   kept[[]*row] // of the page of issues
 	now    kept[*nowSaid]
 	budget kept[*budgetPage]
@@ -107,7 +108,8 @@ var (
 const (
 	longest = 10 * time.Second
 	freshly = 20 * time.Second
-	seldom  = 30 * time.Second // for which sums over the whole store hold, whatever comes in
+	patient = 250 * time.Millisecond // for what a look at the disk finds; what comes later is told as any change
+	seldom  = 30 * time.Second       // for which sums over the whole store hold, whatever comes in
 )
 
 // handler returns all pages, without the guard.
@@ -155,12 +157,27 @@ func (t turns) each(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+// look takes in what has changed on disk, unless somebody does so, and waits a while for that.
+func (s *Site) look(ctx context.Context) {
+	if s.Look == nil || !s.looks.CompareAndSwap(false, true) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patient)
+	defer cancel()
+	go func() { // it goes on when the page is there
+		defer cancel()
+		defer s.looks.Store(false)
+		s.Look(context.WithoutCancel(ctx))
+	}()
+	<-ctx.Done()
+}
+
 // show answers with a page, or with one that says what is wrong.
 func (s *Site) show(w http.ResponseWriter, r *http.Request, v view, pages *template.Template) {
 	ctx, cancel := context.WithTimeout(r.Context(), longest)
 	defer cancel()
 	p, answer := page{Site: s, View: v.Page, Title: v.Title, URL: r.URL, Views: views()}, http.StatusOK
-	s.looks.take(ctx, s.Look)
+	s.look(ctx)
 	data, err := v.load(ctx, s, r)
 	if data == nil && err == nil {
 		w.WriteHeader(http.StatusNoContent)
