@@ -14,9 +14,9 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 
 	"filebus/cmd/filebus/cli"
-	"filebus/cmd/filebus/noun"
 	"filebus/cmd/filebus/web"
 )
 
@@ -70,7 +70,7 @@ func openBrowser(ctx context.Context, address string) error {
 func siteOf(e *cli.Environ, writes bool) *web.Site {
 	inside := *e
 	inside.Global.NoSync = true // there is one look for a page, not one for each of its commands
-	inside.Kept = &noun.Kept{}
+	inside.Kept = &sync.Map{}
 	inside.Getenv = func(name string) string { return asReader(e, name) }
 	s := &web.Site{
 		Version: versionView().Version, Workspace: e.Dir, Flags: storeWords(&e.Global), Now: e.Now,

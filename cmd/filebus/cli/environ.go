@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/text/unicode/norm"
 
-	"filebus/cmd/filebus/noun"
 	"filebus/materialize"
 	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
@@ -55,7 +55,7 @@ type Environ struct {
 	Args        []string                 // the command line
 	Said        query.Read               // what the log of reads is to say of the output
 	Call        *ToolCall                // that hears what is not a result, or nil: people do
-	Kept        *noun.Kept               // what a process that goes on has read of entries, or nil
+	Kept        *sync.Map                // what a process of pages has read of entries, or nil: see noun.Collection
 	Hooks
 }
 

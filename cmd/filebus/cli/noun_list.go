@@ -32,8 +32,10 @@ func (o *NounList[T]) Do(ctx context.Context, w *Work, _ []string) error {
 	if err != nil {
 		return err
 	}
-	w.NoteProblems(c.Problems(ctx))
-	w.NoteNotHere(ctx, c.Kind)
+	if w.Kept == nil { // pages show no notes
+		w.NoteProblems(c.Problems(ctx))
+		w.NoteNotHere(ctx, c.Kind)
+	}
 	o.Facts["status"] = withWords(o.Status)
 	if o.List == nil {
 		o.List = o.face.list

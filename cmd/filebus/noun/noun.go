@@ -16,6 +16,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"filebus/index"
@@ -101,7 +102,7 @@ type Collection[T any] struct {
 	Work *materialize.Workspace
 	Read *query.Reader // of the same store
 	Now  func() time.Time
-	Kept *Kept // what was read before, or nil
+	Kept *sync.Map // of a process that goes on: by kind, the entries that were listed last, by their versions; or nil
 }
 
 // ErrAbsent is the reason of an error that an entry is not there.
@@ -183,28 +184,36 @@ func (c *Collection[T]) Get(ctx context.Context, id string) (Entry[T], error) {
 // List returns the entries of the own tree, by their ids.
 func (c *Collection[T]) List(ctx context.Context) (all []Entry[T], err error) {
 	var unread error
-	add := func(e Entry[T]) {
-		if e.Name.Tree == "" {
+	kept, listed := map[record.Ref]Entry[T]{}, map[record.Ref]Entry[T]{}
+	if c.Kept == nil {
+		c.Kept = &sync.Map{}
+	}
+	if was, found := c.Kept.Load(c.Kind); found {
+		kept = was.(map[record.Ref]Entry[T])
+	}
+	add := func(ref record.Ref, e Entry[T]) {
+		if listed[ref] = e; e.Name.Tree == "" {
 			all = append(all, e)
 		}
 	}
-	isKnown := func(ref record.Ref) bool {
-		kept, isKept := c.Kept.get(ref)
-		if isKept {
-			add(kept.(Entry[T]))
+	isKept := func(ref record.Ref) bool {
+		e, is := kept[ref]
+		if is {
+			add(ref, e)
 		}
-		return isKept
+		return is
 	}
-	err = c.Read.EachBut(ctx, store.FieldKind, string(c.Kind), isKnown, func(tx *store.Tx, v store.Version) (enough bool) {
+	err = c.Read.EachBut(ctx, store.FieldKind, string(c.Kind), isKept, func(tx *store.Tx, v store.Version) (enough bool) {
 		e := Entry[T]{Name: v.Record.Name}
 		if e.Name.Tree == "" {
 			e, unread = c.read(tx, v)
 		}
-		if add(e); unread == nil {
-			c.Kept.put(v.Ref, e)
-		}
+		add(v.Ref, e)
 		return unread != nil
 	})
+	if err == nil && unread == nil {
+		c.Kept.Store(c.Kind, listed)
+	}
 	slices.SortStableFunc(all, func(a, b Entry[T]) int { return strings.Compare(a.Name.ID, b.Name.ID) })
 	return all, errors.Join(err, unread)
 }
@@ -248,9 +257,9 @@ func (c *Collection[T]) Problems(ctx context.Context, paths ...string) (all []*l
 		if err != nil || !isAggregate {
 			continue // the store has the entries all the same
 		}
-		problems := c.Kept.problems(format, p, text)
+		_, problems := format.Parse(p, text)
 		isOfValue := func(p *layout.SyntaxError) bool { return errors.Is(p, layout.ErrValue) }
-		all = append(all, slices.DeleteFunc(slices.Clone(problems), isOfValue)...)
+		all = append(all, slices.DeleteFunc(problems, isOfValue)...)
 	}
 	return all
 }
