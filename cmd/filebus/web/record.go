@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"filebus/store/record"
 )
 
 // A recordPage is a text with where it comes from.
@@ -30,11 +28,11 @@ type recordPage struct {
 	Outline                                                                               []heading
 	Entries                                                                               []struct{ Name, Ref, Title string }
 
-	Passage               passage  // that is marked
-	Values                any      // of a text in JSON
-	Related               bool     // what names the record was looked for, which takes three searches
-	flags                 []string // of commands
-	Text, Against, Before string   // the version that it is compared with, and the last one before it
+	Passage               passage // that is marked
+	Values                any     // of a text in JSON
+	Related               bool    // what names the record was looked for, which takes three searches
+	Gone                  bool
+	Text, Against, Before string // the version that it is compared with, and the last one before it
 	Current, Binary       bool
 	Type                  string   // of a picture or a PDF
 	Shown                 bool     // as its source
@@ -122,7 +120,9 @@ func (s *Site) record(ctx context.Context, name string, r *http.Request) (*recor
 	}
 	v.MoreSections = max(len(v.Outline)-shownSections, 0)
 	v.Outline = v.Outline[:len(v.Outline)-v.MoreSections]
-	v.flags = s.Flags
+	if n := len(v.Versions); n > 0 {
+		v.Gone = slices.Contains([]string{"retire", "drop"}, v.Versions[n-1].Change)
+	}
 	v.Left, v.Type = text.Left, shownType(text.Base64)
 	if v.Binary = text.Text == nil; !v.Binary {
 		v.Text = *text.Text
@@ -137,32 +137,8 @@ func (s *Site) record(ctx context.Context, name string, r *http.Request) (*recor
 	return v, nil
 }
 
-// Command returns the command that reads the record, or its passage.
-func (v *recordPage) Command() string {
-	line := strings.Join(slices.Concat([]string{"filebus get"}, v.flags, []string{record.ShellWord(v.Name)}), " ")
-	if lines := v.Passage.Lines(); lines != "" {
-		line += " --lines " + lines
-	}
-	return line
-}
-
 // title returns what a tab is called by.
 func (v *recordPage) title() string { return cmp.Or(v.Title, v.Name) }
-
-// Marks returns what a reader has to know first: that the text has changed since, or that its name is gone.
-func (v *recordPage) Marks() (marks []string) {
-	if len(v.Versions) == 0 {
-		return nil
-	}
-	newest := slices.MaxFunc(v.Versions, func(a, b version) int { return a.Position - b.Position })
-	if newest.Change == "retire" || newest.Change == "drop" {
-		marks = append(marks, "gone")
-	}
-	if !v.Current {
-		marks = append(marks, "not current")
-	}
-	return marks
-}
 
 // A passage is the lines of a text that answer a question, counted from 1, with the words in them that were found. Without
 // lines it is none.

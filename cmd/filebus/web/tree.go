@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// The bounds of JSON that is shown as values: how deep it goes, and how many columns a table has.
+// The bounds of JSON that is shown as values: of what holds others, and of the columns of a table.
 const (
-	maxDepth  = 40
-	maxFields = 8
+	maxHolders = 2_000
+	maxFields  = 8
 )
 
-// parseTree reads JSON, or lines of it as a list. It reports whether a text is that, and not too deep.
+// parseTree reads JSON, or lines of it as a list. It reports whether a text is that, and not too much.
 func parseTree(text string) (root any, ok bool) {
 	from, all := json.NewDecoder(strings.NewReader(text)), []any(nil)
 	from.UseNumber()
@@ -28,22 +28,8 @@ func parseTree(text string) (root any, ok bool) {
 	if root = any(all); len(all) == 1 {
 		root = all[0]
 	}
-	return root, errors.Is(err, io.EOF) && len(all) > 0 && !isDeep(root, maxDepth) && kindOf(root) != "text" && kindOf(root) != "word"
-}
-
-func isDeep(v any, left int) bool {
-	deeper := func(v any) bool { return isDeep(v, left-1) }
-	switch v := v.(type) {
-	case []any:
-		return left == 0 || slices.ContainsFunc(v, deeper)
-	case map[string]any:
-		for _, one := range v {
-			if left == 0 || deeper(one) {
-				return true
-			}
-		}
-	}
-	return false
+	holders := strings.Count(text, "{") + strings.Count(text, "[")
+	return root, errors.Is(err, io.EOF) && 0 < holders && holders <= maxHolders
 }
 
 // kindOf says how a value is shown: as a table, if it is a list of objects.

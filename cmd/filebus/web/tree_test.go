@@ -19,9 +19,7 @@ func TestParseTree(t *testing.T) {
 		"":                                                   "no",
 		`"x"`:                                                "no",
 		"12":                                                 "no",
-		"1 2":                                                "list [1,2]",
-		strings.Repeat("[", 100) + strings.Repeat("]", 100):           "no",
-		strings.Repeat(`{"a":`, 100) + "1" + strings.Repeat("}", 100): "no",
+		strings.Repeat("[", 100) + strings.Repeat("]", 100): "no",
 	} {
 		got := "no"
 		if root, ok := parseTree(text); ok {
