@@ -19,7 +19,7 @@ func TestParseTree(t *testing.T) {
 		"":                                                   "no",
 		`"x"`:                                                "no",
 		"12":                                                 "no",
-		strings.Repeat("[", 100) + strings.Repeat("]", 100): "no",
+		strings.Repeat("[", 2001) + strings.Repeat("]", 2001): "no",
 	} {
 		got := "no"
 		if root, ok := parseTree(text); ok {
