@@ -3,10 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -182,16 +179,7 @@ func (s *Site) logged(ctx context.Context, n int) (all []logged, err error) {
 	if err := s.Print(ctx, &out, "log", fmt.Sprint("--limit=", n), "--json"); err != nil {
 		return nil, err
 	}
-	for from := json.NewDecoder(&out); err == nil; {
-		var e logged
-		if err = from.Decode(&e); err == nil {
-			all = append(all, e)
-		}
-	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return all, err
+	return decodeAll[logged](&out)
 }
 
 func newActivity(log []logged, now time.Time) (a activity) {

@@ -16,20 +16,28 @@ const (
 
 // parseTree reads JSON, or lines of it as a list. It reports whether a text is that, and not too much.
 func parseTree(text string) (root any, ok bool) {
-	from, all := json.NewDecoder(strings.NewReader(text)), []any(nil)
-	from.UseNumber()
-	var err error
-	for err == nil {
-		var v any
-		if err = from.Decode(&v); err == nil {
-			all = append(all, v)
-		}
-	}
+	all, err := decodeAll[any](strings.NewReader(text))
 	if root = any(all); len(all) == 1 {
 		root = all[0]
 	}
 	holders := strings.Count(text, "{") + strings.Count(text, "[")
-	return root, errors.Is(err, io.EOF) && 0 < holders && holders <= maxHolders
+	return root, err == nil && 0 < holders && holders <= maxHolders
+}
+
+// decodeAll reads JSON values up to the end.
+func decodeAll[T any](in io.Reader) (all []T, err error) {
+	from := json.NewDecoder(in)
+	from.UseNumber()
+	for err == nil {
+		var one T
+		if err = from.Decode(&one); err == nil {
+			all = append(all, one)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return all, nil
+	}
+	return all, err
 }
 
 // kindOf says how a value is shown: as a table, if it is a list of objects.

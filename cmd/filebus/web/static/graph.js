@@ -119,7 +119,7 @@
     for (const c of graph.clusters) {
       if (c.r * view.k > 1.5 * px && graph.clusters.length > 1) write(`${c.tag.slice(0, 24) || "other"} ${c.count}`, c.x * view.k + view.x, (c.y - c.r) * view.k + view.y + px / 2);
     }
-    const room = view.k > 1 ? graph.nodes.length : 12; // the most connected ones, all from near
+    const room = view.k > 1 ? graph.nodes.length : graph.nodes.length > 60 ? 0 : 12; // the most connected ones, all from near
     for (const i of graph.order.slice(0, room)) write((graph.nodes[i].summary || graph.nodes[i].id).slice(0, 28), at[i][0], at[i][1] + r + px);
     if (found < 0) return;
     to.beginPath();
