@@ -17,7 +17,7 @@ import (
 
 // functions are what templates can do, beside the methods of what they show.
 func (s *Site) functions() template.FuncMap {
-	texts := keptTexts{all: map[[sha256.Size]byte]func() readableText{}}
+	texts := keptTexts{all: map[[sha256.Size]byte]readableText{}}
 	return template.FuncMap{
 		"ago":      func(t time.Time) string { return age(s.Now().Sub(t)) },
 		"age":      func(seconds float64) string { return age(time.Duration(seconds * float64(time.Second))) },
@@ -82,7 +82,7 @@ type readableText struct {
 // keptTexts are the texts that were rendered last, by their digests: each is rendered once, however many wait for it.
 type keptTexts struct {
 	mu   sync.Mutex
-	all  map[[sha256.Size]byte]func() readableText
+	all  map[[sha256.Size]byte]readableText
 	size int // of their sources, in bytes
 }
 
@@ -90,19 +90,19 @@ type keptTexts struct {
 const mostKept = 4 << 20
 
 func (k *keptTexts) readable(p passage, text string) readableText {
-	digest := sha256.Sum256(fmt.Append([]byte(text), p))
 	k.mu.Lock()
-	render, found := k.all[digest]
+	defer k.mu.Unlock()
+	digest := sha256.Sum256(fmt.Append([]byte(text), p))
+	t, found := k.all[digest]
 	if !found {
 		if k.size += len(text); k.size > mostKept {
 			clear(k.all) // what is looked at now comes again
 			k.size = len(text)
 		}
-		render = sync.OnceValue(func() readableText { return readable(text, p) })
-		k.all[digest] = render
+		t = readable(text, p)
+		k.all[digest] = t
 	}
-	k.mu.Unlock()
-	return render()
+	return t
 }
 
 func readable(text string, p passage) readableText {

@@ -35,7 +35,8 @@ type row struct {
 	Late                                                 bool // its claim is over, or it takes long
 	Waits                                                []waiting
 	Open                                                 bool
-	key                                                  string // what is searched
+	key                                                  string              // what is searched
+	has                                                  map[string][]string // values, by the names of fields
 }
 
 // A waiting is what a row waits for, and why that is not done.
@@ -57,16 +58,6 @@ func states() []string {
 	return []string{"in_progress", "accepted", "pending", "blocked", "complete", "duplicate", "wont_fix"}
 }
 
-// values returns what a row has in a field.
-func (r *row) values(name string) []string {
-	one := map[string]string{"status": r.Status, "priority": r.Priority, "type": r.Type, "agent": cmp.Or(r.Agent, "nobody"), "from": r.From,
-		"waits": map[bool]string{true: "yes", false: "no"}[len(r.Waits) > 0]}
-	if name == "label" {
-		return r.Labels
-	}
-	return []string{one[name]}
-}
-
 func loadIssues(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	v := &issuesPage{What: cmp.Or(r.FormValue("what"), "issues"), View: cmp.Or(r.FormValue("view"), "list"), Sort: r.FormValue("sort"),
 		Group: r.FormValue("group"), Find: r.FormValue("find"), Closed: r.FormValue("closed") != ""}
@@ -77,7 +68,7 @@ func loadIssues(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	words := strings.Fields(strings.ToLower(v.Find))
 	passes := func(row *row, but string) bool {
 		for _, name := range rowFields() {
-			if wanted := r.FormValue(name); wanted != "" && name != but && !slices.Contains(row.values(name), wanted) {
+			if wanted := r.FormValue(name); wanted != "" && name != but && !slices.Contains(row.has[name], wanted) {
 				return false
 			}
 		}
@@ -87,7 +78,7 @@ func loadIssues(ctx context.Context, s *Site, r *http.Request) (any, error) {
 		f, counts := field{Name: name, Chosen: r.FormValue(name)}, map[string]int{}
 		for _, row := range all {
 			if passes(row, name) {
-				for _, value := range row.values(name) {
+				for _, value := range row.has[name] {
 					counts[value]++
 				}
 			}
@@ -121,7 +112,13 @@ func counted(counts map[string]int) (values []facetValue) {
 // done next first.
 func (v *issuesPage) sort(all []*row, by string) {
 	known := append(states(), priorities()...)
-	group := func(r *row) string { return strings.Join(r.values(by), ", ") }
+	orders := map[string]func(a, b *row) int{
+		"newest": func(a, b *row) int { return b.Created.Compare(a.Created) },
+		"oldest": func(a, b *row) int { return a.Created.Compare(b.Created) },
+		"title":  func(a, b *row) int { return cmp.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)) },
+		"id":     func(a, b *row) int { return cmp.Compare(a.ID, b.ID) },
+	}
+	group := func(r *row) string { return strings.Join(r.has[by], ", ") }
 	place := func(r *row) uint { return uint(slices.Index(known, group(r))) } // of -1 the largest
 	slices.SortStableFunc(all, func(a, b *row) int {
 		if by != "" {
@@ -129,15 +126,8 @@ func (v *issuesPage) sort(all []*row, by string) {
 				return n
 			}
 		}
-		switch v.Sort {
-		case "newest":
-			return b.Created.Compare(a.Created)
-		case "oldest":
-			return a.Created.Compare(b.Created)
-		case "title":
-			return cmp.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title))
-		case "id":
-			return cmp.Compare(a.ID, b.ID)
+		if order := orders[v.Sort]; order != nil {
+			return order(a, b)
 		}
 		return 0
 	})
@@ -152,7 +142,7 @@ func (v *issuesPage) show(all []*row, by, after string) {
 		}
 	}
 	for i, r := range all {
-		value := strings.Join(r.values(by), ", ")
+		value := strings.Join(r.has[by], ", ")
 		counts[value]++
 		isBoard, isNew := v.View == "board", len(v.Groups) == 0 || v.Groups[len(v.Groups)-1].Value != value
 		if isBoard && counts[value] > boardRows || !isBoard && (i < first || shown == pageRows) {
@@ -228,6 +218,8 @@ func (s *Site) loadRows(ctx context.Context, what string) (rows []*row, err erro
 				r.Waits[i].Title, r.Waits[i].Why = on.Title, strings.TrimSpace(on.Status+" "+on.Agent)
 			}
 		}
+		r.has = map[string][]string{"status": {r.Status}, "priority": {r.Priority}, "type": {r.Type}, "agent": {cmp.Or(r.Agent, "nobody")},
+			"label": r.Labels, "from": {r.From}, "waits": {map[bool]string{true: "yes", false: "no"}[len(r.Waits) > 0]}}
 		r.key = strings.ToLower(strings.Join(append([]string{r.ID, r.Title, r.Agent}, r.Labels...), " "))
 	}
 	return rows, nil

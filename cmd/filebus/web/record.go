@@ -147,13 +147,6 @@ type passage struct {
 	Words    string // separated by new lines
 }
 
-func newPassage(lines []int, words []string) passage {
-	if len(lines) != 2 {
-		return passage{}
-	}
-	return passage{lines[0], lines[1], strings.Join(words, "\n")}
-}
-
 // parsePassage reads lines as addresses and get have them, such as "3-7" and "3".
 func parsePassage(text string) (p passage) {
 	from, to, isRange := strings.Cut(text, "-")

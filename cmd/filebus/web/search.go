@@ -116,8 +116,8 @@ func loadSearch(ctx context.Context, s *Site, r *http.Request) (any, error) {
 		return v, nil
 	}
 	for _, h := range v.Found.Hits {
-		if h.Name == v.Chosen && r.FormValue("lines") == "" {
-			v.Record.Passage = newPassage(h.Lines, h.words())
+		if h.Name == v.Chosen && r.FormValue("lines") == "" && len(h.Lines) == 2 {
+			v.Record.Passage = passage{h.Lines[0], h.Lines[1], h.words()}
 		}
 	}
 	return v, nil
@@ -125,11 +125,11 @@ func loadSearch(ctx context.Context, s *Site, r *http.Request) (any, error) {
 
 func (v *searchPage) title() string { return cmp.Or(v.Query, "Search") }
 
-// words returns the words of a snippet that were found.
-func (h *hit) words() (words []string) {
+// words returns the words of a snippet that were found, a line each.
+func (h *hit) words() (words string) {
 	for _, part := range marked(h.Snippet, h.Marks) {
-		if part.Marked && !slices.Contains(words, part.Text) {
-			words = append(words, part.Text)
+		if part.Marked {
+			words += part.Text + "\n"
 		}
 	}
 	return words
