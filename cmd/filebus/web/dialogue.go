@@ -78,24 +78,22 @@ func loadDialogue(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	if err := s.Ask(ctx, &v.Score, "dialogue", "score", "--dry-run", "--", name); err != nil {
 		return nil, err
 	}
-	if r.FormValue("document") == "" {
-		err := s.Ask(ctx, &v.Check, "dialogue", "check", "--all", "--", name)
-		for _, t := range v.Check.Turns {
-			v.Matrix[t.Agent] = append(v.Matrix[t.Agent], t)
-			for kind, n := range t.Markers {
-				v.Markers[kind] += n
-			}
+	err := s.Ask(ctx, &v.Check, "dialogue", "check", "--all", "--", name)
+	v.Round = r.FormValue("round")
+	for _, t := range v.Check.Turns {
+		v.Matrix[t.Agent] = append(v.Matrix[t.Agent], t)
+		for kind, n := range t.Markers {
+			v.Markers[kind] += n
 		}
-		v.Round = r.FormValue("round")
-		for _, t := range v.Check.Turns {
-			if fmt.Sprint(t.Round) != v.Round || t.Name == "" || len(v.Beside) == mostBeside {
-				continue
-			}
-			if text, err := s.text(ctx, t.Name); err == nil && text.Text != nil {
-				v.Beside = append(v.Beside, spoken{t.Agent, t.Name, *text.Text})
-			}
+		if fmt.Sprint(t.Round) != v.Round || t.Name == "" || len(v.Beside) == mostBeside {
+			continue
 		}
-		v.Check.Findings, v.More = cut(v.Check.Findings, mostShown)
+		if text, err := s.text(ctx, t.Name); err == nil && text.Text != nil {
+			v.Beside = append(v.Beside, spoken{t.Agent, t.Name, *text.Text})
+		}
+	}
+	v.Check.Findings, v.More = cut(v.Check.Findings, mostShown)
+	if r.FormValue("document") == "" || err != nil {
 		return v, err
 	}
 	if err := s.Ask(ctx, &v.Document, "dialogue", "assemble", "--stdout", "--", name); err != nil {

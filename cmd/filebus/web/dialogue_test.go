@@ -40,7 +40,7 @@ func TestDialogue(t *testing.T) {
 	expect(t, page, "!<script>alert", "!\u202e<", "2 of 4 turns", "ten 2", "res 1", `class="stub">stub`, "#findings", "nobody is judged", "Scores by round", " 33, ぱん 64.",
 		"-2", `width="75%" height="60%" rx="2" class="series1"/>`, "raised", "filebus x ")
 	page, _ = all.open(t, "/dialogue?name=k%C3%A4se&document=1")
-	expect(t, page, "Käse<a", "!<script>alert", "The rounds and numbers")
+	expect(t, page, "Käse<a", "!<script>alert", "Without the document")
 
 	all["dialogue assemble --stdout -- käse"] = `{"text": "` + strings.Repeat(`word\n`, 100_000) + `"}`
 	page, _ = all.open(t, "/dialogue?name=k%C3%A4se&document=1")
