@@ -236,6 +236,11 @@ func jsonKeys(t reflect.Type) []string {
 		case f.Anonymous && namedShapes()[f.Type] != "":
 			all = append(all, "..."+namedShapes()[f.Type])
 			continue
+		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Pointer: // all of it may be missing
+			for _, key := range jsonKeys(f.Type.Elem()) {
+				all = append(all, strings.TrimSuffix(key, "?")+"?")
+			}
+			continue
 		case f.Anonymous && name == "":
 			all = append(all, jsonKeys(f.Type)...)
 			continue

@@ -36,7 +36,7 @@ func TestFieldSelections(t *testing.T) {
 		{"inputs of an issue", namesOfFields(issues.Inputs()),
 			"Source, Type, Priority, Loop, Complexity, Summary, Details, Acceptance Criteria, Files, Rationale, Task Ref"},
 		{"inputs of knowledge", namesOfFields(KnowledgeFields().Inputs()),
-			"Type, Tags, Content, Source, Confidence, File, Status, Title"},
+			"Type, Tags, Content, Source, Confidence, Valid, File, Status, Title"},
 		{"filters of an issue", namesOfFields(issues.Filters()), "Type, Priority"},
 		{"field of --criteria", issues.Input("criteria").Name, "Acceptance Criteria"},
 		{"values of a priority", strings.Join(issues.field("Priority").Values, " "), "critical high medium low"},

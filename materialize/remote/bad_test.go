@@ -418,9 +418,16 @@ func TestPurgedWhileAway(t *testing.T) {
 	m.a.push()
 	m.b.pull()
 	m.b.push()
+	if status, err := m.a.replica().Status(context.Background()); err != nil || destroys(status, m.b) {
+		t.Errorf("b has bytes left, and the status says that it destroys: %v", err)
+	}
+	m.b.forget()
+	m.b.push()
 	if status, err := m.a.replica().Status(context.Background()); err != nil || !destroys(status, m.b) || destroys(status, m.c) {
 		t.Errorf("the status says that b destroys: %v, c: %v; %v", destroys(status, m.b), destroys(status, m.c), err)
 	}
+	exchange(t, m.c, m.a, m.b)
+	m.c.forget()
 	exchange(t, m.c, m.a, m.b)
 	wantSame(t, m.a, m.b, m.c)
 	for _, of := range []*machine{m.a, m.b, m.c} {

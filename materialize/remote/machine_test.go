@@ -214,6 +214,18 @@ func (m *machine) purge(refs ...record.Ref) {
 	}
 }
 
+// forget leaves nothing on unused pages of what others have destroyed.
+func (m *machine) forget() {
+	m.t.Helper()
+	_, _, err := m.Store.Compact(context.Background(), 0)
+	if err == nil {
+		err = m.Store.Update(context.Background(), func(tx *store.Tx) error { return tx.SetWaiting(0) })
+	}
+	if err != nil {
+		m.t.Fatalf("compacting the store of %s: %v", m.label, err)
+	}
+}
+
 // view reads the store.
 func (m *machine) view(read func(*store.Tx) error) {
 	m.t.Helper()
