@@ -234,7 +234,7 @@ func TestPromisedPages(t *testing.T) {
 	mustRun(t, dir, "search", "limiter", "--limit", "1")
 	v := visit(t, served(t, dir))
 	for row, path := range map[string]string{
-		"page/now": "/", "page/search": "/search?q=limiter+webhook", "page/record": "/record?name=result/conv-0001/call-00012",
+		"page/now": "/", "page/record": "/record?name=result/conv-0001/call-00012",
 		"page/issues": "/issues?group=priority&find=cache", "page/budget": "/budget", "page/health": "/health",
 	} {
 		var least time.Duration
