@@ -18,7 +18,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -40,7 +40,8 @@ type Site struct {
 	// Look takes in what has changed on disk; nil: nothing is.
 	Look func(ctx context.Context)
 
-	looks  atomic.Bool  // at the disk, at this moment
+	looks  sync.Mutex // that is held by who looks at the disk
+	looked time.Time
 	rows   kept[[]*row] // of the page of issues
 	now    kept[*nowSaid]
 	budget kept[*budgetPage]
@@ -108,8 +109,9 @@ var (
 const (
 	longest = 10 * time.Second
 	freshly = 20 * time.Second
-	patient = 250 * time.Millisecond // for what a look at the disk finds; what comes later is told as any change
-	seldom  = 30 * time.Second       // for which sums over the whole store hold, whatever comes in
+	patient = 40 * time.Millisecond // for what a look at the disk finds; what comes later is told as any change
+	rest    = time.Second           // between two looks
+	seldom  = 30 * time.Second      // for which sums over the whole store hold, whatever comes in
 )
 
 // handler returns all pages, without the guard.
@@ -159,15 +161,20 @@ func (t turns) each(next http.HandlerFunc) http.HandlerFunc {
 
 // look takes in what has changed on disk, unless somebody does so, and waits a while for that.
 func (s *Site) look(ctx context.Context) {
-	if s.Look == nil || !s.looks.CompareAndSwap(false, true) {
+	if s.Look == nil || !s.looks.TryLock() {
+		return
+	}
+	if time.Since(s.looked) < rest {
+		s.looks.Unlock()
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, patient)
 	defer cancel()
 	go func() { // it goes on when the page is there
 		defer cancel()
-		defer s.looks.Store(false)
+		defer s.looks.Unlock()
 		s.Look(context.WithoutCancel(ctx))
+		s.looked = time.Now()
 	}()
 	<-ctx.Done()
 }
