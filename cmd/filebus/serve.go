@@ -52,7 +52,11 @@ func (o *serveCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(usualPercent / 2)) // a server stays: unlike a command it leaves no garbage to its end
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(servedMemory))
-	return siteOf(w.Environ, o.Write).Serve(ctx, listener, token)
+	site := siteOf(w.Environ, o.Write)
+	go func() { // an index that is not there is made, for which a page has no time
+		_ = site.Ask(ctx, nil, "search", "--limit=1", "--no-git", "--", "filebus") // the pages say what is wrong
+	}()
+	return site.Serve(ctx, listener, token)
 }
 
 // openBrowser shows an address in the browser that the system has.
@@ -85,7 +89,9 @@ func siteOf(e *cli.Environ, writes bool) *web.Site {
 	if !e.Global.NoSync {
 		looking := inside
 		looking.Global.NoSync = false
-		s.Look = func(ctx context.Context) { _ = askStore(ctx, &looking, nil, "log", "--limit=1") } // the pages say what is wrong
+		s.Look = func(ctx context.Context) {
+			_ = askStore(ctx, &looking, nil, "log", "--limit=1") // the pages say what is wrong
+		}
 	}
 	if writes {
 		s.Change = func(ctx context.Context, args ...string) error { return askStore(ctx, e, nil, args...) }

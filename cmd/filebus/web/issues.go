@@ -72,7 +72,8 @@ func loadIssues(ctx context.Context, s *Site, r *http.Request) (any, error) {
 				return false
 			}
 		}
-		return (row.Open || v.Closed || r.FormValue("status") != "") && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(row.key, w) })
+		lacks := func(word string) bool { return !strings.Contains(row.key, word) }
+		return (row.Open || v.Closed || r.FormValue("status") != "") && !slices.ContainsFunc(words, lacks)
 	}
 	for _, name := range rowFields() {
 		f, counts := field{Name: name, Chosen: r.FormValue(name)}, map[string]int{}
@@ -194,11 +195,13 @@ func (s *Site) loadRows(ctx context.Context, what string) (rows []*row, err erro
 		rows, byID[r.ID] = append(rows, r), r
 	}
 	for _, i := range said.Issues {
-		add(&row{ID: i.ID, Name: "issue/" + i.ID, Title: i.Summary, Status: i.Status, Priority: i.Priority, Type: i.Type, Agent: i.Agent, Late: i.Expired}, i.BlockedBy)
+		add(&row{ID: i.ID, Name: "issue/" + i.ID, Title: i.Summary, Status: i.Status, Priority: i.Priority, Type: i.Type,
+			Agent: i.Agent, Late: i.Expired}, i.BlockedBy)
 	}
 	for _, t := range said.Tasks {
 		name := map[bool]string{true: "handoff/"}[t.From == "journal"] + t.Task
-		r := &row{ID: t.Task, Name: name, Title: t.Title, Status: t.Status, Agent: t.Agent, From: path.Dir(strings.TrimSuffix(t.Task, "/")), Late: t.Late}
+		r := &row{ID: t.Task, Name: name, Title: t.Title, Status: t.Status, Agent: t.Agent, Late: t.Late}
+		r.From = path.Dir(strings.TrimSuffix(t.Task, "/"))
 		if r.From, _, _ = strings.Cut(r.From, "#"); t.Seconds > 0 {
 			r.Created = s.Now().Add(-time.Duration(t.Seconds) * time.Second)
 		}

@@ -196,7 +196,8 @@ func newActivity(log []logged, now time.Time) (a activity) {
 	}
 	for i, n := range counts {
 		height := (40*n + slices.Max(counts) - 1) / max(slices.Max(counts), 1)
-		a.Bars = append(a.Bars, bar{Label: a.Since.Add(time.Duration(i) * step).Format("15:04"), Count: n, X: 10 * i, Y: 40 - height, Height: height})
+		label := a.Since.Add(time.Duration(i) * step).Format("15:04")
+		a.Bars = append(a.Bars, bar{Label: label, Count: n, X: 10 * i, Y: 40 - height, Height: height})
 	}
 	return a
 }

@@ -133,7 +133,8 @@ func (s *Site) record(ctx context.Context, name string, r *http.Request) (*recor
 		v.Values = values
 	}
 	source := r.FormValue("source")
-	v.Shown = source == "1" || source == "" && v.Values == nil && !slices.Contains([]string{"", ".md", ".markdown"}, strings.ToLower(path.Ext(v.Path)))
+	isText := slices.Contains([]string{"", ".md", ".markdown"}, strings.ToLower(path.Ext(v.Path)))
+	v.Shown = source == "1" || source == "" && v.Values == nil && !isText
 	return v, nil
 }
 
