@@ -571,15 +571,20 @@ func (w *Workspace) Tag(ctx context.Context, name record.Name, add, remove []str
 	return put, err
 }
 
-// Stand says the standing of an entry of knowledge by a link, in place of what was said of it so before. Its text and
-// its file stay as they are.
-func (w *Workspace) Stand(ctx context.Context, name record.Name, link record.Link) error {
+// Stand says the standing of an entry of knowledge by the link that is made of a time, in place of what was said of it so
+// before. Its text and its file stay as they are.
+func (w *Workspace) Stand(ctx context.Context, name record.Name, linkOf func(at time.Time) record.Link) error {
 	return again(maxTagTries, func() error {
 		head, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
 		if err != nil {
 			return err
 		}
+		at := w.now()
+		if at.Before(head.Record.Time) { // what its text says is older
+			at = head.Record.Time
+		}
 		return w.putAgain(ctx, head, func(draft *store.Draft) {
+			link := linkOf(at)
 			isOther := func(l record.Link) bool { return l.Type == link.Type }
 			draft.Record.Links = append(slices.DeleteFunc(slices.Clone(draft.Record.Links), isOther), link)
 			record.SortLinks(draft.Record.Links)

@@ -374,11 +374,16 @@ func (r *diskRun) compareTexts(fail func(what string, got, want any)) {
 	for token, want := range holders {
 		out, _ := r.filebus("search", token, "--json")
 		slices.Sort(want)
-		var answer struct{ Hits []struct{ Name string } }
+		var answer struct {
+			Hits []struct {
+				Name string
+				Like []string // with the same words
+			}
+		}
 		must(r.T, json.Unmarshal([]byte(out), &answer))
 		var got []string
 		for _, hit := range answer.Hits {
-			got = append(got, hit.Name)
+			got = append(append(got, hit.Name), hit.Like...)
 		}
 		slices.Sort(got)
 		fail("search "+token, got, want)

@@ -56,7 +56,7 @@ func TestReplicate(t *testing.T) {
 	}
 	started := map[string]*watchProcess{"a": start("a"), "b": start("b")}
 	writeIn(t, filepath.Join(top, "a"), "docs/one.md", "One.\n")
-	started["b"].waitFor(&started["b"].out, "note/docs/from-a.md", "note/docs/one.md", " new, 0 older")
+	started["b"].waitFor(&started["b"].out, "note/docs/from-a.md", "note/docs/one.md", " new\n")
 	writeIn(t, filepath.Join(top, "b"), "docs/one.md", "One and two.\n")
 	a := started["a"]
 	a.waitFor(&a.out, "note/docs/from-b.md")

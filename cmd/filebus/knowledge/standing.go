@@ -20,8 +20,13 @@ import (
 // in the store. What superseded an entry that is accepted does so no more.
 func (b *Entries) Stand(ctx context.Context, name record.Name, s query.Standing, who, because string) error {
 	e, err := b.Get(ctx, name)
-	if err != nil {
+	stands, standsErr := b.Read.Standings(ctx)
+	if err = cmp.Or(err, standsErr); err != nil {
 		return err
+	}
+	now := stands.Of(name)
+	if now.Standing == s && (s == query.Current || now.Because == cli.Words(who, because)) {
+		return nil // nobody says anything new
 	}
 	if s == query.Current {
 		if err := b.free(ctx, name); err != nil {
@@ -42,7 +47,7 @@ func (b *Entries) Stand(ctx context.Context, name record.Name, s query.Standing,
 	if err != nil {
 		return err
 	}
-	return b.Work.Stand(ctx, name, query.StandingLink(s, b.Now(), cli.Words(who, because)))
+	return b.Work.Stand(ctx, name, func(at time.Time) record.Link { return query.StandingLink(s, at, cli.Words(who, because)) })
 }
 
 // says returns the status of an entry: rejected (2026-11-28, who): why.
