@@ -200,8 +200,8 @@ func (c *contextBuilder) add(s Summary, section contextSection, text float64) {
 		c.leftOut = append(c.leftOut, Omission{Name: name, Reason: stand.String()})
 		return
 	}
-	if doubt := doubtOf(s); doubt != "" {
-		c.leftOut = append(c.leftOut, Omission{Name: name, Reason: doubt})
+	if s.Doubt != "" {
+		c.leftOut = append(c.leftOut, Omission{Name: name, Reason: s.Doubt})
 		return
 	}
 	c.candidates = append(c.candidates, considered{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,14 +46,41 @@ type Knowledge struct {
 	Stand
 }
 
-// doubtOf returns why a text counts no more, as its status or name says: superseded, deprecated or altered.
-// "": nothing says so.
-func doubtOf(s Summary) string {
-	switch {
-	case s.Name.Kind == record.KindNote && strings.HasSuffix(s.Name.ID, "~altered"): // see materialize
+// doubtOf returns why a text counts no more, or not as what it stands for: its status or name says that it is superseded,
+// deprecated or altered, or it is a turn with the bytes of another round's. "": nothing says so.
+func doubtOf(tx *store.Tx, v store.Version) string {
+	switch r := v.Record; {
+	case r.Name.Kind == record.KindTurn:
+		return roundOf(tx, v)
+	case r.Name.Kind != record.KindNote:
+	case strings.HasSuffix(r.Name.ID, "~altered"): // see materialize
 		return "altered"
-	case s.Name.Kind == record.KindNote && (standingOf(s.Status) == Superseded || layout.CountsNoMore(s.Status)):
-		return s.Status
+	case standingOf(r.Status) == Superseded || layout.CountsNoMore(r.Status):
+		return r.Status
+	}
+	return ""
+}
+
+// roundOf names the turn of another round that a turn found on disk only repeats. What a command was given is the turn
+// that it was given as, and a sentence may be said twice.
+func roundOf(tx *store.Tx, v store.Version) string {
+	const sentence = 20 // words
+	isFound := func(r *record.Record) bool { return r.Source == record.SourceSync || r.Source == record.SourceCapture }
+	uses, err := tx.Uses(v.Record.Body)
+	if err != nil || uses < 2 || !isFound(v.Record) || tx.Description(v.Ref).Words < sentence {
+		return ""
+	}
+	round := path.Dir(v.Record.Name.ID)
+	dialogue := record.Name{Tree: v.Record.Name.Tree, Kind: record.KindTurn, ID: path.Dir(round) + "/"}
+	for named, err := range tx.Names(dialogue) {
+		if err != nil || named.Name.Kind != record.KindTurn || !strings.HasPrefix(named.Name.ID, dialogue.ID) {
+			break
+		}
+		other, err := tx.Get(named.Ref)
+		isOther := err == nil && other.Record.Body == v.Record.Body && path.Dir(named.Name.ID) != round
+		if isOther && (!isFound(other.Record) || other.Position < v.Position) {
+			return "the text of " + strings.TrimPrefix(named.Name.ID, dialogue.ID)
+		}
 	}
 	return ""
 }

@@ -57,6 +57,7 @@ type Summary struct {
 	Loop         string            `json:"loop,omitempty"`
 	Task         string            `json:"task,omitempty"`
 	Status       string            `json:"status,omitempty"`
+	Doubt        string            `json:"doubt,omitempty"` // why it counts no more, or not as what it stands for
 	Exit         *int              `json:"exit,omitempty"`
 	Tags         []string          `json:"tags,omitempty"`
 	Attributes   map[string]string `json:"attributes,omitempty"`
@@ -68,8 +69,13 @@ func Summarize(tx *store.Tx, v store.Version) Summary {
 	return Summary{
 		Version: v, Description: d, Name: r.Name, Ref: record.ShortRef(v.Ref), Path: r.Path, Title: d.Title,
 		Tokens: cmp.Or(d.Tokens, record.EstimateTokens(r.Size)), Time: r.Time, Written: r.Written, Agent: r.Agent, Conversation: r.Conversation, Session: r.Session, Run: r.Run,
-		Loop: r.Loop, Task: r.Task, Status: r.Status, Exit: r.Exit, Tags: r.Tags, Attributes: d.Attributes,
+		Loop: r.Loop, Task: r.Task, Status: r.Status, Doubt: doubtOf(tx, v), Exit: r.Exit, Tags: r.Tags, Attributes: d.Attributes,
 	}
+}
+
+// IsPart reports whether a result is not all that was asked for, as its status says.
+func IsPart(s Summary) bool {
+	return s.Name.Kind == record.KindResult && (s.Status == layout.StatusPartial || s.Status == layout.StatusFailed)
 }
 
 // TaskID returns the task that a record tells of, or its own id, behind a nested root's folder.

@@ -129,7 +129,7 @@ type Hit struct {
 	Body     string   `json:"text,omitempty"`  // of the lines, where they are given in place of the snippet
 	Left     int      `json:"left,omitempty"`  // tokens of the lines that Body lacks, about
 	Store    string   `json:"store,omitempty"` // the folder of its store; only of SearchEverywhere
-	doubtful bool     // it counts no more: see doubtOf
+	doubtful bool     // see doubtOf
 	judged   bool     // before those that are not, whatever their scores
 	Lifted   int      `json:"-"` // how much more it is as typed than others; see index.Request
 	Files    []string `json:"-"` // that the lines name, or else the beginning
@@ -358,12 +358,11 @@ func (f *finder) hit(found *candidate) (Hit, error) {
 		h.Status = s.Status
 		h.Priority, h.Type = s.Attributes[record.AttributePriority], s.Attributes[record.AttributeType]
 	}
-	isPart := h.Kind == record.KindResult && (s.Status == layout.StatusPartial || s.Status == layout.StatusFailed)
-	if isPart || h.Kind == record.KindKnowledge { // of decisions
+	if IsPart(*s) || h.Kind == record.KindKnowledge { // of decisions
 		h.Status = s.Status
 	}
-	if doubt := doubtOf(*s); doubt != "" {
-		h.Status, h.doubtful = doubt, true
+	if s.Doubt != "" {
+		h.Status, h.doubtful = s.Doubt, true
 	}
 	if h.Kind == record.KindKnowledge {
 		stand := f.stands.Of(h.Name)

@@ -49,7 +49,17 @@ func (o *getCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
 		return err
 	}
 	request := query.BodyRequest{Section: o.Section, Lines: o.lines, Skip: o.skip, MaxTokens: o.MaxTokens}
-	if err = w.PrintText(ctx, name, v, request, o.Full); err == nil && v.Record.Name.Kind == record.KindKnowledge {
+	if err = w.PrintText(ctx, name, v, request, o.Full); err != nil {
+		return err
+	}
+	said, err := w.Reader.Show(ctx, v)
+	switch isPart := query.IsPart(said.Summary); {
+	case err != nil:
+	case said.Doubt != "":
+		w.Note("it is %s", cli.OneLine(said.Doubt))
+	case isPart:
+		w.Note("it is %s", said.Status)
+	case v.Record.Name.Kind == record.KindKnowledge:
 		err = knowledge.NoteStanding(ctx, w, v.Record.Name.String())
 	}
 	return err

@@ -36,7 +36,7 @@ func (o *listCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	var rows [][]string
 	for _, e := range list.Entries {
 		rows = append(rows, []string{
-			e.Name.String(), e.Ref.String(), strconv.Itoa(e.Tokens), cmp.Or(e.Status, "-"), cmp.Or(e.Agent, "-"),
+			e.Name.String(), e.Ref.String(), strconv.Itoa(e.Tokens), cmp.Or(e.Doubt, e.Status, "-"), cmp.Or(e.Agent, "-"),
 			w.DateText(e.Time, e.Written, w.Minute), e.Title,
 		})
 	}
