@@ -238,7 +238,7 @@ func runLines(s layout.State, now time.Time) []string {
 	lines = append(lines, fmt.Sprintf("agents  %d at work; %s", len(s.Running), layout.OutcomesOf(s.Completed, s.Running)))
 	for _, a := range s.Running {
 		line := cli.Words(Who(a.ID, a.Task), a.Model)
-		if took, known := Since(a.Started, now); known {
+		if took, known := Since(a.Started, s.Started, now); known {
 			line += "  " + layout.DurationText(took)
 		}
 		lines = append(lines, "  "+line)

@@ -287,8 +287,8 @@ func (b *Runs) AgentStart(ctx context.Context, a layout.Agent) (*Outcome, error)
 	if err := checkID("id of an agent", a.ID); err != nil {
 		return nil, err
 	}
-	a.Started = b.now().Format(time.TimeOnly)
 	return b.change(ctx, func(now layout.State, _ *store.Version) (c layout.StateChange, err error) {
+		a.Started = clockText(now.Started, b.now())
 		if !isOpen(now) {
 			return c, noRun(now.RunID)
 		}
@@ -322,7 +322,7 @@ func (b *Runs) AgentDone(ctx context.Context, id, outcome string) (*Outcome, err
 			return c, noAgent(now, id)
 		}
 		done := layout.Agent{ID: id, Task: now.Running[i].Task, Outcome: outcome}
-		if took, known := Since(now.Running[i].Started, b.now()); known {
+		if took, known := Since(now.Running[i].Started, now.Started, b.now()); known {
 			done.Duration = layout.DurationText(took)
 		}
 		c.Done = []layout.Agent{done}
@@ -340,11 +340,20 @@ func noAgent(s layout.State, id string) error {
 	return record.NotFound.Errorf("no agent %s is at work; at work: %s", id, at).Try("filebus run agent start {1}", id)
 }
 
+// clockText is the time of now as a state has it: within a day of the run's start a time of day.
+func clockText(run string, now time.Time) string {
+	if begun, known := layout.ParseDate(run); known && now.Sub(begun) >= day {
+		return record.FormatTime(now.Truncate(time.Second))
+	}
+	return now.UTC().Format(time.TimeOnly)
+}
+
+const day = 24 * time.Hour
+
 // Since returns how long ago an agent was started, from the text that its state
-// has: a time of the last 24 hours, in UTC, or a whole timestamp. A clock that was
-// put back makes no agent a day old.
-func Since(started string, now time.Time) (took time.Duration, known bool) {
-	const day = 24 * time.Hour
+// has: a time in UTC of the day that its run was started on, or a whole timestamp. Where the run has no
+// date it is a time of the last 24 hours. A clock that was put back makes no agent a day old.
+func Since(started, run string, now time.Time) (took time.Duration, known bool) {
 	for _, form := range []string{
 		time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02 15:04", time.TimeOnly, "15:04", "15:04:05Z", "15:04Z",
 	} {
@@ -355,12 +364,15 @@ func Since(started string, now time.Time) (took time.Duration, known bool) {
 		if t.Year() > 0 {
 			return max(now.Sub(t), 0), true
 		}
-		now = now.UTC()
-		t = time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
-		if took = (now.Sub(t) + day) % day; took > day-time.Hour {
-			took = 0
+		begun, isDated := layout.ParseDate(run)
+		if !isDated {
+			begun = now.Add(time.Hour - day)
 		}
-		return took, true
+		t = begun.UTC().Truncate(day).Add(t.Sub(t.Truncate(day)))
+		if t.Before(begun) {
+			t = t.Add(day)
+		}
+		return max(now.Sub(t), 0), true
 	}
 	return 0, false
 }

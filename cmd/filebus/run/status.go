@@ -150,7 +150,7 @@ func (b *Runs) work(ctx context.Context, s *Status, late time.Duration) error {
 	if s.State != nil && isOpen(*s.State) {
 		for _, a := range s.State.Running {
 			w := work{Agent: a.ID, Task: a.Task, Model: a.Model}
-			w.since(a.Started, b.now())
+			w.since(a.Started, s.State.Started, b.now())
 			s.Tasks = append(s.Tasks, w)
 		}
 	}
@@ -183,9 +183,9 @@ func (b *Runs) work(ctx context.Context, s *Status, late time.Duration) error {
 }
 
 // since sets how long ago work was started.
-func (w *work) since(started string, now time.Time) {
+func (w *work) since(started, run string, now time.Time) {
 	var took time.Duration
-	took, w.Known = Since(started, now)
+	took, w.Known = Since(started, run, now)
 	w.Seconds = int(took.Seconds())
 }
 
@@ -200,7 +200,7 @@ func (b *Runs) addJournal(s *Status, j query.Summary) {
 		}
 	}
 	w := work{Agent: j.Agent, Task: j.TaskID(), Quiet: quiet, Journal: true}
-	if w.since(j.Attributes[layout.AttributeStarted], b.now()); !w.Known {
+	if w.since(j.Attributes[layout.AttributeStarted], "", b.now()); !w.Known {
 		w.Seconds, w.Known = int(quiet.Seconds()), true
 	}
 	s.Tasks = append(s.Tasks, w)

@@ -63,10 +63,10 @@ func (b *Runs) settled(ctx context.Context, s layout.State, tasks ...string) (_ 
 		a.ID = cmp.Or(a.ID, agent)
 		switch {
 		case isNew && (t.Run != "" && t.Run != s.RunID || isSaid(s, a.Task, t.Outcome)):
-		case t.Outcome != "" && b.isOf(a, t):
-			c.Done = append(c.Done, ended(a, t))
+		case t.Outcome != "" && b.isOf(a, s.Started, t):
+			c.Done = append(c.Done, ended(a, s.Started, t))
 		case t.Going && (isNew || a.ID == a.Task && agent != a.ID):
-			a.ID, a.Started = agent, cmp.Or(a.Started, b.now().Format(time.TimeOnly))
+			a.ID, a.Started = agent, cmp.Or(a.Started, clockText(s.Started, b.now()))
 			c.Start, s.Running = append(c.Start, a), append(s.Running, a)
 		case !isNew:
 			s.Running = append(s.Running, a)
@@ -88,9 +88,9 @@ func isSaid(s layout.State, task, outcome string) bool {
 }
 
 // ended returns the row of an agent whose task has ended.
-func ended(a layout.Agent, t layout.Standing) layout.Agent {
+func ended(a layout.Agent, run string, t layout.Standing) layout.Agent {
 	row := layout.Agent{ID: a.ID, Task: a.Task, Outcome: t.Outcome}
-	if took, known := Since(a.Started, t.Ended); !t.Started.IsZero() {
+	if took, known := Since(a.Started, run, t.Ended); !t.Started.IsZero() {
 		row.Duration = layout.DurationText(max(t.Ended.Sub(t.Started), 0))
 	} else if known {
 		row.Duration = layout.DurationText(took)
@@ -101,13 +101,13 @@ func ended(a layout.Agent, t layout.Standing) layout.Agent {
 // isOf reports whether a task ended after an agent began on it: it may have ended before.
 // States have times of day, so one that seems to have begun later than it ended began a
 // day before, if its journal says so.
-func (b *Runs) isOf(a layout.Agent, t layout.Standing) bool {
+func (b *Runs) isOf(a layout.Agent, run string, t layout.Standing) bool {
 	const slack = 2 * time.Second // states have whole seconds, as some disks have
-	took, known := Since(a.Started, b.now())
+	took, known := Since(a.Started, run, b.now())
 	if !known || !t.Ended.Before(b.now().Add(-took-slack)) {
 		return true
 	}
-	apart, _ := Since(a.Started, t.Started.Add(time.Hour)) // so it is told from one a little later
+	apart, _ := Since(a.Started, run, t.Started.Add(time.Hour)) // so it is told from one a little later
 	return !t.Started.IsZero() && (apart-time.Hour).Abs() <= slack
 }
 
