@@ -87,6 +87,7 @@ func newFonts(out *fpdf.Fpdf, own []byte) (*fonts, error) {
 	if own == nil {
 		return f, nil
 	}
+	own = firstFace(own)
 	m, err := readOwn(own)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFont, err)
@@ -207,14 +208,33 @@ func (m *metrics) width(r rune) float64 {
 	return width
 }
 
+// firstFace returns the first font of a collection (.ttc) as a file of its own, and any other file as it is.
+func firstFace(file []byte) []byte {
+	u32 := func(at int) int { return u16(file, at)<<16 | u16(file, at+2) }
+	at := u32(12)
+	end := at + 12 + 16*u16(file, at+4)
+	if !bytes.HasPrefix(file, []byte("ttcf")) || end > len(file) {
+		return file
+	}
+	face := bytes.Clone(file[at:end])
+	for i := 12; i < end-at; i += 16 {
+		start, size := u32(at+i+8), u32(at+i+12)
+		if start > len(file) || size > len(file)-start {
+			return file
+		}
+		binary.BigEndian.PutUint32(face[i+8:], uint32(len(face)))
+		face = append(face, file[start:start+size]...)
+		face = append(face, make([]byte, -size&3)...) // tables begin at multiples of 4
+	}
+	return face
+}
+
 // readOwn reads a font of the user, which may be any file.
 func readOwn(ttf []byte) (*metrics, error) {
 	switch string(ttf[:min(4, len(ttf))]) {
 	case "\x00\x01\x00\x00", "true":
 	case "OTTO":
 		return nil, errors.New("an OpenType font with PostScript outlines; only TrueType outlines can be embedded")
-	case "ttcf":
-		return nil, errors.New("a collection of fonts; only a single TrueType font can be embedded")
 	default:
 		return nil, errors.New("not a TrueType font")
 	}

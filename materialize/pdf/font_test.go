@@ -41,6 +41,26 @@ func TestOwnFont(t *testing.T) {
 	}
 }
 
+// TestCollection sets text in the first font of a collection as in the font itself.
+func TestCollection(t *testing.T) {
+	t.Parallel()
+	const head = "ttcf\x00\x01\x00\x00\x00\x00\x00\x01\x00\x00\x00\x10"
+	face := bytes.Clone(dejavuserif.TTF)
+	for i := range int(binary.BigEndian.Uint16(face[4:])) {
+		at := face[12+16*i+8:]
+		binary.BigEndian.PutUint32(at, binary.BigEndian.Uint32(at)+uint32(len(head)))
+	}
+	var got, want bytes.Buffer
+	for out, font := range map[*bytes.Buffer][]byte{&got: append([]byte(head), face...), &want: dejavuserif.TTF} {
+		if _, err := pdf.Render(out, []byte("a plain text"), pdf.Options{Font: font}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(got.Bytes(), want.Bytes()) {
+		t.Errorf("a collection makes a PDF of %d bytes, its font one of %d", got.Len(), want.Len())
+	}
+}
+
 func TestUnusableFonts(t *testing.T) {
 	t.Parallel()
 	without := func(table string) []byte {
