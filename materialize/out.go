@@ -28,7 +28,7 @@ type LayOutReport struct {
 	Unchanged int      `json:"unchanged"` // files that were there already, with the same bytes
 	Displaced []string `json:"displaced"` // names whose place was taken by a newer thing
 	Missing   []string `json:"missing"`   // names whose version was destroyed since that time, or since it was picked
-	Protected []string `json:"protected"` // names whose paths lead into .git, .filebus or another file
+	Protected []string `json:"protected"` // names whose paths lead into .git, .filebus or another file, or are another record's
 
 	Damaged []string `json:"damaged,omitempty"` // names that are left out, as something of them is damaged
 }

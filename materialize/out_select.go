@@ -184,8 +184,8 @@ func (s *selector) aggregate(tx *store.Tx, v store.Version) (text []byte, picked
 }
 
 // claim gives a path to the newest of the things that stood there, as long as
-// they are one after the other under one id (task-003, task-003~2). Two things
-// that have nothing to do with each other are refused.
+// they are one after the other under one id (task-003, task-003~2). Of two things
+// that have nothing to do with each other the second is left out.
 func (s *selector) claim(file laidFile, position uint64) error {
 	key := store.PathValue(file.name.Tree, file.path)
 	there, taken := s.claims[key]
@@ -193,7 +193,8 @@ func (s *selector) claim(file laidFile, position uint64) error {
 	switch {
 	case !taken:
 	case there.file.name.Kind != file.name.Kind || plan.BaseID(there.file.name.ID) != plan.BaseID(file.name.ID):
-		return twoForOnePath(file.path, there.file.name, file.name)
+		s.protected = append(s.protected, file.name.String())
+		return nil
 	case position < there.position:
 		newer = there
 		newer.displaced = append(there.displaced, file.name)

@@ -60,7 +60,7 @@ func (r *Sessions) LayOut(
 	report, name, err := r.w.LayOutIndexed(ctx, to, pick, index.title, func(report *materialize.LayOutReport) []byte {
 		index.leaveOut(report.Displaced, "a newer record has its path")
 		index.leaveOut(report.Missing, destroyed)
-		index.leaveOut(report.Protected, "its path leads into .git or .filebus")
+		index.leaveOut(report.Protected, "its path leads into .git or .filebus, or is another record's")
 		index.leaveOut(report.Damaged, "it is damaged")
 		return index.fit(maxTokens)
 	}, progress)
