@@ -32,8 +32,9 @@ func rendered(text string, p passage) (out template.HTML, notes []string, ok boo
 	}
 	source := []byte(visible(text))
 	root := commonmark.Parse(source, func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) })
+	ends := endsOf(source)
 	for _, n := range below(root) { // before any is replaced, behind which a walk would end
-		tame(n, source)
+		tame(n, source, ends)
 	}
 	markdown := goldmark.New(goldmark.WithRendererOptions(html.WithXHTML()), goldmark.WithExtensions(
 		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
@@ -42,7 +43,7 @@ func rendered(text string, p passage) (out template.HTML, notes []string, ok boo
 	var b bytes.Buffer
 	isOpen := false
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
-		is := p.From > 0 && p.Has(lineOf(n, source))
+		is := p.From > 0 && p.Has(lineOf(n, ends))
 		if is != isOpen {
 			b.WriteString(map[bool]string{true: `<div class="passage" id="passage">`, false: "</div>"}[is])
 		}
@@ -70,11 +71,27 @@ func below(root ast.Node) (all []ast.Node) {
 	return all
 }
 
-// lineOf returns the line of a source where a block begins; 0 where it does not say.
-func lineOf(n ast.Node, source []byte) int {
+// endsOf returns where the lines of a source end.
+func endsOf(source []byte) (ends []int) {
+	for i, c := range source {
+		if c == '\n' {
+			ends = append(ends, i)
+		}
+	}
+	return ends
+}
+
+// lineAt returns the line that has a byte, given where lines end.
+func lineAt(ends []int, at int) int {
+	before, _ := slices.BinarySearch(ends, at)
+	return 1 + before
+}
+
+// lineOf returns the line where a block begins; 0 where it does not say.
+func lineOf(n ast.Node, ends []int) int {
 	for ; n != nil && n.Type() != ast.TypeInline; n = n.FirstChild() {
 		if n.Lines() != nil && n.Lines().Len() > 0 {
-			return 1 + bytes.Count(source[:n.Lines().At(0).Start], []byte("\n"))
+			return lineAt(ends, n.Lines().At(0).Start)
 		}
 	}
 	return 0
@@ -120,12 +137,12 @@ func written(tag string) ast.Node {
 }
 
 // tame takes from a node what could leave the page.
-func tame(n ast.Node, source []byte) {
+func tame(n ast.Node, source []byte, ends []int) {
 	switch n := n.(type) {
 	case *ast.Heading:
 		n.RemoveAttributes()
 		if n.Lines().Len() > 0 {
-			id := fmt.Appendf(nil, "h-%d", 1+bytes.Count(source[:n.Lines().At(0).Start], []byte("\n")))
+			id := fmt.Appendf(nil, "h-%d", lineAt(ends, n.Lines().At(0).Start))
 			n.SetAttributeString("id", id)
 			link := ast.NewLink()
 			link.Destination, link.Title = append([]byte("#"), id...), []byte("link to this section")
