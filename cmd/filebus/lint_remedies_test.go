@@ -198,7 +198,7 @@ func TestRemediesOfStores(t *testing.T) {
 		{rule: "store", check: "verify", setup: "echo junk >.filebus/store.db", remedy: "filebus verify --repair"},
 		{rule: "store", check: "doctor", setup: put + "rm .filebus/store.db", remedy: "filebus verify --repair"},
 		{rule: "github-pat", check: "scan --history", setup: secret + "cp n.md s.md && filebus sync && filebus put --name note/s.md n.md",
-			remedy: "filebus purge ID"},
+			remedy: "filebus purge --files ID"},
 	} {
 		t.Run(test.rule, func(t *testing.T) { test.run(t) })
 	}

@@ -78,7 +78,7 @@ func (o *scanCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	})
 	err = w.Print(report, "%s", w.FindingsText(shown, 0))
 	if err = errors.Join(err, damage); err == nil && report.Count > 0 {
-		err = cli.Coded(record.Wanting, "filebus purge "+report.Secrets[0].Ref.String(),
+		err = cli.Coded(record.Wanting, report.Secrets[0].Remedy,
 			fmt.Errorf("%s in %s", cli.Plural(report.Count, "secret"), cli.Plural(report.Records, "record")))
 	}
 	return err
@@ -110,7 +110,7 @@ func (r *scanJSON) scan(ctx context.Context, w *cli.Work, ref record.Ref) error 
 	r.Count += len(said) + looked.Count
 	for _, f := range append(said, looked.Found...) {
 		short := record.ShortRef(ref)
-		found := rule.Finding{Rule: f.Rule, Level: rule.Must, Line: f.Line, Remedy: "filebus purge " + short.String()}
+		found := rule.Finding{Rule: f.Rule, Level: rule.Must, Line: f.Line, Remedy: "filebus purge --files " + short.String()}
 		r.Secrets = append(r.Secrets, storedSecret{short, v.Record.Name, found, f.Line})
 	}
 	return nil
