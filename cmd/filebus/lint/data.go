@@ -85,8 +85,15 @@ func byHand(name, what string) string {
 }
 
 // partsOf returns the command that reads a part of a large file.
-func partsOf(name string, location layout.Location) string {
+func (c *checker) partsOf(name string, location layout.Location) string {
 	section := "filebus get " + record.ShellWord(name) + " --section HEADING"
+	read := c.report.Files
+	text, _ := c.read(name) // what cannot be read is told where it is looked at
+	if c.report.Files = read; markdown.IsBinary(text) {
+		section = "filebus show " + record.ShellWord(name)
+	} else if len(markdown.Outline(text)) == 0 {
+		section = "filebus get " + record.ShellWord(name) + " --max-tokens 1000"
+	}
 	if strings.HasSuffix(name, ".json") && location.Entries == record.KindHandoff { // reports have no command
 		return section
 	}

@@ -202,7 +202,7 @@ func (c *checker) file(name, full string, location layout.Location, d fs.DirEntr
 	}
 	if tokens := record.EstimateTokens(info.Size()); tokens > maxTokens && location.Kind != record.KindSnapshot {
 		message := fmt.Sprintf("~%d tokens, more than %d", tokens, maxTokens)
-		c.add(name, 1, "large-file", message, partsOf(name, location))
+		c.add(name, 1, "large-file", message, c.partsOf(name, location))
 	}
 	isRead := []record.Kind{record.KindNote, record.KindFrame, record.KindHandoff, record.KindMarker, record.KindState}
 	if !slices.Contains(isRead, location.Kind) || info.Size() > maxRead {
