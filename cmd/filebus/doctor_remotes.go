@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"filebus/cmd/filebus/cli"
+	"filebus/materialize/layout"
 	"filebus/materialize/remote"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -46,10 +48,33 @@ func (d *doctor) remote(ctx context.Context) (string, error) {
 		}
 		said, isWell = append(said, s.Name+": "+text), isWell && strings.HasPrefix(text, inStep)
 	}
+	odd, err := d.oddNames(ctx)
+	if said = append(said, odd...); err != nil {
+		return "", err
+	}
 	if text := strings.Join(said, "; "); !isWell {
 		return "", record.Partly.Errorf("%s", text)
 	}
 	return strings.Join(said, "; "), nil
+}
+
+// noWindowsName is a path with a segment that Windows cannot have.
+var noWindowsName = layout.Pattern(`(?i)(^|/)(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.[^/]*)?(/|$)|[<>:"|?*\\\x00-\x1f]|[. ](/|$)`)
+
+// oddNames says how many records have paths that Windows cannot have, and names the first.
+func (d *doctor) oddNames(ctx context.Context) (said []string, err error) {
+	odd, first := 0, ""
+	err = store.ViewAll(ctx, d.Store, (*store.Tx).NamesEver, func(tx *store.Tx, name record.Name) error {
+		v, err := tx.Head(name)
+		if err == nil && noWindowsName().MatchString(v.Record.Path) {
+			odd, first = odd+1, cmp.Or(first, v.Record.Path)
+		}
+		return nil // what is damaged is for verify to say
+	})
+	if odd > 0 {
+		said = []string{fmt.Sprintf("%s that Windows cannot have, such as %s", cli.Plural(odd, "path"), cli.OneLine(first))}
+	}
+	return said, err
 }
 
 const inStep = "in step"
