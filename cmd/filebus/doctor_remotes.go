@@ -59,7 +59,8 @@ func (d *doctor) remote(ctx context.Context) (string, error) {
 }
 
 // noWindowsName is a path with a segment that Windows cannot have.
-var noWindowsName = layout.Pattern(`(?i)(^|/)(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.[^/]*)?(/|$)|[<>:"|?*\\\x00-\x1f]|[. ](/|$)`)
+var noWindowsName = layout.Pattern(`(?i)(^|/)(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.[^/]*)?(/|$)|` +
+	`[<>:"|?*\\\x00-\x1f]|[. ](/|$)`)
 
 // oddNames says how many records have paths that Windows cannot have, and names the first.
 func (d *doctor) oddNames(ctx context.Context) (said []string, err error) {

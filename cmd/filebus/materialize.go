@@ -82,8 +82,8 @@ func noteLeftOut(e *cli.Environ, report *materialize.LayOutReport) {
 		e.Note("%s is not laid out: a newer record has its path; filebus get %s prints it", name, name)
 	}
 	for _, name := range report.Protected {
-		e.Note("%s is not laid out: its path leads into .git, .filebus or a file, or is another record's; filebus get %s prints it",
-			name, record.ShellWord(name))
+		e.Note("%s is not laid out: its path leads into .git, .filebus or a file, or is another record's; "+
+			"filebus get %s prints it", name, record.ShellWord(name))
 	}
 	if len(report.Missing) > 0 {
 		e.Note("%s not laid out, as the content was destroyed since: %s", cli.Plural(len(report.Missing), "name"), cli.FirstNames(report.Missing))
