@@ -1,10 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +13,7 @@ import (
 
 	"filebus"
 	"filebus/cmd/filebus/cli"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store/record"
 )
@@ -105,6 +106,7 @@ func (d *demo) play(ctx context.Context) error {
 		title, of string // what there is to show; nothing: no step
 		args      []string
 	}{
+		{"Pass on a reference in place of a text", found.file, []string{"put", found.file, "--conversation", "demo", "--call", "report"}},
 		{"Find it again: the best section of each hit, with its lines", "hits", []string{
 			"search", found.query, "--limit", "3",
 		}},
@@ -119,6 +121,7 @@ func (d *demo) play(ctx context.Context) error {
 		{"Lay everything out again and compare it with what was captured", "all", []string{
 			"materialize", "--tree", string(d.tree), "--to", "copy",
 		}},
+		{"Check every stored byte", "all", []string{"verify"}},
 	} {
 		if step.of == "" {
 			continue
@@ -132,7 +135,7 @@ func (d *demo) play(ctx context.Context) error {
 }
 
 // what the demo found to show.
-type demoFinds struct{ query, tag, handoff, session string }
+type demoFinds struct{ query, tag, handoff, session, file string }
 
 // lookAround picks what there is to show in a store.
 func (d *demo) lookAround(ctx context.Context) (demoFinds, error) {
@@ -147,10 +150,13 @@ func (d *demo) lookAround(ctx context.Context) (demoFinds, error) {
 	}
 	found.session = append(w.FilterValues(ctx, "session"), "")[0]
 	list, listErr := w.Reader.List(ctx, query.ListRequest{})
-	best := ""
+	best, most := "", 0
 	for _, e := range list.Entries {
 		if e.Name.Kind == record.KindHandoff && strings.HasSuffix(e.Path, ".md") {
 			found.handoff = e.Name.String()
+		}
+		if (e.Name.Kind == record.KindNote || e.Name.Kind == record.KindResult) && e.Tokens > most {
+			found.file, most = filepath.Join(d.source, e.Path), e.Tokens
 		}
 		words := strings.Fields(e.Title)
 		if title := strings.Join(words[:min(len(words), 4)], " "); len(title) > len(best) {
@@ -166,14 +172,7 @@ func (d *demo) title(text string) { d.env.Printf("\n== %s\n", text) }
 // run prints a command and runs it. It may end with the accepted code besides
 // success.
 func (d *demo) run(ctx context.Context, accepted int, args ...string) error {
-	shown := make([]string, len(args))
-	for i, arg := range args {
-		shown[i] = arg
-		if strings.ContainsAny(arg, " '\"") {
-			shown[i] = fmt.Sprintf("%q", arg)
-		}
-	}
-	d.env.Printf("$ filebus %s\n", strings.Join(shown, " "))
+	d.env.Printf("$ filebus %s\n", strings.Join(markdown.Each(args, record.ShellWord), " "))
 	if code := run(ctx, d.env, args); code != cli.ExitDone && code != accepted {
 		return &cli.ExitError{Exit: code}
 	}
@@ -182,58 +181,25 @@ func (d *demo) run(ctx context.Context, accepted int, args ...string) error {
 
 // compare proves that the copy has the same files with the same bytes.
 func (d *demo) compare() error {
-	source := d.source
+	source, copied := d.source, os.DirFS(filepath.Join(d.folder, "copy"))
 	if !filepath.IsAbs(source) {
 		source = filepath.Join(d.folder, source)
 	}
-	files, bytes, different := 0, int64(0), []string{}
-	copied := filepath.Join(d.folder, "copy")
-	err := filepath.WalkDir(copied, func(name string, entry fs.DirEntry, err error) error {
+	files, size := 0, int64(0)
+	err := fs.WalkDir(copied, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		rel, err := filepath.Rel(copied, name)
-		if err != nil {
-			return err
+		now, err := fs.ReadFile(copied, name)
+		was, wasErr := os.ReadFile(filepath.Join(source, name))
+		if err = cmp.Or(err, wasErr); err == nil && !bytes.Equal(was, now) {
+			err = record.Damaged.Errorf("%s differs", name)
 		}
-		size, same, err := sameFile(filepath.Join(source, rel), name)
-		if err == nil && !same {
-			different = append(different, rel)
-		}
-		files, bytes = files+1, bytes+size
+		files, size = files+1, size+int64(len(now))
 		return err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		d.env.Printf("\nIdentical: %s, %s came back byte for byte.\n", cli.Plural(files, "file"), cli.ByteSize(size))
 	}
-	for _, name := range different {
-		d.env.Printf("different: %s\n", name)
-	}
-	if len(different) > 0 {
-		return cli.Coded(record.Damaged, "", fmt.Errorf("%s of %d differ", cli.Plural(len(different), "file"), files))
-	}
-	d.env.Printf("\nIdentical: %s, %s came back byte for byte.\n", cli.Plural(files, "file"), cli.ByteSize(bytes))
-	return nil
-}
-
-// sameFile compares two files by their digests, which are computed in flat
-// memory, and returns the size of the second.
-func sameFile(a, b string) (size int64, same bool, err error) {
-	x, _, err := fileDigest(a)
-	if err != nil {
-		return 0, false, err
-	}
-	y, size, err := fileDigest(b)
-	return size, x == y, err
-}
-
-func fileDigest(name string) (record.Digest, int64, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return record.Digest{}, 0, err
-	}
-	defer func() { _ = f.Close() }() // only read
-	h := record.NewDigester()
-	n, err := f.WriteTo(h)
-	return h.Digest(), n, err
+	return err
 }

@@ -247,6 +247,76 @@ func TestExampleLines(t *testing.T) {
 	}
 }
 
+// TestCommandsPage holds docs/commands.md to the command tree; with -update it writes the page anew.
+func TestCommandsPage(t *testing.T) {
+	m, commands := readManual(), commandTree(t)
+	var page strings.Builder
+	page.WriteString("# Commands\n\nMade from the command tree. `filebus COMMAND --help` shows each with an example, [cli.md](cli.md) says all of it.\n")
+	group := ""
+	for _, path := range m.paths {
+		cmd := commands[path]
+		if cmd == nil || strings.Count(path, " ") != 1 {
+			continue
+		}
+		if m.groups[path] != group {
+			group = m.groups[path]
+			fmt.Fprintf(&page, "\n## %s\n\n", group)
+		}
+		fmt.Fprintf(&page, "- [`%s`](cli.md#%s)", cmd.Name(), strings.ReplaceAll(path, " ", "-"))
+		for i, sub := range m.below(cmd) {
+			fmt.Fprintf(&page, "%s`%s`", map[bool]string{true: " with "}[i == 0]+map[bool]string{true: ", "}[i > 0], sub.Name())
+		}
+		fmt.Fprintf(&page, ": %s\n", m.short(cmd))
+	}
+	if *update {
+		must(t, os.WriteFile(filepath.Join("..", "..", "docs", "commands.md"), []byte(page.String()), 0o644))
+	}
+	if diff := gocmp.Diff(page.String(), readDocument(t, "docs/commands.md")); diff != "" {
+		t.Errorf("docs/commands.md (-program +document); go test ./cmd/filebus -run CommandsPage -update writes it anew:\n%s", diff)
+	}
+}
+
+// TestBriefHelp holds what --help prints of each command to a screen, with an example first.
+func TestBriefHelp(t *testing.T) {
+	m := readManual()
+	for path, cmd := range commandTree(t) {
+		text := m.sections[path]
+		if text == nil || path == "filebus" {
+			continue
+		}
+		help := m.help(cmd, 100, briefLines, false)
+		if n := strings.Count(help, "\n"); n > briefLines || !strings.Contains(help, ".\n\nExample:\n  filebus ") || !strings.Contains(help, path) {
+			t.Errorf("%s --help has %d lines:\n%s", path, n, help)
+		}
+		if line := m.examples(cmd)[0]; !strings.Contains(line+" ", path+" ") {
+			t.Errorf("samples.txt has no line for %s, but %q", path, line)
+		}
+	}
+}
+
+// TestSamples runs the lines of samples.txt in the sample workspace, but for those that go on: the program takes each.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "shop")
+	sample, err := filebus.Sample()
+	if err == nil {
+		err = os.CopyFS(dir, sample)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	goesOn := regexp.MustCompile("^filebus (watch|serve|mcp|replicate|wait|issue wait|dialogue wait)")
+	for line := range strings.Lines(strings.TrimSpace(samples)) {
+		if goesOn.MatchString(line) {
+			continue
+		}
+		var out bytes.Buffer
+		if code := run(t.Context(), docEnviron(dir, &out), commandWords(strings.TrimSpace(line))[1:]); code == cli.ExitUsage {
+			t.Errorf("%s: exit code %d: %s", strings.TrimSpace(line), code, out.String())
+		}
+	}
+}
+
 // TestMentionedFlags finds flags in the documents that no command has.
 func TestMentionedFlags(t *testing.T) {
 	known := map[string]bool{"help": true, "version": true}

@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -53,11 +55,12 @@ func (o *helpCommand) Do(_ context.Context, w *cli.Work, path []string) error {
 	case o.Markdown:
 		w.Printf("%s", readManual().markdown(cmd))
 		return nil
-	case o.All:
-		w.Printf("%s", readManual().help(cmd, helpColumns(w.Environ), true))
+	}
+	if m := readManual(); m.sections[cmd.CommandPath()] != nil {
+		w.Printf("%s", m.help(cmd, helpColumns(w.Environ), math.MaxInt, o.All))
 		return nil
 	}
-	return cmd.Help()
+	return cmd.Help() // cobra brings it along
 }
 
 // markdown returns what the page says of a command, as it stands: of the program what
@@ -111,7 +114,11 @@ func printHelp(env *cli.Environ, usual func(*cobra.Command, []string)) func(*cob
 			usual(cmd, args)
 			return
 		}
-		env.Printf("%s", m.help(cmd, helpColumns(env), false))
+		most := briefLines
+		if !cmd.HasParent() {
+			most = math.MaxInt
+		}
+		env.Printf("%s", m.help(cmd, helpColumns(env), most, false))
 	}
 }
 
@@ -121,46 +128,48 @@ func helpColumns(e *cli.Environ) int {
 	return min(most, cmp.Or(e.Columns, most))
 }
 
-// help writes what --help prints. That of the program has only the commands that one
-// needs first, and the names of the others, unless all are asked for.
-func (m *manual) help(cmd *cobra.Command, columns int, all bool) string {
-	s := m.sections[cmd.CommandPath()]
-	var out strings.Builder
-	out.WriteString(wrapped("", s.short+".", columns))
-	for _, block := range s.long {
-		out.WriteString("\n" + wrappedBlock(block, columns))
-	}
-	out.WriteString("\nUsage:\n")
-	if cmd.Runnable() {
-		out.WriteString("  " + cmd.UseLine() + "\n")
-	}
-	subs := m.below(cmd)
-	if len(subs) > 0 {
-		out.WriteString("  " + cmd.CommandPath() + " [command]\n")
-	}
-	if examples := s.examplesOf(cmd); len(examples) > 0 {
-		out.WriteString("\nExamples:\n  " + strings.Join(examples, "\n  ") + "\n")
-	}
-	groups, others := m.groups, []string(nil)
+// briefLines is how much --help prints of a command.
+const briefLines = 25
+
+// help writes what a command does, examples, how it is called, its commands and flags, and what else there is to say. In
+// briefLines there is one example, the names of flags where the flags have no room, and of the rest what has. That of the
+// program has only the commands that one needs first, and the names of the others, unless all are asked for.
+func (m *manual) help(cmd *cobra.Command, columns, most int, all bool) string {
+	s, subs, usage, groups := m.sections[cmd.CommandPath()], m.below(cmd), cmd.UseLine(), m.groups
+	path, others := strings.Replace(cmd.CommandPath(), "filebus", "filebus help", 1), ""
 	if !cmd.HasParent() && !all {
 		groups = m.purposes
-		subs, others = m.parted(subs)
+		first, names := m.parted(subs)
+		subs, others = first, "\n"+wrapped("Others: ", strings.Join(names, ", "), columns)
 	}
-	out.WriteString(m.listed(subs, groups))
-	if others != nil {
-		out.WriteString("\n" + wrapped("Others: ", strings.Join(others, ", "), columns))
-	}
-	out.WriteString(m.flagTable("\nFlags:\n", cmd, cmd.CommandPath(), columns))
-	out.WriteString(m.flagTable("\nGlobal Flags:\n", cmd.Root(), globalFlags, columns))
-	more := fmt.Sprintf("Use \"%s --markdown\" for JSON, exit codes and more.",
-		strings.Replace(cmd.CommandPath(), "filebus", "filebus help", 1))
 	if len(subs) > 0 {
-		more = fmt.Sprintf("Use \"%s [command] --help\" for more information about a command.", cmd.CommandPath())
+		usage = cmd.CommandPath() + " [command]"
 	}
-	if others != nil {
-		more += "\nUse \"filebus help --all\" for what each command does."
+	body := "\nUsage:\n  " + usage + "\n" + m.listed(subs, groups) + others
+	flags := m.flagTable("\nFlags:\n", cmd, cmd.CommandPath(), columns)
+	more := fmt.Sprintf("\n%q says more, and what flags all commands have.\n", path)
+	head, examples := wrapped("", s.short+".", columns), m.examples(cmd)
+	if most > briefLines {
+		flags += m.flagTable("\nGlobal Flags:\n", cmd.Root(), globalFlags, columns)
+		more = fmt.Sprintf("\nUse \"%s [command] --help\" for more, and \"filebus help --all\" for all commands.\n", cmd.CommandPath())
+		if len(subs) == 0 {
+			more = fmt.Sprintf("\nUse \"%s --markdown\" for JSON, exit codes and more.\n", path)
+		}
+	} else if examples = examples[:1]; strings.Count(head+body+flags+more, "\n") > most-3 && flags != "" {
+		names := markdown.Each(m.flags(cmd.CommandPath()), func(row flagRow) string { return strings.TrimSpace(row.called(cmd)) })
+		flags = "\n" + wrapped("Flags: ", strings.Join(names, ", "), columns)
 	}
-	return out.String() + "\n" + more + "\n"
+	if cmd.HasParent() {
+		head += "\nExample:\n  " + strings.Join(examples, "\n  ") + "\n"
+	}
+	for _, block := range s.long {
+		text := "\n" + wrappedBlock(block, columns)
+		if strings.Count(head+text+body+flags+more, "\n") > most {
+			break
+		}
+		head += text
+	}
+	return head + body + flags + more
 }
 
 // parted returns the commands that one needs first, in the order of the page, and the
@@ -188,11 +197,20 @@ func (m *manual) listed(subs []*cobra.Command, groups map[string]string) string 
 	return text
 }
 
-// examplesOf returns the command lines of a section that call its command.
-func (s *section) examplesOf(cmd *cobra.Command) []string {
-	return slices.DeleteFunc(slices.Clone(s.examples), func(line string) bool {
-		return !strings.Contains(line+" ", cmd.CommandPath()+" ")
-	})
+// samples are command lines for the sample workspace, of the commands whose section has none, in an order in which each runs.
+//
+//go:embed samples.txt
+var samples string
+
+// examples returns command lines that show a command, or one of those below it.
+func (m *manual) examples(cmd *cobra.Command) []string {
+	calls := func(line string) bool { return strings.Contains(line+" ", cmd.CommandPath()+" ") }
+	all := slices.DeleteFunc(slices.Clone(m.sections[cmd.CommandPath()].examples), func(line string) bool { return !calls(line) })
+	lines := strings.Split(samples, "\n")
+	if i := slices.IndexFunc(lines, calls); i >= 0 && len(all) == 0 {
+		return lines[i : i+1]
+	}
+	return append(all, "")[:max(len(all), 1)] // a test looks for each
 }
 
 // flagTable writes flags with what they mean below a title; nothing if there are none.
@@ -200,11 +218,7 @@ func (m *manual) flagTable(title string, cmd *cobra.Command, heading string, col
 	names, longest := []string{}, 0
 	rows := m.flags(heading)
 	for _, row := range rows {
-		name := "      --" + row.name + row.value
-		if flag := cmd.Flag(row.name); flag != nil && flag.Shorthand != "" {
-			name = "  -" + flag.Shorthand + ", " + name[len("      "):]
-		}
-		names, longest = append(names, name), max(longest, len(name))
+		names, longest = append(names, row.called(cmd)), max(longest, len(row.called(cmd)))
 	}
 	text := ""
 	for i, row := range rows {
@@ -214,6 +228,14 @@ func (m *manual) flagTable(title string, cmd *cobra.Command, heading string, col
 		text = title + text
 	}
 	return text
+}
+
+// called returns how a flag of a command is given, with its letter if it has one.
+func (row flagRow) called(cmd *cobra.Command) string {
+	if flag := cmd.Flag(row.name); flag != nil && flag.Shorthand != "" {
+		return "  -" + flag.Shorthand + ", --" + row.name + row.value
+	}
+	return "      --" + row.name + row.value
 }
 
 // wrappedBlock writes a block of Markdown for a terminal: a paragraph, a list, or

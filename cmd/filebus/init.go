@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"filebus/cmd/filebus/cli"
+	"filebus/cmd/filebus/setup"
 	"filebus/materialize"
 	"filebus/materialize/markdown"
 	"filebus/store/folder"
@@ -21,6 +22,8 @@ type initCommand struct {
 	Root     string `flag:"root"`
 	Yes      bool   `flag:"yes"`
 	TakeOver bool   `flag:"take-over"`
+
+	Gitignore bool `flag:"gitignore"`
 }
 
 // initView is what init prints.
@@ -96,7 +99,22 @@ func (o *initCommand) Do(ctx context.Context, w *cli.Work, outside []string) err
 	if w, err := w.Environ.Open(ctx); err == nil { // with the roots as they are set now
 		w.RemarkStrangers(ctx)
 	}
+	if o.Gitignore {
+		err = cmp.Or(ignore(w), err)
+	}
 	return cmp.Or(w.Print(v, "%s\n", v.Store), err)
+}
+
+// ignore puts into .gitignore what agents leave and nobody commits.
+func ignore(w *cli.Work) error {
+	p, err := setup.New("git", setup.Options{Project: true, Root: w.Root, Getenv: w.Getenv})
+	if err == nil {
+		err = p.Apply()
+	}
+	if err == nil {
+		w.Remark("%s %s", p.Files[0].Action, p.Files[0].Path)
+	}
+	return err
 }
 
 // takeOutside imports, with the workspace, the dialogues and conversations of other programs that are named.

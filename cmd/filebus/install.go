@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
@@ -20,11 +21,18 @@ import (
 // clientNames are the arguments of install and uninstall.
 const clientNames = "claude|codex|cursor|opencode"
 
-// A setupCommand is install, and uninstall where it leaves.
+// A setupCommand is install, and below uninstall, which leaves.
 type setupCommand struct {
 	setup.Options
 	User bool `flag:"user" not:"project"`
 	cmd  *cobra.Command
+}
+
+// An uninstallCommand takes filebus out of a client, or out of all, of the project and of the user.
+type uninstallCommand struct {
+	setupCommand
+	All   bool `flag:"all" not:"project"`
+	State bool `flag:"state"`
 }
 
 func (o *setupCommand) Prepare(cmd *cobra.Command) {
@@ -36,23 +44,56 @@ func instructionsText(root *cobra.Command) string {
 	return "## filebus: what earlier work has found\n\n" + roles()[0].text(root, "- `%s`: %s\n")
 }
 
-// Do makes a plan and does it, while no other process of this user does so.
-func (o *setupCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
+// locate says where client, project and user keep their files.
+func (o *setupCommand) locate(w *cli.Work) {
 	o.Version, o.Guide = versionView().Version, instructionsText(o.cmd.Root())
 	o.Root, o.Home, o.Getenv = w.Dir, w.Home(), w.Getenv
 	if at, _ := materialize.Locate(w.Dir, "", w.Home()); at.Root != "" { // a store is not needed
 		o.Root = at.Root
 	}
-	do := func() error {
-		p, err := setup.New(args[0], o.Options)
-		if err == nil && !o.DryRun {
-			err = p.Apply()
+}
+
+func (o *setupCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
+	o.locate(w)
+	return o.each(ctx, w, setup.Installed{Client: args[0], Project: o.Project})
+}
+
+func (o *uninstallCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
+	if o.All == (len(args) == 1) {
+		return cli.UsageError("name a client, or all of them with --all")
+	}
+	if !o.All {
+		return o.setupCommand.Do(ctx, w, args)
+	}
+	o.locate(w)
+	err := o.each(ctx, w, o.Installed()...)
+	if dir := w.StateDir(); dir != "" && cli.IsThere(dir) && err == nil {
+		if o.State && !o.DryRun {
+			err = w.Forget()
+		} else {
+			w.Note("%s stays: stores that were opened or trusted, and keys for remotes; uninstall --all --state takes it away", dir)
 		}
-		if err == nil {
-			err = printPlan(w.Environ, p)
-		}
-		if err == nil && o.Leave && slices.ContainsFunc(p.Files, func(f *setup.File) bool { return len(f.Kept) > 0 }) {
-			err = record.Partly.Errorf("parts that were changed since they were installed are kept; take them out by hand")
+	}
+	w.Note("stores stay, each the folder .filebus of its workspace, and so does the program")
+	return err
+}
+
+// each makes a plan for each client and does it, while no other process of this user does so.
+func (o *setupCommand) each(ctx context.Context, w *cli.Work, all ...setup.Installed) error {
+	do := func() (err error) {
+		for _, in := range all {
+			o.Project = in.Project
+			p, planErr := setup.New(in.Client, o.Options)
+			if planErr == nil && !o.DryRun {
+				planErr = p.Apply()
+			}
+			if planErr == nil {
+				planErr = printPlan(w.Environ, p)
+			}
+			if planErr == nil && o.Leave && slices.ContainsFunc(p.Files, func(f *setup.File) bool { return len(f.Kept) > 0 }) {
+				planErr = record.Partly.Errorf("parts that were changed since they were installed are kept; take them out by hand")
+			}
+			err = cmp.Or(err, planErr)
 		}
 		return err
 	}

@@ -162,3 +162,10 @@ func waitForFile(t *testing.T, path string) {
 	}
 	t.Fatalf("%s did not appear", path)
 }
+
+// sameFile compares two files, and returns the size of the second.
+func sameFile(a, b string) (size int64, same bool, err error) {
+	x, err := os.ReadFile(a)
+	y, otherErr := os.ReadFile(b)
+	return int64(len(y)), bytes.Equal(x, y), errors.Join(err, otherErr)
+}

@@ -91,7 +91,7 @@ func writingCommands() []cli.Command {
 		),
 		cli.Plain("trust [DIR]", &trustCommand{}),
 		cli.Plain("install "+clientNames, &setupCommand{}),
-		cli.Plain("uninstall "+clientNames, &setupCommand{Options: setup.Options{Leave: true}}),
+		cli.Plain("uninstall ["+clientNames+"]", &uninstallCommand{setupCommand: setupCommand{Options: setup.Options{Leave: true}}}),
 		cli.Plain("put [FILE|-]...", &putCommand{CallFlags: result.UsualCall()}),
 		cli.Plain("hook EVENT", &hookCommand{Client: hook.Claude}),
 		cli.Plain("pdf FILE|NAME|-", &pdfCommand{CallFlags: result.UsualCall()}),

@@ -63,6 +63,15 @@ func (e *Environ) StateDir() string {
 	return filepath.Join(base, "filebus")
 }
 
+// Forget removes what is remembered of the user, and the folder if nothing else is in it.
+func (e *Environ) Forget() (err error) {
+	for _, name := range []string{storesFolder, "trust", "keys", "install"} {
+		err = cmp.Or(err, os.RemoveAll(filepath.Join(e.StateDir(), name)))
+	}
+	_ = os.Remove(e.StateDir()) // what others keep there stays
+	return err
+}
+
 // StateBase returns where programs keep what they remember of a user, or "".
 func (e *Environ) StateBase(system string) string {
 	// A relative XDG_STATE_HOME counts as unset, as its specification has it.

@@ -141,7 +141,9 @@ func (o Options) targets(name string) (chosen []target, next []string, err error
 	}
 	if o.Leave {
 		slices.Reverse(chosen)
-		next = []string{"a session of " + c.Title + " that runs goes on with what it has loaded"}
+		if next = nil; c.Folder != "" {
+			next = []string{"a session of " + c.Title + " that runs goes on with what it has loaded"}
+		}
 	}
 	if len(chosen) == 0 {
 		err = record.Usage.Errorf("%s has no file for the %s of a user", c.Title, strings.Join(parts, " and ")).

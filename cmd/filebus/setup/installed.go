@@ -15,6 +15,7 @@ import (
 // An Installed is what a client has of filebus in one scope.
 type Installed struct {
 	Client, Title, Scope string
+	Project              bool
 	Parts                []string
 	Untrusted            string // what the user must still do before hooks run, as far as the client's files tell
 }
@@ -24,7 +25,7 @@ func (o Options) Installed() (all []Installed) {
 	o.Leave = true
 	for _, c := range clients() {
 		for _, o.Project = range []bool{false, true} {
-			in := Installed{Client: c.Name, Title: c.Title, Scope: map[bool]string{false: "user", true: "project"}[o.Project]}
+			in := Installed{Client: c.Name, Title: c.Title, Project: o.Project, Scope: map[bool]string{false: "user", true: "project"}[o.Project]}
 			if o.Home == "" && !o.Project {
 				continue
 			}
