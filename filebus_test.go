@@ -181,7 +181,7 @@ func house() map[string]pack {
 // topLevel lists what may stand at the top of the repository.
 func topLevel() []string {
 	return []string{
-		".ci", ".gitattributes", ".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "cmd", "doc.go", "docs", "docs_test.go",
+		".ci", ".gitattributes", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "cmd", "doc.go", "docs", "docs_test.go",
 		"filebus_test.go", "go.mod", "go.sum", "index", "materialize", "migrations", "promises_test.go", "query", "store", "testdata",
 	}
 }
