@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os/exec"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -38,7 +40,13 @@ func runFilebus(ts *testscript.TestScript, args []string) int {
 	}
 	env := scriptEnviron(ts)
 	env.In = strings.NewReader(input)
-	return run(context.Background(), env, args)
+	var said bytes.Buffer
+	env.Err = io.MultiWriter(env.Err, &said)
+	code := run(context.Background(), env, args)
+	if code != 0 && !testing.Short() {
+		followHints(ts, args, said.String())
+	}
+	return code
 }
 
 // scriptEnviron returns what a command line of a script runs in.

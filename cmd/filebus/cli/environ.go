@@ -219,7 +219,7 @@ func (e *Environ) Create(ctx context.Context) (*Work, error) {
 	isGiven := e.Or(e.Global.Store, "FILEBUS_STORE") != "" || materialize.HasLost(at.Store)
 	if !isGiven && !e.Insists && e.IsShared(at.Main) && !e.confirm(at.Main) {
 		return nil, record.Usage.Errorf("%s is the home folder or the top of a disk, and no project", at.Main).
-			Because(ErrNoPlace).Try("run it again in the folder of a project, or filebus init --yes to have a store here")
+			Because(ErrNoPlace).Try("run it again in the folder of a project, or filebus init --yes # to have a store here")
 	}
 	settings, err := e.SettingsAt(at)
 	if err != nil {

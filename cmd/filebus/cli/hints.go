@@ -38,7 +38,7 @@ func hints() map[record.Reason]hint {
 		query.ErrNoPart:      say("filebus show {1}"),
 		query.ErrSeveral:     say("filebus show {1}"),
 		query.ErrNoKnowledge: say("filebus knowledge list"),
-		query.ErrTooMany:     say("run it again with --tag, --type or --from ID, or with another --limit"),
+		query.ErrTooMany:     say("run it again with --tag TAG, --type TYPE or --from ID, or with another --limit"),
 
 		materialize.ErrForeignFolder: say("run it again with a new or empty folder"),
 		materialize.ErrForeignFile:   say("run it again with another name, or with --force, which stores the file before it replaces it"),
@@ -53,7 +53,7 @@ func hints() map[record.Reason]hint {
 		materialize.ErrBackupPlace:   say("run it again with a new folder outside of the workspace"),
 		materialize.ErrBackupOther:   say("run it again with a new folder"),
 		materialize.ErrNoBackup:      say("run it again with the folder that filebus backup has made"),
-		materialize.ErrBackupList:    say("filebus backup to a new folder; or, without the store, filebus bundle apply FILE of each .bundle there, oldest first"),
+		materialize.ErrBackupList:    say("filebus backup NEWDIR; or, without the store, filebus bundle apply FILE of each .bundle there, oldest first"),
 		materialize.ErrBackupRot:     say("filebus backup --fresh {1}; or, without the store, filebus restore --partial {1}, up to what is damaged"),
 		materialize.ErrWouldLose:     say("run it again with --yes: what is there is kept"),
 		materialize.ErrOtherLog:      say("filebus bundle create there, after filebus put has given the copy an id of its own"),

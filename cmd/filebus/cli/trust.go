@@ -27,7 +27,7 @@ func (e *Environ) Config(at materialize.Location) (Configuration, error) {
 	err := e.User().Check(at.Store)
 	if refused, is := errors.AsType[*record.Error](err); is && e.Or(e.Global.Store, "FILEBUS_STORE") == "" &&
 		at.Main != e.Dir {
-		refused.Hint += ", or filebus init --store " + materialize.StoreFolder + " for a store of your own here"
+		refused.Hint += ", or filebus init --store " + materialize.StoreFolder + " # for a store of your own here"
 	}
 	if err != nil {
 		return Configuration{}, err

@@ -64,7 +64,7 @@ func TestClaimHolds(t *testing.T) {
 			f.mustDo(t, "claim", id, noun.Act{Agent: "QA Agent"})
 			f.now = f.now.Add(c.after)
 			_, err := f.Do(t.Context(), c.action, id, c.change)
-			held := tries(err, "run it again with --") || tries(err, "filebus issue next --claim, or")
+			held := tries(err, "run it again with --") || tries(err, "filebus issue next --claim --agent {1}, or")
 			if c.ok && err != nil || !c.ok && (!held || !strings.Contains(err.Error(), "claimed by QA Agent until ")) {
 				t.Errorf("%s by %q after %v: %v; want success %t, or that QA Agent has it", c.action, c.change.Agent,
 					c.after, err, c.ok)

@@ -397,7 +397,7 @@ func errHeld(id string, h hold, v noun.Verb, agent string) error {
 	err := record.Conflict.Errorf("%s is claimed by %s%s", id, h.Agent, until)
 	switch {
 	case v.Name == "claim":
-		return err.Try("filebus issue next --claim, or run it again with --force")
+		return err.Try("filebus issue next --claim --agent {1}, or run it again with --force", agent)
 	case agent == "":
 		return err.Try("run it again with --agent {1} if that is you, else with --force", h.Agent)
 	}
