@@ -285,7 +285,7 @@ func TestBriefHelp(t *testing.T) {
 			continue
 		}
 		help := m.help(cmd, 100, briefLines, false)
-		if n := strings.Count(help, "\n"); n > briefLines || !strings.Contains(help, ".\n\nExample:\n  filebus ") || !strings.Contains(help, path) {
+		if n := strings.Count(help, "\n"); n > briefLines || !strings.Contains(help, ".\n\nExample:\n  ") || !strings.Contains(help, path) {
 			t.Errorf("%s --help has %d lines:\n%s", path, n, help)
 		}
 		if line := m.examples(cmd)[0]; !strings.Contains(line+" ", path+" ") {
