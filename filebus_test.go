@@ -353,8 +353,8 @@ func TestHouse(t *testing.T) {
 			t.Errorf("the table has package %s, which has no files", name)
 		}
 		short := strings.TrimPrefix(name, "filebus/")
-		if !strings.Contains(architecture, "| `"+short+"` |") {
-			t.Errorf("docs/architecture.md has no row for `%s` in its table of packages", short)
+		if !strings.Contains(architecture, "\n- `"+short+"`: ") {
+			t.Errorf("docs/architecture.md has no line for `%s` in its list of packages", short)
 		}
 	}
 }
