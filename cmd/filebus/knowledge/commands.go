@@ -62,7 +62,10 @@ type knowledgeList struct {
 	validAt, asOf time.Time
 }
 
-func (o *knowledgeList) Check(e *cli.Environ, _ []string) (err error) {
+func (o *knowledgeList) Check(e *cli.Environ, args []string) (err error) {
+	if err = o.FilterFlags.Check(e, args); err != nil {
+		return err
+	}
 	if o.ValidAt != "" {
 		date, isDate := layout.ParsePoint(o.ValidAt)
 		if o.validAt = date; !isDate {
