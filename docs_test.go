@@ -58,6 +58,22 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestWords holds how much there is to read. Bars of tables and marks of lists are no words.
+func TestWords(t *testing.T) {
+	const most = 60_000
+	words, readable := 0, regexp.MustCompile(`[\pL\pN]`)
+	for _, name := range markdown(t) {
+		for _, word := range strings.Fields(string(read(t, name))) {
+			if readable.MatchString(word) {
+				words++
+			}
+		}
+	}
+	if words > most {
+		t.Errorf("the documents have %d words, more than %d: say less, here or elsewhere", words, most)
+	}
+}
+
 // TestDecisions holds the numbering: no number is missing or used twice, and the
 // title has the file's. A decision that another one replaces is one line, which names it.
 func TestDecisions(t *testing.T) {
