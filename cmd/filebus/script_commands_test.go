@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -43,8 +42,8 @@ func runFilebus(ts *testscript.TestScript, args []string) int {
 	var said bytes.Buffer
 	env.Err = io.MultiWriter(env.Err, &said)
 	code := run(context.Background(), env, args)
-	if code != 0 && !testing.Short() {
-		followHints(ts, args, said.String())
+	if code != 0 {
+		keepHints(ts, args, said.String())
 	}
 	return code
 }

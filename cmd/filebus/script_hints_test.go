@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -56,50 +58,88 @@ func hintCommands(stderr, again string) (lines []string) {
 	return lines
 }
 
-// followHints runs what a refusal says to try.
-func followHints(ts *testscript.TestScript, args []string, stderr string) {
+// hintsKey is where the scripts whose hints are followed keep the list of them.
+type hintsKey struct{}
+
+// A hintList has hints to follow once all scripts have ended: by then nothing in a copy leads back to what it is of.
+type hintList struct {
+	mu   sync.Mutex
+	todo []func(t *testing.T)
+}
+
+// follow runs all hints.
+func (h *hintList) follow(t *testing.T) {
+	for _, todo := range h.todo {
+		todo(t)
+	}
+	t.Logf("%d hints were followed", len(h.todo))
+	if len(h.todo) < 100 && !testing.Short() && flag.Lookup("test.run").Value.String() == "" {
+		t.Errorf("only %d hints were followed", len(h.todo))
+	}
+}
+
+// keepHints copies the script's folder for what a refusal says to try.
+func keepHints(ts *testscript.TestScript, args []string, stderr string) {
+	list, isKept := ts.Value(hintsKey{}).(*hintList)
+	if !isKept || testing.Short() {
+		return
+	}
 	again := "filebus"
 	for _, arg := range args {
 		again += " " + record.ShellWord(arg)
 	}
 	for _, line := range hintCommands(stderr, again) {
 		kind := strings.Join(args[:min(2, len(args))], " ") + ": " + hintDiffers.ReplaceAllString(line, "X")
-		if _, seen := hintSeen.LoadOrStore(kind, true); seen || hintWaits.MatchString(line) {
+		if _, seen := hintSeen.LoadOrStore(kind, true); seen || hintWaits.MatchString(line) || hintToFill.MatchString(line) {
 			continue
 		}
 		words := adviceWords(line)[1:]
-		if hintToFill.MatchString(line) {
-			continue
-		}
 		if slices.Equal(words, args) {
 			ts.Fatalf("filebus %v is refused with itself as the hint", args)
 		}
-		followHint(ts, line, words)
+		todo := hintIn(ts, line, words)
+		list.mu.Lock()
+		list.todo = append(list.todo, todo)
+		list.mu.Unlock()
 	}
 }
 
-// followHint runs one command line in a copy of the script's folder.
-func followHint(ts *testscript.TestScript, line string, words []string) {
+// hintIn returns what runs one command line in a copy of the script's folder as it is now.
+func hintIn(ts *testscript.TestScript, line string, words []string) func(t *testing.T) {
 	from, err := filepath.Abs(ts.Getenv("WORK"))
 	to, tmpErr := os.MkdirTemp("", "hint")
 	if err != nil || tmpErr != nil {
 		ts.Fatalf("%v, %v", err, tmpErr)
 	}
-	defer func() { _ = os.RemoveAll(to) }()
-	if os.CopyFS(to, os.DirFS(from)) != nil {
-		return // a pipe, or what nobody can read
-	}
+	copyErr := os.CopyFS(to, os.DirFS(from))
 	moved := func(text string) string { return strings.ReplaceAll(text, from, to) }
-	env := scriptEnviron(ts)
-	var out bytes.Buffer
-	env.Out, env.Err, env.In, env.Dir = &out, &out, strings.NewReader(""), moved(env.Dir)
-	env.Getenv = func(name string) string { return moved(ts.Getenv(name)) }
-	for i := range env.Variables {
-		env.Variables[i] = moved(env.Variables[i])
+	env, variables := scriptEnviron(ts), map[string]string{}
+	for i, variable := range env.Variables {
+		env.Variables[i] = moved(variable)
+		name, value, _ := strings.Cut(env.Variables[i], "=")
+		variables[name] = value
 	}
+	for _, name := range []string{"FILEBUS_STORE", "FILEBUS_STATE", "FILEBUS_AGENT", "FILEBUS_SESSION", "FILEBUS_TASK", "FILEBUS_RUN", "HOME", "TZ"} {
+		variables[name] = moved(ts.Getenv(name))
+	}
+	env.Getenv = func(name string) string { return variables[name] }
+	env.Dir = moved(env.Dir)
 	for i := range words {
 		words[i] = moved(words[i])
 	}
+	name := ts.Name()
+	return func(t *testing.T) {
+		defer func() { _ = os.RemoveAll(to) }()
+		if copyErr == nil { // else there is a pipe, or what nobody can read
+			followHint(t, env, name+": the hint "+strconv.Quote(line), words, to)
+		}
+	}
+}
+
+// followHint runs one command line in a folder.
+func followHint(t *testing.T, env *cli.Environ, about string, words []string, dir string) {
+	var out bytes.Buffer
+	env.Out, env.Err, env.In = &out, &out, strings.NewReader("")
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	drops := func() int { // content that was destroyed
@@ -109,21 +149,21 @@ func followHint(ts *testscript.TestScript, line string, words []string) {
 		run(ctx, &look, []string{"log", "--limit", "0", "--no-sync"})
 		return strings.Count(log.String(), "\tdrop\t")
 	}
-	dropped, before := drops(), hintFiles(to)
+	dropped, before := drops(), hintFiles(dir)
 	if code := run(ctx, env, words); code == cli.ExitUsage && !strings.Contains(out.String(), "is the home folder") {
-		ts.Fatalf("the hint %q is not taken: %s", line, out.String())
+		t.Errorf("%s is not taken: %s", about, out.String())
 	}
-	if hintRemoves.MatchString(line) {
+	if hintRemoves.MatchString("filebus " + strings.Join(words, " ")) {
 		return
 	}
-	after := hintFiles(to)
+	after := hintFiles(dir)
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		if !after[name] {
-			ts.Fatalf("the hint %q loses the file %s: %s", line, name, out.String())
+			t.Errorf("%s loses the file %s: %s", about, name, out.String())
 		}
 	}
 	if drops() > dropped {
-		ts.Fatalf("the hint %q destroys content", line)
+		t.Errorf("%s destroys content", about)
 	}
 }
 

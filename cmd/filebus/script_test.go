@@ -69,8 +69,11 @@ func speak() {
 // its own with a store of its own.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	hints := &hintList{}
+	t.Cleanup(func() { hints.follow(t) })
 	testscript.Run(t, scriptParams(t, "testdata/script", func(env *testscript.Env) {
 		env.Setenv("FILEBUS_STORE", env.WorkDir+"/.filebus")
+		env.Values[hintsKey{}] = hints
 	}))
 }
 
