@@ -227,9 +227,6 @@ func wholeShape(t reflect.Type) string {
 
 func jsonKeys(t reflect.Type) []string {
 	var all []string
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem() // embedded
-	}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
