@@ -22,8 +22,7 @@
 //
 //	caught-by-package  query/scan.go:40  n < 2 became n <= 2
 //
-// where a test that does not end within -timeout counts as failed, and the line
-// says so. The last line is the sum. It takes from seconds to minutes for each
+// where a test that does not end within -timeout counts as failed. The last line is the sum. It takes from seconds to minutes for each
 // mutant, so it is no step of the gate. The exit code is 0 whatever survives.
 package main
 
@@ -82,12 +81,17 @@ func main() {
 	}
 }
 
+// must returns a value that nothing goes on without.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // testAll draws mutants until enough of them were tested.
 func (m *mutator) testAll(packages string, seed uint64, count int) error {
-	sites, err := findSites(m.ctx, packages)
-	if err != nil {
-		return err
-	}
+	sites := findSites(m.ctx, packages)
 	root, _ := os.Getwd() // else names are whole
 	fmt.Printf("%d places, seed %d\n", len(sites), seed)
 	caught, tested := 0, 0
@@ -95,10 +99,7 @@ func (m *mutator) testAll(packages string, seed uint64, count int) error {
 		if tested == count || m.ctx.Err() != nil {
 			break
 		}
-		verdict, change, err := m.test(sites[i])
-		if err != nil {
-			return err
-		}
+		verdict, change := m.test(sites[i])
 		if verdict == "" || m.ctx.Err() != nil {
 			continue
 		}
@@ -114,43 +115,23 @@ func (m *mutator) testAll(packages string, seed uint64, count int) error {
 }
 
 // findSites returns all places of some packages.
-func findSites(ctx context.Context, packages string) ([]site, error) {
+func findSites(ctx context.Context, packages string) (all []site) {
 	list := exec.CommandContext(ctx, "go", "list", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{join .GoFiles \"\\t\"}}",
 		packages)
 	list.Stderr = os.Stderr
-	out, err := list.Output()
-	if err != nil {
-		return nil, fmt.Errorf("listing packages: %w", err)
-	}
-	var all []site
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(string(must(list.Output()))) {
 		words := strings.Split(strings.TrimSpace(line), "\t")
-		if len(words) < 3 {
-			continue
-		}
-		for _, name := range words[2:] {
-			found, err := sitesOf(words[0], filepath.Join(words[1], name))
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, found...)
+		for _, name := range words[min(len(words), 2):] {
+			all = append(all, sitesOf(words[0], filepath.Join(words[1], name))...)
 		}
 	}
-	return all, nil
+	return all
 }
 
 // sitesOf returns the places of a file.
-func sitesOf(pack, file string) ([]site, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	set := token.NewFileSet()
-	parsed, err := parser.ParseFile(set, file, text, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
-	}
-	var all []site
+func sitesOf(pack, file string) (all []site) {
+	text, set := must(os.ReadFile(file)), token.NewFileSet()
+	parsed := must(parser.ParseFile(set, file, text, parser.SkipObjectResolution))
 	add := func(from, to token.Pos, text string) {
 		at := set.Position(from)
 		all = append(all, site{pack, file, at.Line, at.Offset, set.Position(to).Offset, text})
@@ -179,7 +160,7 @@ func sitesOf(pack, file string) ([]site, error) {
 		}
 		return true
 	})
-	return all, nil
+	return all
 }
 
 // swapped returns what takes the place of an operator, if anything does.
@@ -216,44 +197,31 @@ func addStatement(s ast.Stmt, add func(from, to token.Pos, text string)) {
 
 // test tests one mutant: it returns the verdict, "" for one that does not compile,
 // and what was changed.
-func (m *mutator) test(s site) (verdict, change string, err error) {
-	text, err := os.ReadFile(s.file)
-	if err != nil {
-		return "", "", err
-	}
+func (m *mutator) test(s site) (verdict, change string) {
+	text := must(os.ReadFile(s.file))
 	mutant := string(text[:s.start]) + s.text + string(text[s.end:])
 	changed := filepath.Join(m.dir, "mutant.go")
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{s.file: changed}})
-	if err == nil {
-		err = errors.Join(os.WriteFile(changed, []byte(mutant), 0o666), os.WriteFile(m.overlay(), overlay, 0o666))
-	}
-	if err != nil {
-		return "", "", err
-	}
+	overlay := must(json.Marshal(map[string]any{"Replace": map[string]string{s.file: changed}}))
+	must(0, errors.Join(os.WriteFile(changed, []byte(mutant), 0o666), os.WriteFile(m.overlay(), overlay, 0o666)))
 	if exec.CommandContext(m.ctx, "go", "build", "-overlay", m.overlay(), "-o", os.DevNull, s.pack).Run() != nil {
-		return "", "", nil
+		return "", ""
 	}
 	change = became(string(text), mutant, s)
-	if said, caught := m.caught(s.pack); caught {
-		return "caught-by-package", change + said, nil
+	if m.caught(s.pack) {
+		return "caught-by-package", change
 	}
-	if said, caught := m.caught("./cmd/filebus"); caught {
-		return "caught-by-cmd", change + said, nil
+	if m.caught("./cmd/filebus") {
+		return "caught-by-cmd", change
 	}
-	return "survived", change, nil
+	return "survived", change
 }
 
 func (m *mutator) overlay() string { return filepath.Join(m.dir, "overlay.json") }
 
-// caught runs the tests of some packages with the mutant, and reports whether they
-// fail, and whether that was for the time.
-func (m *mutator) caught(packages string) (said string, failed bool) {
-	args := []string{"test", "-overlay", m.overlay(), "-failfast", "-timeout", m.timeout.String(), packages}
-	out, err := exec.CommandContext(m.ctx, "go", args...).CombinedOutput()
-	if strings.Contains(string(out), "panic: test timed out") {
-		said = " (the time was up)"
-	}
-	return said, err != nil
+// caught runs the tests of a package with the mutant, and reports whether they fail, or take too long.
+func (m *mutator) caught(pack string) bool {
+	args := []string{"test", "-overlay", m.overlay(), "-failfast", "-timeout", m.timeout.String(), pack}
+	return exec.CommandContext(m.ctx, "go", args...).Run() != nil
 }
 
 // became says how the line of a place was changed.

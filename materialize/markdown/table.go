@@ -68,11 +68,7 @@ func (r tableRow) Cell(column int) string {
 	return r.cells[column]
 }
 
-// Number returns the number that a cell begins with: "94", "100%", "R2", "92
-// points".
-func (r tableRow) Number(column int) (n int, found bool) { return CellNumber(r.Cell(column)) }
-
-// CellNumber returns the number that the text of a cell begins with.
+// CellNumber returns the number that the text of a cell begins with: "94", "100%", "R2", "92 points".
 func CellNumber(text string) (n int, found bool) {
 	m := cellNumber().FindStringSubmatch(text)
 	if m == nil {
