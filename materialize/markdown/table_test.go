@@ -49,7 +49,7 @@ func TestTableCells(t *testing.T) {
 	}{{0, 0, "T1", 0, false}, {0, 1, "94%", 94, true}, {0, 2, "R2", 2, true}, {1, 1, "none", 0, false}, {1, 2, "", 0,
 		false}, {1, -1, "", 0, false}} {
 		row := table.Rows[test.row]
-		n, found := row.Number(test.column)
+		n, found := CellNumber(row.Cell(test.column))
 		if got := row.Cell(test.column); got != test.text || n != test.n || found != test.found {
 			t.Errorf("cell %d of row %d is %q, %d, %t, want %q, %d, %t", test.column, test.row, got, n, found,
 				test.text, test.n, test.found)
