@@ -146,7 +146,7 @@ func checkSameBytes(t *testing.T, a, b string) {
 // "…" stands for anything within a line; lines of parallel calls have no order.
 func checkReadmeExample(t *testing.T, run exampleRun) {
 	t.Helper()
-	_, block, _ := strings.Cut(readDocument(t, "README.md"), "$ sh docs/examples/review-article/run.sh\n")
+	_, block, _ := strings.Cut(readDocument(t, "docs/examples/review-article/README.md"), "$ sh docs/examples/review-article/run.sh\n")
 	block, _, found := strings.Cut(block, "```")
 	if !found {
 		t.Fatal("the README does not show the example")
