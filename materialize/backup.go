@@ -383,6 +383,9 @@ func (w *Workspace) PutBack(ctx context.Context, out *Restored) error {
 	}
 	ready := func() error { return w.mirrors.PutAside(into) }
 	err = w.Store.Restore(ctx, out.origin, out.past, into, feed, ready)
+	if err == nil && out.Barred > 0 {
+		_, err = w.planner().MendFrames(ctx) // they are without entries that are barred
+	}
 	return errors.Join(err, hold.Release())
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
@@ -42,6 +43,10 @@ func (o *purgeCommand) Do(ctx context.Context, w *cli.Work, args []string) error
 		}
 		request.Versions = append(request.Versions, refs...)
 	}
+	quotes, err := quotesOf(ctx, w, request.Versions)
+	if err != nil {
+		return err
+	}
 	report, err := giveUp(ctx, w, request) // of nothing, if all were destroyed and the rest was cut short
 	if err == nil && !o.DryRun {
 		var removed []string
@@ -64,10 +69,59 @@ func (o *purgeCommand) Do(ctx context.Context, w *cli.Work, args []string) error
 	for _, file := range report.Left {
 		w.NoteTry("rm "+record.ShellWord(file), "it stays, as it is its owner's, and has the text: %s", file)
 	}
+	if err := noteQuotes(ctx, w, quotes, report); err != nil {
+		return err
+	}
 	if !o.DryRun {
 		noteReplaced(w, "a restore has kept %s, which may still have it", "purge "+strings.Join(markdown.Each(args, record.ShellWord), " "))
 	}
 	return printRelease(w.Environ, report, o.DryRun)
+}
+
+// The words by which is found what was made of a text, as fewer are said of many things, and how many names are told.
+const leastQuoted, mostQuoted, mostNamed = 6, 12, 50
+
+// quotesOf returns phrases with the first words of texts, once each.
+func quotesOf(ctx context.Context, w *cli.Work, refs []record.Ref) (quotes []string, err error) {
+	err = w.Store.View(ctx, func(tx *store.Tx) error {
+		for _, ref := range refs {
+			words := strings.FieldsFunc(tx.Description(ref).Preview, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+			if len(words) >= leastQuoted {
+				quotes = append(quotes, `"`+strings.Join(words[:min(len(words), mostQuoted)], " ")+`"`)
+			}
+		}
+		return nil
+	})
+	slices.Sort(quotes)
+	return slices.Compact(quotes), err
+}
+
+// noteQuotes names what begins as texts do that were destroyed, or quotes that, and what says that it was made of them,
+// each with the command that destroys it.
+func noteQuotes(ctx context.Context, w *cli.Work, quotes []string, report *release.Report) error {
+	var names []record.Name
+	for _, k := range report.Kept {
+		names = append(names, k.Name)
+	}
+	for _, quote := range quotes {
+		request := query.SearchRequest{All: true}
+		request.Limit = mostNamed
+		request.Parse(quote)
+		found, err := w.Reader.Search(ctx, request)
+		if err != nil {
+			return err
+		}
+		for _, h := range found.Hits {
+			names = append(names, h.Name)
+		}
+	}
+	for n, name := range names {
+		isGoing := slices.ContainsFunc(report.Released, func(r release.ReleasedName) bool { return r.Name == name })
+		if !isGoing && !slices.Contains(names[:n], name) {
+			w.NoteTry("filebus purge --files "+record.ShellWord(name.String()), "%s was made of it, or has the same words", cli.OneLine(name.String()))
+		}
+	}
+	return nil
 }
 
 // noteReplaced names the stores that restores have kept, with a command for each.
