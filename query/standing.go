@@ -83,7 +83,7 @@ func standingOf(status string) Standing {
 const standingFile = "standing"
 
 // standingFormat is the number of its form; a file of another is made anew.
-const standingFormat = 1
+const standingFormat = 2
 
 // The steps by which what is kept follows the log.
 const (
@@ -185,6 +185,21 @@ func (t *told) say(word Standing, at time.Time, because string) {
 	}
 }
 
+func (t *told) isOld() bool { return t.Word != "" && t.Word != Current }
+
+// isAccepted reports whether an entry was accepted after it was superseded.
+func (t *told) isAccepted(s succession) bool { return t != nil && t.Word == Current && !s.At.After(t.Since) }
+
+// says notes what an entry says that counts no more, since when first. It reports whether that is news.
+func (c *standings) says(text string, since time.Time) bool {
+	before, found := c.Said[text]
+	isNew := text != "" && (!found || since.Before(before))
+	if isNew {
+		c.Said[text] = since
+	}
+	return isNew
+}
+
 func parseStandingLink(l record.Link) (at time.Time, word Standing, because string, is bool) {
 	stamp, rest, _ := strings.Cut(l.Target, " ")
 	name, because, _ := strings.Cut(rest, " ")
@@ -232,8 +247,16 @@ func (c *standings) read(tx *store.Tx, name record.Name) error {
 	if t.Word == "" && len(t.Links) == 0 && !t.Open && t.Valid == "" {
 		delete(c.Told, quotedName(name))
 	}
-	if isOld := t.Word != "" && t.Word != Current; isOld && said != "" && (before == nil || before.Word != t.Word) && c.Said[said] != t.Since {
-		c.Said[said] = t.Since
+	isNew := before != nil && before.isOld() && !t.isOld() // what says the same counts again
+	if t.isOld() {
+		isNew = c.says(said, t.Since) || isNew
+	}
+	for _, s := range t.Links {
+		if v, _, err := tx.Last(record.Name(s.Older)); err == nil && !c.Told[s.Older].isAccepted(s) {
+			isNew = c.says(markdown.SingleSpaced(tx.Description(v.Ref).Preview), s.At) || isNew
+		}
+	}
+	if isNew {
 		return errAnew
 	}
 	return ignoreGone(headErr)
@@ -317,7 +340,7 @@ func (r *Reader) standingsOf(ctx context.Context, c *standings, now time.Time) (
 	var byOlder []succession
 	for name, t := range c.Told {
 		for _, s := range t.Links {
-			if of := c.Told[s.Older]; of != nil && of.Word == Current && !s.At.After(of.Since) {
+			if c.Told[s.Older].isAccepted(s) {
 				continue // it was accepted since
 			}
 			if s.Newer == name {

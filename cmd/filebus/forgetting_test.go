@@ -171,7 +171,7 @@ func waysIn() []wayIn {
 			d.rpc("put", map[string]any{"text": f.text, "name": "note/docs/" + as + ".md"})
 		}},
 		{"hook", false, func(d *cellar, f fact, as string) {
-			d.do(toJSON(map[string]any{"session_id": "s", "hook_event_name": "SubagentStop", "agent_id": as, "last_assistant_message": f.text}),
+			d.do(toJSON(map[string]any{"session_id": "s", "agent_type": "Explore", "agent_id": as, "last_assistant_message": f.text}),
 				"hook", "SubagentStop")
 		}},
 		{"sync", false, func(d *cellar, f fact, as string) {
@@ -191,7 +191,7 @@ func waysIn() []wayIn {
 			folder := "client/projects/" + notLetters.Replace(here) + "/5e55-77/subagents"
 			d.write(folder+"/agent-"+as+".meta.json", `{"agentType":"Explore","description":"x"}`)
 			row := map[string]any{"agentId": as, "isSidechain": true, "sessionId": "5e55-77", "cwd": here, "timestamp": "2026-02-20T10:00:00Z"}
-			row["type"], row["message"] = "user", map[string]any{"role": "user", "content": "Look."}
+			row["type"], row["message"] = "user", map[string]any{"role": "user", "content": "Look for " + f.answer + "."}
 			first := toJSON(row)
 			use := map[string]any{"type": "tool_use", "id": "t2", "name": "SubagentHandback", "input": map[string]any{"message": f.text}}
 			row["type"], row["message"] = "assistant", map[string]any{"id": "m2", "role": "assistant", "content": []any{use}}
@@ -468,4 +468,127 @@ func (d *cellar) refOf(f fact) string {
 		d.t.Fatalf("no hit for %s: %v\n%s", f.ask, err, text)
 	}
 	return answer.Hits[0].Ref
+}
+
+// An oldness is a way in which an entry ceases to count: its text is old, and what counts then now, if anything does.
+type oldness struct {
+	name     string
+	old, now fact
+	does     []string // a command, with OLD and NOW for the texts of both; the entry is gotcha-001
+}
+
+func oldnesses() []oldness {
+	other := newFact("wallaby", "bilby")
+	old, now := newFact("zyzzyva", "ortolan"), other
+	now.text = strings.ReplaceAll(now.text, "wallaby", "zyzzyva") // of the same thing
+	none := fact{}
+	return []oldness{
+		{"replacement", old, now, []string{"knowledge", "supersede", "gotcha-001", "--content", "NOW"}},
+		{"polarity", old, fact{strings.Replace(now.text, "eats only", "never eats", 1), now.ask, now.answer},
+			[]string{"knowledge", "supersede", "gotcha-001", "--content", "NOW"}},
+		{"retraction", old, none, []string{"knowledge", "reject", "gotcha-001", "--because", "it was another one"}},
+		{"partial", old, now, []string{"knowledge", "supersede", "gotcha-001", "--content", "NOW", "--rest", "The zyzzyva of the cellar has six legs, all of them short"}},
+		{"bounded", old, none, []string{"knowledge", "edit", "gotcha-001", "--valid-until", "2026-02"}},
+	}
+}
+
+// TestContradiction lets an entry of knowledge cease to count in five shapes, minutes and months ago: it is no answer any more
+// that is not marked, in no prompt, also after what runs in the background and after the old file has come back, and what it
+// said before is still told.
+func TestContradiction(t *testing.T) {
+	t.Parallel()
+	m := newGrid(t)
+	defer m.end()
+	waits := []time.Duration{time.Minute}
+	if os.Getenv("FILEBUS_FORGETTING") != "" {
+		waits = append(waits, 100*24*time.Hour)
+	}
+	for _, wait := range waits {
+		for _, s := range oldnesses() {
+			contradict(m, s, wait)
+		}
+	}
+}
+
+func contradict(m *grid, s oldness, wait time.Duration) {
+	top := m.t.(*testing.T).TempDir()
+	d, other := newCellar(m.t, filepath.Join(top, "cellar")), newCellar(m.t, filepath.Join(top, "other"))
+	// The search says what counts, and what it marks; a prompt has nothing of what does not.
+	look := func(d *cellar, step string) {
+		found := d.search(s.old)
+		var answer struct {
+			Hits []struct{ Name, Standing, Snippet string }
+		}
+		_ = json.Unmarshal([]byte(found[max(0, strings.Index(found, `{"total`)):]), &answer) // nothing is found then
+		isMarked, at, to := true, -1, -1
+		for i, h := range answer.Hits {
+			switch {
+			case h.Name == "knowledge/gotcha-001":
+				at, isMarked = i, h.Standing == "superseded" || h.Standing == "rejected" || h.Standing == "past"
+			case strings.HasPrefix(h.Name, "knowledge/gotcha-002"): // a store with a remote has longer ids
+				to = i
+			}
+		}
+		isNow := s.now.text == "" || to >= 0 && (at < 0 || to < at)
+		m.check(s.name, step+" A", isMarked && isNow, found)
+		prompt, _ := d.do(toJSON(map[string]any{"session_id": fmt.Sprint(d.now.UnixNano()), "prompt": "what of the zyzzyva of the third cellar, who eats labels?"}),
+			"hook", "UserPromptSubmit")
+		about, _ := d.do("", "context", "the zyzzyva of the third cellar", "--max-tokens", "4000")
+		m.check(s.name, step+" B", !strings.Contains(prompt, "gotcha-001") && !strings.Contains(about, s.old.answer), prompt+about)
+		listed, _ := d.do("", "knowledge", "list")
+		m.check(s.name, step+" E", !strings.Contains(listed, s.old.answer) || strings.Contains(listed, "proposed\n"), listed)
+		if s.now.text != "" {
+			m.check(s.name, step+" twin", strings.Contains(about, s.now.answer) && strings.Contains(prompt, "gotcha-002"), prompt+about)
+		}
+	}
+	d.must("", "knowledge", "add", "--type", "gotcha", "--content", strings.TrimSpace(s.old.text))
+	told, _ := d.do("", "context", "the zyzzyva of the third cellar")
+	m.check(s.name, "before", strings.Contains(told, s.old.answer), told)
+	before, _ := os.ReadFile(filepath.Join(d.dir, ".claude", "knowledge_graph.md"))
+	for _, each := range []*cellar{d, other} {
+		each.must("", "remote", "add", "team", filepath.Join(top, "team"))
+		each.must("", "push")
+	}
+	d.must("", "remote", "trust", "--all")
+	other.must("", "remote", "trust", "--all")
+	other.must("", "pull")
+	d.now = d.now.Add(wait)
+	command := slices.Clone(s.does)
+	for i := range command {
+		command[i] = strings.NewReplacer("NOW", strings.TrimSpace(s.now.text)).Replace(command[i])
+	}
+	text, code := d.do("", command...)
+	m.check(s.name, "said", code == 0, text)
+	d.now, other.now = d.now.Add(wait), d.now.Add(wait)
+	look(d, "said")
+	jobs := [][]string{{"sync"}, {"reindex"}, {"compact"}, {"gc", "--kind", "result", "--keep", "100"}, {"verify", "--repair"}}
+	for _, job := range jobs {
+		d.must("", job...)
+	}
+	look(d, "C")
+	after, _ := os.ReadFile(filepath.Join(d.dir, ".claude", "knowledge_graph.md"))
+	if s.name != "bounded" { // there the file alone says it
+		d.write(".claude/knowledge_graph.md", string(before)) // as a checkout does
+		d.must("", "sync")
+		look(d, "C'")
+		d.write(".claude/knowledge_graph.md", string(after))
+		d.must("", "sync")
+	}
+	if s.name != "bounded" { // what is said without an end holds
+		d.must("", "knowledge", "add", "--type", "gotcha", "--title", "again", "--content", strings.TrimSpace(s.old.text))
+		about, _ := d.do("", "context", "the zyzzyva of the third cellar", "--max-tokens", "4000")
+		m.check(s.name, "another name", !strings.Contains(about, s.old.answer), about)
+	}
+	was, _ := d.do("", "get", "knowledge/gotcha-001")
+	all, _ := d.do("", "knowledge", "list", "--all")
+	m.check(s.name, "D", strings.Contains(was, s.old.answer) && strings.Contains(all, "gotcha-001"), was+all)
+	d.must("", "push")
+	other.must("", "pull")
+	look(other, "replica")
+	d.must("", "backup", filepath.Join(top, "copies"))
+	again := newCellar(m.t, filepath.Join(top, "again"))
+	again.now = d.now
+	again.must("", "restore", filepath.Join(top, "copies"), "--yes")
+	again.must("", "config", "set", "hooks.prompt_context", "true")
+	look(again, "restored")
 }
