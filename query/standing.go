@@ -188,7 +188,9 @@ func (t *told) say(word Standing, at time.Time, because string) {
 func (t *told) isOld() bool { return t.Word != "" && t.Word != Current }
 
 // isAccepted reports whether an entry was accepted after it was superseded.
-func (t *told) isAccepted(s succession) bool { return t != nil && t.Word == Current && !s.At.After(t.Since) }
+func (t *told) isAccepted(s succession) bool {
+	return t != nil && t.Word == Current && !s.At.After(t.Since)
+}
 
 // says notes what an entry says that counts no more, since when first. It reports whether that is news.
 func (c *standings) says(text string, since time.Time) bool {
