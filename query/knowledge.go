@@ -179,10 +179,11 @@ func (q *KnowledgeRequest) match(s Summary) (Knowledge, bool) {
 // wants reports whether an entry with a standing is asked for: what counts, what held at a time, or all.
 func (q *KnowledgeRequest) wants(k *Knowledge) bool {
 	at := q.ValidAt
+	if at.IsZero() {
+		return q.Old || !k.IsOld()
+	}
 	from, until := layout.ParseValid(k.Attributes[record.AttributeValid])
 	switch {
-	case at.IsZero():
-		return q.Old || !k.IsOld()
 	case k.Standing == Rejected, k.Standing == Proposed && from.IsZero(), !until.IsZero() && !until.After(at):
 		return false
 	case k.Attributes[record.AttributeValid] != "":

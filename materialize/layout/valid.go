@@ -26,6 +26,9 @@ func CutValid(text string) (from, until string) {
 // ParseValid reads when something holds: from the first moment of a date up to that of
 // another one. An end that is open, or no date, is zero.
 func ParseValid(text string) (from, until time.Time) {
+	if text == "" {
+		return from, until
+	}
 	first, last := CutValid(text)
 	from, _ = ParsePoint(first) // zero if it is none
 	until, _ = ParsePoint(last)
