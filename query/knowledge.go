@@ -33,6 +33,7 @@ type KnowledgeRequest struct {
 	Old bool
 	// ValidAt, if not zero, asks for what held then, and AsOf for what was known then.
 	ValidAt, AsOf time.Time
+	Due           bool // what is past its date of review alone
 
 	Limit, Offset int // a Limit of 0 is none
 }
@@ -44,6 +45,7 @@ type Knowledge struct {
 	Confidence string   `json:"confidence,omitempty"`
 	Shared     []string `json:"shared,omitempty"` // the tags asked for that it has
 	Stand
+	Due time.Time `json:"due,omitzero"` // when it was to be looked at again; zero: nothing says so, or not yet
 }
 
 // doubtOf returns why a text counts no more, or not as what it stands for: its status or name says that it is superseded,
@@ -104,7 +106,8 @@ func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found
 	}
 	err = r.eachVersion(ctx, refs, func(tx *store.Tx, v store.Version) bool {
 		k, ok := request.match(Summarize(tx, v))
-		if k.Stand = all.Of(v.Record.Name); ok && request.wants(&k) {
+		k.Stand, k.Due = all.Of(v.Record.Name), k.due(r.opts.Now())
+		if ok && request.wants(&k) {
 			found = append(found, k)
 		}
 		return false
@@ -179,6 +182,9 @@ func (q *KnowledgeRequest) match(s Summary) (Knowledge, bool) {
 // wants reports whether an entry with a standing is asked for: what counts, what held at a time, or all.
 func (q *KnowledgeRequest) wants(k *Knowledge) bool {
 	at := q.ValidAt
+	if q.Due && k.Due.IsZero() {
+		return false
+	}
 	if at.IsZero() {
 		return q.Old || !k.IsOld()
 	}

@@ -115,6 +115,7 @@ type Hit struct {
 	Older    bool           `json:"older,omitempty"`        // current no more
 	By       record.Name    `json:"superseded_by,omitzero"` // the entry at the end of the chain that supersedes it
 	*Stand                  // of knowledge; nil: it is none
+	Due      time.Time      `json:"due,omitzero"`            // as in Knowledge, of notes too
 	Damaged  bool           `json:"damaged,omitempty"`       // its body cannot be read
 	Like     []record.Name  `json:"like,omitempty"`          // near-duplicates that stand behind it, best first
 	Commits  int            `json:"commits_since,omitempty"` // that changed one of Files since; see CountCommits
@@ -352,7 +353,7 @@ func (f *finder) hit(found *candidate) (Hit, error) {
 		Name: s.Name, Ref: s.Ref, Tree: s.Name.Tree, Kind: s.Name.Kind, Path: s.Path, Title: s.Title, Tokens: s.Tokens,
 		Agent: s.Agent, Time: s.Time, Written: s.Written, Score: found.ranked.Score, Like: found.ranked.Like, Points: found.ranked.Points,
 		Passage: found.passage, Nearness: found.nearness, Named: found.named, Length: found.length,
-		Lifted: found.ranked.Lifted, judged: found.judged, Scanned: found.scanned, Older: found.older,
+		Due: s.due(f.opts.Now()), Lifted: found.ranked.Lifted, judged: found.judged, Scanned: found.scanned, Older: found.older,
 	}
 	if h.Kind == record.KindIssue || h.Kind == record.KindTask {
 		h.Status = s.Status

@@ -179,6 +179,7 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 	if h.Stand != nil && h.Standing != query.Current {
 		facts = append(facts, knowledge.StandText(*h.Stand, h.By))
 	}
+	facts = append(facts, knowledge.DueText(h.Due))
 	if h.Older {
 		facts = append(facts, "(older version)")
 	}

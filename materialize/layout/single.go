@@ -270,6 +270,11 @@ func FrontFacts(text []byte) Facts {
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		dates[dateKey(key)] = append(dates[dateKey(key)], fields[key]...)
 	}
+	for _, key := range []string{"review", "reviewby", "revisit"} {
+		if v := cmp.Or(dates[key]...); v != "" {
+			f.setFact(record.AttributeReview, v)
+		}
+	}
 	for _, key := range dateFields() {
 		for _, v := range dates[key] {
 			if date, ok := ParseDate(v); ok {

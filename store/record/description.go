@@ -16,7 +16,7 @@ const (
 	AttributeType       = "type"       // issue and knowledge: bug, pattern, gotcha, ...
 	AttributePriority   = "priority"   // issue and task: critical, high, medium, low
 	AttributeConfidence = "confidence" // knowledge: high, medium, low
-	AttributeReview     = "review"     // knowledge: when it is to be looked at again
+	AttributeReview     = "review"     // knowledge and notes: when it is to be looked at again
 	AttributeValid      = "valid"      // knowledge: when it holds, as 2014..2024-07
 	AttributeCreated    = "created"    // the date that the text itself gives
 )

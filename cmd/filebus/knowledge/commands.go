@@ -53,6 +53,7 @@ type knowledgeList struct {
 	AllTags       bool     `flag:"all-tags"`
 	Refresh       bool     `flag:"refresh"`
 	All           bool     `flag:"all"`
+	Due           bool     `flag:"due"`
 	Prefix        bool     `flag:"prefix"`
 	Types         []string `flag:"type"`
 	MinConfidence string   `flag:"min-confidence" of:"low medium high"`
@@ -81,7 +82,7 @@ func (o *knowledgeList) Check(e *cli.Environ, args []string) (err error) {
 func (o *knowledgeList) Do(ctx context.Context, w *cli.Work, tags []string) error {
 	r := query.KnowledgeRequest{
 		Filter: o.Filter, Wanted: append(o.Filter.Tags, tags...), AllTags: o.AllTags, Old: o.All,
-		ValidAt: o.validAt, AsOf: o.asOf,
+		ValidAt: o.validAt, AsOf: o.asOf, Due: o.Due,
 		Prefix: o.Prefix, Types: o.Types, MinConfidence: o.MinConfidence, Limit: o.Limit, Offset: o.Offset,
 	}
 	if r.Prefix {
@@ -135,6 +136,9 @@ func knowledgeText(e *cli.Environ, found []query.Knowledge) string {
 		} else if r.Status != "" {
 			old = "  " + cli.OneLine(r.Status)
 		}
+		if due := DueText(k.Due); due != "" {
+			old += "  " + due
+		}
 		fmt.Fprintf(&text, "%s  %s  %s  %s  [%s]%s\n  %s\n", e.Bold(cli.OneLine(r.Name.String())), k.Version.Ref.Short(),
 			cmp.Or(k.Type, "-"), cmp.Or(k.Confidence, "-"), cli.OneLine(strings.Join(r.Tags, ", ")),
 			old, cli.OneLine(k.Line()))
@@ -149,6 +153,14 @@ func StandText(s query.Stand, end record.Name) string {
 		return "superseded by " + LinkEnd(by)
 	}
 	return cli.OneLine(s.String())
+}
+
+// DueText says when an entry was to be looked at again; "" if due is zero.
+func DueText(due time.Time) string {
+	if due.IsZero() {
+		return ""
+	}
+	return "due since " + due.Format(time.DateOnly)
 }
 
 // supersededText returns the id of what supersedes an entry, behind some words, or

@@ -227,7 +227,7 @@ func Review(ctx context.Context, w *cli.Work) (items []ReviewItem, err error) {
 		if k.Standing == query.Proposed {
 			add(k, "proposed", record.Name{})
 		}
-		if due, is := layout.ParseDate(k.Attributes[record.AttributeReview]); is && due.Before(w.Now()) {
+		if !k.Due.IsZero() {
 			add(k, "due", record.Name{})
 		}
 		for _, l := range k.Version.Record.Links {
