@@ -48,7 +48,7 @@ func (c complexity) limits() map[contextSection]int {
 // A contextSection is a part of a context, by its heading.
 type contextSection string
 
-// The sections of a context, in the order in which they are printed.
+// The sections of a context. They are printed in the order of their best items, but for the first.
 const (
 	sectionDepends    contextSection = "Depends on"
 	sectionPatterns   contextSection = "Patterns"
@@ -58,11 +58,6 @@ const (
 	sectionResults    contextSection = "Results"
 	sectionNotes      contextSection = "Notes"
 )
-
-func contextSections() []contextSection {
-	return []contextSection{sectionDepends, sectionPatterns, sectionGotchas, sectionComponents, sectionTasks,
-		sectionResults, sectionNotes}
-}
 
 // DefaultContextTokens is the size of a context that names none, about.
 const DefaultContextTokens = 2000
@@ -89,7 +84,7 @@ type contextItem struct {
 	Section contextSection
 	Summary
 	Text    string   // what it says, on one line, perhaps cut
-	Score   float64  // within its section
+	Score   float64  // on the scale of all sections
 	Why     []string // what speaks for it
 	Changed []string // files that it names and that changed since
 }
@@ -147,7 +142,7 @@ type contextBuilder struct {
 // A considered is an item that has not been judged yet.
 type considered struct {
 	contextItem
-	text  float64  // the score of the index, 1 for the best of its search
+	text  float64  // the score of the index, infinite of what is asked for by name; since rank 1 for the best
 	fixed float64  // a score that nothing is added to
 	files []string // that it names
 
@@ -179,7 +174,7 @@ func (c *contextBuilder) search(ctx context.Context, section func(Summary) conte
 			if f.gone {
 				continue
 			}
-			score := f.ranked.Score / max(found[0].ranked.Score, math.SmallestNonzeroFloat64)
+			score := f.ranked.Score
 			if i > 0 { // a search for a file finds what names it; how often says little
 				score = 0
 			}
@@ -317,7 +312,7 @@ func (c *contextBuilder) depends(ctx context.Context) error {
 			return err
 		}
 		if s.Version.Record != nil {
-			c.add(s, sectionDepends, 1)
+			c.add(s, sectionDepends, math.Inf(1))
 		}
 	}
 	return nil
@@ -336,7 +331,7 @@ func (c *contextBuilder) joined(ctx context.Context, of *Summary) error {
 	for _, text := range slices.Sorted(maps.Keys(names)) {
 		name, nameErr := record.ParseName(text)
 		if s, headErr := c.reader.Head(ctx, name); nameErr == nil && headErr == nil {
-			c.add(s, names[text], 1)
+			c.add(s, names[text], math.Inf(1))
 		}
 	}
 	return err
@@ -385,22 +380,26 @@ func dependencies(j *layout.Journal) []string {
 	return tasks
 }
 
-// rank scores the candidates and puts them in order: by section, then best
-// first.
+// rank scores the candidates and puts the best first, behind what the task depends on.
 func (c *contextBuilder) rank() {
 	var newest time.Time
+	best := math.SmallestNonzeroFloat64
 	for _, k := range c.candidates {
 		if date := k.Version.Record.Date(); date.After(newest) {
 			newest = date
 		}
+		if !math.IsInf(k.text, 1) {
+			best = max(best, k.text)
+		}
 	}
 	for i := range c.candidates {
-		c.candidates[i].judge(c.request, newest)
+		k := &c.candidates[i]
+		k.text = min(k.text/best, 1)
+		k.judge(c.request, newest)
 	}
-	sections := contextSections()
 	slices.SortFunc(c.candidates, func(a, b considered) int {
 		return cmp.Or(
-			cmp.Compare(slices.Index(sections, a.Section), slices.Index(sections, b.Section)),
+			compareBool(a.Section != sectionDepends, b.Section != sectionDepends),
 			cmp.Compare(b.Score, a.Score),
 			strings.Compare(a.Version.Record.Name.String(), b.Version.Record.Name.String()),
 		)

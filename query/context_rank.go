@@ -79,7 +79,7 @@ func sharedFile(have, want []string) (file string, full bool) {
 	return file, false
 }
 
-// componentScore ranks a row of the context map: 3 for a file of the request
+// componentScore ranks a row of the context map: 3 of 4 for a file of the request
 // within the component, 2 for a word of the task in its name, 1 for one in its
 // notes.
 func componentScore(d record.Description, files []string, words map[string]bool) (score float64, why []string) {
@@ -99,7 +99,7 @@ func componentScore(d record.Description, files []string, words map[string]bool)
 		score++
 		why = append(why, fmt.Sprintf("notes say %q", word))
 	}
-	return score, why
+	return score / 4, why
 }
 
 // firstShared returns the first word, in order, that both sets have.
@@ -179,58 +179,46 @@ const (
 	shortItem = 120
 )
 
-// fit chooses the items that go into the context: the best of each section in
-// turn, so that a small context has something of everything, and notes in what is left.
+// fit chooses the items that go into the context, the best first.
 func (c *contextBuilder) fit() ContextAnswer {
 	answer := ContextAnswer{LeftOut: c.leftOut, Unindexed: c.unindexed}
 	answer.Tokens = c.size(&answer)
 	limits := c.request.Complexity.limits()
 	bySection := map[contextSection][]considered{}
 	for _, k := range c.candidates {
-		switch twin := c.twin(bySection[k.Section], k); {
+		chosen := bySection[k.Section]
+		switch twin := c.twin(chosen, k); {
 		case twin != "":
 			answer.omit(k, "says the same as "+twin)
-		case len(bySection[k.Section]) == limits[k.Section]:
+		case len(chosen) == limits[k.Section]:
 			answer.omit(k, fmt.Sprintf("not among the best %d", limits[k.Section]))
 		case k.relevance < scoreRelevant:
 			answer.omit(k, "has nothing to do with the task")
 		default:
-			bySection[k.Section] = append(bySection[k.Section], k)
-		}
-	}
-	for rank := 0; ; rank++ {
-		more := false
-		for _, section := range contextSections() {
-			list, at := bySection[section], rank
-			if section == sectionNotes {
-				at -= len(c.candidates)
-			}
-			more = more || at < len(list)
-			if at >= 0 && at < len(list) && !c.take(&answer, list[at]) {
-				answer.omit(list[at], "no room")
+			bySection[k.Section] = append(chosen, k)
+			if !c.take(&answer, k) {
+				answer.omit(k, "no room")
 				answer.NoRoom++
 			}
 		}
-		if !more {
-			return answer
-		}
 	}
+	return answer
 }
 
 func (a *ContextAnswer) omit(k considered, reason string) {
 	a.LeftOut = append(a.LeftOut, Omission{k.Version.Record.Name, reason, k.Section == sectionDepends})
 }
 
-// take adds an item if there is room for it, cut short if need be.
+// take adds an item behind those of its section if there is room for it, cut short if need be.
 func (c *contextBuilder) take(a *ContextAnswer, k considered) bool {
-	full := k.Text
+	full, at := k.Text, len(a.Items)
+	for i, item := range a.Items {
+		if item.Section == k.Section {
+			at = i + 1
+		}
+	}
 	for _, length := range []int{longItem, shortItem} {
 		k.Text = markdown.Clip(full, length)
-		sections := contextSections()
-		at := len(a.Items)
-		for at > 0 && slices.Index(sections, a.Items[at-1].Section) > slices.Index(sections, k.Section) {
-			at--
-		}
 		a.Items = slices.Insert(a.Items, at, k.contextItem)
 		if tokens := c.size(a); tokens <= c.request.MaxTokens {
 			a.Tokens = tokens

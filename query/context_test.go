@@ -95,12 +95,12 @@ func TestContextSections(t *testing.T) {
 		"- handoff/task-004 (complete): Rename the billing tables: Nothing about the other thing.\n\n" +
 		"## Patterns\n" +
 		"- knowledge/pattern-001 (high): Sign tokens with one key per tenant.\n\n" +
-		"## Gotchas\n" +
-		"- knowledge/gotcha-001 (since then changed: src/auth/refresh.go): Refreshing tokens needs src/auth/refresh.go too.\n\n" +
 		"## Components\n" +
 		"- component/src/auth (last task-001): signing of tokens\n\n" +
 		"## Prior tasks\n" +
 		"- handoff/task-001 (complete): Sign tokens: Tokens are signed now.\n\n" +
+		"## Gotchas\n" +
+		"- knowledge/gotcha-001 (since then changed: src/auth/refresh.go): Refreshing tokens needs src/auth/refresh.go too.\n\n" +
 		"## Results\n" +
 		"- result/c/1 (≈9 tokens): A study of tokens and their keys.\n"
 	got := string(answer.Append(nil))
@@ -117,6 +117,22 @@ func TestContextSections(t *testing.T) {
 	}
 	if diff := cmp.Diff(wantReasons, reasons); diff != "" {
 		t.Errorf("left out (-want +got):\n%s", diff)
+	}
+}
+
+// TestContextOneScale wants what has little to do with a task behind what has much, or left out, whatever its section.
+func TestContextOneScale(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for i := range 12 { // words that many have are worth little
+		b.put(fmt.Sprintf("handoff/task-%03d", i), fmt.Sprintf("# Review part %d\n\nThe agent died.\n", i),
+			with(func(r *record.Record) { r.Status = layout.StatusComplete }))
+	}
+	b.put("handoff/task-100", "# Requests\n\nRequests are logged.\n", with(func(r *record.Record) { r.Status = layout.StatusComplete }))
+	b.put("note/auth.md", "# JWT validation\n\nJWT validation of requests goes by the issuer's key.\n")
+	answer := contextOf(b, query.ContextRequest{Text: "JWT validation of agent requests"})
+	if diff := cmp.Diff([]string{"note/auth.md", "handoff/task-100"}, itemNames(answer)); diff != "" {
+		t.Errorf("items (-want +got):\n%s", diff)
 	}
 }
 

@@ -48,7 +48,7 @@ const (
 	scoreNewest   = 0.1
 	recencyWeeks  = 8.0 // after which the score for age has fallen to a third
 	hoursOfAWeek  = 7 * 24
-	scoreRelevant = 0.1 // without confidence and age; below it nothing connects a candidate with the task
+	scoreRelevant = 0.15 // without confidence and age; below it nothing connects a candidate with the task
 	maxSharedTags = 4
 
 	sameText = 0.8 // the share of runs of three words above which two texts say the same
