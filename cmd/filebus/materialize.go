@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"filebus/cmd/filebus/cli"
@@ -126,12 +128,16 @@ func (o *materializeCommand) chosen(ctx context.Context, w *cli.Work) error {
 		return err
 	}
 	var names []record.Name
+	cut := ""
 	if r := (query.SearchRequest{}); o.Search != "" {
 		r.Filter, r.Limit = o.Filter, 1000 // hits at most
 		r.Parse(o.Search)
 		var answer query.SearchAnswer
 		answer, err = w.Reader.Search(ctx, r)
 		names = markdown.Each(answer.Hits, func(h query.Hit) record.Name { return h.Name })
+		if err == nil {
+			cut, err = o.cut(ctx, w, answer.Hits, room)
+		}
 	} else {
 		var list query.Listing
 		list, err = w.Reader.List(ctx, query.ListRequest{Filter: o.Filter, At: at})
@@ -140,9 +146,24 @@ func (o *materializeCommand) chosen(ctx context.Context, w *cli.Work) error {
 	if err != nil {
 		return err
 	}
-	bundle, err := sessions.Of(w).Choose(ctx, names, o.pick, room)
+	bundle, err := sessions.Of(w).Choose(ctx, names, o.pick, room, cut)
 	if err != nil {
 		return err
 	}
-	return sessions.LayOutBundle(ctx, w, bundle, o.To, o.pick.Trees, sessions.DefaultIndexTokens)
+	return sessions.LayOutBundle(ctx, w, bundle, o.To, o.pick.Trees, bundle.IndexTokens)
+}
+
+// cut returns the lines of the best hit that is a file, in half of the room, if the whole has none; else "".
+func (o *materializeCommand) cut(ctx context.Context, w *cli.Work, hits []query.Hit, room int) (string, error) {
+	at := slices.IndexFunc(hits, func(h query.Hit) bool { return h.Path != "" })
+	if at < 0 || sessions.HasRoom(hits[at].Tokens, hits[at].Tree, hits[at].Path, room) {
+		return "", nil
+	}
+	best := &hits[at]
+	text, err := w.Reader.Section(ctx, best, maxSection)
+	if err != nil || len(text.Text) == 0 {
+		return "", err
+	}
+	head := fmt.Sprintf("%s --lines %s\n\n", cli.OneLine(best.Name.String()), best.Lines)
+	return head + string(text.Cut(max(0, room*bytesPerToken/2-len(head))).Text), nil
 }

@@ -155,9 +155,10 @@ func (x *index) fit(maxTokens int) []byte {
 		forms = append(forms, func() []string { return x.groups(depth) })
 	}
 	isShort := func(text string) bool { return record.EstimateTokens(int64(len(text))) <= maxTokens }
-	for _, lines := range forms {
+	most := []int{len(x.LeftOut), 20, 5, 0}
+	for i, lines := range forms {
 		listed := strings.Join(lines(), "")
-		for _, most := range []int{len(x.LeftOut), 20, 5} {
+		for _, most := range most[:3+min(1, i/3)] { // previews are given up first
 			if text := x.head() + listed + x.tail(most); isShort(text) {
 				return []byte(text)
 			}
@@ -202,6 +203,9 @@ func (x *index) tail(most int) string {
 	}
 	if more := len(x.Notes) - 3; more > 0 {
 		fmt.Fprintf(&text, "%d more limits were reached.\n", more)
+	}
+	if x.cut != "" {
+		text.WriteString("\n## The best, in part\n\n" + x.cut)
 	}
 	return text.String()
 }
