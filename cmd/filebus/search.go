@@ -42,6 +42,9 @@ func (o *searchCommand) Prepare(cmd *cobra.Command) {
 
 func (o *searchCommand) Check(*cli.Environ, []string) error {
 	o.flagWords = o.Words("offset")
+	if o.Candidates > 0 {
+		o.Limit, o.Sections = o.Candidates, true
+	}
 	if o.Limit < 0 || o.Limit == 0 && len(o.Facets) == 0 || o.Offset < 0 {
 		return cli.UsageError("--limit %d --offset %d: there is no such page", o.Limit, o.Offset)
 	}

@@ -176,6 +176,7 @@ func (p *hitPage) why(h *query.Hit) string {
 type answerFlags struct {
 	MaxTokens  int      `flag:"max-tokens" least:"0"` // 0: no bound, but for sections
 	Sections   bool     `flag:"sections"`
+	Candidates int      `flag:"candidates" least:"0"` // hits with a passage each
 	Facets     []string `flag:"facets"`
 	Why        bool     `flag:"why"`
 	Explain    bool     `flag:"explain"` // an earlier name of it
@@ -206,7 +207,7 @@ func (o *answerFlags) ask(request *query.SearchRequest) (err error) {
 
 // room is how many tokens may be printed; 0: any number.
 func (o *answerFlags) room() int {
-	if o.MaxTokens == 0 && o.Sections {
+	if o.MaxTokens == 0 && o.Sections && o.Candidates == 0 {
 		return usualSectionTokens
 	}
 	return min(o.MaxTokens, 1<<40)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,8 @@ const (
 	// leastSection is the size of the shortest piece of a section worth printing, in
 	// bytes.
 	leastSection = 48
+	// passageSize is the size of the passages of candidates, in bytes.
+	passageSize = 1500
 	// sharedSize is what there must be for sections to share it, in bytes.
 	sharedSize = 1000
 )
@@ -44,6 +47,10 @@ const (
 func (p *hitPage) readSections(ctx context.Context, set *storeSet) (*sectionPage, error) {
 	s := &sectionPage{hitPage: p}
 	seen, room, read := map[string]bool{}, bytesPerToken*p.opts.room(), 0
+	most := maxSection
+	if p.opts.Candidates > 0 {
+		most, room = passageSize, cmp.Or(room, passageSize*p.opts.Candidates)
+	}
 	for s.read < len(p.answer.Hits) && read <= room {
 		h := &p.answer.Hits[s.read]
 		section, err := set.reader(h).Section(ctx, h, maxSection)
@@ -56,7 +63,7 @@ func (p *hitPage) readSections(ctx context.Context, set *storeSet) (*sectionPage
 			s.same = append(s.same, s.read)
 		default:
 			seen[string(section.Text)] = true
-			s.sections = append(s.sections, hitSection{*h, section, s.read})
+			s.sections = append(s.sections, hitSection{*h, section, s.read}.cut(most))
 			read += min(len(section.Text), 3*room/5)
 		}
 		s.read++
@@ -80,12 +87,14 @@ func (s *sectionPage) upTo(size int) (sections []hitSection, hits int) {
 		most = 3 * size / 5 // no one section takes all
 	}
 	for _, section := range s.sections {
+		whole := len(section.text.Text)
 		section = section.cut(min(size, most))
-		if section.text.Left > 0 && size < leastSection {
+		isCut := len(section.text.Text) < whole
+		if isCut && size < leastSection {
 			return sections, section.at
 		}
 		sections = append(sections, section)
-		if section.text.Left > 0 && size <= most {
+		if isCut && size <= most {
 			return sections, section.at + 1
 		}
 		size -= len(section.text.Text)
