@@ -3,8 +3,11 @@ package query
 import (
 	"bytes"
 	"context"
+	"path"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"filebus/index"
 	"filebus/store/record"
@@ -26,6 +29,7 @@ const (
 	inARow              // its words, whatever stands between them but words
 	folded              // and its punctuation, in another case
 	asTyped
+	named // and it is an id that stands in the name, as FINDING-010 does in FINDING-010-parser.md
 )
 
 // A quote finds the words of a query in a row.
@@ -268,14 +272,31 @@ func (s *graded) passes(c *candidate) (bool, error) {
 	if c.gone || s.isLate(c) || c.content.Size == 0 {
 		return false, nil
 	}
+	if s.quote.isIDOf(path.Base(c.Name.ID)) {
+		c.grade = named
+		return true, nil
+	}
 	body, _, err := headOf(c.content, c.Path)
 	c.grade = max(s.quote.grade(body), s.quote.grade([]byte(c.Name.ID)))
 	return c.grade >= s.least, err
 }
 
+// isIDOf reports whether the quote is one word with letters and digits that a name has, between other characters.
+func (q *quote) isIDOf(name string) bool {
+	id, name := strings.ToLower(q.text), strings.ToLower(name)
+	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	if strings.Contains(id, " ") || !strings.ContainsFunc(id, unicode.IsLetter) || !strings.ContainsFunc(id, unicode.IsDigit) {
+		return false
+	}
+	before, after, found := strings.Cut(name, id)
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, _ := utf8.DecodeRuneInString(after)
+	return found && !isWord(last) && !isWord(first)
+}
+
 func (s *graded) keep(passed []candidate) {
 	for _, c := range passed {
-		if s.lifted[c.Name] = c.grade; c.grade == asTyped {
+		if s.lifted[c.Name] = c.grade; c.grade >= asTyped {
 			s.exact++
 		}
 	}

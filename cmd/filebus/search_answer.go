@@ -168,7 +168,7 @@ func (p *hitPage) why(h *query.Hit) string {
 	if h.Scanned {
 		parts = append(parts, "scanned, not ranked")
 	}
-	how := [...]string{"", " nearly word by word", " word by word", " in other letters", " as typed"}[h.Lifted]
+	how := [...]string{"", " nearly word by word", " word by word", " in other letters", " as typed", " by its id"}[h.Lifted]
 	return cli.ClipText(strings.TrimSuffix(fmt.Sprintf("why %.2f%s: %s", h.Score, how, strings.Join(parts, ", ")), ": "))
 }
 

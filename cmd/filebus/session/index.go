@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path"
@@ -15,6 +16,8 @@ import (
 
 	"filebus/materialize"
 	"filebus/materialize/markdown"
+	"filebus/query"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -71,6 +74,50 @@ func (r *Sessions) LayOut(
 	out.Index, out.Files, out.Bytes, out.Tokens = name, report.Files, report.Bytes, record.EstimateTokens(report.Bytes)
 	out.Others, out.LeftOut = len(b.Members)-b.Own, index.LeftOut
 	return &out, nil
+}
+
+// indexHead is how many tokens an index has beside its lines, about.
+const indexHead = 50
+
+// HasRoom reports whether a text has room with an index of it alone.
+func HasRoom(tokens int, tree record.Tree, path string, room int) bool {
+	return indexHead+tokensOf(tokens, tree, path) <= room
+}
+
+// tokensOf returns how many tokens a text takes with its line of an index, about.
+func tokensOf(tokens int, tree record.Tree, path string) int {
+	return tokens + record.EstimateTokens(int64(len(tree)+len(path)+40))
+}
+
+// Choose returns the texts of some names, best first, as many as have room with their index in so many tokens. The index
+// has cut too, a part of what has no room as a whole.
+func (r *Sessions) Choose(ctx context.Context, names []record.Name, pick materialize.Selection, room int, cut string) (*Bundle, error) {
+	g, err := r.begin(ctx, GatherRequest{Pick: pick})
+	if err != nil {
+		return nil, err
+	}
+	g.cut, g.IndexTokens = cut, indexHead+record.EstimateTokens(int64(len(cut)))
+	room -= g.IndexTokens
+	err = query.EachOf(ctx, r.read, names, func(tx *store.Tx, name record.Name) error {
+		v, err := tx.HeadAt(name, g.Position)
+		switch {
+		case errors.Is(err, store.ErrNotFound) || err == nil && (v.Record.Path == "" || !pick.Accepts(v.Record)):
+			return nil
+		case err != nil:
+			return err
+		}
+		tokens := record.EstimateTokens(v.Record.Size)
+		if all := tokensOf(tokens, name.Tree, v.Record.Path); all <= room {
+			room -= all
+			g.IndexTokens += all - tokens
+			return g.add(tx, v, 0)
+		}
+		g.leaveOut(loss{What: name.String(), Reason: "it has no room in --max-tokens", Inexact: true})
+		return nil
+	})
+	g.Own, g.IndexTokens = len(g.Members), min(g.IndexTokens+max(room, 0), max(g.IndexTokens, DefaultIndexTokens))
+	g.noteBounds()
+	return g.Bundle, err
 }
 
 // An index is what INDEX.md says of a bundle.
