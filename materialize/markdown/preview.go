@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // What bounds the work of Preview and Title.
@@ -83,23 +84,36 @@ func IsBinary(text []byte) bool {
 // Words counts the words of text: what white space parts. Chinese and Japanese are written
 // without: there each character is a word, as is what stands between two of them and has
 // a letter or digit.
-func Words(text []byte) int {
-	words := 0
-	for field := range bytes.FieldsSeq(text) {
-		wide, others, isOther := 0, 0, false
-		for _, r := range string(field) {
-			switch {
-			case r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
-				wide, isOther = wide+1, false
-			case !isOther && (unicode.IsLetter(r) || unicode.IsDigit(r)):
-				others, isOther = others+1, true
-			}
-		}
-		if wide == 0 {
+func Words(text []byte) (words int) {
+	wide, others, isOther, isField := 0, 0, false, false
+	end := func() {
+		if isField && wide == 0 {
 			others = 1
 		}
 		words += wide + others
+		wide, others, isOther, isField = 0, 0, false, false
 	}
+	for i := 0; i < len(text); {
+		r, size := rune(text[i]), 1
+		if isOther && ' ' < r && r < utf8.RuneSelf { // it goes on
+			i++
+			continue
+		}
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text[i:])
+		}
+		switch i += size; {
+		case unicode.IsSpace(r):
+			end()
+			continue
+		case r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+			wide, isOther = wide+1, false
+		case !isOther && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			others, isOther = others+1, true
+		}
+		isField = true
+	}
+	end()
 	return words
 }
 
