@@ -78,6 +78,14 @@ func IsPart(s Summary) bool {
 	return s.Name.Kind == record.KindResult && (s.Status == layout.StatusPartial || s.Status == layout.StatusFailed)
 }
 
+// due returns the date at which the record was to be looked at again, by its own fields; zero: none, or not yet.
+func (s Summary) due(now time.Time) (due time.Time) {
+	if at, is := layout.ParseDate(s.Attributes[record.AttributeReview]); is && at.Before(now) {
+		due = at
+	}
+	return due
+}
+
 // TaskID returns the task that a record tells of, or its own id, behind a nested root's folder.
 func (s Summary) TaskID() string {
 	at, id := layout.Recognize(s.Path), cmp.Or(s.Task, path.Base(s.Name.ID))
