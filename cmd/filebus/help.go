@@ -197,10 +197,12 @@ func (m *manual) listed(subs []*cobra.Command, groups map[string]string) string 
 	return text
 }
 
-// samples are command lines for the sample workspace, of the commands whose section has none, in an order in which each runs.
-//
-//go:embed samples.txt
-var samples string
+var (
+	// samples are command lines for the sample workspace, of the commands whose section has none, in an order in which each runs.
+	//
+	//go:embed samples.txt
+	samples string
+)
 
 // examples returns command lines that show a command, or one of those below it.
 func (m *manual) examples(cmd *cobra.Command) []string {
