@@ -107,6 +107,7 @@ func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found
 	err = r.eachVersion(ctx, refs, func(tx *store.Tx, v store.Version) bool {
 		k, ok := request.match(Summarize(tx, v))
 		k.Stand, k.Due = all.Of(v.Record.Name), k.due(r.opts.Now())
+		k.Status = k.Stand.status(k.Status)
 		if ok && request.wants(&k) {
 			found = append(found, k)
 		}

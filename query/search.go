@@ -367,6 +367,7 @@ func (f *finder) hit(found *candidate) (Hit, error) {
 	}
 	if h.Kind == record.KindKnowledge {
 		stand := f.stands.Of(h.Name)
+		h.Status = stand.status(h.Status)
 		h.Stand, h.doubtful = &stand, stand.IsOld() && stand.By.IsZero()
 	}
 	p, err := f.passage(found, &h)

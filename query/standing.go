@@ -39,6 +39,14 @@ type Stand struct {
 	Because  string      `json:"because,omitempty"`
 }
 
+// status returns a status as it stands: what its text still calls proposed or worse may be accepted.
+func (s Stand) status(said string) string {
+	if s.Standing == Current && standingOf(said) != "" {
+		return "accepted"
+	}
+	return said
+}
+
 // IsOld reports whether an entry counts no more.
 func (s Stand) IsOld() bool { return s.Standing != Current && s.Standing != Proposed }
 

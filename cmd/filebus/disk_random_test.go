@@ -227,15 +227,17 @@ func (r *diskRun) put() string {
 // queue adds an issue to the queue by hand, takes one away, or removes the whole file.
 func (r *diskRun) queue() string {
 	text := r.files(".claude")[handQueue]
-	cut := strings.LastIndex(text, "\n### ")
+	cut := strings.Index(text, "\n### ")
 	switch what := r.IntN(5); {
 	case what == 0:
 		_ = os.Remove(filepath.Join(r.dir, handQueue)) // there may be none
 		r.filebus("status")                            // else a new one is a stale save, and a conflict
 		return "delete the queue"
 	case what < 3 && cut > 0:
-		_, rest, _ := strings.Cut(text[:cut+1], "\n")
-		r.token++ // a text that was there before would be a stale save
+		_, rest, more := strings.Cut(text[cut+1:], "\n### ") // the oldest: a text without the newest alone would be a stale save
+		if r.token++; more {
+			rest = "\n### " + rest
+		}
 		r.write(handQueue, fmt.Sprintf("# Queue, cut %d times\n", r.token)+rest)
 		return "cut the queue"
 	}

@@ -52,8 +52,8 @@ func (o *getCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
 	if err = w.PrintText(ctx, name, v, request, o.Full); err != nil {
 		return err
 	}
-	said, err := w.Reader.Show(ctx, v)
-	switch isPart := query.IsPart(said.Summary); {
+	said, err := query.View(ctx, w.Store, func(tx *store.Tx) (query.Summary, error) { return query.Summarize(tx, v), nil })
+	switch isPart := query.IsPart(said); {
 	case err != nil:
 	case said.Doubt != "":
 		w.Note("it is %s", cli.OneLine(said.Doubt))

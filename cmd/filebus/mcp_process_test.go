@@ -30,6 +30,7 @@ func mcpClient(t *testing.T, transport mcp.Transport, revision string, roots ...
 	defer cancel()
 	client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, nil)
 	for _, dir := range roots {
+		//lint:ignore SA1019 clients of today have roots
 		client.AddRoots(&mcp.Root{URI: "file://" + strings.ReplaceAll(filepath.ToSlash(dir), " ", "%20")})
 	}
 	session, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: revision})

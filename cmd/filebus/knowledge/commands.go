@@ -133,8 +133,8 @@ func knowledgeText(e *cli.Environ, found []query.Knowledge) string {
 		r, old := k.Version.Record, ""
 		if k.Standing != query.Current {
 			old = "  " + StandText(k.Stand, record.Name{})
-		} else if r.Status != "" {
-			old = "  " + cli.OneLine(r.Status)
+		} else if k.Status != "" {
+			old = "  " + cli.OneLine(k.Status)
 		}
 		if due := DueText(k.Due); due != "" {
 			old += "  " + due

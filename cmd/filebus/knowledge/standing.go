@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -267,11 +268,10 @@ func (o *knowledgeReview) Do(ctx context.Context, w *cli.Work, _ []string) error
 	}
 	var text strings.Builder
 	for _, i := range page {
-		fmt.Fprintf(&text, "%s  %s\n  %s\n", w.Bold(cli.OneLine(i.ID)), i.Why, cli.OneLine(i.Text))
-		if i.Other != "" {
-			fmt.Fprintf(&text, "%s\n  %s\n", w.Bold(cli.OneLine(i.Other)), cli.OneLine(i.Against))
-		}
-		fmt.Fprintf(&text, "    %s\n", strings.Join(markdown.Each(i.Try, cli.OneLine), "\n    "))
+		fmt.Fprintf(&text, "%s    %s\n", i.sides(w), strings.Join(markdown.Each(i.Try, cli.OneLine), "\n    "))
+	}
+	if w.InTerminal && !w.Global.JSON {
+		return decide(ctx, w, page)
 	}
 	more := len(items) - from - len(page)
 	err = w.PresentWhole("", ReviewJSON{len(items), more, append([]ReviewItem{}, page...)}, text.String())
@@ -281,4 +281,55 @@ func (o *knowledgeReview) Do(ctx context.Context, w *cli.Work, _ []string) error
 		w.NoteRest(more, o.Next(len(page)))
 	}
 	return err
+}
+
+// sides shows an entry, and below it what it is to be compared with.
+func (i ReviewItem) sides(w *cli.Work) string {
+	text := fmt.Sprintf("%s  %s\n  %s\n", w.Bold(cli.OneLine(i.ID)), i.Why, cli.OneLine(i.Text))
+	if i.Other != "" {
+		text += fmt.Sprintf("%s\n  %s\n", w.Bold(cli.OneLine(i.Other)), cli.OneLine(i.Against))
+	}
+	return text
+}
+
+// decide asks whoever types about each item; a key and Enter decide.
+func decide(ctx context.Context, w *cli.Work, items []ReviewItem) error {
+	in, b := bufio.NewReader(w.In), Knowledge(w)
+	ask := func(text string) string {
+		fmt.Fprint(w.Err, text)
+		answer, _ := in.ReadString('\n') // none is nothing
+		return strings.TrimSpace(answer)
+	}
+	for _, i := range items {
+		fmt.Fprint(w.Err, i.sides(w))
+		keys := "a accept, r reject, q quit, Enter goes on: "
+		if i.Other != "" {
+			keys = "a accept, r reject, s supersedes " + cli.OneLine(i.Other) + ", k keep both, q quit, Enter goes on: "
+		}
+		name, err := knowledgeName(ctx, w, i.ID)
+		other := record.Name{}
+		if err == nil && i.Other != "" {
+			other, err = knowledgeName(ctx, w, i.Other)
+		}
+		who := w.Or("", "FILEBUS_AGENT")
+		switch key := ask(keys); {
+		case err != nil:
+		case key == "q":
+			return nil
+		case key == "a":
+			err = b.Stand(ctx, name, query.Current, who, "")
+		case key == "r":
+			if why := ask("why? "); why != "" {
+				err = b.Stand(ctx, name, query.Rejected, who, markdown.SingleSpaced(why))
+			}
+		case key == "s" && i.Other != "":
+			_, err = b.Supersede(ctx, other, name)
+		case key == "k" && i.Other != "":
+			_, err = b.Link(ctx, name, layout.LinkRelatesTo, other)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -157,13 +157,6 @@ func TestNow(t *testing.T) {
 	}
 }
 
-func places(page string, texts []string) (at []int) {
-	for _, text := range texts {
-		at = append(at, strings.Index(page, text))
-	}
-	return at
-}
-
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	ill := said{
