@@ -562,7 +562,7 @@ func (l *loader) read(ctx context.Context, stat mirror.Stat) *source {
 // withFile does something with a file of the mirror that is to be stored. It must still be
 // what was seen.
 func (r *reconciler) withFile(ctx context.Context, seen mirror.File, do func(f plan.File) error) error {
-	f := plan.File{Path: seen.Path, Location: r.w.recognise(seen.Path), Source: record.SourceSync}
+	f := plan.File{Path: seen.Path, Location: r.w.recognise(seen.Path), Source: record.SourceSync, Again: r.again}
 	changed := r.dates(ctx)
 	f.Changed = func() time.Time { return changed(seen.Stat) }
 	file, err := r.File(ctx, f.Path, false)

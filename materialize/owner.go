@@ -172,10 +172,11 @@ func (r *reconciler) layOut(ctx context.Context, s sides, action, detail string)
 }
 
 // isCurrentAgain reports whether a file that holds an older text has been put back, so
-// that this text counts again: a note of the main root, a file of another program, or one
+// that this text counts again: a note or a text of knowledge of the main root, a file of another program, or one
 // that git has put there.
 func (r *reconciler) isCurrentAgain(ctx context.Context, s sides) bool {
-	isFree := s.now.Name().Kind == record.KindNote || r.w.recognise(s.path).IsForeign()
+	kind := s.now.Name().Kind
+	isFree := kind == record.KindNote || kind == record.KindKnowledge || r.w.recognise(s.path).IsForeign()
 	return !r.isLinked() && !r.opts.Repair && (isFree || r.repository().HasBytes(ctx, s.path))
 }
 

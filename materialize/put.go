@@ -97,7 +97,10 @@ func (w *Workspace) Put(ctx context.Context, r PutRequest) (*PutResult, error) {
 	}
 	defer func() { _ = text.Body.Discard() }() // a temporary file, swept later if it stays
 	f := w.fileOf(r, text, name, p)
-	may := func(rec *reconciler) error { return rec.mayPut(ctx, r, p, text.Body.Digest) }
+	may := func(rec *reconciler) error {
+		rec.again = r.Again // also as it lies on disk
+		return rec.mayPut(ctx, r, p, text.Body.Digest)
+	}
 	result, err := w.change(ctx, p, may, func(*plan.State) (*plan.File, error) { return f, nil })
 	if result != nil {
 		w.tellSecrets(r, f, result)

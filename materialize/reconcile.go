@@ -32,6 +32,7 @@ type reconciler struct {
 	filter    *mirror.Filter              // see rules
 	takesAll  bool                        // no rule leaves out the file, which a layout knows and a command is about to write
 	onlyReads bool                        // for who looks at the entries of one file
+	again     bool                        // what was destroyed before may come in
 	command   bool                        // what is written is a command's change, made in this root
 	changed   func(mirror.Stat) time.Time // see dates
 	git       *mirror.Repository

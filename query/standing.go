@@ -91,7 +91,7 @@ func standingOf(status string) Standing {
 const standingFile = "standing"
 
 // standingFormat is the number of its form; a file of another is made anew.
-const standingFormat = 2
+const standingFormat = 3
 
 // The steps by which what is kept follows the log.
 const (
@@ -106,7 +106,7 @@ type standings struct {
 	Position uint64               `json:"position"`
 	Ref      record.Ref           `json:"ref"` // of the log entry there: another history has another one
 	Told     map[quotedName]*told `json:"told"`
-	Said     map[string]time.Time `json:"said"` // what entries say that count no more, since when
+	Said     map[string]time.Time `json:"said"` // digests of what entries say that count no more, since when
 
 	kept  uint64    // the position of the file
 	until time.Time // what was told later is not read; zero: all is
@@ -200,6 +200,14 @@ func (t *told) isAccepted(s succession) bool {
 	return t != nil && t.Word == Current && !s.At.After(t.Since)
 }
 
+// wordsOfEntry returns a digest of what an entry says, "" of nothing: the text may be destroyed while this is kept.
+func wordsOfEntry(d record.Description) string {
+	if text := markdown.SingleSpaced(d.Preview); text != "" {
+		return record.DigestOf([]byte(text)).String()
+	}
+	return ""
+}
+
 // says notes what an entry says that counts no more, since when first. It reports whether that is news.
 func (c *standings) says(text string, since time.Time) bool {
 	before, found := c.Said[text]
@@ -249,7 +257,7 @@ func (c *standings) read(tx *store.Tx, name record.Name) error {
 	t, before, said := tell(versions), c.Told[quotedName(name)], ""
 	if headErr == nil {
 		d := tx.Description(head.Ref)
-		t.Valid, said = d.Attributes[record.AttributeValid], markdown.SingleSpaced(d.Preview)
+		t.Valid, said = d.Attributes[record.AttributeValid], wordsOfEntry(d)
 		since, isKnown := c.Said[said]
 		t.Open = standingOf(head.Record.Status) == Proposed || isKnown && t.Word == "" && versions[0].Record.Time.After(since)
 	}
@@ -263,7 +271,7 @@ func (c *standings) read(tx *store.Tx, name record.Name) error {
 	}
 	for _, s := range t.Links {
 		if v, _, err := tx.Last(record.Name(s.Older)); err == nil && !c.Told[s.Older].isAccepted(s) {
-			isNew = c.says(markdown.SingleSpaced(tx.Description(v.Ref).Preview), s.At) || isNew
+			isNew = c.says(wordsOfEntry(tx.Description(v.Ref)), s.At) || isNew
 		}
 	}
 	if isNew {

@@ -153,14 +153,19 @@ func TestSupersededKeptIsWrong(t *testing.T) {
 	if err := errors.Join(err, foreignErr); err != nil {
 		t.Fatal(err)
 	}
+	if !strings.HasPrefix(string(good), `{"format":3,`) {
+		t.Fatalf("the form has another number: %.20s", good)
+	}
 	ref := b.put("note/x", "x").Ref.String()
 	for _, text := range []string{
 		"", "{", string(good[:len(good)/2]), string(foreign), `{"format":7}`, "[]", "\x00",
-		fmt.Sprintf(`{"format":1,"store":%q,"position":100,"ref":%q,"told":{}}`, origin(b), ref),
-		fmt.Sprintf(`{"format":1,"store":%q,"position":1000,"ref":%q,"told":{}}`, origin(b), ref),
-		fmt.Sprintf(`{"format":1,"store":%q,"position":101,"ref":%q,"told":{"x":[]}}`, origin(b), ref),
-		fmt.Sprintf(`{"format":1,"store":%q,"position":101,"ref":%q,"told":{"\"knowledge/a\"":["supersedes"]}}`, origin(b), ref),
-		fmt.Sprintf(`{"format":1,"store":%q,"position":101,"ref":%q,"told":{"\"knowledge/a\"":[{"newer":"x","older":"x"}]}}`, origin(b), ref),
+		fmt.Sprintf(`{"format":3,"store":%q,"position":100,"ref":%q,"told":{},"said":{}}`, origin(b), ref),
+		fmt.Sprintf(`{"format":3,"store":%q,"position":1000,"ref":%q,"told":{},"said":{}}`, origin(b), ref),
+		fmt.Sprintf(`{"format":3,"store":%q,"position":101,"ref":%q,"told":{"x":{}},"said":{}}`, origin(b), ref),
+		fmt.Sprintf(`{"format":3,"store":%q,"position":101,"ref":%q,"told":{"\"knowledge/a\"":["supersedes"]},"said":{}}`, origin(b), ref),
+		fmt.Sprintf(`{"format":3,"store":%q,"position":101,"ref":%q,"told":{"\"knowledge/a\"":{"links":[{"newer":"x","older":"x"}]}},"said":{}}`,
+			origin(b), ref),
+		fmt.Sprintf(`{"format":3,"store":%q,"position":101,"ref":%q,"told":{"\"knowledge/a\"":null},"said":{}}`, origin(b), ref),
 	} {
 		if err := os.WriteFile(b.supersededFile(), []byte(text), 0o666); err != nil {
 			t.Fatal(err)

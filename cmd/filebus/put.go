@@ -148,14 +148,10 @@ func nameBoth(arg string, err error) error {
 	return fmt.Errorf("%s was not stored: %w", arg, err)
 }
 
-// idOf returns the id of a file that is put under a kind: its path below the
-// workspace for a note, else its base name without the extension.
+// idOf returns the id of a file that is put under a kind: of what is no note, its base name without the extension.
 func idOf(w *cli.Work, kind record.Kind, file string) string {
 	if kind == record.KindNote {
-		if rel, err := filepath.Rel(w.Root, w.Abs(file)); err == nil && filepath.IsLocal(rel) {
-			return filepath.ToSlash(rel)
-		}
-		return filepath.Base(file)
+		return w.NoteID(file)
 	}
 	base := filepath.Base(file)
 	return strings.TrimSuffix(base, filepath.Ext(base))

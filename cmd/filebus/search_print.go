@@ -162,9 +162,13 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 	}
 	place += env.StoreFlag(h.Store)
 	out.WriteString(env.Bold(name) + place)
+	status, stands := h.Status, h.Stand != nil && h.Standing != query.Current
+	if stands { // that says it
+		status = ""
+	}
 	facts := []string{
 		h.Ref.String(), cli.TokenText(h.Tokens),
-		strings.Join(strings.Fields(cli.OneLine(h.Status+" "+h.Priority+" "+h.Type)), " "), cli.OneLine(h.Agent),
+		strings.Join(strings.Fields(cli.OneLine(status+" "+h.Priority+" "+h.Type)), " "), cli.OneLine(h.Agent),
 		env.DateText(h.Time, h.Written, cli.UTCDay), placeText(h),
 	}
 	for _, e := range h.Elsewhere {
@@ -176,7 +180,7 @@ func (p *hitPage) writeHit(out *strings.Builder, h *query.Hit, snippet int) {
 	if h.Commits > 0 {
 		facts = append(facts, cli.Plural(h.Commits, "commit")+" since")
 	}
-	if h.Stand != nil && h.Standing != query.Current {
+	if stands {
 		facts = append(facts, knowledge.StandText(*h.Stand, h.By))
 	}
 	facts = append(facts, knowledge.DueText(h.Due))

@@ -51,6 +51,8 @@ type Field[T any] struct {
 	list  func(*T) *[]string
 	extra func(*T) *[]Property
 
+	folded []string // see keys; nil: of a table that newFieldTable has not made
+
 	Values  []string            // that it can have; nil: any
 	Fact    string              // "status", "loop", "task", "summary", "tags" or an attribute; "": none
 	more    []string            // further values that other programs' entries have
@@ -89,7 +91,7 @@ func newFieldTable[T any](t FieldTable[T]) *FieldTable[T] {
 	var blocks []string
 	for i := range t.fields {
 		f := &t.fields[i]
-		f.extra = t.extra
+		f.extra, f.folded = t.extra, f.keys()
 		if f.form >= titleForm || f.loose {
 			continue
 		}
@@ -155,6 +157,9 @@ func (t *FieldTable[T]) field(name string) Field[T] {
 
 // keys returns the names of a field, folded.
 func (f *Field[T]) keys() []string {
+	if f.folded != nil {
+		return f.folded
+	}
 	return slices.Concat([]string{markdown.Key(f.Name)}, f.also, f.rows)
 }
 

@@ -55,10 +55,10 @@ type entryField struct {
 	lead        int // offset in the first line of what follows the name
 }
 
+var keySpaces = strings.NewReplacer("_", " ", "-", " ")
+
 // Key folds the ways to write a field's name: "Task_Ref" is "task ref".
-func Key(name string) string {
-	return SingleSpaced(strings.ToLower(strings.NewReplacer("_", " ", "-", " ").Replace(name)))
-}
+func Key(name string) string { return SingleSpaced(strings.ToLower(keySpaces.Replace(name))) }
 
 // A fieldScanner finds the fields of one entry.
 type fieldScanner struct {

@@ -307,9 +307,17 @@ func (w *Work) VersionOf(ctx context.Context, text string) (store.Version, error
 	}
 	if info, gone := os.Stat(w.Abs(text)); errors.Is(err, query.ErrAbsent) && gone == nil && info.Mode().IsRegular() {
 		err = record.NotFound.Errorf("%q is a file that was not taken in", text).Because(query.ErrAbsent).
-			Try("filebus put {1} --name {2}", text, "note/"+filepath.ToSlash(filepath.Base(text)))
+			Try("filebus put {1} --name {2}", text, "note/"+w.NoteID(text))
 	}
 	return v, err
+}
+
+// NoteID returns the id of a file that is put as a note: its path below the workspace, or its base name.
+func (w *Work) NoteID(file string) string {
+	if rel, err := filepath.Rel(w.Root, w.Abs(file)); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return filepath.Base(file)
 }
 
 // Paths says what a user's paths are relative to.

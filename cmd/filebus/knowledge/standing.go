@@ -76,19 +76,25 @@ func (b *Entries) free(ctx context.Context, name record.Name) error {
 	return err
 }
 
+// maxBecause is the longest reason, in bytes.
+const maxBecause = 500
+
 type knowledgeReject struct {
 	Because string `flag:"because"`
 }
 
 func (o *knowledgeReject) Check(*cli.Environ, []string) error {
-	if strings.TrimSpace(o.Because) == "" {
+	switch o.Because = cli.OneLine(markdown.SingleSpaced(o.Because)); {
+	case strings.TrimSpace(o.Because) == "":
 		return cli.UsageError("--because TEXT says why: whoever meets the entry again reads that")
+	case len(o.Because) > maxBecause:
+		return cli.UsageError("the reason has %d bytes; %d are enough, and knowledge supersede takes a whole text", len(o.Because), maxBecause)
 	}
 	return nil
 }
 
 func (o *knowledgeReject) Do(ctx context.Context, w *cli.Work, args []string) error {
-	return stand(ctx, w, args[0], query.Rejected, markdown.SingleSpaced(o.Because))
+	return stand(ctx, w, args[0], query.Rejected, o.Because)
 }
 
 type knowledgeAccept struct{}
