@@ -33,7 +33,7 @@ func TestConventionAnswers(t *testing.T) {
 		"werk": {
 			{"task list 003 --open", `(?s)^003-suche/2\tpending.*\n003-suche/2\.1\tin_progress.*\n003-suche/3\tpending`},
 			{"task show 12", `blocked-by +task/master/11  in_progress  Schlüssel`},
-			{"search auth --kind knowledge", `(?s)0007-auth\.md .* proposed .*0003-auth\.md .*superseded by`},
+			{"search auth --kind knowledge", `(?s)0007-auth\.md .* proposed\n.*0003-auth\.md .*superseded by`},
 			{"knowledge list tests", `tests/uhr`},
 			{"task show phase-2", `joined .*02-01-SUMMARY\.md  complete  Der Wagen hält\.`},
 			{"task show TASK-12", `assignee +ana`},
