@@ -39,7 +39,8 @@ type natsRemote struct {
 
 	mu          sync.Mutex
 	conn        *nats.Conn
-	isListening bool // to news, since a listing
+	isListening bool              // to news, since a listing
+	seen        map[string]uint64 // the last sequence of each stream when it was listed
 }
 
 // A natsAddress is nats://HOST[:PORT][,HOST…]/PREFIX?OPTIONS, or the same with tls:.
@@ -110,6 +111,7 @@ const (
 	natsConnect = 5 * time.Second
 	natsAnswer  = 10 * time.Second // how long an answer is waited for
 	natsTries   = 5
+	natsLag     = 25 * time.Millisecond // from news to what they tell, as a rule
 )
 
 // connection returns the connection, which is made when it is needed first. It is made again by itself.
@@ -376,7 +378,7 @@ func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
 	if err := n.listen(ctx); err != nil {
 		return nil, err
 	}
-	l := &Listing{}
+	l, seen := &Listing{}, map[string]uint64{}
 	for _, filter := range n.listed() {
 		for offset, more := 0, true; more; {
 			var s natsStream
@@ -387,6 +389,9 @@ func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
 			if err := n.check(s.Config); err != nil {
 				return nil, err
 			}
+			if offset == 0 {
+				seen[n.stream(filter)] = s.State.LastSeq
+			}
 			for subject := range s.State.Subjects {
 				n.take(l, subject)
 			}
@@ -394,7 +399,24 @@ func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
 			more = s.Total > offset && len(s.State.Subjects) > 0
 		}
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.seen = seen
 	return l.sort(), nil
+}
+
+// hasNew returns whether a stream has other messages than when it was listed, or cannot be asked.
+func (n *natsRemote) hasNew(ctx context.Context) bool {
+	n.mu.Lock()
+	seen := n.seen
+	n.mu.Unlock()
+	for stream, last := range seen {
+		var s natsStream
+		if err := n.call(ctx, "STREAM.INFO."+stream, struct{}{}, &s); err != nil || s.State.LastSeq != last {
+			return true
+		}
+	}
+	return false
 }
 
 func (n *natsRemote) take(l *Listing, subject string) {
@@ -607,16 +629,25 @@ func (n *natsRemote) removeParts(ctx context.Context, subject string, from int) 
 	return err
 }
 
+// Wait looks at the streams when there are news, and again: a message is told before it is stored.
 func (n *natsRemote) Wait(ctx context.Context) error {
 	n.mu.Lock()
-	isListening := n.isListening
+	waits := n.isListening
 	n.mu.Unlock()
-	if isListening {
+	end, again, pause := time.After(longestWait), (<-chan time.Time)(nil), natsLag
+	for waits && ctx.Err() == nil {
 		select {
 		case <-n.news:
-		case <-time.After(longestWait):
+			pause = natsLag
+		case <-again:
+			pause *= 2
+		case <-end:
+			return ctx.Err()
 		case <-ctx.Done():
+			return ctx.Err()
 		}
+		waits = !n.hasNew(ctx)
+		again = time.After(pause)
 	}
 	return ctx.Err()
 }

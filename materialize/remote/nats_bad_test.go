@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -341,6 +342,39 @@ func TestNATSStreams(t *testing.T) {
 	if len(l.Strays) != len(strays) {
 		t.Errorf("the strays are %+v, want %q", l.Strays, strays)
 	}
+}
+
+// TestNATSToldBefore: subscribers hear of a message before the stream has it. Here the first one is heard of
+// and refused, and the second one is stored, under another subject, without that anybody hears of it.
+func TestNATSToldBefore(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, nil)
+	other, name := client(t, s.ClientURL()), segmentOfA(1)
+	api(t, other, "STREAM.CREATE.filebus_told", map[string]any{"name": "filebus_told", "subjects": []string{"told.blob.>", "hidden.>"},
+		"storage": "memory", "num_replicas": 1, "max_msgs_per_subject": 1, "discard": "new", "discard_new_per_subject": true,
+		"retention": "limits", "subject_transform": map[string]string{"src": "hidden.>", "dest": "told.blob.>"}})
+	r := openRemote(t, s.ClientURL()+"/told", true)
+	list(t, r)
+	subject := strings.ReplaceAll(name.String(), "/", ".")
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		for _, m := range []*nats.Msg{
+			{Subject: "told.blob." + subject, Header: nats.Header{"Nats-Expected-Last-Sequence": {"7"}}}, {Subject: "hidden." + subject},
+		} {
+			if _, err := other.RequestMsg(m, patience); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(200 * time.Millisecond) // so that the reader has looked, as a rule
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for len(Spans(list(t, r))) == 0 {
+		if err := r.Wait(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	telling.Wait()
 }
 
 // TestNATSPayload uses a server that takes short messages.
