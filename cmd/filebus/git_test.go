@@ -16,7 +16,7 @@ import (
 )
 
 // TestGit runs testdata/git/*.txtar: what sync does after git, an editor or a hand
-// has changed the files of a repository. docs/sync.md has the table of them. The
+// has changed the files of a repository. docs/sync.md lists them. The
 // store is found as a user's is, by the folder that a command runs in.
 func TestGit(t *testing.T) {
 	t.Parallel()
@@ -45,13 +45,13 @@ func quickGit() []string {
 	}
 }
 
-// TestSyncScenarios compares the table of docs/sync.md with the scripts that there
+// TestSyncScenarios compares the list of docs/sync.md with the scripts that there
 // are.
 func TestSyncScenarios(t *testing.T) {
 	t.Parallel()
 	rows := map[string]bool{}
-	lastCell := regexp.MustCompile("(?m)^\\|.*\\| `(\\w+)` \\|$")
-	for _, m := range lastCell.FindAllStringSubmatch(readDocument(t, "docs/sync.md"), -1) {
+	scenario := regexp.MustCompile("(?m)^- .*: .* \\(`(\\w+)`\\)$")
+	for _, m := range scenario.FindAllStringSubmatch(readDocument(t, "docs/sync.md"), -1) {
 		rows[m[1]] = true
 	}
 	scripts, err := filepath.Glob("testdata/git/*.txtar")
@@ -61,12 +61,12 @@ func TestSyncScenarios(t *testing.T) {
 	for _, script := range scripts {
 		name := strings.TrimSuffix(filepath.Base(script), ".txtar")
 		if !rows[name] {
-			t.Errorf("docs/sync.md has no row for %s", name)
+			t.Errorf("docs/sync.md has no line for %s", name)
 		}
 		delete(rows, name)
 	}
 	for name := range rows {
-		t.Errorf("docs/sync.md has a row for %s, which is no script", name)
+		t.Errorf("docs/sync.md has a line for %s, which is no script", name)
 	}
 }
 
