@@ -13,7 +13,7 @@ import (
 // conventionPages is the folder with a page for each convention.
 var conventionPages = filepath.Join("..", "..", "docs", "layouts", "conventions")
 
-// TestConventionPages reads the example of each page, and compares its records with the page's table.
+// TestConventionPages reads the example of each page, and compares its records with the page's list.
 func TestConventionPages(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob(filepath.Join(conventionPages, "*.md"))
@@ -50,16 +50,16 @@ func TestConventionPages(t *testing.T) {
 			}
 			got = append(got, []string{string(e.Kind) + "/" + id, e.Facts.Status, title})
 		}
-		if diff := cmp.Diff(got, recordTable(string(text))); diff != "" {
-			t.Errorf("%s: the example's records and its table (-example +table):\n%s", page, diff)
+		if diff := cmp.Diff(got, recordList(string(text))); diff != "" {
+			t.Errorf("%s: the example's records and its list (-example +list):\n%s", page, diff)
 		}
 	}
 }
 
-// recordTable returns the rows of the table "record | status | title" of a page.
-func recordTable(page string) (rows [][]string) {
-	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+/[^`]+)` \\|([^|\n]*)\\|([^|\n]*)\\|$").FindAllStringSubmatch(page, -1) {
-		rows = append(rows, []string{m[1], strings.TrimSpace(m[2]), strings.TrimSpace(m[3])})
+// recordList returns record, status and title of the lines "- `record` (status): title" of a page.
+func recordList(page string) (rows [][]string) {
+	for _, m := range regexp.MustCompile("(?m)^- `(\\w+/[^`]+)`(?: \\((\\w+)\\))?: (.+)$").FindAllStringSubmatch(page, -1) {
+		rows = append(rows, m[1:])
 	}
 	return rows
 }
