@@ -1,7 +1,7 @@
 package query
 
 // What decides the order of hits beside the scores of index/ranking.go. Measured on judged sets and
-// known-item sets of other texts: see docs/decisions/0017-ranking.md and 0044-judged-by-factors.md.
+// known-item sets of other texts: see docs/decisions/0044-judged-by-factors.md.
 const (
 	correctedWeight = 0.8 // of the word that a misspelled one is read as, against a word of the query
 	joinedWeight    = 0.1 // of two words of a query that follow each other, as one
