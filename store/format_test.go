@@ -117,13 +117,13 @@ func TestDocumentedLog(t *testing.T) {
 	}
 }
 
-// TestDocumentedBuckets holds the table of buckets and the list of look-up
+// TestDocumentedBuckets holds the list of buckets and the list of look-up
 // fields against the database.
 func TestDocumentedBuckets(t *testing.T) {
 	t.Parallel()
 	var documentedBuckets []string
 	for _, line := range strings.Split(section(t, "## 2. Buckets", "## 3. Records"), "\n") {
-		if rest, found := strings.CutPrefix(line, "| `"); found {
+		if rest, found := strings.CutPrefix(line, "- `"); found {
 			bucket, _, _ := strings.Cut(rest, "`")
 			documentedBuckets = append(documentedBuckets, bucket)
 		}

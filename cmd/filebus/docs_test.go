@@ -341,7 +341,7 @@ func TestMentionedFlags(t *testing.T) {
 func TestDocumentedExitCodes(t *testing.T) {
 	section := sectionsOf(readDocument(t, "docs/cli.md"), 2)["Exit codes"]
 	documented := map[int]string{}
-	for _, m := range regexp.MustCompile("(?m)^\\| ([0-9]+) \\| `([a-z_]*)`").FindAllStringSubmatch(section, -1) {
+	for _, m := range regexp.MustCompile("(?m)^- ([0-9]+)(?: `([a-z_]+)`)?: ").FindAllStringSubmatch(section, -1) {
 		code, _ := strconv.Atoi(m[1])
 		documented[code] = m[2]
 	}
@@ -407,7 +407,7 @@ func TestDocumentedSettings(t *testing.T) {
 	for i := range settings.NumField() {
 		want = append(want, settings.Field(i).Tag.Get("toml"))
 	}
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)`").FindAllStringSubmatch(section, -1) {
+	for _, m := range regexp.MustCompile("(?m)^- `([a-z_]+)`").FindAllStringSubmatch(section, -1) {
 		got = append(got, m[1])
 	}
 	if diff := gocmp.Diff(want, got); diff != "" {

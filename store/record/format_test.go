@@ -79,9 +79,9 @@ func TestDocumentedWords(t *testing.T) {
 		}
 	}
 	var documented []string
-	table := between(t, doc, "| order | key |", "\n\n")
-	for _, line := range strings.Split(table, "\n")[2:] {
-		for i, word := range strings.Split(strings.Split(line, "|")[2], "`") {
+	for line := range strings.SplitSeq(between(t, doc, "Keys, in this order:\n\n", "\n\n"), "\n") {
+		keys, _, _ := strings.Cut(line, ": ")
+		for i, word := range strings.Split(keys, "`") {
 			if i%2 == 1 {
 				documented = append(documented, word)
 			}

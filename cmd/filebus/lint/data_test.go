@@ -230,9 +230,8 @@ func TestRulesPage(t *testing.T) {
 	}
 	var got, want []string
 	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "| `") {
-			cells := strings.Split(line, "|")
-			got = append(got, strings.Trim(cells[1], " `")+": "+strings.TrimSpace(cells[2]))
+		if rule, about, found := strings.Cut(line, "`: "); found && strings.HasPrefix(rule, "- `") {
+			got = append(got, rule[3:]+": "+strings.TrimSpace(about))
 		}
 	}
 	for _, r := range lint.Rules() {
