@@ -251,7 +251,7 @@ func TestExampleLines(t *testing.T) {
 func TestCommandsPage(t *testing.T) {
 	m, commands := readManual(), commandTree(t)
 	var page strings.Builder
-	page.WriteString("# Commands\n\nMade from the command tree. `filebus COMMAND --help` shows each with an example, [cli.md](cli.md) says all of it.\n")
+	page.WriteString("# Commands\n\nMade from the command tree: what a command does, or the commands below it. `filebus COMMAND --help` shows each with an example, [cli.md](cli.md) says all of it.\n")
 	group := ""
 	for _, path := range m.paths {
 		cmd := commands[path]
@@ -262,11 +262,11 @@ func TestCommandsPage(t *testing.T) {
 			group = m.groups[path]
 			fmt.Fprintf(&page, "\n## %s\n\n", group)
 		}
-		fmt.Fprintf(&page, "- [`%s`](cli.md#%s)", cmd.Name(), strings.ReplaceAll(path, " ", "-"))
+		about := []string{m.short(cmd)}
 		for i, sub := range m.below(cmd) {
-			fmt.Fprintf(&page, "%s`%s`", map[bool]string{true: " with "}[i == 0]+map[bool]string{true: ", "}[i > 0], sub.Name())
+			about = append(about[:i], "`"+sub.Name()+"`")
 		}
-		fmt.Fprintf(&page, ": %s\n", m.short(cmd))
+		fmt.Fprintf(&page, "- [`%s`](cli.md#%s): %s\n", cmd.Name(), strings.ReplaceAll(path, " ", "-"), strings.Join(about, ", "))
 	}
 	if *update {
 		must(t, os.WriteFile(filepath.Join("..", "..", "docs", "commands.md"), []byte(page.String()), 0o644))
