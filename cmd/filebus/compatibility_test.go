@@ -101,8 +101,11 @@ func TestKeptHooks(t *testing.T) {
 	}
 	kept := map[string]bool{}
 	for line := range strings.Lines(compatibilityPart(t, "Hooks")) {
-		if strings.HasPrefix(line, "filebus ") {
-			kept[strings.TrimSpace(line)] = true
+		words := quoted(line)
+		for i, word := range words {
+			if strings.HasPrefix(line, "- ") && (i > 0 || len(words) == 1) {
+				kept[strings.Join(slices.Compact([]string{words[0], word}), " ")] = true
+			}
 		}
 	}
 	if diff := gocmp.Diff(lines, kept); diff != "" {

@@ -17,7 +17,7 @@ func TestFilesOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := regexp.MustCompile("\n\\| `([^`]+)` .*sha256 `([0-9a-f]{64})` \\|").FindAllStringSubmatch(string(decision), -1)
+	rows := regexp.MustCompile("\n- `([^`]+)`: .*sha256 `([0-9a-f]{64})`").FindAllStringSubmatch(string(decision), -1)
 	if len(rows) != 3 {
 		t.Errorf("the decision names %d files", len(rows))
 	}
