@@ -48,11 +48,13 @@ func (o *fromCommand) takeIn(ctx context.Context, e *cli.Environ) error {
 	if err != nil {
 		return err
 	}
-	past := result.Past{Client: o.From, Files: files, Since: o.since, Sessions: o.Sessions}
+	show, clear := w.Progress("reading transcripts")
+	past := result.Past{Client: o.From, Files: files, Since: o.since, Sessions: o.Sessions, Progress: show}
 	if w.Getenv("FILEBUS_NO_READS_LOG") == "" {
 		past.Log = w.Reader
 	}
 	r, err := result.TakeIn(ctx, w.Workspace, past)
+	clear()
 	if err != nil {
 		return err
 	}

@@ -23,10 +23,12 @@ type File struct {
 	Path     string
 	Size     int64
 	Modified time.Time
+	unread   bool // nothing of it could be read
 }
 
 // Claude lists the transcripts of Claude Code that are of a project or a folder below it: of each session of which one
-// is, and of its sub-agents, which may outlive it. config is the folder of its configuration.
+// is, and of its sub-agents, which may outlive it. One that cannot be read is of the project that its folder is named
+// for. config is the folder of its configuration.
 func Claude(ctx context.Context, config, project string) (files []File, err error) {
 	dirs, err := fs.Glob(os.DirFS(config), "projects/"+FolderName(project)+"*") // config is no pattern
 	for _, dir := range dirs {
@@ -46,7 +48,9 @@ func Claude(ctx context.Context, config, project string) (files []File, err erro
 		}
 		for _, session := range slices.Sorted(maps.Keys(sessions)) {
 			of := sessions[session]
-			if slices.ContainsFunc(of, func(f File) bool { return isBelow(f.Cwd, project) }) {
+			if slices.ContainsFunc(of, func(f File) bool {
+				return isBelow(f.Cwd, project) || f.unread && filepath.Base(dir) == FolderName(project)
+			}) {
 				files = append(files, of...)
 			}
 		}
@@ -95,9 +99,9 @@ func begin(ctx context.Context, file string) (f File) {
 		return f
 	}
 	r := Run{begins: true}
-	_ = r.ReadFile(ctx, file, MaxText) // what cannot be read says nothing here
+	err = r.ReadFile(ctx, file, MaxText) // who reads it again says why it cannot be read
 	begun := Run{Session: r.Session, ID: r.ID, Agent: r.Agent, Cwd: r.Cwd, Prompt: r.Prompt, IsForeign: r.IsForeign}
-	return File{begun, file, info.Size(), info.ModTime()}
+	return File{begun, file, info.Size(), info.ModTime(), err != nil && r.Rows == 0}
 }
 
 // isBelow reports whether a folder is a project or below it.

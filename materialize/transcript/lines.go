@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"filebus/store/record"
 )
 
 // A shortener keeps of each string in JSON no more than most bytes and escapes, and all of what is around.
@@ -70,20 +72,29 @@ func NewLineReader(in io.Reader, limit int) *LineReader {
 	return &LineReader{in: bufio.NewReaderSize(in, 64<<10), limit: limit}
 }
 
+// ErrEndless says that a file goes on without an end of a line for longer than any line is: it is damaged, or sparse.
+const ErrEndless record.Reason = "a line without an end"
+
 // Next returns the next line, with its end, until the next call. What comes with io.EOF may be half a line.
+// A line that does not end within longest bytes is ErrEndless.
 func (l *LineReader) Next(ctx context.Context) ([]byte, error) {
-	const maxLine = 32 << 20 // how much is kept of a line, in bytes
-	short := shortener{most: l.limit + 2}
+	const maxLine, longest = 32 << 20, 256 << 20 // about how much is kept of a line, and read of it, in bytes
+	begin, short := l.read, shortener{most: l.limit + 2}
 	for l.line = l.line[:0]; ; {
 		if err := ctx.Err(); err != nil {
 			return l.line, err
 		}
 		part, err := l.in.ReadSlice('\n')
 		l.read += int64(len(part))
-		l.line = short.append(l.line, part)
-		l.line = l.line[:min(len(l.line), maxLine)]
+		if len(l.line) < maxLine {
+			l.line = short.append(l.line, part)
+		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return l.line, err
+		}
+		if l.read-begin > longest {
+			return nil, record.Failed.Errorf("no line ends in the %d MB from byte %d on: it is damaged, or sparse",
+				longest>>20, begin).Because(ErrEndless)
 		}
 	}
 }

@@ -34,12 +34,13 @@ type Run struct {
 	Prompt      string // the first
 	Text        string // its report: see Read; "": there is none yet
 	Time        time.Time
-	Earlier     []Report // of an agent that was resumed, those that it gave before
-	Ended       bool     // it tells that nothing follows. Else a call may still be written behind the text
-	IsForeign   bool     // no agent was asked for: the client has done something on its own
-	Reads       []Read   // of files, by the agent's own tool
-	Rows        int      // that could be read
-	Offset      int64    // from which reading can go on when it has grown
+	Earlier     []Report       // of an agent that was resumed, those that it gave before
+	Ended       bool           // it tells that nothing follows. Else a call may still be written behind the text
+	IsForeign   bool           // no agent was asked for: the client has done something on its own
+	Reads       []Read         // of files, by the agent's own tool
+	Rows        int            // that could be read
+	Offset      int64          // from which reading can go on when it has grown
+	Progress    func(at int64) // is told where each row begins; nil: nobody
 
 	Received      int // texts that came from sub-agents
 	ReceivedBytes int64
@@ -64,14 +65,17 @@ type Read struct {
 const mostBegin = 100
 
 // Read reads a transcript from its Offset, where in begins. The report of a run is the message of its last hand-back;
-// else the text of its last reply that called no tool. One of more than limit bytes is ErrTooLong.
-func (r *Run) Read(ctx context.Context, in io.Reader, limit int) error {
-	lines, begin := NewLineReader(in, limit), r.Offset
+// else the text of its last reply that called no tool. One of more than limit bytes is ErrTooLong. With ErrEndless it
+// has what the rows before tell.
+func (r *Run) Read(ctx context.Context, in io.Reader, limit int) (err error) {
+	lines, begin, line := NewLineReader(in, limit), r.Offset, []byte(nil)
 	r.resume, r.calls = -1, map[string]string{}
 	for {
-		r.at = begin + lines.read
-		line, err := lines.Next(ctx)
-		if err != nil && !errors.Is(err, io.EOF) {
+		if r.at = begin + lines.read; r.Progress != nil {
+			r.Progress(r.at)
+		}
+		line, err = lines.Next(ctx)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, ErrEndless) {
 			return err
 		}
 		if w, ok := parseRow(line); ok {
@@ -87,6 +91,9 @@ func (r *Run) Read(ctx context.Context, in io.Reader, limit int) error {
 	}
 	if len(r.Text) > limit {
 		return record.Failed.Errorf("its report has more than %d bytes", limit).Because(ErrTooLong)
+	}
+	if errors.Is(err, ErrEndless) {
+		return err
 	}
 	return nil
 }

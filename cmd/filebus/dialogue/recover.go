@@ -163,7 +163,7 @@ func readTranscript(ctx context.Context, text io.Reader, w wanted) (*transcriptT
 	t, lines := &transcriptText{chains: map[string]*chain{}, roots: map[string]string{}}, transcript.NewLineReader(text, w.limit)
 	for at := 1; ; at++ {
 		line, err := lines.Next(ctx)
-		if err != nil && !errors.Is(err, io.EOF) {
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, transcript.ErrEndless) {
 			return nil, err
 		}
 		t.take(bytes.Trim(line, " \t\r\n"), at, w)

@@ -27,9 +27,10 @@ import (
 type Past struct {
 	Client   string
 	Files    []transcript.File
-	Since    time.Time     // what was written before is left out
-	Sessions bool          // the final answers of sessions too
-	Log      *query.Reader // that is told of what agents have read; nil: none
+	Since    time.Time                // what was written before is left out
+	Sessions bool                     // the final answers of sessions too
+	Log      *query.Reader            // that is told of what agents have read; nil: none
+	Progress func(done, total uint64) // in bytes of transcripts
 }
 
 // A PastReport says what has come of the transcripts.
@@ -72,9 +73,15 @@ func TakeIn(ctx context.Context, w *materialize.Workspace, past Past) (*PastRepo
 		marks = map[string]mark{} // what is missing or damaged is read again
 	}
 	var fatal error
+	var done, total int64 // bytes
+	for _, f := range past.Files {
+		total += f.Size
+	}
 	for i := 0; i < len(past.Files) && fatal == nil; i++ {
 		f := past.Files[i]
+		f.Progress = func(at int64) { past.Progress(uint64(done+at), uint64(total)) }
 		now, err := past.take(ctx, w, f, marks[f.Path], report)
+		done += f.Size
 		switch marks[f.Path] = now; {
 		case err != nil && (ctx.Err() != nil || errors.Is(err, record.Busy)):
 			fatal = err // what was done until then is remembered
@@ -111,7 +118,12 @@ func (p Past) take(
 		report.Rewritten++
 	}
 	now = mark{Size: f.Size, Modified: f.Modified, Read: before.Read, Sessions: before.Sessions || p.Sessions, All: true}
-	if err = f.ReadFile(ctx, f.Path, transcript.MaxText); err == nil && (f.Rows == 0 && f.Offset > 0 || f.Session == "") {
+	err = f.ReadFile(ctx, f.Path, transcript.MaxText)
+	var broken error // what it tells before counts
+	if errors.Is(err, transcript.ErrEndless) && f.Rows > 0 {
+		broken, err = err, nil
+	}
+	if err == nil && (f.Rows == 0 && f.Offset > 0 || f.Session == "") {
 		err = record.Failed.Errorf("it has no row of a session: another version, or damaged")
 	}
 	const still = time.Minute // in which a call may follow a text
@@ -134,7 +146,7 @@ func (p Past) take(
 	}
 	now.Offset = f.Offset
 	now.Head, err = headOf(f.Path, f.Offset)
-	return now, err
+	return now, cmp.Or(err, broken)
 }
 
 // store stores the reports of an agent, unless the store has them.
