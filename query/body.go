@@ -144,7 +144,7 @@ func findPart(open source, name record.Name, request BodyRequest) (bodyPart, err
 	if err != nil {
 		return p, err
 	}
-	sections, err := markdown.OutlineReader(body)
+	sections, more, err := markdown.OutlineReader(body)
 	if err = errors.Join(err, body.Close()); err != nil {
 		return p, fmt.Errorf("reading %s: %w", name, err)
 	}
@@ -153,6 +153,9 @@ func findPart(open source, name record.Name, request BodyRequest) (bodyPart, err
 		has := ", and no headings at all"
 		if len(candidates) > 0 {
 			has = "; it has: " + strings.Join(candidates, " | ")
+		}
+		if more > 0 {
+			has += fmt.Sprintf("; its last %d headings were not looked at: give --lines", more)
 		}
 		err := record.NotFound.Errorf("%s has no section %q%s", name, request.Section, has)
 		return p, err.Because(ErrNoPart, name.String())

@@ -82,6 +82,15 @@ func TestWriteBodyNotThere(t *testing.T) {
 		!strings.HasSuffix(err.Error(), "no headings at all") {
 		t.Errorf("section of a text without headings: %v", err)
 	}
+	endless := b.put("note/endless", strings.Repeat("# a\n", 130_000))
+	_, _, err = b.body(endless, query.BodyRequest{Section: "x"})
+	if !errors.Is(err, query.ErrNoPart) || !strings.HasSuffix(err.Error(), "30000 headings were not looked at: give --lines") {
+		t.Errorf("section of a text of 130,000 headings: %v", err)
+	}
+	d, err := b.reader(query.Options{}).Show(t.Context(), endless)
+	if err != nil || len(d.Outline) != 10_000 || d.More != 120_000 {
+		t.Errorf("outline of a text of 130,000 headings: %d and %d more, %v", len(d.Outline), d.More, err)
+	}
 }
 
 func TestWriteBodyMaxTokens(t *testing.T) {

@@ -26,7 +26,8 @@ type Detail struct {
 	Joined   []Joined       `json:"joined,omitempty"`
 	Targets  []Target       `json:"targets,omitempty"` // of a task's links, those that are there
 	Versions []versionEvent `json:"versions"`          // what happened to its name, oldest first
-	Outline  []heading      `json:"outline,omitempty"` // of a text
+	Outline  []heading      `json:"outline,omitempty"` // of a text, as far as it is listed
+	More     int            `json:"more_headings,omitempty"`
 	Entries  []fileEntry    `json:"entries,omitempty"` // of a frame: those of its file, in order
 }
 
@@ -77,7 +78,7 @@ func (r *Reader) Show(ctx context.Context, v store.Version) (Detail, error) {
 			return d, err
 		}
 	}
-	d.Outline, err = r.outline(ctx, v)
+	d.Outline, d.More, err = r.outline(ctx, v)
 	return d, err
 }
 
@@ -112,31 +113,34 @@ func versions(tx *store.Tx, v store.Version) (list []versionEvent, current bool,
 	return list, current, nil
 }
 
-// outline returns the headings of a version's body, of any size; none of a body
+// maxOutline is how many headings of a text are listed.
+const maxOutline = 10_000
+
+// outline returns the headings of a version's body, of any size, and how many more there are; none of a body
 // that is not text.
-func (r *Reader) outline(ctx context.Context, v store.Version) ([]heading, error) {
+func (r *Reader) outline(ctx context.Context, v store.Version) (outline []heading, more int, err error) {
 	content, err := r.content(ctx, v)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	head, err := content.Head(8 << 10)
 	if err != nil || markdown.IsBinary(head) {
-		return nil, err
+		return nil, 0, err
 	}
 	body, err := content.Open()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	sections, err := markdown.OutlineReader(body)
+	sections, more, err := markdown.OutlineReader(body)
 	if err = errors.Join(err, body.Close()); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", v.Record.Name, err)
+		return nil, 0, fmt.Errorf("reading %s: %w", v.Record.Name, err)
 	}
-	var outline []heading
-	for _, s := range sections {
+	listed := sections[:min(len(sections), maxOutline)]
+	for _, s := range listed {
 		tokens := record.EstimateTokens(int64(s.End - s.Start))
 		outline = append(outline, heading{s.Title, s.Level, Span{s.Line, s.EndLine}, tokens})
 	}
-	return outline, nil
+	return outline, more + len(sections) - len(listed), nil
 }
 
 // entries lists what stands in an aggregate file.

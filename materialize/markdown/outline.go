@@ -65,22 +65,22 @@ func markdownStart(text []byte) int {
 }
 
 // OutlineReader returns what Outline returns for all that r holds, in bounded memory:
-// the beginning of one line and, to know front matter, the first 64 KiB. With an error of
-// r come the sections found before it.
-func OutlineReader(r io.Reader) ([]Section, error) {
+// the beginning of one line and, to know front matter, the first 64 KiB. more is how many
+// headings it has besides. With an error of r come the sections found before it.
+func OutlineReader(r io.Reader) (sections []Section, more int, err error) {
 	in := bufio.NewReaderSize(r, maxFrontMatter)
 	head, _ := in.Peek(maxFrontMatter) // the error comes again
 	start := markdownStart(head)
 	o := outliner{offset: start, line: bytes.Count(head[:start], []byte("\n"))}
-	_, err := in.Discard(start)
+	_, err = in.Discard(start)
 	for err == nil {
-		var line, more []byte
+		var line, rest []byte
 		line, err = in.ReadSlice('\n')
 		size := len(line)
 		for errors.Is(err, bufio.ErrBufferFull) { // what is past maxScanLine is counted and forgotten
 			line = bytes.Clone(line)
-			more, err = in.ReadSlice('\n')
-			size += len(more)
+			rest, err = in.ReadSlice('\n')
+			size += len(rest)
 		}
 		if size > 0 {
 			line, _ = cutTextLine(line)
@@ -91,7 +91,7 @@ func OutlineReader(r io.Reader) ([]Section, error) {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	return o.sections, err
+	return o.sections, o.more, err
 }
 
 // An outliner finds the sections of a text that it is given line by line.
@@ -99,6 +99,7 @@ type outliner struct {
 	blocks   blockScanner // knows what each line is
 	sections []Section
 	within   []int // the sections that are still open, outermost first
+	more     int   // headings that are not kept
 
 	offset int // of the next line, in bytes
 	line   int // lines seen so far
@@ -138,6 +139,7 @@ func (o *outliner) addTitle(text []byte) {
 func (o *outliner) add(level, body int) {
 	o.end(level, o.titleStart, o.titleLine-1)
 	if len(o.sections) == maxSections {
+		o.more++
 		return
 	}
 	o.within = append(o.within, len(o.sections))

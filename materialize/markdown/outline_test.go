@@ -284,7 +284,7 @@ func TestOutlineReader(t *testing.T) {
 	for _, src := range texts {
 		want := Outline([]byte(src))
 		for _, size := range []int{1, 7, 64 << 10, 1 << 20} {
-			got, err := OutlineReader(&pieceReader{[]byte(src), size})
+			got, _, err := OutlineReader(&pieceReader{[]byte(src), size})
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Fatalf("OutlineReader(%.60q) in pieces of %d: error %v, -Outline +got\n%s", src, size, err, diff)
 			}
@@ -310,7 +310,7 @@ func (r *pieceReader) Read(p []byte) (int, error) {
 func TestOutlineReaderError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken disk")
-	got, err := OutlineReader(io.MultiReader(strings.NewReader("# a\n"), iotest.ErrReader(broken)))
+	got, _, err := OutlineReader(io.MultiReader(strings.NewReader("# a\n"), iotest.ErrReader(broken)))
 	if !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
@@ -372,7 +372,7 @@ func FuzzOutline(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
 		sections := Outline(src)
 		checkSections(t, src, sections)
-		streamed, err := OutlineReader(&pieceReader{src, 5})
+		streamed, _, err := OutlineReader(&pieceReader{src, 5})
 		if diff := cmp.Diff(sections, streamed); diff != "" || err != nil {
 			t.Errorf("OutlineReader(%q): error %v, -Outline +got\n%s", src, err, diff)
 		}
@@ -420,7 +420,7 @@ func BenchmarkOutlineReader(b *testing.B) {
 	src := benchmarkText()
 	b.SetBytes(int64(len(src)))
 	for b.Loop() {
-		if got, err := OutlineReader(bytes.NewReader(src)); len(got) != 640 || err != nil {
+		if got, _, err := OutlineReader(bytes.NewReader(src)); len(got) != 640 || err != nil {
 			b.Fatalf("got %d sections and error %v, want 640", len(got), err)
 		}
 	}

@@ -125,6 +125,9 @@ func outlineLines(d *query.Detail) []string {
 		lines = append(lines, fmt.Sprintf("%s%s  %s  %s", indent, OneLine(h.Title), h.Lines.String(),
 			TokenText(h.Tokens)))
 	}
+	if d.More > 0 {
+		lines = append(lines, fmt.Sprintf("  … and %d more headings; filebus get %s --section HEADING", d.More, d.Ref))
+	}
 	return lines
 }
 

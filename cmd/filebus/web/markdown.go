@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"html/template"
@@ -40,7 +41,8 @@ func rendered(text string, p passage) (out template.HTML, notes []string, ok boo
 		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
 		extension.Strikethrough, extension.TaskList, extension.NewFootnote(extension.WithFootnoteIDPrefix("text-")),
 	))
-	var b bytes.Buffer
+	var all bytes.Buffer
+	b := bufio.NewWriter(&all) // one for all blocks
 	isOpen := false
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
 		is := p.From > 0 && p.Has(lineOf(n, ends))
@@ -50,14 +52,15 @@ func rendered(text string, p passage) (out template.HTML, notes []string, ok boo
 		if isOpen = is; is && p.Words != "" {
 			mark(n, source, strings.Split(p.Words, "\n"))
 		}
-		if err := markdown.Renderer().Render(&b, source, n); err != nil {
+		if err := markdown.Renderer().Render(b, source, n); err != nil {
 			return "", nil, false
 		}
 	}
 	if isOpen {
 		b.WriteString("</div>")
 	}
-	return template.HTML(visible(b.String())), notes, true // by goldmark, which escapes all text, and knows entities
+	_ = b.Flush()                                            // into memory
+	return template.HTML(visible(all.String())), notes, true // by goldmark, which escapes all text, and knows entities
 }
 
 // below returns a node and all that it has.

@@ -39,7 +39,8 @@ type recordPage struct {
 	Left                  int      // tokens that are not shown
 	Diff                  []string // from the other version, in lines
 	Same                  bool     // as that
-	More, MoreSections    int      // older versions, and sections, that are not shown
+	More                  int      `json:"-"` // older versions that are not shown
+	MoreSections          int      `json:"more_headings"`
 	Cited, Alike          []hit
 	Conflicts             []conflict
 }
@@ -118,8 +119,8 @@ func (s *Site) record(ctx context.Context, name string, r *http.Request) (*recor
 			By *string `json:"superseded_by"`
 		}{&v.By}, "knowledge", "show", "--", v.Name) // else it is not known
 	}
-	v.MoreSections = max(len(v.Outline)-shownSections, 0)
-	v.Outline = v.Outline[:len(v.Outline)-v.MoreSections]
+	listed := min(len(v.Outline), shownSections)
+	v.MoreSections, v.Outline = v.MoreSections+len(v.Outline)-listed, v.Outline[:listed]
 	if n := len(v.Versions); n > 0 {
 		v.Gone = slices.Contains([]string{"retire", "drop"}, v.Versions[n-1].Change)
 	}
