@@ -249,7 +249,7 @@ func (e *Environ) OpenFresh(ctx context.Context) (*Work, error) {
 		return w, err
 	}
 	report, err := w.Sync(ctx, w.Root, materialize.SyncOptions{CaptureOnly: true, Finished: true, Budget: e.SyncBudget})
-	e.NotLookedAt = NotLookedAt{Folders: report.Unread, Files: report.Unlooked}
+	e.NotLookedAt = NotLookedAt{report.Unread, report.Unlooked + report.Failed, report.Count("conflict")}
 	isBroken := func(s mirror.Skipped) bool { return strings.Contains(s.Reason, mirror.RuleIgnore) }
 	broken := slices.IndexFunc(report.Skipped, isBroken)
 	switch {
@@ -263,7 +263,9 @@ func (e *Environ) OpenFresh(ctx context.Context) (*Work, error) {
 	case broken >= 0: // agents' folders may be concerned
 		e.Note("%s was not looked at: %s", OneLine(report.Skipped[broken].Path), OneLine(report.Skipped[broken].Reason))
 	case report.Count("conflict") > 0:
-		e.Note("%s in files that were changed: filebus sync says which", Plural(report.Count("conflict"), "conflict"))
+		at := slices.IndexFunc(report.Files, func(f materialize.SyncedFile) bool { return f.Action == "conflict" })
+		e.Note("%s in files that were changed, such as %s (%s): filebus sync keeps both sides",
+			Plural(report.Count("conflict"), "conflict"), OneLine(report.Files[at].Path), OneLine(report.Files[at].Detail))
 	case len(report.Back) > 0:
 		e.Note("%s", OneLine(strings.Join(report.Back, "; ")))
 	case report.Unlooked > 0:

@@ -189,10 +189,11 @@ func (e *Environ) WriteJSON(out io.Writer, value any) error {
 	return errors.Join(err, writeErr)
 }
 
-// NotLookedAt says what a reading command had no time for: its answer may be out of date.
+// NotLookedAt says what of the disk the answer of a reading command does not have.
 type NotLookedAt struct {
-	Folders int `json:"folders,omitempty"` // with all below them
-	Files   int `json:"files,omitempty"`   // that were changed
+	Folders   int `json:"folders,omitempty"`   // that it had no time for, with all below them
+	Files     int `json:"files,omitempty"`     // that were changed, which it had no time for or could not import
+	Conflicts int `json:"conflicts,omitempty"` // files that a sync would keep beside what the store has
 }
 
 // WriteJSON writes one compact value and a line end.
