@@ -74,6 +74,7 @@ type awaited struct {
 	id            ID
 	ended         bool
 	empty, judged bool // an empty marker was seen, which somebody may be writing to; the journal was looked at as it is
+	writing       bool // it was so just now
 	// before has the markers that were there when the wait began. Any other one
 	// is new, whatever the clocks say.
 	before map[string]bool
@@ -86,6 +87,7 @@ const emptyPause = 20 * time.Millisecond
 func (w *awaiting) lookAt(ctx context.Context, t *awaited) (missing string, again time.Duration, err error) {
 	const missingMarker = "its marker"
 	found := w.found(t.id)
+	t.writing = false
 	if t.before == nil {
 		if len(found) == 0 {
 			w.sayUnknown(ctx, t.id)
@@ -106,7 +108,7 @@ func (w *awaiting) lookAt(ctx context.Context, t *awaited) (missing string, agai
 		return missingMarker, 0, nil
 	}
 	if !t.empty && slices.ContainsFunc(found, func(m marker) bool { return m.empty }) {
-		t.empty = true
+		t.empty, t.writing = true, true
 		return mirror.Writing, emptyPause, nil
 	}
 	if err := w.importFiles(ctx, w.journalPath(t.id)); err != nil {
@@ -187,7 +189,7 @@ const markerPause = 5 * time.Second
 // another name, or a journal that is complete.
 func (w *awaiting) lookAround(context.Context) {
 	for _, t := range w.tasks {
-		if t.ended {
+		if t.ended || t.writing {
 			continue
 		}
 		for _, file := range w.lookAlikes(t.id) {

@@ -211,6 +211,12 @@ func TestForgottenMarker(t *testing.T) {
 	if !slices.Equal(said, []string{want}) {
 		t.Errorf("said %q, %v; want %q", said, err, want)
 	}
+	d.write(t, ".claude/agent_complete/T1.done", "")
+	said = nil
+	_, err = d.Wait(t.Context(), task.WaitRequest{IDs: []task.ID{"T1"}, Waiter: mirror.Waiter{Limit: time.Minute, Say: func(line string) { said = append(said, line) }}})
+	if len(said) > 0 || err != nil {
+		t.Errorf("with an empty marker: said %q, %v", said, err)
+	}
 }
 
 // TestFolderGone waits on while the folder of the markers is deleted and made
