@@ -49,14 +49,18 @@ func (h *headingFormat) Parse(path string, text []byte) (File, []*SyntaxError) {
 	c := newFileCutter(path, text)
 	c.reportOpen(lines)
 	spans := cutEntries(lines, h.begins(lines))
-	h.reportNear(c, lines, spans)
+	near := h.reportNear(c, lines, spans)
 	for _, s := range spans {
 		id, ok := c.claim(s.id, s.text, lines[s.first].Number)
 		if !ok {
 			continue
 		}
 		part := lines[s.first:s.next]
-		facts, errs := h.describe(part)
+		own := part // without what is nearly another
+		if i, _ := slices.BinarySearch(near, s.first); i < len(near) && near[i] < s.next {
+			own = lines[s.first:near[i]]
+		}
+		facts, errs := h.describe(own)
 		c.report(errs)
 		c.add(&Entry{Kind: h.kind, ID: id, Line: part[0].Number, Facts: facts},
 			part[0].Start, part[len(part)-1].End)
@@ -64,9 +68,10 @@ func (h *headingFormat) Parse(path string, text []byte) (File, []*SyntaxError) {
 	return c.finish()
 }
 
-// reportNear reports what looks like the heading of an entry and is none: fields of one stand below it, or it
-// begins with the noun and a number, at whatever level, with whatever marks.
-func (h *headingFormat) reportNear(c *fileCutter, lines []markdown.Line, spans []span) {
+// reportNear reports what looks like the heading of an entry and is none, and returns which lines: fields of one stand
+// below it, again if it is inside an entry, or it begins with the noun and a number, at whatever level, with whatever
+// marks, or with any word and number above fields of any language.
+func (h *headingFormat) reportNear(c *fileCutter, lines []markdown.Line, spans []span) (near []int) {
 	next := 0
 	for i, l := range lines {
 		for next < len(spans) && spans[next].next <= i {
@@ -76,12 +81,27 @@ func (h *headingFormat) reportNear(c *fileCutter, lines []markdown.Line, spans [
 		if h.example == "" || l.Quiet || inside && spans[next].first == i || !isHeadingLike(lines, i) {
 			continue
 		}
-		fields := markdown.KnownFields(lines[:min(i+nearLines, len(lines))], i, h.rules())
-		if isNamed := entryLike().Match(l.Text); isNamed && (fields > 0 || !inside) || fields > 1 && !inside {
+		known, all := markdown.KnownFields(lines[:min(i+nearLines, len(lines))], i, h.rules())
+		is := len(known) > 1 || entryLike().Match(l.Text) || all > 1 && numbered().Match(l.Text)
+		if inside && is {
+			first := spans[next].first
+			had, _ := markdown.KnownFields(lines[:min(i, first+nearLines)], first, h.rules())
+			again := slices.DeleteFunc(known, func(key string) bool { return !slices.Contains(had, key) })
+			is = len(again) > 1 || len(known) > 0 && entryLike().Match(l.Text)
+		}
+		if is {
+			near = append(near, i)
 			c.errorf(l.Number, "%q heads no entry, though it looks so: write such as %q",
 				markdown.Clip(strings.TrimSpace(string(l.Text)), 60), h.example)
 		}
 	}
+	return near
+}
+
+// hasFields reports whether fields of a format stand below the heading at lines[i].
+func hasFields(lines []markdown.Line, i int, rules markdown.Rules) bool {
+	known, _ := markdown.KnownFields(lines, i, rules)
+	return len(known) > 0
 }
 
 // nearLines is how far below a heading fields are looked for.
@@ -89,6 +109,9 @@ const nearLines = 30
 
 // entryLike is what begins with the word and the number of an id, whatever marks stand before.
 var entryLike = Pattern(`(?i)^\PL*(issue|pattern|gotcha|decision|insight)[-_ #:]*\d`)
+
+// numbered is what begins with any word and a number, or a number with its sign.
+var numbered = Pattern(`^\PL*(\pL+[-_ #:]*\d|#\d)`)
 
 // isHeadingLike reports whether a line is a heading, is underlined as one, or is bold as a whole.
 func isHeadingLike(lines []markdown.Line, i int) bool {

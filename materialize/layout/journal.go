@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"filebus/materialize/markdown"
@@ -139,7 +140,7 @@ func ParseJournal(text []byte) (Journal, []*SyntaxError) {
 			j.Notes = strings.TrimSpace(string(body))
 		}
 	}
-	if line, heading := NearHandoff(text); j.Handoff == nil && line > 0 {
+	if line, heading, seems := NearHandoff(text); j.Handoff == nil && seems {
 		problems = append(problems, wrong(line, "%q heads no handoff: write \"## Handoff\"", markdown.Clip(heading, 60)))
 	}
 	return j, problems
@@ -252,23 +253,35 @@ func HandoffSection(text []byte) (start, end int, ok bool) {
 	return s.Start, s.End, ok
 }
 
-// NearHandoff returns the line, from 1, and the text of what seems to head a handoff that
-// HandoffSection does not find: the word stands in it, as in "## 3. Handoff", or an outcome and a summary
-// below it, whatever the language. 0 if nothing does.
-func NearHandoff(text []byte) (line int, heading string) {
+// NearHandoff returns the line, from 1, and the text of what may head a handoff that HandoffSection does not
+// find. It seems to if the word stands in it, as in "## 3. Handoff" or "Hand-off", or an outcome and a summary
+// below it. Else it is the last heading that is none of a journal's own, whatever the language; line 0: none.
+func NearHandoff(text []byte) (line int, heading string, seems bool) {
 	for raw := range strings.Lines(string(text)) {
 		line++
 		heading = strings.TrimSpace(raw)
 		if len(heading) < 80 && (strings.HasPrefix(heading, "##") || strings.HasPrefix(heading, "**")) &&
-			strings.Contains(strings.ReplaceAll(markdown.Fold(heading), "-", ""), "handoff") {
-			return line, heading
+			handoffWord().MatchString(heading) {
+			return line, heading, true
 		}
 	}
-	for _, s := range markdown.Outline(text) {
-		if h, _ := ParseHandoff(text[s.Start:s.Next]); h.Outcome != "" && h.Summary != "" {
+	line, heading = 0, ""
+	for i, s := range markdown.Outline(text) {
+		h, _ := ParseHandoff(text[s.Start:s.Next])
+		seems = h.Outcome != "" && h.Summary != ""
+		if isOwn := slices.Contains(journalSections, markdown.Fold(s.Title)); seems || i > 0 && !isOwn {
 			heading, _, _ = strings.Cut(string(text[s.Start:s.Next]), "\n")
-			return s.Line, strings.TrimSpace(heading)
+			line, heading = s.Line, strings.TrimSpace(heading)
+		}
+		if seems {
+			break
 		}
 	}
-	return 0, ""
+	return line, heading, seems
 }
+
+// journalSections are the sections of a journal beside its handoff, folded.
+var journalSections = []string{"metadata", "progress_log", "progress", "notes"}
+
+// handoffWord is the word, however it is written.
+var handoffWord = Pattern(`(?i)hand\PL*off`)

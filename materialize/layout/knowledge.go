@@ -148,7 +148,7 @@ var knowledgeGraph = &headingFormat{
 		if id, title, ok = cutKnowledgeID(heading); ok {
 			return id, title, true
 		}
-		return "", heading, markdown.KnownFields(lines, i, knowledgeFields.rules) > 0
+		return "", heading, hasFields(lines, i, knowledgeFields.rules)
 	},
 	describe: knowledgeFields.describe,
 	example:  "### pattern-001",
@@ -274,7 +274,7 @@ var lessons = &headingFormat{
 	identify: func(lines []markdown.Line, i int) (id, title string, ok bool) {
 		_, title = markdown.Heading(lines[i].Text)
 		return "", title, lines[i].Level >= 2 && lines[i].Level <= 4 &&
-			markdown.KnownFields(lines, i, lessonFields.rules) > 0
+			hasFields(lines, i, lessonFields.rules)
 	},
 	describe: lessonFields.describe,
 }

@@ -333,8 +333,9 @@ func CountOf(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// KnownFields counts the fields that the format defines between the heading at lines[i] and the next one.
-func KnownFields(lines []Line, i int, rules Rules) (n int) {
+// KnownFields returns the keys of the fields between the heading at lines[i] and the next one that the format defines,
+// and how many fields stand there in all.
+func KnownFields(lines []Line, i int, rules Rules) (known []string, all int) {
 	lines = lines[i:]
 	if next := slices.IndexFunc(lines[1:], func(l Line) bool { return l.Level > 0 }); next >= 0 {
 		lines = lines[:1+next]
@@ -342,10 +343,10 @@ func KnownFields(lines []Line, i int, rules Rules) (n int) {
 	fields, _ := scanFields(lines, rules)
 	for _, f := range fields {
 		if slices.Contains(rules.Known, f.key) {
-			n++
+			known = append(known, f.key)
 		}
 	}
-	return n
+	return known, len(fields)
 }
 
 // Fold returns a key in the form in which keys are compared: as Key does, with "_" for spaces.

@@ -190,8 +190,8 @@ func TestKnownFields(t *testing.T) {
 		"### H\n\n- Content: a\n": true, "### H\n**content**: a\n": true, "### H\n- Other: a\n": false, "### H\n": false,
 		"### H\n```\n- Content: a\n```\n": false, "### H\n#### I\n- Content: a\n": false,
 	} {
-		if got := KnownFields(Lines([]byte(text)), 0, knowledgeRules()) > 0; got != want {
-			t.Errorf("KnownFields(%q) = %t, want %t", text, got, want)
+		if known, _ := KnownFields(Lines([]byte(text)), 0, knowledgeRules()); len(known) > 0 != want {
+			t.Errorf("KnownFields(%q) = %q, want %t", text, known, want)
 		}
 	}
 }

@@ -88,10 +88,15 @@ func statusLine(text []byte) int {
 func (c *checker) handoff(name, base string, location layout.Location, text []byte, j layout.Journal) {
 	ended := layout.HasEnded(layout.NormalizeStatus(j.Status))
 	remedy := endRemedy(name, "handoff", path.Join(base, location.Facts.Task), j)
+	near, heading, seems := layout.NearHandoff(text)
 	switch {
+	case j.Handoff == nil && seems: // the layout says so
 	case j.Handoff == nil && ended:
-		c.add(name, statusLine(text), "journal-handoff",
-			"the task is "+oneLine(j.Status)+", but there is no Handoff section", remedy)
+		said := "the task is " + oneLine(j.Status) + ", but there is no Handoff section"
+		if near > 0 {
+			said += fmt.Sprintf("; if line %d, %q, heads it, write \"## Handoff\"", near, markdown.Clip(oneLine(heading), 60))
+		}
+		c.add(name, statusLine(text), "journal-handoff", said, remedy)
 	case j.Handoff == nil, !ended && layout.NormalizeStatus(j.Handoff.Outcome) == "": // a form still to be filled in
 	case len(j.Handoff.Check()) > 0:
 		start, _, _ := layout.HandoffSection(text)

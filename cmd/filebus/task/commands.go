@@ -177,13 +177,16 @@ func (o *taskShow) Do(ctx context.Context, w *cli.Work, args []string) error {
 func noteNoHandoff(ctx context.Context, w *cli.Work, j *Journal) error {
 	id := record.ShellWord(j.ID.String())
 	s, err := Of(w).Standing(ctx, j.ID.String())
-	switch line, heading := layout.NearHandoff(j.Text); {
+	switch line, heading, seems := layout.NearHandoff(j.Text); {
 	case err != nil:
-	case line > 0:
+	case seems:
 		w.Note("line %d of the journal of %s, %q, heads no handoff: that is called \"## Handoff\"", line, id,
 			cli.OneLine(heading))
 	case s.Outcome != "" && !layout.HasEnded(j.State()):
 		w.Note("%s has ended without a handoff by its marker, but its journal does not say so: filebus task show %[1]s --full", id)
+	case s.Outcome != "" && line > 0:
+		w.Note("%s has ended without a handoff; if line %d of its journal, %q, heads one, that is called \"## Handoff\"", id, line,
+			cli.OneLine(heading))
 	case s.Outcome != "": // no marker may ever come
 		w.Note("%s has ended without a handoff: filebus task show %[1]s --full", id)
 	default:
