@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -56,16 +57,8 @@ const (
 	scoredFields
 )
 
-// The other fields.
-const (
-	fieldKeys  = "keys"  // exact values to filter by; see key
-	fieldFacts = "facts" // docvalues; see facts
-)
-
-// factsOptions keep each document's facts by themselves, so that reading those
-// of a few hits does not unpack a thousand others. Both or neither may be
-// skipped: with SkipDVCompression alone zapx v17.2.3 loses values when it merges.
-const factsOptions = api.DocValues | api.SkipDVChunking | api.SkipDVCompression
+// fieldKeys has exact values to filter by; see key.
+const fieldKeys = "keys"
 
 // texts returns what is searched in each scored field.
 func (d *Document) texts() [scoredFields][]byte {
@@ -188,6 +181,12 @@ func (a *Analyzer) entry(d *Document) *entry {
 	}
 	e.encoded = e.facts.encode()
 	return e
+}
+
+// appendStored appends what is stored of an entry: its facts, with their length before, and its id. The
+// engine finds that by the document's number, without a table that opening a segment would read.
+func (e *entry) appendStored(to []byte) []byte {
+	return append(append(binary.AppendUvarint(to, uint64(len(e.encoded))), e.encoded...), e.id...)
 }
 
 // frequencies counts the terms of text: how often each occurs, in the order in

@@ -259,7 +259,7 @@ func TestBands(t *testing.T) {
 }
 
 // A change of what facts hold must come with a new factsVersion; this is what
-// version 4 gives.
+// version 5 gives.
 func TestFactsVersion(t *testing.T) {
 	t.Parallel()
 	a := NewAnalyzer()
@@ -273,9 +273,9 @@ func TestFactsVersion(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d: %s", factsVersion, e.facts.encode()))
 	}
 	want := []string{
-		"4: 25 tcu5cit 0 0 0 0 1 5#oqWPvB2fr2QaFzrFtHS2dQ",
-		"4: 25 tcu5cit 0 0 0 0 1 k#jCbKyFzNQUZ8qy_wvnuZhQ",
-		"4: 25 tcu5cit 0 0 0 0 1 2s#u1_w1wIuoFXSivQeucLPNA",
+		"5: 25 tcu5cit 0 0 0 0 1 5#oqWPvB2fr2QaFzrFtHS2dQ",
+		"5: 25 tcu5cit 0 0 0 0 1 k#jCbKyFzNQUZ8qy_wvnuZhQ",
+		"5: 25 tcu5cit 0 0 0 0 1 2s#u1_w1wIuoFXSivQeucLPNA",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("facts: -want +got\n%s", diff)

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
+	segment "github.com/blevesearch/scorch_segment_api/v2"
 )
 
 // FacetTime counts by days, in UTC: 2026-03-02.
@@ -87,57 +89,31 @@ func sortedCounts(values map[string]uint64) []FacetCount {
 // values are in few of them, and a look-up in all would cost more than to count.
 func (s *search) countValues(prefix string, matched set) (map[string]uint64, error) {
 	values := make(map[string]uint64)
-	first := uint64(0) // document number of the segment
-	for _, segment := range s.state.Segments() {
-		if s.ctx.Err() != nil {
-			return nil, s.ctx.Err()
+	return values, s.eachSegment(func(segment *scorch.SegmentSnapshot, first uint64) error {
+		dictionary, err := segment.Segment().Dictionary(fieldKeys)
+		if err != nil {
+			return err
 		}
-		if err := countSegment(segment, prefix, matched, first, values); err != nil {
-			return nil, err
-		}
-		first += uint64(segment.FullSize())
-	}
-	return values, nil
+		return countKeys(dictionary, prefix, matched.bitmap(first, uint64(segment.FullSize())), values)
+	})
 }
 
-// countSegment adds the counts of one segment, whose documents have the numbers
-// from first on.
-func countSegment(segment *scorch.SegmentSnapshot, prefix string, matched set, first uint64, values map[string]uint64) error {
-	dictionary, err := segment.Segment().Dictionary(fieldKeys)
-	if err != nil {
-		return err
-	}
+// countKeys adds the counts of the keys of one segment.
+func countKeys(dictionary segment.TermDictionary, prefix string, matched *roaring.Bitmap, values map[string]uint64) error {
 	after := []byte(prefix)
 	after[len(after)-1]++ // the byte that ends the name of the filter
 	keys := dictionary.AutomatonIterator(nil, []byte(prefix), after)
-	list, err := dictionary.PostingsList([]byte(prefix), segment.Deleted(), nil)
-	if err != nil {
-		return err
-	}
-	documents := list.Iterator(false, false, false, nil)
+	var list segment.PostingsList
 	for {
 		entry, err := keys.Next()
 		if err != nil || entry == nil {
 			return err
 		}
-		if list, err = dictionary.PostingsList([]byte(entry.Term), segment.Deleted(), list); err != nil {
+		having, err := bitmapOf(dictionary, entry.Term, &list)
+		if err != nil {
 			return err
 		}
-		documents = list.Iterator(false, false, false, documents)
-		count := uint64(0)
-		for {
-			posting, err := documents.Next()
-			if err != nil {
-				return err
-			}
-			if posting == nil {
-				break
-			}
-			if matched.has(first + posting.Number()) {
-				count++
-			}
-		}
-		if count > 0 {
+		if count := having.AndCardinality(matched); count > 0 {
 			values[entry.Term[len(prefix):]] += count
 		}
 	}

@@ -1,10 +1,15 @@
 package index
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+	"github.com/blevesearch/bleve/v2/index/scorch"
+	segment "github.com/blevesearch/scorch_segment_api/v2"
 
 	"filebus/store/record"
 )
@@ -155,7 +160,72 @@ func (s *search) addNamed(to set, filter *record.Filter) error {
 
 // addKey adds the documents that have an exact term.
 func (s *search) addKey(to set, term string) error {
-	return postings(s.ctx, s.state, fieldKeys, term, false, func(n, _ uint64, _ float64) { to.add(n) })
+	return s.eachSegment(func(segment *scorch.SegmentSnapshot, first uint64) error {
+		dictionary, err := segment.Segment().Dictionary(fieldKeys)
+		if err != nil {
+			return err
+		}
+		found, err := bitmapOf(dictionary, term, nil)
+		if deleted := segment.Deleted(); err == nil && deleted != nil {
+			found.AndNot(deleted)
+		}
+		to.addBitmap(found, first)
+		return err
+	})
+}
+
+// eachSegment calls visit with each segment and the number of its first document.
+func (s *search) eachSegment(visit func(segment *scorch.SegmentSnapshot, first uint64) error) error {
+	first := uint64(0)
+	for _, segment := range s.state.Segments() {
+		if err := cmp.Or(s.ctx.Err(), visit(segment, first)); err != nil {
+			return err
+		}
+		first += uint64(segment.FullSize())
+	}
+	return nil
+}
+
+// bitmapOf returns the documents of a segment that have a term, deleted ones too. Known is a list to be filled again.
+func bitmapOf(dictionary segment.TermDictionary, term string, known *segment.PostingsList) (*roaring.Bitmap, error) {
+	if known == nil {
+		known = new(segment.PostingsList)
+	}
+	list, err := dictionary.PostingsList([]byte(term), nil, *known)
+	if err != nil {
+		return nil, err
+	}
+	*known = list
+	found := roaring.New()
+	if whole, ok := list.(interface{ OrInto(*roaring.Bitmap) }); ok { // none has the term: there is nothing to add
+		whole.OrInto(found)
+	}
+	return found, nil
+}
+
+// addBitmap adds the documents of a segment, whose first has a number.
+func (s set) addBitmap(of *roaring.Bitmap, first uint64) {
+	at, shift := first/64, first%64
+	for i, word := range of.ToDense() {
+		s[at+uint64(i)] |= word << shift
+		if carried := word >> (64 - shift); carried != 0 {
+			s[at+uint64(i)+1] |= carried
+		}
+	}
+}
+
+// bitmap returns those of a segment's documents that are in s, numbered from its first on.
+func (s set) bitmap(first, size uint64) *roaring.Bitmap {
+	words, shift := make([]uint64, (size+63)/64), first%64
+	for i := range words {
+		at := first/64 + uint64(i)
+		if words[i] = s[at] >> shift; at+1 < uint64(len(s)) {
+			words[i] |= s[at+1] << (64 - shift)
+		}
+	}
+	found := roaring.FromDense(words, false)
+	found.RemoveRange(size, 64*uint64(len(words)))
+	return found
 }
 
 // addTimes requires a time from since on and before until. Whole days are

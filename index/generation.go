@@ -42,7 +42,7 @@ type manifest struct {
 // has.
 func mappingHash() string {
 	h := sha256.New()
-	fmt.Fprintln(h, "analysis", analysisVersion, maxTerm, maxText, "keys", fieldKeys, fieldFacts, factsVersion)
+	fmt.Fprintln(h, "analysis", analysisVersion, maxTerm, maxText, "keys", fieldKeys, factsVersion)
 	for _, f := range scored {
 		fmt.Fprintln(h, "scored", f.name)
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	api "github.com/blevesearch/bleve_index_api"
-
 	"filebus/store/record"
 )
 
@@ -172,11 +170,10 @@ func (s *search) order(candidates []candidate, offset, end int) error {
 	return nil
 }
 
-// fillName reads the name of a candidate, which is stored compressed, unless it
-// is known.
+// fillName reads the name of a candidate, unless it is known.
 func (s *search) fillName(c *candidate) (err error) {
 	if c.name == "" {
-		c.name, err = s.state.ExternalID(api.NewIndexInternalID(nil, c.number))
+		c.name, err = s.facts.name(c.number)
 	}
 	return err
 }

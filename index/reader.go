@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -54,34 +55,50 @@ func (x *Index) Position() uint64 { return x.totals.Position }
 // Close closes the index. No search may be running.
 func (x *Index) Close() error { return x.engine.Close() }
 
-// A factsReader reads the facts of documents.
+// A factsReader reads what is stored of documents. It is for one goroutine.
 type factsReader struct {
-	values api.DocValueReader
-	id     api.IndexInternalID
-}
-
-// newFactsReader returns a reader for one goroutine.
-func newFactsReader(state *scorch.IndexSnapshot) (*factsReader, error) {
-	values, err := state.DocValueReader([]string{fieldFacts})
-	return &factsReader{values: values}, err
+	segments []*scorch.SegmentSnapshot
+	at       int    // the segment that was read last
+	first    uint64 // the number of its first document
 }
 
 // read returns the facts of the document with the number n. It is fastest for
 // rising numbers, which go through one segment after the other.
-func (r *factsReader) read(n uint64) (f facts, err error) {
-	r.id = api.NewIndexInternalID(r.id, n)
-	found := false
-	visitErr := r.values.VisitDocValues(r.id, func(_ string, text []byte) {
-		f, err = decodeFacts(text)
-		found = true
-	})
-	switch {
-	case visitErr != nil:
-		return f, visitErr
-	case !found:
-		return f, errors.New("a document has no facts")
+func (r *factsReader) read(n uint64) (facts, error) {
+	text, _, err := r.find(n)
+	if err != nil {
+		return facts{}, err
 	}
-	return f, err
+	return decodeFacts(text)
+}
+
+// name returns the name of a document.
+func (r *factsReader) name(n uint64) (string, error) {
+	_, name, err := r.find(n)
+	return string(name), err
+}
+
+// find returns the facts and the name of a document as they lie in the file: see entry.appendStored.
+func (r *factsReader) find(n uint64) (facts, name []byte, err error) {
+	if n < r.first {
+		r.at, r.first = 0, 0
+	}
+	for r.at < len(r.segments) && n >= r.first+uint64(r.segments[r.at].FullSize()) {
+		r.first += uint64(r.segments[r.at].FullSize())
+		r.at++
+	}
+	if r.at == len(r.segments) {
+		return nil, nil, errors.New("there is no such document")
+	}
+	stored, err := r.segments[r.at].Segment().DocID(n - r.first)
+	length, size := binary.Uvarint(stored)
+	if err == nil && (size <= 0 || length > uint64(len(stored)-size)) {
+		err = fmt.Errorf("malformed facts %q of a document", stored)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return stored[size:][:length], stored[size:][length:], nil
 }
 
 // eachDocument calls visit with the number of each document.

@@ -163,16 +163,13 @@ func (x *Index) Search(ctx context.Context, request Request) (result Result, err
 func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search) error) error {
 	err := guard(func() error {
 		return x.engine.read(func(state *scorch.IndexSnapshot) (err error) {
-			s := search{ctx: ctx, index: x, state: state, totals: &x.totals}
+			s := search{ctx: ctx, index: x, state: state, totals: &x.totals, facts: factsReader{segments: state.Segments()}}
 			if statistics != nil {
 				s.totals, s.statistics = &statistics.totals, statistics
 			}
 			s.weighed = weighed{totals: s.totals, terms: make(map[string]occurrences)}
 			room := x.room()
 			s.scores, s.weights = (*room)[:x.places], (*room)[x.places:]
-			if s.facts, err = newFactsReader(state); err != nil {
-				return err
-			}
 			if err = f(&s); err == nil { // else there may be weights left
 				for _, n := range s.matched {
 					s.scores[n] = 0
@@ -204,7 +201,7 @@ type search struct {
 	ctx   context.Context
 	index *Index
 	state *scorch.IndexSnapshot
-	facts *factsReader
+	facts factsReader
 
 	totals     *totals
 	statistics *Statistics // those of several indexes; nil: our own

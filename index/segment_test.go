@@ -54,7 +54,7 @@ func plain(e *entry) *plainEntry {
 			for _, term := range c.exact(e) {
 				f.terms[term] = &api.TokenFreq{}
 			}
-			f.length, f.value = len(f.terms), []byte(e.id)
+			f.length, f.value = len(f.terms), e.appendStored(nil)
 		} else {
 			for _, t := range e.terms[c.scored] {
 				frequency := &api.TokenFreq{}

@@ -83,7 +83,6 @@ type column struct {
 func columns() []column {
 	all := []column{
 		{fieldKeys, api.IndexField | api.SkipFreqNorm, -1, func(e *entry) []string { return e.keys }},
-		{fieldFacts, api.IndexField | api.SkipFreqNorm | factsOptions, -1, func(e *entry) []string { return []string{e.encoded} }},
 	}
 	for i, f := range scored {
 		all = append(all, column{name: f.name, options: api.IndexField, scored: i})
@@ -131,17 +130,18 @@ func (w *segmentWriter) uvarint(numbers ...uint64) {
 	}
 }
 
-// writeStored writes the only stored field of each document, its id, and returns
+// writeStored writes the only stored field of each document, that of the id, and returns
 // where their index is.
 func (w *segmentWriter) writeStored() int {
 	const nothing = 0 // the compressed form of no other fields
 	offsets := make([]int, len(w.entries))
-	var meta []byte
+	var meta, stored []byte
 	for i, e := range w.entries {
 		offsets[i] = len(w.out)
-		meta = binary.AppendUvarint(meta[:0], uint64(len(e.id)))
-		w.uvarint(uint64(len(meta)), uint64(len(e.id)+1))
-		w.out = append(append(append(w.out, meta...), e.id...), nothing)
+		stored = e.appendStored(stored[:0])
+		meta = binary.AppendUvarint(meta[:0], uint64(len(stored)))
+		w.uvarint(uint64(len(meta)), uint64(len(stored)+1))
+		w.out = append(append(append(w.out, meta...), stored...), nothing)
 	}
 	index := len(w.out)
 	for _, offset := range offsets {
@@ -151,8 +151,7 @@ func (w *segmentWriter) writeStored() int {
 	return index
 }
 
-// writeColumn writes the postings, the dictionary and the docvalues of a field,
-// and returns the place of what says where they are.
+// writeColumn writes the postings and the dictionary of a field, and returns the place of what says where they are.
 func (w *segmentWriter) writeColumn(c *column) (int, error) {
 	w.dictionary.Reset()
 	if w.builder == nil {
@@ -177,15 +176,9 @@ func (w *segmentWriter) writeColumn(c *column) (int, error) {
 	dictionary := len(w.out)
 	w.uvarint(uint64(w.dictionary.Len()))
 	w.out = append(w.out, w.dictionary.Bytes()...)
-	const none = math.MaxUint64
-	first, last := uint64(none), uint64(none)
-	if c.options.IncludeDocValues() {
-		first = uint64(len(w.out))
-		w.writeValues(c.exact)
-		last = uint64(len(w.out))
-	}
 	place := len(w.out)
-	w.uvarint(first, last, uint64(dictionary))
+	const noValues = math.MaxUint64
+	w.uvarint(noValues, noValues, uint64(dictionary))
 	return place, nil
 }
 
@@ -340,21 +333,6 @@ func (w *segmentWriter) writeDocuments(list []posting) error {
 	w.uvarint(uint64(len(text)))
 	w.out = append(w.out, text...)
 	return err
-}
-
-// writeValues writes the docvalues of a field, a chunk each.
-func (w *segmentWriter) writeValues(exact func(*entry) []string) {
-	start := len(w.out)
-	var ends []byte
-	for _, e := range w.entries {
-		for _, value := range exact(e) {
-			w.out = append(append(w.out, value...), api.DocValueTermSeparator)
-		}
-		ends = binary.AppendUvarint(ends, uint64(len(w.out)-start))
-	}
-	w.out = append(w.out, ends...)
-	w.out = binary.BigEndian.AppendUint64(w.out, uint64(len(ends)))
-	w.out = binary.BigEndian.AppendUint64(w.out, uint64(len(w.entries)))
 }
 
 // writeSections writes where each field is, and returns where the index of that

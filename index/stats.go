@@ -15,13 +15,13 @@ import (
 
 // factsVersion is part of the mapping: raise it with every change of what facts
 // hold, so that older generations are not used.
-const factsVersion = 4
+const factsVersion = 5
 
 // firstSecond is the year 1 in Unix time: no record is older.
 const firstSecond = -62135596800
 
 // facts are what the index knows of a document besides its terms: what a hit
-// is ordered by, and what it adds to the totals. They are a docvalue.
+// is ordered by, and what it adds to the totals. They are stored with it.
 type facts struct {
 	position uint64
 	time     time.Time            // in UTC
@@ -34,8 +34,8 @@ const printMark = '#'
 
 // encode returns the facts as numbers in base 36 with spaces between: the
 // position, the time's seconds since firstSecond and nanoseconds, the lengths;
-// and behind a mark the fingerprint, if there is one. Docvalues must not hold the
-// byte 0xff. Every change raises factsVersion.
+// and behind a mark the fingerprint, if there is one. Every change raises
+// factsVersion.
 func (f *facts) encode() string {
 	b := strconv.AppendUint(make([]byte, 0, 64), f.position, 36)
 	b = strconv.AppendInt(append(b, ' '), f.time.Unix()-firstSecond, 36)
@@ -142,11 +142,8 @@ func (t totals) recount(state *scorch.IndexSnapshot) (totals, error) {
 	if t.Unfinished && t.Reached == 0 { // of a program that did not note it
 		counted.Reached = math.MaxUint64
 	}
-	facts, err := newFactsReader(state)
-	if err != nil {
-		return t, err
-	}
-	err = eachDocument(state, func(n uint64) error {
+	facts := factsReader{segments: state.Segments()}
+	err := eachDocument(state, func(n uint64) error {
 		f, err := facts.read(n)
 		if err == nil {
 			counted.add(&f)

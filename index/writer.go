@@ -421,10 +421,7 @@ func (w *Writer) newBatch(changes []Change, entries []*entry) *api.Batch {
 // count brings the totals from before batch to after it: what the changes
 // replace is counted out with the lengths that were stored with it.
 func (t *totals) count(w *Writer, state *scorch.IndexSnapshot, changes []Change, batch *api.Batch) error {
-	facts, err := newFactsReader(state)
-	if err != nil {
-		return err
-	}
+	facts := factsReader{segments: state.Segments()}
 	for _, c := range changes {
 		if w.isNew(&c) {
 			continue
