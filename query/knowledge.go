@@ -45,7 +45,8 @@ type Knowledge struct {
 	Confidence string   `json:"confidence,omitempty"`
 	Shared     []string `json:"shared,omitempty"` // the tags asked for that it has
 	Stand
-	Due time.Time `json:"due,omitzero"` // when it was to be looked at again; zero: nothing says so, or not yet
+	Due  time.Time `json:"due,omitzero"` // when it was to be looked at again; zero: nothing says so, or not yet
+	sure int       // confidence
 }
 
 // doubtOf returns why a text counts no more, or not as what it stands for: its status or name says that it is superseded,
@@ -168,11 +169,12 @@ func (q *KnowledgeRequest) match(s Summary) (Knowledge, bool) {
 		Summary: s, Type: s.Attributes[record.AttributeType], Confidence: s.Attributes[record.AttributeConfidence],
 		Shared: q.shared(s.Tags),
 	}
+	k.sure = confidence(k.Confidence)
 	switch {
 	case s.Name.Kind != record.KindKnowledge,
 		!q.Accepts(s.Version.Record),
 		len(q.Types) > 0 && !slices.Contains(q.Types, k.Type),
-		q.MinConfidence != "" && confidence(k.Confidence) < confidence(q.MinConfidence),
+		q.MinConfidence != "" && k.sure < confidence(q.MinConfidence),
 		len(q.Wanted) > 0 && len(k.Shared) == 0,
 		q.AllTags && len(k.Shared) < len(q.Wanted):
 		return k, false
@@ -225,13 +227,16 @@ func confidence(word string) int {
 // compareKnowledge puts the entry to read first in front; names make the order
 // the same every time.
 func compareKnowledge(a, b Knowledge) int {
-	return cmp.Or(
+	order := cmp.Or(
 		compareBool(a.IsOld(), b.IsOld()),
 		cmp.Compare(len(b.Shared), len(a.Shared)),
-		cmp.Compare(confidence(b.Confidence), confidence(a.Confidence)),
+		cmp.Compare(b.sure, a.sure),
 		b.Version.Record.Date().Compare(a.Version.Record.Date()),
-		strings.Compare(a.Version.Record.Name.String(), b.Version.Record.Name.String()),
 	)
+	if order != 0 {
+		return order
+	}
+	return strings.Compare(a.Version.Record.Name.String(), b.Version.Record.Name.String())
 }
 
 // compareBool puts false before true.
@@ -255,21 +260,31 @@ type TagCount struct {
 // records of these kinds count, and tags that none of them has are left out.
 func (r *Reader) TagCounts(ctx context.Context, prefix string, kinds ...record.Kind) ([]TagCount, error) {
 	values, err := r.Values(ctx, store.FieldTag, strings.ToLower(strings.TrimSpace(prefix)))
-	var counts []TagCount
-	for _, value := range values {
-		c := TagCount{value.Text, value.Count}
-		if len(kinds) > 0 && err == nil {
-			c.Count = 0
-			err = r.Each(ctx, store.FieldTag, c.Tag, func(_ *store.Tx, v store.Version) bool {
-				if slices.Contains(kinds, v.Record.Name.Kind) {
-					c.Count++
-				}
-				return false
-			})
+	isOf := map[record.Ref]bool{}
+	for _, kind := range kinds {
+		refs, kindErr := r.refs(ctx, store.FieldKind, string(kind))
+		for _, ref := range refs {
+			isOf[ref] = true
 		}
-		if c.Count > 0 {
-			counts = append(counts, c)
-		}
+		err = cmp.Or(err, kindErr)
 	}
+	var counts []TagCount
+	err = cmp.Or(err, EachOf(ctx, r, values, func(tx *store.Tx, value store.Value) error {
+		if len(kinds) > 0 {
+			value.Count = 0
+			for ref, err := range tx.Lookup(store.FieldTag, value.Text) {
+				if err != nil {
+					return err
+				}
+				if isOf[ref] {
+					value.Count++
+				}
+			}
+		}
+		if value.Count > 0 {
+			counts = append(counts, TagCount{value.Text, value.Count})
+		}
+		return nil
+	}))
 	return counts, err
 }

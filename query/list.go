@@ -108,10 +108,18 @@ func (r *Reader) List(ctx context.Context, request ListRequest) (Listing, error)
 		err = r.listAt(ctx, &p)
 	case request.ByDate:
 		err = r.listByDate(ctx, &p)
-	case field != "":
-		err = r.Each(ctx, field, value, p.add) // newest first
 	default:
-		err = r.listLog(ctx, &p)
+		refs, isFew, treeErr := r.inTree(ctx, &p)
+		switch {
+		case treeErr != nil:
+			err = treeErr
+		case isFew:
+			err = r.listRefs(ctx, &p, refs)
+		case field != "":
+			err = r.Each(ctx, field, value, p.add) // newest first
+		default:
+			err = r.listLog(ctx, &p)
+		}
 	}
 	return p.listing, err
 }
@@ -128,6 +136,36 @@ type page struct {
 	request *ListRequest
 	skip    int
 	listing Listing
+}
+
+// fewNames is how many names of a tree are read in place of the log's end: it may be long ago that one changed.
+const fewNames = 1000
+
+// inTree returns what is current in the one tree that a filter picks, of its kinds, by name: look-ups and log have all
+// trees. It returns false if there is no such tree, or a page alone is wanted and there are many names.
+func (r *Reader) inTree(ctx context.Context, p *page) (refs []record.Ref, isFew bool, err error) {
+	field, _ := p.request.field()
+	if len(p.request.Trees) != 1 || field != "" && field != store.FieldKind {
+		return nil, false, nil
+	}
+	most, kinds := fewNames, slices.Sorted(slices.Values(p.request.Kinds))
+	if p.request.Limit == 0 {
+		most = math.MaxInt
+	}
+	if len(kinds) == 0 {
+		kinds = record.Kinds()
+	}
+	for _, kind := range slices.Compact(kinds) {
+		from := record.Name{Tree: p.request.Trees[0], Kind: kind}
+		err = errors.Join(err, r.eachName(ctx, from, func(n store.NamedRef) bool {
+			isOf := n.Name.Tree == from.Tree && n.Name.Kind == kind
+			if isOf {
+				refs = append(refs, n.Ref)
+			}
+			return isOf && len(refs) <= most
+		}))
+	}
+	return refs, len(refs) <= most, err
 }
 
 // listByDate reads of the records that may match no more than their dates, to begin with,
@@ -303,14 +341,34 @@ func (r *Reader) listAt(ctx context.Context, p *page) error {
 	if err != nil {
 		return err
 	}
+	return r.listFound(ctx, p, found)
+}
+
+// listRefs lists versions, given in any order.
+func (r *Reader) listRefs(ctx context.Context, p *page, refs []record.Ref) error {
+	found, err := r.versions(ctx, refs)
+	if err != nil {
+		return err
+	}
+	return r.listFound(ctx, p, found)
+}
+
+// listFound lists what was found, newest first.
+func (r *Reader) listFound(ctx context.Context, p *page, found []store.Version) error {
 	slices.SortFunc(found, func(a, b store.Version) int {
 		if order := b.Record.Date().Compare(a.Record.Date()); p.request.ByDate && order != 0 {
 			return order
 		}
 		return cmp.Compare(b.Position, a.Position)
 	})
-	refs := markdown.Each(found, func(v store.Version) record.Ref { return v.Ref })
-	return r.eachVersion(ctx, refs, p.add)
+	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
+		if len(found) == 0 {
+			return true, nil
+		}
+		v := found[0]
+		found = found[1:]
+		return !tx.IsDropped(v.Ref) && p.add(tx, v), nil
+	})
 }
 
 // Each calls visit with the current versions whose field has a value, newest
