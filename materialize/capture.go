@@ -605,7 +605,7 @@ func readInto(ctx context.Context, s *store.Store, f *plan.File, file string, si
 		}
 		whole := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
 		n, err = whole.ReadFrom(io.LimitReader(from, limit+1))
-		f.Content = plan.ContentOf(whole.Bytes())
+		f.Content = plan.Content{Text: whole.Bytes()}
 		return n, err
 	})
 	if errors.Is(err, mirror.ErrRaced) {
@@ -619,9 +619,9 @@ func readInto(ctx context.Context, s *store.Store, f *plan.File, file string, si
 func prepareStream(ctx context.Context, s *store.Store, r io.Reader) (plan.Content, error) {
 	head := &headWriter{limit: DescribeLimit}
 	body, err := s.PrepareReader(ctx, io.TeeReader(r, head))
-	c := plan.Content{Text: head.text, Words: head.words, Body: body}
-	if body.Size == int64(len(head.text)) {
-		c.Words = markdown.Words(head.text)
+	c := plan.Content{Text: head.text, Body: body}
+	if body.Size > int64(len(head.text)) {
+		c.Words = head.words
 	}
 	return c, err
 }

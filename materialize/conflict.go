@@ -187,7 +187,7 @@ func (w *Workspace) keepFrame(ctx context.Context, c Conflict) error {
 	}
 	p := c.File.Record.Path
 	f := plan.File{Tree: c.Name.Tree, Path: p, Location: w.recognise(p), Source: record.SourceSync}
-	f.Content = plan.ContentOf(encoded)
+	f.Content = plan.Content{Text: encoded}
 	theirs, err := record.DecodeFrame(c.Name.Tree, encoded)
 	isWhole := err != nil // as keepBeside keeps a file
 	now, err := view(ctx, w.Store, at(f))

@@ -72,7 +72,7 @@ func (w *Workspace) EditTextAs(ctx context.Context, kind record.Kind, id string,
 			return nil, err
 		}
 		return &plan.File{
-			Path: p, Location: w.recognise(p), Content: plan.ContentOf(text),
+			Path: p, Location: w.recognise(p), Content: plan.Content{Text: text},
 			Source: origin.Source, From: origin.From, Facts: origin.Facts,
 		}, nil
 	})

@@ -482,7 +482,7 @@ func (w *Workspace) NotHere(ctx context.Context, kind record.Kind) (names []reco
 				continue
 			}
 			if text, differs := apart(f.Path, v.Position); differs && plan.MergeMarker(text) == 0 {
-				f.Content = plan.ContentOf(text)
+				f.Content = plan.Content{Text: text}
 				files = append(files, f)
 			}
 		}

@@ -239,7 +239,7 @@ func (f *lostAndFound) part(file string, r *record.Record) ([]byte, bool) {
 	const maxEntries = 64 << 20 // the longest file of entries that is looked into, in bytes
 	if info, err := os.Lstat(file); !known && err == nil && info.Mode().IsRegular() && info.Size() < maxEntries {
 		if text, err := os.ReadFile(filepath.Clean(file)); err == nil {
-			parts = plan.Parts(plan.File{Path: r.Path, Location: f.w.recognise(r.Path), Content: plan.ContentOf(text)})
+			parts = plan.Parts(plan.File{Path: r.Path, Location: f.w.recognise(r.Path), Content: plan.Content{Text: text}})
 		}
 	}
 	f.parts[file] = parts

@@ -24,12 +24,15 @@ func dateKey(key string) string { return strings.NewReplacer("_", "", "-", "", "
 // ParseDate reads a date as ISO 8601 and YAML have it: a day, or a day and a time. Without
 // a zone it is in UTC, a day alone its first moment. Anything else is no date.
 func ParseDate(text string) (date time.Time, ok bool) {
+	if len(text) < len("2006-1-2") {
+		return time.Time{}, false
+	}
 	if t, err := time.Parse(time.RFC3339, text); err == nil { // as filebus writes it
 		return t, true
 	}
 	text = strings.ToUpper(strings.TrimPrefix(strings.TrimSpace(text), "!!timestamp "))
 	text = strings.NewReplacer("T", " ", " +", "+", " -", "-", " Z", "Z").Replace(strings.TrimSuffix(text, " UTC"))
-	if len(text) < 8 || len(text) > 40 {
+	if len(text) > 40 {
 		return time.Time{}, false
 	}
 	for _, day := range [...]string{time.DateOnly, "2006-1-2", "2006/01/02", "20060102"} {
@@ -72,7 +75,8 @@ func nameDate(name string) (date time.Time, ok bool) {
 	before := name[:max(0, strings.IndexAny(name, "0123456789"))]
 	word := strings.TrimRight(before, "-_ .(")
 	isID := word != "" && strings.Trim(word[strings.LastIndexAny(word, "-_ .")+1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-	if isID || before != "" && isWordByte(before[len(before)-1]) {
+	isShort := len(name)-len(before) < len("20060102") || !isDigits(name[len(before):][:4])
+	if isID || isShort || before != "" && isWordByte(before[len(before)-1]) {
 		return time.Time{}, false
 	}
 	for _, form := range [...]string{"20060102150405", "200601021504", time.DateOnly, "2006_01_02", "20060102"} {

@@ -41,14 +41,20 @@ const ByteOrderMark = "\ufeff"
 // by a scan over the lines: not those in code, quotes, list items, HTML blocks and
 // comments, and not in YAML or TOML front matter. Lines end in LF or CRLF; any
 // bytes are accepted. It takes time in proportion to the text.
-func Outline(text []byte) []Section {
+func Outline(text []byte) []Section { return outline(text, func(Section) bool { return true }) }
+
+// outline is Outline up to the first section after which the caller does not go on.
+func outline(text []byte, goesOn func(Section) bool) []Section {
 	start := markdownStart(text)
 	o := outliner{offset: start, line: bytes.Count(text[:start], []byte("\n"))}
 	for rest := text[start:]; len(rest) > 0; {
 		var line []byte
 		size := len(rest)
 		line, rest = cutTextLine(rest)
-		o.take(line, size-len(rest))
+		before := len(o.sections)
+		if o.take(line, size-len(rest)); len(o.sections) > before && !goesOn(o.sections[before]) {
+			break
+		}
 	}
 	o.end(1, o.offset, o.line)
 	return o.sections

@@ -74,7 +74,7 @@ func IsBinary(text []byte) bool {
 	text = text[:min(len(text), 8<<10)]
 	controls := 0
 	for _, c := range text {
-		if c < '\b' || c > '\r' && c < ' ' && c != 0x1b || c == 0x7f {
+		if c < ' ' && (c < '\b' || c > '\r' && c != 0x1b) || c == 0x7f {
 			controls++
 		}
 	}
@@ -94,11 +94,12 @@ func Words(text []byte) (words int) {
 		wide, others, isOther, isField = 0, 0, false, false
 	}
 	for i := 0; i < len(text); {
-		r, size := rune(text[i]), 1
-		if isOther && ' ' < r && r < utf8.RuneSelf { // it goes on
-			i++
-			continue
+		if isOther { // it goes on
+			for i < len(text)-1 && ' ' < text[i] && text[i] < utf8.RuneSelf {
+				i++
+			}
 		}
+		r, size := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRune(text[i:])
 		}
@@ -243,12 +244,13 @@ func cutTextLine(text []byte) (line, rest []byte) {
 // firstHeading returns the plain text and the level of the first heading that
 // has any text.
 func firstHeading(text []byte) (title string, level int) {
-	for _, s := range Outline(text) {
+	outline(text, func(s Section) bool {
 		if title = PlainInline([]byte(s.Title)); title != "" {
-			return title, s.Level
+			level = s.Level
 		}
-	}
-	return "", 0
+		return title == ""
+	})
+	return title, level
 }
 
 // firstLine returns the plain text of the first line that holds a letter or a

@@ -270,22 +270,22 @@ func isMetadata(lines [][]byte) bool {
 // failure is what programs begin their last words with.
 var failure = pattern(`(?i)^(?:errors?|fatal(?: error)?|panic|exception|failure|failed|runtime error)$`)
 
-// metadata is a line "Key: value", "**Key:** value" or "**Key**: value". A plain key begins with a letter.
-var metadata = pattern(`(?s)^(?:` + boldKey + `:\*\*|` + boldKey + `\*\*:|` +
-	"(\\pL[^:`\\[\\](),;*]{0,59}):(?:[ \\t]|$))(.*)$")
+// boldMetadata is a line "**Key:** value" or "**Key**: value".
+var boldMetadata = pattern(`(?s)^(?:` + boldKey + `:\*\*|` + boldKey + `\*\*:)(.*)$`)
 
 const boldKey = `\*\*((?:[^*:]|\*[^*:]){1,60})`
 
-// cutMetadata cuts such a line; a plain key has at most three words.
+// cutMetadata cuts such a line, or a line "Key: value" of which the key begins with a letter and has at most three words.
 func cutMetadata(line []byte) (key, value []byte, ok bool) {
-	if bytes.IndexByte(line[:min(len(line), 300)], ':') < 0 { // as of most paragraphs
-		return nil, nil, false
+	key, value, ok = bytes.Cut(line, []byte(":"))
+	if ok && bytes.HasPrefix(line, []byte("**")) {
+		if m := boldMetadata().FindSubmatch(line); m != nil {
+			return slices.Concat(m[1], m[2]), bytes.TrimSpace(m[3]), true
+		}
 	}
-	m := metadata().FindSubmatch(line)
-	if m == nil || Words(m[3]) > 3 {
-		return nil, nil, false
-	}
-	return slices.Concat(m[1], m[2], m[3]), bytes.TrimSpace(m[4]), true
+	first, _ := utf8.DecodeRune(key)
+	return key, bytes.TrimSpace(value), ok && unicode.IsLetter(first) && utf8.RuneCount(key) <= 60 && Words(key) <= 3 &&
+		!bytes.ContainsAny(key, "`[](),;*") && (len(value) == 0 || value[0] == ' ' || value[0] == '\t')
 }
 
 // isSentence reports whether a field's value is prose: more than a dozen words,

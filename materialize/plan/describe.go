@@ -27,15 +27,12 @@ const describerVersion = 4
 // Content is a text that is to be stored.
 type Content struct {
 	Text  []byte     // all of it, or its beginning when the body is large
-	Words int        // of all of it
+	Words int        // of all of it, if Text is its beginning
 	Body  store.Body // prepared, or nothing yet
 
 	Secrets     []secrets.Match // that stand in it, the first of them, as far as somebody has looked
 	SecretCount int
 }
-
-// ContentOf returns a text that is held in memory.
-func ContentOf(text []byte) Content { return Content{Text: text, Words: markdown.Words(text)} }
 
 // Prepare makes sure that the body is ready to be stored.
 func (c *Content) Prepare(ctx context.Context, s *store.Store) (err error) {
@@ -65,7 +62,10 @@ func (c *Content) Digest() record.Digest {
 func describe(f File, preview int) record.Description {
 	text, words, facts := f.Text, f.Words, f.Facts
 	if f.About != nil {
-		text, words = f.About, markdown.Words(f.About)
+		text, words = f.About, 0
+	}
+	if plain := markdown.Decode(text); words == 0 || len(plain) != len(text) {
+		text, words = plain, markdown.Words(plain)
 	}
 	d := record.Description{
 		Version: describerVersion,
@@ -73,9 +73,6 @@ func describe(f File, preview int) record.Description {
 		Preview: markdown.Clip(facts.Summary, preview),
 		Words:   words,
 		Tokens:  record.EstimateTokens(f.Size()),
-	}
-	if plain := markdown.Decode(text); len(plain) != len(text) {
-		text, d.Words = plain, markdown.Words(plain)
 	}
 	if markdown.IsBinary(text) {
 		d.Words = 0 // what stands between its white space is no word
@@ -199,7 +196,7 @@ func commandTags(tx *store.Tx, v store.Version, place layout.Location) []string 
 
 // givenTags is commandTags for an entry of a file.
 func (s *State) givenTags(f File, of Entry) []string {
-	f.Content = ContentOf(s.Text(s.Frame))
+	f.Content = Content{Text: s.Text(s.Frame)}
 	file, _ := parseAggregate(f)
 	isOther := func(e *layout.Entry) bool { return !bytes.Equal(e.Text, of.Text) }
 	return without(of.Version.Record.Tags, slices.DeleteFunc(file.Entries(), isOther))

@@ -129,7 +129,7 @@ func (m *merger) put(ctx context.Context, name record.Name, e *layout.Entry, exp
 // conflict keeps a text of the file beside the store's version.
 func (m *merger) conflict(ctx context.Context, name record.Name, of *layout.Entry, target, label string) error {
 	f := m.f
-	f.Content, f.Facts = ContentOf(of.Text), of.Facts
+	f.Content, f.Facts = Content{Text: of.Text}, of.Facts
 	d, err := m.Beside(ctx, name, f, Conflict(target))
 	m.out.Conflicts = append(m.out.Conflicts, label)
 	m.out.Puts = append(m.out.Puts, d)

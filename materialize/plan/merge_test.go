@@ -51,7 +51,7 @@ func newBench(t testing.TB, path string) *bench {
 
 func (b *bench) file(text string) plan.File {
 	return plan.File{
-		Path: b.path, Location: layout.Recognize(b.path), Content: plan.ContentOf([]byte(text)), Source: record.SourceSync,
+		Path: b.path, Location: layout.Recognize(b.path), Content: plan.Content{Text: []byte(text)}, Source: record.SourceSync,
 	}
 }
 

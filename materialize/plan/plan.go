@@ -138,7 +138,7 @@ type Planner struct {
 // A Single says what the store has for a file that is one record.
 type Single struct {
 	Old     *State
-	fresh   record.Name // the name of a file that is new there
+	fresh   record.Name // the name of a file that is new there; else that of Old
 	started string      // when the old version's task began, as its text says
 	tags    []string    // of the old version, that a command gave it
 }
@@ -151,8 +151,11 @@ func SingleOf(tx *store.Tx, f File, old *State) (Single, error) {
 		if err != nil {
 			return s, err
 		}
-		if s.fresh = freeName(name, taken(tx)); old.Name().Kind == record.KindHandoff {
+		if s.fresh = old.Name(); s.fresh.Kind == record.KindHandoff {
 			s.started = tx.Description(old.Version.Ref).Attributes[layout.AttributeStarted]
+		}
+		if s.fresh.Kind != name.Kind || s.started != "" {
+			s.fresh = freeName(name, taken(tx))
 		}
 	} else if head, err := tx.Head(f.Name); err == nil {
 		s.Old = &State{Version: head}
@@ -398,7 +401,7 @@ var errNoEntries = errors.New("its entries cannot be read any more")
 func (w Planner) put(
 	ctx context.Context, p *Plan, f File, name record.Name, e *layout.Entry, expect store.Expect,
 ) error {
-	f.Content, f.Facts = ContentOf(e.Text), e.Facts
+	f.Content, f.Facts = Content{Text: e.Text}, e.Facts
 	f.wasThere = expect != store.Absent() // changed since its text was begun
 	err := f.Prepare(ctx, w.Store)
 	d := w.draft(name, f)
