@@ -91,6 +91,10 @@ func keepLiteral(line string) (text string, kept []string) {
 			}
 		case line[i] == '\\' && i+1 < len(line) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", line[i+1]) >= 0:
 			size, literal = 2, line[i+1:i+2]
+		case line[i] != '\\':
+			if size = strings.IndexAny(line[i:], "`\\"); size < 0 {
+				size = len(line) - i
+			}
 		}
 		if literal != "" {
 			out.WriteString("\x00" + strconv.Itoa(len(kept)) + "\x00")

@@ -85,6 +85,25 @@ func IsBinary(text []byte) bool {
 // without: there each character is a word, as is what stands between two of them and has
 // a letter or digit.
 func Words(text []byte) (words int) {
+	for line := range bytes.Lines(text) {
+		fields, wasSpace, all := 0, 1, byte(0)
+		for _, c := range line {
+			isSpace := int(spaces[c])
+			fields += wasSpace &^ isSpace
+			wasSpace, all = isSpace, all|c
+		}
+		if all >= utf8.RuneSelf {
+			fields = wordsOfScripts(line)
+		}
+		words += fields
+	}
+	return words
+}
+
+var spaces = [256]uint8{'\t': 1, '\n': 1, '\v': 1, '\f': 1, '\r': 1, ' ': 1} // of ASCII
+
+// wordsOfScripts is Words for any line.
+func wordsOfScripts(text []byte) (words int) {
 	wide, others, isOther, isField := 0, 0, false, false
 	end := func() {
 		if isField && wide == 0 {
@@ -94,15 +113,7 @@ func Words(text []byte) (words int) {
 		wide, others, isOther, isField = 0, 0, false, false
 	}
 	for i := 0; i < len(text); {
-		if isOther { // it goes on
-			for i < len(text)-1 && ' ' < text[i] && text[i] < utf8.RuneSelf {
-				i++
-			}
-		}
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(text[i:])
-		}
+		r, size := utf8.DecodeRune(text[i:])
 		switch i += size; {
 		case unicode.IsSpace(r):
 			end()

@@ -3,7 +3,6 @@ package markdown
 import (
 	"bytes"
 	"cmp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -270,22 +269,21 @@ func isMetadata(lines [][]byte) bool {
 // failure is what programs begin their last words with.
 var failure = pattern(`(?i)^(?:errors?|fatal(?: error)?|panic|exception|failure|failed|runtime error)$`)
 
-// boldMetadata is a line "**Key:** value" or "**Key**: value".
-var boldMetadata = pattern(`(?s)^(?:` + boldKey + `:\*\*|` + boldKey + `\*\*:)(.*)$`)
-
-const boldKey = `\*\*((?:[^*:]|\*[^*:]){1,60})`
-
-// cutMetadata cuts such a line, or a line "Key: value" of which the key begins with a letter and has at most three words.
+// cutMetadata cuts a line "Key: value", "**Key:** value" or "**Key**: value". A plain key begins
+// with a letter and has at most three words.
 func cutMetadata(line []byte) (key, value []byte, ok bool) {
 	key, value, ok = bytes.Cut(line, []byte(":"))
-	if ok && bytes.HasPrefix(line, []byte("**")) {
-		if m := boldMetadata().FindSubmatch(line); m != nil {
-			return slices.Concat(m[1], m[2]), bytes.TrimSpace(m[3]), true
-		}
+	inside, isBold := bytes.CutPrefix(key, []byte("**"))
+	if !isBold {
+		first, _ := utf8.DecodeRune(key)
+		ok = ok && unicode.IsLetter(first) && !bytes.ContainsAny(key, "`[](),;*") && Words(key) <= 3 &&
+			(len(value) == 0 || value[0] == ' ' || value[0] == '\t')
+	} else if key, isBold = bytes.CutSuffix(inside, []byte("**")); !isBold {
+		value, isBold = bytes.CutPrefix(value, []byte("**"))
+		ok = ok && isBold
 	}
-	first, _ := utf8.DecodeRune(key)
-	return key, bytes.TrimSpace(value), ok && unicode.IsLetter(first) && utf8.RuneCount(key) <= 60 && Words(key) <= 3 &&
-		!bytes.ContainsAny(key, "`[](),;*") && (len(value) == 0 || value[0] == ' ' || value[0] == '\t')
+	size := utf8.RuneCount(key) - bytes.Count(key, []byte("*"))
+	return key, bytes.TrimSpace(value), ok && 0 < size && size <= 60 && !bytes.HasSuffix(key, []byte("*")) && !bytes.Contains(key, []byte("**"))
 }
 
 // isSentence reports whether a field's value is prose: more than a dozen words,

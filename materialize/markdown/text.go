@@ -26,12 +26,18 @@ func OneLine(text string) string {
 	if strings.IndexByte(text, 0x1b) >= 0 {
 		text = escapeSequence().ReplaceAllString(text, "")
 	}
-	return SingleSpaced(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !unicode.IsSpace(r) || r == '\ufeff' {
-			return -1
+	line := make([]byte, 0, len(text))
+	for _, r := range text {
+		switch last := len(line) - 1; {
+		case ' ' < r && r < 0x7f:
+			line = append(line, byte(r))
+		case unicode.IsSpace(r) && last >= 0 && line[last] != ' ':
+			line = append(line, ' ')
+		case !unicode.IsSpace(r) && !unicode.IsControl(r) && r != '\ufeff':
+			line = utf8.AppendRune(line, r)
 		}
-		return r
-	}, text))
+	}
+	return strings.TrimSuffix(string(line), " ")
 }
 
 // Clip returns line cut to at most limit runes, the "…" that marks the cut
