@@ -39,37 +39,29 @@ func planVerbatim(a *attempt) []comparison {
 	}, allTrees)
 }
 
-// planQuestions asks the questions of a file, each within the tree that answers it and in all trees.
-func planQuestions(a *attempt) []comparison {
-	a.needs(a.corpus, "a folder of texts (-corpus)")
-	a.needs(a.questions, "a file of questions (-questions)")
-	limits := map[string]string{"own-tree/all@1": "≥ 0.80", "own-tree/paraphrase@3": "≥ 0.60"}
-	return a.known(a.readQuestions(), styles(), limits, ownTree, allTrees)
-}
-
 // quotedKinds are what is quoted, and styles how people ask.
 func quotedKinds() []string { return []string{"line", "words", "identifier"} }
 func styles() []string      { return []string{"keywords", "question", "paraphrase"} }
 
-// readQuestions reads the questions of -questions: a header, and lines of style, folder,
+// readQuestions reads a file of questions: a header, and lines of style, folder,
 // question and the files that answer it, which must be there.
-func (a *attempt) readQuestions() (items []knownItem) {
+func (a *attempt) readQuestions(file string) (items []knownItem) {
 	a.step(func() error {
-		text, err := os.ReadFile(a.questions)
+		text, err := os.ReadFile(file)
 		lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 		if header := "style\trepo\tquery\tanswers"; err == nil && lines[0] != header {
-			err = fmt.Errorf("%s begins with %q in place of %q", a.questions, lines[0], header)
+			err = fmt.Errorf("%s begins with %q in place of %q", file, lines[0], header)
 		}
 		for i := 1; i < len(lines) && err == nil; i++ {
 			fields := strings.Split(lines[i], "\t")
 			if len(fields) != 4 || !slices.Contains(styles(), fields[0]) {
-				return fmt.Errorf("%s:%d: %q is not a style of %q and three fields more", a.questions, i+1, lines[i], styles())
+				return fmt.Errorf("%s:%d: %q is not a style of %q and three fields more", file, i+1, lines[i], styles())
 			}
 			item := knownItem{kind: fields[0], folder: fields[1], query: fields[2]}
-			for _, file := range strings.Split(fields[3], ";") {
-				item.files = append(item.files, path.Join(item.folder, file))
-				if info, err := os.Stat(filepath.Join(a.corpus, item.folder, file)); err != nil || !info.Mode().IsRegular() {
-					return fmt.Errorf("%s:%d: %s is no file of %s", a.questions, i+1, path.Join(item.folder, file), a.corpus)
+			for _, answer := range strings.Split(fields[3], ";") {
+				item.files = append(item.files, path.Join(item.folder, answer))
+				if info, err := os.Stat(filepath.Join(a.corpus, item.folder, answer)); err != nil || !info.Mode().IsRegular() {
+					return fmt.Errorf("%s:%d: %s is no file of %s", file, i+1, path.Join(item.folder, answer), a.corpus)
 				}
 			}
 			items = append(items, item)
@@ -200,9 +192,10 @@ type shelf struct {
 	trees  map[record.Tree]string // their folders
 }
 
-// treeOf returns the name of the tree of a folder: the folder's in small letters.
+// treeOf returns the name of the tree of a folder: the folder's in small letters, and "texts" for all of -corpus.
 func treeOf(folder string) record.Tree {
-	return record.Tree(strings.ToLower(path.Base(path.Join("texts", folder))))
+	name := strings.TrimPrefix(path.Join("texts", folder), "texts/")
+	return record.Tree(strings.ToLower(strings.ReplaceAll(name, "/", "--")))
 }
 
 func (s shelf) folders() []string { return slices.Sorted(maps.Values(s.trees)) }

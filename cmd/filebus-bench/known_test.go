@@ -78,7 +78,7 @@ func holdShares(t *testing.T, shares, floors map[string]float64) {
 func rightShares(t *testing.T, set, corpus, file string) map[string]float64 {
 	const quotedOfKind = 100
 	a := testAttempt(t, options{corpus: corpus, questions: file})
-	asked := a.readQuestions()
+	asked := a.readQuestions(file)
 	a.corpus = copyDated(t, corpus, asked)
 	kept := a.shelve(asked)
 	quoted := drawItems(a.readTexts(kept.folders()...), quotedOfKind, rand.New(rand.NewPCG(1, 2)))
@@ -167,7 +167,7 @@ func TestReadQuestions(t *testing.T) {
 	} {
 		file := filepath.Join(writeFiles(t, map[string]string{"q.tsv": test.text}), "q.tsv")
 		a := testAttempt(t, options{corpus: corpus, questions: file})
-		items := a.readQuestions()
+		items := a.readQuestions(file)
 		switch {
 		case test.said == "" && (a.err != nil || len(items) != strings.Count(test.text, "\n")-1):
 			t.Errorf("%q: got %v, %v", test.text, items, a.err)

@@ -58,10 +58,10 @@ func flagsOf(opts *options) *flag.FlagSet {
 	flags.SetOutput(io.Discard) // run says what is wrong
 	text := func(to *string, name, usage string) { flags.StringVar(to, name, "", usage) }
 	text(&opts.filebus, "filebus", "measure the `program` at this path (default: built from ./cmd/filebus)")
-	text(&opts.against, "against", "compare start-up with that of the filebus `program` at this path")
+	text(&opts.against, "against", "compare start-up with that of the filebus `program` at this path, and answers with those of several, a,b")
 	text(&opts.ir, "ir", "measure retrieval on the collection in `folder`: docs/ or docs.tar.gz, topics*, qrels*")
 	text(&opts.corpus, "corpus", "quote from and search the texts of `folder`")
-	text(&opts.questions, "questions", "ask the questions of `file` about folders of -corpus: a header, then style, repo, query, answers")
+	text(&opts.questions, "questions", "ask the questions of `files` a,b about folders of -corpus: a header, then style, repo, query, answers")
 	text(&opts.dir, "dir", "make the temporary folder in `folder`, whose disk is then measured")
 	flags.IntVar(&opts.runs, "runs", 5, "measure each side `n` times")
 	flags.IntVar(&opts.docs, "docs", 10000, "work on `n` files")

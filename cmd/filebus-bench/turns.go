@@ -128,11 +128,16 @@ func (s sample) median() float64 {
 func (f figures) means() figures {
 	means := figures{}
 	for name, values := range f {
-		sum := 0.0
-		for _, value := range values {
-			sum += value
-		}
-		means[name] = sample{sum / float64(len(values))}
+		means[name] = sample{values.mean()}
 	}
 	return means
+}
+
+// mean returns the mean value; 0 for an empty sample.
+func (s sample) mean() float64 {
+	sum := 0.0
+	for _, value := range s {
+		sum += value
+	}
+	return sum / max(1, float64(len(s)))
 }
