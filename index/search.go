@@ -286,12 +286,12 @@ func (s *search) number(name record.Name) (n uint64, found bool, err error) {
 	return id.Value(), true, nil
 }
 
-// putBehind makes documents rank right behind others at best, where both match.
+// putBehind makes documents rank right behind others at best, where both match. Those that are lifted lift the others.
 func (s *search) putBehind(behind map[record.Name]record.Name) error {
 	if len(behind) == 0 || s.newest {
 		return nil
 	}
-	known := s.set(s.matched)
+	known, pairs := s.set(s.matched), map[uint64]uint64{}
 	for name, of := range behind {
 		n, found, err := s.number(name)
 		before, isThere, errOf := s.number(of)
@@ -299,8 +299,13 @@ func (s *search) putBehind(behind map[record.Name]record.Name) error {
 			return err
 		}
 		if found && isThere && known.has(n) && known.has(before) {
-			s.scores[n] = min(s.scores[n], math.Nextafter(s.scores[before], -1))
+			if pairs[n] = before; s.scores[n] >= liftBy {
+				s.scores[before] = max(s.scores[before], s.scores[n])
+			}
 		}
+	}
+	for n, before := range pairs {
+		s.scores[n] = min(s.scores[n], math.Nextafter(s.scores[before], -1))
 	}
 	return nil
 }

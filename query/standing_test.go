@@ -216,6 +216,23 @@ func BenchmarkKnowledgeByTag(b *testing.B) {
 	}
 }
 
+// TestSupersededAlone asks for what only a superseded text has: no other has it word by word, however well what supersedes
+// it and others have parts of it.
+func TestSupersededAlone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for n := range 40 {
+		b.put(fmt.Sprint("note/", n), "quokka quokka managed")
+	}
+	b.put("knowledge/old", "the wallaby is quokka-bound here")
+	b.put("knowledge/new", "a quokka, among much else: "+strings.Repeat("sand and stone and sun. ", 80), linked("supersedes", "knowledge/old"))
+	request := query.SearchRequest{Request: index.Request{Limit: 2}}
+	request.Parse("quokka-bound")
+	if got, want := found(b.search(request)), []string{"knowledge/new", "knowledge/old"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestSupersededAcrossPages wants what is superseded behind what supersedes it, however much better it has the words,
 // and on whatever page each of them is.
 func TestSupersededAcrossPages(t *testing.T) {
