@@ -88,6 +88,7 @@ func (o *contextCommand) Do(ctx context.Context, w *cli.Work, _ []string) error 
 	if len(lacking) > 0 {
 		w.Note("%s", markdown.Clip(strings.Join(lacking, "; "), 1000)) // some twenty, more than a section has
 	}
+	w.NoteUnknown(ctx, &record.Filter{Tags: record.NormalizeTags(r.Tags)})
 	w.Said.What = r.Text
 	return printContext(w.Environ, answer, o.Explain)
 }

@@ -101,6 +101,11 @@ func (o *searchCommand) Do(ctx context.Context, w *cli.Work, args []string) erro
 	if err != nil {
 		return err
 	}
+	for i, h := range answer.Hidden { // as it was asked for, not in all words that mean the same
+		if given := o.Values[h.Condition]; given != nil && len(*given) > 0 {
+			answer.Hidden[i].Values = *given
+		}
+	}
 	o.noteScan(env, &request, &answer, text)
 	p := hitPage{
 		env: env, answer: answer, opts: &o.answerFlags, fields: request.Facets, limit: o.Limit,
