@@ -74,9 +74,6 @@ func describe(f File, preview int) record.Description {
 		Words:   words,
 		Tokens:  record.EstimateTokens(f.Size()),
 	}
-	if markdown.IsBinary(text) {
-		d.Words = 0 // what stands between its white space is no word
-	}
 	if d.Title == "" {
 		d.Title = markdown.Title(text)
 		if isPair().MatchString(f.Path + "\n" + d.Title) {
@@ -85,6 +82,9 @@ func describe(f File, preview int) record.Description {
 	}
 	if d.Preview == "" {
 		d.Preview = markdown.Preview(layout.Readable(f.Path, text), preview)
+	}
+	if (d.Preview == "" || facts.Summary != "") && markdown.IsBinary(text) { // which has no preview of its own
+		d.Words = 0 // what stands between its white space is no word
 	}
 	if len(facts.Attributes) > 0 {
 		d.Attributes = maps.Clone(facts.Attributes)

@@ -60,7 +60,7 @@ func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 8<
 // scan is Scan without lines.
 func scan(text []byte) (all []Match) {
 	known := rules()
-	done := make([]int, known.count) // where the last match of each rule ends
+	done := map[int]int{} // where the last match of each rule ends
 	known.each(text, func(at int, r *rule) {
 		if at < done[r.rank] {
 			return
