@@ -78,8 +78,8 @@ func fakeMain(behaviour string, args []string) error {
 		return fakePut(args, body, log)
 	case "search": // it knows one file
 		tree := "ax"
-		if args[3] == "--tree" {
-			tree = args[4]
+		if at := slices.Index(args, "--tree"); at >= 0 {
+			tree = args[at+1]
 		}
 		fmt.Printf(`{"hits": [{"tree": %q, "path": "a.md"}]}`, tree)
 	case "capture":
