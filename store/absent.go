@@ -62,8 +62,7 @@ func TraceOf(r *record.Record) Trace { return Trace{r.Time, r.IsMerged(), r.Foll
 
 // raw returns a record as it was made; nil if it is not here.
 func (tx *Tx) raw(ref record.Ref) *record.Record {
-	value := tx.records.Get(ref[:])
-	r, err := record.Decode(value[min(len(value), positionSize):])
+	r, err := record.Decode(tx.encoding(ref))
 	if err != nil {
 		return nil
 	}
@@ -106,7 +105,7 @@ const (
 // which that may decide something: see Conclude.
 func (tx *Tx) Tell(ref record.Ref, t Trace) (names []record.Name, err error) {
 	state, trace := tx.notHere(ref)
-	if tx.records.Get(ref[:]) != nil || trace != "" {
+	if tx.encoding(ref) != nil || trace != "" {
 		return nil, nil
 	}
 	err = tx.putAbsent(ref, state, t.String())
@@ -235,7 +234,7 @@ func (tx *Tx) dropMerged(of Version) error {
 // link notes of what a version goes on from, and is not here, that it does.
 func (tx *Tx) link(ref record.Ref, t Trace) (err error) {
 	for _, before := range t.Follows {
-		if key := append(bytes.Clone(before[:]), ref[:]...); tx.records.Get(before[:]) == nil {
+		if key := append(bytes.Clone(before[:]), ref[:]...); tx.encoding(before) == nil {
 			err = errors.Join(err, tx.absent.Put(key, nil))
 		}
 	}
@@ -273,7 +272,7 @@ func (tx *Tx) lostAbove(ref record.Ref) (lost []record.Ref) {
 			seen[above] = true
 			if t, _ := tx.Trace(above); tx.IsDropped(above) && !t.Merged {
 				lost = append(lost, above)
-			} else if tx.records.Get(above[:]) == nil {
+			} else if tx.encoding(above) == nil {
 				todo = append(todo, above)
 			}
 		}

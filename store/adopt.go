@@ -29,8 +29,8 @@ const (
 // name, whatever the order in which they come: see lineage and Conclude. A conflict version is kept as one.
 func (tx *Tx) Adopt(d Draft) (Fate, error) {
 	ref := d.Record.Ref()
-	if tx.records.Get(ref[:]) != nil {
-		healed, err := tx.heal(d.Body)
+	if position, encoding := tx.stored(ref); encoding != nil {
+		healed, err := tx.heal(d.Body, position)
 		if healed {
 			tx.healed = append(tx.healed, d.Record.Name)
 		}

@@ -55,9 +55,6 @@ func (b *batch) settled() *bbolt.Bucket {
 
 // putWaiting ends a transaction that has changed something.
 func (tx *Tx) putWaiting() (err error) {
-	for _, b := range []*batch{&tx.records, &tx.bodies, &tx.descriptions, &tx.lookups} {
-		b.settled()
-		err = errors.Join(err, b.failed)
-	}
-	return err
+	tx.lookups.settled()
+	return errors.Join(tx.lookups.failed, tx.digests.settle(tx.position))
 }

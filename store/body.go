@@ -269,7 +269,7 @@ type Content struct {
 // record was read. The bytes are verified when they are read, outside the
 // transaction.
 func (tx *Tx) Content(r *record.Record) (Content, error) {
-	packed := tx.bodies.Get(r.Body[:])
+	packed := tx.body(r.Body)
 	if packed == nil {
 		if ref := r.Ref(); tx.dropped.Get(ref[:]) != nil {
 			return Content{}, fmt.Errorf("record %s of %s: %w", ref.Short(), r.Name, ErrDropped)
@@ -332,10 +332,10 @@ func (c Content) Open() (io.ReadCloser, error) {
 
 // keepBody stores a prepared body, or counts one more use of it. A large one is
 // renamed into place before the commit: the worst a crash leaves is a file that
-// nothing refers to.
-func (tx *Tx) keepBody(b Body) (healed bool, err error) {
-	if tx.bodies.Get(b.Digest[:]) != nil {
-		healed, err = tx.heal(b)
+// nothing refers to. It lies at the position of the first record that has it.
+func (tx *Tx) keepBody(b Body, position uint64) (healed bool, err error) {
+	if tx.HasBody(b.Digest) {
+		healed, err = tx.heal(b, position)
 		return healed, errors.Join(err, tx.addUse(b.Digest, 1))
 	}
 	if b.isKept {
@@ -349,24 +349,24 @@ func (tx *Tx) keepBody(b Body) (healed bool, err error) {
 		name := bodyFile(b.Digest)
 		tx.released = slices.DeleteFunc(tx.released, func(other string) bool { return other == name })
 	}
-	return false, tx.bodies.Put(b.Digest[:], b.packed)
+	return false, tx.setBody(b, position)
 }
 
 // heal puts a prepared body in the place of what is stored of it, if that is
 // damaged or lost, and reports whether it was. Chunk digests that schema 1 did
-// not write are added.
-func (tx *Tx) heal(b Body) (bool, error) {
+// not write are added. A lost one comes to the position of a record that has it.
+func (tx *Tx) heal(b Body, position uint64) (bool, error) {
 	if b.isKept {
 		return false, nil
 	}
-	stored := Content{b.Digest, b.Size, tx.store, tx.bodies.Get(b.Digest[:]), nil}
+	stored := Content{b.Digest, b.Size, tx.store, tx.body(b.Digest), nil}
 	same := bytes.Equal(stored.packed, b.packed)
 	if b.file == "" {
 		// That is dear, and rare: another compressor may have made it.
 		if same || stored.Verify(context.Background()) == nil {
 			return false, nil
 		}
-		return true, tx.bodies.Put(b.Digest[:], b.packed)
+		return true, tx.setBody(b, position)
 	}
 	whole, err := stored.hasFile()
 	whole = whole && !b.broken
@@ -378,7 +378,7 @@ func (tx *Tx) heal(b Body) (bool, error) {
 			return false, err
 		}
 	}
-	return !whole || !bytes.Equal(stored.packed, []byte{codecFile}), tx.bodies.Put(b.Digest[:], b.packed)
+	return !whole || !bytes.Equal(stored.packed, []byte{codecFile}), tx.setBody(b, position)
 }
 
 func (s *Store) placeLarge(b Body) error {
@@ -435,8 +435,45 @@ func (tx *Tx) releaseBody(digest record.Digest) error {
 	if count > 1 {
 		return tx.addUse(digest, -1)
 	}
-	if packed := tx.bodies.Get(digest[:]); isFile(packed) {
+	position, packed := tx.findBody(digest)
+	if packed == nil {
+		return nil
+	}
+	if isFile(packed) {
 		tx.released = append(tx.released, bodyFile(digest))
 	}
-	return tx.bodies.Delete(digest[:])
+	return errors.Join(tx.bodies.Delete(appendPosition(nil, position)), tx.digests.remove(digest, position))
+}
+
+// findBody returns where a body lies, and codec and data; nil: it is not here.
+func (tx *Tx) findBody(digest record.Digest) (position uint64, packed []byte) {
+	if tx.schema < schemaOrdered {
+		return 0, tx.bodies.Get(digest[:])
+	}
+	for position := range tx.digests.find(digest[:]) {
+		if packed, found := bytes.CutPrefix(tx.bodies.Get(appendPosition(nil, position)), digest[:]); found {
+			return position, packed
+		}
+	}
+	return 0, nil
+}
+
+func (tx *Tx) body(digest record.Digest) []byte {
+	_, packed := tx.findBody(digest)
+	return packed
+}
+
+// setBody stores a body in place of what is stored of it, or, if that is lost, where it was, or at a position.
+func (tx *Tx) setBody(b Body, position uint64) error {
+	if at, packed := tx.findBody(b.Digest); packed != nil {
+		position = at
+	} else {
+		for at := range tx.digests.find(b.Digest[:]) {
+			if tx.bodies.Get(appendPosition(nil, at)) == nil { // else that of another digest
+				position = at
+			}
+		}
+		tx.digests.add(b.Digest, position)
+	}
+	return tx.bodies.Put(appendPosition(nil, position), slices.Concat(b.Digest[:], b.packed))
 }

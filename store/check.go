@@ -563,20 +563,14 @@ func (c *checker) checkLookups() error {
 func (c *checker) checkBodies() error {
 	listed := 0
 	err := cmp.Or(
-		c.inUnchanged(func(tx *Tx) *bbolt.Bucket { return tx.bodies.settled() }, func(tx *Tx, key []byte) {
-			records := c.records(key)
-			if records == 0 {
-				c.fault("body %.100x belongs to no record", key)
-			} else if uses, err := tx.useCount(record.Digest(key)); err != nil || uses != records {
-				c.fault("body %x: %d records have it, its use count is %d", key, records, uses)
-			}
-		}),
-		c.inUnchanged(func(tx *Tx) *bbolt.Bucket { return tx.uses }, func(_ *Tx, key []byte) {
+		c.inUnchanged(func(tx *Tx) *bbolt.Bucket { return tx.bodies }, c.checkStored),
+		c.inUnchanged(func(tx *Tx) *bbolt.Bucket { return cmp.Or(tx.digests.Bucket, tx.meta) }, c.checkDigest),
+		c.inUnchanged(func(tx *Tx) *bbolt.Bucket { return tx.uses }, func(_ *Tx, key, _ []byte) {
 			if c.records(key) == 0 {
 				c.fault("the use count of body %.100x belongs to no record", key)
 			}
 		}),
-		c.inUnchanged(func(tx *Tx) *bbolt.Bucket { return tx.dropped }, func(*Tx, []byte) { listed++ }),
+		c.inUnchanged(func(tx *Tx) *bbolt.Bucket { return tx.dropped }, func(*Tx, []byte, []byte) { listed++ }),
 	)
 	switch {
 	case errors.Is(err, errChanged):
@@ -588,6 +582,40 @@ func (c *checker) checkBodies() error {
 	return err
 }
 
+// checkStored compares a body with the records that have it.
+func (c *checker) checkStored(tx *Tx, key, value []byte) {
+	digest, isPlace := key, true
+	if tx.schema >= schemaOrdered {
+		digest = value[:min(len(value), len(record.Digest{}))]
+	}
+	records := c.records(digest)
+	if records > 0 && tx.schema >= schemaOrdered {
+		at, _ := tx.findBody(record.Digest(digest))
+		isPlace = bytes.Equal(key, appendPosition(nil, at))
+	}
+	if records == 0 || !isPlace {
+		c.fault("body %.100x belongs to no record", digest)
+	} else if uses, err := tx.useCount(record.Digest(digest)); err != nil || uses != records {
+		c.fault("body %x: %d records have it, its use count is %d", digest, records, uses)
+	}
+}
+
+// checkDigest looks for what a digest leads to.
+func (c *checker) checkDigest(tx *Tx, key, _ []byte) {
+	if tx.schema < schemaOrdered { // there is none
+		return
+	}
+	if len(key) != digestKey {
+		c.fault("malformed look-up of a digest %.100x", key)
+		return
+	}
+	prefix, at := key[positionSize:][:8], key[digestKey-positionSize:]
+	if !bytes.Equal(key, keyIn(tx.digests.runs, prefix, readPosition(at))) ||
+		!bytes.HasPrefix(tx.records.Get(at), prefix) && !bytes.HasPrefix(tx.bodies.Get(at), prefix) {
+		c.fault("the look-up of the digest %x leads to nothing at position %d", prefix, readPosition(at))
+	}
+}
+
 // records returns how many records have the body with a key.
 func (c *checker) records(key []byte) uint64 {
 	if len(key) != len(record.Digest{}) {
@@ -597,12 +625,12 @@ func (c *checker) records(key []byte) uint64 {
 }
 
 // inUnchanged is inKeys as long as nobody writes; then it returns errChanged.
-func (c *checker) inUnchanged(of func(*Tx) *bbolt.Bucket, look func(tx *Tx, key []byte)) error {
-	return c.inKeys(of, func(tx *Tx, key, _ []byte) error {
+func (c *checker) inUnchanged(of func(*Tx) *bbolt.Bucket, look func(tx *Tx, key, value []byte)) error {
+	return c.inKeys(of, func(tx *Tx, key, value []byte) error {
 		if tx.position != c.report.Position {
 			return errChanged
 		}
-		look(tx, key)
+		look(tx, key, value)
 		return nil
 	})
 }

@@ -90,7 +90,7 @@ func (c Content) openFile() (file *os.File, err error) {
 		return nil, bodyDamaged("body %s: its file is missing", c.Digest)
 	}
 	err = c.store.View(context.Background(), func(tx *Tx) error {
-		if c.from = tx; tx.bodies.Get(c.Digest[:]) == nil {
+		if c.from = tx; !tx.HasBody(c.Digest) {
 			return fmt.Errorf("body %s: %w", c.Digest, ErrDropped)
 		}
 		file, err = c.openFile()

@@ -114,10 +114,15 @@ func (s *Store) makeCopy(ctx context.Context, old *os.File, size int64, name str
 	if _, err := s.removeWith(compactFile); err != nil { // of those that were killed
 		return now, err
 	}
-	err = s.makeDatabase(name, func(db *bbolt.DB) error { return copyPages(ctx, old, size, db) })
+	err = s.makeDatabase(name, s.opts.steps, func(db *bbolt.DB) error { return copyPages(ctx, old, size, db) })
 	if err != nil {
 		return now, err
 	}
+	return s.lookAt(name)
+}
+
+// lookAt looks at each page of a database that was made, and returns its state.
+func (s *Store) lookAt(name string) (now signoff, err error) {
 	file, err := s.own.Open(name)
 	if err != nil {
 		return now, err

@@ -35,6 +35,7 @@ var (
 	bucketDropped      = []byte("dropped")
 	bucketAbsent       = []byte("absent")
 	bucketTold         = []byte("told")
+	bucketDigests      = []byte("digests")
 )
 
 // The keys of the meta bucket, besides the schema version.
@@ -103,7 +104,7 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 // it writes.
 func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {
 	return s.locked(ctx, turnstile.Exclusive, func() error {
-		db, err := s.openDatabase(forWriting)
+		db, err := s.openNewest(ctx)
 		if err != nil {
 			return err
 		}
@@ -227,7 +228,7 @@ func (s *Store) openDatabase(a access) (*database, error) {
 	if d.DB, err = openBolt(file, databaseOptions(a)); err != nil {
 		return nil, s.openError(err)
 	}
-	d.AllocSize = 4 << 20 // bytes by which the file grows, of bbolt's 16 MiB most would stay empty
+	d.AllocSize = 1 << 20 // bytes by which the file grows, of bbolt's 16 MiB most would stay empty
 	return d, nil
 }
 
@@ -263,8 +264,82 @@ func openBolt(file *os.File, options *bbolt.Options) (*bbolt.DB, error) {
 	return db, err
 }
 
-// migrate brings an older store to the newest schema, after a copy was made.
-// Readers know the older ones too, so it waits for the first write.
+const migrateFile = databaseFile + ".migrate"
+
+// openNewest opens the database for writing. One of an older schema whose keys are others is made again beside it,
+// and that takes its place in one step. Readers know the older ones too, so it waits for the first write.
+func (s *Store) openNewest(ctx context.Context) (*database, error) {
+	db, err := s.openDatabase(forWriting)
+	if err != nil {
+		return nil, err
+	}
+	isWhole := false
+	defer func() {
+		if !isWhole { // a panic went through it
+			_ = db.Close() // nothing was written
+		}
+	}()
+	version, err := s.makeNewest(ctx, db)
+	if isWhole = true; version == 0 && err == nil {
+		return db, nil
+	}
+	if err = errors.Join(err, db.Close()); err == nil {
+		err = s.takeNewest(version)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.own.RemoveAll(migrateFile))
+	}
+	return s.openDatabase(forWriting)
+}
+
+// makeNewest makes a database of the newest schema of one whose keys are others, and returns the schema of that.
+func (s *Store) makeNewest(ctx context.Context, old *database) (version int, err error) {
+	err = old.View(func(btx *bbolt.Tx) error {
+		version, err = s.schema(btx)
+		return err
+	})
+	n := migrations.Copies(version, s.opts.steps)
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	btx, err := old.Begin(true)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = btx.Rollback() }() // the old one stays as it is
+	err = s.makeDatabase(migrateFile, s.opts.steps[:n], func(db *bbolt.DB) error {
+		f := filler{ctx: ctx, db: db, fill: 1, most: copyBatch}
+		if err := errors.Join(migrations.Copy(btx, s.opts.steps[:n], f.put), f.flush()); err != nil {
+			return err
+		}
+		return db.Update(func(btx *bbolt.Tx) error {
+			_, err := migrations.Apply(btx, s.opts.steps)
+			return err
+		})
+	})
+	return version, err
+}
+
+// takeNewest puts the database that was made in the place of an older one, of which a copy is kept.
+func (s *Store) takeNewest(version int) error {
+	signed, known := s.readSignoff()
+	now, err := s.lookAt(migrateFile)
+	if err == nil {
+		err = s.copyDatabase(databaseFile + ".schema" + strconv.Itoa(version))
+	}
+	if err != nil {
+		return fmt.Errorf("copying the store before migration: %w", err)
+	}
+	if err := errors.Join(s.own.Rename(migrateFile, databaseFile), s.own.Sync(".")); err != nil {
+		return err
+	}
+	if now.end, now.lost = signed.end, signed.lost; known {
+		s.sign(now)
+	}
+	return nil
+}
+
+// migrate brings an older store to the newest schema where it is, after a copy was made.
 func (s *Store) migrate(btx *bbolt.Tx) error {
 	version, err := s.schema(btx)
 	if err != nil || version == s.latest() {

@@ -390,7 +390,8 @@ func (l *lineage) list() error {
 
 // rivalKey is where a version is listed that is in conflict with the one that counts.
 func (l *lineage) rivalKey(n *node) []byte {
-	return appendPosition(lookupPrefix(FieldConflict, l.name.String()), readPosition(l.tx.records.Get(n.ref[:])))
+	position, _ := l.tx.stored(n.ref)
+	return appendPosition(lookupPrefix(FieldConflict, l.name.String()), position)
 }
 
 // hasRivals reports whether a name has open conflicts, whose look-ups never wait.

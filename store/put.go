@@ -107,10 +107,10 @@ func (tx *Tx) put(d Draft) (Outcome, error) {
 	if head != nil {
 		unchanged, err := tx.follow(&r, head, d.Replaces)
 		if err == nil && r.Body == head.Record.Body {
-			healed, err = tx.heal(d.Body)
+			healed, err = tx.heal(d.Body, head.Position)
 		}
 		if _, sound := tx.description(head.Ref); unchanged && err == nil && !sound {
-			err = tx.describe(head.Ref, d.Description)
+			err = tx.describe(*head, d.Description)
 		}
 		if unchanged || err != nil {
 			return Outcome{*head, unchanged, healed}, err
@@ -232,13 +232,13 @@ func (tx *Tx) add(r *record.Record, d Draft) (v Version, healed bool, err error)
 	}
 	encoding := r.Encode()
 	ref := record.RefOf(encoding)
-	if tx.records.Get(ref[:]) != nil {
+	if tx.encoding(ref) != nil {
 		return Version{}, false, fmt.Errorf("record %s of %s is stored already", ref.Short(), r.Name)
 	}
 	if tx.dropped.Get(ref[:]) != nil { // put, dropped and put again in one transaction
 		return Version{}, false, fmt.Errorf("record %s of %s: %w", ref.Short(), r.Name, ErrDropped)
 	}
-	if healed, err = tx.keepBody(d.Body); err != nil {
+	if healed, err = tx.keepBody(d.Body, tx.position+1); err != nil {
 		return Version{}, false, err
 	}
 	position, err := tx.append(OpPut, ref)
@@ -251,8 +251,9 @@ func (tx *Tx) add(r *record.Record, d Draft) (v Version, healed bool, err error)
 // keep stores a record that was put at a position.
 func (tx *Tx) keep(encoding []byte, position uint64, d record.Description) error {
 	ref := record.RefOf(encoding)
-	value := append(appendPosition(make([]byte, 0, positionSize+len(encoding)), position), encoding...)
-	return errors.Join(tx.records.Put(ref[:], value), tx.describe(ref, d))
+	tx.digests.add(ref, position)
+	err := tx.records.Put(appendPosition(nil, position), slices.Concat(ref[:], encoding))
+	return errors.Join(err, tx.describe(Version{Ref: ref, Position: position}, d))
 }
 
 // enter does what follows from the entry of a put: v becomes the head of its name in
@@ -317,13 +318,13 @@ func (tx *Tx) note(name []byte, e Event) error {
 }
 
 // describe replaces what was derived from a record's body.
-func (tx *Tx) describe(ref record.Ref, d record.Description) error {
+func (tx *Tx) describe(v Version, d record.Description) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return err
 	}
 	packed := tx.store.pack(text)
-	return tx.descriptions.Put(ref[:], append(sumDescription(ref, packed), packed...))
+	return tx.descriptions.Put(appendPosition(nil, v.Position), append(sumDescription(v.Ref, packed), packed...))
 }
 
 // putConflict keeps r beside the head. The same body for the same head is kept
@@ -338,7 +339,7 @@ func (tx *Tx) putConflict(r record.Record, d Draft, head *Version) (Outcome, err
 			return Outcome{}, err
 		}
 		if open.Record.Body == r.Body {
-			healed, err := tx.heal(d.Body)
+			healed, err := tx.heal(d.Body, open.Position)
 			return Outcome{open, true, healed}, err
 		}
 	}
@@ -441,8 +442,7 @@ func (tx *Tx) destroy(v Version, position uint64) (err error) {
 	}
 	err = errors.Join(err,
 		tx.removeLookups(v), // of an open conflict version
-		tx.records.Delete(v.Ref[:]),
-		tx.descriptions.Delete(v.Ref[:]),
+		tx.forget(v.Ref),
 		tx.dropped.Put(v.Ref[:], appendPosition(nil, position)),
 		tx.releaseBody(v.Record.Body),
 	)
@@ -457,6 +457,16 @@ func (tx *Tx) destroy(v Version, position uint64) (err error) {
 		err = tx.note(key, Event{v.Position, ChangeDrop, v.Ref}) // what never was the head takes none away
 	}
 	return errors.Join(err, tx.inherit(v, position))
+}
+
+// forget deletes a record and its description, if they are here.
+func (tx *Tx) forget(ref record.Ref) error {
+	position, encoding := tx.stored(ref)
+	if encoding == nil {
+		return nil
+	}
+	key := appendPosition(nil, position)
+	return errors.Join(tx.records.Delete(key), tx.descriptions.Delete(key), tx.digests.remove(ref, position))
 }
 
 // inherit gives a name whose last version was destroyed, by the entry at a position, what counts among

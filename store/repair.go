@@ -131,7 +131,7 @@ func (s *Store) damagedName() string {
 func (s *Store) rebuild(h *healer) error {
 	const tmp = databaseFile + ".repair"
 	var tx *Tx
-	err := s.makeDatabase(tmp, func(db *bbolt.DB) error {
+	err := s.makeDatabase(tmp, s.opts.steps, func(db *bbolt.DB) error {
 		v := newSalvage(h.ctx, db)
 		if err := v.read(s); err != nil {
 			return err
@@ -257,7 +257,7 @@ func (h *healer) heal(tx *Tx, v Version) (healed bool, err error) {
 	try := func(from string, text io.Reader) bool {
 		b, prepareErr := tx.store.PrepareReader(h.ctx, text)
 		if prepareErr == nil && b.Digest == v.Record.Body && err == nil {
-			_, err = tx.heal(b)
+			_, err = tx.heal(b, v.Position)
 			healed = err == nil
 			h.out.Healed = append(h.out.Healed, pieceOf(v, from))
 		}
@@ -285,7 +285,7 @@ func (h *healer) describe(tx *Tx, v Version) error {
 	}
 	h.out.Described++
 	if h.opts.Describe == nil {
-		return tx.describe(v.Ref, record.Description{})
+		return tx.describe(v, record.Description{})
 	}
 	content, err := tx.Content(v.Record)
 	if err != nil {
@@ -295,7 +295,7 @@ func (h *healer) describe(tx *Tx, v Version) error {
 	if err != nil {
 		return err
 	}
-	return tx.describe(v.Ref, h.opts.Describe(v.Record, head))
+	return tx.describe(v, h.opts.Describe(v.Record, head))
 }
 
 // drop drops the versions whose bodies are lost. What is left of a file stays beside it.

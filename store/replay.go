@@ -2,7 +2,9 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"maps"
 	"slices"
 
 	"go.etcd.io/bbolt"
@@ -85,55 +87,67 @@ func (h *healer) version(tx *Tx, ref record.Ref, position uint64) Version {
 	return v
 }
 
-// sweep takes out what belongs to no entry of the log, puts the records at their positions,
-// and counts the uses of bodies.
+// sweep takes out what belongs to no entry of the log, puts the rest at its positions, and counts the
+// uses of bodies.
 func sweep(tx *Tx, entries []Entry, puts map[record.Ref]uint64, out *Repaired) error {
+	puts = maps.Clone(puts)
 	for _, e := range entries {
 		if e.Op == OpDrop {
-			if err := tx.records.Delete(e.Ref[:]); err != nil {
-				return err
-			}
+			puts[e.Ref] = 0
 		}
 	}
-	uses := map[record.Digest]uint64{}
-	err := keepOnly(tx.records.settled(), func(key []byte) bool {
-		_, wasPut := puts[record.Ref(key)]
-		v, err := tx.Get(record.Ref(key))
-		if err == nil && wasPut {
-			uses[v.Record.Body]++
-		} else if err == nil { // nothing says where it stood
-			out.Gone = append(out.Gone, pieceOf(v, ""))
+	uses, first, from := map[record.Digest]uint64{}, map[record.Digest]uint64{}, map[uint64]uint64{}
+	err := relocate(tx.records, func(key, value []byte) (to uint64) {
+		ref, place := record.Ref(value[:len(record.Ref{})]), readPosition(key)
+		r, err := record.Decode(value[len(ref):])
+		to, wasPut := puts[ref]
+		if err == nil && !wasPut { // nothing says where it stood
+			out.Gone = append(out.Gone, pieceOf(Version{ref, place, r}, ""))
 		}
-		return wasPut
+		if err != nil || to == 0 {
+			return 0
+		}
+		uses[r.Body]++
+		first[r.Body] = min(to, cmp.Or(first[r.Body], to))
+		from[place] = to
+		tx.digests.add(ref, to)
+		return to
 	})
-	for ref, position := range puts {
-		if value := bytes.Clone(tx.records.Get(ref[:])); value != nil {
-			copy(value, appendPosition(nil, position))
-			err = errors.Join(err, tx.records.Put(ref[:], value))
-		}
-	}
 	for digest, n := range uses {
 		if n >= 2 {
 			err = errors.Join(err, tx.uses.Put(digest[:], appendPosition(nil, n)))
 		}
 	}
 	return errors.Join(err,
-		keepOnly(tx.bodies.settled(), func(key []byte) bool { return uses[record.Digest(key)] > 0 }),
-		keepOnly(tx.descriptions.settled(), func(key []byte) bool { return tx.records.Get(key) != nil }),
+		relocate(tx.descriptions, func(key, _ []byte) uint64 { return from[readPosition(key)] }),
+		relocate(tx.bodies, func(_, value []byte) uint64 {
+			digest := record.Digest(value[:len(record.Digest{})])
+			if uses[digest] > 0 {
+				tx.digests.add(digest, first[digest])
+			}
+			return first[digest]
+		}),
 	)
 }
 
-// keepOnly deletes all other keys.
-func keepOnly(b *bbolt.Bucket, keep func(key []byte) bool) error {
+// relocate moves each pair to the position that it belongs to; 0: it is deleted.
+func relocate(b *bbolt.Bucket, where func(key, value []byte) (to uint64)) error {
 	var gone [][]byte
-	err := b.ForEach(func(key, _ []byte) error {
-		if !keep(key) {
+	moved := map[uint64][]byte{}
+	err := b.ForEach(func(key, value []byte) error {
+		to := where(key, value)
+		if to != readPosition(key) {
 			gone = append(gone, bytes.Clone(key))
+			moved[to] = bytes.Clone(value)
 		}
 		return nil
 	})
+	delete(moved, 0)
 	for _, key := range gone {
 		err = errors.Join(err, b.Delete(key))
+	}
+	for to, value := range moved {
+		err = errors.Join(err, b.Put(appendPosition(nil, to), value))
 	}
 	return err
 }

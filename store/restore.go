@@ -43,7 +43,7 @@ func (s *Store) Restore(
 		if err := s.forgetAside(); err != nil {
 			return err
 		}
-		err := s.makeDatabase(tmp, func(db *bbolt.DB) error {
+		err := s.makeDatabase(tmp, s.opts.steps, func(db *bbolt.DB) error {
 			r := &Replay{h: newHealer(ctx, RepairOptions{}, &Repaired{}), s: s, db: db, puts: map[record.Ref]uint64{}}
 			err := db.Update(func(btx *bbolt.Tx) error {
 				meta := btx.Bucket(bucketMeta)
@@ -121,7 +121,7 @@ func (r *Replay) Play(tx *Tx, step Step) (err error) {
 		}
 	}
 	if d := step.Draft; d != nil {
-		if _, err = tx.keepBody(d.Body); err == nil {
+		if _, err = tx.keepBody(d.Body, step.Position); err == nil {
 			err = tx.keep(d.Record.Encode(), step.Position, d.Description)
 		}
 	} else if step.Op == OpPut {

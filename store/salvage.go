@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -23,12 +24,20 @@ type salvage struct {
 	meta   map[string]string
 	log    map[uint64]logLine
 	claims []claim
-	times  map[record.Ref]time.Time // of the records
+	found  map[record.Ref]shelf     // the records
+	places map[uint64]record.Ref    // where they lie in the new database: at the position that they claim, if no other does
+	bodies map[record.Digest]uint64 // the first place of a record that has each
 	first  record.StoreID           // the origin that the log began with
 	named  []record.StoreID         // that may be it: the records name them
 	renew  bool                     // what is made must not go on as its origin, which may go on elsewhere
 	seen   uint64                   // how much there was
 	isAnew bool                     // it was nothing that a store can be made of
+}
+
+// A shelf is where a record lies in the new database, and its time.
+type shelf struct {
+	place uint64
+	time  time.Time
 }
 
 type logLine struct {
@@ -70,7 +79,7 @@ const (
 func newSalvage(ctx context.Context, db *bbolt.DB) *salvage {
 	return &salvage{
 		filler: filler{ctx: ctx, db: db, fill: 0.9, most: 8 << 20}, meta: map[string]string{}, log: map[uint64]logLine{},
-		times: map[record.Ref]time.Time{},
+		found: map[record.Ref]shelf{}, places: map[uint64]record.Ref{}, bodies: map[record.Digest]uint64{},
 	}
 }
 
@@ -78,12 +87,12 @@ func newSalvage(ctx context.Context, db *bbolt.DB) *salvage {
 func (v *salvage) read(s *Store) error {
 	err := errors.Join(s.eachPair(func(bucket string, key, value []byte) error {
 		v.seen++
-		taken, err := v.take(s, bucket, key, value)
+		taken, err := v.take(bucket, key, value)
 		if err == nil && !taken { // a damaged tree may lead to the leaves of another one
-			_, err = v.take(s, orphaned, key, value)
+			_, err = v.take(orphaned, key, value)
 		}
 		return err
-	}), v.flush())
+	}), s.eachPair(func(_ string, key, value []byte) error { return v.takeText(s, key, value) }), v.flush())
 	origin, past := v.whose()
 	v.renew = v.renew || isOther(v.meta[metaFile], s.numberOf(databaseFile))
 	if err == nil && v.first == "" { // nothing says whose the rest is
@@ -130,30 +139,20 @@ func (v *salvage) whose() (origin string, past []past) {
 
 // take takes over what proves to be whole, and reports whether it does. Of a pair whose
 // bucket nobody knows the form says it.
-func (v *salvage) take(s *Store, bucket string, key, value []byte) (taken bool, err error) {
+func (v *salvage) take(bucket string, key, value []byte) (taken bool, err error) {
 	isDigest := len(key) == sha256.Size
 	switch bucket {
 	case orphaned:
 		for _, b := range [][]byte{
-			bucketRecords, bucketDescriptions, bucketBodies, bucketLog, bucketNames, bucketHistory,
+			bucketRecords, bucketLog, bucketNames, bucketHistory,
 		} {
-			if taken, err = v.take(s, string(b), key, value); taken || err != nil {
+			if taken, err = v.take(string(b), key, value); taken || err != nil {
 				break
 			}
 		}
 		return taken, err
 	case string(bucketRecords):
 		return v.takeRecord(key, value)
-	case string(bucketBodies):
-		text, err := s.unpack(value)
-		if isDigest && (isFile(value) && len(value)%markSize == 1 || err == nil && record.DigestOf(text) == record.Digest(key)) {
-			return true, v.put(bucket, key, value)
-		}
-	case string(bucketDescriptions):
-		if isDigest && len(value) > descriptionSum &&
-			bytes.Equal(value[:descriptionSum], sumDescription(record.Ref(key), value[descriptionSum:])) {
-			return true, v.put(bucket, key, value)
-		}
 	case string(bucketMeta):
 		v.meta[string(key)] = string(value)
 		return true, nil
@@ -181,19 +180,60 @@ func (v *salvage) take(s *Store, bucket string, key, value []byte) (taken bool, 
 }
 
 func (v *salvage) takeRecord(key, value []byte) (taken bool, err error) {
-	if len(key) != sha256.Size || len(value) < positionSize || record.RefOf(value[positionSize:]) != record.Ref(key) {
+	if len(key) == sha256.Size && len(value) >= positionSize { // as before schema 6
+		key, value = value[:positionSize], slices.Concat(key, value[positionSize:])
+	}
+	if len(key) != positionSize || len(value) < sha256.Size || record.RefOf(value[sha256.Size:]) != record.Ref(value[:sha256.Size]) {
 		return false, nil
 	}
-	r, err := record.Decode(value[positionSize:])
+	ref, position := record.Ref(value[:sha256.Size]), readPosition(key)
+	r, err := record.Decode(value[sha256.Size:])
 	if err != nil {
 		return false, nil // nobody could read it
 	}
 	if !slices.Contains(v.named, r.Origin) {
 		v.named = append(v.named, r.Origin)
 	}
-	v.times[record.Ref(key)] = r.Time
-	v.claim(fromRecord, readPosition(value), OpPut, record.Ref(key), holder{r.Name, r.IsConflict()})
-	return true, v.put(string(bucketRecords), key, value)
+	v.claim(fromRecord, position, OpPut, ref, holder{r.Name, r.IsConflict()})
+	if _, known := v.found[ref]; known {
+		return true, nil
+	}
+	place := position
+	if _, other := v.places[place]; other || place == 0 {
+		place = math.MaxUint64 - uint64(len(v.places))
+	}
+	v.found[ref], v.places[place] = shelf{place, r.Time}, ref
+	if _, known := v.bodies[r.Body]; !known {
+		v.bodies[r.Body] = place
+	}
+	return true, v.put(string(bucketRecords), appendPosition(nil, place), value)
+}
+
+// takeText takes over a body or a description of a record that is here.
+func (v *salvage) takeText(s *Store, key, value []byte) error {
+	body, ref := value, record.Ref{}
+	switch len(key) {
+	case positionSize:
+		ref = v.places[readPosition(key)]
+	case sha256.Size: // as before schema 6
+		body, ref = slices.Concat(key, value), record.Ref(key)
+	default:
+		return nil
+	}
+	if len(body) > sha256.Size {
+		digest, packed := record.Digest(body[:sha256.Size]), body[sha256.Size:]
+		if place, wanted := v.bodies[digest]; wanted {
+			text, err := s.unpack(packed)
+			if isFile(packed) && len(packed)%markSize == 1 || err == nil && record.DigestOf(text) == digest {
+				return v.put(string(bucketBodies), appendPosition(nil, place), body)
+			}
+		}
+	}
+	if at, found := v.found[ref]; found && len(value) > descriptionSum &&
+		bytes.Equal(value[:descriptionSum], sumDescription(ref, value[descriptionSum:])) {
+		return v.put(string(bucketDescriptions), appendPosition(nil, at.place), value)
+	}
+	return nil
 }
 
 func (v *salvage) takeName(bucket string, key, value []byte) (taken bool) {
@@ -240,7 +280,7 @@ func (v *salvage) entries(first record.Digest, now time.Time, h *healer) []Entry
 		case c.source == fromChain:
 			e.Time = v.log[c.position].entry.Time
 		case e.Op == OpPut:
-			e.Time = v.times[e.Ref]
+			e.Time = v.found[e.Ref].time
 		}
 		if c.source != fromChain {
 			h.out.Derived++

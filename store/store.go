@@ -167,7 +167,7 @@ func (s *Store) writeEmpty(name string) error {
 	if err != nil {
 		return err
 	}
-	return s.makeDatabase(name, func(db *bbolt.DB) error {
+	return s.makeDatabase(name, s.opts.steps, func(db *bbolt.DB) error {
 		return db.Update(func(btx *bbolt.Tx) error { return putMeta(btx, id, record.FormatTime(s.opts.Now())) })
 	})
 }
@@ -183,9 +183,9 @@ func putMeta(btx *bbolt.Tx, origin, created string) error {
 	return errors.Join(meta.Put([]byte(metaOrigin), []byte(origin)), meta.Put([]byte(metaCreated), []byte(created)))
 }
 
-// makeDatabase makes a database of the newest schema and lets fill fill it. It is synced
+// makeDatabase makes an empty database by these steps and lets fill fill it. It is synced
 // at the end.
-func (s *Store) makeDatabase(name string, fill func(db *bbolt.DB) error) error {
+func (s *Store) makeDatabase(name string, steps []migrations.Step, fill func(db *bbolt.DB) error) error {
 	if err := s.own.RemoveAll(name); err != nil { // of one that was killed
 		return err
 	}
@@ -200,7 +200,7 @@ func (s *Store) makeDatabase(name string, fill func(db *bbolt.DB) error) error {
 		return err
 	}
 	err = db.Update(func(btx *bbolt.Tx) error {
-		_, err := migrations.Apply(btx, s.opts.steps)
+		_, err := migrations.Apply(btx, steps)
 		return err
 	})
 	if err == nil {

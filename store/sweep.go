@@ -16,7 +16,7 @@ import (
 // Uses returns how many records have a body, conflict versions included.
 // A digest that no record has gives 0.
 func (tx *Tx) Uses(digest record.Digest) (uint64, error) {
-	if tx.bodies.Get(digest[:]) == nil {
+	if !tx.HasBody(digest) {
 		return 0, nil
 	}
 	return tx.useCount(digest)
@@ -36,7 +36,7 @@ func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	// lock, will never have one.
 	err = s.Update(ctx, func(tx *Tx) error {
 		for name, digest := range stray {
-			if digest == (record.Digest{}) || tx.bodies.Get(digest[:]) != nil {
+			if digest == (record.Digest{}) || tx.HasBody(digest) {
 				continue
 			}
 			if err := s.own.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +106,7 @@ func (s *Store) strayBodies(ctx context.Context) (map[string]record.Digest, erro
 	}
 	err = s.View(ctx, func(tx *Tx) error {
 		maps.DeleteFunc(stray, func(name string, digest record.Digest) bool {
-			if tx.bodies.Get(digest[:]) != nil {
+			if tx.HasBody(digest) {
 				return true
 			}
 			_, err := s.own.Stat(name)

@@ -12,15 +12,14 @@ import (
 
 // Encoding returns the encoding of a record, of which its ref is the digest; nil if there is none.
 func (tx *Tx) Encoding(ref record.Ref) []byte {
-	value := tx.records.Get(ref[:])
-	return bytes.Clone(value[min(len(value), positionSize):])
+	return bytes.Clone(tx.encoding(ref))
 }
 
 // IsDropped reports whether the content of a record was destroyed.
 func (tx *Tx) IsDropped(ref record.Ref) bool { return tx.dropped.Get(ref[:]) != nil }
 
 // HasBody reports whether a record has a body.
-func (tx *Tx) HasBody(digest record.Digest) bool { return tx.bodies.Get(digest[:]) != nil }
+func (tx *Tx) HasBody(digest record.Digest) bool { return tx.body(digest) != nil }
 
 // Packed returns the body as it stands in the database: codec byte and data.
 func (c Content) Packed() []byte { return c.packed }

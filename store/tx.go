@@ -29,9 +29,11 @@ type Tx struct {
 	file   string // that of this one; "": the system has none, or nothing was looked at
 	meta   *bbolt.Bucket
 
-	records, bodies, descriptions, lookups batch
-	uses, names, history, log, dropped     *bbolt.Bucket
-	absent, told                           *bbolt.Bucket // nil in an older schema
+	records, bodies, descriptions      *bbolt.Bucket // at positions; in a schema before 6 at digests: see stored
+	digests                            digests
+	lookups                            batch
+	uses, names, history, log, dropped *bbolt.Bucket
+	absent, told                       *bbolt.Bucket // nil in an older schema
 
 	position uint64
 	lastTime time.Time // of the last entry
@@ -64,15 +66,16 @@ func (s *Store) newTx(btx *bbolt.Tx) (*Tx, error) {
 	}
 	tx := &Tx{store: s, schema: schema}
 	for _, b := range []struct {
-		name []byte
-		dst  **bbolt.Bucket
+		name  []byte
+		dst   **bbolt.Bucket
+		since int // schema
 	}{
-		{bucketRecords, &tx.records.Bucket}, {bucketBodies, &tx.bodies.Bucket}, {bucketUses, &tx.uses},
-		{bucketDescriptions, &tx.descriptions.Bucket}, {bucketNames, &tx.names}, {bucketHistory, &tx.history},
-		{bucketLookups, &tx.lookups.Bucket}, {bucketLog, &tx.log}, {bucketDropped, &tx.dropped}, {bucketMeta, &tx.meta},
-		{bucketAbsent, &tx.absent}, {bucketTold, &tx.told},
+		{bucketRecords, &tx.records, 1}, {bucketBodies, &tx.bodies, 1}, {bucketUses, &tx.uses, 1},
+		{bucketDescriptions, &tx.descriptions, 1}, {bucketNames, &tx.names, 1}, {bucketHistory, &tx.history, 1},
+		{bucketLookups, &tx.lookups.Bucket, 1}, {bucketLog, &tx.log, 1}, {bucketDropped, &tx.dropped, 1}, {bucketMeta, &tx.meta, 1},
+		{bucketAbsent, &tx.absent, 5}, {bucketTold, &tx.told, 5}, {bucketDigests, &tx.digests.Bucket, schemaOrdered},
 	} {
-		if *b.dst = btx.Bucket(b.name); *b.dst == nil && (schema > 4 || b.dst != &tx.absent && b.dst != &tx.told) {
+		if *b.dst = btx.Bucket(b.name); *b.dst == nil && schema >= b.since {
 			return nil, damaged("store %s has no bucket %s", s.dir, b.name)
 		}
 	}
@@ -80,15 +83,19 @@ func (s *Store) newTx(btx *bbolt.Tx) (*Tx, error) {
 	if err := cmp.Or(tx.readOrigins(tx.meta), tx.readSteps(tx.meta)); err != nil {
 		return nil, err
 	}
-	return tx, tx.readEnd()
+	err = tx.readEnd()
+	tx.digests.runs = runsOf(tx.position)
+	return tx, err
 }
 
-// setFill says how full the pages are that a bucket's node is split into. The log
-// only grows at its end. Names come in the order of their paths, mostly many at
+// setFill says how full the pages are that a bucket's node is split into. What lies at
+// positions only grows at its end. Names come in the order of their paths, mostly many at
 // once, and would leave each page half empty at bbolt's default of a half, which
 // is right for the buckets whose keys are digests.
 func (tx *Tx) setFill() {
-	tx.log.FillPercent = 1.0
+	for _, b := range []*bbolt.Bucket{tx.log, tx.records, tx.bodies, tx.descriptions} {
+		b.FillPercent = 1.0
+	}
 	for _, b := range []*bbolt.Bucket{tx.names, tx.history, tx.lookups.Bucket} {
 		b.FillPercent = 0.9
 	}
@@ -171,21 +178,21 @@ func (tx *Tx) Now() time.Time { return tx.now() }
 // one that was made by a clock which was far ahead is that of the step back: see
 // SteppedBack.
 func (tx *Tx) Get(ref record.Ref) (Version, error) {
-	value := tx.records.Get(ref[:])
-	if value == nil {
+	position, encoding := tx.stored(ref)
+	if encoding == nil {
 		if tx.dropped.Get(ref[:]) != nil {
 			return Version{}, fmt.Errorf("ref %s: %w", ref.Short(), ErrDropped)
 		}
 		return Version{}, fmt.Errorf("ref %s: %w", ref.Short(), ErrNotFound)
 	}
-	if len(value) < positionSize || record.RefOf(value[positionSize:]) != ref {
+	if record.RefOf(encoding) != ref {
 		return Version{}, damaged("record %s does not have its digest", ref)
 	}
-	r, err := record.Decode(value[positionSize:])
+	r, err := record.Decode(encoding)
 	if err != nil {
 		return Version{}, damaged("record %s: %w", ref, err)
 	}
-	v := Version{ref, readPosition(value), r}
+	v := Version{ref, position, r}
 	tx.settle(&v)
 	return v, nil
 }
@@ -194,7 +201,7 @@ func (tx *Tx) Get(ref record.Ref) (Version, error) {
 // there are several, ErrDropped if all that do were dropped, ErrNotFound if none
 // does.
 func (tx *Tx) Resolve(prefix record.Prefix) (record.Ref, error) {
-	switch found := refsWith(tx.records.settled(), prefix); {
+	switch found := tx.refsWith(prefix); {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
@@ -205,13 +212,63 @@ func (tx *Tx) Resolve(prefix record.Prefix) (record.Ref, error) {
 	return record.Ref{}, fmt.Errorf("ref %s: %w", prefix, ErrNotFound)
 }
 
+// schemaOrdered is the first schema in which records, bodies and descriptions lie at positions.
+const schemaOrdered = 6
+
+// stored returns where a record lies, and its encoding; nil: it is not here.
+func (tx *Tx) stored(ref record.Ref) (position uint64, encoding []byte) {
+	if tx.schema < schemaOrdered {
+		value := tx.records.Get(ref[:])
+		if value == nil {
+			return 0, nil
+		}
+		head := slices.Concat(value[:min(len(value), positionSize)], make([]byte, positionSize))
+		return readPosition(head), value[min(len(value), positionSize):]
+	}
+	for position := range tx.digests.find(ref[:]) {
+		if encoding, found := bytes.CutPrefix(tx.records.Get(appendPosition(nil, position)), ref[:]); found {
+			return position, encoding
+		}
+	}
+	return 0, nil
+}
+
+// encoding returns that of a record; nil: it is not here.
+func (tx *Tx) encoding(ref record.Ref) []byte {
+	_, encoding := tx.stored(ref)
+	return encoding
+}
+
+// refsWith returns the refs of records that begin with prefix, or as many of them as are worth showing.
+func (tx *Tx) refsWith(prefix record.Prefix) (found []record.Ref) {
+	if tx.schema < schemaOrdered {
+		return refsWith(tx.records, prefix)
+	}
+	for position := range tx.digests.find(prefix.Seek()) {
+		value := tx.records.Get(appendPosition(nil, position))
+		if len(value) < len(record.Ref{}) {
+			continue // a body lies there, or the page is damaged: Check says so
+		}
+		if ref := record.Ref(value[:len(record.Ref{})]); prefix.Matches(ref) && !slices.Contains(found, ref) {
+			found = append(found, ref)
+		}
+		if len(found) == mostRefs {
+			break
+		}
+	}
+	slices.SortFunc(found, func(a, b record.Ref) int { return bytes.Compare(a[:], b[:]) })
+	return found
+}
+
+// mostRefs are as many as are worth showing.
+const mostRefs = 8
+
 // refsWith returns the keys of a bucket that begin with prefix, or as many of
 // them as are worth showing.
 func refsWith(b *bbolt.Bucket, prefix record.Prefix) []record.Ref {
-	const most = 8
 	var found []record.Ref
 	c := b.Cursor()
-	for k, _ := c.Seek(prefix.Seek()); bytes.HasPrefix(k, prefix.Seek()) && len(found) < most; k, _ = c.Next() {
+	for k, _ := c.Seek(prefix.Seek()); bytes.HasPrefix(k, prefix.Seek()) && len(found) < mostRefs; k, _ = c.Next() {
 		if len(k) != len(record.Ref{}) {
 			continue // a damaged page: Check says so
 		}
@@ -403,8 +460,7 @@ func (tx *Tx) Date(ref record.Ref) (date, stored string) {
 		}
 		return record.FormatTime(v.Record.Date()), record.FormatTime(v.Record.Time)
 	}
-	value := tx.records.Get(ref[:])
-	return record.DateOf(value[min(len(value), positionSize):])
+	return record.DateOf(tx.encoding(ref))
 }
 
 // Description returns what was derived from a record's body; the zero
@@ -416,7 +472,12 @@ func (tx *Tx) Description(ref record.Ref) record.Description {
 
 // description reports as well whether what is stored is sound.
 func (tx *Tx) description(ref record.Ref) (d record.Description, sound bool) {
-	packed := tx.descriptions.Get(ref[:])
+	key := ref[:]
+	if tx.schema >= schemaOrdered {
+		position, _ := tx.stored(ref)
+		key = appendPosition(nil, position)
+	}
+	packed := tx.descriptions.Get(key)
 	if tx.schema > 1 {
 		if len(packed) < descriptionSum || !bytes.Equal(packed[:descriptionSum], sumDescription(ref, packed[descriptionSum:])) {
 			return record.Description{}, false
