@@ -47,6 +47,9 @@ func bucket(tx *bbolt.Tx, name string) *bbolt.Bucket { return tx.Bucket([]byte(n
 func removeKey(from string, prefix []byte) func(*bbolt.Tx, []store.Outcome) error {
 	return func(tx *bbolt.Tx, _ []store.Outcome) error {
 		k, _ := first(bucket(tx, from), prefix)
+		if place, head := placeOf(tx, from, prefix); head != nil {
+			k = place
+		}
 		if k == nil {
 			return errors.New("the store of the test has no such key")
 		}
@@ -55,7 +58,10 @@ func removeKey(from string, prefix []byte) func(*bbolt.Tx, []store.Outcome) erro
 }
 
 func addKey(to string, k, v []byte) func(*bbolt.Tx, []store.Outcome) error {
-	return func(tx *bbolt.Tx, _ []store.Outcome) error { return bucket(tx, to).Put(k, v) }
+	return func(tx *bbolt.Tx, _ []store.Outcome) error {
+		k, head := placeOf(tx, to, k)
+		return bucket(tx, to).Put(k, append(bytes.Clone(head), v...))
+	}
 }
 
 // changeValue edits the value of the first key with a prefix.
@@ -123,6 +129,14 @@ func TestCheckFindsBodies(t *testing.T) {
 		"a use count of a single use": {"its use count is", addKey("uses", singleBody(), position(1))},
 		"a use count too many":        {"use count is 2", addKey("uses", singleBody(), position(2))},
 		"a use count of no body":      {"belongs to no record", addKey("uses", nobody(), position(2))},
+		"a look-up of nothing": {"leads to nothing", func(tx *bbolt.Tx, versions []store.Outcome) error {
+			return bucket(tx, "digests").Put(slices.Concat(position(0), nobody()[:8], position(1)), nil)
+		}},
+		"a look-up in another run": {"leads to nothing", func(tx *bbolt.Tx, versions []store.Outcome) error {
+			return bucket(tx, "digests").Put(slices.Concat(position(2048), versions[0].Ref[:8], position(1)), nil)
+		}},
+		"a malformed look-up":         {"malformed look-up", addKey("digests", nobody(), nil)},
+		"a missing look-up of a body": {"is missing", removeKey("digests", slices.Concat(position(0), singleBody()[:8]))},
 		"a body of no record":         {"belongs to no record", addKey("bodies", nobody(), []byte("\x00x"))},
 		"a missing body":              {"is missing", removeKey("bodies", singleBody())},
 		"a body of another codec":     {"unknown codec", addKey("bodies", singleBody(), []byte("\x09two"))},
@@ -148,18 +162,20 @@ func TestCheckFindsLog(t *testing.T) {
 			return bucket(tx, "log").Put(position(2), v)
 		}},
 		"a missing record": {"not found", func(tx *bbolt.Tx, versions []store.Outcome) error {
-			return bucket(tx, "records").Delete(versions[0].Ref[:])
+			return bucket(tx, "records").Delete(position(1))
 		}},
 		"an altered record": {"does not have its digest", func(tx *bbolt.Tx, versions []store.Outcome) error {
-			return changeValue("records", versions[0].Ref[:], flipLast)(tx, versions)
+			return changeValue("records", position(1), flipLast)(tx, versions)
 		}},
 		"a record at another position": {"its log entry at", func(tx *bbolt.Tx, versions []store.Outcome) error {
-			return changeValue("records", versions[0].Ref[:], func(v []byte) { v[7]++ })(tx, versions)
+			b, k, prefix := bucket(tx, "digests"), position(1), versions[0].Ref[:8]
+			return errors.Join(bucket(tx, "records").Put(position(11), bucket(tx, "records").Get(k)), bucket(tx, "records").Delete(k),
+				b.Put(slices.Concat(position(0), prefix, position(11)), nil), b.Delete(slices.Concat(position(0), prefix, k)))
 		}},
 		"a dropped ref not listed":  {"not listed as dropped", removeKey("dropped", nil)},
 		"a dropped ref of no entry": {"listed as dropped", addKey("dropped", nobody(), position(3))},
 		"a lost record called dropped": {"listed as dropped", func(tx *bbolt.Tx, versions []store.Outcome) error {
-			return errors.Join(bucket(tx, "records").Delete(versions[0].Ref[:]), bucket(tx, "dropped").Put(versions[0].Ref[:], position(1)))
+			return errors.Join(bucket(tx, "records").Delete(position(1)), bucket(tx, "dropped").Put(versions[0].Ref[:], position(1)))
 		}},
 	})
 }

@@ -66,10 +66,11 @@ func TestDocumentedStore(t *testing.T) {
 	one, two := string(position(1)), string(position(2))
 	err := db.View(func(tx *bbolt.Tx) error {
 		for _, want := range []struct{ bucket, key, value string }{
-			{"meta", "schema", "5"},
+			{"meta", "schema", "6"},
 			{"meta", "origin", "000102030405060708090a0b0c0d0e0f"},
 			{"meta", "created", "2026-03-02T10:00:00.000000000Z"},
-			{"records", string(ref[:]), one + example},
+			{"records", one, string(ref[:]) + example},
+			{"digests", string(position(0)) + string(ref[:8]) + one, ""},
 			{"names", nameOf, "r" + string(ref[:]) + two},
 			{"history", nameOf + "\x00" + one, "p" + string(ref[:])},
 			{"history", nameOf + "\x00" + two, "r" + string(ref[:])},
@@ -79,8 +80,8 @@ func TestDocumentedStore(t *testing.T) {
 			}
 		}
 		digest := record.DigestOf([]byte("# Findings\n\nOne writer at a time.\n"))
-		if got := string(tx.Bucket([]byte("bodies")).Get(digest[:])); got != "\x00# Findings\n\nOne writer at a time.\n" {
-			t.Errorf("body = %q, want codec 0 and the text", got)
+		if got := string(tx.Bucket([]byte("bodies")).Get(position(1))); got != string(digest[:])+"\x00# Findings\n\nOne writer at a time.\n" {
+			t.Errorf("body = %q, want the digest, codec 0 and the text", got)
 		}
 		return nil
 	})

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,15 +48,33 @@ func edit(t testing.TB, s *store.Store, bucket string, key []byte, change func(v
 	}
 	err = db.Update(func(tx *bbolt.Tx) error {
 		b := tx.Bucket([]byte(bucket))
-		value := change(bytes.Clone(b.Get(key)))
+		key, head := placeOf(tx, bucket, key)
+		value := change(bytes.TrimPrefix(bytes.Clone(b.Get(key)), head))
 		if value == nil {
 			return b.Delete(key)
 		}
-		return b.Put(key, value)
+		return b.Put(key, slices.Concat(head, value))
 	})
 	if err = errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// placeOf returns where a record, body or description lies, and what stands before it: the whole key of other buckets.
+func placeOf(tx *bbolt.Tx, bucket string, digest []byte) (key, head []byte) {
+	if len(digest) != 32 || !slices.Contains([]string{"records", "bodies", "descriptions"}, bucket) {
+		return digest, nil
+	}
+	if bucket != "descriptions" {
+		head = digest
+	}
+	c := tx.Bucket([]byte("digests")).Cursor()
+	for k, _ := c.First(); k != nil; k, _ = c.Next() {
+		if bytes.Equal(k[8:16], digest[:8]) {
+			return bytes.Clone(k[16:]), head
+		}
+	}
+	return position(99), head
 }
 
 // flipIn flips a bit of each byte list, at a place that is given as a part of the whole.

@@ -44,6 +44,17 @@ func contents(t *testing.T, s *store.Store) map[string]map[string]string {
 	return all
 }
 
+// unplaced returns contents without the positions of bodies, which lie at that of a record that may be gone.
+func unplaced(all map[string]map[string]string) map[string]map[string]string {
+	out := maps.Clone(all)
+	out["bodies"], out["digests"] = map[string]string{}, maps.Clone(all["digests"])
+	for position, value := range all["bodies"] {
+		out["bodies"][value[:32]] = value[32:]
+		delete(out["digests"], strings.Repeat("\x00", 8)+value[:8]+position)
+	}
+	return out
+}
+
 // TestRebuildSame makes databases with random histories again, of records and log alone:
 // every key must be as it was.
 func TestRebuildSame(t *testing.T) {
@@ -60,7 +71,7 @@ func TestRebuildSame(t *testing.T) {
 			if err != nil || len(out.Gone)+out.Derived+out.Unknown > 0 {
 				t.Fatalf("rebuilding a sound store: %+v, %v", out, err)
 			}
-			if diff := cmp.Diff(before, contents(t, s)); diff != "" {
+			if diff := cmp.Diff(unplaced(before), unplaced(contents(t, s))); diff != "" {
 				t.Errorf("the database differs (-before +after):\n%s", diff)
 			}
 			m.compare(t, s)
@@ -129,7 +140,7 @@ func TestRepairEveryKey(t *testing.T) {
 	for bucketName, keys := range before {
 		for _, k := range slices.Sorted(maps.Keys(keys)) {
 			for label, damage := range damages {
-				if random.IntN(3) > 0 {
+				if random.IntN(3) > 0 || keys[k] == "" && strings.Contains(label, "byte") {
 					continue // many are alike
 				}
 				where := fmt.Sprintf("%s/%.40q/%s", bucketName, k, label)
@@ -195,8 +206,9 @@ func survivors(t *testing.T, where string, before, after map[string]map[string]s
 	for _, p := range gone {
 		lost[string(p.Ref[:])] = true
 	}
-	for ref, value := range before["records"] {
-		if !lost[ref] && after["records"][ref] != value {
+	left := byRef(after["records"])
+	for ref, value := range byRef(before["records"]) {
+		if !lost[ref] && left[ref] != value {
 			t.Errorf("%s: record %x is another or missing", where, ref[:4])
 		}
 	}
@@ -210,6 +222,15 @@ func survivors(t *testing.T, where string, before, after map[string]map[string]s
 			t.Errorf("%s: %x is gone and not dropped", where, ref[:4])
 		}
 	}
+}
+
+// byRef returns records by their refs: the position, then the encoding.
+func byRef(records map[string]string) map[string]string {
+	all := map[string]string{}
+	for position, value := range records {
+		all[value[:32]] = position + value[32:]
+	}
+	return all
 }
 
 func errOr(errs ...error) error {
@@ -297,9 +318,10 @@ func remaining(t *testing.T, where string, before, after map[string]map[string]s
 	}
 	// Without the newer meta page it is the database of the transaction before.
 	isTold := out.Unknown > 0 || out.GoneBack
-	for ref, value := range before["records"] {
+	was, is := byRef(before["records"]), byRef(after["records"])
+	for ref, value := range was {
 		digest := record.RefOf([]byte(value[8:]))
-		switch left, found := after["records"][ref]; {
+		switch left, found := is[ref]; {
 		case found && (left != value || record.Ref([]byte(ref)) != digest):
 			t.Errorf("%s: record %x is another", where, ref[:4])
 		case !found && !lost[ref] && !isTold:
@@ -308,8 +330,8 @@ func remaining(t *testing.T, where string, before, after map[string]map[string]s
 			t.Errorf("%s: record %x is gone and not dropped", where, ref[:4])
 		}
 	}
-	for ref := range after["records"] {
-		if before["records"][ref] == "" {
+	for ref := range is {
+		if was[ref] == "" {
 			t.Errorf("%s: record %x came back", where, ref[:4])
 		}
 	}
@@ -349,7 +371,7 @@ func TestRepairKilled(t *testing.T) {
 		after := contents(t, s)
 		missing := 0
 		for ref, value := range before["records"] {
-			if after["records"][ref] != value {
+			if after["records"][ref] != value { // by positions
 				missing++
 			}
 		}
