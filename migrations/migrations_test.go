@@ -2,6 +2,8 @@ package migrations_test
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"maps"
 	"os"
@@ -139,6 +141,74 @@ func TestVersion2(t *testing.T) {
 	})
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%d descriptions after the migration of %d, %v; or their bytes differ", len(got), len(want), err)
+	}
+}
+
+// TestVersion6 copies many records, of which some share a body, one is damaged, and one lacks its body: each lies at
+// its position then, a body at that of the first that has it, and digests lead there.
+func TestVersion6(t *testing.T) {
+	t.Parallel()
+	const all = 12_000
+	hash := func(of string, n int) []byte { sum := sha256.Sum256([]byte(of + strconv.Itoa(n))); return sum[:] }
+	position := func(n uint64) string { return string(binary.BigEndian.AppendUint64(nil, n)) }
+	from := database(t)
+	if _, err := apply(from, migrations.Steps()[:5]); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]map[string]string{"records": {}, "bodies": {}, "descriptions": {}, "digests": {}, "log": {position(all): "x"}}
+	err := from.Update(func(tx *bbolt.Tx) (err error) {
+		put := func(bucket string, key []byte, value string) {
+			err = errors.Join(err, tx.Bucket([]byte(bucket)).Put(key, []byte(value)))
+		}
+		put("log", []byte(position(all)), "x")
+		for n := 1; n <= all; n++ {
+			at, ref, body := position(uint64(n)), string(hash("record", n)), string(hash("body", n-n%7%2)) // each seventh a few share one
+			run := position(uint64(n) / 8192 * 8192)
+			if n >= 8192 {
+				run = position(min(uint64(n)/2048, 5) * 2048)
+			}
+			encoding := "filebus record 1\nid 3 a b\nbody 64 " + hex.EncodeToString([]byte(body)) + "\nsize 1 1\n"
+			if n == 50 {
+				encoding, body = "filebus record 1\nid 999 a", ""
+			}
+			put("records", []byte(ref), at+encoding)
+			put("descriptions", []byte(ref), "described"+at)
+			want["records"][at], want["descriptions"][at] = ref+encoding, "described"+at
+			want["digests"][run+ref[:8]+at] = ""
+			if body != string(hash("body", n)) || n == 60 {
+				continue
+			}
+			put("bodies", []byte(body), "\x00text"+at)
+			want["bodies"][at], want["digests"][run+body[:8]+at] = body+"\x00text"+at, ""
+		}
+		put("bodies", hash("nobody", 0), "\x00of no record")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := copied(t, from, migrations.Steps()[:6])
+	for bucket, pairs := range want {
+		got := map[string]string{}
+		err := to.View(func(tx *bbolt.Tx) error {
+			return tx.Bucket([]byte(bucket)).ForEach(func(k, v []byte) error { got[string(k)] = string(v); return nil })
+		})
+		if err != nil || !maps.Equal(got, pairs) {
+			t.Errorf("%s: %d pairs after the migration, want %d, or they differ: %v", bucket, len(got), len(pairs), err)
+		}
+	}
+	for label, key := range map[string]string{"two at one position": position(7), "behind the log": position(all + 1), "nowhere": ""} {
+		old, err := from.Begin(true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := old.Bucket([]byte("records")).Put(hash(label, 0), []byte(key+"x")); err != nil {
+			t.Fatal(err)
+		}
+		err = migrations.Copy(old, migrations.Steps()[:6], func(string, []byte, []byte) error { return nil })
+		if errors.Join(err, old.Rollback()) == nil {
+			t.Errorf("%s: a record there is copied", label)
+		}
 	}
 }
 
