@@ -55,7 +55,7 @@ func (s *Store) RemoveKept(ctx context.Context) (removed []string, err error) {
 	if err := s.locked(ctx, turnstile.Exclusive, s.forgetAside); err != nil {
 		return nil, err
 	}
-	return s.removeWith(databaseFile+".schema", databaseFile+damagedSuffix, databaseFile+".repair", bodySuffix+damagedSuffix)
+	return s.removeWith(databaseFile+".schema", databaseFile+damagedSuffix, databaseFile+".repair", migrateFile, bodySuffix+damagedSuffix)
 }
 
 // removeWith removes files, beside the database and of bodies, that have one of some parts
