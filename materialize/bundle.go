@@ -126,10 +126,8 @@ func (w *Workspace) fill(tx *store.Tx, d *store.Draft) {
 // Learn takes in a part of another store's log as Apply does, and what was destroyed there is destroyed
 // here. The part must follow what was heard of that log; what was heard before is passed over. Its entries
 // are kept, to be told to others. Of what is cut short, or not as it was written, nothing behind the
-// last sound transaction is taken in. The function apart opens bodies that travel by themselves.
-func (w *Workspace) Learn(
-	ctx context.Context, part []byte, origin record.StoreID, apart func(context.Context, record.Digest) (io.ReadCloser, error),
-) (*Applied, error) {
+// last sound transaction is taken in. The function open says how the reader gets at what is not in the part.
+func (w *Workspace) Learn(ctx context.Context, part []byte, origin record.StoreID, open func(*bundle.Reader)) (*Applied, error) {
 	r, err := bundle.NewReader(w.Store, bytes.NewReader(part))
 	if err == nil && r.Origin != origin {
 		err = record.Damaged.Errorf("it is of the log of %s, not of %s", r.Origin, origin)
@@ -138,7 +136,8 @@ func (w *Workspace) Learn(
 		return nil, err
 	}
 	a := newApplier(w, r)
-	a.told, a.at, r.Apart = &r.Past, r.Before, apart
+	a.told, a.at = &r.Past, r.Before
+	open(r)
 	err = w.Store.View(ctx, func(tx *store.Tx) (err error) {
 		a.heard.Position, a.heard.Chain, err = tx.Heard(r.Origin)
 		return err
@@ -294,7 +293,7 @@ func (a *applier) pass(steps []store.Step) (rest []store.Step, told []store.Told
 			trace = &of
 		}
 		rest = append(rest, step)
-		told = append(told, store.Told{Entry: step.Entry, Chain: a.at.Chain, Trace: trace})
+		told = append(told, store.Told{Entry: step.Entry, Chain: a.at.Chain, Trace: trace, Pass: step.Pass})
 	}
 	if a.at.Position == a.heard.Position && a.at.Chain != a.heard.Chain {
 		err = otherLog(a.report.Origin, a.at.Position)

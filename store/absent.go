@@ -352,6 +352,7 @@ type Told struct {
 	Entry
 	Chain record.Digest // after it
 	Trace *Trace        // of a put; nil: not known
+	Pass  *Pass         // of an entry of OpPass
 }
 
 // ChainOf returns the chain of a store's log after a position that was heard.
@@ -420,7 +421,11 @@ func readTold(position uint64, value []byte) (t Told, err error) {
 	end += bytes.IndexByte(value[end:], '\n') + 1
 	link, e, err := readLink(position, value[:end])
 	t = Told{Entry: e, Chain: link}
-	if err == nil && end < len(value) {
+	if err == nil && e.Op == OpPass {
+		var pass Pass
+		pass, err = ParsePass(string(value[end:]))
+		t.Pass = &pass
+	} else if err == nil && end < len(value) {
 		var trace Trace
 		trace, err = ParseTrace(string(value[end:]))
 		t.Trace = &trace
@@ -439,11 +444,13 @@ func (tx *Tx) KeepTold(origin record.StoreID, past string, all []Told) error {
 		text := append(bytes.Clone(t.Chain[:]), t.Encode()...)
 		if t.Trace != nil {
 			text = fmt.Append(text, t.Trace)
+		} else if t.Pass != nil {
+			text = fmt.Append(text, t.Pass)
 		}
 		err = errors.Join(err, tx.told.Put(toldKey(origin, t.Position), text))
 	}
 	last := all[len(all)-1]
-	return errors.Join(err, tx.Hear(origin, last.Position, last.Chain))
+	return errors.Join(err, tx.Hear(origin, last.Position, last.Chain), tx.noteLastTold())
 }
 
 // Tellers returns the stores whose logs were heard entry by entry.

@@ -21,6 +21,7 @@ const (
 	OpPut    Op = "put"    // a new version of a name, or a conflict version
 	OpRetire Op = "retire" // the name has no current version; or a conflict is settled
 	OpDrop   Op = "drop"   // the content of the ref is destroyed, the ref kept for ever
+	OpPass   Op = "pass"   // only in a log that another store tells: see Pass
 )
 
 // An Entry is one line of the log.
@@ -50,7 +51,7 @@ func ParseEntry(text []byte) (e Entry, err error) {
 		return e, damaged("malformed log entry %q", text)
 	}
 	switch e.Op {
-	case OpPut, OpRetire, OpDrop:
+	case OpPut, OpRetire, OpDrop, OpPass:
 		return e, nil
 	}
 	return e, damaged("log entry %d has an unknown operation %q", position, parts[2])
@@ -67,8 +68,11 @@ func FirstChain(origin record.StoreID) record.Digest {
 	return record.DigestOf([]byte("filebus log 1\n" + string(origin)))
 }
 
-// NextChain returns the chain after an entry: the digest of that before it and the entry's text.
+// NextChain returns the chain after an entry: the digest of that before it and the entry's text, or what a pass says.
 func NextChain(before record.Digest, e Entry) record.Digest {
+	if e.Op == OpPass {
+		return record.Digest(e.Ref)
+	}
 	return record.DigestOf(append(before[:], e.Encode()...))
 }
 

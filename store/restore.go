@@ -19,6 +19,7 @@ type Step struct {
 	Draft *Draft      // of a put whose record is there
 	Name  record.Name // of one whose content is destroyed, if anybody knows it
 	Trace *Trace      // of what has no record, if anybody knows it
+	Pass  *Pass       // of an entry of OpPass
 }
 
 // A Replay is a database in which the log of a store is played again.

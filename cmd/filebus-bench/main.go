@@ -33,7 +33,7 @@ type options struct {
 	filebus, against, ir, dir string
 	corpus, questions         string
 	runs, docs, growthMax     int
-	origins, each             int
+	origins, each, hear       int
 	largeSize, rgSize         int64
 	seed                      uint64
 	small, keep, json         bool
@@ -70,6 +70,7 @@ func flagsOf(opts *options) *flag.FlagSet {
 	flags.IntVar(&opts.growthMax, "growth-max", 10000, "grow up to `n` records: 1000, 10000, 100000, 1000000")
 	flags.IntVar(&opts.origins, "origins", 10, "replicate `n` stores")
 	flags.IntVar(&opts.each, "each", 500, "with `n` records each")
+	flags.IntVar(&opts.hear, "hear", 10, "of these, let `n` hear all others")
 	flags.BoolVar(&opts.small, "small", false, "grow with records of 300 bytes in place of the usual ones")
 	flags.Int64Var(&opts.rgSize, "rg-size", ripgrepSize, "search `bytes` of text with ripgrep; "+
 		"less is faster, but its limit is for that many")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/nats-io/nats-server/v2/server"
 )
 
@@ -42,23 +43,60 @@ var meetings = []struct{ what, unit string }{
 	{"a new store pulls all", "s"}, {"peak memory of that", "MB"}, {"the remote on disk", "× the texts"},
 	{"bytes to the server", "× the texts"}, {"bytes from the server while a store pulls", "× the texts"}, {"memory of the server, with its caches", "MB"}, {"messages in the streams", ""},
 	{"processor time of an idle replicate in 30 s", "ms"}, {"its resident memory", "MB"},
+	{"the remote, when stores have heard all", "× the compressed texts"}, {"the largest of these stores", "× one that has put all itself"},
 }
 
 // A team is stores that have not met yet.
 type team struct {
-	stores []*workspace
-	bytes  float64
+	stores        []*workspace
+	bytes, packed float64 // of the texts, and of each compressed by itself
+	alone         float64 // the size of a store that has put all of them itself
 }
 
 func (a *attempt) team() *team {
-	t, texts := &team{}, newGenerator(a.seed)
-	for range a.origins {
+	t, texts, alone := &team{}, newGenerator(a.seed), a.workspace(a.program)
+	for i := range a.origins {
 		c := a.corpusOf(texts.next, upTo(a.each))
 		w := a.workspace(a.program)
 		a.run(w.command("capture", "--tree", "made", c.dir))
-		t.stores, t.bytes = append(t.stores, w), t.bytes+float64(c.bytes)
+		a.run(alone.command("capture", "--tree", fmt.Sprint("made-", i), c.dir))
+		t.stores, t.bytes, t.packed = append(t.stores, w), t.bytes+float64(c.bytes), t.packed+a.packed(c)
+		a.step(func() error { return os.RemoveAll(c.dir) })
 	}
+	t.alone = a.storeOf(alone)
+	a.step(func() error { return os.RemoveAll(alone.dir) })
 	return t
+}
+
+// packed returns the bytes of the texts, each compressed as a store does it.
+func (a *attempt) packed(c *corpus) (size float64) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	a.check(err)
+	for _, file := range c.files {
+		a.step(func() error {
+			text, err := os.ReadFile(filepath.Join(c.dir, file))
+			size += float64(len(z.EncodeAll(text, nil)))
+			return err
+		})
+	}
+	return size
+}
+
+// storeOf returns the bytes of a store, without its index.
+func (a *attempt) storeOf(w *workspace) (size float64) {
+	a.step(func() error {
+		return filepath.WalkDir(filepath.Join(w.dir, ".filebus"), func(path string, e os.DirEntry, err error) error {
+			if err != nil || e.IsDir() && e.Name() == "index" {
+				return cmp.Or(err, filepath.SkipDir)
+			}
+			info, err := e.Info()
+			if err == nil && !e.IsDir() {
+				size += float64(info.Size())
+			}
+			return err
+		})
+	})
+	return size
 }
 
 // replicating returns a command that has keys.
@@ -98,6 +136,15 @@ func (t *team) meet(a *attempt, over, address string, s *server.Server) figures 
 	a.run(w.command("search", "nothing")) // which indexes what has come
 	a.run(a.replicating(w, "push", over)) // and the own log has an entry for each record
 	a.idle(a.replicating(w, "replicate", over), note)
+	most := 0.0
+	for _, w := range t.stores[:min(a.hear, len(t.stores))] {
+		for _, args := range [][]string{{"remote", "trust", "--all"}, {"pull", over}, {"push", over}} {
+			a.run(a.replicating(w, args...))
+		}
+		most = max(most, a.storeOf(w)/t.alone)
+	}
+	note("the remote, when stores have heard all", float64(a.sizeOf(disk))/t.packed)
+	note("the largest of these stores", most)
 	return found
 }
 

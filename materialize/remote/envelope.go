@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -54,6 +55,29 @@ func Unseal(name Name, sealed []byte) (content []byte, key PublicKey, err error)
 		return []byte(signed), key, nil
 	}
 	return nil, PublicKey{}, err
+}
+
+// passName names entries of a log that pass.
+func passName(origin record.StoreID, first, last uint64) Name {
+	return Name{kind: kindPass, teller: origin, span: Span{origin, first, last}}
+}
+
+// vouch signs that entries of the key's own log pass.
+func (k Key) vouch(first uint64, last store.Entry) string {
+	name := passName(k.teller, first, last.Position)
+	return hex.EncodeToString(ed25519.Sign(k.private, message(name, string(last.Encode()))))
+}
+
+// checkPass returns an error unless the owner of a log has signed that entries pass. Of a store that is not trusted
+// it is the word of the one that tells of it.
+func (t *Trust) checkPass(origin record.StoreID, pass store.Pass, last store.Entry) error {
+	signature, err := parseSignature(pass.Signature)
+	signed := message(passName(origin, pass.First, last.Position), string(last.Encode()))
+	if key := t.known[origin].Key; err != nil || t.Knows(origin) && !ed25519.Verify(key[:], signed, signature[:]) {
+		return record.Damaged.Errorf("entries %d to %d of the log of %s are missing, and its key has not signed that they pass", pass.First, last.Position, origin).
+			Because(ErrForged)
+	}
+	return nil
 }
 
 func parseSignature(text string) (signature [ed25519.SignatureSize]byte, err error) {

@@ -90,9 +90,11 @@ func (r *Replica) isSound(ctx context.Context, name Name) (isSound bool, err err
 		b, err = bundle.NewReader(r.Workspace.Store, bytes.NewReader(content))
 	}
 	if err == nil {
+		r.open(b, name.teller)
+		apart := b.Apart
 		b.Apart = func(ctx context.Context, digest record.Digest) (io.ReadCloser, error) {
 			last = digest
-			return r.Transport.Get(ctx, BodyName(name.teller, digest))
+			return apart(ctx, digest)
 		}
 	}
 	for err == nil {

@@ -17,6 +17,8 @@ const (
 	KindState   Kind = "state"   // what a store says of itself: TELLER/state
 	KindSegment Kind = "segment" // log entries: TELLER/log/ORIGIN/FIRST-LAST
 	KindBody    Kind = "body"    // a large body: TELLER/bodies/ab/DIGEST
+
+	kindPass Kind = "pass" // no blob: what the owner of a log signs within a segment
 )
 
 const bodiesFolder = "bodies" // the only one that is not listed
@@ -98,7 +100,7 @@ func (n Name) String() string {
 	switch n.kind {
 	case KindState:
 		return string(n.teller) + "/state"
-	case KindSegment:
+	case KindSegment, kindPass:
 		return fmt.Sprintf("%s/log/%s/%s", n.teller, n.span.Origin, n.span)
 	case KindBody:
 		return fmt.Sprintf("%s/bodies/%.2s/%[2]s", n.teller, n.digest.String())

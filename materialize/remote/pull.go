@@ -11,6 +11,7 @@ import (
 
 	"filebus/materialize"
 	"filebus/store"
+	"filebus/store/bundle"
 	"filebus/store/record"
 )
 
@@ -146,16 +147,21 @@ func (r *Replica) nameGap(origin record.StoreID, heard uint64, all []Name, out *
 	}
 }
 
+// open lets a reader of a segment have the bodies that travel by themselves, and verify who has passed over entries.
+func (r *Replica) open(b *bundle.Reader, teller record.StoreID) {
+	b.Passed = r.Trust.checkPass
+	b.Apart = func(ctx context.Context, digest record.Digest) (io.ReadCloser, error) {
+		return r.Transport.Get(ctx, BodyName(teller, digest))
+	}
+}
+
 // takeSegment takes in one segment.
 func (r *Replica) takeSegment(ctx context.Context, name Name, out *Pulled) error {
 	content, _, err := Fetch(ctx, r.Transport, name, r.Trust)
 	if err != nil {
 		return err
 	}
-	apart := func(ctx context.Context, digest record.Digest) (io.ReadCloser, error) {
-		return r.Transport.Get(ctx, BodyName(name.teller, digest))
-	}
-	applied, err := r.Workspace.Learn(ctx, content, name.span.Origin, apart)
+	applied, err := r.Workspace.Learn(ctx, content, name.span.Origin, func(b *bundle.Reader) { r.open(b, name.teller) })
 	if applied == nil {
 		return err
 	}

@@ -39,7 +39,7 @@ type Replica struct {
 
 	own     record.StoreID
 	mine    map[record.StoreID]bool // that one, and the earlier ones
-	end     bundle.Place            // of the own log
+	end     bundle.Place            // of what the own log tells
 	heard   []Heard                 // of others, in the order of their ids, and then of this one
 	listing *Listing
 }
@@ -62,12 +62,16 @@ func (r *Replica) refresh(ctx context.Context) (err error) {
 	}
 	return r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
 		tellers, err := tx.Tellers()
-		for _, id := range append(tellers, r.own) {
+		for _, id := range tellers {
 			place, heardErr := bundle.Place{}, error(nil)
 			place.Position, place.Chain, heardErr = tx.Heard(id)
-			r.end, r.heard, err = place, append(r.heard, Heard{id, place}), cmp.Or(err, heardErr)
+			r.heard, err = append(r.heard, Heard{id, place}), cmp.Or(err, heardErr)
 		}
-		return err
+		last, endErr := tx.LastTold()
+		link, linkErr := tx.Chain(last)
+		r.end = bundle.Place{Position: last, Chain: link}
+		r.heard = append(r.heard, Heard{r.own, r.end})
+		return cmp.Or(err, endErr, linkErr)
 	})
 }
 
@@ -165,11 +169,11 @@ func (r *Replica) claimID(ctx context.Context, out *Pushed) error {
 		}
 		return err
 	}
-	isOther := last > r.end.Position
-	if err == nil && !isOther {
+	isOther := false
+	if err == nil {
 		err = r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
-			link, err := tx.Chain(last)
-			isOther = !bytes.HasSuffix(content, []byte(bundle.Place{Position: last, Chain: link}.String()+"\n"))
+			link, err := tx.Chain(min(last, tx.Position()))
+			isOther = last > tx.Position() || !bytes.HasSuffix(content, []byte(bundle.Place{Position: last, Chain: link}.String()+"\n"))
 			return err
 		})
 	}
@@ -192,6 +196,9 @@ func (r *Replica) writeSegments(ctx context.Context, key Key, gaps []Span, out *
 			if err != nil {
 				return err
 			}
+			if written.End.Position <= after { // the rest was not heard entry by entry
+				break
+			}
 			after = written.End.Position
 			out.Segments++
 			out.Records += written.Records
@@ -204,12 +211,13 @@ func (r *Replica) writeSegments(ctx context.Context, key Key, gaps []Span, out *
 func (r *Replica) writeSegment(
 	ctx context.Context, key Key, request bundle.Request, out *Pushed, was []byte,
 ) (bundle.Written, error) {
-	var text bytes.Buffer
-	request.Large = mostInside
+	if request.Large = mostInside; request.Origin == key.teller {
+		request.Vouch = key.vouch
+	}
 	request.Picks = func(tx *store.Tx, of *record.Record, content store.Content) bool {
 		return !isPrivate(tx, of, content) && r.picks(tx, of, content, request.Origin, out)
 	}
-	written, err := bundle.Write(ctx, r.Workspace.Store, &text, request)
+	text, written, err := bundle.Segment(ctx, r.Workspace.Store, request)
 	for _, body := range written.Apart {
 		if err == nil {
 			err = r.putBody(ctx, BodyName(key.teller, body.Digest), body, out)
@@ -218,15 +226,15 @@ func (r *Replica) writeSegment(
 	switch {
 	case errors.Is(err, store.ErrDropped): // a body that was to travel by itself
 		return r.writeSegment(ctx, key, request, out, was)
-	case err != nil || bytes.Equal(text.Bytes(), was):
+	case err != nil || bytes.Equal(text, was):
 		return written, err
 	}
 	name := SegmentName(key.teller, Span{request.Origin, written.Before.Position + 1, written.End.Position})
 	if !slices.Contains(r.listing.Blobs, name) {
 		err = r.note(name)
 	}
-	if out.Bytes += int64(text.Len()); err == nil {
-		err = Publish(ctx, r.Transport, key, name, text.Bytes())
+	if out.Bytes += int64(len(text)); err == nil {
+		err = Publish(ctx, r.Transport, key, name, text)
 	}
 	return written, err
 }

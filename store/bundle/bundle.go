@@ -21,8 +21,11 @@ import (
 
 const header = "filebus bundle "
 
-// version is the newest that is known.
-const version = "1"
+// The versions that are known.
+const (
+	version     = "1"
+	passVersion = "2" // with entries of store.OpPass
+)
 
 // ErrMalformed says that a file is no bundle, or not as it was written.
 const ErrMalformed record.Reason = "malformed bundle"
@@ -64,6 +67,8 @@ type Reader struct {
 	Keep   bool
 	// Apart opens the body of a record that travels by itself. Nil: none does.
 	Apart func(context.Context, record.Digest) (io.ReadCloser, error)
+	// Passed verifies who has signed a pass of a log. Nil: none passes.
+	Passed func(record.StoreID, store.Pass, store.Entry) error
 
 	in   *bufio.Reader
 	s    *store.Store
@@ -71,6 +76,8 @@ type Reader struct {
 	key  string // of the field that comes next, and the length of its value
 	size int64
 	err  error // the first one; io.EOF behind the end
+
+	passes bool // it is of passVersion
 }
 
 // NewReader reads the beginning of a bundle. The store lends its means to unpack bodies.
@@ -81,9 +88,10 @@ func NewReader(s *store.Store, in io.Reader) (*Reader, error) {
 	switch {
 	case err != nil || !found:
 		return nil, malformed("it does not begin as one")
-	case number != version:
-		return nil, record.NewerStore.Errorf("the bundle is of version %.20q; this filebus knows %s", number, version)
+	case number != version && number != passVersion:
+		return nil, record.NewerStore.Errorf("the bundle is of version %.20q; this filebus knows %s", number, passVersion)
 	}
+	r.passes = number == passVersion
 	r.next()
 	r.Origin, r.Past = record.StoreID(r.value("origin")), r.value("origins")
 	r.Before, err = ParsePlace(r.value("before"))
@@ -175,9 +183,14 @@ func (r *Reader) Next(ctx context.Context) (item Item, err error) {
 func (r *Reader) item(ctx context.Context) (item Item) {
 	var err error
 	text := r.value("entry")
-	if item.Entry, err = store.ParseEntry([]byte(text)); err != nil || item.Position != r.At.Position+1 {
+	item.Entry, err = store.ParseEntry([]byte(text))
+	isNext := item.Position == r.At.Position+1 || item.Op == store.OpPass && item.Position > r.At.Position
+	if err != nil || !isNext {
 		r.fail("entry %d is followed by %.200q", r.At.Position, text)
 		return item
+	}
+	if item.Op == store.OpPass {
+		r.pass(&item)
 	}
 	r.At = Place{item.Position, store.NextChain(r.At.Chain, item.Entry)}
 	if r.key == "trace" && item.Op != store.OpRetire {
@@ -193,6 +206,17 @@ func (r *Reader) item(ctx context.Context) (item Item) {
 		r.record(ctx, &item)
 	}
 	return item
+}
+
+// pass reads what is said of entries that were passed over. They may begin before what was read last.
+func (r *Reader) pass(item *Item) {
+	pass, err := store.ParsePass(r.value("pass"))
+	if err == nil && (!r.passes || r.Passed == nil || pass.First > r.At.Position+1) {
+		err = errors.New("entries are missing")
+	}
+	if r.check(*item, err); r.err == nil {
+		item.Pass, r.err = &pass, r.Passed(r.Origin, pass, item.Entry)
+	}
 }
 
 func (r *Reader) check(item Item, err error) {

@@ -166,7 +166,7 @@ func TestDamage(t *testing.T) {
 	if _, err := read(t, s, append(bytes.Clone(text), '\n')); !errors.Is(err, bundle.ErrMalformed) {
 		t.Errorf("a byte behind the end: %v", err)
 	}
-	if _, err := read(t, s, []byte("filebus bundle 2\n")); !errors.Is(err, record.NewerStore) {
+	if _, err := read(t, s, []byte("filebus bundle 3\n")); !errors.Is(err, record.NewerStore) {
 		t.Errorf("a newer version: %v", err)
 	}
 	huge := bytes.Replace(text, []byte("body 6 "), []byte("body 4611686018427387904 "), 1)

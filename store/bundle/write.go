@@ -25,6 +25,8 @@ type Request struct {
 	Picks func(*store.Tx, *record.Record, store.Content) bool
 	Most  int64 // the bundle ends before it has more bytes than this, but not before its first entry; 0: with the log
 	Large int64 // bodies that take more bytes than this travel by themselves; 0: none do
+	// Vouch signs that entries of the store's own log, from a position on, pass: see store.Tx.Passes. Nil: none does.
+	Vouch func(first uint64, last store.Entry) string
 }
 
 // A Written says what Write has written.
@@ -50,6 +52,10 @@ type writer struct {
 	names map[uint64]record.Name // of what is destroyed
 	at    Place
 	size  int64 // of what is written
+
+	first  uint64      // of the entries that pass
+	passed store.Entry // for these; of no operation: there are none
+	passes bool
 }
 
 // An outgoing item is what was read of an entry.
@@ -59,14 +65,30 @@ type outgoing struct {
 	content  store.Content
 	file     *os.File // of a large body
 	size     int64
+	passes   bool
+}
+
+// Segment is Write for a piece of a log that is told, in memory, in which entries may pass.
+func Segment(ctx context.Context, s *store.Store, request Request) ([]byte, Written, error) {
+	var text bytes.Buffer
+	w, err := write(ctx, s, &text, request)
+	if w.passes {
+		copy(text.Bytes()[len(header):], passVersion)
+	}
+	return text.Bytes(), w.Written, err
 }
 
 // Write writes a bundle of all entries behind a position up to the end that the log has by now.
 func Write(ctx context.Context, s *store.Store, to io.Writer, request Request) (Written, error) {
+	w, err := write(ctx, s, to, request)
+	return w.Written, err
+}
+
+func write(ctx context.Context, s *store.Store, to io.Writer, request Request) (*writer, error) {
 	w := &writer{Request: request, out: bufio.NewWriterSize(to, 1<<16), had: map[record.Digest]bool{}}
 	past, err := w.begin(ctx, s)
 	if err != nil {
-		return w.Written, err
+		return w, err
 	}
 	fmt.Fprintf(w.out, "%s%s\n", header, version)
 	w.field("origin", string(w.Written.Origin))
@@ -86,25 +108,27 @@ func Write(ctx context.Context, s *store.Store, to io.Writer, request Request) (
 			}
 		}
 	}
+	w.endPass()
 	w.field("end", w.at.String())
 	if err == nil && w.at != w.End {
 		err = record.Damaged.Errorf("the log is not that of its chain up to position %d", w.End.Position)
 	}
-	return w.Written, cmp.Or(err, w.out.Flush())
+	return w, cmp.Or(err, w.out.Flush())
 }
 
 // begin finds out where the bundle begins and ends.
 func (w *writer) begin(ctx context.Context, s *store.Store) (past string, err error) {
 	err = s.View(ctx, func(tx *store.Tx) (err error) {
-		w.Written.Origin, w.Before.Position = cmp.Or(w.Request.Origin, tx.Origin()), w.After
+		w.Written.Origin = cmp.Or(w.Request.Origin, tx.Origin())
+		w.Before.Position = tx.KnownPosition(w.Written.Origin, w.After, false)
 		past = tx.PastOf(w.Written.Origin)
 		w.End.Position, w.End.Chain, err = tx.Heard(w.Written.Origin)
 		if err == nil && w.Until > 0 {
-			w.End.Position = w.Until
-			w.End.Chain, err = tx.ChainOf(w.Written.Origin, w.Until)
+			w.End.Position = tx.KnownPosition(w.Written.Origin, w.Until, true)
+			w.End.Chain, err = tx.ChainOf(w.Written.Origin, w.End.Position)
 		}
 		if err == nil {
-			w.Before.Chain, err = tx.ChainOf(w.Written.Origin, w.After)
+			w.Before.Chain, err = tx.ChainOf(w.Written.Origin, w.Before.Position)
 		}
 		if err == nil && w.Picks == nil {
 			w.names, err = tx.Destroyed()
@@ -141,7 +165,10 @@ func (w *writer) read(ctx context.Context, s *store.Store) (items []outgoing, er
 
 // outgoing reads what travels of an entry.
 func (w *writer) outgoing(tx *store.Tx, told store.Told) (o outgoing, err error) {
-	o.Told = told
+	if o.Told = told; w.Vouch != nil && tx.Passes(told.Entry) {
+		o.passes = true
+		return o, nil
+	}
 	v, err := tx.Get(told.Ref)
 	switch {
 	case errors.Is(err, store.ErrDropped), errors.Is(err, store.ErrNotFound) && w.Request.Origin != "", told.Op != store.OpPut:
@@ -174,6 +201,15 @@ func (o outgoing) length() int64 {
 }
 
 func (w *writer) item(o outgoing) error {
+	if o.passes {
+		w.at = Place{o.Position, store.NextChain(w.at.Chain, o.Entry)}
+		if w.passed.Op == "" {
+			w.first = o.Position
+		}
+		w.passed = store.Entry{Position: o.Position, Time: o.Time, Op: store.OpPass, Ref: record.Ref(w.at.Chain)}
+		return nil
+	}
+	w.endPass()
 	isApart := w.Large > 0 && (o.content.IsLarge() || int64(len(o.content.Packed())) > w.Large)
 	length := o.length()
 	if isApart && !o.content.IsLarge() {
@@ -188,6 +224,9 @@ func (w *writer) item(o outgoing) error {
 	w.at = Place{o.Position, store.NextChain(w.at.Chain, o.Entry)}
 	if o.Trace != nil && o.encoding == nil {
 		w.field("trace", o.Trace.String())
+	}
+	if o.Pass != nil {
+		w.pass(*o.Pass)
 	}
 	if name, isKnown := w.names[o.Position]; isKnown && o.encoding == nil {
 		w.field("name", name.String())
@@ -209,6 +248,20 @@ func (w *writer) item(o outgoing) error {
 		return nil
 	}
 	return w.file(o)
+}
+
+// endPass writes an entry for those that pass.
+func (w *writer) endPass() {
+	if w.passed.Op != "" {
+		w.field("entry", string(w.passed.Encode()))
+		w.pass(store.Pass{First: w.first, Signature: w.Vouch(w.first, w.passed)})
+		w.passed = store.Entry{}
+	}
+}
+
+func (w *writer) pass(p store.Pass) {
+	w.passes = true
+	w.field("pass", p.String())
 }
 
 // file writes the file of a large body.
