@@ -231,7 +231,10 @@ func (a *applier) take(ctx context.Context, steps []store.Step, told []store.Tol
 		for _, step := range steps {
 			var touched []*record.Record
 			if step.Trace != nil && step.Draft == nil {
-				told, err := tx.Tell(step.Ref, *step.Trace)
+				step.Known = append(step.Known, store.Known{Ref: step.Ref, Trace: *step.Trace})
+			}
+			for _, known := range step.Known {
+				told, err := tx.Tell(known.Ref, known.Trace)
 				if err != nil {
 					return err
 				}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,6 +43,30 @@ func (tx *Tx) Passes(e Entry) bool {
 	}
 	t, known := tx.Trace(e.Ref)
 	return known && !t.Time.Equal(e.Time) // else it was made here: see Adopt
+}
+
+// A Known is a version with its trace.
+type Known struct {
+	Ref record.Ref
+	Trace
+}
+
+// mostPassed is how many versions Passed returns at most, the nearest ones.
+const mostPassed = 256
+
+// Passed returns those versions that one with a trace goes on from, and so on, which its log does not put itself: who
+// hears no other log would take what it went on from in the end for a rival. What was seen is left out.
+func (tx *Tx) Passed(origin record.StoreID, t Trace, seen map[record.Ref]bool) (all []Known) {
+	for todo := t.Follows; len(todo) > 0 && len(all) < mostPassed; todo = todo[1:] {
+		r := tx.raw(todo[0])
+		t, known := tx.Trace(todo[0])
+		if seen[todo[0]] || !known || r != nil && (r.Origin == origin || origin == tx.origin && tx.IsOwn(r.Origin)) {
+			continue
+		}
+		seen[todo[0]], all = true, append(all, Known{todo[0], t})
+		todo = append(slices.Clip(todo), t.Follows...)
+	}
+	return all
 }
 
 const metaLastTold = "told" // POSITION SP CHAIN SP LAST: the last entry up to the position that is told

@@ -20,6 +20,7 @@ type Step struct {
 	Name  record.Name // of one whose content is destroyed, if anybody knows it
 	Trace *Trace      // of what has no record, if anybody knows it
 	Pass  *Pass       // of an entry of OpPass
+	Known []Known     // versions on the way to the one that is put: see Tx.Passed
 }
 
 // A Replay is a database in which the log of a store is played again.

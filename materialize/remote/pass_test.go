@@ -90,6 +90,23 @@ func TestPass(t *testing.T) {
 	}
 }
 
+// Who trusts only one of two that go on from each other's texts has its texts, and no conflict among them.
+func TestPassTrusted(t *testing.T) {
+	t.Parallel()
+	m := newMet(t)
+	for i, each := range []*machine{m.b, m.a, m.a, m.b, m.a, m.b} {
+		each.pull()
+		each.put("n", fmt.Sprint("text ", i))
+		each.push()
+	}
+	d := newMachine(t, "d", m.Open(), time.Hour)
+	trusts(m.b, d)
+	d.pull()
+	if known := d.known(); len(known.Conflicts) > 0 || d.head("n") != "text 5" {
+		t.Errorf("the note is %q; conflicts: %q", d.head("n"), known.Conflicts)
+	}
+}
+
 // A log that an older program has told whole goes on where that ended, and gets smaller where it is written anew.
 func TestPassOld(t *testing.T) {
 	t.Parallel()

@@ -198,6 +198,15 @@ func (r *Reader) item(ctx context.Context) (item Item) {
 		item.Trace = &trace
 		r.check(item, err)
 	}
+	for r.key == "known" && item.Op == store.OpPut && r.passes && r.err == nil {
+		ref, text, _ := strings.Cut(r.value("known"), " ")
+		known := store.Known{}
+		known.Ref, err = record.ParseRef(ref)
+		trace, traceErr := store.ParseTrace(text)
+		known.Trace = trace
+		r.check(item, cmp.Or(err, traceErr))
+		item.Known = append(item.Known, known)
+	}
 	switch {
 	case item.Op == store.OpPut && r.key == "name":
 		item.Name, err = record.ParseName(r.value("name"))

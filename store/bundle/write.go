@@ -56,6 +56,7 @@ type writer struct {
 	first  uint64      // of the entries that pass
 	passed store.Entry // for these; of no operation: there are none
 	passes bool
+	known  map[record.Ref]bool // whose traces are written
 }
 
 // An outgoing item is what was read of an entry.
@@ -66,6 +67,7 @@ type outgoing struct {
 	file     *os.File // of a large body
 	size     int64
 	passes   bool
+	known    []store.Known
 }
 
 // Segment is Write for a piece of a log that is told, in memory, in which entries may pass.
@@ -85,7 +87,7 @@ func Write(ctx context.Context, s *store.Store, to io.Writer, request Request) (
 }
 
 func write(ctx context.Context, s *store.Store, to io.Writer, request Request) (*writer, error) {
-	w := &writer{Request: request, out: bufio.NewWriterSize(to, 1<<16), had: map[record.Digest]bool{}}
+	w := &writer{Request: request, out: bufio.NewWriterSize(to, 1<<16), had: map[record.Digest]bool{}, known: map[record.Ref]bool{}}
 	past, err := w.begin(ctx, s)
 	if err != nil {
 		return w, err
@@ -169,6 +171,9 @@ func (w *writer) outgoing(tx *store.Tx, told store.Told) (o outgoing, err error)
 		o.passes = true
 		return o, nil
 	}
+	if t, known := tx.Trace(told.Ref); known && told.Op == store.OpPut && w.Request.Origin != "" {
+		o.known = tx.Passed(w.Request.Origin, t, w.known)
+	}
 	v, err := tx.Get(told.Ref)
 	switch {
 	case errors.Is(err, store.ErrDropped), errors.Is(err, store.ErrNotFound) && w.Request.Origin != "", told.Op != store.OpPut:
@@ -196,6 +201,9 @@ func (o outgoing) length() int64 {
 	n := 200 + len(o.encoding) + len(o.content.Packed())
 	if o.encoding == nil && o.Trace != nil {
 		n += len(o.Trace.String())
+	}
+	for _, known := range o.known {
+		n += len(known.String()) + 80
 	}
 	return int64(n)
 }
@@ -227,6 +235,10 @@ func (w *writer) item(o outgoing) error {
 	}
 	if o.Pass != nil {
 		w.pass(*o.Pass)
+	}
+	for _, known := range o.known {
+		w.passes = true
+		w.field("known", known.Ref.String()+" "+known.String())
 	}
 	if name, isKnown := w.names[o.Position]; isKnown && o.encoding == nil {
 		w.field("name", name.String())
