@@ -181,7 +181,7 @@ func (o *replicateCommand) Check(env *cli.Environ, args []string) error {
 
 // Do keeps files, store and remotes in step until it is interrupted. Nothing is open or locked between two looks.
 func (o *replicateCommand) Do(ctx context.Context, w *cli.Work, names []string) error {
-	r := &replicator{watcher: watcher{watchCommand: &watchCommand{Every: o.Every}, Environ: w.Environ}, names: names}
+	r := &replicator{watcher: watcher{watchCommand: &watchCommand{Every: o.Every}, Environ: w.Environ}, names: names, kept: map[string]*remote.Replica{}}
 	wake, err := r.listen(ctx, w)
 	if err != nil {
 		return err
@@ -193,7 +193,8 @@ func (o *replicateCommand) Do(ctx context.Context, w *cli.Work, names []string) 
 type replicator struct {
 	watcher
 	names []string
-	said  string // by the last look, of what did not go well
+	kept  map[string]*remote.Replica // by addresses
+	said  string                     // by the last look, of what did not go well
 }
 
 // listen returns a channel that has a value when a remote may have changed.
@@ -208,6 +209,7 @@ func (r *replicator) listen(ctx context.Context, w *cli.Work) (<-chan struct{}, 
 		if err = cmp.Or(err, openErr); err != nil {
 			break
 		}
+		r.kept[s.Address] = of
 		go func() {
 			for ctx.Err() == nil {
 				_, listErr := of.Transport.List(ctx) // what follows counts
@@ -219,7 +221,7 @@ func (r *replicator) listen(ctx context.Context, w *cli.Work) (<-chan struct{}, 
 				default:
 				}
 			}
-			_ = of.Transport.Close() // nothing was written by it
+			_ = of.Transport.Close() // who writes has said how that went
 		}()
 	}
 	return wake, err
@@ -238,7 +240,7 @@ func (r *replicator) look(ctx context.Context) (mirror.Watched, time.Duration, e
 		return watched, brokenScan, nil // the watch has said so
 	}
 	isNew := false
-	err = eachRemote(ctx, w, r.names, func(s remote.Setting, of *remote.Replica) error {
+	err = eachKept(ctx, w, r.names, r.kept, func(s remote.Setting, of *remote.Replica) error {
 		pulled, err := of.Pull(ctx)
 		isNew = isNew || pulled.Segments > 0
 		pushed, pushErr := of.Push(ctx)

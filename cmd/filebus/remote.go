@@ -81,6 +81,13 @@ func remotes(w *cli.Work, names []string) (all []remote.Setting, err error) {
 
 // eachRemote calls do with each of the remotes, of which there must be one. One that fails keeps none of the others.
 func eachRemote(ctx context.Context, w *cli.Work, names []string, do func(remote.Setting, *remote.Replica) error) error {
+	return eachKept(ctx, w, names, nil, do)
+}
+
+// eachKept is eachRemote with replicas that stay open, by their addresses: each goes on from what the last one has seen.
+func eachKept(
+	ctx context.Context, w *cli.Work, names []string, kept map[string]*remote.Replica, do func(remote.Setting, *remote.Replica) error,
+) error {
 	all, err := remotes(w, names)
 	if err == nil && len(all) == 0 {
 		return record.NotFound.Errorf("the store has no remote").Try("filebus remote add NAME FOLDER")
@@ -90,8 +97,16 @@ func eachRemote(ctx context.Context, w *cli.Work, names []string, do func(remote
 	}
 	for _, s := range all {
 		r, openErr := replica(ctx, w, s, false)
+		if last := kept[s.Address]; last != nil && openErr == nil {
+			r.GoOn(last)
+		}
 		if openErr == nil {
-			openErr = errors.Join(do(s, r), r.Transport.Close())
+			openErr = do(s, r)
+		}
+		if kept != nil {
+			kept[s.Address] = r
+		} else if r != nil {
+			openErr = errors.Join(openErr, r.Transport.Close())
 		}
 		if openErr != nil && len(all) > 1 {
 			openErr = fmt.Errorf("%s: %w", s.Name, openErr)

@@ -29,8 +29,10 @@ type folderRemote struct {
 	dir folder.Folder
 
 	mu      sync.Mutex
-	seen    map[string]time.Time // the folders of the last listing, with when they were changed; nil: there was none
-	settled time.Time            // until then a change may have been missed
+	listing *Listing                 // the last one, which its callers do not change
+	folders map[string]*listedFolder // of it, by their paths; nil: there was none
+	since   time.Time                // when all of them were read
+	settled time.Time                // until then a change may have been missed
 }
 
 func newFolder(dir string) *folderRemote { return &folderRemote{dir: folder.At(dir).Shared()} }

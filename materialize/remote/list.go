@@ -30,48 +30,88 @@ func isFolder(at string) bool {
 	})
 }
 
-// A lister reads the folders of a remote, each once.
+// A lister reads the folders of a remote that were changed since they were read, and all every now and then.
 type lister struct {
-	Listing
-	dir  folder.Folder
-	seen map[string]time.Time
+	dir      folder.Folder
+	now, was map[string]*listedFolder
+	isNew    bool // one was read
 }
+
+// A listedFolder is what was read in one folder.
+type listedFolder struct {
+	Listing
+	folders   []string
+	stamp     [2]time.Time // when it, and the state in it, were changed; some disks tell the second alone
+	isSettled bool         // it cannot have been changed again since, at the same time
+}
+
+// relist is how long a listing may go on from older ones.
+const relist = 10 * time.Minute
 
 func (f *folderRemote) List(ctx context.Context) (*Listing, error) {
 	if err := f.present(); err != nil {
 		return nil, err
 	}
-	l := &lister{dir: f.dir, seen: map[string]time.Time{}}
-	if err := l.walk(ctx, "."); err != nil {
+	l := &lister{dir: f.dir, now: map[string]*listedFolder{}}
+	f.mu.Lock()
+	all, since := f.listing, f.since
+	if l.was = f.folders; time.Since(since).Abs() > relist {
+		l.was, since = nil, time.Now()
+	}
+	f.mu.Unlock()
+	if err := l.walk(ctx, ".", l.was == nil); err != nil {
 		return nil, f.explained(err)
 	}
-	f.remember(l.seen)
-	return l.sort(), nil
+	if l.isNew || len(l.now) != len(l.was) {
+		all = &Listing{}
+		for _, of := range l.now {
+			all.Blobs, all.Strays = append(all.Blobs, of.Blobs...), append(all.Strays, of.Strays...)
+		}
+		all.sort()
+	}
+	f.remember(l.now, all, since)
+	return all, nil
 }
 
-// walk takes in what is below a folder.
-func (l *lister) walk(ctx context.Context, dir string) error {
-	l.seen[dir] = modified(l.dir.Path(dir)) // before it is read
-	entries, err := l.dir.ReadDir(dir)
-	switch {
-	case dir != "." && isAbsent(err): // its store has removed it
-		return nil
-	case dir != "." && errors.Is(err, fs.ErrPermission): // of one store: the others are heard
-		l.stray(dir, "cannot be read: permission denied")
-		return nil
-	}
-	for _, e := range entries {
-		if err == nil {
-			err = ctx.Err()
+// walk takes in what is below a folder. What is below one of a store that was changed is read, for the sake of disks that
+// do not say when folders were.
+func (l *lister) walk(ctx context.Context, dir string, isAnew bool) error {
+	stamp := [2]time.Time{modified(l.dir.Path(dir)), modified(l.dir.Path(path.Join(dir, "state")))}
+	of := l.was[dir]
+	if isAnew || of == nil || of.stamp != stamp || !of.isSettled {
+		l.isNew = true
+		of = &listedFolder{stamp: stamp, isSettled: time.Since(stamp[0]).Abs() >= coarse && time.Since(stamp[1]).Abs() >= coarse}
+		if err := l.read(dir, of); err != nil {
+			return err
 		}
+		isAnew = isAnew || dir != "."
+	}
+	l.now[dir] = of
+	err := ctx.Err()
+	for _, below := range of.folders {
 		if err == nil {
-			err = l.take(ctx, path.Join(dir, e.Name()), e)
+			err = l.walk(ctx, below, isAnew)
 		}
 	}
 	return err
 }
 
-func (l *lister) take(ctx context.Context, at string, e fs.DirEntry) error {
+func (l *lister) read(dir string, of *listedFolder) error {
+	entries, err := l.dir.ReadDir(dir)
+	switch {
+	case dir != "." && isAbsent(err): // its store has removed it
+		return nil
+	case dir != "." && errors.Is(err, fs.ErrPermission): // of one store: the others are heard
+		of.stray(dir, "cannot be read: permission denied")
+		return nil
+	}
+	for _, e := range entries {
+		of.take(path.Join(dir, e.Name()), e)
+	}
+	return err
+}
+
+func (l *listedFolder) take(at string, e fs.DirEntry) {
 	name, noBlob := ParseName(at)
 	switch isDir := noBlob != nil && isFolder(at); {
 	case noBlob != nil && !isDir:
@@ -83,12 +123,11 @@ func (l *lister) take(ctx context.Context, at string, e fs.DirEntry) error {
 	case !isDir:
 		l.Blobs = append(l.Blobs, name)
 	case path.Base(at) != bodiesFolder:
-		return l.walk(ctx, at)
+		l.folders = append(l.folders, at)
 	}
-	return nil
 }
 
-func (l *lister) stray(at, why string) { l.Strays = append(l.Strays, Stray{at, why}) }
+func (l *listedFolder) stray(at, why string) { l.Strays = append(l.Strays, Stray{at, why}) }
 
 // isBeingPut reports whether a file is written just now. What is older than a day was left by a
 // put that was killed.

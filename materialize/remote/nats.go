@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -39,8 +40,11 @@ type natsRemote struct {
 
 	mu          sync.Mutex
 	conn        *nats.Conn
-	isListening bool              // to news, since a listing
-	seen        map[string]uint64 // the last sequence of each stream when it was listed
+	isListening bool                    // to news, since a listing
+	seen        map[string]uint64       // the last sequence of each stream when it was listed
+	all         *Listing                // the last one; nil: the next one is made of all
+	since       time.Time               // when it was made of all
+	fresh       map[record.StoreID]bool // who has put something since
 }
 
 // A natsAddress is nats://HOST[:PORT][,HOST…]/PREFIX?OPTIONS, or the same with tls:.
@@ -137,7 +141,7 @@ func (n *natsRemote) connect() (*nats.Conn, error) {
 	}
 	options := []nats.Option{
 		nats.Name("filebus"), nats.Timeout(natsConnect), nats.MaxReconnects(-1), nats.ReconnectWait(natsTries * 100 * time.Millisecond), nats.NoEcho(),
-		nats.ReconnectHandler(func(*nats.Conn) { n.tell() }), nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { n.end(err) }),
+		nats.ReconnectHandler(func(*nats.Conn) { n.forget(); n.tell() }), nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { n.end(err) }),
 		nats.ErrorHandler(func(conn *nats.Conn, _ *nats.Subscription, err error) {
 			isNews := strings.Contains(err.Error(), `Subscription to "`+n.address.prefix+".") // which Wait does without
 			if errors.Is(err, nats.ErrPermissionViolation) && !isNews {
@@ -178,7 +182,7 @@ func (n *natsRemote) connect() (*nats.Conn, error) {
 		return nil, n.unconnected(err)
 	}
 	n.refusal.Store(nil)
-	n.conn, n.isListening = conn, false
+	n.conn, n.isListening, n.since = conn, false, time.Time{}
 	return conn, nil
 }
 
@@ -212,6 +216,30 @@ func (n *natsRemote) end(why error) {
 		}
 		return true
 	})
+}
+
+// forget lets the next listing be of all: something may be lost.
+func (n *natsRemote) forget() {
+	n.mu.Lock()
+	n.since = time.Time{}
+	n.mu.Unlock()
+}
+
+// note lets the next listing look at what a store has put under a subject.
+func (n *natsRemote) note(subject string) {
+	if name, ok := n.name(subject); ok && name.kind == KindSegment {
+		n.mu.Lock()
+		n.fresh = with(n.fresh, name.teller)
+		n.mu.Unlock()
+	}
+}
+
+func with(set map[record.StoreID]bool, id record.StoreID) map[record.StoreID]bool {
+	if set == nil {
+		set = map[record.StoreID]bool{}
+	}
+	set[id] = true
+	return set
 }
 
 func (n *natsRemote) tell() {
@@ -374,12 +402,61 @@ func (n *natsRemote) explained(err error) error {
 	return record.Failed.Errorf("the server of %s refuses: %w", n.address.shown, fault).Try(natsHints()[fault.Code])
 }
 
+// List asks for states that are newer than the last listing, and lists anew what their stores have put, and others of which
+// it was heard. Where something may be lost, and now and then, it lists all.
 func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
 	if err := n.listen(ctx); err != nil {
 		return nil, err
 	}
-	l, seen := &Listing{}, map[string]uint64{}
-	for _, filter := range n.listed() {
+	n.mu.Lock()
+	l, seen, fresh := n.all, maps.Clone(n.seen), n.fresh
+	n.all, n.fresh = nil, nil // if this one fails
+	if time.Since(n.since).Abs() > relist || l == nil {
+		l, seen, n.since = nil, map[string]uint64{}, time.Now()
+	}
+	n.mu.Unlock()
+	var err error
+	if l == nil {
+		if l, err = n.listOf(ctx, &Listing{}, seen, n.listed()...); err != nil { // what is wrong with the other stream is worse
+			_, blobErr := n.listOf(ctx, &Listing{}, seen, n.listed()[1])
+			err = cmp.Or(blobErr, err)
+		}
+	} else {
+		l, err = n.listNew(ctx, l, seen, fresh)
+	}
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.all, n.seen = l, seen
+	return l, nil
+}
+
+// listNew returns a listing with what is newer, the same one if nothing is. It changes what was seen.
+func (n *natsRemote) listNew(ctx context.Context, l *Listing, seen map[string]uint64, fresh map[record.StoreID]bool) (*Listing, error) {
+	all, states := &Listing{slices.Clone(l.Blobs), slices.Clone(l.Strays)}, n.listed()[0]
+	m, err := n.next(ctx, states, seen)
+	for ; m != nil && err == nil; m, err = n.next(ctx, states, seen) {
+		l, seen[n.stream(states)] = all, m.Sequence
+		n.take(all, m.Subject)
+		if name, ok := n.name(m.Subject); ok {
+			fresh = with(fresh, name.teller)
+		}
+	}
+	for teller := range fresh {
+		l, all.Blobs = all, slices.DeleteFunc(all.Blobs, func(n Name) bool { return n.kind == KindSegment && n.teller == teller })
+		if err == nil {
+			_, err = n.listOf(ctx, all, seen, n.subjects(".blob."+string(teller)+".log.>"))
+		}
+	}
+	all.sort()
+	return l, err
+}
+
+// listOf adds what is there under some subjects. It notes the last sequence of each stream.
+func (n *natsRemote) listOf(ctx context.Context, l *Listing, seen map[string]uint64, filters ...string) (*Listing, error) {
+	for _, filter := range filters {
 		for offset, more := 0, true; more; {
 			var s natsStream
 			request := map[string]any{"subjects_filter": filter, "offset": offset}
@@ -399,20 +476,33 @@ func (n *natsRemote) List(ctx context.Context) (*Listing, error) {
 			more = s.Total > offset && len(s.State.Subjects) > 0
 		}
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.seen = seen
 	return l.sort(), nil
 }
 
-// hasNew returns whether a stream has other messages than when it was listed, or cannot be asked.
+// next returns the first message of some subjects behind the last that was seen of their stream; nil: there is none.
+func (n *natsRemote) next(ctx context.Context, filter string, seen map[string]uint64) (*natsMessage, error) {
+	var got struct {
+		Message natsMessage `json:"message"`
+	}
+	request := map[string]any{"seq": seen[n.stream(filter)] + 1, "next_by_subj": filter}
+	err := n.call(ctx, "STREAM.MSG.GET."+n.stream(filter), request, &got)
+	if isFault(err, natsNoMessage) {
+		return nil, nil
+	}
+	return &got.Message, n.explained(err)
+}
+
+// hasNew returns whether there is something that was not listed, or nothing can be asked.
 func (n *natsRemote) hasNew(ctx context.Context) bool {
 	n.mu.Lock()
-	seen := n.seen
+	seen := maps.Clone(n.seen)
 	n.mu.Unlock()
-	for stream, last := range seen {
-		var s natsStream
-		if err := n.call(ctx, "STREAM.INFO."+stream, struct{}{}, &s); err != nil || s.State.LastSeq != last {
+	for _, filter := range n.listed() {
+		m, err := n.next(ctx, filter, seen)
+		if m != nil {
+			n.note(m.Subject)
+		}
+		if m != nil || err != nil {
 			return true
 		}
 	}
@@ -427,9 +517,9 @@ func (n *natsRemote) take(l *Listing, subject string) {
 	}
 }
 
-// listed returns the subjects of what a listing has.
+// listed returns the subjects of what a listing has: states first, as they are put last.
 func (n *natsRemote) listed() []string {
-	return []string{n.subjects(".blob.*.log.>"), n.subjects(".state.*")}
+	return []string{n.subjects(".state.*"), n.subjects(".blob.*.log.>")}
 }
 
 // listen subscribes to news, before a listing: nothing is missed then.
@@ -441,7 +531,7 @@ func (n *natsRemote) listen(ctx context.Context) error {
 		return err
 	}
 	for _, subject := range n.listed() {
-		if _, err := conn.Subscribe(subject, func(*nats.Msg) { n.tell() }); err != nil {
+		if _, err := conn.Subscribe(subject, func(m *nats.Msg) { n.note(m.Subject); n.tell() }); err != nil {
 			return n.away("cannot be listened to: %v", err)
 		}
 	}
@@ -453,6 +543,7 @@ func (n *natsRemote) listen(ctx context.Context) error {
 
 // A natsMessage is one that is stored.
 type natsMessage struct {
+	Subject  string `json:"subject"`
 	Sequence uint64 `json:"seq"`
 	Header   []byte `json:"hdrs"`
 	Data     []byte `json:"data"`
@@ -483,6 +574,9 @@ func (n *natsRemote) Get(ctx context.Context, name Name) (io.ReadCloser, error) 
 		return nil, err
 	}
 	m, err := n.last(ctx, n.subject(name))
+	if isAbsent(err) && name.kind == KindSegment {
+		n.forget()
+	}
 	if err != nil {
 		return nil, n.explained(err)
 	}
@@ -517,6 +611,7 @@ func (n *natsRemote) Put(ctx context.Context, name Name, size int64, from io.Rea
 		return err
 	}
 	most, subject := min(conn.MaxPayload(), mostPart), n.subject(name)
+	defer n.note(subject)    // nobody tells who has put it
 	most -= min(512, most/2) // for the headers
 	if size <= most {
 		text, err := readExactly(from, size)
@@ -602,6 +697,7 @@ func (n *natsRemote) Remove(ctx context.Context, name Name) error {
 		return err
 	}
 	subject := n.subject(name)
+	defer n.note(subject)
 	m, err := n.last(ctx, subject)
 	if err == nil {
 		err = n.remove(ctx, subject, m.Sequence)

@@ -48,6 +48,9 @@ func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
 		return out, err
 	}
 	out.Strays = append(out.Strays, r.listing.Strays...)
+	if r.looked.isAfter(r.pulled) {
+		return out, nil
+	}
 	logs := map[record.StoreID][]Name{}
 	for _, teller := range r.listing.tellers() {
 		r.checkTeller(ctx, teller, out)
@@ -62,6 +65,9 @@ func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
 		if ctx.Err() != nil {
 			break
 		}
+	}
+	if failed == nil && len(out.Refused)+len(out.Waiting)+out.Segments == 0 {
+		r.pulled = r.looked
 	}
 	return out, failed
 }

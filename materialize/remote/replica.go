@@ -42,13 +42,38 @@ type Replica struct {
 	end     bundle.Place            // of what the own log tells
 	heard   []Heard                 // of others, in the order of their ids, and then of this one
 	listing *Listing
+
+	looked         look // of the last refresh
+	pulled, pushed look // after which nothing was left to do
+}
+
+// A look is what decides whether there is something to do.
+type look struct {
+	listing *Listing // as it was returned
+	trust   []Trustee
+	label   Label
+	heard   []Heard // and the end of the own log
+	time    time.Time
+}
+
+// isAfter reports whether nothing is new since an older look. After half an hour who is silent may be another one.
+func (l look) isAfter(o look) bool {
+	return o.listing == l.listing && o.label == l.label && slices.Equal(o.trust, l.trust) && slices.Equal(o.heard, l.heard) &&
+		l.time.Sub(o.time).Abs() < orphaned/2
+}
+
+// GoOn lets a replica go on from what another one of the same store and remote has seen, with its transport.
+func (r *Replica) GoOn(from *Replica) {
+	r.Transport, r.pulled, r.pushed = from.Transport, from.pulled, from.pushed
 }
 
 // refresh reads what the store and the remote have by now.
 func (r *Replica) refresh(ctx context.Context) (err error) {
-	if r.listing, err = r.Transport.List(ctx); err != nil {
+	all, err := r.Transport.List(ctx)
+	if err != nil {
 		return err
 	}
+	r.listing = &Listing{all.Blobs, all.Strays}
 	ids, err := r.Workspace.Store.Origins(ctx)
 	if err != nil {
 		return err
@@ -60,7 +85,7 @@ func (r *Replica) refresh(ctx context.Context) (err error) {
 			r.Trust.vouch(Trustee{id, key.Public(), r.Label})
 		}
 	}
-	return r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
+	err = r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
 		tellers, err := tx.Tellers()
 		for _, id := range tellers {
 			place, heardErr := bundle.Place{}, error(nil)
@@ -73,6 +98,8 @@ func (r *Replica) refresh(ctx context.Context) (err error) {
 		r.heard = append(r.heard, Heard{r.own, r.end})
 		return cmp.Or(err, endErr, linkErr)
 	})
+	r.looked = look{all, r.Trust.All(), r.Label, r.heard, r.Now()}
+	return err
 }
 
 // segments returns those that are there.
@@ -129,6 +156,9 @@ func (r *Replica) Push(ctx context.Context) (*Pushed, error) {
 	if err := r.refresh(ctx); err != nil {
 		return out, err
 	}
+	if r.looked.isAfter(r.pushed) {
+		return out, nil
+	}
 	if err := r.claimID(ctx, out); err != nil {
 		return out, err
 	}
@@ -150,6 +180,9 @@ func (r *Replica) Push(ctx context.Context) (*Pushed, error) {
 			return out, err
 		}
 	}
+	if state.Erased == r.end.Position { // else what is destroyed here may be gone meanwhile
+		r.pushed = r.looked
+	}
 	return out, nil
 }
 
@@ -163,7 +196,7 @@ func (r *Replica) claimID(ctx context.Context, out *Pushed) error {
 	name := slices.MaxFunc(own, func(a, b Name) int { return cmp.Compare(a.span.Last, b.span.Last) })
 	last := name.span.Last
 	content, _, err := Fetch(ctx, r.Transport, name, nil)
-	if errors.Is(err, record.Damaged) { // it says nothing, and is told anew if it is missing
+	if errors.Is(err, record.Damaged) || isAbsent(err) { // it says nothing, and is told anew if it is missing
 		if err = r.remove(ctx, name); err == nil {
 			err = r.claimID(ctx, out)
 		}

@@ -23,7 +23,8 @@ import (
 // A Transport keeps blobs under names. Its methods may be called at once, by several goroutines
 // and from several machines. The zero Name is refused.
 type Transport interface {
-	// List returns what is there by now. A remote that cannot be reached is an error, ErrAway
+	// List returns what is there by now: the same listing as before, not to be changed, if nothing is new; what
+	// was removed may be in it for some minutes. A remote that cannot be reached is an error, ErrAway
 	// if it is not there at all, and never an empty list.
 	List(ctx context.Context) (*Listing, error)
 	// Get opens a blob; absence is fs.ErrNotExist. One that is replaced meanwhile is read as
@@ -61,6 +62,7 @@ func (l *Listing) sort() *Listing {
 		return cmp.Or(cmp.Compare(a.teller, b.teller), cmp.Compare(a.span.Origin, b.span.Origin), a.span.compare(b.span))
 	})
 	slices.SortFunc(l.Strays, func(a, b Stray) int { return cmp.Compare(a.Path, b.Path) })
+	l.Blobs, l.Strays = slices.Compact(l.Blobs), slices.Compact(l.Strays)
 	return l
 }
 

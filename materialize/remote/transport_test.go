@@ -139,7 +139,7 @@ func testList(t *testing.T, open func() remote.Transport) {
 	if err := here.Remove(t.Context(), remote.SegmentName(storeA, span(3, 9))); err != nil {
 		t.Fatal(err)
 	}
-	if got := len(Spans(list(t, there))); got != len(spans)-1 {
+	if got := len(Spans(list(t, open()))); got != len(spans)-1 {
 		t.Errorf("%d segments are listed after one of %d was removed", got, len(spans))
 	}
 }

@@ -31,14 +31,13 @@ func modified(dir string) time.Time {
 }
 
 // remember keeps what a listing has seen. One that was just changed is soon listed again.
-func (f *folderRemote) remember(seen map[string]time.Time) {
+func (f *folderRemote) remember(folders map[string]*listedFolder, l *Listing, since time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.seen, f.settled = seen, time.Time{}
-	now := time.Now()
-	for _, changed := range seen {
-		if now.Sub(changed).Abs() < coarse {
-			f.settled = now.Add(coarse)
+	f.folders, f.listing, f.since, f.settled = folders, l, since, time.Time{}
+	for _, of := range folders {
+		if !of.isSettled {
+			f.settled = time.Now().Add(coarse)
 		}
 	}
 }
@@ -46,14 +45,14 @@ func (f *folderRemote) remember(seen map[string]time.Time) {
 // changed reports whether a folder is not as it was listed, or may not be.
 func (f *folderRemote) changed() bool {
 	f.mu.Lock()
-	seen, settled := f.seen, f.settled
+	folders, settled := f.folders, f.settled
 	f.mu.Unlock()
-	for dir, then := range seen {
-		if !modified(f.dir.Path(dir)).Equal(then) {
+	for dir, of := range folders {
+		if !modified(f.dir.Path(dir)).Equal(of.stamp[0]) {
 			return true
 		}
 	}
-	return seen == nil || !settled.IsZero() && time.Now().After(settled)
+	return folders == nil || !settled.IsZero() && time.Now().After(settled)
 }
 
 // events has a value when something has happened in the folders of the last listing. Where that
@@ -65,7 +64,7 @@ func (f *folderRemote) events(ctx context.Context) <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	folders := mirror.Watched{}
-	for dir := range f.seen {
+	for dir := range f.folders {
 		folders.Add(f.dir.Path(dir), true)
 	}
 	return folders.Events(ctx) // else looks find changes
