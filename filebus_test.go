@@ -173,7 +173,7 @@ func house() map[string]pack {
 				"filebus", "filebus/store", "filebus/store/record", "filebus/store/turnstile", "filebus/index",
 				"filebus/query", "filebus/materialize", "filebus/materialize/layout",
 			},
-			modules: []string{"github.com/spf13/cobra", "github.com/nats-io/nats-server/v2"}, // the server for measurements and tests alone
+			modules: []string{"github.com/spf13/cobra", "github.com/klauspost/compress/zstd", "github.com/nats-io/nats-server/v2"}, // the server for measurements and tests alone
 		},
 	}
 }
