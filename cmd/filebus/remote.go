@@ -103,7 +103,7 @@ func eachKept(
 		if openErr == nil {
 			openErr = do(s, r)
 		}
-		if kept != nil {
+		if r != nil && kept != nil {
 			kept[s.Address] = r
 		} else if r != nil {
 			openErr = errors.Join(openErr, r.Transport.Close())
