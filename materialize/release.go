@@ -92,7 +92,7 @@ func (w *Workspace) filesOf(ctx context.Context, v store.Version) (files []strin
 
 // isLeft reports whether a file that was the store's has what the store destroyed.
 func (w *Workspace) isLeft(tx *store.Tx, p string, known mirror.Memo) bool {
-	return known.State != mirror.Deleted && w.recognise(p).Kind != record.KindFrame && !tx.HasBody(known.Digest)
+	return known.State != mirror.Deleted && !tx.HasBody(known.Digest) && w.recognise(p).Kind != record.KindFrame
 }
 
 // Left returns the files, absolute, that stand where the store, or a file made of what it had, was destroyed.
@@ -105,7 +105,9 @@ func (w *Workspace) Left(ctx context.Context) (files []string, err error) {
 				if isOutside(p) {
 					file = w.FilePath(p)
 				}
-				if _, err := os.Lstat(file); err != nil || !w.isLeft(tx, p, known) {
+				if !w.isLeft(tx, p, known) {
+					continue
+				} else if _, err := os.Lstat(file); err != nil {
 					continue
 				}
 				if now, err := plan.At(tx, "", p); err == nil && now == nil {

@@ -102,7 +102,7 @@ func TestEach(t *testing.T) {
 		t.Errorf("Each, three of the results: %v (-want +got):\n%s", err, diff)
 	}
 	values, err := b.Values(t.Context(), store.FieldKind, "")
-	if diff := cmp.Diff([]store.Value{{Text: "note", Count: 1, Newest: 6}, {Text: "result", Count: 5, Newest: 5}}, values); diff != "" || err != nil {
+	if diff := cmp.Diff([]store.Value{{Text: "note", Count: 1, Newest: 6, Places: 6}, {Text: "result", Count: 5, Newest: 5, Places: 15}}, values); diff != "" || err != nil {
 		t.Errorf("Values of kinds: %v (-want +got):\n%s", err, diff)
 	}
 }

@@ -92,9 +92,9 @@ func (tx *Tx) Values(field Field, prefix string) iter.Seq2[Value, error] {
 				if !yield(current, nil) {
 					return
 				}
-				current.Count = 0
+				current = Value{}
 			}
-			current = Value{text, current.Count + 1, position}
+			current = Value{text, current.Count + 1, position, current.Places + position}
 		}
 		if current.Count > 0 {
 			yield(current, nil)
@@ -123,6 +123,7 @@ type Value struct {
 	Text   string
 	Count  int
 	Newest uint64 // the position at which the newest of them was put
+	Places uint64 // the positions of all, added up: with Count, which ones they are
 }
 
 func (tx *Tx) addLookups(v Version) (err error) {

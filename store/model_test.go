@@ -419,6 +419,7 @@ func (m *model) compareLookups(t *testing.T, tx *store.Tx) {
 			values = append(values, store.Value{Text: value, Count: len(versions), Newest: versions[0].Position})
 			var refs []record.Ref
 			for _, v := range versions {
+				values[len(values)-1].Places += v.Position
 				refs = append(refs, v.Ref)
 			}
 			if diff := cmp.Diff(refs, collect(t, tx.Lookup(field, value))); diff != "" {

@@ -490,7 +490,7 @@ func TestLookups(t *testing.T) {
 		if diff := cmp.Diff(want, names); diff != "" {
 			t.Errorf("tag react, newest first (-want +got):\n%s", diff)
 		}
-		values := []store.Value{{Text: "react", Count: 3, Newest: 4}, {Text: "state", Count: 1, Newest: 1}}
+		values := []store.Value{{Text: "react", Count: 3, Newest: 4, Places: 8}, {Text: "state", Count: 1, Newest: 1, Places: 1}}
 		if diff := cmp.Diff(values, collect(t, tx.Values(store.FieldTag, ""))); diff != "" {
 			t.Errorf("tags (-want +got):\n%s", diff)
 		}

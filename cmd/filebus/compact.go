@@ -103,7 +103,11 @@ func undestroyed(ctx context.Context, w *cli.Work) (remarks []string, err error)
 	if text != "" {
 		remarks = append(remarks, text+"; "+hint+" destroys it")
 	}
-	files, filesErr := w.Left(ctx)
+	var files []string
+	var filesErr error
+	if !w.Global.NoSync {
+		files, filesErr = w.Left(ctx)
+	}
 	if len(files) > 0 {
 		remarks = append(remarks, fmt.Sprintf(leftText+"; %s removes it", cli.Plural(len(files), "file"), removal("rm", files)))
 	}

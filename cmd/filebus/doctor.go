@@ -214,6 +214,9 @@ func (d *doctor) index(ctx context.Context) (string, error) {
 
 // drift counts the files that a sync would touch.
 func (d *doctor) drift(ctx context.Context) (string, error) {
+	if d.Global.NoSync {
+		return "", record.Partly.Errorf("the files were not looked at")
+	}
 	files := 0
 	if !cli.IsThere(filepath.Join(d.at.Store, "mirror")) {
 		return "no files yet", nil
@@ -234,6 +237,9 @@ func (d *doctor) drift(ctx context.Context) (string, error) {
 
 // places names the conventions that sync has not told of yet, and those below the top that no setting takes in.
 func (d *doctor) places() (string, error) {
+	if d.Global.NoSync {
+		return "", nil
+	}
 	var all []string
 	if len(d.synced) > 0 {
 		lines, err := d.NewConventions(d.synced[0], true)

@@ -27,7 +27,7 @@ type serveCommand struct {
 }
 
 // servedMemory is what the garbage of pages may bring a server to. What a page needs it gets.
-const servedMemory = 32 << 20
+const servedMemory = 64 << 20
 
 // usualPort is where pages are unless a port is given.
 const usualPort = 7337
@@ -53,7 +53,8 @@ func (o *serveCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(usualPercent / 2)) // a server stays: unlike a command it leaves no garbage to its end
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(servedMemory))
 	site := siteOf(w.Environ, o.Write)
-	go func() { // an index that is not there is made, for which a page has no time
+	go func() { // an index or sums that are not there are made, for which a page has no time
+		_ = site.Ask(ctx, nil, "conversation", "list", "--limit=1")
 		_ = site.Ask(ctx, nil, "search", "--limit=1", "--no-git", "--", "filebus") // the pages say what is wrong
 	}()
 	return site.Serve(ctx, listener, token)

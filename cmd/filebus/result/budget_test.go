@@ -26,7 +26,7 @@ func TestBudgetOfBytes(t *testing.T) {
 	if err != nil || b.Words != 100 || b.Tokens != 100 || b.Calls != 2 {
 		t.Errorf("%d calls of %d words and %d tokens (%v), want 2 of 100 and 100", b.Calls, b.Words, b.Tokens, err)
 	}
-	all, _, err := result.Conversations(t.Context(), d.read, record.Filter{}, 0, 0)
+	all, _, err := result.Conversations(t.Context(), d.Workspace, d.read, record.Filter{}, 0, 0)
 	if err != nil || len(all) != 1 || all[0].Tokens != 100 {
 		t.Errorf("conversations: %+v, %v", all, err)
 	}

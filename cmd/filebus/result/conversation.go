@@ -12,6 +12,7 @@ import (
 
 	"filebus/cmd/filebus/cli"
 	"filebus/materialize"
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -20,14 +21,16 @@ import (
 // A Conversation is the set of results that belong to one run of a parent agent.
 // Those of a captured tree are another's.
 type Conversation struct {
-	ID      string      `json:"conversation"`
-	Tree    record.Tree `json:"tree,omitempty"`
-	Results int         `json:"results"`
-	Agents  []string    `json:"agents"` // sorted
-	Words   int         `json:"words"`
-	Tokens  int         `json:"tokens"` // of all results, about
-	First   time.Time   `json:"first"`
-	Last    time.Time   `json:"last"`
+	ID         string      `json:"conversation"`
+	Tree       record.Tree `json:"tree,omitempty"`
+	Results    int         `json:"results"`
+	Agents     []string    `json:"agents"` // sorted
+	Words      int         `json:"words"`
+	Tokens     int         `json:"tokens"`           // of all results, about
+	Inline     int         `json:"inline_tokens"`    // of them in the parent's context, as its Budget has it
+	References int         `json:"reference_tokens"` // of references in their place
+	First      time.Time   `json:"first"`
+	Last       time.Time   `json:"last"`
 }
 
 // String returns the id, with "tree:" before that of a captured tree.
@@ -39,52 +42,77 @@ func (c Conversation) String() string {
 }
 
 // Conversations lists the conversations with a result that a filter picks, the one with
-// the newest result first, and reports whether there are more behind them. A limit of 0
+// the newest result first, and reports how many are behind them. A limit of 0
 // is none. What is hidden or destroyed does not count.
 func Conversations(
-	ctx context.Context, read *query.Reader, f record.Filter, limit, offset int,
+	ctx context.Context, w *materialize.Workspace, read *query.Reader, f record.Filter, limit, offset int,
 ) (page []Conversation, more int, err error) {
-	type key struct {
-		tree record.Tree
-		id   string
-	}
-	field, value := store.FieldKind, string(record.KindResult)
-	if len(f.Agents) == 1 {
-		field, value = "agent", f.Agents[0]
-	}
-	seen := map[key]bool{}
-	err = read.Each(ctx, field, value, func(_ *store.Tx, v store.Version) bool {
-		r := v.Record
-		k := key{r.Name.Tree, r.Conversation}
-		if k.id == "" || r.Name.Kind != record.KindResult || seen[k] || !f.Accepts(r) {
+	all, err := sums(ctx, w, read)
+	if !f.IsZero() && err == nil {
+		field, value := store.FieldKind, string(record.KindResult)
+		if len(f.Agents) == 1 {
+			field, value = "agent", f.Agents[0]
+		}
+		picked := map[[2]string]uint64{} // the position of the newest result that is picked
+		err = read.Each(ctx, field, value, func(_ *store.Tx, v store.Version) bool {
+			of := [2]string{string(v.Record.Name.Tree), v.Record.Conversation}
+			if v.Record.Name.Kind == record.KindResult && picked[of] == 0 && f.Accepts(v.Record) {
+				picked[of] = v.Position
+			}
 			return false
+		})
+		for i := range all {
+			all[i].Newest = picked[[2]string{string(all[i].Tree), all[i].ID}]
 		}
-		if limit > 0 && len(page) == limit {
-			seen[k], more = true, more+1
-			return false
-		}
-		if seen[k] = true; len(seen) > offset {
-			page = append(page, Conversation{Tree: k.tree, ID: k.id})
-		}
-		return false
-	})
-	for i := range page {
-		if err == nil {
-			err = page[i].each(ctx, read, func(query.Summary, store.Version) {}) // to fill in the figures
-		}
+		all = slices.DeleteFunc(all, func(t talk) bool { return t.Newest == 0 })
 	}
-	return page, more, err
+	slices.SortFunc(all, func(a, b talk) int { return cmp.Compare(b.Newest, a.Newest) })
+	all = all[min(offset, len(all)):]
+	if limit > 0 {
+		more = max(len(all)-limit, 0)
+		all = all[:len(all)-more]
+	}
+	return markdown.Each(all, func(t talk) Conversation { return t.Conversation }), more, err
 }
 
-// each counts all results, and calls visit with each and with its first version.
-func (c *Conversation) each(
-	ctx context.Context, read *query.Reader, visit func(s query.Summary, first store.Version),
-) error {
-	return eachResult(ctx, read, record.Filter{Conversations: []string{c.ID}, Trees: []record.Tree{c.Tree}},
-		func(s query.Summary, first store.Version) {
-			c.add(s, first.Record.Time)
-			visit(s, first)
+// A talk is a conversation as it is counted.
+type talk struct {
+	Conversation
+	Newest uint64 `json:"newest"` // the position of its newest result
+	calls  []StoredCall
+}
+
+// count returns the conversations that the heads of a look-up belong to and that are wanted, whole, with their calls in order.
+func count(ctx context.Context, w *materialize.Workspace, read *query.Reader, field store.Field, value string,
+	isWanted func(id string) bool) ([]talk, error) {
+	all, at := []talk(nil), map[[2]string]int{}
+	var failed error
+	err := read.Each(ctx, field, value, func(tx *store.Tx, v store.Version) bool {
+		r := v.Record
+		if r.Name.Kind != record.KindResult || r.Conversation == "" || !isWanted(r.Conversation) {
+			return false
+		}
+		of := [2]string{string(r.Name.Tree), r.Conversation}
+		i, found := at[of]
+		if !found {
+			i, at[of] = len(all), len(all)
+			all = append(all, talk{Conversation: Conversation{Tree: r.Name.Tree, ID: r.Conversation}, Newest: v.Position})
+		}
+		first, err := query.FirstOf(tx, v)
+		if failed = err; err == nil {
+			all[i].add(w, query.Summarize(tx, v), first.Record)
+		}
+		return err != nil
+	})
+	for i := range all {
+		t := &all[i]
+		slices.SortFunc(t.calls, func(a, b StoredCall) int {
+			return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.position, b.position))
 		})
+		b := budgetOf(t.Conversation, t.calls)
+		t.Inline, t.References = b.Tokens, b.ReferenceTokens
+	}
+	return all, cmp.Or(err, failed)
 }
 
 // eachResult calls visit with the results that a filter picks, the newest first, and
@@ -106,22 +134,24 @@ func eachResult(
 	})
 }
 
-// add counts a result that came in at a time.
-func (c *Conversation) add(s query.Summary, at time.Time) {
-	c.Results++
-	c.Words += s.Description.Words
+// add counts a result, of which first is the first version.
+func (t *talk) add(w *materialize.Workspace, s query.Summary, first *record.Record) {
+	t.Results++
+	t.Words += s.Description.Words
 	if s.Description.Words > 0 { // bytes that are no text cost no tokens
-		c.Tokens += s.Tokens
+		t.Tokens += s.Tokens
 	}
-	if i, found := slices.BinarySearch(c.Agents, s.Agent); !found && s.Agent != "" {
-		c.Agents = slices.Insert(c.Agents, i, s.Agent)
+	if i, found := slices.BinarySearch(t.Agents, s.Agent); !found && s.Agent != "" {
+		t.Agents = slices.Insert(t.Agents, i, s.Agent)
 	}
-	if c.First.IsZero() || at.Before(c.First) {
-		c.First = at
+	if t.First.IsZero() || first.Time.Before(t.First) {
+		t.First = first.Time
 	}
-	if at.After(c.Last) {
-		c.Last = at
+	if first.Time.After(t.Last) {
+		t.Last = first.Time
 	}
+	t.calls = append(t.calls, StoredCall{referenceOf(w, s.Version.Record, s.Description), s.Name, s.Ref, s.Tokens, first.Time,
+		s.Status, s.Exit, first.Source, s.Version.Position})
 }
 
 // A StoredCall is one result of a conversation: what the parent got, or would get,
@@ -149,31 +179,17 @@ func Calls(ctx context.Context, w *materialize.Workspace, read *query.Reader, te
 		}
 	}
 	for _, c := range forms {
-		calls, err := c.calls(ctx, w, read)
-		if err != nil || len(calls) > 0 {
-			return c, calls, err
+		all, err := count(ctx, w, read, store.FieldConversation, c.ID, func(id string) bool { return id == c.ID })
+		if err != nil {
+			return c, nil, err
+		}
+		if i := slices.IndexFunc(all, func(t talk) bool { return t.Tree == c.Tree }); i >= 0 {
+			return all[i].Conversation, all[i].calls, nil
 		}
 	}
 	err := record.NotFound.Errorf("there is no conversation %q", text)
 	hint, names := w.StrangerHint(ctx, text, "filebus conversation list")
 	return Conversation{}, nil, err.Try(hint, names...)
-}
-
-// calls returns the results in order, and fills in the figures.
-func (c *Conversation) calls(ctx context.Context, w *materialize.Workspace, read *query.Reader) (calls []StoredCall, err error) {
-	if c.ID == "" {
-		return nil, nil
-	}
-	err = c.each(ctx, read, func(s query.Summary, first store.Version) {
-		calls = append(calls, StoredCall{
-			referenceOf(w, s.Version.Record, s.Description), s.Name, s.Ref, s.Tokens, first.Record.Time, s.Status,
-			s.Exit, first.Record.Source, s.Version.Position,
-		})
-	})
-	slices.SortFunc(calls, func(a, b StoredCall) int {
-		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.position, b.position))
-	})
-	return calls, err
 }
 
 // referenceOf returns what a parent gets in place of a stored text. A captured
@@ -257,6 +273,10 @@ func BudgetOf(ctx context.Context, w *materialize.Workspace, read *query.Reader,
 	if err != nil {
 		return nil, err
 	}
+	return budgetOf(c, calls), nil
+}
+
+func budgetOf(c Conversation, calls []StoredCall) *Budget {
 	b := &Budget{Conversation: c.ID, Tree: c.Tree}
 	for _, call := range calls {
 		isPast := call.Source == record.SourceTranscript
@@ -269,7 +289,7 @@ func BudgetOf(ctx context.Context, w *materialize.Workspace, read *query.Reader,
 		}
 		b.add(call)
 	}
-	return b, nil
+	return b
 }
 
 // add counts a call, in the last step if that is of the same agent.

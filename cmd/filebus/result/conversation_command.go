@@ -16,7 +16,7 @@ type conversationList struct {
 }
 
 func (o *conversationList) Do(ctx context.Context, w *cli.Work, _ []string) error {
-	list, more, err := Conversations(ctx, w.Reader, o.Filter, o.Limit, o.Offset)
+	list, more, err := Conversations(ctx, w.Workspace, w.Reader, o.Filter, o.Limit, o.Offset)
 	if err != nil {
 		return err
 	}

@@ -87,18 +87,18 @@ func TestConversations(t *testing.T) {
 			[]string{"c2", "c1"}, 0},
 	}
 	for _, test := range tests {
-		page, more, err := result.Conversations(t.Context(), d.read, test.request.Filter, test.request.Limit, test.request.Offset)
+		page, more, err := result.Conversations(t.Context(), d.Workspace, d.read, test.request.Filter, test.request.Limit, test.request.Offset)
 		if diff := cmp.Diff(test.want, names(page)); diff != "" || more != test.more || err != nil {
 			t.Errorf("Conversations(%+v): more %d, %v (-want +got):\n%s", test.request, more, err, diff)
 		}
 	}
-	page, _, err := result.Conversations(t.Context(), d.read,
+	page, _, err := result.Conversations(t.Context(), d.Workspace, d.read,
 		record.Filter{Agents: record.Any("editor")}, 0, 0)
 	if err != nil || len(page) != 1 {
 		t.Fatalf("Conversations of the editor: %d, %v", len(page), err)
 	}
 	got := page[0]
-	want := result.Conversation{ID: "c1", Results: 3, Agents: []string{"editor", "web_researcher"}, Words: 11, Tokens: 7 + 5 + 5, First: got.First, Last: got.Last}
+	want := result.Conversation{ID: "c1", Results: 3, Agents: []string{"editor", "web_researcher"}, Words: 11, Tokens: 7 + 5 + 5, Inline: 17, References: got.References, First: got.First, Last: got.Last}
 	if diff := cmp.Diff(want, got); diff != "" || !got.First.Before(got.Last) {
 		t.Errorf("the figures of c1, from %s to %s (-want +got):\n%s", got.First, got.Last, diff)
 	}
@@ -153,7 +153,7 @@ func TestConversationTimes(t *testing.T) {
 	if err != nil || len(calls) != 3 {
 		t.Fatalf("Calls(c1): %d, %v", len(calls), err)
 	}
-	page, _, err := result.Conversations(t.Context(), d.read,
+	page, _, err := result.Conversations(t.Context(), d.Workspace, d.read,
 		record.Filter{Trees: []record.Tree{""}}, 1, 0)
 	if diff := cmp.Diff([]result.Conversation{shown}, page); diff != "" || err != nil {
 		t.Errorf("Conversations: %v (-shown +listed):\n%s", err, diff)
@@ -170,6 +170,47 @@ func TestUnknownConversation(t *testing.T) {
 		_, _, err := result.Calls(t.Context(), d.Workspace, d.read, text)
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("Calls(%q): %v, want one that is not there", text, err)
+		}
+	}
+}
+
+// TestConversationsAreKept holds that what is kept of conversations is what is counted anew, whatever has changed, and that
+// it is what their budgets say.
+func TestConversationsAreKept(t *testing.T) {
+	t.Parallel()
+	d := talkingDesk(t)
+	name := func(id string) record.Name { return record.Name{Kind: record.KindResult, ID: id} }
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := func() []result.Conversation {
+		all, _, err := result.Conversations(t.Context(), d.Workspace, d.read, record.Filter{}, 0, 0)
+		must(err)
+		return all
+	}
+	for n, change := range []func() error{
+		func() error { return nil },
+		func() error { d.put("c1/more", "editor", "One more."); return nil },
+		func() error { _, err := d.Tag(t.Context(), name("c1/first"), []string{"read"}, nil); return err },
+		func() error { return d.Remove(t.Context(), name("c1/more")) },
+		func() error { return d.Remove(t.Context(), name("c2/only")) },
+		func() error { d.put("c3/a", "editor", "Another one."); return nil },
+	} {
+		list()
+		must(change())
+		kept := list()
+		must(os.Remove(filepath.Join(d.Location.Store, "conversations.json")))
+		if diff := cmp.Diff(list(), kept); diff != "" {
+			t.Errorf("change %d (-counted +kept):\n%s", n, diff)
+		}
+		for _, c := range kept {
+			b, err := result.BudgetOf(t.Context(), d.Workspace, d.read, c.String())
+			if err != nil || b.Tokens != c.Inline || b.ReferenceTokens != c.References {
+				t.Errorf("change %d: %s has %d and %d tokens, its budget %d and %d, %v", n, c, c.Inline, c.References, b.Tokens, b.ReferenceTokens, err)
+			}
 		}
 	}
 }

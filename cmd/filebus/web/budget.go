@@ -19,13 +19,12 @@ type budgetPage struct {
 	Notes []string // why some are not
 }
 
-// A saving is what the command budget says of one of them.
+// A saving is what the command budget says of one of them; of conversations their list says it.
 type saving struct {
-	Calls, Reads, Artifacts, Tokens int
-	References                      int `json:"reference_tokens"`
-	Content, Files, Inline          struct{ Tokens int }
-	ID                              string `json:"-"`
-	N, Whole, Spared                int    `json:"-"` // how many texts, and their tokens in two ways
+	Reads, Artifacts, Tokens int
+	Content, Files, Inline   struct{ Tokens int }
+	ID                       string `json:"-"`
+	N, Whole, Spared         int    `json:"-"` // how many texts, and their tokens in two ways
 }
 
 // Ratio is how many times less it is.
@@ -38,25 +37,22 @@ func loadBudget(ctx context.Context, s *Site, r *http.Request) (any, error) {
 // loadBudget asks what was spared by conversation, session or run.
 func (s *Site) loadBudget(ctx context.Context, by string) (*budgetPage, error) {
 	v := &budgetPage{By: by, AsOf: s.Now()}
-	ids, err := v.list(ctx, s)
+	all, err := v.list(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	top := 0
-	ids, more := cut(ids, 20) // each is asked for
+	all, more := cut(all, 20) // each is asked for
 	v.More += more
-	for _, id := range ids {
-		one := saving{ID: id}
-		if err := s.Ask(ctx, &one, "budget", "--"+v.By+"="+id); err != nil {
-			v.Notes = append(v.Notes, id+": "+err.Error()) // the others are shown
-			continue
-		}
-		switch v.By {
-		case "conversation":
-			one.N, one.Whole, one.Spared = one.Calls, one.Tokens, one.References
-		case "session":
+	for _, one := range all {
+		if by != "conversation" {
+			if err := s.Ask(ctx, &one, "budget", "--"+by+"="+one.ID); err != nil {
+				v.Notes = append(v.Notes, one.ID+": "+err.Error()) // the others are shown
+				continue
+			}
 			one.N, one.Whole, one.Spared = one.Artifacts, one.Content.Tokens, one.Files.Tokens
-		case "run":
+		}
+		if by == "run" {
 			one.N, one.Whole, one.Spared = one.Reads, one.Inline.Tokens, one.Tokens
 		}
 		v.Rows, top = append(v.Rows, one), max(top, one.Whole, one.Spared)
@@ -66,10 +62,12 @@ func (s *Site) loadBudget(ctx context.Context, by string) (*budgetPage, error) {
 }
 
 // list returns those of which savings are known, the largest first; of runs, the one that goes on.
-func (v *budgetPage) list(ctx context.Context, s *Site) (ids []string, err error) {
+func (v *budgetPage) list(ctx context.Context, s *Site) (all []saving, err error) {
 	type item struct {
 		Tree, Conversation, Session, Run string
-		Tokens                           int
+		Tokens, Results                  int
+		Inline                           int `json:"inline_tokens"`
+		References                       int `json:"reference_tokens"`
 	}
 	var list struct {
 		Conversations, Sessions, Snapshots []item
@@ -79,25 +77,28 @@ func (v *budgetPage) list(ctx context.Context, s *Site) (ids []string, err error
 	if what == "" {
 		return nil, &Refusal{Code: "usage", Message: fmt.Sprintf("savings are not counted by %q", v.By)}
 	}
-	most := map[bool]int{true: 50}[v.By == "conversation"] // all results of each are read
+	const most = 2000 // sums of conversations are kept, but there may be very many
 	if err := s.Ask(ctx, &list, what, "list", fmt.Sprint("--limit=", most)); err != nil {
 		return nil, err
 	}
 	v.More = list.More
-	all := slices.Concat(list.Conversations, list.Sessions, list.Snapshots)
+	items := slices.Concat(list.Conversations, list.Sessions, list.Snapshots)
 	if v.By == "run" {
 		now := item{}
 		err = s.Ask(ctx, &now, "status")
-		all = slices.Insert(all, 0, now)
+		items = slices.Insert(items, 0, now)
 	}
-	slices.SortStableFunc(all, func(a, b item) int { return b.Tokens - a.Tokens })
-	for _, i := range all {
+	slices.SortStableFunc(items, func(a, b item) int { return cmp.Or(b.Inline-a.Inline, b.Tokens-a.Tokens) })
+	seen := map[string]bool{"": true}
+	for _, i := range items {
 		if i.Conversation != "" && i.Tree != "" {
 			i.Conversation = i.Tree + ":" + i.Conversation
 		}
-		if id := cmp.Or(i.Conversation, i.Session, i.Run); id != "" && !slices.Contains(ids, id) {
-			ids = append(ids, id)
+		one := saving{ID: cmp.Or(i.Conversation, i.Session, i.Run), N: i.Results, Whole: i.Inline, Spared: i.References}
+		if !seen[one.ID] {
+			all = append(all, one)
 		}
+		seen[one.ID] = true
 	}
-	return ids, err
+	return all, err
 }

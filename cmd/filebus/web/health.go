@@ -13,6 +13,7 @@ import (
 // A healthPage is what doctor says, and verify if it was asked for.
 type healthPage struct {
 	Checks    []rule.Finding
+	Looked    bool // at the files, too: that takes longer the more there are
 	AsOf      time.Time
 	Conflicts []struct{ Name, Store, File string }
 	More      int // conflicts that are not shown
@@ -29,22 +30,34 @@ type verified struct {
 	Index                                           string
 }
 
-// verifyTime is how long verify may take for a page.
-const verifyTime = 2 * time.Minute
+// Looking at all files, or at every stored byte, may take longer than pages do otherwise.
+const (
+	lookTime     = 2 * time.Minute
+	withFiles    = "--no-sync=false"
+	withoutFiles = "--no-sync"
+)
 
 func loadHealth(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	v, verify := &healthPage{}, r.FormValue("verify") != ""
 	if verify && r.Header.Get("HX-Request") != "" {
 		return nil, nil // it is not verified again for each change: the page stays as it is
 	}
-	said, err := s.health.of(ctx, s, "")
+	kept, what := &s.health, withoutFiles
+	isAsked := verify || r.FormValue("files") != ""
+	if s.Look != nil && (isAsked || s.files.isFresh(s, withFiles)) {
+		kept, what = &s.files, withFiles
+	}
+	if isAsked {
+		longer, cancel := context.WithTimeout(r.Context(), lookTime)
+		defer cancel()
+		ctx = longer
+	}
+	said, err := kept.of(ctx, s, what)
 	if err != nil { // of a store that cannot be read it says why
 		return nil, err
 	}
 	*v = *said
-	if verify { // which looks at every stored byte, and may take longer than pages do otherwise
-		ctx, cancel := context.WithTimeout(r.Context(), verifyTime)
-		defer cancel()
+	if verify {
 		said := &verified{}
 		v.Verified = said
 		v.Refused = s.Ask(ctx, said, "verify")
@@ -53,10 +66,10 @@ func loadHealth(ctx context.Context, s *Site, r *http.Request) (any, error) {
 	return v, nil
 }
 
-// loadHealth asks for what is shown without being asked for.
-func (s *Site) loadHealth(ctx context.Context, _ string) (*healthPage, error) {
-	v := &healthPage{AsOf: s.Now()}
-	if err := s.Ask(ctx, v, "doctor"); err != nil {
+// loadHealth asks for all but verify.
+func (s *Site) loadHealth(ctx context.Context, what string) (*healthPage, error) {
+	v := &healthPage{AsOf: s.Now(), Looked: what == withFiles || s.Look == nil}
+	if err := s.Ask(ctx, v, "doctor", what); err != nil {
 		return nil, err
 	}
 	_ = s.Ask(ctx, v, "conflicts") // doctor says why there are none to tell, as of what follows

@@ -23,6 +23,15 @@ type keptAt[T any] struct {
 	value    T
 }
 
+// isFresh reports whether something is kept that holds whatever comes in, and that nobody asks for just now.
+func (k *kept[T]) isFresh(s *Site, what string) bool {
+	if !k.mu.TryLock() {
+		return false
+	}
+	defer k.mu.Unlock()
+	return s.Now().Sub(k.all[what].time) < k.hold
+}
+
 // mostValues is how many are kept.
 const mostValues = 4
 

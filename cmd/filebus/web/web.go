@@ -46,6 +46,7 @@ type Site struct {
 	now    kept[*nowSaid]
 	budget kept[*budgetPage]
 	health kept[*healthPage]
+	files  kept[*healthPage] // with what the disk has
 }
 
 // A Refusal is what a command says in place of an answer.
@@ -120,6 +121,7 @@ func (s *Site) handler(events http.Handler) http.Handler {
 	s.now.load, s.now.time = s.loadNow, freshly
 	s.budget.load, s.budget.hold = s.loadBudget, seldom
 	s.health.load, s.health.time, s.health.hold = s.loadHealth, seldom, seldom
+	s.files.load, s.files.time, s.files.hold = s.loadHealth, seldom, seldom
 	pages := template.Must(template.New("").Funcs(s.functions()).ParseFS(files, "pages/*.html"))
 	mux, work, texts := http.NewServeMux(), make(turns, mostAtOnce), make(turns, 1)
 	for _, v := range views() {
