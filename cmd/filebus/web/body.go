@@ -59,16 +59,21 @@ func (o *rawWriter) begin(head []byte) {
 	if kind == "" {
 		kind, how = "application/octet-stream", "attachment"
 	}
+	if kind == typePDF {
+		o.w.Header().Set("Content-Security-Policy", framed)
+	}
 	file := strings.ToValidUTF8(fmt.Sprintf("%.100s", strings.ReplaceAll(visible(o.name), "/", "-")), "")
 	o.w.Header().Set("Content-Type", kind)
 	o.w.Header().Set("Content-Disposition", mime.FormatMediaType(how, map[string]string{"filename": file}))
 }
 
+const typePDF = "application/pdf"
+
 // shownType returns the type of a picture or PDF that can do nothing but be seen, "" if bytes are none: SVG is
 // a page with scripts.
 func shownType(head []byte) string {
 	kind := http.DetectContentType(head)
-	if slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"}, kind) {
+	if slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp", typePDF}, kind) {
 		return kind
 	}
 	return ""

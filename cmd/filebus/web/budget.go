@@ -84,9 +84,9 @@ func (v *budgetPage) list(ctx context.Context, s *Site) (all []saving, err error
 	v.More = list.More
 	items := slices.Concat(list.Conversations, list.Sessions, list.Snapshots)
 	if v.By == "run" {
-		now := item{}
+		var now struct{ Run string }
 		err = s.Ask(ctx, &now, "status")
-		items = slices.Insert(items, 0, now)
+		items = slices.Insert(items, 0, item{Run: now.Run})
 	}
 	slices.SortStableFunc(items, func(a, b item) int { return cmp.Or(b.Inline-a.Inline, b.Tokens-a.Tokens) })
 	seen := map[string]bool{"": true}

@@ -36,9 +36,13 @@ func Address(listener net.Listener, token string) string {
 	return fmt.Sprintf("http://%s/?token=%s", listener.Addr(), token)
 }
 
-// policy lets a page load what this server has, and nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; " +
-	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// policy lets a page load what this server has, and nothing else. A PDF alone may be framed, by a page of its own: browsers
+// show none in a sandbox, and it can do nothing there, as its address has no other bytes and no other type.
+const (
+	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; frame-src 'self'; " +
+		"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors "
+	framed, unframed = policy + "'self'", policy + "'none'"
+)
 
 // A guard lets requests through that come from the pages themselves.
 type guard struct {
@@ -49,7 +53,7 @@ type guard struct {
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, value := range map[string]string{
-		"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", // with none, browsers hide the origin of a form
+		"Content-Security-Policy": unframed, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", // with none, browsers hide the origin of a form
 		"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
 	} {
 		w.Header().Set(name, value)

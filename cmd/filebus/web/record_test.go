@@ -133,16 +133,19 @@ func TestSearchCommand(t *testing.T) {
 func TestRaw(t *testing.T) {
 	t.Parallel()
 	pages := site(t, map[string]string{
-		"png": "\x89PNG\r\n\x1a\n…", "svg": `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`,
+		"png": "\x89PNG\r\n\x1a\n…", "pdf": "%PDF-1.7\n\xff…", "svg": `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`,
 		"page": "<html><script>", "empty": "", hostileName: "x",
 	}, nil)
 	for _, test := range []struct{ name, kind, how string }{
-		{"png", "image/png", "inline"}, {"svg", "application/octet-stream", "attachment"}, {"page", "application/octet-stream", "attachment"},
+		{"png", "image/png", "inline"}, {"pdf", "application/pdf", "inline"}, {"svg", "application/octet-stream", "attachment"}, {"page", "application/octet-stream", "attachment"},
 		{"empty", "application/octet-stream", "attachment"}, {hostileName, "application/octet-stream", "attachment"},
 	} {
 		w := ask(pages, "/raw?name="+url.QueryEscape(test.name))
 		if kind, how := w.Header().Get("Content-Type"), w.Header().Get("Content-Disposition"); kind != test.kind || !strings.HasPrefix(how, test.how+"; filename") {
 			t.Errorf("GET /raw of %q: %q %q, want %q %q", test.name, kind, how, test.kind, test.how)
+		}
+		if policy := w.Header().Get("Content-Security-Policy"); strings.HasSuffix(policy, "frame-ancestors 'self'") != (test.name == "pdf") {
+			t.Errorf("GET /raw of %q may be framed, or not: %q", test.name, policy)
 		}
 	}
 	defer func() {
