@@ -105,6 +105,9 @@ func (w *Workspace) change(
 			if err == nil {
 				f, err = propose(now)
 			}
+			if f != nil && w.Readmits {
+				f.Again = true
+			}
 			if err == nil && f != nil && isOutside(p) {
 				err = r.refuseStrangers(ctx, p, f.Digest())
 			}

@@ -127,6 +127,7 @@ type Workspace struct {
 	Store    *store.Store
 	Settings Settings
 	Arbiter  Arbiter // may be nil
+	Readmits bool    // edits may bring in what was destroyed before
 
 	now     func() time.Time
 	mirrors *mirror.Mirrors

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -174,7 +175,28 @@ func (f pdfFile) write(ctx context.Context, w *cli.Work, document []byte, force 
 	if errors.Is(err, result.ErrOutputTaken) {
 		return cmp.Or(f.check(document, force), err) // it says what to do
 	}
-	return err
+	line := fmt.Appendf(nil, "%s %q\n", record.DigestOf(document), f.path)
+	return cmp.Or(err, folder.At(w.Location.Store).Append(documentsFile, line))
+}
+
+// documentsFile has where PDFs were written, with their digests, in the store's folder.
+const documentsFile = "documents"
+
+// documentsOf returns the files, absolute, that were written as PDFs and still have one of some texts.
+func documentsOf(w *cli.Work, texts []record.Digest) (files []string) {
+	known, _ := folder.At(w.Location.Store).ReadFile(documentsFile) // there may be none
+	for line := range strings.Lines(string(known)) {
+		var digest, file string
+		_, err := fmt.Sscanf(line, "%s %q", &digest, &file)
+		of, digestErr := record.ParseDigest(digest)
+		if err != nil || digestErr != nil || !slices.Contains(texts, of) || slices.Contains(files, file) {
+			continue
+		}
+		if now, err := os.ReadFile(file); err == nil && record.DigestOf(now) == of {
+			files = append(files, file)
+		}
+	}
+	return files
 }
 
 // imageFolders are the folders that images of a source may lie in, and the place in

@@ -43,7 +43,7 @@ func (o *purgeCommand) Do(ctx context.Context, w *cli.Work, args []string) error
 		}
 		request.Versions = append(request.Versions, refs...)
 	}
-	quotes, err := quotesOf(ctx, w, request.Versions)
+	quotes, texts, err := quotesOf(ctx, w, request.Versions)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (o *purgeCommand) Do(ctx context.Context, w *cli.Work, args []string) error
 	for _, file := range report.Left {
 		w.NoteTry("rm "+record.ShellWord(file), "it stays, as it is its owner's, and has the text: %s", file)
 	}
-	if err := noteQuotes(ctx, w, quotes, report); err != nil {
+	if err := noteQuotes(ctx, w, quotes, texts, report); err != nil {
 		return err
 	}
 	if !o.DryRun {
@@ -81,10 +81,13 @@ func (o *purgeCommand) Do(ctx context.Context, w *cli.Work, args []string) error
 // The words by which is found what was made of a text, as fewer are said of many things, and how many names are told.
 const leastQuoted, mostQuoted, mostNamed = 6, 12, 50
 
-// quotesOf returns phrases with the first words of texts, once each.
-func quotesOf(ctx context.Context, w *cli.Work, refs []record.Ref) (quotes []string, err error) {
+// quotesOf returns phrases with the first words of texts, once each, and their digests.
+func quotesOf(ctx context.Context, w *cli.Work, refs []record.Ref) (quotes []string, texts []record.Digest, err error) {
 	err = w.Store.View(ctx, func(tx *store.Tx) error {
 		for _, ref := range refs {
+			if v, err := tx.Get(ref); err == nil {
+				texts = append(texts, v.Record.Body)
+			}
 			words := strings.FieldsFunc(tx.Description(ref).Preview, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 			if len(words) >= leastQuoted {
 				quotes = append(quotes, `"`+strings.Join(words[:min(len(words), mostQuoted)], " ")+`"`)
@@ -93,12 +96,12 @@ func quotesOf(ctx context.Context, w *cli.Work, refs []record.Ref) (quotes []str
 		return nil
 	})
 	slices.Sort(quotes)
-	return slices.Compact(quotes), err
+	return slices.Compact(quotes), texts, err
 }
 
 // noteQuotes names what begins as texts do that were destroyed, or quotes that, and what says that it was made of them,
-// each with the command that destroys it.
-func noteQuotes(ctx context.Context, w *cli.Work, quotes []string, report *release.Report) error {
+// each with the command that destroys it, and PDFs that were made of any of them.
+func noteQuotes(ctx context.Context, w *cli.Work, quotes []string, texts []record.Digest, report *release.Report) error {
 	var names []record.Name
 	for _, k := range report.Kept {
 		names = append(names, k.Name)
@@ -119,7 +122,13 @@ func noteQuotes(ctx context.Context, w *cli.Work, quotes []string, report *relea
 		isGoing := slices.ContainsFunc(report.Released, func(r release.ReleasedName) bool { return r.Name == name })
 		if !isGoing && !slices.Contains(names[:n], name) {
 			w.NoteTry("filebus purge --files "+record.ShellWord(name.String()), "%s was made of it, or has the same words", cli.OneLine(name.String()))
+			if of, err := w.Reader.Head(ctx, name); err == nil {
+				texts = append(texts, of.Version.Record.Body)
+			}
 		}
+	}
+	for _, file := range documentsOf(w, texts) {
+		w.NoteTry("rm "+record.ShellWord(file), "%s was made of it", file)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"filebus/cmd/filebus/noun"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -81,6 +82,7 @@ type knowledgeAdd struct {
 	validFlags
 	Into         string `flag:"into"`
 	NoDuplicates bool   `flag:"no-duplicates"`
+	Again        bool   `flag:"again"`
 }
 
 // KnowledgeChangeJSON is what a command prints with --json.
@@ -108,6 +110,7 @@ func (o *knowledgeAdd) Do(ctx context.Context, w *cli.Work, args []string) error
 		return err
 	}
 	b := Knowledge(w)
+	w.Readmits = o.Again
 	add := b.Add
 	if _, _, isTheirs := b.at(into).Adds(); isTheirs {
 		add, err = b.addTo, b.checkAdded(into, &d, given)
@@ -123,6 +126,9 @@ func (o *knowledgeAdd) Do(ctx context.Context, w *cli.Work, args []string) error
 	}
 	added, err := add(ctx, d, into, o.NoDuplicates, like...)
 	like = w.NoteLike(like, added.ID, err)
+	if errors.Is(err, store.ErrBarred) {
+		err = cli.Coded(record.Conflict, "run it again with --again", err)
+	}
 	if err != nil {
 		return err
 	}
