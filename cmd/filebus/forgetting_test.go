@@ -457,6 +457,56 @@ func forget(m *grid, first wayIn) {
 	m.check(first.name, "pull", !strings.Contains(d.search(gone), gone.answer), "the other end brings it back")
 }
 
+// TestOthersForget lets a member copy what another has put, and destroy the copy, or all that has its text, and a text of his own:
+// nothing of what the other's own user does is stopped by that, by any way in, nor a restore.
+func TestOthersForget(t *testing.T) {
+	t.Parallel()
+	for n, purge := range [][]string{{"purge", "--files"}, {"purge", "--files", "--everywhere"}} {
+		top, f, his := t.TempDir(), newFact("zyzzyva", "ortolan"), newFact("quokkaberry", "marzipan")
+		d, other := newCellar(t, filepath.Join(top, "desk")), newCellar(t, filepath.Join(top, "other"))
+		d.must(f.text, "put", "--name", "note/docs/fact.md")
+		d.must("", "knowledge", "add", "--type", "gotcha", "--content", strings.TrimSpace(f.text))
+		d.must("", "backup", filepath.Join(top, "copies"))
+		other.must(his.text, "put", "--name", "note/docs/his.md")
+		for _, each := range []*cellar{d, other} {
+			each.must("", "remote", "add", "team", filepath.Join(top, "team"))
+			each.must("", "push")
+			each.must("", "remote", "trust", "--all")
+			each.must("", "pull")
+		}
+		d.must("", "remote", "trust", "--all")
+		d.must("", "pull")
+		other.must("", "pull")
+		other.must(f.text, "put", "--name", "note/docs/copy.md")
+		entry := regexp.MustCompile(`(?m)^insight-\S+`).FindString(other.must("", "knowledge", "add", "--type", "insight", "--content", strings.TrimSpace(f.text)))
+		other.must("", append(purge, "note/docs/his.md", "note/docs/copy.md", "knowledge/"+entry)...)
+		other.must("", "push")
+		d.must("", "pull")
+		if said, _ := d.do("", "doctor"); !regexp.MustCompile(`texts? stays? out`).MatchString(said) {
+			t.Errorf("%q: nothing is kept out that comes from others:\n%s", purge, said)
+		}
+		if isFound := strings.Contains(d.search(f), f.answer); !isFound && n == 0 {
+			t.Errorf("%q: what the own user has put is gone", purge)
+		}
+		for i, in := range waysIn() {
+			for as, f := range map[string]fact{fmt.Sprint("own", i): f, fmt.Sprint("now", i): his} {
+				in.feed(d, f, as)
+				names, _ := d.do("", "list", "--json", "--limit", "0")
+				if in.isEntry {
+					as += " of " + f.answer
+				}
+				if !strings.Contains(names, as) {
+					t.Errorf("%q: %s does not store %s", purge, in.name, f.ask)
+				}
+			}
+		}
+		d.must("", "restore", filepath.Join(top, "copies"), "--yes")
+		if text := d.search(f); !strings.Contains(text, f.answer) {
+			t.Errorf("%q: the restored text is not found: %s", purge, text)
+		}
+	}
+}
+
 // refOf returns the ref of the version that a search finds.
 func (d *cellar) refOf(f fact) string {
 	d.t.Helper()
