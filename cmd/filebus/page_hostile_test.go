@@ -81,7 +81,7 @@ func hostileWorkspace(t *testing.T) string {
 // anything, or ask another server.
 func (b *tab) hostile() {
 	b.t.Helper()
-	todo := []string{"/", "/search?q=alert", "/issues?closed=1", "/issues?view=board&closed=1", "/issues?what=tasks&closed=1", "/issues?group=label", "/dialogues", "/knowledge", "/sessions", "/budget", "/health", "/health?verify=1"}
+	todo := []string{"/", "/search?q=alert", "/issues?closed=1", "/issues?view=board&closed=1", "/issues?what=tasks&closed=1", "/issues?group=label", "/dialogues", "/knowledge", "/review", "/sessions", "/budget", "/health", "/health?verify=1"}
 	for path, keys := range map[string]string{
 		"/search": "q kind agent tag tree session since until name offset", "/record": "name against source lines related", "/issues": "what view sort group find closed status priority type agent label from waits after", "/dialogue": "name text",
 		"/knowledge": "tag type view", "/session": "id at", "/budget": "by id", "/health": "verify", "/nowhere": "q", "/": "x",

@@ -76,7 +76,7 @@ func crowded(t *testing.T, dir string, results, notes, issues, knowledge int) {
 func crowdViews() map[string]string {
 	return map[string]string{
 		"now": "/", "search": "/search?q=limiter+webhook", "record": "/record?name=result/conv-0001/call-00012&lines=1-5", "issues": "/issues?group=priority",
-		"board": "/issues?view=board", "knowledge": "/knowledge", "sessions": "/sessions", "dialogues": "/dialogues", "budget": "/budget", "health": "/health",
+		"board": "/issues?view=board", "knowledge": "/knowledge", "review": "/review", "sessions": "/sessions", "dialogues": "/dialogues", "budget": "/budget", "health": "/health",
 	}
 }
 

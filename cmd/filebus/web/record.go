@@ -272,13 +272,16 @@ func (s *Site) conflicts(ctx context.Context, v *recordPage) error {
 // resolve decides a conflict, and shows the record that is left.
 func (s *Site) resolve(w http.ResponseWriter, r *http.Request) {
 	name, take := r.PostFormValue("name"), r.PostFormValue("take")
+	s.change(w, r, "/record?"+url.Values{"name": {name}}.Encode(), "conflicts", "resolve", "--take="+take, "--", name)
+}
+
+// change runs a command that writes, where pages may, and shows a page.
+func (s *Site) change(w http.ResponseWriter, r *http.Request, then string, command ...string) {
 	if s.Change == nil {
 		http.Error(w, "these pages only read: start filebus serve --write", http.StatusForbidden)
-		return
-	}
-	if err := s.Change(r.Context(), "conflicts", "resolve", "--take="+take, "--", name); err != nil {
+	} else if err := s.Change(r.Context(), command...); err != nil {
 		http.Error(w, err.Error(), status(err))
-		return
+	} else {
+		http.Redirect(w, r, then, http.StatusSeeOther)
 	}
-	http.Redirect(w, r, "/record?"+url.Values{"name": {name}}.Encode(), http.StatusSeeOther)
 }

@@ -156,6 +156,43 @@ func TestRaw(t *testing.T) {
 	ask(pages, "/raw?name=damaged")
 }
 
+// TestReview shows what is to be decided with the commands that decide; with --write they have buttons.
+func TestReview(t *testing.T) {
+	t.Parallel()
+	item, _ := json.Marshal(map[string]any{"id": hostileName, "why": "alike", "text": hostileName, "other": "gotcha-1", "against": "It is <b>.",
+		"try": []string{"filebus knowledge accept '" + hostileName + "'"}})
+	var ran []string
+	s := &Site{
+		Now: time.Now,
+		Ask: func(_ context.Context, into any, args ...string) error {
+			return json.Unmarshal([]byte(`{"total": 9, "more": 8, "items": [`+string(item)+`]}`), into)
+		},
+	}
+	out := ask(s.handler(http.NotFoundHandler()), "/review").Body.String()
+	for _, want := range []string{"9 to decide", "8 more", "It is &lt;b&gt;.", "Commands that decide", "knowledge accept &#39;"} {
+		if !strings.Contains(out, want) || strings.Contains(out, "<script>") || strings.Contains(out, "<form method=\"post\"") {
+			t.Errorf("the page is without %q, or has more\n%s", want, out)
+		}
+	}
+	s.Change = func(_ context.Context, args ...string) error { ran = append(ran, strings.Join(args, " ")); return nil }
+	pages := s.handler(http.NotFoundHandler())
+	if out = ask(pages, "/review").Body.String(); !strings.Contains(out, `value="supersede">It supersedes gotcha-1<`) {
+		t.Errorf("there is no button: %s", out)
+	}
+	for _, do := range []string{"accept", "reject", "supersede", "both"} {
+		form := url.Values{"do": {do}, "id": {"-a"}, "other": {"b"}, "because": {"c d"}}.Encode()
+		r, w := httptest.NewRequest(http.MethodPost, "/decide", strings.NewReader(form)), httptest.NewRecorder()
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if pages.ServeHTTP(w, r); w.Code != http.StatusSeeOther {
+			t.Errorf("%s: %d", do, w.Code)
+		}
+	}
+	want := []string{"knowledge accept -- -a", "knowledge reject --because=c d -- -a", "knowledge supersede -- b -a", "knowledge link -- -a relates-to b"}
+	if !slices.Equal(ran, want) {
+		t.Errorf("ran %q, want %q", ran, want)
+	}
+}
+
 func TestResolveOnlyWithWrite(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()

@@ -76,6 +76,7 @@ func views() []view {
 		{"/dialogues", "Dialogues", "dialogues", load[dialoguesPage]("dialogue", "list")},
 		{"/dialogue", "", "dialogue", loadDialogue},
 		{"/knowledge", "Knowledge", "knowledge", loadKnowledge},
+		{"/review", "", "review", load[reviewPage]("knowledge", "review")},
 		{"/sessions", "Sessions", "sessions", load[sessionsPage]("session", "list")},
 		{"/session", "", "session", loadSession},
 		{"/budget", "Budget", "budget", loadBudget},
@@ -135,6 +136,7 @@ func (s *Site) handler(events http.Handler) http.Handler {
 	mux.Handle("GET /events", events)
 	mux.HandleFunc("GET /raw", s.raw)
 	mux.HandleFunc("POST /resolve", s.resolve)
+	mux.HandleFunc("POST /decide", s.decide)
 	mux.HandleFunc("GET /knowledge.json", work.each(s.serveGraph))
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
 		missing := func(context.Context, *Site, *http.Request) (any, error) {
