@@ -107,20 +107,27 @@
     to.strokeStyle = getComputedStyle(document.body).backgroundColor;
     to.lineWidth = 3;
     let taken = []; // where there is a label already
-    const write = (text, x, y) => {
+    const nodes = at.filter(([x, y]) => x > -r && y > -px && x < canvas.width + r && y < canvas.height + px);
+    const covers = (x, y, w) => nodes.some((n) => Math.abs(n[0] - x) < w + r && n[1] + r > y - 0.8 * px && n[1] - r < y + 0.25 * px);
+    const write = (text, x, y, over = false) => {
       const w = to.measureText(text).width / 2;
       if (x < 0 || x > canvas.width || y < -px || y > canvas.height + px) return;
       [x, y] = [Math.min(Math.max(x, w), canvas.width - w), Math.min(Math.max(y, px), canvas.height - 4)];
-      if (taken.some((o) => Math.abs(o.x - x) < o.w + w && Math.abs(o.y - y) < px)) return;
+      if (taken.some((o) => Math.abs(o.x - x) < o.w + w && Math.abs(o.y - y) < px) || !over && covers(x, y, w)) return;
       taken.push({ x, y, w });
       to.strokeText(text, x, y);
       to.fillText(text, x, y);
+      return true;
     };
     for (const c of graph.clusters) {
-      if (c.r * view.k > 1.5 * px && graph.clusters.length > 1) write(`${c.tag.slice(0, 24) || "other"} ${c.count}`, c.x * view.k + view.x, (c.y - c.r) * view.k + view.y + px / 2);
+      if (c.r * view.k <= 1.5 * px || graph.clusters.length === 1) continue;
+      for (const side of [-1, 1, -1.2]) if (write(`${c.tag.slice(0, 24) || "other"} ${c.count}`, c.x * view.k + view.x, (c.y + side * c.r) * view.k + view.y + px / 2)) break;
     }
     const room = view.k > 1 ? graph.nodes.length : graph.nodes.length > 60 ? 0 : 12; // the most connected ones, all from near
-    for (const i of graph.order.slice(0, room)) write((graph.nodes[i].summary || graph.nodes[i].id).slice(0, 28), at[i][0], at[i][1] + r + px);
+    for (const i of graph.order.slice(0, room)) {
+      const text = (graph.nodes[i].summary || graph.nodes[i].id).slice(0, 28);
+      write(text, at[i][0], at[i][1] + r + px) || write(text, at[i][0], at[i][1] - r - px / 3);
+    }
     if (found < 0) return;
     to.beginPath();
     to.arc(...at[found], r + 4, 0, 7);
@@ -130,7 +137,8 @@
     to.lineWidth = 3;
     to.strokeStyle = getComputedStyle(document.body).backgroundColor;
     taken = [];
-    write(graph.nodes[found].summary.slice(0, 60), at[found][0], at[found][1] - r - 6);
+    const title = graph.nodes[found].summary.slice(0, 60), [x, y] = at[found];
+    write(title, x, y - r - 6) || write(title, x, y + r + px) || write(title, x, y - r - 6, true); // it is asked for
   }
 
   const kindOf = (n) => (n.superseded_by ? "old" : kinds.includes(n.type) ? n.type : "other");
