@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -223,16 +224,24 @@ func TestPromisedReplicate(t *testing.T) {
 }
 
 // TestPromisedPages asks for pages of a store of 10,000 records, 3,000 of them issues: what is promised is the least time of some
-// requests, as other programs run beside it. The other tests of the package wait meanwhile.
+// requests, as other programs run beside it, and the memory of the server while ten pages listen. The other tests of the package
+// wait meanwhile. FILEBUS_PAGES says how many results there are.
 func TestPromisedPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes 10,000 records")
 	}
 	dir := t.TempDir()
-	crowded(t, dir, 6000, 500, 3000, 500)
+	results, err := strconv.Atoi(cmp.Or(os.Getenv("FILEBUS_PAGES"), "6000"))
+	must(t, err)
+	crowded(t, dir, results, 500, 3000, 500)
 	mustRun(t, dir, "init", "--yes")
-	mustRun(t, dir, "search", "limiter", "--limit", "1")
-	v := visit(t, served(t, dir))
+	mustRun(t, dir, "reindex")
+	mustRun(t, dir, "conversation", "list")
+	first, server := servedBy(t, dir)
+	v := visit(t, first)
+	for range 10 {
+		v.hears()
+	}
 	for row, path := range map[string]string{
 		"page/now": "/", "page/record": "/record?name=result/conv-0001/call-00012",
 		"page/issues": "/issues?group=priority&find=cache", "page/budget": "/budget", "page/health": "/health",
@@ -251,6 +260,17 @@ func TestPromisedPages(t *testing.T) {
 			t.Errorf("%s: %s takes %v, more than %v ms", row, path, least, bound)
 		} else {
 			t.Logf("%s: %v of %v ms", row, least, bound)
+		}
+	}
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.Pid)) // on Linux
+	if _, size, found := strings.Cut(string(text), "RssAnon:"); found {
+		size, _, _ = strings.Cut(strings.TrimSpace(size), " ")
+		kilobytes, err := strconv.Atoi(size)
+		must(t, err)
+		if mb := float64(kilobytes) / 1024; mb > promised(t, "memory/pages") {
+			t.Errorf("the server has %.0f MB", mb)
+		} else {
+			t.Logf("the server has %.0f MB", mb)
 		}
 	}
 }
