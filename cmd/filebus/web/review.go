@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 )
 
@@ -14,6 +16,19 @@ type reviewPage struct {
 }
 
 func (*reviewPage) title() string { return "Review" }
+
+// loadReview asks again once the log has gone on: entries are compared with each other, which takes a while.
+func loadReview(_ context.Context, s *Site, r *http.Request) (any, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), lookTime)
+	defer cancel()
+	v, err := s.review.of(ctx, s, "")
+	return v, err
+}
+
+func (s *Site) loadReview(ctx context.Context, _ string) (*reviewPage, error) {
+	v := &reviewPage{}
+	return v, s.Ask(ctx, v, "knowledge", "review", fmt.Sprint("--limit=", mostShown))
+}
 
 // decide carries a decision out, and shows what is left.
 func (s *Site) decide(w http.ResponseWriter, r *http.Request) {

@@ -47,6 +47,7 @@ type Site struct {
 	budget kept[*budgetPage]
 	health kept[*healthPage]
 	files  kept[*healthPage] // with what the disk has
+	review kept[*reviewPage]
 }
 
 // A Refusal is what a command says in place of an answer.
@@ -76,7 +77,7 @@ func views() []view {
 		{"/dialogues", "Dialogues", "dialogues", load[dialoguesPage]("dialogue", "list")},
 		{"/dialogue", "", "dialogue", loadDialogue},
 		{"/knowledge", "Knowledge", "knowledge", loadKnowledge},
-		{"/review", "", "review", load[reviewPage]("knowledge", "review")},
+		{"/review", "", "review", loadReview},
 		{"/sessions", "Sessions", "sessions", load[sessionsPage]("session", "list")},
 		{"/session", "", "session", loadSession},
 		{"/budget", "Budget", "budget", loadBudget},
@@ -123,6 +124,7 @@ func (s *Site) handler(events http.Handler) http.Handler {
 	s.budget.load, s.budget.hold = s.loadBudget, seldom
 	s.health.load, s.health.time, s.health.hold = s.loadHealth, seldom, seldom
 	s.files.load, s.files.time, s.files.hold = s.loadHealth, seldom, seldom
+	s.review.load, s.review.time = s.loadReview, seldom
 	pages := template.Must(template.New("").Funcs(s.functions()).ParseFS(files, "pages/*.html"))
 	mux, work, texts := http.NewServeMux(), make(turns, mostAtOnce), make(turns, 1)
 	for _, v := range views() {
