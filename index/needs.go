@@ -252,13 +252,11 @@ func (s *search) having(terms []string) (set, error) {
 	for _, term := range terms {
 		one := s.looked[term]
 		if one == nil { // else it was looked up to be scored
-			if err := s.weigh(term); err != nil {
+			found, err := s.weigh(term)
+			if err != nil {
 				return nil, err
 			}
-			one = s.set(s.found)
-			for _, n := range s.found {
-				s.weights[n] = 0
-			}
+			one = s.set(found.documents)
 		}
 		if all == nil {
 			all = slices.Clone(one)

@@ -215,15 +215,12 @@ func (s *search) explainTerm(hits []Hit, place map[uint64]int, term *queryTerm) 
 			return err
 		}
 	}
-	if err := s.weigh(term.text); err != nil {
-		return err
-	}
-	for _, n := range s.found {
+	found, err := s.weigh(term.text)
+	for at, n := range found.documents {
 		if i, wanted := place[n]; wanted {
-			points := Points{Term: term.text, Score: term.points(s.weights[n]), Rarity: term.rarity, Fields: fields[n]}
+			points := Points{Term: term.text, Score: term.points(found.weights[at]), Rarity: term.rarity, Fields: fields[n]}
 			hits[i].Points = append(hits[i].Points, points)
 		}
-		s.weights[n] = 0
 	}
-	return nil
+	return err
 }

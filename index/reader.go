@@ -119,6 +119,9 @@ func eachDocument(state *scorch.IndexSnapshot, visit func(n uint64) error) error
 	}
 }
 
+// lengthOf returns the tokens of a field, of which the engine keeps 1/sqrt(length).
+func lengthOf(norm float64) float64 { return float64(uint64(1/(norm*norm) + 0.5)) }
+
 // postings calls visit with the number of each document that has term in a
 // field, in rising order, with how often it has it and how many tokens the
 // field has; zeros where neither is kept.
@@ -139,7 +142,7 @@ func postings(ctx context.Context, state *scorch.IndexSnapshot, field, term stri
 		}
 		length := 0.0
 		if counted {
-			length = float64(uint64(1/(next.Norm*next.Norm) + 0.5)) // the engine keeps 1/sqrt(length)
+			length = lengthOf(next.Norm)
 		}
 		visit(next.ID.Value(), next.Freq, length)
 	}

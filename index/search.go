@@ -169,8 +169,8 @@ func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search
 			}
 			s.weighed = weighed{totals: s.totals, terms: make(map[string]occurrences)}
 			room := x.room()
-			s.scores, s.weights = (*room)[:x.places], (*room)[x.places:]
-			if err = f(&s); err == nil { // else there may be weights left
+			s.scores = *room
+			if err = f(&s); err == nil { // else there may be scores left
 				for _, n := range s.matched {
 					s.scores[n] = 0
 				}
@@ -186,13 +186,13 @@ func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search
 	return x.engine.blame("searching the index", err)
 }
 
-// room returns zeros for the scores and the weights of all documents, which a
-// search after this one gets again, once it has cleared what it has set.
+// room returns zeros for the scores of all documents, which a search after this one
+// gets again, once it has cleared what it has set.
 func (x *Index) room() *[]float64 {
 	if room, ok := x.rooms.Get().(*[]float64); ok {
 		return room
 	}
-	room := make([]float64, 2*x.places)
+	room := make([]float64, x.places)
 	return &room
 }
 
@@ -212,8 +212,7 @@ type search struct {
 	looked  map[string]set // the documents with a term that was scored, or with one that stands for it
 	newest  bool           // nothing to score by: scores are times
 	weighed weighed
-	weights []float64 // of the term at hand, by document number
-	found   []uint64  // the documents whose weight is not zero
+	weights []float64 // of the term at hand, by document number in the segment at hand; zeros between
 }
 
 // run finds the matches, and picks and explains the page.
@@ -363,18 +362,18 @@ func (s *search) match(request *Request, terms []queryTerm) error {
 // Fields and terms are taken in a fixed order, so that a document's score does
 // not depend on which segment holds it.
 func (s *search) score(term *queryTerm) error {
-	if err := s.weigh(term.text); err != nil {
+	found, err := s.weigh(term.text)
+	if err != nil {
 		return err
 	}
-	term.having = uint64(len(s.found))
+	term.having = uint64(len(found.documents))
 	term.rarity = s.rarity(term)
-	s.looked[term.text] = s.set(s.found)
-	for _, n := range s.found {
+	s.looked[term.text] = s.set(found.documents)
+	for i, n := range found.documents {
 		if s.scores[n] == 0 {
 			s.matched = append(s.matched, n)
 		}
-		s.scores[n] += term.points(s.weights[n])
-		s.weights[n] = 0
+		s.scores[n] += term.points(found.weights[i])
 	}
 	return nil
 }
@@ -390,56 +389,64 @@ type weighed struct {
 	size   int // documents of all of them
 }
 
-// occurrences are the documents that have a term, and what weigh has summed up of each.
+// occurrences are the documents that have a term, and what it sums up to in all fields of each. They do not change.
 type occurrences struct {
 	documents []uint64
 	weights   []float64
 }
 
-// weigh sums up the occurrences of a term in all fields. It fills found and
-// weights; the caller sets these back to zero.
-func (s *search) weigh(term string) error {
-	known, isKnown := s.weighed.terms[term]
+// weigh returns the occurrences of a term.
+func (s *search) weigh(term string) (found occurrences, err error) {
+	found, isKnown := s.weighed.terms[term]
 	if before := s.index.before.Load(); !isKnown && before != nil && before.totals == s.totals {
-		known, isKnown = before.terms[term]
+		found, isKnown = before.terms[term]
 	}
-	if isKnown {
-		s.found = append(s.found[:0], known.documents...)
-		for i, n := range s.found {
-			s.weights[n] = known.weights[i]
+	if !isKnown {
+		if found, err = s.read(term); err != nil {
+			return found, err
 		}
-	} else if err := s.read(term); err != nil {
-		return err
 	}
-	if s.weighed.size += len(s.found); s.weighed.size <= maxWeighed {
-		if !isKnown {
-			known = occurrences{slices.Clone(s.found), make([]float64, len(s.found))}
-			for i, n := range s.found {
-				known.weights[i] = s.weights[n]
-			}
-		}
-		s.weighed.terms[term] = known
+	if s.weighed.size += len(found.documents); s.weighed.size <= maxWeighed {
+		s.weighed.terms[term] = found
 	}
-	return nil
+	return found, nil
 }
 
-// read does what weigh does, from the index.
-func (s *search) read(term string) error {
-	found := s.found[:0]
-	for i, f := range scored {
-		perToken := lengthBias / s.totals.average(i)
-		err := postings(s.ctx, s.state, f.name, term, true, func(n, frequency uint64, length float64) {
-			if s.weights[n] == 0 {
-				found = append(found, n)
+// read does what weigh does, from the index: one segment after the other, so that the weights at hand stay near.
+func (s *search) read(term string) (found occurrences, err error) {
+	err = s.eachSegment(func(of *scorch.SegmentSnapshot, first uint64) error {
+		begin := len(found.documents)
+		s.weights = slices.Grow(s.weights[:0], int(of.FullSize()))[:of.FullSize()]
+		for i, f := range scored {
+			perToken := lengthBias / s.totals.average(i)
+			dictionary, err := of.Segment().Dictionary(f.name)
+			if err != nil {
+				return err
 			}
-			s.weights[n] += f.weight * float64(frequency) / (1 - lengthBias + perToken*length)
-		})
-		if err != nil {
-			return err
+			list, err := dictionary.PostingsList([]byte(term), of.Deleted(), nil)
+			if err != nil {
+				return err
+			}
+			documents := list.Iterator(true, true, false, nil)
+			for next, err := documents.Next(); next != nil || err != nil; next, err = documents.Next() {
+				if err != nil {
+					return err
+				}
+				n := next.Number()
+				if s.weights[n] == 0 {
+					found.documents = append(found.documents, n)
+				}
+				s.weights[n] += f.weight * float64(next.Frequency()) / (1 - lengthBias + perToken*lengthOf(next.Norm()))
+			}
 		}
-	}
-	s.found = found
-	return nil
+		for i, n := range found.documents[begin:] {
+			found.documents[begin+i] = first + n
+			found.weights = append(found.weights, s.weights[n])
+			s.weights[n] = 0
+		}
+		return nil
+	})
+	return found, err
 }
 
 // rarity returns how much a term says of a document that has it.

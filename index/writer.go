@@ -24,7 +24,7 @@ import (
 const (
 	leastChunk     = 4 << 20
 	mostChunk      = 16 << 20
-	chunkDocuments = 8192
+	chunkDocuments = 16384
 )
 
 // pollInterval is how often a waiting batch looks whether its engine has died.

@@ -24,7 +24,7 @@ const (
 	minBatch   = 4 << 20                // bytes of text in one batch, if there are so many
 	bulkBatch  = 32 << 20               // while far behind and the speed is not known; half of it at least
 	maxBatch   = 32 << 20               // one is indexed while the next is read
-	maxChanges = 16384                  // in one batch
+	maxChanges = 32768                  // in one batch
 )
 
 // A catchUp brings the index to a position of the log that was fixed when it
