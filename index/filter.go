@@ -160,13 +160,13 @@ func (s *search) addNamed(to set, filter *record.Filter) error {
 
 // addKey adds the documents that have an exact term.
 func (s *search) addKey(to set, term string) error {
-	return s.eachSegment(func(segment *scorch.SegmentSnapshot, first uint64) error {
-		dictionary, err := segment.Segment().Dictionary(fieldKeys)
+	return s.eachSegment(func(of *scorch.SegmentSnapshot, first uint64) error {
+		dictionary, err := of.Segment().Dictionary(fieldKeys)
 		if err != nil {
 			return err
 		}
-		found, err := bitmapOf(dictionary, term, nil)
-		if deleted := segment.Deleted(); err == nil && deleted != nil {
+		found, err := bitmapOf(dictionary, term, new(segment.PostingsList))
+		if deleted := of.Deleted(); deleted != nil {
 			found.AndNot(deleted)
 		}
 		to.addBitmap(found, first)
@@ -188,19 +188,13 @@ func (s *search) eachSegment(visit func(segment *scorch.SegmentSnapshot, first u
 
 // bitmapOf returns the documents of a segment that have a term, deleted ones too. Known is a list to be filled again.
 func bitmapOf(dictionary segment.TermDictionary, term string, known *segment.PostingsList) (*roaring.Bitmap, error) {
-	if known == nil {
-		known = new(segment.PostingsList)
-	}
-	list, err := dictionary.PostingsList([]byte(term), nil, *known)
-	if err != nil {
-		return nil, err
-	}
-	*known = list
 	found := roaring.New()
-	if whole, ok := list.(interface{ OrInto(*roaring.Bitmap) }); ok { // none has the term: there is nothing to add
+	list, err := dictionary.PostingsList([]byte(term), nil, *known)
+	if whole, ok := list.(interface{ OrInto(*roaring.Bitmap) }); ok && err == nil { // else none has the term
 		whole.OrInto(found)
 	}
-	return found, nil
+	*known = list
+	return found, err
 }
 
 // addBitmap adds the documents of a segment, whose first has a number.

@@ -402,14 +402,12 @@ func (s *search) weigh(term string) (found occurrences, err error) {
 		found, isKnown = before.terms[term]
 	}
 	if !isKnown {
-		if found, err = s.read(term); err != nil {
-			return found, err
-		}
+		found, err = s.read(term)
 	}
-	if s.weighed.size += len(found.documents); s.weighed.size <= maxWeighed {
+	if s.weighed.size += len(found.documents); err == nil && s.weighed.size <= maxWeighed {
 		s.weighed.terms[term] = found
 	}
-	return found, nil
+	return found, err
 }
 
 // read does what weigh does, from the index: one segment after the other, so that the weights at hand stay near.
