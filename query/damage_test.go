@@ -28,7 +28,7 @@ func loseRecord(t testing.TB, s *store.Store, ref record.Ref) {
 			break
 		}
 		at += next + len(ref)
-		if bytes.HasPrefix(data[min(at+8, len(data)):], []byte("filebus record 1\n")) { // behind the position
+		if bytes.HasPrefix(data[min(at, len(data)):], []byte("filebus record 1\n")) { // before its encoding
 			data[at-1] ^= 1
 			lost++
 		}

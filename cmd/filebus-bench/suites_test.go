@@ -48,7 +48,7 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := options{runs: 3, json: true, seed: 9, docs: 10000, largeSize: 1 << 30, growthMax: 10000, rgSize: 500_000_000, origins: 10, each: 500}
+	want := options{runs: 3, json: true, seed: 9, docs: 10000, largeSize: 1 << 30, growthMax: 10000, rgSize: 500_000_000, origins: 10, each: 500, hear: 10}
 	if diff := cmp.Diff(want, opts, cmp.AllowUnexported(options{})); diff != "" {
 		t.Errorf("options: -want +got\n%s", diff)
 	}
