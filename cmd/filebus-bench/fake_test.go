@@ -216,7 +216,7 @@ func TestGrowthMeasuresEachSize(t *testing.T) {
 
 // TestSuitesReportFailures runs the suites with a filebus that does nothing but fail.
 func TestSuitesReportFailures(t *testing.T) {
-	opts := options{docs: 2, runs: 1, seed: 1, largeSize: 10, growthMax: 1, rgSize: 1000, small: true}
+	opts := options{docs: 2, runs: 1, seed: 1, largeSize: 10, growthMax: 1, rgSize: 1000, origins: 1, each: 1, small: true}
 	for _, s := range suites() {
 		if s.name == "processes" || s.name == "growth" {
 			continue // they make a thousand texts first
