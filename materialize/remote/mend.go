@@ -36,15 +36,16 @@ func (r *Replica) forget(name Name) {
 func (r *Replica) removeCovered(ctx context.Context) (err error) {
 	own := r.segments(func(n Name) bool { return n.teller == r.own })
 	for _, name := range own {
-		s := name.span
-		isWithin := func(o Name) bool {
-			return o != name && o.span.Origin == s.Origin && o.span.First <= s.First && s.Last <= o.span.Last
-		}
-		if err == nil && slices.ContainsFunc(own, isWithin) {
+		if err == nil && slices.ContainsFunc(own, name.isWithin) {
 			err = r.remove(ctx, name)
 		}
 	}
 	return err
+}
+
+// isWithin reports whether a segment lies within another one of its teller.
+func (n Name) isWithin(o Name) bool {
+	return o != n && o.teller == n.teller && o.span.Origin == n.span.Origin && o.span.First <= n.span.First && n.span.Last <= o.span.Last
 }
 
 // recheckStuck passes over segments that others do not get past, if they are not as they were written: what was in

@@ -326,3 +326,36 @@ func TestPurgeOutOfSight(t *testing.T) {
 		t.Errorf("what is destroyed is still in %q", files)
 	}
 }
+
+// What was told again while it was out of sight lies within another segment, and is removed when it is seen. That what was in it
+// is destroyed does not bring it back, and is true of it also while it is out of sight.
+func TestPurgeOfCovered(t *testing.T) {
+	t.Parallel()
+	for _, isHidden := range []bool{false, true} {
+		dir := filepath.Join(t.TempDir(), "shared")
+		through := &flaky{Transport: openFolder(t, dir)}
+		a := newMachine(t, "a", through, 0)
+		ref := a.put("n", "token0001x")
+		a.push()
+		covered := blobs(t, dir, "token0001x")
+		a.put("m", "another")
+		through.hide = func(n remote.Name) bool { return n.Span().Last == 1 }
+		a.push()
+		a.purge(ref)
+		if err := a.Store.Update(t.Context(), func(tx *store.Tx) error { return tx.SetWaiting(1) }); err != nil { // it has bytes yet
+			t.Fatal(err)
+		}
+		if !isHidden {
+			through.hide = nil
+		}
+		a.push()
+		if files := blobs(t, dir, "token0001x"); len(files) > 0 {
+			t.Errorf("hidden: %v: what is destroyed is still in %q", isHidden, files)
+		}
+		through.hide = nil
+		exchange(t, a)
+		if _, err := os.Stat(covered[0]); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("hidden: %v: %s lies within another one, and is there: %v", isHidden, covered[0], err)
+		}
+	}
+}

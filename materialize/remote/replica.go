@@ -493,7 +493,8 @@ func (r *Replica) eraseDestroyed(ctx context.Context, after uint64, out *Pushed)
 	return err
 }
 
-// rewrite writes a segment anew if it puts one of the records.
+// rewrite writes a segment anew if it puts one of the records. One that lies within another is removed instead, also if
+// it is out of sight.
 func (r *Replica) rewrite(ctx context.Context, name Name, gone map[record.Ref]bool, out *Pushed) error {
 	hit, span := false, name.span
 	err := r.Workspace.Store.View(ctx, func(tx *store.Tx) error {
@@ -525,7 +526,12 @@ func (r *Replica) rewrite(ctx context.Context, name Name, gone map[record.Ref]bo
 	}
 	request := bundle.Request{Origin: span.Origin, After: span.First - 1, Until: span.Last}
 	written := &Pushed{}
-	if _, err = r.writeSegment(ctx, key, request, written, old); err != nil {
+	if slices.ContainsFunc(r.listing.Blobs, name.isWithin) {
+		err = r.Transport.Remove(ctx, name)
+	} else {
+		_, err = r.writeSegment(ctx, key, request, written, old)
+	}
+	if err != nil {
 		return err
 	}
 	if written.Bytes > 0 {
