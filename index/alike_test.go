@@ -18,7 +18,8 @@ func TestShared(t *testing.T) {
 		{"one two login", "login", "0.5"},
 		{"alpha beta gamma", "alpha delta epsilon", "0.33"},
 	} {
-		got, err := json.Marshal(Shared(Terms(test.a), Terms(test.b)))
+		_, share := Shared(Terms(test.a), Terms(test.b))
+		got, err := json.Marshal(share)
 		if err != nil || string(got) != test.want {
 			t.Errorf("%q and %q share %s, %v; want %s", test.a, test.b, got, err, test.want)
 		}

@@ -408,14 +408,12 @@ func (s Share) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(int(100*s))/100, 'f', -1, 64), nil
 }
 
-// Shared returns twice the number of terms that two texts share, divided by the number
-// of terms of both.
-func Shared(a, b map[string]bool) Share {
-	shared := 0
+// Shared returns how many terms two texts share, and twice that divided by the number of terms of both.
+func Shared(a, b map[string]bool) (shared int, share Share) {
 	for term := range a {
 		if b[term] {
 			shared++
 		}
 	}
-	return Share(2*shared) / Share(max(len(a)+len(b), 1))
+	return shared, Share(2*shared) / Share(max(len(a)+len(b), 1))
 }

@@ -28,7 +28,7 @@ func riskCommands() []cli.Command {
 			return "risk-"
 		},
 		Words: func(k *layout.Knowledge) string { return k.Content },
-		Alike: func(*layout.Knowledge, noun.Entry[layout.Knowledge]) (noun.Likeness, index.Share) {
+		Alike: func(*layout.Knowledge, noun.Entry[layout.Knowledge], int, int) (noun.Likeness, index.Share) {
 			return noun.Likeness{}, 0.6
 		},
 		States: []string{"open", "met"}, Open: []string{"open"},

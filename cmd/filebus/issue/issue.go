@@ -288,7 +288,7 @@ const (
 )
 
 // alike says of an issue whether it may be the same as a new one.
-func alike(draft *layout.Issue, e noun.Entry[layout.Issue]) (l noun.Likeness, need index.Share) {
+func alike(draft *layout.Issue, e noun.Entry[layout.Issue], _, _ int) (l noun.Likeness, need index.Share) {
 	l = noun.Likeness{Summary: summaryOf(&e.Fields), Files: filesOverlap(draft.Files, e.Fields.Files)}
 	switch status := e.Facts.Status; {
 	case status == complete, status == duplicate, status == wontFix, e.Facts.Attributes[record.AttributeType] != draft.Type:

@@ -16,7 +16,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"os"
 	"path"
 	"slices"
@@ -189,17 +188,14 @@ const (
 )
 
 // alike says of an entry whether it may say the same as a new one.
-func alike(draft *layout.Knowledge, e noun.Entry[layout.Knowledge]) (l noun.Likeness, need index.Share) {
-	const maxSummary = 100 // bounds the summary of a likeness, in characters
-	l.Summary = markdown.Clip(markdown.OneLine(e.Fields.Content), maxSummary)
+func alike(draft *layout.Knowledge, e noun.Entry[layout.Knowledge], more, others int) (l noun.Likeness, need index.Share) {
 	if e.Facts.Attributes[record.AttributeType] != draft.Type {
 		return l, 0
 	}
+	const maxSummary = 100 // bounds the summary of a likeness, in characters
+	l.Summary = markdown.Clip(markdown.OneLine(e.Fields.Content), maxSummary)
 	have := record.NormalizeTags(e.Fields.Tags)
 	l.Tags = slices.DeleteFunc(slices.Clone(draft.Tags), func(tag string) bool { return !slices.Contains(have, tag) })
-	words, terms := index.Terms(draft.Title+" "+draft.Content), index.Terms(e.Fields.Title+" "+e.Fields.Content)
-	both := int(math.Round(float64(index.Shared(words, terms)) * float64(len(words)+len(terms)) / 2))
-	more, others := len(words)-both, len(terms)-both
 	switch {
 	case min(more, others) == 0:
 		return l, likelyShare

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 	"filebus/query"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -213,10 +215,15 @@ const mostCompared = 200
 func Review(ctx context.Context, w *cli.Work) (items []ReviewItem, err error) {
 	b := Knowledge(w)
 	all, _, err := w.Reader.Knowledge(ctx, query.KnowledgeRequest{Filter: record.Filter{Trees: []record.Tree{""}}})
-	texts := map[record.Name]string{}
-	for _, k := range all {
+	texts, entries := map[record.Name]string{}, map[record.Name]noun.Entry[layout.Knowledge]{}
+	err = cmp.Or(err, query.EachOf(ctx, w.Reader, all, func(tx *store.Tx, k query.Knowledge) error {
 		texts[k.Name] = k.Line()
-	}
+		if e, headErr := b.Head(tx, k.Name); headErr == nil { // it is no whole file, say
+			entries[k.Name] = e
+		}
+		return nil
+	}))
+	alike := b.Among(slices.Collect(maps.Values(entries)))
 	add := func(k query.Knowledge, why string, other record.Name) {
 		id := record.ShellWord(LinkEnd(k.Name))
 		i := ReviewItem{ID: LinkEnd(k.Name), Why: why, Text: k.Line(), Try: []string{"filebus knowledge accept " + id, "filebus knowledge reject " + id + " --because TEXT"}}
@@ -228,9 +235,6 @@ func Review(ctx context.Context, w *cli.Work) (items []ReviewItem, err error) {
 		items = append(items, i)
 	}
 	for n, k := range all {
-		if err != nil {
-			break
-		}
 		if k.Standing == query.Proposed {
 			add(k, "proposed", record.Name{})
 		}
@@ -242,22 +246,18 @@ func Review(ctx context.Context, w *cli.Work) (items []ReviewItem, err error) {
 				add(k, "contradicts", other)
 			}
 		}
-		if n >= mostCompared || !k.Name.IsEntry() {
+		e, isRead := entries[k.Name]
+		if n >= mostCompared || !k.Name.IsEntry() || !isRead {
 			continue
 		}
-		e, getErr := b.Get(ctx, k.Name)
-		if getErr != nil { // a whole file, say
-			continue
-		}
-		like, likeErr := b.Similar(ctx, e.Fields)
-		for _, l := range like {
+		b.Fields.Clean(&e.Fields)
+		for _, l := range alike(&e.Fields) {
 			other := record.Name{Kind: record.KindKnowledge, ID: l.ID}
 			isRelated := slices.ContainsFunc(k.Version.Record.Links, func(of record.Link) bool { return of.Target == other.String() })
 			if other.ID < k.Name.ID && texts[other] != "" && !isRelated {
 				add(k, "alike", other)
 			}
 		}
-		err = likeErr
 	}
 	return items, err
 }

@@ -158,7 +158,7 @@ func (c *Collection[T]) Add(ctx context.Context, path string, draft T, strict bo
 	}
 	var name record.Name
 	err = c.Work.EditEntriesIn(ctx, path, record.SourcePut, func(file *materialize.Entries) error {
-		if like := c.among(&draft, c.In(file)); strict && len(like) > 0 {
+		if like := c.Among(c.In(file))(&draft); strict && len(like) > 0 {
 			return c.ErrKnown(like)
 		}
 		name, err = c.Insert(file, draft)

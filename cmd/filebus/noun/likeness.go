@@ -24,26 +24,27 @@ type Likeness struct {
 	over index.Share // how much more they share than they need to
 }
 
-// among returns those of some entries that a checked draft is likely to say the same as, the most
-// alike first.
-func (c *Collection[T]) among(draft *T, entries []Entry[T]) []Likeness {
-	text := c.Words(draft)
-	words := index.Terms(text)
-	var like []Likeness
-	for _, e := range entries {
-		l, need := c.Alike(draft, e)
-		other := c.Words(&e.Fields)
-		terms := index.Terms(other)
-		if l.Shared = index.Shared(words, terms); len(words)+len(terms) == 0 && strings.EqualFold(text, other) {
-			l.Shared = 1
+// Among returns a function that returns those of some entries that a checked draft is likely to say the same as, the
+// most alike first. The terms of the entries are made once, for all drafts.
+func (c *Collection[T]) Among(entries []Entry[T]) func(draft *T) []Likeness {
+	terms := markdown.Each(entries, func(e Entry[T]) map[string]bool { return index.Terms(c.Words(&e.Fields)) })
+	return func(draft *T) (like []Likeness) {
+		text := c.Words(draft)
+		words := index.Terms(text)
+		for i, e := range entries {
+			both, share := index.Shared(words, terms[i])
+			l, need := c.Alike(draft, e, len(words)-both, len(terms[i])-both)
+			if l.Shared = share; len(words)+len(terms[i]) == 0 && strings.EqualFold(text, c.Words(&e.Fields)) {
+				l.Shared = 1
+			}
+			l.ID, l.Status, l.over = e.Name.ID, c.State(e), l.Shared-need
+			if need > 0 && l.over >= 0 {
+				like = append(like, l)
+			}
 		}
-		l.ID, l.Status, l.over = e.Name.ID, c.State(e), l.Shared-need
-		if need > 0 && l.over >= 0 {
-			like = append(like, l)
-		}
+		slices.SortStableFunc(like, func(a, b Likeness) int { return cmp.Or(cmp.Compare(b.over, a.over), strings.Compare(a.ID, b.ID)) })
+		return like
 	}
-	slices.SortStableFunc(like, func(a, b Likeness) int { return cmp.Or(cmp.Compare(b.over, a.over), strings.Compare(a.ID, b.ID)) })
-	return like
 }
 
 // Likely returns the entries of the own tree that a draft is likely to say the same as, the most
@@ -58,7 +59,7 @@ func (c *Collection[T]) Likely(ctx context.Context, draft T) ([]Likeness, error)
 	filter := record.Filter{Kinds: []record.Kind{c.Kind}, Statuses: c.Open}
 	get := func(ctx context.Context, name record.Name) (Entry[T], error) { return c.Get(ctx, name.ID) }
 	found, err := query.Candidates(ctx, c.Read, text, filter, get)
-	return c.among(&draft, found), err
+	return c.Among(found)(&draft), err
 }
 
 // IsOpen reports whether something is to be done in a state; in one that the Type does not

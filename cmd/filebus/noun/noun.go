@@ -45,9 +45,9 @@ type Type[T any] struct {
 	New func(f layout.EntryForm[T], v *T, now time.Time) (prefix string)
 	// Words returns what an entry is compared and searched by.
 	Words func(*T) string
-	// Alike compares a new entry with one that is there, and returns the share of their words
-	// from which on they are likely to be the same; 0: they never are.
-	Alike func(draft *T, e Entry[T]) (l Likeness, need index.Share)
+	// Alike compares a new entry, of whose words so many more are not in one that is there, with that one, of whose words
+	// so many others are not in the new one. It returns the share from which on they are likely to be the same; 0: never.
+	Alike func(draft *T, e Entry[T], more, others int) (l Likeness, need index.Share)
 	// Known says what to do in place of adding one that is known, the first of the ids: {1}.
 	Known string
 
