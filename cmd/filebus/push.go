@@ -108,7 +108,7 @@ func tellPushed(w *cli.Work, name string, out *remote.Pushed, isQuiet bool) erro
 
 func runPull(ctx context.Context, w *cli.Work, names []string) error {
 	err := exchangeWith(ctx, w, names, func(name string, r *remote.Replica) (any, bool, error) {
-		out, err := r.Pull(ctx)
+		out, err := pullFrom(ctx, w, name, r)
 		return out, out.Segments > 0, errors.Join(err, tellPulled(w, name, out, err != nil))
 	})
 	err = errors.Join(err, compactDestroyed(ctx, w))
@@ -118,6 +118,13 @@ func runPull(ctx context.Context, w *cli.Work, names []string) error {
 		err = cli.SilentError(record.Conflict)
 	}
 	return errors.Join(err, conflictsErr)
+}
+
+func pullFrom(ctx context.Context, w *cli.Work, name string, r *remote.Replica) (*remote.Pulled, error) {
+	show, clear := w.Progress("pulling from " + name)
+	defer clear()
+	r.Progress = show
+	return r.Pull(ctx)
 }
 
 // tellPulled says what a pull has done; if it is quiet, only what is news.
@@ -241,7 +248,7 @@ func (r *replicator) look(ctx context.Context) (mirror.Watched, time.Duration, e
 	}
 	isNew := false
 	err = eachKept(ctx, w, r.names, r.kept, func(s remote.Setting, of *remote.Replica) error {
-		pulled, err := of.Pull(ctx)
+		pulled, err := pullFrom(ctx, w, s.Name, of)
 		isNew = isNew || pulled.Segments > 0
 		pushed, pushErr := of.Push(ctx)
 		return errors.Join(cmp.Or(err, pushErr), r.tell(w, s.Name, pulled, pushed))

@@ -34,6 +34,8 @@ type Pulled struct {
 	Refused   []Refused          `json:"refused"`
 	Waiting   []Refused          `json:"waiting"` // what has come in part
 	Strays    []Stray            `json:"strays"`
+
+	done, total uint64 // log entries
 }
 
 func refuse(teller record.StoreID, err error) Refused {
@@ -56,8 +58,12 @@ func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
 		r.checkTeller(ctx, teller, out)
 	}
 	counts := func(n Name) bool { return n.span.Origin != r.own && n.teller != r.own && r.Trust.Knows(n.teller) }
+	ends := map[record.StoreID]uint64{}
 	for _, name := range r.segments(counts) {
-		logs[name.span.Origin] = append(logs[name.span.Origin], name)
+		origin := name.span.Origin
+		end := max(ends[origin], position(r.heard, origin))
+		logs[origin], ends[origin] = append(logs[origin], name), max(end, name.span.Last)
+		out.total += ends[origin] - end
 	}
 	var failed error
 	for _, origin := range slices.Sorted(maps.Keys(logs)) {
@@ -131,6 +137,9 @@ func (r *Replica) takeLog(ctx context.Context, origin record.StoreID, all []Name
 		switch {
 		case err == nil:
 			refused, failed = nil, nil // another one has told the same
+			if out.done += name.span.Last - heard; r.Progress != nil {
+				r.Progress(out.done, out.total)
+			}
 		case isAbsent(err) && ctx.Err() == nil:
 			out.Waiting = append(out.Waiting, Refused{Teller: name.teller, Error: err, Reason: "a part of it is not there yet: " + name.String()})
 		case isWrong(err) && ctx.Err() == nil:

@@ -36,6 +36,7 @@ type Replica struct {
 	Label     Label         // what the store calls itself there
 	Filter    record.Filter // which records leave
 	Now       func() time.Time
+	Progress  func(done, total uint64) // log entries that Pull has taken in, and shall; nil: nobody looks
 
 	own     record.StoreID
 	mine    map[record.StoreID]bool // that one, and the earlier ones
