@@ -236,7 +236,7 @@ func sampleViews() map[string]string {
 	return map[string]string{
 		"now": "/", "search": "/search?q=limiter&name=result/conv-limiter-0302/call-b207", "record": "/record?name=note/docs/notes/limiter-load-test.md",
 		"issues": "/issues?closed=1", "board": "/issues?view=board&closed=1", "tasks": "/issues?what=tasks&closed=1&group=status",
-		"dialogues": "/dialogues", "dialogue": "/dialogue?name=retry-policy", "knowledge": "/knowledge",
+		"dialogues": "/dialogues", "dialogue": "/dialogue?name=retry-policy", "knowledge": "/knowledge", "review": "/review",
 		"sessions": "/sessions", "session": "/session?id=k7m2p9", "budget": "/budget", "health": "/health",
 	}
 }
@@ -283,6 +283,23 @@ func TestPages(t *testing.T) {
 		get[any](b, `document.body.insertAdjacentHTML("beforeend", '<form method="post" action="/resolve"><input name="name" value="x"></form>'); `+
 			`document.forms[document.forms.length - 1].submit()`)
 		b.until(`document.body.innerText.includes("these pages only read")`)
+	})
+	t.Run("deciding", func(t *testing.T) {
+		mustRun(t, dir, "knowledge", "add", "--type=gotcha", "--content=Wombats dig at night", "--json")
+		mustRun(t, dir, "knowledge", "add", "--type=gotcha", "--content=At night wombats dig", "--json")
+		first, _ := servedBy(t, dir, "--write")
+		b := openTab(t, chrome, first)
+		b.show("/review")
+		get[any](b, string(axe)+";0")
+		b.accessible("/review --write")
+		b.narrow("/review")
+		b.show("/review")
+		buttons := `[...document.querySelectorAll("form[action='/decide'] button")].filter((e) => e.checkVisibility())`
+		if n := get[int](b, buttons+`.length`); n == 0 || n%4 != 0 {
+			t.Fatalf("%d buttons decide, want 4 of each pair", n)
+		}
+		get[any](b, buttons+`.find((e) => e.value === "both").click()`)
+		b.until(`document.readyState === "complete" && document.body.innerText.includes("Nothing is to be decided")`)
 	})
 	t.Run("late", func(t *testing.T) { // the answer for where the page was, after it has gone elsewhere
 		b := openTab(t, chrome, address)
