@@ -26,7 +26,12 @@ func TestCompact(t *testing.T) {
 	for i := range 6 {
 		apply(t, dir, puts(documents[20*i:20*i+20]...), uint64(i+1))
 	}
-	apply(t, dir, []Change{remove(documents[3].Name.ID), put(documents[5])}, 7)
+	position := uint64(7)
+	apply(t, dir, []Change{remove(documents[3].Name.ID), put(documents[5])}, position)
+	for segmentFiles(t, dir) < 2 && position < 100 { // each writer may have merged what was there
+		position++
+		apply(t, dir, []Change{put(documents[5])}, position)
+	}
 	request := Request{Query: "token handoff cache", Limit: 50}
 	x, err := Open(dir, testStore)
 	if err != nil {
@@ -51,8 +56,8 @@ func TestCompact(t *testing.T) {
 		t.Errorf("%d segment files after Compact, want 1", n)
 	}
 	x = open(t, dir)
-	if got := x.Position(); got != 7 {
-		t.Errorf("position after Compact = %d, want 7", got)
+	if got := x.Position(); got != position {
+		t.Errorf("position after Compact = %d, want %d", got, position)
 	}
 	if diff := cmp.Diff(before, find(t, x, request)); diff != "" {
 		t.Errorf("answer after Compact (-before +after):\n%s", diff)
