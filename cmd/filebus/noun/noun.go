@@ -10,6 +10,7 @@
 package noun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,10 +186,8 @@ func (c *Collection[T]) Get(ctx context.Context, id string) (Entry[T], error) {
 func (c *Collection[T]) List(ctx context.Context) (all []Entry[T], err error) {
 	var unread error
 	kept, listed := map[record.Ref]Entry[T]{}, map[record.Ref]Entry[T]{}
-	if c.Kept == nil {
-		c.Kept = &sync.Map{}
-	}
-	if was, found := c.Kept.Load(c.Kind); found {
+	keep := cmp.Or(c.Kept, &sync.Map{}) // c is never changed: others may list at once
+	if was, found := keep.Load(c.Kind); found {
 		kept = was.(map[record.Ref]Entry[T])
 	}
 	add := func(ref record.Ref, e Entry[T]) {
@@ -212,7 +211,7 @@ func (c *Collection[T]) List(ctx context.Context) (all []Entry[T], err error) {
 		return unread != nil
 	})
 	if err == nil && unread == nil {
-		c.Kept.Store(c.Kind, listed)
+		keep.Store(c.Kind, listed)
 	}
 	slices.SortStableFunc(all, func(a, b Entry[T]) int { return strings.Compare(a.Name.ID, b.Name.ID) })
 	return all, errors.Join(err, unread)
