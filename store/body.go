@@ -450,12 +450,7 @@ func (tx *Tx) findBody(digest record.Digest) (position uint64, packed []byte) {
 	if tx.schema < schemaOrdered {
 		return 0, tx.bodies.Get(digest[:])
 	}
-	for position := range tx.digests.find(digest[:]) {
-		if packed, found := bytes.CutPrefix(tx.bodies.Get(appendPosition(nil, position)), digest[:]); found {
-			return position, packed
-		}
-	}
-	return 0, nil
+	return tx.digests.lookUp(tx.bodies, digest[:])
 }
 
 func (tx *Tx) body(digest record.Digest) []byte {

@@ -77,6 +77,16 @@ func (d *digests) find(prefix []byte) iter.Seq[uint64] {
 	}
 }
 
+// lookUp returns where a bucket has what a digest leads to, and what is behind the digest there; nil: it has it not.
+func (d *digests) lookUp(in *bbolt.Bucket, digest []byte) (position uint64, value []byte) {
+	for position := range d.find(digest) {
+		if value, found := bytes.CutPrefix(in.Get(appendPosition(nil, position)), digest); found {
+			return position, value
+		}
+	}
+	return 0, nil
+}
+
 func (d *digests) inWaiting(prefix []byte) (positions []uint64) {
 	if len(prefix) == 8 {
 		return d.waiting[[8]byte(prefix)]

@@ -225,12 +225,7 @@ func (tx *Tx) stored(ref record.Ref) (position uint64, encoding []byte) {
 		head := slices.Concat(value[:min(len(value), positionSize)], make([]byte, positionSize))
 		return readPosition(head), value[min(len(value), positionSize):]
 	}
-	for position := range tx.digests.find(ref[:]) {
-		if encoding, found := bytes.CutPrefix(tx.records.Get(appendPosition(nil, position)), ref[:]); found {
-			return position, encoding
-		}
-	}
-	return 0, nil
+	return tx.digests.lookUp(tx.records, ref[:])
 }
 
 // encoding returns that of a record; nil: it is not here.
