@@ -110,9 +110,7 @@ func (t *Turnstile) Acquire(ctx context.Context, mode Mode, wait time.Duration) 
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		_ = gate.Close() // closing an unchanged file, which also releases it
-	}()
+	defer func() { _ = unlockClose(gate) }() // nothing was written
 	return t.takeLock(waiting, mode, start, slow)
 }
 
@@ -168,7 +166,7 @@ func (t *Turnstile) passGate(ctx context.Context, start time.Time, slow <-chan t
 		case <-ctx.Done():
 			go func() {
 				<-passed
-				_ = gate.Close() // nothing was written
+				_ = unlockClose(gate) // nothing was written
 			}()
 			return nil, t.gaveUp(ctx, start)
 		}
@@ -242,11 +240,8 @@ func (t *Turnstile) readHolder() string {
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = f.Close() }() // only read
-	text, err := io.ReadAll(io.LimitReader(f, maxNote))
-	if err != nil {
-		return ""
-	}
+	defer func() { _ = f.Close() }()                  // only read
+	text, _ := io.ReadAll(io.LimitReader(f, maxNote)) // what could be read names the holder
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	return string(line)
 }
@@ -256,8 +251,12 @@ func (h *Hold) Release() error {
 	if h.mode == Exclusive {
 		_ = h.lock.Truncate(0) // the note only serves messages
 	}
-	return errors.Join(unlock(h.lock), h.lock.Close())
+	return unlockClose(h.lock)
 }
+
+// unlockClose gives a file back. Closing alone is not enough: a child that was
+// just started has the file, and so its lock, until it runs its program.
+func unlockClose(f *os.File) error { return errors.Join(unlock(f), f.Close()) }
 
 // open opens a lock file, making it when it is missing. In a folder or on a file
 // system that cannot be written, a file that exists is opened for reading: that

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -194,7 +195,7 @@ func holdGate(t *testing.T, dir string) *os.File {
 
 func letGo(t *testing.T, gate *os.File) {
 	t.Helper()
-	if err := errors.Join(unlock(gate), gate.Close()); err != nil {
+	if err := unlockClose(gate); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -246,7 +247,16 @@ func openFiles() int {
 func TestNoWait(t *testing.T) {
 	t.Parallel()
 	all := New(folder.At(t.TempDir()), "put")
-	for range 50 {
+	ctx, stop := context.WithCancel(t.Context())
+	var starting sync.WaitGroup
+	starting.Go(func() { // a child has the files of its parent until it runs its program
+		for ctx.Err() == nil {
+			_ = exec.Command(os.Args[0], "-test.run=^$").Run()
+		}
+	})
+	defer starting.Wait()
+	defer stop()
+	for range 500 {
 		hold, err := all.Acquire(t.Context(), Exclusive, 0)
 		if err != nil {
 			t.Fatal(err)
