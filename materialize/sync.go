@@ -639,7 +639,7 @@ func (w *Workspace) rootFilter(root string) *mirror.Filter {
 // noteFolders returns the folders that are synced by the settings, as notes or as what
 // their texts are.
 func (w *Workspace) noteFolders() []string {
-	return slices.AppendSeq(slices.Clone(w.Settings.NoteFolders), maps.Keys(w.Settings.Kinds))
+	return slices.Concat(w.Settings.NoteFolders, slices.Sorted(maps.Keys(w.Settings.Kinds)))
 }
 
 // isMirrored reports whether sync may look at a file of the workspace.

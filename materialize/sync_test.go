@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"filebus/materialize"
+	"filebus/materialize/layout"
 	"filebus/store"
 	"filebus/store/folder"
 	"filebus/store/record"
@@ -116,6 +117,25 @@ func TestSyncTakesOnlyWhatLayoutsKnow(t *testing.T) {
 	if got := textOf(t, w, "note/docs/notes/a.md"); got != "a note" {
 		t.Errorf("note = %q", got)
 	}
+}
+
+// TestSyncOrder takes in many places of the settings, folders and single files, always in one order.
+func TestSyncOrder(t *testing.T) {
+	t.Parallel()
+	w, files, want := newWorkspace(t), map[string]string{}, []string(nil)
+	w.Settings.Kinds = layout.Folders{}
+	for i := range 12 {
+		folder := fmt.Sprintf("learned/%02d", i)
+		w.Settings.Kinds[folder] = record.KindKnowledge
+		files[folder+"/a.md"], want = "a text", append(want, "captured "+folder+"/a.md")
+	}
+	for i := range 12 {
+		file := fmt.Sprintf("note-%02d.md", i)
+		w.Settings.NoteFolders = append(w.Settings.NoteFolders, file)
+		files[file], want = "a note", append(want, "captured "+file)
+	}
+	writeTree(t, w.Root, files)
+	wantActions(t, runSync(t, w, materialize.SyncOptions{}), want...)
 }
 
 func TestSyncDiskChanged(t *testing.T) {

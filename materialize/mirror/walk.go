@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -247,9 +246,9 @@ func (m *Mirror) Scan(
 	if err := found.list(ctx, tops); err != nil {
 		return nil, err
 	}
-	for name, info := range files {
-		if e := fs.FileInfoToDirEntry(info); !found.leavesOut(name, e) {
-			found.file(name, e)
+	for _, f := range files {
+		if !found.leavesOut(f.name, f.e) {
+			found.note(f)
 		}
 	}
 	found.Watched.Add(m.Dir, false)
@@ -278,26 +277,24 @@ func (m *Mirror) Scan(
 }
 
 // tops returns the folders that there are, without those that lie in others, and the places that
-// are one file, each once.
-func (m *Mirror) tops(places []string) (tops []string, files map[string]fs.FileInfo) {
-	files = map[string]fs.FileInfo{}
+// are one file, each once, both in the order of the places.
+func (m *Mirror) tops(places []string) (tops []string, files []listed) {
 	for _, place := range places {
 		info, err := m.root.Lstat(filepath.FromSlash(place))
 		isIn := func(top string) bool { return place == top || strings.HasPrefix(place, top+"/") }
-		isSame := func(f fs.FileInfo) bool { return os.SameFile(f, info) } // letters may make no difference
+		isSame := func(f listed) bool { return os.SameFile(f.info, info) } // letters may make no difference
 		switch {
 		case err != nil || slices.ContainsFunc(tops, isIn):
 		case info.IsDir():
 			tops = slices.DeleteFunc(tops, func(top string) bool { return strings.HasPrefix(top, place+"/") })
 			tops = append(tops, place)
-		case info.Mode().IsRegular() && !slices.ContainsFunc(slices.Collect(maps.Values(files)), isSame):
-			files[place] = info
+		case info.Mode().IsRegular() && !slices.ContainsFunc(files, isSame):
+			files = append(files, listed{place, fs.FileInfoToDirEntry(info), info, nil})
 		}
 	}
-	maps.DeleteFunc(files, func(file string, _ fs.FileInfo) bool {
-		return slices.ContainsFunc(tops, func(top string) bool { return strings.HasPrefix(file, top+"/") })
+	return tops, slices.DeleteFunc(files, func(f listed) bool {
+		return slices.ContainsFunc(tops, func(top string) bool { return strings.HasPrefix(f.name, top+"/") })
 	})
-	return tops, files
 }
 
 // scanOutside lists the files below folders of an outside root.
