@@ -64,9 +64,11 @@ func (s *search) hits(page []standing) ([]Hit, error) {
 	var hits []Hit
 	for i := range page {
 		c := &page[i]
-		hit := Hit{Position: c.facts.position, Score: c.score, Length: c.facts.lengths[fieldBody], All: s.every.passes(c.number)}
-		hit.Lifted = int(hit.Score / liftBy)
-		hit.Score = max(hit.Score-float64(hit.Lifted*liftBy), 0)
+		hit := Hit{Position: c.facts.position, Length: c.facts.lengths[fieldBody], All: s.every.passes(c.number)}
+		if !s.newest {
+			hit.Lifted = int(c.score / liftBy)
+			hit.Score = max(c.score-float64(hit.Lifted*liftBy), 0)
+		}
 		var err error
 		if hit.Fingerprint, err = c.facts.fingerprint(); err != nil {
 			return nil, err
@@ -118,9 +120,7 @@ func (s *search) best(count, offset int) ([]candidate, error) {
 			return nil, err
 		}
 		out[i] = candidate{number: n, facts: facts}
-		if !s.newest {
-			out[i].score = s.scores[n]
-		}
+		out[i].score = s.scores[n]
 	}
 	if err := s.order(out, offset, count); err != nil {
 		return nil, err

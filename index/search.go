@@ -260,8 +260,11 @@ func (s *search) run(request *Request) (Result, error) {
 	return result, err
 }
 
-// lift makes documents rank before all others.
+// lift makes documents rank before all others, unless the newest are to be first.
 func (s *search) lift(lifted map[record.Name]int) error {
+	if s.newest {
+		return nil
+	}
 	known := s.set(s.matched)
 	for name, height := range lifted {
 		n, found, err := s.number(name)
@@ -287,7 +290,7 @@ func (s *search) number(name record.Name) (n uint64, found bool, err error) {
 
 // putBehind makes documents rank right behind others at best, where both match. Those that are lifted lift the others.
 func (s *search) putBehind(behind map[record.Name]record.Name) error {
-	if len(behind) == 0 || s.newest {
+	if len(behind) == 0 {
 		return nil
 	}
 	known, pairs := s.set(s.matched), map[uint64]uint64{}
@@ -298,7 +301,7 @@ func (s *search) putBehind(behind map[record.Name]record.Name) error {
 			return err
 		}
 		if found && isThere && known.has(n) && known.has(before) {
-			if pairs[n] = before; s.scores[n] >= liftBy {
+			if pairs[n] = before; s.scores[n] >= liftBy && !s.newest {
 				s.scores[before] = max(s.scores[before], s.scores[n])
 			}
 		}

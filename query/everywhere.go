@@ -157,7 +157,7 @@ func compareHits(a, b placedHit) int {
 	case a.Scanned && a.place != b.place:
 		return a.place - b.place
 	}
-	return cmp.Or(cmp.Compare(b.Lifted, a.Lifted), compareBool(b.judged, a.judged), cmp.Compare(b.Score, a.Score), b.Date().Compare(a.Date()), strings.Compare(a.Name.String(), b.Name.String()))
+	return cmp.Or(compareBool(b.judged, a.judged), compareBool(a.last, b.last), cmp.Compare(b.Lifted, a.Lifted), cmp.Compare(b.Score, a.Score), b.Date().Compare(a.Date()), strings.Compare(a.Name.String(), b.Name.String()))
 }
 
 // add adds what other says besides its hits.

@@ -139,3 +139,37 @@ func TestSearchOfAnUnreadableIndex(t *testing.T) {
 		t.Errorf("search for heron: %v, %d unindexed; want note/a, 1 unindexed", got, answer.Unindexed)
 	}
 }
+
+// TestPagesOfWhatCountsNoMore makes sure that pages are pieces of one order, in which nothing that is superseded stands
+// before what supersedes it, and what else counts no more stands behind all that were judged.
+func TestPagesOfWhatCountsNoMore(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for i := range 45 {
+		b.put(fmt.Sprintf("note/%02d", i), fmt.Sprintf("A heron stands in pool number%d, among many other words of the day", i))
+	}
+	b.put("knowledge/new", "heron heron, and a longer text that says little of it, but of many other things at length, such as tea, ships and sails")
+	b.put("knowledge/old", "heron heron heron", linked("superseded-by", "knowledge/new"))
+	b.put("knowledge/elsewhere", "egret")
+	b.put("knowledge/lone", "heron heron heron heron", linked("superseded-by", "knowledge/elsewhere"))
+	b.put("note/past", "heron heron heron heron heron", with(func(r *record.Record) { r.Status = "superseded" }))
+	for _, text := range []string{"heron", `"heron heron"`, "heron kind:knowledge", "kind:knowledge", ""} {
+		whole := found(b.typed(b.Reader, text, 100, 0))
+		if newer, older := slices.Index(whole, "knowledge/new"), slices.Index(whole, "knowledge/old"); newer > older {
+			t.Errorf("%q: what is superseded comes at %d, before %d", text, older, newer)
+		}
+		if at := slices.Index(whole, "note/past"); text == "heron" && at < 28 {
+			t.Errorf("%q: what counts no more comes at %d", text, at)
+		}
+		for _, limit := range []int{1, 2, 7, 29, 30, 31} {
+			var pages []string
+			for offset := 0; offset < len(whole); offset += limit {
+				page := found(b.typed(b.Reader, text, limit+1, offset)) // as who wants to know whether there are more
+				pages = append(pages, page[:min(limit, len(page))]...)
+			}
+			if diff := cmp.Diff(whole, pages); diff != "" {
+				t.Errorf("%q, pages of %d (-want +got):\n%s", text, limit, diff)
+			}
+		}
+	}
+}

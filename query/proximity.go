@@ -116,7 +116,7 @@ func (f *finder) resolve(ctx context.Context, hits []index.Hit, from int) ([]Hit
 		err = parallel(len(best), func(i int) error { return f.judge(&best[i]) })
 		f.putBehind(best)
 		slices.SortStableFunc(best, func(a, b candidate) int {
-			return cmp.Or(cmp.Compare(b.ranked.Lifted, a.ranked.Lifted), cmp.Compare(b.ranked.Score, a.ranked.Score))
+			return cmp.Or(compareBool(a.last, b.last), cmp.Compare(b.ranked.Lifted, a.ranked.Lifted), cmp.Compare(b.ranked.Score, a.ranked.Score))
 		})
 	}
 	if err != nil {
@@ -130,12 +130,14 @@ func (f *finder) resolve(ctx context.Context, hits []index.Hit, from int) ([]Hit
 	return f.hits(ctx, page)
 }
 
-// putBehind gives what is superseded no higher scores than what supersedes it.
+// putBehind gives what is superseded no higher scores than what supersedes it, and finds out what comes last.
 func (f *finder) putBehind(best []candidate) {
 	for i := range best {
 		old := &best[i].ranked
 		at := slices.IndexFunc(best, func(c candidate) bool { return c.ranked.Name == f.request.Behind[old.Name] })
-		if at >= 0 && old.Lifted >= best[at].ranked.Lifted {
+		if at < 0 {
+			best[i].last = best[i].Doubt != "" || f.stands.Of(old.Name).IsOld()
+		} else if old.Lifted >= best[at].ranked.Lifted {
 			old.Lifted, old.Score = best[at].ranked.Lifted, min(old.Score, best[at].ranked.Score)
 		}
 	}

@@ -127,14 +127,14 @@ type Hit struct {
 
 	Elsewhere []Stated `json:"elsewhere,omitempty"` // of a task: other files that state another status of it
 
-	Body     string   `json:"text,omitempty"`  // of the lines, where they are given in place of the snippet
-	Left     int      `json:"left,omitempty"`  // tokens of the lines that Body lacks, about
-	Store    string   `json:"store,omitempty"` // the folder of its store; only of SearchEverywhere
-	doubtful bool     // see doubtOf
-	judged   bool     // before those that are not, whatever their scores
-	Lifted   int      `json:"-"` // how much more it is as typed than others; see index.Request
-	Files    []string `json:"-"` // that the lines name, or else the beginning
-	shown    string   // the words of the lines; see wordsOf
+	Body   string   `json:"text,omitempty"`  // of the lines, where they are given in place of the snippet
+	Left   int      `json:"left,omitempty"`  // tokens of the lines that Body lacks, about
+	Store  string   `json:"store,omitempty"` // the folder of its store; only of SearchEverywhere
+	judged bool     // before those that are not, whatever their scores
+	last   bool     // see candidate
+	Lifted int      `json:"-"` // how much more it is as typed than others; see index.Request
+	Files  []string `json:"-"` // that the lines name, or else the beginning
+	shown  string   // the words of the lines; see wordsOf
 }
 
 // Search brings the index up to date and answers from it. When that takes
@@ -180,7 +180,6 @@ func (r *Reader) Search(ctx context.Context, request SearchRequest) (SearchAnswe
 		return SearchAnswer{}, err
 	}
 	c.reasons.tell(&answer)
-	markSuperseded(answer.Hits, request.Behind)
 	return answer, nil
 }
 
@@ -353,7 +352,7 @@ func (f *finder) hit(found *candidate) (Hit, error) {
 		Name: s.Name, Ref: s.Ref, Tree: s.Name.Tree, Kind: s.Name.Kind, Path: s.Path, Title: s.Title, Tokens: s.Tokens,
 		Agent: s.Agent, Time: s.Time, Written: s.Written, Score: found.ranked.Score, Like: found.ranked.Like, Points: found.ranked.Points,
 		Passage: found.passage, Nearness: found.nearness, Named: found.named, Length: found.length,
-		Due: s.due(f.opts.Now()), Lifted: found.ranked.Lifted, judged: found.judged, Scanned: found.scanned, Older: found.older,
+		Due: s.due(f.opts.Now()), Lifted: found.ranked.Lifted, judged: found.judged, last: found.last, Scanned: found.scanned, Older: found.older,
 	}
 	if h.Kind == record.KindIssue || h.Kind == record.KindTask {
 		h.Status = s.Status
@@ -363,12 +362,12 @@ func (f *finder) hit(found *candidate) (Hit, error) {
 		h.Status = s.Status
 	}
 	if s.Doubt != "" {
-		h.Status, h.doubtful = s.Doubt, true
+		h.Status = s.Doubt
 	}
 	if h.Kind == record.KindKnowledge {
 		stand := f.stands.Of(h.Name)
 		h.Status = stand.status(h.Status)
-		h.Stand, h.doubtful = &stand, stand.IsOld() && stand.By.IsZero()
+		h.Stand, h.By = &stand, f.request.Behind[h.Name]
 	}
 	p, err := f.passage(found, &h)
 	if err != nil {

@@ -583,24 +583,3 @@ func ends(by map[record.Name]record.Name) map[record.Name]record.Name {
 	}
 	return ends
 }
-
-// markSuperseded names in hits what supersedes them in the end, and puts that before them; what counts no more, and
-// what is superseded by none of the hits, comes last.
-func markSuperseded(hits []Hit, ends map[record.Name]record.Name) {
-	for i := len(hits) - 1; i >= 0; i-- {
-		hits[i].By = ends[hits[i].Name]
-		if at := slices.IndexFunc(hits, func(h Hit) bool { return h.Name == hits[i].By }); at > i {
-			old := hits[i]
-			copy(hits[i:at], hits[i+1:at+1])
-			hits[at] = old
-		}
-	}
-	isLast := func(h Hit) int {
-		isHere := func(other Hit) bool { return other.Name == h.By }
-		if h.doubtful || !h.By.IsZero() && !slices.ContainsFunc(hits, isHere) {
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(hits, func(a, b Hit) int { return isLast(a) - isLast(b) })
-}

@@ -38,6 +38,7 @@ type candidate struct {
 	terms   int  // distinct terms of the query that it has, of what the log has
 	grade   int  // how it has a quote
 	judged  bool // its score is final; see judge
+	last    bool // it counts no more, and what takes its place is not judged: it comes after all that are
 	passage, named,
 	nearness, length float64 // what they have added to the score
 
