@@ -287,3 +287,40 @@ func TestSources(t *testing.T) {
 		}
 	}
 }
+
+// TestReferenceFits makes sure that with what a client puts around it, some 690 bytes and its own blocks, a reference has
+// 1,000 bytes at most, whatever the names, the text and the place are.
+func TestReferenceFits(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustRun(t, dir, "init")
+	mustRun(t, dir, "config", "set", "hooks.mode", "reference")
+	s := &standIn{t: t, dir: dir, client: hook.Claude, session: "b7daaf26-1676-4b52-a492-31c2a105c9d2"}
+	key, words := "ghp_"+strings.Repeat("a1B2c3D4e5", 4)[:36], strings.Repeat("Two faults were found, and both are certain. ", 40)
+	for i, c := range []struct{ agent, note, text string }{
+		{"general-purpose", "", words},
+		{"general-purpose", "Bash, Edit, Glob, Grep, Read, Task, WebFetch, WebSearch, Write", words},
+		{"feature-development:code-reviewer", "Bash", words},
+		{"reviewer", "Bash", strings.Repeat("二つの欠陥が見つかった。", 80)},
+		{"reviewer", "Bash", strings.Repeat(`"C:\new\" is "odd". `, 80)},
+		{"general-purpose", "Bash", words + strings.Repeat("\ntoken: "+key, 9)},
+	} {
+		blocks := []object{{"type": "text", "text": c.text}}
+		if c.note != "" {
+			note := "<tools-used-before-summary>" + c.note + "</tools-used-before-summary>\n"
+			blocks = append([]object{{"type": "text", "text": note}}, blocks...)
+		}
+		answer := s.fire(hook.PostToolUse, object{"tool_name": "Agent", "tool_response": object{
+			"status": "completed", "agentId": fmt.Sprintf("a2a04811d2c7c846%d", i), "agentType": c.agent,
+			"harnessNoteCount": len(blocks) - 1, "content": blocks,
+		}})
+		output, _ := specificOf(answer, "updatedToolOutput").(object)
+		size, content := 0, fmt.Sprint(output["content"])
+		for _, block := range output["content"].([]any) {
+			size += len(block.(object)["text"].(string))
+		}
+		if !strings.Contains(content, `"result_file":".claude/`) || !strings.Contains(content, `"ref":`) || size > 310 {
+			t.Errorf("%d: the parent gets %d bytes: %s", i, size, content)
+		}
+	}
+}

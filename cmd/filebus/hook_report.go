@@ -115,25 +115,18 @@ func (h *hooked) store(ctx context.Context, notes hook.Notes, by hook.Replacemen
 	return answer, nil
 }
 
-// refer returns the answer that puts a reference in place of the report.
+// refer returns the answer that puts a reference in place of the report. Each turn that follows pays for it: the preview
+// has what room is left.
 func (h *hooked) refer(by hook.Replacement, stored *result.Stored) hook.Answer {
-	var text bytes.Buffer
-	reference := stored.Reference()
-	reference.Preview = cli.OneLine(cli.Shortened(reference.Preview, cli.LineSize)) // each turn that follows pays for it
-	if below, err := filepath.Rel(h.event.Dir, reference.ResultFile); err == nil && filepath.IsLocal(below) {
-		reference.ResultFile = below // the session knows where it works
+	const leastPreview = 16 // bytes
+	text := h.reference(by, stored, cli.LineSize)
+	for size := cli.LineSize; len(text) > h.event.Room() && size > leastPreview; size-- {
+		text = h.reference(by, stored, size-1)
 	}
-	if by == hook.Ask { // what is said again should be short
-		fmt.Fprintf(&text, "%s %dw: %s (filebus get %s)", reference.Agent, reference.WordCount, reference.Preview,
-			stored.Ref.Short())
-	} else {
-		_ = cli.WriteJSON(&text, hookReference{reference, record.ShortRef(stored.Ref).String(),
-			stored.Secrets}) // into memory
-	}
-	if text.Len() >= len(h.event.Report) {
+	if len(text) >= len(h.event.Report) {
 		return nil // nothing would be saved
 	}
-	answer := h.event.Refer(by, strings.TrimSpace(text.String()))
+	answer := h.event.Refer(by, text)
 	if answer != nil {
 		h.Said.What = stored.Name.String()
 		if by == hook.Ask {
@@ -141,6 +134,23 @@ func (h *hooked) refer(by hook.Replacement, stored *result.Stored) hook.Answer {
 		}
 	}
 	return answer
+}
+
+// reference returns what stands for a report, with a preview of some bytes at most.
+func (h *hooked) reference(by hook.Replacement, stored *result.Stored, size int) string {
+	const mostSecrets = 1 // filebus scan has all
+	reference := stored.Reference()
+	reference.Preview = cli.OneLine(cli.Shortened(reference.Preview, size))
+	if by == hook.Ask { // what is said again should be short
+		return fmt.Sprintf("%s %dw: %s (filebus get %s)", reference.Agent, reference.WordCount, reference.Preview, stored.Ref.Short())
+	}
+	if below, err := filepath.Rel(h.event.Dir, reference.ResultFile); err == nil && filepath.IsLocal(below) {
+		reference.ResultFile = below // the session knows where it works
+	}
+	found := stored.Secrets[:min(len(stored.Secrets), mostSecrets)]
+	var text bytes.Buffer
+	_ = cli.WriteJSON(&text, hookReference{reference, record.ShortRef(stored.Ref).String(), found}) // into memory
+	return strings.TrimSpace(text.String())
 }
 
 // A hookReference is a reference with the version that it names, as the file may have another one later.

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +57,7 @@ type Event struct {
 	Told     bool // the report is in the client's words: what the agent itself said is stronger
 	Dumped   bool // it is none, but what stands for one that was stored
 	from, to int  // the blocks of the response between those that the client counts as its own
+	own      int  // the bytes of those
 
 	Odd error // the first field of another type than expected
 }
@@ -219,11 +221,18 @@ func (e *Event) readContent(t tool) {
 	if e.Report == "" {
 		e.from, e.to, e.Report = 0, len(blocks), transcript.TextOf(t.Content)
 	}
+	for _, block := range slices.Concat(blocks[:e.from], blocks[e.to:]) {
+		e.own += len(block)
+	}
 	note, rest, found := strings.Cut(e.Report, "</tools-used-before-summary>")
 	if found && strings.HasPrefix(note, "<tools-used-before-summary>") {
 		e.Report = strings.TrimLeft(rest, "\r\n")
 	}
 }
+
+// Room returns how many bytes a reference may have for a parent to get 1,000 in all: a client puts some 690 around it, and
+// blocks of its own.
+func (e *Event) Room() int { return 310 - e.own }
 
 // isNote reports whether a text stands in place of a report that was handed back.
 func isNote(text string) bool {
