@@ -260,11 +260,8 @@ func (s *search) run(request *Request) (Result, error) {
 	return result, err
 }
 
-// lift makes documents rank before all others, unless the newest are to be first.
+// lift makes documents hits that rank before all others, unless the newest are to be first.
 func (s *search) lift(lifted map[record.Name]int) error {
-	if s.newest {
-		return nil
-	}
 	known := s.set(s.matched)
 	for name, height := range lifted {
 		n, found, err := s.number(name)
@@ -274,7 +271,9 @@ func (s *search) lift(lifted map[record.Name]int) error {
 		if !known.has(n) {
 			s.matched = append(s.matched, n)
 		}
-		s.scores[n] += float64(height * liftBy)
+		if !s.newest {
+			s.scores[n] += float64(height * liftBy)
+		}
 	}
 	return nil
 }
