@@ -18,7 +18,7 @@ import (
 )
 
 // A BodyRequest says which part of a body to read. The zero value is all of it,
-// byte for byte.
+// byte for byte; a part is of its text as UTF-8.
 type BodyRequest struct {
 	// Section is a heading, "Handoff", a path of headings, "Round 2/Notes", or
 	// either with an ordinal, "Notes#2".
@@ -59,13 +59,13 @@ type LongLine struct {
 // are streamed, and end in store.ErrDamaged in place of bytes that are damaged. It
 // returns ErrNoPart for a part that is not there.
 func (r *Reader) WriteBody(ctx context.Context, w io.Writer, v store.Version, request BodyRequest) (BodyResult, error) {
-	source, err := source(request.Open), error(nil)
+	source, size, err := source(request.Open), request.Size, error(nil)
 	if source == nil {
+		size = v.Record.Size
 		source, err = r.source(ctx, v)
-	} else {
-		other := *v.Record
-		other.Size = request.Size
-		v.Record = &other
+	}
+	if isPart := request.Section != "" || request.Lines != (Span{}) || request.MaxTokens > 0 || request.LineBytes > 0; isPart && err == nil {
+		source, size, err = source.asText(size)
 	}
 	if err != nil {
 		return BodyResult{}, err
@@ -80,8 +80,8 @@ func (r *Reader) WriteBody(ctx context.Context, w io.Writer, v store.Version, re
 	}
 	out := &bodyWriter{w: contextWriter{ctx, w}, left: -1, line: p.line - 1, endedLine: true, part: p, name: v.Record.Name,
 		longest: request.LineBytes, skip: request.Skip}
-	if limit := int64(request.MaxTokens) * bytesPerToken; limit > 0 && (p.size(v.Record) > limit || p.lines != (Span{})) {
-		out.left = max(0, limit-noticeSize)
+	if limit := int64(request.MaxTokens) * bytesPerToken; limit > 0 && (p.size(v.Record.Name.Kind, size) > limit || p.lines != (Span{})) {
+		out.left = max(leastWritten, limit-noticeSize)
 	}
 	err = out.copy(body, p)
 	if err = errors.Join(err, body.Close()); err != nil {
@@ -92,6 +92,24 @@ func (r *Reader) WriteBody(ctx context.Context, w io.Writer, v store.Version, re
 
 // A source opens a body, as often as needed.
 type source func() (io.ReadCloser, error)
+
+// asText returns the source of a body as UTF-8 and its size then, if it is in another encoding that is known, and is
+// searched to its end.
+func (open source) asText(size int64) (source, int64, error) {
+	if size > indexedText {
+		return open, size, nil
+	}
+	body, err := open()
+	if err != nil {
+		return open, size, err
+	}
+	text, err := io.ReadAll(body)
+	plain := markdown.Decode(text)
+	if err = errors.Join(err, body.Close()); err != nil || len(plain) == len(text) {
+		return open, size, err
+	}
+	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(plain)), nil }, int64(len(plain)), nil
+}
 
 // source returns how to open the body of a version. An aggregate file is put
 // together in memory: its parts are small, and it is itself a file that an agent
@@ -121,16 +139,16 @@ type bodyPart struct {
 	lines      Span  // in the body; To 0: to the end
 }
 
-// size returns the bytes from start to end; of an aggregate file, more than it
+// size returns the bytes from start to end, in a body of some size; of an aggregate file, more than it
 // can have.
-func (p bodyPart) size(r *record.Record) int64 {
+func (p bodyPart) size(kind record.Kind, size int64) int64 {
 	switch {
 	case p.end >= 0:
 		return p.end - p.start
-	case r.Name.Kind == record.KindFrame:
+	case kind == record.KindFrame:
 		return math.MaxInt64
 	}
-	return r.Size - p.start
+	return size - p.start
 }
 
 // findPart reads the body once to find a section; nothing needs to be read
@@ -173,6 +191,7 @@ func findPart(open source, name record.Name, request BodyRequest) (bodyPart, err
 const (
 	bytesPerToken = 4   // as record.EstimateTokens has it
 	noticeSize    = 120 // bytes kept for the line that says what is missing
+	leastWritten  = 16  // bytes, so that whoever goes on gets to the end
 )
 
 // errEnough ends a copy early.

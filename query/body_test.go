@@ -106,7 +106,7 @@ func TestWriteBodyMaxTokens(t *testing.T) {
 			strings.Repeat("A line of twenty-four b.\n", 3) + "[about 607 more tokens; go on with --lines 4-]\n"},
 		{"from a line on", lines, query.BodyRequest{Lines: query.Span{From: 98}, MaxTokens: 1000}, strings.Repeat("A line of twenty-four b.\n", 3)},
 		{"one long line", strings.Repeat("é", 500), query.BodyRequest{MaxTokens: 35}, strings.Repeat("é", 10) + "\n[line 1 is cut; about 245 more tokens; go on with --lines 1+20-]\n"},
-		{"nothing fits", lines, query.BodyRequest{MaxTokens: 1}, "[about 625 more tokens; go on with --lines 1-]\n"},
+		{"less than the notice", lines, query.BodyRequest{MaxTokens: 1}, "A line of twenty\n[line 1 is cut; about 621 more tokens; go on with --lines 1+16-]\n"},
 	} {
 		got, result, err := b.body(b.put("note/x", c.text), c.request)
 		if err != nil || got != c.want {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -123,15 +124,18 @@ func (r *Reader) outline(ctx context.Context, v store.Version) (outline []headin
 	if err != nil {
 		return nil, 0, err
 	}
-	head, err := content.Head(8 << 10)
-	if err != nil || markdown.IsBinary(head) {
-		return nil, 0, err
-	}
-	body, err := content.Open()
+	open, _, err := source(content.Open).asText(content.Size)
 	if err != nil {
 		return nil, 0, err
 	}
-	sections, more, err := markdown.OutlineReader(body)
+	body, err := open()
+	if err != nil {
+		return nil, 0, err
+	}
+	text, sections := bufio.NewReaderSize(body, 8<<10), []markdown.Section(nil)
+	if head, _ := text.Peek(8 << 10); !markdown.IsBinary(head) { // an error is that of the outline too
+		sections, more, err = markdown.OutlineReader(text)
+	}
 	if err = errors.Join(err, body.Close()); err != nil {
 		return nil, 0, fmt.Errorf("reading %s: %w", v.Record.Name, err)
 	}
