@@ -59,6 +59,9 @@ func doubtOf(tx *store.Tx, v store.Version) string {
 	case strings.HasSuffix(r.Name.ID, "~altered"): // see materialize
 		return "altered"
 	case standingOf(r.Status) == Superseded || layout.CountsNoMore(r.Status):
+		if by := tx.Description(v.Ref).Attributes[layout.LinkSupersededBy]; by != "" {
+			return r.Status + " by " + by
+		}
 		return r.Status
 	}
 	return ""

@@ -275,6 +275,10 @@ func FrontFacts(text []byte) Facts {
 			f.setFact(record.AttributeReview, v)
 		}
 	}
+	if by := cmp.Or(factList(slices.Concat(dates["supersededby"], dates["replacedby"]), frontWord)...); by != "" {
+		f.Status = "superseded"
+		f.setFact(LinkSupersededBy, by)
+	}
 	for _, key := range dateFields() {
 		for _, v := range dates[key] {
 			if date, ok := ParseDate(v); ok {
