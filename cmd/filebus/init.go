@@ -241,12 +241,6 @@ func (o *initCommand) say(w *cli.Work, v *initView, isEmpty bool) {
 			w.Remark("%s: %s", cli.OneLine(f.Folder), f.HoldsText())
 		}
 	}
-	for _, f := range v.LeftOut {
-		w.Remark("left out %s: %s of Markdown in a hidden folder; filebus config set notes %s takes them in",
-			cli.OneLine(f.Folder),
-			cli.Plural(f.Files, "file"), strings.Join(markdown.Each(append(slices.Clone(v.notes), f.Folder),
-				record.ShellWord), " "))
-	}
 	did := "proposed"
 	if o.Yes {
 		did = "done"
@@ -260,6 +254,14 @@ func (o *initCommand) say(w *cli.Work, v *initView, isEmpty bool) {
 			words = append(words, " # most files there have tags")
 		}
 		w.Remark("%s", cli.OneLine(strings.Join(words, " ")))
+	}
+	left, folders := 0, slices.Clone(v.notes) // in one command, as each sets all
+	for _, f := range v.LeftOut {
+		left, folders = left+f.Files, append(folders, f.Folder)
+	}
+	if left > 0 {
+		w.Remark("left out %s of Markdown in hidden folders; filebus config set notes %s takes them in", cli.Plural(left, "file"),
+			cli.OneLine(strings.Join(markdown.Each(folders, record.ShellWord), " ")))
 	}
 	if o.TakeOver {
 		w.Remark("took over %s", cmp.Or(strings.Join(v.TakenOver, ", "), "nothing: no outside folder belonged to a store that was here"))

@@ -50,7 +50,7 @@ type survey struct {
 	agents map[string]int   // files by the folder of agents that they lie in
 	others map[string]tally // of each folder outside of those
 	tagged map[string]int   // of folders of lessons, files with tags less those without
-	hidden map[string]int   // Markdown files by the hidden folder that nothing takes in
+	hidden map[string]int   // Markdown files by the hidden folder, or that in a folder of agents, which nothing takes in
 }
 
 // The limits of a survey. Note folders of more files are left to the user.
@@ -167,6 +167,9 @@ func (s *survey) count(name string, e fs.DirEntry) {
 		s.agents[cmp.Or(dir, top, path.Dir(name))]++
 	case top != "" && at.Kind != record.KindNote:
 		s.agents[top]++
+	case top != "" && path.Dir(name) != top && strings.EqualFold(path.Ext(name), ".md") && !layout.IsObeyed(name):
+		below, _, _ := strings.Cut(strings.TrimPrefix(name, top+"/"), "/")
+		s.hidden[path.Join(top, below)]++
 	case top == "" && strings.EqualFold(path.Ext(name), ".md"):
 		s.add(path.Dir(name), tally{1, 1, 0})
 		s.countTags(name)
@@ -236,9 +239,10 @@ func isBelow(dir, top string) bool { return strings.HasPrefix(dir+"/", strings.T
 
 // Without leaves out the folders that sync looks at by itself, or by the configuration.
 func (c Configuration) Without(found []FoundFolder) []FoundFolder {
-	known := slices.Concat(materialize.AgentFolders(), layout.DeclaredFolders(), c.Notes, c.Agents, []string{cmp.Or(c.Root, ".")})
+	known := slices.Concat(layout.DeclaredFolders(), c.Notes, c.Agents, []string{cmp.Or(c.Root, ".")})
 	return slices.DeleteFunc(slices.Clone(found), func(f FoundFolder) bool {
-		return slices.ContainsFunc(known, func(dir string) bool { return isBelow(f.Folder, dir) })
+		isIn := func(dir string) bool { return isBelow(f.Folder, dir) }
+		return slices.ContainsFunc(known, isIn) || !f.Notes && slices.ContainsFunc(materialize.AgentFolders(), isIn)
 	})
 }
 
