@@ -44,6 +44,10 @@ func declaredCases() []declaredCase {
 		}},
 		{".serena/memories/ci/build.md", "Use make, see `mem:ci/cache`.\n", []string{"knowledge ||ci/build|type=memory relates-to=knowledge/~/.serena/memories/ci/cache.md"}},
 		{"docs/adr/0012-cache.md", "# 12. Cache reads\n\n- **Status:** `Superseded` by 14\n- Date: 2026-01-03\n", []string{"knowledge |superseded|Cache reads|created=2026-01-03 number=0012 state=Superseded` by 14 type=decision"}},
+		{"doc/adr/0002-sled.md", "# 2. Use sled\n\nDate: 2025-02-04\n\n## Status\n\nSuperceded by [4. Use redb](0004-redb.md)\n", []string{"knowledge |superseded|Use sled|created=2025-02-04 number=0002 state=Superceded by [4. Use redb](0004-redb.md) type=decision superseded-by=knowledge/~/doc/adr/0004-redb.md"}},
+		{"doc/adr/0004-redb.md", "# 4. Use redb\n\n## Status\n\nAccepted\n\nSupercedes [2. Use sled](0002-sled.md)\n", []string{"knowledge |accepted|Use redb|number=0004 type=decision supersedes=knowledge/~/doc/adr/0002-sled.md"}},
+		{"backlog/decisions/decision-1 - Valkey.md", "---\nid: decision-1\ntitle: Valkey\nstatus: accepted\n---\n", []string{"knowledge |accepted|Valkey|id=decision-1 type=decision"}},
+		{"backlog/docs/doc-1 - Net.md", "---\nid: doc-1\ntitle: Net\ntype: guide\n---\n", []string{"knowledge ||Net|id=doc-1 type=guide"}},
 		{"docs/adr/ADR-003-x.md", "---\nstatus: approved\n---\n# ADR-003 — Use X\n", []string{"knowledge |accepted|Use X|number=003 state=approved type=decision"}},
 		{"memory-bank/decisionLog.md", "# Log\n\n[2026-01-02 10:00:00] - Use Go\nmore\n", []string{"knowledge memory-bank/decisionLog.md#use-go||Use Go|created=2026-01-02 10:00:00 type=decision"}},
 		{"tasks/todo.md", "# Now\n\n- [ ] **P0.8**: Ship it\n  - [ ] a part of it\n- [x] Done\n\n## Review\n- [ ] none\n", []string{

@@ -89,8 +89,8 @@ func (pl Location) Replaced(by Location, file string) string {
 	return fillText(d.Replaced, vars)
 }
 
-// ofWord is the word that a status begins with. Where another record has taken the place, it goes on to the end.
-var ofWord = Pattern(`^(?:[^\p{L}]*(?i:supersed|replac)\p{L}+[^\p{L}\s]*\s+by\b.*|[^\p{L}]*([\p{L}-]+))`)
+// ofWord is the word that a status begins with: what stands behind one that nobody knows may belong to it. Where another record has taken the place, it goes on to the end.
+var ofWord = Pattern(`^(?:[^\p{L}]*(?i:super[sc]ed|replac)\p{L}+[^\p{L}\s]*\s+by\b.*|[^\p{L}]*([\p{L}-]+))`)
 
 // SetFact returns a text with another value of a fact, where it stands: only the words change that say it. The text is nil
 // where it does not say it in a line.
@@ -112,8 +112,8 @@ func (pl Location) SetFact(text []byte, fact, value string) []byte {
 			return nil
 		}
 		was := string(text[start:end])
-		isWord := d.layout.Map[src.Map][strings.ToLower(was)] != ""
-		if m := ofWord().FindStringSubmatchIndex(was); !isWord && m != nil && m[2] >= 0 {
+		isWord := func(word string) bool { return d.layout.Map[src.Map][strings.ToLower(word)] != "" }
+		if m := ofWord().FindStringSubmatchIndex(was); !isWord(was) && m != nil && m[2] >= 0 && isWord(was[m[2]:m[3]]) {
 			start, end = start+m[2], start+m[3]
 		}
 		letters := strings.TrimLeftFunc(was, func(r rune) bool { return !unicode.IsLetter(r) })

@@ -22,6 +22,8 @@ func TestSetFact(t *testing.T) {
 		{"# A\n- Status: `Superseded` by 14", "accepted", "# A\n- Status: Accepted"},
 		{"# A\n- Status: Draft\n## Status — shipped\nPhase 1.\n", "accepted", "# A\n- Status: Accepted\n## Status — shipped\nPhase 1.\n"},
 		{"# A\n- Status: Accepted by Ann", "deprecated", "# A\n- Status: Deprecated by Ann"},
+		{"# A\n- Status: Ersetzt durch [ADR-3](3.md)\n", "rejected", "# A\n- Status: Rejected\n"},
+		{"# A\n## Status\n\nSuperceded by [4. B](4.md)\n", "accepted", "# A\n## Status\n\nAccepted\n"},
 		{"# A\n* Status: on hold\n", "accepted", "# A\n* Status: accepted\n"},
 		{"# A\n| Status | Draft |\n| Date | x |\n", "accepted", "# A\n| Status | Accepted |\n| Date | x |\n"},
 		{"# A\n**Status**: accepted\n", "superseded by [ADR-1](1.md)", "# A\n**Status**: superseded by [ADR-1](1.md)\n"},
