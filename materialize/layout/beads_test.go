@@ -64,7 +64,7 @@ func TestBeadsOdd(t *testing.T) {
 		{"an id that is a number, a cut line", "{\"id\":17,\"status\":3,\"labels\":\"x\",\"dependencies\":{}}\n{\"id\":\"a-1\",\"ti", []string{"17:1"},
 			"2: the line is no JSON object"},
 		{"no ids", "{}\n[1]\n\"a-1\"\n{\"id\":null}\n{\"id\":\"a b\\n\"}\n", []string{"a b:5"},
-			"1: the issue has no id|2: the line is no JSON object|3: the line is no JSON object|4: the issue has no id"},
+			"1: the issue has no id at /id|2: the line is no JSON object|3: the line is no JSON object|4: the issue has no id at /id"},
 		{"more than an object", "{\"id\":\"a\"}}\n{\"id\":\"b\"} {}\nnull\n", nil, "1: the line is no JSON object|2: the line is no JSON object|3: the line is no JSON object"},
 		{"a bad id", `{"id":"../x\u0001"}`, nil, "1: the id has a segment"},
 		{"the later one counts", `{"id":"a","updated_at":"2026-01-01T10:00:00Z"}` + "\n" + `{"id":"a","updated_at":"2026-01-01T10:30:00+01:00"}` + "\n" +

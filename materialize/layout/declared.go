@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"embed"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/BurntSushi/toml"
 
 	"filebus/materialize/markdown"
 	"filebus/store/record"
@@ -26,6 +23,7 @@ type Declaration struct {
 	Place  []*Place                     // folders that its tool's settings can move
 	own    bool                         // it is a workspace's own
 	Map    map[string]map[string]string // the words of a field, by what they mean here
+	text   string
 }
 
 // A FileRule is a sort of file of a convention.
@@ -37,6 +35,7 @@ type FileRule struct {
 	Entries  string            // "": the file is one record; items, sections, lines, json, jsonl, yaml
 	Newest   string            // of jsonl: where each says when it was written; of several with one id the latest counts
 	At       []string          // levels of headings, or pointers to what is an entry: /tasks/*
+	Key      string            // of json and jsonl: pointer to the id of an entry; "": /id
 	Inside   string            // pointer to the entries in an entry: /subtasks/*
 	Match    string            // of the text of an item, a heading, a line or a key
 	Find     map[string]string // patterns that are looked for in an entry, by the capture
@@ -116,58 +115,6 @@ func (c *convention) read() []*FileRule {
 		c.rules = d.File
 	})
 	return c.rules
-}
-
-// ParseDeclaration reads a declaration. What it does not know, and a pattern that is none, is an error.
-func ParseDeclaration(text []byte) (*Declaration, error) {
-	d := &Declaration{}
-	known, err := toml.Decode(string(text), d)
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range known.Undecoded() {
-		if len(key) <= 2 { // the others are captures, and facts
-			return nil, record.Usage.Errorf("%s is no key of a declaration", key)
-		}
-	}
-	for _, r := range d.File {
-		r.layout = d
-		if err := r.check(); err != nil {
-			return nil, record.Usage.Errorf("%s: %w", strings.Join(r.Path, ", "), err)
-		}
-	}
-	return d, nil
-}
-
-// check reports a pattern that is none, and a form of entries that there is not.
-func (r *FileRule) check() error {
-	patterns := slices.Concat(r.Skip, []string{r.Match})
-	for _, more := range []map[string]string{r.Above, r.Find} {
-		for _, p := range more {
-			patterns = append(patterns, p)
-		}
-	}
-	for _, p := range r.Path {
-		r.said = append(r.said, len(templateVariable().ReplaceAllString(p, "")))
-		r.paths = append(r.paths, templatePattern(p))
-	}
-	patterns = append(patterns, r.paths...)
-	r.sources = map[string]source{}
-	for fact, s := range r.Fields {
-		r.sources[fact] = sourceOf(s)
-		patterns = append(patterns, r.sources[fact].Find)
-	}
-	r.facts = slices.Sorted(maps.Keys(r.Fields))
-	slices.Reverse(r.facts)
-	for _, p := range patterns {
-		if _, err := regexp.Compile(p); err != nil {
-			return err
-		}
-	}
-	if !slices.Contains([]string{"", "items", "sections", "lines", "json", "jsonl", "yaml"}, r.Entries) {
-		return fmt.Errorf("entries %q is none of items, sections, lines, json, jsonl, yaml", r.Entries)
-	}
-	return nil
 }
 
 // compiled returns a pattern of a declaration, which was checked; it is compiled once.

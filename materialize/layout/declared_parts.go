@@ -190,16 +190,21 @@ func (d *declared) readLine(line []byte) (span, error) {
 	err := decoder.Decode(&object)
 	_, end := decoder.Token()
 	s := span{vars: maps.Clone(d.vars), data: object}
-	s.vars["id"] = strings.Join(jsonTexts(object["id"]), "")
+	s.vars["id"] = d.idOf(object)
 	switch {
 	case bytes.HasPrefix(line, []byte("<<<<<<< ")), bytes.HasPrefix(line, []byte(">>>>>>> ")):
 		return s, errors.New("a conflict marker of git: what both sides have is read")
 	case err != nil, object == nil, end != io.EOF:
 		return s, errors.New("the line is no JSON object")
 	case s.vars["id"] == "":
-		return s, fmt.Errorf("the %s has no id", d.Kind)
+		return s, fmt.Errorf("the %s has no id at %s", d.Kind, cmp.Or(d.Key, "/id"))
 	}
 	return s, record.CheckID(s.vars["id"])
+}
+
+// idOf returns the id of an entry of JSON, "" if it has none.
+func (d *declared) idOf(data any) string {
+	return strings.Join(formed(pointed(data, splitPointer(cmp.Or(d.Key, "/id"))), ""), "")
 }
 
 func splitPointer(pointer string) []string { return strings.Split(strings.Trim(pointer, "/"), "/") }
@@ -208,7 +213,7 @@ func splitPointer(pointer string) []string { return strings.Split(strings.Trim(p
 func (d *declared) jsonAt(v *markdown.Value, pointer []string, vars map[string]string, parent string) (all []span) {
 	if len(pointer) == 0 {
 		vars = maps.Clone(vars)
-		if vars["id"] = strings.Join(jsonTexts(v.Member("id").Data()), ""); vars["id"] == "" {
+		if vars["id"] = d.idOf(v.Data()); vars["id"] == "" {
 			return nil
 		}
 		if parent != "" {

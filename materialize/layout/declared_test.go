@@ -145,14 +145,51 @@ func TestConventions(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"layuot = 'x'", "[[file]]\npath=['a']\nmatch='('", "[[file]]\npath=['a']\nentries='rows'", "[[file]]\npath=['{a:(}']"} {
-		if d, err := ParseDeclaration([]byte(bad)); err == nil {
-			t.Errorf("%q is read as %+v", bad, d)
-		}
-	}
 	for _, path := range []string{"specs/tasks.md", "specs/web/tasks.md", "docs/adr/README.md", "src/backlog.md", ".kiro/x.md", "a/tasks/other.md", "docs/adr/0001-TEMPLATE.md"} {
 		if at := Recognize(path); at.Declared != "" {
 			t.Errorf("%s is of %s", path, at.Declared)
+		}
+	}
+}
+
+// TestWrongDeclarations reads declarations with a mistake: each is named with its line, and nothing panics.
+func TestWrongDeclarations(t *testing.T) {
+	t.Parallel()
+	const head = "layout = \"own\"\n\n[[file]]\npath = [\"a/{x}.md\"]\nkind = \"task\"\n"
+	for _, c := range []struct{ text, want string }{
+		{"layuot = 'x'", "line 1: layuot is no key of a declaration: here stand layout, owner, file, place, map"},
+		{"layout = 'own'\n[[file]\n", "line 2: expected end of table"},
+		{head + "entires = 'lines'", "line 6: file.entires is no key of a declaration: here stand path, not,"},
+		{head + "match = '('", "line 6: error parsing regexp"},
+		{head + "not = ['\\.txt$', '(']", "line 6: error parsing regexp"},
+		{head + "skip = ['(']", "line 6: error parsing regexp"},
+		{head + "entries = 'rows'", `line 6: entries = "rows" is none of items,`},
+		{head + "nest = 'all'", `line 6: nest = "all" is none of part`},
+		{head + "need = 'title'", `line 6: need = "title" is none of id, id?`},
+		{head + "entries = 'sections'", `line 6: entries = "sections" needs at: write at = ["2"]`},
+		{head + "entries = 'jsonl'\nat = ['/run']", `line 7: at says nothing where entries = "jsonl"`},
+		{head + "entries = 'items'\nkey = '/id'", `line 7: key says nothing where entries = "items"`},
+		{head + "entries = 'items'\nmatch = '^(?P<nr>\\d+)'\nid = '{number}'", `line 8: nothing captures the number of "{number}"`},
+		{head + "set = ['status']", "line 6: set is for knowledge that is a file each"},
+		{"layout = 'own'\n[[file]]\npath = ['a/{x}.md']\nkind = 'knowledge'\nset = ['stauts']", `line 5: set names "stauts"`},
+		{head + "entries = 'items'\nmatch = '^(?P<nr>\\d+)'\nid = '{id}'", `line 8: nothing captures the id of "{id}"`},
+		{head + "[file.fields]\ntitle = 'macht.title'", `line 7: title: "macht.title" is no place`},
+		{head + "[file.fields]\ntitle = 'label'", `line 7: title: "label" is no place`},
+		{head + "[file.fields]\ntitle = 'match.titel'", `line 7: title: nothing has the name of "match.titel"`},
+		{head + "[file.fields]\na = 'text'\nstatus = { from = 'text', map = 'words' }", "line 8: status: there are no words [map.words]"},
+		{head + "[file.fields]\nstatus = { form = 'text' }", "line 7: form is no key of the fact status: here stand from,"},
+		{head + "boxes = 'yes'", "line 6 (last key \"file.boxes\"): incompatible types"},
+		{head + "[[file]]\nkind = 'note'", "line 6: a [[file]] of own has no path"},
+		{head + "[[file]]\npath = ['b/{a:(}']", "line 7: error parsing regexp"},
+		{"layout = 'own'", "line 1: own has no [[file]]"},
+		{head + "[[file]]\npath = ['b']\nkind = 'state'", `line 8: the kind "state"`},
+	} {
+		d, err := ParseDeclaration([]byte(c.text))
+		if err == nil {
+			err = d.Check()
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%q gives %v, want %s", c.text, err, c.want)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func (c *convention) moved(p *Place, folder string) *convention {
 				moved.Path = append(moved.Path, to+"/"+rest)
 			}
 		}
-		if len(moved.Path) > 0 && moved.check() == nil {
+		if _, err := moved.check(); err == nil && len(moved.Path) > 0 {
 			m.rules = append(m.rules, &moved)
 		}
 	}

@@ -91,29 +91,27 @@ func checkPath(template string) error {
 
 // Check reports what a declaration of a workspace may not say.
 func (d *Declaration) Check() error {
-	if d.Layout == "" || Slug(d.Layout) != strings.ReplaceAll(d.Layout, "-", "_") {
-		return record.Usage.Errorf("the layout is called %q; a name is small letters, digits and hyphens", d.Layout)
+	switch {
+	case d.Layout == "" || Slug(d.Layout) != strings.ReplaceAll(d.Layout, "-", "_"):
+		return d.wrong(-1, "layout", "the layout is called %q; a name is small letters, digits and hyphens", d.Layout)
+	case d.Text() != "":
+		return d.wrong(-1, "layout", "%s is a layout of filebus: a workspace's own has another name", d.Layout)
+	case len(d.Place) > 0:
+		return d.wrong(-1, "[[place]]", "%s has a [[place]]: that is for built-in layouts", d.Layout)
+	case len(d.File) == 0:
+		return d.wrong(-1, "layout", "%s has no [[file]]: write one, with path = [\"work/{name}.md\"] and kind = \"task\"", d.Layout)
 	}
-	if d.Text() != "" {
-		return record.Usage.Errorf("%s is a layout of filebus: a workspace's own has another name", d.Layout)
-	}
-	if len(d.Place) > 0 {
-		return record.Usage.Errorf("%s has a [[place]]: that is for built-in layouts", d.Layout)
-	}
-	for _, r := range d.File {
+	for n, r := range d.File {
 		if mark := r.Working; len(mark) > 1 || mark != "" && (mark < "!" || mark > "~" || mark == "]") {
-			return record.Usage.Errorf("working = %q is no mark of a box: one character of ASCII", mark)
-		}
-		if len(r.Path) == 0 {
-			return record.Usage.Errorf("a [[file]] of %s has no path", d.Layout)
+			return d.wrong(n, "working", "working = %q is no mark of a box: one character of ASCII", mark)
 		}
 		for _, p := range r.Path {
 			if err := checkPath(p); err != nil {
-				return err
+				return d.wrong(n, p, "%w", err)
 			}
 		}
 		if kinds := []record.Kind{"none", record.KindTask, record.KindKnowledge, record.KindNote}; !slices.Contains(kinds, r.Kind) {
-			return record.Usage.Errorf("the kind %q of %s is none of none, task, knowledge, note", r.Kind, strings.Join(r.Path, ", "))
+			return d.wrong(n, "kind", "the kind %q of %s is none of none, task, knowledge, note", r.Kind, strings.Join(r.Path, ", "))
 		}
 	}
 	return nil
