@@ -87,7 +87,8 @@ func contentOf(tx *store.Tx, v store.Version) (store.Content, error) {
 	return content, err
 }
 
-// headOf reads the part of a body that is searched, as its path says that people read it. A damaged body is no reason
+// headOf reads the part of a body that is searched, as its path says that people read it; of a frame what stands around
+// its entries. A damaged body is no reason
 // to answer nothing about all others: its record is found by its title, preview
 // and tags, and verify reports it. Nor is one that was destroyed meanwhile.
 func headOf(content store.Content, path string) (text []byte, damaged bool, err error) {
@@ -95,7 +96,7 @@ func headOf(content store.Content, path string) (text []byte, damaged bool, err 
 	if damaged = errors.Is(err, store.ErrDamaged); damaged || errors.Is(err, store.ErrDropped) {
 		return nil, damaged, nil
 	}
-	return layout.Readable(path, text), false, err
+	return layout.Readable(path, record.AroundEntries(text)), false, err
 }
 
 // read reads the texts of the documents, outside of any transaction.

@@ -20,6 +20,7 @@ type fileEntry struct {
 // order, its text and its entries.
 type filePlan struct {
 	pieces  record.Frame
+	lines   []int // of the file, where each piece begins
 	text    []byte
 	entries map[record.Name]*fileEntry
 }
@@ -91,6 +92,7 @@ func (f *filePlan) readEntry(tx *store.Tx, slot record.Name, at uint64) error {
 func (f *filePlan) write() error {
 	line := 1
 	for _, p := range f.pieces {
+		f.lines = append(f.lines, line)
 		text := p.Text
 		if e := f.entries[p.Slot]; e != nil {
 			e.Line = line
@@ -114,18 +116,47 @@ func (f *finder) offset(ctx context.Context, v *store.Version) (int, error) {
 		return 0, nil
 	}
 	value := store.PathValue(r.Name.Tree, r.Path)
-	plan, known := f.files[value]
-	if !known {
-		var err error
-		if plan, err = f.fileAt(ctx, value); err != nil {
-			return 0, err
-		}
-		f.files[value] = plan
+	plan, err := f.planAt(ctx, value)
+	if err != nil {
+		return 0, err
 	}
 	if plan == nil || plan.entries[r.Name] == nil || plan.entries[r.Name].Version.Ref != v.Ref {
 		return -1, nil
 	}
 	return plan.entries[r.Name].Line - 1, nil
+}
+
+// planAt is fileAt, once for each path.
+func (f *finder) planAt(ctx context.Context, value string) (plan *filePlan, err error) {
+	plan, known := f.files[value]
+	if !known {
+		if plan, err = f.fileAt(ctx, value); err == nil {
+			f.files[value] = plan
+		}
+	}
+	return plan, err
+}
+
+// around moves lines of what stands around the entries of a frame to where they stand in its file.
+func (f *finder) around(ctx context.Context, r *record.Record, lines *Span) error {
+	if r.Name.Kind != record.KindFrame || lines.From == 0 {
+		return nil
+	}
+	plan, err := f.planAt(ctx, store.PathValue(r.Name.Tree, r.Path))
+	if err != nil || plan == nil {
+		return err
+	}
+	was, line := *lines, 1
+	for i, p := range plan.pieces {
+		if was.From >= line {
+			lines.From = was.From - line + plan.lines[i]
+		}
+		if was.To >= line {
+			lines.To = was.To - line + plan.lines[i]
+		}
+		line += bytes.Count(p.Text, []byte("\n"))
+	}
+	return nil
 }
 
 // fileAt returns the aggregate file at a path, or nil when there is none.

@@ -2,6 +2,7 @@ package query
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -314,7 +315,7 @@ func (f *finder) hits(ctx context.Context, found []candidate) ([]Hit, error) {
 	for i := range out {
 		offset, err := f.offset(ctx, &found[i].Version)
 		if err == nil {
-			err = f.join(ctx, &out[i], found[i].Summary)
+			err = cmp.Or(f.join(ctx, &out[i], found[i].Summary), f.around(ctx, found[i].Version.Record, &out[i].Lines))
 		}
 		if err != nil {
 			return nil, err

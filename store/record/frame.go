@@ -78,6 +78,27 @@ func decodePiece(tree Tree, data []byte) (p Piece, rest []byte, err error) {
 	return p, nil, fmt.Errorf("unknown piece %q", key)
 }
 
+// AroundEntries returns the text that stands around the entries of an encoded frame, of which data may be the beginning.
+// Other data is returned as it is.
+func AroundEntries(data []byte) []byte {
+	rest, isFrame := bytes.CutPrefix(data, []byte(frameHeader))
+	if !isFrame {
+		return data
+	}
+	text := []byte{}
+	for len(rest) > 0 {
+		p, after, err := decodePiece("", rest)
+		if err != nil { // it is cut short
+			if cut := bytes.SplitN(rest, []byte(" "), 3); len(cut) == 3 && string(cut[0]) == "text" {
+				text = append(text, cut[2]...)
+			}
+			break
+		}
+		text, rest = append(text, p.Text...), after
+	}
+	return text
+}
+
 // Slots returns the names of the frame's entries in the order of the file.
 func (f Frame) Slots() []Name {
 	var names []Name
