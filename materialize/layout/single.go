@@ -106,6 +106,12 @@ func IsOpen(text string) bool {
 	return !isLeft && !HasEnded(status) && !CountsNoMore(status)
 }
 
+// IsLeft reports whether there is something to do of a task or an issue: it is open, blocked, or has failed.
+func IsLeft(text string) bool {
+	status := cmp.Or(NormalizeStatus(text), text)
+	return status == StatusBlocked || status == StatusFailed || IsOpen(status)
+}
+
 // CountsNoMore reports whether a status says that a text, or a task, was replaced or taken back.
 func CountsNoMore(status string) bool {
 	return slices.Contains([]string{"superseded", "deprecated", "obsolete", "withdrawn"}, strings.ToLower(status))

@@ -30,7 +30,7 @@ type FoundFolder struct {
 	Files  int    `json:"files"`
 	Notes  bool   `json:"notes,omitempty"` // mostly Markdown; else files of agents, as their layouts know them
 
-	Layout string         `json:"layout,omitempty"` // the convention that keeps them
+	Layout string         `json:"layout,omitempty"` // the conventions that keep them
 	Holds  map[string]int `json:"holds,omitempty"`  // what these hold, by type, and of tasks the open ones
 
 	tasks map[string]heldTask // by id
@@ -266,7 +266,6 @@ func Detailed(root string, p layout.Profile, found []FoundFolder, report *materi
 			found[i].Files++
 		}
 		if at := p.Recognize(file.Path); at.Declared != "" {
-			found[i].Layout = at.Declared
 			found[i].Hold(at, root, file.Path)
 		}
 	}
@@ -276,6 +275,11 @@ func Detailed(root string, p layout.Profile, found []FoundFolder, report *materi
 // Hold counts what the file of a convention holds.
 func (f *FoundFolder) Hold(at layout.Location, root, name string) (file layout.File, problems []*layout.SyntaxError) {
 	const mostRead = 8 << 20 // of a file, in bytes
+	if names := strings.Split(f.Layout, ", "); f.Layout == "" {
+		f.Layout = at.Declared
+	} else if !slices.Contains(names, at.Declared) {
+		f.Layout = strings.Join(append(names, at.Declared), ", ")
+	}
 	text, err := folder.At(root).ReadUpTo(name, mostRead)
 	if err != nil {
 		return file, nil // the sync says so
@@ -295,7 +299,7 @@ func (f *FoundFolder) Hold(at layout.Location, root, name string) (file layout.F
 		case e.Kind == record.KindNote:
 		case e.Kind == record.KindIssue:
 			f.Holds["issue"]++
-			if layout.IsOpen(e.Facts.Status) {
+			if layout.IsLeft(e.Facts.Status) {
 				f.Holds["open"]++
 			}
 		case what == string(record.KindKnowledge):
@@ -324,7 +328,7 @@ func (f *FoundFolder) holdTask(e *layout.Entry) {
 		if t.isTask {
 			f.Holds["task"] += by
 		}
-		if t.isTask && layout.IsOpen(t.status) {
+		if t.isTask && layout.IsLeft(t.status) {
 			f.Holds["open"] += by
 		}
 	}
@@ -346,9 +350,7 @@ func (w *Work) NewConventions(report *materialize.SyncReport, dryRun bool) (line
 	for _, place := range slices.Sorted(maps.Keys(at)) {
 		f := FoundFolder{Folder: place, Files: len(at[place])}
 		for _, file := range at[place] {
-			is := w.Settings.Profile.Recognize(file)
-			f.Layout = is.Declared
-			f.Hold(is, report.Root, file)
+			f.Hold(w.Settings.Profile.Recognize(file), report.Root, file)
 		}
 		lines = append(lines, OneLine(place)+": "+f.HoldsText())
 	}

@@ -313,7 +313,7 @@ func (o *taskList) Do(ctx context.Context, w *cli.Work, args []string) error {
 		return err
 	}
 	items = slices.DeleteFunc(items, func(i Item) bool {
-		return !i.isOf(folder) || o.Open && (i.Marked || !layout.IsOpen(i.Status))
+		return !i.isOf(folder) || o.Open && (i.Marked || !layout.IsLeft(i.Status))
 	})
 	if len(items) == 0 && folder != "" {
 		return record.NotFound.Errorf("no such task begins with %s", folder).Try("filebus task list")

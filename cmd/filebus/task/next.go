@@ -44,7 +44,7 @@ func (b *Tasks) Next(ctx context.Context, folder string) (ready, waiting []Item,
 	}
 	open, running := map[string]string{}, map[string]bool{} // by the name of a record, the id; the keys of journals
 	for _, i := range items {
-		isOpen := layout.IsOpen(i.Status) || slices.Contains([]string{layout.StatusFailed, layout.StatusBlocked}, i.Status)
+		isOpen := layout.IsLeft(i.Status)
 		if i.From == FromJournal && !i.Marked && layout.IsOpen(i.Status) {
 			running[layout.TaskKey(i.ID)] = true
 		}
@@ -85,11 +85,12 @@ type FolderCount struct {
 	Done   int    `json:"done"`
 }
 
-// Folders counts the tasks of files by the folder or file that their ids begin with, those
-// with open ones, that were taken in last first.
+// Folders counts the tasks of files by the folder that their ids begin with, or else by the file, those with open ones,
+// that were taken in last first.
 func (b *Tasks) Folders(ctx context.Context) (all []FolderCount, err error) {
 	var tasks []string
-	status := map[string]string{}
+	status, file, called := map[string]string{}, map[string]string{}, map[string]string{} // called is by the file
+	folderOf := func(id string) string { return id[:max(strings.LastIndexAny(id, "/#"), 0)] }
 	err = b.read.Each(ctx, store.FieldKind, string(record.KindTask), func(_ *store.Tx, v store.Version) bool {
 		r := v.Record
 		task := r.Name.ID
@@ -101,6 +102,11 @@ func (b *Tasks) Folders(ctx context.Context) (all []FolderCount, err error) {
 		}
 		if _, isKnown := status[task]; !isKnown {
 			tasks = append(tasks, task)
+		}
+		if folder := folderOf(task); r.Name.IsEntry() {
+			if file[task] = r.Path; folder != r.Path {
+				called[r.Path] = cmp.Or(called[r.Path], folder)
+			}
 		}
 		if status[task] == "" || r.Name.IsEntry() {
 			status[task] = cmp.Or(r.Status, status[task])
@@ -117,13 +123,16 @@ func (b *Tasks) Folders(ctx context.Context) (all []FolderCount, err error) {
 				return status[task] != ""
 			}))
 		}
-		folder := task[:max(strings.LastIndexAny(task, "/#"), 0)]
+		folder := folderOf(task)
+		if folder == "" || folder == file[task] {
+			folder = cmp.Or(called[file[task]], file[task])
+		}
 		i, isKnown := at[folder]
 		if !isKnown {
 			i, at[folder] = len(all), len(all)
 			all = append(all, FolderCount{Folder: folder})
 		}
-		if layout.IsOpen(status[task]) {
+		if layout.IsLeft(status[task]) {
 			all[i].Open++
 		} else {
 			all[i].Done++
