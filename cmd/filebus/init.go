@@ -96,8 +96,9 @@ func (o *initCommand) Do(ctx context.Context, w *cli.Work, outside []string) err
 		}
 	}
 	o.say(w, &v, isEmpty)
-	if w, err := w.Environ.Open(ctx); err == nil { // with the roots as they are set now
-		w.RemarkStrangers(ctx)
+	if now, openErr := w.Environ.Open(ctx); openErr == nil { // with the roots as they are set now
+		now.RemarkStrangers(ctx)
+		err = cmp.Or(err, now.NoteLayouts())
 	}
 	if o.Gitignore {
 		err = cmp.Or(ignore(w), err)

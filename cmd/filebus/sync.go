@@ -99,8 +99,11 @@ func printSync(w *cli.Work, reports []*materialize.SyncReport, all bool, failure
 	for _, r := range reports {
 		conflicts += r.Count("conflict")
 		files += len(r.Files)
+		for _, p := range r.Problems { // of another root
+			p.File = fileOf(w, r, p.File)
+		}
 		for _, s := range r.Skipped {
-			w.Note("left out %s: %s", s.Path, s.Reason)
+			w.Note("left out %s: %s", fileOf(w, r, s.Path), s.Reason)
 			if !s.Harmless {
 				skipped++
 			}
@@ -150,14 +153,18 @@ func printGit(w *cli.Work, reports []*materialize.SyncReport) bool {
 	return failure == ""
 }
 
+// fileOf returns how a file is named: that of a linked worktree as a whole path.
+func fileOf(w *cli.Work, r *materialize.SyncReport, file string) string {
+	if r.Root == w.Root {
+		return file
+	}
+	return filepath.Join(r.Root, filepath.FromSlash(file))
+}
+
 func printSyncedFiles(w *cli.Work, r *materialize.SyncReport) {
 	var rows [][]string
 	for _, f := range r.Files {
-		file := f.Path
-		if r.Root != w.Root {
-			file = filepath.Join(r.Root, filepath.FromSlash(f.Path))
-		}
-		rows = append(rows, []string{f.Action, file, f.Detail})
+		rows = append(rows, []string{f.Action, fileOf(w, r, f.Path), f.Detail})
 	}
 	w.PrintTable(rows)
 	if r.Count("rolled back") > 0 {
