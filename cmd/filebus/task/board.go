@@ -164,6 +164,7 @@ type Item struct {
 	Late    bool   `json:"late,omitempty"`
 	From    string `json:"from"`            // what tells of it: journal, report or queue
 	Title   string `json:"title,omitempty"` // its beginning, in one line
+	Name    string `json:"name"`            // of the first record that tells of it
 
 	BlockedBy []string       `json:"blocked_by,omitempty"` // open tasks that it waits for, see Next
 	Elsewhere []query.Stated `json:"elsewhere,omitempty"`  // where files that are joined differ in the status
@@ -355,7 +356,8 @@ func (b *Tasks) item(s query.Summary, opts ListOptions) Item {
 	}
 	const maxItemTitle = 120 // how many characters of a title a list has
 	i := Item{
-		ID: cmp.Or(s.Attributes["id"], s.TaskID()), Title: markdown.Clip(markdown.OneLine(s.Title), maxItemTitle),
+		ID: cmp.Or(s.Attributes["id"], s.TaskID()), Name: s.Name.String(),
+		Title:  markdown.Clip(markdown.OneLine(s.Title), maxItemTitle),
 		Status: cmp.Or(layout.NormalizeStatus(s.Status), s.Status), From: b.sourceOf(s),
 		Agent: cmp.Or(s.Agent, s.Attributes[layout.AttributeAssignee]), records: []query.Summary{s},
 	}

@@ -190,7 +190,7 @@ func (s *Site) loadRows(ctx context.Context, what string) (rows []*row, err erro
 	add := func(r *row, waits []string) {
 		r.Open = !slices.Contains([]string{"complete", "duplicate", "wont_fix", "archived", "superseded", "failed"}, r.Status)
 		for _, id := range waits {
-			r.Waits = append(r.Waits, waiting{ID: id, Name: strings.TrimSuffix(r.Name, r.ID) + id})
+			r.Waits = append(r.Waits, waiting{ID: id, Name: id})
 		}
 		rows, byID[r.ID] = append(rows, r), r
 	}
@@ -199,8 +199,7 @@ func (s *Site) loadRows(ctx context.Context, what string) (rows []*row, err erro
 			Agent: i.Agent, Late: i.Expired}, i.BlockedBy)
 	}
 	for _, t := range said.Tasks {
-		name := map[bool]string{true: "handoff/"}[t.From == "journal"] + t.Task
-		r := &row{ID: t.Task, Name: name, Title: t.Title, Status: t.Status, Agent: t.Agent, Late: t.Late}
+		r := &row{ID: t.Task, Name: t.Name, Title: t.Title, Status: t.Status, Agent: t.Agent, Late: t.Late}
 		r.From = path.Dir(strings.TrimSuffix(t.Task, "/"))
 		if r.From, _, _ = strings.Cut(r.From, "#"); t.Seconds > 0 {
 			r.Created = s.Now().Add(-time.Duration(t.Seconds) * time.Second)
@@ -218,7 +217,7 @@ func (s *Site) loadRows(ctx context.Context, what string) (rows []*row, err erro
 	for _, r := range rows {
 		for i := range r.Waits {
 			if on := byID[r.Waits[i].ID]; on != nil {
-				r.Waits[i].Title, r.Waits[i].Why = on.Title, strings.TrimSpace(on.Status+" "+on.Agent)
+				r.Waits[i].Name, r.Waits[i].Title, r.Waits[i].Why = on.Name, on.Title, strings.TrimSpace(on.Status+" "+on.Agent)
 			}
 		}
 		r.has = map[string][]string{"status": {r.Status}, "priority": {r.Priority}, "type": {r.Type}, "agent": {cmp.Or(r.Agent, "nobody")},

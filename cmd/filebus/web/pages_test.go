@@ -120,7 +120,7 @@ func TestNow(t *testing.T) {
 	t.Parallel()
 	var tasks, issues []string
 	for i := range 600 {
-		tasks = append(tasks, fmt.Sprintf(`{"task":"sub/τ-%d","status":"%s","seconds":%d,"from":"journal"}`, i, hostile, i*1000))
+		tasks = append(tasks, fmt.Sprintf(`{"task":"sub/τ-%[1]d","name":"handoff/sub/τ-%[1]d","status":"%[2]s","seconds":%[3]d,"from":"journal"}`, i, hostile, i*1000))
 		issues = append(issues, fmt.Sprintf(`{"id":"I%d","status":"%s","priority":"%s","summary":"%s"}`, i,
 			[]string{"weird <b>", "in_progress", "pending"}[i%3], []string{"odd", "low", "critical", ""}[i%4], hostile))
 	}
