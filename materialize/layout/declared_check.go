@@ -79,7 +79,8 @@ func keysOf(table any) string {
 // check reports a pattern that is none, a word that a key does not have, and a name that nothing captures, with a word
 // of the line.
 func (r *FileRule) check() (word string, err error) {
-	patterns := slices.Concat(r.Skip, r.Not, []string{r.Match}, slices.Sorted(maps.Values(r.Above)), slices.Sorted(maps.Values(r.Find)))
+	patterns := slices.Concat(r.Skip, r.Not, []string{r.Match},
+		slices.Sorted(maps.Values(r.Above)), slices.Sorted(maps.Values(r.Find)))
 	for _, p := range r.Path {
 		r.said = append(r.said, len(templateVariable().ReplaceAllString(p, "")))
 		r.paths = append(r.paths, templatePattern(p))
@@ -151,7 +152,8 @@ func (r *FileRule) checkNames() (word string, err error) {
 	for _, template := range []string{r.ID, r.Parent, r.Task} {
 		for _, m := range compiled(`\{(\w+)(?:-1)?\}`).FindAllStringSubmatch(template, -1) {
 			if !slices.Contains(captured, m[1]) {
-				return template, record.Usage.Errorf("nothing captures the %s of %q: name a group of match (?P<%[1]s>…)", m[1], template)
+				const none = "nothing captures the %s of %q: name a group of match (?P<%[1]s>…)"
+				return template, record.Usage.Errorf(none, m[1], template)
 			}
 		}
 	}

@@ -78,8 +78,8 @@ func decodePiece(tree Tree, data []byte) (p Piece, rest []byte, err error) {
 	return p, nil, fmt.Errorf("unknown piece %q", key)
 }
 
-// AroundEntries returns the text that stands around the entries of an encoded frame, of which data may be the beginning.
-// Other data is returned as it is.
+// AroundEntries returns the text that stands around the entries of an encoded frame, of which data may be the
+// beginning. Other data is returned as it is.
 func AroundEntries(data []byte) []byte {
 	rest, isFrame := bytes.CutPrefix(data, []byte(frameHeader))
 	if !isFrame {
