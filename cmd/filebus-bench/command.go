@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,15 +34,18 @@ type outcome struct {
 	Elapsed   time.Duration
 	Processor time.Duration // of all its threads, in its own code and in the system's
 	Peak      int64         // bytes of memory at most; 0 if it was not measured
+	Own       int64         // of these, what is not mapped from files; all where the system does not tell
 	stdout    []byte
 }
 
 // megabytes returns the peak; nothing where the system does not tell.
-func (o outcome) megabytes() sample {
-	if o.Peak == 0 {
+func (o outcome) megabytes() sample { return megabytes(o.Peak) }
+
+func megabytes(bytes int64) sample {
+	if bytes == 0 {
 		return nil
 	}
-	return sample{float64(o.Peak) / 1e6}
+	return sample{float64(bytes) / 1e6}
 }
 
 // execute runs a process and waits for it. An exit code other than 0 is an error with what the process said.
@@ -92,11 +96,35 @@ func newProcess(ctx context.Context, args []string) *exec.Cmd {
 // outcomeOf runs a process.
 func outcomeOf(cmd *exec.Cmd) (outcome, error) {
 	begin := time.Now()
-	if err := cmd.Run(); err != nil {
+	if err := cmd.Start(); err != nil {
 		return outcome{}, err
 	}
+	ended, own := make(chan struct{}), make(chan int64)
+	go func() { own <- mostOwn(cmd.Process.Pid, ended) }()
+	err := cmd.Wait()
 	elapsed, state := time.Since(begin), cmd.ProcessState
-	return outcome{elapsed, state.UserTime() + state.SystemTime(), peakMemory(state), nil}, nil
+	close(ended)
+	most, peak := <-own, peakMemory(state)
+	return outcome{elapsed, state.UserTime() + state.SystemTime(), peak, cmp.Or(most, peak), nil}, err
+}
+
+// mostOwn looks at a process until it has ended, and returns the most bytes of memory
+// that were not mapped from files; 0 where there is no /proc.
+func mostOwn(pid int, ended <-chan struct{}) (most int64) {
+	looks := time.NewTicker(20 * time.Millisecond)
+	defer looks.Stop()
+	for {
+		select {
+		case <-ended:
+			return most
+		case <-looks.C:
+			text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // none: see above
+			_, said, _ := strings.Cut(string(text), "RssAnon:")
+			var kilobytes int64
+			_, _ = fmt.Sscan(said, &kilobytes)
+			most = max(most, kilobytes<<10)
+		}
+	}
 }
 
 // peakMemory returns the greatest resident size of a process that has ended, in

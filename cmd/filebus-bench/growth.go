@@ -21,34 +21,35 @@ func planGrowth(a *attempt) []comparison {
 	return append(all, comparison{sides: []side{{name: "growth", run: filled}}})
 }
 
-// A growthMeasure is measured in stores of each size.
+// A growthMeasure is measured in stores of each size. Times are those of the processor,
+// which are sound beside other work; what passed meanwhile is told beside them.
 type growthMeasure struct {
 	what, unit string
-	turns      int                         // for each run that the options ask for
-	run        func(g *growth) measurement // nil: filling the store has shown it
-	limit      string                      // a ratio is to the smallest store
-	tenth      string                      // of the ratio to a tenth of the records; empty: none
+	turns      int                            // for each run that the options ask for
+	next       func(g *growth) func() command // nil: filling the store has shown it
+	limit      string                         // a ratio is to the smallest store
+	tenth      string                         // of the ratio to a tenth of the records; empty: none
 }
 
 func growthMeasures() []growthMeasure {
+	const spent, rate, size = "ms of processor", "records/s of processor", "bytes/record"
 	return []growthMeasure{
-		{"put", "ms", 4, (*growth).put, "≤ 1.25 × the first: flat", "≤ 1.1 ×"},
-		{"search", "ms", 8, func(g *growth) measurement {
-			return whole(eachTurn(g.queries, g.w.search))
-		}, "≤ 2 × the first", "≤ 1.3 ×"},
-		{"knowledge by tag", "ms", 4, func(g *growth) measurement {
-			return whole(eachTurn([][]string{{knowledgeTag(3), knowledgeTag(4)}, {knowledgeTag(8)}}, g.w.knowledge))
-		}, "", "≤ 1.5 ×"},
-		{"search in a mirrored workspace", "ms", 4, func(g *growth) measurement {
-			return whole(eachTurn(g.queries, g.mirror.search))
+		{"put", spent, 4, func(g *growth) func() command { return always(g.source.put(g.w)) }, "", "≤ 1.1 ×"},
+		{"search", spent, 8, func(g *growth) func() command { return eachTurn(g.queries, g.w.search) }, "", "≤ 1.3 ×"},
+		{"knowledge by tag", spent, 4, func(g *growth) func() command {
+			return eachTurn([][]string{{knowledgeTag(3), knowledgeTag(4)}, {knowledgeTag(8)}}, g.w.knowledge)
+		}, "", "≤ 1.1 ×"},
+		{"search in a mirrored workspace", spent, 4, func(g *growth) func() command {
+			return eachTurn(g.queries, g.mirror.search)
 		}, "", ""},
-		{"idle sync", "ms", 2, func(g *growth) measurement { return whole(always(g.mirror.command("sync"))) }, "", ""},
-		{"peak memory of indexing", "MB", 0, nil, "all ≤ 600 MB", ""},
-		{"capture", "records/s", 0, nil, "", "≥ 0.7 ×"},
-		{"indexing", "records/s", 0, nil, "", "≥ 0.7 ×"},
-		{"texts", "bytes/record", 0, nil, "", ""},
-		{"store on disk", "bytes/record", 0, nil, "", ""},
-		{"index on disk", "bytes/record", 0, nil, "", ""},
+		{"idle sync", spent, 2, func(g *growth) func() command { return always(g.mirror.command("sync")) }, "", ""},
+		{"own memory of indexing", "MB", 0, nil, "all ≤ 600 MB", ""},
+		{"memory with mapped pages", "MB", 0, nil, "", ""},
+		{"capture", rate, 0, nil, "", "≥ 0.8 ×"},
+		{"indexing", rate, 0, nil, "", "≥ 0.8 ×"},
+		{"texts", size, 0, nil, "", ""},
+		{"store on disk", size, 0, nil, "", ""},
+		{"index on disk", size, 0, nil, "", ""},
 	}
 }
 
@@ -62,10 +63,15 @@ func (m *growthMeasure) compare(runs int, stores []*growth) comparison {
 		} else if strings.Contains(m.limit, "×") {
 			s.limit = ""
 		}
-		if m.run == nil {
-			s.run = func(*attempt) figures { return figures{"": g.filled[m.what]} }
-		} else {
-			s.run = m.run(g)
+		passed := s.name + ", as passed"
+		if s.run = func(*attempt) figures { return figures{"": g.filled[m.what]} }; m.next != nil {
+			next := m.next(g)
+			s.prepare = g.source.write
+			s.run = func(a *attempt) figures {
+				done := a.run(next())
+				return figures{"": {milliseconds(done.Processor)}, passed: {milliseconds(done.Elapsed)}}
+			}
+			all.lines = append(all.lines, line{figure: passed, unit: "ms"})
 		}
 		all.sides = append(all.sides, s)
 		if i > 1 && m.tenth != "" {
@@ -145,12 +151,13 @@ func (a *attempt) fill(g *growth, texts *corpus) {
 	store, index := a.sizes(g.w)
 	records := float64(g.records)
 	g.filled = figures{
-		"capture":                 {records / captured.Elapsed.Seconds()},
-		"indexing":                {records / indexed.Elapsed.Seconds()},
-		"peak memory of indexing": indexed.megabytes(),
-		"texts":                   {float64(texts.bytes) / records},
-		"store on disk":           {float64(store) / records},
-		"index on disk":           {float64(index) / records},
+		"capture":                  {records / captured.Processor.Seconds()},
+		"indexing":                 {records / indexed.Processor.Seconds()},
+		"own memory of indexing":   megabytes(indexed.Own),
+		"memory with mapped pages": indexed.megabytes(),
+		"texts":                    {float64(texts.bytes) / records},
+		"store on disk":            {float64(store) / records},
+		"index on disk":            {float64(index) / records},
 	}
 }
 
@@ -207,11 +214,4 @@ func barsOf(rows []row) string {
 		fmt.Fprintf(&out, "  %s to %s\n", figure(values[what][0]), figure(values[what][len(values[what])-1]))
 	}
 	return out.String()
-}
-
-func (g *growth) put() measurement {
-	return func(a *attempt) figures {
-		g.source.write(a)
-		return whole(always(g.source.put(g.w)))(a)
-	}
 }
