@@ -11,6 +11,7 @@ import (
 // A pattern is one line of an ignore file, as gitignore(5) has it.
 type pattern struct {
 	head, tail string // what all that it matches begins and ends with: most is not compared further
+	part       string // and contains
 	glob       string // as package doublestar has it
 	takesIn    bool   // with "!": what matches is not left out
 	forFolders bool   // with "/" at the end
@@ -54,6 +55,12 @@ func parsePatterns(text string) (all patterns, unknown []string) {
 			p.head = glob[:strings.IndexAny(glob, special)]
 		}
 		p.tail = glob[strings.LastIndexAny(glob, special+"]/")+1:]
+		before, _, _ := strings.Cut(glob, "[")
+		for part := range strings.FieldsFuncSeq(before, func(c rune) bool { return strings.ContainsRune(special+"/", c) }) {
+			if len(part) > len(p.part) {
+				p.part = part
+			}
+		}
 		all = append(all, p)
 	}
 	return all, unknown
@@ -76,7 +83,7 @@ func (ps patterns) match(p string, isFolder bool) *pattern {
 		if ps[i].ofPath {
 			subject = p
 		}
-		if strings.HasPrefix(subject, ps[i].head) && strings.HasSuffix(subject, ps[i].tail) &&
+		if strings.HasPrefix(subject, ps[i].head) && strings.HasSuffix(subject, ps[i].tail) && strings.Contains(subject, ps[i].part) &&
 			(isFolder || !ps[i].forFolders) && doublestar.MatchUnvalidated(ps[i].glob, subject) {
 			ps[i].used = true
 			return &ps[i]

@@ -167,9 +167,9 @@ func (w *Walk) leavesOut(name string, e fs.DirEntry) bool {
 	return rule != ""
 }
 
-// file notes a file. Of a whole folder all files are looked at in the end, on all cores.
+// file notes a file. Without a deadline all files are looked at in the end, on all cores.
 func (w *Walk) file(name string, e fs.DirEntry) {
-	if w.whole {
+	if w.deadline.IsZero() {
 		w.listed = append(w.listed, listed{name, e, nil, nil})
 		return
 	}
@@ -251,6 +251,7 @@ func (m *Mirror) Scan(
 			found.note(f)
 		}
 	}
+	found.noteListed()
 	found.Watched.Add(m.Dir, false)
 	for _, dir := range folders {
 		for dir = path.Dir(dir); dir != "." && dir != "/"; dir = path.Dir(dir) {
@@ -316,6 +317,7 @@ func (m *Mirror) scanOutside(ctx context.Context, o *Outside, folders []string, 
 	if err := below.list(ctx, folders); err != nil {
 		return err
 	}
+	below.noteListed()
 	found.Unlooked += below.Unlooked
 	for _, f := range below.Files {
 		f.Path = o.Prefix + f.Path
