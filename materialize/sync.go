@@ -385,23 +385,22 @@ func (r *reconciler) addMisnamed(ctx context.Context, paths map[string]bool) err
 	if r.opts.CaptureOnly {
 		return nil
 	}
-	whole := map[string]bool{}
+	whole, noted := map[string]bool{}, map[string]bool{} // names are asked, not files: there are fewer
 	err := r.w.Store.View(ctx, func(tx *store.Tx) error {
-		from := record.Name{Kind: record.KindKnowledge, ID: record.WholeFile}
-		for n, err := range tx.Names(from) {
-			p, isWhole := strings.CutPrefix(n.Name.ID, record.WholeFile)
-			if err != nil {
-				return err
-			}
-			if n.Name.Kind != from.Kind || n.Name.Tree != "" || !isWhole {
-				break
-			}
-			whole[p] = true
-		}
-		for _, f := range r.found { // what was a note before its convention was known
-			if at := r.w.recognise(f.Path); isMisnamed(record.KindNote, at) && at.Declared != "" {
-				_, err := tx.Head(record.Name{Kind: record.KindNote, ID: f.Path})
-				paths[f.Path] = err == nil
+		for _, from := range []record.Name{{Kind: record.KindKnowledge, ID: record.WholeFile}, {Kind: record.KindNote}} {
+			for n, err := range tx.Names(from) {
+				p, isOf := strings.CutPrefix(n.Name.ID, from.ID)
+				if err != nil {
+					return err
+				}
+				if n.Name.Kind != from.Kind || n.Name.Tree != "" || !isOf {
+					break
+				}
+				if from.ID != "" {
+					whole[p] = true
+				} else if at := r.w.recognise(p); isMisnamed(from.Kind, at) && at.Declared != "" {
+					noted[p] = true // it was a note before its convention was known
+				}
 			}
 		}
 		return nil
@@ -410,7 +409,7 @@ func (r *reconciler) addMisnamed(ctx context.Context, paths map[string]bool) err
 		paths[p] = paths[p] || !isWholeEntry(r.w.recognise(p))
 	}
 	for _, f := range r.found {
-		if len(r.w.Settings.Kinds) > 0 && !whole[f.Path] && isWholeEntry(r.w.recognise(f.Path)) {
+		if noted[f.Path] || len(r.w.Settings.Kinds) > 0 && !whole[f.Path] && isWholeEntry(r.w.recognise(f.Path)) {
 			paths[f.Path] = true
 		}
 	}
