@@ -298,22 +298,43 @@ func titleSlug(title string) string {
 	return cmp.Or(slug, "untitled")
 }
 
-// Insert puts e after the last entry of its series, or of its section, or at the end
+// Insert puts entries after the last one of their series, or of their section, or at the end
 // of the file under a new heading when the file lacks that section. The caller sees
-// to it that its id is free: a second entry with one id would be literal text.
+// to it that their ids are free: a second entry with one id would be literal text.
 //
 // The line ending or blank line that sets e off from the entry before it is
 // literal text in the result, so that the entry keeps its bytes. When the file is
 // read again it is the end of that entry, since an entry runs to the next
 // heading: compare entries without the white space at their ends, or store what
 // Parse returns for the new file.
-func (h *headingFormat) Insert(f File, e Entry) File {
+func (h *headingFormat) Insert(f File, entries ...Entry) File {
+	places, together := []string(nil), map[string][]Entry{}
+	for _, e := range entries {
+		place := ""
+		if h.section != nil {
+			place = h.section(e)
+		} else if h.series != nil {
+			place = h.series(e.ID)
+		}
+		if together[place] == nil {
+			places = append(places, place)
+		}
+		together[place] = append(together[place], e)
+	}
+	for _, place := range places {
+		f = h.insert(f, place, together[place])
+	}
+	return f
+}
+
+// insert puts entries of one series or section into a file.
+func (h *headingFormat) insert(f File, place string, entries []Entry) File {
 	text := f.Append(nil)
 	at, intro := len(text), ""
-	inSeries := func(_ int, old *Entry) bool { return h.series != nil && h.series(old.ID) == h.series(e.ID) }
+	inSeries := func(_ int, old *Entry) bool { return h.series != nil && h.series(old.ID) == place }
 	isAny := func(int, *Entry) bool { return true }
 	if h.section != nil {
-		at, intro = h.sectionEnd(f, text, h.section(e))
+		at, intro = h.sectionEnd(f, text, place)
 	} else if end := cmp.Or(lastEntryEnd(f, inSeries), lastEntryEnd(f, isAny)); end > 0 {
 		at = end
 	}
@@ -321,16 +342,17 @@ func (h *headingFormat) Insert(f File, e Entry) File {
 	if isBlankText(text) {
 		intro = "# " + h.title + "\n\n" + intro
 	}
-	// The entry takes the file's line endings and ends with one: what its writer
-	// left at the end would pile up.
-	before := blankBefore(text[:at], eol) + strings.ReplaceAll(intro, "\n", eol)
-	body := strings.TrimRight(strings.ReplaceAll(string(e.Text), "\r\n", "\n"), " \t\n") + "\n"
+	before, end, between := blankBefore(text[:at], eol)+strings.ReplaceAll(intro, "\n", eol), "\n", eol
 	if at < len(text) {
-		body += "\n" // what follows is a heading
+		end, between = "\n\n", "" // what follows is a heading
 	}
-	e.Kind = cmp.Or(e.Kind, h.kind)
-	e.Text = []byte(strings.ReplaceAll(body, "\n", eol))
-	return spliceEntry(f, at, before, e, "")
+	for i, e := range entries {
+		// An entry takes the file's line endings and ends with one: what its writer
+		// left at the end would pile up.
+		body := strings.TrimRight(strings.ReplaceAll(string(e.Text), "\r\n", "\n"), " \t\n") + end
+		entries[i].Kind, entries[i].Text = cmp.Or(e.Kind, h.kind), []byte(strings.ReplaceAll(body, "\n", eol))
+	}
+	return splice(f, at, before, entries, between, "")
 }
 
 // sectionEnd returns the place for a new entry of the section with that title,
@@ -396,15 +418,18 @@ func isBlankText(text []byte) bool {
 	return len(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))) == 0
 }
 
-// spliceEntry returns f with the literal text before, the entry and the literal
+// splice returns f with the literal text before, entries with text between them, and the literal
 // text after at an offset that lies between parts or in a literal one. The
 // lines of the entries are counted anew; f and its entries stay as they are.
-func spliceEntry(f File, at int, before string, e Entry, after string) File {
+func splice(f File, at int, before string, entries []Entry, between, after string) File {
 	out := File{Path: f.Path}
 	pos, done := 0, false
 	put := func() {
-		out.addLiteral([]byte(before))
-		out.Parts = append(out.Parts, Part{Entry: &e})
+		for i := range entries {
+			out.addLiteral([]byte(before))
+			out.Parts = append(out.Parts, Part{Entry: &entries[i]})
+			before = between
+		}
 		out.addLiteral([]byte(after))
 		done = true
 	}

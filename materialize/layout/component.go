@@ -87,15 +87,17 @@ func (c Component) ID() string {
 	return name
 }
 
-// Insert returns f with a new row, e, after the last one. The table, its
+// Insert returns f with new rows after the last one. The table, its
 // section, and the title of an empty file are made when they are missing. The
-// row is taken as it is, written for the columns of the table.
-func (contextMap) Insert(f File, e Entry) File {
-	e.Kind = record.KindComponent
+// rows are taken as they are, written for the columns of the table.
+func (contextMap) Insert(f File, entries ...Entry) File {
 	text := f.Append(nil)
 	eol := markdown.LineEnding(text)
 	t := components.find(text)
-	e.Text = []byte(strings.TrimRight(string(e.Text), " \t\r\n") + eol)
+	entries = slices.Clone(entries)
+	for i, e := range entries {
+		entries[i].Kind, entries[i].Text = record.KindComponent, []byte(strings.TrimRight(string(e.Text), " \t\r\n")+eol)
+	}
 	table := strings.ReplaceAll(string(markdown.AppendWideHead(nil, components.columns()...)), "\n", eol)
 	switch {
 	case t.header >= 0:
@@ -103,19 +105,19 @@ func (contextMap) Insert(f File, e Entry) File {
 		if !bytes.HasSuffix(text[:at], []byte("\n")) {
 			before = eol
 		}
-		return spliceEntry(f, at, before, e, "")
+		return splice(f, at, before, entries, "", "")
 	case t.section < 0:
 		intro := "## Context Map" + eol + eol
 		if isBlankText(text) {
 			intro = "# Journal Index" + eol + eol + intro
 		}
-		return spliceEntry(f, len(text), blankBefore(text, eol)+intro+table, e, "")
+		return splice(f, len(text), blankBefore(text, eol)+intro+table, entries, "", "")
 	}
 	at, after := len(text), ""
 	if t.next < len(t.lines) {
 		at, after = t.lines[t.next].Start, eol
 	}
-	return spliceEntry(f, at, blankBefore(text[:at], eol)+table, e, after)
+	return splice(f, at, blankBefore(text[:at], eol)+table, entries, "", after)
 }
 
 // parseComponent reads a row of a context map whose table has the columns

@@ -172,17 +172,17 @@ func TestSpliceEntry(t *testing.T) {
 		{9, "ab\nc\nd\nef<N>", 6, 4},
 	}
 	for _, test := range tests {
-		out := spliceEntry(f, test.at, "<", Entry{ID: "N", Text: []byte("N")}, ">")
+		out := splice(f, test.at, "<", []Entry{{ID: "N", Text: []byte("N")}}, "", ">")
 		if got := string(out.Append(nil)); got != test.want || len(out.Parts) != test.parts {
-			t.Errorf("spliceEntry at %d = %q in %d parts, want %q in %d", test.at, got, len(out.Parts), test.want, test.parts)
+			t.Errorf("splice at %d = %q in %d parts, want %q in %d", test.at, got, len(out.Parts), test.want, test.parts)
 		}
 		for _, e := range out.Entries() {
 			if e.ID == "N" && e.Line != test.line {
-				t.Errorf("spliceEntry at %d: line %d, want %d", test.at, e.Line, test.line)
+				t.Errorf("splice at %d: line %d, want %d", test.at, e.Line, test.line)
 			}
 		}
 		if f.Parts[1].Entry.Line != 0 {
-			t.Fatalf("spliceEntry at %d changed its argument", test.at)
+			t.Fatalf("splice at %d changed its argument", test.at)
 		}
 	}
 }

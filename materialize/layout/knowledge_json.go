@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"filebus/materialize/markdown"
@@ -46,25 +47,30 @@ func (knowledgeJSON) Parse(path string, text []byte) (File, []*SyntaxError) {
 	return c.finish()
 }
 
-// Insert returns f with a new node at the end of the array "nodes", on lines of its
+// Insert returns f with new nodes at the end of the array "nodes", on lines of their
 // own; the array is made when the file has none. The tag index stays as it is. In a
-// file that is not JSON the node is put at the end, where it waits for whoever mends
+// file that is not JSON the nodes are put at the end, where they wait for whoever mends
 // the file.
-func (knowledgeJSON) Insert(f File, e Entry) File {
-	e.Kind = cmp.Or(e.Kind, record.KindKnowledge)
+func (knowledgeJSON) Insert(f File, entries ...Entry) File {
 	text := f.Append(nil)
 	eol := markdown.LineEnding(text)
-	splice := func(at int, before, after string) File {
-		e.Text = markdown.WithEnding(indentNode(e.Text, "    "), text)
-		return spliceEntry(f, at, strings.ReplaceAll(before, "\n", eol), e, strings.ReplaceAll(after, "\n", eol))
+	entries = slices.Clone(entries)
+	for i, e := range entries {
+		entries[i].Kind = cmp.Or(e.Kind, record.KindKnowledge)
+	}
+	put := func(at int, before, after string) File {
+		for i, e := range entries {
+			entries[i].Text = markdown.WithEnding(indentNode(e.Text, "    "), text)
+		}
+		return splice(f, at, strings.ReplaceAll(before, "\n", eol), entries, ","+eol+"    ", strings.ReplaceAll(after, "\n", eol))
 	}
 	graph, err := scanGraph(text)
 	nodes := graph.nodes.Inner
 	switch {
 	case isBlankText(text):
-		return splice(len(text), "{\n  \"nodes\": [\n    ", "\n  ],\n  \"tag_index\": {}\n}\n")
+		return put(len(text), "{\n  \"nodes\": [\n    ", "\n  ],\n  \"tag_index\": {}\n}\n")
 	case err != nil && graph.object.End == 0: // no object to put it in
-		return spliceEntry(f, len(text), blankBefore(text, eol), e, eol)
+		return splice(f, len(text), blankBefore(text, eol), entries, eol+eol, eol)
 	case graph.nodes.End == 0:
 		at, comma, after := graph.object.Start+1, "", "\n  ]"
 		if members := graph.object.Inner; len(members) > 0 {
@@ -73,13 +79,13 @@ func (knowledgeJSON) Insert(f File, e Entry) File {
 		if !bytes.Contains(text[at:graph.object.End], []byte("\n")) {
 			after += "\n"
 		}
-		return splice(at, comma+"\n  \"nodes\": [\n    ", after)
+		return put(at, comma+"\n  \"nodes\": [\n    ", after)
 	case len(nodes) > 0:
-		return splice(nodes[len(nodes)-1].End, ",\n    ", "")
+		return put(nodes[len(nodes)-1].End, ",\n    ", "")
 	case bytes.Contains(text[graph.nodes.Start:graph.nodes.End], []byte("\n")):
-		return splice(graph.nodes.Start+1, "\n    ", "")
+		return put(graph.nodes.Start+1, "\n    ", "")
 	}
-	return splice(graph.nodes.Start+1, "\n    ", "\n  ")
+	return put(graph.nodes.Start+1, "\n    ", "\n  ")
 }
 
 // indentNode writes a JSON value with two spaces for each level below a prefix. What is no

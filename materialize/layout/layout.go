@@ -35,10 +35,10 @@ type Layout interface {
 // its own.
 type Aggregate interface {
 	Layout
-	// Insert returns f with a new entry after the last of its section. A section
+	// Insert returns f with new entries, each after the last of its section. A section
 	// that is missing is made, an empty file begins with the format's title. The
 	// other entries keep their bytes.
-	Insert(f File, e Entry) File
+	Insert(f File, entries ...Entry) File
 }
 
 // A File is a file cut into parts: entries, and the literal text around them.

@@ -274,11 +274,8 @@ func Insert(f File, text []byte, added []layout.Entry) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("the file %s has no entries", f.Path)
 	}
-	for _, entry := range added {
-		file, _ := f.Location.Parse(f.Path, text) // its problems were reported when it was captured
-		text = aggregate.Insert(file, entry).Append(nil)
-	}
-	return text, nil
+	file, _ := f.Location.Parse(f.Path, text) // its problems were reported when it was captured
+	return aggregate.Insert(file, added...).Append(nil), nil
 }
 
 // Missing returns the entries of an aggregate file that a text of it has not, in their

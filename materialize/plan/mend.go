@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
 
 	"filebus/materialize/layout"
+	"filebus/materialize/markdown"
 	"filebus/store"
 	"filebus/store/record"
 )
@@ -46,8 +48,10 @@ func (all Files) Add(tx *store.Tx, r *record.Record) {
 	if frame.Kind != record.KindFrame {
 		return
 	}
-	if head, err := tx.Head(frame); err == nil && all[frame] == nil {
-		entries = append(entries, slotsOf(tx, head)...)
+	if _, isRead := all[frame]; !isRead {
+		if head, err := tx.Head(frame); err == nil {
+			entries = append(entries, slotsOf(tx, head)...)
+		}
 	}
 	all[frame] = append(all[frame], entries...)
 }
@@ -142,15 +146,18 @@ func mended(tx *store.Tx, f File, of store.Version, entries []record.Name) (s *S
 		s, err = Read(tx, of, tx.Head, func(record.Name) (bool, error) { return true, nil })
 	}
 	slices.SortFunc(entries, func(a, b record.Name) int { return strings.Compare(a.String(), b.String()) })
+	var added []record.Name
 	for _, e := range slices.Compact(entries) {
 		v, headErr := tx.Head(e)
-		if err != nil || headErr != nil || v.Record.Path != f.Path || slices.Contains(s.Frame.Slots(), e) {
+		if _, isThere := s.Entry(e); err != nil || headErr != nil || v.Record.Path != f.Path || isThere {
 			continue
 		}
 		var text []byte
 		text, err = textOf(tx, v)
-		s.Entries[e] = Entry{v, text}
-		s.Frame = s.with(f, e)
+		s.Entries[e], added = Entry{v, text}, append(added, e)
+	}
+	if len(added) > 0 {
+		s.Frame = s.with(f, added)
 	}
 	return s, err
 }
@@ -182,16 +189,37 @@ func Unite(tx *store.Tx, name record.Name) error {
 	return err
 }
 
-// with returns the frame with a slot where the layout has a new entry, or at its end.
-func (s *State) with(f File, name record.Name) Frame {
+// with returns the frame with slots where the layout has new entries, or at its end.
+func (s *State) with(f File, names []record.Name) Frame {
 	slots := s.Frame.Slots()
 	if to, ok := f.Location.Layout.(layout.Aggregate); ok {
 		file, _ := f.Location.Parse(f.Path, s.Text(s.Frame)) // its problems were reported when it was captured
-		more := to.Insert(file, layout.Entry{Kind: name.Kind, ID: name.ID, Text: s.Entries[name].Text})
-		at := slices.IndexFunc(more.Entries(), func(e *layout.Entry) bool { return e.ID == name.ID && e.Kind == name.Kind })
-		if at >= 0 && len(more.Entries()) == len(slots)+1 {
-			return frameOf(more, slices.Insert(slots, at, name))
+		old, frame := file.Entries(), Frame(nil)
+		isRead := len(old) == len(slots)
+		added := markdown.Each(names, func(n record.Name) layout.Entry { return layout.Entry{Kind: n.Kind, ID: n.ID, Text: s.Entries[n].Text} })
+		for _, part := range to.Insert(file, added...).Parts {
+			e := part.Entry
+			if e == nil || !isRead {
+				frame = frame.addText(part.Text)
+				continue
+			}
+			name := record.Name{Tree: f.Tree, Kind: e.Kind, ID: e.ID}
+			if len(old) > 0 && e.ID == old[0].ID && bytes.Equal(e.Text, old[0].Text) {
+				name, old, slots = slots[0], old[1:], slots[1:]
+			}
+			rest, isStored := bytes.CutPrefix(e.Text, s.Entries[name].Text)
+			if !isStored { // it is written as the file is
+				rest = e.Text[endOfWords(e.Text):]
+			}
+			frame = append(frame, record.Piece{Slot: name}).addText(rest)
+		}
+		if isRead && len(old) == 0 {
+			return frame
 		}
 	}
-	return append(slices.Clone(s.Frame).addText([]byte("\n")), record.Piece{Slot: name})
+	frame := slices.Clone(s.Frame)
+	for _, name := range names {
+		frame = append(frame.addText([]byte("\n")), record.Piece{Slot: name})
+	}
+	return frame
 }
