@@ -25,7 +25,7 @@ func (d *doctor) remote(ctx context.Context) (string, error) {
 	var said []string
 	isWell := true
 	for _, s := range all {
-		r, openErr := replica(ctx, d.Work, s, false)
+		r, openErr := replica(ctx, d.Work, s, false, nil)
 		if err != nil || openErr != nil {
 			return "", cmp.Or(err, openErr)
 		}

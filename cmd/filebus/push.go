@@ -212,7 +212,7 @@ func (r *replicator) listen(ctx context.Context, w *cli.Work) (<-chan struct{}, 
 	}
 	wake := make(chan struct{}, 1)
 	for _, s := range all {
-		of, openErr := replica(ctx, w, s, false)
+		of, openErr := replica(ctx, w, s, false, nil)
 		if err = cmp.Or(err, openErr); err != nil {
 			break
 		}

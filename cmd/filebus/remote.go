@@ -45,19 +45,22 @@ func key(ctx context.Context, w *cli.Work) (key remote.Key, err error) {
 	return key, err
 }
 
-// replica opens a remote of the store.
-func replica(ctx context.Context, w *cli.Work, s remote.Setting, isNew bool) (*remote.Replica, error) {
+// replica opens a remote of the store, or goes on with the transport of the last replica, if there is one, from what that has seen.
+func replica(ctx context.Context, w *cli.Work, s remote.Setting, isNew bool, last *remote.Replica) (*remote.Replica, error) {
 	keys, err := keys(w.Environ)
 	trust, trustErr := trustNew(w)
 	if err = cmp.Or(err, trustErr); err != nil {
 		return nil, err
 	}
-	t, err := remote.Open(ctx, s.Address, remote.Options{Base: w.Main, Create: isNew})
+	if last == nil {
+		last = &remote.Replica{Seen: s.LoadSeen(storeFolder(w))}
+		last.Transport, err = remote.Open(ctx, s.Address, remote.Options{Base: w.Main, Create: isNew, Seen: last.Seen})
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &remote.Replica{
-		Workspace: w.Workspace, Transport: t, Keys: keys, Trust: trust, Label: s.Label, Filter: s.Filter, Now: w.Now,
+		Workspace: w.Workspace, Transport: last.Transport, Keys: keys, Trust: trust, Label: s.Label, Filter: s.Filter, Seen: last.Seen, Now: w.Now,
 	}, nil
 }
 
@@ -96,16 +99,14 @@ func eachKept(
 		return err
 	}
 	for _, s := range all {
-		r, openErr := replica(ctx, w, s, false)
-		if last := kept[s.Address]; last != nil && openErr == nil {
-			r.GoOn(last)
-		}
+		r, openErr := replica(ctx, w, s, false, kept[s.Address])
 		if openErr == nil {
 			openErr = do(s, r)
 		}
 		if r != nil && kept != nil {
 			kept[s.Address] = r
 		} else if r != nil {
+			_ = r.Seen.Save(storeFolder(w), s.Name) // else all is listed again
 			openErr = errors.Join(openErr, r.Transport.Close())
 		}
 		if openErr != nil && len(all) > 1 {
@@ -169,7 +170,7 @@ func (o *remoteAdd) Do(ctx context.Context, w *cli.Work, args []string) error {
 	if s.Label = label; err != nil {
 		return err
 	}
-	r, err := replica(ctx, w, s, o.Create || !remote.Decides(s.Address))
+	r, err := replica(ctx, w, s, o.Create || !remote.Decides(s.Address), nil)
 	if err != nil {
 		return err
 	}
@@ -227,7 +228,7 @@ func removeRemote(ctx context.Context, w *cli.Work, args []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := replica(ctx, w, s, false)
+	r, err := replica(ctx, w, s, false, nil)
 	if err == nil {
 		err = errors.Join(r.Leave(ctx), r.Transport.Close())
 	}

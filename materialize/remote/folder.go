@@ -29,13 +29,13 @@ type folderRemote struct {
 	dir folder.Folder
 
 	mu      sync.Mutex
-	listing *Listing                 // the last one, which its callers do not change
-	folders map[string]*listedFolder // of it, by their paths; nil: there was none
-	since   time.Time                // when all of them were read
-	settled time.Time                // until then a change may have been missed
+	seen    *Seen     // its listing is not changed by who got it
+	settled time.Time // until then a change may have been missed
 }
 
-func newFolder(dir string) *folderRemote { return &folderRemote{dir: folder.At(dir).Shared()} }
+func newFolder(dir string, seen *Seen) *folderRemote {
+	return &folderRemote{dir: folder.At(dir).Shared(), seen: seen}
+}
 
 // create makes the folder and its marker, if they are not there.
 func (f *folderRemote) create() error {

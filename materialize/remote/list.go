@@ -40,9 +40,9 @@ type lister struct {
 // A listedFolder is what was read in one folder.
 type listedFolder struct {
 	Listing
-	folders   []string
-	stamp     [2]time.Time // when it, and the state in it, were changed; some disks tell the second alone
-	isSettled bool         // it cannot have been changed again since, at the same time
+	Folders   []string
+	Stamp     [2]int64 // when it, and the state in it, were changed; some disks tell the second alone
+	IsSettled bool     // it cannot have been changed again since, at the same time
 }
 
 // relist is how long a listing may go on from older ones.
@@ -54,8 +54,8 @@ func (f *folderRemote) List(ctx context.Context) (*Listing, error) {
 	}
 	l := &lister{dir: f.dir, now: map[string]*listedFolder{}}
 	f.mu.Lock()
-	all, since := f.listing, f.since
-	if l.was = f.folders; time.Since(since).Abs() > relist {
+	all, since := f.seen.Listing, f.seen.Since
+	if l.was = f.seen.Folders; time.Since(since).Abs() > relist {
 		l.was, since = nil, time.Now()
 	}
 	f.mu.Unlock()
@@ -63,24 +63,29 @@ func (f *folderRemote) List(ctx context.Context) (*Listing, error) {
 		return nil, f.explained(err)
 	}
 	if l.isNew || len(l.now) != len(l.was) {
-		all = &Listing{}
-		for _, of := range l.now {
-			all.Blobs, all.Strays = append(all.Blobs, of.Blobs...), append(all.Strays, of.Strays...)
-		}
-		all.sort()
+		all = listingOf(l.now)
 	}
 	f.remember(l.now, all, since)
 	return all, nil
 }
 
+// listingOf returns what was read in all folders.
+func listingOf(folders map[string]*listedFolder) *Listing {
+	all := &Listing{}
+	for _, of := range folders {
+		all.Blobs, all.Strays = append(all.Blobs, of.Blobs...), append(all.Strays, of.Strays...)
+	}
+	return all.sort()
+}
+
 // walk takes in what is below a folder. What is below one of a store that was changed is read, for the sake of disks that
 // do not say when folders were.
 func (l *lister) walk(ctx context.Context, dir string, isAnew bool) error {
-	stamp := [2]time.Time{modified(l.dir.Path(dir)), modified(l.dir.Path(path.Join(dir, "state")))}
-	of := l.was[dir]
-	if isAnew || of == nil || of.stamp != stamp || !of.isSettled {
+	times := [2]time.Time{modified(l.dir.Path(dir)), modified(l.dir.Path(path.Join(dir, "state")))}
+	of, stamp := l.was[dir], [2]int64{times[0].UnixNano(), times[1].UnixNano()}
+	if isAnew || of == nil || of.Stamp != stamp || !of.IsSettled {
 		l.isNew = true
-		of = &listedFolder{stamp: stamp, isSettled: time.Since(stamp[0]).Abs() >= coarse && time.Since(stamp[1]).Abs() >= coarse}
+		of = &listedFolder{Stamp: stamp, IsSettled: time.Since(times[0]).Abs() >= coarse && time.Since(times[1]).Abs() >= coarse}
 		if err := l.read(dir, of); err != nil {
 			return err
 		}
@@ -88,7 +93,7 @@ func (l *lister) walk(ctx context.Context, dir string, isAnew bool) error {
 	}
 	l.now[dir] = of
 	err := ctx.Err()
-	for _, below := range of.folders {
+	for _, below := range of.Folders {
 		if err == nil {
 			err = l.walk(ctx, below, isAnew)
 		}
@@ -123,7 +128,7 @@ func (l *listedFolder) take(at string, e fs.DirEntry) {
 	case !isDir:
 		l.Blobs = append(l.Blobs, name)
 	case path.Base(at) != bodiesFolder:
-		l.folders = append(l.folders, at)
+		l.Folders = append(l.Folders, at)
 	}
 }
 

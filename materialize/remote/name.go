@@ -108,6 +108,15 @@ func (n Name) String() string {
 	return ""
 }
 
+// MarshalText returns the form that ParseName reads.
+func (n Name) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
+// UnmarshalText reads it.
+func (n *Name) UnmarshalText(text []byte) (err error) {
+	*n, err = ParseName(string(text))
+	return err
+}
+
 // Check refuses the zero Name: what every transport does first.
 func (n Name) Check() error {
 	if n == (Name{}) {

@@ -40,9 +40,8 @@ type natsRemote struct {
 	mu          sync.Mutex
 	conn        *nats.Conn
 	isListening bool                    // to news, since a listing
-	seen        map[string]uint64       // the last sequence of each stream when it was listed
-	all         *Listing                // the last one; nil: the next one is made of all
-	since       time.Time               // when it was made of all
+	isSure      bool                    // the streams are those that were seen
+	seen        *Seen                   // its listing is not changed by who got it
 	fresh       map[record.StoreID]bool // who has put something since
 }
 
@@ -91,7 +90,7 @@ func parseNATS(address, base string) (a natsAddress, err error) {
 
 func openNATS(ctx context.Context, address string, options Options) (Transport, error) {
 	a, err := parseNATS(address, options.Base)
-	n := &natsRemote{address: a, news: make(chan struct{}, 1)}
+	n := &natsRemote{address: a, news: make(chan struct{}, 1), seen: options.Seen}
 	if err == nil && options.Create {
 		err = n.make(ctx)
 	}
@@ -181,7 +180,7 @@ func (n *natsRemote) connect() (*nats.Conn, error) {
 		return nil, n.unconnected(err)
 	}
 	n.refusal.Store(nil)
-	n.conn, n.isListening, n.since = conn, false, time.Time{}
+	n.conn, n.isListening, n.isSure = conn, false, false
 	return conn, nil
 }
 

@@ -50,7 +50,7 @@ func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
 		return out, err
 	}
 	out.Strays = append(out.Strays, r.listing.Strays...)
-	if r.looked.isAfter(r.pulled) {
+	if r.looked.isAfter(r.Seen.Pulled) {
 		return out, nil
 	}
 	logs := map[record.StoreID][]Name{}
@@ -73,7 +73,7 @@ func (r *Replica) Pull(ctx context.Context) (*Pulled, error) {
 		}
 	}
 	if failed == nil && len(out.Refused)+len(out.Waiting)+out.Segments == 0 {
-		r.pulled = r.looked
+		r.Seen.Pulled = r.looked
 	}
 	return out, failed
 }

@@ -35,6 +35,7 @@ type Replica struct {
 	Trust     *Trust
 	Label     Label         // what the store calls itself there
 	Filter    record.Filter // which records leave
+	Seen      *Seen         // that of the transport; nil: nothing is kept
 	Now       func() time.Time
 	Progress  func(done, total uint64) // log entries that Pull has taken in, and shall; nil: nobody looks
 
@@ -44,28 +45,7 @@ type Replica struct {
 	heard   []Heard                 // of others, in the order of their ids, and then of this one
 	listing *Listing
 
-	looked         look // of the last refresh
-	pulled, pushed look // after which nothing was left to do
-}
-
-// A look is what decides whether there is something to do.
-type look struct {
-	listing *Listing // as it was returned
-	trust   []Trustee
-	label   Label
-	heard   []Heard // and the end of the own log
-	time    time.Time
-}
-
-// isAfter reports whether nothing is new since an older look. After half an hour who is silent may be another one.
-func (l look) isAfter(o look) bool {
-	return o.listing == l.listing && o.label == l.label && slices.Equal(o.trust, l.trust) && slices.Equal(o.heard, l.heard) &&
-		l.time.Sub(o.time).Abs() < orphaned/2
-}
-
-// GoOn lets a replica go on from what another one of the same store and remote has seen, with its transport.
-func (r *Replica) GoOn(from *Replica) {
-	r.Transport, r.pulled, r.pushed = from.Transport, from.pulled, from.pushed
+	looked look // of the last refresh
 }
 
 // refresh reads what the store and the remote have by now.
@@ -74,7 +54,7 @@ func (r *Replica) refresh(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.listing = &Listing{all.Blobs, all.Strays}
+	r.listing, r.Seen = &Listing{all.Blobs, all.Strays}, cmp.Or(r.Seen, &Seen{})
 	ids, err := r.Workspace.Store.Origins(ctx)
 	if err != nil {
 		return err
@@ -99,7 +79,7 @@ func (r *Replica) refresh(ctx context.Context) (err error) {
 		r.heard = append(r.heard, Heard{r.own, r.end})
 		return cmp.Or(err, endErr, linkErr)
 	})
-	r.looked = look{all, r.Trust.All(), r.Label, r.heard, r.Now()}
+	r.looked = r.look(all)
 	return err
 }
 
@@ -157,7 +137,7 @@ func (r *Replica) Push(ctx context.Context) (*Pushed, error) {
 	if err := r.refresh(ctx); err != nil {
 		return out, err
 	}
-	if r.looked.isAfter(r.pushed) {
+	if r.looked.isAfter(r.Seen.Pushed) {
 		return out, nil
 	}
 	if err := r.claimID(ctx, out); err != nil {
@@ -182,7 +162,7 @@ func (r *Replica) Push(ctx context.Context) (*Pushed, error) {
 		}
 	}
 	if state.Erased == r.end.Position { // else what is destroyed here may be gone meanwhile
-		r.pushed = r.looked
+		r.Seen.Pushed = r.looked
 	}
 	return out, nil
 }

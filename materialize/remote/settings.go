@@ -2,6 +2,7 @@ package remote
 
 import (
 	"cmp"
+	"errors"
 	"strings"
 
 	"filebus/store/folder"
@@ -81,7 +82,9 @@ func (s *Setting) Save(dir folder.Folder) error {
 }
 
 // Forget removes the setting. What is in the remote stays there.
-func (s *Setting) Forget(dir folder.Folder) error { return dir.Sub(Folder).Remove(s.Name) }
+func (s *Setting) Forget(dir folder.Folder) error {
+	return errors.Join(dir.Sub(Folder).Remove(s.Name), dir.Sub(Folder).RemoveAll(seenFile(s.Name)))
+}
 
 // Names returns the names of a store's remotes, in order.
 func Names(dir folder.Folder) ([]string, error) {

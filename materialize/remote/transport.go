@@ -80,11 +80,13 @@ const ErrAway record.Reason = "remote away"
 type Options struct {
 	Base   string // where relative paths begin
 	Create bool   // make the remote if it is not there
+	Seen   *Seen  // what an earlier process has seen, if one has; the transport goes on in it
 }
 
 // Open opens the remote at an address: a path, a file: URL, or the server of a stream. Unless it is to be
 // made it need not be there by now.
 func Open(ctx context.Context, address string, options Options) (Transport, error) {
+	options.Seen = cmp.Or(options.Seen, &Seen{})
 	if isNATS(address) {
 		return openNATS(ctx, address, options)
 	}
@@ -95,7 +97,7 @@ func Open(ctx context.Context, address string, options Options) (Transport, erro
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(options.Base, dir)
 	}
-	f := newFolder(dir)
+	f := newFolder(dir, options.Seen)
 	if options.Create {
 		err = f.create()
 	}

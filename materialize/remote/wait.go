@@ -34,9 +34,9 @@ func modified(dir string) time.Time {
 func (f *folderRemote) remember(folders map[string]*listedFolder, l *Listing, since time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.folders, f.listing, f.since, f.settled = folders, l, since, time.Time{}
+	f.seen.Folders, f.seen.Listing, f.seen.Since, f.settled = folders, l, since, time.Time{}
 	for _, of := range folders {
-		if !of.isSettled {
+		if !of.IsSettled {
 			f.settled = time.Now().Add(coarse)
 		}
 	}
@@ -45,10 +45,10 @@ func (f *folderRemote) remember(folders map[string]*listedFolder, l *Listing, si
 // changed reports whether a folder is not as it was listed, or may not be.
 func (f *folderRemote) changed() bool {
 	f.mu.Lock()
-	folders, settled := f.folders, f.settled
+	folders, settled := f.seen.Folders, f.settled
 	f.mu.Unlock()
 	for dir, of := range folders {
-		if !modified(f.dir.Path(dir)).Equal(of.stamp[0]) {
+		if modified(f.dir.Path(dir)).UnixNano() != of.Stamp[0] {
 			return true
 		}
 	}
@@ -64,7 +64,7 @@ func (f *folderRemote) events(ctx context.Context) <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	folders := mirror.Watched{}
-	for dir := range f.folders {
+	for dir := range f.seen.Folders {
 		folders.Add(f.dir.Path(dir), true)
 	}
 	return folders.Events(ctx) // else looks find changes

@@ -14,7 +14,7 @@ import (
 func listed(t *testing.T) (*folderRemote, string) {
 	t.Helper()
 	dir := t.TempDir()
-	f := newFolder(dir)
+	f := newFolder(dir, &Seen{})
 	if err := f.create(); err != nil {
 		t.Fatal(err)
 	}
