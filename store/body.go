@@ -74,7 +74,7 @@ func (s *Store) Prepare(ctx context.Context, text []byte) (Body, error) {
 	if len(text) > InlineLimit {
 		return s.PrepareReader(ctx, bytes.NewReader(text))
 	}
-	return Body{Digest: record.DigestOf(text), Size: int64(len(text)), packed: s.pack(text)}, nil
+	return Body{Digest: record.DigestOf(text), Size: int64(len(text)), packed: s.Pack(text)}, nil
 }
 
 // PrepareReader prepares a body of any size in flat memory. Call Discard when
@@ -220,8 +220,8 @@ func (s *Store) startDecoder() {
 	})
 }
 
-// pack returns codec and data: compressed if that is smaller.
-func (s *Store) pack(text []byte) []byte {
+// Pack returns codec and data: compressed if that is smaller.
+func (s *Store) Pack(text []byte) []byte {
 	if len(text) >= smallest {
 		encoder := s.encoder()
 		packed := encoder.EncodeAll(text, append(make([]byte, 0, len(text)/2+64), codecZstd))
@@ -233,8 +233,8 @@ func (s *Store) pack(text []byte) []byte {
 	return append(append(make([]byte, 0, len(text)+1), codecRaw), text...)
 }
 
-// unpack reads what pack wrote. It returns a slice of its own.
-func (s *Store) unpack(packed []byte) ([]byte, error) {
+// Unpack reads what Pack wrote. It returns a slice of its own.
+func (s *Store) Unpack(packed []byte) ([]byte, error) {
 	if len(packed) == 0 {
 		return nil, errors.New("no codec")
 	}
@@ -291,7 +291,7 @@ func (c Content) Bytes() ([]byte, error) {
 	if c.IsLarge() {
 		return c.Head(math.MaxInt64)
 	}
-	text, err := c.store.unpack(c.packed)
+	text, err := c.store.Unpack(c.packed)
 	if err != nil {
 		return nil, bodyDamaged("body %s: %w", c.Digest, err)
 	}

@@ -177,7 +177,7 @@ func (c Content) Holds(text []byte, prepared Body) bool {
 	if c.store == nil || c.IsLarge() { // it is missing, or its codec damaged
 		return false
 	}
-	stored, err := c.store.unpack(c.packed)
+	stored, err := c.store.Unpack(c.packed)
 	return err == nil && bytes.Equal(stored, text)
 }
 

@@ -323,7 +323,7 @@ func (tx *Tx) describe(v Version, d record.Description) error {
 	if err != nil {
 		return err
 	}
-	packed := tx.store.pack(text)
+	packed := tx.store.Pack(text)
 	return tx.descriptions.Put(appendPosition(nil, v.Position), append(sumDescription(v.Ref, packed), packed...))
 }
 

@@ -223,7 +223,7 @@ func (v *salvage) takeText(s *Store, key, value []byte) error {
 	if len(body) > sha256.Size {
 		digest, packed := record.Digest(body[:sha256.Size]), body[sha256.Size:]
 		if place, wanted := v.bodies[digest]; wanted {
-			text, err := s.unpack(packed)
+			text, err := s.Unpack(packed)
 			if isFile(packed) && len(packed)%markSize == 1 || err == nil && record.DigestOf(text) == digest {
 				return v.put(string(bucketBodies), appendPosition(nil, place), body)
 			}

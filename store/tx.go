@@ -479,7 +479,7 @@ func (tx *Tx) description(ref record.Ref) (d record.Description, sound bool) {
 		}
 		packed = packed[descriptionSum:]
 	}
-	text, err := tx.store.unpack(packed)
+	text, err := tx.store.Unpack(packed)
 	if err != nil || json.Unmarshal(text, &d) != nil {
 		return record.Description{}, false
 	}

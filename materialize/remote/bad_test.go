@@ -130,6 +130,18 @@ func TestBadRemote(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "malformed", "one", true},
+		{"signed and packed garbage", func(t *testing.T, m met) {
+			err := remote.Publish(context.Background(), m.a.through, m.a.key(), remoteName(t, m.segment(m.a, 1)), []byte("filebus bundle 3\n\x01garbage"))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, "malformed", "one", true},
+		{"a packed bundle that is packed", func(t *testing.T, m met) {
+			text := []byte("filebus bundle 3\n\x00filebus bundle 3\n\x00filebus bundle 1\n")
+			if err := remote.Publish(context.Background(), m.a.through, m.a.key(), remoteName(t, m.segment(m.a, 1)), text); err != nil {
+				t.Fatal(err)
+			}
+		}, "this filebus knows", "one", true},
 		{"a signed bundle of another version", func(t *testing.T, m met) {
 			if err := remote.Publish(context.Background(), m.a.through, m.a.key(), remoteName(t, m.segment(m.a, 1)), []byte("filebus bundle 7\n")); err != nil {
 				t.Fatal(err)

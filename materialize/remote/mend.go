@@ -17,7 +17,7 @@ import (
 
 // remove removes an own segment, with what is destroyed of its bodies.
 func (r *Replica) remove(ctx context.Context, name Name) error {
-	old, _, err := Fetch(ctx, r.Transport, name, nil)
+	old, err := r.fetch(ctx, name, nil)
 	if err != nil && !isWrong(err) && !isAbsent(err) {
 		return err
 	}
@@ -85,7 +85,7 @@ func (r *Replica) recheckStuck(ctx context.Context) error {
 // isSound reads a segment with its bodies, and reports whether it is of a log as it is here. Unsound bodies of an own
 // one are removed. An error says nothing of the blob.
 func (r *Replica) isSound(ctx context.Context, name Name) (isSound bool, err error) {
-	content, _, err := Fetch(ctx, r.Transport, name, nil)
+	content, err := r.fetch(ctx, name, nil)
 	last, b := record.Digest{}, (*bundle.Reader)(nil)
 	if err == nil {
 		b, err = bundle.NewReader(r.Workspace.Store, bytes.NewReader(content))

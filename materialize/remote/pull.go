@@ -170,9 +170,18 @@ func (r *Replica) open(b *bundle.Reader, teller record.StoreID) {
 	}
 }
 
+// fetch gets a segment: see Fetch.
+func (r *Replica) fetch(ctx context.Context, name Name, trust *Trust) ([]byte, error) {
+	content, _, err := Fetch(ctx, r.Transport, name, trust)
+	if err == nil {
+		content, err = bundle.Unpack(r.Workspace.Store, content)
+	}
+	return content, err
+}
+
 // takeSegment takes in one segment.
 func (r *Replica) takeSegment(ctx context.Context, name Name, out *Pulled) error {
-	content, _, err := Fetch(ctx, r.Transport, name, r.Trust)
+	content, err := r.fetch(ctx, name, r.Trust)
 	if err != nil {
 		return err
 	}

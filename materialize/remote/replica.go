@@ -176,7 +176,7 @@ func (r *Replica) claimID(ctx context.Context, out *Pushed) error {
 	}
 	name := slices.MaxFunc(own, func(a, b Name) int { return cmp.Compare(a.span.Last, b.span.Last) })
 	last := name.span.Last
-	content, _, err := Fetch(ctx, r.Transport, name, nil)
+	content, err := r.fetch(ctx, name, nil)
 	if errors.Is(err, record.Damaged) || isAbsent(err) { // it says nothing, and is told anew if it is missing
 		if err = r.remove(ctx, name); err == nil {
 			err = r.claimID(ctx, out)
@@ -247,6 +247,7 @@ func (r *Replica) writeSegment(
 	if !slices.Contains(r.listing.Blobs, name) {
 		err = r.note(name)
 	}
+	text = bundle.Pack(r.Workspace.Store, text)
 	if out.Bytes += int64(len(text)); err == nil {
 		err = Publish(ctx, r.Transport, key, name, text)
 	}
@@ -500,7 +501,7 @@ func (r *Replica) rewrite(ctx context.Context, name Name, gone map[record.Ref]bo
 	}
 	var old []byte
 	if err == nil {
-		old, _, err = Fetch(ctx, r.Transport, name, nil)
+		old, err = r.fetch(ctx, name, nil)
 	}
 	if err != nil && !isAbsent(err) && !errors.Is(err, record.Damaged) {
 		return err

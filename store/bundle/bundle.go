@@ -25,6 +25,7 @@ const header = "filebus bundle "
 const (
 	version     = "1"
 	passVersion = "2" // with entries of store.OpPass
+	packVersion = "3" // of a piece that is packed: see Pack
 )
 
 // ErrMalformed says that a file is no bundle, or not as it was written.
@@ -309,6 +310,30 @@ func (r *Reader) receive(ctx context.Context, item *Item, packed string, file io
 	if item.Head == nil {
 		item.Head = []byte{}
 	}
+}
+
+// leastPacked is how long a piece is at least that is packed.
+const leastPacked = 16 << 10
+
+// Pack packs a piece of a log as bodies are, if it is worth it, since the records in it are much alike.
+func Pack(s *store.Store, text []byte) []byte {
+	if leastPacked <= len(text) && len(text) <= store.InlineLimit {
+		text = append([]byte(header+packVersion+"\n"), s.Pack(text)...)
+	}
+	return text
+}
+
+// Unpack returns the piece that Pack was given.
+func Unpack(s *store.Store, text []byte) ([]byte, error) {
+	packed, isPacked := bytes.CutPrefix(text, []byte(header+packVersion+"\n"))
+	if !isPacked {
+		return text, nil
+	}
+	text, err := s.Unpack(packed)
+	if err != nil {
+		return nil, malformed("it cannot be unpacked: %v", err)
+	}
+	return text, nil
 }
 
 // Bodies returns the bodies of a bundle that travel by themselves, by the records that have them. Nothing
