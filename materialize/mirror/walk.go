@@ -246,12 +246,12 @@ func (m *Mirror) Scan(
 	if err := found.list(ctx, tops); err != nil {
 		return nil, err
 	}
+	found.noteListed()
 	for _, f := range files {
 		if !found.leavesOut(f.name, f.e) {
 			found.note(f)
 		}
 	}
-	found.noteListed()
 	found.Watched.Add(m.Dir, false)
 	for _, dir := range folders {
 		for dir = path.Dir(dir); dir != "." && dir != "/"; dir = path.Dir(dir) {
