@@ -14,6 +14,7 @@ import (
 
 	"filebus/cmd/filebus/cli"
 	"filebus/materialize/layout"
+	"filebus/materialize/likeness"
 	"filebus/materialize/markdown"
 	"filebus/materialize/mirror"
 	"filebus/query"
@@ -130,7 +131,10 @@ func (f *Dialogues) Find(ctx context.Context, text string) (Key, error) {
 	if _, err := f.w.ImportStill(ctx, record.KindDialogue, text+"/"+poolFile); errors.Is(err, mirror.ErrRootTaken) {
 		return Key{}, err
 	}
-	near := slices.DeleteFunc(keys, func(k Key) bool { return text == "" || !strings.Contains(k.String(), text) })
+	like := likeness.Nearest(text, markdown.Each(keys, Key.String))
+	near := slices.DeleteFunc(keys, func(k Key) bool {
+		return text == "" || !strings.Contains(k.String(), text) && !slices.Contains(like, k.String())
+	})
 	if hint, names := f.w.StrangerHint(ctx, text, ""); hint != "" {
 		return Key{}, noDialogue(text).Try(hint, names...)
 	}
