@@ -66,12 +66,12 @@ func (o *materializeCommand) Do(ctx context.Context, w *cli.Work, _ []string) er
 	case len(report.Protected) > 0:
 		left = cli.SilentError(record.Partly) // noteLeftOut says it
 	}
-	if w.Global.JSON {
-		return cmp.Or(w.PrintJSON(report), left)
-	}
 	if report.Files+len(report.Missing) == 0 && left == nil {
 		w.NoteUnknown(ctx, &o.pick.Filter)
 		return record.NotFound.Errorf("nothing matches, so nothing was laid out").Try("filebus list")
+	}
+	if w.Global.JSON {
+		return cmp.Or(w.PrintJSON(report), left)
 	}
 	w.Printf("%s, %s in %s\n", cli.Plural(report.Files, "file"), cli.ByteSize(report.Bytes), o.To)
 	noteLeftOut(w.Environ, report)
