@@ -55,7 +55,7 @@ func checkArtifact(name string) error {
 		return noWord(what, name, "a summary is given with the artifact that it is of")
 	case !artifactWord().MatchString(name) || strings.HasSuffix(name, ".") ||
 		device().MatchString(strings.ToLower(stem(name))):
-		return noWord(what, name, "it is a name of at most 100 letters, digits, dots, - and _, without folders")
+		return noWord(what, name, "it is a name of at most 100 letters, digits, dots, - and _, without folders"+noDevice)
 	}
 	return nil
 }

@@ -39,10 +39,11 @@ const (
 	// different ends.
 	startTries = 20
 	maxName    = 40 // bytes of a name in an id
+	noDevice   = ", and none of the names that Windows keeps for devices"
 )
 
 var (
-	typeWord = layout.Pattern(`^[a-z0-9][a-z0-9_-]{0,39}$`)
+	typeWord = layout.Pattern(`^[\p{Ll}\p{Lo}\pN][\p{Ll}\p{Lm}\p{Lo}\pM\pN_-]{0,39}$`)
 	device   = layout.Pattern(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`) // no folder on Windows
 	review   = layout.Pattern(`^pr_[0-9]{1,18}$`)
 )
@@ -50,7 +51,7 @@ var (
 // CheckType returns an error for what cannot be the type of a session.
 func CheckType(kind string) error {
 	if !typeWord().MatchString(kind) || device().MatchString(kind) {
-		return noWord("type of a session", kind, "it is a word of at most 40 lower-case letters, digits, - and _")
+		return noWord("type of a session", kind, "it is a word of at most 40 lower-case letters, digits, - and _"+noDevice)
 	}
 	return nil
 }
