@@ -10,7 +10,6 @@ import (
 
 	"filebus/cmd/filebus/cli"
 	"filebus/cmd/filebus/lint"
-	"filebus/materialize/layout"
 	"filebus/store/record"
 )
 
@@ -30,7 +29,7 @@ func (o *lintCommand) Do(ctx context.Context, w *cli.Work, args []string) (err e
 		}
 	}
 	dir, opts := append(args, "")[0], lint.Options{Rules: o.Rules, Limit: o.Limit}
-	if dir, opts.Profile, err = lintFolder(w.Environ, dir); err != nil {
+	if dir, err = lintFolder(w.Environ, dir, &opts); err != nil {
 		return err
 	}
 	report, err := lint.Check(ctx, dir, opts)
@@ -53,9 +52,9 @@ func (o *lintCommand) Do(ctx context.Context, w *cli.Work, args []string) (err e
 	return nil
 }
 
-// lintFolder returns the folder to check, absolute, and the profile of its
-// workspace: the working directory's workspace unless a folder is given.
-func lintFolder(e *cli.Environ, dir string) (string, layout.Profile, error) {
+// lintFolder returns the folder to check, absolute, which is the working directory's workspace
+// unless one is given, and sets where notes lie in it, and of a workspace its profile.
+func lintFolder(e *cli.Environ, dir string, opts *lint.Options) (string, error) {
 	if dir != "" {
 		dir = e.Abs(dir)
 	}
@@ -64,13 +63,21 @@ func lintFolder(e *cli.Environ, dir string) (string, layout.Profile, error) {
 		if dir = cmp.Or(dir, e.Dir); dir != "" {
 			err = nil // no store: the default profile
 		}
-		return dir, layout.Profile{}, err
+		return dir, err
 	}
-	if dir = cmp.Or(dir, at.Root); dir != at.Root {
-		return dir, layout.Profile{}, nil
-	}
+	dir = cmp.Or(dir, at.Root)
 	settings, err := e.UsualSettings(at)
-	return dir, settings.Profile, err
+	if dir == at.Root {
+		opts.Profile = settings.Profile
+	}
+	for _, notes := range settings.NoteFolders {
+		rel, relErr := filepath.Rel(dir, filepath.Join(at.Root, notes))
+		if relErr == nil && strings.Trim(rel, "./\\") == "" {
+			rel = "." // it lies in the folder of notes
+		}
+		opts.Notes = append(opts.Notes, filepath.ToSlash(rel))
+	}
+	return dir, err
 }
 
 func printLint(e *cli.Environ, report *lint.Report) {

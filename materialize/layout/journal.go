@@ -260,8 +260,7 @@ func NearHandoff(text []byte) (line int, heading string, seems bool) {
 	for raw := range strings.Lines(string(text)) {
 		line++
 		heading = strings.TrimSpace(raw)
-		if len(heading) < 80 && (strings.HasPrefix(heading, "##") || strings.HasPrefix(heading, "**")) &&
-			handoffWord().MatchString(heading) {
+		if len(heading) < 80 && handoffWord().MatchString(heading) {
 			return line, heading, true
 		}
 	}
@@ -283,5 +282,5 @@ func NearHandoff(text []byte) (line int, heading string, seems bool) {
 // journalSections are the sections of a journal beside its handoff, folded.
 var journalSections = []string{"metadata", "progress_log", "progress", "notes"}
 
-// handoffWord is the word, however it is written.
-var handoffWord = Pattern(`(?i)hand\PL*off`)
+// handoffWord is a heading or a bold line with the word, however it is written, or a line of the word alone.
+var handoffWord = Pattern(`(?i)^(##|\*\*).*hand\PL*off|^hand\PL?off\s*[:：]?$`)

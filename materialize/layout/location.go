@@ -106,7 +106,7 @@ func (p Profile) Within(path string) Location {
 func (pl Location) Parse(name string, text []byte) (File, []*SyntaxError) {
 	file, problems := pl.Layout.Parse(name, text)
 	if what := unreadable(pl.Kind, name, text); what != "" {
-		problems = []*SyntaxError{{File: name, Line: 1, Err: errors.New(what + ": save it as UTF-8")}}
+		problems = []*SyntaxError{{File: name, Line: 1, Err: record.Wanting.Errorf("%s: save it as UTF-8", what).Because(ErrEncoding)}}
 	}
 	if pl.Kind != record.KindFrame {
 		for _, e := range file.Entries() {
@@ -115,6 +115,9 @@ func (pl Location) Parse(name string, text []byte) (File, []*SyntaxError) {
 	}
 	return file, problems
 }
+
+// ErrEncoding says that a text is in an encoding of which not all can be read.
+const ErrEncoding record.Reason = "an unknown encoding"
 
 // unreadable says why a text cannot be read as its layout has it, or, of prose, be searched.
 func unreadable(kind record.Kind, name string, text []byte) string {

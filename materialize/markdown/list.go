@@ -3,12 +3,12 @@ package markdown
 import "strings"
 
 // FormatList writes a list that ParseList and SplitList read back, with quotes
-// around items that hold a comma, or another sign that may divide them.
+// around items that hold a comma, or another sign that may divide them, or begin with the mark of one.
 func FormatList(items []string) string {
 	quoted := make([]string, len(items))
 	for i, item := range items {
 		quoted[i] = SingleSpaced(item)
-		if strings.ContainsAny(item, ",;，、；") || strings.Contains(item, " / ") {
+		if strings.ContainsAny(item, ",;，、；") || strings.Contains(item, " / ") || markedItem().MatchString(quoted[i]) {
 			quoted[i] = `"` + quoted[i] + `"`
 		}
 	}
@@ -46,8 +46,8 @@ var listPart = pattern("[,\n]|`[^`]*`" + `|"[^"]*"|\{` + listInside + `\}|\(` + 
 
 const listInside = `(?:[^{}()]|[({][^{}()]*[)}])*`
 
-// SplitList cuts a list at its commas and line ends. Where something is not closed, commas
-// always separate.
+// SplitList cuts a list at its commas and line ends, and drops the marks of items. Where something is not
+// closed, commas always separate.
 func SplitList(value string) (items []string) {
 	isBalanced := strings.Count(value, `"`)%2 == 0 && strings.Count(value, "`")%2 == 0 &&
 		strings.Count(value, "{") == strings.Count(value, "}") && strings.Count(value, "(") == strings.Count(value, ")")
@@ -61,7 +61,7 @@ func SplitList(value string) (items []string) {
 		value = strings.ReplaceAll(strings.ReplaceAll(value, ",", "\x00"), "\n", "\x00")
 	}
 	for item := range strings.SplitSeq(value, "\x00") {
-		item = strings.TrimSpace(item)
+		item = markedItem().ReplaceAllString(strings.TrimSpace(item), "$1")
 		if len(item) > 1 && strings.ContainsAny(item[:1], "`\"'") && item[len(item)-1] == item[0] {
 			item = strings.TrimSpace(item[1 : len(item)-1])
 		}

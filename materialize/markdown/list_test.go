@@ -18,6 +18,7 @@ func TestParseList(t *testing.T) {
 		{"`a,b`, \"c, d\", 'e'", []string{"a,b", "c, d", "e"}},
 		{"it's, (a, b", []string{"it's", "(a", "b"}}, // what nothing closes hides no comma
 		{"[a], b]", []string{"[a]", "b]"}},
+		{"- a\n  * b\r\n  2. c, -d", []string{"a", "b", "c", "-d"}},
 		{"größe, 大きさ", []string{"größe", "大きさ"}},
 	} {
 		if diff := cmp.Diff(test.want, ParseList(test.text)); diff != "" {
@@ -28,12 +29,12 @@ func TestParseList(t *testing.T) {
 
 func TestFormatList(t *testing.T) {
 	t.Parallel()
-	items := []string{"a", "b,  c", "two\nlines"}
+	items := []string{"a", "b,  c", "two\nlines", "- d"}
 	text := FormatList(items)
-	if want := `a, "b, c", two lines`; text != want {
+	if want := `a, "b, c", two lines, "- d"`; text != want {
 		t.Errorf("FormatList(%q) = %q, want %q", items, text, want)
 	}
-	if diff := cmp.Diff([]string{"a", "b, c", "two lines"}, ParseList(text)); diff != "" {
+	if diff := cmp.Diff([]string{"a", "b, c", "two lines", "- d"}, ParseList(text)); diff != "" {
 		t.Errorf("%q, read again (-want +got):\n%s", text, diff)
 	}
 }

@@ -18,13 +18,15 @@ import (
 
 // data checks a file that a layout knows.
 func (c *checker) data(name, full string, location layout.Location, text []byte) {
-	if markdown.IsBinary(text) && location.Kind != record.KindMarker {
-		c.add(name, 1, "layout", "the file is not text", "filebus show "+record.ShellWord(name))
-		return
-	}
 	file, problems := location.Parse(full, text)
 	for _, p := range problems {
 		c.syntax(name, location, file, p)
+	}
+	if markdown.IsBinary(text) && location.Kind != record.KindMarker {
+		if len(problems) == 0 {
+			c.add(name, 1, "layout", "the file is not text", "filebus show "+record.ShellWord(name))
+		}
+		return
 	}
 	base := baseOf(full, c.opts.Profile)
 	c.repeated(name, base, file)
@@ -64,7 +66,9 @@ func (c *checker) syntax(name string, location layout.Location, file layout.File
 func brokenRemedy(name string, file layout.File, p *layout.SyntaxError) string {
 	value := (*record.Error)(nil)
 	isValue := errors.As(p.Err, &value) && value.Reason == layout.ErrValue
-	if !isValue || value.Names[0] == "" || value.Names[1] == "status" {
+	if value != nil && value.Reason == layout.ErrEncoding {
+		return byHand(name, "save the text as UTF-8")
+	} else if !isValue || value.Names[0] == "" || value.Names[1] == "status" {
 		return byHand(name, "correct the line") // no command knows which status it was
 	}
 	for _, e := range file.Entries() {

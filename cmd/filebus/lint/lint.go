@@ -42,7 +42,7 @@ const (
 // A Report is what Check found.
 type Report struct {
 	Dir      string         `json:"dir"`              // absolute
-	Files    int            `json:"files"`            // that were read
+	Files    int            `json:"files"`            // that were read, or are named
 	Findings []rule.Finding `json:"findings"`         // by file, slash-separated below the folder, line and rule
 	More     int            `json:"more,omitempty"`   // findings beyond the limit
 	Unread   []string       `json:"unread,omitempty"` // what could not be read, with the reason
@@ -52,6 +52,7 @@ type Report struct {
 // Options say how files are recognised, and what is looked for.
 type Options struct {
 	Profile layout.Profile // of the workspace; zero: the default one
+	Notes   []string       // folders of notes, below the folder; "." is the folder itself
 	Rules   []string       // ids of the rules; empty: all of them
 	Limit   int            // of findings; 0: none
 }
@@ -76,7 +77,7 @@ func Check(ctx context.Context, dir string, opts Options) (*Report, error) {
 	defer func() { _ = root.Close() }() // only read
 	c := &checker{
 		root: root, filter: mirror.NewFilter(dir, mirror.Rules{}), opts: opts, report: Report{Dir: dir}, ids: map[string]place{},
-		tasks: &tasks{at: map[taskKey]*task{}}, signs: signs(),
+		looked: map[string]bool{}, tasks: &tasks{at: map[taskKey]*task{}}, signs: signs(),
 	}
 	if name := filepath.Base(dir); isRoot(name) || name == opts.Profile.Root {
 		c.within = name
@@ -101,6 +102,7 @@ type checker struct {
 	opts    Options
 	within  string // the name of a folder that is itself the root of a layout: paths begin with it
 	report  Report
+	looked  map[string]bool // the files that count
 	entries int
 	ids     map[string]place // of entries, by base, kind and id
 	tasks   *tasks
@@ -123,6 +125,7 @@ func (c *checker) add(file string, line int, id, message, remedy string) {
 	known := rules[slices.IndexFunc(rules, func(r row) bool { return r.ID == id })]
 	f := rule.Finding{Rule: id, File: file, Line: line, Message: message, Remedy: cmp.Or(remedy, known.remedy)}
 	c.report.Findings = append(c.report.Findings, f)
+	c.looked[file] = true
 }
 
 func (c *checker) unread(name string, err error) {
@@ -142,7 +145,7 @@ func (c *checker) finish() *Report {
 	if c.opts.Limit > 0 {
 		shown = min(shown, c.opts.Limit)
 	}
-	c.report.Findings, c.report.More = all[:shown], len(all)-shown
+	c.report.Findings, c.report.More, c.report.Files = all[:shown], len(all)-shown, len(c.looked)
 	return &c.report
 }
 
@@ -178,7 +181,8 @@ func (c *checker) visit(name string, d fs.DirEntry, err error) error {
 
 // file checks a file, if it is one that agents communicate by.
 func (c *checker) file(name, full string, location layout.Location, d fs.DirEntry) {
-	switch c.filter.Find(name) {
+	leftOut := c.filter.Find(name)
+	switch leftOut {
 	case mirror.RuleConflict:
 		c.add(name, 1, "layout", "a file syncer made it of two versions", "by hand: take over what you need of "+name+", then delete it")
 		return
@@ -192,7 +196,11 @@ func (c *checker) file(name, full string, location layout.Location, d fs.DirEntr
 	if !known {
 		c.oddJournal(name, full)
 	}
-	if !known && !isInstruction(full, c.opts.Profile) {
+	isNote := !known && leftOut == "" && slices.ContainsFunc(c.opts.Notes, func(dir string) bool {
+		return dir == "." || strings.HasPrefix(name+"/", dir+"/")
+	})
+	isOther := !known && !isInstruction(full, c.opts.Profile)
+	if isOther && !isNote {
 		return
 	}
 	info, err := d.Info()
@@ -200,7 +208,7 @@ func (c *checker) file(name, full string, location layout.Location, d fs.DirEntr
 		c.unread(name, err)
 		return
 	}
-	if tokens := record.EstimateTokens(info.Size()); tokens > maxTokens && location.Kind != record.KindSnapshot {
+	if tokens := record.EstimateTokens(info.Size()); tokens > maxTokens && location.Kind != record.KindSnapshot && !isOther {
 		message := fmt.Sprintf("~%d tokens, more than %d", tokens, maxTokens)
 		c.add(name, 1, "large-file", message, c.partsOf(name, location))
 	}
@@ -214,7 +222,13 @@ func (c *checker) file(name, full string, location layout.Location, d fs.DirEntr
 		c.unread(name, err)
 	case known:
 		c.data(name, full, location, text)
-	default:
+	case isNote:
+		_, problems := location.Parse(full, text)
+		for _, p := range problems {
+			c.syntax(name, location, layout.File{}, p)
+		}
+	}
+	if err == nil && !known && !isOther {
 		c.instruction(name, text)
 	}
 }
@@ -226,7 +240,7 @@ func (c *checker) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // only read
-	c.report.Files++
+	c.looked[name] = true
 	return io.ReadAll(io.LimitReader(f, maxRead))
 }
 
