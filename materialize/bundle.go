@@ -165,6 +165,7 @@ type applier struct {
 	heard   bundle.Place                  // how far the log was
 	at      bundle.Place                  // of the entry that was taken in last
 	spare   map[record.Digest]store.Draft // bodies of what is destroyed here, or was heard before
+	waiting []record.Ref                  // records of which it is not known yet what becomes of them
 	report  *Applied
 }
 
@@ -228,6 +229,7 @@ func (a *applier) commit(ctx context.Context, steps []store.Step, told []store.T
 func (a *applier) take(ctx context.Context, steps []store.Step, told []store.Told) error {
 	return a.w.Store.Update(ctx, func(tx *store.Tx) error {
 		files, names := plan.Files{}, map[record.Name]bool{}
+		a.waiting = nil
 		for _, step := range steps {
 			var touched []*record.Record
 			if step.Trace != nil && step.Draft == nil {
@@ -259,6 +261,12 @@ func (a *applier) take(ctx context.Context, steps []store.Step, told []store.Tol
 				names[r.Name] = true
 			}
 			if err := a.one(tx, step); err != nil {
+				return err
+			}
+		}
+		for _, ref := range a.waiting {
+			fate, err := tx.Fate(ref)
+			if a.report.Records[fate]++; err != nil && !errors.Is(err, store.ErrDropped) {
 				return err
 			}
 		}
@@ -363,6 +371,10 @@ func (a *applier) adopt(tx *store.Tx, step store.Step) error {
 	}
 	a.w.fill(tx, step.Draft)
 	fate, err := tx.Adopt(*step.Draft)
+	if fate == "" {
+		a.waiting = append(a.waiting, step.Ref)
+		return err
+	}
 	if a.report.Records[fate]++; fate == store.FateDestroyed {
 		a.keepSpare(step.Draft)
 	}

@@ -92,6 +92,7 @@ func (tx *Tx) notHere(ref record.Ref) (state byte, trace string) {
 }
 
 func (tx *Tx) putAbsent(ref record.Ref, state byte, trace string) error {
+	tx.changed(ref)
 	return tx.absent.Put(ref[:], append([]byte{state}, trace...))
 }
 
@@ -108,39 +109,67 @@ func (tx *Tx) Tell(ref record.Ref, t Trace) (names []record.Name, err error) {
 	if tx.encoding(ref) != nil || trace != "" {
 		return nil, nil
 	}
-	err = tx.putAbsent(ref, state, t.String())
-	for _, l := range tx.lineages {
-		if n := l.nodes[ref]; n != nil {
-			l.look(n)
-		}
-	}
-	names, err = tx.awaiting(ref), errors.Join(err, tx.link(ref, t))
-	lost := tx.lostAbove(ref)
-	if !t.Merged { // what that was made of is destroyed by itself
-		lost = append(lost, ref)
-	}
-	for _, lost := range lost {
-		if position := tx.dropped.Get(lost[:]); len(position) == positionSize && err == nil {
-			var more []record.Name
-			more, err = tx.overshadow(t, lost, readPosition(position))
-			names = append(names, more...)
-		}
-	}
-	return names, err
+	err = errors.Join(tx.putAbsent(ref, state, t.String()), tx.link(ref, t))
+	names, _, touchErr := tx.touch(ref)
+	return names, errors.Join(err, touchErr)
 }
 
 // isAwaited is the value under a ref of which nothing is known and the key of a name whose versions go on from it.
 var isAwaited = []byte{'n'}
 
-// awaiting returns the names that await a ref.
-func (tx *Tx) awaiting(ref record.Ref) (names []record.Name) {
-	c := tx.absent.Cursor()
-	for k, v := c.Seek(ref[:]); bytes.HasPrefix(k, ref[:]); k, v = c.Next() {
-		if name, err := parseNameKey(k[len(ref):]); err == nil && bytes.Equal(v, isAwaited) {
-			names = append(names, name)
+// touch notes under the names that a version leads to, over others that are not here, the destroyed ones that go on from it, over
+// such too, or that it is: these belong to the names, see lineage. It returns the names for which what is known of the version
+// decides something. One that is destroyed has passed on what goes on from it, and what a store has made by itself is destroyed by itself.
+func (tx *Tx) touch(ref record.Ref) (names []record.Name, isUnder bool, err error) {
+	var lost []record.Ref
+	passes := func(at record.Ref) bool { t := tx.fact(at); return !t.isLost || t.Merged }
+	for todo, i := []record.Ref{ref}, 0; i < len(todo); i++ {
+		at := todo[i]
+		if !passes(at) {
+			lost = append(lost, at)
+		}
+		c := tx.absent.Cursor()
+		for k, v := c.Seek(at[:]); bytes.HasPrefix(k, at[:]); k, v = c.Next() {
+			if name, err := parseNameKey(k[len(at):]); err == nil && bytes.Equal(v, isAwaited) {
+				names = append(names, name)
+			} else if len(k) == 2*len(at) && len(v) == 0 && passes(at) && !slices.Contains(todo, record.Ref(k[len(at):])) {
+				todo = append(todo, record.Ref(k[len(at):]))
+			}
 		}
 	}
-	return names
+	for todo, i := []record.Ref{ref}, 0; i < len(todo) && len(lost) > 0; i++ {
+		if r := tx.raw(todo[i]); r != nil {
+			names = append(names, r.Name)
+			for _, ref := range lost {
+				err = errors.Join(err, tx.noteLost(r.Name, ref))
+			}
+		} else if i == 0 || passes(todo[i]) {
+			todo = append(todo, tx.fact(todo[i]).Follows...)
+		}
+	}
+	return names, len(lost) > 0, err
+}
+
+// noteLost notes a destroyed version, which was never here, in the history of a name.
+func (tx *Tx) noteLost(name record.Name, ref record.Ref) error {
+	value, key := tx.dropped.Get(ref[:]), nameKey(name)
+	if len(value) != positionSize || tx.history.Get(append(historyPrefix(key), value...)) != nil {
+		return nil
+	}
+	v := Version{Ref: ref, Position: readPosition(value)}
+	if tx.await(name); v.Position == tx.position {
+		tx.await(name, v)
+	}
+	return tx.note(key, Event{v.Position, changeUnder, ref})
+}
+
+// lose notes that a version which was never here is destroyed, by the entry at a position.
+func (tx *Tx) lose(ref record.Ref, position uint64) error {
+	tx.changed(ref)
+	t, _ := tx.Trace(ref)
+	err := errors.Join(tx.dropped.Put(ref[:], appendPosition(nil, position)), tx.link(ref, t))
+	_, _, touchErr := tx.touch(ref)
+	return errors.Join(err, touchErr)
 }
 
 // LastDrop returns the position of the last entry that destroys something, 0 if none does.
@@ -166,7 +195,7 @@ func (tx *Tx) DropAs(ref record.Ref, at time.Time) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		return false, errors.Join(tx.dropped.Put(ref[:], appendPosition(nil, position)), tx.shade(ref, position))
+		return false, tx.lose(ref, position)
 	}
 	if err = errors.Join(err, tx.Drop(ref), tx.SetWaiting(tx.Waiting()+1)); err != nil {
 		return false, err
@@ -255,96 +284,6 @@ func (tx *Tx) unlink(r *record.Record) (err error) {
 		err = errors.Join(err, tx.absent.Delete(key))
 	}
 	return err
-}
-
-// lostAbove returns the destroyed versions that are known to go on from one, over others that are not here.
-func (tx *Tx) lostAbove(ref record.Ref) (lost []record.Ref) {
-	seen := map[record.Ref]bool{}
-	for todo := []record.Ref{ref}; len(todo) > 0; {
-		last := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		c := tx.absent.Cursor()
-		for k, v := c.Seek(last[:]); bytes.HasPrefix(k, last[:]); k, v = c.Next() {
-			if len(k) != 2*len(ref) || len(v) > 0 || seen[record.Ref(k[len(ref):])] {
-				continue
-			}
-			above := record.Ref(k[len(ref):])
-			seen[above] = true
-			if t, _ := tx.Trace(above); tx.IsDropped(above) && !t.Merged {
-				lost = append(lost, above)
-			} else if tx.encoding(above) == nil {
-				todo = append(todo, above)
-			}
-		}
-	}
-	return lost
-}
-
-// overshadow notes under the names of what a version with a trace goes on from that a destroyed one does: see
-// lineage. It returns these names. What is not here either will hear of it when it comes.
-func (tx *Tx) overshadow(t Trace, lost record.Ref, position uint64) (names []record.Name, err error) {
-	for todo := []Trace{t}; len(todo) > 0 && err == nil; {
-		t, todo = todo[len(todo)-1], todo[:len(todo)-1]
-		for _, before := range t.Follows {
-			t, known := tx.Trace(before)
-			if r := tx.raw(before); r != nil {
-				names = append(names, r.Name)
-				err = errors.Join(err, tx.over(r.Name, lost, position))
-			} else if known && (!tx.IsDropped(before) || t.Merged) {
-				todo = append(todo, t)
-			}
-		}
-	}
-	return names, err
-}
-
-// shade is overshadow by a version that was never here, and is destroyed by the entry at a position.
-func (tx *Tx) shade(ref record.Ref, position uint64) error {
-	t, _ := tx.Trace(ref)
-	if t.Merged {
-		return nil
-	}
-	_, err := tx.overshadow(t, ref, position)
-	return errors.Join(err, tx.link(ref, t))
-}
-
-// over notes in a history that a destroyed version, which was never here, belongs to it.
-func (tx *Tx) over(name record.Name, ref record.Ref, position uint64) error {
-	if err := tx.noteLost(name, ref, position); err != nil {
-		return err
-	}
-	l, err := tx.lineage(name)
-	if err != nil {
-		return err
-	}
-	_, head, err := tx.current(name)
-	if head != nil { // it may be lost itself
-		err = nil
-	}
-	if first, _ := l.decide(); head != nil && (first == nil || first.gone) && position == tx.position {
-		err = tx.behead(*head, head.Ref, Event{position, changeOver, ref})
-	}
-	return errors.Join(err, l.list())
-}
-
-// noteLost notes a destroyed version in a history that does not have it.
-func (tx *Tx) noteLost(name record.Name, ref record.Ref, position uint64) error {
-	l, err := tx.lineage(name)
-	if n := l.nodes[ref]; err != nil || n != nil && n.isNamed {
-		return err
-	}
-	return tx.note(nameKey(name), Event{position, changeUnder, ref})
-}
-
-// gather notes under the name of a version the destroyed ones that went on from it and were told
-// before it came, and reports whether there are any.
-func (tx *Tx) gather(v Version) (any bool, err error) {
-	for _, lost := range tx.lostAbove(v.Ref) {
-		if position := tx.dropped.Get(lost[:]); len(position) == positionSize {
-			any, err = true, errors.Join(err, tx.noteLost(v.Record.Name, lost, readPosition(position)))
-		}
-	}
-	return any, err
 }
 
 // A Told is an entry of some store's log, with the trace of what it puts.

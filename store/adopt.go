@@ -55,15 +55,12 @@ func (tx *Tx) Adopt(d Draft) (Fate, error) {
 	return fate, err
 }
 
-// place does what follows from the entry of a put of v, at a time, and says what became of v. The log
+// place does what follows from the entry of a put of v, at a time, and says what became of v; "": see Fate. The log
 // and the records alone decide, so that playing the log again does the same.
 func (tx *Tx) place(v Version, at time.Time) (Fate, error) {
+	name := v.Record.Name
 	if v.Record.IsConflict() {
 		return FateBeside, tx.enter(v, nil)
-	}
-	entry, head, err := tx.current(v.Record.Name)
-	if err != nil && head == nil {
-		return "", err
 	}
 	_, stored := record.DateOf(tx.Encoding(v.Ref))
 	if stored == "" {
@@ -71,47 +68,89 @@ func (tx *Tx) place(v Version, at time.Time) (Fate, error) {
 			stored = record.FormatTime(t.Time)
 		}
 	}
-	isOvershadowed, gatherErr := tx.gather(v)
-	since, err := tx.Since(v.Record.Name)
-	if err = errors.Join(err, gatherErr); err != nil {
-		return "", err
-	}
+	_, isUnder, err := tx.touch(v.Ref)
 	isHere := stored == "" || stored == record.FormatTime(at) // made here, or lost
-	isNext := since == 0 || head != nil && v.Record.Prev == head.Ref && !tx.hasRivals(v.Record.Name)
-	if isHere || isNext && !isOvershadowed && !v.Record.IsMerged() {
-		if err = tx.enter(v, head); isHere && err == nil {
-			err = tx.reweigh(v.Record.Name, v.Record.IsMerged())
+	if _, waits := tx.open[name]; isHere || !waits {
+		_, head, headErr := tx.current(name)
+		since, sinceErr := tx.Since(name)
+		if head != nil { // it may be lost itself
+			headErr = nil
 		}
-		return FateHead, err
+		if err = errors.Join(err, headErr, sinceErr); err != nil {
+			return "", err
+		}
+		isNext := since == 0 || head != nil && v.Record.Prev == head.Ref && !tx.hasRivals(name)
+		if isHere || isNext && !isUnder && !v.Record.IsMerged() {
+			if err = tx.enter(v, head); isHere {
+				tx.reweigh(name, v.Record.IsMerged())
+			}
+			return FateHead, err
+		}
 	}
-	return tx.weigh(v, head, entry.state != 0)
+	tx.await(name, v)
+	return "", errors.Join(err, tx.note(nameKey(name), Event{v.Position, ChangeAdopt, v.Ref}))
 }
 
-// weigh finds out whether a version counts among others of its name.
-func (tx *Tx) weigh(v Version, head *Version, known bool) (fate Fate, err error) {
-	key := nameKey(v.Record.Name)
-	if err := tx.note(key, Event{v.Position, ChangeAdopt, v.Ref}); err != nil {
-		return "", err
+// await lets a name be weighed, for what has come of it.
+func (tx *Tx) await(name record.Name, came ...Version) {
+	if tx.open == nil {
+		tx.open = map[record.Name][]Version{}
 	}
-	l, err := tx.lineage(v.Record.Name)
+	tx.open[name] = append(tx.open[name], came...)
+}
+
+// weigh gives a name the head that follows from what has come of it, and lists its conflicts: once for all that comes before
+// somebody asks for the head, or the transaction ends. What came last takes away the head that is gone by it.
+func (tx *Tx) weigh(name record.Name) error {
+	came, waits := tx.open[name]
+	if !waits {
+		return nil
+	}
+	delete(tx.open, name)
+	l, err := tx.lineage(name)
+	_, head, headErr := tx.current(name)
+	if head == nil { // else it may be lost itself
+		err = errors.Join(err, headErr)
+	}
 	if err != nil {
-		return "", err
+		return err
 	}
-	first, _ := l.decide()
-	fate = FateBelow
-	switch isFirst := first != nil && first.ref == v.Ref; {
-	case first != nil && first.gone && head != nil:
-		err = tx.behead(*head, first.ref, Event{v.Position, ChangeVoid, v.Ref})
-	case isFirst && !first.gone:
-		fate, err = FateHead, tx.enter(v, head)
-	case l.isRival(v.Ref):
-		fate = FateBeside
+	first := l.first()
+	isFirst := func(v Version) bool { return first != nil && !first.gone && v.Ref == first.ref }
+	if i := slices.IndexFunc(came, isFirst); i >= 0 {
+		err = tx.enter(came[i], head)
+	} else if len(came) > 0 && head != nil && (first == nil || first.gone) {
+		last, change := came[len(came)-1], ChangeVoid
+		if last.Record == nil {
+			change = changeOver
+		}
+		err = tx.behead(*head, head.Ref, Event{last.Position, change, last.Ref})
 	}
-	if fate != FateHead && !known { // what is destroyed has gone on from it
-		events, historyErr := tx.History(v.Record.Name)
-		err = errors.Join(historyErr, tx.names.Put(key, nameEntry{stateRetired, first.ref, endOf(events)}.encode()))
+	return errors.Join(err, tx.list(name))
+}
+
+// weighAll weighs all names that wait for it.
+func (tx *Tx) weighAll() (err error) {
+	for name := range tx.open {
+		err = errors.Join(err, tx.weigh(name))
 	}
-	return fate, errors.Join(err, l.list())
+	return err
+}
+
+// Fate says what became of a version that was adopted.
+func (tx *Tx) Fate(ref record.Ref) (Fate, error) {
+	v, err := tx.Get(ref)
+	if err != nil {
+		return FateDestroyed, err
+	}
+	switch entry, err := tx.name(v.Record.Name); {
+	case entry.state == stateHead && entry.ref == ref:
+		return FateHead, err
+	case tx.lookups.Bucket.Get(tx.rivalKey(v.Record.Name, ref)) != nil:
+		return FateBeside, err
+	default:
+		return FateBelow, err
+	}
 }
 
 // Conclude lets a name have as head what this store makes of the version that counts, or none if that is gone: what was
@@ -124,15 +163,15 @@ func (tx *Tx) Conclude(name record.Name) error {
 	if k, _ := c.Next(); !bytes.HasPrefix(k, prefix) && len(line) > 0 && Change(line[0]) == ChangePut { // most names have one version
 		return nil
 	}
-	l, err := tx.lineage(name)
 	entry, head, headErr := tx.current(name)
+	l, err := tx.lineage(name)
 	if head == nil { // else it may be lost itself
 		err = errors.Join(err, headErr)
 	}
 	if err != nil {
 		return err
 	}
-	switch first, _ := l.decide(); {
+	switch first := l.first(); {
 	case first == nil || !first.isHere:
 	case head != nil && first.gone:
 		position, appendErr := tx.append(OpRetire, first.ref)
@@ -147,7 +186,7 @@ func (tx *Tx) Conclude(name record.Name) error {
 			_, err = tx.Put(Draft{Record: r, Body: BodyOf(&r), Description: tx.Description(first.ref), Replaces: true, Merged: []record.Ref{first.ref}})
 		}
 	}
-	return errors.Join(err, l.list())
+	return errors.Join(err, tx.list(name))
 }
 
 // concludeAll concludes all names of which other stores have made versions, when the log was played again: what was told of
@@ -191,7 +230,7 @@ func (tx *Tx) RetireAs(ref record.Ref) (bool, error) {
 		return false, err
 	}
 	isOpen := head != nil && head.Ref == ref
-	for i, n := range l.leaves() {
+	for i, n := range l.leaves {
 		if n.ref != ref || n.gone {
 			continue
 		}

@@ -55,6 +55,7 @@ func (b *batch) settled() *bbolt.Bucket {
 
 // putWaiting ends a transaction that has changed something.
 func (tx *Tx) putWaiting() (err error) {
+	err = tx.weighAll()
 	tx.lookups.settled()
-	return errors.Join(tx.lookups.failed, tx.digests.settle(tx.position))
+	return errors.Join(err, tx.lookups.failed, tx.digests.settle(tx.position))
 }

@@ -495,9 +495,8 @@ func (c *checker) checkName(tx *Tx, name record.Name, entry nameEntry) error {
 	if err != nil {
 		return err
 	}
-	_, rivals := l.decide()
-	for _, n := range rivals {
-		if !bytes.Equal(tx.lookups.Get(l.rivalKey(n)), n.ref[:]) {
+	for _, n := range l.rivals {
+		if !bytes.Equal(tx.lookups.Get(tx.rivalKey(name, n.ref)), n.ref[:]) {
 			c.fault("%s: its version %s is in conflict, and not listed", name, n.ref.Short())
 		}
 	}

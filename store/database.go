@@ -151,16 +151,10 @@ func (s *Store) update(db *database, fn func(*Tx) error) (*Tx, error) {
 	}
 	s.compare(db, tx)
 	tx.file = s.numberOf(databaseFile)
-	tx.goOn(s.kept.Swap(nil))
 	if err := cmp.Or(fn(tx), tx.putWaiting()); err != nil {
 		return nil, err
 	}
-	next := btx.ID() + 1
-	err = btx.Commit()
-	if err == nil && len(tx.lineages) > 0 {
-		s.kept.Store(&keptLineages{next, tx.file, tx.chain, tx.lineages})
-	}
-	return tx, err
+	return tx, btx.Commit()
 }
 
 // lookAgain answers whether a transaction whose commit failed has happened all

@@ -125,7 +125,7 @@ func (tx *Tx) put(d Draft) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if err = tx.enter(v, head); err == nil {
-		err = tx.reweigh(r.Name, false) // it may settle some
+		tx.reweigh(r.Name, false) // it may settle some
 	}
 	return Outcome{Version: v, Healed: healed || again}, err
 }
@@ -252,6 +252,7 @@ func (tx *Tx) add(r *record.Record, d Draft) (v Version, healed bool, err error)
 func (tx *Tx) keep(encoding []byte, position uint64, d record.Description) error {
 	ref := record.RefOf(encoding)
 	tx.digests.add(ref, position)
+	tx.changed(ref)
 	err := tx.records.Put(appendPosition(nil, position), slices.Concat(ref[:], encoding))
 	return errors.Join(err, tx.describe(Version{Ref: ref, Position: position}, d))
 }
@@ -281,7 +282,8 @@ func (tx *Tx) leave(v Version, position uint64) error {
 		err = nil
 	}
 	if head != nil && !isHead && !v.Record.IsConflict() {
-		isFirst, err = tx.isFirst(v) // see Conclude
+		l, lineageErr := tx.lineage(v.Record.Name) // see Conclude
+		isFirst, err = l.first() != nil && l.first().ref == v.Ref, lineageErr
 	}
 	switch {
 	case err != nil:
@@ -296,7 +298,8 @@ func (tx *Tx) leave(v Version, position uint64) error {
 	if err != nil {
 		return err
 	}
-	return tx.reweigh(v.Record.Name, isFirst)
+	tx.reweigh(v.Record.Name, isFirst)
+	return nil
 }
 
 func (tx *Tx) isHead(v Version) (bool, error) {
@@ -311,9 +314,7 @@ func (tx *Tx) behead(head Version, last record.Ref, e Event) error {
 }
 
 func (tx *Tx) note(name []byte, e Event) error {
-	if l := tx.lineages[string(name)]; l != nil && !l.play(e) {
-		delete(tx.lineages, string(name))
-	}
+	tx.graph = nil
 	return tx.history.Put(historyKey(name, e.Position), e.encode())
 }
 
@@ -378,10 +379,9 @@ func (tx *Tx) retire(v Version) error {
 	if err != nil {
 		return err
 	}
-	leaves := l.leaves()
-	if i := slices.IndexFunc(leaves, func(n *node) bool { return slices.Contains(v.Record.Follows(), n.ref) }); i >= 0 {
-		for _, n := range leaves {
-			if err == nil && n.isHere && !n.gone && l.agree(leaves[i], n) {
+	if i := slices.IndexFunc(l.leaves, func(n *node) bool { return slices.Contains(v.Record.Follows(), n.ref) }); i >= 0 {
+		for _, n := range l.leaves {
+			if err == nil && n.isHere && !n.gone && l.agree(l.leaves[i], n) {
 				err = tx.retire(l.version(n))
 			}
 		}
@@ -442,14 +442,11 @@ func (tx *Tx) destroy(v Version, position uint64) (err error) {
 	}
 	err = errors.Join(err,
 		tx.removeLookups(v), // of an open conflict version
-		tx.forget(v.Ref),
 		tx.dropped.Put(v.Ref[:], appendPosition(nil, position)),
+		tx.forget(v.Ref),
 		tx.releaseBody(v.Record.Body),
 	)
 	key := nameKey(v.Record.Name)
-	if l := tx.lineages[string(key)]; l != nil && !l.lose(v.Ref) {
-		delete(tx.lineages, string(key))
-	}
 	if err != nil || v.Record.IsConflict() || v.Record.Name.IsZero() {
 		return err
 	}
@@ -461,6 +458,7 @@ func (tx *Tx) destroy(v Version, position uint64) (err error) {
 
 // forget deletes a record and its description, if they are here.
 func (tx *Tx) forget(ref record.Ref) error {
+	tx.changed(ref)
 	position, encoding := tx.stored(ref)
 	if encoding == nil {
 		return nil
@@ -478,24 +476,20 @@ func (tx *Tx) inherit(gone Version, position uint64) error {
 	if err != nil || !isLast && !tx.isShared(name) {
 		return err
 	}
+	if tx.await(name); !isLast {
+		return nil
+	}
 	l, err := tx.lineage(name)
-	if err != nil {
-		return err
-	}
-	if !isLast {
-		return l.list()
-	}
-	switch first, _ := l.decide(); {
+	switch first := l.first(); {
+	case err != nil:
 	case first == nil:
 		err = tx.names.Delete(nameKey(name))
-	case first.gone:
-		err = tx.names.Put(nameKey(name), nameEntry{stateRetired, first.ref, entry.position}.encode())
-	default:
+	case !first.gone:
 		err = errors.Join(tx.note(nameKey(name), Event{position, changeHeir, first.ref}),
 			tx.names.Put(nameKey(name), nameEntry{stateHead, first.ref, position}.encode()))
 		if first.isHere { // else a replay comes to its drop later
 			err = errors.Join(err, tx.addLookups(l.version(first)))
 		}
 	}
-	return errors.Join(err, l.list())
+	return err
 }

@@ -54,13 +54,18 @@ func (v *salvage) replay(tx *Tx, h *healer) error {
 
 // play does again what an entry of the log did, in a database that has all records.
 func (h *healer) play(tx *Tx, e Entry, puts map[record.Ref]uint64) error {
+	if !e.Time.Equal(tx.lastTime) { // a transaction has ended
+		if err := tx.weighAll(); err != nil {
+			return err
+		}
+	}
 	if err := tx.appendEntry(e); err != nil {
 		return err
 	}
 	v := h.version(tx, e.Ref, puts[e.Ref])
 	switch _, trace := tx.notHere(e.Ref); {
 	case e.Op == OpDrop && puts[e.Ref] == 0 && trace != "":
-		return errors.Join(tx.dropped.Put(e.Ref[:], appendPosition(nil, e.Position)), tx.shade(e.Ref, e.Position))
+		return tx.lose(e.Ref, e.Position)
 	case e.Op == OpDrop:
 		return tx.destroy(v, e.Position)
 	case v.Record.Name.IsZero():

@@ -63,7 +63,6 @@ type Store struct {
 	turn *turnstile.Turnstile
 	made bool
 	told sync.Once // Options.Notify
-	kept atomic.Pointer[keptLineages]
 
 	mapped atomic.Pointer[mapping] // for the next reader; nil: there is none
 

@@ -48,7 +48,9 @@ type Tx struct {
 	wentBack bool     // the log lacks that, and nothing was written since
 	renewed  string   // why the store has a new origin; "": it has none
 	healed   []record.Name
-	lineages map[string]*lineage // by the keys of names
+	facts    map[record.Ref]*fact
+	graph    *lineage                  // the last one that was asked for; nil: something has changed
+	open     map[record.Name][]Version // that have come under names to be weighed; without a record: what is destroyed
 	isOver   atomic.Bool         // of one that reads: others may write again
 }
 
@@ -324,6 +326,9 @@ func (tx *Tx) Last(name record.Name) (v Version, head bool, err error) {
 
 // name returns what a name has; the zero entry if it never was.
 func (tx *Tx) name(name record.Name) (nameEntry, error) {
+	if err := tx.weigh(name); err != nil {
+		return nameEntry{}, err
+	}
 	value := tx.names.Get(nameKey(name))
 	if value == nil {
 		return nameEntry{}, nil

@@ -255,6 +255,9 @@ func hear(tx *store.Tx, item bundle.Item) (did string, err error) {
 		isDone, err = tx.DropAs(item.Ref, item.Time)
 	case item.Draft != nil:
 		fate, err := tx.Adopt(*item.Draft)
+		if err == nil && fate == "" {
+			fate, err = tx.Fate(item.Ref)
+		}
 		return string(fate), err
 	}
 	if !isDone {
