@@ -71,12 +71,8 @@ func (tx *Tx) raw(ref record.Ref) *record.Record {
 
 // Trace returns what is known of a version.
 func (tx *Tx) Trace(ref record.Ref) (Trace, bool) {
-	if r := tx.raw(ref); r != nil {
-		return TraceOf(r), true
-	}
-	_, text := tx.notHere(ref)
-	t, err := ParseTrace(text)
-	return t, err == nil
+	f := tx.fact(ref)
+	return f.Trace, !f.Time.IsZero()
 }
 
 // notHere returns the state of what is absent, and its trace; "": that is not known.
@@ -165,11 +161,10 @@ func (tx *Tx) noteLost(name record.Name, ref record.Ref) error {
 
 // lose notes that a version which was never here is destroyed, by the entry at a position.
 func (tx *Tx) lose(ref record.Ref, position uint64) error {
+	err := tx.dropped.Put(ref[:], appendPosition(nil, position))
 	tx.changed(ref)
-	t, _ := tx.Trace(ref)
-	err := errors.Join(tx.dropped.Put(ref[:], appendPosition(nil, position)), tx.link(ref, t))
 	_, _, touchErr := tx.touch(ref)
-	return errors.Join(err, touchErr)
+	return errors.Join(err, tx.link(ref, tx.fact(ref).Trace), touchErr)
 }
 
 // LastDrop returns the position of the last entry that destroys something, 0 if none does.
@@ -272,16 +267,13 @@ func (tx *Tx) link(ref record.Ref, t Trace) (err error) {
 
 // unlink forgets what was noted of a version that is here now.
 func (tx *Tx) unlink(r *record.Record) (err error) {
-	ref, gone := r.Ref(), [][]byte(nil)
+	ref := r.Ref()
 	for _, before := range r.Follows() {
-		gone = append(gone, append(before[:], ref[:]...))
+		err = errors.Join(err, tx.absent.Delete(append(before[:], ref[:]...)))
 	}
 	c := tx.absent.Cursor()
-	for k, _ := c.Seek(ref[:]); bytes.HasPrefix(k, ref[:]); k, _ = c.Next() {
-		gone = append(gone, bytes.Clone(k))
-	}
-	for _, key := range gone {
-		err = errors.Join(err, tx.absent.Delete(key))
+	for k, _ := c.Seek(ref[:]); err == nil && bytes.HasPrefix(k, ref[:]); k, _ = c.Seek(ref[:]) {
+		err = c.Delete()
 	}
 	return err
 }

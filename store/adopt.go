@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -62,20 +61,12 @@ func (tx *Tx) place(v Version, at time.Time) (Fate, error) {
 	if v.Record.IsConflict() {
 		return FateBeside, tx.enter(v, nil)
 	}
-	_, stored := record.DateOf(tx.Encoding(v.Ref))
-	if stored == "" {
-		if t, known := tx.Trace(v.Ref); known {
-			stored = record.FormatTime(t.Time)
-		}
-	}
 	_, isUnder, err := tx.touch(v.Ref)
-	isHere := stored == "" || stored == record.FormatTime(at) // made here, or lost
+	t, known := tx.Trace(v.Ref)
+	isHere := !known || t.Time.Equal(at) // made here, or lost
 	if _, waits := tx.open[name]; isHere || !waits {
-		_, head, headErr := tx.current(name)
+		_, head, headErr := tx.held(name)
 		since, sinceErr := tx.Since(name)
-		if head != nil { // it may be lost itself
-			headErr = nil
-		}
 		if err = errors.Join(err, headErr, sinceErr); err != nil {
 			return "", err
 		}
@@ -108,11 +99,8 @@ func (tx *Tx) weigh(name record.Name) error {
 	}
 	delete(tx.open, name)
 	l, err := tx.lineage(name)
-	_, head, headErr := tx.current(name)
-	if head == nil { // else it may be lost itself
-		err = errors.Join(err, headErr)
-	}
-	if err != nil {
+	_, head, headErr := tx.held(name)
+	if err = errors.Join(err, headErr); err != nil {
 		return err
 	}
 	first := l.first()
@@ -157,18 +145,9 @@ func (tx *Tx) Fate(ref record.Ref) (Fate, error) {
 // told of others, on the way to it, may have decided so. The log has it as a put of what this store has made, or as a
 // retire of that version, which others know. It belongs behind all that a transaction adopts, tells, retires and drops.
 func (tx *Tx) Conclude(name record.Name) error {
-	prefix := historyPrefix(nameKey(name))
-	c := tx.history.Cursor()
-	_, line := c.Seek(prefix)
-	if k, _ := c.Next(); !bytes.HasPrefix(k, prefix) && len(line) > 0 && Change(line[0]) == ChangePut { // most names have one version
-		return nil
-	}
-	entry, head, headErr := tx.current(name)
+	entry, head, headErr := tx.held(name)
 	l, err := tx.lineage(name)
-	if head == nil { // else it may be lost itself
-		err = errors.Join(err, headErr)
-	}
-	if err != nil {
+	if err = errors.Join(err, headErr); err != nil {
 		return err
 	}
 	switch first := l.first(); {

@@ -151,10 +151,17 @@ func (s *Store) update(db *database, fn func(*Tx) error) (*Tx, error) {
 	}
 	s.compare(db, tx)
 	tx.file = s.numberOf(databaseFile)
+	if k := s.kept.Swap(nil); k != nil && k.next == btx.ID() && k.file == tx.file && k.chain == tx.chain { // nobody has written between
+		tx.facts = k.facts
+	}
 	if err := cmp.Or(fn(tx), tx.putWaiting()); err != nil {
 		return nil, err
 	}
-	return tx, btx.Commit()
+	next := btx.ID() + 1
+	if err = btx.Commit(); err == nil {
+		s.kept.Store(&kept{next, tx.file, tx.chain, tx.facts})
+	}
+	return tx, err
 }
 
 // lookAgain answers whether a transaction whose commit failed has happened all

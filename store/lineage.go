@@ -31,6 +31,7 @@ type node struct {
 	gone     bool      // retired or settled; of a leaf also if one that is destroyed goes on from it
 	followed bool      // one that is not destroyed goes on from it
 	under    bool      // one that is destroyed does
+	isRival  bool
 }
 
 // A fact is what is known of a version, whatever its name.
@@ -40,7 +41,15 @@ type fact struct {
 	body, said     record.Digest // of one that is here; see says
 }
 
-const mostFacts = 1 << 16 // that a transaction keeps
+// What is kept for the next transaction of this process.
+type kept struct {
+	next  int // its number
+	file  string
+	chain record.Digest
+	facts map[record.Ref]*fact
+}
+
+const mostFacts = 1 << 14 // that are kept
 
 // fact returns what is known of a version. It is read once, and anew when it changes: see changed.
 func (tx *Tx) fact(ref record.Ref) *fact {
@@ -52,8 +61,8 @@ func (tx *Tx) fact(ref record.Ref) *fact {
 		tx.facts[ref], f.isLost = f, tx.IsDropped(ref)
 		if r := tx.raw(ref); r != nil {
 			f.Trace, f.isHere, f.body = TraceOf(r), true, r.Body
-		} else {
-			f.Trace, _ = tx.Trace(ref)
+		} else if _, text := tx.notHere(ref); text != "" {
+			f.Trace, _ = ParseTrace(text)
 		}
 	}
 	return f
@@ -70,8 +79,8 @@ func (tx *Tx) lineage(name record.Name) (*lineage, error) {
 	if tx.graph != nil && tx.graph.name == name {
 		return tx.graph, nil
 	}
-	l := &lineage{tx: tx, name: name, nodes: map[record.Ref]*node{}}
 	events, err := tx.History(name)
+	l := &lineage{tx: tx, name: name, nodes: make(map[record.Ref]*node, len(events))}
 	var last *node
 	for _, e := range events {
 		switch e.Change {
@@ -137,7 +146,7 @@ func (l *lineage) decide() {
 	slices.SortFunc(l.leaves, func(a, b *node) int { return cmp.Or(b.after.Compare(a.after), bytes.Compare(b.ref[:], a.ref[:])) })
 	for _, n := range l.leaves[min(1, len(l.leaves)):] {
 		if n.isHere && !n.gone && !l.agree(l.leaves[0], n) && !l.isBack(n) {
-			l.rivals = append(l.rivals, n)
+			n.isRival, l.rivals = true, append(l.rivals, n)
 		}
 	}
 }
@@ -151,9 +160,7 @@ func (l *lineage) first() *node {
 }
 
 // isRival reports whether a version is in conflict with the one that counts.
-func (l *lineage) isRival(ref record.Ref) bool {
-	return slices.ContainsFunc(l.rivals, func(n *node) bool { return n.ref == ref })
-}
+func (l *lineage) isRival(ref record.Ref) bool { return l.nodes[ref] != nil && l.nodes[ref].isRival }
 
 // isBack reports whether a version says what one has said that the first goes on from, without having come back to it: then it
 // has changed nothing. What a store has made by itself says nothing.
@@ -182,36 +189,26 @@ func below(n *node) map[*node]bool {
 	return all
 }
 
-// agree reports whether two versions say the same: entries of a file come and go by themselves,
-// so of its frame the words count.
+// agree reports whether two versions say the same.
 func (l *lineage) agree(a, b *node) bool {
 	return a.isHere && b.isHere && (a.body == b.body || l.says(a) == l.says(b))
 }
 
-// says returns what is the same for two versions that agree.
+// says returns what is the same for two versions that agree: entries of a file come and go by themselves, so of its frame the words count.
 func (l *lineage) says(n *node) record.Digest {
-	if n.said == (record.Digest{}) {
-		n.said = n.body
-		if l.name.Kind == record.KindFrame {
-			if words, err := l.words(n); err == nil {
-				n.said = record.DigestOf([]byte("words " + words))
-			}
-		}
+	if l.name.Kind != record.KindFrame || n.said != (record.Digest{}) {
+		return cmp.Or(n.said, n.body)
 	}
-	return n.said
-}
-
-func (l *lineage) words(n *node) (string, error) {
+	n.said = n.body
 	content, err := l.tx.Content(l.tx.raw(n.ref))
 	if err != nil {
-		return "", err
+		return n.said
 	}
 	text, err := content.Bytes()
-	if err != nil {
-		return "", err
+	if frame, frameErr := record.DecodeFrame(l.name.Tree, text); err == nil && frameErr == nil {
+		n.said = record.DigestOf([]byte("words " + frame.Words()))
 	}
-	frame, err := record.DecodeFrame(l.name.Tree, text)
-	return frame.Words(), err
+	return n.said
 }
 
 // Leaves returns the version of a name that counts, also if it was retired, whatever this store has
@@ -261,25 +258,19 @@ func (tx *Tx) list(name record.Name) error {
 		}
 		err = errors.Join(err, tx.names.Put(nameKey(name), nameEntry{stateRetired, first.ref, position}.encode()))
 	}
-	missing := make(map[record.Ref]bool, len(l.rivals))
-	for _, n := range l.rivals {
-		missing[n.ref] = true
-	}
 	var stale [][]byte
 	prefix := lookupPrefix(FieldConflict, name.String())
 	c := tx.lookups.Cursor()
 	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix) && len(k) == len(prefix)+positionSize; k, v = c.Next() {
-		if ref := record.Ref(v); missing[ref] {
-			delete(missing, ref)
-		} else if r := tx.raw(ref); r == nil || !r.IsConflict() {
+		if r := tx.raw(record.Ref(v)); !l.isRival(record.Ref(v)) && (r == nil || !r.IsConflict()) {
 			stale = append(stale, bytes.Clone(k))
 		}
 	}
 	for _, k := range stale {
 		err = errors.Join(err, tx.lookups.Bucket.Delete(k))
 	}
-	for ref := range missing {
-		err = errors.Join(err, tx.lookups.Bucket.Put(tx.rivalKey(name, ref), ref[:]))
+	for _, n := range l.rivals {
+		err = errors.Join(err, tx.lookups.Bucket.Put(tx.rivalKey(name, n.ref), n.ref[:]))
 	}
 	for _, n := range l.order { // what will be told of them may decide otherwise
 		if n.Time.IsZero() {

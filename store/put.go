@@ -276,11 +276,8 @@ func (tx *Tx) enter(v Version, head *Version) error {
 
 // leave does what follows from the entry of a retire of v, at a position.
 func (tx *Tx) leave(v Version, position uint64) error {
-	_, head, err := tx.current(v.Record.Name)
+	_, head, err := tx.held(v.Record.Name)
 	isHead, isFirst := head != nil && head.Ref == v.Ref, false
-	if head != nil { // it may be lost itself
-		err = nil
-	}
 	if head != nil && !isHead && !v.Record.IsConflict() {
 		l, lineageErr := tx.lineage(v.Record.Name) // see Conclude
 		isFirst, err = l.first() != nil && l.first().ref == v.Ref, lineageErr

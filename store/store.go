@@ -63,6 +63,7 @@ type Store struct {
 	turn *turnstile.Turnstile
 	made bool
 	told sync.Once // Options.Notify
+	kept atomic.Pointer[kept]
 
 	mapped atomic.Pointer[mapping] // for the next reader; nil: there is none
 

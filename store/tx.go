@@ -51,7 +51,7 @@ type Tx struct {
 	facts    map[record.Ref]*fact
 	graph    *lineage                  // the last one that was asked for; nil: something has changed
 	open     map[record.Name][]Version // that have come under names to be weighed; without a record: what is destroyed
-	isOver   atomic.Bool         // of one that reads: others may write again
+	isOver   atomic.Bool               // of one that reads: others may write again
 }
 
 // A Version is a record as it stands under its name.
@@ -299,6 +299,14 @@ func (tx *Tx) current(name record.Name) (entry nameEntry, head *Version, err err
 		v = Version{entry.ref, entry.position, &record.Record{Size: -1, Name: name}}
 	}
 	return entry, &v, err
+}
+
+// held is current for which a head that is lost is no error.
+func (tx *Tx) held(name record.Name) (entry nameEntry, head *Version, err error) {
+	if entry, head, err = tx.current(name); head != nil {
+		err = nil
+	}
+	return entry, head, err
 }
 
 // mustGet returns a version that a name leads to. That it is missing is damage.
