@@ -266,7 +266,7 @@ func (a *applier) take(ctx context.Context, steps []store.Step, told []store.Tol
 		}
 		for _, ref := range a.waiting {
 			fate, err := tx.Fate(ref)
-			if a.report.Records[fate]++; err != nil && !errors.Is(err, store.ErrDropped) {
+			if a.report.Records[fate]++; err != nil {
 				return err
 			}
 		}
@@ -373,9 +373,7 @@ func (a *applier) adopt(tx *store.Tx, step store.Step) error {
 	fate, err := tx.Adopt(*step.Draft)
 	if fate == "" {
 		a.waiting = append(a.waiting, step.Ref)
-		return err
-	}
-	if a.report.Records[fate]++; fate == store.FateDestroyed {
+	} else if a.report.Records[fate]++; fate == store.FateDestroyed {
 		a.keepSpare(step.Draft)
 	}
 	return err

@@ -241,20 +241,6 @@ func (tx *Tx) Asked() (refs []record.Ref) {
 	return refs
 }
 
-// dropMerged destroys what this store has made by itself of a version.
-func (tx *Tx) dropMerged(of Version) error {
-	events, err := tx.History(of.Record.Name)
-	for _, e := range events {
-		if e.Change != ChangePut || err != nil {
-			continue
-		}
-		if r := tx.raw(e.Ref); r != nil && r.IsMerged() && slices.Contains(r.Follows(), of.Ref) {
-			err = tx.drop(Version{e.Ref, e.Position, r})
-		}
-	}
-	return err
-}
-
 // link notes of what a version goes on from, and is not here, that it does.
 func (tx *Tx) link(ref record.Ref, t Trace) (err error) {
 	for _, before := range t.Follows {

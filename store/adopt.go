@@ -91,68 +91,29 @@ func (tx *Tx) await(name record.Name, came ...Version) {
 }
 
 // weigh gives a name the head that follows from what has come of it, and lists its conflicts: once for all that comes before
-// somebody asks for the head, or the transaction ends. What came last takes away the head that is gone by it.
-func (tx *Tx) weigh(name record.Name) error {
-	came, waits := tx.open[name]
-	if !waits {
-		return nil
-	}
+// somebody asks for the head, or the transaction ends. What came last takes away the head that is gone by it. What was told of others,
+// on the way to the version that counts, may have decided for it: then what this store makes of that is put or, if it is gone, retired
+// once more, which others know.
+func (tx *Tx) weigh(name record.Name, concludes bool) error {
+	came := tx.open[name]
 	delete(tx.open, name)
 	l, err := tx.lineage(name)
-	_, head, headErr := tx.held(name)
+	entry, head, headErr := tx.held(name)
 	if err = errors.Join(err, headErr); err != nil {
 		return err
 	}
-	first := l.first()
-	isFirst := func(v Version) bool { return first != nil && !first.gone && v.Ref == first.ref }
-	if i := slices.IndexFunc(came, isFirst); i >= 0 {
+	first, isGone := l.first, head != nil && (l.first == nil || l.first.gone)
+	switch i := slices.IndexFunc(came, func(v Version) bool { return first != nil && !first.gone && v.Ref == first.ref }); {
+	case i >= 0:
 		err = tx.enter(came[i], head)
-	} else if len(came) > 0 && head != nil && (first == nil || first.gone) {
+	case isGone && len(came) > 0:
 		last, change := came[len(came)-1], ChangeVoid
 		if last.Record == nil {
 			change = changeOver
 		}
 		err = tx.behead(*head, head.Ref, Event{last.Position, change, last.Ref})
-	}
-	return errors.Join(err, tx.list(name))
-}
-
-// weighAll weighs all names that wait for it.
-func (tx *Tx) weighAll() (err error) {
-	for name := range tx.open {
-		err = errors.Join(err, tx.weigh(name))
-	}
-	return err
-}
-
-// Fate says what became of a version that was adopted.
-func (tx *Tx) Fate(ref record.Ref) (Fate, error) {
-	v, err := tx.Get(ref)
-	if err != nil {
-		return FateDestroyed, err
-	}
-	switch entry, err := tx.name(v.Record.Name); {
-	case entry.state == stateHead && entry.ref == ref:
-		return FateHead, err
-	case tx.lookups.Bucket.Get(tx.rivalKey(v.Record.Name, ref)) != nil:
-		return FateBeside, err
-	default:
-		return FateBelow, err
-	}
-}
-
-// Conclude lets a name have as head what this store makes of the version that counts, or none if that is gone: what was
-// told of others, on the way to it, may have decided so. The log has it as a put of what this store has made, or as a
-// retire of that version, which others know. It belongs behind all that a transaction adopts, tells, retires and drops.
-func (tx *Tx) Conclude(name record.Name) error {
-	entry, head, headErr := tx.held(name)
-	l, err := tx.lineage(name)
-	if err = errors.Join(err, headErr); err != nil {
-		return err
-	}
-	switch first := l.first(); {
-	case first == nil || !first.isHere:
-	case head != nil && first.gone:
+	case !concludes || first == nil || !first.isHere:
+	case isGone:
 		position, appendErr := tx.append(OpRetire, first.ref)
 		err = errors.Join(appendErr, tx.leave(l.version(first), position))
 	case !first.gone && (head == nil || head.Ref != first.ref && !slices.Contains(head.Record.Follows(), first.ref)):
@@ -166,6 +127,33 @@ func (tx *Tx) Conclude(name record.Name) error {
 		}
 	}
 	return errors.Join(err, tx.list(name))
+}
+
+// Conclude weighs a name, whatever has come of it. It belongs behind all that a transaction adopts, tells, retires and drops.
+func (tx *Tx) Conclude(name record.Name) error { return tx.weigh(name, true) }
+
+// weighAll weighs all names that wait for it.
+func (tx *Tx) weighAll() (err error) {
+	for name := range tx.open {
+		err = errors.Join(err, tx.weigh(name, false))
+	}
+	return err
+}
+
+// Fate says what became of a version that was adopted.
+func (tx *Tx) Fate(ref record.Ref) (Fate, error) {
+	v, err := tx.Get(ref)
+	if err != nil {
+		return FateDestroyed, nil
+	}
+	switch entry, err := tx.name(v.Record.Name); {
+	case entry.state == stateHead && entry.ref == ref:
+		return FateHead, err
+	case tx.lookups.Bucket.Get(tx.rivalKey(v.Record.Name, ref)) != nil:
+		return FateBeside, err
+	default:
+		return FateBelow, err
+	}
 }
 
 // concludeAll concludes all names of which other stores have made versions, when the log was played again: what was told of

@@ -17,7 +17,8 @@ type lineage struct {
 	name   record.Name
 	nodes  map[record.Ref]*node
 	order  []*node // each behind those that it goes on from
-	leaves []*node // the one that counts first
+	leaves []*node // the latest first
+	first  *node   // of these: the version that counts; nil: there is none. Where it is gone the name has no head
 	rivals []*node // in conflict with that
 }
 
@@ -144,19 +145,13 @@ func (l *lineage) decide() {
 		}
 	}
 	slices.SortFunc(l.leaves, func(a, b *node) int { return cmp.Or(b.after.Compare(a.after), bytes.Compare(b.ref[:], a.ref[:])) })
-	for _, n := range l.leaves[min(1, len(l.leaves)):] {
-		if n.isHere && !n.gone && !l.agree(l.leaves[0], n) && !l.isBack(n) {
+	for i, n := range l.leaves {
+		if i == 0 {
+			l.first = n
+		} else if n.isHere && !n.gone && !l.agree(l.first, n) && !l.isBack(n) {
 			n.isRival, l.rivals = true, append(l.rivals, n)
 		}
 	}
-}
-
-// first returns the version that counts; nil if there is none at all. Where it is gone the name has no head.
-func (l *lineage) first() *node {
-	if len(l.leaves) == 0 {
-		return nil
-	}
-	return l.leaves[0]
 }
 
 // isRival reports whether a version is in conflict with the one that counts.
@@ -166,7 +161,7 @@ func (l *lineage) isRival(ref record.Ref) bool { return l.nodes[ref] != nil && l
 // has changed nothing. What a store has made by itself says nothing.
 func (l *lineage) isBack(n *node) bool {
 	own := below(n)
-	for seen := range below(l.leaves[0]) {
+	for seen := range below(l.first) {
 		if !own[seen] && !seen.Merged && l.agree(seen, n) {
 			return true
 		}
@@ -250,7 +245,7 @@ func (tx *Tx) list(name record.Name) error {
 		return err
 	}
 	entry, err := tx.name(name)
-	if first := l.first(); first != nil && entry.state != stateHead && entry.ref != first.ref {
+	if first := l.first; first != nil && entry.state != stateHead && entry.ref != first.ref {
 		position := entry.position
 		if entry.state == 0 { // what is destroyed has gone on from it
 			events, historyErr := tx.History(name)
@@ -262,7 +257,7 @@ func (tx *Tx) list(name record.Name) error {
 	prefix := lookupPrefix(FieldConflict, name.String())
 	c := tx.lookups.Cursor()
 	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix) && len(k) == len(prefix)+positionSize; k, v = c.Next() {
-		if r := tx.raw(record.Ref(v)); !l.isRival(record.Ref(v)) && (r == nil || !r.IsConflict()) {
+		if ref := record.Ref(v); !l.isRival(ref) && !tx.isConflict(ref) {
 			stale = append(stale, bytes.Clone(k))
 		}
 	}
@@ -280,6 +275,8 @@ func (tx *Tx) list(name record.Name) error {
 	return err
 }
 
+func (tx *Tx) isConflict(ref record.Ref) bool { r := tx.raw(ref); return r != nil && r.IsConflict() }
+
 // rivalKey is where a version is listed that is in conflict with the one that counts.
 func (tx *Tx) rivalKey(name record.Name, ref record.Ref) []byte {
 	position, _ := tx.stored(ref)
@@ -291,10 +288,4 @@ func (tx *Tx) hasRivals(name record.Name) bool {
 	prefix := lookupPrefix(FieldConflict, name.String())
 	k, _ := tx.lookups.Cursor().Seek(prefix)
 	return bytes.HasPrefix(k, prefix)
-}
-
-// isShared reports whether a version of a name may have come from another store.
-func (tx *Tx) isShared(name record.Name) bool {
-	k, _ := tx.meta.Cursor().Seek(metaHeard(""))
-	return bytes.HasPrefix(k, metaHeard("")) || tx.hasRivals(name)
 }

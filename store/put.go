@@ -280,7 +280,7 @@ func (tx *Tx) leave(v Version, position uint64) error {
 	isHead, isFirst := head != nil && head.Ref == v.Ref, false
 	if head != nil && !isHead && !v.Record.IsConflict() {
 		l, lineageErr := tx.lineage(v.Record.Name) // see Conclude
-		isFirst, err = l.first() != nil && l.first().ref == v.Ref, lineageErr
+		isFirst, err = l.first != nil && l.first.ref == v.Ref, lineageErr
 	}
 	switch {
 	case err != nil:
@@ -408,7 +408,13 @@ func (tx *Tx) Drop(ref record.Ref) error {
 		return err
 	}
 	if !v.Record.IsConflict() && !v.Record.IsMerged() {
-		err = tx.dropMerged(v)
+		l, lineageErr := tx.lineage(v.Record.Name)
+		err = lineageErr
+		for _, n := range l.order {
+			if err == nil && n.isNamed && n.isHere && n.Merged && slices.Contains(n.Follows, ref) {
+				err = tx.drop(l.version(n))
+			}
+		}
 	}
 	return errors.Join(err, tx.drop(v))
 }
@@ -470,14 +476,12 @@ func (tx *Tx) inherit(gone Version, position uint64) error {
 	name := gone.Record.Name
 	entry, err := tx.name(name)
 	isLast := entry.ref == gone.Ref
-	if err != nil || !isLast && !tx.isShared(name) {
+	if err != nil || !isLast {
+		tx.await(name)
 		return err
 	}
-	if tx.await(name); !isLast {
-		return nil
-	}
 	l, err := tx.lineage(name)
-	switch first := l.first(); {
+	switch first := l.first; {
 	case err != nil:
 	case first == nil:
 		err = tx.names.Delete(nameKey(name))
@@ -488,5 +492,5 @@ func (tx *Tx) inherit(gone Version, position uint64) error {
 			err = errors.Join(err, tx.addLookups(l.version(first)))
 		}
 	}
-	return err
+	return errors.Join(err, tx.list(name))
 }

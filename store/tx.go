@@ -334,8 +334,10 @@ func (tx *Tx) Last(name record.Name) (v Version, head bool, err error) {
 
 // name returns what a name has; the zero entry if it never was.
 func (tx *Tx) name(name record.Name) (nameEntry, error) {
-	if err := tx.weigh(name); err != nil {
-		return nameEntry{}, err
+	if len(tx.open[name]) > 0 {
+		if err := tx.weigh(name, false); err != nil {
+			return nameEntry{}, err
+		}
 	}
 	value := tx.names.Get(nameKey(name))
 	if value == nil {
