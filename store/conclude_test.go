@@ -1,14 +1,17 @@
 package store_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"filebus/store"
 	"filebus/store/record"
@@ -209,7 +212,7 @@ func TestConcludeAtRandom(t *testing.T) {
 				if _, err := s.Rebuild(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(before, standing(t, s, names...)); diff != "" {
+				if diff := gocmp.Diff(before, standing(t, s, names...)); diff != "" {
 					t.Fatalf("seed %d, played again (-before +after):\n%s", seed, diff)
 				}
 			}
@@ -244,93 +247,80 @@ func somewhat(tx *store.Tx, random *rand.Rand, d store.Draft) (err error) {
 	return err
 }
 
+// histories are what has happened to a name, and what counts then and is in conflict with that; "": whatever is said in the first
+// order. A version is ID[<PREV][=TEXT]@YEAR, with a * where a store has made it by itself. A rule that decides otherwise has failed
+// with each of them once.
+var histories = []struct{ what, versions, events, want string }{
+	{"what is told later decides", "top@2040 a@2030 b<top@2029", "come a, come b, tell top", "b[a]"},
+	{"it is told of both", "x@2040 y@2050 a<y@2030 b<x@2029", "come a, come b, tell x, tell y", "a[b]"},
+	{"a clock is ahead", "a@2040 b<a@2030 c@2035", "come a, come b, come c", "b[c]"},
+	{"one comes over what never does", "a@2030 hidden<a@2035 b<hidden@2020 c@2033", "come a, tell hidden, come b, come c", "b[c]"},
+	{"the later one is retired", "root@2029 a<root@2030 b<root@2031", "come root, come a, come b, retire b", "gone[a]"},
+	{"a conflict is settled", "a@2030 b@2031", "come a, come b, retire a", "b[]"},
+	{"it is retired before it comes", "a@2030 b@2031 c@2029", "retire b, come b, come a, come c", "gone[a c]"},
+	{"what was gone on from is retired", "a@2030 b<a@2031", "come a, come b, retire a", "b[]"},
+	{"a destroyed one takes with it what it went on from", "a@2030 b<a@2031 c<b@2032", "come a, come b, come c, drop c", "gone[]"},
+	{"over one that never comes", "a@2030 hidden<a@2031 lost<hidden@2032", "come a, tell hidden, tell lost, drop lost", "gone[]"},
+	{"and takes the head away", "a@2030 b@2031 lost<b@2032", "come a, come b, tell lost, drop lost", "gone[a]"},
+	{"what goes on from what is lost is there", "a@2030 lost<a@2031 b<lost@2032", "come a, come b, tell lost, drop lost", "b[]"},
+	{"one destroyed after another", "a@2030 x<a@2031 y<x@2032 b@2029", "come a, come b, tell x, tell y, drop x, drop y", "gone[b]"},
+	{"what a store has made is destroyed by itself", "a@2030 m<a@2031* b@2029", "come a, come b, tell m, drop m", "a[b]"},
+	{"nobody knows what is destroyed", "a@2030 b@2031", "come a, come b, drop b", "a[]"},
+	{"they say the same", "a=x@2030 b=x@2031", "come a, come b", "b[]"},
+	{"one says what was gone on from", "a=x@2030 b<a@2032 c=x@2031", "come a, come b, come c", "b[]"},
+	{"which is destroyed", "a=x@2030 b<a@2032 c=x@2031", "come a, come b, come c, drop a", "b[c]"},
+	{"one has come back to it", "a=x@2030 b<a@2031 c<b=x@2032 d<b@2033", "come a, come b, come c, come d", "d[c]"},
+	{"what a store has made says nothing", "a@2030 m<a=x@2031* b<m@2033 c=x@2032", "come a, tell m, come b, come c", "b[c]"},
+}
+
 // Of versions that go on from each other, some are told before those that they go on from, some come as records, are retired or
 // destroyed, before or after they come, and some never come. Whatever the order, what counts and what is in conflict is the
 // same, also when the log was played again.
 func TestAnyOrder(t *testing.T) {
 	t.Parallel()
-	type event struct{ op, of string }
-	versions := []struct {
-		id, follows string
-		year        int
-	}{
-		{"root", "", 2032}, {"reply", "root", 2020}, {"hidden", "reply", 2029}, {"lost", "hidden", 2021}, {"next", "hidden", 2019},
-		{"late", "", 2027}, {"other", "", 2025}, {"above", "other", 2030},
-	}
-	events := []event{
-		{"come", "reply"}, {"come", "late"}, {"come", "other"}, {"tell", "root"}, {"tell", "hidden"}, {"drop", "lost"}, {"tell", "lost"},
-		{"retire", "reply"}, {"retire", "other"}, {"come", "next"}, {"drop", "above"}, {"tell", "above"}, {"come", "root"},
+	random := rand.New(rand.NewPCG(3, 3))
+	all := slices.Clone(histories)
+	for range 30 { // other events each
+		h := all[0]
+		h.what, h.want = "some of these", ""
+		h.versions = "root@2032 reply<root@2020 hidden<reply@2029 lost<hidden@2021 next<hidden@2019 late@2027 other@2025 above<other@2030"
+		h.events = strings.Join(slices.DeleteFunc(strings.Split("come reply, come late, come other, tell root, tell hidden, drop lost, "+
+			"tell lost, retire reply, retire other, come next, drop above, tell above, come root", ", "),
+			func(string) bool { return random.IntN(3) == 0 }), ", ")
+		all = append(all, h)
 	}
 	s, _ := testStore(t)
-	random := rand.New(rand.NewPCG(3, 3))
-	var alike [][]record.Name
-	ids := map[record.Ref]string{}
-	for of := range 30 { // other events each
-		some := slices.DeleteFunc(slices.Clone(events), func(event) bool { return random.IntN(3) == 0 })
-		var all []record.Name
+	names, ids := make([][]string, len(all)), map[record.Ref]string{}
+	for i, h := range all {
 		for order := range 8 {
-			n := name(t, fmt.Sprintf("note/%d.%d", of, order))
-			all = append(all, n)
-			drafts := map[string]store.Draft{}
-			for _, v := range versions {
-				var prev []store.Draft
-				if before, known := drafts[v.follows]; known {
-					prev = append(prev, before)
-				}
-				d := adopted(t, s, n.String(), v.id, v.year, prev...)
-				drafts[v.id], ids[d.Record.Ref()] = d, v.id
-			}
-			random.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
-			hear(t, s, func(tx *store.Tx) error {
-				for _, e := range some {
-					d := drafts[e.of]
-					var err error
-					switch e.op {
-					case "come":
-						_, err = tx.Adopt(d)
-					case "tell":
-						var names []record.Name
-						if names, err = tx.Tell(d.Record.Ref(), store.TraceOf(&d.Record)); slices.ContainsFunc(names, func(of record.Name) bool { return of != n }) {
-							err = fmt.Errorf("it is of %s", names)
-						}
-					case "retire":
-						_, err = tx.RetireAs(d.Record.Ref())
-					case "drop":
-						_, err = tx.DropAs(d.Record.Ref(), tx.Now())
-					}
-					if err != nil {
-						return fmt.Errorf("%v: %w", some, err)
-					}
-				}
-				return nil
-			}, n.String())
+			names[i] = append(names[i], fmt.Sprintf("note/%d.%d", i, order))
 		}
-		alike = append(alike, all)
+		hear(t, s, func(tx *store.Tx) error {
+			events := strings.Split(h.events, ", ")
+			for _, n := range names[i] {
+				drafts := versionsOf(t, s, n, h.versions)
+				for id, d := range drafts {
+					ids[d.Record.Ref()] = id
+				}
+				for _, e := range events {
+					op, id, _ := strings.Cut(e, " ")
+					if err := happen(tx, op, drafts[id]); err != nil {
+						return fmt.Errorf("%v: %w", events, err)
+					}
+				}
+				random.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
+			}
+			return nil
+		}, names[i]...)
 	}
 	look := func(when string) {
 		t.Helper()
 		view(t, s, func(tx *store.Tx) {
-			for i, all := range alike {
-				want := ""
-				for _, n := range all {
-					first, _, isLive, err := tx.Leaves(n)
-					got := "gone"
-					if isLive {
-						got = ids[first.Ref]
-					} else if _, headErr := tx.Head(n); !errors.Is(headErr, store.ErrNotFound) {
-						got = "gone, and there"
-					}
-					var open []string
-					for ref, lookErr := range tx.Lookup(store.FieldConflict, n.String()) {
-						open, err = append(open, ids[ref]), errors.Join(err, lookErr)
-					}
-					slices.Sort(open)
-					got += fmt.Sprint(open)
-					if want == "" {
-						want = got
-					}
-					if got != want || err != nil {
-						t.Errorf("%s: %s of case %d has %s, another order %s, %v", when, n, i, got, want, err)
+			for i, h := range all {
+				for order, n := range names[i] {
+					got := decided(t, tx, name(t, n), ids)
+					if h.want = cmp.Or(h.want, got); got != h.want {
+						t.Errorf("%s, %s: order %d of %q has %s, want %s", when, h.what, order, h.events, got, h.want)
 					}
 				}
 			}
@@ -341,4 +331,64 @@ func TestAnyOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	look("played again")
+}
+
+// versionsOf returns versions of a name, as histories write them.
+func versionsOf(t *testing.T, s *store.Store, n, versions string) map[string]store.Draft {
+	t.Helper()
+	drafts := map[string]store.Draft{}
+	for _, version := range strings.Fields(versions) {
+		rest, year, _ := strings.Cut(strings.TrimSuffix(version, "*"), "@")
+		rest, text, _ := strings.Cut(rest, "=")
+		id, follows, _ := strings.Cut(rest, "<")
+		at, _ := strconv.Atoi(year)
+		d := adopted(t, s, n, cmp.Or(text, id), at)
+		if before, known := drafts[follows]; known {
+			d.Record.Prev = before.Record.Ref()
+		}
+		if strings.HasSuffix(version, "*") {
+			d.Record.Links = []record.Link{{Type: record.LinkMerged, Target: d.Record.Prev.String()}}
+		}
+		d.Record.Agent = id
+		drafts[id] = d
+	}
+	return drafts
+}
+
+// happen does one thing with a version.
+func happen(tx *store.Tx, op string, d store.Draft) (err error) {
+	switch ref := d.Record.Ref(); op {
+	case "come":
+		_, err = tx.Adopt(d)
+	case "tell":
+		var names []record.Name
+		if names, err = tx.Tell(ref, store.TraceOf(&d.Record)); slices.ContainsFunc(names, func(of record.Name) bool { return of != d.Record.Name }) {
+			err = fmt.Errorf("it is of %s", names)
+		}
+	case "retire":
+		_, err = tx.RetireAs(ref)
+	case "drop":
+		_, err = tx.DropAs(ref, tx.Now())
+	}
+	return err
+}
+
+// decided returns the id of the version that counts, and of those in conflict with it.
+func decided(t *testing.T, tx *store.Tx, n record.Name, ids map[record.Ref]string) string {
+	t.Helper()
+	first, _, isLive, err := tx.Leaves(n)
+	got := "gone"
+	if isLive {
+		got = ids[first.Ref]
+	} else if _, headErr := tx.Head(n); !errors.Is(headErr, store.ErrNotFound) {
+		got = "gone, and there"
+	}
+	var open []string
+	for ref, lookErr := range tx.Lookup(store.FieldConflict, n.String()) {
+		open, err = append(open, ids[ref]), errors.Join(err, lookErr)
+	}
+	if slices.Sort(open); err != nil {
+		t.Error(err)
+	}
+	return got + fmt.Sprint(open)
 }
