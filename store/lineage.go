@@ -11,7 +11,8 @@ import (
 )
 
 // A lineage is the graph of a name: all that is known of its versions, whoever has made them. What is current, and what is in
-// conflict with that, follows from it alone: so all stores that know the same agree, in whatever order they have heard of it.
+// conflict with that, follows from it alone: so all stores that know the same agree, in whatever order they have heard of it. The rule
+// is section 8 of docs/replication.md: its sentences 1 and 2 are node, 3 to 5 and 7 decide, agree and isBack, 6 is Tx.weigh.
 type lineage struct {
 	tx     *Tx
 	name   record.Name

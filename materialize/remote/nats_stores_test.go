@@ -349,7 +349,8 @@ func settle(t testing.TB, all []*natsStore) {
 }
 
 // TestNATSStores has five stores work over three servers, all of which are disturbed: in a given order, between
-// a few things that each store does. FILEBUS_NATS=600 does so for ten minutes, at random and at any moment.
+// a few things that each store does. FILEBUS_NATS=600 does so for ten minutes, at random and at any moment; that all are the same
+// then takes up to four times as long, more than go test allows without -timeout=1h.
 func TestNATSStores(t *testing.T) {
 	t.Parallel()
 	seconds, seed := 0, uint64(1)
