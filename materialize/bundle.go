@@ -270,7 +270,7 @@ func (a *applier) take(ctx context.Context, steps []store.Step, told []store.Tol
 				return err
 			}
 		}
-		for name := range names {
+		for _, name := range slices.SortedFunc(maps.Keys(names), record.Name.Compare) {
 			if err := errors.Join(tx.Conclude(name), plan.Unite(tx, name)); err != nil {
 				return err
 			}

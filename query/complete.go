@@ -85,14 +85,7 @@ func (q *SearchRequest) Marks(text []byte) []ByteRun {
 	if markdown.IsBinary(text) {
 		return nil
 	}
-	wanted := queryTerms(q.Query)
-	for _, phrase := range q.Phrases {
-		for term := range queryTerms(phrase) {
-			if _, known := wanted[term]; !known && len(wanted) < maxQueryTerms {
-				wanted[term] = len(wanted)
-			}
-		}
-	}
+	wanted := queryTerms(strings.Join(append([]string{q.Query}, q.Phrases...), "\n"))
 	matches := findBegun(text, wanted, q.beginnings())
 	for _, at := range q.Pattern.marks(text) {
 		matches = append(matches, match{start: at[0], end: at[1]})

@@ -148,13 +148,9 @@ func (g *graph) link(from, to int, kind string) {
 	g.nodes[to].links = append(g.nodes[to].links, graphLink{from, kind, true})
 }
 
-func compareNames(a, b record.Name) int {
-	return cmp.Or(cmp.Compare(a.Tree, b.Tree), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
-}
-
 // compareEdges orders edges by type, then by their ends.
 func compareEdges(a, b Edge) int {
-	return cmp.Or(strings.Compare(a.Type, b.Type), compareNames(a.From, b.From), compareNames(a.To, b.To))
+	return cmp.Or(strings.Compare(a.Type, b.Type), record.Name.Compare(a.From, b.From), record.Name.Compare(a.To, b.To))
 }
 
 // rarity is what it says of two entries that they share something which n have.

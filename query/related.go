@@ -95,7 +95,7 @@ func (g *graph) next(front []step, seen map[int]bool) (steps []step) {
 func (g *graph) compareSteps(a, b step) int {
 	return cmp.Or(
 		compareBool(g.nodes[a.node].stand.IsOld(), g.nodes[b.node].stand.IsOld()), cmp.Compare(b.strength, a.strength),
-		compareNames(g.name(a.node), g.name(b.node)), compareNames(g.name(a.from), g.name(b.from)),
+		record.Name.Compare(g.name(a.node), g.name(b.node)), record.Name.Compare(g.name(a.from), g.name(b.from)),
 	)
 }
 
@@ -162,7 +162,7 @@ func (g *graph) Part(ctx context.Context, request PartRequest) (Part, error) {
 	if len(request.Types) == 0 && request.Limit > 0 && len(nodes) > request.Limit {
 		return Part{}, tooMany(len(nodes), request.Limit)
 	}
-	slices.SortFunc(nodes, func(a, b int) int { return compareNames(g.name(a), g.name(b)) })
+	slices.SortFunc(nodes, func(a, b int) int { return record.Name.Compare(g.name(a), g.name(b)) })
 	entries, err := g.describe(ctx, nodes)
 	if err != nil {
 		return Part{}, err
@@ -223,7 +223,7 @@ func (g *graph) edgesIn(in map[int]bool, statedOnly bool) []Edge {
 		}
 	}
 	for i := range edges {
-		if !edges[i].IsStated() && compareNames(edges[i].To, edges[i].From) < 0 {
+		if !edges[i].IsStated() && record.Name.Compare(edges[i].To, edges[i].From) < 0 {
 			edges[i].From, edges[i].To = edges[i].To, edges[i].From
 		}
 	}

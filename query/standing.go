@@ -296,7 +296,7 @@ func latest(all map[[2]quotedName]succession) map[record.Name]succession {
 		older := record.Name(s.Older)
 		before, found := by[older]
 		_, isMutual := all[[2]quotedName{key[1], key[0]}]
-		if !isMutual && (!found || compareNames(record.Name(s.Newer), record.Name(before.Newer)) < 0) {
+		if !isMutual && (!found || record.Name.Compare(record.Name(s.Newer), record.Name(before.Newer)) < 0) {
 			by[older] = s
 		}
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,7 +168,7 @@ func (tx *Tx) concludeAll() error {
 		}
 		return err
 	})
-	for name := range adopted {
+	for _, name := range slices.SortedFunc(maps.Keys(adopted), record.Name.Compare) {
 		err = errors.Join(err, tx.Conclude(name))
 	}
 	return err

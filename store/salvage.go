@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -303,7 +304,8 @@ func (v *salvage) entries(first record.Digest, now time.Time, h *healer) []Entry
 // prove makes claims of the log's entries, and returns how far it is proven.
 func (v *salvage) prove(first record.Digest) (end uint64) {
 	v.log[0] = logLine{chain: first}
-	for position, line := range v.log {
+	for _, position := range slices.Sorted(maps.Keys(v.log)) {
+		line := v.log[position]
 		before, known := v.log[position-1]
 		from := fromLog
 		if known && NextChain(before.chain, line.entry) == line.chain {

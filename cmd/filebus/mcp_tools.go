@@ -184,7 +184,7 @@ func (c *mcpCall) commandLine(in mcp.Input) ([]string, error) {
 			}
 		}
 	}
-	for name := range left {
+	for _, name := range slices.Sorted(maps.Keys(left)) {
 		return nil, fmt.Errorf("%s has no use for %q: it takes %s", strings.Join(c.path, " "), name, strings.Join(names, ", "))
 	}
 	if c.command.Flag("max-tokens") != nil {

@@ -3,6 +3,7 @@ package plan
 import (
 	"bytes"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -83,9 +84,9 @@ func (w Planner) MendFrames(ctx context.Context) (paths []string, err error) {
 func (w Planner) Mend(
 	ctx context.Context, tx *store.Tx, files Files, recognise func(string) layout.Location,
 ) (paths []string, err error) {
-	for name, entries := range files {
+	for _, name := range slices.SortedFunc(maps.Keys(files), record.Name.Compare) {
 		f := File{Tree: name.Tree, Path: name.ID, Location: recognise(name.ID), Source: record.SourceSync}
-		isNew, err := w.mendFrame(ctx, tx, f, name, entries)
+		isNew, err := w.mendFrame(ctx, tx, f, name, files[name])
 		if err != nil {
 			return paths, err
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"filebus/store"
 	"filebus/store/record"
@@ -115,11 +114,9 @@ func (r *references) to(c *Candidate) []record.Name {
 		found = append(found, r.byText[c.Last.Path]...)
 	}
 	found = slices.DeleteFunc(found, func(n record.Name) bool { return n == c.Name })
-	slices.SortFunc(found, compareNames)
+	slices.SortFunc(found, record.Name.Compare)
 	return slices.Compact(found)
 }
-
-func compareNames(a, b record.Name) int { return strings.Compare(a.String(), b.String()) }
 
 // look reads what is current of the candidate.
 func (c *Candidate) look(tx *store.Tx) error {

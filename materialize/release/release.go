@@ -186,8 +186,8 @@ func (r *Run) refused() error {
 
 // Report says what was done until now.
 func (r *Run) Report() *Report {
-	slices.SortFunc(r.report.Released, func(a, b ReleasedName) int { return compareNames(a.Name, b.Name) })
-	slices.SortFunc(r.report.Kept, func(a, b Kept) int { return compareNames(a.Name, b.Name) })
+	slices.SortFunc(r.report.Released, func(a, b ReleasedName) int { return record.Name.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(r.report.Kept, func(a, b Kept) int { return record.Name.Compare(a.Name, b.Name) })
 	return r.report
 }
 
@@ -243,7 +243,7 @@ func (r *Run) read(ctx context.Context) error {
 
 // pick finds the names that are to go.
 func (r *Run) pick(ctx context.Context) error {
-	all := r.purged(slices.Collect(maps.Values(r.refs.names)))
+	all := r.purged(slices.SortedFunc(maps.Values(r.refs.names), func(a, b *Candidate) int { return a.Name.Compare(b.Name) }))
 	err := store.ViewEach(ctx, r.store, all, func(tx *store.Tx, c *Candidate) error { return c.look(tx) })
 	if err != nil {
 		return err
@@ -346,7 +346,7 @@ func (r *Run) findFiles(going []*Candidate) error {
 // closeOver keeps what anything that stays refers to.
 func (r *Run) closeOver() {
 	var needed []keeping
-	for _, name := range slices.SortedFunc(maps.Keys(r.going), compareNames) {
+	for _, name := range slices.SortedFunc(maps.Keys(r.going), record.Name.Compare) {
 		c := r.going[name]
 		for _, by := range r.refs.to(c) {
 			r.uses[by] = append(r.uses[by], c)
@@ -426,7 +426,7 @@ func (r *Run) sort() []*Candidate {
 		}
 		order = append(order, c)
 	}
-	for _, name := range slices.SortedFunc(maps.Keys(r.going), compareNames) {
+	for _, name := range slices.SortedFunc(maps.Keys(r.going), record.Name.Compare) {
 		enter(name)
 	}
 	r.pair(order)

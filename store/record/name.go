@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -85,6 +86,11 @@ func (n Name) String() string {
 		return string(n.Kind) + "/" + n.ID
 	}
 	return string(n.Tree) + ":" + string(n.Kind) + "/" + n.ID
+}
+
+// Compare orders names by tree, kind and id.
+func (n Name) Compare(other Name) int {
+	return cmp.Or(cmp.Compare(n.Tree, other.Tree), cmp.Compare(n.Kind, other.Kind), cmp.Compare(n.ID, other.ID))
 }
 
 // IsZero reports whether n names nothing.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -166,7 +167,7 @@ func newExperts(r NewRequest) ([]layout.Expert, error) {
 		experts = append(experts, layout.Expert{Name: name, Label: labelOf(name), Role: roles[name]})
 		delete(roles, name)
 	}
-	for name := range roles {
+	for _, name := range slices.Sorted(maps.Keys(roles)) {
 		return nil, refuse(tryNew, "%s has a role and is not among the agents", name)
 	}
 	return experts, nil

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -314,8 +315,8 @@ func (c *chain) follow(v any, at int, w wanted) {
 	case map[string]any:
 		c.others = c.others || strings.Contains(strings.ToLower(field(v, "prompt")), w.dir)
 		c.write(v, at, w)
-		for _, e := range v {
-			c.follow(e, at, w)
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			c.follow(v[key], at, w)
 		}
 	}
 }

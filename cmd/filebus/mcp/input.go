@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +41,7 @@ func (f *Face) input(t *Tool, arguments []byte) (in Input, err error) {
 	if err := reader.Decode(&given); err != nil && err != io.EOF {
 		return in, fmt.Errorf("the arguments of %s are no JSON object; it takes %s", t.Name, strings.Join(names, ", "))
 	}
-	for name := range given {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
 			return in, f.unknown("argument", name, t.Name, names)
 		}
