@@ -73,17 +73,6 @@ func (w *Workspace) layOut(ctx context.Context, to string, pick Selection, index
 	if err := checkFolder(to, files, index.choose(files)); err != nil {
 		return nil, err
 	}
-	finish := func(err error) error {
-		if err == nil {
-			err = s.addMissing(ctx, w.Store)
-		}
-		report.Damaged = slices.Compact(slices.Sorted(slices.Values(s.damaged)))
-		report.Missing = append(report.Missing, slices.Compact(slices.Sorted(slices.Values(s.missing)))...)
-		return err
-	}
-	if len(files) == 0 && index == nil {
-		return report, finish(nil) // without a folder
-	}
 	if err := os.MkdirAll(to, 0o777); err != nil {
 		return nil, fmt.Errorf("laying out: %w", err)
 	}
@@ -96,7 +85,12 @@ func (w *Workspace) layOut(ctx context.Context, to string, pick Selection, index
 	if err == nil {
 		err = s.write(ctx, w, root, files, report, progress)
 	}
-	if err = finish(err); err == nil {
+	if err == nil {
+		err = s.addMissing(ctx, w.Store)
+	}
+	report.Damaged = slices.Compact(slices.Sorted(slices.Values(s.damaged)))
+	report.Missing = append(report.Missing, slices.Compact(slices.Sorted(slices.Values(s.missing)))...)
+	if err == nil {
 		err = index.write(root, report)
 	}
 	return report, errors.Join(err, store.SyncFolder(to))
