@@ -11,6 +11,8 @@ import (
 	"filebus/cmd/filebus/cli"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
+	"filebus/query"
+	"filebus/store"
 	"filebus/store/record"
 )
 
@@ -105,17 +107,18 @@ func RunOf(ctx context.Context, w *cli.Work, given, task string) (run, by string
 	if j, err := Of(w).Look(ctx, ID(task)); task != "" && err == nil && j.Version.Record.Run != "" {
 		return j.Version.Record.Run, ""
 	}
-	read := func(name string) (text []byte) { // what is not there says nothing
-		if v, err := w.VersionOf(ctx, name); err == nil {
+	read := func(kind record.Kind, id string) (text []byte) { // what is not there says nothing, and nothing near it is looked for
+		v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(record.Name{Kind: kind, ID: id}) })
+		if err == nil {
 			text, _ = w.TextOf(ctx, v)
 		}
 		return text
 	}
-	state, _ := layout.ParseState(read("state/session_state"))
+	state, _ := layout.ParseState(read(record.KindState, "session_state"))
 	if state.RunID == "" || state.Ended != "" {
 		return "", ""
 	}
-	start, _ := layout.ParseLoopStart(read("snapshot/" + state.RunID + "/loop-1/" + layout.SnapshotStart))
+	start, _ := layout.ParseLoopStart(read(record.KindSnapshot, state.RunID+"/loop-1/"+layout.SnapshotStart))
 	return state.RunID, start.By
 }
 
