@@ -107,9 +107,10 @@ func RunOf(ctx context.Context, w *cli.Work, given, task string) (run, by string
 	if j, err := Of(w).Look(ctx, ID(task)); task != "" && err == nil && j.Version.Record.Run != "" {
 		return j.Version.Record.Run, ""
 	}
-	read := func(kind record.Kind, id string) (text []byte) { // what is not there says nothing, and nothing near it is looked for
-		v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(record.Name{Kind: kind, ID: id}) })
-		if err == nil {
+	read := func(kind record.Kind, id string) (text []byte) { // what is not there says nothing, nor what is near it
+		if v, err := query.View(ctx, w.Store, func(tx *store.Tx) (store.Version, error) {
+			return tx.Head(record.Name{Kind: kind, ID: id})
+		}); err == nil {
 			text, _ = w.TextOf(ctx, v)
 		}
 		return text
