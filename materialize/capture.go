@@ -491,11 +491,11 @@ func (c *capture) retireMissing(ctx context.Context) error {
 // retire retires what stands at paths and stood there when the folder was looked at.
 func (c *capture) retire(tx *store.Tx, paths []string) (gone []store.Version, err error) {
 	for _, p := range paths {
-		for ref, err := range tx.Lookup(store.FieldPath, store.PathValue(c.opts.Tree, p)) {
+		for at, err := range tx.Lookup(store.FieldPath, store.PathValue(c.opts.Tree, p)) {
 			if err != nil {
 				return nil, err
 			}
-			v, err := tx.Get(ref)
+			v, err := tx.Find(at)
 			if err != nil {
 				return nil, err
 			}

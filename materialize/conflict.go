@@ -32,11 +32,11 @@ func (w *Workspace) Conflicts(ctx context.Context) ([]Conflict, error) {
 			if err != nil {
 				return err
 			}
-			for ref, err := range tx.Lookup(store.FieldConflict, value.Text) {
+			for at, err := range tx.Lookup(store.FieldConflict, value.Text) {
 				if err != nil {
 					return err
 				}
-				c, err := readConflict(tx, ref)
+				c, err := readConflict(tx, at.Ref)
 				if err != nil {
 					return err
 				}

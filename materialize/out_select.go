@@ -248,7 +248,7 @@ func (s *selector) takeNamed(tx *store.Tx, name record.Name) error {
 	if at, taken := s.claims[key]; taken && at.file.name == name {
 		return nil
 	}
-	return s.take(tx, store.NamedRef{Name: name, Ref: v.Ref})
+	return s.take(tx, store.NamedRef{Name: name, Place: store.Place{Ref: v.Ref}})
 }
 
 // wasDropped reports whether any version of a name was destroyed.

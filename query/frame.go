@@ -163,11 +163,11 @@ func (f *finder) around(ctx context.Context, r *record.Record, lines *Span) erro
 func (r *Reader) fileAt(ctx context.Context, value string) (*filePlan, error) {
 	var frame *store.Version
 	err := r.store.View(ctx, func(tx *store.Tx) error {
-		for ref, err := range tx.Lookup(store.FieldPath, value) {
+		for at, err := range tx.Lookup(store.FieldPath, value) {
 			if err != nil {
 				return err
 			}
-			v, err := tx.Get(ref)
+			v, err := tx.Find(at)
 			if err == nil && v.Record.Name.Kind == record.KindFrame {
 				frame = &v
 			}

@@ -101,12 +101,12 @@ func (r *Reader) Graph(ctx context.Context, trees ...record.Tree) (*graph, error
 // knowledgeVersions returns the current entries, newest first. They are read in
 // two halves at once: decoding is most of the work.
 func (r *Reader) knowledgeVersions(ctx context.Context) ([]store.Version, error) {
-	refs, err := r.refs(ctx, store.FieldKind, string(record.KindKnowledge))
+	all, err := r.places(ctx, store.FieldKind, string(record.KindKnowledge))
 	if err != nil {
 		return nil, err
 	}
-	half := len(refs) / 2
-	parts := [2][]record.Ref{refs[:half], refs[half:]}
+	half := len(all) / 2
+	parts := [2][]store.Place{all[:half], all[half:]}
 	var found [2][]store.Version
 	err = parallel(len(parts), func(i int) (err error) {
 		found[i], err = r.versions(ctx, parts[i])
@@ -235,11 +235,11 @@ const maxHandoffs = 500
 func (g *graph) readFiles(ctx context.Context) error {
 	var texts []store.Content
 	var keys []treeKey
-	refs, err := g.reader.refs(ctx, store.FieldKind, string(record.KindHandoff))
+	all, err := g.reader.places(ctx, store.FieldKind, string(record.KindHandoff))
 	if err != nil || len(g.tasks) == 0 {
 		return err
 	}
-	err = g.reader.eachVersion(ctx, refs, func(tx *store.Tx, v store.Version) bool {
+	err = g.reader.eachVersion(ctx, all, func(tx *store.Tx, v store.Version) bool {
 		key := treeKey{v.Record.Name.Tree, layout.TaskKey(v.Record.Task)}
 		if v.Record.Task == "" || g.tasks[key] == nil || strings.HasSuffix(v.Record.Path, ".json") {
 			return false

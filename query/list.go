@@ -102,21 +102,21 @@ func (r *Reader) List(ctx context.Context, request ListRequest) (Listing, error)
 	request.Tags = record.NormalizeTags(request.Tags)
 	p := page{request: &request, skip: max(request.Offset, 0)}
 	err := r.Spell(ctx, &request.Filter)
-	switch field, value := request.field(); {
+	switch field, values := request.field(); {
 	case err != nil:
 	case request.At > 0:
 		err = r.listAt(ctx, &p)
 	case request.ByDate:
 		err = r.listByDate(ctx, &p)
 	default:
-		refs, isFew, treeErr := r.inTree(ctx, &p)
+		all, isFew, treeErr := r.inTree(ctx, &p)
 		switch {
 		case treeErr != nil:
 			err = treeErr
 		case isFew:
-			err = r.listRefs(ctx, &p, refs)
-		case field != "":
-			err = r.Each(ctx, field, value, p.add) // newest first
+			err = r.listAll(ctx, &p, all)
+		case len(values) == 1:
+			err = r.Each(ctx, field, values[0], p.add) // newest first
 		default:
 			err = r.listLog(ctx, &p)
 		}
@@ -143,7 +143,7 @@ const fewNames = 1000
 
 // inTree returns what is current in the one tree that a filter picks, of its kinds, by name: look-ups and log have all
 // trees. It returns false if there is no such tree, or a page alone is wanted and there are many names.
-func (r *Reader) inTree(ctx context.Context, p *page) (refs []record.Ref, isFew bool, err error) {
+func (r *Reader) inTree(ctx context.Context, p *page) (found []store.Place, isFew bool, err error) {
 	field, _ := p.request.field()
 	if len(p.request.Trees) != 1 || field != "" && field != store.FieldKind {
 		return nil, false, nil
@@ -160,25 +160,22 @@ func (r *Reader) inTree(ctx context.Context, p *page) (refs []record.Ref, isFew 
 		err = errors.Join(err, r.eachName(ctx, from, func(n store.NamedRef) bool {
 			isOf := n.Name.Tree == from.Tree && n.Name.Kind == kind
 			if isOf {
-				refs = append(refs, n.Ref)
+				found = append(found, n.Place)
 			}
-			return isOf && len(refs) <= most
+			return isOf && len(found) <= most
 		}))
 	}
-	return refs, len(refs) <= most, err
+	return found, len(found) <= most, err
 }
 
 // listByDate reads of the records that may match no more than their dates, to begin with,
 // and of those not all, where what was stored before cannot come first.
 func (r *Reader) listByDate(ctx context.Context, p *page) error {
 	rest := p.request.Filter // what the look-ups leave to be asked
-	field, value := p.request.field()
-	values := []string{value}
+	field, values := p.request.field()
 	if field == "" {
-		if field = store.FieldKind; len(rest.Kinds) == 0 {
-			rest.Kinds = record.Kinds()
-		}
-		values = rest.Values("kind")
+		rest.Kinds = record.Kinds()
+		field, values = store.FieldKind, rest.Values("kind")
 	}
 	if rest.Clear(string(field)); field == store.FieldTag && len(p.request.Tags) > 1 {
 		rest.Tags = p.request.Tags
@@ -187,43 +184,34 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 	if p.request.Limit > 0 && rest.IsZero() {
 		wanted = p.skip + p.request.Limit + 1
 	}
-	lists, err := View(ctx, r.store, func(tx *store.Tx) (lists [][]record.Ref, err error) {
-		for _, value := range values {
-			var refs []record.Ref
-			for ref, err := range tx.Lookup(field, value) {
-				if refs = append(refs, ref); err != nil {
-					return nil, err
-				}
-			}
-			lists, total = append(lists, refs), total+len(refs)
-		}
-		return lists, nil
-	})
 	var all []dated
-	first := 0 // of the list at hand in all
-	err = errors.Join(err, r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if len(lists) == 0 {
-			return true, nil
-		}
-		done := len(all) - first
-		if done == len(lists[0]) {
-			lists, first = lists[1:], len(all)
-			return false, nil
-		}
-		ref := lists[0][done]
-		date, stored := tx.Date(ref)
-		all, done = append(all, dated{ref, date}), done+1
-		if wanted > 0 && done&(done-1) == 0 && newerThan(stored, all[first:]) >= wanted {
-			lists[0] = lists[0][:done]
-		}
-		return false, nil
-	}))
+	var err error
+	sort := func() { slices.SortStableFunc(all, func(a, b dated) int { return strings.Compare(b.date, a.date) }) }
+	for _, value := range values {
+		places, lookErr := r.places(ctx, field, value)
+		done, isEnough := 0, false
+		err = cmp.Or(err, lookErr, EachOf(ctx, r, places, func(tx *store.Tx, at store.Place) error {
+			if isEnough {
+				return nil
+			}
+			date, stored := tx.Date(at)
+			if all, done = append(all, dated{at, date}), done+1; wanted > 0 && done&(done-1) == 0 {
+				isEnough = newerThan(stored, all) >= wanted
+			}
+			if wanted > 0 && len(all) > 1000+2*wanted {
+				sort()
+				all = all[:wanted]
+			}
+			return nil
+		}))
+		total += len(places)
+	}
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(all, func(a, b dated) int { return strings.Compare(b.date, a.date) })
-	refs := markdown.Each(all, func(d dated) record.Ref { return d.ref })
-	err = r.eachVersion(ctx, refs, func(tx *store.Tx, v store.Version) bool {
+	sort()
+	places := markdown.Each(all, func(d dated) store.Place { return d.Place })
+	err = r.eachVersion(ctx, places, func(tx *store.Tx, v store.Version) bool {
 		return p.add(tx, v) || wanted > 0 && p.listing.More > 0
 	})
 	if wanted > 0 { // nothing is left to be asked of them
@@ -234,7 +222,7 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 
 // A dated is a record with its date, as record.DateOf gives it.
 type dated struct {
-	ref  record.Ref
+	store.Place
 	date string
 }
 
@@ -271,32 +259,36 @@ func (p *page) add(tx *store.Tx, v store.Version) (full bool) {
 	return false
 }
 
-// field returns the look-up that is likely to have the fewest records.
-func (q *ListRequest) field() (store.Field, string) {
+// field returns the look-up that is likely to have the fewest records, and the values of which each has others.
+func (q *ListRequest) field() (store.Field, []string) {
 	for _, f := range []store.Field{
 		"task", "conversation", "session", "run", store.FieldTag, "agent", "status", "kind",
 	} {
-		if values := q.Values(string(f)); len(values) == 1 || f == store.FieldTag && len(values) > 0 {
-			return f, values[0]
+		values := slices.Compact(slices.Sorted(slices.Values(q.Values(string(f)))))
+		if f == store.FieldTag { // a record has all of them
+			values = values[:min(1, len(values))]
+		}
+		if len(values) > 0 {
+			return f, values
 		}
 	}
-	return "", ""
+	return "", nil
 }
 
-// refs returns the heads whose field has a value, newest first.
-func (r *Reader) refs(ctx context.Context, field store.Field, value string) ([]record.Ref, error) {
-	return collect(ctx, r, func(tx *store.Tx) iter.Seq2[record.Ref, error] { return tx.Lookup(field, value) })
+// places returns the heads whose field has a value, newest first.
+func (r *Reader) places(ctx context.Context, field store.Field, value string) ([]store.Place, error) {
+	return collect(ctx, r, func(tx *store.Tx) iter.Seq2[store.Place, error] { return tx.Lookup(field, value) })
 }
 
-// eachVersion calls visit with the versions of refs, in slices, until it says
+// eachVersion calls visit with the versions at places, in slices, until it says
 // that it has enough. What was dropped meanwhile is left out.
-func (r *Reader) eachVersion(ctx context.Context, refs []record.Ref, visit func(tx *store.Tx, v store.Version) (enough bool)) error {
+func (r *Reader) eachVersion(ctx context.Context, places []store.Place, visit func(tx *store.Tx, v store.Version) (enough bool)) error {
 	return r.InSlices(ctx, func(tx *store.Tx) (bool, error) {
-		if len(refs) == 0 {
+		if len(places) == 0 {
 			return true, nil
 		}
-		v, err := mustFind(tx.Get(refs[0]))
-		refs = refs[1:]
+		v, err := mustFind(tx.Find(places[0]))
+		places = places[1:]
 		if errors.Is(err, store.ErrDropped) {
 			return false, nil
 		}
@@ -304,9 +296,9 @@ func (r *Reader) eachVersion(ctx context.Context, refs []record.Ref, visit func(
 	})
 }
 
-// versions returns the versions of refs that are still stored.
-func (r *Reader) versions(ctx context.Context, refs []record.Ref) (found []store.Version, err error) {
-	err = r.eachVersion(ctx, refs, func(_ *store.Tx, v store.Version) bool {
+// versions returns the versions at places that are still stored.
+func (r *Reader) versions(ctx context.Context, places []store.Place) (found []store.Version, err error) {
+	err = r.eachVersion(ctx, places, func(_ *store.Tx, v store.Version) bool {
 		found = append(found, v)
 		return false
 	})
@@ -344,9 +336,9 @@ func (r *Reader) listAt(ctx context.Context, p *page) error {
 	return r.listFound(ctx, p, found)
 }
 
-// listRefs lists versions, given in any order.
-func (r *Reader) listRefs(ctx context.Context, p *page, refs []record.Ref) error {
-	found, err := r.versions(ctx, refs)
+// listAll lists versions, given in any order.
+func (r *Reader) listAll(ctx context.Context, p *page, places []store.Place) error {
+	found, err := r.versions(ctx, places)
 	if err != nil {
 		return err
 	}
@@ -382,11 +374,12 @@ func (r *Reader) Each(ctx context.Context, field store.Field, value string, visi
 func (r *Reader) EachBut(ctx context.Context, field store.Field, value string, isKnown func(record.Ref) bool,
 	visit func(tx *store.Tx, v store.Version) (enough bool),
 ) error {
-	refs, err := r.refs(ctx, field, value)
+	all, err := r.places(ctx, field, value)
 	if err != nil {
 		return err
 	}
-	return r.eachVersion(ctx, slices.DeleteFunc(refs, isKnown), visit)
+	all = slices.DeleteFunc(all, func(at store.Place) bool { return isKnown(at.Ref) })
+	return r.eachVersion(ctx, all, visit)
 }
 
 // Head returns the current version of a name.

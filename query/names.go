@@ -90,18 +90,18 @@ func (r *Reader) Glob(ctx context.Context, pattern string) ([]store.Version, err
 	if meta := strings.IndexAny(pattern, globMeta); meta >= 0 {
 		prefix = pattern[:meta]
 	}
-	var refs []record.Ref
+	var found []store.Place
 	err := r.eachName(ctx, firstName(prefix), func(n store.NamedRef) bool {
 		name := n.Name.String()
 		if matched, _ := path.Match(pattern, name); matched { // the pattern is well-formed
-			refs = append(refs, n.Ref)
+			found = append(found, n.Place)
 		}
 		return !strings.Contains(prefix, "/") || strings.HasPrefix(name, prefix)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return r.versions(ctx, refs)
+	return r.versions(ctx, found)
 }
 
 // firstName returns the first name, in the store's order, that can begin with a

@@ -232,11 +232,11 @@ func (s *resolver) journal() (store.Version, error) {
 
 // Occupant returns what stands at a place (store.PathValue), of several names the newest.
 func Occupant(tx *store.Tx, place string) (store.Version, error) {
-	for ref, err := range tx.Lookup(store.FieldPath, place) {
+	for at, err := range tx.Lookup(store.FieldPath, place) {
 		if err != nil {
 			return store.Version{}, err
 		}
-		return tx.Get(ref)
+		return tx.Find(at)
 	}
 	return store.Version{}, fmt.Errorf("%s: %w", place, store.ErrNotFound)
 }

@@ -325,8 +325,8 @@ func (r *Reader) Standings(ctx context.Context) (Stands, error) {
 }
 
 // standingsAt returns the standings as they were known at a time, and the versions that were current then.
-func (r *Reader) standingsAt(ctx context.Context, at time.Time) (Stands, []record.Ref, error) {
-	c, refs := &standings{Told: map[quotedName]*told{}, Said: map[string]time.Time{}, until: at}, []record.Ref(nil)
+func (r *Reader) standingsAt(ctx context.Context, at time.Time) (Stands, []store.Place, error) {
+	c, found := &standings{Told: map[quotedName]*told{}, Said: map[string]time.Time{}, until: at}, []store.Place(nil)
 	err := r.store.View(ctx, func(tx *store.Tx) (err error) {
 		c.Position, err = tx.AsOf(at)
 		return err
@@ -338,7 +338,7 @@ func (r *Reader) standingsAt(ctx context.Context, at time.Time) (Stands, []recor
 		err = store.ViewAll(ctx, r.store, knowledgeNames, func(tx *store.Tx, name record.Name) error {
 			v, err := tx.HeadAt(name, c.Position)
 			if err == nil {
-				refs = append(refs, v.Ref)
+				found = append(found, store.Place{Ref: v.Ref, Position: v.Position})
 			}
 			if errors.Is(err, store.ErrDropped) {
 				err = nil
@@ -350,7 +350,7 @@ func (r *Reader) standingsAt(ctx context.Context, at time.Time) (Stands, []recor
 		return nil, nil, err
 	}
 	all, err := r.standingsOf(ctx, c, at)
-	return all, refs, err
+	return all, found, err
 }
 
 func (r *Reader) standingsOf(ctx context.Context, c *standings, now time.Time) (Stands, error) {

@@ -84,8 +84,8 @@ func standing(t *testing.T, s *store.Store, names ...string) (all []string) {
 				t.Errorf("%s has the text of %s, and %s counts", n, head.Ref.Short(), first.Ref.Short())
 			}
 			var open []string
-			for ref, err := range tx.Lookup(store.FieldConflict, n) {
-				if open = append(open, ref.Short()); err != nil {
+			for at, err := range tx.Lookup(store.FieldConflict, n) {
+				if open = append(open, at.Ref.Short()); err != nil {
 					t.Error(err)
 				}
 			}
@@ -236,7 +236,7 @@ func somewhat(tx *store.Tx, random *rand.Rand, d store.Draft) (err error) {
 		err = tx.Retire(d.Record.Name, store.Expect{})
 	case op == 36:
 		for open := range tx.Lookup(store.FieldConflict, d.Record.Name.String()) {
-			return tx.Settle(open)
+			return tx.Settle(open.Ref)
 		}
 	case op == 37:
 		v, _, lastErr := tx.Last(d.Record.Name)
@@ -384,8 +384,8 @@ func decided(t *testing.T, tx *store.Tx, n record.Name, ids map[record.Ref]strin
 		got = "gone, and there"
 	}
 	var open []string
-	for ref, lookErr := range tx.Lookup(store.FieldConflict, n.String()) {
-		open, err = append(open, ids[ref]), errors.Join(err, lookErr)
+	for at, lookErr := range tx.Lookup(store.FieldConflict, n.String()) {
+		open, err = append(open, ids[at.Ref]), errors.Join(err, lookErr)
 	}
 	if slices.Sort(open); err != nil {
 		t.Error(err)

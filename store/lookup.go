@@ -55,8 +55,8 @@ func lookupKeys(r *record.Record, position uint64) [][]byte {
 
 // Lookup returns the heads whose field has the value, newest first. It ends
 // after the first error.
-func (tx *Tx) Lookup(field Field, value string) iter.Seq2[record.Ref, error] {
-	return func(yield func(record.Ref, error) bool) {
+func (tx *Tx) Lookup(field Field, value string) iter.Seq2[Place, error] {
+	return func(yield func(Place, error) bool) {
 		prefix := lookupPrefix(field, value)
 		c := tx.lookups.settled().Cursor()
 		before := c.Prev
@@ -65,10 +65,11 @@ func (tx *Tx) Lookup(field Field, value string) iter.Seq2[record.Ref, error] {
 		}
 		for k, v := before(); bytes.HasPrefix(k, prefix) && len(k) == len(prefix)+positionSize; k, v = c.Prev() {
 			if len(v) != len(record.Ref{}) {
-				yield(record.Ref{}, damaged("malformed look-up %q", k))
+				yield(Place{}, damaged("malformed look-up %q", k))
 				return
 			}
-			if !yield(record.Ref(v), nil) {
+			tx.at = Place{record.Ref(v), readPosition(k[len(prefix):])}
+			if !yield(tx.at, nil) {
 				return
 			}
 		}

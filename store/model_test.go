@@ -417,12 +417,12 @@ func (m *model) compareLookups(t *testing.T, tx *store.Tx) {
 			versions := want[field][value]
 			slices.SortFunc(versions, func(a, b version) int { return int(b.Position) - int(a.Position) })
 			values = append(values, store.Value{Text: value, Count: len(versions), Newest: versions[0].Position})
-			var refs []record.Ref
+			var places []store.Place
 			for _, v := range versions {
 				values[len(values)-1].Places += v.Position
-				refs = append(refs, v.Ref)
+				places = append(places, store.Place{Ref: v.Ref, Position: v.Position})
 			}
-			if diff := cmp.Diff(refs, collect(t, tx.Lookup(field, value))); diff != "" {
+			if diff := cmp.Diff(places, collect(t, tx.Lookup(field, value))); diff != "" {
 				t.Errorf("Lookup(%s, %q), newest first (-want +got):\n%s", field, value, diff)
 			}
 		}

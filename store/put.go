@@ -328,11 +328,11 @@ func (tx *Tx) describe(v Version, d record.Description) error {
 // putConflict keeps r beside the head. The same body for the same head is kept
 // once.
 func (tx *Tx) putConflict(r record.Record, d Draft, head *Version) (Outcome, error) {
-	for ref, err := range tx.Lookup(FieldConflict, r.Name.String()) {
+	for at, err := range tx.Lookup(FieldConflict, r.Name.String()) {
 		if err != nil {
 			return Outcome{}, err
 		}
-		open, err := tx.Get(ref)
+		open, err := tx.Find(at)
 		if err != nil {
 			return Outcome{}, err
 		}

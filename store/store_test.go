@@ -402,7 +402,11 @@ func TestConflictVersions(t *testing.T) {
 	}
 	wantText(t, s, "issue/I-1", "from the store")
 	open := func() (refs []record.Ref) {
-		view(t, s, func(tx *store.Tx) { refs = collect(t, tx.Lookup(store.FieldConflict, "issue/I-1")) })
+		view(t, s, func(tx *store.Tx) {
+			for _, at := range collect(t, tx.Lookup(store.FieldConflict, "issue/I-1")) {
+				refs = append(refs, at.Ref)
+			}
+		})
 		return refs
 	}
 	if diff := cmp.Diff([]record.Ref{side.Ref}, open()); diff != "" {
@@ -479,8 +483,8 @@ func TestLookups(t *testing.T) {
 	put(t, s, "knowledge/gotcha-001", "b2", tagged("react"))
 	view(t, s, func(tx *store.Tx) {
 		var names []string
-		for _, ref := range collect(t, tx.Lookup(store.FieldTag, "react")) {
-			v, err := tx.Get(ref)
+		for _, at := range collect(t, tx.Lookup(store.FieldTag, "react")) {
+			v, err := tx.Find(at)
 			if err != nil {
 				t.Fatal(err)
 			}

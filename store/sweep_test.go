@@ -111,11 +111,11 @@ func TestDroppedAt(t *testing.T) {
 	update(t, s, func(tx *store.Tx) error { return errors.Join(tx.Drop(a1.Ref), tx.Drop(a2.Ref), tx.Drop(lib.Ref)) })
 	for position, want := range map[uint64][]store.NamedRef{
 		0: nil,
-		1: {{Name: name(t, "note/a"), Ref: a1.Ref}},
-		2: {{Name: name(t, "note/a"), Ref: a1.Ref}},
-		3: {{Name: name(t, "note/a"), Ref: a2.Ref}},
+		1: {{Name: name(t, "note/a"), Place: store.Place{Ref: a1.Ref}}},
+		2: {{Name: name(t, "note/a"), Place: store.Place{Ref: a1.Ref}}},
+		3: {{Name: name(t, "note/a"), Place: store.Place{Ref: a2.Ref}}},
 		4: nil,
-		5: {{Name: name(t, "lib:note/a"), Ref: lib.Ref}},
+		5: {{Name: name(t, "lib:note/a"), Place: store.Place{Ref: lib.Ref}}},
 		// The drop of a head retires it first.
 		9: nil,
 	} {

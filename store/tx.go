@@ -31,6 +31,7 @@ type Tx struct {
 
 	records, bodies, descriptions      *bbolt.Bucket // at positions; in a schema before 6 at digests: see stored
 	digests                            digests
+	at                                 Place // of a record that is likely to be asked for
 	lookups                            batch
 	uses, names, history, log, dropped *bbolt.Bucket
 	absent, told                       *bbolt.Bucket // nil in an older schema
@@ -59,6 +60,12 @@ type Version struct {
 	Ref      record.Ref
 	Position uint64 // of the log entry that put it
 	Record   *record.Record
+}
+
+// A Place is a record, and the position of a log entry about it: most lie there.
+type Place struct {
+	Ref      record.Ref
+	Position uint64
 }
 
 func (s *Store) newTx(btx *bbolt.Tx) (*Tx, error) {
@@ -199,6 +206,12 @@ func (tx *Tx) Get(ref record.Ref) (Version, error) {
 	return v, nil
 }
 
+// Find returns the record of a place, as Get does.
+func (tx *Tx) Find(p Place) (Version, error) {
+	tx.at = p
+	return tx.Get(p.Ref)
+}
+
 // Resolve returns the one ref that begins with prefix: an *AmbiguousError if
 // there are several, ErrDropped if all that do were dropped, ErrNotFound if none
 // does.
@@ -227,7 +240,14 @@ func (tx *Tx) stored(ref record.Ref) (position uint64, encoding []byte) {
 		head := slices.Concat(value[:min(len(value), positionSize)], make([]byte, positionSize))
 		return readPosition(head), value[min(len(value), positionSize):]
 	}
-	return tx.digests.lookUp(tx.records, ref[:])
+	if tx.at.Ref == ref {
+		if encoding, found := bytes.CutPrefix(tx.records.Get(appendPosition(nil, tx.at.Position)), ref[:]); found {
+			return tx.at.Position, encoding
+		}
+	}
+	position, encoding = tx.digests.lookUp(tx.records, ref[:])
+	tx.at = Place{ref, position}
+	return position, encoding
 }
 
 // encoding returns that of a record; nil: it is not here.
@@ -343,7 +363,9 @@ func (tx *Tx) name(name record.Name) (nameEntry, error) {
 	if value == nil {
 		return nameEntry{}, nil
 	}
-	return decodeNameEntry(value)
+	entry, err := decodeNameEntry(value)
+	tx.at = Place{entry.ref, entry.position}
+	return entry, err
 }
 
 // HeadAt returns the version that was current at a position, or ErrNotFound.
@@ -418,7 +440,7 @@ func (tx *Tx) Names(from record.Name) iter.Seq2[NamedRef, error] {
 				continue
 			}
 			name, nameErr := parseNameKey(k)
-			if err = errors.Join(err, nameErr); !yield(NamedRef{name, entry.ref}, err) || err != nil {
+			if err = errors.Join(err, nameErr); !yield(NamedRef{name, Place{entry.ref, entry.position}}, err) || err != nil {
 				return
 			}
 		}
@@ -428,7 +450,7 @@ func (tx *Tx) Names(from record.Name) iter.Seq2[NamedRef, error] {
 // A NamedRef is a name with one of its versions.
 type NamedRef struct {
 	Name record.Name
-	Ref  record.Ref
+	Place
 }
 
 // NamesAt returns the names from the given one on that had a current version at
@@ -446,7 +468,7 @@ func (tx *Tx) statesAt(from record.Name, position uint64, wants func(current, is
 				events, err = tx.History(name)
 			}
 			ref, current, isDropped := tx.StateAt(events, position)
-			if (err != nil || wants(current, isDropped)) && (!yield(NamedRef{name, ref}, err) || err != nil) {
+			if (err != nil || wants(current, isDropped)) && (!yield(NamedRef{name, Place{Ref: ref}}, err) || err != nil) {
 				return
 			}
 		}
@@ -462,15 +484,16 @@ func (tx *Tx) DroppedAt(from record.Name, position uint64) iter.Seq2[NamedRef, e
 
 // Date returns the date and the time of a record, as record.DateOf gives them: without
 // reading the rest, where no clock was ever wrong.
-func (tx *Tx) Date(ref record.Ref) (date, stored string) {
+func (tx *Tx) Date(p Place) (date, stored string) {
 	if len(tx.steps) > 0 {
-		v, err := tx.Get(ref)
+		v, err := tx.Find(p)
 		if err != nil {
 			return "", ""
 		}
 		return record.FormatTime(v.Record.Date()), record.FormatTime(v.Record.Time)
 	}
-	return record.DateOf(tx.encoding(ref))
+	tx.at = p
+	return record.DateOf(tx.encoding(p.Ref))
 }
 
 // Description returns what was derived from a record's body; the zero

@@ -305,11 +305,11 @@ const olderVersions = 50
 // what stands at its path, or of a thing whose place that took.
 func (s *State) Had(tx *store.Tx, digest record.Digest) (bool, error) {
 	r, p := s.Version.Record, newPast(tx)
-	for ref, err := range tx.Lookup(store.FieldPath, store.PathValue(r.Name.Tree, r.Path)) {
+	for at, err := range tx.Lookup(store.FieldPath, store.PathValue(r.Name.Tree, r.Path)) {
 		if err != nil {
 			return false, err
 		}
-		head, err := tx.Get(ref)
+		head, err := tx.Find(at)
 		if err != nil {
 			return false, err
 		}

@@ -102,11 +102,11 @@ func At(tx *store.Tx, tree record.Tree, path string) (*State, error) {
 
 // AtPlace is At for the newest of those heads whose place the path is, as isPlace says.
 func AtPlace(tx *store.Tx, tree record.Tree, path string, isPlace func(*State) (bool, error)) (*State, error) {
-	for ref, err := range tx.Lookup(store.FieldPath, store.PathValue(tree, path)) {
+	for at, err := range tx.Lookup(store.FieldPath, store.PathValue(tree, path)) {
 		if err != nil {
 			return nil, err
 		}
-		v, err := tx.Get(ref)
+		v, err := tx.Find(at)
 		if err != nil {
 			return nil, err
 		}

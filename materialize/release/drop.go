@@ -40,11 +40,11 @@ func (r *Run) Next(ctx context.Context) ([]*Candidate, error) {
 		if !c.HasFile() {
 			return nil
 		}
-		for ref, err := range tx.Lookup(store.FieldPath, store.PathValue("", c.Last.Path)) {
+		for at, err := range tx.Lookup(store.FieldPath, store.PathValue("", c.Last.Path)) {
 			if err != nil {
 				return err
 			}
-			there, err := tx.Get(ref)
+			there, err := tx.Find(at)
 			c.replaced = err == nil && there.Record.Name != c.Name // and its file is left alone
 			return err
 		}

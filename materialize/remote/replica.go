@@ -330,8 +330,8 @@ func isPrivate(tx *store.Tx, of *record.Record, content store.Content) bool {
 		}
 		frame, err := record.DecodeFrame(of.Name.Tree, text)
 		names = append(names, frame.Slots()...)
-		for ref := range tx.Lookup(store.FieldTag, materialize.TagPrivate) {
-			if v, getErr := tx.Get(ref); err != nil && getErr == nil && v.Record.Path == of.Path && materialize.IsTaggedHere(tx, v.Record, materialize.TagPrivate) { // it is a whole file, with its entries
+		for at := range tx.Lookup(store.FieldTag, materialize.TagPrivate) {
+			if v, getErr := tx.Find(at); err != nil && getErr == nil && v.Record.Path == of.Path && materialize.IsTaggedHere(tx, v.Record, materialize.TagPrivate) { // it is a whole file, with its entries
 				return true
 			}
 		}

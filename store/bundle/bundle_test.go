@@ -410,8 +410,8 @@ func (s side) current(t *testing.T, id string) [][]string {
 		if v, err := tx.Head(n); err == nil {
 			heads = append(heads, text(tx, v))
 		}
-		for ref, err := range tx.Lookup(store.FieldConflict, n.String()) {
-			v, getErr := tx.Get(ref)
+		for at, err := range tx.Lookup(store.FieldConflict, n.String()) {
+			v, getErr := tx.Find(at)
 			if err = errors.Join(err, getErr); err != nil {
 				return err
 			}
@@ -600,9 +600,9 @@ func (s side) act(t *testing.T, random *rand.Rand, sides []side) {
 	case 6:
 		update(t, s.Store, func(tx *store.Tx) (err error) {
 			var decided []record.Ref
-			for ref := range tx.Lookup(store.FieldConflict, n.String()) {
+			for at := range tx.Lookup(store.FieldConflict, n.String()) {
 				if random.IntN(2) == 0 {
-					decided = append(decided, ref)
+					decided = append(decided, at.Ref)
 				}
 			}
 			for _, ref := range decided {
@@ -623,8 +623,8 @@ func (s side) refs(t *testing.T, id string) [][]string {
 		if v, err := tx.Head(n); err == nil {
 			head = v.Ref.Short()
 		}
-		for ref, err := range tx.Lookup(store.FieldConflict, n.String()) {
-			if open = append(open, ref.Short()); err != nil {
+		for at, err := range tx.Lookup(store.FieldConflict, n.String()) {
+			if open = append(open, at.Ref.Short()); err != nil {
 				return err
 			}
 		}

@@ -424,11 +424,11 @@ func mayStore(ctx context.Context, w *materialize.Workspace, c Call, newConversa
 		case !newConversation:
 			return nil
 		}
-		for ref, err := range tx.Lookup(store.FieldConversation, c.Conversation) {
+		for at, err := range tx.Lookup(store.FieldConversation, c.Conversation) {
 			if err != nil {
 				return err
 			}
-			return takenError(name, ref)
+			return takenError(name, at.Ref)
 		}
 		return nil
 	})

@@ -393,11 +393,11 @@ func resultNames(t testing.TB, w *materialize.Workspace) []string {
 	t.Helper()
 	var names []string
 	err := w.Store.View(t.Context(), func(tx *store.Tx) error {
-		for ref, err := range tx.Lookup(store.FieldKind, string(record.KindResult)) {
+		for at, err := range tx.Lookup(store.FieldKind, string(record.KindResult)) {
 			if err != nil {
 				return err
 			}
-			v, err := tx.Get(ref)
+			v, err := tx.Find(at)
 			if err != nil {
 				return err
 			}

@@ -494,11 +494,11 @@ func (g *gatherer) at(tx *store.Tx, value string) (store.Version, error) {
 		}
 		return tx.Get(ref)
 	}
-	for ref, err := range tx.Lookup(store.FieldPath, value) {
+	for at, err := range tx.Lookup(store.FieldPath, value) {
 		if err != nil {
 			return store.Version{}, err
 		}
-		v, err := tx.Get(ref)
+		v, err := tx.Find(at)
 		if err == nil && v.Position > g.Position {
 			v, err = tx.HeadAt(v.Record.Name, g.Position)
 		}
