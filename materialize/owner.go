@@ -324,7 +324,10 @@ func (r *reconciler) otherRoots() []otherRoot {
 	if r.others == nil {
 		r.others = []otherRoot{}
 		for _, root := range r.w.Roots() {
-			if known, err := r.w.mirrors.Remembered(root); err == nil && root != r.Dir {
+			if root == r.Dir {
+				continue
+			}
+			if known, err := r.w.mirrors.Remembered(root); err == nil {
 				r.others = append(r.others, otherRoot{root, known})
 			}
 		}

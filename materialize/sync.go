@@ -247,7 +247,10 @@ func (w *Workspace) untold(file string, paths []string, dryRun bool) (news map[s
 func (w *Workspace) NewPlaces(files []mirror.Stat, dryRun bool) (map[string][]string, error) {
 	at, folders := map[string][]string{}, w.Settings.Profile.Folders()
 	for _, f := range files {
-		isIn := func(place string) bool { return f.Path == place || strings.HasPrefix(f.Path, place+"/") }
+		isIn := func(place string) bool {
+			rest, found := strings.CutPrefix(f.Path, place)
+			return found && (rest == "" || rest[0] == '/')
+		}
 		if i := slices.IndexFunc(folders, isIn); i >= 0 {
 			at[folders[i]] = append(at[folders[i]], f.Path)
 		}

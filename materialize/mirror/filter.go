@@ -270,11 +270,11 @@ func (f *Filter) ownRule(p string, isFolder bool) string {
 	if f.rules.All {
 		return ""
 	}
-	whole, named := path.Join(f.above, p), func(top string) bool { return isFolder && strings.HasPrefix(top+"/", p+"/") }
-	isNamed := slices.ContainsFunc(f.Named, named)
+	whole, named := strings.TrimPrefix(f.above+"/"+p, "/"), func(top string) bool { return isFolder && strings.HasPrefix(top+"/", p+"/") }
+	isNamed, lower := slices.ContainsFunc(f.Named, named), strings.ToLower(whole)
 	for i := range f.own {
 		own := &f.own[i]
-		if own.ofFolders == isFolder && !(isNamed && own.name != RuleSecret) && own.leavesOut(whole, isFolder) &&
+		if own.ofFolders == isFolder && !(isNamed && own.name != RuleSecret) && own.leavesOut(whole, lower, isFolder) &&
 			(isFolder || own.name != RuleSecret || f.Known == nil || !f.Known(p)) {
 			return own.name
 		}
@@ -289,7 +289,7 @@ func (f *Filter) ownRule(p string, isFolder bool) string {
 func (f *Filter) isInSecret() bool {
 	secret := func(own ownRule) bool {
 		for dir := f.above; dir != "."; dir = path.Dir(dir) {
-			if own.ofFolders && own.name == RuleSecret && own.leavesOut(dir, true) {
+			if own.ofFolders && own.name == RuleSecret && own.leavesOut(dir, strings.ToLower(dir), true) {
 				return true
 			}
 		}
@@ -298,11 +298,11 @@ func (f *Filter) isInSecret() bool {
 	return !f.rules.All && slices.ContainsFunc(f.own, secret)
 }
 
-// leavesOut reports whether a section leaves out a path by its name. A copy of a secret is
-// one as well, and "cvs" may hold anything.
-func (o *ownRule) leavesOut(p string, isFolder bool) bool {
+// leavesOut reports whether a section leaves out a path, which is given in lower case, too, by its name. A copy of a
+// secret is one as well, and "cvs" may hold anything.
+func (o *ownRule) leavesOut(p, lower string, isFolder bool) bool {
 	if o.name != RuleVersions {
-		p = strings.ToLower(p)
+		p = lower
 	}
 	by := (*pattern)(nil)
 	if dir, name := path.Split(p); o.name == RuleSecret {
