@@ -52,7 +52,7 @@ func (s *search) countFacets(facets []Facet) (map[Facet][]FacetCount, error) {
 func (s *search) narrow(values []Narrowing, err error) ([]Narrowing, error) {
 	matched := s.set(s.matched)
 	for i, v := range values {
-		having := newSet(len(s.scores))
+		having := newSet(s.index.places)
 		if err = cmp.Or(err, s.addKey(having, key(string(v.Field), v.Value))); err != nil {
 			return nil, err
 		}

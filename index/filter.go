@@ -27,7 +27,7 @@ func (s set) add(n uint64)      { s[n/64] |= 1 << (n % 64) }
 
 // set returns the set of documents.
 func (s *search) set(documents []uint64) set {
-	all := newSet(len(s.scores))
+	all := newSet(s.index.places)
 	for _, n := range documents {
 		all.add(n)
 	}
@@ -132,7 +132,7 @@ func (s *search) addAny(add func(set), filter string, values []string) error {
 	if len(values) == 0 {
 		return nil
 	}
-	found := newSet(len(s.scores))
+	found := newSet(s.index.places)
 	for _, value := range values {
 		if err := s.addKey(found, key(filter, value)); err != nil {
 			return err
@@ -236,7 +236,7 @@ func (s *search) addTimes(f *filter, since, until time.Time) error {
 	if !until.IsZero() {
 		last = key(keyDay, day(until))
 	}
-	found := newSet(len(s.scores))
+	found := newSet(s.index.places)
 	err := s.eachTerm(fieldKeys, key(keyDay, ""), func(day string, _ uint64) (bool, error) {
 		switch {
 		case day < first || day > last:
@@ -252,7 +252,7 @@ func (s *search) addTimes(f *filter, since, until time.Time) error {
 
 // addWithin adds the documents of a day whose time is within the bounds.
 func (s *search) addWithin(to set, day string, since, until time.Time) error {
-	ofDay := newSet(len(s.scores))
+	ofDay := newSet(s.index.places)
 	if err := s.addKey(ofDay, day); err != nil {
 		return err
 	}

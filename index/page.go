@@ -105,7 +105,7 @@ func (s *search) best(count, offset int) ([]candidate, error) {
 	least := s.least(count)
 	documents := make([]uint64, 0, count)
 	for _, n := range s.matched {
-		if s.scores[n] >= least {
+		if *s.scores.of(n) >= least {
 			documents = append(documents, n)
 		}
 	}
@@ -120,7 +120,7 @@ func (s *search) best(count, offset int) ([]candidate, error) {
 			return nil, err
 		}
 		out[i] = candidate{number: n, facts: facts}
-		out[i].score = s.scores[n]
+		out[i].score = *s.scores.of(n)
 	}
 	if err := s.order(out, offset, count); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (s *search) best(count, offset int) ([]candidate, error) {
 func (s *search) least(count int) float64 {
 	highest, least := make([]float64, 0, 2*count), math.Inf(-1)
 	for _, n := range s.matched {
-		if score := s.scores[n]; score > least {
+		if score := *s.scores.of(n); score > least {
 			highest = append(highest, score)
 		}
 		if len(highest) == 2*count {

@@ -172,7 +172,7 @@ func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search
 			s.scores = *room
 			if err = f(&s); err == nil { // else there may be scores left
 				for _, n := range s.matched {
-					s.scores[n] = 0
+					*s.scores.of(n) = 0
 				}
 				x.rooms.Put(room)
 				x.before.Store(&s.weighed)
@@ -186,13 +186,24 @@ func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search
 	return x.engine.blame("searching the index", err)
 }
 
+// scores are those of all documents by their numbers, in blocks: the few that a rare word has touch little memory.
+type scores []*[64]float64
+
+// of returns the score of a document, which may be set.
+func (s scores) of(n uint64) *float64 {
+	if s[n/64] == nil {
+		s[n/64] = new([64]float64)
+	}
+	return &s[n/64][n%64]
+}
+
 // room returns zeros for the scores of all documents, which a search after this one
 // gets again, once it has cleared what it has set.
-func (x *Index) room() *[]float64 {
-	if room, ok := x.rooms.Get().(*[]float64); ok {
+func (x *Index) room() *scores {
+	if room, ok := x.rooms.Get().(*scores); ok {
 		return room
 	}
-	room := make([]float64, x.places)
+	room := make(scores, (x.places+63)/64)
 	return &room
 }
 
@@ -206,7 +217,7 @@ type search struct {
 	totals     *totals
 	statistics *Statistics // those of several indexes; nil: our own
 
-	scores  []float64      // by document number
+	scores  scores
 	matched []uint64       // the documents that match
 	every   filter         // passes those with every word of the query
 	looked  map[string]set // the documents with a term that was scored, or with one that stands for it
@@ -272,7 +283,7 @@ func (s *search) lift(lifted map[record.Name]int) error {
 			s.matched = append(s.matched, n)
 		}
 		if !s.newest {
-			s.scores[n] += float64(height * liftBy)
+			*s.scores.of(n) += float64(height * liftBy)
 		}
 	}
 	return nil
@@ -300,13 +311,13 @@ func (s *search) putBehind(behind map[record.Name]record.Name) error {
 			return err
 		}
 		if found && isThere && known.has(n) && known.has(before) {
-			if pairs[n] = before; s.scores[n] >= liftBy && !s.newest {
-				s.scores[before] = max(s.scores[before], s.scores[n])
+			if pairs[n] = before; *s.scores.of(n) >= liftBy && !s.newest {
+				*s.scores.of(before) = max(*s.scores.of(before), *s.scores.of(n))
 			}
 		}
 	}
 	for n, before := range pairs {
-		s.scores[n] = min(s.scores[n], math.Nextafter(s.scores[before], -1))
+		*s.scores.of(n) = min(*s.scores.of(n), math.Nextafter(*s.scores.of(before), -1))
 	}
 	return nil
 }
@@ -349,7 +360,7 @@ func (s *search) match(request *Request, terms []queryTerm) error {
 	s.matched = slices.DeleteFunc(s.matched, func(n uint64) bool {
 		passes := filter.passes(n)
 		if !passes {
-			s.scores[n] = 0
+			*s.scores.of(n) = 0
 		}
 		return !passes
 	})
@@ -372,10 +383,11 @@ func (s *search) score(term *queryTerm) error {
 	term.rarity = s.rarity(term)
 	s.looked[term.text] = s.set(found.documents)
 	for i, n := range found.documents {
-		if s.scores[n] == 0 {
+		score := s.scores.of(n)
+		if *score == 0 {
 			s.matched = append(s.matched, n)
 		}
-		s.scores[n] += term.points(found.weights[i])
+		*score += term.points(found.weights[i])
 	}
 	return nil
 }
@@ -497,7 +509,7 @@ func (s *search) fade(halfLife time.Duration) error {
 	for i, n := range s.matched {
 		// In seconds: a duration holds no more than 292 years.
 		age := float64(newest.Unix()-times[i].Unix()) + float64(newest.Nanosecond()-times[i].Nanosecond())/1e9
-		s.scores[n] *= math.Exp2(-age / halfLife.Seconds())
+		*s.scores.of(n) *= math.Exp2(-age / halfLife.Seconds())
 	}
 	return nil
 }
@@ -526,7 +538,7 @@ func (s *search) times(visit func(i int, t time.Time)) (newest time.Time, err er
 // float is exact enough: equal ones are compared in full afterwards.
 func (s *search) scoreTimes() error {
 	_, err := s.times(func(i int, t time.Time) {
-		s.scores[s.matched[i]] = float64(t.Unix()) + float64(t.Nanosecond())/1e9
+		*s.scores.of(s.matched[i]) = float64(t.Unix()) + float64(t.Nanosecond())/1e9
 	})
 	return err
 }

@@ -36,6 +36,7 @@ func growthMeasures() []growthMeasure {
 	return []growthMeasure{
 		{"put", spent, 4, func(g *growth) func() command { return always(g.source.put(g.w)) }, "", "≤ 1.1 ×"},
 		{"search", spent, 8, func(g *growth) func() command { return eachTurn(g.queries, g.w.search) }, "", "≤ 1.3 ×"},
+		{"list", spent, 2, func(g *growth) func() command { return always(g.w.command("list")) }, "", ""},
 		{"knowledge by tag", spent, 4, func(g *growth) func() command {
 			return eachTurn([][]string{{knowledgeTag(3), knowledgeTag(4)}, {knowledgeTag(8)}}, g.w.knowledge)
 		}, "", "≤ 1.1 ×"},
