@@ -450,7 +450,7 @@ func (tx *Tx) findBody(digest record.Digest) (position uint64, packed []byte) {
 	if tx.schema < schemaOrdered {
 		return 0, tx.bodies.Get(digest[:])
 	}
-	return tx.digests.lookUp(tx.bodies, digest[:])
+	return tx.digests.lookUp(tx.bodies, digest[:], tx.likely)
 }
 
 func (tx *Tx) body(digest record.Digest) []byte {

@@ -398,6 +398,7 @@ func (c *checker) checkBody(tx *Tx, r *record.Record) error {
 	if c.bodies[r.Body] > 1 {
 		return nil
 	}
+	tx.likely = 0 // what leads to the body is looked at, too
 	content, err := tx.Content(r)
 	if err != nil {
 		c.bodyFault("%v", err)

@@ -77,8 +77,12 @@ func (d *digests) find(prefix []byte) iter.Seq[uint64] {
 	}
 }
 
-// lookUp returns where a bucket has what a digest leads to, and what is behind the digest there; nil: it has it not.
-func (d *digests) lookUp(in *bbolt.Bucket, digest []byte) (position uint64, value []byte) {
+// lookUp returns where a bucket has what a digest leads to, at the likely position or another, and what is behind the
+// digest there; nil: it has it not.
+func (d *digests) lookUp(in *bbolt.Bucket, digest []byte, likely uint64) (position uint64, value []byte) {
+	if value, found := bytes.CutPrefix(in.Get(appendPosition(nil, likely)), digest); found {
+		return likely, value
+	}
 	for position := range d.find(digest) {
 		if value, found := bytes.CutPrefix(in.Get(appendPosition(nil, position)), digest); found {
 			return position, value

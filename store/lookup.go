@@ -68,8 +68,8 @@ func (tx *Tx) Lookup(field Field, value string) iter.Seq2[Place, error] {
 				yield(Place{}, damaged("malformed look-up %q", k))
 				return
 			}
-			tx.at = Place{record.Ref(v), readPosition(k[len(prefix):])}
-			if !yield(tx.at, nil) {
+			tx.likely = readPosition(k[len(prefix):])
+			if !yield(Place{record.Ref(v), tx.likely}, nil) {
 				return
 			}
 		}

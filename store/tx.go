@@ -31,7 +31,7 @@ type Tx struct {
 
 	records, bodies, descriptions      *bbolt.Bucket // at positions; in a schema before 6 at digests: see stored
 	digests                            digests
-	at                                 Place // of a record that is likely to be asked for
+	likely                             uint64 // the position of what is likely to be asked for
 	lookups                            batch
 	uses, names, history, log, dropped *bbolt.Bucket
 	absent, told                       *bbolt.Bucket // nil in an older schema
@@ -208,7 +208,7 @@ func (tx *Tx) Get(ref record.Ref) (Version, error) {
 
 // Find returns the record of a place, as Get does.
 func (tx *Tx) Find(p Place) (Version, error) {
-	tx.at = p
+	tx.likely = p.Position
 	return tx.Get(p.Ref)
 }
 
@@ -240,13 +240,9 @@ func (tx *Tx) stored(ref record.Ref) (position uint64, encoding []byte) {
 		head := slices.Concat(value[:min(len(value), positionSize)], make([]byte, positionSize))
 		return readPosition(head), value[min(len(value), positionSize):]
 	}
-	if tx.at.Ref == ref {
-		if encoding, found := bytes.CutPrefix(tx.records.Get(appendPosition(nil, tx.at.Position)), ref[:]); found {
-			return tx.at.Position, encoding
-		}
+	if position, encoding = tx.digests.lookUp(tx.records, ref[:], tx.likely); encoding != nil {
+		tx.likely = position
 	}
-	position, encoding = tx.digests.lookUp(tx.records, ref[:])
-	tx.at = Place{ref, position}
 	return position, encoding
 }
 
@@ -364,7 +360,7 @@ func (tx *Tx) name(name record.Name) (nameEntry, error) {
 		return nameEntry{}, nil
 	}
 	entry, err := decodeNameEntry(value)
-	tx.at = Place{entry.ref, entry.position}
+	tx.likely = entry.position
 	return entry, err
 }
 
@@ -492,7 +488,7 @@ func (tx *Tx) Date(p Place) (date, stored string) {
 		}
 		return record.FormatTime(v.Record.Date()), record.FormatTime(v.Record.Time)
 	}
-	tx.at = p
+	tx.likely = p.Position
 	return record.DateOf(tx.encoding(p.Ref))
 }
 
