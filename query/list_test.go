@@ -2,6 +2,8 @@ package query_test
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +98,39 @@ func TestListPages(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("pages of %+v = %v; want %v", request, got, want)
+		}
+	}
+}
+
+// What was stored last need not have been written last: each of many is on the page of its date, once, whatever names
+// of agents are asked for.
+func TestListByDate(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	random := rand.New(rand.NewPCG(7, 7))
+	byDate := map[time.Time]string{}
+	var drafts []store.Draft
+	for i := range 2500 {
+		id, agent, written := fmt.Sprintf("note/%d", i), []string{"web-one", "web_one"}[i%2], time.Date(2020, 1, 1, 0, 0, random.IntN(1e8), 0, time.UTC)
+		drafts = append(drafts, b.draft(id, id, with(func(r *record.Record) { r.Agent, r.Written = agent, written })))
+		byDate[written] = id
+	}
+	if _, err := b.store.Put(t.Context(), drafts...); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, written := range slices.SortedFunc(maps.Keys(byDate), func(a, b time.Time) int { return b.Compare(a) }) {
+		want = append(want, byDate[written])
+	}
+	for _, agents := range [][]string{nil, {"web-one"}, {"web_one", "web-one", "web_one"}} {
+		for _, offset := range []int{0, 700, 2400} {
+			page := b.list(query.ListRequest{Filter: record.Filter{Agents: agents}, ByDate: true, Limit: 150, Offset: offset})
+			if diff := cmp.Diff(want[offset:min(offset+150, len(want))], listed(page.Entries)); diff != "" {
+				t.Errorf("List(%v) from %d (-want +got):\n%s", agents, offset, diff)
+			}
+			if left := max(len(want)-offset-150, 0); page.More != left {
+				t.Errorf("List(%v) from %d: %d more; want %d", agents, offset, page.More, left)
+			}
 		}
 	}
 }
