@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"filebus/materialize"
 	"filebus/materialize/layout"
 	"filebus/materialize/markdown"
 )
@@ -49,7 +50,8 @@ func (e *Environ) AtStore(text string) string {
 	for i, rest := range parts[1:] {
 		called := rest[:strings.IndexAny(rest+"\n", ",;\n")]
 		isCalled := func(c Command) bool { return strings.HasPrefix(called+" ", c.Name()+" ") }
-		if slices.ContainsFunc(e.Commands(), isCalled) && !strings.Contains(called, " --store ") {
+		isFolder := strings.HasSuffix(parts[i], materialize.StoreFolder+" ")
+		if slices.ContainsFunc(e.Commands(), isCalled) && !isFolder && !strings.Contains(called, " --store ") {
 			parts[i] = strings.TrimSuffix(parts[i], " ") + flag + " "
 		}
 	}
