@@ -180,6 +180,16 @@ func (r *reconciler) isCurrentAgain(ctx context.Context, s sides) bool {
 	return !r.isLinked() && !r.opts.Repair && (isFree || r.repository().HasBytes(ctx, s.path))
 }
 
+// isBehind reports whether a file has the text that it had when its work tree parted from the one that the store's text
+// is from: that is newer, whether this one is stored or not.
+func (r *reconciler) isBehind(ctx context.Context, s sides) bool {
+	return s.now != nil && !r.opts.Accept && slices.ContainsFunc(r.otherRoots(), func(o otherRoot) bool {
+		f, remembered := o.memory.Get(s.path)
+		isFrom := remembered && f.State == mirror.Agreed && f.Digest == s.now.Digest()
+		return isFrom && r.repository().IsBehind(ctx, s.path, o.dir)
+	})
+}
+
 // missing decides about a path at which no file is: one that was never here, or was
 // deleted. What was deleted stays deleted, unless a command has changed it since.
 func (r *reconciler) missing(ctx context.Context, s sides) (SyncedFile, error) {

@@ -271,6 +271,8 @@ func (r *reconciler) tryReconcile(ctx context.Context, p string) (SyncedFile, er
 		return r.layOut(ctx, s, actionWritten, "")
 	case !r.opts.Announced && !isStill(s.disk.Stat, r.w.now()) && !(r.opts.Finished && r.isFinished(ctx, p)):
 		return SyncedFile{Action: actionWaiting}, nil
+	case r.isBehind(ctx, s):
+		return r.layOut(ctx, s, actionRestored, "")
 	}
 	return r.fromDisk(ctx, s)
 }

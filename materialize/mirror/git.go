@@ -101,8 +101,9 @@ type Repository struct {
 	git     *Git // nil: there is no repository, or no program
 	err     error
 	asked   bool
-	tracked map[string]bool // paths below the root
-	changed map[string]bool // of those, that are not as in git's index
+	tracked map[string]bool            // paths below the root
+	changed map[string]bool            // of those, that are not as in git's index
+	since   map[string]map[string]bool // or as they were when this work tree and another one parted, by its folder
 	nested  map[string]*Repository
 	dir     string
 	env     []string
@@ -110,7 +111,7 @@ type Repository struct {
 
 // NewRepository returns what git knows of the files below a folder.
 func NewRepository(dir string, variables []string) *Repository {
-	g := &Repository{dir: dir, env: variables, nested: map[string]*Repository{}}
+	g := &Repository{dir: dir, env: variables, nested: map[string]*Repository{}, since: map[string]map[string]bool{}}
 	if top, _ := GitFolder(dir); top == "" {
 		return g
 	}
@@ -203,8 +204,7 @@ func (g *Repository) ask(ctx context.Context) {
 		g.tracked, g.err = g.list(ctx, "ls-files", "-z")
 	}
 	if g.err == nil {
-		g.changed, g.err = g.list(ctx, "diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff",
-			"--ignore-submodules")
+		g.changed, g.err = g.differ(ctx)
 	}
 }
 
@@ -235,8 +235,7 @@ func (g *Repository) Authored(ctx context.Context, paths []string) map[string]ti
 		if r.ask(ctx); r.git == nil {
 			continue
 		}
-		dirty, err := r.list(ctx, "diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff",
-			"--ignore-submodules", "HEAD")
+		dirty, err := r.differ(ctx, "HEAD")
 		if err != nil && r.err == nil {
 			continue // nothing is committed yet
 		}
@@ -331,6 +330,11 @@ func (g *Repository) list(ctx context.Context, args ...string) (map[string]bool,
 	return paths, nil
 }
 
+// differ returns the paths of tracked files that are not as in git's index, or a commit.
+func (g *Repository) differ(ctx context.Context, commit ...string) (map[string]bool, error) {
+	return g.list(ctx, append([]string{"diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--ignore-submodules"}, commit...)...)
+}
+
 // Tracks reports whether a file is git's: one that it tracks. It is if git cannot say.
 func (g *Repository) Tracks(ctx context.Context, p string) bool {
 	g, p = g.of(p)
@@ -344,6 +348,21 @@ func (g *Repository) HasBytes(ctx context.Context, p string) bool {
 	g, p = g.of(p)
 	g.ask(ctx)
 	return g.git != nil && g.err == nil && g.tracked[p] && !g.changed[p]
+}
+
+// IsBehind reports whether a tracked file is as it was when this work tree and the one in another folder parted:
+// nobody has changed it here since.
+func (g *Repository) IsBehind(ctx context.Context, p, other string) bool {
+	g, p = g.of(p)
+	g.ask(ctx)
+	since, asked := g.since[other]
+	if !asked && g.tracked[p] && g.err == nil {
+		if head, err := g.run(ctx, nil, "-C", other, "rev-parse", "HEAD"); err == nil {
+			since, _ = g.differ(ctx, "--merge-base", strings.TrimSpace(string(head))) // they may have nothing in common
+		}
+		g.since[other] = since
+	}
+	return since != nil && g.tracked[p] && !since[p]
 }
 
 // Ignores reports whether git ignores a path, at which there need not be a file.
