@@ -199,7 +199,7 @@ func noteRules(e *cli.Environ, all []mirror.LeftOut, how string) {
 		{mirror.RuleMachine, "an editor or the system keeps it; " + how + " takes it in"},
 		{mirror.RuleExclude, "--exclude says so; --exclude - forgets that"},
 		{mirror.RuleIgnore, ".filebusignore says so; a line !NAME at its end takes NAME in"},
-		{mirror.RuleGit, "git ignores it; --gitignore=false takes it in"},
+		{mirror.RuleGit, "git ignores it; " + strings.Replace(how, "--all", "--gitignore=false", 1) + " takes it in"},
 	} {
 		names := named[r.rule]
 		for i := 0; r.rule == mirror.RuleSecret && len(names) > 0 && i < mostSecrets; i++ {

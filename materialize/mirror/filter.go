@@ -52,14 +52,15 @@ type Filter struct {
 	Named     []string               // folders that are taken in whatever their name, if it is no secret; nil: the root
 	Known     func(path string) bool // files that no name makes a secret
 
-	root    string
-	above   string // the root's path, without links and the slash in front
-	rules   Rules
-	exclude patterns
-	own     []ownRule
-	ignores map[string]*ignoreFile // by their paths
-	ignored map[string]bool        // paths that git ignores
-	asked   []string               // repositories that it was asked about
+	root     string
+	above    string // the root's path, without links and the slash in front
+	rules    Rules
+	exclude  patterns
+	own      []ownRule
+	ignores  map[string]*ignoreFile // by their paths
+	ignored  map[string]bool        // paths that git ignores
+	asked    []string               // repositories that it was asked about
+	hasAsked bool                   // of the root's
 }
 
 // An ownRule is a section of leftout.txt.
@@ -142,11 +143,21 @@ func (f *Filter) enter(ctx context.Context, dir string, entries []fs.DirEntry) e
 	if f.rules.Gitignore {
 		return f.askGit(ctx, dir)
 	}
+	if dir != "" && f.Named != nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == RuleGit }) {
+		f.ignores[dir+RuleGit] = f.aboveOf(dir, RuleGit)
+	}
 	return nil
 }
 
+// aboveOf returns the ignore file that counts where the one of a folder says nothing. Above the root is what git has for
+// itself.
 func (f *Filter) aboveOf(dir, name string) *ignoreFile {
 	if dir == "" {
+		if top, common := GitRepository(f.root); name == RuleGit && top == f.root {
+			text, _ := readIgnore(filepath.Join(common, "info", "exclude")) // what cannot be read says nothing
+			own, _ := parsePatterns(text)
+			return &ignoreFile{patterns: own}
+		}
 		return nil
 	}
 	parent, _ := path.Split(strings.TrimSuffix(dir, "/"))
@@ -241,7 +252,7 @@ func (f *Filter) rule(p string, isFolder bool) string {
 	}
 	by, rule := f.exclude.match(p, isFolder), RuleExclude
 	if by == nil {
-		by, rule = f.ignore(dir, RuleIgnore).decides(p, isFolder), RuleIgnore
+		by, rule = f.decides(p, isFolder, RuleIgnore), RuleIgnore
 	}
 	switch {
 	case by != nil && by.takesIn:
@@ -249,19 +260,67 @@ func (f *Filter) rule(p string, isFolder bool) string {
 	case by != nil:
 		return rule
 	}
-	if rule = f.ownRule(p, isFolder); rule == "" && f.rules.Gitignore && f.isIgnored(dir, p, isFolder) {
+	if rule = f.ownRule(p, isFolder); rule == "" && f.isIgnored(p, isFolder) {
 		rule = RuleGit
 	}
 	return rule
 }
 
 // isIgnored reports whether git ignores a path, or would.
-func (f *Filter) isIgnored(dir, p string, isFolder bool) bool {
-	if slices.ContainsFunc(f.asked, func(top string) bool { return strings.HasPrefix(p, top) }) {
+func (f *Filter) isIgnored(p string, isFolder bool) bool {
+	switch {
+	case f.Named != nil:
+		return !isFolder && f.isIgnoredNote(p)
+	case !f.rules.Gitignore:
+		return false
+	case slices.ContainsFunc(f.asked, func(top string) bool { return strings.HasPrefix(p, top) }):
 		return f.ignored[p] || f.ignored["."] // it says "./" if it ignores all
 	}
-	by := f.ignore(dir, RuleGit).decides(p, isFolder)
+	return f.wouldIgnore(p, isFolder)
+}
+
+// wouldIgnore reports whether the files that git reads say so, and none of its folders is ignored.
+func (f *Filter) wouldIgnore(p string, isFolder bool) bool {
+	by := f.decides(p, isFolder, RuleGit)
 	return by != nil && !by.takesIn
+}
+
+// decides returns the pattern of files of a name that decides about a path, or nil.
+func (f *Filter) decides(p string, isFolder bool, name string) *pattern {
+	dir, _ := path.Split(p)
+	return f.ignore(dir, name).decides(p, isFolder)
+}
+
+// isIgnoredNote reports whether git ignores a file of no layout, or a folder of it that its owner has not taken in, in
+// the nearest folder that is named, but not what is new in that. Git itself is asked, as it knows what it tracks, when
+// its files say so.
+func (f *Filter) isIgnoredNote(p string) bool {
+	top := ""
+	for _, named := range f.Named {
+		if strings.HasPrefix(p+"/", named+"/") && len(named) > len(top) {
+			top = named
+		}
+	}
+	if top == "" || top == p || f.Known != nil && f.Known(p) || f.wouldIgnore(top+"/x.md", false) {
+		return false
+	}
+	says := func(ignores func(string, bool) bool) (is bool) {
+		for i := len(top) + 1; i <= len(p); i++ {
+			if i == len(p) || p[i] == '/' {
+				by := f.decides(p[:i], i < len(p), RuleIgnore)
+				is = (is || ignores(p[:i], i < len(p))) && (by == nil || !by.takesIn)
+			}
+		}
+		return is
+	}
+	if !says(f.wouldIgnore) {
+		return false
+	}
+	if !f.hasAsked {
+		f.hasAsked = true
+		_ = f.askGit(context.Background(), "") // what it cannot say is not ignored
+	}
+	return f.asked == nil || says(func(p string, _ bool) bool { return f.ignored[p] })
 }
 
 // ownRule returns the rule by which a path is left out unasked, or "". A folder that is
