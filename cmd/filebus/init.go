@@ -32,7 +32,7 @@ type initView struct {
 	Workspace string              `json:"workspace"`
 	Proposed  map[string][]string `json:"proposed"` // settings, as config set takes them
 	Found     []cli.FoundFolder   `json:"found"`
-	LeftOut   []cli.FoundFolder   `json:"left_out,omitempty"`   // hidden folders with Markdown
+	LeftOut   []cli.FoundFolder   `json:"left_out,omitempty"`   // where Markdown lies, hidden or at the top
 	Files     int                 `json:"files"`                // that --yes takes in
 	Taken     int                 `json:"taken"`                // files
 	TakenOver []string            `json:"taken_over,omitempty"` // folders outside
@@ -261,7 +261,7 @@ func (o *initCommand) say(w *cli.Work, v *initView, isEmpty bool) {
 		left, folders = left+f.Files, append(folders, f.Folder)
 	}
 	if left > 0 {
-		w.Remark("left out %s of Markdown in hidden folders; filebus config set notes %s takes them in", cli.Plural(left, "file"),
+		w.Remark("left out %s of Markdown, hidden or at the top; filebus config set notes %s takes them in", cli.Plural(left, "file"),
 			cli.OneLine(strings.Join(markdown.Each(folders, record.ShellWord), " ")))
 	}
 	if o.TakeOver {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +51,7 @@ type survey struct {
 	agents map[string]int   // files by the folder of agents that they lie in
 	others map[string]tally // of each folder outside of those
 	tagged map[string]int   // of folders of lessons, files with tags less those without
-	hidden map[string]int   // Markdown files by the hidden folder, or that in a folder of agents, which nothing takes in
+	hidden map[string]int   // Markdown that nothing takes in: by the hidden folder, that in a folder of agents, or itself
 }
 
 // The limits of a survey. Note folders of more files are left to the user.
@@ -65,8 +66,12 @@ const (
 	ofLessons  = "/solutions/lessons/learnings/" // where files with tags are proposed as knowledge
 )
 
+// forPeople are files at the top or in a folder of agents that say what a project is, and not what was done.
+var forPeople = regexp.MustCompile(`^(?i)(read.?me|chang|histor|news|release|contribut|licen[cs]e|copying|notice|security|support|govern|` +
+	`maintain|authors|code.of|install|upgrad|migrat)[^/]*$`)
+
 // Look surveys a workspace for about that long at most, and returns the folders with most
-// files first, and hidden ones with Markdown that nothing knows.
+// files first, and where Markdown lies, hidden or at the top, that nothing knows.
 func Look(root string, limit time.Duration) (found, hidden []FoundFolder) {
 	s := &survey{
 		root: root, until: time.Now().Add(limit), left: maxEntries, agents: map[string]int{}, others: map[string]tally{},
@@ -78,10 +83,13 @@ func Look(root string, limit time.Duration) (found, hidden []FoundFolder) {
 			s.add(dirs[0], tally{weight: maxNotes + 1}) // what is not seen may be anything
 		}
 	}
+	found = s.found()
 	for _, dir := range slices.Sorted(maps.Keys(s.hidden)) {
-		hidden = append(hidden, FoundFolder{Folder: dir, Files: s.hidden[dir], Notes: true})
+		if !slices.ContainsFunc(found, func(f FoundFolder) bool { return f.Notes && isBelow(dir, f.Folder) }) {
+			hidden = append(hidden, FoundFolder{Folder: dir, Files: s.hidden[dir], Notes: true})
+		}
 	}
-	return s.found(), hidden
+	return found, hidden
 }
 
 func (s *survey) isOver() bool { return s.left <= 0 || time.Now().After(s.until) }
@@ -167,14 +175,25 @@ func (s *survey) count(name string, e fs.DirEntry) {
 		s.agents[cmp.Or(dir, top, path.Dir(name))]++
 	case top != "" && at.Kind != record.KindNote:
 		s.agents[top]++
-	case top != "" && path.Dir(name) != top && strings.EqualFold(path.Ext(name), ".md") && !layout.IsObeyed(name):
-		below, _, _ := strings.Cut(strings.TrimPrefix(name, top+"/"), "/")
-		s.hidden[path.Join(top, below)]++
-	case top == "" && strings.EqualFold(path.Ext(name), ".md"):
-		s.add(path.Dir(name), tally{1, 1, 0})
-		s.countTags(name)
+	case strings.EqualFold(path.Ext(name), ".md"):
+		s.countMarkdown(top, name)
 	case top == "" && e.Name()[0] != '.': // others may hold secrets
 		s.add(path.Dir(name), tally{1, 0, 1 + int(info.Size()>>20)})
+	}
+}
+
+// countMarkdown counts a Markdown file, in a folder of agents unless that is "".
+func (s *survey) countMarkdown(top, name string) {
+	if top == "" {
+		s.add(path.Dir(name), tally{1, 1, 0})
+		s.countTags(name)
+		if name[0] == '.' {
+			top, _, _ = strings.Cut(name, "/")
+		}
+	}
+	below := strings.TrimPrefix(strings.TrimPrefix(name, top), "/")
+	if first, _, isDeep := strings.Cut(below, "/"); (top != "" || !isDeep) && !layout.IsObeyed(name) && !forPeople.MatchString(below) {
+		s.hidden[path.Join(top, first)]++
 	}
 }
 
