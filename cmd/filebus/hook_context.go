@@ -70,7 +70,8 @@ func startLines(ctx context.Context, w *cli.Work, refers bool) ([]string, error)
 	return lines, err
 }
 
-// compactLines say what a session has that has lost its context: its own results, its tasks and the last handoff.
+// compactLines say what a session has that has lost its context: its own results, tasks and issues in progress, and
+// the last handoff.
 func compactLines(ctx context.Context, w *cli.Work, session string) (lines []string, err error) {
 	own, err := w.Reader.List(ctx, query.ListRequest{Limit: 5, Filter: record.Filter{
 		Kinds: []record.Kind{record.KindResult}, Conversations: []string{session}, Trees: []record.Tree{""},
@@ -82,11 +83,17 @@ func compactLines(ctx context.Context, w *cli.Work, session string) (lines []str
 	for _, i := range running[:min(len(running), 3)] {
 		lines = append(lines, dataLine(fmt.Sprintf("The task %s is in progress: ", i.ID), i.Title, 160))
 	}
+	claimed, claimErr := w.Reader.List(ctx, query.ListRequest{Limit: 3, Filter: record.Filter{
+		Kinds: []record.Kind{record.KindIssue}, Statuses: []string{"in_progress"}, Trees: []record.Tree{""},
+	}})
+	for _, e := range claimed.Entries {
+		lines = append(lines, dataLine(fmt.Sprintf("The %s is in progress: ", e.Name), e.Title, 160))
+	}
 	last, found, lastErr := lastHandoff(ctx, w)
 	if found {
 		lines = append(lines, fmt.Sprintf("filebus get %s: the last handoff.", last.Ref))
 	}
-	return lines, cmp.Or(err, runErr, lastErr)
+	return lines, cmp.Or(err, runErr, claimErr, lastErr)
 }
 
 // dataLine returns a line, of some bytes where it has room, that ends in a text of a record: in quotes, as what is no
