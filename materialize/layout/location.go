@@ -122,9 +122,9 @@ const ErrEncoding record.Reason = "an unknown encoding"
 // unreadable says why a text cannot be read as its layout has it, or, of prose, be searched.
 func unreadable(kind record.Kind, name string, text []byte) string {
 	isProse := slices.Contains([]string{".md", ".markdown", ".txt"}, path.Ext(name))
-	switch plain := markdown.Decode(text); {
-	case kind != record.KindNote && markdown.IsUTF16(text):
-		return "the text is UTF-16, of which nothing is read but by a search"
+	switch plain, wide := markdown.Decode(text), markdown.Wide(text); {
+	case kind != record.KindNote && wide != "":
+		return "the text is " + wide + ", of which nothing is read but by a search"
 	case isProse && markdown.IsBinary(plain):
 		return "the file is no text, or in an unknown encoding"
 	case isProse && !utf8.Valid(plain):

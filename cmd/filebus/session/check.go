@@ -488,12 +488,10 @@ func garbled(text []byte, ending string) string {
 	if ending != "" && !strings.Contains(textEndings, " "+strings.ToLower(ending)+" ") {
 		return ""
 	}
-	const utf16Share = 3 // one of so many bytes is zero in UTF-16 of most languages
-	marked := bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
 	zero := bytes.IndexByte(text, 0)
-	switch {
-	case marked || bytes.Count(text, []byte{0})*utf16Share > len(text):
-		return "it is UTF-16; agents read UTF-8"
+	switch wide := markdown.Wide(text); {
+	case wide != "":
+		return "it is " + wide + "; agents read UTF-8"
 	case zero >= 0:
 		return fmt.Sprintf("its byte %d is zero: it is no text", zero+1)
 	case !utf8.Valid(text) && !endsInRune(text[max(0, len(text)-utf8.UTFMax):]):
