@@ -7,6 +7,7 @@
 package secrets
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -142,15 +143,45 @@ func NewReader(source io.Reader, take bool) *Reader {
 	return &Reader{source: source, take: take}
 }
 
-// ReadThrough looks at all of a text that is to be opened.
+// ReadThrough looks at all of a text that is to be opened, in UTF-16 and UTF-32, too.
 func ReadThrough(open func() (io.ReadCloser, error)) (*Reader, error) {
 	text, err := open()
 	if err != nil {
 		return nil, err
 	}
-	looked := NewReader(text, false)
+	from := bufio.NewReaderSize(text, 8<<10)
+	head, _ := from.Peek(8 << 10) // the copy says why not
+	looked := NewReader(from, false)
+	if isWide(head) {
+		looked.source = narrow{from}
+	}
 	_, err = io.Copy(io.Discard, looked)
 	return looked, errors.Join(err, text.Close())
+}
+
+// isWide reports whether the characters of a text have several bytes each: it has a mark, or all of many zeros are the first
+// or the second bytes.
+func isWide(head []byte) bool {
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\x00\x00\xfe\xff"} {
+		if bytes.HasPrefix(head, []byte(mark)) {
+			return true
+		}
+	}
+	zeros := [2]int{}
+	for i, c := range head {
+		if c == 0 {
+			zeros[i%2]++
+		}
+	}
+	return min(zeros[0], zeros[1]) == 0 && max(zeros[0], zeros[1]) > len(head)/6
+}
+
+// A narrow reads such a text without its zeros, which leaves what is ASCII.
+type narrow struct{ from io.Reader }
+
+func (r narrow) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	return len(slices.DeleteFunc(p[:n], func(c byte) bool { return c == 0 })), err
 }
 
 // A stream is looked at in parts. What is at the end of one is looked at with the next,

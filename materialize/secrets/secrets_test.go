@@ -190,6 +190,26 @@ func TestReaderKeeps(t *testing.T) {
 	}
 }
 
+// TestReadThrough looks at texts with characters of several bytes, and not at what is no text.
+func TestReadThrough(t *testing.T) {
+	wide := func(begin, end string) string {
+		text := strings.Builder{}
+		for _, c := range []byte("one\n\xe9 gh" + "p_" + mixed + " end\n") {
+			text.WriteString(begin + string([]byte{c}) + end)
+		}
+		return text.String()
+	}
+	for text, want := range map[string]int{
+		"\xff\xfe" + wide("", "\x00"): 1, wide("", "\x00"): 1, wide("\x00", ""): 1, "\x00\x00\xfe\xff" + wide("\x00\x00\x00", ""): 1,
+		"\xff\xfe\x00\x00" + wide("", "\x00\x00\x00"): 1, "\x00\x01\x02\x03gh" + "p_" + mixed: 0, wide("", "\x00\x00\x00\x00"): 0,
+	} {
+		r, err := secrets.ReadThrough(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
+		if err != nil || r.Count != want || want > 0 && r.Found[0].Line != 2 {
+			t.Errorf("%.20q: %d found: %+v, %v; want %d in line 2", text, r.Count, r.Found, err, want)
+		}
+	}
+}
+
 // FuzzTake takes secrets out of anything, and finds none in what is left.
 func FuzzTake(f *testing.F) {
 	for rule, example := range examples() {
