@@ -18,8 +18,9 @@ import (
 // remote says how the store and its remotes stand.
 func (d *doctor) remote(ctx context.Context) (string, error) {
 	all, err := remotes(d.Work, nil)
-	if err != nil || len(all) == 0 {
-		return "none", err
+	odd, oddErr := d.oddNames(ctx)
+	if err = cmp.Or(err, oddErr); err != nil || len(all) == 0 {
+		return strings.Join(append([]string{"none"}, odd...), "; "), err
 	}
 	ids, err := d.Store.Origins(ctx)
 	var said []string
@@ -48,14 +49,11 @@ func (d *doctor) remote(ctx context.Context) (string, error) {
 		}
 		said, isWell = append(said, s.Name+": "+text), isWell && strings.HasPrefix(text, inStep)
 	}
-	odd, err := d.oddNames(ctx)
-	if said = append(said, odd...); err != nil {
-		return "", err
-	}
-	if text := strings.Join(said, "; "); !isWell {
+	text := strings.Join(append(said, odd...), "; ")
+	if !isWell {
 		return "", record.Partly.Errorf("%s", text)
 	}
-	return strings.Join(said, "; "), nil
+	return text, nil
 }
 
 // noWindowsName is a path with a segment that Windows cannot have.
