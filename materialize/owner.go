@@ -180,14 +180,25 @@ func (r *reconciler) isCurrentAgain(ctx context.Context, s sides) bool {
 	return !r.isLinked() && !r.opts.Repair && (isFree || r.repository().HasBytes(ctx, s.path))
 }
 
+// holders returns the other roots that had the store's text of a file when they were looked at.
+func (r *reconciler) holders(s sides) []otherRoot {
+	return slices.DeleteFunc(slices.Clone(r.otherRoots()), func(o otherRoot) bool {
+		f, remembered := o.memory.Get(s.path)
+		return s.now == nil || !remembered || f.State != mirror.Agreed || f.Digest != s.now.Digest()
+	})
+}
+
 // isBehind reports whether a file has the text that it had when its work tree parted from the one that the store's text
 // is from: that is newer, whether this one is stored or not.
 func (r *reconciler) isBehind(ctx context.Context, s sides) bool {
-	return s.now != nil && !r.opts.Accept && slices.ContainsFunc(r.otherRoots(), func(o otherRoot) bool {
-		f, remembered := o.memory.Get(s.path)
-		isFrom := remembered && f.State == mirror.Agreed && f.Digest == s.now.Digest()
-		return isFrom && r.repository().IsBehind(ctx, s.path, o.dir)
-	})
+	isOf := func(o otherRoot) bool { return r.repository().IsBehind(ctx, s.path, o.dir) }
+	return !r.opts.Accept && slices.ContainsFunc(r.holders(s), isOf)
+}
+
+// isRival reports whether nobody can tell which is newer: the text that another root has, or this one, which was never
+// looked at and is not git's.
+func (r *reconciler) isRival(ctx context.Context, s sides) bool {
+	return !s.remembered && isText(s.now.Name().Kind) && len(r.holders(s)) > 0 && !r.repository().Tracks(ctx, s.path)
 }
 
 // missing decides about a path at which no file is: one that was never here, or was

@@ -397,7 +397,8 @@ func (r *reconciler) textFromDisk(ctx context.Context, f plan.File, s sides) (Sy
 		return r.act(actionConflict, detail, func() error { return r.keepBeside(ctx, f) })
 	case isFrame && s.now.IsFrame() && !r.opts.Accept && !isForeign:
 		return r.entriesFromDisk(ctx, f, s)
-	case s.now != nil && !s.storeSame && (s.remembered || r.command) && !r.opts.Accept && !isForeign && !s.now.Name().Kind.IsOnce():
+	case s.now == nil || s.storeSame || r.opts.Accept || isForeign || s.now.Name().Kind.IsOnce():
+	case s.remembered || r.command || r.isRival(ctx, s):
 		return r.mergeWhole(ctx, f, s)
 	}
 	if isCut, err := r.isCut(ctx, f, s.now); isCut && s.now.Name().Kind == record.KindResult && !r.opts.Accept || err != nil {
