@@ -154,8 +154,8 @@ func (p Past) store(ctx context.Context, w *materialize.Workspace, f transcript.
 	reports := slices.CompactFunc(f.Reports(), func(a, b transcript.Report) bool { return a.Text == b.Text })
 	for i, r := range reports {
 		c := Call{
-			Conversation: f.Session, ID: f.ID, Agent: f.Agent, Title: secrets.Text(f.Title()), Written: r.Time,
-			Status: materialize.StatusDone, Resumed: i > 0,
+			Conversation: f.Session, Session: f.Session, ID: f.ID, Agent: f.Agent, Title: secrets.Text(f.Title()),
+			Written: r.Time, Status: materialize.StatusDone, Resumed: i > 0,
 		}
 		if f.ID == "" {
 			c.ID, c.Agent = finalAnswer, p.Client
