@@ -61,6 +61,7 @@ type Filter struct {
 	ignored  map[string]bool        // paths that git ignores
 	asked    []string               // repositories that it was asked about
 	hasAsked bool                   // of the root's
+	would    map[string]bool        // paths that git's files were asked about
 }
 
 // An ownRule is a section of leftout.txt.
@@ -86,7 +87,7 @@ type ignoreFile struct {
 
 // NewFilter returns the filter of rules for what lies below a folder.
 func NewFilter(root string, rules Rules) *Filter {
-	f := &Filter{root: root, rules: rules, ignores: map[string]*ignoreFile{}, ignored: map[string]bool{}}
+	f := &Filter{root: root, rules: rules, ignores: map[string]*ignoreFile{}, ignored: map[string]bool{}, would: map[string]bool{}}
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		real = root
@@ -131,20 +132,19 @@ func (f *Filter) enter(ctx context.Context, dir string, entries []fs.DirEntry) e
 	if f == nil {
 		return nil
 	}
+	for _, name := range []string{RuleIgnore, RuleGit} {
+		if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name }) && dir != "" { // spares a look
+			f.ignores[dir+"/"+name] = f.aboveOf(dir+"/", name)
+		}
+	}
 	if dir != "" {
 		dir += "/"
-		if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == RuleIgnore }) { // spares a look
-			f.ignores[dir+RuleIgnore] = f.aboveOf(dir, RuleIgnore)
-		}
 	}
 	if i := f.ignore(dir, RuleIgnore); i != nil && i.err != nil {
 		return i.err
 	}
 	if f.rules.Gitignore {
 		return f.askGit(ctx, dir)
-	}
-	if dir != "" && f.Named != nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == RuleGit }) {
-		f.ignores[dir+RuleGit] = f.aboveOf(dir, RuleGit)
 	}
 	return nil
 }
@@ -281,8 +281,13 @@ func (f *Filter) isIgnored(p string, isFolder bool) bool {
 
 // wouldIgnore reports whether the files that git reads say so, and none of its folders is ignored.
 func (f *Filter) wouldIgnore(p string, isFolder bool) bool {
-	by := f.decides(p, isFolder, RuleGit)
-	return by != nil && !by.takesIn
+	is, known := f.would[p]
+	if !known {
+		by := f.decides(p, isFolder, RuleGit)
+		is = by != nil && !by.takesIn
+		f.would[p] = is
+	}
+	return is
 }
 
 // decides returns the pattern of files of a name that decides about a path, or nil.
@@ -295,25 +300,20 @@ func (f *Filter) decides(p string, isFolder bool, name string) *pattern {
 // the nearest folder that is named, but not what is new in that. Git itself is asked, as it knows what it tracks, when
 // its files say so.
 func (f *Filter) isIgnoredNote(p string) bool {
-	top := ""
-	for _, named := range f.Named {
-		if strings.HasPrefix(p+"/", named+"/") && len(named) > len(top) {
-			top = named
-		}
-	}
-	if top == "" || top == p || f.Known != nil && f.Known(p) || f.wouldIgnore(top+"/x.md", false) {
-		return false
-	}
-	says := func(ignores func(string, bool) bool) (is bool) {
-		for i := len(top) + 1; i <= len(p); i++ {
-			if i == len(p) || p[i] == '/' {
-				by := f.decides(p[:i], i < len(p), RuleIgnore)
-				is = (is || ignores(p[:i], i < len(p))) && (by == nil || !by.takesIn)
+	says := func(ignores func(p string, isFolder bool) bool) (is bool) {
+		isIn, at := false, ""
+		for part := range strings.SplitSeq(p, "/") {
+			at = path.Join(at, part)
+			if slices.Contains(f.Named, at) {
+				isIn, is = !f.wouldIgnore(at+"/x.md", false), false
+			} else if isIn {
+				by := f.decides(at, at != p, RuleIgnore)
+				is = (is || ignores(at, at != p)) && (by == nil || !by.takesIn)
 			}
 		}
 		return is
 	}
-	if !says(f.wouldIgnore) {
+	if f.Known != nil && f.Known(p) || !says(f.wouldIgnore) {
 		return false
 	}
 	if !f.hasAsked {

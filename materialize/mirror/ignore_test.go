@@ -130,7 +130,7 @@ func TestLeftOut(t *testing.T) {
 		},
 		RuleRemade: {"node_modules/x.js", "deep/node_modules/x.js", "__pycache__/a.pyc", "any/" + venv, ".env/" + venv, "conda/conda-meta/x",
 			"target/" + tag, ".venv/x", ".next/x", ".terraform/x", ".Cache/x"},
-		RuleMachine:  {"a~", ".env.md~", "#a.md#", ".#a", "x.SWP", "a.md.orig", "._a.md", ".DS_Store", "Thumbs.db", ".Trash-1000/a.md", ".obsidian/x.json",
+		RuleMachine: {"a~", ".env.md~", "#a.md#", ".#a", "x.SWP", "a.md.orig", "._a.md", ".DS_Store", "Thumbs.db", ".Trash-1000/a.md", ".obsidian/x.json",
 			".a.md.kate-swp", ".a.md.icloud", ".trashed-1700000000-a.md", "a.md.part", "a.crdownload", ".history/a_1.md", ".AppleDouble/a.md"},
 		RuleConflict: {"a.sync-conflict-20260102-030405-ABCDEFG.md", "a (Ann's conflicted copy 2026-01-02).md", "a (SFConflict x 1).md", "a_conflict-20260102-1.md"},
 		RuleVersions: {".hg/x", ".svn/x", ".jj/x", ".bzr/x", "CVS/Root"},
