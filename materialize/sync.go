@@ -635,6 +635,7 @@ func (r *reconciler) rules() *mirror.Filter {
 func (w *Workspace) rootFilter(root string) *mirror.Filter {
 	f := w.filter(root, Rules{}, w.Settings.Profile.Recognize)
 	f.Named = append([]string{}, w.noteFolders()...) // not nil
+	f.Noted = func(p string) bool { at := w.recognise(p); return at.Kind == record.KindNote && at.Declared == "" }
 	return f
 }
 

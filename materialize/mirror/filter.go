@@ -51,6 +51,7 @@ type Filter struct {
 	Variables []string               // the environment, for git
 	Named     []string               // folders that are taken in whatever their name, if it is no secret; nil: the root
 	Known     func(path string) bool // files that no name makes a secret
+	Noted     func(path string) bool // files that are nothing but notes, of a root; nil: it is none
 
 	root     string
 	above    string // the root's path, without links and the slash in front
@@ -87,7 +88,8 @@ type ignoreFile struct {
 
 // NewFilter returns the filter of rules for what lies below a folder.
 func NewFilter(root string, rules Rules) *Filter {
-	f := &Filter{root: root, rules: rules, ignores: map[string]*ignoreFile{}, ignored: map[string]bool{}, would: map[string]bool{}}
+	f := &Filter{root: root, rules: rules, ignores: map[string]*ignoreFile{}}
+	f.ignored, f.would = map[string]bool{}, map[string]bool{}
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		real = root
@@ -269,7 +271,7 @@ func (f *Filter) rule(p string, isFolder bool) string {
 // isIgnored reports whether git ignores a path, or would.
 func (f *Filter) isIgnored(p string, isFolder bool) bool {
 	switch {
-	case f.Named != nil:
+	case f.Noted != nil:
 		return !isFolder && f.isIgnoredNote(p)
 	case !f.rules.Gitignore:
 		return false
@@ -296,9 +298,9 @@ func (f *Filter) decides(p string, isFolder bool, name string) *pattern {
 	return f.ignore(dir, name).decides(p, isFolder)
 }
 
-// isIgnoredNote reports whether git ignores a file of no layout, or a folder of it that its owner has not taken in, in
-// the nearest folder that is named, but not what is new in that. Git itself is asked, as it knows what it tracks, when
-// its files say so.
+// isIgnoredNote reports whether git ignores a file that is nothing but a note, or a folder of it that its owner has not
+// taken in, in the nearest folder that is named, but not what is new in that. Git itself is asked, as it knows what it
+// tracks, when its files say so.
 func (f *Filter) isIgnoredNote(p string) bool {
 	says := func(ignores func(p string, isFolder bool) bool) (is bool) {
 		isIn, at := false, ""
@@ -313,7 +315,7 @@ func (f *Filter) isIgnoredNote(p string) bool {
 		}
 		return is
 	}
-	if f.Known != nil && f.Known(p) || !says(f.wouldIgnore) {
+	if !says(f.wouldIgnore) || !f.Noted(p) {
 		return false
 	}
 	if !f.hasAsked {
