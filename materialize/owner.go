@@ -189,10 +189,10 @@ func (r *reconciler) holders(s sides) []otherRoot {
 }
 
 // isBehind reports whether a file has the text that it had when its work tree parted from the one that the store's text
-// is from: that is newer, whether this one is stored or not.
+// is from: that is newer, whether this one is stored or not. What git puts into the main root later counts.
 func (r *reconciler) isBehind(ctx context.Context, s sides) bool {
 	isOf := func(o otherRoot) bool { return r.repository().IsBehind(ctx, s.path, o.dir) }
-	return !r.opts.Accept && slices.ContainsFunc(r.holders(s), isOf)
+	return !r.opts.Accept && (r.isLinked() || !s.remembered) && slices.ContainsFunc(r.holders(s), isOf)
 }
 
 // isRival reports whether nobody can tell which is newer: the text that another root has, or this one, which was never
