@@ -37,7 +37,8 @@ func encodingOf(text []byte) (e encoding) {
 			zeros[i%2]++
 		}
 	}
-	if few, many := min(zeros[0], zeros[1]), max(zeros[0], zeros[1]); few > 0 || len(text)%2 > 0 || many == 0 || many < len(text)/6 {
+	few, many := min(zeros[0], zeros[1]), max(zeros[0], zeros[1])
+	if few > 0 || len(text)%2 > 0 || many == 0 || many < len(text)/6 {
 		return e
 	}
 	if e = encodings[2]; zeros[0] > 0 {

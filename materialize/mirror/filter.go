@@ -134,13 +134,14 @@ func (f *Filter) enter(ctx context.Context, dir string, entries []fs.DirEntry) e
 	if f == nil {
 		return nil
 	}
-	for _, name := range []string{RuleIgnore, RuleGit} {
-		if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name }) && dir != "" { // spares a look
-			f.ignores[dir+"/"+name] = f.aboveOf(dir+"/", name)
-		}
-	}
 	if dir != "" {
 		dir += "/"
+	}
+	for _, name := range []string{RuleIgnore, RuleGit} {
+		is := func(e fs.DirEntry) bool { return e.Name() == name }
+		if dir != "" && !slices.ContainsFunc(entries, is) { // spares a look
+			f.ignores[dir+name] = f.aboveOf(dir, name)
+		}
 	}
 	if i := f.ignore(dir, RuleIgnore); i != nil && i.err != nil {
 		return i.err
@@ -151,8 +152,8 @@ func (f *Filter) enter(ctx context.Context, dir string, entries []fs.DirEntry) e
 	return nil
 }
 
-// aboveOf returns the ignore file that counts where the one of a folder says nothing. Above the root is what git has for
-// itself.
+// aboveOf returns the ignore file that counts where the one of a folder says nothing. Above the root is what git has
+// for itself.
 func (f *Filter) aboveOf(dir, name string) *ignoreFile {
 	if dir == "" {
 		if top, common := GitRepository(f.root); name == RuleGit && top == f.root {

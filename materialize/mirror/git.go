@@ -332,7 +332,8 @@ func (g *Repository) list(ctx context.Context, args ...string) (map[string]bool,
 
 // differ returns the paths of tracked files that are not as in git's index, or a commit.
 func (g *Repository) differ(ctx context.Context, commit ...string) (map[string]bool, error) {
-	return g.list(ctx, append([]string{"diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--ignore-submodules"}, commit...)...)
+	args := []string{"diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "--ignore-submodules"}
+	return g.list(ctx, append(args, commit...)...)
 }
 
 // Tracks reports whether a file is git's: one that it tracks. It is if git cannot say.

@@ -159,8 +159,8 @@ func ReadThrough(open func() (io.ReadCloser, error)) (*Reader, error) {
 	return looked, errors.Join(err, text.Close())
 }
 
-// isWide reports whether the characters of a text have several bytes each: it has a mark, or all of many zeros are the first
-// or the second bytes.
+// isWide reports whether the characters of a text have several bytes each: it has a mark, or all of many zeros are the
+// first or the second bytes.
 func isWide(head []byte) bool {
 	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\x00\x00\xfe\xff"} {
 		if bytes.HasPrefix(head, []byte(mark)) {

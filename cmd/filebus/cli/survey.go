@@ -67,8 +67,8 @@ const (
 )
 
 // forPeople are files at the top or in a folder of agents that say what a project is, and not what was done.
-var forPeople = regexp.MustCompile(`^(?i)(read.?me|chang|histor|news|release|contribut|licen[cs]e|copying|notice|security|support|govern|` +
-	`maintain|authors|code.of|install|upgrad|migrat)[^/]*$`)
+var forPeople = regexp.MustCompile(`^(?i)(read.?me|chang|histor|news|release|contribut|licen[cs]e|copying|notice|security|` +
+	`support|govern|maintain|authors|code.of|install|upgrad|migrat)[^/]*$`)
 
 // Look surveys a workspace for about that long at most, and returns the folders with most
 // files first, and where Markdown lies, hidden or at the top, that nothing knows.
@@ -192,7 +192,8 @@ func (s *survey) countMarkdown(top, name string) {
 		}
 	}
 	below := strings.TrimPrefix(strings.TrimPrefix(name, top), "/")
-	if first, _, isDeep := strings.Cut(below, "/"); (top != "" || !isDeep) && !layout.IsObeyed(name) && !forPeople.MatchString(below) {
+	first, _, isDeep := strings.Cut(below, "/")
+	if (top != "" || !isDeep) && !layout.IsObeyed(name) && !forPeople.MatchString(below) {
 		s.hidden[path.Join(top, first)]++
 	}
 }
