@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"filebus/materialize/layout"
 	"filebus/materialize/mirror"
@@ -21,8 +22,8 @@ import (
 // ErrNoBox says that a file has no box that others may tick.
 const ErrNoBox record.Reason = "no box to tick"
 
-// Tick sets the box of an entry whose convention lets everybody do so: one byte of its file changes, and the file is
-// taken in. It returns the path and the line.
+// Tick sets the box of an entry whose convention lets everybody do so: one byte of its file changes, or the words of a
+// section, and the file is taken in. It returns the path and the line.
 func (w *Workspace) Tick(ctx context.Context, name record.Name, status string) (p string, line int, err error) {
 	head, err := view(ctx, w.Store, func(tx *store.Tx) (store.Version, error) { return tx.Head(name) })
 	if err != nil {
@@ -31,6 +32,14 @@ func (w *Workspace) Tick(ctx context.Context, name record.Name, status string) (
 	p = head.Record.Path
 	if err := w.checkStanding(p); err != nil {
 		return p, 0, err
+	}
+	if w.recognise(p).Sets("status") {
+		err = w.Amend(ctx, p, func(at layout.Location, old []byte) (text []byte, err error) {
+			var box layout.Box
+			box, line, err = boxOf(at, p, old, name.ID, status)
+			return slices.Concat(old[:box.Offset], box.Now, old[box.Offset+len(box.Was):]), err
+		})
+		return p, line, err
 	}
 	err = w.withMirror(ctx, w.Root, func(r *reconciler) error {
 		if err := r.importFile(ctx, p); err != nil { // what an agent wrote there comes first
@@ -67,11 +76,22 @@ func (w *Workspace) checkStanding(p string) error {
 	return cmp.Or(w.checkPlace(p), err)
 }
 
+// boxOf returns where a text shows the status of an entry, or why nothing is written there. A line of 0: it is there already.
+func boxOf(at layout.Location, p string, text []byte, id, status string) (box layout.Box, line int, err error) {
+	box = at.Box(p, text, id, status)
+	switch {
+	case box.Line == 0:
+		err = record.Conflict.Errorf("%s has no box of %s that others may tick", p, id).Try(byOwner(at.Owner())).Because(ErrNoBox)
+	case box.Now == nil:
+		err = record.Conflict.Errorf("%s, line %d, has no mark for %s", p, box.Line, status).Try(byOwner(at.Owner())).Because(ErrNoBox)
+	case !bytes.Equal(box.Was, box.Now):
+		line = box.Line
+	}
+	return box, line, err
+}
+
 // tick writes the mark of a status into the box of an entry. A line of 0: it is there already.
 func tick(file, p string, at layout.Location, id, status string) (line int, err error) {
-	owner := func(format string, args ...any) error {
-		return record.Conflict.Errorf(format, args...).Try(byOwner(at.Owner())).Because(ErrNoBox)
-	}
 	f, err := os.OpenFile(filepath.FromSlash(file), os.O_RDWR, 0)
 	if err != nil {
 		return 0, err
@@ -88,17 +108,11 @@ func tick(file, p string, at layout.Location, id, status string) (line int, err 
 	if err != nil {
 		return 0, err
 	}
-	box := at.Box(p, text, id, status)
-	switch {
-	case box.Line == 0:
-		return 0, owner("%s has no box of %s that others may tick", p, id)
-	case box.Mark == 0:
-		return 0, owner("the boxes of %s have no mark for %s", p, status)
-	case text[box.Offset] == box.Mark:
-		return 0, nil
+	box, line, err := boxOf(at, p, text, id, status)
+	if err == nil && line > 0 {
+		_, err = f.WriteAt(box.Now, int64(box.Offset))
 	}
-	_, err = f.WriteAt([]byte{box.Mark}, int64(box.Offset))
-	return box.Line, err
+	return line, err
 }
 
 // Amend gives the file of a convention another text, where that lets everybody change it: what stands there is taken in,

@@ -1,11 +1,15 @@
 package layout
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
-// A Box is the box of a check list's item. The zero Box is none.
+// A Box says where the text of a file shows the status of an entry: the mark in the box of a check list's item, or the
+// section that states it. The zero Box is none.
 type Box struct {
-	Line, Offset int  // of its mark, which is one byte
-	Mark         byte // that stands for a status; 0: there is none
+	Line, Offset int
+	Was, Now     []byte // what stands there, and what stands for a status; nil: there is nothing for that
 }
 
 // HasBoxes reports whether everybody may tick the boxes of a file.
@@ -14,37 +18,40 @@ func (pl Location) HasBoxes() bool {
 	return is && d.Boxes
 }
 
-// Box returns where the box of an entry stands in the text of a file, and the mark that its convention has for a
-// status: none where the file is not for others to write.
+// Box returns where the text of a file shows the status of an entry, and what its convention writes there for another
+// one: none where the file is not for others to write.
 func (pl Location) Box(path string, text []byte, id, status string) (b Box) {
 	if !pl.HasBoxes() {
 		return b
 	}
 	d := pl.Layout.(*declared)
 	file, _ := d.Parse(path, text) // an entry is an entry
+	start := 0
 	for _, part := range file.Parts {
 		if part.Entry == nil || part.Entry.ID != id {
+			start += part.size()
 			continue
 		}
-		start := 0
-		for range part.Entry.Line - 1 {
-			start += bytes.IndexByte(text[start:], '\n') + 1
-		}
-		line, _, _ := bytes.Cut(text[start:], []byte("\n"))
+		b = Box{Line: part.Entry.Line, Offset: start, Was: part.Entry.Text}
+		line, _, _ := bytes.Cut(b.Was, []byte("\n"))
 		m := boxed().FindSubmatchIndex(line)
-		if m == nil || m[5]-m[4] != 1 {
-			return b
+		isBox := m != nil && m[5]-m[4] == 1
+		if isBox {
+			b.Offset, b.Was = start+m[4], line[m[4]:m[5]]
 		}
-		b = Box{Line: part.Entry.Line, Offset: start + m[4]}
 		switch {
 		case part.Entry.Facts.Status == status: // also where it is spelled otherwise
-			b.Mark = text[b.Offset]
+			b.Now = b.Was
+		case !isBox && slices.Contains(d.Set, "status"):
+			b.Now = pl.SetFact(b.Was, "status", status)
+		case !isBox:
+			return Box{}
 		case status == StatusComplete:
-			b.Mark = 'x'
+			b.Now = []byte("x")
 		case status == StatusInProgress && d.Working != "":
-			b.Mark = d.Working[0]
+			b.Now = []byte(d.Working)
 		case status == StatusPending:
-			b.Mark = ' '
+			b.Now = []byte(" ")
 		}
 		return b
 	}

@@ -38,6 +38,7 @@ type FileRule struct {
 	Key      string            // of json and jsonl: pointer to the id of an entry; "": /id
 	Inside   string            // pointer to the entries in an entry: /subtasks/*
 	Match    string            // of the text of an item, a heading, a line or a key
+	Heading  string            // of headings that are entries among items
 	Find     map[string]string // patterns that are looked for in an entry, by the capture
 	Need     string            // "id": an entry has one; "id?": if any of the file has
 	Nest     string            // of items: "part" belongs to the entry above
@@ -86,6 +87,8 @@ var conventions = []*convention{
 	{file: "kiro", marks: []string{".kiro/"}, folders: ".kiro"},
 	{file: "memory-bank", marks: []string{"memory-bank/"}, folders: "memory-bank"},
 	{file: "openspec", marks: []string{"openspec/"}, folders: "openspec"},
+	{file: "planning-with-files", marks: []string{"task_plan.md", "findings.md", "progress.md"},
+		folders: "task_plan.md findings.md progress.md"},
 	{file: "progress", marks: []string{"PROGRESS.md", "progress.md"}, folders: "PROGRESS.md docs/progress.md"},
 	{file: "serena", marks: []string{".serena/memories/"}, folders: ".serena"},
 	{file: "spec-kit", marks: []string{"specs/", ".specify/"}, folders: "specs .specify", settings: ".specify/feature.json"},
@@ -363,7 +366,7 @@ func (d *declared) read(text []byte, s span) (f Facts) {
 			}
 		}
 		f.take(fact, src, clean)
-		if own := factLine(cmp.Or(values...)); fact == "status" && !slices.Contains(src.From, "box") && !strings.EqualFold(own, f.Status) {
+		if own := factLine(cmp.Or(values...)); fact == "status" && !strings.EqualFold(own, f.Status) {
 			f.setFact("state", own) // in its own words
 		}
 	}
@@ -465,7 +468,7 @@ func (f *Facts) take(fact string, src source, values []string) {
 	}
 }
 
-// valuesAt returns what stands at a place: box, heading, match.x, path.x, above.x, front.key,
+// valuesAt returns what stands at a place: box, boxes, heading, match.x, path.x, above.x, front.key,
 // label.Name, section.Title, json./pointer, key, value, bold, text, field.x, or =word.
 func (d *declared) valuesAt(from, form string, text []byte, s span) []string {
 	of, name, _ := strings.Cut(from, ".")
@@ -480,6 +483,8 @@ func (d *declared) valuesAt(from, form string, text []byte, s span) []string {
 		return one(s.vars[name])
 	case "box":
 		return one(cmp.Or(d.layout.Map["box"][s.vars["$box"]], boxWord(s.vars["$box"])))
+	case "boxes":
+		return one(ticked(text))
 	case "key", "value":
 		return one(s.vars["$"+of])
 	case "front":

@@ -79,7 +79,7 @@ func keysOf(table any) string {
 // check reports a pattern that is none, a word that a key does not have, and a name that nothing captures, with a word
 // of the line.
 func (r *FileRule) check() (word string, err error) {
-	patterns := slices.Concat(r.Skip, r.Not, []string{r.Match},
+	patterns := slices.Concat(r.Skip, r.Not, []string{r.Match, r.Heading},
 		slices.Sorted(maps.Values(r.Above)), slices.Sorted(maps.Values(r.Find)))
 	for _, p := range r.Path {
 		r.said = append(r.said, len(templateVariable().ReplaceAllString(p, "")))
@@ -129,7 +129,7 @@ var capturedOf = map[string][]string{"json": {"id"}, "jsonl": {"id"}, "yaml": {"
 // placeNames are the places of facts, and whether a name stands behind.
 var placeNames = map[string]bool{
 	"match": true, "path": true, "above": true, "front": true, "label": true, "section": true, "json": true, "field": true,
-	"box": false, "heading": false, "key": false, "value": false, "bold": false, "text": false,
+	"box": false, "boxes": false, "heading": false, "key": false, "value": false, "bold": false, "text": false,
 }
 
 // checkNames reports a name that nothing has: a capture, a fact, a place, or words of a field.
@@ -141,7 +141,7 @@ func (r *FileRule) checkNames() (word string, err error) {
 	captured = slices.AppendSeq(captured, maps.Keys(r.Above))
 	captured = slices.AppendSeq(captured, maps.Keys(r.Find))
 	captured = slices.AppendSeq(captured, maps.Keys(r.Default))
-	for _, p := range slices.Concat(r.paths, []string{r.Match}) {
+	for _, p := range slices.Concat(r.paths, []string{r.Match, r.Heading}) {
 		captured = append(captured, compiled(p).SubexpNames()...)
 	}
 	for _, at := range r.At {
@@ -158,8 +158,8 @@ func (r *FileRule) checkNames() (word string, err error) {
 		}
 	}
 	for _, fact := range r.Set {
-		if r.Entries != "" || r.Kind != record.KindKnowledge {
-			return "set", record.Usage.Errorf("set is for knowledge that is a file each: take it out")
+		if r.Heading == "" && (r.Entries != "" || r.Kind != record.KindKnowledge) {
+			return "set", record.Usage.Errorf("set is for knowledge that is a file each, and for sections among items: take it out")
 		}
 		if r.Fields[fact] == nil {
 			return fact, record.Usage.Errorf("set names %q, which is no fact below [file.fields]", fact)
@@ -192,7 +192,7 @@ func (r *FileRule) checkSource(src source, captured []string) (word string, err 
 		switch {
 		case strings.HasPrefix(from, "="):
 		case !isPlace || isNamed != (name != ""):
-			return from, record.Usage.Errorf("%q is no place: those are box, heading, match.x, path.x, above.x, front.KEY, "+
+			return from, record.Usage.Errorf("%q is no place: those are box, boxes, heading, match.x, path.x, above.x, front.KEY, "+
 				"label.NAME, section.TITLE, json./POINTER, key, value, bold, text, field.NAME, =WORD", place)
 		case of == "field" && r.Fields[name] == nil, of == "match" && !slices.Contains(captured, name),
 			of == "above" && r.Above[name] == "", of == "path" && !slices.Contains(captured, name):

@@ -43,7 +43,7 @@ func (d *declared) lineSpans(text []byte) []span {
 			above = slices.DeleteFunc(above, func(h markdown.Line) bool { return h.Level >= l.Level })
 		}
 		s, level, is = d.begins(l)
-		isPart := d.Nest == "part" && open >= itemLevel && level > open && l.Level == 0
+		isPart := d.Nest == "part" && open > 0 && level > open && l.Level == 0 && (open >= itemLevel || d.Heading != "")
 		is = is && !isPart && d.takes(&s, above)
 		if l.Level > 0 {
 			above = append(above, l)
@@ -68,6 +68,10 @@ func depth(line []byte) int { return len(line) - len(bytes.TrimLeft(line, " \t")
 // begins reports whether a line may begin an entry, at which level, and returns its text without the mark.
 func (d *declared) begins(l markdown.Line) (s span, level int, is bool) {
 	s.vars = maps.Clone(d.vars)
+	if _, heading := markdown.Heading(l.Text); d.Heading != "" && l.Level > 0 && compiled(d.Heading).MatchString(heading) {
+		s.text = heading
+		return s, l.Level, true
+	}
 	switch d.Entries {
 	case "items":
 		m := boxed().FindSubmatch(l.Text)
@@ -111,7 +115,11 @@ func (d *declared) takes(s *span, above []markdown.Line) bool {
 		s.vars["title"] = s.text
 		return true
 	}
-	found := captures(d.Match, s.text)
+	pattern := d.Match
+	if d.Heading != "" && s.vars["$box"] == "" {
+		pattern = d.Heading
+	}
+	found := captures(pattern, s.text)
 	maps.Copy(s.vars, found)
 	return found != nil
 }
@@ -119,6 +127,8 @@ func (d *declared) takes(s *span, above []markdown.Line) bool {
 // boxWords are what boxes mean where a declaration has no words of its own.
 func boxWord(box string) string {
 	switch box {
+	case "":
+		return ""
 	case " ":
 		return StatusPending
 	case "x":
@@ -127,6 +137,21 @@ func boxWord(box string) string {
 		return StatusInProgress
 	}
 	return "[" + box + "]"
+}
+
+// ticked returns the status that the boxes of a text come to, "" if it has none.
+func ticked(text []byte) (status string) {
+	for _, l := range markdown.Lines(text) {
+		m := boxed().FindSubmatch(l.Text)
+		if m == nil || l.Quiet {
+			continue
+		}
+		is := boxWord(cmp.Or(strings.ToLower(string(m[2])), " "))
+		if status = cmp.Or(status, is); is != status {
+			status = StatusInProgress
+		}
+	}
+	return status
 }
 
 // jsonSpans cuts a JSON text at the values that pointers name; entries in an entry cut it.

@@ -92,6 +92,21 @@ func declaredCases() []declaredCase {
 		{"web/openspec/changes/add-x/design.md", "# D\n", []string{"note |||task=web/add-x"}},
 		{"conductor/tracks/a_20260101/metadata.json", "\ufeff{\"status\": \"new\", \"description\": \"Search\"}", []string{"note ||Search|state=new task=conductor/tracks/a_20260101 type=track"}},
 		{".kiro/specs/c/tasks.md", "- [ ] 7.9* (P) Load\n- [x] **8.** Bold\n", []string{"task c/7.9|pending|Load|optional=yes parent=task/c/7", "task c/8|complete|Bold|"}},
+		{"task_plan.md", "# Task Plan: Move\n\n## Phases\n\n### Phase 1: Look around ✅\n- [x] count `a_b_c`\n- **Status:** complete\n\n### Phase 2 — **Pack** [in_progress]\n- [ ] boxes\n\n### Phase 3: Drive\n- [x] load\n- [ ] go\n#### Phase 3 in short\n\n### Phase 4: Rest\n**Status:** blocked by rain\n\n### Phase 5\n- [ ] sleep\n\n## Decisions\n- [ ] none of a phase\n", []string{
+			"task plan/phase-1|complete|Look around|type=phase", "task plan/phase-2|in_progress|Pack|state=[in_progress] type=phase",
+			"task plan/phase-3|in_progress|Drive|type=phase", "task plan/phase-4|blocked|Rest|state=blocked by rain type=phase",
+			"task plan/phase-5|pending|Phase 5|type=phase",
+		}},
+		{".planning/move/task_plan.md", "\ufeff# 计划\r\n\r\n### 阶段 1：看\r\n- [x] 数\r\n- **状态：** complete\r\n\r\n### 阶段 2：装\r\n- **状态：** pending\r\n", []string{
+			"task move/phase-1|complete|看|type=phase", "task move/phase-2|pending|装|type=phase",
+		}},
+		{"web/task_plan.md", "## Phases\n- [x] **Phase 1: Look** around\n  - [ ] a part\n- [ ] Phase 2: Pack\n- [ ] a step of none\n\n## Status\n**Now in Phase 2**\n", []string{
+			"task web/plan/phase-1|complete|Look|type=phase", "task web/plan/phase-2|pending|Pack|type=phase",
+		}},
+		{"docs/task_plan.md", "## Now\n\n- [x] Look\n- [ ] Pack\n  - [ ] socks\n", []string{
+			"task docs/task_plan.md#look|complete|Look|type=phase", "task docs/task_plan.md#pack|pending|Pack|type=phase",
+		}},
+		{".planning/move/findings.md", "# Findings\n", []string{"note |||task=move"}},
 		{"docs/stories/1.5.login.md", "# Story 1.5: Log in\n\n## Status\n\nReady for Review\n", []string{"task |in_progress|Log in|epic=1 state=Ready for Review task=story/1.5 type=story"}},
 	}
 }

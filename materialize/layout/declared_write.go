@@ -24,7 +24,7 @@ func placeOf(of, name string, text []byte) (start, end int) {
 			start, end = m[2], m[3]
 		}
 	case "label":
-		label := `(?mi)^[ \t]*(?:[-*+>|][ \t]*)?(?:\*\*|__)?` + regexp.QuoteMeta(name) + `(?:\*\*|__)?[ \t]*[:|](?:\*\*)?[ \t]*(\S[^\n|]*)`
+		label := `(?mi)^[ \t]*(?:[-*+>|][ \t]*)?(?:\*\*|__)?` + regexp.QuoteMeta(name) + `(?:\*\*|__)?[ \t]*[:：|](?:\*\*)?[ \t]*(\S[^\n|]*)`
 		if m := compiled(label).FindSubmatchIndex(text); m != nil {
 			start, end = m[2], m[3]
 		}
