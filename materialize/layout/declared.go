@@ -72,7 +72,8 @@ var (
 // and what all paths of these have. A declaration is read when the first such path is met.
 var conventions = []*convention{
 	{file: "agent-os", marks: []string{"agent-os/"}, folders: "agent-os .agent-os"},
-	{file: "backlog", marks: []string{"backlog/"}, folders: "backlog .backlog", settings: "backlog.config.yml"},
+	{file: "backlog", marks: []string{"backlog/"}, folders: "backlog .backlog",
+		settings: "backlog/config.yml .backlog/config.yml backlog.config.yml"},
 	{file: "beads", marks: []string{".beads/"}, folders: ".beads"},
 	{file: "bmad", marks: []string{"_bmad-output/", "docs/stories/", "sprint-artifacts/", "docs/qa/gates/"},
 		folders:  "_bmad-output docs/stories docs/sprint-artifacts docs/qa/gates",

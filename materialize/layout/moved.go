@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"cmp"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -9,13 +11,14 @@ import (
 	"filebus/materialize/markdown"
 )
 
-// A Place is a folder of a convention that the settings of its tool can move.
+// A Place is what the settings of a convention's tool say: where it has a folder, or which words it has.
 type Place struct {
 	File string // of settings, below the workspace: JSON, YAML, or the value alone
 	At   string // the pointer to the value; "": it is all of the file
 	Find string // a pattern; its group is the folder
 	From string // what templates begin with where the folder is not moved
 	As   string // what they begin with where it is, with the folder as a pattern in place of {}; "": the folder
+	Map  string // it is no folder, but a list of words for these, in the order in which a task goes through them
 }
 
 // WithMoved returns the conventions of a workspace, of which there may be none, with those whose folders the settings
@@ -23,16 +26,27 @@ type Place struct {
 func (c *Conventions) WithMoved(read func(name string) ([]byte, error)) *Conventions {
 	var moved []*convention
 	for _, known := range conventions {
+		texts := map[string][]byte{}
 		for _, file := range strings.Fields(known.settings) {
-			text, err := read(file)
-			if err != nil {
-				continue // there are none, as a rule
+			if text, err := read(file); err == nil { // there are none, as a rule
+				texts[file] = text
 			}
-			for _, p := range known.read()[0].layout.Place {
-				folder := p.folder(text)
-				if p.File == file && checkPath(folder) == nil && !strings.ContainsAny(folder, "{}") {
-					moved = append(moved, known.moved(p, folder))
-				}
+		}
+		if len(texts) == 0 {
+			continue
+		}
+		is := known
+		for _, p := range known.read()[0].layout.Place {
+			text, isThere := texts[p.File]
+			folder := ""
+			if isThere && p.Map == "" {
+				folder = p.folder(text)
+			} else if words := p.node(text).Texts(); isThere && len(words) > 0 {
+				is = is.worded(p.Map, words)
+				moved = append(moved, is)
+			}
+			if folder != "" && checkPath(folder) == nil && !strings.ContainsAny(folder, "{}") {
+				moved = append(moved, is.moved(p, folder))
 			}
 		}
 	}
@@ -45,18 +59,23 @@ func (c *Conventions) WithMoved(read func(name string) ([]byte, error)) *Convent
 	return &Conventions{moved}
 }
 
+// node returns what settings have at the place.
+func (p *Place) node(text []byte) markdown.Node {
+	node, err := markdown.ParseJSONNode(text)
+	if err != nil {
+		node, _ = markdown.ParseYAML(string(text), 1)
+	}
+	for _, key := range splitPointer(p.At) {
+		node = node.Get(markdown.Fold(key))
+	}
+	return node
+}
+
 // folder returns the folder that settings name, or "".
 func (p *Place) folder(text []byte) string {
 	value := string(text)
 	if p.At != "" {
-		node, err := markdown.ParseJSONNode(text)
-		if err != nil {
-			node, _ = markdown.ParseYAML(value, 1)
-		}
-		for _, key := range splitPointer(p.At) {
-			node = node.Get(markdown.Fold(key))
-		}
-		value = node.Text()
+		value = p.node(text).Text()
 	}
 	value = strings.TrimSpace(value)
 	if p.Find != "" {
@@ -66,6 +85,39 @@ func (p *Place) folder(text []byte) string {
 		return ""
 	}
 	return path.Clean(value)
+}
+
+// worded returns a convention in which words that nobody knows mean a status by their place in a list: before the first
+// known one of work that goes on, or at the front, they wait; before what is done, which is the last if no word says it,
+// they go on.
+func (c *convention) worded(field string, words []string) *convention {
+	to := *c.read()[0].layout
+	to.Map = maps.Clone(to.Map)
+	to.Map[field] = maps.Clone(to.Map[field])
+	index := func(status string, none int) int {
+		at := slices.IndexFunc(words, func(word string) bool { return NormalizeStatus(word) == status })
+		return map[bool]int{true: none, false: at}[at < 0]
+	}
+	begun, done := index(StatusInProgress, 1), index(StatusComplete, len(words)-1)
+	for i, word := range words[:done+1] {
+		if word = strings.ToLower(strings.TrimSpace(word)); cmp.Or(to.Map[field][word], NormalizeStatus(word)) == "" {
+			status := StatusInProgress
+			if i < begun {
+				status = StatusPending
+			} else if i == done {
+				status = StatusComplete
+			}
+			to.Map[field][word] = status
+		}
+	}
+	m := &convention{file: c.file, marks: c.marks}
+	m.once.Do(func() {}) // it is read
+	for _, r := range c.read() {
+		rule := *r
+		rule.layout = &to
+		m.rules = append(m.rules, &rule)
+	}
+	return m
 }
 
 // moved returns a convention whose files lie in another folder.

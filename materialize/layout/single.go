@@ -121,7 +121,7 @@ func CountsNoMore(status string) bool {
 var statusWords = [...]struct{ status, words string }{
 	{StatusPending, "pending todo to_do queued waiting open new not_started planned reopened"},
 	{statusAccepted, "accepted"},
-	{StatusInProgress, "in_progress inprogress started running active working wip ongoing hooked"},
+	{StatusInProgress, "in_progress inprogress started running active working wip ongoing doing hooked"},
 	{StatusComplete, "complete completed done success successful succeeded finished ok passed closed resolved fixed merged"},
 	{StatusPartial, "partial partially incomplete"},
 	{StatusBlocked, "blocked stuck"},
