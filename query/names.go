@@ -57,11 +57,17 @@ func baseKey(text string) string {
 	return strings.TrimSuffix(layout.TaskID(strings.ToLower(path.Base(text))), ".md")
 }
 
-// isNear reports whether a file's name is one that was asked for, or begins with its number: 0007-cache.
+// numbered is the name of a file with its number, or what means one: 0007-cache, decision-1 - cache, ADR-7.
+var numbered = layout.Pattern(`^(?:([a-z]+)-)?0*(\d[\d.]*)([-_ ].*|\.\D.*)?$`)
+
+// isNear reports whether a file's name is one that was asked for, or has its number.
 func isNear(name, asked string) bool {
-	number := strings.TrimPrefix(asked, "task-")
-	isNumber := number != "" && strings.Trim(number, "0123456789") == ""
-	return name == asked || isNumber && strings.HasPrefix(strings.TrimPrefix(name, "task-"), number+"-")
+	is, of := numbered().FindStringSubmatch(name), numbered().FindStringSubmatch(asked)
+	if is == nil || of == nil || is[2] != of[2] || of[3] != "" {
+		return name == asked
+	}
+	isAny := func(series string) bool { return series == "" || series == "task" || series == "adr" }
+	return is[1] == of[1] || isAny(is[1]) && isAny(of[1])
 }
 
 // Complete returns up to limit names that begin with what was typed: own names

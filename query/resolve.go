@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +79,7 @@ type resolver struct {
 // resolve takes the first form that finds something. Refs come first, since they
 // are exact; ids last, since they are the vaguest.
 func (s *resolver) resolve() (store.Version, error) {
-	for _, try := range []func() (store.Version, error){s.ref, s.name, s.path, s.task, s.bareID} {
+	for _, try := range []func() (store.Version, error){s.ref, s.name, s.path, s.task, s.bareID, s.entry} {
 		if v, err := try(); !errors.Is(err, store.ErrNotFound) {
 			return v, err
 		}
@@ -275,6 +276,27 @@ func (s *resolver) bareID() (store.Version, error) {
 		}
 		found = beside
 	}
+	return s.oneOf(found)
+}
+
+// entry looks for the file that is a task which a list has by another id than its name: story/1.3.
+func (s *resolver) entry() (store.Version, error) {
+	tree, id := s.treeAndID()
+	var found []store.Version
+	for at, err := range s.tx.Lookup(store.FieldTask, id) {
+		v, findErr := s.tx.Find(at)
+		if err = cmp.Or(err, findErr); err != nil {
+			return store.Version{}, err
+		}
+		if name := v.Record.Name; name.Kind == record.KindTask && name.Tree == tree {
+			found = append(found, v)
+		}
+	}
+	return s.oneOf(found)
+}
+
+// oneOf returns the version that is alone.
+func (s *resolver) oneOf(found []store.Version) (store.Version, error) {
 	switch len(found) {
 	case 0:
 		return store.Version{}, store.ErrNotFound

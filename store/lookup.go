@@ -15,7 +15,7 @@ type Field string
 const (
 	FieldSession      Field = "session"
 	FieldConversation Field = "conversation"
-	fieldTask         Field = "task"
+	FieldTask         Field = "task"
 	fieldRun          Field = "run"
 	FieldTag          Field = "tag"
 	FieldAgent        Field = "agent"
@@ -41,7 +41,7 @@ func lookupKeys(r *record.Record, position uint64) [][]byte {
 		return keys
 	}
 	for _, field := range []Field{
-		FieldKind, FieldSession, FieldConversation, fieldTask, fieldRun, FieldAgent, fieldStatus, FieldTag,
+		FieldKind, FieldSession, FieldConversation, FieldTask, fieldRun, FieldAgent, fieldStatus, FieldTag,
 	} {
 		for _, value := range r.Values(string(field)) {
 			add(field, value)

@@ -28,6 +28,9 @@ func TestConventionAnswers(t *testing.T) {
 			{"get HANDOFF.md", `Mend the ranking`},
 			{"search hits --kind task", `^task/003-search/T002 .* pending `},
 			{"context --task 003-search/T002", `(?s)## Depends on\n- task/003-search/T001.*## Notes\n.*specs/003-search/spec\.md`},
+			{"task show 003/T002", `^task/003-search/T002`},
+			{"knowledge show 0002", `^# 2\. Auth by sessions`},
+			{"show adr/2", `docs/adr/0002-sessions\.md`},
 			{"task show 003", `spec\.md  Draft  Search\n  specs/003-search/tasks\.md  2 open, 1 done`},
 		},
 		"werk": {
@@ -57,13 +60,8 @@ func TestConventionAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			set, err := txtar.ParseFile(filepath.Join("testdata", "conventions", name+".txtar"))
-			must(t, err)
-			for _, f := range set.Files {
-				must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, f.Name)), 0o755))
-				must(t, os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o644))
-			}
-			mustRun(t, dir, "init", "--yes")
+			set := conventionSet(t, name)
+			laidOut(t, dir, set)
 			for _, q := range questions {
 				answer := mustRun(t, dir, strings.Fields(q[0])...)
 				if !regexp.MustCompile(q[1]).MatchString(answer) || len(answer) > most {
@@ -79,6 +77,73 @@ func TestConventionAnswers(t *testing.T) {
 				if text, err := os.ReadFile(filepath.Join(dir, f.Name)); err != nil || string(text) != string(f.Data) {
 					t.Errorf("%s is now %q, %v", f.Name, text, err)
 				}
+			}
+		})
+	}
+}
+
+// conventionSet returns the files of a set of testdata/conventions; "pages" are the examples of the pages of conventions.
+func conventionSet(t *testing.T, name string) *txtar.Archive {
+	t.Helper()
+	if name != "pages" {
+		set, err := txtar.ParseFile(filepath.Join("testdata", "conventions", name+".txtar"))
+		must(t, err)
+		return set
+	}
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "layouts", "conventions", "*.md"))
+	must(t, err)
+	set := &txtar.Archive{}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		must(t, err)
+		for _, m := range regexp.MustCompile("(?s)\n````\\w+ file=([^\n]+)\n(.*?\n)````\n").FindAllStringSubmatch(string(text), -1) {
+			set.Files = append(set.Files, txtar.File{Name: m[1], Data: []byte(m[2])})
+		}
+	}
+	return set
+}
+
+// laidOut makes a workspace with the files of a set.
+func laidOut(t *testing.T, dir string, set *txtar.Archive) {
+	t.Helper()
+	for _, f := range set.Files {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, f.Name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o644))
+	}
+	mustRun(t, dir, "init", "--yes")
+}
+
+// TestPrintedIDs gives each id and name that a list prints to the commands that somebody writes next.
+func TestPrintedIDs(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"shop", "werk", "lab", "ids", "pages", "sample"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, set := t.TempDir(), &txtar.Archive{Files: []txtar.File{{Name: "tasks/todo.md", Data: []byte("- [ ] Rest\n")}}}
+			if name == "sample" {
+				must(t, os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "testdata", "workspace"))))
+			} else {
+				set = conventionSet(t, name)
+			}
+			laidOut(t, dir, set)
+			ids := 0
+			for _, c := range [][2]string{
+				{"task list", "task show,show,get,context --task"}, {"task next --limit 0", "task show"},
+				{"issue list", "issue show,show,get"}, {"knowledge list --all --limit 0", "knowledge show,show,get"},
+				{"list --limit 0", "show,get"}, {"session list", "session show"}, {"dialogue list", "dialogue markers"}, {"search the --limit 50", "get"},
+			} {
+				for line := range strings.Lines(mustRun(t, dir, strings.Fields(c[0])...)) {
+					id := regexp.MustCompile(`^'(.+?)'|^([^\t\n ].*?)(?:  |\t| --lines|\n)`).FindStringSubmatch(line)
+					for next := range strings.SplitSeq(c[1], ",") {
+						if id != nil {
+							ids++
+							mustRun(t, dir, append(strings.Fields(next), id[1]+id[2])...)
+						}
+					}
+				}
+			}
+			if ids < 60 {
+				t.Errorf("%d ids were printed", ids)
 			}
 		})
 	}

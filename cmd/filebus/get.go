@@ -35,7 +35,7 @@ var lineOfPath = layout.Pattern(`^(.+):([0-9]+(?:-[0-9]*)?)$`)
 
 func (o *getCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
 	name := args[0]
-	v, err := w.VersionOf(ctx, name)
+	v, err := w.VersionNear(ctx, name)
 	if at := lineOfPath().FindStringSubmatch(name); at != nil && errors.Is(err, store.ErrNotFound) && o.Lines == "" {
 		if found, pathErr := w.VersionOf(ctx, at[1]); pathErr == nil {
 			v, name, err = found, at[1], nil

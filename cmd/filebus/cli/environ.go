@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -312,6 +313,28 @@ func (w *Work) VersionOf(ctx context.Context, text string) (store.Version, error
 			Try("filebus put {1} --name {2}", text, "note/"+w.NoteID(text))
 	}
 	return v, err
+}
+
+// VersionNear is VersionOf for what is not destroyed. A file that is one record is also meant by its id, or by its number, where
+// no other has it in the folder: 0012, ADR-12 and adr/0012 are docs/adr/0012-cache.md.
+func (w *Work) VersionNear(ctx context.Context, text string) (store.Version, error) {
+	v, err := w.VersionOf(ctx, text)
+	var none *record.Error
+	if !errors.As(err, &none) || none.Reason != query.ErrAbsent {
+		return v, err
+	}
+	of, id, _ := strings.Cut(text, "/")
+	if _, isKind := record.ParseKind(of); isKind != nil {
+		of, id = "", text
+	}
+	names := slices.DeleteFunc(slices.Clone(none.Names), func(name string) bool {
+		kind, file, is := strings.Cut(name, "/"+record.WholeFile)
+		return !is || of != "" && kind != of || !strings.HasSuffix("/"+path.Dir(file), strings.TrimSuffix(path.Dir("/"+id), "/"))
+	})
+	if len(names) != 1 {
+		return v, err
+	}
+	return w.VersionOf(ctx, names[0])
 }
 
 // NoteID returns the id of a file that is put as a note: its path below the workspace, or its base name.

@@ -16,7 +16,7 @@ import (
 
 // ShowRecord prints what there is to know of a record, without its text.
 func (w *Work) ShowRecord(ctx context.Context, text string, maxTokens int) error {
-	v, err := w.VersionOf(ctx, text)
+	v, err := w.VersionNear(ctx, text)
 	if err != nil {
 		return err
 	}

@@ -234,7 +234,7 @@ func (o *knowledgeEdit) Do(ctx context.Context, w *cli.Work, args []string) erro
 }
 
 func knowledgeName(ctx context.Context, w *cli.Work, text string) (record.Name, error) {
-	v, err := w.VersionOf(ctx, NameOfKind(text, record.KindKnowledge))
+	v, err := w.VersionNear(ctx, NameOfKind(text, record.KindKnowledge))
 	if err != nil {
 		return record.Name{}, err
 	}

@@ -175,7 +175,7 @@ func supersededText(by record.Name, words string) string {
 // showKnowledge takes a bare id for one of knowledge, where other kinds may have it too.
 func showKnowledge(ctx context.Context, w *cli.Work, args []string) error {
 	name := NameOfKind(args[0], record.KindKnowledge)
-	v, err := w.VersionOf(ctx, name)
+	v, err := w.VersionNear(ctx, name)
 	if err == nil {
 		err = w.PrintText(ctx, name, v, query.BodyRequest{}, false)
 	}

@@ -252,10 +252,7 @@ func (b *Tasks) Entries(ctx context.Context, id string) ([]query.Summary, error)
 	all, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindTask}})
 	id = strings.TrimPrefix(id, "task/")
 	all = slices.DeleteFunc(all, func(s query.Summary) bool {
-		isMeant := func(own string) bool {
-			return own == id || strings.HasSuffix(own, "/"+id) || strings.HasSuffix(own, "#"+id)
-		}
-		return !isMeant(s.Name.ID) && !isMeant(s.Task) && !strings.EqualFold(s.Attributes["id"], id)
+		return !isMeant(s.Name.ID, id) && !isMeant(s.Task, id) && !strings.EqualFold(s.Attributes["id"], id)
 	})
 	if at := slices.IndexFunc(all, func(s query.Summary) bool { return s.Name.ID == id }); at >= 0 {
 		all = all[at : at+1]
@@ -266,6 +263,22 @@ func (b *Tasks) Entries(ctx context.Context, id string) ([]query.Summary, error)
 	})
 	isOne := func(a, b query.Summary) bool { return a.Task != "" && a.Task == b.Task }
 	return slices.CompactFunc(all, isOne), err
+}
+
+// isMeant reports whether a text means an id: it is that, or its end, of which folders may be given by their number:
+// 007/T001, or the title behind its mark.
+func isMeant(own, text string) bool {
+	parts, asked := strings.Split(own, "/"), strings.Split(text, "/")
+	if parts = parts[max(len(parts)-len(asked), 0):]; len(parts) < len(asked) {
+		return false
+	}
+	last := len(asked) - 1
+	for i, word := range asked[:last] {
+		if !IsOf(parts[i], word) {
+			return false
+		}
+	}
+	return parts[last] == asked[last] || strings.HasSuffix(parts[last], "#"+asked[last])
 }
 
 // Folders of tasks that an id means, or the number that one begins with: 003 is 003-search.
