@@ -2,8 +2,11 @@ package query
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"filebus/store"
 	"filebus/store/record"
@@ -31,17 +34,9 @@ type filePlan struct {
 func (r *Reader) readFile(ctx context.Context, v store.Version) (*filePlan, error) {
 	f := &filePlan{entries: make(map[record.Name]*fileEntry)}
 	var at uint64
-	err := r.store.View(ctx, func(tx *store.Tx) error {
-		content, err := tx.Content(v.Record)
-		if err != nil {
+	err := r.store.View(ctx, func(tx *store.Tx) (err error) {
+		if f.pieces, err = piecesOf(tx, v); err != nil {
 			return err
-		}
-		body, err := content.Bytes()
-		if err != nil {
-			return err
-		}
-		if f.pieces, err = record.DecodeFrame(v.Record.Name.Tree, body); err != nil {
-			return fmt.Errorf("%w: frame %s: %w", store.ErrDamaged, v.Record.Name, err)
 		}
 		at, err = validUntil(tx, v)
 		return err
@@ -161,22 +156,66 @@ func (f *finder) around(ctx context.Context, r *record.Record, lines *Span) erro
 
 // fileAt returns the aggregate file at a path, or nil when there is none.
 func (r *Reader) fileAt(ctx context.Context, value string) (*filePlan, error) {
-	var frame *store.Version
-	err := r.store.View(ctx, func(tx *store.Tx) error {
-		for at, err := range tx.Lookup(store.FieldPath, value) {
-			if err != nil {
-				return err
-			}
-			v, err := tx.Find(at)
-			if err == nil && v.Record.Name.Kind == record.KindFrame {
-				frame = &v
-			}
-			return err
-		}
-		return nil
-	})
+	frame, err := View(ctx, r.store, func(tx *store.Tx) (*store.Version, error) { return frameAt(tx, value) })
 	if err != nil || frame == nil {
 		return nil, err
 	}
 	return r.readFile(ctx, *frame)
+}
+
+// frameAt returns the frame of the aggregate file at a path, or nil when there is none.
+func frameAt(tx *store.Tx, value string) (*store.Version, error) {
+	v, err := Occupant(tx, value)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, nil
+	case err != nil || v.Record.Name.Kind != record.KindFrame:
+		return nil, err
+	}
+	return &v, nil
+}
+
+// AsInFiles puts entries into the order in which they stand in their files. The files come in the order of their first
+// entries.
+func (r *Reader) AsInFiles(ctx context.Context, all []Summary) error {
+	var files []string
+	first, at := map[string]int{}, map[record.Name]int{}
+	file := func(s Summary) string { return store.PathValue(s.Name.Tree, s.Path) }
+	for i, s := range all {
+		if _, known := first[file(s)]; !known {
+			first[file(s)], files = i, append(files, file(s))
+		}
+	}
+	err := EachOf(ctx, r, files, func(tx *store.Tx, value string) error {
+		frame, err := frameAt(tx, value)
+		if err != nil || frame == nil {
+			return err
+		}
+		pieces, err := piecesOf(tx, *frame)
+		for i, name := range pieces.Slots() {
+			at[name] = i
+		}
+		return err
+	})
+	slices.SortStableFunc(all, func(a, b Summary) int {
+		return cmp.Or(first[file(a)]-first[file(b)], at[a.Name]-at[b.Name])
+	})
+	return err
+}
+
+// piecesOf returns what a frame is made of.
+func piecesOf(tx *store.Tx, v store.Version) (record.Frame, error) {
+	content, err := tx.Content(v.Record)
+	if err != nil {
+		return nil, err
+	}
+	body, err := content.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	pieces, err := record.DecodeFrame(v.Record.Name.Tree, body)
+	if err != nil {
+		err = fmt.Errorf("%w: frame %s: %w", store.ErrDamaged, v.Record.Name, err)
+	}
+	return pieces, err
 }

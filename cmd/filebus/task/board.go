@@ -213,7 +213,10 @@ func (b *Tasks) Records(ctx context.Context, tree record.Tree, id ID) ([]query.S
 			}
 		}
 	}
-	slices.Reverse(of[fromQueue]) // as they stand in their file
+	slices.Reverse(of[fromQueue])
+	if err := b.read.AsInFiles(ctx, of[fromQueue]); err != nil {
+		return nil, err
+	}
 	told, err := b.told(ctx, tree, of[fromQueue])
 	return slices.Concat(of[FromJournal], of[fromReport], of[fromQueue], told), err
 }
