@@ -58,7 +58,13 @@ func cutSnippet(text []byte, matches []match) Snippet {
 	if len(matches) > 0 {
 		from, to = matches[0].start, matches[len(matches)-1].end
 	}
+	word := from
 	from, to = widen(text, from, to)
+	if cut := bytes.LastIndex(text[:from], []byte("<!--")); cut >= 0 {
+		if rest := bytes.Index(text[cut:word], []byte("-->")); rest >= 0 { // the end of a comment alone tells nothing
+			from = max(from, cut+rest+len("-->"))
+		}
+	}
 	w := snippetWriter{text: text, matches: matches}
 	w.clip(from, to)
 	if to < len(text) && len(w.out) > 0 && bytes.ContainsFunc(text[to:], func(r rune) bool { return r > ' ' }) {

@@ -26,6 +26,8 @@ func TestFrontMatter(t *testing.T) {
 		{"flow list over lines", "---\ntags: [\n  a,\n  b\n]\nid: 1\n---\n", map[string][]string{"tags": {"a", "b"}, "id": {"1"}}, ""},
 		{"flow list never closed", "---\ntags: [a, b\nid: 1\n---\n", map[string][]string{"tags": {"a", "b"}, "id": {"1"}}, ""},
 		{"list", "---\ntags:\n  - a\n  - \"b\"\nfiles:\n- c # why\n-\n---\n", map[string][]string{"tags": {"a", "b"}, "files": {"c"}}, ""},
+		{"names and tags of values", "---\ntags: &t [a, b]\nids: &i\n  - &one c\n  - !!str d\nmore: &m !!map\n  e: 1\ntitle: R&D &c\n---\n",
+			map[string][]string{"tags": {"a", "b"}, "ids": {"c", "d"}, "more": nil, "more.e": {"1"}, "title": {"R&D &c"}}, ""},
 		{"no value", "---\ntags:\nid: \"\"\n---\n", map[string][]string{"tags": nil, "id": nil}, ""},
 		{"quotes", "---\na: \"x \\\"y\\\" # z\"\nb: 'it''s'\nc: \"open\nd: \"x\" # y\n---\n", map[string][]string{"a": {`x "y" # z`}, "b": {"it's"}, "c": {`"open`}, "d": {"x"}}, ""},
 		{"comments", "---\n# first\na: b # c\nd: e#f\n---\n", map[string][]string{"a": {"b"}, "d": {"e#f"}}, ""},

@@ -43,8 +43,8 @@ func TestParseYAMLOdd(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("- ", maxYAMLDepth+1) + "x\n"
 	for _, test := range []struct{ label, text, want, problem string }{
-		{"anchors are text", "a: &x 1\nb: *x\n", `{a: "&x 1", b: "*x"}`, ""},
-		{"tags are text", "a: !!int 1\n", `{a: "!!int 1"}`, ""},
+		{"names of values are none of them", "a: &x 1\nb: *x\n", `{a: "1", b: "*x"}`, ""},
+		{"nor are their tags", "a: !!int 1\n", `{a: "1"}`, ""},
 		{"tabs", "a:\n\tb: 1\n\tc: 2\n", `{a: {b: "1", c: "2"}}`, ""},
 		{"a comment behind a dash", "a:\n- # why\n  b: 1\n- *x\n", `{a: [{b: "1"}, "*x"]}`, ""},
 		{"a list at the depth of its key", "a: *x\nb:\n- 1\n- 2\nc: 3\n", `{a: "*x", b: ["1", "2"], c: "3"}`, ""},

@@ -248,7 +248,7 @@ func (p *prosePicker) proposeRow(line []byte) {
 		return
 	}
 	line = bytes.Trim(bytes.TrimSpace(Head(line, maxProse)), "|")
-	cells := strings.ReplaceAll(string(line), "|", " | ")
+	cells := strings.NewReplacer(`\|`, "|", "|", " | ").Replace(string(line))
 	p.instead[rankRow] = PlainInline([]byte(cells))
 }
 

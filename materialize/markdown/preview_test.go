@@ -88,6 +88,7 @@ var previewTexts = []struct {
 	{"terminal sequences", "\x1b]0;title\x07a\x1b[\x01b \x1b[999999999999999999999999999999999mc\x1b", "]0;titleab 999999999999999999999999999999999mc", "]0;titleab 999999999999999999999999999999999mc"},
 	{"emoji", "# 🧁 Muffin\n\nAgrees 👍🏽 with 💙.\n", "Agrees 👍🏽 with 💙.", "🧁 Muffin"},
 	{"marker of a dialogue", "[PERSPECTIVE P01: retries belong to the caller]\n\nThe callee cannot know.\n", "[PERSPECTIVE P01: retries belong to the caller]", "[PERSPECTIVE P01: retries belong to the caller]"},
+	{"bars in cells", "| Sign | Note |\n|---|---|\n| a \\| b | `x \\| y` z |\n", "a | b | x | y z", "Sign | Note"},
 	{"number, not a list", "2.5 million rows moved.\n", "2.5 million rows moved.", "2.5 million rows moved."},
 	{"Chinese", "# 限流器\n\n令牌桶允许突发流量。\n", "令牌桶允许突发流量。", "限流器"},
 	{"done", "done", "done", "done"},

@@ -13,8 +13,8 @@ import (
 const maxYAMLDepth = 32
 
 // ParseYAML reads text, whose first line has the number line: maps and lists by their
-// indentation, lists and maps in brackets, quotes and blocks of text. Anchors, aliases and
-// tags, which agents do not mean, are text. What has no place is reported and skipped. The
+// indentation, lists and maps in brackets, quotes and blocks of text. Names of values (&x) and
+// tags (!!str) are left out; aliases, which agents do not mean, are text. What has no place is reported and skipped. The
 // time is linear in the text, times the depth.
 func ParseYAML(text string, line int) (Node, []*SyntaxError) {
 	r := yamlReader{first: line}
@@ -116,16 +116,20 @@ func (r *yamlReader) part(lines []yamlLine, depth int) Node {
 	if isDash(first.text) {
 		value = strings.TrimLeft(first.text[1:], " \t")
 		first.indent += len(first.text) - len(value)
+		value = yamlMark().ReplaceAllString(value, "")
 		first.text = value
 		if _, _, isPair := CutYAMLKey(value); isPair || isDash(value) { // it is read like a line of its own
 			below, value = append([]yamlLine{first}, below...), ""
 		}
 	}
-	if bareScalar(value) != "" {
+	if value = yamlMark().ReplaceAllString(value, ""); bareScalar(value) != "" {
 		return r.value(value, lines[0].indent, below)
 	}
 	return r.block(below, depth+1)
 }
+
+// yamlMark is the name or the tag of a value, which are no part of it.
+var yamlMark = pattern(`^(?:(?:&[\w-]+|!!\w+)(?:[ \t]+|$))+`)
 
 // value reads a value that begins with text, and reports which of the lines below do not belong to it.
 func (r *yamlReader) value(text string, indent int, below []yamlLine) Node {
