@@ -200,7 +200,10 @@ func (s *Site) loadRows(ctx context.Context, what string) (rows []*row, err erro
 	}
 	for _, t := range said.Tasks {
 		r := &row{ID: t.Task, Name: t.Name, Title: t.Title, Status: t.Status, Agent: t.Agent, Late: t.Late}
-		r.From = path.Dir(strings.TrimSuffix(t.Task, "/"))
+		if r.From = path.Dir(strings.TrimSuffix(t.Task, "/")); r.From == "." { // it has no folder, but its file may have
+			_, file, _ := strings.Cut(t.Name, "/~/")
+			r.From = path.Dir("/" + file)[1:]
+		}
 		if r.From, _, _ = strings.Cut(r.From, "#"); t.Seconds > 0 {
 			r.Created = s.Now().Add(-time.Duration(t.Seconds) * time.Second)
 		}

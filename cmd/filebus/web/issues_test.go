@@ -18,7 +18,8 @@ func queue(n int) said {
 	return said{
 		"issue list": `{"issues": [` + strings.Join(issues, ",") + `]}`, "list --kind=issue": `{"records": [` + strings.Join(records, ",") + `]}`,
 		"task list": `{"tasks": [{"task":"spec/a/T1","status":"pending","title":"` + hostile + `","from":"queue","name":"task/tasks.md#t1","blocked_by":["spec/a/T2"]},` +
-			`{"task":"spec/a/T2","status":"in_progress","agent":"zoë","from":"journal","name":"handoff/task-T2","seconds":7200,"late":true}]}`,
+			`{"task":"spec/a/T2","status":"in_progress","agent":"zoë","from":"journal","name":"handoff/task-T2","seconds":7200,"late":true},` +
+			`{"task":"B-7","status":"pending","name":"task/~/backlog/tasks/b-7.md"},{"task":"P0.1","status":"pending","name":"task/P0.1"}]}`,
 	}
 }
 
@@ -39,7 +40,7 @@ func TestIssues(t *testing.T) {
 		"/issues?view=board&group=label":            {"t0, "},
 		"/issues?after=I-399":                       {"There is none any more"},
 		"/issues?after=gone&find=" + "%3Cscript%3E": {"There is none any more", "!<script>"},
-		"/issues?what=tasks":                        {"2 tasks", "spec/a", "href=\"/record?name=task%2ftasks.md%23t1\"", "waits for <a href=\"/record?name=handoff%2ftask-T2\">spec/a/T2</a> <span class=\"status\">(in_progress zoë)", "late", "2 h", "!<script>alert"},
+		"/issues?what=tasks":                        {"4 tasks", "spec/a", `<option value="backlog/tasks">`, `!value="."`, "href=\"/record?name=task%2ftasks.md%23t1\"", "waits for <a href=\"/record?name=handoff%2ftask-T2\">spec/a/T2</a> <span class=\"status\">(in_progress zoë)", "late", "2 h", "!<script>alert"},
 		"/issues?what=rm":                           {"there are issues and tasks"},
 	} {
 		page, _ := all.open(t, address)
