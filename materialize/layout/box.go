@@ -3,6 +3,8 @@ package layout
 import (
 	"bytes"
 	"slices"
+
+	"filebus/materialize/markdown"
 )
 
 // A Box says where the text of a file shows the status of an entry: the mark in the box of a check list's item, or the
@@ -33,11 +35,12 @@ func (pl Location) Box(path string, text []byte, id, status string) (b Box) {
 			continue
 		}
 		b = Box{Line: part.Entry.Line, Offset: start, Was: part.Entry.Text}
-		line, _, _ := bytes.Cut(b.Was, []byte("\n"))
+		line, _, _ := bytes.Cut(bytes.TrimPrefix(b.Was, []byte(markdown.ByteOrderMark)), []byte("\n"))
 		m := boxed().FindSubmatchIndex(line)
 		isBox := m != nil && m[5]-m[4] == 1
 		if isBox {
-			b.Offset, b.Was = start+m[4], line[m[4]:m[5]]
+			b.Offset += bytes.Index(b.Was, line) + m[4]
+			b.Was = line[m[4]:m[5]]
 		}
 		switch {
 		case part.Entry.Facts.Status == status: // also where it is spelled otherwise

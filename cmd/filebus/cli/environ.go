@@ -331,10 +331,17 @@ func (w *Work) VersionNear(ctx context.Context, text string) (store.Version, err
 		kind, file, is := strings.Cut(name, "/"+record.WholeFile)
 		return !is || of != "" && kind != of || !strings.HasSuffix("/"+path.Dir(file), strings.TrimSuffix(path.Dir("/"+id), "/"))
 	})
-	if len(names) != 1 {
-		return v, err
+	isElsewhere := func(name string) bool { return !strings.HasSuffix(path.Dir(name), "/"+record.WholeFile+path.Dir(id)) }
+	if here := slices.DeleteFunc(slices.Clone(names), isElsewhere); len(here) > 0 {
+		names = here // in a nested root the folder is another
 	}
-	return w.VersionOf(ctx, names[0])
+	switch len(names) {
+	case 0:
+		return v, err
+	case 1:
+		return w.VersionOf(ctx, names[0])
+	}
+	return v, record.Ambiguous.Errorf("%q may be %s", text, FirstNames(names)).Because(query.ErrSeveral, names...)
 }
 
 // NoteID returns the id of a file that is put as a note: its path below the workspace, or its base name.

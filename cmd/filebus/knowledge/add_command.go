@@ -184,9 +184,9 @@ func intoPath(w *cli.Work, file string) (string, error) {
 
 func printKnowledgeChange(ctx context.Context, w *cli.Work, e Entry, supersedes string, like []noun.Likeness) error {
 	w.NoteProblems(Knowledge(w).Problems(ctx, e.Path))
-	line := e.ID
+	line := LinkEnd(e.Name)
 	if supersedes != "" {
-		line += " supersedes " + supersedes
+		line += " supersedes " + LinkEnd(record.Name{Kind: record.KindKnowledge, ID: supersedes})
 	}
 	return w.Print(KnowledgeChangeJSON{e, supersedes, like}, "%s\n", cli.OneLine(line))
 }
