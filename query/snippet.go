@@ -154,6 +154,10 @@ func (w *snippetWriter) clip(from, to int) {
 			i = end
 			continue
 		}
+		if end := w.commentEnd(i, to); end > 0 && (next == len(w.matches) || w.matches[next].start >= end) {
+			i = end // nothing is marked in it
+			continue
+		}
 		_, size := utf8.DecodeRune(w.text[i:to])
 		w.copy(i, i+size)
 		i += size
@@ -161,6 +165,17 @@ func (w *snippetWriter) clip(from, to int) {
 	for len(w.out) > 0 && w.out[len(w.out)-1] == ' ' {
 		w.out = w.out[:len(w.out)-1]
 	}
+}
+
+// commentEnd returns where a comment ends that begins at i, 0 if none does.
+func (w *snippetWriter) commentEnd(i, to int) int {
+	if !bytes.HasPrefix(w.text[i:to], []byte("<!--")) {
+		return 0
+	}
+	if end := bytes.Index(w.text[i:to], []byte("-->")); end > 0 {
+		return i + end + len("-->")
+	}
+	return 0
 }
 
 // copy appends the runes of text[from:to].
