@@ -101,7 +101,7 @@ func declaredCases() []declaredCase {
 			"task move/phase-1|complete|看|type=phase", "task move/phase-2|pending|装|type=phase",
 		}},
 		{"web/task_plan.md", "## Phases\n- [x] **Phase 1: Look** around\n  - [ ] a part\n- [ ] Phase 2: Pack\n- [ ] a step of none\n\n## Status\n**Now in Phase 2**\n", []string{
-			"task web/plan/phase-1|complete|Look|type=phase", "task web/plan/phase-2|pending|Pack|type=phase",
+			"task web/phase-1|complete|Look|type=phase", "task web/phase-2|pending|Pack|type=phase",
 		}},
 		{"docs/task_plan.md", "## Now\n\n- [x] Look\n- [ ] Pack\n  - [ ] socks\n", []string{
 			"task docs/task_plan.md#look|complete|Look|type=phase", "task docs/task_plan.md#pack|pending|Pack|type=phase",
