@@ -26,7 +26,7 @@ func parseIssues(t testing.TB, text string) (entries []*Entry, problems []string
 
 func TestBeadsExample(t *testing.T) {
 	t.Parallel()
-	entries, problems := parseIssues(t, string(docExample(t, "beads", "issues.jsonl")))
+	entries, problems := parseIssues(t, string(docExample(t, "conventions/beads", ".beads/issues.jsonl")))
 	if len(problems) > 0 || len(entries) != 3 {
 		t.Fatalf("%d issues, %v", len(entries), problems)
 	}
