@@ -36,6 +36,18 @@ func (b *Tasks) meant(ctx context.Context, text string) (entry *query.Summary, e
 	return &found[0], nil
 }
 
+// endedEntry returns how an entry has ended that a user's id means, nil if it has a journal here or goes on.
+func (b *Tasks) endedEntry(ctx context.Context, text string, id ID) *Ending {
+	if _, err := b.Get(ctx, id); id != "" && !errors.Is(err, ErrNotStarted) {
+		return nil
+	}
+	entry, err := b.meant(ctx, text)
+	if err != nil || entry == nil || !layout.HasEnded(layout.NormalizeStatus(entry.Status)) {
+		return nil
+	}
+	return &Ending{ID: ID(cmp.Or(entry.Attributes["id"], entry.TaskID())), Status: layout.NormalizeStatus(entry.Status), Summary: entry.Title}
+}
+
 // keptIn returns the entry that a journal of the workspace is of, where everybody may tick its box.
 func (b *Tasks) keptIn(ctx context.Context, id ID) (*query.Summary, error) {
 	all, err := b.read.Own(ctx, record.Filter{Kinds: []record.Kind{record.KindTask}})

@@ -37,20 +37,29 @@ type pendingJSON struct {
 func (o *waitCommand) Do(ctx context.Context, w *cli.Work, args []string) error {
 	r := WaitRequest{Waiter: o.Waiter(w), MaxAge: o.MaxAge}
 	r.Any = o.Any
-	for _, text := range args {
-		_, id, err := FindTask(ctx, w, text)
-		if err != nil {
-			return err
-		}
-		r.IDs = append(r.IDs, id)
-	}
-	defer w.Waited(strings.Join(args, " "), w.Now())
 	r.Ended = func(e Ending) {
 		if !w.Global.JSON { // there it is printed with the others
 			w.Printf("%s", waitLine(e))
 		}
 	}
-	endings, err := Of(w).Wait(ctx, r)
+	var endings []Ending
+	for _, text := range args {
+		b, id, err := FindTask(ctx, w, text)
+		if over := b.endedEntry(ctx, text, id); over != nil {
+			r.Ended(*over)
+			endings = append(endings, *over)
+		} else if err != nil {
+			return err
+		} else {
+			r.IDs = append(r.IDs, id)
+		}
+	}
+	if len(r.IDs) == 0 || r.Any && len(endings) > 0 {
+		return o.report(w.Environ, endings, nil)
+	}
+	defer w.Waited(strings.Join(args, " "), w.Now())
+	others, err := Of(w).Wait(ctx, r)
+	endings = append(endings, others...)
 	w.Settle(context.WithoutCancel(ctx), w)
 	if err != nil && !errors.Is(err, mirror.ErrLate) {
 		return err
