@@ -51,7 +51,7 @@ func TestFindPassage(t *testing.T) {
 		{"long section", "# A\n\n" + long + "the heron\n" + long, "heron", "A", Span{98, 137}, ""},
 		{"space and controls", "a\x1b[1m  b\r\n\theron\u00a0\u0007c", "heron", "", Span{1, 2}, "a[1m b [heron] c"},
 		{"end of a comment", "<!-- " + strings.Repeat("aside ", 20) + "--> " + strings.Repeat("word ", 4) + "heron --> nest", "heron", "", Span{1, 1}, "word word word word [heron] --> nest"},
-		{"beside comments", "<!-- A:BEGIN -->\nThe heron <!-- sic --> stands.\n<!-- A:END -->\n", "heron", "", Span{1, 3}, "The [heron] stands."},
+		{"beside comments", "<!-- A:BEGIN -->\nThe heron `<!-- sic -->` stands.\n  <!-- A:END -->\n", "heron", "", Span{1, 3}, "The [heron] `<!-- sic -->` stands."},
 		{"in a comment", "<!-- " + strings.Repeat("aside ", 3) + "heron --> nest", "heron", "", Span{1, 1}, "<!-- aside aside aside [heron] --> nest"},
 		{"identifier", "call parseHTTPHeader now", "http header", "", Span{1, 1}, "call parse[HTTP][Header] now"},
 	} {

@@ -167,10 +167,13 @@ func (w *snippetWriter) clip(from, to int) {
 	}
 }
 
-// commentEnd returns where a comment ends that begins at i, 0 if none does.
+// commentEnd returns where a comment ends that begins at i as a line does, 0 if none does.
 func (w *snippetWriter) commentEnd(i, to int) int {
 	if !bytes.HasPrefix(w.text[i:to], []byte("<!--")) {
 		return 0
+	}
+	if before := bytes.TrimRight(w.text[:i], " \t"); len(before) > 0 && before[len(before)-1] != '\n' {
+		return 0 // code, say
 	}
 	if end := bytes.Index(w.text[i:to], []byte("-->")); end > 0 {
 		return i + end + len("-->")
