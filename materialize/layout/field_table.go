@@ -75,7 +75,7 @@ type valueForm int
 
 const (
 	lineForm  valueForm = iota // one line: a row, bullet or label, as all of the kind
-	leadForm                   // one line; read as the first paragraph
+	leadForm                   // one paragraph
 	textForm                   // Markdown: behind the name, or below it if it has several lines
 	belowForm                  // Markdown below the name
 	itemsForm                  // a list below the name
@@ -88,7 +88,7 @@ const (
 // newFieldTable returns a table with the rules that follow from its fields.
 func newFieldTable[T any](t FieldTable[T]) *FieldTable[T] {
 	known := slices.Clone(t.rules.Known)
-	var blocks []string
+	var blocks, leads []string
 	for i := range t.fields {
 		f := &t.fields[i]
 		f.extra, f.folded = t.extra, f.keys()
@@ -99,8 +99,11 @@ func newFieldTable[T any](t FieldTable[T]) *FieldTable[T] {
 		if f.form != lineForm && f.form != tagsForm {
 			blocks = append(append(blocks, markdown.Key(f.Name)), f.also...)
 		}
+		if f.form == leadForm {
+			leads = append(leads, markdown.Key(f.Name))
+		}
 	}
-	t.rules.Known, t.rules.Blocks = known, blocks
+	t.rules.Known, t.rules.Blocks, t.rules.Leads = known, blocks, leads
 	return &t
 }
 

@@ -28,6 +28,7 @@ const (
 type Rules struct {
 	Known  []string // keys that the format defines
 	Blocks []string // keys of fields whose text runs on below their label
+	Leads  []string // those of them whose text is one paragraph
 	Rows   bool     // rows are fields
 	Plain  plainBullets
 	Late   bool // after the head, labels with unknown names are fields too
@@ -160,7 +161,10 @@ func (s *fieldScanner) add(i int, name string, lead int, form fieldForm) {
 		s.head = false
 	}
 	s.open = -1
-	if s.addField(f) {
+	// What stands below a field of one line is a text of the entry's own, which no setter may replace.
+	isLine := value.Text != "" && !strings.HasSuffix(value.Text, ",") &&
+		slices.Contains(s.rules.Known, f.key) && !slices.Contains(s.rules.Blocks, f.key)
+	if s.addField(f) && !isLine {
 		s.open = len(s.fields) - 1
 	}
 }
@@ -184,6 +188,10 @@ func (s *fieldScanner) content(i int) {
 		return
 	}
 	f := &s.fields[s.open]
+	if f.at < f.end && i-1 != f.last && slices.Contains(s.rules.Leads, f.key) {
+		s.open = -1
+		return
+	}
 	// A label's text runs on until the next field or rule. A bullet's ends at the
 	// first line that is not indented, unless that follows without a blank line.
 	indented := text[0] == '\t' || bytes.HasPrefix(text, []byte("  "))
