@@ -163,10 +163,14 @@ func (n Name) isOfDialogue(slug string) bool {
 	if parts = parts[:len(parts)-1]; isDocument {
 		parts = append(parts, document)
 	}
-	return (n.Kind == KindTurn || n.Kind == KindDialogue) && slices.ContainsFunc(parts, func(part string) bool {
-		stamp, found := strings.CutSuffix(part, slug)
-		return found && (stamp == "" || len(stamp) > len(time.DateOnly) && strings.Trim(stamp, "0123456789-TZ") == "")
-	})
+	return (n.Kind == KindTurn || n.Kind == KindDialogue) &&
+		slices.ContainsFunc(parts, func(part string) bool { return IsSlug(part, slug) })
+}
+
+// IsSlug reports whether a slug is the name of a dialogue's folder, or that without the time that it begins with.
+func IsSlug(folder, slug string) bool {
+	stamp, found := strings.CutSuffix(folder, slug)
+	return found && (stamp == "" || len(stamp) > len(time.DateOnly) && strings.Trim(stamp, "0123456789-TZ") == "")
 }
 
 // anyOf reports whether value is one of those wanted, if any are.

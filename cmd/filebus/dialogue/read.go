@@ -96,8 +96,8 @@ func (f *Dialogues) Find(ctx context.Context, text string) (Key, error) {
 		return Key{}, err
 	}
 	isStamped := func(k Key) bool {
-		return stamp().ReplaceAllString(k.Slug(), "") == text ||
-			strings.TrimSuffix(k.String(), k.Slug())+stamp().ReplaceAllString(k.Slug(), "") == text
+		slug, found := strings.CutPrefix(text, strings.TrimSuffix(k.String(), k.Slug()))
+		return record.IsSlug(k.Slug(), text) || found && record.IsSlug(k.Slug(), slug)
 	}
 	for _, matches := range []func(Key) bool{
 		func(k Key) bool { return k.String() == text },
@@ -119,7 +119,7 @@ func (f *Dialogues) Find(ctx context.Context, text string) (Key, error) {
 	for _, e := range entries {
 		name := e.Version.Record.Name.String()
 		stem, _, isDocument := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ".dialogue.")
-		if isDocument && (stem == text || stamp().ReplaceAllString(stem, "") == text) {
+		if isDocument && record.IsSlug(stem, text) {
 			err := record.NotFound.Errorf("%s has a document alone, without files of turns: %s", text, name)
 			return Key{}, err.Try("filebus show {1}, filebus dialogue lint {1}", name).Because(ErrNoDialogue).With(name)
 		}
