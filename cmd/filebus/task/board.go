@@ -83,7 +83,7 @@ func (b *Tasks) Get(ctx context.Context, id ID) (*Journal, error) {
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, errNotStarted(id)
+		return nil, b.errNotStarted(id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the journal of %s: %w", id, err)
@@ -117,7 +117,7 @@ func readFile(name string) ([]byte, error) {
 func (b *Tasks) edit(ctx context.Context, id ID, change func(text []byte) ([]byte, error)) (*materialize.PutResult, error) {
 	return b.work.EditText(ctx, record.KindHandoff, id.journal(), record.SourcePut, func(old []byte, _ *store.Version) ([]byte, error) {
 		if old == nil {
-			return nil, errNotStarted(id)
+			return nil, b.errNotStarted(id)
 		}
 		return change(old)
 	})
@@ -400,10 +400,12 @@ const (
 	errIsRunning  record.Reason = "task running"
 )
 
-func errNotStarted(id ID) error {
+func (b *Tasks) errNotStarted(id ID) error {
 	err := record.NotFound.Errorf("%s has no journal: it was never started", id)
 	hint := "filebus task start {1}"
-	if strings.Contains(string(id), "/") {
+	if found, _ := b.markers(id); len(found) > 0 { // a start would clear it
+		err, hint = record.NotFound.Errorf("%s has no journal, but a marker", id), "filebus wait {1}, filebus lint"
+	} else if strings.Contains(string(id), "/") {
 		hint = "filebus task list" // a nested root's tasks are made there
 	}
 	return err.Try(hint, string(id)).Because(ErrNotStarted)
