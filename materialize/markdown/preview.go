@@ -195,18 +195,21 @@ const maxNested = 20 // objects and lists in each other that are looked into, an
 func saidBy(members map[string]json.RawMessage, depth int) string {
 	for key := range strings.FieldsSeq(saidKeys) {
 		text := saidIn(members[key], depth+1)
-		if strings.Contains(strings.ReplaceAll(text, "; ", ""), " ") || strings.ContainsFunc(text, isWide) || text != "" && key == "summary" {
+		if isSaid(strings.ReplaceAll(text, "; ", "")) || text != "" && key == "summary" {
 			return text
 		}
 	}
 	longest := ""
 	for _, raw := range members { // whatever the language of their keys
-		if text := saidIn(raw, maxNested); raw[0] == '"' && strings.Contains(text, " ") && cmp.Or(len(text)-len(longest), strings.Compare(longest, text)) > 0 {
+		if text := saidIn(raw, maxNested); raw[0] == '"' && isSaid(text) && cmp.Or(len(text)-len(longest), strings.Compare(longest, text)) > 0 {
 			longest = text
 		}
 	}
 	return longest
 }
+
+// isSaid reports whether a text is more than a word.
+func isSaid(text string) bool { return strings.Contains(text, " ") || strings.ContainsFunc(text, isWide) }
 
 // saidIn returns what a value says: the preview of a string, the items of a list.
 func saidIn(raw json.RawMessage, depth int) (text string) {

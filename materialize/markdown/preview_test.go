@@ -91,6 +91,7 @@ var previewTexts = []struct {
 	{"bars in cells", "| Sign | Note |\n|---|---|\n| a \\| b | `x \\| y` z |\n", "a | b | x | y z", "Sign | Note"},
 	{"number, not a list", "2.5 million rows moved.\n", "2.5 million rows moved.", "2.5 million rows moved."},
 	{"Chinese", "# 限流器\n\n令牌桶允许突发流量。\n", "令牌桶允许突发流量。", "限流器"},
+	{"Japanese JSON", `{"返信":"これは長い返信です。","数":3}`, "これは長い返信です。", "これは長い返信です。"},
 	{"done", "done", "done", "done"},
 	{"empty", "", "", ""},
 	{"white space alone", " \n\t\n", "", ""},
