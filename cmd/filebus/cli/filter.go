@@ -210,8 +210,9 @@ func (e *Environ) noteStatus(noun string, wanted []string, values func() []strin
 	}
 	known := values()
 	isKnown := func(status string) bool { return slices.Contains(known, status) }
-	if len(known) > 0 && !slices.ContainsFunc(wanted, isKnown) {
-		e.Note("no %s has the status %s; there are %s", noun, ClipText(strconv.Quote(wanted[0])), FirstNames(known))
+	if !slices.ContainsFunc(wanted, isKnown) {
+		there := map[bool]string{true: "; there are " + FirstNames(known)}[len(known) > 0]
+		e.Note("no %s has the status %s%s", noun, ClipText(strconv.Quote(wanted[0])), there)
 	}
 }
 
