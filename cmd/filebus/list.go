@@ -33,6 +33,9 @@ func (o *listCommand) Do(ctx context.Context, w *cli.Work, _ []string) error {
 		return err
 	}
 	w.NoteUnknown(ctx, &o.Filter)
+	if len(list.Entries) == 0 {
+		w.RemarkStrangers(ctx)
+	}
 	var rows [][]string
 	for _, e := range list.Entries {
 		rows = append(rows, []string{

@@ -128,6 +128,9 @@ func (o *searchCommand) Do(ctx context.Context, w *cli.Work, args []string) erro
 	noteStale(env, p.stale)
 	o.noteRead(env, &request, text, answer.Literal)
 	o.noteMissed(env, &answer, text, set.own)
+	if set.own != nil && answer.Total == 0 {
+		set.own.RemarkStrangers(ctx)
+	}
 	if err == nil && o.ExitCode && answer.Total == 0 {
 		err = cli.SilentError(record.Failed)
 	}
