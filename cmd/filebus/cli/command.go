@@ -106,7 +106,7 @@ func (c Command) Name() string {
 // Cobra returns the command as package cobra has it.
 func (c Command) Cobra(env *Environ) *cobra.Command {
 	aliases := map[string][]string{"list": {"ls"}, "get": {"cat"}, "show": {"info"}, "capture": {"import"}, "show [NAME]": {"list"}}
-	cmd := &cobra.Command{Use: c.Use, Args: argumentsOf(c.Use), Aliases: append(aliases[c.Name()], aliases[c.Use]...)}
+	cmd := &cobra.Command{Use: c.Use, Args: argumentsOf(c.Use), Aliases: slices.Compact(append(aliases[c.Name()], aliases[c.Use]...))}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if c.Do == nil {
 			return cmd.Help()
