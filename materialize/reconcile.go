@@ -409,6 +409,9 @@ func (r *reconciler) textFromDisk(ctx context.Context, f plan.File, s sides) (Sy
 		r.Memory.Forget(from.Record.Path) // it was not deleted: nothing is there to be restored
 		action, detail, f.From = actionRenamed, "it was "+from.Record.Path, []record.Ref{from.Ref}
 		f.Facts.Tags = from.Record.Tags
+		if written := from.Record.Written; !written.IsZero() {
+			f.Changed = func() time.Time { return written }
+		}
 	}
 	done, err := r.act(action, detail, func() error { return r.capture(ctx, f, s) })
 	if errors.Is(err, store.ErrBarred) && r.syncs {
