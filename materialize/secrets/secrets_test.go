@@ -44,6 +44,7 @@ func examples() map[string]string {
 		"authorization-header\t":        "curl -H 'Authorization: Bearer \t" + mixed,
 		"url-password\t":                "postgres://app:\tq7Lw2Xc7Vb1N",
 		"generic-api-key\t":             "\\\"api_key\\\": \\\"\t" + mixed,
+		"hex-api-key\t":                 "\"EXA_API_KEY\": \"\t9f3c1e7a-b2d8-4f60-5c1d-7e3a9b0f4682",
 		"aws-secret-access-key\t":       "aws_secret_access_key = \t" + long[:40],
 		"hashicorp-tf-api-token":        mixed[:14] + ".atlas" + "v1." + long[:64],
 		"azure-ad-client-secret":        "aB3" + "7Q~" + mixed[:33],
