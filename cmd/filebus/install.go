@@ -63,7 +63,12 @@ func (o *uninstallCommand) Do(ctx context.Context, w *cli.Work, args []string) e
 		return cli.UsageError("name a client, or all of them with --all")
 	}
 	if !o.All {
-		return o.setupCommand.Do(ctx, w, args)
+		err := o.setupCommand.Do(ctx, w, args)
+		isLeft := func(in setup.Installed) bool { return in.Client == args[0] && in.Project && !o.Project }
+		if err == nil && slices.ContainsFunc(o.Installed(), isLeft) {
+			w.Note("the project still has filebus: filebus uninstall %s --project", args[0])
+		}
+		return err
 	}
 	o.locate(w)
 	err := o.each(ctx, w, o.Installed()...)
