@@ -77,7 +77,8 @@ func compactLines(ctx context.Context, w *cli.Work, session string) (lines []str
 		Kinds: []record.Kind{record.KindResult}, Conversations: []string{session}, Trees: []record.Tree{""},
 	}})
 	for _, e := range own.Entries {
-		lines = append(lines, dataLine(fmt.Sprintf("filebus get %s: a report of this session, by %s: ", e.Ref, e.Agent), e.Title, 160))
+		by := strings.TrimSuffix(", by "+e.Agent, ", by ")
+		lines = append(lines, dataLine(fmt.Sprintf("filebus get %s: a report of this session%s: ", e.Ref, by), e.Title, 160))
 	}
 	running, runErr := task.Of(w).List(ctx, task.ListOptions{Running: true})
 	for _, i := range running[:min(len(running), 3)] {
