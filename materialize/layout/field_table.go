@@ -99,7 +99,7 @@ func newFieldTable[T any](t FieldTable[T]) *FieldTable[T] {
 		if f.form != lineForm && f.form != tagsForm {
 			blocks = append(append(blocks, markdown.Key(f.Name)), f.also...)
 		}
-		if f.form == leadForm {
+		if f.form == leadForm || f.form == pathsForm {
 			leads = append(leads, markdown.Key(f.Name))
 		}
 	}

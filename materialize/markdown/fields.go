@@ -28,7 +28,7 @@ const (
 type Rules struct {
 	Known  []string // keys that the format defines
 	Blocks []string // keys of fields whose text runs on below their label
-	Leads  []string // those of them whose text is one paragraph
+	Leads  []string // those of them whose text is one paragraph or list
 	Rows   bool     // rows are fields
 	Plain  plainBullets
 	Late   bool // after the head, labels with unknown names are fields too
@@ -106,7 +106,7 @@ func (s *fieldScanner) line(i int) {
 	}
 	name, lead, ok := cutPlainName(l.Text)
 	isKnown := ok && slices.Contains(s.rules.Known, Key(name))
-	isLine := s.rules.Plain == PlainLines && ok // whatever its name is, it ends what stands above
+	isLine := ok && (s.rules.Plain == PlainLines || s.below && s.head) // whatever its name is, it ends what stands above
 	isBelow := isKnown && s.below && s.head
 	switch {
 	case isBelow && s.seen[Key(name)] > 0:
@@ -188,7 +188,8 @@ func (s *fieldScanner) content(i int) {
 		return
 	}
 	f := &s.fields[s.open]
-	if f.at < f.end && i-1 != f.last && slices.Contains(s.rules.Leads, f.key) {
+	if f.at < f.end && i-1 != f.last && slices.Contains(s.rules.Leads, f.key) &&
+		!(isBulletLine(text) && isBulletLine(s.lines[f.last].Text)) {
 		s.open = -1
 		return
 	}
