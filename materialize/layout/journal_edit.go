@@ -94,12 +94,13 @@ func replaceValue(text []byte, at int, raw []byte, old, value string) []byte {
 }
 
 // SetHandoff returns text, a journal, with section as its handoff: in place of
-// the one it has, but for its subsections, else before its notes, else at the
+// the one it has, but for its prose and subsections, else before its notes, else at the
 // end. All other bytes stay; the line breaks are those of the text.
 func SetHandoff(text []byte, section []byte) []byte {
 	lines := strings.TrimRight(string(section), "\n") + "\n"
 	sections := markdown.Outline(text)
 	if s, found := markdown.Named(sections, "handoff"); found {
+		lines += proseIn(text[s.Body:s.Next])
 		if s.Next < len(text) { // the blank line before what follows
 			lines += "\n"
 		}
@@ -110,6 +111,27 @@ func SetHandoff(text []byte, section []byte) []byte {
 	}
 	text = closeBlock(text)
 	return insertSection(text, len(text), lines)
+}
+
+// proseIn returns the paragraphs and lists of a handoff that say nothing by rows, fields or a fence, each
+// behind a blank line.
+func proseIn(body []byte) (prose string) {
+	block, isData := "", false
+	for _, l := range append(markdown.Lines(body), markdown.Line{}) {
+		text := string(bytes.TrimRight(l.Text, "\r"))
+		if strings.TrimSpace(text) != "" || l.Quiet {
+			_, isRow := markdown.Row(l.Text)
+			_, isField := cutProperty(text)
+			isData = isData || isRow || isField || l.Quiet || block == "" && strings.ContainsAny(text[:1], " \t{")
+			block += text + "\n"
+			continue
+		}
+		if block != "" && !isData {
+			prose += "\n" + block
+		}
+		block, isData = "", false
+	}
+	return prose
 }
 
 // closeBlock returns text with a line that closes the fence or comment which was

@@ -46,8 +46,10 @@ func TestSetHandoff(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"# Task: A\n", "# Task: A\n\n## Handoff\n\nnew\n"},
 		{"# Task: A\n\n## Notes\nn\n", "# Task: A\n\n## Handoff\n\nnew\n\n## Notes\nn\n"},
-		{"# Task: A\n\n## Handoff\n\nold\n\n## Notes\nn\n", "# Task: A\n\n## Handoff\n\nnew\n\n## Notes\nn\n"},
-		{"# Task: A\r\n\r\n## Handoff\r\nold", "# Task: A\r\n\r\n## Handoff\r\n\r\nnew\r\n"},
+		{"# Task: A\n\n## Handoff\n\nold\n\n## Notes\nn\n", "# Task: A\n\n## Handoff\n\nnew\n\nold\n\n## Notes\nn\n"},
+		{"## Handoff\n\na\nb\n\n| Outcome | x |\n\n- c\n- d\n\n- Summary: s\n  t\n\n  u\n\n```yaml\ne: 1\n\nf\n```\ng\n",
+			"## Handoff\n\nnew\n\na\nb\n\n- c\n- d\n"},
+		{"# Task: A\r\n\r\n## Handoff\r\nold", "# Task: A\r\n\r\n## Handoff\r\n\r\nnew\r\n\r\nold\r\n"},
 		{"", "## Handoff\n\nnew\n"},
 		{"# Task: A", "# Task: A\n\n## Handoff\n\nnew\n"},
 		{"# Task: A\n```go\nleft open\n", "# Task: A\n```go\nleft open\n```\n\n## Handoff\n\nnew\n"},
@@ -132,7 +134,7 @@ func TestSetHandoffSubsections(t *testing.T) {
 	t.Parallel()
 	const text = "# Task: A\n\n## Handoff\n\nold\n\n### Own notes\nn\n"
 	got := string(SetHandoff([]byte(text), []byte("## Handoff\n\nnew\n")))
-	if want := "# Task: A\n\n## Handoff\n\nnew\n\n### Own notes\nn\n"; got != want {
+	if want := "# Task: A\n\n## Handoff\n\nnew\n\nold\n\n### Own notes\nn\n"; got != want {
 		t.Errorf("SetHandoff(%q) = %q, want %q", text, got, want)
 	}
 }
