@@ -43,6 +43,7 @@ func TestNodeSet(t *testing.T) {
 			`{"id":"a","summary":"c","content":""}`},
 		{"long content", `{"id":"a","summary":"s"}`, "Content", long,
 			`{"id":"a","summary":"` + short + `", "content": "` + long + `"}`},
+		{"content without a summary, as others write it", `{"id":"a","content":"c"}`, "Content", "d", `{"id":"a","content":"d"}`},
 		{"a title of its own stays", `{"id":"a","summary":"s","content":"c"}`, "Content", "d",
 			`{"id":"a","summary":"s","content":"d"}`},
 	} {

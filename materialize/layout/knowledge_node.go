@@ -146,6 +146,9 @@ func (f nodeForm) Set(text []byte, field string, values ...string) []byte {
 		return setMember(text, "tags", append([]string{}, markdown.ParseList(value)...))
 	case "Content":
 		old, summary := f.Read(text), markdown.FirstWords(value, MaxKnowledgeTitle)
+		if n, _ := parseNode(text); n != nil && n.Content != "" && n.Summary == "" { // as others write it
+			break
+		}
 		if old.Title == "" {
 			text = setMember(text, "summary", summary)
 		}
