@@ -499,9 +499,12 @@ func garbled(text []byte, ending string) string {
 	case plan.MergeMarker(text) > 0:
 		return fmt.Sprintf("its line %d is a conflict marker of git", plan.MergeMarker(text))
 	}
-	var any json.RawMessage
-	if problem := markdown.DecodeJSON(text, &any); problem != nil && strings.EqualFold(ending, ".json") {
-		return fmt.Sprintf("its line %d is no JSON: %v", problem.Line, problem.Err)
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	for i, document := range map[string][][]byte{".json": {text}, ".jsonl": lines, ".ndjson": lines}[strings.ToLower(ending)] {
+		var any json.RawMessage
+		if problem := markdown.DecodeJSON(document, &any); problem != nil && len(bytes.TrimSpace(document)) > 0 {
+			return fmt.Sprintf("its line %d is no JSON: %v", i+problem.Line, problem.Err)
+		}
 	}
 	return ""
 }
