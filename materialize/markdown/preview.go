@@ -209,7 +209,9 @@ func saidBy(members map[string]json.RawMessage, depth int) string {
 }
 
 // isSaid reports whether a text is more than a word.
-func isSaid(text string) bool { return strings.Contains(text, " ") || strings.ContainsFunc(text, isWide) }
+func isSaid(text string) bool {
+	return strings.Contains(text, " ") || strings.ContainsFunc(text, isWide)
+}
 
 // saidIn returns what a value says: the preview of a string, the items of a list.
 func saidIn(raw json.RawMessage, depth int) (text string) {
