@@ -262,7 +262,7 @@ func (f *Field[T]) read(v *T, text string) {
 	case tagsForm:
 		*f.list(v) = markdown.ParseTags(text)
 	case leadForm:
-		*f.text(v) = firstParagraph(text)
+		*f.text(v) = markdown.SingleSpaced(text)
 	default:
 		*f.text(v) = cmp.Or(text, f.implied)
 	}

@@ -172,12 +172,6 @@ func isShortWord(value string) bool {
 // lineTaskID returns the id of a task as it is stored: 003 is task-003.
 func lineTaskID(id string) string { return TaskID(markdown.OneLine(id)) }
 
-// firstParagraph returns the text up to the first blank line as one line.
-func firstParagraph(text string) string {
-	text, _, _ = strings.Cut(text, "\n\n")
-	return markdown.SingleSpaced(text)
-}
-
 // parseFiles reads the files of an issue: a list, or paths between commas.
 func parseFiles(value string) []string {
 	items, isList := markdown.ParseItems(value)
