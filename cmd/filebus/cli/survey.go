@@ -84,12 +84,32 @@ func Look(root string, limit time.Duration) (found, hidden []FoundFolder) {
 		}
 	}
 	found = s.found()
+	s.joinHidden()
 	for _, dir := range slices.Sorted(maps.Keys(s.hidden)) {
 		if !slices.ContainsFunc(found, func(f FoundFolder) bool { return f.Notes && isBelow(dir, f.Folder) }) {
 			hidden = append(hidden, FoundFolder{Folder: dir, Files: s.hidden[dir], Notes: true})
 		}
 	}
 	return found, hidden
+}
+
+// joinHidden names a hidden folder in place of the many files that lie in it, unless a client reads its settings there.
+func (s *survey) joinHidden() {
+	const few = 3
+	in := map[string][]string{}
+	for name := range s.hidden {
+		if dir := path.Dir(name); strings.EqualFold(path.Ext(name), ".md") && dir != "." && dir != ".claude" {
+			in[dir] = append(in[dir], name)
+		}
+	}
+	for dir, names := range in {
+		for _, name := range names {
+			if len(names) > few {
+				s.hidden[dir] += s.hidden[name]
+				delete(s.hidden, name)
+			}
+		}
+	}
 }
 
 func (s *survey) isOver() bool { return s.left <= 0 || time.Now().After(s.until) }
