@@ -125,8 +125,7 @@ func TestPromisedMemory(t *testing.T) {
 			return io.MultiReader(long("", "\x00", 36, ""), io.LimitReader(rand.NewChaCha8([32]byte{1}), 36<<20))
 		}, 0},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(test.name, func(t *testing.T) { // one after the other: garbage waits for a processor
 			dir := t.TempDir()
 			args := []string{"put", "--conversation", "c", "--call", "x", "-"}
 			if test.row == "memory/exec" {
