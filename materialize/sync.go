@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"filebus/materialize/layout"
@@ -434,10 +435,19 @@ func isWholeEntry(at layout.Location) bool { return at.Kind == record.KindKnowle
 func (r *reconciler) candidates(
 	ctx context.Context, found *mirror.Walk, touched map[string]bool,
 ) (gone, paths []string) {
-	onDisk := make(map[string]bool, len(found.Files))
+	onDisk := sync.OnceValue(func() map[string]bool { // most have nothing to ask
+		all := make(map[string]bool, len(found.Files))
+		for _, f := range found.Files {
+			all[f.Path] = true
+		}
+		return all
+	})
 	remembered := 0
 	for _, f := range found.Files {
-		onDisk[f.Path] = true
+		if f.Agreed && r.seen == nil {
+			remembered++
+			continue
+		}
 		known, ok := r.Memory.Get(f.Path)
 		if ok && known.State != mirror.Deleted {
 			remembered++
@@ -449,13 +459,13 @@ func (r *reconciler) candidates(
 	}
 	if r.report.Unread == 0 {
 		for p := range r.missed(remembered) {
-			if !onDisk[p] && (!r.opts.CaptureOnly || r.isGone(ctx, p)) {
+			if !onDisk()[p] && (!r.opts.CaptureOnly || r.isGone(ctx, p)) {
 				touched[p] = true
 			}
 		}
 	}
 	for p := range touched {
-		if !onDisk[p] && r.rank(p) == 0 {
+		if !onDisk()[p] && r.rank(p) == 0 {
 			gone = append(gone, p)
 		} else {
 			paths = append(paths, p)

@@ -22,10 +22,11 @@ type Stat struct {
 	Size    int64  // bytes
 	ModTime time.Time
 	Mode    fs.FileMode // what may be done with it, and by whom
+	Agreed  bool        // a scan found it as it is remembered, and the store with the same bytes
 }
 
 func statOf(p string, info fs.FileInfo) Stat {
-	return Stat{p, info.Size(), info.ModTime(), info.Mode().Perm()}
+	return Stat{Path: p, Size: info.Size(), ModTime: info.ModTime(), Mode: info.Mode().Perm()}
 }
 
 // A File is what stands on disk at a path.
