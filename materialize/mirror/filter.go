@@ -58,11 +58,11 @@ type Filter struct {
 	rules    Rules
 	exclude  patterns
 	own      []ownRule
-	ignores  map[string]*ignoreFile // by their paths
-	ignored  map[string]bool        // paths that git ignores
-	asked    []string               // repositories that it was asked about
-	hasAsked bool                   // of the root's
-	would    map[string]bool        // paths that git's files were asked about
+	ignores  map[[2]string]*ignoreFile // by their folders and names
+	ignored  map[string]bool           // paths that git ignores
+	asked    []string                  // repositories that it was asked about
+	hasAsked bool                      // of the root's
+	would    map[string]bool           // paths that git's files were asked about
 }
 
 // An ownRule is a section of leftout.txt.
@@ -88,7 +88,7 @@ type ignoreFile struct {
 
 // NewFilter returns the filter of rules for what lies below a folder.
 func NewFilter(root string, rules Rules) *Filter {
-	f := &Filter{root: root, rules: rules, ignores: map[string]*ignoreFile{}}
+	f := &Filter{root: root, rules: rules, ignores: map[[2]string]*ignoreFile{}}
 	f.ignored, f.would = map[string]bool{}, map[string]bool{}
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -140,7 +140,7 @@ func (f *Filter) enter(ctx context.Context, dir string, entries []fs.DirEntry) e
 	for _, name := range []string{RuleIgnore, RuleGit} {
 		is := func(e fs.DirEntry) bool { return e.Name() == name }
 		if dir != "" && !slices.ContainsFunc(entries, is) { // spares a look
-			f.ignores[dir+name] = f.aboveOf(dir, name)
+			f.ignores[[2]string{dir, name}] = f.aboveOf(dir, name)
 		}
 	}
 	if i := f.ignore(dir, RuleIgnore); i != nil && i.err != nil {
@@ -169,7 +169,7 @@ func (f *Filter) aboveOf(dir, name string) *ignoreFile {
 
 // ignore returns the nearest ignore file of a name, nil: there is none.
 func (f *Filter) ignore(dir, name string) *ignoreFile {
-	if known, found := f.ignores[dir+name]; found {
+	if known, found := f.ignores[[2]string{dir, name}]; found {
 		return known
 	}
 	i := &ignoreFile{dir: dir, above: f.aboveOf(dir, name)}
@@ -186,7 +186,7 @@ func (f *Filter) ignore(dir, name string) *ignoreFile {
 			i.err = i.above.err
 		}
 	}
-	f.ignores[dir+name] = i
+	f.ignores[[2]string{dir, name}] = i
 	return i
 }
 
@@ -250,12 +250,13 @@ func (f *Filter) rule(p string, isFolder bool) string {
 		return ""
 	}
 	dir, _ := path.Split(p)
-	if i := f.ignore(dir, RuleIgnore); i != nil && i.err != nil {
+	i := f.ignore(dir, RuleIgnore)
+	if i != nil && i.err != nil {
 		return RuleBroken
 	}
 	by, rule := f.exclude.match(p, isFolder), RuleExclude
 	if by == nil {
-		by, rule = f.decides(p, isFolder, RuleIgnore), RuleIgnore
+		by, rule = i.decides(p, isFolder), RuleIgnore
 	}
 	switch {
 	case by != nil && by.takesIn:
@@ -273,7 +274,7 @@ func (f *Filter) rule(p string, isFolder bool) string {
 func (f *Filter) isIgnored(p string, isFolder bool) bool {
 	switch {
 	case f.Noted != nil:
-		return !isFolder && f.isIgnoredNote(p)
+		return !isFolder && f.holds(p) && f.isIgnoredNote(p)
 	case !f.rules.Gitignore:
 		return false
 	case slices.ContainsFunc(f.asked, func(top string) bool { return strings.HasPrefix(p, top) }):
@@ -368,10 +369,13 @@ func (o *ownRule) leavesOut(p, lower string, isFolder bool) bool {
 	}
 	by := (*pattern)(nil)
 	if dir, name := path.Split(p); o.name == RuleSecret {
-		for was := ""; was != name && (strings.ContainsAny(name, "~# (") || strings.Contains(copyEnds, path.Ext(name))); {
+		is, isMarked := name, func(c rune) bool { return strings.ContainsRune("~# (", c) }
+		for was := ""; was != name && (strings.ContainsFunc(name, isMarked) || strings.Contains(copyEnds, path.Ext(name))); {
 			was, name = name, copyMarks.ReplaceAllString(name, "$1$2$3")
 		}
-		by = o.match(dir+name, isFolder)
+		if name != is {
+			by = o.match(dir+name, isFolder)
+		}
 	}
 	if by == nil {
 		by = o.match(p, isFolder)

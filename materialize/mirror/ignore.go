@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -77,13 +76,13 @@ func trimSpaces(line string) string {
 
 // match returns the pattern that decides about a path whose folders are taken in, or nil.
 func (ps patterns) match(p string, isFolder bool) *pattern {
-	name := path.Base(p)
+	name := p[strings.LastIndexByte(p, '/')+1:]
 	for i := len(ps) - 1; i >= 0; i-- {
 		subject := name
 		if ps[i].ofPath {
 			subject = p
 		}
-		if strings.HasPrefix(subject, ps[i].head) && strings.HasSuffix(subject, ps[i].tail) && strings.Contains(subject, ps[i].part) &&
+		if strings.HasSuffix(subject, ps[i].tail) && strings.HasPrefix(subject, ps[i].head) && strings.Contains(subject, ps[i].part) &&
 			(isFolder || !ps[i].forFolders) && doublestar.MatchUnvalidated(ps[i].glob, subject) {
 			ps[i].used = true
 			return &ps[i]
