@@ -54,7 +54,9 @@ type Filter struct {
 	Noted     func(path string) bool // files that are nothing but notes, of a root; nil: it is none
 
 	root     string
-	above    string // the root's path, without links and the slash in front
+	above    string // the root's path in lower case, without links, with a slash at the end and none in front
+	dir      string // what ownRule was asked about last lies in it, with a slash at the end
+	below    string // above, and dir in lower case
 	rules    Rules
 	exclude  patterns
 	own      []ownRule
@@ -95,8 +97,9 @@ func NewFilter(root string, rules Rules) *Filter {
 		real = root
 	}
 	if real, err = filepath.Abs(real); err == nil {
-		f.above = strings.TrimPrefix(filepath.ToSlash(real), "/")
+		f.above = strings.TrimPrefix(strings.ToLower(strings.TrimSuffix(filepath.ToSlash(real), "/"))+"/", "/")
 	}
+	f.below = f.above
 	f.exclude, _ = parsePatterns(strings.Join(rules.Exclude, "\n"))
 	for _, section := range strings.Split(ownRules, "\n= ")[1:] {
 		heading, lines, _ := strings.Cut(section, "\n")
@@ -217,7 +220,7 @@ func readIgnore(file string) (string, error) {
 // has one.
 func (i *ignoreFile) decides(p string, isFolder bool) *pattern {
 	for ; i != nil; i = i.above {
-		if by := i.match(p[len(i.dir):], isFolder); by != nil {
+		if by := i.match("", p[len(i.dir):], isFolder); by != nil {
 			return by
 		}
 	}
@@ -254,7 +257,7 @@ func (f *Filter) rule(p string, isFolder bool) string {
 	if i != nil && i.err != nil {
 		return RuleBroken
 	}
-	by, rule := f.exclude.match(p, isFolder), RuleExclude
+	by, rule := f.exclude.match("", p, isFolder), RuleExclude
 	if by == nil {
 		by, rule = i.decides(p, isFolder), RuleIgnore
 	}
@@ -333,11 +336,15 @@ func (f *Filter) ownRule(p string, isFolder bool) string {
 	if f.rules.All {
 		return ""
 	}
-	whole, named := strings.TrimPrefix(f.above+"/"+p, "/"), func(top string) bool { return isFolder && strings.HasPrefix(top+"/", p+"/") }
-	isNamed, lower := slices.ContainsFunc(f.Named, named), strings.ToLower(whole)
+	named := func(top string) bool { return isFolder && strings.HasPrefix(top+"/", p+"/") }
+	dir, name := path.Split(p)
+	if dir != f.dir {
+		f.dir, f.below = dir, f.above+strings.ToLower(dir)
+	}
+	isNamed, lower := slices.ContainsFunc(f.Named, named), strings.ToLower(name)
 	for i := range f.own {
 		own := &f.own[i]
-		if own.ofFolders == isFolder && !(isNamed && own.name != RuleSecret) && own.leavesOut(whole, lower, isFolder) &&
+		if own.ofFolders == isFolder && !(isNamed && own.name != RuleSecret) && own.leavesOut(f.below, name, lower, isFolder) &&
 			(isFolder || own.name != RuleSecret || f.Known == nil || !f.Known(p)) {
 			return own.name
 		}
@@ -351,8 +358,8 @@ func (f *Filter) ownRule(p string, isFolder bool) string {
 // isInSecret reports whether the root is a folder of secrets, or a part of one.
 func (f *Filter) isInSecret() bool {
 	secret := func(own ownRule) bool {
-		for dir := f.above; dir != "."; dir = path.Dir(dir) {
-			if own.ofFolders && own.name == RuleSecret && own.leavesOut(dir, strings.ToLower(dir), true) {
+		for dir := path.Clean(f.above); dir != "."; dir = path.Dir(dir) {
+			if own.ofFolders && own.name == RuleSecret && own.leavesOut("", dir, dir, true) {
 				return true
 			}
 		}
@@ -361,9 +368,9 @@ func (f *Filter) isInSecret() bool {
 	return !f.rules.All && slices.ContainsFunc(f.own, secret)
 }
 
-// leavesOut reports whether a section leaves out a path, which is given in lower case, too, by its name. A copy of a
-// secret is one as well, and "cvs" may hold anything.
-func (o *ownRule) leavesOut(p, lower string, isFolder bool) bool {
+// leavesOut reports whether a section leaves out a path below another, which is given in lower case, too, by its name. A
+// copy of a secret is one as well, and "cvs" may hold anything.
+func (o *ownRule) leavesOut(above, p, lower string, isFolder bool) bool {
 	if o.name != RuleVersions {
 		p = lower
 	}
@@ -374,11 +381,11 @@ func (o *ownRule) leavesOut(p, lower string, isFolder bool) bool {
 			was, name = name, copyMarks.ReplaceAllString(name, "$1$2$3")
 		}
 		if name != is {
-			by = o.match(dir+name, isFolder)
+			by = o.match(above, dir+name, isFolder)
 		}
 	}
 	if by == nil {
-		by = o.match(p, isFolder)
+		by = o.match(above, p, isFolder)
 	}
 	return by != nil && !by.takesIn
 }

@@ -394,7 +394,7 @@ func (s *savedLines) get(path string) (f Memo, found bool) {
 	if !found {
 		return Memo{}, false
 	}
-	return s.read(int(last.at), string(quoted))
+	return s.read(int(last.at))
 }
 
 // appendQuoted is strconv.AppendQuote, faster for most paths: a sync quotes each.
@@ -407,12 +407,13 @@ func appendQuoted(dst []byte, path string) []byte {
 	return append(append(append(dst, '"'), path...), '"')
 }
 
-// read reads the last line about a path, or the one before it that is whole.
-func (s *savedLines) read(at int, quoted string) (f Memo, found bool) {
+// read reads a line about a path, or the last one before it that is whole.
+func (s *savedLines) read(at int) (f Memo, found bool) {
 	for {
 		if f, found = readFileLine(s.lineOf(at)); found {
 			return f, f.State != unknown
 		}
+		quoted, _ := quotedPath(s.lineOf(at))
 		if at = s.before(at, quoted); at < 0 {
 			return Memo{}, false
 		}
@@ -436,7 +437,7 @@ func (s *savedLines) all() iter.Seq2[string, Memo] {
 	return func(yield func(string, Memo) bool) {
 		for quoted, last := range s.last {
 			path, err := strconv.Unquote(quoted)
-			if f, found := s.read(int(last.at), quoted); err == nil && found && !yield(path, f) {
+			if f, found := s.read(int(last.at)); err == nil && found && !yield(path, f) {
 				return
 			}
 		}
