@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"filebus/materialize/layout"
@@ -358,12 +357,8 @@ func (r *reconciler) addRestored(ctx context.Context, found *mirror.Walk, paths 
 	if r.opts.Restore == nil {
 		return nil
 	}
-	here := map[string]bool{}
-	for _, f := range found.Files {
-		here[f.Path] = true
-	}
 	add := func(p string) {
-		if !here[p] && r.isRestored(p, true) {
+		if !found.Has(p) && r.isRestored(p, true) {
 			paths[p] = true
 		}
 	}
@@ -435,13 +430,6 @@ func isWholeEntry(at layout.Location) bool { return at.Kind == record.KindKnowle
 func (r *reconciler) candidates(
 	ctx context.Context, found *mirror.Walk, touched map[string]bool,
 ) (gone, paths []string) {
-	onDisk := sync.OnceValue(func() map[string]bool { // most have nothing to ask
-		all := make(map[string]bool, len(found.Files))
-		for _, f := range found.Files {
-			all[f.Path] = true
-		}
-		return all
-	})
 	remembered := 0
 	for _, f := range found.Files {
 		if f.Agreed && r.seen == nil {
@@ -459,13 +447,13 @@ func (r *reconciler) candidates(
 	}
 	if r.report.Unread == 0 {
 		for p := range r.missed(remembered) {
-			if !onDisk()[p] && (!r.opts.CaptureOnly || r.isGone(ctx, p)) {
+			if !found.Has(p) && (!r.opts.CaptureOnly || r.isGone(ctx, p)) {
 				touched[p] = true
 			}
 		}
 	}
 	for p := range touched {
-		if !onDisk()[p] && r.rank(p) == 0 {
+		if !found.Has(p) && r.rank(p) == 0 {
 			gone = append(gone, p)
 		} else {
 			paths = append(paths, p)

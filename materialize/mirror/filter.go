@@ -376,13 +376,10 @@ func (o *ownRule) leavesOut(above, p, lower string, isFolder bool) bool {
 	}
 	by := (*pattern)(nil)
 	if dir, name := path.Split(p); o.name == RuleSecret {
-		is, isMarked := name, func(c rune) bool { return strings.ContainsRune("~# (", c) }
-		for was := ""; was != name && (strings.ContainsFunc(name, isMarked) || strings.Contains(copyEnds, path.Ext(name))); {
+		for was := ""; was != name && (strings.ContainsAny(name, "~# (") || strings.Contains(copyEnds, path.Ext(name))); {
 			was, name = name, copyMarks.ReplaceAllString(name, "$1$2$3")
 		}
-		if name != is {
-			by = o.match(above, dir+name, isFolder)
-		}
+		by = o.match(above, dir+name, isFolder)
 	}
 	if by == nil {
 		by = o.match(above, p, isFolder)

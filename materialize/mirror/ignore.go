@@ -15,7 +15,6 @@ type pattern struct {
 	takesIn    bool   // with "!": what matches is not left out
 	forFolders bool   // with "/" at the end
 	ofPath     bool   // compared with the path and not with the name alone
-	between    bool   // it has nothing but a star between the head and the tail
 	line       string // as it was read
 	used       bool   // it decided about something
 }
@@ -55,7 +54,6 @@ func parsePatterns(text string) (all patterns, unknown []string) {
 			p.head = glob[:strings.IndexAny(glob, special)]
 		}
 		p.tail = glob[strings.LastIndexAny(glob, special+"]/")+1:]
-		p.between = !p.ofPath && p.glob == p.head+"*"+p.tail
 		before, _, _ := strings.Cut(glob, "[")
 		for part := range strings.FieldsFuncSeq(before, func(c rune) bool { return strings.ContainsRune(special+"/", c) }) {
 			if len(part) > len(p.part) {
@@ -81,16 +79,12 @@ func trimSpaces(line string) string {
 func (ps patterns) match(above, p string, isFolder bool) *pattern {
 	name := p[strings.LastIndexByte(p, '/')+1:]
 	for i := len(ps) - 1; i >= 0; i-- {
-		if !strings.HasSuffix(name, ps[i].tail) {
-			continue
-		}
 		subject := name
-		if ps[i].ofPath {
+		if ps[i].ofPath && strings.HasSuffix(name, ps[i].tail) {
 			subject = above + p
 		}
-		if strings.HasPrefix(subject, ps[i].head) && strings.Contains(subject, ps[i].part) &&
-			(isFolder || !ps[i].forFolders) &&
-			(ps[i].between && len(subject) >= len(ps[i].head)+len(ps[i].tail) || doublestar.MatchUnvalidated(ps[i].glob, subject)) {
+		if strings.HasSuffix(subject, ps[i].tail) && strings.HasPrefix(subject, ps[i].head) && strings.Contains(subject, ps[i].part) &&
+			(isFolder || !ps[i].forFolders) && doublestar.MatchUnvalidated(ps[i].glob, subject) {
 			ps[i].used = true
 			return &ps[i]
 		}

@@ -36,6 +36,7 @@ type Walk struct {
 	Blind   []string // folders that could not be read
 	Watched Watched  // the folders that were read, and those in which such may appear; nil: nobody asks
 	whole   bool     // a folder that is captured: temporary files are left out
+	paths   map[string]bool
 
 	deadline time.Time // when to stop looking; zero: never
 	Unlooked int       // folders that the deadline left no time for, with all below
@@ -67,6 +68,17 @@ func (w *Walk) Unused() (lines []string) {
 		}
 	}
 	return lines
+}
+
+// Has reports whether a file was found at a path.
+func (w *Walk) Has(p string) bool {
+	if w.paths == nil {
+		w.paths = make(map[string]bool, len(w.Files))
+		for _, f := range w.Files {
+			w.paths[f.Path] = true
+		}
+	}
+	return w.paths[p]
 }
 
 // folder lists what is below a folder, in the order of the paths.
@@ -123,18 +135,16 @@ func (w *Walk) read(ctx context.Context, dir string, below func(name string) err
 		err = w.filter.enter(ctx, dir, entries)
 	}
 	if err != nil {
-		w.Skipped = slices.Insert(w.Skipped, len(w.Blind), Skipped{Path: cmp.Or(dir, "."), Reason: Cause(err)}) // before files
+		skipped := Skipped{Path: cmp.Or(dir, "."), Reason: Cause(err)}
+		w.Skipped = slices.Insert(w.Skipped, len(w.Blind), skipped) // before the files
 		w.Blind = append(w.Blind, dir)
 		return nil
 	}
 	if w.Watched != nil {
 		w.Watched.Add(filepath.Join(w.root, filepath.FromSlash(dir)), true)
 	}
-	if dir != "" {
-		dir += "/"
-	}
 	for _, e := range entries {
-		name := dir + e.Name()
+		name := strings.TrimPrefix(dir+"/"+e.Name(), "/")
 		switch {
 		case strings.EqualFold(e.Name(), ".git"), e.Name() == ownerFile, e.IsDir() && (strings.EqualFold(e.Name(), StoreFolder) ||
 			e.Name() == "node_modules" && !w.filter.holds(name)): // never walked into
@@ -185,19 +195,15 @@ func (w *Walk) note(name string, e fs.DirEntry) {
 	switch info, err := e.Info(); {
 	case errors.Is(err, fs.ErrNotExist): // removed since the folder was read
 	case err != nil:
-		w.skip(name, Cause(err))
+		w.Skipped = append(w.Skipped, Skipped{Path: name, Reason: Cause(err)})
 	case !info.Mode().IsRegular():
 		w.Skipped = append(w.Skipped, Skipped{name, folder.TypeName(info.Mode()), true})
 	case w.whole && folder.IsTemporary(e.Name()): // left by a killed process
 	case record.CheckID(name) != nil:
-		w.skip(name, record.CheckID(name).Error())
+		w.Skipped = append(w.Skipped, Skipped{Path: name, Reason: record.CheckID(name).Error()})
 	default:
 		w.Files = append(w.Files, statOf(name, info))
 	}
-}
-
-func (w *Walk) skip(name, why string) {
-	w.Skipped = append(w.Skipped, Skipped{Path: name, Reason: why})
 }
 
 // Cause returns an error without the operation and path that its reader is
