@@ -36,7 +36,7 @@ type Put = func(bucket string, key, value []byte) error
 func Steps() []Step {
 	return []Step{
 		{1, toVersion1, nil}, {2, toVersion2, nil}, {3, toVersion3, nil}, {4, toVersion4, nil}, {5, toVersion5, nil},
-		{6, toVersion6, copyVersion6},
+		{6, toVersion6, copyVersion6}, {7, toVersion7, nil},
 	}
 }
 

@@ -52,11 +52,11 @@ func (k *considered) judge(q *ContextRequest, newest time.Time) {
 		k.Why = append(k.Why, "a file named "+path.Base(file))
 	}
 	k.relevance = score
-	switch confidence(k.Description.Attributes[record.AttributeConfidence]) {
-	case confidence("high"):
+	switch record.Confidence(k.Description.Attributes[record.AttributeConfidence]) {
+	case record.Confidence("high"):
 		score += scoreHigh
 		k.Why = append(k.Why, "high confidence")
-	case confidence("medium"):
+	case record.Confidence("medium"):
 		score += scoreMedium
 	}
 	weeks := newest.Sub(r.Date()).Hours() / hoursOfAWeek

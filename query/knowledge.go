@@ -3,10 +3,10 @@ package query
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -97,10 +97,10 @@ func roundOf(tx *store.Tx, v store.Version) string {
 // index.
 func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found []Knowledge, total int, err error) {
 	request.Tags, request.Wanted = record.NormalizeTags(request.Tags), record.NormalizeTags(request.Wanted)
-	places, all, err := []store.Place(nil), Stands{}, error(nil)
+	places, all, before, behind, err := []store.Place(nil), Stands{}, 0, 0, error(nil)
 	if request.AsOf.IsZero() {
-		if places, err = r.withTags(ctx, &request); err == nil {
-			all, err = r.Standings(ctx)
+		if all, err = r.Standings(ctx); err == nil {
+			places, before, behind, err = r.ranked(ctx, &request, all)
 		}
 	} else {
 		all, places, err = r.standingsAt(ctx, request.AsOf)
@@ -121,48 +121,114 @@ func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found
 		return nil, 0, err
 	}
 	slices.SortFunc(found, compareKnowledge)
-	from := min(max(request.Offset, 0), len(found))
+	from := min(max(request.Offset, 0)-before, len(found))
 	to := len(found)
 	if request.Limit > 0 {
 		to = min(from+request.Limit, to)
 	}
-	return found[from:to], len(found), nil
+	return found[from:to], before + len(found) + behind, nil
 }
 
-// withTags returns what has one of the tags, or as many as it needs, in the order in which they are read fastest.
-func (r *Reader) withTags(ctx context.Context, request *KnowledgeRequest) ([]store.Place, error) {
-	if len(request.Wanted) == 0 {
-		return r.places(ctx, store.FieldKind, string(record.KindKnowledge))
+// An entry is one that may match, with what is known of it unread.
+type entry struct {
+	store.Place
+	store.Rank
+	shared, last int // how many of the wanted tags it has, and which of them last
+	old          bool
+}
+
+// ranked returns what may match, in the order in which it is read fastest. Where ranks and tags alone decide, that
+// is what may be on the page; so many come before it, and behind it.
+func (r *Reader) ranked(ctx context.Context, q *KnowledgeRequest, all Stands) (places []store.Place, before, behind int, err error) {
+	entries, err := r.withTags(ctx, q)
+	rest := q.Filter
+	rest.Clear("tag")
+	isByRank := rest.IsZero() && (len(q.Tags) == 0 || len(q.Tags) == len(q.Wanted)) && len(q.Types) == 0 && q.ValidAt.IsZero() &&
+		!q.Due && q.Limit > 0
+	from, to := 0, len(entries)
+	if err == nil && isByRank {
+		if entries, err = r.rankEntries(ctx, q, entries, all); err != nil {
+			return nil, 0, 0, err
+		}
+		from = min(max(q.Offset, 0), len(entries))
+		to = min(from+q.Limit, len(entries))
+		isLike := func(i int) bool { return i > 0 && i < len(entries) && compareEntries(entries[i-1], entries[i]) == 0 }
+		for ; isLike(from); from-- { // names decide among them
+		}
+		for ; isLike(to); to++ {
+		}
 	}
-	tags := request.Wanted
-	if request.Prefix {
-		tags = nil
-		for _, prefix := range request.Wanted {
-			counts, err := r.TagCounts(ctx, prefix)
+	for _, e := range entries[from:to] {
+		places = append(places, e.Place)
+	}
+	return places, from, len(entries) - to, err
+}
+
+// rankEntries returns those of the entries that match, by their ranks, in order.
+func (r *Reader) rankEntries(ctx context.Context, q *KnowledgeRequest, entries []*entry, all Stands) (ranked []*entry, err error) {
+	old := map[record.Ref]bool{}
+	err = EachOf(ctx, r, slices.SortedFunc(maps.Keys(all), record.Name.Compare), func(tx *store.Tx, name record.Name) error {
+		for n, err := range tx.Names(name) {
+			if n.Name == name {
+				old[n.Ref] = all[name].IsOld()
+			}
+			return err
+		}
+		return nil
+	})
+	err = cmp.Or(err, EachOf(ctx, r, entries, func(tx *store.Tx, e *entry) (err error) {
+		e.old = old[e.Ref]
+		if e.Rank, err = tx.Rank(e.Place); errors.Is(err, store.ErrDropped) {
+			return nil
+		}
+		if e.Kind == record.KindKnowledge && (q.Old || !e.old) && (q.MinConfidence == "" || e.Confidence >= record.Confidence(q.MinConfidence)) {
+			ranked = append(ranked, e)
+		}
+		return err
+	}))
+	slices.SortFunc(ranked, compareEntries)
+	return ranked, err
+}
+
+// withTags returns what has one of the tags, or as many as it needs, in the order in which it is read fastest.
+func (r *Reader) withTags(ctx context.Context, q *KnowledgeRequest) (entries []*entry, err error) {
+	wanted, least, field := q.Wanted, max(1, len(q.Tags)), store.FieldTag
+	if q.AllTags {
+		least = len(q.Wanted)
+	}
+	if len(wanted) == 0 {
+		wanted, least, field = []string{string(record.KindKnowledge)}, 0, store.FieldKind
+	}
+	byRef := map[record.Ref]*entry{}
+	for i, want := range wanted {
+		tags := []string{want}
+		if q.Prefix && field == store.FieldTag {
+			counts, err := r.TagCounts(ctx, want)
 			if err != nil {
 				return nil, err
 			}
-			tags = append(tags, markdown.Each(counts, func(c TagCount) string { return c.Tag })...)
+			tags = markdown.Each(counts, func(c TagCount) string { return c.Tag })
+		}
+		for _, tag := range tags {
+			places, err := r.places(ctx, field, tag)
+			if err != nil {
+				return nil, err
+			}
+			for _, at := range places {
+				e := byRef[at.Ref]
+				if e == nil {
+					e = &entry{Place: at}
+					byRef[at.Ref], entries = e, append(entries, e)
+				}
+				if e.last <= i {
+					e.shared, e.last = e.shared+1, i+1
+				}
+			}
 		}
 	}
-	all, least := make(map[store.Place]int), 1
-	if request.AllTags {
-		least = len(request.Wanted)
-	}
-	if least = max(least, len(request.Tags)); request.Prefix {
-		least = 1 // several tags of an entry may have one beginning
-	}
-	for _, tag := range tags {
-		places, err := r.places(ctx, store.FieldTag, tag)
-		if err != nil {
-			return nil, err
-		}
-		for _, at := range places {
-			all[at]++
-		}
-	}
-	maps.DeleteFunc(all, func(_ store.Place, has int) bool { return has < least })
-	return slices.SortedFunc(maps.Keys(all), func(a, b store.Place) int { return cmp.Compare(a.Position, b.Position) }), nil
+	entries = slices.DeleteFunc(entries, func(e *entry) bool { return e.shared < least })
+	slices.SortFunc(entries, func(a, b *entry) int { return cmp.Compare(a.Position, b.Position) })
+	return entries, nil
 }
 
 // match reports whether an entry passes all of the filters. The tags of an entry
@@ -172,12 +238,12 @@ func (q *KnowledgeRequest) match(s Summary) (Knowledge, bool) {
 		Summary: s, Type: s.Attributes[record.AttributeType], Confidence: s.Attributes[record.AttributeConfidence],
 		Shared: q.shared(s.Tags),
 	}
-	k.sure = confidence(k.Confidence)
+	k.sure = record.Confidence(k.Confidence)
 	switch {
 	case s.Name.Kind != record.KindKnowledge,
 		!q.Accepts(s.Version.Record),
 		len(q.Types) > 0 && !slices.Contains(q.Types, k.Type),
-		q.MinConfidence != "" && k.sure < confidence(q.MinConfidence),
+		q.MinConfidence != "" && k.sure < record.Confidence(q.MinConfidence),
 		len(q.Wanted) > 0 && len(k.Shared) == 0,
 		q.AllTags && len(k.Shared) < len(q.Wanted):
 		return k, false
@@ -219,27 +285,18 @@ func (q *KnowledgeRequest) shared(tags []string) []string {
 	return out
 }
 
-// confidence gives the words of confidence, and numbers up to 1, an order; any other word is none.
-func confidence(word string) int {
-	if n, err := strconv.ParseFloat(word, 64); err == nil && n >= 0 && n <= 1 {
-		return 1 + compareBool(n >= 0.5, false) + compareBool(n >= 0.8, false)
-	}
-	return 1 + slices.Index([]string{"low", "medium", "high"}, strings.ToLower(word))
-}
-
 // compareKnowledge puts the entry to read first in front; names make the order
 // the same every time.
 func compareKnowledge(a, b Knowledge) int {
-	order := cmp.Or(
-		compareBool(a.IsOld(), b.IsOld()),
-		cmp.Compare(len(b.Shared), len(a.Shared)),
-		cmp.Compare(b.sure, a.sure),
-		b.Version.Record.Date().Compare(a.Version.Record.Date()),
-	)
-	if order != 0 {
-		return order
-	}
-	return strings.Compare(a.Version.Record.Name.String(), b.Version.Record.Name.String())
+	return cmp.Or(compareEntries(a.entry(), b.entry()), strings.Compare(a.Version.Record.Name.String(), b.Version.Record.Name.String()))
+}
+
+func (k *Knowledge) entry() *entry {
+	return &entry{shared: len(k.Shared), old: k.IsOld(), Rank: store.Rank{Date: k.Version.Record.Date(), Confidence: k.sure}}
+}
+
+func compareEntries(a, b *entry) int {
+	return cmp.Or(compareBool(a.old, b.old), cmp.Compare(b.shared, a.shared), cmp.Compare(b.Confidence, a.Confidence), b.Date.Compare(a.Date))
 }
 
 // compareBool puts false before true.
@@ -263,23 +320,16 @@ type TagCount struct {
 // records of these kinds count, and tags that none of them has are left out.
 func (r *Reader) TagCounts(ctx context.Context, prefix string, kinds ...record.Kind) ([]TagCount, error) {
 	values, err := r.Values(ctx, store.FieldTag, strings.ToLower(strings.TrimSpace(prefix)))
-	isOf := map[store.Place]bool{}
-	for _, kind := range kinds {
-		places, kindErr := r.places(ctx, store.FieldKind, string(kind))
-		for _, at := range places {
-			isOf[at] = true
-		}
-		err = cmp.Or(err, kindErr)
-	}
 	var counts []TagCount
 	err = cmp.Or(err, EachOf(ctx, r, values, func(tx *store.Tx, value store.Value) error {
 		if len(kinds) > 0 {
 			value.Count = 0
 			for at, err := range tx.Lookup(store.FieldTag, value.Text) {
-				if err != nil {
+				rank, rankErr := tx.Rank(at)
+				if err = cmp.Or(err, rankErr); err != nil {
 					return err
 				}
-				if isOf[at] {
+				if slices.Contains(kinds, rank.Kind) {
 					value.Count++
 				}
 			}

@@ -8,7 +8,6 @@ import (
 	"math"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"filebus/materialize/layout"
@@ -186,7 +185,7 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 	}
 	var all []dated
 	var err error
-	sort := func() { slices.SortStableFunc(all, func(a, b dated) int { return strings.Compare(b.date, a.date) }) }
+	sort := func() { slices.SortStableFunc(all, func(a, b dated) int { return b.Date.Compare(a.Date) }) }
 	for _, value := range values {
 		places, lookErr := r.places(ctx, field, value)
 		done, isEnough := 0, false
@@ -194,15 +193,18 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 			if isEnough {
 				return nil
 			}
-			date, stored := tx.Date(at)
-			if all, done = append(all, dated{at, date}), done+1; wanted > 0 && done&(done-1) == 0 {
-				isEnough = newerThan(stored, all) >= wanted
+			rank, err := tx.Rank(at)
+			if errors.Is(err, store.ErrDropped) {
+				return nil
+			}
+			if all, done = append(all, dated{at, rank}), done+1; err == nil && wanted > 0 && done&(done-1) == 0 {
+				isEnough, err = isNewer(tx, at, all, wanted)
 			}
 			if wanted > 0 && len(all) > 1000+2*wanted {
 				sort()
 				all = all[:wanted]
 			}
-			return nil
+			return err
 		}))
 		total += len(places)
 	}
@@ -220,26 +222,22 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 	return err
 }
 
-// A dated is a record with its date, as record.DateOf gives it.
 type dated struct {
 	store.Place
-	date string
+	store.Rank
 }
 
-// newerThan counts the records whose date is later than that of any record can be that was
-// stored by a time: a text is never taken to be written more than a day later.
-func newerThan(stored string, all []dated) (n int) {
-	at, err := record.ParseTime(stored)
-	if err != nil {
-		return 0
-	}
-	latest := record.FormatTime(at.Add(48 * time.Hour))
+// isNewer reports whether so many records have a later date than any can have that was stored before
+// one: a text is never taken to be written more than a day later.
+func isNewer(tx *store.Tx, than store.Place, all []dated, wanted int) (bool, error) {
+	stored, err := tx.Entry(than.Position)
+	latest := stored.Time.Add(48 * time.Hour)
 	for _, d := range all {
-		if d.date > latest {
-			n++
+		if d.Date.After(latest) {
+			wanted--
 		}
 	}
-	return n
+	return wanted <= 0, err
 }
 
 // add takes in a version that may match, and reports whether the page is full.

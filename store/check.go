@@ -447,8 +447,8 @@ func (c *checker) checkConflicts() error {
 // checkKeys compares the look-ups of a version with what its record says.
 func (c *checker) checkKeys(tx *Tx, v Version) {
 	for _, key := range lookupKeys(v.Record, v.Position) {
-		if !bytes.Equal(tx.lookups.Get(key), v.Ref[:]) {
-			c.fault("%s: the look-up %q is missing", v.Record.Name, key)
+		if value := tx.lookups.Get(key); !bytes.Equal(value, v.Ref[:]) && !bytes.Equal(value, tx.encodePlace(v)) {
+			c.fault("%s: the look-up %q is missing or wrong", v.Record.Name, key)
 		}
 	}
 }
@@ -530,10 +530,11 @@ func (c *checker) checkHistory() error {
 // checkLookups finds look-ups that lead to something that is no head.
 func (c *checker) checkLookups() error {
 	return c.inKeys(func(tx *Tx) *bbolt.Bucket { return tx.lookups.settled() }, func(tx *Tx, key, value []byte) error {
-		if len(value) != len(record.Ref{}) {
-			return damaged("malformed look-up %.100q", key)
+		at, err := decodePlace(value, 0)
+		if err != nil {
+			return err
 		}
-		found, err := tx.Get(record.Ref(value))
+		found, err := tx.Get(at.Ref)
 		if err != nil {
 			c.fault("look-up %.100q: %v", key, err)
 			return nil

@@ -66,7 +66,7 @@ func TestDocumentedStore(t *testing.T) {
 	one, two := string(position(1)), string(position(2))
 	err := db.View(func(tx *bbolt.Tx) error {
 		for _, want := range []struct{ bucket, key, value string }{
-			{"meta", "schema", "6"},
+			{"meta", "schema", "7"},
 			{"meta", "origin", "000102030405060708090a0b0c0d0e0f"},
 			{"meta", "created", "2026-03-02T10:00:00.000000000Z"},
 			{"records", one, string(ref[:]) + example},

@@ -2,8 +2,11 @@ package store
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"iter"
+	"slices"
+	"time"
 
 	"filebus/store/record"
 )
@@ -64,12 +67,8 @@ func (tx *Tx) Lookup(field Field, value string) iter.Seq2[Place, error] {
 			before = c.Last
 		}
 		for k, v := before(); bytes.HasPrefix(k, prefix) && len(k) == len(prefix)+positionSize; k, v = c.Prev() {
-			if len(v) != len(record.Ref{}) {
-				yield(Place{}, damaged("malformed look-up %q", k))
-				return
-			}
-			tx.likely = readPosition(k[len(prefix):])
-			if !yield(Place{record.Ref(v), tx.likely}, nil) {
+			at, err := decodePlace(v, readPosition(k[len(prefix):]))
+			if tx.likely = at.Position; !yield(at, err) || err != nil {
 				return
 			}
 		}
@@ -128,8 +127,9 @@ type Value struct {
 }
 
 func (tx *Tx) addLookups(v Version) (err error) {
+	value := tx.encodePlace(v)
 	for _, key := range lookupKeys(v.Record, v.Position) {
-		err = errors.Join(err, tx.lookupsOf(v.Record).Put(key, v.Ref[:]))
+		err = errors.Join(err, tx.lookupsOf(v.Record).Put(key, value))
 	}
 	return err
 }
@@ -150,4 +150,67 @@ func (tx *Tx) lookupsOf(r *record.Record) interface {
 		return tx.lookups.Bucket
 	}
 	return &tx.lookups
+}
+
+// A Rank is what heads are put in order by. It stands in their look-ups, so that those of a
+// page alone are read.
+type Rank struct {
+	Date       time.Time // see record.Record.Date
+	Kind       record.Kind
+	Confidence int // see record.Confidence
+}
+
+// schemaRanked is the first schema whose look-ups have ranks. Those that an older one made have none.
+const schemaRanked = 7
+
+// rankSize is the length of a rank in bytes: seconds since the year 0 and nanoseconds of the date, the
+// kind's place in record.Kinds, from 1 on, and the confidence.
+const rankSize = 8 + 4 + 1 + 1
+
+var yearZero = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+
+// encodePlace returns the value of a version's look-ups.
+func (tx *Tx) encodePlace(v Version) []byte {
+	value, r := bytes.Clone(v.Ref[:]), v.Record
+	if tx.schema < schemaRanked || r.IsConflict() {
+		return value
+	}
+	if raw := tx.raw(v.Ref); raw != nil && len(tx.steps) > 0 {
+		r = raw // its time never changes
+	}
+	value = appendPosition(value, uint64(r.Date().Unix()-yearZero))
+	value = binary.BigEndian.AppendUint32(value, uint32(r.Date().Nanosecond()))
+	return append(value, byte(1+slices.Index(record.Kinds(), r.Name.Kind)), byte(tx.rankOf(v).Confidence))
+}
+
+func decodePlace(value []byte, position uint64) (Place, error) {
+	p := Place{Position: position}
+	if len(value) != len(p.Ref)+copy(p.rank[:], value[min(len(value), len(p.Ref)):]) || len(value) < len(p.Ref) {
+		return Place{}, damaged("malformed look-up of position %d: %.100x", position, value)
+	}
+	p.Ref = record.Ref(value[:len(p.Ref)])
+	return p, nil
+}
+
+// Rank returns the rank of a head that Lookup has given. Where its look-up has none, or a clock was wrong, it
+// reads the record.
+func (tx *Tx) Rank(p Place) (Rank, error) {
+	kind, all := int(p.rank[12]), record.Kinds()
+	if len(tx.steps) > 0 || kind < 1 || kind > len(all) {
+		v, err := tx.Find(p)
+		if err != nil {
+			return Rank{}, err
+		}
+		return tx.rankOf(v), nil
+	}
+	date := time.Unix(int64(readPosition(p.rank[:]))+yearZero, int64(binary.BigEndian.Uint32(p.rank[8:])))
+	return Rank{date, all[kind-1], int(p.rank[13])}, nil
+}
+
+func (tx *Tx) rankOf(v Version) Rank {
+	r := Rank{v.Record.Date(), v.Record.Name.Kind, 0}
+	if r.Kind == record.KindKnowledge {
+		r.Confidence = record.Confidence(tx.Description(v.Ref).Attributes[record.AttributeConfidence])
+	}
+	return r
 }

@@ -422,7 +422,15 @@ func (m *model) compareLookups(t *testing.T, tx *store.Tx) {
 				values[len(values)-1].Places += v.Position
 				places = append(places, store.Place{Ref: v.Ref, Position: v.Position})
 			}
-			if diff := cmp.Diff(places, collect(t, tx.Lookup(field, value))); diff != "" {
+			var got []store.Place
+			for i, at := range collect(t, tx.Lookup(field, value)) {
+				got = append(got, store.Place{Ref: at.Ref, Position: at.Position})
+				rank, err := tx.Rank(at)
+				if r := versions[min(i, len(versions)-1)].Record; err != nil || !rank.Date.Equal(r.Date()) || rank.Kind != r.Name.Kind {
+					t.Errorf("Rank of %s = %v, %v; want %v, %s", r.Name, rank, err, r.Date(), r.Name.Kind)
+				}
+			}
+			if diff := cmp.Diff(places, got, cmp.AllowUnexported(store.Place{})); diff != "" {
 				t.Errorf("Lookup(%s, %q), newest first (-want +got):\n%s", field, value, diff)
 			}
 		}

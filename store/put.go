@@ -322,7 +322,15 @@ func (tx *Tx) describe(v Version, d record.Description) error {
 		return err
 	}
 	packed := tx.store.Pack(text)
-	return tx.descriptions.Put(appendPosition(nil, v.Position), append(sumDescription(v.Ref, packed), packed...))
+	err = tx.descriptions.Put(appendPosition(nil, v.Position), append(sumDescription(v.Ref, packed), packed...))
+	if v.Record == nil || err != nil { // it is no head yet
+		return err
+	}
+	isHead, err := tx.isHead(v)
+	if isHead && err == nil {
+		err = tx.addLookups(v)
+	}
+	return err
 }
 
 // putConflict keeps r beside the head. The same body for the same head is kept

@@ -43,7 +43,7 @@ func TestFreeze(t *testing.T) {
 	}
 	s, _ := testStore(t)
 	first := put(t, s, "knowledge/pattern-001", "- Content: one writer at a time\n", tagged("locking"), described("One writer"))
-	put(t, s, "knowledge/pattern-001", "- Content: one writer at a time, one file\n", tagged("locking", "files"), described("One writer, one file"))
+	put(t, s, "knowledge/pattern-001", "- Content: one writer at a time, one file\n", tagged("locking", "files"), described("One writer, one file"), sure("0.9"))
 	put(t, s, "lib:note/docs/a b.md", randomText(1500), described(strings.Repeat("A long title ", 50)))
 	put(t, s, "note/dated", "dated text", func(d *store.Draft) { d.Record.Written = fixtureDate })
 	put(t, s, "issue/ISSUE-20260302-001", "pending", func(d *store.Draft) {
@@ -99,6 +99,10 @@ func described(title string) func(*store.Draft) {
 	return func(d *store.Draft) { d.Description = record.Description{Version: 2, Title: title, Words: 3} }
 }
 
+func sure(word string) func(*store.Draft) {
+	return func(d *store.Draft) { d.Description.Attributes = map[string]string{record.AttributeConfidence: word} }
+}
+
 // openFixture copies the fixture of a schema into a new folder.
 func openFixture(t *testing.T, version string, opts store.Options) *store.Store {
 	t.Helper()
@@ -121,6 +125,7 @@ func TestSchemas(t *testing.T) {
 		"1": {Position: 9, Records: 5, Dropped: 1}, "2": {Position: 10, Records: 6, Dropped: 1},
 		"3": {Position: 11, Records: 7, Dropped: 1}, "4": {Position: 11, Records: 7, Dropped: 1},
 		"5": {Position: 14, Records: 9, Dropped: 1}, "6": {Position: 14, Records: 9, Dropped: 1},
+		"7": {Position: 14, Records: 9, Dropped: 1},
 	} {
 		s := openFixture(t, version, store.Options{})
 		for _, migrated := range []bool{false, true} {
@@ -137,8 +142,20 @@ func TestSchemas(t *testing.T) {
 			}
 			if version >= "3" {
 				view(t, s, func(tx *store.Tx) {
-					if v, err := tx.Head(name(t, "note/dated")); err != nil || !v.Record.Written.Equal(fixtureDate) || !v.Record.Date().Equal(fixtureDate) {
+					v, err := tx.Head(name(t, "note/dated"))
+					if err != nil || !v.Record.Written.Equal(fixtureDate) || !v.Record.Date().Equal(fixtureDate) {
 						t.Errorf("note/dated: written %v, %v; want %v", v.Record, err, fixtureDate)
+					}
+					for at, err := range tx.Lookup(store.FieldKind, "note") {
+						rank, rankErr := tx.Rank(at)
+						if err = errors.Join(err, rankErr); err != nil || at.Ref == v.Ref && (!rank.Date.Equal(fixtureDate) || rank.Kind != record.KindNote) {
+							t.Errorf("schema %s: rank %v, %v; want the note of %v", version, rank, err, fixtureDate)
+						}
+					}
+					for at := range tx.Lookup(store.FieldTag, "files") {
+						if rank, err := tx.Rank(at); err != nil || (rank.Confidence == record.Confidence("high")) != (version >= "7") {
+							t.Errorf("schema %s: rank %v, %v of an entry", version, rank, err)
+						}
 					}
 				})
 			}
@@ -182,8 +199,8 @@ func TestMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tooNew *store.SchemaError
-	if _, err := read(t, copied, "knowledge/pattern-001"); !errors.As(err, &tooNew) || tooNew.Have != 6 || tooNew.Want != 7 {
-		t.Errorf("reading a newer store = %v, want a SchemaError 6, 7", err)
+	if _, err := read(t, copied, "knowledge/pattern-001"); !errors.As(err, &tooNew) || tooNew.Have != 7 || tooNew.Want != 8 {
+		t.Errorf("reading a newer store = %v, want a SchemaError 7, 8", err)
 	}
 	if _, err := copied.Put(t.Context(), draft(t, copied, "note/a", "x")); !errors.As(err, &tooNew) {
 		t.Errorf("writing a newer store = %v, want a SchemaError", err)

@@ -121,7 +121,7 @@ func TestDroppedAt(t *testing.T) {
 	} {
 		view(t, s, func(tx *store.Tx) {
 			got := collect(t, tx.DroppedAt(record.Name{}, position))
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(store.Place{})); diff != "" {
 				t.Errorf("DroppedAt(%d) (-want +got):\n%s", position, diff)
 			}
 		})

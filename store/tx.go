@@ -66,6 +66,7 @@ type Version struct {
 type Place struct {
 	Ref      record.Ref
 	Position uint64
+	rank     [rankSize]byte // as its look-up has it; zeros: it has none
 }
 
 func (s *Store) newTx(btx *bbolt.Tx) (*Tx, error) {
@@ -436,7 +437,7 @@ func (tx *Tx) Names(from record.Name) iter.Seq2[NamedRef, error] {
 				continue
 			}
 			name, nameErr := parseNameKey(k)
-			if err = errors.Join(err, nameErr); !yield(NamedRef{name, Place{entry.ref, entry.position}}, err) || err != nil {
+			if err = errors.Join(err, nameErr); !yield(NamedRef{name, Place{Ref: entry.ref, Position: entry.position}}, err) || err != nil {
 				return
 			}
 		}
@@ -476,20 +477,6 @@ func (tx *Tx) statesAt(from record.Name, position uint64, wants func(current, is
 // if nothing were ever dropped. It ends after the first error.
 func (tx *Tx) DroppedAt(from record.Name, position uint64) iter.Seq2[NamedRef, error] {
 	return tx.statesAt(from, position, func(_, isDropped bool) bool { return isDropped })
-}
-
-// Date returns the date and the time of a record, as record.DateOf gives them: without
-// reading the rest, where no clock was ever wrong.
-func (tx *Tx) Date(p Place) (date, stored string) {
-	if len(tx.steps) > 0 {
-		v, err := tx.Find(p)
-		if err != nil {
-			return "", ""
-		}
-		return record.FormatTime(v.Record.Date()), record.FormatTime(v.Record.Time)
-	}
-	tx.likely = p.Position
-	return record.DateOf(tx.encoding(p.Ref))
 }
 
 // Description returns what was derived from a record's body; the zero

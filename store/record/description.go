@@ -1,5 +1,11 @@
 package record
 
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // A Description is what was derived from a body. It is not part of the
 // record's identity: it carries its describer's version and can be made again.
 type Description struct {
@@ -20,6 +26,16 @@ const (
 	AttributeValid      = "valid"      // knowledge: when it holds, as 2014..2024-07
 	AttributeCreated    = "created"    // the date that the text itself gives
 )
+
+// Confidence gives the words of confidence an order: high 3, medium 2, low 1, any other word 0. A number up to 1 is
+// the word that it means.
+func Confidence(word string) int {
+	words := []string{"low", "medium", "high"}
+	if n, err := strconv.ParseFloat(word, 64); err == nil && n >= 0 && n <= 1 {
+		word = words[min(int(n/0.5)+int(n/0.8), 2)]
+	}
+	return 1 + slices.Index(words, strings.ToLower(word))
+}
 
 // EstimateTokens returns about how many tokens a text of size bytes costs a
 // model: a quarter of the bytes, rounded up. Against o200k on real documents
