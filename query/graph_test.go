@@ -123,6 +123,7 @@ func TestSuperseded(t *testing.T) {
 			[]string{"left", "new", "old by new", "told by new"}},
 		{query.KnowledgeRequest{Wanted: []string{"y"}}, []string{"q", "p"}},
 	} {
+		b.wantPages(c.request)
 		found, total, err := b.Knowledge(t.Context(), c.request)
 		var got []string
 		for _, k := range found {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"filebus/materialize/markdown"
 	"filebus/query"
 	"filebus/store"
 	"filebus/store/record"
@@ -150,6 +151,16 @@ func TestKnowledge(t *testing.T) {
 	entry("lib:knowledge/p1", "pattern", "high", "jwt", "auth")
 	entry("knowledge/other", "insight", "high", "css")
 	b.put("note/tagged", "no knowledge", tagged("auth", "jwt"))
+	at := time.Date(2026, 2, 1, 0, 0, 0, 5, time.UTC)
+	for _, id := range []string{"e", "a", "d", "b", "c"} {
+		b.put("knowledge/same-"+id, "of one file "+id, tagged("same", "same-"+id), with(func(r *record.Record) { r.Written = at }))
+	}
+	for _, q := range []query.KnowledgeRequest{
+		{}, {Wanted: []string{"same"}}, {Wanted: []string{"same", "jwt", "auth"}}, {Wanted: []string{"same-"}, Prefix: true},
+		{Wanted: []string{"jwt"}, Filter: record.Filter{Tags: []string{"jwt"}}}, {MinConfidence: "low"},
+	} {
+		b.wantPages(q)
+	}
 	for _, c := range []struct {
 		name    string
 		request query.KnowledgeRequest
@@ -187,6 +198,27 @@ func TestKnowledge(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+		b.wantPages(c.request)
+	}
+}
+
+// wantPages compares the pages of a request with the whole, which reads all entries.
+func (b *bench) wantPages(request query.KnowledgeRequest) {
+	b.Helper()
+	request.Offset, request.Limit = 0, 0
+	all, total, err := b.Knowledge(b.Context(), request)
+	if err != nil || total != len(all) {
+		b.Fatalf("Knowledge(%+v): %d of %d, %v", request, len(all), total, err)
+	}
+	for request.Limit = 1; request.Limit <= 4; request.Limit++ {
+		for request.Offset = 0; request.Offset <= len(all); request.Offset += request.Limit {
+			page, total, err := b.Knowledge(b.Context(), request)
+			want := all[request.Offset:min(request.Offset+request.Limit, len(all))]
+			name := func(k query.Knowledge) string { return k.Version.Record.Name.String() + k.Stand.String() }
+			if diff := cmp.Diff(markdown.Each(want, name), markdown.Each(page, name)); diff != "" || err != nil || total != len(all) {
+				b.Errorf("Knowledge(%+v): %d, %v; want %d (-want +got):\n%s", request, total, err, len(all), diff)
+			}
 		}
 	}
 }
