@@ -167,8 +167,7 @@ func (r *Reader) inTree(ctx context.Context, p *page) (found []store.Place, isFe
 	return found, len(found) <= most, err
 }
 
-// listByDate reads of the records that may match no more than their dates, to begin with,
-// and of those not all, where what was stored before cannot come first.
+// listByDate reads of the records that may match no more than their ranks, to begin with.
 func (r *Reader) listByDate(ctx context.Context, p *page) error {
 	rest := p.request.Filter // what the look-ups leave to be asked
 	field, values := p.request.field()
@@ -184,29 +183,23 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 		wanted = p.skip + p.request.Limit + 1
 	}
 	var all []dated
+	floor := time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC) // what is not later cannot be among those that are wanted
 	var err error
-	sort := func() { slices.SortStableFunc(all, func(a, b dated) int { return b.Date.Compare(a.Date) }) }
+	sort := func() { slices.SortStableFunc(all, func(a, b dated) int { return b.date.Compare(a.date) }) }
 	for _, value := range values {
-		places, lookErr := r.places(ctx, field, value)
-		done, isEnough := 0, false
-		err = cmp.Or(err, lookErr, EachOf(ctx, r, places, func(tx *store.Tx, at store.Place) error {
-			if isEnough {
-				return nil
-			}
+		last := uint64(math.MaxUint64)
+		places := func(tx *store.Tx) iter.Seq2[store.Place, error] { return tx.LookupBefore(field, value, last) }
+		err = cmp.Or(err, eachFrom(ctx, r, places, func(tx *store.Tx, at store.Place) (bool, error) {
 			rank, err := tx.Rank(at)
-			if errors.Is(err, store.ErrDropped) {
-				return nil
-			}
-			if all, done = append(all, dated{at, rank}), done+1; err == nil && wanted > 0 && done&(done-1) == 0 {
-				isEnough, err = isNewer(tx, at, all, wanted)
+			if last, total = at.Position, total+1; err == nil && rank.Date.After(floor) {
+				all = append(all, dated{at, rank.Date})
 			}
 			if wanted > 0 && len(all) > 1000+2*wanted {
 				sort()
-				all = all[:wanted]
+				all, floor = all[:wanted], all[wanted-1].date
 			}
-			return err
+			return false, err
 		}))
-		total += len(places)
 	}
 	if err != nil {
 		return err
@@ -224,20 +217,7 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 
 type dated struct {
 	store.Place
-	store.Rank
-}
-
-// isNewer reports whether so many records have a later date than any can have that was stored before
-// one: a text is never taken to be written more than a day later.
-func isNewer(tx *store.Tx, than store.Place, all []dated, wanted int) (bool, error) {
-	stored, err := tx.Entry(than.Position)
-	latest := stored.Time.Add(48 * time.Hour)
-	for _, d := range all {
-		if d.Date.After(latest) {
-			wanted--
-		}
-	}
-	return wanted <= 0, err
+	date time.Time
 }
 
 // add takes in a version that may match, and reports whether the page is full.

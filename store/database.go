@@ -349,8 +349,14 @@ func (s *Store) migrate(btx *bbolt.Tx) error {
 	if err := s.copyDatabase(databaseFile + ".schema" + strconv.Itoa(version)); err != nil {
 		return fmt.Errorf("copying the store before migration: %w", err)
 	}
-	_, err = migrations.Apply(btx, s.opts.steps)
-	return err
+	if _, err = migrations.Apply(btx, s.opts.steps); err != nil || version >= schemaRanked {
+		return err
+	}
+	tx, err := s.newTx(btx)
+	if err != nil {
+		return err
+	}
+	return tx.rankAll()
 }
 
 func (s *Store) latest() int { return s.opts.steps[len(s.opts.steps)-1].Version }

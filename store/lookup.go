@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -59,11 +60,16 @@ func lookupKeys(r *record.Record, position uint64) [][]byte {
 // Lookup returns the heads whose field has the value, newest first. It ends
 // after the first error.
 func (tx *Tx) Lookup(field Field, value string) iter.Seq2[Place, error] {
+	return tx.LookupBefore(field, value, math.MaxUint64)
+}
+
+// LookupBefore is Lookup of what lies before a position.
+func (tx *Tx) LookupBefore(field Field, value string, position uint64) iter.Seq2[Place, error] {
 	return func(yield func(Place, error) bool) {
 		prefix := lookupPrefix(field, value)
 		c := tx.lookups.settled().Cursor()
 		before := c.Prev
-		if k, _ := c.Seek(after(prefix)); k == nil {
+		if k, _ := c.Seek(appendPosition(bytes.Clone(prefix), position)); k == nil {
 			before = c.Last
 		}
 		for k, v := before(); bytes.HasPrefix(k, prefix) && len(k) == len(prefix)+positionSize; k, v = c.Prev() {
@@ -160,7 +166,7 @@ type Rank struct {
 	Confidence int // see record.Confidence
 }
 
-// schemaRanked is the first schema whose look-ups have ranks. Those that an older one made have none.
+// schemaRanked is the first schema whose look-ups have ranks.
 const schemaRanked = 7
 
 // rankSize is the length of a rank in bytes: seconds since the year 0 and nanoseconds of the date, the
@@ -181,6 +187,29 @@ func (tx *Tx) encodePlace(v Version) []byte {
 	value = appendPosition(value, uint64(r.Date().Unix()-yearZero))
 	value = binary.BigEndian.AppendUint32(value, uint32(r.Date().Nanosecond()))
 	return append(value, byte(1+slices.Index(record.Kinds(), r.Name.Kind)), byte(tx.rankOf(v).Confidence))
+}
+
+// rankAll gives the look-ups that an older schema has made their ranks. Those that are damaged stay as they are.
+func (tx *Tx) rankAll() (err error) {
+	for next := []byte{}; next != nil; {
+		var keys [][]byte
+		c := tx.lookups.Cursor()
+		for k, _ := c.Seek(next); len(keys) <= viewMost && k != nil; k, _ = c.Next() {
+			keys = append(keys, bytes.Clone(k))
+		}
+		if next = nil; len(keys) > viewMost {
+			keys, next = keys[:viewMost], keys[viewMost]
+		}
+		for _, key := range keys {
+			field, _, position, keyErr := parseLookupKey(key)
+			at, placeErr := decodePlace(tx.lookups.Get(key), position)
+			v, getErr := tx.Find(at)
+			if errors.Join(keyErr, placeErr, getErr) == nil && field != FieldConflict {
+				err = errors.Join(err, tx.lookups.Bucket.Put(key, tx.encodePlace(v)))
+			}
+		}
+	}
+	return err
 }
 
 func decodePlace(value []byte, position uint64) (Place, error) {

@@ -219,26 +219,6 @@ func applyField(rules []fieldRule, r *Record, key, value string) ([]fieldRule, e
 	return nil, errors.New("unknown, repeated or out of order")
 }
 
-// DateOf returns the Date and the Time of an encoded record as FormatTime writes them, so
-// that they are in the order of their texts; "" if there is none to be found. It checks
-// nothing.
-func DateOf(encoding []byte) (date, stored string) {
-	rest := string(encoding[min(len(encoding), len(header)):])
-	for rest != "" {
-		key, value, after, err := nextField(rest)
-		switch {
-		case err != nil || stored != "" && key != "written":
-			return date, stored
-		case key == "time":
-			date, stored = value, value
-		case key == "written":
-			return value, stored
-		}
-		rest = after
-	}
-	return date, stored
-}
-
 // nextField cuts one "key SP length SP bytes LF" off the front of text.
 func nextField(text string) (key, value, rest string, err error) {
 	key, rest, found := strings.Cut(text, " ")
