@@ -313,10 +313,7 @@ func (s *Store) makeNewest(ctx context.Context, old *database) (version int, err
 		if err := errors.Join(migrations.Copy(btx, s.opts.steps[:n], f.put), f.flush()); err != nil {
 			return err
 		}
-		return db.Update(func(btx *bbolt.Tx) error {
-			_, err := migrations.Apply(btx, s.opts.steps)
-			return err
-		})
+		return db.Update(s.apply)
 	})
 	return version, err
 }
@@ -349,7 +346,16 @@ func (s *Store) migrate(btx *bbolt.Tx) error {
 	if err := s.copyDatabase(databaseFile + ".schema" + strconv.Itoa(version)); err != nil {
 		return fmt.Errorf("copying the store before migration: %w", err)
 	}
-	if _, err = migrations.Apply(btx, s.opts.steps); err != nil || version >= schemaRanked {
+	return s.apply(btx)
+}
+
+// apply brings a database to the newest schema, with what follows from its records.
+func (s *Store) apply(btx *bbolt.Tx) error {
+	before, err := migrations.Version(btx)
+	if err == nil {
+		_, err = migrations.Apply(btx, s.opts.steps)
+	}
+	if err != nil || before >= schemaRanked {
 		return err
 	}
 	tx, err := s.newTx(btx)
