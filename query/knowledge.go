@@ -35,7 +35,8 @@ type KnowledgeRequest struct {
 	ValidAt, AsOf time.Time
 	Due           bool // what is past its date of review alone
 
-	Limit, Offset int // a Limit of 0 is none
+	Limit, Offset int  // a Limit of 0 is none
+	First         bool // the total is not asked for: what is behind the page is not read
 }
 
 // A Knowledge is an entry that was found.
@@ -112,7 +113,11 @@ func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found
 		k, ok := request.match(Summarize(tx, v))
 		k.Stand, k.Due = all.Of(v.Record.Name), k.due(r.opts.Now())
 		k.Status = k.Stand.status(k.Status)
-		if ok && request.wants(&k) {
+		ok = ok && request.wants(&k)
+		if n := len(found); ok && request.First && n >= request.Offset+request.Limit && compareEntries(found[n-1].entry(), k.entry()) < 0 {
+			return true
+		}
+		if ok {
 			found = append(found, k)
 		}
 		return false
@@ -145,11 +150,11 @@ func (r *Reader) ranked(ctx context.Context, q *KnowledgeRequest, all Stands) (p
 	rest.Clear("tag")
 	isByRank := rest.IsZero() && (len(q.Tags) == 0 || len(q.Tags) == len(q.Wanted)) && len(q.Types) == 0 && q.ValidAt.IsZero() &&
 		!q.Due && q.Limit > 0
+	if err == nil && (isByRank || q.First) {
+		entries, err = r.rankEntries(ctx, q, entries, all)
+	}
 	from, to := 0, len(entries)
 	if err == nil && isByRank {
-		if entries, err = r.rankEntries(ctx, q, entries, all); err != nil {
-			return nil, 0, 0, err
-		}
 		from = min(max(q.Offset, 0), len(entries))
 		to = min(from+q.Limit, len(entries))
 		isLike := func(i int) bool { return i > 0 && i < len(entries) && compareEntries(entries[i-1], entries[i]) == 0 }
@@ -181,7 +186,7 @@ func (r *Reader) rankEntries(ctx context.Context, q *KnowledgeRequest, entries [
 		if e.Rank, err = tx.Rank(e.Place); errors.Is(err, store.ErrDropped) {
 			return nil
 		}
-		if e.Kind == record.KindKnowledge && (q.Old || !e.old) && (q.MinConfidence == "" || e.Confidence >= record.Confidence(q.MinConfidence)) {
+		if e.Kind == record.KindKnowledge && (q.Old || !q.ValidAt.IsZero() || !e.old) && (q.MinConfidence == "" || e.Confidence >= record.Confidence(q.MinConfidence)) {
 			ranked = append(ranked, e)
 		}
 		return err

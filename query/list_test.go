@@ -212,11 +212,12 @@ func (b *bench) wantPages(request query.KnowledgeRequest) {
 		b.Fatalf("Knowledge(%+v): %d of %d, %v", request, len(all), total, err)
 	}
 	for request.Limit = 1; request.Limit <= 4; request.Limit++ {
+		request.First = !request.First && request.Limit%2 == 0
 		for request.Offset = 0; request.Offset <= len(all); request.Offset += request.Limit {
 			page, total, err := b.Knowledge(b.Context(), request)
 			want := all[request.Offset:min(request.Offset+request.Limit, len(all))]
 			name := func(k query.Knowledge) string { return k.Version.Record.Name.String() + k.Stand.String() }
-			if diff := cmp.Diff(markdown.Each(want, name), markdown.Each(page, name)); diff != "" || err != nil || total != len(all) {
+			if diff := cmp.Diff(markdown.Each(want, name), markdown.Each(page, name)); diff != "" || err != nil || total != len(all) && !request.First {
 				b.Errorf("Knowledge(%+v): %d, %v; want %d (-want +got):\n%s", request, total, err, len(all), diff)
 			}
 		}

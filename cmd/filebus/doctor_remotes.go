@@ -63,13 +63,12 @@ var noWindowsName = layout.Pattern(`(?i)(^|/)(con|prn|aux|nul|com[1-9]|lpt[1-9])
 // oddNames says how many records have paths that Windows cannot have, and names the first.
 func (d *doctor) oddNames(ctx context.Context) (said []string, err error) {
 	odd, first := 0, ""
-	err = store.ViewAll(ctx, d.Store, (*store.Tx).NamesEver, func(tx *store.Tx, name record.Name) error {
-		v, err := tx.Head(name)
-		if err == nil && noWindowsName().MatchString(v.Record.Path) {
-			odd, first = odd+1, cmp.Or(first, v.Record.Path)
+	all, err := d.Reader.Values(ctx, store.FieldPath, "")
+	for _, v := range all {
+		if _, path, _ := strings.Cut(v.Text, ":"); noWindowsName().MatchString(path) {
+			odd, first = odd+1, cmp.Or(first, path)
 		}
-		return nil // what is damaged is for verify to say
-	})
+	}
 	if odd > 0 {
 		said = []string{fmt.Sprintf("%s that Windows cannot have, such as %s", cli.Plural(odd, "path"), cli.OneLine(first))}
 	}

@@ -202,7 +202,7 @@ func handoffParts(ctx context.Context, w *cli.Work) (parts []handoffPart, err er
 	add("Open issues", markdown.Each(issues, func(i issue.Issue) string { return cli.Words(i.ID, i.Priority, i.Status, i.Summary) }))
 	for _, types := range [][]string{{"decision"}, {"gotcha", "lesson", "pattern"}} {
 		const mostFindings = 20
-		found, _, readErr := w.Reader.Knowledge(ctx, query.KnowledgeRequest{Types: types, Limit: mostFindings})
+		found, _, readErr := w.Reader.Knowledge(ctx, query.KnowledgeRequest{Types: types, Limit: mostFindings, First: true})
 		err = cmp.Or(err, readErr)
 		lines := markdown.Each(found, func(k query.Knowledge) string { return k.Version.Record.Name.ID + "  " + k.Line() })
 		if types[0] != "decision" {

@@ -114,10 +114,10 @@ func (t *Turnstile) Acquire(ctx context.Context, mode Mode, wait time.Duration) 
 	return t.takeLock(waiting, mode, start, slow)
 }
 
-// tell says what is waited for.
+// tell says what is waited for, unless that is the process itself.
 func (t *Turnstile) tell(start time.Time) {
-	if t.Tell != nil {
-		busy := &BusyError{Path: t.dir.Path(lockFile), Waited: time.Since(start), Holder: t.readHolder()}
+	if holder := t.readHolder(); t.Tell != nil && holder != t.holder {
+		busy := &BusyError{Path: t.dir.Path(lockFile), Waited: time.Since(start), Holder: holder}
 		t.Tell(fmt.Sprintf("waiting since %s: %v", start.Format(time.TimeOnly), busy))
 	}
 }
