@@ -147,11 +147,12 @@ type entry struct {
 func (r *Reader) ranked(ctx context.Context, q *KnowledgeRequest, all Stands) (places []store.Place, before, behind int, err error) {
 	entries, err := r.withTags(ctx, q)
 	rest := q.Filter
+	passes := byRank(&rest)
 	rest.Clear("tag")
 	isByRank := rest.IsZero() && (len(q.Tags) == 0 || len(q.Tags) == len(q.Wanted)) && len(q.Types) == 0 && q.ValidAt.IsZero() &&
 		!q.Due && q.Limit > 0
 	if err == nil && (isByRank || q.First) {
-		entries, err = r.rankEntries(ctx, q, entries, all)
+		entries, err = r.rankEntries(ctx, q, entries, passes, all)
 	}
 	from, to := 0, len(entries)
 	if err == nil && isByRank {
@@ -170,7 +171,9 @@ func (r *Reader) ranked(ctx context.Context, q *KnowledgeRequest, all Stands) (p
 }
 
 // rankEntries returns those of the entries that match, by their ranks, in order.
-func (r *Reader) rankEntries(ctx context.Context, q *KnowledgeRequest, entries []*entry, all Stands) (ranked []*entry, err error) {
+func (r *Reader) rankEntries(
+	ctx context.Context, q *KnowledgeRequest, entries []*entry, passes func(store.Rank) bool, all Stands,
+) (ranked []*entry, err error) {
 	old := map[record.Ref]bool{}
 	err = EachOf(ctx, r, slices.SortedFunc(maps.Keys(all), record.Name.Compare), func(tx *store.Tx, name record.Name) error {
 		for n, err := range tx.Names(name) {
@@ -186,7 +189,7 @@ func (r *Reader) rankEntries(ctx context.Context, q *KnowledgeRequest, entries [
 		if e.Rank, err = tx.Rank(e.Place); errors.Is(err, store.ErrDropped) {
 			return nil
 		}
-		if e.Kind == record.KindKnowledge && (q.Old || !q.ValidAt.IsZero() || !e.old) && (q.MinConfidence == "" || e.Confidence >= record.Confidence(q.MinConfidence)) {
+		if e.Kind == record.KindKnowledge && passes(e.Rank) && (q.Old || !q.ValidAt.IsZero() || !e.old) && (q.MinConfidence == "" || e.Confidence >= record.Confidence(q.MinConfidence)) {
 			ranked = append(ranked, e)
 		}
 		return err

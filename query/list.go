@@ -169,7 +169,7 @@ func (r *Reader) inTree(ctx context.Context, p *page) (found []store.Place, isFe
 
 // listByDate reads of the records that may match no more than their ranks, to begin with.
 func (r *Reader) listByDate(ctx context.Context, p *page) error {
-	rest := p.request.Filter // what the look-ups leave to be asked
+	rest := p.request.Filter // what look-ups and ranks leave to be asked
 	field, values := p.request.field()
 	if field == "" {
 		rest.Kinds = record.Kinds()
@@ -178,7 +178,7 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 	if rest.Clear(string(field)); field == store.FieldTag && len(p.request.Tags) > 1 {
 		rest.Tags = p.request.Tags
 	}
-	wanted, total := 0, 0
+	wanted, total, passes := 0, 0, byRank(&rest)
 	if p.request.Limit > 0 && rest.IsZero() {
 		wanted = p.skip + p.request.Limit + 1
 	}
@@ -190,15 +190,19 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 		last := uint64(math.MaxUint64)
 		places := func(tx *store.Tx) iter.Seq2[store.Place, error] { return tx.LookupBefore(field, value, last) }
 		err = cmp.Or(err, eachFrom(ctx, r, places, func(tx *store.Tx, at store.Place) (bool, error) {
+			last = at.Position
 			rank, err := tx.Rank(at)
-			if last, total = at.Position, total+1; err == nil && rank.Date.After(floor) {
+			if err != nil || !passes(rank) {
+				return false, err
+			}
+			if total++; rank.Date.After(floor) {
 				all = append(all, dated{at, rank.Date})
 			}
 			if wanted > 0 && len(all) > 1000+2*wanted {
 				sort()
 				all, floor = all[:wanted], all[wanted-1].date
 			}
-			return false, err
+			return false, nil
 		}))
 	}
 	if err != nil {
@@ -218,6 +222,20 @@ func (r *Reader) listByDate(ctx context.Context, p *page) error {
 type dated struct {
 	store.Place
 	date time.Time
+}
+
+// byRank takes out of a filter what ranks decide, and returns that.
+func byRank(f *record.Filter) (passes func(r store.Rank) bool) {
+	of := *f
+	own := slices.Contains(of.Trees, "")
+	f.Kinds, f.Since, f.Until = nil, time.Time{}, time.Time{}
+	if own && len(of.Trees) == 1 {
+		f.Trees = nil
+	}
+	return func(r store.Rank) bool {
+		return (len(of.Kinds) == 0 || slices.Contains(of.Kinds, r.Kind)) && record.Within(r.Date, of.Since, of.Until) &&
+			(len(of.Trees) == 0 || own && (r.IsOwn || len(of.Trees) > 1) || !own && !r.IsOwn)
+	}
 }
 
 // add takes in a version that may match, and reports whether the page is full.

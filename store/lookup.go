@@ -163,15 +163,16 @@ func (tx *Tx) lookupsOf(r *record.Record) interface {
 type Rank struct {
 	Date       time.Time // see record.Record.Date
 	Kind       record.Kind
-	Confidence int // see record.Confidence
+	Confidence int  // see record.Confidence
+	IsOwn      bool // of the own tree
 }
 
 // schemaRanked is the first schema whose look-ups have ranks.
 const schemaRanked = 7
 
 // rankSize is the length of a rank in bytes: seconds since the year 0 and nanoseconds of the date, the
-// kind's place in record.Kinds, from 1 on, and the confidence.
-const rankSize = 8 + 4 + 1 + 1
+// kind's place in record.Kinds, from 1 on, the confidence, and 1 of the own tree.
+const rankSize = 8 + 4 + 1 + 1 + 1
 
 var yearZero = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 
@@ -186,7 +187,11 @@ func (tx *Tx) encodePlace(v Version) []byte {
 	}
 	value = appendPosition(value, uint64(r.Date().Unix()-yearZero))
 	value = binary.BigEndian.AppendUint32(value, uint32(r.Date().Nanosecond()))
-	return append(value, byte(1+slices.Index(record.Kinds(), r.Name.Kind)), byte(tx.rankOf(v).Confidence))
+	own := byte(0)
+	if r.Name.Tree == "" {
+		own = 1
+	}
+	return append(value, byte(1+slices.Index(record.Kinds(), r.Name.Kind)), byte(tx.rankOf(v).Confidence), own)
 }
 
 // rankAll gives the look-ups that an older schema has made their ranks. Those that are damaged stay as they are.
@@ -233,11 +238,11 @@ func (tx *Tx) Rank(p Place) (Rank, error) {
 		return tx.rankOf(v), nil
 	}
 	date := time.Unix(int64(readPosition(p.rank[:]))+yearZero, int64(binary.BigEndian.Uint32(p.rank[8:])))
-	return Rank{date, all[kind-1], int(p.rank[13])}, nil
+	return Rank{date, all[kind-1], int(p.rank[13]), p.rank[14] == 1}, nil
 }
 
 func (tx *Tx) rankOf(v Version) Rank {
-	r := Rank{v.Record.Date(), v.Record.Name.Kind, 0}
+	r := Rank{v.Record.Date(), v.Record.Name.Kind, 0, v.Record.Name.Tree == ""}
 	if r.Kind == record.KindKnowledge {
 		r.Confidence = record.Confidence(tx.Description(v.Ref).Attributes[record.AttributeConfidence])
 	}
