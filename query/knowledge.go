@@ -151,7 +151,7 @@ func (r *Reader) ranked(ctx context.Context, q *KnowledgeRequest, all Stands) (p
 	rest.Clear("tag")
 	isByRank := rest.IsZero() && (len(q.Tags) == 0 || len(q.Tags) == len(q.Wanted)) && len(q.Types) == 0 && q.ValidAt.IsZero() &&
 		!q.Due && q.Limit > 0
-	if err == nil && (isByRank || q.First) {
+	if err == nil && (isByRank || q.First || len(q.Types) > 0) {
 		entries, err = r.rankEntries(ctx, q, entries, passes, all)
 	}
 	from, to := 0, len(entries)
@@ -189,7 +189,8 @@ func (r *Reader) rankEntries(
 		if e.Rank, err = tx.Rank(e.Place); errors.Is(err, store.ErrDropped) {
 			return nil
 		}
-		if e.Kind == record.KindKnowledge && passes(e.Rank) && (q.Old || !q.ValidAt.IsZero() || !e.old) && (q.MinConfidence == "" || e.Confidence >= record.Confidence(q.MinConfidence)) {
+		isOf := len(q.Types) == 0 || slices.ContainsFunc(q.Types, func(word string) bool { return store.TypeOf(word) == e.Type })
+		if isOf && e.Kind == record.KindKnowledge && passes(e.Rank) && (q.Old || !q.ValidAt.IsZero() || !e.old) && (q.MinConfidence == "" || e.Confidence >= record.Confidence(q.MinConfidence)) {
 			ranked = append(ranked, e)
 		}
 		return err

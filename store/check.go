@@ -447,7 +447,7 @@ func (c *checker) checkConflicts() error {
 // checkKeys compares the look-ups of a version with what its record says.
 func (c *checker) checkKeys(tx *Tx, v Version) {
 	for _, key := range lookupKeys(v.Record, v.Position) {
-		if !bytes.Equal(tx.lookups.Get(key), tx.encodePlace(v)) {
+		if !bytes.Equal(tx.lookups.Get(key), valueOf(key, tx.encodePlace(v))) {
 			c.fault("%s: the look-up %q is missing or wrong", v.Record.Name, key)
 		}
 	}

@@ -135,7 +135,7 @@ type Value struct {
 func (tx *Tx) addLookups(v Version) (err error) {
 	value := tx.encodePlace(v)
 	for _, key := range lookupKeys(v.Record, v.Position) {
-		err = errors.Join(err, tx.lookupsOf(v.Record).Put(key, value))
+		err = errors.Join(err, tx.lookupsOf(v.Record).Put(key, valueOf(key, value)))
 	}
 	return err
 }
@@ -163,23 +163,32 @@ func (tx *Tx) lookupsOf(r *record.Record) interface {
 type Rank struct {
 	Date       time.Time // see record.Record.Date
 	Kind       record.Kind
-	Confidence int  // see record.Confidence
 	IsOwn      bool // of the own tree
+	Confidence int  // of knowledge: see record.Confidence
+	Type       byte // of knowledge: see TypeOf
+}
+
+// TypeOf returns a byte for a type of knowledge, which others may have too; 0 for "".
+func TypeOf(word string) byte {
+	if word == "" {
+		return 0
+	}
+	return max(record.DigestOf([]byte(word))[0], 1)
 }
 
 // schemaRanked is the first schema whose look-ups have ranks.
 const schemaRanked = 7
 
 // rankSize is the length of a rank in bytes: seconds since the year 0 and nanoseconds of the date, the
-// kind's place in record.Kinds, from 1 on, the confidence, and 1 of the own tree.
-const rankSize = 8 + 4 + 1 + 1 + 1
+// kind's place in record.Kinds, from 1 on, 1 of the own tree, the confidence, and the type.
+const rankSize = 8 + 4 + 1 + 1 + 1 + 1
 
 var yearZero = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 
 // encodePlace returns the value of a version's look-ups.
 func (tx *Tx) encodePlace(v Version) []byte {
 	value, r := bytes.Clone(v.Ref[:]), v.Record
-	if tx.schema < schemaRanked || r.IsConflict() {
+	if tx.schema < schemaRanked {
 		return value
 	}
 	if raw := tx.raw(v.Ref); raw != nil && len(tx.steps) > 0 {
@@ -187,11 +196,11 @@ func (tx *Tx) encodePlace(v Version) []byte {
 	}
 	value = appendPosition(value, uint64(r.Date().Unix()-yearZero))
 	value = binary.BigEndian.AppendUint32(value, uint32(r.Date().Nanosecond()))
-	own := byte(0)
-	if r.Name.Tree == "" {
+	rank, own := tx.rankOf(v), byte(0)
+	if rank.IsOwn {
 		own = 1
 	}
-	return append(value, byte(1+slices.Index(record.Kinds(), r.Name.Kind)), byte(tx.rankOf(v).Confidence), own)
+	return append(value, byte(1+slices.Index(record.Kinds(), rank.Kind)), own, byte(rank.Confidence), rank.Type)
 }
 
 // rankAll gives the look-ups that an older schema has made their ranks. Those that are damaged stay as they are.
@@ -206,23 +215,31 @@ func (tx *Tx) rankAll() (err error) {
 			keys, next = keys[:viewMost], keys[viewMost]
 		}
 		for _, key := range keys {
-			field, _, position, keyErr := parseLookupKey(key)
+			_, _, position, keyErr := parseLookupKey(key)
 			at, placeErr := decodePlace(tx.lookups.Get(key), position)
-			v, getErr := tx.Find(at)
-			if errors.Join(keyErr, placeErr, getErr) == nil && field != FieldConflict {
-				err = errors.Join(err, tx.lookups.Bucket.Put(key, tx.encodePlace(v)))
+			if v, getErr := tx.Find(at); errors.Join(keyErr, placeErr, getErr) == nil {
+				err = errors.Join(err, tx.lookups.Bucket.Put(key, valueOf(key, tx.encodePlace(v))))
 			}
 		}
 	}
 	return err
 }
 
+// valueOf leaves the rank out of a look-up that nothing is put in order by.
+func valueOf(key, place []byte) []byte {
+	if field, _, _ := bytes.Cut(key, []byte{0}); Field(field) == FieldPath || Field(field) == FieldConflict {
+		return place[:len(record.Ref{})]
+	}
+	return place
+}
+
 func decodePlace(value []byte, position uint64) (Place, error) {
 	p := Place{Position: position}
-	if len(value) != len(p.Ref)+copy(p.rank[:], value[min(len(value), len(p.Ref)):]) || len(value) < len(p.Ref) {
+	if len(value) != len(p.Ref) && len(value) != len(p.Ref)+rankSize {
 		return Place{}, damaged("malformed look-up of position %d: %.100x", position, value)
 	}
 	p.Ref = record.Ref(value[:len(p.Ref)])
+	copy(p.rank[:], value[len(p.Ref):])
 	return p, nil
 }
 
@@ -238,13 +255,14 @@ func (tx *Tx) Rank(p Place) (Rank, error) {
 		return tx.rankOf(v), nil
 	}
 	date := time.Unix(int64(readPosition(p.rank[:]))+yearZero, int64(binary.BigEndian.Uint32(p.rank[8:])))
-	return Rank{date, all[kind-1], int(p.rank[13]), p.rank[14] == 1}, nil
+	return Rank{date, all[kind-1], p.rank[13] == 1, int(p.rank[14]), p.rank[15]}, nil
 }
 
 func (tx *Tx) rankOf(v Version) Rank {
-	r := Rank{v.Record.Date(), v.Record.Name.Kind, 0, v.Record.Name.Tree == ""}
+	r := Rank{Date: v.Record.Date(), Kind: v.Record.Name.Kind, IsOwn: v.Record.Name.Tree == ""}
 	if r.Kind == record.KindKnowledge {
-		r.Confidence = record.Confidence(tx.Description(v.Ref).Attributes[record.AttributeConfidence])
+		said := tx.Description(v.Ref).Attributes
+		r.Confidence, r.Type = record.Confidence(said[record.AttributeConfidence]), TypeOf(said[record.AttributeType])
 	}
 	return r
 }
