@@ -232,7 +232,10 @@ func (tx *Tx) add(r *record.Record, d Draft) (v Version, healed bool, err error)
 	}
 	encoding := r.Encode()
 	ref := record.RefOf(encoding)
-	if tx.encoding(ref) != nil {
+	// What is of this transaction no earlier one has made.
+	isNew := r.Origin == tx.origin && r.Time.Equal(tx.now()) && !r.Time.Before(tx.lastTime) && len(tx.steps) == 0 &&
+		len(tx.digests.waiting[[8]byte(ref[:8])]) == 0
+	if !isNew && tx.encoding(ref) != nil {
 		return Version{}, false, fmt.Errorf("record %s of %s is stored already", ref.Short(), r.Name)
 	}
 	if tx.dropped.Get(ref[:]) != nil { // put, dropped and put again in one transaction
