@@ -441,13 +441,14 @@ func TestDisk(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git program")
 	}
-	const seeds, apart = 4, 20
-	steps := effort(t, "FILEBUS_DISK", 1000) / seeds
+	const apart, longest = 20, 5000
+	steps := effort(t, "FILEBUS_DISK", 1000)
+	seeds := max(4, steps/longest)
 	for seed := range uint64(seeds) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
 			r := newDiskRun(t, seed)
-			for n := range steps {
+			for n := range steps / seeds {
 				if r.did = append(r.did, r.step()); n%apart == apart-1 {
 					r.compare()
 				}
