@@ -551,7 +551,7 @@ func retireFile(tx *store.Tx, v store.Version, do func(*store.Tx, []store.Versio
 // read reads one file. A large one is streamed into a temporary body.
 func (l *loader) read(ctx context.Context, stat mirror.Stat) *source {
 	f := &source{stat: stat}
-	f.File = plan.File{Tree: l.tree, Path: stat.Path, Location: l.place(stat.Path), Source: l.source, Again: l.again}
+	f.File = plan.File{Tree: l.tree, Path: stat.Path, Location: l.place(stat.Path), Mode: stat.Mode, Source: l.source, Again: l.again}
 	if l.changed != nil {
 		f.Changed = func() time.Time { return l.changed(stat) }
 	}
@@ -562,7 +562,7 @@ func (l *loader) read(ctx context.Context, stat mirror.Stat) *source {
 // withFile does something with a file of the mirror that is to be stored. It must still be
 // what was seen.
 func (r *reconciler) withFile(ctx context.Context, seen mirror.File, do func(f plan.File) error) error {
-	f := plan.File{Path: seen.Path, Location: r.w.recognise(seen.Path), Source: record.SourceSync, Again: r.again}
+	f := plan.File{Path: seen.Path, Location: r.w.recognise(seen.Path), Mode: seen.Mode, Source: record.SourceSync, Again: r.again}
 	changed := r.dates(ctx)
 	f.Changed = func() time.Time { return changed(seen.Stat) }
 	file, err := r.File(ctx, f.Path, false)

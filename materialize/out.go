@@ -200,7 +200,7 @@ func (m modesOf) of(w *Workspace, f *laidFile, tx *store.Tx) fs.FileMode {
 		return 0o666
 	}
 	known, _ := m[tree].Get(v.Record.Path)
-	mode := cmp.Or(known.Mode, 0o666)
+	mode := cmp.Or(known.Mode, 0o666) & v.Record.Mode()
 	if v.Record.Body != known.Digest || !tx.IsOwn(v.Record.Origin) {
 		mode &^= 0o111
 	}

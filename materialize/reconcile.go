@@ -343,6 +343,8 @@ func (r *reconciler) writeStored(ctx context.Context, p string, disk mirror.File
 	if now == nil {
 		return fmt.Errorf("writing %s: the store has nothing for it: %w", p, store.ErrNotFound)
 	}
+	r.Most = now.Version.Record.Mode()
+	defer func() { r.Most = 0 }()
 	if now.IsFrame() {
 		return r.Write(ctx, p, bytes.NewReader(now.Text(now.Frame)), now.Position, disk)
 	}
@@ -351,13 +353,14 @@ func (r *reconciler) writeStored(ctx context.Context, p string, disk mirror.File
 		if err != nil {
 			return nil, err
 		}
-		r.Plain = !tx.IsOwn(now.Version.Record.Origin)
+		if !tx.IsOwn(now.Version.Record.Origin) {
+			r.Most &^= 0o111
+		}
 		return content.Open()
 	})
 	if err != nil {
 		return err
 	}
-	defer func() { r.Plain = false }()
 	return errors.Join(r.Write(ctx, p, source, now.Position, disk), source.Close())
 }
 

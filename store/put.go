@@ -91,7 +91,7 @@ func (tx *Tx) Put(d Draft) (Outcome, error) {
 
 func (tx *Tx) put(d Draft) (Outcome, error) {
 	r := d.Record
-	r.Links = record.WithoutMerged(r.Links)
+	r.Links = record.WithoutLinks(r.Links, record.LinkMerged)
 	entry, head, err := tx.current(r.Name)
 	if err == nil {
 		err = expected(d.Expect, r.Name, head)
@@ -116,10 +116,14 @@ func (tx *Tx) put(d Draft) (Outcome, error) {
 			return Outcome{*head, unchanged, healed}, err
 		}
 	}
+	if head != nil { // which commands that store no file know nothing of
+		r.SetMode(head.Record.Mode())
+	}
 	for _, ref := range d.Merged {
 		r.Links = append(r.Links, record.Link{Type: record.LinkMerged, Target: ref.String()})
 	}
 	record.SortLinks(r.Links)
+	r.Links = slices.Compact(r.Links)
 	v, again, err := tx.insert(&r, d)
 	if err != nil {
 		return Outcome{}, err
@@ -201,16 +205,17 @@ func complete(r *record.Record, head *record.Record) {
 		r.From = head.From
 	}
 	r.AddTags(head.Tags)
-	links := append(record.WithoutMerged(head.Links), r.Links...)
+	links := append(record.WithoutLinks(head.Links, record.LinkMerged), r.Links...)
 	record.SortLinks(links)
 	r.Links = slices.Compact(links)
 }
 
 // sameEnvelope reports whether two records differ in nothing but when and how they
-// came in, what a store has made them of, and what is thought to be the date of the text.
+// came in, what a store has made them of, who may use the file, and what is thought to be the date of the text.
 func sameEnvelope(a, b *record.Record) bool {
 	x, y := *a, *b
-	x.Links, y.Links = record.WithoutMerged(x.Links), record.WithoutMerged(y.Links)
+	x.Links = record.WithoutLinks(x.Links, record.LinkMerged, record.LinkMode)
+	y.Links = record.WithoutLinks(y.Links, record.LinkMerged, record.LinkMode)
 	x.Origin, x.Prev, x.Time, x.Written, x.Source = y.Origin, y.Prev, y.Time, y.Written, y.Source
 	return string(x.Encode()) == string(y.Encode())
 }

@@ -170,15 +170,15 @@ func (m *Mirror) Write(ctx context.Context, p string, source io.Reader, position
 	}
 	tmp := m.temporary(root, name, ".new")
 	known, _ := m.Memory.Get(p)
-	now := modeOf(root, name)
-	digest, err := writeTemporary(root, tmp, source, cmp.Or(now, known.Mode))
+	now, most := modeOf(root, name), cmp.Or(m.Most, 0o777)
+	digest, err := writeTemporary(root, tmp, source, cmp.Or(now, cmp.Or(known.Mode, 0o666)&most))
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", p, err)
 	}
 	if now != 0 {
 		_ = root.Chmod(tmp, now) // some file systems have no modes
 	}
-	if m.Plain || now == 0 && digest != known.Digest { // only what its owner made executable is so again
+	if most&0o111 == 0 || now == 0 && digest != known.Digest { // only what its owner made executable is so again
 		_ = root.Chmod(tmp, modeOf(root, tmp)&^0o111)
 	}
 	// The new file's state is read before it has its name: what an agent then
@@ -224,9 +224,9 @@ func modeOf(root *os.Root, name string) fs.FileMode {
 	return info.Mode().Perm()
 }
 
-// writeTemporary writes a file with a mode, which the umask makes no wider, or with the usual one.
+// writeTemporary writes a file with a mode, which the umask makes no wider.
 func writeTemporary(root *os.Root, tmp string, source io.Reader, mode fs.FileMode) (record.Digest, error) {
-	out, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, cmp.Or(mode, 0o666))
+	out, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return record.Digest{}, err
 	}

@@ -77,7 +77,7 @@ type Mirror struct {
 	root      *os.Root
 	outside   []Outside
 	readAgain map[string]bool // files that are read though they look as remembered
-	Plain     bool            // what is written came from another store, and is not made executable
+	Most      fs.FileMode     // the widest mode of what is written; 0: any
 }
 
 // An Outside is a folder outside of the workspace whose files belong to its mirror.

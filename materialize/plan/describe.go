@@ -95,7 +95,7 @@ func describe(f File, preview int) record.Description {
 // envelope makes a record of what path and facts say about a text.
 func envelope(name record.Name, f File) record.Record {
 	facts := f.Facts
-	return record.Record{
+	r := record.Record{
 		Name:         name,
 		Path:         f.Path,
 		MediaType:    mediaTypes[strings.ToLower(path.Ext(f.Path))],
@@ -110,6 +110,10 @@ func envelope(name record.Name, f File) record.Record {
 		Links:        links(name.Tree, facts.Links),
 		Source:       f.Source,
 	}
+	if !name.IsEntry() { // of which a file has several
+		r.SetMode(f.Mode)
+	}
+	return r
 }
 
 // written returns when a text was written, and zero if nothing tells. What the text says

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -109,6 +110,7 @@ type File struct {
 	Location layout.Location
 	Content
 	About  []byte // describes the text where it cannot say itself what it says; nil: the text
+	Mode   fs.FileMode // of a file on disk
 	Source record.Source
 	From   []record.Ref // what it was made from
 	Facts  layout.Facts // win over what the text says

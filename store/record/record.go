@@ -3,7 +3,9 @@ package record
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -53,6 +55,29 @@ const LinkConflict = "conflict"
 
 // LinkCommand is the type of the link to the command of an output: a digest of its arguments.
 const LinkCommand = "command"
+
+// LinkMode is the type of the link that says who may use a file when it was stored, if not everybody may read it. Its
+// target is the mode in octal. Of several all hold.
+const LinkMode = "mode"
+
+// SetMode says which mode the file of r has.
+func (r *Record) SetMode(mode fs.FileMode) {
+	if mode &^= 0o111; mode != 0 && mode&0o044 != 0o044 {
+		r.Links = append(r.Links, Link{LinkMode, fmt.Sprintf("%o", mode|0o600)})
+		SortLinks(r.Links)
+	}
+}
+
+// Mode returns the widest mode that a file of r may have; its owner may always read and write it.
+func (r *Record) Mode() fs.FileMode {
+	mode := fs.FileMode(0o777)
+	for _, l := range r.Links {
+		if bits, err := strconv.ParseUint(l.Target, 8, 9); err == nil && l.Type == LinkMode {
+			mode &= fs.FileMode(bits) | 0o711
+		}
+	}
+	return mode
+}
 
 // A StoreID tells one store from all others: 32 lower-case hex digits.
 type StoreID string
@@ -104,9 +129,9 @@ func (r *Record) IsMerged() bool {
 	return slices.ContainsFunc(r.Links, func(l Link) bool { return l.Type == LinkMerged })
 }
 
-// WithoutMerged returns the links but for those, as a copy.
-func WithoutMerged(links []Link) []Link {
-	return slices.DeleteFunc(slices.Clone(links), func(l Link) bool { return l.Type == LinkMerged })
+// WithoutLinks returns the links but for those of some types, as a copy.
+func WithoutLinks(links []Link, types ...string) []Link {
+	return slices.DeleteFunc(slices.Clone(links), func(l Link) bool { return slices.Contains(types, l.Type) })
 }
 
 // Follows returns the versions that r goes on from.

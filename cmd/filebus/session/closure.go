@@ -341,10 +341,8 @@ type reference struct {
 // links, and what its text cites.
 func (g *gatherer) referencesOf(ctx context.Context, v store.Version) ([]reference, error) {
 	all := markdown.Each(v.Record.From, func(ref record.Ref) reference { return reference{ref: ref} })
-	for _, l := range v.Record.Links {
-		if l.Type != record.LinkConflict && l.Type != record.LinkCommand {
-			all = append(all, reference{citation: citation{Text: l.Target}})
-		}
+	for _, l := range record.WithoutLinks(v.Record.Links, record.LinkConflict, record.LinkCommand, record.LinkMode) {
+		all = append(all, reference{citation: citation{Text: l.Target}})
 	}
 	text, err := g.textOf(ctx, v)
 	if !strings.HasSuffix(v.Record.Path, ".json") {
