@@ -109,7 +109,7 @@ type File struct {
 	Path     string
 	Location layout.Location
 	Content
-	About  []byte // describes the text where it cannot say itself what it says; nil: the text
+	About  []byte      // describes the text where it cannot say itself what it says; nil: the text
 	Mode   fs.FileMode // of a file on disk
 	Source record.Source
 	From   []record.Ref // what it was made from

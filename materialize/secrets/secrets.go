@@ -1,13 +1,12 @@
 // Package secrets finds secrets in texts, such as keys and tokens of services, and takes
 // them out. What is one is said by rules, which are data: see rules.txt. A text in which a
-// NUL byte stands near the beginning is binary, and not looked at.
+// NUL byte stands near the beginning is binary, and not looked at, unless it is UTF-16 or UTF-32.
 //
 // Scan looks at a text in memory, a Reader at a stream in flat memory. Time is linear: each
 // rule is tried only where one of its keywords stands, and over a bounded length.
 package secrets
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -42,6 +41,7 @@ type Match struct {
 	Start, End int    `json:"-"` // of a stream, within a part of it
 
 	rank int
+	gap  int // how many zeros stand between its bytes
 }
 
 // allowance, in a line, says that what looks like a secret there is none. Other programs
@@ -50,10 +50,18 @@ const allowance = "gitleaks:allow"
 
 // Scan returns the secrets of a text in order; none overlap.
 func Scan(text []byte) []Match {
-	if isBinary(text) {
-		return nil
+	return numbered(text, scanOf(text)(text), 0, 1)
+}
+
+// scanOf returns what finds the secrets of a text, by its beginning.
+func scanOf(text []byte) func(part []byte) []Match {
+	switch {
+	case isWide(text[:min(len(text), 8<<10)]):
+		return scanWide
+	case isBinary(text):
+		return func([]byte) []Match { return nil }
 	}
-	return numbered(text, scan(text), 0, 1)
+	return scan
 }
 
 func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 8<<10)], 0) >= 0 }
@@ -113,7 +121,11 @@ func Take(text []byte, all []Match) []byte {
 
 func taken(to, text []byte, all []Match, from int) []byte {
 	for _, f := range all {
-		to = append(append(to, text[from:f.Start]...), "[redacted "+f.Rule+"]"...)
+		word := []byte("[redacted " + f.Rule + "]")
+		if f.gap > 0 {
+			word = bytes.Join(bytes.Split(word, nil), make([]byte, f.gap))
+		}
+		to = append(append(to, text[from:f.Start]...), word...)
 		from = f.End
 	}
 	return append(to, text[from:]...)
@@ -127,15 +139,15 @@ type Reader struct {
 	Found []Match // so far, the first of them; all in the end
 	Count int     // how many there were
 
-	source   io.Reader
-	take     bool
-	part     []byte // that was read, behind some that went before
-	from     int    // where it begins
-	line     int
-	isBinary bool
-	made     []byte // what the part has become
-	ready    []byte // of that, to be read by others
-	err      error
+	source io.Reader
+	take   bool
+	part   []byte // that was read, behind some that went before
+	from   int    // where it begins
+	line   int
+	scan   func([]byte) []Match
+	made   []byte // what the part has become
+	ready  []byte // of that, to be read by others
+	err    error
 }
 
 // NewReader returns a Reader.
@@ -143,18 +155,13 @@ func NewReader(source io.Reader, take bool) *Reader {
 	return &Reader{source: source, take: take}
 }
 
-// ReadThrough looks at all of a text that is to be opened, in UTF-16 and UTF-32, too.
+// ReadThrough looks at all of a text that is to be opened.
 func ReadThrough(open func() (io.ReadCloser, error)) (*Reader, error) {
 	text, err := open()
 	if err != nil {
 		return nil, err
 	}
-	from := bufio.NewReaderSize(text, 8<<10)
-	head, _ := from.Peek(8 << 10) // the copy says why not
-	looked := NewReader(from, false)
-	if isWide(head) {
-		looked.source = narrow{from}
-	}
+	looked := NewReader(text, false)
 	_, err = io.Copy(io.Discard, looked)
 	return looked, errors.Join(err, text.Close())
 }
@@ -176,12 +183,20 @@ func isWide(head []byte) bool {
 	return min(zeros[0], zeros[1]) == 0 && max(zeros[0], zeros[1]) > len(head)/6
 }
 
-// A narrow reads such a text without its zeros, which leaves what is ASCII.
-type narrow struct{ from io.Reader }
-
-func (r narrow) Read(p []byte) (int, error) {
-	n, err := r.from.Read(p)
-	return len(slices.DeleteFunc(p[:n], func(c byte) bool { return c == 0 })), err
+// scanWide is scan for such a text, of which it looks at what is ASCII.
+func scanWide(text []byte) (all []Match) {
+	var narrow []byte
+	var at []int // where its bytes stand
+	for i, c := range text {
+		if c != 0 {
+			narrow, at = append(narrow, c), append(at, i)
+		}
+	}
+	for _, f := range scan(narrow) {
+		f.Start, f.End, f.gap = at[f.Start], at[f.End-1]+1, at[f.Start+1]-at[f.Start]-1
+		all = append(all, f)
+	}
+	return all
 }
 
 // A stream is looked at in parts. What is at the end of one is looked at with the next,
@@ -214,13 +229,11 @@ func (r *Reader) advance() {
 		r.part = r.part[:len(r.part)+n]
 	}
 	if r.line == 0 {
-		r.line, r.isBinary = 1, isBinary(r.part)
+		r.line, r.scan = 1, scanOf(r.part)
 	}
 	to := len(r.part)
-	var found, all []Match
-	if !r.isBinary {
-		all = scan(r.part)
-	}
+	var found []Match
+	all := r.scan(r.part)
 	if r.err == nil {
 		to -= partAhead
 	}

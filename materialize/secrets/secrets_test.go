@@ -191,22 +191,36 @@ func TestReaderKeeps(t *testing.T) {
 	}
 }
 
-// TestReadThrough looks at texts with characters of several bytes, and not at what is no text.
-func TestReadThrough(t *testing.T) {
-	wide := func(begin, end string) string {
+// TestWide looks at texts with characters of several bytes, in memory and in a stream, and not at what is no text.
+func TestWide(t *testing.T) {
+	secret := "gh" + "p_" + mixed
+	write := func(secret, begin, end string) string {
 		text := strings.Builder{}
-		for _, c := range []byte("one\n\xe9 gh" + "p_" + mixed + " end\n") {
+		for _, c := range []byte("one\n\xe9 " + secret + " end\n") {
 			text.WriteString(begin + string([]byte{c}) + end)
 		}
 		return text.String()
 	}
-	for text, want := range map[string]int{
-		"\xff\xfe" + wide("", "\x00"): 1, wide("", "\x00"): 1, wide("\x00", ""): 1, "\x00\x00\xfe\xff" + wide("\x00\x00\x00", ""): 1,
-		"\xff\xfe\x00\x00" + wide("", "\x00\x00\x00"): 1, "\x00\x01\x02\x03gh" + "p_" + mixed: 0, wide("", "\x00\x00\x00\x00"): 0,
+	for _, test := range []struct {
+		mark, begin, end string
+		want             int
+	}{
+		{"\xff\xfe", "", "\x00", 1}, {"", "", "\x00", 1}, {"", "\x00", "", 1}, {"\x00\x00\xfe\xff", "\x00\x00\x00", "", 1},
+		{"\xff\xfe\x00\x00", "", "\x00\x00\x00", 1}, {"\x00\x01\x02\x03", "", "", 0}, {"", "", "\x00\x00\x00\x00", 0},
 	} {
+		text, want := test.mark+write(secret, test.begin, test.end), test.mark+write("[redacted github-pat]", test.begin, test.end)
+		if test.want == 0 {
+			want = text
+		}
 		r, err := secrets.ReadThrough(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
-		if err != nil || r.Count != want || want > 0 && r.Found[0].Line != 2 {
-			t.Errorf("%.20q: %d found: %+v, %v; want %d in line 2", text, r.Count, r.Found, err, want)
+		if err != nil || r.Count != test.want || r.Count > 0 && r.Found[0].Line != 2 {
+			t.Errorf("%.20q: %d found: %+v, %v; want %d in line 2", text, r.Count, r.Found, err, test.want)
+		}
+		if got := secrets.Take([]byte(text), secrets.Scan([]byte(text))); string(got) != want {
+			t.Errorf("taken: %q, want %q", got, want)
+		}
+		if got, err := io.ReadAll(secrets.NewReader(strings.NewReader(text), true)); string(got) != want || err != nil {
+			t.Errorf("taken out of a stream: %q, %v, want %q", got, err, want)
 		}
 	}
 }
