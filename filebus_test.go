@@ -41,7 +41,7 @@ func house() map[string]pack {
 		"filebus/store/folder":           {ours: []string{"filebus/store/record"}, modules: []string{"golang.org/x/sys"}},
 		"filebus/store/turnstile":        {ours: []string{"filebus/store/folder"}, modules: []string{"golang.org/x/sys"}},
 		"filebus/migrations":             {modules: []string{"go.etcd.io/bbolt"}},
-		"filebus/materialize/markdown":   {},
+		"filebus/materialize/markdown":   {modules: []string{"github.com/goccy/go-yaml"}},
 		"filebus/materialize/secrets":    {},
 		"filebus/materialize/transcript": {ours: []string{"filebus/store/record", "filebus/store/folder"}},
 		"filebus/materialize/layout": {

@@ -1,13 +1,35 @@
 package markdown
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/parser"
 )
+
+// CheckYAML locates the first place where a text is no YAML to others, or returns nil. Their reader takes more than linear
+// time and memory, so of a text that is long or has thousands of brackets it says nothing.
+func CheckYAML(text []byte) *SyntaxError {
+	nested := 0
+	for _, mark := range []string{"[", "{", "- -", "? ?"} {
+		nested += bytes.Count(text, []byte(mark))
+	}
+	if len(text) > 128<<10 || nested > 2000 {
+		return nil
+	}
+	var problem yaml.Error
+	if _, err := parser.ParseBytes(bytes.TrimPrefix(text, []byte(ByteOrderMark)), 0); errors.As(err, &problem) {
+		return &SyntaxError{Line: problem.GetToken().Position.Line, Err: errors.New(problem.GetMessage())}
+	}
+	return nil
+}
 
 // maxYAMLDepth bounds the nesting that is followed.
 const maxYAMLDepth = 32

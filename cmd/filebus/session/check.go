@@ -500,11 +500,18 @@ func garbled(text []byte, ending string) string {
 		return fmt.Sprintf("its line %d is a conflict marker of git", plan.MergeMarker(text))
 	}
 	lines := bytes.SplitAfter(text, []byte("\n"))
-	for i, document := range map[string][][]byte{".json": {text}, ".jsonl": lines, ".ndjson": lines}[strings.ToLower(ending)] {
+	ending = strings.ToLower(ending)
+	for i, document := range map[string][][]byte{".json": {text}, ".jsonl": lines, ".ndjson": lines}[ending] {
 		var any json.RawMessage
 		if problem := markdown.DecodeJSON(document, &any); problem != nil && len(bytes.TrimSpace(document)) > 0 {
 			return fmt.Sprintf("its line %d is no JSON: %v", i+problem.Line, problem.Err)
 		}
+	}
+	if ending != ".yaml" && ending != ".yml" {
+		return ""
+	}
+	if problem := markdown.CheckYAML(text); problem != nil {
+		return fmt.Sprintf("its line %d is no YAML: %v", problem.Line, problem.Err)
 	}
 	return ""
 }
