@@ -40,7 +40,7 @@ func sampleIn(t *testing.T) (dir string) {
 
 // adding are the commands that make another one each time, or go on to the next one of an id.
 var adding = []string{
-	"knowledge add", "task note", "issue add", "issue next", "dialogue new", "put", "exec", "run loop", "session start", "rm 003",
+	"task note", "issue next", "dialogue new", "put", "exec", "run loop", "session start", "rm 003",
 }
 
 // runAgain runs a command line twice, a minute apart. What was refused, and what was done before, writes

@@ -223,7 +223,10 @@ func (e *Environ) NoteLike(like []noun.Likeness, added string, refused error) []
 	if known, is := record.Detail[[]noun.Likeness](refused); is {
 		like = known
 	}
-	like = slices.DeleteFunc(like, func(l noun.Likeness) bool { return l.ID == added })
+	if slices.ContainsFunc(like, func(l noun.Likeness) bool { return l.ID == added }) {
+		e.Note("%s says the same already: nothing was added", added)
+		return nil
+	}
 	like = like[:min(shownLike, len(like))]
 	for _, l := range like {
 		e.Note("likely duplicate: %s (%s): %s", l.ID, LikeText(l), markdown.Clip(l.Summary, MaxSummaryCell))

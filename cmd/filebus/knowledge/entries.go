@@ -189,7 +189,7 @@ const (
 
 // alike says of an entry whether it may say the same as a new one.
 func alike(draft *layout.Knowledge, e noun.Entry[layout.Knowledge], more, others int) (l noun.Likeness, need index.Share) {
-	if e.Facts.Attributes[record.AttributeType] != draft.Type {
+	if e.Facts.Attributes[record.AttributeType] != cmp.Or(draft.Type, "lesson") {
 		return l, 0
 	}
 	const maxSummary = 100 // bounds the summary of a likeness, in characters

@@ -136,7 +136,7 @@ func (c *Collection[T]) ErrForeign(id, path string) error {
 }
 
 // Add adds an entry with an id that none has or had to a file, "": the one that new entries go
-// to. With strict set one that is likely to be known is refused: as one of those that Likely
+// to. One of those that Likely has found stands for it if it says the same. With strict set one that is likely to be known is refused: as one of those that Likely
 // has found, or by what is in the file by now.
 func (c *Collection[T]) Add(ctx context.Context, path string, draft T, strict bool, known ...Likeness) (added Entry[T], err error) {
 	if path == "" {
@@ -156,6 +156,11 @@ func (c *Collection[T]) Add(ctx context.Context, path string, draft T, strict bo
 	if err != nil {
 		return added, err
 	}
+	for _, l := range known {
+		if e, err := c.Get(ctx, l.ID); err == nil && e.Path == path && c.IsOpen(c.State(e)) && c.isSame(f, draft, e) {
+			return e, nil
+		}
+	}
 	var name record.Name
 	err = c.Work.EditEntriesIn(ctx, path, record.SourcePut, func(file *materialize.Entries) error {
 		if like := c.Among(c.In(file))(&draft); strict && len(like) > 0 {
@@ -168,6 +173,17 @@ func (c *Collection[T]) Add(ctx context.Context, path string, draft T, strict bo
 		return added, err
 	}
 	return c.Added(ctx, path, name)
+}
+
+// isSame reports whether an entry says all that a user can say of a draft.
+func (c *Collection[T]) isSame(f layout.EntryForm[T], draft T, e Entry[T]) bool {
+	if c.New(f, &draft, c.Now()) != "" {
+		f.SetID(&draft, e.Name.ID)
+	}
+	made, err := c.Entry(e.Name, e.Path, f.Append(nil, draft))
+	return err == nil && !slices.ContainsFunc(f.Inputs(), func(field layout.Field[T]) bool {
+		return !slices.Equal(field.Get(&made.Fields), field.Get(&e.Fields))
+	})
 }
 
 // Added reads an entry that was just added to a file. If it is not there, the file has taken
