@@ -38,18 +38,21 @@ func (f Frame) Encode() []byte {
 	return e
 }
 
+// otherFrame is what helps where the bytes of a frame are those that were stored.
+const otherFrame = "update filebus: another program, or a later filebus, wrote it"
+
 // DecodeFrame reads what Encode wrote, and nothing else. The pieces share the
 // bytes of data; their slots are names in the given tree.
 func DecodeFrame(tree Tree, data []byte) (Frame, error) {
 	rest, found := bytes.CutPrefix(data, []byte(frameHeader))
 	if !found {
-		return nil, errors.New("decoding frame: the header is missing")
+		return nil, Damaged.Errorf("decoding frame: the header is missing").Try(otherFrame)
 	}
 	var f Frame
 	for len(rest) > 0 {
 		p, after, err := decodePiece(tree, rest)
 		if err != nil {
-			return nil, fmt.Errorf("decoding frame at byte %d: %w", len(data)-len(rest), err)
+			return nil, Damaged.Errorf("decoding frame at byte %d: %w", len(data)-len(rest), err).Try(otherFrame)
 		}
 		f, rest = append(f, p), after
 	}

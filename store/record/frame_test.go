@@ -2,6 +2,8 @@ package record_test
 
 import (
 	"bytes"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,8 +51,11 @@ func TestDecodeFrameRefuses(t *testing.T) {
 		"no key":            "filebus frame 1\n 7 0000000\n",
 		"bytes behind":      "filebus frame 1\ntext 3 abc\nx",
 	} {
+		var e *record.Error
 		if f, err := record.DecodeFrame("", []byte(text)); err == nil {
 			t.Errorf("%s: %q was decoded as %v", label, text, f)
+		} else if !errors.As(err, &e) || e.Code != record.Damaged || !strings.HasPrefix(e.Hint, "update filebus") { // no repair helps
+			t.Errorf("%s: %v says %+v", label, err, e)
 		}
 	}
 }
