@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"filebus/store"
@@ -58,7 +59,7 @@ type segment struct {
 func OpenBackup(dir string) (*Backup, error) {
 	b := &Backup{Folder: dir, own: folder.At(dir)}
 	text, err := b.own.ReadFile(backupFile)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return b, record.NotFound.Errorf("%s is no backup", dir).Because(ErrNoBackup)
 	}
 	rest, found := strings.CutPrefix(string(text), backupHeader)

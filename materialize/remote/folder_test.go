@@ -73,6 +73,7 @@ func TestOpen(t *testing.T) {
 		{"a\x00b", false, "names no folder"},
 		{"nats://host/a.b", false, "is not nats://HOST:PORT/PREFIX"},
 		{"nats:///a", false, "is not nats://HOST:PORT/PREFIX"},
+		{"nats://me:PW@host/p?password=PW", false, `the address "nats://host/p" has an option "password"; known are creds, ca,`},
 		{"tls://host?credentials=x", false, `has an option "credentials"; known are creds, ca,`},
 		{"nats://host?%zz", false, "invalid URL escape"},
 		{"nats:host", false, "known are paths, file:, nats: and tls:"},

@@ -70,11 +70,11 @@ func parseNATS(address, base string) (a natsAddress, err error) {
 	hosts, prefix, _ := strings.Cut(rest, "/")
 	a = natsAddress{prefix: cmp.Or(prefix, usualPrefix), base: base}
 	if a.options, err = url.ParseQuery(query); err != nil {
-		return a, record.Usage.Errorf("the address %q: %w", Shown(address), err)
+		return a, record.Usage.Errorf("the address %q: %w", Shown(scheme+"://"+rest), err)
 	}
 	for key := range a.options {
 		if !slices.Contains(natsOptions, key) {
-			return a, record.Usage.Errorf("the address %q has an option %q; known are %s", Shown(address), key, strings.Join(natsOptions, ", "))
+			return a, record.Usage.Errorf("the address %q has an option %q; known are %s", Shown(scheme+"://"+rest), key, strings.Join(natsOptions, ", "))
 		}
 	}
 	if hosts == "" || len(a.prefix) > 40 || strings.Trim(a.prefix, letters+"-_") != "" {

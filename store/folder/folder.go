@@ -63,7 +63,7 @@ func (f Folder) Path(name string) string {
 // in calls do with a handle of the top and a path below it, once each folder on the
 // way there is one.
 func (f Folder) in(name string, do func(root *os.Root, at string) error) error {
-	root, err := os.OpenRoot(f.top)
+	root, err := os.OpenRoot(f.top + string(filepath.Separator)) // else it waits for who writes to a pipe
 	if err != nil {
 		return err
 	}
