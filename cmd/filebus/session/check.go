@@ -130,7 +130,7 @@ func (r *Sessions) paths(key Key) (paths []string, err error) {
 			return err
 		case d.IsDir() && filepath.Dir(file) == top && top != folder && file != folder:
 			return fs.SkipDir // of another session
-		case d.IsDir():
+		case d.IsDir(), !d.Type().IsRegular() && strings.HasSuffix(file, setAside):
 			return nil
 		}
 		p, err := filepath.Rel(r.w.Root, file)
@@ -361,8 +361,11 @@ func (l *looker) aside() string {
 	if l.of == nil {
 		return "ls -lad " + record.ShellWord(l.File)
 	}
-	return "mv -n " + record.ShellWord(l.File) + " " + record.ShellWord(l.File+".old") + " && " + l.again()
+	return "mv -n " + record.ShellWord(l.File) + " " + record.ShellWord(l.File+setAside) + " && " + l.again()
 }
+
+// setAside ends the name of what is no regular file, once it has made room for one.
+const setAside = ".old"
 
 func (l *looker) later() string {
 	return "sleep 2 && filebus session check --files " + record.ShellWord(l.File)

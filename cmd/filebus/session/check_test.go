@@ -143,6 +143,12 @@ func TestCheckLink(t *testing.T) {
 		!strings.HasPrefix(got[0].Remedy, "mv -n "+link+" "+link+".old && filebus ") {
 		t.Errorf("a link: %+v, %v; want it named, and moved away", got, err)
 	}
+	if err := os.Rename(link, link+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := x.Check(t.Context(), key, nil); err != nil || len(got) > 0 {
+		t.Errorf("moved away, it is still looked at: %+v, %v", got, err)
+	}
 	if _, err := x.Archive(t.Context(), key, filepath.Join(x.dir, "a.tgz"), false); err != nil {
 		t.Errorf("archiving beside a link: %v", err)
 	}
