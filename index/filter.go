@@ -2,6 +2,8 @@ package index
 
 import (
 	"cmp"
+	"iter"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -34,15 +36,21 @@ func (s *search) set(documents []uint64) set {
 	return all
 }
 
-// members returns the numbers in s, rising.
-func (s set) members() []uint64 {
-	var out []uint64
-	for i, word := range s {
-		for ; word != 0; word &= word - 1 {
-			out = append(out, uint64(64*i+bits.TrailingZeros64(word)))
+// between returns the numbers in s from first on and before end, rising.
+func (s set) between(first, end uint64) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for i := first / 64; i < (end+63)/64; i++ {
+			word := s[i]
+			if i == first/64 {
+				word &= math.MaxUint64 << (first % 64)
+			}
+			for ; word != 0; word &= word - 1 {
+				if n := 64*i + uint64(bits.TrailingZeros64(word)); n >= end || !yield(n) {
+					return
+				}
+			}
 		}
 	}
-	return out
 }
 
 // intersect keeps in s what is in other too, unite adds what is. They are of one
@@ -95,6 +103,17 @@ func (f *filter) exclude(s set) {
 // passes reports whether the document n may be a hit.
 func (f *filter) passes(n uint64) bool {
 	return (f.required == nil || f.required.has(n)) && (f.excluded == nil || !f.excluded.has(n))
+}
+
+// of returns the documents of a set that pass, in the same place.
+func (f *filter) of(documents set) set {
+	if f.required != nil {
+		documents.intersect(f.required)
+	}
+	for i := range f.excluded {
+		documents[i] &^= f.excluded[i]
+	}
+	return documents
 }
 
 // filter looks up what request asks for.
@@ -256,7 +275,7 @@ func (s *search) addWithin(to set, day string, since, until time.Time) error {
 	if err := s.addKey(ofDay, day); err != nil {
 		return err
 	}
-	for _, n := range ofDay.members() {
+	for n := range ofDay.between(0, uint64(s.index.places)) {
 		facts, err := s.facts.read(n)
 		if err != nil {
 			return err

@@ -13,9 +13,10 @@ import (
 // A queryTerm is a term to score by.
 type queryTerm struct {
 	text   string
-	count  float64 // how often the query has it, and what is added to it
-	having uint64  // documents of this index that have it; see search.score
-	rarity float64 // likewise
+	count  float64     // how often the query has it, and what is added to it
+	having uint64      // documents of this index that have it; see search.look
+	rarity float64     // likewise
+	found  occurrences // likewise; those that were not added up yet
 }
 
 // requestTerms returns the distinct terms to score by, of which there is a bounded
@@ -256,7 +257,7 @@ func (s *search) having(terms []string) (set, error) {
 			if err != nil {
 				return nil, err
 			}
-			one = s.set(found.documents)
+			one = found.documents
 		}
 		if all == nil {
 			all = slices.Clone(one)

@@ -103,24 +103,16 @@ func (s *search) name(c *candidate) (record.Name, error) {
 // best returns the first count matches, those from offset on in their order.
 func (s *search) best(count, offset int) ([]candidate, error) {
 	least := s.least(count)
-	documents := make([]uint64, 0, count)
-	for _, n := range s.matched {
-		if *s.scores.of(n) >= least {
-			documents = append(documents, n)
+	out := make([]candidate, 0, count)
+	for i, score := range s.scores {
+		if score < least {
+			continue
 		}
-	}
-	slices.Sort(documents) // the order in which facts are read fastest
-	out := make([]candidate, len(documents))
-	for i, n := range documents {
-		if i%1024 == 0 && s.ctx.Err() != nil {
-			return nil, s.ctx.Err()
-		}
-		facts, err := s.facts.read(n)
-		if err != nil {
+		facts, err := s.facts.read(s.matched[i])
+		if err = cmp.Or(err, s.ctx.Err()); err != nil {
 			return nil, err
 		}
-		out[i] = candidate{number: n, facts: facts}
-		out[i].score = *s.scores.of(n)
+		out = append(out, candidate{number: s.matched[i], score: score, facts: facts})
 	}
 	if err := s.order(out, offset, count); err != nil {
 		return nil, err
@@ -131,8 +123,8 @@ func (s *search) best(count, offset int) ([]candidate, error) {
 // least returns the lowest of the count highest scores of matches.
 func (s *search) least(count int) float64 {
 	highest, least := make([]float64, 0, 2*count), math.Inf(-1)
-	for _, n := range s.matched {
-		if score := *s.scores.of(n); score > least {
+	for _, score := range slices.Backward(s.scores) { // the newest are often last
+		if score > least {
 			highest = append(highest, score)
 		}
 		if len(highest) == 2*count {
@@ -216,11 +208,12 @@ func (s *search) explainTerm(hits []Hit, place map[uint64]int, term *queryTerm) 
 		}
 	}
 	found, err := s.weigh(term.text)
-	for at, n := range found.documents {
+	for n := range found.documents.between(0, uint64(s.index.places)) {
 		if i, wanted := place[n]; wanted {
-			points := Points{Term: term.text, Score: term.points(found.weights[at]), Rarity: term.rarity, Fields: fields[n]}
+			points := Points{Term: term.text, Score: term.points(found.weights[0]), Rarity: term.rarity, Fields: fields[n]}
 			hits[i].Points = append(hits[i].Points, points)
 		}
+		found.weights = found.weights[1:]
 	}
 	return err
 }

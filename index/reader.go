@@ -5,11 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	api "github.com/blevesearch/bleve_index_api"
+	"github.com/blevesearch/vellum"
+	zap "github.com/blevesearch/zapx/v17"
 
 	"filebus/store/record"
 )
@@ -19,7 +21,6 @@ type Index struct {
 	engine *engine
 	totals totals
 	places int                     // document numbers are below it; some are of deleted documents
-	rooms  sync.Pool               // see room
 	before atomic.Pointer[weighed] // by the search before
 }
 
@@ -99,6 +100,62 @@ func (r *factsReader) find(n uint64) (facts, name []byte, err error) {
 		return nil, nil, err
 	}
 	return stored[size:][:length], stored[size:][length:], nil
+}
+
+// eachPosting calls visit with each document of a segment that has a term in a field, in rising order, how
+// often it has it and how many tokens the field has. It reads what segmentWriter and the engine write: the
+// engine's reader, which can begin anywhere, takes ten times as long.
+func eachPosting(of *scorch.SegmentSnapshot, field, term string, visit func(n uint32, count, length uint64)) error {
+	file, ok := of.Segment().(*zap.Segment)
+	if !ok {
+		return fmt.Errorf("%w: a segment is a %T", ErrDamaged, of.Segment())
+	}
+	data, deleted := file.Data(), of.Deleted()
+	at, err := file.DictAddr(field)
+	if err != nil { // no document has the field
+		return nil
+	}
+	next := func() uint64 {
+		n, size := binary.Uvarint(data[at:])
+		if at += uint64(size); size <= 0 {
+			panic("no number")
+		}
+		return n
+	}
+	size := next()
+	dictionary, err := vellum.Load(data[at:][:size])
+	if err != nil {
+		return err
+	}
+	place, known, err := dictionary.Get([]byte(term))
+	if err != nil || !known {
+		return err
+	}
+	if place&zap.FSTValEncodingMask == zap.FSTValEncoding1Hit {
+		n, length := zap.FSTValDecode1Hit(place)
+		if deleted == nil || !deleted.Contains(uint32(n)) {
+			visit(uint32(n), 1, length)
+		}
+		return nil
+	}
+	at = place
+	counts, _ := next(), next() // and locations
+	size = next()
+	documents := roaring.New()
+	if _, err := documents.FromBuffer(data[at:][:size]); err != nil {
+		return err
+	}
+	at = counts
+	for range next() { // where each chunk of counts ends
+		next()
+	}
+	for all := documents.Iterator(); all.HasNext(); {
+		n, count, length := all.Next(), next()>>1, next() // the lowest bit: it has locations
+		if deleted == nil || !deleted.Contains(n) {
+			visit(n, count, length)
+		}
+	}
+	return nil
 }
 
 // eachDocument calls visit with the number of each document.

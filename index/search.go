@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -168,13 +169,7 @@ func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search
 				s.totals, s.statistics = &statistics.totals, statistics
 			}
 			s.weighed = weighed{totals: s.totals, terms: make(map[string]occurrences)}
-			room := x.room()
-			s.scores = *room
-			if err = f(&s); err == nil { // else there may be scores left
-				for _, n := range s.matched {
-					*s.scores.of(n) = 0
-				}
-				x.rooms.Put(room)
+			if err = f(&s); err == nil {
 				x.before.Store(&s.weighed)
 			}
 			return err
@@ -184,27 +179,6 @@ func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search
 		return err
 	}
 	return x.engine.blame("searching the index", err)
-}
-
-// scores are those of all documents by their numbers, in blocks: the few that a rare word has touch little memory.
-type scores []*[64]float64
-
-// of returns the score of a document, which may be set.
-func (s scores) of(n uint64) *float64 {
-	if s[n/64] == nil {
-		s[n/64] = new([64]float64)
-	}
-	return &s[n/64][n%64]
-}
-
-// room returns zeros for the scores of all documents, which a search after this one
-// gets again, once it has cleared what it has set.
-func (x *Index) room() *scores {
-	if room, ok := x.rooms.Get().(*scores); ok {
-		return room
-	}
-	room := make(scores, (x.places+63)/64)
-	return &room
 }
 
 // A search is the state of one request.
@@ -217,8 +191,8 @@ type search struct {
 	totals     *totals
 	statistics *Statistics // those of several indexes; nil: our own
 
-	scores  scores
-	matched []uint64       // the documents that match
+	matched []uint64       // the documents that match, rising
+	scores  []float64      // of each of them
 	every   filter         // passes those with every word of the query
 	looked  map[string]set // the documents with a term that was scored, or with one that stands for it
 	newest  bool           // nothing to score by: scores are times
@@ -252,8 +226,11 @@ func (s *search) run(request *Request) (Result, error) {
 		return Result{}, err
 	}
 	result := Result{Total: uint64(len(s.matched)), Facets: facets, Unknown: s.unknown(request.Query, terms), Worth: make(map[string]float64)}
-	missing := slices.DeleteFunc(slices.Clone(s.matched), s.every.passes)
-	result.TotalAll = result.Total - uint64(len(missing))
+	for _, n := range s.matched {
+		if s.every.passes(n) {
+			result.TotalAll++
+		}
+	}
 	for _, term := range terms {
 		if s.documentsHaving(&term) > 0 {
 			result.Worth[term.text] = term.count * term.rarity
@@ -273,17 +250,17 @@ func (s *search) run(request *Request) (Result, error) {
 
 // lift makes documents hits that rank before all others, unless the newest are to be first.
 func (s *search) lift(lifted map[record.Name]int) error {
-	known := s.set(s.matched)
 	for name, height := range lifted {
 		n, found, err := s.number(name)
 		if err != nil || !found {
 			return err
 		}
-		if !known.has(n) {
-			s.matched = append(s.matched, n)
+		i, known := slices.BinarySearch(s.matched, n)
+		if !known {
+			s.matched, s.scores = slices.Insert(s.matched, i, n), slices.Insert(s.scores, i, 0)
 		}
 		if !s.newest {
-			*s.scores.of(n) += float64(height * liftBy)
+			s.scores[i] += float64(height * liftBy)
 		}
 	}
 	return nil
@@ -300,24 +277,23 @@ func (s *search) number(name record.Name) (n uint64, found bool, err error) {
 
 // putBehind makes documents rank right behind others at best, where both match. Those that are lifted lift the others.
 func (s *search) putBehind(behind map[record.Name]record.Name) error {
-	if len(behind) == 0 {
-		return nil
-	}
-	known, pairs := s.set(s.matched), map[uint64]uint64{}
+	pairs := map[int]int{}
 	for name, of := range behind {
 		n, found, err := s.number(name)
 		before, isThere, errOf := s.number(of)
 		if err = cmp.Or(err, errOf); err != nil {
 			return err
 		}
-		if found && isThere && known.has(n) && known.has(before) {
-			if pairs[n] = before; *s.scores.of(n) >= liftBy && !s.newest {
-				*s.scores.of(before) = max(*s.scores.of(before), *s.scores.of(n))
+		i, matches := slices.BinarySearch(s.matched, n)
+		j, bothMatch := slices.BinarySearch(s.matched, before)
+		if found && isThere && matches && bothMatch {
+			if pairs[i] = j; s.scores[i] >= liftBy && !s.newest {
+				s.scores[j] = max(s.scores[j], s.scores[i])
 			}
 		}
 	}
-	for n, before := range pairs {
-		*s.scores.of(n) = min(*s.scores.of(n), math.Nextafter(*s.scores.of(before), -1))
+	for i, j := range pairs {
+		s.scores[i] = min(s.scores[i], math.Nextafter(s.scores[j], -1))
 	}
 	return nil
 }
@@ -331,65 +307,74 @@ func (s *search) match(request *Request, terms []queryTerm) error {
 		return err
 	}
 	if request.Few > 0 && filter.required != nil && filter.required.count() <= request.Few {
-		s.matched = slices.DeleteFunc(filter.required.members(), func(n uint64) bool { return !filter.passes(n) })
+		s.sum(nil, filter.of(filter.required))
 		return nil
 	}
 	if err := s.leaveFrequent(terms); err != nil {
 		return err
 	}
 	s.looked = make(map[string]set, len(terms))
+	matched := newSet(s.index.places)
 	for i := range terms {
 		if terms[i].count == 0 {
 			continue
 		}
-		if err := s.score(&terms[i]); err != nil {
+		if err := s.look(&terms[i]); err != nil {
 			return err
 		}
+		matched.unite(terms[i].found.documents)
 	}
 	for term, of := range request.Meant {
+		s.looked[of] = slices.Clone(s.looked[of])
 		s.looked[of].unite(s.looked[term])
 	}
 	if err := s.meet(&s.every, []string{request.Query}); err != nil {
 		return err
 	}
 	if s.newest = len(terms) == 0; s.newest || request.Unscored {
-		if s.matched, err = s.all(filter); err != nil {
+		if matched, err = s.all(filter); err != nil {
 			return err
 		}
 	}
-	s.matched = slices.DeleteFunc(s.matched, func(n uint64) bool {
-		passes := filter.passes(n)
-		if !passes {
-			*s.scores.of(n) = 0
-		}
-		return !passes
-	})
-	if s.newest {
+	if s.sum(terms, filter.of(matched)); s.newest {
 		return s.scoreTimes()
 	}
 	return nil
 }
 
-// score adds what a term is worth to every document that has it: BM25 over the
-// weighted sum of its occurrences in all fields (BM25F), from exact totals.
+// look finds out where a term is, and what it says of a document that has it.
+func (s *search) look(term *queryTerm) (err error) {
+	term.found, err = s.weigh(term.text)
+	term.having = uint64(len(term.found.weights))
+	term.rarity = s.rarity(term)
+	s.looked[term.text] = term.found.documents
+	return err
+}
+
+// sum gives each document of a set, which becomes s.matched, what its terms are worth: BM25 over the
+// weighted sum of their occurrences in all fields (BM25F), from exact totals.
 // Fields and terms are taken in a fixed order, so that a document's score does
 // not depend on which segment holds it.
-func (s *search) score(term *queryTerm) error {
-	found, err := s.weigh(term.text)
-	if err != nil {
-		return err
-	}
-	term.having = uint64(len(found.documents))
-	term.rarity = s.rarity(term)
-	s.looked[term.text] = s.set(found.documents)
-	for i, n := range found.documents {
-		score := s.scores.of(n)
-		if *score == 0 {
-			s.matched = append(s.matched, n)
+func (s *search) sum(terms []queryTerm, matched set) {
+	count := matched.count()
+	s.matched, s.scores = make([]uint64, 0, count), make([]float64, 0, count)
+	for i, passed := range matched {
+		var points [64]float64
+		for j := range terms {
+			term := &terms[j]
+			if len(term.found.weights) == 0 {
+				continue
+			}
+			for word := term.found.documents[i]; word != 0; word &= word - 1 {
+				points[bits.TrailingZeros64(word)] += term.points(term.found.weights[0])
+				term.found.weights = term.found.weights[1:]
+			}
 		}
-		*score += term.points(found.weights[i])
+		for ; passed != 0; passed &= passed - 1 {
+			at := bits.TrailingZeros64(passed)
+			s.matched, s.scores = append(s.matched, uint64(64*i+at)), append(s.scores, points[at])
+		}
 	}
-	return nil
 }
 
 // maxWeighed bounds the occurrences that a search leaves to the next, which often looks for
@@ -405,7 +390,7 @@ type weighed struct {
 
 // occurrences are the documents that have a term, and what it sums up to in all fields of each. They do not change.
 type occurrences struct {
-	documents []uint64
+	documents set
 	weights   []float64
 }
 
@@ -418,7 +403,7 @@ func (s *search) weigh(term string) (found occurrences, err error) {
 	if !isKnown {
 		found, err = s.read(term)
 	}
-	if s.weighed.size += len(found.documents); err == nil && s.weighed.size <= maxWeighed {
+	if s.weighed.size += len(found.weights); err == nil && s.weighed.size <= maxWeighed {
 		s.weighed.terms[term] = found
 	}
 	return found, err
@@ -426,35 +411,22 @@ func (s *search) weigh(term string) (found occurrences, err error) {
 
 // read does what weigh does, from the index: one segment after the other, so that the weights at hand stay near.
 func (s *search) read(term string) (found occurrences, err error) {
+	found.documents = newSet(s.index.places)
 	err = s.eachSegment(func(of *scorch.SegmentSnapshot, first uint64) error {
-		begin := len(found.documents)
 		s.weights = slices.Grow(s.weights[:0], int(of.FullSize()))[:of.FullSize()]
 		for i, f := range scored {
 			perToken := lengthBias / s.totals.average(i)
-			dictionary, err := of.Segment().Dictionary(f.name)
+			err := eachPosting(of, f.name, term, func(n uint32, count, length uint64) {
+				found.documents.add(first + uint64(n))
+				s.weights[n] += f.weight * float64(count) / (1 - lengthBias + perToken*float64(length))
+			})
 			if err != nil {
 				return err
-			}
-			list, err := dictionary.PostingsList([]byte(term), of.Deleted(), nil)
-			if err != nil {
-				return err
-			}
-			documents := list.Iterator(true, true, false, nil)
-			for next, err := documents.Next(); next != nil || err != nil; next, err = documents.Next() {
-				if err != nil {
-					return err
-				}
-				n := next.Number()
-				if s.weights[n] == 0 {
-					found.documents = append(found.documents, n)
-				}
-				s.weights[n] += f.weight * float64(next.Frequency()) / (1 - lengthBias + perToken*lengthOf(next.Norm()))
 			}
 		}
-		for i, n := range found.documents[begin:] {
-			found.documents[begin+i] = first + n
-			found.weights = append(found.weights, s.weights[n])
-			s.weights[n] = 0
+		for n := range found.documents.between(first, first+uint64(of.FullSize())) {
+			found.weights = append(found.weights, s.weights[n-first])
+			s.weights[n-first] = 0
 		}
 		return nil
 	})
@@ -482,17 +454,20 @@ func (t *queryTerm) points(weight float64) float64 {
 	return t.count * t.rarity * weight * (saturation + 1) / (weight + saturation)
 }
 
-// all returns every document that passes the filter.
-func (s *search) all(filter *filter) ([]uint64, error) {
+// all returns a set with every document that a filter passes.
+func (s *search) all(filter *filter) (set, error) {
 	if filter.required != nil {
-		return filter.required.members(), nil
+		return filter.required, nil
 	}
-	var out []uint64
-	err := eachDocument(s.state, func(n uint64) error {
-		out = append(out, n)
+	all := newSet(s.index.places)
+	return all, s.eachSegment(func(of *scorch.SegmentSnapshot, first uint64) error {
+		for n := range uint32(of.FullSize()) {
+			if of.Deleted() == nil || !of.Deleted().Contains(n) {
+				all.add(first + uint64(n))
+			}
+		}
 		return nil
 	})
-	return out, err
 }
 
 // fade makes the scores of the matches smaller with age: by half for each half
@@ -506,18 +481,16 @@ func (s *search) fade(halfLife time.Duration) error {
 	if s.statistics != nil && s.statistics.newest.After(newest) {
 		newest = s.statistics.newest
 	}
-	for i, n := range s.matched {
+	for i := range s.matched {
 		// In seconds: a duration holds no more than 292 years.
 		age := float64(newest.Unix()-times[i].Unix()) + float64(newest.Nanosecond()-times[i].Nanosecond())/1e9
-		*s.scores.of(n) *= math.Exp2(-age / halfLife.Seconds())
+		s.scores[i] *= math.Exp2(-age / halfLife.Seconds())
 	}
 	return nil
 }
 
-// times sorts the matches by number, calls visit with the place and the time of
-// each, and returns the newest time.
+// times calls visit with the place and the time of each match, and returns the newest time.
 func (s *search) times(visit func(i int, t time.Time)) (newest time.Time, err error) {
-	slices.Sort(s.matched) // the order in which facts are read fastest
 	for i, n := range s.matched {
 		if i%1024 == 0 && s.ctx.Err() != nil {
 			return newest, s.ctx.Err()
@@ -538,7 +511,7 @@ func (s *search) times(visit func(i int, t time.Time)) (newest time.Time, err er
 // float is exact enough: equal ones are compared in full afterwards.
 func (s *search) scoreTimes() error {
 	_, err := s.times(func(i int, t time.Time) {
-		*s.scores.of(s.matched[i]) = float64(t.Unix()) + float64(t.Nanosecond())/1e9
+		s.scores[i] = float64(t.Unix()) + float64(t.Nanosecond())/1e9
 	})
 	return err
 }
