@@ -110,8 +110,12 @@ func (b *Beginning) Has(term string) bool {
 func (x *Index) Completions(ctx context.Context, b *Beginning, isGuess bool, limit int) ([]WeightedTerm, error) {
 	var out []WeightedTerm
 	err := x.with(ctx, nil, func(s *search) error {
+		known, err := s.weigh(b.Term) // as it is scored by too
+		if err != nil || len(known.documents) > 0 && isGuess {
+			return err
+		}
 		whole, err := s.documentsWith(b.Term)
-		if err != nil || whole > 0 && isGuess {
+		if err != nil {
 			return err
 		}
 		found, err := s.begun(b)

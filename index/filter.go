@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"iter"
-	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -36,16 +35,12 @@ func (s *search) set(documents []uint64) set {
 	return all
 }
 
-// between returns the numbers in s from first on and before end, rising.
-func (s set) between(first, end uint64) iter.Seq[uint64] {
+// members returns the numbers in s, rising.
+func (s set) members() iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
-		for i := first / 64; i < (end+63)/64; i++ {
-			word := s[i]
-			if i == first/64 {
-				word &= math.MaxUint64 << (first % 64)
-			}
+		for i, word := range s {
 			for ; word != 0; word &= word - 1 {
-				if n := 64*i + uint64(bits.TrailingZeros64(word)); n >= end || !yield(n) {
+				if !yield(uint64(64*i + bits.TrailingZeros64(word))) {
 					return
 				}
 			}
@@ -275,7 +270,7 @@ func (s *search) addWithin(to set, day string, since, until time.Time) error {
 	if err := s.addKey(ofDay, day); err != nil {
 		return err
 	}
-	for n := range ofDay.between(0, uint64(s.index.places)) {
+	for n := range ofDay.members() {
 		facts, err := s.facts.read(n)
 		if err != nil {
 			return err

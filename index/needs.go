@@ -16,7 +16,8 @@ type queryTerm struct {
 	count  float64     // how often the query has it, and what is added to it
 	having uint64      // documents of this index that have it; see search.look
 	rarity float64     // likewise
-	found  occurrences // likewise; those that were not added up yet
+	found  occurrences // likewise
+	added  int         // see search.sum
 }
 
 // requestTerms returns the distinct terms to score by, of which there is a bounded
@@ -257,7 +258,7 @@ func (s *search) having(terms []string) (set, error) {
 			if err != nil {
 				return nil, err
 			}
-			one = found.documents
+			one = s.set(found.documents)
 		}
 		if all == nil {
 			all = slices.Clone(one)

@@ -208,12 +208,11 @@ func (s *search) explainTerm(hits []Hit, place map[uint64]int, term *queryTerm) 
 		}
 	}
 	found, err := s.weigh(term.text)
-	for n := range found.documents.between(0, uint64(s.index.places)) {
+	for at, n := range found.documents {
 		if i, wanted := place[n]; wanted {
-			points := Points{Term: term.text, Score: term.points(found.weights[0]), Rarity: term.rarity, Fields: fields[n]}
+			points := Points{Term: term.text, Score: term.points(found.weights[at]), Rarity: term.rarity, Fields: fields[n]}
 			hits[i].Points = append(hits[i].Points, points)
 		}
-		found.weights = found.weights[1:]
 	}
 	return err
 }

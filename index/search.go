@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -169,6 +170,9 @@ func (x *Index) with(ctx context.Context, statistics *Statistics, f func(*search
 				s.totals, s.statistics = &statistics.totals, statistics
 			}
 			s.weighed = weighed{totals: s.totals, terms: make(map[string]occurrences)}
+			if before := x.before.Load(); before != nil && before.totals == s.totals && before.size <= maxWeighed/2 {
+				s.weighed.terms, s.weighed.size = maps.Clone(before.terms), before.size
+			}
 			if err = f(&s); err == nil {
 				x.before.Store(&s.weighed)
 			}
@@ -198,6 +202,7 @@ type search struct {
 	newest  bool           // nothing to score by: scores are times
 	weighed weighed
 	weights []float64 // of the term at hand, by document number in the segment at hand; zeros between
+	held    set       // the documents with a weight; empty between
 }
 
 // run finds the matches, and picks and explains the page.
@@ -322,10 +327,9 @@ func (s *search) match(request *Request, terms []queryTerm) error {
 		if err := s.look(&terms[i]); err != nil {
 			return err
 		}
-		matched.unite(terms[i].found.documents)
+		matched.unite(s.looked[terms[i].text])
 	}
 	for term, of := range request.Meant {
-		s.looked[of] = slices.Clone(s.looked[of])
 		s.looked[of].unite(s.looked[term])
 	}
 	if err := s.meet(&s.every, []string{request.Query}); err != nil {
@@ -345,9 +349,9 @@ func (s *search) match(request *Request, terms []queryTerm) error {
 // look finds out where a term is, and what it says of a document that has it.
 func (s *search) look(term *queryTerm) (err error) {
 	term.found, err = s.weigh(term.text)
-	term.having = uint64(len(term.found.weights))
+	term.having = uint64(len(term.found.documents))
 	term.rarity = s.rarity(term)
-	s.looked[term.text] = term.found.documents
+	s.looked[term.text] = s.set(term.found.documents)
 	return err
 }
 
@@ -361,13 +365,9 @@ func (s *search) sum(terms []queryTerm, matched set) {
 	for i, passed := range matched {
 		var points [64]float64
 		for j := range terms {
-			term := &terms[j]
-			if len(term.found.weights) == 0 {
-				continue
-			}
-			for word := term.found.documents[i]; word != 0; word &= word - 1 {
-				points[bits.TrailingZeros64(word)] += term.points(term.found.weights[0])
-				term.found.weights = term.found.weights[1:]
+			t := &terms[j]
+			for ; t.added < len(t.found.documents) && t.found.documents[t.added] < uint64(64*i+64); t.added++ {
+				points[t.found.documents[t.added]%64] += t.points(t.found.weights[t.added])
 			}
 		}
 		for ; passed != 0; passed &= passed - 1 {
@@ -385,12 +385,12 @@ const maxWeighed = 1 << 20
 type weighed struct {
 	totals *totals
 	terms  map[string]occurrences
-	size   int // documents of all of them
+	size   int // documents of all of them, and as many again for each as keep their number low
 }
 
 // occurrences are the documents that have a term, and what it sums up to in all fields of each. They do not change.
 type occurrences struct {
-	documents set
+	documents []uint64 // rising
 	weights   []float64
 }
 
@@ -403,7 +403,7 @@ func (s *search) weigh(term string) (found occurrences, err error) {
 	if !isKnown {
 		found, err = s.read(term)
 	}
-	if s.weighed.size += len(found.weights); err == nil && s.weighed.size <= maxWeighed {
+	if s.weighed.size += len(found.documents) + maxWeighed/1024; err == nil && s.weighed.size <= maxWeighed {
 		s.weighed.terms[term] = found
 	}
 	return found, err
@@ -411,23 +411,24 @@ func (s *search) weigh(term string) (found occurrences, err error) {
 
 // read does what weigh does, from the index: one segment after the other, so that the weights at hand stay near.
 func (s *search) read(term string) (found occurrences, err error) {
-	found.documents = newSet(s.index.places)
 	err = s.eachSegment(func(of *scorch.SegmentSnapshot, first uint64) error {
-		s.weights = slices.Grow(s.weights[:0], int(of.FullSize()))[:of.FullSize()]
+		places := int(of.FullSize())
+		s.weights, s.held = slices.Grow(s.weights[:0], places)[:places], slices.Grow(s.held[:0], places/64+1)[:places/64+1]
 		for i, f := range scored {
 			perToken := lengthBias / s.totals.average(i)
 			err := eachPosting(of, f.name, term, func(n uint32, count, length uint64) {
-				found.documents.add(first + uint64(n))
+				s.held.add(uint64(n))
 				s.weights[n] += f.weight * float64(count) / (1 - lengthBias + perToken*float64(length))
 			})
 			if err != nil {
 				return err
 			}
 		}
-		for n := range found.documents.between(first, first+uint64(of.FullSize())) {
-			found.weights = append(found.weights, s.weights[n-first])
-			s.weights[n-first] = 0
+		for n := range s.held.members() {
+			found.documents, found.weights = append(found.documents, first+n), append(found.weights, s.weights[n])
+			s.weights[n] = 0
 		}
+		clear(s.held)
 		return nil
 	})
 	return found, err
