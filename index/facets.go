@@ -50,9 +50,9 @@ func (s *search) countFacets(facets []Facet) (map[Facet][]FacetCount, error) {
 // narrow counts the matches that have each of some values, and returns those that less than half
 // of all have, most frequent first.
 func (s *search) narrow(values []Narrowing, err error) ([]Narrowing, error) {
-	matched := s.set(s.matched)
+	matched, having := s.set(s.matched), newSet(s.index.places)
 	for i, v := range values {
-		having := newSet(s.index.places)
+		clear(having)
 		if err = cmp.Or(err, s.addKey(having, key(string(v.Field), v.Value))); err != nil {
 			return nil, err
 		}

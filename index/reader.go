@@ -149,10 +149,13 @@ func eachPosting(of *scorch.SegmentSnapshot, field, term string, visit func(n ui
 	for range next() { // where each chunk of counts ends
 		next()
 	}
+	data = data[at:]
 	for all := documents.Iterator(); all.HasNext(); {
-		n, count, length := all.Next(), next()>>1, next() // the lowest bit: it has locations
-		if deleted == nil || !deleted.Contains(n) {
-			visit(n, count, length)
+		n := all.Next()
+		count, size := binary.Uvarint(data)
+		length, more := binary.Uvarint(data[size:])
+		if data = data[size+more:]; deleted == nil || !deleted.Contains(n) {
+			visit(n, count>>1, length) // the lowest bit: it has locations
 		}
 	}
 	return nil

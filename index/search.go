@@ -424,6 +424,11 @@ func (s *search) read(term string) (found occurrences, err error) {
 				return err
 			}
 		}
+		if n := len(found.documents) + s.held.count(); n > cap(found.documents) {
+			n += n * (s.index.places - int(first) - places) / (int(first) + places) // as many in those that follow
+			found.documents = slices.Grow(found.documents, n-len(found.documents))
+			found.weights = slices.Grow(found.weights, n-len(found.weights))
+		}
 		for n := range s.held.members() {
 			found.documents, found.weights = append(found.documents, first+n), append(found.weights, s.weights[n])
 			s.weights[n] = 0

@@ -102,9 +102,9 @@ func checkSegments(generation folder.Folder) error {
 		known[stamp] = true
 	}
 	var stamps []string
-	fresh := false
+	fresh, engine := false, folder.At(generation.Path(engineFolder)) // the engine opens them by their paths too
 	for _, name := range segments {
-		stamp, err := checkSegment(generation.Sub(engineFolder), name, known)
+		stamp, err := checkSegment(engine, name, known)
 		if err != nil {
 			return condemn(generation, err)
 		}
