@@ -271,11 +271,11 @@ func (s *search) addWithin(to set, day string, since, until time.Time) error {
 		return err
 	}
 	for n := range ofDay.members() {
-		facts, err := s.facts.read(n)
+		t, err := s.facts.time(n)
 		if err != nil {
 			return err
 		}
-		if record.Within(facts.time, since, until) {
+		if record.Within(t, since, until) {
 			to.add(n)
 		}
 	}

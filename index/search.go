@@ -501,14 +501,14 @@ func (s *search) times(visit func(i int, t time.Time)) (newest time.Time, err er
 		if i%1024 == 0 && s.ctx.Err() != nil {
 			return newest, s.ctx.Err()
 		}
-		facts, err := s.facts.read(n)
+		t, err := s.facts.time(n)
 		if err != nil {
 			return newest, err
 		}
-		if i == 0 || facts.time.After(newest) {
-			newest = facts.time
+		if i == 0 || t.After(newest) {
+			newest = t
 		}
-		visit(i, facts.time)
+		visit(i, t)
 	}
 	return newest, nil
 }

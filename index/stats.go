@@ -65,9 +65,24 @@ func decodeFacts(text []byte) (f facts, err error) {
 		}
 	}
 	f.position = numbers[0]
-	f.time = time.Unix(int64(numbers[1])+firstSecond, int64(numbers[2])).UTC()
+	f.time = timeOf(numbers[1], numbers[2])
 	copy(f.lengths[:], numbers[3:])
 	return f, nil
+}
+
+// decodeTime reads the time alone.
+func decodeTime(text []byte) (time.Time, error) {
+	_, rest, first := cutNumber(text, false)
+	seconds, rest, second := cutNumber(rest, false)
+	nanoseconds, _, third := cutNumber(rest, false)
+	if !first || !second || !third {
+		return time.Time{}, fmt.Errorf("malformed facts %q of a document", text)
+	}
+	return timeOf(seconds, nanoseconds), nil
+}
+
+func timeOf(seconds, nanoseconds uint64) time.Time {
+	return time.Unix(int64(seconds)+firstSecond, int64(nanoseconds)).UTC()
 }
 
 // cutNumber reads a number in base 36 and the space after it, or, if it is the
