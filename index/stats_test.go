@@ -3,6 +3,7 @@ package index
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +24,9 @@ func TestFactsRoundTrip(t *testing.T) {
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(facts{})); diff != "" || err != nil {
 			t.Errorf("decodeFacts(%q): error %v; -want +got\n%s", text, err, diff)
 		}
+		if when, err := decodeTime([]byte(text)); !when.Equal(want.time) || err != nil {
+			t.Errorf("decodeTime(%q) = %v, error %v, want %v", text, when, err, want.time)
+		}
 	}
 }
 
@@ -36,6 +40,9 @@ func TestMalformedFacts(t *testing.T) {
 	} {
 		if f, err := decodeFacts([]byte(text)); err == nil {
 			t.Errorf("decodeFacts(%q) = %+v, want an error", text, f)
+		}
+		if when, err := decodeTime([]byte(text)); err == nil && !strings.HasPrefix(text, "1 2 3 4") {
+			t.Errorf("decodeTime(%q) = %v, want an error", text, when)
 		}
 	}
 }
