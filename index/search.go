@@ -385,7 +385,7 @@ const maxWeighed = 1 << 20
 type weighed struct {
 	totals *totals
 	terms  map[string]occurrences
-	size   int // documents of all of them, and as many again for each as keep their number low
+	size   int // places for documents in all of them, and some for each that keep their number low
 }
 
 // occurrences are the documents that have a term, and what it sums up to in all fields of each. They do not change.
@@ -403,7 +403,7 @@ func (s *search) weigh(term string) (found occurrences, err error) {
 	if !isKnown {
 		found, err = s.read(term)
 	}
-	if s.weighed.size += len(found.documents) + maxWeighed/1024; err == nil && s.weighed.size <= maxWeighed {
+	if s.weighed.size += cap(found.documents) + maxWeighed/1024; err == nil && s.weighed.size <= maxWeighed {
 		s.weighed.terms[term] = found
 	}
 	return found, err
@@ -425,7 +425,8 @@ func (s *search) read(term string) (found occurrences, err error) {
 			}
 		}
 		if n := len(found.documents) + s.held.count(); n > cap(found.documents) {
-			n += n * (s.index.places - int(first) - places) / (int(first) + places) // as many in those that follow
+			end := int(first) + places
+			n = min(4*n, int(float64(n)*float64(s.index.places)/float64(end))) // as many in the segments that follow
 			found.documents = slices.Grow(found.documents, n-len(found.documents))
 			found.weights = slices.Grow(found.weights, n-len(found.weights))
 		}
