@@ -98,7 +98,8 @@ func roundOf(tx *store.Tx, v store.Version) string {
 // index.
 func (r *Reader) Knowledge(ctx context.Context, request KnowledgeRequest) (found []Knowledge, total int, err error) {
 	request.Tags, request.Wanted = record.NormalizeTags(request.Tags), record.NormalizeTags(request.Wanted)
-	places, all, before, behind, err := []store.Place(nil), Stands{}, 0, 0, error(nil)
+	var all Stands
+	places, before, behind := []store.Place(nil), 0, 0
 	if request.AsOf.IsZero() {
 		if all, err = r.Standings(ctx); err == nil {
 			places, before, behind, err = r.ranked(ctx, &request, all)
