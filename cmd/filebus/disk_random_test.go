@@ -34,12 +34,13 @@ type diskRun struct {
 	did     []string
 	results map[string]string // that were put, by their names
 	tagged  map[string]string // tags of notes that nothing but a move has changed since, by their paths
+	left    map[string]string // tags of notes that were moved away, by the paths where they were
 }
 
 func newDiskRun(t *testing.T, seed uint64) *diskRun {
 	r := &diskRun{
 		Rand: rand.New(rand.NewPCG(seed, 41)), T: t, dir: t.TempDir(), clock: time.Now().Add(-1000 * time.Hour),
-		results: map[string]string{}, tagged: map[string]string{},
+		results: map[string]string{}, tagged: map[string]string{}, left: map[string]string{},
 	}
 	r.git("init", "-q", "-b", "main")
 	r.filebus("init")
@@ -144,7 +145,7 @@ func (r *diskRun) step() string {
 	path := filepath.Join(r.dir, some)
 	switch what := r.IntN(18); {
 	case what < 2 || some == "":
-		delete(r.tagged, other)
+		r.takes(other)
 		r.write(other, r.text())
 		return "write " + other
 	case what == 2:
@@ -187,6 +188,12 @@ func (r *diskRun) command(args ...string) string {
 	return fmt.Sprintf("filebus %q (%d)", args, code)
 }
 
+// takes says that another text comes to a path: what was moved away from there may have been copied.
+func (r *diskRun) takes(path string) {
+	delete(r.tagged, path)
+	maps.DeleteFunc(r.tagged, func(_, tag string) bool { return tag == r.left[path] })
+}
+
 // move renames a file. Where nothing else can be meant, its tag goes with it.
 func (r *diskRun) move(from, to string) string {
 	tag := r.tagged[from]
@@ -194,10 +201,11 @@ func (r *diskRun) move(from, to string) string {
 	if _, err := os.Lstat(filepath.Join(r.dir, to)); err == nil || filepath.Dir(from) == "learned" || filepath.Dir(to) == "learned" {
 		return "nothing"
 	}
+	r.takes(to)
 	must(r.T, os.MkdirAll(filepath.Dir(filepath.Join(r.dir, to)), 0o777))
 	must(r.T, os.Rename(filepath.Join(r.dir, from), filepath.Join(r.dir, to)))
 	if tag != "" {
-		r.tagged[to] = tag
+		r.tagged[to], r.left[from] = tag, tag
 	}
 	return "move " + from + " to " + to
 }
@@ -374,6 +382,7 @@ func (r *diskRun) compare() {
 	for _, i := range r.Perm(len(checks)) {
 		checks[i]()
 	}
+	clear(r.left)
 	var page json.RawMessage // it never looks at files itself
 	must(r.T, siteOf(r.environ(&bytes.Buffer{}), false).Ask(r.Context(), &page, "list", "--kind", "note", "--limit", "0"))
 	fail("the page", names(r.T, string(page)), r.want()["note"])
