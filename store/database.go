@@ -323,10 +323,10 @@ func (s *Store) takeNewest(version int) error {
 	signed, known := s.readSignoff()
 	now, err := s.lookAt(migrateFile)
 	if err == nil {
-		err = s.copyDatabase(databaseFile + ".schema" + strconv.Itoa(version))
+		err = s.keepOld(version)
 	}
 	if err != nil {
-		return fmt.Errorf("copying the store before migration: %w", err)
+		return err
 	}
 	if err := errors.Join(s.own.Rename(migrateFile, databaseFile), s.own.Sync(".")); err != nil {
 		return err
@@ -343,10 +343,22 @@ func (s *Store) migrate(btx *bbolt.Tx) error {
 	if err != nil || version == s.latest() {
 		return err
 	}
-	if err := s.copyDatabase(databaseFile + ".schema" + strconv.Itoa(version)); err != nil {
-		return fmt.Errorf("copying the store before migration: %w", err)
+	if err := s.keepOld(version); err != nil {
+		return err
 	}
 	return s.apply(btx)
+}
+
+// keepOld copies a store that is to have a newer schema, and says so: that may take long.
+func (s *Store) keepOld(version int) error {
+	name := databaseFile + ".schema" + strconv.Itoa(version)
+	if s.opts.Notify != nil {
+		s.opts.Notify(fmt.Sprintf("this store is brought to schema %d; %s keeps what it was", s.latest(), s.own.Path(name)))
+	}
+	if err := s.copyDatabase(name); err != nil {
+		return fmt.Errorf("copying the store before migration: %w", err)
+	}
+	return nil
 }
 
 // apply brings a database to the newest schema, with what follows from its records.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"iter"
@@ -191,8 +192,8 @@ func (tx *Tx) encodePlace(v Version) []byte {
 	if tx.schema < schemaRanked {
 		return value
 	}
-	if raw := tx.raw(v.Ref); raw != nil && len(tx.steps) > 0 {
-		r = raw // its time never changes
+	if len(tx.steps) > 0 {
+		r = cmp.Or(tx.raw(v.Ref), r) // its time never changes
 	}
 	value = appendPosition(value, uint64(r.Date().Unix()-yearZero))
 	value = binary.BigEndian.AppendUint32(value, uint32(r.Date().Nanosecond()))

@@ -127,7 +127,8 @@ func TestSchemas(t *testing.T) {
 		"5": {Position: 14, Records: 9, Dropped: 1}, "6": {Position: 14, Records: 9, Dropped: 1},
 		"7": {Position: 14, Records: 9, Dropped: 1},
 	} {
-		s := openFixture(t, version, store.Options{})
+		var told []string
+		s := openFixture(t, version, store.Options{Notify: func(text string) { told = append(told, text) }})
 		for _, migrated := range []bool{false, true} {
 			if report := mustCheck(t, s); report.Position != want.Position || report.Records != want.Records || report.Dropped != want.Dropped {
 				t.Errorf("schema %s: Check counts position %d, %d records, %d dropped; want %d, %d, %d",
@@ -164,6 +165,10 @@ func TestSchemas(t *testing.T) {
 			}
 			if !migrated {
 				put(t, s, "note/new", "text")
+				isTold := strings.Contains(strings.Join(told, "\n"), "brought to schema 7; "+filepath.Join(s.Dir(), "store.db.schema"+version))
+				if isTold != (version < "7") {
+					t.Errorf("schema %s: the migration was told as %q", version, told)
+				}
 				want.Position, want.Records = want.Position+1, want.Records+1
 			}
 		}

@@ -136,8 +136,8 @@ func (c *Collection[T]) ErrForeign(id, path string) error {
 }
 
 // Add adds an entry with an id that none has or had to a file, "": the one that new entries go
-// to. One of those that Likely has found stands for it if it says the same. With strict set one that is likely to be known is refused: as one of those that Likely
-// has found, or by what is in the file by now.
+// to. One of those that Likely has found stands for it if it says the same. With strict set one that
+// is likely to be known is refused: as one of those, or by what is in the file by now.
 func (c *Collection[T]) Add(ctx context.Context, path string, draft T, strict bool, known ...Likeness) (added Entry[T], err error) {
 	if path == "" {
 		if path, err = c.Work.Settings.Profile.Path(c.Kind, "new"); err != nil {
