@@ -83,7 +83,7 @@ func (m *Mirror) ReadAgain(p string) {
 var ErrFolder = errors.New("not a regular file")
 
 // IsBeingWritten reports whether somebody has a file open for writing, and whether that
-// can be told here.
+// can be told here. A child of who has closed it may have it until it runs its program, so it asks again.
 func (m *Mirror) IsBeingWritten(ctx context.Context, p string) (isWritten, known bool) {
 	root, name, err := m.find(ctx, p, false)
 	if err != nil || !tellsWriters {
@@ -94,7 +94,13 @@ func (m *Mirror) IsBeingWritten(ctx context.Context, p string) (isWritten, known
 		return false, false
 	}
 	defer func() { _ = f.Close() }() // only read
-	return isBeingWritten(f), true
+	for wait := time.Millisecond; isBeingWritten(f); wait *= 2 {
+		if wait > 8*time.Millisecond {
+			return true, true
+		}
+		time.Sleep(wait)
+	}
+	return false, true
 }
 
 // digest reads a file to its end and makes sure that it did not change meanwhile.
